@@ -105,9 +105,7 @@ int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct h
 
 	assert(value != BASE_IDMAP_NONE);
 	if (map->count * 2 >= map->capacity) {
-		const int r = base_idmap_reserve(map, map->count + 1, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_idmap_reserve(map, map->count + 1, err));
 	}
 	slot = slot_of(map, id);
 	map->count += map->slots[slot].value == BASE_IDMAP_NONE;

@@ -261,10 +261,8 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 	}
 	for (;;) {
 		uint64_t left, i;
-		int r = fill(in, STREAM_PIECE, &left, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(fill(in, STREAM_PIECE, &left, err));
 		/* Not the same part again: zstd does not say how much of it was read. */
 		for (i = left && in->offset == in->part_offset; i + GZIP_HEAD <= left; i++) {
 			if (begins_part(in, next_byte(in) + i, left - i)) {
@@ -387,10 +385,9 @@ static int next_part(struct base_input *in, const struct base_piece *piece, uint
 /* Inflates on until the piece is full or the input is over. */
 static int take_stream(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
 {
-	int r = reserve(piece, STREAM_PIECE, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(reserve(piece, STREAM_PIECE, err));
 	piece->data = piece->buffer;
 	while (piece->size < STREAM_PIECE && !in->is_over) {
 		const uint64_t before = piece->size;

@@ -79,11 +79,9 @@ int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values
 		  struct hdb_error *err)
 {
 	struct pack_column column;
-	const int rc = open_block(runs, block, &column, err);
 
 	assert(block < runs->block_count);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(open_block(runs, block, &column, err));
 	get_groups(&column, 0, column.count, values);
 	return HDB_OK;
 }
@@ -97,10 +95,8 @@ int base_runs_range(const struct base_runs *runs, uint64_t first, uint64_t *valu
 	for (uint32_t done = 0; done < count;) {
 		const uint32_t from = (uint32_t)((first + done) % BASE_RUN);
 		const uint32_t n = count - done < BASE_RUN - from ? count - done : BASE_RUN - from;
-		const int rc = open_block(runs, (first + done) / BASE_RUN, &column, err);
 
-		if (rc < 0)
-			return rc;
+		TRY_ERRORS(open_block(runs, (first + done) / BASE_RUN, &column, err));
 		get_groups(&column, from / PACK_GROUP, n, values + done);
 		done += n;
 	}

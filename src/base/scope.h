@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Before a declaration: calls a function with the variable's address where its scope ends. */
 #define BASE_SCOPED(release) __attribute__((cleanup(release)))
@@ -19,6 +20,14 @@
 static inline void base_free_at(void *pointer)
 {
 	free(*(void **)pointer); /* to compilers a void * may alias any pointer */
+}
+
+/* The same for a file descriptor; -1: none. */
+#define BASE_CLOSED BASE_SCOPED(base_close_at)
+static inline void base_close_at(const int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
 }
 
 /* `count` elements of `size` bytes, zeros; never NULL for 0 of them. NULL: HDB_ENOMEM, in err. */

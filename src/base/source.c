@@ -4,6 +4,7 @@
 #include "base/source.h"
 
 #include "base/bytes.h"
+#include "base/scope.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -157,30 +158,24 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 		  struct hdb_error *err)
 {
 	const size_t path_size = strlen(path) + 1;
-	struct map_source *map = NULL;
+	BASE_FREED struct map_source *map = NULL;
+	BASE_CLOSED int fd = -1;
 	uint64_t size = 0;
-	int fd = -1;
 	int r;
 
-	r = open_regular(path, &fd, &size, err);
-	if (r < 0)
-		goto out;
-	map = calloc(1, sizeof(*map) + path_size);
-	if (!map) {
-		r = hdb_fail_memory(err, "a file map", sizeof(*map) + path_size);
-		goto out;
-	}
+	TRY(open_regular(path, &fd, &size, err));
+	map = base_alloc(1, sizeof(*map) + path_size, "a file map", err);
+	if (!map)
+		return HDB_ENOMEM;
 	memcpy(map->path, path, path_size);
 	map->map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map->map == MAP_FAILED) {
-		r = hdb_fail_errno(err, errno, "%s: cannot map %" PRIu64 " bytes", path, size);
-		goto out;
-	}
+	if (map->map == MAP_FAILED)
+		return hdb_fail_errno(err, errno, "%s: cannot map %" PRIu64 " bytes", path, size);
 	(void)madvise(map->map, size, access == BASE_RANDOM ? MADV_RANDOM : MADV_SEQUENTIAL);
 	r = base_sigbus_add(map->map, size, &map->fault, err);
 	if (r < 0) {
 		(void)munmap(map->map, size);
-		goto out;
+		return r;
 	}
 	map->src = (struct base_source){
 		.size = size,
@@ -197,11 +192,7 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 	map->fd = fd;
 	fd = -1;
 	map = NULL;
-out:
-	if (fd >= 0)
-		(void)close(fd);
-	free(map);
-	return r;
+	return HDB_OK;
 }
 
 struct memory_source {
@@ -235,10 +226,9 @@ static void memory_close(struct base_source *src)
 int base_memory_open(const void *data, uint64_t size, struct base_source **out,
 		     struct hdb_error *err)
 {
-	struct memory_source *mem = calloc(1, sizeof(*mem));
+	struct memory_source *mem;
 
-	if (!mem)
-		return hdb_fail_memory(err, "a memory source", sizeof(*mem));
+	TRY(BASE_ALLOC(mem, 1, "a memory source", err));
 	mem->data = data;
 	mem->src = (struct base_source){
 		.size = size,

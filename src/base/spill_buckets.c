@@ -261,10 +261,8 @@ int base_bucket_more(struct base_bucket_reader *reader, struct hdb_error *err)
 	reader->next = slot->next;
 	reader->at = slot->data;
 	if (!slot->data) {
-		const int rc = base_spill_read(&buckets->spill, slot->place * buckets->chunk_bytes,
-					       reader->buffer, slot->used, err);
-		if (rc < 0)
-			return rc;
+		TRY_ERRORS(base_spill_read(&buckets->spill, slot->place * buckets->chunk_bytes,
+					   reader->buffer, slot->used, err));
 		reader->at = reader->buffer;
 	}
 	reader->end = reader->at + slot->used;

@@ -54,7 +54,6 @@ void base_vec_release(struct base_vec *vec)
 
 int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struct hdb_error *err)
 {
-
 	TRY_ERRORS(base_vec_reserve(vec, size, 1, err));
 	if (size)
 		memcpy((char *)vec->data + vec->count, data, size);

@@ -326,7 +326,6 @@ static int load_graph(struct derive *derive, enum derive_view view,
 		.filter = filter,
 	};
 	HEAP_FILTER_SCOPE(heap_show_all, heap);
-	int r;
 
 	*rows = (struct graph_rows){ 0 };
 	TRY(derive_need_roots(derive, err));
@@ -334,18 +333,15 @@ static int load_graph(struct derive *derive, enum derive_view view,
 	TRY(count_edges(&l, err));
 	TRY(derive_reference_blocks(derive, &l.blocks, err));
 	TRY(graph_rows_init(rows, heap->object_count, derive->work, err));
-	r = derive_each_block(derive,
-			      &(struct derive_pass){ .stage = "loading the graph",
-						     .reads_objects = true,
-						     .make = pack_block,
-						     .take = take_block,
-						     .ctx = &l,
-						     .room_bytes = sizeof(struct load_slot),
-						     .release = release_slot },
-			      err);
-	if (r < 0)
-		graph_rows_release(rows);
-	return r;
+	return derive_each_block(derive,
+				 &(struct derive_pass){ .stage = "loading the graph",
+							.reads_objects = true,
+							.make = pack_block,
+							.take = take_block,
+							.ctx = &l,
+							.room_bytes = sizeof(struct load_slot),
+							.release = release_slot },
+				 err);
 }
 
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,

@@ -71,9 +71,8 @@ int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *o
 		return r;
 	if (is_closed)
 		return HDB_NOTFOUND;
-	if (out->mapping != HEAP_NONE &&
-	    (r = read_size(heap, out->mapping, "size", &out->mapping_bytes, err)) < 0)
-		return r;
+	if (out->mapping != HEAP_NONE)
+		TRY_ERRORS(read_size(heap, out->mapping, "size", &out->mapping_bytes, err));
 	return HDB_OK;
 }
 

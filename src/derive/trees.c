@@ -224,7 +224,6 @@ const struct derive_builder derive_build_reach_strong = {
 
 int derive_tree_prepare(struct derive *derive, struct hdb_error *err)
 {
-
 	TRY(derive_need(derive, STORE_DOMINATORS, err));
 	TRY(derive_need(derive, STORE_RETAINED, err));
 	TRY(store_column_prepare(&derive->dominators, err));

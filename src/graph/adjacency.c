@@ -18,7 +18,6 @@ int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_wo
 {
 	const uint64_t groups = (uint64_t)node_count / GRAPH_GROUP + 1;
 	const unsigned shortest = node_count <= SHORT_NODES_MAX ? 1 : 2;
-	int rc;
 
 	*rows = (struct graph_rows){ .work = work, .node_count = node_count };
 	for (unsigned code = 0; code < 4; code++) {
@@ -27,17 +26,14 @@ int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_wo
 	}
 	base_chunks_init(&rows->bytes, FIRST_SLAB_BYTES, work, "the graph's edges");
 	base_chunks_init(&rows->longs, BASE_CHUNK_BYTES, work, "the graph's edges");
-	rc = base_big_alloc(work, &rows->start_big, (groups + 1) * sizeof *rows->start, "the graph",
-			    err);
-	if (rc != HDB_OK)
-		goto out;
-	rc = base_big_alloc(work, &rows->base_big,
-			    ((groups >> GRAPH_GROUPS_BITS) + 1) * sizeof *rows->base, "the graph",
-			    err);
-out:
+	TRY(base_big_alloc(work, &rows->start_big, (groups + 1) * sizeof *rows->start, "the graph",
+			   err));
+	TRY(base_big_alloc(work, &rows->base_big,
+			   ((groups >> GRAPH_GROUPS_BITS) + 1) * sizeof *rows->base, "the graph",
+			   err));
 	rows->start = rows->start_big.data;
 	rows->base = rows->base_big.data;
-	return rc;
+	return HDB_OK;
 }
 
 void graph_rows_release(struct graph_rows *rows)
@@ -61,10 +57,7 @@ int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 		row->at = row->end = rows->long_count;
 	assert(row->end == rows->long_count);
 	for (uint64_t i = 0; i < count; i++) {
-		const int rc =
-			base_chunks_add(&rows->longs, sizeof *targets, &position, &room, err);
-		if (rc < 0)
-			return rc;
+		TRY_ERRORS(base_chunks_add(&rows->longs, sizeof *targets, &position, &room, err));
 		memcpy(room, &targets[i], sizeof *targets);
 	}
 	rows->long_count += count;

@@ -59,8 +59,7 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 
 void graph_child_rows_release(struct graph_child_rows *rows)
 {
-	if (rows->buckets.work)
-		base_buckets_release(&rows->buckets);
+	base_buckets_release(&rows->buckets);
 	graph_size_order_release(&rows->top);
 	*rows = (struct graph_child_rows){ 0 };
 }
@@ -68,7 +67,7 @@ void graph_child_rows_release(struct graph_child_rows *rows)
 int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
 			 struct hdb_error *err)
 {
-	struct base_bucket_reader reader;
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
@@ -77,17 +76,12 @@ int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint
 	if (*top_count > top_limit)
 		return HDB_OK;
 	*top_count = 0;
-	if ((rc = base_bucket_begin(&rows->buckets, rows->range_count, &reader, err)) != HDB_OK)
-		goto out;
+	TRY(base_bucket_begin(&rows->buckets, rows->range_count, &reader, err));
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		v[0] = rows->node_count;
-		rc = base_buckets_add(&rows->buckets, rows->range_count - 1, BASE_RECORD(2, 1), v,
-				      err);
-		if (rc != HDB_OK)
-			goto out;
+		TRY(base_buckets_add(&rows->buckets, rows->range_count - 1, BASE_RECORD(2, 1), v,
+				     err));
 	}
-out:
-	base_bucket_end(&reader);
 	base_bucket_drop(&rows->buckets, rows->range_count);
 	return rc < 0 ? rc : HDB_OK;
 }
@@ -120,7 +114,7 @@ void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, ui
 static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 		      struct graph_child_range *range, struct hdb_error *err)
 {
-	struct base_bucket_reader reader;
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
@@ -128,9 +122,7 @@ static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 	memset(range->first, 0, ((size_t)range->count + 2) * sizeof *range->first);
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		range->first[v[0] - range->base + 2]++;
-	base_bucket_end(&reader);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	for (size_t i = 2; i < (size_t)range->count + 2; i++)
 		range->first[i] += range->first[i - 1];
 	return HDB_OK;
@@ -141,7 +133,7 @@ static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
 		     struct graph_child_range *range, struct hdb_error *err)
 {
 	struct base_sort_key *keys = range->keys.data;
-	struct base_bucket_reader reader;
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
@@ -151,7 +143,6 @@ static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
 			.key = ~v[2],
 			.node = (uint32_t)v[1],
 		};
-	base_bucket_end(&reader);
 	return rc < 0 ? rc : HDB_OK;
 }
 
@@ -182,9 +173,8 @@ int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 {
 	assert(no < rows->range_count);
 	if (!range->first)
-		range->first = malloc((((size_t)1 << rows->bits) + 3) * sizeof *range->first);
-	if (!range->first)
-		return hdb_fail_memory(err, "dominated objects", (uint64_t)8 << rows->bits);
+		TRY(BASE_ALLOC(range->first, ((size_t)1 << rows->bits) + 3, "dominated objects",
+			       err));
 	graph_child_range_rows(rows, no, &range->base, &range->count);
 	range->keys.count = range->spare.count = 0;
 	TRY(count_rows(rows, no, range, err));
@@ -198,7 +188,6 @@ int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err)
 {
-
 	TRY(graph_child_range_fill(rows, no, range, err));
 	return sort_rows(range, err);
 }
@@ -254,7 +243,7 @@ static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 	const bool has_rows = no < m->rows->range_count;
 	struct base_sort_key *keys = m->keys.data;
 	uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
-	struct base_bucket_reader reader;
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS], count = 0, done = 0;
 	int rc;
 
@@ -264,19 +253,14 @@ static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 		node[count] = (uint32_t)v[1];
 		row[count++] = (uint32_t)v[0];
 		if (count == m->rows->run_limit) {
-			if ((rc = add_run(m, keys, count, has_rows, err)) != HDB_OK)
-				goto out;
+			TRY(add_run(m, keys, count, has_rows, err));
 			count = 0;
 		}
-		if ((++done & STEP_MASK) == 0 && (rc = base_step(work, done / 2, err)) != HDB_OK)
-			goto out;
+		if ((++done & STEP_MASK) == 0)
+			TRY(base_step(work, done / 2, err));
 	}
-	if (rc < 0)
-		goto out;
-	rc = count ? add_run(m, keys, count, has_rows, err) : HDB_OK;
-out:
-	base_bucket_end(&reader);
-	return rc;
+	TRY_ERRORS(rc);
+	return count ? add_run(m, keys, count, has_rows, err) : HDB_OK;
 }
 
 static bool is_before(const struct run_head *a, const struct run_head *b)
@@ -318,10 +302,8 @@ static int next_head(struct merge *m, uint32_t run, struct run_head *head, struc
 
 static int start_merge(struct merge *m, struct hdb_error *err)
 {
-	m->readers = calloc((size_t)m->run_count + 1, sizeof *m->readers);
-	m->heap = calloc((size_t)m->run_count + 1, sizeof *m->heap);
-	if (!m->readers || !m->heap)
-		return hdb_fail_memory(err, "dominated objects", m->run_count * sizeof *m->heap);
+	TRY(BASE_ALLOC(m->readers, m->run_count, "dominated objects", err));
+	TRY(BASE_ALLOC(m->heap, m->run_count, "dominated objects", err));
 	for (uint32_t i = 0; i < m->run_count; i++) {
 		TRY(base_bucket_begin(&m->runs, i, &m->readers[i], err));
 		TRY(next_head(m, i, &m->heap[m->heap_count++], err));
@@ -351,9 +333,8 @@ static int give_all(struct merge *m, uint32_t no,
 		if (rc == HDB_END)
 			*top = m->heap[--m->heap_count];
 		sift(m, 0);
-		if ((++done & STEP_MASK) == 0 &&
-		    (rc = base_step(work, (m->count + done) / 2, err)) != HDB_OK)
-			return rc;
+		if ((++done & STEP_MASK) == 0)
+			TRY(base_step(work, (m->count + done) / 2, err));
 	}
 	return HDB_OK;
 }
@@ -363,32 +344,35 @@ static int cut_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 {
 	struct graph_child_rows *rows = m->rows;
 	struct base_work *work = rows->buckets.work;
-	/* Keys, and twice as many for sorting by size and then by row. */
-	int rc = base_big_alloc_raw(work, &m->keys,
-				    3 * rows->run_limit * sizeof(struct base_sort_key),
-				    "dominated objects", err);
 
-	if (rc != HDB_OK)
-		goto out;
-	rc = base_big_alloc_raw(work, &m->places, 2 * rows->run_limit * sizeof(uint32_t),
-				"dominated objects", err);
-	if (rc != HDB_OK)
-		goto out;
-	rc = base_buckets_init(&m->runs,
-			       &(struct base_buckets_plan){
-				       .bucket_count = (uint32_t)(m->count / rows->run_limit) + 1,
-				       .chunks_bytes = work->memory_bytes / CHUNK_SHARE,
-				       .kept_bytes = 0,
-				       .what = "dominated objects" },
-			       work, err);
-	if (rc != HDB_OK)
-		goto out;
-	rc = make_runs(m, no, err);
-out:
+	/* Keys, and twice as many for sorting by size and then by row. */
+	TRY(base_big_alloc_raw(work, &m->keys, 3 * rows->run_limit * sizeof(struct base_sort_key),
+			       "dominated objects", err));
+	TRY(base_big_alloc_raw(work, &m->places, 2 * rows->run_limit * sizeof(uint32_t),
+			       "dominated objects", err));
+	TRY(base_buckets_init(&m->runs,
+			      &(struct base_buckets_plan){
+				      .bucket_count = (uint32_t)(m->count / rows->run_limit) + 1,
+				      .chunks_bytes = work->memory_bytes / CHUNK_SHARE,
+				      .kept_bytes = 0,
+				      .what = "dominated objects" },
+			      work, err));
+	TRY(make_runs(m, no, err));
 	base_big_free(&m->keys);
 	base_big_free(&m->places);
 	base_bucket_drop(&rows->buckets, no);
-	return rc;
+	return HDB_OK;
+}
+
+static void release_merge(struct merge *m)
+{
+	for (uint32_t i = 0; m->readers && i < m->run_count; i++)
+		base_bucket_end(&m->readers[i]);
+	base_buckets_release(&m->runs);
+	base_big_free(&m->keys);
+	base_big_free(&m->places);
+	free(m->readers);
+	free(m->heap);
 }
 
 int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
@@ -396,24 +380,13 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err)
 {
-	const uint64_t count = rows->buckets.bucket[no].count;
-	struct merge m = { .rows = rows, .count = count };
-	int rc;
+	BASE_SCOPED(release_merge)
+	struct merge m = { .rows = rows, .count = rows->buckets.bucket[no].count };
 
 	assert(no <= rows->range_count);
-	if ((rc = cut_runs(&m, no, err)) != HDB_OK)
-		goto out;
-	if ((rc = start_merge(&m, err)) != HDB_OK)
-		goto out;
-	rc = give_all(&m, no, take, ctx, err);
-out:
-	for (uint32_t i = 0; m.readers && i < m.run_count; i++)
-		base_bucket_end(&m.readers[i]);
-	if (m.runs.work)
-		base_buckets_release(&m.runs);
-	free(m.readers);
-	free(m.heap);
-	return rc;
+	TRY(cut_runs(&m, no, err));
+	TRY(start_merge(&m, err));
+	return give_all(&m, no, take, ctx, err);
 }
 
 /* ---- the top level, where it fits: by counting ---- */
@@ -427,14 +400,13 @@ struct take_top {
 /* Puts the nodes into their places, in the order in which they came: their own. */
 static int place_top(struct graph_child_rows *rows, uint32_t *node, struct hdb_error *err)
 {
-	struct base_bucket_reader reader;
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
 	TRY(base_bucket_begin(&rows->buckets, rows->range_count, &reader, err));
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK)
 		graph_size_order_place(&rows->top, node, (uint32_t)v[1], v[2]);
-	base_bucket_end(&reader);
 	return rc < 0 ? rc : HDB_OK;
 }
 
@@ -443,22 +415,14 @@ static int place_and_give(struct graph_child_rows *rows, const struct take_top *
 {
 	const uint64_t count = rows->buckets.bucket[rows->range_count].count;
 	struct base_work *work = rows->buckets.work;
-	struct base_big big = { 0 };
-	int rc = base_big_alloc_raw(work, &big, (count + 1) * sizeof(uint32_t), "dominated objects",
-				    err);
+	BASE_SCOPED(base_big_free) struct base_big big = { 0 };
 
-	if (rc < 0)
-		goto out;
-	rc = graph_size_orders_start(&rows->top, 1, big.data, (uint32_t)count, err);
-	if (rc < 0)
-		goto out;
-	if ((rc = place_top(rows, big.data, err)) < 0)
-		goto out;
+	TRY(base_big_alloc_raw(work, &big, (count + 1) * sizeof(uint32_t), "dominated objects",
+			       err));
+	TRY(graph_size_order_start(&rows->top, big.data, (uint32_t)count, err));
+	TRY(place_top(rows, big.data, err));
 	base_bucket_drop(&rows->buckets, rows->range_count);
-	rc = to->take(to->ctx, big.data, count, err);
-out:
-	base_big_free(&big);
-	return rc;
+	return to->take(to->ctx, big.data, count, err);
 }
 
 static int take_one(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)

@@ -44,10 +44,8 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 	const bool is_top = parent == GRAPH_NONE;
 	const uint64_t v[] = { is_top ? 0 : parent, node, size };
 
-	const int rc = is_top ? graph_size_order_count(&rows->top, node, size, err) : HDB_OK;
-
-	if (rc != HDB_OK)
-		return rc;
+	if (is_top)
+		TRY(graph_size_order_count(&rows->top, node, size, err));
 	return base_buckets_add(&rows->buckets, is_top ? rows->range_count : parent >> rows->bits,
 				BASE_RECORD(2, 1), v, err);
 }

@@ -40,7 +40,6 @@ int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph
 {
 	bool reachable;
 	uint32_t parent;
-	int rc;
 
 	*paths = (struct graph_paths){ .graph = graph };
 	if (opt)
@@ -48,8 +47,7 @@ int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph
 	if (target >= graph->node_count)
 		return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, target,
 				graph->node_count);
-	if ((rc = graph->reach(graph->ctx, target, &reachable, &parent, err)) != HDB_OK)
-		return rc;
+	TRY(graph->reach(graph->ctx, target, &reachable, &parent, err));
 	return reachable ? visit(paths, target, GRAPH_NONE, err) : HDB_OK;
 }
 
@@ -95,16 +93,13 @@ static int expand(struct graph_paths *p, uint32_t number, struct hdb_error *err)
 	/* Who is a root needs nobody to hold it; the target's other holders are worth telling. */
 	if (number > 0 && p->graph->is_root(p->graph->ctx, node))
 		return HDB_OK;
-	rc = p->graph->begin(p->graph->ctx, GRAPH_REFERRERS, node, err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(p->graph->begin(p->graph->ctx, GRAPH_REFERRERS, node, err));
 	for (;;) {
 		rc = p->graph->next(p->graph->ctx, &batch, &count, err);
 		if (rc != HDB_OK || count == 0)
 			return rc;
 		for (size_t i = 0; i < count; i++)
-			if ((rc = meet(p, batch[i], node, number, err)) != HDB_OK)
-				return rc;
+			TRY(meet(p, batch[i], node, number, err));
 	}
 }
 

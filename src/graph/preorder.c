@@ -87,7 +87,6 @@ static uint32_t leave(struct graph_preorder *order, uint32_t place, uint32_t num
 int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err)
 {
 	uint32_t place = atomic_load_explicit(&order->top, memory_order_relaxed), number = 0;
-	int rc;
 
 	base_stage(order->work, "numbering dominators", order->inner.count, "objects");
 	while (place != GRAPH_NONE) {
@@ -99,9 +98,8 @@ int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err)
 			prefetch_write(&order->link[next]);
 		atomic_store_explicit(&link->first, number++, memory_order_relaxed);
 		place = child != GRAPH_NONE ? child : leave(order, place, number);
-		if ((number & STEP_MASK) == 0 &&
-		    (rc = base_step(order->work, number, err)) != HDB_OK)
-			return rc;
+		if ((number & STEP_MASK) == 0)
+			TRY(base_step(order->work, number, err));
 	}
 	return number == order->inner.count ? HDB_OK : HDB_ECORRUPT;
 }

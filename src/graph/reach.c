@@ -113,9 +113,7 @@ static int search(struct search *s, struct hdb_error *err)
 		prefetch(s);
 		meet_targets(s, s->queue[s->head++]);
 		if (s->edges_seen >= s->next_step) {
-			const int rc = base_step(s->work, s->head, err);
-			if (rc < 0)
-				return rc;
+			TRY_ERRORS(base_step(s->work, s->head, err));
 			s->next_step = s->edges_seen + STEP_EDGES;
 		}
 	}
@@ -124,17 +122,14 @@ static int search(struct search *s, struct hdb_error *err)
 
 static int run(struct search *s, const char *stage, struct hdb_error *err)
 {
-	struct base_big big = { 0 };
-	int rc;
+	BASE_SCOPED(base_big_free) struct base_big big = { 0 };
 
 	base_stage(s->work, stage, s->rows->node_count, "objects");
 	TRY_ERRORS(base_big_alloc(s->work, &big, (uint64_t)s->rows->node_count * sizeof *s->queue,
 				  "search queue", err));
 	s->queue = big.data;
 	meet_roots(s);
-	rc = search(s, err);
-	base_big_free(&big);
-	return rc;
+	return search(s, err);
 }
 
 int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
@@ -207,33 +202,23 @@ int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits
 {
 	const uint64_t bytes = base_bit_words(rows->node_count) * sizeof(uint64_t);
 	struct search s = { .rows = rows, .roots = root_bits, .work = work };
-	struct base_big queue = { 0 }, reached = { 0 }, by_roots = { 0 };
-	int rc;
+	BASE_SCOPED(base_big_free) struct base_big queue = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big reached = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big by_roots = { 0 };
 
 	memset(orphans, 0, bytes);
 	base_stage(work, "what nothing holds", rows->node_count, "objects");
-	rc = base_big_alloc(work, &queue, (uint64_t)rows->node_count * sizeof *s.queue,
-			    "search queue", err);
-	if (rc != HDB_OK)
-		goto out;
-	if ((rc = base_big_alloc(work, &reached, bytes, "a set of objects", err)) != HDB_OK)
-		goto out;
-	if ((rc = base_big_alloc(work, &by_roots, bytes, "a set of objects", err)) != HDB_OK)
-		goto out;
+	TRY(base_big_alloc(work, &queue, (uint64_t)rows->node_count * sizeof *s.queue,
+			   "search queue", err));
+	TRY(base_big_alloc(work, &reached, bytes, "a set of objects", err));
+	TRY(base_big_alloc(work, &by_roots, bytes, "a set of objects", err));
 	s.queue = queue.data;
 	s.reached = reached.data;
 	meet_roots(&s);
-	if ((rc = search(&s, err)) != HDB_OK)
-		goto out;
+	TRY(search(&s, err));
 	memcpy(by_roots.data, s.reached, bytes);
-	if ((rc = cover_upwards(&s, orphans, err)) != HDB_OK)
-		goto out;
+	TRY(cover_upwards(&s, orphans, err));
 	s.reached = by_roots.data;
 	s.head = s.tail = 0;
-	rc = thin_downwards(&s, orphans, err);
-out:
-	base_big_free(&queue);
-	base_big_free(&reached);
-	base_big_free(&by_roots);
-	return rc;
+	return thin_downwards(&s, orphans, err);
 }

@@ -118,10 +118,7 @@ static int walk(struct walk *w, struct hdb_error *err)
 		base_bit_drop(w->is_queued, v);
 		meet_targets(w, v);
 		if (w->edges_seen >= w->next_step) {
-			const int rc = base_step(w->rows->work, w->head, err);
-
-			if (rc < 0)
-				return rc;
+			TRY_ERRORS(base_step(w->rows->work, w->head, err));
 			w->next_step = w->edges_seen + STEP_EDGES;
 		}
 	}
@@ -133,7 +130,8 @@ int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 {
 	const uint32_t all = sets->count >= GRAPH_MASK_SETS ? ~0u : (1u << sets->count) - 1;
 	const uint32_t n = rows->node_count;
-	struct base_big queue = { 0 }, bits = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big queue = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big bits = { 0 };
 	struct walk w = {
 		.rows = rows,
 		.members = sets->members,
@@ -141,17 +139,12 @@ int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 		.is_member = sets->is_member,
 		.reached = reached,
 	};
-	int rc;
 
 	memset(reached, 0, (size_t)n * sizeof(*reached));
 	base_stage(rows->work, "reachability without sets", n, "objects");
-	rc = base_big_alloc(rows->work, &queue, ((uint64_t)n + 1) * sizeof(*w.queue),
-			    "search queue", err);
-	if (rc != HDB_OK)
-		goto out;
-	rc = base_big_alloc(rows->work, &bits, (uint64_t)n / 8 + 8, "a set of objects", err);
-	if (rc != HDB_OK)
-		goto out;
+	TRY(base_big_alloc(rows->work, &queue, ((uint64_t)n + 1) * sizeof(*w.queue), "search queue",
+			   err));
+	TRY(base_big_alloc(rows->work, &bits, (uint64_t)n / 8 + 8, "a set of objects", err));
 	w.queue = queue.data;
 	w.is_queued = bits.data;
 	for (uint64_t word = 0; word < base_bit_words(n); word++) {
@@ -162,9 +155,5 @@ int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 				meet(&w, (uint32_t)root, all);
 		}
 	}
-	rc = walk(&w, err);
-out:
-	base_big_free(&queue);
-	base_big_free(&bits);
-	return rc;
+	return walk(&w, err);
 }

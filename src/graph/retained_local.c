@@ -4,6 +4,7 @@
 #include "graph/retained_local.h"
 
 #include "graph/node_map.h"
+#include "base/scope.h"
 #include "base/sort.h"
 
 #include <assert.h>
@@ -27,7 +28,6 @@ struct local {
  */
 static int next_batch(struct local *l, const uint32_t **batch, size_t *count, struct hdb_error *err)
 {
-
 	TRY_ERRORS(l->graph->next(l->graph->ctx, batch, count, err));
 	if (*count == 0)
 		return HDB_END;
@@ -49,15 +49,12 @@ static int add_members(struct local *l, const uint32_t *members, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		bool reachable;
 		uint32_t parent;
-		int rc;
 		if (members[i] >= l->graph->node_count)
 			return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, members[i],
 					l->graph->node_count);
-		rc = l->graph->reach(l->graph->ctx, members[i], &reachable, &parent, err);
-		if (rc != HDB_OK)
-			return rc;
-		if (reachable && (rc = add_node(l, members[i], err)) != HDB_OK)
-			return rc;
+		TRY(l->graph->reach(l->graph->ctx, members[i], &reachable, &parent, err));
+		if (reachable)
+			TRY(add_node(l, members[i], err));
 	}
 	l->members = l->map.count;
 	return HDB_OK;
@@ -75,12 +72,10 @@ static int add_children(struct local *l, uint32_t node, struct hdb_error *err)
 		for (size_t i = 0; i < count; i++) {
 			bool reachable;
 			uint32_t parent;
-			rc = l->graph->reach(l->graph->ctx, batch[i], &reachable, &parent, err);
-			if (rc != HDB_OK)
-				return rc;
-			if (reachable && parent == node &&
-			    (rc = add_node(l, batch[i], err)) != HDB_OK)
-				return rc;
+
+			TRY(l->graph->reach(l->graph->ctx, batch[i], &reachable, &parent, err));
+			if (reachable && parent == node)
+				TRY(add_node(l, batch[i], err));
 		}
 	}
 	return rc == HDB_END ? HDB_OK : rc;
@@ -104,9 +99,9 @@ static int spread(struct local *l, struct hdb_error *err)
 		const uint32_t node = l->map.node[l->pending[--l->pending_count]];
 		const uint32_t *batch;
 		size_t count;
-		int rc = l->graph->begin(l->graph->ctx, GRAPH_REFERENCES, node, err);
-		if (rc < 0)
-			return rc;
+		int rc;
+
+		TRY_ERRORS(l->graph->begin(l->graph->ctx, GRAPH_REFERENCES, node, err));
 		while ((rc = next_batch(l, &batch, &count, err)) == HDB_OK) {
 			for (size_t i = 0; i < count; i++) {
 				const uint32_t number = graph_node_map_find(&l->map, batch[i]);
@@ -182,15 +177,11 @@ static void give(struct local *l, struct graph_retained_set *out)
 static int run(struct local *l, const uint32_t *members, size_t count,
 	       struct graph_retained_set *out, struct hdb_error *err)
 {
-
 	TRY(add_members(l, members, count, err));
 	for (uint32_t i = 0; i < l->map.count; i++)
 		TRY(add_children(l, l->map.node[i], err));
-	l->removed = calloc((size_t)l->map.count + 1, sizeof *l->removed);
-	l->pending = malloc(((size_t)l->map.count + 1) * sizeof *l->pending);
-	if (!l->removed || !l->pending)
-		return hdb_fail_memory(err, "retained set",
-				       (uint64_t)l->map.count * sizeof *l->pending);
+	TRY(BASE_ALLOC(l->removed, l->map.count, "retained set", err));
+	TRY(BASE_ALLOC(l->pending, l->map.count, "retained set", err));
 	TRY(remove_all(l, err));
 	give(l, out);
 	return HDB_OK;

@@ -3,8 +3,8 @@
  * come.
  *
  * Of heaps most sizes are small: those are counted, so that each node has its place when it comes
- * again, and the few larger ones are sorted. Several threads have an order each, for nodes that
- * follow one another. Memory: 256 KB an order, 16 bytes a large node, of which there is a limit.
+ * again, and the few larger ones are sorted. Memory: 256 KB, and 16
+ * bytes a large node, of which there is a limit.
  */
 #ifndef GRAPH_SIZE_ORDER_H
 #define GRAPH_SIZE_ORDER_H
@@ -19,7 +19,7 @@
 
 struct graph_size_order {
 	uint32_t *place;       /* by small size: how many have it; then where the next one goes */
-	struct base_vec large; /* struct base_sort_key; of all orders in the first one, at last */
+	struct base_vec large; /* struct base_sort_key */
 	uint64_t large_count;  /* whether they are there or too many */
 };
 
@@ -45,13 +45,13 @@ static inline int graph_size_order_count(struct graph_size_order *order, uint32_
 bool graph_size_order_is_full(const struct graph_size_order *order);
 
 /*
- * When all `node_count` nodes of all orders are counted and none is full: puts the large ones at
- * the start of `node`, which has room for all, and makes places for the others.
+ * When all `node_count` nodes are counted and the order is not full: puts the large ones at the
+ * start of `node`, which has room for all, and makes places for the others.
  */
-int graph_size_orders_start(struct graph_size_order *orders, unsigned count, uint32_t *node,
-			    uint32_t node_count, struct hdb_error *err);
+int graph_size_order_start(struct graph_size_order *order, uint32_t *node, uint32_t node_count,
+			   struct hdb_error *err);
 
-/* Puts a node into its place: each that was counted, in the same order. On a thread an order. */
+/* Puts a node into its place: each that was counted, in the same order. */
 static inline void graph_size_order_place(struct graph_size_order *order, uint32_t *node,
 					  uint32_t v, uint64_t size)
 {

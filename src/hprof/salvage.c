@@ -89,10 +89,7 @@ int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct h
 	if (class_id == 0 || s->class_count >= CLASS_LIMIT)
 		return HDB_OK;
 	if (s->class_count >= s->class_capacity / 2) {
-		const int rc = classes_grow(s, err);
-
-		if (rc < 0)
-			return rc;
+		TRY_ERRORS(classes_grow(s, err));
 	}
 	slot = class_slot(s, s->class_ids, s->class_capacity, class_id);
 	if (s->class_ids[slot] == 0) {

@@ -200,8 +200,8 @@ static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct h
 	int rc = 0;
 
 	walk->following = walk->excused = false;
-	if (walk->file->is_emptied && (rc = measure_emptied(walk, err)) < 0)
-		return rc;
+	if (walk->file->is_emptied)
+		TRY_ERRORS(measure_emptied(walk, err));
 	rc = 0;
 	walk->segment_end = rec->body_offset + rec->body_size;
 	if (walk->segment_end <= size)
@@ -330,10 +330,8 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
 	}
 	if (rec->tag == HPROF_LOAD_CLASS) {
 		struct hprof_load_class load;
-		const int rc = hprof_read_load_class(walk->file, &walk->view, rec, &load, err);
 
-		if (rc < 0)
-			return rc;
+		TRY_ERRORS(hprof_read_load_class(walk->file, &walk->view, rec, &load, err));
 		return hprof_salvage_add_class(&walk->salvage, load.class_id, err);
 	}
 	return HDB_OK;

@@ -91,11 +91,9 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 		assert(r != HDB_END);
 		return r;
 	}
-	r = import_problem(
+	TRY_ERRORS(import_problem(
 		im, &(struct import_trouble){ .kind = STORE_PROBLEM_CLASS_ID, .object_id = id },
-		err, "class 0x%" PRIx64 " has the ID of an object that is no class", id);
-	if (r < 0)
-		return r;
+		err, "class 0x%" PRIx64 " has the ID of an object that is no class", id));
 	TRY(add_next_id(im, next_id, err));
 	class->out.class_id = *next_id;
 	return HDB_OK;

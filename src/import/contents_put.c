@@ -52,7 +52,6 @@ static int tell_damage(struct keeping *k, struct hdb_error *err)
 {
 	size_t count;
 	const struct base_damage *damage = base_input_damage(k->input, &count);
-	int r;
 
 	if (count && k->im->opt->strict)
 		return hdb_fail(err, HDB_EFORMAT, "%s: %s", base_input_name(k->input),
@@ -62,12 +61,10 @@ static int tell_damage(struct keeping *k, struct hdb_error *err)
 				base_input_name(k->input), count ? ": " : "",
 				count ? damage->message : "");
 	for (size_t i = 0; i < count; i++) {
-		r = import_problem(k->im,
+		TRY(import_problem(k->im,
 				   &(struct import_trouble){ .kind = HPROF_PROBLEM_COMPRESSION,
 							     .offset = damage[i].offset },
-				   err, "%s", damage[i].message);
-		if (r != HDB_OK)
-			return r;
+				   err, "%s", damage[i].message));
 	}
 	if (count)
 		k->im->damage.incomplete |= STORE_LACKS_BYTES;

@@ -138,7 +138,6 @@ static int by_key(const void *a, const void *b)
 static int add_instances(struct import *im, struct import_counts *counts, struct hdb_error *err)
 {
 	const size_t rows = counts->rows.count;
-	int r;
 
 	for (size_t i = 0; i < rows; i++) {
 		const struct import_count *row = base_vec_at(&counts->rows, struct import_count, i);
@@ -153,8 +152,8 @@ static int add_instances(struct import *im, struct import_counts *counts, struct
 			.count = import_class_at(im, no)->instance_count,
 		};
 
-		if (row.count && (r = merge(counts, &row, err)) != HDB_OK)
-			return r;
+		if (row.count)
+			TRY(merge(counts, &row, err));
 	}
 	if (counts->rows.count)
 		qsort(counts->rows.data, counts->rows.count, sizeof(struct import_count), by_key);

@@ -206,15 +206,14 @@ static void tidy_fields(struct import *im)
 int import_flat_end(struct import *im, struct hdb_error *err)
 {
 	BASE_VIEW(view, im->source);
-	int r;
 
 	if (!im->flat.plan)
 		return HDB_OK;
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		struct import_class *class = import_class_at(im, no);
 
-		if (has_flat_field(im, class) && (r = add_fields(im, no, err)) != HDB_OK)
-			return r;
+		if (has_flat_field(im, class))
+			TRY(add_fields(im, no, err));
 		if (!im->flat.element[no])
 			continue;
 		class->flat_element_no = class_of(im, &view, im->flat.element[no]);

@@ -329,7 +329,6 @@ static int build_table(struct idset *set, struct hdb_error *err)
 int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_error *err)
 {
 	uint64_t ix = 0;
-	int r;
 
 	*duplicates = 0;
 	if (set->is_sparse) {
@@ -350,11 +349,10 @@ int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_erro
 			chunk->words[w].first_ix = (uint32_t)ix;
 			ix += count_bits(bits_of(&chunk->words[w]));
 		}
-		if ((r = base_idmap_put(&set->regions, chunk->region, (uint32_t)c, err)) != HDB_OK)
-			return r;
+		TRY(base_idmap_put(&set->regions, chunk->region, (uint32_t)c, err));
 	}
-	if (!set->is_sparse && (r = build_table(set, err)) != HDB_OK)
-		return r;
+	if (!set->is_sparse)
+		TRY(build_table(set, err));
 	assert(set->is_sparse || ix == set->count);
 	set->last = NULL;
 	set->is_finished = true;

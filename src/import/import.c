@@ -155,7 +155,6 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	static const char *const packings[] = { "none", "gzip", "zstd" };
 	uint64_t fingerprint = 0;
 	struct stat st;
-	int r;
 
 	TRY(put_dump_path(im, dump_path, &st, err));
 	TRY(base_fingerprint(im->source, &fingerprint, err));
@@ -195,19 +194,15 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "incomplete.skipped_bytes", im->damage.skipped_bytes },
 	};
 
-	r = import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
-	if (r != HDB_OK)
-		return r;
+	TRY(import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
 	if (im->damage.cut[0]) {
 		TRY(store_put_meta_text(im->writer, "incomplete.cut", im->damage.cut, err));
 	}
 	if (im->opt->layout) {
-		r = store_put_meta_text(im->writer, "import.layout", im->opt->layout, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(store_put_meta_text(im->writer, "import.layout", im->opt->layout, err));
 	}
-	if (im->opt->mapping_path && (r = import_put_mapping_meta(im, err)) != HDB_OK)
-		return r;
+	if (im->opt->mapping_path)
+		TRY(import_put_mapping_meta(im, err));
 	if (!im->records.has_control)
 		return HDB_OK;
 	TRY(store_put_meta_number(im->writer, "control.flags", im->records.control.flags, err));
@@ -287,7 +282,6 @@ static int check_end(struct import *im, struct hdb_error *err)
 
 static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 {
-
 	TRY(import_mapping_open(im, err));
 	TRY(import_scan(im, err));
 	TRY(check_snapshot(im, err));
@@ -372,7 +366,6 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 static int open_dump(struct import *im, const char *dump_path, struct base_input **input,
 		     struct hdb_error *err)
 {
-
 	TRY_ERRORS(base_input_open(dump_path, input, err));
 	im->origin.packing = base_input_packing(*input);
 	im->origin.is_pipe = !base_input_is_file(*input);
@@ -425,7 +418,6 @@ static void tell_space(const struct import *im, struct hdb_error *err)
 static int make_database(struct import *im, struct import_paths paths, struct base_input **input,
 			 struct hdb_error *err)
 {
-
 	TRY(open_dump(im, paths.dump, input, err));
 	TRY(create(im, paths.database, err));
 	im->texts.writer.writer = im->writer;

@@ -223,23 +223,19 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct hprof_field field;
 		unsigned size;
-		int r = hprof_field_next(&im->file, &view, &offset, &field, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
 		size = hprof_type_size(field.type, im->file.id_size);
 		body += size;
 		if (size)
 			continue;
-		r = import_problem(im,
-				   &(struct import_trouble){ .kind = STORE_PROBLEM_BAD_FIELD_TYPE,
-							     .offset = offset,
-							     .object_id = class->out.class_id },
-				   err,
-				   "field %" PRIu32 " of class 0x%" PRIx64 " has unknown type %u",
-				   f, class->out.class_id, field.type);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(import_problem(
+			im,
+			&(struct import_trouble){ .kind = STORE_PROBLEM_BAD_FIELD_TYPE,
+						  .offset = offset,
+						  .object_id = class->out.class_id },
+			err, "field %" PRIu32 " of class 0x%" PRIx64 " has unknown type %u", f,
+			class->out.class_id, field.type));
 	}
 	if (class->out.super_no != STORE_NONE) {
 		const struct import_class *super = import_class_at(im, class->out.super_no);
@@ -294,10 +290,9 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 static int finish_ids(struct import *im, struct hdb_error *err)
 {
 	uint64_t duplicates = 0, more = 0;
-	int r = import_idset_finish(&im->ids, &duplicates, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(import_idset_finish(&im->ids, &duplicates, err));
 	if (duplicates) {
 		r = import_problem(
 			im, &(struct import_trouble){ .kind = STORE_PROBLEM_DUPLICATE_ID }, err,

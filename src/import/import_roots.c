@@ -139,20 +139,16 @@ static int hold_by_loaders(struct import *im, struct hdb_error *err)
 
 int import_number_roots(struct import *im, struct hdb_error *err)
 {
-	int r;
-
 	for (size_t i = 0; i < im->records.roots.count; i++) {
-		r = number_root(im, base_vec_at(&im->records.roots, struct import_root, i), err);
-		if (r != HDB_OK)
-			return r;
+		TRY(number_root(im, base_vec_at(&im->records.roots, struct import_root, i), err));
 	}
 	base_vec_release(&im->records.roots);
 	sort_roots(im);
 	im->links.root_count = im->links.numbered_roots.count;
 	if (!im->links.root_count)
 		im->damage.incomplete |= STORE_LACKS_ROOTS;
-	if (!im->records.has_sticky && (r = invent_sticky(im, err)) != HDB_OK)
-		return r;
+	if (!im->records.has_sticky)
+		TRY(invent_sticky(im, err));
 	TRY(hold_by_loaders(im, err));
 	if (im->links.extras.count)
 		qsort(im->links.extras.data, im->links.extras.count, sizeof(struct import_edge),

@@ -86,17 +86,14 @@ static uint32_t frame_no(const struct import *im, uint64_t frame_id)
 /* Gives frames their classes, by name instead of by serial, and the names of the mapping file. */
 static int name_frames(struct import *im, struct hdb_error *err)
 {
-	int r;
-
 	for (size_t i = 0; i < im->records.frames.count; i++) {
 		struct store_frame *frame = base_vec_at(&im->records.frames, struct store_frame, i);
 		uint32_t mapping_no;
 
 		frame->class_text = class_text(im, frame->class_text, &mapping_no);
-		if ((r = import_map_frame(im, frame, mapping_no, err)) < 0)
-			return r;
-		if (i % STEP_FRAMES == 0 && (r = base_step(im->work, 0, err)) < 0)
-			return r;
+		TRY_ERRORS(import_map_frame(im, frame, mapping_no, err));
+		if (i % STEP_FRAMES == 0)
+			TRY_ERRORS(base_step(im->work, 0, err));
 	}
 	sort(&im->records.frames, sizeof(struct store_frame), base_compare_u64);
 	return HDB_OK;

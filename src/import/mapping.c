@@ -174,8 +174,7 @@ int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_e
 	int r;
 
 	*m = (struct import_mapping){ 0 };
-	if ((r = read_file(m, path, err)) < 0)
-		return r;
+	TRY_ERRORS(read_file(m, path, err));
 	rest = slice(m->text, m->text + m->size);
 	while (next_line(&rest, &line)) {
 		no++;

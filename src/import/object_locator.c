@@ -100,10 +100,8 @@ int import_locator_add(struct import_locator *locator, const struct hprof_sub *s
 		.count = 1,
 	};
 	struct import_piece *last = last_piece(locator);
-	int r = add_extent(locator, (struct import_extent){ sub->offset, sub->end }, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(add_extent(locator, (struct import_extent){ sub->offset, sub->end }, err));
 	locator->object_count++;
 	if (locator->is_disordered)
 		return HDB_OK;
@@ -121,7 +119,6 @@ int import_locator_add(struct import_locator *locator, const struct hprof_sub *s
 int import_locator_add_run(struct import_locator *locator, struct import_extent extent,
 			   const struct import_piece *pieces, size_t count, struct hdb_error *err)
 {
-
 	TRY(add_extent(locator, extent, err));
 	for (size_t i = 0; i < count; i++)
 		locator->object_count += pieces[i].count;
@@ -302,11 +299,9 @@ static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_err
 	for (uint64_t at = extent->offset; at < extent->end;) {
 		struct hprof_sub sub;
 		const struct hprof_range range = { at, extent->end };
-		const int r = import_locator_read_sub(l->locator->file, &l->views[slot], range,
-						      &sub, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(import_locator_read_sub(l->locator->file, &l->views[slot], range, &sub,
+						   err));
 		ids[count] = sub.id;
 		offsets[count] = at;
 		count += is_object(&sub);

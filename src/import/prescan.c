@@ -210,9 +210,8 @@ static inline int read_one(struct import_prescan *a, struct reading *w, const un
 		w->run.primitive_used |= 1u << (sub.element_type & 15);
 	} else {
 		slot = slot_of(a, sub.class_id);
-		if (slot->class.class_id != sub.class_id &&
-		    (r = enter_class(a, slot, sub.class_id, err)) < 0)
-			return r;
+		if (slot->class.class_id != sub.class_id)
+			TRY_ERRORS(enter_class(a, slot, sub.class_id, err));
 		if (sub.tag == HPROF_OBJECT_ARRAY_DUMP) {
 			note_array(&w->run, &sub);
 			slot->class.is_array = true;

@@ -203,10 +203,8 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	const uint8_t *body;
 	uint32_t count;
 	uint64_t *raw;
-	int r = class_of(im, m, sub->class_id, &class, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(class_of(im, m, sub->class_id, &class, err));
 	count = class->plan_count;
 	o->kind = STORE_INSTANCE;
 	o->class_no = class->no - 1;
@@ -214,9 +212,8 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 		return hdb_fail(err, HDB_EBUG, "instance 0x%" PRIx64 " has no class", sub->id);
 	o->body_size = class->body_size;
 	m->objects[m->reading].entry = class->instance_entry;
-	if (sub->body_size < class->body_size &&
-	    (r = note_short(m, sub->id, sub->offset, err)) != HDB_OK)
-		return r;
+	if (sub->body_size < class->body_size)
+		TRY(note_short(m, sub->id, sub->offset, err));
 	if (!count)
 		return HDB_OK;
 	body = base_view_at(&m->view, sub->body_offset, sub->body_size, err);
@@ -381,7 +378,6 @@ static int take_class(struct import *im, struct maker *m, struct store_object *o
 	const uint32_t no = base_idmap_get(&im->class_map, id);
 	const struct import_class *class;
 	uint64_t offset;
-	int r;
 
 	o->kind = STORE_CLASS;
 	o->class_no = im->known.class_no;
@@ -394,10 +390,9 @@ static int take_class(struct import *im, struct maker *m, struct store_object *o
 	for (uint32_t f = 0; f < class->out.static_count; f++) {
 		struct hprof_static field;
 
-		if ((r = hprof_static_next(&im->file, &m->view, &offset, &field, err)) < 0)
-			return r;
-		if (field.type == HPROF_OBJECT && (r = push_reference(m, field.value, err)) < 0)
-			return r;
+		TRY_ERRORS(hprof_static_next(&im->file, &m->view, &offset, &field, err));
+		if (field.type == HPROF_OBJECT)
+			TRY_ERRORS(push_reference(m, field.value, err));
 	}
 	return HDB_OK;
 }
@@ -492,7 +487,6 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 {
 	struct store_object o = { .file_offset = sub->offset };
 	const size_t first = m->raw.count;
-	int r;
 
 	/* One with ID 0 is dropped: the boot loader's stand-in is there. */
 	if (!sub->id)
@@ -503,10 +497,9 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 	assert(m->raw_first[i] == NOT_TAKEN);
 	m->taken++;
 	m->reading = i;
-	if ((r = take_sub(im, m, sub, &o, err)) != HDB_OK)
-		return r;
-	if (m->is_noted && (r = note_object(im, m, i, &o, err)) != HDB_OK)
-		return r;
+	TRY(take_sub(im, m, sub, &o, err));
+	if (m->is_noted)
+		TRY(note_object(im, m, i, &o, err));
 	assert(o.length <= UINT32_MAX);
 	m->objects[i].length = (uint32_t)o.length;
 	if (m->heap_nos)
@@ -597,25 +590,22 @@ static void mark_flat(const struct import *im, struct maker *m, uint32_t i, stru
 
 int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err)
 {
-	int r;
-
 	for (uint32_t i = 0; i < m->out->count; i++) {
 		const bool is_other = m->raw_first[i] == NOT_TAKEN;
 		struct store_object o;
 
 		if (!is_other && m->is_noted)
 			continue;
-		if (is_other && (r = take_other(im, m, i, err)) != HDB_OK)
-			return r;
+		if (is_other)
+			TRY(take_other(im, m, i, err));
 		o = import_get_object(m, i);
 		if (im->origin.is_android)
 			import_mark_embedded(im, m, i, &o);
 		if (im->flat.last)
 			mark_flat(im, m, i, &o);
-		if ((r = note_object(im, m, i, &o, err)) != HDB_OK)
-			return r;
-		if (o.is_embedded && (r = import_put_object(m, i, &o, err)) < 0)
-			return r;
+		TRY(note_object(im, m, i, &o, err));
+		if (o.is_embedded)
+			TRY_ERRORS(import_put_object(m, i, &o, err));
 	}
 	return HDB_OK;
 }

@@ -149,22 +149,19 @@ static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hd
 	const uint32_t *found = m->found.data;
 	const uint32_t first = m->raw_first[i], end = m->raw_end[i];
 	size_t n = 0;
-	int r;
 
 	assert(first <= end);
 	assert(end <= m->found.count);
 	m->targets.count = 0;
-	r = base_vec_reserve(&m->targets, end - first + 1, sizeof(uint32_t), err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(&m->targets, end - first + 1, sizeof(uint32_t), err));
 	for (uint32_t k = first; k < end; k++) {
 		*base_vec_at(&m->targets, uint32_t, n) = found[k];
 		n += found[k] != IDSET_NONE;
 	}
 	assert(n <= end - first);
 	m->targets.count = n;
-	if (n != end - first && (r = note_missing(m, i, err)) != HDB_OK)
-		return r;
+	if (n != end - first)
+		TRY(note_missing(m, i, err));
 	return add_extras(im, m, i, err);
 }
 
@@ -279,8 +276,7 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 	for (unsigned i = 0; i < MAKER_ASKED; i++)
 		m->asked[i].count = 0;
 	m->is_noted = !im->origin.is_android && !im->flat.last;
-	if ((r = import_take_objects(im, m, err)) != HDB_OK)
-		return r;
+	TRY(import_take_objects(im, m, err));
 	if ((!m->is_noted || m->taken < s->count) && (r = import_take_rest(im, m, err)) != HDB_OK)
 		return r;
 	if (s->big.count > 1)
@@ -294,7 +290,6 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 	struct slot *s = m->out;
 	const uint32_t first_ix = (uint32_t)(item * STORE_BLOCK_OBJECTS);
 	const uint32_t left = im->object_count - first_ix;
-	int r;
 
 	assert(first_ix < im->object_count);
 	empty_slot(s);
@@ -305,16 +300,14 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 	s->first_id = m->ids[0];
 	TRY(read_objects(im, m, err));
 	TRY(store_ids_encode(&s->ids_bytes, m->ids, s->count, first_ix, err));
-	r = store_objects_encode(&s->objects_bytes, &m->dictionary,
+	TRY(store_objects_encode(&s->objects_bytes, &m->dictionary,
 				 &(struct store_objects_put){
 					 .objects = m->objects,
 					 .file_offsets = m->offsets,
 					 .heap_nos = m->heap_nos,
 					 .count = s->count,
 				 },
-				 err);
-	if (r != HDB_OK)
-		return r;
+				 err));
 	return write_lists(im, m, err);
 }
 

@@ -56,18 +56,16 @@ static int write_elements(void *ctx, const uint64_t *ids, const uint32_t *found,
 {
 	struct parts *p = ctx;
 	struct import *im = p->im;
-	int r;
 
 	for (size_t i = 0; i < count; i++) {
 		if (found[i] == IDSET_NONE) {
 			im->damage.dangling_count++;
-			if ((r = merge_missing(im, ids[i], p->ix, err)) != HDB_OK)
-				return r;
+			TRY(merge_missing(im, ids[i], p->ix, err));
 			continue;
 		}
 		p->buffer[p->count++] = found[i];
-		if (p->count == STORE_LIST_PART && (r = put_part(p, err)) != HDB_OK)
-			return r;
+		if (p->count == STORE_LIST_PART)
+			TRY(put_part(p, err));
 	}
 	return HDB_OK;
 }
@@ -100,21 +98,17 @@ out:
 
 static int report_short(struct import *im, const struct slot *s, struct hdb_error *err)
 {
-	int r;
-
 	for (size_t i = 0; i < s->shorts.count; i++) {
 		const struct short_instance *one =
 			base_vec_at(&s->shorts, struct short_instance, i);
 
-		r = import_problem(
+		TRY(import_problem(
 			im,
 			&(struct import_trouble){ .kind = STORE_PROBLEM_SHORT_INSTANCE,
 						  .offset = one->offset,
 						  .object_id = one->id },
 			err, "instance 0x%" PRIx64 " has fewer bytes than its class has fields",
-			one->id);
-		if (r != HDB_OK)
-			return r;
+			one->id));
 	}
 	im->damage.problem_count += s->short_count - s->shorts.count;
 	return HDB_OK;
@@ -124,25 +118,19 @@ static int report_short(struct import *im, const struct slot *s, struct hdb_erro
 static int put_blocks(struct import *im, const struct slot *s, uint64_t first_ix,
 		      struct hdb_error *err)
 {
-	int r;
-
 	TRY(base_vec_push(&im->links.id_directory, &s->first_id, sizeof(s->first_id), err));
-	r = store_put(im->writer, STORE_IDS,
+	TRY(store_put(im->writer, STORE_IDS,
 		      &(struct store_block){ .key = s->first_id,
 					     .item_count = s->count,
 					     .data = s->ids_bytes.data,
 					     .size = s->ids_bytes.count },
-		      err);
-	if (r != HDB_OK)
-		return r;
-	r = store_put(im->writer, STORE_OBJECTS,
+		      err));
+	TRY(store_put(im->writer, STORE_OBJECTS,
 		      &(struct store_block){ .key = first_ix,
 					     .item_count = s->count,
 					     .data = s->objects_bytes.data,
 					     .size = s->objects_bytes.count },
-		      err);
-	if (r != HDB_OK)
-		return r;
+		      err));
 	return store_put(im->writer, STORE_REFERENCES,
 			 &(struct store_block){ .key = first_ix,
 						.item_count = s->count,

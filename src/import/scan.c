@@ -115,10 +115,8 @@ static int take_classes(struct scan *s, const struct import_prescan *a,
 			base_vec_at(&a->classes, struct import_prescan_class, run->first_class + i);
 		struct import_class *class;
 		uint32_t no;
-		const int r = import_scan_class_no(s, seen->class_id, &no, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(import_scan_class_no(s, seen->class_id, &no, err));
 		class = import_class_at(s->im, no);
 		if (seen->max_body > class->max_body)
 			class->max_body = seen->max_body;
@@ -171,13 +169,10 @@ static int take_objects(struct scan *s, const struct import_prescan *a,
 static int take_run(struct scan *s, const struct import_prescan *a,
 		    const struct import_prescan_run *run, struct hdb_error *err)
 {
-	int r;
-
 	if (!hprof_walk_would_meet(&s->walk, run->start, &run->last))
 		return HDB_END;
-	if (s->walk.snapshot == s->im->origin.snapshot &&
-	    (r = take_objects(s, a, run, err)) != HDB_OK)
-		return r;
+	if (s->walk.snapshot == s->im->origin.snapshot)
+		TRY(take_objects(s, a, run, err));
 	for (unsigned k = 0; k < 3; k++) {
 		s->im->records.counts[1][HPROF_INSTANCE_DUMP + k].count += run->count[k];
 		s->im->records.counts[1][HPROF_INSTANCE_DUMP + k].bytes += run->bytes[k];
@@ -212,10 +207,9 @@ static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 	const struct import_prescan *a = &s->chunks[slot];
 	const uint64_t end = (item + 1) * PRESCAN_CHUNK_BYTES;
 	size_t next = 0;
-	int r = base_step(s->im->work, s->walk.position, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(base_step(s->im->work, s->walk.position, err));
 	while (!s->is_done && s->walk.position < end) {
 		while (next < a->runs.count &&
 		       base_vec_at(&a->runs, struct import_prescan_run, next)->start <

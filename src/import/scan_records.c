@@ -34,23 +34,20 @@ static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_
 	struct import_text_place place;
 	enum hprof_redaction is;
 	struct hprof_utf8 text;
-	int r = hprof_read_utf8(&im->file, &s->view, rec, &text, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hprof_read_utf8(&im->file, &s->view, rec, &text, err));
 	is = hprof_redaction_of(text.text, text.text_size);
 	if (is && (!im->origin.redaction || is < im->origin.redaction))
 		im->origin.redaction = is;
 	if (text.text_size > STORE_TEXT_MAX) {
-		r = import_problem(
+		TRY_ERRORS(import_problem(
 			im,
 			&(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
 						  .offset = text.text_offset,
 						  .lost_bytes = text.text_size - STORE_TEXT_MAX },
 			err, "a text of %" PRIu64 " bytes was cut to %u", text.text_size,
-			STORE_TEXT_MAX);
-		if (r < 0)
-			return r;
+			STORE_TEXT_MAX));
 	}
 	if (im->texts.writer.count >= UINT32_MAX - 2)
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", UINT32_MAX - 2);
@@ -272,11 +269,8 @@ static int scan_control_settings(struct scan *s, const struct hprof_record *rec,
 				 struct hdb_error *err)
 {
 	struct import_records *records = &s->im->records;
-	const int r =
-		hprof_read_control_settings(&s->im->file, &s->view, rec, &records->control, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hprof_read_control_settings(&s->im->file, &s->view, rec, &records->control, err));
 	records->has_control = true;
 	return HDB_OK;
 }

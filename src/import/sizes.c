@@ -487,10 +487,9 @@ static int find_sizes(struct import *im, struct sizes_choice *choice, struct hdb
 {
 	struct layout l = { .model = { .align_bytes = 1 } };
 	struct sizes_fixed fixed;
-	int r = parse_layout(im->opt->layout, &fixed, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(parse_layout(im->opt->layout, &fixed, err));
 	if (im->opt->sizes == HDB_SIZES_VM && !im->origin.is_android) {
 		l.choice = choice;
 		r = size_vm(im, &l, &fixed, err);

@@ -65,7 +65,6 @@ void import_mark_embedded(struct import *im, struct maker *m, uint32_t i, struct
 static int count_recorded(struct sizes *s, const struct layout_model *model, uint64_t *count,
 			  struct hdb_error *err)
 {
-
 	TRY(import_sizes_lay_out(s, model, err));
 	*count = 0;
 	for (uint32_t no = 0; no < s->im->classes.count; no++) {

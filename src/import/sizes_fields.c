@@ -30,10 +30,8 @@ int import_find_stack_chunks(struct import *im, struct hdb_error *err)
 			continue;
 		for (uint32_t f = 0; f < class->out.field_count; f++) {
 			struct hprof_field field;
-			const int r = hprof_field_next(&im->file, &view, &offset, &field, err);
 
-			if (r < 0)
-				return r;
+			TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
 			at += hprof_type_size(field.type, im->file.id_size);
 			if (field.type == HPROF_INT &&
 			    import_text_is(im, field.name_string_id, "size"))
@@ -64,10 +62,8 @@ static int read_statics(struct import *im, const struct import_class *class,
 
 	for (uint32_t f = 0; f < class->out.static_count; f++) {
 		struct hprof_static field;
-		const int r = hprof_static_next(&im->file, &view, &offset, &field, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hprof_static_next(&im->file, &view, &offset, &field, err));
 		if (field.type == HPROF_OBJECT) {
 			out->references += !is_made_up(im, field.name_string_id);
 			continue;
@@ -183,10 +179,8 @@ static int add_known(struct sizes *s, const struct layout_model *model,
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct hprof_field field;
 		char name[FIELD_NAME_ROOM];
-		const int r = hprof_field_next(&s->im->file, &view, &offset, &field, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hprof_field_next(&s->im->file, &view, &offset, &field, err));
 		field_name(s->im, field.name_string_id, name);
 		s->fields[f].group = layout_known_group(model, class->known, name);
 		for (size_t i = 0; i < injected_count; i++)
@@ -275,15 +269,13 @@ int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, stru
 {
 	struct import *im = s->im;
 	uint64_t mirror;
-	int r;
 
 	s->gaps.count = 0;
 	import_sizes_flat(s, model);
 	for (uint32_t i = 0; i < im->classes.count; i++) {
-		if ((r = lay_out_class(s, model, im->known.order[i], err)) != HDB_OK)
-			return r;
-		if (i % STEP_CLASSES == 0 && (r = base_step(im->work, i, err)) != HDB_OK)
-			return r;
+		TRY(lay_out_class(s, model, im->known.order[i], err));
+		if (i % STEP_CLASSES == 0)
+			TRY(base_step(im->work, i, err));
 	}
 	assert(im->known.class_no < im->classes.count); /* invented, if the dump has none */
 	mirror = layout_round(import_class_at(im, im->known.class_no)->model_bytes,

@@ -484,7 +484,6 @@ int import_sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct
 	};
 	char version[SIZES_EVIDENCE_MAX] = "";
 	struct try *best;
-	int r;
 
 	memset(out, 0, sizeof(*out));
 	base.reverses_fields = lists_backwards(s->im);
@@ -492,15 +491,14 @@ int import_sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct
 	q.least_java = least_version(s->im);
 	find_alignment(&q, &base);
 	list_all(&q, &base);
-	if ((r = best_try(&q, &best, err)) != HDB_OK)
-		return r;
+	TRY(best_try(&q, &best, err));
 	out->model = best->model;
 	out->score = best->score;
 	q.chosen = best->laid_out;
-	if (out->has_addresses && !q.java && (r = find_version(&q, err)) != HDB_OK)
-		return r;
-	if (out->has_addresses && (r = find_switches(&q, err)) != HDB_OK)
-		return r;
+	if (out->has_addresses && !q.java)
+		TRY(find_version(&q, err));
+	if (out->has_addresses)
+		TRY(find_switches(&q, err));
 	explain_alignment(&q);
 	explain_reference(&q, best);
 	explain_header(&q, best);

@@ -31,10 +31,8 @@ static int add_text(struct rewrite_renames *n, const char *text, size_t size, si
 	*at = n->texts.count;
 	for (size_t i = 0; i < size; i++) {
 		const char c = text[i] == '/' ? '.' : text[i];
-		const int r = base_bytes_append(&n->texts, &c, 1, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_bytes_append(&n->texts, &c, 1, err));
 	}
 	return base_bytes_append(&n->texts, "", 1, err);
 }

@@ -30,10 +30,9 @@
 static int open_source(struct rewriter *w, const char *in_path, struct hdb_error *err)
 {
 	struct base_input *input;
-	int r = base_input_open(in_path, &input, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_input_open(in_path, &input, err));
 	if (base_input_is_file(input) && base_input_packing(input) == BASE_PLAIN) {
 		r = base_map_open(in_path, BASE_SEQUENTIAL, &w->source, err);
 	} else {
@@ -190,7 +189,6 @@ int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err)
 int rewriter_record(struct rewriter *w, const struct hprof_record *rec, uint64_t size,
 		    struct hdb_error *err)
 {
-
 	TRY_ERRORS(flush(w, err));
 	w->left = size;
 	w->is_direct = true;
@@ -217,10 +215,8 @@ int rewriter_zeros(struct rewriter *w, uint64_t size, struct hdb_error *err)
 
 	while (size) {
 		const uint64_t n = size < sizeof(zeros) ? size : sizeof(zeros);
-		const int r = rewriter_put(w, zeros, n, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(rewriter_put(w, zeros, n, err));
 		size -= n;
 	}
 	return HDB_OK;
@@ -274,10 +270,8 @@ static int turn_ids(struct rewriter *w, uint64_t offset, uint64_t count, uint8_t
 		return HDB_EIO;
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t id = be_id(p + i * from, from);
-		const int r = narrow(w, id, offset + i * from, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(narrow(w, id, offset + i * from, err));
 		if (w->id_size == 8)
 			put_be64(out + i * 8, id);
 		else

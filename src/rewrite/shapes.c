@@ -167,16 +167,13 @@ static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 	for (uint32_t f = 0; f < from->field_count; f++) {
 		struct hprof_field field;
 		unsigned size;
-		int r = hprof_field_next(&s->w->file, &s->w->view, &offset, &field, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hprof_field_next(&s->w->file, &s->w->view, &offset, &field, err));
 		size = hprof_type_size(field.type, s->w->file.id_size);
 		if (s->has_names)
 			rewrite_text(s, field.name_string_id, name);
-		if (size && s->selects(s->ctx, field.type, class_name, name) &&
-		    (r = add_run(s, class, *at, size, err)) < 0)
-			return r;
+		if (size && s->selects(s->ctx, field.type, class_name, name))
+			TRY_ERRORS(add_run(s, class, *at, size, err));
 		*at += size;
 	}
 	return HDB_OK;

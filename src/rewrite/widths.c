@@ -85,8 +85,7 @@ static int pass_entries(struct pipe *p, struct entries kind, struct hdb_error *e
 	if (!b)
 		return HDB_EIO;
 	count = be16(b);
-	if ((r = pass_bytes(p, 2, err)) < 0)
-		return r;
+	TRY_ERRORS(pass_bytes(p, 2, err));
 	for (unsigned i = 0; i < count; i++) {
 		uint8_t type;
 
@@ -110,10 +109,8 @@ int rewrite_widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 	for (size_t i = 0; i < s->classes.count; i++) {
 		const uint64_t id = base_vec_at(&s->classes, struct rewrite_class, i)->class_id;
 		struct rewrite_class *class;
-		const int r = rewrite_shape_of(s, id, &class, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(rewrite_shape_of(s, id, &class, err));
 		sums += class && class->all_bytes == class->instance_size;
 	}
 	/* Damage may have changed some. */

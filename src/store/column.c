@@ -22,9 +22,7 @@ static int open_block(struct store_column *c, uint32_t block_no, struct pack_col
 
 	if (!c->blocks || c->generation != generation) {
 		free(c->blocks);
-		c->blocks = calloc((size_t)block_count + 1, sizeof(*c->blocks));
-		if (!c->blocks)
-			return hdb_fail_memory(err, "a table's blocks", block_count);
+		TRY(BASE_ALLOC(c->blocks, block_count, "a table's blocks", err));
 		c->generation = generation;
 	}
 	*out = &c->blocks[block_no];
@@ -87,14 +85,10 @@ int store_column_has(struct store_column *column, uint32_t first_ix, bool *has,
 int store_column_prepare(struct store_column *column, struct hdb_error *err)
 {
 	struct pack_column *block;
-	int r = HDB_OK;
 
-	for (uint64_t ix = 0; ix < column->ix_count; ix += STORE_BLOCK_OBJECTS) {
-		r = open_block(column, (uint32_t)(ix / STORE_BLOCK_OBJECTS), &block, err);
-		if (r != HDB_OK)
-			return r;
-	}
-	return r;
+	for (uint64_t ix = 0; ix < column->ix_count; ix += STORE_BLOCK_OBJECTS)
+		TRY(open_block(column, (uint32_t)(ix / STORE_BLOCK_OBJECTS), &block, err));
+	return HDB_OK;
 }
 
 void store_column_release(struct store_column *column)

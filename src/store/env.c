@@ -277,32 +277,33 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 	return hdb_fail(err, HDB_EIO, "%s: replaced again and again while opening", path);
 }
 
-int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
-		   struct hdb_error *err)
+/* Opens the file; list_lock is held. */
+static int open_shared(const char *path, bool is_unsynced, struct store_env **out,
+		       struct hdb_error *err)
 {
+	BASE_CLOSED int fd = -1; /* closing it ends its lock */
 	uint64_t wanted;
 	struct stat st;
-	int fd = -1;
-	int r;
 
-	pthread_mutex_lock(&list_lock);
-	if ((r = open_locked(path, &fd, &st, err)) != HDB_OK)
-		goto out;
-	if (st.st_size < 8192) {
-		r = hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database (%" PRIu64 " bytes)", path,
-			     (uint64_t)st.st_size);
-		goto out;
-	}
+	TRY(open_locked(path, &fd, &st, err));
+	if (st.st_size < 8192)
+		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database (%" PRIu64 " bytes)",
+				path, (uint64_t)st.st_size);
 	/*
 	 * LMDB believes these pages; a file that was cut would be a bus error on its first missing
 	 * one.
 	 */
-	if ((r = store_pages_check_file(fd, path, &wanted, err)) != HDB_OK)
-		goto out;
-	r = share_env(path, &st, is_unsynced, out, err);
-out:
-	if (fd >= 0)
-		(void)close(fd); /* and with it the lock */
+	TRY(store_pages_check_file(fd, path, &wanted, err));
+	return share_env(path, &st, is_unsynced, out, err);
+}
+
+int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
+		   struct hdb_error *err)
+{
+	int r;
+
+	pthread_mutex_lock(&list_lock);
+	r = open_shared(path, is_unsynced, out, err);
 	pthread_mutex_unlock(&list_lock);
 	return r;
 }

@@ -17,11 +17,9 @@ int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_
 		     uint32_t count, struct hdb_error *err)
 {
 	const size_t groups = ((size_t)count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP;
-	const int r = base_vec_reserve(out, groups * 4, 1, err);
 
 	assert(count <= STORE_BLOCK_OBJECTS);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(out, groups * 4, 1, err));
 	*w = (struct store_lists_writer){ .out = out, .start = out->count, .first_ix = first_ix };
 	out->count += groups * 4;
 	return HDB_OK;
@@ -45,20 +43,16 @@ int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows
 {
 	const uint64_t *first = rows->first, *lengths = rows->lengths;
 	struct store_lists_writer w;
-	int r = store_lists_open(&w, out, rows->first_ix, rows->count, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_lists_open(&w, out, rows->first_ix, rows->count, err));
 	for (uint32_t i = 0; i < rows->count; i++) {
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
 
 		/* Of a big list, or of empty ones, target may have nothing. */
-		r = store_lists_add(&w, n && n <= STORE_LIST_BIG ? rows->target + first[i] : NULL,
-				    n, err);
-		if (r < 0)
-			return r;
+		TRY(store_lists_add(&w, n && n <= STORE_LIST_BIG ? rows->target + first[i] : NULL,
+				    n, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Parts of the lists of one object follow one another: u32 ix, u32 part. */
@@ -72,19 +66,15 @@ int store_lists_put_part(struct store_writer *writer, const struct store_big_lis
 {
 	struct store_block block = { .key = part_key(list->ix, part),
 				     .item_count = (uint32_t)list->count };
-	struct base_vec bytes = { 0 };
-	int r = base_vec_reserve(&bytes, (size_t)list->count * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1,
-				 err);
+	BASE_SCOPED(base_vec_release) struct base_vec bytes = { 0 };
 
 	assert(list->count <= STORE_LIST_PART);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(&bytes, (size_t)list->count * STORE_ENTRY_MAX + STORE_ENTRY_PAD,
+				    1, err));
 	block.data = bytes.data;
 	block.size = (uint64_t)(store_put_entries(bytes.data, list->ix, list->target, list->count) -
 				block.data);
-	r = store_put(writer, list->table, &block, err);
-	base_vec_release(&bytes);
-	return r;
+	return store_put(writer, list->table, &block, err);
 }
 
 int store_lists_put_big(struct store_writer *writer, const struct store_big_list *list,
@@ -353,15 +343,12 @@ static int go_back(struct store_lists *lists, struct hdb_error *err)
 int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *count,
 		     struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	*batch = lists->batch;
 	*count = 0;
 	if (!lists->left)
 		return HDB_OK;
-	if (lists->generation != store_generation(lists->store) &&
-	    (r = go_back(lists, err)) != HDB_OK)
-		return r;
+	if (lists->generation != store_generation(lists->store))
+		TRY(go_back(lists, err));
 	return next_batch(lists, UINT64_MAX, count, err);
 }
 
@@ -392,9 +379,7 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 	if (lists->is_big) {
 		/* Entries of a part are taken one by one until its bytes end. */
 		if (lists->at == lists->end) {
-			const int r = next_part(lists, err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(next_part(lists, err));
 		}
 		while (n < room && n < lists->left && lists->at < lists->end) {
 			if (!take_entries(lists, 1, lists->batch + n))
@@ -429,11 +414,9 @@ static inline int decode_lists_by(const struct lists_range *range, struct store_
 	struct entries entries = { range->at, block->data + block->size, 0, of->ix_count };
 	struct base_vec *target = out->target;
 	uint64_t *lengths = out->lengths;
-	int r = base_vec_reserve(target, 0, sizeof(uint32_t), err);
 
 	assert(range->first <= range->end);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(target, 0, sizeof(uint32_t), err));
 	if (!entries.at)
 		goto damaged;
 	for (uint32_t i = range->first; i < range->end; i++, lengths++) {

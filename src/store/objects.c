@@ -159,10 +159,9 @@ static int split_group(struct store_objects_dictionary *d, const struct store_ob
 	for (unsigned i = 0; i < n; i++) {
 		const struct store_objects_entry *e = &entries[objects[i].entry];
 		const uint64_t length = objects[i].length, offset = offsets[i];
-		int r;
 
-		if (e->number == STORE_NONE && (r = use_entry(d, objects[i].entry, err)) < 0)
-			return r;
+		if (e->number == STORE_NONE)
+			TRY_ERRORS(use_entry(d, objects[i].entry, err));
 		values[NUMBERS][i] = e->number;
 		values[LENGTHS][i] = length;
 		if (e->rule.is_class) {
@@ -186,19 +185,16 @@ static int encode_group(struct store_objects_dictionary *d, struct pack_writer c
 	};
 	uint64_t values[PARTS][PACK_GROUP];
 	uint8_t base[8];
-	int r;
 
 	TRY_ERRORS(split_group(d, &group, values, err));
 	store64(base, values[BASES][0]);
-	if ((r = base_bytes_append(columns[BASES].out, base, sizeof(base), err)) < 0)
-		return r;
+	TRY_ERRORS(base_bytes_append(columns[BASES].out, base, sizeof(base), err));
 	for (unsigned i = 0; block->heap_nos && i < group.count; i++)
 		values[HEAPS][i] = block->heap_nos[from + i];
 	for (unsigned c = NUMBERS; c < PARTS; c++)
-		if (columns[c].out &&
-		    (r = base_pack_put_group(&columns[c], values[c], group.count, err)) < 0)
-			return r;
-	return r;
+		if (columns[c].out)
+			TRY(base_pack_put_group(&columns[c], values[c], group.count, err));
+	return HDB_OK;
 }
 
 /* Appends the entries that the block has. */
@@ -224,35 +220,39 @@ static int put_dictionary(struct base_vec *out, const struct store_objects_dicti
 	return HDB_OK;
 }
 
+/* A block while it is encoded. */
+struct encoding {
+	struct store_objects_dictionary *dictionary; /* lent */
+	struct base_vec bytes[PARTS];
+};
+
+static void end_encoding(struct encoding *e)
+{
+	drop_used(e->dictionary);
+	for (unsigned c = 0; c < PARTS; c++)
+		base_vec_release(&e->bytes[c]);
+}
+
 int store_objects_encode(struct base_vec *out, struct store_objects_dictionary *d,
 			 const struct store_objects_put *block, struct hdb_error *err)
 {
 	const unsigned parts = block->heap_nos ? PARTS : HEAPS;
-	struct base_vec bytes[PARTS] = { { 0 } };
-	struct pack_writer columns[PARTS] = { { .out = &bytes[BASES] } };
-	int r = HDB_OK;
+	BASE_SCOPED(end_encoding) struct encoding e = { .dictionary = d };
+	struct pack_writer columns[PARTS] = { { .out = &e.bytes[BASES] } };
 
 	assert(block->count <= STORE_BLOCK_OBJECTS);
 	assert(!d->used.count);
 	for (unsigned c = NUMBERS; c < parts; c++)
-		if ((r = base_pack_begin(&columns[c], &bytes[c], block->count, err)) < 0)
-			goto out;
+		TRY(base_pack_begin(&columns[c], &e.bytes[c], block->count, err));
 	for (uint32_t i = 0; i < block->count; i += PACK_GROUP)
-		if ((r = encode_group(d, columns, block, i, err)) < 0)
-			goto out;
-	if ((r = put_dictionary(out, d, err)) < 0)
-		goto out;
+		TRY(encode_group(d, columns, block, i, err));
+	TRY(put_dictionary(out, d, err));
 	for (unsigned c = 0; c < parts; c++) {
-		if (c != BASES && (r = base_pack_end(&columns[c], err)) < 0)
-			goto out;
-		if ((r = base_bytes_append(out, bytes[c].data, bytes[c].count, err)) < 0)
-			goto out;
+		if (c != BASES)
+			TRY(base_pack_end(&columns[c], err));
+		TRY(base_bytes_append(out, e.bytes[c].data, e.bytes[c].count, err));
 	}
-out:
-	drop_used(d);
-	for (unsigned c = 0; c < PARTS; c++)
-		base_vec_release(&bytes[c]);
-	return r;
+	return HDB_OK;
 }
 
 int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, uint32_t first_ix,
@@ -263,12 +263,10 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 	uint64_t all = 0;
 	uint8_t *head;
 	unsigned shift;
-	int r = base_vec_reserve(out, 8 + (size_t)groups * 8, 1, err);
 
 	assert(count > 0 && count <= STORE_BLOCK_OBJECTS);
 	assert(ids[0] <= ids[count - 1]);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_reserve(out, 8 + (size_t)groups * 8, 1, err));
 	for (uint32_t i = 1; i < count; i++)
 		all |= ids[i] - ids[i - 1];
 	shift = all ? (unsigned)__builtin_ctzll(all) : 0;

@@ -110,8 +110,8 @@ static int open_locked(const char *temp_path, int *fd, struct hdb_error *err)
 	is_made = *fd >= 0;
 	if (!is_made && errno != EEXIST)
 		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
-	if (!is_made && (r = open_leftover(temp_path, fd, err)) != HDB_OK)
-		return r;
+	if (!is_made)
+		TRY(open_leftover(temp_path, fd, err));
 	r = store_lock_file(*fd, STORE_LOCK_IMPORT, STORE_LOCK_ALONE, temp_path, err);
 	if (r < 0 && is_made)
 		(void)unlink(temp_path);
@@ -170,78 +170,62 @@ int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_erro
 
 int store_temp_rename(const char *temp_path, const char *path, bool is_force, struct hdb_error *err)
 {
-	char *lock_path = NULL;
-	int old_fd = -1;
-	int r = HDB_OK;
+	BASE_FREED char *lock_path = NULL;
+	BASE_CLOSED int old_fd = -1;
 
 	assert(strcmp(temp_path, path) != 0);
-	if (asprintf(&lock_path, "%s-lock", path) < 0)
+	if (asprintf(&lock_path, "%s-lock", path) < 0) {
+		lock_path = NULL;
 		return hdb_fail_memory(err, "a file name", strlen(path));
-	old_fd = open(path, O_RDWR | O_CLOEXEC);
-	if (old_fd >= 0 && !is_force) {
-		r = hdb_fail(err, HDB_EEXIST, "%s was made meanwhile", path);
-		goto out;
 	}
-	if (old_fd >= 0 &&
-	    (r = store_lock_file(old_fd, STORE_LOCK_OPEN, STORE_LOCK_ALONE | STORE_LOCK_WAIT, path,
-				 err)) != HDB_OK)
-		goto out;
+	old_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (old_fd >= 0 && !is_force)
+		return hdb_fail(err, HDB_EEXIST, "%s was made meanwhile", path);
+	if (old_fd >= 0)
+		TRY(store_lock_file(old_fd, STORE_LOCK_OPEN, STORE_LOCK_ALONE | STORE_LOCK_WAIT,
+				    path, err));
 	(void)unlink(lock_path);
 	if (rename(temp_path, path) < 0)
-		r = hdb_fail_errno(err, errno, "%s: cannot rename to %s", temp_path, path);
-out:
-	if (old_fd >= 0)
-		(void)close(old_fd);
-	free(lock_path);
-	return r;
+		return hdb_fail_errno(err, errno, "%s: cannot rename to %s", temp_path, path);
+	return HDB_OK;
 }
 
 int store_sync_folder(const char *path, struct hdb_error *err)
 {
-	char *copy = strdup(path);
-	int r = HDB_OK;
-	int fd;
+	BASE_FREED char *copy = strdup(path);
+	BASE_CLOSED int fd = -1;
 
 	if (!copy)
 		return hdb_fail_memory(err, "a file name", strlen(path));
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* Some file systems cannot sync a folder: the rename is then as durable as they make it. */
 	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
-		r = hdb_fail_errno(err, errno, "%s: cannot sync its folder", path);
-	if (fd >= 0)
-		(void)close(fd);
-	free(copy);
-	return r;
+		return hdb_fail_errno(err, errno, "%s: cannot sync its folder", path);
+	return HDB_OK;
 }
 
 int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err)
 {
-	const char *why = NULL;
-	char *lock_path = NULL;
+	BASE_FREED char *lock_path = NULL;
+	BASE_CLOSED int fd = -1;
+	const char *why;
 	struct stat st;
-	int r = HDB_OK;
-	int fd;
 
-	if (asprintf(&lock_path, "%s-lock", path) < 0)
+	if (asprintf(&lock_path, "%s-lock", path) < 0) {
+		lock_path = NULL;
 		return hdb_fail_memory(err, "a file name", strlen(path));
-	fd = open(lock_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0) {
-		(void)close(fd);
-	} else if (errno == EEXIST && lstat(lock_path, &st) == 0) {
-		why = not_plain(&st);
-		/*
-		 * One that this user cannot open does no harm: LMDB goes without, and writes
-		 * nothing.
-		 */
-		if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0 &&
-		    faccessat(AT_FDCWD, lock_path, R_OK | W_OK, AT_EACCESS) == 0)
-			why = "belongs neither to you nor to the owner of the database";
 	}
-	if (why)
-		r = hdb_fail(err, HDB_EIO,
-			     "%s: %s, so it is not taken as the lock file of the database; "
-			     "remove it",
-			     lock_path, why);
-	free(lock_path);
-	return r;
+	fd = open(lock_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 || errno != EEXIST || lstat(lock_path, &st) < 0)
+		return HDB_OK;
+	why = not_plain(&st);
+	/* One that this user cannot open does no harm: LMDB goes without, and writes nothing. */
+	if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0 &&
+	    faccessat(AT_FDCWD, lock_path, R_OK | W_OK, AT_EACCESS) == 0)
+		why = "belongs neither to you nor to the owner of the database";
+	if (!why)
+		return HDB_OK;
+	return hdb_fail(err, HDB_EIO,
+			"%s: %s, so it is not taken as the lock file of the database; remove it",
+			lock_path, why);
 }

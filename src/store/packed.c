@@ -49,11 +49,11 @@ struct unpacked_map {
 
 int store_packer_new(struct store_packer **out, struct hdb_error *err)
 {
-	struct store_packer *packer = calloc(1, sizeof(*packer));
+	struct store_packer *packer;
 
-	if (packer)
-		packer->context = ZSTD_createCCtx();
-	if (!packer || !packer->context ||
+	TRY(BASE_ALLOC(packer, 1, "a compressor", err));
+	packer->context = ZSTD_createCCtx();
+	if (!packer->context ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(packer->context, ZSTD_c_compressionLevel, LEVEL))) {
 		store_packer_free(packer);
 		return hdb_fail_memory(err, "a compressor", sizeof(*packer));

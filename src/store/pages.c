@@ -171,10 +171,8 @@ int store_pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, str
 
 	for (unsigned i = 0; i < META_TRIES_MAX; i++) {
 		struct stat st;
-		const int r = look_at_metas(fd, path, &fault, wanted_bytes, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(look_at_metas(fd, path, &fault, wanted_bytes, err));
 		if (fault)
 			continue;
 		if (fstat(fd, &st) < 0)
@@ -446,10 +444,8 @@ int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_pla
 		return HDB_NOTFOUND;
 	for (unsigned level = 0; level < tree->depth; level++) {
 		const bool is_leaf = level + 1 == tree->depth;
-		const int r = descend(pages, place, level, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(descend(pages, place, level, err));
 		place->at[level] = search(tree, place->page[level], is_leaf, key);
 	}
 	if (place->at[tree->depth - 1] < node_count(place->page[tree->depth - 1]))

@@ -4,6 +4,8 @@
  */
 #include "store/pages_private.h"
 
+#include "base/scope.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -100,35 +102,25 @@ static int check_entry(struct check *check, const struct pages_place *place, uns
 		       bool is_free, struct hdb_error *err)
 {
 	const unsigned leaf = place->tree->depth - 1;
-	int r = use_path(check, place, from, err);
 
-	if (r < 0)
-		goto out;
+	TRY(use_path(check, place, from, err));
 	if (check->last_key && store_pages_compare(place->tree, check->last_key, check->last_size,
-						   place->key, place->key_size) >= 0) {
-		r = store_pages_damaged(check->pages, load64(place->page[leaf]),
-					"has keys out of order", err);
-		if (r < 0)
-			goto out;
-	}
-	if ((r = check_bounds(check, place, from, err)) < 0)
-		goto out;
+						   place->key, place->key_size) >= 0)
+		TRY(store_pages_damaged(check->pages, load64(place->page[leaf]),
+					"has keys out of order", err));
+	TRY(check_bounds(check, place, from, err));
 	/*
 	 * A value on pages of its own lies behind a page's head; the others are inside their leaf.
 	 */
-	if ((place->value < place->page[leaf] ||
-	     place->value >= place->page[leaf] + check->pages->page_size)) {
-		r = use(check, load64(place->value - PAGE_HEAD),
-			load32(place->value - PAGE_HEAD + PAGE_RUN), err);
-		if (r < 0)
-			goto out;
-	}
+	if (place->value < place->page[leaf] ||
+	    place->value >= place->page[leaf] + check->pages->page_size)
+		TRY(use(check, load64(place->value - PAGE_HEAD),
+			load32(place->value - PAGE_HEAD + PAGE_RUN), err));
 	if (is_free)
-		r = use_free(check, place, err);
-out:
+		TRY(use_free(check, place, err));
 	check->last_key = place->key;
 	check->last_size = place->key_size;
-	return r;
+	return HDB_OK;
 }
 
 /* The first level on which two paths differ. */
@@ -161,19 +153,17 @@ static int check_tree(struct check *check, const struct pages_tree *tree, bool i
 	return r < 0 ? r : HDB_OK;
 }
 
+static void release(struct check *check)
+{
+	free(check->used);
+}
+
 int store_pages_check_all(struct pages *pages, struct hdb_error *err)
 {
-	struct check check = { .pages = pages };
-	int r;
+	BASE_SCOPED(release) struct check check = { .pages = pages };
 
-	check.used = calloc(1, pages->page_count / 8 + 1);
-	if (!check.used)
-		return hdb_fail_memory(err, "a map of used pages", pages->page_count / 8);
+	TRY(BASE_ALLOC(check.used, pages->page_count / 8 + 1, "a map of used pages", err));
 	check.used[0] = 3; /* the two meta pages */
-	if ((r = check_tree(&check, &pages->main, false, err)) != HDB_OK)
-		goto out;
-	r = check_tree(&check, &pages->free, true, err);
-out:
-	free(check.used);
-	return r;
+	TRY(check_tree(&check, &pages->main, false, err));
+	return check_tree(&check, &pages->free, true, err);
 }

@@ -36,11 +36,8 @@ static int flush_records(struct store_records_writer *w, struct hdb_error *err)
 
 int store_records_put(struct store_records_writer *w, const void *record, struct hdb_error *err)
 {
-	int r = base_bytes_append(&w->buffer, record, w->record_size, err);
-
 	assert(w->writer && w->record_size > 0);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_bytes_append(&w->buffer, record, w->record_size, err));
 	w->count++;
 	return w->count % STORE_RECORDS == 0 ? flush_records(w, err) : HDB_OK;
 }
@@ -50,10 +47,9 @@ int store_records_end(struct store_records_writer *w, struct hdb_error *err)
 	int r;
 
 	BASE_CHECK(store_records_check(w));
-	if ((r = flush_records(w, err)) < 0)
-		goto out;
-	r = store_put_table(w->writer, w->table, w->count, err);
-out:
+	r = flush_records(w, err);
+	if (r == HDB_OK)
+		r = store_put_table(w->writer, w->table, w->count, err);
 	store_records_release(w);
 	return r;
 }
@@ -67,18 +63,13 @@ int store_records_put_all(struct store_writer *writer, enum store_table table, c
 			  uint64_t count, struct hdb_error *err)
 {
 	const uint32_t record_size = store_table_record(table);
+	BASE_SCOPED(store_records_release)
 	struct store_records_writer w = { .writer = writer,
 					  .table = table,
 					  .record_size = record_size };
 
-	for (uint64_t i = 0; i < count; i++) {
-		const int r = store_records_put(&w, (const char *)records + i * record_size, err);
-
-		if (r < 0) {
-			store_records_release(&w);
-			return r;
-		}
-	}
+	for (uint64_t i = 0; i < count; i++)
+		TRY(store_records_put(&w, (const char *)records + i * record_size, err));
 	return store_records_end(&w, err);
 }
 
@@ -139,27 +130,22 @@ int store_record(struct store *store, enum store_table table, uint64_t no, void 
 
 static int flush_texts(struct store_texts_writer *w, struct hdb_error *err)
 {
-	int r;
-
 	assert(w->first + w->ends.count == w->count);
 	if (!w->ends.count)
 		return HDB_OK;
 	w->block.count = 0;
-	if ((r = base_bytes_append(&w->block, w->ends.data, w->ends.count * 4, err)) != HDB_OK)
-		goto out;
-	if ((r = base_bytes_append(&w->block, w->bytes.data, w->bytes.count, err)) != HDB_OK)
-		goto out;
-	r = store_put(w->writer, STORE_TEXTS,
+	TRY(base_bytes_append(&w->block, w->ends.data, w->ends.count * 4, err));
+	TRY(base_bytes_append(&w->block, w->bytes.data, w->bytes.count, err));
+	TRY(store_put(w->writer, STORE_TEXTS,
 		      &(struct store_block){ .key = w->first,
 					     .item_count = (uint32_t)w->ends.count,
 					     .data = w->block.data,
 					     .size = w->block.count },
-		      err);
-out:
+		      err));
 	w->first = w->count;
 	w->ends.count = 0;
 	w->bytes.count = 0;
-	return r;
+	return HDB_OK;
 }
 
 int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,
@@ -185,10 +171,9 @@ int store_texts_end(struct store_texts_writer *w, struct hdb_error *err)
 	int r;
 
 	BASE_CHECK(store_texts_check(w));
-	if ((r = flush_texts(w, err)) < 0)
-		goto out;
-	r = store_put_table(w->writer, STORE_TEXTS, w->count, err);
-out:
+	r = flush_texts(w, err);
+	if (r == HDB_OK)
+		r = store_put_table(w->writer, STORE_TEXTS, w->count, err);
 	store_texts_release(w);
 	return r;
 }

@@ -46,13 +46,8 @@ uint64_t store_generation(const struct store *store)
 
 static int begin_snapshot(struct store *store, struct hdb_error *err)
 {
-	int r = store_view_begin(&store->view, err);
-
-	if (r != HDB_OK)
-		return r;
-	if (store->side)
-		r = store_view_begin(&store->side->view, err);
-	return r;
+	TRY(store_view_begin(&store->view, err));
+	return store->side ? store_view_begin(&store->side->view, err) : HDB_OK;
 }
 
 static void end_snapshot(struct store *store)
@@ -71,14 +66,12 @@ int store_refresh(struct store *store, struct hdb_error *err)
 
 int store_fault(const struct store *store, struct hdb_error *err)
 {
-
 	TRY_ERRORS(store_view_check(&store->view, err));
 	return store->side ? store_view_check(&store->side->view, err) : HDB_OK;
 }
 
 int store_fault_size(const struct store *store, struct hdb_error *err)
 {
-
 	TRY_ERRORS(store_fault(store, err));
 	return store_view_check_size(&store->view, err);
 }
@@ -132,9 +125,7 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 
 	if (store->side)
 		return HDB_OK;
-	side = calloc(1, sizeof(*side));
-	if (!side)
-		return hdb_fail_memory(err, "private tables", sizeof(*side));
+	TRY(BASE_ALLOC(side, 1, "private tables", err));
 	r = store_env_private(work->tmp_dir, store_file_bytes(store), &side->env, &where, err);
 	if (r < 0) {
 		free(side);
@@ -192,34 +183,45 @@ static int check_format(struct store *store, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int open_store(const char *path, bool is_unsynced, struct store **out, struct hdb_error *err)
+static int new_store(struct store **out, struct hdb_error *err)
 {
-	struct store *store = calloc(1, sizeof(*store));
-	const struct store_view_meta *meta;
-	int r;
+	TRY(BASE_ALLOC(*out, 1, "a database handle", err));
+	(void)pthread_mutex_init(&(*out)->lock, NULL);
+	return HDB_OK;
+}
 
-	if (!store)
-		return hdb_fail_memory(err, "a database handle", sizeof(*store));
-	(void)pthread_mutex_init(&store->lock, NULL);
-	if ((r = store_env_open(path, is_unsynced, &store->env, err)) != HDB_OK)
-		goto out;
+static int begin_store(struct store *store, const char *path, bool is_unsynced,
+		       struct hdb_error *err)
+{
+	const struct store_view_meta *meta;
+
+	TRY(store_env_open(path, is_unsynced, &store->env, err));
 	store->view.env = store->env;
-	if ((r = begin_snapshot(store, err)) != HDB_OK)
-		goto out;
-	if ((r = check_format(store, err)) < 0)
-		goto out;
+	TRY(begin_snapshot(store, err));
+	TRY(check_format(store, err));
 	meta = store_view_meta(&store->view, "format");
-	r = store_env_watch(
+	return store_env_watch(
 		store->env, store->view.txn,
 		(MDB_val){ sizeof(block_format_key), (void *)(uintptr_t)block_format_key },
 		(uint64_t)(meta->value - store->view.map), err);
-	if (r < 0)
-		goto out;
-	*out = store;
-	store = NULL;
-out:
-	store_close(store);
-	return r;
+}
+
+/* Gives a new handle out, or closes it after a failure. */
+static int give_store(struct store *store, int result, struct store **out)
+{
+	if (result < 0)
+		store_close(store);
+	else
+		*out = store;
+	return result;
+}
+
+static int open_store(const char *path, bool is_unsynced, struct store **out, struct hdb_error *err)
+{
+	struct store *store;
+
+	TRY(new_store(&store, err));
+	return give_store(store, begin_store(store, path, is_unsynced, err), out);
 }
 
 int store_open(const char *path, struct store **out, struct hdb_error *err)
@@ -234,21 +236,12 @@ int store_open_unsynced(const char *path, struct store **out, struct hdb_error *
 
 int store_open_again(struct store *store, struct store **out, struct hdb_error *err)
 {
-	struct store *again = calloc(1, sizeof(*again));
-	int r;
+	struct store *again;
 
-	if (!again)
-		return hdb_fail_memory(err, "a database handle", sizeof(*again));
-	(void)pthread_mutex_init(&again->lock, NULL);
+	TRY(new_store(&again, err));
 	again->env = store_env_share(store->env);
 	again->view.env = again->env;
-	r = begin_snapshot(again, err);
-	if (r < 0) {
-		store_close(again);
-		return r;
-	}
-	*out = again;
-	return HDB_OK;
+	return give_store(again, begin_snapshot(again, err), out);
 }
 
 void store_close(struct store *store)
@@ -354,13 +347,12 @@ static int take_value(struct store *store, unsigned table, const struct found *f
 		      struct store_block *out, struct hdb_error *err)
 {
 	const struct pages_place *place = &found->place;
-	int r;
 
 	out->key = be64(place->key + 2);
 	if (place->value_size < BLOCK_HEADER_SIZE)
 		return store_damaged(store, table, out->key, "block too short", err);
-	if (!found->is_verified && (r = verify(store, table, place, err)) != HDB_OK)
-		return r;
+	if (!found->is_verified)
+		TRY(verify(store, table, place, err));
 	out->checksum = load64(place->value);
 	out->data = place->value + BLOCK_HEADER_SIZE;
 	out->size = place->value_size - BLOCK_HEADER_SIZE;
@@ -531,15 +523,12 @@ static int check_table(struct store *store, enum store_table table, struct base_
 	struct store_table_info info;
 	struct store_block block;
 	uint64_t key = 0, count = 0;
-	int r = store_table_info(store, table, &info, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(store_table_info(store, table, &info, err));
 	while ((r = store_block_after(store, table, key, &block, err)) == HDB_OK) {
 		count++;
-		r = base_step(work, ++*checked, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_step(work, ++*checked, err));
 		if (block.key == UINT64_MAX)
 			break;
 		key = block.key + 1;

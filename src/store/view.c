@@ -66,15 +66,12 @@ int store_view_check_size(const struct store_view *view, struct hdb_error *err)
 static int retire_map(struct store_view *view, struct hdb_error *err)
 {
 	const struct store_view_map old = { .map = view->map, .bytes = view->map_length };
-	int r = HDB_OK;
 
 	if (view->map)
-		r = base_vec_push(&view->old, &old, sizeof(old), err);
-	if (r != HDB_OK)
-		return r;
+		TRY(base_vec_push(&view->old, &old, sizeof(old), err));
 	view->map = NULL;
 	view->map_bytes = view->map_length = 0;
-	return r;
+	return HDB_OK;
 }
 
 static void unmap(const uint8_t *map, uint64_t bytes)
@@ -213,8 +210,7 @@ static int read_metas(struct store_view *view, struct hdb_error *err)
 
 	view->metas.count = 0;
 	while (r == HDB_OK && place.key_size >= 2 && be16(place.key) == STORE_META) {
-		if ((r = take_meta(view, &place, err)) < 0)
-			return r;
+		TRY(take_meta(view, &place, err));
 		r = store_pages_next(&view->pages, &place, err);
 	}
 	return r < 0 ? r : HDB_OK;
@@ -258,7 +254,7 @@ static int check_seal(const struct store_view *view, struct hdb_error *err)
 		       bad_meta(view, "seal", 4, "a value that the import wrote is missing", err);
 }
 
-int store_view_begin(struct store_view *view, struct hdb_error *err)
+static int begin(struct store_view *view, struct hdb_error *err)
 {
 	const struct timespec pause = { .tv_nsec = BEGIN_PAUSE_NS };
 	int r = HDB_END;
@@ -270,22 +266,22 @@ int store_view_begin(struct store_view *view, struct hdb_error *err)
 		r = try_begin(view, err);
 	}
 	if (r == HDB_END)
-		r = hdb_fail(err, HDB_ECORRUPT,
-			     "%s: damaged: no meta page of transaction %" PRIu64
-			     "; import the dump again",
-			     view->env->path, (uint64_t)mdb_txn_id(view->txn));
-	if (r != HDB_OK)
-		goto out;
-	if ((r = check_version(view, err)) != HDB_OK)
-		goto out;
-	if ((r = read_metas(view, err)) != HDB_OK)
-		goto out;
-	r = check_seal(view, err);
-out:
+		return hdb_fail(err, HDB_ECORRUPT,
+				"%s: damaged: no meta page of transaction %" PRIu64
+				"; import the dump again",
+				view->env->path, (uint64_t)mdb_txn_id(view->txn));
+	TRY(r);
+	TRY(check_version(view, err));
+	TRY(read_metas(view, err));
+	return check_seal(view, err);
+}
+
+int store_view_begin(struct store_view *view, struct hdb_error *err)
+{
+	const int r = begin(view, err);
+
 	/* Zeros after a failed read are no damage of the file's. */
-	if (view->fault)
-		r = store_view_check(view, err);
-	return r;
+	return view->fault ? store_view_check(view, err) : r;
 }
 
 void store_view_end(struct store_view *view)

@@ -77,20 +77,30 @@ static void free_writer(struct store_writer *writer)
 	free(writer);
 }
 
+static void abort_at(struct store_writer **writer)
+{
+	store_abort(*writer);
+}
+
+/* Gives the writer out, which its scope would abort. */
+static int give_writer(struct store_writer **writer, struct store_writer **out)
+{
+	*out = *writer;
+	*writer = NULL;
+	return HDB_OK;
+}
+
+/* *out is owned after a failure, too. */
 static int new_writer(const char *path, struct store_writer **out, struct hdb_error *err)
 {
-	struct store_writer *writer = calloc(1, sizeof(*writer));
+	struct store_writer *writer;
 
-	if (writer)
-		writer->path = strdup(path);
-	if (!writer || !writer->path) {
-		free(writer);
-		return hdb_fail_memory(err, "a database writer", sizeof(*writer));
-	}
+	TRY(BASE_ALLOC(writer, 1, "a database writer", err));
 	(void)pthread_mutex_init(&writer->lock, NULL);
 	writer->lock_fd = -1;
 	*out = writer;
-	return HDB_OK;
+	writer->path = strdup(path);
+	return writer->path ? HDB_OK : hdb_fail_memory(err, "a database writer", strlen(path));
 }
 
 /*
@@ -177,9 +187,8 @@ static int put_locked(struct store_writer *writer, MDB_val *k, const struct valu
 	if (v.mv_size > UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "a block of %" PRIu64 " bytes; LMDB holds 4 GiB",
 				size);
-	if (!writer->txn) {
+	if (!writer->txn)
 		TRY_ERRORS(begin_txn(writer, err));
-	}
 	r = mdb_put(writer->txn, writer->dbi, k, &v, MDB_RESERVE);
 	if (r)
 		return fail_write(writer, r, writer->pending_bytes, err);
@@ -245,40 +254,24 @@ static void retain_freed(void)
 int store_create(const char *path, bool force, uint64_t size_hint, struct store_writer **out,
 		 struct hdb_error *err)
 {
-	struct store_writer *writer = NULL;
-	int r = new_writer(path, &writer, err);
+	BASE_SCOPED(abort_at) struct store_writer *writer = NULL;
 
-	if (r < 0)
-		return r;
+	TRY(new_writer(path, &writer, err));
 	retain_freed();
 	writer->is_new = true;
 	writer->is_force = force;
-	if (!force && access(path, F_OK) == 0) {
-		r = hdb_fail(err, HDB_EEXIST, "%s exists already", path);
-		goto out;
-	}
+	if (!force && access(path, F_OK) == 0)
+		return hdb_fail(err, HDB_EEXIST, "%s exists already", path);
 	if (asprintf(&writer->temp_path, "%s.importing", path) < 0) {
 		writer->temp_path = NULL;
-		r = hdb_fail_memory(err, "a file name", strlen(path));
-		goto out;
+		return hdb_fail_memory(err, "a file name", strlen(path));
 	}
-	if ((r = store_temp_open(writer->temp_path, &writer->lock_fd, err)) != HDB_OK)
-		goto out;
-	if ((r = store_env_create(writer->temp_path, size_hint, &writer->env, err)) != HDB_OK)
-		goto out;
-	r = store_temp_same(writer->env, writer->lock_fd, writer->temp_path, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = begin_txn(writer, err)) != HDB_OK)
-		goto out;
-	r = put_format(writer, err);
-out:
-	if (r != HDB_OK) {
-		store_abort(writer);
-		return r;
-	}
-	*out = writer;
-	return HDB_OK;
+	TRY(store_temp_open(writer->temp_path, &writer->lock_fd, err));
+	TRY(store_env_create(writer->temp_path, size_hint, &writer->env, err));
+	TRY(store_temp_same(writer->env, writer->lock_fd, writer->temp_path, err));
+	TRY(begin_txn(writer, err));
+	TRY(put_format(writer, err));
+	return give_writer(&writer, out);
 }
 
 void store_unsynced(struct store_writer *writer)
@@ -373,66 +366,50 @@ static int choose_env(struct store_writer *writer, struct hdb_error *err)
 int store_build(struct store *store, struct store_tables tables, struct base_work *work,
 		struct store_writer **out, struct hdb_error *err)
 {
+	BASE_SCOPED(abort_at) struct store_writer *writer = NULL;
 	struct store_table_info info;
-	struct store_writer *writer = NULL;
-	int r = new_writer(store->env->path, &writer, err);
+	int r;
 
 	assert(tables.count > 0);
-	if (r < 0)
-		return r;
+	TRY(new_writer(store->env->path, &writer, err));
 	writer->store = store;
-	if (store->env->is_read_only)
-		r = work ? store_need_side(store, work, err) : HDB_END;
+	if (!store->env->is_read_only)
+		TRY(lock_for_build(writer, work, err));
+	else if (work)
+		TRY(store_need_side(store, work, err));
 	else
-		r = lock_for_build(writer, work, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = store_refresh(store, err)) < 0)
-		goto out;
-	if ((r = store_table_info(store, tables.table[0], &info, err)) < 0)
-		goto out;
-	if (r == HDB_OK) {
-		r = HDB_END;
-		goto out;
-	}
-	if ((r = choose_env(writer, err)) < 0)
-		goto out;
-	if ((r = begin_txn(writer, err)) < 0)
-		goto out;
+		return HDB_END;
+	TRY(store_refresh(store, err));
+	r = store_table_info(store, tables.table[0], &info, err);
+	if (r != HDB_NOTFOUND)
+		return r < 0 ? r : HDB_END;
+	TRY(choose_env(writer, err));
+	TRY(begin_txn(writer, err));
 	for (size_t i = 0; i < tables.count; i++)
-		if ((r = drop_table(writer, tables.table[i], err)) < 0)
-			goto out;
+		TRY(drop_table(writer, tables.table[i], err));
 	/* The lock of writers is not held while the table is computed. */
-	if ((r = commit_txn(writer, err)) < 0)
-		goto out;
-	*out = writer;
-	writer = NULL;
-out:
-	store_abort(writer);
-	return r;
+	TRY(commit_txn(writer, err));
+	return give_writer(&writer, out);
+}
+
+static void close_at(struct store **store)
+{
+	store_close(*store);
 }
 
 int store_keep(struct store *store, enum store_table table, const struct store_block *block,
 	       struct hdb_error *err)
 {
-	struct store_writer *writer = NULL;
-	struct store *again = NULL;
-	int r;
+	BASE_SCOPED(close_at) struct store *again = NULL;
+	BASE_SCOPED(abort_at) struct store_writer *writer = NULL;
+	struct store_writer *whole;
 
 	TRY(store_open_again(store, &again, err));
-	r = store_build(again, (struct store_tables){ &table, 1 }, NULL, &writer, err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = store_put(writer, table, block, err)) < 0)
-		goto out;
-	if ((r = store_put_table(writer, table, block->item_count, err)) < 0)
-		goto out;
-	r = store_publish(writer, NULL, err);
-	writer = NULL; /* published or aborted */
-out:
-	store_abort(writer);
-	store_close(again);
-	return r;
+	TRY(store_build(again, (struct store_tables){ &table, 1 }, NULL, &writer, err));
+	TRY(store_put(writer, table, block, err));
+	TRY(store_put_table(writer, table, block->item_count, err));
+	(void)give_writer(&writer, &whole);
+	return store_publish(whole, NULL, err);
 }
 
 /* ---- writing ---- */
@@ -452,10 +429,8 @@ int store_put(struct store_writer *writer, enum store_table table, const struct 
 	if (writer->packer && table != STORE_CONTENTS) {
 		const uint8_t *packed;
 		uint64_t packed_size;
-		const int r = store_pack(writer->packer, block, &packed, &packed_size, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(store_pack(writer->packer, block, &packed, &packed_size, err));
 		if (packed_size) {
 			put.data = packed;
 			put.size = packed_size;
@@ -618,10 +593,8 @@ static int hash_metas(const struct store_writer *writer, MDB_cursor *cursor, str
 	while (!m && k.mv_size > 2 && be16(k.mv_data) == STORE_META) {
 		const uint64_t entry =
 			store_seal_entry((const char *)k.mv_data + 2, k.mv_size - 2, v.mv_data);
-		const int r = base_bytes_append(seal, &entry, sizeof(entry), err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(base_bytes_append(seal, &entry, sizeof(entry), err));
 		m = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
 	}
 	return m && m != MDB_NOTFOUND ? store_fail_mdb(err, m, writer->path, "sealing") : HDB_OK;
@@ -630,43 +603,39 @@ static int hash_metas(const struct store_writer *writer, MDB_cursor *cursor, str
 /* The hashes of all meta values, in order of name: a reader knows by them that none is missing. */
 static int put_seal(struct store_writer *writer, struct hdb_error *err)
 {
-	struct base_vec seal = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec seal = { 0 };
 	MDB_cursor *cursor;
 	int r, m;
 
 	assert(writer->is_new);
-	if (!writer->txn && (r = begin_txn(writer, err)) < 0)
-		return r;
+	if (!writer->txn)
+		TRY(begin_txn(writer, err));
 	m = mdb_cursor_open(writer->txn, writer->dbi, &cursor);
 	if (m)
 		return store_fail_mdb(err, m, writer->path, "sealing");
 	r = hash_metas(writer, cursor, &seal, err);
 	mdb_cursor_close(cursor);
-	if (r < 0)
-		goto out;
-	r = put_meta(writer, "seal", seal.data, seal.count, err);
-out:
-	base_vec_release(&seal);
-	return r;
+	return r < 0 ? r : put_meta(writer, "seal", seal.data, seal.count, err);
+}
+
+static int publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err)
+{
+	assert(!writer->is_new || !writer->store);
+	if (writer->is_new)
+		TRY(put_seal(writer, err));
+	if (writer->txn)
+		TRY(commit_txn(writer, err));
+	return writer->is_new ? publish_new(writer, file_bytes, err) : publish_build(writer, err);
 }
 
 int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err)
 {
-	int r;
+	const int r = publish(writer, file_bytes, err);
 
-	assert(!writer->is_new || !writer->store);
-	if (writer->is_new && (r = put_seal(writer, err)) < 0)
-		goto out;
-	if (writer->txn && (r = commit_txn(writer, err)) < 0)
-		goto out;
-	r = writer->is_new ? publish_new(writer, file_bytes, err) : publish_build(writer, err);
 	if (r < 0)
-		goto out;
-	free_writer(writer);
-	writer = NULL;
-	r = HDB_OK;
-out:
-	store_abort(writer);
+		store_abort(writer);
+	else
+		free_writer(writer);
 	return r;
 }
 

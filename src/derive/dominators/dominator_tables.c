@@ -176,7 +176,7 @@ static int write_both(struct build *b, struct hdb_error *err)
 /* Loads the graph, and numbers what roots reach. */
 static int search(struct derive *derive, struct graph_dominators *dominators, struct hdb_error *err)
 {
-	struct graph_rows rows;
+	BASE_SCOPED(graph_rows_release) struct graph_rows rows = { 0 };
 
 	TRY(derive_graph_load(derive, false, &rows, err));
 	return graph_dominators(&rows, derive->heap->roots.bits, GRAPH_SEARCH_ANY, dominators, err);

@@ -43,15 +43,13 @@ struct search {
 	uint32_t reported;      /* numbers of which dom_step knows */
 };
 
-int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_error *err)
+static int grow_stack(struct dom_stack *stack, struct base_work *work, struct hdb_error *err)
 {
 	const uint64_t limit = stack->limit ? 2 * stack->limit : 4096;
 	struct base_big big = { 0 };
-	const int rc =
-		base_big_alloc_raw(work, &big, limit * sizeof *stack->entry, "search stack", err);
 
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(
+		base_big_alloc_raw(work, &big, limit * sizeof *stack->entry, "search stack", err));
 	assert(stack->depth <= stack->limit);
 	if (stack->depth)
 		memcpy(big.data, stack->entry, stack->depth * sizeof *stack->entry);
@@ -108,12 +106,10 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	struct graph_long_row row;
 	const unsigned count = graph_rows_get(b->rows, node, target, &row);
 	unsigned met_count = 0;
-	int rc;
 
 	b->step_count += 1 + count;
-	if (s->stack.limit - s->stack.depth < DOM_STACK_ROOM &&
-	    (rc = dom_stack_grow(&s->stack, b->work, err)) < 0)
-		return rc;
+	if (s->stack.limit - s->stack.depth < DOM_STACK_ROOM)
+		TRY_ERRORS(grow_stack(&s->stack, b->work, err));
 	assert(s->stack.limit - s->stack.depth >= DOM_STACK_ROOM);
 	if (row.at < row.end) {
 		dom_stack_long(&s->stack, &row, source);
@@ -174,15 +170,12 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 	assert(s->stack.depth == 0);
 	s->first = b->count + 1;
 	(void)add_state(s, root, DOM_MET);
-	if ((rc = visit(s, root, 0, err)) < 0)
-		return rc;
+	TRY_ERRORS(visit(s, root, 0, err));
 	while (s->stack.depth > 0) {
 		uint32_t source, to;
 
 		if ((++s->steps & DOM_STEP_MASK) == 0) {
-			rc = dom_step(s->parts, b, b->count - s->reported, err);
-			if (rc != HDB_OK)
-				return rc;
+			TRY(dom_step(s->parts, b, b->count - s->reported, err));
 			s->reported = b->count;
 		}
 		dom_stack_pop(&s->stack, b->rows, &source, &to);
@@ -216,36 +209,37 @@ int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 	return base_is_cancelled(parts->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
 }
 
+static void end_search(struct search *s)
+{
+	s->b->step_count += s->steps;
+	atomic_fetch_add(&s->parts->done, s->b->count - s->reported);
+	base_big_free(&s->stack.big);
+	base_big_free(&s->recent);
+}
+
 static inline int search(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
 	const uint32_t n = b->node_count;
 	const uint64_t words = ((uint64_t)n + 63) / 64;
+	BASE_SCOPED(end_search)
 	struct search s = { .parts = parts,
 			    .b = b,
 			    .is_alone = parts->count == 1,
 			    .reported = b->count,
 			    .recent_limit = n / SWEEP_PART };
 	uint64_t w;
-	int rc = base_big_alloc_raw(b->work, &s.recent,
-				    ((uint64_t)s.recent_limit + 1) * sizeof(uint32_t), "preorder",
-				    err);
 
-	if (rc < 0)
-		goto out;
+	TRY(base_big_alloc_raw(b->work, &s.recent,
+			       ((uint64_t)s.recent_limit + 1) * sizeof(uint32_t), "preorder", err));
 	while ((w = atomic_fetch_add(&parts->next_word, 1)) < words) {
 		for (uint64_t bits = parts->root_bits[w]; bits; bits &= bits - 1) {
 			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
 
-			if (root < n && (rc = search_from(&s, (uint32_t)root, err)) != HDB_OK)
-				goto out;
+			if (root < n)
+				TRY(search_from(&s, (uint32_t)root, err));
 		}
 	}
-out:
-	b->step_count += s.steps;
-	atomic_fetch_add(&parts->done, b->count - s.reported);
-	base_big_free(&s.stack.big);
-	base_big_free(&s.recent);
-	return rc;
+	return HDB_OK;
 }
 
 PROCESSOR_BITS static int search_bits(struct dom_parts *parts, struct dom_build *b,

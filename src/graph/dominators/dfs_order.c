@@ -79,15 +79,13 @@ static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bu
 	const uint32_t base = bucket << GRAPH_BUCKET_BITS;
 	struct graph_edge_reader reader;
 	uint32_t source, to;
-	int rc;
 
 	graph_buckets_begin(&b->crosses, bucket, &reader);
 	while (graph_buckets_next(&reader, &source, &to)) {
 		const uint32_t own = number[to] - b->before;
 
-		if (!(dom_state(b->states, base + to) & DOM_TOP) && source != own &&
-		    (rc = graph_buckets_add(&b->edges, source, own, err)) < 0)
-			return rc;
+		if (!(dom_state(b->states, base + to) & DOM_TOP) && source != own)
+			TRY_ERRORS(graph_buckets_add(&b->edges, source, own, err));
 	}
 	return HDB_OK;
 }
@@ -113,8 +111,8 @@ static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values
 
 /* A bucket of nodes in work. */
 struct bucket_slot {
-	uint32_t *number; /* GRAPH_BUCKET_SIZE; 0 for what was not reached */
-	uint64_t *values; /* so many */
+	uint32_t number[GRAPH_BUCKET_SIZE]; /* 0 for what was not reached */
+	uint64_t values[GRAPH_BUCKET_SIZE];
 	struct base_vec packed;
 	BASE_APART;
 };
@@ -123,6 +121,7 @@ struct numbering {
 	struct dom_parts *parts;
 	struct base_runs *numbers;
 	struct bucket_slot *slots;
+	unsigned slot_count;
 };
 
 static uint32_t bucket_nodes(const struct numbering *n, uint64_t bucket)
@@ -136,7 +135,7 @@ static uint32_t bucket_nodes(const struct numbering *n, uint64_t bucket)
 static int read_part(const struct dom_build *b, uint64_t bucket, uint32_t *number,
 		     struct hdb_error *err)
 {
-	struct base_bucket_reader reader;
+	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
@@ -144,7 +143,6 @@ static int read_part(const struct dom_build *b, uint64_t bucket, uint32_t *numbe
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK)
 		if (v[0] >> GRAPH_BUCKET_BITS == bucket)
 			number[v[0] % GRAPH_BUCKET_SIZE] = b->before + (uint32_t)v[1];
-	base_bucket_end(&reader);
 	return rc < 0 ? rc : HDB_OK;
 }
 
@@ -154,7 +152,7 @@ static int read_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 	const struct numbering *n = ctx;
 	struct bucket_slot *s = &n->slots[slot];
 
-	memset(s->number, 0, GRAPH_BUCKET_SIZE * sizeof *s->number);
+	memset(s->number, 0, sizeof s->number);
 	for (unsigned i = 0; i < n->parts->count; i++)
 		TRY_ERRORS(read_part(&n->parts->part[i], bucket, s->number, err));
 	return pack_numbers(s->number, bucket_nodes(n, bucket), s->values, &s->packed, err);
@@ -173,58 +171,38 @@ static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 	return base_step(n->parts->work, bucket << GRAPH_BUCKET_BITS, err);
 }
 
-static int make_slots(struct numbering *n, unsigned count, struct hdb_error *err)
+/* Frees what the numbers were made of, too. */
+static void release(struct numbering *n)
 {
-	n->slots = calloc(count, sizeof *n->slots);
-	if (!n->slots)
-		return hdb_fail_memory(err, "preorder", count * sizeof *n->slots);
-	for (unsigned i = 0; i < count; i++) {
-		n->slots[i].number = malloc(GRAPH_BUCKET_SIZE * sizeof *n->slots[i].number);
-		n->slots[i].values = malloc(GRAPH_BUCKET_SIZE * sizeof *n->slots[i].values);
-		if (!n->slots[i].number || !n->slots[i].values)
-			return hdb_fail_memory(err, "preorder",
-					       GRAPH_BUCKET_SIZE * sizeof *n->slots[i].values);
-	}
-	return HDB_OK;
-}
-
-static void free_slots(struct numbering *n, unsigned count)
-{
-	for (unsigned i = 0; n->slots && i < count; i++) {
-		free(n->slots[i].number);
-		free(n->slots[i].values);
+	for (unsigned i = 0; n->slots && i < n->slot_count; i++)
 		base_vec_release(&n->slots[i].packed);
-	}
 	free(n->slots);
+	for (unsigned i = 0; i < n->parts->count; i++) {
+		base_buckets_release(&n->parts->part[i].order);
+		graph_buckets_release(&n->parts->part[i].crosses);
+	}
+	base_big_free(&n->parts->states_big);
 }
 
 int dom_number(struct dom_parts *parts, struct base_runs *numbers, struct hdb_error *err)
 {
 	struct base_work *work = parts->work;
 	const uint32_t node_count = parts->part->node_count;
-	struct numbering n = { .parts = parts, .numbers = numbers };
+	BASE_SCOPED(release)
+	struct numbering n = { .parts = parts,
+			       .numbers = numbers,
+			       .slot_count = PACK_SLOTS * work->threads };
 	const struct base_pipeline pipeline = {
 		.item_count = ((uint64_t)node_count + GRAPH_BUCKET_SIZE - 1) >> GRAPH_BUCKET_BITS,
 		.threads = work->threads,
-		.slot_count = PACK_SLOTS * work->threads,
+		.slot_count = n.slot_count,
 		.ctx = &n,
 		.produce = read_bucket,
 		.consume = take_bucket,
 	};
-	int rc = base_runs_init(numbers, node_count, work, "preorder", err);
 
 	base_stage(work, "dominators: numbers", node_count, "objects");
-	if (rc < 0)
-		goto out;
-	if ((rc = make_slots(&n, pipeline.slot_count, err)) < 0)
-		goto out;
-	rc = base_pipeline_run(&pipeline, err);
-out:
-	free_slots(&n, pipeline.slot_count);
-	for (unsigned i = 0; i < parts->count; i++) {
-		base_buckets_release(&parts->part[i].order);
-		graph_buckets_release(&parts->part[i].crosses);
-	}
-	base_big_free(&parts->states_big);
-	return rc;
+	TRY(base_runs_init(numbers, node_count, work, "preorder", err));
+	TRY(BASE_ALLOC(n.slots, n.slot_count, "preorder", err));
+	return base_pipeline_run(&pipeline, err);
 }

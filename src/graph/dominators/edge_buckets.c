@@ -16,11 +16,8 @@ int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, str
 
 	*eb = (struct graph_edge_buckets){ .work = work, .bucket_count = buckets };
 	base_chunks_init(&eb->chunks, sizeof(struct graph_edge_chunk), work, "edges of the graph");
-	eb->last = calloc(buckets, sizeof *eb->last);
-	eb->first = calloc(GRAPH_BUCKET_SIZE + 2, sizeof *eb->first);
-	if (!eb->last || !eb->first)
-		return hdb_fail_memory(err, "edge buckets", buckets * sizeof *eb->last);
-	return HDB_OK;
+	TRY(BASE_ALLOC(eb->last, buckets, "edge buckets", err));
+	return BASE_ALLOC(eb->first, GRAPH_BUCKET_SIZE + 2, "edge buckets", err);
 }
 
 void graph_buckets_release(struct graph_edge_buckets *eb)
@@ -88,11 +85,9 @@ int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uin
 
 	if (!eb->sorted.data || count * sizeof(uint32_t) > eb->sorted.size_bytes) {
 		const uint64_t bytes = (count + count / 4 + 1) * sizeof(uint32_t);
+
 		base_big_free(&eb->sorted);
-		const int rc =
-			base_big_alloc_raw(eb->work, &eb->sorted, bytes, "sorted edges", err);
-		if (rc < 0)
-			return rc;
+		TRY(base_big_alloc_raw(eb->work, &eb->sorted, bytes, "sorted edges", err));
 	}
 	fill_rows(eb, bucket, eb->sorted.data);
 	*first = eb->first;

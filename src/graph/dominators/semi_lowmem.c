@@ -96,21 +96,18 @@ static int group_by_source(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
 	const uint32_t blocks = (b->count >> GRAPH_BUCKET_BITS) + 1;
-	int rc = graph_buckets_init(&f->by_source, (uint64_t)b->count + 1, b->work, err);
 
-	for (uint32_t block = 0; block < blocks && rc == HDB_OK; block++) {
+	TRY(graph_buckets_init(&f->by_source, (uint64_t)b->count + 1, b->work, err));
+	for (uint32_t block = 0; block < blocks; block++) {
 		struct graph_edge_reader reader;
 		uint32_t source, to;
 
 		graph_buckets_begin(&b->edges, block, &reader);
-		while (rc == HDB_OK && graph_buckets_next(&reader, &source, &to))
-			rc = graph_buckets_add(&f->by_source, (block << GRAPH_BUCKET_BITS) + to,
-					       source, err);
-		if (rc == HDB_OK)
-			rc = base_step(b->work, (uint64_t)block << GRAPH_BUCKET_BITS, err);
+		while (graph_buckets_next(&reader, &source, &to))
+			TRY(graph_buckets_add(&f->by_source, (block << GRAPH_BUCKET_BITS) + to,
+					      source, err));
+		TRY(base_step(b->work, (uint64_t)block << GRAPH_BUCKET_BITS, err));
 	}
-	if (rc != HDB_OK)
-		return rc;
 	graph_buckets_release(&b->edges);
 	return graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err);
 }
@@ -126,10 +123,9 @@ static int extend_path(struct fold *f, uint32_t number, uint32_t parent, struct 
 	join = f->path[f->depth - 1].join;
 	if (f->depth == f->limit) {
 		struct base_big big = { 0 };
-		const int rc = base_big_alloc_raw(f->b->work, &big, 2 * f->limit * sizeof *f->path,
-						  "search path", err);
-		if (rc < 0)
-			return rc;
+
+		TRY_ERRORS(base_big_alloc_raw(f->b->work, &big, 2 * f->limit * sizeof *f->path,
+					      "search path", err));
 		memcpy(big.data, f->path, f->depth * sizeof *f->path);
 		base_big_free(&f->path_big);
 		f->path_big = big;
@@ -170,13 +166,12 @@ static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 	const uint32_t below = end->number < w ? end->number : deepest_below(f, w);
 	const uint32_t join = end->number > w && end->join > w ? end->join : 0;
 	struct recent_edge *recent = &f->recent[w % RECENT_EDGES];
-	int rc;
 
 	if (recent->target == w && recent->below == below && recent->join == join)
 		return HDB_OK;
 	*recent = (struct recent_edge){ .target = w, .below = below, .join = join };
-	if (below < w && (rc = graph_buckets_add(&f->b->edges, below, w, err)) != HDB_OK)
-		return rc;
+	if (below < w)
+		TRY(graph_buckets_add(&f->b->edges, below, w, err));
 	return join ? graph_buckets_add(&f->b->edges, join, w, err) : HDB_OK;
 }
 
@@ -237,15 +232,13 @@ static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct 
 static int start(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
-	int rc;
 
 	f->limit = 4096;
-	if ((rc = base_ranks_init(&f->joins, b->count, b->work, "joins", err)) < 0 ||
-	    (rc = base_big_alloc(b->work, &f->recent_big, RECENT_EDGES * sizeof *f->recent, "joins",
-				 err)) < 0 ||
-	    (rc = base_big_alloc_raw(b->work, &f->path_big, f->limit * sizeof *f->path,
-				     "search path", err)) < 0)
-		return rc;
+	TRY(base_ranks_init(&f->joins, b->count, b->work, "joins", err));
+	TRY(base_big_alloc(b->work, &f->recent_big, RECENT_EDGES * sizeof *f->recent, "joins",
+			   err));
+	TRY(base_big_alloc_raw(b->work, &f->path_big, f->limit * sizeof *f->path, "search path",
+			       err));
 	f->recent = f->recent_big.data;
 	f->path = f->path_big.data;
 	/* The virtual root starts every path, so the stack is never empty. */
@@ -279,36 +272,34 @@ static int find_semis(struct fold *f, struct hdb_error *err)
 
 	base_stage(b->work, "dominators: semidominators", b->count, "objects");
 	for (uint32_t block = (b->count >> BASE_RUN_BITS) + 1; block-- > 0;) {
-		int rc = semi_of_block(f, block, &rank, err);
-
-		if (rc != HDB_OK)
-			return rc;
+		TRY(semi_of_block(f, block, &rank, err));
 		TRY(base_step(b->work, b->count - (block << BASE_RUN_BITS), err));
 	}
 	assert(rank == 0);
 	return HDB_OK;
 }
 
+static void release(struct fold *f)
+{
+	graph_buckets_release(&f->by_source);
+	base_big_free(&f->path_big);
+	base_big_free(&f->recent_big);
+	base_big_free(&f->links_big);
+	base_ranks_release(&f->joins);
+}
+
 int dom_semis_lowmem(struct dom_build *b, bool is_forced, bool *is_done, struct hdb_error *err)
 {
-	struct fold f = { .b = b };
-	int rc = start(&f, err);
+	BASE_SCOPED(release) struct fold f = { .b = b };
 
 	*is_done = false;
 	base_stage(b->work, "dominators: folding", b->count, "objects");
-	if (rc != HDB_OK || (rc = mark_joins(&f, err)) != HDB_OK)
-		goto out;
+	TRY(start(&f, err));
+	TRY(mark_joins(&f, err));
 	if (!is_forced && f.joins.count > b->count / JOINS_PART)
-		goto out;
-	if ((rc = fold_all(&f, err)) != HDB_OK)
-		goto out;
-	rc = find_semis(&f, err);
-	*is_done = rc == HDB_OK;
-out:
-	graph_buckets_release(&f.by_source);
-	base_big_free(&f.path_big);
-	base_big_free(&f.recent_big);
-	base_big_free(&f.links_big);
-	base_ranks_release(&f.joins);
-	return rc;
+		return HDB_OK;
+	TRY(fold_all(&f, err));
+	TRY(find_semis(&f, err));
+	*is_done = true;
+	return HDB_OK;
 }

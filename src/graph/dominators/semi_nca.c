@@ -91,20 +91,14 @@ static uint64_t links_bytes(const struct dom_build *b)
 
 static int find_semidominators(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
-	struct base_big big = { 0 };
-	int rc = base_big_alloc_raw(b->work, &big, links_bytes(b), "dominator links", err);
+	BASE_SCOPED(base_big_free) struct base_big big = { 0 };
 
-	if (rc < 0)
-		return rc;
+	TRY(base_big_alloc_raw(b->work, &big, links_bytes(b), "dominator links", err));
 	for (uint32_t block = (b->count >> BASE_RUN_BITS) + 1; block-- > 0;) {
-		if ((rc = semi_of_block(b, big.data, block, err)) < 0)
-			goto out;
-		if ((rc = dom_step(parts, b, BASE_RUN, err)) != HDB_OK)
-			goto out;
+		TRY(semi_of_block(b, big.data, block, err));
+		TRY(dom_step(parts, b, BASE_RUN, err));
 	}
-out:
-	base_big_free(&big);
-	return rc;
+	return HDB_OK;
 }
 
 /*
@@ -174,7 +168,6 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t block,
 		       struct hdb_error *err)
 {
-
 	TRY_ERRORS(base_runs_get(&b->parents, block, b->block, err));
 	TRY_ERRORS(base_runs_get(&b->semis, block, b->block2, err));
 	return dom_step(parts, b, BASE_RUN, err);
@@ -194,19 +187,17 @@ static int find_dominators(struct dom_parts *parts, struct dom_build *b, uint32_
 			   struct hdb_error *err)
 {
 	const uint64_t first_steps = 1024 + b->count / WALK_STEPS;
-	struct base_big big = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big big = { 0 };
 	struct dom_link *jumps = NULL;
 	uint64_t steps = 0;
-	int rc = HDB_OK;
 
 	for (uint32_t w = 1; w <= b->count; w++) {
 		const uint32_t k = w & (BASE_RUN - 1);
-		if ((w == 1 || k == 0) &&
-		    (rc = read_blocks(parts, b, w >> BASE_RUN_BITS, err)) != HDB_OK)
-			goto out;
+
+		if (w == 1 || k == 0)
+			TRY(read_blocks(parts, b, w >> BASE_RUN_BITS, err));
 		if (steps >= first_steps + WALK_STEPS * (uint64_t)w && !jumps) {
-			if ((rc = start_jumping(b, dominator, w, &big, err)) < 0)
-				goto out;
+			TRY(start_jumping(b, dominator, w, &big, err));
 			jumps = big.data;
 		}
 		uint32_t x = w - (uint32_t)b->block[k];
@@ -223,9 +214,7 @@ static int find_dominators(struct dom_parts *parts, struct dom_build *b, uint32_
 		dominator[w] = x;
 	}
 	b->step_count += steps;
-out:
-	base_big_free(&big);
-	return rc;
+	return HDB_OK;
 }
 
 /* ---- parts ---- */
@@ -233,17 +222,13 @@ out:
 static int start_part(struct dom_build *b, unsigned part_count, struct hdb_error *err)
 {
 	const uint64_t n = b->node_count;
-	int rc;
 
-	b->block = calloc(BASE_RUN, sizeof *b->block);
-	b->block2 = calloc(BASE_RUN, sizeof *b->block2);
-	if (!b->block || !b->block2)
-		return hdb_fail_memory(err, "dominators", BASE_RUN * sizeof *b->block);
-	if ((rc = base_runs_init(&b->parents, n + 1, b->work, "search tree", err)) < 0 ||
-	    (rc = base_runs_init(&b->semis, n + 1, b->work, "semidominators", err)) < 0 ||
-	    (rc = dom_order_init(b, part_count, err)) < 0 ||
-	    (rc = base_big_alloc(b->work, &b->mine_big, n / 8 + 8, "preorder", err)) < 0)
-		return rc;
+	TRY(BASE_ALLOC(b->block, BASE_RUN, "dominators", err));
+	TRY(BASE_ALLOC(b->block2, BASE_RUN, "dominators", err));
+	TRY(base_runs_init(&b->parents, n + 1, b->work, "search tree", err));
+	TRY(base_runs_init(&b->semis, n + 1, b->work, "semidominators", err));
+	TRY(dom_order_init(b, part_count, err));
+	TRY(base_big_alloc(b->work, &b->mine_big, n / 8 + 8, "preorder", err));
 	b->mine = b->mine_big.data;
 	return graph_buckets_init(&b->crosses, n, b->work, err);
 }
@@ -254,8 +239,7 @@ static void release_part(struct dom_build *b)
 	graph_buckets_release(&b->edges);
 	base_big_free(&b->mine_big);
 	base_big_free(&b->top_big);
-	if (b->order.work)
-		base_buckets_release(&b->order);
+	base_buckets_release(&b->order);
 	base_runs_release(&b->parents);
 	base_runs_release(&b->semis);
 	free(b->block);
@@ -330,30 +314,24 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 {
 	struct base_work *work = parts->work;
 	const uint32_t n = rows->node_count;
-	int rc;
 
 	/* The states are used at random: the memory that was kept for the search is for them. */
 	base_work_keep(work, 0);
 	base_stage(work, "dominators: search", n, "objects");
-	rc = base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err);
-	for (unsigned i = 0; i < parts->count && rc == HDB_OK; i++) {
+	TRY(base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err));
+	for (unsigned i = 0; i < parts->count; i++) {
 		parts->part[i] = (struct dom_build){ .work = work,
 						     .rows = rows,
 						     .node_count = n,
 						     .states = parts->states_big.data };
-		rc = start_part(&parts->part[i], parts->count, err);
+		TRY(start_part(&parts->part[i], parts->count, err));
 	}
-	if (rc != HDB_OK)
-		return rc;
 	mark_roots(parts, n);
-	rc = each_part(parts, dom_search, err);
-	for (unsigned i = 0; i < parts->count && rc == HDB_OK; i++)
-		rc = dom_put_parents(&parts->part[i], err);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(each_part(parts, dom_search, err));
+	for (unsigned i = 0; i < parts->count; i++)
+		TRY(dom_put_parents(&parts->part[i], err));
 	graph_rows_release(rows);
-	if ((rc = join_parts(parts, err)) < 0)
-		return rc;
+	TRY(join_parts(parts, err));
 	return dom_number(parts, numbers, err);
 }
 
@@ -389,13 +367,12 @@ static int each_semidominator(struct dom_parts *parts, enum graph_search how, ui
 	struct dom_build *one = parts->part;
 	const bool is_forced = how == GRAPH_SEARCH_LOWMEM;
 	bool is_done = false;
-	int rc = HDB_OK;
 
 	if (is_forced || (how == GRAPH_SEARCH_ANY && parts->count == 1 &&
 			  links_bytes(one) > base_work_room(parts->work)))
-		rc = dom_semis_lowmem(one, is_forced, &is_done, err);
-	if (rc != HDB_OK || is_done)
-		return rc;
+		TRY(dom_semis_lowmem(one, is_forced, &is_done, err));
+	if (is_done)
+		return HDB_OK;
 	base_stage(parts->work, "dominators: semidominators", count, "objects");
 	parts->done = 0;
 	return each_part(parts, find_semidominators, err);
@@ -405,19 +382,15 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 	       struct graph_dominators *out, struct hdb_error *err)
 {
 	struct base_work *work = parts->work;
-	int rc = search(parts, rows, &out->numbers, err);
 
+	TRY(search(parts, rows, &out->numbers, err));
 	for (unsigned i = 0; i < parts->count; i++)
 		out->count += parts->part[i].count;
-	if (rc < 0)
-		return rc;
-	rc = each_semidominator(parts, how, out->count, err);
+	TRY(each_semidominator(parts, how, out->count, err));
 	for (unsigned i = 0; i < parts->count; i++) {
 		graph_buckets_release(&parts->part[i].edges);
 		base_big_free(&parts->part[i].top_big);
 	}
-	if (rc < 0)
-		return rc;
 	TRY_ERRORS(base_big_alloc_raw(work, &out->dominator_big, ((uint64_t)out->count + 1) * 4,
 				      "dominators", err));
 	base_stage(work, "dominators: tree", out->count, "objects");
@@ -428,35 +401,39 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 	return each_part(parts, place_dominators, err);
 }
 
+static void release_parts(struct dom_parts *parts)
+{
+	for (unsigned i = 0; parts->part && i < parts->count; i++)
+		release_part(&parts->part[i]);
+	base_big_free(&parts->states_big);
+	free(parts->part);
+}
+
+static int solve(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
+		 struct graph_dominators *out, struct hdb_error *err)
+{
+	BASE_SCOPED(release_parts)
+	struct dom_parts parts = { .work = rows->work,
+				   .count = part_count(rows, how),
+				   .root_bits = root_bits };
+
+	TRY(BASE_ALLOC(parts.part, parts.count, "dominators", err));
+	TRY(run(&parts, rows, how, out, err));
+	for (unsigned i = 0; i < parts.count; i++)
+		out->step_count += parts.part[i].step_count;
+	return HDB_OK;
+}
+
 int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
 		     struct graph_dominators *out, struct hdb_error *err)
 {
-	struct base_work *work = rows->work;
-	struct dom_parts parts = { .work = work,
-				   .count = part_count(rows, how),
-				   .root_bits = root_bits };
 	int rc;
 
-	*out = (struct graph_dominators){ .work = work, .node_count = rows->node_count };
-	if (rows->node_count == UINT32_MAX) {
-		rc = hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: one too many", UINT32_MAX);
-		goto out;
-	}
-	parts.part = calloc(parts.count, sizeof *parts.part);
-	if (!parts.part) {
-		rc = hdb_fail_memory(err, "dominators", parts.count * sizeof *parts.part);
-		goto out;
-	}
-	rc = run(&parts, rows, how, out, err);
-	for (unsigned i = 0; i < parts.count; i++) {
-		out->step_count += parts.part[i].step_count;
-		if (parts.part[i].work)
-			release_part(&parts.part[i]);
-	}
-out:
+	*out = (struct graph_dominators){ .work = rows->work, .node_count = rows->node_count };
+	rc = rows->node_count < UINT32_MAX ?
+		     solve(rows, root_bits, how, out, err) :
+		     hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: one too many", UINT32_MAX);
 	graph_rows_release(rows);
-	base_big_free(&parts.states_big);
-	free(parts.part);
 	return rc;
 }
 
@@ -494,18 +471,14 @@ static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 	const struct listing *l = ctx;
 	const uint64_t n = l->dominators->node_count, last = (share + 1) * NODES_SHARE;
 	const uint64_t end = last < n ? last : n;
-	uint64_t *number = malloc(BASE_RUN * sizeof *number);
-	int rc = HDB_OK;
+	BASE_FREED uint64_t *number = NULL;
 
 	(void)slot;
-	if (!number)
-		return hdb_fail_memory(err, "objects by number", BASE_RUN * sizeof *number);
+	TRY(BASE_ALLOC(number, BASE_RUN, "objects by number", err));
 	for (uint64_t first = share * NODES_SHARE; first < end; first += BASE_RUN) {
 		const uint32_t count = end - first < BASE_RUN ? (uint32_t)(end - first) : BASE_RUN;
 
-		rc = graph_dominators_numbers(l->dominators, (uint32_t)first, number, count, err);
-		if (rc < 0)
-			goto out;
+		TRY(graph_dominators_numbers(l->dominators, (uint32_t)first, number, count, err));
 		for (uint32_t i = 0; i < count; i++) {
 			if (count - i > 2 * DOM_AHEAD)
 				prefetch_write(&l->node[number[i + 2 * DOM_AHEAD]]);
@@ -513,9 +486,7 @@ static int list_share(void *ctx, unsigned slot, uint64_t share, struct hdb_error
 				l->node[number[i]] = (uint32_t)first + i;
 		}
 	}
-out:
-	free(number);
-	return rc;
+	return HDB_OK;
 }
 
 int graph_dominators_nodes(const struct graph_dominators *dominators, struct base_big *big,
@@ -546,11 +517,8 @@ int graph_retained(const struct graph_dominators *dominators, struct base_sizes 
 		const uint64_t sum = base_sizes_get(sizes, to) + base_sizes_get(sizes, w);
 		if (!base_sizes_set(sizes, to, sum))
 			return hdb_fail(err, HDB_ELIMIT, "retained sizes do not fit 32 bits");
-		if ((w & DOM_STEP_MASK) == 0) {
-			const int rc = base_step(dominators->work, dominators->count - w, err);
-			if (rc < 0)
-				return rc;
-		}
+		if ((w & DOM_STEP_MASK) == 0)
+			TRY(base_step(dominators->work, dominators->count - w, err));
 	}
 	return HDB_OK;
 }

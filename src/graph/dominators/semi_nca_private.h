@@ -132,8 +132,6 @@ struct dom_stack {
 /* Free entries that scanning a row needs. */
 #define DOM_STACK_ROOM (GRAPH_ROW_MAX + 3)
 
-int dom_stack_grow(struct dom_stack *stack, struct base_work *work, struct hdb_error *err);
-
 /* Pushes a long row. */
 static inline void dom_stack_long(struct dom_stack *stack, const struct graph_long_row *row,
 				  uint32_t source)
@@ -186,11 +184,8 @@ int dom_put_parents(struct dom_build *build, struct hdb_error *err);
 /* Gives the next number, build->count. */
 static inline int dom_give_number(struct dom_build *b, uint32_t parent, struct hdb_error *err)
 {
-	if ((b->count & (BASE_RUN - 1)) == BASE_RUN - 1) {
-		const int rc = dom_put_parents(b, err);
-		if (rc < 0)
-			return rc;
-	}
+	if ((b->count & (BASE_RUN - 1)) == BASE_RUN - 1)
+		TRY(dom_put_parents(b, err));
 	b->count++;
 	b->block[b->count & (BASE_RUN - 1)] = b->count - parent;
 	return HDB_OK;
