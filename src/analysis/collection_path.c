@@ -295,8 +295,8 @@ static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_erro
 			r = follow(p, p->rule->store, err);
 			if (r != HDB_NOTFOUND || p->rule->shape != HEAP_SLOTS)
 				return r == HDB_OK ? fold_array(p, fold, false, err) : r;
-			r = follow(p, p->rule->key, err);
-			return r == HDB_OK ? fold_array(p, fold, true, err) : r;
+			TRY(follow(p, p->rule->key, err));
+			return fold_array(p, fold, true, err);
 		case HEAP_CHAINS:
 		case HEAP_LINKED:
 		case HEAP_TREE:

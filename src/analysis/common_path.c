@@ -68,8 +68,8 @@ static int add_path(const struct session *session, struct tree *t, bool is_stron
 		added = graph_node_map_add(&t->map, at, &number, err);
 		if (added < 0)
 			return added;
-		if (added == HDB_OK && (r = base_vec_push(&t->nodes, &node, sizeof(node), err)) < 0)
-			return r;
+		if (added == HDB_OK)
+			TRY_ERRORS(base_vec_push(&t->nodes, &node, sizeof(node), err));
 		if (below != GRAPH_NONE)
 			node_at(t, below)->parent = number;
 		if (at == ix) {

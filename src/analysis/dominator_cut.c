@@ -112,8 +112,8 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 
 	assert(node < c->count);
 	TRY(r);
-	if (n->ix != HEAP_NONE && (r = heap_object(c->session->heap, n->ix, &object, err)) < 0)
-		return r;
+	if (n->ix != HEAP_NONE)
+		TRY_ERRORS(heap_object(c->session->heap, n->ix, &object, err));
 	n->others = level.length;
 	if (n->others && n->retained_bytes > object.shallow_bytes)
 		n->others_bytes = n->retained_bytes - object.shallow_bytes;

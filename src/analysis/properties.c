@@ -140,8 +140,7 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 	int r;
 
 	TRY_ERRORS(heap_open_dump(session->heap, err));
-	if ((r = heap_load_classes(session->heap, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(session->heap, err));
 	while (p->source < SOURCES) {
 		const struct source *source = &sources[p->source];
 
@@ -208,11 +207,10 @@ static int find_bytes(const struct session *session, uint64_t *bytes, struct hdb
 		r = heap_static_value(session->heap, limit_fields[i], &value, err);
 	if (r != HDB_OK || value.type != HPROF_LONG || (int64_t)value.bits <= 0)
 		return r < 0 ? r : HDB_OK;
-	if ((r = find_property(session, &is_set, err)) != HDB_OK)
-		return r;
+	TRY(find_property(session, &is_set, err));
 	if (!is_set)
 		*bytes = value.bits;
-	return r;
+	return HDB_OK;
 }
 
 /* Whether a frame's text, "com.acme.App.main(App.java:31)", names a class of the platform. */
@@ -397,11 +395,9 @@ static int note_managers(const struct session *session, struct analysis_vm_fact 
 	int r;
 
 	TRY_FOUND(heap_static_object(session->heap, "sun.management.MemoryImpl.mgrs", &ix, err));
-	if ((r = heap_object(session->heap, ix, &object, err)) < 0)
-		return r;
-	if (object.kind == STORE_OBJECT_ARRAY &&
-	    (r = heap_elements(session->heap, ix, 0, &slice, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(session->heap, ix, &object, err));
+	if (object.kind == STORE_OBJECT_ARRAY)
+		TRY_ERRORS(heap_elements(session->heap, ix, 0, &slice, err));
 	assert(slice.done <= MANAGERS_MAX);
 	for (uint64_t i = 0; i < slice.done; i++) {
 		if ((r = manager_name(session->heap, bits[i], text, sizeof(text), err)) < 0)

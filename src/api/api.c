@@ -130,9 +130,8 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 	struct hdb *db;
 	int r;
 
-	r = opt ? read_struct(&options, sizeof(options), OPEN_OPTIONS_FIRST, opt, err) : HDB_OK;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(opt ? read_struct(&options, sizeof(options), OPEN_OPTIONS_FIRST, opt, err) :
+			 HDB_OK);
 	db = calloc(1, sizeof(*db));
 	if (!db)
 		return hdb_fail_memory(err, "a database handle", sizeof(*db));

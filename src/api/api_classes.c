@@ -6,6 +6,7 @@
 #include "analysis/groups.h"
 #include "analysis/targets.h"
 #include "base/bytes.h"
+#include "base/scope.h"
 #include "heap/values/values.h"
 
 #include <assert.h>
@@ -100,12 +101,11 @@ int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);
 	/* Those that the pattern itself names are distinguished from their subclasses. */
-	if ((r = analysis_classes(&session, pattern, false, &classes, err)) != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < classes.count; i++)
+	r = analysis_classes(&session, pattern, false, &classes, err);
+	for (size_t i = 0; r == HDB_OK && i < classes.count; i++)
 		marks[classes.numbers[i]] = 1;
-	free(classes.numbers);
-out:
+	if (r == HDB_OK)
+		free(classes.numbers);
 	return api_end(db, r < 0 ? r : HDB_OK, err);
 }
 
@@ -225,26 +225,20 @@ int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field **out, 
 {
 	API_NEEDS(db && out && count, err);
 
-	struct field_list list = { 0 };
-	int r = api_check_class(db, class_no, err);
+	BASE_SCOPED(release) struct field_list list = { 0 };
 	uint32_t no = class_no;
 
-	if (r < 0)
-		goto out;
+	TRY_ERRORS(api_check_class(db, class_no, err));
 	/* The import cut cycles; a damaged database may have one, hence the count. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= db->heap->class_count; steps++) {
 		const struct store_class *class = heap_class(db->heap, no);
 
 		for (uint32_t f = 0; f < class->field_count; f++)
-			if ((r = add_field(db, &list, no, class->first_field + f, err)) != HDB_OK)
-				goto out;
+			TRY(add_field(db, &list, no, class->first_field + f, err));
 		no = class->super_no;
 	}
-	r = finish(db, &list, class_no, out, err);
-out:
 	*count = list.fields.count;
-	release(&list);
-	return r;
+	return finish(db, &list, class_no, out, err);
 }
 
 int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_field **out, size_t *count,
@@ -252,21 +246,15 @@ int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_field **out,
 {
 	API_NEEDS(db && out && count, err);
 
-	struct field_list list = { 0 };
-	int r = api_check_class(db, class_no, err);
+	BASE_SCOPED(release) struct field_list list = { 0 };
+	const struct store_class *class;
 
-	if (r < 0)
-		return r;
-	for (uint32_t f = 0; f < heap_class(db->heap, class_no)->static_count; f++)
-		if ((r = add_field(db, &list, class_no,
-				   heap_class(db->heap, class_no)->first_static + f, err)) !=
-		    HDB_OK)
-			goto out;
-	r = finish(db, &list, class_no, out, err);
-out:
+	TRY_ERRORS(api_check_class(db, class_no, err));
+	class = heap_class(db->heap, class_no);
+	for (uint32_t f = 0; f < class->static_count; f++)
+		TRY(add_field(db, &list, class_no, class->first_static + f, err));
 	*count = list.fields.count;
-	release(&list);
-	return r;
+	return finish(db, &list, class_no, out, err);
 }
 
 void hdb_fields_free(struct hdb_field *fields)

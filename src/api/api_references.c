@@ -3,6 +3,7 @@
  */
 #include "api/handle.h"
 
+#include "base/scope.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
 #include "heap/values/text.h"
@@ -88,16 +89,12 @@ int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t siz
 	const struct session session = api_session(db);
 	int r = api_check_ix(db, from, err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = api_check_ix(db, to, err)) != HDB_OK)
-		goto out;
-	if (!size) {
-		r = hdb_fail(err, HDB_EUSAGE, "no room for a name");
-		goto out;
-	}
-	r = analysis_holder(&session, from, to, (struct base_text){ buf, size }, err);
-out:
+	if (r == HDB_OK)
+		r = api_check_ix(db, to, err);
+	if (r == HDB_OK)
+		r = size ? analysis_holder(&session, from, to, (struct base_text){ buf, size },
+					   err) :
+			   hdb_fail(err, HDB_EUSAGE, "no room for a name");
 	return api_end(db, r, err);
 }
 
@@ -109,12 +106,10 @@ int hdb_strength(struct hdb *db, uint32_t from, uint32_t to, unsigned *strength,
 	uint8_t found = 0;
 	int r = api_check_ix(db, from, err);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = api_check_ix(db, to, err)) != HDB_OK)
-		goto out;
-	r = heap_strength(db->heap, from, to, &found, err);
-out:
+	if (r == HDB_OK)
+		r = api_check_ix(db, to, err);
+	if (r == HDB_OK)
+		r = heap_strength(db->heap, from, to, &found, err);
 	*strength = found;
 	return api_end(db, r, err);
 }
@@ -192,15 +187,12 @@ int hdb_retained_marks(struct hdb *db, const struct hdb_set *set, uint64_t *bits
 {
 	API_NEEDS(db && set && bits, err);
 
-	uint32_t *members = NULL;
+	BASE_FREED uint32_t *members = NULL;
 	size_t n = 0;
 	int r = sort_members(db, set, &members, &n, err);
 
-	if (r < 0)
-		goto out;
-	r = derive_retained_marks(&db->derive, members, n, bits, err);
-out:
-	free(members);
+	if (r >= 0)
+		r = derive_retained_marks(&db->derive, members, n, bits, err);
 	return api_end(db, r, err);
 }
 
@@ -282,11 +274,9 @@ int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hd
 	if ((r = heap_trace(db->heap, thread.trace_serial, &trace, err)) < 0)
 		return r;
 	out->frame_count = r == HDB_OK ? trace.frame_count : 0;
-	if ((r = heap_text(db->heap, thread.name_text, out->name, sizeof(out->name), err)) < 0)
-		return r;
-	if (!out->name[0] && out->ix != HDB_NONE &&
-	    (r = heap_thread_name(db->heap, out->ix, out->name, sizeof(out->name), err)) < 0)
-		return r;
+	TRY_ERRORS(heap_text(db->heap, thread.name_text, out->name, sizeof(out->name), err));
+	if (!out->name[0] && out->ix != HDB_NONE)
+		TRY_ERRORS(heap_thread_name(db->heap, out->ix, out->name, sizeof(out->name), err));
 	out->name_size = heap_drop_broken(out->name, strlen(out->name));
 	out->name[out->name_size] = '\0';
 	return api_end(db, HDB_OK, err);

@@ -58,8 +58,7 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 	if (o->id_size && o->id_size != 4 && o->id_size != 8)
 		return hdb_fail(err, HDB_EUSAGE, "identifiers of %u bytes; 4 or 8 expected",
 				o->id_size);
-	if ((r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err)) < 0)
-		return r;
+	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err));
 	if ((r = perfetto_open(in_path, &w.work, &trace, err)) == HDB_OK)
 		r = api_convert_trace(trace, out_path, o, out, err);
 	else if (r == HDB_NOTFOUND)

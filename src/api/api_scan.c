@@ -289,21 +289,19 @@ static int scan_block(struct hdb_scan *scan, uint32_t block_no, uint32_t *n, str
 	int r = HDB_OK;
 
 	*n = 0;
-	if (scan->opt.classes &&
-	    (r = heap_block_has(db->heap, block_no, scan->opt.classes, &has, err)) < 0)
-		return r;
+	if (scan->opt.classes)
+		TRY_ERRORS(heap_block_has(db->heap, block_no, scan->opt.classes, &has, err));
 	if (has)
 		r = heap_read_block_of(db->heap, block_no, scan->opt.classes, &scan->block, err);
 	if (r < 0 || !has)
 		return r;
 	*n = choose(scan);
-	if (*n && scan->needs_reachable &&
-	    (r = derive_reachable_block(&db->derive, block_no, scan->reachable, err)) != HDB_OK)
-		return r;
+	if (*n && scan->needs_reachable)
+		TRY(derive_reachable_block(&db->derive, block_no, scan->reachable, err));
 	if (*n && scan->opt.population)
 		*n = choose_reachable(scan, *n);
-	if (*n && (r = read_columns(scan, block_no, err)) != HDB_OK)
-		return r;
+	if (*n)
+		TRY(read_columns(scan, block_no, err));
 	if (*n)
 		pack_columns(scan, *n);
 	if (*n && scan->opt.columns & HDB_SCAN_FIELDS)
@@ -320,7 +318,7 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 	uint32_t n = 0;
 	int r = HDB_OK;
 
-	while (!n) {
+	while (!n && r == HDB_OK) {
 		const uint32_t block_no = scan->block_no;
 
 		if (!scan->blocks_left)
@@ -329,14 +327,10 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 		scan->block_no += scan->opt.descending ? UINT32_MAX : 1;
 		if (columns & HDB_SCAN_FIELDS && !scan->opt.descending)
 			heap_want_ahead(db->heap, block_no);
-		if ((r = scan_block(scan, block_no, &n, err)) != HDB_OK)
-			goto out;
-		if (base_is_cancelled(&db->work)) {
+		r = scan_block(scan, block_no, &n, err);
+		if (r == HDB_OK && base_is_cancelled(&db->work))
 			r = hdb_fail(err, HDB_EINTR, "interrupted");
-			goto out;
-		}
 	}
-out:
 	scan->count = n;
 	scan->open_at = HDB_NONE;
 	TRY_ERRORS(api_end(db, r, err));

@@ -4,6 +4,7 @@
 #include "api/handle.h"
 
 #include "base/bytes.h"
+#include "base/scope.h"
 #include "heap/collections/collections.h"
 #include "heap/known.h"
 #include "heap/values/text.h"
@@ -161,8 +162,7 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 	*out = (struct hdb_text){ 0 };
 	if (r < 0)
 		return r;
-	if ((r = text_of(db, ix, &text, err)) != HDB_OK)
-		return r;
+	TRY(text_of(db, ix, &text, err));
 	if (!text.is_whole && most >= text.size) {
 		/* Three bytes a unit at most. */
 		text.size = (size_t)(text.units < most / 3 ? 3 * text.units : most) + 1;
@@ -232,7 +232,7 @@ int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, stru
 {
 	API_NEEDS(db && out, err);
 
-	struct hdb_entries *e;
+	BASE_FREED struct hdb_entries *e = NULL;
 	int r;
 
 	TRY_ERRORS(api_check_ix(db, ix, err));
@@ -240,19 +240,16 @@ int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, stru
 	if (!e)
 		return hdb_fail_memory(err, "entries", sizeof(*e));
 	e->db = db;
-	if ((r = heap_collection_open(db->heap, ix, &e->collection, err)) != HDB_OK)
-		goto out;
+	TRY(heap_collection_open(db->heap, ix, &e->collection, err));
 	r = heap_entries_begin(db->heap, &e->collection, &e->entries, err);
 	if (r >= 0 && e->entries.unknown)
 		r = fail_unknown(e, err);
 	if (r < 0) {
 		heap_entries_end(&e->entries);
-		goto out;
+		return r;
 	}
 	*out = e;
 	e = NULL;
-out:
-	free(e);
 	return r;
 }
 

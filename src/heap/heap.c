@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/debug.h"
 #include "base/pipeline.h"
+#include "base/scope.h"
 #include "base/search.h"
 #include "heap/known.h"
 #include "layout/layout.h"
@@ -72,28 +73,27 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static void close_at(struct heap **heap)
+{
+	heap_close(*heap);
+}
+
 int heap_open(const char *path, const char *dump_path, struct base_work *work, struct heap **out,
 	      struct hdb_error *err)
 {
-	struct heap *heap = calloc(1, sizeof(*heap));
-	int r;
+	BASE_SCOPED(close_at) struct heap *heap = calloc(1, sizeof(*heap));
 
 	if (!heap)
 		return hdb_fail_memory(err, "a heap", sizeof(*heap));
 	heap->work = work;
 	heap->dump.path = dump_path;
-	if ((r = work->is_unsynced ? store_open_unsynced(path, &heap->store, err) :
-				     store_open(path, &heap->store, err)) != HDB_OK)
-		goto out;
-	if ((r = read_layout(heap, err)) != HDB_OK)
-		goto out;
-	if ((r = heap_find_state(heap, err)) < 0)
-		goto out;
+	TRY(work->is_unsynced ? store_open_unsynced(path, &heap->store, err) :
+				store_open(path, &heap->store, err));
+	TRY(read_layout(heap, err));
+	TRY_ERRORS(heap_find_state(heap, err));
 	*out = heap;
 	heap = NULL;
-out:
-	heap_close(heap);
-	return r;
+	return HDB_OK;
 }
 
 uint32_t heap_block_count(const struct heap *heap)
@@ -181,8 +181,7 @@ static int ready_blocks(struct heap *heap, struct hdb_error *err)
 static int objects_block(struct heap *heap, uint32_t block_no, struct store_objects **out,
 			 struct hdb_error *err)
 {
-	struct store_objects *block;
-	int r;
+	BASE_FREED struct store_objects *block = NULL;
 
 	TRY_ERRORS(ready_blocks(heap, err));
 	/* Without objects there is no block at all. */
@@ -196,28 +195,22 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	block = malloc(sizeof(*block));
 	if (!block)
 		return heap_fail_memory(heap, "a block of objects", sizeof(*block), err);
-	if ((r = store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err)) < 0)
-		goto out;
+	TRY_ERRORS(store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err));
 	if (block->count != (block_no + 1 < heap_block_count(heap) ?
 				     STORE_BLOCK_OBJECTS :
-				     heap->object_count - block_no * STORE_BLOCK_OBJECTS)) {
-		r = store_damaged(heap->store, STORE_OBJECTS, block->first_ix, "impossible size",
-				  err);
-		goto out;
-	}
-
+				     heap->object_count - block_no * STORE_BLOCK_OBJECTS))
+		return store_damaged(heap->store, STORE_OBJECTS, block->first_ix, "impossible size",
+				     err);
 	*out = heap->blocks.objects[block_no] = block;
 	block = NULL;
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **out,
 		     struct hdb_error *err)
 {
 	struct store_block found;
-	struct store_ids *block;
+	BASE_FREED struct store_ids *block = NULL;
 	uint64_t first_id;
 	int r;
 
@@ -237,27 +230,20 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	block = malloc(sizeof(*block));
 	if (!block)
 		return heap_fail_memory(heap, "a block of identifiers", sizeof(*block), err);
-	if ((r = store_ids_parse(heap->store, &found, block, err)) < 0)
-		goto out;
+	TRY_ERRORS(store_ids_parse(heap->store, &found, block, err));
 	if (block->first_ix != block_no * STORE_BLOCK_OBJECTS ||
-	    block->count > heap->object_count - block->first_ix) {
-		r = store_damaged(heap->store, STORE_IDS, first_id, "impossible size", err);
-		goto out;
-	}
-
+	    block->count > heap->object_count - block->first_ix)
+		return store_damaged(heap->store, STORE_IDS, first_id, "impossible size", err);
 	*out = heap->blocks.ids[block_no] = block;
 	block = NULL;
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 /* Reads the first ID of each block: some 16 KB for a million objects. */
 static int load_directory(struct heap *heap, struct hdb_error *err)
 {
 	const uint32_t n = heap_block_count(heap);
-	uint64_t *first_ids;
-	int r = HDB_OK;
+	BASE_FREED uint64_t *first_ids = NULL;
 
 	if (heap->blocks.first_ids)
 		return HDB_OK;
@@ -265,18 +251,15 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 	if (!first_ids)
 		return heap_fail_memory(heap, "blocks of identifiers", n * sizeof(*first_ids), err);
 	for (uint32_t b = 0; b < n; b++) {
-		r = store_record(heap->store, STORE_ID_DIRECTORY, b, &first_ids[b], err);
+		const int r = store_record(heap->store, STORE_ID_DIRECTORY, b, &first_ids[b], err);
 		if (r == HDB_NOTFOUND || (r == HDB_OK && b && first_ids[b] <= first_ids[b - 1]))
-			r = store_damaged(heap->store, STORE_ID_DIRECTORY, b, "out of order", err);
-		if (r < 0)
-			goto out;
+			return store_damaged(heap->store, STORE_ID_DIRECTORY, b, "out of order",
+					     err);
+		TRY_ERRORS(r);
 	}
-
 	heap->blocks.first_ids = first_ids;
 	first_ids = NULL;
-out:
-	free(first_ids);
-	return r;
+	return HDB_OK;
 }
 
 /* The block that has the last ID not above `id`. HDB_NOTFOUND if all are above. */
@@ -590,11 +573,10 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 		       struct heap_block *out, struct hdb_error *err)
 {
 	struct store_objects *block;
-	const int r = begin_block(heap, block_no, &block, out, err);
-	const struct store_class *classes = heap->classes.records;
+	const struct store_class *classes;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(begin_block(heap, block_no, &block, out, err));
+	classes = heap->classes.records;
 	if (!has_classes(heap, block))
 		return fail_class(heap, out->first_ix, err);
 	store_objects_scan(block, out->class_no, out->kind, out->length);
@@ -623,42 +605,35 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err)
 {
-	struct heap_block *block = malloc(sizeof(*block));
-	int r = block ? HDB_OK : heap_fail_memory(heap, "a block of objects", sizeof(*block), err);
+	BASE_FREED struct heap_block *block = malloc(sizeof(*block));
 
-	if (r < 0)
-		goto out;
+	if (!block)
+		return heap_fail_memory(heap, "a block of objects", sizeof(*block), err);
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		bool has = true;
 
-		if (blocks->is_wanted &&
-		    (r = heap_block_has(heap, b, blocks->is_wanted, &has, err)) < 0)
-			goto out;
-		if (has && (r = heap_read_block(heap, b, block, err)) < 0)
-			goto out;
-		if (has && (r = look(ctx, block, err)) != HDB_OK)
-			goto out;
-		if (blocks->work &&
-		    (r = base_step(blocks->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err)) < 0)
-			goto out;
+		if (blocks->is_wanted)
+			TRY_ERRORS(heap_block_has(heap, b, blocks->is_wanted, &has, err));
+		if (has) {
+			TRY_ERRORS(heap_read_block(heap, b, block, err));
+			TRY(look(ctx, block, err));
+		}
+		if (blocks->work)
+			TRY_ERRORS(base_step(blocks->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err));
 	}
-out:
-	free(block);
-	return r;
+	return HDB_OK;
 }
 
 int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
 {
 	struct heap_object object;
-	int r;
 
 	*out = false;
 	if (!heap->filter.is_on && !heap->filter.is_choosing)
 		return HDB_OK;
-	if ((r = heap_object(heap, ix, &object, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_object(heap, ix, &object, err));
 	*out = object.heap_no != heap->filter.heap_no;
-	return r;
+	return HDB_OK;
 }
 
 int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
@@ -687,17 +662,15 @@ int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wante
 		   struct hdb_error *err)
 {
 	struct store_objects *block;
-	const int r = objects_block(heap, block_no, &block, err);
 
 	*has = false;
-	if (r != HDB_OK)
-		return r;
+	TRY(objects_block(heap, block_no, &block, err));
 	for (uint32_t i = 0; i < block->class_count && !*has; i++) {
 		const uint32_t no = store_objects_class(block, i);
 
 		*has = no < heap->class_count && is_wanted[no];
 	}
-	return r;
+	return HDB_OK;
 }
 
 int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err)

@@ -85,11 +85,10 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 		.close = close_kept,
 	};
 	struct store *store = NULL;
-	int r = store_open_again(heap->store, &store, err);
+	int r;
 
 	assert(!heap->dump.source);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(store_open_again(heap->store, &store, err));
 	if (frames.cache_bytes > KEPT_CACHE_MAX)
 		frames.cache_bytes = KEPT_CACHE_MAX;
 	frames.ctx = store;

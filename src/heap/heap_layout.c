@@ -4,6 +4,7 @@
  */
 #include "heap/heap_layout.h"
 
+#include "base/scope.h"
 #include "layout/layout_known.h"
 
 #include <assert.h>
@@ -63,6 +64,12 @@ struct own {
 	uint64_t total;         /* fields of all classes so far */
 };
 
+static void release_own(struct own *own)
+{
+	base_vec_release(&own->fields);
+	base_vec_release(&own->parts);
+}
+
 static int add_field(struct own *own, const struct heap_part *part, uint8_t group,
 		     struct hdb_error *err)
 {
@@ -95,10 +102,8 @@ static int is_crowded(struct heap *heap, const struct layout_model *model,
 
 	for (uint32_t i = 0; i < class->field_count; i++) {
 		struct store_field field;
-		const int r = heap_field(heap, class->first_field + i, &field, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_field(heap, class->first_field + i, &field, err));
 		bytes += layout_type_size(model, field.type);
 	}
 	*out = bytes > class->declared_size;
@@ -117,24 +122,19 @@ static int add_listed(struct own *own, const char **injected, size_t injected_co
 	const struct store_class *class = heap_class(heap, own->class_no);
 	const unsigned known = own->known;
 	bool crowded = false;
-	int r = HDB_OK;
 
 	assert(injected_count <= LAYOUT_INJECTED_MAX);
-	if (model->rules == LAYOUT_ART && known != LAYOUT_UNKNOWN &&
-	    (r = is_crowded(heap, model, class, &crowded, err)) != HDB_OK)
-		return r;
+	if (model->rules == LAYOUT_ART && known != LAYOUT_UNKNOWN)
+		TRY(is_crowded(heap, model, class, &crowded, err));
 	for (uint32_t i = 0; i < class->field_count; i++) {
 		const uint32_t at = model->reverses_fields ? class->field_count - 1 - i : i;
 		struct heap_part part = { .class_no = own->class_no, .kind = HEAP_PART_FIELD };
 		char name[NAME_MAX_BYTES] = "";
 		struct store_field field;
 
-		if ((r = heap_field(heap, class->first_field + at, &field, err)) != HDB_OK)
-			return r;
+		TRY(heap_field(heap, class->first_field + at, &field, err));
 		if (known != LAYOUT_UNKNOWN)
-			r = heap_text(heap, field.name_text, name, sizeof(name), err);
-		if (r < 0)
-			return r;
+			TRY_ERRORS(heap_text(heap, field.name_text, name, sizeof(name), err));
 		if (crowded && layout_known_is_made_up(known, name))
 			continue;
 		part.type = field.type;
@@ -147,11 +147,9 @@ static int add_listed(struct own *own, const char **injected, size_t injected_co
 		for (size_t k = 0; k < injected_count; k++)
 			if (injected[k] && strcmp(injected[k], name) == 0)
 				injected[k] = NULL;
-		if ((r = add_field(own, &part, layout_known_group(model, known, name), err)) !=
-		    HDB_OK)
-			return r;
+		TRY(add_field(own, &part, layout_known_group(model, known, name), err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int add_fields(struct own *own, struct hdb_error *err)
@@ -159,10 +157,8 @@ static int add_fields(struct own *own, struct hdb_error *err)
 	struct layout_field injected[LAYOUT_INJECTED_MAX];
 	const char *names[LAYOUT_INJECTED_MAX];
 	const size_t count = layout_known_injected(own->model, own->known, injected, names);
-	int r = add_listed(own, names, count, err);
 
-	if (r != HDB_OK)
-		return r;
+	TRY(add_listed(own, names, count, err));
 	for (size_t i = 0; i < count; i++) {
 		const struct heap_part part = {
 			.class_no = own->class_no,
@@ -172,10 +168,10 @@ static int add_fields(struct own *own, struct hdb_error *err)
 			.type = injected[i].type,
 		};
 
-		if (names[i] && (r = add_field(own, &part, injected[i].group, err)) != HDB_OK)
-			return r;
+		if (names[i])
+			TRY(add_field(own, &part, injected[i].group, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* The class and its superclasses, outermost first. */
@@ -203,7 +199,6 @@ static int lay_out_line(struct own *own, const struct base_vec *line, struct bas
 			struct layout_shape *shape, struct hdb_error *err)
 {
 	struct layout_shape super;
-	int r;
 
 	assert(line->count > 0);
 	for (size_t i = 0; i < line->count; i++) {
@@ -215,9 +210,8 @@ static int lay_out_line(struct own *own, const struct base_vec *line, struct bas
 				     LAYOUT_UNKNOWN :
 				     layout_known(heap_class_name(own->heap, own->class_no));
 		own->fields.count = own->parts.count = 0;
-		r = base_vec_reserve(&own->fields, 1, sizeof(struct layout_field), err);
-		if (r < 0 || (r = add_fields(own, err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_reserve(&own->fields, 1, sizeof(struct layout_field), err));
+		TRY_ERRORS(add_fields(own, err));
 		layout_known_traits(own->model, own->known, &traits);
 		super = *shape;
 		fields = (struct layout_fields){ own->fields.data, own->fields.count };
@@ -275,17 +269,14 @@ static int fill_holes(const struct layout_model *model, const struct layout_shap
 	const uint64_t laid_out = layout_round(shape->size, model->align_bytes);
 	const size_t count = out->count;
 	uint64_t at = model->header_bytes;
-	int r = add_part(out, HEAP_PART_HEADER, 0, model->header_bytes, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(add_part(out, HEAP_PART_HEADER, 0, model->header_bytes, err));
 	for (size_t i = 0; i < count; i++) {
 		const struct heap_part *part = base_vec_at(out, struct heap_part, i);
 		const uint64_t from = part->offset, to = from + part->bytes;
 
-		if (from > at &&
-		    (r = add_part(out, hole_kind(model, from - at), at, from, err)) < 0)
-			return r;
+		if (from > at)
+			TRY_ERRORS(add_part(out, hole_kind(model, from - at), at, from, err));
 		at = to > at ? to : at;
 	}
 	if (shape->size >= at + model->contended_bytes && model->contended_bytes) {
@@ -328,38 +319,27 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err)
 {
-	struct base_vec line = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec line = { 0 };
+	BASE_SCOPED(release_own) struct own own = { .heap = heap };
 	struct layout_shape shape = { 0 };
 	struct layout_model model;
-	struct own own = { .heap = heap, .model = &model };
-	int r = heap_load_classes(heap, err);
 
 	assert(class_no < heap->class_count);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_load_classes(heap, err));
 	if (!read_model(heap, &model))
 		return hdb_fail(err, HDB_EUSAGE,
 				"no layout was computed for this database: import the "
 				"dump with the size model vm");
 	if (heap_class(heap, class_no)->flags & STORE_CLASS_ARRAY) {
-		if ((r = lay_out_array(heap, &model, class_no, out, err)) < 0)
-			goto out;
+		TRY(lay_out_array(heap, &model, class_no, out, err));
 	} else {
-		if ((r = list_line(heap, class_no, &line, err)) < 0)
-			goto out;
-		if ((r = lay_out_line(&own, &line, out, &shape, err)) != HDB_OK)
-			goto out;
-		if (out->count)
-			qsort(out->data, out->count, sizeof(struct heap_part), compare_parts);
-		if ((r = fill_holes(&model, &shape, heap_class(heap, class_no)->instance_bytes, out,
-				    err)) < 0)
-			goto out;
+		own.model = &model;
+		TRY(list_line(heap, class_no, &line, err));
+		TRY(lay_out_line(&own, &line, out, &shape, err));
+		base_vec_sort(out, sizeof(struct heap_part), compare_parts);
+		TRY(fill_holes(&model, &shape, heap_class(heap, class_no)->instance_bytes, out,
+			       err));
 	}
-	if (out->count)
-		qsort(out->data, out->count, sizeof(struct heap_part), compare_parts);
-out:
-	base_vec_release(&own.fields);
-	base_vec_release(&own.parts);
-	base_vec_release(&line);
-	return r;
+	base_vec_sort(out, sizeof(struct heap_part), compare_parts);
+	return HDB_OK;
 }

@@ -79,10 +79,8 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	if (found < 0)
 		return found;
 	base_big_free(&heap->roots.big);
-	r = base_big_alloc(heap->work, &heap->roots.big, (n + 1) * sizeof(*heap->roots.records),
-			   "roots", err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_big_alloc(heap->work, &heap->roots.big,
+				  (n + 1) * sizeof(*heap->roots.records), "roots", err));
 	heap->roots.records = heap->roots.big.data;
 	TRY(heap_read_records(
 		heap, STORE_ROOTS,

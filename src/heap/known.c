@@ -119,9 +119,9 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 
 			if (r < 0)
 				return r;
-			if (is_started &&
-			    (r = heap_text(heap, field.name_text, text, sizeof(text), err)) < 0)
-				return r;
+			if (is_started)
+				TRY_ERRORS(
+					heap_text(heap, field.name_text, text, sizeof(text), err));
 			if (is_started && !is_foreign && at < UINT32_MAX &&
 			    (is_name_of(sought, text) ||
 			     is_expanded_name_of(sought, class_name, text))) {
@@ -301,8 +301,7 @@ int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		*out = (struct heap_value){ .type = HPROF_OBJECT, .bits = r == HDB_OK ? id : 0 };
 		return r;
 	}
-	if ((r = heap_instance_open(heap, ix, &instance, err)) != HDB_OK)
-		return r;
+	TRY(heap_instance_open(heap, ix, &instance, err));
 	path = choose(heap, instance.class_no, start_no, path);
 	if (!path)
 		return HDB_NOTFOUND;

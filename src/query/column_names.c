@@ -1,6 +1,7 @@
 /*
  * query/column_names.c - the texts that a column can have, for columns of numbers instead of texts.
  */
+#include "base/scope.h"
 #include "query/query.h"
 
 #include <assert.h>
@@ -25,7 +26,7 @@ static int compare(const void *a, const void *b)
 void query_set_names(struct query *q, size_t column, const struct query_name_set *set)
 {
 	const size_t columns = q->def->spec.column_count;
-	struct entry *entries = calloc((size_t)set->count + 1, sizeof(*entries));
+	BASE_FREED struct entry *entries = calloc((size_t)set->count + 1, sizeof(*entries));
 	struct query_names *names;
 	struct hdb_error why;
 
@@ -34,7 +35,7 @@ void query_set_names(struct query *q, size_t column, const struct query_name_set
 		q->names = calloc(columns + 1, sizeof(*q->names));
 	if (!entries || !q->names) {
 		query_fail(q, hdb_fail_memory(&why, "names", set->count * sizeof(*entries)), &why);
-		goto out;
+		return;
 	}
 	names = &q->names[column];
 	assert(!names->texts);
@@ -43,7 +44,7 @@ void query_set_names(struct query *q, size_t column, const struct query_name_set
 	if (!names->texts || !names->sizes) {
 		query_fail(q, hdb_fail_memory(&why, "names", set->count * sizeof(*names->texts)),
 			   &why);
-		goto out;
+		return;
 	}
 	for (uint32_t i = 0; i < set->count; i++)
 		entries[i] = (struct entry){ set->texts[i], i };
@@ -56,7 +57,7 @@ void query_set_names(struct query *q, size_t column, const struct query_name_set
 				free(names->texts);
 				free(names->sizes);
 				*names = (struct query_names){ 0 };
-				goto out;
+				return;
 			}
 			names->bytes += size;
 			names->sizes[names->count] = (uint32_t)size;
@@ -64,6 +65,4 @@ void query_set_names(struct query *q, size_t column, const struct query_name_set
 		}
 		set->codes[entries[i].no] = names->count - 1;
 	}
-out:
-	free(entries);
 }

@@ -278,19 +278,13 @@ static int measure(const struct session *side, const struct condition *c, uint64
 	r = c->measure == RETAINED ?
 		    analysis_members_find_whole(side, c->target, false, &members, err) :
 		    analysis_members_find(side, c->target, false, &members, err);
-	if (r != HDB_OK)
-		goto out;
-	if (c->measure != RETAINED) {
+	if (r == HDB_OK && c->measure != RETAINED)
 		*out = c->measure == COUNT ? members.reachable_count : members.reachable_bytes;
-		goto out;
-	}
-	r = derive_retained_set(side->derive,
-				(struct graph_members){ members.ixs.data, members.count }, NULL,
-				&result, err);
-	if (r != HDB_OK)
-		goto out;
-	*out = result.retained_bytes;
-out:
+	else if (r == HDB_OK &&
+		 (r = derive_retained_set(side->derive,
+					  (struct graph_members){ members.ixs.data, members.count },
+					  NULL, &result, err)) == HDB_OK)
+		*out = result.retained_bytes;
 	analysis_members_release(&members);
 	/* What it took is given back before another dump is measured. */
 	base_work_release(side->work);

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/debug.h"
+#include "base/scope.h"
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
 #include "query/rows.h"
@@ -147,7 +148,6 @@ static int read_head(struct query *q, struct hdb_error *err)
 	struct query_kept *k = q->kept;
 	const uint8_t *head = take(k, 16);
 	uint32_t facts, no;
-	int r = HDB_OK;
 
 	if (!head || !load32(head + 4) || load32(head + 4) > q->def->spec.column_count)
 		return damaged(q, "impossible head", err);
@@ -161,9 +161,8 @@ static int read_head(struct query *q, struct hdb_error *err)
 	if (!take_u32(k, &facts))
 		return damaged(q, "impossible head", err);
 	while (facts-- > 0)
-		if ((r = read_fact(q, err)) < 0)
-			return r;
-	return r;
+		TRY_ERRORS(read_fact(q, err));
+	return HDB_OK;
 }
 
 int query_kept_next(struct query *q, struct hdb_error *err)
@@ -256,8 +255,8 @@ static int put_value(struct base_vec *out, const struct hdb_value *value, struct
 	if (r < 0 || value->type == HDB_TYPE_NULL)
 		return r;
 	if (value->type == HDB_TYPE_TEXT) {
-		r = put_u32(out, (uint32_t)value->text_size, err);
-		return r < 0 ? r : base_bytes_append(out, value->text, value->text_size, err);
+		TRY_ERRORS(put_u32(out, (uint32_t)value->text_size, err));
+		return base_bytes_append(out, value->text, value->text_size, err);
 	}
 	store64(bytes, value->u);
 	if (value->type == HDB_TYPE_INT)
@@ -328,27 +327,22 @@ static int put_head(const struct query *q, struct base_vec *out, struct hdb_erro
 void query_kept_write(struct query *q)
 {
 	struct query_kept *k = q->kept;
-	struct base_vec bytes = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec bytes = { 0 };
 	struct store_block block = { 0 };
 	struct hdb_error err;
-	int r;
 
 	if (!k || k->is_replayed || !k->rows.data)
 		return;
 	if (!k->is_whole && (k->row_count < QUERY_KEPT_ROWS || q->total == QUERY_TOTAL_UNKNOWN))
 		return;
-	r = put_head(q, &bytes, &err);
-	if (r >= 0)
-		r = base_bytes_append(&bytes, k->rows.data, k->rows.count, &err);
-	if (r < 0)
-		goto out;
+	if (put_head(q, &bytes, &err) < 0 ||
+	    base_bytes_append(&bytes, k->rows.data, k->rows.count, &err) < 0)
+		return;
 	block.data = bytes.data;
 	block.size = bytes.count;
 	block.item_count = (uint32_t)k->row_count;
 	/* If not now, then when somebody asks again. */
 	(void)store_keep(q->heap->store, k->table, &block, &err);
-out:
-	base_vec_release(&bytes);
 }
 
 void query_kept_check(const struct query_kept *k)

@@ -8,6 +8,7 @@
  */
 #include "base/bytes.h"
 #include "base/debug.h"
+#include "base/scope.h"
 #include "base/search.h"
 #include "query/object_columns.h"
 #include "query/rows.h"
@@ -365,11 +366,9 @@ static size_t find_children(const struct query_sorted *s, uint64_t parent)
 static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct hdb_error *err)
 {
 	struct open_row top = { .at = 0 };
-	struct base_vec rows = { 0 };
-	int r = base_vec_push(stack, &top, sizeof(top), err);
+	BASE_SCOPED(base_vec_release) struct base_vec rows = { 0 };
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(base_vec_push(stack, &top, sizeof(top), err));
 	while (stack->count) {
 		struct open_row *open = base_vec_at(stack, struct open_row, stack->count - 1);
 		struct kept_row *row = open->at < s->rows.count ?
@@ -386,33 +385,24 @@ static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct h
 			.at = find_children(s, row->order + 1),
 			.parent = row->order + 1,
 		};
-		if ((r = base_vec_push(&rows, &row, sizeof(row), err)) < 0)
-			goto out;
-		if ((r = base_vec_push(stack, &below, sizeof(below), err)) < 0)
-			goto out;
+		TRY_ERRORS(base_vec_push(&rows, &row, sizeof(row), err));
+		TRY_ERRORS(base_vec_push(stack, &below, sizeof(below), err));
 	}
 	assert(rows.count == s->rows.count);
 	base_vec_release(&s->rows);
 	s->rows = rows;
 	rows = (struct base_vec){ 0 };
-out:
-	base_vec_release(&rows);
-	return r;
+	return HDB_OK;
 }
 
 static int order_tree(struct query_sorted *s, size_t level_column, struct hdb_error *err)
 {
-	struct base_vec stack = { 0 };
-	int r = find_parents(s, level_column, &stack, err);
+	BASE_SCOPED(base_vec_release) struct base_vec stack = { 0 };
 
 	assert(s->is_tree);
-	if (r != HDB_OK)
-		goto out;
+	TRY(find_parents(s, level_column, &stack, err));
 	order_rows(s);
-	r = put_preorder(s, &stack, err);
-out:
-	base_vec_release(&stack);
-	return r;
+	return put_preorder(s, &stack, err);
 }
 
 int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
@@ -439,8 +429,7 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	s->stage = q->work->stage;
 	base_stage_aside(q->work);
 	while ((r = query_make(q, err)) == HDB_OK) {
-		if ((r = keep_row(q, s, q->made - 1, err)) < 0)
-			return r;
+		TRY_ERRORS(keep_row(q, s, q->made - 1, err));
 		if (q->made % STEP_ROWS == 0 && (r = step(q, s, err)) < 0)
 			return r;
 	}

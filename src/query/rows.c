@@ -5,6 +5,7 @@
 #include "query/rows.h"
 
 #include "base/debug.h"
+#include "base/scope.h"
 #include "query/coverage.h"
 #include "query/kept_answers.h"
 #include "query/object_columns.h"
@@ -196,9 +197,8 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 	*is_kept = r != HDB_NOTFOUND;
 	if (*is_kept)
 		return r;
-	if (query_option(q, "columns") &&
-	    (r = query_choose_named(q, query_option(q, "columns"), err)) < 0)
-		return r;
+	if (query_option(q, "columns"))
+		TRY_ERRORS(query_choose_named(q, query_option(q, "columns"), err));
 	TRY(make_state(q, err));
 	TRY(in_heap(q, q->def->open, err));
 	if (q->is_filtered && q->extra.is_used && q->def->uses & QUERY_ROWS_ARE_OBJECTS)
@@ -218,11 +218,15 @@ static int start(struct query *q, struct hdb_error *err)
 	return q->args.sort && *q->args.sort ? sort_rows(q, err) : HDB_OK;
 }
 
+static void close_at(struct query **q)
+{
+	query_close(*q);
+}
+
 int query_open(const struct query_def *def, const struct query_sides *sides,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err)
 {
-	struct query *q;
-	int r;
+	BASE_SCOPED(close_at) struct query *q = NULL;
 
 	assert(sides->session->heap && sides->session->derive && sides->session->work);
 	assert(!args->before_count || sides->before);
@@ -242,17 +246,13 @@ int query_open(const struct query_def *def, const struct query_sides *sides,
 	q->before_count = args->before_count;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	q->common = calloc(QUERY_COMMON_FACTS, sizeof(*q->common));
-	if ((r = q->common ? query_add_common_facts(q, err) :
-			     hdb_fail_memory(err, "facts",
-					     QUERY_COMMON_FACTS * sizeof(*q->common))) < 0)
-		goto out;
-	if ((r = start(q, err)) != HDB_OK)
-		goto out;
+	if (!q->common)
+		return hdb_fail_memory(err, "facts", QUERY_COMMON_FACTS * sizeof(*q->common));
+	TRY_ERRORS(query_add_common_facts(q, err));
+	TRY(start(q, err));
 	*out = q;
 	q = NULL;
-out:
-	query_close(q);
-	return r;
+	return HDB_OK;
 }
 
 void query_close(struct query *q)

@@ -219,15 +219,12 @@ static int sort_rows(struct oql *oql, const char *sort)
 
 static int open_rows(struct oql *oql, const struct oql_options *opt)
 {
-	int r;
-
 	TRY_ERRORS(oql_parse((struct oql_str){ oql->text, strlen(oql->text) }, &oql->eval.keep,
 			     &oql->select, oql->eval.err));
 	TRY_ERRORS(build_tables(oql));
-	if ((r = oql_rows_open(&oql->eval, oql->select, NULL, &oql->rows)) < 0)
-		return r;
-	if (opt->sort && (r = sort_rows(oql, opt->sort)) < 0)
-		return r;
+	TRY_ERRORS(oql_rows_open(&oql->eval, oql->select, NULL, &oql->rows));
+	if (opt->sort)
+		TRY_ERRORS(sort_rows(oql, opt->sort));
 	oql->first = oql_rows_next(oql->rows, &oql->row);
 	if (oql->first < 0)
 		return oql->first;
@@ -407,8 +404,8 @@ static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)
 	}
 	if (v->type == OQL_V_OBJECT)
 		return label_cell(oql, no, v);
-	r = oql_put_value(&oql->eval, v, false, &oql->texts[no]);
-	return r < 0 ? r : text_cell(oql, no);
+	TRY_ERRORS(oql_put_value(&oql->eval, v, false, &oql->texts[no]));
+	return text_cell(oql, no);
 }
 
 static int star_cells(struct oql *oql, const struct oql_value *v)
@@ -476,8 +473,8 @@ int oql_next(struct oql *oql, struct hdb_error *err)
 			       oql->eval.err->code;
 	oql->taken++;
 	assert(oql->taken <= oql->total);
-	r = make_all(oql);
-	return r < 0 ? r : hdb_failed(oql->eval.db, oql->eval.err);
+	TRY_ERRORS(make_all(oql));
+	return hdb_failed(oql->eval.db, oql->eval.err);
 }
 
 const struct hdb_value *oql_value(const struct oql *oql, size_t column)

@@ -159,8 +159,7 @@ static int get_root_info(const struct subject *s, struct oql_value *out)
 	if (!values)
 		return HDB_ELIMIT;
 	for (uint64_t no = first; no < first + count; no++) {
-		if ((r = hdb_root_at(ev->db, no, &root, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_root_at(ev->db, no, &root, ev->err));
 		if (root.is_local)
 			continue;
 		values[kept] = oql_static_string(oql_root_kind(root.kind)->mat_name);
@@ -185,10 +184,9 @@ static int get_outbound(const struct subject *s, struct oql_value *out)
 	struct oql_eval *ev = s->ev;
 	struct oql_value ids, *values;
 	char how[1024];
-	int r = oql_relatives(ev, HDB_REFERENCES, s->v->ix, s->arena, &ids);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_relatives(ev, HDB_REFERENCES, s->v->ix, s->arena, &ids));
 	values = oql_make_list(ev, s->arena, ids.list->count, out);
 	if (!values)
 		return HDB_ELIMIT;
@@ -197,8 +195,7 @@ static int get_outbound(const struct subject *s, struct oql_value *out)
 		const uint32_t ix = ids.list->ixs[i];
 		struct hdb_object_facts facts;
 
-		if ((r = hdb_object_at(ev->db, ix, &facts, ev->err)) < 0)
-			return r;
+		TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 		if (i == 0)
 			strcpy(how, "<class>");
 		else if ((r = hdb_holder(ev->db, s->v->ix, ix, how, sizeof(how), ev->err)) < 0)

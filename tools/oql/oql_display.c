@@ -4,6 +4,7 @@
  * MAT cuts texts at 1,024 characters and writes what is not ASCII as \uXXXX; here they are whole
  * and in their own characters. Nothing recurses but from a reference to what it holds, once.
  */
+#include "base/scope.h"
 #include "oql/oql_eval.h"
 
 #include <assert.h>
@@ -174,17 +175,15 @@ static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct 
 static int put_part(struct oql_eval *ev, uint32_t ix, const char *path, const char *before,
 		    struct oql_text *out)
 {
-	struct oql_text part = { .budget = &ev->budget };
+	BASE_SCOPED(oql_text_release) struct oql_text part = { .budget = &ev->budget };
 	bool has;
-	int r = put_field(ev, ix, path, &part, &has);
 
-	if (r < 0 || !has || !part.size)
-		goto out;
-	oql_put_string(out, before);
-	oql_put(out, part.data, part.size);
-out:
-	oql_text_release(&part);
-	return r;
+	TRY(put_field(ev, ix, path, &part, &has));
+	if (has && part.size) {
+		oql_put_string(out, before);
+		oql_put(out, part.data, part.size);
+	}
+	return HDB_OK;
 }
 
 /* ---- characters ---- */
@@ -290,12 +289,10 @@ static int put_class_field(struct oql_eval *ev, uint32_t ix, const char *path, c
 			   struct oql_text *out)
 {
 	struct oql_value v;
-	int r = path_value(ev, ix, path, &v);
 
-	if (r < 0)
-		return r;
-	if (v.type == OQL_V_OBJECT && (r = put_class_name(ev, v.ix, out)) < 0)
-		return r;
+	TRY_ERRORS(path_value(ev, ix, path, &v));
+	if (v.type == OQL_V_OBJECT)
+		TRY_ERRORS(put_class_name(ev, v.ix, out));
 	oql_put_string(out, after);
 	return HDB_OK;
 }
@@ -334,24 +331,20 @@ static int put_parameters(struct oql_eval *ev, uint32_t ix, struct oql_text *out
 	uint64_t ids[PARAMETERS_MAX];
 	struct hdb_slice slice = { .room = PARAMETERS_MAX, .bits = ids };
 	struct oql_value v, parameter;
-	int r = path_value(ev, ix, "parameterTypes", &v);
 
-	if (r < 0)
-		return r;
-	if (v.type == OQL_V_OBJECT && (r = hdb_elements(ev->db, v.ix, &slice, ev->err)) < 0)
-		return r;
+	TRY_ERRORS(path_value(ev, ix, "parameterTypes", &v));
+	if (v.type == OQL_V_OBJECT)
+		TRY_ERRORS(hdb_elements(ev->db, v.ix, &slice, ev->err));
 	assert(slice.count <= PARAMETERS_MAX);
 	oql_put_string(out, "(");
 	for (size_t i = 0; i < slice.count; i++) {
 		struct hdb_basic basic;
 
 		hdb_basic_of(slice.type, ids[i], &basic);
-		if ((r = oql_basic(ev, &basic, false, &parameter)) < 0)
-			return r;
+		TRY_ERRORS(oql_basic(ev, &basic, false, &parameter));
 		oql_put_string(out, i ? ", " : "");
-		if (parameter.type == OQL_V_OBJECT &&
-		    (r = put_class_name(ev, parameter.ix, out)) < 0)
-			return r;
+		if (parameter.type == OQL_V_OBJECT)
+			TRY_ERRORS(put_class_name(ev, parameter.ix, out));
 	}
 	oql_put_string(out, ")");
 	return HDB_OK;
@@ -360,16 +353,14 @@ static int put_parameters(struct oql_eval *ev, uint32_t ix, struct oql_text *out
 static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struct oql_text *out)
 {
 	const bool is_field = rule == RULE_FIELD_OF_CLASS;
-	int r;
 
 	TRY(put_modifiers(ev, ix, is_field, out));
 	if (rule != RULE_CONSTRUCTOR) {
 		TRY(put_class_field(ev, ix, is_field ? "type" : "returnType", " ", out));
 	}
-	if ((r = put_class_field(ev, ix, "clazz", "", out)) != HDB_OK)
-		return r;
-	if (rule != RULE_CONSTRUCTOR && (r = put_part(ev, ix, "name", ".", out)) != HDB_OK)
-		return r;
+	TRY(put_class_field(ev, ix, "clazz", "", out));
+	if (rule != RULE_CONSTRUCTOR)
+		TRY(put_part(ev, ix, "name", ".", out));
 	return !is_field ? put_parameters(ev, ix, out) : HDB_OK;
 }
 
@@ -377,35 +368,24 @@ static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struc
 
 static int put_locale(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 {
-	int r;
-
 	TRY(put_part(ev, ix, "baseLocale.language", "", out));
 	TRY(put_part(ev, ix, "baseLocale.region", "_", out));
-	if ((r = put_part(ev, ix, "baseLocale.variant", "_", out)) != HDB_OK)
-		return r;
-	if (out->size == 0)
-		r = put_part(ev, ix, "language", "", out);
-	return r;
+	TRY(put_part(ev, ix, "baseLocale.variant", "_", out));
+	return out->size ? HDB_OK : put_part(ev, ix, "language", "", out);
 }
 
 static int put_stack_element(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 {
 	struct oql_value line;
-	int r = put_part(ev, ix, "declaringClass", "", out);
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = put_part(ev, ix, "methodName", ".", out)) != HDB_OK)
-		goto out;
-	if ((r = put_part(ev, ix, "fileName", "(", out)) != HDB_OK)
-		goto out;
-	if ((r = path_value(ev, ix, "lineNumber", &line)) != HDB_OK)
-		goto out;
+	TRY(put_part(ev, ix, "declaringClass", "", out));
+	TRY(put_part(ev, ix, "methodName", ".", out));
+	TRY(put_part(ev, ix, "fileName", "(", out));
+	TRY_ERRORS(path_value(ev, ix, "lineNumber", &line));
 	if (line.i > 0)
 		oql_put_format(out, ":%" PRId64, line.i);
-out:
 	oql_put_string(out, ")");
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 static int put_url(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
@@ -484,6 +464,6 @@ int oql_display(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *ha
 			return HDB_OK;
 		return *name == 'c' ? put_shown(ev, ix, out, has) : put_bytes(ev, ix, out);
 	}
-	r = find_rule(ev, facts.class_no, &rule);
-	return r < 0 ? r : put_by_rule(ev, rule, ix, out, has);
+	TRY_ERRORS(find_rule(ev, facts.class_no, &rule));
+	return put_by_rule(ev, rule, ix, out, has);
 }

@@ -3,6 +3,8 @@
  */
 #include "oql/oql_eval.h"
 
+#include "base/scope.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -186,7 +188,6 @@ static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struc
 {
 	static const struct oql_str names[] = { { "key", 3 }, { "value", 5 } };
 	struct oql_value *values;
-	int r;
 
 	if (!entry->has_key)
 		return oql_basic(ev, &entry->value, false, out);
@@ -198,8 +199,8 @@ static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struc
 		return HDB_ELIMIT;
 	out->type = OQL_V_ROW;
 	((struct oql_list *)(uintptr_t)out->list)->names = names;
-	r = oql_basic(ev, &entry->key, false, &values[0]);
-	return r < 0 ? r : oql_basic(ev, &entry->value, false, &values[1]);
+	TRY_ERRORS(oql_basic(ev, &entry->key, false, &values[0]));
+	return oql_basic(ev, &entry->value, false, &values[1]);
 }
 
 /* Values that grow, in an arena. */
@@ -218,39 +219,36 @@ static struct oql_value *add_value(struct oql_eval *ev, struct oql_arena *arena,
 }
 
 /* The entries of a collection, the first `most` of them, as a list. HDB_NOTFOUND: it is none. */
+static void close_entries(struct hdb_entries **entries)
+{
+	hdb_entries_close(*entries);
+}
+
 static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oql_arena *arena,
 		      struct oql_value *out)
 {
-	struct hdb_entries *entries = NULL;
+	BASE_SCOPED(close_entries) struct hdb_entries *entries = NULL;
 	struct hdb_collection collection;
 	struct hdb_entry entry;
 	struct growing g = { 0 };
 	struct oql_value *value;
-	int r;
+	int r = HDB_OK;
 
 	TRY(hdb_collection_at(ev->db, ix, &collection, ev->err));
-	if ((r = hdb_entries_open(ev->db, ix, &entries, ev->err)) != HDB_OK)
-		return r;
+	TRY(hdb_entries_open(ev->db, ix, &entries, ev->err));
 	while (g.count < most && (r = hdb_entries_next(entries, &entry, ev->err)) == HDB_OK) {
 		value = add_value(ev, arena, &g);
-		r = value ? entry_value(ev, &entry, arena, value) : HDB_ELIMIT;
-		if (r < 0)
-			goto out;
-		if ((r = oql_tick(ev)) < 0)
-			goto out;
+		if (!value)
+			return HDB_ELIMIT;
+		TRY_ERRORS(entry_value(ev, &entry, arena, value));
+		TRY_ERRORS(oql_tick(ev));
 	}
-	if (r < 0)
-		goto out;
-	if (!oql_make_list(ev, arena, 0, out)) {
-		r = HDB_ELIMIT;
-		goto out;
-	}
+	TRY_ERRORS(r);
+	if (!oql_make_list(ev, arena, 0, out))
+		return HDB_ELIMIT;
 	((struct oql_list *)(uintptr_t)out->list)->values = g.values;
 	((struct oql_list *)(uintptr_t)out->list)->count = g.count;
-	r = HDB_OK;
-out:
-	hdb_entries_close(entries);
-	return r;
+	return HDB_OK;
 }
 
 /* Makes a list of what has elements; of collections the first `most`. */
@@ -264,9 +262,7 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t m
 	if (v->type == OQL_V_LIST || v->type == OQL_V_NULL)
 		return HDB_OK;
 	if (v->type == OQL_V_OBJECT) {
-		r = hdb_object_at(ev->db, v->ix, &facts, ev->err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(hdb_object_at(ev->db, v->ix, &facts, ev->err));
 		if (facts.kind == HDB_KIND_INSTANCE)
 			r = entries_of(ev, v->ix, most, arena, v);
 		else if (facts.kind == HDB_KIND_CLASS)
@@ -278,6 +274,7 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t m
 						   .count = (size_t)facts.length,
 						   .array_ix = v->ix };
 			*v = (struct oql_value){ .type = OQL_V_LIST, .list = list };
+			r = HDB_OK;
 		}
 	}
 	if (r != HDB_NOTFOUND)
@@ -388,7 +385,7 @@ static int all_value(struct oql_eval *ev, const struct oql_expr *e, const struct
 static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
 		      const struct oql_value *b, struct oql_value *out)
 {
-	struct oql_text text = { .budget = &ev->budget };
+	BASE_SCOPED(oql_text_release) struct oql_text text = { .budget = &ev->budget };
 	struct oql_pattern *pattern;
 	struct oql_match match = { .text = a->text };
 	int r;
@@ -401,16 +398,12 @@ static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 	if (r < 0 || a->type == OQL_V_NULL)
 		return r;
 	if (a->type != OQL_V_STRING) {
-		if ((r = oql_put_plain(ev, a, &text)) < 0)
-			goto out;
+		TRY_ERRORS(oql_put_plain(ev, a, &text));
 		match.text = (struct oql_str){ text.data, text.size };
 	}
-	if ((r = oql_matches(ev, pattern, &match)) < 0)
-		goto out;
+	TRY_ERRORS(oql_matches(ev, pattern, &match));
 	*out = oql_bool(match.is_found == (e->kind == OQL_LIKE));
-out:
-	oql_text_release(&text);
-	return r;
+	return HDB_OK;
 }
 
 static int is_in_list(struct oql_eval *ev, const struct oql_list *list, const struct oql_value *v,
@@ -445,8 +438,7 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 		r = oql_in_select(ev, e->b, frame, &a, &is);
 	} else {
 		TRY_ERRORS(oql_evaluate(ev, e->b, frame, &list));
-		if ((r = elements_of(ev, e, UINT64_MAX, frame->arena, &list)) < 0)
-			return r;
+		TRY_ERRORS(elements_of(ev, e, UINT64_MAX, frame->arena, &list));
 		/* null is false; a sub-select without rows holds nothing */
 		if (list.type == OQL_V_NULL && e->b->kind != OQL_SELECT)
 			return HDB_OK;
@@ -577,7 +569,6 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 	/* caches of nodes are the evaluator's */
 	struct oql_expr *node = (struct oql_expr *)(uintptr_t)e;
 	struct oql_value of;
-	int r;
 
 	oql_frame_check(frame);
 	switch (e->kind) {
@@ -596,8 +587,8 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 	case OQL_SELECT:
 		return oql_subselect(ev, node, frame, frame->arena, out);
 	case OQL_FIELD:
-		r = oql_evaluate(ev, e->a, frame, &of);
-		return r < 0 ? r : oql_field(ev, node, frame, &of, out);
+		TRY_ERRORS(oql_evaluate(ev, e->a, frame, &of));
+		return oql_field(ev, node, frame, &of, out);
 	case OQL_ATTRIBUTE:
 		return attribute_value(ev, e, frame, out);
 	case OQL_METHOD:

@@ -109,11 +109,10 @@ static int parse_args(struct parser *p, struct oql_expr *e)
 {
 	struct list list = { 0 };
 	struct oql_expr *arg;
-	int r;
 
 	while (!is_sign(p, 0, ')')) {
-		if (list.count && (r = oql_expect_sign(p, ',', "\",\" or \")\"")) < 0)
-			return r;
+		if (list.count)
+			TRY_ERRORS(oql_expect_sign(p, ',', "\",\" or \")\""));
 		if (list.count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "arguments");
 		TRY_ERRORS(oql_parse_condition(p, &arg));
@@ -271,8 +270,8 @@ static int parse_parentheses(struct parser *p, struct oql_expr **out)
 	int r;
 
 	if (!is_word(p, 0, "select")) {
-		r = oql_parse_condition(p, out);
-		return r < 0 ? r : oql_expect_sign(p, ')', "\")\"");
+		TRY_ERRORS(oql_parse_condition(p, out));
+		return oql_expect_sign(p, ')', "\")\"");
 	}
 	e = make(p, OQL_SELECT, at);
 	if (!e)
@@ -283,8 +282,8 @@ static int parse_parentheses(struct parser *p, struct oql_expr **out)
 	if (r < 0)
 		return r;
 	*out = e;
-	r = oql_expect_sign(p, ')', "\")\" after the sub-select");
-	return r < 0 ? r : seal(p, e);
+	TRY_ERRORS(oql_expect_sign(p, ')', "\")\" after the sub-select"));
+	return seal(p, e);
 }
 
 static int parse_primary(struct parser *p, struct oql_expr **out)
@@ -349,10 +348,9 @@ static int parse_index(struct parser *p, struct oql_expr *a, struct oql_expr **o
 
 int oql_parse_steps(struct parser *p, struct oql_expr **out)
 {
-	int r = parse_primary(p, out);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(parse_primary(p, out));
 	for (;;) {
 		if (take_sign(p, '.'))
 			r = parse_member(p, *out, take_sign(p, '@') ? OQL_ATTRIBUTE : OQL_FIELD,
@@ -388,10 +386,9 @@ static int parse_negated(struct parser *p, size_t at, struct oql_expr **out)
 static int parse_unary(struct parser *p, struct oql_expr **out)
 {
 	const size_t at = ahead(p, 0)->at;
-	int r = oql_enter(p);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_enter(p));
 	if (is_sign(p, 0, '-') && is_number(ahead(p, 1))) {
 		p->at++;
 		r = parse_number(p, true, out);
@@ -498,10 +495,9 @@ static bool take_relation(struct parser *p, enum oql_kind *kind)
 static int parse_relation(struct parser *p, struct oql_expr **out)
 {
 	enum oql_kind kind;
-	int r = oql_parse_additive(p, out);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_parse_additive(p, out));
 	for (;;) {
 		const size_t at = ahead(p, 0)->at;
 		struct oql_expr *parts[2] = { *out, NULL };
@@ -563,10 +559,8 @@ int oql_parse_condition(struct parser *p, struct oql_expr **out)
 {
 	int r = oql_enter(p);
 
-	if (r < 0)
-		goto out;
-	r = parse_all(p, "or", out);
-out:
+	if (r >= 0)
+		r = parse_all(p, "or", out);
 	assert(p->depth > 0);
 	p->depth--;
 	return r;

@@ -103,10 +103,8 @@ static int mark_matching(struct oql_source *s, uint8_t *marks)
 	struct oql_eval *ev = s->ev;
 	const struct oql_expr place = { .at = s->select->from.at };
 	struct oql_pattern *pattern;
-	int r = oql_pattern(ev, &place, s->select->from.name, true, &pattern);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(oql_pattern(ev, &place, s->select->from.name, true, &pattern));
 	for (uint32_t no = 0; no < hdb_class_count(ev->db); no++) {
 		const char *name = hdb_class_name(ev->db, no);
 		struct oql_match match = { .text = { name, strlen(name) } };
@@ -359,14 +357,12 @@ static int next_batch(struct oql_source *s)
 
 static int next_instance(struct oql_source *s, struct oql_value *out)
 {
-	int r = HDB_OK;
-
 	for (;;) {
 		if (s->mark_at == s->mark_count)
 			return HDB_END;
 		assert(s->mark_at < s->mark_count);
-		if (!s->scan && (r = open_scan(s)) < 0)
-			return r;
+		if (!s->scan)
+			TRY_ERRORS(open_scan(s));
 		assert(s->stand_in_at <= s->ev->stand_in_count);
 		assert(s->batch_at <= s->batch.count);
 		if (s->stand_in_at < s->ev->stand_in_count) {

@@ -110,18 +110,15 @@ static int add_row(struct oql_rows *rows, struct oql_part *p, struct oql_text *k
 {
 	bool is_new = p->group_count == 0;
 	size_t no = 0;
-	int r;
 
 	key->size = 0;
 	if (p->select->group_count) {
 		TRY_ERRORS(put_keys(rows, p, key));
-		r = oql_keys_put(&p->keys, (struct oql_str){ key->data, key->size }, &is_new, &no,
-				 rows->ev->err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(oql_keys_put(&p->keys, (struct oql_str){ key->data, key->size }, &is_new,
+					&no, rows->ev->err));
 	}
-	if (is_new && (r = add_group(rows, p)) < 0)
-		return r;
+	if (is_new)
+		TRY_ERRORS(add_group(rows, p));
 	assert(no < p->group_count);
 	for (size_t i = 0; i < p->select->aggregate_count; i++) {
 		TRY_ERRORS(add_to_sum(rows, p, p->select->aggregates[i], &p->groups[no]->sums[i]));
@@ -155,7 +152,6 @@ int oql_group_next(struct oql_rows *rows, struct oql_part *p)
 {
 	const struct oql_select *select = p->select;
 	const struct oql_group *group;
-	int r;
 
 	TRY_ERRORS(p->is_grouped ? HDB_OK : make_groups(rows, p));
 	if (p->group_at == p->group_count)
@@ -166,6 +162,6 @@ int oql_group_next(struct oql_rows *rows, struct oql_part *p)
 	p->frame.aggregates = p->aggregates;
 	for (size_t i = 0; i < select->aggregate_count; i++)
 		p->aggregates[i] = result(select->aggregates[i], &group->sums[i]);
-	r = oql_tick(rows->ev);
-	return r < 0 ? r : oql_part_cells(rows, p);
+	TRY_ERRORS(oql_tick(rows->ev));
+	return oql_part_cells(rows, p);
 }

@@ -4,6 +4,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include "base/scope.h"
 #include "common/grow.h"
 
 #include <assert.h>
@@ -249,18 +250,16 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 	struct hdb_list **list = &ev->lists[kind];
 	const uint32_t *ixs;
 	size_t count = 1;
-	int r;
+	int r = HDB_OK;
 
 	assert((size_t)kind < sizeof(ev->lists) / sizeof(ev->lists[0]));
-	if (!*list && (r = hdb_list_open(ev->db, kind, list, ev->err)) < 0)
-		return r;
-	if ((r = hdb_list_begin(*list, ix, NULL, ev->err)) < 0)
-		return r;
+	if (!*list)
+		TRY_ERRORS(hdb_list_open(ev->db, kind, list, ev->err));
+	TRY_ERRORS(hdb_list_begin(*list, ix, NULL, ev->err));
 	while (count && (r = hdb_list_next(*list, &ixs, &count, ev->err)) == HDB_OK) {
 		for (size_t i = 0; i < count; i++)
 			TRY_ERRORS(add_number(ev, numbers, ixs[i]));
-		if ((r = oql_tick(ev)) < 0)
-			return r;
+		TRY_ERRORS(oql_tick(ev));
 	}
 	return r < 0 ? r : HDB_OK;
 }
@@ -268,25 +267,20 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 /* A class object is referred to by its instances. */
 static int add_instances(struct oql_eval *ev, uint32_t class_no, struct numbers *numbers)
 {
-	struct hdb_scan_options options = { .population = 1 };
-	uint8_t *marks = calloc((size_t)hdb_class_count(ev->db) + 1, 1);
-	struct hdb_scan *scan = NULL;
+	BASE_FREED uint8_t *marks = calloc((size_t)hdb_class_count(ev->db) + 1, 1);
+	const struct hdb_scan_options options = { .population = 1, .classes = marks };
+	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	int r;
 
 	if (!marks)
 		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of classes");
 	marks[class_no] = 1;
-	options.classes = marks;
-	if ((r = hdb_scan_open(ev->db, &options, &scan, ev->err)) < 0)
-		goto out;
+	TRY_ERRORS(hdb_scan_open(ev->db, &options, &scan, ev->err));
 	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
-		for (size_t i = 0; i < batch.count; i++)
-			if ((r = add_number(ev, numbers, batch.ix[i])) < 0)
-				goto out;
-out:
+		for (size_t i = 0; i < batch.count && r == HDB_OK; i++)
+			r = add_number(ev, numbers, batch.ix[i]);
 	hdb_scan_close(scan);
-	free(marks);
 	return r > 0 ? HDB_OK : r;
 }
 
@@ -321,13 +315,11 @@ static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
 			 struct numbers *numbers)
 {
 	struct hdb_class class;
-	int r = hdb_class_at(ev->db, class_no, &class, ev->err);
 	size_t first;
 
-	if (r < 0)
-		return r;
-	if (class.object_ix != HDB_NONE && (r = add_number(ev, numbers, class.object_ix)) < 0)
-		return r;
+	TRY_ERRORS(hdb_class_at(ev->db, class_no, &class, ev->err));
+	if (class.object_ix != HDB_NONE)
+		TRY_ERRORS(add_number(ev, numbers, class.object_ix));
 	first = numbers->count;
 	TRY_ERRORS(read_list(ev, HDB_REFERENCES, ix, numbers));
 	sort_numbers(numbers, first);
@@ -340,7 +332,6 @@ static int add_referrers(struct oql_eval *ev, uint32_t ix, const struct hdb_obje
 			 struct numbers *numbers)
 {
 	size_t kept = 0;
-	int r;
 
 	TRY_ERRORS(read_list(ev, HDB_REFERRERS, ix, numbers));
 	TRY_ERRORS(oql_survey(ev));
@@ -348,9 +339,8 @@ static int add_referrers(struct oql_eval *ev, uint32_t ix, const struct hdb_obje
 		if (ev->reachable[numbers->ixs[i] / 64] >> numbers->ixs[i] % 64 & 1)
 			numbers->ixs[kept++] = numbers->ixs[i];
 	numbers->count = kept;
-	if (facts->kind == HDB_KIND_CLASS &&
-	    (r = add_instances(ev, facts->stands_for, numbers)) < 0)
-		return r;
+	if (facts->kind == HDB_KIND_CLASS)
+		TRY_ERRORS(add_instances(ev, facts->stands_for, numbers));
 	sort_numbers(numbers, 0);
 	return HDB_OK;
 }
@@ -360,10 +350,9 @@ int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 {
 	struct numbers numbers = { 0 };
 	struct hdb_object_facts facts;
-	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 	if (kind == HDB_REFERENCES)
 		r = add_referents(ev, ix, facts.class_no, &numbers);
 	else if (kind == HDB_REFERRERS)

@@ -274,8 +274,7 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 
 		*out = oql_bool(false);
 		for (size_t i = 0; i < list->count && !out->i; i++) {
-			if ((r = oql_element(ev, list, i, &v)) < 0)
-				return r;
+			TRY_ERRORS(oql_element(ev, list, i, &v));
 			out->i = oql_equal(&v, &args.values[0]);
 		}
 	} else {

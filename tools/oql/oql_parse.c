@@ -70,11 +70,11 @@ static int parse_numbers(struct parser *p, struct oql_from *from)
 static int parse_from_parentheses(struct parser *p, struct oql_from *from)
 {
 	const bool is_select = is_word(p, 0, "select");
-	int r;
 
 	from->kind = is_select ? OQL_FROM_SELECT : OQL_FROM_VALUE;
-	r = is_select ? oql_parse_select(p, &from->select) : oql_parse_condition(p, &from->expr);
-	return r < 0 ? r : oql_expect_sign(p, ')', "\")\"");
+	TRY_ERRORS(is_select ? oql_parse_select(p, &from->select) :
+			       oql_parse_condition(p, &from->expr));
+	return oql_expect_sign(p, ')', "\")\"");
 }
 
 static int parse_source(struct parser *p, struct oql_from *from)
@@ -245,23 +245,18 @@ static int parse_clauses(struct parser *p, struct oql_select *select)
 		p->at += 2;
 		TRY(parse_groups(p, select));
 	}
-	if ((r = parse_unions(p, select)) != HDB_OK)
-		return r;
+	TRY(parse_unions(p, select));
 	if (is_word(p, 0, "order") && is_word(p, 1, "by")) {
 		p->at += 2;
 		TRY(parse_orders(p, select));
 	}
 	if (take_word(p, "limit")) {
 		select->has_limit = true;
-		if ((r = parse_count(p, "a number of rows after LIMIT", &select->limit)) != HDB_OK)
-			return r;
-		if (take_word(p, "offset")) {
-			if ((r = parse_count(p, "a number of rows after OFFSET",
-					     &select->offset)) != HDB_OK)
-				return r;
-		}
+		TRY(parse_count(p, "a number of rows after LIMIT", &select->limit));
+		if (take_word(p, "offset"))
+			TRY(parse_count(p, "a number of rows after OFFSET", &select->offset));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int parse_head(struct parser *p, struct oql_select *select)
@@ -302,28 +297,24 @@ static int check_select(struct parser *p, struct oql_select *select)
 	return HDB_OK;
 }
 
+static int parse_parts(struct parser *p, struct oql_select *select)
+{
+	TRY(parse_head(p, select));
+	if (!take_word(p, "from"))
+		return oql_expected(p, "FROM");
+	TRY(parse_from(p, &select->from));
+	TRY(parse_clauses(p, select));
+	return check_select(p, select);
+}
+
 int oql_parse_select(struct parser *p, struct oql_select **out)
 {
-	struct oql_select *outer = p->select, *select;
+	struct oql_select *outer = p->select;
 	int r;
 
 	TRY_ERRORS(oql_enter(p));
-	select = oql_take(p->arena, 1, sizeof(*select), p->err);
-	if (!select)
-		return HDB_ELIMIT;
-	*out = p->select = select;
-	if ((r = parse_head(p, select)) != HDB_OK)
-		goto out;
-	if (!take_word(p, "from")) {
-		r = oql_expected(p, "FROM");
-		goto out;
-	}
-	if ((r = parse_from(p, &select->from)) != HDB_OK)
-		goto out;
-	if ((r = parse_clauses(p, select)) != HDB_OK)
-		goto out;
-	r = check_select(p, select);
-out:
+	*out = p->select = oql_take(p->arena, 1, sizeof(**out), p->err);
+	r = *out ? parse_parts(p, *out) : HDB_ELIMIT;
 	assert(p->depth > 0);
 	p->select = outer;
 	p->depth--;

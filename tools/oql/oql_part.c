@@ -4,6 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
+#include "base/scope.h"
 #include "common/grow.h"
 
 #include <assert.h>
@@ -37,18 +38,16 @@ static int next_retained(struct oql_rows *rows, struct oql_part *p)
 int oql_part_current(struct oql_rows *rows, struct oql_part *p)
 {
 	bool is_wanted;
-	int r;
 
 	do {
 		oql_arena_reset(&p->arena);
 		if (p->retained)
 			return next_retained(rows, p);
-		if ((r = oql_source_next(p->source, &p->frame.current)) != HDB_OK)
-			return r;
+		TRY(oql_source_next(p->source, &p->frame.current));
 		is_wanted = true;
-		if (p->select->where &&
-		    (r = oql_condition(rows->ev, p->select->where, &p->frame, &is_wanted)) < 0)
-			return r;
+		if (p->select->where)
+			TRY_ERRORS(
+				oql_condition(rows->ev, p->select->where, &p->frame, &is_wanted));
 	} while (!is_wanted);
 	return HDB_OK;
 }
@@ -96,8 +95,7 @@ static int next_pending(struct oql_rows *rows, struct oql_part *p, struct oql_va
 			*out = oql_object(p->pending.list->ixs[p->pending_at++]);
 			return HDB_OK;
 		}
-		if ((r = oql_element(rows->ev, p->pending.list, p->pending_at++, &element)) < 0)
-			return r;
+		TRY_ERRORS(oql_element(rows->ev, p->pending.list, p->pending_at++, &element));
 		r = take_object(rows, p, &element, out);
 	} while (r == HDB_NOTFOUND);
 	return r;
@@ -179,33 +177,24 @@ static int make_row(struct oql_rows *rows, struct oql_part *p)
 
 static int is_new_row(struct oql_rows *rows, struct oql_part *p, bool *is_new)
 {
-	struct oql_text key = { .budget = &rows->ev->budget };
+	BASE_SCOPED(oql_text_release) struct oql_text key = { .budget = &rows->ev->budget };
 	size_t no;
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < rows->width; i++)
-		if ((r = oql_put_key(rows->ev, &rows->values[i], &key)) != HDB_OK)
-			goto out;
-	if ((r = oql_text_check(&key, rows->ev->err)) != HDB_OK)
-		goto out;
-	r = oql_keys_put(&p->keys, (struct oql_str){ key.data, key.size }, is_new, &no,
-			 rows->ev->err);
-out:
-	oql_text_release(&key);
-	return r;
+		TRY(oql_put_key(rows->ev, &rows->values[i], &key));
+	TRY(oql_text_check(&key, rows->ev->err));
+	return oql_keys_put(&p->keys, (struct oql_str){ key.data, key.size }, is_new, &no,
+			    rows->ev->err);
 }
 
 static int next_of_part(struct oql_rows *rows, struct oql_part *p)
 {
 	bool is_new = true;
-	int r;
 
 	do {
-		if ((r = make_row(rows, p)) != HDB_OK)
-			return r;
-		if (p->select->is_distinct && !p->select->has_groups &&
-		    (r = is_new_row(rows, p, &is_new)) < 0)
-			return r;
+		TRY(make_row(rows, p));
+		if (p->select->is_distinct && !p->select->has_groups)
+			TRY_ERRORS(is_new_row(rows, p, &is_new));
 	} while (!is_new);
 	p->rows++;
 	return HDB_OK;
@@ -251,31 +240,26 @@ static int find_members(struct oql_rows *rows, struct oql_part *p, struct member
 	}
 }
 
+static void release_members(struct members *m)
+{
+	free(m->ixs);
+}
+
 static int find_retained(struct oql_rows *rows, struct oql_part *p)
 {
 	struct oql_eval *ev = rows->ev;
 	const size_t words = (size_t)hdb_object_count(ev->db) / 64 + 1;
-	struct members m = { 0 };
-	struct hdb_set set = { 0 };
-	uint64_t *bits = NULL;
-	int r;
+	BASE_SCOPED(release_members) struct members m = { 0 };
 
 	assert(!p->retained); /* or its rows were those of the set */
-	if ((r = find_members(rows, p, &m)) < 0)
-		goto out;
-	bits = calloc(words, sizeof(bits[0]));
-	if (!bits) {
-		r = oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of objects");
-		goto out;
-	}
-	set.ixs = m.ixs;
-	set.count = m.count;
-	if (m.count)
-		r = hdb_retained_marks(ev->db, &set, bits, ev->err);
-out:
-	free(m.ixs);
-	p->retained = bits;
-	return r;
+	TRY_ERRORS(find_members(rows, p, &m));
+	p->retained = calloc(words, sizeof(p->retained[0]));
+	if (!p->retained)
+		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of objects");
+	return m.count ? hdb_retained_marks(ev->db,
+					    &(struct hdb_set){ .ixs = m.ixs, .count = m.count },
+					    p->retained, ev->err) :
+			 HDB_OK;
 }
 
 /* ---- opening and closing ---- */

@@ -5,6 +5,7 @@
  * in memory, so that no pattern runs for ever.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include "base/scope.h"
 #include "oql/oql_eval.h"
 
 #include <assert.h>
@@ -30,8 +31,6 @@ struct oql_pattern {
 
 static void pattern_free(struct oql_pattern *pattern)
 {
-	if (!pattern)
-		return;
 	oql_text_release(&pattern->source);
 	pcre2_code_free(pattern->code);
 	pcre2_match_data_free(pattern->data);
@@ -73,29 +72,24 @@ static int compile_source(struct oql_eval *ev, struct oql_pattern *pattern)
 {
 	const struct oql_str source = { pattern->source.data, pattern->source.size };
 	const uint32_t whole = pattern->is_whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0;
-	struct oql_text text = { .budget = &ev->budget };
+	BASE_SCOPED(oql_text_release) struct oql_text text = { .budget = &ev->budget };
 	PCRE2_UCHAR message[120];
 	PCRE2_SIZE at;
-	int code, r;
+	int code;
 
 	if (pattern->is_whole)
 		repair(source, &text);
 	else
 		oql_put(&text, source.data, source.size);
-	if ((r = oql_text_check(&text, ev->err)) < 0)
-		goto out;
+	TRY_ERRORS(oql_text_check(&text, ev->err));
 	pattern->code = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.size,
 				      PCRE2_UTF | PCRE2_DOTALL | whole | PCRE2_NEVER_BACKSLASH_C,
 				      &code, &at, NULL);
-	if (!pattern->code) {
-		pcre2_get_error_message(code, message, sizeof(message));
-		r = oql_refuse(ev, pattern->place,
-			       "bad regular expression, at its character %zu: %s", (size_t)at + 1,
-			       (char *)message);
-	}
-out:
-	oql_text_release(&text);
-	return r;
+	if (pattern->code)
+		return HDB_OK;
+	pcre2_get_error_message(code, message, sizeof(message));
+	return oql_refuse(ev, pattern->place, "bad regular expression, at its character %zu: %s",
+			  (size_t)at + 1, (char *)message);
 }
 
 static int compile(struct oql_eval *ev, struct oql_pattern *pattern)
@@ -154,16 +148,16 @@ int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str so
 	pattern->is_whole = is_whole;
 	pattern->place = e;
 	oql_put(&pattern->source, source.data, source.size);
-	if ((r = oql_text_check(&pattern->source, ev->err)) < 0)
-		goto out;
-	if ((r = compile(ev, pattern)) < 0)
-		goto out;
+	r = oql_text_check(&pattern->source, ev->err);
+	if (r >= 0)
+		r = compile(ev, pattern);
+	if (r < 0) {
+		pattern_free(pattern);
+		return r;
+	}
 	pattern->older = ev->patterns;
 	*out = ev->patterns = pattern;
-	pattern = NULL;
-out:
-	pattern_free(pattern);
-	return r;
+	return HDB_OK;
 }
 
 int oql_matches(struct oql_eval *ev, struct oql_pattern *pattern, struct oql_match *match)

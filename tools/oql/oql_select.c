@@ -2,6 +2,7 @@
  * oql/oql_select.c - the rows of a SELECT and of its UNION: their columns, LIMIT and OFFSET; see
  * oql_rows.h for what they are made of.
  */
+#include "base/scope.h"
 #include "oql/oql_rows.h"
 
 #include <assert.h>
@@ -65,9 +66,8 @@ static int check_union(struct oql_rows *rows)
 
 static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 {
-	struct oql_text text = { .budget = &rows->ev->budget };
+	BASE_SCOPED(oql_text_release) struct oql_text text = { .budget = &rows->ev->budget };
 	struct oql_value v;
-	int r = HDB_OK;
 
 	assert(!shown || shown->item_count > 0);
 	rows->width = shown ? shown->item_count : 1;
@@ -84,13 +84,10 @@ static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 			continue;
 		text.size = 0;
 		oql_unparse(shown->items[i].expr, &text);
-		if ((r = oql_string(rows->ev, &rows->arena, &text, &v)) < 0)
-			goto out;
+		TRY_ERRORS(oql_string(rows->ev, &rows->arena, &text, &v));
 		rows->names[i] = v.text;
 	}
-out:
-	oql_text_release(&text);
-	return r;
+	return HDB_OK;
 }
 
 int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,

@@ -4,6 +4,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include "base/scope.h"
 #include "common/grow.h"
 
 #include <assert.h>
@@ -65,9 +66,7 @@ static int collect(struct oql_eval *ev, struct oql_rows *rows, struct oql_arena 
 	while ((r = oql_rows_next(rows, &values)) == HDB_OK) {
 		struct oql_value *to;
 
-		r = make_room(ev, c);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(make_room(ev, c));
 		to = &c->values[c->count++];
 		if (oql_rows_are_values(rows))
 			r = oql_copy(ev, arena, values, to);
@@ -125,12 +124,11 @@ static int list_rows(struct oql_eval *ev, const struct oql_select *select,
 	int r;
 
 	ev->nesting++;
-	if ((r = oql_rows_open(ev, select, frame, &rows)) < 0)
-		goto out;
-	if ((r = collect(ev, rows, arena, &c)) < 0)
-		goto out;
-	r = finish(ev, &c, arena, out);
-out:
+	r = oql_rows_open(ev, select, frame, &rows);
+	if (r >= 0)
+		r = collect(ev, rows, arena, &c);
+	if (r >= 0)
+		r = finish(ev, &c, arena, out);
 	oql_rows_close(rows);
 	free(c.values);
 	ev->nesting--;
@@ -163,7 +161,7 @@ int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
 static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_rows *rows,
 		    struct oql_keys *keys)
 {
-	struct oql_text key = { .budget = &ev->budget };
+	BASE_SCOPED(oql_text_release) struct oql_text key = { .budget = &ev->budget };
 	const struct oql_value *values;
 	bool is_new;
 	size_t no;
@@ -173,17 +171,11 @@ static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_ro
 		return oql_refuse(ev, e, "IN takes a sub-select with one column");
 	while ((r = oql_rows_next(rows, &values)) == HDB_OK) {
 		key.size = 0;
-		if ((r = oql_put_key(ev, &values[0], &key)) < 0)
-			goto out;
-		if ((r = oql_text_check(&key, ev->err)) < 0)
-			goto out;
-		r = oql_keys_put(keys, (struct oql_str){ key.data, key.size }, &is_new, &no,
-				 ev->err);
-		if (r < 0)
-			goto out;
+		TRY_ERRORS(oql_put_key(ev, &values[0], &key));
+		TRY_ERRORS(oql_text_check(&key, ev->err));
+		TRY_ERRORS(oql_keys_put(keys, (struct oql_str){ key.data, key.size }, &is_new, &no,
+					ev->err));
 	}
-out:
-	oql_text_release(&key);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -201,12 +193,11 @@ static int make_set(struct oql_eval *ev, struct oql_expr *e, const struct oql_fr
 	set->next = ev->in_sets;
 	ev->in_sets = set;
 	ev->nesting++;
-	if ((r = oql_rows_open(ev, e->select, frame, &rows)) < 0)
-		goto out;
-	if ((r = fill_set(ev, e, rows, &set->keys)) < 0)
-		goto out;
-	e->cache = set;
-out:
+	r = oql_rows_open(ev, e->select, frame, &rows);
+	if (r >= 0)
+		r = fill_set(ev, e, rows, &set->keys);
+	if (r >= 0)
+		e->cache = set;
 	oql_rows_close(rows);
 	ev->nesting--;
 	return r;
@@ -215,21 +206,16 @@ out:
 int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  const struct oql_value *v, bool *is_in)
 {
-	struct oql_text key = { .budget = &ev->budget };
+	BASE_SCOPED(oql_text_release) struct oql_text key = { .budget = &ev->budget };
 	const struct oql_in_set *set;
-	int r;
 
 	TRY_ERRORS(e->cache ? HDB_OK : make_set(ev, e, frame));
 	set = e->cache;
 	*is_in = false;
-	if ((r = oql_put_key(ev, v, &key)) < 0)
-		goto out;
-	if ((r = oql_text_check(&key, ev->err)) < 0)
-		goto out;
+	TRY_ERRORS(oql_put_key(ev, v, &key));
+	TRY_ERRORS(oql_text_check(&key, ev->err));
 	*is_in = oql_keys_has(&set->keys, key.data, key.size);
-out:
-	oql_text_release(&key);
-	return r;
+	return HDB_OK;
 }
 
 void oql_in_sets_release(struct oql_in_set *sets)

@@ -152,8 +152,7 @@ static int read_elements(struct oql_eval *ev, const struct oql_list *list, size_
 	assert(list->kind == OQL_L_ARRAY);
 	assert(no < list->count);
 	*done = 0;
-	if ((r = hdb_elements(ev->db, list->array_ix, &slice, ev->err)) < 0)
-		return r;
+	TRY_ERRORS(hdb_elements(ev->db, list->array_ix, &slice, ev->err));
 	*done = slice.count;
 	assert(*done <= slice.room);
 	for (size_t i = 0; i < *done; i++) {
@@ -232,18 +231,16 @@ static int copy_list(struct oql_eval *ev, struct oql_arena *arena, const struct 
 	struct oql_list *list = oql_take(arena, 1, sizeof(*list), ev->err);
 	struct oql_value ids;
 	struct oql_str *names;
-	int r;
 
 	if (!list)
 		return HDB_ELIMIT;
 	*list = *from;
 	if (from->kind == OQL_L_IDS) {
-		if ((r = oql_make_ids(ev, arena, from->ixs, from->count, &ids)) < 0)
-			return r;
+		TRY_ERRORS(oql_make_ids(ev, arena, from->ixs, from->count, &ids));
 		list->ixs = ids.list->ixs;
 	}
-	if (from->kind == OQL_L_VALUES && (r = copy_values(ev, arena, from, list)) < 0)
-		return r;
+	if (from->kind == OQL_L_VALUES)
+		TRY_ERRORS(copy_values(ev, arena, from, list));
 	if (from->names) {
 		names = oql_take(arena, from->count + 1, sizeof(names[0]), ev->err);
 		if (!names)

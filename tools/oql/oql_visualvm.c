@@ -9,6 +9,7 @@
  * The first failure stays, and all that follows is empty.
  */
 #include "common/descriptor.h"
+#include "base/scope.h"
 #include "oql/oql.h"
 #include "oql/oql_lex.h"
 
@@ -1261,27 +1262,27 @@ static bool is_visualvm(struct translator *t)
 	return is_it || has_heap;
 }
 
+static void release(struct translator *t)
+{
+	oql_arena_release(&t->arena);
+}
+
 int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err)
 {
 	struct oql_budget budget = { .most_bytes = MEMORY_MAX };
-	struct translator t = { .arena.budget = &budget, .err = err };
-	const char *copy = oql_take_text(&t.arena, text.data, text.size, err), *out = NULL;
+	BASE_SCOPED(release) struct translator t = { .arena.budget = &budget, .err = err };
+	const char *copy = oql_take_text(&t.arena, text.data, text.size, err), *out;
 	struct place start = { .text = copy, .at = copy };
-	int r = copy ? HDB_NOTFOUND : HDB_ELIMIT;
 
-	if (!copy || strlen(copy) != text.size)
-		goto out;
+	if (!copy)
+		return HDB_ELIMIT;
 	start.end = copy + text.size;
 	t.in = start;
-	if (!is_visualvm(&t))
-		goto out;
+	if (strlen(copy) != text.size || !is_visualvm(&t))
+		return HDB_NOTFOUND;
 	t.in = start;
 	out = translate(&t);
-	if ((r = t.result) != HDB_OK)
-		goto out;
+	TRY(t.result);
 	*sql = strdup(out);
-	r = *sql ? HDB_OK : oql_fail(err, HDB_ENOMEM, "no memory for a statement");
-out:
-	oql_arena_release(&t.arena);
-	return r;
+	return *sql ? HDB_OK : oql_fail(err, HDB_ENOMEM, "no memory for a statement");
 }

@@ -3,6 +3,7 @@
  */
 #include "sqlite/sql_private.h"
 
+#include "base/scope.h"
 #include "common/grow.h"
 #include "common/suggest.h"
 #include "common/unique_names.h"
@@ -416,10 +417,8 @@ static int define_classes(struct heapsql *sql, const char *text, struct hdb_erro
 	int r = HDB_OK;
 
 	sql->is_guarded = false;
-	for (size_t i = 0; i < sql->source_count; i++)
-		if ((r = sql_define_classes(sql->sources[i], text, err)) != HDB_OK)
-			goto out;
-out:
+	for (size_t i = 0; i < sql->source_count && r == HDB_OK; i++)
+		r = sql_define_classes(sql->sources[i], text, err);
 	sql->is_guarded = true;
 	return r;
 }
@@ -586,22 +585,15 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 /* What the sets that were collected retain, a source's all at once. */
 static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 {
-	struct hdb_set *sets = calloc(sql->pending_count + 1, sizeof(*sets));
-	int r = HDB_OK;
+	BASE_FREED struct hdb_set *sets = calloc(sql->pending_count + 1, sizeof(*sets));
+	int r = sets ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for groups");
 
-	if (!sets) {
-		r = sql_fail(err, HDB_ENOMEM, "no memory for groups");
-		goto out;
-	}
-	for (size_t s = 0; s < sql->source_count; s++)
-		if ((r = solve_source(sql, sql->sources[s], sets, err)) < 0)
-			goto out;
-out:
+	for (size_t s = 0; s < sql->source_count && r >= 0; s++)
+		r = solve_source(sql, sql->sources[s], sets, err);
 	for (size_t i = 0; i < sql->pending_count; i++) {
 		free(sql->pending[i].ixs);
 		sql->pending[i].ixs = NULL;
 	}
-	free(sets);
 	return r;
 }
 

@@ -57,10 +57,9 @@ static int announce(struct sql_source *source, const char *name, struct hdb_erro
 
 	if (!with_sub)
 		return HDB_ENOMEM;
-	if ((r = sql_announce_class(source, name, err)) < 0)
-		goto out;
-	r = sql_announce_class(source, with_sub, err);
-out:
+	r = sql_announce_class(source, name, err);
+	if (r >= 0)
+		r = sql_announce_class(source, with_sub, err);
 	sqlite3_free(with_sub);
 	return r;
 }

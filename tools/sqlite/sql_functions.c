@@ -7,6 +7,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "sqlite/sql_private.h"
 
+#include "base/scope.h"
 #include "common/grow.h"
 
 #include <assert.h>
@@ -551,32 +552,33 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
  * number on the objects in between, so that no stretch is walked twice. HDB_NOTFOUND if a member is
  * unreachable: it has no dominator.
  */
+static void release_chain(struct chain *chain)
+{
+	free(chain->ixs);
+	free(chain->places);
+}
+
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {
 	/* Pages that no walk comes to are never touched. */
+	BASE_SCOPED(release_chain)
 	struct chain chain = { .places = calloc(hdb_object_count(m->source->db), 4) };
 	uint32_t place = 0, met;
-	int r;
 
 	assert(m->count > 0);
 	*out = HDB_NONE;
 	if (!chain.places)
 		return sql_fail(err, HDB_ENOMEM, "no memory for places in a chain of dominators");
-	if ((r = number_chain(m->source, m->ixs[0], &chain, err)) != HDB_OK)
-		goto out;
+	TRY(number_chain(m->source, m->ixs[0], &chain, err));
 	for (size_t i = 1; i < m->count; i++) {
-		if ((r = join_chain(m->source, m->ixs[i], &chain, &met, err)) != HDB_OK)
-			goto out;
+		TRY(join_chain(m->source, m->ixs[i], &chain, &met, err));
 		if (met == HDB_NONE)
-			goto out;
+			return HDB_OK;
 		place = met > place ? met : place;
 	}
 	assert(place < chain.length);
 	*out = chain.ixs[place];
-out:
-	free(chain.ixs);
-	free(chain.places);
-	return r;
+	return HDB_OK;
 }
 
 static int result_common_dominator(struct sqlite3_context *ctx, const struct members *m,

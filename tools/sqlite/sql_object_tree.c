@@ -4,6 +4,7 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include "base/scope.h"
 #include "common/grow.h"
 
 #include <assert.h>
@@ -84,41 +85,43 @@ static int keep_members(struct objects_cursor *c, struct found *f, bool is_desce
 	return HDB_OK;
 }
 
+static void release_found(struct found *f)
+{
+	free(f->ixs);
+}
+
+/* Stops with f->is_over where there are too many. */
+static int find_members(struct objects_cursor *c, struct found *f, bool is_descending,
+			struct hdb_error *err)
+{
+	TRY(add_children(c, HDB_NONE, f, err));
+	for (size_t i = 0; i < f->count && !f->is_over; i++) {
+		TRY(add_children(c, f->ixs[i], f, err));
+		if (c->source->cancel && *c->source->cancel)
+			return sql_fail(err, HDB_EINTR, "interrupted");
+	}
+	return f->is_over ? HDB_OK : keep_members(c, f, is_descending, err);
+}
+
 int sql_objects_retaining(struct objects_cursor *c, uint64_t bound, bool is_descending,
 			  bool *is_few, struct hdb_error *err)
 {
-	struct found f = { .bound = bound };
+	BASE_SCOPED(release_found) struct found f = { .bound = bound };
 	int r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err);
 
 	assert(bound > 0);
 	assert(!c->found);
-	*is_few = false;
-	if (r != HDB_OK)
-		goto out;
-	if ((r = add_children(c, HDB_NONE, &f, err)) != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < f.count && !f.is_over; i++) {
-		if ((r = add_children(c, f.ixs[i], &f, err)) != HDB_OK)
-			goto out;
-		if (c->source->cancel && *c->source->cancel) {
-			r = sql_fail(err, HDB_EINTR, "interrupted");
-			goto out;
-		}
-	}
-	if (f.is_over)
-		goto out;
-	if ((r = keep_members(c, &f, is_descending, err)) != HDB_OK)
-		goto out;
-	*is_few = true;
-	c->list_ixs = c->found = f.ixs;
-	c->list_count = f.count;
-	c->list_at = 0;
-	f.ixs = NULL;
-out:
-	if (!*is_few) {
+	if (r == HDB_OK)
+		r = find_members(c, &f, is_descending, err);
+	*is_few = r == HDB_OK && !f.is_over;
+	if (*is_few) {
+		c->list_ixs = c->found = f.ixs;
+		c->list_count = f.count;
+		c->list_at = 0;
+		f.ixs = NULL;
+	} else {
 		hdb_list_close(c->list);
 		c->list = NULL;
 	}
-	free(f.ixs);
 	return r;
 }

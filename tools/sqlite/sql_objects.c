@@ -7,6 +7,7 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include "base/scope.h"
 #include "common/grow.h"
 
 #include <assert.h>
@@ -376,7 +377,7 @@ static void mark_values(struct objects_cursor *c, sqlite3_value *values, uint8_t
 
 static int by_class(struct objects_cursor *c, const struct class_part *p, struct hdb_error *err)
 {
-	uint8_t *found = calloc((size_t)hdb_class_count(c->db) + 1, 1);
+	BASE_FREED uint8_t *found = calloc((size_t)hdb_class_count(c->db) + 1, 1);
 	int r = HDB_OK;
 
 	if (!found)
@@ -389,12 +390,7 @@ static int by_class(struct objects_cursor *c, const struct class_part *p, struct
 		r = mark_class_object(c, p->value, found, err);
 	else
 		r = mark_pattern(c, p, found, err);
-	if (r != HDB_OK)
-		goto out;
-	r = narrow(c, found);
-out:
-	free(found);
-	return r;
+	return r == HDB_OK ? narrow(c, found) : r;
 }
 
 static unsigned kind_named(const char *name)
@@ -435,19 +431,15 @@ static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err
 		.end_ix = c->end_ix,
 		.descending = (index & DESCENDING) != 0,
 	};
-	int r;
 
 	/* A constraint and the table itself both say which classes. */
 	for (uint32_t no = 0; c->marks && c->shape->classes && no < hdb_class_count(c->db); no++)
 		c->marks[no] &= c->shape->classes[no] != 0;
 	if (c->from_ix && c->from_ix >= hdb_object_count(c->db))
 		return HDB_END;
-	if ((r = hdb_scan_open(c->db, &opt, &c->scan, err)) != HDB_OK)
-		goto out;
-	r = hdb_scan_next(c->scan, &c->batch, err);
-out:
 	c->at = 0;
-	return r;
+	TRY(hdb_scan_open(c->db, &opt, &c->scan, err));
+	return hdb_scan_next(c->scan, &c->batch, err);
 }
 
 static int read_id_from(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)

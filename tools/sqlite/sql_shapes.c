@@ -2,6 +2,7 @@
  * sqlite/sql_shapes.c - what a table of objects has: its columns, the classes and kinds of its
  * objects. Every class is one, under its name, with its fields.
  */
+#include "base/scope.h"
 #include "sqlite/sql_objects.h"
 
 #include <assert.h>
@@ -146,20 +147,24 @@ static bool add_field(sqlite3_str *text, struct shape *s, struct taken *taken,
 	return true;
 }
 
+static void release_taken(struct taken *taken)
+{
+	for (size_t i = 0; taken->names && i < taken->room; i++)
+		free(taken->names[i]);
+	free(taken->names);
+}
+
 static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 {
 	struct hdb *db = s->source->db;
-	struct taken taken = { .room = 8192 };
+	BASE_SCOPED(release_taken) struct taken taken = { .room = 8192 };
 	size_t counts[BASES_MAX] = { 0 };
-	int r = HDB_OK;
 
 	taken.names = calloc(taken.room, sizeof(*taken.names));
 	s->field_of =
 		calloc((size_t)(COLUMNS_MAX + 32) * (s->base_count + 1), sizeof(*s->field_of));
 	if (!taken.names || !s->field_of)
-		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
-	if (r != HDB_OK)
-		goto out;
+		return sql_fail(err, HDB_ENOMEM, "no memory for a table");
 	for (int i = 0; i < C_PATTERN; i++) {
 		char name[32];
 
@@ -169,9 +174,7 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 			take_name(&taken, name);
 	}
 	for (uint32_t b = 0; b < s->base_count; b++)
-		if ((r = hdb_class_fields(db, s->bases[b], &s->fields[b], &counts[b], err)) !=
-		    HDB_OK)
-			goto out;
+		TRY(hdb_class_fields(db, s->bases[b], &s->fields[b], &counts[b], err));
 	for (size_t f = 0; f < counts[0] && s->column_count < COLUMNS_MAX; f++) {
 		s->field_of[s->column_count * s->base_count] = &s->fields[0][f];
 		/* The same field in classes of the same name that other loaders have. */
@@ -183,16 +186,10 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 						&s->fields[b][o];
 					break;
 				}
-		if (!add_field(text, s, &taken, &s->fields[0][f], f)) {
-			r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
-			goto out;
-		}
+		if (!add_field(text, s, &taken, &s->fields[0][f], f))
+			return sql_fail(err, HDB_ENOMEM, "no memory for a table");
 	}
-out:
-	for (size_t i = 0; taken.names && i < taken.room; i++)
-		free(taken.names[i]);
-	free(taken.names);
-	return r;
+	return HDB_OK;
 }
 
 /* A hidden column, unless a field has its name. */

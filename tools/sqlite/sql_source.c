@@ -2,6 +2,7 @@
  * sqlite/sql_source.c - a database as SQLite's modules see it: its tables and functions, and the
  * tables of classes, which are made when a statement names them.
  */
+#include "base/scope.h"
 #include "sqlite/sql_private.h"
 
 #include <assert.h>
@@ -71,14 +72,12 @@ int sql_register(struct sql_source *source, struct hdb_error *err)
 {
 	int rc = sql_register_queries(source);
 
-	if (rc != SQLITE_OK)
-		goto out;
-	if ((rc = sql_register_objects(source)) != SQLITE_OK)
-		goto out;
-	if ((rc = sql_register_tables(source)) != SQLITE_OK)
-		goto out;
-	return HDB_OK;
-out:
+	if (rc == SQLITE_OK)
+		rc = sql_register_objects(source);
+	if (rc == SQLITE_OK)
+		rc = sql_register_tables(source);
+	if (rc == SQLITE_OK)
+		return HDB_OK;
 	return sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EBUG,
 			"the tables cannot be made: %s", sqlite3_errmsg(source->sqlite));
 }
@@ -241,8 +240,7 @@ static const char *next_name(const char *at, char *out)
 
 int sql_define_classes(struct sql_source *source, const char *statement, struct hdb_error *err)
 {
-	char *name = malloc(strlen(statement) + 1);
-	int r = HDB_OK;
+	BASE_FREED char *name = malloc(strlen(statement) + 1);
 
 	if (!name)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
@@ -255,10 +253,7 @@ int sql_define_classes(struct sql_source *source, const char *statement, struct 
 		if (!is_class(source, name, size) &&
 		    !(size > 1 && name[size - 1] == '+' && is_class(source, name, size - 1)))
 			continue;
-		if ((r = make_class(source, name, err)) != HDB_OK)
-			goto out;
+		TRY(make_class(source, name, err));
 	}
-out:
-	free(name);
-	return r;
+	return HDB_OK;
 }

@@ -1,6 +1,7 @@
 /*
  * sqlite/sql_values.c - functions that list what one object holds: entries, elements, fields.
  */
+#include "base/scope.h"
 #include "sqlite/sql_private.h"
 
 #include <inttypes.h>
@@ -76,24 +77,18 @@ static int begin_class_entries(struct sql_cursor *c, const char *name, struct hd
 	const bool with_sub = name[size - 1] == '+';
 	struct hdb_scan_options opt = { .kinds = 1u << HDB_KIND_INSTANCE,
 					.population = sql_population(c->source) };
-	char *plain = strndup(name, size - with_sub);
-	int r = HDB_OK;
+	BASE_FREED char *plain = strndup(name, size - with_sub);
+	int r;
 
 	s->marks = calloc((size_t)hdb_class_count(c->db) + 1, 1);
-	if (!plain || !s->marks) {
-		r = sql_fail(err, HDB_ENOMEM, "no memory for classes");
-		goto out;
-	}
+	if (!plain || !s->marks)
+		return sql_fail(err, HDB_ENOMEM, "no memory for classes");
 	r = hdb_classes_like(c->db, plain, with_sub, s->marks, err);
 	if (r == HDB_NOTFOUND)
 		r = sql_fail(err, HDB_EUSAGE, "no class matches %.200s", name);
-	if (r < 0)
-		goto out;
+	TRY_ERRORS(r);
 	opt.classes = s->marks;
-	r = hdb_scan_open(c->db, &opt, &s->scan, err);
-out:
-	free(plain);
-	return r;
+	return hdb_scan_open(c->db, &opt, &s->scan, err);
 }
 
 static int begin_entries(struct sql_cursor *c, struct hdb_error *err)

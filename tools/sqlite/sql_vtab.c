@@ -2,6 +2,7 @@
  * sqlite/sql_vtab.c - SQLite's virtual table methods for tables that a definition describes, and
  * how modules become tables.
  */
+#include "base/scope.h"
 #include "sqlite/sql_private.h"
 
 #include <assert.h>
@@ -129,12 +130,13 @@ int sql_make_table(struct sql_source *source, const char *name, const struct sql
 		return SQLITE_NOMEM;
 	}
 	rc = sqlite3_create_module_v2(source->sqlite, module_name, module, aux, release);
-	if (rc != SQLITE_OK)
-		goto out;
-	statement = sqlite3_mprintf("CREATE VIRTUAL TABLE IF NOT EXISTS \"%w\".\"%w\" USING \"%w\"",
-				    source->name, name, module_name);
-	rc = statement ? sqlite3_exec(source->sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
-out:
+	if (rc == SQLITE_OK) {
+		statement = sqlite3_mprintf(
+			"CREATE VIRTUAL TABLE IF NOT EXISTS \"%w\".\"%w\" USING \"%w\"",
+			source->name, name, module_name);
+		rc = statement ? sqlite3_exec(source->sqlite, statement, NULL, NULL, NULL) :
+				 SQLITE_NOMEM;
+	}
 	sqlite3_free(statement);
 	sqlite3_free(module_name);
 	return rc;
@@ -626,7 +628,7 @@ int sql_need_retained(struct sql_source *source, struct hdb_error *err)
 {
 	/* What is unreachable retains nothing. */
 	const struct hdb_scan_options opt = { .columns = HDB_SCAN_RETAINED, .population = 1 };
-	uint64_t *sums;
+	BASE_FREED uint64_t *sums = NULL;
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	int r;
@@ -636,17 +638,13 @@ int sql_need_retained(struct sql_source *source, struct hdb_error *err)
 	sums = calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*sums));
 	if (!sums)
 		return sql_fail(err, HDB_ENOMEM, "no memory for totals of classes");
-	if ((r = hdb_scan_open(source->db, &opt, &scan, err)) < 0)
-		goto out;
+	TRY_ERRORS(hdb_scan_open(source->db, &opt, &scan, err));
 	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count; i++)
 			sums[batch.class_no[i]] += batch.retained_bytes[i];
 	hdb_scan_close(scan);
-	if (r < 0)
-		goto out;
+	TRY_ERRORS(r);
 	source->retained = sums;
+	sums = NULL;
 	return HDB_OK;
-out:
-	free(sums);
-	return r;
 }

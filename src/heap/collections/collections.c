@@ -99,8 +99,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 	while (r == HDB_OK && from < CELLS_MAX) {
 		struct heap_object object;
 
-		if ((r = heap_object(heap, cells, &object, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_object(heap, cells, &object, err));
 		if (object.kind != STORE_OBJECT_ARRAY)
 			return HDB_OK;
 		r = heap_elements(heap, cells, from, &slice, err);
@@ -274,8 +273,8 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 		r = heap_path_number_as(heap, heap_as_inner(c), rule->size, &size, err);
 		if (r != HDB_OK)
 			return heap_soft(r);
-		if (rule->cells && (r = add_cells(heap, c, &size, err)) < 0)
-			return r;
+		if (rule->cells)
+			TRY_ERRORS(add_cells(heap, c, &size, err));
 		if (rule->flags & HEAP_APART) {
 			int64_t extra;
 
@@ -347,8 +346,7 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 	if (r < 0 || object.kind != STORE_INSTANCE)
 		return r < 0 ? r : HDB_NOTFOUND;
 	c.inner = heap_collection_row(heap, object.class_no, &c.inner_class);
-	if ((r = unwrap(heap, &c, err)) < 0)
-		return r;
+	TRY_ERRORS(unwrap(heap, &c, err));
 	if (c.inner && c.inner->shape == HEAP_EMPTY)
 		return HDB_OK;
 	if (c.inner && c.inner->shape == HEAP_FIELDS && !strchr(c.inner->value, ',')) {
@@ -362,8 +360,8 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 	}
 	if (!c.inner || c.inner->shape != HEAP_ARRAY || c.inner->last)
 		return HDB_NOTFOUND;
-	if ((r = find_array(heap, &c, err)) < 0 || (r = find_size(heap, &c, err)) < 0)
-		return r;
+	TRY_ERRORS(find_array(heap, &c, err));
+	TRY_ERRORS(find_size(heap, &c, err));
 	heap_chunk_open(chunk, c.array_ix);
 	*length = c.size;
 	return c.inner->first ? ring_index(heap, &c, c.inner->first, &chunk->first, err) : HDB_OK;

@@ -39,10 +39,9 @@ static int find_array(struct heap_entries *e, const char *path, struct heap_chun
 {
 	struct heap_object object;
 	uint32_t ix;
-	int r = find_object(e, path, &ix, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(find_object(e, path, &ix, err));
 	if (ix != HEAP_NONE && e->rule->flags & HEAP_OF_LISTS) {
 		uint64_t length;
 
@@ -119,10 +118,8 @@ static int find_first(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	e->end_node = HEAP_NONE;
-	if ((rule->shape == HEAP_CHAINS || rule->shape == HEAP_LINKED ||
-	     rule->shape == HEAP_TREE) &&
-	    (r = find_object(e, path, &node, err)) < 0)
-		return r;
+	if (rule->shape == HEAP_CHAINS || rule->shape == HEAP_LINKED || rule->shape == HEAP_TREE)
+		TRY_ERRORS(find_object(e, path, &node, err));
 	if (rule->flags & HEAP_CIRCULAR && node != HEAP_NONE) {
 		e->end_node = node;
 		if ((r = heap_path_object(e->heap, node, rule->next, &first, err)) < 0)
@@ -199,10 +196,9 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	heap_chunk_open(&e->keys, HEAP_NONE);
 	if (r < 0)
 		return r;
-	if (collection->inner && collection->inner->absent &&
-	    (r = heap_soft(
-		     heap_static_object(heap, collection->inner->absent, &e->absent_ix, err))) < 0)
-		return r;
+	if (collection->inner && collection->inner->absent)
+		TRY_ERRORS(heap_soft(
+			heap_static_object(heap, collection->inner->absent, &e->absent_ix, err)));
 	if (collection->inner && collection->inner->shape == HEAP_PARTS) {
 		e->parts_ix = collection->array_ix;
 		e->part_count = collection->array_ix == HEAP_NONE ? 0 : collection->array_length;
@@ -424,9 +420,8 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	do {
-		if (++e->looked % STEP_SLOTS == 0 &&
-		    (r = base_step(e->heap->work, e->looked, err)) < 0)
-			return r;
+		if (++e->looked % STEP_SLOTS == 0)
+			TRY_ERRORS(base_step(e->heap->work, e->looked, err));
 		r = next_of_shape(e, err);
 		if (r == HDB_OK && e->rule->flags & HEAP_BOUNDED) {
 			bool is_inside = true;

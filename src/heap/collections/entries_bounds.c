@@ -137,8 +137,8 @@ int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 		e->bounds.has[i] = r == HDB_OK && key->bits && !is_open;
 		e->bounds.is_included[i] = is_included;
 	}
-	if ((e->bounds.has[0] || e->bounds.has[1]) && (r = read_order(e, err)) < 0)
-		return r;
+	if (e->bounds.has[0] || e->bounds.has[1])
+		TRY_ERRORS(read_order(e, err));
 	if (descends)
 		e->unknown = BACKWARDS;
 	return HDB_OK;

@@ -427,12 +427,10 @@ static int nested_array(struct heap_entries *e, const struct heap_value *value,
 {
 	const struct heap_frame f = *top_of(e);
 	uint32_t ix;
-	int r = target_of(e, value, &ix, err);
 
-	if (r != HDB_OK)
-		return r;
-	if (f.rule->via && (r = heap_path_object(e->heap, ix, f.rule->via, &ix, err)) != HDB_OK)
-		return r;
+	TRY(target_of(e, value, &ix, err));
+	if (f.rule->via)
+		TRY(heap_path_object(e->heap, ix, f.rule->via, &ix, err));
 	return array_frame(e, &f, ix, frame, err);
 }
 
@@ -465,18 +463,17 @@ static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uin
 	const unsigned width = f->rule->kind == HEAP_MAP ? 2 : 1;
 	struct heap_object array;
 	struct heap_value value;
-	int r;
 
 	if (at < f->base) {
 		e->has_key = width == 2;
-		if (e->has_key && (r = get_slot(e, f->ix, at * 2, &e->key, err)) != HDB_OK)
-			return r;
+		if (e->has_key)
+			TRY(get_slot(e, f->ix, at * 2, &e->key, err));
 		return get_slot(e, f->ix, at * width + width - 1, &e->value, err);
 	}
 	TRY_ERRORS(heap_object(e->heap, f->ix, &array, err));
 	assert(at - f->base < array.length);
-	r = get_slot(e, f->ix, array.length - 1 - (at - f->base), &value, err);
-	return r == HDB_OK ? enter_slot(e, value, false, err) : r;
+	TRY(get_slot(e, f->ix, array.length - 1 - (at - f->base), &value, err));
+	return enter_slot(e, value, false, err);
 }
 
 static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t at,
@@ -509,13 +506,12 @@ static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_
 			   struct hdb_error *err)
 {
 	struct heap_frame bucket;
-	int r;
 
 	if (!f->level && at == 0 && f->end >= 2) {
 		f->at = 2;
 		e->has_key = true;
-		r = get_slot(e, f->ix, 0, &e->key, err);
-		return r == HDB_OK ? get_slot(e, f->ix, 1, &e->value, err) : r;
+		TRY(get_slot(e, f->ix, 0, &e->key, err));
+		return get_slot(e, f->ix, 1, &e->value, err);
 	}
 	TRY(get_slot(e, f->ix, at, &e->value, err));
 	TRY(nested_array(e, &e->value, &bucket, err));
@@ -611,8 +607,8 @@ static int next_slot(struct heap_entries *e, struct hdb_error *err)
 	case HEAP_PART_CONTAINERS:
 		return next_container(e, f, &part, at, err);
 	case HEAP_PART_SHORTS:
-		r = get_slot(e, f->ix, at, &e->value, err);
-		return r == HDB_OK ? set_number(e, f->base, e->value.bits & 0xffff) : r;
+		TRY(get_slot(e, f->ix, at, &e->value, err));
+		return set_number(e, f->base, e->value.bits & 0xffff);
 	case HEAP_PART_BITS:
 		return next_of_bits(e, f, at, err);
 	case HEAP_PART_RUNS:

@@ -160,8 +160,8 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 		return HDB_NOTFOUND;
 	if (e->absent_ix == HEAP_NONE)
 		return HDB_OK;
-	r = heap_find(e->heap, e->value.bits, &ix, err);
-	return r < 0 ? r : ix == e->absent_ix ? HDB_NOTFOUND : HDB_OK;
+	TRY_ERRORS(heap_find(e->heap, e->value.bits, &ix, err));
+	return ix == e->absent_ix ? HDB_NOTFOUND : HDB_OK;
 }
 
 /* Numbers of bits that are set, or what they stand for in an enum's universe. */

@@ -3,6 +3,7 @@
  */
 #include "heap/values/binder.h"
 
+#include "base/scope.h"
 #include "base/search.h"
 
 #include "heap/known.h"
@@ -53,73 +54,61 @@ static int compare(const void *a, const void *b)
 static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_proxy,
 		     struct heap_block *block)
 {
-	int r = heap_read_block_of(heap, block_no, is_proxy, block, NULL);
-
 	assert(is_proxy);
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_read_block_of(heap, block_no, is_proxy, block, NULL));
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct heap_binder_proxy proxy = { .class_no = block->class_no[i] };
 
-		if (block->kind[i] != STORE_INSTANCE || !is_proxy[proxy.class_no] ||
+		if (block->kind[i] == STORE_INSTANCE && is_proxy[proxy.class_no] &&
 		    heap_path_object(heap, block->first_ix + i, "mRemote", &proxy.remote_ix,
-				     NULL) != HDB_OK)
-			continue;
-		r = base_vec_push(&heap->values.binder_proxies, &proxy, sizeof(proxy), NULL);
-		if (r != HDB_OK)
-			return heap_fail_memory(heap, "binders", sizeof(proxy), NULL);
+				     NULL) == HDB_OK)
+			TRY(base_vec_push(&heap->values.binder_proxies, &proxy, sizeof(proxy),
+					  NULL));
 	}
-	return r;
+	return HDB_OK;
 }
 
-static void load_proxies(struct heap *heap)
+static int load_proxies(struct heap *heap)
 {
-	uint8_t *is_proxy = calloc((size_t)heap->class_count + 1, 1);
-	struct heap_block *block = malloc(sizeof(*block));
-	bool any = false;
+	BASE_FREED uint8_t *is_proxy = NULL;
+	BASE_FREED struct heap_block *block = NULL;
+	bool any = false, has;
 
 	heap->values.has_binder_proxies = true;
-	if (!is_proxy || !block) {
-		(void)heap_fail_memory(heap, "binders", heap->class_count, NULL);
-		goto out;
-	}
-	if (heap_load_classes(heap, NULL) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(is_proxy, heap->class_count, "classes", NULL));
+	TRY(BASE_ALLOC(block, 1, "a block of objects", NULL));
+	TRY(heap_load_classes(heap, NULL));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		any |= is_proxy[no] = ends_with(heap_class_name(heap, no), proxy_suffix);
 	for (uint32_t b = 0; any && b < heap_block_count(heap); b++) {
-		bool has = false;
-
-		if (heap_block_has(heap, b, is_proxy, &has, NULL) != HDB_OK)
-			goto out;
-		if (has && add_block(heap, b, is_proxy, block) != HDB_OK)
-			goto out;
+		TRY(heap_block_has(heap, b, is_proxy, &has, NULL));
+		if (has)
+			TRY(add_block(heap, b, is_proxy, block));
 	}
-out:
-	if (heap->values.binder_proxies.count)
-		qsort(heap->values.binder_proxies.data, heap->values.binder_proxies.count,
-		      sizeof(struct heap_binder_proxy), compare);
-	free(is_proxy);
-	free(block);
+	return HDB_OK;
 }
 
 bool heap_value_binder_proxy(const struct heap_shown *o, char *buf, size_t size)
 {
+	struct base_vec *proxies = &o->heap->values.binder_proxies;
 	struct base_search search;
 	const struct heap_binder_proxy *proxy;
 	const char *name;
 
-	if (!o->heap->values.has_binder_proxies)
-		load_proxies(o->heap);
-	search = base_search_in(o->heap->values.binder_proxies.count);
+	if (!o->heap->values.has_binder_proxies) {
+		/* After a failure there are those that were found. */
+		if (load_proxies(o->heap) == HDB_ENOMEM)
+			(void)heap_fail_memory(o->heap, "binders", sizeof(*proxy), NULL);
+		base_vec_sort(proxies, sizeof(*proxy), compare);
+	}
+	search = base_search_in(proxies->count);
 	while (base_search_next(&search)) {
-		proxy = base_vec_at(&o->heap->values.binder_proxies, struct heap_binder_proxy,
-				    search.mid);
+		proxy = base_vec_at(proxies, struct heap_binder_proxy, search.mid);
 		base_search_step(&search, proxy->remote_ix < o->ix);
 	}
-	if (search.low == o->heap->values.binder_proxies.count)
+	if (search.low == proxies->count)
 		return false;
-	proxy = base_vec_at(&o->heap->values.binder_proxies, struct heap_binder_proxy, search.low);
+	proxy = base_vec_at(proxies, struct heap_binder_proxy, search.low);
 	if (proxy->remote_ix != o->ix)
 		return false;
 	name = heap_class_name(o->heap, proxy->class_no);

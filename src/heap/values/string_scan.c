@@ -54,22 +54,16 @@ static int check_lists(struct heap *heap, const struct heap_block *objects, uint
 static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 {
 	struct store_lists_out lists = { .lengths = s->lengths, .target = &s->entries };
-	int r = heap_read_block(s->heap, s->next_block, s->objects, err);
+	const uint32_t block_no = s->next_block++;
 
-	assert(s->next_block < heap_block_count(s->heap));
-	heap_want_ahead(s->heap, s->next_block);
+	assert(block_no < heap_block_count(s->heap));
 	s->i = 0;
 	s->entry = 0;
 	s->entries.count = 0;
-	if (r != HDB_OK)
-		goto out;
-	r = store_lists_block(&s->references, s->objects->first_ix, &lists, err);
-	if (r != HDB_OK)
-		goto out;
-	r = check_lists(s->heap, s->objects, lists.count, err);
-out:
-	s->next_block++;
-	return r;
+	TRY(heap_read_block(s->heap, block_no, s->objects, err));
+	heap_want_ahead(s->heap, block_no);
+	TRY(store_lists_block(&s->references, s->objects->first_ix, &lists, err));
+	return check_lists(s->heap, s->objects, lists.count, err);
 }
 
 /* A block of objects and their lists of references, which end one after the other. */
@@ -161,9 +155,7 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 	*threads_max = UINT_MAX;
 	if (r != HDB_OK)
 		return r;
-	r = heap_open_dump(heap, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_open_dump(heap, err));
 	for (size_t i = 0; i < heap->values.string_layouts.count; i++)
 		if (!base_vec_at(&heap->values.string_layouts, struct heap_string_layout, i)
 			     ->has_one_reference)

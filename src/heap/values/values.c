@@ -118,11 +118,10 @@ int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name fiel
 {
 	struct heap_fields fields;
 	char field_name[FIELD_NAME_MAX];
-	int r = heap_fields_begin(heap, ix, &fields, err);
+	int r;
 
 	assert(field.name);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(heap_fields_begin(heap, ix, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		r = heap_text(heap, fields.field.name_text, field_name, sizeof(field_name), err);
 		if (r < 0)
