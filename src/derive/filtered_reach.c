@@ -59,6 +59,7 @@ static int find_retained(struct derive *derive, const struct derive_filter *filt
 	TRY(base_big_alloc(derive->work, &around, bytes, "a set of objects", err));
 	TRY(base_big_alloc(derive->work, &found, bytes, "a set of objects", err));
 	TRY(mark_members(derive, members, set.data, err));
+	TRY(heap_load_roots(derive->heap, err));
 	TRY(reach_around(derive, filter,
 			 (struct around){ derive->heap->roots.bits, set.data, around.data }, err));
 	/* Whatever the roots do not reach so, the set does or nothing that counts. */
