@@ -26,15 +26,18 @@ static int compare(const void *a, const void *b)
 void query_set_names(struct query *q, size_t column, const struct query_name_set *set)
 {
 	const size_t columns = q->def->spec.column_count;
-	BASE_FREED struct entry *entries = calloc((size_t)set->count + 1, sizeof(*entries));
+	BASE_FREED struct entry *entries = NULL;
 	struct query_names *names;
 	struct hdb_error why;
+	int r = BASE_ALLOC(entries, set->count, "names", &why);
 
 	assert(column < columns && q->def->spec.columns[column].type == HDB_TYPE_TEXT);
 	if (!q->names)
 		q->names = calloc(columns + 1, sizeof(*q->names));
-	if (!entries || !q->names) {
-		query_fail(q, hdb_fail_memory(&why, "names", set->count * sizeof(*entries)), &why);
+	if (r == HDB_OK && !q->names)
+		r = hdb_fail_memory(&why, "names", columns * sizeof(*q->names));
+	if (r < 0) {
+		query_fail(q, r, &why);
 		return;
 	}
 	names = &q->names[column];

@@ -232,9 +232,7 @@ int query_open(const struct query_def *def, const struct query_sides *sides,
 	assert(!args->before_count || sides->before);
 	if (args->before_count && !def->takes_before)
 		return hdb_fail(err, HDB_EUSAGE, "%s looks at one database only", def->spec.name);
-	q = calloc(1, sizeof(*q));
-	if (!q)
-		return hdb_fail_memory(err, "a query", sizeof(*q));
+	TRY(BASE_ALLOC(q, 1, "a query", err));
 	q->def = def;
 	q->population = def->population;
 	q->heap = sides->session->heap;
@@ -245,9 +243,7 @@ int query_open(const struct query_def *def, const struct query_sides *sides,
 	q->before = sides->before;
 	q->before_count = args->before_count;
 	q->total = QUERY_TOTAL_UNKNOWN;
-	q->common = calloc(QUERY_COMMON_FACTS, sizeof(*q->common));
-	if (!q->common)
-		return hdb_fail_memory(err, "facts", QUERY_COMMON_FACTS * sizeof(*q->common));
+	TRY(BASE_ALLOC(q->common, QUERY_COMMON_FACTS, "facts", err));
 	TRY_ERRORS(query_add_common_facts(q, err));
 	TRY(start(q, err));
 	*out = q;
