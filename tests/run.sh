@@ -8,8 +8,9 @@
 # sample dump) as absolute paths. Exit code 77 of a test means "cannot run here" and counts neither
 # way.
 # A test whose opening comment has a line "Slow: REASON" runs in `make test-all` only.
-# From the caller: BUILD, T (only names that contain it), LIMIT (seconds a test), DUMP, JOBS, and
-# SET: quick (without the slow tests), slow (those alone), all (default; always so with a T).
+# From the caller: BUILD, T (only names that contain it), LIMIT (seconds a test), DUMP, JOBS (tests
+# at a time; one more than processors, since many wait for a server or a browser), and SET: quick
+# (without the slow tests), slow (those alone), all (default; always so with a T).
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -86,7 +87,7 @@ SET=${SET:-all} SLOW="$slow" awk '
 	ENVIRON["SET"] == "all" || (ENVIRON["SET"] == "slow") == ($NF in slow)' "$out/every" >"$out/list"
 
 
-xargs -r -L 1 -P "${JOBS:-$(nproc)}" sh tests/run.sh --one <"$out/list"
+xargs -r -L 1 -P "${JOBS:-$(($(nproc) + 1))}" sh tests/run.sh --one <"$out/list"
 
 passed=0
 failed=0

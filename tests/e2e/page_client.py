@@ -1,88 +1,15 @@
 """page_client.py URL FOLDER - opens the page of a running `heapdb serve` and the reports in FOLDER."""
 import base64
 import functools
-import glob
 import os
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import chromium
-import page_looks
+from page_support import FOLDER, URL, VIEWS, browser, check, end, go, layout, look_at_views, sample_cache, shot, text, write
 
-URL, FOLDER = sys.argv[1:3]
-BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build")
-VENV = os.path.join(BUILD, "fleet-venv")  # of `tools/install-deps.sh --all`, as in CI
-# That brings axe-core, and so does `make page`; without either what it looks for is not looked for.
-AXE = os.environ.get("AXE") or next(iter(glob.glob(BUILD + "/page/node_modules/axe-core/axe.min.js") + glob.glob(VENV + "/lib/python3*/site-packages/axe_playwright_python/axe.min.js")), "")
 FIRST_LOAD = 150_000  # bytes on the wire until the overview is there
-SHOTS = os.environ.get("SHOTS")
-# Sizes and themes that are looked at in the long form of the test alone.
-EVERY = [(1440, 900, True), (1280, 800, False)] if os.environ.get("HEAPDB_PAGE") == "full" else []
-failed = clicks = 0
-
-
-def check(what, good):
-    global failed
-    if not good:
-        print("FAILED:", what)
-        failed += 1
-
-
-try:
-    browser = chromium.Browser()
-except (TimeoutError, OSError):
-    sys.exit(77)
-
-
-def shot(name):
-    if SHOTS:
-        time.sleep(0.4)
-        browser.screenshot(os.path.join(SHOTS, name + ".png"))
-
-
-def go(path, selector, name):
-    browser.run(f"location.hash = {path!r}; 1")
-    check(f"{name} is shown", browser.until(f"document.querySelector({selector!r}) !== null"))
-
-
-def write(selector, words):
-    """Types in place of all that a field has: once it has the keys, and until the words are there."""
-    field = f"document.querySelector({selector!r})"
-    browser.run(f"{field}.focus(); {field}.select(); 1")
-    check(f"{selector} has the keys", browser.until(f"document.hasFocus() && document.activeElement === {field} && {field}.selectionEnd === {field}.value.length"))
-    browser.call("Input.insertText", text=words)
-    check(f"{words!r} is in {selector}", browser.until(f"{field}.value === {words!r}"))
-
-
-def text(selector="main"):
-    return browser.run(f"document.querySelector({selector!r})?.innerText ?? ''")
-
-
-def accessible(name):
-    if not os.path.exists(AXE):
-        return
-    if not browser.run("'axe' in window"):
-        with open(AXE, encoding="utf-8") as script:
-            browser.run(script.read() + "; 1")
-    found = browser.run("axe.run(document, { resultTypes: ['violations'] }).then(r => r.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 120)}`))")
-    check(f"axe on {name}: {found}", not found)
-
-
-def layout(name):
-    found = browser.run(page_looks.LAYOUT)
-    check(f"layout of {name}: {found}", not found)
-    pale = browser.run(page_looks.CONTRAST)
-    check(f"contrast in {name}: {pale}", not pale)
-
-
-VIEWS = [("#/overview", ".suspect", "overview"), ("#/leaks", ".suspect", "leaks"), ("#/map", "canvas", "map"), ("#/map?shape=icicle", "canvas", "icicle"),
-         ("#/map?by=object&colour=class", "canvas", "map of objects"), ("#/dominators", ".tree .row", "dominators"),
-         ("#/dominators?by=package", "main table td", "merged dominators"), ("#/histogram", "main table td", "histogram"), ("#/paths?target=java.util.HashMap", "main table td", "merged paths"), ("#/class?target=java.lang.String", "main table td", "class"),
-         ("#/threads", "main .thread", "threads"), ("#/waste", ".kinds td", "waste"), ("#/waste?q=duplicates", "main table td", "duplicates"), ("#/loaders", "main table td", "loaders"),
-         ("#/strings?o_match=hello", "main .table", "strings"), ("#/compare?db=1&before=0", "main table td", "compare"),
-         ("#/android?db=2", "main .trace, main .empty", "android"), ("#/sql?sql=SELECT+class,count(*)+AS+n,sum(shallow)+AS+bytes+FROM+objects+GROUP+BY+class"
-         "+ORDER+BY+bytes+DESC+LIMIT+20", ".result td", "sql"), ("#/problems", "main .table", "problems"), ("#/all", "main .parts a", "all queries")]
+clicks = 0
 
 
 def click_on(selector, word, what):
@@ -408,8 +335,7 @@ try:
     shown = browser.run("document.querySelector('main tbody td.n:nth-child(3)').innerText")
     asked = browser.run("fetch('/api/query/dominator-tree?by=class&limit=100000').then(r => r.json()).then(a => Math.max(...a.rows.filter(r => r.level === 0).map(r => r.retained)))")
     check(f"the table has the picture's numbers: {shown}, {asked}", shown.replace(",", "").strip() == str(asked))
-    cache = browser.run("fetch('/api/query/dominators?tree=300&limit=1000').then(r => r.json()).then(a => { const at = a.rows.findIndex(r => (r.label ?? '').includes('HashMap size=500'));"
-                        " let level = a.rows[at].level, ids = [a.rows[at].id]; for (let i = at; i >= 0; i--) if (a.rows[i].level < level) { level = a.rows[i].level; ids.unshift(a.rows[i].id); } return ids; })")
+    cache = sample_cache()
     go(f"#/map?by=object&root={','.join(cache)}", "canvas", "map below an object")
     check("the path of dominators names fields", browser.until("/\\.SESSIONS/.test(document.querySelector('.crumbs').innerText)"))
     check("and can be inspected", browser.until("document.querySelector('.crumbs .act') !== null"))
@@ -699,32 +625,9 @@ try:
     print(f"processor four times slower: content {content:.0f} ms, suspects {suspects:.0f} ms")
     check("content within 1 s and suspects within 2 s", content <= 1000 and suspects <= 2000)
 
-    # Every view at three sizes, light and dark: nothing is cut, nothing lies on something else.
-    android = browser.run("[...document.querySelectorAll('.dbs a')].length") > 2
-    for width, height, dark in (1440, 900, False), (1280, 800, True), (1920, 1080, True), (390, 844, True), (390, 844, False), *EVERY:
-        browser.size(width, height, dark=dark)
-        for path, selector, name in VIEWS:
-            if name == "android" and not android:
-                continue
-            go(path, selector, f"{name} at {width}")
-            time.sleep(0.1)
-            if name == "android" and browser.run("document.querySelector('.gallery img') !== null"):
-                check("bitmaps are pictures", browser.until("[...document.querySelectorAll('.gallery img')].some(i => i.complete && i.naturalWidth > 1)"))
-            layout(f"{name} at {width} pixels")
-            if (width, dark) in ((1440, False), (1280, True), (390, True), *[(w, d) for w, _, d in EVERY]) or EVERY and width == 390:
-                accessible(f"{name} at {width} pixels{', dark' if dark else ''}")
-            if SHOTS and width == 1440 or name == "overview":
-                shot(f"{name.replace(' ', '_')}_{width}{'_dark' if dark else ''}")
-    for tab in "fields", "contents", "referrers", "path", "dominated":
-        go(f"#/overview?obj={cache[-1]}&tab={tab}", ".inspector .holds, .inspector .chain", f"inspector: {tab}")
-        accessible(f"inspector: {tab}")
-    browser.run("document.getElementById('search').focus(); 1")
-    write("#search", "hashmap")
-    browser.until("document.querySelectorAll('#found li').length > 1")
-    accessible("the search, open")
-    if not os.path.exists(AXE):
-        print("axe-core is not here: nothing was looked at with it")
-        check("axe-core is where install-deps.sh --all put it", not os.path.exists(VENV))
+    # Views on a desk and on a phone: nothing is cut, nothing lies on something else. page_looks_test has all sizes.
+    for width, height, dark in (1440, 900, False), (390, 844, True):
+        look_at_views(width, height, dark)
     browser.run("document.activeElement.blur(); document.querySelector('.skip').focus(); 1")
     check("a link leads past what is on all views", browser.run("(r => r.left >= 0)(document.querySelector('.skip').getBoundingClientRect())"))
     browser.key("Enter")
@@ -770,5 +673,4 @@ try:
     check("markup in a report is text", browser.until("document.querySelector('main table')?.innerText.includes('<script>&')"))
     check("nothing went wrong in the page: " + "; ".join(browser.errors[:3]), not browser.errors)
 finally:
-    browser.close()
-sys.exit(1 if failed else 0)
+    end()

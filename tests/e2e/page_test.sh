@@ -1,8 +1,8 @@
 #!/bin/sh
 # page_test.sh - the page in a real browser (Debian's chromium): each view, clicks, keys, a narrow
 # screen, a heap full of markup, and the report as one file. Skipped where there is no chromium.
-# page_client.py beside it has the clicks; page_big_test.sh has a big heap. SHOTS=FOLDER keeps
-# pictures of the views. With HEAPDB_PAGE=full axe-core looks at each size in light and dark.
+# page_client.py beside it has the clicks; page_big_test.sh has a big heap, page_looks_test.sh all
+# sizes. SHOTS=FOLDER keeps pictures of the views.
 # shellcheck disable=SC2016
 set -eu
 
@@ -51,6 +51,6 @@ start_serve "$@"
 code=0
 limit=290
 [ "${HEAPDB_PAGE:-small}" = small ] || limit=1500
-timeout $limit python3 "$HDB_ROOT/tests/e2e/page_client.py" "$(cat url)" "$work" || code=$?
+timeout $limit python3 "$HDB_ROOT/tests/e2e/${CLIENT:-page_client.py}" "$(cat url)" "$work" || code=$?
 [ "$code" -ne 77 ] || echo "chromium does not start here"
 exit "$code"
