@@ -190,6 +190,7 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 		      struct hdb_error *err)
 {
 	const uint32_t i = ix % STORE_BLOCK_OBJECTS;
+	uint32_t k = i / STORE_LIST_GROUP * STORE_LIST_GROUP;
 	const uint8_t *p, *end;
 	uint64_t head = 0;
 
@@ -198,7 +199,12 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 		return damaged(lists, "list missing", err);
 	p = group_start(&lists->block, i / STORE_LIST_GROUP);
 	end = lists->block.data + lists->block.size;
-	for (uint32_t k = i / STORE_LIST_GROUP * STORE_LIST_GROUP; p && k <= i; k++) {
+	/* Behind the list that was read to its end is the next one of the group. */
+	if (k < i && ix == lists->ix + 1 && !lists->left && !lists->is_big && lists->end == end) {
+		k = i;
+		p = lists->at;
+	}
+	for (; p && k <= i; k++) {
 		p = get_varint(p, end, &head);
 		if (p && k < i && !(head & 1))
 			p = skip_entries(p, end, head >> 1);
