@@ -8,9 +8,10 @@
 # DUMP is one of bench/java's `orders` (java/make.sh orders); without it the dump is made, which needs
 # JAVA_HOME. Tables of all databases are built before. sqlite3 is what Debian has; its tables are
 # written from heapdb's rows, with indices on what is looked up. DUCKDB is a Python that has the module
-# duckdb, python3 if that is not set; without it DuckDB's column stays empty. MAT_OQL is a command that answers a
-# statement with the index files kept (it gets dump and statement), MAT_QUERY one for registered
-# queries ("histogram"); without them MAT's columns stay empty. Both print rows on standard output.
+# duckdb, python3 if that is not set; without it DuckDB's column stays empty. MAT_OQL is a command that
+# answers a statement with the index files kept (it gets dump and statement), MAT_QUERY one for
+# registered queries ("histogram"); without them MAT's columns stay empty. Both print rows on standard
+# output.
 set -eu
 
 # shellcheck source=bench/common.sh
@@ -155,7 +156,10 @@ both "the ten largest objects" "SELECT id, class, retained FROM objects ORDER BY
 # shellcheck disable=SC2016
 both "the ten largest of a class" 'SELECT id, retained FROM "Orders$Order" ORDER BY retained DESC LIMIT 10'
 both "texts by how often they occur" "SELECT text, count(*) FROM strings GROUP BY text ORDER BY 2 DESC LIMIT 10"
-both "objects by references to them" "SELECT target, count(*) FROM refs GROUP BY target ORDER BY 2 DESC LIMIT 10"
+targets="SELECT target, count(*) FROM refs GROUP BY target ORDER BY 2 DESC LIMIT 10"
+both "targets of references, grouped" "$targets"
+ask "objects with most referrers: the column" \
+	"SELECT id, referrers FROM objects ORDER BY referrers DESC LIMIT 10" "$targets" ""
 # shellcheck disable=SC2016
 both "a class joined with what a field refers to" \
 	'SELECT count(*), sum(t.shallow) FROM "Orders$Order" o JOIN objects t ON t.id = o.total'
