@@ -1,57 +1,126 @@
 /*
- * sqlite/sql_object_tree.c - the objects that retain a number of bytes or more: the top of the
- * dominator tree, for nothing retains more than what dominates it.
+ * sqlite/sql_object_tree.c - the first objects of an order, and those that retain a number of bytes
+ * or more: from the top of the dominator tree, for nothing retains more than what dominates it; or
+ * by one pass.
  */
 #include "sqlite/sql_objects.h"
 
-#include "base/scope.h"
 #include "common/grow.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-struct found {
-	uint64_t bound;
-	uint32_t *ixs; /* owned */
-	size_t count, room;
-	bool is_over; /* there are too many */
+struct top {
+	uint64_t bytes; /* retained; of referrers ~number: the least comes first */
+	uint32_t ix;
 };
 
-static int add(struct found *f, uint32_t ix, struct hdb_error *err)
+/* A heap, the largest first. */
+struct tops {
+	struct top *data; /* owned */
+	size_t count, room;
+};
+
+static bool is_larger(const struct top *a, const struct top *b)
 {
-	f->is_over = f->count == LARGEST_MAX;
-	if (f->is_over)
-		return HDB_OK;
-	assert(f->count <= f->room);
-	if (f->count == f->room && !GROW(f->ixs, f->room))
-		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu objects", f->count);
-	f->ixs[f->count++] = ix;
+	return a->bytes > b->bytes || (a->bytes == b->bytes && a->ix < b->ix);
+}
+
+static int push_top(struct tops *t, struct top top, struct hdb_error *err)
+{
+	size_t at = t->count;
+
+	if (at == t->room && !GROW(t->data, t->room))
+		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu objects", at);
+	t->count++;
+	while (at > 0 && is_larger(&top, &t->data[(at - 1) / 2])) {
+		t->data[at] = t->data[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	t->data[at] = top;
 	return HDB_OK;
 }
 
-/* Adds what an object dominates and retains as much. */
-static int add_children(struct objects_cursor *c, uint32_t ix, struct found *f,
-			struct hdb_error *err)
+static struct top pop_top(struct tops *t)
 {
-	const uint32_t *ixs;
-	uint64_t retained;
-	size_t count = 0;
-	int r = hdb_list_begin(c->list, ix, NULL, err);
+	const struct top first = t->data[0], last = t->data[--t->count];
+	size_t at = 0;
 
-	if (r < 0)
-		return r;
-	while (!f->is_over) {
-		r = hdb_list_next(c->list, &ixs, &count, err);
-		if (r != HDB_OK || !count)
-			return r;
-		for (size_t i = 0; i < count && !f->is_over; i++) {
-			TRY(hdb_retained_at(c->db, ixs[i], &retained, err));
-			if (retained < f->bound) /* the largest come first */
-				return HDB_OK;
-			TRY_ERRORS(add(f, ixs[i], err));
-		}
+	assert(!is_larger(&last, &first));
+	for (;;) {
+		size_t child = at * 2 + 1;
+
+		if (child >= t->count)
+			break;
+		if (child + 1 < t->count && is_larger(&t->data[child + 1], &t->data[child]))
+			child++;
+		if (!is_larger(&t->data[child], &last))
+			break;
+		t->data[at] = t->data[child];
+		at = child;
 	}
+	if (t->count)
+		t->data[at] = last;
+	assert(!t->count || !is_larger(&t->data[0], &first));
+	return first;
+}
+
+/* ---- the dominator tree ---- */
+
+/* What an object dominates goes in, as many as are wanted, for they come largest first. */
+static int push_children(struct objects_cursor *c, struct tops *t, uint32_t ix, uint64_t wanted,
+			 struct hdb_error *err)
+{
+	uint64_t pushed = 0;
+	const uint32_t *ixs;
+	size_t count = 0;
+
+	TRY_ERRORS(hdb_list_begin(c->list, ix, NULL, err));
+	do {
+		TRY(hdb_list_next(c->list, &ixs, &count, err));
+		for (size_t i = 0; i < count && pushed < wanted; i++) {
+			struct hdb_object_facts facts = { 0 };
+			struct top top = { .ix = ixs[i] };
+
+			TRY(hdb_object_at(c->db, top.ix, &facts, err));
+			TRY(hdb_retained_at(c->db, top.ix, &top.bytes, err));
+			if (top.bytes < c->retained_from)
+				return HDB_OK;
+			TRY_ERRORS(push_top(t, top, err));
+			pushed += facts.is_real != 0;
+		}
+	} while (count && pushed < wanted);
 	return HDB_OK;
+}
+
+int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_error *err)
+{
+	struct tops tops = { 0 };
+	int r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err);
+
+	assert(!c->found);
+	c->found = calloc(wanted + 1, sizeof(*c->found));
+	if (!c->found && r == HDB_OK)
+		r = sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", wanted);
+	if (r == HDB_OK)
+		r = push_children(c, &tops, HDB_NONE, wanted, err);
+	while (r == HDB_OK && tops.count && c->list_count < wanted) {
+		const struct top top = pop_top(&tops);
+
+		if ((r = sql_object_take(c, top.ix, err)) != HDB_OK)
+			break;
+		c->found[c->list_count] = top.ix;
+		c->list_count += c->facts.is_real != 0;
+		r = push_children(c, &tops, top.ix, wanted - c->list_count, err);
+		if (c->source->cancel && *c->source->cancel)
+			r = sql_fail(err, HDB_EINTR, "interrupted");
+		/* Which of too many are the largest does not matter. */
+		if (c->retained_from && c->list_count + tops.count >= wanted)
+			c->list_count = wanted;
+	}
+	c->list_ixs = c->found;
+	free(tops.data);
+	return r;
 }
 
 static int compare(const void *a, const void *b)
@@ -61,67 +130,68 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Keeps the members of the table, in the order of a scan. */
-static int keep_members(struct objects_cursor *c, struct found *f, bool is_descending,
-			struct hdb_error *err)
+int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is_few,
+			  struct hdb_error *err)
 {
-	size_t kept = 0;
+	assert(c->retained_from > 0);
+	TRY(sql_objects_largest(c, LARGEST_MAX + 1, err));
+	*is_few = c->list_count <= LARGEST_MAX;
+	if (*is_few && c->list_count)
+		qsort(c->found, c->list_count, sizeof(*c->found), compare);
+	for (size_t i = 0; *is_few && is_descending && i < c->list_count / 2; i++) {
+		const uint32_t other = c->found[i];
 
-	for (size_t i = 0; i < f->count; i++) {
-		TRY(sql_object_take(c, f->ixs[i], err));
-		if (sql_object_is_member(c))
-			f->ixs[kept++] = f->ixs[i];
-	}
-	assert(kept <= f->count);
-	f->count = kept;
-	if (kept)
-		qsort(f->ixs, kept, sizeof(*f->ixs), compare);
-	for (size_t i = 0; is_descending && i < kept / 2; i++) {
-		const uint32_t other = f->ixs[i];
-
-		f->ixs[i] = f->ixs[kept - 1 - i];
-		f->ixs[kept - 1 - i] = other;
+		c->found[i] = c->found[c->list_count - 1 - i];
+		c->found[c->list_count - 1 - i] = other;
 	}
 	return HDB_OK;
 }
 
-static void release_found(struct found *f)
+/* ---- numbers of referrers ---- */
+
+/* The least of those seen are on top, to be replaced. */
+static int read_referrers(struct tops *t, struct hdb_scan *scan, size_t wanted,
+			  struct hdb_error *err)
 {
-	free(f->ixs);
+	struct hdb_batch batch;
+	int r;
+
+	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
+		for (size_t i = 0; i < batch.count; i++) {
+			const struct top top = { ~batch.referrers[i], ~batch.ix[i] };
+
+			if (t->count == wanted && !is_larger(&t->data[0], &top))
+				continue;
+			if (t->count == wanted)
+				(void)pop_top(t);
+			TRY(push_top(t, top, err));
+		}
+	return r < 0 ? r : HDB_OK;
 }
 
-/* Stops with f->is_over where there are too many. */
-static int find_members(struct objects_cursor *c, struct found *f, bool is_descending,
-			struct hdb_error *err)
+int sql_objects_most_referred(struct objects_cursor *c, unsigned columns, size_t wanted,
+			      struct hdb_error *err)
 {
-	TRY(add_children(c, HDB_NONE, f, err));
-	for (size_t i = 0; i < f->count && !f->is_over; i++) {
-		TRY(add_children(c, f->ixs[i], f, err));
-		if (c->source->cancel && *c->source->cancel)
-			return sql_fail(err, HDB_EINTR, "interrupted");
-	}
-	return f->is_over ? HDB_OK : keep_members(c, f, is_descending, err);
-}
+	const struct hdb_scan_options opt = {
+		.columns = columns | HDB_SCAN_REFERRERS,
+		.population = c->population,
+	};
+	struct tops tops = { 0 };
+	struct hdb_scan *scan;
+	int r;
 
-int sql_objects_retaining(struct objects_cursor *c, uint64_t bound, bool is_descending,
-			  bool *is_few, struct hdb_error *err)
-{
-	BASE_SCOPED(release_found) struct found f = { .bound = bound };
-	int r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err);
+	TRY(hdb_scan_open(c->db, &opt, &scan, err));
+	r = wanted ? read_referrers(&tops, scan, wanted, err) : HDB_OK;
+	hdb_scan_close(scan);
+	c->list_count = tops.count;
+	c->list_ixs = c->found = calloc(tops.count + 1, sizeof(*c->found));
+	if (!c->found && r == HDB_OK)
+		r = sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", tops.count);
+	while (r == HDB_OK && tops.count) {
+		const struct top least = pop_top(&tops);
 
-	assert(bound > 0);
-	assert(!c->found);
-	if (r == HDB_OK)
-		r = find_members(c, &f, is_descending, err);
-	*is_few = r == HDB_OK && !f.is_over;
-	if (*is_few) {
-		c->list_ixs = c->found = f.ixs;
-		c->list_count = f.count;
-		c->list_at = 0;
-		f.ixs = NULL;
-	} else {
-		hdb_list_close(c->list);
-		c->list = NULL;
+		c->found[tops.count] = ~least.ix;
 	}
+	free(tops.data);
 	return r;
 }

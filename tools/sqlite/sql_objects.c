@@ -8,8 +8,6 @@
 #include "sqlite/sql_objects.h"
 
 #include "base/scope.h"
-#include "common/grow.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,15 +58,12 @@ static void end_objects(struct objects_cursor *c)
 	hdb_scan_close(c->scan);
 	hdb_list_close(c->list);
 	free(c->marks);
-	free(c->tops);
 	free(c->found);
 	c->found = NULL;
 	c->scan = NULL;
 	c->list = NULL;
 	c->marks = NULL;
-	c->tops = NULL;
-	c->top_count = c->top_room = 0;
-	c->is_single = false;
+	c->is_single = c->is_largest = false;
 	c->at = 0;
 	c->batch.count = 0;
 	c->list_count = c->list_at = 0;
@@ -81,13 +76,6 @@ static int close_objects(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-/* ---- the largest first ---- */
-
-static bool is_larger(const struct top *a, const struct top *b)
-{
-	return a->retained > b->retained || (a->retained == b->retained && a->ix < b->ix);
-}
-
 void sql_objects_check(const struct objects_cursor *c)
 {
 	assert(c->source);
@@ -96,70 +84,6 @@ void sql_objects_check(const struct objects_cursor *c)
 	assert(c->at_end || !c->scan || c->at < c->batch.count);
 	assert(c->list_at <= c->list_count);
 	assert(!c->found || c->list_ixs == c->found);
-	assert(c->top_count <= c->top_room);
-	assert(c->tops || !c->top_room);
-}
-
-static int push_top(struct objects_cursor *c, struct top top, struct hdb_error *err)
-{
-	size_t at = c->top_count;
-
-	if (at == c->top_room && !GROW(c->tops, c->top_room))
-		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu objects", at);
-	c->top_count++;
-	while (at > 0 && is_larger(&top, &c->tops[(at - 1) / 2])) {
-		c->tops[at] = c->tops[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	c->tops[at] = top;
-	return HDB_OK;
-}
-
-static struct top pop_top(struct objects_cursor *c)
-{
-	const struct top first = c->tops[0], last = c->tops[--c->top_count];
-	size_t at = 0;
-
-	assert(!is_larger(&last, &first));
-	for (;;) {
-		size_t child = at * 2 + 1;
-
-		if (child >= c->top_count)
-			break;
-		if (child + 1 < c->top_count && is_larger(&c->tops[child + 1], &c->tops[child]))
-			child++;
-		if (!is_larger(&c->tops[child], &last))
-			break;
-		c->tops[at] = c->tops[child];
-		at = child;
-	}
-	if (c->top_count)
-		c->tops[at] = last;
-	assert(!c->top_count || !is_larger(&c->tops[0], &first));
-	return first;
-}
-
-/* What an object dominates goes in: as many as are asked for, for they come largest first. */
-static int push_children(struct objects_cursor *c, uint32_t ix, struct hdb_error *err)
-{
-	uint64_t pushed = 0;
-	const uint32_t *ixs;
-	size_t count = 0;
-
-	TRY_ERRORS(hdb_list_begin(c->list, ix, NULL, err));
-	do {
-		TRY(hdb_list_next(c->list, &ixs, &count, err));
-		for (size_t i = 0; i < count && pushed < c->wanted; i++) {
-			struct hdb_object_facts facts = { 0 };
-			struct top top = { .ix = ixs[i] };
-
-			TRY(hdb_object_at(c->db, top.ix, &facts, err));
-			TRY(hdb_retained_at(c->db, top.ix, &top.retained, err));
-			TRY_ERRORS(push_top(c, top, err));
-			pushed += facts.is_real != 0;
-		}
-	} while (count && pushed < c->wanted);
-	return HDB_OK;
 }
 
 /* ---- stepping ---- */
@@ -204,22 +128,6 @@ static int begin_unreachable(struct objects_cursor *c, struct hdb_error *err)
 	return r == HDB_OK ? hdb_scan_next(c->scan, &c->batch, err) : r;
 }
 
-static int next_largest(struct objects_cursor *c, struct hdb_error *err)
-{
-	do {
-		struct top top;
-
-		if (!c->top_count)
-			return begin_unreachable(c, err);
-		top = pop_top(c);
-		TRY(sql_object_take(c, top.ix, err));
-		if (c->facts.is_real && c->wanted)
-			c->wanted--;
-		TRY(push_children(c, top.ix, err));
-	} while (!c->facts.is_real);
-	return HDB_OK;
-}
-
 static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 {
 	int r;
@@ -228,7 +136,7 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 		assert(c->list_at <= c->list_count);
 		if (c->list_at == c->list_count) {
 			if (c->found)
-				return HDB_END;
+				return c->is_largest ? begin_unreachable(c, err) : HDB_END;
 			r = hdb_list_next(c->list, &c->list_ixs, &c->list_count, err);
 			c->list_at = 0;
 			if (r < 0)
@@ -256,8 +164,6 @@ static int step(struct objects_cursor *c)
 		r = sql_fail(&err, HDB_EINTR, "interrupted");
 	} else if (c->is_single) {
 		r = HDB_END;
-	} else if (c->tops) {
-		r = next_largest(c, &err);
 	} else if (c->list || c->found) {
 		r = next_of_list(c, &err);
 	} else {
@@ -534,12 +440,9 @@ static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error
 	bool is_few = false;
 
 	if (c->retained_from && hdb_has(c->db) & HDB_NEED_CHILDREN) {
-		TRY(sql_objects_retaining(c, c->retained_from, (index & DESCENDING) != 0, &is_few,
-					  err));
+		TRY(sql_objects_retaining(c, (index & DESCENDING) != 0, &is_few, err));
 	}
-	if (!is_few)
-		return begin_scan(c, index, err);
-	return c->list_count ? next_of_list(c, err) : HDB_END;
+	return is_few ? next_of_list(c, err) : begin_scan(c, index, err);
 }
 
 /* What an object dominates; NULL: what none does. */
@@ -555,65 +458,16 @@ static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struc
 	return next_of_list(c, err);
 }
 
-/* The dominator tree from its top; one more than the limit, for SQLite asks once too often. */
-static int begin_largest(struct objects_cursor *c, sqlite3_value *limit, struct hdb_error *err)
+/* As many as are asked for, and one more, for SQLite asks once too often. */
+static int begin_first(struct objects_cursor *c, int index, sqlite3_value *limit,
+		       struct hdb_error *err)
 {
-	c->wanted = (uint64_t)sqlite3_value_int64(limit) + 1;
-	TRY(hdb_list_open(c->db, HDB_DOMINATED, &c->list, err));
-	TRY(push_children(c, HDB_NONE, err));
-	return next_largest(c, err);
-}
+	const size_t wanted = (size_t)sqlite3_value_int64(limit) + 1;
 
-/* A pass over the numbers of referrers; of those seen, `tops` has the least on top. */
-static int find_most_referred(struct objects_cursor *c, struct hdb_scan *scan, size_t wanted,
-			      struct hdb_error *err)
-{
-	struct hdb_batch batch;
-	int r;
-
-	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
-		for (size_t i = 0; i < batch.count; i++) {
-			const struct top top = { .retained = ~batch.referrers[i],
-						 .ix = ~batch.ix[i] };
-
-			if (c->top_count == wanted && !is_larger(&c->tops[0], &top))
-				continue;
-			if (c->top_count == wanted)
-				(void)pop_top(c);
-			TRY(push_top(c, top, err));
-		}
-	return r < 0 ? r : HDB_OK;
-}
-
-static int begin_most_referred(struct objects_cursor *c, int index, sqlite3_value *limit,
-			       struct hdb_error *err)
-{
-	const struct hdb_scan_options opt = {
-		.columns = (unsigned)index >> SCAN_SHIFT | HDB_SCAN_REFERRERS,
-		.population = c->population,
-	};
-	const size_t wanted = (size_t)sqlite3_value_int64(limit);
-	struct hdb_scan *scan;
-	int r;
-
-	if (!wanted)
-		return HDB_END;
-	TRY(hdb_scan_open(c->db, &opt, &scan, err));
-	r = find_most_referred(c, scan, wanted, err);
-	hdb_scan_close(scan);
-	TRY_ERRORS(r);
-	c->list_count = c->top_count;
-	c->list_ixs = c->found = calloc(c->list_count + 1, sizeof(*c->found));
-	if (!c->found)
-		return sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", c->list_count);
-	while (c->top_count) {
-		const struct top least = pop_top(c);
-
-		c->found[c->top_count] = ~least.ix;
-	}
-	free(c->tops);
-	c->tops = NULL;
-	c->top_room = 0;
+	c->is_largest = index & LARGEST;
+	TRY(c->is_largest ?
+		    sql_objects_largest(c, wanted, err) :
+		    sql_objects_most_referred(c, (unsigned)index >> SCAN_SHIFT, wanted, err));
 	return next_of_list(c, err);
 }
 
@@ -642,10 +496,8 @@ static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *te
 		r = begin_one(c, index, argv[0], &err);
 	else if (index & BY_DOMINATOR)
 		r = begin_dominated(c, argv[0], &err);
-	else if (index & LARGEST && argc)
-		r = begin_largest(c, argv[0], &err);
-	else if (index & MOST_REFERRED && argc)
-		r = begin_most_referred(c, index, argv[0], &err);
+	else if (index & (LARGEST | MOST_REFERRED) && argc)
+		r = begin_first(c, index, argv[0], &err);
 	else
 		r = begin_constrained(c, index, argc, argv, &err);
 	r = sql_end(c->source, r, &err);

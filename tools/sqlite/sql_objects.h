@@ -1,7 +1,7 @@
 /*
  * sqlite/sql_objects.h - tables of objects, among the files that make them: what a table has
  * (sql_shapes.c), which constraints it takes (sql_object_plan.c), its rows (sql_objects.c; those
- * that retain much: sql_object_tree.c) and their columns (sql_object_columns.c). Private to sqlite.
+ * that come first: sql_object_tree.c) and their columns (sql_object_columns.c). Private to sqlite.
  */
 #ifndef SQLITE_SQL_OBJECTS_H
 #define SQLITE_SQL_OBJECTS_H
@@ -80,13 +80,6 @@ enum {
 	SCAN_SHIFT = 20          /* enum hdb_scan_column from here on */
 };
 
-/* A part of the dominator tree's top, in a heap by retained size; or by another number. */
-struct top {
-	uint64_t retained;
-	uint32_t ix;
-	uint32_t rest; /* list that has its next sibling, as a number in lists */
-};
-
 struct objects_cursor {
 	struct sqlite3_vtab_cursor base;
 	struct sql_source *source;
@@ -108,13 +101,10 @@ struct objects_cursor {
 	int population;
 	uint32_t rest_of; /* when looking for one: from, to */
 	uint32_t from_ix, end_ix;
-	/* the largest first */
-	struct top *tops;
-	size_t top_count, top_room;
-	uint64_t wanted;
 	uint64_t retained_from; /* 0: no constraint */
-	/* those that retain so much, or with most referrers: what `list_ixs` points to; owned */
+	/* those that retain so much, or come first: what `list_ixs` points to; owned */
 	uint32_t *found;
+	bool is_largest; /* what retains nothing comes behind them */
 };
 
 /* Asserts what holds of a cursor between SQLite's calls: a few comparisons. */
@@ -164,12 +154,19 @@ bool sql_object_is_member(const struct objects_cursor *c);
 bool sql_has_negative_ids(struct hdb *db);
 
 /*
- * Makes the members that retain `bound` bytes (1 at least) or more the cursor's list, in order of
- * index. *is_few is false, and nothing is done, if the dominator tree has more than LARGEST_MAX
- * such objects: a scan finds them sooner. Its table is built if it is not there.
+ * Makes these the cursor's list: the `wanted` objects that retain most, but none that retains less
+ * than c->retained_from. The tree's table is built if it is not there.
  */
-int sql_objects_retaining(struct objects_cursor *c, uint64_t bound, bool is_descending,
-			  bool *is_few, struct hdb_error *err);
+int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_error *err);
+/*
+ * All that retain c->retained_from (1 at least), in order of index. *is_few is false if the
+ * dominator tree has more than LARGEST_MAX such objects: a scan finds them sooner.
+ */
+int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is_few,
+			  struct hdb_error *err);
+/* Those with most referrers. */
+int sql_objects_most_referred(struct objects_cursor *c, unsigned columns, size_t wanted,
+			      struct hdb_error *err);
 
 /* xColumn of tables of objects. */
 int sql_object_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number);
