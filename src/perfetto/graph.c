@@ -3,6 +3,7 @@
  */
 #include "perfetto/perfetto_private.h"
 
+#include "base/sort.h"
 #include "base/try.h"
 #include "hprof/reader.h"
 
@@ -125,7 +126,7 @@ static int take_field_name(struct perfetto_tables *g, struct proto string, struc
 			text = field.bytes;
 	}
 	TRY(field_no(g, id, &no, err));
-	*base_vec_at(&g->fields, struct proto, no) = text;
+	*perfetto_field_at(g, no) = text;
 	return HDB_OK;
 }
 
@@ -153,17 +154,15 @@ static uint8_t element_of(const struct proto *name)
 static int take_type_fields(struct perfetto_tables *g, struct proto_field *field,
 			    struct perfetto_type *type, struct hdb_error *err)
 {
-	struct base_vec ids = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec ids = { 0 };
 	uint32_t no;
-	int r = take_numbers(field, &ids, err);
 
-	for (size_t i = 0; r == HDB_OK && i < ids.count; i++) {
-		if ((r = field_no(g, *base_vec_at(&ids, uint64_t, i), &no, err)) == HDB_OK)
-			r = base_vec_push(&g->type_fields, &no, sizeof(no), err);
-		type->field_count += r == HDB_OK;
+	TRY(take_numbers(field, &ids, err));
+	for (size_t i = 0; i < ids.count; i++, type->field_count++) {
+		TRY(field_no(g, *base_vec_at(&ids, uint64_t, i), &no, err));
+		TRY(base_vec_push(&g->type_fields, &no, sizeof(no), err));
 	}
-	base_vec_release(&ids);
-	return r;
+	return HDB_OK;
 }
 
 static int add_type(struct perfetto_tables *g, struct perfetto_type *type, struct hdb_error *err)
@@ -221,22 +220,20 @@ static int take_type(struct perfetto_tables *g, struct proto message, struct hdb
 static int take_root(struct perfetto_tables *g, struct proto message, struct hdb_error *err)
 {
 	struct perfetto_root root = { 0 };
-	struct base_vec ids = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec ids = { 0 };
 	struct proto_field field;
-	int r = HDB_OK;
 
-	while (r == HDB_OK && proto_next(&message, &field)) {
+	while (proto_next(&message, &field)) {
 		if (field.no == ROOT_KIND)
 			root.kind = (uint32_t)field.value;
 		else if (field.no == ROOT_OBJECTS)
-			r = take_numbers(&field, &ids, err);
+			TRY(take_numbers(&field, &ids, err));
 	}
-	for (size_t i = 0; r == HDB_OK && i < ids.count; i++) {
+	for (size_t i = 0; i < ids.count; i++) {
 		root.id = *base_vec_at(&ids, uint64_t, i);
-		r = base_vec_push(&g->roots, &root, sizeof(root), err);
+		TRY(base_vec_push(&g->roots, &root, sizeof(root), err));
 	}
-	base_vec_release(&ids);
-	return r;
+	return HDB_OK;
 }
 
 /* What is the same as of the object before is left out: the heap, and most of an ID. */
@@ -317,25 +314,27 @@ struct class_name {
 	uint32_t type_no;
 };
 
+static int compare_classes(const struct class_name *a, const struct class_name *b)
+{
+	const size_t m = proto_size(&a->name), n = proto_size(&b->name);
+	const int order = memcmp(a->name.at, b->name.at, m < n ? m : n);
+
+	if (order)
+		return order;
+	BASE_ASCENDING(m, n);
+	BASE_ASCENDING(a->location_id, b->location_id);
+	return 0;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	const struct class_name *x = a, *y = b;
-	const size_t m = proto_size(&x->name), n = proto_size(&y->name);
-	const int order = memcmp(x->name.at, y->name.at, m < n ? m : n);
+	const int order = compare_classes(x, y);
 
-	if (order || m != n)
-		return order ? order : m < n ? -1 : 1;
-	if (x->location_id != y->location_id)
-		return x->location_id < y->location_id ? -1 : 1;
-	return x->type_no < y->type_no ? -1 : x->type_no > y->type_no;
-}
-
-static int compare_classes(const struct class_name *a, const struct class_name *b)
-{
-	struct class_name x = *a;
-
-	x.type_no = b->type_no;
-	return compare_names(&x, b);
+	if (order)
+		return order;
+	BASE_ASCENDING(x->type_no, y->type_no);
+	return 0;
 }
 
 /*
@@ -345,12 +344,12 @@ static int compare_classes(const struct class_name *a, const struct class_name *
 static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
 {
 	const size_t prefix = sizeof(class_prefix) - 1;
-	struct base_vec names[2] = { { 0 }, { 0 } };
-	size_t at[2] = { 0, 0 };
-	int r = HDB_OK;
+	BASE_SCOPED(base_vec_release) struct base_vec classes = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec made_up = { 0 };
+	size_t c = 0, m = 0;
 
-	for (size_t i = 0; r == HDB_OK && i < g->types.count; i++) {
-		const struct perfetto_type *type = base_vec_at(&g->types, struct perfetto_type, i);
+	for (size_t i = 0; i < g->types.count; i++) {
+		const struct perfetto_type *type = perfetto_type_at(g, i);
 		struct class_name name = { type->name, type->location_id, (uint32_t)i };
 		const bool is_made_up = proto_size(&name.name) > prefix &&
 					memcmp(name.name.at, class_prefix, prefix) == 0 &&
@@ -360,24 +359,21 @@ static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
 			name.name.at += prefix;
 			name.name.end--;
 		}
-		r = base_vec_push(&names[is_made_up], &name, sizeof(name), err);
+		TRY(base_vec_push(is_made_up ? &made_up : &classes, &name, sizeof(name), err));
 	}
-	for (unsigned i = 0; i < 2; i++)
-		base_vec_sort(&names[i], sizeof(struct class_name), compare_names);
-	while (r == HDB_OK && at[0] < names[0].count && at[1] < names[1].count) {
-		const struct class_name *class = base_vec_at(&names[0], struct class_name, at[0]);
-		const struct class_name *made_up = base_vec_at(&names[1], struct class_name, at[1]);
-		const int order = compare_classes(class, made_up);
+	base_vec_sort(&classes, sizeof(struct class_name), compare_names);
+	base_vec_sort(&made_up, sizeof(struct class_name), compare_names);
+	while (c < classes.count && m < made_up.count) {
+		const struct class_name *class = base_vec_at(&classes, struct class_name, c);
+		const struct class_name *of = base_vec_at(&made_up, struct class_name, m);
+		const int order = compare_classes(class, of);
 
 		if (order == 0)
-			base_vec_at(&g->types, struct perfetto_type, made_up->type_no)->class_of =
-				class->type_no;
-		at[0] += order <= 0;
-		at[1] += order >= 0;
+			perfetto_type_at(g, of->type_no)->class_of = class->type_no;
+		c += order <= 0;
+		m += order >= 0;
 	}
-	base_vec_release(&names[0]);
-	base_vec_release(&names[1]);
-	return r;
+	return HDB_OK;
 }
 
 /* Superclasses, and how many reference fields an object has with those. */
@@ -469,16 +465,13 @@ static int link_by_class(struct perfetto_tables *g, const struct base_idmap *cla
 			 struct perfetto_type *type, struct perfetto_references *refs,
 			 struct hdb_error *err)
 {
-	const int r = perfetto_references_read(
-		g, base_vec_at(&g->objects, struct perfetto_object, type->class_object), refs, err);
-
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(
+		perfetto_references_read(g, perfetto_object_at(g, type->class_object), refs, err));
 	for (size_t i = 0; i < refs->fields.count; i++) {
 		const uint64_t no = *base_vec_at(&refs->fields, uint64_t, i);
 		struct proto class_name, name;
 
-		perfetto_field_name(base_vec_at(&g->fields, struct proto, no), &class_name, &name);
+		perfetto_field_name(perfetto_field_at(g, no), &class_name, &name);
 		if (perfetto_text_is(&name, "superClass") &&
 		    perfetto_text_is(&class_name, "java.lang.Class"))
 			type->super_no =
@@ -490,28 +483,24 @@ static int link_by_class(struct perfetto_tables *g, const struct base_idmap *cla
 static int find_class_objects(struct perfetto_tables *g, struct perfetto_references *refs,
 			      struct hdb_error *err)
 {
-	struct base_idmap classes = { .work = g->trace->work };
-	int r = HDB_OK;
+	BASE_SCOPED(base_idmap_release) struct base_idmap classes = { .work = g->trace->work };
 
-	for (size_t i = 0; r == HDB_OK && i < g->objects.count; i++) {
-		const struct perfetto_object *object =
-			base_vec_at(&g->objects, struct perfetto_object, i);
-		const uint32_t no =
-			base_vec_at(&g->types, struct perfetto_type, object->type_no)->class_of;
+	for (size_t i = 0; i < g->objects.count; i++) {
+		const struct perfetto_object *object = perfetto_object_at(g, i);
+		const uint32_t no = perfetto_type_at(g, object->type_no)->class_of;
 
 		if (no == PERFETTO_NONE)
 			continue;
-		base_vec_at(&g->types, struct perfetto_type, no)->class_object = (uint32_t)i;
-		r = base_idmap_put(&classes, object->id, no, err);
+		perfetto_type_at(g, no)->class_object = (uint32_t)i;
+		TRY(base_idmap_put(&classes, object->id, no, err));
 	}
-	for (size_t i = 0; r == HDB_OK && i < g->types.count; i++) {
-		struct perfetto_type *type = base_vec_at(&g->types, struct perfetto_type, i);
+	for (size_t i = 0; i < g->types.count; i++) {
+		struct perfetto_type *type = perfetto_type_at(g, i);
 
 		if (!type->super_id && type->class_object != PERFETTO_NONE)
-			r = link_by_class(g, &classes, type, refs, err);
+			TRY(link_by_class(g, &classes, type, refs, err));
 	}
-	base_idmap_release(&classes);
-	return r;
+	return HDB_OK;
 }
 
 static bool is_same(const struct proto *a, const struct proto *b)
@@ -524,17 +513,16 @@ static int add_field(struct perfetto_tables *g, uint32_t type_no, uint32_t no,
 		     struct hdb_error *err)
 {
 	struct perfetto_added added = { .field_no = no };
-	struct perfetto_type *type = base_vec_at(&g->types, struct perfetto_type, type_no);
+	struct perfetto_type *type = perfetto_type_at(g, type_no);
 	struct proto class_name, name;
 	uint32_t declaring = type_no;
 
-	perfetto_field_name(base_vec_at(&g->fields, struct proto, no), &class_name, &name);
+	perfetto_field_name(perfetto_field_at(g, no), &class_name, &name);
 	while (declaring != PERFETTO_NONE &&
-	       !is_same(&base_vec_at(&g->types, struct perfetto_type, declaring)->name,
-			&class_name))
-		declaring = base_vec_at(&g->types, struct perfetto_type, declaring)->super_no;
+	       !is_same(&perfetto_type_at(g, declaring)->name, &class_name))
+		declaring = perfetto_type_at(g, declaring)->super_no;
 	if (declaring != PERFETTO_NONE)
-		type = base_vec_at(&g->types, struct perfetto_type, declaring);
+		type = perfetto_type_at(g, declaring);
 	added.next = type->added_fields;
 	type->added_fields = (uint32_t)g->added.count;
 	return base_vec_push(&g->added, &added, sizeof(added), err);
@@ -548,12 +536,10 @@ static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_
 	uint64_t count = 0;
 
 	while (type_no != PERFETTO_NONE) {
-		const struct perfetto_type *type =
-			base_vec_at(&g->types, struct perfetto_type, type_no);
+		const struct perfetto_type *type = perfetto_type_at(g, type_no);
 
 		for (uint32_t i = 0; i < type->field_count; i++)
-			slots[*base_vec_at(&g->type_fields, uint32_t, type->first_field + i)]
-				.object_no = mark;
+			slots[perfetto_own_field(g, type, i)].object_no = mark;
 		for (uint32_t i = type->added_fields; i != PERFETTO_NONE;) {
 			const struct perfetto_added *added =
 				base_vec_at(&g->added, struct perfetto_added, i);
@@ -572,8 +558,8 @@ static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_
 static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_references *refs,
 			 uint64_t *steps, struct hdb_error *err)
 {
-	const struct perfetto_object *object = base_vec_at(&g->objects, struct perfetto_object, i);
-	struct perfetto_type *type = base_vec_at(&g->types, struct perfetto_type, object->type_no);
+	const struct perfetto_object *object = perfetto_object_at(g, i);
+	struct perfetto_type *type = perfetto_type_at(g, object->type_no);
 	int r;
 
 	if (type->class_of != PERFETTO_NONE || type->element)
@@ -603,7 +589,7 @@ static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_
 uint32_t perfetto_type_named(const struct perfetto_tables *g, const char *name)
 {
 	for (uint32_t i = 0; i < g->types.count; i++)
-		if (perfetto_text_is(&base_vec_at(&g->types, struct perfetto_type, i)->name, name))
+		if (perfetto_text_is(&perfetto_type_at(g, i)->name, name))
 			return i;
 	return PERFETTO_NONE;
 }
@@ -633,13 +619,11 @@ static int survey_objects(struct perfetto_tables *g, struct perfetto_references 
 
 	base_stage(g->trace->work, "reading classes", g->objects.count, "objects");
 	for (uint32_t i = 0; i < g->objects.count; i++) {
-		const struct perfetto_object *object =
-			base_vec_at(&g->objects, struct perfetto_object, i);
+		const struct perfetto_object *object = perfetto_object_at(g, i);
 
 		if (i % STEP_OBJECTS == 0)
 			TRY(base_step(g->trace->work, i, err));
-		steps +=
-			base_vec_at(&g->types, struct perfetto_type, object->type_no)->chain_fields;
+		steps += perfetto_type_at(g, object->type_no)->chain_fields;
 		if (steps > most)
 			return perfetto_too_large(err);
 		TRY(survey_object(g, i, refs, &steps, err));
@@ -653,8 +637,7 @@ int perfetto_tables_read(struct perfetto_tables *g, uint32_t graph_no, struct hd
 	struct base_vec *vecs[] = { &g->types,   &g->type_fields, &g->fields,
 				    &g->objects, &g->roots,       &g->added };
 	struct base_idmap *maps[] = { &g->type_map, &g->field_map };
-	struct perfetto_references refs = { 0 };
-	int r;
+	BASE_SCOPED(perfetto_references_release) struct perfetto_references refs = { 0 };
 
 	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
 		vecs[i]->work = work;
@@ -668,14 +651,10 @@ int perfetto_tables_read(struct perfetto_tables *g, uint32_t graph_no, struct hd
 	if (g->objects.count >= PERFETTO_NONE || g->types.count >= PERFETTO_NONE)
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " objects", PERFETTO_NONE);
 	TRY(pair_classes(g, err));
-	if ((r = find_class_objects(g, &refs, err)) == HDB_OK) {
-		link_types(g);
-		r = survey_objects(g, &refs, err);
-	}
-	if (r == HDB_OK)
-		r = find_arrays(g, err);
-	perfetto_references_release(&refs);
-	return r;
+	TRY(find_class_objects(g, &refs, err));
+	link_types(g);
+	TRY(survey_objects(g, &refs, err));
+	return find_arrays(g, err);
 }
 
 void perfetto_tables_release(struct perfetto_tables *g)

@@ -95,6 +95,29 @@ struct perfetto_tables {
 	uint64_t problem_count;
 };
 
+static inline struct perfetto_type *perfetto_type_at(const struct perfetto_tables *g, size_t no)
+{
+	return base_vec_at(&g->types, struct perfetto_type, no);
+}
+
+static inline const struct perfetto_object *perfetto_object_at(const struct perfetto_tables *g,
+							       size_t no)
+{
+	return base_vec_at(&g->objects, struct perfetto_object, no);
+}
+
+static inline struct proto *perfetto_field_at(const struct perfetto_tables *g, size_t no)
+{
+	return base_vec_at(&g->fields, struct proto, no);
+}
+
+/* The number of field i of those that a type has itself. */
+static inline uint32_t perfetto_own_field(const struct perfetto_tables *g,
+					  const struct perfetto_type *type, size_t i)
+{
+	return *base_vec_at(&g->type_fields, uint32_t, type->first_field + i);
+}
+
 /* A field as the current object has it. */
 struct perfetto_slot {
 	uint64_t id;

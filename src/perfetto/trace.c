@@ -183,37 +183,35 @@ static int read_packets(struct perfetto *t, struct proto trace, struct hdb_error
 			t->source->path);
 }
 
+static void close_at(struct perfetto **t)
+{
+	perfetto_close(*t);
+}
+
 int perfetto_open(const char *path, struct base_work *work, struct perfetto **out,
 		  struct hdb_error *err)
 {
-	struct perfetto *t;
+	BASE_SCOPED(close_at) struct perfetto *t = NULL;
 	struct proto trace = { 0 };
 	struct stat st;
-	int r;
 
 	*out = NULL;
 	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !st.st_size)
 		return HDB_NOTFOUND;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return hdb_fail_memory(err, "a trace", sizeof(*t));
+	TRY(BASE_ALLOC(t, 1, "a trace", err));
 	t->work = t->graphs.work = t->packets.work = t->open_graphs.work = work;
-	if ((r = base_map_open(path, BASE_SEQUENTIAL, &t->source, err)) != HDB_OK)
-		goto out;
+	TRY(base_map_open(path, BASE_SEQUENTIAL, &t->source, err));
 	t->view.src = t->source;
 	trace.at = base_view_at(&t->view, 0, t->source->size, err);
-	if (!trace.at) {
-		r = HDB_EIO;
-		goto out;
-	}
+	if (!trace.at)
+		return HDB_EIO;
 	trace.end = trace.at + t->source->size;
-	r = is_trace(trace) ? read_packets(t, trace, err) : HDB_NOTFOUND;
-out:
-	if (r == HDB_OK)
-		*out = t;
-	else
-		perfetto_close(t);
-	return r;
+	if (!is_trace(trace))
+		return HDB_NOTFOUND;
+	TRY(read_packets(t, trace, err));
+	*out = t;
+	t = NULL;
+	return HDB_OK;
 }
 
 void perfetto_close(struct perfetto *t)

@@ -176,13 +176,11 @@ static int write_texts(struct writer *w)
 	static const char *const others[] = { "value", "$classOverhead", "runtimeInternalObjects" };
 
 	for (uint32_t i = 0; i < w->g->types.count; i++)
-		TRY(write_text(w, type_text(i), "",
-			       &base_vec_at(&w->g->types, struct perfetto_type, i)->name));
+		TRY(write_text(w, type_text(i), "", &perfetto_type_at(w->g, i)->name));
 	for (uint32_t i = 0; i < w->g->fields.count; i++) {
 		struct proto class_name, name;
 
-		perfetto_field_name(base_vec_at(&w->g->fields, struct proto, i), &class_name,
-				    &name);
+		perfetto_field_name(perfetto_field_at(w->g, i), &class_name, &name);
 		TRY(write_text(w, field_text(w, i, false), "", &name));
 		if (perfetto_text_is(&class_name, "java.lang.Class"))
 			TRY(write_text(w, field_text(w, i, true), "$class$", &name));
@@ -210,14 +208,11 @@ static int number_classes(struct writer *w)
 	uint64_t next = object_id(w, w->g->id_max) / 16 * 16 + 32;
 
 	for (uint32_t i = 0; i < w->g->types.count; i++) {
-		const struct perfetto_type *type =
-			base_vec_at(&w->g->types, struct perfetto_type, i);
+		const struct perfetto_type *type = perfetto_type_at(w->g, i);
 		uint64_t id = next;
 
 		if (type->class_object != PERFETTO_NONE)
-			id = object_id(w, base_vec_at(&w->g->objects, struct perfetto_object,
-						      type->class_object)
-						  ->id);
+			id = object_id(w, perfetto_object_at(w->g, type->class_object)->id);
 		else
 			next += 16;
 		TRY(base_vec_push(&w->class_ids, &id, sizeof(id), w->err));
@@ -230,7 +225,7 @@ static int number_classes(struct writer *w)
 static int write_loads(struct writer *w)
 {
 	for (uint32_t i = 0; i < w->g->types.count; i++) {
-		if (base_vec_at(&w->g->types, struct perfetto_type, i)->class_of != PERFETTO_NONE)
+		if (perfetto_type_at(w->g, i)->class_of != PERFETTO_NONE)
 			continue;
 		put_u4(w, i + 1);
 		put_id(w, class_id(w, i));
@@ -294,7 +289,7 @@ static int put_statics(struct writer *w, const struct perfetto_type *type, uint6
 	put_u2(w, 0);
 	if (type->class_object == PERFETTO_NONE)
 		return HDB_OK;
-	object = base_vec_at(&w->g->objects, struct perfetto_object, type->class_object);
+	object = perfetto_object_at(w->g, type->class_object);
 	if ((r = perfetto_references_read(w->g, object, &w->refs, w->err)) < 0)
 		return r;
 	for (size_t i = 0; r == HDB_OK && i < w->refs.fields.count; i++) {
@@ -303,8 +298,7 @@ static int put_statics(struct writer *w, const struct perfetto_type *type, uint6
 		struct proto class_name, name;
 		bool of_class;
 
-		perfetto_field_name(base_vec_at(&w->g->fields, struct proto, no), &class_name,
-				    &name);
+		perfetto_field_name(perfetto_field_at(w->g, no), &class_name, &name);
 		of_class = perfetto_text_is(&class_name, "java.lang.Class");
 		if (of_class && (!id || perfetto_text_is(&name, "superClass") ||
 				 perfetto_text_is(&name, "classLoader")))
@@ -346,12 +340,7 @@ static void put_fields(struct writer *w, const struct perfetto_type *type)
 
 	put_u2(w, 0);
 	for (uint32_t i = 0; i < type->field_count; i++)
-		put_field(w,
-			  field_text(
-				  w,
-				  *base_vec_at(&w->g->type_fields, uint32_t, type->first_field + i),
-				  false),
-			  HPROF_OBJECT);
+		put_field(w, field_text(w, perfetto_own_field(w->g, type, i), false), HPROF_OBJECT);
 	for (uint32_t i = type->added_fields; i != PERFETTO_NONE; count++) {
 		const struct perfetto_added *added =
 			base_vec_at(&w->g->added, struct perfetto_added, i);
@@ -378,15 +367,14 @@ static void put_fields(struct writer *w, const struct perfetto_type *type)
 
 static int write_class(struct writer *w, uint32_t no)
 {
-	const struct perfetto_type *type = base_vec_at(&w->g->types, struct perfetto_type, no);
+	const struct perfetto_type *type = perfetto_type_at(w->g, no);
 	uint64_t overhead;
 
 	if (type->class_of != PERFETTO_NONE)
 		return HDB_OK;
 	put_heap(w, type->class_object == PERFETTO_NONE ?
 			    HEAP_APP :
-			    base_vec_at(&w->g->objects, struct perfetto_object, type->class_object)
-				    ->heap);
+			    perfetto_object_at(w->g, type->class_object)->heap);
 	put_u1(w, HPROF_CLASS_DUMP);
 	put_id(w, class_id(w, no));
 	put_u4(w, 0);
@@ -470,15 +458,12 @@ static void put_slot(struct writer *w, uint32_t field_no, uint32_t object_no)
 static void put_own_values(struct writer *w, const struct perfetto_type *type, uint32_t object_no,
 			   size_t *next)
 {
-	const struct perfetto_object *object =
-		base_vec_at(&w->g->objects, struct perfetto_object, object_no);
+	const struct perfetto_object *object = perfetto_object_at(w->g, object_no);
 	const uint64_t id = object_id(w, object->id);
 
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		if (w->refs.fields.count)
-			put_slot(w,
-				 *base_vec_at(&w->g->type_fields, uint32_t, type->first_field + i),
-				 object_no);
+			put_slot(w, perfetto_own_field(w->g, type, i), object_no);
 		else
 			put_id(w,
 			       *next < w->refs.ids.count ?
@@ -521,8 +506,7 @@ static void put_extras(struct writer *w, const struct perfetto_object *object)
 
 static int write_instance(struct writer *w, uint32_t no, const struct perfetto_type *type)
 {
-	const struct perfetto_object *object =
-		base_vec_at(&w->g->objects, struct perfetto_object, no);
+	const struct perfetto_object *object = perfetto_object_at(w->g, no);
 	const uint64_t id = object_id(w, object->id);
 	size_t at, next = 0;
 
@@ -539,9 +523,7 @@ static int write_instance(struct writer *w, uint32_t no, const struct perfetto_t
 		TRY(w->result);
 		if (w->written + w->segment.count > w->most)
 			return perfetto_too_large(w->err);
-		t = t->super_no == PERFETTO_NONE ?
-			    NULL :
-			    base_vec_at(&w->g->types, struct perfetto_type, t->super_no);
+		t = t->super_no == PERFETTO_NONE ? NULL : perfetto_type_at(w->g, t->super_no);
 	}
 	put_be32((uint8_t *)w->segment.data + at, (uint32_t)(w->segment.count - at - 4));
 	if (is_string(type) && object->self_size > STRING_BYTES)
@@ -558,10 +540,8 @@ static int write_objects(struct writer *w)
 {
 	base_stage(w->g->trace->work, "writing the dump", w->g->objects.count, "objects");
 	for (uint32_t i = 0; i < w->g->objects.count; i++) {
-		const struct perfetto_object *object =
-			base_vec_at(&w->g->objects, struct perfetto_object, i);
-		const struct perfetto_type *type =
-			base_vec_at(&w->g->types, struct perfetto_type, object->type_no);
+		const struct perfetto_object *object = perfetto_object_at(w->g, i);
+		const struct perfetto_type *type = perfetto_type_at(w->g, object->type_no);
 
 		if (i % STEP_OBJECTS == 0)
 			TRY(base_step(w->g->trace->work, i, w->err));
@@ -613,8 +593,7 @@ static int write_roots(struct writer *w)
 		TRY(write_root(w, root_kinds[kind].tag, root_kinds[kind].numbers, root->id));
 	}
 	for (size_t i = 0; i < w->g->objects.count; i++) {
-		const struct perfetto_object *object =
-			base_vec_at(&w->g->objects, struct perfetto_object, i);
+		const struct perfetto_object *object = perfetto_object_at(w->g, i);
 
 		if (object->heap > HEAP_APP && object->heap < HEAPS)
 			TRY(write_root(w, HPROF_ROOT_VM_INTERNAL, 0, object->id));
@@ -667,10 +646,18 @@ static int find_scale(struct writer *w)
 	return hdb_fail(w->err, HDB_EFORMAT, "0x%" PRIx64 " is no object's address", w->g->id_max);
 }
 
+static void release(struct writer *w)
+{
+	perfetto_references_release(&w->refs);
+	base_vec_release(&w->class_ids);
+	base_vec_release(&w->segment);
+}
+
 int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct perfetto_sink *sink,
 		   struct perfetto_result *result, struct hdb_error *err)
 {
-	struct perfetto_tables g = { .trace = trace };
+	BASE_SCOPED(perfetto_tables_release) struct perfetto_tables g = { .trace = trace };
+	BASE_SCOPED(release)
 	struct writer w = {
 		.g = &g,
 		.sink = sink,
@@ -683,27 +670,18 @@ int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct perfe
 			perfetto_bytes(trace) * PERFETTO_GROWTH_MAX,
 	};
 	uint32_t class_no;
-	int r;
 
 	if (!graph_no || graph_no > trace->graphs.count)
 		return hdb_fail(err, HDB_EUSAGE,
 				"%s: there is no heap graph number %u; the trace holds %zu",
 				trace->source->path, graph_no, trace->graphs.count);
-	if ((r = perfetto_tables_read(&g, graph_no - 1, err)) != HDB_OK ||
-	    (r = find_scale(&w)) != HDB_OK)
-		goto out;
+	TRY(perfetto_tables_read(&g, graph_no - 1, err));
+	TRY(find_scale(&w));
 	class_no = perfetto_type_named(&g, "java.lang.Class");
 	if (class_no != PERFETTO_NONE)
-		w.class_bytes = (uint32_t)base_vec_at(&g.types, struct perfetto_type, class_no)
-					->object_size;
-	r = write_all(&w, base_vec_at(&trace->graphs, struct perfetto_graph, graph_no - 1));
-	if (r == HDB_OK)
-		r = base_source_failed(trace->source, err);
+		w.class_bytes = (uint32_t)perfetto_type_at(&g, class_no)->object_size;
+	TRY(write_all(&w, base_vec_at(&trace->graphs, struct perfetto_graph, graph_no - 1)));
+	TRY(base_source_failed(trace->source, err));
 	*result = (struct perfetto_result){ g.objects.count, g.problem_count };
-out:
-	perfetto_tables_release(&g);
-	perfetto_references_release(&w.refs);
-	base_vec_release(&w.class_ids);
-	base_vec_release(&w.segment);
-	return r;
+	return HDB_OK;
 }
