@@ -185,8 +185,7 @@ static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_
 {
 	BASE_SCOPED(store_records_release)
 	struct store_records_writer w = { .writer = writer,
-					  .table = derive_table(t->derive, STORE_TOTALS),
-					  .record_size = sizeof(struct derive_total) };
+					  .table = derive_table(t->derive, STORE_TOTALS) };
 
 	for (unsigned k = 0; k < TOTALS_KINDS; k++)
 		for (uint32_t i = 0; i < t->kinds[k].count; i++)
@@ -256,7 +255,7 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 	if (derive->heap->filter.is_on)
 		return filtered_totals(derive, group, out, count, err);
 	TRY(derive_need(derive, STORE_TOTALS, err));
-	TRY(store_record_room(store, table, sizeof(*totals), &n, err));
+	TRY(store_record_room(store, table, &n, err));
 	TRY(BASE_ALLOC(totals, (size_t)n, "totals", err));
 	for (uint64_t i = 0; i < n; i++) {
 		struct derive_total *total = &totals[kept];

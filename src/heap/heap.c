@@ -35,8 +35,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 
 	if (r < 0)
 		return r;
-	found = store_record_room(store, STORE_CLASSES, sizeof(struct store_class), &class_room,
-				  err);
+	found = store_record_room(store, STORE_CLASSES, &class_room, err);
 	if (found < 0)
 		return found;
 	/* Memory is set aside by these numbers, so they must be able to be true. */

@@ -59,7 +59,7 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 
 	if (heap->classes.records)
 		return HDB_OK;
-	found = store_record_room(heap->store, STORE_CLASSES, sizeof(*classes), &there, err);
+	found = store_record_room(heap->store, STORE_CLASSES, &there, err);
 	if (found < 0)
 		return found;
 	if (there != n)

@@ -75,7 +75,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 
 	if (heap->roots.bits)
 		return HDB_OK;
-	found = store_record_room(heap->store, STORE_ROOTS, sizeof(*heap->roots.records), &n, err);
+	found = store_record_room(heap->store, STORE_ROOTS, &n, err);
 	if (found < 0)
 		return found;
 	base_big_free(&heap->roots.big);

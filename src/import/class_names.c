@@ -143,25 +143,19 @@ static void mark_unloaded(struct import *im)
 
 int import_name_classes(struct import *im, struct hdb_error *err)
 {
-	char *name = malloc(NAME_MAX_BYTES);
-	struct import_class *class;
-	int r = HDB_OK;
+	BASE_FREED char *name = NULL;
 
-	if (!name)
-		return hdb_fail_memory(err, "class names", NAME_MAX_BYTES);
+	TRY(BASE_ALLOC(name, NAME_MAX_BYTES, "class names", err));
 	im->known.class_no = im->known.loader_no = im->known.object_no = STORE_NONE;
 	for (unsigned t = 0; t < 16; t++)
 		im->known.primitive_no[t] = STORE_NONE;
 	for (uint32_t no = 0; no < im->classes.count; no++) {
-		class = import_class_at(im, no);
-		if ((r = name_class(im, class, name, err)) != HDB_OK)
-			goto out;
-		if ((r = import_put_class_name(im, class, name, err)) != HDB_OK)
-			goto out;
+		struct import_class *class = import_class_at(im, no);
+
+		TRY(name_class(im, class, name, err));
+		TRY(import_put_class_name(im, class, name, err));
 		note_class(im, no, name);
 	}
 	mark_unloaded(im);
-out:
-	free(name);
-	return r;
+	return HDB_OK;
 }

@@ -163,28 +163,18 @@ static int add_instances(struct import *im, struct import_counts *counts, struct
 int import_write_class_counts(struct import *im, struct hdb_error *err)
 {
 	struct import_counts *counts = &im->evidence.counts_by_class;
-	struct store_records_writer w = {
-		.writer = im->writer,
-		.table = STORE_CLASS_COUNTS,
-		.record_size = sizeof(struct store_class_count),
-	};
-	int r;
+	BASE_SCOPED(store_records_release)
+	struct store_records_writer w = { .writer = im->writer, .table = STORE_CLASS_COUNTS };
 
 	if (counts->is_given_up || counts->modulus % im->evidence.align_bytes)
 		return HDB_OK;
-	if ((r = add_instances(im, counts, err)) != HDB_OK)
-		goto out;
+	TRY(add_instances(im, counts, err));
 	for (size_t i = 0; i < counts->rows.count; i++) {
 		const struct store_class_count row =
 			stored(base_vec_at(&counts->rows, struct import_count, i));
 
-		if ((r = store_records_put(&w, &row, err)) != HDB_OK)
-			goto out;
+		TRY(store_records_put(&w, &row, err));
 	}
-	if ((r = store_records_end(&w, err)) != HDB_OK)
-		goto out;
-	r = store_put_meta_number(im->writer, "counts.modulus", counts->modulus, err);
-out:
-	store_records_release(&w);
-	return r;
+	TRY(store_records_end(&w, err));
+	return store_put_meta_number(im->writer, "counts.modulus", counts->modulus, err);
 }

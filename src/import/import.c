@@ -117,20 +117,14 @@ static void release(struct import *im)
 static int put_dump_path(struct import *im, const char *dump_path, struct stat *st,
 			 struct hdb_error *err)
 {
-	char *full = im->origin.is_pipe ? NULL : realpath(dump_path, NULL);
+	BASE_FREED char *full = im->origin.is_pipe ? NULL : realpath(dump_path, NULL);
 	const char *name =
 		im->origin.is_pipe && im->opt->dump_name ? im->opt->dump_name : dump_path;
-	int r;
 
 	memset(st, 0, sizeof(*st));
-	if (!im->origin.is_pipe && (!full || stat(full, st) < 0)) {
-		r = hdb_fail_errno(err, errno, "%s", dump_path);
-		goto out;
-	}
-	r = store_put_meta_text(im->writer, "dump.path", full ? full : name, err);
-out:
-	free(full);
-	return r;
+	if (!im->origin.is_pipe && (!full || stat(full, st) < 0))
+		return hdb_fail_errno(err, errno, "%s", dump_path);
+	return store_put_meta_text(im->writer, "dump.path", full ? full : name, err);
 }
 
 int import_put_numbers(struct import *im, const struct import_number *numbers, size_t count,

@@ -89,25 +89,21 @@ static int number_classes(struct import *im, struct hdb_error *err)
 				   &im->known.object_no };
 	uint64_t noted_id[NOTED];
 	/* Objects of a renamed class still speak of it by the ID that the dump has. */
-	struct base_vec renamed = { 0 };
-	int r;
+	BASE_SCOPED(base_vec_release) struct base_vec renamed = { 0 };
 
 	for (unsigned t = 0; t < 16; t++)
 		noted[NOTED - 16 + t] = &im->known.primitive_no[t];
 	for (unsigned i = 0; i < NOTED; i++)
 		noted_id[i] =
 			*noted[i] == STORE_NONE ? 0 : import_class_at(im, *noted[i])->out.class_id;
-	if ((r = find_renamed(im, &renamed, err)) != HDB_OK)
-		goto out;
+	TRY(find_renamed(im, &renamed, err));
 	qsort(im->classes.data, im->classes.count, sizeof(struct import_class), compare_classes);
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		struct import_class *class = import_class_at(im, no);
 
 		class->out.ix = import_idset_find(&im->ids, class->out.class_id);
 		assert(class->out.ix != IDSET_NONE);
-		r = base_idmap_put(&im->class_map, class->out.class_id, no, err);
-		if (r != HDB_OK)
-			goto out;
+		TRY(base_idmap_put(&im->class_map, class->out.class_id, no, err));
 	}
 	for (unsigned i = 0; i < NOTED; i++)
 		if (*noted[i] != STORE_NONE)
@@ -115,14 +111,10 @@ static int number_classes(struct import *im, struct hdb_error *err)
 	for (size_t i = 0; i < renamed.count; i++) {
 		const uint64_t *pair = (const uint64_t *)renamed.data + 2 * i;
 
-		r = base_idmap_put(&im->class_map, pair[0], base_idmap_get(&im->class_map, pair[1]),
-				   err);
-		if (r != HDB_OK)
-			goto out;
+		TRY(base_idmap_put(&im->class_map, pair[0], base_idmap_get(&im->class_map, pair[1]),
+				   err));
 	}
-out:
-	base_vec_release(&renamed);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- superclasses ---- */
@@ -191,16 +183,12 @@ static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct 
 static int order_classes(struct import *im, struct hdb_error *err)
 {
 	const uint32_t count = (uint32_t)im->classes.count;
-	struct base_vec stack = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec stack = { 0 };
 	uint32_t done = 0;
-	int r = HDB_OK;
 
-	im->known.order = malloc(((size_t)count + 1) * sizeof(*im->known.order));
-	if (!im->known.order)
-		return hdb_fail_memory(err, "the order of classes", (uint64_t)count * 4);
+	TRY(BASE_ALLOC(im->known.order, count, "the order of classes", err));
 	for (uint32_t first = 0; first < count; first++) {
-		if ((r = climb(im, first, &stack, err)) != HDB_OK)
-			goto out;
+		TRY(climb(im, first, &stack, err));
 		while (stack.count) {
 			const uint32_t no = *base_vec_at(&stack, uint32_t, --stack.count);
 
@@ -209,9 +197,7 @@ static int order_classes(struct import *im, struct hdb_error *err)
 		}
 	}
 	assert(done == count);
-out:
-	base_vec_release(&stack);
-	return r;
+	return HDB_OK;
 }
 
 /* Bytes of a class's own field values; counts what is inherited by field_super and strength. */
@@ -385,29 +371,15 @@ static int put_fields(struct import *im, struct import_class *class,
 
 int import_write_classes(struct import *im, struct hdb_error *err)
 {
-	struct store_records_writer fields = {
-		.writer = im->writer,
-		.table = STORE_FIELDS,
-		.record_size = sizeof(struct store_field),
-	};
-	struct store_records_writer classes = {
-		.writer = im->writer,
-		.table = STORE_CLASSES,
-		.record_size = sizeof(struct store_class),
-	};
-	int r = HDB_OK;
+	BASE_SCOPED(store_records_release)
+	struct store_records_writer fields = { .writer = im->writer, .table = STORE_FIELDS };
+	BASE_SCOPED(store_records_release)
+	struct store_records_writer classes = { .writer = im->writer, .table = STORE_CLASSES };
 
 	for (uint32_t no = 0; no < im->classes.count; no++) {
-		if ((r = put_fields(im, import_class_at(im, no), &fields, err)) != HDB_OK)
-			goto out;
-		if ((r = store_records_put(&classes, &import_class_at(im, no)->out, err)) != HDB_OK)
-			goto out;
+		TRY(put_fields(im, import_class_at(im, no), &fields, err));
+		TRY(store_records_put(&classes, &import_class_at(im, no)->out, err));
 	}
-	if ((r = store_records_end(&fields, err)) != HDB_OK)
-		goto out;
-	r = store_records_end(&classes, err);
-out:
-	store_records_release(&fields);
-	store_records_release(&classes);
-	return r;
+	TRY(store_records_end(&fields, err));
+	return store_records_end(&classes, err);
 }

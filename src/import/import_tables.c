@@ -101,25 +101,17 @@ static int name_frames(struct import *im, struct hdb_error *err)
 
 static int write_traces(struct import *im, struct hdb_error *err)
 {
-	struct store_records_writer w = { .writer = im->writer,
-					  .table = STORE_TRACE_FRAMES,
-					  .record_size = 4 };
-	int r;
+	BASE_SCOPED(store_records_release)
+	struct store_records_writer w = { .writer = im->writer, .table = STORE_TRACE_FRAMES };
 
-	if ((r = name_frames(im, err)) < 0)
-		goto out;
+	TRY(name_frames(im, err));
 	for (size_t i = 0; i < im->records.trace_frames.count; i++) {
 		const uint32_t no =
 			frame_no(im, *base_vec_at(&im->records.trace_frames, uint64_t, i));
 
-		if ((r = store_records_put(&w, &no, err)) != HDB_OK)
-			goto out;
+		TRY(store_records_put(&w, &no, err));
 	}
-	r = store_records_end(&w, err);
-out:
-	store_records_release(&w);
-	if (r != HDB_OK)
-		return r;
+	TRY(store_records_end(&w, err));
 	sort(&im->records.traces, sizeof(struct store_trace), base_compare_u32);
 	TRY(store_records_put_all(im->writer, STORE_FRAMES, im->records.frames.data,
 				  im->records.frames.count, err));
@@ -129,25 +121,18 @@ out:
 
 static int write_counts(struct import *im, struct hdb_error *err)
 {
-	struct store_records_writer w = {
-		.writer = im->writer,
-		.table = STORE_RECORD_COUNTS,
-		.record_size = sizeof(struct store_record_count),
-	};
-	int r;
+	BASE_SCOPED(store_records_release)
+	struct store_records_writer w = { .writer = im->writer, .table = STORE_RECORD_COUNTS };
 
 	for (unsigned i = 0; i < 512; i++) {
 		struct store_record_count *count = &im->records.counts[i / 256][i % 256];
 
 		count->is_sub = i / 256;
 		count->tag = i % 256;
-		if (count->count && (r = store_records_put(&w, count, err)) != HDB_OK)
-			goto out;
+		if (count->count)
+			TRY(store_records_put(&w, count, err));
 	}
-	r = store_records_end(&w, err);
-out:
-	store_records_release(&w);
-	return r;
+	return store_records_end(&w, err);
 }
 
 int import_write_tables(struct import *im, struct hdb_error *err)

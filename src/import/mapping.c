@@ -56,36 +56,32 @@ static struct import_mapping_text trimmed(struct import_mapping_text t)
 
 /* ---- the file ---- */
 
+static int read_text(struct import_mapping *m, FILE *f, const char *path, struct hdb_error *err)
+{
+	long size = -1;
+
+	if (fseek(f, 0, SEEK_END) == 0)
+		size = ftell(f);
+	if (size < 0 || fseek(f, 0, SEEK_SET) != 0)
+		return hdb_fail_errno(err, errno, "%s", path);
+	if ((uint64_t)size > IMPORT_MAPPING_MAX_BYTES)
+		return hdb_fail(err, HDB_ELIMIT, "%s: %ld bytes; at most %llu are read", path, size,
+				IMPORT_MAPPING_MAX_BYTES);
+	TRY(BASE_ALLOC(m->text, (size_t)size, path, err));
+	m->size = fread(m->text, 1, (size_t)size, f);
+	return ferror(f) ? hdb_fail_errno(err, errno, "%s", path) : HDB_OK;
+}
+
 static int read_file(struct import_mapping *m, const char *path, struct hdb_error *err)
 {
 	FILE *f = fopen(path, "re");
-	long size = -1;
-	int r = HDB_OK;
+	int r;
 
 	if (!f && errno == ENOENT)
 		return hdb_fail(err, HDB_EABSENT, "%s: no such mapping file", path);
 	if (!f)
 		return hdb_fail_errno(err, errno, "%s", path);
-	if (fseek(f, 0, SEEK_END) == 0)
-		size = ftell(f);
-	if (size < 0 || fseek(f, 0, SEEK_SET) != 0) {
-		r = hdb_fail_errno(err, errno, "%s", path);
-		goto out;
-	}
-	if ((uint64_t)size > IMPORT_MAPPING_MAX_BYTES) {
-		r = hdb_fail(err, HDB_ELIMIT, "%s: %ld bytes; at most %llu are read", path, size,
-			     IMPORT_MAPPING_MAX_BYTES);
-		goto out;
-	}
-	m->text = malloc((size_t)size + 1);
-	if (!m->text) {
-		r = hdb_fail_memory(err, path, (uint64_t)size);
-		goto out;
-	}
-	m->size = fread(m->text, 1, (size_t)size, f);
-	if (ferror(f))
-		r = hdb_fail_errno(err, errno, "%s", path);
-out:
+	r = read_text(m, f, path, err);
 	(void)fclose(f);
 	return r;
 }

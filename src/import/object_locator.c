@@ -351,9 +351,7 @@ static int locate_all(struct import_locator *locator, const struct idset *ids,
 		TRY(base_big_alloc(work, &locator->high, ids->count * locator->high_bytes,
 				   "object offsets", err));
 	}
-	l.views = calloc(pipeline.slot_count, sizeof(*l.views));
-	if (!l.views)
-		return hdb_fail_memory(err, "views", pipeline.slot_count * sizeof(*l.views));
+	TRY(BASE_ALLOC(l.views, pipeline.slot_count, "views", err));
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
 		l.views[i].src = locator->file->source;
 	r = base_pipeline_run(&pipeline, err);
@@ -368,17 +366,15 @@ int import_locator_finish(struct import_locator *locator, const struct idset *id
 {
 	const uint32_t unit = locator->block_objects;
 	const uint32_t blocks = (uint32_t)((ids->count + unit - 1) / unit);
-	int r = HDB_OK;
 
 	assert(ids->is_finished);
-	if (!locator->is_disordered && (r = order(locator, ids, blocks, err)) != HDB_OK)
-		goto out;
+	if (!locator->is_disordered)
+		TRY(order(locator, ids, blocks, err));
 	/* `order` may have found that there is none. */
 	if (locator->is_disordered)
-		r = locate_all(locator, ids, work, err);
-out:
+		TRY(locate_all(locator, ids, work, err));
 	base_vec_release(&locator->extents);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- reading a block ---- */

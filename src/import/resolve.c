@@ -19,6 +19,7 @@ struct resolve {
 	struct import *im;
 	struct slot *slots;
 	struct maker *makers; /* one a thread */
+	unsigned slot_count, maker_count;
 	struct maker **
 		free_makers; /* what was used last comes first: a core's caches may still hold it */
 	unsigned free_count;
@@ -341,9 +342,9 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 
 /* ---- the pass ---- */
 
-static void release(struct resolve *v, unsigned slot_count, unsigned maker_count)
+static void release(struct resolve *v)
 {
-	for (unsigned i = 0; v->slots && i < slot_count; i++) {
+	for (unsigned i = 0; v->slots && i < v->slot_count; i++) {
 		struct slot *s = &v->slots[i];
 
 		base_vec_release(&s->ids_bytes);
@@ -356,7 +357,7 @@ static void release(struct resolve *v, unsigned slot_count, unsigned maker_count
 		base_vec_release(&s->counted);
 		base_vec_release(&s->seen.entries);
 	}
-	for (unsigned i = 0; v->makers && i < maker_count; i++) {
+	for (unsigned i = 0; v->makers && i < v->maker_count; i++) {
 		struct maker *m = &v->makers[i];
 
 		base_view_release(&m->view);
@@ -369,13 +370,17 @@ static void release(struct resolve *v, unsigned slot_count, unsigned maker_count
 	free(v->slots);
 	free(v->makers);
 	free(v->free_makers);
+	base_view_release(&v->view);
 }
 
-static int make_makers(struct resolve *v, unsigned count, struct hdb_error *err)
+static int prepare(struct resolve *v, struct hdb_error *err)
 {
-	const size_t size = STORE_BLOCK_OBJECTS * sizeof(uint32_t);
+	static const char what[] = "blocks of objects";
 
-	for (unsigned i = 0; i < count; i++) {
+	TRY(BASE_ALLOC(v->slots, v->slot_count, what, err));
+	TRY(BASE_ALLOC(v->makers, v->maker_count, what, err));
+	TRY(BASE_ALLOC(v->free_makers, v->maker_count, what, err));
+	for (unsigned i = 0; i < v->maker_count; i++) {
 		struct maker *m = &v->makers[i];
 
 		m->view.src = v->im->source;
@@ -383,24 +388,11 @@ static int make_makers(struct resolve *v, unsigned count, struct hdb_error *err)
 		store_objects_dictionary_init(&m->dictionary, v->im->file.id_size);
 		import_forget_classes(m);
 		m->counting.counts = &v->im->evidence.counts_by_class;
-		if (v->im->records.heaps.count && !(m->heap_nos = malloc(size)))
-			return hdb_fail_memory(err, "heaps of objects", size);
+		if (v->im->records.heaps.count)
+			TRY(BASE_ALLOC(m->heap_nos, STORE_BLOCK_OBJECTS, what, err));
 		v->free_makers[v->free_count++] = m;
 	}
 	return HDB_OK;
-}
-
-static int prepare(struct resolve *v, unsigned slot_count, unsigned maker_count,
-		   struct hdb_error *err)
-{
-	v->slots = calloc(slot_count, sizeof(*v->slots));
-	v->makers = calloc(maker_count, sizeof(*v->makers));
-	v->free_makers = calloc(maker_count, sizeof(*v->free_makers));
-	if (!v->slots || !v->makers || !v->free_makers)
-		return hdb_fail_memory(err, "blocks of objects",
-				       slot_count * sizeof(struct slot) +
-					       maker_count * sizeof(struct maker));
-	return make_makers(v, maker_count, err);
 }
 
 /* Makes all blocks, and writes them. */
@@ -411,8 +403,8 @@ static int run(struct resolve *v, struct hdb_error *err)
 		((uint64_t)im->object_count + STORE_BLOCK_OBJECTS - 1) / STORE_BLOCK_OBJECTS;
 	const struct base_pipeline pipeline = {
 		.item_count = blocks,
-		.threads = im->work->threads,
-		.slot_count = 3 * im->work->threads,
+		.threads = v->maker_count,
+		.slot_count = v->slot_count,
 		.ctx = v,
 		.produce = produce,
 		.consume = consume,
@@ -420,22 +412,24 @@ static int run(struct resolve *v, struct hdb_error *err)
 	int r;
 
 	base_stage(im->work, "resolving references", im->object_count, "objects");
-	if ((r = prepare(v, pipeline.slot_count, pipeline.threads, err)) != HDB_OK)
-		goto out;
+	TRY(prepare(v, err));
 	(void)pthread_mutex_init(&v->lock, NULL);
 	r = base_pipeline_run(&pipeline, err);
 	(void)pthread_mutex_destroy(&v->lock);
-out:
-	release(v, pipeline.slot_count, pipeline.threads);
-	base_view_release(&v->view);
 	return r;
 }
 
-static int write_blocks(struct resolve *v, struct hdb_error *err)
+static int write_blocks(struct import *im, struct hdb_error *err)
 {
-	struct import *im = v->im;
+	BASE_SCOPED(release)
+	struct resolve v = {
+		.im = im,
+		.view = { .src = im->source },
+		.maker_count = im->work->threads,
+		.slot_count = 3 * im->work->threads,
+	};
 
-	TRY(run(v, err));
+	TRY(run(&v, err));
 	TRY(store_put_table(im->writer, STORE_IDS, im->object_count, err));
 	TRY(store_put_table(im->writer, STORE_OBJECTS, im->object_count, err));
 	TRY(store_put_table(im->writer, STORE_REFERENCES, im->links.reference_count, err));
@@ -444,14 +438,12 @@ static int write_blocks(struct resolve *v, struct hdb_error *err)
 
 int import_resolve(struct import *im, struct hdb_error *err)
 {
-	struct resolve v = { .im = im, .view = { .src = im->source } };
-
 	im->locator.file = &im->file;
 	im->locator.block_objects = STORE_BLOCK_OBJECTS;
 	TRY(import_locator_finish(&im->locator, &im->ids, im->work, err));
 	TRY(import_counts_begin(im, err));
 	TRY(import_flat_begin(im, err));
-	TRY(write_blocks(&v, err));
+	TRY(write_blocks(im, err));
 	TRY(import_flat_end(im, err));
 	return im->source->check(im->source, err);
 }

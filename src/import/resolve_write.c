@@ -70,6 +70,11 @@ static int write_elements(void *ctx, const uint64_t *ids, const uint32_t *found,
 	return HDB_OK;
 }
 
+static void release(struct parts *p)
+{
+	free(p->buffer);
+}
+
 /*
  * Writes a long array's references, read again from the dump so that they never are in memory at
  * once.
@@ -77,23 +82,13 @@ static int write_elements(void *ctx, const uint64_t *ids, const uint32_t *found,
 static int write_array(struct import *im, struct base_view *view, const struct big_list *big,
 		       struct hdb_error *err)
 {
-	struct parts p = { .im = im, .ix = big->ix };
+	BASE_SCOPED(release) struct parts p = { .im = im, .ix = big->ix };
 	struct hprof_sub sub;
-	int r;
 
-	p.buffer = malloc(STORE_LIST_PART * sizeof(*p.buffer));
-	if (!p.buffer)
-		return hdb_fail_memory(err, "a part of a list", STORE_LIST_PART * 4);
-	r = hprof_sub_read(&im->file, view, big->offset, &sub, err);
-	if (r != HDB_OK)
-		goto out;
-	r = import_each_element(&(struct import_array){ im, view, &sub }, write_elements, &p, err);
-	if (r != HDB_OK)
-		goto out;
-	r = put_part(&p, err);
-out:
-	free(p.buffer);
-	return r;
+	TRY(BASE_ALLOC(p.buffer, STORE_LIST_PART, "a part of a list", err));
+	TRY(hprof_sub_read(&im->file, view, big->offset, &sub, err));
+	TRY(import_each_element(&(struct import_array){ im, view, &sub }, write_elements, &p, err));
+	return put_part(&p, err);
 }
 
 static int report_short(struct import *im, const struct slot *s, struct hdb_error *err)

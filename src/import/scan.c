@@ -253,17 +253,11 @@ static int scan_chunks(struct scan *s, struct hdb_error *err)
 	};
 	int r;
 
-	s->chunks = calloc(pipeline.slot_count, sizeof(*s->chunks));
-	if (!s->chunks)
-		return hdb_fail_memory(err, "reading ahead",
-				       pipeline.slot_count * sizeof(*s->chunks));
-	if ((r = base_pipeline_run(&pipeline, err)) != HDB_OK)
-		goto out;
+	TRY(BASE_ALLOC(s->chunks, pipeline.slot_count, "reading ahead", err));
+	r = base_pipeline_run(&pipeline, err);
 	/* What comes at the very end of the file. */
-	while (!s->is_done)
-		if ((r = step(s, err)) != HDB_OK)
-			goto out;
-out:
+	while (!s->is_done && r == HDB_OK)
+		r = step(s, err);
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
 		import_prescan_release(&s->chunks[i]);
 	free(s->chunks);

@@ -387,33 +387,26 @@ static void apply_choice(struct import *im, struct layout *l, const struct sizes
 static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed *fixed,
 		   struct hdb_error *err)
 {
-	struct sizes s;
-	int r = import_sizes_open(im, &s, err);
+	BASE_SCOPED(import_sizes_release) struct sizes s = { 0 };
 
-	if (r != HDB_OK)
-		goto out;
-	if ((r = import_sizes_choose(&s, fixed, l->choice, err)) != HDB_OK)
-		goto out;
+	TRY(import_sizes_open(im, &s, err));
+	TRY(import_sizes_choose(&s, fixed, l->choice, err));
 	apply_choice(im, l, &s);
-out:
-	import_sizes_release(&s);
-	return r;
+	return HDB_OK;
 }
 
 /* Sizes under the other models, and of Android's dumps. */
 static int size_by_rule(struct import *im, struct layout *l, const struct sizes_fixed *fixed,
 			struct hdb_error *err)
 {
-	int r;
-
 	if (im->opt->sizes == HDB_SIZES_DUMP)
 		as_recorded(im, l);
 	else if (im->opt->sizes == HDB_SIZES_AHAT)
 		as_ahat(im, l);
 	else if (im->opt->sizes == HDB_SIZES_MAT)
 		as_mat(im, l);
-	else if ((r = as_art(im, l, err)) != HDB_OK)
-		return r;
+	else
+		TRY(as_art(im, l, err));
 	if (im->opt->layout)
 		override_layout(l, fixed);
 	TRY(model_classes(im, l, err));
@@ -487,17 +480,14 @@ static int find_sizes(struct import *im, struct sizes_choice *choice, struct hdb
 {
 	struct layout l = { .model = { .align_bytes = 1 } };
 	struct sizes_fixed fixed;
-	int r;
 
 	TRY(parse_layout(im->opt->layout, &fixed, err));
 	if (im->opt->sizes == HDB_SIZES_VM && !im->origin.is_android) {
 		l.choice = choice;
-		r = size_vm(im, &l, &fixed, err);
+		TRY(size_vm(im, &l, &fixed, err));
 	} else {
-		r = size_by_rule(im, &l, &fixed, err);
+		TRY(size_by_rule(im, &l, &fixed, err));
 	}
-	if (r != HDB_OK)
-		return r;
 	assert(l.align_bytes);
 	im->evidence.align_bytes = l.align_bytes;
 	return put_layout(im, &l, err);
@@ -505,17 +495,11 @@ static int find_sizes(struct import *im, struct sizes_choice *choice, struct hdb
 
 int import_sizes(struct import *im, struct hdb_error *err)
 {
-	struct sizes_choice *choice = calloc(1, sizeof(*choice));
-	int r;
+	BASE_FREED struct sizes_choice *choice = NULL;
 
 	base_stage(im->work, "computing sizes", im->classes.count, "classes");
-	if (!choice) {
-		r = hdb_fail_memory(err, "a layout", sizeof(*choice));
-		goto out;
-	}
-	r = find_sizes(im, choice, err);
-out:
-	free(choice);
+	TRY(BASE_ALLOC(choice, 1, "a layout", err));
+	TRY(find_sizes(im, choice, err));
 	import_locator_release(&im->locator);
-	return r;
+	return HDB_OK;
 }

@@ -82,8 +82,7 @@ int import_sizes_art_model(struct import *im, struct layout_model *out, struct h
 	const bool listed = object != STORE_NONE && import_class_at(im, object)->out.field_count;
 	struct layout_model widened;
 	uint64_t narrow, wide;
-	struct sizes s;
-	int r;
+	BASE_SCOPED(import_sizes_release) struct sizes s = { 0 };
 
 	*out = (struct layout_model){
 		.rules = LAYOUT_ART,
@@ -92,16 +91,11 @@ int import_sizes_art_model(struct import *im, struct layout_model *out, struct h
 		.reference_bytes = 4,
 		.align_bytes = 8,
 	};
-	if ((r = import_sizes_open(im, &s, err)) != HDB_OK)
-		goto out;
-	if ((r = count_recorded(&s, out, &narrow, err)) != HDB_OK)
-		goto out;
+	TRY(import_sizes_open(im, &s, err));
+	TRY(count_recorded(&s, out, &narrow, err));
 	widened = *out;
 	widened.widens_fields = true;
-	if ((r = count_recorded(&s, &widened, &wide, err)) != HDB_OK)
-		goto out;
+	TRY(count_recorded(&s, &widened, &wide, err));
 	out->widens_fields = wide > narrow;
-out:
-	import_sizes_release(&s);
-	return r;
+	return HDB_OK;
 }

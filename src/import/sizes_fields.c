@@ -110,11 +110,9 @@ int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 
 	memset(s, 0, sizeof(*s));
 	s->im = im;
-	s->statics = calloc(n, sizeof(*s->statics));
-	s->first_type = calloc(n, sizeof(*s->first_type));
-	s->shapes = calloc(n, sizeof(*s->shapes));
-	if (!s->statics || !s->first_type || !s->shapes)
-		return hdb_fail_memory(err, "layouts of classes", n * sizeof(*s->shapes));
+	TRY(BASE_ALLOC(s->statics, n, "layouts of classes", err));
+	TRY(BASE_ALLOC(s->first_type, n, "layouts of classes", err));
+	TRY(BASE_ALLOC(s->shapes, n, "layouts of classes", err));
 	/* For classes without fields, too. */
 	TRY(base_vec_reserve(&s->types, 1, sizeof(uint8_t), err));
 	for (uint32_t no = 0; no < im->classes.count; no++) {

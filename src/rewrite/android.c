@@ -7,15 +7,6 @@
 
 #include <assert.h>
 
-bool rewrite_heap_drops(struct rewrite_heap *heap, const struct hprof_sub *sub, bool app_only)
-{
-	if (sub->tag == HPROF_HEAP_DUMP_INFO)
-		heap->id = (uint32_t)sub->id;
-	return app_only && (heap->id == 'Z' || heap->id == 'I') &&
-	       ((sub->tag >= HPROF_INSTANCE_DUMP && sub->tag <= HPROF_PRIMITIVE_ARRAY_DUMP) ||
-		sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA);
-}
-
 bool rewrite_android_is(uint8_t tag)
 {
 	switch (tag) {

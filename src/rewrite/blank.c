@@ -64,22 +64,18 @@ static int put_statics(struct rewrite_shapes *s, const struct hprof_class *dump,
 		const uint64_t from = *at, head = w->file.id_size + 1u;
 		struct hprof_static field;
 		uint64_t size;
-		int r;
 
-		if ((r = hprof_static_next(&w->file, &w->view, at, &field, err)) < 0 ||
-		    (r = rewriter_copy(w, from, head, err)) < 0)
-			return r;
+		TRY(hprof_static_next(&w->file, &w->view, at, &field, err));
+		TRY(rewriter_copy(w, from, head, err));
 		size = *at - from - head;
 		if (s->has_names)
 			rewrite_text(s, field.name_string_id, name);
 		if (s->selects(s->ctx, field.type, class_name, name)) {
 			w->result.changed_bytes += size;
-			r = rewriter_zeros(w, size, err);
+			TRY(rewriter_zeros(w, size, err));
 		} else {
-			r = rewriter_copy(w, from + head, size, err);
+			TRY(rewriter_copy(w, from + head, size, err));
 		}
-		if (r < 0)
-			return r;
 	}
 	return HDB_OK;
 }

@@ -8,7 +8,6 @@
 
 struct convert {
 	const struct hdb_convert_options *opt;
-	struct rewrite_heap heap;
 	struct rewrite_shapes shapes;
 };
 
@@ -17,10 +16,6 @@ static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 {
 	struct convert *c = ctx;
 
-	if (rewrite_heap_drops(&c->heap, sub, c->opt->app_only != 0)) {
-		w->result.dropped_count++;
-		return HDB_OK;
-	}
 	if (rewrite_android_is(sub->tag))
 		return rewrite_android_sub(w, sub, err);
 	return w->id_size == w->file.id_size ? rewriter_keep(w, sub, err) :
@@ -35,22 +30,14 @@ static int take_record(void *ctx, struct rewriter *w, const struct hprof_record 
 					       rewrite_widths_record(w, rec, err);
 }
 
-static void begin_heap(void *ctx)
-{
-	struct convert *c = ctx;
-
-	c->heap = (struct rewrite_heap){ 0 };
-}
-
 static int convert(struct convert *c, struct rewriter *w, struct hdb_error *err)
 {
 	const struct rewrite_policy policy = {
 		.ctx = c,
 		.sub = take_sub,
-		.heap = begin_heap,
 		.record = take_record,
+		.app_only = c->opt->app_only != 0,
 	};
-	int r;
 
 	if (c->opt->id_size)
 		w->id_size = c->opt->id_size;
@@ -59,26 +46,26 @@ static int convert(struct convert *c, struct rewriter *w, struct hdb_error *err)
 		return rewriter_copy_all(w, err);
 	if (w->version == HPROF_1_0_3)
 		w->version = HPROF_1_0_2;
-	if (w->id_size != w->file.id_size && ((r = rewrite_shapes_load(&c->shapes, err)) < 0 ||
-					      (r = rewrite_widths_prepare(&c->shapes, err)) < 0))
-		return r;
+	if (w->id_size != w->file.id_size) {
+		TRY(rewrite_shapes_load(&c->shapes, err));
+		TRY(rewrite_widths_prepare(&c->shapes, err));
+	}
 	return rewriter_run(w, &policy, err);
+}
+
+static void release(struct convert *c)
+{
+	rewrite_shapes_release(&c->shapes);
 }
 
 int rewrite_convert(struct rewrite_paths paths, const struct hdb_convert_options *opt,
 		    struct base_work *work, struct hdb_output_result *out, struct hdb_error *err)
 {
-	struct rewriter w;
+	BASE_SCOPED(rewriter_close) struct rewriter w = { 0 };
+	BASE_SCOPED(release)
 	struct convert c = { .opt = opt, .shapes = { .w = &w, .selects = rewrite_widths_selects } };
-	int r;
 
-	if ((r = rewriter_open(&w, paths, &opt->output, work, err)) < 0 ||
-	    (r = convert(&c, &w, err)) < 0 || (r = rewriter_finish(&w, err)) < 0)
-		goto out;
-	if (out)
-		*out = w.result;
-out:
-	rewrite_shapes_release(&c.shapes);
-	rewriter_close(&w);
-	return r;
+	TRY(rewriter_open(&w, paths, &opt->output, work, err));
+	TRY(convert(&c, &w, err));
+	return rewriter_finish(&w, out, err);
 }

@@ -42,16 +42,14 @@ static int find_fields(struct rewrite_kept *k, struct hdb_error *err)
 	for (size_t i = 0; i < s->classes.count; i++) {
 		const struct rewrite_class *class =
 			base_vec_at(&s->classes, struct rewrite_class, i);
-		int r = HDB_OK;
 
 		rewrite_class_name(s, class->class_id, name);
 		if (strcmp(name, "java.lang.String") == 0)
-			r = find_field(s, class, "value", &k->value, err);
-		else if (strcmp(name, "android.graphics.Bitmap") == 0 &&
-			 (r = find_field(s, class, "mBuffer", &k->buffer, err)) == HDB_OK)
-			r = find_field(s, class, "mRecycled", &k->recycled, err);
-		if (r < 0)
-			return r;
+			TRY(find_field(s, class, "value", &k->value, err));
+		if (strcmp(name, "android.graphics.Bitmap") != 0)
+			continue;
+		TRY(find_field(s, class, "mBuffer", &k->buffer, err));
+		TRY(find_field(s, class, "mRecycled", &k->recycled, err));
 	}
 	return HDB_OK;
 }
@@ -98,11 +96,9 @@ static int add_instance(struct rewrite_kept *k, const struct hprof_sub *sub, str
 	const uint64_t buffer = reference_of(&instance, &k->buffer);
 	const uint8_t *p = field_of(&instance, &k->recycled, 1);
 	const struct rewrite_buffer fresh = { .id = buffer, .same_id = buffer };
-	int r = instance.r;
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
-	if (r < 0)
-		return r;
+	TRY(instance.r);
 	if (text && k->what & HDB_KEEP_STRINGS)
 		return rewrite_id_bits_add(&k->texts, text, err);
 	if (!buffer || !(k->what & HDB_KEEP_BITMAPS) || (p && *p) ||
@@ -110,8 +106,8 @@ static int add_instance(struct rewrite_kept *k, const struct hprof_sub *sub, str
 		return HDB_OK;
 	if (k->buffers.count >= UINT32_MAX - 1)
 		return hdb_fail(err, HDB_ELIMIT, "more than %u bitmaps", UINT32_MAX - 1);
-	r = base_idmap_put(&k->bitmaps, buffer, (uint32_t)k->buffers.count, err);
-	return r < 0 ? r : base_vec_push(&k->buffers, &fresh, sizeof(fresh), err);
+	TRY(base_idmap_put(&k->bitmaps, buffer, (uint32_t)k->buffers.count, err));
+	return base_vec_push(&k->buffers, &fresh, sizeof(fresh), err);
 }
 
 static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct hdb_error *err)
@@ -193,8 +189,7 @@ static int compare(struct rewrite_kept *k, const struct rewrite_buffer *a,
 
 static int merge_buffers(struct rewrite_kept *k, struct hdb_error *err)
 {
-	struct base_idmap firsts = { 0 };
-	int r = HDB_OK;
+	BASE_SCOPED(base_idmap_release) struct base_idmap firsts = { 0 };
 
 	for (size_t i = 0; i < k->buffers.count; i++) {
 		struct rewrite_buffer *b = base_vec_at(&k->buffers, struct rewrite_buffer, i);
@@ -204,22 +199,18 @@ static int merge_buffers(struct rewrite_kept *k, struct hdb_error *err)
 
 		if (!b->offset)
 			continue;
-		if ((r = hash_buffer(k, b, &hash, err)) < 0)
-			break;
+		TRY(hash_buffer(k, b, &hash, err));
 		first = base_idmap_get(&firsts, hash);
 		if (first == BASE_IDMAP_NONE) {
-			if ((r = base_idmap_put(&firsts, hash, (uint32_t)i, err)) < 0)
-				break;
+			TRY(base_idmap_put(&firsts, hash, (uint32_t)i, err));
 			continue;
 		}
-		if ((r = compare(k, base_vec_at(&k->buffers, struct rewrite_buffer, first), b,
-				 &same, err)) < 0)
-			break;
+		TRY(compare(k, base_vec_at(&k->buffers, struct rewrite_buffer, first), b, &same,
+			    err));
 		if (same)
 			b->same_id = base_vec_at(&k->buffers, struct rewrite_buffer, first)->id;
 	}
-	base_idmap_release(&firsts);
-	return r;
+	return HDB_OK;
 }
 
 static bool selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
@@ -233,21 +224,19 @@ static bool selects(void *ctx, uint8_t type, const char *class_name, const char 
 
 int rewrite_kept_load(struct rewrite_kept *k, struct hdb_error *err)
 {
-	int r;
-
 	k->names.w = k->w;
 	k->names.selects = selects;
 	k->names.has_names = true;
 	k->texts.work = k->w->work;
-	if ((r = rewrite_shapes_load(&k->names, err)) < 0 || (r = find_fields(k, err)) < 0)
-		return r;
+	TRY(rewrite_shapes_load(&k->names, err));
+	TRY(find_fields(k, err));
 	k->texts.shift = rewrite_id_shift(k->names.id_bits);
-	if ((r = for_each((struct each){ k, HPROF_INSTANCE_DUMP, add_instance }, err)) < 0 ||
-	    !k->buffers.count)
-		return r;
+	TRY(for_each((struct each){ k, HPROF_INSTANCE_DUMP, add_instance }, err));
+	if (!k->buffers.count)
+		return HDB_OK;
 	BASE_CHECK(rewrite_id_bits_check(&k->texts));
-	r = for_each((struct each){ k, HPROF_PRIMITIVE_ARRAY_DUMP, add_array }, err);
-	return r < 0 ? r : merge_buffers(k, err);
+	TRY(for_each((struct each){ k, HPROF_PRIMITIVE_ARRAY_DUMP, add_array }, err));
+	return merge_buffers(k, err);
 }
 
 void rewrite_kept_release(struct rewrite_kept *k)
@@ -279,11 +268,9 @@ int rewrite_kept_instance(struct rewrite_kept *k, const struct hprof_sub *sub,
 	const uint32_t no = buffer ? base_idmap_get(&k->bitmaps, buffer) : BASE_IDMAP_NONE;
 	struct rewriter *w = k->w;
 	uint64_t same;
-	int r = instance.r;
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
-	if (r < 0)
-		return r;
+	TRY(instance.r);
 	if (no == BASE_IDMAP_NONE)
 		return rewriter_keep(w, sub, err);
 	same = base_vec_at(&k->buffers, struct rewrite_buffer, no)->same_id;
@@ -291,9 +278,8 @@ int rewrite_kept_instance(struct rewrite_kept *k, const struct hprof_sub *sub,
 	if (same == buffer || rewrite_id_bits_has(&k->texts, buffer))
 		return rewriter_keep(w, sub, err);
 	w->result.changed_count++;
-	if ((r = rewriter_begin(w, sub->end - sub->offset, err)) < 0 ||
-	    (r = rewriter_copy(w, sub->offset, at - sub->offset, err)) < 0 ||
-	    (r = rewriter_put_id(w, same, err)) < 0)
-		return r;
+	TRY(rewriter_begin(w, sub->end - sub->offset, err));
+	TRY(rewriter_copy(w, sub->offset, at - sub->offset, err));
+	TRY(rewriter_put_id(w, same, err));
 	return rewriter_copy(w, at + w->file.id_size, sub->end - at - w->file.id_size, err);
 }

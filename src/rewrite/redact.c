@@ -153,12 +153,11 @@ static int take_array(struct redact *d, struct rewriter *w, const struct hprof_s
 		      struct hdb_error *err)
 {
 	bool is_gone;
-	int r;
 
 	assert(sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP);
-	if ((r = goes(d, w, sub, &is_gone, err)) < 0 ||
-	    (d->secrets && (r = rewrite_secrets_array(d->secrets, w, sub, !is_gone, err)) < 0))
-		return r;
+	TRY(goes(d, w, sub, &is_gone, err));
+	if (d->secrets)
+		TRY(rewrite_secrets_array(d->secrets, w, sub, !is_gone, err));
 	if (!is_gone)
 		return rewriter_keep(w, sub, err);
 	if (d->opt->hash && (sub->element_type == HPROF_CHAR || sub->element_type == HPROF_BYTE))
@@ -189,10 +188,10 @@ static int take_record(void *ctx, struct rewriter *w, const struct hprof_record 
 		       struct hdb_error *err)
 {
 	struct redact *d = ctx;
-	const int r = d->secrets ? rewrite_secrets_record(d->secrets, w, rec, err) : HDB_OK;
 
-	return r < 0 ? r :
-		       rewrite_renames_record(&d->renames, w, rec, &w->result.renamed_count, err);
+	if (d->secrets)
+		TRY(rewrite_secrets_record(d->secrets, w, rec, err));
+	return rewrite_renames_record(&d->renames, w, rec, &w->result.renamed_count, err);
 }
 
 static int redact(struct redact *d, struct rewriter *w, struct hdb_error *err)
@@ -204,43 +203,43 @@ static int redact(struct redact *d, struct rewriter *w, struct hdb_error *err)
 		.record = take_record,
 		.marker = opt->hash ? HPROF_HASHED : HPROF_REDACTED,
 	};
-	int r;
 
-	if ((opt->hash && (r = rewrite_hashes_open(&d->hashes, opt->key_path, err)) < 0) ||
-	    (opt->names_path &&
-	     (r = rewrite_renames_read(&d->renames, opt->names_path, err)) < 0) ||
-	    (opt->report_path && (r = rewrite_secrets_open(opt->report_path, opt->output.force != 0,
-							   &d->secrets, err)) < 0) ||
-	    (opt->arrays == HDB_REDACT_TEXTS && (r = rewrite_kept_load(&d->strings, err)) < 0) ||
-	    (r = rewrite_shapes_load(&d->shapes, err)) < 0 ||
-	    (r = rewriter_run(w, &policy, err)) < 0)
-		return r;
+	if (opt->hash)
+		TRY(rewrite_hashes_open(&d->hashes, opt->key_path, err));
+	if (opt->names_path)
+		TRY(rewrite_renames_read(&d->renames, opt->names_path, err));
+	if (opt->report_path)
+		TRY(rewrite_secrets_open(opt->report_path, opt->output.force != 0, &d->secrets,
+					 err));
+	if (opt->arrays == HDB_REDACT_TEXTS)
+		TRY(rewrite_kept_load(&d->strings, err));
+	TRY(rewrite_shapes_load(&d->shapes, err));
+	TRY(rewriter_run(w, &policy, err));
 	return d->secrets ? rewrite_secrets_finish(d->secrets, &w->result.secret_count, err) :
 			    HDB_OK;
+}
+
+static void release(struct redact *d)
+{
+	explicit_bzero(&d->hashes, sizeof(d->hashes));
+	rewrite_kept_release(&d->strings);
+	rewrite_secrets_close(d->secrets);
+	rewrite_renames_release(&d->renames);
+	rewrite_shapes_release(&d->shapes);
 }
 
 int rewrite_redact(struct rewrite_paths paths, const struct hdb_redact_options *opt,
 		   struct base_work *work, struct hdb_output_result *out, struct hdb_error *err)
 {
-	struct rewriter w;
+	BASE_SCOPED(rewriter_close) struct rewriter w = { 0 };
+	BASE_SCOPED(release)
 	struct redact d = {
 		.opt = opt,
 		.shapes = { .w = &w, .selects = selects, .ctx = &d, .has_names = true },
 		.strings = { .w = &w, .what = HDB_KEEP_STRINGS },
 	};
-	int r;
 
-	if ((r = rewriter_open(&w, paths, &opt->output, work, err)) < 0 ||
-	    (r = redact(&d, &w, err)) < 0 || (r = rewriter_finish(&w, err)) < 0)
-		goto out;
-	if (out)
-		*out = w.result;
-out:
-	explicit_bzero(&d.hashes, sizeof(d.hashes));
-	rewrite_kept_release(&d.strings);
-	rewrite_secrets_close(d.secrets);
-	rewrite_renames_release(&d.renames);
-	rewrite_shapes_release(&d.shapes);
-	rewriter_close(&w);
-	return r;
+	TRY(rewriter_open(&w, paths, &opt->output, work, err));
+	TRY(redact(&d, &w, err));
+	return rewriter_finish(&w, out, err);
 }

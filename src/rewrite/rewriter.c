@@ -92,9 +92,7 @@ int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 	memset(w, 0, sizeof(*w));
 	w->work = work;
 	w->options = options;
-	w->segment = malloc(SEGMENT_BYTES);
-	if (!w->segment)
-		return hdb_fail_memory(err, "a segment", SEGMENT_BYTES);
+	TRY(BASE_ALLOC(w->segment, SEGMENT_BYTES, "a segment", err));
 	TRY_ERRORS(base_outfile_create(paths.out, &out, &w->out, err));
 	TRY_ERRORS(open_source(w, paths.in, err));
 	TRY_ERRORS(open_header(w, paths.in, err));
@@ -136,13 +134,16 @@ int rewriter_survey(struct rewriter *w, const char *stage,
 	return r < 0 ? r : HDB_OK;
 }
 
-int rewriter_finish(struct rewriter *w, struct hdb_error *err)
+int rewriter_finish(struct rewriter *w, struct hdb_output_result *out, struct hdb_error *err)
 {
-	struct base_outfile *out = w->out;
+	struct base_outfile *file = w->out;
 
-	TRY_ERRORS(w->source->check(w->source, err));
+	TRY(w->source->check(w->source, err));
 	w->out = NULL; /* freed, whatever comes of it */
-	return base_outfile_finish(out, &w->result.file_bytes, err);
+	TRY(base_outfile_finish(file, &w->result.file_bytes, err));
+	if (out)
+		*out = w->result;
+	return HDB_OK;
 }
 
 /* ---- writing ---- */
@@ -301,20 +302,19 @@ int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struc
 int rewriter_keep(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	const uint64_t size = sub->end - sub->offset;
-	int r = rewriter_begin(w, size, err);
 
+	TRY(rewriter_begin(w, size, err));
 	/* An array whose contents are not there may have the tag of one whose are. */
-	if (r < 0 || sub->tag != HPROF_PRIMITIVE_ARRAY_NODATA)
-		return r < 0 ? r : rewriter_copy(w, sub->offset, size, err);
-	r = rewriter_put(w, &sub->tag, 1, err);
-	return r < 0 ? r : rewriter_copy(w, sub->offset + 1, size - 1, err);
+	if (sub->tag != HPROF_PRIMITIVE_ARRAY_NODATA)
+		return rewriter_copy(w, sub->offset, size, err);
+	TRY(rewriter_put(w, &sub->tag, 1, err));
+	return rewriter_copy(w, sub->offset + 1, size - 1, err);
 }
 
 int rewriter_keep_record(struct rewriter *w, const struct hprof_record *rec, struct hdb_error *err)
 {
-	const int r = rewriter_record(w, rec, rec->body_size, err);
-
-	return r < 0 ? r : rewriter_copy(w, rec->body_offset, rec->body_size, err);
+	TRY(rewriter_record(w, rec, rec->body_size, err));
+	return rewriter_copy(w, rec->body_offset, rec->body_size, err);
 }
 
 /* ---- all of it ---- */
@@ -343,21 +343,32 @@ static int put_header(struct rewriter *w, struct hdb_error *err)
 	const uint64_t size = w->file.first_record;
 	uint8_t head[64];
 	const uint8_t *p = base_view_at(&w->view, 0, size, err);
-	int r;
 
 	if (!p || size > sizeof(head))
 		return HDB_EIO;
 	memcpy(head, p, size);
 	head[17] = (uint8_t)('0' + w->version);
 	put_be32(head + size - 12, w->id_size);
-	r = base_outfile_write(w->out, head, size, err);
-	return r < 0 || !w->policy->marker ? r : put_marker(w, err);
+	TRY(base_outfile_write(w->out, head, size, err));
+	return w->policy->marker ? put_marker(w, err) : HDB_OK;
 }
 
 static bool is_object(uint8_t tag)
 {
 	return (tag >= HPROF_INSTANCE_DUMP && tag <= HPROF_PRIMITIVE_ARRAY_DUMP) ||
 	       tag == HPROF_PRIMITIVE_ARRAY_NODATA;
+}
+
+static int take_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	w->result.object_count += is_object(sub->tag);
+	if (sub->tag == HPROF_HEAP_DUMP_INFO)
+		w->heap = sub->id;
+	if (w->policy->app_only && (w->heap == 'Z' || w->heap == 'I') && is_object(sub->tag)) {
+		w->result.dropped_count++;
+		return HDB_OK;
+	}
+	return w->policy->sub(w->policy->ctx, w, sub, err);
 }
 
 /* One that is no segment is a dump by itself: its segments need an end. */
@@ -378,12 +389,10 @@ static int take_event(struct rewriter *w, enum hprof_event event, struct hdb_err
 		return policy->record ? policy->record(policy->ctx, w, &w->walk.record, err) :
 					rewriter_keep_record(w, &w->walk.record, err);
 	case HPROF_EVENT_HEAP_BEGIN:
-		if (policy->heap)
-			policy->heap(policy->ctx);
+		w->heap = 0;
 		return HDB_OK;
 	case HPROF_EVENT_SUB:
-		w->result.object_count += is_object(w->walk.sub.tag);
-		return policy->sub(policy->ctx, w, &w->walk.sub, err);
+		return take_sub(w, &w->walk.sub, err);
 	case HPROF_EVENT_HEAP_END:
 		return end_heap(w, err);
 	case HPROF_EVENT_PROBLEM:
@@ -393,9 +402,22 @@ static int take_event(struct rewriter *w, enum hprof_event event, struct hdb_err
 	return HDB_OK;
 }
 
-int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct hdb_error *err)
+static int run(struct rewriter *w, struct hdb_error *err)
 {
 	enum hprof_event event;
+	int r;
+
+	TRY(put_header(w, err));
+	while ((r = hprof_walk_next(&w->walk, &event, err)) == HDB_OK) {
+		TRY(take_event(w, event, err));
+		if (++w->events % STEP_EVENTS == 0)
+			TRY(base_step(w->work, w->walk.position, err));
+	}
+	return r == HDB_END ? flush(w, err) : r;
+}
+
+int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct hdb_error *err)
+{
 	int r;
 
 	assert(policy->sub);
@@ -404,18 +426,7 @@ int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct
 		w->version = HPROF_1_0_2; /* which has segments */
 	base_stage(w->work, "writing", w->source->size, "bytes");
 	hprof_walk_init(&w->walk, &w->file);
-	if ((r = put_header(w, err)) < 0)
-		goto out;
-	while ((r = hprof_walk_next(&w->walk, &event, err)) == HDB_OK) {
-		if ((r = take_event(w, event, err)) < 0)
-			goto out;
-		if (++w->events % STEP_EVENTS == 0 &&
-		    (r = base_step(w->work, w->walk.position, err)) < 0)
-			goto out;
-	}
-	if (r == HDB_END)
-		r = flush(w, err);
-out:
+	r = run(w, err);
 	hprof_walk_release(&w->walk);
 	return r;
 }

@@ -23,8 +23,6 @@ struct rewrite_policy {
 	 */
 	int (*sub)(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		   struct hdb_error *err);
-	/* A heap dump record begins. NULL: it does not matter. */
-	void (*heap)(void *ctx);
 	/*
 	 * Writes what becomes of any other record, by rewriter_record and what follows it there.
 	 * NULL: it stays as it was.
@@ -32,6 +30,7 @@ struct rewrite_policy {
 	int (*record)(void *ctx, struct rewriter *w, const struct hprof_record *rec,
 		      struct hdb_error *err);
 	const char *marker; /* a text that the dump gets as its first record; NULL: none */
+	bool app_only;      /* without objects of Android's zygote and image heaps */
 };
 
 struct rewriter {
@@ -43,6 +42,7 @@ struct rewriter {
 	unsigned id_size; /* bytes of an ID in the output; set it before rewriter_run */
 	/* private */
 	const struct rewrite_policy *policy;
+	uint64_t heap; /* that objects belong to: 'A' app, 'Z' zygote, 'I' image; 0: not said */
 	struct hprof_walk walk;
 	struct base_outfile *out;
 	const struct hdb_output_options *options;
@@ -76,8 +76,8 @@ int rewriter_copy_all(struct rewriter *w, struct hdb_error *err);
 /* Writes the dump anew, as the policy says. */
 int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct hdb_error *err);
 
-/* Gives the output its name. */
-int rewriter_finish(struct rewriter *w, struct hdb_error *err);
+/* Gives the output its name, and the result to `out` (NULL: nobody wants it). */
+int rewriter_finish(struct rewriter *w, struct hdb_output_result *out, struct hdb_error *err);
 void rewriter_close(struct rewriter *w);
 
 /* ---- for policies ---- */

@@ -2,14 +2,12 @@
  * rewrite/strip.c - dumps without contents: smaller when they are compressed, with the same graph;
  * or without the arrays.
  */
-#include "rewrite/android.h"
 #include "rewrite/blank.h"
 #include "rewrite/kept.h"
 #include "rewrite/rewrite.h"
 
 struct strip {
 	const struct hdb_strip_options *opt;
-	struct rewrite_heap heap;
 	struct rewrite_shapes shapes; /* of HDB_STRIP_PRIMITIVES */
 	struct rewrite_kept kept;     /* of opt->keep */
 };
@@ -31,10 +29,6 @@ static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 	struct strip *s = ctx;
 	const bool has_shapes = s->opt->what == HDB_STRIP_PRIMITIVES;
 
-	if (rewrite_heap_drops(&s->heap, sub, s->opt->app_only != 0)) {
-		w->result.dropped_count++;
-		return HDB_OK;
-	}
 	switch (sub->tag) {
 	case HPROF_PRIMITIVE_ARRAY_DUMP:
 	case HPROF_PRIMITIVE_ARRAY_NODATA:
@@ -53,13 +47,6 @@ static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 	}
 }
 
-static void begin_heap(void *ctx)
-{
-	struct strip *s = ctx;
-
-	s->heap = (struct rewrite_heap){ 0 };
-}
-
 static bool selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
 {
 	(void)ctx;
@@ -71,39 +58,37 @@ static int strip(struct strip *s, struct rewriter *w, struct hdb_error *err)
 	const struct rewrite_policy policy = {
 		.ctx = s,
 		.sub = take_sub,
-		.heap = begin_heap,
 		.marker = HPROF_STRIPPED,
+		.app_only = s->opt->app_only != 0,
 	};
-	int r = HDB_OK;
 
 	if (s->opt->keep)
-		r = rewrite_kept_load(&s->kept, err);
+		TRY(rewrite_kept_load(&s->kept, err));
 	else if (s->opt->what == HDB_STRIP_PRIMITIVES)
-		r = rewrite_shapes_load(&s->shapes, err);
-	return r < 0 ? r : rewriter_run(w, &policy, err);
+		TRY(rewrite_shapes_load(&s->shapes, err));
+	return rewriter_run(w, &policy, err);
+}
+
+static void release(struct strip *s)
+{
+	rewrite_kept_release(&s->kept);
+	rewrite_shapes_release(&s->shapes);
 }
 
 int rewrite_strip(struct rewrite_paths paths, const struct hdb_strip_options *opt,
 		  struct base_work *work, struct hdb_output_result *out, struct hdb_error *err)
 {
-	struct rewriter w;
+	BASE_SCOPED(rewriter_close) struct rewriter w = { 0 };
+	BASE_SCOPED(release)
 	struct strip s = { .opt = opt,
 			   .shapes = { .w = &w, .selects = selects, .has_names = true },
 			   .kept = { .w = &w, .what = opt->keep } };
-	int r;
 
 	if (opt->keep && opt->what == HDB_STRIP_PRIMITIVES)
 		return hdb_fail(err, HDB_EUSAGE,
 				"strings and bitmaps cannot be kept where all primitive values "
 				"become zeros");
-	if ((r = rewriter_open(&w, paths, &opt->output, work, err)) < 0 ||
-	    (r = strip(&s, &w, err)) < 0 || (r = rewriter_finish(&w, err)) < 0)
-		goto out;
-	if (out)
-		*out = w.result;
-out:
-	rewrite_kept_release(&s.kept);
-	rewrite_shapes_release(&s.shapes);
-	rewriter_close(&w);
-	return r;
+	TRY(rewriter_open(&w, paths, &opt->output, work, err));
+	TRY(strip(&s, &w, err));
+	return rewriter_finish(&w, out, err);
 }

@@ -80,7 +80,6 @@ static int pass_entries(struct pipe *p, struct entries kind, struct hdb_error *e
 	const unsigned id_size = p->w->file.id_size;
 	const uint8_t *b = base_view_at(&p->w->view, p->at, 2, err);
 	unsigned count;
-	int r;
 
 	if (!b)
 		return HDB_EIO;
@@ -94,10 +93,10 @@ static int pass_entries(struct pipe *p, struct entries kind, struct hdb_error *e
 		if (!b)
 			return HDB_EIO;
 		type = *b;
-		r = kind.has_id ? pass_ids(p, 1, err) : pass_bytes(p, kind.before, err);
-		if (r < 0 || (r = pass_bytes(p, 1, err)) < 0 ||
-		    (kind.has_value && (r = pass_value(p, type, err)) < 0))
-			return r;
+		TRY(kind.has_id ? pass_ids(p, 1, err) : pass_bytes(p, kind.before, err));
+		TRY(pass_bytes(p, 1, err));
+		if (kind.has_value)
+			TRY(pass_value(p, type, err));
 	}
 	return HDB_OK;
 }
@@ -123,29 +122,27 @@ static int instance_size(struct rewrite_shapes *s, uint64_t class_id, uint32_t s
 			 struct hdb_error *err)
 {
 	struct rewrite_class *class;
-	const int r = rewrite_shape_of(s, class_id, &class, err);
 
 	*out = size;
-	if (r != HDB_OK)
-		return r;
+	TRY(rewrite_shape_of(s, class_id, &class, err));
 	if (s->has_sums && class && class->all_bytes == size)
 		*out = (uint32_t)widened(s->w, size, class->run_bytes);
-	return r;
+	return HDB_OK;
 }
 
 static int pass_class(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
 		      struct hdb_error *err)
 {
 	uint32_t size;
-	int r;
 
 	assert(sub->tag == HPROF_CLASS_DUMP);
-	if ((r = instance_size(s, sub->id, sub->length, &size, err)) < 0 ||
-	    (r = pass_ids(p, 1, err)) < 0 || (r = pass_bytes(p, 4, err)) < 0 ||
-	    (r = pass_ids(p, 6, err)) < 0 || (r = pass_u4(p, size, err)) < 0 ||
-	    (r = pass_entries(p, (struct entries){ .before = 2, .has_value = true }, err)) < 0 ||
-	    (r = pass_entries(p, (struct entries){ .has_id = true, .has_value = true }, err)) < 0)
-		return r;
+	TRY(instance_size(s, sub->id, sub->length, &size, err));
+	TRY(pass_ids(p, 1, err));
+	TRY(pass_bytes(p, 4, err));
+	TRY(pass_ids(p, 6, err));
+	TRY(pass_u4(p, size, err));
+	TRY(pass_entries(p, (struct entries){ .before = 2, .has_value = true }, err));
+	TRY(pass_entries(p, (struct entries){ .has_id = true, .has_value = true }, err));
 	return pass_entries(p, (struct entries){ .has_id = true }, err);
 }
 

@@ -17,11 +17,9 @@
 
 static int flush_records(struct store_records_writer *w, struct hdb_error *err)
 {
-	const uint64_t in_buffer = w->buffer.count / w->record_size;
+	const uint64_t in_buffer = w->buffer.count / store_table_record(w->table);
 	int r;
 
-	assert(w->record_size == store_table_record(w->table));
-	assert(w->buffer.count % w->record_size == 0);
 	if (!in_buffer)
 		return HDB_OK;
 	r = store_put(w->writer, w->table,
@@ -36,8 +34,8 @@ static int flush_records(struct store_records_writer *w, struct hdb_error *err)
 
 int store_records_put(struct store_records_writer *w, const void *record, struct hdb_error *err)
 {
-	assert(w->writer && w->record_size > 0);
-	TRY_ERRORS(base_bytes_append(&w->buffer, record, w->record_size, err));
+	assert(w->writer && store_table_record(w->table) > 0);
+	TRY_ERRORS(base_bytes_append(&w->buffer, record, store_table_record(w->table), err));
 	w->count++;
 	return w->count % STORE_RECORDS == 0 ? flush_records(w, err) : HDB_OK;
 }
@@ -64,9 +62,7 @@ int store_records_put_all(struct store_writer *writer, enum store_table table, c
 {
 	const uint32_t record_size = store_table_record(table);
 	BASE_SCOPED(store_records_release)
-	struct store_records_writer w = { .writer = writer,
-					  .table = table,
-					  .record_size = record_size };
+	struct store_records_writer w = { .writer = writer, .table = table };
 
 	for (uint64_t i = 0; i < count; i++)
 		TRY(store_records_put(&w, (const char *)records + i * record_size, err));
@@ -87,8 +83,8 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 							   info.bytes / RECORD_MIN;
 }
 
-int store_record_room(struct store *store, enum store_table table, uint32_t record_size,
-		      uint64_t *count, struct hdb_error *err)
+int store_record_room(struct store *store, enum store_table table, uint64_t *count,
+		      struct hdb_error *err)
 {
 	struct store_table_info info = { 0 };
 	const int r = store_table_info(store, table, &info, err);
@@ -96,7 +92,7 @@ int store_record_room(struct store *store, enum store_table table, uint32_t reco
 	*count = info.item_count;
 	if (r < 0)
 		return r;
-	return info.item_count <= info.bytes / record_size ?
+	return info.item_count <= info.bytes / store_table_record(table) ?
 		       HDB_OK :
 		       store_damaged(store, table, 0, "impossible number of records", err);
 }
@@ -234,11 +230,12 @@ int store_text(struct store *store, uint64_t no, const char **text, size_t *size
 
 void store_records_check(const struct store_records_writer *w)
 {
-	assert(w->record_size > 0);
-	assert(w->record_size == store_table_record(w->table));
-	assert(w->buffer.count % w->record_size == 0);
-	assert(w->buffer.count / w->record_size < STORE_RECORDS);
-	assert(w->buffer.count / w->record_size <= w->count);
+	const uint32_t record_size = store_table_record(w->table);
+
+	assert(record_size > 0);
+	assert(w->buffer.count % record_size == 0);
+	assert(w->buffer.count / record_size < STORE_RECORDS);
+	assert(w->buffer.count / record_size <= w->count);
 }
 
 void store_texts_check(const struct store_texts_writer *w)

@@ -13,11 +13,13 @@
 
 #define STORE_RECORDS 1024u
 
-/* Writes a table of records in order. Zero-initialise, set the first three. */
+/*
+ * Writes a table of records of store_table_record(table) bytes in order. Zero-initialise, set the
+ * first two.
+ */
 struct store_records_writer {
 	struct store_writer *writer;
 	enum store_table table;
-	uint32_t record_size;
 	uint64_t count; /* records put so far */
 	struct base_vec buffer;
 };
@@ -38,8 +40,8 @@ uint64_t store_record_count(struct store *store, enum store_table table);
  * The same, for whoever makes room for all of them: HDB_ECORRUPT if more are said than fit into the
  * table's bytes.
  */
-int store_record_room(struct store *store, enum store_table table, uint32_t record_size,
-		      uint64_t *count, struct hdb_error *err);
+int store_record_room(struct store *store, enum store_table table, uint64_t *count,
+		      struct hdb_error *err);
 
 /* Copies record `no`, of store_table_record(table) bytes, to `out`. HDB_NOTFOUND past the end. */
 int store_record(struct store *store, enum store_table table, uint64_t no, void *out,

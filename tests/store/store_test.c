@@ -196,7 +196,7 @@ static void test_records_and_texts(void **state)
 {
 	const char *path = temp_path("records.heapdb");
 	struct store_writer *w = create(path);
-	struct store_records_writer rw = { .writer = w, .table = STORE_ROOTS, .record_size = 16 };
+	struct store_records_writer rw = { .writer = w, .table = STORE_ROOTS };
 	struct store_texts_writer tw = { .writer = w };
 	struct store *s;
 	uint32_t rec[4];
