@@ -123,6 +123,34 @@ for all in "" --all; do
 	same "most referrers $all" "$(cat most)" "$(heapdb sql $all --format tsv "SELECT id, referrers FROM objects \
 		ORDER BY referrers DESC, id LIMIT 300")"
 done
+# References of a long array that has two objects many times: one row for each, whatever the order.
+heapdb sql --format tsv --quiet "SELECT id, length, file_offset FROM objects WHERE class = 'java.lang.Object[]' AND \
+	(SELECT count(*) FROM refs WHERE source = objects.id) > 100 LIMIT 1" | sed 1d >array
+python3 - "$DUMP" twice.hprof <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+array, length, offset = (int(word, 0) for word in open("array").read().split())
+at = data.index(struct.pack(">Q", array), offset) + 24  # identifier, stack trace, length, class
+elements = [bytes(data[at + 8 * i:at + 8 * i + 8]) for i in range(length)]
+two = [element for element in elements if any(element)][:2]
+data[at:at + 8 * length] = b"".join(two[i % 2] for i in range(length))
+open(sys.argv[2], "wb").write(data)
+END
+heapdb import twice.hprof -o twice.heapdb --quiet >/dev/null
+two()
+{
+	heapdb sql twice.heapdb --format tsv --quiet --limit all "$1" | sed 1d
+}
+same "references of a long array" "$(two "SELECT count(*) FROM refs WHERE source = $(cut -f1 array)")\
+$(two "SELECT count(*) FROM \"references\"($(cut -f1 array))")" 22
+two "SELECT source, target FROM refs" | sort >want
+two "SELECT source, target FROM refs ORDER BY target" >got
+same "references by target" "$(cut -f2 got | uniq | wc -l)" "$(cut -f2 want | sort -u | wc -l)"
+sort got | cmp - want || { echo "FAILED: references in the order of targets are others"; failed=1; }
+same "references, each once" "$(sort -u want | wc -l)" "$(wc -l <want)"
+same "targets in groups" "$(two "SELECT target, count(*) FROM refs GROUP BY target ORDER BY 2 DESC, 1 LIMIT 50")" \
+	"$(two "SELECT target, count(*) FROM (SELECT target, +target t FROM refs) GROUP BY t \
+		ORDER BY 2 DESC, 1 LIMIT 50")"
 is "SELECT referrers FROM objects WHERE id = $(sed -n 2p most | cut -f1)" "$(rows "SELECT max(referrers) FROM objects")"
 is "SELECT sum(objects) FROM classes" 30954
 is "SELECT count(*) FROM \"java.util.HashMap\"" "$(rows "SELECT count(*) FROM objects \
@@ -227,6 +255,11 @@ plan "SELECT * FROM objects ORDER BY retained DESC LIMIT 5" "largest first"
 plan "SELECT class, count(*) FROM objects GROUP BY class" "class_totals"
 plan "SELECT kind, count(*) FROM objects GROUP BY kind" "kind_totals"
 plan "SELECT id FROM objects ORDER BY referrers DESC LIMIT 5" "most first"
+if rows "EXPLAIN QUERY PLAN SELECT target, count(*) FROM refs GROUP BY target ORDER BY 1 DESC" |
+	grep -q "FOR GROUP"; then
+	echo "FAILED: references are sorted by target"
+	failed=1
+fi
 plan "SELECT * FROM refs WHERE target = 5" "by key"
 
 # ---- only reading ----

@@ -148,12 +148,6 @@ int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err
 bool sql_object_is_member(const struct objects_cursor *c);
 
 /*
- * Whether some identifiers are negative in SQL, whose numbers have a sign: then their order is
- * another than that of a scan. True also after a failure.
- */
-bool sql_has_negative_ids(struct hdb *db);
-
-/*
  * Makes these the cursor's list: the `wanted` objects that retain most, but none that retains less
  * than c->retained_from. The tree's table is built if it is not there.
  */

@@ -58,6 +58,7 @@ struct sql_table_def {
 	 * ended by -1. Constraints on them are given to begin.
 	 */
 	int keys[SQL_KEYS_MAX];
+	int ordered_by;         /* column in whose order all rows can come; 0: none */
 	unsigned narrowing_key; /* the bit of a key that only narrows a scan; 0: none */
 	int first_arg;          /* column of the first argument; arguments are the last columns */
 	int required_args;      /* of them, how many must be given */
@@ -89,6 +90,7 @@ struct sql_cursor {
 		*key[SQL_KEYS_MAX]; /* values of def->keys; NULL: not given; lent to begin */
 	sqlite3_uint64 used;        /* columns that are read, as sqlite3_index_info.colUsed */
 	int64_t row_no;
+	bool is_ordered; /* rows are to come in the order of def->ordered_by */
 	bool is_started; /* begin was called, end was not */
 	bool at_end;
 	void *state;
@@ -148,6 +150,12 @@ int sql_end(struct sql_source *source, int r, struct hdb_error *err);
 /* The object that a value names, an integer or "0x12c4": HDB_OK, or HDB_NOTFOUND. */
 int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uint32_t *ix,
 		     struct hdb_error *err);
+
+/*
+ * Whether some identifiers are negative in SQL, whose numbers have a sign: then their order is
+ * another than that of a scan. True also after a failure.
+ */
+bool sql_has_negative_ids(struct hdb *db);
 
 /* Results. */
 void sql_result_class(struct sqlite3_context *ctx, struct sql_source *source, uint32_t class_no);

@@ -19,7 +19,9 @@ struct refs {
 	bool is_backwards; /* the list is of referrers */
 	bool shows_all;    /* the list's objects, not the reachable ones alone */
 	uint32_t only;     /* the other end that is asked for, HDB_NONE: any */
-	/* of a scan of all objects, or of classes that have the field that is asked for */
+	bool is_long;      /* the list may have an object twice */
+	uint64_t *seen;    /* of such a list: a bit an object that was met; owned */
+	/* of a scan of sources, all or of classes that have the field; or of targets, for IDs */
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	size_t batch_at;
@@ -29,6 +31,50 @@ struct refs {
 };
 
 /* ---- refs ---- */
+
+/* References up to this number are distinct in a database; more need not be. */
+#define DISTINCT_MAX 32
+
+static bool was_seen(uint64_t *seen, uint32_t ix)
+{
+	const uint64_t bit = (uint64_t)1 << (ix & 63);
+	const bool was = seen[ix >> 6] & bit;
+
+	seen[ix >> 6] |= bit;
+	return was;
+}
+
+static int begin_entries(struct sql_cursor *c, uint32_t ix, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	uint64_t length;
+
+	TRY(hdb_list_begin(s->list, ix, &length, err));
+	s->is_long = !s->is_backwards && length > DISTINCT_MAX;
+	if (s->is_long && !s->seen)
+		s->seen = calloc(hdb_object_count(c->db) / 64 + 1, sizeof(*s->seen));
+	return s->is_long && !s->seen ?
+		       sql_fail(err, HDB_ENOMEM, "no memory for a set of objects") :
+		       HDB_OK;
+}
+
+/* Forgets which objects the list had, by reading it again: the set is much larger. */
+static int end_entries(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	const uint32_t *ixs;
+	size_t count = 0;
+
+	if (!s->is_long)
+		return HDB_OK;
+	TRY(hdb_list_begin(s->list, s->from, NULL, err));
+	do {
+		TRY(hdb_list_next(s->list, &ixs, &count, err));
+		for (size_t i = 0; i < count; i++)
+			s->seen[ixs[i] >> 6] = 0;
+	} while (count);
+	return HDB_OK;
+}
 
 static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix,
 		      struct hdb_error *err)
@@ -41,7 +87,7 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 	s->shows_all = !s->is_backwards || c->source->database.all;
 	s->only = HDB_NONE;
 	s->from = s->to = ix;
-	return s->scan ? HDB_OK : hdb_list_begin(s->list, ix, NULL, err);
+	return s->scan ? HDB_OK : begin_entries(c, ix, err);
 }
 
 /* Marks the classes whose instances have a field of this name; none: HDB_END. */
@@ -92,6 +138,42 @@ static int begin_scan(struct sql_cursor *c, struct hdb_error *err)
 	return hdb_scan_open(c->db, &opt, &s->scan, err);
 }
 
+static int read_batch(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+
+	if (c->source->cancel && *c->source->cancel)
+		return sql_fail(err, HDB_EINTR, "interrupted");
+	s->batch_at = s->batch.count = 0;
+	return hdb_scan_next(s->scan, &s->batch, err);
+}
+
+/* Referrers of all objects, one after the other, those too that are not in the dump. */
+static int begin_by_target(struct sql_cursor *c, struct hdb_error *err)
+{
+	const struct hdb_scan_options opt = { .columns = HDB_SCAN_ID };
+	struct refs *s = c->state;
+
+	if (!hdb_object_count(c->db))
+		return HDB_END;
+	TRY(hdb_scan_open(c->db, &opt, &s->scan, err));
+	TRY_ERRORS(read_batch(c, err));
+	TRY(begin_list(c, HDB_REFERRERS, 0, err));
+	return begin_entries(c, 0, err);
+}
+
+static int next_target(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+
+	if (++s->to >= hdb_object_count(c->db))
+		return HDB_END;
+	s->batch_at += s->batch_at < s->batch.count && s->batch.ix[s->batch_at] < s->to;
+	if (s->batch_at == s->batch.count)
+		TRY_ERRORS(read_batch(c, err));
+	return begin_entries(c, s->to, err);
+}
+
 static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
@@ -107,6 +189,8 @@ static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 		return begin_list(c, HDB_REFERRERS, target, err);
 	if (c->key[0] && ((r = sql_is_shown(c->source, source, &is_shown, err)) < 0 || !is_shown))
 		return r < 0 ? r : HDB_END;
+	if (c->is_ordered)
+		return begin_by_target(c, err);
 	if (!c->key[0]) {
 		TRY(begin_scan(c, err));
 	}
@@ -138,24 +222,23 @@ static int next_list(struct sql_cursor *c, struct hdb_error *err)
 	struct refs *s = c->state;
 	int r;
 
+	if (s->is_backwards)
+		return next_target(c, err);
+	TRY(end_entries(c, err));
 	do {
-		if (s->batch_at == s->batch.count) {
-			if (c->source->cancel && *c->source->cancel)
-				return sql_fail(err, HDB_EINTR, "interrupted");
-			TRY(hdb_scan_next(s->scan, &s->batch, err));
-			s->batch_at = 0;
-		}
+		if (s->batch_at == s->batch.count)
+			TRY(read_batch(c, err));
 		s->from = s->batch.ix[s->batch_at];
 		r = read_target(c, s->batch_at++, err);
 	} while (r == HDB_END);
-	return r == HDB_OK ? hdb_list_begin(s->list, s->from, NULL, err) : r;
+	return r == HDB_OK ? begin_entries(c, s->from, err) : r;
 }
 
 /* The next entries of the list; of the lists of all objects, those of the next that has any. */
 static int read_entries(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
-	const bool has_list = !s->scan || s->batch_at;
+	const bool has_list = !s->scan || s->is_backwards || s->batch_at;
 	int r = has_list ? hdb_list_next(s->list, &s->ixs, &s->count, err) : HDB_OK;
 
 	s->at = 0;
@@ -178,7 +261,8 @@ static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 		while (s->at < s->count) {
 			const uint32_t ix = s->ixs[s->at++];
 
-			if (s->only != HDB_NONE && ix != s->only)
+			if ((s->only != HDB_NONE && ix != s->only) ||
+			    (s->is_long && was_seen(s->seen, ix)))
 				continue;
 			TRY_ERRORS(s->shows_all ? HDB_OK :
 						  sql_is_shown(c->source, ix, &is_shown, err));
@@ -197,6 +281,7 @@ static void end_refs(struct sql_cursor *c)
 
 	hdb_list_close(s->list);
 	hdb_scan_close(s->scan);
+	free(s->seen);
 	free(s->marks);
 	free(s->fields);
 }
@@ -232,7 +317,11 @@ static int column_refs(struct sql_cursor *c, struct sqlite3_context *ctx, int co
 	case REFS_SOURCE:
 		return sql_result_ix(ctx, c->source, s->from, err);
 	case REFS_TARGET:
-		return sql_result_ix(ctx, c->source, s->to, err);
+		if (!s->is_backwards || s->batch_at == s->batch.count ||
+		    s->batch.ix[s->batch_at] != s->to)
+			return sql_result_ix(ctx, c->source, s->to, err);
+		sqlite3_result_int64(ctx, (sqlite3_int64)s->batch.id[s->batch_at]);
+		return HDB_OK;
 	case REFS_NAME:
 		return result_name(c, ctx, s->from, s->to, err);
 	case REFS_STRENGTH:
@@ -248,6 +337,7 @@ const struct sql_table_def sql_refs = {
 	.columns = "source ID, target ID, name TEXT, strength TEXT",
 	.keys = { REFS_SOURCE, REFS_TARGET, REFS_NAME, -1 },
 	.narrowing_key = 1 << REFS_NAME,
+	.ordered_by = REFS_TARGET,
 	.rows = 1e7,
 	.state_size = sizeof(struct refs),
 	.begin = begin_refs,
@@ -412,9 +502,8 @@ enum { REACHABLE_DEPTH = 4, REACHABLE_ARG };
 
 static int reach(struct reachable *s, uint32_t ix, struct hdb_error *err)
 {
-	if (s->seen[ix >> 6] >> (ix & 63) & 1)
+	if (was_seen(s->seen, ix))
 		return HDB_OK;
-	s->seen[ix >> 6] |= (uint64_t)1 << (ix & 63);
 	assert(s->count <= s->room);
 	if (s->count == s->room && !GROW(s->queue, s->room))
 		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu objects", s->count);
