@@ -194,8 +194,9 @@ is "SELECT hex(common_dominator(id)) FROM objects WHERE dominator = 0xfeb10758" 
 is "SELECT count(*) FROM roots WHERE is_local" "$(rows "SELECT count(*) FROM locals")"
 is "SELECT count(*) FROM frames" "$(rows "SELECT sum(frames) FROM threads")"
 same "threads" "$(heapdb sql --csv "SELECT name, id, state, daemon, priority, frames, locals, tid, virtual, \
-	carrier, shallow FROM threads" 2>&1 | sed 1d)" "$(heapdb query threads --no-stack --csv --quiet --columns \
-	thread,id,state,daemon,priority,depth,locals,tid,virtual,carrier,shallow | sed 1d)"
+	carrier, shallow, \"group\", parent_group FROM threads" 2>&1 | sed 1d)" \
+	"$(heapdb query threads --no-stack --csv --quiet --columns \
+	thread,id,state,daemon,priority,depth,locals,tid,virtual,carrier,shallow,group,parent_group | sed 1d)"
 # Of all objects of a class, and their owners.
 same "entries of a class" \
 	"$(rows "SELECT hex(owner), no, hex(key_id), hex(value_id) FROM entries('java.util.HashMap')")" \

@@ -528,8 +528,9 @@ struct thread_rows {
 
 /* The query's columns, in the order of the table's. */
 static const char *const thread_columns[] = {
-	"id",       "serial", "thread", "class", "depth",   "shallow", "retained", "state",
-	"priority", "daemon", "locals", "tid",   "virtual", "carrier", "carries",  "stack_bytes",
+	"id",       "serial",  "thread",   "class",       "depth",  "shallow",
+	"retained", "state",   "priority", "daemon",      "locals", "tid",
+	"virtual",  "carrier", "carries",  "stack_bytes", "group",  "parent_group",
 };
 
 enum { THREADS_ID, THREADS_NAME = 2, THREADS_RETAINED = 6 };
@@ -581,7 +582,8 @@ const struct sql_table_def sql_threads = {
 	.help = "threads: state, retained size, frames",
 	.columns = "id ID, serial COUNT, name TEXT, class TEXT, frames COUNT, shallow BYTES, "
 		   "retained BYTES, state TEXT, priority COUNT, daemon BOOL, locals COUNT, "
-		   "tid COUNT, virtual BOOL, carrier ID, carries ID, stack_bytes BYTES",
+		   "tid COUNT, virtual BOOL, carrier ID, carries ID, stack_bytes BYTES, "
+		   "\"group\" TEXT, parent_group TEXT",
 	.keys = { -1 },
 	.rows = 50,
 	.state_size = sizeof(struct thread_rows),
