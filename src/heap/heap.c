@@ -138,6 +138,7 @@ void heap_close(struct heap *heap)
 	for (uint32_t no = 0; heap->classes.names && no < heap->class_count; no++)
 		free(heap->classes.names[no]);
 	free(heap->classes.names);
+	free(heap->classes.name_hashes);
 	heap_release_below(heap);
 	free(heap->classes.records);
 	base_vec_release(&heap->values.string_layouts);

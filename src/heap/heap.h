@@ -79,6 +79,7 @@ struct heap_filter {
 struct heap_class_tables {
 	struct store_class *records;
 	char **names;
+	uint32_t *name_hashes;  /* heap_class_by_name; made when first asked for */
 	uint64_t counted_bytes; /* taken out of the budget */
 	struct heap_below
 		*below; /* heap_classes.c: tables for deep chains of superclasses; owned */

@@ -4,11 +4,13 @@
 #include "heap/heap.h"
 
 #include "base/bytes.h"
+#include "base/idmap.h"
 #include "heap/values/text.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /*
  * Takes the memory of all classes out of the budget, or fails before any is taken: arrays by class
@@ -192,44 +194,34 @@ int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, str
 	return r;
 }
 
-/* Whether all of eight bytes are ASCII, and none is zero. */
-static bool are_plain(uint64_t bytes)
+static uint32_t hash_name(const char *name)
 {
-	const uint64_t ones = 0x0101010101010101u;
-
-	return (((bytes - ones) | bytes) & ones << 7) == 0;
+	return (uint32_t)XXH3_64bits_withSeed(name, strlen(name), base_hash_seed());
 }
 
-/* Whether the text is such, of which cleaning changes nothing. */
-static bool is_plain(const char *text, size_t size)
+/* Hashes of all names, so that few names are compared; NULL: no memory. */
+static const uint32_t *name_hashes(struct heap *heap)
 {
-	uint8_t rest[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	uint32_t *hashes = heap->classes.name_hashes;
 
-	for (; size >= 8; text += 8, size -= 8)
-		if (!are_plain(load64((const uint8_t *)text)))
-			return false;
-	memcpy(rest, text, size);
-	return are_plain(load64(rest));
+	if (hashes || heap_load_classes(heap, NULL) < 0)
+		return hashes;
+	hashes = malloc(((size_t)heap->class_count + 1) * sizeof(*hashes));
+	if (!hashes)
+		(void)heap_fail_memory(heap, "hashes of names", heap->class_count * 4ull, NULL);
+	for (uint32_t no = 0; hashes && no < heap->class_count; no++)
+		hashes[no] = hash_name(heap_class_name(heap, no));
+	heap->classes.name_hashes = hashes;
+	return hashes;
 }
 
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 {
-	const size_t name_size = strlen(name);
-	struct store_text_place place = { 0 };
+	const uint32_t *hashes = name_hashes(heap), hash = hash_name(name);
 
-	if (heap_load_classes(heap, NULL) < 0)
-		return HEAP_NONE;
-	/* A heap has ten thousand classes: names are not made for those that are not it. */
-	for (uint32_t no = from; no < heap->class_count; no++) {
-		if (store_text_near(heap->store, heap->classes.records[no].name_text, &place,
-				    NULL) == HDB_OK &&
-		    is_plain(place.text, place.size)) {
-			if (place.size == name_size && memcmp(place.text, name, name_size) == 0)
-				return no;
-		} else if (strcmp(heap_class_name(heap, no), name) == 0) {
+	for (uint32_t no = from; hashes && no < heap->class_count; no++)
+		if (hashes[no] == hash && strcmp(heap_class_name(heap, no), name) == 0)
 			return no;
-		}
-	}
 	return HEAP_NONE;
 }
 

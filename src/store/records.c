@@ -181,51 +181,27 @@ void store_texts_release(struct store_texts_writer *w)
 	base_vec_release(&w->block);
 }
 
-/* Text i of the place's block. */
-static int text_in(struct store *store, struct store_text_place *place, uint64_t i,
-		   struct hdb_error *err)
-{
-	const struct store_block *block = &place->block;
-	const uint64_t ends = (uint64_t)block->item_count * 4;
-	uint64_t from, to;
-
-	assert(i < block->item_count);
-	if (ends > block->size)
-		return store_damaged(store, STORE_TEXTS, block->key, "impossible size", err);
-	from = i ? load32(block->data + (i - 1) * 4) : 0;
-	to = load32(block->data + i * 4);
-	if (from > to || to > block->size - ends)
-		return store_damaged(store, STORE_TEXTS, block->key, "text out of bounds", err);
-	place->text = (const char *)block->data + ends + from;
-	place->size = (size_t)(to - from);
-	return HDB_OK;
-}
-
-int store_text_near(struct store *store, uint64_t no, struct store_text_place *place,
-		    struct hdb_error *err)
-{
-	struct store_block *block = &place->block;
-
-	if (no < block->key || no - block->key >= block->item_count) {
-		const int r = store_block_before(store, STORE_TEXTS, no, block, err);
-
-		if (r != HDB_OK || no - block->key >= block->item_count) {
-			*place = (struct store_text_place){ 0 };
-			return r < 0 ? r : past_end(store, STORE_TEXTS, no, err);
-		}
-	}
-	return text_in(store, place, no - block->key, err);
-}
-
 int store_text(struct store *store, uint64_t no, const char **text, size_t *size,
 	       struct hdb_error *err)
 {
-	struct store_text_place place = { 0 };
-	const int r = store_text_near(store, no, &place, err);
+	struct store_block block;
+	const int r = store_block_before(store, STORE_TEXTS, no, &block, err);
+	uint64_t ends, from, i;
 
-	*text = place.text;
-	*size = place.size;
-	return r;
+	*text = NULL;
+	*size = 0;
+	if (r != HDB_OK || no - block.key >= block.item_count)
+		return r < 0 ? r : past_end(store, STORE_TEXTS, no, err);
+	ends = (uint64_t)block.item_count * 4;
+	i = no - block.key;
+	if (ends > block.size)
+		return store_damaged(store, STORE_TEXTS, block.key, "impossible size", err);
+	from = i ? load32(block.data + (i - 1) * 4) : 0;
+	if (from > load32(block.data + i * 4) || load32(block.data + i * 4) > block.size - ends)
+		return store_damaged(store, STORE_TEXTS, block.key, "text out of bounds", err);
+	*text = (const char *)block.data + ends + from;
+	*size = load32(block.data + i * 4) - from;
+	return HDB_OK;
 }
 
 void store_records_check(const struct store_records_writer *w)

@@ -69,17 +69,6 @@ void store_texts_release(struct store_texts_writer *w);
 int store_text(struct store *store, uint64_t no, const char **text, size_t *size,
 	       struct hdb_error *err);
 
-/* A text that was found, borrowed likewise, and its block. */
-struct store_text_place {
-	struct store_block block;
-	const char *text;
-	size_t size;
-};
-
-/* The same of texts that mostly follow one another: *place is zeros at first, then the last one. */
-int store_text_near(struct store *store, uint64_t no, struct store_text_place *place,
-		    struct hdb_error *err);
-
 /* Assert what holds of writers between two calls. For tests and debugging. */
 void store_records_check(const struct store_records_writer *w);
 void store_texts_check(const struct store_texts_writer *w);

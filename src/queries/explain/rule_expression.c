@@ -400,6 +400,16 @@ static bool is_of_class(struct heap *heap, uint32_t class_no, const char *patter
 				       heap_has_superclass(heap, class_no, patterns);
 }
 
+static bool has_class(struct heap *heap, const char *patterns)
+{
+	if (!strchr(patterns, '*'))
+		return heap_class_by_name(heap, patterns, 0) != HEAP_NONE;
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (base_glob_list(patterns, heap_class_name(heap, no)))
+			return true;
+	return false;
+}
+
 /* The first object of a class that refers to an object. */
 static int referrer_of(struct scan *s, const struct explain_value pair[2],
 		       struct explain_value *out)
@@ -409,7 +419,9 @@ static int referrer_of(struct scan *s, const struct explain_value pair[2],
 	const uint32_t *batch;
 	size_t count = 1;
 
-	if (pair[0].kind != EXPLAIN_OBJECT)
+	/* No table of referrers is built for a class that the heap does not have. */
+	if (pair[0].kind != EXPLAIN_OBJECT || (!derive_has(session->derive, STORE_REFERRERS) &&
+					       !has_class(session->heap, pair[1].text)))
 		return HDB_OK;
 	TRY(derive_referrers(session->derive, &referrers, s->err));
 	TRY(store_lists_begin(&referrers, pair[0].ix, NULL, s->err));
