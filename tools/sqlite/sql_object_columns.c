@@ -50,14 +50,12 @@ static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t 
 	return HDB_OK;
 }
 
-static int result_offset(struct objects_cursor *c, sqlite3_context *ctx, uint32_t ix,
-			 struct hdb_error *err)
+/* Of an object that was looked up. */
+static int result_offset(struct objects_cursor *c, sqlite3_context *ctx, struct hdb_error *err)
 {
-	struct hdb_object_facts facts = { 0 };
 	struct hdb_object_info info;
 
-	TRY(hdb_object_at(c->db, ix, &facts, err));
-	TRY(hdb_object(c->db, facts.id, &info, err));
+	TRY(hdb_object(c->db, c->batch.id[c->at], &info, err));
 	if (info.file_offset)
 		sqlite3_result_int64(ctx, (sqlite3_int64)info.file_offset);
 	return HDB_OK;
@@ -121,7 +119,7 @@ static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int colum
 		r = result_heap(c, ctx, o.ix, err);
 		break;
 	case C_OFFSET:
-		r = result_offset(c, ctx, o.ix, err);
+		r = result_offset(c, ctx, err);
 		break;
 	case C_REFERRERS:
 		r = result_referrers(c, ctx, o.ix, err);
