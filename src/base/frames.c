@@ -5,6 +5,7 @@
 #include "base/frames.h"
 
 #include "base/bytes.h"
+#include "base/scope.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -501,11 +502,10 @@ static void frames_close(struct base_source *src)
 int base_frames_open(const struct base_frames *from, struct base_source **out,
 		     struct hdb_error *err)
 {
-	struct frames_source *f = calloc(1, sizeof(*f));
 	const uint64_t kept = from->cache_bytes / BASE_FRAME_BYTES;
+	struct frames_source *f;
 
-	if (!f)
-		return hdb_fail_memory(err, "contents of the dump", sizeof(*f));
+	TRY(BASE_ALLOC(f, 1, "contents of the dump", err));
 	f->from = *from;
 	f->kept_max = kept < KEPT_MIN ? KEPT_MIN : kept > UINT32_MAX ? UINT32_MAX : (unsigned)kept;
 	(void)pthread_mutex_init(&f->lock, NULL);

@@ -9,6 +9,7 @@
 #include "base/input.h"
 
 #include "base/bytes.h"
+#include "base/scope.h"
 #include "base/source.h"
 
 #include <errno.h>
@@ -527,10 +528,8 @@ static int open_bytes(struct base_input *in, struct hdb_error *err)
 
 	TRY_ERRORS(open_fd(in, &st, err));
 	in->is_file = S_ISREG(st.st_mode) && !is_stdin;
-	if (!in->is_file) {
-		in->buffer = malloc(2 * READ_BYTES);
-		return in->buffer ? HDB_OK : hdb_fail_memory(err, "a pipe's bytes", 2 * READ_BYTES);
-	}
+	if (!in->is_file)
+		return BASE_ALLOC(in->buffer, 2 * READ_BYTES, "a pipe's bytes", err);
 	TRY_ERRORS(base_map_open(path, BASE_SEQUENTIAL, &in->map, err));
 	in->size = in->map->size;
 	/* The whole file is one window. */
@@ -540,32 +539,28 @@ static int open_bytes(struct base_input *in, struct hdb_error *err)
 	return r;
 }
 
+static void close_at(struct base_input **in)
+{
+	base_input_close(*in);
+}
+
 int base_input_open(const char *path, struct base_input **out, struct hdb_error *err)
 {
-	struct base_input *in = calloc(1, sizeof(*in));
+	BASE_SCOPED(close_at) struct base_input *in = NULL;
 	uint64_t left = 0;
-	int r;
 
-	if (!in)
-		return hdb_fail_memory(err, "an input", sizeof(*in));
+	TRY(BASE_ALLOC(in, 1, "an input", err));
 	in->path = path;
 	in->fd = -1;
-	if ((r = open_bytes(in, err)) != HDB_OK)
-		goto out;
-	if ((r = fill(in, HEAD_BYTES, &left, err)) != HDB_OK)
-		goto out;
-	if (!left) {
-		r = hdb_fail(err, HDB_EFORMAT, "%s: the %s is empty", in->path,
-			     in->is_file ? "file" : "input");
-		goto out;
-	}
-	if ((r = begin_inflating(in, left, err)) < 0)
-		goto out;
+	TRY(open_bytes(in, err));
+	TRY(fill(in, HEAD_BYTES, &left, err));
+	if (!left)
+		return hdb_fail(err, HDB_EFORMAT, "%s: the %s is empty", in->path,
+				in->is_file ? "file" : "input");
+	TRY(begin_inflating(in, left, err));
 	*out = in;
 	in = NULL;
-out:
-	base_input_close(in);
-	return r;
+	return HDB_OK;
 }
 
 void base_input_close(struct base_input *in)

@@ -74,16 +74,25 @@ static int make_packer(struct base_outfile *f, struct hdb_error *err)
  */
 static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 {
-	char *copy;
+	BASE_FREED char *copy = strdup(f->path);
 
-	if (access("/proc/self/fd", X_OK) != 0)
-		return HDB_END;
-	copy = strdup(f->path);
 	if (!copy)
 		return hdb_fail_memory(err, "a file name", strlen(f->path));
+	if (access("/proc/self/fd", X_OK) != 0)
+		return HDB_END;
 	f->fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	free(copy);
 	return f->fd >= 0 ? HDB_OK : HDB_END;
+}
+
+static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
+{
+	if (asprintf(&f->temp_path, "%s.writing", f->path) >= 0) {
+		/* One that is left of another run is replaced. */
+		(void)unlink(f->temp_path);
+		return HDB_OK;
+	}
+	f->temp_path = NULL;
+	return hdb_fail_memory(err, "a file name", strlen(f->path));
 }
 
 static int open_file(struct base_outfile *f, struct hdb_error *err)
@@ -101,12 +110,7 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 	r = open_nameless(f, err);
 	if (r != HDB_END)
 		return r;
-	if (asprintf(&f->temp_path, "%s.writing", f->path) < 0) {
-		f->temp_path = NULL;
-		return hdb_fail_memory(err, "a file name", strlen(f->path));
-	}
-	/* One that is left of another run is replaced. */
-	(void)unlink(f->temp_path);
+	TRY(make_temp_path(f, err));
 	f->fd = open(f->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (f->fd >= 0)
 		return HDB_OK;
@@ -116,26 +120,25 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 	return r;
 }
 
+static void abort_at(struct base_outfile **f)
+{
+	base_outfile_abort(*f);
+}
+
 int base_outfile_create(const char *path, const struct base_outfile_options *options,
 			struct base_outfile **out, struct hdb_error *err)
 {
-	struct base_outfile *f = calloc(1, sizeof(*f));
-	int r;
+	BASE_SCOPED(abort_at) struct base_outfile *f = NULL;
 
-	if (!f)
-		return hdb_fail_memory(err, "a file", sizeof(*f));
+	TRY(BASE_ALLOC(f, 1, "a file", err));
 	f->path = path;
 	f->options = *options;
 	f->fd = -1;
-	if ((r = open_file(f, err)) != HDB_OK)
-		goto out;
-	if ((r = make_packer(f, err)) < 0)
-		goto out;
+	TRY(open_file(f, err));
+	TRY(make_packer(f, err));
 	*out = f;
 	f = NULL;
-out:
-	base_outfile_abort(f);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- writing ---- */
@@ -257,11 +260,7 @@ static int link_file(struct base_outfile *f, struct hdb_error *err)
 		return hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
 	if (!f->options.force)
 		return hdb_fail(err, HDB_EEXIST, "%s exists already", f->path);
-	if (asprintf(&f->temp_path, "%s.writing", f->path) < 0) {
-		f->temp_path = NULL;
-		return hdb_fail_memory(err, "a file name", strlen(f->path));
-	}
-	(void)unlink(f->temp_path);
+	TRY(make_temp_path(f, err));
 	if (linkat(AT_FDCWD, from, AT_FDCWD, f->temp_path, AT_SYMLINK_FOLLOW) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot be named", f->temp_path);
 	return HDB_OK;
@@ -269,33 +268,27 @@ static int link_file(struct base_outfile *f, struct hdb_error *err)
 
 static int name_file(struct base_outfile *f, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	if (f->is_stdout)
 		return HDB_OK;
 	if (fsync(f->fd) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot write", f->path);
 	if (!f->temp_path)
-		r = link_file(f, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(link_file(f, err));
 	if (f->temp_path && rename(f->temp_path, f->path) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
 	free(f->temp_path);
 	f->temp_path = NULL;
-	return r;
+	return HDB_OK;
 }
 
 int base_outfile_finish(struct base_outfile *f, uint64_t *bytes, struct hdb_error *err)
 {
 	int r = flush(f, err);
 
-	if (r < 0)
-		goto out;
-	if (f->options.packing == BASE_ZSTD && (r = write_seek_table(f, err)) < 0)
-		goto out;
-	r = name_file(f, err);
-out:
+	if (r == HDB_OK && f->options.packing == BASE_ZSTD)
+		r = write_seek_table(f, err);
+	if (r == HDB_OK)
+		r = name_file(f, err);
 	if (bytes)
 		*bytes = f->bytes;
 	base_outfile_abort(f);

@@ -18,17 +18,13 @@ int base_runs_init(struct base_runs *runs, uint64_t count, struct base_work *wor
 {
 	*runs = (struct base_runs){ .block_count = count / BASE_RUN + 1 };
 	base_chunks_init(&runs->bytes, FIRST_SLAB_BYTES, work, what);
-	runs->position = calloc(runs->block_count, sizeof *runs->position);
-	runs->count = calloc(runs->block_count, sizeof *runs->count);
-	return runs->position && runs->count ?
-		       HDB_OK :
-		       hdb_fail_memory(err, what, runs->block_count * sizeof *runs->position);
+	TRY(BASE_ALLOC(runs->position, runs->block_count, what, err));
+	return BASE_ALLOC(runs->count, runs->block_count, what, err);
 }
 
 void base_runs_release(struct base_runs *runs)
 {
-	if (runs->bytes.work)
-		base_chunks_release(&runs->bytes);
+	base_chunks_release(&runs->bytes);
 	base_vec_release(&runs->packed);
 	free(runs->position);
 	free(runs->count);

@@ -6,6 +6,7 @@
  */
 #include "base/pipeline.h"
 
+#include "base/scope.h"
 #include "base/thread.h"
 
 #include <assert.h>
@@ -119,17 +120,14 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 {
 	struct run run = { .p = pipeline };
 	const unsigned extra = pipeline->threads > 1 ? pipeline->threads - 1 : 0;
-	struct base_thread *threads = NULL;
+	BASE_FREED struct base_thread *threads = NULL;
+	BASE_FREED struct slot *slots = NULL;
 	unsigned started = 0;
 	int r;
 
-	run.slots = calloc(pipeline->slot_count, sizeof(*run.slots));
-	threads = calloc(extra + 1, sizeof(*threads));
-	if (!run.slots || !threads) {
-		free(run.slots);
-		free(threads);
-		return hdb_fail_memory(err, "worker threads", extra * sizeof(*threads));
-	}
+	TRY(BASE_ALLOC(slots, pipeline->slot_count, "worker threads", err));
+	TRY(BASE_ALLOC(threads, extra, "worker threads", err));
+	run.slots = slots;
 	(void)pthread_mutex_init(&run.lock, NULL);
 	(void)pthread_cond_init(&run.changed, NULL);
 	/* A thread that cannot start is one helper less, not a failure. */
@@ -144,8 +142,6 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 		base_thread_join(&threads[i]);
 	(void)pthread_mutex_destroy(&run.lock);
 	(void)pthread_cond_destroy(&run.changed);
-	free(run.slots);
-	free(threads);
 	return r;
 }
 
@@ -187,15 +183,13 @@ int base_pipeline_parts(unsigned count, void *ctx,
 			int (*part)(void *ctx, unsigned no, struct hdb_error *err),
 			struct hdb_error *err)
 {
-	struct part_call *calls;
+	BASE_FREED struct part_call *calls = NULL;
 	int r = HDB_OK;
 
 	assert(count > 0);
 	if (count == 1)
 		return part(ctx, 0, err);
-	calls = calloc(count, sizeof(*calls));
-	if (!calls)
-		return hdb_fail_memory(err, "worker threads", count * sizeof(*calls));
+	TRY(BASE_ALLOC(calls, count, "worker threads", err));
 	for (unsigned i = 0; i < count; i++)
 		calls[i] = (struct part_call){ .ctx = ctx, .part = part, .no = i };
 	for (unsigned i = 1; i < count; i++)
@@ -211,6 +205,5 @@ int base_pipeline_parts(unsigned count, void *ctx,
 		if (r < 0 && err)
 			*err = calls[i].error;
 	}
-	free(calls);
 	return r;
 }

@@ -9,18 +9,14 @@ int base_ranks_init(struct base_ranks *set, uint32_t node_count, struct base_wor
 		    const char *what, struct hdb_error *err)
 {
 	const uint64_t ranks = (uint64_t)node_count / BASE_RANK_BITS + 1;
-	int rc;
 
 	static_assert(BASE_RANK_BITS == 64, "a rank stands before each word");
 	*set = (struct base_ranks){ .work = work, .node_count = node_count };
-	rc = base_big_alloc(work, &set->bits_big, ranks * BASE_RANK_BITS / 8, what, err);
-	if (rc != HDB_OK)
-		goto out;
-	rc = base_big_alloc_raw(work, &set->before_big, ranks * sizeof *set->before, what, err);
-out:
+	TRY(base_big_alloc(work, &set->bits_big, ranks * BASE_RANK_BITS / 8, what, err));
+	TRY(base_big_alloc_raw(work, &set->before_big, ranks * sizeof *set->before, what, err));
 	set->bits = set->bits_big.data;
 	set->before = set->before_big.data;
-	return rc;
+	return HDB_OK;
 }
 
 void base_ranks_release(struct base_ranks *set)

@@ -8,16 +8,14 @@
 int base_sizes_init(struct base_sizes *sizes, uint64_t count, bool is_wide, struct base_work *work,
 		    struct hdb_error *err)
 {
-	int rc;
-
 	*sizes = (struct base_sizes){ .work = work };
-	rc = base_big_alloc(work, &sizes->big, count * (is_wide ? 8 : 4), "retained sizes", err);
+	TRY(base_big_alloc(work, &sizes->big, count * (is_wide ? 8 : 4), "retained sizes", err));
 	if (is_wide)
 		sizes->wide = sizes->big.data;
 	else
 		sizes->narrow = sizes->big.data;
-	assert(rc < 0 || (sizes->wide != NULL) == is_wide);
-	return rc;
+	assert((sizes->wide != NULL) == is_wide);
+	return HDB_OK;
 }
 
 void base_sizes_release(struct base_sizes *sizes)

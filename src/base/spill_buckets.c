@@ -37,10 +37,7 @@ int base_buckets_init(struct base_buckets *buckets, const struct base_buckets_pl
 	       (uint64_t)buckets->chunk_bytes * plan->bucket_count > plan->chunks_bytes)
 		buckets->chunk_bytes /= 2;
 	buckets->full = buckets->chunk_bytes - RECORD_BYTES_MAX;
-	buckets->bucket = calloc((size_t)plan->bucket_count + 1, sizeof *buckets->bucket);
-	if (!buckets->bucket)
-		return hdb_fail_memory(err, plan->what,
-				       plan->bucket_count * sizeof *buckets->bucket);
+	TRY(BASE_ALLOC(buckets->bucket, plan->bucket_count, plan->what, err));
 	for (uint32_t i = 0; i < plan->bucket_count; i++) {
 		buckets->bucket[i].used = UINT32_MAX;
 		buckets->bucket[i].first = buckets->bucket[i].last = GRAPH_NO_SLOT;
@@ -162,7 +159,6 @@ static int spill_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 		       struct hdb_error *err)
 {
 	uint32_t no = buckets->free_place;
-	int rc = HDB_OK;
 
 	if (no != GRAPH_NO_SLOT) {
 		buckets->free_place = slot_at(buckets, no)->next;
@@ -172,18 +168,13 @@ static int spill_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 		no = (uint32_t)buckets->slots.count;
 		if (no == GRAPH_NO_SLOT)
 			return hdb_fail(err, HDB_ELIMIT, "%s: too large", buckets->what);
-		rc = base_vec_push(&buckets->slots, &slot, sizeof slot, err);
+		TRY(base_vec_push(&buckets->slots, &slot, sizeof slot, err));
 	}
-	if (rc != HDB_OK)
-		goto out;
-	rc = base_spill_write(&buckets->spill, slot_at(buckets, no)->place * buckets->chunk_bytes,
-			      bucket->chunk, bucket->used, err);
-	if (rc != HDB_OK)
-		goto out;
+	TRY(base_spill_write(&buckets->spill, slot_at(buckets, no)->place * buckets->chunk_bytes,
+			     bucket->chunk, bucket->used, err));
 	append_slot(buckets, bucket, no);
-out:
 	bucket->used = 0;
-	return rc;
+	return HDB_OK;
 }
 
 int base_buckets_turn(struct base_buckets *buckets, struct base_bucket *bucket,
@@ -211,8 +202,7 @@ int base_bucket_begin(const struct base_buckets *buckets, uint32_t bucket_no,
 	reader->next = reader->ahead = reader->bucket->first;
 	if (!buckets->spill.is_open)
 		return HDB_OK;
-	reader->buffer = malloc(buckets->chunk_bytes);
-	return reader->buffer ? HDB_OK : hdb_fail_memory(err, buckets->what, buckets->chunk_bytes);
+	return BASE_ALLOC(reader->buffer, buckets->chunk_bytes, buckets->what, err);
 }
 
 void base_bucket_end(struct base_bucket_reader *reader)

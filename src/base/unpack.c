@@ -92,7 +92,6 @@ static int pack(const struct base_codec *codec, void *packer, struct slot *slot,
 		struct hdb_error *err)
 {
 	const struct base_piece *piece = &slot->piece;
-	int r = HDB_OK;
 
 	for (uint64_t at = 0; at < piece->size;) {
 		const uint64_t left = piece->size - at;
@@ -105,11 +104,10 @@ static int pack(const struct base_codec *codec, void *packer, struct slot *slot,
 		TRY_ERRORS(codec->pack(packer, piece->data + at, size, &out, err));
 		slot->bytes.count += out.size;
 		frame.packed_size = (uint32_t)out.size;
-		if ((r = base_vec_push(&slot->frames, &frame, sizeof(frame), err)) < 0)
-			return r;
+		TRY_ERRORS(base_vec_push(&slot->frames, &frame, sizeof(frame), err));
 		at += size;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
@@ -121,15 +119,13 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 
 	slot->frames.count = slot->bytes.count = 0;
 	slot->is_damaged = false;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	r = base_piece_inflate(u->input, &slot->piece, err);
 	if (r == HDB_EFORMAT) {
 		slot->is_damaged = true;
 		return HDB_OK;
 	}
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	TRY(take_packer(u, &packer, err));
 	r = pack(u->to->codec, packer, slot, err);
 	give_packer(u, packer);
@@ -222,29 +218,23 @@ static void release(struct unpack *u)
 
 int base_unpack_run(const struct base_unpack *unpack, uint64_t *size, struct hdb_error *err)
 {
+	BASE_SCOPED(release)
 	struct unpack u = {
 		.to = unpack,
 		.input = unpack->input,
 		.slot_count = 3 * unpack->work->threads,
 	};
-	int r = HDB_OK;
 
 	base_stage(unpack->work,
 		   base_input_packing(unpack->input) == BASE_PLAIN ? "copying" : "inflating",
 		   base_input_size(unpack->input), "bytes");
 	(void)pthread_mutex_init(&u.lock, NULL);
 	(void)pthread_cond_init(&u.turned, NULL);
-	u.slots = calloc(u.slot_count, sizeof(*u.slots));
-	u.packers = calloc(u.slot_count, sizeof(*u.packers));
-	if (!u.slots || !u.packers) {
-		r = hdb_fail_memory(err, "frames", u.slot_count * sizeof(*u.slots));
-		goto out;
-	}
-	r = copy_all(&u, err);
-out:
-	release(&u);
+	TRY(BASE_ALLOC(u.slots, u.slot_count, "frames", err));
+	TRY(BASE_ALLOC(u.packers, u.slot_count, "frames", err));
+	TRY(copy_all(&u, err));
 	*size = u.size;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- into a scratch file ---- */
@@ -306,43 +296,39 @@ static void close_scratch(void *ctx)
 	free(s);
 }
 
+static void close_at(struct scratch **s)
+{
+	if (*s)
+		close_scratch(*s);
+}
+
 int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source **out,
 			   struct hdb_error *err)
 {
-	struct scratch *s = calloc(1, sizeof(*s));
-	void *map;
-	struct base_unpack to = *unpack;
+	BASE_SCOPED(close_at) struct scratch *s = NULL;
 	struct base_frames frames = {
 		.codec = unpack->codec,
 		.path = base_input_name(unpack->input),
-		.ctx = s,
 		.find = find_scratch,
 		.close = close_scratch,
 	};
-	int r;
+	struct base_unpack to = *unpack;
+	void *map;
 
-	if (!s)
-		return hdb_fail_memory(err, "a scratch file", sizeof(*s));
+	TRY(BASE_ALLOC(s, 1, "a scratch file", err));
 	s->spill.work = unpack->work;
-	to.ctx = s;
+	frames.ctx = to.ctx = s;
 	to.begin = NULL;
 	to.put = put_scratch;
-	if ((r = base_unpack_run(&to, &frames.size, err)) < 0)
-		goto out;
-	if (!s->bytes) {
-		r = hdb_fail(err, HDB_EFORMAT, "%s: nothing of it could be inflated",
-			     base_input_name(unpack->input));
-		goto out;
-	}
+	TRY(base_unpack_run(&to, &frames.size, err));
+	if (!s->bytes)
+		return hdb_fail(err, HDB_EFORMAT, "%s: nothing of it could be inflated",
+				base_input_name(unpack->input));
 	map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, s->spill.fd, 0);
-	if (map == MAP_FAILED) {
-		r = hdb_fail_errno(err, errno, "cannot map a scratch file");
-		goto out;
-	}
+	if (map == MAP_FAILED)
+		return hdb_fail_errno(err, errno, "cannot map a scratch file");
 	s->map = map;
-	r = base_frames_open(&frames, out, err);
-out:
-	if (r < 0)
-		close_scratch(s);
-	return r;
+	TRY(base_frames_open(&frames, out, err));
+	s = NULL;
+	return HDB_OK;
 }

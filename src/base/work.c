@@ -327,28 +327,22 @@ int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *e
 static int alloc_file(struct base_work *work, struct base_big *big, uint64_t size,
 		      struct hdb_error *err)
 {
-	int fd = -1;
-	int r = any_file(work, size, &fd, err);
+	BASE_CLOSED int fd = -1;
 
-	if (r < 0)
-		goto out;
+	big->is_file = true;
+	TRY(any_file(work, size, &fd, err));
 	big->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (big->data == MAP_FAILED) {
 		big->data = NULL;
-		r = hdb_fail_errno(err, errno, "cannot map a scratch file of %" PRIu64 " bytes",
-				   size);
-		goto out;
+		return hdb_fail_errno(err, errno, "cannot map a scratch file of %" PRIu64 " bytes",
+				      size);
 	}
 	/*
 	 * When memory is short, what is read besides what was asked for drives out what will be:
 	 * most arrays are used here and there.
 	 */
 	(void)madvise(big->data, size, MADV_RANDOM);
-out:
-	if (fd >= 0)
-		(void)close(fd);
-	big->is_file = true;
-	return r;
+	return HDB_OK;
 }
 
 /* File systems whose pages are no cache of a disk here, from linux/magic.h and their sources. */

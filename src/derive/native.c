@@ -8,6 +8,7 @@
  * their arenas, which free it (segments.h).
  */
 #include "derive/blocks.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "derive/build.h"
 #include "derive/native.h"
@@ -261,17 +262,11 @@ uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix)
 static size_t first_in(const struct base_vec *sizes, uint32_t first_ix)
 {
 	const struct derive_native *list = sizes->data;
-	size_t low = 0, high = sizes->count;
+	struct base_search search = base_search_in(sizes->count);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (list[middle].ix < first_ix)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	while (base_search_next(&search))
+		base_search_step(&search, list[search.mid].ix < first_ix);
+	return search.low;
 }
 
 static bool has_native(void *ctx, const struct heap_block *objects)

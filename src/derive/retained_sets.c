@@ -38,9 +38,7 @@ static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned
 	for (unsigned s = 0; s < count; s++)
 		total += sets[s]->count;
 	free(w->members);
-	w->members = malloc((total + 1) * sizeof(*w->members));
-	if (!w->members)
-		return hdb_fail_memory(err, "sets of objects", total * sizeof(*w->members));
+	TRY(BASE_ALLOC(w->members, total + 1, "sets of objects", err));
 	for (unsigned s = 0; s < count; s++)
 		for (size_t i = 0; i < sets[s]->count; i++)
 			w->members[n++] = (struct graph_member){ sets[s]->members[i], 1u << s };

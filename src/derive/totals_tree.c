@@ -21,6 +21,7 @@
 #include "derive/totals.h"
 
 #include "base/pipeline.h"
+#include "base/search.h"
 #include "base/thread.h"
 #include "graph/child_rows.h"
 #include "graph/preorder.h"
@@ -106,17 +107,12 @@ static struct member member_at(const struct totals_tree *w, uint32_t member)
 /* Groups by loader are in order of the loaders' numbers. */
 static uint32_t find_loader(const struct totals_groups *g, uint32_t ix)
 {
-	uint32_t low = 0, high = g->count;
+	struct base_search search = base_search_in(g->count);
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (g->totals[middle].no < ix)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < g->count && g->totals[low].no == ix ? low : HEAP_NONE;
+	while (base_search_next(&search))
+		base_search_step(&search, g->totals[search.mid].no < ix);
+	return search.low < g->count && g->totals[search.low].no == ix ? (uint32_t)search.low :
+									 HEAP_NONE;
 }
 
 static uint32_t member_of(const struct totals_tree *w, const struct heap_block *objects, uint32_t i)

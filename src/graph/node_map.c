@@ -3,6 +3,8 @@
  */
 #include "graph/node_map.h"
 
+#include "base/scope.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +38,9 @@ uint32_t graph_node_map_find(const struct graph_node_map *map, uint32_t node)
 static int grow_slots(struct graph_node_map *map, struct hdb_error *err)
 {
 	const uint64_t slots = map->slots ? 4 * map->slots : SLOTS_MIN;
-	uint32_t *slot = malloc(slots * sizeof *slot);
+	uint32_t *slot;
 
-	if (!slot)
-		return hdb_fail_memory(err, "set of nodes", slots * sizeof *slot);
+	TRY(BASE_ALLOC(slot, slots, "set of nodes", err));
 	memset(slot, 0xff, slots * sizeof *slot);
 	free(map->slot);
 	map->slot = slot;

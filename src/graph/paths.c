@@ -3,6 +3,8 @@
  */
 #include "graph/paths.h"
 
+#include "base/scope.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -114,9 +116,7 @@ static int give(struct graph_paths *p, uint32_t root, const uint32_t **path, siz
 	if (length > p->path_limit) {
 		free(p->path);
 		p->path_limit = 0;
-		p->path = malloc(2 * length * sizeof *p->path);
-		if (!p->path)
-			return hdb_fail_memory(err, "path", 2 * length * sizeof *p->path);
+		TRY(BASE_ALLOC(p->path, 2 * length, "path", err));
 		p->path_limit = 2 * length;
 	}
 	i = length;

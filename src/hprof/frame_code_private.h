@@ -137,18 +137,11 @@ static inline void frame_order_tokens(struct frame_shape *shapes, uint32_t shape
 	}
 }
 
-struct hprof_packer;
-struct hprof_unpacker;
-
-/* The two halves of hprof_codec; see struct base_codec. */
+/* The packing half of hprof_codec; see struct base_codec. */
 int hprof_packer_new(void **out, struct hdb_error *err);
 void hprof_packer_free(void *packer);
 size_t hprof_packed_max(void);
 int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, struct base_packed *out,
 		     struct hdb_error *err);
-int hprof_unpacker_new(void **out, struct hdb_error *err);
-void hprof_unpacker_free(void *unpacker);
-int hprof_frame_unpack(void *unpacker, const struct base_frame *frame, uint8_t *out,
-		       struct hdb_error *err);
 
 #endif

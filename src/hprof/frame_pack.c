@@ -7,6 +7,7 @@
  */
 #include "hprof/frame_code_private.h"
 
+#include "base/scope.h"
 #include "hprof/quick.h"
 
 #include <assert.h>
@@ -634,16 +635,14 @@ int hprof_frame_pack(void *packer, const uint8_t *data, size_t size, struct base
 
 int hprof_packer_new(void **out, struct hdb_error *err)
 {
-	struct hprof_packer *p = calloc(1, sizeof(*p));
-	bool is_good = p;
+	struct hprof_packer *p;
+	bool is_good;
 
-	if (p) {
-		p->context = ZSTD_createCCtx();
-		p->packed = malloc(ZSTD_compressBound(FRAME_STREAMS_MAX));
-		is_good = p->packed && p->context &&
-			  !ZSTD_isError(ZSTD_CCtx_setParameter(p->context, ZSTD_c_compressionLevel,
-							       LEVEL));
-	}
+	TRY(BASE_ALLOC(p, 1, "a compressor", err));
+	p->context = ZSTD_createCCtx();
+	p->packed = malloc(ZSTD_compressBound(FRAME_STREAMS_MAX));
+	is_good = p->packed && p->context &&
+		  !ZSTD_isError(ZSTD_CCtx_setParameter(p->context, ZSTD_c_compressionLevel, LEVEL));
 	for (unsigned i = 0; i < FRAME_STREAMS && is_good; i++) {
 		/* Only what is used of it is memory. */
 		p->streams[i].data = malloc(FRAME_STREAMS_MAX);
@@ -661,8 +660,6 @@ void hprof_packer_free(void *packer)
 {
 	struct hprof_packer *p = packer;
 
-	if (!p)
-		return;
 	for (unsigned i = 0; i < FRAME_STREAMS; i++)
 		free(p->streams[i].data);
 	free(p->packed);

@@ -4,6 +4,8 @@
  */
 #include "hprof/frame_code_private.h"
 
+#include "base/scope.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -572,8 +574,8 @@ static bool put_together(struct hprof_unpacker *u, unsigned how, struct stream i
 	return take_ids(u, 4) && take_bodies(u, 4) && take_runs(u);
 }
 
-int hprof_frame_unpack(void *unpacker, const struct base_frame *frame, uint8_t *out,
-		       struct hdb_error *err)
+static int unpack_frame(void *unpacker, const struct base_frame *frame, uint8_t *out,
+			struct hdb_error *err)
 {
 	struct hprof_unpacker *u = unpacker;
 	const uint8_t *packed = frame->packed;
@@ -591,31 +593,28 @@ int hprof_frame_unpack(void *unpacker, const struct base_frame *frame, uint8_t *
 	return is_good ? HDB_OK : hdb_fail(err, HDB_ECORRUPT, "they are no packed part of a dump");
 }
 
-int hprof_unpacker_new(void **out, struct hdb_error *err)
+static void free_unpacker(void *unpacker)
 {
-	struct hprof_unpacker *u = calloc(1, sizeof(*u));
+	struct hprof_unpacker *u = unpacker;
 
-	if (u) {
-		u->context = ZSTD_createDCtx();
-		u->bytes = malloc(FRAME_STREAMS_MAX);
-	}
-	if (!u || !u->context || !u->bytes) {
-		hprof_unpacker_free(u);
+	free(u->bytes);
+	(void)ZSTD_freeDCtx(u->context);
+	free(u);
+}
+
+static int new_unpacker(void **out, struct hdb_error *err)
+{
+	struct hprof_unpacker *u;
+
+	TRY(BASE_ALLOC(u, 1, "a decompressor", err));
+	u->context = ZSTD_createDCtx();
+	u->bytes = malloc(FRAME_STREAMS_MAX);
+	if (!u->context || !u->bytes) {
+		free_unpacker(u);
 		return hdb_fail_memory(err, "a decompressor", sizeof(*u) + FRAME_STREAMS_MAX);
 	}
 	*out = u;
 	return HDB_OK;
-}
-
-void hprof_unpacker_free(void *unpacker)
-{
-	struct hprof_unpacker *u = unpacker;
-
-	if (!u)
-		return;
-	free(u->bytes);
-	(void)ZSTD_freeDCtx(u->context);
-	free(u);
 }
 
 const struct base_codec hprof_codec = {
@@ -623,7 +622,7 @@ const struct base_codec hprof_codec = {
 	.free_packer = hprof_packer_free,
 	.packed_max = hprof_packed_max,
 	.pack = hprof_frame_pack,
-	.new_unpacker = hprof_unpacker_new,
-	.free_unpacker = hprof_unpacker_free,
-	.unpack = hprof_frame_unpack,
+	.new_unpacker = new_unpacker,
+	.free_unpacker = free_unpacker,
+	.unpack = unpack_frame,
 };

@@ -316,9 +316,7 @@ static int build_table(struct idset *set, struct hdb_error *err)
 	span = set->chunks[set->chunk_count - 1]->region - set->first_region + 1;
 	if (span > TABLE_MAX && span > TABLE_PER_CHUNK * (uint64_t)set->chunk_count)
 		return HDB_OK;
-	set->table = calloc(span, sizeof(*set->table));
-	if (!set->table)
-		return hdb_fail_memory(err, "the identifier set", span * sizeof(*set->table));
+	TRY(BASE_ALLOC(set->table, span, "the identifier set", err));
 	set->table_count = span;
 	for (size_t c = 0; c < set->chunk_count; c++)
 		if (set->chunks[c]->region >= set->first_region)

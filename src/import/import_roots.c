@@ -69,26 +69,15 @@ static int compare_edges(const void *a, const void *b)
 /* Whether an object is a root already; the roots so far are sorted. */
 static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 {
-	uint64_t low = 0, high = sorted_count;
+	const struct store_root *roots = im->links.numbered_roots.data;
+	struct base_search search = base_search_in(sorted_count);
 
 	assert(sorted_count <= im->links.numbered_roots.count);
-	while (low < high) {
-		const uint64_t mid = low + (high - low) / 2;
-
-		if (base_vec_at(&im->links.numbered_roots, struct store_root, mid)->ix < ix)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < sorted_count; low++) {
-		const struct store_root *root =
-			base_vec_at(&im->links.numbered_roots, struct store_root, low);
-
-		if (root->ix != ix)
-			break;
-		if (!root->is_local)
+	while (base_search_next(&search))
+		base_search_step(&search, roots[search.mid].ix < ix);
+	for (uint64_t i = search.low; i < sorted_count && roots[i].ix == ix; i++)
+		if (!roots[i].is_local)
 			return true;
-	}
 	return false;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "import/mapped_names.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -67,20 +68,14 @@ static int write_threads(struct import *im, struct hdb_error *err)
 /* Number of the frame with this ID among the sorted frames. */
 static uint32_t frame_no(const struct import *im, uint64_t frame_id)
 {
-	size_t low = 0, high = im->records.frames.count;
+	const struct store_frame *frames = im->records.frames.data;
+	struct base_search search = base_search_in(im->records.frames.count);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (base_vec_at(&im->records.frames, struct store_frame, mid)->frame_id < frame_id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == im->records.frames.count ||
-	    base_vec_at(&im->records.frames, struct store_frame, low)->frame_id != frame_id)
-		return STORE_NONE;
-	return (uint32_t)low;
+	while (base_search_next(&search))
+		base_search_step(&search, frames[search.mid].frame_id < frame_id);
+	return search.low < im->records.frames.count && frames[search.low].frame_id == frame_id ?
+		       (uint32_t)search.low :
+		       STORE_NONE;
 }
 
 /* Gives frames their classes, by name instead of by serial, and the names of the mapping file. */

@@ -193,9 +193,7 @@ static int order(struct import_locator *locator, const struct idset *ids, uint32
 	struct spans spans;
 	uint32_t *next;
 
-	locator->first = calloc((size_t)blocks + 2, sizeof(*locator->first));
-	if (!locator->first)
-		return hdb_fail_memory(err, "positions of objects", (uint64_t)blocks * 4);
+	TRY(BASE_ALLOC(locator->first, (size_t)blocks + 2, "positions of objects", err));
 	if (!count_pieces(locator, ids)) {
 		give_up_order(locator);
 		return HDB_OK;

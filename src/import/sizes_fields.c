@@ -124,9 +124,7 @@ int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 		TRY(read_statics(im, class, &s->statics[no], err));
 		TRY(read_types(im, class, &s->types, err));
 	}
-	s->fields = calloc((size_t)longest + LAYOUT_INJECTED_MAX, sizeof(*s->fields));
-	if (!s->fields)
-		return hdb_fail_memory(err, "fields of a class", longest * sizeof(*s->fields));
+	TRY(BASE_ALLOC(s->fields, (size_t)longest + LAYOUT_INJECTED_MAX, "fields of a class", err));
 	return HDB_OK;
 }
 
