@@ -74,12 +74,13 @@ static int make_packer(struct base_outfile *f, struct hdb_error *err)
  */
 static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 {
-	BASE_FREED char *copy = strdup(f->path);
+	BASE_FREED char *copy = NULL;
 
-	if (!copy)
-		return hdb_fail_memory(err, "a file name", strlen(f->path));
 	if (access("/proc/self/fd", X_OK) != 0)
 		return HDB_END;
+	copy = strdup(f->path);
+	if (!copy)
+		return hdb_fail_memory(err, "a file name", strlen(f->path));
 	f->fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	return f->fd >= 0 ? HDB_OK : HDB_END;
 }
