@@ -48,6 +48,30 @@ static int clean(void **state)
 	return 0;
 }
 
+/* How many objects refer to one: all, or the reachable ones. */
+static uint64_t referrers_of(uint32_t ix, int only_reachable)
+{
+	struct hdb_list *list;
+	const uint32_t *ixs;
+	uint64_t sum = 0;
+	size_t count;
+
+	ok(hdb_list_open(db, HDB_REFERRERS, &list, &err));
+	ok(hdb_list_begin(list, ix, NULL, &err));
+	do {
+		ok(hdb_list_next(list, &ixs, &count, &err));
+		for (size_t i = 0; i < count; i++) {
+			int reachable = 1;
+
+			if (only_reachable)
+				ok(hdb_reachable_at(db, ixs[i], &reachable, &err));
+			sum += reachable != 0;
+		}
+	} while (count);
+	hdb_list_close(list);
+	return sum;
+}
+
 /* Numbers of objects that a scan gives; sums of what the batches say are checked one by one. */
 static size_t scan_all(const struct hdb_scan_options *opt, uint32_t *out)
 {
@@ -93,6 +117,11 @@ static size_t scan_all(const struct hdb_scan_options *opt, uint32_t *out)
 				assert_int_equal(found,
 						 dominator == batch.ix[i] ? HDB_NOTFOUND : HDB_OK);
 			}
+			if (batch.referrers)
+				assert_int_equal(
+					batch.referrers[i],
+					referrers_of(batch.ix[i],
+						     opt->columns & HDB_SCAN_REACHABLE_REFERRERS));
 			out[n++] = batch.ix[i];
 		}
 	}
@@ -134,8 +163,12 @@ static void test_scan(void **state)
 	assert_int_equal(marks[hdb_class_named(db, "java.util.HashMap", 0)], 1);
 	assert_int_equal(marks[hdb_class_named(db, "java.util.LinkedHashMap", 0)], 2);
 	assert_int_equal(marks[hdb_class_named(db, "java.lang.String", 0)], 0);
-	opt = (struct hdb_scan_options){ .classes = marks };
+	opt = (struct hdb_scan_options){ .columns = HDB_SCAN_REFERRERS, .classes = marks };
+	opt.descending = 1;
 	m = scan_all(&opt, other);
+	opt.columns |= HDB_SCAN_REACHABLE_REFERRERS;
+	opt.descending = 0;
+	assert_int_equal(scan_all(&opt, other), m);
 	for (size_t i = 0, at = 0; i < n; i++) {
 		struct hdb_object_facts facts;
 
