@@ -10,22 +10,43 @@
 
 /* ---- any object ---- */
 
-static int get_object_id(const struct subject *s, struct oql_value *out)
+/* A class as its class object; null: the dump has none. */
+static int class_value(const struct subject *s, uint32_t class_no, struct oql_value *out)
 {
-	*out = oql_int(0);
-	return oql_number_of(s->ev, s->v->ix, &out->i);
-}
+	struct hdb_class class;
 
-static int get_object_address(const struct subject *s, struct oql_value *out)
-{
-	*out = oql_long((int64_t)s->facts.id);
+	*out = (struct oql_value){ 0 };
+	if (class_no == HDB_NONE)
+		return HDB_OK;
+	TRY(hdb_class_at(s->ev->db, class_no, &class, s->ev->err));
+	if (class.object_ix != HDB_NONE)
+		*out = oql_object(class.object_ix);
 	return HDB_OK;
 }
 
-static int get_used(const struct subject *s, struct oql_value *out)
+enum { ADDRESS, BYTES, LENGTH, SNAPSHOT, OBJECT_ID, CLASS_OBJECT };
+
+static int get_fact(const struct subject *s, struct oql_value *out)
 {
-	*out = oql_long((int64_t)s->facts.shallow_bytes);
-	return HDB_OK;
+	switch (s->which) {
+	case ADDRESS:
+		*out = oql_long((int64_t)s->facts.id);
+		return HDB_OK;
+	case BYTES:
+		*out = oql_long((int64_t)s->facts.shallow_bytes);
+		return HDB_OK;
+	case LENGTH:
+		*out = oql_int((int64_t)s->facts.length);
+		return HDB_OK;
+	case SNAPSHOT:
+		*out = (struct oql_value){ .type = OQL_V_SNAPSHOT };
+		return HDB_OK;
+	case OBJECT_ID:
+		*out = oql_int(0);
+		return oql_number_of(s->ev, s->v->ix, &out->i);
+	default:
+		return class_value(s, s->facts.class_no, out);
+	}
 }
 
 static int get_retained(const struct subject *s, struct oql_value *out)
@@ -37,54 +58,21 @@ static int get_retained(const struct subject *s, struct oql_value *out)
 	return r;
 }
 
-/* A class as its class object; null: the dump has none. */
-static int class_value(const struct subject *s, uint32_t class_no, struct oql_value *out)
-{
-	struct hdb_class class;
-	int r = HDB_OK;
+enum { TECHNICAL, SPECIFIC, DISPLAY };
 
-	*out = (struct oql_value){ 0 };
-	if (class_no != HDB_NONE)
-		r = hdb_class_at(s->ev->db, class_no, &class, s->ev->err);
-	if (r != HDB_OK)
-		return r;
-	if (class_no != HDB_NONE && class.object_ix != HDB_NONE)
-		*out = oql_object(class.object_ix);
-	return r;
-}
-
-static int get_clazz(const struct subject *s, struct oql_value *out)
-{
-	return class_value(s, s->facts.class_no, out);
-}
-
-static int get_technical(const struct subject *s, struct oql_value *out)
+static int get_text(const struct subject *s, struct oql_value *out)
 {
 	struct oql_text text = { .budget = &s->ev->budget };
-	const int r = oql_put_technical(s->ev, s->v->ix, &text);
-
-	return oql_end_string(s->ev, s->arena, r, &text, out);
-}
-
-static int get_specific(const struct subject *s, struct oql_value *out)
-{
-	struct oql_text text = { .budget = &s->ev->budget };
-	bool has;
-	const int r = oql_display(s->ev, s->v->ix, &text, &has);
+	bool has = true;
+	const int r = s->which == TECHNICAL ? oql_put_technical(s->ev, s->v->ix, &text) :
+		      s->which == DISPLAY   ? oql_put_label(s->ev, s->v->ix, &text) :
+					      oql_display(s->ev, s->v->ix, &text, &has);
 
 	*out = (struct oql_value){ 0 };
-	if (r == HDB_OK && has)
+	if (has)
 		return oql_end_string(s->ev, s->arena, r, &text, out);
 	oql_text_release(&text);
 	return r;
-}
-
-static int get_display(const struct subject *s, struct oql_value *out)
-{
-	struct oql_text text = { .budget = &s->ev->budget };
-	const int r = oql_put_label(s->ev, s->v->ix, &text);
-
-	return oql_end_string(s->ev, s->arena, r, &text, out);
 }
 
 const struct oql_root_kind *oql_root_kind(const char *kind)
@@ -211,26 +199,13 @@ static int get_outbound(const struct subject *s, struct oql_value *out)
 	return HDB_OK;
 }
 
-static int get_snapshot(const struct subject *s, struct oql_value *out)
-{
-	(void)s;
-	*out = (struct oql_value){ .type = OQL_V_SNAPSHOT };
-	return HDB_OK;
-}
-
 static const struct attribute object_attributes[] = {
-	{ "objectId", get_object_id },
-	{ "objectAddress", get_object_address },
-	{ "usedHeapSize", get_used },
-	{ "retainedHeapSize", get_retained },
-	{ "clazz", get_clazz },
-	{ "technicalName", get_technical },
-	{ "classSpecificName", get_specific },
-	{ "displayName", get_display },
-	{ "GCRootInfo", get_root_info },
-	{ "outboundReferences", get_outbound },
-	{ "snapshot", get_snapshot },
-	{ NULL, NULL },
+	{ "objectId", get_fact, OBJECT_ID },         { "objectAddress", get_fact, ADDRESS },
+	{ "usedHeapSize", get_fact, BYTES },         { "retainedHeapSize", get_retained, 0 },
+	{ "clazz", get_fact, CLASS_OBJECT },         { "technicalName", get_text, TECHNICAL },
+	{ "classSpecificName", get_text, SPECIFIC }, { "displayName", get_text, DISPLAY },
+	{ "GCRootInfo", get_root_info, 0 },          { "outboundReferences", get_outbound, 0 },
+	{ "snapshot", get_fact, SNAPSHOT },          { NULL, NULL, 0 },
 };
 
 /* ---- instances ---- */
@@ -277,13 +252,9 @@ static int list_fields(const struct subject *s, const struct hdb_field *fields, 
 		values[i].type = OQL_V_FIELD;
 		values[i].i = fields[i].type;
 		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
-		if (!is_static) {
-			const int r = hdb_field_value(s->ev->db, s->v->ix, &fields[i], &basic,
-						      s->ev->err);
-
-			if (r != HDB_OK)
-				return r < 0 ? r : HDB_OK;
-		}
+		if (!is_static)
+			TRY_FOUND(hdb_field_value(s->ev->db, s->v->ix, &fields[i], &basic,
+						  s->ev->err));
 		TRY_ERRORS(oql_basic(s->ev, &basic, true, inner));
 	}
 	return HDB_OK;
@@ -291,39 +262,32 @@ static int list_fields(const struct subject *s, const struct hdb_field *fields, 
 
 static int get_fields(const struct subject *s, struct oql_value *out)
 {
+	const bool is_static = s->which;
 	const struct hdb_field *fields;
 	size_t count;
 
-	TRY_ERRORS(oql_class_fields(s->ev, s->facts.class_no, false, &fields, &count));
-	return list_fields(s, fields, count, false, out);
-}
-
-static int path_of(const struct subject *s, const char *path, struct oql_value *out)
-{
-	struct hdb_basic basic;
-	int r = hdb_path_value(s->ev->db, s->v->ix, path, &basic, s->ev->err);
-
-	return r == HDB_OK ? oql_basic(s->ev, &basic, false, out) : r;
+	TRY_ERRORS(oql_class_fields(s->ev, is_static ? s->facts.stands_for : s->facts.class_no,
+				    is_static, &fields, &count));
+	return list_fields(s, fields, count, is_static, out);
 }
 
 /* Entries of maps. */
-static int get_key(const struct subject *s, struct oql_value *out)
+static int get_of_entry(const struct subject *s, struct oql_value *out)
 {
-	return path_of(s, "key", out);
-}
+	static const char *const paths[] = { "val", "key", "value" };
+	struct hdb_basic basic;
+	int r = hdb_path_value(s->ev->db, s->v->ix, paths[s->which], &basic, s->ev->err);
 
-static int get_value(const struct subject *s, struct oql_value *out)
-{
-	const int r = path_of(s, "value", out);
-
-	return r == HDB_NOTFOUND ? path_of(s, "val", out) : r;
+	if (r == HDB_NOTFOUND && s->which == 2)
+		r = hdb_path_value(s->ev->db, s->v->ix, paths[0], &basic, s->ev->err);
+	return r == HDB_OK ? oql_basic(s->ev, &basic, false, out) : r;
 }
 
 static const struct attribute instance_attributes[] = {
-	{ "fields", get_fields },
-	{ "key", get_key },
-	{ "value", get_value },
-	{ NULL, NULL },
+	{ "fields", get_fields, false },
+	{ "key", get_of_entry, 1 },
+	{ "value", get_of_entry, 2 },
+	{ NULL, NULL, 0 },
 };
 
 /* ---- class loaders ---- */
@@ -347,19 +311,13 @@ static int get_defined(const struct subject *s, struct oql_value *out)
 }
 
 static const struct attribute loader_attributes[] = {
-	{ "definedClasses", get_defined },
-	{ NULL, NULL },
+	{ "definedClasses", get_defined, 0 },
+	{ NULL, NULL, 0 },
 };
 
 /* ---- arrays ---- */
 
-static int get_length(const struct subject *s, struct oql_value *out)
-{
-	*out = oql_int((int64_t)s->facts.length);
-	return HDB_OK;
-}
-
-static int array_of(const struct subject *s, bool is_addresses, struct oql_value *out)
+static int get_array(const struct subject *s, struct oql_value *out)
 {
 	struct oql_list *list = oql_take(s->arena, 1, sizeof(*list), s->ev->err);
 
@@ -368,7 +326,7 @@ static int array_of(const struct subject *s, bool is_addresses, struct oql_value
 		return HDB_ELIMIT;
 	*list = (struct oql_list){
 		.kind = OQL_L_ARRAY,
-		.is_addresses = is_addresses,
+		.is_addresses = s->which,
 		.count = (size_t)s->facts.length,
 		.array_ix = s->v->ix,
 	};
@@ -376,47 +334,19 @@ static int array_of(const struct subject *s, bool is_addresses, struct oql_value
 	return HDB_OK;
 }
 
-static int get_values(const struct subject *s, struct oql_value *out)
-{
-	return array_of(s, false, out);
-}
-
-static int get_references(const struct subject *s, struct oql_value *out)
-{
-	return array_of(s, true, out);
-}
-
 static const struct attribute primitive_attributes[] = {
-	{ "length", get_length },
-	{ "valueArray", get_values },
-	{ NULL, NULL },
+	{ "length", get_fact, LENGTH },
+	{ "valueArray", get_array, false },
+	{ NULL, NULL, 0 },
 };
 
 static const struct attribute array_attributes[] = {
-	{ "length", get_length },
-	{ "referenceArray", get_references },
-	{ NULL, NULL },
+	{ "length", get_fact, LENGTH },
+	{ "referenceArray", get_array, true },
+	{ NULL, NULL, 0 },
 };
 
 /* ---- classes ---- */
-
-static int class_of(const struct subject *s, struct hdb_class *class)
-{
-	return hdb_class_at(s->ev->db, s->facts.stands_for, class, s->ev->err);
-}
-
-static int get_name(const struct subject *s, struct oql_value *out)
-{
-	return name_of(s, hdb_class_name(s->ev->db, s->facts.stands_for), out);
-}
-
-static int get_instances(const struct subject *s, struct oql_value *out)
-{
-	const int r = oql_survey(s->ev);
-
-	*out = oql_int(r < 0 ? 0 : (int64_t)s->ev->class_sizes[s->facts.stands_for]);
-	return r;
-}
 
 /* The column of a row of `heapdb info`; NULL: it has none. */
 static const struct hdb_value *info_cell(struct hdb_rows *rows, const char *name)
@@ -454,78 +384,67 @@ int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Of arrays: MAT says the bytes of a reference, whatever their elements are. */
-static int get_instance_size(const struct subject *s, struct oql_value *out)
+enum { NAME, COUNT, INSTANCE_BYTES, SUPER, SUPER_ID, LOADER_ADDRESS, LOADER_ID, IS_ARRAY, OBJECTS };
+
+/* MAT's number of an object; `none` for HDB_NONE. */
+static int object_number(const struct subject *s, uint32_t ix, int64_t none, struct oql_value *out)
 {
-	struct hdb_class class;
-	int r = class_of(s, &class);
+	*out = oql_int(none);
+	return ix == HDB_NONE ? HDB_OK : oql_number_of(s->ev, ix, &out->i);
+}
 
-	*out = oql_long(r < 0 ? 0 : (int64_t) class.instance_bytes);
-	if (r != HDB_OK)
-		return r;
-	if (class.is_array && !s->ev->reference_bytes) {
-		struct oql_value bytes = oql_int(0);
+/* Of arrays: MAT says the bytes of a reference, whatever their elements are. */
+static int instance_size(const struct subject *s, const struct hdb_class *class,
+			 struct oql_value *out)
+{
+	struct oql_value bytes = oql_int(0);
 
+	*out = oql_long((int64_t) class->instance_bytes);
+	if (!class->is_array)
+		return HDB_OK;
+	if (!s->ev->reference_bytes) {
 		TRY(oql_info(s, "reference", &bytes));
 		s->ev->reference_bytes = bytes.i;
 	}
-	if (class.is_array)
-		out->i = s->ev->reference_bytes;
-	return r;
-}
-
-static int get_super(const struct subject *s, struct oql_value *out)
-{
-	struct hdb_class class;
-	const int r = class_of(s, &class);
-
-	return r < 0 ? r : class_value(s, class.super_no, out);
-}
-
-static int get_super_id(const struct subject *s, struct oql_value *out)
-{
-	struct oql_value super;
-	int r = get_super(s, &super);
-
-	*out = oql_int(-1);
-	if (r != HDB_OK)
-		return r;
-	if (super.type == OQL_V_OBJECT)
-		r = oql_number_of(s->ev, super.ix, &out->i);
-	return r;
-}
-
-static int get_loader_address(const struct subject *s, struct oql_value *out)
-{
-	struct hdb_class class;
-	const int r = class_of(s, &class);
-
-	*out = oql_long(r < 0 ? 0 : (int64_t) class.loader_id);
-	return r;
-}
-
-/* The boot loader is MAT's first object. */
-static int get_loader_id(const struct subject *s, struct oql_value *out)
-{
-	struct hdb_class class;
-	const int r = class_of(s, &class);
-
-	*out = oql_int(0);
-	return r < 0 || class.loader_ix == HDB_NONE ?
-		       r :
-		       oql_number_of(s->ev, class.loader_ix, &out->i);
-}
-
-static int get_is_array(const struct subject *s, struct oql_value *out)
-{
-	struct hdb_class class;
-
-	TRY_ERRORS(class_of(s, &class));
-	*out = oql_bool(class.is_array);
+	out->i = s->ev->reference_bytes;
 	return HDB_OK;
 }
 
-static int subclasses(const struct subject *s, bool all, struct oql_value *out)
+static int get_class_fact(const struct subject *s, struct oql_value *out)
+{
+	const uint32_t class_no = s->facts.stands_for;
+	struct hdb_class class;
+
+	TRY(hdb_class_at(s->ev->db, class_no, &class, s->ev->err));
+	switch (s->which) {
+	case NAME:
+		*out = oql_static_string(hdb_class_name(s->ev->db, class_no));
+		return HDB_OK;
+	case COUNT:
+		TRY(oql_survey(s->ev));
+		*out = oql_int((int64_t)s->ev->class_sizes[class_no]);
+		return HDB_OK;
+	case INSTANCE_BYTES:
+		return instance_size(s, &class, out);
+	case SUPER:
+		return class_value(s, class.super_no, out);
+	case SUPER_ID:
+		TRY(class_value(s, class.super_no, out));
+		return object_number(s, out->type == OQL_V_OBJECT ? out->ix : HDB_NONE, -1, out);
+	case LOADER_ADDRESS:
+		*out = oql_long((int64_t) class.loader_id);
+		return HDB_OK;
+	case LOADER_ID: /* the boot loader is MAT's first object */
+		return object_number(s, class.loader_ix, 0, out);
+	case IS_ARRAY:
+		*out = oql_bool(class.is_array);
+		return HDB_OK;
+	default:
+		return oql_instances(s->ev, class_no, s->arena, out);
+	}
+}
+
+static int get_subclasses(const struct subject *s, struct oql_value *out)
 {
 	struct oql_eval *ev = s->ev;
 	const uint32_t count = hdb_class_count(ev->db), me = s->facts.stands_for;
@@ -536,51 +455,27 @@ static int subclasses(const struct subject *s, bool all, struct oql_value *out)
 		return HDB_ELIMIT;
 	for (uint32_t no = 0; no < count; no++) {
 		TRY_ERRORS(hdb_class_at(ev->db, no, &class, ev->err));
-		marks[no] =
-			no != me && (all ? hdb_is_subclass(ev->db, no, me) : class.super_no == me);
+		marks[no] = no != me &&
+			    (s->which ? hdb_is_subclass(ev->db, no, me) : class.super_no == me);
 	}
 	return oql_class_objects(ev, marks, s->arena, out);
 }
 
-static int get_all_subclasses(const struct subject *s, struct oql_value *out)
-{
-	return subclasses(s, true, out);
-}
-
-static int get_subclasses(const struct subject *s, struct oql_value *out)
-{
-	return subclasses(s, false, out);
-}
-
-static int get_statics(const struct subject *s, struct oql_value *out)
-{
-	const struct hdb_field *fields;
-	size_t count;
-
-	TRY_ERRORS(oql_class_fields(s->ev, s->facts.stands_for, true, &fields, &count));
-	return list_fields(s, fields, count, true, out);
-}
-
-static int get_object_ids(const struct subject *s, struct oql_value *out)
-{
-	return oql_instances(s->ev, s->facts.stands_for, s->arena, out);
-}
-
 static const struct attribute class_attributes[] = {
-	{ "name", get_name },
-	{ "numberOfObjects", get_instances },
-	{ "heapSizePerInstance", get_instance_size },
-	{ "superClass", get_super },
-	{ "superClassId", get_super_id },
-	{ "classLoaderAddress", get_loader_address },
-	{ "classLoaderId", get_loader_id },
-	{ "arrayType", get_is_array },
-	{ "allSubclasses", get_all_subclasses },
-	{ "subclasses", get_subclasses },
-	{ "fieldDescriptors", get_descriptors },
-	{ "staticFields", get_statics },
-	{ "objectIds", get_object_ids },
-	{ NULL, NULL },
+	{ "name", get_class_fact, NAME },
+	{ "numberOfObjects", get_class_fact, COUNT },
+	{ "heapSizePerInstance", get_class_fact, INSTANCE_BYTES },
+	{ "superClass", get_class_fact, SUPER },
+	{ "superClassId", get_class_fact, SUPER_ID },
+	{ "classLoaderAddress", get_class_fact, LOADER_ADDRESS },
+	{ "classLoaderId", get_class_fact, LOADER_ID },
+	{ "arrayType", get_class_fact, IS_ARRAY },
+	{ "allSubclasses", get_subclasses, true },
+	{ "subclasses", get_subclasses, false },
+	{ "fieldDescriptors", get_descriptors, 0 },
+	{ "staticFields", get_fields, true },
+	{ "objectIds", get_class_fact, OBJECTS },
+	{ NULL, NULL, 0 },
 };
 
 int oql_object_attribute(struct subject *s, struct oql_str name, struct oql_value *out)

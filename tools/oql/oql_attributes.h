@@ -13,6 +13,7 @@ struct subject {
 	struct oql_arena *arena;
 	const struct oql_value *v;
 	struct hdb_object_facts facts; /* of objects */
+	int which;                     /* the attribute's */
 };
 
 typedef int get_fn(const struct subject *s, struct oql_value *out);
@@ -20,22 +21,18 @@ typedef int get_fn(const struct subject *s, struct oql_value *out);
 struct attribute {
 	const char *name;
 	get_fn *get;
+	int which; /* of several that one function gets */
 };
 
-static inline int find(const struct attribute *table, const struct subject *s, struct oql_str name,
+static inline int find(const struct attribute *table, struct subject *s, struct oql_str name,
 		       struct oql_value *out)
 {
 	for (const struct attribute *a = table; a->name; a++)
-		if (oql_is(name, a->name))
+		if (oql_is(name, a->name)) {
+			s->which = a->which;
 			return a->get(s, out);
+		}
 	return HDB_NOTFOUND;
-}
-
-static inline int name_of(const struct subject *s, const char *name, struct oql_value *out)
-{
-	(void)s;
-	*out = oql_static_string(name);
-	return HDB_OK;
 }
 
 /* A number or a text of `heapdb info`; *out stays where it has none. */

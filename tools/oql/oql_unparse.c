@@ -69,155 +69,118 @@ static void put_str(struct oql_text *out, struct oql_str s)
 	oql_put(out, s.data, s.size);
 }
 
-/* NULL: the expression is no operation of two. */
-static const char *operator_of(enum oql_kind kind)
-{
-	static const char *const operators[] = {
-		[OQL_ADD] = " + ",
-		[OQL_SUBTRACT] = " - ",
-		[OQL_MULTIPLY] = " * ",
-		[OQL_DIVIDE] = " / ",
-		[OQL_EQUAL] = " = ",
-		[OQL_NOT_EQUAL] = " != ",
-		[OQL_LESS] = " < ",
-		[OQL_LESS_EQUAL] = " <= ",
-		[OQL_GREATER] = " > ",
-		[OQL_GREATER_EQUAL] = " >= ",
-		[OQL_LIKE] = " like ",
-		[OQL_NOT_LIKE] = " not like ",
-		[OQL_IN] = " in ",
-		[OQL_NOT_IN] = " not in ",
-		[OQL_IMPLEMENTS] = " implements ",
-		[OQL_AND] = " and ",
-		[OQL_OR] = " or ",
-	};
-
-	return (size_t)kind < sizeof(operators) / sizeof(operators[0]) ? operators[kind] : NULL;
-}
-
 static void put_list(struct oql_text *out, const struct oql_expr *e, const char *between)
 {
-	oql_put_string(out, "(");
 	for (size_t i = 0; i < e->arg_count; i++) {
 		oql_put_string(out, i ? between : "");
 		oql_unparse(e->args[i], out);
 	}
-	oql_put_string(out, ")");
 }
 
 static void put_literal(const struct oql_expr *e, struct oql_text *out)
 {
-	switch (e->kind) {
-	case OQL_NULL:
-		oql_put_string(out, "null");
-		return;
-	case OQL_BOOL:
+	if (e->kind == OQL_BOOL)
 		oql_put_string(out, e->i ? "true" : "false");
-		return;
-	case OQL_INT:
-		oql_put_format(out, "%" PRId64, e->i);
-		return;
-	case OQL_LONG:
-		oql_put_format(out, "%" PRId64 "L", e->i);
-		return;
-	case OQL_FLOAT:
-	case OQL_DOUBLE:
-		oql_put_double(out, e->d, e->kind == OQL_FLOAT);
-		oql_put_string(out, e->kind == OQL_DOUBLE ? "D" : "");
-		return;
-	case OQL_CHAR:
-		oql_put_string(out, "'");
+	else if (e->kind == OQL_CHAR)
 		oql_put_char(out, (uint32_t)e->i);
-		oql_put_string(out, "'");
-		return;
-	case OQL_STRING:
-		oql_put_string(out, "\"");
-		put_str(out, e->name);
-		oql_put_string(out, "\"");
-		return;
-	default:
-		put_str(out, e->name);
-	}
+	else if (e->kind == OQL_FLOAT || e->kind == OQL_DOUBLE)
+		oql_put_double(out, e->d, e->kind == OQL_FLOAT);
+	else
+		oql_put_format(out, "%" PRId64, e->i);
 }
 
-/* What stands before the last step of a path. */
-static void put_path(const struct oql_expr *e, struct oql_text *out)
-{
-	if (e->a) {
-		oql_unparse(e->a, out);
-		oql_put_string(out, ".");
-	}
-	oql_put_string(out, e->kind == OQL_ATTRIBUTE ? "@" : "");
-	put_str(out, e->name);
-}
+/*
+ * How an expression of each kind is written: "$a", "$b" and "$c" are its operands, "$n" its name,
+ * "$." what stands before the last step of a path, "$v" the value of a literal, "$," arguments
+ * with commas, "$&" and "$|" with the operator between, "$f" an aggregate, "$s" a sub-select.
+ */
+static const char *const templates[] = {
+	[OQL_NULL] = "null",
+	[OQL_BOOL] = "$v",
+	[OQL_INT] = "$v",
+	[OQL_LONG] = "$vL",
+	[OQL_FLOAT] = "$v",
+	[OQL_DOUBLE] = "$vD",
+	[OQL_CHAR] = "'$v'",
+	[OQL_STRING] = "\"$n\"",
+	[OQL_NAME] = "$n",
+	[OQL_SNAPSHOT] = "$n",
+	[OQL_SELECT] = "($s)",
+	[OQL_FIELD] = "$.$n",
+	[OQL_ATTRIBUTE] = "$.@$n",
+	[OQL_METHOD] = "$.$n($,)",
+	[OQL_CALL] = "$.$n($,)",
+	[OQL_AGGREGATE] = "$f",
+	[OQL_INDEX] = "$a[$b]",
+	[OQL_SLICE] = "$a[$b:$c]",
+	[OQL_NEGATE] = "-$a",
+	[OQL_ADD] = "($a + $b)",
+	[OQL_SUBTRACT] = "($a - $b)",
+	[OQL_MULTIPLY] = "($a * $b)",
+	[OQL_DIVIDE] = "($a / $b)",
+	[OQL_EQUAL] = "($a = $b)",
+	[OQL_NOT_EQUAL] = "($a != $b)",
+	[OQL_LESS] = "($a < $b)",
+	[OQL_LESS_EQUAL] = "($a <= $b)",
+	[OQL_GREATER] = "($a > $b)",
+	[OQL_GREATER_EQUAL] = "($a >= $b)",
+	[OQL_LIKE] = "($a like $b)",
+	[OQL_NOT_LIKE] = "($a not like $b)",
+	[OQL_IN] = "($a in $b)",
+	[OQL_NOT_IN] = "($a not in $b)",
+	[OQL_IMPLEMENTS] = "($a implements $n)",
+	[OQL_AND] = "($&)",
+	[OQL_OR] = "($|)",
+};
 
-static void put_subscript(const struct oql_expr *e, struct oql_text *out)
-{
-	oql_unparse(e->a, out);
-	oql_put_string(out, "[");
-	oql_unparse(e->b, out);
-	if (e->c) {
-		oql_put_string(out, ":");
-		oql_unparse(e->c, out);
-	}
-	oql_put_string(out, "]");
-}
-
-void oql_unparse(const struct oql_expr *e, struct oql_text *out)
+static void put_part(struct oql_text *out, const struct oql_expr *e, char part)
 {
 	static const char *const aggregates[] = { "count", "sum", "min", "max", "avg" };
 
 	static_assert(sizeof(aggregates) / sizeof(aggregates[0]) == OQL_AVG + 1,
 		      "a name for each aggregate");
-	switch (e->kind) {
-	case OQL_SELECT:
-		oql_put_string(out, "(");
-		oql_unparse_select(e->select, out);
-		oql_put_string(out, ")");
-		return;
-	case OQL_FIELD:
-	case OQL_ATTRIBUTE:
-		put_path(e, out);
-		return;
-	case OQL_METHOD:
-	case OQL_CALL:
-		put_path(e, out);
-		put_list(out, e, ", ");
-		return;
-	case OQL_AGGREGATE:
-		oql_put_string(out, aggregates[e->aggregate]);
-		if (e->arg_count)
-			put_list(out, e, ", ");
-		else
-			oql_put_string(out, "(*)");
-		return;
-	case OQL_INDEX:
-	case OQL_SLICE:
-		put_subscript(e, out);
-		return;
-	case OQL_NEGATE:
-		oql_put_string(out, "-");
+	switch (part) {
+	case 'a':
 		oql_unparse(e->a, out);
-		return;
-	case OQL_AND:
-	case OQL_OR:
-		put_list(out, e, operator_of(e->kind));
-		return;
-	default:
 		break;
-	}
-	if (!operator_of(e->kind)) {
-		put_literal(e, out);
-		return;
-	}
-	oql_put_string(out, "(");
-	oql_unparse(e->a, out);
-	oql_put_string(out, operator_of(e->kind));
-	if (e->b)
+	case 'b':
 		oql_unparse(e->b, out);
-	else
+		break;
+	case 'c':
+		oql_unparse(e->c, out);
+		break;
+	case 'n':
 		put_str(out, e->name);
-	oql_put_string(out, ")");
+		break;
+	case '.':
+		if (e->a) {
+			oql_unparse(e->a, out);
+			oql_put_string(out, ".");
+		}
+		break;
+	case 'f':
+		oql_put_format(out, "%s(%s", aggregates[e->aggregate], e->arg_count ? "" : "*");
+		put_list(out, e, ", ");
+		oql_put_string(out, ")");
+		break;
+	case 's':
+		oql_unparse_select(e->select, out);
+		break;
+	case 'v':
+		put_literal(e, out);
+		break;
+	default:
+		put_list(out, e, part == '&' ? " and " : part == '|' ? " or " : ", ");
+	}
+}
+
+void oql_unparse(const struct oql_expr *e, struct oql_text *out)
+{
+	for (const char *at = templates[e->kind]; *at; at++)
+		if (*at == '$')
+			put_part(out, e, *++at);
+		else
+			oql_put(out, at, 1);
 }
 
 static void put_from(const struct oql_from *from, struct oql_text *out)

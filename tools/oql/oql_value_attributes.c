@@ -10,13 +10,6 @@
 
 /* ---- the snapshot ---- */
 
-static int get_info(const struct subject *s, struct oql_value *out)
-{
-	(void)s;
-	*out = (struct oql_value){ .type = OQL_V_INFO };
-	return HDB_OK;
-}
-
 static int get_classes(const struct subject *s, struct oql_value *out)
 {
 	return oql_class_objects(s->ev, NULL, s->arena, out);
@@ -45,57 +38,42 @@ static int get_roots(const struct subject *s, struct oql_value *out)
 }
 
 static const struct attribute snapshot_attributes[] = {
-	{ "snapshotInfo", get_info },
-	{ "classes", get_classes },
-	{ "GCRoots", get_roots },
-	{ NULL, NULL },
+	{ "classes", get_classes, 0 },
+	{ "GCRoots", get_roots, 0 },
+	{ NULL, NULL, 0 },
 };
 
-static int get_object_count(const struct subject *s, struct oql_value *out)
+enum { OBJECTS, CLASSES, ROOTS, BYTES, ID_BYTES, TIME, PATH };
+
+static int get_of_info(const struct subject *s, struct oql_value *out)
 {
-	const int r = oql_survey(s->ev);
+	struct hdb_health health;
 
-	*out = oql_int((int64_t)s->ev->reachable_count);
-	return r;
-}
-
-static int get_class_count(const struct subject *s, struct oql_value *out)
-{
-	struct oql_value classes;
-	const int r = get_classes(s, &classes);
-
-	*out = oql_int(r < 0 ? 0 : (int64_t)classes.list->count);
-	return r;
-}
-
-static int get_root_count(const struct subject *s, struct oql_value *out)
-{
-	struct oql_value roots;
-	const int r = get_roots(s, &roots);
-
-	*out = oql_int(r < 0 ? 0 : (int64_t)roots.list->count);
-	return r;
-}
-
-static int get_heap_size(const struct subject *s, struct oql_value *out)
-{
-	const int r = oql_survey(s->ev);
-
-	*out = oql_long((int64_t)s->ev->reachable_bytes);
-	return r;
-}
-
-static int get_identifier_size(const struct subject *s, struct oql_value *out)
-{
 	*out = oql_int(0);
-	return oql_info(s, "id size", out);
-}
-
-/* MAT's Date, as a text: the larger is the later, too. */
-static int get_creation_date(const struct subject *s, struct oql_value *out)
-{
-	*out = (struct oql_value){ 0 };
-	return oql_info(s, "time", out);
+	switch (s->which) {
+	case OBJECTS:
+		TRY(oql_survey(s->ev));
+		out->i = (int64_t)s->ev->reachable_count;
+		return HDB_OK;
+	case BYTES:
+		TRY(oql_survey(s->ev));
+		*out = oql_long((int64_t)s->ev->reachable_bytes);
+		return HDB_OK;
+	case CLASSES:
+	case ROOTS:
+		TRY(s->which == ROOTS ? get_roots(s, out) : get_classes(s, out));
+		*out = oql_int((int64_t)out->list->count);
+		return HDB_OK;
+	case ID_BYTES:
+		return oql_info(s, "id size", out);
+	case TIME: /* MAT's Date, as a text: the larger is the later, too */
+		*out = (struct oql_value){ 0 };
+		return oql_info(s, "time", out);
+	default:
+		hdb_health(s->ev->db, &health);
+		*out = oql_static_string(health.dump_path ? health.dump_path : "");
+		return HDB_OK;
+	}
 }
 
 /* Loaders are objects of class loaders' classes. */
@@ -111,24 +89,16 @@ static int get_loader_count(const struct subject *s, struct oql_value *out)
 	return HDB_OK;
 }
 
-static int get_path(const struct subject *s, struct oql_value *out)
-{
-	struct hdb_health health;
-
-	hdb_health(s->ev->db, &health);
-	return name_of(s, health.dump_path ? health.dump_path : "", out);
-}
-
 static const struct attribute info_attributes[] = {
-	{ "numberOfObjects", get_object_count },
-	{ "numberOfClasses", get_class_count },
-	{ "numberOfClassLoaders", get_loader_count },
-	{ "numberOfGCRoots", get_root_count },
-	{ "usedHeapSize", get_heap_size },
-	{ "identifierSize", get_identifier_size },
-	{ "creationDate", get_creation_date },
-	{ "path", get_path },
-	{ NULL, NULL },
+	{ "numberOfObjects", get_of_info, OBJECTS },
+	{ "numberOfClasses", get_of_info, CLASSES },
+	{ "numberOfClassLoaders", get_loader_count, 0 },
+	{ "numberOfGCRoots", get_of_info, ROOTS },
+	{ "usedHeapSize", get_of_info, BYTES },
+	{ "identifierSize", get_of_info, ID_BYTES },
+	{ "creationDate", get_of_info, TIME },
+	{ "path", get_of_info, PATH },
+	{ NULL, NULL, 0 },
 };
 
 /* ---- the others ---- */
@@ -263,6 +233,10 @@ int oql_attribute(struct oql_eval *ev, const struct oql_frame *frame, const stru
 	case OQL_V_FRAME:
 		return get_of_frame(&s, name, out);
 	case OQL_V_SNAPSHOT:
+		if (oql_is(name, "snapshotInfo")) {
+			*out = (struct oql_value){ .type = OQL_V_INFO };
+			return HDB_OK;
+		}
 		return find(snapshot_attributes, &s, name, out);
 	case OQL_V_INFO:
 		return find(info_attributes, &s, name, out);
