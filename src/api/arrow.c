@@ -505,8 +505,7 @@ static int fill_rows(struct arrow_stream *s, struct ArrowArray *out)
 
 		if (rc != HDB_OK)
 			return rc;
-		if ((rc = make_room(s, out, 1)) != HDB_OK)
-			return rc;
+		TRY(make_room(s, out, 1));
 		for (size_t i = 0; i < count; i++) {
 			const struct arrow_column *column = out->children[i]->private_data;
 
@@ -572,8 +571,7 @@ static int fill_columns(struct arrow_stream *s, struct ArrowArray *out)
 		}
 		if (count > s->lent.count - s->at)
 			count = s->lent.count - s->at;
-		if ((rc = make_room(s, out, count)) != HDB_OK)
-			return rc;
+		TRY(make_room(s, out, count));
 		for (size_t i = 0; i < (size_t)out->n_children; i++) {
 			rc = put_column(s, out->children[i], i, count);
 			if (rc != 0)

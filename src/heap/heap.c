@@ -31,13 +31,10 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	struct store_table_info info = { 0 };
 	uint64_t class_room;
 	const int r = store_table_info(store, STORE_OBJECTS, &info, err);
-	int found;
 
 	if (r < 0)
 		return r;
-	found = store_record_room(store, STORE_CLASSES, &class_room, err);
-	if (found < 0)
-		return found;
+	TRY_ERRORS(store_record_room(store, STORE_CLASSES, &class_room, err));
 	/* Memory is set aside by these numbers, so they must be able to be true. */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
 	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX ||

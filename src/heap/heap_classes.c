@@ -61,14 +61,11 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 
 	if (heap->classes.records)
 		return HDB_OK;
-	found = store_record_room(heap->store, STORE_CLASSES, &there, err);
-	if (found < 0)
-		return found;
+	TRY_ERRORS(store_record_room(heap->store, STORE_CLASSES, &there, err));
 	if (there != n)
 		return store_damaged(heap->store, STORE_CLASSES, 0, "impossible number of records",
 				     err);
-	if ((found = count_classes(heap, err)) < 0)
-		return found;
+	TRY_ERRORS(count_classes(heap, err));
 	classes = calloc(n + 1, sizeof(*classes));
 	if (!classes)
 		return heap_fail_memory(heap, "classes", n * sizeof(*classes), err);

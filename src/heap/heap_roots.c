@@ -71,13 +71,11 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 {
 	const size_t words = (size_t)heap->object_count / 64 + 1;
 	uint64_t n;
-	int found, r;
+	int r;
 
 	if (heap->roots.bits)
 		return HDB_OK;
-	found = store_record_room(heap->store, STORE_ROOTS, &n, err);
-	if (found < 0)
-		return found;
+	TRY_ERRORS(store_record_room(heap->store, STORE_ROOTS, &n, err));
 	base_big_free(&heap->roots.big);
 	TRY_ERRORS(base_big_alloc(heap->work, &heap->roots.big,
 				  (n + 1) * sizeof(*heap->roots.records), "roots", err));

@@ -218,12 +218,12 @@ static struct oql_value *add_value(struct oql_eval *ev, struct oql_arena *arena,
 	return &g->values[g->count++];
 }
 
-/* The entries of a collection, the first `most` of them, as a list. HDB_NOTFOUND: it is none. */
 static void close_entries(struct hdb_entries **entries)
 {
 	hdb_entries_close(*entries);
 }
 
+/* The entries of a collection, the first `most` of them, as a list. HDB_NOTFOUND: it is none. */
 static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oql_arena *arena,
 		      struct oql_value *out)
 {

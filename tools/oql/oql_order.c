@@ -129,12 +129,10 @@ static int drop_rows(struct oql_rows *rows)
 	if (!rows->wanted || rows->sorted_count <= rows->wanted)
 		return HDB_OK;
 	rows->sorted_count = (size_t)rows->wanted;
-	for (size_t i = 0; i < rows->sorted_count; i++) {
-		if ((r = copy_sorted(rows, &arena, &rows->sorted[i], &copy)) < 0)
-			goto out;
-		rows->sorted[i] = copy;
-	}
-out: /* after a failure no row is asked for */
+	for (size_t i = 0; i < rows->sorted_count && r >= 0; i++)
+		if ((r = copy_sorted(rows, &arena, &rows->sorted[i], &copy)) >= 0)
+			rows->sorted[i] = copy;
+	/* After a failure no row is asked for. */
 	oql_arena_release(&rows->sorted_arena);
 	rows->sorted_arena = arena;
 	return r;
@@ -182,8 +180,7 @@ static int sort_rows(struct oql_rows *rows)
 	rows->is_sorted = true;
 	for (uint64_t no = 0; (r = oql_parts_next(rows)) == HDB_OK; no++) {
 		TRY_ERRORS(make_keys(rows));
-		if ((r = keep_row(rows, no)) < 0)
-			return r;
+		TRY_ERRORS(keep_row(rows, no));
 		if (has_slack(rows) && (r = drop_rows(rows)) < 0)
 			return r;
 	}

@@ -202,21 +202,19 @@ int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct
 	rc = sqlite3_open_v2(":memory:", &sql->sqlite,
 			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 			     NULL);
-	if (rc != SQLITE_OK)
-		goto out;
-	rc = sqlite3_exec(sql->sqlite, "PRAGMA temp_store = FILE", NULL, NULL, NULL);
-	if (rc != SQLITE_OK)
-		goto out;
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(sql->sqlite, "PRAGMA temp_store = FILE", NULL, NULL, NULL);
+	if (rc != SQLITE_OK) {
+		r = sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EIO, "SQLite: %s",
+			     sqlite3_errstr(rc));
+		heapsql_close(sql);
+		return r;
+	}
 	make_pragma_tables(sql->sqlite);
 	(void)sql_register_plain(sql->sqlite);
 	set_limits(sql);
 	*out = sql;
 	return HDB_OK;
-out:
-	r = sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EIO, "SQLite: %s",
-		     sqlite3_errstr(rc));
-	heapsql_close(sql);
-	return r;
 }
 
 static void forget_sets(struct heapsql *sql)
@@ -274,22 +272,20 @@ static int attach(struct heapsql *sql, const char *name, struct hdb_error *err)
 int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, struct hdb_error *err)
 {
 	struct sql_source *source;
-	int r;
 
 	assert(sql->source_count <= DATABASES_MAX);
 	if (sql->source_count == DATABASES_MAX)
 		return sql_fail(err, HDB_ELIMIT, "more than %d databases", DATABASES_MAX);
-	if (database->name && (r = attach(sql, database->name, err)) < 0)
-		return r;
+	if (database->name)
+		TRY_ERRORS(attach(sql, database->name, err));
 	TRY_ERRORS(sql_source_open(sql->sqlite, database, &source, err));
 	source->owner = sql;
 	source->cancel = sql->opt.cancel;
 	sql->sources[sql->source_count++] = source;
-	if ((r = sql_register(source, err)) != HDB_OK)
-		return r;
+	TRY(sql_register(source, err));
 	if (sql->source_count == 1 && sql_register_functions(source) != SQLITE_OK)
-		r = sql_fail(err, HDB_ENOMEM, "no memory for functions");
-	return r;
+		return sql_fail(err, HDB_ENOMEM, "no memory for functions");
+	return HDB_OK;
 }
 
 /* ---- statements ---- */
@@ -782,25 +778,22 @@ int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hd
 	char *quoted = sqlite3_mprintf("\"%w\"", table);
 	struct heapsql_rows *rows = NULL;
 	sqlite3_str *list = sqlite3_str_new(sql->sqlite);
-	char *made = NULL;
+	char *made;
 	const char *rest;
 	int r = HDB_ENOMEM;
 
 	*out = NULL;
-	if (!text || !quoted)
-		goto out;
-	if ((r = define_classes(sql, quoted, err)) != HDB_OK)
-		goto out;
-	if ((r = heapsql_prepare(sql, text, &rest, &rows, err)) != HDB_OK)
-		goto out;
-	if ((r = list_columns(rows, list, err)) != HDB_OK)
-		goto out;
+	if (text && quoted)
+		r = define_classes(sql, quoted, err);
+	if (r == HDB_OK)
+		r = heapsql_prepare(sql, text, &rest, &rows, err);
+	if (r == HDB_OK)
+		r = list_columns(rows, list, err);
 	made = sqlite3_str_finish(list);
-	list = NULL;
-	*out = made ? strdup(made) : NULL;
-	r = *out ? HDB_OK : HDB_ENOMEM;
-out:
-	sqlite3_free(sqlite3_str_finish(list));
+	if (r == HDB_OK) {
+		*out = made ? strdup(made) : NULL;
+		r = *out ? HDB_OK : HDB_ENOMEM;
+	}
 	sqlite3_free(made);
 	sqlite3_free(quoted);
 	sqlite3_free(text);

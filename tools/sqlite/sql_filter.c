@@ -58,10 +58,7 @@ static int best_row(sqlite3_vtab *vtab, sqlite3_index_info *info)
 
 static int open_row(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 {
-	const int rc = sql_open_cursor(sizeof(struct row_cursor), out);
-
-	if (rc != SQLITE_OK)
-		return rc;
+	TRY(sql_open_cursor(sizeof(struct row_cursor), out));
 	((struct row_cursor *)*out)->filter = ((struct row_table *)vtab)->filter;
 	return SQLITE_OK;
 }

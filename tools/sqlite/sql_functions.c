@@ -87,49 +87,39 @@ static int answer_class(struct sqlite3_context *ctx, struct sql_source *source, 
 			sqlite3_value **argv, struct hdb_error *err)
 {
 	struct hdb_object_facts facts;
-	const int r = hdb_object_at(source->db, ix, &facts, err);
 
 	(void)argv;
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_object_at(source->db, ix, &facts, err));
 	sql_result_class(ctx, source, facts.class_no);
-	return r;
+	return HDB_OK;
 }
 
 static int answer_shallow(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			  sqlite3_value **argv, struct hdb_error *err)
 {
 	struct hdb_object_facts facts;
-	const int r = hdb_object_at(source->db, ix, &facts, err);
 
 	(void)argv;
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_object_at(source->db, ix, &facts, err));
 	sqlite3_result_int64(ctx, (sqlite3_int64)facts.shallow_bytes);
-	return r;
+	return HDB_OK;
 }
 
 static int answer_retained(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			   sqlite3_value **argv, struct hdb_error *err)
 {
-	uint64_t bytes;
-	const int r = hdb_retained_at(source->db, ix, &bytes, err);
-
 	(void)argv;
-	if (r != HDB_OK)
-		return r;
-	sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
-	return r;
+	return sql_result_retained(ctx, source, ix, err);
 }
 
 static int answer_dominator(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			    sqlite3_value **argv, struct hdb_error *err)
 {
 	uint32_t dominator;
-	const int r = hdb_dominator_at(source->db, ix, &dominator, err);
 
 	(void)argv;
-	return r == HDB_OK ? sql_result_ix(ctx, source, dominator, err) : r;
+	TRY(hdb_dominator_at(source->db, ix, &dominator, err));
+	return sql_result_ix(ctx, source, dominator, err);
 }
 
 static int answer_field(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
@@ -151,11 +141,10 @@ static int answer_element(struct sqlite3_context *ctx, struct sql_source *source
 	struct hdb_basic value;
 	uint64_t bits;
 	struct hdb_slice slice = { .room = 1, .bits = &bits };
-	int r;
 
-	if ((r = hdb_object_at(source->db, ix, &facts, err)) < 0 || no < 0 ||
-	    (uint64_t)no >= facts.length)
-		return r;
+	TRY(hdb_object_at(source->db, ix, &facts, err));
+	if (no < 0 || (uint64_t)no >= facts.length)
+		return HDB_OK;
 	slice.from = (uint64_t)no;
 	TRY(hdb_elements(source->db, ix, &slice, err));
 	if (slice.count) {
@@ -440,17 +429,10 @@ static void step_members(struct sqlite3_context *ctx, int argc, sqlite3_value **
 	if (!source || m->has_failed || !object_of(ctx, source, argv[0], &ix))
 		return;
 	m->source = source;
-	if (m->count == m->room) {
-		const size_t room = m->room ? m->room * 2 : 64;
-		uint32_t *ixs = sqlite3_realloc64(m->ixs, room * sizeof(*ixs));
-
-		if (!ixs) {
-			m->has_failed = true;
-			sqlite3_result_error_nomem(ctx);
-			return;
-		}
-		m->ixs = ixs;
-		m->room = room;
+	if (m->count == m->room && !GROW(m->ixs, m->room)) {
+		m->has_failed = true;
+		sqlite3_result_error_nomem(ctx);
+		return;
 	}
 	m->ixs[m->count++] = ix;
 }
@@ -477,7 +459,7 @@ static void end_members(struct sqlite3_context *ctx,
 		return;
 	if (!m->has_failed && m->count)
 		end(ctx, m->source, result(ctx, m, &err), &err);
-	sqlite3_free(m->ixs);
+	free(m->ixs);
 	m->ixs = NULL;
 }
 
@@ -546,18 +528,18 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
 	return HDB_OK;
 }
 
-/*
- * The nearest object that dominates all members, or is one of them. The dominators of the first
- * member are numbered; from each other member, we walk up to the first numbered object and note its
- * number on the objects in between, so that no stretch is walked twice. HDB_NOTFOUND if a member is
- * unreachable: it has no dominator.
- */
 static void release_chain(struct chain *chain)
 {
 	free(chain->ixs);
 	free(chain->places);
 }
 
+/*
+ * The nearest object that dominates all members, or is one of them. The dominators of the first
+ * member are numbered; from each other member, we walk up to the first numbered object and note its
+ * number on the objects in between, so that no stretch is walked twice. HDB_NOTFOUND if a member is
+ * unreachable: it has no dominator.
+ */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {
 	/* Pages that no walk comes to are never touched. */
@@ -647,21 +629,16 @@ int sql_register_functions(struct sql_source *source)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 	sqlite3 *db = source->sqlite;
-	int rc;
 
 	for (size_t i = 0; i < 2 * sizeof(functions) / sizeof(functions[0]); i++) {
-		rc = sqlite3_create_function_v2(db, functions[i / 2].name,
-						functions[i / 2].args + (int)(i % 2), flags, source,
-						functions[i / 2].call, NULL, NULL, NULL);
-		if (rc != SQLITE_OK)
-			return rc;
+		TRY(sqlite3_create_function_v2(db, functions[i / 2].name,
+					       functions[i / 2].args + (int)(i % 2), flags, source,
+					       functions[i / 2].call, NULL, NULL, NULL));
 	}
 	for (size_t i = 0; i < 2 * sizeof(aggregates) / sizeof(aggregates[0]); i++) {
-		rc = sqlite3_create_function_v2(db, aggregates[i / 2].name, 1 + (int)(i % 2), flags,
-						source, NULL, step_members, aggregates[i / 2].end,
-						NULL);
-		if (rc != SQLITE_OK)
-			return rc;
+		TRY(sqlite3_create_function_v2(db, aggregates[i / 2].name, 1 + (int)(i % 2), flags,
+					       source, NULL, step_members, aggregates[i / 2].end,
+					       NULL));
 	}
 	return SQLITE_OK;
 }

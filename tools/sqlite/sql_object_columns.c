@@ -69,10 +69,9 @@ static int result_referrers(struct objects_cursor *c, sqlite3_context *ctx, uint
 	size_t count = 0;
 	sqlite3_int64 sum = 0;
 	bool is_shown;
-	int r = hdb_list_open(c->db, HDB_REFERRERS, &list, err);
+	int r;
 
-	if (r != HDB_OK)
-		return r;
+	TRY(hdb_list_open(c->db, HDB_REFERRERS, &list, err));
 	r = hdb_list_begin(list, ix, NULL, err);
 	while (r == HDB_OK && (r = hdb_list_next(list, &ixs, &count, err)) == HDB_OK && count)
 		for (size_t i = 0; i < count && r == HDB_OK; i++) {

@@ -21,7 +21,6 @@ static int connect_objects(sqlite3 *sqlite, void *aux, int argc, const char *con
 	struct shape *shape = aux;
 	struct hdb_error err = { 0 };
 	struct objects_table *table;
-	int rc;
 
 	(void)argc;
 	(void)argv;
@@ -29,9 +28,7 @@ static int connect_objects(sqlite3 *sqlite, void *aux, int argc, const char *con
 		*message = sqlite3_mprintf("%s", err.message);
 		return SQLITE_ERROR;
 	}
-	rc = sql_connect(shape->source, sqlite, shape->declaration, sizeof(*table), out);
-	if (rc != SQLITE_OK)
-		return rc;
+	TRY(sql_connect(shape->source, sqlite, shape->declaration, sizeof(*table), out));
 	table = (struct objects_table *)*out;
 	table->shape = shape;
 	table->source = shape->source;
@@ -42,10 +39,8 @@ static int open_objects(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 {
 	const struct objects_table *table = (const struct objects_table *)vtab;
 	struct objects_cursor *c;
-	int rc;
 
-	if ((rc = sql_open_cursor(sizeof(*c), out)) != SQLITE_OK)
-		return rc;
+	TRY(sql_open_cursor(sizeof(*c), out));
 	c = (struct objects_cursor *)*out;
 	c->source = table->source;
 	c->db = table->source->db;
@@ -414,7 +409,7 @@ static int read_parts(struct objects_cursor *c, int index, int argc, sqlite3_val
 		      struct hdb_error *err)
 {
 	sqlite3_value *values[SQL_PART_COUNT] = { NULL };
-	int at = 0, r;
+	int at = 0;
 
 	assert(sql_parts[4].part == BY_SUB);
 	for (size_t p = 2; p < SQL_PART_COUNT; p++)
@@ -428,8 +423,8 @@ static int read_parts(struct objects_cursor *c, int index, int argc, sqlite3_val
 			.sub = sql_parts[p].part == BY_PATTERN ? values[4] : NULL,
 		};
 
-		if (part.value && (r = read_part(c, &part, err)) != HDB_OK)
-			return r;
+		if (part.value)
+			TRY(read_part(c, &part, err));
 	}
 	return HDB_OK;
 }
@@ -569,14 +564,10 @@ int sql_register_objects(struct sql_source *source)
 	static const int strings[] = { C_ID,        C_TEXT,      C_SHALLOW, C_RETAINED,
 				       C_DOMINATOR, C_REACHABLE, -1 };
 	const unsigned array_kinds = 1u << HDB_KIND_OBJECT_ARRAY | 1u << HDB_KIND_PRIMITIVE_ARRAY;
-	int rc = add_plain(source, "objects", objects, 0, NULL);
 
-	if (rc != SQLITE_OK)
-		return rc;
-	if ((rc = add_plain(source, "instances", instances, 0, NULL)) != SQLITE_OK)
-		return rc;
-	if ((rc = add_plain(source, "arrays", arrays, array_kinds, NULL)) != SQLITE_OK)
-		return rc;
+	TRY(add_plain(source, "objects", objects, 0, NULL));
+	TRY(add_plain(source, "instances", instances, 0, NULL));
+	TRY(add_plain(source, "arrays", arrays, array_kinds, NULL));
 	return add_plain(source, "strings", strings, 1u << HDB_KIND_INSTANCE, "java.lang.String");
 }
 

@@ -19,6 +19,7 @@ extern const struct sqlite3_api_routines *sqlite3_api;
 #include <sqlite3.h>
 #endif
 
+#include <assert.h>
 #include <stdint.h>
 
 /* A database, under the name of its schema. Modules and functions refer to it. */
@@ -51,8 +52,9 @@ struct sql_table;
 /* A table or table-valued function: columns, then arguments as hidden columns. */
 struct sql_table_def {
 	const char *name;
-	const char *help;    /* what it has, in a few words */
-	const char *columns; /* "id ID, class TEXT, ..." as in CREATE TABLE */
+	const char *help;     /* what it has, in a few words */
+	const char *columns;  /* "id ID, class TEXT, ..." as in CREATE TABLE */
+	const uint8_t *codes; /* what `column` makes of them, if it serves several tables */
 	/*
 	 * columns by which rows are found without a scan, and arguments: numbers of columns,
 	 * ended by -1. Constraints on them are given to begin.
@@ -133,6 +135,8 @@ bool sql_set_guard(struct heapsql *sql, bool is_on);
 
 /* Writes a message and returns `code`. */
 #define sql_fail door_fail
+
+static_assert(SQLITE_OK == HDB_OK, "TRY passes on codes of SQLite, too");
 
 /* Clears a message; not `= { 0 }`, which is a kilobyte for each cell. */
 static inline void sql_no_error(struct hdb_error *err)

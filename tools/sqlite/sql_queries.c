@@ -378,20 +378,17 @@ int sql_register_queries(struct sql_source *source)
 {
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
-	int rc;
 
 	for (size_t i = 0; i < count; i++) {
 		char name[100], plain[80];
 
 		plain_name(specs[i].name, plain, sizeof(plain));
 		snprintf(name, sizeof(name), "query_%s", plain);
-		if ((rc = add(source, &specs[i], name)) != SQLITE_OK)
-			return rc;
-		if (!is_base_table(plain) && (rc = add(source, &specs[i], plain)) != SQLITE_OK)
-			return rc;
-		if (strcmp(plain, specs[i].name) != 0 &&
-		    (rc = add(source, &specs[i], specs[i].name)) != SQLITE_OK)
-			return rc;
+		TRY(add(source, &specs[i], name));
+		if (!is_base_table(plain))
+			TRY(add(source, &specs[i], plain));
+		if (strcmp(plain, specs[i].name) != 0)
+			TRY(add(source, &specs[i], specs[i].name));
 	}
 	return SQLITE_OK;
 }

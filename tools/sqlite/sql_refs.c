@@ -11,11 +11,33 @@
 
 #define NAME_SIZE 512
 
+/* What all tables of this file have of a row; each state begins with it. */
+struct row {
+	uint32_t from, to; /* a reference; `to` HDB_NONE: none */
+	uint32_t step;
+	bool is_strong;                /* of a path: none of its references is weak */
+	struct hdb_object_facts facts; /* of the object that the row is about */
+};
+
+/* Columns. */
+enum {
+	ROW_SOURCE,
+	ROW_TARGET,
+	ROW_NAME,
+	ROW_STRENGTH,
+	ROW_ID,
+	ROW_CLASS,
+	ROW_SHALLOW,
+	ROW_RETAINED,
+	ROW_STEP,
+	ROW_ROOT
+};
+
 struct refs {
+	struct row row;
 	struct hdb_list *list;
 	const uint32_t *ixs;
 	size_t count, at;
-	uint32_t from, to; /* of the current row */
 	bool is_backwards; /* the list is of referrers */
 	bool shows_all;    /* the list's objects, not the reachable ones alone */
 	uint32_t only;     /* the other end that is asked for, HDB_NONE: any */
@@ -25,9 +47,8 @@ struct refs {
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	size_t batch_at;
-	uint8_t *marks;                /* these classes; owned; NULL: all */
-	struct hdb_field *fields;      /* by class: that one, without its name; owned; NULL: any */
-	struct hdb_object_facts facts; /* of the object that a function's row is about */
+	uint8_t *marks;           /* these classes; owned; NULL: all */
+	struct hdb_field *fields; /* by class: that one, without its name; owned; NULL: any */
 };
 
 /* ---- refs ---- */
@@ -67,7 +88,7 @@ static int end_entries(struct sql_cursor *c, struct hdb_error *err)
 
 	if (!s->is_long)
 		return HDB_OK;
-	TRY(hdb_list_begin(s->list, s->from, NULL, err));
+	TRY(hdb_list_begin(s->list, s->row.from, NULL, err));
 	do {
 		TRY(hdb_list_next(s->list, &ixs, &count, err));
 		for (size_t i = 0; i < count; i++)
@@ -86,7 +107,7 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 	/* Only referrers can be unreachable where the object is not. */
 	s->shows_all = !s->is_backwards || c->source->database.all;
 	s->only = HDB_NONE;
-	s->from = s->to = ix;
+	s->row.from = s->row.to = ix;
 	return s->scan ? HDB_OK : begin_entries(c, ix, err);
 }
 
@@ -130,9 +151,8 @@ static int begin_scan(struct sql_cursor *c, struct hdb_error *err)
 	if (c->key[2] && !name)
 		return HDB_END;
 	/* "[3]", "<class>", "static NAME" and "a, b" are no field's name */
-	if (name && !strpbrk(name, "[<, ?")) {
+	if (name && !strpbrk(name, "[<, ?"))
 		TRY(mark_holders(c, name, err));
-	}
 	opt.classes = s->marks;
 	opt.columns = s->fields ? HDB_SCAN_FIELDS : 0;
 	return hdb_scan_open(c->db, &opt, &s->scan, err);
@@ -166,34 +186,34 @@ static int next_target(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
 
-	if (++s->to >= hdb_object_count(c->db))
+	if (++s->row.to >= hdb_object_count(c->db))
 		return HDB_END;
-	s->batch_at += s->batch_at < s->batch.count && s->batch.ix[s->batch_at] < s->to;
+	s->batch_at += s->batch_at < s->batch.count && s->batch.ix[s->batch_at] < s->row.to;
 	if (s->batch_at == s->batch.count)
 		TRY_ERRORS(read_batch(c, err));
-	return begin_entries(c, s->to, err);
+	return begin_entries(c, s->row.to, err);
 }
 
 static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
 	uint32_t source = 0, target = HDB_NONE;
-	bool is_shown;
-	int r;
+	bool is_shown = true;
 
-	if (c->key[0] && (r = sql_value_object(c->source, c->key[0], &source, err)) != HDB_OK)
-		return r;
-	if (c->key[1] && (r = sql_value_object(c->source, c->key[1], &target, err)) != HDB_OK)
-		return r;
+	if (c->key[0])
+		TRY(sql_value_object(c->source, c->key[0], &source, err));
+	if (c->key[1])
+		TRY(sql_value_object(c->source, c->key[1], &target, err));
 	if (!c->key[0] && c->key[1])
 		return begin_list(c, HDB_REFERRERS, target, err);
-	if (c->key[0] && ((r = sql_is_shown(c->source, source, &is_shown, err)) < 0 || !is_shown))
-		return r < 0 ? r : HDB_END;
+	if (c->key[0])
+		TRY_ERRORS(sql_is_shown(c->source, source, &is_shown, err));
+	if (!is_shown)
+		return HDB_END;
 	if (c->is_ordered)
 		return begin_by_target(c, err);
-	if (!c->key[0]) {
+	if (!c->key[0])
 		TRY(begin_scan(c, err));
-	}
 	TRY(begin_list(c, HDB_REFERENCES, source, err));
 	s->only = target;
 	return HDB_OK;
@@ -228,10 +248,10 @@ static int next_list(struct sql_cursor *c, struct hdb_error *err)
 	do {
 		if (s->batch_at == s->batch.count)
 			TRY(read_batch(c, err));
-		s->from = s->batch.ix[s->batch_at];
+		s->row.from = s->batch.ix[s->batch_at];
 		r = read_target(c, s->batch_at++, err);
 	} while (r == HDB_END);
-	return r == HDB_OK ? begin_entries(c, s->from, err) : r;
+	return r == HDB_OK ? begin_entries(c, s->row.from, err) : r;
 }
 
 /* The next entries of the list; of the lists of all objects, those of the next that has any. */
@@ -268,7 +288,7 @@ static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 						  sql_is_shown(c->source, ix, &is_shown, err));
 			if (!is_shown)
 				continue;
-			*(s->is_backwards ? &s->from : &s->to) = ix;
+			*(s->is_backwards ? &s->row.from : &s->row.to) = ix;
 			return HDB_OK;
 		}
 		TRY(read_entries(c, err));
@@ -286,58 +306,91 @@ static void end_refs(struct sql_cursor *c)
 	free(s->fields);
 }
 
-static int result_name(struct sql_cursor *c, struct sqlite3_context *ctx, uint32_t from,
-		       uint32_t to, struct hdb_error *err)
+/* The kind of the root that an object is; NULL: there is a parent. */
+static int result_root(struct sqlite3_context *ctx, struct hdb *db, const struct row *row,
+		       struct hdb_error *err)
 {
-	char name[NAME_SIZE];
+	uint64_t first, count;
+	uint32_t parent;
+	struct hdb_root root;
 
-	TRY(hdb_holder(c->db, from, to, name, sizeof(name), err));
-	sql_result_copy(ctx, name);
+	TRY(hdb_parent_at(db, row->from, row->is_strong, &parent, err));
+	if (parent != HDB_NONE)
+		return HDB_OK;
+	TRY(hdb_roots_of(db, row->from, &first, &count, err));
+	for (uint64_t i = 0; i < count; i++) {
+		TRY(hdb_root_at(db, first + i, &root, err));
+		if (!root.is_local) {
+			sqlite3_result_text(ctx, root.kind, -1, SQLITE_STATIC);
+			return HDB_OK;
+		}
+	}
+	sqlite3_result_text(ctx, "none known", -1, SQLITE_STATIC);
 	return HDB_OK;
 }
 
-static int result_strength(struct sql_cursor *c, struct sqlite3_context *ctx, uint32_t from,
-			   uint32_t to, struct hdb_error *err)
+static int column_row(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+		      struct hdb_error *err)
 {
+	const struct row *row = c->state;
+	char name[NAME_SIZE];
 	unsigned strength;
 
-	TRY(hdb_strength(c->db, from, to, &strength, err));
-	sqlite3_result_text(ctx, hdb_strength_name(strength), -1, SQLITE_STATIC);
-	return HDB_OK;
+	switch (c->def->codes[column]) {
+	case ROW_SOURCE:
+		return sql_result_ix(ctx, c->source, row->from, err);
+	case ROW_TARGET:
+		return sql_result_ix(ctx, c->source, row->to, err);
+	case ROW_NAME:
+		if (row->to == HDB_NONE)
+			return HDB_OK;
+		TRY(hdb_holder(c->db, row->from, row->to, name, sizeof(name), err));
+		sql_result_copy(ctx, name);
+		return HDB_OK;
+	case ROW_STRENGTH:
+		TRY(hdb_strength(c->db, row->from, row->to, &strength, err));
+		sqlite3_result_text(ctx, hdb_strength_name(strength), -1, SQLITE_STATIC);
+		return HDB_OK;
+	case ROW_ID:
+		sqlite3_result_int64(ctx, (sqlite3_int64)row->facts.id);
+		return HDB_OK;
+	case ROW_CLASS:
+		sql_result_class(ctx, c->source, row->facts.class_no);
+		return HDB_OK;
+	case ROW_SHALLOW:
+		sqlite3_result_int64(ctx, (sqlite3_int64)row->facts.shallow_bytes);
+		return HDB_OK;
+	case ROW_RETAINED:
+		return sql_result_retained(ctx, c->source, row->facts.ix, err);
+	case ROW_STEP:
+		sqlite3_result_int64(ctx, row->step);
+		return HDB_OK;
+	default:
+		return result_root(ctx, c->db, row, err);
+	}
 }
 
-enum { REFS_SOURCE, REFS_TARGET, REFS_NAME, REFS_STRENGTH };
-
+/* Of the targets of all references, in their order, the scan has the identifiers. */
 static int column_refs(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 		       struct hdb_error *err)
 {
 	const struct refs *s = c->state;
 
-	switch (column) {
-	case REFS_SOURCE:
-		return sql_result_ix(ctx, c->source, s->from, err);
-	case REFS_TARGET:
-		if (!s->is_backwards || s->batch_at == s->batch.count ||
-		    s->batch.ix[s->batch_at] != s->to)
-			return sql_result_ix(ctx, c->source, s->to, err);
-		sqlite3_result_int64(ctx, (sqlite3_int64)s->batch.id[s->batch_at]);
-		return HDB_OK;
-	case REFS_NAME:
-		return result_name(c, ctx, s->from, s->to, err);
-	case REFS_STRENGTH:
-		return result_strength(c, ctx, s->from, s->to, err);
-	default:
-		return HDB_OK;
-	}
+	if (c->def->codes[column] != ROW_TARGET || !s->is_backwards ||
+	    s->batch_at == s->batch.count || s->batch.ix[s->batch_at] != s->row.to)
+		return column_row(c, ctx, column, err);
+	sqlite3_result_int64(ctx, (sqlite3_int64)s->batch.id[s->batch_at]);
+	return HDB_OK;
 }
 
 const struct sql_table_def sql_refs = {
 	.name = "refs",
 	.help = "every reference: source, target, name of the field",
 	.columns = "source ID, target ID, name TEXT, strength TEXT",
-	.keys = { REFS_SOURCE, REFS_TARGET, REFS_NAME, -1 },
-	.narrowing_key = 1 << REFS_NAME,
-	.ordered_by = REFS_TARGET,
+	.codes = (const uint8_t[]){ ROW_SOURCE, ROW_TARGET, ROW_NAME, ROW_STRENGTH },
+	.keys = { 0, 1, 2, -1 },
+	.narrowing_key = 1 << 2,
+	.ordered_by = 1,
 	.rows = 1e7,
 	.state_size = sizeof(struct refs),
 	.begin = begin_refs,
@@ -348,16 +401,12 @@ const struct sql_table_def sql_refs = {
 
 /* ---- functions of one object ---- */
 
-enum { OF_ID, OF_CLASS, OF_NAME, OF_SHALLOW, OF_RETAINED, OF_STRENGTH, OF_ARG };
-#define OF_COLUMNS \
-	"id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, strength TEXT, of ID HIDDEN"
-
 static int begin_of(struct sql_cursor *c, enum hdb_list_kind kind, struct hdb_error *err)
 {
 	uint32_t ix;
-	const int r = sql_value_object(c->source, c->key[0], &ix, err);
 
-	return r == HDB_OK ? begin_list(c, kind, ix, err) : r;
+	TRY(sql_value_object(c->source, c->key[0], &ix, err));
+	return begin_list(c, kind, ix, err);
 }
 
 static int begin_references(struct sql_cursor *c, struct hdb_error *err)
@@ -370,12 +419,11 @@ static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct refs *s = c->state;
 	bool is_shown = true;
-	int r = begin_of(c, HDB_REFERRERS, err);
 
-	if (r == HDB_OK)
-		r = sql_is_shown(c->source, s->to, &is_shown, err);
+	TRY(begin_of(c, HDB_REFERRERS, err));
+	TRY_ERRORS(sql_is_shown(c->source, s->row.to, &is_shown, err));
 	s->shows_all |= !is_shown;
-	return r;
+	return HDB_OK;
 }
 
 static int next_of(struct sql_cursor *c, struct hdb_error *err)
@@ -384,43 +432,10 @@ static int next_of(struct sql_cursor *c, struct hdb_error *err)
 
 	do {
 		TRY(next_refs(c, err));
-		TRY(hdb_object_at(c->db, s->is_backwards ? s->from : s->to, &s->facts, err));
-	} while (!s->facts.is_real);
+		TRY(hdb_object_at(c->db, s->is_backwards ? s->row.from : s->row.to, &s->row.facts,
+				  err));
+	} while (!s->row.facts.is_real);
 	return HDB_OK;
-}
-
-/* Columns that every list of objects has. */
-static int column_object(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-			 const struct hdb_object_facts *facts, struct hdb_error *err)
-{
-	switch (column) {
-	case OF_ID:
-		sqlite3_result_int64(ctx, (sqlite3_int64)facts->id);
-		break;
-	case OF_CLASS:
-		sql_result_class(ctx, c->source, facts->class_no);
-		break;
-	case OF_SHALLOW:
-		sqlite3_result_int64(ctx, (sqlite3_int64)facts->shallow_bytes);
-		break;
-	case OF_RETAINED:
-		return sql_result_retained(ctx, c->source, facts->ix, err);
-	default:
-		break;
-	}
-	return HDB_OK;
-}
-
-static int column_of(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-		     struct hdb_error *err)
-{
-	const struct refs *s = c->state;
-
-	if (column == OF_NAME)
-		return result_name(c, ctx, s->from, s->to, err);
-	if (column == OF_STRENGTH)
-		return result_strength(c, ctx, s->from, s->to, err);
-	return column_object(c, ctx, column, &s->facts, err);
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
@@ -428,15 +443,18 @@ static int column_of(struct sql_cursor *c, struct sqlite3_context *ctx, int colu
 	const struct sql_table_def variable = { \
 		.name = text, \
 		.help = about, \
-		.columns = OF_COLUMNS, \
-		.keys = { OF_ARG, -1 }, \
-		.first_arg = OF_ARG, \
+		.columns = "id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, " \
+			   "strength TEXT, of ID HIDDEN", \
+		.codes = (const uint8_t[]){ ROW_ID, ROW_CLASS, ROW_NAME, ROW_SHALLOW, \
+					    ROW_RETAINED, ROW_STRENGTH }, \
+		.keys = { 6, -1 }, \
+		.first_arg = 6, \
 		.required_args = 1, \
 		.rows = 10, \
 		.state_size = sizeof(struct refs), \
 		.begin = function, \
 		.next = next_of, \
-		.column = column_of, \
+		.column = column_row, \
 		.end = end_refs, \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
@@ -448,57 +466,43 @@ OF_TABLE(sql_inbound, "inbound", "the same as referrers", begin_referrers);
 
 /* ---- dominated ---- */
 
-enum { DOMINATED_ARG = 4 };
-
 static int begin_dominated(struct sql_cursor *c, struct hdb_error *err)
 {
 	uint32_t ix = HDB_NONE;
-	int r = HDB_OK;
 
 	/* NULL and 0 stand for the top level: objects without a dominator. */
 	if (sqlite3_value_type(c->key[0]) != SQLITE_NULL &&
 	    (sqlite3_value_type(c->key[0]) != SQLITE_INTEGER || sqlite3_value_int64(c->key[0])))
-		r = sql_value_object(c->source, c->key[0], &ix, err);
-	return r == HDB_OK ? begin_list(c, HDB_DOMINATED, ix, err) : r;
-}
-
-static int column_dominated(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-			    struct hdb_error *err)
-{
-	static const int codes[] = { OF_ID, OF_CLASS, OF_SHALLOW, OF_RETAINED };
-	const struct refs *s = c->state;
-
-	return column_object(c, ctx, codes[column & 3], &s->facts, err);
+		TRY(sql_value_object(c->source, c->key[0], &ix, err));
+	return begin_list(c, HDB_DOMINATED, ix, err);
 }
 
 const struct sql_table_def sql_dominated = {
 	.name = "dominated",
 	.help = "what an object dominates immediately",
 	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, of ID HIDDEN",
-	.keys = { DOMINATED_ARG, -1 },
-	.first_arg = DOMINATED_ARG,
+	.codes = (const uint8_t[]){ ROW_ID, ROW_CLASS, ROW_SHALLOW, ROW_RETAINED },
+	.keys = { 4, -1 },
+	.first_arg = 4,
 	.required_args = 1,
 	.rows = 10,
 	.state_size = sizeof(struct refs),
 	.begin = begin_dominated,
 	.next = next_of,
-	.column = column_dominated,
+	.column = column_row,
 	.end = end_refs,
 };
 
 /* ---- reachable_from ---- */
 
 struct reachable {
+	struct row row; /* its step is the depth */
 	struct hdb_list *list;
 	uint64_t *seen;  /* a bit an object; owned */
 	uint32_t *queue; /* in the order in which they were found; owned */
 	size_t count, room, at;
 	size_t level_end; /* in the queue: where the current depth ends */
-	uint32_t depth;
-	struct hdb_object_facts facts;
 };
-
-enum { REACHABLE_DEPTH = 4, REACHABLE_ARG };
 
 static int reach(struct reachable *s, uint32_t ix, struct hdb_error *err)
 {
@@ -532,13 +536,11 @@ static int expand(struct sql_cursor *c, struct reachable *s, struct hdb_error *e
 	struct hdb_class class;
 	const uint32_t *ixs;
 	size_t count = 0;
-	int r = hdb_class_at(c->db, s->facts.class_no, &class, err);
 
-	if (r != HDB_OK)
-		return r;
-	if (class.is_real && (r = reach(s, class.object_ix, err)) < 0)
-		return r;
-	TRY(hdb_list_begin(s->list, s->facts.ix, NULL, err));
+	TRY(hdb_class_at(c->db, s->row.facts.class_no, &class, err));
+	if (class.is_real)
+		TRY_ERRORS(reach(s, class.object_ix, err));
+	TRY(hdb_list_begin(s->list, s->row.facts.ix, NULL, err));
 	do {
 		TRY(hdb_list_next(s->list, &ixs, &count, err));
 		for (size_t i = 0; i < count; i++)
@@ -558,25 +560,12 @@ static int next_reachable(struct sql_cursor *c, struct hdb_error *err)
 			return HDB_END;
 		if (s->at == s->level_end) {
 			s->level_end = s->count;
-			s->depth++;
+			s->row.step++;
 		}
-		TRY(hdb_object_at(c->db, s->queue[s->at++], &s->facts, err));
+		TRY(hdb_object_at(c->db, s->queue[s->at++], &s->row.facts, err));
 		TRY(expand(c, s, err));
-	} while (!s->facts.is_real);
+	} while (!s->row.facts.is_real);
 	return HDB_OK;
-}
-
-static int column_reachable(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-			    struct hdb_error *err)
-{
-	static const int codes[] = { OF_ID, OF_CLASS, OF_SHALLOW, OF_RETAINED };
-	const struct reachable *s = c->state;
-
-	if (column == REACHABLE_DEPTH) {
-		sqlite3_result_int64(ctx, s->depth);
-		return HDB_OK;
-	}
-	return column_object(c, ctx, codes[column & 3], &s->facts, err);
 }
 
 static void end_reachable(struct sql_cursor *c)
@@ -592,117 +581,49 @@ const struct sql_table_def sql_reachable_from = {
 	.name = "reachable_from",
 	.help = "all that an object reaches, with its depth",
 	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, depth COUNT, of ID HIDDEN",
-	.keys = { REACHABLE_ARG, -1 },
-	.first_arg = REACHABLE_ARG,
+	.codes = (const uint8_t[]){ ROW_ID, ROW_CLASS, ROW_SHALLOW, ROW_RETAINED, ROW_STEP },
+	.keys = { 5, -1 },
+	.first_arg = 5,
 	.required_args = 1,
 	.rows = 10000,
 	.state_size = sizeof(struct reachable),
 	.begin = begin_reachable,
 	.next = next_reachable,
-	.column = column_reachable,
+	.column = column_row,
 	.end = end_reachable,
 };
 
 /* ---- path_to_root ---- */
 
-struct path {
-	uint32_t before, ix; /* the step before, HDB_NONE at first; this one */
-	uint32_t step;
-	bool strong, is_root;
-	struct hdb_object_facts facts;
-};
-
-enum {
-	PATH_STEP,
-	PATH_ID,
-	PATH_CLASS,
-	PATH_NAME,
-	PATH_SHALLOW,
-	PATH_RETAINED,
-	PATH_ROOT,
-	PATH_ARG,
-	PATH_ALL
-};
-
+/* row.from is the object of the row, row.to that of the row before. */
 static int begin_path(struct sql_cursor *c, struct hdb_error *err)
 {
-	struct path *s = c->state;
+	struct row *row = c->state;
 	uint32_t parent;
-	int r = sql_value_object(c->source, c->key[0], &s->ix, err);
 
-	s->before = HDB_NONE;
-	s->strong = !c->key[1] || !sqlite3_value_int(c->key[1]);
-	s->step = UINT32_MAX;
+	row->to = HDB_NONE;
+	row->is_strong = !c->key[1] || !sqlite3_value_int(c->key[1]);
+	row->step = UINT32_MAX;
+	TRY(sql_value_object(c->source, c->key[0], &row->from, err));
 	/* No path: no rows. */
-	return r == HDB_OK ? hdb_parent_at(c->db, s->ix, s->strong, &parent, err) : r;
+	return hdb_parent_at(c->db, row->from, row->is_strong, &parent, err);
 }
 
 static int next_path(struct sql_cursor *c, struct hdb_error *err)
 {
-	struct path *s = c->state;
+	struct row *row = c->state;
 	uint32_t parent;
-	int r = HDB_OK;
+	int r;
 
-	if (s->step != UINT32_MAX) {
-		r = hdb_parent_at(c->db, s->ix, s->strong, &parent, err);
-		if (r != HDB_OK || parent == HDB_NONE || s->step >= hdb_object_count(c->db))
+	if (row->step != UINT32_MAX) {
+		r = hdb_parent_at(c->db, row->from, row->is_strong, &parent, err);
+		if (r != HDB_OK || parent == HDB_NONE || row->step >= hdb_object_count(c->db))
 			return r < 0 ? r : HDB_END;
-		s->before = s->ix;
-		s->ix = parent;
+		row->to = row->from;
+		row->from = parent;
 	}
-	s->step++;
-	return hdb_object_at(c->db, s->ix, &s->facts, err);
-}
-
-static int result_roots(struct sql_cursor *c, struct sqlite3_context *ctx, uint32_t ix,
-			struct hdb_error *err)
-{
-	uint64_t first, count;
-	uint32_t parent;
-	int r = hdb_parent_at(c->db, ix, ((const struct path *)c->state)->strong, &parent, err);
-
-	if (r != HDB_OK || parent != HDB_NONE)
-		return r;
-	if ((r = hdb_roots_of(c->db, ix, &first, &count, err)) != HDB_OK)
-		return r;
-	for (uint64_t i = 0; i < count; i++) {
-		struct hdb_root root;
-
-		if ((r = hdb_root_at(c->db, first + i, &root, err)) != HDB_OK)
-			return r;
-		if (!root.is_local) {
-			sqlite3_result_text(ctx, root.kind, -1, SQLITE_STATIC);
-			return HDB_OK;
-		}
-	}
-	sqlite3_result_text(ctx, "none known", -1, SQLITE_STATIC);
-	return r;
-}
-
-static int column_path(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-		       struct hdb_error *err)
-{
-	const struct path *s = c->state;
-
-	switch (column) {
-	case PATH_STEP:
-		sqlite3_result_int64(ctx, s->step);
-		return HDB_OK;
-	case PATH_ID:
-		return column_object(c, ctx, OF_ID, &s->facts, err);
-	case PATH_CLASS:
-		return column_object(c, ctx, OF_CLASS, &s->facts, err);
-	case PATH_NAME:
-		return s->before == HDB_NONE ? HDB_OK : result_name(c, ctx, s->ix, s->before, err);
-	case PATH_SHALLOW:
-		return column_object(c, ctx, OF_SHALLOW, &s->facts, err);
-	case PATH_RETAINED:
-		return column_object(c, ctx, OF_RETAINED, &s->facts, err);
-	case PATH_ROOT:
-		return result_roots(c, ctx, s->ix, err);
-	default:
-		return HDB_OK;
-	}
+	row->step++;
+	return hdb_object_at(c->db, row->from, &row->facts, err);
 }
 
 const struct sql_table_def sql_path_to_root = {
@@ -710,12 +631,14 @@ const struct sql_table_def sql_path_to_root = {
 	.help = "the shortest path from an object to a GC root",
 	.columns = "step COUNT, id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, "
 		   "root TEXT, of ID HIDDEN, weak_too BOOL HIDDEN",
-	.keys = { PATH_ARG, PATH_ALL, -1 },
-	.first_arg = PATH_ARG,
+	.codes = (const uint8_t[]){ ROW_STEP, ROW_ID, ROW_CLASS, ROW_NAME, ROW_SHALLOW,
+				    ROW_RETAINED, ROW_ROOT },
+	.keys = { 7, 8, -1 },
+	.first_arg = 7,
 	.required_args = 1,
 	.rows = 20,
-	.state_size = sizeof(struct path),
+	.state_size = sizeof(struct row),
 	.begin = begin_path,
 	.next = next_path,
-	.column = column_path,
+	.column = column_row,
 };

@@ -95,12 +95,11 @@ static int begin_entries(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct entries *s = c->state;
 	const char *name = class_argument(c->key[0]);
-	int r;
 
 	if (name)
 		return begin_class_entries(c, name, err);
-	r = sql_value_object(c->source, c->key[0], &s->owner, err);
-	return r == HDB_OK ? hdb_entries_open(c->db, s->owner, &s->entries, err) : r;
+	TRY(sql_value_object(c->source, c->key[0], &s->owner, err));
+	return hdb_entries_open(c->db, s->owner, &s->entries, err);
 }
 
 /* Goes on with the others: the failure comes after the last of them. */
@@ -159,8 +158,7 @@ static int next_entries(struct sql_cursor *c, struct hdb_error *err)
 	int r = next_entry(c, err);
 
 	while (r == HDB_END && s->scan) {
-		if ((r = next_owner(c, err)) != HDB_OK)
-			return r;
+		TRY(next_owner(c, err));
 		r = next_entry(c, err);
 	}
 	return r;

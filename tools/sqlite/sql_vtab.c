@@ -77,12 +77,10 @@ int sql_declare(struct sql_source *source, struct sqlite3 *sqlite, const char *c
 int sql_connect(struct sql_source *source, struct sqlite3 *sqlite, const char *columns, size_t size,
 		struct sqlite3_vtab **out)
 {
-	const int rc = sql_declare(source, sqlite, columns);
 	void *table;
 
 	assert(size >= sizeof(**out));
-	if (rc != SQLITE_OK)
-		return rc;
+	TRY(sql_declare(source, sqlite, columns));
 	if (!(table = sqlite3_malloc64(size)))
 		return SQLITE_NOMEM;
 	memset(table, 0, size);
@@ -150,14 +148,11 @@ static int connect_table(sqlite3 *sqlite, void *aux, int argc, const char *const
 {
 	const struct table_aux *a = aux;
 	struct sql_table *table;
-	int rc;
 
 	(void)argc;
 	(void)argv;
 	(void)message;
-	if ((rc = sql_connect(a->source, sqlite, a->def->columns, sizeof(*table), out)) !=
-	    SQLITE_OK)
-		return rc;
+	TRY(sql_connect(a->source, sqlite, a->def->columns, sizeof(*table), out));
 	table = (struct sql_table *)*out;
 	table->source = a->source;
 	table->def = a->def;
@@ -237,10 +232,8 @@ static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 {
 	const struct sql_table *table = (const struct sql_table *)vtab;
 	struct sql_cursor *c;
-	int rc;
 
-	if ((rc = sql_open_cursor(sizeof(*c), out)) != SQLITE_OK)
-		return rc;
+	TRY(sql_open_cursor(sizeof(*c), out));
 	c = (struct sql_cursor *)*out;
 	c->source = table->source;
 	c->def = table->def;
@@ -421,12 +414,8 @@ int sql_add_table(struct sql_source *source, const char *name, const struct sql_
 
 int sql_register_tables(struct sql_source *source)
 {
-	int rc;
-
 	for (size_t i = 0; sql_tables[i]; i++) {
-		rc = sql_add_table(source, sql_tables[i]->name, sql_tables[i], NULL);
-		if (rc != SQLITE_OK)
-			return rc;
+		TRY(sql_add_table(source, sql_tables[i]->name, sql_tables[i], NULL));
 	}
 	return SQLITE_OK;
 }
