@@ -111,9 +111,7 @@ static int read_threads(struct oql_eval *ev)
 
 	if (ev->threads)
 		return HDB_OK;
-	threads = oql_take(&ev->keep, (size_t)count + 1, sizeof(threads[0]), ev->err);
-	if (!threads)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(threads, &ev->keep, (size_t)count + 1, ev->err));
 	for (uint64_t no = 0; no < count; no++) {
 		TRY_ERRORS(hdb_thread_at(ev->db, no, &thread, ev->err));
 		threads[no] = (struct oql_thread){
@@ -143,9 +141,7 @@ static int get_root_info(const struct subject *s, struct oql_value *out)
 	TRY_ERRORS(hdb_roots_of(ev->db, s->v->ix, &first, &count, ev->err));
 	if ((r = read_threads(ev)) < 0 || !count)
 		return r;
-	values = oql_make_list(ev, s->arena, (size_t)count, out);
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(ev, s->arena, (size_t)count, &values, out));
 	for (uint64_t no = first; no < first + count; no++) {
 		TRY_ERRORS(hdb_root_at(ev->db, no, &root, ev->err));
 		if (root.is_local)
@@ -175,9 +171,7 @@ static int get_outbound(const struct subject *s, struct oql_value *out)
 	int r;
 
 	TRY_ERRORS(oql_relatives(ev, HDB_REFERENCES, s->v->ix, s->arena, &ids));
-	values = oql_make_list(ev, s->arena, ids.list->count, out);
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(ev, s->arena, ids.list->count, &values, out));
 	assert(ids.list->kind == OQL_L_IDS);
 	for (size_t i = 0; i < ids.list->count; i++) {
 		const uint32_t ix = ids.list->ixs[i];
@@ -214,18 +208,15 @@ static const struct attribute object_attributes[] = {
 static int get_descriptors(const struct subject *s, struct oql_value *out)
 {
 	const struct hdb_field *fields;
-	struct oql_value *values;
+	struct oql_value *values, *inner;
 	size_t count, kept = 0;
 
 	TRY_ERRORS(oql_class_fields(s->ev, s->facts.stands_for, false, &fields, &count));
-	values = oql_make_list(s->ev, s->arena, count, out);
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(s->ev, s->arena, count, &values, out));
 	for (size_t i = 0; i < count; i++) {
 		if (fields[i].declaring_no != s->facts.stands_for)
 			continue;
-		if (!oql_make_list(s->ev, s->arena, 1, &values[kept]))
-			return HDB_ELIMIT;
+		TRY(oql_make_list(s->ev, s->arena, 1, &inner, &values[kept]));
 		values[kept].type = OQL_V_FIELD;
 		values[kept].i = fields[i].type;
 		values[kept].ix = 1;
@@ -239,16 +230,13 @@ static int get_descriptors(const struct subject *s, struct oql_value *out)
 static int list_fields(const struct subject *s, const struct hdb_field *fields, size_t count,
 		       bool is_static, struct oql_value *out)
 {
-	struct oql_value *values = oql_make_list(s->ev, s->arena, count, out);
+	struct oql_value *values, *inner;
 
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(s->ev, s->arena, count, &values, out));
 	for (size_t i = 0; i < count; i++) {
-		struct oql_value *inner = oql_make_list(s->ev, s->arena, 1, &values[i]);
 		struct hdb_basic basic = fields[i].value;
 
-		if (!inner)
-			return HDB_ELIMIT;
+		TRY(oql_make_list(s->ev, s->arena, 1, &inner, &values[i]));
 		values[i].type = OQL_V_FIELD;
 		values[i].i = fields[i].type;
 		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
@@ -297,11 +285,10 @@ static int get_defined(const struct subject *s, struct oql_value *out)
 	struct oql_eval *ev = s->ev;
 	const uint32_t count = hdb_class_count(ev->db);
 	const uint32_t loader = s->facts.is_real ? s->v->ix : HDB_NONE;
-	uint8_t *marks = oql_take(s->arena, (size_t)count + 1, 1, ev->err);
+	uint8_t *marks;
 	struct hdb_class class;
 
-	if (!marks)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(marks, s->arena, (size_t)count + 1, ev->err));
 	for (uint32_t no = 0; no < count; no++) {
 		TRY_ERRORS(hdb_class_at(ev->db, no, &class, ev->err));
 		marks[no] = class.loader_ix == loader ||
@@ -319,11 +306,10 @@ static const struct attribute loader_attributes[] = {
 
 static int get_array(const struct subject *s, struct oql_value *out)
 {
-	struct oql_list *list = oql_take(s->arena, 1, sizeof(*list), s->ev->err);
+	struct oql_list *list;
 
 	assert(s->facts.kind != HDB_KIND_INSTANCE);
-	if (!list)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(list, s->arena, 1, s->ev->err));
 	*list = (struct oql_list){
 		.kind = OQL_L_ARRAY,
 		.is_addresses = s->which,
@@ -448,11 +434,10 @@ static int get_subclasses(const struct subject *s, struct oql_value *out)
 {
 	struct oql_eval *ev = s->ev;
 	const uint32_t count = hdb_class_count(ev->db), me = s->facts.stands_for;
-	uint8_t *marks = oql_take(s->arena, (size_t)count + 1, 1, ev->err);
+	uint8_t *marks;
 	struct hdb_class class;
 
-	if (!marks)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(marks, s->arena, (size_t)count + 1, ev->err));
 	for (uint32_t no = 0; no < count; no++) {
 		TRY_ERRORS(hdb_class_at(ev->db, no, &class, ev->err));
 		marks[no] = no != me &&

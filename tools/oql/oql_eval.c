@@ -171,9 +171,7 @@ static int call_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 	*out = (struct oql_value){ 0 };
 	if (r < 0 || (e->kind == OQL_METHOD && of.type == OQL_V_NULL))
 		return r;
-	values = oql_take(frame->arena, e->arg_count + 1, sizeof(values[0]), ev->err);
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(values, frame->arena, e->arg_count + 1, ev->err));
 	for (size_t i = 0; i < e->arg_count; i++)
 		TRY_ERRORS(oql_evaluate(ev, e->args[i], frame, &values[i]));
 	call.args = (struct oql_args){ values, e->arg_count };
@@ -194,9 +192,7 @@ static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struc
 	*out = oql_object(entry->entry_ix);
 	if (entry->entry_ix != HDB_NONE)
 		return HDB_OK;
-	values = oql_make_list(ev, arena, 2, out);
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(ev, arena, 2, &values, out));
 	out->type = OQL_V_ROW;
 	((struct oql_list *)(uintptr_t)out->list)->names = names;
 	TRY_ERRORS(oql_basic(ev, &entry->key, false, &values[0]));
@@ -244,8 +240,7 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 		TRY_ERRORS(oql_tick(ev));
 	}
 	TRY_ERRORS(r);
-	if (!oql_make_list(ev, arena, 0, out))
-		return HDB_ELIMIT;
+	TRY(oql_make_list(ev, arena, 0, &value, out));
 	((struct oql_list *)(uintptr_t)out->list)->values = g.values;
 	((struct oql_list *)(uintptr_t)out->list)->count = g.count;
 	return HDB_OK;

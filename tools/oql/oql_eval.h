@@ -191,9 +191,9 @@ int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct oql_te
 /* The end of what made a text with the result `r`: the same unless it failed. Releases the text. */
 int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct oql_text *text,
 		   struct oql_value *out);
-/* A list of that many values, which the caller fills in; NULL with a message. */
-struct oql_value *oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
-				struct oql_value *out);
+/* A list of that many values, *values, which the caller fills in. */
+int oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
+		  struct oql_value **values, struct oql_value *out);
 int oql_make_ids(struct oql_eval *ev, struct oql_arena *arena, const uint32_t *ixs, size_t count,
 		 struct oql_value *out);
 int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, struct oql_value *out);

@@ -39,17 +39,14 @@ int oql_enter(struct parser *p)
 	return ++p->depth > OQL_DEPTH_MAX ? oql_too_deep(p, ahead(p, 0)->at) : HDB_OK;
 }
 
-static struct oql_expr *make(struct parser *p, enum oql_kind kind, size_t at)
+static int make(struct parser *p, enum oql_kind kind, size_t at, struct oql_expr **out)
 {
-	struct oql_expr *e = oql_take(p->arena, 1, sizeof(*e), p->err);
-
 	assert(at <= p->tokens[p->count - 1].at);
-	if (e) {
-		e->kind = kind;
-		e->at = at;
-		e->depth = 1;
-	}
-	return e;
+	TRY(OQL_TAKE(*out, p->arena, 1, p->err));
+	(*out)->kind = kind;
+	(*out)->at = at;
+	(*out)->depth = 1;
+	return HDB_OK;
 }
 
 /* Counts the levels below a node whose parts are set. */
@@ -75,11 +72,10 @@ static int seal(struct parser *p, struct oql_expr *e)
 static int join(struct parser *p, enum oql_kind kind, size_t at, struct oql_expr *parts[2],
 		struct oql_expr **out)
 {
-	struct oql_expr *e = make(p, kind, at);
+	struct oql_expr *e;
 
 	assert(parts[0]);
-	if (!e)
-		return HDB_ELIMIT;
+	TRY(make(p, kind, at, &e));
 	e->a = parts[0];
 	e->b = parts[1];
 	*out = e;
@@ -145,11 +141,10 @@ static int parse_aggregate(struct parser *p, enum oql_aggregate which, struct oq
 {
 	const size_t at = ahead(p, 0)->at;
 	struct oql_select *select = p->select;
-	struct oql_expr *e = make(p, OQL_AGGREGATE, at);
+	struct oql_expr *e;
 	int r;
 
-	if (!e)
-		return HDB_ELIMIT;
+	TRY(make(p, OQL_AGGREGATE, at, &e));
 	if (!select)
 		return oql_fail_at(p->text, at, p->err,
 				   "%s() stands only in SELECT and ORDER BY, and not in itself",
@@ -188,9 +183,7 @@ static int parse_name(struct parser *p, struct oql_expr **out)
 	for (size_t i = 0; is_call && i < AGGREGATE_COUNT; i++)
 		if (oql_is_word(t->text, aggregate_names[i]))
 			return parse_aggregate(p, (enum oql_aggregate)i, out);
-	e = make(p, is_call ? OQL_CALL : OQL_NAME, t->at);
-	if (!e)
-		return HDB_ELIMIT;
+	TRY(make(p, is_call ? OQL_CALL : OQL_NAME, t->at, &e));
 	e->name = t->text;
 	p->at += is_call ? 2 : 1;
 	*out = e;
@@ -213,9 +206,7 @@ static int parse_member(struct parser *p, struct oql_expr *a, enum oql_kind kind
 			p, kind == OQL_FIELD ?
 				   "the name of a field, or \"@\" and that of an attribute" :
 				   "the name of an attribute after \"@\"");
-	e = make(p, is_call ? OQL_METHOD : kind, t->at);
-	if (!e)
-		return HDB_ELIMIT;
+	TRY(make(p, is_call ? OQL_METHOD : kind, t->at, &e));
 	e->a = a;
 	e->name = t->text;
 	p->at += is_call ? 2 : 1;
@@ -230,10 +221,9 @@ static int parse_number(struct parser *p, bool is_negative, struct oql_expr **ou
 				   t->kind == OQL_T_LONG  ? OQL_LONG :
 				   t->kind == OQL_T_FLOAT ? OQL_FLOAT :
 							    OQL_DOUBLE;
-	struct oql_expr *e = make(p, kind, t->at);
+	struct oql_expr *e;
 
-	if (!e)
-		return HDB_ELIMIT;
+	TRY(make(p, kind, t->at, &e));
 	if (t->is_wide && !(is_negative && t->i == 1ULL << (kind == OQL_LONG ? 63 : 31)))
 		return oql_fail_at(p->text, t->at, p->err,
 				   kind == OQL_LONG ? "this number does not fit 64 bits" :
@@ -250,10 +240,9 @@ static int parse_number(struct parser *p, bool is_negative, struct oql_expr **ou
 static int parse_literal(struct parser *p, enum oql_kind kind, struct oql_expr **out)
 {
 	const struct oql_token *t = ahead(p, 0);
-	struct oql_expr *e = make(p, kind, t->at);
+	struct oql_expr *e;
 
-	if (!e)
-		return HDB_ELIMIT;
+	TRY(make(p, kind, t->at, &e));
 	e->name = t->text;
 	e->i = kind == OQL_BOOL ? oql_is_word(t->text, "true") : (int64_t)t->i;
 	p->at++;
@@ -273,9 +262,7 @@ static int parse_parentheses(struct parser *p, struct oql_expr **out)
 		TRY_ERRORS(oql_parse_condition(p, out));
 		return oql_expect_sign(p, ')', "\")\"");
 	}
-	e = make(p, OQL_SELECT, at);
-	if (!e)
-		return HDB_ELIMIT;
+	TRY(make(p, OQL_SELECT, at, &e));
 	p->select = NULL;
 	r = oql_parse_select(p, &e->select);
 	p->select = outer;
@@ -331,10 +318,9 @@ static int parse_primary(struct parser *p, struct oql_expr **out)
 /* "[i]" or "[i:j]", after its "[". */
 static int parse_index(struct parser *p, struct oql_expr *a, struct oql_expr **out)
 {
-	struct oql_expr *e = make(p, OQL_INDEX, ahead(p, 0)->at);
+	struct oql_expr *e;
 
-	if (!e)
-		return HDB_ELIMIT;
+	TRY(make(p, OQL_INDEX, ahead(p, 0)->at, &e));
 	e->a = a;
 	TRY_ERRORS(oql_parse_additive(p, &e->b));
 	if (take_sign(p, ':')) {
@@ -454,9 +440,7 @@ int oql_parse_class_name(struct parser *p, struct oql_str *name)
 		p->at += 2;
 	}
 	/* without the blanks and comments that may stand between */
-	copy = oql_take(p->arena, last->at + last->text.size - first->at + 1, 1, p->err);
-	if (!copy)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(copy, p->arena, last->at + last->text.size - first->at + 1, p->err));
 	name->data = copy;
 	name->size = 0;
 	for (const struct oql_token *t = first; t <= last; t++) {
@@ -546,9 +530,7 @@ static int parse_all(struct parser *p, const char *word, struct oql_expr **out)
 	*out = e;
 	if (list.count == 1)
 		return HDB_OK;
-	e = make(p, is_and ? OQL_AND : OQL_OR, at);
-	if (!e)
-		return HDB_ELIMIT;
+	TRY(make(p, is_and ? OQL_AND : OQL_OR, at, &e));
 	e->args = list.items;
 	e->arg_count = list.count;
 	*out = e;

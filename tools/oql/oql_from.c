@@ -34,18 +34,18 @@ struct oql_source {
 
 /* ---- sets of classes ---- */
 
-static uint8_t *add_marks(struct oql_source *s)
+static int add_marks(struct oql_source *s, uint8_t **marks)
 {
 	struct oql_eval *ev = s->ev;
-	uint8_t *marks = oql_take(&s->arena, (size_t)hdb_class_count(ev->db) + 1, 1, ev->err);
-	uint8_t **grown = oql_take(&s->arena, s->mark_count + 1, sizeof(grown[0]), ev->err);
+	uint8_t **grown;
 
-	if (!marks || !grown)
-		return NULL;
+	TRY(OQL_TAKE(*marks, &s->arena, (size_t)hdb_class_count(ev->db) + 1, ev->err));
+	TRY(OQL_TAKE(grown, &s->arena, s->mark_count + 1, ev->err));
 	if (s->mark_count)
 		memcpy(grown, s->marks, s->mark_count * sizeof(grown[0]));
 	s->marks = grown;
-	return s->marks[s->mark_count++] = marks;
+	s->marks[s->mark_count++] = *marks;
+	return HDB_OK;
 }
 
 static void mark_subclasses(struct oql_source *s, uint8_t *marks)
@@ -190,11 +190,10 @@ static int number_object(struct oql_source *s, uint64_t number, uint32_t *ix)
 static int list_numbers(struct oql_source *s)
 {
 	const struct oql_from *from = &s->select->from;
-	struct oql_value *values = oql_make_list(s->ev, &s->arena, from->number_count, &s->list);
+	struct oql_value *values;
 	uint32_t ix;
 
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(s->ev, &s->arena, from->number_count, &values, &s->list));
 	for (size_t i = 0; i < from->number_count; i++) {
 		TRY_ERRORS(number_object(s, from->numbers[i], &ix));
 		values[i] = oql_object(ix);
@@ -211,8 +210,7 @@ static int mark_numbers(struct oql_source *s)
 
 	for (size_t i = 0; i < from->number_count; i++) {
 		TRY_ERRORS(number_object(s, from->numbers[i], &class.ix));
-		if (!(marks = add_marks(s)))
-			return HDB_ELIMIT;
+		TRY(add_marks(s, &marks));
 		TRY_ERRORS(mark_class(s, &class, marks));
 		mark_subclasses(s, marks);
 	}
@@ -239,8 +237,8 @@ static int open_value(struct oql_source *s, const struct oql_frame *outer)
 	r = oql_evaluate(s->ev, from->expr, &around, &s->list);
 	if (r < 0 || (from->is_objects && !from->is_instanceof))
 		return r;
-	marks = add_marks(s);
-	return marks ? mark_list(s, &s->list, marks) : HDB_ELIMIT;
+	TRY(add_marks(s, &marks));
+	return mark_list(s, &s->list, marks);
 }
 
 static int open_select(struct oql_source *s, const struct oql_frame *outer)
@@ -249,22 +247,18 @@ static int open_select(struct oql_source *s, const struct oql_frame *outer)
 	uint8_t *marks;
 
 	TRY_ERRORS(oql_rows_open(s->ev, from->select, outer, &s->rows));
-	s->places =
-		oql_take(&s->arena, oql_rows_width(s->rows) + 1, sizeof(s->places[0]), s->ev->err);
-	if (!s->places)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(s->places, &s->arena, oql_rows_width(s->rows) + 1, s->ev->err));
 	if (from->is_objects && !from->is_instanceof)
 		return HDB_OK;
-	marks = add_marks(s);
-	return marks ? mark_rows(s, marks) : HDB_ELIMIT;
+	TRY(add_marks(s, &marks));
+	return mark_rows(s, marks);
 }
 
 static int open_classes(struct oql_source *s)
 {
-	uint8_t *marks = add_marks(s);
+	uint8_t *marks;
 
-	if (!marks)
-		return HDB_ELIMIT;
+	TRY(add_marks(s, &marks));
 	return s->select->from.kind == OQL_FROM_CLASS ? mark_named(s, marks) :
 							mark_matching(s, marks);
 }
@@ -433,13 +427,10 @@ static int make_row(struct oql_source *s, struct oql_value *out)
 {
 	const size_t width = oql_rows_width(s->rows);
 	struct oql_value *values;
-	int r;
 
 	assert(s->row);
 	oql_arena_reset(&s->row_arena);
-	values = oql_make_list(s->ev, &s->row_arena, width, out);
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(s->ev, &s->row_arena, width, &values, out));
 	out->type = OQL_V_ROW;
 	((struct oql_list *)(uintptr_t)out->list)->names = oql_rows_names(s->rows);
 	for (size_t i = 0; i < width; i++) {
@@ -451,8 +442,8 @@ static int make_row(struct oql_source *s, struct oql_value *out)
 		assert(s->places[i] < list->count);
 		if (list->kind == OQL_L_IDS)
 			values[i] = oql_object(list->ixs[s->places[i]]);
-		else if ((r = oql_element(s->ev, list, s->places[i], &values[i])) < 0)
-			return r;
+		else
+			TRY_ERRORS(oql_element(s->ev, list, s->places[i], &values[i]));
 	}
 	if (width == 1 && !oql_rows_names(s->rows)[0].size) /* AS "" */
 		*out = values[0];

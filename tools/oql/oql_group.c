@@ -133,10 +133,7 @@ static int make_groups(struct oql_rows *rows, struct oql_part *p)
 
 	assert(!p->is_grouped);
 	p->is_grouped = true;
-	p->aggregates = oql_take(&p->kept, p->select->aggregate_count + 1, sizeof(p->aggregates[0]),
-				 rows->ev->err);
-	if (!p->aggregates)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(p->aggregates, &p->kept, p->select->aggregate_count + 1, rows->ev->err));
 	while ((r = oql_part_current(rows, p)) == HDB_OK)
 		if ((r = add_row(rows, p, &key)) < 0)
 			break;

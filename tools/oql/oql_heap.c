@@ -54,9 +54,7 @@ int oql_find_stand_ins(struct oql_eval *ev)
 
 	if (ev->stand_ins)
 		return HDB_OK;
-	ev->stand_ins = oql_take(&ev->keep, (size_t)count + 1, sizeof(ev->stand_ins[0]), ev->err);
-	if (!ev->stand_ins)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(ev->stand_ins, &ev->keep, (size_t)count + 1, ev->err));
 	if (hdb_object_count(ev->db)) {
 		TRY(add_stand_in(ev, 0));
 	}

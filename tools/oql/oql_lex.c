@@ -301,9 +301,7 @@ int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out
 		return oql_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
 				OQL_TEXT_MAX);
 	/* no token is shorter than a byte; the last is the end */
-	tokens = oql_take(arena, text.size + 1, sizeof(tokens[0]), err);
-	if (!tokens)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(tokens, arena, text.size + 1, err));
 	for (*count = 0;;) {
 		struct oql_token *t = &tokens[*count];
 

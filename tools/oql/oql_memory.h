@@ -26,6 +26,9 @@ struct oql_arena {
 
 /* Zeroed memory, aligned for anything; NULL with a message. Borrowed until the arena is reset. */
 void *oql_take(struct oql_arena *arena, size_t count, size_t size, struct hdb_error *err);
+/* Points at `count` such elements: HDB_OK or HDB_ELIMIT. */
+#define OQL_TAKE(pointer, arena, count, err) \
+	(((pointer) = oql_take((arena), (count), sizeof(*(pointer)), (err))) ? HDB_OK : HDB_ELIMIT)
 /* A terminated copy; NULL with a message. */
 char *oql_take_text(struct oql_arena *arena, const char *text, size_t size, struct hdb_error *err);
 /*

@@ -89,9 +89,7 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 	size_t kept = 0;
 
 	TRY_ERRORS(oql_survey(ev));
-	values = oql_make_list(ev, arena, count, out);
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(ev, arena, count, &values, out));
 	for (uint32_t no = 0; no < count; no++) {
 		if (marks && !marks[no])
 			continue;
@@ -141,9 +139,7 @@ static int numbers_of(struct oql_eval *ev, const struct oql_value *v, struct oql
 	*out = *v;
 	if (v->type != OQL_V_LIST || v->list->kind != OQL_L_IDS)
 		return HDB_OK;
-	values = oql_make_list(ev, arena, v->list->count, out);
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(ev, arena, v->list->count, &values, out));
 	for (size_t i = 0; i < v->list->count; i++)
 		TRY_ERRORS(oql_element(ev, v->list, i, &values[i]));
 	return HDB_OK;
@@ -360,11 +356,10 @@ static int classes_by_name(struct oql_eval *ev, struct oql_args args, struct oql
 			   struct oql_value *out)
 {
 	const uint32_t count = hdb_class_count(ev->db);
-	uint8_t *marks = oql_take(arena, (size_t)count + 1, 1, ev->err);
+	uint8_t *marks;
 	const bool with_subclasses = args.count == 2 && args.values[1].i;
 
-	if (!marks)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(marks, arena, (size_t)count + 1, ev->err));
 	for (uint32_t no = 0; no < count; no++) {
 		if (!oql_is(args.values[0].text, hdb_class_name(ev->db, no)))
 			continue;

@@ -57,12 +57,8 @@ int oql_order_resolve(struct oql_rows *rows)
 	const struct oql_select *first = rows->first;
 
 	assert(!rows->order_count);
-	rows->orders = oql_take(&rows->arena, first->order_count + 1, sizeof(rows->orders[0]),
-				rows->ev->err);
-	rows->keys = oql_take(&rows->arena, first->order_count + 1, sizeof(rows->keys[0]),
-			      rows->ev->err);
-	if (!rows->orders || !rows->keys)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(rows->orders, &rows->arena, first->order_count + 1, rows->ev->err));
+	TRY(OQL_TAKE(rows->keys, &rows->arena, first->order_count + 1, rows->ev->err));
 	for (size_t i = 0; i < first->order_count; i++)
 		TRY_ERRORS(resolve_order(rows, &first->orders[i], &rows->orders[i]));
 	rows->order_count = first->order_count;
@@ -105,10 +101,8 @@ static int copy_sorted(struct oql_rows *rows, struct oql_arena *arena,
 	struct oql_eval *ev = rows->ev;
 
 	to->no = from->no;
-	to->keys = oql_take(arena, rows->order_count, sizeof(to->keys[0]), ev->err);
-	to->values = oql_take(arena, rows->width, sizeof(to->values[0]), ev->err);
-	if (!to->keys || !to->values)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(to->keys, arena, rows->order_count, ev->err));
+	TRY(OQL_TAKE(to->values, arena, rows->width, ev->err));
 	for (size_t i = 0; i < rows->order_count; i++)
 		TRY(oql_copy(ev, arena, &from->keys[i], &to->keys[i]));
 	for (size_t i = 0; i < rows->width; i++)

@@ -72,10 +72,8 @@ static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 	assert(!shown || shown->item_count > 0);
 	rows->width = shown ? shown->item_count : 1;
 	rows->are_values = !shown;
-	rows->names = oql_take(&rows->arena, rows->width, sizeof(rows->names[0]), rows->ev->err);
-	rows->values = oql_take(&rows->arena, rows->width, sizeof(rows->values[0]), rows->ev->err);
-	if (!rows->names || !rows->values)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(rows->names, &rows->arena, rows->width, rows->ev->err));
+	TRY(OQL_TAKE(rows->values, &rows->arena, rows->width, rows->ev->err));
 	if (!shown)
 		rows->names[0] = (struct oql_str){ "value", 5 };
 	for (size_t i = 0; shown && i < rows->width; i++) {

@@ -229,9 +229,7 @@ static int split(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 	} while (m.is_found);
 	while (limit == 0 && count > 1 && !values[count - 1].text.size)
 		count--;
-	made = oql_make_list(ev, arena, count, out);
-	if (!made)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(ev, arena, count, &made, out));
 	memcpy(made, values, count * sizeof(values[0]));
 	return HDB_OK;
 }

@@ -40,11 +40,11 @@ static int copy_row(struct oql_eval *ev, const struct oql_rows *rows,
 {
 	const size_t width = oql_rows_width(rows);
 	const struct oql_str *names = oql_rows_names(rows);
-	struct oql_value *copies = oql_make_list(ev, arena, width, out);
-	struct oql_str *own = oql_take(arena, width + 1, sizeof(own[0]), ev->err);
+	struct oql_value *copies;
+	struct oql_str *own;
 
-	if (!copies || !own)
-		return HDB_ELIMIT;
+	TRY(oql_make_list(ev, arena, width, &copies, out));
+	TRY(OQL_TAKE(own, arena, width + 1, ev->err));
 	out->type = OQL_V_ROW;
 	((struct oql_list *)(uintptr_t)out->list)->names = own;
 	for (size_t i = 0; i < width; i++) {
@@ -94,9 +94,7 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 		return HDB_OK;
 	}
 	if (!c->are_objects) {
-		values = oql_make_list(ev, arena, c->count, out);
-		if (!values)
-			return HDB_ELIMIT;
+		TRY(oql_make_list(ev, arena, c->count, &values, out));
 		memcpy(values, c->values, c->count * sizeof(values[0]));
 		return HDB_OK;
 	}
@@ -150,9 +148,7 @@ int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
 	r = list_rows(ev, e->select, frame, e->select->is_free ? &ev->keep : arena, out);
 	if (r < 0 || !e->select->is_free)
 		return r;
-	kept = oql_take(&ev->keep, 1, sizeof(*kept), ev->err);
-	if (!kept)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(kept, &ev->keep, 1, ev->err));
 	*kept = *out;
 	e->cache = kept;
 	return HDB_OK;
@@ -181,14 +177,13 @@ static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_ro
 
 static int make_set(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame)
 {
-	struct oql_in_set *set = oql_take(&ev->keep, 1, sizeof(*set), ev->err);
+	struct oql_in_set *set;
 	struct oql_rows *rows = NULL;
 	int r;
 
 	assert(!e->cache);
 	assert(e->select->is_free);
-	if (!set)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(set, &ev->keep, 1, ev->err));
 	set->keys.arena.budget = &ev->budget;
 	set->next = ev->in_sets;
 	ev->in_sets = set;

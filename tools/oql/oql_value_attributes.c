@@ -23,9 +23,7 @@ static int get_roots(const struct subject *s, struct oql_value *out)
 	size_t kept = 0;
 
 	TRY_ERRORS(hdb_root_count(ev->db, &count, ev->err));
-	ixs = oql_take(s->arena, (size_t)count + 1, sizeof(ixs[0]), ev->err);
-	if (!ixs)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(ixs, s->arena, (size_t)count + 1, ev->err));
 	for (uint64_t no = 0; no < count; no++) {
 		struct hdb_root root;
 
@@ -170,10 +168,10 @@ static int get_of_stack(const struct subject *s, struct oql_str name, struct oql
 
 	if (!oql_is(name, "stackFrames"))
 		return HDB_NOTFOUND;
-	values = oql_make_list(s->ev, s->arena, s->v->ix, out);
-	for (uint32_t i = 0; values && i < s->v->ix; i++)
+	TRY(oql_make_list(s->ev, s->arena, s->v->ix, &values, out));
+	for (uint32_t i = 0; i < s->v->ix; i++)
 		values[i] = (struct oql_value){ .type = OQL_V_FRAME, .ix = i, .i = s->v->i };
-	return values ? HDB_OK : HDB_ELIMIT;
+	return HDB_OK;
 }
 
 static int get_of_frame(const struct subject *s, struct oql_str name, struct oql_value *out)

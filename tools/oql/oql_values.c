@@ -54,42 +54,30 @@ int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct o
 	return r;
 }
 
-static struct oql_list *make(struct oql_eval *ev, struct oql_arena *arena, enum oql_list_kind kind,
-			     size_t count, struct oql_value *out)
+int oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
+		  struct oql_value **values, struct oql_value *out)
 {
-	struct oql_list *list = oql_take(arena, 1, sizeof(*list), ev->err);
+	struct oql_list *list;
 
-	if (list) {
-		list->kind = kind;
-		list->count = count;
-		*out = (struct oql_value){ .type = OQL_V_LIST, .list = list };
-	}
-	return list;
-}
-
-struct oql_value *oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
-				struct oql_value *out)
-{
-	struct oql_list *list = make(ev, arena, OQL_L_VALUES, count, out);
-	struct oql_value *values =
-		list ? oql_take(arena, count + 1, sizeof(values[0]), ev->err) : NULL;
-
-	if (values)
-		list->values = values;
-	return values;
+	TRY(OQL_TAKE(list, arena, 1, ev->err));
+	TRY(OQL_TAKE(*values, arena, count + 1, ev->err));
+	*list = (struct oql_list){ .kind = OQL_L_VALUES, .count = count, .values = *values };
+	*out = (struct oql_value){ .type = OQL_V_LIST, .list = list };
+	return HDB_OK;
 }
 
 int oql_make_ids(struct oql_eval *ev, struct oql_arena *arena, const uint32_t *ixs, size_t count,
 		 struct oql_value *out)
 {
-	struct oql_list *list = make(ev, arena, OQL_L_IDS, count, out);
-	uint32_t *copy = list ? oql_take(arena, count + 1, sizeof(copy[0]), ev->err) : NULL;
+	struct oql_list *list;
+	uint32_t *copy;
 
-	if (!copy)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(list, arena, 1, ev->err));
+	TRY(OQL_TAKE(copy, arena, count + 1, ev->err));
 	if (count)
 		memcpy(copy, ixs, count * sizeof(copy[0]));
-	list->ixs = copy;
+	*list = (struct oql_list){ .kind = OQL_L_IDS, .count = count, .ixs = copy };
+	*out = (struct oql_value){ .type = OQL_V_LIST, .list = list };
 	return HDB_OK;
 }
 
@@ -195,29 +183,32 @@ int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, str
 int oql_slice(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *list,
 	      struct oql_range range, struct oql_value *out)
 {
-	struct oql_list *part = make(ev, arena, list->kind, range.count, out);
+	struct oql_list *part;
 
 	assert(range.from <= list->count);
 	assert(range.count <= list->count - range.from);
-	if (!part)
-		return HDB_ELIMIT;
-	part->is_addresses = list->is_addresses;
-	part->array_ix = list->array_ix;
-	part->first = list->first + range.from;
+	TRY(OQL_TAKE(part, arena, 1, ev->err));
+	*part = (struct oql_list){
+		.kind = list->kind,
+		.count = range.count,
+		.is_addresses = list->is_addresses,
+		.array_ix = list->array_ix,
+		.first = list->first + range.from,
+	};
 	if (list->kind == OQL_L_VALUES)
 		part->values = list->values + range.from;
 	if (list->kind == OQL_L_IDS)
 		part->ixs = list->ixs + range.from;
+	*out = (struct oql_value){ .type = OQL_V_LIST, .list = part };
 	return HDB_OK;
 }
 
 static int copy_values(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *from,
 		       struct oql_list *to)
 {
-	struct oql_value *values = oql_take(arena, from->count + 1, sizeof(values[0]), ev->err);
+	struct oql_value *values;
 
-	if (!values)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(values, arena, from->count + 1, ev->err));
 	for (size_t i = 0; i < from->count; i++)
 		TRY_ERRORS(oql_copy(ev, arena, &from->values[i], &values[i]));
 	to->values = values;
@@ -228,12 +219,11 @@ static int copy_values(struct oql_eval *ev, struct oql_arena *arena, const struc
 static int copy_list(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *from,
 		     const struct oql_list **out)
 {
-	struct oql_list *list = oql_take(arena, 1, sizeof(*list), ev->err);
+	struct oql_list *list;
 	struct oql_value ids;
 	struct oql_str *names;
 
-	if (!list)
-		return HDB_ELIMIT;
+	TRY(OQL_TAKE(list, arena, 1, ev->err));
 	*list = *from;
 	if (from->kind == OQL_L_IDS) {
 		TRY_ERRORS(oql_make_ids(ev, arena, from->ixs, from->count, &ids));
@@ -242,9 +232,7 @@ static int copy_list(struct oql_eval *ev, struct oql_arena *arena, const struct 
 	if (from->kind == OQL_L_VALUES)
 		TRY_ERRORS(copy_values(ev, arena, from, list));
 	if (from->names) {
-		names = oql_take(arena, from->count + 1, sizeof(names[0]), ev->err);
-		if (!names)
-			return HDB_ELIMIT;
+		TRY(OQL_TAKE(names, arena, from->count + 1, ev->err));
 		if (from->count)
 			memcpy(names, from->names, from->count * sizeof(names[0]));
 		list->names = names;
