@@ -6,6 +6,7 @@
 #include "api/trace.h"
 
 #include "base/input.h"
+#include "base/scope.h"
 #include "base/source.h"
 #include "import/import.h"
 #include "queries/queries.h"
@@ -132,9 +133,7 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 
 	TRY_ERRORS(opt ? read_struct(&options, sizeof(options), OPEN_OPTIONS_FIRST, opt, err) :
 			 HDB_OK);
-	db = calloc(1, sizeof(*db));
-	if (!db)
-		return hdb_fail_memory(err, "a database handle", sizeof(*db));
+	TRY(BASE_ALLOC(db, 1, "a database handle", err));
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
 	base_work_init(&db->work, options.memory_bytes, options.threads, &options.progress);

@@ -26,11 +26,10 @@ int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out
 {
 	API_NEEDS(db && out, err);
 
-	struct hdb_list *list = calloc(1, sizeof(*list));
+	struct hdb_list *list;
 	int r = HDB_OK;
 
-	if (!list)
-		return hdb_fail_memory(err, "a list of objects", sizeof(*list));
+	TRY(BASE_ALLOC(list, 1, "a list of objects", err));
 	list->db = db;
 	list->kind = kind;
 	switch (kind) {

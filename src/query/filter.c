@@ -4,6 +4,7 @@
  * rows that are not among the best while rows are sorted with a limit.
  */
 #include "query/object_columns.h"
+#include "base/scope.h"
 #include "query/rows.h"
 
 #include <assert.h>
@@ -82,11 +83,9 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	f = q->filter = calloc(1, sizeof(*f));
 	if (!f)
 		return hdb_fail_memory(err, "a filter", sizeof(*f));
-	f->columns = calloc(count + 1, sizeof(*f->columns));
-	f->values = calloc(count + 1, sizeof(*f->values));
-	f->uses = calloc(q->def->spec.column_count + 1, sizeof(*f->uses));
-	if (!f->columns || !f->values || !f->uses)
-		return hdb_fail_memory(err, "columns", count * sizeof(*f->columns));
+	TRY(BASE_ALLOC(f->columns, count + 1, "columns", err));
+	TRY(BASE_ALLOC(f->values, count + 1, "columns", err));
+	TRY(BASE_ALLOC(f->uses, q->def->spec.column_count + 1, "columns", err));
 	for (size_t i = 0; i < count; i++) {
 		f->columns[i] = query_column(q, i);
 		f->values[i] = query_value(q, i);

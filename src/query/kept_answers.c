@@ -220,9 +220,7 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	r = heap_table_info(q->heap, table, &info, err);
 	if (r < 0)
 		return r;
-	q->kept = calloc(1, sizeof(*q->kept));
-	if (!q->kept)
-		return hdb_fail_memory(err, "an answer", sizeof(*q->kept));
+	TRY(BASE_ALLOC(q->kept, 1, "an answer", err));
 	q->kept->table = table;
 	if (r == HDB_NOTFOUND)
 		return r;

@@ -3,6 +3,7 @@
  */
 #include "query/object_columns.h"
 
+#include "base/scope.h"
 #include "heap/heap_database.h"
 #include "query/rows.h"
 
@@ -87,9 +88,7 @@ static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err
 	if (r != HDB_OK)
 		return r;
 	q->is_filtered = true;
-	q->only_before = calloc(q->before_count + 1, sizeof(*q->only_before));
-	if (!q->only_before)
-		return hdb_fail_memory(err, "heaps", q->before_count * sizeof(*q->only_before));
+	TRY(BASE_ALLOC(q->only_before, q->before_count + 1, "heaps", err));
 	for (size_t i = 0; i < q->before_count && r >= 0; i++) {
 		q->only_before[i] = HEAP_NONE;
 		r = find_heap(q->before[i].heap, wanted, &q->only_before[i], NULL);

@@ -410,13 +410,12 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 {
 	const size_t level_column =
 		q->def->order == QUERY_ORDER_FLAT ? SIZE_MAX : query_find_column(q, "level");
-	struct query_sorted *s = calloc(1, sizeof(*s));
+	struct query_sorted *s;
 	int r = HDB_OK;
 
 	assert(!q->sorted);
 	assert(column < q->def->spec.column_count);
-	if (!s)
-		return hdb_fail_memory(err, "sorted rows", sizeof(*s));
+	TRY(BASE_ALLOC(s, 1, "sorted rows", err));
 	s->key = column;
 	s->column_count = q->def->spec.column_count;
 	s->descending = descending;

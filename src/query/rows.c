@@ -30,10 +30,8 @@ static int make_cells(struct query *q, struct hdb_error *err)
 	assert(q->def->spec.columns);
 	free(q->cells);
 	free(q->columns);
-	q->cells = calloc(count + 1, sizeof(*q->cells));
-	q->columns = calloc(count + 1, sizeof(*q->columns));
-	if (!q->cells || !q->columns)
-		return hdb_fail_memory(err, "columns", count * sizeof(*q->cells));
+	TRY(BASE_ALLOC(q->cells, count + 1, "columns", err));
+	TRY(BASE_ALLOC(q->columns, count + 1, "columns", err));
 	q->column_count = count;
 	q->label = query_find_column(q, "label");
 	q->label_kind = query_find_column(q, "label_kind");
@@ -389,9 +387,7 @@ int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error 
 	if (q->has_ended || !room)
 		return HDB_END;
 	if (!q->batch.columns) {
-		q->batch.columns = calloc(columns + 1, sizeof(*q->batch.columns));
-		if (!q->batch.columns)
-			return hdb_fail_memory(err, "columns", columns * sizeof(*q->batch.columns));
+		TRY(BASE_ALLOC(q->batch.columns, columns + 1, "columns", err));
 	}
 	q->batch.count = 0;
 	r = q->def->batch(q, &q->batch, err);

@@ -188,11 +188,10 @@ static void set_limits(struct heapsql *sql)
 
 int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct hdb_error *err)
 {
-	struct heapsql *sql = calloc(1, sizeof(*sql));
+	struct heapsql *sql;
 	int rc, r;
 
-	if (!sql)
-		return sql_fail(err, HDB_ENOMEM, "no memory for a connection");
+	TRY(SQL_ALLOC(sql, 1, "a connection", err));
 	if (opt)
 		sql->opt = *opt;
 	if (sql->opt.tmp_dir) {
@@ -363,12 +362,10 @@ static enum hdb_type type_of(const char *declared)
 static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 {
 	rows->count = (size_t)sqlite3_column_count(rows->statement);
-	rows->columns = calloc(rows->count + 1, sizeof(*rows->columns));
-	rows->values = calloc(rows->count + 1, sizeof(*rows->values));
-	rows->blobs = calloc(rows->count + 1, sizeof(*rows->blobs));
-	rows->names = calloc(rows->count + 1, sizeof(*rows->names));
-	if (!rows->columns || !rows->values || !rows->blobs || !rows->names)
-		return sql_fail(err, HDB_ENOMEM, "no memory for columns");
+	TRY(SQL_ALLOC(rows->columns, rows->count + 1, "columns", err));
+	TRY(SQL_ALLOC(rows->values, rows->count + 1, "columns", err));
+	TRY(SQL_ALLOC(rows->blobs, rows->count + 1, "columns", err));
+	TRY(SQL_ALLOC(rows->names, rows->count + 1, "columns", err));
 	for (size_t i = 0; i < rows->count; i++) {
 		const char *name = sqlite3_column_name(rows->named, (int)i);
 

@@ -193,11 +193,10 @@ int heapsql_filter_open(struct heapsql *sql, const char *expression,
 			const struct heapsql_columns *columns, struct heapsql_filter **out,
 			struct hdb_error *err)
 {
-	struct heapsql_filter *f = calloc(1, sizeof(*f));
+	struct heapsql_filter *f;
 	int r;
 
-	if (!f)
-		return sql_fail(err, HDB_ENOMEM, "no memory for an expression");
+	TRY(SQL_ALLOC(f, 1, "an expression", err));
 	f->sql = sql;
 	f->source = sql_first_source(sql);
 	f->count = columns->count;

@@ -544,13 +544,13 @@ static int common_dominator(const struct members *m, uint32_t *out, struct hdb_e
 {
 	/* Pages that no walk comes to are never touched. */
 	BASE_SCOPED(release_chain)
-	struct chain chain = { .places = calloc(hdb_object_count(m->source->db), 4) };
+	struct chain chain = { .length = 0 };
 	uint32_t place = 0, met;
 
 	assert(m->count > 0);
 	*out = HDB_NONE;
-	if (!chain.places)
-		return sql_fail(err, HDB_ENOMEM, "no memory for places in a chain of dominators");
+	TRY(SQL_ALLOC(chain.places, hdb_object_count(m->source->db),
+		      "places in a chain of dominators", err));
 	TRY(number_chain(m->source, m->ixs[0], &chain, err));
 	for (size_t i = 1; i < m->count; i++) {
 		TRY(join_chain(m->source, m->ixs[i], &chain, &met, err));

@@ -278,11 +278,10 @@ static void mark_values(struct objects_cursor *c, sqlite3_value *values, uint8_t
 
 static int by_class(struct objects_cursor *c, const struct class_part *p, struct hdb_error *err)
 {
-	BASE_FREED uint8_t *found = calloc((size_t)hdb_class_count(c->db) + 1, 1);
+	BASE_FREED uint8_t *found = NULL;
 	int r = HDB_OK;
 
-	if (!found)
-		return sql_fail(err, HDB_ENOMEM, "no memory for classes");
+	TRY(SQL_ALLOC(found, (size_t)hdb_class_count(c->db) + 1, "classes", err));
 	if (p->part == BY_CLASS && p->is_in)
 		mark_values(c, p->value, found);
 	else if (p->part == BY_CLASS || p->part == BY_CLASS_GLOB)

@@ -26,10 +26,9 @@ static struct sql_names *names_of(struct sql_source *source);
 int sql_source_open(struct sqlite3 *sqlite, const struct heapsql_database *database,
 		    struct sql_source **out, struct hdb_error *err)
 {
-	struct sql_source *source = calloc(1, sizeof(*source));
+	struct sql_source *source;
 
-	if (!source)
-		return sql_fail(err, HDB_ENOMEM, "no memory for a database");
+	TRY(SQL_ALLOC(source, 1, "a database", err));
 	source->sqlite = sqlite;
 	source->database = *database;
 	source->db = database->db;
