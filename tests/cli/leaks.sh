@@ -7,6 +7,10 @@ heapdb query leaks --threshold 5 --csv --columns suspect,kind,step,label,via_fie
 heapdb query leaks --brief --csv --columns suspect,signature,signature_shape,signature_text
 heapdb query triage
 heapdb report | head -n 6
+heapdb report | grep '^## '
+heapdb report | sed -n '/^## Waste/,$p'
+# Evidence of layouts, names of tables, rows that are 0.00 % of the heap.
+heapdb report | sed -n '/^## The dump/,$p' | grep -cE 'evidence|derived|dominators| 0\.00 \|' || true
 heapdb report s.heapdb --json | cut -c 1-40 | grep -c '"query"'
 heapdb report s.heapdb other.heapdb
 echo "exit $?"

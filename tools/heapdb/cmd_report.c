@@ -3,6 +3,7 @@
  * their answers one after the other, as Markdown or as JSON.
  */
 #include "heapdb/cli.h"
+#include "heapdb/prose.h"
 #include "heapdb/report.h"
 #include "notes/notes.h"
 
@@ -23,21 +24,23 @@ static const struct section {
 	const char *sort;
 	uint64_t limit;      /* rows; 0: all */
 	const char *columns; /* as Markdown; NULL: the suspects' own way */
+	const char *among;   /* of these sections of the answer, "dump|vm"; NULL: all rows */
 } sections[] = {
-	{ "Leak suspects", "leak_suspects", "leaks", NULL, NULL, NULL, 0, NULL },
+	{ "Leak suspects", "leak_suspects", "leaks", NULL, NULL, NULL, 0, NULL, NULL },
 	{ "Findings", "findings", "triage", NULL, NULL, NULL, 0,
-	  "severity,text,count,bytes,percent,label,id,detail,advice" },
-	{ "The dump and the heap", "dump", "info", NULL, NULL, NULL, 0, "section,key,value" },
+	  "severity,text,count,bytes,percent,label,id,advice", NULL },
+	{ "The dump and the heap", "dump", "info", NULL, NULL, NULL, 0, "key,value",
+	  "dump|vm|objects" },
 	{ "Biggest objects", "biggest_objects", "top", NULL, NULL, NULL, ROWS_OF_A_LIST,
-	  "label,id,shallow,retained,percent" },
+	  "label,id,shallow,retained,percent", NULL },
 	{ "Biggest classes", "biggest_classes", "top", "by", "class", NULL, ROWS_OF_A_LIST,
-	  "name,loader,objects,shallow,retained,percent" },
+	  "name,loader,objects,shallow,retained,percent", NULL },
 	{ "Biggest packages", "biggest_packages", "top", "by", "package", NULL, ROWS_OF_A_LIST,
-	  "name,objects,shallow,retained,percent" },
+	  "name,objects,shallow,retained,percent", NULL },
 	{ "Biggest class loaders", "biggest_class_loaders", "top", "by", "loader", NULL,
-	  ROWS_OF_A_LIST, "name,id,objects,shallow,retained,percent" },
+	  ROWS_OF_A_LIST, "name,id,objects,shallow,retained,percent", NULL },
 	{ "Threads that hold most", "threads", "threads", "no-stack", NULL, "retained",
-	  ROWS_OF_A_LIST, "thread,id,state,depth,locals,retained" },
+	  ROWS_OF_A_LIST, "thread,id,state,depth,locals,retained", NULL },
 };
 #define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
 
@@ -93,17 +96,48 @@ out:
 
 static int put_section(struct cli *cli, const struct section *section)
 {
+	const struct markdown_rows which = { section->columns, section->among, section->limit > 0 };
 	struct asked asked;
 	int rc = ask(cli, section, &asked);
 
 	output_format(cli->out, "\n## %s\n\n", section->heading);
 	if (rc != HDB_OK)
 		goto out;
-	rc = section->columns ? markdown_table(&asked.answer, section->columns, cli->out) :
+	rc = section->columns ? markdown_table(&asked.answer, &which, cli->out) :
 				markdown_leaks(&asked.answer, cli->out);
 out:
 	close_asked(&asked);
 	return rc;
+}
+
+/* What could be saved, as the queries' facts have it: arrays of strings are the strings'. */
+static int put_waste(struct cli *cli)
+{
+	static const struct section kinds[] = {
+		{ .heading = "duplicate strings", .query = "duplicates" },
+		{ .heading = "free places in collections", .query = "collections" },
+	};
+
+	output_string(cli->out,
+		      "\n## Waste\n\n| kind | could be saved | lists |\n|---|---:|---|\n");
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct asked asked;
+		const int rc = ask(cli, &kinds[i], &asked);
+		const struct hdb_value *wasted =
+			rc == HDB_OK ? answer_fact(&asked.answer, "wasted") : NULL;
+
+		if (has_value(wasted)) {
+			output_format(cli->out, "| %s | ", kinds[i].heading);
+			markdown_value(cli->out, wasted);
+			output_format(cli->out, " | `heapdb %s` |\n", kinds[i].query);
+		}
+		close_asked(&asked);
+		if (rc == HDB_EINTR)
+			return rc;
+		/* Without the dump's contents it is not known; the report is good without. */
+		cli->err = (struct hdb_error){ 0 };
+	}
+	return HDB_OK;
 }
 
 /* All of them: those on leaks stand there, too. */
@@ -141,6 +175,7 @@ static int report_markdown(struct cli *cli)
 	TRY(put_headline(cli));
 	for (size_t i = 0; i < SECTION_COUNT; i++)
 		TRY(put_section(cli, &sections[i]));
+	TRY(put_waste(cli));
 	put_notes(cli);
 	return HDB_OK;
 }

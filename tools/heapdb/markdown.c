@@ -5,6 +5,7 @@
 #include "heapdb/prose.h"
 #include "heapdb/report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,14 +93,33 @@ static void put_heading(struct answer *answer, struct output *out)
 	output_string(out, "|\n");
 }
 
-int markdown_table(struct answer *answer, const char *columns, struct output *out)
+/* Whether the current row is one of them. */
+static bool is_wanted(const struct answer *answer, const struct markdown_rows *which)
 {
+	const struct hdb_value *section = rows_value(answer->rows, "section");
+	const struct hdb_value *percent = rows_value(answer->rows, "percent");
+	char name[32];
+
+	if (which->is_largest && has_value(percent) && percent->d < 0.005)
+		return false;
+	if (!which->among || !has_value(section))
+		return true;
+	snprintf(name, sizeof(name), "%.*s", (int)section->text_size, section->text);
+	return is_among(name, which->among);
+}
+
+int markdown_table(struct answer *answer, const struct markdown_rows *which, struct output *out)
+{
+	bool has_heading = false;
 	int rc;
 
-	TRY(answer_pick(answer, columns));
+	TRY(answer_pick(answer, which->columns));
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
-		if (answer->row_count == 1)
+		if (!is_wanted(answer, which))
+			continue;
+		if (!has_heading)
 			put_heading(answer, out);
+		has_heading = true;
 		for (size_t i = 0; i < answer_column_count(answer); i++) {
 			output_string(out, "| ");
 			markdown_value(out, answer_value(answer, i));
@@ -109,7 +129,7 @@ int markdown_table(struct answer *answer, const char *columns, struct output *ou
 	}
 	if (rc != HDB_END)
 		return rc;
-	if (answer->row_count == 0)
+	if (!has_heading)
 		output_string(out, "None.\n");
 	return HDB_OK;
 }

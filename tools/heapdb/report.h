@@ -28,8 +28,15 @@ const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name
 /* Whether the column has that text. */
 bool rows_is(const struct hdb_rows *rows, const char *name, const char *text);
 
-/* A table of all rows; columns as "name,name". Nothing but a sentence if there are none. */
-int markdown_table(struct answer *answer, const char *columns, struct output *out);
+/* What of an answer is in a table. */
+struct markdown_rows {
+	const char *columns; /* "name,name" */
+	const char *among;   /* of the column "section" these, "dump|vm"; NULL: all */
+	bool is_largest;     /* rows that are 0.00 % of the heap say nothing */
+};
+
+/* A table of the rows. Nothing but a sentence if there are none. */
+int markdown_table(struct answer *answer, const struct markdown_rows *which, struct output *out);
 
 /* Writes the report as one HTML file, whole or not at all. Messages of failures: cli->err. */
 int report_html(struct cli *cli, const char *path);
