@@ -388,7 +388,7 @@ page: ## compile tools/serve/page (TypeScript) into tools/serve/bundle (needs np
 	cd $(PAGE_TMP) && npm install --silent --no-audit --no-fund --prefer-offline && node_modules/.bin/tsc -p . && \
 		node_modules/.bin/esbuild main.tsx --bundle --minify --target=es2020 --jsx=automatic \
 			--jsx-import-source=preact --log-level=warning --outfile=app.js
-	cp $(PAGE_TMP)/app.js $(PAGE_TMP)/index.html $(PAGE_TMP)/app.css tools/serve/bundle/
+	cp $(PAGE_TMP)/app.js $(PAGE_TMP)/index.html $(PAGE_TMP)/app.css $(PAGE_TMP)/sw.js tools/serve/bundle/
 	@cd tools/serve/bundle && for f in app.js app.css; do \
 		node -e 'process.stdout.write("sha256-" + require("crypto").createHash("sha256").update(require("fs").readFileSync(process.argv[1])).digest("base64"))' $$f >$$f.hash; done
 	@gzip -c tools/serve/bundle/app.js | wc -c | sed 's/$$/ bytes of script, compressed/'

@@ -145,6 +145,16 @@ try:
     once = sum(size(kinds[k]) for k in ("Duplicate strings", "Empty collections", "Free places in collections", "Boxed numbers, several times")) + max(
         size(kinds["Arrays of zeros"]) + size(kinds["Arrays that end in zeros"]), size(kinds["Duplicate arrays"]), size(kinds["Builders and streams with room"]))
     check(f"the sum counts arrays once: {text('.sum')}, {once}", abs(size(text(".sum b")) - once) <= once * 0.06)
+    # A text of zeros is a duplicate string and its array one of zeros: it counts once.
+    browser.run("""window.real = window.fetch; window.fetch = (url, more) => { const name = /query\\/([a-z-]+)\\?(.*)/.exec(String(url));
+        const rows = name?.[1] === 'duplicates' && !name[2].includes('arrays=1') ? [{ wasted: 1048576, objects: 2, text: '\\0\\0', id: '0x1' }, { wasted: 2097152, objects: 3, text: 'a', id: '0x2' }]
+          : name?.[1] === 'arrays' ? [{ class: 'byte[]', objects: 9, zero: 2, zero_shallow: 1048576, trailing_zeros: 0, trailing_wasted: 0 }] : [];
+        return name && ['duplicates', 'arrays', 'collections', 'group-by-value'].includes(name[1]) ? Promise.resolve(new Response(JSON.stringify({ facts: { wasted: rows.reduce((s, r) => s + (r.wasted ?? 0), 0) }, columns: [], rows, row_count: 9, total_rows: 9 }))) : real(url, more); };
+        location.hash = '#/waste?db=1'; 1""")
+    check("zeros of strings are not counted twice", browser.until("document.querySelector('.sum b')?.innerText === '3.0 MiB'"))
+    check("and that is said", "texts with zeros" in text())
+    browser.run("window.fetch = window.real; location.hash = '#/waste'; 1")
+    browser.until("document.querySelector('.kinds td') !== null && !location.hash.includes('db=1')")
     browser.run("[...document.querySelectorAll('.kinds a')].find(a => a.innerText === 'Arrays of zeros').click(); 1")
     check("a kind opens its list", browser.until("location.hash.includes('q=arrays') && location.hash.includes('o_zero=1') && document.querySelector('main table td') !== null"))
 
@@ -284,12 +294,28 @@ try:
           and browser.run("window.copied.split('\\r\\n').length") > whole)
 
     # All rows and pictures as files; the address of what is seen.
-    browser.run("window.files = {}; window.realUrl = URL.createObjectURL; URL.createObjectURL = (blob) => { window.blob = blob; return realUrl.call(URL, blob); };"
+    browser.run("window.files = {}; window.realClick = HTMLAnchorElement.prototype.click; window.realUrl = URL.createObjectURL; URL.createObjectURL = (blob) => { window.blob = blob; return realUrl.call(URL, blob); };"
                 "document.addEventListener('click', e => { if (e.target.download) { files[e.target.download] = blob; e.preventDefault(); } }, true); HTMLAnchorElement.prototype.click = function () { files[this.download] = blob; }; 1")
-    for kind in "CSV", "JSON":
+    for kind in "CSV", "JSON", "Parquet":
+        browser.until("![...document.querySelectorAll('main .table .group button')].some(b => b.disabled)")
         browser.run(f"[...document.querySelectorAll('main .table .group button')].find(b => b.innerText === '{kind}').click(); 1")
         check(f"rows are saved as {kind}", browser.until(f"files['instances.{kind.lower()}'] !== undefined", 15))
-    check("all of them", browser.run("files['instances.json'].text().then(t => JSON.parse(t).length)") == whole and browser.run("files['instances.csv'].text().then(t => t.split('\\r\\n').length)") > whole)
+    check("all of them", browser.run("files['instances.json'].text().then(t => JSON.parse(t).rows.length)") == whole and browser.run("files['instances.csv'].text().then(t => t.split('\\n').length)") > whole
+          and browser.run("files['instances.parquet'].slice(0, 4).text()") == "PAR1")
+    browser.run("document.querySelector('main .table input[type=search]').value = 'hello'; document.querySelector('main .table input[type=search]').dispatchEvent(new Event('input', { bubbles: true })); 1")
+    browser.until("!/1,000 of/.test(document.querySelector('.count').innerText) && ![...document.querySelectorAll('main .table .group button')].some(b => b.innerText === 'Parquet')")
+    browser.run("delete files['instances.csv']; [...document.querySelectorAll('main .table .group button')].find(b => b.innerText === 'CSV').click(); 1")
+    check("what a filter leaves is saved", browser.until("files['instances.csv'] !== undefined", 15) and browser.run("files['instances.csv'].text().then(t => t.split('\\r\\n').slice(1).every(l => l.includes('hello')) && t.split('\\r\\n').length)") in range(2, 100))
+    # Rows that are written are counted; it can be cancelled.
+    browser.run("""window.realFetch = window.fetch; window.fetch = (url, more) => String(url).includes('format=csv') ? new Promise(done => { window.finish = () => done(new Response('a\\n', { headers: { 'content-disposition': 'attachment' } })); })
+        : String(url).includes('/api/progress') ? Promise.resolve(new Response(JSON.stringify({ state: 'running', stage: '', rows: 1234567 })))
+        : String(url).includes('/api/cancel') ? (window.cancelled = String(url), window.finish?.(), Promise.resolve(new Response('{}'))) : realFetch(url, more); location.hash = '#/all?q=roots'; 1""")
+    browser.until("document.querySelector('main h2')?.innerText.startsWith('roots') && [...document.querySelectorAll('main .table .group button')].some(b => b.innerText === 'CSV')")
+    browser.run("[...document.querySelectorAll('main .table .group button')].find(b => b.innerText === 'CSV').click(); 1")
+    check("rows that are written are counted", browser.until("[...document.querySelectorAll('main .table button')].some(b => b.innerText.startsWith('Writing: 1,234,567 of '))"))
+    browser.run("[...document.querySelectorAll('main .table button')].find(b => b.innerText === 'Cancel').click(); 1")
+    check("and can be cancelled", browser.until("window.cancelled?.includes('job=') && ![...document.querySelectorAll('main .table button')].some(b => b.innerText === 'Cancel')"))
+    browser.run("window.fetch = window.realFetch; 1")
     go("#/map", "canvas", "map")
     browser.until("document.querySelector('.status')?.innerText.includes('cells')")
     for kind in "PNG", "SVG":
@@ -299,6 +325,17 @@ try:
     check(f"an SVG has titles, sizes and a legend: {svg}", svg[0] == 0 and svg[1] > 20 and svg[2] and svg[3] > 3)
     browser.run("navigator.clipboard.writeText = (t) => { window.copied = t; return Promise.resolve(); }; document.querySelector('header .link').click(); 1")
     check("the address is copied", browser.until("window.copied === location.href"))
+
+    browser.run("HTMLAnchorElement.prototype.click = window.realClick; URL.createObjectURL = window.realUrl; 1")
+
+    # Dates in the drawer are read whole, whatever the field is called.
+    browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query\\/object\\?/.test(String(url)) ? Promise.resolve(new Response(JSON.stringify({ facts: { id: '0x10', class: 'a.Session', kind: 'instance', shallow: 8, retained: 8, reachable: true }, columns: [], row_count: 1, total_rows: 1,
+        rows: [{ level: 0, name: 'lastAccessedTimeOfTheSessionThatIsCalledSoVeryLong', type: 'long', value: '1795226378011', class: 'a.Session' }] }))) : real(url, more); location.hash = '#/overview?obj=0x10'; 1""")
+    for width in 1280, 390:
+        browser.size(width, 844)
+        check(f"a date is not cut at {width} pixels", browser.until("(e => e && /^20\\d\\d-\\d\\d-\\d\\d .* UTC$/.test(e.innerText) && e.scrollWidth <= e.clientWidth && e.getBoundingClientRect().right <= innerWidth)(document.querySelector('.inspector .date'))", 8))
+    browser.size(1280, 800)
+    browser.run("window.fetch = window.real; location.hash = '#/overview'; 1")
 
     # Two dumps: the earlier one, else the first, is before; areas and numbers are growth; growth is in sight.
     times = browser.run("fetch('/api/health').then(r => r.json()).then(h => Promise.all(h.databases.map(d => fetch(`/api/query/info?limit=500&db=${d.index}`).then(r => r.json())"
@@ -426,6 +463,10 @@ try:
     go("#/paths", "main form ~ .parts a", "merged paths of nothing")
     check("no syntax of the command", "heapdb " not in text() and "as in" not in text())
     check("the largest are offered", browser.run("document.querySelectorAll('main form ~ .parts a').length") > 5 and browser.run("document.querySelector('main form ~ .parts a').hash.includes('target=')"))
+    largest = browser.run("fetch('/api/query/top?by=class&limit=1').then(r => r.json()).then(a => a.rows[0].name)")
+    click_on("main form ~ .parts a", largest, "the largest class")
+    check("one of the largest is taken", browser.until(f"new URLSearchParams(location.hash.split('?')[1]).get('target') === {largest!r} && document.querySelector('main table td') !== null"))
+    check("its paths are shown", browser.run(f"fetch('/api/query/merged-paths?target=' + encodeURIComponent({largest!r})).then(r => r.json()).then(a => a.rows[0].name)") in text("main table"))
     go("#/class?target=java.lang.String", "main table td", "a long table")
     browser.run("document.querySelector('main .scroll').scrollTop = 5000; 1")
     time.sleep(0.3)
@@ -649,6 +690,8 @@ try:
     for path, selector in [("#/map", "canvas"), ("#/histogram", "main table td"), ("#/threads", "main .thread"),
                            ("#/waste", "main table td"), ("#/loaders", "main table td")]:
         go(path, selector, "report " + path)
+    sentence = browser.run("JSON.parse(document.getElementById('answers').textContent).answers.leaks.rows[0].text")
+    check("its title is the first sentence", browser.run("document.querySelector('main h1').innerText") == sentence and browser.run("document.title").startswith(sentence))
     check("it is at most 2 MB", os.path.getsize(f"{FOLDER}/report.html") <= 2_000_000)
     check("no script but its own runs in it", "unsafe" not in browser.run("document.querySelector('meta[http-equiv=Content-Security-Policy]').content")
           and not browser.run("(s => { s.textContent = 'window.injected = 1'; document.body.append(s); return window.injected ?? 0; })(document.createElement('script'))"))

@@ -153,6 +153,24 @@ for name, path, args in [
     answer, text = ask(f"/api/query/{name}?{path}")
     check(f"{name} is what the command says", answer.status == 200
           and json.loads(text) == command(name, *args))
+# ---- files of all rows ----
+def exported(query, kind, *args):
+    return subprocess.run(["heapdb", "export", *query, *args, "--db", DATABASE, "--format", kind], check=True, stdout=subprocess.PIPE).stdout
+
+
+for kind in "csv", "parquet":
+    answer, text = ask(f"/api/query/histogram?sort=-objects&format={kind}")
+    wanted = exported(["histogram"], kind, "--sort", "-objects")
+    # Parquet has notes of its own at its end, and pages of the same bytes before it.
+    check(f"a file of {kind} is as the command writes it", answer.status == 200 and (text == wanted if kind == "csv" else text[:4] == b"PAR1" == text[-4:] and text[:2000] == wanted[:2000]))
+    check(f"it has a name: {answer.getheader('Content-Disposition')}", answer.getheader("Content-Disposition") == f'attachment; filename="histogram.{kind}"')
+answer, text = ask("/api/query/histogram?format=json")
+check("a file of JSON is as the command writes it", json.loads(text) == command("histogram"))
+for path, status in [("histogram?format=xml", 400), ("histogram?format=csv&limit=5", 400), ("path?format=csv", 400)]:
+    refused(f"a file by {path}", status, "/api/query/" + path)
+check("that there is nothing is an answer, not a file", json.loads(ask("/api/query/object?target=0x1&format=csv")[1])["error"]["code"] == "HDB_NOTFOUND")
+refused("a file without a token", 403, "/api/query/histogram?format=csv", cookie=None)
+
 databases = json.loads(ask("/api/health")[1])["databases"]
 check("both databases are open", [d["name"] for d in databases] == ["s.heapdb", "evil.heapdb"])
 answer, text = ask("/api/query/diff?db=1&before=0&limit=10")
@@ -192,6 +210,27 @@ if has_sql:
     check("nothing was written", not glob.glob("x*") and not glob.glob("dump/x*"))
     status, said = sql("SELECT hex(zeroblob(4000000)) FROM objects")
     check("texts of an answer have a limit", "HDB_ELIMIT" in json.dumps(said))
+    many = urllib.parse.quote("SELECT a.id AS x, b.class FROM objects a, objects b LIMIT 250000")
+    answer, text = ask(f"/api/sql?format=csv&q={many}")
+    check("a file has all rows of a statement", answer.status == 200 and text.count(b"\n") == 250_001 and text.startswith(b"x,class\n0x"))
+    check("a file of columns, too", ask(f"/api/sql?format=parquet&q={many}")[1][-4:] == b"PAR1")
+    check("of nothing but its heading", ask("/api/sql?format=csv&q=" + urllib.parse.quote("SELECT id FROM objects WHERE 0"))[1] == b"id\n")
+    # One that never ends: it is counted, no more than four are made, and it is cancelled.
+    rows_without_end = urllib.parse.quote("SELECT a.id, b.id, c.id FROM objects a, objects b, objects c")
+    got = []
+    makers = [threading.Thread(target=lambda i=i: got.append(ask(f"/api/sql?format=csv&job=file-{i}&q={rows_without_end}"))) for i in range(4)]
+    for maker in makers:
+        maker.start()
+    time.sleep(1.5)
+    written = [json.loads(ask(f"/api/progress?job=file-{i}")[1]).get("rows", 0) for i in range(4)]
+    check(f"rows that are written are counted: {written}", max(written) > 1000)
+    refused("a fifth file", 400, f"/api/sql?format=csv&q={rows_without_end}")
+    for i in range(4):
+        ask(f"/api/cancel?job=file-{i}", method="POST")
+    for maker in makers:
+        maker.join(20)
+    check("all of them are cancelled", [a.status for a, _ in got] == [503] * 4)
+    check("then there is room", ask("/api/query/histogram?format=csv")[0].status == 200)
     endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
     said = []
     waiting = threading.Thread(target=lambda: said.append(sql(endless, "&job=endless")))

@@ -118,7 +118,8 @@ static void check_job(const struct serve_job *job)
 
 	if (job->string_count > SERVE_ARGUMENTS_MAX || job->target_count > SERVE_ARGUMENTS_MAX ||
 	    job->option_count > SERVE_ARGUMENTS_MAX || job->before_count > SERVE_DATABASES_MAX ||
-	    job->database >= DATABASES || job->limit == 0 || job->limit > SERVE_ROWS_MAX)
+	    job->database >= DATABASES || job->limit > SERVE_ROWS_MAX ||
+	    (job->limit == 0) != (job->format != SERVE_PAGE))
 		abort();
 	for (size_t i = 0; i < job->before_count; i++)
 		if (job->before[i] >= DATABASES)

@@ -5,6 +5,7 @@
 
 #ifdef HAVE_SERVE
 
+#include "export/export.h"
 #include "pictures/pictures.h"
 #include "heapdb/progress.h"
 #include "heapdb/serve_answers.h"
@@ -21,10 +22,81 @@
 
 extern char **environ;
 
-int serve_write_answer(struct answer *answer, int fd)
+/* Rows of a batch of columns. */
+#define BATCH_ROWS 65536
+
+/* An answer as columns. */
+struct columns {
+	struct answer *answer;
+	struct output *out;
+};
+
+static const struct hdb_column *get_column(void *ctx, size_t column)
+{
+	return answer_column(((struct columns *)ctx)->answer, column);
+}
+
+static int next_row(void *ctx, struct hdb_error *err)
+{
+	const struct columns *c = ctx;
+
+	(void)err; /* the answer's is the same */
+	return answer_next(c->answer, c->out);
+}
+
+static const struct hdb_value *get_value(void *ctx, size_t column)
+{
+	return answer_value(((struct columns *)ctx)->answer, column);
+}
+
+static int write_bytes(void *ctx, const void *data, size_t size, struct hdb_error *err)
+{
+	struct output *out = ctx;
+
+	output_bytes(out, data, size);
+	return out->error ? door_fail(err, HDB_EIO, "%s", strerror(out->error)) : HDB_OK;
+}
+
+static int write_parquet(struct answer *answer, struct output *out)
+{
+	struct columns columns = { answer, out };
+	const struct hdb_row_source source = { .ctx = &columns,
+					       .column_count = answer_column_count(answer),
+					       .column = get_column,
+					       .next = next_row,
+					       .value = get_value };
+	const struct export_options options = { .format = EXPORT_PARQUET };
+	const struct export_sink sink = { write_bytes, out };
+	struct ArrowArrayStream stream = { 0 };
+	int rc;
+
+	TRY(hdb_source_arrow(&source, BATCH_ROWS, &stream, answer->err));
+	rc = export_stream(&stream, &options, &sink, NULL, answer->err);
+	stream.release(&stream);
+	return rc;
+}
+
+static int write_answer(struct answer *answer, const struct serve_sink *to, struct output *out)
+{
+	int rc;
+
+	if (answer->rows && (to->format == SERVE_CSV || to->format == SERVE_PARQUET))
+		TRY(answer_thin(answer, false));
+	if (to->format == SERVE_CSV)
+		return render_csv(answer, out);
+	if (to->format == SERVE_PARQUET)
+		return write_parquet(answer, out);
+	rc = render_json(answer, out);
+	if (rc == HDB_OK || !answer->is_open || to->format == SERVE_JSON)
+		return rc;
+	render_json_error(out, true, answer->err, 0);
+	return HDB_OK;
+}
+
+int serve_write_answer(struct answer *answer, const struct serve_sink *to)
 {
 	struct output *out = malloc(sizeof(*out));
-	const int copy = dup(fd);
+	const int copy = dup(to->fd);
 	int rc;
 
 	if (!out || copy < 0) {
@@ -34,21 +106,20 @@ int serve_write_answer(struct answer *answer, int fd)
 		return door_fail(answer->err, HDB_ENOMEM, "no memory for an answer");
 	}
 	output_init(out, copy, &progress_hooks);
-	answer->size_max = SERVE_ANSWER_MAX;
-	rc = render_json(answer, out);
-	if (rc != HDB_OK && answer->is_open) {
-		render_json_error(out, true, answer->err, 0);
-		rc = HDB_OK;
-	}
+	answer->size_max = to->format == SERVE_PAGE ? SERVE_ANSWER_MAX : SERVE_EXPORT_MAX;
+	answer->written = to->rows;
+	answer->cancel = to->cancel;
+	rc = write_answer(answer, to, out);
 	if (output_close(out) != 0)
 		rc = door_fail(answer->err, HDB_EIO, "the answer cannot be kept: %s",
 			       strerror(out->error));
+	answer_release(answer);
 	free(out);
 	return rc;
 }
 
 static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_query_args *args,
-		      int fd, struct hdb_error *err)
+		      const struct serve_sink *to, struct hdb_error *err)
 {
 	struct answer answer = {
 		.name = name,
@@ -58,7 +129,7 @@ static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_
 		.err = err,
 	};
 
-	return serve_write_answer(&answer, fd);
+	return serve_write_answer(&answer, to);
 }
 
 static int write_png(const struct serve_pixels *pixels, int fd, struct hdb_error *err)

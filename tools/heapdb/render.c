@@ -379,7 +379,7 @@ int answer_next(struct answer *answer, const struct output *out)
 		answer->err->message[0] = 0; /* the runner says it */
 		return answer->err->code = HDB_EIO;
 	}
-	if (progress_is_cancelled())
+	if (progress_is_cancelled() || (answer->cancel && *answer->cancel))
 		return door_fail(answer->err, HDB_EINTR, "interrupted");
 	if (answer->size_max && out->written > answer->size_max)
 		return door_fail(answer->err, HDB_ELIMIT,
@@ -390,6 +390,8 @@ int answer_next(struct answer *answer, const struct output *out)
 	rc = answer->source ? answer->source->next(answer->source->ctx, answer->err) :
 			      hdb_rows_next(answer->rows, answer->err);
 	answer->row_count += rc == HDB_OK;
+	if (answer->written)
+		*answer->written = answer->row_count;
 	if (rc == HDB_OK && answer->notes && answer->rows)
 		notes_meet(answer);
 	return rc;

@@ -51,8 +51,11 @@ struct answer {
 	const char *sort; /* the column that rows are sorted by; NULL: none */
 	size_t *picked;   /* owned: columns to print; NULL: all */
 	size_t picked_count;
-	bool is_picked;        /* the columns are those that were asked for by name */
-	uint64_t size_max;     /* bytes; more is HDB_ELIMIT; 0: any */
+	bool is_picked;    /* the columns are those that were asked for by name */
+	uint64_t size_max; /* bytes; more is HDB_ELIMIT; 0: any */
+	/* of an answer that others wait for: counts rows, and ends it as HDB_EINTR; NULL: none */
+	_Atomic uint64_t *written;
+	const volatile int *cancel;
 	struct notes *notes;   /* of the database, for people and JSON; lent; NULL: none */
 	uint64_t row_count;    /* out: rows printed */
 	struct hdb_error *err; /* out: why rendering failed */

@@ -9,11 +9,11 @@
 
 #include "serve/serve.h"
 
-/* Writes the answer to a file, which stays open. A failure amid the rows is in the JSON. */
-int serve_write_answer(struct answer *answer, int fd);
+/* Writes the answer to a file. For the page a failure amid the rows is in the JSON. */
+int serve_write_answer(struct answer *answer, const struct serve_sink *to);
 
 /* write_sql of struct serve_options; NULL where the command was built without SQLite. */
-typedef int serve_sql_writer(const struct serve_statement *statement, int fd,
+typedef int serve_sql_writer(const struct serve_statement *statement, const struct serve_sink *to,
 			     struct hdb_error *err);
 serve_sql_writer *serve_sql(void);
 

@@ -100,7 +100,7 @@ static int check_rest(const char *rest, struct hdb_error *err)
 				 "semicolon is another one");
 }
 
-static int run(struct heapsql *sql, const struct serve_statement *ask, int fd,
+static int run(struct heapsql *sql, const struct serve_statement *ask, const struct serve_sink *to,
 	       struct hdb_error *err)
 {
 	struct heapsql_rows *rows = NULL;
@@ -123,14 +123,15 @@ static int run(struct heapsql *sql, const struct serve_statement *ask, int fd,
 		goto out;
 	if ((rc = sql_rows_begin(&source, rows, err)) != HDB_OK)
 		goto out;
-	source.texts_max = TEXTS_MAX;
-	rc = serve_write_answer(&answer, fd);
+	source.texts_max = to->format == SERVE_PAGE ? TEXTS_MAX : 0;
+	rc = serve_write_answer(&answer, to);
 out:
 	heapsql_rows_close(rows);
 	return rc;
 }
 
-static int write_sql(const struct serve_statement *ask, int fd, struct hdb_error *err)
+static int write_sql(const struct serve_statement *ask, const struct serve_sink *to,
+		     struct hdb_error *err)
 {
 	const struct heapsql_options options = { .memory_bytes = MEMORY_MAX,
 						 .cancel = ask->cancel };
@@ -142,7 +143,7 @@ static int write_sql(const struct serve_statement *ask, int fd, struct hdb_error
 		goto out;
 	if ((rc = add_databases(sql, ask, reopened, err)) != HDB_OK)
 		goto out;
-	rc = run(sql, ask, fd, err);
+	rc = run(sql, ask, to, err);
 out:
 	heapsql_close(sql);
 	return rc;

@@ -18,6 +18,8 @@
 #define SERVE_WORKERS_MAX 8
 /* Bytes of an answer. */
 #define SERVE_ANSWER_MAX ((uint64_t)64 << 20)
+/* Bytes of a file that is exported; it lies in the folder for temporary files until it is sent. */
+#define SERVE_EXPORT_MAX ((uint64_t)64 << 30)
 /* Whatever the cores: two long questions must not keep all short ones waiting. */
 #define SERVE_WORKERS_DEFAULT 4
 
@@ -29,6 +31,17 @@ struct serve_database {
 
 struct serve_options;
 
+/* What an answer is written as: for the page, within SERVE_ANSWER_MAX, or as a file of all rows. */
+enum serve_format { SERVE_PAGE, SERVE_CSV, SERVE_JSON, SERVE_PARQUET };
+
+/* Where an answer goes. */
+struct serve_sink {
+	int fd; /* stays open */
+	enum serve_format format;
+	_Atomic uint64_t *rows;     /* counts those that are written; lent */
+	const volatile int *cancel; /* when it becomes nonzero: HDB_EINTR; lent */
+};
+
 /* A statement of SQL, for the worker that asks. All of it is lent. */
 struct serve_statement {
 	const struct serve_options *options;
@@ -36,7 +49,7 @@ struct serve_statement {
 	size_t database;            /* whose tables need no name before them */
 	const char *text;
 	bool all;                   /* tables show unreachable objects, too */
-	uint64_t limit;             /* rows */
+	uint64_t limit;             /* rows; 0: all */
 	const volatile int *cancel; /* when it becomes nonzero: HDB_EINTR */
 };
 
@@ -57,13 +70,15 @@ struct serve_options {
 	const char *tmp_dir;      /* as struct hdb_open_options has it; lent */
 	const volatile int *stop; /* nonzero: the server ends; may be set by a signal; lent */
 	/*
-	 * Writes an answer as JSON to a file that it does not close. `args` is what was asked.
-	 * HDB_OK also where the answer ends in an error, if that is in the JSON.
+	 * Writes an answer. `args` is what was asked. HDB_OK also where an answer for the page ends
+	 * in an error, if that is in the JSON.
 	 */
 	int (*write_rows)(struct hdb_rows *rows, const char *name,
-			  const struct hdb_query_args *args, int fd, struct hdb_error *err);
+			  const struct hdb_query_args *args, const struct serve_sink *to,
+			  struct hdb_error *err);
 	/* Runs a statement that reads, and writes its rows likewise; NULL: there is no SQL. */
-	int (*write_sql)(const struct serve_statement *statement, int fd, struct hdb_error *err);
+	int (*write_sql)(const struct serve_statement *statement, const struct serve_sink *to,
+			 struct hdb_error *err);
 	/* Writes pixels as PNG; NULL: not supported. */
 	int (*write_png)(const struct serve_pixels *pixels, int fd, struct hdb_error *err);
 	/*

@@ -30,12 +30,14 @@
 EMBED(serve_page_html, "index.html");
 EMBED(serve_page_js, "app.js");
 EMBED(serve_page_css, "app.css");
+EMBED(serve_page_sw, "sw.js");
 EMBED(serve_page_js_hash, "app.js.hash");
 EMBED(serve_page_css_hash, "app.css.hash");
 
 static const struct serve_file files[] = {
 	{ "/", "text/html; charset=utf-8", serve_page_html, serve_page_html_end },
 	{ "/app.js", "text/javascript; charset=utf-8", serve_page_js, serve_page_js_end },
+	{ "/sw.js", "text/javascript; charset=utf-8", serve_page_sw, serve_page_sw_end },
 	{ "/app.css", "text/css; charset=utf-8", serve_page_css, serve_page_css_end },
 };
 

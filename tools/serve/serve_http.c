@@ -38,7 +38,8 @@ struct server {
 	const struct serve_options *options;
 	struct serve_jobs *jobs;
 	struct serve_slow *slow;
-	_Atomic uint64_t held; /* bytes of answers that are not yet read */
+	_Atomic uint64_t held;    /* bytes of answers that are not yet read */
+	_Atomic uint64_t exports; /* files that are made or sent */
 	struct serve_gate gate;
 	struct MHD_Daemon *daemon;
 };
@@ -175,13 +176,27 @@ static void on_done(struct serve_job *job)
 	MHD_resume_connection(job->connection);
 }
 
-/* What a browser keeps a value under: "0x12c4.txt". */
+/* Files of rows: their endings and types, by enum serve_format. */
+static const struct {
+	const char *ending, *type;
+} files[] = {
+	[SERVE_PAGE] = { "json", JSON },
+	[SERVE_CSV] = { "csv", "text/csv; charset=utf-8" },
+	[SERVE_JSON] = { "json", JSON },
+	[SERVE_PARQUET] = { "parquet", "application/vnd.apache.parquet" },
+};
+
+/* What a browser keeps a value or rows under: "0x12c4.txt", "histogram.csv". */
 static void name_file(struct MHD_Response *response, const struct serve_job *job)
 {
 	char text[96];
 
-	snprintf(text, sizeof(text), "attachment; filename=\"0x%llx.%s\"",
-		 (unsigned long long)job->object, job->is_text ? "txt" : "bin");
+	if (job->format != SERVE_PAGE)
+		snprintf(text, sizeof(text), "attachment; filename=\"%s.%s\"",
+			 job->spec ? job->spec->name : "sql", files[job->format].ending);
+	else
+		snprintf(text, sizeof(text), "attachment; filename=\"0x%llx.%s\"",
+			 (unsigned long long)job->object, job->is_text ? "txt" : "bin");
 	MHD_add_response_header(response, "Content-Disposition", text);
 }
 
@@ -206,12 +221,12 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
 	response = MHD_create_response_from_fd_at_offset64((uint64_t)size, job->fd, 0);
 	if (response)
 		job->fd = -1; /* libmicrohttpd closes it */
-	if (response && is_value)
+	if (response && (is_value || job->format != SERVE_PAGE))
 		name_file(response, job);
 	if (response && job->is_packed)
 		MHD_add_response_header(response, "Content-Encoding", "gzip");
 	if (!job->type)
-		job->type = is_value ? "application/octet-stream" : JSON;
+		job->type = is_value ? "application/octet-stream" : files[job->format].type;
 	return send_response(connection, MHD_HTTP_OK, job->type, response);
 }
 
@@ -279,6 +294,14 @@ static enum MHD_Result ask(struct server *server, struct MHD_Connection *connect
 	MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, on_argument, &a);
 	if (a.err.code == HDB_OK)
 		serve_request_check(job, &a.err);
+	if (a.err.code == HDB_OK && job->format != SERVE_PAGE) {
+		job->held = &server->exports;
+		job->size = 1;
+		if (atomic_fetch_add(job->held, 1) >= SERVE_EXPORTS_MAX)
+			door_fail(&a.err, HDB_ELIMIT,
+				  "%d files are made or sent already; ask again later",
+				  SERVE_EXPORTS_MAX);
+	}
 	if (a.err.code != HDB_OK) {
 		serve_job_free(job);
 		return send_error(connection, MHD_HTTP_BAD_REQUEST, "HDB_EUSAGE", a.err.message);
@@ -310,9 +333,10 @@ static enum MHD_Result send_progress(struct server *server, struct MHD_Connectio
 		if (is_there) {
 			fputs(",\"stage\":", text.out);
 			serve_put_json(text.out, progress.stage);
-			fprintf(text.out, ",\"done\":%llu,\"total\":%llu,\"unit\":",
+			fprintf(text.out, ",\"done\":%llu,\"total\":%llu,\"rows\":%llu,\"unit\":",
 				(unsigned long long)progress.done,
-				(unsigned long long)progress.total);
+				(unsigned long long)progress.total,
+				(unsigned long long)progress.rows);
 			serve_put_json(text.out, progress.unit);
 		}
 		fputs("}\n", text.out);

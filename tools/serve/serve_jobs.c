@@ -10,6 +10,7 @@
 #include "serve/serve_warm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -114,6 +115,7 @@ static int answer_query(struct worker *w, struct serve_job *job)
 		.limit = job->limit,
 		.before_count = job->before_count,
 	};
+	const struct serve_sink to = { job->fd, job->format, &job->rows, &w->cancel };
 	struct hdb_rows *rows = NULL;
 	int r;
 
@@ -124,7 +126,7 @@ static int answer_query(struct worker *w, struct serve_job *job)
 	r = hdb_query(w->databases[job->database], job->spec->name, &args, &rows, &job->err);
 	if (r != HDB_OK)
 		goto out;
-	r = w->jobs->options->write_rows(rows, job->spec->name, &args, job->fd, &job->err);
+	r = w->jobs->options->write_rows(rows, job->spec->name, &args, &to, &job->err);
 out:
 	hdb_rows_close(rows);
 	return r;
@@ -133,6 +135,7 @@ out:
 static int answer_sql(struct worker *w, struct serve_job *job)
 {
 	const struct serve_options *options = w->jobs->options;
+	const struct serve_sink to = { job->fd, job->format, &job->rows, &w->cancel };
 	const struct serve_statement ask = {
 		.options = options,
 		.handles = w->databases,
@@ -143,7 +146,7 @@ static int answer_sql(struct worker *w, struct serve_job *job)
 		.cancel = &w->cancel,
 	};
 
-	return options->write_sql(&ask, job->fd, &job->err);
+	return options->write_sql(&ask, &to, &job->err);
 }
 
 static int make_answer(struct worker *w, struct serve_job *job)
@@ -210,6 +213,22 @@ static int hold_answer(struct serve_job *job)
 		"answers that were not read yet use all memory for answers; ask again later");
 }
 
+/* A file without a name: in memory, or on a disk for rows of any number. -1 with errno. */
+static int open_file(const struct serve_options *options, const struct serve_job *job)
+{
+	const char *dir = options->tmp_dir ? options->tmp_dir : getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (job->format == SERVE_PAGE)
+		return memfd_create("heapdb-answer", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "%s/heapdb-XXXXXX", dir && *dir ? dir : "/tmp");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
 /* The answer goes to a file without a name, so that a slow reader holds no worker. */
 static int answer(struct worker *w, struct serve_job *job)
 {
@@ -217,7 +236,7 @@ static int answer(struct worker *w, struct serve_job *job)
 	bool is_kept;
 	int r = HDB_OK;
 
-	job->fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
+	job->fd = open_file(w->jobs->options, job);
 	if (job->fd < 0) {
 		r = door_fail(&job->err, HDB_EIO, "%s", strerror(errno));
 	} else if (!key || job->object || !serve_cache_get(w->jobs->cache, key, job->fd)) {
@@ -226,6 +245,8 @@ static int answer(struct worker *w, struct serve_job *job)
 		if (r == HDB_OK)
 			keep_answer(w, job, is_kept ? key : NULL);
 	}
+	if (job->format != SERVE_PAGE)
+		return r;
 	if (r == HDB_OK && job->takes_gzip && (job->kind == SERVE_QUERY || job->kind == SERVE_SQL))
 		job->is_packed = serve_pack_file(&job->fd);
 	if (r == HDB_OK)
@@ -452,7 +473,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 {
 	bool has_room;
 
-	job->key = serve_cache_key(job);
+	job->key = job->format == SERVE_PAGE ? serve_cache_key(job) : NULL;
 	pthread_mutex_lock(&jobs->lock);
 	has_room = jobs->waiting < SERVE_WAITING_MAX && !jobs->is_stopping;
 	if (has_room) {
@@ -561,6 +582,7 @@ bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_p
 
 		is_found = w->job && strcmp(w->job->id, id) == 0;
 		*out = w->progress;
+		out->rows = is_found ? w->job->rows : 0;
 	}
 	pthread_mutex_unlock(&jobs->lock);
 	return is_found;

@@ -13,6 +13,7 @@
 #define SERVE_ARGUMENTS_MAX 64
 #define SERVE_ROWS_MAX 100000 /* rows of an answer; the page asks for fewer */
 #define SERVE_ROWS_DEFAULT 1000
+#define SERVE_EXPORTS_MAX 4       /* files of all rows at once: they lie on a disk */
 #define SERVE_SECONDS_MAX 1800    /* then it is cancelled */
 #define SERVE_SQL_SECONDS_MAX 300 /* the same, of a statement */
 /* Bytes of a value that is sent; a text's characters may be a third of that. */
@@ -61,12 +62,14 @@ struct serve_job {
 	struct hdb_option options[SERVE_ARGUMENTS_MAX];
 	size_t target_count, option_count;
 	const char *sort; /* NULL: none */
-	uint64_t limit;
+	uint64_t limit;   /* 0, of a file: all rows */
 	size_t database;
 	size_t before[SERVE_DATABASES_MAX];
 	size_t before_count;
 
 	bool takes_gzip; /* who asks understands it */
+	enum serve_format format;
+	_Atomic uint64_t rows; /* that are written */
 
 	/* The answer, once it is done. */
 	int result;
@@ -118,7 +121,7 @@ bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id);
 struct serve_progress {
 	enum serve_state state;
 	char stage[SERVE_STAGE_SIZE], unit[SERVE_STAGE_SIZE];
-	uint64_t done, total;
+	uint64_t done, total, rows;
 };
 bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_progress *out);
 

@@ -190,7 +190,18 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 		return set_id(job, value, err);
 	if (job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP)
 		return add_value_argument(job, key, value, err);
-	if (strcmp(key, "limit") == 0) {
+	if (strcmp(key, "format") == 0) {
+		job->format = strcmp(value, "csv") == 0     ? SERVE_CSV :
+			      strcmp(value, "json") == 0    ? SERVE_JSON :
+			      strcmp(value, "parquet") == 0 ? SERVE_PARQUET :
+							      SERVE_PAGE;
+		job->limit = 0;
+		return job->format != SERVE_PAGE ?
+			       HDB_OK :
+			       refuse(err,
+				      "\"format\" is csv, json or parquet: all rows as a file");
+	}
+	if (strcmp(key, "limit") == 0 && job->format == SERVE_PAGE) {
 		if (!read_number(value, SERVE_ROWS_MAX, &job->limit) || job->limit == 0)
 			return refuse(err, "\"limit\" is a number of rows, 1 to %d",
 				      SERVE_ROWS_MAX);

@@ -11,8 +11,8 @@ bool serve_request_database(const char *text, size_t count, size_t *number);
 
 /*
  * One argument of the URL for the job. Every kind knows "db" and "job"; a query "before", "target",
- * "sort", "limit" and its options; a statement "q", "limit" and "all"; a value "id", "from" and "count"; a
- * bitmap "id", "width", "height" and "pixel".
+ * "sort", "limit" or "format", and its options; a statement "q", "limit" or "format", and "all";
+ * a value "id", "from" and "count"; a bitmap "id", "width", "height" and "pixel".
  * `value` may be NULL. HDB_EUSAGE with a message in `err`.
  */
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,

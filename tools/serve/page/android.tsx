@@ -1,19 +1,21 @@
 // Android: what the application and its device are, leak traces, bitmaps, heaps.
 import { hasSql, Row } from "./api";
 import { Choice } from "./map";
+import { Notes } from "./notes";
 import { Marks, Name, Obj, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
 import { change, linkTo, Route } from "./route";
 import { bytes, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
-function Trace({ rows }: { rows: Row[] }) {
+function Trace({ db, rows }: { db?: string; rows: Row[] }) {
   const last = rows[rows.length - 1], head = rows[0];
   return <article class="suspect">
     <h2><span class="right">{typeof last.retained === "number" && <b>{bytes(last.retained)}</b>}</span>
       <span class="tag">{text(head.leak ?? "–")}</span> <Obj id={last.id} text={last.class} /></h2>
     <p class="dim">{head.kind === "library" ? "A known fault of Android or a library" : head.kind === "unreachable" ? "Leaking, but nothing keeps it: the next collection takes it" : "Leak of the application"}
       {head.signature ? <> · leak fingerprint <code>{String(head.signature).slice(0, 12)}</code></> : null}</p>
+    <Notes db={db} on={[head.signature, last.id, last.class]} />
     {head.library ? <p>{text(head.library)}</p> : null}
     <ol class="chain trace">{rows.map((r) => <li class={r.suspect ? "doubt" : ""}>
       {r.root ? <small>{text(r.root)}: </small> : null}<Obj id={r.id} text={r.class} /> <span class={`status-${String(r.status).replace(" ", "-")}`}>{text(r.status)}</span>
@@ -36,7 +38,7 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
     <p>{number(Number(a.facts.leaking ?? 0))} leaking objects, {number(Number(a.facts.leaks ?? 0))} leaks{Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them of libraries` : ""}
       {Number(a.facts.hanging) ? `; ${number(Number(a.facts.hanging))} more are held by those` : ""}.</p>
     {groups.length === 0 && <p class="empty">No object whose life is over is still there.</p>}
-    {groups.map((rows) => <Trace rows={rows} />)}</>;
+    {groups.map((rows) => <Trace db={db} rows={rows} />)}</>;
 }
 
 const withPng = () => specs.has("bitmaps");

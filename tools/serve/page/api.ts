@@ -19,7 +19,7 @@ export interface Spec {
   options: Option[]; columns: Column[]; facts: Column[];
 }
 export interface Database { index: number; name: string; stale: string | null; incomplete: string | null; android?: boolean }
-export interface Progress { state: string; stage?: string; done?: number; total?: number; unit?: string }
+export interface Progress { state: string; stage?: string; done?: number; total?: number; rows?: number; unit?: string }
 export type Params = Record<string, string | string[] | undefined>;
 
 interface NotesFile { notes?: Record<string, { text: string }>; error?: { code: string; message: string } }
@@ -60,20 +60,20 @@ async function get<T>(path: string, signal?: AbortSignal, method = "GET"): Promi
 
 // ---- notes ----
 
-const notes = new Map<string, Record<string, string>>();
+const notes = new Map<string, Record<string, string>>(), NONE: Record<string, string> = {};
 
 function keepNotes(db: string, file: NotesFile): void {
   notes.set(db, Object.fromEntries(Object.entries(file.notes ?? {}).map(([on, note]) => [on, String(note.text)])));
   dispatchEvent(new Event("notes"));
 }
 
-export const noted = (db?: string): Record<string, string> => notes.get(db || "0") ?? {};
+export const noted = (db?: string): Record<string, string> => notes.get(db || "0") ?? NONE;
 
 // Asks once; where there are none to be had nothing is shown.
 export function readNotes(db?: string): void {
   const key = db || "0";
   if (notes.has(key)) return;
-  notes.set(key, {});
+  notes.set(key, NONE);
   if (report) keepNotes(key, report.notes ?? {});
   else if (hasNotes) get<NotesFile>(`/api/notes?db=${key}`).then((file) => keepNotes(key, file), () => undefined);
 }
@@ -122,6 +122,29 @@ export const isCounted = (info: Answer): boolean => info.rows.some((r) => r.key 
 
 export interface Question { answer: Promise<Answer>; cancel(): void; progress(): Promise<Progress> }
 
+function argumentsOf(params: Params): URLSearchParams {
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(params))
+    for (const one of Array.isArray(value) ? value : [value])
+      if (one !== undefined && one !== "") text.append(name, one);
+  return text;
+}
+
+const pathOf = (query: string): string => `/api/${query === "sql" ? "sql" : `query/${query}`}`;
+
+// All rows and columns as a file that the server makes, however many there are.
+export interface File { query: string; params: Params }
+export function exportFile({ query, params }: File, format: string, tell: (p: Progress) => void): { file: Promise<Blob>; cancel(): void } {
+  const job = `${session}-${++jobs}`, text = argumentsOf({ ...params, limit: undefined, format, job });
+  const timer = setInterval(() => void get<Progress>(`/api/progress?job=${job}`).then(tell, () => undefined), 500);
+  const make = async () => {
+    const response = await fetch(`${pathOf(query)}?${text}`, { credentials: "same-origin" });
+    if (!response.headers.has("content-disposition")) throw new Failure((await response.json()).error?.message ?? response.statusText);
+    return response.blob();
+  };
+  return { file: make().finally(() => clearInterval(timer)), cancel: () => void fetch(`/api/cancel?job=${job}`, { method: "POST" }).catch(() => undefined) };
+}
+
 export function ask(query: string, params: Params): Question {
   if (report) {
     const found = report.answers[keyOf(query, params)];
@@ -131,17 +154,13 @@ export function ask(query: string, params: Params): Question {
       cancel() {}, progress: () => Promise.resolve({ state: "none" }),
     };
   }
-  const text = new URLSearchParams();
-  for (const [name, value] of Object.entries(params))
-    for (const one of Array.isArray(value) ? value : [value])
-      if (one !== undefined && one !== "") text.append(name, one);
-  const key = `${query}?${text}`;
+  const text = argumentsOf(params), key = `${query}?${text}`;
   const old = kept.get(key);
   if (old) return { answer: Promise.resolve(old), cancel() {}, progress: () => Promise.resolve({ state: "none" }) };
   const job = `${session}-${++jobs}`;
   text.append("job", job);
   const control = new AbortController();
-  const answer = get<Answer>(`/api/${query === "sql" ? "sql" : `query/${query}`}?${text}`, control.signal).then((a) => {
+  const answer = get<Answer>(`${pathOf(query)}?${text}`, control.signal).then((a) => {
     if (kept.size > 200) kept.delete(kept.keys().next().value as string);
     if (query !== "info" || isCounted(a)) kept.set(key, a);
     return a;

@@ -68,7 +68,9 @@ function App({ databases }: { databases: Database[] }) {
     box?.addEventListener("focus", load);
     return () => { clearTimeout(timer); box?.removeEventListener("focus", load); };
   }, [needs, isDescribed]);
-  useEffect(() => { document.title = report ? report.title : `${view.inner && route.params.target ? route.params.target : view.title} · ${one?.name ?? "heapdb"}`; }, [view.title, route.params.target, one?.name]);
+  // The first sentence is what a report is about.
+  const sentence = visible(String(report?.answers.leaks?.rows.find((r) => r.suspect !== null && r.text)?.text ?? ""));
+  useEffect(() => { document.title = report ? [sentence, report.title].filter(Boolean).join(" · ") : `${view.inner && route.params.target ? route.params.target : view.title} · ${one?.name ?? "heapdb"}`; }, [view.title, route.params.target, one?.name]);
   useEffect(() => {
     for (const bar of document.querySelectorAll<HTMLElement>("nav.views, nav.dbs")) {
       const on = bar.querySelector<HTMLElement>("a.on");
@@ -99,7 +101,7 @@ function App({ databases }: { databases: Database[] }) {
     </header>
     {away && <p class="gone" role="alert">{away}</p>}
     <nav class="views" aria-label="Views">{shown.filter((v) => !v.inner).map((v) => <a class={v === view ? "on" : ""} aria-current={v === view ? "page" : undefined} href={linkTo(v.name)}>{v.title}</a>)}</nav>
-    <main id="main" tabIndex={-1} key={report ? "report" : `${view.name}/${db}`}>{report ? <h1>{visible(report.title)}</h1> : <h1 class="unseen">{view.inner && route.params.target ? visible(route.params.target) : view.title} of {visible(one?.name ?? "")}</h1>}
+    <main id="main" tabIndex={-1} key={report ? "report" : `${view.name}/${db}`}>{report ? <><h1>{sentence || visible(report.title)}</h1>{sentence && <p class="dim">{visible(report.title)}</p>}</> : <h1 class="unseen">{view.inner && route.params.target ? visible(route.params.target) : view.title} of {visible(one?.name ?? "")}</h1>}
       {[one?.stale && `Stale: ${one.stale}`, one?.incomplete && `Incomplete: ${one.incomplete}`].filter(Boolean).map((t) => <p class="mark">{visible(String(t))}</p>)}
       {report ? shown.map((v) => <section id={`view-${v.name}`}>{v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}</section>) : needs && !isDescribed ? <p class="wait" role="status" /> : view.show({ route, databases })}
       {report && <p class="printed dim">Printed are the five largest of each kind; the file has more.</p>}
@@ -118,6 +120,7 @@ async function begin(): Promise<void> {
   try {
     const databases = await start();
     if (report) for (const spec of report.specs) specs.set(spec.name, spec);
+    if (!report) void navigator.serviceWorker?.register("/sw.js").catch(() => undefined);
     render(<App databases={databases} />, root);
   } catch (e) {
     root.textContent = (e as Error).message;

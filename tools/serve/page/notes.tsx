@@ -6,14 +6,15 @@ import { visible } from "./text";
 
 // Drawn again when a note of any database changes.
 function useNotes(db?: string): Record<string, string> {
-  const [, draw] = useState(0);
+  const [, draw] = useState(0), shown = noted(db);
   useEffect(() => {
     const on = () => draw((n) => n + 1);
     addEventListener("notes", on);
     readNotes(db);
+    if (noted(db) !== shown) on(); // they came since it was drawn
     return () => removeEventListener("notes", on);
   }, [db]);
-  return noted(db);
+  return shown;
 }
 
 const MOST = 1000; // bytes, as the server has it

@@ -1,7 +1,7 @@
 // What all views are made of: waiting, objects, values, the table.
 import { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Answer, ask, Cell, Column, Failure, hasSql, Params, Progress, report, Row, Spec } from "./api";
+import { Answer, ask, Cell, Column, exportFile, Failure, File, hasSql, Params, Progress, report, Row, Spec } from "./api";
 import { change, href, linkTo, readRoute } from "./route";
 import { bytes, number, percent, splitName, visible } from "./text";
 
@@ -281,10 +281,11 @@ function ordered(rows: Row[], sort: string): Row[] {
 interface TableProps {
   columns: Column[]; rows: Row[]; total: number | null; sort?: string; onSort?(c: string): void; tree?: boolean;
   what: string; onOpen?(row: Row): void; links?: Links; empty?: string; filterKey?: string; onAll?(): void; late?: boolean;
+  file?: File; // all rows and columns, as the server writes them
   every?(): Promise<{ rows: Row[]; whole: boolean }>; // all rows, where `rows` may be the first ones; whole: there are no more
 }
 
-export function Table({ columns, rows, total, sort: asked, onSort, tree, what, onOpen, links, empty, filterKey, onAll, late, every }: TableProps) {
+export function Table({ columns, rows, total, sort: asked, onSort, tree, what, onOpen, links, empty, filterKey, onAll, late, file, every }: TableProps) {
   const [own, setOwn] = useState(""), [ownSort, setOwnSort] = useState<string | undefined>();
   const filter = filterKey && !report ? readRoute().params[filterKey] ?? "" : own;
   const setFilter = (text: string) => {
@@ -295,7 +296,7 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
   const [top, setTop] = useState(0);
   const [at, setAt] = useState(-1);
   const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
-  const [all, setAll] = useState(false), [copied, setCopied] = useState("");
+  const [all, setAll] = useState(false), [copied, setCopied] = useState(""), [making, setMaking] = useState<(() => void) | null>(null);
   const box = useRef<HTMLDivElement>(null);
   // Where it was scrolled to is kept while the tab is: back, forward and reload show the same rows.
   const place = `scroll ${what} ${location.hash}`, isBack = useRef(false);
@@ -374,6 +375,21 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
     } else return;
     e.preventDefault();
   };
+  const fileName = (ending: string) => `${what.replace(/[^\w.-]+/g, "-")}.${ending}`;
+  // All rows and columns, made by the server; what a filter leaves is written here.
+  const save = async (as: "csv" | "json" | "parquet") => {
+    if (!file || pattern) return copy(as === "json" ? "json" : "csv");
+    const made = exportFile(file, as, (p) => setCopied(p.rows ? `Writing: ${number(p.rows)}${total ? ` of ${number(total)}` : ""} rows` : p.state === "none" ? "Sending …" : `${p.stage || "Asking for all rows"} …`));
+    setMaking(() => made.cancel);
+    setCopied("Asking for all rows …");
+    try {
+      const data = await made.file;
+      download(data, fileName(as));
+      setCopied(`Saved ${bytes(data.size)}`);
+    } catch (e) { setCopied((e as Error).message); }
+    setMaking(null);
+    setTimeout(() => setCopied(""), 4000);
+  };
   // All rows, not only those that were loaded to be looked at; how many is said.
   const copy = async (as: "copy" | "csv" | "json") => {
     let list = shown, whole = true;
@@ -384,10 +400,10 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
         whole = found.whole;
         list = matching(!tree && !onSort && ownSort ? ordered(found.rows, ownSort) : found.rows);
       }
-      const csv = as === "json" ? JSON.stringify(list.map((r) => Object.fromEntries(used.map((c) => [c.name, r[c.name] ?? null]))), null, 1) : csvOf(used, list), file = `${what.replace(/[^\w.-]+/g, "-")}.${as === "json" ? "json" : "csv"}`, said = `${whole ? "" : "the first "}${number(list.length)} rows${whole ? "" : ": `heapdb query` has no limit"}`;
-      const save = () => { download(csv, file); setCopied(`Saved ${said}`); };
-      if (as === "copy") await navigator.clipboard.writeText(csv).then(() => setCopied(`Copied ${said}`), save);
-      else save();
+      const csv = as === "json" ? JSON.stringify(list.map((r) => Object.fromEntries(used.map((c) => [c.name, r[c.name] ?? null]))), null, 1) : csvOf(used, list), name = fileName(as === "json" ? "json" : "csv"), said = `${whole ? "" : "the first "}${number(list.length)} rows${whole ? "" : ": `heapdb query` has no limit"}`;
+      const keep = () => { download(csv, name); setCopied(`Saved ${said}`); };
+      if (as === "copy") await navigator.clipboard.writeText(csv).then(() => setCopied(`Copied ${said}`), keep);
+      else keep();
     } catch (e) { setCopied((e as Error).message); }
     setTimeout(() => setCopied(""), 4000);
   };
@@ -397,7 +413,9 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
       {!report && rows.length > 0 && <input type="search" size={26} placeholder="Filter: regular expression" aria-label={`Filter ${what}`} aria-invalid={pattern === undefined} value={filter}
         onInput={(e) => setFilter((e.target as HTMLInputElement).value)} />}
       {rows.length > 0 && <span class="count" role="status">{pattern === undefined ? <span class="error">That is no regular expression yet. </span> : null}{number(shown.length)} of {whole} rows{pattern && total !== null && rows.length < total ? `, looked for in the first ${number(rows.length)}` : ""}</span>}
-      {!report && rows.length > 0 && <><button onClick={() => void copy("copy")} aria-live="polite">{copied || "Copy as CSV"}</button><span class="group"><button onClick={() => void copy("csv")} title="All rows as a file of comma-separated values">CSV</button><button onClick={() => void copy("json")} title="All rows as a file of JSON">JSON</button></span></>}
+      {!report && rows.length > 0 && <><button onClick={() => void copy("copy")} aria-live="polite">{copied || "Copy as CSV"}</button>{making && <button onClick={making}>Cancel</button>}
+        <span class="group"><button disabled={!!making} onClick={() => void save("csv")} title="All rows as a file of comma-separated values">CSV</button><button disabled={!!making} onClick={() => void save("json")} title="All rows as a file of JSON">JSON</button>
+          {file && !pattern && <button disabled={!!making} onClick={() => void save("parquet")} title="All rows as a file of columns, for DuckDB, Spark, pandas">Parquet</button>}</span></>}
       {report && to < shown.length && <button class="print" onClick={() => setAll(true)}>Show all {number(shown.length)}</button>}
       {!report && filled.length > 2 && <details class="columns"><summary>Columns{hidden.length ? ` (${number(kept.length)} of ${number(filled.length)})` : ""}</summary><div>{filled.slice(1).map((c) =>
         <label title={c.help}><input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}</label>)}</div></details>}
@@ -458,6 +476,7 @@ export function QueryTable({ query, params, what, sortKey, onOpen, hide, columns
     <Marks facts={answer.facts} />
     <Table columns={cols} rows={rows} total={answer.total_rows} sort={sort} what={what} onOpen={onOpen} links={links} empty={empty} late={asked.late}
       tree={answer.columns.includes("level")} filterKey={sortKey ? "filter" : undefined}
+      file={report ? undefined : { query, params: { ...params, sort } }}
       every={report ? undefined : () => ask(query, { ...params, sort, limit: String(MOST) }).answer.then((a) => ({ rows: each ? a.rows.map(each) : a.rows, whole: a.row_count < MOST || a.row_count === a.total_rows }))} onAll={more ? () => setLimit(Math.max(limit, SEARCHED)) : undefined}
       onSort={sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : sort === `-${c}` ? undefined : c }) : undefined} />
     {asked.late && <Wait asked={{ ...asked, answer: undefined }} what={what} />}

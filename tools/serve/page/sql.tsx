@@ -162,6 +162,7 @@ function Result({ statement, route }: { statement: string; route: Route }) {
       <button onClick={() => change({ limit: String(Math.min(MOST, limit * 10)) })}>More</button>}</p>}
     {route.params.as === "treemap" ? <Areas columns={columns} rows={answer.rows} route={route} /> : route.params.as === "bars" ? <Bars columns={columns} rows={answer.rows} route={route} />
       : <Table columns={columns} rows={answer.rows} total={answer.row_count === limit ? null : answer.row_count} what="rows"
+        file={{ query: "sql", params: { q: statement, db: route.params.db } }}
         every={() => ask("sql", { q: statement, db: route.params.db, limit: String(MOST) }).answer.then((a) => ({ rows: a.rows, whole: a.row_count < MOST }))} onOpen={(row) => {
         const id = columns.find((c) => c.type === "id" && row[c.name]);
         if (id) select(String(row[id.name]));

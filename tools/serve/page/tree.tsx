@@ -80,7 +80,7 @@ function Value({ held: h }: { held: Held }) {
   const date = dateOf(h.name, h.label);
   return <span class="grow held">
     {h.key ? <>{h.key.id ? <Obj id={h.key.id} text={h.key.text} /> : <span>{visible(String(h.key.text))}</span>}<span class="by">→</span></> : <span class="by" title={h.group ? `${h.name} of ${h.group}` : undefined}>{visible(h.name)}</span>}
-    {h.id ? <Obj id={h.id} text={h.label} /> : date ? <span title={String(h.label)}>{date}</span> : <span class={h.label === "null" || h.label === null ? "dim" : ""}>{visible(String(h.label ?? "null"))}</span>}
+    {h.id ? <Obj id={h.id} text={h.label} /> : date ? <span class="date" title={String(h.label)}>{date}</span> : <span class={h.label === "null" || h.label === null ? "dim" : ""}>{visible(String(h.label ?? "null"))}</span>}
     {h.type && !h.id && !date && h.type !== "object" ? <small>{h.type}</small> : null}</span>;
 }
 

@@ -56,12 +56,14 @@ function kindsOf(answers: (Answer | null)[], builders: (Answer | null)[]): Kind[
   return kinds.sort((a, b) => b.saved - a.saved);
 }
 
-// The same array may be zero, a copy and a builder's: of these kinds the largest counts, of zeros both.
-function sumOf(kinds: Kind[]): number {
+// The same array may be zero, a copy and a builder's: of these kinds the largest counts, of zeros both. The array of a
+// text with zeros may be among the arrays of zeros, too: such copies count there alone.
+function sumOf(kinds: Kind[], texts: Answer | null): number {
+  const both = (texts?.rows ?? []).filter((r) => String(r.text).includes("\0"));
   const sums = new Map<string, number>();
   for (const k of kinds) sums.set(k.group, (sums.get(k.group) ?? 0) + k.saved);
   const of = (group: string) => sums.get(group) ?? 0;
-  return of("strings") + of("collections") + of("empty") + of("boxes") + Math.max(of("arrays"), of("copies"), of("builders"));
+  return of("strings") - (of("arrays") > 0 ? total(both, "wasted") : 0) + of("collections") + of("empty") + of("boxes") + Math.max(of("arrays"), of("copies"), of("builders"));
 }
 
 // All answers, and how many are there; null is one that failed, as of a class that is not loaded.
@@ -85,11 +87,11 @@ export function WasteSum({ db }: { db?: string }) {
   const { answers, there } = useAll(isReady ? list.map(([query, params]) => [query, { ...params, db }]) : [], `${db ?? ""} ${isReady} ${loaded}`);
   const { info } = useInfo(db), heap = info ? numberOf(info("objects", "reachable bytes")) ?? 0 : 0;
   if (!answers || !isReady) return <Panel title="What could be saved"><p class="wait" role="status">Waiting for kinds of waste: {number(there)} of {number(list.length)} questions are answered.</p></Panel>;
-  const kinds = kindsOf(answers.slice(0, questions.length), BUILDERS.map((name) => (loaded.includes(name) ? answers[questions.length + loaded.indexOf(name)] : null))), sum = sumOf(kinds), most = Math.max(1, ...kinds.map((k) => k.saved));
+  const kinds = kindsOf(answers.slice(0, questions.length), BUILDERS.map((name) => (loaded.includes(name) ? answers[questions.length + loaded.indexOf(name)] : null))), sum = sumOf(kinds, answers[0]), most = Math.max(1, ...kinds.map((k) => k.saved));
   const share = (n: number) => (heap ? percent((100 * n) / heap) : "");
   return <Panel title="What could be saved">
     <p class="sum"><b>{bytes(sum)}</b>{heap ? `, ${share(sum)} of the heap,` : ""} in all.</p>
-    <p class="dim">Arrays of strings are counted with the strings, tables with their collections. One array may be zero, a copy and a builder's: of arrays with zeros, duplicate arrays and builders only the largest is in the sum.</p>
+    <p class="dim">Arrays of strings are counted with the strings, those of texts with zeros with the zeros; tables with their collections. One array may be zero, a copy and a builder's: of arrays with zeros, duplicate arrays and builders only the largest is in the sum.</p>
     <div class="scroll"><table class="kinds"><thead><tr><th>kind</th><th class="n">could be saved</th><th class="n pc">% of the heap</th><th class="n wide">objects</th><th>most of it</th></tr></thead>
       <tbody>{kinds.map((k) => <tr>
         <th scope="row" title={k.help}><a href={k.to}>{k.name}</a></th>

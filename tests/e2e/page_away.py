@@ -1,0 +1,87 @@
+"""page_away.py DATABASE - the page when its server ends, and when another program or server comes."""
+import http.server
+import os
+import subprocess
+import sys
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import chromium
+
+failed = 0
+
+
+def check(what, good):
+    global failed
+    if not good:
+        print("FAILED:", what)
+        failed += 1
+
+
+def serve(port=0):
+    port = ["--port", str(port)] if port else []
+    server = subprocess.Popen(["heapdb", "serve", sys.argv[1], "--quiet", *port], stdout=subprocess.PIPE, text=True)
+    return server, server.stdout.readline().strip()
+
+
+def end(server):
+    server.terminate()
+    server.wait(20)
+
+
+class Stranger(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<h1>a stranger</h1>")
+
+    def log_message(self, *args):
+        pass
+
+
+def text():
+    return browser.run("document.body?.innerText ?? ''")
+
+
+server, url = serve()
+if not url:
+    sys.exit(77)
+port = int(url.split(":")[2].split("/")[0])
+try:
+    browser = chromium.Browser()
+except (TimeoutError, OSError):
+    end(server)
+    sys.exit(77)
+try:
+    browser.open(url)
+    check("the page is there", browser.until("document.querySelector('.suspect') !== null"))
+    check("a service worker is, too", browser.until("navigator.serviceWorker.controller !== null"))
+    browser.run("location.hash = '#/histogram'; 1")
+    check("a view is shown", browser.until("document.querySelector('main table td') !== null"))
+    end(server)
+    browser.call("Page.reload")
+    check("a reload says that the server is away", browser.until("document.body?.innerText.includes('goes on when')"))
+    check("at the same address", browser.run("location.hash") == "#/histogram")
+    check("nothing of the heap is kept", "java." not in browser.run("document.documentElement.outerHTML")
+          and browser.run("caches.keys().then(k => k.length)") == 0)
+    # Back with the same token, as a tunnel is that was cut: the page is loaded anew.
+    browser.run("window.stays = 1; window.fetch = () => Promise.resolve({ ok: true }); 1")
+    check("when it is back the page is loaded anew", browser.until("window.stays === undefined"))
+    check("and waits again", browser.until("document.body?.innerText.includes('goes on when')"))
+    server, other = serve(port)
+    check("another server has another token", other != url and browser.until("document.body?.innerText.includes('open the address that it printed')"))
+    browser.open(other)
+    check("its address works", browser.until("document.querySelector('.suspect') !== null"))
+    end(server)
+    # Another program at the same address: it is left alone.
+    stranger = http.server.ThreadingHTTPServer(("127.0.0.1", port), Stranger)
+    threading.Thread(target=stranger.serve_forever, daemon=True).start()
+    browser.open(f"http://127.0.0.1:{port}/x")
+    check("a stranger is shown", browser.until("document.body?.innerText === 'a stranger'"))
+    check("the service worker has gone", browser.until("navigator.serviceWorker.getRegistrations().then(r => r.length === 0)"))
+    stranger.shutdown()
+finally:
+    browser.close()
+    if server.poll() is None:
+        end(server)
+sys.exit(1 if failed else 0)
