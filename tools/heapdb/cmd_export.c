@@ -20,9 +20,6 @@
 #include "sqlite/sqlite.h"
 #endif
 
-/* Rows of a batch. */
-#define BATCH_ROWS 65536
-
 static bool is_columns(const struct options *opt)
 {
 	return opt->format >= FORMAT_PARQUET;
@@ -212,73 +209,12 @@ static int note_health(struct notes *notes, const struct hdb *db, struct hdb_err
 
 /* ---- columns ---- */
 
-/* Some columns of an answer, by --columns. */
-struct picked {
-	struct hdb_rows *rows;
-	size_t *columns; /* owned */
-};
-
-static const struct hdb_column *picked_column(void *ctx, size_t column)
-{
-	const struct picked *p = ctx;
-
-	return hdb_rows_column(p->rows, p->columns[column]);
-}
-
-static int picked_next(void *ctx, struct hdb_error *err)
-{
-	return hdb_rows_next(((const struct picked *)ctx)->rows, err);
-}
-
-static const struct hdb_value *picked_value(void *ctx, size_t column)
-{
-	const struct picked *p = ctx;
-
-	return hdb_rows_value(p->rows, p->columns[column]);
-}
-
-static void picked_close(void *ctx)
-{
-	struct picked *p = ctx;
-
-	hdb_rows_close(p->rows);
-	free(p->columns);
-	free(p);
-}
-
-/* Takes the rows, also on failure. */
-static int pick_stream(struct cli *cli, struct hdb_rows *rows, struct ArrowArrayStream *out)
-{
-	struct answer answer = { .rows = rows, .err = &cli->err };
-	struct picked *p = calloc(1, sizeof(*p));
-	struct hdb_row_source source = {
-		.ctx = p,
-		.column = picked_column,
-		.next = picked_next,
-		.value = picked_value,
-		.close = picked_close,
-	};
-	int r;
-
-	if (!p) {
-		hdb_rows_close(rows);
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for columns");
-	}
-	p->rows = rows;
-	r = answer_pick(&answer, cli->opt.columns);
-	p->columns = answer.picked;
-	source.column_count = answer.picked_count;
-	answer_tell_absent(cli, &answer);
-	if (r >= 0)
-		r = hdb_source_arrow(&source, BATCH_ROWS, out, &cli->err);
-	if (r < 0)
-		picked_close(p);
-	return r;
-}
-
-/* `where` is needed until the stream is released. */
+/*
+ * `where` and `picked` are needed until the stream is released. The rows of --columns are those of
+ * the picked answer then, else the stream's.
+ */
 static int query_stream(struct cli *cli, struct where *where, struct notes *notes,
-			struct ArrowArrayStream *out)
+			struct answer_columns *picked, struct ArrowArrayStream *out)
 {
 	const struct options *opt = &cli->opt;
 	struct hdb_query_args args = cli_query_args(opt);
@@ -288,10 +224,15 @@ static int query_stream(struct cli *cli, struct where *where, struct notes *note
 	TRY(where_open(where, cli, &args));
 	TRY(hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err));
 	r = note_facts(notes, cli, rows, &cli->err);
-	if (r >= 0 && opt->columns)
-		return pick_stream(cli, rows, out);
+	if (opt->columns) {
+		picked->answer->rows = rows;
+		TRY_ERRORS(r);
+		TRY(answer_pick(picked->answer, opt->columns));
+		answer_tell_absent(cli, picked->answer);
+		return answer_stream(picked, out);
+	}
 	if (r >= 0)
-		r = hdb_rows_arrow(rows, BATCH_ROWS, out, &cli->err);
+		r = hdb_rows_arrow(rows, ANSWER_BATCH_ROWS, out, &cli->err);
 	if (r < 0)
 		hdb_rows_close(rows);
 	return r;
@@ -304,7 +245,7 @@ static int statement_stream(struct cli *cli, struct notes *notes, struct ArrowAr
 		.sql = { .memory_bytes = cli->opt.memory_bytes,
 			 .tmp_dir = cli->opt.tmp,
 			 .cancel = progress_callbacks().cancel },
-		.batch_rows = BATCH_ROWS,
+		.batch_rows = ANSWER_BATCH_ROWS,
 		.all = cli->opt.all,
 	};
 
@@ -329,6 +270,8 @@ static int export_columns(struct cli *cli)
 	struct export_sink sink;
 	struct notes notes = { 0 };
 	struct where where = { .cli = cli };
+	struct answer picked = { .err = &cli->err };
+	struct answer_columns columns = { &picked, cli->out };
 	int r;
 
 	if (!opt->output && cli->out->is_terminal)
@@ -336,9 +279,9 @@ static int export_columns(struct cli *cli)
 				 "these bytes are not for a terminal: -o FILE");
 #ifdef HAVE_SQLITE
 	r = cli->statement ? statement_stream(cli, &notes, &stream) :
-			     query_stream(cli, &where, &notes, &stream);
+			     query_stream(cli, &where, &notes, &columns, &stream);
 #else
-	r = query_stream(cli, &where, &notes, &stream);
+	r = query_stream(cli, &where, &notes, &columns, &stream);
 #endif
 	if (r != HDB_OK)
 		goto out;
@@ -358,6 +301,8 @@ out:
 	export_file_abort(file);
 	if (stream.release)
 		stream.release(&stream);
+	answer_release(&picked);
+	hdb_rows_close(picked.rows);
 	where_close(&where);
 	free_notes(&notes);
 	return r;

@@ -22,33 +22,6 @@
 
 extern char **environ;
 
-/* Rows of a batch of columns. */
-#define BATCH_ROWS 65536
-
-/* An answer as columns. */
-struct columns {
-	struct answer *answer;
-	struct output *out;
-};
-
-static const struct hdb_column *get_column(void *ctx, size_t column)
-{
-	return answer_column(((struct columns *)ctx)->answer, column);
-}
-
-static int next_row(void *ctx, struct hdb_error *err)
-{
-	const struct columns *c = ctx;
-
-	(void)err; /* the answer's is the same */
-	return answer_next(c->answer, c->out);
-}
-
-static const struct hdb_value *get_value(void *ctx, size_t column)
-{
-	return answer_value(((struct columns *)ctx)->answer, column);
-}
-
 static int write_bytes(void *ctx, const void *data, size_t size, struct hdb_error *err)
 {
 	struct output *out = ctx;
@@ -59,18 +32,13 @@ static int write_bytes(void *ctx, const void *data, size_t size, struct hdb_erro
 
 static int write_parquet(struct answer *answer, struct output *out)
 {
-	struct columns columns = { answer, out };
-	const struct hdb_row_source source = { .ctx = &columns,
-					       .column_count = answer_column_count(answer),
-					       .column = get_column,
-					       .next = next_row,
-					       .value = get_value };
+	struct answer_columns columns = { answer, out };
 	const struct export_options options = { .format = EXPORT_PARQUET };
 	const struct export_sink sink = { write_bytes, out };
 	struct ArrowArrayStream stream = { 0 };
 	int rc;
 
-	TRY(hdb_source_arrow(&source, BATCH_ROWS, &stream, answer->err));
+	TRY(answer_stream(&columns, &stream));
 	rc = export_stream(&stream, &options, &sink, NULL, answer->err);
 	stream.release(&stream);
 	return rc;

@@ -430,3 +430,34 @@ const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fa
 {
 	return answer->rows ? hdb_rows_fact_value(answer->rows, fact) : &answer->facts[fact].value;
 }
+
+/* ---- columns ---- */
+
+static const struct hdb_column *get_column(void *ctx, size_t column)
+{
+	return answer_column(((const struct answer_columns *)ctx)->answer, column);
+}
+
+static int get_next(void *ctx, struct hdb_error *err)
+{
+	const struct answer_columns *columns = ctx;
+
+	(void)err; /* the answer's is the same */
+	return answer_next(columns->answer, columns->out);
+}
+
+static const struct hdb_value *get_value(void *ctx, size_t column)
+{
+	return answer_value(((const struct answer_columns *)ctx)->answer, column);
+}
+
+int answer_stream(struct answer_columns *columns, struct ArrowArrayStream *stream)
+{
+	const struct hdb_row_source source = { .ctx = columns,
+					       .column_count = answer_column_count(columns->answer),
+					       .column = get_column,
+					       .next = get_next,
+					       .value = get_value };
+
+	return hdb_source_arrow(&source, ANSWER_BATCH_ROWS, stream, columns->answer->err);
+}

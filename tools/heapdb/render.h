@@ -131,6 +131,14 @@ const struct hdb_value *answer_value(const struct answer *answer, size_t column)
 int answer_next(struct answer *answer, const struct output *out);
 /* Rows without the limit; to be called after the last answer_next. */
 int answer_total(struct answer *answer, uint64_t *total);
+/* An answer and where it is written to, as a stream of columns, by which both are lent. */
+struct answer_columns {
+	struct answer *answer;
+	const struct output *out;
+};
+/* Rows of a batch. */
+#define ANSWER_BATCH_ROWS 65536
+int answer_stream(struct answer_columns *columns, struct ArrowArrayStream *stream);
 size_t answer_fact_count(const struct answer *answer);
 const struct hdb_column *answer_fact_column(const struct answer *answer, size_t fact);
 const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact);
