@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 
+import jfr_make
+
 os.chdir(sys.argv[1])
 DUMP = os.environ["DUMP"]
 CORPUS = os.environ["HDB_ROOT"] + "/tests/corpus/"
@@ -96,6 +98,8 @@ if len(taken) < 20 or len(every) < 50 or len(queries) < 50:
 
 with open(DUMP, "rb") as whole, open("cut.hprof", "wb") as cut:
     cut.write(whole.read()[:-100000])
+with open("hashes.jfr", "wb") as f:
+    f.write(jfr_make.sample(3, "[Ljava/util/HashMap$Node;").data())
 with open("ours.rules", "w", encoding="ascii") as f:
     f.write("rule ours\nclass java.util.HashMap\nsays ours\ndo nothing\nsource a test\n")
 with open("key", "w", encoding="ascii") as f:
@@ -126,6 +130,7 @@ ARGUMENTS = {
     "redact": ["cut.hprof", "out/y.hprof"],
     "meminfo": [CORPUS + "meminfo/dumpsys", "a.heapdb"],
     "allocations": [CORPUS + "allocations/two"],
+    "jfr": [CORPUS + "jfr/sample"],
     "mcp": ["."],
     "notes": None,  # its forms are tried one by one in notes_test
     "fleet": None,  # its options are those of a program in Python
@@ -172,6 +177,7 @@ CAPTURE_LIST = {"--json", "--csv", "--table", "--columns", "--wide", "--quiet", 
 
 VALUES = {
     "--rules": [["ours.rules"]],
+    "--jfr": [["hashes.jfr"]],
     "--columns": [], "--sort": [],
     "--db": [["b.heapdb"]], "--where": [["1 = 0"]], "--limit": [["1"]], "--format": [["jsonl"]],
     "--svg": [["treemap"]], "--by": [["thread"]], "--html": [["out/r.html"]], "--output": [["out/other"]],
@@ -183,6 +189,9 @@ VALUES = {
 # Where an option needs company: the command's arguments instead of those above.
 COMPANY = {
     ("query", "--rules"): ["query", "leaks"] + DB,
+    ("query", "--jfr"): ["query", "leaks"] + DB,
+    ("allocations", "--svg"): ["allocations", CORPUS + "allocations/two", "--by", "stack"],
+    ("jfr", "--svg"): ["jfr", CORPUS + "jfr/sample", "--by", "stack"],
     ("query", "--svg"): ["query", "dominator-tree"] + DB,
     ("query", "--stacks"): ["query", "threads"] + DB,
     ("diff", "--svg"): ["diff", "a.heapdb", "b.heapdb", "--by", "path"],

@@ -20,6 +20,7 @@ heapdb report --json > json/report
 [ -s json/capture ] || echo '{"schema":2,"query":"capture","facts":{}}' > json/capture
 heapdb meminfo "$HDB_ROOT/tests/corpus/meminfo/dumpsys" "$DUMP" --json > json/meminfo
 heapdb allocations "$HDB_ROOT/tests/corpus/allocations/two" --by stack --json > json/allocations
+heapdb jfr "$HDB_ROOT/tests/corpus/jfr/sample" --json > json/jfr
 heapdb export bitmaps pictures --json > json/pictures 2> /dev/null
 heapdb query object 0x1 --json > json/error && exit 1
 heapdb sql "SELECT 1 AS a, 2.5 AS a, 'x', NULL, x'00', class FROM objects LIMIT 3" --json > json/sql || true

@@ -11,21 +11,23 @@
 static void group(const uint8_t *data, size_t size, enum android_allocations_by by)
 {
 	struct android_allocations list;
+	struct call_tree tree = { 0 };
 	uint64_t count = 0, bytes = 0;
 
 	if (android_allocations_read(data, size, &list, NULL) == HDB_OK &&
-	    android_allocations_group(&list, by, NULL) == HDB_OK) {
-		for (size_t i = 0; i < list.row_count; i++) {
-			count += list.rows[i].level ? 0 : list.rows[i].count;
-			bytes += list.rows[i].level ? 0 : list.rows[i].bytes;
-			if (by != ANDROID_BY_THREAD && !list.rows[i].name)
-				abort();
+	    android_allocations_group(&list, by, &tree, NULL) == HDB_OK) {
+		for (size_t i = 0; i + 1 < tree.count; i++) {
+			const struct call_node *node = &tree.nodes[tree.order[i]];
+
+			count += node->level ? 0 : node->count;
+			bytes += node->level ? 0 : node->bytes;
 		}
 		/* What has no call stack is in no tree. */
 		if (by == ANDROID_BY_STACK ? count > list.count || bytes > list.bytes :
 					     count != list.count || bytes != list.bytes)
 			abort();
 	}
+	call_tree_release(&tree);
 	android_allocations_release(&list);
 }
 

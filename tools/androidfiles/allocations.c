@@ -30,7 +30,6 @@
 /* Bytes of a name that are kept, in UTF-8. */
 #define NAME_MAX_BYTES 4096u
 #define FRAME_TEXT_BYTES 512
-#define NONE UINT32_MAX
 
 enum { CLASSES, METHODS, FILES };
 
@@ -274,13 +273,9 @@ void android_allocations_release(struct android_allocations *a)
 
 	for (size_t i = 0; a->names && i < count; i++)
 		free(a->names[i]);
-	for (size_t i = 0; i < a->row_text_count; i++)
-		free(a->row_texts[i]);
-	free(a->row_texts);
 	free(a->names);
 	free(a->list);
 	free(a->frames);
-	free(a->rows);
 	*a = (struct android_allocations){ 0 };
 }
 
@@ -301,256 +296,36 @@ static void frame_text(const struct android_allocations *a, const struct android
 			       frame->line == -2 ? "native" : file);
 }
 
-/* A text that the rows refer to; copied. */
-static const char *keep_text(struct android_allocations *a, const char *text, struct hdb_error *err)
-{
-	char *copy = strdup(text);
-
-	if (!copy) {
-		door_fail(err, HDB_ENOMEM, "no memory for frames");
-		return NULL;
-	}
-	/* There is room: rows are made first. */
-	a->row_texts[a->row_text_count++] = copy;
-	return copy;
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct android_allocation_row *x = a, *y = b;
-	int order;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	order = strcmp(x->name ? x->name : "", y->name ? y->name : "");
-	return order ? order : x->thread < y->thread ? -1 : x->thread > y->thread;
-}
-
-/* By class or thread: a number for each allocation, below 65,536. */
-static uint32_t key_of(const struct android_allocation *entry, enum android_allocations_by by)
-{
-	return by == ANDROID_BY_THREAD ? entry->thread : entry->class_no;
-}
-
-static int group_flat(struct android_allocations *a, enum android_allocations_by by,
-		      struct hdb_error *err)
-{
-	struct android_allocation_row *all = calloc(65536, sizeof(*all));
-	size_t n = 0;
-
-	if (!all)
-		return door_fail(err, HDB_ENOMEM, "no memory for groups");
-	for (size_t i = 0; i < a->count; i++) {
-		struct android_allocation_row *row = &all[key_of(&a->list[i], by)];
-
-		row->count++;
-		row->bytes += a->list[i].bytes;
-		row->thread = a->list[i].thread;
-		if (by == ANDROID_BY_CLASS)
-			row->name = name_at(a, CLASSES, a->list[i].class_no);
-	}
-	for (size_t i = 0; i < 65536; i++)
-		if (all[i].count)
-			all[n++] = all[i];
-	qsort(all, n, sizeof(*all), compare_rows);
-	a->rows = all;
-	a->row_count = n;
-	return HDB_OK;
-}
-
-/* ---- by call stack ---- */
-
-/* A frame below others, outermost first. */
-struct node {
-	uint64_t count, bytes;
-	uint32_t parent, frame; /* frame: number of one like it; NONE: the root */
-	uint32_t first_child, next;
-	const char *name;
-};
-
-struct tree {
-	struct node *nodes;
-	uint32_t count;
-	uint32_t *slots; /* hash table of nodes */
-	size_t slot_count;
-	struct android_allocation_row no_stack; /* of sites: allocations without a stack */
-};
-
-static bool is_same_frame(const struct android_frame *a, const struct android_frame *b)
-{
-	return a->class_no == b->class_no && a->method == b->method && a->file == b->file &&
-	       a->line == b->line;
-}
-
-static uint64_t hash_frame(uint32_t parent, const struct android_frame *f)
-{
-	uint64_t h = (uint64_t)f->class_no << 48 | (uint64_t)f->method << 32 |
-		     (uint64_t)f->file << 16 | (uint16_t)f->line;
-
-	h = (h ^ (uint64_t)parent * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-	h = (h ^ h >> 31) * 0x94d049bb133111ebu;
-	return h ^ h >> 29;
-}
-
-/* The node of that frame below `parent`; new ones are added. */
-static uint32_t find_node(struct tree *t, const struct android_allocations *a, uint32_t parent,
-			  uint32_t frame)
-{
-	size_t slot = (size_t)hash_frame(parent, &a->frames[frame]) & (t->slot_count - 1);
-	struct node *node;
-
-	for (; t->slots[slot]; slot = (slot + 1) & (t->slot_count - 1)) {
-		node = &t->nodes[t->slots[slot]];
-		if (node->parent == parent &&
-		    is_same_frame(&a->frames[node->frame], &a->frames[frame]))
-			return t->slots[slot];
-	}
-	t->slots[slot] = t->count;
-	node = &t->nodes[t->count];
-	*node = (struct node){ .parent = parent,
-			       .frame = frame,
-			       .next = t->nodes[parent].first_child };
-	t->nodes[parent].first_child = t->count;
-	return t->count++;
-}
-
-/* Of a site the innermost frame alone, and those without one in a node of their own. */
-static void add_stack(struct tree *t, const struct android_allocations *a,
-		      const struct android_allocation *entry, bool is_site)
-{
-	const unsigned depth = is_site && entry->depth > 1 ? 1 : entry->depth;
-	uint32_t node = 0;
-
-	if (is_site && depth == 0) {
-		t->no_stack.count++;
-		t->no_stack.bytes += entry->bytes;
-	}
-	for (unsigned i = depth; i-- > 0;) {
-		node = find_node(t, a, node, entry->first_frame + i);
-		t->nodes[node].count++;
-		t->nodes[node].bytes += entry->bytes;
-	}
-}
-
-static int compare_nodes(const void *a, const void *b, void *tree)
-{
-	const struct tree *t = tree;
-	const struct node *x = &t->nodes[*(const uint32_t *)a];
-	const struct node *y = &t->nodes[*(const uint32_t *)b];
-	int order;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	order = strcmp(x->name, y->name);
-	return order ? order : *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
-}
-
-/* Puts the children of each node in order, the largest first. */
-static int sort_children(struct tree *t, struct hdb_error *err)
-{
-	uint32_t *list = malloc(((size_t)t->count + 1) * sizeof(*list));
-
-	if (!list)
-		return door_fail(err, HDB_ENOMEM, "no memory for call stacks");
-	for (uint32_t v = 0; v < t->count; v++) {
-		uint32_t n = 0;
-
-		for (uint32_t c = t->nodes[v].first_child; c; c = t->nodes[c].next)
-			list[n++] = c;
-		if (n > 1)
-			qsort_r(list, n, sizeof(*list), compare_nodes, t);
-		for (uint32_t i = 0; i < n; i++)
-			t->nodes[list[i]].next = i + 1 < n ? list[i + 1] : 0;
-		t->nodes[v].first_child = n ? list[0] : 0;
-	}
-	free(list);
-	return HDB_OK;
-}
-
-/* Parents before children, by links alone. */
-static void give_rows(const struct tree *t, struct android_allocations *a)
-{
-	uint64_t level = 0;
-	uint32_t v = t->nodes[0].first_child;
-
-	while (v) {
-		const struct node *node = &t->nodes[v];
-
-		a->rows[a->row_count++] = (struct android_allocation_row){
-			.level = level,
-			.count = node->count,
-			.bytes = node->bytes,
-			.name = node->name,
-		};
-		if (node->first_child) {
-			v = node->first_child;
-			level++;
-			continue;
-		}
-		while (v && !t->nodes[v].next) {
-			v = t->nodes[v].parent;
-			level -= level > 0;
-		}
-		v = v ? t->nodes[v].next : 0;
-	}
-}
-
-/* The text of each node's frame. */
-static int name_nodes(struct tree *t, struct android_allocations *a, struct hdb_error *err)
+int android_allocations_group(const struct android_allocations *a, enum android_allocations_by by,
+			      struct call_tree *tree, struct hdb_error *err)
 {
 	char text[FRAME_TEXT_BYTES];
 
-	for (uint32_t v = 1; v < t->count; v++) {
-		frame_text(a, &a->frames[t->nodes[v].frame], text, sizeof(text));
-		t->nodes[v].name = keep_text(a, text, err);
-		if (!t->nodes[v].name)
-			return HDB_ENOMEM;
-	}
-	return HDB_OK;
-}
+	for (size_t i = 0; i < a->count; i++) {
+		const struct android_allocation *entry = &a->list[i];
+		const struct android_frame *frames = a->frames + entry->first_frame;
+		uint32_t node = 0;
 
-/* The tree of call stacks; or of sites, which is one level deep. */
-static int group_stacks(struct android_allocations *a, bool is_site, struct hdb_error *err)
-{
-	struct tree t = { .count = 1, .slot_count = 16, .no_stack.name = "(no call stack)" };
-	int rc;
-
-	while (t.slot_count < 2 * a->frame_count + 2)
-		t.slot_count *= 2;
-	t.nodes = calloc(a->frame_count + 1, sizeof(*t.nodes));
-	t.slots = calloc(t.slot_count, sizeof(*t.slots));
-	a->rows = calloc(a->frame_count + 2, sizeof(*a->rows));
-	a->row_texts = calloc(a->frame_count + 1, sizeof(*a->row_texts));
-	if (!t.nodes || !t.slots || !a->rows || !a->row_texts) {
-		rc = door_fail(err, HDB_ENOMEM, "no memory for call stacks");
-		goto out;
+		if (by == ANDROID_BY_CLASS) {
+			TRY(call_tree_child(tree, 0, name_at(a, CLASSES, entry->class_no), &node,
+					    err));
+		} else if (by == ANDROID_BY_THREAD) { /* in the order of numbers */
+			(void)snprintf(text, sizeof(text), "%05u", (unsigned)entry->thread);
+			TRY(call_tree_child(tree, 0, text, &node, err));
+		} else if (by == ANDROID_BY_SITE && entry->depth == 0) {
+			TRY(call_tree_child(tree, 0, "(no call stack)", &node, err));
+		}
+		for (unsigned left = node                  ? 0 :
+				     by == ANDROID_BY_SITE ? 1 :
+							     entry->depth;
+		     left > 0;) {
+			frame_text(a, &frames[--left], text, sizeof(text));
+			TRY(call_tree_child(tree, node, text, &node, err));
+		}
+		if (node == 0) /* what has no call stack is in no tree */
+			continue;
+		tree->nodes[node].count++;
+		call_tree_add(&tree->nodes[node].bytes, entry->bytes);
 	}
-	for (size_t i = 0; i < a->count; i++)
-		add_stack(&t, a, &a->list[i], is_site);
-	assert(t.count <= a->frame_count + 1);
-	if ((rc = name_nodes(&t, a, err)) != HDB_OK)
-		goto out;
-	if ((rc = sort_children(&t, err)) != HDB_OK)
-		goto out;
-	give_rows(&t, a);
-	if (t.no_stack.count) {
-		a->rows[a->row_count++] = t.no_stack;
-		qsort(a->rows, a->row_count, sizeof(*a->rows), compare_rows);
-	}
-out:
-	free(t.nodes);
-	free(t.slots);
-	return rc;
-}
-
-int android_allocations_group(struct android_allocations *a, enum android_allocations_by by,
-			      struct hdb_error *err)
-{
-	return by == ANDROID_BY_STACK || by == ANDROID_BY_SITE ?
-		       group_stacks(a, by == ANDROID_BY_SITE, err) :
-		       group_flat(a, by, err);
+	return call_tree_sum(tree, err);
 }

@@ -11,6 +11,8 @@
 
 #include "heapdb.h"
 
+#include "common/call_tree.h"
+
 #include <stdbool.h>
 
 /* Files that are read: larger ones are refused. Those of real processes have some megabytes. */
@@ -86,13 +88,6 @@ enum android_allocations_by {
 	ANDROID_BY_SITE
 };
 
-struct android_allocation_row {
-	uint64_t level; /* by stack: of the tree, 0 the outermost frame */
-	uint64_t count, bytes;
-	const char *name; /* borrowed until released: a class, a frame */
-	uint64_t thread;  /* by thread */
-};
-
 struct android_allocations {
 	uint64_t count, bytes, threads, classes;
 	/* private */
@@ -101,18 +96,15 @@ struct android_allocations {
 	char **names; /* classes, then methods, then files; owned */
 	size_t name_counts[3];
 	size_t frame_count;
-	struct android_allocation_row *rows;
-	size_t row_count;
-	char **row_texts;
-	size_t row_text_count;
 };
 
 /* Reads ddmlib's format. Release it in any case. */
 int android_allocations_read(const uint8_t *data, size_t size, struct android_allocations *out,
 			     struct hdb_error *err);
-/* Makes out->rows, what has most bytes first. */
-int android_allocations_group(struct android_allocations *allocations,
-			      enum android_allocations_by by, struct hdb_error *err);
+/* Adds them up in a tree, which is empty before; of threads the names are numbers of 5 digits. */
+int android_allocations_group(const struct android_allocations *allocations,
+			      enum android_allocations_by by, struct call_tree *tree,
+			      struct hdb_error *err);
 void android_allocations_release(struct android_allocations *allocations);
 
 /* ---- for the files here ---- */

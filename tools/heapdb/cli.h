@@ -46,7 +46,7 @@ struct command {
 	/* HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL: not built in. */
 	int (*run)(struct cli *cli);
 	unsigned flags;
-	unsigned options;     /* enum option_group, those that it takes */
+	uint64_t options;     /* enum option_group, those that it takes */
 	const char *query;    /* the query that it asks, or NULL */
 	const char *synopsis; /* what follows its name */
 	const char *summary;  /* one line */
@@ -124,6 +124,7 @@ int cmd_strip(struct cli *cli);
 int cmd_redact(struct cli *cli);
 int cmd_meminfo(struct cli *cli);
 int cmd_allocations(struct cli *cli);
+int cmd_jfr(struct cli *cli);
 int cmd_report(struct cli *cli);
 int cmd_diff(struct cli *cli);
 int cmd_mcp(struct cli *cli);
@@ -226,6 +227,9 @@ struct file_text {
 
 /* Reads all of a file, of "-" the standard input. HDB_ELIMIT: it has more than size_max bytes. */
 int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct file_text *out);
+
+/* Puts the name of the file before the message of its reader, which returned `rc`. */
+int cli_name_file(struct cli *cli, const char *name, int rc);
 
 /* schema.c: prints the JSON Schema of all that --json prints. */
 void schema_print(struct output *out);

@@ -158,7 +158,7 @@ static void put_queries(struct output *out)
 static void put_common_options(struct output *out, const struct command *command,
 			       const struct hdb_query_spec *query)
 {
-	const unsigned groups = options_groups(command, query);
+	const uint64_t groups = options_groups(command, query);
 
 	output_string(out, query ? "\nOptions shared with other queries:\n" : "\nOptions:\n");
 	for (const struct option_info *o = option_table; o->name; o++) {
@@ -409,8 +409,8 @@ static void put_targets(struct output *out, const struct hdb_query_spec *query)
 static void put_untaken(struct output *out, const struct hdb_query_spec *query, const char *owner)
 {
 	const struct command *command = cli_find_command(query->is_query ? "query" : query->name);
-	const unsigned all = options_groups(command ? command : cli_find_command("export"), NULL);
-	const unsigned taken =
+	const uint64_t all = options_groups(command ? command : cli_find_command("export"), NULL);
+	const uint64_t taken =
 		options_groups(command ? command : cli_find_command("export"), query);
 
 	for (const struct option_info *o = option_table; o->name; o++) {
@@ -465,7 +465,7 @@ static void put_names(struct output *out)
 	for (const struct command *c = commands; c->name; c++) {
 		/* "export", "dump" */
 		const char *blank = strchr(c->name, ' ');
-		const unsigned groups =
+		const uint64_t groups =
 			options_groups(c, c->query ? hdb_query_named(c->query) : NULL);
 
 		if (!c->run)

@@ -1,6 +1,7 @@
 /*
  * heapdb/cmd_meminfo.c - meminfo and allocations: files of Android beside dumps, as rows.
  */
+#include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 
@@ -13,17 +14,6 @@
 #include <string.h>
 
 #define SUMMARY_BYTES 512
-
-/* Puts the name of the file before the message of a reader. */
-static int name_file(struct cli *cli, const char *name, int rc)
-{
-	char message[HDB_ERROR_SIZE];
-
-	if (rc >= 0)
-		return rc;
-	snprintf(message, sizeof(message), "%s", cli->err.message);
-	return door_fail(&cli->err, rc, "%.100s: %.300s", name, message);
-}
 
 /* ---- meminfo ---- */
 
@@ -305,8 +295,8 @@ int cmd_meminfo(struct cli *cli)
 			"with one");
 	if ((rc = cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file)) != HDB_OK)
 		goto out;
-	rc = name_file(cli, opt->operands[0],
-		       android_memory_read(file.data, file.size, &m.memory, &cli->err));
+	rc = cli_name_file(cli, opt->operands[0],
+			   android_memory_read(file.data, file.size, &m.memory, &cli->err));
 	if (rc != HDB_OK)
 		goto out;
 	if (opt->operand_count == 2 && (rc = ask_dump(&m, opt->operands[1])) != HDB_OK)
@@ -325,75 +315,85 @@ enum { ALLOC_LEVEL, ALLOC_NAME, ALLOC_THREAD, ALLOC_COUNT, ALLOC_BYTES, ALLOC_CO
 static const struct hdb_column allocation_columns[ALLOC_COLUMNS] = {
 	{ "level", HDB_TYPE_COUNT, "level",
 	  "by stack: 0 for the outermost frame; what it calls follows" },
-	{ "name", HDB_TYPE_TEXT, "name", "the class, or the frame" },
+	{ "name", HDB_TYPE_TEXT, "name", "the class, the thread, or the frame" },
 	{ "thread", HDB_TYPE_COUNT, "thread", "by thread: the VM's number of it" },
 	{ "objects", HDB_TYPE_COUNT, "objects", "allocations" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "of them" },
 };
 
-struct allocations {
-	struct android_allocations list;
+struct calls {
+	const struct call_tree *tree;
 	size_t at;
 	struct hdb_value cells[ALLOC_COLUMNS];
 };
 
-static int allocation_next(void *ctx, struct hdb_error *err)
+static int calls_next(void *ctx, struct hdb_error *err)
 {
-	struct allocations *a = ctx;
-	const struct android_allocation_row *row;
+	struct calls *c = ctx;
+	const struct call_node *node;
 
 	(void)err;
-	assert(a->at <= a->list.row_count);
-	if (a->at == a->list.row_count)
+	if (c->at + 1 >= c->tree->count)
 		return HDB_END;
-	row = &a->list.rows[a->at++];
-	a->cells[ALLOC_LEVEL] = number_value(HDB_TYPE_COUNT, row->level);
-	if (row->name)
-		a->cells[ALLOC_NAME] = text_value(row->name);
-	a->cells[ALLOC_THREAD] = number_value(HDB_TYPE_COUNT, row->thread);
-	a->cells[ALLOC_COUNT] = number_value(HDB_TYPE_COUNT, row->count);
-	a->cells[ALLOC_BYTES] = number_value(HDB_TYPE_BYTES, row->bytes);
+	node = &c->tree->nodes[c->tree->order[c->at++]];
+	c->cells[ALLOC_LEVEL] = number_value(HDB_TYPE_COUNT, node->level);
+	c->cells[ALLOC_NAME] = text_value(node->name);
+	c->cells[ALLOC_THREAD] = number_value(HDB_TYPE_COUNT, strtoull(node->name, NULL, 10));
+	c->cells[ALLOC_COUNT] = number_value(HDB_TYPE_COUNT, node->count);
+	c->cells[ALLOC_BYTES] = number_value(HDB_TYPE_BYTES, node->bytes);
 	return HDB_OK;
 }
 
-static int print_allocations(struct cli *cli, struct allocations *a, enum android_allocations_by by)
+int print_calls(struct cli *cli, const struct answer *plain, const struct call_tree *tree,
+		bool is_numbered)
 {
-	const struct own_fact facts[] = {
-		number_fact("objects", "objects", HDB_TYPE_COUNT, a->list.count),
-		number_fact("bytes", "bytes", HDB_TYPE_BYTES, a->list.bytes),
-		number_fact("threads", "threads", HDB_TYPE_COUNT, a->list.threads),
-		number_fact("classes", "classes", HDB_TYPE_COUNT, a->list.classes),
-	};
+	const enum calls_by by = (enum calls_by)cli->opt.by;
+	struct calls calls = { .tree = tree };
 	const struct row_source source = {
-		.ctx = a,
+		.ctx = &calls,
 		.count = ALLOC_COLUMNS,
 		.columns = allocation_columns,
-		.cells = a->cells,
-		.row_count = a->list.row_count,
-		.next = allocation_next,
+		.cells = calls.cells,
+		.row_count = tree->count ? tree->count - 1 : 0,
+		.next = calls_next,
 	};
-	struct answer answer = { .name = "allocations",
-				 .source = &source,
-				 .facts = facts,
-				 .fact_count = sizeof(facts) / sizeof(facts[0]),
-				 .limit = cli->opt.limit };
+	struct answer answer = *plain;
 
+	answer.source = &source;
 	answer.picked = calloc(ALLOC_COLUMNS, sizeof(answer.picked[0]));
 	if (!answer.picked)
 		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a list of columns");
-	if (by == ANDROID_BY_STACK)
+	if (by == CALLS_BY_STACK)
 		answer.picked[answer.picked_count++] = ALLOC_LEVEL;
-	answer.picked[answer.picked_count++] = by == ANDROID_BY_THREAD ? ALLOC_THREAD : ALLOC_NAME;
+	answer.picked[answer.picked_count++] =
+		is_numbered && by == CALLS_BY_THREAD ? ALLOC_THREAD : ALLOC_NAME;
 	answer.picked[answer.picked_count++] = ALLOC_COUNT;
 	answer.picked[answer.picked_count++] = ALLOC_BYTES;
 	return print_answer(cli, &answer);
 }
 
+static int print_allocations(struct cli *cli, const struct android_allocations *list,
+			     const struct call_tree *tree)
+{
+	const struct own_fact facts[] = {
+		number_fact("objects", "objects", HDB_TYPE_COUNT, list->count),
+		number_fact("bytes", "bytes", HDB_TYPE_BYTES, list->bytes),
+		number_fact("threads", "threads", HDB_TYPE_COUNT, list->threads),
+		number_fact("classes", "classes", HDB_TYPE_COUNT, list->classes),
+	};
+	const struct answer answer = { .name = "allocations",
+				       .facts = facts,
+				       .fact_count = sizeof(facts) / sizeof(facts[0]),
+				       .limit = cli->opt.limit };
+
+	return print_calls(cli, &answer, tree, true);
+}
+
 int cmd_allocations(struct cli *cli)
 {
-	struct allocations a = { 0 };
+	struct android_allocations list = { 0 };
+	struct call_tree tree = { 0 };
 	struct options *opt = &cli->opt;
-	const enum android_allocations_by by = (enum android_allocations_by)opt->by;
 	struct file_text file = { 0 };
 	int rc;
 
@@ -403,16 +403,17 @@ int cmd_allocations(struct cli *cli)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
 	if ((rc = cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file)) != HDB_OK)
 		goto out;
-	rc = name_file(cli, opt->operands[0],
-		       android_allocations_read((const uint8_t *)file.data, file.size, &a.list,
-						&cli->err));
-	if (rc != HDB_OK)
-		goto out;
-	if ((rc = android_allocations_group(&a.list, by, &cli->err)) != HDB_OK)
-		goto out;
-	rc = print_allocations(cli, &a, by);
+	rc = cli_name_file(
+		cli, opt->operands[0],
+		android_allocations_read((const uint8_t *)file.data, file.size, &list, &cli->err));
+	if (rc == HDB_OK)
+		rc = android_allocations_group(&list, (enum android_allocations_by)opt->by, &tree,
+					       &cli->err);
+	if (rc == HDB_OK)
+		rc = print_allocations(cli, &list, &tree);
 out:
-	android_allocations_release(&a.list);
+	call_tree_release(&tree);
+	android_allocations_release(&list);
 	free(file.data);
 	return rc;
 }

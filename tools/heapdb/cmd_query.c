@@ -2,6 +2,7 @@
  * heapdb/cmd_query.c - query, info, check and diff: one question to the library, and its
  * answer printed. Knows no query by name: options, columns and facts are the library's.
  */
+#include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 #include "heapdb/prose.h"
@@ -103,8 +104,14 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 				 cli_notes(cli) :
 				 NULL,
 	};
+	struct sampled sampled = { 0 };
 	int rc = HDB_OK;
 
+	if (cli->opt.jfr) {
+		answer.source = &sampled.source;
+		if ((rc = sampled_open(cli, cli->opt.jfr, rows, &sampled)) != HDB_OK)
+			goto out;
+	}
 	if (cli->opt.columns)
 		rc = answer_pick(&answer, cli->opt.columns);
 	else if (cli->opt.format != FORMAT_JSON && cli->opt.format != FORMAT_JSONL)
@@ -120,6 +127,7 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 out:
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
+	sampled_release(&sampled);
 	return rc;
 }
 

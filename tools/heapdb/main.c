@@ -25,7 +25,8 @@
 	(WORK_OPTIONS | OPTIONS_JSON | OPTIONS_HUMAN | OPTIONS_ROWS | OPTIONS_COLUMNS | \
 	 OPTIONS_LIMIT | OPTIONS_SORT | OPTIONS_WHERE | OPTIONS_TREES | OPTIONS_FORMAT)
 #define QUERY_OPTIONS \
-	(OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_TABLE | OPTIONS_STACKS | OPTIONS_RULES)
+	(OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_TABLE | OPTIONS_STACKS | OPTIONS_RULES | \
+	 OPTIONS_JFR)
 #define FORMAT_OPTIONS \
 	(OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_FORMAT | OPTIONS_LIMIT)
 #define DUMP_OPTIONS (WORK_OPTIONS | OPTIONS_OUTPUT | OPTIONS_JSON | OPTIONS_HUMAN)
@@ -111,9 +112,15 @@ const struct command commands[] = {
 	  "Android: what `dumpsys meminfo` or /proc/PID/smaps reports, compared with a dump",
 	  NULL },
 	{ "allocations", cmd_allocations, WRITES,
-	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_ALLOCATIONS,
+	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_COLUMNS | OPTIONS_HUMAN |
+		  OPTIONS_ALLOCATIONS,
 	  NULL, "FILE.alloc|- [--by class|thread|stack|site] [options]",
 	  "Android: what the allocation tracker recorded", NULL },
+	{ "jfr", cmd_jfr, WRITES,
+	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_COLUMNS | OPTIONS_HUMAN |
+		  OPTIONS_ALLOCATIONS,
+	  NULL, "FILE.jfr|- [old-objects|allocations|gc|cpu] [--by class|thread|stack|site]",
+	  "what Flight Recorder sampled of objects, allocations, the heap and CPU time", NULL },
 	{ "mcp", cmd_mcp, 0, OPTIONS_MEMORY, NULL, "FOLDER... [options]",
 	  "serve an assistant on standard input and output (Model Context Protocol)", NULL },
 	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR | prune DIR [options]",

@@ -38,6 +38,8 @@ const struct option_info option_table[] = {
 	  "folder for private files if the database cannot be written (default: $TMPDIR or /tmp)" },
 	{ "rules", "FILE", OPTIONS_RULES, 0, TEXT(rules),
 	  "your own rules for `explain`, tried before the built-in ones (default: $HEAPDB_RULES)" },
+	{ "jfr", "FILE", OPTIONS_JFR, 0, TEXT(jfr),
+	  "a recording of Flight Recorder: which objects it sampled, and where they were allocated" },
 	{ "live", NULL, OPTIONS_CAPTURE, 0, FLAG(live),
 	  "reachable objects only: the VM collects garbage first (default)" },
 	{ "all", NULL, OPTIONS_CAPTURE, 0, FLAG(all), "unreachable objects, too" },
@@ -186,7 +188,7 @@ const struct option_info option_table[] = {
 struct parser {
 	const struct command *command;
 	const struct hdb_query_spec *spec;
-	unsigned groups;
+	uint64_t groups;
 	struct arguments args;
 	struct option longs[OPTIONS_MAX + 1];
 	char shorts[16];
@@ -233,31 +235,33 @@ static bool can_be_drawn(const struct hdb_query_spec *spec)
 	       (has_column(spec, "retained") || has_column(spec, "below_shallow"));
 }
 
-unsigned options_groups(const struct command *command, const struct hdb_query_spec *query)
+uint64_t options_groups(const struct command *command, const struct hdb_query_spec *query)
 {
-	unsigned groups = command->options | OPTIONS_HELP;
+	uint64_t groups = command->options | OPTIONS_HELP;
 
 	if (query) /* it has its own, or none */
-		groups &= ~(unsigned)OPTIONS_TABLES_ALL;
+		groups &= ~(uint64_t)OPTIONS_TABLES_ALL;
 	if (query && query->is_tree)
-		groups &= ~(unsigned)OPTIONS_WHERE;
+		groups &= ~(uint64_t)OPTIONS_WHERE;
 	if (query && !has_fact(query, "rules_tried"))
-		groups &= ~(unsigned)OPTIONS_RULES;
+		groups &= ~(uint64_t)OPTIONS_RULES;
 	if (query && !has_bytes(query->columns, query->column_count) &&
 	    !has_bytes(query->facts, query->fact_count))
-		groups &= ~(unsigned)OPTIONS_HUMAN;
+		groups &= ~(uint64_t)OPTIONS_HUMAN;
+	if (query && strcmp(query->name, "leaks") != 0)
+		groups &= ~OPTIONS_JFR;
 	if (query && !(prose_of(query->name) && prose_of(query->name)->has_stacks))
-		groups &= ~(unsigned)OPTIONS_STACKS;
+		groups &= ~(uint64_t)OPTIONS_STACKS;
 	if (query && !can_be_drawn(query))
-		groups &= ~(unsigned)OPTIONS_TREES;
+		groups &= ~(uint64_t)OPTIONS_TREES;
 	if (groups & OPTIONS_EXPORT) /* it has all formats */
-		groups &= ~(unsigned)OPTIONS_FORMAT;
+		groups &= ~(uint64_t)OPTIONS_FORMAT;
 	else if (groups & OPTIONS_TREES)
 		groups ^= OPTIONS_FORMAT | OPTIONS_TREE_FORMAT;
 	return groups;
 }
 
-const struct option_info *options_find(const char *name, size_t size, unsigned groups)
+const struct option_info *options_find(const char *name, size_t size, uint64_t groups)
 {
 	for (const struct option_info *o = option_table; o->name; o++)
 		if (o->groups & groups && strncmp(o->name, name, size) == 0 && !o->name[size])
@@ -685,7 +689,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 	return HDB_OK;
 }
 
-int options_only(const struct options *opt, unsigned groups, const char *what,
+int options_only(const struct options *opt, uint64_t groups, const char *what,
 		 struct hdb_error *err)
 {
 	for (size_t i = 0; i < opt->given_count; i++) {

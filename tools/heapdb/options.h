@@ -54,8 +54,9 @@ enum option_group {
 	OPTIONS_STACKS = 1 << 30       /* those with stacks: options_groups */
 };
 
-/* One more, those whose answers try rules on classes: an enum has no room for it. */
-#define OPTIONS_RULES (1u << 31)
+/* An enum has no room for more: those whose answers try rules on classes, and leaks. */
+#define OPTIONS_RULES (UINT64_C(1) << 31)
+#define OPTIONS_JFR (UINT64_C(1) << 32)
 
 /* In the order of the words of --format. */
 enum format {
@@ -76,8 +77,8 @@ enum format {
 
 /* What the command line said; zeros where it said nothing. */
 struct options {
-	const char *db, *dump, *tmp, *rules, *output, *layout, *mapping, *fetch, *sort, *columns,
-		*where;
+	const char *db, *dump, *tmp, *rules, *jfr, *output, *layout, *mapping, *fetch, *sort,
+		*columns, *where;
 	const char *table;     /* of export: a table of SQL; NULL: a query, or a statement */
 	uint64_t memory_bytes; /* 0: not given */
 	unsigned threads;      /* 0: not given */
@@ -127,7 +128,7 @@ enum option_kind {
 struct option_info {
 	const char *name;
 	const char *argument; /* NULL: a switch */
-	unsigned groups;      /* enum option_group */
+	uint64_t groups;      /* enum option_group */
 	int letter;           /* 'o' for -o, 0: none */
 	enum option_kind kind;
 	unsigned place; /* of the member of struct options */
@@ -142,10 +143,10 @@ extern const struct option_info option_table[];
  * The groups of options that a command takes; with a query (may be NULL) those that make sense for
  * its rows. Help, completion and options_parse go by it.
  */
-unsigned options_groups(const struct command *command, const struct hdb_query_spec *query);
+uint64_t options_groups(const struct command *command, const struct hdb_query_spec *query);
 
 /* The table's option of that name which the groups have, or NULL. */
-const struct option_info *options_find(const char *name, size_t size, unsigned groups);
+const struct option_info *options_find(const char *name, size_t size, uint64_t groups);
 
 /* Which places of argv a command's line has: argv[0] is the command's name. */
 struct arguments {
@@ -176,7 +177,7 @@ bool options_given(const struct options *opt, const char *name);
  * HDB_EUSAGE if an option of none of the groups was given; `what` takes only those. For commands
  * that take fewer options in one of their forms.
  */
-int options_only(const struct options *opt, unsigned groups, const char *what,
+int options_only(const struct options *opt, uint64_t groups, const char *what,
 		 struct hdb_error *err);
 
 /* Whether an option of the query was given by this name of an earlier version. */

@@ -223,10 +223,14 @@ static void put_object(struct output *out, const struct hdb_rows *rows)
 
 /* A row of a list, and what else it says. */
 static void put_row(struct output *out, const struct render_style *style,
-		    const struct hdb_rows *rows)
+		    const struct answer *answer)
 {
+	const struct hdb_rows *rows = answer->rows;
 	const struct hdb_value *text = rows_value(rows, "text");
 
+	if (answer->source) /* where a recording says more */
+		text = answer->source->value(answer->source->ctx,
+					     hdb_rows_find_column(rows, "text"));
 	/* others that are 0.00 % of the heap say nothing */
 	if (!has_value(rows_value(rows, "class")) && rows_value(rows, "percent")->d < 0.005)
 		return;
@@ -354,7 +358,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 			}
 			if (list != open)
 				put_list_head(out, rows, list);
-			put_row(out, style, rows);
+			put_row(out, style, answer);
 		} else {
 			put_stack(out, rows);
 		}

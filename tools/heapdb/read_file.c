@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,4 +67,14 @@ int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct fil
 		out->data = NULL;
 	}
 	return rc;
+}
+
+int cli_name_file(struct cli *cli, const char *name, int rc)
+{
+	char message[HDB_ERROR_SIZE];
+
+	if (rc >= 0)
+		return rc;
+	snprintf(message, sizeof(message), "%s", cli->err.message);
+	return door_fail(&cli->err, rc, "%.100s: %.300s", name, message);
 }

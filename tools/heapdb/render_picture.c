@@ -38,6 +38,8 @@ static int find_columns(const struct answer *answer, struct columns *columns)
 	columns->bytes = column_named(answer, "retained");
 	if (columns->bytes == NO_COLUMN)
 		columns->bytes = column_named(answer, "below_shallow");
+	if (columns->bytes == NO_COLUMN)
+		columns->bytes = column_named(answer, "bytes");
 	if (columns->level == NO_COLUMN || columns->name == NO_COLUMN ||
 	    columns->bytes == NO_COLUMN || answer->sort)
 		return door_fail(answer->err, HDB_EUSAGE,

@@ -201,7 +201,7 @@ static const struct {
 } others[] = {
 	{ "import", "import" },     { "capture", "capture" },      { "meminfo", "table" },
 	{ "allocations", "table" }, { "export bitmaps", "table" }, { "sql", "table" },
-	{ "oql", "table" },         { "notes", "table" },
+	{ "oql", "table" },         { "notes", "table" },          { "jfr", "table" },
 };
 #define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
 

@@ -1,0 +1,816 @@
+/*
+ * jfr/jfr.c - reads chunks of recordings: a header, events, among them the metadata (types and
+ * their fields) and checkpoints (constants by type and key). Numbers in the header are big-endian;
+ * all others have 7 bits a byte, the lowest first, in 9 bytes at most.
+ *
+ *     event:      size, type, fields
+ *     metadata:   size, 0, start, duration, number, strings, a tree of elements
+ *     element:    name, attributes (pairs of strings), children; names are places of strings
+ *     checkpoint: size, 1, start, duration, distance to the one before, kind, pools
+ *     pool:       type, constants, each a key and the fields of its type
+ *
+ * One chunk is open at a time: its types, and its constants by type and key, which are only places;
+ * they are decoded when a field leads there, so cycles among them are harmless. Of several with one
+ * key the first counts, as in the JDK.
+ */
+#include "jfr/jfr.h"
+
+#include "common/descriptor.h"
+#include "common/fail.h"
+#include "common/grow.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER_BYTES 68u
+/* Bytes of a text that are kept. */
+#define TEXT_MAX 4096u
+/* Structures in one another, in a value that is passed over; those of the JDK have 3. */
+#define DEPTH_MAX 16
+#define NO_TYPE UINT32_MAX
+
+enum primitive { STRUCTURE, BYTE, CHAR, SHORT, INT, LONG, FLOAT, DOUBLE, STRING };
+
+struct type {
+	uint64_t id;
+	uint32_t name; /* in texts */
+	uint32_t first_field, field_count;
+	enum primitive primitive;
+};
+
+struct field {
+	uint32_t name; /* in texts */
+	uint32_t type; /* its place */
+	uint64_t type_id;
+	bool is_constant, is_list;
+};
+
+struct constant {
+	uint64_t key;
+	uint32_t type, at, end, memo;
+};
+
+struct jfr {
+	const uint8_t *data;
+	uint32_t size, next; /* next: of the file, where the chunk after this one begins */
+	uint32_t at, end;    /* events of this chunk that are to come */
+	unsigned chunks;
+	bool is_damaged; /* an event or a constant ends within a field */
+	int64_t start_ns, start_ticks;
+	double ticks_per_ns;
+	struct bytes texts; /* strings of the metadata, each with its zero */
+	struct type *types; /* by id */
+	struct field *fields;
+	struct constant *constants; /* by type, key, place */
+	size_t type_count, type_room, field_count, field_room, constant_count, constant_room;
+	uint32_t kinds[JFR_KINDS]; /* their types */
+	struct bytes scratch;
+};
+
+/* ---- bytes ---- */
+
+struct cursor {
+	struct jfr *jfr;
+	uint32_t at, end;
+};
+
+/* `n` bytes, or NULL at the end, where the cursor stays. */
+static const uint8_t *take(struct cursor *c, uint64_t n)
+{
+	assert(c->at <= c->end);
+	assert(c->end <= c->jfr->size);
+	if (n > c->end - c->at) {
+		c->jfr->is_damaged = true;
+		c->at = c->end;
+		return NULL;
+	}
+	c->at += (uint32_t)n;
+	return c->jfr->data + c->at - n;
+}
+
+static uint64_t number(struct cursor *c)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		const uint8_t *p = take(c, 1);
+
+		if (!p)
+			return 0;
+		if (shift == 56 || *p < 0x80)
+			return value | (uint64_t)*p << shift;
+		value |= (uint64_t)(*p & 0x7f) << shift;
+	}
+}
+
+/* The number of things that follow, each of a byte or more. */
+static uint32_t count_of(struct cursor *c)
+{
+	const uint64_t count = number(c);
+
+	if (count <= c->end - c->at)
+		return (uint32_t)count;
+	c->jfr->is_damaged = true;
+	c->at = c->end;
+	return 0;
+}
+
+static uint64_t big_endian(const uint8_t *p, unsigned bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		value = value << 8 | p[i];
+	return value;
+}
+
+static void put_character(struct bytes *out, uint32_t character)
+{
+	char utf8[4];
+
+	/* A zero would end the text. */
+	bytes_add(out, utf8, escape_utf8(utf8, character ? character : 0xfffd));
+}
+
+/* Units of UTF-16, each a number. */
+static void put_units(struct cursor *c, struct bytes *out)
+{
+	const size_t start = out->size;
+	uint32_t high = 0;
+
+	for (uint32_t left = count_of(c); left > 0; left--) {
+		const uint32_t unit = (uint16_t)number(c);
+
+		if (out->size - start >= TEXT_MAX)
+			continue;
+		if (high && (unit & 0xfc00) == 0xdc00) {
+			put_character(out, 0x10000 + ((high & 0x3ff) << 10) + (unit & 0x3ff));
+			high = 0;
+			continue;
+		}
+		if (high)
+			put_character(out, high);
+		high = (unit & 0xfc00) == 0xd800 ? unit : 0;
+		if (!high)
+			put_character(out, unit);
+	}
+	if (high)
+		put_character(out, high);
+}
+
+/* A character of two surrogates, each encoded by itself, as the VM has names; 0: there is none. */
+static uint32_t surrogates(const uint8_t *p, uint32_t size)
+{
+	if (size < 6 || p[0] != 0xed || (p[1] & 0xf0) != 0xa0 || p[3] != 0xed ||
+	    (p[4] & 0xf0) != 0xb0)
+		return 0;
+	return 0x10000 +
+	       ((p[1] & 0xfu) << 16 | (p[2] & 0x3fu) << 10 | (p[4] & 0xfu) << 6 | (p[5] & 0x3fu));
+}
+
+static void put_bytes(struct cursor *c, bool is_utf8, struct bytes *out)
+{
+	uint32_t size = count_of(c);
+	const uint8_t *p = take(c, size);
+
+	size = size < TEXT_MAX ? size : TEXT_MAX;
+	for (uint32_t i = 0; i < size;) {
+		uint32_t character = is_utf8 ? surrogates(p + i, size - i) : p[i];
+		size_t taken = is_utf8 ? 6 : 1;
+
+		if (is_utf8 && !character)
+			taken = utf8_decode((const char *)p + i, size - i, &character);
+		put_character(out, taken ? character : 0xfffd);
+		i += taken ? (uint32_t)taken : 1;
+	}
+}
+
+/* Appends a string, or passes over it (NULL). 0: it is null; 2: it is the constant *key. */
+static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
+{
+	const uint8_t *p = take(c, 1);
+	const int encoding = p ? *p : 0;
+
+	if (encoding > 5) {
+		c->jfr->is_damaged = true;
+	} else if (encoding == 2) {
+		*key = number(c);
+	} else if (encoding == 4 && !out) {
+		for (uint32_t left = count_of(c); left > 0; left--)
+			(void)number(c);
+	} else if (encoding == 4) {
+		put_units(c, out);
+	} else if (encoding >= 3 && !out) {
+		(void)take(c, number(c));
+	} else if (encoding >= 3) {
+		put_bytes(c, encoding == 3, out);
+	}
+	return encoding;
+}
+
+/* ---- types ---- */
+
+static int compare_types(const void *a, const void *b)
+{
+	const struct type *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static uint32_t type_of_id(const struct jfr *j, uint64_t id)
+{
+	const struct type key = { .id = id };
+	const struct type *found = j->type_count ? bsearch(&key, j->types, j->type_count,
+							   sizeof(*j->types), compare_types) :
+						   NULL;
+
+	return found ? (uint32_t)(found - j->types) : NO_TYPE;
+}
+
+static enum primitive primitive_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum primitive primitive;
+	} known[] = {
+		{ "boolean", BYTE }, { "byte", BYTE },     { "char", CHAR },
+		{ "short", SHORT },  { "int", INT },       { "long", LONG },
+		{ "float", FLOAT },  { "double", DOUBLE }, { "java.lang.String", STRING },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(name, known[i].name) == 0)
+			return known[i].primitive;
+	return STRUCTURE;
+}
+
+/* Attributes of elements that mean something here; places in texts, 0: not there. */
+struct attributes {
+	uint32_t name, id, class_id, is_constant, is_list;
+};
+
+static struct attributes read_attributes(struct cursor *c, const uint32_t *strings, uint32_t count)
+{
+	const char *texts = c->jfr->texts.data;
+	struct attributes a = { 0 };
+
+	for (uint32_t left = count_of(c); left > 0; left--) {
+		const uint64_t key = number(c), value = number(c);
+		const struct {
+			const char *name;
+			uint32_t *place;
+		} known[] = { { "name", &a.name },
+			      { "id", &a.id },
+			      { "class", &a.class_id },
+			      { "constantPool", &a.is_constant },
+			      { "dimension", &a.is_list } };
+
+		for (size_t i = 0; key < count && value < count && i < 5; i++)
+			if (strcmp(texts + strings[key], known[i].name) == 0)
+				*known[i].place = strings[value];
+	}
+	return a;
+}
+
+static int add_type(struct jfr *j, const struct attributes *a, struct hdb_error *err)
+{
+	if (j->type_count == j->type_room && !GROW(j->types, j->type_room))
+		return door_fail(err, HDB_ENOMEM, "no memory for types");
+	j->types[j->type_count++] = (struct type){
+		.id = strtoull(j->texts.data + a->id, NULL, 10),
+		.name = a->name,
+		.first_field = (uint32_t)j->field_count,
+		.primitive = primitive_of(j->texts.data + a->name),
+	};
+	return HDB_OK;
+}
+
+static int add_field(struct jfr *j, const struct attributes *a, struct hdb_error *err)
+{
+	if (j->type_count == 0)
+		return HDB_OK;
+	if (j->field_count == j->field_room && !GROW(j->fields, j->field_room))
+		return door_fail(err, HDB_ENOMEM, "no memory for fields");
+	j->fields[j->field_count++] = (struct field){
+		.name = a->name,
+		.type_id = strtoull(j->texts.data + a->class_id, NULL, 10),
+		.is_constant = strcmp(j->texts.data + a->is_constant, "true") == 0,
+		.is_list = a->is_list != 0,
+	};
+	j->types[j->type_count - 1].field_count++;
+	return HDB_OK;
+}
+
+/* Elements come parents first: it is enough to know how many are to come. */
+static int read_elements(struct cursor *c, const uint32_t *strings, uint32_t count,
+			 struct hdb_error *err)
+{
+	for (uint64_t left = 1; left > 0 && c->at < c->end; left--) {
+		const uint64_t name = number(c);
+		const char *kind = c->jfr->texts.data + (name < count ? strings[name] : 0);
+		const struct attributes a = read_attributes(c, strings, count);
+
+		left += count_of(c);
+		if (strcmp(kind, "class") == 0)
+			TRY(add_type(c->jfr, &a, err));
+		else if (strcmp(kind, "field") == 0)
+			TRY(add_field(c->jfr, &a, err));
+	}
+	return HDB_OK;
+}
+
+/* Finds the types of fields, and of the events that are asked for. */
+static void link_types(struct jfr *j)
+{
+	static const char *const names[JFR_KINDS] = { "jdk.OldObjectSample",
+						      "jdk.ObjectAllocationSample",
+						      "jdk.GCHeapSummary", "jdk.ThreadCPULoad" };
+
+	if (j->type_count)
+		qsort(j->types, j->type_count, sizeof(*j->types), compare_types);
+	for (size_t i = 0; i < j->field_count; i++) {
+		j->fields[i].type = type_of_id(j, j->fields[i].type_id);
+		j->is_damaged |= j->fields[i].type == NO_TYPE;
+	}
+	for (int kind = 0; kind < JFR_KINDS; kind++) {
+		j->kinds[kind] = NO_TYPE;
+		for (uint32_t i = 0; i < j->type_count; i++)
+			if (strcmp(j->texts.data + j->types[i].name, names[kind]) == 0)
+				j->kinds[kind] = i;
+	}
+}
+
+/* The header of an event; false: it is none. The cursor is then at its fields, and ends with it. */
+static bool read_event(struct cursor *c, uint64_t *type)
+{
+	const uint32_t start = c->at;
+	const uint64_t size = number(c);
+
+	if (size > c->end - start || size <= c->at - start)
+		return false;
+	c->end = start + (uint32_t)size;
+	*type = number(c);
+	return !c->jfr->is_damaged;
+}
+
+static int read_metadata(struct jfr *j, struct cursor c, struct hdb_error *err)
+{
+	uint32_t count, *strings;
+	uint64_t type, key;
+	int rc;
+
+	j->texts.size = j->type_count = j->field_count = 0;
+	bytes_add(&j->texts, "", 1);
+	if (!read_event(&c, &type) || type != 0)
+		return door_fail(err, HDB_EFORMAT, "no metadata at offset %" PRIu32, c.at);
+	for (int i = 0; i < 3; i++) /* start, duration, number */
+		(void)number(&c);
+	count = count_of(&c);
+	strings = calloc(count + 1, sizeof(*strings));
+	for (uint32_t i = 0; strings && i < count; i++) {
+		strings[i] = (uint32_t)j->texts.size;
+		(void)read_string(&c, &j->texts, &key);
+		bytes_add(&j->texts, "", 1);
+	}
+	rc = strings && !j->texts.failed ? read_elements(&c, strings, count, err) :
+					   door_fail(err, HDB_ENOMEM, "no memory for metadata");
+	free(strings);
+	if (rc == HDB_OK)
+		link_types(j);
+	return rc;
+}
+
+/* ---- values ---- */
+
+static void skip_primitive(struct cursor *c, enum primitive primitive)
+{
+	uint64_t key;
+
+	if (primitive == STRING)
+		(void)read_string(c, NULL, &key);
+	else if (primitive == BYTE || primitive == FLOAT || primitive == DOUBLE)
+		(void)take(c, primitive == BYTE ? 1 : primitive == FLOAT ? 4 : 8);
+	else
+		(void)number(c);
+}
+
+/*
+ * Steps past these fields. Structures without a byte could be in one another without end: there are
+ * no more steps than a few for each byte.
+ */
+static void skip(struct cursor *c, const struct field *fields, uint32_t count)
+{
+	struct {
+		const struct field *fields;
+		uint32_t count, at;
+		uint64_t times;
+	} levels[DEPTH_MAX] = { { fields, count, 0, 1 } }, *level = levels;
+	const struct jfr *j = c->jfr;
+	const uint32_t start = c->at;
+
+	for (uint64_t steps = 0; !j->is_damaged; steps++) {
+		const struct field *f;
+		const struct type *type;
+		uint32_t times;
+
+		if (steps > 64 + 8 * (uint64_t)(c->at - start))
+			break;
+		if (level->at == level->count) {
+			level->at = 0;
+			if (--level->times > 0)
+				continue;
+			if (level == levels)
+				return;
+			level--;
+			continue;
+		}
+		f = &level->fields[level->at++];
+		type = &j->types[f->type];
+		times = f->is_list ? count_of(c) : 1;
+		if (f->is_constant || type->primitive) {
+			for (; times > 0 && !j->is_damaged; times--)
+				skip_primitive(c, f->is_constant ? LONG : type->primitive);
+		} else if (times > 0) {
+			if (++level == levels + DEPTH_MAX)
+				break;
+			level->fields = j->fields + type->first_field;
+			level->count = type->field_count;
+			level->at = 0;
+			level->times = times;
+		}
+	}
+	c->jfr->is_damaged = true;
+}
+
+static void skip_value(struct cursor *c, uint32_t type)
+{
+	const struct field one = { .type = type };
+
+	skip(c, &one, 1);
+}
+
+static int compare_constants(const void *a, const void *b)
+{
+	const struct constant *x = a, *y = b;
+
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int read_pool(struct cursor *c, struct hdb_error *err)
+{
+	struct jfr *j = c->jfr;
+	const uint64_t id = number(c);
+	const uint32_t type = type_of_id(j, id);
+	const uint32_t count = count_of(c);
+
+	if (type == NO_TYPE)
+		return door_fail(err, HDB_EFORMAT,
+				 "constants of the unknown type %" PRIu64 " before offset %" PRIu32,
+				 id, c->at);
+	for (uint32_t i = 0; i < count && !j->is_damaged; i++) {
+		const uint64_t key = number(c);
+
+		if (j->constant_count == j->constant_room && !GROW(j->constants, j->constant_room))
+			return door_fail(err, HDB_ENOMEM, "no memory for constants");
+		j->constants[j->constant_count++] =
+			(struct constant){ .key = key, .type = type, .at = c->at, .end = c->end };
+		skip_value(c, type);
+	}
+	return HDB_OK;
+}
+
+/* Reads all checkpoints from the cursor on. */
+static int read_constants(struct cursor all, struct hdb_error *err)
+{
+	struct jfr *j = all.jfr;
+
+	j->constant_count = 0;
+	while (all.at < all.end) {
+		struct cursor c = all;
+		uint64_t type;
+
+		if (!read_event(&c, &type))
+			return door_fail(err, HDB_EFORMAT, "no event at offset %" PRIu32, all.at);
+		for (int i = 0; type == 1 && i < 4; i++) /* start, duration, distance, kind */
+			(void)number(&c);
+		for (uint32_t left = type == 1 ? count_of(&c) : 0; left > 0; left--) {
+			TRY(read_pool(&c, err));
+			if (j->is_damaged)
+				return door_fail(err, HDB_EFORMAT,
+						 "damaged constants before offset %" PRIu32, c.at);
+		}
+		all.at = c.end;
+	}
+	if (j->constant_count)
+		qsort(j->constants, j->constant_count, sizeof(*j->constants), compare_constants);
+	return HDB_OK;
+}
+
+/* ---- chunks ---- */
+
+static int open_chunk(struct jfr *j, struct hdb_error *err)
+{
+	const uint32_t start = j->next, left = j->size - start;
+	const uint8_t *p = j->data + start;
+	struct cursor c = { j, start, j->size };
+	uint64_t size, metadata;
+
+	if (left < HEADER_BYTES)
+		return door_fail(err, HDB_ETRUNC, "ends within the header of a chunk");
+	if (memcmp(p, "FLR", 4) != 0)
+		return door_fail(err, HDB_EFORMAT, "no Flight Recorder chunk at offset %" PRIu32,
+				 start);
+	/* A first byte of flags: numbers have 7 bits a byte. */
+	if (big_endian(p + 4, 2) != 2 || !(p[67] & 1))
+		return door_fail(err, HDB_EFORMAT,
+				 "version %u.%u of the format: those of JDK 11 and later are read",
+				 (unsigned)big_endian(p + 4, 2), (unsigned)big_endian(p + 6, 2));
+	size = big_endian(p + 8, 8);
+	metadata = big_endian(p + 24, 8);
+	if (size > left)
+		return door_fail(err, HDB_ETRUNC, "ends within the chunk at offset %" PRIu32,
+				 start);
+	if (size < HEADER_BYTES || metadata < HEADER_BYTES || metadata > size)
+		return door_fail(err, HDB_EFORMAT, "damaged header of the chunk at offset %" PRIu32,
+				 start);
+	j->start_ns = (int64_t)big_endian(p + 32, 8);
+	j->start_ticks = (int64_t)big_endian(p + 48, 8);
+	j->ticks_per_ns = (double)big_endian(p + 56, 8) / 1e9;
+	j->chunks++;
+	j->next = j->end = c.end = start + (uint32_t)size;
+	c.at = start + (uint32_t)metadata;
+	TRY(read_metadata(j, c, err));
+	c.at = j->at = start + HEADER_BYTES;
+	if (j->is_damaged)
+		return door_fail(err, HDB_EFORMAT,
+				 "damaged metadata of the chunk at offset %" PRIu32, start);
+	return read_constants(c, err);
+}
+
+int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *err)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return door_fail(err, HDB_ENOMEM, "no memory for a recording");
+	if (size > JFR_SIZE_MAX)
+		return door_fail(err, HDB_ELIMIT, "larger than %u bytes", JFR_SIZE_MAX);
+	if (size < 4 || memcmp(data, "FLR", 4) != 0)
+		return door_fail(err, HDB_EFORMAT, "no recording of Flight Recorder");
+	(*out)->data = data;
+	(*out)->size = (uint32_t)size;
+	return HDB_OK;
+}
+
+void jfr_close(struct jfr *jfr)
+{
+	if (!jfr)
+		return;
+	bytes_release(&jfr->texts);
+	bytes_release(&jfr->scratch);
+	free(jfr->types);
+	free(jfr->fields);
+	free(jfr->constants);
+	free(jfr);
+}
+
+void jfr_rewind(struct jfr *jfr)
+{
+	jfr->next = jfr->at = jfr->end = 0;
+	jfr->chunks = 0;
+}
+
+unsigned jfr_chunks(const struct jfr *jfr)
+{
+	return jfr->chunks;
+}
+
+int jfr_next(struct jfr *jfr, struct jfr_event *event, struct hdb_error *err)
+{
+	for (;;) {
+		struct cursor c = { jfr, jfr->at, jfr->end };
+		uint64_t id = 0;
+		uint32_t type;
+
+		if (jfr->is_damaged)
+			return door_fail(err, HDB_EFORMAT, "a damaged event before offset %" PRIu32,
+					 jfr->at);
+		if (jfr->at == jfr->end && jfr->next == jfr->size)
+			return HDB_END;
+		if (jfr->at == jfr->end) {
+			TRY(open_chunk(jfr, err));
+			continue;
+		}
+		if (!read_event(&c, &id))
+			return door_fail(err, HDB_EFORMAT, "no event at offset %" PRIu32, jfr->at);
+		jfr->at = c.end;
+		type = type_of_id(jfr, id);
+		for (int kind = 0; type != NO_TYPE && kind < JFR_KINDS; kind++) {
+			if (jfr->kinds[kind] != type)
+				continue;
+			*event = (struct jfr_event){
+				.kind = (enum jfr_kind)kind,
+				.value = { .type = type, .at = c.at, .end = c.end },
+			};
+			return HDB_OK;
+		}
+	}
+}
+
+/* ---- fields ---- */
+
+static bool find_constant(struct jfr *j, uint32_t type, uint64_t key, struct jfr_value *out)
+{
+	size_t low = 0, high = j->constant_count;
+	const struct constant wanted = { .key = key, .type = type };
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare_constants(&j->constants[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == j->constant_count || j->constants[low].type != type ||
+	    j->constants[low].key != key)
+		return false;
+	*out = (struct jfr_value){ .type = type,
+				   .at = j->constants[low].at,
+				   .end = j->constants[low].end,
+				   .memo = &j->constants[low].memo };
+	return true;
+}
+
+/* The field itself, at the cursor. */
+static bool enter(struct cursor *c, const struct field *f, struct jfr_value *out)
+{
+	if (f->is_constant && !f->is_list)
+		return find_constant(c->jfr, f->type, number(c), out);
+	*out = (struct jfr_value){ .type = f->type };
+	out->left = f->is_list ? count_of(c) : 0;
+	out->at = c->at;
+	out->end = c->end;
+	return !(f->is_constant && f->is_list); /* the JDK has no lists of constants */
+}
+
+int jfr_find(struct jfr *jfr, const struct jfr_value *of, const char *path, struct jfr_value *out)
+{
+	struct jfr_value now = *of;
+
+	for (const char *name = path;;) {
+		const size_t size = strcspn(name, ".");
+		const struct type *type = &jfr->types[now.type];
+		const struct field *f = jfr->fields + type->first_field;
+		struct cursor c = { jfr, now.at, now.end };
+		uint32_t i = 0;
+
+		while (i < type->field_count &&
+		       (strncmp(jfr->texts.data + f[i].name, name, size) != 0 ||
+			jfr->texts.data[f[i].name + size]))
+			i++;
+		if (i == type->field_count)
+			return HDB_NOTFOUND;
+		skip(&c, f, i);
+		if (jfr->is_damaged || !enter(&c, &f[i], &now))
+			return HDB_NOTFOUND;
+		if (!name[size])
+			break;
+		name += size + 1;
+	}
+	*out = now;
+	return HDB_OK;
+}
+
+bool jfr_item(struct jfr *jfr, struct jfr_value *list, struct jfr_value *item)
+{
+	struct cursor c = { jfr, list->at, list->end };
+
+	if (list->left == 0 || jfr->is_damaged)
+		return false;
+	*item = (struct jfr_value){ .type = list->type, .at = list->at, .end = list->end };
+	skip_value(&c, list->type);
+	list->at = c.at;
+	list->left--;
+	return !jfr->is_damaged;
+}
+
+int64_t jfr_integer(struct jfr *jfr, const struct jfr_value *value)
+{
+	struct cursor c = { jfr, value->at, value->end };
+	const enum primitive primitive = jfr->types[value->type].primitive;
+
+	if (primitive == BYTE) {
+		const uint8_t *p = take(&c, 1);
+
+		return p ? (int8_t)*p : 0;
+	}
+	if (primitive < CHAR || primitive > LONG)
+		return 0;
+	return primitive == INT ? (int32_t)number(&c) : (int64_t)number(&c);
+}
+
+double jfr_real(struct jfr *jfr, const struct jfr_value *value)
+{
+	struct cursor c = { jfr, value->at, value->end };
+	const enum primitive primitive = jfr->types[value->type].primitive;
+	const unsigned size = primitive == FLOAT ? 4 : 8;
+	const uint8_t *p = primitive == FLOAT || primitive == DOUBLE ? take(&c, size) : NULL;
+	const uint64_t bits = p ? big_endian(p, size) : 0;
+	const uint32_t bits32 = (uint32_t)bits;
+	double real = 0;
+	float real32 = 0;
+
+	memcpy(&real, &bits, sizeof(real));
+	memcpy(&real32, &bits32, sizeof(real32));
+	return primitive == FLOAT ? (double)real32 : real;
+}
+
+/* As the JDK computes it; 0 for what no 64 bits have room for. */
+static int64_t nanoseconds(const struct jfr *j, uint64_t ticks)
+{
+	const double ns = (double)(int64_t)ticks / j->ticks_per_ns;
+
+	return ns > -9e18 && ns < 9e18 ? (int64_t)ns : 0;
+}
+
+int64_t jfr_span(struct jfr *jfr, const struct jfr_value *value)
+{
+	return nanoseconds(jfr, (uint64_t)jfr_integer(jfr, value));
+}
+
+int64_t jfr_time(struct jfr *jfr, const struct jfr_value *value)
+{
+	const uint64_t ticks = (uint64_t)jfr_integer(jfr, value) - (uint64_t)jfr->start_ticks;
+
+	return (int64_t)((uint64_t)jfr->start_ns + (uint64_t)nanoseconds(jfr, ticks));
+}
+
+bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)
+{
+	struct jfr_value now = *value;
+	uint64_t key = 0;
+
+	/* A symbol has its text in a field, and a text may be a constant: no more than these. */
+	for (int i = 0; i < 4; i++) {
+		const struct type *type = &jfr->types[now.type];
+		struct cursor c = { jfr, now.at, now.end };
+		int encoding = 2;
+
+		if (type->primitive == STRING)
+			encoding = read_string(&c, out, &key);
+		else if (type->primitive || !type->field_count ||
+			 !enter(&c, &jfr->fields[type->first_field], &now))
+			return false;
+		else
+			continue;
+		if (encoding != 2)
+			return encoding != 0 && !jfr->is_damaged;
+		if (!find_constant(jfr, now.type, key, &now))
+			return false;
+	}
+	return false;
+}
+
+bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)
+{
+	char name[2 * TEXT_MAX + 16];
+	struct jfr_value text;
+	size_t size;
+
+	jfr->scratch.size = 0;
+	if (jfr_find(jfr, value, "name", &text) != HDB_OK || !jfr_text(jfr, &text, &jfr->scratch))
+		return false;
+	bytes_add(&jfr->scratch, "", 1);
+	if (jfr->scratch.failed)
+		return false;
+	size = descriptor_name(jfr->scratch.data, name, sizeof(name));
+	for (size_t i = 0; i < size; i++)
+		name[i] = name[i] == '/' ? '.' : name[i];
+	bytes_add(out, name, size);
+	return true;
+}
+
+bool jfr_frame(struct jfr *jfr, const struct jfr_value *frame, struct bytes *out)
+{
+	struct jfr_value method, part, line;
+	char text[16];
+
+	if (jfr_find(jfr, frame, "method", &method) != HDB_OK)
+		return false;
+	if (jfr_find(jfr, &method, "type", &part) == HDB_OK && jfr_class(jfr, &part, out))
+		bytes_add(out, ".", 1);
+	if (jfr_find(jfr, &method, "name", &part) == HDB_OK)
+		(void)jfr_text(jfr, &part, out);
+	if (jfr_find(jfr, frame, "lineNumber", &line) == HDB_OK && jfr_integer(jfr, &line) > 0)
+		bytes_add(
+			out, text,
+			(size_t)snprintf(text, sizeof(text), ":%" PRId64, jfr_integer(jfr, &line)));
+	return true;
+}
