@@ -74,40 +74,30 @@ unsigned hdb_version_number(void)
 
 const char *hdb_result_name(int result)
 {
-	switch (result) {
-	case HDB_OK:
-		return "HDB_OK";
-	case HDB_END:
-		return "HDB_END";
-	case HDB_NOTFOUND:
-		return "HDB_NOTFOUND";
-	case HDB_EUSAGE:
-		return "HDB_EUSAGE";
-	case HDB_EEXIST:
-		return "HDB_EEXIST";
-	case HDB_EFORMAT:
-		return "HDB_EFORMAT";
-	case HDB_ETRUNC:
-		return "HDB_ETRUNC";
-	case HDB_ELIMIT:
-		return "HDB_ELIMIT";
-	case HDB_ECORRUPT:
-		return "HDB_ECORRUPT";
-	case HDB_EVERSION:
-		return "HDB_EVERSION";
-	case HDB_ECHANGED:
-		return "HDB_ECHANGED";
-	case HDB_EABSENT:
-		return "HDB_EABSENT";
-	case HDB_EIO:
-		return "HDB_EIO";
-	case HDB_ENOMEM:
-		return "HDB_ENOMEM";
-	case HDB_EINTR:
-		return "HDB_EINTR";
-	case HDB_EBUG:
-		return "HDB_EBUG";
-	default:
-		return "unknown result";
-	}
+	static const struct {
+		int result;
+		const char *name;
+	} names[] = {
+		{ HDB_OK, "HDB_OK" },
+		{ HDB_END, "HDB_END" },
+		{ HDB_NOTFOUND, "HDB_NOTFOUND" },
+		{ HDB_EUSAGE, "HDB_EUSAGE" },
+		{ HDB_EEXIST, "HDB_EEXIST" },
+		{ HDB_EFORMAT, "HDB_EFORMAT" },
+		{ HDB_ETRUNC, "HDB_ETRUNC" },
+		{ HDB_ELIMIT, "HDB_ELIMIT" },
+		{ HDB_ECORRUPT, "HDB_ECORRUPT" },
+		{ HDB_EVERSION, "HDB_EVERSION" },
+		{ HDB_ECHANGED, "HDB_ECHANGED" },
+		{ HDB_EABSENT, "HDB_EABSENT" },
+		{ HDB_EIO, "HDB_EIO" },
+		{ HDB_ENOMEM, "HDB_ENOMEM" },
+		{ HDB_EINTR, "HDB_EINTR" },
+		{ HDB_EBUG, "HDB_EBUG" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].result == result)
+			return names[i].name;
+	return "unknown result";
 }

@@ -428,8 +428,7 @@ int base_pack_end(struct pack_writer *w, struct hdb_error *err)
 	static const uint8_t pad[PAD];
 	const int r = base_bytes_append(w->out, pad, PAD, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	store32((uint8_t *)w->out->data + w->start, (uint32_t)(w->out->count - w->start));
 	return r;
 }

@@ -102,8 +102,7 @@ static int take_all(struct run *run, struct hdb_error *err)
 			if (run->p->consume)
 				r = run->p->consume(run->p->ctx, at, take, err);
 			pthread_mutex_lock(&run->lock);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(r);
 			slot->state = SLOT_FREE;
 			take++;
 			pthread_cond_broadcast(&run->changed);

@@ -38,8 +38,7 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 		r = heap_read_block(each->derive->heap, block->block_no, block->objects, err);
 	else if (each->pass->reads_classes)
 		r = heap_read_classes(each->derive->heap, block->block_no, block->objects, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	return each->pass->make(each->pass->ctx, block, err);
 }
 

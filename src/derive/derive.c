@@ -191,8 +191,7 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 	if (!derive_has(derive, STORE_ORPHANS))
 		r = build(derive, &derive_build_orphans, err);
 	derive->is_finding_orphans = false;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	TRY(heap_add_orphans(derive->heap, err));
 	derive->has_orphans = true;
 	return HDB_OK;

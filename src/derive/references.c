@@ -20,13 +20,9 @@ static int find_block(void *ctx, unsigned slot, uint64_t block_no, struct hdb_er
 	struct store_block *block = &finding->blocks[block_no];
 	const uint32_t first_ix = (uint32_t)block_no * STORE_BLOCK_OBJECTS;
 	const uint32_t left = heap->object_count - first_ix;
-	const int r = store_block(heap->store, STORE_REFERENCES, first_ix, block, err);
 
 	(void)slot;
-	if (r < 0)
-		return r;
-	if (r == HDB_NOTFOUND)
-		return store_damaged(heap->store, STORE_REFERENCES, first_ix, "block missing", err);
+	TRY(store_need_block(heap->store, STORE_REFERENCES, first_ix, block, err));
 	if (block->item_count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
 		return store_damaged(heap->store, STORE_REFERENCES, first_ix, "impossible size",
 				     err);

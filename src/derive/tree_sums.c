@@ -350,8 +350,7 @@ int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *
 
 	*reachable = false;
 	*depth = 0;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	TRY(store_column_get(&derive->depth, ix, &value, err));
 	*reachable = value != 0;
 	*depth = value ? (uint32_t)value - 1 : 0;

@@ -139,8 +139,7 @@ int graph_paths_next(struct graph_paths *paths, const uint32_t **path, size_t *c
 		if (paths->expanded == paths->map.count)
 			return HDB_END;
 		const int rc = expand(paths, paths->expanded, err);
-		if (rc < 0)
-			return rc;
+		TRY_ERRORS(rc);
 		/*
 		 * Out of budget amid a node: what it led to is looked at first, then the call that
 		 * finds nothing left expands it anew and says so again.

@@ -386,8 +386,7 @@ static int chain_step(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 			return rc;
 	}
 	rc = hprof_sub_parse(s->file, s->view, (struct hprof_range){ offset, limit }, sub, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (sub->tag == HPROF_CLASS_DUMP && !spend(s, (sub->end - offset) / 2))
 		return 0;
 	return rc == HDB_OK ? 1 : rc == HPROF_PARSE_OVERRUN ? 2 : 0;
@@ -425,8 +424,7 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 			return 1;
 		offset = sub.end;
 	}
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (need >= HPROF_STRENGTH_SURE && roots == n && n < 4)
 		return 0;
 	if (offset == limit)

@@ -331,8 +331,7 @@ int hprof_static_next(const struct hprof_file *file, struct base_view *view, uin
 	int rc = entry_take(view, offset, (uint64_t)id + 1, &p, err);
 	unsigned size;
 
-	if (rc != HDB_OK)
-		return rc;
+	TRY(rc);
 	out->name_string_id = be_id(p, id);
 	out->type = p[id];
 	size = hprof_type_size(out->type, id);

@@ -86,13 +86,14 @@ static bool lines_converted(struct hprof_walk *walk)
 	return count >= 8;
 }
 
-int hprof_walk_problem(struct hprof_walk *walk, const struct hprof_loss *loss, const char *format,
-		       ...)
+int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
+		       const struct hprof_loss *loss, const char *format, ...)
 {
 	const size_t size = sizeof(walk->problem.message);
 	va_list args;
 	int used;
 
+	*event = HPROF_EVENT_PROBLEM;
 	walk->problem.kind = loss->kind;
 	walk->problem.offset = loss->offset;
 	walk->problem.lost_bytes = loss->bytes;
@@ -115,7 +116,6 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 	struct hprof_search found;
 	int rc;
 
-	*event = HPROF_EVENT_PROBLEM;
 	rc = hprof_walk_unknown_record_at(walk, at, err);
 	if (rc > 0)
 		found.is_record = true;
@@ -127,19 +127,18 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 		found.is_record = rc == 0;
 		rc = rc < 0 ? rc : 1;
 	}
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (rc > 0 && !found.is_record) {
 		hprof_walk_go_on(walk, walk->record.body_offset);
 		walk->state = STATE_OPEN;
 		return hprof_walk_problem(
-			walk, &(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_TAG, at, 9 },
+			walk, event, &(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_TAG, at, 9 },
 			"unknown record 0x%02x at offset %" PRIu64 ": read as a heap dump segment",
 			walk->record.tag, at);
 	}
 	if (rc > 0) {
 		hprof_walk_go_on(walk, walk->record.body_offset + walk->record.body_size);
-		return hprof_walk_problem(walk,
+		return hprof_walk_problem(walk, event,
 					  &(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_TAG, at,
 								walk->next_record - at },
 					  "unknown record 0x%02x of %" PRIu64
@@ -147,12 +146,12 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 					  walk->record.tag, walk->record.body_size, at);
 	}
 	rc = hprof_walk_search_all(walk, at + 1, &found, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (rc == 0) {
 		hprof_walk_go_on(walk, size);
 		return hprof_walk_problem(
-			walk, &(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, size - at },
+			walk, event,
+			&(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, size - at },
 			"the last %" PRIu64 " bytes, from offset %" PRIu64
 			" on, are no HPROF records",
 			size - at, at);
@@ -161,7 +160,8 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 	if (!found.is_record)
 		walk->state = STATE_OPEN;
 	return hprof_walk_problem(
-		walk, &(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at },
+		walk, event,
+		&(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at },
 		"no record at offset %" PRIu64 ": resumed at the %s at offset %" PRIu64, at,
 		found.is_record ? "record" : "heap sub-record", found.offset);
 }
@@ -206,8 +206,7 @@ static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct h
 	walk->segment_end = rec->body_offset + rec->body_size;
 	if (walk->segment_end <= size)
 		rc = hprof_record_plausible(&walk->salvage, walk->segment_end, 4, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	walk->end_known = rc > 0;
 	if (rc == 0 && left > UINT32_MAX && (uint32_t)left == rec->body_size) {
 		rec->body_size = left;
@@ -217,8 +216,7 @@ static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct h
 	if (walk->end_known || left == 0)
 		return hprof_walk_open_heap(walk, event);
 	rc = hprof_chain_strength(&walk->salvage, rec->body_offset, size, HPROF_STRENGTH_ANY, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	return rc > 0 ? hprof_walk_open_heap(walk, event) : no_record(walk, event, err);
 }
 
@@ -233,15 +231,13 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	if (!hprof_size_fits(rec->tag, rec->body_size, walk->file->id_size))
 		return no_record(walk, event, err);
 	rc = hprof_walk_search_all(walk, rec->body_offset, &found, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (rc > 0)
 		return no_record(walk, event, err);
 	hprof_walk_go_on(walk, size);
-	*event = HPROF_EVENT_PROBLEM;
 	walk->problem.missing_bytes = rec->body_offset + rec->body_size - size;
 	return hprof_walk_problem(
-		walk,
+		walk, event,
 		&(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED, rec->offset, size - rec->offset },
 		"the file ends inside the %s record at offset %" PRIu64 ": %" PRIu64
 		" bytes are missing",
@@ -272,8 +268,7 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 	if (rc <= 0)
 		return rc;
 	hprof_walk_go_on(walk, found.offset);
-	*event = HPROF_EVENT_PROBLEM;
-	hprof_walk_problem(walk,
+	hprof_walk_problem(walk, event,
 			   &(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, rec->offset,
 						 found.offset - rec->offset },
 			   "%s record at offset %" PRIu64 ": its length of %" PRIu64
@@ -361,16 +356,15 @@ static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	if (!p)
 		return hprof_view_failed(err);
 	hprof_walk_go_on(walk, hprof_walk_file_size(walk));
-	*event = HPROF_EVENT_PROBLEM;
 	if (!hprof_tag_known(p[0]))
 		return hprof_walk_problem(
-			walk, &(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, left },
+			walk, event, &(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, left },
 			"the last %" PRIu64 " bytes, from offset %" PRIu64
 			" on, are no HPROF record",
 			left, at);
 	walk->problem.missing_bytes = 9 - left;
 	return hprof_walk_problem(
-		walk, &(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED, at, left },
+		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED, at, left },
 		"the file ends inside the head of the %s record at offset %" PRIu64
 		": at least %" PRIu64 " bytes are missing",
 		hprof_tag_name(p[0]), at, 9 - left);
@@ -416,14 +410,12 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		if (rc > 0)
 			return HDB_OK;
 	}
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	hprof_walk_go_on(walk, end);
 	if (body_readable(walk))
 		return emit_record(walk, event, err);
-	*event = HPROF_EVENT_PROBLEM;
 	return hprof_walk_problem(
-		walk, &(struct hprof_loss){ HPROF_PROBLEM_BAD_RECORD, at, end - at },
+		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_BAD_RECORD, at, end - at },
 		"%s record at offset %" PRIu64 ": its body of %" PRIu64 " bytes does not parse",
 		hprof_tag_name(rec->tag), at, rec->body_size);
 }

@@ -61,22 +61,22 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 	walk->state = STATE_CLOSE;
 	if (excused || actual == stored || (actual > stored && (actual - stored) << 32 == 0))
 		return hprof_walk_emit_heap_end(walk, event);
-	*event = HPROF_EVENT_PROBLEM;
 	walk->problem.missing_bytes = walk->segment_end - offset;
 	if (walk->segment_end > hprof_walk_file_size(walk) && offset == hprof_walk_file_size(walk))
 		return hprof_walk_problem(
-			walk, &(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED, offset, 0 },
+			walk, event, &(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED, offset, 0 },
 			"the file ends at offset %" PRIu64 " inside a %s: %" PRIu64
 			" bytes are missing",
 			offset, hprof_tag_name(rec->tag), walk->segment_end - offset);
 	if (stored == 0)
 		return hprof_walk_problem(
-			walk, &(struct hprof_loss){ HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0 },
+			walk, event,
+			&(struct hprof_loss){ HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0 },
 			"%s at offset %" PRIu64 " has length 0 but holds %" PRIu64
 			" bytes: its writer was stopped",
 			hprof_tag_name(rec->tag), rec->offset, actual);
 	return hprof_walk_problem(
-		walk, &(struct hprof_loss){ HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0 },
+		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0 },
 		"%s at offset %" PRIu64 " says %" PRIu64 " bytes but holds %" PRIu64,
 		hprof_tag_name(rec->tag), rec->offset, stored, actual);
 }
@@ -163,23 +163,22 @@ static int tell_damage(struct hprof_walk *walk, int parsed, const struct hprof_s
 	walk->position = resume;
 	walk->sub.end = 0;
 	walk->suspect_age = 0;
-	*event = HPROF_EVENT_PROBLEM;
 	if (parsed == HPROF_PARSE_BAD_TAG)
 		return hprof_walk_problem(
-			walk,
+			walk, event,
 			&(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost },
 			"unknown heap sub-record 0x%02x at offset %" PRIu64
 			": resumed at offset %" PRIu64,
 			sub->tag, sub->offset, resume);
 	if (parsed == HPROF_PARSE_BAD_TYPE)
 		return hprof_walk_problem(
-			walk,
+			walk, event,
 			&(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost },
 			"%s with an unknown basic type at offset %" PRIu64
 			": resumed at offset %" PRIu64,
 			name, sub->offset, resume);
 	return hprof_walk_problem(
-		walk, &(struct hprof_loss){ HPROF_PROBLEM_SUB_OVERRUN, sub->offset, lost },
+		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_SUB_OVERRUN, sub->offset, lost },
 		"%s at offset %" PRIu64 " runs past the end of its %s: resumed at offset %" PRIu64,
 		name, sub->offset, hprof_tag_name(walk->record.tag), resume);
 }
@@ -205,8 +204,7 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 	int rc;
 
 	rc = search_on(walk, sub->offset, &found, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (rc > 0)
 		resume = found.offset;
 	if (!walk->end_known && (resume > walk->segment_end || walk->segment_end > size)) {
@@ -218,9 +216,8 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 		walk->excused = true;
 		walk->position = size;
 		walk->sub.end = 0;
-		*event = HPROF_EVENT_PROBLEM;
 		walk->problem.missing_bytes = bytes_missing(walk, sub);
-		return hprof_walk_problem(walk,
+		return hprof_walk_problem(walk, event,
 					  &(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED,
 								sub->offset, size - sub->offset },
 					  "the file ends inside the %s at offset %" PRIu64
@@ -289,8 +286,7 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 	rc = hprof_chain_strength(
 		&walk->salvage, at, size,
 		at == walk->record.body_offset ? HPROF_STRENGTH_ANY : HPROF_STRENGTH_LIKELY, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (rc > 0) {
 		follow(walk);
 		return hprof_walk_step_heap(walk, event, err);
@@ -298,22 +294,20 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 	rc = cut_record_at(walk, at, err);
 	if (rc == 0)
 		rc = hprof_walk_unknown_record_at(walk, at, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (rc > 0)
 		return close_heap(walk, at, event);
 	rc = hprof_walk_search_all(walk, at, &found, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (rc == 0 || found.is_record)
 		return close_heap(walk, at, event);
 	follow(walk);
 	walk->excused = true;
 	walk->position = found.offset;
 	walk->sub.end = 0;
-	*event = HPROF_EVENT_PROBLEM;
 	return hprof_walk_problem(
-		walk, &(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at },
+		walk, event,
+		&(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at },
 		"no record at offset %" PRIu64
 		": resumed at the heap sub-record at offset %" PRIu64,
 		at, found.offset);
@@ -335,8 +329,7 @@ static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 			rc = hprof_chain_strength(&walk->salvage, sub->end,
 						  hprof_walk_file_size(walk), HPROF_STRENGTH_SURE,
 						  err);
-		if (rc < 0)
-			return rc;
+		TRY_ERRORS(rc);
 	}
 	if (rc == 0)
 		return damaged(walk, HPROF_PARSE_OVERRUN, sub, event, err);
@@ -378,8 +371,7 @@ int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struc
 	if (at == size || (at == walk->segment_end && walk->end_known))
 		return close_heap(walk, at, event);
 	rc = record_in_heap(walk, at, err);
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (rc > 0)
 		return close_heap(walk, at, event);
 	if (at == walk->segment_end && !walk->following)

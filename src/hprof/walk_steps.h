@@ -34,8 +34,8 @@ struct hprof_loss {
 };
 
 /* Fills in walk->problem; returns HDB_OK so that it ends a step. */
-int hprof_walk_problem(struct hprof_walk *walk, const struct hprof_loss *loss, const char *format,
-		       ...) HDB_PRINTF(3, 4);
+int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
+		       const struct hprof_loss *loss, const char *format, ...) HDB_PRINTF(4, 5);
 
 /* Opens a heap record whose body is walk->record's; emits HEAP_BEGIN. */
 int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event);

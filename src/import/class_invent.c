@@ -84,8 +84,7 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 		err, "objects have class 0x%" PRIx64 ", which is not in the dump", id);
 
 	class->out.flags |= STORE_CLASS_INVENTED;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (id && !import_idset_has(&im->ids, id)) {
 		r = import_idset_add(&im->ids, id, err);
 		assert(r != HDB_END);

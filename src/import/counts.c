@@ -66,8 +66,7 @@ int import_counts_flush(struct import_counting *c, struct hdb_error *err)
 			continue;
 		r = base_vec_push(c->counted, &c->cache[i], sizeof(c->cache[i]), err);
 		c->cache[i].count = 0;
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 	}
 	return HDB_OK;
 }

@@ -109,8 +109,7 @@ static int each_dense(const struct idset *set,
 						      (unsigned)__builtin_ctzll(bits);
 				const int r = add(ctx, unit << set->shift, err);
 
-				if (r < 0)
-					return r;
+				TRY_ERRORS(r);
 			}
 		}
 	}

@@ -343,8 +343,7 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 				   "");
 		has_waited = true;
 		r = base_step(im->work, 0, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		(void)nanosleep(&pause, NULL);
 	}
 	if (r == HDB_OK && im->work->is_unsynced)

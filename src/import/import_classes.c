@@ -284,8 +284,7 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 			im, &(struct import_trouble){ .kind = STORE_PROBLEM_DUPLICATE_ID }, err,
 			"%" PRIu64 " objects have an ID that another has; the first is kept",
 			duplicates);
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 	}
 	im->evidence.mat_align_bytes = import_mat_alignment(im);
 	import_find_flat(im);

@@ -31,8 +31,7 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 				    path ? path : im->opt->mapping_path, err);
 
 	free(path);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	return import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 }
 

@@ -180,8 +180,7 @@ int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_e
 					"%s: line %u is no mapping of a class: expected \"NAME -> "
 					"NAME:\"",
 					path, no);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 	return HDB_OK;
 }

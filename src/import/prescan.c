@@ -274,8 +274,7 @@ static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, ui
 	int r = base_vec_reserve(&a->ids, PRESCAN_RUN_OBJECTS, sizeof(uint64_t), err), kept;
 
 	assert(*at >= a->view.start && until <= a->view.end);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	w.ids = base_vec_at(&a->ids, uint64_t, w.run.first_id);
 	r = id_size == 8 ? read_objects(a, &w, stop, 8, err) : read_objects(a, &w, stop, 4, err);
 	*at = w.next;
@@ -323,8 +322,7 @@ int import_prescan_read(struct import_prescan *a, const struct hprof_file *file,
 		return HDB_OK;
 	while (at < until && a->runs.count < RUNS_MAX) {
 		r = read_run(a, file->id_size, &at, until, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (r == HDB_END && !skip_other(a, file, &at)) {
 			at++;
 			if (at >= until || !find_start(a, file->id_size, &at, until))

@@ -425,8 +425,7 @@ static int note_object(struct import *im, struct maker *m, uint32_t i, const str
 		r = import_distances_add(&m->distances, o, m->ids[i + 1] - id, err);
 	else if (o->kind == STORE_INSTANCE)
 		r = import_distances_pass(&m->distances, o, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (o->kind != STORE_CLASS && (o->kind != STORE_INSTANCE || o->length || o->is_embedded))
 		return import_counts_add(&m->counting, o, err);
 	return HDB_OK;

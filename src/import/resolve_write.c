@@ -155,8 +155,7 @@ static int put_long_lists(struct import *im, struct base_view *view, const struc
 					    .target = base_vec_at(&s->held, uint32_t, big->start),
 					    .count = big->length },
 				    err);
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 	}
 	return HDB_OK;
 }

@@ -153,8 +153,7 @@ static int take_objects(struct scan *s, const struct import_prescan *a,
 	assert(r != HDB_OK || added == run->id_count);
 	if (r == HDB_END)
 		import_idset_remove(&im->ids, ids, added);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	TRY_ERRORS(take_classes(s, a, run, err));
 	take_arrays(im, run);
 	for (unsigned t = 0; t < 16; t++)
@@ -192,8 +191,7 @@ static int step(struct scan *s, struct hdb_error *err)
 		s->is_done = true;
 		return HDB_OK;
 	}
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	TRY_ERRORS(scan_event(s, event, err));
 	if (++s->events % STEP_RECORDS)
 		return HDB_OK;
@@ -221,8 +219,7 @@ static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 				     err);
 		if (r == HDB_END)
 			r = step(s, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 	}
 	return HDB_OK;
 }
@@ -279,7 +276,6 @@ int import_scan(struct import *im, struct hdb_error *err)
 	hprof_walk_release(&s.walk);
 	base_view_release(&s.view);
 	base_vec_release(&s.waiting);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	return im->source->check(im->source, err);
 }

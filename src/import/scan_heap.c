@@ -74,8 +74,7 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 						  .lost_bytes = sub->end - sub->offset,
 						  .object_id = sub->id },
 			err, "a second object with ID 0x%" PRIx64 "; the first is kept", sub->id);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	switch (sub->tag) {
 	case HPROF_CLASS_DUMP:
 		return scan_class(s, sub, err);

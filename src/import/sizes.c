@@ -74,8 +74,7 @@ static int field_bytes(struct import *im, const struct layout *l, const struct f
 				hprof_static_next(&im->file, &view, &offset, &with_value, err) :
 				hprof_field_next(&im->file, &view, &offset, &field, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		*out += field_size(im, l, fields->are_static ? with_value.type : field.type);
 	}
 	return HDB_OK;

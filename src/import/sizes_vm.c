@@ -11,6 +11,7 @@
 #include "layout/layout_known.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -336,27 +337,37 @@ static int find_switches(struct search *q, struct hdb_error *err)
 
 /* ---- evidence ---- */
 
+/* Explains one parameter. */
+HDB_PRINTF(3, 4)
+static void explain(const struct search *q, enum sizes_parameter parameter, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(q->out->evidence[parameter], SIZES_EVIDENCE_MAX, format, args);
+	va_end(args);
+}
+
+static const char given[] = "given at import";
+static const char as_usual[] = "taken as usual: the identifiers are no addresses";
+
 static void explain_alignment(const struct search *q)
 {
-	const struct layout_model *model = &q->out->model;
-	char *out = q->out->evidence[SIZES_ALIGN];
+	const unsigned align = q->out->model.align_bytes;
 
 	if (q->fixed->align_bytes)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given at import");
+		explain(q, SIZES_ALIGN, "%s", given);
 	else if (!q->out->has_addresses)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX,
-			       "taken as usual: the identifiers are no "
-			       "addresses");
+		explain(q, SIZES_ALIGN, "%s", as_usual);
 	else if (q->out->odd_distances)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX,
-			       "all distances between objects but %" PRIu64
-			       " are multiples of %u, not all of %u",
-			       q->out->odd_distances, model->align_bytes, 2 * model->align_bytes);
+		explain(q, SIZES_ALIGN,
+			"all distances between objects but %" PRIu64
+			" are multiples of %u, not all of %u",
+			q->out->odd_distances, align, 2 * align);
 	else
-		(void)snprintf(out, SIZES_EVIDENCE_MAX,
-			       "all distances between objects are "
-			       "multiples of %u, not all of %u",
-			       model->align_bytes, 2 * model->align_bytes);
+		explain(q, SIZES_ALIGN,
+			"all distances between objects are multiples of %u, not all of %u", align,
+			2 * align);
 }
 
 /*
@@ -397,55 +408,44 @@ static void explain_tries(const struct search *q, const struct try *best, bool h
 
 static void explain_reference(const struct search *q, const struct try *best)
 {
-	char *out = q->out->evidence[SIZES_REFERENCE];
-
 	if (q->fixed->reference_bytes)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given at import");
+		explain(q, SIZES_REFERENCE, "%s", given);
 	else if (best->model.word_bytes == 4)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "the identifiers have 4 bytes");
+		explain(q, SIZES_REFERENCE, "the identifiers have 4 bytes");
 	else if (!q->out->has_addresses)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX,
-			       "taken as usual: the identifiers are no "
-			       "addresses");
+		explain(q, SIZES_REFERENCE, "%s", as_usual);
 	else if (best->model.reference_bytes == 4 && q->s->im->evidence.wide_overlaps)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX,
-			       "%" PRIu64 " object arrays would reach into "
-			       "the next object with 8 bytes",
-			       q->s->im->evidence.wide_overlaps);
+		explain(q, SIZES_REFERENCE,
+			"%" PRIu64 " object arrays would reach into the next object with 8 bytes",
+			q->s->im->evidence.wide_overlaps);
 	else
-		explain_tries(q, best, false, out);
+		explain_tries(q, best, false, q->out->evidence[SIZES_REFERENCE]);
 }
 
 static void explain_header(const struct search *q, const struct try *best)
 {
-	char *out = q->out->evidence[SIZES_HEADER];
-
 	if (q->fixed->header_bytes)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "given at import");
+		explain(q, SIZES_HEADER, "%s", given);
 	else if (!q->out->has_addresses)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX,
-			       "taken as usual: the identifiers are no "
-			       "addresses");
+		explain(q, SIZES_HEADER, "%s", as_usual);
 	else
-		explain_tries(q, best, true, out);
+		explain_tries(q, best, true, q->out->evidence[SIZES_HEADER]);
 }
 
 static void explain_rules(const struct search *q, const char *version)
 {
-	char *out = q->out->evidence[SIZES_RULES];
-
 	if (q->java)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX, "%s", version);
+		explain(q, SIZES_RULES, "%s", version);
 	else if (!q->out->has_addresses)
-		(void)snprintf(out, SIZES_EVIDENCE_MAX,
-			       "the class library does not say its version, "
-			       "and the identifiers are no addresses");
+		explain(q, SIZES_RULES,
+			"the class library does not say its version, and the identifiers are no "
+			"addresses");
 	else
-		(void)snprintf(out, SIZES_EVIDENCE_MAX,
-			       "the class library does not say its version; "
-			       "classes there are since %u, and with %u %" PRIu64 " classes are as "
-			       "large as a distance to the next object",
-			       q->least_java, q->out->model.java, q->out->score.exact);
+		explain(q, SIZES_RULES,
+			"the class library does not say its version; classes there are since %u, "
+			"and with %u %" PRIu64
+			" classes are as large as a distance to the next object",
+			q->least_java, q->out->model.java, q->out->score.exact);
 }
 
 /* ---- the choice ---- */

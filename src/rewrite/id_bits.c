@@ -48,8 +48,7 @@ int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_err
 		r = base_big_alloc(set->work, &big, PART_BYTES, "identifiers", err);
 		/* The map has its number: without memory it is empty, and nothing goes on. */
 		(void)base_vec_push(&set->bits, &big, sizeof(big), NULL);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 	*byte_of(set, part, place) |= (uint8_t)(1u << (place & 7));
 	return HDB_OK;

@@ -18,7 +18,6 @@ static int open_block(struct store_column *c, uint32_t block_no, struct pack_col
 	const uint64_t generation = store_generation(c->store);
 	struct store_block block;
 	struct hdb_error why;
-	int r;
 
 	if (!c->blocks || c->generation != generation) {
 		free(c->blocks);
@@ -28,11 +27,7 @@ static int open_block(struct store_column *c, uint32_t block_no, struct pack_col
 	*out = &c->blocks[block_no];
 	if ((*out)->data)
 		return HDB_OK;
-	r = store_block(c->store, c->table, first_ix, &block, err);
-	if (r == HDB_NOTFOUND)
-		return store_damaged(c->store, c->table, first_ix, "block missing", err);
-	if (r < 0)
-		return r;
+	TRY(store_need_block(c->store, c->table, first_ix, &block, err));
 	if (block.item_count != (c->ix_count - first_ix < STORE_BLOCK_OBJECTS ?
 					 c->ix_count - first_ix :
 					 STORE_BLOCK_OBJECTS))

@@ -112,18 +112,13 @@ static bool block_is_sound(const struct store_block *block)
 static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_error *err)
 {
 	const uint64_t generation = store_generation(lists->store);
-	int r;
 
 	assert(first_ix % STORE_BLOCK_OBJECTS == 0);
 	if (lists->has_block && lists->block.key == first_ix && lists->generation == generation)
 		return HDB_OK;
 	lists->has_block = false;
 	lists->block.key = first_ix;
-	r = store_block(lists->store, lists->table, first_ix, &lists->block, err);
-	if (r == HDB_NOTFOUND)
-		return damaged(lists, "block missing", err);
-	if (r < 0)
-		return r;
+	TRY(store_need_block(lists->store, lists->table, first_ix, &lists->block, err));
 	if (!block_is_sound(&lists->block))
 		return damaged(lists, "impossible size", err);
 	lists->has_block = true;
@@ -228,14 +223,9 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 static int next_part(struct store_lists *lists, struct hdb_error *err)
 {
 	struct store_block block;
-	int r = store_block(lists->store, lists->big_table, part_key(lists->ix, lists->part),
-			    &block, err);
 
-	if (r == HDB_NOTFOUND)
-		return store_damaged(lists->store, lists->big_table,
-				     part_key(lists->ix, lists->part), "block missing", err);
-	if (r < 0)
-		return r;
+	TRY(store_need_block(lists->store, lists->big_table, part_key(lists->ix, lists->part),
+			     &block, err));
 	lists->part++;
 	lists->at = block.data;
 	lists->end = block.data + block.size;

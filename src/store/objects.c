@@ -322,15 +322,11 @@ int store_objects_open(struct store *store, uint32_t first_ix, struct store_obje
 	struct store_block block;
 	struct hdb_error why;
 	uint64_t bases_at, columns_at;
-	int r = store_block(store, STORE_OBJECTS, first_ix, &block, err);
 
 	assert(first_ix % STORE_BLOCK_OBJECTS == 0);
 	*out = (struct store_objects){ .first_ix = first_ix,
 				       .generation = store_generation(store) };
-	if (r == HDB_NOTFOUND)
-		return store_damaged(store, STORE_OBJECTS, first_ix, "block missing", err);
-	if (r < 0)
-		return r;
+	TRY(store_need_block(store, STORE_OBJECTS, first_ix, &block, err));
 	out->data = block.data;
 	out->checksum = block.checksum;
 	out->count = block.item_count;
@@ -345,8 +341,7 @@ int store_objects_open(struct store *store, uint32_t first_ix, struct store_obje
 	out->classes = block.data + 4;
 	out->size = block.size - 4;
 	out->bases = block.data + bases_at;
-	r = open_columns(out, block.data + columns_at, block.size - columns_at, &why);
-	if (r < 0)
+	if (open_columns(out, block.data + columns_at, block.size - columns_at, &why) < 0)
 		return store_damaged(store, STORE_OBJECTS, first_ix, why.message, err);
 	return HDB_OK;
 }

@@ -146,8 +146,7 @@ int store_temp_open(const char *temp_path, int *fd, struct hdb_error *err)
 		return HDB_END;
 	if (r == HDB_END)
 		return hdb_fail(err, HDB_EIO, "%s: comes and goes while it is opened", temp_path);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if ((ftruncate(*fd, 0) < 0 || fchmod(*fd, 0600) < 0))
 		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	return r;

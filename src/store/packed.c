@@ -231,8 +231,7 @@ static int add_block(struct store_unpacked *unpacked, const char *path,
 	r = base_vec_push(&unpacked->blocks, &block, sizeof(block), err);
 	if (r < 0 || !block.is_heap)
 		free(raw);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	/* A block that finds no place there is unpacked once more, and owned all the same. */
 	return base_idmap_put(&unpacked->numbers, packed->checksum,
 			      (uint32_t)unpacked->blocks.count - 1, err);

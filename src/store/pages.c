@@ -465,8 +465,7 @@ static int go_down(struct pages *pages, struct pages_place *place, unsigned leve
 		const int r = descend(pages, place, level, err);
 		unsigned n;
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		n = node_count(place->page[level]);
 		place->at[level] = is_last && n ? n - 1 : 0;
 	}

@@ -5,30 +5,20 @@
 
 #include <stddef.h>
 
+static const char *const names[] = {
+	[STORE_PROBLEM_DUPLICATE_ID] = "duplicate-id",
+	[STORE_PROBLEM_MISSING_CLASS] = "missing-class",
+	[STORE_PROBLEM_MISSING_SUPER] = "missing-super",
+	[STORE_PROBLEM_SUPER_CYCLE] = "super-cycle",
+	[STORE_PROBLEM_SHORT_INSTANCE] = "short-instance",
+	[STORE_PROBLEM_NULL_ID] = "null-id",
+	[STORE_PROBLEM_MISSING_NAME] = "missing-name",
+	[STORE_PROBLEM_LONG_TEXT] = "long-text",
+	[STORE_PROBLEM_BAD_FIELD_TYPE] = "bad-field-type",
+	[STORE_PROBLEM_CLASS_ID] = "class-id",
+};
+
 const char *store_problem_name(uint32_t kind)
 {
-	switch (kind) {
-	case STORE_PROBLEM_DUPLICATE_ID:
-		return "duplicate-id";
-	case STORE_PROBLEM_MISSING_CLASS:
-		return "missing-class";
-	case STORE_PROBLEM_MISSING_SUPER:
-		return "missing-super";
-	case STORE_PROBLEM_SUPER_CYCLE:
-		return "super-cycle";
-	case STORE_PROBLEM_SHORT_INSTANCE:
-		return "short-instance";
-	case STORE_PROBLEM_NULL_ID:
-		return "null-id";
-	case STORE_PROBLEM_MISSING_NAME:
-		return "missing-name";
-	case STORE_PROBLEM_LONG_TEXT:
-		return "long-text";
-	case STORE_PROBLEM_BAD_FIELD_TYPE:
-		return "bad-field-type";
-	case STORE_PROBLEM_CLASS_ID:
-		return "class-id";
-	default:
-		return NULL;
-	}
+	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
 }

@@ -90,8 +90,7 @@ int store_record_room(struct store *store, enum store_table table, uint64_t *cou
 	const int r = store_table_info(store, table, &info, err);
 
 	*count = info.item_count;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	return info.item_count <= info.bytes / store_table_record(table) ?
 		       HDB_OK :
 		       store_damaged(store, table, 0, "impossible number of records", err);
@@ -114,8 +113,7 @@ int store_record(struct store *store, enum store_table table, uint64_t no, void 
 	int r = store_block(store, table, no - i, &block, err);
 
 	assert(record_size > 0);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_NOTFOUND || i >= block.item_count)
 		return past_end(store, table, no, err);
 	if (block.size != (uint64_t)block.item_count * record_size)

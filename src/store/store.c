@@ -300,8 +300,7 @@ static int unpack_block(struct store *store, unsigned table, const struct pages_
 	r = store_unpack(&store->env->unpacked, store->env->path, &packed, &out->data, err);
 	if (r == HDB_ECORRUPT)
 		return store_damaged(store, table, out->key, "does not unpack", err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	out->size = packed.raw_size;
 	return HDB_OK;
 }
@@ -429,6 +428,14 @@ int store_block(struct store *store, enum store_table table, uint64_t key, struc
 	return seek_block(store, (struct wanted){ table, key }, SEEK_EXACT, out, err);
 }
 
+int store_need_block(struct store *store, enum store_table table, uint64_t key,
+		     struct store_block *out, struct hdb_error *err)
+{
+	const int r = store_block(store, table, key, out, err);
+
+	return r == HDB_NOTFOUND ? store_damaged(store, table, key, "block missing", err) : r;
+}
+
 int store_block_after(struct store *store, enum store_table table, uint64_t key,
 		      struct store_block *out, struct hdb_error *err)
 {
@@ -533,8 +540,7 @@ static int check_table(struct store *store, enum store_table table, struct base_
 			break;
 		key = block.key + 1;
 	}
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (count != info.block_count)
 		return hdb_fail(err, HDB_ECORRUPT,
 				"%s: damaged: table %s has %" PRIu64 " blocks, %" PRIu64

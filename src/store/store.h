@@ -80,6 +80,10 @@ static inline void store_block_frame(const struct store_block *block, struct bas
 int store_block(struct store *store, enum store_table table, uint64_t key, struct store_block *out,
 		struct hdb_error *err);
 
+/* A block that must be there: HDB_ECORRUPT if it is not. */
+int store_need_block(struct store *store, enum store_table table, uint64_t key,
+		     struct store_block *out, struct hdb_error *err);
+
 /* The block with the greatest key that is at most `key`. */
 int store_block_before(struct store *store, enum store_table table, uint64_t key,
 		       struct store_block *out, struct hdb_error *err);

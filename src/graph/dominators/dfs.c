@@ -188,8 +188,7 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 			rc = visit(s, to, source, err);
 		else
 			rc = add_edge(s, source, to, err);
-		if (rc < 0)
-			return rc;
+		TRY_ERRORS(rc);
 	}
 	clear_visited(s);
 	return HDB_OK;

@@ -149,12 +149,10 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 		       struct hdb_error *err)
 {
 	const uint32_t n = heap_block_count(heap);
-	int r = heap_load_strings(heap, err);
 
 	*out = NULL;
 	*threads_max = UINT_MAX;
-	if (r != HDB_OK)
-		return r;
+	TRY(heap_load_strings(heap, err));
 	TRY_ERRORS(heap_open_dump(heap, err));
 	for (size_t i = 0; i < heap->values.string_layouts.count; i++)
 		if (!base_vec_at(&heap->values.string_layouts, struct heap_string_layout, i)
@@ -166,14 +164,9 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 	for (uint32_t b = 0; b < n; b++) {
 		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
 
-		r = store_block(heap->store, STORE_REFERENCES, first_ix, &(*out)[b], err);
-		if (r == HDB_NOTFOUND)
-			r = store_damaged(heap->store, STORE_REFERENCES, first_ix, "block missing",
-					  err);
-		if (r < 0)
-			return r;
+		TRY(store_need_block(heap->store, STORE_REFERENCES, first_ix, &(*out)[b], err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 int heap_string_block(const struct heap_string_block *block, heap_take_string take, void *ctx,
