@@ -309,12 +309,11 @@ static int read_number(struct reading *m, const struct analysis_key_way *way, ui
 	struct heap_value value = { .type = way->place.type };
 	const uint8_t *p;
 	struct hprof_sub sub;
-	const int r = offset ? hprof_sub_read(&heap->dump.file, &m->view, offset, &sub, err) :
-			       HDB_NOTFOUND;
 
-	if (r != HDB_OK || sub.tag != HPROF_INSTANCE_DUMP ||
-	    (uint64_t)way->place.at + size > sub.body_size)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(offset ? hprof_sub_read(&heap->dump.file, &m->view, offset, &sub, err) :
+			   HDB_NOTFOUND);
+	if (sub.tag != HPROF_INSTANCE_DUMP || (uint64_t)way->place.at + size > sub.body_size)
+		return HDB_OK;
 	p = base_view_at(&m->view, sub.body_offset + way->place.at, size, err);
 	if (!p)
 		return HDB_ETRUNC;

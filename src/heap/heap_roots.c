@@ -42,13 +42,10 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err)
 {
 	const uint64_t words = ((uint64_t)heap->object_count + 63) / 64;
 	struct store_table_info info;
-	int r;
 
 	if (!heap->state.takes_orphans)
 		return HDB_OK;
-	r = store_table_info(heap->store, STORE_ORPHANS, &info, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(store_table_info(heap->store, STORE_ORPHANS, &info, err));
 	for (uint64_t at = 0; at < words; at += HEAP_ORPHAN_WORDS)
 		TRY(add_orphan_words(
 			heap, at, words - at < HEAP_ORPHAN_WORDS ? words - at : HEAP_ORPHAN_WORDS,

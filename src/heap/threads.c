@@ -117,12 +117,10 @@ int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 static int group_name(struct heap *heap, uint32_t ix, char *buf, struct hdb_error *err)
 {
 	uint32_t name_ix;
-	const int r = heap_field_object(heap, ix,
-					(struct heap_field_name){ "java.lang.ThreadGroup", "name" },
-					&name_ix, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_field_object(heap, ix,
+				    (struct heap_field_name){ "java.lang.ThreadGroup", "name" },
+				    &name_ix, err));
 	return name_text(heap, name_ix, buf, HEAP_GROUP_NAME_MAX, err);
 }
 
@@ -136,16 +134,12 @@ static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_g
 
 	if (r < 0)
 		return r;
-	if ((r = heap_field_object(heap, r == HDB_OK ? holder : ix,
-				   (struct heap_field_name){ .name = "group" }, &group_ix, err)) !=
-	    HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_field_object(heap, r == HDB_OK ? holder : ix,
+				    (struct heap_field_name){ .name = "group" }, &group_ix, err));
 	TRY(group_name(heap, group_ix, out->group, err));
-	r = heap_field_object(heap, group_ix,
-			      (struct heap_field_name){ "java.lang.ThreadGroup", "parent" },
-			      &parent_ix, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_field_object(heap, group_ix,
+				    (struct heap_field_name){ "java.lang.ThreadGroup", "parent" },
+				    &parent_ix, err));
 	return group_name(heap, parent_ix, out->parent, err);
 }
 
@@ -153,7 +147,6 @@ int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 		       struct heap_thread_groups *out, struct hdb_error *err)
 {
 	struct store_thread_start start;
-	int r;
 
 	out->group[0] = out->parent[0] = '\0';
 	TRY(heap_text(heap, thread->group_text, out->group, sizeof(out->group), err));
@@ -161,9 +154,7 @@ int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 		return thread->ix == STORE_NONE || !heap_is_thread(heap, thread->ix) ?
 			       HDB_OK :
 			       groups_of_object(heap, thread->ix, out, err);
-	r = find_serial(heap, STORE_THREAD_STARTS, thread->thread_serial, &start, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(find_serial(heap, STORE_THREAD_STARTS, thread->thread_serial, &start, err));
 	return heap_text(heap, start.parent_group_text, out->parent, sizeof(out->parent), err);
 }
 

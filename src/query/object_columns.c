@@ -287,9 +287,7 @@ int query_fill_object_columns(struct query *q, struct hdb_error *err)
 	if (!at->is_used || q->is_counting || at->id == SIZE_MAX ||
 	    q->cells[at->id].type == HDB_TYPE_NULL || !is_any_wanted(q))
 		return HDB_OK;
-	r = heap_find(q->heap, q->cells[at->id].u, &ix, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_find(q->heap, q->cells[at->id].u, &ix, err));
 	TRY(fill_sizes(q, ix, err));
 	if (is_wanted(q, at->depth)) {
 		TRY(derive_depth(q->derive, ix, &reachable, &depth, err));
@@ -300,8 +298,7 @@ int query_fill_object_columns(struct query *q, struct hdb_error *err)
 		return HDB_OK;
 	if ((r = heap_object(q->heap, ix, &object, err)) < 0 || !object.heap_no)
 		return r;
-	if ((r = heap_name(q->heap, object.heap_no, name, sizeof(name), err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_name(q->heap, object.heap_no, name, sizeof(name), err));
 	query_set_text(q, at->heap, name);
 	return HDB_OK;
 }
@@ -311,14 +308,12 @@ int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *er
 	const size_t id = q->extra.id;
 	struct heap_object object;
 	uint32_t ix;
-	int r;
 
 	*is_elsewhere = false;
 	if (!q->is_filtered || !(q->def->uses & QUERY_ROWS_ARE_OBJECTS) || !q->extra.is_used ||
 	    id == SIZE_MAX || q->cells[id].type == HDB_TYPE_NULL)
 		return HDB_OK;
-	if ((r = heap_find(q->heap, q->cells[id].u, &ix, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_find(q->heap, q->cells[id].u, &ix, err));
 	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
 	*is_elsewhere = object.heap_no != q->only_heap;
 	return HDB_OK;

@@ -141,6 +141,9 @@ void oql_put_double(struct oql_text *out, double value, bool is_float);
 bool oql_is_word(struct oql_str name, const char *word);
 /* Whether the name is exactly `word`. */
 bool oql_is(struct oql_str name, const char *word);
+bool oql_same(struct oql_str a, struct oql_str b);
+/* As arguments of "%.*s". */
+#define OQL_STR(s) (int)(s).size, (s).data
 
 /* Adds ", line 1, column 5"-like places to messages: both count from 1, columns in characters. */
 void oql_place(const char *text, size_t at, size_t *line, size_t *column);

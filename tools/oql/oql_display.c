@@ -251,13 +251,11 @@ static int put_builder(struct oql_eval *ev, uint32_t ix, struct oql_text *out, b
 	struct oql_value value, count, coder;
 	struct hdb_object_facts facts;
 	uint64_t length;
-	int r = path_value(ev, ix, "value", &value);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	r = path_value(ev, ix, "count", &count);
-	if (r != HDB_OK || value.type != OQL_V_OBJECT)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(path_value(ev, ix, "value", &value));
+	TRY_FOUND(path_value(ev, ix, "count", &count));
+	if (value.type != OQL_V_OBJECT)
+		return HDB_OK;
 	TRY_ERRORS(path_value(ev, ix, "coder", &coder));
 	TRY_ERRORS(hdb_object_at(ev->db, value.ix, &facts, ev->err));
 	*has = true;
@@ -312,10 +310,8 @@ static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct
 		{ 0x800, "", "strictfp " },
 	};
 	struct oql_value v;
-	const int r = path_value(ev, ix, "modifiers", &v);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(path_value(ev, ix, "modifiers", &v));
 	for (size_t i = 0; i < sizeof(modifiers) / sizeof(modifiers[0]); i++)
 		if (v.i & modifiers[i].bit)
 			oql_put_string(out,

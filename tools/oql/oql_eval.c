@@ -105,9 +105,7 @@ int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str 
 	r = find_field(ev, node, name, facts.class_no, &field);
 	if (r < 0 || !field)
 		return r;
-	r = hdb_field_value(ev->db, of->ix, field, &basic, ev->err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(hdb_field_value(ev->db, of->ix, field, &basic, ev->err));
 	return oql_basic(ev, &basic, false, out);
 }
 
@@ -133,8 +131,7 @@ static int name_value(struct oql_eval *ev, struct oql_expr *e, const struct oql_
 		      struct oql_value *out)
 {
 	for (const struct oql_frame *f = frame; f; f = f->outer)
-		if (f->alias.data && f->alias.size == e->name.size &&
-		    memcmp(f->alias.data, e->name.data, e->name.size) == 0) {
+		if (f->alias.data && oql_same(f->alias, e->name)) {
 			*out = f->current;
 			return HDB_OK;
 		}

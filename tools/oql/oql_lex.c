@@ -26,6 +26,11 @@ bool oql_is(struct oql_str name, const char *word)
 	return name.size == strlen(word) && memcmp(name.data, word, name.size) == 0;
 }
 
+bool oql_same(struct oql_str a, struct oql_str b)
+{
+	return a.size == b.size && (!a.size || memcmp(a.data, b.data, a.size) == 0);
+}
+
 bool oql_is_word(struct oql_str name, const char *word)
 {
 	return name.size == strlen(word) && strncasecmp(name.data, word, name.size) == 0;

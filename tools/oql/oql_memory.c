@@ -144,24 +144,29 @@ void oql_arena_check(const struct oql_arena *arena)
 
 /* ---- text ---- */
 
+/* Makes room for `size` bytes more; false after a failure. */
+static bool has_room(struct oql_text *text, size_t size)
+{
+	const size_t room = (text->size + size) * 2 + 64;
+	char *grown;
+
+	assert(text->size <= text->room);
+	if (text->has_failed || size <= text->room - text->size)
+		return !text->has_failed;
+	text->has_failed = size > SIZE_MAX / 4 || (text->budget && room > text->budget->most_bytes);
+	grown = text->has_failed ? NULL : realloc(text->data, room);
+	text->has_failed = !grown;
+	if (!grown)
+		return false;
+	text->data = grown;
+	text->room = room;
+	return true;
+}
+
 void oql_put(struct oql_text *text, const char *data, size_t size)
 {
-	assert(text->size <= text->room);
-	if (text->has_failed)
+	if (!has_room(text, size))
 		return;
-	if (size > text->room - text->size) {
-		const size_t room = (text->size + size) * 2 + 64;
-		char *grown;
-
-		text->has_failed =
-			size > SIZE_MAX / 4 || (text->budget && room > text->budget->most_bytes);
-		grown = text->has_failed ? NULL : realloc(text->data, room);
-		text->has_failed = !grown;
-		if (!grown)
-			return;
-		text->data = grown;
-		text->room = room;
-	}
 	if (size)
 		memcpy(text->data + text->size, data, size);
 	text->size += size;
@@ -174,15 +179,22 @@ void oql_put_string(struct oql_text *text, const char *string)
 
 void oql_put_format(struct oql_text *text, const char *format, ...)
 {
-	char buf[256];
-	va_list args;
+	va_list args, again;
+	size_t room;
 	int n;
 
+	if (!has_room(text, 64)) /* most fit */
+		return;
+	room = text->room - text->size;
 	va_start(args, format);
-	n = vsnprintf(buf, sizeof(buf), format, args);
+	va_copy(again, args);
+	n = vsnprintf(text->data + text->size, room, format, args);
+	if (n > 0 && (size_t)n >= room && has_room(text, (size_t)n + 1))
+		(void)vsnprintf(text->data + text->size, (size_t)n + 1, format, again);
+	if (n > 0 && !text->has_failed)
+		text->size += (size_t)n;
+	va_end(again);
 	va_end(args);
-	if (n > 0)
-		oql_put(text, buf, (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
 }
 
 void oql_put_char(struct oql_text *text, uint32_t c)

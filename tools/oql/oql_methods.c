@@ -161,13 +161,10 @@ static int class_of_object(struct oql_eval *ev, uint32_t ix, struct oql_value *o
 static int dominator_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 {
 	uint32_t dominator = HDB_NONE;
-	int r;
 
 	*out = (struct oql_value){ 0 };
 	TRY_ERRORS(hdb_need(ev->db, HDB_NEED_DOMINATORS, ev->err));
-	r = hdb_dominator_at(ev->db, ix, &dominator, ev->err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(hdb_dominator_at(ev->db, ix, &dominator, ev->err));
 	if (dominator != HDB_NONE)
 		*out = oql_object(dominator);
 	return HDB_OK;
@@ -483,8 +480,7 @@ static int named_field(struct oql_eval *ev, const struct oql_frame *frame,
 	for (size_t i = 0; i < fields.list->count; i++) {
 		const struct oql_value *field = &fields.list->values[i];
 
-		if (field->text.size == name.size &&
-		    memcmp(field->text.data, name.data, name.size) == 0)
+		if (oql_same(field->text, name))
 			*out = *field; /* the last is that of the uppermost class */
 	}
 	return HDB_OK;

@@ -18,8 +18,7 @@
 bool oql_rows_column(const struct oql_rows *rows, struct oql_str name, size_t *column)
 {
 	for (size_t i = 0; i < rows->width; i++)
-		if (rows->names[i].size == name.size &&
-		    (!name.size || memcmp(rows->names[i].data, name.data, name.size) == 0)) {
+		if (oql_same(rows->names[i], name)) {
 			*column = i;
 			return true;
 		}

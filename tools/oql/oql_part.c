@@ -230,12 +230,9 @@ static int find_members(struct oql_rows *rows, struct oql_part *p, struct member
 {
 	const bool is_objects = p->select->is_objects;
 	struct oql_value object = { 0 };
-	int r;
 
 	for (;;) {
-		r = is_objects ? next_object(rows, p, &object) : oql_part_current(rows, p);
-		if (r != HDB_OK)
-			return r < 0 ? r : HDB_OK;
+		TRY_FOUND(is_objects ? next_object(rows, p, &object) : oql_part_current(rows, p));
 		TRY_ERRORS(add_member(rows, m, is_objects ? &object : &p->frame.current));
 	}
 }

@@ -25,8 +25,7 @@ static void visit_name(struct oql_str name, struct scope *scope)
 	for (struct scope *s = scope; s; s = s->outer) {
 		const struct oql_str alias = s->select->from.alias;
 
-		if (alias.data && alias.size == name.size &&
-		    memcmp(alias.data, name.data, name.size) == 0) {
+		if (alias.data && oql_same(alias, name)) {
 			tie(scope, s);
 			return;
 		}

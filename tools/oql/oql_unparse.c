@@ -185,17 +185,14 @@ void oql_unparse(const struct oql_expr *e, struct oql_text *out)
 
 static void put_from(const struct oql_from *from, struct oql_text *out)
 {
-	oql_put_string(out, " FROM ");
-	oql_put_string(out, from->is_objects ? "OBJECTS " : "");
-	oql_put_string(out, from->is_instanceof ? "INSTANCEOF " : "");
+	oql_put_format(out, " FROM %s%s", from->is_objects ? "OBJECTS " : "",
+		       from->is_instanceof ? "INSTANCEOF " : "");
 	switch (from->kind) {
 	case OQL_FROM_CLASS:
 		put_str(out, from->name);
 		break;
 	case OQL_FROM_PATTERN:
-		oql_put_string(out, "\"");
-		put_str(out, from->name);
-		oql_put_string(out, "\"");
+		oql_put_format(out, "\"%.*s\"", OQL_STR(from->name));
 		break;
 	case OQL_FROM_ADDRESSES:
 	case OQL_FROM_IDS:
@@ -215,10 +212,8 @@ static void put_from(const struct oql_from *from, struct oql_text *out)
 		oql_put_string(out, " )");
 		break;
 	}
-	if (from->alias.data) {
-		oql_put_string(out, " ");
-		put_str(out, from->alias);
-	}
+	if (from->alias.data)
+		oql_put_format(out, " %.*s", OQL_STR(from->alias));
 }
 
 static void put_items(const struct oql_select *s, struct oql_text *out)
@@ -226,20 +221,18 @@ static void put_items(const struct oql_select *s, struct oql_text *out)
 	for (size_t i = 0; i < s->item_count; i++) {
 		oql_put_string(out, i ? ", " : "");
 		oql_unparse(s->items[i].expr, out);
-		if (s->items[i].alias.data) {
-			oql_put_string(out, " AS \"");
-			put_str(out, s->items[i].alias);
-			oql_put_string(out, "\"");
-		}
+		if (s->items[i].alias.data)
+			oql_put_format(out, " AS \"%.*s\"", OQL_STR(s->items[i].alias));
 	}
 }
 
 void oql_unparse_select(const struct oql_select *s, struct oql_text *out)
 {
-	oql_put_string(out, "SELECT ");
-	oql_put_string(out, s->is_distinct ? "DISTINCT " : "");
-	oql_put_string(out, s->is_retained ? "AS RETAINED SET " : "");
-	oql_put_string(out, s->is_star ? "*" : s->is_objects ? "OBJECTS " : "");
+	oql_put_format(out, "SELECT %s%s%s", s->is_distinct ? "DISTINCT " : "",
+		       s->is_retained ? "AS RETAINED SET " : "",
+		       s->is_star    ? "*" :
+		       s->is_objects ? "OBJECTS " :
+				       "");
 	put_items(s, out);
 	put_from(&s->from, out);
 	if (s->where) {

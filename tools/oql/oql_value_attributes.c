@@ -129,8 +129,7 @@ static int get_of_row(const struct subject *s, struct oql_str name, struct oql_v
 	const struct oql_list *row = s->v->list;
 
 	for (size_t i = 0; i < row->count; i++)
-		if (row->names[i].size == name.size &&
-		    (!name.size || memcmp(row->names[i].data, name.data, name.size) == 0)) {
+		if (oql_same(row->names[i], name)) {
 			*out = row->values[i];
 			return HDB_OK;
 		}

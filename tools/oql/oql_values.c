@@ -313,9 +313,7 @@ static int put_row(struct oql_eval *ev, const struct oql_list *row, struct oql_t
 {
 	oql_put_string(out, "{");
 	for (size_t i = 0; i < row->count; i++) {
-		oql_put_string(out, i ? ", " : "");
-		oql_put(out, row->names[i].data, row->names[i].size);
-		oql_put_string(out, "=");
+		oql_put_format(out, "%s%.*s=", i ? ", " : "", OQL_STR(row->names[i]));
 		TRY_ERRORS(oql_put_value(ev, &row->values[i], true, out));
 	}
 	oql_put_string(out, "}");
@@ -324,7 +322,7 @@ static int put_row(struct oql_eval *ev, const struct oql_list *row, struct oql_t
 
 static int put_root(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
 {
-	oql_put_format(out, "root(%.*s, ", (int)v->text.size, v->text.data);
+	oql_put_format(out, "root(%.*s, ", OQL_STR(v->text));
 	TRY_ERRORS(put_address(ev, v->ix, out));
 	if (v->i >= 0) {
 		oql_put_string(out, ", ");
@@ -338,17 +336,10 @@ static int put_root(struct oql_eval *ev, const struct oql_value *v, struct oql_t
 static int put_frame(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
 {
 	struct hdb_frame frame;
-	const int r = hdb_frame_at(ev->db, (uint32_t)v->i, v->ix, &frame, ev->err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	oql_put_string(out, "at ");
-	oql_put_string(out, frame.class_name);
-	oql_put_string(out, ".");
-	oql_put_string(out, frame.method);
-	oql_put_string(out, frame.signature);
-	oql_put_string(out, " (");
-	oql_put_string(out, *frame.source ? frame.source : "Unknown Source");
+	TRY_FOUND(hdb_frame_at(ev->db, (uint32_t)v->i, v->ix, &frame, ev->err));
+	oql_put_format(out, "at %s.%s%s (%s", frame.class_name, frame.method, frame.signature,
+		       *frame.source ? frame.source : "Unknown Source");
 	if (frame.line > 0)
 		oql_put_format(out, ":%d", frame.line);
 	else if (frame.line == -3)
@@ -387,19 +378,17 @@ int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
 		return put_row(ev, v->list, out);
 	case OQL_V_FIELD:
 		if (v->ix) {
-			oql_put_format(out, "%s %.*s", oql_field_type(v), (int)v->text.size,
-				       v->text.data);
+			oql_put_format(out, "%s %.*s", oql_field_type(v), OQL_STR(v->text));
 			return HDB_OK;
 		}
-		oql_put_format(out, "field(%.*s=", (int)v->text.size, v->text.data);
+		oql_put_format(out, "field(%.*s=", OQL_STR(v->text));
 		r = oql_put_value(ev, &v->list->values[0], true, out);
 		oql_put_string(out, ")");
 		return r;
 	case OQL_V_ROOT:
 		return put_root(ev, v, out);
 	case OQL_V_JAVA_CLASS:
-		oql_put_string(out, "class ");
-		oql_put(out, v->text.data, v->text.size);
+		oql_put_format(out, "class %.*s", OQL_STR(v->text));
 		return HDB_OK;
 	case OQL_V_CHAR:
 	case OQL_V_STRING:
@@ -438,8 +427,8 @@ int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct oql_tex
 		return HDB_OK;
 	case OQL_V_OBJECT:
 		TRY_ERRORS(hdb_object_at(ev->db, v->ix, &facts, ev->err));
-		oql_put_string(out, hdb_class_name(ev->db, facts.class_no));
-		oql_put_format(out, " [id=0x%" PRIx64 "]", facts.id);
+		oql_put_format(out, "%s [id=0x%" PRIx64 "]", hdb_class_name(ev->db, facts.class_no),
+			       facts.id);
 		return HDB_OK;
 	case OQL_V_SNAPSHOT:
 		oql_put_string(out, "snapshot");

@@ -578,8 +578,7 @@ static struct value call_list(struct translator *t, struct oql_str name, const s
 	}
 	if (oql_is(name, "max") || oql_is(name, "min")) {
 		if (code->kind == NIL)
-			return aggregate(
-				t, l, put(t, "%.*s(%s)", (int)name.size, name.data, l->item.sql));
+			return aggregate(t, l, put(t, "%.*s(%s)", OQL_STR(name), l->item.sql));
 		sort_by(t, l, code);
 		l->limit = "1";
 		return list;
@@ -683,7 +682,7 @@ static struct value refuse_name(struct translator *t, struct oql_str name)
 
 	while (f < forms_end && !(f->of == 'x' && oql_is(name, f->name)))
 		f++;
-	return refuse(t, put(t, "\"%.*s\"", (int)name.size, name.data),
+	return refuse(t, put(t, "\"%.*s\"", OQL_STR(name)),
 		      f < forms_end ? f->sql : "the tables and functions of heapdb-sql(1)");
 }
 
@@ -695,7 +694,7 @@ static const char *size_of(struct translator *t, const struct value *v, const ch
 /* "[Ljava.io.File;" is java.io.File[], "[I" is int[]; as a text of SQL. */
 static const char *put_class(struct translator *t, struct oql_str name)
 {
-	const char *plain = put(t, "%.*s", (int)name.size, name.data);
+	const char *plain = put(t, "%.*s", OQL_STR(name));
 	/* Each bracket becomes two, and a letter at most a word. */
 	const size_t room = 2 * strlen(plain) + sizeof("boolean");
 	char *out = plain[0] == '[' ? take_memory(t, room) : NULL;
@@ -798,8 +797,7 @@ static struct value call_member(struct translator *t, struct oql_str name, const
 
 	if (v->kind == ROW && !is_call)
 		for (struct pair *p = v->pairs; p; p = p->next)
-			if (p->key.size == name.size &&
-			    memcmp(p->key.data, name.data, name.size) == 0)
+			if (oql_same(p->key, name))
 				return p->value;
 	if (v->kind == HEAP)
 		out = call_form(t, 'h', name, args + 1, count - 1);
@@ -819,11 +817,10 @@ static struct value call_member(struct translator *t, struct oql_str name, const
 		return make(ANY, put(t,
 				     "(SELECT value FROM class_fields WHERE class_id = %s AND "
 				     "is_static AND name = '%.*s')",
-				     v->sql, (int)name.size, name.data));
-	out = make(ANY, v->is_field ?
-				put(t, "%.*s.%.*s')", (int)strlen(v->sql) - 2, v->sql,
-				    (int)name.size, name.data) :
-				put(t, "field(%s, '%.*s')", v->sql, (int)name.size, name.data));
+				     v->sql, OQL_STR(name)));
+	out = make(ANY, v->is_field ? put(t, "%.*s.%.*s')", (int)strlen(v->sql) - 2, v->sql,
+					  OQL_STR(name)) :
+				      put(t, "field(%s, '%.*s')", v->sql, OQL_STR(name)));
 	out.is_field = true;
 	return out;
 }
@@ -1004,8 +1001,7 @@ static struct value parse_name(struct translator *t)
 		return parse_body(t, code);
 	}
 	for (size_t i = t->bound_count; i-- > 0;)
-		if (t->bound[i].name.size == name.size &&
-		    memcmp(t->bound[i].name.data, name.data, name.size) == 0)
+		if (oql_same(t->bound[i].name, name))
 			return t->bound[i].value;
 	if (oql_is(name, "function")) {
 		parse_parameters(t, &code);

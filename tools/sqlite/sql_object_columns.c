@@ -19,7 +19,6 @@ static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int colu
 	const struct hdb_field *field;
 	struct hdb_basic value;
 	uint32_t base = 0;
-	int r;
 
 	while (s->base_count > 1 && base + 1 < s->base_count &&
 	       !hdb_is_subclass(c->db, o.class_no, s->bases[base]))
@@ -28,10 +27,8 @@ static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int colu
 	field = s->field_of[(size_t)column * s->base_count + base];
 	if (!field)
 		return HDB_OK;
-	r = c->scan ? hdb_scan_field(c->scan, c->at, field, &value, err) :
-		      hdb_field_value(c->db, o.ix, field, &value, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(c->scan ? hdb_scan_field(c->scan, c->at, field, &value, err) :
+			    hdb_field_value(c->db, o.ix, field, &value, err));
 	sql_result_basic(ctx, &value);
 	return HDB_OK;
 }

@@ -241,12 +241,9 @@ static int mark_class_object(struct objects_cursor *c, sqlite3_value *value, uin
 {
 	struct hdb_object_facts facts = { 0 };
 	uint32_t ix;
-	int r = sql_value_object(c->source, value, &ix, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	if ((r = hdb_object_at(c->db, ix, &facts, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(sql_value_object(c->source, value, &ix, err));
+	TRY_FOUND(hdb_object_at(c->db, ix, &facts, err));
 	if (facts.stands_for != HDB_NONE)
 		marks[facts.stands_for] = 1;
 	return HDB_OK;

@@ -227,9 +227,7 @@ static int read_target(struct sql_cursor *c, size_t at, struct hdb_error *err)
 	s->only = HDB_NONE;
 	if (!s->fields)
 		return HDB_OK;
-	r = hdb_scan_field(s->scan, at, &s->fields[s->batch.class_no[at]], &value, err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(hdb_scan_field(s->scan, at, &s->fields[s->batch.class_no[at]], &value, err));
 	r = value.id ? hdb_find(c->db, value.id, &s->only, err) : HDB_END;
 	return r == HDB_NOTFOUND ? HDB_END : r;
 }

@@ -13,7 +13,6 @@ static int result_text(struct sql_cursor *c, struct sqlite3_context *ctx,
 		       const struct hdb_basic *value, struct hdb_error *err)
 {
 	uint32_t ix;
-	int r;
 
 	if (value->type != HDB_BASIC_OBJECT) {
 		sql_result_basic(ctx, value);
@@ -21,8 +20,7 @@ static int result_text(struct sql_cursor *c, struct sqlite3_context *ctx,
 	}
 	if (!value->id)
 		return HDB_OK;
-	if ((r = hdb_find(c->db, value->id, &ix, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(hdb_find(c->db, value->id, &ix, err));
 	return sql_result_text_of(ctx, c->source, ix, err);
 }
 

@@ -231,24 +231,20 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 	uint32_t target = at->target;
 	struct heap_object array;
 	struct hprof_sub sub;
-	int r;
 
 	*out = (struct heap_string){ .array_ix = HEAP_NONE };
 	if (at->layout->value == NO_FIELD)
 		return HDB_OK;
-	if ((r = read_fields(heap, reader, at, &fields, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(read_fields(heap, reader, at, &fields, err));
 	if (target == HEAP_NONE) {
 		if (!fields.value_id)
 			return HDB_OK;
-		if ((r = heap_find(heap, fields.value_id, &target, err)) != HDB_OK)
-			return r < 0 ? r : HDB_OK;
+		TRY_FOUND(heap_find(heap, fields.value_id, &target, err));
 	}
 	TRY_ERRORS(heap_object(heap, target, &array, err));
 	if (array.kind != STORE_PRIMITIVE_ARRAY)
 		return HDB_OK;
-	if ((r = read_sub(heap, reader, target, &sub, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(read_sub(heap, reader, target, &sub, err));
 	/* Without its content only the length is known. */
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
 	    (sub.element_type != HPROF_CHAR && sub.element_type != HPROF_BYTE))
