@@ -29,4 +29,22 @@ static inline void base_bit_drop(uint64_t *bits, uint64_t i)
 	bits[i / 64] &= ~((uint64_t)1 << (i % 64));
 }
 
+/*
+ * Sets *i to the first number of the set from *i on; false if there is none below `count`. To walk
+ * a set: for (uint64_t i = 0; base_bit_next(bits, count, &i); i++)
+ */
+static inline bool base_bit_next(const uint64_t *bits, uint64_t count, uint64_t *i)
+{
+	while (*i < count) {
+		const uint64_t left = bits[*i / 64] >> (*i % 64);
+
+		if (left) {
+			*i += (unsigned)__builtin_ctzll(left);
+			return *i < count;
+		}
+		*i = (*i / 64 + 1) * 64;
+	}
+	return false;
+}
+
 #endif

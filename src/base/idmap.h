@@ -37,7 +37,7 @@ uint64_t base_hash_seed(void);
 /* Spreads identifiers that differ in few bits; one to one for each seed. */
 uint64_t base_hash(uint64_t id, uint64_t seed);
 
-/* Asks for the memory that looking for `id` needs. */
+/* Prefetches what a look-up of `id` reads. */
 void base_idmap_soon(const struct base_idmap *map, uint64_t id);
 
 /* The number of `id`, or BASE_IDMAP_NONE. */

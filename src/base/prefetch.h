@@ -1,5 +1,5 @@
 /*
- * base/prefetch.h - asks for memory that is used soon.
+ * base/prefetch.h - prefetching of memory that is used soon.
  *
  * GCC takes a function that does nothing but prefetch for one without effect, and drops its calls;
  * hence the empty instruction.

@@ -72,7 +72,7 @@ static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t 
 	       count_bits(base_ranks_word(set, v / BASE_RANK_BITS) & below);
 }
 
-/* Asks for the memory that base_ranks_before needs. */
+/* Prefetches what base_ranks_before reads. */
 static inline void base_ranks_prefetch(const struct base_ranks *set, uint32_t v)
 {
 	prefetch_read((const void *)&set->bits[v / 64]);

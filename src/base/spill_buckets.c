@@ -12,7 +12,7 @@
 /* And in these for chunks that must be in memory; never in a file (base/work.h: small arrays). */
 #define SMALL_SLAB_BYTES ((uint64_t)512 << 10)
 
-/* Chunks of a bucket that are asked for before they are read. */
+/* Chunks of a bucket that are prefetched before they are read. */
 #define CHUNKS_AHEAD 16u
 
 /* Bytes that a record may take. */
@@ -211,7 +211,7 @@ void base_bucket_end(struct base_bucket_reader *reader)
 	*reader = (struct base_bucket_reader){ 0 };
 }
 
-/* Asks for one more chunk of those that follow `no`; returns the slot after it. */
+/* Prefetches the chunk at `no`, if it is in the file; returns the slot after it. */
 static uint32_t ask(const struct base_buckets *buckets, uint32_t no)
 {
 	const struct base_bucket_slot *slot = slot_at(buckets, no);

@@ -122,7 +122,7 @@ struct base_bucket_reader {
 	const uint8_t *at, *end;
 	uint8_t *buffer;      /* a chunk from the file */
 	uint32_t next;        /* slot */
-	uint32_t ahead;       /* slot from which on nothing was asked for yet */
+	uint32_t ahead;       /* slot from which on nothing was prefetched yet */
 	uint32_t ahead_count; /* chunks from next to ahead */
 	bool is_at_last;      /* the chunk that is being filled is the one that is read */
 	uint64_t before[2];

@@ -297,7 +297,7 @@ int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,
 			  struct derive_retained_result *out, struct hdb_error *err);
 
-/* Limits of the local way when nobody says others: some 50 ms of work. */
+/* Default limits of the local way: some 50 ms of work. */
 extern const struct graph_retained_options derive_local_limits;
 
 #endif

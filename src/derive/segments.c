@@ -57,18 +57,15 @@ int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *o
 			struct hdb_error *err)
 {
 	bool is_closed;
-	int r;
 
 	*out = (struct derive_segment){ .ix = ix };
-	if ((r = read_size(heap, ix, "length", &out->bytes, err)) < 0 ||
-	    (r = read_size(heap, ix, "min", &out->address, err)) < 0)
-		return r;
+	TRY(read_size(heap, ix, "length", &out->bytes, err));
+	TRY(read_size(heap, ix, "min", &out->address, err));
 	if (!out->bytes || !out->address || out->bytes > DERIVE_NATIVE_MAX)
 		return HDB_NOTFOUND;
-	if ((r = read_reference(heap, ix, "scope", &out->session, err)) < 0 ||
-	    (r = read_reference(heap, ix, "unmapper", &out->mapping, err)) < 0 ||
-	    (r = read_session(heap, out, &is_closed, err)) < 0)
-		return r;
+	TRY(read_reference(heap, ix, "scope", &out->session, err));
+	TRY(read_reference(heap, ix, "unmapper", &out->mapping, err));
+	TRY(read_session(heap, out, &is_closed, err));
 	if (is_closed)
 		return HDB_NOTFOUND;
 	if (out->mapping != HEAP_NONE)

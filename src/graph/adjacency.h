@@ -5,7 +5,7 @@
  * The references of a heap mostly go to objects near by, so a row holds the distances to its
  * targets. A number's length is in its two lowest bits, so that reading one needs no branch.
  * Rows lie in groups of 32 nodes: the length of each, then the rows, one after the other. Where
- * groups start is an array so small that caches hold it: a row that nobody asked for yet costs one
+ * groups start is an array so small that caches hold it: a row that was not prefetched costs one
  * miss of the caches, not one for each step to it. What does not fit into 127 bytes is a long row:
  * plain 32-bit targets, elsewhere.
  *
@@ -137,13 +137,13 @@ static inline uint64_t graph_rows_offset(const uint8_t *group, uint32_t v)
 	return GRAPH_GROUP + (sum * 0x0001000100010001u >> 48);
 }
 
-/* Asks for where v's group starts. */
+/* Prefetches the start of v's group. */
 static inline void graph_rows_prefetch_start(const struct graph_rows *rows, uint32_t v)
 {
 	prefetch_read(&rows->start[v / GRAPH_GROUP]);
 }
 
-/* Asks for the row of v, once the lengths of its group are in the caches. */
+/* Prefetches the row of v, once the lengths of its group are in the caches. */
 static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32_t v)
 {
 	const uint8_t *group = graph_rows_group(rows, v);
@@ -154,7 +154,7 @@ static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32
 }
 
 /*
- * Asks for the lengths of v's group, and for its row where it is if all of the group are as long.
+ * Prefetches the lengths of v's group, and its row where it is if all of the group are as long.
  */
 static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v)
 {

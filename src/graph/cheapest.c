@@ -18,7 +18,7 @@
 #define BUCKET_KEPT (1u << 18)
 /* Nodes between two looks at the cancel flag. */
 #define STEP_NODES 16384u
-/* Entries ahead at which a row, and what is known of its first targets, are asked for. */
+/* Entries ahead at which a row, and what is known of its first targets, are prefetched. */
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
 #define TARGETS_AHEAD 12
@@ -126,18 +126,9 @@ static int empty_bucket(struct search *s, uint64_t *done, struct hdb_error *err)
 
 static int meet_roots(struct search *s, const uint64_t *root_bits, struct hdb_error *err)
 {
-	const uint32_t n = s->rows->node_count;
-	const uint64_t words = ((uint64_t)n + 63) / 64;
-
-	for (uint64_t w = 0; w < words; w++) {
-		for (uint64_t bits = root_bits[w]; bits; bits &= bits - 1) {
-			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
-
-			if (root < n)
-				TRY(meet(s, GRAPH_NONE, (uint32_t)root,
-					 s->costs->root(s->costs->ctx, (uint32_t)root), err));
-		}
-	}
+	for (uint64_t root = 0; base_bit_next(root_bits, s->rows->node_count, &root); root++)
+		TRY(meet(s, GRAPH_NONE, (uint32_t)root,
+			 s->costs->root(s->costs->ctx, (uint32_t)root), err));
 	return HDB_OK;
 }
 

@@ -57,7 +57,7 @@ static inline uint32_t graph_preorder_place(const struct graph_preorder *order, 
 	return base_ranks_before(&order->inner, node);
 }
 
-/* Asks for the memory that this needs, or graph_preorder_mark. */
+/* Prefetches what this, or graph_preorder_mark, reads. */
 static inline void graph_preorder_prefetch(const struct graph_preorder *order, uint32_t node)
 {
 	base_ranks_prefetch(&order->inner, node);

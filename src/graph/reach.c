@@ -78,16 +78,8 @@ static inline void meet(struct search *s, uint32_t from, uint32_t to)
 
 static void meet_roots(struct search *s)
 {
-	const uint32_t n = s->rows->node_count;
-	const uint64_t words = base_bit_words(n);
-
-	for (uint64_t w = 0; w < words; w++) {
-		for (uint64_t bits = s->roots[w]; bits; bits &= bits - 1) {
-			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
-			if (root < n)
-				meet(s, GRAPH_NONE, (uint32_t)root);
-		}
-	}
+	for (uint64_t root = 0; base_bit_next(s->roots, s->rows->node_count, &root); root++)
+		meet(s, GRAPH_NONE, (uint32_t)root);
 }
 
 /* Meets all targets of v. */

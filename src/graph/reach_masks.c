@@ -147,13 +147,7 @@ int graph_reach_masks(const struct graph_rows *rows, const uint64_t *root_bits,
 	TRY(base_big_alloc(rows->work, &bits, (uint64_t)n / 8 + 8, "a set of objects", err));
 	w.queue = queue.data;
 	w.is_queued = bits.data;
-	for (uint64_t word = 0; word < base_bit_words(n); word++) {
-		for (uint64_t left = root_bits[word]; left; left &= left - 1) {
-			const uint64_t root = 64 * word + (unsigned)__builtin_ctzll(left);
-
-			if (root < n)
-				meet(&w, (uint32_t)root, all);
-		}
-	}
+	for (uint64_t root = 0; base_bit_next(root_bits, n, &root); root++)
+		meet(&w, (uint32_t)root, all);
 	return walk(&w, err);
 }

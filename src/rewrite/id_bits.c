@@ -42,9 +42,8 @@ int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_err
 		int r;
 
 		part = (uint32_t)set->bits.count;
-		if ((r = base_vec_reserve(&set->bits, 1, sizeof(big), err)) < 0 ||
-		    (r = base_idmap_put(&set->parts, head, part, err)) < 0)
-			return r;
+		TRY(base_vec_reserve(&set->bits, 1, sizeof(big), err));
+		TRY(base_idmap_put(&set->parts, head, part, err));
 		r = base_big_alloc(set->work, &big, PART_BYTES, "identifiers", err);
 		/* The map has its number: without memory it is empty, and nothing goes on. */
 		(void)base_vec_push(&set->bits, &big, sizeof(big), NULL);

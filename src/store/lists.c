@@ -161,10 +161,7 @@ static const uint8_t *skip_entries(const uint8_t *p, const uint8_t *end, uint64_
 	return n ? NULL : p;
 }
 
-/*
- * get_varint, without branches for numbers below 2^35: how long the next one is is hard to
- * foretell.
- */
+/* get_varint, branchless for numbers below 2^35, because lengths are unpredictable. */
 static inline const uint8_t *get_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
 	uint64_t bytes, ends;
@@ -299,7 +296,7 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 		out[e++] = last;
 		p += __builtin_ctzll(second_ends) / 8 + 1;
 	}
-	/* One is left, or there was one: of how many bytes is hard to foretell, too. */
+	/* The last one of an odd number; its length is unpredictable, too. */
 	if (n - e == 1 && entries->end - p >= 8) {
 		const uint64_t bytes = load64(p), ends = varint_ends(bytes);
 

@@ -13,8 +13,8 @@
 #define STORE_ENTRY_PAD 8 /* what store_put_entry writes at once */
 
 /*
- * A varint of a number below 2^35, without branches: how many bytes the next one takes is hard to
- * foretell. Writes 8 bytes; returns the end of those that count.
+ * A varint of a number below 2^35. Branchless, because lengths are unpredictable. Writes 8 bytes;
+ * returns the end of those that count.
  */
 static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 {

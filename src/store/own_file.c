@@ -18,8 +18,8 @@
 #define OPEN_TRIES_MAX 100
 
 /*
- * What is wrong with a file that was there, or NULL; links and folders are told by lstat, before
- * anything is opened.
+ * What is wrong with an existing file, or NULL. `st` is lstat's, so that links and folders are
+ * refused before anything is opened.
  */
 static const char *not_plain(const struct stat *st)
 {

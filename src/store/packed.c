@@ -267,7 +267,7 @@ static int take_block(const struct store_unpacked *unpacked, const struct store_
 		return HDB_END;
 	block = (const struct unpacked_block *)unpacked->blocks.data + number;
 	*out = block->data;
-	/* Nobody makes two blocks with one checksum but on purpose. */
+	/* Two blocks have one checksum only if somebody made them so on purpose. */
 	return block->size == packed->raw_size ? HDB_OK : HDB_ECORRUPT;
 }
 

@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-/* A packed block claims no more bytes for each that it has: what a damaged file can ask for. */
+/* A block unpacks to at most so many times its size, which bounds what a damaged file claims. */
 #define STORE_PACKED_RATIO 256u
 
 /* Packs blocks, one after the other. */

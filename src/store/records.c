@@ -75,10 +75,7 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 
 	if (store_table_info(store, table, &info, NULL) != HDB_OK)
 		return 0;
-	/*
-	 * So that nobody makes room for more; whoever reads all of them finds that they are not
-	 * there.
-	 */
+	/* Bounds what callers allocate; reading them all fails at the first that is missing. */
 	return info.item_count < info.bytes / RECORD_MIN ? info.item_count :
 							   info.bytes / RECORD_MIN;
 }

@@ -37,8 +37,8 @@ int store_records_put_all(struct store_writer *writer, enum store_table table, c
 uint64_t store_record_count(struct store *store, enum store_table table);
 
 /*
- * The same, for whoever makes room for all of them: HDB_ECORRUPT if more are said than fit into the
- * table's bytes.
+ * The same, for callers that allocate room for all of them: HDB_ECORRUPT if the table claims more
+ * than fit into its bytes.
  */
 int store_record_room(struct store *store, enum store_table table, uint64_t *count,
 		      struct hdb_error *err);

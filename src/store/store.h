@@ -31,8 +31,8 @@ int store_open_unsynced(const char *path, struct store **out, struct hdb_error *
 void store_close(struct store *store);
 
 /*
- * Another handle on the same file, for another thread, whatever the name stands for by now. *out is
- * owned: store_close.
+ * Another handle on the same open file, for another thread, even if the path names another file
+ * now. *out is owned: store_close.
  */
 int store_open_again(struct store *store, struct store **out, struct hdb_error *err);
 
@@ -93,10 +93,10 @@ int store_block_after(struct store *store, enum store_table table, uint64_t key,
 		      struct store_block *out, struct hdb_error *err);
 
 /*
- * Whoever passes NULL for err takes a default instead of what could not be read, as for names and
- * labels. The handle keeps the first such failure, since what was made of a default may be kept,
- * too. This returns it, or a fault of the map: whoever shows results asks at the end of each step,
- * while no other thread is at work on the handle.
+ * Readers that pass NULL for err use a default if a value cannot be read, as for names and labels.
+ * The handle keeps the first such failure, because results made from defaults may be stored. This
+ * returns it, or a fault of the map. Call it after each step, before results are shown or stored,
+ * while no other thread uses the handle.
  */
 int store_failed(const struct store *store, struct hdb_error *err);
 
@@ -171,7 +171,7 @@ int store_pack_tables(struct store_writer *writer, struct hdb_error *err);
  * Begins building derived tables, in the database or, if that cannot be written, in a private file
  * that ends with the handle (in work->tmp_dir; said by work->progress.notice). Waits while another
  * process builds (calls base_step); `work` NULL: does neither, HDB_END then. HDB_OK: *out is owned;
- * HDB_END: the first is there by now, made by somebody else (the store was refreshed). What an
+ * HDB_END: another process has built the first table meanwhile (the store was refreshed). What an
  * interrupted build left of the tables is removed first.
  */
 struct store_tables {
@@ -182,9 +182,9 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 		struct store_writer **out, struct hdb_error *err);
 
 /*
- * Keeps an answer: a table of one block, made visible at once, by way of a handle of its own, so
- * that this one stays as it is. HDB_END if it is there by now, if somebody else writes, or if the
- * database cannot be written.
+ * Stores an answer: a table of one block, published at once through a handle of its own, so that
+ * the snapshot of this one does not change. HDB_END if the table exists already, if another process
+ * writes, or if the database cannot be written.
  */
 int store_keep(struct store *store, enum store_table table, const struct store_block *block,
 	       struct hdb_error *err);

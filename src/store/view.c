@@ -236,7 +236,7 @@ static int check_seal(const struct store_view *view, struct hdb_error *err)
 	const struct store_view_meta *seal = store_view_meta(view, "seal");
 	uint64_t count, next = 0;
 
-	/* What is no heap database, or of another format, is told by who opens it. */
+	/* The caller refuses what is no heap database, or of another format. */
 	if (view->is_private || view->is_other_format || !store_view_meta(view, "format"))
 		return HDB_OK;
 	if (!seal || (seal->size - BLOCK_HEADER_SIZE) % 8 != 0)

@@ -104,8 +104,8 @@ static int new_writer(const char *path, struct store_writer **out, struct hdb_er
 }
 
 /*
- * Fails a write of `bytes`. LMDB says "Input/output error" where the disk was full in the midst of
- * a write: what is free tells.
+ * Fails a write of `bytes`. LMDB reports EIO, too, if the disk became full during a write, so the
+ * free space decides which it was.
  */
 static int fail_write(struct store_writer *writer, int mdb_result, uint64_t bytes,
 		      struct hdb_error *err)

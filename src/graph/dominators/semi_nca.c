@@ -298,15 +298,8 @@ static void mark_roots(const struct dom_parts *parts, uint64_t node_count)
 {
 	_Atomic uint64_t *states = parts->part->states;
 
-	for (uint64_t w = 0; w < base_bit_words(node_count); w++) {
-		for (uint64_t bits = parts->root_bits[w]; bits; bits &= bits - 1) {
-			const uint64_t v = 64 * w + (unsigned)__builtin_ctzll(bits);
-
-			if (v < node_count)
-				states[v / DOM_STATES] |= (uint64_t)DOM_TOP
-							  << (2 * (v % DOM_STATES));
-		}
-	}
+	for (uint64_t v = 0; base_bit_next(parts->root_bits, node_count, &v); v++)
+		states[v / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (v % DOM_STATES));
 }
 
 static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_runs *numbers,
