@@ -32,10 +32,6 @@ def when(text):
 def nanos(text):
     return calendar.timegm(time.strptime(text[:19], '%Y-%m-%dT%H:%M:%S')) * 10**9 + int(text[20:29])
 
-def seconds(text):
-    m = re.fullmatch(r'PT(?:(\d+)H)?(?:(\d+)M)?(?:(-?[\d.]+)S)?', text)
-    return int(m[1] or 0) * 3600 + int(m[2] or 0) * 60 + float(m[3] or 0)
-
 def expected(v):
     row = {'time': when(v['startTime'])}
     if 'eventThread' in v:
@@ -43,14 +39,15 @@ def expected(v):
         row.update(thread=t.get('javaName') or t.get('osName'), thread_id=t.get('javaThreadId'))
     if 'stackTrace' in v:
         frames = [frame(f) for f in v['stackTrace']['frames']] if v['stackTrace'] else []
-        row.update(site=frames[0] if frames else None, stack=' < '.join(frames) if frames else None)
+        ours = [f for f in frames if not re.match(r'(javax?|jdk|sun|com\.sun)\.', f)]
+        row.update(site=(ours or frames or [None])[0], stack=' < '.join(frames) if frames else None)
     if 'objectAge' in v:
         o, r = v['object'], v['root'] or {}
         row.update({'class': class_name(o['type']['name']), 'bytes': v.get('objectSize'),
                     'address': '0x%x' % o['address'],
                     'elements': v['arrayElements'] if v['arrayElements'] >= 0 else None,
-                    'allocated': when(v['allocationTime']), 'age': seconds(v['objectAge']),
-                    'description': o['description'], 'root': r.get('description'), 'root_system': r.get('system'),
+                    'allocated': when(v['allocationTime']),
+                    'description': o['description'], 'root': r.get('description'), 
                     'root_type': r.get('type'), 'heap_used': v['lastKnownHeapUsage']})
     if 'weight' in v:
         row.update({'class': class_name(v['objectClass']['name']), 'bytes': v['weight']})

@@ -18,7 +18,7 @@ struct sum {
 	int code;
 };
 
-static void look(struct jfr *jfr, const struct jfr_event *event, struct sum *sum)
+static void look(struct jfr *jfr, const struct jfr_value *event, struct sum *sum)
 {
 	static const char *const paths[] = {
 		"startTime",
@@ -40,13 +40,13 @@ static void look(struct jfr *jfr, const struct jfr_event *event, struct sum *sum
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		struct jfr_value value, item;
 
-		if (jfr_find(jfr, &event->value, paths[i], &value) != HDB_OK)
+		if (jfr_find(jfr, event, paths[i], &value) != HDB_OK)
 			continue;
 		(void)jfr_text(jfr, &value, &text);
 		(void)jfr_class(jfr, &value, &text);
 		(void)jfr_frame(jfr, &value, &text);
 		sum->numbers ^= jfr_integer(jfr, &value) ^ jfr_time(jfr, &value) ^
-				jfr_span(jfr, &value) ^ (jfr_real(jfr, &value) > 1);
+				(jfr_real(jfr, &value) > 1.0f);
 		for (int n = 0; n < JFR_FRAMES_MAX && jfr_item(jfr, &value, &item); n++)
 			(void)jfr_frame(jfr, &item, &text);
 	}
@@ -65,10 +65,11 @@ static void look(struct jfr *jfr, const struct jfr_event *event, struct sum *sum
 static struct sum read_all(struct jfr *jfr)
 {
 	struct sum sum = { 0 };
-	struct jfr_event event;
+	struct jfr_value event;
+	enum jfr_kind kind;
 
 	jfr_rewind(jfr);
-	while ((sum.code = jfr_next(jfr, &event, NULL)) == HDB_OK) {
+	while ((sum.code = jfr_next(jfr, &kind, &event, NULL)) == HDB_OK) {
 		sum.events++;
 		look(jfr, &event, &sum);
 	}

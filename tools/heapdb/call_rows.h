@@ -17,19 +17,19 @@ enum calls_by { CALLS_BY_CLASS, CALLS_BY_THREAD, CALLS_BY_STACK, CALLS_BY_SITE }
 int print_calls(struct cli *cli, const struct answer *plain, const struct call_tree *tree,
 		bool is_numbered);
 
-/* Sampled objects of each class, and where they were allocated. */
+/* Old objects of each class that were sampled, for rows of suspects. */
 struct sampled {
-	struct row_source source; /* the rows of `rows`, with what is known of their classes */
-	struct hdb_rows *rows;    /* lent */
-	struct call_tree live, allocated;
-	uint64_t *told; /* for each class of these: the suspect it was told of */
-	size_t class_name, objects, suspect, text;
-	struct hdb_value value;
+	struct hdb_rows *rows; /* lent */
+	struct call_tree tree; /* classes, and below them where they were allocated */
+	uint64_t told;         /* the last suspect of which something was said */
+	size_t class_name, objects, suspect, text; /* columns */
+	struct hdb_value value;                    /* of text in this row; null: as it is */
 	char sentence[1024];
 };
 
-/* Reads a recording. Release it in any case, after the answer. */
+/* Reads a recording. Release out->tree in any case, after the answer. */
 int sampled_open(struct cli *cli, const char *path, struct hdb_rows *rows, struct sampled *out);
-void sampled_release(struct sampled *sampled);
+/* Makes the value: the first row of a suspect whose class was sampled says so. */
+void sampled_meet(struct sampled *sampled);
 
 #endif

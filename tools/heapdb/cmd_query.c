@@ -108,7 +108,7 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 	int rc = HDB_OK;
 
 	if (cli->opt.jfr) {
-		answer.source = &sampled.source;
+		answer.sampled = &sampled;
 		if ((rc = sampled_open(cli, cli->opt.jfr, rows, &sampled)) != HDB_OK)
 			goto out;
 	}
@@ -127,7 +127,7 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 out:
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
-	sampled_release(&sampled);
+	call_tree_release(&sampled.tree);
 	return rc;
 }
 

@@ -4,6 +4,7 @@
  *
  * The rows come in the order of the text; a heading is printed where their kind changes.
  */
+#include "heapdb/call_rows.h"
 #include "heapdb/prose.h"
 
 #include <inttypes.h>
@@ -228,9 +229,8 @@ static void put_row(struct output *out, const struct render_style *style,
 	const struct hdb_rows *rows = answer->rows;
 	const struct hdb_value *text = rows_value(rows, "text");
 
-	if (answer->source) /* where a recording says more */
-		text = answer->source->value(answer->source->ctx,
-					     hdb_rows_find_column(rows, "text"));
+	if (answer->sampled && answer->sampled->value.type != HDB_TYPE_NULL)
+		text = &answer->sampled->value;
 	/* others that are 0.00 % of the heap say nothing */
 	if (!has_value(rows_value(rows, "class")) && rows_value(rows, "percent")->d < 0.005)
 		return;

@@ -4,6 +4,7 @@
  */
 #include "heapdb/render.h"
 
+#include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 #include "common/suggest.h"
@@ -364,6 +365,9 @@ const struct hdb_value *answer_value(const struct answer *answer, size_t column)
 
 	assert(!answer->picked || column < answer->picked_count);
 	assert(answer->row_count > 0);
+	if (answer->sampled && answer->sampled->text == no &&
+	    answer->sampled->value.type != HDB_TYPE_NULL)
+		return &answer->sampled->value;
 	if (!source)
 		return hdb_rows_value(answer->rows, no);
 	return source->cells ? &source->cells[no] : source->value(source->ctx, no);
@@ -390,6 +394,8 @@ int answer_next(struct answer *answer, const struct output *out)
 	rc = answer->source ? answer->source->next(answer->source->ctx, answer->err) :
 			      hdb_rows_next(answer->rows, answer->err);
 	answer->row_count += rc == HDB_OK;
+	if (rc == HDB_OK && answer->sampled)
+		sampled_meet(answer->sampled);
 	if (answer->written)
 		*answer->written = answer->row_count;
 	if (rc == HDB_OK && answer->notes && answer->rows)

@@ -16,6 +16,7 @@
 
 struct cli;
 struct notes;
+struct sampled;
 
 /* Rows that are no query's. Of a table of its own, `columns` and `cells`; else the functions. */
 struct row_source {
@@ -56,10 +57,11 @@ struct answer {
 	/* of an answer that others wait for: counts rows, and ends it as HDB_EINTR; NULL: none */
 	_Atomic uint64_t *written;
 	const volatile int *cancel;
-	struct notes *notes;   /* of the database, for people and JSON; lent; NULL: none */
-	uint64_t row_count;    /* out: rows printed */
-	struct hdb_error *err; /* out: why rendering failed */
-	bool is_open;          /* out: failed within a JSON object, not yet ended */
+	struct sampled *sampled; /* what a recording says of the rows; lent; NULL: nothing */
+	struct notes *notes;     /* of the database, for people and JSON; lent; NULL: none */
+	uint64_t row_count;      /* out: rows printed */
+	struct hdb_error *err;   /* out: why rendering failed */
+	bool is_open;            /* out: failed within a JSON object, not yet ended */
 };
 
 struct render_style {

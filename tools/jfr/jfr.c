@@ -135,79 +135,59 @@ static void put_character(struct bytes *out, uint32_t character)
 	bytes_add(out, utf8, escape_utf8(utf8, character ? character : 0xfffd));
 }
 
-/* Units of UTF-16, each a number. */
-static void put_units(struct cursor *c, struct bytes *out)
+/*
+ * A unit of a text: of numbers, or of bytes, UTF-8 in which the VM encodes each surrogate by
+ * itself, or Latin-1. Returns how much of `left` it takes.
+ */
+static uint32_t read_unit(struct cursor *c, int encoding, uint32_t left, uint32_t *unit)
 {
-	const size_t start = out->size;
-	uint32_t high = 0;
+	const uint8_t *p = c->jfr->data + c->at;
+	size_t taken = 1;
 
-	for (uint32_t left = count_of(c); left > 0; left--) {
-		const uint32_t unit = (uint16_t)number(c);
+	if (encoding == 4) {
+		*unit = (uint16_t)number(c);
+		return 1;
+	}
+	*unit = *p;
+	if (encoding == 3 && left >= 3 && p[0] == 0xed && p[1] >= 0xa0) {
+		*unit = 0xd000 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+		taken = 3;
+	} else if (encoding == 3 && !(taken = utf8_decode((const char *)p, left, unit))) {
+		*unit = 0xfffd;
+		taken = 1;
+	}
+	c->at += (uint32_t)taken;
+	return (uint32_t)taken;
+}
 
-		if (out->size - start >= TEXT_MAX)
+/* Appends a string, or passes over it (NULL). Returns its encoding; 0: it is null, 2: see *key. */
+static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
+{
+	const uint8_t *p = take(c, 1);
+	const int encoding = p ? *p : 0;
+	const size_t start = out ? out->size : 0;
+	uint32_t high = 0, unit;
+
+	if (encoding > 5)
+		c->jfr->is_damaged = true;
+	if (encoding == 2)
+		*key = number(c);
+	if (encoding < 3 || encoding > 5)
+		return encoding;
+	for (uint32_t left = count_of(c); left > 0 && !c->jfr->is_damaged;) {
+		left -= read_unit(c, encoding, left, &unit);
+		if (!out || out->size - start >= TEXT_MAX)
 			continue;
-		if (high && (unit & 0xfc00) == 0xdc00) {
-			put_character(out, 0x10000 + ((high & 0x3ff) << 10) + (unit & 0x3ff));
-			high = 0;
-			continue;
-		}
-		if (high)
+		if (high && (unit & 0xfc00) == 0xdc00)
+			unit = 0x10000 + ((high & 0x3ff) << 10) + (unit & 0x3ff);
+		else if (high)
 			put_character(out, high);
-		high = (unit & 0xfc00) == 0xd800 ? unit : 0;
+		high = (unit & ~0x3ffu) == 0xd800 ? unit : 0;
 		if (!high)
 			put_character(out, unit);
 	}
 	if (high)
 		put_character(out, high);
-}
-
-/* A character of two surrogates, each encoded by itself, as the VM has names; 0: there is none. */
-static uint32_t surrogates(const uint8_t *p, uint32_t size)
-{
-	if (size < 6 || p[0] != 0xed || (p[1] & 0xf0) != 0xa0 || p[3] != 0xed ||
-	    (p[4] & 0xf0) != 0xb0)
-		return 0;
-	return 0x10000 +
-	       ((p[1] & 0xfu) << 16 | (p[2] & 0x3fu) << 10 | (p[4] & 0xfu) << 6 | (p[5] & 0x3fu));
-}
-
-static void put_bytes(struct cursor *c, bool is_utf8, struct bytes *out)
-{
-	uint32_t size = count_of(c);
-	const uint8_t *p = take(c, size);
-
-	size = size < TEXT_MAX ? size : TEXT_MAX;
-	for (uint32_t i = 0; i < size;) {
-		uint32_t character = is_utf8 ? surrogates(p + i, size - i) : p[i];
-		size_t taken = is_utf8 ? 6 : 1;
-
-		if (is_utf8 && !character)
-			taken = utf8_decode((const char *)p + i, size - i, &character);
-		put_character(out, taken ? character : 0xfffd);
-		i += taken ? (uint32_t)taken : 1;
-	}
-}
-
-/* Appends a string, or passes over it (NULL). 0: it is null; 2: it is the constant *key. */
-static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
-{
-	const uint8_t *p = take(c, 1);
-	const int encoding = p ? *p : 0;
-
-	if (encoding > 5) {
-		c->jfr->is_damaged = true;
-	} else if (encoding == 2) {
-		*key = number(c);
-	} else if (encoding == 4 && !out) {
-		for (uint32_t left = count_of(c); left > 0; left--)
-			(void)number(c);
-	} else if (encoding == 4) {
-		put_units(c, out);
-	} else if (encoding >= 3 && !out) {
-		(void)take(c, number(c));
-	} else if (encoding >= 3) {
-		put_bytes(c, encoding == 3, out);
-	}
 	return encoding;
 }
 
@@ -591,7 +571,7 @@ unsigned jfr_chunks(const struct jfr *jfr)
 	return jfr->chunks;
 }
 
-int jfr_next(struct jfr *jfr, struct jfr_event *event, struct hdb_error *err)
+int jfr_next(struct jfr *jfr, enum jfr_kind *kind, struct jfr_value *event, struct hdb_error *err)
 {
 	for (;;) {
 		struct cursor c = { jfr, jfr->at, jfr->end };
@@ -611,14 +591,11 @@ int jfr_next(struct jfr *jfr, struct jfr_event *event, struct hdb_error *err)
 			return door_fail(err, HDB_EFORMAT, "no event at offset %" PRIu32, jfr->at);
 		jfr->at = c.end;
 		type = type_of_id(jfr, id);
-		for (int kind = 0; type != NO_TYPE && kind < JFR_KINDS; kind++) {
-			if (jfr->kinds[kind] != type)
-				continue;
-			*event = (struct jfr_event){
-				.kind = (enum jfr_kind)kind,
-				.value = { .type = type, .at = c.at, .end = c.end },
-			};
-			return HDB_OK;
+		*event = (struct jfr_value){ .type = type, .at = c.at, .end = c.end };
+		for (int i = 0; type != NO_TYPE && i < JFR_KINDS; i++) {
+			*kind = (enum jfr_kind)i;
+			if (jfr->kinds[i] == type)
+				return HDB_OK;
 		}
 	}
 }
@@ -716,40 +693,26 @@ int64_t jfr_integer(struct jfr *jfr, const struct jfr_value *value)
 	return primitive == INT ? (int32_t)number(&c) : (int64_t)number(&c);
 }
 
-double jfr_real(struct jfr *jfr, const struct jfr_value *value)
+float jfr_real(struct jfr *jfr, const struct jfr_value *value)
 {
 	struct cursor c = { jfr, value->at, value->end };
-	const enum primitive primitive = jfr->types[value->type].primitive;
-	const unsigned size = primitive == FLOAT ? 4 : 8;
-	const uint8_t *p = primitive == FLOAT || primitive == DOUBLE ? take(&c, size) : NULL;
-	const uint64_t bits = p ? big_endian(p, size) : 0;
-	const uint32_t bits32 = (uint32_t)bits;
-	double real = 0;
-	float real32 = 0;
+	const uint8_t *p = jfr->types[value->type].primitive == FLOAT ? take(&c, 4) : NULL;
+	const uint32_t bits = p ? (uint32_t)big_endian(p, 4) : 0;
+	float real;
 
 	memcpy(&real, &bits, sizeof(real));
-	memcpy(&real32, &bits32, sizeof(real32));
-	return primitive == FLOAT ? (double)real32 : real;
-}
-
-/* As the JDK computes it; 0 for what no 64 bits have room for. */
-static int64_t nanoseconds(const struct jfr *j, uint64_t ticks)
-{
-	const double ns = (double)(int64_t)ticks / j->ticks_per_ns;
-
-	return ns > -9e18 && ns < 9e18 ? (int64_t)ns : 0;
-}
-
-int64_t jfr_span(struct jfr *jfr, const struct jfr_value *value)
-{
-	return nanoseconds(jfr, (uint64_t)jfr_integer(jfr, value));
+	return real;
 }
 
 int64_t jfr_time(struct jfr *jfr, const struct jfr_value *value)
 {
 	const uint64_t ticks = (uint64_t)jfr_integer(jfr, value) - (uint64_t)jfr->start_ticks;
+	const double ns = (double)(int64_t)ticks / jfr->ticks_per_ns; /* as the JDK computes it */
 
-	return (int64_t)((uint64_t)jfr->start_ns + (uint64_t)nanoseconds(jfr, ticks));
+	/* What 64 bits have no room for is nothing. */
+	return jfr->start_ns < INT64_MAX / 2 && ns > -4e18 && ns < 4e18 ?
+		       (int64_t)((uint64_t)jfr->start_ns + (uint64_t)(int64_t)ns) :
+		       0;
 }
 
 bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)

@@ -33,11 +33,6 @@ struct jfr_value {
 	uint32_t *memo;   /* of a constant: the caller's, 0 at first; else NULL */
 };
 
-struct jfr_event {
-	enum jfr_kind kind;
-	struct jfr_value value;
-};
-
 struct jfr;
 
 /* `data` is lent until jfr_close. Release *out in any case. */
@@ -47,7 +42,7 @@ void jfr_close(struct jfr *jfr);
 /* From the first event again. */
 void jfr_rewind(struct jfr *jfr);
 /* HDB_OK, HDB_END behind the last event. */
-int jfr_next(struct jfr *jfr, struct jfr_event *event, struct hdb_error *err);
+int jfr_next(struct jfr *jfr, enum jfr_kind *kind, struct jfr_value *event, struct hdb_error *err);
 /* Chunks that were met since jfr_open or jfr_rewind. */
 unsigned jfr_chunks(const struct jfr *jfr);
 
@@ -56,11 +51,10 @@ int jfr_find(struct jfr *jfr, const struct jfr_value *of, const char *path, stru
 /* The next item of a list; false: none. */
 bool jfr_item(struct jfr *jfr, struct jfr_value *list, struct jfr_value *item);
 
-/* A whole number, a real one; 0 of other types. Ticks as nanoseconds: since 1970, or how many. */
+/* A whole number; a real one (float); ticks as nanoseconds since 1970. 0 of other types. */
 int64_t jfr_integer(struct jfr *jfr, const struct jfr_value *value);
-double jfr_real(struct jfr *jfr, const struct jfr_value *value);
+float jfr_real(struct jfr *jfr, const struct jfr_value *value);
 int64_t jfr_time(struct jfr *jfr, const struct jfr_value *value);
-int64_t jfr_span(struct jfr *jfr, const struct jfr_value *value);
 
 /* Appends a text as UTF-8, of a long one the begin; false, and nothing: it is null. */
 bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out);
