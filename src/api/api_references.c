@@ -160,20 +160,16 @@ int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count, st
 			HDB_OK :
 			hdb_fail_memory(err, "sets of objects", set_count * sizeof(*sorted));
 
-	if (r < 0)
-		goto out;
-	for (size_t i = 0; i < set_count; i++) {
-		if ((r = sort_members(db, &sets[i], &members[i], &sorted[i].count, err)) < 0)
-			goto out;
+	for (size_t i = 0; i < set_count && r >= 0; i++) {
+		r = sort_members(db, &sets[i], &members[i], &sorted[i].count, err);
 		sorted[i].members = members[i];
 	}
-	if ((r = derive_retained_sets(&db->derive, sorted, set_count, err)) != HDB_OK)
-		goto out;
-	for (size_t i = 0; i < set_count; i++) {
+	if (r >= 0)
+		r = derive_retained_sets(&db->derive, sorted, set_count, err);
+	for (size_t i = 0; i < set_count && r == HDB_OK; i++) {
 		sets[i].retained_bytes = sorted[i].retained_bytes;
 		sets[i].retained_count = sorted[i].retained_count;
 	}
-out:
 	for (size_t i = 0; members && i < set_count; i++)
 		free(members[i]);
 	free(members);

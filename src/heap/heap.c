@@ -249,10 +249,11 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 		return heap_fail_memory(heap, "blocks of identifiers", n * sizeof(*first_ids), err);
 	for (uint32_t b = 0; b < n; b++) {
 		const int r = store_record(heap->store, STORE_ID_DIRECTORY, b, &first_ids[b], err);
-		if (r == HDB_NOTFOUND || (r == HDB_OK && b && first_ids[b] <= first_ids[b - 1]))
+
+		TRY_ERRORS(r);
+		if (r == HDB_NOTFOUND || (b && first_ids[b] <= first_ids[b - 1]))
 			return store_damaged(heap->store, STORE_ID_DIRECTORY, b, "out of order",
 					     err);
-		TRY_ERRORS(r);
 	}
 	heap->blocks.first_ids = first_ids;
 	first_ids = NULL;

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/idmap.h"
+#include "base/scope.h"
 #include "heap/values/text.h"
 
 #include <assert.h>
@@ -38,14 +39,12 @@ int heap_read_records(struct heap *heap, enum store_table table, const struct he
 {
 	for (uint64_t done = 0; done < to->count;) {
 		struct store_block block;
-		int r = store_block(heap->store, table, done, &block, err);
+		const int r = store_block(heap->store, table, done, &block, err);
 
-		if (r == HDB_NOTFOUND ||
-		    (r == HDB_OK && (block.item_count > to->count - done || !block.item_count ||
-				     block.size != (uint64_t)block.item_count * to->size)))
-			r = store_damaged(heap->store, table, done, "impossible size", err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
+		if (r == HDB_NOTFOUND || block.item_count > to->count - done || !block.item_count ||
+		    block.size != (uint64_t)block.item_count * to->size)
+			return store_damaged(heap->store, table, done, "impossible size", err);
 		memcpy((char *)to->records + done * to->size, block.data, block.size);
 		done += block.item_count;
 	}
@@ -55,9 +54,8 @@ int heap_read_records(struct heap *heap, enum store_table table, const struct he
 int heap_load_classes(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = heap->class_count;
-	struct store_class *classes;
+	BASE_FREED struct store_class *classes = NULL;
 	uint64_t there;
-	int found;
 
 	if (heap->classes.records)
 		return HDB_OK;
@@ -69,23 +67,18 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 	classes = calloc(n + 1, sizeof(*classes));
 	if (!classes)
 		return heap_fail_memory(heap, "classes", n * sizeof(*classes), err);
-	found = heap_read_records(heap, STORE_CLASSES,
-				  &(struct heap_records){ classes, sizeof(*classes), n }, err);
-	if (found < 0) {
-		free(classes);
-		return found;
-	}
+	TRY_ERRORS(heap_read_records(heap, STORE_CLASSES,
+				     &(struct heap_records){ classes, sizeof(*classes), n }, err));
 	for (size_t no = 0; no < n; no++) {
 		const struct store_class *c = &classes[no];
 
 		if (c->ix >= heap->object_count || c->loader_ix >= heap->object_count ||
-		    (c->super_no != STORE_NONE && c->super_no >= n)) {
-			free(classes);
+		    (c->super_no != STORE_NONE && c->super_no >= n))
 			return store_damaged(heap->store, STORE_CLASSES, no, "index out of range",
 					     err);
-		}
 	}
 	heap->classes.records = classes;
+	classes = NULL;
 	return HDB_OK;
 }
 
@@ -102,17 +95,13 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 {
 	const char *text;
 	size_t text_size;
-	int r;
 
 	assert(size > 0);
 	buf[0] = '\0';
 	if (text_no == STORE_NONE)
 		return HDB_OK;
-	r = store_text(heap->store, text_no, &text, &text_size, err);
-	if (r < 0)
-		return r;
-	if (r == HDB_OK)
-		(void)heap_clean_text(text, text_size, buf, size);
+	TRY_FOUND(store_text(heap->store, text_no, &text, &text_size, err));
+	(void)heap_clean_text(text, text_size, buf, size);
 	return HDB_OK;
 }
 

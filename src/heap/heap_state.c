@@ -128,10 +128,8 @@ static int read_cut(struct heap *heap, char *text, size_t size, struct hdb_error
 	assert(size > 0);
 	text[0] = '\0';
 	for (uint64_t i = 0; i < count && !*text; i++) {
-		const int r = store_record(heap->store, STORE_PROBLEMS, i, &problem, err);
 
-		if (r != HDB_OK)
-			return r < 0 ? r : HDB_OK;
+		TRY_FOUND(store_record(heap->store, STORE_PROBLEMS, i, &problem, err));
 		problem.message[sizeof(problem.message) - 1] = '\0';
 		if (problem.kind == HPROF_PROBLEM_TRUNCATED)
 			(void)snprintf(text, size, "%s", problem.message);

@@ -115,10 +115,8 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 		for (uint32_t f = 0; f < class->field_count; f++) {
 			char text[FIELD_NAME_MAX] = "";
 			struct store_field field;
-			int r = heap_field(heap, class->first_field + f, &field, err);
 
-			if (r < 0)
-				return r;
+			TRY_ERRORS(heap_field(heap, class->first_field + f, &field, err));
 			if (is_started)
 				TRY_ERRORS(
 					heap_text(heap, field.name_text, text, sizeof(text), err));
@@ -392,16 +390,14 @@ int heap_static_value(struct heap *heap, const char *class_and_field, struct hea
 			break;
 		heap_statics_begin(heap, no, &fields);
 		while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
-			r = heap_text(heap, fields.field.name_text, name, sizeof(name), err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(
+				heap_text(heap, fields.field.name_text, name, sizeof(name), err));
 			if (strcmp(name, dot + 1) == 0) {
 				*out = fields.value;
 				return HDB_OK;
 			}
 		}
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 	return HDB_NOTFOUND;
 }

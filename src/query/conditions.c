@@ -219,11 +219,8 @@ int query_check_conditions(const struct query *q, size_t side_count, bool has_su
 	size_t no = 0;
 	int r;
 
-	while ((r = next_condition(q, &no, &c, err)) == HDB_OK) {
-		r = check(&c, side_count, has_suspects, err);
-		if (r < 0)
-			return r;
-	}
+	while ((r = next_condition(q, &no, &c, err)) == HDB_OK)
+		TRY_ERRORS(check(&c, side_count, has_suspects, err));
 	return r == HDB_END ? HDB_OK : r;
 }
 

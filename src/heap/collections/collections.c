@@ -507,8 +507,7 @@ int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t
 		return HDB_NOTFOUND;
 	if (c->inner->shape == HEAP_WORDS)
 		return count_bits(heap, c, budget, err);
-	if ((r = heap_entries_begin(heap, c, &entries, err)) < 0)
-		goto out;
+	r = heap_entries_begin(heap, c, &entries, err);
 	if (entries.steps > *budget)
 		entries.steps = *budget;
 	most = entries.steps;
@@ -516,12 +515,11 @@ int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t
 		r = heap_entries_next(&entries, err);
 	assert(entries.steps <= most);
 	*budget -= most - entries.steps;
-	if (r < 0)
-		goto out;
-	c->size = entries.no;
-	c->has_size = !entries.is_cut && !entries.unknown;
-	r = c->has_size ? HDB_OK : HDB_NOTFOUND;
-out:
+	if (r >= 0) {
+		c->size = entries.no;
+		c->has_size = !entries.is_cut && !entries.unknown;
+		r = c->has_size ? HDB_OK : HDB_NOTFOUND;
+	}
 	heap_entries_end(&entries);
 	return r;
 }

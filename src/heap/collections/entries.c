@@ -255,12 +255,10 @@ static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, st
 	e->entry_ix = node;
 	e->has_key = rule->key != NULL;
 	*is_element = true;
-	if (r != HDB_OK)
-		goto out;
-	if (rule->key && (r = heap_value_or_null(e->heap, as, rule->key, &e->key, err)) != HDB_OK)
-		goto out;
-	r = heap_value_or_null(e->heap, as, rule->value, &e->value, err);
-out:
+	if (r == HDB_OK && rule->key)
+		r = heap_value_or_null(e->heap, as, rule->key, &e->key, err);
+	if (r == HDB_OK)
+		r = heap_value_or_null(e->heap, as, rule->value, &e->value, err);
 	/* Marks and nodes that are being taken out refer to themselves. */
 	if (rule->flags & HEAP_SKIPS_NULL)
 		*is_element = e->value.bits && e->value.bits != id && (!rule->key || e->key.bits);

@@ -80,11 +80,9 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 		return HDB_END;
 	e->left--;
 	e->has_key = e->rule->key != NULL;
-	if ((r = heap_chunk_get(e->heap, &e->store, e->at, &e->value, err)) != HDB_OK)
-		goto out;
-	if (e->has_key)
+	r = heap_chunk_get(e->heap, &e->store, e->at, &e->value, err);
+	if (r == HDB_OK && e->has_key)
 		r = heap_chunk_get(e->heap, &e->keys, e->at, &e->key, err);
-out:
 	e->at++;
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_END;

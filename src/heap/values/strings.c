@@ -65,10 +65,8 @@ static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout
 	};
 	for (uint32_t f = 0; f < class->field_count && at < UINT32_MAX / 2; f++) {
 		struct store_field field;
-		const int r = heap_field(heap, class->first_field + f, &field, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_field(heap, class->first_field + f, &field, err));
 		note_field(heap, &field, (uint32_t)at, out);
 		references += field.type == HPROF_OBJECT;
 		at += hprof_type_size(field.type, heap->id_size);

@@ -123,9 +123,8 @@ int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name fiel
 	assert(field.name);
 	TRY_ERRORS(heap_fields_begin(heap, ix, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
-		r = heap_text(heap, fields.field.name_text, field_name, sizeof(field_name), err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(heap_text(heap, fields.field.name_text, field_name, sizeof(field_name),
+				     err));
 		if (strcmp(field_name, field.name) != 0 ||
 		    (field.class_name &&
 		     strcmp(heap_class_name(heap, fields.declaring_no), field.class_name) != 0))
