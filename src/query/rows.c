@@ -386,9 +386,8 @@ int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error 
 	assert(query_has_batches(q));
 	if (q->has_ended || !room)
 		return HDB_END;
-	if (!q->batch.columns) {
+	if (!q->batch.columns)
 		TRY(BASE_ALLOC(q->batch.columns, columns + 1, "columns", err));
-	}
 	q->batch.count = 0;
 	r = q->def->batch(q, &q->batch, err);
 	/* So many rows were read that the file's size is looked at each time. */

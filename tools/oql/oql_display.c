@@ -4,8 +4,9 @@
  * MAT cuts texts at 1,024 characters and writes what is not ASCII as \uXXXX; here they are whole
  * and in their own characters. Nothing recurses but from a reference to what it holds, once.
  */
-#include "base/scope.h"
 #include "oql/oql_eval.h"
+
+#include "base/scope.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -351,9 +352,8 @@ static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struc
 	const bool is_field = rule == RULE_FIELD_OF_CLASS;
 
 	TRY(put_modifiers(ev, ix, is_field, out));
-	if (rule != RULE_CONSTRUCTOR) {
+	if (rule != RULE_CONSTRUCTOR)
 		TRY(put_class_field(ev, ix, is_field ? "type" : "returnType", " ", out));
-	}
 	TRY(put_class_field(ev, ix, "clazz", "", out));
 	if (rule != RULE_CONSTRUCTOR)
 		TRY(put_part(ev, ix, "name", ".", out));

@@ -120,9 +120,8 @@ static int add_row(struct oql_rows *rows, struct oql_part *p, struct oql_text *k
 	if (is_new)
 		TRY_ERRORS(add_group(rows, p));
 	assert(no < p->group_count);
-	for (size_t i = 0; i < p->select->aggregate_count; i++) {
+	for (size_t i = 0; i < p->select->aggregate_count; i++)
 		TRY_ERRORS(add_to_sum(rows, p, p->select->aggregates[i], &p->groups[no]->sums[i]));
-	}
 	return HDB_OK;
 }
 

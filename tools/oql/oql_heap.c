@@ -39,9 +39,8 @@ static int add_stand_in(struct oql_eval *ev, uint32_t ix)
 	int is_reachable = 0;
 
 	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
-	if (!facts.is_real) {
+	if (!facts.is_real)
 		TRY(hdb_reachable_at(ev->db, ix, &is_reachable, ev->err));
-	}
 	if (is_reachable)
 		ev->stand_ins[ev->stand_in_count++] = (struct oql_stand_in){ ix, facts.class_no };
 	return HDB_OK;
@@ -55,14 +54,12 @@ int oql_find_stand_ins(struct oql_eval *ev)
 	if (ev->stand_ins)
 		return HDB_OK;
 	TRY(OQL_TAKE(ev->stand_ins, &ev->keep, (size_t)count + 1, ev->err));
-	if (hdb_object_count(ev->db)) {
+	if (hdb_object_count(ev->db))
 		TRY(add_stand_in(ev, 0));
-	}
 	for (uint32_t no = 0; no < count; no++) {
 		TRY(hdb_class_at(ev->db, no, &class, ev->err));
-		if (!class.is_real && class.object_ix != HDB_NONE && class.object_ix != 0) {
+		if (!class.is_real && class.object_ix != HDB_NONE && class.object_ix != 0)
 			TRY(add_stand_in(ev, class.object_ix));
-		}
 	}
 	return HDB_OK;
 }
@@ -198,11 +195,10 @@ int oql_class_fields(struct oql_eval *ev, uint32_t class_no, bool is_static,
 
 	if (!class)
 		return HDB_ENOMEM;
-	if (!class->has_fields[is_static]) {
+	if (!class->has_fields[is_static])
 		TRY_ERRORS((is_static ? hdb_class_statics : hdb_class_fields)(
 			ev->db, class_no, &class->fields[is_static], &class->counts[is_static],
 			ev->err));
-	}
 	class->has_fields[is_static] = true;
 	*fields = class->fields[is_static];
 	*count = class->counts[is_static];

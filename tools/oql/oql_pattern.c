@@ -5,8 +5,9 @@
  * in memory, so that no pattern runs for ever.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "base/scope.h"
 #include "oql/oql_eval.h"
+
+#include "base/scope.h"
 
 #include <assert.h>
 #include <pcre2.h>

@@ -2,8 +2,9 @@
  * oql/oql_select.c - the rows of a SELECT and of its UNION: their columns, LIMIT and OFFSET; see
  * oql_rows.h for what they are made of.
  */
-#include "base/scope.h"
 #include "oql/oql_rows.h"
+
+#include "base/scope.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -220,9 +220,8 @@ static int split(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 		if (count == room && !OQL_GROW(arena, values, room, ev->err))
 			return HDB_ELIMIT;
 		m.is_found = false;
-		if (limit <= 0 || (int64_t)count + 1 < limit) {
+		if (limit <= 0 || (int64_t)count + 1 < limit)
 			TRY(next_split(ev, pattern, &m));
-		}
 		values[count++] = text_value(s.data + at, (m.is_found ? m.start : s.size) - at);
 		at = m.end;
 		TRY(oql_tick(ev));

@@ -8,10 +8,11 @@
  * its parameters bound to values; so it may be parsed several times, and STEPS_MAX bounds the sum.
  * The first failure stays, and all that follows is empty.
  */
-#include "common/descriptor.h"
-#include "base/scope.h"
 #include "oql/oql.h"
 #include "oql/oql_lex.h"
+
+#include "common/descriptor.h"
+#include "base/scope.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -178,16 +178,14 @@ static int list_tables(struct sql_source *source, struct hdb_error *err)
 static int make_tables(struct sql_source *source, bool is_first, struct hdb_error *err)
 {
 	TRY_ERRORS(sql_register(source, err));
-	if (source->is_only) {
+	if (source->is_only)
 		TRY(list_tables(source, err));
-	}
 	/* All classes by name: SQLite finds a table only by a module of its name. */
 	for (uint32_t no = 0; source->is_only && no < hdb_class_count(source->db); no++) {
 		const char *name = hdb_class_name(source->db, no);
 
-		if (!sql_has_table(name)) {
+		if (!sql_has_table(name))
 			TRY_ERRORS(announce(source, name, err));
-		}
 	}
 	return is_first && sql_register_functions(source) != SQLITE_OK ?
 		       sql_fail(err, HDB_ENOMEM, "no memory for functions") :

@@ -630,15 +630,13 @@ int sql_register_functions(struct sql_source *source)
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 	sqlite3 *db = source->sqlite;
 
-	for (size_t i = 0; i < 2 * sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < 2 * sizeof(functions) / sizeof(functions[0]); i++)
 		TRY(sqlite3_create_function_v2(db, functions[i / 2].name,
 					       functions[i / 2].args + (int)(i % 2), flags, source,
 					       functions[i / 2].call, NULL, NULL, NULL));
-	}
-	for (size_t i = 0; i < 2 * sizeof(aggregates) / sizeof(aggregates[0]); i++) {
+	for (size_t i = 0; i < 2 * sizeof(aggregates) / sizeof(aggregates[0]); i++)
 		TRY(sqlite3_create_function_v2(db, aggregates[i / 2].name, 1 + (int)(i % 2), flags,
 					       source, NULL, step_members, aggregates[i / 2].end,
 					       NULL));
-	}
 	return SQLITE_OK;
 }

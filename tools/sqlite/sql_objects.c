@@ -430,9 +430,8 @@ static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error
 {
 	bool is_few = false;
 
-	if (c->retained_from && hdb_has(c->db) & HDB_NEED_CHILDREN) {
+	if (c->retained_from && hdb_has(c->db) & HDB_NEED_CHILDREN)
 		TRY(sql_objects_retaining(c, (index & DESCENDING) != 0, &is_few, err));
-	}
 	return is_few ? next_of_list(c, err) : begin_scan(c, index, err);
 }
 
@@ -441,9 +440,8 @@ static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struc
 {
 	uint32_t ix = HDB_NONE;
 
-	if (sqlite3_value_type(value) != SQLITE_NULL) {
+	if (sqlite3_value_type(value) != SQLITE_NULL)
 		TRY(sql_value_object(c->source, value, &ix, err));
-	}
 	TRY(hdb_list_open(c->db, HDB_DOMINATED, &c->list, err));
 	TRY(hdb_list_begin(c->list, ix, NULL, err));
 	return next_of_list(c, err);

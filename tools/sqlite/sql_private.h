@@ -34,10 +34,11 @@ struct sql_source {
 	size_t *name_sizes; /* by class number: bytes of its name + 1; 0: not known */
 	/* by class number; made when first asked for: sql_need_counts */
 	struct hdb_class_count *counts;
-	bool counts_reachable;   /* they have the reachable objects */
-	uint64_t *retained;      /* sums of retained sizes; by class number: sql_need_retained */
-	struct sql_names *names; /* of classes; made when first asked for */
-	struct hdb_error err;    /* the last failure */
+	bool counts_reachable; /* they have the reachable objects */
+	uint64_t *retained;    /* sums of retained sizes; by class number: sql_need_retained */
+	char **made;           /* names of class tables that are there; owned */
+	size_t made_count, made_room;
+	struct hdb_error err; /* the last failure */
 	const volatile int *cancel;
 };
 

@@ -2,8 +2,9 @@
  * sqlite/sql_shapes.c - what a table of objects has: its columns, the classes and kinds of its
  * objects. Every class is one, under its name, with its fields.
  */
-#include "base/scope.h"
 #include "sqlite/sql_objects.h"
+
+#include "base/scope.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -225,9 +226,10 @@ static int class_shape(struct sql_source *source, const char *name, bool with_su
 	s->with_sub = with_sub;
 	if ((r = hdb_classes_like(source->db, "", 0, s->classes, err)) < 0)
 		goto out;
-	for (uint32_t no = 0; no < n; no++)
-		if (strcmp(hdb_class_name(source->db, no), plain) == 0 && s->base_count < BASES_MAX)
-			s->bases[s->base_count++] = no;
+	for (uint32_t no = hdb_class_named(source->db, plain, 0);
+	     no != HDB_NONE && s->base_count < BASES_MAX;
+	     no = hdb_class_named(source->db, plain, no + 1))
+		s->bases[s->base_count++] = no;
 	if (!s->base_count) {
 		r = HDB_NOTFOUND;
 		goto out;

@@ -2,26 +2,18 @@
  * sqlite/sql_source.c - a database as SQLite's modules see it: its tables and functions, and the
  * tables of classes, which are made when a statement names them.
  */
-#include "base/scope.h"
 #include "sqlite/sql_private.h"
+
+#include "base/scope.h"
+#include "common/grow.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of classes by name: open addressing, class number + 1. */
-struct sql_names {
-	uint32_t *slots;
-	size_t room;
-	char **made; /* names of class tables that are there; owned */
-	size_t made_count;
-};
-
 /* Most class tables of one connection. */
 #define MADE_MAX 4096
-
-static struct sql_names *names_of(struct sql_source *source);
 
 int sql_source_open(struct sqlite3 *sqlite, const struct heapsql_database *database,
 		    struct sql_source **out, struct hdb_error *err)
@@ -49,13 +41,9 @@ void sql_source_close(struct sql_source *source)
 {
 	if (!source)
 		return;
-	if (source->names) {
-		for (size_t i = 0; i < source->names->made_count; i++)
-			free(source->names->made[i]);
-		free(source->names->made);
-		free(source->names->slots);
-		free(source->names);
-	}
+	for (size_t i = 0; i < source->made_count; i++)
+		free(source->made[i]);
+	free(source->made);
 	if (source->owns_db) {
 		hdb_close(source->db);
 		free(source->database.ctx);
@@ -83,94 +71,46 @@ int sql_register(struct sql_source *source, struct hdb_error *err)
 
 /* ---- names of classes ---- */
 
-static size_t hash_of(const char *name, size_t size)
+/* Whether a class has the name, or the name without a "+" at its end. */
+static bool is_class(struct hdb *db, char *name)
 {
-	size_t hash = 14695981039346656037u;
+	const size_t size = strlen(name);
+	bool is_it = size && hdb_class_named(db, name, 0) != HDB_NONE;
 
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)name[i]) * 1099511628211u;
-	return hash ^ hash >> 29;
-}
-
-static struct sql_names *names_of(struct sql_source *source)
-{
-	const uint32_t n = hdb_class_count(source->db);
-	struct sql_names *names = source->names;
-
-	if (names)
-		return names;
-	names = calloc(1, sizeof(*names));
-	if (!names)
-		return NULL;
-	for (names->room = 1024; names->room < (size_t)n * 2; names->room *= 2)
-		;
-	names->slots = calloc(names->room, sizeof(*names->slots));
-	names->made = calloc(MADE_MAX, sizeof(*names->made));
-	if (!names->slots || !names->made) {
-		free(names->slots);
-		free(names->made);
-		free(names);
-		return NULL;
+	if (!is_it && size > 1 && name[size - 1] == '+') {
+		name[size - 1] = '\0';
+		is_it = hdb_class_named(db, name, 0) != HDB_NONE;
+		name[size - 1] = '+';
 	}
-	for (uint32_t no = 0; no < n; no++) {
-		const char *name = hdb_class_name(source->db, no);
-		size_t at = hash_of(name, strlen(name)) & (names->room - 1);
-
-		/* One slot a name will do. */
-		while (names->slots[at] &&
-		       strcmp(hdb_class_name(source->db, names->slots[at] - 1), name) != 0)
-			at = (at + 1) & (names->room - 1);
-		if (!names->slots[at])
-			names->slots[at] = no + 1;
-	}
-	source->names = names;
-	return names;
-}
-
-static bool is_class(struct sql_source *source, const char *name, size_t size)
-{
-	const struct sql_names *names = names_of(source);
-	size_t at;
-
-	if (!names || !size)
-		return false;
-	for (at = hash_of(name, size) & (names->room - 1); names->slots[at];
-	     at = (at + 1) & (names->room - 1)) {
-		const char *have = hdb_class_name(source->db, names->slots[at] - 1);
-
-		if (strncmp(have, name, size) == 0 && !have[size])
-			return true;
-	}
-	return false;
+	return is_it;
 }
 
 /* Makes the table of a class, unless it is there. */
 static int make_class(struct sql_source *source, const char *name, struct hdb_error *err)
 {
-	struct sql_names *names = names_of(source);
 	size_t same = MADE_MAX;
+	char *copy;
 
-	assert(names);
-	assert(names->made_count <= MADE_MAX);
-	for (size_t i = 0; i < names->made_count; i++) {
-		if (strcmp(names->made[i], name) == 0)
+	assert(source->made_count <= MADE_MAX);
+	for (size_t i = 0; i < source->made_count; i++) {
+		if (strcmp(source->made[i], name) == 0)
 			return HDB_OK;
 		/* SQLite does not tell A from a: the table that is named now replaces the other. */
-		if (sqlite3_stricmp(names->made[i], name) == 0)
+		if (sqlite3_stricmp(source->made[i], name) == 0)
 			same = i;
 	}
-	if (same == MADE_MAX && names->made_count == MADE_MAX)
+	if (same == MADE_MAX && source->made_count == MADE_MAX)
 		return sql_fail(err, HDB_ELIMIT, "tables of more than %d classes", MADE_MAX);
-	TRY(sql_define_class(source, name, err));
-	if (same < MADE_MAX)
-		free(names->made[same]);
-	else
-		same = names->made_count++;
-	names->made[same] = strdup(name);
-	if (!names->made[same]) {
-		names->made[same] = names->made[--names->made_count];
+	if (source->made_count == source->made_room && !GROW(source->made, source->made_room))
 		return sql_fail(err, HDB_ENOMEM, "no memory for a table");
-	}
+	TRY(sql_define_class(source, name, err));
+	if (!(copy = strdup(name)))
+		return sql_fail(err, HDB_ENOMEM, "no memory for a table");
+	if (same < MADE_MAX)
+		free(source->made[same]);
+	else
+		same = source->made_count++;
+	source->made[same] = copy;
 	return HDB_OK;
 }
 
@@ -244,15 +184,9 @@ int sql_define_classes(struct sql_source *source, const char *statement, struct 
 	if (!name)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
 	for (const char *at = statement; (at = next_name(at, name)) != NULL;) {
-		const size_t size = strlen(name);
-
-		assert(size <= strlen(statement));
-		if (sql_has_table(name) || !names_of(source))
-			continue;
-		if (!is_class(source, name, size) &&
-		    !(size > 1 && name[size - 1] == '+' && is_class(source, name, size - 1)))
-			continue;
-		TRY(make_class(source, name, err));
+		assert(strlen(name) <= strlen(statement));
+		if (!sql_has_table(name) && is_class(source->db, name))
+			TRY(make_class(source, name, err));
 	}
 	return HDB_OK;
 }

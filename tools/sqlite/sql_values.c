@@ -1,8 +1,9 @@
 /*
  * sqlite/sql_values.c - functions that list what one object holds: entries, elements, fields.
  */
-#include "base/scope.h"
 #include "sqlite/sql_private.h"
+
+#include "base/scope.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,9 @@
  * sqlite/sql_vtab.c - SQLite's virtual table methods for tables that a definition describes, and
  * how modules become tables.
  */
-#include "base/scope.h"
 #include "sqlite/sql_private.h"
+
+#include "base/scope.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -414,9 +415,8 @@ int sql_add_table(struct sql_source *source, const char *name, const struct sql_
 
 int sql_register_tables(struct sql_source *source)
 {
-	for (size_t i = 0; sql_tables[i]; i++) {
+	for (size_t i = 0; sql_tables[i]; i++)
 		TRY(sql_add_table(source, sql_tables[i]->name, sql_tables[i], NULL));
-	}
 	return SQLITE_OK;
 }
 
