@@ -169,8 +169,7 @@ static int find_growing(struct diff *d, struct diff_growth *g, uint64_t loops,
 		return hdb_fail_memory(err, "growing nodes", n);
 	for (uint32_t v = 0; v < n; v++)
 		g->grows[v] = has_grown(&g->merged, v, loops);
-	if ((r = list_rows(g, group_of, err)) != HDB_OK)
-		return r;
+	TRY(list_rows(g, group_of, err));
 	for (size_t s = 0; s < d->side_count; s++) {
 		const struct growth_members members = { g->places[s].data, group_of,
 							g->group_count };

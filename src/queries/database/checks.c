@@ -68,8 +68,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		uint32_t count = 0;
 
-		if ((r = heap_read_ids(q->heap, b, ids, &count, err)) != HDB_OK)
-			return r;
+		TRY(heap_read_ids(q->heap, b, ids, &count, err));
 		for (uint32_t i = 0; i < count && found->ok; i++, total++) {
 			uint32_t ix;
 

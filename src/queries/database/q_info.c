@@ -77,11 +77,10 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
 	(void)snprintf(text, sizeof(text), "%016" PRIx64,
 		       heap_meta_number(q->heap, "dump.fingerprint", 0));
-	if ((r = info_text(info, "fingerprint",
-			   "of its size, beginning, end and samples: two files with the same are "
-			   "the same dump",
-			   text, err)) != HDB_OK)
-		return r;
+	TRY(info_text(info, "fingerprint",
+		      "of its size, beginning, end and samples: two files with the same are "
+		      "the same dump",
+		      text, err));
 	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
 	if (text[0])
 		TRY(info_text(info, "mapping", "file that names are from", text, err));

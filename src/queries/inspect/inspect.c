@@ -309,9 +309,7 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 				text[0] ? ": " : "", text);
 		if (r != HDB_OK || !look->out->wants_text)
 			return r;
-		if ((r = inspect_text_of(look->heap, one->reference, "key", BASE_TEXT(text),
-					 err)) != HDB_OK)
-			return r;
+		TRY(inspect_text_of(look->heap, one->reference, "key", BASE_TEXT(text), err));
 		if (text[0])
 			TRY(inspect_say(look, INSPECT_LABEL, err, "key = %s", text));
 		TRY(say_times(look, one->reference, err));
@@ -334,12 +332,10 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 
 	TRY_FOUND(heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
 				     &thread, err));
-	r = heap_path_object(heap, thread, "mServices.mArray", &array, err);
-	TRY_FOUND(r);
+	TRY_FOUND(heap_path_object(heap, thread, "mServices.mArray", &array, err));
 	inspector->knows_services = true;
 	for (uint64_t at = 0; slice.done && at < SERVICES_MAX; at += slice.done) {
-		if ((r = heap_elements(heap, array, at, &slice, err)) != HDB_OK)
-			return r;
+		TRY(heap_elements(heap, array, at, &slice, err));
 		for (uint64_t i = 0; i < slice.done; i++) {
 			uint32_t ix;
 
@@ -552,15 +548,13 @@ int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *
 	};
 	struct heap_object object;
 	uint64_t bits;
-	int r;
 
 	TRY(heap_object(look.heap, ix, &object, err));
-	if ((r = say_watched(&look, err)) != HDB_OK)
-		return r;
+	TRY(say_watched(&look, err));
 	if (object.kind == STORE_CLASS)
-		r = inspect_say(&look, INSPECT_THERE, err, "classes stay");
-	if (r != HDB_OK || object.kind != STORE_INSTANCE)
-		return r;
+		return inspect_say(&look, INSPECT_THERE, err, "classes stay");
+	if (object.kind != STORE_INSTANCE)
+		return HDB_OK;
 	look.class_no = object.class_no;
 	bits = inspector->rules_of_class[object.class_no];
 	for (size_t i = 0; i < inspect_rule_count; i++) {
@@ -568,8 +562,7 @@ int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *
 			continue;
 		look.rule = &inspect_rules[i];
 		look.start_no = find_start(look.heap, object.class_no, look.rule->class_name);
-		if ((r = apply(&look, err)) != HDB_OK)
-			return r;
+		TRY(apply(&look, err));
 	}
-	return r;
+	return HDB_OK;
 }

@@ -219,8 +219,7 @@ int inspect_message(struct inspect_look *look, struct hdb_error *err)
 	if (r == HDB_OK &&
 	    (r = inspect_say(look, INSPECT_LABEL, err, "Message.what = %" PRId64, what)) < 0)
 		return r;
-	if ((r = say_when(look, err)) < 0)
-		return r;
+	TRY_ERRORS(say_when(look, err));
 	for (size_t i = 0; i < 3; i++) {
 		if ((r = inspect_reference(look, fields[i], &target, err)) < 0)
 			return r;
@@ -341,8 +340,7 @@ int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
 
 	if (!look->out->wants_text)
 		return HDB_OK;
-	if ((r = say_property(look, err)) < 0)
-		return r;
+	TRY_ERRORS(say_property(look, err));
 	for (size_t i = 0; i < 4; i++) {
 		bool value;
 
@@ -383,20 +381,18 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 	int r;
 
 	TRY_FOUND(heap_path_object(look->heap, map, "mArray", &array, err));
-	if ((r = heap_elements(look->heap, array, 0, &slice, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_elements(look->heap, array, 0, &slice, err));
 	for (uint64_t i = 0; i < slice.done; i += 2) {
 		if (!bits[i])
 			continue;
-		if ((r = heap_find(look->heap, bits[i], &ix, err)) < 0)
-			return r < 0 ? r : HDB_OK;
-		if (r == HDB_OK &&
-		    (r = inspect_say(look, INSPECT_LABEL, err, "....%s@%" PRIu64,
-				     inspect_simple_name(inspect_class_of(look->heap, ix)),
-				     bits[i])) < 0)
-			return r < 0 ? r : HDB_OK;
+		r = heap_find(look->heap, bits[i], &ix, err);
+		TRY_ERRORS(r);
+		if (r == HDB_OK)
+			TRY_ERRORS(inspect_say(
+				look, INSPECT_LABEL, err, "....%s@%" PRIu64,
+				inspect_simple_name(inspect_class_of(look->heap, ix)), bits[i]));
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* A context, and the receivers that it registered: HDB_NOTFOUND if the dump lacks one of both. */

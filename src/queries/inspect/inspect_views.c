@@ -196,8 +196,7 @@ static int filter_view(struct inspect_look *look, uint32_t ix, struct hdb_error 
 
 	if (r != HDB_OK || (parent != HEAP_NONE && inspect_is_a(look->heap, parent, view)))
 		return r;
-	r = look_at(look, ix, &f, err);
-	TRY(r);
+	TRY(look_at(look, ix, &f, err));
 	if (f.is_destroyed ||
 	    (!f.is_attached && f.attach_count > 0 &&
 	     (f.has_root_impl || strcmp(inspect_class_of(look->heap, ix), decor_view) == 0)))

@@ -554,8 +554,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 	h->q = q;
 	h->path = path;
 	h->at = at;
-	if ((r = find_holders(h, err)) != HDB_OK)
-		return r;
+	TRY(find_holders(h, err));
 	if (h->count) {
 		TRY(name_topmost(h, to, err));
 		TRY(make_path(h, h->list[0].ix, &better, err));

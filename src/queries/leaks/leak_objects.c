@@ -160,14 +160,10 @@ static int tell_group(struct query_leaking *f, struct query_report *report, size
 {
 	const struct leak_group *group = base_vec_at(&f->traces.groups, struct leak_group, no);
 	BASE_SCOPED(leak_steps_release) struct leak_steps steps = { .gap = 0 };
-	int r;
 
 	TRY(leak_steps_get(&f->traces, group->first, &steps, err));
-	if ((r = add_leaking(f, report, group, &steps, err)) != HDB_OK)
-		return r;
-	if (!report->is_brief)
-		r = add_trace(report, &steps, err);
-	return r;
+	TRY(add_leaking(f, report, group, &steps, err));
+	return report->is_brief ? HDB_OK : add_trace(report, &steps, err);
 }
 
 static int add_unreachable(struct query_leaking *f, struct query_report *report, size_t i,

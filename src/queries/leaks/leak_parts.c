@@ -177,13 +177,11 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
 	if (r != HDB_OK || !length || length > ELEMENT_CHILDREN ||
 	    waiting->count + length - 1 > ELEMENT_STACK)
 		return r;
-	if ((r = store_lists_next(&e->lists, &batch, &count, err)) != HDB_OK)
-		return r;
+	TRY(store_lists_next(&e->lists, &batch, &count, err));
 	for (size_t i = 0; i < count; i++) {
 		uint64_t bytes;
 
-		if ((r = derive_retained(q->derive, batch[i], &bytes, err)) != HDB_OK)
-			return r;
+		TRY(derive_retained(q->derive, batch[i], &bytes, err));
 		sum += bytes;
 	}
 	if (count < length || sum <= own / 2)

@@ -130,36 +130,34 @@ static int add_step(struct query *q, struct query_report *report,
 	struct query_report_row row = query_report_row(report, "path");
 	struct heap_object object;
 	char text[NAME_MAX_BYTES];
-	int r;
 
 	row.ix = path->nodes[i];
 	row.step = i + (i >= path->gap_at ? path->gap : 0);
 	TRY(heap_object(q->heap, row.ix, &object, err));
 	row.shallow_bytes = object.shallow_bytes;
 	TRY(derive_retained(q->derive, row.ix, &row.retained_bytes, err));
-	if ((r = query_leak_path_holds(q, path, i, BASE_TEXT(text), err)) != HDB_OK)
-		return r;
-	if (text[0] && (r = query_report_text(report, &row.holds, err, "%s", text)) != HDB_OK)
-		return r;
+	TRY(query_leak_path_holds(q, path, i, BASE_TEXT(text), err));
+	if (text[0])
+		TRY(query_report_text(report, &row.holds, err, "%s", text));
 	if (i == 0) {
 		query_leak_roots(q, row.ix, text, sizeof(text));
 		if (text[0])
-			r = query_report_text(report, &row.text, err, "GC root: %s%s", text,
+			TRY(query_report_text(report, &row.text, err, "GC root: %s%s", text,
 					      path->is_passing ?
 						      "; reached through a local variable of this "
 						      "thread, which does not hold it" :
-						      "");
+						      ""));
 	}
-	return r == HDB_OK ? query_report_add(report, &row, err) : r;
+	return query_report_add(report, &row, err);
 }
 
 static int add_gap(struct query_report *report, uint64_t steps, struct hdb_error *err)
 {
 	struct query_report_row gap = query_report_row(report, "gap");
-	const int r = query_report_text(report, &gap.text, err, "%" PRIu64 " more steps", steps);
 
+	TRY(query_report_text(report, &gap.text, err, "%" PRIu64 " more steps", steps));
 	gap.count = steps;
-	return r == HDB_OK ? query_report_add(report, &gap, err) : r;
+	return query_report_add(report, &gap, err);
 }
 
 int query_leak_path_rows(struct query *q, struct query_report *report,

@@ -229,8 +229,7 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 	}
 	if (depth == UINT32_MAX)
 		return r < 0 ? r : HDB_OK;
-	if ((r = heap_trace(q->heap, thread.trace_serial, &trace, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_trace(q->heap, thread.trace_serial, &trace, err));
 	for (; depth < trace.frame_count; depth++) {
 		to.buf[0] = '\0';
 		TRY_FOUND(heap_trace_frame(q->heap, &trace, depth, &frame, err));
@@ -297,23 +296,21 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 	struct heap_object object;
 	char holds[NAME_MAX_BYTES] = "";
 	uint32_t class_no;
-	int r;
 
 	assert(i < path->count);
 	TRY(heap_object(s->q->heap, path->nodes[i], &object, err));
-	if ((r = query_leak_path_holds(s->q, path, i, BASE_TEXT(holds), err)) != HDB_OK)
-		return r;
+	TRY(query_leak_path_holds(s->q, path, i, BASE_TEXT(holds), err));
 	class_no = object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no;
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
 		add_array(s, class_no);
 	else if (i + 1 < path->count && strcmp(holds, "<local variable>") == 0 &&
 		 heap_is_thread(s->q->heap, path->nodes[i]))
-		r = add_thread(s, path, i, err);
+		return add_thread(s, path, i, err);
 	else if (heap_is_platform_class(heap_class_name(s->q->heap, class_no)))
 		add_platform(s, &object, class_no, holds);
 	else
-		r = add_own(s, &object, class_no, holds, err);
-	return r;
+		return add_own(s, &object, class_no, holds, err);
+	return HDB_OK;
 }
 
 /*

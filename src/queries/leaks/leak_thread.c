@@ -156,8 +156,7 @@ static int add_stack(struct query *q, struct query_report *report,
 			continue;
 		if (frame < trace.frame_count)
 			TRY(add_frame(q, report, &trace, frame, err));
-		if ((r = add_locals(q, report, locals, frame, err)) != HDB_OK)
-			return r;
+		TRY(add_locals(q, report, locals, frame, err));
 		next = frame + 1;
 	}
 	return has_local(locals, STORE_NONE) ? add_locals(q, report, locals, STORE_NONE, err) :

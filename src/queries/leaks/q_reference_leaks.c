@@ -328,7 +328,6 @@ static void set_facts(struct query *q, const struct leaks *s)
 static int open_leaks(struct query *q, struct hdb_error *err)
 {
 	struct leaks *s = q->state;
-	int r;
 
 	s->is_list = query_option(q, "objects") != NULL;
 	s->groups.size = sizeof(struct group);
@@ -338,13 +337,12 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 				     "strength,class,referent_class,objects,"
 				     "shallow,steps,path,id,referent");
 	TRY(prepare(q, s, err));
-	if ((r = search_all(q, s, err)) != HDB_OK)
-		return r;
+	TRY(search_all(q, s, err));
 	if (!s->is_list)
-		r = group_leaks(q, s, err);
+		TRY(group_leaks(q, s, err));
 	q->total = s->is_list ? s->found.count : s->groups.list.count;
 	set_facts(q, s);
-	return r;
+	return HDB_OK;
 }
 
 /* Searches again: the way back is kept for one search only. */

@@ -155,8 +155,7 @@ static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix
 	if (r != HDB_OK || table.kind != STORE_OBJECT_ARRAY)
 		return r;
 	for (uint64_t from = 0; from < table.length; from += slice.done) {
-		if ((r = heap_elements(q->heap, table_ix, from, &slice, err)) < 0)
-			return r;
+		TRY_ERRORS(heap_elements(q->heap, table_ix, from, &slice, err));
 		if (!slice.done)
 			return HDB_OK;
 		for (uint64_t i = 0; i < slice.done; i++) {

@@ -211,10 +211,9 @@ static int take_class(struct query *q, const char *name, take_object take, struc
 
 static int list_segments(struct buffers *s, struct hdb_error *err)
 {
-	int r = HDB_OK;
 
 	derive_join_segments(&s->segments);
-	for (size_t i = 0; i < s->segments.count && r == HDB_OK; i++) {
+	for (size_t i = 0; i < s->segments.count; i++) {
 		const struct derive_segment *segment =
 			base_vec_at(&s->segments, struct derive_segment, i);
 		const struct buffer buffer = {
@@ -226,9 +225,9 @@ static int list_segments(struct buffers *s, struct hdb_error *err)
 								SEGMENT,
 		};
 
-		r = add_buffer(s, &buffer, err);
+		TRY(add_buffer(s, &buffer, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static void sum(struct query *q, const struct buffers *s)
@@ -252,15 +251,13 @@ static void sum(struct query *q, const struct buffers *s)
 static int open_buffers(struct query *q, struct hdb_error *err)
 {
 	struct buffers *s = q->state;
-	int r;
 
 	s->with_views = query_option(q, "views") != NULL;
-	r = take_class(q, "jdk.internal.jimage.BasicImageReader", take_modules, err);
+	TRY_ERRORS(take_class(q, "jdk.internal.jimage.BasicImageReader", take_modules, err));
 	base_vec_sort(&s->modules, sizeof(uint32_t), base_compare_u32);
-	if (r < 0 || (r = take_class(q, "java.nio.DirectByteBuffer", take_buffer, err)) < 0 ||
-	    (r = take_class(q, DERIVE_SEGMENT_CLASS, take_segment, err)) < 0 ||
-	    (r = list_segments(s, err)) < 0)
-		return r;
+	TRY_ERRORS(take_class(q, "java.nio.DirectByteBuffer", take_buffer, err));
+	TRY_ERRORS(take_class(q, DERIVE_SEGMENT_CLASS, take_segment, err));
+	TRY_ERRORS(list_segments(s, err));
 	base_vec_sort(&s->list, sizeof(struct buffer), compare_buffers);
 	sum(q, s);
 	query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes);
@@ -312,8 +309,7 @@ static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 	if (!s->has_referrers)
 		TRY(derive_referrers(q->derive, &s->referrers, err));
 	s->has_referrers = true;
-	if ((r = store_lists_begin(&s->referrers, ix, NULL, err)) < 0)
-		return r;
+	TRY_ERRORS(store_lists_begin(&s->referrers, ix, NULL, err));
 	while (seen < REFERRERS_MAX &&
 	       (r = store_lists_next(&s->referrers, &batch, &count, err)) == HDB_OK && count)
 		for (size_t i = 0; i < count && seen < REFERRERS_MAX; i++, seen++)

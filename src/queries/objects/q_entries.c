@@ -177,8 +177,7 @@ static int set_plain(struct query *q, size_t column, const struct heap_value *va
 	}
 	if (!value->bits)
 		return HDB_OK;
-	r = heap_find(q->heap, value->bits, &ix, err);
-	TRY_FOUND(r);
+	TRY_FOUND(heap_find(q->heap, value->bits, &ix, err));
 	text[0] = '\0';
 	if (heap_is_string(q->heap, ix)) {
 		r = heap_string(q->heap, ix, text, sizeof(text), err);

@@ -256,28 +256,23 @@ static int open_instances(struct query *q, struct hdb_error *err)
 {
 	struct instances *s = q->state;
 	const char *fields;
-	int r;
 
-	r = analysis_members_count(&q->session, q->targets[0],
-				   query_option(q, "subclasses") != NULL, &s->members, err);
-	TRY(r);
+	TRY(analysis_members_count(&q->session, q->targets[0],
+				   query_option(q, "subclasses") != NULL, &s->members, err));
 	fields = query_option(q, "fields");
 	if (fields)
-		r = read_fields(s, fields, err);
+		TRY(read_fields(s, fields, err));
 	else if (s->members.class_no != HEAP_NONE)
-		r = add_class_fields(q, s, s->members.class_no, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(add_class_fields(q, s, s->members.class_no, err));
 	TRY(name_columns(q, s, err));
-	if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
-		return r;
+	TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact_text(q, "class", q->targets[0]);
 	query_fact(q, "objects", s->members.count);
 	query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
 	q->total = q->population == ANALYSIS_OF_ALL       ? s->members.count :
 		   q->population == ANALYSIS_OF_REACHABLE ? s->members.reachable_count :
 							    s->members.unreachable_count;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- rows ---- */

@@ -264,10 +264,8 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 static int set_name(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	char text[NAME_MAX_BYTES];
-	const int r = analysis_loader_name(q->heap, ix, text, sizeof(text), err);
 
-	if (r != HDB_OK)
-		return r == HDB_NOTFOUND ? HDB_OK : r;
+	TRY_FOUND(analysis_loader_name(q->heap, ix, text, sizeof(text), err));
 	query_set_text(q, LABEL, text);
 	return HDB_OK;
 }

@@ -198,7 +198,6 @@ static uint64_t known_total(const struct query *q, const struct objects *o)
 static int open_objects(struct query *q, struct hdb_error *err)
 {
 	struct objects *o = q->state;
-	int r;
 
 	if (!query_option(q, "columns")) {
 		query_choose(q, q->heap->is_android ? "id,class,kind,shallow,retained,dominator,"
@@ -220,19 +219,16 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	TRY(make_buffers(q, o, err));
 	if (o->shows[HEAP])
 		TRY(read_heaps(q, o, err));
-	if ((r = make_names(q, o, err)) != HDB_OK)
-		return r;
-	if ((o->shows[DOMINATOR] || o->shows[RETAINED])) {
-		if ((r = derive_need(q->derive, STORE_RETAINED, err)) != HDB_OK)
-			return r;
-	}
+	TRY(make_names(q, o, err));
+	if (o->shows[DOMINATOR] || o->shows[RETAINED])
+		TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact(q, "objects", q->heap->object_count);
 	/* With all of them nothing else asks who is reachable, and no table is built for that. */
 	if (o->tells_reachable)
 		query_tell_unreached(q);
-	q->total = r == HDB_OK ? known_total(q, o) : 0;
+	q->total = known_total(q, o);
 	base_stage(q->work, "reading objects", q->heap->object_count, "objects");
-	return r;
+	return HDB_OK;
 }
 
 /* ---- rows ---- */

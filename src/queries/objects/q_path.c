@@ -199,8 +199,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 	TRY(heap_load_roots(q->heap, err));
 	TRY(query_read_excludes(q, &s->excludes, err));
 	query_fact_text(q, "exclude", s->excludes.text);
-	if ((r = heap_id(q->heap, s->target, &id, err)) != HDB_OK)
-		return r;
+	TRY(heap_id(q->heap, s->target, &id, err));
 	query_fact(q, "id", id);
 	q->total = QUERY_TOTAL_UNKNOWN;
 	all = analysis_excludes_is_weak(&s->excludes);

@@ -197,10 +197,8 @@ enum {
 static int set_stack(struct query *q, uint32_t trace_serial, size_t frames, struct hdb_error *err)
 {
 	struct store_trace trace;
-	const int r = heap_trace(q->heap, trace_serial, &trace, err);
 
-	if (r != HDB_OK)
-		return r == HDB_NOTFOUND ? HDB_OK : r;
+	TRY_FOUND(heap_trace(q->heap, trace_serial, &trace, err));
 	query_set(q, frames, trace.frame_count);
 	return object_sites_set_stack(q, &trace, frames + 1, frames + 2, err);
 }

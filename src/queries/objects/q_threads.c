@@ -398,14 +398,13 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 	}
 	query_set_object(q, &cells, s->thread.ix);
 	query_set_class_of(q, TEXT, s->thread.ix);
-	if ((r = set_retained(q, s->thread.ix, err)) != HDB_OK)
-		return r;
-	if (heap_is_thread(q->heap, s->thread.ix))
+	TRY(set_retained(q, s->thread.ix, err));
+	if (heap_is_thread(q->heap, s->thread.ix)) {
 		TRY(query_set_thread_state(q, s->thread.ix, &state_cells, err));
-	if (heap_is_thread(q->heap, s->thread.ix))
-		r = set_virtual(q, s, err);
+		TRY(set_virtual(q, s, err));
+	}
 	set_ended(q, &s->thread);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- frames, stack chunks and locals ---- */

@@ -155,34 +155,27 @@ static int add_top(struct query *q, struct consumers *s, struct hdb_error *err)
 
 	TRY_FOUND(analysis_level_begin(&q->session, HEAP_NONE, true, &level, err));
 	while ((r = analysis_level_next(&q->session, &level, &ix, err)) == HDB_OK) {
-		if ((r = add_item(q, s, ix, err)) != HDB_OK)
-			return r < 0 ? r : HDB_OK;
-		if (s->count % 65536 == 0 && (r = base_step(q->work, s->count, err)) != HDB_OK)
-			return r < 0 ? r : HDB_OK;
+		TRY_FOUND(add_item(q, s, ix, err));
+		if (s->count % 65536 == 0)
+			TRY_FOUND(base_step(q->work, s->count, err));
 	}
 	return r < 0 ? r : HDB_OK;
 }
 
-struct add_context {
-	struct query *q;
-	struct consumers *consumers;
-};
-
 static int add_member(void *ctx, uint32_t ix, struct hdb_error *err)
 {
-	const struct add_context *c = ctx;
+	struct query *q = ctx;
 
-	return add_item(c->q, c->consumers, ix, err);
+	return add_item(q, q->state, ix, err);
 }
 
-static int add_set(struct query *q, struct consumers *s, struct hdb_error *err)
+static int add_set(struct query *q, struct hdb_error *err)
 {
-	struct add_context c = { q, s };
 	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
 
 	TRY(analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
 				  &members, err));
-	return analysis_members_topmost(&q->session, &members, add_member, &c, err);
+	return analysis_members_topmost(&q->session, &members, add_member, q, err);
 }
 
 static int compare_items(const void *a, const void *b)
@@ -434,7 +427,7 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	s->percent = query_number(q, "threshold", 0);
 	TRY(derive_has_native(q->derive, &s->has_native, err));
 	TRY(analysis_make_class_totals(&q->session, &s->by_class, err));
-	TRY(q->target_count ? add_set(q, s, err) : add_top(q, s, err));
+	TRY(q->target_count ? add_set(q, err) : add_top(q, s, err));
 	TRY(analysis_fold_groups(&q->session, DERIVE_CLASS, s->by_class, &s->classes, err));
 	TRY(analysis_fold_groups(&q->session, DERIVE_LOADER, s->by_class, &s->loaders, err));
 	if (!q->target_count)

@@ -337,8 +337,7 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 				rule = node->first_rule;
 				break;
 			}
-			if ((r = base_vec_push(&way, &at, sizeof(at), err)) != HDB_OK)
-				return r;
+			TRY(base_vec_push(&way, &at, sizeof(at), err));
 			at = node->parent;
 		}
 		for (size_t k = way.count; k-- > 0;) {
@@ -562,23 +561,17 @@ int leak_traces_find(struct leak_traces *t, const struct session *session, bool 
 		     struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec found = { 0 };
-	int r;
 
 	*t = (struct leak_traces){ .session = session };
-	if ((r = inspector_init(&t->inspector, session, err)) != HDB_OK)
-		return r;
-	if (inspector_has_any(&t->inspector) &&
-	    (r = find_leaking(t, only_watched, &found, err)) != HDB_OK)
-		return r;
+	TRY(inspector_init(&t->inspector, session, err));
+	if (inspector_has_any(&t->inspector))
+		TRY(find_leaking(t, only_watched, &found, err));
 	if (!found.count)
-		return r;
+		return HDB_OK;
 	TRY(trace_graph_init(&t->graph, session, LIBRARY_FOR_LEAKS, err));
 	TRY(trace_search_paths(&t->search, &t->graph, err));
-	if ((r = grow_tree(t, &found, err)) != HDB_OK)
-		return r;
-	if (t->traces.count)
-		r = describe_traces(t, err);
-	return r;
+	TRY(grow_tree(t, &found, err));
+	return t->traces.count ? describe_traces(t, err) : HDB_OK;
 }
 
 void leak_traces_release(struct leak_traces *t)

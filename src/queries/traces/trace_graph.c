@@ -390,8 +390,7 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 	    is_boxes(heap_class_name(heap, array->class_no)))
 		return HDB_OK;
 	for (uint64_t from = 0; from < array->length && slice.done; from += slice.done) {
-		if ((r = heap_elements(heap, array->ix, from, &slice, err)) != HDB_OK)
-			return r;
+		TRY(heap_elements(heap, array->ix, from, &slice, err));
 		for (uint64_t i = 0; i < slice.done; i++) {
 			if (!bits[i])
 				continue;
@@ -401,8 +400,7 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 				continue;
 			/* Numbered without the empty places. */
 			reference.value = index++;
-			if ((r = taker->take(taker->ctx, &reference, err)) != HDB_OK)
-				return r;
+			TRY(taker->take(taker->ctx, &reference, err));
 		}
 	}
 	return HDB_OK;

@@ -202,11 +202,14 @@ static int count_one(struct collections *s, const struct analysis_measure *m, ui
 
 /* ---- the pass ---- */
 
-static int look_at_block(struct query *q, struct collections *s, const struct heap_block *block,
-			 const uint8_t *reachable, struct hdb_error *err)
+static int look_at_block(void *ctx, const struct heap_block *block, const uint8_t *reachable,
+			 struct hdb_error *err)
 {
+	struct query *q = ctx;
+	struct collections *s = q->state;
 	int r;
 
+	heap_want_ahead(q->heap, heap_block_no(block));
 	for (uint32_t i = 0; i < block->count; i++) {
 		const struct heap_object object = {
 			.ix = block->first_ix + i,
@@ -233,28 +236,12 @@ static int look_at_block(struct query *q, struct collections *s, const struct he
 	return HDB_OK;
 }
 
-struct looking {
-	struct query *q;
-	struct collections *collections;
-};
-
-static int look(void *ctx, const struct heap_block *block, const uint8_t *reachable,
-		struct hdb_error *err)
+static int look_at_all(struct query *q, struct hdb_error *err)
 {
-	const struct looking *l = ctx;
-
-	heap_want_ahead(l->q->heap, heap_block_no(block));
-	return look_at_block(l->q, l->collections, block, reachable, err);
-}
-
-static int look_at_all(struct query *q, struct collections *s, struct hdb_error *err)
-{
-	struct looking looking = { q, s };
-
 	TRY(heap_open_dump(q->heap, err));
 	TRY(derive_need_reachable(q->derive, err));
 	base_stage(q->work, "looking at collections", q->heap->object_count, "objects");
-	return derive_each_reachable(q->derive, q->work, look, &looking, err);
+	return derive_each_reachable(q->derive, q->work, look_at_block, q, err);
 }
 
 /* ---- order ---- */
@@ -349,7 +336,7 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	s->sums.size = sizeof(struct sum);
 	s->ones.work = q->work;
 	analysis_measuring_init(&q->session, is_arrays, s->by == BY_COLLISIONS, &s->how);
-	TRY(look_at_all(q, s, err));
+	TRY(look_at_all(q, err));
 	set_facts(q, s);
 	order_rows(q, s);
 	/* Rows that show one at a time look at its slots. */

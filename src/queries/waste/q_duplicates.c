@@ -199,13 +199,10 @@ static int group_contents(struct query *q, struct duplicates *d, struct hdb_erro
 	int r;
 
 	count_runs(d, &groups, &longest);
-	r = base_big_alloc(q->work, &d->groups, (groups + 1) * sizeof(struct group), "duplicates",
-			   err);
-	TRY(r);
-	r = base_big_alloc(q->work, &nodes, (longest + 1) * 4, "duplicates", err);
-	TRY(r);
-	r = base_big_alloc(q->work, &spare, (longest + 1) * 4, "duplicates", err);
-	TRY(r);
+	TRY(base_big_alloc(q->work, &d->groups, (groups + 1) * sizeof(struct group), "duplicates",
+			   err));
+	TRY(base_big_alloc(q->work, &nodes, (longest + 1) * 4, "duplicates", err));
+	TRY(base_big_alloc(q->work, &spare, (longest + 1) * 4, "duplicates", err));
 	r = make_groups(q, d, nodes.data, spare.data, err);
 	return r == HDB_OK ? order_groups(q, d, err) : r;
 }
@@ -276,22 +273,18 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 {
 	struct duplicates *d = q->state;
 	struct analysis_contents_options wanted = { 0 };
-	int r;
 
 	d->text = malloc(TEXT_MAX + 1);
 	d->rare.bytes = ANALYSIS_NOT_COUNTED;
 	if (!d->text)
 		return hdb_fail_memory(err, "duplicates", TEXT_MAX);
-	r = read_options(q, d, err);
-	TRY(r);
+	TRY(read_options(q, d, err));
 	wanted.kind = d->of_arrays ? ANALYSIS_ARRAYS : ANALYSIS_TEXTS;
 	wanted.population = q->population;
 	wanted.is_class = d->is_class;
 	if (d->has_holders)
-		r = analysis_holders_begin(&q->session, &d->holders,
-					   q->population != ANALYSIS_OF_REACHABLE, err);
-	if (r != HDB_OK)
-		return r;
+		TRY(analysis_holders_begin(&q->session, &d->holders,
+					   q->population != ANALYSIS_OF_REACHABLE, err));
 	TRY(analysis_contents_read(&q->session, &wanted, &d->contents, err));
 	TRY(group_contents(q, d, err));
 	q->total = d->group_count;
