@@ -375,6 +375,10 @@ struct heap_count {
 int heap_each_count(struct heap *heap,
 		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		    void *ctx, struct hdb_error *err);
+/* The same, or each object as a count of one in a pass over all blocks; work may be NULL. */
+int heap_count_all(struct heap *heap, struct base_work *work,
+		   int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
+		   void *ctx, struct hdb_error *err);
 
 /* ---- classes ---- */
 

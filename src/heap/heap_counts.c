@@ -102,3 +102,45 @@ int heap_each_count(struct heap *heap,
 	}
 	return each_class(heap, take, ctx, err);
 }
+
+/* Who takes counts, while blocks are read. */
+struct taker {
+	struct heap *heap;
+	int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err);
+	void *ctx;
+};
+
+static int give_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	const struct taker *to = ctx;
+
+	for (uint32_t i = 0; i < block->count; i++) {
+		const uint64_t length = block->length[i];
+		const struct heap_count one = {
+			.class_no = block->class_no[i],
+			.kind = block->kind[i],
+			.length = length,
+			.embedded = block->embedded[i],
+			.count = 1,
+			.elements = length,
+			.shallow_bytes = block->shallow[i],
+			.is_invented = block->kind[i] == STORE_CLASS &&
+				       heap_class(to->heap, (uint32_t)length)->flags &
+					       STORE_CLASS_INVENTED,
+		};
+
+		if (block->first_ix + i != HEAP_BOOT_LOADER && block->kind[i] != HEAP_LEFT_OUT)
+			TRY(to->take(to->ctx, &one, err));
+	}
+	return HDB_OK;
+}
+
+int heap_count_all(struct heap *heap, struct base_work *work,
+		   int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
+		   void *ctx, struct hdb_error *err)
+{
+	struct taker to = { heap, take, ctx };
+	const int r = heap_each_count(heap, take, ctx, err);
+
+	return r == HDB_NOTFOUND ? heap_each_block(heap, work, give_block, &to, err) : r;
+}

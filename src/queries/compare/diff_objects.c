@@ -257,11 +257,11 @@ int diff_match_ids(struct query *q, struct diff *d, const struct diff_pairs *pai
 
 int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	struct diff_objects *o = d->objects = calloc(1, sizeof(*o));
+	struct diff_objects *o;
 	struct counts n = { 0 };
 
-	if (!o)
-		return hdb_fail_memory(err, "a comparison", sizeof(*o));
+	TRY(BASE_ALLOC(d->objects, 1, "a comparison", err));
+	o = d->objects;
 	TRY(compare_ids(q, d, NULL, &n, err));
 	for (unsigned s = 0; s < 2; s++)
 		TRY(rewind_cursor(&o->sides[s], err));

@@ -136,17 +136,6 @@ static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error 
 	return HDB_OK;
 }
 
-/* For databases in which the import has not counted. */
-static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
-{
-	uint64_t *kinds = ctx;
-
-	(void)err;
-	for (uint32_t i = 0; i < block->count; i++)
-		kinds[block->kind[i]] += block->first_ix + i != HEAP_BOOT_LOADER;
-	return HDB_OK;
-}
-
 /* Objects that no program made. */
 struct apart {
 	struct heap *heap;
@@ -173,11 +162,8 @@ static int add_apart(void *ctx, const struct heap_count *count, struct hdb_error
 static int add_special(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	struct apart a = { .heap = q->heap };
-	int r = heap_each_count(q->heap, add_apart, &a, err);
 
-	if (r == HDB_NOTFOUND)
-		return HDB_OK;
-	TRY(r);
+	TRY_FOUND(heap_each_count(q->heap, add_apart, &a, err));
 	if (a.flat)
 		TRY(info_number(info, "flat values",
 				"values inside other objects, which have their bytes", a.flat,
@@ -187,27 +173,23 @@ static int add_special(struct query *q, struct info_rows *info, struct hdb_error
 				"objects that fill dead areas of the heap, none of the program's",
 				a.fillers, err));
 	if (a.fillers)
-		r = info_number(info, "filler bytes", "their shallow sizes", a.filler_bytes, err);
-	return r;
+		TRY(info_number(info, "filler bytes", "their shallow sizes", a.filler_bytes, err));
+	return HDB_OK;
 }
 
 /* Counts objects by kind; what the dump lacks is counted apart. */
 static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 		       struct hdb_error *err)
 {
-	int r;
-
 	*invented = 0;
 	TRY(heap_load_classes(q->heap, err));
-	r = heap_each_count(q->heap, add_kind, kinds, err);
-	if (r == HDB_NOTFOUND)
-		r = heap_each_block(q->heap, q->work, add_block, kinds, err);
-	if (r < 0 || !q->heap->object_count)
-		return r;
+	TRY(heap_count_all(q->heap, q->work, add_kind, kinds, err));
+	if (!q->heap->object_count)
+		return HDB_OK;
 	*invented = heap_invented_count(q->heap);
 	kinds[STORE_CLASS] -=
 		kinds[STORE_CLASS] < *invented - 1 ? kinds[STORE_CLASS] : *invented - 1;
-	return r;
+	return HDB_OK;
 }
 
 static int add_reachable(struct query *q, struct info_rows *info, struct hdb_error *err)

@@ -328,37 +328,11 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* For databases in which the import has not counted. */
-static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
-{
-	const struct counting *c = ctx;
-
-	for (uint32_t i = 0; i < block->count; i++) {
-		const struct heap_count one = {
-			.class_no = block->class_no[i],
-			.kind = block->kind[i],
-			.length = block->length[i],
-			.count = 1,
-			.elements = block->length[i],
-			.shallow_bytes = block->shallow[i],
-			.is_invented = block->kind[i] == STORE_CLASS &&
-				       heap_class(c->q->heap, (uint32_t)block->length[i])->flags &
-					       STORE_CLASS_INVENTED,
-		};
-
-		if (block->first_ix + i != HEAP_BOOT_LOADER)
-			TRY(add_counted(ctx, &one, err));
-	}
-	return HDB_OK;
-}
-
 static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 {
 	struct counting c = { .q = q, .t = t };
-	int r = heap_each_count(q->heap, add_counted, &c, err);
 
-	if (r == HDB_NOTFOUND)
-		r = heap_each_block(q->heap, q->work, add_block, &c, err);
+	TRY(heap_count_all(q->heap, q->work, add_counted, &c, err));
 	/*
 	 * Class objects are of one class, and of one arithmetic: one that is exact speaks for those
 	 * in doubt.
@@ -369,11 +343,10 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 		t->bytes[STORE_SIZE_COMPUTED] += t->mirror_bytes[STORE_SIZE_COMPUTED];
 	t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_EXACT];
 	t->bytes[STORE_SIZE_CUT] += t->mirror_bytes[STORE_SIZE_CUT];
-	TRY(r);
 	for (uint32_t no = 0; no < q->heap->class_count; no++)
 		if (t->class_objects[no])
 			t->classes[heap_class(q->heap, no)->size_basis & 3]++;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- rows ---- */

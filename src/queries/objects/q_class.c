@@ -117,33 +117,16 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* For databases in which the import has not counted. */
-static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
-{
-	struct class_query *s = ctx;
-
-	(void)err;
-	for (uint32_t i = 0; i < block->count; i++) {
-		if (block->first_ix + i == HEAP_BOOT_LOADER || block->kind[i] == HEAP_LEFT_OUT)
-			continue;
-		s->flat[block->class_no[i]] +=
-			block->embedded[i] && block->kind[i] == STORE_INSTANCE;
-	}
-	return HDB_OK;
-}
-
 static int count_all(struct query *q, struct class_query *s, struct hdb_error *err)
 {
 	const size_t n = (size_t)q->heap->class_count + 1;
-	int r;
 
 	TRY(BASE_ALLOC(s->flat, n, "counts by class", err));
 	TRY_ERRORS(analysis_count_classes(&q->session, q->population != ANALYSIS_OF_ALL,
 					  &s->instances, err));
 	for (uint32_t no = 0; no < q->heap->class_count; no++)
 		analysis_choose_counts(&s->instances[no], q->population);
-	r = heap_each_count(q->heap, add_counted, s, err);
-	return r == HDB_NOTFOUND ? heap_each_block(q->heap, NULL, add_block, s, err) : r;
+	return heap_count_all(q->heap, NULL, add_counted, s, err);
 }
 
 /* With --heap the list is of classes that have objects there. */

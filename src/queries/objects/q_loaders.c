@@ -109,12 +109,9 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 {
 	const uint32_t n = q->heap->class_count;
 	BASE_FREED struct defined *defined = malloc(((size_t)n + 1) * sizeof(*defined));
-	int r = defined ? HDB_OK : hdb_fail_memory(err, "classes", n * sizeof(*defined));
 
-	s->sorted_classes = malloc(((size_t)n + 1) * sizeof(*s->sorted_classes));
-	if (!s->sorted_classes)
-		r = hdb_fail_memory(err, "classes", n * sizeof(*s->sorted_classes));
-	TRY(r);
+	TRY(defined ? HDB_OK : hdb_fail_memory(err, "classes", n * sizeof(*defined)));
+	TRY(BASE_ALLOC(s->sorted_classes, (size_t)n + 1, "classes", err));
 	for (uint32_t no = 0; no < n; no++)
 		defined[no] = (struct defined){
 			analysis_loader_number(&s->tree, heap_class(q->heap, no)->loader_ix),
@@ -136,7 +133,7 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 		if (heap_is_root(q->heap, class->ix) && loader->ix != HEAP_BOOT_LOADER)
 			loader->use = USE_ROOT;
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* Totals of loaders: of all objects, whether they are used, and of those that are shown. */
@@ -165,10 +162,8 @@ static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 /* Totals of classes by number, and of loaders. */
 static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 {
-	s->shown = calloc(s->tree.all.count + 1, sizeof(*s->shown));
+	TRY(BASE_ALLOC(s->shown, s->tree.all.count + 1, "class loaders", err));
 	TRY(analysis_load_class_totals(&q->session, &s->by_class, err));
-	if (!s->shown)
-		return hdb_fail_memory(err, "class loaders", s->tree.all.count * sizeof(*s->shown));
 	TRY(add_loader_totals(q, s, false, err));
 	return add_loader_totals(q, s, true, err);
 }
@@ -295,13 +290,12 @@ static int loader_row(struct query *q, const struct loaders *s,
 	return loader->ix != HEAP_BOOT_LOADER ? set_name(q, loader->ix, err) : HDB_OK;
 }
 
-static int class_row(struct query *q, const struct loaders *s, const struct analysis_loader *loader,
-		     struct hdb_error *err)
+static void class_row(struct query *q, const struct loaders *s,
+		      const struct analysis_loader *loader)
 {
 	const uint32_t no = s->sorted_classes[loader->first_class + s->class_at];
 	struct derive_total total = s->by_class[no];
 
-	(void)err;
 	analysis_choose_counts(&total, q->population);
 	query_set(q, LEVEL, loader->level + 1);
 	query_lend_text(q, KIND, "class");
@@ -311,7 +305,6 @@ static int class_row(struct query *q, const struct loaders *s, const struct anal
 	query_set(q, SHALLOW, total.shallow_bytes);
 	query_set(q, RETAINED, total.retained_bytes);
 	query_set(q, UNREACHABLE, total.unreachable_count);
-	return HDB_OK;
 }
 
 static int next_loader(struct query *q, struct hdb_error *err)
@@ -329,16 +322,14 @@ static int next_loader(struct query *q, struct hdb_error *err)
 		}
 		if (s->class_at == UINT64_MAX) {
 			r = loader_row(q, s, loader, err);
-			s->class_at = 0;
 			s->at += !s->with_classes;
-			if (!s->with_classes)
-				s->class_at = UINT64_MAX;
+			s->class_at = s->with_classes ? 0 : UINT64_MAX;
 			return r;
 		}
 		if (s->class_at < loader->classes) {
-			r = class_row(q, s, loader, err);
+			class_row(q, s, loader);
 			s->class_at++;
-			return r;
+			return HDB_OK;
 		}
 		s->class_at = UINT64_MAX;
 		s->at++;

@@ -6,7 +6,6 @@
  * kept as (size, index), 16 bytes each, and measured again when their rows are given.
  */
 #include "analysis/collection_fill.h"
-#include "analysis/collection_fill.h"
 #include "analysis/describe.h"
 #include "base/sort.h"
 #include "queries/queries.h"
@@ -168,15 +167,6 @@ static uint64_t segment_of(const struct collections *s, double ratio)
 	return whole + (steps > (double)whole);
 }
 
-/* A collection that is in no row. */
-static int leave_out(struct collections *s, const struct analysis_measure *m)
-{
-	s->unsorted.rows = ANALYSIS_NOT_COUNTED;
-	s->unsorted.objects++;
-	s->unsorted.bytes += m->shallow_bytes;
-	return HDB_OK;
-}
-
 static int count_one(struct collections *s, const struct analysis_measure *m, uint32_t ix,
 		     struct hdb_error *err)
 {
@@ -189,8 +179,13 @@ static int count_one(struct collections *s, const struct analysis_measure *m, ui
 		return base_vec_push(&s->ones, &one, sizeof(one), err);
 	if ((s->by == BY_SIZE && !m->has_size) ||
 	    (s->by == BY_FILL && (!m->has_capacity || !m->has_size)) ||
-	    (s->by == BY_COLLISIONS && !m->has_used))
-		return leave_out(s, m);
+	    (s->by == BY_COLLISIONS && !m->has_used)) {
+		/* It is in no row. */
+		s->unsorted.rows = ANALYSIS_NOT_COUNTED;
+		s->unsorted.objects++;
+		s->unsorted.bytes += m->shallow_bytes;
+		return HDB_OK;
+	}
 	fresh.key = s->by == BY_CLASS ? m->class_no :
 		    s->by == BY_SIZE  ? m->size :
 		    s->by == BY_FILL  ? segment_of(s, analysis_measure_fill(m)) :
