@@ -5,6 +5,7 @@
 #include "heap/values/values.h"
 
 #include "base/bytes.h"
+#include "heap/known.h"
 
 #include <assert.h>
 #include <string.h>
@@ -184,18 +185,27 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 	return HDB_OK;
 }
 
-/*
- * A reference object's only reference to its referent has the strength of its class.
- * java.lang.ref.Reference has the field `referent` in every JDK and on Android.
- */
+/* java.lang.ref.Reference above a class, with the field `referent` in every JDK and on Android. */
+static uint32_t reference_above(struct heap *heap, uint32_t no)
+{
+	uint32_t steps = 0;
+
+	while (no != STORE_NONE &&
+	       strcmp(heap_class_name(heap, no), "java.lang.ref.Reference") != 0)
+		no = steps++ <= heap->class_count ? heap_class(heap, no)->super_no : STORE_NONE;
+	return no;
+}
+
+/* A reference object's only reference to its referent has the strength of its class. */
 int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *strength,
 		  struct hdb_error *err)
 {
 	struct heap_fields fields;
 	struct heap_object object;
-	char name[FIELD_NAME_MAX];
-	bool by_referent = false;
+	struct heap_as reference = { .ix = from };
+	struct heap_value referent;
 	uint64_t to_id;
+	unsigned holders = 0; /* fields that refer to `to` */
 	int r = heap_object(heap, from, &object, err);
 
 	*strength = STORE_STRONG;
@@ -203,23 +213,18 @@ int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *streng
 	    !heap_class(heap, object.class_no)->strength ||
 	    heap_class(heap, object.class_no)->ix == to)
 		return r;
-	TRY_ERRORS(heap_id(heap, to, &to_id, err));
-	TRY_ERRORS(heap_fields_begin(heap, from, &fields, err));
-	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
-		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
-			continue;
-		r = heap_text(heap, fields.field.name_text, name, sizeof(name), err);
-		if (r < 0)
-			return r;
-		if (strcmp(name, "referent") != 0 ||
-		    strcmp(heap_class_name(heap, fields.declaring_no), "java.lang.ref.Reference"))
-			return HDB_OK; /* held by another field, too */
-		by_referent = true;
-	}
-	if (r < 0)
-		return r;
+	reference.class_no = reference_above(heap, object.class_no);
+	if (reference.class_no == STORE_NONE)
+		return HDB_OK;
 	/* Not by a field at all: a local of a thread that is a reference object, and the like. */
-	if (by_referent)
+	TRY_FOUND(heap_path_value_as(heap, reference, "referent", &referent, err));
+	TRY_ERRORS(heap_id(heap, to, &to_id, err));
+	if (referent.type != HPROF_OBJECT || referent.bits != to_id)
+		return HDB_OK;
+	TRY_ERRORS(heap_fields_begin(heap, from, &fields, err));
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK)
+		holders += fields.value.type == HPROF_OBJECT && fields.value.bits == to_id;
+	if (holders == 1)
 		*strength = heap_class(heap, object.class_no)->strength;
-	return HDB_OK;
+	return r < 0 ? r : HDB_OK;
 }
