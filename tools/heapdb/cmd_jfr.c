@@ -365,22 +365,16 @@ static void recording_release(struct recording *r)
 static int choose_kind(struct recording *r)
 {
 	const struct options *opt = &r->cli->opt;
+	const char *name = opt->operand_count > 1 ? opt->operands[1] : NULL;
 	int kind = 0;
 
-	if (opt->operand_count < 2) {
-		while (kind < JFR_KINDS - 1 && r->counts[kind] == 0)
-			kind++;
-		r->kind = r->counts[kind] ? (enum jfr_kind)kind : JFR_OLD_OBJECT;
-	} else {
-		while (kind < JFR_KINDS && strcmp(kind_names[kind], opt->operands[1]) != 0)
-			kind++;
-		if (kind == JFR_KINDS)
-			return door_fail(&r->cli->err, HDB_EUSAGE,
-					 "no events \"%s\"; there are: old-objects, allocations, "
-					 "gc, cpu",
-					 opt->operands[1]);
-		r->kind = (enum jfr_kind)kind;
-	}
+	while (kind < JFR_KINDS && (name ? strcmp(kind_names[kind], name) != 0 : !r->counts[kind]))
+		kind++;
+	if (name && kind == JFR_KINDS)
+		return door_fail(&r->cli->err, HDB_EUSAGE,
+				 "no events \"%s\"; there are: old-objects, allocations, gc, cpu",
+				 name);
+	r->kind = kind < JFR_KINDS ? (enum jfr_kind)kind : JFR_OLD_OBJECT;
 	if (options_given(opt, "by") && r->kind != JFR_OLD_OBJECT && r->kind != JFR_ALLOCATION)
 		return door_fail(&r->cli->err, HDB_EUSAGE,
 				 "--by is for old-objects and allocations");

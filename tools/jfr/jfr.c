@@ -311,6 +311,7 @@ static void link_types(struct jfr *j)
 
 	if (j->type_count)
 		qsort(j->types, j->type_count, sizeof(*j->types), compare_types);
+	j->is_damaged |= j->field_count == 0;
 	for (size_t i = 0; i < j->field_count; i++) {
 		j->fields[i].type = type_of_id(j, j->fields[i].type_id);
 		j->is_damaged |= j->fields[i].type == NO_TYPE;
