@@ -75,7 +75,6 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 {
 	struct android_memory_row *rows;
 	struct android_memory_row copy = *row;
-	int rc;
 
 	assert(m->count <= m->capacity);
 	if (m->count >= ROWS_MAX)
@@ -83,13 +82,13 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 	if (m->count == m->capacity && !GROW(m->rows, m->capacity))
 		return door_fail(err, HDB_ENOMEM, "no memory for rows");
 	rows = m->rows;
-	if (!m->text_size && (rc = add_text(m, "", &copy.name, err)) != HDB_OK)
-		return rc;
+	if (!m->text_size)
+		TRY(add_text(m, "", &copy.name, err));
 	/* Rows of one process come one after the other. */
 	if (m->count && strcmp(m->texts + rows[m->count - 1].process, process) == 0)
 		copy.process = rows[m->count - 1].process;
-	else if ((rc = add_text(m, process, &copy.process, err)) != HDB_OK)
-		return rc;
+	else
+		TRY(add_text(m, process, &copy.process, err));
 	TRY(add_text(m, name[0] ? name : "?", &copy.name, err));
 	assert(copy.name < m->text_size);
 	assert(copy.process < m->text_size);
@@ -311,7 +310,6 @@ static int read_summary(struct reading *r, const struct line *line, struct hdb_e
 static int read_objects(struct reading *r, const struct line *line, struct hdb_error *err)
 {
 	unsigned from = 0;
-	int rc;
 
 	for (unsigned i = 0; i < line->count; i++) {
 		struct android_memory_row row = { .section = ANDROID_OBJECTS,
@@ -324,9 +322,8 @@ static int read_objects(struct reading *r, const struct line *line, struct hdb_e
 		assert(from <= i);
 		name_of(line, from, i - from, name);
 		from = i + 1;
-		if (name[0] &&
-		    (rc = android_memory_add(r->out, &row, r->process, name, err)) != HDB_OK)
-			return rc;
+		if (name[0])
+			TRY(android_memory_add(r->out, &row, r->process, name, err));
 	}
 	return HDB_OK;
 }

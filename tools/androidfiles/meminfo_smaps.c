@@ -7,6 +7,7 @@
  */
 #include "androidfiles/androidfiles.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 
 #include <ctype.h>
@@ -78,7 +79,7 @@ static const char *const part_names[PARTS] = {
 };
 
 /* How a name is compared. */
-enum how { IS, BEGINS, ENDS, HAS };
+enum how { BEGINS, ENDS, HAS };
 
 struct rule {
 	enum how how;
@@ -217,16 +218,10 @@ static bool fits(const struct rule *rule, const char *name, size_t size)
 	static const char *const dalvik[] = { "/dev/ashmem/dalvik-", "[anon:dalvik-" };
 	const size_t length = strlen(rule->text);
 
-	switch (rule->how) {
-	case IS:
-		return size == length && memcmp(name, rule->text, size) == 0;
-	case ENDS:
+	if (rule->how == ENDS)
 		return size > length && memcmp(name + size - length, rule->text, length) == 0;
-	case HAS:
+	if (rule->how == HAS)
 		return has_text(name, size, rule->text);
-	default:
-		break;
-	}
 	if (rule->text[0] != '*')
 		return begins(name, size, rule->text);
 	for (size_t i = 0; i < 2; i++)
@@ -400,28 +395,21 @@ static int summarize(const struct sums *s, struct hdb_error *err)
 /* The kinds of a whole file; of a roll-up the few that it has. */
 static int give_kinds(struct sums *s, struct hdb_error *err)
 {
-	int rc;
-
 	for (int i = 0; i < KINDS && !s->is_rollup; i++)
-		if (s->kinds[i].has && (rc = android_memory_add(s->out, &s->kinds[i], "",
-								kind_names[i], err)) != HDB_OK)
-			return rc;
+		if (s->kinds[i].has)
+			TRY(android_memory_add(s->out, &s->kinds[i], "", kind_names[i], err));
 	for (int i = 0; i < EXTRAS && s->is_rollup; i++)
-		if (s->extra[i].has && (rc = android_memory_add(s->out, &s->extra[i], "",
-								extra_names[i], err)) != HDB_OK)
-			return rc;
+		if (s->extra[i].has)
+			TRY(android_memory_add(s->out, &s->extra[i], "", extra_names[i], err));
 	return HDB_OK;
 }
 
 static int give_parts(struct sums *s, struct hdb_error *err)
 {
-	int rc;
-
 	for (int i = NO_PART + 1; i < PARTS; i++) {
 		s->parts[i].section = ANDROID_DETAILS;
-		if (s->parts[i].has && (rc = android_memory_add(s->out, &s->parts[i], "",
-								part_names[i], err)) != HDB_OK)
-			return rc;
+		if (s->parts[i].has)
+			TRY(android_memory_add(s->out, &s->parts[i], "", part_names[i], err));
 	}
 	return HDB_OK;
 }
@@ -445,9 +433,8 @@ static int give_rows(struct sums *s, struct hdb_error *err)
 int android_smaps_read(const char *data, size_t size, struct android_memory *out,
 		       struct hdb_error *err)
 {
-	struct sums *s = calloc(1, sizeof(*s));
+	BASE_FREED struct sums *s = calloc(1, sizeof(*s));
 	const char *end = data + size;
-	int rc;
 
 	if (!s)
 		return door_fail(err, HDB_ENOMEM, "no memory for sums");
@@ -459,10 +446,8 @@ int android_smaps_read(const char *data, size_t size, struct android_memory *out
 	}
 	end_mapping(s);
 	out->form = s->is_rollup ? "smaps_rollup" : "smaps";
-	rc = s->total.has ? give_rows(s, err) :
-			    door_fail(err, HDB_EFORMAT,
-				      "mappings without sizes: /proc/PID/maps has none, smaps is "
-				      "meant");
-	free(s);
-	return rc;
+	return s->total.has ? give_rows(s, err) :
+			      door_fail(err, HDB_EFORMAT,
+					"mappings without sizes: /proc/PID/maps has none, smaps is "
+					"meant");
 }

@@ -161,15 +161,14 @@ static int look_at_size(struct app_capture *c, uint64_t *size, struct hdb_error 
 {
 	const char *const words[] = { "shell", "wc", "-c", c->file, NULL };
 	struct child_output out;
-	const int rc = run(c, words, capture_timeout_ms(&c->options), &out, err);
-	const char *text = out.text + strspn(out.text, " \t");
+	const char *text;
 
 	*size = 0;
-	if (rc != HDB_OK)
-		return rc;
+	TRY(run(c, words, capture_timeout_ms(&c->options), &out, err));
+	text = out.text + strspn(out.text, " \t");
 	if (isdigit((unsigned char)*text))
 		*size = strtoull(text, NULL, 10);
-	return rc;
+	return HDB_OK;
 }
 
 /* Waits until the file grows no more. */
@@ -179,10 +178,7 @@ static int wait_for_file(struct app_capture *c, struct hdb_error *err)
 	uint64_t since = capture_now_ms(), before = 0, now = 0;
 
 	for (;;) {
-		int rc = look_at_size(c, &now, err);
-
-		if (rc != HDB_OK)
-			return rc;
+		TRY(look_at_size(c, &now, err));
 		if (now && now == before)
 			break;
 		if (now != before)
@@ -220,22 +216,17 @@ static int start(struct app_capture *c, const char *process, struct hdb_error *e
 	const char *argv[WORDS_MAX];
 	char name[40];
 	struct child_output out;
-	int rc;
 
 	TRY(check_name(process, err));
 	TRY(run(c, state, capture_timeout_ms(&c->options), &out, err));
-	if (out.code != 0 && (rc = failed("adb", &out, err)) != HDB_OK)
-		return rc;
+	if (out.code != 0)
+		return failed("adb", &out, err);
 	capture_random_name("heapdb-", name, sizeof(name));
 	snprintf(c->file, sizeof(c->file), DEVICE_FOLDER "%s.hprof", name);
 	TRY(dump(c, process, err));
 	TRY(wait_for_file(c, err));
 	adb(c, argv, cat);
-	rc = child_start(argv, false, &c->cat, &c->dump_fd, err);
-	if (rc != HDB_OK) {
-		c->cat = 0;
-		return rc;
-	}
+	TRY(child_start(argv, false, &c->cat, &c->dump_fd, err));
 	c->base.stream.from_fd = c->dump_fd;
 	c->base.stream.watch_fd = -1;
 	c->base.stream.options = &c->options;

@@ -3,6 +3,8 @@
  */
 #include "capture/attach.h"
 
+#include "base/scope.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -122,26 +124,21 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 /* By a descriptor of the process, so that it cannot be another one of that PID. */
 static int send_quit(const struct attach *a, struct hdb_error *err)
 {
-	const int fd = (int)syscall(SYS_pidfd_open, a->process->pid, 0);
+	BASE_CLOSED const int fd = (int)syscall(SYS_pidfd_open, a->process->pid, 0);
 	int rc;
 
 	/* It is still the one that was looked at. */
-	if (process_is_gone(a->process)) {
-		capture_close_fd(fd);
+	if (process_is_gone(a->process))
 		return has_ended(a, err);
-	}
 	/* It would end one that has no handler; a stopped one would print its threads later. */
-	if (!a->process->catches_quit || is_stopped(a->process)) {
-		capture_close_fd(fd);
+	if (!a->process->catches_quit || is_stopped(a->process))
 		return NOT_YET;
-	}
 	rc = fd >= 0 ? (int)syscall(SYS_pidfd_send_signal, fd, SIGQUIT, NULL, 0) :
 		       kill(a->process->pid, SIGQUIT);
-	rc = rc < 0 ? door_fail(err, HDB_EIO, "process %ld: SIGQUIT: %s", (long)a->process->pid,
-				strerror(errno)) :
-		      HDB_OK;
-	capture_close_fd(fd);
-	return rc;
+	if (rc < 0)
+		return door_fail(err, HDB_EIO, "process %ld: SIGQUIT: %s", (long)a->process->pid,
+				 strerror(errno));
+	return HDB_OK;
 }
 
 /* Makes the trigger file: the folder that it is in, -1 if it was there already. */
@@ -208,10 +205,8 @@ static int connect_to(struct attach *a, int *out, struct hdb_error *err)
 	if (rc != NOT_YET)
 		return rc;
 	attach_trigger_name(a->process, name);
-	if ((rc = make_trigger(a, name, &folder, err)) < 0)
-		goto out;
+	TRY(make_trigger(a, name, &folder, err));
 	rc = wait_for_listener(a, out, err);
-out:
 	if (folder >= 0)
 		(void)unlinkat(folder, name, 0);
 	return rc;
@@ -264,23 +259,18 @@ int attach_send(struct attach *a, const char *command, const char *const *argume
 	char request[ATTACH_REQUEST_MAX];
 	const size_t size =
 		attach_request(a->version ? a->version : 1, command, arguments, request);
-	int fd = -1;
-	int rc;
+	BASE_CLOSED int fd = -1;
 
 	*socket_fd = -1;
 	if (!size)
 		return door_fail(err, HDB_EUSAGE, "the request is too long for the VM");
 	assert(size <= sizeof(request));
-	if ((rc = connect_to(a, &fd, err)) < 0)
-		goto out;
+	TRY(connect_to(a, &fd, err));
 	assert(fd >= 0);
-	if ((rc = write_all(a, fd, request, size, err)) != HDB_OK)
-		goto out;
+	TRY(write_all(a, fd, request, size, err));
 	*socket_fd = fd;
 	fd = -1;
-out:
-	capture_close_fd(fd);
-	return rc;
+	return HDB_OK;
 }
 
 int attach_check_life(struct attach *a, struct hdb_error *err)
@@ -346,28 +336,16 @@ static int begin_reply(struct attach *a, struct reading *reading, struct reply *
 	return rc;
 }
 
-/* Bytes that `reply` has no room for are dropped. */
-static int receive(struct attach *a, int fd, bool is_patient, struct reply *reply,
+int attach_receive(struct attach *a, int socket_fd, bool is_patient, struct reply *reply,
 		   struct hdb_error *err)
 {
-	struct reading reading = { .fd = fd, .is_patient = is_patient };
+	struct reading reading = { .fd = socket_fd, .is_patient = is_patient };
 	struct reply dropped;
 	int rc = begin_reply(a, &reading, reply, err);
 
 	while (rc == HDB_OK)
 		rc = read_some(a, &reading, &dropped, err);
 	return rc == HDB_END ? HDB_OK : rc;
-}
-
-int attach_receive(struct attach *a, int socket_fd, struct reply *reply, struct hdb_error *err)
-{
-	return receive(a, socket_fd, false, reply, err);
-}
-
-int attach_receive_patiently(struct attach *a, int socket_fd, struct reply *reply,
-			     struct hdb_error *err)
-{
-	return receive(a, socket_fd, true, reply, err);
 }
 
 int attach_receive_text(struct attach *a, int socket_fd, char **text, struct hdb_error *err)
@@ -415,13 +393,10 @@ int attach_receive_text(struct attach *a, int socket_fd, char **text, struct hdb
 int attach_ask(struct attach *a, const char *command, const char *const *arguments,
 	       struct reply *reply, struct hdb_error *err)
 {
-	int fd = -1;
-	int rc;
+	BASE_CLOSED int fd = -1;
 
 	TRY(attach_send(a, command, arguments, &fd, err));
-	rc = attach_receive(a, fd, reply, err);
-	capture_close_fd(fd);
-	return rc;
+	return attach_receive(a, fd, false, reply, err);
 }
 
 int attach_begin(struct attach *a, struct hdb_error *err)

@@ -37,23 +37,20 @@ int attach_begin(struct attach *attach, struct hdb_error *err);
 int attach_send(struct attach *attach, const char *command, const char *const *arguments,
 		int *socket_fd, struct hdb_error *err);
 
-/* Reads the whole reply, for as long as the options say. */
-int attach_receive(struct attach *attach, int socket_fd, struct reply *reply,
-		   struct hdb_error *err);
-
 /*
- * The same of a command that may take any time: for as long as the process lives and is not
- * stopped.
+ * Reads the whole reply, and drops the bytes that `reply` has no room for: for as long as the
+ * options say, or, of a command that may take any time (is_patient), for as long as the process
+ * lives and is not stopped.
  */
-int attach_receive_patiently(struct attach *attach, int socket_fd, struct reply *reply,
-			     struct hdb_error *err);
+int attach_receive(struct attach *attach, int socket_fd, bool is_patient, struct reply *reply,
+		   struct hdb_error *err);
 
 /* Bytes of a whole text: the histogram of some 500,000 classes. */
 #define ATTACH_TEXT_MAX (64u << 20)
 
 /*
- * The same of a command that answers with a long text: *text is owned, free(), and ends with a
- * zero. HDB_EIO if the VM refuses, in its words.
+ * The same, patiently, of a command that answers with a long text: *text is owned, free(), and ends
+ * with a zero. HDB_EIO if the VM refuses, in its words.
  */
 int attach_receive_text(struct attach *attach, int socket_fd, char **text, struct hdb_error *err);
 

@@ -61,6 +61,7 @@ int child_start(const char *const *argv, bool both, pid_t *pid, int *out_fd, str
 	close(ends[1]);
 	if (failure) {
 		close(ends[0]);
+		*pid = 0;
 		return door_fail(err, HDB_EIO, "%s: %s", argv[0],
 				 failure == ENOENT ? "is not installed, or not on PATH" :
 						     strerror(failure));
@@ -119,12 +120,11 @@ int child_run(const char *const *argv, const struct capture_options *options, ui
 	struct hdb_error why;
 	int fd = -1;
 	pid_t pid;
-	int rc = child_start(argv, true, &pid, &fd, err);
+	int rc;
 
 	out->size = 0;
 	out->code = 127;
-	if (rc != HDB_OK)
-		return rc;
+	TRY(child_start(argv, true, &pid, &fd, err));
 	rc = read_output(fd, options, timeout_ms, out, &why);
 	assert(out->size < sizeof(out->text));
 	out->text[out->size] = '\0';

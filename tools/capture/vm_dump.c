@@ -192,7 +192,7 @@ static int check_answer(const struct vm_capture *c, const struct reply *reply,
 static int receive_answer(struct vm_capture *c, struct hdb_error *err)
 {
 	struct reply reply;
-	const int rc = attach_receive_patiently(&c->attach, c->socket_fd, &reply, err);
+	const int rc = attach_receive(&c->attach, c->socket_fd, true, &reply, err);
 
 	return rc != HDB_OK ? rc : check_answer(c, &reply, err);
 }
@@ -249,7 +249,6 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 {
 	char path[PATH_SIZE + 32], gz[24] = "";
 	const char *const words[] = { path, c->options.all ? "-all" : "-live", gz, NULL };
-	struct reply reply;
 	struct stat st;
 
 	capture_notice(&c->options,
@@ -260,8 +259,7 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 		snprintf(gz, sizeof(gz), "%u", c->options.gz);
 	snprintf(path, sizeof(path), "%s/%s", c->path, CAPTURE_FILE);
 	TRY(attach_send(&c->attach, "dumpheap", words, &c->socket_fd, err));
-	TRY(attach_receive_patiently(&c->attach, c->socket_fd, &reply, err));
-	TRY(check_answer(c, &reply, err));
+	TRY(receive_answer(c, err));
 	capture_close_fd(c->dump_fd);
 	c->dump_fd =
 		openat(c->folder_fd, CAPTURE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -3,6 +3,7 @@
  * what their hsperfdata says.
  */
 #include "capture/perfdata.h"
+#include "base/scope.h"
 #include "common/grow.h"
 #include "capture/process.h"
 #include "capture/vms.h"
@@ -29,19 +30,16 @@
  */
 static bool read_counters(int dir_fd, const char *name, uid_t owner, struct perfdata_summary *out)
 {
-	const int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	BASE_CLOSED const int fd =
+		openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	BASE_FREED uint8_t *data = NULL;
 	struct stat st;
 	size_t used = 0, size;
-	uint8_t *data;
 	ssize_t n = 1;
-	bool found;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != owner ||
+	    st.st_size <= 0)
 		return false;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != owner || st.st_size <= 0) {
-		close(fd);
-		return false;
-	}
 	size = (uint64_t)st.st_size < PERFDATA_MAX ? (size_t)st.st_size : PERFDATA_MAX;
 	data = malloc(size);
 	while (data && used < size && n > 0) {
@@ -49,10 +47,7 @@ static bool read_counters(int dir_fd, const char *name, uid_t owner, struct perf
 		if (n > 0)
 			used += (size_t)n;
 	}
-	close(fd);
-	found = data && perfdata_summarize(data, used, out);
-	free(data);
-	return found;
+	return data && perfdata_summarize(data, used, out);
 }
 
 bool capture_counters(const struct process *p, struct perfdata_summary *out)

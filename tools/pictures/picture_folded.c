@@ -5,6 +5,7 @@
  */
 #include "pictures/picture_private.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static void put_stack(struct output *out, const struct picture *picture, const s
 
 int picture_folded(const struct picture *picture, struct output *out, struct hdb_error *err)
 {
-	size_t *stack, deepest = 1;
+	BASE_FREED size_t *stack = NULL;
+	size_t deepest = 1;
 
 	for (size_t i = 0; i < picture->count; i++)
 		if (picture->nodes[i].level > deepest)
@@ -49,6 +51,5 @@ int picture_folded(const struct picture *picture, struct output *out, struct hdb
 		output_u64(out, picture->nodes[i].self);
 		output_char(out, '\n');
 	}
-	free(stack);
 	return HDB_OK;
 }

@@ -5,6 +5,7 @@
  */
 #include "pictures/pictures.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 
 #include <stdlib.h>
@@ -60,8 +61,7 @@ int picture_png_write(const struct picture_pixels *pixels, FILE *file, struct hd
 		.height = pixels->height,
 		.format = PNG_FORMAT_RGBA,
 	};
-	uint8_t *rgba;
-	int done;
+	BASE_FREED uint8_t *rgba = NULL;
 
 	if (!pixels->width || !pixels->height || pixels->width > PICTURE_SIDE_MAX ||
 	    pixels->height > PICTURE_SIDE_MAX ||
@@ -72,9 +72,7 @@ int picture_png_write(const struct picture_pixels *pixels, FILE *file, struct hd
 		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
 	for (uint64_t i = 0; i < count; i++)
 		convert(pixels->bytes + i * pixels->pixel_bytes, pixels->pixel_bytes, rgba + i * 4);
-	done = png_image_write_to_stdio(&image, file, 0, rgba, 0, NULL);
-	free(rgba);
-	if (!done)
+	if (!png_image_write_to_stdio(&image, file, 0, rgba, 0, NULL))
 		return door_fail(err, HDB_EIO, "%s", image.message);
 	return HDB_OK;
 }

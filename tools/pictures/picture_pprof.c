@@ -5,6 +5,7 @@
  */
 #include "pictures/picture_private.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 
 #include <stdlib.h>
@@ -88,7 +89,7 @@ int picture_pprof(struct picture *picture, struct output *out, struct hdb_error 
 	static const char *const texts[] = {
 		[NOTHING] = "", [RETAINED] = "retained", [UNIT] = "bytes"
 	};
-	struct picture_frames frames;
+	BASE_SCOPED(picture_frames_release) struct picture_frames frames = { 0 };
 
 	if (out->is_terminal)
 		return door_fail(err, HDB_EUSAGE,
@@ -109,6 +110,5 @@ int picture_pprof(struct picture *picture, struct output *out, struct hdb_error 
 		put_text(out, picture_name(picture, frames.nodes[i]),
 			 picture->nodes[frames.nodes[i]].size);
 	put_number(out, COMMENT, TITLE);
-	picture_frames_release(&frames);
 	return HDB_OK;
 }

@@ -74,8 +74,8 @@ struct svg_box {
 /* Cells in order of breadth, so that a limit cuts the lowest levels. */
 struct svg_layout {
 	const struct picture *picture; /* lent */
-	size_t *queue, *list;          /* owned: nodes to draw; children of one of them */
-	struct svg_box *boxes;         /* owned, by place in the queue */
+	size_t *queue, *list;          /* lent: nodes to draw; children of one of them */
+	struct svg_box *boxes;         /* lent, by place in the queue */
 	size_t count;
 	size_t folded; /* of the cell whose children are placed: those too small to be drawn */
 	uint64_t folded_bytes;

@@ -4,6 +4,7 @@
  */
 #include "pictures/picture_private.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 
 #include <stdlib.h>
@@ -24,14 +25,11 @@ static int compare_name(const void *a, const void *b, void *ctx)
 
 int picture_frames(struct picture *picture, struct picture_frames *frames, struct hdb_error *err)
 {
-	size_t *nodes = calloc(picture->count, sizeof(nodes[0]));
-	size_t *of = calloc(picture->count, sizeof(of[0]));
+	size_t *nodes = frames->nodes = calloc(picture->count, sizeof(nodes[0]));
+	size_t *of = frames->of = calloc(picture->count, sizeof(of[0]));
 
-	*frames = (struct picture_frames){ .of = of, .nodes = nodes };
-	if (!nodes || !of) {
-		picture_frames_release(frames);
+	if (!nodes || !of)
 		return door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
-	}
 	for (size_t i = 1; i < picture->count; i++)
 		nodes[i - 1] = i;
 	qsort_r(nodes, picture->count - 1, sizeof(nodes[0]), compare_name, picture);
@@ -49,7 +47,6 @@ void picture_frames_release(struct picture_frames *frames)
 {
 	free(frames->of);
 	free(frames->nodes);
-	*frames = (struct picture_frames){ 0 };
 }
 
 static void put_event(struct output *out, char type, size_t frame, uint64_t at)
@@ -93,15 +90,13 @@ static void put_events(struct output *out, const struct picture *picture, const 
 
 int picture_speedscope(struct picture *picture, struct output *out, struct hdb_error *err)
 {
-	struct picture_frames frames;
-	uint64_t *begins;
+	BASE_SCOPED(picture_frames_release) struct picture_frames frames = { 0 };
+	BASE_FREED uint64_t *begins = NULL;
 
 	TRY_ERRORS(picture_frames(picture, &frames, err));
 	begins = calloc(picture->count, sizeof(begins[0]));
-	if (!begins) {
-		picture_frames_release(&frames);
+	if (!begins)
 		return door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
-	}
 	output_string(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 			   "\"exporter\":\"heapdb\",\"shared\":{\"frames\":[");
 	for (size_t i = 0; i < frames.count; i++) {
@@ -117,7 +112,5 @@ int picture_speedscope(struct picture *picture, struct output *out, struct hdb_e
 	output_string(out, ",\"events\":[");
 	put_events(out, picture, frames.of, begins);
 	output_string(out, "]}]}\n");
-	free(begins);
-	picture_frames_release(&frames);
 	return HDB_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "pictures/picture_private.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 
 #include <stdlib.h>
@@ -179,20 +180,14 @@ bool svg_place(struct svg_layout *layout, size_t node, struct svg_box box)
 int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell,
 	     struct output *out, struct hdb_error *err)
 {
-	struct svg_layout l = {
-		.picture = picture,
-		.queue = calloc(SVG_CELLS_MAX, sizeof(l.queue[0])),
-		.boxes = calloc(SVG_CELLS_MAX, sizeof(l.boxes[0])),
-		.list = calloc(picture->count, sizeof(l.list[0])),
-		.count = 1,
-	};
-	int rc = HDB_OK;
+	BASE_FREED size_t *queue = calloc(SVG_CELLS_MAX, sizeof(*queue));
+	BASE_FREED size_t *list = calloc(picture->count, sizeof(*list));
+	BASE_FREED struct svg_box *boxes = calloc(SVG_CELLS_MAX, sizeof(*boxes));
+	struct svg_layout l = { picture, queue, list, boxes, .count = 1 };
 
-	if (!l.queue || !l.boxes || !l.list) {
-		rc = door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
-		goto out;
-	}
-	l.boxes[0] = (struct svg_box){ 0, SVG_HEAD, SVG_WIDTH, height };
+	if (!queue || !boxes || !list)
+		return door_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
+	boxes[0] = (struct svg_box){ 0, SVG_HEAD, SVG_WIDTH, height };
 	svg_begin(out, picture, height);
 	for (size_t i = 0; i < l.count && out->error == 0; i++) {
 		l.folded = 0;
@@ -200,9 +195,5 @@ int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell
 		put_cell(out, &l, i);
 	}
 	output_string(out, "</svg>\n");
-out:
-	free(l.queue);
-	free(l.list);
-	free(l.boxes);
-	return rc;
+	return HDB_OK;
 }
