@@ -2,6 +2,7 @@
  * serve/serve_http.c - the server: libmicrohttpd's event loop hands requests to the workers and
  * sends what they made. All that a request may say is checked here and in serve_gate.c.
  */
+#include "base/scope.h"
 #include "common/fail.h"
 #include "serve/serve.h"
 #include "serve/serve_bundle.h"
@@ -42,6 +43,7 @@ struct server {
 	_Atomic uint64_t exports; /* files that are made or sent */
 	struct serve_gate gate;
 	struct MHD_Daemon *daemon;
+	int fd; /* that listens; -1: none */
 };
 
 /* What is known of a request between calls of on_request. */
@@ -605,10 +607,11 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **o
 
 /* ---- the server ---- */
 
-/* A socket that listens; its port goes to *port. */
-static int listen_on(const struct serve_options *options, unsigned *port, int *fd,
-		     struct hdb_error *err)
+/* Opens the socket that listens; its port goes to *port. */
+static int listen_on(struct server *server, unsigned *port, struct hdb_error *err)
 {
+	const struct serve_options *options = server->options;
+	int *fd = &server->fd;
 	const char *address = options->listen ? options->listen : "127.0.0.1";
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6,
 				    .sin6_port = htons((uint16_t)options->port) };
@@ -626,25 +629,22 @@ static int listen_on(const struct serve_options *options, unsigned *port, int *f
 		return door_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(*fd, to, size) != 0 || listen(*fd, CONNECTIONS_WAITING_MAX) != 0 ||
-	    getsockname(*fd, to, &size) != 0) {
-		door_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
-		close(*fd);
-		*fd = -1;
-		return HDB_EIO;
-	}
+	    getsockname(*fd, to, &size) != 0)
+		return door_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
 	*port = ntohs(is_four ? four.sin_port : six.sin6_port);
 	return HDB_OK;
 }
 
-static int start(struct server *server, int fd, struct hdb_error *err)
+static int start(struct server *server, struct hdb_error *err)
 {
 	/* Before 1.0 strictness has nothing to do with the ends of lines, but with Host. */
 	const int strict = strncmp(MHD_get_version(), "0.", 2) != 0;
 
 	server->daemon = MHD_start_daemon(
 		MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0, NULL,
-		NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
+		NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, server->fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_MAX, MHD_OPTION_NOTIFY_COMPLETED,
 		on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
 		MHD_OPTION_UNESCAPE_CALLBACK, without_zeros, NULL, MHD_OPTION_STRICT_FOR_CLIENT,
@@ -665,30 +665,32 @@ static void tell_ready(const struct server *server, unsigned port)
 	options->ready(options->ctx, url);
 }
 
+static void end(struct server *server)
+{
+	serve_jobs_stop(server->jobs);
+	if (server->daemon)
+		MHD_stop_daemon(server->daemon);
+	serve_slow_free(server->slow);
+	if (server->fd >= 0)
+		close(server->fd);
+}
+
 int serve_run(const struct serve_options *options, struct hdb_error *err)
 {
-	struct server server = { .options = options };
+	BASE_SCOPED(end) struct server server = { .options = options, .fd = -1 };
 	unsigned port = 0;
-	int fd = -1, r;
 
 	if (options->database_count == 0 || options->database_count > SERVE_DATABASES_MAX)
 		return door_fail(err, HDB_ELIMIT, "too many databases: 16 at most");
 	TRY(serve_library_load(err));
-	r = listen_on(options, &port, &fd, err);
-	if (r == HDB_OK &&
-	    !serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
-		r = door_fail(err, HDB_EIO, "cannot get random bytes: %s", strerror(errno));
-	if (r != HDB_OK)
-		goto out;
+	TRY(listen_on(&server, &port, err));
+	if (!serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
+		return door_fail(err, HDB_EIO, "cannot get random bytes: %s", strerror(errno));
 	server.slow = serve_slow_new();
 	if (!server.slow)
-		r = door_fail(err, HDB_ENOMEM, "cannot serve: no memory");
-	if (r != HDB_OK)
-		goto out;
-	if ((r = serve_jobs_start(options, &server.jobs, err)) != HDB_OK)
-		goto out;
-	if ((r = start(&server, fd, err)) != HDB_OK)
-		goto out;
+		return door_fail(err, HDB_ENOMEM, "cannot serve: no memory");
+	TRY(serve_jobs_start(options, &server.jobs, err));
+	TRY(start(&server, err));
 	tell_ready(&server, port);
 	while (!*options->stop) {
 		const struct timespec tick = { .tv_nsec = 100000000 };
@@ -698,12 +700,5 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 		serve_slow_watch(server.slow);
 	}
 	MHD_quiesce_daemon(server.daemon);
-out:
-	serve_jobs_stop(server.jobs);
-	if (server.daemon)
-		MHD_stop_daemon(server.daemon);
-	serve_slow_free(server.slow);
-	if (fd >= 0)
-		close(fd);
-	return r;
+	return HDB_OK;
 }

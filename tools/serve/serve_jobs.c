@@ -3,6 +3,7 @@
  */
 #include "serve/serve_jobs.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 #include "serve/serve_cache.h"
 #include "serve/serve_pack.h"
@@ -103,6 +104,11 @@ static void on_notice(void *ctx, const char *text)
 		options->notice(options->ctx, text);
 }
 
+static void close_rows(struct hdb_rows **rows)
+{
+	hdb_rows_close(*rows);
+}
+
 static int answer_query(struct worker *w, struct serve_job *job)
 {
 	struct hdb *before[SERVE_DATABASES_MAX];
@@ -116,20 +122,14 @@ static int answer_query(struct worker *w, struct serve_job *job)
 		.before_count = job->before_count,
 	};
 	const struct serve_sink to = { job->fd, job->format, &job->rows, &w->cancel };
-	struct hdb_rows *rows = NULL;
-	int r;
+	BASE_SCOPED(close_rows) struct hdb_rows *rows = NULL;
 
 	for (size_t i = 0; i < job->before_count; i++)
 		before[i] = w->databases[job->before[i]];
 	if (job->before_count > 0)
 		args.before = before;
-	r = hdb_query(w->databases[job->database], job->spec->name, &args, &rows, &job->err);
-	if (r != HDB_OK)
-		goto out;
-	r = w->jobs->options->write_rows(rows, job->spec->name, &args, &to, &job->err);
-out:
-	hdb_rows_close(rows);
-	return r;
+	TRY(hdb_query(w->databases[job->database], job->spec->name, &args, &rows, &job->err));
+	return w->jobs->options->write_rows(rows, job->spec->name, &args, &to, &job->err);
 }
 
 static int answer_sql(struct worker *w, struct serve_job *job)

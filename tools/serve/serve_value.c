@@ -3,6 +3,7 @@
  */
 #include "serve/serve_value.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 
 #include <errno.h>
@@ -106,30 +107,33 @@ static int put_pieces(struct hdb *db, struct serve_job *job, uint32_t ix, struct
 
 static int put_array(struct hdb *db, struct serve_job *job, uint32_t ix)
 {
-	struct hdb_slice slice = { .from = job->from, .bits = malloc(PIECE * sizeof(uint64_t)) };
-	char *text = malloc((size_t)PIECE * NUMBER_MAX);
-	int r;
+	BASE_FREED uint64_t *bits = malloc(PIECE * sizeof(*bits));
+	BASE_FREED char *text = malloc((size_t)PIECE * NUMBER_MAX);
+	struct hdb_slice slice = { .from = job->from, .bits = bits };
 
-	if (slice.bits && text)
-		r = put_pieces(db, job, ix, &slice, text);
-	else
-		r = door_fail(&job->err, HDB_ENOMEM, "no memory for an array");
-	free(slice.bits);
-	free(text);
-	return r;
+	if (!bits || !text)
+		return door_fail(&job->err, HDB_ENOMEM, "no memory for an array");
+	return put_pieces(db, job, ix, &slice, text);
+}
+
+/* The object that is asked for. */
+static int find_object(struct hdb *db, struct serve_job *job, uint32_t *ix,
+		       struct hdb_object_facts *facts)
+{
+	const int r = hdb_find(db, job->object, ix, &job->err);
+
+	if (r == HDB_NOTFOUND)
+		return door_fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
+	TRY(r);
+	return hdb_object_at(db, *ix, facts, &job->err);
 }
 
 int serve_value(struct hdb *db, struct serve_job *job)
 {
 	struct hdb_object_facts facts;
 	uint32_t ix;
-	int r = hdb_find(db, job->object, &ix, &job->err);
 
-	if (r == HDB_NOTFOUND)
-		return door_fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
-	if (r != HDB_OK)
-		return r;
-	TRY(hdb_object_at(db, ix, &facts, &job->err));
+	TRY(find_object(db, job, &ix, &facts));
 	return facts.kind == HDB_KIND_OBJECT_ARRAY || facts.kind == HDB_KIND_PRIMITIVE_ARRAY ?
 		       put_array(db, job, ix) :
 		       put_text(db, job, ix);
@@ -190,13 +194,8 @@ static int find_picture(struct hdb *db, const struct serve_options *options, str
 			uint32_t *ix, size_t *size)
 {
 	struct hdb_object_facts facts;
-	int r = hdb_find(db, job->object, ix, &job->err);
 
-	if (r == HDB_NOTFOUND)
-		return door_fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
-	if (r != HDB_OK)
-		return r;
-	TRY(hdb_object_at(db, *ix, &facts, &job->err));
+	TRY(find_object(db, job, ix, &facts));
 	if (facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
 		return door_fail(&job->err, HDB_NOTFOUND, "not an array of bytes");
 	if (job->pixel_bytes > 0 && !options->write_png)
@@ -221,18 +220,14 @@ static int put_picture(const struct serve_options *options, struct serve_job *jo
 
 int serve_bitmap(struct hdb *db, const struct serve_options *options, struct serve_job *job)
 {
-	unsigned char *bytes;
+	BASE_FREED unsigned char *bytes = NULL;
 	size_t size = 0;
 	uint32_t ix;
-	int r;
 
 	TRY(find_picture(db, options, job, &ix, &size));
 	bytes = malloc(size ? size : 1);
 	if (!bytes)
 		return door_fail(&job->err, HDB_ENOMEM, "no memory for a picture");
-	r = read_bytes(db, ix, size, bytes, &job->err);
-	if (r == HDB_OK)
-		r = put_picture(options, job, bytes, size);
-	free(bytes);
-	return r;
+	TRY(read_bytes(db, ix, size, bytes, &job->err));
+	return put_picture(options, job, bytes, size);
 }
