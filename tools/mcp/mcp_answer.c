@@ -277,75 +277,63 @@ static const struct hdb_value *rows_value(void *rows, size_t column)
 	return hdb_rows_value(rows, column);
 }
 
+static void close_rows(struct hdb_rows **rows)
+{
+	hdb_rows_close(*rows);
+}
+
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
 	       json_t **out, struct hdb_error *err)
 {
 	struct hdb_query_args args = question->args;
-	struct hdb_rows *rows = NULL;
+	BASE_SCOPED(close_rows) struct hdb_rows *rows = NULL;
+	json_auto_t *list = json_array();
 	struct filling f = {
 		.from = { .column = rows_column, .next = rows_next, .value = rows_value },
 		.cancel = question->cancel,
 		.page = page,
-		.list = json_array(),
+		.list = list,
 		.used = FRAME_BYTES,
 	};
-	json_t *answer = json_pack("{s:s}", "query", question->spec->name);
+	json_auto_t *answer = json_pack("{s:s}", "query", question->spec->name);
 	const uint64_t room = page->limit ? page->limit : page->budget_bytes / ROW_MIN + 1;
-	int r;
 
 	page->next = 0;
-	if (!answer || !f.list) {
-		r = mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
-		goto out;
-	}
+	if (!answer || !f.list)
+		return mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
 	args.limit = page->offset > UINT64_MAX - room ? UINT64_MAX : page->offset + room;
-	if ((r = hdb_query(db, question->spec->name, &args, &rows, err)) != HDB_OK)
-		goto out;
+	TRY(hdb_query(db, question->spec->name, &args, &rows, err));
 	f.from.ctx = rows;
 	f.from.column_count = hdb_rows_column_count(rows);
-	if ((r = check_columns(rows, page->columns, err)) < 0)
-		goto out;
-	if ((r = put_facts(&f, rows, answer, err)) < 0)
-		goto out;
-	if ((r = fill(&f, err)) < 0)
-		goto out;
-	r = put_counts(&f, rows, answer, err);
-out:
-	hdb_rows_close(rows);
-	json_decref(f.list);
-	if (r != HDB_OK) {
-		json_decref(answer);
-		return r;
-	}
-	*out = answer;
+	TRY_ERRORS(check_columns(rows, page->columns, err));
+	TRY_ERRORS(put_facts(&f, rows, answer, err));
+	TRY_ERRORS(fill(&f, err));
+	TRY(put_counts(&f, rows, answer, err));
+	*out = json_incref(answer);
 	return HDB_OK;
 }
 
 int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *statement,
 			 struct mcp_page *page, json_t **out, struct hdb_error *err)
 {
+	json_auto_t *list = json_array();
 	struct filling f = {
 		.cancel = statement->cancel,
 		.page = page,
 		.with_nulls = true,
-		.list = json_array(),
+		.list = list,
 		.used = FRAME_BYTES,
 	};
-	int r = run(statement, &f.from, err);
+	int r;
 
-	if (r < 0) {
-		json_decref(f.list);
-		return r;
-	}
-	if ((r = fill(&f, err)) < 0)
-		goto out;
-	*out = json_pack("{s:O, s:I}", "rows", f.list, "row_count",
-			 (json_int_t)json_array_size(f.list));
-	if (f.is_cut || (f.is_full && f.from.next(f.from.ctx, NULL) == HDB_OK))
+	TRY_ERRORS(run(statement, &f.from, err));
+	r = fill(&f, err);
+	if (r >= 0)
+		*out = json_pack("{s:O, s:I}", "rows", list, "row_count",
+				 (json_int_t)json_array_size(list));
+	if (r >= 0 && (f.is_cut || (f.is_full && f.from.next(f.from.ctx, NULL) == HDB_OK)))
 		json_object_set_new(*out, "cut",
 				    json_string("more rows follow: LIMIT and OFFSET have them"));
-out:
 	f.from.close(f.from.ctx);
-	json_decref(f.list);
 	return r;
 }

@@ -156,10 +156,9 @@ json_t *mcp_files_list(const struct mcp_files *files)
 /* The only database of the list: *path is owned. */
 static int only_database(const struct mcp_files *files, char **path, struct hdb_error *err)
 {
-	json_t *list = mcp_files_list(files);
+	json_auto_t *list = mcp_files_list(files);
 	const char *found = NULL;
 	size_t count = 0;
-	int rc = HDB_OK;
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *name =
@@ -168,23 +167,17 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 		count += name != NULL;
 		found = name ? name : found;
 	}
-	if (count != 1) {
-		rc = mcp_fail(
+	if (count != 1)
+		return mcp_fail(
 			err, HDB_EUSAGE,
 			count ? "there are %zu databases: say which one is meant with \"db\"; "
 				"the tool \"open\" lists them" :
 				"there is no database below the folders (%zu); the tool \"open\" "
 				"lists dumps: `heapdb import DUMP` makes a database of one",
 			count);
-		goto out;
-	}
 	assert(found);
 	*path = strdup(found);
-	if (!*path)
-		rc = mcp_fail(err, HDB_ENOMEM, "no memory for a name");
-out:
-	json_decref(list);
-	return rc;
+	return *path ? HDB_OK : mcp_fail(err, HDB_ENOMEM, "no memory for a name");
 }
 
 /* Real path of a file with such an end that lies below a folder; NULL: there is none. */
@@ -308,25 +301,16 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, char **shown,
 		   struct hdb_error *err)
 {
-	char *only = NULL, *path = NULL;
-	int r = HDB_OK;
+	BASE_FREED char *only = NULL;
+	BASE_FREED char *path = NULL;
 
-	if (!name && (r = only_database(files, &only, err)) < 0)
-		goto out;
+	if (!name)
+		TRY_ERRORS(only_database(files, &only, err));
 	path = resolve(files, name ? name : only);
-	if (!path) {
-		r = refuse_file(files, name ? name : only, err);
-		goto out;
-	}
-	if ((r = open_kept(files, path, db, err)) < 0)
-		goto out;
-	if (shown) {
-		*shown = strdup(shown_name(files, path));
-		if (!*shown)
-			r = mcp_fail(err, HDB_ENOMEM, "no memory for a name");
-	}
-out:
-	free(only);
-	free(path);
-	return r;
+	if (!path)
+		return refuse_file(files, name ? name : only, err);
+	TRY_ERRORS(open_kept(files, path, db, err));
+	if (shown && !(*shown = strdup(shown_name(files, path))))
+		return mcp_fail(err, HDB_ENOMEM, "no memory for a name");
+	return HDB_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "mcp.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 
 #include <jansson.h>

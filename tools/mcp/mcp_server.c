@@ -294,37 +294,34 @@ static void on_call(struct server *s, const json_t *message)
 		.args = json_object_get(params, "arguments"),
 	};
 	struct hdb_error err = { 0 };
-	json_t *answer = NULL, *none = json_object(), *result = NULL;
-	char *text = NULL;
+	json_auto_t *answer = NULL, *none = json_object();
+	BASE_FREED char *text = NULL;
+	json_t *result = NULL;
 	int r;
 
 	if (!call.name || !mcp_tool_exists(s->options, call.name)) {
 		send_error(s, id_of(message), RPC_PARAMS,
 			   "there is no such tool; tools/list has those that there are", NULL);
-		goto out;
+		return;
 	}
 	if (call.args && !json_is_null(call.args) && !json_is_object(call.args)) {
 		send_error(s, id_of(message), RPC_PARAMS, "arguments have to be an object", NULL);
-		goto out;
+		return;
 	}
 	if (!json_is_object(call.args))
 		call.args = none;
 	r = mcp_tool_call(&call, &answer, &err);
 	if (s->cancel)
-		goto out;
+		return;
 	if (r != HDB_OK) {
 		send_result(s, message, tool_error(r, &err), -1);
-		goto out;
+		return;
 	}
 	text = json_dumps(answer, MCP_DUMP);
 	if (text)
 		result = json_pack("{s:[{s:s, s:s}], s:O, s:b}", "content", "type", "text", "text",
 				   text, "structuredContent", answer, "isError", 0);
 	send_result(s, message, result, -1);
-out:
-	free(text);
-	json_decref(answer);
-	json_decref(none);
 }
 
 #define REPORT_URI "heapdb://report/"
@@ -354,17 +351,12 @@ static int report_of(struct server *s, const char *name, char **text, size_t *si
 		     struct hdb_error *err)
 {
 	struct hdb *db = NULL;
-	char *shown = NULL;
-	int r = mcp_files_open(&s->files, name, &db, &shown, err);
+	BASE_FREED char *shown = NULL;
 
-	if (r != HDB_OK)
-		goto out;
+	TRY(mcp_files_open(&s->files, name, &db, &shown, err));
 	assert(db);
 	assert(shown);
-	r = s->options->report(db, shown, text, size, err);
-out:
-	free(shown);
-	return r;
+	return s->options->report(db, shown, text, size, err);
 }
 
 static void on_read(struct server *s, const json_t *message)
@@ -372,7 +364,7 @@ static void on_read(struct server *s, const json_t *message)
 	const json_t *params = json_object_get(message, "params");
 	const char *uri = json_string_value(json_object_get(params, "uri"));
 	struct hdb_error err = { 0 };
-	char *text = NULL;
+	BASE_FREED char *text = NULL;
 	size_t size = 0;
 	int r = HDB_EABSENT;
 
@@ -380,7 +372,7 @@ static void on_read(struct server *s, const json_t *message)
 	if (uri && s->options->report && strncmp(uri, REPORT_URI, strlen(REPORT_URI)) == 0)
 		r = report_of(s, uri + strlen(REPORT_URI), &text, &size, &err);
 	if (s->cancel)
-		goto out;
+		return;
 	if (r != HDB_OK)
 		send_error(s, id_of(message), version_of(message) ? RPC_PARAMS : RPC_RESOURCE,
 			   err.message[0] ? err.message : "there is no such resource", NULL);
@@ -389,8 +381,6 @@ static void on_read(struct server *s, const json_t *message)
 			    json_pack("{s:[{s:s, s:s, s:o}]}", "contents", "uri", uri, "mimeType",
 				      "text/markdown", "text", json_stringn(text, size)),
 			    0);
-out:
-	free(text);
 }
 
 static const struct method {
@@ -634,20 +624,18 @@ int mcp_serve(const struct mcp_options *options, int in, int out, struct hdb_err
 	pthread_mutex_init(&s.lock, NULL);
 	pthread_mutex_init(&s.out_lock, NULL);
 	pthread_cond_init(&s.changed, NULL);
-	if ((r = mcp_files_init(&s.files, options, err)) < 0)
-		goto out;
+	r = mcp_files_init(&s.files, options, err);
 	s.files.open.progress = (struct hdb_progress){
 		.report = on_progress,
 		.ctx = &s,
 		.cancel = &s.cancel,
 	};
-	if (!buffer || pthread_create(&worker, NULL, work, &s) != 0) {
+	if (r >= 0 && (!buffer || pthread_create(&worker, NULL, work, &s) != 0))
 		r = mcp_fail(err, HDB_ENOMEM, "no memory for the conversation");
-		goto out;
+	if (r >= 0) {
+		read_lines(&s, buffer);
+		finish(&s, worker);
 	}
-	read_lines(&s, buffer);
-	finish(&s, worker);
-out:
 	mcp_files_release(&s.files);
 	pthread_cond_destroy(&s.changed);
 	pthread_mutex_destroy(&s.out_lock);

@@ -193,6 +193,13 @@ struct asking {
 	uint32_t hash; /* of the question, for cursors */
 };
 
+static void release_asking(struct asking *a)
+{
+	for (size_t i = 0; i < a->made_count; i++)
+		free(a->made[i]);
+	free(a->shown);
+}
+
 /* An array of texts, or one: calls `add` for each. */
 static int take_texts(struct asking *a, const char *name,
 		      int (*add)(struct asking *a, const char *text, struct hdb_error *err),
@@ -480,30 +487,19 @@ static int take_database(struct asking *a, struct hdb_error *err)
 static int run_query(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		     struct hdb_error *err)
 {
-	struct asking a = { .call = call, .tool = tool };
+	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
 	struct mcp_question question = { .cancel = call->cancel };
-	int r;
 
-	if ((r = take_name(&a, err)) != HDB_OK)
-		goto out;
-	if ((r = take_options(&a, err)) < 0)
-		goto out;
-	if ((r = take_texts(&a, "target", add_target, err)) < 0)
-		goto out;
-	if ((r = take_rows(&a, err)) < 0)
-		goto out;
-	if (!a.target_count && *a.spec->targets && *a.spec->targets != '[') {
-		r = mcp_fail(err, HDB_EUSAGE, "a \"target\" expected: %s", a.spec->targets);
-		goto out;
-	}
-	if ((r = take_database(&a, err)) < 0)
-		goto out;
-	if ((r = take_texts(&a, "before", add_before, err)) < 0)
-		goto out;
-	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count) {
-		r = mcp_fail(err, HDB_EUSAGE, "\"before\" expected: an earlier database");
-		goto out;
-	}
+	TRY(take_name(&a, err));
+	TRY_ERRORS(take_options(&a, err));
+	TRY_ERRORS(take_texts(&a, "target", add_target, err));
+	TRY_ERRORS(take_rows(&a, err));
+	if (!a.target_count && *a.spec->targets && *a.spec->targets != '[')
+		return mcp_fail(err, HDB_EUSAGE, "a \"target\" expected: %s", a.spec->targets);
+	TRY_ERRORS(take_database(&a, err));
+	TRY_ERRORS(take_texts(&a, "before", add_before, err));
+	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count)
+		return mcp_fail(err, HDB_EUSAGE, "\"before\" expected: an earlier database");
 	/* The database's name is part of the answer. */
 	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
 	question.spec = a.spec;
@@ -516,15 +512,10 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 		.before = a.before,
 		.before_count = a.before_count,
 	};
-	if ((r = mcp_answer(a.db, &question, &a.page, out, err)) != HDB_OK)
-		goto out;
+	TRY(mcp_answer(a.db, &question, &a.page, out, err));
 	json_object_set_new(*out, "db", json_string(a.shown));
 	put_cursor(&a, *out);
-out:
-	for (size_t i = 0; i < a.made_count; i++)
-		free(a.made[i]);
-	free(a.shown);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- open, overview, explain ---- */
@@ -567,7 +558,7 @@ static void put_health(json_t *answer, const struct hdb *db)
 static int run_open(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		    struct hdb_error *err)
 {
-	struct asking a = { .call = call, .tool = tool };
+	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
 	const char *name;
 
 	TRY_ERRORS(begin(call, tool, "db", &name, err));
@@ -582,7 +573,6 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 	TRY_ERRORS(take_database(&a, err));
 	*out = json_pack("{s:s, s:b}", "db", a.shown, "opened", 1);
 	put_health(*out, a.db);
-	free(a.shown);
 	return HDB_OK;
 }
 
@@ -621,8 +611,7 @@ static int answer_part(const struct asking *a, const struct part *part, size_t b
 		.cancel = a->call->cancel,
 	};
 
-	json_t *columns = NULL;
-	int r;
+	json_auto_t *columns = NULL;
 
 	if (!question.spec)
 		return HDB_OK;
@@ -632,25 +621,20 @@ static int answer_part(const struct asking *a, const struct part *part, size_t b
 		json_array_append_new(columns, json_string(part->columns[i]));
 	}
 	page.columns = columns;
-	r = mcp_answer(a->db, &question, &page, out, err);
-	json_decref(columns);
-	return r;
+	return mcp_answer(a->db, &question, &page, out, err);
 }
 
 static int run_overview(const struct mcp_call *call, const struct tool *tool, json_t **out,
 			struct hdb_error *err)
 {
-	struct asking a = { .call = call, .tool = tool };
-	json_t *all = json_object();
+	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
+	json_auto_t *all = json_object();
 	size_t budget;
 	int r;
 
-	if ((r = check_names(call, tool, err)) < 0)
-		goto out;
-	if ((r = take_budget(call->args, &budget, err)) < 0)
-		goto out;
-	if ((r = take_database(&a, err)) < 0)
-		goto out;
+	TRY_ERRORS(check_names(call, tool, err));
+	TRY_ERRORS(take_budget(call->args, &budget, err));
+	TRY_ERRORS(take_database(&a, err));
 	json_object_set_new(all, "db", json_string(a.shown));
 	put_health(all, a.db);
 	for (size_t i = 0; i < PART_COUNT; i++) {
@@ -671,55 +655,39 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 			r = HDB_OK;
 		}
 		if (r != HDB_OK)
-			goto out;
+			return r;
 		if (part)
 			json_object_set_new(all, parts[i].title, part);
 	}
-out:
-	free(a.shown);
-	if (r != HDB_OK) {
-		json_decref(all);
-		return r;
-	}
-	*out = all;
+	*out = json_incref(all);
 	return HDB_OK;
 }
 
 static int run_statement(const struct mcp_call *call, const struct tool *tool, json_t **out,
 			 struct hdb_error *err)
 {
-	struct asking a = { .call = call, .tool = tool };
+	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
 	struct mcp_statement statement = { .cancel = call->cancel };
 	const json_t *all = json_object_get(call->args, "all");
-	int r;
 
-	if ((r = begin(call, tool, "statement", &statement.text, err)) < 0)
-		goto out;
-	if (!statement.text || (all && !json_is_boolean(all))) {
-		r = mcp_fail(err, HDB_EUSAGE,
-			     !statement.text ? "a \"statement\" expected" :
-					       "\"all\" has to be true or false");
-		goto out;
-	}
-	if ((r = take_number(call->args, "limit", &a.page.limit, err)) < 0)
-		goto out;
-	if ((r = take_budget(call->args, &a.page.budget_bytes, err)) < 0)
-		goto out;
-	if ((r = take_database(&a, err)) < 0)
-		goto out;
+	TRY_ERRORS(begin(call, tool, "statement", &statement.text, err));
+	if (!statement.text || (all && !json_is_boolean(all)))
+		return mcp_fail(err, HDB_EUSAGE,
+				!statement.text ? "a \"statement\" expected" :
+						  "\"all\" has to be true or false");
+	TRY_ERRORS(take_number(call->args, "limit", &a.page.limit, err));
+	TRY_ERRORS(take_budget(call->args, &a.page.budget_bytes, err));
+	TRY_ERRORS(take_database(&a, err));
 	statement.db = a.db;
 	statement.all = json_is_true(all);
-	r = mcp_answer_statement(statement_fn(call->files->options, tool), &statement, &a.page, out,
-				 err);
-out:
-	free(a.shown);
-	return r;
+	return mcp_answer_statement(statement_fn(call->files->options, tool), &statement, &a.page,
+				    out, err);
 }
 
 static int run_explain(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		       struct hdb_error *err)
 {
-	struct asking a = { .call = call, .tool = tool };
+	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
 	const char *name;
 
 	TRY_ERRORS(begin(call, tool, "name", &name, err));
@@ -735,15 +703,11 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err)
 {
 	const struct tool *tool = find_tool(call->files->options, call->name);
-	int r;
 
 	*out = NULL;
 	call->files->call++;
 	if (!tool)
 		return mcp_fail(err, HDB_NOTFOUND, "there is no tool \"%.60s\"", call->name);
-	if ((r = tool->run(call, tool, out, err)) != HDB_OK)
-		return r;
-	if (!*out)
-		r = mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
-	return r;
+	TRY(tool->run(call, tool, out, err));
+	return *out ? HDB_OK : mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
 }
