@@ -5,10 +5,18 @@
 #ifndef COMMON_FAIL_H
 #define COMMON_FAIL_H
 
+#include "base/scope.h"
 #include "base/try.h"
 #include "heapdb.h"
 
 /* Writes a message into `err`, which may be NULL, and returns `code`. */
 int door_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
+
+/* Before a declaration of rows, which may be NULL: closes them where their scope ends. */
+#define DOOR_ROWS BASE_SCOPED(door_rows_close_at) struct hdb_rows
+static inline void door_rows_close_at(struct hdb_rows **rows)
+{
+	hdb_rows_close(*rows);
+}
 
 #endif

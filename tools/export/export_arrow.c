@@ -146,9 +146,8 @@ static int put_message(struct export_writer *w, int type, flat_ref header, struc
 {
 	struct arrow *a = w->state;
 	struct flat *f = &a->flat;
-	struct export_bytes start = { 0 };
+	BASE_SCOPED(export_bytes_release) struct export_bytes start = { 0 };
 	flat_ref root;
-	int r;
 
 	flat_table(f);
 	flat_number(f, 3, a->body.size, 8);
@@ -159,25 +158,15 @@ static int put_message(struct export_writer *w, int type, flat_ref header, struc
 	flat_finish(f, root);
 	export_bytes_u32(&start, UINT32_MAX);
 	export_bytes_u32(&start, (uint32_t)f->size);
-	if (f->has_failed || start.has_failed) {
-		r = export_no_memory(err);
-		goto out;
-	}
-	if (blocks && blocks->count == blocks->room && !GROW(blocks->all, blocks->room)) {
-		r = export_no_memory(err);
-		goto out;
-	}
+	if (f->has_failed || start.has_failed ||
+	    (blocks && blocks->count == blocks->room && !GROW(blocks->all, blocks->room)))
+		return export_no_memory(err);
 	if (blocks)
 		blocks->all[blocks->count++] =
 			(struct block){ w->offset, start.size + f->size, a->body.size };
-	if ((r = export_write(w, start.data, start.size, err)) < 0)
-		goto out;
-	if ((r = export_write(w, f->data + f->room - f->size, f->size, err)) < 0)
-		goto out;
-	r = export_write(w, a->body.data, a->body.size, err);
-out:
-	export_bytes_release(&start);
-	return r;
+	TRY_ERRORS(export_write(w, start.data, start.size, err));
+	TRY_ERRORS(export_write(w, f->data + f->room - f->size, f->size, err));
+	return export_write(w, a->body.data, a->body.size, err);
 }
 
 static int begin(struct export_writer *w, struct hdb_error *err)
@@ -342,7 +331,7 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	static const uint8_t over[8] = { 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0 };
 	struct arrow *a = w->state;
 	struct flat *f = &a->flat;
-	struct export_bytes last = { 0 };
+	BASE_SCOPED(export_bytes_release) struct export_bytes last = { 0 };
 	flat_ref schema, dictionaries, batches;
 	int r = export_write(w, over, sizeof(over), err);
 
@@ -361,15 +350,10 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	export_bytes_u32(&last, (uint32_t)f->size);
 	export_bytes_put(&last, MAGIC, 6);
 	if (f->has_failed || last.has_failed)
-		r = export_no_memory(err);
-	if (r != HDB_OK)
-		goto out;
-	if ((r = export_write(w, f->data + f->room - f->size, f->size, err)) != HDB_OK)
-		goto out;
-	r = export_write(w, last.data, last.size, err);
-out:
-	export_bytes_release(&last);
-	return r;
+		return export_no_memory(err);
+	TRY(r);
+	TRY(export_write(w, f->data + f->room - f->size, f->size, err));
+	return export_write(w, last.data, last.size, err);
 }
 
 static void release(struct export_writer *w)

@@ -725,9 +725,9 @@ static void put_notes(struct thrift *t, const char *const *notes)
 static int end(struct export_writer *w, struct hdb_error *err)
 {
 	struct parquet *p = w->state;
-	struct export_bytes footer = { 0 };
+	BASE_SCOPED(export_bytes_release) struct export_bytes footer = { 0 };
 	struct thrift t;
-	int r = write_group(w, err);
+	const int r = write_group(w, err);
 
 	thrift_begin(&t, &footer);
 	thrift_i32(&t, 1, 2);
@@ -747,14 +747,9 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	thrift_end(&t);
 	export_bytes_u32(&footer, (uint32_t)footer.size);
 	export_bytes_put(&footer, "PAR1", 4);
-	if (r < 0)
-		goto out;
-	if (footer.has_failed && (r = export_no_memory(err)) < 0)
-		goto out;
-	r = export_write(w, footer.data, footer.size, err);
-out:
-	export_bytes_release(&footer);
-	return r;
+	TRY_ERRORS(r);
+	return footer.has_failed ? export_no_memory(err) :
+				   export_write(w, footer.data, footer.size, err);
 }
 
 static void release(struct export_writer *w)

@@ -227,6 +227,10 @@ struct file_text {
 
 /* Reads all of a file, of "-" the standard input. HDB_ELIMIT: it has more than size_max bytes. */
 int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct file_text *out);
+static inline void file_text_release(struct file_text *text)
+{
+	free(text->data);
+}
 
 /* Puts the name of the file before the message of its reader, which returned `rc`. */
 int cli_name_file(struct cli *cli, const char *name, int rc);

@@ -133,24 +133,15 @@ static unsigned pixel_bytes(const struct picture *p)
 static int write_png(struct exporting *x, const struct picture *p, struct picture_pixels *pixels,
 		     uint64_t size)
 {
-	uint8_t *bytes = NULL;
+	BASE_FREED uint8_t *bytes = NULL;
 	FILE *file;
-	int rc = read_bytes(x->cli, p->buffer, size, &bytes);
 
 	assert(size <= p->length);
 	assert(!pixels->bytes);
-	if (rc != HDB_OK)
-		goto out;
+	TRY(read_bytes(x->cli, p->buffer, size, &bytes));
 	pixels->bytes = bytes;
 	file = open_file(x, p->id, "png");
-	if (!file) {
-		rc = HDB_EIO;
-		goto out;
-	}
-	rc = close_file(x, file, picture_png_write(pixels, file, &x->cli->err));
-out:
-	free(bytes);
-	return rc;
+	return file ? close_file(x, file, picture_png_write(pixels, file, &x->cli->err)) : HDB_EIO;
 }
 
 static int write_pixels(struct exporting *x, const struct picture *p, const char **state)
@@ -194,28 +185,21 @@ static const char *suffix_of(const uint8_t *bytes, uint64_t size)
 
 static int write_encoded(struct exporting *x, const struct picture *p, const char **state)
 {
-	uint8_t *bytes = NULL;
+	BASE_FREED uint8_t *bytes = NULL;
 	const char *suffix;
 	FILE *file;
-	int rc = read_bytes(x->cli, p->buffer, p->length, &bytes);
 
 	*state = "not written: the bytes are no PNG, JPEG or WebP";
-	if (rc != HDB_OK)
-		goto out;
+	TRY(read_bytes(x->cli, p->buffer, p->length, &bytes));
 	suffix = suffix_of(bytes, p->length);
 	if (!suffix)
-		goto out;
+		return HDB_OK;
 	*state = "written";
 	file = open_file(x, p->id, suffix);
-	if (!file) {
-		rc = HDB_EIO;
-		goto out;
-	}
+	if (!file)
+		return HDB_EIO;
 	(void)fwrite(bytes, 1, p->length, file);
-	rc = close_file(x, file, HDB_OK);
-out:
-	free(bytes);
-	return rc;
+	return close_file(x, file, HDB_OK);
 }
 
 /* Writes the bitmap of the query's row, if it can be written. */
@@ -298,24 +282,28 @@ static int print(struct exporting *x)
 	return HDB_OK;
 }
 
+static void release(struct exporting *x)
+{
+	if (x->folder >= 0)
+		close(x->folder);
+	hdb_rows_close(x->rows);
+}
+
 int cmd_export_bitmaps(struct cli *cli)
 {
-	struct exporting x = { .cli = cli, .folder = -1 };
+	BASE_SCOPED(release) struct exporting x = { .cli = cli, .folder = -1 };
 	const struct hdb_query_args args = {
 		.struct_size = sizeof(args),
 		.options = cli->opt.query_options,
 		.option_count = cli->opt.query_option_count,
 	};
-	int rc;
 
 	if (cli->opt.operand_count != 1)
 		return door_fail(&cli->err, HDB_EUSAGE, "expected one folder");
 	if (!cli->opt.has_format)
 		cli->opt.format = FORMAT_TABLE;
-	if ((rc = hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err)) != HDB_OK)
-		goto out;
-	if ((rc = open_folder(&x, cli->opt.operands[0])) != HDB_OK)
-		goto out;
+	TRY(hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err));
+	TRY(open_folder(&x, cli->opt.operands[0]));
 	x.id = hdb_rows_find_column(x.rows, "id");
 	x.width = hdb_rows_find_column(x.rows, "width");
 	x.height = hdb_rows_find_column(x.rows, "height");
@@ -323,12 +311,7 @@ int cmd_export_bitmaps(struct cli *cli)
 	x.store = hdb_rows_find_column(x.rows, "store");
 	x.encoding = hdb_rows_find_column(x.rows, "encoding");
 	x.buffer = hdb_rows_find_column(x.rows, "buffer");
-	rc = x.encoding == SIZE_MAX ?
-		     door_fail(&cli->err, HDB_EUSAGE, "--duplicates lists, and writes nothing") :
-		     print(&x);
-out:
-	if (x.folder >= 0)
-		close(x.folder);
-	hdb_rows_close(x.rows);
-	return rc;
+	return x.encoding == SIZE_MAX ?
+		       door_fail(&cli->err, HDB_EUSAGE, "--duplicates lists, and writes nothing") :
+		       print(&x);
 }

@@ -15,7 +15,7 @@ static int copy(struct cli *cli)
 {
 	uint64_t offset = 0;
 	size_t size = 0;
-	char *buf = malloc(COPY_BYTES);
+	BASE_FREED char *buf = malloc(COPY_BYTES);
 	int rc;
 
 	if (!buf)
@@ -24,18 +24,14 @@ static int copy(struct cli *cli)
 	do {
 		rc = hdb_dump_read(cli->db, offset, buf, COPY_BYTES, &size, &cli->err);
 		if (rc != HDB_OK)
-			goto out;
+			return rc == HDB_END ? HDB_OK : rc;
 		assert(size <= COPY_BYTES);
 		output_bytes(cli->out, buf, size);
 		offset += size;
-		if (progress_is_cancelled()) {
-			rc = door_fail(&cli->err, HDB_EINTR, "interrupted");
-			goto out;
-		}
+		if (progress_is_cancelled())
+			return door_fail(&cli->err, HDB_EINTR, "interrupted");
 	} while (!cli->out->error);
-out:
-	free(buf);
-	return rc == HDB_END ? HDB_OK : rc;
+	return HDB_OK;
 }
 
 int cmd_export_dump(struct cli *cli)

@@ -112,30 +112,25 @@ static int memory_next(void *ctx, struct hdb_error *err)
 static int ask_fact(struct cli *cli, const char *query, const char *const names[], uint64_t *out)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = 1 };
-	struct hdb_rows *rows = NULL;
-	int rc = hdb_query(cli->db, query, &args, &rows, &cli->err);
+	DOOR_ROWS *rows = NULL;
 
-	if (rc != HDB_OK)
-		goto out;
+	TRY(hdb_query(cli->db, query, &args, &rows, &cli->err));
 	for (size_t i = 0; names[i]; i++) {
 		const struct hdb_value *value = hdb_rows_find_fact(rows, names[i]);
 
 		out[i] = value ? value->u : 0;
 	}
-out:
-	hdb_rows_close(rows);
-	return rc;
+	return HDB_OK;
 }
 
 /* The name of the process that was dumped. */
 static int ask_process(struct meminfo *m)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args) };
-	struct hdb_rows *rows = NULL;
-	int rc = hdb_query(m->cli->db, "app", &args, &rows, &m->cli->err);
+	DOOR_ROWS *rows = NULL;
+	int rc;
 
-	if (rc != HDB_OK)
-		goto out;
+	TRY(hdb_query(m->cli->db, "app", &args, &rows, &m->cli->err));
 	while ((rc = hdb_rows_next(rows, &m->cli->err)) == HDB_OK) {
 		const struct hdb_value *key =
 			hdb_rows_value(rows, hdb_rows_find_column(rows, "key"));
@@ -148,8 +143,6 @@ static int ask_process(struct meminfo *m)
 				 (int)(value->text_size < 255 ? value->text_size : 255),
 				 value->text);
 	}
-out:
-	hdb_rows_close(rows);
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
@@ -281,31 +274,28 @@ static int print_memory(struct meminfo *m)
 	return print_answer(m->cli, &answer);
 }
 
+static void release(struct meminfo *m)
+{
+	android_memory_release(&m->memory);
+}
+
 int cmd_meminfo(struct cli *cli)
 {
-	struct meminfo m = { .cli = cli };
+	BASE_SCOPED(release) struct meminfo m = { .cli = cli };
 	const struct options *opt = &cli->opt;
-	struct file_text file = { 0 };
-	int rc;
+	BASE_SCOPED(file_text_release) struct file_text file = { 0 };
 
 	if (!opt->operand_count || opt->operand_count > 2)
 		return door_fail(
 			&cli->err, HDB_EUSAGE,
 			"expected a file, and a database or a dump if it is to be compared "
 			"with one");
-	if ((rc = cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file)) != HDB_OK)
-		goto out;
-	rc = cli_name_file(cli, opt->operands[0],
-			   android_memory_read(file.data, file.size, &m.memory, &cli->err));
-	if (rc != HDB_OK)
-		goto out;
-	if (opt->operand_count == 2 && (rc = ask_dump(&m, opt->operands[1])) != HDB_OK)
-		goto out;
-	rc = print_memory(&m);
-out:
-	android_memory_release(&m.memory);
-	free(file.data);
-	return rc;
+	TRY(cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file));
+	TRY(cli_name_file(cli, opt->operands[0],
+			  android_memory_read(file.data, file.size, &m.memory, &cli->err)));
+	if (opt->operand_count == 2)
+		TRY(ask_dump(&m, opt->operands[1]));
+	return print_memory(&m);
 }
 
 /* ---- allocations ---- */
@@ -391,29 +381,20 @@ static int print_allocations(struct cli *cli, const struct android_allocations *
 
 int cmd_allocations(struct cli *cli)
 {
-	struct android_allocations list = { 0 };
-	struct call_tree tree = { 0 };
+	BASE_SCOPED(android_allocations_release) struct android_allocations list = { 0 };
+	BASE_SCOPED(call_tree_release) struct call_tree tree = { 0 };
 	struct options *opt = &cli->opt;
-	struct file_text file = { 0 };
-	int rc;
+	BASE_SCOPED(file_text_release) struct file_text file = { 0 };
 
 	if (opt->operand_count != 1)
 		return door_fail(&cli->err, HDB_EUSAGE, "expected one file");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
-	if ((rc = cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file)) != HDB_OK)
-		goto out;
-	rc = cli_name_file(
+	TRY(cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file));
+	TRY(cli_name_file(
 		cli, opt->operands[0],
-		android_allocations_read((const uint8_t *)file.data, file.size, &list, &cli->err));
-	if (rc == HDB_OK)
-		rc = android_allocations_group(&list, (enum android_allocations_by)opt->by, &tree,
-					       &cli->err);
-	if (rc == HDB_OK)
-		rc = print_allocations(cli, &list, &tree);
-out:
-	call_tree_release(&tree);
-	android_allocations_release(&list);
-	free(file.data);
-	return rc;
+		android_allocations_read((const uint8_t *)file.data, file.size, &list, &cli->err)));
+	TRY(android_allocations_group(&list, (enum android_allocations_by)opt->by, &tree,
+				      &cli->err));
+	return print_allocations(cli, &list, &tree);
 }

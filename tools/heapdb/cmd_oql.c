@@ -83,40 +83,37 @@ static int print(struct cli *cli, struct oql *oql)
 static int run_visualvm(struct cli *cli, struct oql_str text)
 {
 	const struct heapsql_database database = { .db = cli->db };
-	struct heapsql *sql = NULL;
-	char *statement = NULL;
-	int rc = oql_to_sql(text, &statement, &cli->err);
+	BASE_SCOPED(heapsql_close_at) struct heapsql *sql = NULL;
+	BASE_FREED char *statement = NULL;
 
-	if (rc != HDB_OK)
-		goto out;
+	TRY(oql_to_sql(text, &statement, &cli->err));
 	cli_notice(cli, "VisualVM's OQL, answered as: heapdb sql '%s'", statement);
-	if ((rc = sql_open(cli, &sql)) != HDB_OK)
-		goto out;
-	if ((rc = heapsql_add(sql, &database, &cli->err)) == HDB_OK)
-		rc = sql_run(cli, sql, statement);
-out:
-	heapsql_close(sql);
-	free(statement);
-	return rc;
+	TRY(sql_open(cli, &sql));
+	TRY(heapsql_add(sql, &database, &cli->err));
+	return sql_run(cli, sql, statement);
 }
 #endif
+
+static void close_oql(struct oql **oql)
+{
+	oql_close(*oql);
+}
 
 int cmd_oql(struct cli *cli)
 {
 	struct options *opt = &cli->opt;
 	struct oql_options options;
-	struct oql *oql = NULL;
-	struct file_text input = { 0 };
+	BASE_SCOPED(file_text_release) struct file_text input = { 0 };
+	BASE_SCOPED(close_oql) struct oql *oql = NULL;
 	const char *text = opt->operand_count ? opt->operands[0] : "-";
 	size_t size = strlen(text);
-	int rc = HDB_OK;
 
 	if (opt->operand_count != 1)
 		return door_fail(&cli->err, HDB_EUSAGE, "%s; or - for one from standard input",
 				 opt->operand_count ? "one statement at a time, between quotes" :
 						      "expected a statement: \"SELECT ...\"");
 	if (strcmp(text, "-") == 0) {
-		rc = cli_read_file(cli, text, OQL_TEXT_MAX, &input);
+		TRY(cli_read_file(cli, text, OQL_TEXT_MAX, &input));
 		text = input.data;
 		size = input.size;
 	}
@@ -129,18 +126,12 @@ int cmd_oql(struct cli *cli)
 		.with_labels = opt->format == FORMAT_TABLE,
 		.progress = progress_callbacks(),
 	};
-	if (rc != HDB_OK)
-		goto out;
 #ifdef HAVE_SQLITE
-	if ((rc = run_visualvm(cli, (struct oql_str){ text, size })) != HDB_NOTFOUND)
-		goto out;
+	const int rc = run_visualvm(cli, (struct oql_str){ text, size });
+
+	if (rc != HDB_NOTFOUND)
+		return rc;
 #endif
-	if ((rc = oql_open(cli->db, (struct oql_str){ text, size }, &options, &oql, &cli->err)) !=
-	    HDB_OK)
-		goto out;
-	rc = print(cli, oql);
-out:
-	oql_close(oql);
-	free(input.data);
-	return rc;
+	TRY(oql_open(cli->db, (struct oql_str){ text, size }, &options, &oql, &cli->err));
+	return print(cli, oql);
 }

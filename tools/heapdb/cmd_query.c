@@ -136,10 +136,9 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 {
 	const struct prose *text = text_of(cli);
 	struct render_style style;
-	struct hdb_query_args args; /* lent to the rows */
-	struct hdb_rows *rows = NULL;
-	struct where where;
-	int rc;
+	struct hdb_query_args args;                                   /* lent to the rows */
+	BASE_SCOPED(where_close) struct where where = { .cli = cli }; /* the same */
+	DOOR_ROWS *rows = NULL;
 
 	set_defaults(cli);
 	style = render_style_of(&cli->opt, cli->out);
@@ -156,19 +155,11 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 		args.before_count = cli->before_count;
 		args.target_count = 0; /* operands were databases */
 	}
-	if ((rc = where_open(&where, cli, &args)) != HDB_OK)
-		goto out;
-	if (text && text->needs_retained &&
-	    (rc = hdb_need(cli->db, HDB_NEED_DOMINATORS, &cli->err)) != HDB_OK)
-		goto out;
-	rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
-	if (rc != HDB_OK)
-		goto out;
-	rc = print(cli, rows, &args, &style);
-out:
-	hdb_rows_close(rows);
-	where_close(&where);
-	return rc;
+	TRY(where_open(&where, cli, &args));
+	if (text && text->needs_retained)
+		TRY(hdb_need(cli->db, HDB_NEED_DOMINATORS, &cli->err));
+	TRY(hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err));
+	return print(cli, rows, &args, &style);
 }
 
 int cmd_query(struct cli *cli)

@@ -83,31 +83,22 @@ static void close_asked(struct asked *asked)
 
 static int put_headline(struct cli *cli)
 {
-	struct asked asked;
-	int rc = ask(cli, &sections[0], &asked);
+	BASE_SCOPED(close_asked) struct asked asked;
 
-	if (rc != HDB_OK)
-		goto out;
-	rc = markdown_headline(&asked.answer, cli->out);
-out:
-	close_asked(&asked);
-	return rc;
+	TRY(ask(cli, &sections[0], &asked));
+	return markdown_headline(&asked.answer, cli->out);
 }
 
 static int put_section(struct cli *cli, const struct section *section)
 {
 	const struct markdown_rows which = { section->columns, section->among, section->limit > 0 };
-	struct asked asked;
-	int rc = ask(cli, section, &asked);
+	BASE_SCOPED(close_asked) struct asked asked;
+	const int rc = ask(cli, section, &asked);
 
 	output_format(cli->out, "\n## %s\n\n", section->heading);
-	if (rc != HDB_OK)
-		goto out;
-	rc = section->columns ? markdown_table(&asked.answer, &which, cli->out) :
-				markdown_leaks(&asked.answer, cli->out);
-out:
-	close_asked(&asked);
-	return rc;
+	TRY(rc);
+	return section->columns ? markdown_table(&asked.answer, &which, cli->out) :
+				  markdown_leaks(&asked.answer, cli->out);
 }
 
 /* What could be saved, as the queries' facts have it: arrays of strings are the strings'. */
@@ -121,7 +112,7 @@ static int put_waste(struct cli *cli)
 	output_string(cli->out,
 		      "\n## Waste\n\n| kind | could be saved | lists |\n|---|---:|---|\n");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct asked asked;
+		BASE_SCOPED(close_asked) struct asked asked;
 		const int rc = ask(cli, &kinds[i], &asked);
 		const struct hdb_value *wasted =
 			rc == HDB_OK ? answer_fact(&asked.answer, "wasted") : NULL;
@@ -131,10 +122,9 @@ static int put_waste(struct cli *cli)
 			markdown_value(cli->out, wasted);
 			output_format(cli->out, " | `heapdb %s` |\n", kinds[i].query);
 		}
-		close_asked(&asked);
-		if (rc == HDB_EINTR)
-			return rc;
 		/* Without the dump's contents it is not known; the report is good without. */
+		if (rc != HDB_OK && rc != HDB_ECHANGED && rc != HDB_EABSENT)
+			return rc;
 		cli->err = (struct hdb_error){ 0 };
 	}
 	return HDB_OK;
@@ -187,23 +177,20 @@ int report_text(struct hdb *db, const char *name, char **text, size_t *size, str
 	struct bytes into = { 0 };
 	int r = HDB_ENOMEM;
 
-	if (!out || !cli.db_path)
-		goto out;
-	output_collect(out, &into);
-	r = report_markdown(&cli);
-	output_collect_end(out);
-	if (r != HDB_OK)
-		goto out;
-	if (into.failed || out->error) {
-		r = HDB_ENOMEM;
-		goto out;
+	if (out && cli.db_path) {
+		output_collect(out, &into);
+		r = report_markdown(&cli);
+		output_collect_end(out);
 	}
-	*text = into.data;
-	*size = into.size;
-	into = (struct bytes){ 0 };
-out:
-	if (r != HDB_OK)
+	if (r == HDB_OK && (into.failed || out->error))
+		r = HDB_ENOMEM;
+	if (r == HDB_OK) {
+		*text = into.data;
+		*size = into.size;
+		into = (struct bytes){ 0 };
+	} else {
 		*err = cli.err;
+	}
 	bytes_release(&into);
 	free(cli.db_path);
 	free(out);
@@ -215,18 +202,15 @@ out:
 /* An answer of the list. */
 static int put_json(struct cli *cli, size_t no)
 {
-	struct asked asked;
+	BASE_SCOPED(close_asked) struct asked asked;
 	int rc;
 
 	assert(no < SECTION_COUNT);
-	if ((rc = ask(cli, &sections[no], &asked)) != HDB_OK)
-		goto out;
+	TRY(ask(cli, &sections[no], &asked));
 	output_string(cli->out, no ? "," : "");
 	rc = render_json(&asked.answer, cli->out);
 	if (asked.answer.is_open)
 		output_char(cli->out, '}');
-out:
-	close_asked(&asked);
 	return rc;
 }
 
@@ -239,10 +223,8 @@ static int report_json(struct cli *cli)
 	int rc = HDB_OK;
 
 	output_format(cli->out, "{\"schema\":%d,\"report\":[\n", HDB_SCHEMA);
-	for (size_t i = 0; i < SECTION_COUNT; i++)
-		if ((rc = put_json(cli, i)) != HDB_OK)
-			goto out;
-out:
+	for (size_t i = 0; i < SECTION_COUNT && rc == HDB_OK; i++)
+		rc = put_json(cli, i);
 	output_char(cli->out, ']');
 	cli->is_open = rc != HDB_OK;
 	if (!cli->is_open)

@@ -65,10 +65,10 @@ static struct hdb_output_options output_of(const struct cli *cli)
 }
 
 /* Says what was done, unless the dump itself went to the standard output. */
-static int tell(struct cli *cli, int rc, const struct hdb_output_result *result)
+static int tell(struct cli *cli, const struct hdb_output_result *result)
 {
-	if (rc != HDB_OK || strcmp(cli->opt.operands[1], "-") == 0)
-		return rc;
+	if (strcmp(cli->opt.operands[1], "-") == 0)
+		return HDB_OK;
 	if (result->problem_count)
 		cli_notice(cli, "the dump has %llu problem%s: what could not be read is left out",
 			   (unsigned long long)result->problem_count,
@@ -86,13 +86,10 @@ int cmd_convert(struct cli *cli)
 		.snapshot = cli->opt.snapshot,
 	};
 	struct hdb_output_result result = { 0 };
-	int rc = check_operands(cli);
 
-	if (rc != HDB_OK)
-		goto out;
-	rc = hdb_convert(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err);
-out:
-	return tell(cli, rc, &result);
+	TRY(check_operands(cli));
+	TRY(hdb_convert(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err));
+	return tell(cli, &result);
 }
 
 /* Parts a list at its commas, in place; the array is owned. */
@@ -148,15 +145,11 @@ int cmd_strip(struct cli *cli)
 		.app_only = cli->opt.app_only || cli->opt.koom,
 	};
 	struct hdb_output_result result = { 0 };
-	int rc = check_operands(cli);
 
-	if (rc != HDB_OK)
-		goto out;
-	if ((rc = read_keep(cli, &options.keep)) != HDB_OK)
-		goto out;
-	rc = hdb_strip(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err);
-out:
-	return tell(cli, rc, &result);
+	TRY(check_operands(cli));
+	TRY(read_keep(cli, &options.keep));
+	TRY(hdb_strip(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err));
+	return tell(cli, &result);
 }
 
 int cmd_redact(struct cli *cli)
@@ -170,23 +163,17 @@ int cmd_redact(struct cli *cli)
 		.report_path = cli->opt.report,
 	};
 	struct hdb_output_result result = { 0 };
-	char **keep = NULL, *list = NULL;
-	int rc = check_operands(cli);
+	BASE_FREED char **keep = NULL;
+	BASE_FREED char *list = NULL;
 
-	if (rc != HDB_OK)
-		goto out;
+	TRY(check_operands(cli));
 	if (cli->opt.keep) {
 		list = strdup(cli->opt.keep);
 		keep = list ? split(list, &cli->err) : NULL;
-		if (!keep) {
-			rc = HDB_ENOMEM;
-			goto out;
-		}
+		if (!keep)
+			return HDB_ENOMEM;
 		options.keep = (const char *const *)keep;
 	}
-	rc = hdb_redact(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err);
-out:
-	free(keep);
-	free(list);
-	return tell(cli, rc, &result);
+	TRY(hdb_redact(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err));
+	return tell(cli, &result);
 }

@@ -103,31 +103,22 @@ static int check_rest(const char *rest, struct hdb_error *err)
 static int run(struct heapsql *sql, const struct serve_statement *ask, const struct serve_sink *to,
 	       struct hdb_error *err)
 {
-	struct heapsql_rows *rows = NULL;
+	BASE_SCOPED(heapsql_rows_close_at) struct heapsql_rows *rows = NULL;
 	struct sql_rows source;
 	struct answer answer = {
 		.name = "sql", .source = &source.source, .limit = ask->limit, .err = err
 	};
 	const char *rest;
-	int rc = heapsql_prepare(sql, ask->text, &rest, &rows, err);
 
-	if (rc != HDB_OK)
-		goto out;
-	if (!rows) {
-		rc = door_fail(err, HDB_EUSAGE,
-			       "there is no statement: SELECT * FROM objects "
-			       "ORDER BY retained DESC LIMIT 10");
-		goto out;
-	}
-	if ((rc = check_rest(rest, err)) != HDB_OK)
-		goto out;
-	if ((rc = sql_rows_begin(&source, rows, err)) != HDB_OK)
-		goto out;
+	TRY(heapsql_prepare(sql, ask->text, &rest, &rows, err));
+	if (!rows)
+		return door_fail(err, HDB_EUSAGE,
+				 "there is no statement: SELECT * FROM objects "
+				 "ORDER BY retained DESC LIMIT 10");
+	TRY(check_rest(rest, err));
+	TRY(sql_rows_begin(&source, rows, err));
 	source.texts_max = to->format == SERVE_PAGE ? TEXTS_MAX : 0;
-	rc = serve_write_answer(&answer, to);
-out:
-	heapsql_rows_close(rows);
-	return rc;
+	return serve_write_answer(&answer, to);
 }
 
 static int write_sql(const struct serve_statement *ask, const struct serve_sink *to,
@@ -136,17 +127,11 @@ static int write_sql(const struct serve_statement *ask, const struct serve_sink 
 	const struct heapsql_options options = { .memory_bytes = MEMORY_MAX,
 						 .cancel = ask->cancel };
 	struct reopened reopened[SERVE_DATABASES_MAX];
-	struct heapsql *sql = NULL;
-	int rc = heapsql_open(&options, &sql, err);
+	BASE_SCOPED(heapsql_close_at) struct heapsql *sql = NULL;
 
-	if (rc != HDB_OK)
-		goto out;
-	if ((rc = add_databases(sql, ask, reopened, err)) != HDB_OK)
-		goto out;
-	rc = run(sql, ask, to, err);
-out:
-	heapsql_close(sql);
-	return rc;
+	TRY(heapsql_open(&options, &sql, err));
+	TRY(add_databases(sql, ask, reopened, err));
+	return run(sql, ask, to, err);
 }
 
 serve_sql_writer *serve_sql(void)

@@ -277,16 +277,11 @@ static const struct hdb_value *rows_value(void *rows, size_t column)
 	return hdb_rows_value(rows, column);
 }
 
-static void close_rows(struct hdb_rows **rows)
-{
-	hdb_rows_close(*rows);
-}
-
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
 	       json_t **out, struct hdb_error *err)
 {
 	struct hdb_query_args args = question->args;
-	BASE_SCOPED(close_rows) struct hdb_rows *rows = NULL;
+	DOOR_ROWS *rows = NULL;
 	json_auto_t *list = json_array();
 	struct filling f = {
 		.from = { .column = rows_column, .next = rows_next, .value = rows_value },

@@ -7,7 +7,6 @@
 
 #include "mcp.h"
 
-#include "base/scope.h"
 #include "common/fail.h"
 
 #include <jansson.h>

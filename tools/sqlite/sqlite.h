@@ -24,6 +24,10 @@ struct heapsql_options {
 /* *out is owned: heapsql_close. `opt` may be NULL. */
 int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct hdb_error *err);
 void heapsql_close(struct heapsql *sql);
+static inline void heapsql_close_at(struct heapsql **sql)
+{
+	heapsql_close(*sql);
+}
 
 /* A database that is to be asked; all of it is lent until heapsql_close. */
 struct heapsql_database {
@@ -59,6 +63,10 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err);
 /* Borrowed until the next call on the rows. */
 const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column);
 void heapsql_rows_close(struct heapsql_rows *rows);
+static inline void heapsql_rows_close_at(struct heapsql_rows **rows)
+{
+	heapsql_rows_close(*rows);
+}
 
 /* The columns of rows. */
 struct heapsql_columns {
