@@ -105,7 +105,6 @@ static int count_bitmap(struct state *s, uint32_t ix, struct hdb_error *err)
 	struct heap *heap = s->q->heap;
 	int64_t width = 0, height = 0;
 	uint64_t pair[2] = { 0, derive_native_in(&s->native, ix) };
-	int r;
 
 	TRY_ERRORS(heap_path_number(heap, ix, "mWidth", &width, err));
 	TRY_ERRORS(heap_path_number(heap, ix, "mHeight", &height, err));
@@ -113,8 +112,8 @@ static int count_bitmap(struct state *s, uint32_t ix, struct hdb_error *err)
 		pair[0] = (uint64_t)width * (uint64_t)height;
 	s->bitmaps++;
 	s->bitmap_bytes += pair[1];
-	r = base_vec_push(&s->pixels, &pair[0], sizeof(pair[0]), err);
-	return r == HDB_OK ? base_vec_push(&s->pixels, &pair[1], sizeof(pair[1]), err) : r;
+	TRY(base_vec_push(&s->pixels, &pair[0], sizeof(pair[0]), err));
+	return base_vec_push(&s->pixels, &pair[1], sizeof(pair[1]), err);
 }
 
 static int count_display(struct state *s, uint32_t ix, struct hdb_error *err)

@@ -93,7 +93,6 @@ static int next_site(struct query *q, struct hdb_error *err)
 {
 	struct state *s = q->state;
 	const struct object_site *site;
-	int r = HDB_OK;
 
 	assert(s->at <= s->counted.sites.list.count);
 	if (s->at == s->counted.sites.list.count)
@@ -105,7 +104,7 @@ static int next_site(struct query *q, struct hdb_error *err)
 	query_set(q, FRAMES, site->stack.frame_count);
 	if (s->counted.is_by_class)
 		query_set_text(q, CLASS, heap_class_name(q->heap, site->class_no));
-	return r == HDB_OK ? object_sites_set_stack(q, &site->stack, SITE, STACK, err) : r;
+	return object_sites_set_stack(q, &site->stack, SITE, STACK, err);
 }
 
 static void close_sites(struct query *q)

@@ -278,9 +278,8 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 
 int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	int r = make_tree(d, d->by == DIFF_BY_PATH, &d->tree, err);
-
-	return r == HDB_OK ? open_walk(q, d, err) : r;
+	TRY(make_tree(d, d->by == DIFF_BY_PATH, &d->tree, err));
+	return open_walk(q, d, err);
 }
 
 /* ---- rows ---- */

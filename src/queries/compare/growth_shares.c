@@ -99,8 +99,6 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 
 static int reach(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	if (s->stamp[ix] == s->turn || base_bit_has(s->kept, ix) || !s->steps_left)
 		return HDB_OK;
 	s->steps_left--;
@@ -108,8 +106,8 @@ static int reach(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	if (s->is_first)
 		s->count[ix]++;
 	else
-		r = add_size(s, ix, err);
-	return r == HDB_OK ? base_vec_push(&s->stack, &ix, sizeof(ix), err) : r;
+		TRY(add_size(s, ix, err));
+	return base_vec_push(&s->stack, &ix, sizeof(ix), err);
 }
 
 static int reach_reference(void *ctx, const struct trace_reference *reference,

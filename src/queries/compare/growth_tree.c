@@ -224,12 +224,11 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 {
 	struct walk *w = ctx;
 	uint32_t name;
-	int r;
 
 	if (w->place[reference->to] != ANALYSIS_MERGED_TOP)
 		return HDB_OK;
-	r = name_of(w, reference, &name, err);
-	return r == HDB_OK ? add_target(w, name, reference->to, reference->is_late, err) : r;
+	TRY(name_of(w, reference, &name, err));
+	return add_target(w, name, reference->to, reference->is_late, err);
 }
 
 static int visit(struct walk *w, const struct run *run, struct hdb_error *err)

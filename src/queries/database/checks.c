@@ -61,10 +61,10 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 {
 	BASE_FREED uint64_t *ids = malloc(STORE_BLOCK_OBJECTS * sizeof(*ids));
 	uint64_t previous = 0, total = 0;
-	int r = ids ? heap_load_classes(q->heap, err) :
-		      hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * 8);
+	int r;
 
-	TRY(r);
+	TRY(ids ? heap_load_classes(q->heap, err) :
+		  hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * 8));
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
 		uint32_t count = 0;
 
@@ -83,8 +83,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			if (r > 0 || ix != total)
 				FAIL(found, "0x%" PRIx64 " is not found where it is", ids[i]);
 		}
-		if ((r = base_step(q->work, total, err)) != HDB_OK)
-			return r;
+		TRY(base_step(q->work, total, err));
 	}
 	if (found->ok && total != q->heap->object_count)
 		FAIL(found, "%" PRIu64 " identifiers of %" PRIu32 " objects", total,
@@ -92,7 +91,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 	if (found->ok)
 		SAY(found, "%" PRIu64 " identifiers, ascending",
 		    total - heap_invented_count(q->heap));
-	return r;
+	return HDB_OK;
 }
 
 /* ---- objects and classes ---- */

@@ -205,9 +205,8 @@ static int load_block(void *ctx, const struct heap_block *block, struct hdb_erro
 /* The tables that lists of children are compared with. */
 static int load_children(struct children *c, struct hdb_error *err)
 {
-	const int r = query_check_load_dominators(c->q, c->idom, err);
-
-	return r == HDB_OK ? heap_each_block(c->q->heap, c->q->work, load_block, c, err) : r;
+	TRY(query_check_load_dominators(c->q, c->idom, err));
+	return heap_each_block(c->q->heap, c->q->work, load_block, c, err);
 }
 
 /* Whether an object is to be in one of the lists. */

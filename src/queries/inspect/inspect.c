@@ -151,7 +151,6 @@ int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_er
 	const char kind = (char)says;
 	size_t size;
 	va_list args;
-	int r;
 
 	out->is_gone |= says == INSPECT_GONE;
 	out->is_there |= says == INSPECT_THERE;
@@ -164,8 +163,8 @@ int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_er
 	va_end(args);
 	if (has_said(out, says, text))
 		return HDB_OK;
-	r = base_bytes_append(&out->texts, &kind, 1, err);
-	return r == HDB_OK ? base_bytes_append(&out->texts, text, strlen(text) + 1, err) : r;
+	TRY(base_bytes_append(&out->texts, &kind, 1, err));
+	return base_bytes_append(&out->texts, text, strlen(text) + 1, err);
 }
 
 void inspection_join(const struct inspection *inspection, enum inspect_says says,

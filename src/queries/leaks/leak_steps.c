@@ -204,15 +204,14 @@ int leak_steps_unreachable(struct leak_traces *traces, size_t no, struct leak_st
 	};
 	BASE_SCOPED(inspection_release) struct inspection inspection = { .wants_text = true };
 	char text[2 * TEXT_MAX_BYTES + 32];
-	int r = begin(out, err);
 
-	TRY(r);
+	TRY(begin(out, err));
 	TRY(inspect_object(&traces->inspector, step.ix, &inspection, err));
 	own_reason(&inspection, true, text, sizeof(text));
 	TRY(keep_text(out, text, &step.reason, err));
 	inspection_join(&inspection, INSPECT_LABEL, "; ", text, sizeof(text));
-	r = keep_text(out, text, &step.labels, err);
-	return r == HDB_OK ? base_vec_push(&out->list, &step, sizeof(step), err) : r;
+	TRY(keep_text(out, text, &step.labels, err));
+	return base_vec_push(&out->list, &step, sizeof(step), err);
 }
 
 void leak_steps_release(struct leak_steps *steps)

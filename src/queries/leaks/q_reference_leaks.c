@@ -124,13 +124,12 @@ struct leaks {
 static int visit(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t *marks = s->marks.data;
-	int r;
 
 	if (marks[ix] == s->epoch)
 		return HDB_OK;
 	marks[ix] = s->epoch;
-	r = base_vec_push(&s->queue, &ix, sizeof(ix), err);
-	return r == HDB_OK ? base_vec_push(&s->before, &from, sizeof(from), err) : r;
+	TRY(base_vec_push(&s->queue, &ix, sizeof(ix), err));
+	return base_vec_push(&s->before, &from, sizeof(from), err);
 }
 
 /*

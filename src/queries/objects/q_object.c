@@ -456,7 +456,6 @@ static int next_of_part(struct query *q, struct object *s, struct hdb_error *err
 {
 	struct part *part = &s->parts[s->level];
 	const uint8_t kind = part->object.kind;
-	int r;
 
 	if (s->level && part->rows == ROWS_BELOW) {
 		part->rows++;
@@ -466,11 +465,9 @@ static int next_of_part(struct query *q, struct object *s, struct hdb_error *err
 	if (s->level && part->rows > ROWS_BELOW)
 		return HDB_END;
 	part->rows++;
-	if (kind == STORE_INSTANCE || kind == STORE_CLASS)
-		r = next_field(q, part, err);
-	else
-		r = next_element(q, part, err);
-	return r == HDB_OK ? find_below(q, s, err) : r;
+	TRY(kind == STORE_INSTANCE || kind == STORE_CLASS ? next_field(q, part, err) :
+							    next_element(q, part, err));
+	return find_below(q, s, err);
 }
 
 static int next_object(struct query *q, struct hdb_error *err)

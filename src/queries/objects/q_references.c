@@ -161,8 +161,8 @@ static int next_references(struct query *q, struct hdb_error *err)
 			return HDB_END;
 	}
 	ix = s->batch[s->at++];
-	r = analysis_holder(&q->session, s->ix, ix, BASE_TEXT(name), err);
-	return r == HDB_OK ? set_row(q, s, ix, name, err) : r;
+	TRY(analysis_holder(&q->session, s->ix, ix, BASE_TEXT(name), err));
+	return set_row(q, s, ix, name, err);
 }
 
 static void close_references(struct query *q)

@@ -236,7 +236,6 @@ static int merge_paths(struct query *q, struct merged_query *s, struct hdb_error
 		.native = &s->native,
 	};
 	struct derive_filter filter;
-	int r = HDB_OK;
 
 	if (analysis_excludes_is_weak(&s->excludes)) {
 		source.tree = ANALYSIS_TREE_REACH_STRONG;
@@ -245,10 +244,8 @@ static int merge_paths(struct query *q, struct merged_query *s, struct hdb_error
 	} else {
 		source.tree = ANALYSIS_TREE_WITHOUT;
 		source.filter = &filter;
-		r = analysis_excludes_filter(&q->session, &s->excludes, &filter, err);
+		TRY(analysis_excludes_filter(&q->session, &s->excludes, &filter, err));
 	}
-	if (r != HDB_OK)
-		return r;
 	TRY(analysis_merged_add(&q->session, &s->merged, 0, &source, err));
 	analysis_merged_finish(&s->merged);
 	return HDB_OK;

@@ -102,11 +102,10 @@ static int open_top(struct query *q, struct hdb_error *err)
 {
 	const char *by = query_option(q, "by");
 	struct top *t = q->state;
-	int r;
 
 	t->is_grouped = by && strcmp(by, "object") != 0;
-	r = t->is_grouped ? open_groups(q, t, err) : open_objects(q, t, err);
-	return r == HDB_OK ? set_facts(q, t, err) : r;
+	TRY(t->is_grouped ? open_groups(q, t, err) : open_objects(q, t, err));
+	return set_facts(q, t, err);
 }
 
 static int next_group(struct query *q, struct top *t)

@@ -226,7 +226,6 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session, e
 		     struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	int r;
 
 	*graph = (struct trace_graph){
 		.session = session,
@@ -244,8 +243,8 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session, e
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		graph->shapes[no] = trace_shape_of(heap, no);
 	trace_graph_rewind(graph);
-	r = trace_find_new_activities(heap, &graph->new_activities_ix, err);
-	return r == HDB_OK ? load_locals(graph, err) : r;
+	TRY(trace_find_new_activities(heap, &graph->new_activities_ix, err));
+	return load_locals(graph, err);
 }
 
 void trace_graph_release(struct trace_graph *graph)

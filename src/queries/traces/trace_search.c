@@ -269,7 +269,6 @@ static int search_all(struct trace_search *s, struct hdb_error *err)
 int trace_search_paths(struct trace_search *s, struct trace_graph *graph, struct hdb_error *err)
 {
 	const uint32_t n = graph->session->heap->object_count;
-	int r;
 
 	*s = (struct trace_search){ .graph = graph };
 	TRY(BASE_ALLOC(s->roots, (size_t)n / 64 + 1, "paths of leak traces", err));
@@ -279,8 +278,8 @@ int trace_search_paths(struct trace_search *s, struct trace_graph *graph, struct
 	s->parents = s->parents_big.data;
 	for (uint32_t ix = 0; ix < n; ix++)
 		s->parents[ix] = ix;
-	r = trace_rows_make(graph, &s->rows, s->has_late, err);
-	return r == HDB_OK ? search_all(s, err) : r;
+	TRY(trace_rows_make(graph, &s->rows, s->has_late, err));
+	return search_all(s, err);
 }
 
 void trace_search_release(struct trace_search *s)

@@ -168,10 +168,10 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 	const struct arrays *a = ctx;
 	const struct heap_block *objects = block->objects;
 	BASE_VIEW(view, a->q->heap->dump.source);
-	int r = heap_read_offsets(a->q->heap, block->block_no, block->values, err);
+	int r;
 
+	TRY(heap_read_offsets(a->q->heap, block->block_no, block->values, err));
 	heap_want_ahead(a->q->heap, block->block_no);
-	TRY(r);
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct analysis_array_facts array;
 		struct found found;
@@ -184,10 +184,9 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 		    0)
 			return r;
 		examine(a, objects, i, r == HDB_OK ? &array : NULL, &found);
-		if ((r = base_vec_push(&block->bytes[0], &found, sizeof(found), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(&block->bytes[0], &found, sizeof(found), err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- counting, on the calling thread ---- */
@@ -344,13 +343,6 @@ static void choose_columns(struct query *q, const struct arrays *a)
 					     "class,length,value,objects,shallow,wasted,id");
 }
 
-static int choose_classes(struct query *q, struct arrays *a, struct hdb_error *err)
-{
-	if (!q->target_count)
-		return HDB_OK;
-	return analysis_class_marks(&q->session, q->targets[0], false, &a->is_class, err);
-}
-
 static void set_facts(struct query *q, const struct arrays *a)
 {
 	uint64_t count = 0, bytes = 0, wasted = 0;
@@ -394,7 +386,8 @@ static int open_arrays(struct query *q, struct hdb_error *err)
 	a->short_tails.rows = ANALYSIS_NOT_COUNTED;
 	a->min_tail = query_number(q, "min-tail", 0);
 	choose_columns(q, a);
-	TRY(choose_classes(q, a, err));
+	if (q->target_count)
+		TRY(analysis_class_marks(&q->session, q->targets[0], false, &a->is_class, err));
 	TRY(read_arrays(q, a, err));
 	set_facts(q, a);
 	return HDB_OK;

@@ -292,13 +292,6 @@ static void read_by(struct query *q, struct collections *s)
 	query_choose(q, shown[s->by]);
 }
 
-static int mark_classes(struct query *q, struct collections *s, struct hdb_error *err)
-{
-	if (!q->target_count)
-		return HDB_OK;
-	return analysis_class_marks(&q->session, q->targets[0], true, &s->wanted, err);
-}
-
 static void set_facts(struct query *q, const struct collections *s)
 {
 	query_fact(q, "objects", s->all.count);
@@ -327,7 +320,8 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	if (is_arrays && s->by == BY_COLLISIONS)
 		return hdb_fail(err, HDB_EUSAGE, "--by collisions: arrays have none");
 	TRY(heap_load_classes(q->heap, err));
-	TRY(mark_classes(q, s, err));
+	if (q->target_count)
+		TRY(analysis_class_marks(&q->session, q->targets[0], true, &s->wanted, err));
 	s->sums.size = sizeof(struct sum);
 	s->ones.work = q->work;
 	analysis_measuring_init(&q->session, is_arrays, s->by == BY_COLLISIONS, &s->how);

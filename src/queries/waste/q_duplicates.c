@@ -196,15 +196,14 @@ static int group_contents(struct query *q, struct duplicates *d, struct hdb_erro
 {
 	BASE_SCOPED(base_big_free) struct base_big nodes = { 0 }, spare = { 0 };
 	uint64_t groups, longest;
-	int r;
 
 	count_runs(d, &groups, &longest);
 	TRY(base_big_alloc(q->work, &d->groups, (groups + 1) * sizeof(struct group), "duplicates",
 			   err));
 	TRY(base_big_alloc(q->work, &nodes, (longest + 1) * 4, "duplicates", err));
 	TRY(base_big_alloc(q->work, &spare, (longest + 1) * 4, "duplicates", err));
-	r = make_groups(q, d, nodes.data, spare.data, err);
-	return r == HDB_OK ? order_groups(q, d, err) : r;
+	TRY(make_groups(q, d, nodes.data, spare.data, err));
+	return order_groups(q, d, err);
 }
 
 static void set_facts(struct query *q, const struct duplicates *d)

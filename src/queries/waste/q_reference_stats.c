@@ -298,20 +298,16 @@ static int compare_rows(const void *a, const void *b)
 static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
 {
 	const struct base_sort_key *keys = s->keys.data;
-	int r = HDB_OK;
 
 	for (uint64_t from = 0, to; from < s->key_count; from = to) {
 		for (to = from + 1; to < s->key_count && keys[to].key == keys[from].key; to++)
 			;
 		TRY(make_row(q, s, from, to, err));
-		if ((r = base_step(q->work, to, err)) != HDB_OK)
-			return r;
+		TRY(base_step(q->work, to, err));
 	}
-	if (r != HDB_OK)
-		return r;
 	base_vec_sort(&s->rows, sizeof(struct row), compare_rows);
 	q->total = s->rows.count;
-	return r;
+	return HDB_OK;
 }
 
 /* ---- facts ---- */
