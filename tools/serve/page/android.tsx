@@ -2,7 +2,7 @@
 import { hasSql, Row } from "./api";
 import { Choice } from "./map";
 import { Notes } from "./notes";
-import { Marks, Name, Obj, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
+import { Marks, Obj, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
 import { change, linkTo, Route } from "./route";
 import { bytes, number, visible } from "./text";
 
@@ -37,7 +37,7 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
   return <><Marks facts={a.facts} />
     <p>{number(Number(a.facts.leaking ?? 0))} leaking objects, {number(Number(a.facts.leaks ?? 0))} leaks{Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them of libraries` : ""}
       {Number(a.facts.hanging) ? `; ${number(Number(a.facts.hanging))} more are held by those` : ""}.</p>
-    {groups.length === 0 && <p class="empty">No object whose life is over is still there.</p>}
+    {groups.length === 0 && <p class="empty">No destroyed object is still in the heap.</p>}
     {groups.map((rows) => <Trace db={db} rows={rows} />)}</>;
 }
 
@@ -57,12 +57,16 @@ function Picture({ row, source }: { row: Row; source: string }) {
     <figcaption><Obj id={id} text={`${text(row.width)} × ${text(row.height)}`} /> <small>{typeof row.bytes === "number" ? bytes(row.bytes) : ""}{Number(row.copies) > 1 ? `, ${number(Number(row.copies))} copies` : ""}</small></figcaption></figure>;
 }
 
+const PICTURES = 100;
+
 function Bitmaps({ db }: { db?: string }) {
   const asked = useAnswer(withPng() ? "bitmaps" : "", { db, limit: "200" });
   if (!withPng()) return <QueryTable query="instances" params={{ db, target: "android.graphics.Bitmap" }} what="bitmaps" />;
   if (!asked.answer) return <Wait asked={asked} what="bitmaps" />;
-  const drawn = asked.answer.rows.map((row) => [row, sourceOf(row, db)] as [Row, string | null]).filter(([, source]) => source).slice(0, 100);
-  return <><p>{number(drawn.length)} of {number(asked.answer.total_rows ?? asked.answer.row_count)} bitmaps are shown; of others the dump has no pixels.</p>
+  const drawn = asked.answer.rows.map((row) => [row, sourceOf(row, db)] as [Row, string | null]).filter(([, source]) => source).slice(0, PICTURES);
+  const all = asked.answer.total_rows ?? asked.answer.row_count;
+  if (all === 0) return <p class="empty">The dump has no bitmaps.</p>;
+  return <><p>{drawn.length === all ? `All ${number(all)} bitmaps are shown.` : `${number(drawn.length)} of ${number(all)} bitmaps are shown: ${drawn.length === PICTURES ? "the first that have" : "the dump has no"} pixels${drawn.length === PICTURES ? "" : " of the others"}.`}</p>
     <div class="gallery">{drawn.map(([row, source]) => <Picture row={row} source={source!} />)}</div>
     <QueryTable query="bitmaps" params={{ db }} what="bitmaps" /></>;
 }
@@ -70,11 +74,14 @@ function Bitmaps({ db }: { db?: string }) {
 function Heaps({ db }: { db?: string }) {
   const asked = useAnswer(hasSql() ? "sql" : "", { db, limit: "50",
     q: "SELECT coalesce(heap, '–') AS heap, count(*) AS objects, sum(shallow) AS bytes FROM objects WHERE reachable GROUP BY heap ORDER BY bytes DESC" });
-  if (!hasSql()) return <p class="empty">Bytes by heap are asked in SQL, and this heapdb was built without SQLite.</p>;
+  if (!hasSql()) return <p class="empty">Bytes by heap need SQL, and this heapdb was built without SQLite.</p>;
   if (!asked.answer) return <Wait asked={asked} what="heaps" />;
   return <Table columns={[{ name: "heap", title: "heap", help: "app, zygote, image", type: "text" }, { name: "objects", title: "objects", help: "reachable ones", type: "count" },
     { name: "bytes", title: "bytes", help: "their shallow sizes", type: "bytes" }]} rows={asked.answer.rows} total={asked.answer.row_count} what="heaps" links={{ objects: (row) => linkTo("histogram", { o_heap: String(row.heap) }) }} />;
 }
+
+// "large_bitmap_bytes" as a title.
+const titleOf = (key: string): string => { const words = key.replace(/_/g, " "); return words.charAt(0).toUpperCase() + words.slice(1); };
 
 export function Android({ route }: { route: Route }) {
   const { db, watched } = route.params;
@@ -86,6 +93,6 @@ export function Android({ route }: { route: Route }) {
     <Panel title="Bitmaps"><Bitmaps db={db} /></Panel>
     <Panel title="Heaps"><Heaps db={db} /></Panel>
     <Panel title="Application and device"><dl>{asked.answer.rows.filter((r) => r.value !== null || r.number !== null).map((r) =>
-      <div title={text(r.help)}><dt><Name text={text(r.key)} /></dt><dd>{text(r.value ?? number(Number(r.number)))}</dd></div>)}</dl></Panel>
+      <div title={text(r.help)}><dt>{titleOf(text(r.key))}</dt><dd>{text(r.value ?? (/_bytes$/.test(String(r.key)) ? bytes : number)(Number(r.number)))}</dd></div>)}</dl></Panel>
   </>;
 }

@@ -4,9 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 import { Answer, ask, Database, hasSql, Row } from "./api";
 import { Notes } from "./notes";
 import { numberOf, useInfo, when } from "./overview";
-import { ClassName, classPage, Marks, Name, Nearest, Obj, Panel, QueryTable, select, Table, useAnswer, Wait } from "./parts";
+import { ClassName, classPage, Links, Marks, Name, Nearest, Obj, Panel, QueryTable, select, specs, Table, useAnswer, Wait } from "./parts";
 import { change, href, linkTo, readRoute, Route } from "./route";
-import { bytes, number, percent, visible } from "./text";
+import { bytes, number, percent, splitName, visible } from "./text";
 
 const text = (s: string) => `'${s.replace(/'/g, "''")}'`;
 
@@ -18,10 +18,10 @@ const STEPS = 44; // powers of two
 function Sizes({ db, target }: { db?: string; target: string }) {
   const step = Array.from({ length: STEPS }, (_, i) => `(retained >= ${2 ** (i + 3)})`).join(" + ");
   const asked = useAnswer(hasSql() ? "sql" : "", { db, limit: "100", q: `SELECT ${step} AS step, count(*) AS objects, sum(retained) AS bytes FROM objects WHERE class = ${text(target)} AND reachable GROUP BY step ORDER BY step` });
-  if (!hasSql()) return <p class="empty">Sizes are counted in SQL, and this heapdb was built without SQLite.</p>;
+  if (!hasSql()) return <p class="empty">Sizes need SQL, and this heapdb was built without SQLite.</p>;
   if (!asked.answer) return <Wait asked={asked} what="sizes" />;
   const rows = asked.answer.rows, most = Math.max(1, ...rows.map((r) => Number(r.objects)));
-  return <><p class="dim">How many objects retain how much. A number opens these objects.</p>
+  return <><p class="dim">Objects by retained size. A count opens these objects.</p>
     <table class="bars" aria-label="Objects by retained size"><tbody>{rows.map((r) => {
       const from = 2 ** (Number(r.step) + 2), to = 2 * from;
       return <tr><th scope="row">{number(from) === "4" ? "less than 8 B" : `${bytes(from)} to ${bytes(to)}`}</th><td><i style={{ width: `${(100 * Number(r.objects)) / most}%` }} /></td>
@@ -32,6 +32,17 @@ function Sizes({ db, target }: { db?: string; target: string }) {
 }
 
 // ---- fields ----
+
+// Columns of the table of objects that are references: each cell leads to the object that it refers to.
+function referencesOf(fields: Row[]): Links {
+  const own = new Set(specs.get("instances")?.columns.map((c) => c.name)), links: Links = {};
+  for (const f of fields) {
+    if (f.static || f.type !== "object") continue;
+    for (const name of [String(f.field), `${splitName(String(f.declared_in))[1]}.${f.field}`])
+      if (!own.has(name)) links[name] = (row) => (row[name] === null ? undefined : linkTo("class", { ...readRoute().params, obj: `${row.id}.${name}`, tab: undefined }));
+  }
+  return links;
+}
 
 function Fields({ db, target }: { db?: string; target: string }) {
   const each = (row: Row): Row => (row.ref ? { ...row, value_id: row.ref } : row);
@@ -61,7 +72,7 @@ function Growth({ databases, target }: { databases: Database[]; target: string }
   const rows = databases.map((d, i): Row => ({ name: d.name, time: infos[i] ? when(infos[i]!("dump", "time")) : null, objects: sum(counts[i], "objects"), objects_delta: sum(counts[now], "objects") - sum(counts[i], "objects"),
     shallow: sum(counts[i], "shallow"), shallow_delta: sum(counts[now], "shallow") - sum(counts[i], "shallow") }));
   const column = (name: string, title: string, type: string) => ({ name, title, type, help: "" });
-  return <><p class="dim">In each database that is open; the differences are those of {visible(databases[now].name)} to it.</p>
+  return <><p class="dim">One row for each open database. Differences are from that database to {visible(databases[now].name)}.</p>
     <Table columns={[column("name", "database", "text"), column("time", "dumped", "text"), column("objects", "objects", "count"), column("objects_delta", "+ objects", "int"), column("shallow", "shallow", "bytes"), column("shallow_delta", "+ shallow", "bytes")]}
       rows={rows} total={rows.length} what="databases" links={{ name: (row) => href("class", { ...readRoute().params, db: String(databases.find((d) => d.name === row.name)?.index || ""), obj: undefined }) }} />
     {databases.length > 1 && <p class="acts">{databases.filter((d) => d.index !== now).map((d) => <a href={linkTo("compare", { before: String(d.index), o_only: target })}>What else grew since {visible(d.name)} </a>)}</p>}</>;
@@ -71,7 +82,7 @@ function Growth({ databases, target }: { databases: Database[]; target: string }
 
 export function ClassPage({ route, databases }: { route: Route; databases: Database[] }) {
   const { db, target } = route.params;
-  if (!target) return <p class="empty">Which class? Search one with “/”, or take one of the <a href={linkTo("histogram")}>histogram</a>.</p>;
+  if (!target) return <p class="empty">Which class? Press “/” to search for one, or choose one in the <a href={linkTo("histogram")}>histogram</a>.</p>;
   return <One key={`${db} ${target}`} route={route} databases={databases} db={db} target={target} />;
 }
 
@@ -99,9 +110,9 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
     </dl>
     <nav class="tabs" aria-label="Parts of the class">{tabs.map(([name, title]) => <a class={name === show ? "on" : ""} aria-current={name === show ? "page" : undefined} href={to(name)}>{title}</a>)}</nav>
     {show === "objects" && <QueryTable query="instances" params={{ db, target, sort: "retained" }} what="objects" sortKey="sort" hide={["reachable", "native", "retained_native", "label_kind", "label_value"]} first={["id", "label", "retained"]} each={(row) => ({ ...row, label: row.label_value })}
-      empty="No object of this class is reachable." onOpen={(row) => select(String(row.id))} />}
+      empty="No object of this class is reachable." onOpen={(row) => select(String(row.id))} links={twins.length ? undefined : referencesOf(known.answer.rows)} />}
     {show === "sizes" && <Sizes db={db} target={target} />}
-    {show === "fields" && (twins.length ? <p class="empty">Several class loaders define it: each has statics of its own. Open one under <a href={to("loaders")}>class loaders</a>.</p> : <Fields db={db} target={target} />)}
+    {show === "fields" && (twins.length ? <p class="empty">Several class loaders define it, each with its own statics. Open one under <a href={to("loaders")}>class loaders</a>.</p> : <Fields db={db} target={target} />)}
     {show === "holders" && <QueryTable query="immediate-dominators" params={{ db, target }} what="who holds them" columns={["name", "objects", "dominated_objects", "dominated_shallow", "loader"]}
       titles={{ name: "held by", objects: "holders", dominated_objects: "objects held", dominated_shallow: "their shallow size" }} links={{ name: (row) => classPage(String(row.name)) }} empty="No object of this class is reachable." />}
     {show === "paths" && <QueryTable query="merged-paths" params={{ db, target }} what="merged paths" columns={["level", "name", "below_objects", "percent", "below_shallow"]} titles={{ below_objects: "objects", below_shallow: "shallow" }} empty="No object of this class is reachable." />}

@@ -37,7 +37,7 @@ export function Dominators({ route }: { route: Route }) {
   const p = route.params, by = p.by ?? "object", open = new Set((p.open ?? "").split(",").filter(Boolean)); // opened nodes are in the URL
   return <Panel title="Dominator tree">
     <div class="tools"><Choice label="By" value={by} choices={[["object"], ["class"], ["package"], ["loader", "class loader"]]} onChange={(v) => change({ by: v === "object" ? undefined : v })} />
-      <span class="dim">{by === "object" ? "What each object keeps alive, largest first. Right arrow opens a row, left closes it." : "The same tree, with neighbours of one name added up."}</span></div>
+      <span class="dim">{by === "object" ? "What each object keeps alive, largest first. Right arrow opens a row, left closes it." : "The same tree, with siblings of the same name merged."}</span></div>
     {by === "object" ? <>
       <p class="row heads"><span>Object</span><span class="cols"><span class="wide">dominates</span><span class="wide">shallow <small>bytes</small></span><span>retained <small>bytes</small></span><span class="pc">%</span></span></p>
       <Level db={p.db} id={undefined} open={open} depth={0} /></>

@@ -8,7 +8,7 @@ import { numberOf, useInfo } from "./overview";
 import { actionsOf, ClassName, classPage, Marks, Name, Obj, QueryTable, specs, useAnswer, Wait } from "./parts";
 import { change, Route } from "./route";
 import { Chain } from "./suspects";
-import { bytes, number, percent, visible } from "./text";
+import { bytes, number, percent, splitName, visible } from "./text";
 import { Dominated, Holds, Referrers, useOpen } from "./tree";
 
 const PAGE = 100, BYTES = 512;
@@ -31,7 +31,7 @@ function useValue(path: string): ArrayBuffer | string | null {
     fetch(path).then(async (r) => {
       const found = r.ok ? await r.arrayBuffer() : String((await r.json()).error?.message);
       if (live) setData(found);
-    }).catch(() => { if (live) setData("The server does not answer."); });
+    }).catch(() => { if (live) setData("The server does not respond."); });
     return () => { live = false; };
   }, [path]);
   return data;
@@ -121,8 +121,19 @@ function Paths({ db, id, all, internals }: { db?: string; id: string; all?: stri
 // Fields by retained size, or in the order of their declaration.
 const isLargest = (): boolean => { try { return localStorage.getItem("fields") !== "declared"; } catch { return true; } };
 
-const PATHS = 10;
+const PATHS = 10, FIELDS = 10000;
 const FACTS: [string, string][] = [["heap", "Heap"], ["loader", "Class loader"], ["allocated_at", "Allocated at"], ["flat_in", "Value inside of"]];
+
+// What a field of an object refers to, as `0x1234.name` or `0x1234.Class.name`: the address becomes that of the object.
+export function Referred({ route }: { route: Route }) {
+  const { db, obj } = route.params, dot = obj.indexOf("."), id = obj.slice(0, dot), field = obj.slice(dot + 1);
+  const asked = useAnswer("object", { db, target: id, limit: String(FIELDS) });
+  const row = asked.answer?.rows.find((r) => r.name === field || `${splitName(String(r.class))[1]}.${r.name}` === field);
+  useEffect(() => { if (row?.ref) change({ obj: String(row.ref) }, true); }, [row]);
+  return <aside class="inspector" aria-label="Selected object"><button class="close" aria-label="Close" title="Close (Escape)" onClick={() => change({ obj: undefined })}>×</button>
+    <Wait asked={asked} what="the object" />
+    {asked.answer && !row?.ref && <p class="empty">The field {visible(field)} of <Obj id={id} /> refers to no object.</p>}</aside>;
+}
 
 export function Inspector({ route }: { route: Route }) {
   const { db, obj } = route.params;

@@ -57,9 +57,9 @@ export function Loaders({ route }: { route: Route }) {
   const column = (name: string, title: string, type: string, help: string) => ({ name, title, type, help }), use = specs.get("loaders")?.columns.find((c) => c.name === "use")?.help.replace(/, `query[^`]*` says which/, "");
   return <>
     <Panel title="Class loaders"><Marks facts={asked.answer.facts} />
-      {sets.length === 0 ? <p class="empty">No two class loaders of one kind define a class of the same name: nothing looks left over.</p> : sets.map((set) => <Twins set={set} />)}
+      {sets.length === 0 ? <p class="empty">No class is defined by two class loaders of the same kind: none looks left over.</p> : sets.map((set) => <Twins set={set} />)}
     </Panel>
-    <Panel title="By class"><p class="dim">{number(Number(asked.answer.facts.loaders ?? asked.answer.row_count))} class loaders. The retained size is that of a loader with its classes and their objects, added up: what two of them retain together counts twice.</p>
+    <Panel title="By class"><p class="dim">{number(Number(asked.answer.facts.loaders ?? asked.answer.row_count))} class loaders. The retained size is the sum over the loaders, each with its classes and their objects: what two loaders retain together counts twice.</p>
       <Table columns={[column("class", "class", "text", "class of the class loaders"), column("loaders", "loaders", "count", "class loaders of this class"), column("classes", "classes", "count", "classes that they define"), column("objects", "objects", "count", "objects of these classes"), column("retained", "retained", "bytes", "added up")]}
         rows={kinds} total={kinds.length} what="kinds of class loaders" links={{ loaders: (row) => (row.class === "<boot>" ? undefined : classPage(String(row.class))) }} /></Panel>
     <Panel title="The tree">{use && <p class="dim">Use: {use}.</p>}<QueryTable query="loaders" params={{ db }} what="class loaders" sortKey="sort" hide={["id", "parent"]} /></Panel>

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Database, describe, hasSql, report, start } from "./api";
 import { Help } from "./help";
-import { Inspector } from "./inspector";
+import { Inspector, Referred } from "./inspector";
 import { Menu, NARROW, specs } from "./parts";
 import { numberOf, useInfo, vmOf, when } from "./overview";
 import { change, href, linkTo, readRoute, useRoute } from "./route";
@@ -104,11 +104,11 @@ function App({ databases }: { databases: Database[] }) {
     <main id="main" tabIndex={-1} key={report ? "report" : `${view.name}/${db}`}>{report ? <><h1>{sentence || visible(report.title)}</h1>{sentence && <p class="dim">{visible(report.title)}</p>}</> : <h1 class="unseen">{view.inner && route.params.target ? visible(route.params.target) : view.title} of {visible(one?.name ?? "")}</h1>}
       {[one?.stale && `Stale: ${one.stale}`, one?.incomplete && `Incomplete: ${one.incomplete}`].filter(Boolean).map((t) => <p class="mark">{visible(String(t))}</p>)}
       {report ? shown.map((v) => <section id={`view-${v.name}`}>{v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}</section>) : needs && !isDescribed ? <p class="wait" role="status" /> : view.show({ route, databases })}
-      {report && <p class="printed dim">Printed are the five largest of each kind; the file has more.</p>}
-      {report && <p class="dim print">This file is whole in itself: it asks nobody. `heapdb serve` shows every object.</p>}</main>
+      {report && <p class="printed dim">The five largest of each kind are printed; the file has more.</p>}
+      {report && <p class="dim print">This file is complete and needs no server. `heapdb serve` shows every object.</p>}</main>
     <Menu />
     {help && <Help onClose={() => setHelp(false)} />}
-    {route.params.obj && !report && isDescribed ? <Inspector key={route.params.obj} route={route} /> : null}
+    {route.params.obj && !report && isDescribed ? route.params.obj.includes(".") ? <Referred key={route.params.obj} route={route} /> : <Inspector key={route.params.obj} route={route} /> : null}
   </div>;
 }
 

@@ -298,7 +298,7 @@ export function Picture({ root, whole, shape, by, search, low, late, grown, onZo
   };
   const found = search ? cells.filter((c) => c.node.name.toLowerCase().includes(search) && !(c.node.parent?.name.toLowerCase().includes(search))) : [];
   return <div class={late ? "late" : undefined} aria-busy={late}>
-    <p class="status" aria-live="polite">{late ? "Waiting for the new picture; this is still the one before." : over ? sentence(over, whole) : search
+    <p class="status" aria-live="polite">{late ? "Waiting for the new picture. This is still the previous one." : over ? sentence(over, whole) : search
       ? `${number(found.length)} cells match “${search}”: ${bytes(found.reduce((s, c) => s + c.node.bytes, 0))}`
       : report ? `${number(cells.length)} cells.` : low ? "A click opens the map there." : `${number(cells.length)} cells. Click or arrows and Enter zoom in, Escape goes up; the right button or “.” has more.`}</p>
     <div><canvas ref={canvas} style={{ width: "100%", height: `${tall}px` }} tabIndex={0} role="img"

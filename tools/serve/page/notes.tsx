@@ -24,7 +24,7 @@ function Editor({ db, on, text, onDone }: { db?: string; on: string; text: strin
   useEffect(() => field.current?.focus(), []);
   const save = (to: string | null) => void noteText(db, on, to).then(onDone, (e: Error) => setError(e.message));
   return <form class="note" onSubmit={(e) => { e.preventDefault(); const words = field.current!.value.trim(); if (words) save(words); else if (text) save(null); else onDone(); }}>
-    <input ref={field} size={40} maxLength={MOST} aria-label={`Note on ${on}`} placeholder="What is known of it: expected, ticket 123 …" defaultValue={text}
+    <input ref={field} size={40} maxLength={MOST} aria-label={`Note on ${on}`} placeholder="What you know about it: expected, ticket 123 …" defaultValue={text}
       onKeyDown={(e) => { if (e.key === "Escape") { e.stopPropagation(); onDone(); } }} />
     <button type="submit">Save</button>{text && <button type="button" onClick={() => save(null)}>Remove</button>}<button type="button" onClick={onDone}>Cancel</button>
     {error && <span class="error" role="alert">{visible(error)}</span>}</form>;

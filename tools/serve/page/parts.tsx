@@ -88,7 +88,7 @@ export function Nearest({ word, db }: { word: string; db?: string }) {
   }, [word, db]);
   if (!names) return null;
   return <p class="empty nearest">{names.length ? <>Nearest: {names.map((n, i) => <>{i > 0 && ", "}<a href={href(readRoute().view, { ...readRoute().params, target: n, obj: undefined })}><Name text={n} /></a></>)}</>
-    : "No class has a name like that. Patterns have * for any letters, as in java.util.* or *Session."}</p>;
+    : "No class has such a name. In a pattern, * stands for any characters, as in java.util.* or *Session."}</p>;
 }
 
 // What an answer leaves out, is unsure of, or is of.
@@ -412,10 +412,10 @@ export function Table({ columns, rows, total, sort: asked, onSort, tree, what, o
     <div class="tools">
       {!report && rows.length > 0 && <input type="search" size={26} placeholder="Filter: regular expression" aria-label={`Filter ${what}`} aria-invalid={pattern === undefined} value={filter}
         onInput={(e) => setFilter((e.target as HTMLInputElement).value)} />}
-      {rows.length > 0 && <span class="count" role="status">{pattern === undefined ? <span class="error">That is no regular expression yet. </span> : null}{number(shown.length)} of {whole} rows{pattern && total !== null && rows.length < total ? `, looked for in the first ${number(rows.length)}` : ""}</span>}
+      {rows.length > 0 && <span class="count" role="status">{pattern === undefined ? <span class="error">This is not a valid regular expression yet. </span> : null}{number(shown.length)} of {whole} rows{pattern && total !== null && rows.length < total ? `, looked for in the first ${number(rows.length)}` : ""}</span>}
       {!report && rows.length > 0 && <><button onClick={() => void copy("copy")} aria-live="polite">{copied || "Copy as CSV"}</button>{making && <button onClick={making}>Cancel</button>}
-        <span class="group"><button disabled={!!making} onClick={() => void save("csv")} title="All rows as a file of comma-separated values">CSV</button><button disabled={!!making} onClick={() => void save("json")} title="All rows as a file of JSON">JSON</button>
-          {file && !pattern && <button disabled={!!making} onClick={() => void save("parquet")} title="All rows as a file of columns, for DuckDB, Spark, pandas">Parquet</button>}</span></>}
+        <span class="group"><button disabled={!!making} onClick={() => void save("csv")} title="All rows as a CSV file">CSV</button><button disabled={!!making} onClick={() => void save("json")} title="All rows as a JSON file">JSON</button>
+          {file && !pattern && <button disabled={!!making} onClick={() => void save("parquet")} title="All rows as a Parquet file, for DuckDB, Spark, pandas">Parquet</button>}</span></>}
       {report && to < shown.length && <button class="print" onClick={() => setAll(true)}>Show all {number(shown.length)}</button>}
       {!report && filled.length > 2 && <details class="columns"><summary>Columns{hidden.length ? ` (${number(kept.length)} of ${number(filled.length)})` : ""}</summary><div>{filled.slice(1).map((c) =>
         <label title={c.help}><input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}</label>)}</div></details>}

@@ -16,13 +16,13 @@ export const shipped: Saved[] = [
   { name: "Classes that several loaders define", text: "SELECT name, count(*) AS loaders, sum(objects) AS objects FROM classes WHERE NOT is_array GROUP BY name HAVING loaders > 1 ORDER BY loaders DESC" },
   { name: "Largest arrays", text: "SELECT id, class, length, shallow, retained FROM arrays ORDER BY shallow DESC LIMIT 20" },
   { name: "Collections by what they waste", text: "SELECT class, kind, objects, elements, capacity, wasted FROM collections ORDER BY wasted DESC LIMIT 20" },
-  { name: "Texts that are there several times", text: "SELECT text, objects, wasted FROM duplicates WHERE text IS NOT NULL ORDER BY wasted DESC LIMIT 20" },
+  { name: "Duplicate texts", text: "SELECT text, objects, wasted FROM duplicates WHERE text IS NOT NULL ORDER BY wasted DESC LIMIT 20" },
   { name: "Threads and what they retain", text: "SELECT id, name, class, frames, retained FROM threads ORDER BY retained DESC LIMIT 20" },
   { name: "HashMaps with more than 1,000 entries", text: 'SELECT id, size, shallow, retained FROM "java.util.HashMap" WHERE size > 1000 ORDER BY size DESC' },
   { name: "Strings of more than 10,000 characters", text: "SELECT id, length(text) AS characters, retained, substr(text, 1, 80) AS beginning FROM strings WHERE shallow + retained > 10000 AND length(text) > 10000 ORDER BY characters DESC LIMIT 50" },
   { name: "What holds the byte[] arrays", text: "SELECT d.class AS holder, count(*) AS arrays, sum(o.shallow) AS bytes FROM objects o JOIN objects d ON d.id = o.dominator WHERE o.class = 'byte[]' GROUP BY holder ORDER BY bytes DESC LIMIT 30" },
-  { name: "Classes of which each object retains most", text: "SELECT class, count(*) AS objects, max(retained) AS largest, avg(retained) AS average FROM objects GROUP BY class ORDER BY average DESC LIMIT 30" },
-  { name: "Methods in which most threads are", text: "SELECT frame, count(DISTINCT thread) AS threads FROM frames GROUP BY frame ORDER BY threads DESC LIMIT 30" },
+  { name: "Classes whose objects retain most each", text: "SELECT class, count(*) AS objects, max(retained) AS largest, avg(retained) AS average FROM objects GROUP BY class ORDER BY average DESC LIMIT 30" },
+  { name: "Methods that most threads run", text: "SELECT frame, count(DISTINCT thread) AS threads FROM frames GROUP BY frame ORDER BY threads DESC LIMIT 30" },
   { name: "Local variables that hold most", text: "SELECT t.name AS thread, l.id, l.class, o.retained FROM locals l JOIN objects o ON o.id = l.id JOIN threads t ON t.serial = l.thread ORDER BY o.retained DESC LIMIT 20" },
   { name: "Bytes by heap (Android)", text: "SELECT heap, count(*) AS objects, sum(shallow) AS bytes FROM objects GROUP BY heap ORDER BY bytes DESC" },
 ];
@@ -228,7 +228,7 @@ export function Sql({ route }: { route: Route }) {
   };
   const own = saved.find((s) => s.text === draft);
   return <Panel title="SQL">
-    <p class="dim">Statements that only read, on SQLite: <code>objects</code>, <code>classes</code>, <code>collections</code>, every query as a table
+    <p class="dim">Read-only SQLite statements: <code>objects</code>, <code>classes</code>, <code>collections</code>, every query as a table
       (<code>big_drops</code>), every class by its name in quotes (<code>"java.lang.String"</code>). Ctrl+Enter runs; Ctrl+Space completes. Manual: man heapdb-sql.</p>
     <div class="tools">
       <label>Questions <select value="" onChange={(e) => {
@@ -252,6 +252,6 @@ export function Sql({ route }: { route: Route }) {
     </div>
     <p class="tools"><button class="go" onClick={run}>Run</button></p>
     <Schema db={db} onTake={insert} />
-    {sql ? <Result key={`${db}/${sql}`} statement={sql} route={route} /> : <p class="empty">No statement was run yet: choose a question, or press Ctrl+Enter.</p>}
+    {sql ? <Result key={`${db}/${sql}`} statement={sql} route={route} /> : <p class="empty">No statement has run yet. Choose a question, or press Ctrl+Enter.</p>}
   </Panel>;
 }

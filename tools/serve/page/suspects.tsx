@@ -64,7 +64,7 @@ function SharedPath({ db, target }: { db?: string; target: string }) {
   if (!asked.answer) return <Wait asked={asked} what="paths" />;
   const chain: Row[] = [];
   for (const r of asked.answer.rows) if (Number(r.level) === chain.length && Number(r.percent) >= SHARED) chain.push(r);
-  if (chain.length === 0) return <p class="dim">They have no path in common: each is kept by something else.</p>;
+  if (chain.length === 0) return <p class="dim">They have no path in common: something else holds each of them.</p>;
   return <ol class="chain">{chain.map((r) => <li><span class="right">{number(Number(r.below_objects))} of them</span><ClassName name={text(r.name)} wrap /></li>)}</ol>;
 }
 

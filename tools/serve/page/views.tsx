@@ -74,12 +74,12 @@ function linksOf(query: string, route: Route): Links {
 
 const nothing: Record<string, string> = {
   problems: "No record of this dump is damaged, and none is missing.",
-  strings: "No text of the heap matches. The pattern is a regular expression and minds upper and lower case; (?i) before it does not.",
-  duplicates: "No text or array is there more than once.", finalizers: "No object of this heap has a finalizer that is still to be run.",
+  strings: "No string matches. The pattern is a regular expression and is case-sensitive; start it with (?i) to ignore case.",
+  duplicates: "No text or array occurs more than once.", finalizers: "No object of this heap waits for its finalizer.",
   unreachable: "Every object of the dump is reachable: it was made after a full collection.", substrings: "No two texts share an array.",
   "duplicate-classes": "No class was defined by more than one class loader.", "alloc-sites": "The dump has no records of allocation sites.",
   "object-sites": "The dump does not say where its objects were allocated.", "call-tree": "The dump does not say where its objects were allocated.",
-  dangling: "Every reference leads to an object that the dump has.", bitmaps: "There are no bitmaps: they are of Android.", native: "The dump tells of no native memory.",
+  dangling: "Every reference leads to an object that the dump has.", bitmaps: "There are no bitmaps: only Android has them.", native: "The dump has no record of native memory.",
 };
 
 // Where a question needs an object or a class: the largest, to begin with.
@@ -146,7 +146,7 @@ function Strings({ route }: Props) {
   const p = route.params, spec = specs.get("strings")!;
   return <Panel title="Strings">
     <div class="tools">
-      <label>Find <input type="search" size={30} placeholder="Regular expression in the texts" aria-label="Find texts" value={p.o_match ?? ""} onChange={(e) => change({ o_match: (e.target as HTMLInputElement).value || undefined, o_equals: undefined, o_objects: undefined })} /></label>
+      <label>Find <input type="search" size={30} placeholder="Regular expression" aria-label="Find texts" value={p.o_match ?? ""} onChange={(e) => change({ o_match: (e.target as HTMLInputElement).value || undefined, o_equals: undefined, o_objects: undefined })} /></label>
       <label>exactly <input type="search" size={16} aria-label="Texts that are exactly this" value={p.o_equals ?? ""} onChange={(e) => change({ o_equals: (e.target as HTMLInputElement).value || undefined, o_match: undefined })} /></label>
       <Choice label="Group by" value={p.o_objects ? "objects" : p.o_by ?? "text"} choices={[["text"], ["prefix"], ["length"], ["encoding"], ["objects", "nothing: each object"]]}
         onChange={(v) => change({ o_by: v === "objects" || v === "text" ? undefined : v, o_objects: v === "objects" ? "1" : undefined })} />
@@ -158,7 +158,7 @@ function Strings({ route }: Props) {
 
 function LeaksView({ route }: Props) {
   const spec = specs.get("leaks")!;
-  return <Panel title="Leak suspects"><p class="dim">What retains a large share of the heap, or is destroyed and still reachable: what holds it, and what accumulates.</p>
+  return <Panel title="Leak suspects"><p class="dim">Objects that retain a large share of the heap, or that are destroyed but still reachable: what holds them, and what accumulates.</p>
     <Form key="leaks" spec={spec} route={route} first={["threshold"]} without={["brief"]} /><Leaks db={route.params.db} more={paramsOf(route, spec)} /></Panel>;
 }
 

@@ -22,7 +22,10 @@ const held = (rows: Row[]): Owner[] => {
 const BOXES = ["Integer", "Long", "Short", "Byte", "Character", "Double", "Float", "Boolean"];
 // Characters that builders have room for and do not use; streams of bytes, too.
 const BUILDERS = ["java.lang.StringBuilder", "java.lang.StringBuffer", "java.io.ByteArrayOutputStream"];
-const room = (name: string) => `SELECT b.id AS id, a.shallow AS size, a.length AS length, b.count AS used FROM "${name}" b JOIN arrays a ON a.id = b.${name.endsWith("Stream") ? "buf" : "value"}`;
+const free = (name: string) => {
+  const isStream = name.endsWith("Stream"), wide = isStream ? "1" : "CASE WHEN a.length > 32 AND a.shallow > 1.9 * a.length THEN 2 ELSE 1 END"; // bytes of a character
+  return `SELECT count(*) AS objects, sum(max(0, a.length - b.count) * ${wide}) AS saved FROM "${name}" b JOIN arrays a ON a.id = b.${isStream ? "buf" : "value"}`;
+};
 
 const questions: [string, Params][] = [["duplicates", { limit: "100000" }], ["duplicates", { arrays: "1", limit: "100000" }], ["collections", { limit: "10000" }], ["collections", { by: "size", limit: "100000" }], ["arrays", { limit: "10000" }],
   ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1" }])];
@@ -36,22 +39,19 @@ function kindsOf(answers: (Answer | null)[], builders: (Answer | null)[]): Kind[
     const f = boxes[i]?.facts, objects = Number(f?.objects ?? 0), values = Number(f?.values ?? 0);
     return { name: `java.lang.${name}`, objects: objects - values, saved: objects ? Math.round((Number(f!.shallow) * (objects - values)) / objects) : 0 };
   });
-  const built = builders.map((a, i) => {
-    const rows = a?.rows ?? [], free = (r: Row) => Math.max(0, Number(r.length) - Number(r.used)) * (Number(r.size) > 1.9 * Number(r.length) && !String(BUILDERS[i]).endsWith("Stream") && Number(r.length) > 32 ? 2 : 1);
-    return { name: BUILDERS[i], objects: rows.length, saved: rows.reduce((s, r) => s + free(r), 0) };
-  });
+  const built = builders.map((a, i) => ({ name: BUILDERS[i], objects: Number(a?.rows[0]?.objects ?? 0), saved: Number(a?.rows[0]?.saved ?? 0) }));
   const kinds: Kind[] = [
-    { name: "Duplicate strings", help: "All copies of a text but one, with their arrays.", saved: Number(texts?.facts.wasted ?? 0), objects: Number(texts?.facts.copies ?? 0), to: linkTo("waste", { q: "duplicates" }), group: "strings",
+    { name: "Duplicate strings", help: "All copies of a text except one, with their arrays.", saved: Number(texts?.facts.wasted ?? 0), objects: Number(texts?.facts.copies ?? 0), to: linkTo("waste", { q: "duplicates" }), group: "strings",
       owners: (texts?.rows ?? []).slice(0, OWNERS).map((r) => ({ name: `“${String(r.text).slice(0, 40)}” ${number(Number(r.objects))} times`, saved: Number(r.wasted), text: true })) },
-    { name: "Free places in collections", help: "Places of tables and arrays that no element uses, of collections that have some.", saved: Number(collections?.facts.wasted ?? 0) - Number(none?.wasted ?? 0), objects: Number(collections?.facts.objects ?? 0) - Number(none?.objects ?? 0),
+    { name: "Unused slots in collections", help: "Slots of tables and arrays that no element uses, in collections that are not empty.", saved: Number(collections?.facts.wasted ?? 0) - Number(none?.wasted ?? 0), objects: Number(collections?.facts.objects ?? 0) - Number(none?.objects ?? 0),
       to: linkTo("waste", { q: "collections" }), group: "collections", owners: largest(collections?.rows ?? [], "class", "wasted") },
-    { name: "Empty collections", help: "Collections without an element, with their tables.", saved: Number(none?.shallow ?? 0), objects: Number(none?.objects ?? 0), to: linkTo("waste", { q: "collections", sort: "empty" }), group: "empty",
+    { name: "Empty collections", help: "Collections without elements, with their tables.", saved: Number(none?.shallow ?? 0), objects: Number(none?.objects ?? 0), to: linkTo("waste", { q: "collections", sort: "empty" }), group: "empty",
       owners: (collections?.rows ?? []).slice().sort((a, b) => Number(b.empty) - Number(a.empty)).slice(0, OWNERS).filter((r) => Number(r.empty) > 0).map((r) => ({ name: String(r.class) })) },
-    { name: "Boxed numbers, several times", help: "Objects of Integer, Long and the like with a value that another one has.", saved: total(boxed, "saved"), objects: total(boxed, "objects"), to: linkTo("all", { q: "group-by-value", target: "java.lang.Integer" }), group: "boxes", owners: largest(boxed, "name", "saved") },
-    { name: "Arrays of zeros", help: "Arrays of numbers with nothing but zeros.", saved: total(plain, "zero_shallow"), objects: total(plain, "zero"), to: linkTo("waste", { q: "arrays", o_zero: "1" }), group: "arrays", owners: largest(plain, "class", "zero_shallow") },
-    { name: "Arrays that end in zeros", help: "Arrays of numbers: their ends of 64 bytes and more that are zero.", saved: total(plain, "trailing_wasted"), objects: total(plain, "trailing_zeros"), to: linkTo("waste", { q: "arrays", "o_trailing-zeros": "1" }), group: "arrays", owners: largest(plain, "class", "trailing_wasted") },
-    { name: "Duplicate arrays", help: "All copies of an array of numbers but one; not those of strings.", saved: total(own, "wasted"), objects: own.reduce((s, r) => s + Number(r.objects) - 1, 0), to: linkTo("waste", { q: "duplicates", o_arrays: "1" }), group: "copies", owners: held(own) },
-    { name: "Builders and streams with room", help: "What StringBuilder, StringBuffer and ByteArrayOutputStream have room for and do not use.", saved: total(built, "saved"), objects: total(built, "objects"), to: linkTo("class", { target: BUILDERS[0] }), group: "builders", owners: largest(built, "name", "saved") },
+    { name: "Duplicate boxed numbers", help: "Integer, Long and similar objects whose value another object of the class has.", saved: total(boxed, "saved"), objects: total(boxed, "objects"), to: linkTo("all", { q: "group-by-value", target: "java.lang.Integer" }), group: "boxes", owners: largest(boxed, "name", "saved") },
+    { name: "Arrays of zeros", help: "Primitive arrays that contain only zeros.", saved: total(plain, "zero_shallow"), objects: total(plain, "zero"), to: linkTo("waste", { q: "arrays", o_zero: "1" }), group: "arrays", owners: largest(plain, "class", "zero_shallow") },
+    { name: "Arrays that end in zeros", help: "Primitive arrays that end in 64 or more bytes of zeros.", saved: total(plain, "trailing_wasted"), objects: total(plain, "trailing_zeros"), to: linkTo("waste", { q: "arrays", "o_trailing-zeros": "1" }), group: "arrays", owners: largest(plain, "class", "trailing_wasted") },
+    { name: "Duplicate arrays", help: "All copies of a primitive array except one, without the arrays of strings.", saved: total(own, "wasted"), objects: own.reduce((s, r) => s + Number(r.objects) - 1, 0), to: linkTo("waste", { q: "duplicates", o_arrays: "1" }), group: "copies", owners: held(own) },
+    { name: "Unused space in builders and streams", help: "Allocated but unused space of StringBuilder, StringBuffer and ByteArrayOutputStream.", saved: total(built, "saved"), objects: total(built, "objects"), to: linkTo("class", { target: BUILDERS[0] }), group: "builders", owners: largest(built, "name", "saved") },
   ];
   return kinds.sort((a, b) => b.saved - a.saved);
 }
@@ -83,16 +83,18 @@ export function WasteSum({ db }: { db?: string }) {
   // Classes that the program has not loaded are no tables.
   const known = useAnswer(hasSql() ? "sql" : "", { db, limit: "10", q: `SELECT DISTINCT name FROM classes WHERE name IN (${BUILDERS.map((name) => `'${name}'`).join(", ")})` });
   const isReady = !hasSql() || known.answer !== undefined || known.error !== undefined, loaded = BUILDERS.filter((name) => known.answer?.rows.some((r) => r.name === name));
-  const list = [...questions.filter(([query]) => specs.has(query)), ...loaded.map((name): [string, Params] => ["sql", { q: room(name), limit: "100000" }])];
-  const { answers, there } = useAll(isReady ? list.map(([query, params]) => [query, { ...params, db }]) : [], `${db ?? ""} ${isReady} ${loaded}`);
+  const list = [...questions.filter(([query]) => specs.has(query)), ...loaded.map((name): [string, Params] => ["sql", { q: free(name), limit: "1" }])];
+  const [isCancelled, setCancelled] = useState(false), isAsked = isReady && !isCancelled;
+  const { answers, there } = useAll(isAsked ? list.map(([query, params]) => [query, { ...params, db }]) : [], `${db ?? ""} ${isAsked} ${loaded}`);
   const { info } = useInfo(db), heap = info ? numberOf(info("objects", "reachable bytes")) ?? 0 : 0;
-  if (!answers || !isReady) return <Panel title="What could be saved"><p class="wait" role="status">Waiting for kinds of waste: {number(there)} of {number(list.length)} questions are answered.</p></Panel>;
+  if (isCancelled) return <Panel title="What could be saved"><p class="error" role="alert">Cancelled. <button onClick={() => setCancelled(false)}>Ask again</button></p></Panel>;
+  if (!answers || !isReady) return <Panel title="What could be saved"><p class="wait" role="status">Waiting for kinds of waste: {number(there)} of {number(list.length)} queries are done. <button onClick={() => setCancelled(true)}>Cancel</button></p></Panel>;
   const kinds = kindsOf(answers.slice(0, questions.length), BUILDERS.map((name) => (loaded.includes(name) ? answers[questions.length + loaded.indexOf(name)] : null))), sum = sumOf(kinds, answers[0]), most = Math.max(1, ...kinds.map((k) => k.saved));
   const share = (n: number) => (heap ? percent((100 * n) / heap) : "");
   return <Panel title="What could be saved">
-    <p class="sum"><b>{bytes(sum)}</b>{heap ? `, ${share(sum)} of the heap,` : ""} in all.</p>
-    <p class="dim">Arrays of strings are counted with the strings, those of texts with zeros with the zeros; tables with their collections. One array may be zero, a copy and a builder's: of arrays with zeros, duplicate arrays and builders only the largest is in the sum.</p>
-    <div class="scroll"><table class="kinds"><thead><tr><th>kind</th><th class="n">could be saved</th><th class="n pc">% of the heap</th><th class="n wide">objects</th><th>most of it</th></tr></thead>
+    <p class="sum"><b>{bytes(sum)}</b>{heap ? `, ${share(sum)} of the heap` : ""} in total.</p>
+    <p class="dim">Nothing is counted twice: the array of a string counts with the string (that of texts with zeros with the arrays of zeros), the table of a collection with the collection. An array can be all zeros, a duplicate and a builder's at once, so only the largest of these three kinds is in the total.</p>
+    <div class="scroll"><table class="kinds"><thead><tr><th>kind</th><th class="n">could be saved</th><th class="n pc">% of the heap</th><th class="n wide">objects</th><th>largest owners</th></tr></thead>
       <tbody>{kinds.map((k) => <tr>
         <th scope="row" title={k.help}><a href={k.to}>{k.name}</a></th>
         <td class="n"><i class="bar" style={{ width: `${Math.round((60 * k.saved) / most)}px` }} />{bytes(k.saved)}</td><td class="n pc">{share(k.saved)}</td><td class="n wide">{number(k.objects)}</td>
