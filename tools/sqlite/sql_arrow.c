@@ -73,12 +73,15 @@ int heapsql_source(const struct heapsql_database *database, const char *text,
 		free(s);
 		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
 	}
-	if ((r = heapsql_open(opt, &s->sql, err)) < 0)
-		goto out;
-	if ((r = heapsql_add(s->sql, database, err)) < 0)
-		goto out;
-	if ((r = start(s, err)) < 0)
-		goto out;
+	r = heapsql_open(opt, &s->sql, err);
+	if (r >= 0)
+		r = heapsql_add(s->sql, database, err);
+	if (r >= 0)
+		r = start(s, err);
+	if (r < 0) {
+		close_statement(s);
+		return r;
+	}
 	*out = (struct hdb_row_source){
 		.ctx = s,
 		.column_count = heapsql_column_count(s->rows),
@@ -88,9 +91,6 @@ int heapsql_source(const struct heapsql_database *database, const char *text,
 		.close = close_statement,
 	};
 	return HDB_OK;
-out:
-	close_statement(s);
-	return r;
 }
 
 int heapsql_arrow(struct hdb *db, const char *statement, const struct heapsql_arrow_options *opt,

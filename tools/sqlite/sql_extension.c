@@ -138,14 +138,14 @@ static int list_table(struct sqlite3 *sqlite, const char *schema, const struct h
 	char *made = NULL;
 	int r = HDB_OK;
 
-	if (name && sqlite3_table_column_metadata(sqlite, "main", name, NULL, NULL, NULL, NULL,
-						  NULL, NULL) == SQLITE_OK)
-		goto out;
-	if (name)
-		made = sqlite3_mprintf("CREATE VIRTUAL TABLE %s.\"%w\" USING \"%w\"(/* %s */)",
-				       schema, name, name, table->help);
-	r = run(sqlite, made, err);
-out:
+	if (!name || sqlite3_table_column_metadata(sqlite, "main", name, NULL, NULL, NULL, NULL,
+						   NULL, NULL) != SQLITE_OK) {
+		if (name)
+			made = sqlite3_mprintf(
+				"CREATE VIRTUAL TABLE %s.\"%w\" USING \"%w\"(/* %s */)", schema,
+				name, name, table->help);
+		r = run(sqlite, made, err);
+	}
 	sqlite3_free(name);
 	return r;
 }

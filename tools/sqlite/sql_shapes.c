@@ -207,70 +207,65 @@ static void declare_hidden(sqlite3_str *text, struct shape *s, enum column colum
 	declare(text, s, column, true);
 }
 
-/* The table of a class, with its fields. */
-static int class_shape(struct sql_source *source, const char *name, bool with_sub,
-		       struct shape **out, struct hdb_error *err)
+static int fill_shape(struct shape *s, const char *plain, sqlite3_str *text, struct hdb_error *err)
 {
-	const uint32_t n = hdb_class_count(source->db);
-	char *plain = strndup(name, strlen(name) - with_sub);
-	sqlite3_str *text = sqlite3_str_new(source->sqlite);
-	struct shape *s = sql_shape_new(source, name);
+	struct hdb *db = s->source->db;
 	struct hdb_class class;
-	int r;
 
-	if (!s || !plain || !(s->classes = calloc((size_t)n + 1, 1)) ||
-	    !(s->columns = new_columns())) {
-		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
-		goto out;
-	}
-	s->with_sub = with_sub;
-	if ((r = hdb_classes_like(source->db, "", 0, s->classes, err)) < 0)
-		goto out;
-	for (uint32_t no = hdb_class_named(source->db, plain, 0);
-	     no != HDB_NONE && s->base_count < BASES_MAX;
-	     no = hdb_class_named(source->db, plain, no + 1))
+	TRY_ERRORS(hdb_classes_like(db, "", 0, s->classes, err));
+	for (uint32_t no = hdb_class_named(db, plain, 0);
+	     no != HDB_NONE && s->base_count < BASES_MAX; no = hdb_class_named(db, plain, no + 1))
 		s->bases[s->base_count++] = no;
-	if (!s->base_count) {
-		r = HDB_NOTFOUND;
-		goto out;
-	}
+	if (!s->base_count)
+		return HDB_NOTFOUND;
 	/* Subclasses of all of them. */
-	for (uint32_t no = 0; no < n; no++)
+	for (uint32_t no = 0; no < hdb_class_count(db); no++)
 		for (uint32_t b = 0; b < s->base_count && !s->classes[no]; b++)
-			s->classes[no] =
-				with_sub ? (uint8_t)hdb_is_subclass(source->db, no, s->bases[b]) :
-					   no == s->bases[b];
-	if ((r = hdb_class_at(source->db, s->bases[0], &class, err)) < 0)
-		goto out;
+			s->classes[no] = s->with_sub ?
+						 (uint8_t)hdb_is_subclass(db, no, s->bases[b]) :
+						 no == s->bases[b];
+	TRY_ERRORS(hdb_class_at(db, s->bases[0], &class, err));
 	declare(text, s, C_ID, false);
-	if (with_sub)
+	if (s->with_sub)
 		declare(text, s, C_CLASS, false);
 	declare(text, s, C_SHALLOW, false);
 	declare(text, s, C_RETAINED, false);
 	declare(text, s, C_DOMINATOR, false);
 	if (class.is_array)
 		declare(text, s, C_LENGTH, false);
-	if ((r = add_fields(text, s, err)) < 0)
-		goto out;
-	if (!with_sub)
+	TRY_ERRORS(add_fields(text, s, err));
+	if (!s->with_sub)
 		declare_hidden(text, s, C_CLASS);
 	declare_hidden(text, s, C_REACHABLE);
 	declare_hidden(text, s, C_KIND);
 	declare_hidden(text, s, C_TEXT);
 	declare_hidden(text, s, C_CLASS_ID);
-	s->declaration = sqlite3_str_finish(text);
-	text = NULL;
-	if (!s->declaration) {
-		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
-		goto out;
+	return HDB_OK;
+}
+
+/* The table of a class, with its fields. */
+static int class_shape(struct sql_source *source, const char *name, bool with_sub,
+		       struct shape **out, struct hdb_error *err)
+{
+	BASE_FREED char *plain = strndup(name, strlen(name) - with_sub);
+	sqlite3_str *text = sqlite3_str_new(source->sqlite);
+	struct shape *s = sql_shape_new(source, name);
+	int r = HDB_OK;
+
+	if (s && plain && (s->columns = new_columns()) &&
+	    (s->classes = calloc((size_t)hdb_class_count(source->db) + 1, 1))) {
+		s->with_sub = with_sub;
+		r = fill_shape(s, plain, text, err);
+		s->declaration = sqlite3_str_finish(text);
+		text = NULL;
 	}
-	*out = s;
-	s = NULL;
-	r = HDB_OK;
-out:
 	sqlite3_free(sqlite3_str_finish(text));
-	sql_shape_free(s);
-	free(plain);
+	if (r == HDB_OK && !(s && s->declaration))
+		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
+	if (r == HDB_OK)
+		*out = s;
+	else
+		sql_shape_free(s);
 	return r;
 }
 
