@@ -21,7 +21,7 @@
 #define STEP_BLOCKS 16
 /* Part of the memory budget that the nodes may take: 1 / NODES_SHARE. */
 #define NODES_SHARE 4
-/* Fewer nodes than this tell nothing. */
+/* A tree of fewer nodes is of no use. */
 #define NODES_MIN 4096u
 /* Bytes that a slot of the place map takes, half of them empty. */
 #define SLOT_BYTES 24
@@ -329,7 +329,7 @@ static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t 
 	}
 }
 
-/* Retained sizes of a block, if they are to be had for nothing; else shallow sizes. */
+/* Retained sizes of a block if their table is there; else shallow sizes. */
 static int weights(const struct session *session, const struct heap_block *block, uint64_t *out,
 		   struct hdb_error *err)
 {
@@ -521,7 +521,7 @@ static int place_way(const struct few *f, const struct way *way, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Counts a member with its node; what it retains tells examples apart, if that is to be had. */
+/* Counts a member with its node; its retained size, if known, decides on the example. */
 static int count_member(const struct few *f, uint32_t ix, struct analysis_merged_sum *sum,
 			struct hdb_error *err)
 {

@@ -400,7 +400,7 @@ int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *fie
 		return HDB_NOTFOUND;
 	place = scan->class_body_size - field->from_end;
 	if (place + size > scan->body_size)
-		return HDB_NOTFOUND; /* a short instance: the import has told */
+		return HDB_NOTFOUND; /* a truncated instance, which the import has reported */
 	p = base_view_at(&heap->dump.view, scan->body_offset + place, size, err);
 	if (!p)
 		return HDB_ETRUNC;

@@ -67,7 +67,7 @@ int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hd
 	struct heap_slice found = { .bits = slice->bits, .room = slice->room };
 	int r = api_check_ix(db, ix, err);
 
-	if (r >= 0) /* what was found is told in any case */
+	if (r >= 0) /* what was found is reported in any case */
 		r = heap_elements(db->heap, ix, slice->from, &found, err);
 	slice->type = (enum hdb_basic_type)found.type;
 	slice->count = (size_t)found.done;

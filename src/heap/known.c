@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places that are remembered; a power of two. Two that fall together only cost time. */
+/* Places that are remembered; a power of two. Collisions only cost time. */
 #define PLACES 8192u
 /* Longest field name that is remembered; longer ones are found each time. */
 #define PLACE_NAME_MAX 32

@@ -226,7 +226,7 @@ int query_check_conditions(const struct query *q, size_t side_count, bool has_su
 
 /* ---- measuring ---- */
 
-/* What a dump lacks has no objects there: that is no error. */
+/* A class or object that a dump lacks has no objects there: that is no error. */
 static int forget(struct hdb_error *err)
 {
 	if (err)

@@ -69,7 +69,7 @@ static void mark_subclasses(struct oql_source *s, uint8_t *marks)
 	}
 }
 
-/* To MAT an unknown class has no objects; where it is all that is asked for, it is a mistake. */
+/* To MAT an unknown class has no objects; in a statement about nothing else it is a mistake. */
 static int refuse_class(struct oql_source *s)
 {
 	const struct oql_expr place = { .at = s->select->from.at };
@@ -87,7 +87,7 @@ static int mark_named(struct oql_source *s, uint8_t *marks)
 
 	/* names end with a zero in the arena */
 	if (s->select->is_alone && hdb_class_named(db, name.data, 0) == HDB_NONE) {
-		/* a name that cannot be read is no class that is not there */
+		/* a name that cannot be read is an error, not a missing class */
 		TRY(hdb_failed(db, s->ev->err));
 		return refuse_class(s);
 	}

@@ -17,7 +17,7 @@
 #define MATCH_STEPS 2000000
 #define MATCH_MEMORY_KIB 65536
 #define PATTERN_SIZE_MAX 65536
-/* Compiled patterns that are kept; a pattern that rows bring along takes the oldest's place. */
+/* Compiled patterns that are kept; further ones replace the oldest. */
 #define PATTERNS_MAX 64
 
 struct oql_pattern {
