@@ -131,12 +131,16 @@ void query_cut(struct query *q, const struct analysis_cut *cut, const char *form
 	if (cut && is_nothing(cut->rows) && is_nothing(cut->objects) && is_nothing(cut->bytes))
 		return;
 	va_start(args, format);
-	size = vasprintf(&text, format, args);
+	size = vsnprintf(NULL, 0, format, args);
 	va_end(args);
-	if (size < 0) {
+	text = size < 0 ? NULL : malloc((size_t)size + 1);
+	if (!text) {
 		query_fail(q, hdb_fail_memory(&why, "a fact", strlen(format)), &why);
 		return;
 	}
+	va_start(args, format);
+	(void)vsnprintf(text, (size_t)size + 1, format, args);
+	va_end(args);
 	if (!cut)
 		cut = &unknown;
 	if (!q->is_cut)

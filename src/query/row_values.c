@@ -340,13 +340,14 @@ void query_format(struct query *q, size_t column, const char *format, ...)
 		query_set_text_n(q, column, small, (size_t)size);
 		return;
 	}
-	va_start(args, format);
-	size = vasprintf(&large, format, args);
-	va_end(args);
-	if (size < 0) {
-		fail_memory(q, "a text", sizeof(small));
+	large = malloc((size_t)size + 1);
+	if (!large) {
+		fail_memory(q, "a text", (uint64_t)size);
 		return;
 	}
+	va_start(args, format);
+	(void)vsnprintf(large, (size_t)size + 1, format, args);
+	va_end(args);
 	query_set_text_n(q, column, large, (size_t)size);
 	free(large);
 }
