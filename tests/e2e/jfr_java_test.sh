@@ -8,7 +8,7 @@ command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 here=$HDB_ROOT/tests
 tried=0
 for home in /usr/lib/jvm/*; do
-	[ -x "$home/bin/jfr" ] && [ -x "$home/bin/javac" ] && [ ! -L "$home" ] || continue
+	if [ ! -x "$home/bin/jfr" ] || [ ! -x "$home/bin/javac" ] || [ -L "$home" ]; then continue; fi
 	version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release")
 	[ "$version" -ge 17 ] || continue
 	tried=$((tried + 1))
