@@ -5,16 +5,14 @@
 #include "analysis/reference_list.h"
 
 #include "base/bits.h"
-#include "base/bytes.h"
 #include "base/search.h"
 #include "derive/build.h"
+#include "heap/values/values.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_FIELD UINT32_MAX
-#define FIELD_NAME_MAX 32
 /* Nodes between two looks at the cancel flag. */
 #define STEP_NODES 65536
 
@@ -41,59 +39,14 @@ static uint32_t strength_of(struct heap *heap, uint32_t class_no)
 	return class->strength;
 }
 
-/* Where the field `referent` is in the field values of a class's instances. */
-static int find_referent(struct heap *heap, uint32_t class_no, uint32_t *out, struct hdb_error *err)
-{
-	uint64_t at = 0;
-	uint32_t no = class_no;
-
-	assert(class_no < heap->class_count);
-	*out = NO_FIELD;
-	/* A damaged database may have a cycle, hence the count. */
-	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
-		const struct store_class *class = heap_class(heap, no);
-		const bool is_reference =
-			strcmp(heap_class_name(heap, no), "java.lang.ref.Reference") == 0;
-
-		for (uint32_t f = 0; f < class->field_count && at < UINT32_MAX; f++) {
-			struct store_field field;
-			char name[FIELD_NAME_MAX];
-
-			TRY_ERRORS(heap_field(heap, class->first_field + f, &field, err));
-			if (is_reference)
-				TRY_ERRORS(
-					heap_text(heap, field.name_text, name, sizeof(name), err));
-			if (is_reference && field.type == HPROF_OBJECT &&
-			    strcmp(name, "referent") == 0) {
-				*out = (uint32_t)at;
-				return HDB_OK;
-			}
-			at += hprof_type_size(field.type, heap->id_size);
-		}
-		no = class->super_no;
-	}
-	return HDB_OK;
-}
-
-static int read_referent(struct heap *heap, uint64_t offset, uint32_t at, uint32_t *referent,
+static int read_referent(struct heap *heap, uint32_t ix, uint32_t class_no, uint32_t *referent,
 			 struct hdb_error *err)
 {
-	struct hprof_sub sub;
-	const uint8_t *p;
 	uint64_t id;
-	int r;
+	int r = heap_referent_id(heap, ix, class_no, &id, err);
 
-	*referent = HEAP_NONE;
-	if (!offset || at == NO_FIELD)
-		return HDB_OK;
-	TRY_ERRORS(hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, &sub, err));
-	if (sub.tag != HPROF_INSTANCE_DUMP || (uint64_t)at + heap->id_size > sub.body_size)
-		return HDB_OK; /* a short instance, which the import has reported */
-	p = base_view_at(&heap->dump.view, sub.body_offset + at, heap->id_size, err);
-	if (!p)
-		return HDB_ETRUNC;
-	id = be_id(p, heap->id_size);
-	r = id ? heap_find(heap, id, referent, err) : HDB_NOTFOUND;
+	if (r == HDB_OK)
+		r = heap_find(heap, id, referent, err);
 	if (r == HDB_NOTFOUND)
 		*referent = HEAP_NONE;
 	return r < 0 ? r : HDB_OK;
@@ -103,9 +56,7 @@ struct listing {
 	const struct session *session;
 	struct analysis_reference_list *list;
 	struct heap_block *block;
-	uint64_t *offsets;
-	uint32_t *referent_at; /* by class; NO_FIELD: none */
-	uint32_t *strength;    /* by class */
+	uint32_t *strength; /* by class */
 };
 
 /* One pass: counts them if `refs` is NULL, else lists them. */
@@ -116,8 +67,6 @@ static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_e
 
 	base_stage(l->session->work, "finding references", heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		bool has_offsets = false;
-
 		TRY_ERRORS(heap_read_block(heap, b, l->block, err));
 		for (uint32_t i = 0; i < l->block->count; i++) {
 			const uint32_t no = l->block->class_no[i];
@@ -129,14 +78,10 @@ static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_e
 			if (!refs)
 				continue;
 			ref = &refs[count - 1];
-			if (!has_offsets)
-				TRY_ERRORS(heap_read_offsets(heap, b, l->offsets, err));
-			has_offsets = true;
 			ref->ix = l->block->first_ix + i;
 			ref->class_no = no;
 			ref->strength = l->strength[no];
-			TRY(read_referent(heap, l->offsets[i], l->referent_at[no], &ref->referent,
-					  err));
+			TRY(read_referent(heap, ref->ix, no, &ref->referent, err));
 		}
 		TRY_ERRORS(base_step(l->session->work, l->block->first_ix, err));
 	}
@@ -147,8 +92,6 @@ static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_e
 static void release_listing(struct listing *l)
 {
 	free(l->block);
-	free(l->offsets);
-	free(l->referent_at);
 	free(l->strength);
 }
 
@@ -164,14 +107,9 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 	TRY_ERRORS(heap_open_dump(heap, err));
 	TRY_ERRORS(heap_load_classes(heap, err));
 	TRY(BASE_ALLOC(l.block, 1, "references", err));
-	TRY(BASE_ALLOC(l.offsets, STORE_BLOCK_OBJECTS, "references", err));
-	TRY(BASE_ALLOC(l.referent_at, (size_t)heap->class_count + 1, "references", err));
 	TRY(BASE_ALLOC(l.strength, (size_t)heap->class_count + 1, "references", err));
-	for (uint32_t no = 0; no < heap->class_count; no++) {
+	for (uint32_t no = 0; no < heap->class_count; no++)
 		l.strength[no] = strength_of(heap, no);
-		if (l.strength[no])
-			TRY(find_referent(heap, no, &l.referent_at[no], err));
-	}
 	TRY(pass(&l, NULL, err));
 	TRY(base_big_alloc(session->work, &out->refs,
 			   (out->count + 1) * sizeof(struct analysis_reference), "references",

@@ -185,15 +185,21 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 	return HDB_OK;
 }
 
-/* java.lang.ref.Reference above a class, with the field `referent` in every JDK and on Android. */
-static uint32_t reference_above(struct heap *heap, uint32_t no)
+int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,
+		     struct hdb_error *err)
 {
+	struct heap_as reference = { ix, class_no };
+	struct heap_value value;
 	uint32_t steps = 0;
 
-	while (no != STORE_NONE &&
-	       strcmp(heap_class_name(heap, no), "java.lang.ref.Reference") != 0)
-		no = steps++ <= heap->class_count ? heap_class(heap, no)->super_no : STORE_NONE;
-	return no;
+	while (reference.class_no != STORE_NONE && steps++ <= heap->class_count &&
+	       strcmp(heap_class_name(heap, reference.class_no), "java.lang.ref.Reference") != 0)
+		reference.class_no = heap_class(heap, reference.class_no)->super_no;
+	if (reference.class_no == STORE_NONE)
+		return HDB_NOTFOUND;
+	TRY(heap_path_value_as(heap, reference, "referent", &value, err));
+	*id = value.type == HPROF_OBJECT ? value.bits : 0;
+	return *id ? HDB_OK : HDB_NOTFOUND;
 }
 
 /* A reference object's only reference to its referent has the strength of its class. */
@@ -202,9 +208,7 @@ int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *streng
 {
 	struct heap_fields fields;
 	struct heap_object object;
-	struct heap_as reference = { .ix = from };
-	struct heap_value referent;
-	uint64_t to_id;
+	uint64_t referent_id, to_id;
 	unsigned holders = 0; /* fields that refer to `to` */
 	int r = heap_object(heap, from, &object, err);
 
@@ -213,13 +217,10 @@ int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *streng
 	    !heap_class(heap, object.class_no)->strength ||
 	    heap_class(heap, object.class_no)->ix == to)
 		return r;
-	reference.class_no = reference_above(heap, object.class_no);
-	if (reference.class_no == STORE_NONE)
-		return HDB_OK;
 	/* Not by a field at all: a local of a thread that is a reference object, and the like. */
-	TRY_FOUND(heap_path_value_as(heap, reference, "referent", &referent, err));
+	TRY_FOUND(heap_referent_id(heap, from, object.class_no, &referent_id, err));
 	TRY_ERRORS(heap_id(heap, to, &to_id, err));
-	if (referent.type != HPROF_OBJECT || referent.bits != to_id)
+	if (referent_id != to_id)
 		return HDB_OK;
 	TRY_ERRORS(heap_fields_begin(heap, from, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK)

@@ -83,6 +83,13 @@ static inline int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t 
 bool heap_is_string(struct heap *heap, uint32_t ix);
 
 /*
+ * The identifier of what an instance of class_no refers to by the field `referent` that
+ * java.lang.ref.Reference has in every JDK and on Android. HDB_NOTFOUND: none, or null.
+ */
+int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,
+		     struct hdb_error *err);
+
+/*
  * Strength of a reference (enum store_strength): STORE_STRONG unless `from` is a reference object
  * of such a class whose only reference to `to` is its referent.
  */
