@@ -181,16 +181,6 @@ int process_folder(const struct process *p, const char *path)
 	return fd;
 }
 
-int process_working_folder(const struct process *p)
-{
-	return openat(p->proc_fd, "cwd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-long process_command_line(const struct process *p, char *buf, size_t size)
-{
-	return capture_read_file(p->proc_fd, "cmdline", buf, size);
-}
-
 void process_parse_cgroup(const char *text, char *buf, size_t size)
 {
 	size_t run = 0;

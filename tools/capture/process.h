@@ -44,12 +44,6 @@ int process_has_hotspot(const struct process *process);
  */
 int process_folder(const struct process *process, const char *path);
 
-/* Its working folder, for making files in: a descriptor, owned, or -1. */
-int process_working_folder(const struct process *process);
-
-/* Its command line, words with zeros between: bytes read, or -1. */
-long process_command_line(const struct process *process, char *buf, size_t size);
-
 /* "0123456789ab" of its container, "another namespace", or "". */
 void process_container(const struct process *process, char *buf, size_t size);
 

@@ -107,7 +107,7 @@ static int open_folders(struct vm_capture *c, struct hdb_error *err)
 				 "%s: a folder is named by its whole path, without blanks, quotes "
 				 "and percent signs",
 				 place);
-	c->cwd_fd = process_working_folder(&c->process);
+	c->cwd_fd = openat(c->process.proc_fd, "cwd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	c->tmp_fd = process_folder(&c->process, "/tmp");
 	if (c->tmp_fd < 0)
 		return door_fail(err, HDB_EIO, "/tmp of process %d: %s", c->process.pid,

@@ -132,7 +132,7 @@ void capture_main_class(const struct process *p, const char *command, char *buf,
 	/* The VM's own text has no options of the VM; a file name with blanks is cut there. */
 	snprintf(buf, size, "%.*s", (int)strcspn(command, " "), command);
 	words = buf[0] ? NULL : malloc(COMMAND_LINE_SIZE);
-	n = words ? process_command_line(p, words, COMMAND_LINE_SIZE) : 0;
+	n = words ? capture_read_file(p->proc_fd, "cmdline", words, COMMAND_LINE_SIZE) : 0;
 	if (n > 0) {
 		const char *name = main_of(words, (size_t)n);
 

@@ -277,14 +277,13 @@ static int put_table(struct answer *answer, const struct render_style *style, st
 				    .column_count = sizeof(columns) / sizeof(columns[0]) };
 	int rc = collect(answer, &all, out);
 
-	if (rc != HDB_OK)
-		goto out;
-	count_names(&all);
-	rc = prose_groups_table(answer, &all, style, out);
+	if (rc == HDB_OK) {
+		count_names(&all);
+		rc = prose_groups_table(answer, &all, style, out);
+	}
 	if (rc == HDB_OK && answer->row_count > 0)
 		output_string(out, "Stacks with local variables: heapdb threads NAME, "
 				   "heapdb threads '*PART*',\n  or heapdb threads --stacks\n");
-out:
 	prose_groups_release(&all, out);
 	return rc;
 }

@@ -828,22 +828,21 @@ int render_table(struct answer *answer, const struct render_style *style, struct
 		.line_end = "\n",
 		.columns = answer_column_count(answer),
 	};
-	int rc;
+	int rc = HDB_OK;
 
 	facts_above(answer, style, out);
 	if (t.columns == 0)
 		return HDB_OK;
 	t.column = calloc(t.columns, sizeof(t.column[0]));
 	t.cells = calloc(t.columns * BATCH_ROWS, sizeof(t.cells[0]));
-	if (!t.column || !t.cells) {
+	if (!t.column || !t.cells)
 		rc = door_fail(answer->err, HDB_ENOMEM, "no memory for a table");
-		goto out;
+	if (rc == HDB_OK) {
+		init_columns(&t);
+		rc = put_rows(&t);
 	}
-	init_columns(&t);
-	if ((rc = put_rows(&t)) != HDB_OK)
-		goto out;
-	rc = put_footer(&t);
-out:
+	if (rc == HDB_OK)
+		rc = put_footer(&t);
 	free(t.column);
 	free(t.cells);
 	output_release(out, &t.shortened);

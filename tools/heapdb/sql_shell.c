@@ -50,11 +50,9 @@ static int run_one(struct cli *cli, struct heapsql *sql, const char **text)
 
 	if (cli->opt.timeout)
 		progress_time_limit(cli->opt.timeout);
-	if ((rc = heapsql_prepare(sql, *text, text, &rows, &cli->err)) != HDB_OK)
-		goto out;
-	if (rows)
+	rc = heapsql_prepare(sql, *text, text, &rows, &cli->err);
+	if (rc == HDB_OK && rows)
 		rc = print(cli, rows);
-out:
 	heapsql_rows_close(rows);
 	if (cli->opt.timeout)
 		progress_time_limit(0);

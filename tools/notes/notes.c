@@ -3,6 +3,7 @@
  */
 #include "notes/notes.h"
 
+#include "base/scope.h"
 #include "common/fail.h"
 
 #include <stdlib.h>
@@ -35,10 +36,9 @@ static int path_of(const char *db_path, const char *ending, char *path, struct h
 /* The file's text, with a zero behind it; *data is owned, also after a failure. No file: NULL. */
 static int read_text(const char *path, char **data, size_t *size, struct hdb_error *err)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	BASE_CLOSED const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	ssize_t n = 1;
-	int r = HDB_OK;
 
 	*data = NULL;
 	*size = 0;
@@ -46,21 +46,21 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 		return errno == ENOENT ? HDB_OK :
 					 door_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		r = door_fail(err, HDB_EFORMAT, "%s is no file of notes", path);
-	else if ((uint64_t)st.st_size > NOTES_FILE_MAX)
-		r = door_fail(err, HDB_ELIMIT, "%s is larger than %zu bytes", path, NOTES_FILE_MAX);
-	else if (!(*data = malloc((size_t)st.st_size + 1)))
-		r = door_fail(err, HDB_ENOMEM, "no memory for notes");
-	while (r == HDB_OK && n > 0 && *size < (size_t)st.st_size) {
+		return door_fail(err, HDB_EFORMAT, "%s is no file of notes", path);
+	if ((uint64_t)st.st_size > NOTES_FILE_MAX)
+		return door_fail(err, HDB_ELIMIT, "%s is larger than %zu bytes", path,
+				 NOTES_FILE_MAX);
+	*data = malloc((size_t)st.st_size + 1);
+	if (!*data)
+		return door_fail(err, HDB_ENOMEM, "no memory for notes");
+	while (n > 0 && *size < (size_t)st.st_size) {
 		n = read(fd, *data + *size, (size_t)st.st_size - *size);
 		if (n < 0)
-			r = door_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
-		*size += n > 0 ? (size_t)n : 0;
+			return door_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
+		*size += (size_t)n;
 	}
-	close(fd);
-	if (r == HDB_OK)
-		(*data)[*size] = '\0';
-	return r;
+	(*data)[*size] = '\0';
+	return HDB_OK;
 }
 
 static bool is_text(const json_t *value, size_t most)
