@@ -64,12 +64,10 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 		  "the texts of strings among them, are zeros: the VM left their content out" },
 	};
 	char text[4096];
-	int r;
 
 	heap_meta_text(q->heap, "dump.path", text, sizeof(text));
-	r = info_text(info, "path", "where the dump was at import", text, err);
+	TRY(info_text(info, "path", "where the dump was at import", text, err));
 	heap_meta_text(q->heap, "dump.version", text, sizeof(text));
-	TRY(r);
 	TRY(info_text(info, "version", "of the HPROF format", text, err));
 	TRY(info_text(info, "runtime", "what wrote it", q->heap->is_android ? "Android" : "Java",
 		      err));
@@ -89,27 +87,25 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	if (heap_meta_number(q->heap, "zeroed.texts", 0))
 		TRY(info_meta(q, info, zeroed, 1, err));
 	if (heap_meta_number(q->heap, "control.flags", UINT64_MAX) != UINT64_MAX)
-		r = info_meta(q, info, control, sizeof(control) / sizeof(control[0]), err);
-	return r;
+		TRY(info_meta(q, info, control, sizeof(control) / sizeof(control[0]), err));
+	return HDB_OK;
 }
 
 static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	BASE_FREED struct analysis_vm_fact *facts = NULL;
 	size_t count;
-	int r = analysis_vm_facts(&q->session, &facts, &count, err);
 
-	TRY(r);
+	TRY(analysis_vm_facts(&q->session, &facts, &count, err));
 	for (size_t i = 0; i < count; i++) {
 		const struct analysis_vm_fact *fact = &facts[i];
 
 		if (fact->number)
-			r = info_number(info, fact->key, fact->help, fact->number, err);
+			TRY(info_number(info, fact->key, fact->help, fact->number, err));
 		else if (fact->value[0])
-			r = info_text(info, fact->key, fact->help, fact->value, err);
-		TRY(r);
+			TRY(info_text(info, fact->key, fact->help, fact->value, err));
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int add_database(struct query *q, struct info_rows *info, struct hdb_error *err)

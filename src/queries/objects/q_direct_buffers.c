@@ -128,10 +128,9 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 	struct buffer buffer = { .ix = ix, .kind = DIRECT };
 	bool is_view, is_mapped, is_owner;
 	int64_t capacity = 0;
-	int r = heap_path_number(q->heap, ix, "capacity", &capacity, err);
 
-	if (r < 0 || (r = has(q, ix, "att|viewedBuffer", &is_view, err)) < 0)
-		return r;
+	TRY_ERRORS(heap_path_number(q->heap, ix, "capacity", &capacity, err));
+	TRY_ERRORS(has(q, ix, "att|viewedBuffer", &is_view, err));
 	/* A buffer over a segment has no memory of its own either. */
 	if (!is_view)
 		TRY_ERRORS(has(q, ix, "segment", &is_view, err));

@@ -125,9 +125,9 @@ static int open_one(struct query *q, struct contents *s, struct hdb_error *err)
 	r = heap_collection_open(q->heap, ix, &s->collection, err);
 	if (r == HDB_NOTFOUND)
 		return fail_unknown(q, ix, err);
-	if (r < 0 || (r = heap_entries_begin(q->heap, &s->collection, &s->entries, err)) < 0 ||
-	    (r = set_facts(q, s, err)) < 0)
-		return r;
+	TRY_ERRORS(r);
+	TRY_ERRORS(heap_entries_begin(q->heap, &s->collection, &s->entries, err));
+	TRY_ERRORS(set_facts(q, s, err));
 	s->is_open = true;
 	query_choose(q, COLUMNS_OF_ONE);
 	return HDB_OK;
@@ -267,14 +267,15 @@ static int step(struct query *q, const char **end, struct hdb_error *err)
 
 	*end = NULL;
 	for (;;) {
-		if (!s->is_open && (r = open_next(q, err)) != HDB_OK)
-			return r;
+		if (!s->is_open)
+			TRY(open_next(q, err));
 		do
 			r = heap_entries_next(e, err);
 		while (r == HDB_OK && e->no < s->from);
 		if (r == HDB_OK) {
-			if ((r = is_shown(q, &e->value, &shown, err)) != HDB_OK || shown)
-				return r;
+			TRY(is_shown(q, &e->value, &shown, err));
+			if (shown)
+				return HDB_OK;
 			continue;
 		}
 		if (r != HDB_END)
@@ -338,11 +339,11 @@ static int next_entries(struct query *q, struct hdb_error *err)
 	const char *end;
 	bool wanted = false;
 	char text[200];
-	int r;
 
 	while (!wanted) {
-		if ((r = step(q, &end, err)) != HDB_OK || q->is_counting)
-			return r;
+		TRY(step(q, &end, err));
+		if (q->is_counting)
+			return HDB_OK;
 		query_reset(q);
 		if (s->is_class)
 			query_set_id(q, OWNER, s->collection.ix);
@@ -353,9 +354,9 @@ static int next_entries(struct query *q, struct hdb_error *err)
 			return HDB_OK;
 		}
 		query_set(q, NO, e->no);
-		if ((r = set_ids(q, err)) < 0 || (r = set_columns(q, true, err)) < 0 ||
-		    (r = query_test(q, &wanted, err)) < 0)
-			return r;
+		TRY_ERRORS(set_ids(q, err));
+		TRY_ERRORS(set_columns(q, true, err));
+		TRY_ERRORS(query_test(q, &wanted, err));
 	}
 	return set_columns(q, false, err);
 }

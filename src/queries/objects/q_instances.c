@@ -175,7 +175,6 @@ static int declaring_class(struct query *q, const struct instances *s, const cha
 			   uint32_t *out, struct hdb_error *err)
 {
 	uint32_t class_no = s->members.class_no;
-	int r;
 
 	*out = HEAP_NONE;
 	for (uint32_t steps = 0; class_no != HEAP_NONE && steps <= q->heap->class_count; steps++) {
@@ -185,9 +184,8 @@ static int declaring_class(struct query *q, const struct instances *s, const cha
 			struct store_field field;
 			char text[PATH_SIZE] = "";
 
-			if ((r = heap_field(q->heap, class->first_field + f, &field, err)) < 0 ||
-			    (r = heap_text(q->heap, field.name_text, text, sizeof(text), err)) < 0)
-				return r;
+			TRY_ERRORS(heap_field(q->heap, class->first_field + f, &field, err));
+			TRY_ERRORS(heap_text(q->heap, field.name_text, text, sizeof(text), err));
 			if (strcmp(text, name) == 0) {
 				*out = class_no;
 				return HDB_OK;
@@ -363,7 +361,6 @@ static int next_instances(struct query *q, struct hdb_error *err)
 	struct instances *s = q->state;
 	bool reachable = false, wanted = false;
 	uint32_t ix;
-	int r;
 
 	while (!wanted) {
 		TRY(analysis_member_list_next(&q->session, &s->members, &s->list, &ix, err));
@@ -374,9 +371,8 @@ static int next_instances(struct query *q, struct hdb_error *err)
 			return HDB_OK;
 		query_reset(q);
 		query_set(q, REACHABLE, reachable);
-		if ((r = set_columns(q, ix, true, err)) < 0 ||
-		    (r = query_test(q, &wanted, err)) < 0)
-			return r;
+		TRY_ERRORS(set_columns(q, ix, true, err));
+		TRY_ERRORS(query_test(q, &wanted, err));
 	}
 	return set_columns(q, ix, false, err);
 }

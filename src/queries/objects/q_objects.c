@@ -338,7 +338,6 @@ static int next_objects(struct query *q, struct hdb_error *err)
 	struct objects *o = q->state;
 	const struct heap_block *block = o->block;
 	uint32_t i;
-	int r = HDB_OK;
 
 	do {
 		while (o->at == o->count) {
@@ -358,7 +357,7 @@ static int next_objects(struct query *q, struct hdb_error *err)
 	if (o->shows[RETAINED])
 		query_set(q, RETAINED, o->retained[i]);
 	if (o->shows[DOMINATOR])
-		r = set_dominator(q, o, i, err);
+		TRY(set_dominator(q, o, i, err));
 	if (block->kind[i] == STORE_OBJECT_ARRAY || block->kind[i] == STORE_PRIMITIVE_ARRAY)
 		query_set(q, LENGTH, block->length[i]);
 	if (o->tells_reachable)
@@ -367,10 +366,7 @@ static int next_objects(struct query *q, struct hdb_error *err)
 		set_offset(q, o, i);
 	if (o->shows[NATIVE])
 		query_set(q, NATIVE, o->native[i]);
-	TRY(r);
-	if (o->shows[HEAP])
-		r = set_heap(q, o, block->first_ix + i, err);
-	return r;
+	return o->shows[HEAP] ? set_heap(q, o, block->first_ix + i, err) : HDB_OK;
 }
 
 /* ---- columns ---- */

@@ -312,16 +312,14 @@ static int set_size(struct sizing *z, uint32_t ix, uint32_t rank, struct hdb_err
 	struct heap *heap = s->graph->session->heap;
 	const uint32_t i = ix % STORE_BLOCK_OBJECTS;
 	uint64_t bytes, number;
-	int r = HDB_OK;
 
-	if (rank % GRAPH_NUMBERS_STEP == 0 &&
-	    (r = read_numbers(s, rank, z->numbers, err)) != HDB_OK)
-		return r;
+	if (rank % GRAPH_NUMBERS_STEP == 0)
+		TRY(read_numbers(s, rank, z->numbers, err));
 	if (!rank || i + z->block->first_ix != ix)
-		r = heap_read_block(heap, ix / STORE_BLOCK_OBJECTS, z->block, err);
+		TRY(heap_read_block(heap, ix / STORE_BLOCK_OBJECTS, z->block, err));
 	number = z->numbers[rank % GRAPH_NUMBERS_STEP];
-	if (r != HDB_OK || !number)
-		return r;
+	if (!number)
+		return HDB_OK;
 
 	const struct heap_object object = {
 		.ix = ix,

@@ -100,7 +100,6 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 	const char *pattern = q->target_count ? q->targets[0] : NULL;
 	BASE_FREED struct holder_group *groups = NULL;
 	size_t kept = 0;
-	int r = HDB_OK;
 
 	TRY(BASE_ALLOC(groups, (size_t)q->heap->class_count + 1, "classes", err));
 	for (size_t i = 0; i < u->tops.count; i++) {
@@ -128,8 +127,8 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 			TRY(base_vec_push(&u->by_class, &groups[no], sizeof(*groups), err));
 	base_vec_sort(&u->by_class, sizeof(*groups), compare_groups);
 	if (pattern && !kept)
-		r = hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
-	return r;
+		return hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
+	return HDB_OK;
 }
 
 static int open_holders(struct query *q, struct unreachable *u, struct hdb_error *err)
