@@ -171,12 +171,12 @@ static int make_trigger(const struct attach *a, const char *name, int *folder,
 /* Waits until the VM listens, with the trigger file in place. */
 static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
 {
-	const uint64_t start = capture_now_ms(), timeout = capture_timeout_ms(a->options);
+	const uint64_t start = clock_ms(), timeout = capture_timeout_ms(a->options);
 	unsigned signals = 0;
 	int rc = NOT_YET;
 
 	while (rc == NOT_YET) {
-		const uint64_t spent = capture_now_ms() - start;
+		const uint64_t spent = clock_ms() - start;
 
 		/* A VM that is starting may have missed the first. */
 		if (signals == 0 || (signals == 1 && spent > timeout / 2)) {
@@ -225,7 +225,7 @@ static int wait_for(struct attach *a, int fd, short events, uint64_t end_ms, str
 			return door_fail(err, HDB_EIO, "poll: %s", strerror(errno));
 		if (capture_is_cancelled(a->options))
 			return capture_interrupted(err);
-		if (capture_now_ms() > end_ms)
+		if (clock_ms() > end_ms)
 			return attach_is_silent(a, err);
 	}
 }
@@ -233,7 +233,7 @@ static int wait_for(struct attach *a, int fd, short events, uint64_t end_ms, str
 /* Writes all of a request, which the socket has room for unless the VM hangs. */
 static int write_all(struct attach *a, int fd, const char *data, size_t size, struct hdb_error *err)
 {
-	const uint64_t end = capture_now_ms() + capture_timeout_ms(a->options);
+	const uint64_t end = clock_ms() + capture_timeout_ms(a->options);
 
 	while (size > 0) {
 		const ssize_t n = send(fd, data, size, MSG_NOSIGNAL);
@@ -306,10 +306,10 @@ static int read_some(struct attach *a, struct reading *reading, struct reply *re
 			reply->size += (size_t)n;
 		if (capture_is_cancelled(a->options))
 			return capture_interrupted(err);
-		if (capture_now_ms() > reading->end_ms) {
+		if (clock_ms() > reading->end_ms) {
 			TRY(reading->is_patient ? attach_check_life(a, err) :
 						  attach_is_silent(a, err));
-			reading->end_ms = capture_now_ms() + capture_timeout_ms(a->options);
+			reading->end_ms = clock_ms() + capture_timeout_ms(a->options);
 		}
 	}
 	return HDB_OK;
@@ -321,7 +321,7 @@ static int begin_reply(struct attach *a, struct reading *reading, struct reply *
 {
 	int rc;
 
-	reading->end_ms = capture_now_ms() + capture_timeout_ms(a->options);
+	reading->end_ms = clock_ms() + capture_timeout_ms(a->options);
 	if ((rc = read_some(a, reading, reply, err)) < 0)
 		return rc;
 	if (reply->size == 0)

@@ -91,7 +91,7 @@ void child_kill(pid_t pid)
 static int read_output(int fd, const struct capture_options *options, uint64_t timeout_ms,
 		       struct child_output *out, struct hdb_error *err)
 {
-	const uint64_t start = capture_now_ms();
+	const uint64_t start = clock_ms();
 	char dropped[4096] = { 0 };
 
 	for (;;) {
@@ -108,7 +108,7 @@ static int read_output(int fd, const struct capture_options *options, uint64_t t
 		}
 		if (options && capture_is_cancelled(options))
 			return capture_interrupted(err);
-		if (timeout_ms && capture_now_ms() - start > timeout_ms)
+		if (timeout_ms && clock_ms() - start > timeout_ms)
 			return door_fail(err, HDB_EIO, "no answer within %llu s",
 					 (unsigned long long)timeout_ms / 1000);
 	}

@@ -9,16 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
-
-uint64_t capture_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 uint64_t capture_timeout_ms(const struct capture_options *options)
 {
@@ -80,6 +71,6 @@ void capture_random_name(const char *prefix, char *out, size_t size)
 	uint64_t number;
 
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
-		number = capture_now_ms() << 20 ^ (uint64_t)getpid();
+		number = clock_ms() << 20 ^ (uint64_t)getpid();
 	snprintf(out, size, "%s%016" PRIx64, prefix, number);
 }

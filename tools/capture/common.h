@@ -6,6 +6,7 @@
 #define CAPTURE_COMMON_H
 
 #include "capture/capture.h"
+#include "common/clock.h"
 #include "common/fail.h"
 
 #include <stddef.h>
@@ -13,9 +14,6 @@
 
 /* How often what blocks looks whether it should stop, in milliseconds. */
 #define CAPTURE_TICK_MS 100
-
-/* Milliseconds since some fixed moment. */
-uint64_t capture_now_ms(void);
 
 /* The seconds of the options, in milliseconds. */
 uint64_t capture_timeout_ms(const struct capture_options *options);

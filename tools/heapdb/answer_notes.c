@@ -118,10 +118,9 @@ void notes_in_json(const struct answer *answer, struct output *out)
 	if (!answer->notes || !answer->rows)
 		return;
 	while ((note = next_met(answer, &at)) != NULL) {
-		output_string(out, count++ ? ",\n{\"target\":" : ",\"notes\":[\n{\"target\":");
-		render_json_string(out, note->target);
-		output_string(out, ",\"note\":");
-		render_json_string(out, note->text);
+		render_json_field(out, count++ ? ",\n{\"target\":" : ",\"notes\":[\n{\"target\":",
+				  note->target);
+		render_json_field(out, ",\"note\":", note->text);
 		output_char(out, '}');
 	}
 	output_string(out, count ? "]" : "");

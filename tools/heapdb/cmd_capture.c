@@ -3,6 +3,7 @@
  * Android device, into a new heap database.
  */
 #include "capture/capture.h"
+#include "common/clock.h"
 #include "heapdb/capture_ask.h"
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DATABASE_PATH_SIZE 4096
@@ -266,9 +266,8 @@ int cmd_capture(struct cli *cli)
 	char db_path[DATABASE_PATH_SIZE];
 	struct hdb_import_result result = { 0 };
 	struct capture *capture = NULL;
-	struct timespec start_time, end_time;
+	uint64_t began_ns;
 	int pid = 0;
-	int rc;
 
 	TRY(check_use(cli));
 	if (!cli->opt.operand_count && !cli->opt.adb)
@@ -281,14 +280,9 @@ int cmd_capture(struct cli *cli)
 		return capture_ask(cli, pid, &options);
 	}
 	name_database(cli, pid, db_path, sizeof(db_path));
-	rc = check_database(cli, db_path);
-	clock_gettime(CLOCK_MONOTONIC, &start_time);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(check_database(cli, db_path));
+	began_ns = clock_ns();
 	TRY(start(cli, pid, &capture));
 	TRY(import_capture(cli, capture, db_path, &result));
-	clock_gettime(CLOCK_MONOTONIC, &end_time);
-	return cli_tell_import(cli, db_path, &result,
-			       (double)(end_time.tv_sec - start_time.tv_sec) +
-				       (double)(end_time.tv_nsec - start_time.tv_nsec) / 1e9);
+	return cli_tell_import(cli, db_path, &result, (double)(clock_ns() - began_ns) / 1e9);
 }

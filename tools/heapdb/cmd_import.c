@@ -1,6 +1,7 @@
 /*
  * heapdb/cmd_import.c - imports a dump and reports the result.
  */
+#include "common/clock.h"
 #include "heapdb/cli.h"
 #include "heapdb/feed.h"
 #include "heapdb/progress.h"
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Kinds of problems named in the notice; `heapdb info` has all. */
@@ -278,8 +278,7 @@ int cmd_import(struct cli *cli)
 	char default_path[DATABASE_PATH_SIZE];
 	const char *db_path = cli->opt.output;
 	struct hdb_import_result result = { 0 };
-	struct timespec start, end;
-	double seconds;
+	uint64_t began_ns;
 
 	if (cli->opt.operand_count != 1)
 		return door_fail(&cli->err, HDB_EUSAGE, "%s: heapdb import DUMP",
@@ -289,9 +288,7 @@ int cmd_import(struct cli *cli)
 				     &cli->err));
 		db_path = default_path;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	began_ns = clock_ns();
 	TRY(cli_import(cli, cli->opt.operands[0], db_path, &result, false));
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	seconds = (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9;
-	return cli_tell_import(cli, db_path, &result, seconds);
+	return cli_tell_import(cli, db_path, &result, (double)(clock_ns() - began_ns) / 1e9);
 }

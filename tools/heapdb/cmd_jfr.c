@@ -2,6 +2,7 @@
  * heapdb/cmd_jfr.c - recordings of Flight Recorder: their events as rows, samples by class, thread
  * or call stack, and the samples of an answer's classes.
  */
+#include "base/scope.h"
 #include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
 #include "jfr/jfr.h"
@@ -323,28 +324,30 @@ static int add_sample(struct recording *r, const struct jfr_value *event, enum c
 
 static int print_samples(struct recording *r, const struct answer *answer)
 {
-	struct call_tree tree = { 0 };
+	BASE_SCOPED(call_tree_release) struct call_tree tree = { 0 };
 	struct jfr_value event;
 	int rc;
 
 	while ((rc = next_event(r, &event, &r->cli->err)) == HDB_OK)
-		if ((rc = add_sample(r, &event, (enum calls_by)r->cli->opt.by, &tree)) != HDB_OK)
-			goto out;
-	if (rc == HDB_END && (rc = call_tree_sum(&tree, &r->cli->err)) == HDB_OK)
-		rc = print_calls(r->cli, answer, &tree, false);
-out:
-	call_tree_release(&tree);
-	return rc;
+		TRY(add_sample(r, &event, (enum calls_by)r->cli->opt.by, &tree));
+	TRY_ERRORS(rc);
+	TRY(call_tree_sum(&tree, &r->cli->err));
+	return print_calls(r->cli, answer, &tree, false);
 }
 
 /* ---- the command ---- */
 
-static int recording_open(struct recording *r, const char *path)
+/* *out is owned, also after a failure: recording_release. */
+static int recording_open(struct cli *cli, const char *path, struct recording **out)
 {
+	struct recording *r = *out = calloc(1, sizeof(*r));
 	struct jfr_value event;
 	enum jfr_kind kind;
 	int rc;
 
+	if (!r)
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a recording");
+	r->cli = cli;
 	TRY(cli_read_file(r->cli, path, JFR_SIZE_MAX, &r->file));
 	rc = jfr_open(r->file.data, r->file.size, &r->jfr, &r->cli->err);
 	while (rc == HDB_OK && (rc = jfr_next(r->jfr, &kind, &event, &r->cli->err)) == HDB_OK)
@@ -352,8 +355,12 @@ static int recording_open(struct recording *r, const char *path)
 	return cli_name_file(r->cli, path, rc == HDB_END ? HDB_OK : rc);
 }
 
-static void recording_release(struct recording *r)
+static void recording_release(struct recording **recording)
 {
+	struct recording *r = *recording;
+
+	if (!r)
+		return;
 	jfr_close(r->jfr);
 	for (size_t i = 0; i < COLUMNS; i++)
 		bytes_release(&r->texts[i]);
@@ -381,45 +388,42 @@ static int choose_kind(struct recording *r)
 	return HDB_OK;
 }
 
+static int print(struct recording *r)
+{
+	const struct own_fact facts[] = {
+		text_fact("events", "events", kind_names[r->kind]),
+		number_fact("old_objects", "old objects", HDB_TYPE_COUNT,
+			    r->counts[JFR_OLD_OBJECT]),
+		number_fact("allocations", "allocations", HDB_TYPE_COUNT,
+			    r->counts[JFR_ALLOCATION]),
+		number_fact("heap_summaries", "heap summaries", HDB_TYPE_COUNT,
+			    r->counts[JFR_HEAP]),
+		number_fact("cpu_loads", "CPU loads", HDB_TYPE_COUNT, r->counts[JFR_CPU]),
+		number_fact("chunks", "chunks", HDB_TYPE_COUNT, jfr_chunks(r->jfr)),
+	};
+	const struct answer answer = { .name = "jfr",
+				       .facts = facts,
+				       .fact_count = sizeof(facts) / sizeof(facts[0]),
+				       .limit = r->cli->opt.limit };
+
+	jfr_rewind(r->jfr);
+	return options_given(&r->cli->opt, "by") ? print_samples(r, &answer) :
+						   print_events(r, &answer);
+}
+
 int cmd_jfr(struct cli *cli)
 {
 	struct options *opt = &cli->opt;
-	struct recording *r;
-	int rc;
+	BASE_SCOPED(recording_release) struct recording *r = NULL;
 
 	if (opt->operand_count < 1 || opt->operand_count > 2)
 		return door_fail(&cli->err, HDB_EUSAGE,
 				 "expected a recording, and which of its events");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a recording");
-	r->cli = cli;
-	if ((rc = recording_open(r, opt->operands[0])) == HDB_OK &&
-	    (rc = choose_kind(r)) == HDB_OK) {
-		const struct own_fact facts[] = {
-			text_fact("events", "events", kind_names[r->kind]),
-			number_fact("old_objects", "old objects", HDB_TYPE_COUNT,
-				    r->counts[JFR_OLD_OBJECT]),
-			number_fact("allocations", "allocations", HDB_TYPE_COUNT,
-				    r->counts[JFR_ALLOCATION]),
-			number_fact("heap_summaries", "heap summaries", HDB_TYPE_COUNT,
-				    r->counts[JFR_HEAP]),
-			number_fact("cpu_loads", "CPU loads", HDB_TYPE_COUNT, r->counts[JFR_CPU]),
-			number_fact("chunks", "chunks", HDB_TYPE_COUNT, jfr_chunks(r->jfr)),
-		};
-		const struct answer answer = { .name = "jfr",
-					       .facts = facts,
-					       .fact_count = sizeof(facts) / sizeof(facts[0]),
-					       .limit = opt->limit };
-
-		jfr_rewind(r->jfr);
-		rc = options_given(opt, "by") ? print_samples(r, &answer) :
-						print_events(r, &answer);
-	}
-	recording_release(r);
-	return rc;
+	TRY(recording_open(cli, opt->operands[0], &r));
+	TRY(choose_kind(r));
+	return print(r);
 }
 
 /* ---- samples of an answer's classes ---- */
@@ -488,8 +492,7 @@ void sampled_meet(struct sampled *s)
 
 int sampled_open(struct cli *cli, const char *path, struct hdb_rows *rows, struct sampled *out)
 {
-	struct recording *r = calloc(1, sizeof(*r));
-	int rc;
+	BASE_SCOPED(recording_release) struct recording *r = NULL;
 
 	*out = (struct sampled){
 		.rows = rows,
@@ -498,11 +501,6 @@ int sampled_open(struct cli *cli, const char *path, struct hdb_rows *rows, struc
 		.suspect = hdb_rows_find_column(rows, "suspect"),
 		.text = hdb_rows_find_column(rows, "text"),
 	};
-	if (!r)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a recording");
-	r->cli = cli;
-	if ((rc = recording_open(r, path)) == HDB_OK)
-		rc = add_classes(r, &out->tree);
-	recording_release(r);
-	return rc;
+	TRY(recording_open(cli, path, &r));
+	return add_classes(r, &out->tree);
 }

@@ -192,13 +192,11 @@ static int put_answer(struct page *page, const struct question *question)
 	struct answer answer = {
 		.name = question->query, .args = &args, .limit = question->limit, .err = &cli->err
 	};
-	int rc = hdb_query(cli->db, question->query, &args, &answer.rows, &cli->err);
+	BASE_SCOPED(door_rows_close_at) struct hdb_rows *rows = NULL;
 
-	if (rc == HDB_OK)
-		rc = render_json(&answer, json_begin(page));
-	hdb_rows_close(answer.rows);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(hdb_query(cli->db, question->query, &args, &rows, &cli->err));
+	answer.rows = rows;
+	TRY(render_json(&answer, json_begin(page)));
 	output_json(cli->out, question->key, strlen(question->key));
 	output_char(cli->out, ':');
 	return json_end(page, question->query);
@@ -207,13 +205,8 @@ static int put_answer(struct page *page, const struct question *question)
 /* A key and a text that did not come out of an answer. */
 static int put_text(struct page *page, const char *key, const char *text)
 {
-	struct output *json = json_begin(page);
-
 	output_string(page->cli->out, key);
-	if (text)
-		output_json(json, text, strlen(text));
-	else
-		output_string(json, "null");
+	render_json_field(json_begin(page), "", text);
 	return json_end(page, NULL);
 }
 

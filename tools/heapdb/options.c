@@ -203,20 +203,17 @@ bool options_spec_has(const struct hdb_query_spec *spec, const char *name)
 	return false;
 }
 
-static bool has_column(const struct hdb_query_spec *spec, const char *name)
+static bool has_named(const struct hdb_column *columns, size_t count, const char *name)
 {
-	for (size_t i = 0; i < spec->column_count; i++)
-		if (strcmp(spec->columns[i].name, name) == 0)
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(columns[i].name, name) == 0)
 			return true;
 	return false;
 }
 
-static bool has_fact(const struct hdb_query_spec *spec, const char *name)
+static bool has_column(const struct hdb_query_spec *spec, const char *name)
 {
-	for (size_t i = 0; i < spec->fact_count; i++)
-		if (strcmp(spec->facts[i].name, name) == 0)
-			return true;
-	return false;
+	return has_named(spec->columns, spec->column_count, name);
 }
 
 static bool has_bytes(const struct hdb_column *columns, size_t count)
@@ -243,7 +240,7 @@ uint64_t options_groups(const struct command *command, const struct hdb_query_sp
 		groups &= ~(uint64_t)OPTIONS_TABLES_ALL;
 	if (query && query->is_tree)
 		groups &= ~(uint64_t)OPTIONS_WHERE;
-	if (query && !has_fact(query, "rules_tried"))
+	if (query && !has_named(query->facts, query->fact_count, "rules_tried"))
 		groups &= ~(uint64_t)OPTIONS_RULES;
 	if (query && !has_bytes(query->columns, query->column_count) &&
 	    !has_bytes(query->facts, query->fact_count))

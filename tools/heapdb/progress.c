@@ -3,6 +3,7 @@
  */
 #include "heapdb/progress.h"
 
+#include "common/clock.h"
 #include "common/output.h"
 #include "heapdb/pager.h"
 
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Work shorter than this draws nothing: it would only flicker. */
@@ -44,14 +44,6 @@ static struct {
 	unsigned now;      /* the stage at work */
 	uint64_t since_ns; /* when it began */
 } times;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void on_signal(int number)
 {
@@ -106,7 +98,7 @@ void progress_start(bool draw, bool keep_times)
 {
 	catch_signals();
 	line.is_drawing = draw && isatty(STDERR_FILENO) == 1;
-	line.start_ns = now_ns();
+	line.start_ns = clock_ns();
 	times.is_kept = keep_times;
 }
 
@@ -134,7 +126,7 @@ void progress_tell_timings(void)
 	if (!times.is_kept || !times.count)
 		return;
 	assert(times.now < times.count);
-	times.spent_ns[times.now] += now_ns() - times.since_ns;
+	times.spent_ns[times.now] += clock_ns() - times.since_ns;
 	for (unsigned i = 0; i < times.count; i++)
 		fprintf(stderr, "%s\t%.3f\n", times.name[i], (double)times.spent_ns[i] / 1e9);
 	times.count = 0;
@@ -233,7 +225,7 @@ static void draw(uint64_t now, uint64_t done, uint64_t total, const char *unit)
 
 static void report(void *ctx, const char *stage, uint64_t done, uint64_t total, const char *unit)
 {
-	const uint64_t now = now_ns();
+	const uint64_t now = clock_ns();
 
 	(void)ctx;
 	if (times.is_kept)

@@ -3,6 +3,7 @@
  */
 #include "heapdb/prose_groups.h"
 
+#include "common/grow.h"
 #include "heapdb/prose.h"
 
 #include <stdlib.h>
@@ -29,15 +30,8 @@ struct prose_group *prose_groups_find(struct prose_groups *groups, uint64_t key)
 	for (size_t i = 0; i < groups->count; i++)
 		if (groups->items[i].key == key)
 			return &groups->items[i];
-	if (groups->count == groups->room) {
-		const size_t room = groups->room ? 2 * groups->room : 64;
-		struct prose_group *items = realloc(groups->items, room * sizeof(*items));
-
-		if (!items)
-			return NULL;
-		groups->items = items;
-		groups->room = room;
-	}
+	if (groups->count == groups->room && !GROW(groups->items, groups->room))
+		return NULL;
 	groups->items[groups->count] = (struct prose_group){ .key = key };
 	return &groups->items[groups->count++];
 }

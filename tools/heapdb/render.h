@@ -105,6 +105,9 @@ struct own_fact number_fact(const char *name, const char *title, enum hdb_type t
 /* A text as JSON has it, in quotes. */
 void render_json_string(struct output *out, const char *string);
 
+/* What stands before the text, its key and a comma, and the text as JSON; NULL: null. */
+void render_json_field(struct output *out, const char *before, const char *text);
+
 /* {"schema":2,"error":{...}}, or only what ends the object that is open. */
 void render_json_error(struct output *out, bool is_open, const struct hdb_error *err,
 		       int exit_code);

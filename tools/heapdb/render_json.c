@@ -16,6 +16,15 @@ void render_json_string(struct output *out, const char *string)
 	output_json(out, string, strlen(string));
 }
 
+void render_json_field(struct output *out, const char *before, const char *text)
+{
+	output_string(out, before);
+	if (text)
+		render_json_string(out, text);
+	else
+		output_string(out, "null");
+}
+
 static void put_value(struct output *out, const struct hdb_value *value)
 {
 	char buf[OUTPUT_NUMBER_SIZE];
@@ -41,8 +50,7 @@ static void put_value(struct output *out, const struct hdb_value *value)
 static void put_row(struct answer *answer, size_t columns, struct output *out)
 {
 	for (size_t i = 0; i < columns; i++) {
-		output_char(out, i ? ',' : '{');
-		render_json_string(out, answer_column(answer, i)->name);
+		render_json_field(out, i ? "," : "{", answer_column(answer, i)->name);
 		output_char(out, ':');
 		put_value(out, answer_value(answer, i));
 	}
@@ -84,8 +92,7 @@ static void put_options(const struct answer *answer, struct output *out)
 			continue;
 		for (size_t k = i; k < count; k++)
 			times += strcmp(option_name(answer, k), name) == 0;
-		output_string(out, i ? "," : "");
-		render_json_string(out, name);
+		render_json_field(out, i ? "," : "", name);
 		output_string(out, times > 1 ? ":[" : ":");
 		for (size_t k = i, done = 0; k < count; k++) {
 			if (strcmp(option_name(answer, k), name) != 0)
@@ -110,25 +117,18 @@ static void put_arguments(const struct answer *answer, struct output *out)
 
 	output_string(out, ",\"arguments\":{\"targets\":[");
 	for (size_t i = 0; args && i < args->target_count; i++) {
-		output_string(out, i ? "," : "");
-		render_json_string(out, args->targets[i]);
+		render_json_field(out, i ? "," : "", args->targets[i]);
 	}
 	output_string(out, "],\"options\":{");
 	put_options(answer, out);
-	output_string(out, "},\"sort\":");
-	if (args && args->sort)
-		render_json_string(out, args->sort);
-	else
-		output_string(out, "null");
+	render_json_field(out, "},\"sort\":", args ? args->sort : NULL);
 	output_string(out, ",\"limit\":");
 	if (args && args->limit)
 		output_u64(out, args->limit);
 	else
 		output_string(out, "null");
-	if (args && args->filter && args->filter->text) {
-		output_string(out, ",\"where\":");
-		render_json_string(out, args->filter->text);
-	}
+	if (args && args->filter && args->filter->text)
+		render_json_field(out, ",\"where\":", args->filter->text);
 	output_char(out, '}');
 }
 
@@ -140,8 +140,8 @@ static void put_byte_columns(const struct answer *answer, size_t columns, struct
 	for (size_t i = 0; i < columns; i++) {
 		if (answer_column(answer, i)->type != HDB_TYPE_BYTES)
 			continue;
-		output_string(out, count++ ? "," : "],\"in_bytes\":[");
-		render_json_string(out, answer_column(answer, i)->name);
+		render_json_field(out, count++ ? "," : "],\"in_bytes\":[",
+				  answer_column(answer, i)->name);
 	}
 }
 
@@ -149,10 +149,8 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 {
 	output_format(out, "{\"schema\":%d,\"query\":", HDB_SCHEMA);
 	render_json_string(out, answer->name);
-	if (answer->section) {
-		output_string(out, ",\"section\":");
-		render_json_string(out, answer->section);
-	}
+	if (answer->section)
+		render_json_field(out, ",\"section\":", answer->section);
 	if (answer->rows)
 		put_arguments(answer, out);
 	output_string(out, ",\"facts\":{");
@@ -163,11 +161,8 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 		put_value(out, answer_fact_value(answer, i));
 	}
 	output_string(out, "},\"columns\":[");
-	for (size_t i = 0; i < columns; i++) {
-		if (i)
-			output_char(out, ',');
-		render_json_string(out, answer_column(answer, i)->name);
-	}
+	for (size_t i = 0; i < columns; i++)
+		render_json_field(out, i ? "," : "", answer_column(answer, i)->name);
 	if (answer->source)
 		put_byte_columns(answer, columns, out);
 	output_string(out, "],\"rows\":[");
@@ -223,8 +218,7 @@ void render_json_error(struct output *out, bool is_open, const struct hdb_error 
 		output_char(out, ',');
 	else
 		output_format(out, "{\"schema\":%d,", HDB_SCHEMA);
-	output_string(out, "\"error\":{\"code\":");
-	render_json_string(out, hdb_result_name(err->code));
+	render_json_field(out, "\"error\":{\"code\":", hdb_result_name(err->code));
 	output_format(out, ",\"exit\":%d,\"message\":", exit_code);
 	render_json_string(out, err->message);
 	output_string(out, "}}\n");

@@ -13,8 +13,7 @@
 /* "name":{...}, with a comma before it unless it is the first one. */
 static void put_key(struct output *out, const char *name, bool is_first)
 {
-	output_string(out, is_first ? "" : ",");
-	render_json_string(out, name);
+	render_json_field(out, is_first ? "" : ",", name);
 	output_char(out, ':');
 }
 
@@ -91,12 +90,9 @@ static void put_option_value(struct output *out, const struct hdb_option_spec *o
 static void put_option(struct output *out, const struct hdb_option_spec *o, bool is_first)
 {
 	put_key(out, o->name, is_first);
-	output_string(out, "{\"description\":");
-	render_json_string(out, o->help);
-	if (o->default_value) {
-		output_string(out, ",\"default\":");
-		render_json_string(out, o->default_value);
-	}
+	render_json_field(out, "{\"description\":", o->help);
+	if (o->default_value)
+		render_json_field(out, ",\"default\":", o->default_value);
 	if (o->is_repeated) {
 		output_string(out, ",\"anyOf\":[{");
 		put_option_value(out, o);
@@ -174,8 +170,7 @@ static void put_forms(struct output *out, const struct hdb_query_spec *spec,
 static void put_answer(struct output *out, const struct hdb_query_spec *spec)
 {
 	put_key(out, spec->name, false);
-	output_string(out, "{\"type\":\"object\",\"description\":");
-	render_json_string(out, spec->summary);
+	render_json_field(out, "{\"type\":\"object\",\"description\":", spec->summary);
 	output_format(out,
 		      ",\"required\":[\"schema\",\"query\",\"arguments\",\"facts\",\"columns\","
 		      "\"rows\",\"row_count\",\"total_rows\"],\"additionalProperties\":false,"

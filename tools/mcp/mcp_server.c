@@ -10,6 +10,8 @@
  */
 #include "mcp_private.h"
 
+#include "common/clock.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Bytes of a message; no question is longer. */
@@ -244,19 +245,11 @@ static void on_templates(struct server *s, const json_t *message)
 
 /* ---- what is worked at ---- */
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t total,
 			const char *unit)
 {
 	struct server *s = ctx;
-	const int64_t now = now_ms();
+	const int64_t now = (int64_t)clock_ms();
 	char text[256];
 
 	(void)unit;
@@ -437,7 +430,7 @@ static void *work(void *ctx)
 		meta = json_object_get(json_object_get(request->message, "params"), "_meta");
 		s->token = json_object_get(meta, "progressToken");
 		s->progress = 0;
-		s->progress_time = now_ms();
+		s->progress_time = (int64_t)clock_ms();
 		find_method(request->message)->run(s, request->message);
 		s->token = NULL;
 		pthread_mutex_lock(&s->lock);

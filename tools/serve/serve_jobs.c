@@ -4,6 +4,7 @@
 #include "serve/serve_jobs.h"
 
 #include "base/scope.h"
+#include "common/clock.h"
 #include "common/fail.h"
 #include "serve/serve_cache.h"
 #include "serve/serve_pack.h"
@@ -22,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 struct worker {
@@ -51,14 +51,6 @@ struct serve_jobs {
 	size_t worker_count;
 	bool is_android[SERVE_DATABASES_MAX];
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 struct serve_job *serve_job_new(void)
 {
@@ -104,11 +96,6 @@ static void on_notice(void *ctx, const char *text)
 		options->notice(options->ctx, text);
 }
 
-static void close_rows(struct hdb_rows **rows)
-{
-	hdb_rows_close(*rows);
-}
-
 static int answer_query(struct worker *w, struct serve_job *job)
 {
 	struct hdb *before[SERVE_DATABASES_MAX];
@@ -122,7 +109,7 @@ static int answer_query(struct worker *w, struct serve_job *job)
 		.before_count = job->before_count,
 	};
 	const struct serve_sink to = { job->fd, job->format, &job->rows, &w->cancel };
-	BASE_SCOPED(close_rows) struct hdb_rows *rows = NULL;
+	BASE_SCOPED(door_rows_close_at) struct hdb_rows *rows = NULL;
 
 	for (size_t i = 0; i < job->before_count; i++)
 		before[i] = w->databases[job->before[i]];
@@ -185,7 +172,7 @@ static void keep_answer(struct worker *w, const struct serve_job *job, const cha
 {
 	const off_t size = lseek(job->fd, 0, SEEK_END);
 
-	if (now_ms() - w->began_ms < SERVE_CACHE_LEAST_MS)
+	if (clock_ms() - w->began_ms < SERVE_CACHE_LEAST_MS)
 		return;
 	if (key && (job->kind == SERVE_QUERY || job->kind == SERVE_SQL) && size > 0 &&
 	    job->err.code == HDB_OK)
@@ -324,7 +311,7 @@ static struct serve_job *take(struct worker *w)
 	if (job) {
 		job->state = SERVE_RUNNING;
 		w->job = job;
-		w->began_ms = now_ms();
+		w->began_ms = clock_ms();
 		w->progress = (struct serve_progress){ .state = SERVE_RUNNING };
 		w->cancel = job->is_cancelled || jobs->is_stopping;
 		w->is_late = false;
@@ -533,7 +520,7 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 
 		if (!w->job)
 			continue;
-		w->is_late |= now_ms() - w->began_ms > most * 1000;
+		w->is_late |= clock_ms() - w->began_ms > most * 1000;
 		if (w->is_late || is_left(w->job))
 			w->cancel = 1;
 	}

@@ -3,12 +3,13 @@
  */
 #include "serve/serve_slow.h"
 
+#include "common/clock.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 struct serve_slow_one {
 	struct serve_slow_one *before, *next;
@@ -21,14 +22,6 @@ struct serve_slow {
 	pthread_mutex_t lock;
 	struct serve_slow_one *first;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 struct serve_slow *serve_slow_new(void)
 {
@@ -54,7 +47,7 @@ struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd)
 	if (!one)
 		return NULL;
 	one->fd = fd;
-	one->since_ms = now_ms();
+	one->since_ms = clock_ms();
 	pthread_mutex_lock(&slow->lock);
 	one->next = slow->first;
 	if (one->next)
@@ -85,7 +78,7 @@ static void set_asking(struct serve_slow *slow, struct serve_slow_one *one, bool
 		return;
 	pthread_mutex_lock(&slow->lock);
 	one->is_asking = is_asking;
-	one->since_ms = now_ms();
+	one->since_ms = clock_ms();
 	pthread_mutex_unlock(&slow->lock);
 }
 
@@ -101,7 +94,7 @@ void serve_slow_answered(struct serve_slow *slow, struct serve_slow_one *one)
 
 void serve_slow_watch(struct serve_slow *slow)
 {
-	const uint64_t now = now_ms();
+	const uint64_t now = clock_ms();
 	uint64_t most = SERVE_SLOW_MS;
 	unsigned count = 0;
 
