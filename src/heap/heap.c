@@ -189,9 +189,7 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 		return HDB_OK;
 	free(*out);
 	*out = heap->blocks.objects[block_no] = NULL;
-	block = malloc(sizeof(*block));
-	if (!block)
-		return heap_fail_memory(heap, "a block of objects", sizeof(*block), err);
+	TRY(HEAP_ALLOC(heap, block, 1, "a block of objects", err));
 	TRY_ERRORS(store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err));
 	if (block->count != (block_no + 1 < heap_block_count(heap) ?
 				     STORE_BLOCK_OBJECTS :
@@ -224,9 +222,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
 	if (r < 0)
 		return r;
-	block = malloc(sizeof(*block));
-	if (!block)
-		return heap_fail_memory(heap, "a block of identifiers", sizeof(*block), err);
+	TRY(HEAP_ALLOC(heap, block, 1, "a block of identifiers", err));
 	TRY_ERRORS(store_ids_parse(heap->store, &found, block, err));
 	if (block->first_ix != block_no * STORE_BLOCK_OBJECTS ||
 	    block->count > heap->object_count - block->first_ix)
@@ -244,9 +240,7 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 
 	if (heap->blocks.first_ids)
 		return HDB_OK;
-	first_ids = calloc((size_t)n + 1, sizeof(*first_ids));
-	if (!first_ids)
-		return heap_fail_memory(heap, "blocks of identifiers", n * sizeof(*first_ids), err);
+	TRY(HEAP_ALLOC(heap, first_ids, (size_t)n + 1, "blocks of identifiers", err));
 	for (uint32_t b = 0; b < n; b++) {
 		const int r = store_record(heap->store, STORE_ID_DIRECTORY, b, &first_ids[b], err);
 
@@ -603,10 +597,9 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err)
 {
-	BASE_FREED struct heap_block *block = malloc(sizeof(*block));
+	BASE_FREED struct heap_block *block = NULL;
 
-	if (!block)
-		return heap_fail_memory(heap, "a block of objects", sizeof(*block), err);
+	TRY(HEAP_ALLOC(heap, block, 1, "a block of objects", err));
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		bool has = true;
 

@@ -434,12 +434,22 @@ int heap_check(struct heap *heap, struct hdb_error *err);
 /* The same, and that the files of database and dump are as long as they were: system calls. */
 int heap_check_size(struct heap *heap, struct hdb_error *err);
 
-/* HDB_ENOMEM, which heap_check tells if err is NULL. On any thread. */
+/*
+ * HDB_ENOMEM, which heap_check reports if err is NULL. On any thread; inline, so that static
+ * checkers see that it is an error.
+ */
 static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t bytes,
 				   struct hdb_error *err)
 {
-	return store_fail_memory(heap->store, what, bytes, err);
+	(void)store_fail_memory(heap->store, what, bytes, err);
+	return HDB_ENOMEM;
 }
+
+/* Points at `count` zeroed elements, for `what`: HDB_OK or HDB_ENOMEM. */
+#define HEAP_ALLOC(heap, pointer, count, what, err) \
+	(((pointer) = calloc((count), sizeof(*(pointer)))) ? \
+		 HDB_OK : \
+		 heap_fail_memory((heap), (what), (uint64_t)(count) * sizeof(*(pointer)), (err)))
 
 /*
  * Name of a class, valid UTF-8, terminated; never NULL ("?" if it cannot be read: heap_check

@@ -64,9 +64,7 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 		return store_damaged(heap->store, STORE_CLASSES, 0, "impossible number of records",
 				     err);
 	TRY_ERRORS(count_classes(heap, err));
-	classes = calloc(n + 1, sizeof(*classes));
-	if (!classes)
-		return heap_fail_memory(heap, "classes", n * sizeof(*classes), err);
+	TRY(HEAP_ALLOC(heap, classes, n + 1, "classes", err));
 	TRY_ERRORS(heap_read_records(heap, STORE_CLASSES,
 				     &(struct heap_records){ classes, sizeof(*classes), n }, err));
 	for (size_t no = 0; no < n; no++) {

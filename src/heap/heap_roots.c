@@ -82,9 +82,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 		&(struct heap_records){ heap->roots.records, sizeof(*heap->roots.records), n },
 		err));
 	heap->roots.count = n;
-	heap->roots.bits = calloc(words, sizeof(uint64_t));
-	if (!heap->roots.bits)
-		return heap_fail_memory(heap, "roots", words * 8, err);
+	TRY(HEAP_ALLOC(heap, heap->roots.bits, words, "roots", err));
 	for (uint64_t i = 0; i < n; i++) {
 		const uint32_t ix = heap->roots.records[i].ix;
 

@@ -24,11 +24,8 @@ int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct
 	TRY_ERRORS(heap_open_dump(heap, err));
 	s->view = (struct base_view){ .src = heap->dump.source };
 	heap_references(heap, &s->references);
-	s->objects = malloc(sizeof(*s->objects));
-	s->lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*s->lengths));
-	if (!s->objects || !s->lengths)
-		return heap_fail_memory(heap, "strings", sizeof(*s->objects), err);
-	s->objects->count = 0;
+	TRY(HEAP_ALLOC(heap, s->objects, 1, "strings", err));
+	TRY(HEAP_ALLOC(heap, s->lengths, STORE_BLOCK_OBJECTS, "strings", err));
 	return HDB_OK;
 }
 
@@ -158,9 +155,7 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 		if (!base_vec_at(&heap->values.string_layouts, struct heap_string_layout, i)
 			     ->has_one_reference)
 			*threads_max = 1;
-	*out = calloc((size_t)n + 1, sizeof(**out));
-	if (!*out)
-		return heap_fail_memory(heap, "strings", n * sizeof(**out), err);
+	TRY(HEAP_ALLOC(heap, *out, (size_t)n + 1, "strings", err));
 	for (uint32_t b = 0; b < n; b++) {
 		const uint32_t first_ix = b * STORE_BLOCK_OBJECTS;
 
