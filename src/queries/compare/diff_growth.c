@@ -161,12 +161,10 @@ static int find_growing(struct diff *d, struct diff_growth *g, uint64_t loops,
 			struct hdb_error *err)
 {
 	const size_t n = g->merged.nodes.count;
-	BASE_FREED uint32_t *group_of = calloc(n + 1, sizeof(*group_of));
-	int r = HDB_OK;
+	BASE_FREED uint32_t *group_of = NULL;
 
-	g->grows = calloc(n + 1, 1);
-	if (!g->grows || !group_of)
-		return hdb_fail_memory(err, "growing nodes", n);
+	TRY(BASE_ALLOC(group_of, n + 1, "growing nodes", err));
+	TRY(BASE_ALLOC(g->grows, n + 1, "growing nodes", err));
 	for (uint32_t v = 0; v < n; v++)
 		g->grows[v] = has_grown(&g->merged, v, loops);
 	TRY(list_rows(g, group_of, err));
@@ -174,20 +172,19 @@ static int find_growing(struct diff *d, struct diff_growth *g, uint64_t loops,
 		const struct growth_members members = { g->places[s].data, group_of,
 							g->group_count };
 
-		r = growth_shares_find(&d->sides[s], &members, &g->shares[s], err);
+		TRY(growth_shares_find(&d->sides[s], &members, &g->shares[s], err));
 		base_big_free(&g->places[s]);
 		base_work_release(d->sides[s].work);
-		TRY(r);
 	}
-	return r;
+	return HDB_OK;
 }
 
 int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	struct diff_growth *g = d->growth = calloc(1, sizeof(*g));
+	struct diff_growth *g;
 
-	if (!g)
-		return hdb_fail_memory(err, "a comparison", sizeof(*g));
+	TRY(BASE_ALLOC(d->growth, 1, "a comparison", err));
+	g = d->growth;
 	TRY(add_sides(d, g, err));
 	TRY(find_growing(d, g, query_number(q, "loops", 1), err));
 	sort_rows(d, g);

@@ -303,10 +303,10 @@ static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
 	struct diff_owners *o = d->owners;
 	const struct analysis_merged *m = &o->tree.merged;
 	const unsigned last = (unsigned)d->side_count - 1;
-	uint8_t *is_explained = calloc(m->nodes.count + 1, 1);
-	int r = is_explained ? HDB_OK : hdb_fail_memory(err, "owners", m->nodes.count);
+	BASE_FREED uint8_t *is_explained = NULL;
 
-	for (uint32_t v = 0; r == HDB_OK && v < m->nodes.count; v++) {
+	TRY(BASE_ALLOC(is_explained, (size_t)m->nodes.count + 1, "owners", err));
+	for (uint32_t v = 0; v < m->nodes.count; v++) {
 		const struct analysis_merged_node *node = analysis_merged_node(m, v);
 		const struct diff_figures *sums = sums_of(d, node->name);
 		const int64_t growth = growth_of(d, sums);
@@ -319,11 +319,10 @@ static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
 			   here * (double)growth > 0 && size_of(here) >= (double)least &&
 			   is_made_here(d, sums)) {
 			is_explained[v] = 1;
-			r = keep(d, node->name, growth, err);
+			TRY(keep(d, node->name, growth, err));
 		}
 	}
-	free(is_explained);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- rows ---- */
@@ -489,11 +488,11 @@ static int choose_rows(struct query *q, struct diff *d, uint64_t least, struct h
 
 int diff_owners_open(struct query *q, struct diff *d, struct hdb_error *err)
 {
-	struct diff_owners *o = d->owners = calloc(1, sizeof(*o));
 	const uint64_t least = query_number(q, "min", d->whole_bytes[0] / MIN_PART);
+	struct diff_owners *o;
 
-	if (!o)
-		return hdb_fail_memory(err, "a comparison", sizeof(*o));
+	TRY(BASE_ALLOC(d->owners, 1, "a comparison", err));
+	o = d->owners;
 	owner_tree_init(&o->tree, (unsigned)d->side_count);
 	for (size_t s = 0; s < d->side_count; s++) {
 		struct base_big *place = s == 0                ? &o->places[0] :

@@ -339,11 +339,10 @@ static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 {
 	struct heap *heap = w->session->heap;
 	struct adding a = { w, added };
-	BASE_FREED uint8_t *is_boxes = calloc((size_t)heap->class_count + 1, 1);
-	int r = is_boxes ? HDB_OK : hdb_fail_memory(err, "classes", heap->class_count);
+	BASE_FREED uint8_t *is_boxes = NULL;
 	uint32_t to;
 
-	TRY(r);
+	TRY(BASE_ALLOC(is_boxes, (size_t)heap->class_count + 1, "classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		is_boxes[no] = trace_is_boxes(heap, no);
 	for (uint32_t ix = 0; ix < heap->object_count; ix++) {
@@ -353,8 +352,9 @@ static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 		if (is_boxes[w->classes[ix]]) {
 			TRY(add_boxes(&a, ix, err));
 		} else if (heap_is_string(heap, ix)) {
-			if ((r = heap_path_object(heap, ix, "value", &to, err)) < 0)
-				return r;
+			const int r = heap_path_object(heap, ix, "value", &to, err);
+
+			TRY_ERRORS(r);
 			if (r == HDB_OK)
 				add_to(&a, to, ix);
 		}

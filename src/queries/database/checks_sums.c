@@ -330,11 +330,10 @@ int query_check_totals(struct query *q, struct query_check_found *found, struct 
 {
 	static const enum derive_group groups[] = { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE,
 						    DERIVE_LOADER };
-	BASE_FREED struct derive_total *by_class =
-		calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
+	BASE_FREED struct derive_total *by_class = NULL;
 
-	TRY(by_class ? count_classes(q, by_class, err) :
-		       hdb_fail_memory(err, "classes", q->heap->class_count));
+	TRY(BASE_ALLOC(by_class, (size_t)q->heap->class_count + 1, "classes", err));
+	TRY(count_classes(q, by_class, err));
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && found->ok; i++)
 		TRY(compare_totals(q, groups[i], by_class, found, err));
 	if (found->ok)
@@ -345,12 +344,11 @@ int query_check_totals(struct query *q, struct query_check_found *found, struct 
 
 int query_check_whole(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
-	BASE_FREED struct derive_total *by_class =
-		calloc((size_t)q->heap->class_count + 1, sizeof(*by_class));
+	BASE_FREED struct derive_total *by_class = NULL;
 	struct derive_heap_totals whole = { 0 };
 
-	TRY(by_class ? count_classes(q, by_class, err) :
-		       hdb_fail_memory(err, "classes", q->heap->class_count));
+	TRY(BASE_ALLOC(by_class, (size_t)q->heap->class_count + 1, "classes", err));
+	TRY(count_classes(q, by_class, err));
 	TRY(derive_heap_totals(q->derive, &whole, err));
 
 	const struct derive_total *want = &by_class[q->heap->class_count];

@@ -268,9 +268,7 @@ static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *t
 	r = heap_collection_open(heap, ix, &collection, s->err);
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
-	entries = calloc(1, sizeof(*entries));
-	if (!entries)
-		return hdb_fail_memory(s->err, "entries", sizeof(*entries));
+	TRY(BASE_ALLOC(entries, 1, "entries", s->err));
 	r = heap_entries_begin(heap, &collection, entries, s->err);
 	while (r == HDB_OK && left-- && s->subject->steps) {
 		r = heap_entries_next(entries, s->err);
@@ -485,9 +483,7 @@ static int count_instances(struct scan *s, const char *classes, const char *text
 	int r = HDB_OK;
 
 	*out = (struct explain_count){ .first_ix = HEAP_NONE };
-	n.is_wanted = calloc((size_t)session->heap->class_count + 1, 1);
-	if (!n.is_wanted)
-		return hdb_fail_memory(s->err, "classes", session->heap->class_count);
+	TRY(BASE_ALLOC(n.is_wanted, (size_t)session->heap->class_count + 1, "classes", s->err));
 	for (uint32_t no = 0; no < session->heap->class_count; no++) {
 		n.is_wanted[no] = is_of_class(session->heap, no, classes);
 		any |= n.is_wanted[no];

@@ -228,9 +228,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	struct base_vec named = { 0 };
 	int r = HDB_OK;
 
-	out->first = calloc((size_t)classes + 2, sizeof(*out->first));
-	if (!out->first)
-		return hdb_fail_memory(err, "rules by class", classes * sizeof(*out->first));
+	TRY(BASE_ALLOC(out->first, (size_t)classes + 2, "rules by class", err));
 	for (uint32_t i = 0; i < out->rules.count && r == HDB_OK; i++)
 		r = find_named(heap, base_vec_at(&out->rules, struct explain_rule, i), i, &named,
 			       err);
@@ -258,9 +256,8 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 	struct reader users = { .file = file, .rules = &out->rules, .err = err };
 	struct reader own = { .rules = &out->rules, .err = err };
 
-	*out = (struct explain_rules){ .counts = calloc(1, sizeof(*out->counts)) };
-	if (!out->counts)
-		return hdb_fail_memory(err, "counts of instances", sizeof(*out->counts));
+	*out = (struct explain_rules){ .counts = NULL };
+	TRY(BASE_ALLOC(out->counts, 1, "counts of instances", err));
 	if (file) {
 		TRY(explain_read_text(file, &out->users, err));
 		TRY(read_rules(&users, out->users));
@@ -537,17 +534,15 @@ int explain_candidates(const struct session *session, const struct explain_rules
 		       uint64_t least_bytes, struct base_vec *out, struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	struct candidates c = { session, calloc((size_t)heap->class_count + 1, 1), least_bytes,
-				out };
-	int r;
+	BASE_FREED uint8_t *wanted = NULL;
+	struct candidates c = { session, NULL, least_bytes, out };
 
-	if (!c.wanted)
-		return hdb_fail_memory(err, "classes of rules", heap->class_count);
+	TRY(BASE_ALLOC(wanted, (size_t)heap->class_count + 1, "classes of rules", err));
+	c.wanted = wanted;
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		c.wanted[no] = (uint8_t)wanted_of(rules, no, least_bytes != UINT64_MAX);
-	r = heap_each_block_of(heap, &(struct heap_pass){ session->work, c.wanted }, add_candidates,
-			       &c, err);
-	free(c.wanted);
+	TRY(heap_each_block_of(heap, &(struct heap_pass){ session->work, wanted }, add_candidates,
+			       &c, err));
 	base_vec_sort(out, sizeof(struct explain_candidate), compare_candidates);
-	return r;
+	return HDB_OK;
 }

@@ -84,9 +84,8 @@ static int find_copies(struct query *q, const char *pattern, struct copies *out,
 
 	*out = (struct copies){ 0 };
 	TRY_ERRORS(heap_load_classes(heap, err));
-	all = out->list = malloc(((size_t)heap->class_count + 1) * sizeof(*all));
-	if (!all)
-		return hdb_fail_memory(err, "classes", heap->class_count * sizeof(*all));
+	TRY(BASE_ALLOC(out->list, (size_t)heap->class_count + 1, "classes", err));
+	all = out->list;
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		if (!(heap_class(heap, no)->flags & STORE_CLASS_INVENTED) &&
 		    (!pattern || base_glob(pattern, heap_class_name(heap, no))))

@@ -273,10 +273,8 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	struct duplicates *d = q->state;
 	struct analysis_contents_options wanted = { 0 };
 
-	d->text = malloc(TEXT_MAX + 1);
 	d->rare.bytes = ANALYSIS_NOT_COUNTED;
-	if (!d->text)
-		return hdb_fail_memory(err, "duplicates", TEXT_MAX);
+	TRY(BASE_ALLOC(d->text, TEXT_MAX + 1, "duplicates", err));
 	TRY(read_options(q, d, err));
 	wanted.kind = d->of_arrays ? ANALYSIS_ARRAYS : ANALYSIS_TEXTS;
 	wanted.population = q->population;
