@@ -82,7 +82,7 @@ static int next_class(void *ctx, struct hdb_error *err)
 
 static int print_histogram(struct cli *cli, char *text)
 {
-	struct class_rows *rows = calloc(1, sizeof(*rows));
+	BASE_FREED struct class_rows *rows = calloc(1, sizeof(*rows));
 	struct row_source source = {
 		.ctx = rows,
 		.count = CLASS_COLUMNS,
@@ -92,7 +92,6 @@ static int print_histogram(struct cli *cli, char *text)
 		.row_count = count_classes(text),
 	};
 	struct answer answer = { .name = "capture", .source = &source };
-	int rc;
 
 	if (!rows)
 		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a histogram");
@@ -101,9 +100,7 @@ static int print_histogram(struct cli *cli, char *text)
 		answer.limit = cli->opt.limit;
 	else if (cli->opt.format == FORMAT_TABLE)
 		answer.limit = OPTIONS_LIMIT_DEFAULT;
-	rc = print_answer(cli, &answer);
-	free(rows);
-	return rc;
+	return print_answer(cli, &answer);
 }
 
 /* Names of threads are the program's: what a terminal would obey is escaped. */
@@ -125,16 +122,11 @@ int capture_ask(struct cli *cli, int pid, const struct capture_options *options)
 {
 	const enum capture_question question =
 		cli->opt.histogram ? CAPTURE_HISTOGRAM : CAPTURE_STACKS;
-	char *text = NULL;
-	int rc;
+	BASE_FREED char *text = NULL;
 
 	TRY(capture_vm_ask(pid, question, options, &text, &cli->err));
-	if (question == CAPTURE_HISTOGRAM) {
-		rc = print_histogram(cli, text);
-	} else {
-		print_stacks(cli, text);
-		rc = HDB_OK;
-	}
-	free(text);
-	return rc;
+	if (question == CAPTURE_HISTOGRAM)
+		return print_histogram(cli, text);
+	print_stacks(cli, text);
+	return HDB_OK;
 }

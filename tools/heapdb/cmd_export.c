@@ -157,24 +157,21 @@ static int note_fact(struct notes *notes, const char *name, const struct hdb_val
 /* Which dump the rows are of: files of one dump have the same. */
 static int note_fingerprint(struct notes *notes, struct hdb *db, struct hdb_error *err)
 {
-	struct hdb_rows *rows;
+	BASE_SCOPED(door_rows_close_at) struct hdb_rows *rows = NULL;
 	size_t key, text;
-	int r = hdb_query(db, "info", NULL, &rows, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(hdb_query(db, "info", NULL, &rows, err));
 	key = hdb_rows_find_column(rows, "key");
 	text = hdb_rows_find_column(rows, "value");
 	while ((r = hdb_rows_next(rows, err)) == HDB_OK) {
 		const struct hdb_value *name = hdb_rows_value(rows, key);
 		const struct hdb_value *value = hdb_rows_value(rows, text);
 
-		if (name->text_size == 11 && memcmp(name->text, "fingerprint", 11) == 0 &&
-		    (r = add_note(notes, "dump_fingerprint", value->text, value->text_size, err)) <
-			    0)
-			break;
+		if (name->text_size == 11 && memcmp(name->text, "fingerprint", 11) == 0)
+			TRY(add_note(notes, "dump_fingerprint", value->text, value->text_size,
+				     err));
 	}
-	hdb_rows_close(rows);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -182,16 +179,14 @@ static int note_facts(struct notes *notes, const struct cli *cli, const struct h
 		      struct hdb_error *err)
 {
 	const char *name = cli->statement ? cli->statement : cli->query->name;
-	int r = add_note(notes, cli->statement ? "sql" : "query", name, strlen(name), err);
 
-	if (r >= 0)
-		r = add_note(notes, "version", HDB_VERSION, strlen(HDB_VERSION), err);
-	if (r >= 0)
-		r = note_fingerprint(notes, cli->db, err);
-	for (size_t i = 0; rows && r >= 0 && i < hdb_rows_fact_count(rows); i++)
-		r = note_fact(notes, hdb_rows_fact_column(rows, i)->name,
-			      hdb_rows_fact_value(rows, i), err);
-	return r;
+	TRY(add_note(notes, cli->statement ? "sql" : "query", name, strlen(name), err));
+	TRY(add_note(notes, "version", HDB_VERSION, strlen(HDB_VERSION), err));
+	TRY(note_fingerprint(notes, cli->db, err));
+	for (size_t i = 0; rows && i < hdb_rows_fact_count(rows); i++)
+		TRY(note_fact(notes, hdb_rows_fact_column(rows, i)->name,
+			      hdb_rows_fact_value(rows, i), err));
+	return HDB_OK;
 }
 
 #ifdef HAVE_SQLITE
@@ -314,20 +309,15 @@ static int print_rows(struct cli *cli)
 {
 #ifdef HAVE_SQLITE
 	struct heapsql_database database = { .db = cli->db, .all = cli->opt.all };
-	struct heapsql *sql = NULL;
-	int r;
+	BASE_SCOPED(heapsql_close_at) struct heapsql *sql = NULL;
 
 	if (!cli->statement)
 		return cmd_query(cli);
 	if (!cli->opt.has_format)
 		cli->opt.format = FORMAT_TSV;
-	r = sql_open(cli, &sql);
-	if (r >= 0)
-		r = heapsql_add(sql, &database, &cli->err);
-	if (r >= 0)
-		r = sql_run(cli, sql, cli->statement);
-	heapsql_close(sql);
-	return r;
+	TRY_ERRORS(sql_open(cli, &sql));
+	TRY_ERRORS(heapsql_add(sql, &database, &cli->err));
+	return sql_run(cli, sql, cli->statement);
 #else
 	return cmd_query(cli);
 #endif
@@ -336,18 +326,15 @@ static int print_rows(struct cli *cli)
 /* By way of the same buffer. */
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 {
-	struct output *console = cli->out, *out = calloc(1, sizeof(*out));
+	BASE_FREED struct output *out = calloc(1, sizeof(*out));
+	struct output *console = cli->out;
 	struct export_file *file = NULL;
 	struct export_sink sink;
 	int r;
 
 	if (!out)
 		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a file");
-	r = export_file_create(cli->opt.output, cli->opt.force, &file, &sink, &cli->err);
-	if (r < 0) {
-		free(out);
-		return r;
-	}
+	TRY_ERRORS(export_file_create(cli->opt.output, cli->opt.force, &file, &sink, &cli->err));
 	output_init(out, export_file_descriptor(file), &progress_hooks);
 	cli->out = out;
 	r = print(cli);
@@ -359,7 +346,6 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 		r = export_file_finish(file, &cli->err);
 	else
 		export_file_abort(file);
-	free(out);
 	return r;
 }
 

@@ -230,14 +230,13 @@ static int tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = PROBLEMS_READ };
 	char kinds[KINDS_MAX * (KIND_SIZE + 4)] = "";
-	struct hdb_rows *rows = NULL;
+	BASE_SCOPED(door_rows_close_at) struct hdb_rows *rows = NULL;
 	unsigned count = 0;
 	int rc;
 
 	TRY(hdb_query(db, "problems", &args, &rows, &cli->err));
 	while ((rc = hdb_rows_next(rows, &cli->err)) == HDB_OK)
 		add_kind(rows_value(rows, "kind"), kinds, sizeof(kinds), &count);
-	hdb_rows_close(rows);
 	cli_notice(cli, "the dump has %llu problem%s%s%s%s; see `heapdb info --problems --db %s`",
 		   (unsigned long long)problem_count, problem_count == 1 ? "" : "s",
 		   count ? ": " : "", count ? kinds + 2 : "", count > KINDS_MAX ? ", ..." : "",

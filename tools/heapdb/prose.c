@@ -196,6 +196,13 @@ void prose_wrap(struct output *out, const struct render_style *style, struct pro
 	output_release(out, &shown);
 }
 
+void prose_wrap_value(struct output *out, const struct render_style *style,
+		      struct prose_place place, const struct hdb_value *value)
+{
+	if (has_value(value))
+		prose_wrap(out, style, place, value->text, value->text_size);
+}
+
 void prose_bold(struct output *out, const struct render_style *style, bool is_on)
 {
 	if (style->has_colour)

@@ -75,6 +75,10 @@ struct prose_place {
 void prose_wrap(struct output *out, const struct render_style *style, struct prose_place place,
 		const char *text, size_t size);
 
+/* The same of a value's text; nothing where there is no value. */
+void prose_wrap_value(struct output *out, const struct render_style *style,
+		      struct prose_place place, const struct hdb_value *value);
+
 /* Bold, and its end, where the style has it. */
 void prose_bold(struct output *out, const struct render_style *style, bool is_on);
 

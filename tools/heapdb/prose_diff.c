@@ -17,6 +17,14 @@ struct part {
 	uint64_t shown, count;
 };
 
+static void put_title(struct output *out, const struct render_style *style, const char *title)
+{
+	prose_bold(out, style, true);
+	output_string(out, title);
+	prose_bold(out, style, false);
+	output_char(out, '\n');
+}
+
 static void put_row(struct answer *answer, const struct render_style *style, struct output *out,
 		    struct part *part)
 {
@@ -24,10 +32,7 @@ static void put_row(struct answer *answer, const struct render_style *style, str
 
 	if (part->count == 0) {
 		output_string(out, answer->row_count > 1 ? "\n" : "");
-		prose_bold(out, style, true);
-		output_string(out, part->title);
-		prose_bold(out, style, false);
-		output_char(out, '\n');
+		put_title(out, style, part->title);
 	}
 	if (part->count++ >= part->shown || !has_value(text))
 		return;
@@ -58,9 +63,6 @@ int prose_growth(struct answer *answer, const struct render_style *style, struct
 			      style->has_colour ? STYLE_DIM : "", (unsigned long long)more,
 			      style->has_colour ? STYLE_END : "");
 	output_char(out, '\n');
-	prose_bold(out, style, true);
-	output_string(out, "By class");
-	prose_bold(out, style, false);
-	output_char(out, '\n');
+	put_title(out, style, "By class");
 	return HDB_OK;
 }

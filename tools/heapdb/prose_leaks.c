@@ -42,10 +42,7 @@ static bool is_step(const struct hdb_rows *rows)
 static void put_sentence(struct output *out, const struct render_style *style,
 			 const struct hdb_rows *rows)
 {
-	const struct hdb_value *text = rows_value(rows, "text");
-
-	if (has_value(text))
-		prose_wrap(out, style, (struct prose_place){ 2, 0 }, text->text, text->text_size);
+	prose_wrap_value(out, style, (struct prose_place){ 2, 0 }, rows_value(rows, "text"));
 }
 
 /* What the rules know of it, and what to do. */
@@ -53,11 +50,10 @@ static void put_explanation(struct output *out, const struct render_style *style
 			    const struct hdb_rows *rows)
 {
 	const char *title = rows_is(rows, "kind", "advice") ? "What to do: " : "";
-	const struct hdb_value *text = rows_value(rows, "text");
 
 	output_format(out, "  %s", title);
-	prose_wrap(out, style, (struct prose_place){ 2, strlen(title) + 2 }, text->text,
-		   text->text_size);
+	prose_wrap_value(out, style, (struct prose_place){ 2, strlen(title) + 2 },
+			 rows_value(rows, "text"));
 }
 
 /* "Held by: com.acme.Cache.entries (static)", where the sentence has not said so. */
@@ -75,16 +71,14 @@ static void put_holder(struct output *out, const struct hdb_rows *rows)
 static void put_suspect(struct output *out, const struct render_style *style,
 			const struct hdb_rows *rows)
 {
-	const struct hdb_value *text = rows_value(rows, "text");
 	char number[OUTPUT_NUMBER_SIZE + 2];
 	const int size =
 		snprintf(number, sizeof(number), "%" PRIu64 ". ", rows_value(rows, "suspect")->u);
 
 	prose_bold(out, style, true);
 	output_bytes(out, number, (size_t)size);
-	if (has_value(text))
-		prose_wrap(out, style, (struct prose_place){ 2, (size_t)size }, text->text,
-			   text->text_size);
+	prose_wrap_value(out, style, (struct prose_place){ 2, (size_t)size },
+			 rows_value(rows, "text"));
 	prose_bold(out, style, false);
 }
 
@@ -238,8 +232,7 @@ static void put_row(struct output *out, const struct render_style *style,
 		put_class(out, rows);
 	else if (has_value(rows_value(rows, "label")))
 		put_object(out, rows);
-	if (has_value(text))
-		prose_wrap(out, style, (struct prose_place){ 6, 0 }, text->text, text->text_size);
+	prose_wrap_value(out, style, (struct prose_place){ 6, 0 }, text);
 }
 
 /* A frame of the thread that holds a suspect, or a local variable of it. */
@@ -249,12 +242,6 @@ static void put_stack(struct output *out, const struct hdb_rows *rows)
 		prose_row(out, rows, "      {text}\n");
 	else
 		prose_row(out, rows, "        - local: {label}[ {id}][, retained {retained}]\n");
-}
-
-static void put_list_head(struct output *out, const struct hdb_rows *rows, const struct list *list)
-{
-	output_format(out, "\n  %s:\n", list->heading);
-	put_class_head(out, rows);
 }
 
 /* ---- the text ---- */
@@ -356,8 +343,10 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 				put_next(out, id);
 				id = 0;
 			}
-			if (list != open)
-				put_list_head(out, rows, list);
+			if (list != open) {
+				output_format(out, "\n  %s:\n", list->heading);
+				put_class_head(out, rows);
+			}
 			put_row(out, style, answer);
 		} else {
 			put_stack(out, rows);

@@ -44,7 +44,7 @@ static void put_suspect(struct answer *answer, const struct render_style *style,
 		   used);
 	if (has_value(why)) {
 		output_blanks(out, 23);
-		prose_wrap(out, style, (struct prose_place){ 23, 23 }, why->text, why->text_size);
+		prose_wrap_value(out, style, (struct prose_place){ 23, 23 }, why);
 	}
 	bytes_release(&size);
 }

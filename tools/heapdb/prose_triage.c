@@ -11,8 +11,8 @@ static void put_line(struct output *out, const struct render_style *style, const
 	if (!has_value(text) || text->type != HDB_TYPE_TEXT || text->text_size == 0)
 		return;
 	output_format(out, "  %s", title);
-	prose_wrap(out, style, (struct prose_place){ 2 + strlen(title), 2 + strlen(title) },
-		   text->text, text->text_size);
+	prose_wrap_value(out, style, (struct prose_place){ 2 + strlen(title), 2 + strlen(title) },
+			 text);
 }
 
 static void put_figures(struct output *out, const struct hdb_rows *rows)
@@ -35,14 +35,12 @@ static void put_finding(struct output *out, const struct render_style *style,
 			const struct hdb_rows *rows)
 {
 	const struct hdb_value *severity = rows_value(rows, "severity");
-	const struct hdb_value *text = rows_value(rows, "text");
-	const struct hdb_value *rule = rows_value(rows, "rule");
 
 	prose_bold(out, style, true);
 	prose_row(out, rows, "{severity}: ");
 	prose_bold(out, style, false);
-	prose_wrap(out, style, (struct prose_place){ 2, severity->text_size + 2 }, text->text,
-		   text->text_size);
+	prose_wrap_value(out, style, (struct prose_place){ 2, severity->text_size + 2 },
+			 rows_value(rows, "text"));
 	put_figures(out, rows);
 	if (has_value(rows_value(rows, "id")))
 		prose_row(out, rows, "  object:  {label}[ {id}]\n");
@@ -50,7 +48,7 @@ static void put_finding(struct output *out, const struct render_style *style,
 		put_line(out, style, "class:   ", rows_value(rows, "class"));
 	put_line(out, style, "detail:  ", rows_value(rows, "detail"));
 	put_line(out, style, "advice:  ", rows_value(rows, "advice"));
-	put_line(out, style, "rule:    ", rule);
+	put_line(out, style, "rule:    ", rows_value(rows, "rule"));
 }
 
 /* What the rules do not know: most leaks are no known problem. */
@@ -67,7 +65,7 @@ static void put_suspects(struct answer *answer, const struct render_style *style
 	prose_facts(out, answer,
 		    count->u == 1 ? "`query leaks` has {suspects} suspect:\n  " :
 				    "`query leaks` has {suspects} suspects, the largest:\n  ");
-	prose_wrap(out, style, (struct prose_place){ 2, 2 }, suspect->text, suspect->text_size);
+	prose_wrap_value(out, style, (struct prose_place){ 2, 2 }, suspect);
 }
 
 int prose_triage(struct answer *answer, const struct render_style *style, struct output *out)

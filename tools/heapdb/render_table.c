@@ -727,9 +727,7 @@ static int put_footer(struct table *t)
 	if (count == 0 && total == 0) {
 		why = has_value(why) ? why : answer_fact(t->answer, "no_rows");
 		output_string(t->out, has_value(why) ? "no rows: " : "no rows\n");
-		if (has_value(why))
-			prose_wrap(t->out, t->style, (struct prose_place){ 2, 9 }, why->text,
-				   why->text_size);
+		prose_wrap_value(t->out, t->style, (struct prose_place){ 2, 9 }, why);
 	}
 	output_string(t->out, t->style->has_colour ? STYLE_DIM : "");
 	if (count < total) {
