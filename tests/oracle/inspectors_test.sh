@@ -26,7 +26,8 @@ rules = []
 for row in re.findall(r'\{(.*?)\}', table, re.S):
     said = dict(re.findall(r'\.(\w+) = ([^,}\s]+)', row))
     name = names.get(said.get('class_name'), said.get('class_name', '""')).strip('"')
-    rules.append((name, said.get('field', '').strip('"') or said.get('function') or 'there'))
+    rules.append((name, said.get('field', '').strip('"') or said.get('function') or
+                  said.get('labels') or 'there'))
 if len(rules) < 30 or len(set(rules)) != len(rules):
     complain('%d rules were read, %d different ones' % (len(rules), len(set(rules))))
 

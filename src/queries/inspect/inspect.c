@@ -478,7 +478,9 @@ static int apply(struct inspect_look *look, struct hdb_error *err)
 		TRY(inspect_say(look, INSPECT_THERE, err, "%s", look->rule->there));
 	if (look->rule->field)
 		TRY(apply_field(look, err));
-	return look->rule->function ? look->rule->function(look, err) : HDB_OK;
+	if (look->rule->function)
+		TRY(look->rule->function(look, err));
+	return look->rule->labels && look->out->wants_text ? look->rule->labels(look, err) : HDB_OK;
 }
 
 /* The class among those of an object that the rule names. */

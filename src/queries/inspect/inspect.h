@@ -97,6 +97,7 @@ struct inspect_rule {
 	enum inspect_means if_true, if_false;
 	const char *there;         /* it is always rightly there, because ...; NULL */
 	inspect_function function; /* NULL */
+	inspect_function labels;   /* one that only adds labels, and is called for them; NULL */
 	bool is_filter;            /* leaking objects are looked for by this rule */
 	inspect_function filter;   /* by this function instead; NULL */
 };

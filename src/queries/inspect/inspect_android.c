@@ -26,7 +26,7 @@ int inspect_anonymous(struct inspect_look *look, struct hdb_error *err)
 	const uint32_t super = heap_class(look->heap, look->class_no)->super_no;
 	const char *super_name;
 
-	if (!look->out->wants_text || !dollar || dollar == name || !dollar[1] ||
+	if (!dollar || dollar == name || !dollar[1] ||
 	    dollar[1 + strspn(dollar + 1, "0123456789")] || super == STORE_NONE)
 		return HDB_OK;
 	super_name = heap_class_name(look->heap, super);
@@ -39,11 +39,8 @@ int inspect_anonymous(struct inspect_look *look, struct hdb_error *err)
 int inspect_thread(struct inspect_look *look, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES];
-	int r;
+	const int r = heap_thread_name(look->heap, look->ix, name, sizeof(name), err);
 
-	if (!look->out->wants_text)
-		return HDB_OK;
-	r = heap_thread_name(look->heap, look->ix, name, sizeof(name), err);
 	return r >= 0 && name[0] ?
 		       inspect_say(look, INSPECT_LABEL, err, "Thread name: '%s'", name) :
 		       r;
@@ -78,11 +75,8 @@ int inspect_service(struct inspect_look *look, struct hdb_error *err)
 int inspect_fragment_tag(struct inspect_look *look, struct hdb_error *err)
 {
 	char tag[NAME_MAX_BYTES];
-	int r;
+	const int r = inspect_text(look, "mTag", BASE_TEXT(tag), err);
 
-	if (!look->out->wants_text)
-		return HDB_OK;
-	r = inspect_text(look, "mTag", BASE_TEXT(tag), err);
 	return r == HDB_OK && tag[0] ?
 		       inspect_say(look, INSPECT_LABEL, err, "Fragment.mTag=%s", tag) :
 		       r;
@@ -179,8 +173,6 @@ int inspect_queue_thread(struct inspect_look *look, struct hdb_error *err)
 	char name[NAME_MAX_BYTES];
 	uint32_t thread;
 
-	if (!look->out->wants_text)
-		return HDB_OK;
 	TRY_FOUND(heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
 				      "mMessages.target.mLooper.mThread", &thread, err));
 	TRY_FOUND(heap_thread_name(look->heap, thread, name, sizeof(name), err));
@@ -212,8 +204,6 @@ int inspect_message(struct inspect_look *look, struct hdb_error *err)
 	int64_t what;
 	int r;
 
-	if (!look->out->wants_text)
-		return HDB_OK;
 	if ((r = inspect_number(look, "what", &what, err)) < 0)
 		return r;
 	if (r == HDB_OK &&
@@ -236,11 +226,9 @@ int inspect_message(struct inspect_look *look, struct hdb_error *err)
 
 int inspect_binder(struct inspect_look *look, struct hdb_error *err)
 {
-	return look->out->wants_text ?
-		       inspect_say(look, INSPECT_LABEL, err,
-				   "a binder stub: it stays until the other process lets it go; a "
-				   "static class holds nothing else") :
-		       HDB_OK;
+	return inspect_say(look, INSPECT_LABEL, err,
+			   "a binder stub: it stays until the other process lets it go; a "
+			   "static class holds nothing else");
 }
 
 /* ---- Compose ---- */
@@ -279,8 +267,6 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 	int64_t size;
 	int r;
 
-	if (!look->out->wants_text)
-		return HDB_OK;
 	TRY_FOUND(inspect_reference(look, "mListeners", &list, err));
 	if (list == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "mListeners = null");
@@ -338,8 +324,6 @@ int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
 	static const char *const modes[] = { "RESTART (1)", "REVERSE (2)" };
 	int r;
 
-	if (!look->out->wants_text)
-		return HDB_OK;
 	TRY_ERRORS(say_property(look, err));
 	for (size_t i = 0; i < 4; i++) {
 		bool value;
@@ -415,8 +399,6 @@ int inspect_loaded_apk(struct inspect_look *look, struct hdb_error *err)
 	uint32_t array;
 	bool any = false;
 
-	if (!look->out->wants_text)
-		return HDB_OK;
 	TRY_FOUND(heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no },
 				      "mReceivers.mArray", &array, err));
 	TRY_FOUND(heap_elements(look->heap, array, 0, &slice, err));

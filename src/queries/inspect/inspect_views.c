@@ -313,9 +313,8 @@ int inspect_context_fields(struct inspect_look *look, struct hdb_error *err)
 	struct heap_fields fields;
 	int r;
 
-	/* Labels only; most heaps are of no Android. */
-	if (!look->out->wants_text ||
-	    heap_class_by_name(look->heap, "android.content.Context", 0) == HEAP_NONE)
+	/* Most heaps are of no Android. */
+	if (heap_class_by_name(look->heap, "android.content.Context", 0) == HEAP_NONE)
 		return HDB_OK;
 	TRY_FOUND(heap_fields_begin(look->heap, look->ix, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
