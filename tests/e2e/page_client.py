@@ -2,8 +2,10 @@
 import base64
 import functools
 import os
+import re
 import sys
 import time
+import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from page_support import FOLDER, URL, VIEWS, browser, check, end, go, layout, look_at_views, sample_cache, shot, text, write
@@ -542,12 +544,21 @@ try:
     browser.call("Page.reload")
     check("the page is there again", browser.until("!window.before && document.querySelector('main .panel') !== null"))
     browser.run("window.real = window.fetch; window.fetch = (url, more) => String(url).includes('/query/arrays') && !window.free ? new Promise((_, no) => more.signal.addEventListener('abort', () => no(new DOMException('', 'AbortError'))))"
-                " : real(url, more); location.hash = '#/waste'; 1")
+                " : (window.questions ??= []).push(String(url)) && real(url, more); location.hash = '#/waste'; 1")
     check("the parts are counted", browser.until("/: [1-9][0-9]* of [0-9]+ queries are done/.test(document.querySelector('.wait')?.innerText)"))
     browser.run("[...document.querySelectorAll('.wait button')].find(b => b.innerText === 'Cancel').click(); 1")
     check("the sum is cancelled", browser.until("document.querySelector('main .error')?.innerText.includes('Cancelled')"))
     browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Ask again').click(); 1")
     check("and asked again in parts", browser.until("document.querySelector('.kinds td') !== null"))
+    # The server asks the same before anybody does, but for rare boxes.
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/serve/serve_warm.c"), encoding="utf-8") as source:
+        warm = set(re.findall(r'\{ "([a-z-]+)", ([0-9]+), (?:NULL|"([\w.]+)"), \{ (?:NULL|"([a-z]+)"), (?:NULL|"([a-z]+)") \} \}', source.read()))
+    for url in browser.run("window.questions.filter(u => /query.(duplicates|collections|arrays|group-by-value.target=java.lang.(Long|Integer)\\b)/.test(u))"):
+        name, words = re.search(r"query/([a-z-]+)[?](.*)", url).groups()
+        words = dict(urllib.parse.parse_qsl(words))
+        limit, option = words.pop("limit"), next(iter(k for k in words if k in ("by", "arrays")), "")
+        check(f"{name} {words} is asked by the server", (name, limit, words.get("target", ""), option, "size" if option == "by" else "") in warm)
+    check("all of them were looked at", browser.run("new Set(window.questions.filter(u => /query.(duplicates|collections|arrays|group-by-value.target=java.lang.(Long|Integer)\\b)/.test(u)).map(u => u.replace(/&?job=.*/, ''))).size") == 7)
     browser.run("window.fetch = window.real; 1")
 
     # Nothing moves while a view loads; numbers are the language's; no motion where none is wanted.

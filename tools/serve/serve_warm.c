@@ -1,27 +1,35 @@
 /*
- * serve/serve_warm.c - what page/views.tsx asks without an object: the same arguments, else they
- * are other questions. tests/e2e/serve_client.py compares.
+ * serve/serve_warm.c - what page/views.tsx and page/waste.tsx ask without an object: the same
+ * arguments, else they are other questions. tests/e2e/page_client.py compares those of waste.
  */
 #include "serve/serve_warm.h"
 
 static const struct {
 	const char *query;
 	uint64_t limit;
+	const char *target; /* NULL: none */
 	struct hdb_option option;
 } questions[] = {
-	{ "leaks", 5000, { NULL, NULL } },
-	{ "triage", 200, { NULL, NULL } },
-	{ "dominator-tree", 100000, { "by", "class" } },
-	{ "dominator-tree", 100000, { "by", "package" } },
-	{ "dominator-tree", 100000, { "by", "loader" } },
-	{ "collections", 1000, { NULL, NULL } },
-	{ "duplicates", 1000, { NULL, NULL } },
-	{ "arrays", 1000, { NULL, NULL } },
-	{ "strings", 1000, { NULL, NULL } },
-	{ "loaders", 1000, { NULL, NULL } },
-	{ "substrings", 1000, { NULL, NULL } },
-	{ "reference-stats", 1000, { NULL, NULL } },
-	{ "finalizers", 1000, { NULL, NULL } },
+	{ "leaks", 5000, NULL, { NULL, NULL } },
+	{ "triage", 200, NULL, { NULL, NULL } },
+	{ "dominator-tree", 100000, NULL, { "by", "class" } },
+	{ "dominator-tree", 100000, NULL, { "by", "package" } },
+	{ "dominator-tree", 100000, NULL, { "by", "loader" } },
+	{ "collections", 1000, NULL, { NULL, NULL } },
+	{ "duplicates", 1000, NULL, { NULL, NULL } },
+	{ "arrays", 1000, NULL, { NULL, NULL } },
+	{ "duplicates", 100000, NULL, { NULL, NULL } },
+	{ "duplicates", 100000, NULL, { "arrays", NULL } },
+	{ "collections", 10000, NULL, { NULL, NULL } },
+	{ "collections", 100000, NULL, { "by", "size" } },
+	{ "arrays", 10000, NULL, { NULL, NULL } },
+	{ "group-by-value", 1, "java.lang.Long", { NULL, NULL } },
+	{ "group-by-value", 1, "java.lang.Integer", { NULL, NULL } },
+	{ "strings", 1000, NULL, { NULL, NULL } },
+	{ "loaders", 1000, NULL, { NULL, NULL } },
+	{ "substrings", 1000, NULL, { NULL, NULL } },
+	{ "reference-stats", 1000, NULL, { NULL, NULL } },
+	{ "finalizers", 1000, NULL, { NULL, NULL } },
 };
 
 #define QUESTIONS (sizeof(questions) / sizeof(questions[0]))
@@ -36,6 +44,8 @@ struct serve_job *serve_warm_job(size_t number, size_t database_count)
 	job->database = number % database_count;
 	job->spec = hdb_query_named(questions[no].query);
 	job->limit = questions[no].limit;
+	job->targets[0] = questions[no].target;
+	job->target_count = questions[no].target ? 1 : 0;
 	job->option_count = questions[no].option.name ? 1 : 0;
 	job->options[0] = questions[no].option;
 	return job;
