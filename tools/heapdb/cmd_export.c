@@ -157,7 +157,7 @@ static int note_fact(struct notes *notes, const char *name, const struct hdb_val
 /* Which dump the rows are of: files of one dump have the same. */
 static int note_fingerprint(struct notes *notes, struct hdb *db, struct hdb_error *err)
 {
-	BASE_SCOPED(door_rows_close_at) struct hdb_rows *rows = NULL;
+	DOOR_ROWS *rows = NULL;
 	size_t key, text;
 	int r;
 

@@ -230,7 +230,7 @@ static int tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = PROBLEMS_READ };
 	char kinds[KINDS_MAX * (KIND_SIZE + 4)] = "";
-	BASE_SCOPED(door_rows_close_at) struct hdb_rows *rows = NULL;
+	DOOR_ROWS *rows = NULL;
 	unsigned count = 0;
 	int rc;
 

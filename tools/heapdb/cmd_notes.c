@@ -68,16 +68,13 @@ static int check_target(struct cli *cli, const char *target)
 	const struct hdb_query_args args = {
 		.struct_size = sizeof(args), .targets = &target, .target_count = 1, .limit = 1
 	};
-	struct hdb_rows *rows = NULL;
-	int rc;
+	DOOR_ROWS *rows = NULL;
 
 	if (is_fingerprint(target))
 		return HDB_OK;
 	if (strpbrk(target, "*?"))
 		return door_fail(&cli->err, HDB_EUSAGE, "a note is on one class, not on a pattern");
-	rc = hdb_query(cli->db, kind_of(target), &args, &rows, &cli->err);
-	hdb_rows_close(rows);
-	return rc;
+	return hdb_query(cli->db, kind_of(target), &args, &rows, &cli->err);
 }
 
 enum { NOTE_TARGET, NOTE_KIND, NOTE_TEXT, NOTE_TIME, NOTE_COLUMNS };

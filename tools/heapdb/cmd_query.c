@@ -89,7 +89,23 @@ static void tell_cut(const struct cli *cli, const struct answer *answer,
 	bytes_release(&text);
 }
 
-/* Prints, and judges what --fail-if asks; `args` are what the rows were asked with. */
+/* Prints, and judges what --fail-if asks. */
+static int print_and_judge(struct cli *cli, struct answer *answer, const struct render_style *style)
+{
+	if (answer->sampled)
+		TRY(sampled_open(cli, cli->opt.jfr, answer->rows, answer->sampled));
+	if (cli->opt.columns)
+		TRY(answer_pick(answer, cli->opt.columns));
+	else if (cli->opt.format != FORMAT_JSON && cli->opt.format != FORMAT_JSONL)
+		TRY(answer_thin(answer, cli->opt.format == FORMAT_TABLE));
+	answer_tell_absent(cli, answer);
+	if (style->format != FORMAT_TABLE && style->format != FORMAT_JSON)
+		tell_cut(cli, answer, style);
+	TRY(render(answer, style, cli->out));
+	return judge(cli, answer);
+}
+
+/* `args` are what the rows were asked with. */
 static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_args *args,
 		 const struct render_style *style)
 {
@@ -105,26 +121,10 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 				 NULL,
 	};
 	struct sampled sampled = { 0 };
-	int rc = HDB_OK;
+	int rc;
 
-	if (cli->opt.jfr) {
-		answer.sampled = &sampled;
-		if ((rc = sampled_open(cli, cli->opt.jfr, rows, &sampled)) != HDB_OK)
-			goto out;
-	}
-	if (cli->opt.columns)
-		rc = answer_pick(&answer, cli->opt.columns);
-	else if (cli->opt.format != FORMAT_JSON && cli->opt.format != FORMAT_JSONL)
-		rc = answer_thin(&answer, cli->opt.format == FORMAT_TABLE);
-	if (rc != HDB_OK)
-		goto out;
-	answer_tell_absent(cli, &answer);
-	if (style->format != FORMAT_TABLE && style->format != FORMAT_JSON)
-		tell_cut(cli, &answer, style);
-	if ((rc = render(&answer, style, cli->out)) != HDB_OK)
-		goto out;
-	rc = judge(cli, &answer);
-out:
+	answer.sampled = cli->opt.jfr ? &sampled : NULL;
+	rc = print_and_judge(cli, &answer, style);
 	cli->is_open = answer.is_open;
 	answer_release(&answer);
 	call_tree_release(&sampled.tree);
@@ -230,8 +230,7 @@ static int print_growth(struct cli *cli, struct hdb *const *before)
 
 int cmd_diff(struct cli *cli)
 {
-	struct hdb **before;
-	int rc = HDB_OK;
+	BASE_FREED struct hdb **before = NULL;
 
 	TRY(open_all(cli));
 	before = calloc(cli->before_count, sizeof(before[0]));
@@ -241,9 +240,6 @@ int cmd_diff(struct cli *cli)
 	for (size_t i = 0; i < cli->before_count; i++)
 		before[i] = cli->before[i].db;
 	if (wants_growth(cli))
-		rc = print_growth(cli, before);
-	if (rc == HDB_OK)
-		rc = ask_and_print(cli, before);
-	free(before);
-	return rc;
+		TRY(print_growth(cli, before));
+	return ask_and_print(cli, before);
 }

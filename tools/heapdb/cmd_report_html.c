@@ -192,7 +192,7 @@ static int put_answer(struct page *page, const struct question *question)
 	struct answer answer = {
 		.name = question->query, .args = &args, .limit = question->limit, .err = &cli->err
 	};
-	BASE_SCOPED(door_rows_close_at) struct hdb_rows *rows = NULL;
+	DOOR_ROWS *rows = NULL;
 
 	TRY(hdb_query(cli->db, question->query, &args, &rows, &cli->err));
 	answer.rows = rows;

@@ -177,12 +177,20 @@ static bool asks_reachable(const char *text)
 	return false;
 }
 
+static void end_run(struct run *run)
+{
+	heapsql_close(run->sql);
+	for (size_t i = 0; i < run->count; i++)
+		free(run->members[i].name);
+	free(run->members);
+}
+
 int cmd_sql(struct cli *cli)
 {
-	struct run run = { .cli = cli };
+	BASE_SCOPED(end_run) struct run run = { .cli = cli };
 	size_t count = cli->opt.operand_count;
 	const char *statement = NULL;
-	struct file_text input = { 0 };
+	BASE_SCOPED(file_text_release) struct file_text input = { 0 };
 	int rc;
 
 	if (count && is_statement(cli->opt.operands[count - 1]))
@@ -192,24 +200,14 @@ int cmd_sql(struct cli *cli)
 		TRY(cli_read_file(cli, "-", INPUT_MAX, &input));
 		statement = input.data;
 	}
-	if ((rc = open_databases(&run, count)) != HDB_OK)
-		goto out;
+	TRY(open_databases(&run, count));
 	if (!statement && !isatty(STDIN_FILENO)) {
-		if ((rc = cli_read_file(cli, "-", INPUT_MAX, &input)) != HDB_OK)
-			goto out;
+		TRY(cli_read_file(cli, "-", INPUT_MAX, &input));
 		statement = input.data;
 	}
 	if (statement && !cli->opt.all && asks_reachable(statement))
 		cli_notice(cli, "tables show reachable objects; with --all the others, too");
 	rc = statement ? sql_run(cli, run.sql, statement) : sql_shell(cli, run.sql);
-	if (rc == HDB_END) /* .quit */
-		rc = HDB_OK;
-out:
-	heapsql_close(run.sql);
-	for (size_t i = 0; i < run.count; i++)
-		free(run.members[i].name);
-	free(run.members);
-	free(input.data);
-	return rc;
+	return rc == HDB_END /* .quit */ ? HDB_OK : rc;
 }
 #endif

@@ -151,7 +151,7 @@ static void put_block(struct output *out, const char *text, size_t size)
 int markdown_leaks(struct answer *answer, struct output *out)
 {
 	const struct render_style style = { .human = true, .as_text = true, .width = BLOCK_WIDTH };
-	struct output *block = malloc(sizeof(*block));
+	BASE_FREED struct output *block = malloc(sizeof(*block));
 	struct bytes text = { 0 };
 	int rc;
 
@@ -163,6 +163,5 @@ int markdown_leaks(struct answer *answer, struct output *out)
 	output_collect_end(block);
 	put_block(out, text.data ? text.data : "", text.size);
 	output_release(out, &text);
-	free(block);
 	return rc;
 }

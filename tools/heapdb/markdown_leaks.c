@@ -246,7 +246,7 @@ static void put_head(struct output *out, struct head *head)
 int markdown_headline(struct answer *answer, struct output *out)
 {
 	const struct fullness full = fullness_of(answer);
-	struct head *head = calloc(1, sizeof(*head));
+	BASE_FREED struct head *head = calloc(1, sizeof(*head));
 	int rc;
 
 	if (!head)
@@ -263,6 +263,5 @@ int markdown_headline(struct answer *answer, struct output *out)
 		put_fullness(out, &full);
 	output_release(out, &head->suspect.text);
 	output_release(out, &head->leaking.text);
-	free(head);
 	return rc == HDB_END ? HDB_OK : rc;
 }

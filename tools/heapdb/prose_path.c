@@ -114,7 +114,7 @@ static int put_paths(struct answer *answer, struct path *path, const struct rend
 
 int prose_path(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	struct path *path = calloc(1, sizeof(*path));
+	BASE_FREED struct path *path = calloc(1, sizeof(*path));
 	int rc;
 
 	if (!path)
@@ -126,6 +126,5 @@ int prose_path(struct answer *answer, const struct render_style *style, struct o
 		output_release(out, &path->step[i].field);
 		output_release(out, &path->step[i].root);
 	}
-	free(path);
 	return rc;
 }

@@ -546,7 +546,7 @@ static enum MHD_Result begin_request(struct server *server, struct MHD_Connectio
 	*state = request;
 	if (!request)
 		return MHD_NO;
-	serve_slow_asked(server->slow, slow_one_of(connection));
+	serve_slow_set(server->slow, slow_one_of(connection), true);
 	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_header, &request->headers);
 	if (request->headers.is_broken || strncmp(version, "HTTP/1.", 7) != 0 ||
 	    is_bare_line(version, strlen(version)))
@@ -585,7 +585,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **st
 	struct request *request = *state;
 
 	(void)code;
-	serve_slow_answered(server->slow, slow_one_of(connection));
+	serve_slow_set(server->slow, slow_one_of(connection), false);
 	if (request)
 		serve_job_free(request->job);
 	free(request);

@@ -109,7 +109,7 @@ static int answer_query(struct worker *w, struct serve_job *job)
 		.before_count = job->before_count,
 	};
 	const struct serve_sink to = { job->fd, job->format, &job->rows, &w->cancel };
-	BASE_SCOPED(door_rows_close_at) struct hdb_rows *rows = NULL;
+	DOOR_ROWS *rows = NULL;
 
 	for (size_t i = 0; i < job->before_count; i++)
 		before[i] = w->databases[job->before[i]];

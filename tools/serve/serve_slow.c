@@ -6,7 +6,6 @@
 #include "common/clock.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -72,7 +71,7 @@ void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one)
 	free(one);
 }
 
-static void set_asking(struct serve_slow *slow, struct serve_slow_one *one, bool is_asking)
+void serve_slow_set(struct serve_slow *slow, struct serve_slow_one *one, bool is_asking)
 {
 	if (!one)
 		return;
@@ -80,16 +79,6 @@ static void set_asking(struct serve_slow *slow, struct serve_slow_one *one, bool
 	one->is_asking = is_asking;
 	one->since_ms = clock_ms();
 	pthread_mutex_unlock(&slow->lock);
-}
-
-void serve_slow_asked(struct serve_slow *slow, struct serve_slow_one *one)
-{
-	set_asking(slow, one, true);
-}
-
-void serve_slow_answered(struct serve_slow *slow, struct serve_slow_one *one)
-{
-	set_asking(slow, one, false);
 }
 
 void serve_slow_watch(struct serve_slow *slow)

@@ -5,6 +5,8 @@
 #ifndef HEAPDB_SERVE_SLOW_H
 #define HEAPDB_SERVE_SLOW_H
 
+#include <stdbool.h>
+
 /*
  * Milliseconds until a request's headers are there, from the connection or the answer before; and
  * where that many connections ask nothing, for they keep out those who do.
@@ -26,9 +28,8 @@ struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd);
 /* Before its socket is closed. NULL is fine here and below. */
 void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one);
 
-/* The headers of a request are there; what it asks is answered. */
-void serve_slow_asked(struct serve_slow *slow, struct serve_slow_one *one);
-void serve_slow_answered(struct serve_slow *slow, struct serve_slow_one *one);
+/* The headers of a request are there (is_asking), or what it asks is answered. */
+void serve_slow_set(struct serve_slow *slow, struct serve_slow_one *one, bool is_asking);
 
 /* Ends those that are too slow. From another thread, now and then. */
 void serve_slow_watch(struct serve_slow *slow);
