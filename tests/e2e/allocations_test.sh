@@ -4,18 +4,13 @@
 # byte.
 # Slow: a record broken at every byte.
 set -eu
+export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 cd "$TMPDIR"
 python3 - <<'PY'
-import json, random, struct, subprocess, sys
+import json, random, struct, subprocess
 
-bad = 0
-
-def want(what, have, expected):
-    global bad
-    if have != expected:
-        print('%s: %r, not %r' % (what, have, expected))
-        bad = 1
+from checks import end, want
 
 def write(name, entries, extra=0, count=None):
     """Entries: (bytes, thread, class, [(class, method, file, line), ...]), innermost frame first."""
@@ -108,7 +103,7 @@ for i in range(0, len(data), 1 + len(data) // 50):
 for name, text in ('hprof', b'JAVA PROFILE 1.0.3\0'), ('empty', b''):
     open(name, 'wb').write(text)
     want(name, run(name)[0], 3)
-sys.exit(bad)
+end()
 PY
 for form in csv tsv jsonl table; do
 	heapdb allocations a.alloc --by stack --format $form --limit all >out || { echo "$form fails"; exit 1; }

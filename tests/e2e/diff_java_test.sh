@@ -3,6 +3,7 @@
 # compared: by class, by path, along the dominators, by object and as suspects. Needs a JDK and
 # python3.
 set -eu
+export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 for tool in java javac python3; do
 	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }
 done
@@ -36,13 +37,7 @@ python3 - "$fixed" <<'PY'
 import json
 import sys
 
-bad = 0
-
-def want(what, have, wanted):
-    global bad
-    if have != wanted:
-        print('%s: %r, not %r' % (what, have, wanted))
-        bad += 1
+from checks import end, want
 
 def rows(name):
     return json.load(open(name + '.json'))['rows']
@@ -108,7 +103,7 @@ if sys.argv[1]:
     strangers = json.load(open('strangers.json'))
     want('IDs of another run', strangers['facts']['ids_stable'], False)
     want('its objects', strangers['rows'], [])
-sys.exit(bad != 0)
+end()
 PY
 
 # Conditions: the exit code tells.

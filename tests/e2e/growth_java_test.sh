@@ -3,6 +3,7 @@
 # `diff --by growth` tells for two dumps and more and for several thresholds, with every number computed
 # by hand: fields as wide as the dump has them (8 bytes a reference), no headers. Needs a JDK and python3.
 set -eu
+export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 for tool in java javac python3; do
 	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }
 done
@@ -21,17 +22,8 @@ for n in 1 2 3 4 5; do
 done
 python3 - <<'PY'
 import json
-import sys
 
-bad = 0
-
-
-def want(what, have, wanted):
-    global bad
-    if have != wanted:
-        print('FAILED: %s: %r, not %r' % (what, have, wanted))
-        bad += 1
-
+from checks import end, want
 
 def capacity(count):
     """Elements that an ArrayList has room for after `count` were added one by one."""
@@ -123,5 +115,5 @@ for last in range(2, 6):
                     want(label + ' by dump', row['steps'], ' '.join(str(size(n)) for n in range(1, last + 1)))
                 want(label + ' alone', row['retained_alone'], (alone or size)(last))
 print(compared, 'growing nodes compared')
-sys.exit(bad != 0 or compared < 50)
+end(compared < 50)
 PY

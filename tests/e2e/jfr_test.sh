@@ -4,19 +4,13 @@
 # cut or changed at their bytes.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
-export PYTHONPATH="$HDB_ROOT/tests/e2e" PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH="$HDB_ROOT/tests/e2e:$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR"
 python3 - <<'PY'
-import json, os, subprocess, sys
+import json, os, subprocess
 import jfr_make
 
-bad = 0
-
-def want(what, have, expected):
-    global bad
-    if have != expected:
-        print('%s: %r, not %r' % (what, have, expected))
-        bad = 1
+from checks import end, want
 
 def run(*arguments):
     done = subprocess.run(['heapdb', *arguments, '--json'], capture_output=True, text=True, timeout=60)
@@ -127,7 +121,7 @@ want('no file', run('jfr', 'none')[0], 3)
 want('no events', run('jfr', 'a.jfr', 'locks')[0], 2)
 want('no samples', run('jfr', 'a.jfr', 'gc', '--by', 'class')[0], 2)
 want('two files', run('jfr', 'a.jfr', 'gc', 'b.jfr')[0], 2)
-sys.exit(bad)
+end()
 PY
 for form in csv tsv jsonl table; do
 	heapdb jfr a.jfr --format $form --limit all >out || { echo "$form fails"; exit 1; }

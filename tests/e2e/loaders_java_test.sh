@@ -2,6 +2,7 @@
 # loaders_java_test.sh - class loaders and virtual threads of programs that know what they have
 # (java/Loading.java, java/Virtual.java). Needs a JDK and python3; virtual threads JDK 21 or later.
 set -eu
+export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 for tool in java javac python3; do
 	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }
 done
@@ -32,13 +33,7 @@ python3 - "$jdk" <<'PY'
 import json
 import sys
 
-bad = 0
-
-def want(what, have, wanted):
-    global bad
-    if have != wanted:
-        print('%s: %r, not %r' % (what, have, wanted))
-        bad += 1
+from checks import end, want
 
 rows = json.load(open('loaders.json'))['rows']
 ours = {row['label']: row for row in rows if row['name'] == 'Loading$L'}
@@ -80,5 +75,5 @@ if sys.argv[1]:
     chunks = [row for row in stack if row['kind'] == 'chunk']
     want('chunks', [row['class'] for row in chunks], ['jdk.internal.vm.StackChunk'] * len(chunks))
     want('bytes of chunks', sum(row['stack_bytes'] for row in chunks), stack[0]['stack_bytes'])
-sys.exit(bad != 0)
+end()
 PY

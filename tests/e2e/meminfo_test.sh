@@ -3,19 +3,13 @@
 # smaps_rollup, alone and beside a dump, in all formats; and what is none of them.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
-export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH="$HDB_ROOT/tests/oracle:$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR"
 python3 - <<'PY'
-import json, os, re, subprocess, sys
+import json, os, re, subprocess
 from android_dump import Dump
 
-bad = 0
-
-def want(what, have, expected):
-    global bad
-    if have != expected:
-        print('%s: %r, not %r' % (what, have, expected))
-        bad = 1
+from checks import end, want
 
 def ask(text, *more, exit=0):
     open('text', 'w').write(text)
@@ -256,7 +250,7 @@ for form in 'csv', 'tsv', 'jsonl', 'table':
     want(form, (done.returncode, 'GL mtrack' in done.stdout), (0, True))
 done = subprocess.run('heapdb meminfo - --csv <text | head -2 | tail -1', shell=True, capture_output=True, text=True)
 want('standard input', done.stdout.startswith('memory,5049,com.acme,Native Heap,%d' % kb(63416)), True)
-sys.exit(bad)
+end()
 PY
 for wrong in 'meminfo' 'meminfo none' 'meminfo text --columns nothing' 'meminfo text a b' 'meminfo text none.hprof'; do
 	# shellcheck disable=SC2086

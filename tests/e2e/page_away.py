@@ -5,17 +5,11 @@ import subprocess
 import sys
 import threading
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../support")]
+import checks
 import chromium
-
-failed = 0
-
-
-def check(what, good):
-    global failed
-    if not good:
-        print("FAILED:", what)
-        failed += 1
+from checks import check
 
 
 def serve(port=0):
@@ -84,4 +78,4 @@ finally:
     browser.close()
     if server.poll() is None:
         end(server)
-sys.exit(1 if failed else 0)
+checks.end()

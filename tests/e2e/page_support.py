@@ -4,25 +4,19 @@ import os
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../support")]
+import checks
 import chromium
 import page_looks
+from checks import check
 
 URL, FOLDER = sys.argv[1:3]
-BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build")
+BUILD = os.path.join(HERE, "../../build")
 VENV = os.path.join(BUILD, "fleet-venv")  # of `tools/install-deps.sh --all`, as in CI
 # That brings axe-core, and so does `make page`; without either what it looks for is not looked for.
 AXE = os.environ.get("AXE") or next(iter(glob.glob(BUILD + "/page/node_modules/axe-core/axe.min.js") + glob.glob(VENV + "/lib/python3*/site-packages/axe_playwright_python/axe.min.js")), "")
 SHOTS = os.environ.get("SHOTS")
-failed = 0
-
-
-def check(what, good):
-    global failed
-    if not good:
-        print("FAILED:", what)
-        failed += 1
-
 
 try:
     browser = chromium.Browser()
@@ -103,4 +97,4 @@ def look_at_views(width, height, dark, looks=layout):
 
 def end():
     browser.close()
-    sys.exit(1 if failed else 0)
+    checks.end()

@@ -15,12 +15,14 @@ import threading
 import time
 import urllib.parse
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from checks import check, end
+
 URL, DATABASE = sys.argv[1:]
 parts = urllib.parse.urlsplit(URL)
 HOST, PORT = parts.hostname, parts.port
 TOKEN = urllib.parse.parse_qs(parts.query)["token"][0]
 COOKIE = f"heapdb_{PORT}={TOKEN}"
-failed = 0
 
 
 def ask(path, method="GET", host=None, cookie=COOKIE, headers=None, body=None):
@@ -44,13 +46,6 @@ def ask(path, method="GET", host=None, cookie=COOKIE, headers=None, body=None):
     text = answer.read()
     connection.close()
     return answer, text
-
-
-def check(what, good):
-    global failed
-    if not good:
-        print("FAILED:", what)
-        failed += 1
 
 
 def packed():
@@ -541,4 +536,4 @@ check(f"and quick: {time.monotonic() - began:.1f} s", time.monotonic() - began <
 dripper.join(60)
 check(f"a request of single bytes ends: {dripping}", dripping and dripping[0] < 40)
 
-sys.exit(1 if failed else 0)
+end()

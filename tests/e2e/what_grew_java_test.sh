@@ -5,6 +5,7 @@
 # field to another is not new where objects keep their addresses. Needs a JDK and python3.
 # Slow: up to 14 runs of a Java program.
 set -eu
+export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 for tool in java javac python3; do
 	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }
 done
@@ -35,7 +36,6 @@ java -XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -version >/dev/null 2>&1
 python3 - <<'PY'
 import glob
 import json
-import sys
 
 # Of what leaks: its owner, what is counted, how many in the first dump and in the last.
 LEAKS = {
@@ -47,15 +47,7 @@ LEAKS = {
     'builder': ('Leaks$AuditLog.text', 'java.lang.StringBuilder', 1, 1),
     'queue': ('Leaks$Mailer.outbox', 'Leaks$Job', 1500, 3100),
 }
-bad = 0
-
-
-def want(what, have, wanted):
-    global bad
-    if have != wanted:
-        print('FAILED: %s: %r, not %r' % (what, have, wanted))
-        bad += 1
-
+from checks import end, want
 
 answers = sorted(glob.glob('*.json'))
 for name in answers:
@@ -85,5 +77,5 @@ for name in answers:
         want(name + ': matched by', answer['facts']['matched_by'], 'ID')
         want(name + ': what moved', [r['name'] for r in rows if r['name'] in ('Leaks.left (static)',
                                                                              'Leaks.right (static)')], [])
-sys.exit(bad != 0 or len(answers) < 28)
+end(len(answers) < 28)
 PY

@@ -4,7 +4,7 @@
 # in graphics memory, copies, and sides that do not fit the pixels. Pictures are read back.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
-export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH="$HDB_ROOT/tests/oracle:$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR"
 
 python3 - <<'PY'
@@ -96,15 +96,9 @@ heapdb export bitmaps linked --db new.heapdb --quiet >out 2>&1 && { echo "follow
 [ "$(cat victim)" = precious ] || { echo "wrote through a link"; exit 1; }
 
 python3 - <<'PY'
-import json, os, struct, sys, zlib
+import json, os, struct, zlib
 
-bad = 0
-
-def want(what, have, expected):
-    global bad
-    if have != expected:
-        print('%s: %r, not %r' % (what, have, expected))
-        bad = 1
+from checks import end, want
 
 def pixels(path):
     """RGBA rows of a PNG without interlacing."""
@@ -188,8 +182,7 @@ want('blue', pixels('pictures.new/%s.png' % ids['blue'])[4][6], (0, 0, 255))
 for key, word in ('hardware', 'graphics memory'), ('not dumped', 'am dumpheap -b'), ('no picture', 'no PNG'):
     want(key, word in written[ids[key]]['state'], True)
 want('no bitmaps', json.load(open('none.json'))['rows'], [])
-if bad:
-    sys.exit(1)
 if not png:
     print('built without libpng: pixels were not drawn')
+end()
 PY

@@ -6,6 +6,7 @@
 # Deliberate differences: GC roots that become more are told as well (here none do); the nodes inside
 # a map are children of its table, which Shark shows as the map's.
 set -eu
+export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 
 for tool in zstd python3; do
 	command -v $tool >/dev/null || { echo "no $tool here"; exit 77; }
@@ -32,13 +33,7 @@ heapdb diff g3.heapdb g0.heapdb --by growth --loops 2 --json >back.json
 python3 - "$shared/grow.shark.txt" <<'PY'
 import json, re, sys
 
-bad = 0
-
-def want(what, have, expected):
-    global bad
-    if have != expected:
-        print('%s: %r, not %r' % (what, have, expected))
-        bad = 1
+from checks import end, want
 
 def name(text):
     text = text.replace('GcRoot(StickyClass)', 'GC root (sticky class)')
@@ -84,5 +79,5 @@ rows = {row['name']: row for row in json.load(open('path.json'))['rows']}
 want('events', rows['G.events (static) -> java.util.ArrayList']['status'], 'grown')
 want('cache', rows['G.cache (static) -> java.util.HashMap']['status'], 'grown')
 want('stable', 'G.stable (static) -> java.util.ArrayList' in rows, False)
-sys.exit(bad)
+end()
 PY

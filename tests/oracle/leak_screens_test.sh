@@ -5,6 +5,7 @@
 # dump is appended). SCREENS_ROWS=1330000 takes the heap of 8 M objects instead of a small one, SCREENS_DUMP
 # a dump of it that is there.
 set -eu
+export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 cd "$TMPDIR"
 if [ -n "${SCREENS_DUMP:-}" ]; then
@@ -37,15 +38,7 @@ leaks = {}
 for row in csv.DictReader(open('traces.csv', encoding='utf-8')):
     leaks.setdefault(row['leak'], {}).setdefault(row['trace'], []).append(row)
 
-bad = 0
-
-
-def want(what, have, expected):
-    global bad
-    if have != expected:
-        bad += 1
-        print('FAILED: %s: %r, not %r' % (what, have, expected))
-
+from checks import end, want
 
 def simple(name):
     return name.rsplit('.', 1)[-1]
@@ -126,5 +119,5 @@ if len(sys.argv) > 1:
     for signature, leak in theirs.items():
         want('leak ' + signature, ours.get(signature), leak)
     print('%d leaks with %d steps compared' % (len(theirs), sum(len(leak[1]) for leak in theirs.values())))
-sys.exit(bad > 0)
+end()
 PY
