@@ -41,7 +41,7 @@ struct redact {
 	struct rewrite_kept strings;     /* of HDB_REDACT_TEXTS */
 	struct rewrite_hashes hashes;    /* of opt->hash */
 	struct rewrite_renames renames;  /* of opt->names_path */
-	struct rewrite_secrets *secrets; /* of opt->report_path; NULL: none is wanted */
+	struct rewrite_secrets *secrets; /* of opt->report_path; NULL: no report */
 };
 
 /* Whether "CLASS" or "CLASS:FIELD" is meant; field_name NULL: the class as a whole. */

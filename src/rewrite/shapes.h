@@ -57,7 +57,7 @@ struct rewrite_text {
 #define REWRITE_NAME_MAX 512
 
 /*
- * Reads all classes, and names if they are wanted; one pass over the dump. `shapes` has w, selects,
+ * Reads all classes, and names if has_names; one pass over the dump. `shapes` has w, selects,
  * ctx and has_names set; release it also after a failure.
  */
 int rewrite_shapes_load(struct rewrite_shapes *shapes, struct hdb_error *err);

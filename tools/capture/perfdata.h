@@ -38,7 +38,7 @@ bool perfdata_begin(struct perfdata *p, const void *data, size_t size);
 /* The next entry that is whole and of a known type; false at the end. */
 bool perfdata_next(struct perfdata *p, struct perfdata_entry *entry);
 
-/* What is wanted of them. Texts are cut to fit, and end with a zero. */
+/* What is read of them. Texts are cut to fit, and end with a zero. */
 struct perfdata_summary {
 	char command[1024]; /* sun.rt.javaCommand: main class and arguments */
 	char version[96];   /* java.property.java.version, or the VM's */

@@ -224,7 +224,7 @@ static int open_archive(struct feed *f, struct hdb_error *err)
 		       fail_archive(f, err);
 }
 
-/* Goes to the next file that is wanted, and reads its head; HDB_END: there is none. */
+/* Goes to the next file that is asked for, and reads its head; HDB_END: there is none. */
 static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 {
 	struct archive_entry *entry;

@@ -1,6 +1,6 @@
 /*
  * queries/leaks/leak_faults.c - leaks that rules find, whatever they retain: connections that
- * are not returned, buffers and timers that are not released, class loaders that should be gone.
+ * are not returned, buffers and timers that are not released, class loaders of what was stopped.
  */
 #include "queries/leaks/leak_faults.h"
 

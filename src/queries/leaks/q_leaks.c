@@ -309,7 +309,7 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 		size_t said = 0;
 
 		TRY(heap_object(q->heap, fault->answer.ix, &object, err));
-		/* A suspect below a class loader says what is in it, not that it should be gone. */
+		/* A suspect below a class loader says what is in it, not that the loader leaks. */
 		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 			said = l->suspects.count;
 		while (said < l->suspects.count && l->known[said].answer.rule != fault->answer.rule)
