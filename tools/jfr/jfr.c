@@ -543,7 +543,7 @@ int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *
 	if (size > JFR_SIZE_MAX)
 		return door_fail(err, HDB_ELIMIT, "larger than %u bytes", JFR_SIZE_MAX);
 	if (size < 4 || memcmp(data, "FLR", 4) != 0)
-		return door_fail(err, HDB_EFORMAT, "no recording of Flight Recorder");
+		return door_fail(err, HDB_EFORMAT, "not a recording of Flight Recorder");
 	(*out)->data = data;
 	(*out)->size = (uint32_t)size;
 	return HDB_OK;
