@@ -113,7 +113,7 @@ static uint64_t object_id(const struct writer *w, uint64_t id)
 	return id <= most / w->scale ? id * w->scale : NO_OBJECT;
 }
 
-static int send(struct writer *w, const void *data, size_t size)
+static int write_out(struct writer *w, const void *data, size_t size)
 {
 	w->written += size;
 	if (w->written > w->most)
@@ -128,8 +128,8 @@ static int end_record(struct writer *w, uint8_t tag)
 
 	TRY(w->result);
 	put_be32(head + 5, (uint32_t)w->segment.count);
-	TRY(send(w, head, sizeof(head)));
-	TRY(send(w, w->segment.data, w->segment.count));
+	TRY(write_out(w, head, sizeof(head)));
+	TRY(write_out(w, w->segment.data, w->segment.count));
 	w->segment.count = 0;
 	return HDB_OK;
 }
@@ -612,7 +612,7 @@ static int write_header(struct writer *w, const struct perfetto_graph *graph)
 	put_u4(w, w->id_size);
 	put_u8(w, ns > 0 ? (uint64_t)ns / 1000000 : 0);
 	TRY(w->result);
-	TRY(send(w, w->segment.data, w->segment.count));
+	TRY(write_out(w, w->segment.data, w->segment.count));
 	w->segment.count = 0;
 	return HDB_OK;
 }

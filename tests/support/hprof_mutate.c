@@ -88,7 +88,8 @@ static size_t find_subs(const struct mutation *m, const struct piece *record, st
 }
 
 /* Takes `gone` bytes away at `at` and puts `fresh` ones there (NULL: zeros). */
-static bool splice(struct mutation *m, size_t at, size_t gone, const uint8_t *fresh, size_t size)
+static bool splice_bytes(struct mutation *m, size_t at, size_t gone, const uint8_t *fresh,
+			 size_t size)
 {
 	uint8_t copy[4096];
 
@@ -112,20 +113,20 @@ static void change_piece(struct mutation *m, const struct piece *pieces, size_t 
 
 	switch (below(m, 6)) {
 	case 0: /* gone */
-		(void)splice(m, p.at, p.size, NULL, 0);
+		(void)splice_bytes(m, p.at, p.size, NULL, 0);
 		break;
 	case 1: /* twice, or elsewhere */
-		(void)splice(m, q.at, 0, m->data + p.at, p.size);
+		(void)splice_bytes(m, q.at, 0, m->data + p.at, p.size);
 		break;
 	case 2: /* in another's place */
 		if (p.at != q.at)
-			(void)splice(m, q.at, q.size, m->data + p.at, p.size);
+			(void)splice_bytes(m, q.at, q.size, m->data + p.at, p.size);
 		break;
 	case 3: /* cut in its middle */
 		if (p.size > 1) {
 			const size_t keep = 1 + below(m, p.size - 1);
 
-			(void)splice(m, p.at + keep, p.size - keep, NULL, 0);
+			(void)splice_bytes(m, p.at + keep, p.size - keep, NULL, 0);
 		}
 		break;
 	case 4: /* a number at the edge */
