@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 /* Frames that are kept at least: the stretches that one thread reads from in turn. */
 #define KEPT_MIN 32u
@@ -20,11 +19,7 @@
 /* A buffer of a view that is longer is freed with its window. */
 #define BUFFER_KEPT_MAX (4u << 20)
 
-/* Of the codec: fast, for what is read again once. */
-#define ZSTD_CODEC_LEVEL 1
-/* What contexts of zstd take, for messages. */
-#define DECOMPRESSOR_BYTES (96u << 10)
-#define COMPRESSOR_BYTES (1u << 20)
+#define ZSTD_LEVEL 1
 
 /* What stands behind the window of a view. */
 struct lent {
@@ -58,8 +53,6 @@ struct frames_source {
 	struct frame *buckets[BUCKETS];
 	struct frame *oldest, *newest; /* frames that nobody uses */
 	unsigned kept, kept_max;
-	void **idle; /* unpackers of threads that inflate nothing now */
-	size_t idle_count, idle_max;
 	volatile int failure; /* result code of the first failure */
 	struct hdb_error error;
 };
@@ -169,44 +162,16 @@ static int note_failure(struct frames_source *f, int result, const struct hdb_er
 	return result;
 }
 
-static int take_context(struct frames_source *f, void **out, struct hdb_error *err)
-{
-	if (!f->idle_count)
-		return f->from.codec->new_unpacker(out, err);
-	*out = f->idle[--f->idle_count];
-	return HDB_OK;
-}
-
-static void give_context(struct frames_source *f, void *context)
-{
-	void **grown;
-
-	assert(f->idle_count <= f->idle_max);
-	if (f->idle_count == f->idle_max) {
-		grown = realloc(f->idle, (f->idle_max * 2 + 8) * sizeof(*grown));
-		if (!grown) {
-			f->from.codec->free_unpacker(context);
-			return;
-		}
-		f->idle = grown;
-		f->idle_max = f->idle_max * 2 + 8;
-	}
-	f->idle[f->idle_count++] = context;
-}
-
 /* Inflates what was found to `out`. The lock is held on entry and return, not meanwhile. */
 static int inflate_to(struct frames_source *f, const struct base_frame *found, uint8_t *out,
 		      struct hdb_error *err)
 {
 	struct hdb_error why;
-	void *context;
 	int r;
 
-	TRY_ERRORS(take_context(f, &context, err));
 	(void)pthread_mutex_unlock(&f->lock);
-	r = f->from.codec->unpack(context, found, out, &why);
+	r = base_frame_unpack(found, out, &why);
 	(void)pthread_mutex_lock(&f->lock);
-	give_context(f, context);
 	if (r == HDB_OK)
 		return HDB_OK;
 	return hdb_fail(err, r,
@@ -489,9 +454,6 @@ static void frames_close(struct base_source *src)
 			free(frame);
 		}
 	}
-	for (size_t i = 0; i < f->idle_count; i++)
-		f->from.codec->free_unpacker(f->idle[i]);
-	free(f->idle);
 	(void)pthread_mutex_destroy(&f->lock);
 	(void)pthread_cond_destroy(&f->loaded);
 	if (f->from.close)
@@ -525,74 +487,25 @@ int base_frames_open(const struct base_frames *from, struct base_source **out,
 
 /* ---- frames of zstd ---- */
 
-static int new_zstd_packer(void **out, struct hdb_error *err)
+int base_frame_pack(const uint8_t *data, size_t size, uint8_t *out, size_t *packed_size,
+		    struct hdb_error *err)
 {
-	ZSTD_CCtx *context = ZSTD_createCCtx();
-
-	if (!context || ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel,
-							    ZSTD_CODEC_LEVEL))) {
-		(void)ZSTD_freeCCtx(context);
-		return hdb_fail_memory(err, "a compressor", COMPRESSOR_BYTES);
-	}
-	*out = context;
-	return HDB_OK;
-}
-
-static void free_zstd_packer(void *packer)
-{
-	(void)ZSTD_freeCCtx(packer);
-}
-
-static size_t zstd_packed_max(void)
-{
-	return ZSTD_compressBound(BASE_FRAME_BYTES);
-}
-
-static int zstd_pack(void *packer, const uint8_t *data, size_t size, struct base_packed *out,
-		     struct hdb_error *err)
-{
-	const size_t n = ZSTD_compress2(packer, out->bytes, ZSTD_compressBound(BASE_FRAME_BYTES),
-					data, size);
-
-	if (ZSTD_isError(n))
+	*packed_size = ZSTD_compress(out, BASE_FRAME_PACKED_MAX, data, size, ZSTD_LEVEL);
+	if (ZSTD_isError(*packed_size))
 		return hdb_fail(err, HDB_ENOMEM, "cannot compress %zu bytes: %s", size,
-				ZSTD_getErrorName(n));
-	out->size = n;
+				ZSTD_getErrorName(*packed_size));
 	return HDB_OK;
 }
 
-static int new_zstd_unpacker(void **out, struct hdb_error *err)
+int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_error *err)
 {
-	*out = ZSTD_createDCtx();
-	return *out ? HDB_OK : hdb_fail_memory(err, "a decompressor", DECOMPRESSOR_BYTES);
-}
-
-static void free_zstd_unpacker(void *unpacker)
-{
-	(void)ZSTD_freeDCtx(unpacker);
-}
-
-static int zstd_unpack(void *unpacker, const struct base_frame *frame, uint8_t *out,
-		       struct hdb_error *err)
-{
-	const size_t n =
-		ZSTD_decompressDCtx(unpacker, out, frame->size, frame->packed, frame->packed_size);
+	const size_t n = ZSTD_decompress(out, frame->size, frame->packed, frame->packed_size);
 
 	if (n == frame->size)
 		return HDB_OK;
 	return hdb_fail(err, HDB_ECORRUPT, "%s",
 			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "fewer are there");
 }
-
-const struct base_codec base_zstd_codec = {
-	.new_packer = new_zstd_packer,
-	.free_packer = free_zstd_packer,
-	.packed_max = zstd_packed_max,
-	.pack = zstd_pack,
-	.new_unpacker = new_zstd_unpacker,
-	.free_unpacker = free_zstd_unpacker,
-	.unpack = zstd_unpack,
-};
 
 /* Frames of one bucket: each begins there; those that nobody uses are counted. */
 static void check_bucket(struct frames_source *f, unsigned no, unsigned *kept, unsigned *unused)
@@ -618,7 +531,6 @@ void base_frames_check(struct base_source *source)
 		check_bucket(f, no, &kept, &unused);
 	/* A frame that failed is in no bucket while others wait for it. */
 	assert(kept <= f->kept);
-	assert(f->idle_count <= f->idle_max);
 	assert(!f->oldest == !f->newest);
 	for (const struct frame *frame = f->oldest; frame; frame = frame->newer) {
 		assert(frame->pins == 0);

@@ -10,6 +10,8 @@
 
 #include "base/source.h"
 
+#include <zstd.h>
+
 /* Most bytes of a frame, inflated. */
 #define BASE_FRAME_BYTES (512u << 10)
 /* A frame of up to so many bytes, packed, may be copied instead of lent. */
@@ -29,40 +31,25 @@ struct base_frame {
 	uint8_t copy[BASE_FRAME_COPY];
 };
 
-/* A frame that was packed. */
-struct base_packed {
-	uint8_t *bytes; /* room for the codec's packed_max() bytes; lent */
-	size_t size;
-};
+/* Bytes that base_frame_pack() needs room for at most. */
+#define BASE_FRAME_PACKED_MAX ZSTD_COMPRESSBOUND(BASE_FRAME_BYTES)
 
 /*
- * How frames are packed. Contexts are owned by who asked for them, and for one thread at a time.
- * Functions return result codes; HDB_ENOMEM where there is no memory.
+ * Packs 1 to BASE_FRAME_BYTES bytes to `out`, which has room for BASE_FRAME_PACKED_MAX: a frame of
+ * zstd, level 1 (higher levels take more time and save nothing on heap dumps). *packed_size is what
+ * it took. HDB_ENOMEM where there is no memory.
  */
-struct base_codec {
-	int (*new_packer)(void **out, struct hdb_error *err);
-	void (*free_packer)(void *packer);
-	/* Bytes that a packed frame has at most. */
-	size_t (*packed_max)(void);
-	/* Packs 1 to BASE_FRAME_BYTES bytes to out->bytes, and sets out->size. */
-	int (*pack)(void *packer, const uint8_t *data, size_t size, struct base_packed *out,
+int base_frame_pack(const uint8_t *data, size_t size, uint8_t *out, size_t *packed_size,
 		    struct hdb_error *err);
-	int (*new_unpacker)(void **out, struct hdb_error *err);
-	void (*free_unpacker)(void *unpacker);
-	/* Unpacks a frame of `size` bytes; HDB_ECORRUPT, with why, if it does not make them. */
-	int (*unpack)(void *unpacker, const struct base_frame *frame, uint8_t *out,
-		      struct hdb_error *err);
-};
 
-/* Frames of zstd, level 1, as they are in scratch files. */
-extern const struct base_codec base_zstd_codec;
+/* Unpacks a frame; HDB_ECORRUPT, with why, if it does not make out->size bytes. */
+int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_error *err);
 
 /* What a source over frames is made of. */
 struct base_frames {
-	const struct base_codec *codec; /* lent */
-	uint64_t size;                  /* bytes of the whole, inflated */
-	const char *path;               /* for messages; lent */
-	uint64_t cache_bytes;           /* how much of it is kept inflated; a few frames at least */
+	uint64_t size;        /* bytes of the whole, inflated */
+	const char *path;     /* for messages; lent */
+	uint64_t cache_bytes; /* how much of it is kept inflated; a few frames at least */
 	void *ctx;
 	/* Finds the frame that has the byte at `offset`. Never called twice at once. */
 	int (*find)(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err);

@@ -41,11 +41,9 @@ struct unpack {
 	struct base_input *input;
 	struct slot *slots;
 	unsigned slot_count;
-	uint64_t size;  /* bytes of the dump so far */
-	void **packers; /* that no thread uses now; room for slot_count */
-	unsigned packer_count;
+	uint64_t size; /* bytes of the dump so far */
 	/* Pieces are taken in order. */
-	pthread_mutex_t lock; /* of `turn` and the packers */
+	pthread_mutex_t lock; /* of `turn` */
 	pthread_cond_t turned;
 	uint64_t turn;
 	struct slot *damaged; /* the piece from which on all is inflated in order; NULL: none */
@@ -70,26 +68,7 @@ static int take(struct unpack *u, struct slot *slot, uint64_t item, struct hdb_e
 	return r;
 }
 
-/* As many packers are made as threads pack at once. */
-static int take_packer(struct unpack *u, void **out, struct hdb_error *err)
-{
-	*out = NULL;
-	(void)pthread_mutex_lock(&u->lock);
-	if (u->packer_count)
-		*out = u->packers[--u->packer_count];
-	(void)pthread_mutex_unlock(&u->lock);
-	return *out ? HDB_OK : u->to->codec->new_packer(out, err);
-}
-
-static void give_packer(struct unpack *u, void *packer)
-{
-	(void)pthread_mutex_lock(&u->lock);
-	u->packers[u->packer_count++] = packer;
-	(void)pthread_mutex_unlock(&u->lock);
-}
-
-static int pack(const struct base_codec *codec, void *packer, struct slot *slot,
-		struct hdb_error *err)
+static int pack(struct slot *slot, struct hdb_error *err)
 {
 	const struct base_piece *piece = &slot->piece;
 
@@ -97,13 +76,14 @@ static int pack(const struct base_codec *codec, void *packer, struct slot *slot,
 		const uint64_t left = piece->size - at;
 		const size_t size = left < BASE_FRAME_BYTES ? left : BASE_FRAME_BYTES;
 		struct packed frame = { .size = (uint32_t)size };
-		struct base_packed out;
+		size_t packed_size;
 
-		TRY_ERRORS(base_vec_reserve(&slot->bytes, codec->packed_max(), 1, err));
-		out.bytes = (uint8_t *)slot->bytes.data + slot->bytes.count;
-		TRY_ERRORS(codec->pack(packer, piece->data + at, size, &out, err));
-		slot->bytes.count += out.size;
-		frame.packed_size = (uint32_t)out.size;
+		TRY_ERRORS(base_vec_reserve(&slot->bytes, BASE_FRAME_PACKED_MAX, 1, err));
+		TRY_ERRORS(base_frame_pack(piece->data + at, size,
+					   (uint8_t *)slot->bytes.data + slot->bytes.count,
+					   &packed_size, err));
+		slot->bytes.count += packed_size;
+		frame.packed_size = (uint32_t)packed_size;
 		TRY_ERRORS(base_vec_push(&slot->frames, &frame, sizeof(frame), err));
 		at += size;
 	}
@@ -114,7 +94,6 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 {
 	struct unpack *u = ctx;
 	struct slot *slot = &u->slots[slot_no];
-	void *packer;
 	int r = take(u, slot, item, err);
 
 	slot->frames.count = slot->bytes.count = 0;
@@ -126,10 +105,7 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 		return HDB_OK;
 	}
 	TRY(r);
-	TRY(take_packer(u, &packer, err));
-	r = pack(u->to->codec, packer, slot, err);
-	give_packer(u, packer);
-	return r;
+	return pack(slot, err);
 }
 
 /* ---- writing, in order ---- */
@@ -208,9 +184,6 @@ static void release(struct unpack *u)
 		base_vec_release(&u->slots[i].frames);
 		base_vec_release(&u->slots[i].bytes);
 	}
-	for (unsigned i = 0; i < u->packer_count; i++)
-		u->to->codec->free_packer(u->packers[i]);
-	free(u->packers);
 	free(u->slots);
 	(void)pthread_mutex_destroy(&u->lock);
 	(void)pthread_cond_destroy(&u->turned);
@@ -231,7 +204,6 @@ int base_unpack_run(const struct base_unpack *unpack, uint64_t *size, struct hdb
 	(void)pthread_mutex_init(&u.lock, NULL);
 	(void)pthread_cond_init(&u.turned, NULL);
 	TRY(BASE_ALLOC(u.slots, u.slot_count, "frames", err));
-	TRY(BASE_ALLOC(u.packers, u.slot_count, "frames", err));
 	TRY(copy_all(&u, err));
 	*size = u.size;
 	return HDB_OK;
@@ -307,7 +279,6 @@ int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source 
 {
 	BASE_SCOPED(close_at) struct scratch *s = NULL;
 	struct base_frames frames = {
-		.codec = unpack->codec,
 		.path = base_input_name(unpack->input),
 		.find = find_scratch,
 		.close = close_scratch,

@@ -13,8 +13,7 @@
 
 struct base_unpack {
 	struct base_input *input;
-	struct base_work *work;         /* its threads, its progress in bytes of the input */
-	const struct base_codec *codec; /* how frames are packed; lent */
+	struct base_work *work; /* its threads, its progress in bytes of the input */
 	void *ctx;
 	/* Looks at the first bytes, some thousands if there are so many. NULL: nobody does. */
 	int (*begin)(void *ctx, const uint8_t *data, uint64_t size, struct hdb_error *err);

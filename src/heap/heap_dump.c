@@ -5,7 +5,6 @@
 #include "base/fingerprint.h"
 #include "base/frames.h"
 #include "heap/heap.h"
-#include "hprof/frame_code.h"
 
 #include <assert.h>
 #include <string.h>
@@ -77,17 +76,23 @@ static void close_kept(void *ctx)
 static int open_kept(struct heap *heap, struct hdb_error *err)
 {
 	struct base_frames frames = {
-		.codec = &hprof_codec,
 		.size = store_meta_number(heap->store, "dump.bytes", 0),
 		.path = store_path(heap->store),
 		.cache_bytes = heap->work->memory_bytes / KEPT_CACHE_PART,
 		.find = find_kept,
 		.close = close_kept,
 	};
+	struct store_table_info info;
 	struct store *store = NULL;
-	int r;
+	int r = store_table_info(heap->store, STORE_CONTENTS, &info, err);
 
 	assert(!heap->dump.source);
+	if (r != HDB_OK)
+		return r < 0 ? r :
+			       hdb_fail(err, HDB_EVERSION,
+					"%s: the dump is kept in it in the way of another version "
+					"of heapdb; import the dump again",
+					store_path(heap->store));
 	TRY_ERRORS(store_open_again(heap->store, &store, err));
 	if (frames.cache_bytes > KEPT_CACHE_MAX)
 		frames.cache_bytes = KEPT_CACHE_MAX;

@@ -6,7 +6,6 @@
 #include "import/context.h"
 
 #include "base/unpack.h"
-#include "hprof/frame_code.h"
 
 /* Kept inflated, at most, and as a part of the budget. */
 #define CACHE_BYTES_MAX (256u << 20)
@@ -87,7 +86,6 @@ static int open_contents(struct keeping *k, struct hdb_error *err)
 {
 	const uint64_t part = k->im->work->memory_bytes / CACHE_PART;
 	const struct base_frames frames = {
-		.codec = &hprof_codec,
 		.size = k->size,
 		.path = base_input_name(k->input),
 		.cache_bytes = part < CACHE_BYTES_MAX ? part : CACHE_BYTES_MAX,
@@ -104,7 +102,6 @@ int import_unpack(struct import *im, struct base_input *input, struct hdb_error 
 	const struct base_unpack unpack = {
 		.input = input,
 		.work = im->work,
-		.codec = &hprof_codec,
 		.ctx = &k,
 		.begin = check_header,
 		.put = put_frame,

@@ -39,7 +39,6 @@ static int open_source(struct rewriter *w, const char *in_path, struct hdb_error
 		const struct base_unpack unpack = {
 			.input = input,
 			.work = w->work,
-			.codec = &base_zstd_codec,
 		};
 		size_t damage;
 

@@ -63,7 +63,7 @@ static const struct {
 	[STORE_ID_DIRECTORY] = { "ids.directory", 1, sizeof(uint64_t) },
 	[STORE_CLASS_COUNTS] = { "class.counts", 1, sizeof(struct store_class_count) },
 	[STORE_THREAD_STARTS] = { "thread.starts", 1, sizeof(struct store_thread_start) },
-	[STORE_CONTENTS] = { "contents", 2, 0 },
+	[STORE_CONTENTS] = { "contents", 3, 0 },
 	[STORE_REFERRERS] = { "referrers", 1, 0 },
 	[STORE_REFERRERS_BIG] = { "referrers.big", 1, 0 },
 	[STORE_REACH] = { "reach", 1, 0 },

@@ -317,32 +317,28 @@ static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_e
 /* Frames of many sizes over the first `size` bytes of the data. */
 static void pack_frames(struct packed *p, size_t size, uint64_t *seed)
 {
-	const struct base_codec *codec = &base_zstd_codec;
-	void *packer;
-	uint8_t *out = malloc(codec->packed_max());
+	uint8_t *out = malloc(BASE_FRAME_PACKED_MAX);
 
 	assert_non_null(out);
-	assert_int_equal(codec->new_packer(&packer, NULL), HDB_OK);
 	p->frames = calloc(2000, sizeof(*p->frames));
 	assert_non_null(p->frames);
 	for (size_t at = 0; at < size;) {
 		struct base_frame *f = &p->frames[p->count++];
 		size_t n = 1 + test_random(seed) % BASE_FRAME_BYTES;
-		struct base_packed packed = { .bytes = out };
+		size_t packed_size;
 		uint8_t *copy;
 
 		n = p->count % 5 == 0 ? n % 50 + 1 : n;
 		n = n < size - at ? n : size - at;
-		assert_int_equal(codec->pack(packer, data + at, n, &packed, NULL), HDB_OK);
-		copy = malloc(packed.size);
+		assert_int_equal(base_frame_pack(data + at, n, out, &packed_size, NULL), HDB_OK);
+		copy = malloc(packed_size);
 		assert_non_null(copy);
-		memcpy(copy, out, packed.size);
+		memcpy(copy, out, packed_size);
 		*f = (struct base_frame){
-			.start = at, .size = n, .packed = copy, .packed_size = packed.size
+			.start = at, .size = n, .packed = copy, .packed_size = packed_size
 		};
 		at += n;
 	}
-	codec->free_packer(packer);
 	free(out);
 }
 
@@ -357,7 +353,6 @@ static void test_frames(void **state)
 {
 	struct packed p = { 0 };
 	struct base_frames from = {
-		.codec = &base_zstd_codec,
 		.size = 4000000,
 		.path = "frames",
 		.ctx = &p,

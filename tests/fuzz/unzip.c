@@ -32,12 +32,9 @@ static int put(void *ctx, const struct base_frame *frame, struct hdb_error *err)
 {
 	struct taking *t = ctx;
 	static uint8_t out[BASE_FRAME_BYTES];
-	void *unpacker;
 
-	if (base_zstd_codec.new_unpacker(&unpacker, err) < 0 ||
-	    base_zstd_codec.unpack(unpacker, frame, out, err) < 0)
+	if (base_frame_unpack(frame, out, err) < 0)
 		abort();
-	base_zstd_codec.free_unpacker(unpacker);
 	(void)XXH3_64bits_update(&t->hash, out, frame->size);
 	t->bytes += frame->size;
 	return t->bytes < TAKEN_MAX ? HDB_OK : hdb_fail(err, HDB_ELIMIT, "enough");
@@ -48,9 +45,7 @@ static int read_all(const char *path, unsigned threads, struct taking *t, size_t
 {
 	struct base_work work;
 	struct base_input *in;
-	struct base_unpack unpack = {
-		.work = &work, .codec = &base_zstd_codec, .ctx = t, .put = put
-	};
+	struct base_unpack unpack = { .work = &work, .ctx = t, .put = put };
 	uint64_t size;
 	int r;
 

@@ -31,7 +31,7 @@ api     base hprof store graph layout heap derive analysis query queries import 
 # and NAME_private.h is private to its folder.
 doors='
 base/*
-hprof/reader.h hprof/walk.h hprof/quick.h hprof/emptied.h hprof/frame_code.h
+hprof/reader.h hprof/walk.h hprof/quick.h hprof/emptied.h
 store/schema.h store/store.h store/column.h store/lists.h store/lists_put.h store/objects.h store/records.h
 graph/access.h graph/adjacency.h graph/child_rows.h graph/node_map.h graph/paths.h graph/preorder.h graph/reach.h
 graph/reach_masks.h graph/retained_local.h graph/size_order.h graph/dominators/semi_nca.h
