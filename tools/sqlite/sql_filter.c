@@ -9,6 +9,7 @@
 #include <string.h>
 
 struct heapsql_filter {
+	struct sql_table_def def; /* of the table; must be first */
 	struct heapsql *sql;
 	struct sql_source *source;
 	sqlite3_stmt *statement;
@@ -18,108 +19,33 @@ struct heapsql_filter {
 	const struct hdb_value *const *values; /* of the row that is tested; lent */
 };
 
-struct row_table {
-	struct sqlite3_vtab base;
-	struct heapsql_filter *filter;
-};
-
-struct row_cursor {
-	struct sqlite3_vtab_cursor base;
-	struct heapsql_filter *filter;
-	bool at_end;
-};
+#define TABLE "heapdb row"
 
 /* ---- the table of one row ---- */
 
-/* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
-static int connect_row(sqlite3 *sqlite, void *aux, int argc, const char *const *argv,
-		       sqlite3_vtab **out, char **message)
+static int plan_row(const struct sql_table *table, struct sqlite3_index_info *info)
 {
-	struct heapsql_filter *filter = aux;
-	const int rc = sql_connect(filter->source, sqlite, filter->declaration,
-				   sizeof(struct row_table), out);
-
-	(void)argc;
-	(void)argv;
-	(void)message;
-	if (rc != SQLITE_OK)
-		return rc;
-	((struct row_table *)*out)->filter = filter;
-	return SQLITE_OK;
-}
-
-static int best_row(sqlite3_vtab *vtab, sqlite3_index_info *info)
-{
-	((struct row_table *)vtab)->filter->used |= info->colUsed;
+	((struct heapsql_filter *)(uintptr_t)table->def)->used |= info->colUsed;
 	info->estimatedCost = 1;
 	info->estimatedRows = 1;
 	return SQLITE_OK;
 }
 
-static int open_row(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
+static int next_row(struct sql_cursor *c, struct hdb_error *err)
 {
-	TRY(sql_open_cursor(sizeof(struct row_cursor), out));
-	((struct row_cursor *)*out)->filter = ((struct row_table *)vtab)->filter;
-	return SQLITE_OK;
+	(void)err;
+	return c->row_no == 1 ? HDB_OK : HDB_END;
 }
 
-static int close_row(sqlite3_vtab_cursor *cursor)
+static int column(struct sql_cursor *c, sqlite3_context *ctx, int number, struct hdb_error *err)
 {
-	sqlite3_free(cursor);
-	return SQLITE_OK;
-}
+	const struct heapsql_filter *filter = (const struct heapsql_filter *)c->def;
 
-static int filter_row(sqlite3_vtab_cursor *cursor, int index, const char *text, int argc,
-		      sqlite3_value **argv)
-{
-	(void)index;
-	(void)text;
-	(void)argc;
-	(void)argv;
-	((struct row_cursor *)cursor)->at_end = false;
-	return SQLITE_OK;
-}
-
-static int next_row(sqlite3_vtab_cursor *cursor)
-{
-	((struct row_cursor *)cursor)->at_end = true;
-	return SQLITE_OK;
-}
-
-static int is_at_end(sqlite3_vtab_cursor *cursor)
-{
-	return ((struct row_cursor *)cursor)->at_end;
-}
-
-static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
-{
-	const struct heapsql_filter *filter = ((struct row_cursor *)cursor)->filter;
-
+	(void)err;
 	if (filter->values && (size_t)number < filter->count)
 		sql_result_value(ctx, filter->values[number]);
-	return SQLITE_OK;
+	return HDB_OK;
 }
-
-static int row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
-{
-	(void)cursor;
-	*out = 1;
-	return SQLITE_OK;
-}
-
-static const struct sqlite3_module module = {
-	.iVersion = 0,
-	.xConnect = connect_row,
-	.xBestIndex = best_row,
-	.xDisconnect = sql_disconnect,
-	.xOpen = open_row,
-	.xClose = close_row,
-	.xFilter = filter_row,
-	.xNext = next_row,
-	.xEof = is_at_end,
-	.xColumn = column,
-	.xRowid = row_id,
-};
 
 /* ---- opening ---- */
 
@@ -169,14 +95,13 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 {
 	sqlite3 *sqlite = f->source->sqlite;
 	/* A line of its own: it may end in a comment. */
-	char *text =
-		sqlite3_mprintf("SELECT 1 FROM \"heapdb row\" AS row WHERE (%s\n)", expression);
+	char *text = sqlite3_mprintf("SELECT 1 FROM \"" TABLE "\" AS row WHERE (%s\n)", expression);
 	const char *rest = "";
 	int rc, r = HDB_OK;
 
 	if (!text)
 		return sql_fail(err, HDB_ENOMEM, "no memory for an expression");
-	if ((rc = sqlite3_create_module_v2(sqlite, "heapdb row", &module, f, NULL)) == SQLITE_OK) {
+	if ((rc = sql_add_table(f->source, TABLE, &f->def, NULL)) == SQLITE_OK) {
 		(void)sql_set_guard(f->sql, true);
 		rc = sqlite3_prepare_v2(sqlite, text, -1, &f->statement, &rest);
 	}
@@ -201,6 +126,14 @@ int heapsql_filter_open(struct heapsql *sql, const char *expression,
 	f->source = sql_first_source(sql);
 	f->count = columns->count;
 	f->declaration = declare(columns->list, columns->count);
+	f->def = (struct sql_table_def){
+		.name = TABLE,
+		.columns = f->declaration,
+		.keys = { -1 },
+		.plan = plan_row,
+		.next = next_row,
+		.column = column,
+	};
 	if (!f->source)
 		r = sql_fail(err, HDB_EUSAGE, "no database");
 	else if (!f->declaration)
@@ -221,7 +154,7 @@ void heapsql_filter_close(struct heapsql_filter *f)
 		return;
 	sqlite3_finalize(f->statement);
 	if (f->source)
-		(void)sqlite3_create_module_v2(f->source->sqlite, "heapdb row", NULL, NULL, NULL);
+		(void)sqlite3_create_module_v2(f->source->sqlite, TABLE, NULL, NULL, NULL);
 	sqlite3_free(f->declaration);
 	free(f);
 }

@@ -140,9 +140,10 @@ static void result_type(struct objects_cursor *c, sqlite3_context *ctx, uint32_t
 		sqlite3_result_text(ctx, name, (int)size - 2, SQLITE_STATIC);
 }
 
-static int column_at(struct objects_cursor *c, sqlite3_context *ctx, int number,
-		     struct hdb_error *err)
+int sql_object_column(struct sql_cursor *cursor, sqlite3_context *ctx, int number,
+		      struct hdb_error *err)
 {
+	struct objects_cursor *c = cursor->state;
 	const struct hdb_batch *b = &c->batch;
 	const size_t i = c->at;
 
@@ -198,17 +199,4 @@ static int column_at(struct objects_cursor *c, sqlite3_context *ctx, int number,
 		break;
 	}
 	return result_more(c, ctx, number, (struct seen){ b->ix[i], b->class_no[i] }, err);
-}
-
-int sql_object_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
-{
-	struct objects_cursor *c = (struct objects_cursor *)cursor;
-	struct hdb_error err;
-	int r;
-
-	sql_no_error(&err);
-	if ((size_t)number >= c->shape->column_count)
-		return SQLITE_OK;
-	r = column_at(c, ctx, number, &err);
-	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
 }

@@ -208,10 +208,9 @@ static bool is_short(const struct shape *shape, sqlite3_index_info *info, const 
 	       sqlite3_value_int64(value) <= LARGEST_MAX;
 }
 
-int sql_objects_plan(sqlite3_vtab *vtab, sqlite3_index_info *info)
+int sql_objects_plan(const struct sql_table *table, sqlite3_index_info *info)
 {
-	const struct objects_table *table = (const struct objects_table *)vtab;
-	const struct shape *shape = table->shape;
+	const struct shape *shape = (const struct shape *)table->def;
 	double rows = guess_rows(shape);
 	struct plan plan = { 0 };
 	bool descending = false;

@@ -12,73 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the module's methods ---- */
-
-/* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
-static int connect_objects(sqlite3 *sqlite, void *aux, int argc, const char *const *argv,
-			   sqlite3_vtab **out, char **message)
+static void end_objects(struct sql_cursor *cursor)
 {
-	struct shape *shape = aux;
-	struct hdb_error err = { 0 };
-	struct objects_table *table;
+	struct objects_cursor *c = cursor->state;
 
-	(void)argc;
-	(void)argv;
-	if (!shape->declaration && sql_shape_fill(shape, &err) < 0) {
-		*message = sqlite3_mprintf("%s", err.message);
-		return SQLITE_ERROR;
-	}
-	TRY(sql_connect(shape->source, sqlite, shape->declaration, sizeof(*table), out));
-	table = (struct objects_table *)*out;
-	table->shape = shape;
-	table->source = shape->source;
-	return SQLITE_OK;
-}
-
-static int open_objects(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
-{
-	const struct objects_table *table = (const struct objects_table *)vtab;
-	struct objects_cursor *c;
-
-	TRY(sql_open_cursor(sizeof(*c), out));
-	c = (struct objects_cursor *)*out;
-	c->source = table->source;
-	c->db = table->source->db;
-	c->shape = table->shape;
-	return SQLITE_OK;
-}
-
-static void end_objects(struct objects_cursor *c)
-{
 	hdb_scan_close(c->scan);
 	hdb_list_close(c->list);
 	free(c->marks);
 	free(c->found);
-	c->found = NULL;
-	c->scan = NULL;
-	c->list = NULL;
-	c->marks = NULL;
-	c->is_single = c->is_largest = false;
-	c->at = 0;
-	c->batch.count = 0;
-	c->list_count = c->list_at = 0;
-}
-
-static int close_objects(sqlite3_vtab_cursor *cursor)
-{
-	end_objects((struct objects_cursor *)cursor);
-	sqlite3_free(cursor);
-	return SQLITE_OK;
-}
-
-void sql_objects_check(const struct objects_cursor *c)
-{
-	assert(c->source);
-	assert(c->shape);
-	assert(c->db == c->source->db);
-	assert(c->at_end || !c->scan || c->at < c->batch.count);
-	assert(c->list_at <= c->list_count);
-	assert(!c->found || c->list_ixs == c->found);
 }
 
 /* ---- stepping ---- */
@@ -130,7 +71,7 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 	do {
 		assert(c->list_at <= c->list_count);
 		if (c->list_at == c->list_count) {
-			if (c->found)
+			if (c->found || !c->list)
 				return c->is_largest ? begin_unreachable(c, err) : HDB_END;
 			r = hdb_list_next(c->list, &c->list_ixs, &c->list_count, err);
 			c->list_at = 0;
@@ -144,30 +85,20 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int step(struct objects_cursor *c)
+static int next_object(struct sql_cursor *cursor, struct hdb_error *err)
 {
-	struct hdb_error err;
-	int r = HDB_OK;
+	struct objects_cursor *c = cursor->state;
 
-	sql_no_error(&err);
-	if (c->scan) {
-		if (++c->at < c->batch.count)
-			return SQLITE_OK;
+	if (!c->scan) {
+		TRY(sql_end(c->source, next_of_list(c, err), err));
+	} else if (++c->at >= c->batch.count) {
 		c->at = 0;
-		r = hdb_scan_next(c->scan, &c->batch, &err);
-	} else if (c->source->cancel && *c->source->cancel) {
-		r = sql_fail(&err, HDB_EINTR, "interrupted");
-	} else if (c->is_single) {
-		r = HDB_END;
-	} else if (c->list || c->found) {
-		r = next_of_list(c, &err);
-	} else {
-		r = HDB_END;
+		TRY(sql_end(c->source, hdb_scan_next(c->scan, &c->batch, err), err));
 	}
-	r = sql_end(c->source, r, &err);
-	c->at_end = r != HDB_OK;
-	sql_objects_check(c);
-	return r < 0 ? sql_vtab_fail(c->base.pVtab, c->source, r, &err) : SQLITE_OK;
+	assert(c->at < c->batch.count);
+	assert(!c->found || c->list_ixs == c->found);
+	cursor->row_no = c->batch.ix[c->at];
+	return HDB_OK;
 }
 
 /* The first object whose ID is at least `id`, by halving. */
@@ -302,19 +233,19 @@ static int begin_one(struct objects_cursor *c, int index, sqlite3_value *value,
 		     struct hdb_error *err)
 {
 	const sqlite3_int64 row = sqlite3_value_int64(value);
-	uint32_t ix = (uint32_t)row;
 	bool is_shown;
 
-	c->is_single = true;
+	c->single = (uint32_t)row;
+	c->list_ixs = &c->single;
+	c->list_count = 1;
 	if (sqlite3_value_type(value) != SQLITE_INTEGER)
 		return HDB_END;
 	if (index & BY_ID)
-		TRY(sql_value_object(c->source, value, &ix, err));
+		TRY(sql_value_object(c->source, value, &c->single, err));
 	else if (row < 0 || row >= hdb_object_count(c->db))
 		return HDB_END;
-	TRY(sql_object_take(c, ix, err));
-	TRY_ERRORS(sql_is_shown(c->source, ix, &is_shown, err));
-	return is_shown && sql_object_is_member(c) ? HDB_OK : HDB_END;
+	TRY_ERRORS(sql_is_shown(c->source, c->single, &is_shown, err));
+	return is_shown ? HDB_OK : HDB_END;
 }
 
 static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err)
@@ -334,9 +265,7 @@ static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err
 		c->marks[no] &= c->shape->classes[no] != 0;
 	if (c->from_ix && c->from_ix >= hdb_object_count(c->db))
 		return HDB_END;
-	c->at = 0;
-	TRY(hdb_scan_open(c->db, &opt, &c->scan, err));
-	return hdb_scan_next(c->scan, &c->batch, err);
+	return hdb_scan_open(c->db, &opt, &c->scan, err);
 }
 
 static int read_id_from(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
@@ -432,7 +361,7 @@ static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error
 
 	if (c->retained_from && hdb_has(c->db) & HDB_NEED_CHILDREN)
 		TRY(sql_objects_retaining(c, (index & DESCENDING) != 0, &is_few, err));
-	return is_few ? next_of_list(c, err) : begin_scan(c, index, err);
+	return is_few ? HDB_OK : begin_scan(c, index, err);
 }
 
 /* What an object dominates; NULL: what none does. */
@@ -443,8 +372,7 @@ static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struc
 	if (sqlite3_value_type(value) != SQLITE_NULL)
 		TRY(sql_value_object(c->source, value, &ix, err));
 	TRY(hdb_list_open(c->db, HDB_DOMINATED, &c->list, err));
-	TRY(hdb_list_begin(c->list, ix, NULL, err));
-	return next_of_list(c, err);
+	return hdb_list_begin(c->list, ix, NULL, err);
 }
 
 /* As many as are asked for, and one more, for SQLite asks once too often. */
@@ -454,86 +382,60 @@ static int begin_first(struct objects_cursor *c, int index, sqlite3_value *limit
 	const size_t wanted = (size_t)sqlite3_value_int64(limit) + 1;
 
 	c->is_largest = index & LARGEST;
-	TRY(c->is_largest ?
-		    sql_objects_largest(c, wanted, err) :
-		    sql_objects_most_referred(c, (unsigned)index >> SCAN_SHIFT, wanted, err));
-	return next_of_list(c, err);
+	return c->is_largest ?
+		       sql_objects_largest(c, wanted, err) :
+		       sql_objects_most_referred(c, (unsigned)index >> SCAN_SHIFT, wanted, err);
 }
 
-static int begin_constrained(struct objects_cursor *c, int index, int argc, sqlite3_value **argv,
-			     struct hdb_error *err)
+static int begin_objects(struct sql_cursor *cursor, struct hdb_error *err)
 {
-	const int r = read_parts(c, index, argc, argv, err);
+	struct objects_cursor *c = cursor->state;
+	const int index = cursor->index;
 
-	return r != HDB_OK ? r : begin_retaining(c, index, err);
-}
-
-static int filter_objects(sqlite3_vtab_cursor *cursor, int index, const char *text, int argc,
-			  sqlite3_value **argv)
-{
-	struct objects_cursor *c = (struct objects_cursor *)cursor;
-	struct hdb_error err = { 0 };
-	int r;
-
-	(void)text;
-	end_objects(c);
+	c->source = cursor->source;
+	c->db = cursor->db;
+	c->shape = (const struct shape *)cursor->def;
 	c->kinds = c->shape->kinds ? c->shape->kinds : 15;
 	c->population = sql_population(c->source);
-	c->from_ix = c->end_ix = 0;
-	c->retained_from = 0;
 	if (index & (BY_ID | BY_ROWID))
-		r = begin_one(c, index, argv[0], &err);
-	else if (index & BY_DOMINATOR)
-		r = begin_dominated(c, argv[0], &err);
-	else if (index & (LARGEST | MOST_REFERRED) && argc)
-		r = begin_first(c, index, argv[0], &err);
-	else
-		r = begin_constrained(c, index, argc, argv, &err);
-	r = sql_end(c->source, r, &err);
-	c->at_end = r != HDB_OK;
-	sql_objects_check(c);
-	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
+		return begin_one(c, index, cursor->argv[0], err);
+	if (index & BY_DOMINATOR)
+		return begin_dominated(c, cursor->argv[0], err);
+	if (index & (LARGEST | MOST_REFERRED) && cursor->argc)
+		return begin_first(c, index, cursor->argv[0], err);
+	TRY(read_parts(c, index, cursor->argc, cursor->argv, err));
+	return begin_retaining(c, index, err);
 }
-
-static int next_object(sqlite3_vtab_cursor *cursor)
-{
-	return step((struct objects_cursor *)cursor);
-}
-
-static int is_at_end(sqlite3_vtab_cursor *cursor)
-{
-	return ((struct objects_cursor *)cursor)->at_end;
-}
-
-static int row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
-{
-	struct objects_cursor *c = (struct objects_cursor *)cursor;
-
-	*out = c->batch.ix[c->at];
-	return SQLITE_OK;
-}
-
-static const struct sqlite3_module module = {
-	.iVersion = 0,
-	.xCreate = connect_objects,
-	.xConnect = connect_objects,
-	.xBestIndex = sql_objects_plan,
-	.xDisconnect = sql_disconnect,
-	.xDestroy = sql_disconnect,
-	.xOpen = open_objects,
-	.xClose = close_objects,
-	.xFilter = filter_objects,
-	.xNext = next_object,
-	.xEof = is_at_end,
-	.xColumn = sql_object_column,
-	.xRowid = row_id,
-};
 
 /* ---- registration ---- */
 
+/* Of a class that was announced. */
+static int declare_shape(struct sql_table_def *def, struct hdb_error *err)
+{
+	const struct sql_table_def same = *def;
+	struct shape *s = (struct shape *)def;
+
+	TRY(sql_shape_fill(s, err));
+	s->def = same;
+	s->def.columns = s->declaration;
+	return HDB_OK;
+}
+
 static int add_shape(struct sql_source *source, struct shape *s)
 {
-	return sql_make_table(source, s->name, &module, s, sql_shape_free);
+	s->def = (struct sql_table_def){
+		.name = s->name,
+		.columns = s->declaration,
+		.keys = { -1 },
+		.state_size = sizeof(struct objects_cursor),
+		.declare = declare_shape,
+		.plan = sql_objects_plan,
+		.begin = begin_objects,
+		.next = next_object,
+		.column = sql_object_column,
+		.end = end_objects,
+	};
+	return sql_add_table(source, s->name, &s->def, sql_shape_free);
 }
 
 static int add_plain(struct sql_source *source, const char *name, const int *columns,

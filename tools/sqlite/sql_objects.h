@@ -34,6 +34,7 @@ enum column {
 
 /* A table. Also what a module has, from which tables are made when they are named. */
 struct shape {
+	struct sql_table_def def; /* must be first */
 	struct sql_source *source;
 	char *name;   /* owned */
 	int *columns; /* enum column, C_FIELD + number of a field */
@@ -47,12 +48,6 @@ struct shape {
 	struct hdb_field *fields[BASES_MAX]; /* of each; owned */
 	const struct hdb_field **field_of;   /* [column of the table][base]; owned */
 	char *declaration;                   /* sqlite3_free */
-};
-
-struct objects_table {
-	struct sqlite3_vtab base;
-	const struct shape *shape;
-	struct sql_source *source;
 };
 
 /* Rows that are given largest first; more are sorted by SQLite. */
@@ -80,17 +75,16 @@ enum {
 	SCAN_SHIFT = 20          /* enum hdb_scan_column from here on */
 };
 
+/* The state of a cursor. */
 struct objects_cursor {
-	struct sqlite3_vtab_cursor base;
 	struct sql_source *source;
 	struct hdb *db;
 	const struct shape *shape;
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	size_t at;
-	bool at_end;
 	/* objects that are not scanned: one, or a list */
-	bool is_single;
+	uint32_t single;
 	struct hdb_list *list;
 	const uint32_t *list_ixs;
 	size_t list_count, list_at;
@@ -107,14 +101,11 @@ struct objects_cursor {
 	bool is_largest; /* what retains nothing comes behind them */
 };
 
-/* Asserts what holds of a cursor between SQLite's calls: a few comparisons. */
-void sql_objects_check(const struct objects_cursor *c);
-
 /* ---- shapes ---- */
 
 /* NULL: no memory. Owned: sql_shape_free. */
 struct shape *sql_shape_new(struct sql_source *source, const char *name);
-/* As SQLite's destructors are; NULL is fine. */
+/* NULL is fine. */
 void sql_shape_free(void *shape);
 /*
  * A table of objects of these columns (enum column, ended by -1), of kinds and of a class (NULL: of
@@ -139,8 +130,7 @@ struct sql_part {
 /* In the order in which their values come; id and rowid first. */
 extern const struct sql_part sql_parts[SQL_PART_COUNT];
 
-/* xBestIndex of tables of objects. */
-int sql_objects_plan(sqlite3_vtab *vtab, sqlite3_index_info *info);
+int sql_objects_plan(const struct sql_table *table, sqlite3_index_info *info);
 
 /* Makes an object the current one, which was not scanned. */
 int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err);
@@ -162,7 +152,7 @@ int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is
 int sql_objects_most_referred(struct objects_cursor *c, unsigned columns, size_t wanted,
 			      struct hdb_error *err);
 
-/* xColumn of tables of objects. */
-int sql_object_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number);
+int sql_object_column(struct sql_cursor *cursor, sqlite3_context *ctx, int number,
+		      struct hdb_error *err);
 
 #endif

@@ -67,9 +67,16 @@ struct sql_table_def {
 	int required_args;      /* of them, how many must be given */
 	double rows;            /* a guess without keys */
 	size_t state_size;      /* of sql_cursor.state */
-	/* Starts, with sql_cursor.key set; HDB_NOTFOUND: there are no rows. */
+	/* May be NULL. Makes `columns`, which are NULL until a statement uses the table. */
+	int (*declare)(struct sql_table_def *def, struct hdb_error *err);
+	/*
+	 * May be NULL. xBestIndex of a table without keys, which takes constraints in its own way.
+	 * What it reads is many rows: it calls sql_end itself, where it has read.
+	 */
+	int (*plan)(const struct sql_table *table, struct sqlite3_index_info *info);
+	/* Starts, with sql_cursor.key or .argv set; HDB_NOTFOUND: there are no rows. */
 	int (*begin)(struct sql_cursor *c, struct hdb_error *err);
-	/* Steps to a row, the first one too: HDB_OK or HDB_END. */
+	/* Steps to a row, the first one too: HDB_OK or HDB_END. It may set row_no. */
 	int (*next)(struct sql_cursor *c, struct hdb_error *err);
 	/* Gives SQLite the value of a column. */
 	int (*column)(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
@@ -91,7 +98,10 @@ struct sql_cursor {
 	struct hdb *db;
 	struct sqlite3_value
 		*key[SQL_KEYS_MAX]; /* values of def->keys; NULL: not given; lent to begin */
-	sqlite3_uint64 used;        /* columns that are read, as sqlite3_index_info.colUsed */
+	/* what `plan` chose: sqlite3_index_info.idxNum, and values; lent to begin */
+	int index, argc;
+	struct sqlite3_value **argv;
+	sqlite3_uint64 used; /* columns that are read, as sqlite3_index_info.colUsed */
 	int64_t row_no;
 	bool is_ordered; /* rows are to come in the order of def->ordered_by */
 	bool is_started; /* begin was called, end was not */
@@ -112,24 +122,9 @@ extern const struct sql_table_def sql_refs, sql_references, sql_referrers, sql_o
 
 /* ---- helpers ---- */
 
-/* Gives SQLite a failure of a function; returns SQLITE_ERROR, SQLITE_NOMEM or SQLITE_INTERRUPT. */
-int sql_vtab_fail(struct sqlite3_vtab *vtab, struct sql_source *source, int code,
-		  struct hdb_error *err);
+/* Gives SQLite a failure of a function. */
 void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, int code,
 		       struct hdb_error *err);
-
-/* Tells SQLite the columns of a table that it connects. */
-int sql_declare(struct sql_source *source, struct sqlite3 *sqlite, const char *columns);
-/*
- * The end of xConnect: declares the columns and makes a table of `size` bytes, zeros, which begins
- * with struct sqlite3_vtab. Returns SQLite's code.
- */
-int sql_connect(struct sql_source *source, struct sqlite3 *sqlite, const char *columns, size_t size,
-		struct sqlite3_vtab **out);
-/* xDisconnect and xDestroy of such tables. */
-int sql_disconnect(struct sqlite3_vtab *vtab);
-/* Makes a cursor of `size` bytes, zeros, which begins with struct sqlite3_vtab_cursor. */
-int sql_open_cursor(size_t size, struct sqlite3_vtab_cursor **out);
 
 /* Restricts SQLite to what users may ask for (on), or not; heapsql.c. Returns the state before. */
 bool sql_set_guard(struct heapsql *sql, bool is_on);
@@ -223,9 +218,12 @@ int sql_register(struct sql_source *source, struct hdb_error *err);
 int sql_register_tables(struct sql_source *source);
 int sql_register_objects(struct sql_source *source);
 int sql_register_queries(struct sql_source *source);
-/* Makes a table of a definition, which `release` frees with the table unless it is NULL. */
+/*
+ * Makes a table of a definition, in the source's schema or as an eponymous one. `release` frees the
+ * definition with the table, also after a failure, unless it is NULL.
+ */
 int sql_add_table(struct sql_source *source, const char *name, const struct sql_table_def *def,
-		  void (*release)(struct sql_table_def *def));
+		  void (*release)(void *def));
 int sql_register_functions(struct sql_source *source);
 /* Whether it is one of those, in upper or lower case. */
 bool sql_is_function(const char *name);
@@ -238,9 +236,6 @@ int sql_define_classes(struct sql_source *source, const char *statement, struct 
 int sql_define_class(struct sql_source *source, const char *name, struct hdb_error *err);
 /* Makes one that is only looked at when a statement uses it. */
 int sql_announce_class(struct sql_source *source, const char *name, struct hdb_error *err);
-/* Makes a table of a module, in the source's schema or as an eponymous one. */
-int sql_make_table(struct sql_source *source, const char *name, const struct sqlite3_module *module,
-		   void *aux, void (*release)(void *));
 
 /* Whether a table that is no class, a query's too, has the name. */
 bool sql_has_table(const char *name);

@@ -94,10 +94,12 @@ static char *declare(struct sqlite3 *sqlite, const struct query_def *aux)
 	return sqlite3_str_finish(text);
 }
 
-static void free_def(struct sql_table_def *def)
+static void free_def(void *p)
 {
-	sqlite3_free((char *)(uintptr_t)def->columns);
-	free(def);
+	const struct query_def *d = p;
+
+	sqlite3_free((char *)(uintptr_t)d->def.columns);
+	free(p);
 }
 
 /* ---- arguments ---- */

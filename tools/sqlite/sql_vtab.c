@@ -37,8 +37,8 @@ int sql_end(struct sql_source *source, int r, struct hdb_error *err)
 	return failed < 0 ? failed : r;
 }
 
-int sql_vtab_fail(struct sqlite3_vtab *vtab, struct sql_source *source, int code,
-		  struct hdb_error *err)
+static int fail_table(struct sqlite3_vtab *vtab, struct sql_source *source, int code,
+		      struct hdb_error *err)
 {
 	keep_failure(source, code, err);
 	sqlite3_free(vtab->zErrMsg);
@@ -56,92 +56,39 @@ void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, i
 		sqlite3_result_error(ctx, source->err.message, -1);
 }
 
-/* ---- modules become tables ---- */
-
-int sql_declare(struct sql_source *source, struct sqlite3 *sqlite, const char *columns)
-{
-	char *statement = sqlite3_mprintf("CREATE TABLE x(%s)", columns);
-	bool was_on;
-	int rc;
-
-	if (!statement)
-		return SQLITE_NOMEM;
-	/* SQLite asks the authorizer, for it is a CREATE TABLE. */
-	was_on = sql_set_guard(source->owner, false);
-	rc = sqlite3_declare_vtab(sqlite, statement);
-	if (was_on)
-		(void)sql_set_guard(source->owner, true);
-	sqlite3_free(statement);
-	return rc;
-}
-
-int sql_connect(struct sql_source *source, struct sqlite3 *sqlite, const char *columns, size_t size,
-		struct sqlite3_vtab **out)
-{
-	void *table;
-
-	assert(size >= sizeof(**out));
-	TRY(sql_declare(source, sqlite, columns));
-	if (!(table = sqlite3_malloc64(size)))
-		return SQLITE_NOMEM;
-	memset(table, 0, size);
-	*out = table;
-	return SQLITE_OK;
-}
-
-int sql_disconnect(struct sqlite3_vtab *vtab)
-{
-	sqlite3_free(vtab);
-	return SQLITE_OK;
-}
-
-int sql_open_cursor(size_t size, struct sqlite3_vtab_cursor **out)
-{
-	void *cursor = sqlite3_malloc64(size);
-
-	assert(size >= sizeof(**out));
-	if (!cursor)
-		return SQLITE_NOMEM;
-	memset(cursor, 0, size);
-	*out = cursor;
-	return SQLITE_OK;
-}
+/* ---- tables ---- */
 
 /* A module's own: which source and definition. */
 struct table_aux {
 	struct sql_source *source;
 	const struct sql_table_def *def;
-	void (*release)(struct sql_table_def *def); /* NULL: it is nobody's */
+	void (*release)(void *def); /* NULL: it is nobody's */
 };
 
-int sql_make_table(struct sql_source *source, const char *name, const struct sqlite3_module *module,
-		   void *aux, void (*release)(void *))
+/* Tells SQLite the columns of a table that it connects. */
+static int declare(const struct table_aux *a, sqlite3 *sqlite, char **message)
 {
-	char *module_name, *statement = NULL;
+	struct hdb_error err = { 0 };
+	char *statement;
+	bool was_on;
 	int rc;
 
-	assert(source->name);
-	if (source->is_only)
-		return sqlite3_create_module_v2(source->sqlite, name, module, aux, release);
-	module_name = sqlite3_mprintf("heapdb %s %s", source->name, name);
-	if (!module_name) {
-		release(aux);
+	if (!a->def->columns &&
+	    a->def->declare((struct sql_table_def *)(uintptr_t)a->def, &err) < 0) {
+		*message = sqlite3_mprintf("%s", err.message);
+		return SQLITE_ERROR;
+	}
+	statement = sqlite3_mprintf("CREATE TABLE x(%s)", a->def->columns);
+	if (!statement)
 		return SQLITE_NOMEM;
-	}
-	rc = sqlite3_create_module_v2(source->sqlite, module_name, module, aux, release);
-	if (rc == SQLITE_OK) {
-		statement = sqlite3_mprintf(
-			"CREATE VIRTUAL TABLE IF NOT EXISTS \"%w\".\"%w\" USING \"%w\"",
-			source->name, name, module_name);
-		rc = statement ? sqlite3_exec(source->sqlite, statement, NULL, NULL, NULL) :
-				 SQLITE_NOMEM;
-	}
+	/* SQLite asks the authorizer, for it is a CREATE TABLE. */
+	was_on = sql_set_guard(a->source->owner, false);
+	rc = sqlite3_declare_vtab(sqlite, statement);
+	if (was_on)
+		(void)sql_set_guard(a->source->owner, true);
 	sqlite3_free(statement);
-	sqlite3_free(module_name);
 	return rc;
 }
-
-/* ---- methods ---- */
 
 /* NOLINTNEXTLINE(readability-function-size): SQLite says which parameters */
 static int connect_table(sqlite3 *sqlite, void *aux, int argc, const char *const *argv,
@@ -152,11 +99,17 @@ static int connect_table(sqlite3 *sqlite, void *aux, int argc, const char *const
 
 	(void)argc;
 	(void)argv;
-	(void)message;
-	TRY(sql_connect(a->source, sqlite, a->def->columns, sizeof(*table), out));
-	table = (struct sql_table *)*out;
-	table->source = a->source;
-	table->def = a->def;
+	TRY(declare(a, sqlite, message));
+	if (!(table = sqlite3_malloc64(sizeof(*table))))
+		return SQLITE_NOMEM;
+	*table = (struct sql_table){ .source = a->source, .def = a->def };
+	*out = &table->base;
+	return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *vtab)
+{
+	sqlite3_free(vtab);
 	return SQLITE_OK;
 }
 
@@ -173,6 +126,8 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	char *text = NULL;
 	const char *name;
 
+	if (def->plan)
+		return def->plan((const struct sql_table *)vtab, info);
 	info->idxNum = 0;
 	for (int k = 0; k < SQL_KEYS_MAX && def->keys[k] >= 0; k++) {
 		int at = -1;
@@ -234,17 +189,20 @@ static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 	const struct sql_table *table = (const struct sql_table *)vtab;
 	struct sql_cursor *c;
 
-	TRY(sql_open_cursor(sizeof(*c), out));
-	c = (struct sql_cursor *)*out;
-	c->source = table->source;
-	c->def = table->def;
-	c->db = table->source->db;
-	c->state = calloc(1, table->def->state_size ? table->def->state_size : 1);
-	if (c->state)
-		return SQLITE_OK;
-	sqlite3_free(c);
-	*out = NULL;
-	return SQLITE_NOMEM;
+	if (!(c = sqlite3_malloc64(sizeof(*c))))
+		return SQLITE_NOMEM;
+	*c = (struct sql_cursor){
+		.source = table->source,
+		.def = table->def,
+		.db = table->source->db,
+		.state = calloc(1, table->def->state_size ? table->def->state_size : 1),
+	};
+	if (!c->state) {
+		sqlite3_free(c);
+		return SQLITE_NOMEM;
+	}
+	*out = &c->base;
+	return SQLITE_OK;
 }
 
 static void end_rows(struct sql_cursor *c)
@@ -270,7 +228,7 @@ void sql_table_def_check(const struct sql_table_def *def)
 	int keys = 0;
 
 	assert(def->name);
-	assert(def->columns);
+	assert(def->columns || def->declare);
 	assert(def->next);
 	assert(def->column);
 	assert(def->required_args >= 0);
@@ -287,26 +245,29 @@ void sql_cursor_check(const struct sql_cursor *c)
 	assert(c->db == c->source->db);
 	assert(c->state);
 	assert(c->row_no >= 0);
-	/* they are lent to begin alone */
-	for (int k = 0; k < SQL_KEYS_MAX && c->def->keys[k] >= 0; k++)
-		assert(!c->key[k]);
+	assert(!c->argv); /* lent to begin alone */
 }
 
-static int step(struct sql_cursor *c)
+static int end_of(const struct sql_cursor *c, int r, struct hdb_error *err)
 {
+	return c->def->plan ? r : sql_end(c->source, r, err);
+}
+
+static int step(sqlite3_vtab_cursor *cursor)
+{
+	struct sql_cursor *c = (struct sql_cursor *)cursor;
 	struct hdb_error err;
 	int r;
 
-	sql_cursor_check(c);
 	assert(c->is_started);
 	sql_no_error(&err);
+	c->row_no++;
 	if (c->source->cancel && *c->source->cancel)
 		r = sql_fail(&err, HDB_EINTR, "interrupted");
 	else
-		r = sql_end(c->source, c->def->next(c, &err), &err);
-	c->row_no++;
+		r = end_of(c, c->def->next(c, &err), &err);
 	c->at_end = r != HDB_OK;
-	return r < 0 ? sql_vtab_fail(c->base.pVtab, c->source, r, &err) : SQLITE_OK;
+	return r < 0 ? fail_table(c->base.pVtab, c->source, r, &err) : SQLITE_OK;
 }
 
 static int filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int argc,
@@ -322,21 +283,21 @@ static int filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int 
 		c->key[k] = index >> k & 1 && at < argc ? argv[at++] : NULL;
 	c->used = used ? strtoull(used + 1, NULL, 16) : ~(sqlite3_uint64)0;
 	c->is_ordered = index >> SQL_KEYS_MAX & 1;
+	c->index = index;
+	c->argc = argc;
+	c->argv = argv;
 	c->row_no = 0;
 	c->is_started = true;
 	r = sql_end(c->source, c->def->begin ? c->def->begin(c, &err) : HDB_OK, &err);
 	for (int k = 0; k < SQL_KEYS_MAX; k++)
 		c->key[k] = NULL;
+	c->argv = NULL;
 	assert(at <= argc);
 	if (r < 0)
-		return sql_vtab_fail(cursor->pVtab, c->source, r, &err);
+		return fail_table(cursor->pVtab, c->source, r, &err);
+	sql_cursor_check(c);
 	c->at_end = r != HDB_OK;
-	return c->at_end ? SQLITE_OK : step(c);
-}
-
-static int next_row(sqlite3_vtab_cursor *cursor)
-{
-	return step((struct sql_cursor *)cursor);
+	return c->at_end ? SQLITE_OK : step(cursor);
 }
 
 static int is_at_end(sqlite3_vtab_cursor *cursor)
@@ -353,8 +314,8 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 	sql_no_error(&err);
 	if (c->def->first_arg && number >= c->def->first_arg)
 		return SQLITE_OK;
-	r = sql_end(c->source, c->def->column(c, ctx, number, &err), &err);
-	return r < 0 ? sql_vtab_fail(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
+	r = end_of(c, c->def->column(c, ctx, number, &err), &err);
+	return r < 0 ? fail_table(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
 }
 
 static int row_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
@@ -368,12 +329,12 @@ static const struct sqlite3_module module = {
 	.xCreate = connect_table,
 	.xConnect = connect_table,
 	.xBestIndex = best_index,
-	.xDisconnect = sql_disconnect,
-	.xDestroy = sql_disconnect,
+	.xDisconnect = disconnect,
+	.xDestroy = disconnect,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,
-	.xNext = next_row,
+	.xNext = step,
 	.xEof = is_at_end,
 	.xColumn = column,
 	.xRowid = row_id,
@@ -394,23 +355,42 @@ static void release_table(void *p)
 	struct table_aux *aux = p;
 
 	if (aux->release)
-		aux->release((struct sql_table_def *)(uintptr_t)aux->def);
+		aux->release((void *)(uintptr_t)aux->def);
 	free(aux);
 }
 
 int sql_add_table(struct sql_source *source, const char *name, const struct sql_table_def *def,
-		  void (*release)(struct sql_table_def *def))
+		  void (*release)(void *def))
 {
 	struct table_aux *aux = malloc(sizeof(*aux));
+	char *module_name = source->is_only ? sqlite3_mprintf("%s", name) :
+					      sqlite3_mprintf("heapdb %s %s", source->name, name);
+	char *statement = NULL;
+	int rc;
 
 	sql_table_def_check(def);
 	if (!aux) {
+		sqlite3_free(module_name);
 		if (release)
-			release((struct sql_table_def *)(uintptr_t)def);
+			release((void *)(uintptr_t)def);
 		return SQLITE_NOMEM;
 	}
 	*aux = (struct table_aux){ source, def, release };
-	return sql_make_table(source, name, &module, aux, release_table);
+	if (!module_name) {
+		release_table(aux);
+		return SQLITE_NOMEM;
+	}
+	rc = sqlite3_create_module_v2(source->sqlite, module_name, &module, aux, release_table);
+	if (rc == SQLITE_OK && !source->is_only) {
+		statement = sqlite3_mprintf(
+			"CREATE VIRTUAL TABLE IF NOT EXISTS \"%w\".\"%w\" USING \"%w\"",
+			source->name, name, module_name);
+		rc = statement ? sqlite3_exec(source->sqlite, statement, NULL, NULL, NULL) :
+				 SQLITE_NOMEM;
+	}
+	sqlite3_free(statement);
+	sqlite3_free(module_name);
+	return rc;
 }
 
 int sql_register_tables(struct sql_source *source)
