@@ -17,19 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hdb_column *source_column(void *rows, size_t column)
-{
-	return oql_column(rows, column);
-}
-
 static int source_next(void *rows, struct hdb_error *err)
 {
 	return oql_next(rows, err);
-}
-
-static const struct hdb_value *source_value(void *rows, size_t column)
-{
-	return oql_value(rows, column);
 }
 
 static int source_total(void *rows, uint64_t *total, struct hdb_error *err)
@@ -53,9 +43,9 @@ static int print(struct cli *cli, struct oql *oql)
 	const struct row_source source = {
 		.ctx = oql,
 		.count = oql_column_count(oql),
-		.column = source_column,
 		.next = source_next,
-		.value = source_value,
+		.columns = oql_column(oql, 0),
+		.cells = oql_value(oql, 0),
 		.total = source_total,
 	};
 	struct own_fact facts[HEALTH_LINES];

@@ -6,6 +6,7 @@
 #include "common/grow.h"
 #include "heapdb/prose.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,16 +57,33 @@ static int compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+#define COLUMNS_MAX 8
+
 /* Rows of a table: groups in order. */
 struct source {
 	const struct prose_groups *groups;
 	size_t next;
-	struct hdb_value value;
+	struct hdb_value cells[COLUMNS_MAX];
 };
 
-static const struct hdb_column *column_of(void *ctx, size_t column)
+static struct hdb_value value_of(const struct prose_group *g, const struct prose_column *c)
 {
-	return &((const struct source *)ctx)->groups->columns[column].column;
+	struct hdb_value value = { .u = g->shallow };
+	bool is_there = true;
+
+	if (c->source < PROSE_SHALLOW) {
+		is_there = g->text[c->source].size > 0;
+		value.text = g->text[c->source].data;
+		value.text_size = g->text[c->source].size;
+	} else if (c->source == PROSE_RETAINED) {
+		is_there = g->has_retained;
+		value.u = g->retained;
+	} else if (c->source == PROSE_ID) {
+		is_there = g->count == 1 && g->id;
+		value.u = g->id;
+	}
+	value.type = is_there ? c->column.type : HDB_TYPE_NULL;
+	return value;
 }
 
 static int next_row(void *ctx, struct hdb_error *err)
@@ -73,46 +91,32 @@ static int next_row(void *ctx, struct hdb_error *err)
 	struct source *s = ctx;
 
 	(void)err;
-	return s->next++ < s->groups->count ? HDB_OK : HDB_END;
-}
-
-static const struct hdb_value *value_of(void *ctx, size_t column)
-{
-	struct source *s = ctx;
-	const struct prose_group *g = &s->groups->items[s->next - 1];
-	const struct prose_column *c = &s->groups->columns[column];
-	bool is_there = true;
-
-	s->value = (struct hdb_value){ .u = g->shallow };
-	if (c->source < PROSE_SHALLOW) {
-		is_there = g->text[c->source].size > 0;
-		s->value.text = g->text[c->source].data;
-		s->value.text_size = g->text[c->source].size;
-	} else if (c->source == PROSE_RETAINED) {
-		is_there = g->has_retained;
-		s->value.u = g->retained;
-	} else if (c->source == PROSE_ID) {
-		is_there = g->count == 1 && g->id;
-		s->value.u = g->id;
-	}
-	s->value.type = is_there ? c->column.type : HDB_TYPE_NULL;
-	return &s->value;
+	if (s->next == s->groups->count)
+		return HDB_END;
+	for (size_t i = 0; i < s->groups->column_count; i++)
+		s->cells[i] = value_of(&s->groups->items[s->next], &s->groups->columns[i]);
+	s->next++;
+	return HDB_OK;
 }
 
 int prose_groups_table(const struct answer *answer, struct prose_groups *groups,
 		       const struct render_style *style, struct output *out)
 {
+	struct hdb_column columns[COLUMNS_MAX];
 	struct source s = { .groups = groups };
 	const struct row_source source = {
 		.ctx = &s,
 		.count = groups->column_count,
-		.column = column_of,
+		.columns = columns,
+		.cells = s.cells,
 		.next = next_row,
-		.value = value_of,
 		.row_count = groups->count,
 	};
 	struct answer table = *answer;
 
+	assert(groups->column_count <= COLUMNS_MAX);
+	for (size_t i = 0; i < groups->column_count; i++)
+		columns[i] = groups->columns[i].column;
 	if (groups->count > 0)
 		qsort(groups->items, groups->count, sizeof(groups->items[0]), compare);
 	table.source = &source;

@@ -155,11 +155,8 @@ static size_t column_count(const struct answer *answer)
 
 static const struct hdb_column *any_column(const struct answer *answer, size_t column)
 {
-	const struct row_source *source = answer->source;
-
-	if (!source)
-		return hdb_rows_column(answer->rows, column);
-	return source->columns ? &source->columns[column] : source->column(source->ctx, column);
+	return answer->source ? &answer->source->columns[column] :
+				hdb_rows_column(answer->rows, column);
 }
 
 /* The column whose name is the `size` bytes at `name`, or -1 with a message. */
@@ -361,16 +358,13 @@ const struct hdb_column *answer_column(const struct answer *answer, size_t colum
 const struct hdb_value *answer_value(const struct answer *answer, size_t column)
 {
 	const size_t no = answer->picked ? answer->picked[column] : column;
-	const struct row_source *source = answer->source;
 
 	assert(!answer->picked || column < answer->picked_count);
 	assert(answer->row_count > 0);
 	if (answer->sampled && answer->sampled->text == no &&
 	    answer->sampled->value.type != HDB_TYPE_NULL)
 		return &answer->sampled->value;
-	if (!source)
-		return hdb_rows_value(answer->rows, no);
-	return source->cells ? &source->cells[no] : source->value(source->ctx, no);
+	return answer->source ? &answer->source->cells[no] : hdb_rows_value(answer->rows, no);
 }
 
 int answer_next(struct answer *answer, const struct output *out)

@@ -18,7 +18,7 @@ struct cli;
 struct notes;
 struct sampled;
 
-/* Rows that are no query's. Of a table of its own, `columns` and `cells`; else the functions. */
+/* Rows that are no query's. */
 struct row_source {
 	void *ctx;
 	size_t count;                                  /* columns */
@@ -26,8 +26,6 @@ struct row_source {
 	const struct hdb_column *columns;              /* lent */
 	const struct hdb_value *cells;                 /* of the current row; lent */
 	uint64_t row_count;                            /* of all rows; 0: ask total */
-	const struct hdb_column *(*column)(void *ctx, size_t column);
-	const struct hdb_value *(*value)(void *ctx, size_t column);
 	/* as hdb_rows_total; NULL: it is not known how many there are */
 	int (*total)(void *ctx, uint64_t *total, struct hdb_error *err);
 };

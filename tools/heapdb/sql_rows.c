@@ -10,16 +10,11 @@
 
 #include <inttypes.h>
 
-static const struct hdb_column *row_column(void *ctx, size_t column)
-{
-	return heapsql_column(((const struct sql_rows *)ctx)->rows, column);
-}
-
 /* Texts count before they are written. */
 static int count_texts(struct sql_rows *r, struct hdb_error *err)
 {
 	for (size_t i = 0; i < r->source.count; i++) {
-		const struct hdb_value *value = heapsql_value(r->rows, i);
+		const struct hdb_value *value = &r->source.cells[i];
 
 		if (value->type == HDB_TYPE_TEXT)
 			r->texts += value->text_size;
@@ -43,20 +38,15 @@ static int row_next(void *ctx, struct hdb_error *err)
 	return r->texts_max ? count_texts(r, err) : HDB_OK;
 }
 
-static const struct hdb_value *row_value(void *ctx, size_t column)
-{
-	return heapsql_value(((const struct sql_rows *)ctx)->rows, column);
-}
-
 int sql_rows_begin(struct sql_rows *out, struct heapsql_rows *rows, struct hdb_error *err)
 {
 	*out = (struct sql_rows){
 		.source = {
 			.ctx = out,
 			.count = heapsql_column_count(rows),
-			.column = row_column,
 			.next = row_next,
-			.value = row_value,
+			.columns = heapsql_column(rows, 0),
+			.cells = heapsql_value(rows, 0),
 		},
 		.rows = rows,
 		.is_first = true,

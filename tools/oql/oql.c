@@ -2,8 +2,9 @@
  * oql/oql.c - a statement as an answer: columns, cells, limits.
  */
 #include "oql/oql.h"
-#include "oql/oql_eval.h"
+#include "oql/oql_rows.h"
 
+#include "common/escape.h"
 #include "common/unique_names.h"
 
 #include <assert.h>
@@ -35,40 +36,16 @@ struct oql {
 	struct oql_text *texts;     /* of the cells; owned */
 };
 
-/* ---- UTF-8 ---- */
-
-/* Bytes of the character at text[0]; 0: it is none. */
-static size_t character(const unsigned char *text, size_t size)
-{
-	const unsigned char c = text[0];
-	const size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-	uint32_t code;
-
-	if (c < 0x80)
-		return 1;
-	if (c < 0xc2 || c > 0xf4 || n > size)
-		return 0;
-	code = c & (0xffu >> (n + 1));
-	for (size_t i = 1; i < n; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 63);
-	}
-	if ((n == 3 && (code < 0x800 || (code >= 0xd800 && code < 0xe000))) ||
-	    (n == 4 && (code < 0x10000 || code > 0x10ffff)))
-		return 0;
-	return n;
-}
-
 static int check_utf8(struct oql_str text, struct hdb_error *err)
 {
+	uint32_t c;
 	size_t n;
 
 	if (text.size > OQL_TEXT_MAX)
 		return oql_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
 				OQL_TEXT_MAX);
 	for (size_t i = 0; i < text.size; i += n) {
-		n = character((const unsigned char *)text.data + i, text.size - i);
+		n = utf8_decode(text.data + i, text.size - i, &c);
 		if (!n || !text.data[i])
 			return oql_fail(err, HDB_EUSAGE, "byte %zu of the statement is no UTF-8",
 					i + 1);
@@ -113,7 +90,7 @@ static int title_column(struct oql *oql, size_t no)
 /* As the statement names them, and numbered where it gives several the same name. */
 static int name_columns(struct oql *oql)
 {
-	const struct oql_str *names = oql_rows_names(oql->rows);
+	const struct oql_str *names = oql->rows->names;
 
 	for (size_t i = 0; i < oql->column_count; i++) {
 		oql->names[i] = strndup(names[i].data, names[i].size);
@@ -162,7 +139,7 @@ static const struct hdb_column star_columns[STAR_COUNT] = {
 
 static int make_columns(struct oql *oql)
 {
-	const size_t width = oql_rows_width(oql->rows);
+	const size_t width = oql->rows->width;
 	const size_t count = oql->is_star ? STAR_COUNT : width;
 
 	assert(width > 0);
@@ -230,8 +207,8 @@ static int open_rows(struct oql *oql, const struct oql_options *opt)
 		return oql->first;
 	oql->at_end = oql->first == HDB_END;
 	oql->total = oql->first == HDB_OK;
-	oql->is_star = oql_rows_are_values(oql->rows) &&
-		       (oql->first != HDB_OK || oql->row[0].type == OQL_V_OBJECT);
+	oql->is_star =
+		oql->rows->are_values && (oql->first != HDB_OK || oql->row[0].type == OQL_V_OBJECT);
 	return make_columns(oql);
 }
 
@@ -325,7 +302,7 @@ size_t oql_column_count(const struct oql *oql)
 
 const struct hdb_column *oql_column(const struct oql *oql, size_t column)
 {
-	assert(column < oql->column_count);
+	assert(column <= oql->column_count);
 	return &oql->columns[column];
 }
 
@@ -479,7 +456,7 @@ int oql_next(struct oql *oql, struct hdb_error *err)
 
 const struct hdb_value *oql_value(const struct oql *oql, size_t column)
 {
-	assert(column < oql->column_count);
+	assert(column <= oql->column_count);
 	return &oql->cells[column];
 }
 

@@ -92,45 +92,21 @@ static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 
 /* ---- values by path ---- */
 
-/* The field that the first `size` bytes of `path` name: of the uppermost class that has it. */
-static int path_step(struct oql_eval *ev, uint32_t ix, const char *path, size_t size,
-		     struct oql_value *out)
-{
-	const struct hdb_field *fields, *found = NULL;
-	struct hdb_object_facts facts;
-	struct hdb_basic basic;
-	size_t count;
-
-	assert(size > 0);
-	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
-	if (facts.kind != HDB_KIND_INSTANCE)
-		return HDB_NOTFOUND;
-	TRY_ERRORS(oql_class_fields(ev, facts.class_no, false, &fields, &count));
-	for (size_t i = 0; i < count; i++)
-		if (strlen(fields[i].name) == size && memcmp(fields[i].name, path, size) == 0)
-			found = &fields[i];
-	if (!found)
-		return HDB_NOTFOUND;
-	TRY(hdb_field_value(ev->db, ix, found, &basic, ev->err));
-	return oql_basic(ev, &basic, false, out);
-}
-
 /* HDB_NOTFOUND if there is none, or null. */
 static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_value *out)
 {
-	struct oql_value at = oql_object(ix);
+	*out = oql_object(ix);
+	while (*path && out->type == OQL_V_OBJECT) {
+		const struct oql_str name = { path, strcspn(path, ".") };
+		const struct oql_value of = *out;
 
-	*out = (struct oql_value){ 0 };
-	while (*path) {
-		const size_t size = strcspn(path, ".");
-
-		if (at.type != OQL_V_OBJECT)
-			return HDB_NOTFOUND;
-		TRY(path_step(ev, at.ix, path, size, &at));
-		path += size + (path[size] == '.');
+		*out = (struct oql_value){ 0 };
+		TRY_ERRORS(oql_object_field(ev, NULL, name, &of, out));
+		path += name.size + (path[name.size] == '.');
 	}
-	*out = at;
-	return at.type == OQL_V_NULL ? HDB_NOTFOUND : HDB_OK;
+	if (*path)
+		*out = (struct oql_value){ 0 };
+	return out->type == OQL_V_NULL ? HDB_NOTFOUND : HDB_OK;
 }
 
 /* The text of a string, a char[] or what the library shows. */

@@ -11,6 +11,8 @@
 #include "oql/oql_ast.h"
 #include "oql/oql_lex.h"
 
+#include <stdlib.h>
+
 enum oql_type {
 	OQL_V_NULL,
 	OQL_V_BOOL, /* i, as the following */
@@ -230,6 +232,16 @@ int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix);
 /* Fields of instances of a class, or static ones. */
 int oql_class_fields(struct oql_eval *ev, uint32_t class_no, bool is_static,
 		     const struct hdb_field **fields, size_t *count);
+/* Objects in a list that grows within the budget. */
+struct oql_numbers {
+	uint32_t *ixs; /* owned */
+	size_t count, room;
+};
+int oql_add_number(struct oql_eval *ev, struct oql_numbers *numbers, uint32_t ix);
+static inline void oql_numbers_release(struct oql_numbers *numbers)
+{
+	free(numbers->ixs);
+}
 /* Objects that an object has: referents (its class first, then by address), referrers, dominated */
 int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 		  struct oql_arena *arena, struct oql_value *out);
@@ -309,10 +321,6 @@ int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned);
 void oql_rows_limit(struct oql_rows *rows, uint64_t limit);
 /* HDB_OK or HDB_END; values are borrowed until the next call. */
 int oql_rows_next(struct oql_rows *rows, const struct oql_value **values);
-/* How many values a row has, and what they are called; is_star: one value, without a name. */
-size_t oql_rows_width(const struct oql_rows *rows);
-const struct oql_str *oql_rows_names(const struct oql_rows *rows);
-bool oql_rows_are_values(const struct oql_rows *rows);
 void oql_rows_close(struct oql_rows *rows);
 
 /* A sub-select as a value: its objects, values or rows, null without; kept if it is_free. */

@@ -2,7 +2,7 @@
  * oql/oql_from.c - what FROM yields: instances of classes as a pass over the heap finds them, a
  * list one by one, the rows of a sub-select as they come.
  */
-#include "oql/oql_eval.h"
+#include "oql/oql_rows.h"
 
 #include "common/suggest.h"
 
@@ -247,7 +247,7 @@ static int open_select(struct oql_source *s, const struct oql_frame *outer)
 	uint8_t *marks;
 
 	TRY_ERRORS(oql_rows_open(s->ev, from->select, outer, &s->rows));
-	TRY(OQL_TAKE(s->places, &s->arena, oql_rows_width(s->rows) + 1, s->ev->err));
+	TRY(OQL_TAKE(s->places, &s->arena, s->rows->width + 1, s->ev->err));
 	if (from->is_objects && !from->is_instanceof)
 		return HDB_OK;
 	TRY(add_marks(s, &marks));
@@ -404,7 +404,7 @@ static int next_element(struct oql_source *s, struct oql_value *out)
 /* The next combination of elements of the row's lists; false: there is none. */
 static bool step(struct oql_source *s)
 {
-	for (size_t i = oql_rows_width(s->rows); i-- > 0;) {
+	for (size_t i = s->rows->width; i-- > 0;) {
 		if (s->row[i].type != OQL_V_LIST)
 			continue;
 		if (++s->places[i] < s->row[i].list->count)
@@ -416,7 +416,7 @@ static bool step(struct oql_source *s)
 
 static bool has_empty_list(const struct oql_source *s)
 {
-	for (size_t i = 0; i < oql_rows_width(s->rows); i++)
+	for (size_t i = 0; i < s->rows->width; i++)
 		if (s->row[i].type == OQL_V_LIST && s->row[i].list->count == 0)
 			return true;
 	return false;
@@ -425,14 +425,14 @@ static bool has_empty_list(const struct oql_source *s)
 /* A row of columns, with one element in the place of each list. */
 static int make_row(struct oql_source *s, struct oql_value *out)
 {
-	const size_t width = oql_rows_width(s->rows);
+	const size_t width = s->rows->width;
 	struct oql_value *values;
 
 	assert(s->row);
 	oql_arena_reset(&s->row_arena);
 	TRY(oql_make_list(s->ev, &s->row_arena, width, &values, out));
 	out->type = OQL_V_ROW;
-	((struct oql_list *)(uintptr_t)out->list)->names = oql_rows_names(s->rows);
+	((struct oql_list *)(uintptr_t)out->list)->names = s->rows->names;
 	for (size_t i = 0; i < width; i++) {
 		const struct oql_list *list = s->row[i].list;
 
@@ -445,7 +445,7 @@ static int make_row(struct oql_source *s, struct oql_value *out)
 		else
 			TRY_ERRORS(oql_element(s->ev, list, s->places[i], &values[i]));
 	}
-	if (width == 1 && !oql_rows_names(s->rows)[0].size) /* AS "" */
+	if (width == 1 && !s->rows->names[0].size) /* AS "" */
 		*out = values[0];
 	return HDB_OK;
 }
@@ -459,14 +459,14 @@ static int next_row(struct oql_source *s, struct oql_value *out)
 	do {
 		s->row = NULL;
 		TRY(oql_rows_next(s->rows, &values));
-		if (oql_rows_are_values(s->rows)) {
+		if (s->rows->are_values) {
 			*out = values[0];
 			return HDB_OK;
 		}
 		s->row = values;
 		TRY_ERRORS(oql_tick(s->ev));
 	} while (has_empty_list(s));
-	memset(s->places, 0, oql_rows_width(s->rows) * sizeof(s->places[0]));
+	memset(s->places, 0, s->rows->width * sizeof(s->places[0]));
 	return make_row(s, out);
 }
 

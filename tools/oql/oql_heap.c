@@ -222,12 +222,7 @@ bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name)
 
 /* ---- relatives ---- */
 
-struct numbers {
-	uint32_t *ixs; /* owned */
-	size_t count, room;
-};
-
-static int add_number(struct oql_eval *ev, struct numbers *numbers, uint32_t ix)
+int oql_add_number(struct oql_eval *ev, struct oql_numbers *numbers, uint32_t ix)
 {
 	assert(numbers->count <= numbers->room);
 	if (numbers->count == numbers->room &&
@@ -239,7 +234,7 @@ static int add_number(struct oql_eval *ev, struct numbers *numbers, uint32_t ix)
 }
 
 static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
-		     struct numbers *numbers)
+		     struct oql_numbers *numbers)
 {
 	struct hdb_list **list = &ev->lists[kind];
 	const uint32_t *ixs;
@@ -252,14 +247,14 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 	TRY_ERRORS(hdb_list_begin(*list, ix, NULL, ev->err));
 	while (count && (r = hdb_list_next(*list, &ixs, &count, ev->err)) == HDB_OK) {
 		for (size_t i = 0; i < count; i++)
-			TRY_ERRORS(add_number(ev, numbers, ixs[i]));
+			TRY_ERRORS(oql_add_number(ev, numbers, ixs[i]));
 		TRY_ERRORS(oql_tick(ev));
 	}
 	return r < 0 ? r : HDB_OK;
 }
 
 /* A class object is referred to by its instances. */
-static int add_instances(struct oql_eval *ev, uint32_t class_no, struct numbers *numbers)
+static int add_instances(struct oql_eval *ev, uint32_t class_no, struct oql_numbers *numbers)
 {
 	BASE_FREED uint8_t *marks = calloc((size_t)hdb_class_count(ev->db) + 1, 1);
 	const struct hdb_scan_options options = { .population = 1, .classes = marks };
@@ -273,13 +268,13 @@ static int add_instances(struct oql_eval *ev, uint32_t class_no, struct numbers 
 	TRY_ERRORS(hdb_scan_open(ev->db, &options, &scan, ev->err));
 	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count && r == HDB_OK; i++)
-			r = add_number(ev, numbers, batch.ix[i]);
+			r = oql_add_number(ev, numbers, batch.ix[i]);
 	hdb_scan_close(scan);
 	return r > 0 ? HDB_OK : r;
 }
 
 /* In ascending order, each once, from number `from` on. */
-static void sort_numbers(struct numbers *numbers, size_t from)
+static void sort_numbers(struct oql_numbers *numbers, size_t from)
 {
 	size_t kept = from;
 
@@ -293,7 +288,7 @@ static void sort_numbers(struct numbers *numbers, size_t from)
 }
 
 /* Takes what is equal to the first number out of the others. */
-static void keep_first_once(struct numbers *numbers)
+static void keep_first_once(struct oql_numbers *numbers)
 {
 	size_t kept = 1;
 
@@ -306,14 +301,14 @@ static void keep_first_once(struct numbers *numbers)
 
 /* Its class is in front, once. */
 static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
-			 struct numbers *numbers)
+			 struct oql_numbers *numbers)
 {
 	struct hdb_class class;
 	size_t first;
 
 	TRY_ERRORS(hdb_class_at(ev->db, class_no, &class, ev->err));
 	if (class.object_ix != HDB_NONE)
-		TRY_ERRORS(add_number(ev, numbers, class.object_ix));
+		TRY_ERRORS(oql_add_number(ev, numbers, class.object_ix));
 	first = numbers->count;
 	TRY_ERRORS(read_list(ev, HDB_REFERENCES, ix, numbers));
 	sort_numbers(numbers, first);
@@ -323,7 +318,7 @@ static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
 }
 
 static int add_referrers(struct oql_eval *ev, uint32_t ix, const struct hdb_object_facts *facts,
-			 struct numbers *numbers)
+			 struct oql_numbers *numbers)
 {
 	size_t kept = 0;
 
@@ -342,35 +337,26 @@ static int add_referrers(struct oql_eval *ev, uint32_t ix, const struct hdb_obje
 int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 		  struct oql_arena *arena, struct oql_value *out)
 {
-	struct numbers numbers = { 0 };
+	BASE_SCOPED(oql_numbers_release) struct oql_numbers numbers = { 0 };
 	struct hdb_object_facts facts;
-	int r;
 
 	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 	if (kind == HDB_REFERENCES)
-		r = add_referents(ev, ix, facts.class_no, &numbers);
+		TRY_ERRORS(add_referents(ev, ix, facts.class_no, &numbers));
 	else if (kind == HDB_REFERRERS)
-		r = add_referrers(ev, ix, &facts, &numbers);
+		TRY_ERRORS(add_referrers(ev, ix, &facts, &numbers));
 	else
-		r = read_list(ev, kind, ix, &numbers);
-	if (r < 0)
-		goto out;
-	r = oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
-out:
-	free(numbers.ixs);
-	return r;
+		TRY_ERRORS(read_list(ev, kind, ix, &numbers));
+	return oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
 }
 
 int oql_instances(struct oql_eval *ev, uint32_t class_no, struct oql_arena *arena,
 		  struct oql_value *out)
 {
-	struct numbers numbers = { 0 };
-	int r = add_instances(ev, class_no, &numbers);
+	BASE_SCOPED(oql_numbers_release) struct oql_numbers numbers = { 0 };
 
-	if (r == HDB_OK)
-		r = oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
-	free(numbers.ixs);
-	return r;
+	TRY(add_instances(ev, class_no, &numbers));
+	return oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
 }
 
 /* ---- names ---- */

@@ -145,19 +145,6 @@ static int numbers_of(struct oql_eval *ev, const struct oql_value *v, struct oql
 	return HDB_OK;
 }
 
-static int class_of_object(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
-{
-	struct hdb_object_facts facts;
-	struct hdb_class class;
-
-	*out = (struct oql_value){ 0 };
-	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
-	TRY(hdb_class_at(ev->db, facts.class_no, &class, ev->err));
-	if (class.object_ix != HDB_NONE)
-		*out = oql_object(class.object_ix);
-	return HDB_OK;
-}
-
 static int dominator_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 {
 	uint32_t dominator = HDB_NONE;
@@ -170,19 +157,39 @@ static int dominator_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 	return HDB_OK;
 }
 
+/* Functions and methods that list what an object has; HDB_NOTFOUND: it is none of them. */
+static int relatives(struct oql_eval *ev, struct oql_str name, uint32_t ix, struct oql_arena *arena,
+		     struct oql_value *out)
+{
+	static const struct {
+		const char *name;
+		enum hdb_list_kind kind;
+	} lists[] = {
+		{ "inbounds", HDB_REFERRERS },
+		{ "outbounds", HDB_REFERENCES },
+		{ "dominators", HDB_DOMINATED },
+		{ "getInboundRefererIds", HDB_REFERRERS },
+		{ "getOutboundReferentIds", HDB_REFERENCES },
+		{ "getImmediateDominatedIds", HDB_DOMINATED },
+	};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (oql_is(name, lists[i].name))
+			return oql_relatives(ev, lists[i].kind, ix, arena, out);
+	return HDB_NOTFOUND;
+}
+
 /* Functions of one object. */
 static int of_object(struct oql_eval *ev, const struct oql_expr *e, uint32_t ix,
-		     struct oql_arena *arena, struct oql_value *out)
+		     const struct oql_frame *frame, struct oql_value *out)
 {
+	const struct oql_value object = oql_object(ix);
+
 	if (oql_is(e->name, "classof"))
-		return class_of_object(ev, ix, out);
+		return oql_attribute(ev, frame, &object, (struct oql_str){ "clazz", 5 }, out);
 	if (oql_is(e->name, "dominatorof"))
 		return dominator_of(ev, ix, out);
-	if (oql_is(e->name, "inbounds"))
-		return oql_relatives(ev, HDB_REFERRERS, ix, arena, out);
-	if (oql_is(e->name, "outbounds"))
-		return oql_relatives(ev, HDB_REFERENCES, ix, arena, out);
-	return oql_relatives(ev, HDB_DOMINATED, ix, arena, out);
+	return relatives(ev, e->name, ix, frame->arena, out);
 }
 
 static const char *const functions[] = { "toHex",    "toString",  "eval",        "classof",
@@ -222,7 +229,7 @@ int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 	if (ix == HDB_NONE)
 		return oql_refuse(ev, e, "%s() takes an object, not %s", functions[no],
 				  oql_type_name(ev, v));
-	return of_object(ev, e, ix, arena, out);
+	return of_object(ev, e, ix, call->frame, out);
 }
 
 /* ---- lists ---- */
@@ -411,6 +418,7 @@ static int of_object_number(struct oql_eval *ev, const struct oql_expr *e, uint3
 		{ "getGCRootInfo", "GCRootInfo" },
 	};
 	const struct oql_value object = oql_object(ix);
+	int r;
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		if (oql_is(e->name, same[i].method))
@@ -418,21 +426,16 @@ static int of_object_number(struct oql_eval *ev, const struct oql_expr *e, uint3
 				ev, frame, &object,
 				(struct oql_str){ same[i].attribute, strlen(same[i].attribute) },
 				out);
-	if (oql_is(e->name, "getObject"))
-		*out = object;
-	else if (oql_is(e->name, "getThreadStack"))
+	if (oql_is(e->name, "getThreadStack"))
 		return oql_stack_of(ev, ix, out);
-	else if (oql_is(e->name, "getImmediateDominatedIds"))
-		return oql_relatives(ev, HDB_DOMINATED, ix, frame->arena, out);
-	else if (oql_is(e->name, "getInboundRefererIds"))
-		return oql_relatives(ev, HDB_REFERRERS, ix, frame->arena, out);
-	else if (oql_is(e->name, "getOutboundReferentIds"))
-		return oql_relatives(ev, HDB_REFERENCES, ix, frame->arena, out);
-	else if (oql_is(e->name, "getImmediateDominatorId"))
+	if (oql_is(e->name, "getImmediateDominatorId"))
 		return dominator_number(ev, ix, out);
-	else
-		return is_kind(ev, e->name, ix, out);
-	return HDB_OK;
+	*out = object;
+	if (oql_is(e->name, "getObject"))
+		return HDB_OK;
+	r = function_no(e->name) == FUNCTION_COUNT ? relatives(ev, e->name, ix, frame->arena, out) :
+						     HDB_NOTFOUND;
+	return r == HDB_NOTFOUND ? is_kind(ev, e->name, ix, out) : r;
 }
 
 static int of_snapshot(struct oql_eval *ev, const struct oql_expr *e, struct oql_args args,

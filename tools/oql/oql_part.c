@@ -5,7 +5,6 @@
 #include "oql/oql_rows.h"
 
 #include "base/scope.h"
-#include "common/grow.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -202,12 +201,7 @@ static int next_of_part(struct oql_rows *rows, struct oql_part *p)
 
 /* ---- AS RETAINED SET ---- */
 
-struct members {
-	uint32_t *ixs; /* owned */
-	size_t count, room;
-};
-
-static int add_member(struct oql_rows *rows, struct members *m, const struct oql_value *v)
+static int add_member(struct oql_rows *rows, struct oql_numbers *m, const struct oql_value *v)
 {
 	struct oql_eval *ev = rows->ev;
 	const struct oql_expr place = { .at = rows->part.select->from.at };
@@ -216,17 +210,10 @@ static int add_member(struct oql_rows *rows, struct members *m, const struct oql
 	TRY(oql_object_meant(ev, v, &ix));
 	if (ix == HDB_NONE && v->type == OQL_V_INT)
 		return oql_refuse(ev, &place, "there is no object number %" PRId64, v->i);
-	if (ix == HDB_NONE)
-		return HDB_OK;
-	assert(m->count <= m->room);
-	if (m->count == m->room && !GROW_WITHIN(m->ixs, m->room, ev->budget.most_bytes))
-		return oql_fail(ev->err, HDB_ELIMIT, "no memory for a set of more than %zu objects",
-				m->count);
-	m->ixs[m->count++] = ix;
-	return HDB_OK;
+	return ix == HDB_NONE ? HDB_OK : oql_add_number(ev, m, ix);
 }
 
-static int find_members(struct oql_rows *rows, struct oql_part *p, struct members *m)
+static int find_members(struct oql_rows *rows, struct oql_part *p, struct oql_numbers *m)
 {
 	const bool is_objects = p->select->is_objects;
 	struct oql_value object = { 0 };
@@ -237,16 +224,11 @@ static int find_members(struct oql_rows *rows, struct oql_part *p, struct member
 	}
 }
 
-static void release_members(struct members *m)
-{
-	free(m->ixs);
-}
-
 static int find_retained(struct oql_rows *rows, struct oql_part *p)
 {
 	struct oql_eval *ev = rows->ev;
 	const size_t words = (size_t)hdb_object_count(ev->db) / 64 + 1;
-	BASE_SCOPED(release_members) struct members m = { 0 };
+	BASE_SCOPED(oql_numbers_release) struct oql_numbers m = { 0 };
 
 	assert(!p->retained); /* or its rows were those of the set */
 	TRY_ERRORS(find_members(rows, p, &m));

@@ -49,8 +49,8 @@ struct oql_rows {
 	const struct oql_select *first;
 	struct oql_part part;          /* the one that is being read */
 	const struct oql_select *next; /* the part after it */
-	size_t width;
-	bool are_values;
+	size_t width;                  /* values of a row */
+	bool are_values;               /* of SELECT * and OBJECTS: one value, without a name */
 	struct oql_str *names;
 	struct oql_value *values; /* of the row */
 	struct oql_order_key *orders;

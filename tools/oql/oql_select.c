@@ -137,21 +137,6 @@ void oql_rows_limit(struct oql_rows *rows, uint64_t limit)
 		rows->limit = UINT64_MAX;
 }
 
-size_t oql_rows_width(const struct oql_rows *rows)
-{
-	return rows->width;
-}
-
-const struct oql_str *oql_rows_names(const struct oql_rows *rows)
-{
-	return rows->names;
-}
-
-bool oql_rows_are_values(const struct oql_rows *rows)
-{
-	return rows->are_values;
-}
-
 void oql_rows_close(struct oql_rows *rows)
 {
 	if (!rows)

@@ -2,7 +2,7 @@
  * oql/oql_subselect.c - a SELECT within an expression: as a value, or as a set that IN looks in.
  * One that names nothing around it is evaluated once; one without rows is null.
  */
-#include "oql/oql_eval.h"
+#include "oql/oql_rows.h"
 
 #include "base/scope.h"
 #include "common/grow.h"
@@ -38,8 +38,8 @@ static int make_room(struct oql_eval *ev, struct collected *c)
 static int copy_row(struct oql_eval *ev, const struct oql_rows *rows,
 		    const struct oql_value *values, struct oql_arena *arena, struct oql_value *out)
 {
-	const size_t width = oql_rows_width(rows);
-	const struct oql_str *names = oql_rows_names(rows);
+	const size_t width = rows->width;
+	const struct oql_str *names = rows->names;
 	struct oql_value *copies;
 	struct oql_str *own;
 
@@ -68,7 +68,7 @@ static int collect(struct oql_eval *ev, struct oql_rows *rows, struct oql_arena 
 
 		TRY_ERRORS(make_room(ev, c));
 		to = &c->values[c->count++];
-		if (oql_rows_are_values(rows))
+		if (rows->are_values)
 			r = oql_copy(ev, arena, values, to);
 		else
 			r = copy_row(ev, rows, values, arena, to);
@@ -163,7 +163,7 @@ static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_ro
 	size_t no;
 	int r;
 
-	if (oql_rows_width(rows) != 1)
+	if (rows->width != 1)
 		return oql_refuse(ev, e, "IN takes a sub-select with one column");
 	while ((r = oql_rows_next(rows, &values)) == HDB_OK) {
 		key.size = 0;

@@ -485,7 +485,7 @@ size_t heapsql_column_count(const struct heapsql_rows *rows)
 
 const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t column)
 {
-	assert(column < rows->count);
+	assert(column <= rows->count);
 	return &rows->columns[column];
 }
 
@@ -712,7 +712,7 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
 
 const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column)
 {
-	assert(column < rows->count);
+	assert(column <= rows->count);
 	return &rows->values[column];
 }
 

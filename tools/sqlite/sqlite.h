@@ -52,15 +52,16 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err);
 size_t heapsql_column_count(const struct heapsql_rows *rows);
 /*
- * Borrowed until heapsql_rows_close. Names are the statement's, any text, and differ: of two "class"
- * the second is "class_2". Types of expressions are known after the first heapsql_next.
+ * Borrowed until heapsql_rows_close; the next column lies behind it. Names are the statement's, any
+ * text, and differ: of two "class" the second is "class_2". Types of expressions are known after
+ * the first heapsql_next.
  */
 const struct hdb_column *heapsql_column(const struct heapsql_rows *rows, size_t column);
 /* Whether it is a table's column, with a type that its values have; else they can be of any. */
 bool heapsql_is_typed(const struct heapsql_rows *rows, size_t column);
 /* HDB_OK, HDB_END, or a failure. */
 int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err);
-/* Borrowed until the next call on the rows. */
+/* The values lie one behind the other at one place, and are borrowed until the next call. */
 const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column);
 void heapsql_rows_close(struct heapsql_rows *rows);
 static inline void heapsql_rows_close_at(struct heapsql_rows **rows)
