@@ -312,7 +312,6 @@ static void test_shapes(void **state)
 		"star --objects 30K",
 		"tail --objects 30K --shuffle",
 		"random --objects 100K --id-size 4",
-		"cache --objects 300",
 		"service --objects 60K",
 		"service --objects 30K --id-size 4",
 	};

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define REFS_MAX 3u
+#define ANSWERS_MAX 10000u /* most objects that an answers file lists */
 #define NO_NODE UINT64_MAX
 #define HOLDER (UINT64_MAX - 1) /* the array that holds the first nodes */
 
@@ -235,20 +236,39 @@ static void write_nodes(struct gen_run *run)
 	}
 }
 
+/* Nodes that the answers list, and the k-th of them, 0 <= k < gen_sample_count. */
+static uint64_t sample_count(uint64_t objects)
+{
+	return objects < ANSWERS_MAX ? objects : ANSWERS_MAX;
+}
+
+static uint64_t sample(uint64_t objects, uint64_t k)
+{
+	const uint64_t count = sample_count(objects);
+
+	return count < 2 ? 0 : k * (objects - 1) / (count - 1);
+}
+
+/* One line; dominator 0: none but the roots. */
+static void put_answer(FILE *out, uint64_t id, uint64_t retained, uint64_t dominator)
+{
+	fprintf(out, "0x%" PRIx64 "\t%" PRIu64 "\t0x%" PRIx64 "\n", id, retained, dominator);
+}
+
 static void answers(const struct gen_run *run, FILE *out)
 {
 	const struct nodes *s = run->state;
 
 	if (s->heads)
-		gen_answer(out, s->holder_id,
+		put_answer(out, s->holder_id,
 			   gen_array_bytes(&run->world, GEN_OBJECT, s->heads) +
 				   s->n * s->node_bytes,
 			   0);
-	for (uint64_t k = 0; k < gen_sample_count(s->n); k++) {
-		const uint64_t i = gen_sample(s->n, k);
+	for (uint64_t k = 0; k < sample_count(s->n); k++) {
+		const uint64_t i = sample(s->n, k);
 		const uint64_t above = dominator_of(run, s, i);
 
-		gen_answer(out, node_id(s, i), retained_nodes(run, s, i) * s->node_bytes,
+		put_answer(out, node_id(s, i), retained_nodes(run, s, i) * s->node_bytes,
 			   above == HOLDER  ? s->holder_id :
 			   above == NO_NODE ? 0 :
 					      node_id(s, above));

@@ -11,8 +11,6 @@
 
 #include <stdio.h>
 
-#define GEN_ANSWERS 10000u /* most objects that an answers file lists */
-
 struct gen_shape;
 
 struct gen_run {
@@ -41,16 +39,7 @@ struct gen_shape {
 extern const struct gen_shape gen_tree, gen_list, gen_ladder, gen_ring, gen_star, gen_tail;
 /* gen_random.c */
 extern const struct gen_shape gen_random;
-/* gen_cache.c */
-extern const struct gen_shape gen_cache;
 /* gen_service.c */
 extern const struct gen_shape gen_service;
-
-/* Which object is the k-th of the sample of `objects`, 0 <= k < gen_sample_count. */
-uint64_t gen_sample(uint64_t objects, uint64_t k);
-uint64_t gen_sample_count(uint64_t objects);
-
-/* One line of an answers file; dominator 0: none but the roots. */
-void gen_answer(FILE *out, uint64_t id, uint64_t retained, uint64_t dominator);
 
 #endif

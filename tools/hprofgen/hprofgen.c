@@ -15,8 +15,8 @@
 #define OBJECTS_MAX UINT64_C(4000000000) /* the index of a database has 32 bits */
 
 static const struct gen_shape *const shapes[] = {
-	&gen_tree, &gen_list,   &gen_ladder, &gen_ring,    &gen_star,
-	&gen_tail, &gen_random, &gen_cache,  &gen_service,
+	&gen_tree, &gen_list, &gen_ladder, &gen_ring,
+	&gen_star, &gen_tail, &gen_random, &gen_service,
 };
 #define SHAPES (sizeof(shapes) / sizeof(*shapes))
 
@@ -26,23 +26,6 @@ struct options {
 	bool is_shuffled;
 	const char *out, *answers;
 };
-
-uint64_t gen_sample_count(uint64_t objects)
-{
-	return objects < GEN_ANSWERS ? objects : GEN_ANSWERS;
-}
-
-uint64_t gen_sample(uint64_t objects, uint64_t k)
-{
-	const uint64_t count = gen_sample_count(objects);
-
-	return count < 2 ? 0 : k * (objects - 1) / (count - 1);
-}
-
-void gen_answer(FILE *out, uint64_t id, uint64_t retained, uint64_t dominator)
-{
-	fprintf(out, "0x%" PRIx64 "\t%" PRIu64 "\t0x%" PRIx64 "\n", id, retained, dominator);
-}
 
 static void usage(FILE *to)
 {
