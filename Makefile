@@ -74,7 +74,8 @@ ARCHIVE_LIBRARY := $(if $(HAVE_ARCHIVE),$(call needs,-larchive,libarchive))
 HTTP_LIBRARY := $(if $(HAVE_SERVE),$(call needs,-lmicrohttpd,libmicrohttpd))
 DOOR_FLAGS  := $(if $(mcp_door),-DHAVE_MCP) $(if $(HAVE_SERVE),-DHAVE_SERVE) $(HTTP_LIBRARY:%=-DHTTP_LIBRARY=%) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)$(if $(HAVE_ARCHIVE), -DHAVE_ARCHIVE)$(ARCHIVE_LIBRARY:%= -DARCHIVE_LIBRARY=%)
 DOORS_HERE  := $(if $(HAVE_SQLITE),sql) $(if $(HAVE_EDIT),editing) $(if $(HAVE_SERVE),serve) $(if $(HAVE_PNG),png) $(if $(mcp_door),mcp) $(if $(HAVE_ARCHIVE),archive)
-DOOR_LIBS   := $(if $(HAVE_SERVE)$(HAVE_ARCHIVE),-ldl) $(if $(HAVE_ARCHIVE),$(if $(ARCHIVE_LIBRARY),,-larchive -llzma -lbz2 -llz4 -lzstd -lz)) $(if $(HAVE_SERVE),$(if $(HTTP_LIBRARY),,-lmicrohttpd)) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
+ARCHIVE_LIBS := $(if $(HAVE_ARCHIVE),$(if $(ARCHIVE_LIBRARY),-ldl,-larchive -llzma -lbz2 -llz4 -lzstd -lz))
+DOOR_LIBS   := $(if $(HAVE_SERVE),-ldl) $(ARCHIVE_LIBS) $(if $(HAVE_SERVE),$(if $(HTTP_LIBRARY),,-lmicrohttpd)) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 serve_src   := $(sort $(wildcard tools/serve/*.c))
@@ -229,7 +230,7 @@ $(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list src/api/heapdb.map tools
 	@mkdir -p $(@D)
 	@cat src/api/heapdb.map tools/python/python.map > $(@D)/exports.map
 	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libheapdb.so -Wl,--version-script=$(@D)/exports.map \
-		-o $@ $(lib_obj) $(door_obj) $(LIB_LIBS) $(if $(HAVE_SQLITE),-lsqlite3 -lm)
+		-o $@ $(lib_obj) $(door_obj) $(LIB_LIBS) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(ARCHIVE_LIBS)
 
 # Examples see what a user of the installed library sees: heapdb.h and libheapdb.
 $(BUILD)/examples/%: $(BUILD)/obj/tests/examples/%.o $(static_lib)
@@ -595,7 +596,7 @@ wheel: $(lib_obj) $(door_obj) $(python_lib) stubs ## build the Python package in
 	$(CC) $(ALL_LDFLAGS) -s -shared -Wl,-soname,$(SONAME) -Wl,--version-script=$(BUILD)/python/exports.map \
 		-Wl,--exclude-libs,ALL -o build/wheel/libheapdb.so $(lib_obj) $(door_obj) build/wheel/stderr.o \
 		-Wl,-Bstatic -Lbuild/wheel $(if $(HAVE_SQLITE),-lsqlite3) $(filter-out -lpthread,$(LIB_LIBS)) \
-		-Wl,-Bdynamic -lm -lpthread
+		-Wl,-Bdynamic -lm -lpthread -ldl
 	python3 tools/packaging/make_wheel.py build/wheel/libheapdb.so $(BUILD)/python/__init__.pyi build/wheel
 
 # The package's types, as the library of this machine tells them.

@@ -46,6 +46,39 @@ for name in plain.hprof.* a.tar a.tgz a.tar.xz a.tar.bz2 a.zip 'a.zip!x/one.hpro
 	answers "$name"
 done
 
+# Dumps that are written from them are those that are written from the dump.
+for command in convert strip redact; do
+	heapdb $command dump.hprof want.hprof --force --quiet > /dev/null
+	for name in plain.hprof.* a.tar a.tgz a.tar.xz a.tar.bz2 a.zip 'a.zip!x/one.hprof' 'a.tgz!logs/dump.hprof'; do
+		rm -f got.hprof
+		heapdb $command "$name" got.hprof --quiet > /dev/null
+		cmp want.hprof got.hprof
+	done
+	heapdb $command s3://b/a.tgz got.hprof --force --fetch 'cat a.tgz; : {}' > out 2> notices
+	cmp want.hprof got.hprof
+	[ ! -s notices ]
+done
+heapdb convert a.zip - 2> notices | cmp - dump.hprof
+grep -q 'has another dump: name it ARCHIVE!x/two.hprof' notices
+head -c $(($(stat -c %s plain.hprof.bz2) / 2)) plain.hprof.bz2 > half.hprof.bz2
+heapdb convert half.hprof.bz2 half.hprof > out 2> notices
+grep -q 'what came before is written' notices
+cmp -n "$(stat -c %s half.hprof)" half.hprof dump.hprof
+[ "$(stat -c %s half.hprof)" -gt 1000000 ]
+# not_written TEXT ARGUMENT...: nothing is left.
+not_written() {
+	text=$1
+	shift
+	rc=0
+	heapdb convert "$@" no.hprof > out 2>&1 || rc=$?
+	[ $rc -ge 3 ]
+	grep -qF -- "$text" out
+	[ ! -e no.hprof ]
+}
+not_written 'none.zip: has no heap dump' none.zip
+not_written 'a.zip!README: not an HPROF heap dump but text' 'a.zip!README'
+not_written 'failed (exit code 3)' s3://b/d.hprof --fetch 'cat dump.hprof; : {}; exit 3'
+
 # Default names; a question imports; another archive under the name is noticed, another dump's is not replaced.
 heapdb histogram 'a.zip!x/one.hprof' --json --limit 40 > got 2> notices
 cmp want got

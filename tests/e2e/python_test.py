@@ -192,6 +192,28 @@ class Opening(Case):
         self.assertIsNone(self.open().stale)
         self.assertEqual(before, os.stat(heapdb_jvm.default_path(self.dump)).st_ino)
 
+    def test_archives(self):
+        archive = os.path.join(self.folder, "a.zip")
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as z:
+            z.writestr("README", "what this is")
+            z.write(self.dump, "x/one.hprof")
+            z.write(self.dump, "x/two.hprof")
+        try:
+            with self.assertWarnsRegex(UserWarning, "another dump: name it ARCHIVE!x/two.hprof"):
+                path = heapdb_jvm.import_dump(archive)
+        except heapdb_jvm.UsageError as error:
+            self.assertIn("built without libarchive", str(error))
+            self.skipTest("built without libarchive")
+        self.assertEqual(path, os.path.join(self.folder, "a.heapdb"))
+        want = [tuple(row) for row in self.open().histogram(limit=20)]
+        for name in archive, archive + "!x/two.hprof":
+            for _ in "imported", "opened":
+                with heapdb_jvm.open(name) as db:
+                    self.assertEqual([tuple(row) for row in db.histogram(limit=20)], want)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "two.heapdb")))
+        with self.assertRaises(heapdb_jvm.Missing):
+            heapdb_jvm.import_dump(archive + "!x/three.hprof")
+
     def test_errors(self):
         with self.assertRaises(heapdb_jvm.Missing):
             heapdb_jvm.open(os.path.join(self.folder, "nix.heapdb"))

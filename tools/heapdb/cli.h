@@ -11,6 +11,7 @@
 #include "heapdb.h"
 
 #include "common/fail.h"
+#include "common/feed.h"
 #include "common/output.h"
 #include "heapdb/options.h"
 
@@ -98,6 +99,8 @@ const struct hdb_query_spec *cli_nearest_query(const char *name);
 
 /* One line on standard error, "heapdb: COMMAND: ..."; nothing under --quiet. */
 void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3);
+/* The same of a text, as libraries call it; `ctx` is the command. */
+void cli_on_notice(void *ctx, const char *text);
 
 /* What is wrong with a database: facts that any answer of it has. Lent by the database. */
 struct health_line {
@@ -166,9 +169,6 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 /* The same with options that were made before; their dump_name is set where the dump is no file. */
 int cli_import_as(struct cli *cli, const char *dump_path, const char *db_path,
 		  struct hdb_import_options *options, struct hdb_import_result *out);
-
-/* hdb_default_path, which is also that of a dump in an archive or at an address. */
-int cli_default_path(const char *dump, char *out, size_t size, struct hdb_error *err);
 
 /* The folder that a file is in, or would be in. */
 void cli_folder_of(const char *path, char *folder, size_t size);

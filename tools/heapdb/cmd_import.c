@@ -3,7 +3,6 @@
  */
 #include "common/clock.h"
 #include "heapdb/cli.h"
-#include "heapdb/feed.h"
 #include "heapdb/progress.h"
 #include "heapdb/prose.h"
 #include "heapdb/render.h"
@@ -58,63 +57,15 @@ static void hint_at_output(struct cli *cli, const char *dump_path, const char *d
 			 "; elsewhere: heapdb import %s -o FILE", dump_path);
 }
 
-/* What fed the import has the last word: without it a database of half a dump would look whole. */
-static int end_feed(struct cli *cli, struct feed *feed, const char *name, const char *db_path,
-		    int rc)
-{
-	struct hdb_error why = { 0 };
-	char pipe[32];
-	char other[256];
-	int fed;
-
-	snprintf(pipe, sizeof(pipe), "%s", feed_path(feed));
-	fed = feed_end(feed, other, sizeof(other), &why);
-	if (rc < 0) {
-		const struct hdb_error err = cli->err;
-		const size_t pipe_size = strlen(pipe);
-		const bool names_pipe = strncmp(err.message, pipe, pipe_size) == 0;
-
-		return door_fail(&cli->err, rc, "%s%s%s%s", names_pipe ? name : "",
-				 err.message + (names_pipe ? pipe_size : 0),
-				 fed != HDB_OK ? "; " : "", why.message);
-	}
-	if (other[0])
-		cli_notice(cli, "the archive has another dump: name it ARCHIVE!%s", other);
-	if (fed == HDB_END)
-		cli_notice(cli, "%s; what came before is imported", why.message);
-	if (fed >= 0)
-		return rc;
-	(void)unlink(db_path);
-	cli->err = why;
-	return fed;
-}
-
-static int import_fed(struct cli *cli, const char *name, const char *db_path,
-		      struct hdb_import_options *options, struct hdb_import_result *out)
-{
-	struct feed *feed;
-	int rc = feed_start(name, cli->opt.fetch, &feed, &cli->err);
-
-	if (rc != HDB_OK) {
-		const struct hdb_error err = cli->err;
-		struct hdb_error dropped;
-
-		(void)feed_end(feed, (char[256]){ 0 }, 256, &dropped);
-		cli->err = err;
-		return rc;
-	}
-	options->dump_name = name;
-	rc = hdb_import(feed_path(feed), db_path, options, out, &cli->err);
-	return end_feed(cli, feed, name, db_path, rc);
-}
-
 int cli_import_as(struct cli *cli, const char *dump_path, const char *db_path,
 		  struct hdb_import_options *options, struct hdb_import_result *out)
 {
-	const int rc = cli->opt.fetch || feed_takes(dump_path) ?
-			       import_fed(cli, dump_path, db_path, options, out) :
-			       hdb_import(dump_path, db_path, options, out, &cli->err);
+	const struct feed_import import = { dump_path, cli->opt.fetch, db_path };
+	int rc;
 
+	options->progress.notice = cli_on_notice;
+	options->progress.ctx = cli;
+	rc = feed_import(&import, options, out, &cli->err);
 	if (rc == HDB_EIO)
 		hint_at_output(cli, dump_path, db_path);
 	return rc;
@@ -127,16 +78,6 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 
 	options.wait = wait;
 	return cli_import_as(cli, dump_path, db_path, &options, out);
-}
-
-int cli_default_path(const char *dump, char *out, size_t size, struct hdb_error *err)
-{
-	char name[DATABASE_PATH_SIZE];
-
-	if (!feed_takes(dump))
-		return hdb_default_path(dump, out, size, err);
-	TRY(feed_file_name(dump, name, sizeof(name), err));
-	return hdb_default_path(name, out, size, err);
 }
 
 /* Rounds to 1 / parts. */
@@ -283,8 +224,8 @@ int cmd_import(struct cli *cli)
 		return door_fail(&cli->err, HDB_EUSAGE, "%s: heapdb import DUMP",
 				 cli->opt.operand_count ? "one dump at a time" : "name a dump");
 	if (!db_path) {
-		TRY(cli_default_path(cli->opt.operands[0], default_path, sizeof(default_path),
-				     &cli->err));
+		TRY(feed_default_path(cli->opt.operands[0], default_path, sizeof(default_path),
+				      &cli->err));
 		db_path = default_path;
 	}
 	began_ns = clock_ns();

@@ -53,15 +53,47 @@ static int check_operands(struct cli *cli)
 	return HDB_OK;
 }
 
-static struct hdb_output_options output_of(const struct cli *cli)
+static struct hdb_output_options output_of(struct cli *cli)
 {
+	struct hdb_progress progress = progress_callbacks();
+
+	progress.notice = cli_on_notice;
+	progress.ctx = cli;
 	return (struct hdb_output_options){
 		.packing = (enum hdb_packing)cli->opt.packing,
 		.force = cli->opt.force,
 		.memory_bytes = cli->opt.memory_bytes,
 		.threads = cli->opt.threads,
-		.progress = progress_callbacks(),
+		.progress = progress,
 	};
+}
+
+/* One dump that is written, with the options of the command. */
+struct rewrite_call {
+	const char *to;
+	const void *options;
+	struct hdb_output_result result;
+};
+
+static int read_convert(void *ctx, const char *path, struct hdb_error *err)
+{
+	struct rewrite_call *call = ctx;
+
+	return hdb_convert(path, call->to, call->options, &call->result, err);
+}
+
+static int read_strip(void *ctx, const char *path, struct hdb_error *err)
+{
+	struct rewrite_call *call = ctx;
+
+	return hdb_strip(path, call->to, call->options, &call->result, err);
+}
+
+static int read_redact(void *ctx, const char *path, struct hdb_error *err)
+{
+	struct rewrite_call *call = ctx;
+
+	return hdb_redact(path, call->to, call->options, &call->result, err);
 }
 
 /* Says what was done, unless the dump itself went to the standard output. */
@@ -76,6 +108,22 @@ static int tell(struct cli *cli, const struct hdb_output_result *result)
 	return print_result(cli, result);
 }
 
+static int rewrite(struct cli *cli, int (*read)(void *, const char *, struct hdb_error *),
+		   const struct hdb_output_options *output, const void *options)
+{
+	struct rewrite_call call = { .to = cli->opt.operands[1], .options = options };
+	const struct feed_reader reader = {
+		.read = read,
+		.ctx = &call,
+		.out_path = call.to,
+		.after_damage = "; what came before is written",
+		.progress = &output->progress,
+	};
+
+	TRY(feed_read(cli->opt.operands[0], cli->opt.fetch, &reader, &cli->err));
+	return tell(cli, &call.result);
+}
+
 int cmd_convert(struct cli *cli)
 {
 	const struct hdb_convert_options options = {
@@ -85,11 +133,9 @@ int cmd_convert(struct cli *cli)
 		.id_size = 4 * cli->opt.id_size,
 		.snapshot = cli->opt.snapshot,
 	};
-	struct hdb_output_result result = { 0 };
 
 	TRY(check_operands(cli));
-	TRY(hdb_convert(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err));
-	return tell(cli, &result);
+	return rewrite(cli, read_convert, &options.output, &options);
 }
 
 /* Parts a list at its commas, in place; the array is owned. */
@@ -144,12 +190,10 @@ int cmd_strip(struct cli *cli)
 		.what = (enum hdb_strip)cli->opt.zero,
 		.app_only = cli->opt.app_only || cli->opt.koom,
 	};
-	struct hdb_output_result result = { 0 };
 
 	TRY(check_operands(cli));
 	TRY(read_keep(cli, &options.keep));
-	TRY(hdb_strip(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err));
-	return tell(cli, &result);
+	return rewrite(cli, read_strip, &options.output, &options);
 }
 
 int cmd_redact(struct cli *cli)
@@ -162,7 +206,6 @@ int cmd_redact(struct cli *cli)
 		.names_path = cli->opt.names_file,
 		.report_path = cli->opt.report,
 	};
-	struct hdb_output_result result = { 0 };
 	BASE_FREED char **keep = NULL;
 	BASE_FREED char *list = NULL;
 
@@ -174,6 +217,5 @@ int cmd_redact(struct cli *cli)
 			return HDB_ENOMEM;
 		options.keep = (const char *const *)keep;
 	}
-	TRY(hdb_redact(cli->opt.operands[0], cli->opt.operands[1], &options, &result, &cli->err));
-	return tell(cli, &result);
+	return rewrite(cli, read_redact, &options.output, &options);
 }

@@ -3,7 +3,6 @@
  * dumps named in its place.
  */
 #include "heapdb/cli.h"
-#include "heapdb/feed.h"
 #include "heapdb/progress.h"
 
 #include <assert.h>
@@ -283,7 +282,7 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 	bool is_old = false;
 	int rc;
 
-	TRY(cli_default_path(dump, path, sizeof(path), &cli->err));
+	TRY(feed_default_path(dump, path, sizeof(path), &cli->err));
 	if (access(path, F_OK) != 0) {
 		cli_notice(cli, "importing %s into %s", dump, path);
 		rc = cli_import(cli, dump, path, NULL, true);

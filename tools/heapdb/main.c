@@ -390,7 +390,7 @@ static void tell_old_names(const struct cli *cli)
 	}
 }
 
-static void on_notice(void *ctx, const char *text)
+void cli_on_notice(void *ctx, const char *text)
 {
 	cli_notice(ctx, "%s", text);
 }
@@ -407,7 +407,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 		.tmp_dir = cli->opt.tmp,
 	};
 
-	options.progress.notice = on_notice;
+	options.progress.notice = cli_on_notice;
 	options.progress.ctx = cli;
 	return hdb_open(db_path, &options, db, &cli->err);
 }

@@ -79,7 +79,7 @@ const struct option_info option_table[] = {
 	{ "mapping", "FILE", OPTIONS_IMPORT, 0, TEXT(mapping),
 	  "mapping.txt of ProGuard or R8: restores the source's names of classes, fields and "
 	  "methods, and its lines" },
-	{ "fetch", "COMMAND", OPTIONS_IMPORT, 0, TEXT(fetch),
+	{ "fetch", "COMMAND", OPTIONS_IMPORT | OPTIONS_OUTPUT, 0, TEXT(fetch),
 	  "a command that prints the dump, with {} for its name: 'aws s3 cp {} -'" },
 	{ "snapshot", "N", OPTIONS_IMPORT | OPTIONS_CONVERT, 0, NUMBER(snapshot, UINT_MAX),
 	  "which of several heap dumps in the file, from 1" },

@@ -6,11 +6,25 @@
  */
 #include "python_door.h"
 
+#include "common/feed.h"
 #include "export/export.h"
 #include "oql/oql.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+int hdbpy_import(const char *dump_path, const char *db_path, struct hdb_import_options *options,
+		 struct hdb_error *err)
+{
+	const struct feed_import import = { dump_path, NULL, db_path };
+
+	return feed_import(&import, options, NULL, err);
+}
+
+int hdbpy_default_path(const char *dump_path, char *out, size_t size, struct hdb_error *err)
+{
+	return feed_default_path(dump_path, out, size, err);
+}
 
 #ifdef HAVE_SQLITE
 #include "sqlite/sqlite.h"

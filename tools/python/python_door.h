@@ -6,6 +6,12 @@
 
 #include "heapdb.h"
 
+/* hdb_import, and hdb_default_path, also of a dump in an archive: a.zip, a.tar.xz!b/c.hprof. */
+HDB_API int hdbpy_import(const char *dump_path, const char *db_path,
+			 struct hdb_import_options *options, struct hdb_error *err);
+HDB_API int hdbpy_default_path(const char *dump_path, char *out, size_t size,
+			       struct hdb_error *err);
+
 /* Of a statement. */
 struct hdbpy_options {
 	size_t batch_rows;          /* as of hdb_rows_arrow */

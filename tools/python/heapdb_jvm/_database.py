@@ -4,6 +4,7 @@ import html
 import inspect
 import os
 import threading
+import warnings
 import weakref
 from ctypes import byref
 
@@ -26,7 +27,8 @@ class _Progress:
         self.cancel = ctypes.c_int(0)
         self.raised = None
         self._report = c.REPORT(self._call) if function else c.REPORT()
-        self.struct = c.Progress(self._report, None, ctypes.pointer(self.cancel), c.NOTICE())
+        self._notice = c.NOTICE(self._warn)
+        self.struct = c.Progress(self._report, None, ctypes.pointer(self.cancel), self._notice)
 
     def _call(self, ctx, stage, done, total, unit):
         try:
@@ -34,6 +36,12 @@ class _Progress:
         except BaseException as error:  # also KeyboardInterrupt: raised where the work ends
             self.raised = error
             self.cancel.value = 1
+
+    def _warn(self, ctx, line):
+        try:
+            warnings.warn(c.text(line), stacklevel=4)
+        except Warning as error:  # the caller's filter wants errors
+            self.raised = self.raised or error
 
     def raise_pending(self):
         raised, self.raised = self.raised, None
@@ -48,6 +56,8 @@ def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, str
                 force=False, memory=0, threads=0, progress=None, no_sync=False):
     """Imports an HPROF file into a heap database and returns the database's path.
 
+    dump: also an archive (.zip, .tar, .tgz, .xz, .bz2, .lz4) where libarchive is installed, of which the
+    first dump is taken, or "archive.zip!a/b.hprof".
     database: its path (default: x.heapdb for x.hprof). sizes: "vm", "mat" or "dump". layout:
     "header=12,ref=4,align=8", any part. strict: refuse a damaged dump. force: replace a database.
     memory: budget in bytes. progress: called with (stage, done, total or None, unit); True: a bar of
@@ -62,7 +72,10 @@ def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, str
                               strict=strict, force=force, progress=watch.struct, no_sync=no_sync)
     if c.TYPED:
         options.struct_size = ctypes.sizeof(options)
-    code = c.lib.hdb_import(_encode(dump), _encode(path), byref(options), None, byref(error))
+    if c.HAS_ARCHIVES:
+        code = c.lib.hdbpy_import(_encode(dump), _encode(path), byref(options), byref(error))
+    else:
+        code = c.lib.hdb_import(_encode(dump), _encode(path), byref(options), None, byref(error))
     watch.raise_pending()
     c.check(code, error)
     return os.fspath(path)
@@ -71,7 +84,8 @@ def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, str
 def default_path(dump):
     """The path of the database of a dump if none is said: x.heapdb for x.hprof."""
     buffer, error = ctypes.create_string_buffer(4096), c.Error()
-    c.check(c.lib.hdb_default_path(_encode(dump), buffer, len(buffer), byref(error)), error)
+    find = c.lib.hdbpy_default_path if c.HAS_ARCHIVES else c.lib.hdb_default_path
+    c.check(find(_encode(dump), buffer, len(buffer), byref(error)), error)
     return os.fsdecode(buffer.value)
 
 

@@ -169,10 +169,14 @@ _declare("hdb_rows_arrow", c_int, c_void_p, c_size_t, POINTER(ArrowArrayStream),
 # What the wheel's library has beside: SQL, OQL, and files of columns.
 STATEMENTS = {name: hasattr(lib, f"hdbpy_{name}") for name in ("sql", "oql")}
 HAS_FILES = hasattr(lib, "hdbpy_write")
+HAS_ARCHIVES = hasattr(lib, "hdbpy_import")
 for _name in STATEMENTS:
     if STATEMENTS[_name]:
         _declare(f"hdbpy_{_name}", c_int, c_void_p, c_char_p, POINTER(StatementOptions),
                  POINTER(ArrowArrayStream), _E)
+if HAS_ARCHIVES:
+    _declare("hdbpy_import", c_int, c_char_p, c_char_p, POINTER(ImportOptions), _E)
+    _declare("hdbpy_default_path", c_int, c_char_p, c_char_p, c_size_t, _E)
 if HAS_FILES:
     _declare("hdbpy_write", c_int, POINTER(ArrowArrayStream), c_char_p, c_int, c_int, _E)
 _declare("hdb_version", c_char_p)

@@ -1,12 +1,11 @@
 /*
- * heapdb/feed.c - see feed.h.
+ * common/feed.c - see feed.h.
  */
-#include "heapdb/feed.h"
-#include "heapdb/progress.h"
-
-#include "base/try.h"
+#include "common/feed.h"
 #include "common/fail.h"
 #include "common/library.h"
+
+#include "base/try.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +27,8 @@
 #define PATH_BYTES 4096
 
 struct feed {
-	char path[32];     /* of the pipe */
+	char path[32]; /* of the pipe */
+	const volatile int *cancel;
 	FILE *fetch;       /* the command, or NULL */
 	int from_fd;       /* the archive; -1: none, the command's output is the dump */
 	int read_fd;       /* what the dump is read from */
@@ -85,7 +85,8 @@ static bool is_archive(const char *name)
 	return ending_size(name, is_address(name) && path < size ? path : size) > 0;
 }
 
-bool feed_takes(const char *name)
+/* Whether it names an archive, a file in one, or an address: what is no dump itself. */
+static bool takes(const char *name)
 {
 	return is_address(name) || is_archive(name);
 }
@@ -110,7 +111,8 @@ bool feed_is_same(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-int feed_file_name(const char *name, char *out, size_t size, struct hdb_error *err)
+/* What the dump would be called as a file here. */
+static int file_name(const char *name, char *out, size_t size, struct hdb_error *err)
 {
 	const size_t archive = archive_size(name);
 	const char *file = name[archive] ? name + archive + 1 : name;
@@ -125,6 +127,16 @@ int feed_file_name(const char *name, char *out, size_t size, struct hdb_error *e
 	if ((size_t)snprintf(out, size, "%.*s%.*s", (int)folder, name, (int)used, file) < size)
 		return HDB_OK;
 	return door_fail(err, HDB_ELIMIT, "%s: file name too long", name);
+}
+
+int feed_default_path(const char *dump, char *out, size_t size, struct hdb_error *err)
+{
+	char name[PATH_BYTES];
+
+	if (!takes(dump))
+		return hdb_default_path(dump, out, size, err);
+	TRY(file_name(dump, name, sizeof(name), err));
+	return hdb_default_path(name, out, size, err);
 }
 
 bool feed_begins_dump(const char *head, size_t size)
@@ -233,7 +245,7 @@ static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 	while ((r = archive_read_next_header(f->archive, &entry)) != ARCHIVE_EOF) {
 		la_ssize_t n = 0;
 
-		if (progress_is_cancelled())
+		if (f->cancel && *f->cancel)
 			return door_fail(err, HDB_EINTR, "interrupted");
 		if (r < ARCHIVE_WARN)
 			return fail_archive(f, err);
@@ -415,7 +427,12 @@ static int start_fetch(struct feed *f, const char *fetch, struct hdb_error *err)
 
 /* ---- both ---- */
 
-int feed_start(const char *name, const char *fetch, struct feed **out, struct hdb_error *err)
+/*
+ * Begins to read: of an archive the file that is named, or the first that begins as a dump. In any
+ * case *out is owned: finish.
+ */
+static int start(const char *name, const char *fetch, const struct feed_reader *reader,
+		 struct feed **out, struct hdb_error *err)
 {
 	const size_t size = archive_size(name);
 	struct feed *f = calloc(1, sizeof(*f));
@@ -424,6 +441,7 @@ int feed_start(const char *name, const char *fetch, struct feed **out, struct hd
 	if (!f)
 		return door_fail(err, HDB_ENOMEM, "no memory for a pipe");
 	f->from_fd = f->read_fd = f->write_fd = -1;
+	f->cancel = reader->progress->cancel;
 	f->named = name[size] ? name + size + 1 : NULL;
 	if ((size_t)snprintf(f->archive_name, sizeof(f->archive_name), "%.*s", (int)size, name) >=
 	    sizeof(f->archive_name))
@@ -446,11 +464,6 @@ int feed_start(const char *name, const char *fetch, struct feed **out, struct hd
 	return HDB_OK;
 }
 
-const char *feed_path(const struct feed *feed)
-{
-	return feed->path;
-}
-
 /* Waits for the command; what it ended with counts if nobody left its pipe before. */
 static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 {
@@ -463,13 +476,14 @@ static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-int feed_end(struct feed *f, char *other, size_t size, struct hdb_error *err)
+/*
+ * Waits for the end. HDB_OK; HDB_END: the archive is damaged, and what came before is good; below
+ * 0: nothing that came is to be used. The message of both is in *err.
+ */
+static int finish(struct feed *f, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	other[0] = '\0';
-	if (!f)
-		return HDB_OK;
 	if (f->read_fd != f->from_fd)
 		close(f->read_fd);
 	if (f->is_running) {
@@ -477,7 +491,6 @@ int feed_end(struct feed *f, char *other, size_t size, struct hdb_error *err)
 		r = f->result == HDB_EFORMAT ? HDB_END : f->result == HDB_END ? HDB_OK : f->result;
 		if (r != HDB_OK)
 			*err = f->error;
-		snprintf(other, size, "%s", f->other);
 	}
 	close_archive(f);
 	if (f->fetch && r >= 0) {
@@ -489,6 +502,100 @@ int feed_end(struct feed *f, char *other, size_t size, struct hdb_error *err)
 	} else if (f->from_fd >= 0) {
 		close(f->from_fd);
 	}
-	free(f);
 	return r;
+}
+
+/* The reader's message names the dump, not the pipe, and says why it ended early. */
+static int fail_read(const struct feed *f, const char *name, int rc, const char *why,
+		     struct hdb_error *err)
+{
+	const struct hdb_error read = *err;
+	const size_t size = strlen(f->path);
+	const bool names_pipe = strncmp(read.message, f->path, size) == 0;
+
+	return door_fail(err, rc, "%s%s%s%s", names_pipe ? name : "",
+			 read.message + (names_pipe ? size : 0), why[0] ? "; " : "", why);
+}
+
+static void notice(const struct feed_reader *reader, const char *before, const char *after)
+{
+	char line[1024];
+
+	if (!reader->progress->notice)
+		return;
+	snprintf(line, sizeof(line), "%s%s", before, after);
+	reader->progress->notice(reader->progress->ctx, line);
+}
+
+/* What fed the reader has the last word: what is made of half a dump would look whole. */
+static int read_fed(struct feed *f, const char *name, const struct feed_reader *reader,
+		    struct hdb_error *err)
+{
+	struct hdb_error why = { 0 };
+	const int rc = reader->read(reader->ctx, f->path, err);
+	const int fed = finish(f, &why);
+	struct stat st;
+
+	if (rc < 0)
+		return fail_read(f, name, rc, fed != HDB_OK ? why.message : "", err);
+	if (f->other[0])
+		notice(reader, "the archive has another dump: name it ARCHIVE!", f->other);
+	if (fed == HDB_END)
+		notice(reader, why.message, reader->after_damage);
+	if (fed >= 0)
+		return rc;
+	if (strcmp(reader->out_path, "-") != 0 && lstat(reader->out_path, &st) == 0 &&
+	    S_ISREG(st.st_mode))
+		(void)unlink(reader->out_path);
+	*err = why;
+	return fed;
+}
+
+int feed_read(const char *name, const char *fetch, const struct feed_reader *reader,
+	      struct hdb_error *err)
+{
+	struct hdb_error dropped;
+	struct feed *f = NULL;
+	int rc;
+
+	if (!fetch && !takes(name))
+		return reader->read(reader->ctx, name, err);
+	rc = start(name, fetch, reader, &f, err);
+	if (rc == HDB_OK)
+		rc = read_fed(f, name, reader, err);
+	else if (f)
+		(void)finish(f, &dropped);
+	free(f);
+	return rc;
+}
+
+/* An import, as feed_read calls it. */
+struct import_call {
+	const struct feed_import *import;
+	struct hdb_import_options *options;
+	struct hdb_import_result *out;
+};
+
+static int read_import(void *ctx, const char *path, struct hdb_error *err)
+{
+	const struct import_call *call = ctx;
+
+	if (path != call->import->dump)
+		call->options->dump_name = call->import->dump;
+	return hdb_import(path, call->import->database, call->options, call->out, err);
+}
+
+int feed_import(const struct feed_import *import, struct hdb_import_options *options,
+		struct hdb_import_result *out, struct hdb_error *err)
+{
+	struct import_call call = { import, options, out };
+	const struct feed_reader reader = {
+		.read = read_import,
+		.ctx = &call,
+		.out_path = import->database,
+		.after_damage = "; what came before is imported",
+		.progress = &options->progress,
+	};
+
+	return feed_read(import->dump, import->fetch, &reader, err);
 }
