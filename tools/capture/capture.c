@@ -21,6 +21,16 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 	*out = NULL;
 	return door_fail(err, HDB_EUSAGE, "%s", NO_VMS);
 }
+
+int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
+		   char **text, struct hdb_error *err)
+{
+	(void)pid;
+	(void)question;
+	(void)options;
+	*text = NULL;
+	return door_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+}
 #endif
 
 int capture_input(const struct capture *c)

@@ -16,6 +16,10 @@ dir=$(cd "$dir" && pwd)
 sources=$PWD/build/sources
 log=$dir/libraries.log
 
+# `make -j release` calls this for several systems at once; sources are fetched and prepared once.
+exec 9>build/sources/lock
+flock 9
+
 # A release that the security archive has lost is taken from the main one.
 # The fields are apt's, not the shell's.
 # shellcheck disable=SC2016
