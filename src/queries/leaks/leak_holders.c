@@ -23,6 +23,8 @@
 /* Holders of different names that are distinguished, and named. */
 #define HOLDERS_MAX 64u
 #define HOLDERS_SHOWN LEAK_OWNERS
+/* Objects one above the other whose holders are looked at, until one is the application's. */
+#define LEVELS_MAX 3u
 /* Steps up the dominator tree for all of them: tenths of a second, on lists. */
 #define STEPS_MAX 4000000u
 /* Members of a group whose owners are looked for, the largest first. */
@@ -103,33 +105,37 @@ static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error 
 }
 
 /*
- * The path to a holder and on along the old one from the topmost object; count 0 if there is none,
- * or no room.
+ * Extends a path to a holder along the old one from the topmost object; count 0 if it already goes
+ * there, or there is no room.
  */
-static int make_path(const struct holders *h, uint32_t holder_ix, struct query_leak_path *out,
-		     struct hdb_error *err)
+static void extend_path(const struct holders *h, struct query_leak_path *out)
 {
 	const struct query_leak_path *old = h->path;
 	const size_t at = h->at;
 	const size_t rest = old->count - at;
 	const bool has_gap = old->gap && old->gap_at > at;
 
-	TRY(query_leak_path_find(h->q, holder_ix, out, err));
 	for (size_t i = 0; i < out->count; i++)
 		if (out->nodes[i] == old->nodes[at])
 			out->count = 0;
-	if (!out->count)
-		return HDB_OK;
-	if (!out->is_strong || out->count + rest > 2 * LEAK_PATH_ENDS || (out->gap && has_gap)) {
+	if (!out->is_strong || out->count + rest > 2 * LEAK_PATH_ENDS || (out->gap && has_gap))
 		out->count = 0;
-		return HDB_OK;
-	}
+	if (!out->count)
+		return;
 	if (!out->gap)
 		out->gap_at = has_gap ? out->count + old->gap_at - at : out->count + rest;
 	out->gap += has_gap ? old->gap : 0;
 	memcpy(out->nodes + out->count, old->nodes + at, rest * sizeof(old->nodes[0]));
 	out->count += rest;
 	out->is_end_kept = old->is_end_kept;
+}
+
+/* The path to a holder and on along the old one; count 0 if there is none. */
+static int make_path(const struct holders *h, uint32_t holder_ix, struct query_leak_path *out,
+		     struct hdb_error *err)
+{
+	TRY(query_leak_path_find(h->q, holder_ix, out, err));
+	extend_path(h, out);
 	return HDB_OK;
 }
 
@@ -534,6 +540,52 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 	return r;
 }
 
+/* Who holds the best holder of `h`, if paths part above that, too; count 0: they do not. */
+static int find_above(const struct holders *h, struct query_leak_path *path, struct holders *above,
+		      struct hdb_error *err)
+{
+	bool any = false;
+
+	above->q = h->q;
+	above->path = path;
+	TRY(query_leak_path_find(h->q, h->list[0].ix, path, err));
+	if (path->count)
+		TRY(find_parting(h->q, path, &above->at, &any, err));
+	return any ? find_holders(above, err) : HDB_OK;
+}
+
+/*
+ * Where no field of an application's refers to the topmost object, one may refer to an object above
+ * its best holder, as with a pool that a static field and the pool's own threads hold. That one is
+ * then the first. *better is the path from the first one.
+ */
+static int choose_first(struct holders *h, struct query_leak_path *better, struct hdb_error *err)
+{
+	BASE_FREED struct holders *above = NULL;
+	struct query_leak_path paths[LEVELS_MAX], found;
+	struct holders *level = h;
+	size_t n = 0;
+
+	TRY(make_path(h, h->list[0].ix, better, err));
+	TRY(BASE_ALLOC(above, LEVELS_MAX, "holders of a suspect", err));
+	for (; level->count && level->list[0].rank > RANK_OWN_OF_LOCAL && n < LEVELS_MAX; n++) {
+		TRY(find_above(level, &paths[n], &above[n], err));
+		level = &above[n];
+	}
+	if (!n || !level->count || level->list[0].rank != RANK_OWN)
+		return HDB_OK;
+	TRY(make_path(level, level->list[0].ix, &found, err));
+	while (--n > 0)
+		extend_path(&above[n - 1], &found);
+	extend_path(h, &found);
+	if (!found.count)
+		return HDB_OK;
+	*better = found;
+	level->list[0].ix = h->list[0].ix;
+	h->list[0] = level->list[0];
+	return HDB_OK;
+}
+
 /* Of a single suspect: who holds its topmost object, or who is to blame on the path. */
 static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		      struct query_leak_path *path, struct query_leak_owner *owner,
@@ -556,8 +608,8 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 	h->at = at;
 	TRY(find_holders(h, err));
 	if (h->count) {
+		TRY(choose_first(h, &better, err));
 		TRY(name_topmost(h, to, err));
-		TRY(make_path(h, h->list[0].ix, &better, err));
 		if (better.count)
 			*path = better;
 	}
