@@ -3,10 +3,9 @@
  * (art/runtime/hprof/hprof.cc).
  *
  * What has no fixed size is dumped as a made-up array beside its owner: the characters of a string
- * at the string's ID
- * + 8, where the object proper has its hash code; what a class object holds behind its fields
- * (method tables) at the class's ID + 1. Neither is an array in the heap: no header, and its bytes
- * end where its owner's do.
+ * behind its fields, at the string's ID + 16, those of an empty one at + 8, where the object proper
+ * has its hash code; what a class object holds behind its fields (method tables) at the class's
+ * ID + 1. Neither is an array in the heap: no header, and its bytes end where its owner's do.
  */
 #include "import/resolve.h"
 #include "import/sizes.h"
@@ -14,51 +13,57 @@
 #include "layout/layout_known.h"
 
 /* Distance of the array of characters from its string, bytes; and of a class's from the class. */
-#define STRING_VALUE_AT 8u
+static const uint64_t string_value_at[] = { 8, 16 };
 #define CLASS_OVERHEAD_AT 1u
 
-/*
- * Whether the object with this ID is a string; `before` is the object before in order of ID if it
- * is known.
- */
-static bool is_string(struct import *im, struct base_view *view, uint64_t id,
-		      const struct store_object *before)
+/* Whether the object is a string; if none has that ID, *exists is false. */
+static bool is_string(struct import *im, struct base_view *view, uint64_t id, bool *exists)
 {
 	struct hprof_sub owner;
 	uint32_t no;
 
-	if (before)
-		return before->kind == STORE_INSTANCE &&
-		       layout_known_is_string(import_class_at(im, before->class_no)->known);
-	if (!import_sizes_read_object(im, view, id, &owner) || owner.tag != HPROF_INSTANCE_DUMP)
+	*exists = import_sizes_read_object(im, view, id, &owner);
+	if (!*exists || owner.tag != HPROF_INSTANCE_DUMP)
 		return false;
 	no = base_idmap_get(&im->class_map, owner.class_id);
 	return no != BASE_IDMAP_NONE && layout_known_is_string(import_class_at(im, no)->known);
 }
 
-void import_mark_embedded(struct import *im, struct maker *m, uint32_t i, struct store_object *o)
+/* Whether the object before, in order of ID, is a string that has its characters here. */
+static bool follows_string(struct import *im, struct maker *m, uint32_t i)
 {
 	const uint64_t id = m->ids[i];
 	struct store_object before;
+	bool exists = false, is = false;
 
-	if (o->kind != STORE_PRIMITIVE_ARRAY || o->body_size > 2 || id < STRING_VALUE_AT ||
-	    !(m->first_ix + i))
-		return;
-	if (id % 8 == CLASS_OVERHEAD_AT) {
-		const uint32_t no = base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT);
+	for (size_t k = 0; !i && !exists && k < 2; k++)
+		is = id > string_value_at[k] &&
+		     is_string(im, &m->view, id - string_value_at[k], &exists);
+	if (!i)
+		return is;
+	if (id - m->ids[i - 1] != string_value_at[0] && id - m->ids[i - 1] != string_value_at[1])
+		return false;
+	before = import_get_object(m, i - 1);
+	return before.kind == STORE_INSTANCE &&
+	       layout_known_is_string(import_class_at(im, before.class_no)->known);
+}
 
-		o->is_embedded = no != BASE_IDMAP_NONE;
-		/* One array a class, so no two threads write here. */
-		if (o->is_embedded && o->length * o->body_size < UINT32_MAX)
-			import_class_at(im, no)->overhead_bytes =
-				(uint32_t)(o->length * o->body_size);
-	} else if (i && m->ids[i - 1] != id - STRING_VALUE_AT) {
+void import_mark_embedded(struct import *im, struct maker *m, uint32_t i, struct store_object *o)
+{
+	const uint64_t id = m->ids[i];
+	uint32_t no;
+
+	if (o->kind != STORE_PRIMITIVE_ARRAY || o->body_size > 2 || !(m->first_ix + i))
 		return;
-	} else {
-		if (i)
-			before = import_get_object(m, i - 1);
-		o->is_embedded = is_string(im, &m->view, id - STRING_VALUE_AT, i ? &before : NULL);
+	if (id % 8 != CLASS_OVERHEAD_AT) {
+		o->is_embedded = follows_string(im, m, i);
+		return;
 	}
+	no = base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT);
+	o->is_embedded = no != BASE_IDMAP_NONE;
+	/* One array a class, so no two threads write here. */
+	if (o->is_embedded && o->length * o->body_size < UINT32_MAX)
+		import_class_at(im, no)->overhead_bytes = (uint32_t)(o->length * o->body_size);
 }
 
 /* Classes that are laid out as large as the dump records. */

@@ -53,4 +53,19 @@ if [ "$bytes" -lt 657876 ] || [ "$bytes" -gt 680000 ]; then
 	echo "FAILED: class objects are $bytes bytes"
 	failed=1
 fi
+# Characters of ART's strings have no header: strings end where the next object begins, or up to 7 bytes before.
+zstd -dqf -o art.hprof "$dumps/android_ahat_test.hprof.zst"
+heapdb import art.hprof --quiet > import.log
+heapdb export objects --all --columns id,kind,class,shallow --format tsv --db art.heapdb > objects
+python3 - << 'END' || failed=1
+rows = [line.rstrip("\n").split("\t") for line in open("objects")][1:]
+rows = sorted((int(i, 0), kind, name, int(size)) for i, kind, name, size in rows)
+strings = tight = 0
+for (at, _, name, size), (value, kind, _, more), (after, *_) in zip(rows, rows[1:], rows[2:]):
+    if name == "java.lang.String" and kind == "primitive array" and value - at in (8, 16):
+        strings += 1
+        assert at + size + more <= after, "the string at 0x%x of %d and %d bytes" % (at, size, more)
+        tight += at + size + more == after
+assert strings == 405 and tight > 200, (strings, tight)
+END
 exit $failed

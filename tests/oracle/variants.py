@@ -399,13 +399,15 @@ def places(width, count):
 def ranked(dump, ids, width):
     """
     New IDs in the order of `ids`. ART has arrays inside of classes and of strings, which only their IDs tell: what lies
-    16 bytes apart or less stays so.
+    16 bytes apart or less stays so, an array of primitives in any case.
     """
     first, step = places(width, len(ids))
     moved, last, at = {}, None, 0
     is_art = any(s[0] == HEAP_INFO for s in dump.subs)
+    inside = {dump.id(s[1] + 1) for s in dump.subs if s[0] == VALUES} if is_art else ()
     for i, ident in enumerate(ids):
-        if is_art and last is not None and ident - last <= 16 and at + ident - last < step // 2:
+        if is_art and last is not None and ident - last <= 16 and \
+                at + ident - last < (step if ident in inside else step // 2):
             at += ident - last
         else:
             at, base = 0, first + step * i
