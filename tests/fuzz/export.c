@@ -169,7 +169,7 @@ static const char *last_error(struct ArrowArrayStream *stream)
 /* ---- a file ---- */
 
 struct file {
-	struct export_bytes bytes;
+	struct bytes bytes;
 	unsigned writes, fails_at;
 };
 
@@ -179,7 +179,7 @@ static int put(void *ctx, const void *data, size_t size, struct hdb_error *err)
 
 	if (++f->writes == f->fails_at)
 		return door_fail(err, HDB_EIO, "no room");
-	export_bytes_put(&f->bytes, data, size);
+	bytes_add(&f->bytes, data, size);
 	return HDB_OK;
 }
 
@@ -258,7 +258,7 @@ static uint64_t read_bits(const uint8_t *data, size_t size, uint64_t at, unsigne
 	return value;
 }
 
-static uint64_t read_varint(const struct export_bytes *b, size_t *at)
+static uint64_t read_varint(const struct bytes *b, size_t *at)
 {
 	uint64_t value = 0;
 
@@ -278,7 +278,7 @@ static uint64_t unzigzag(uint64_t value)
 
 static void check_delta(const uint64_t *values, size_t count)
 {
-	struct export_bytes b = { 0 };
+	struct bytes b = { 0 };
 	uint64_t block, minis, last;
 	size_t at = 0, done = 1;
 
@@ -310,12 +310,12 @@ static void check_delta(const uint64_t *values, size_t count)
 	}
 	if (at != b.size)
 		abort();
-	export_bytes_release(&b);
+	bytes_release(&b);
 }
 
 static void check_rle(const uint32_t *values, size_t count, unsigned bits)
 {
-	struct export_bytes b = { 0 };
+	struct bytes b = { 0 };
 	size_t at = 0, done = 0;
 
 	export_encode_rle(&b, values, count, bits);
@@ -334,7 +334,7 @@ static void check_rle(const uint32_t *values, size_t count, unsigned bits)
 	}
 	if (at != b.size)
 		abort();
-	export_bytes_release(&b);
+	bytes_release(&b);
 }
 
 static void check_packing(const uint8_t *data, size_t size)
@@ -372,7 +372,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    (files[0].bytes.size &&
 	     memcmp(files[0].bytes.data, files[1].bytes.data, files[0].bytes.size) != 0))
 		abort();
-	export_bytes_release(&files[0].bytes);
-	export_bytes_release(&files[1].bytes);
+	bytes_release(&files[0].bytes);
+	bytes_release(&files[1].bytes);
 	return 0;
 }

@@ -18,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < memory.count; i++) {
 		const struct android_memory_row *row = &memory.rows[i];
 
-		if (row->name >= memory.text_size || row->process >= memory.text_size ||
-		    !memory.texts[row->name])
+		if (row->name >= memory.texts.size || row->process >= memory.texts.size ||
+		    !memory.texts.data[row->name])
 			abort();
 		for (int k = 0; k < ANDROID_FIGURES; k++)
 			if (!(row->has >> k & 1) && row->figures[k])

@@ -82,7 +82,7 @@ static const struct {
 	{ "SELECT \377 FROM X", "byte 8 of the statement is no UTF-8" },
 };
 
-static int parse(const char *text, struct oql_text *out, struct hdb_error *err)
+static int parse(const char *text, struct bytes *out, struct hdb_error *err)
 {
 	struct oql_budget budget = { .most_bytes = 1 << 28 };
 	struct oql_arena arena = { .budget = &budget };
@@ -91,7 +91,7 @@ static int parse(const char *text, struct oql_text *out, struct hdb_error *err)
 
 	if (r == HDB_OK) {
 		oql_unparse_select(select, out);
-		oql_put(out, "", 1);
+		bytes_add(out, "", 1);
 	}
 	oql_arena_release(&arena);
 	assert_int_equal(budget.used_bytes, 0);
@@ -102,7 +102,7 @@ static void test_good(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		struct oql_text out = { 0 };
+		struct bytes out = { 0 };
 		struct hdb_error err = { 0 };
 
 		if (parse(good[i].text, &out, &err) != HDB_OK)
@@ -110,7 +110,7 @@ static void test_good(void **state)
 		if (good[i].printed || !strstr(good[i].text, " AS \""))
 			assert_string_equal(out.data,
 					    good[i].printed ? good[i].printed : good[i].text);
-		oql_text_release(&out);
+		bytes_release(&out);
 	}
 }
 
@@ -132,20 +132,20 @@ static void test_bad(void **state)
 /* `count` times `part` between `head` and `tail`, then as often `close`. */
 static int check_many(const char *head, const char *part, size_t count, const char *close)
 {
-	struct oql_text text = { 0 };
+	struct bytes text = { 0 };
 	struct hdb_error err = { 0 };
 	int r;
 
-	oql_put_string(&text, head);
+	bytes_string(&text, head);
 	for (size_t i = 0; i < count; i++)
-		oql_put_string(&text, part);
-	oql_put_string(&text, "1");
+		bytes_string(&text, part);
+	bytes_string(&text, "1");
 	for (size_t i = 0; i < count; i++)
-		oql_put_string(&text, close);
-	oql_put_string(&text, *close == ']' ? " FROM X" : "");
+		bytes_string(&text, close);
+	bytes_string(&text, *close == ']' ? " FROM X" : "");
 	r = oql_check((struct oql_str){ text.data, text.size }, &err);
 	assert_true(r == HDB_OK || err.message[0]);
-	oql_text_release(&text);
+	bytes_release(&text);
 	return r;
 }
 
@@ -195,12 +195,12 @@ static void test_doubles(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct oql_text out = { 0 };
+		struct bytes out = { 0 };
 
 		oql_put_double(&out, rows[i].value, rows[i].is_float);
-		oql_put(&out, "", 1);
+		bytes_add(&out, "", 1);
 		assert_string_equal(out.data, rows[i].text);
-		oql_text_release(&out);
+		bytes_release(&out);
 	}
 }
 

@@ -11,6 +11,7 @@
 
 #include "heapdb.h"
 
+#include "common/grow.h"
 #include "common/call_tree.h"
 
 #include <stdbool.h>
@@ -60,9 +61,8 @@ struct android_memory_row {
 struct android_memory {
 	struct android_memory_row *rows; /* owned */
 	size_t count, capacity;
-	char *texts; /* owned; each ends with 0; the first is empty */
-	size_t text_size, text_capacity;
-	const char *form; /* static: which form was read */
+	struct bytes texts; /* each ends with 0; the first is empty */
+	const char *form;   /* static: which form was read */
 };
 
 /* Reads any of the forms. Release it in any case. */

@@ -50,24 +50,12 @@ struct reading {
 
 /* ---- rows ---- */
 
-static int add_text(struct android_memory *m, const char *text, size_t *place,
-		    struct hdb_error *err)
+static size_t add_text(struct android_memory *m, const char *text)
 {
-	const size_t size = strlen(text) + 1;
+	const size_t place = m->texts.size;
 
-	if (m->text_capacity - m->text_size < size) {
-		const size_t capacity = m->text_capacity * 2 + size + 4096;
-		char *texts = realloc(m->texts, capacity);
-
-		if (!texts)
-			return door_fail(err, HDB_ENOMEM, "no memory for names");
-		m->texts = texts;
-		m->text_capacity = capacity;
-	}
-	*place = m->text_size;
-	memcpy(m->texts + m->text_size, text, size);
-	m->text_size += size;
-	return HDB_OK;
+	bytes_add(&m->texts, text, strlen(text) + 1);
+	return place;
 }
 
 int android_memory_add(struct android_memory *m, const struct android_memory_row *row,
@@ -82,16 +70,18 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 	if (m->count == m->capacity && !GROW(m->rows, m->capacity))
 		return door_fail(err, HDB_ENOMEM, "no memory for rows");
 	rows = m->rows;
-	if (!m->text_size)
-		TRY(add_text(m, "", &copy.name, err));
+	if (!m->count)
+		add_text(m, "");
 	/* Rows of one process come one after the other. */
-	if (m->count && strcmp(m->texts + rows[m->count - 1].process, process) == 0)
+	if (m->count && strcmp(m->texts.data + rows[m->count - 1].process, process) == 0)
 		copy.process = rows[m->count - 1].process;
 	else
-		TRY(add_text(m, process, &copy.process, err));
-	TRY(add_text(m, name[0] ? name : "?", &copy.name, err));
-	assert(copy.name < m->text_size);
-	assert(copy.process < m->text_size);
+		copy.process = add_text(m, process);
+	copy.name = add_text(m, name[0] ? name : "?");
+	if (m->texts.failed)
+		return door_fail(err, HDB_ENOMEM, "no memory for names");
+	assert(copy.name < m->texts.size);
+	assert(copy.process < m->texts.size);
 	rows[m->count++] = copy;
 	return HDB_OK;
 }
@@ -100,7 +90,8 @@ const struct android_memory_row *android_memory_find(const struct android_memory
 						     enum android_section section, const char *name)
 {
 	for (size_t i = 0; i < m->count; i++)
-		if (m->rows[i].section == section && strcmp(m->texts + m->rows[i].name, name) == 0)
+		if (m->rows[i].section == section &&
+		    strcmp(m->texts.data + m->rows[i].name, name) == 0)
 			return &m->rows[i];
 	return NULL;
 }
@@ -108,7 +99,7 @@ const struct android_memory_row *android_memory_find(const struct android_memory
 void android_memory_release(struct android_memory *m)
 {
 	free(m->rows);
-	free(m->texts);
+	bytes_release(&m->texts);
 	*m = (struct android_memory){ 0 };
 }
 

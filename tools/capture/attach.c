@@ -4,6 +4,7 @@
 #include "capture/attach.h"
 
 #include "base/scope.h"
+#include "common/grow.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -352,8 +353,8 @@ int attach_receive_text(struct attach *a, int socket_fd, char **text, struct hdb
 {
 	struct reading reading = { .fd = socket_fd, .is_patient = true };
 	struct reply reply;
-	char line[512], *grown;
-	size_t size = 0;
+	BASE_SCOPED(bytes_release) struct bytes all = { 0 };
+	char line[512];
 	const char *from;
 	int rc = begin_reply(a, &reading, &reply, err);
 
@@ -367,26 +368,22 @@ int attach_receive_text(struct attach *a, int socket_fd, char **text, struct hdb
 	while (rc >= 0) {
 		const size_t more = (size_t)(reply.bytes + reply.size - from);
 
-		if (more > ATTACH_TEXT_MAX - size) {
-			rc = door_fail(err, HDB_ELIMIT, "the answer has more than %u MiB",
-				       ATTACH_TEXT_MAX >> 20);
-			break;
-		}
-		if (!(grown = realloc(*text, size + more + 1))) {
-			rc = door_fail(err, HDB_ENOMEM, "no memory for the answer");
-			break;
-		}
-		*text = grown;
-		memcpy(grown + size, from, more);
-		size += more;
-		grown[size] = '\0';
+		if (more > ATTACH_TEXT_MAX - all.size)
+			return door_fail(err, HDB_ELIMIT, "the answer has more than %u MiB",
+					 ATTACH_TEXT_MAX >> 20);
+		bytes_add(&all, from, more);
 		if (rc == HDB_END)
+			bytes_add(&all, "", 1);
+		if (all.failed)
+			return door_fail(err, HDB_ENOMEM, "no memory for the answer");
+		if (rc == HDB_END) {
+			*text = all.data;
+			all = (struct bytes){ 0 };
 			return HDB_OK;
+		}
 		rc = read_some(a, &reading, &reply, err);
 		from = reply.bytes;
 	}
-	free(*text);
-	*text = NULL;
 	return rc;
 }
 

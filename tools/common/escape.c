@@ -4,36 +4,8 @@
 #include "common/escape.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
-
-void bytes_add(struct bytes *b, const char *data, size_t size)
-{
-	if (size > b->capacity - b->size) {
-		size_t capacity = b->capacity ? b->capacity : 256;
-		char *grown;
-
-		while (capacity - b->size < size && capacity < SIZE_MAX / 2)
-			capacity *= 2;
-		grown = capacity - b->size < size ? NULL : realloc(b->data, capacity);
-		if (!grown) {
-			b->failed = true;
-			return;
-		}
-		b->data = grown;
-		b->capacity = capacity;
-	}
-	if (size > 0)
-		memcpy(b->data + b->size, data, size);
-	b->size += size;
-}
-
-void bytes_release(struct bytes *b)
-{
-	free(b->data);
-	*b = (struct bytes){ 0 };
-}
 
 size_t utf8_decode(const char *text, size_t size, uint32_t *character)
 {
@@ -73,6 +45,13 @@ size_t escape_utf8(char buf[4], uint32_t character)
 	for (size_t i = 1; i < size; i++)
 		buf[i] = (char)(0x80 | (c >> 6 * (size - 1 - i) & 63));
 	return size;
+}
+
+void escape_put_utf8(struct bytes *out, uint32_t character)
+{
+	char buf[4];
+
+	bytes_add(out, buf, escape_utf8(buf, character));
 }
 
 /* Characters that turn the direction of text, hide, or end lines. */

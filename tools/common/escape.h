@@ -1,23 +1,14 @@
 /*
- * common/escape.h - text from a dump made fit for a terminal, and strings of bytes that grow.
+ * common/escape.h - text from a dump made fit for a terminal.
  */
 #ifndef COMMON_ESCAPE_H
 #define COMMON_ESCAPE_H
 
+#include "common/grow.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Bytes that grow. All zeros is empty. */
-struct bytes {
-	char *data; /* owned, not zero-terminated */
-	size_t size;
-	size_t capacity;
-	bool failed; /* there was no memory; `data` misses something */
-};
-
-void bytes_add(struct bytes *b, const char *data, size_t size);
-void bytes_release(struct bytes *b);
 
 /*
  * Decodes the character at `text` (`size` bytes, at least one): returns how many bytes it has, 0 if
@@ -27,6 +18,7 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
 /* Writes a character in UTF-8 and returns its bytes; what is no character becomes U+FFFD. */
 size_t escape_utf8(char buf[4], uint32_t character);
+void escape_put_utf8(struct bytes *out, uint32_t character);
 
 /*
  * Appends `text` as people may see it: control characters as \n, \t, \x1b, those that turn or hide

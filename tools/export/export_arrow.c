@@ -34,7 +34,7 @@ struct blocks {
 struct arrow {
 	struct flat flat;
 	struct export_zstd *zstd;
-	struct export_bytes body;
+	struct bytes body;
 	uint64_t *nodes, *buffers; /* owned: pairs, of the batch in work */
 	size_t node_count, buffer_count;
 	struct blocks batches, dictionaries;
@@ -146,7 +146,7 @@ static int put_message(struct export_writer *w, int type, flat_ref header, struc
 {
 	struct arrow *a = w->state;
 	struct flat *f = &a->flat;
-	BASE_SCOPED(export_bytes_release) struct export_bytes start = { 0 };
+	BASE_SCOPED(bytes_release) struct bytes start = { 0 };
 	flat_ref root;
 
 	flat_table(f);
@@ -158,7 +158,7 @@ static int put_message(struct export_writer *w, int type, flat_ref header, struc
 	flat_finish(f, root);
 	export_bytes_u32(&start, UINT32_MAX);
 	export_bytes_u32(&start, (uint32_t)f->size);
-	if (f->has_failed || start.has_failed ||
+	if (f->has_failed || start.failed ||
 	    (blocks && blocks->count == blocks->room && !GROW(blocks->all, blocks->room)))
 		return export_no_memory(err);
 	if (blocks)
@@ -206,13 +206,13 @@ static int put_buffer(struct arrow *a, const void *data, size_t size, struct hdb
 		export_bytes_u64(&a->body, size);
 		r = export_zstd_put(a->zstd, data, size, &a->body, err);
 	} else {
-		export_bytes_put(&a->body, data, size);
+		bytes_add(&a->body, data, size);
 	}
 	a->buffers[2 * a->buffer_count] = at;
 	a->buffers[2 * a->buffer_count + 1] = a->body.size - at;
 	a->buffer_count++;
 	export_bytes_align(&a->body, ALIGNMENT);
-	return r < 0 ? r : a->body.has_failed ? export_no_memory(err) : HDB_OK;
+	return r < 0 ? r : a->body.failed ? export_no_memory(err) : HDB_OK;
 }
 
 /* The buffers of a column; `has_codes`: numbers in a dictionary. */
@@ -331,7 +331,7 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	static const uint8_t over[8] = { 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0 };
 	struct arrow *a = w->state;
 	struct flat *f = &a->flat;
-	BASE_SCOPED(export_bytes_release) struct export_bytes last = { 0 };
+	BASE_SCOPED(bytes_release) struct bytes last = { 0 };
 	flat_ref schema, dictionaries, batches;
 	int r = export_write(w, over, sizeof(over), err);
 
@@ -348,8 +348,8 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	flat_number(f, 0, VERSION_5, 2);
 	flat_finish(f, flat_table_end(f));
 	export_bytes_u32(&last, (uint32_t)f->size);
-	export_bytes_put(&last, MAGIC, 6);
-	if (f->has_failed || last.has_failed)
+	bytes_add(&last, MAGIC, 6);
+	if (f->has_failed || last.failed)
 		return export_no_memory(err);
 	TRY(r);
 	TRY(export_write(w, f->data + f->room - f->size, f->size, err));
@@ -364,7 +364,7 @@ static void release(struct export_writer *w)
 		return;
 	flat_release(&a->flat);
 	export_zstd_free(a->zstd);
-	export_bytes_release(&a->body);
+	bytes_release(&a->body);
 	free(a->nodes);
 	free(a->buffers);
 	free(a->batches.all);

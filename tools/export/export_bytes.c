@@ -7,62 +7,32 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-uint8_t *export_bytes_room(struct export_bytes *b, size_t more)
+void export_bytes_byte(struct bytes *b, uint8_t byte)
 {
-	assert(b->size <= b->room);
-	if (b->has_failed)
-		return NULL;
-	if (!b->data || more > b->room - b->size) {
-		const size_t need = b->size + more;
-		const size_t room = need < b->room * 2 ? b->room * 2 : need + 64;
-		uint8_t *grown = need < more ? NULL : realloc(b->data, room);
-
-		if (!grown) {
-			b->has_failed = true;
-			return NULL;
-		}
-		b->data = grown;
-		b->room = room;
-	}
-	return b->data + b->size;
+	bytes_add(b, &byte, 1);
 }
 
-void export_bytes_put(struct export_bytes *b, const void *data, size_t size)
-{
-	uint8_t *to = export_bytes_room(b, size);
-
-	if (!to || !size)
-		return;
-	memcpy(to, data, size);
-	b->size += size;
-}
-
-void export_bytes_byte(struct export_bytes *b, uint8_t byte)
-{
-	export_bytes_put(b, &byte, 1);
-}
-
-static void put_number(struct export_bytes *b, uint64_t value, size_t size)
+static void put_number(struct bytes *b, uint64_t value, size_t size)
 {
 	uint8_t bytes[8];
 
 	assert(size <= sizeof(bytes));
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (uint8_t)(value >> 8 * i);
-	export_bytes_put(b, bytes, size);
+	bytes_add(b, bytes, size);
 }
 
-void export_bytes_u32(struct export_bytes *b, uint32_t value)
+void export_bytes_u32(struct bytes *b, uint32_t value)
 {
 	put_number(b, value, 4);
 }
 
-void export_bytes_u64(struct export_bytes *b, uint64_t value)
+void export_bytes_u64(struct bytes *b, uint64_t value)
 {
 	put_number(b, value, 8);
 }
 
-void export_bytes_varint(struct export_bytes *b, uint64_t value)
+void export_bytes_varint(struct bytes *b, uint64_t value)
 {
 	uint8_t bytes[10];
 	size_t n = 0;
@@ -71,20 +41,14 @@ void export_bytes_varint(struct export_bytes *b, uint64_t value)
 		bytes[n++] = (uint8_t)(value | 0x80);
 	assert(n < sizeof(bytes));
 	bytes[n++] = (uint8_t)value;
-	export_bytes_put(b, bytes, n);
+	bytes_add(b, bytes, n);
 }
 
-void export_bytes_align(struct export_bytes *b, size_t alignment)
+void export_bytes_align(struct bytes *b, size_t alignment)
 {
 	assert(alignment > 0);
-	while (b->size % alignment && !b->has_failed)
+	while (b->size % alignment && !b->failed)
 		export_bytes_byte(b, 0);
-}
-
-void export_bytes_release(struct export_bytes *b)
-{
-	free(b->data);
-	*b = (struct export_bytes){ 0 };
 }
 
 /* ---- zstd ---- */
@@ -108,11 +72,11 @@ int export_zstd_new(int level, struct export_zstd **out, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int export_zstd_put(struct export_zstd *z, const void *data, size_t size, struct export_bytes *to,
+int export_zstd_put(struct export_zstd *z, const void *data, size_t size, struct bytes *to,
 		    struct hdb_error *err)
 {
 	const size_t bound = ZSTD_compressBound(size);
-	uint8_t *room = export_bytes_room(to, bound);
+	uint8_t *room = bytes_room(to, bound);
 	size_t done;
 
 	if (!room)

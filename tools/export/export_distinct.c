@@ -26,7 +26,7 @@ static uint64_t hash_number(const struct export_distinct *d, uint64_t value)
 
 const char *export_distinct_text_at(const struct export_distinct *d, uint32_t no, uint32_t *size)
 {
-	const uint8_t *at = d->plain.data + d->values[no];
+	const uint8_t *at = (const uint8_t *)d->plain.data + d->values[no];
 
 	*size = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
 		(uint32_t)at[3] << 24;
@@ -89,7 +89,7 @@ uint32_t export_distinct_number(struct export_distinct *d, uint64_t value)
 			return d->slots[at] - 1;
 	}
 	export_bytes_u64(&d->plain, value);
-	if (d->plain.has_failed)
+	if (d->plain.failed)
 		return EXPORT_NO_CODE;
 	d->values[d->count] = value;
 	d->slots[at] = ++d->count;
@@ -112,8 +112,8 @@ uint32_t export_distinct_text(struct export_distinct *d, const char *text, uint3
 	}
 	d->values[d->count] = d->plain.size;
 	export_bytes_u32(&d->plain, size);
-	export_bytes_put(&d->plain, text, size);
-	if (d->plain.has_failed)
+	bytes_add(&d->plain, text, size);
+	if (d->plain.failed)
 		return EXPORT_NO_CODE;
 	d->slots[at] = ++d->count;
 	return d->count - 1;
@@ -131,6 +131,6 @@ void export_distinct_release(struct export_distinct *d)
 {
 	free(d->slots);
 	free(d->values);
-	export_bytes_release(&d->plain);
+	bytes_release(&d->plain);
 	*d = (struct export_distinct){ 0 };
 }

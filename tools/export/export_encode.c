@@ -14,10 +14,10 @@
 #define PARTS (BLOCK / PART)
 
 /* Puts `count` values of `bits` bits each, the lowest bits first; the last byte is filled up. */
-static void put_bits(struct export_bytes *to, const uint64_t *values, size_t count, unsigned bits)
+static void put_bits(struct bytes *to, const uint64_t *values, size_t count, unsigned bits)
 {
 	const size_t bytes = (count * bits + 7) / 8;
-	uint8_t *out = export_bytes_room(to, bytes + 16);
+	uint8_t *out = bytes_room(to, bytes + 16);
 	unsigned __int128 waiting = 0;
 	unsigned used = 0;
 
@@ -56,7 +56,7 @@ static size_t run_length(const uint32_t *values, size_t count)
 }
 
 /* Groups of eight: `count` is a multiple of eight, or what is left. */
-static void put_groups(struct export_bytes *to, const uint32_t *values, size_t count, unsigned bits)
+static void put_groups(struct bytes *to, const uint32_t *values, size_t count, unsigned bits)
 {
 	const size_t groups = (count + 7) / 8;
 	uint64_t wide[64];
@@ -71,7 +71,7 @@ static void put_groups(struct export_bytes *to, const uint32_t *values, size_t c
 	}
 }
 
-void export_encode_rle(struct export_bytes *to, const uint32_t *values, size_t count, unsigned bits)
+void export_encode_rle(struct bytes *to, const uint32_t *values, size_t count, unsigned bits)
 {
 	size_t at = 0;
 
@@ -102,7 +102,7 @@ void export_encode_rle(struct export_bytes *to, const uint32_t *values, size_t c
 	}
 }
 
-void export_encode_levels(struct export_bytes *to, const uint8_t *bitmap, size_t from, size_t count)
+void export_encode_levels(struct bytes *to, const uint8_t *bitmap, size_t from, size_t count)
 {
 	const size_t at = to->size, bytes = (count + 7) / 8;
 	size_t size;
@@ -115,7 +115,7 @@ void export_encode_levels(struct export_bytes *to, const uint8_t *bitmap, size_t
 		uint8_t *out;
 
 		export_bytes_varint(to, (uint64_t)bytes << 1 | 1);
-		out = export_bytes_room(to, bytes);
+		out = bytes_room(to, bytes);
 		if (!out)
 			return;
 		memset(out, 0, bytes);
@@ -124,11 +124,11 @@ void export_encode_levels(struct export_bytes *to, const uint8_t *bitmap, size_t
 				(uint8_t)((bitmap[(from + i) / 8] >> (from + i) % 8 & 1) << i % 8);
 		to->size += bytes;
 	}
-	if (to->has_failed)
+	if (to->failed)
 		return;
 	size = to->size - at - 4;
 	for (unsigned b = 0; b < 4; b++)
-		to->data[at + b] = (uint8_t)(size >> 8 * b);
+		to->data[at + b] = (char)(size >> 8 * b);
 }
 
 static uint64_t zigzag(uint64_t value)
@@ -136,7 +136,7 @@ static uint64_t zigzag(uint64_t value)
 	return value << 1 ^ (uint64_t)((int64_t)value >> 63);
 }
 
-static void put_block(struct export_bytes *to, const uint64_t *values, size_t count)
+static void put_block(struct bytes *to, const uint64_t *values, size_t count)
 {
 	uint64_t deltas[BLOCK] = { 0 };
 	int64_t least = INT64_MAX;
@@ -165,7 +165,7 @@ static void put_block(struct export_bytes *to, const uint64_t *values, size_t co
 		put_bits(to, deltas + p * PART, PART, bits[p]);
 }
 
-void export_encode_delta(struct export_bytes *to, const uint64_t *values, size_t count)
+void export_encode_delta(struct bytes *to, const uint64_t *values, size_t count)
 {
 	export_bytes_varint(to, BLOCK);
 	export_bytes_varint(to, PARTS);

@@ -41,7 +41,7 @@ struct bounds {
 	int64_t last;       /* of them */
 	bool has_fallen;    /* one was less than the one before it */
 	double least, most; /* of doubles */
-	struct export_bytes low_text, high_text;
+	struct bytes low_text, high_text;
 };
 
 /* A column of the row group that is being made. */
@@ -51,8 +51,8 @@ struct chunk {
 	bool was_used;       /* there are pages that refer to it */
 	uint32_t *codes_of;  /* owned: by number in the stream's dictionary, 1 + ours */
 	size_t codes_room;
-	struct export_bytes pages; /* with their headers */
-	uint64_t raw_bytes;        /* of the pages, before they were compressed */
+	struct bytes pages; /* with their headers */
+	uint64_t raw_bytes; /* of the pages, before they were compressed */
 	uint64_t null_count;
 	bool has_plain, has_delta; /* encodings of pages */
 	struct bounds bounds;
@@ -63,12 +63,12 @@ struct parquet {
 	struct export_zstd *zstd;
 	uint64_t seed;
 	uint64_t group_rows, row_count, group_count;
-	struct export_bytes raw;    /* of a page */
-	struct export_bytes packed; /* the same, compressed */
-	uint64_t *values;           /* of a page, without nulls */
+	struct bytes raw;    /* of a page */
+	struct bytes packed; /* the same, compressed */
+	uint64_t *values;    /* of a page, without nulls */
 	uint32_t *codes;
 	size_t value_room;
-	struct export_bytes groups; /* metadata of row groups, one after the other */
+	struct bytes groups; /* metadata of row groups, one after the other */
 };
 
 static const enum parquet_type types[] = {
@@ -110,16 +110,16 @@ struct page {
 };
 
 /* Compresses p->raw and appends it as a page to the chunk. */
-static int put_page(struct export_writer *w, struct chunk *c, struct page page,
-		    struct export_bytes *to, struct hdb_error *err)
+static int put_page(struct export_writer *w, struct chunk *c, struct page page, struct bytes *to,
+		    struct hdb_error *err)
 {
 	struct parquet *p = w->state;
-	const struct export_bytes *body = &p->raw;
+	const struct bytes *body = &p->raw;
 	const size_t before = to->size;
 	struct thrift t;
 	size_t header;
 
-	if (p->raw.has_failed)
+	if (p->raw.failed)
 		return export_no_memory(err);
 	if (!w->options->is_plain) {
 		p->packed.size = 0;
@@ -143,9 +143,9 @@ static int put_page(struct export_writer *w, struct chunk *c, struct page page,
 	thrift_end(&t);
 	thrift_end(&t);
 	header = to->size - before;
-	export_bytes_put(to, body->data, body->size);
+	bytes_add(to, body->data, body->size);
 	c->raw_bytes += header + p->raw.size;
-	return to->has_failed ? export_no_memory(err) : HDB_OK;
+	return to->failed ? export_no_memory(err) : HDB_OK;
 }
 
 /* A data page out of p->raw. */
@@ -273,7 +273,7 @@ static int put_numbers(struct export_writer *w, size_t no, const struct ArrowArr
 		bound_numbers(&c->bounds, values, count);
 	put_levels(p, a, 0, rows);
 	if (c->has_dictionary && !(c->has_dictionary = number_values(p, c, count)) &&
-	    c->distinct.plain.has_failed)
+	    c->distinct.plain.failed)
 		return export_no_memory(err);
 	if (c->has_dictionary) {
 		put_codes(p, count, c->distinct.count);
@@ -287,7 +287,7 @@ static int put_numbers(struct export_writer *w, size_t no, const struct ArrowArr
 			return put_data(w, c, DELTA_BINARY_PACKED, rows, err);
 		p->raw.size = levels;
 	}
-	export_bytes_put(&p->raw, p->values, count * sizeof(*p->values));
+	bytes_add(&p->raw, p->values, count * sizeof(*p->values));
 	return put_data(w, c, PLAIN, rows, err);
 }
 
@@ -302,7 +302,7 @@ static int put_booleans(struct export_writer *w, size_t no, const struct ArrowAr
 	uint8_t *out;
 
 	put_levels(p, a, 0, rows);
-	out = export_bytes_room(&p->raw, (rows + 7) / 8);
+	out = bytes_room(&p->raw, (rows + 7) / 8);
 	if (!out)
 		return export_no_memory(err);
 	memset(out, 0, (rows + 7) / 8);
@@ -321,7 +321,7 @@ static int put_booleans(struct export_writer *w, size_t no, const struct ArrowAr
 
 /* ---- texts ---- */
 
-static int compare(const struct export_bytes *a, const char *text, size_t size)
+static int compare(const struct bytes *a, const char *text, size_t size)
 {
 	const size_t least = a->size < size ? a->size : size;
 	const int order = least ? memcmp(a->data, text, least) : 0;
@@ -333,11 +333,11 @@ static void bound_text(struct bounds *b, const char *text, size_t size)
 {
 	if (!b->is_set || compare(&b->low_text, text, size) > 0) {
 		b->low_text.size = 0;
-		export_bytes_put(&b->low_text, text, size);
+		bytes_add(&b->low_text, text, size);
 	}
 	if (!b->is_set || compare(&b->high_text, text, size) < 0) {
 		b->high_text.size = 0;
-		export_bytes_put(&b->high_text, text, size);
+		bytes_add(&b->high_text, text, size);
 	}
 	b->is_set = true;
 }
@@ -428,7 +428,7 @@ static int put_texts_page(struct export_writer *w, size_t no, const struct rows 
 
 	if (c->has_dictionary && number_texts(p, c, a, from, rows))
 		return put_data(w, c, RLE_DICTIONARY, rows, err);
-	if (c->distinct.plain.has_failed)
+	if (c->distinct.plain.failed)
 		return export_no_memory(err);
 	c->has_dictionary = false;
 	put_levels(p, a, from, rows);
@@ -439,7 +439,7 @@ static int put_texts_page(struct export_writer *w, size_t no, const struct rows 
 			continue;
 		bound_text(&c->bounds, text + offsets[i], size);
 		export_bytes_u32(&p->raw, size);
-		export_bytes_put(&p->raw, text + offsets[i], size);
+		bytes_add(&p->raw, text + offsets[i], size);
 	}
 	return put_data(w, c, PLAIN, rows, err);
 }
@@ -465,7 +465,7 @@ static int put_texts(struct export_writer *w, size_t no, const struct ArrowArray
 /* ---- metadata ---- */
 
 /* A text cut at a character, so that it is no greater than the whole. */
-static size_t cut_text(const struct export_bytes *b)
+static size_t cut_text(const struct bytes *b)
 {
 	size_t size = b->size;
 
@@ -562,7 +562,7 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 {
 	struct parquet *p = w->state;
 	struct chunk *c = &p->chunks[no];
-	struct export_bytes dictionary = { 0 };
+	struct bytes dictionary = { 0 };
 	uint32_t size;
 	int r = HDB_OK;
 
@@ -573,11 +573,11 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 
 		bound_text(&c->bounds, text, size);
 	}
-	if (c->bounds.low_text.has_failed || c->bounds.high_text.has_failed)
+	if (c->bounds.low_text.failed || c->bounds.high_text.failed)
 		return export_no_memory(err);
 	if (c->was_used) {
 		p->raw.size = 0;
-		export_bytes_put(&p->raw, c->distinct.plain.data, c->distinct.plain.size);
+		bytes_add(&p->raw, c->distinct.plain.data, c->distinct.plain.size);
 		r = put_page(w, c, (struct page){ DICTIONARY_PAGE, PLAIN, c->distinct.count },
 			     &dictionary, err);
 	}
@@ -588,7 +588,7 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 	place->dictionary = dictionary.size;
 	place->size = dictionary.size + c->pages.size;
 	place->raw = c->raw_bytes;
-	export_bytes_release(&dictionary);
+	bytes_release(&dictionary);
 	return r;
 }
 
@@ -609,7 +609,7 @@ static int write_group(struct export_writer *w, struct hdb_error *err)
 {
 	struct parquet *p = w->state;
 	const uint64_t at = w->offset;
-	struct export_bytes columns = { 0 };
+	struct bytes columns = { 0 };
 	uint64_t raw = 0;
 	bool is_sorted;
 	struct thrift t;
@@ -643,10 +643,10 @@ static int write_group(struct export_writer *w, struct hdb_error *err)
 	thrift_i64(&t, 5, (int64_t)at);
 	thrift_i64(&t, 6, (int64_t)(w->offset - at));
 	thrift_end(&t);
-	export_bytes_put(&p->groups, columns.data, columns.size);
-	if (r >= 0 && (columns.has_failed || p->groups.has_failed))
+	bytes_add(&p->groups, columns.data, columns.size);
+	if (r >= 0 && (columns.failed || p->groups.failed))
 		r = export_no_memory(err);
-	export_bytes_release(&columns);
+	bytes_release(&columns);
 	p->group_count++;
 	p->group_rows = 0;
 	return r;
@@ -725,7 +725,7 @@ static void put_notes(struct thrift *t, const char *const *notes)
 static int end(struct export_writer *w, struct hdb_error *err)
 {
 	struct parquet *p = w->state;
-	BASE_SCOPED(export_bytes_release) struct export_bytes footer = { 0 };
+	BASE_SCOPED(bytes_release) struct bytes footer = { 0 };
 	struct thrift t;
 	const int r = write_group(w, err);
 
@@ -734,7 +734,7 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	put_schema(&t, w);
 	thrift_i64(&t, 3, (int64_t)p->row_count);
 	thrift_list(&t, 4, THRIFT_STRUCT, p->group_count);
-	export_bytes_put(&footer, p->groups.data, p->groups.size);
+	bytes_add(&footer, p->groups.data, p->groups.size);
 	put_notes(&t, w->options->notes);
 	thrift_text(&t, 6, "heapdb version " HDB_VERSION);
 	thrift_list(&t, 7, THRIFT_STRUCT, w->column_count);
@@ -746,10 +746,10 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	}
 	thrift_end(&t);
 	export_bytes_u32(&footer, (uint32_t)footer.size);
-	export_bytes_put(&footer, "PAR1", 4);
+	bytes_add(&footer, "PAR1", 4);
 	TRY_ERRORS(r);
-	return footer.has_failed ? export_no_memory(err) :
-				   export_write(w, footer.data, footer.size, err);
+	return footer.failed ? export_no_memory(err) :
+			       export_write(w, footer.data, footer.size, err);
 }
 
 static void release(struct export_writer *w)
@@ -762,16 +762,16 @@ static void release(struct export_writer *w)
 		struct chunk *c = &p->chunks[i];
 
 		export_distinct_release(&c->distinct);
-		export_bytes_release(&c->pages);
-		export_bytes_release(&c->bounds.low_text);
-		export_bytes_release(&c->bounds.high_text);
+		bytes_release(&c->pages);
+		bytes_release(&c->bounds.low_text);
+		bytes_release(&c->bounds.high_text);
 		free(c->codes_of);
 	}
 	free(p->chunks);
 	export_zstd_free(p->zstd);
-	export_bytes_release(&p->raw);
-	export_bytes_release(&p->packed);
-	export_bytes_release(&p->groups);
+	bytes_release(&p->raw);
+	bytes_release(&p->packed);
+	bytes_release(&p->groups);
 	free(p->values);
 	free(p->codes);
 	free(p);

@@ -7,29 +7,20 @@
 
 #include "export/export.h"
 
+#include "common/grow.h"
 #include "common/fail.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* ---- export_bytes.c: bytes that grow; after a failed allocation they take nothing more ---- */
+/* ---- export_bytes.c: numbers at the end of bytes, and compression ---- */
 
-struct export_bytes {
-	uint8_t *data; /* owned */
-	size_t size, room;
-	bool has_failed;
-};
-
-/* Room for `more` bytes at the end, or NULL. They count when `size` is raised. */
-uint8_t *export_bytes_room(struct export_bytes *b, size_t more);
-void export_bytes_put(struct export_bytes *b, const void *data, size_t size);
-void export_bytes_byte(struct export_bytes *b, uint8_t byte);
-void export_bytes_u32(struct export_bytes *b, uint32_t value); /* little-endian, as the next */
-void export_bytes_u64(struct export_bytes *b, uint64_t value);
-void export_bytes_varint(struct export_bytes *b, uint64_t value);
+void export_bytes_byte(struct bytes *b, uint8_t byte);
+void export_bytes_u32(struct bytes *b, uint32_t value); /* little-endian, as the next */
+void export_bytes_u64(struct bytes *b, uint64_t value);
+void export_bytes_varint(struct bytes *b, uint64_t value);
 /* Zeros up to a multiple of `alignment`. */
-void export_bytes_align(struct export_bytes *b, size_t alignment);
-void export_bytes_release(struct export_bytes *b);
+void export_bytes_align(struct bytes *b, size_t alignment);
 
 /* ---- export.c: the columns of a stream ---- */
 
@@ -88,20 +79,18 @@ struct export_zstd;
 /* *out is owned: export_zstd_free. */
 int export_zstd_new(int level, struct export_zstd **out, struct hdb_error *err);
 /* Appends a frame of `size` bytes. */
-int export_zstd_put(struct export_zstd *z, const void *data, size_t size, struct export_bytes *to,
+int export_zstd_put(struct export_zstd *z, const void *data, size_t size, struct bytes *to,
 		    struct hdb_error *err);
 void export_zstd_free(struct export_zstd *z);
 
 /* ---- export_encode.c: Parquet's encodings ---- */
 
 /* Numbers of `bits` bits each: runs of one and the same, and groups of eight. */
-void export_encode_rle(struct export_bytes *to, const uint32_t *values, size_t count,
-		       unsigned bits);
+void export_encode_rle(struct bytes *to, const uint32_t *values, size_t count, unsigned bits);
 /* The bits of `count` rows, all of them there if `bitmap` is NULL: with their size before them. */
-void export_encode_levels(struct export_bytes *to, const uint8_t *bitmap, size_t from,
-			  size_t count);
+void export_encode_levels(struct bytes *to, const uint8_t *bitmap, size_t from, size_t count);
 /* DELTA_BINARY_PACKED. */
-void export_encode_delta(struct export_bytes *to, const uint64_t *values, size_t count);
+void export_encode_delta(struct bytes *to, const uint64_t *values, size_t count);
 
 /* ---- export_distinct.c: the distinct values of a column ---- */
 
@@ -113,7 +102,7 @@ struct export_distinct {
 	uint32_t slot_count; /* a power of two */
 	uint64_t *values;    /* owned: numbers, or texts' places in plain */
 	uint32_t value_room;
-	struct export_bytes plain; /* as Parquet's PLAIN encoding has them */
+	struct bytes plain; /* as Parquet's PLAIN encoding has them */
 };
 
 /* No code: no memory. */

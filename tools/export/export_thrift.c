@@ -7,7 +7,7 @@
 
 enum { TRUE_FIELD = 1, FALSE_FIELD = 2 };
 
-void thrift_begin(struct thrift *t, struct export_bytes *to)
+void thrift_begin(struct thrift *t, struct bytes *to)
 {
 	*t = (struct thrift){ .to = to };
 }
@@ -49,7 +49,7 @@ void thrift_bytes(struct thrift *t, int field, const void *data, size_t size)
 {
 	header(t, field, THRIFT_BINARY);
 	export_bytes_varint(t->to, size);
-	export_bytes_put(t->to, data, size);
+	bytes_add(t->to, data, size);
 }
 
 void thrift_text(struct thrift *t, int field, const char *text)
@@ -93,5 +93,5 @@ void thrift_element_text(struct thrift *t, const char *text)
 	const size_t size = strlen(text);
 
 	export_bytes_varint(t->to, size);
-	export_bytes_put(t->to, text, size);
+	bytes_add(t->to, text, size);
 }

@@ -19,12 +19,12 @@ enum thrift_type {
 
 /* What is being written; fields of a structure come in the order of their numbers. */
 struct thrift {
-	struct export_bytes *to; /* lent */
-	int last[THRIFT_DEPTH];  /* number of the last field, by depth */
+	struct bytes *to;       /* lent */
+	int last[THRIFT_DEPTH]; /* number of the last field, by depth */
 	int depth;
 };
 
-void thrift_begin(struct thrift *t, struct export_bytes *to);
+void thrift_begin(struct thrift *t, struct bytes *to);
 void thrift_i32(struct thrift *t, int field, int32_t value);
 void thrift_i64(struct thrift *t, int field, int64_t value);
 void thrift_bool(struct thrift *t, int field, bool value);

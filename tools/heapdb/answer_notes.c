@@ -102,9 +102,7 @@ void notes_below(const struct answer *answer, const struct render_style *style, 
 		if (is_told)
 			continue;
 		output_string(out, count++ ? "" : "\nNotes:\n");
-		bytes_add(&line, note->target, strlen(note->target));
-		bytes_add(&line, ": ", 2);
-		bytes_add(&line, note->text, strlen(note->text));
+		bytes_format(&line, "%s: %s", note->target, note->text);
 		prose_wrap(out, style, (struct prose_place){ 2, 0 }, line.data, line.size);
 		bytes_release(&line);
 	}

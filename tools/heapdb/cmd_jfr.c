@@ -100,14 +100,11 @@ static struct hdb_value seconds_text(int64_t ns, struct bytes *text)
 	const time_t seconds = (time_t)(ns / 1000000000 - (ns % 1000000000 < 0));
 	char buf[64];
 	struct tm utc;
-	size_t size;
 
 	if (!gmtime_r(&seconds, &utc))
 		return (struct hdb_value){ 0 };
-	size = strftime(buf, sizeof(buf), "%Y-%m-%dT%H:%M:%S", &utc);
-	size += (size_t)snprintf(buf + size, sizeof(buf) - size, ".%09" PRId64 "Z",
-				 ns - (int64_t)seconds * 1000000000);
-	bytes_add(text, buf, size);
+	strftime(buf, sizeof(buf), "%Y-%m-%dT%H:%M:%S", &utc);
+	bytes_format(text, "%s.%09" PRId64 "Z", buf, ns - (int64_t)seconds * 1000000000);
 	return (struct hdb_value){ .type = HDB_TYPE_TEXT };
 }
 

@@ -71,7 +71,7 @@ static bool is_of_dump(const struct meminfo *m, const struct android_memory_row 
 		       const char *name)
 {
 	return m->has_dump && row->section == ANDROID_MEMORY && row->pid == m->pid &&
-	       strcmp(m->memory.texts + row->name, name) == 0;
+	       strcmp(m->memory.texts.data + row->name, name) == 0;
 }
 
 static int memory_next(void *ctx, struct hdb_error *err)
@@ -91,9 +91,9 @@ static int memory_next(void *ctx, struct hdb_error *err)
 	m->cells[SECTION] = text_value(sections[row->section]);
 	if (row->pid)
 		m->cells[PID] = number_value(HDB_TYPE_COUNT, row->pid);
-	if (row->process && m->memory.texts[row->process])
-		m->cells[PROCESS] = text_value(m->memory.texts + row->process);
-	m->cells[NAME] = text_value(m->memory.texts + row->name);
+	if (row->process && m->memory.texts.data[row->process])
+		m->cells[PROCESS] = text_value(m->memory.texts.data + row->process);
+	m->cells[NAME] = text_value(m->memory.texts.data + row->name);
 	for (int i = 0; i < ANDROID_FIGURES; i++)
 		if (row->has >> i & 1)
 			m->cells[FIGURES + i] =
@@ -157,7 +157,7 @@ static void choose_process(struct meminfo *m)
 		const struct android_memory_row *row = &m->memory.rows[i];
 
 		if (row->section != ANDROID_MEMORY ||
-		    strcmp(m->memory.texts + row->process, m->process) != 0)
+		    strcmp(m->memory.texts.data + row->process, m->process) != 0)
 			continue;
 		m->pid = row->pid;
 		return;
@@ -211,7 +211,7 @@ static int pick_columns(struct meminfo *m, struct answer *answer)
 	for (size_t i = 0; i < m->memory.count; i++) {
 		has |= m->memory.rows[i].has;
 		has_pid |= m->memory.rows[i].pid != 0;
-		has_process |= m->memory.texts[m->memory.rows[i].process] != '\0';
+		has_process |= m->memory.texts.data[m->memory.rows[i].process] != '\0';
 	}
 	answer->picked = calloc(COLUMNS, sizeof(answer->picked[0]));
 	if (!answer->picked)
@@ -236,7 +236,7 @@ static uint64_t pss_of(const struct meminfo *m)
 	for (size_t i = 0; i < m->memory.count; i++)
 		if (m->memory.rows[i].section == ANDROID_MEMORY &&
 		    m->memory.rows[i].pid == m->pid &&
-		    strcmp(m->memory.texts + m->memory.rows[i].name, "TOTAL") == 0)
+		    strcmp(m->memory.texts.data + m->memory.rows[i].name, "TOTAL") == 0)
 			pss = m->memory.rows[i].figures[ANDROID_PSS];
 	return pss;
 }

@@ -55,15 +55,12 @@ static void put_finding(struct answer *answer, const struct render_style *style,
 	const struct hdb_value *name = rows_value(answer->rows, "text");
 	const struct hdb_value *percent = rows_value(answer->rows, "percent");
 	struct bytes text = { 0 };
-	char share[32];
 
 	if (!has_value(severity) || !has_value(name))
 		return;
 	bytes_add(&text, name->text, name->text_size);
-	if (has_value(percent) && percent->d >= 0.05) {
-		(void)snprintf(share, sizeof(share), " (%.1f %%)", percent->d);
-		bytes_add(&text, share, strlen(share));
-	}
+	if (has_value(percent) && percent->d >= 0.05)
+		bytes_format(&text, " (%.1f %%)", percent->d);
 	output_format(out, "  %.*s: ", (int)severity->text_size, severity->text);
 	prose_wrap(out, style, (struct prose_place){ 4, severity->text_size + 4 }, text.data,
 		   text.size);

@@ -59,7 +59,7 @@ static bool is_repeated(struct bytes *seen, const struct hdb_value *id)
 		if (have == id->u)
 			return true;
 	}
-	bytes_add(seen, (const char *)&id->u, sizeof(id->u));
+	bytes_add(seen, &id->u, sizeof(id->u));
 	return false;
 }
 

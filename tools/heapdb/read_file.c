@@ -16,35 +16,30 @@
 
 static int read_all(struct cli *cli, int fd, struct file_text *text)
 {
-	size_t room = 0;
+	BASE_SCOPED(bytes_release) struct bytes all = { 0 };
 
 	for (;;) {
-		ssize_t n;
+		char *to = bytes_room(&all, READ_BYTES + 1);
+		const ssize_t n = to ? read(fd, to, READ_BYTES) : 0;
 
-		if (room - text->size <= READ_BYTES) {
-			char *more;
-
-			room = room * 2 + 2 * READ_BYTES;
-			more = realloc(text->data, room);
-			if (!more)
-				return door_fail(&cli->err, HDB_ENOMEM, "no memory for %s",
-						 text->name);
-			text->data = more;
-		}
-		n = read(fd, text->data + text->size, READ_BYTES);
+		if (!to)
+			return door_fail(&cli->err, HDB_ENOMEM, "no memory for %s", text->name);
 		if (n < 0 && errno == EINTR && !progress_is_cancelled())
 			continue;
 		if (n < 0)
 			return door_fail(&cli->err, progress_is_cancelled() ? HDB_EINTR : HDB_EIO,
 					 "%s: %s", text->name, strerror(errno));
-		if (n == 0)
-			break;
-		text->size += (size_t)n;
-		if (text->size > text->size_max)
+		all.size += (size_t)n;
+		if (all.size > text->size_max)
 			return door_fail(&cli->err, HDB_ELIMIT, "%s: larger than %zu bytes",
 					 text->name, text->size_max);
+		if (n == 0)
+			break;
 	}
-	text->data[text->size] = '\0';
+	all.data[all.size] = '\0';
+	text->data = all.data;
+	text->size = all.size;
+	all = (struct bytes){ 0 };
 	return HDB_OK;
 }
 
@@ -62,10 +57,6 @@ int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct fil
 	rc = read_all(cli, fd, out);
 	if (!is_input)
 		close(fd);
-	if (rc != HDB_OK) {
-		free(out->data);
-		out->data = NULL;
-	}
 	return rc;
 }
 

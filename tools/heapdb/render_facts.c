@@ -62,7 +62,7 @@ static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 	const char *title = column_title(answer_fact_column(answer, fact));
 	const struct hdb_value *value = answer_fact_value(answer, fact);
 
-	bytes_add(to, title, strlen(title));
+	bytes_string(to, title);
 	bytes_add(to, ": ", 2);
 	if (value->type == HDB_TYPE_TEXT)
 		bytes_add(to, value->text, value->text_size);
@@ -100,7 +100,7 @@ static void add_growth(struct bytes *to, const struct answer *answer, size_t fac
 	const struct hdb_value *delta = relative(answer, column->name, "_delta");
 	const struct hdb_column grew = { .name = "_delta" };
 
-	bytes_add(to, column_title(column), strlen(column_title(column)));
+	bytes_string(to, column_title(column));
 	bytes_add(to, ": ", 2);
 	value_for_people(relative(answer, column->name, "_before"), style, to);
 	bytes_add(to, " -> ", 4);
@@ -158,7 +158,7 @@ static void add_number(struct bytes *to, const struct answer *answer, const char
 	value_for_people(value, style, to);
 	if (value->type == HDB_TYPE_COUNT) {
 		bytes_add(to, " ", 1);
-		bytes_add(to, unit, strlen(unit));
+		bytes_string(to, unit);
 	}
 }
 

@@ -613,7 +613,7 @@ static void hide_same(struct table *t)
 		c->is_twin |= is_same;
 		if (is_same && says_so(t, i)) {
 			bytes_add(&t->same, ", ", t->same.size ? 2 : 0);
-			bytes_add(&t->same, heading(t, i), strlen(heading(t, i)));
+			bytes_string(&t->same, heading(t, i));
 			bytes_add(&t->same, " ", 1);
 			shorten_packages(&t->same, t->text.data + first->at, first->size);
 		}

@@ -129,10 +129,8 @@ static uint64_t big_endian(const uint8_t *p, unsigned bytes)
 
 static void put_character(struct bytes *out, uint32_t character)
 {
-	char utf8[4];
-
 	/* A zero would end the text. */
-	bytes_add(out, utf8, escape_utf8(utf8, character ? character : 0xfffd));
+	escape_put_utf8(out, character ? character : 0xfffd);
 }
 
 /*

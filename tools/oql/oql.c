@@ -33,7 +33,7 @@ struct oql {
 	struct hdb_column *columns; /* owned */
 	char **names;               /* owned */
 	struct hdb_value *cells;    /* owned */
-	struct oql_text *texts;     /* of the cells; owned */
+	struct bytes *texts;        /* of the cells; owned */
 };
 
 static int check_utf8(struct oql_str text, struct hdb_error *err)
@@ -152,7 +152,7 @@ static int make_columns(struct oql *oql)
 		return oql_fail(oql->eval.err, HDB_ENOMEM, "no memory for %zu columns", count);
 	oql->column_count = count;
 	for (size_t i = 0; i < count; i++)
-		oql->texts[i].budget = &oql->eval.budget;
+		oql->texts[i].most = oql->eval.budget.most_bytes;
 	if (oql->is_star) {
 		memcpy(oql->columns, star_columns, sizeof(star_columns));
 		return HDB_OK;
@@ -269,7 +269,7 @@ void oql_close(struct oql *oql)
 	oql_eval_check(ev);
 	oql_rows_close(oql->rows);
 	for (size_t i = 0; i < oql->column_count; i++) {
-		oql_text_release(&oql->texts[i]);
+		bytes_release(&oql->texts[i]);
 		free(oql->names[i]);
 	}
 	for (uint32_t no = 0; ev->classes && no < hdb_class_count(ev->db); no++) {
@@ -308,7 +308,7 @@ const struct hdb_column *oql_column(const struct oql *oql, size_t column)
 
 static int text_cell(struct oql *oql, size_t no)
 {
-	struct oql_text *text = &oql->texts[no];
+	struct bytes *text = &oql->texts[no];
 
 	oql->cells[no] = (struct hdb_value){
 		.type = HDB_TYPE_TEXT,
@@ -333,16 +333,16 @@ static int label_cell(struct oql *oql, size_t no, const struct oql_value *v)
 /* Floats as the double that prints like them. */
 static double printed(const struct oql_value *v)
 {
-	struct oql_text text = { 0 };
+	struct bytes text = { 0 };
 	double d = v->d;
 
 	if (v->type != OQL_V_FLOAT || !isfinite(d))
 		return d;
 	oql_put_double(&text, d, true);
-	oql_put(&text, "", 1);
-	if (!text.has_failed)
+	bytes_add(&text, "", 1);
+	if (!text.failed)
 		d = strtod(text.data, NULL);
-	oql_text_release(&text);
+	bytes_release(&text);
 	return d;
 }
 
@@ -405,8 +405,8 @@ static int star_cells(struct oql *oql, const struct oql_value *v)
 	oql->cells[STAR_SHALLOW] =
 		(struct hdb_value){ .type = HDB_TYPE_BYTES, .u = facts.shallow_bytes };
 	if (facts.kind == HDB_KIND_CLASS) {
-		oql_put_string(&oql->texts[STAR_TEXT],
-			       hdb_class_name(oql->eval.db, facts.stands_for));
+		bytes_string(&oql->texts[STAR_TEXT],
+			     hdb_class_name(oql->eval.db, facts.stands_for));
 		has = true;
 	} else {
 		TRY(oql_display(&oql->eval, v->ix, &oql->texts[STAR_TEXT], &has));

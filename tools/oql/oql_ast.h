@@ -131,11 +131,11 @@ int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **
 	      struct hdb_error *err);
 
 /* The expression as MAT writes it in headings: "(p.x + p.y)". */
-void oql_unparse(const struct oql_expr *expr, struct oql_text *out);
-void oql_unparse_select(const struct oql_select *select, struct oql_text *out);
+void oql_unparse(const struct oql_expr *expr, struct bytes *out);
+void oql_unparse_select(const struct oql_select *select, struct bytes *out);
 
 /* A double as Java prints it: "1.0", "4.8828125E-4". `is_float`: the shortest float. */
-void oql_put_double(struct oql_text *out, double value, bool is_float);
+void oql_put_double(struct bytes *out, double value, bool is_float);
 
 /* Whether the name is `word`, whatever its case. */
 bool oql_is_word(struct oql_str name, const char *word);

@@ -62,7 +62,7 @@ enum { TECHNICAL, SPECIFIC, DISPLAY };
 
 static int get_text(const struct subject *s, struct oql_value *out)
 {
-	struct oql_text text = { .budget = &s->ev->budget };
+	struct bytes text = { .most = s->ev->budget.most_bytes };
 	bool has = true;
 	const int r = s->which == TECHNICAL ? oql_put_technical(s->ev, s->v->ix, &text) :
 		      s->which == DISPLAY   ? oql_put_label(s->ev, s->v->ix, &text) :
@@ -71,7 +71,7 @@ static int get_text(const struct subject *s, struct oql_value *out)
 	*out = (struct oql_value){ 0 };
 	if (has)
 		return oql_end_string(s->ev, s->arena, r, &text, out);
-	oql_text_release(&text);
+	bytes_release(&text);
 	return r;
 }
 

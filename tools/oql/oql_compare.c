@@ -36,9 +36,9 @@ static struct oql_value whole(const struct oql_expr *e, const struct oql_value *
 static int concatenate(struct oql_eval *ev, const struct oql_value *a, const struct oql_value *b,
 		       struct oql_arena *arena, struct oql_value *out)
 {
-	struct oql_text text = { .budget = &ev->budget };
+	struct bytes text = { .most = ev->budget.most_bytes };
 
-	oql_put(&text, a->text.data, a->text.size);
+	bytes_add(&text, a->text.data, a->text.size);
 	return oql_end_string(ev, arena, oql_put_plain(ev, b, &text), &text, out);
 }
 
@@ -131,7 +131,7 @@ int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_va
 	      const struct oql_value *b, int *order)
 {
 	if (a->type == OQL_V_NULL || b->type == OQL_V_NULL) {
-		struct oql_text text = { .budget = &ev->budget };
+		struct bytes text = { .most = ev->budget.most_bytes };
 		int r;
 
 		oql_unparse(a->type == OQL_V_NULL ? e->a : e->b, &text);
@@ -139,7 +139,7 @@ int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_va
 			       "%.*s is null, which is neither less nor greater; add "
 			       "\"... != null AND\" before the comparison",
 			       (int)(text.size < 200 ? text.size : 200), text.data);
-		oql_text_release(&text);
+		bytes_release(&text);
 		return r;
 	}
 	if (oql_is_number(a) && oql_is_number(b))
@@ -177,13 +177,13 @@ int oql_rank(const struct oql_value *a, const struct oql_value *b)
 	return a->i < b->i ? -1 : a->i > b->i;
 }
 
-static void put_raw(struct oql_text *out, char type, const void *data, size_t size)
+static void put_raw(struct bytes *out, char type, const void *data, size_t size)
 {
-	oql_put(out, &type, 1);
-	oql_put(out, data, size);
+	bytes_add(out, &type, 1);
+	bytes_add(out, data, size);
 }
 
-int oql_put_key(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
+int oql_put_key(struct oql_eval *ev, const struct oql_value *v, struct bytes *out)
 {
 	uint64_t size;
 	double d;
@@ -216,13 +216,13 @@ int oql_put_key(struct oql_eval *ev, const struct oql_value *v, struct oql_text 
 	case OQL_V_STRING:
 		size = v->text.size;
 		put_raw(out, 's', &size, sizeof(size));
-		oql_put(out, v->text.data, v->text.size);
+		bytes_add(out, v->text.data, v->text.size);
 		return HDB_OK;
 	case OQL_V_NULL:
-		oql_put(out, "n", 1);
+		bytes_add(out, "n", 1);
 		return HDB_OK;
 	default:
-		oql_put(out, "x", 1);
+		bytes_add(out, "x", 1);
 		return oql_put_value(ev, v, false, out);
 	}
 }

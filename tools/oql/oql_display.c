@@ -110,7 +110,7 @@ static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct
 }
 
 /* The text of a string, a char[] or what the library shows. */
-static int put_shown(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+static int put_shown(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 {
 	struct hdb_text text;
 	int r = hdb_read_text(ev->db, ix, ev->budget.most_bytes, &text, ev->err);
@@ -118,21 +118,21 @@ static int put_shown(struct oql_eval *ev, uint32_t ix, struct oql_text *out, boo
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_OK;
 	if (text.is_whole)
-		oql_put(out, text.text, text.size);
+		bytes_add(out, text.text, text.size);
 	else
 		r = oql_fail(ev->err, HDB_ELIMIT, "a text of %" PRIu64 " characters", text.units);
 	free(text.text);
 	return r;
 }
 
-static int put_text(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+static int put_text(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 {
 	*has = hdb_is_string(ev->db, ix);
 	return *has ? put_shown(ev, ix, out, has) : HDB_OK;
 }
 
 /* The text of a string in a field, if there is one. */
-static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_text *out,
+static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct bytes *out,
 		     bool *has)
 {
 	struct oql_value v;
@@ -150,15 +150,15 @@ static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct 
 
 /* What comes before the text, if it has one. */
 static int put_part(struct oql_eval *ev, uint32_t ix, const char *path, const char *before,
-		    struct oql_text *out)
+		    struct bytes *out)
 {
-	BASE_SCOPED(oql_text_release) struct oql_text part = { .budget = &ev->budget };
+	BASE_SCOPED(bytes_release) struct bytes part = { .most = ev->budget.most_bytes };
 	bool has;
 
 	TRY(put_field(ev, ix, path, &part, &has));
 	if (has && part.size) {
-		oql_put_string(out, before);
-		oql_put(out, part.data, part.size);
+		bytes_string(out, before);
+		bytes_add(out, part.data, part.size);
 	}
 	return HDB_OK;
 }
@@ -178,7 +178,7 @@ static uint32_t code_point(const uint64_t *units, size_t count, size_t *size)
 
 /* `count` UTF-16 units of a char[], or of a byte[] that has `per` bytes for each. */
 static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned per,
-		     struct oql_text *out)
+		     struct bytes *out)
 {
 	uint64_t bits[2048], units[1024];
 	struct hdb_slice slice = { .bits = bits };
@@ -197,13 +197,13 @@ static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned 
 		if (from + done < count && done > 1 && (units[done - 1] & 0xfc00) == 0xd800)
 			done--;
 		for (size_t i = 0; i < done; i += wide)
-			oql_put_char(out, code_point(units + i, done - i, &wide));
+			escape_put_utf8(out, code_point(units + i, done - i, &wide));
 	}
 	return oql_text_check(out, ev->err);
 }
 
 /* A byte[] as MAT shows it: what is not ASCII as dots, nothing if all is zero. */
-static int put_bytes(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+static int put_bytes(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	uint64_t bytes[1024] = { 0 };
 	struct hdb_slice slice = { .bits = bytes, .room = 1024, .count = 1 };
@@ -215,7 +215,7 @@ static int put_bytes(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 			const unsigned char c = (unsigned char)bytes[i];
 
 			has_any |= c != 0;
-			oql_put(out, c >= 32 && c < 127 ? (const char *)&c : ".", 1);
+			bytes_add(out, c >= 32 && c < 127 ? (const char *)&c : ".", 1);
 		}
 	}
 	if (!has_any)
@@ -223,7 +223,7 @@ static int put_bytes(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 	return oql_text_check(out, ev->err);
 }
 
-static int put_builder(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+static int put_builder(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 {
 	struct oql_value value, count, coder;
 	struct hdb_object_facts facts;
@@ -248,7 +248,7 @@ static int put_builder(struct oql_eval *ev, uint32_t ix, struct oql_text *out, b
 
 /* ---- reflection ---- */
 
-static int put_class_name(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+static int put_class_name(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	struct hdb_object_facts facts;
 	bool has;
@@ -256,23 +256,23 @@ static int put_class_name(struct oql_eval *ev, uint32_t ix, struct oql_text *out
 	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 	if (facts.kind != HDB_KIND_CLASS)
 		return put_field(ev, ix, "name", out, &has);
-	oql_put_string(out, hdb_class_name(ev->db, facts.stands_for));
+	bytes_string(out, hdb_class_name(ev->db, facts.stands_for));
 	return HDB_OK;
 }
 
 static int put_class_field(struct oql_eval *ev, uint32_t ix, const char *path, const char *after,
-			   struct oql_text *out)
+			   struct bytes *out)
 {
 	struct oql_value v;
 
 	TRY_ERRORS(path_value(ev, ix, path, &v));
 	if (v.type == OQL_V_OBJECT)
 		TRY_ERRORS(put_class_name(ev, v.ix, out));
-	oql_put_string(out, after);
+	bytes_string(out, after);
 	return HDB_OK;
 }
 
-static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct oql_text *out)
+static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct bytes *out)
 {
 	/* in the order of Modifier.toString */
 	static const struct {
@@ -291,15 +291,15 @@ static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct
 	TRY_FOUND(path_value(ev, ix, "modifiers", &v));
 	for (size_t i = 0; i < sizeof(modifiers) / sizeof(modifiers[0]); i++)
 		if (v.i & modifiers[i].bit)
-			oql_put_string(out,
-				       is_field ? modifiers[i].of_fields : modifiers[i].of_methods);
+			bytes_string(out,
+				     is_field ? modifiers[i].of_fields : modifiers[i].of_methods);
 	return HDB_OK;
 }
 
 /* A method has no more. */
 #define PARAMETERS_MAX 255
 
-static int put_parameters(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+static int put_parameters(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	uint64_t ids[PARAMETERS_MAX];
 	struct hdb_slice slice = { .room = PARAMETERS_MAX, .bits = ids };
@@ -309,21 +309,21 @@ static int put_parameters(struct oql_eval *ev, uint32_t ix, struct oql_text *out
 	if (v.type == OQL_V_OBJECT)
 		TRY_ERRORS(hdb_elements(ev->db, v.ix, &slice, ev->err));
 	assert(slice.count <= PARAMETERS_MAX);
-	oql_put_string(out, "(");
+	bytes_string(out, "(");
 	for (size_t i = 0; i < slice.count; i++) {
 		struct hdb_basic basic;
 
 		hdb_basic_of(slice.type, ids[i], &basic);
 		TRY_ERRORS(oql_basic(ev, &basic, false, &parameter));
-		oql_put_string(out, i ? ", " : "");
+		bytes_string(out, i ? ", " : "");
 		if (parameter.type == OQL_V_OBJECT)
 			TRY_ERRORS(put_class_name(ev, parameter.ix, out));
 	}
-	oql_put_string(out, ")");
+	bytes_string(out, ")");
 	return HDB_OK;
 }
 
-static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struct oql_text *out)
+static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struct bytes *out)
 {
 	const bool is_field = rule == RULE_FIELD_OF_CLASS;
 
@@ -338,7 +338,7 @@ static int put_reflected(struct oql_eval *ev, enum rule rule, uint32_t ix, struc
 
 /* ---- others ---- */
 
-static int put_locale(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+static int put_locale(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	TRY(put_part(ev, ix, "baseLocale.language", "", out));
 	TRY(put_part(ev, ix, "baseLocale.region", "_", out));
@@ -346,7 +346,7 @@ static int put_locale(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 	return out->size ? HDB_OK : put_part(ev, ix, "language", "", out);
 }
 
-static int put_stack_element(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+static int put_stack_element(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	struct oql_value line;
 
@@ -355,16 +355,16 @@ static int put_stack_element(struct oql_eval *ev, uint32_t ix, struct oql_text *
 	TRY(put_part(ev, ix, "fileName", "(", out));
 	TRY_ERRORS(path_value(ev, ix, "lineNumber", &line));
 	if (line.i > 0)
-		oql_put_format(out, ":%" PRId64, line.i);
-	oql_put_string(out, ")");
+		bytes_format(out, ":%" PRId64, line.i);
+	bytes_string(out, ")");
 	return HDB_OK;
 }
 
-static int put_url(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+static int put_url(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	int r = put_part(ev, ix, "protocol", "", out);
 
-	oql_put_string(out, ":");
+	bytes_string(out, ":");
 	if (r != HDB_OK)
 		return r;
 	TRY(put_part(ev, ix, "authority", "//", out));
@@ -372,7 +372,7 @@ static int put_url(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 	return put_part(ev, ix, "ref", "#", out);
 }
 
-static int put_by_rule(struct oql_eval *ev, size_t no, uint32_t ix, struct oql_text *out, bool *has)
+static int put_by_rule(struct oql_eval *ev, size_t no, uint32_t ix, struct bytes *out, bool *has)
 {
 	struct oql_value v;
 	int r;
@@ -414,7 +414,7 @@ static int put_by_rule(struct oql_eval *ev, size_t no, uint32_t ix, struct oql_t
 	return put_text(ev, ix, out, has);
 }
 
-int oql_display(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has)
+int oql_display(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 {
 	struct hdb_object_facts facts;
 	size_t rule;
@@ -424,7 +424,7 @@ int oql_display(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *ha
 	if (r < 0 || facts.kind == HDB_KIND_CLASS || facts.kind == HDB_KIND_OBJECT_ARRAY)
 		return r;
 	if (!facts.is_real) {
-		oql_put_string(out, "<system class loader>");
+		bytes_string(out, "<system class loader>");
 		*has = true;
 		return HDB_OK;
 	}

@@ -377,7 +377,7 @@ static int all_value(struct oql_eval *ev, const struct oql_expr *e, const struct
 static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
 		      const struct oql_value *b, struct oql_value *out)
 {
-	BASE_SCOPED(oql_text_release) struct oql_text text = { .budget = &ev->budget };
+	BASE_SCOPED(bytes_release) struct bytes text = { .most = ev->budget.most_bytes };
 	struct oql_pattern *pattern;
 	struct oql_match match = { .text = a->text };
 	int r;

@@ -162,7 +162,7 @@ bool oql_is_number(const struct oql_value *v);
 bool oql_is_whole(const struct oql_value *v);
 double oql_double_of(const struct oql_value *v);
 /* What is equal has the same key. */
-int oql_put_key(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out);
+int oql_put_key(struct oql_eval *ev, const struct oql_value *v, struct bytes *out);
 
 /* ---- patterns: oql_pattern.c ---- */
 
@@ -188,10 +188,10 @@ struct oql_value oql_int(int64_t i);
 struct oql_value oql_long(int64_t i);
 struct oql_value oql_bool(bool is);
 struct oql_value oql_static_string(const char *text);
-int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct oql_text *text,
+int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct bytes *text,
 	       struct oql_value *out);
 /* The end of what made a text with the result `r`: the same unless it failed. Releases the text. */
-int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct oql_text *text,
+int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct bytes *text,
 		   struct oql_value *out);
 /* A list of that many values, *values, which the caller fills in. */
 int oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
@@ -213,10 +213,9 @@ int oql_basic(struct oql_eval *ev, const struct hdb_basic *basic, bool is_static
 int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_value *v,
 	     struct oql_value *out);
 /* As cells are printed. `is_inner`: within a list, texts are quoted. */
-int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
-		  struct oql_text *out);
+int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner, struct bytes *out);
 /* As Java's toString() has it, for "+" and LIKE. */
-int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out);
+int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct bytes *out);
 /* "int", "ref": the type of a field. */
 const char *oql_field_type(const struct oql_value *field);
 /* "an int", "a java.util.HashMap": for messages; borrowed until hdb_close. */
@@ -251,15 +250,15 @@ int oql_instances(struct oql_eval *ev, uint32_t class_no, struct oql_arena *aren
 /* Reads ev->stand_ins. */
 int oql_find_stand_ins(struct oql_eval *ev);
 /* "java.util.HashMap @ 0x12c4" */
-int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out);
+int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct bytes *out);
 /* With its display text, where it has one: "java.lang.String @ 0x12c4  text" */
-int oql_put_label(struct oql_eval *ev, uint32_t ix, struct oql_text *out);
+int oql_put_label(struct oql_eval *ev, uint32_t ix, struct bytes *out);
 bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name);
 
 /* ---- texts of objects: oql_display.c ---- */
 
 /* MAT's display text, but whole and in its own characters. *has: it has one. */
-int oql_display(struct oql_eval *ev, uint32_t ix, struct oql_text *out, bool *has);
+int oql_display(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has);
 
 /* ---- attributes and methods ---- */
 

@@ -23,7 +23,7 @@ struct oql_group {
 	struct sum sums[];
 };
 
-static int put_keys(struct oql_rows *rows, struct oql_part *p, struct oql_text *key)
+static int put_keys(struct oql_rows *rows, struct oql_part *p, struct bytes *key)
 {
 	struct oql_value v;
 
@@ -106,7 +106,7 @@ static struct oql_value result(const struct oql_expr *e, const struct sum *sum)
 	return v;
 }
 
-static int add_row(struct oql_rows *rows, struct oql_part *p, struct oql_text *key)
+static int add_row(struct oql_rows *rows, struct oql_part *p, struct bytes *key)
 {
 	bool is_new = p->group_count == 0;
 	size_t no = 0;
@@ -127,7 +127,7 @@ static int add_row(struct oql_rows *rows, struct oql_part *p, struct oql_text *k
 
 static int make_groups(struct oql_rows *rows, struct oql_part *p)
 {
-	struct oql_text key = { .budget = &rows->ev->budget };
+	struct bytes key = { .most = rows->ev->budget.most_bytes };
 	int r;
 
 	assert(!p->is_grouped);
@@ -136,7 +136,7 @@ static int make_groups(struct oql_rows *rows, struct oql_part *p)
 	while ((r = oql_part_current(rows, p)) == HDB_OK)
 		if ((r = add_row(rows, p, &key)) < 0)
 			break;
-	oql_text_release(&key);
+	bytes_release(&key);
 	if (r < 0)
 		return r;
 	p->frame.current = (struct oql_value){ 0 };

@@ -361,7 +361,7 @@ int oql_instances(struct oql_eval *ev, uint32_t class_no, struct oql_arena *aren
 
 /* ---- names ---- */
 
-int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	struct hdb_object_facts facts;
 	const char *name;
@@ -370,7 +370,7 @@ int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 	name = hdb_class_name(ev->db, facts.class_no);
 	if (facts.kind == HDB_KIND_CLASS) {
-		oql_put_string(out, "class ");
+		bytes_string(out, "class ");
 		name = hdb_class_name(ev->db, facts.stands_for);
 	}
 	size = strlen(name);
@@ -378,23 +378,23 @@ int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
 		const char *brackets = strstr(name, "[]");
 
 		size = brackets ? (size_t)(brackets - name) : size;
-		oql_put(out, name, size);
-		oql_put_format(out, "[%" PRIu64 "]", facts.length);
-		oql_put_string(out, brackets ? brackets + 2 : "");
+		bytes_add(out, name, size);
+		bytes_format(out, "[%" PRIu64 "]", facts.length);
+		bytes_string(out, brackets ? brackets + 2 : "");
 	} else {
-		oql_put(out, name, size);
+		bytes_add(out, name, size);
 	}
-	oql_put_format(out, " @ 0x%" PRIx64, facts.id);
+	bytes_format(out, " @ 0x%" PRIx64, facts.id);
 	return HDB_OK;
 }
 
-int oql_put_label(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+int oql_put_label(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	size_t size;
 	bool has;
 
 	TRY(oql_put_technical(ev, ix, out));
-	oql_put_string(out, "  ");
+	bytes_string(out, "  ");
 	size = out->size;
 	TRY(oql_display(ev, ix, out, &has));
 	if (out->size == size)

@@ -1,14 +1,10 @@
 /*
- * oql/oql_memory.c - arenas, growing text, sets of keys.
+ * oql/oql_memory.c - arenas, sets of keys.
  */
 #include "oql/oql_memory.h"
 
-#include "common/escape.h"
-
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,79 +138,11 @@ void oql_arena_check(const struct oql_arena *arena)
 	assert(!arena->chunks || arena->budget->used_bytes <= arena->budget->most_bytes);
 }
 
-/* ---- text ---- */
-
-/* Makes room for `size` bytes more; false after a failure. */
-static bool has_room(struct oql_text *text, size_t size)
+int oql_text_check(const struct bytes *text, struct hdb_error *err)
 {
-	const size_t room = (text->size + size) * 2 + 64;
-	char *grown;
-
-	assert(text->size <= text->room);
-	if (text->has_failed || size <= text->room - text->size)
-		return !text->has_failed;
-	text->has_failed = size > SIZE_MAX / 4 || (text->budget && room > text->budget->most_bytes);
-	grown = text->has_failed ? NULL : realloc(text->data, room);
-	text->has_failed = !grown;
-	if (!grown)
-		return false;
-	text->data = grown;
-	text->room = room;
-	return true;
-}
-
-void oql_put(struct oql_text *text, const char *data, size_t size)
-{
-	if (!has_room(text, size))
-		return;
-	if (size)
-		memcpy(text->data + text->size, data, size);
-	text->size += size;
-}
-
-void oql_put_string(struct oql_text *text, const char *string)
-{
-	oql_put(text, string, strlen(string));
-}
-
-void oql_put_format(struct oql_text *text, const char *format, ...)
-{
-	va_list args, again;
-	size_t room;
-	int n;
-
-	if (!has_room(text, 64)) /* most fit */
-		return;
-	room = text->room - text->size;
-	va_start(args, format);
-	va_copy(again, args);
-	n = vsnprintf(text->data + text->size, room, format, args);
-	if (n > 0 && (size_t)n >= room && has_room(text, (size_t)n + 1))
-		(void)vsnprintf(text->data + text->size, (size_t)n + 1, format, again);
-	if (n > 0 && !text->has_failed)
-		text->size += (size_t)n;
-	va_end(again);
-	va_end(args);
-}
-
-void oql_put_char(struct oql_text *text, uint32_t c)
-{
-	char buf[4];
-
-	oql_put(text, buf, escape_utf8(buf, c));
-}
-
-int oql_text_check(const struct oql_text *text, struct hdb_error *err)
-{
-	if (text->has_failed)
+	if (text->failed)
 		return oql_fail(err, HDB_ENOMEM, "no memory for a text of %zu bytes", text->size);
 	return HDB_OK;
-}
-
-void oql_text_release(struct oql_text *text)
-{
-	free(text->data);
-	*text = (struct oql_text){ .budget = text->budget };
 }
 
 /* ---- sets of keys ---- */

@@ -1,5 +1,5 @@
 /*
- * oql/oql_memory.h - memory of statements: arenas under a budget that they share, growing text, and
+ * oql/oql_memory.h - memory of statements: arenas under a budget that they share, and
  * sets of keys.
  */
 #ifndef OQL_OQL_MEMORY_H
@@ -7,6 +7,7 @@
 
 #include "oql/oql.h"
 
+#include "common/escape.h"
 #include "common/fail.h"
 
 #include <stdbool.h>
@@ -45,21 +46,8 @@ void oql_arena_release(struct oql_arena *arena);
 /* Asserts what holds of an arena and its budget. For tests. */
 void oql_arena_check(const struct oql_arena *arena);
 
-/* Text that grows; a failure is remembered until it is taken. Zeroed it is empty. */
-struct oql_text {
-	char *data; /* owned; not terminated */
-	size_t size, room;
-	struct oql_budget *budget; /* lent; NULL: the heap's own limit */
-	bool has_failed;
-};
-void oql_put(struct oql_text *text, const char *data, size_t size);
-void oql_put_string(struct oql_text *text, const char *string);
-void oql_put_format(struct oql_text *text, const char *format, ...) HDB_PRINTF(2, 3);
-/* A code point as UTF-8; a lone surrogate as U+FFFD. */
-void oql_put_char(struct oql_text *text, uint32_t c);
 /* HDB_ENOMEM if memory was short. */
-int oql_text_check(const struct oql_text *text, struct hdb_error *err);
-void oql_text_release(struct oql_text *text);
+int oql_text_check(const struct bytes *text, struct hdb_error *err);
 
 /* A set of byte strings, numbered from 0 in the order in which they came. */
 struct oql_keys {

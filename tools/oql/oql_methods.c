@@ -106,7 +106,7 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 int oql_to_string(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
 		  struct oql_value *out)
 {
-	struct oql_text text = { .budget = &ev->budget };
+	struct bytes text = { .most = ev->budget.most_bytes };
 	bool has;
 	const int r = v->type == OQL_V_OBJECT ? oql_display(ev, v->ix, &text, &has) :
 						oql_put_plain(ev, v, &text);
@@ -119,14 +119,14 @@ int oql_to_string(struct oql_eval *ev, const struct oql_value *v, struct oql_are
 static int to_hex(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *v,
 		  struct oql_arena *arena, struct oql_value *out)
 {
-	struct oql_text text = { .budget = &ev->budget };
+	struct bytes text = { .most = ev->budget.most_bytes };
 
 	if (!oql_is_number(v))
 		return oql_refuse(ev, e, "toHex() takes a number, not %s", oql_type_name(ev, v));
-	oql_put_format(&text, "0x%" PRIx64,
-		       (uint64_t)(oql_is_whole(v)             ? v->i :
-				  v->d > -9e18 && v->d < 9e18 ? (int64_t)v->d :
-								0));
+	bytes_format(&text, "0x%" PRIx64,
+		     (uint64_t)(oql_is_whole(v)             ? v->i :
+				v->d > -9e18 && v->d < 9e18 ? (int64_t)v->d :
+							      0));
 	return oql_end_string(ev, arena, HDB_OK, &text, out);
 }
 
@@ -492,7 +492,7 @@ static int named_field(struct oql_eval *ev, const struct oql_frame *frame,
 static int object_string(struct oql_eval *ev, uint32_t ix, struct oql_arena *arena,
 			 struct oql_value *out)
 {
-	struct oql_text text = { .budget = &ev->budget };
+	struct bytes text = { .most = ev->budget.most_bytes };
 	bool has;
 	int r = oql_display(ev, ix, &text, &has);
 

@@ -176,7 +176,7 @@ static int make_row(struct oql_rows *rows, struct oql_part *p)
 
 static int is_new_row(struct oql_rows *rows, struct oql_part *p, bool *is_new)
 {
-	BASE_SCOPED(oql_text_release) struct oql_text key = { .budget = &rows->ev->budget };
+	BASE_SCOPED(bytes_release) struct bytes key = { .most = rows->ev->budget.most_bytes };
 	size_t no;
 
 	for (size_t i = 0; i < rows->width; i++)

@@ -22,7 +22,7 @@
 
 struct oql_pattern {
 	struct oql_pattern *older;
-	struct oql_text source;
+	struct bytes source;
 	bool is_whole;                /* matches whole texts, not parts of them */
 	const struct oql_expr *place; /* of the expression that had it last: for messages */
 	pcre2_code *code;
@@ -32,7 +32,7 @@ struct oql_pattern {
 
 static void pattern_free(struct oql_pattern *pattern)
 {
-	oql_text_release(&pattern->source);
+	bytes_release(&pattern->source);
 	pcre2_code_free(pattern->code);
 	pcre2_match_data_free(pattern->data);
 	pcre2_match_context_free(pattern->context);
@@ -49,22 +49,22 @@ void oql_patterns_release(struct oql_pattern *patterns)
 	}
 }
 
-static void repair(struct oql_str source, struct oql_text *out)
+static void repair(struct oql_str source, struct bytes *out)
 {
 	for (size_t i = 0; i < source.size; i++) {
 		const char *c = source.data + i;
 		const bool has_next = i + 1 < source.size;
 
 		if (*c == '\\' && has_next) {
-			oql_put(out, c, 2);
+			bytes_add(out, c, 2);
 			i++;
 		} else if (*c == '$' && has_next) {
-			oql_put(out, "\\$", 2);
+			bytes_add(out, "\\$", 2);
 		} else if (*c == '[' && has_next && c[1] == ']') {
-			oql_put(out, "\\[\\]", 4);
+			bytes_add(out, "\\[\\]", 4);
 			i++;
 		} else {
-			oql_put(out, c, 1);
+			bytes_add(out, c, 1);
 		}
 	}
 }
@@ -73,7 +73,7 @@ static int compile_source(struct oql_eval *ev, struct oql_pattern *pattern)
 {
 	const struct oql_str source = { pattern->source.data, pattern->source.size };
 	const uint32_t whole = pattern->is_whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0;
-	BASE_SCOPED(oql_text_release) struct oql_text text = { .budget = &ev->budget };
+	BASE_SCOPED(bytes_release) struct bytes text = { .most = ev->budget.most_bytes };
 	PCRE2_UCHAR message[120];
 	PCRE2_SIZE at;
 	int code;
@@ -81,7 +81,7 @@ static int compile_source(struct oql_eval *ev, struct oql_pattern *pattern)
 	if (pattern->is_whole)
 		repair(source, &text);
 	else
-		oql_put(&text, source.data, source.size);
+		bytes_add(&text, source.data, source.size);
 	TRY_ERRORS(oql_text_check(&text, ev->err));
 	pattern->code = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.size,
 				      PCRE2_UTF | PCRE2_DOTALL | whole | PCRE2_NEVER_BACKSLASH_C,
@@ -148,7 +148,7 @@ int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str so
 		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a regular expression");
 	pattern->is_whole = is_whole;
 	pattern->place = e;
-	oql_put(&pattern->source, source.data, source.size);
+	bytes_add(&pattern->source, source.data, source.size);
 	r = oql_text_check(&pattern->source, ev->err);
 	if (r >= 0)
 		r = compile(ev, pattern);

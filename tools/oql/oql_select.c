@@ -67,7 +67,7 @@ static int check_union(struct oql_rows *rows)
 
 static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 {
-	BASE_SCOPED(oql_text_release) struct oql_text text = { .budget = &rows->ev->budget };
+	BASE_SCOPED(bytes_release) struct bytes text = { .most = rows->ev->budget.most_bytes };
 	struct oql_value v;
 
 	assert(!shown || shown->item_count > 0);

@@ -239,7 +239,7 @@ static int replace(struct oql_eval *ev, const struct oql_call *call, const struc
 {
 	const bool is_literal = oql_is(call->e->name, "replace");
 	const bool is_first = oql_is(call->e->name, "replaceFirst");
-	struct oql_text text = { .budget = &ev->budget };
+	struct bytes text = { .most = ev->budget.most_bytes };
 	struct oql_match m = { .text = call->of->text };
 	struct oql_pattern *pattern = NULL;
 	size_t at = 0;
@@ -259,15 +259,15 @@ static int replace(struct oql_eval *ev, const struct oql_call *call, const struc
 		}
 		if (!m.is_found)
 			break;
-		oql_put(&text, m.text.data + at, m.start - at);
-		oql_put(&text, with[1].data, with[1].size);
+		bytes_add(&text, m.text.data + at, m.start - at);
+		bytes_add(&text, with[1].data, with[1].size);
 		at = m.end;
 		m.end = m.start == m.end ? after(m.text, m.end) : m.end;
 		if (is_first)
 			break;
 		r = oql_tick(ev);
 	}
-	oql_put(&text, m.text.data + at, m.text.size - at);
+	bytes_add(&text, m.text.data + at, m.text.size - at);
 	return oql_end_string(ev, call->frame->arena, r, &text, out);
 }
 
@@ -313,7 +313,7 @@ static int with_text(struct oql_eval *ev, const struct oql_call *call, struct oq
 	const struct oql_str name = call->e->name, s = call->of->text;
 	const struct oql_str t = call->args.values[0].text;
 	struct oql_match match = { .text = s };
-	struct oql_text text = { .budget = &ev->budget };
+	struct bytes text = { .most = ev->budget.most_bytes };
 	struct oql_pattern *pattern;
 
 	if (oql_is(name, "startsWith")) {
@@ -331,8 +331,8 @@ static int with_text(struct oql_eval *ev, const struct oql_call *call, struct oq
 	} else if (oql_is(name, "split")) {
 		return split(ev, call, out);
 	} else if (oql_is(name, "concat")) {
-		oql_put(&text, s.data, s.size);
-		oql_put(&text, t.data, t.size);
+		bytes_add(&text, s.data, s.size);
+		bytes_add(&text, t.data, t.size);
 		return oql_end_string(ev, call->frame->arena, HDB_OK, &text, out);
 	} else if (oql_is(name, "matches")) {
 		TRY_ERRORS(oql_pattern(ev, call->e, t, true, &pattern));
@@ -348,14 +348,14 @@ static int with_text(struct oql_eval *ev, const struct oql_call *call, struct oq
 static int needle_of(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
 		     struct oql_value *out)
 {
-	struct oql_text text = { .budget = &ev->budget };
+	struct bytes text = { .most = ev->budget.most_bytes };
 
 	*out = *v;
 	if (v->type == OQL_V_STRING)
 		return HDB_OK;
 	if (v->type != OQL_V_CHAR && (!oql_is_whole(v) || v->i < 0 || v->i > 0x10ffff))
 		return HDB_NOTFOUND;
-	oql_put_char(&text, (uint32_t)v->i);
+	escape_put_utf8(&text, (uint32_t)v->i);
 	return oql_end_string(ev, arena, HDB_OK, &text, out);
 }
 

@@ -157,7 +157,7 @@ int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
 static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_rows *rows,
 		    struct oql_keys *keys)
 {
-	BASE_SCOPED(oql_text_release) struct oql_text key = { .budget = &ev->budget };
+	BASE_SCOPED(bytes_release) struct bytes key = { .most = ev->budget.most_bytes };
 	const struct oql_value *values;
 	bool is_new;
 	size_t no;
@@ -201,7 +201,7 @@ static int make_set(struct oql_eval *ev, struct oql_expr *e, const struct oql_fr
 int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  const struct oql_value *v, bool *is_in)
 {
-	BASE_SCOPED(oql_text_release) struct oql_text key = { .budget = &ev->budget };
+	BASE_SCOPED(bytes_release) struct bytes key = { .most = ev->budget.most_bytes };
 	const struct oql_in_set *set;
 
 	TRY_ERRORS(e->cache ? HDB_OK : make_set(ev, e, frame));

@@ -20,21 +20,21 @@ static void shortest(char buf[40], double value, bool is_float)
 	}
 }
 
-void oql_put_double(struct oql_text *out, double value, bool is_float)
+void oql_put_double(struct bytes *out, double value, bool is_float)
 {
 	char buf[40], digits[24];
 	size_t count = 0;
 	long exponent;
 
 	if (isnan(value) || isinf(value)) {
-		oql_put_string(out, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+		bytes_string(out, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
 		return;
 	}
 	if (signbit(value))
-		oql_put_string(out, "-");
+		bytes_string(out, "-");
 	value = fabs(value);
 	if (value == 0) {
-		oql_put_string(out, "0.0");
+		bytes_string(out, "0.0");
 		return;
 	}
 	shortest(buf, value, is_float);
@@ -47,46 +47,46 @@ void oql_put_double(struct oql_text *out, double value, bool is_float)
 		count--;
 	exponent = strtol(strchr(buf, 'e') + 1, NULL, 10);
 	if (exponent < -3 || exponent >= 7) {
-		oql_put(out, digits, 1);
-		oql_put_string(out, ".");
-		oql_put(out, count > 1 ? digits + 1 : "0", count > 1 ? count - 1 : 1);
-		oql_put_format(out, "E%ld", exponent);
+		bytes_add(out, digits, 1);
+		bytes_string(out, ".");
+		bytes_add(out, count > 1 ? digits + 1 : "0", count > 1 ? count - 1 : 1);
+		bytes_format(out, "E%ld", exponent);
 		return;
 	}
 	if (exponent < 0)
-		oql_put_string(out, "0.");
+		bytes_string(out, "0.");
 	for (long i = exponent + 1; i < 0; i++)
-		oql_put_string(out, "0");
+		bytes_string(out, "0");
 	for (long i = 0; i < (long)count || i <= exponent; i++) {
-		oql_put(out, i < (long)count ? &digits[i] : "0", 1);
+		bytes_add(out, i < (long)count ? &digits[i] : "0", 1);
 		if (i == exponent)
-			oql_put_string(out, i + 1 < (long)count ? "." : ".0");
+			bytes_string(out, i + 1 < (long)count ? "." : ".0");
 	}
 }
 
-static void put_str(struct oql_text *out, struct oql_str s)
+static void put_str(struct bytes *out, struct oql_str s)
 {
-	oql_put(out, s.data, s.size);
+	bytes_add(out, s.data, s.size);
 }
 
-static void put_list(struct oql_text *out, const struct oql_expr *e, const char *between)
+static void put_list(struct bytes *out, const struct oql_expr *e, const char *between)
 {
 	for (size_t i = 0; i < e->arg_count; i++) {
-		oql_put_string(out, i ? between : "");
+		bytes_string(out, i ? between : "");
 		oql_unparse(e->args[i], out);
 	}
 }
 
-static void put_literal(const struct oql_expr *e, struct oql_text *out)
+static void put_literal(const struct oql_expr *e, struct bytes *out)
 {
 	if (e->kind == OQL_BOOL)
-		oql_put_string(out, e->i ? "true" : "false");
+		bytes_string(out, e->i ? "true" : "false");
 	else if (e->kind == OQL_CHAR)
-		oql_put_char(out, (uint32_t)e->i);
+		escape_put_utf8(out, (uint32_t)e->i);
 	else if (e->kind == OQL_FLOAT || e->kind == OQL_DOUBLE)
 		oql_put_double(out, e->d, e->kind == OQL_FLOAT);
 	else
-		oql_put_format(out, "%" PRId64, e->i);
+		bytes_format(out, "%" PRId64, e->i);
 }
 
 /*
@@ -133,7 +133,7 @@ static const char *const templates[] = {
 	[OQL_OR] = "($|)",
 };
 
-static void put_part(struct oql_text *out, const struct oql_expr *e, char part)
+static void put_part(struct bytes *out, const struct oql_expr *e, char part)
 {
 	static const char *const aggregates[] = { "count", "sum", "min", "max", "avg" };
 
@@ -155,13 +155,13 @@ static void put_part(struct oql_text *out, const struct oql_expr *e, char part)
 	case '.':
 		if (e->a) {
 			oql_unparse(e->a, out);
-			oql_put_string(out, ".");
+			bytes_string(out, ".");
 		}
 		break;
 	case 'f':
-		oql_put_format(out, "%s(%s", aggregates[e->aggregate], e->arg_count ? "" : "*");
+		bytes_format(out, "%s(%s", aggregates[e->aggregate], e->arg_count ? "" : "*");
 		put_list(out, e, ", ");
-		oql_put_string(out, ")");
+		bytes_string(out, ")");
 		break;
 	case 's':
 		oql_unparse_select(e->select, out);
@@ -174,87 +174,87 @@ static void put_part(struct oql_text *out, const struct oql_expr *e, char part)
 	}
 }
 
-void oql_unparse(const struct oql_expr *e, struct oql_text *out)
+void oql_unparse(const struct oql_expr *e, struct bytes *out)
 {
 	for (const char *at = templates[e->kind]; *at; at++)
 		if (*at == '$')
 			put_part(out, e, *++at);
 		else
-			oql_put(out, at, 1);
+			bytes_add(out, at, 1);
 }
 
-static void put_from(const struct oql_from *from, struct oql_text *out)
+static void put_from(const struct oql_from *from, struct bytes *out)
 {
-	oql_put_format(out, " FROM %s%s", from->is_objects ? "OBJECTS " : "",
-		       from->is_instanceof ? "INSTANCEOF " : "");
+	bytes_format(out, " FROM %s%s", from->is_objects ? "OBJECTS " : "",
+		     from->is_instanceof ? "INSTANCEOF " : "");
 	switch (from->kind) {
 	case OQL_FROM_CLASS:
 		put_str(out, from->name);
 		break;
 	case OQL_FROM_PATTERN:
-		oql_put_format(out, "\"%.*s\"", OQL_STR(from->name));
+		bytes_format(out, "\"%.*s\"", OQL_STR(from->name));
 		break;
 	case OQL_FROM_ADDRESSES:
 	case OQL_FROM_IDS:
 		for (size_t i = 0; i < from->number_count; i++)
-			oql_put_format(out,
-				       from->kind == OQL_FROM_IDS ? "%s%" PRIu64 : "%s0x%" PRIx64,
-				       i ? "," : "", from->numbers[i]);
+			bytes_format(out,
+				     from->kind == OQL_FROM_IDS ? "%s%" PRIu64 : "%s0x%" PRIx64,
+				     i ? "," : "", from->numbers[i]);
 		break;
 	case OQL_FROM_VALUE:
-		oql_put_string(out, "( ");
+		bytes_string(out, "( ");
 		oql_unparse(from->expr, out);
-		oql_put_string(out, " )");
+		bytes_string(out, " )");
 		break;
 	case OQL_FROM_SELECT:
-		oql_put_string(out, "( ");
+		bytes_string(out, "( ");
 		oql_unparse_select(from->select, out);
-		oql_put_string(out, " )");
+		bytes_string(out, " )");
 		break;
 	}
 	if (from->alias.data)
-		oql_put_format(out, " %.*s", OQL_STR(from->alias));
+		bytes_format(out, " %.*s", OQL_STR(from->alias));
 }
 
-static void put_items(const struct oql_select *s, struct oql_text *out)
+static void put_items(const struct oql_select *s, struct bytes *out)
 {
 	for (size_t i = 0; i < s->item_count; i++) {
-		oql_put_string(out, i ? ", " : "");
+		bytes_string(out, i ? ", " : "");
 		oql_unparse(s->items[i].expr, out);
 		if (s->items[i].alias.data)
-			oql_put_format(out, " AS \"%.*s\"", OQL_STR(s->items[i].alias));
+			bytes_format(out, " AS \"%.*s\"", OQL_STR(s->items[i].alias));
 	}
 }
 
-void oql_unparse_select(const struct oql_select *s, struct oql_text *out)
+void oql_unparse_select(const struct oql_select *s, struct bytes *out)
 {
-	oql_put_format(out, "SELECT %s%s%s", s->is_distinct ? "DISTINCT " : "",
-		       s->is_retained ? "AS RETAINED SET " : "",
-		       s->is_star    ? "*" :
-		       s->is_objects ? "OBJECTS " :
-				       "");
+	bytes_format(out, "SELECT %s%s%s", s->is_distinct ? "DISTINCT " : "",
+		     s->is_retained ? "AS RETAINED SET " : "",
+		     s->is_star    ? "*" :
+		     s->is_objects ? "OBJECTS " :
+				     "");
 	put_items(s, out);
 	put_from(&s->from, out);
 	if (s->where) {
-		oql_put_string(out, " WHERE ");
+		bytes_string(out, " WHERE ");
 		oql_unparse(s->where, out);
 	}
 	for (size_t i = 0; i < s->group_count; i++) {
-		oql_put_string(out, i ? ", " : " GROUP BY ");
+		bytes_string(out, i ? ", " : " GROUP BY ");
 		oql_unparse(s->groups[i], out);
 	}
 	if (s->next) {
-		oql_put_string(out, " UNION (");
+		bytes_string(out, " UNION (");
 		oql_unparse_select(s->next, out);
-		oql_put_string(out, ")");
+		bytes_string(out, ")");
 	}
 	for (size_t i = 0; i < s->order_count; i++) {
-		oql_put_string(out, i ? ", " : " ORDER BY ");
+		bytes_string(out, i ? ", " : " ORDER BY ");
 		oql_unparse(s->orders[i].expr, out);
-		oql_put_string(out, s->orders[i].is_descending ? " DESC" : "");
+		bytes_string(out, s->orders[i].is_descending ? " DESC" : "");
 	}
 	if (s->has_limit)
-		oql_put_format(out, " LIMIT %" PRIu64, s->limit);
+		bytes_format(out, " LIMIT %" PRIu64, s->limit);
 	if (s->offset)
-		oql_put_format(out, " OFFSET %" PRIu64, s->offset);
+		bytes_format(out, " OFFSET %" PRIu64, s->offset);
 }

@@ -175,7 +175,7 @@ static int get_of_stack(const struct subject *s, struct oql_str name, struct oql
 
 static int get_of_frame(const struct subject *s, struct oql_str name, struct oql_value *out)
 {
-	struct oql_text text = { .budget = &s->ev->budget };
+	struct bytes text = { .most = s->ev->budget.most_bytes };
 
 	if (!oql_is(name, "text"))
 		return HDB_NOTFOUND;

@@ -35,7 +35,7 @@ struct oql_value oql_static_string(const char *text)
 	return (struct oql_value){ .type = OQL_V_STRING, .text = { text, strlen(text) } };
 }
 
-int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct oql_text *text,
+int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct bytes *text,
 	       struct oql_value *out)
 {
 	TRY_ERRORS(oql_text_check(text, ev->err));
@@ -45,12 +45,12 @@ int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct oql_te
 	return out->text.data ? HDB_OK : HDB_ELIMIT;
 }
 
-int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct oql_text *text,
+int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct bytes *text,
 		   struct oql_value *out)
 {
 	if (r == HDB_OK)
 		r = oql_string(ev, arena, text, out);
-	oql_text_release(text);
+	bytes_release(text);
 	return r;
 }
 
@@ -256,20 +256,20 @@ int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_valu
 
 /* ---- printing ---- */
 
-static int put_address(struct oql_eval *ev, uint32_t ix, struct oql_text *out)
+static int put_address(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	struct hdb_object_facts facts;
 
 	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
-	oql_put_format(out, "0x%" PRIx64, facts.id);
+	bytes_format(out, "0x%" PRIx64, facts.id);
 	return HDB_OK;
 }
 
 static int put_list_value(struct oql_eval *ev, const struct oql_list *list,
-			  const struct oql_value *v, struct oql_text *out)
+			  const struct oql_value *v, struct bytes *out)
 {
 	if (list->is_addresses && v->type == OQL_V_LONG) {
-		oql_put_format(out, "0x%" PRIx64, (uint64_t)v->i);
+		bytes_format(out, "0x%" PRIx64, (uint64_t)v->i);
 		return HDB_OK;
 	}
 	return oql_put_value(ev, v, true, out);
@@ -287,80 +287,79 @@ static int some_elements(struct oql_eval *ev, const struct oql_list *list, size_
 }
 
 /* "[a, b]". */
-static int put_list(struct oql_eval *ev, const struct oql_list *list, struct oql_text *out)
+static int put_list(struct oql_eval *ev, const struct oql_list *list, struct bytes *out)
 {
 	struct oql_value values[ELEMENTS];
 	size_t done;
 
-	oql_put_string(out, "[");
+	bytes_string(out, "[");
 	for (size_t i = 0; i < list->count; i += done) {
 		TRY_ERRORS(some_elements(ev, list, i, values, &done));
 		if (done == 0)
 			break;
 		for (size_t k = 0; k < done; k++) {
-			oql_put_string(out, i + k ? ", " : "");
+			bytes_string(out, i + k ? ", " : "");
 			TRY_ERRORS(put_list_value(ev, list, &values[k], out));
 		}
 		TRY_ERRORS(oql_tick(ev));
 		TRY_ERRORS(oql_text_check(out, ev->err));
 	}
-	oql_put_string(out, "]");
+	bytes_string(out, "]");
 	return HDB_OK;
 }
 
 /* "{a=1, b="x"}". */
-static int put_row(struct oql_eval *ev, const struct oql_list *row, struct oql_text *out)
+static int put_row(struct oql_eval *ev, const struct oql_list *row, struct bytes *out)
 {
-	oql_put_string(out, "{");
+	bytes_string(out, "{");
 	for (size_t i = 0; i < row->count; i++) {
-		oql_put_format(out, "%s%.*s=", i ? ", " : "", OQL_STR(row->names[i]));
+		bytes_format(out, "%s%.*s=", i ? ", " : "", OQL_STR(row->names[i]));
 		TRY_ERRORS(oql_put_value(ev, &row->values[i], true, out));
 	}
-	oql_put_string(out, "}");
+	bytes_string(out, "}");
 	return HDB_OK;
 }
 
-static int put_root(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
+static int put_root(struct oql_eval *ev, const struct oql_value *v, struct bytes *out)
 {
-	oql_put_format(out, "root(%.*s, ", OQL_STR(v->text));
+	bytes_format(out, "root(%.*s, ", OQL_STR(v->text));
 	TRY_ERRORS(put_address(ev, v->ix, out));
 	if (v->i >= 0) {
-		oql_put_string(out, ", ");
+		bytes_string(out, ", ");
 		TRY_ERRORS(put_address(ev, (uint32_t)v->i, out));
 	}
-	oql_put_string(out, ")");
+	bytes_string(out, ")");
 	return HDB_OK;
 }
 
 /* "at java.lang.Object.wait(J)V (Object.java(Native Method))", as MAT has it. */
-static int put_frame(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
+static int put_frame(struct oql_eval *ev, const struct oql_value *v, struct bytes *out)
 {
 	struct hdb_frame frame;
 
 	TRY_FOUND(hdb_frame_at(ev->db, (uint32_t)v->i, v->ix, &frame, ev->err));
-	oql_put_format(out, "at %s.%s%s (%s", frame.class_name, frame.method, frame.signature,
-		       *frame.source ? frame.source : "Unknown Source");
+	bytes_format(out, "at %s.%s%s (%s", frame.class_name, frame.method, frame.signature,
+		     *frame.source ? frame.source : "Unknown Source");
 	if (frame.line > 0)
-		oql_put_format(out, ":%d", frame.line);
+		bytes_format(out, ":%d", frame.line);
 	else if (frame.line == -3)
-		oql_put_string(out, "(Native Method)");
+		bytes_string(out, "(Native Method)");
 	else if (frame.line == -2)
-		oql_put_string(out, "(Compiled Code)");
-	oql_put_string(out, ")");
+		bytes_string(out, "(Compiled Code)");
+	bytes_string(out, ")");
 	return HDB_OK;
 }
 
-static int put_number(const struct oql_value *v, struct oql_text *out)
+static int put_number(const struct oql_value *v, struct bytes *out)
 {
 	if (v->type == OQL_V_FLOAT || v->type == OQL_V_DOUBLE)
 		oql_put_double(out, v->d, v->type == OQL_V_FLOAT);
 	else
-		oql_put_format(out, "%" PRId64, v->i);
+		bytes_format(out, "%" PRId64, v->i);
 	return HDB_OK;
 }
 
-int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
-		  struct oql_text *out)
+int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner, struct bytes *out)
 {
 	const char *quote = !is_inner ? "" : v->type == OQL_V_CHAR ? "'" : "\"";
 	int r;
@@ -370,7 +369,7 @@ int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
 	case OQL_V_OBJECT:
 		return put_address(ev, v->ix, out);
 	case OQL_V_REFERENCE:
-		oql_put_format(out, "0x%" PRIx64, (uint64_t)v->i);
+		bytes_format(out, "0x%" PRIx64, (uint64_t)v->i);
 		return HDB_OK;
 	case OQL_V_LIST:
 		return put_list(ev, v->list, out);
@@ -378,42 +377,42 @@ int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
 		return put_row(ev, v->list, out);
 	case OQL_V_FIELD:
 		if (v->ix) {
-			oql_put_format(out, "%s %.*s", oql_field_type(v), OQL_STR(v->text));
+			bytes_format(out, "%s %.*s", oql_field_type(v), OQL_STR(v->text));
 			return HDB_OK;
 		}
-		oql_put_format(out, "field(%.*s=", OQL_STR(v->text));
+		bytes_format(out, "field(%.*s=", OQL_STR(v->text));
 		r = oql_put_value(ev, &v->list->values[0], true, out);
-		oql_put_string(out, ")");
+		bytes_string(out, ")");
 		return r;
 	case OQL_V_ROOT:
 		return put_root(ev, v, out);
 	case OQL_V_JAVA_CLASS:
-		oql_put_format(out, "class %.*s", OQL_STR(v->text));
+		bytes_format(out, "class %.*s", OQL_STR(v->text));
 		return HDB_OK;
 	case OQL_V_CHAR:
 	case OQL_V_STRING:
-		oql_put_string(out, quote);
+		bytes_string(out, quote);
 		r = oql_put_plain(ev, v, out);
-		oql_put_string(out, quote);
+		bytes_string(out, quote);
 		return r;
 	default:
 		return oql_put_plain(ev, v, out);
 	}
 }
 
-int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct oql_text *out)
+int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct bytes *out)
 {
 	struct hdb_object_facts facts;
 
 	switch (v->type) {
 	case OQL_V_NULL:
-		oql_put_string(out, "null");
+		bytes_string(out, "null");
 		return HDB_OK;
 	case OQL_V_BOOL:
-		oql_put_string(out, v->i ? "true" : "false");
+		bytes_string(out, v->i ? "true" : "false");
 		return HDB_OK;
 	case OQL_V_CHAR:
-		oql_put_char(out, (uint32_t)v->i);
+		escape_put_utf8(out, (uint32_t)v->i);
 		return HDB_OK;
 	case OQL_V_BYTE:
 	case OQL_V_SHORT:
@@ -423,21 +422,21 @@ int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct oql_tex
 	case OQL_V_DOUBLE:
 		return put_number(v, out);
 	case OQL_V_STRING:
-		oql_put(out, v->text.data, v->text.size);
+		bytes_add(out, v->text.data, v->text.size);
 		return HDB_OK;
 	case OQL_V_OBJECT:
 		TRY_ERRORS(hdb_object_at(ev->db, v->ix, &facts, ev->err));
-		oql_put_format(out, "%s [id=0x%" PRIx64 "]", hdb_class_name(ev->db, facts.class_no),
-			       facts.id);
+		bytes_format(out, "%s [id=0x%" PRIx64 "]", hdb_class_name(ev->db, facts.class_no),
+			     facts.id);
 		return HDB_OK;
 	case OQL_V_SNAPSHOT:
-		oql_put_string(out, "snapshot");
+		bytes_string(out, "snapshot");
 		return HDB_OK;
 	case OQL_V_INFO:
-		oql_put_string(out, "snapshot information");
+		bytes_string(out, "snapshot information");
 		return HDB_OK;
 	case OQL_V_STACK:
-		oql_put_format(out, "stack of %u frames", v->ix);
+		bytes_format(out, "stack of %u frames", v->ix);
 		return HDB_OK;
 	case OQL_V_FRAME:
 		return put_frame(ev, v, out);
