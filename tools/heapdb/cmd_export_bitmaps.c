@@ -18,9 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Elements of an array that are read at a time. */
-#define CHUNK 8192u
-
 enum { ID, WIDTH, HEIGHT, CONTENTS, FILE_NAME, STATE, COLUMNS };
 
 static const struct hdb_column columns[COLUMNS] = {
@@ -61,28 +58,6 @@ static bool is_text(const struct hdb_value *value, const char *text)
 {
 	return value->type == HDB_TYPE_TEXT && value->text_size == strlen(text) &&
 	       memcmp(value->text, text, value->text_size) == 0;
-}
-
-/* The first `size` bytes of an array of bytes. *out is owned. */
-static int read_bytes(struct cli *cli, uint32_t ix, uint64_t size, uint8_t **out)
-{
-	uint64_t bits[CHUNK];
-	struct hdb_slice slice = { .bits = bits };
-	int rc = HDB_OK;
-
-	*out = malloc(size ? size : 1);
-	if (!*out)
-		return door_fail(&cli->err, HDB_ENOMEM,
-				 "no memory for a picture of %" PRIu64 " bytes", size);
-	for (; slice.from < size; slice.from += slice.count) {
-		slice.room = size - slice.from < CHUNK ? (size_t)(size - slice.from) : CHUNK;
-		TRY(hdb_elements(cli->db, ix, &slice, &cli->err));
-		if (!slice.count)
-			return door_fail(&cli->err, HDB_ECORRUPT, "an array ends too early");
-		for (size_t i = 0; i < slice.count; i++)
-			(*out)[slice.from + i] = (uint8_t)bits[i];
-	}
-	return rc;
 }
 
 /* Opens the file for a picture, x->file, in the folder. */
@@ -130,7 +105,7 @@ static unsigned pixel_bytes(const struct picture *p)
 }
 
 /* The first `size` bytes of its buffer as a file. */
-static int write_png(struct exporting *x, const struct picture *p, struct picture_pixels *pixels,
+static int write_png(struct exporting *x, const struct picture *p, struct pixels *pixels,
 		     uint64_t size)
 {
 	BASE_FREED uint8_t *bytes = NULL;
@@ -138,7 +113,7 @@ static int write_png(struct exporting *x, const struct picture *p, struct pictur
 
 	assert(size <= p->length);
 	assert(!pixels->bytes);
-	TRY(read_bytes(x->cli, p->buffer, size, &bytes));
+	TRY(image_read(x->cli->db, p->buffer, size, &bytes, &x->cli->err));
 	pixels->bytes = bytes;
 	file = open_file(x, p->id, "png");
 	return file ? close_file(x, file, picture_png_write(pixels, file, &x->cli->err)) : HDB_EIO;
@@ -146,7 +121,7 @@ static int write_png(struct exporting *x, const struct picture *p, struct pictur
 
 static int write_pixels(struct exporting *x, const struct picture *p, const char **state)
 {
-	struct picture_pixels pixels = { .pixel_bytes = pixel_bytes(p) };
+	struct pixels pixels = { .pixel_bytes = pixel_bytes(p) };
 	uint64_t size;
 
 	if (!picture_png_is_there()) {
@@ -169,33 +144,19 @@ static int write_pixels(struct exporting *x, const struct picture *p, const char
 	return write_png(x, p, &pixels, size);
 }
 
-/* The suffix for what the bytes are, by their first ones; NULL: no picture. */
-static const char *suffix_of(const uint8_t *bytes, uint64_t size)
-{
-	if (!bytes)
-		return NULL;
-	if (size >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
-		return "png";
-	if (size >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0)
-		return "jpg";
-	if (size >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0)
-		return "webp";
-	return NULL;
-}
-
 static int write_encoded(struct exporting *x, const struct picture *p, const char **state)
 {
 	BASE_FREED uint8_t *bytes = NULL;
-	const char *suffix;
+	const struct image_kind *kind;
 	FILE *file;
 
 	*state = "not written: the bytes are no PNG, JPEG or WebP";
-	TRY(read_bytes(x->cli, p->buffer, p->length, &bytes));
-	suffix = suffix_of(bytes, p->length);
-	if (!suffix)
+	TRY(image_read(x->cli->db, p->buffer, p->length, &bytes, &x->cli->err));
+	kind = image_kind_of(bytes, p->length);
+	if (!kind)
 		return HDB_OK;
 	*state = "written";
-	file = open_file(x, p->id, suffix);
+	file = open_file(x, p->id, kind->suffix);
 	if (!file)
 		return HDB_EIO;
 	(void)fwrite(bytes, 1, p->length, file);

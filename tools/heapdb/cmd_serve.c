@@ -100,10 +100,8 @@ static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_
 	return serve_write_answer(&answer, to);
 }
 
-static int write_png(const struct serve_pixels *pixels, int fd, struct hdb_error *err)
+static int write_png(const struct pixels *pixels, int fd, struct hdb_error *err)
 {
-	const struct picture_pixels picture = { pixels->width, pixels->height, pixels->pixel_bytes,
-						pixels->bytes };
 	const int copy = dup(fd);
 	FILE *file = copy < 0 ? NULL : fdopen(copy, "wb");
 	bool failed;
@@ -114,7 +112,7 @@ static int write_png(const struct serve_pixels *pixels, int fd, struct hdb_error
 			close(copy);
 		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
 	}
-	rc = picture_png_write(&picture, file, err);
+	rc = picture_png_write(pixels, file, err);
 	failed = fclose(file) != 0;
 	if (rc != HDB_OK)
 		return rc;

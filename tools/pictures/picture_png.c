@@ -52,7 +52,7 @@ bool picture_png_is_there(void)
 	return true;
 }
 
-int picture_png_write(const struct picture_pixels *pixels, FILE *file, struct hdb_error *err)
+int picture_png_write(const struct pixels *pixels, FILE *file, struct hdb_error *err)
 {
 	const uint64_t count = (uint64_t)pixels->width * pixels->height;
 	png_image image = {
@@ -84,7 +84,7 @@ bool picture_png_is_there(void)
 	return false;
 }
 
-int picture_png_write(const struct picture_pixels *pixels, FILE *file, struct hdb_error *err)
+int picture_png_write(const struct pixels *pixels, FILE *file, struct hdb_error *err)
 {
 	(void)pixels;
 	(void)file;

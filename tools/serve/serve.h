@@ -11,6 +11,8 @@
 
 #include "heapdb.h"
 
+#include "common/pixels.h"
+
 #include <stdbool.h>
 
 /* Databases that are open at once, and workers (threads with a handle on each of them). */
@@ -53,13 +55,6 @@ struct serve_statement {
 	const volatile int *cancel; /* when it becomes nonzero: HDB_EINTR */
 };
 
-/* Pixels of a bitmap; `bytes` has width x height x pixel_bytes of them, and is lent. */
-struct serve_pixels {
-	uint32_t width, height;
-	unsigned pixel_bytes; /* 4: RGBA, 2: RGB_565, 1: alpha */
-	const unsigned char *bytes;
-};
-
 struct serve_options {
 	const struct serve_database *databases; /* lent */
 	size_t database_count;
@@ -80,7 +75,7 @@ struct serve_options {
 	int (*write_sql)(const struct serve_statement *statement, const struct serve_sink *to,
 			 struct hdb_error *err);
 	/* Writes pixels as PNG; NULL: not supported. */
-	int (*write_png)(const struct serve_pixels *pixels, int fd, struct hdb_error *err);
+	int (*write_png)(const struct pixels *pixels, int fd, struct hdb_error *err);
 	/*
 	 * The notes beside a database as JSON, owned: free(); *text NULL: there are none. And
 	 * writes one, or removes it (`text` NULL). NULL: there are no notes.

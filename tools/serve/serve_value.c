@@ -141,36 +141,6 @@ int serve_value(struct hdb *db, struct serve_job *job)
 
 /* ---- bitmaps ---- */
 
-/* The first `size` bytes of an array of bytes. */
-static int read_bytes(struct hdb *db, uint32_t ix, size_t size, unsigned char *out,
-		      struct hdb_error *err)
-{
-	uint64_t bits[1024];
-	struct hdb_slice slice = { .bits = bits };
-
-	for (; slice.from < size; slice.from += slice.count) {
-		slice.room = size - slice.from < 1024 ? (size_t)(size - slice.from) : 1024;
-		TRY(hdb_elements(db, ix, &slice, err));
-		if (!slice.count)
-			return door_fail(err, HDB_ECORRUPT, "an array ends too early");
-		for (size_t i = 0; i < slice.count; i++)
-			out[slice.from + i] = (unsigned char)bits[i];
-	}
-	return HDB_OK;
-}
-
-/* What a browser calls the file that begins with these bytes; NULL: no picture. */
-static const char *type_of(const unsigned char *bytes, size_t size)
-{
-	if (size >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
-		return "image/png";
-	if (size >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0)
-		return "image/jpeg";
-	if (size >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0)
-		return "image/webp";
-	return NULL;
-}
-
 /* How many bytes the picture has; HDB_NOTFOUND if the array cannot be one. */
 static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 {
@@ -204,30 +174,30 @@ static int find_picture(struct hdb *db, const struct serve_options *options, str
 }
 
 static int put_picture(const struct serve_options *options, struct serve_job *job,
-		       const unsigned char *bytes, size_t size)
+		       const uint8_t *bytes, size_t size)
 {
+	const struct image_kind *kind;
+
 	if (job->pixel_bytes > 0) {
-		const struct serve_pixels pixels = { (uint32_t)job->width, (uint32_t)job->height,
-						     (unsigned)job->pixel_bytes, bytes };
+		const struct pixels pixels = { (uint32_t)job->width, (uint32_t)job->height,
+					       (unsigned)job->pixel_bytes, bytes };
 
 		job->type = "image/png";
 		return options->write_png(&pixels, job->fd, &job->err);
 	}
-	job->type = type_of(bytes, size);
-	return job->type ? put(job, (const char *)bytes, size) :
-			   door_fail(&job->err, HDB_NOTFOUND, "not a PNG, JPEG or WebP image");
+	kind = image_kind_of(bytes, size);
+	job->type = kind ? kind->type : NULL;
+	return kind ? put(job, (const char *)bytes, size) :
+		      door_fail(&job->err, HDB_NOTFOUND, "not a PNG, JPEG or WebP image");
 }
 
 int serve_bitmap(struct hdb *db, const struct serve_options *options, struct serve_job *job)
 {
-	BASE_FREED unsigned char *bytes = NULL;
+	BASE_FREED uint8_t *bytes = NULL;
 	size_t size = 0;
 	uint32_t ix;
 
 	TRY(find_picture(db, options, job, &ix, &size));
-	bytes = malloc(size ? size : 1);
-	if (!bytes)
-		return door_fail(&job->err, HDB_ENOMEM, "no memory for a picture");
-	TRY(read_bytes(db, ix, size, bytes, &job->err));
+	TRY(image_read(db, ix, size, &bytes, &job->err));
 	return put_picture(options, job, bytes, size);
 }
