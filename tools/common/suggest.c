@@ -97,3 +97,15 @@ const char *suggest_class(struct hdb *db, const char *wanted)
 		suggest_try(&s, hdb_class_name(db, no));
 	return s.best;
 }
+
+int word_index(const char *word, const char *words)
+{
+	const size_t size = strlen(word);
+	int index = 0;
+
+	for (const char *w = words; *w; w += strcspn(w, "|"), w += *w == '|', index++) {
+		if (strcspn(w, "|") == size && memcmp(w, word, size) == 0)
+			return index;
+	}
+	return -1;
+}

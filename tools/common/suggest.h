@@ -1,5 +1,5 @@
 /*
- * common/suggest.h - the name nearest to one that was mistyped.
+ * common/suggest.h - names: the nearest to one that was mistyped, and lists of them.
  */
 #ifndef COMMON_SUGGEST_H
 #define COMMON_SUGGEST_H
@@ -25,5 +25,8 @@ void suggest_try(struct suggest *s, const char *name);
  * another package, or is the nearest. NULL: there is none. Borrowed until hdb_close.
  */
 const char *suggest_class(struct hdb *db, const char *wanted);
+
+/* The place of a word in a list "a|b|c", or -1. */
+int word_index(const char *word, const char *words);
 
 #endif

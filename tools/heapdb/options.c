@@ -527,22 +527,6 @@ static bool parse_number(const char *text, bool has_unit, uint64_t high, uint64_
 	return true;
 }
 
-/* The place of `text` in a list of words "a|b|c", or -1. */
-static int word_index(const char *text, const char *words)
-{
-	const size_t size = strlen(text);
-	int index = 0;
-
-	for (const char *w = words; *w; index++) {
-		const size_t n = strcspn(w, "|");
-
-		if (n == size && memcmp(w, text, n) == 0)
-			return index;
-		w += n + (w[n] == '|');
-	}
-	return -1;
-}
-
 static int set_format(struct options *opt, enum format format, struct hdb_error *err)
 {
 	assert(opt->has_format || !opt->format);

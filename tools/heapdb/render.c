@@ -58,13 +58,7 @@ struct render_style render_style_of(const struct options *opt, const struct outp
 
 bool is_among(const char *name, const char *names)
 {
-	const size_t size = strlen(name);
-
-	for (const char *p = names; *p; p += strcspn(p, "|"), p += *p == '|') {
-		if (strcspn(p, "|") == size && memcmp(p, name, size) == 0)
-			return true;
-	}
-	return false;
+	return word_index(name, names) >= 0;
 }
 
 /*

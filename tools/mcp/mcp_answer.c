@@ -145,19 +145,13 @@ static json_t *row_of(const struct filling *f, size_t text_max)
 
 static int refuse_column(const struct hdb_rows *rows, const char *name, struct hdb_error *err)
 {
-	char names[512] = "";
-	size_t used = 0;
+	BASE_SCOPED(bytes_release) struct bytes names = { 0 };
 
-	for (size_t i = 0; i < hdb_rows_column_count(rows); i++) {
-		const char *there = hdb_rows_column(rows, i)->name;
-
-		if (used + strlen(there) + 3 > sizeof(names))
-			break;
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-					 used ? ", " : "", there);
-	}
-	return mcp_fail(err, HDB_EUSAGE, "there is no column \"%.60s\"; there are: %s", name,
-			names);
+	for (size_t i = 0; i < hdb_rows_column_count(rows); i++)
+		bytes_format(&names, "%s%s", names.size ? ", " : "",
+			     hdb_rows_column(rows, i)->name);
+	return mcp_fail(err, HDB_EUSAGE, "there is no column \"%.60s\"; there are: %.*s", name,
+			(int)names.size, names.size ? names.data : "");
 }
 
 /* HDB_EUSAGE if a column is named that the answer lacks. */

@@ -8,6 +8,7 @@
 #include "mcp.h"
 
 #include "common/fail.h"
+#include "common/grow.h"
 
 #include <jansson.h>
 

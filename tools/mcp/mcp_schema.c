@@ -113,14 +113,19 @@ static void put_budget(json_t *properties)
 			   "budget of the answer; what does not fit follows by cursor"));
 }
 
+static void put_limit(json_t *properties)
+{
+	property(properties, "limit",
+		 json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 1, "description",
+			   "most rows of this answer"));
+}
+
 static void put_rows(json_t *properties)
 {
 	property(properties, "sort",
 		 typed("string",
 		       "column to sort by, largest numbers first; -column: the other way"));
-	property(properties, "limit",
-		 json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 1, "description",
-			   "most rows of this answer"));
+	put_limit(properties);
 	property(properties, "columns",
 		 json_pack("{s:s, s:{s:s}, s:s}", "type", "array", "items", "type", "string",
 			   "description", "only these columns"));
@@ -138,6 +143,7 @@ static bool needs_target(const struct hdb_query_spec *spec)
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 {
 	json_t *properties = json_object(), *required = json_array(), *schema;
+	char target[512];
 
 	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++) {
 		if (!is_hidden(o))
@@ -152,13 +158,11 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 		property(properties, "target", texts("what the query is about, as explained"));
 	}
 	if (spec && *spec->targets) {
-		property(properties, "target",
-			 json_pack("{s:[s,s], s:{s:s}, s:o}", "type", "string", "array", "items",
-				   "type", "string", "description",
-				   json_sprintf("%s%s", spec->targets,
-						strstr(spec->targets, "OBJECT") ?
-							"; an object is an identifier as 0x12c4" :
-							"")));
+		snprintf(target, sizeof(target), "%s%s", spec->targets,
+			 strstr(spec->targets, "OBJECT") ?
+				 "; an object is an identifier as 0x12c4" :
+				 "");
+		property(properties, "target", texts(target));
 		if (needs_target(spec))
 			json_array_append_new(required, json_string("target"));
 	}
@@ -178,9 +182,7 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 			 typed("boolean", "tables show unreachable objects, too"));
 	if (takes & MCP_TAKES_STATEMENT) {
 		property(properties, "statement", typed("string", "one SELECT statement"));
-		property(properties, "limit",
-			 json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 1,
-				   "description", "most rows of this answer"));
+		put_limit(properties);
 		json_array_append_new(required, json_string("statement"));
 	}
 	if (takes & MCP_TAKES_ROWS)

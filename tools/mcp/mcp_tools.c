@@ -292,24 +292,19 @@ static int add_value(struct asking *a, const struct hdb_option_spec *option, con
 static int refuse_name(const struct hdb_query_spec *spec, unsigned takes, const char *name,
 		       struct hdb_error *err)
 {
-	json_t *schema = mcp_schema_of(spec, takes);
-	char names[512] = "";
-	size_t used = 0;
+	json_auto_t *schema = mcp_schema_of(spec, takes);
+	BASE_SCOPED(bytes_release) struct bytes names = { 0 };
 	const char *key;
 	json_t *value;
 
 	json_object_foreach(json_object_get(schema, "properties"), key, value)
 	{
-		if (used + strlen(key) + 3 > sizeof(names))
-			break;
-		if (!takes && strcmp(key, "target") == 0)
-			continue;
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-					 used ? ", " : "", key);
+		if (takes || strcmp(key, "target") != 0)
+			bytes_format(&names, "%s%s", names.size ? ", " : "", key);
 	}
-	json_decref(schema);
-	return mcp_fail(err, HDB_EUSAGE, "there is no %s \"%.60s\"; there are: %s",
-			takes ? "argument" : "option", name, *names ? names : "none");
+	return mcp_fail(err, HDB_EUSAGE, "there is no %s \"%.60s\"; there are: %.*s",
+			takes ? "argument" : "option", name, names.size ? (int)names.size : 4,
+			names.size ? names.data : "none");
 }
 
 static int take_option(struct asking *a, const char *name, const json_t *value,
@@ -326,32 +321,13 @@ static int take_option(struct asking *a, const char *name, const json_t *value,
 	return HDB_OK;
 }
 
-/* What every question may be given; options of its own go before these. */
+/* Whether a tool itself takes that argument; options of its query go before these. */
 static bool is_common(unsigned takes, const char *name)
 {
-	static const struct {
-		const char *name;
-		unsigned takes;
-	} common[] = {
-		{ "db", MCP_TAKES_DB },
-		{ "sort", MCP_TAKES_ROWS },
-		{ "statement", MCP_TAKES_STATEMENT },
-		{ "all", MCP_TAKES_ALL },
-		{ "limit", MCP_TAKES_ROWS | MCP_TAKES_STATEMENT },
-		{ "columns", MCP_TAKES_ROWS },
-		{ "cursor", MCP_TAKES_ROWS },
-		{ "max_tokens", MCP_TAKES_BUDGET },
-		{ "name", MCP_TAKES_NAME },
-		{ "options", MCP_TAKES_OPTIONS },
-		{ "target", MCP_TAKES_ROWS },
-		{ "before", MCP_TAKES_BEFORE },
-	};
+	json_auto_t *schema = mcp_schema_of(NULL, takes);
 
-	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
-		if (strcmp(common[i].name, name) == 0)
-			return takes & common[i].takes;
-	}
-	return false;
+	return json_object_get(json_object_get(schema, "properties"), name) ||
+	       ((takes & MCP_TAKES_ROWS) && strcmp(name, "target") == 0);
 }
 
 /* Options, which a tool takes among its arguments and "query" in an object. */
