@@ -190,6 +190,10 @@ static const char *redacted_text(uint64_t redaction)
 	case HPROF_IS_STRIPPED:
 		return "contents of arrays were left out of the dump to make it smaller: no answer "
 		       "about texts and such contents is the program's";
+	case HPROF_IS_FILLED:
+		return "all arrays of bytes and chars hold one and the same value in the dump, as "
+		       "tools that redact leave them: no answer about texts and such contents is "
+		       "the program's";
 	default:
 		return "texts, contents of arrays and most primitive values were removed from the "
 		       "dump: no answer about them is the program's";

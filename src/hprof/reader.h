@@ -25,7 +25,8 @@ enum hprof_tag {
 	HPROF_CPU_SAMPLES = 0x0d,
 	HPROF_CONTROL_SETTINGS = 0x0e,
 	HPROF_HEAP_DUMP_SEGMENT = 0x1c,
-	HPROF_HEAP_DUMP_END = 0x2c
+	HPROF_HEAP_DUMP_END = 0x2c,
+	HPROF_REDACTION_MARK = 0xde /* hprof-analyzer's */
 };
 
 /* Flags of ALLOC SITES records (JDK 5 hprof_b_spec.h); without the first the record is complete. */
@@ -71,13 +72,16 @@ enum hprof_sub_tag {
 #define HPROF_HASHED "heapdb: contents of this dump were redacted, texts are hashes"
 /* And of a dump that `heapdb strip` has written. */
 #define HPROF_STRIPPED "heapdb: contents of arrays of this dump were left out"
+/* What hprof-analyzer's record HPROF_REDACTION_MARK begins with. */
+#define HPROF_REDACTED_BY_ANALYZER "HPROF-REDACT"
 
 /* What was removed from a dump on purpose; what is earlier here is more. Stored: never renumber. */
 enum hprof_redaction {
 	HPROF_IS_WHOLE = 0,
 	HPROF_IS_REDACTED = 1,
 	HPROF_IS_HASHED = 2,
-	HPROF_IS_STRIPPED = 3
+	HPROF_IS_STRIPPED = 3,
+	HPROF_IS_FILLED = 4 /* no marker says so: import/zeroed.c */
 };
 /* What the text of a record says of it. */
 enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);

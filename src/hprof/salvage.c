@@ -103,7 +103,8 @@ bool hprof_tag_known(uint8_t tag)
 {
 	return (tag >= HPROF_UTF8 && tag <= HPROF_HEAP_SUMMARY) ||
 	       (tag >= HPROF_START_THREAD && tag <= HPROF_CONTROL_SETTINGS) ||
-	       tag == HPROF_HEAP_DUMP_SEGMENT || tag == HPROF_HEAP_DUMP_END;
+	       tag == HPROF_HEAP_DUMP_SEGMENT || tag == HPROF_HEAP_DUMP_END ||
+	       tag == HPROF_REDACTION_MARK;
 }
 
 static bool sub_tag_known(uint8_t tag)
@@ -138,6 +139,8 @@ bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size)
 		return body_size == 6;
 	case HPROF_HEAP_DUMP_END:
 		return body_size == 0;
+	case HPROF_REDACTION_MARK:
+		return body_size >= sizeof(HPROF_REDACTED_BY_ANALYZER) - 1 && body_size <= 256;
 	default:
 		return false;
 	}

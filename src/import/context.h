@@ -73,8 +73,9 @@ struct import_heap_switch {
 
 /* Where the content of arrays of bytes and chars ends: see zeroed.c. */
 struct import_zeroed {
-	uint64_t end;       /* 1 + the last element of any that is not zero */
-	uint64_t cut_count; /* arrays that are longer and have this element */
+	uint64_t end;          /* 1 + the last element of any that is not zero */
+	uint64_t cut_count;    /* arrays that are longer and have this element */
+	uint64_t filled_count; /* arrays of one value each */
 };
 
 /* What kind of file the dump is. */
@@ -177,6 +178,7 @@ struct import_evidence {
 			  1]; /* distances between neighbours by their low zero bits */
 	struct import_zeroed zeroed;
 	uint64_t zeroed_end; /* the largest end so far, for all threads */
+	unsigned fill;       /* what all of them hold so far, for all threads: see zeroed.c */
 	struct import_counts counts_by_class;
 	unsigned mat_align_bytes; /* MAT's A: see sizes.c */
 	unsigned align_bytes;     /* of sizes, as chosen */
@@ -244,6 +246,8 @@ int import_flat_end(struct import *im, struct hdb_error *err);
 
 /* zeroed.c: the element from which on arrays of bytes and chars are zeros; 0: they are whole. */
 uint64_t import_zeroed_from(const struct import *im);
+/* Whether all arrays of bytes and chars hold one value and no other. */
+bool import_zeroed_is_filled(const struct import *im);
 void import_zeroed_merge(struct import *im, const struct import_zeroed *seen);
 
 /* What is wrong in the dump, and was worked round. */

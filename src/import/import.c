@@ -170,7 +170,9 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		  im->origin.made_from ? im->origin.made_from : im->origin.snapshot },
 		{ "dump.snapshot_count", snapshot_count(im) },
 		{ "dump.is_android", im->origin.is_android },
-		{ "dump.is_redacted", im->origin.redaction },
+		{ "dump.is_redacted", !im->origin.redaction && import_zeroed_is_filled(im) ?
+					      HPROF_IS_FILLED :
+					      im->origin.redaction },
 		{ "dump.is_emptied", im->file.is_emptied },
 		{ "objects", im->object_count },
 		{ "classes", im->classes.count },

@@ -444,8 +444,10 @@ static inline int take_primitives(struct import *im, struct maker *m, const stru
 	if (*entry == STORE_NONE)
 		TRY_ERRORS(store_objects_entry(&m->dictionary, o, entry, err));
 	m->objects[m->reading].entry = *entry;
-	if (sub->tag != HPROF_PRIMITIVE_ARRAY_DUMP || im->origin.is_android ||
-	    sub->length <= __atomic_load_n(&im->evidence.zeroed_end, __ATOMIC_RELAXED))
+	if (sub->tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
+	    ((im->origin.is_android ||
+	      sub->length <= __atomic_load_n(&im->evidence.zeroed_end, __ATOMIC_RELAXED)) &&
+	     __atomic_load_n(&im->evidence.fill, __ATOMIC_RELAXED) == IMPORT_FILL_VARIES))
 		return HDB_OK;
 	copy = *sub; /* whose address does not escape, so that it stays in registers */
 	return import_zeroed_add(im, m, &copy, err);

@@ -187,6 +187,8 @@ int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err);
 int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err);
 
 /* zeroed.c: looks where the content of an array ends. */
+/* More than any byte + 1: see zeroed.c. */
+#define IMPORT_FILL_VARIES 0x200u
 int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub *sub,
 		      struct hdb_error *err);
 

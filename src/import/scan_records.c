@@ -28,6 +28,22 @@ int import_scan_texts(struct scan *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static int scan_redaction_mark(struct scan *s, const struct hprof_record *rec,
+			       struct hdb_error *err)
+{
+	const size_t size = sizeof(HPROF_REDACTED_BY_ANALYZER) - 1;
+	const uint8_t *p;
+
+	if (rec->body_size < size)
+		return HDB_OK;
+	p = base_view_at(&s->view, rec->body_offset, size, err);
+	if (!p)
+		return HDB_EIO;
+	if (memcmp(p, HPROF_REDACTED_BY_ANALYZER, size) == 0)
+		s->im->origin.redaction = HPROF_IS_REDACTED;
+	return HDB_OK;
+}
+
 static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
 {
 	struct import *im = s->im;
@@ -302,6 +318,8 @@ int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hd
 		return scan_control_settings(s, rec, err);
 	case HPROF_HEAP_SUMMARY:
 		return scan_summary(s, rec, err);
+	case HPROF_REDACTION_MARK:
+		return scan_redaction_mark(s, rec, err);
 	default:
 		return HDB_OK;
 	}

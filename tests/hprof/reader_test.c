@@ -719,7 +719,7 @@ static void test_names(void **state)
 	}
 	assert_int_equal(known, 9);
 	assert_int_equal(subs, 22);
-	assert_int_equal(tags, 14);
+	assert_int_equal(tags, 15);
 }
 
 /* Zeros behind the last byte that is none, within a chunk and over many. */
