@@ -4,76 +4,16 @@
 #include "perfetto/perfetto_private.h"
 
 #include "base/try.h"
+#include "perfetto/packet.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Fields of Trace, TracePacket, HeapGraph, ClockSnapshot and its clocks. */
-enum { TRACE_PACKET = 1 };
-enum {
-	PACKET_CLOCKS = 6,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_COMPRESSED = 50,
-	PACKET_HEAP_GRAPH = 56
-};
+/* Fields of HeapGraph. */
 enum { GRAPH_PID = 1, GRAPH_CONTINUED = 5, GRAPH_INDEX = 6 };
-enum { CLOCKS_CLOCK = 1, CLOCKS_ID = 1, CLOCKS_TIMESTAMP = 2 };
-/* Clocks: since 1970, and since the device was started. */
-enum { CLOCKS_REALTIME = 1, CLOCKS_BOOT = 6 };
 
-/* Packets that are looked at to tell whether a file is a trace. */
-#define PACKETS_TELL 16
 /* Packets between two looks at the cancel flag. */
 #define STEP_PACKETS 1024u
-
-/* Whether all of a message can be read. */
-static bool is_message(struct proto message)
-{
-	struct proto_field field;
-
-	while (proto_next(&message, &field))
-		continue;
-	return !message.is_bad;
-}
-
-/* Whether the file begins as a trace does: with packets, whole messages. */
-static bool is_trace(struct proto trace)
-{
-	struct proto_field field;
-	unsigned count = 0;
-
-	while (count < PACKETS_TELL && proto_next(&trace, &field)) {
-		if (field.no != TRACE_PACKET || field.wire != PROTO_BYTES ||
-		    !is_message(field.bytes))
-			return false;
-		count++;
-	}
-	/* A trace may be cut, but not in its first packet. */
-	return count > 0;
-}
-
-/* The offset of time since 1970, by the first snapshot of all clocks. */
-static void read_clocks(struct perfetto *t, struct proto clocks)
-{
-	struct proto_field clock, field;
-	uint64_t realtime = 0, boot = 0;
-
-	while (proto_next(&clocks, &clock)) {
-		uint64_t id = 0, timestamp = 0;
-
-		if (clock.no != CLOCKS_CLOCK || clock.wire != PROTO_BYTES)
-			continue;
-		while (proto_next(&clock.bytes, &field)) {
-			id = field.no == CLOCKS_ID ? field.value : id;
-			timestamp = field.no == CLOCKS_TIMESTAMP ? field.value : timestamp;
-		}
-		realtime = id == CLOCKS_REALTIME ? timestamp : realtime;
-		boot = id == CLOCKS_BOOT ? timestamp : boot;
-	}
-	if (realtime && boot && !t->clock_offset_ns)
-		t->clock_offset_ns = (int64_t)(realtime - boot);
-}
 
 /* The graph that a packet goes on with, or a new one. */
 static int graph_of(struct perfetto *t, const struct perfetto_graph *packet, uint32_t *out,
@@ -135,7 +75,8 @@ static int take_packet(struct perfetto *t, struct proto packet, struct hdb_error
 	while (proto_next(&packet, &field)) {
 		switch (field.no) {
 		case PACKET_CLOCKS:
-			read_clocks(t, field.bytes);
+			if (!t->clock_offset_ns)
+				t->clock_offset_ns = proto_clock_offset(field.bytes, CLOCKS_BOOT);
 			break;
 		case PACKET_TIMESTAMP:
 			graph.timestamp = field.value;
@@ -147,10 +88,9 @@ static int take_packet(struct perfetto *t, struct proto packet, struct hdb_error
 			message = field.bytes;
 			break;
 		case PACKET_COMPRESSED:
-			return hdb_fail(err, HDB_EFORMAT,
-					"%s: the trace's packets are compressed: `traceconv "
-					"decompress_packets` inflates them",
-					t->source->path);
+		case PACKET_COMPRESSED_ZSTD:
+			return hdb_fail(err, HDB_EFORMAT, "%s: %s", t->source->path,
+					PACKETS_COMPRESSED_MESSAGE);
 		default:
 			break;
 		}
@@ -206,7 +146,7 @@ int perfetto_open(const char *path, struct base_work *work, struct perfetto **ou
 	if (!trace.at)
 		return HDB_EIO;
 	trace.end = trace.at + t->source->size;
-	if (!is_trace(trace))
+	if (!proto_is_trace(trace))
 		return HDB_NOTFOUND;
 	TRY(read_packets(t, trace, err));
 	*out = t;

@@ -191,6 +191,7 @@ COMPANY = {
     ("query", "--rules"): ["query", "leaks"] + DB,
     ("query", "--jfr"): ["query", "leaks"] + DB,
     ("allocations", "--svg"): ["allocations", CORPUS + "allocations/two", "--by", "stack"],
+    ("allocations", "--snapshot"): ["allocations", CORPUS + "heapprofd/own.pftrace"],
     ("jfr", "--svg"): ["jfr", CORPUS + "jfr/sample", "--by", "stack"],
     ("query", "--svg"): ["query", "dominator-tree"] + DB,
     ("query", "--stacks"): ["query", "threads"] + DB,

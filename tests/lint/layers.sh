@@ -115,14 +115,15 @@ done <<END
 $(includes src)
 END
 
-# The tools are the library's clients: heapdb.h and what base/try.h and base/scope.h define, files of
+# The tools are the library's clients: heapdb.h and what base/try.h, base/scope.h and the readers of
+# packets in perfetto/ define, files of
 # their own folder, and tools/common. The command and the Python package also see a door's one
 # header, tools/DOOR/DOOR.h.
 while read -r file line included; do
 	[ -n "$file" ] || continue
 	own=$(dirname "$file")
 	case $included in
-	heapdb.h | base/try.h | base/scope.h) continue ;;
+	heapdb.h | base/try.h | base/scope.h | perfetto/packet.h | perfetto/proto.h) continue ;;
 	common/*) [ -f "tools/$included" ] && continue ;;
 	esac
 	[ -f "$own/$(basename "$included")" ] && [ "$(dirname "$included")" = . ] && continue

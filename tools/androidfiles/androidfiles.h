@@ -85,7 +85,8 @@ enum android_allocations_by {
 	ANDROID_BY_CLASS,
 	ANDROID_BY_THREAD,
 	ANDROID_BY_STACK,
-	ANDROID_BY_SITE
+	ANDROID_BY_SITE,
+	ANDROID_BY_MODULE /* of native heaps only */
 };
 
 struct android_allocations {
@@ -106,6 +107,55 @@ int android_allocations_group(const struct android_allocations *allocations,
 			      enum android_allocations_by by, struct call_tree *tree,
 			      struct hdb_error *err);
 void android_allocations_release(struct android_allocations *allocations);
+
+/* ---- native heaps ---- */
+
+/* Of a dump: bits, some by the numbers of fields of ProcessHeapSamples. */
+enum {
+	ANDROID_DUMP_MISSING = 1 << 0, /* packets are */
+	ANDROID_DUMP_MAXIMUM = 1 << 1, /* it tells of the time when the heap was largest */
+	ANDROID_DUMP_DAMAGED = 1 << 2, /* sums decrease */
+	ANDROID_DUMP_FROM_STARTUP = 1 << 3,
+	ANDROID_DUMP_COUNTS = 1 << 13, /* counts of the maximum can be believed */
+	ANDROID_DUMP_FIELDS = 1 << 3 | 1 << 4 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 13 | 1 << 14
+};
+
+/* What a heap of a process had at a time. */
+struct android_native_dump {
+	uint64_t pid, interval;     /* bytes between two samples */
+	int64_t since_1970;         /* in ns; 0: unknown */
+	const char *process, *heap; /* lent; process "?": unknown */
+	unsigned flags;             /* ANDROID_DUMP_... */
+	struct call_node sums;      /* since profiling began; after android_native_group */
+	/* private */
+	int64_t time;
+	uint32_t heap_no;
+};
+
+struct android_native {
+	struct android_native_dump *dumps; /* owned, in the order of the trace */
+	size_t dump_count, heaps;          /* heaps: of all processes */
+	/* private */
+	size_t dump_room;
+	struct android_native_private *p;
+};
+
+/*
+ * Reads a Perfetto trace, which is lent until the release; HDB_NOTFOUND if it is none. Release it
+ * in any case.
+ */
+int android_native_read(const uint8_t *data, size_t size, struct android_native *out,
+			struct hdb_error *err);
+/*
+ * Adds up what was allocated until dump number `dump`, from 1, of its heap, or of all heaps (0), in
+ * a tree, which is empty before. Once. By stack with several heaps these are the outermost frames.
+ */
+int android_native_group(struct android_native *native, unsigned dump,
+			 enum android_allocations_by by, struct call_tree *tree,
+			 struct hdb_error *err);
+/* Why the dump is incomplete; NULL: it is not. */
+const char *android_native_incomplete(const struct android_native_dump *dump);
+void android_native_release(struct android_native *native);
 
 /* ---- for the files here ---- */
 

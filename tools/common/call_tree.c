@@ -15,6 +15,14 @@ void call_tree_add(uint64_t *sum, uint64_t more)
 	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
 }
 
+void call_node_add(struct call_node *sum, const struct call_node *more)
+{
+	call_tree_add(&sum->count, more->count);
+	call_tree_add(&sum->bytes, more->bytes);
+	call_tree_add(&sum->all_count, more->all_count);
+	call_tree_add(&sum->all_bytes, more->all_bytes);
+}
+
 static size_t slot_of(const struct call_tree *t, uint32_t parent, const char *name)
 {
 	uint64_t h = 0xcbf29ce484222325u ^ parent;
@@ -129,10 +137,7 @@ int call_tree_sum(struct call_tree *tree, struct hdb_error *err)
 		return door_fail(err, HDB_ENOMEM, "no memory for call stacks");
 	}
 	for (size_t i = count; i > 0; i--) {
-		struct call_node *up = &tree->nodes[tree->nodes[i].parent];
-
-		call_tree_add(&up->count, tree->nodes[i].count);
-		call_tree_add(&up->bytes, tree->nodes[i].bytes);
+		call_node_add(&tree->nodes[tree->nodes[i].parent], &tree->nodes[i]);
 		room[i - 1] = (uint32_t)i;
 	}
 	if (count) {

@@ -11,8 +11,9 @@
 #define CALL_TREE_MAX 4000000u
 
 struct call_node {
-	char *name;            /* owned */
-	uint64_t count, bytes; /* of samples that end here; in order: with all below */
+	char *name;                    /* owned */
+	uint64_t count, bytes;         /* of samples that end here; in order: with all below */
+	uint64_t all_count, all_bytes; /* with those that were freed since; 0 where nobody knows */
 	uint32_t parent, level;
 };
 
@@ -31,6 +32,9 @@ int call_tree_child(struct call_tree *tree, uint32_t parent, const char *name, u
 
 /* Adds to a sum, which ends at UINT64_MAX. */
 void call_tree_add(uint64_t *sum, uint64_t more);
+
+/* Adds what a node has to another's. */
+void call_node_add(struct call_node *sum, const struct call_node *more);
 
 /* Adds up, once, and makes tree->order, of which there are tree->count - 1. */
 int call_tree_sum(struct call_tree *tree, struct hdb_error *err);

@@ -5,17 +5,28 @@
 #define HEAPDB_CALL_ROWS_H
 
 #include "common/call_tree.h"
+#include "common/escape.h"
 #include "heapdb/render.h"
 
 /* What the names of a call tree are. */
-enum calls_by { CALLS_BY_CLASS, CALLS_BY_THREAD, CALLS_BY_STACK, CALLS_BY_SITE };
+enum calls_by {
+	CALLS_BY_CLASS,
+	CALLS_BY_THREAD,
+	CALLS_BY_STACK,
+	CALLS_BY_SITE,
+	CALLS_BY_MODULE,
+	CALLS_BY_DUMP
+};
 
-/*
- * Prints an answer like this one with the rows of a tree, in order, as cli->opt.by says. Threads
- * have numbers as names if `is_numbered`.
- */
+/* What was sampled. The tracker's threads have numbers as names. */
+enum calls_of { CALLS_OF_RECORDING, CALLS_OF_TRACKER, CALLS_OF_NATIVE_HEAP };
+
+/* Prints an answer like this one with the rows of a tree, in order, as cli->opt.by says. */
 int print_calls(struct cli *cli, const struct answer *plain, const struct call_tree *tree,
-		bool is_numbered);
+		enum calls_of of);
+
+/* A time in ns since 1970, as UTC: its text is in `text`. */
+struct hdb_value seconds_text(int64_t ns, struct bytes *text);
 
 /* Old objects of each class that were sampled, for rows of suspects. */
 struct sampled {

@@ -95,7 +95,7 @@ struct recording {
 	struct bytes texts[COLUMNS];
 };
 
-static struct hdb_value seconds_text(int64_t ns, struct bytes *text)
+struct hdb_value seconds_text(int64_t ns, struct bytes *text)
 {
 	const time_t seconds = (time_t)(ns / 1000000000 - (ns % 1000000000 < 0));
 	char buf[64];
@@ -329,7 +329,7 @@ static int print_samples(struct recording *r, const struct answer *answer)
 		TRY(add_sample(r, &event, (enum calls_by)r->cli->opt.by, &tree));
 	TRY_ERRORS(rc);
 	TRY(call_tree_sum(&tree, &r->cli->err));
-	return print_calls(r->cli, answer, &tree, false);
+	return print_calls(r->cli, answer, &tree, CALLS_OF_RECORDING);
 }
 
 /* ---- the command ---- */
@@ -379,6 +379,8 @@ static int choose_kind(struct recording *r)
 				 "no events \"%s\"; there are: old-objects, allocations, gc, cpu",
 				 name);
 	r->kind = kind < JFR_KINDS ? (enum jfr_kind)kind : JFR_OLD_OBJECT;
+	if (opt->by > CALLS_BY_SITE)
+		return door_fail(&r->cli->err, HDB_EUSAGE, "--by is class|thread|stack|site here");
 	if (options_given(opt, "by") && r->kind != JFR_OLD_OBJECT && r->kind != JFR_ALLOCATION)
 		return door_fail(&r->cli->err, HDB_EUSAGE,
 				 "--by is for old-objects and allocations");

@@ -113,9 +113,9 @@ const struct command commands[] = {
 	  NULL },
 	{ "allocations", cmd_allocations, WRITES,
 	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_COLUMNS | OPTIONS_HUMAN |
-		  OPTIONS_ALLOCATIONS,
-	  NULL, "FILE.alloc|- [--by class|thread|stack|site] [options]",
-	  "Android: what the allocation tracker recorded", NULL },
+		  OPTIONS_ALLOCATIONS | OPTIONS_NATIVE,
+	  NULL, "FILE.alloc|TRACE|- [--by class|thread|stack|site|module|dump] [options]",
+	  "Android: what the allocation tracker recorded, or heapprofd of native heaps", NULL },
 	{ "jfr", cmd_jfr, WRITES,
 	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_COLUMNS | OPTIONS_HUMAN |
 		  OPTIONS_ALLOCATIONS,

@@ -81,8 +81,8 @@ const struct option_info option_table[] = {
 	  "methods, and its lines" },
 	{ "fetch", "COMMAND", OPTIONS_IMPORT | OPTIONS_OUTPUT, 0, TEXT(fetch),
 	  "a command that prints the dump, with {} for its name: 'aws s3 cp {} -'" },
-	{ "snapshot", "N", OPTIONS_IMPORT | OPTIONS_CONVERT, 0, NUMBER(snapshot, UINT_MAX),
-	  "which of several heap dumps in the file, from 1" },
+	{ "snapshot", "N", OPTIONS_IMPORT | OPTIONS_CONVERT | OPTIONS_NATIVE, 0,
+	  NUMBER(snapshot, UINT_MAX), "which of several heap dumps in the file, from 1" },
 	{ "strict", NULL, OPTIONS_IMPORT, 0, FLAG(strict), "refuse a damaged dump" },
 	{ "contents", "auto|keep|refer", OPTIONS_IMPORT, 0, WORD(contents, 0),
 	  "keep the dump in the database, or refer to the file (default: refer to a plain file, "
@@ -144,9 +144,9 @@ const struct option_info option_table[] = {
 	  "all columns and whole names, however wide the terminal is" },
 	{ "stacks", NULL, OPTIONS_STACKS, 0, FLAG(stacks),
 	  "all stacks with local variables, as a thread dump" },
-	{ "by", "class|thread|stack|site", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
+	{ "by", "class|thread|stack|site|module|dump", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
 	  "how allocations are grouped; site: the frame that allocates; stack: the tree of "
-	  "call stacks, the outermost frame first" },
+	  "call stacks, the outermost frame first; module, dump: of native heaps" },
 	{ "html", "FILE", OPTIONS_REPORT, 0, TEXT(html),
 	  "write the report as one HTML file for a browser" },
 	{ "no-values", NULL, OPTIONS_REPORT, 0, FLAG(no_values),

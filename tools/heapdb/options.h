@@ -57,6 +57,7 @@ enum option_group {
 /* An enum has no room for more: those whose answers try rules on classes, and leaks. */
 #define OPTIONS_RULES (UINT64_C(1) << 31)
 #define OPTIONS_JFR (UINT64_C(1) << 32)
+#define OPTIONS_NATIVE (UINT64_C(1) << 33)
 
 /* In the order of the words of --format. */
 enum format {

@@ -1,0 +1,672 @@
+/*
+ * androidfiles/heapprofd.c - allocations of native heaps in Perfetto traces (data source
+ * android.heapprofd): what each call stack has allocated and freed since profiling began, of
+ * several processes and heaps, dumped at one or more times.
+ *
+ * Dumps refer to strings, mappings, frames and call stacks by number: to those of the packets'
+ * sequence since it was last cleared, or, on Android 10, to those of the dump's own packets. Sums
+ * are cumulative: a call stack that is in no later dump stays as it was, and one that comes back
+ * under another number begins with zero. Sources: protos/perfetto/trace/profiling of Perfetto, and
+ * profile_packet_sequence_state.cc of its trace processor.
+ */
+#include "androidfiles/androidfiles.h"
+
+#include "common/fail.h"
+#include "common/grow.h"
+#include "perfetto/packet.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES 512
+/* Frames of a stack. */
+#define FRAMES_MAX 2048u
+/* What a stack can allocate: sums of as many as a tree has stay below 2^63. */
+#define FIGURE_MAX (UINT64_C(1) << 40)
+
+/* What keys name: first the things that have numbers in a sequence. */
+enum { STRING = 1, FUNCTION, PATH, MAPPING, FRAME, STACK, SEQUENCE, PROCESS, SYMBOL, HEAP };
+enum { DUMP = HEAP + 1, SAMPLE };
+
+/* Which kind the field of interned data is, and that of a dump's own tables, by its number. */
+static const uint8_t interned_kinds[] = {
+	[5] = FUNCTION, [6] = FRAME, [7] = STACK, [17] = PATH, [19] = MAPPING
+};
+static const uint8_t own_kinds[] = { [1] = STRING, [2] = FRAME, [3] = STACK, [4] = MAPPING };
+
+enum { PROFILE_FRAMES = 2, PROFILE_DUMPS = 5, PROFILE_CONTINUED = 6, PROFILE_INDEX = 7 };
+enum { DUMP_PID = 1, DUMP_SAMPLES = 2, DUMP_TIMESTAMP = 9, DUMP_HEAP = 11, DUMP_INTERVAL = 12 };
+enum { SAMPLE_STACK = 1, SAMPLE_BYTES = 2, SAMPLE_FREED_BYTES = 3 };
+enum { SAMPLE_COUNT = 5, SAMPLE_FREED_COUNT = 6, SAMPLE_MAX = 8, SAMPLE_MAX_COUNT = 9 };
+
+struct sequence {
+	uint64_t next_index;
+	uint32_t generation; /* how often its numbers began anew */
+	uint32_t last_dump;
+	bool is_missing, is_open; /* packets are; the last one is to be continued */
+	bool has_own;             /* the dump has its own tables */
+};
+
+struct android_native_private {
+	struct proto trace;
+	/*
+	 * Texts; and what is known by key. Of a message count and bytes are its offset and size,
+	 * all_count is the frame's text or the stack's node, which is below node all_bytes; of a
+	 * sample all is what it has so far; of other things count is their number.
+	 */
+	struct call_tree texts, keys;
+	struct sequence *sequences; /* from 1 */
+	size_t sequence_count, sequence_room;
+	int64_t clock_offset;
+};
+
+/* The work on a trace: to list what it has, and later to add up. */
+struct reader {
+	struct android_native *native;
+	struct android_native_private *p;
+	uint64_t sequence_id; /* of the packet */
+	struct sequence *sequence;
+	struct call_tree *tree; /* NULL: list */
+	uint32_t last_dump;     /* 0: all */
+	struct hdb_error *err;
+};
+
+static int no_memory(struct reader *r)
+{
+	return door_fail(r->err, HDB_ENOMEM, "no memory for a profile of native heaps");
+}
+
+/* ---- messages ---- */
+
+/* The fields of a message by number, the last of each. */
+#define FIELDS 64u
+struct fields {
+	uint64_t numbers[FIELDS];
+	struct proto parts[FIELDS];
+};
+
+static struct fields fields_of(struct proto message)
+{
+	struct fields f = { 0 };
+	struct proto_field field;
+
+	while (proto_next(&message, &field))
+		if (field.no < FIELDS) {
+			f.numbers[field.no] = field.value;
+			f.parts[field.no] = field.bytes;
+		}
+	return f;
+}
+
+/* The next part of a message that has this number. */
+static bool next_part(struct proto *message, uint32_t no, struct proto *out)
+{
+	struct proto_field field;
+
+	while (proto_next(message, &field))
+		if (field.no == no && field.wire == PROTO_BYTES) {
+			*out = field.bytes;
+			return true;
+		}
+	return false;
+}
+
+/* The next number of a field. */
+static bool next_number(struct proto *message, uint32_t no, uint64_t *out)
+{
+	struct proto_field field;
+
+	while (proto_next(message, &field))
+		if (field.no == no && field.wire == PROTO_VARINT) {
+			*out = field.value;
+			return true;
+		}
+	return false;
+}
+
+/* ---- what is known ---- */
+
+static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number,
+		struct call_node **out)
+{
+	char key[4 * 17];
+	uint32_t no;
+
+	(void)snprintf(key, sizeof(key), "%" PRIx64 " %" PRIx64 " %" PRIx64, kind, of, number);
+	TRY(call_tree_child(&r->p->keys, 0, key, &no, r->err));
+	*out = &r->p->keys.nodes[no]; /* until the next one */
+	return HDB_OK;
+}
+
+/* What has a number in the packet's sequence. */
+static int know_numbered(struct reader *r, unsigned kind, uint64_t number, struct call_node **out)
+{
+	return know(r, kind, r->sequence_id << 32 | r->sequence->generation, number, out);
+}
+
+static void remember(struct reader *r, struct call_node *node, struct proto message)
+{
+	if (node->bytes == 0) {
+		node->count = (uint64_t)(message.at - r->p->trace.at);
+		node->bytes = proto_size(&message);
+	}
+}
+
+static struct proto message_at(const struct reader *r, const struct call_node *node)
+{
+	const uint8_t *at = r->p->trace.at + node->count;
+
+	return (struct proto){ at, at + node->bytes, false };
+}
+
+/* An interned string. */
+static int string_of(struct reader *r, unsigned kind, uint64_t number, struct proto *out)
+{
+	struct call_node *node;
+
+	TRY(know_numbered(r, kind, number, &node));
+	if (node->bytes == 0)
+		TRY(know_numbered(r, STRING, number, &node));
+	*out = fields_of(message_at(r, node)).parts[2];
+	return HDB_OK;
+}
+
+static int take_numbered(struct reader *r, struct proto message, const uint8_t *kinds, size_t count)
+{
+	struct proto_field field;
+	struct call_node *node;
+
+	while (proto_next(&message, &field)) {
+		if (field.no >= count || field.wire != PROTO_BYTES || !kinds[field.no])
+			continue;
+		TRY(know_numbered(r, kinds[field.no], fields_of(field.bytes).numbers[1], &node));
+		remember(r, node, field.bytes);
+	}
+	return HDB_OK;
+}
+
+static void append(char *text, struct proto more)
+{
+	const size_t have = strlen(text), room = NAME_BYTES - 1 - have;
+	const size_t size = proto_size(&more) < room ? proto_size(&more) : room;
+
+	for (size_t i = 0; i < size; i++) /* a zero would end the text */
+		text[have + i] = more.at[i] > '\n' ? (char)more.at[i] : '?';
+	text[have + size] = '\0';
+}
+
+static int text_number(struct reader *r, struct proto text, uint32_t *out)
+{
+	char name[NAME_BYTES] = "";
+
+	append(name, text);
+	return call_tree_child(&r->p->texts, 0, name, out, r->err);
+}
+
+static int take_processes(struct reader *r, struct proto message)
+{
+	struct proto process, name;
+	struct call_node *node;
+	uint32_t no;
+
+	while (next_part(&message, 1, &process)) {
+		TRY(know(r, PROCESS, 0, fields_of(process).numbers[1], &node));
+		if (!node->count && next_part(&process, 3, &name)) {
+			TRY(text_number(r, name, &no));
+			node->count = no;
+		}
+	}
+	return HDB_OK;
+}
+
+/* Names of functions at addresses of a module. */
+static int take_symbols(struct reader *r, struct proto message)
+{
+	const struct proto path = fields_of(message).parts[1];
+	struct call_node *node;
+	struct proto address;
+	uint32_t module;
+
+	TRY(text_number(r, path, &module));
+	while (next_part(&message, 3, &address)) {
+		TRY(know(r, SYMBOL, module, fields_of(address).numbers[1], &node));
+		remember(r, node, address);
+	}
+	return HDB_OK;
+}
+
+/* ---- frames and stacks ---- */
+
+/* The path of a mapping's module. */
+static int read_mapping(struct reader *r, uint64_t number, char *path)
+{
+	struct proto mapping, name;
+	struct call_node *node;
+	uint64_t part;
+
+	TRY(know_numbered(r, MAPPING, number, &node));
+	mapping = message_at(r, node);
+	while (strlen(path) < NAME_BYTES - 1 && next_number(&mapping, 7, &part)) {
+		TRY(string_of(r, PATH, part, &name));
+		if (!proto_size(&name) || path[0] || *name.at != '/')
+			strcat(path, "/"); /* else it is a whole path */
+		append(path, name);
+	}
+	return HDB_OK;
+}
+
+/* "function (module)", by the symbol if there is one, by the address if there is no name. */
+static int read_frame(struct reader *r, struct proto message, uint32_t *text)
+{
+	const struct fields frame = fields_of(message);
+	char path[NAME_BYTES] = "", name[NAME_BYTES] = "", line[2 * NAME_BYTES];
+	const char *module;
+	struct call_node *node;
+	struct proto function;
+	uint32_t no;
+
+	if (frame.numbers[3])
+		TRY(read_mapping(r, frame.numbers[3], path));
+	TRY(call_tree_child(&r->p->texts, 0, path, &no, r->err));
+	TRY(know(r, SYMBOL, no, frame.numbers[4], &node));
+	/* The last one is the function into which the others were inlined. */
+	append(name, fields_of(fields_of(message_at(r, node)).parts[2]).parts[1]);
+	if (!name[0]) {
+		TRY(string_of(r, FUNCTION, frame.numbers[2], &function));
+		append(name, function);
+	}
+	if (!name[0])
+		(void)snprintf(name, sizeof(name), "0x%" PRIx64, frame.numbers[4]);
+	module = strrchr(path, '/');
+	(void)snprintf(line, sizeof(line), module ? "%s (%s)" : "%s", name,
+		       module ? module + 1 : "");
+	return call_tree_child(&r->p->texts, 0, line, text, r->err);
+}
+
+/* The node of a frame below a node. */
+static int add_frame(struct reader *r, uint64_t number, uint32_t *node)
+{
+	struct call_node *frame;
+	uint32_t text;
+
+	TRY(know_numbered(r, FRAME, number, &frame));
+	if (!frame->all_count) {
+		TRY(read_frame(r, message_at(r, frame), &text));
+		TRY(know_numbered(r, FRAME, number, &frame));
+		frame->all_count = text;
+	}
+	return call_tree_child(r->tree, *node, r->p->texts.nodes[frame->all_count].name, node,
+			       r->err);
+}
+
+/* The node of a stack, below that of its heap. */
+static int add_stack(struct reader *r, uint64_t number, uint32_t *node)
+{
+	const uint32_t above = *node;
+	struct proto stack;
+	struct call_node *known;
+	uint64_t frame;
+
+	TRY(know_numbered(r, STACK, number, &known));
+	if (known->all_count && known->all_bytes == above) {
+		*node = (uint32_t)known->all_count;
+		return HDB_OK;
+	}
+	stack = message_at(r, known);
+	for (unsigned i = 0; i < FRAMES_MAX && next_number(&stack, 2, &frame); i++)
+		TRY(add_frame(r, frame, node));
+	if (*node == above)
+		TRY(call_tree_child(r->tree, above, "(no call stack)", node, r->err));
+	TRY(know_numbered(r, STACK, number, &known));
+	known->all_count = *node;
+	known->all_bytes = above;
+	return HDB_OK;
+}
+
+/* ---- dumps ---- */
+
+/* Adds what is new since before; the sums that decrease meanwhile go on as unsigned numbers do. */
+static void add(struct call_node *sum, const struct call_node *now, const struct call_node *before)
+{
+	sum->count += now->count - before->count;
+	sum->bytes += now->bytes - before->bytes;
+	sum->all_count += now->all_count - before->all_count;
+	sum->all_bytes += now->all_bytes - before->all_bytes;
+}
+
+/* What was freed twice, or not yet allocated before, is no sum. */
+static bool is_sum(const struct call_node *now, const struct call_node *before)
+{
+	return now->count <= now->all_count && now->bytes <= now->all_bytes &&
+	       now->all_count <= FIGURE_MAX && now->all_bytes <= FIGURE_MAX &&
+	       now->all_count >= before->all_count && now->all_bytes >= before->all_bytes &&
+	       now->all_count - now->count >= before->all_count - before->count &&
+	       now->all_bytes - now->bytes >= before->all_bytes - before->bytes;
+}
+
+static int add_sample(struct reader *r, struct android_native_dump *dump, uint32_t node,
+		      struct proto message)
+{
+	const struct fields f = fields_of(message);
+	const uint64_t *n = f.numbers;
+	/* The runtime does not know what of its heap is freed. */
+	const bool has_frees = strcmp(dump->heap, "com.android.art") != 0;
+	struct call_node now = {
+		.count = n[SAMPLE_COUNT] - (has_frees ? n[SAMPLE_FREED_COUNT] : 0),
+		.bytes = n[SAMPLE_BYTES] - (has_frees ? n[SAMPLE_FREED_BYTES] : 0),
+		.all_count = n[SAMPLE_COUNT],
+		.all_bytes = n[SAMPLE_BYTES],
+	};
+	struct call_node *sample;
+
+	if (n[SAMPLE_MAX]) {
+		now.count = now.all_count =
+			dump->flags & ANDROID_DUMP_COUNTS ? n[SAMPLE_MAX_COUNT] : 0;
+		now.bytes = now.all_bytes = n[SAMPLE_MAX];
+		dump->flags |= ANDROID_DUMP_MAXIMUM;
+	}
+	if (!now.all_count && !now.all_bytes)
+		return HDB_OK;
+	TRY(add_stack(r, n[SAMPLE_STACK], &node));
+	TRY(know(r, SAMPLE, r->sequence_id << 32 | node, n[SAMPLE_STACK], &sample));
+	if (is_sum(&now, sample)) {
+		add(&dump->sums, &now, sample);
+		add(&r->tree->nodes[node], &now, sample);
+		sample->count = now.count;
+		sample->bytes = now.bytes;
+		sample->all_count = now.all_count;
+		sample->all_bytes = now.all_bytes;
+	} else {
+		dump->flags |= ANDROID_DUMP_DAMAGED;
+	}
+	return HDB_OK;
+}
+
+static int add_samples(struct reader *r, uint32_t no, struct proto message)
+{
+	struct android_native_dump *dumps = r->native->dumps, *dump = &dumps[no - 1];
+	struct call_node *heap = &r->p->keys.nodes[dump->heap_no];
+	char name[2 * NAME_BYTES];
+	struct proto sample;
+	uint32_t node = 0;
+
+	if (r->last_dump && (no > r->last_dump || dump->heap_no != dumps[r->last_dump - 1].heap_no))
+		return HDB_OK;
+	if (!r->last_dump && r->native->heaps > 1) {
+		(void)snprintf(name, sizeof(name), "%s (%" PRIu64 ") %s", dump->process, dump->pid,
+			       dump->heap);
+		TRY(call_tree_child(r->tree, 0, name, &node, r->err));
+	}
+	/* What comes late counts for the later dump. */
+	if (heap->bytes > no)
+		dump = &dumps[heap->bytes - 1];
+	else if (heap->bytes && heap->bytes < no)
+		dump->sums = dumps[heap->bytes - 1].sums;
+	heap->bytes = heap->bytes > no ? heap->bytes : no;
+	while (next_part(&message, DUMP_SAMPLES, &sample))
+		TRY(add_sample(r, dump, node, sample));
+	return HDB_OK;
+}
+
+/* The number of the dump of a heap at a time, which is new or goes on. */
+static int dump_number(struct reader *r, struct android_native_dump *dump, uint32_t heap_name,
+		       uint32_t *out)
+{
+	struct android_native *native = r->native;
+	const uint64_t heap = dump->pid << 32 | heap_name;
+	struct call_node *node;
+
+	TRY(know(r, HEAP, heap, 0, &node));
+	dump->heap_no = (uint32_t)(node - r->p->keys.nodes);
+	native->heaps += node->count++ == 0;
+	TRY(know(r, DUMP, heap, (uint64_t)dump->time, &node));
+	if (node->count == 0) {
+		if (native->dump_count == native->dump_room &&
+		    !GROW(native->dumps, native->dump_room))
+			return no_memory(r);
+		native->dumps[native->dump_count++] = *dump;
+		node->count = native->dump_count;
+	}
+	*out = (uint32_t)node->count;
+	return HDB_OK;
+}
+
+static int take_dump(struct reader *r, struct proto message)
+{
+	static const char unknown[] = "unknown";
+	const struct fields f = fields_of(message);
+	const uint64_t *n = f.numbers;
+	struct android_native_dump dump = {
+		.pid = n[DUMP_PID] & UINT32_MAX,
+		.time = (int64_t)n[DUMP_TIMESTAMP],
+		.interval = n[DUMP_INTERVAL],
+		.flags = r->sequence->is_missing ? ANDROID_DUMP_MISSING : 0,
+	};
+	struct proto heap = f.parts[DUMP_HEAP];
+	uint32_t name, no = 0;
+
+	for (unsigned i = 0; i < FIELDS / 4; i++)
+		dump.flags |= n[i] ? (1u << i) & ANDROID_DUMP_FIELDS : 0;
+	if (!proto_size(&heap))
+		heap = (struct proto){ (const uint8_t *)unknown,
+				       (const uint8_t *)unknown + strlen(unknown), false };
+	TRY(text_number(r, heap, &name));
+	dump.heap = r->p->texts.nodes[name].name;
+	TRY(dump_number(r, &dump, name, &no));
+	r->sequence->last_dump = no;
+	r->native->dumps[no - 1].flags |= dump.flags;
+	return r->tree ? add_samples(r, no, message) : HDB_OK;
+}
+
+static int take_profile(struct reader *r, struct proto message)
+{
+	const struct fields f = fields_of(message);
+	struct sequence *s = r->sequence;
+	struct proto dump;
+
+	s->is_missing |= f.numbers[PROFILE_INDEX] != s->next_index || !proto_is_message(message);
+	s->next_index = f.numbers[PROFILE_INDEX] + 1;
+	s->is_open = f.numbers[PROFILE_CONTINUED] != 0;
+	s->has_own |= f.parts[PROFILE_FRAMES].at != NULL;
+	if (!r->tree)
+		TRY(take_numbered(r, message, own_kinds, sizeof(own_kinds)));
+	while (next_part(&message, PROFILE_DUMPS, &dump))
+		TRY(take_dump(r, dump));
+	s->generation += s->has_own && !s->is_open;
+	s->has_own &= s->is_open;
+	return HDB_OK;
+}
+
+/* ---- packets ---- */
+
+static int take_packet(struct reader *r, struct proto message)
+{
+	const struct fields f = fields_of(message);
+	const struct proto profile = f.parts[PACKET_HEAP_PROFILE];
+	struct android_native_private *p = r->p;
+	struct call_node *node;
+
+	if (f.parts[PACKET_COMPRESSED].at)
+		return door_fail(r->err, HDB_EFORMAT, "%s", PACKETS_COMPRESSED_MESSAGE);
+	r->sequence_id = f.numbers[PACKET_SEQUENCE_ID] & UINT32_MAX;
+	TRY(know(r, SEQUENCE, 0, r->sequence_id, &node));
+	if (node->count == 0) {
+		if (p->sequence_count == p->sequence_room && !GROW(p->sequences, p->sequence_room))
+			return no_memory(r);
+		p->sequences[p->sequence_count++] = (struct sequence){ 0 };
+		node->count = p->sequence_count;
+	}
+	r->sequence = &p->sequences[node->count - 1];
+	r->sequence->generation += f.numbers[PACKET_FLAGS] & 1 || f.numbers[PACKET_CLEARED];
+	if (!r->tree) {
+		if (!p->clock_offset)
+			p->clock_offset =
+				proto_clock_offset(f.parts[PACKET_CLOCKS], CLOCKS_MONOTONIC_COARSE);
+		TRY(take_numbered(r, f.parts[PACKET_INTERNED], interned_kinds,
+				  sizeof(interned_kinds)));
+		TRY(take_processes(r, f.parts[PACKET_PROCESSES]));
+		TRY(take_symbols(r, f.parts[PACKET_SYMBOLS]));
+	}
+	return profile.at ? take_profile(r, profile) : HDB_OK;
+}
+
+static int take_packets(struct reader *r)
+{
+	struct proto trace = r->p->trace, packet;
+
+	for (size_t i = 0; i < r->p->sequence_count; i++)
+		r->p->sequences[i] = (struct sequence){ 0 };
+	while (next_part(&trace, TRACE_PACKET, &packet))
+		TRY(take_packet(r, packet));
+	return HDB_OK;
+}
+
+/* Names of processes and times may come after the dumps, and what is missing does. */
+static int complete(struct reader *r)
+{
+	const struct android_native_private *p = r->p;
+	struct call_node *name;
+
+	for (size_t i = 0; i < p->sequence_count; i++)
+		if (p->sequences[i].is_open && p->sequences[i].last_dump)
+			r->native->dumps[p->sequences[i].last_dump - 1].flags |=
+				ANDROID_DUMP_MISSING;
+	for (size_t i = 0; i < r->native->dump_count; i++) {
+		struct android_native_dump *dump = &r->native->dumps[i];
+
+		TRY(know(r, PROCESS, 0, dump->pid, &name));
+		dump->process = name->count ? p->texts.nodes[name->count].name : "?";
+		if (p->clock_offset && dump->time)
+			dump->since_1970 =
+				(int64_t)((uint64_t)dump->time + (uint64_t)p->clock_offset);
+	}
+	return HDB_OK;
+}
+
+int android_native_read(const uint8_t *data, size_t size, struct android_native *out,
+			struct hdb_error *err)
+{
+	const struct proto trace = { data, data + size, false };
+	struct reader r = { .native = out, .err = err };
+
+	*out = (struct android_native){ 0 };
+	if (!proto_is_trace(trace))
+		return HDB_NOTFOUND;
+	out->p = r.p = calloc(1, sizeof(*r.p));
+	if (!r.p)
+		return no_memory(&r);
+	r.p->trace = trace;
+	TRY(take_packets(&r));
+	if (!out->dump_count)
+		return door_fail(
+			err, HDB_EFORMAT,
+			"the trace has no profile of native heaps: record it with the data "
+			"source android.heapprofd");
+	return complete(&r);
+}
+
+void android_native_release(struct android_native *native)
+{
+	if (native->p) {
+		call_tree_release(&native->p->texts);
+		call_tree_release(&native->p->keys);
+		free(native->p->sequences);
+	}
+	free(native->p);
+	free(native->dumps);
+	*native = (struct android_native){ 0 };
+}
+
+const char *android_native_incomplete(const struct android_native_dump *dump)
+{
+	static const char *const reasons[] = {
+		[0] = "packets are missing",
+		[2] = "sums that decrease were left out",
+		[4] = "not profiled: another session was active",
+		[7] = "the buffer overran",
+		[8] = "the buffer was corrupted",
+		[10] = "profiling took too much memory or CPU time",
+		[14] = "profiling ended with an error of the process",
+	};
+
+	for (size_t i = sizeof(reasons) / sizeof(reasons[0]); i-- > 0;)
+		if (reasons[i] && dump->flags >> i & 1)
+			return reasons[i];
+	return NULL;
+}
+
+/* ---- groups ---- */
+
+/* The module in "function (module)". */
+static void module_of(const char *frame, char *module, size_t size)
+{
+	const char *at = frame;
+
+	for (const char *p = frame; (p = strstr(p, " (")) != NULL; p++)
+		at = p;
+	(void)snprintf(module, size, "%.*s", at == frame ? 0 : (int)strlen(at) - 3, at + 2);
+}
+
+/* Whether a function only hands on what its caller asked for. */
+static bool is_allocator(const char *frame)
+{
+	static const char *const parts[] = { " (libc.so",    " (libc++",          " (libstdc++",
+					     " (libart.so)", "operator new",      "_Znwm",
+					     "_Znam",        " (heapprofd_client" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(frame, parts[i]))
+			return true;
+	return false;
+}
+
+/* By the innermost frame that is not the allocator's, or by its module. */
+static int add_sites(struct reader *r, bool by_module, struct call_tree *out)
+{
+	const struct call_tree *stacks = r->tree;
+	const uint32_t first = !r->last_dump && r->native->heaps > 1; /* level of frames */
+	char module[NAME_BYTES];
+
+	for (uint32_t i = 1; i < stacks->count; i++) {
+		const struct call_node *from = &stacks->nodes[i], *site = from;
+		uint32_t node;
+
+		if (!from->all_count && !from->all_bytes)
+			continue;
+		while (site->level > first && is_allocator(site->name))
+			site = &stacks->nodes[site->parent];
+		module_of(site->name, module, sizeof(module));
+		TRY(call_tree_child(out, 0,
+				    !by_module ? site->name :
+				    *module    ? module :
+						 "(no module)",
+				    &node, r->err));
+		call_node_add(&out->nodes[node], from);
+	}
+	return HDB_OK;
+}
+
+int android_native_group(struct android_native *native, unsigned dump,
+			 enum android_allocations_by by, struct call_tree *tree,
+			 struct hdb_error *err)
+{
+	const bool is_stack = by == ANDROID_BY_STACK;
+	struct call_tree stacks = { 0 };
+	struct reader r = { .native = native,
+			    .p = native->p,
+			    .tree = is_stack ? tree : &stacks,
+			    .last_dump = dump,
+			    .err = err };
+	int rc;
+
+	if (dump > native->dump_count)
+		return door_fail(err, HDB_EUSAGE, "no dump number %u; the trace holds %zu", dump,
+				 native->dump_count);
+	rc = take_packets(&r);
+	if (rc == HDB_OK && !is_stack)
+		rc = add_sites(&r, by == ANDROID_BY_MODULE, tree);
+	call_tree_release(&stacks);
+	return rc == HDB_OK ? call_tree_sum(tree, err) : rc;
+}

@@ -1,0 +1,270 @@
+/*
+ * heapdb/cmd_allocations.c - rows of call trees, what Android's allocation tracker recorded, and
+ * what native heaps of Perfetto traces allocated.
+ */
+#include "androidfiles/androidfiles.h"
+#include "base/scope.h"
+#include "heapdb/call_rows.h"
+#include "heapdb/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows ---- */
+
+enum {
+	ALLOC_LEVEL,
+	ALLOC_NAME,
+	ALLOC_THREAD,
+	ALLOC_DUMP,
+	ALLOC_TIME,
+	ALLOC_PROCESS,
+	ALLOC_PID,
+	ALLOC_HEAP,
+	ALLOC_SINCE,
+	ALLOC_INCOMPLETE,
+	ALLOC_ALLOCATIONS,
+	ALLOC_DEALLOCATIONS,
+	ALLOC_ALLOCATED,
+	ALLOC_DEALLOCATED,
+	ALLOC_COUNT,
+	ALLOC_BYTES,
+	ALLOC_COLUMNS
+};
+
+static const struct hdb_column allocation_columns[ALLOC_COLUMNS] = {
+	{ "level", HDB_TYPE_COUNT, "level",
+	  "by stack: 0 for the outermost frame; what it calls follows" },
+	{ "name", HDB_TYPE_TEXT, "name", "the class, the thread, or the frame" },
+	{ "thread", HDB_TYPE_COUNT, "thread", "by thread: the VM's number of it" },
+	{ "dump", HDB_TYPE_COUNT, "dump", "its number, for --snapshot" },
+	{ "time", HDB_TYPE_TEXT, "time", "UTC" },
+	{ "process", HDB_TYPE_TEXT, "process", "its command" },
+	{ "pid", HDB_TYPE_COUNT, "PID", "its number" },
+	{ "heap", HDB_TYPE_TEXT, "heap", "malloc's, the runtime's or the program's own" },
+	{ "since", HDB_TYPE_TEXT, "since", "profiled since the process started, or later" },
+	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "why something is missing" },
+	{ "allocations", HDB_TYPE_COUNT, "allocations", "since profiling began" },
+	{ "deallocations", HDB_TYPE_COUNT, "deallocations", "of these" },
+	{ "allocated", HDB_TYPE_BYTES, "allocated", "bytes" },
+	{ "deallocated", HDB_TYPE_BYTES, "deallocated", "bytes" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "allocations; of a native heap what remains" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "of them" },
+};
+
+/* Rows are nodes of a tree, or dumps. */
+struct calls {
+	const struct call_tree *tree;
+	const struct android_native *native;
+	size_t at;
+	struct bytes time;
+	struct hdb_value cells[ALLOC_COLUMNS];
+};
+
+static void put_dump(struct calls *c, const struct android_native_dump *dump)
+{
+	c->time.size = 0;
+	c->cells[ALLOC_TIME] = seconds_text(dump->since_1970, &c->time);
+	c->cells[ALLOC_TIME].text = c->time.data;
+	c->cells[ALLOC_TIME].text_size = c->time.size;
+	if (!dump->since_1970)
+		c->cells[ALLOC_TIME] = (struct hdb_value){ 0 };
+	c->cells[ALLOC_DUMP] = number_value(HDB_TYPE_COUNT, c->at);
+	c->cells[ALLOC_PROCESS] = text_value(dump->process);
+	c->cells[ALLOC_PID] = number_value(HDB_TYPE_COUNT, dump->pid);
+	c->cells[ALLOC_HEAP] = text_value(dump->heap);
+	c->cells[ALLOC_SINCE] =
+		text_value(dump->flags & ANDROID_DUMP_MAXIMUM ? "the start, up to the maximum" :
+			   dump->flags & ANDROID_DUMP_FROM_STARTUP ? "the start" :
+								     "later");
+	c->cells[ALLOC_INCOMPLETE] = (struct hdb_value){ 0 };
+	if (android_native_incomplete(dump))
+		c->cells[ALLOC_INCOMPLETE] = text_value(android_native_incomplete(dump));
+}
+
+static int calls_next(void *ctx, struct hdb_error *err)
+{
+	struct calls *c = ctx;
+	const size_t at = c->at++;
+	const struct call_node *node;
+
+	(void)err;
+	if (c->native && at < c->native->dump_count) {
+		node = &c->native->dumps[at].sums;
+		put_dump(c, &c->native->dumps[at]);
+	} else if (!c->native && at + 1 < c->tree->count) {
+		node = &c->tree->nodes[c->tree->order[at]];
+		c->cells[ALLOC_LEVEL] = number_value(HDB_TYPE_COUNT, node->level);
+		c->cells[ALLOC_NAME] = text_value(node->name);
+		c->cells[ALLOC_THREAD] =
+			number_value(HDB_TYPE_COUNT, strtoull(node->name, NULL, 10));
+	} else {
+		return HDB_END;
+	}
+	c->cells[ALLOC_COUNT] = number_value(HDB_TYPE_COUNT, node->count);
+	c->cells[ALLOC_BYTES] = number_value(HDB_TYPE_BYTES, node->bytes);
+	c->cells[ALLOC_ALLOCATIONS] = number_value(HDB_TYPE_COUNT, node->all_count);
+	c->cells[ALLOC_DEALLOCATIONS] = number_value(HDB_TYPE_COUNT, node->all_count - node->count);
+	c->cells[ALLOC_ALLOCATED] = number_value(HDB_TYPE_BYTES, node->all_bytes);
+	c->cells[ALLOC_DEALLOCATED] = number_value(HDB_TYPE_BYTES, node->all_bytes - node->bytes);
+	return HDB_OK;
+}
+
+static void pick(struct answer *answer, size_t from, size_t to)
+{
+	while (from <= to)
+		answer->picked[answer->picked_count++] = from++;
+}
+
+/* The rows, with columns as they are grouped. */
+static int print_rows(struct cli *cli, const struct answer *plain, struct calls *calls,
+		      enum calls_of of)
+{
+	const enum calls_by by = (enum calls_by)cli->opt.by;
+	const size_t name =
+		of == CALLS_OF_TRACKER && by == CALLS_BY_THREAD ? ALLOC_THREAD : ALLOC_NAME;
+	const struct row_source source = {
+		.ctx = calls,
+		.count = ALLOC_COLUMNS,
+		.columns = allocation_columns,
+		.cells = calls->cells,
+		.row_count = calls->native      ? calls->native->dump_count :
+			     calls->tree->count ? calls->tree->count - 1 :
+						  0,
+		.next = calls_next,
+	};
+	struct answer answer = *plain;
+
+	answer.source = &source;
+	answer.picked = calloc(ALLOC_COLUMNS, sizeof(answer.picked[0]));
+	if (!answer.picked)
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a list of columns");
+	if (by == CALLS_BY_STACK)
+		pick(&answer, ALLOC_LEVEL, ALLOC_LEVEL);
+	if (!calls->native)
+		pick(&answer, name, name);
+	pick(&answer,
+	     of != CALLS_OF_NATIVE_HEAP ? ALLOC_COUNT :
+	     calls->native              ? ALLOC_DUMP :
+					  ALLOC_ALLOCATIONS,
+	     ALLOC_BYTES);
+	return print_answer(cli, &answer);
+}
+
+int print_calls(struct cli *cli, const struct answer *plain, const struct call_tree *tree,
+		enum calls_of of)
+{
+	struct calls calls = { .tree = tree };
+
+	return print_rows(cli, plain, &calls, of);
+}
+
+/* ---- the allocation tracker ---- */
+
+static int print_allocations(struct cli *cli, const struct android_allocations *list,
+			     const struct call_tree *tree)
+{
+	const struct own_fact facts[] = {
+		number_fact("objects", "objects", HDB_TYPE_COUNT, list->count),
+		number_fact("bytes", "bytes", HDB_TYPE_BYTES, list->bytes),
+		number_fact("threads", "threads", HDB_TYPE_COUNT, list->threads),
+		number_fact("classes", "classes", HDB_TYPE_COUNT, list->classes),
+	};
+	const struct answer answer = { .name = "allocations",
+				       .facts = facts,
+				       .fact_count = sizeof(facts) / sizeof(facts[0]),
+				       .limit = cli->opt.limit };
+
+	return print_calls(cli, &answer, tree, CALLS_OF_TRACKER);
+}
+
+static int tracker(struct cli *cli, const struct file_text *file)
+{
+	BASE_SCOPED(android_allocations_release) struct android_allocations list = { 0 };
+	BASE_SCOPED(call_tree_release) struct call_tree tree = { 0 };
+	const struct options *opt = &cli->opt;
+
+	if (opt->by > CALLS_BY_SITE || opt->snapshot)
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "--by module and dump and --snapshot are for native heaps "
+				 "in Perfetto traces");
+	TRY(cli_name_file(cli, opt->operands[0],
+			  android_allocations_read((const uint8_t *)file->data, file->size, &list,
+						   &cli->err)));
+	TRY(android_allocations_group(&list, (enum android_allocations_by)opt->by, &tree,
+				      &cli->err));
+	return print_allocations(cli, &list, &tree);
+}
+
+/* ---- native heaps ---- */
+
+static int print_native(struct cli *cli, const struct android_native *native,
+			const struct call_tree *tree)
+{
+	struct calls calls = { .tree = tree,
+			       .native = cli->opt.by == CALLS_BY_DUMP ? native : NULL };
+	uint64_t interval = 0, broken = 0;
+	const char *why = NULL;
+	int rc;
+
+	for (size_t i = 0; i < native->dump_count; i++) {
+		const struct android_native_dump *dump = &native->dumps[i];
+
+		if (cli->opt.snapshot && cli->opt.snapshot != i + 1)
+			continue;
+		interval = dump->interval > interval ? dump->interval : interval;
+		broken += android_native_incomplete(dump) != NULL;
+		why = why ? why : android_native_incomplete(dump);
+	}
+	const struct own_fact facts[] = {
+		number_fact("dumps", "dumps", HDB_TYPE_COUNT, native->dump_count),
+		number_fact("heaps", "heaps", HDB_TYPE_COUNT, native->heaps),
+		number_fact("sampling_interval", "sampling interval", HDB_TYPE_BYTES, interval),
+		number_fact("incomplete_dumps", "incomplete dumps", HDB_TYPE_COUNT, broken),
+		text_fact("incomplete", "incomplete", why),
+	};
+	const struct answer answer = { .name = "allocations",
+				       .facts = facts,
+				       .fact_count = sizeof(facts) / sizeof(facts[0]) - !why,
+				       .limit = cli->opt.limit };
+
+	rc = print_rows(cli, &answer, &calls, CALLS_OF_NATIVE_HEAP);
+	bytes_release(&calls.time);
+	return rc;
+}
+
+static int native_heaps(struct cli *cli, struct android_native *native)
+{
+	BASE_SCOPED(call_tree_release) struct call_tree tree = { 0 };
+	struct options *opt = &cli->opt;
+
+	if (!options_given(opt, "by"))
+		opt->by = CALLS_BY_SITE;
+	if (opt->by < CALLS_BY_STACK)
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "a profile of native heaps is --by stack|site|module|dump");
+	TRY(android_native_group(native, opt->snapshot,
+				 opt->by == CALLS_BY_DUMP ? ANDROID_BY_STACK :
+							    (enum android_allocations_by)opt->by,
+				 &tree, &cli->err));
+	return print_native(cli, native, &tree);
+}
+
+int cmd_allocations(struct cli *cli)
+{
+	BASE_SCOPED(android_native_release) struct android_native native = { 0 };
+	BASE_SCOPED(file_text_release) struct file_text file = { 0 };
+	struct options *opt = &cli->opt;
+	int rc;
+
+	if (opt->operand_count != 1)
+		return door_fail(&cli->err, HDB_EUSAGE, "expected one file");
+	if (!opt->has_limit && opt->format == FORMAT_TABLE)
+		opt->limit = OPTIONS_LIMIT_DEFAULT;
+	TRY(cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file));
+	rc = android_native_read((const uint8_t *)file.data, file.size, &native, &cli->err);
+	if (rc == HDB_NOTFOUND)
+		return tracker(cli, &file);
+	TRY(cli_name_file(cli, opt->operands[0], rc));
+	return native_heaps(cli, &native);
+}
