@@ -173,9 +173,9 @@ struct hdb_import_result {
  * Imports the HPROF file `dump_path` into a new heap database `db_path` (NULL: the dump's name
  * with its extension replaced by ".heapdb"; with "-" it must be given). The dump may be compressed
  * by gzip or zstd, and may be a pipe; "-" is the standard input. Of a Perfetto trace a Java heap
- * graph is imported, opt->snapshot says which. The database appears under its
- * name only when whole. `opt` and `out` may be NULL. HDB_EEXIST if the database exists and `force`
- * is not set. HDB_END: see `wait`.
+ * graph is imported, opt->snapshot says which; a portable heap dump of OpenJ9 must be a file. The
+ * database appears under its name only when whole. `opt` and `out` may be NULL. HDB_EEXIST if the
+ * database exists and `force` is not set. HDB_END: see `wait`.
  */
 HDB_API int hdb_import(const char *dump_path, const char *db_path,
 		       const struct hdb_import_options *opt, struct hdb_import_result *out,
@@ -240,7 +240,8 @@ struct hdb_convert_options {
  * unless the options say more. The file appears when it is whole. `opt` and `out` may be NULL.
  * HDB_EEXIST if it exists and `force` is not set; HDB_ELIMIT, with the first one, if identifiers do
  * not fit in 4 bytes. A Perfetto trace becomes an Android dump (1.0.3) of one of its Java heap
- * graphs, in which arrays and strings have lengths but no contents.
+ * graphs, in which arrays and strings have lengths but no contents; a portable heap dump of OpenJ9
+ * a 1.0.2 without contents.
  */
 HDB_API int hdb_convert(const char *in_path, const char *out_path,
 			const struct hdb_convert_options *opt, struct hdb_output_result *out,

@@ -51,7 +51,7 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 
 	static const struct hdb_convert_options defaults;
 	const struct hdb_convert_options *o = opt ? opt : &defaults;
-	struct perfetto *trace = NULL;
+	struct api_trace trace = { 0 };
 	struct rewriting w;
 	int r;
 
@@ -59,11 +59,11 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 		return hdb_fail(err, HDB_EUSAGE, "identifiers of %u bytes; 4 or 8 expected",
 				o->id_size);
 	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err));
-	if ((r = perfetto_open(in_path, &w.work, &trace, err)) == HDB_OK)
-		r = api_convert_trace(trace, out_path, o, out, err);
+	if ((r = api_trace_open(&trace, in_path, &w.work, err)) == HDB_OK)
+		r = api_convert_trace(&trace, out_path, o, out, err);
 	else if (r == HDB_NOTFOUND)
 		r = rewrite_convert(w.paths, o, &w.work, out, err);
-	perfetto_close(trace);
+	api_trace_close(&trace);
 	return end(&w, r);
 }
 

@@ -1,6 +1,7 @@
 /*
- * api/api_trace.c - heap graphs of Perfetto traces, imported and converted as the dumps that they
- * become: a thread writes the dump into a pipe, which the import reads and keeps.
+ * api/api_trace.c - heap graphs of Perfetto traces and portable heap dumps, imported and converted
+ * as the dumps that they become: a thread writes the dump into a pipe, which the import reads and
+ * keeps.
  */
 #include "api/handle.h"
 #include "api/trace.h"
@@ -19,13 +20,38 @@
 #include <string.h>
 #include <unistd.h>
 
+int api_trace_open(struct api_trace *trace, const char *path, struct base_work *work,
+		   struct hdb_error *err)
+{
+	const int r = phd_open(path, work, &trace->phd, err);
+
+	return r == HDB_NOTFOUND ? perfetto_open(path, work, &trace->perfetto, err) : r;
+}
+
+void api_trace_close(struct api_trace *trace)
+{
+	perfetto_close(trace->perfetto);
+	phd_close(trace->phd);
+}
+
+static int write_trace(const struct api_trace *trace, unsigned graph_no,
+		       const struct hprof_sink *sink, struct hprof_written *result,
+		       struct hdb_error *err)
+{
+	if (trace->perfetto)
+		return perfetto_write(trace->perfetto, graph_no, sink, result, err);
+	if (graph_no != 1)
+		return hdb_fail(err, HDB_EUSAGE, "a portable heap dump holds one heap");
+	return phd_write(trace->phd, sink, result, err);
+}
+
 /* The thread that writes the dump. */
 struct feed {
-	struct perfetto *trace;
+	const struct api_trace *trace;
 	unsigned graph_no;
 	int write_fd;
 	bool is_closed; /* nobody reads any more */
-	struct perfetto_result result;
+	struct hprof_written result;
 	int rc;
 	struct hdb_error err;
 };
@@ -53,20 +79,20 @@ static int put_pipe(void *ctx, const void *data, size_t size, struct hdb_error *
 static void *write_dump(void *ctx)
 {
 	struct feed *feed = ctx;
-	const struct perfetto_sink sink = { put_pipe, feed };
+	const struct hprof_sink sink = { put_pipe, feed };
 	sigset_t pipe_signal;
 
 	/* What ends the import closes the pipe: that is an error here, and no signal. */
 	sigemptyset(&pipe_signal);
 	sigaddset(&pipe_signal, SIGPIPE);
 	(void)pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
-	feed->rc = perfetto_write(feed->trace, feed->graph_no, &sink, &feed->result, &feed->err);
+	feed->rc = write_trace(feed->trace, feed->graph_no, &sink, &feed->result, &feed->err);
 	close(feed->write_fd);
 	return NULL;
 }
 
 /* Writes the dump of a graph on a thread of its own, and imports it. */
-static int import_graph(struct perfetto *trace, struct import_paths paths,
+static int import_graph(const struct api_trace *trace, struct import_paths paths,
 			const struct hdb_import_options *opt, struct hdb_import_result *out,
 			struct hdb_error *err)
 {
@@ -91,11 +117,14 @@ static int import_graph(struct perfetto *trace, struct import_paths paths,
 	options.snapshot = 0;
 	options.contents = HDB_CONTENTS_KEEP;
 	options.dump_name = opt->dump_name ? opt->dump_name : paths.dump;
-	rc = import_dump((struct import_paths){ .dump = path,
-						.database = paths.database,
-						.snapshot = feed.graph_no,
-						.snapshot_count = perfetto_graph_count(trace) },
-			 &options, &work, out, err);
+	rc = import_dump(
+		(struct import_paths){
+			.dump = path,
+			.database = paths.database,
+			.snapshot = trace->perfetto ? feed.graph_no : 0,
+			.snapshot_count =
+				trace->perfetto ? perfetto_graph_count(trace->perfetto) : 0 },
+		&options, &work, out, err);
 	base_work_release(&work);
 	close(ends[0]);
 	(void)pthread_join(thread, NULL);
@@ -116,7 +145,7 @@ int api_import_trace(const char *dump_path, const char *db_path,
 	/* Progress is the import's, which the calling thread reports. */
 	const struct hdb_progress quiet = { .cancel = opt->progress.cancel };
 	char *folder = strdup(db_path);
-	struct perfetto *trace = NULL;
+	struct api_trace trace = { 0 };
 	struct base_work work;
 	int r;
 
@@ -124,11 +153,11 @@ int api_import_trace(const char *dump_path, const char *db_path,
 		return hdb_fail_memory(err, "a file name", strlen(db_path));
 	base_work_init(&work, opt->memory_bytes / 2, 1, &quiet);
 	work.scratch_dir = dirname(folder);
-	if ((r = perfetto_open(dump_path, &work, &trace, err)) == HDB_OK)
-		r = import_graph(trace,
+	if ((r = api_trace_open(&trace, dump_path, &work, err)) == HDB_OK)
+		r = import_graph(&trace,
 				 (struct import_paths){ .dump = dump_path, .database = db_path },
 				 opt, out, err);
-	perfetto_close(trace);
+	api_trace_close(&trace);
 	base_work_release(&work);
 	free(folder);
 	return r;
@@ -139,25 +168,25 @@ static int put_file(void *ctx, const void *data, size_t size, struct hdb_error *
 	return base_outfile_write(ctx, data, size, err);
 }
 
-int api_convert_trace(struct perfetto *trace, const char *out_path,
+int api_convert_trace(const struct api_trace *trace, const char *out_path,
 		      const struct hdb_convert_options *opt, struct hdb_output_result *out,
 		      struct hdb_error *err)
 {
 	struct base_outfile_options options = { .force = opt->output.force != 0 };
-	struct perfetto_result result = { 0 };
-	struct perfetto_sink sink = { put_file, NULL };
+	struct hprof_written result = { 0 };
+	struct hprof_sink sink = { put_file, NULL };
 	struct base_outfile *file;
 	uint64_t file_bytes;
 	int rc;
 
 	if (opt->app_only || opt->segments || opt->id_size)
 		return hdb_fail(err, HDB_EUSAGE,
-				"a Perfetto trace becomes a dump as it is; convert that dump with "
-				"these options");
+				"a file of another format becomes a dump as it is; convert that "
+				"dump with these options");
 	options.packing = rewrite_packing(&opt->output, out_path);
 	TRY_ERRORS(base_outfile_create(out_path, &options, &file, err));
 	sink.ctx = file;
-	rc = perfetto_write(trace, opt->snapshot ? opt->snapshot : 1, &sink, &result, err);
+	rc = write_trace(trace, opt->snapshot ? opt->snapshot : 1, &sink, &result, err);
 	if (rc != HDB_OK) {
 		base_outfile_abort(file);
 		return rc;
@@ -165,7 +194,8 @@ int api_convert_trace(struct perfetto *trace, const char *out_path,
 	TRY_ERRORS(base_outfile_finish(file, &file_bytes, err));
 	if (out)
 		*out = (struct hdb_output_result){
-			.dump_bytes = perfetto_bytes(trace),
+			.dump_bytes = trace->perfetto ? perfetto_bytes(trace->perfetto) :
+							phd_bytes(trace->phd),
 			.file_bytes = file_bytes,
 			.object_count = result.object_count,
 			.problem_count = result.problem_count,

@@ -1,13 +1,26 @@
 /*
- * api/trace.h - Perfetto traces in the place of dumps.
+ * api/trace.h - heaps in other formats in the place of dumps: graphs in Perfetto traces, portable
+ * heap dumps.
  */
 #ifndef API_TRACE_H
 #define API_TRACE_H
 
 #include "import/import.h"
 #include "perfetto/perfetto.h"
+#include "phd/phd.h"
 
-/* hdb_import of a file that may be a trace: HDB_NOTFOUND if it is none. */
+/* An open file: one of the two. */
+struct api_trace {
+	struct perfetto *perfetto;
+	struct phd *phd;
+};
+
+/* HDB_NOTFOUND if it is neither. Owned: api_trace_close, also after a failure. */
+int api_trace_open(struct api_trace *trace, const char *path, struct base_work *work,
+		   struct hdb_error *err);
+void api_trace_close(struct api_trace *trace);
+
+/* hdb_import of a file that may be one: HDB_NOTFOUND if it is none. */
 int api_import_trace(const char *dump_path, const char *db_path,
 		     const struct hdb_import_options *opt, struct hdb_import_result *out,
 		     struct hdb_error *err);
@@ -16,8 +29,8 @@ int api_import_trace(const char *dump_path, const char *db_path,
 void api_import_work(struct base_work *work, const struct hdb_import_options *opt,
 		     uint64_t memory_bytes);
 
-/* hdb_convert of an open trace. */
-int api_convert_trace(struct perfetto *trace, const char *out_path,
+/* hdb_convert of an open one. */
+int api_convert_trace(const struct api_trace *trace, const char *out_path,
 		      const struct hdb_convert_options *opt, struct hdb_output_result *out,
 		      struct hdb_error *err);
 

@@ -50,6 +50,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	heap->class_count = (uint32_t)classes;
 	heap->id_size = (unsigned)id_size;
 	heap->is_android = store_meta_number(store, "dump.is_android", 0) != 0;
+	heap->is_phd = store_meta_number(store, "dump.phd", 0) != 0;
 	heap->class_class_no =
 		(uint32_t)store_meta_number(store, "class.java.lang.Class", HEAP_NONE);
 	heap->layout = (struct heap_layout){

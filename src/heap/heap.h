@@ -129,6 +129,7 @@ struct heap {
 	struct heap_state state; /* found when it is opened */
 	uint32_t class_class_no; /* java.lang.Class */
 	bool is_android;
+	bool is_phd; /* made from a portable heap dump: no fields, no values */
 	struct heap_filter filter;
 	const char *rules_path; /* the user's rules (queries/explain); NULL: none; lent */
 	/* private */

@@ -10,6 +10,7 @@
 #include "hprof/parse.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 unsigned hprof_type_size(uint8_t type, unsigned id_size)
@@ -122,8 +123,11 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 		  5, "xz data (unpack it first)" },
 		{ "BZh", 3, "bzip2 data (unpack it first)" },
 		{ "FLR\0", 4, "a Java Flight Recorder recording" },
-		{ "\x00\x12portable heap dump", 20, "an OpenJ9 portable heap dump (PHD)" },
-		{ "MDMP", 4, "a Windows minidump" },
+		{ "\x00\x12portable heap dump", 20,
+		  "an OpenJ9 portable heap dump (PHD), which must be a file, no pipe" },
+		{ "0SECTION", 8, "a javacore: the heap is in the heapdump*.phd beside it" },
+		{ "MDMP", 4,
+		  "a Windows minidump, as system dumps of OpenJ9 are (jdmpview makes a heap dump of it)" },
 		{ "\xca\xfe\xba\xbe", 4, "a Java class file" },
 	};
 
@@ -135,7 +139,10 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 				  "\x7f"
 				  "ELF",
 				  4))
-		return p[16] == 4 || p[17] == 4 ? "an ELF core dump" : "an ELF file";
+		return p[16] == 4 || p[17] == 4 ?
+			       "an ELF core dump (`jhsdb jmap --binaryheap` of HotSpot, "
+			       "jdmpview of OpenJ9 make a heap dump of it)" :
+			       "an ELF file";
 	if (size >= 262 && !memcmp(p + 257, "ustar", 5))
 		return "a tar archive (unpack it first)";
 	/* A trace is a run of packets: field 1, length-delimited, whose own fields come next. */
@@ -439,4 +446,23 @@ enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size)
 		if (markers[i].size == size && memcmp(markers[i].text, text, size) == 0)
 			return markers[i].is;
 	return HPROF_IS_WHOLE;
+}
+
+bool hprof_phd_of(const uint8_t *text, uint64_t size, struct hprof_phd *out)
+{
+	struct hprof_phd phd;
+	char line[sizeof(phd.by) + sizeof(HPROF_PHD_FORMAT)];
+	int used = 0;
+
+	if (size < HPROF_PHD_SAME || memcmp(text, HPROF_PHD_FORMAT, HPROF_PHD_SAME) != 0)
+		return false;
+	(void)snprintf(line, sizeof(line), "%.*s", (int)size, (const char *)text);
+	if (sscanf(line, HPROF_PHD_FORMAT "%n", &phd.version, &phd.object_header,
+		   &phd.primitive_header, &phd.reference, &used) != 4 ||
+	    !used || !phd.version || phd.object_header - 4 > 60 || phd.primitive_header - 4 > 60 ||
+	    (phd.reference != 4 && phd.reference != 8))
+		return false;
+	(void)snprintf(phd.by, sizeof(phd.by), "%s", line + used);
+	*out = phd;
+	return true;
 }

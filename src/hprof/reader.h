@@ -86,6 +86,26 @@ enum hprof_redaction {
 /* What the text of a record says of it. */
 enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 
+/*
+ * The text of a record of a dump that was made from a portable heap dump: which has no fields but
+ * made-up ones, and no values.
+ */
+#define HPROF_PHD_FORMAT \
+	"heapdb: portable heap dump of version %u, elements at %u and %u, references of %u, by "
+
+/* Bytes of it without a number. */
+#define HPROF_PHD_SAME 38u
+
+/* What it says. */
+struct hprof_phd {
+	unsigned version;                         /* 0: the dump was not made from one */
+	unsigned object_header, primitive_header; /* bytes before the elements of arrays */
+	unsigned reference;                       /* bytes of one */
+	char by[200];                             /* the VM */
+};
+/* Whether a text is that; sets *out. */
+bool hprof_phd_of(const uint8_t *text, uint64_t size, struct hprof_phd *out);
+
 /* Basic types of fields and array elements. */
 enum hprof_type {
 	HPROF_OBJECT = 2,

@@ -85,6 +85,7 @@ struct import_origin {
 	unsigned made_from, made_from_count; /* see struct import_paths */
 	bool is_android;
 	enum hprof_redaction redaction; /* as the dump says */
+	struct hprof_phd phd;           /* the same */
 	enum base_packing packing;      /* of the file */
 	bool is_pipe;                   /* no file that can be named later */
 	bool is_kept;        /* its contents are in the database: `source` reads them there */

@@ -170,6 +170,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		  im->origin.made_from ? im->origin.made_from : im->origin.snapshot },
 		{ "dump.snapshot_count", snapshot_count(im) },
 		{ "dump.is_android", im->origin.is_android },
+		{ "dump.phd", im->origin.phd.version },
 		{ "dump.is_redacted", !im->origin.redaction && import_zeroed_is_filled(im) ?
 					      HPROF_IS_FILLED :
 					      im->origin.redaction },
@@ -194,6 +195,8 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	if (im->damage.cut[0]) {
 		TRY(store_put_meta_text(im->writer, "incomplete.cut", im->damage.cut, err));
 	}
+	if (im->origin.phd.version)
+		TRY(store_put_meta_text(im->writer, "dump.phd_by", im->origin.phd.by, err));
 	if (im->opt->layout) {
 		TRY(store_put_meta_text(im->writer, "import.layout", im->opt->layout, err));
 	}

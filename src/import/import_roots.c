@@ -134,7 +134,7 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 	base_vec_release(&im->records.roots);
 	sort_roots(im);
 	im->links.root_count = im->links.numbered_roots.count;
-	if (!im->links.root_count)
+	if (!im->links.root_count || im->origin.phd.version)
 		im->damage.incomplete |= STORE_LACKS_ROOTS;
 	if (!im->records.has_sticky)
 		TRY(invent_sticky(im, err));

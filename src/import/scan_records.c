@@ -56,6 +56,7 @@ static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_
 	is = hprof_redaction_of(text.text, text.text_size);
 	if (is && (!im->origin.redaction || is < im->origin.redaction))
 		im->origin.redaction = is;
+	(void)hprof_phd_of(text.text, text.text_size, &im->origin.phd);
 	if (text.text_size > STORE_TEXT_MAX) {
 		TRY_ERRORS(import_problem(
 			im,

@@ -159,6 +159,24 @@ static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 	return import_sizes_art_model(im, &l->model, err);
 }
 
+/* OpenJ9 aligns to 8 bytes; a class object has its statics elsewhere. */
+static void as_phd(const struct import *im, struct layout *l)
+{
+	const struct hprof_phd *phd = &im->origin.phd;
+
+	l->reference_bytes = phd->reference;
+	l->align_bytes = 8;
+	l->header_bytes = phd->object_header - 4;
+	l->array_header_bytes = phd->object_header;
+	l->primitive_header_bytes = l->wide_header_bytes = phd->primitive_header;
+	l->is_recorded = true;
+	(void)snprintf(l->evidence, sizeof(l->evidence),
+		       "portable heap dump: instance sizes as recorded, array header %u and "
+		       "references of %u bytes by the sizes of arrays or the room that they have, "
+		       "alignment 8",
+		       phd->object_header, phd->reference);
+}
+
 /* Parses "header=12,ref=4,align=8", any part; NULL is none. */
 static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_error *err)
 {
@@ -224,6 +242,8 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 	uint64_t statics;
 
 	TRY_ERRORS(field_bytes(im, l, &fields, &statics, err));
+	if (im->origin.phd.version && l->is_recorded)
+		statics = 0;
 	/* A class object has the fields of java.lang.Class, too. */
 	if ((l->is_recorded || im->opt->sizes == HDB_SIZES_AHAT) &&
 	    im->known.class_no != STORE_NONE && class->out.file_offset)
@@ -404,6 +424,8 @@ static int size_by_rule(struct import *im, struct layout *l, const struct sizes_
 		as_ahat(im, l);
 	else if (im->opt->sizes == HDB_SIZES_MAT)
 		as_mat(im, l);
+	else if (im->origin.phd.version)
+		as_phd(im, l);
 	else
 		TRY(as_art(im, l, err));
 	if (im->opt->layout)
@@ -443,7 +465,7 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 		{ "sizes.primitive_header_bytes", l->primitive_header_bytes },
 		{ "sizes.wide_header_bytes", l->wide_header_bytes },
 		{ "sizes.is_recorded", l->is_recorded },
-		{ "sizes.is_laid_out", l->choice || l->is_recorded },
+		{ "sizes.is_laid_out", l->choice || (l->is_recorded && im->origin.is_android) },
 		{ "sizes.rules", l->model.rules },
 		{ "sizes.fields_at", l->model.header_bytes },
 		{ "sizes.java", l->model.java },
@@ -481,7 +503,7 @@ static int find_sizes(struct import *im, struct sizes_choice *choice, struct hdb
 	struct sizes_fixed fixed;
 
 	TRY(parse_layout(im->opt->layout, &fixed, err));
-	if (im->opt->sizes == HDB_SIZES_VM && !im->origin.is_android) {
+	if (im->opt->sizes == HDB_SIZES_VM && !im->origin.is_android && !im->origin.phd.version) {
 		l.choice = choice;
 		TRY(size_vm(im, &l, &fixed, err));
 	} else {

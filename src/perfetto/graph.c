@@ -78,13 +78,6 @@ void perfetto_field_name(const struct proto *field, struct proto *class_name, st
 	class_name->at = at;
 }
 
-int perfetto_too_large(struct hdb_error *err)
-{
-	return hdb_fail(err, HDB_ELIMIT,
-			"the heap graph would become more than %u times as large as its trace",
-			PERFETTO_GROWTH_MAX);
-}
-
 /* The number of a field of the graph with this ID. A name may come after it was used. */
 static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struct hdb_error *err)
 {
@@ -625,7 +618,7 @@ static int survey_objects(struct perfetto_tables *g, struct perfetto_references 
 			TRY(base_step(g->trace->work, i, err));
 		steps += perfetto_type_at(g, object->type_no)->chain_fields;
 		if (steps > most)
-			return perfetto_too_large(err);
+			return hprof_too_large(err);
 		TRY(survey_object(g, i, refs, &steps, err));
 	}
 	return HDB_OK;

@@ -10,6 +10,7 @@
 #define PERFETTO_PERFETTO_H
 
 #include "base/work.h"
+#include "hprof/dump_writer.h"
 
 struct perfetto;
 
@@ -27,24 +28,12 @@ unsigned perfetto_graph_count(const struct perfetto *trace);
 /* Bytes of the trace. */
 uint64_t perfetto_bytes(const struct perfetto *trace);
 
-/* Where the dump goes, piece by piece. */
-struct perfetto_sink {
-	int (*put)(void *ctx, const void *data, size_t size, struct hdb_error *err);
-	void *ctx;
-};
-
-struct perfetto_result {
-	uint64_t object_count;
-	/* packets that are missing, objects and fields that could not be read, sizes that differ */
-	uint64_t problem_count;
-};
-
 /*
  * Writes graph number `graph_no`, from 1, as a dump. Memory: some 40 bytes an object. HDB_EUSAGE
  * if there is no such graph; HDB_ELIMIT if it is larger than any real one of that many bytes can
  * be.
  */
-int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct perfetto_sink *sink,
-		   struct perfetto_result *result, struct hdb_error *err);
+int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct hprof_sink *sink,
+		   struct hprof_written *result, struct hdb_error *err);
 
 #endif

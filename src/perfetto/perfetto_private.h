@@ -165,6 +165,5 @@ bool perfetto_text_is(const struct proto *text, const char *want);
  */
 #define PERFETTO_GROWTH_MAX 64u
 #define PERFETTO_GROWTH_MIB 64u
-int perfetto_too_large(struct hdb_error *err);
 
 #endif

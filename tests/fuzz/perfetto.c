@@ -56,8 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char path[64];
 	struct out out = { 0 };
-	const struct perfetto_sink sink = { put, &out };
-	struct perfetto_result result;
+	const struct hprof_sink sink = { put, &out };
+	struct hprof_written result;
 	struct perfetto *trace;
 	struct base_work work;
 	FILE *f;

@@ -18,20 +18,21 @@ graph   base
 layout  base
 rewrite base hprof
 perfetto base hprof
+phd     base hprof
 import  base hprof store graph layout
 heap    base hprof store graph layout
 derive  base hprof store graph layout heap
 analysis base hprof store graph layout heap derive
 query   base hprof store graph layout heap derive analysis
 queries base hprof store graph layout heap derive analysis query
-api     base hprof store graph layout heap derive analysis query queries import rewrite perfetto
+api     base hprof store graph layout heap derive analysis query queries import rewrite perfetto phd
 '
 
 # The doors of a room: its headers that other rooms may include. All others are private to the room,
 # and NAME_private.h is private to its folder.
 doors='
 base/*
-hprof/reader.h hprof/walk.h hprof/quick.h hprof/emptied.h
+hprof/reader.h hprof/walk.h hprof/quick.h hprof/emptied.h hprof/dump_writer.h
 store/schema.h store/store.h store/column.h store/lists.h store/lists_put.h store/objects.h store/records.h
 graph/access.h graph/adjacency.h graph/child_rows.h graph/node_map.h graph/paths.h graph/preorder.h graph/reach.h
 graph/reach_masks.h graph/retained_local.h graph/size_order.h graph/dominators/semi_nca.h
@@ -39,6 +40,7 @@ layout/layout.h layout/layout_known.h
 import/import.h
 rewrite/rewrite.h
 perfetto/perfetto.h
+phd/phd.h
 heap/heap.h heap/heap_database.h heap/heap_layout.h heap/known.h heap/threads.h heap/values/*
 heap/collections/collections.h heap/platform_classes.h
 derive/derive.h derive/blocks.h derive/build.h derive/class_tree.h derive/native.h derive/segments.h

@@ -144,7 +144,10 @@ bool feed_begins_dump(const char *head, size_t size)
 	static const struct {
 		const char *magic;
 		size_t size;
-	} kinds[] = { { "JAVA PROFILE ", 13 }, { "\x1f\x8b\x08", 3 }, { "\x28\xb5\x2f\xfd", 4 } };
+	} kinds[] = { { "JAVA PROFILE ", 13 },
+		      { "\x00\x12portable heap ", 16 },
+		      { "\x1f\x8b\x08", 3 },
+		      { "\x28\xb5\x2f\xfd", 4 } };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (size >= kinds[i].size && memcmp(head, kinds[i].magic, kinds[i].size) == 0)

@@ -39,6 +39,20 @@ static int add_time(struct query *q, struct info_rows *info, struct hdb_error *e
 	return info_text(info, "time", "when the dump was written, UTC", text, err);
 }
 
+static int add_phd(struct query *q, struct info_rows *info, struct hdb_error *err)
+{
+	char text[256];
+
+	TRY(info_number(info, "portable heap dump", "version of the format that it was made from",
+			heap_meta_number(q->heap, "dump.phd", 0), err));
+	heap_meta_text(q->heap, "dump.phd_by", text, sizeof(text));
+	TRY(info_text(info, "written by", "VM that wrote it", text, err));
+	return info_text(info, "lacks", "what such dumps do not have",
+			 "names of fields (references are ref1, ref2, ... without nulls), values, "
+			 "contents of arrays and texts, GC roots, which references are weak",
+			 err);
+}
+
 static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
@@ -69,8 +83,13 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	TRY(info_text(info, "path", "where the dump was at import", text, err));
 	heap_meta_text(q->heap, "dump.version", text, sizeof(text));
 	TRY(info_text(info, "version", "of the HPROF format", text, err));
-	TRY(info_text(info, "runtime", "what wrote it", q->heap->is_android ? "Android" : "Java",
+	TRY(info_text(info, "runtime", "what wrote it",
+		      q->heap->is_android ? "Android" :
+		      q->heap->is_phd     ? "OpenJ9" :
+					    "Java",
 		      err));
+	if (q->heap->is_phd)
+		TRY(add_phd(q, info, err));
 	TRY(add_time(q, info, err));
 	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
 	(void)snprintf(text, sizeof(text), "%016" PRIx64,

@@ -28,6 +28,11 @@ struct tally {
 	unsigned mat_reference, mat_align;
 };
 
+static bool is_recorded(const struct query *q)
+{
+	return q->heap->is_android || q->heap->is_phd;
+}
+
 void query_size_proof(const struct query *q, const struct store_class *class,
 		      char out[QUERY_PROOF_MAX])
 {
@@ -35,7 +40,7 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 
 	if (q->heap->layout.model != HDB_SIZES_VM)
 		(void)snprintf(out, QUERY_PROOF_MAX, "none: sizes are not the VM's");
-	else if (q->heap->is_android)
+	else if (is_recorded(q))
 		(void)snprintf(out, QUERY_PROOF_MAX, "recorded in the dump");
 	else if (class->size_basis == STORE_SIZE_EXACT)
 		(void)snprintf(out, QUERY_PROOF_MAX,
@@ -72,6 +77,8 @@ static const char *rules_text(struct query *q)
 {
 	if (q->heap->is_android)
 		return "ART";
+	if (q->heap->is_phd)
+		return "OpenJ9, as recorded";
 	switch (heap_meta_number(q->heap, "sizes.rules", LAYOUT_BUILDER)) {
 	case LAYOUT_BUILDER:
 		return "HotSpot since JDK 15";
@@ -102,7 +109,7 @@ static int add_switches(struct query *q, struct info_rows *info, struct hdb_erro
 		    switches[i].usual)
 			TRY(info_text(info, "switch", "of the VM, by the distances between objects",
 				      switches[i].text, err));
-	if (padding == LAYOUT_CONTENDED_BYTES || q->heap->is_android)
+	if (padding == LAYOUT_CONTENDED_BYTES || is_recorded(q))
 		return HDB_OK;
 	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
 	return info_text(info, "switch", "of the VM, by the distances between objects",
@@ -418,7 +425,7 @@ static int add_totals(struct query *q, struct info_rows *info, const struct tall
 	TRY(info_number(info, "bytes",
 			"shallow sizes of all objects in the dump, unreachable ones included",
 			t->total, err));
-	if (q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android) {
+	if (q->heap->layout.model == HDB_SIZES_VM && !is_recorded(q)) {
 		(void)snprintf(text, sizeof(text), "%.2f %%",
 			       analysis_percent(t->bytes[STORE_SIZE_EXACT], t->total));
 		TRY(info_text(info, "exact", "share of bytes in classes whose size is proved", text,
@@ -444,7 +451,7 @@ static int add_sizes(struct query *q, struct info_rows *info, struct tally *t,
 	TRY(open_tally(q, t, err));
 	TRY(count_all(q, t, err));
 	info->section = "classes";
-	if (q->heap->layout.model == HDB_SIZES_VM && !q->heap->is_android)
+	if (q->heap->layout.model == HDB_SIZES_VM && !is_recorded(q))
 		TRY(add_basis(info, t, err));
 	info->section = "corrected";
 	TRY(add_corrected(q, info, t, err));

@@ -1,0 +1,128 @@
+/*
+ * phd/phd_private.h - the records of a portable heap dump in order, and what is kept of them.
+ */
+#ifndef PHD_PHD_PRIVATE_H
+#define PHD_PHD_PRIVATE_H
+
+#include "base/idmap.h"
+#include "base/input.h"
+#include "hprof/reader.h"
+#include "phd/phd.h"
+
+#define PHD_NONE UINT32_MAX
+
+/* Bytes of a text in the head that are kept. */
+#define PHD_TEXT_MAX 200
+
+enum phd_kind { PHD_OBJECT, PHD_OBJECT_ARRAY, PHD_PRIMITIVE_ARRAY, PHD_CLASS };
+
+struct phd_record {
+	enum phd_kind kind;
+	uint8_t element;      /* of a primitive array: HPROF's type */
+	uint64_t id;          /* the address */
+	uint64_t class_id;    /* of an object array: of its elements; of a class: its superclass */
+	uint64_t length;      /* of an array; of a class: bytes of an instance */
+	uint64_t bytes;       /* of an array, as recorded; 0: not */
+	struct base_vec refs; /* uint64_t */
+	struct base_vec name; /* of a class */
+};
+
+/* Zero-initialise; phd_reader_release. */
+struct phd_reader {
+	struct base_work *work; /* lent */
+	struct base_input *input;
+	struct base_piece piece;
+	const uint8_t *at, *end;
+	uint64_t size; /* inflated, up to `end` */
+	struct hdb_error *err;
+	int result; /* the first failure; HDB_END: the file has ended */
+	/* the head */
+	uint32_t version;
+	unsigned word_bytes; /* of an address: 4 or 8 */
+	bool is_j9;
+	bool is_hashed; /* all records have a hash code of 2 bytes */
+	char text[PHD_TEXT_MAX];
+	/* where records are */
+	uint64_t last_id;
+	uint64_t classes[4]; /* those of the last objects that named theirs */
+	unsigned next_class;
+	bool is_whole; /* the record that ends the dump was met */
+};
+
+/* HDB_NOTFOUND: no portable heap dump. HDB_EFORMAT: of a version that is not known. */
+int phd_reader_open(struct phd_reader *reader, const char *path, struct hdb_error *err);
+/* HDB_END behind the last record, and where the dump is cut or damaged: then not is_whole. */
+int phd_reader_next(struct phd_reader *reader, struct phd_record *out);
+void phd_reader_release(struct phd_reader *reader);
+
+struct phd_class {
+	uint64_t id, super_id;
+	uint64_t first_ref; /* number in class_refs */
+	uint32_t ref_count;
+	uint32_t name_at, name_size; /* in names */
+	uint32_t instance_bytes;
+	uint32_t most_refs; /* of its objects */
+	uint32_t fields;    /* references that an object has room for, with its superclasses' */
+	uint32_t super_no;  /* or PHD_NONE; there are no circles */
+	uint32_t array_no;  /* of arrays of it, or PHD_NONE */
+	bool is_read;       /* its record was met; else objects only name it */
+	bool has_arrays;
+	uint8_t visit;
+};
+
+/* A thread of the javacore, and its frames. */
+struct phd_thread {
+	uint64_t id;
+	uint32_t name_at, name_size; /* in names */
+	uint32_t first_frame, frame_count;
+};
+
+struct phd_frame {
+	uint32_t class_at, class_size, method_at, method_size, source_at, source_size;
+	int32_t line; /* or HPROF's negative numbers */
+};
+
+/* Bytes before the elements of an array and of a reference, by what the sizes of arrays allow. */
+struct phd_layout {
+	unsigned object_header, primitive_header, reference;
+};
+
+struct phd {
+	const char *path;       /* lent */
+	struct base_work *work; /* lent */
+	struct phd_reader head; /* after the first pass */
+	struct base_vec classes;
+	struct base_idmap class_map; /* ID -> number in classes */
+	struct base_idmap name_map;  /* phd_name_key -> number in classes */
+	struct base_vec names;       /* bytes */
+	struct base_vec class_refs;  /* uint64_t */
+	struct base_vec threads, frames;
+	struct phd_layout layout;
+	uint32_t most_fields;
+	uint64_t file_bytes, object_count, problem_count;
+};
+
+static inline struct phd_class *phd_class_at(const struct phd *phd, uint32_t no)
+{
+	return base_vec_at(&phd->classes, struct phd_class, no);
+}
+
+static inline const char *phd_name(const struct phd *phd, uint32_t at)
+{
+	return (const char *)phd->names.data + at;
+}
+
+/* The number of the first class of this name, or PHD_NONE. */
+uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size);
+
+/* Appends to names: HDB_ELIMIT where that is too much. */
+int phd_name_put(struct phd *phd, const void *text, size_t size, uint32_t *at,
+		 struct hdb_error *err);
+
+/* Reads the threads of the javacore beside the dump, if there is one. */
+int phd_javacore_read(struct phd *phd, struct hdb_error *err);
+
+/* ms since 1970 of the local time in the file's name (heapdump.20130429.083110...), or 0. */
+uint64_t phd_time_of(const char *path);
+
+#endif

@@ -1,0 +1,414 @@
+/*
+ * phd/phd_write.c - a portable heap dump as an HPROF dump. References are fields named ref1,
+ * ref2 and so on; a text at its begin says what it was made from, with what sizes need.
+ */
+#include "phd/phd_private.h"
+
+#include "base/bytes.h"
+#include "base/try.h"
+
+#include <stdio.h>
+
+/* Records between two looks at the cancel flag. */
+#define STEP_RECORDS 16384u
+/*
+ * The most that is written: so many times the file's bytes, inflated, and GiB. An array of many
+ * nulls takes a few bytes there.
+ */
+#define GROWTH_MAX 64u
+#define GROWTH_GIB 1u
+/* Real dumps become some 6 times as small. */
+#define RATIO_MAX 64u
+/* Superclasses that are looked at for java.lang.ClassLoader. */
+#define SUPERS_MAX 1000u
+
+struct writer {
+	struct phd *phd;
+	struct hprof_writer out;
+	struct base_idmap loaders; /* first reference of a class -> number of the class of that */
+	uint64_t next_text;
+	uint64_t boot_id; /* the loader of java.lang.Object */
+	uint64_t object_count;
+};
+
+static uint64_t field_text(const struct writer *w, uint32_t no)
+{
+	return 1 + w->phd->classes.count + no;
+}
+
+static int write_new_text(struct writer *w, const char *text, size_t size, uint64_t *id)
+{
+	*id = w->next_text++;
+	return hprof_write_text(&w->out, *id, text, size);
+}
+
+static int write_texts(struct writer *w)
+{
+	const struct phd *phd = w->phd;
+	uint32_t fields = phd->most_fields;
+	char text[PHD_TEXT_MAX + 200];
+	uint64_t id;
+
+	for (uint32_t i = 0; i < phd->classes.count; i++) {
+		const struct phd_class *class = phd_class_at(phd, i);
+
+		fields = class->ref_count > fields ? class->ref_count : fields;
+		TRY(hprof_write_text(&w->out, 1 + (uint64_t)i, phd_name(phd, class->name_at),
+				     class->name_size));
+	}
+	for (uint32_t i = 0; i < fields; i++)
+		TRY(hprof_write_text(&w->out, field_text(w, i), text,
+				     (size_t)snprintf(text, sizeof(text), "ref%" PRIu32, i + 1)));
+	w->next_text = field_text(w, fields);
+	(void)snprintf(text, sizeof(text), HPROF_PHD_FORMAT "%s", phd->head.version,
+		       phd->layout.object_header, phd->layout.primitive_header,
+		       phd->layout.reference, phd->head.text);
+	return write_new_text(w, text, strlen(text), &id);
+}
+
+static int write_loads(struct writer *w)
+{
+	for (uint32_t i = 0; i < w->phd->classes.count; i++) {
+		hprof_put_u4(&w->out, i + 1);
+		hprof_put_id(&w->out, phd_class_at(w->phd, i)->id);
+		hprof_put_u4(&w->out, 0);
+		hprof_put_id(&w->out, 1 + (uint64_t)i);
+		TRY(hprof_end_record(&w->out, HPROF_LOAD_CLASS));
+	}
+	return HDB_OK;
+}
+
+/* ---- threads ---- */
+
+static int write_frame(struct writer *w, const struct phd_frame *frame, uint64_t frame_id)
+{
+	const struct phd *phd = w->phd;
+	const uint32_t class_no =
+		phd_class_named(phd, phd_name(phd, frame->class_at), frame->class_size);
+	uint64_t method_id, source_id, signature_id;
+
+	TRY(write_new_text(w, phd_name(phd, frame->method_at), frame->method_size, &method_id));
+	TRY(write_new_text(w, "", 0, &signature_id));
+	TRY(write_new_text(w, phd_name(phd, frame->source_at), frame->source_size, &source_id));
+	hprof_put_id(&w->out, frame_id);
+	hprof_put_id(&w->out, method_id);
+	hprof_put_id(&w->out, signature_id);
+	hprof_put_id(&w->out, frame->source_size ? source_id : 0);
+	hprof_put_u4(&w->out, class_no == BASE_IDMAP_NONE ? 0 : class_no + 1);
+	hprof_put_u4(&w->out, (uint32_t)frame->line);
+	return hprof_end_record(&w->out, HPROF_FRAME);
+}
+
+/* Threads have their number as serial number, and so do their stacks. */
+static int write_thread(struct writer *w, uint32_t serial, const struct phd_thread *thread)
+{
+	uint64_t name_id, none_id;
+
+	TRY(write_new_text(w, phd_name(w->phd, thread->name_at), thread->name_size, &name_id));
+	TRY(write_new_text(w, "", 0, &none_id));
+	for (uint32_t i = thread->first_frame; i < thread->first_frame + thread->frame_count; i++)
+		TRY(write_frame(w, base_vec_at(&w->phd->frames, struct phd_frame, i), i + 1));
+	hprof_put_u4(&w->out, serial);
+	hprof_put_u4(&w->out, serial);
+	hprof_put_u4(&w->out, thread->frame_count);
+	for (uint32_t i = 0; i < thread->frame_count; i++)
+		hprof_put_id(&w->out, thread->first_frame + i + 1);
+	TRY(hprof_end_record(&w->out, HPROF_TRACE));
+	hprof_put_u4(&w->out, serial);
+	hprof_put_id(&w->out, thread->id);
+	hprof_put_u4(&w->out, serial);
+	hprof_put_id(&w->out, name_id);
+	hprof_put_id(&w->out, none_id);
+	hprof_put_id(&w->out, none_id);
+	return hprof_end_record(&w->out, HPROF_START_THREAD);
+}
+
+static int write_threads(struct writer *w)
+{
+	for (uint32_t i = 0; i < w->phd->threads.count; i++) {
+		const struct phd_thread *thread =
+			base_vec_at(&w->phd->threads, struct phd_thread, i);
+
+		if (thread->id)
+			TRY(write_thread(w, i + 1, thread));
+	}
+	return HDB_OK;
+}
+
+/* ---- objects ---- */
+
+static uint64_t ref_at(const struct phd_record *record, size_t i)
+{
+	return *base_vec_at(&record->refs, uint64_t, i);
+}
+
+static int write_instance(struct writer *w, const struct phd_record *record, uint32_t class_no)
+{
+	const uint32_t fields = phd_class_at(w->phd, class_no)->fields;
+
+	if (record->refs.count > fields)
+		w->phd->problem_count++;
+	hprof_put_u1(&w->out, HPROF_INSTANCE_DUMP);
+	hprof_put_id(&w->out, record->id);
+	hprof_put_u4(&w->out, 0);
+	hprof_put_id(&w->out, record->class_id);
+	hprof_put_u4(&w->out, fields * w->out.id_size);
+	for (uint32_t i = 0; i < fields; i++)
+		hprof_put_id(&w->out, i < record->refs.count ? ref_at(record, i) : 0);
+	return hprof_end_sub(&w->out);
+}
+
+/* J9 before version 5 has the class of an array as its first reference. */
+static bool has_own_class(const struct writer *w, const struct phd_record *record, uint32_t *no)
+{
+	const struct phd *phd = w->phd;
+	const struct phd_class *class;
+
+	if (phd->head.version != 4 || !phd->head.is_j9 || !record->refs.count)
+		return false;
+	*no = base_idmap_get(&phd->class_map, ref_at(record, 0));
+	class = *no == BASE_IDMAP_NONE ? NULL : phd_class_at(phd, *no);
+	return class && class->name_size && *phd_name(phd, class->name_at) == '[';
+}
+
+/* The references that are no nulls, which come last to first, then the nulls. */
+static int write_array(struct writer *w, const struct phd_record *record, uint32_t class_no)
+{
+	uint32_t array_no = phd_class_at(w->phd, class_no)->array_no;
+	const size_t skip = has_own_class(w, record, &array_no) ? 1 : 0;
+	const size_t refs = record->refs.count - skip;
+	uint64_t length = record->length >= skip ? record->length - skip : 0;
+
+	if (record->bytes && length > record->bytes / w->phd->layout.reference) {
+		w->phd->problem_count++;
+		length = refs;
+	}
+	length = length < refs ? refs : length;
+	if (length > INT32_MAX ||
+	    length > (w->out.most - w->out.written - w->out.segment.count) / w->out.id_size)
+		return hprof_too_large(w->out.err);
+	hprof_put_u1(&w->out, HPROF_OBJECT_ARRAY_DUMP);
+	hprof_put_id(&w->out, record->id);
+	hprof_put_u4(&w->out, 0);
+	hprof_put_u4(&w->out, (uint32_t)length);
+	hprof_put_id(&w->out, phd_class_at(w->phd, array_no)->id);
+	for (size_t i = 0; i < length; i++)
+		hprof_put_id(&w->out, i < refs ? ref_at(record, record->refs.count - 1 - i) : 0);
+	return hprof_end_sub(&w->out);
+}
+
+static int write_record(struct writer *w, const struct phd_record *record)
+{
+	uint32_t no = base_idmap_get(&w->phd->class_map, record->id);
+
+	if (record->kind == PHD_CLASS)
+		return HDB_OK;
+	/* A class object may have a record of its own, too. */
+	if (!record->id || (no != BASE_IDMAP_NONE && phd_class_at(w->phd, no)->is_read))
+		return HDB_OK;
+	w->object_count++;
+	if (record->kind == PHD_PRIMITIVE_ARRAY) {
+		hprof_put_bare_array(&w->out, record->id, record->length, record->element);
+		return hprof_end_sub(&w->out);
+	}
+	no = base_idmap_get(&w->phd->class_map, record->class_id);
+	if (no == BASE_IDMAP_NONE)
+		return hdb_fail(w->out.err, HDB_EIO, "%s changes while it is read", w->phd->path);
+	if (record->kind == PHD_OBJECT_ARRAY)
+		return write_array(w, record, no);
+	if (base_idmap_get(&w->loaders, record->id) != BASE_IDMAP_NONE)
+		TRY(base_idmap_put(&w->loaders, record->id, no, w->out.err));
+	return write_instance(w, record, no);
+}
+
+static int write_objects(struct writer *w)
+{
+	BASE_SCOPED(phd_reader_release) struct phd_reader reader = { .work = w->phd->work };
+	struct phd_record record = { .refs.work = w->phd->work };
+	int r = phd_reader_open(&reader, w->phd->path, w->out.err);
+
+	base_stage(w->phd->work, "writing the dump", w->phd->object_count, "objects");
+	for (uint64_t i = 0; r == HDB_OK; i++) {
+		if (i % STEP_RECORDS == 0)
+			r = base_step(w->phd->work, i, w->out.err);
+		if (r == HDB_OK)
+			r = phd_reader_next(&reader, &record);
+		if (r == HDB_OK)
+			r = write_record(w, &record);
+	}
+	base_vec_release(&record.refs);
+	base_vec_release(&record.name);
+	return r == HDB_END ? HDB_OK : r;
+}
+
+/* ---- classes ---- */
+
+static int find_loaders(struct writer *w)
+{
+	const struct phd *phd = w->phd;
+
+	for (uint32_t i = 0; i < phd->classes.count; i++) {
+		const struct phd_class *class = phd_class_at(phd, i);
+
+		if (class->ref_count)
+			TRY(base_idmap_put(
+				&w->loaders,
+				*base_vec_at(&phd->class_refs, uint64_t, class->first_ref),
+				PHD_NONE - 1, w->out.err));
+	}
+	return HDB_OK;
+}
+
+/* The loader that a class refers to first, or 0. */
+static uint64_t loader_of(const struct writer *w, const struct phd_class *class)
+{
+	static const char name[] = "java/lang/ClassLoader";
+	const struct phd *phd = w->phd;
+	const uint32_t loader_no = phd_class_named(phd, name, sizeof(name) - 1);
+	uint64_t id;
+	uint32_t no;
+
+	if (!class->ref_count || loader_no == BASE_IDMAP_NONE)
+		return 0;
+	id = *base_vec_at(&phd->class_refs, uint64_t, class->first_ref);
+	no = base_idmap_get(&w->loaders, id);
+	for (unsigned i = 0; i < SUPERS_MAX && no < phd->classes.count; i++) {
+		if (no == loader_no)
+			return id;
+		no = phd_class_at(phd, no)->super_no;
+	}
+	return 0;
+}
+
+/* Whether a loader is the boot loader: it has an object, but classes need not name it. */
+static bool is_boot(const struct writer *w, uint64_t loader_id)
+{
+	static const char name[] = "com/ibm/oti/vm/BootstrapClassLoader";
+	const uint32_t no = base_idmap_get(&w->loaders, loader_id);
+	const struct phd_class *class =
+		no < w->phd->classes.count ? phd_class_at(w->phd, no) : NULL;
+
+	return !loader_id || loader_id == w->boot_id ||
+	       (class && class->name_size == sizeof(name) - 1 &&
+		memcmp(phd_name(w->phd, class->name_at), name, sizeof(name) - 1) == 0);
+}
+
+static int write_class(struct writer *w, uint32_t no)
+{
+	const struct phd *phd = w->phd;
+	const struct phd_class *class = phd_class_at(phd, no);
+	const struct phd_class *super =
+		class->super_no == PHD_NONE ? NULL : phd_class_at(phd, class->super_no);
+	const uint64_t loader_id = loader_of(w, class);
+	const uint32_t inherited = super ? super->fields : 0;
+
+	hprof_put_u1(&w->out, HPROF_CLASS_DUMP);
+	hprof_put_id(&w->out, class->id);
+	hprof_put_u4(&w->out, 0);
+	hprof_put_id(&w->out, super ? super->id : 0);
+	hprof_put_id(&w->out, is_boot(w, loader_id) ? 0 : loader_id);
+	for (unsigned i = 0; i < 4; i++)
+		hprof_put_id(&w->out, 0);
+	hprof_put_u4(&w->out, class->instance_bytes);
+	hprof_put_u2(&w->out, 0);
+	hprof_put_u2(&w->out, class->ref_count);
+	for (uint32_t i = 0; i < class->ref_count; i++) {
+		hprof_put_id(&w->out, field_text(w, i));
+		hprof_put_u1(&w->out, HPROF_OBJECT);
+		hprof_put_id(&w->out,
+			     *base_vec_at(&phd->class_refs, uint64_t, class->first_ref + i));
+	}
+	hprof_put_u2(&w->out, class->fields - inherited);
+	for (uint32_t i = inherited; i < class->fields; i++) {
+		hprof_put_id(&w->out, field_text(w, i));
+		hprof_put_u1(&w->out, HPROF_OBJECT);
+	}
+	return hprof_end_sub(&w->out);
+}
+
+/* Classes come behind the objects: only then it is known which of those are loaders. */
+static int write_classes(struct writer *w)
+{
+	static const char object[] = "java/lang/Object";
+	const struct phd *phd = w->phd;
+	const uint32_t object_no = phd_class_named(phd, object, sizeof(object) - 1);
+
+	if (object_no != BASE_IDMAP_NONE)
+		w->boot_id = loader_of(w, phd_class_at(phd, object_no));
+	for (uint32_t i = 0; i < phd->classes.count; i++)
+		TRY(write_class(w, i));
+	return HDB_OK;
+}
+
+/* Classes of the boot loader, and threads. */
+static int write_roots(struct writer *w)
+{
+	const struct phd *phd = w->phd;
+
+	for (uint32_t i = 0; i < phd->classes.count; i++) {
+		const struct phd_class *class = phd_class_at(phd, i);
+
+		if (!is_boot(w, loader_of(w, class)))
+			continue;
+		hprof_put_u1(&w->out, HPROF_ROOT_STICKY_CLASS);
+		hprof_put_id(&w->out, class->id);
+		TRY(hprof_end_sub(&w->out));
+	}
+	for (uint32_t i = 0; i < phd->threads.count; i++) {
+		const uint64_t id = base_vec_at(&phd->threads, struct phd_thread, i)->id;
+
+		if (!id)
+			continue;
+		hprof_put_u1(&w->out, HPROF_ROOT_THREAD_OBJECT);
+		hprof_put_id(&w->out, id);
+		hprof_put_u4(&w->out, i + 1);
+		hprof_put_u4(&w->out, i + 1);
+		TRY(hprof_end_sub(&w->out));
+	}
+	return HDB_OK;
+}
+
+static int write_all(struct writer *w)
+{
+	TRY(hprof_write_head(&w->out, "JAVA PROFILE 1.0.2", phd_time_of(w->phd->path)));
+	TRY(write_texts(w));
+	TRY(write_loads(w));
+	TRY(write_threads(w));
+	TRY(find_loaders(w));
+	TRY(write_objects(w));
+	TRY(write_classes(w));
+	TRY(write_roots(w));
+	TRY(hprof_end_record(&w->out, HPROF_HEAP_DUMP_SEGMENT));
+	/* Readers then know that something is missing. */
+	return w->phd->head.is_whole ? hprof_end_record(&w->out, HPROF_HEAP_DUMP_END) : HDB_OK;
+}
+
+static void release(struct writer *w)
+{
+	base_idmap_release(&w->loaders);
+	hprof_writer_release(&w->out);
+}
+
+int phd_write(struct phd *phd, const struct hprof_sink *sink, struct hprof_written *result,
+	      struct hdb_error *err)
+{
+	BASE_SCOPED(release)
+	struct writer w = {
+		.phd = phd,
+		.loaders.work = phd->work,
+		.out = { .sink = sink,
+			 .err = err,
+			 .id_size = phd->head.word_bytes,
+			 .segment.work = phd->work,
+			 .most = ((uint64_t)GROWTH_GIB << 30) +
+				 (phd->head.size / RATIO_MAX < phd->file_bytes ?
+					  phd->head.size :
+					  phd->file_bytes * RATIO_MAX) *
+					 GROWTH_MAX },
+	};
+
+	TRY(write_all(&w));
+	*result =
+		(struct hprof_written){ w.object_count, phd->problem_count + !phd->head.is_whole };
+	return HDB_OK;
+}

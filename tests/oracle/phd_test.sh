@@ -1,0 +1,83 @@
+#!/bin/sh
+# phd_test.sh - portable heap dumps of OpenJ9: made ones of all versions (phd_make.py) and a real one, read again by
+# an independent reader (phd_check.py), must have the objects, classes, references and sizes that the database has;
+# threads of the javacore, compressed dumps, dumps that are cut, and files that are none.
+set -eu
+heapdb sql --help > /dev/null 2>&1 || { echo "built without SQL"; exit 77; }
+command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
+cd "$TMPDIR"
+failed=0
+complain() {
+	echo "FAILED: $*"
+	failed=1
+}
+export PYTHONPATH="$HDB_ROOT/tests/oracle"
+name=heapdump.20240203.040506.77.0001.phd
+
+# check FILE: imports it, and compares.
+check() {
+	heapdb import "$1" -o x.heapdb --force --quiet > /dev/null 2>&1 || complain "$1: import"
+	python3 "$HDB_ROOT/tests/oracle/phd_check.py" "$1" x.heapdb > said || complain "$1: $(cat said)"
+	grep -q '^[1-9][0-9]* objects, [1-9][0-9]* sizes, [1-9][0-9]* ref' said ||
+		complain "$1 compares nothing: $(cat said)"
+}
+
+for form in "4 32 1 4" "5 32 1 4" "5 64 1 8" "5 64 0 4" "6 64 0 4" "6 64 0 8" "6 32 0 4"; do
+	# shellcheck disable=SC2086
+	python3 "$HDB_ROOT/tests/oracle/phd_make.py" $form $name > thread
+	check $name
+	heapdb info --csv x.heapdb 2> /dev/null > info
+	grep -q "^dump,portable heap dump,${form%% *}," info || complain "$form: version"
+	grep -q '^dump,time,2024-02-03T04:05:06Z' info || complain "$form: time"
+	grep -q "^sizes,reference,${form##* }," info || complain "$form: bytes of a reference: $(grep reference info)"
+	heapdb histogram --all --csv --columns name,loader --limit all --db x.heapdb 2> /dev/null > classes
+	grep -q '^app.Node,app.Loader' classes || complain "$form: loader: $(grep app.Node classes)"
+	grep -q '^java.lang.Thread,<boot>' classes || complain "$form: boot loader"
+	gzip -kf $name
+	check $name.gz
+	rm $name.gz
+done
+
+# Threads come from the javacore of the same moment and process.
+cat > javacore.20240203.040506.77.0002.txt << END
+3XMTHREADINFO      "worker" J9VMThread:0x0000000002D00500, j9thread_t:0x1, java/lang/Thread:0x$(cat thread), state:R
+4XESTACKTRACE                at app/Node.run(Node.java:31(Compiled Code))
+4XESTACKTRACE                at app/Leaf.wait(Native Method)
+3XMTHREADINFO      Anonymous native thread
+END
+heapdb import $name -o x.heapdb --force --quiet > /dev/null 2>&1
+heapdb threads --stacks --db x.heapdb 2> /dev/null > out || complain "threads"
+for text in worker 'app.Node.run' 'Node.java:31' 'app.Leaf.wait'; do
+	grep -q "$text" out || complain "no $text in $(cat out)"
+done
+heapdb roots --csv --db x.heapdb 2> /dev/null | grep -q 'thread object' || complain "the thread is no root"
+
+# What a dump that was cut has is imported; what it lacks is said.
+head -c 30000 $name > cut.phd
+heapdb import cut.phd -o x.heapdb --force > out 2>&1 || complain "cut: $(cat out)"
+grep -q 'may have been cut' out || complain "a cut dump is whole: $(cat out)"
+heapdb histogram --all --csv --db x.heapdb 2> /dev/null | grep -q '^unknown class 0x' || complain "cut: classes"
+object=$(heapdb sql x.heapdb --csv "SELECT id FROM objects WHERE kind = 'instance' LIMIT 1" 2> /dev/null | tail -n 1)
+heapdb path --db x.heapdb "$object" > out 2>&1 || complain "cut: path: $(cat out)"
+
+# A converted dump has the same sizes when it is imported.
+heapdb convert $name y.hprof --force > /dev/null 2>&1 || complain "convert"
+heapdb import y.hprof -o y.heapdb --force --quiet > /dev/null 2>&1
+heapdb import $name -o x.heapdb --force --quiet > /dev/null 2>&1
+for db in x y; do heapdb histogram --all --csv --limit all --db $db.heapdb 2> /dev/null > $db.csv; done
+cmp x.csv y.csv || complain "the converted dump differs"
+
+# refuse TEXT: x is refused, and the message says why.
+refuse() {
+	if heapdb import x -o z.heapdb --force > out 2>&1; then complain "taken: $1"; fi
+	grep -q "$1" out || complain "no '$1' in $(cat out)"
+}
+printf '\000\022portable heap dump\000\000\000\007\000\000\000\005\001\002\002\003' > x
+refuse 'version 7; 4 to 6'
+printf '\000\022portable heap dump\000\000\000\006\000\000\000\005\001\011' > x
+refuse 'head of the portable heap dump is damaged'
+printf '0SECTION       TITLE subcomponent dump routine of a virtual machine' > x
+refuse 'heapdump\*.phd'
+printf 'MDMP of a system dump, some 40 bytes long, is none' > x
+refuse jdmpview
+exit $failed
