@@ -4,8 +4,8 @@
 #
 #   analyses.sh [--max N] [--only PATTERN] [--limit SECONDS] [--runs N] [--save] [--keep] [FILE...]
 #
-# A FILE is a dump, or a heap database whose dump is where it was. Without: a generated `service`
-# dump of --max objects. --only takes the questions whose text matches (grep -E), --limit (5) is
+# A FILE is a dump, or a heap database whose dump is where it was. Without: the heap
+# of bench/java's orders (needs a JDK 17). --only takes the questions whose text matches (grep -E), --limit (5) is
 # what counts as too long, each question is asked --runs (1) times. BENCH_OPTIONS goes to all.
 # Exit: 0 all within the limit, 1 not so, or one of them failed.
 set -eu
@@ -240,7 +240,7 @@ analyse()
 }
 
 if [ $# -eq 0 ]; then
-	generate service "$(plain "$BENCH_MAX")"
+	orders
 	set -- "$dump"
 fi
 for file; do

@@ -89,6 +89,17 @@ generate()
 	fi
 }
 
+# orders: makes the dump of bench/java's program of that name unless it is there; sets $dump and $name.
+orders()
+{
+	name=orders
+	dump=$BENCH_DIR/orders.hprof
+	if [ ! -f "$dump" ]; then
+		[ -n "$keep" ] || made "$dump"
+		sh "$root/bench/java/make.sh" orders "$dump" >&2 || die "no heap of orders"
+	fi
+}
+
 # Removes a dump that this run made: the next may need its room.
 forget()
 {

@@ -5,7 +5,7 @@
 #   page.sh [--max N] [--clicks N] [--save] [--keep] [FILE...]
 #
 # A FILE is a dump or a heap database whose dump is where it was; all are open at once, clicks go to
-# the first. Without: a generated `service` dump of --max objects, three times. Derived tables are
+# the first. Without: the heap of bench/java's orders (needs a JDK 17), three times. Derived tables are
 # built before, the findings of leaks and triage among them. Needs Python 3. Exit: 0 all within the
 # budgets, 1 not so.
 set -eu
@@ -34,9 +34,8 @@ done
 
 prepare
 if [ $# -eq 0 ]; then
-	"$BUILD/hprofgen" service --objects "$BENCH_MAX" --seed "$BENCH_SEED" -o "$BENCH_DIR/page.hprof" >&2
-	[ -n "$keep" ] || made "$BENCH_DIR/page.hprof"
-	set -- "$BENCH_DIR/page.hprof"
+	orders
+	set -- "$dump"
 fi
 databases=
 for file; do

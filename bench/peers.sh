@@ -3,7 +3,7 @@
 #
 #   peers.sh [--max N] [--save] [--keep] [DUMP...]
 #
-# Without a DUMP: generated ones, service of 1M and random and service of --max objects.
+# Without a DUMP: a generated one, random of --max objects, and the heap of bench/java's orders (JDK 17).
 # Each peer is a command to which the dump is appended; what is not there is named and left out:
 #
 #   MAT             opens the dump up to the dominator tree; or MAT_HOME, Eclipse MAT's folder (with
@@ -173,13 +173,12 @@ if [ $# -gt 0 ]; then
 	done
 else
 	max=$(plain "$BENCH_MAX")
-	for what in "service 1000000" "service $max" "random $max"; do
-		[ "$what" != "service 1000000" ] || [ "$max" -gt 1000000 ] || continue
-		# shellcheck disable=SC2086
-		generate $what
-		compare
-		forget "$dump"
-	done
+	generate random "$max"
+	compare
+	forget "$dump"
+	orders
+	compare
+	forget "$dump"
 fi
 
 {

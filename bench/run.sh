@@ -11,7 +11,7 @@ set -eu
 # shellcheck source=bench/common.sh
 . "$(dirname "$0")/common.sh"
 
-shapes="service random tree list ladder ring star tail"
+shapes="random tree list ladder ring star tail"
 runs=5
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -93,7 +93,7 @@ bench()
 		"$resident" "$anonymous" "$(calc "$db_bytes / $objects" %.1f)" >>"$tmp/imports"
 	calc "100 * $db_bytes / $bytes" '%.1f\n' >>"$tmp/imports"
 	case $name in
-	service-* | random-*)
+	random-*)
 		smallest=${smallest:-$both}
 		printf '%s\t' "$name" "$(calc "$import * 1e9 / $objects" %.0f)" \
 			"$(calc "$top * 1e9 / $objects" %.0f)" "$both" >>"$tmp/linear"
@@ -123,7 +123,7 @@ compare_xxhsum()
 
 for shape in $shapes; do
 	case $shape in
-	service | random) first=1000000 ;;
+	random) first=1000000 ;;
 	*) first=$((max < 10000000 ? max : 10000000)) ;;
 	esac
 	[ "$first" -le "$max" ] || first=$max
@@ -135,7 +135,7 @@ for shape in $shapes; do
 		bench
 		[ "$shape" != star ] || compare_xxhsum
 		forget "$dump"
-		case $shape in service | random) ;; *) break ;; esac
+		case $shape in random) ;; *) break ;; esac
 		if [ "$step" -lt "$max" ] && [ $((step * 10)) -gt "$max" ]; then
 			step=$max
 		else

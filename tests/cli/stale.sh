@@ -4,8 +4,8 @@ say() { echo "\$ heapdb $*"; heapdb "$@" 2>&1; echo "exit $?"; }
 plain() { sed -e 's|[^ "]*/dump.hprof|dump.hprof|g' -e 's/[0-9]\{6\}/N/g'; }
 first() { say "$@" | plain | cut -c1-110 | sed -n '1,3p;$p'; }
 
-hprofgen service --objects 2K --seed 1 -o a.hprof >/dev/null 2>&1
-hprofgen service --objects 3K --seed 2 -o b.hprof >/dev/null 2>&1
+hprofgen random --objects 2K --seed 1 -o a.hprof >/dev/null 2>&1
+hprofgen random --objects 3K --seed 2 -o b.hprof >/dev/null 2>&1
 cp a.hprof dump.hprof
 heapdb import dump.hprof --sizes mat --quiet >/dev/null
 heapdb query histogram --db dump.heapdb --json | grep -o '"stale"'

@@ -312,8 +312,7 @@ static void test_shapes(void **state)
 		"star --objects 30K",
 		"tail --objects 30K --shuffle",
 		"random --objects 100K --id-size 4",
-		"service --objects 60K",
-		"service --objects 30K --id-size 4",
+		"random --objects 30K",
 	};
 
 	(void)state;

@@ -11,7 +11,7 @@ wc -c <"$2" >"$2.index"
 SH
 printf '#!/bin/sh\nexit 3\n' >bad.sh
 printf '#!/bin/sh\nexec sleep 60\n' >slow.sh
-hprofgen service --objects 20K --seed 1 -o small.hprof
+hprofgen random --objects 20K --seed 1 -o small.hprof
 export BENCH_DIR="$TMPDIR/bench" BENCH_RUNS=1 PEER_SECONDS=1
 env MAT="sh $TMPDIR/good.sh open" SHARK="sh $TMPDIR/bad.sh" NETBEANS="sh $TMPDIR/slow.sh" \
 	HPROF_SLURP="sh $TMPDIR/good.sh open" HPROF_ANALYZER= PATH="/usr/bin:/bin" \

@@ -21,7 +21,7 @@ first() {
 
 {
 	first sample "$DUMP"
-	for shape in tree list ladder ring star tail random service; do
+	for shape in tree list ladder ring star tail random; do
 		hprofgen $shape --objects 100K -o made.hprof > made.log
 		first $shape made.hprof
 	done

@@ -4,8 +4,8 @@
 set -eu
 cd "$TMPDIR"
 # Large enough that the import takes longer than to start the others.
-hprofgen service --objects 300K --seed 1 -o one.hprof >/dev/null
-hprofgen service --objects 300K --seed 2 -o two.hprof >/dev/null
+hprofgen random --objects 300K --seed 1 -o one.hprof >/dev/null
+hprofgen random --objects 300K --seed 2 -o two.hprof >/dev/null
 
 ask() {
 	for i in 1 2 3 4; do

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 unshare -rm sh -c 'mount -t tmpfs -o size=1m none /mnt' 2> /dev/null ||
 	{ echo "no mounts are allowed here"; exit 77; }
-hprofgen service --objects 300K -o big.hprof > /dev/null
+hprofgen random --objects 300K -o big.hprof > /dev/null
 gzip -1 < big.hprof > big.hprof.gz
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }

@@ -189,7 +189,7 @@ widths() {
 	done
 	cmp w4.tsv w8.tsv || fail "$1: another graph with IDs of 8 bytes"
 }
-hprofgen service -o g4.hprof --objects 20K --id-size 4 > /dev/null
+hprofgen random -o g4.hprof --objects 20K --id-size 4 > /dev/null
 widths g4.hprof
 
 dumps=$HDB_ROOT/../shared/dumps

@@ -119,16 +119,3 @@ void gen_file_heap_stream(struct gen_file *f, uint32_t size)
 	p = gen_file_reserve(f, HEADER_BYTES);
 	(void)gen_u4(gen_u4(gen_u1(p, GEN_HEAP_SEGMENT), 0), size);
 }
-
-void gen_noise(uint8_t *p, size_t size, uint64_t seed)
-{
-	uint64_t x = seed | 1;
-
-	for (; size >= sizeof(x); p += sizeof(x), size -= sizeof(x)) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		memcpy(p, &x, sizeof(x));
-	}
-	memcpy(p, &x, size);
-}

@@ -169,7 +169,4 @@ static inline uint64_t gen_below(uint64_t random, uint64_t n)
 	return (uint64_t)(((unsigned __int128)random * n) >> 64);
 }
 
-/* Fills `size` bytes with noise. */
-void gen_noise(uint8_t *p, size_t size, uint64_t seed);
-
 #endif

@@ -39,7 +39,5 @@ struct gen_shape {
 extern const struct gen_shape gen_tree, gen_list, gen_ladder, gen_ring, gen_star, gen_tail;
 /* gen_random.c */
 extern const struct gen_shape gen_random;
-/* gen_service.c */
-extern const struct gen_shape gen_service;
 
 #endif
