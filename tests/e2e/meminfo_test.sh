@@ -61,7 +61,7 @@ want('5: native', [row[k] for k in ('pss', 'pss_clean', 'shared_dirty', 'private
 want('5: no heap', have['memory', 'Dalvik Other'].get('heap_size'), None)
 want('5: details', have['details', '.LOS']['pss'], kb(1000))
 want('5: objects', have['objects', 'Activities']['count'], 1)
-want('5: no SQL', ('objects', 'MEMORY_USED') in have, False)
+want('5: SQL', (have['sql', 'MEMORY_USED']['size'], ('objects', 'MEMORY_USED') in have), (0, False))
 
 # Android 8 to 10: few columns, SwapPss, a summary.
 eight = header % (5049, 'com.acme') + '''                   Pss  Private  Private  SwapPss     Heap     Heap     Heap
@@ -90,6 +90,45 @@ want('8: graphics', have['memory', 'GL mtrack']['pss'], kb(10444))
 want('8: summary', [have['summary', n]['pss'] for n in ('Java Heap', 'Private Other', 'TOTAL')],
      [kb(7700), kb(5528), kb(135623)])
 want('8: summary swap', have['summary', 'TOTAL']['swap_pss'], kb(7))
+
+# SQL, databases of Android 10 and of 14, assets; what is not known in between is passed over.
+have = rows(eight + """
+ SQL
+         MEMORY_USED:      348
+  PAGECACHE_OVERFLOW:       46          MALLOC_SIZE:       47
+
+ DATABASES
+      pgsz     dbsz   Lookaside(b)          cache  Dbname
+         4       20             24         1/18/2  /data/user/0/com.acme/databases/x.db
+         4      120             24         1/18/2    (attached) temp
+ DATABASES
+      pgsz     dbsz   Lookaside(b)   cache hits cache misses cache size  Dbname
+PER CONNECTION STATS
+         4       60             24        1 18 2    1234.db
+POOL STATS
+     cache hits  cache misses    cache size  Dbname
+               5            4             9  /data/1234.db
+
+ Native Allocations
+                             Count                       Total(kB)
+      Bitmap (malloced):        9                             1234
+
+ Asset Allocations
+    zip:/data/app/base.apk:/resources.arsc: 1,012K
+""")
+want('SQL', {name: row['size'] for (section, name), row in have.items() if section == 'sql'},
+     {'MEMORY_USED': kb(348), 'PAGECACHE_OVERFLOW': kb(46), 'MALLOC_SIZE': kb(47)})
+want('databases', {name: row['size'] for (section, name), row in have.items() if section == 'databases'},
+     {'/data/user/0/com.acme/databases/x.db': kb(20), '(attached) temp': kb(120), '1234.db': kb(60)})
+want('assets', {name: row['size'] for (section, name), row in have.items() if section == 'assets'},
+     {'zip:/data/app/base.apk:/resources.arsc': kb(1012)})
+want('their process', {row['process'] for row in have.values()}, {'com.acme'})
+
+# /proc/meminfo: of the system, no process.
+have = rows('MemTotal:       24612345 kB\nMemFree:  1 kB\nHugePages_Total:       0\nActive(anon):   77 kB\n')
+want('system', {(section, name): (row['size'], row.get('pid')) for (section, name), row in have.items()},
+     {('system', 'MemTotal'): (kb(24612345), None), ('system', 'MemFree'): (kb(1), None),
+      ('system', 'Active(anon)'): (kb(77), None)})
 
 # Android 12 on: Rss, two columns of the summary, several processes in one text.
 twelve = eight + header % (6000, 'com.acme:push')

@@ -35,6 +35,7 @@ enum android_figure {
 	ANDROID_HEAP_SIZE,
 	ANDROID_HEAP_ALLOC,
 	ANDROID_HEAP_FREE,
+	ANDROID_SIZE, /* of a database, an asset; as /proc/meminfo has it */
 	ANDROID_COUNT,
 	ANDROID_FIGURES
 };
@@ -46,7 +47,11 @@ enum android_section {
 	ANDROID_SUMMARY, /* "Java Heap", "Code", "Graphics", ..., TOTAL */
 	ANDROID_OBJECTS, /* counts: Views, Activities */
 	ANDROID_PROCESS, /* totals of many processes */
-	ANDROID_DUMP     /* what a heap dump has; not made here */
+	ANDROID_SQL,     /* what SQLite uses */
+	ANDROID_DATABASES,
+	ANDROID_ASSETS,
+	ANDROID_SYSTEM, /* /proc/meminfo */
+	ANDROID_DUMP    /* what a heap dump has; not made here */
 };
 
 struct android_memory_row {

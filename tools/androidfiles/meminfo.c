@@ -1,7 +1,7 @@
 /*
  * androidfiles/meminfo.c - what `dumpsys meminfo` prints, in all its forms since Android 5: the
  * table of a process with few or all (-a) columns, with and without details (-d) and summary (-s),
- * several processes in one text, --checkin, and the list of all processes.
+ * several processes in one text, --checkin, and the list of all processes. And /proc/meminfo.
  *
  * Columns differ from version to version: they are known by the two lines of their headings, a
  * row's numbers go to them from the left. Lines that are not known are passed over.
@@ -297,19 +297,22 @@ static int read_summary(struct reading *r, const struct line *line, struct hdb_e
 	return android_memory_add(r->out, &row, r->process, is_total ? "TOTAL" : name, err);
 }
 
-/* "Views:  789   ViewRootImpl:  1": pairs. */
+/* "Views:  789   ViewRootImpl:  1": pairs; of SQL kilobytes. */
 static int read_objects(struct reading *r, const struct line *line, struct hdb_error *err)
 {
+	const enum android_figure figure = r->section == ANDROID_SQL ? ANDROID_SIZE : ANDROID_COUNT;
 	unsigned from = 0;
 
 	for (unsigned i = 0; i < line->count; i++) {
-		struct android_memory_row row = { .section = ANDROID_OBJECTS,
+		struct android_memory_row row = { .section = (enum android_section)r->section,
 						  .pid = r->pid,
-						  .has = 1u << ANDROID_COUNT };
+						  .has = 1u << figure };
 		char name[NAME_MAX_BYTES];
 
-		if (!number_of(&line->words[i], &row.figures[ANDROID_COUNT]))
+		if (!number_of(&line->words[i], &row.figures[figure]))
 			continue;
+		if (figure == ANDROID_SIZE)
+			row.figures[figure] = kilobytes(row.figures[figure]);
 		assert(from <= i);
 		name_of(line, from, i - from, name);
 		from = i + 1;
@@ -317,6 +320,71 @@ static int read_objects(struct reading *r, const struct line *line, struct hdb_e
 			TRY(android_memory_add(r->out, &row, r->process, name, err));
 	}
 	return HDB_OK;
+}
+
+/* A row with one figure, of so many kilobytes. */
+static int add_size(struct reading *r, const char *name, uint64_t size, struct hdb_error *err)
+{
+	struct android_memory_row row = { .section = (enum android_section)r->section,
+					  .pid = r->pid,
+					  .has = 1u << ANDROID_SIZE };
+
+	row.figures[ANDROID_SIZE] = kilobytes(size);
+	return android_memory_add(r->out, &row, r->process, name, err);
+}
+
+/* Only digits, with slashes between or not. */
+static bool is_counts(const struct word *word)
+{
+	for (size_t i = 0; i < word->size; i++)
+		if (!isdigit((unsigned char)word->text[i]) && word->text[i] != '/')
+			return false;
+	return true;
+}
+
+/*
+ * "4  20  24  1/18/2  /data/x.db": kilobytes of a page and of the database, lookaside, hits and
+ * misses of the cache, before Android 14 with slashes; the name.
+ */
+static int read_database(struct reading *r, const struct line *line, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES];
+	unsigned first = 2;
+	uint64_t page, size;
+
+	if (line->count < 3 || !number_of(&line->words[0], &page) ||
+	    !number_of(&line->words[1], &size))
+		return HDB_OK;
+	while (first + 1 < line->count && is_counts(&line->words[first]))
+		first++;
+	name_of(line, first, line->count - first, name);
+	return add_size(r, name, size, err);
+}
+
+/* "zip:/data/app/base.apk:/resources.arsc: 12K" */
+static int read_asset(struct reading *r, const struct line *line, struct hdb_error *err)
+{
+	struct word size = line->words[line->count - 1];
+	char name[NAME_MAX_BYTES];
+	uint64_t n;
+
+	if (line->count < 2 || size.size < 2 || size.text[--size.size] != 'K' ||
+	    !number_of(&size, &n))
+		return HDB_OK;
+	name_of(line, 0, line->count - 1, name);
+	return add_size(r, name, n, err);
+}
+
+/* "MemFree:  12345 kB"; what is no size is left out. */
+static int read_system(struct reading *r, const struct line *line, struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES];
+	uint64_t n;
+
+	if (line->count != 3 || !is_word(&line->words[2], "kB") || !number_of(&line->words[1], &n))
+		return HDB_OK;
+	name_of(line, 0, 1, name);
+	return add_size(r, name, n, err);
 }
 
 /* "135,623K: com.acme (pid 12 / activities)", older ones "135623 kB: com.acme (pid 12)". */
@@ -494,9 +562,14 @@ static bool begins_part(struct reading *r, const struct line *line)
 	} else if (begins(line, "Total PSS by process") || begins(line, "Total RSS by process")) {
 		r->section = ANDROID_PROCESS;
 		r->list_figure = line->text[6] == 'P' ? ANDROID_PSS : ANDROID_RSS;
-	} else if (begins(line, "Total ") || (line->size == 3 && begins(line, "SQL")) ||
-		   begins(line, "DATABASES") || begins(line, "Asset Allocations") ||
-		   begins(line, "Unreachable memory")) {
+	} else if (line->size == 3 && begins(line, "SQL")) {
+		r->section = ANDROID_SQL;
+	} else if (begins(line, "DATABASES") || begins(line, "PER CONNECTION STATS")) {
+		r->section = ANDROID_DATABASES;
+	} else if (begins(line, "Asset Allocations")) {
+		r->section = ANDROID_ASSETS;
+	} else if (begins(line, "Total ") || begins(line, "POOL STATS") ||
+		   begins(line, "Native Allocations") || begins(line, "Unreachable memory")) {
 		r->section = -1;
 	} else {
 		return false;
@@ -512,10 +585,16 @@ static int read_line(struct reading *r, const struct line *line, struct hdb_erro
 		return read_row(r, line, err);
 	if (r->section == ANDROID_SUMMARY)
 		return read_summary(r, line, err);
-	if (r->section == ANDROID_OBJECTS)
+	if (r->section == ANDROID_OBJECTS || r->section == ANDROID_SQL)
 		return read_objects(r, line, err);
 	if (r->section == ANDROID_PROCESS)
 		return read_process(r, line, err);
+	if (r->section == ANDROID_DATABASES)
+		return read_database(r, line, err);
+	if (r->section == ANDROID_ASSETS)
+		return read_asset(r, line, err);
+	if (r->section == ANDROID_SYSTEM)
+		return read_system(r, line, err);
 	return is_checkin(line) ? read_checkin(r, line, err) : HDB_OK;
 }
 
@@ -555,13 +634,18 @@ int android_memory_read(const char *data, size_t size, struct android_memory *ou
 			break;
 	if (line.count && android_is_mapping(line.text, line.size))
 		return android_smaps_read(data, size, out, err);
+	if (line.count && is_word(&line.words[0], "MemTotal:")) {
+		r.section = ANDROID_SYSTEM;
+		out->form = "/proc/meminfo";
+	}
 	r.at = data;
 	r.line_no = 0;
 	TRY(read_text(&r, err));
 	if (!out->count)
 		return door_fail(err, HDB_EFORMAT,
-				 "neither what `dumpsys meminfo` prints nor /proc/PID/smaps nor "
-				 "smaps_rollup: no row of memory in %" PRIu64 " lines",
+				 "neither what `dumpsys meminfo` prints nor /proc/meminfo, "
+				 "/proc/PID/smaps or smaps_rollup: no row of memory in %" PRIu64
+				 " lines",
 				 r.line_no);
 	return HDB_OK;
 }

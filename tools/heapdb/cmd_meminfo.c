@@ -22,7 +22,8 @@ enum { SECTION, PID, PROCESS, NAME, FIGURES, DUMP = FIGURES + ANDROID_FIGURES, C
 static const struct hdb_column columns[COLUMNS] = {
 	[SECTION] = { "section", HDB_TYPE_TEXT, "section",
 		      "memory: kinds of memory; details: parts of these; summary: as Android sums "
-		      "them up; objects: counts; process: totals of many processes" },
+		      "them up; objects: counts; process: totals of many processes; sql, databases, "
+		      "assets; system: /proc/meminfo" },
 	[PID] = { "pid", HDB_TYPE_COUNT, "pid", "the process; null if the file does not tell" },
 	[PROCESS] = { "process", HDB_TYPE_TEXT, "process", "its name" },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name", "the kind of memory, as Android calls it" },
@@ -48,6 +49,9 @@ static const struct hdb_column columns[COLUMNS] = {
 					   "the part that is allocated" },
 	[FIGURES + ANDROID_HEAP_FREE] = { "heap_free", HDB_TYPE_BYTES, "heap free",
 					  "the part that is not" },
+	[FIGURES +
+		ANDROID_SIZE] = { "size", HDB_TYPE_BYTES, "size",
+				  "of a database or asset; of SQL and the system what it counts" },
 	[FIGURES + ANDROID_COUNT] = { "count", HDB_TYPE_COUNT, "count", "how many; of objects" },
 	[DUMP] = { "dump", HDB_TYPE_BYTES, "in the dump",
 		   "what the dump has of it: all objects, native memory that they own, both" },
@@ -76,8 +80,9 @@ static bool is_of_dump(const struct meminfo *m, const struct android_memory_row 
 
 static int memory_next(void *ctx, struct hdb_error *err)
 {
-	static const char *const sections[] = { "memory", "details", "summary", "objects",
-						"process" };
+	static const char *const sections[] = { "memory",    "details", "summary",
+						"objects",   "process", "sql",
+						"databases", "assets",  "system" };
 	struct meminfo *m = ctx;
 	const struct android_memory_row *row;
 
