@@ -118,9 +118,9 @@ void android_allocations_release(struct android_allocations *allocations);
 /* Of a dump: bits, some by the numbers of fields of ProcessHeapSamples. */
 enum {
 	ANDROID_DUMP_MISSING = 1 << 0, /* packets are */
-	ANDROID_DUMP_MAXIMUM = 1 << 1, /* it tells of the time when the heap was largest */
 	ANDROID_DUMP_DAMAGED = 1 << 2, /* sums decrease */
 	ANDROID_DUMP_FROM_STARTUP = 1 << 3,
+	ANDROID_DUMP_OPEN = 1 << 5,    /* the last packet is */
 	ANDROID_DUMP_COUNTS = 1 << 13, /* counts of the maximum can be believed */
 	ANDROID_DUMP_FIELDS = 1 << 3 | 1 << 4 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 13 | 1 << 14
 };

@@ -100,29 +100,13 @@ static struct fields fields_of(struct proto message)
 	return f;
 }
 
-/* The next part of a message that has this number. */
-static bool next_part(struct proto *message, uint32_t no, struct proto *out)
+/* The next field of a message that has this number and form. */
+static bool next_field(struct proto *message, uint32_t no, enum proto_wire wire,
+		       struct proto_field *out)
 {
-	struct proto_field field;
-
-	while (proto_next(message, &field))
-		if (field.no == no && field.wire == PROTO_BYTES) {
-			*out = field.bytes;
+	while (proto_next(message, out))
+		if (out->no == no && out->wire == wire)
 			return true;
-		}
-	return false;
-}
-
-/* The next number of a field. */
-static bool next_number(struct proto *message, uint32_t no, uint64_t *out)
-{
-	struct proto_field field;
-
-	while (proto_next(message, &field))
-		if (field.no == no && field.wire == PROTO_VARINT) {
-			*out = field.value;
-			return true;
-		}
 	return false;
 }
 
@@ -140,18 +124,10 @@ static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number,
 	return HDB_OK;
 }
 
-/* What has a number in the packet's sequence. */
-static int know_numbered(struct reader *r, unsigned kind, uint64_t number, struct call_node **out)
+/* What numbers belong to: the packet's sequence since it began anew. */
+static uint64_t numbers_of(const struct reader *r)
 {
-	return know(r, kind, r->sequence_id << 32 | r->sequence->generation, number, out);
-}
-
-static void remember(struct reader *r, struct call_node *node, struct proto message)
-{
-	if (node->bytes == 0) {
-		node->count = (uint64_t)(message.at - r->p->trace.at);
-		node->bytes = proto_size(&message);
-	}
+	return r->sequence_id << 32 | r->sequence->generation;
 }
 
 static struct proto message_at(const struct reader *r, const struct call_node *node)
@@ -166,24 +142,36 @@ static int string_of(struct reader *r, unsigned kind, uint64_t number, struct pr
 {
 	struct call_node *node;
 
-	TRY(know_numbered(r, kind, number, &node));
+	TRY(know(r, kind, numbers_of(r), number, &node));
 	if (node->bytes == 0)
-		TRY(know_numbered(r, STRING, number, &node));
+		TRY(know(r, STRING, numbers_of(r), number, &node));
 	*out = fields_of(message_at(r, node)).parts[2];
 	return HDB_OK;
 }
 
-static int take_numbered(struct reader *r, struct proto message, const uint8_t *kinds, size_t count)
+/* Remembers parts of a message by the numbers in their first fields, the first of each. */
+static int take_parts(struct reader *r, struct proto message, uint32_t field_no, uint64_t kind,
+		      uint64_t of)
 {
-	struct proto_field field;
+	struct proto_field part;
 	struct call_node *node;
 
-	while (proto_next(&message, &field)) {
-		if (field.no >= count || field.wire != PROTO_BYTES || !kinds[field.no])
+	while (next_field(&message, field_no, PROTO_BYTES, &part)) {
+		TRY(know(r, kind, of, fields_of(part.bytes).numbers[1], &node));
+		if (node->bytes)
 			continue;
-		TRY(know_numbered(r, kinds[field.no], fields_of(field.bytes).numbers[1], &node));
-		remember(r, node, field.bytes);
+		node->count = (uint64_t)(part.bytes.at - r->p->trace.at);
+		node->bytes = proto_size(&part.bytes);
 	}
+	return HDB_OK;
+}
+
+/* What has numbers in the sequence; the kind of each field. */
+static int take_numbered(struct reader *r, struct proto message, const uint8_t *kinds, size_t count)
+{
+	for (uint32_t no = 0; no < count; no++)
+		if (kinds[no])
+			TRY(take_parts(r, message, no, kinds[no], numbers_of(r)));
 	return HDB_OK;
 }
 
@@ -205,38 +193,6 @@ static int text_number(struct reader *r, struct proto text, uint32_t *out)
 	return call_tree_child(&r->p->texts, 0, name, out, r->err);
 }
 
-static int take_processes(struct reader *r, struct proto message)
-{
-	struct proto process, name;
-	struct call_node *node;
-	uint32_t no;
-
-	while (next_part(&message, 1, &process)) {
-		TRY(know(r, PROCESS, 0, fields_of(process).numbers[1], &node));
-		if (!node->count && next_part(&process, 3, &name)) {
-			TRY(text_number(r, name, &no));
-			node->count = no;
-		}
-	}
-	return HDB_OK;
-}
-
-/* Names of functions at addresses of a module. */
-static int take_symbols(struct reader *r, struct proto message)
-{
-	const struct proto path = fields_of(message).parts[1];
-	struct call_node *node;
-	struct proto address;
-	uint32_t module;
-
-	TRY(text_number(r, path, &module));
-	while (next_part(&message, 3, &address)) {
-		TRY(know(r, SYMBOL, module, fields_of(address).numbers[1], &node));
-		remember(r, node, address);
-	}
-	return HDB_OK;
-}
-
 /* ---- frames and stacks ---- */
 
 /* The path of a mapping's module. */
@@ -244,12 +200,12 @@ static int read_mapping(struct reader *r, uint64_t number, char *path)
 {
 	struct proto mapping, name;
 	struct call_node *node;
-	uint64_t part;
+	struct proto_field part;
 
-	TRY(know_numbered(r, MAPPING, number, &node));
+	TRY(know(r, MAPPING, numbers_of(r), number, &node));
 	mapping = message_at(r, node);
-	while (strlen(path) < NAME_BYTES - 1 && next_number(&mapping, 7, &part)) {
-		TRY(string_of(r, PATH, part, &name));
+	while (strlen(path) < NAME_BYTES - 1 && next_field(&mapping, 7, PROTO_VARINT, &part)) {
+		TRY(string_of(r, PATH, part.value, &name));
 		if (!proto_size(&name) || path[0] || *name.at != '/')
 			strcat(path, "/"); /* else it is a whole path */
 		append(path, name);
@@ -291,10 +247,10 @@ static int add_frame(struct reader *r, uint64_t number, uint32_t *node)
 	struct call_node *frame;
 	uint32_t text;
 
-	TRY(know_numbered(r, FRAME, number, &frame));
+	TRY(know(r, FRAME, numbers_of(r), number, &frame));
 	if (!frame->all_count) {
 		TRY(read_frame(r, message_at(r, frame), &text));
-		TRY(know_numbered(r, FRAME, number, &frame));
+		TRY(know(r, FRAME, numbers_of(r), number, &frame));
 		frame->all_count = text;
 	}
 	return call_tree_child(r->tree, *node, r->p->texts.nodes[frame->all_count].name, node,
@@ -307,19 +263,19 @@ static int add_stack(struct reader *r, uint64_t number, uint32_t *node)
 	const uint32_t above = *node;
 	struct proto stack;
 	struct call_node *known;
-	uint64_t frame;
+	struct proto_field frame;
 
-	TRY(know_numbered(r, STACK, number, &known));
+	TRY(know(r, STACK, numbers_of(r), number, &known));
 	if (known->all_count && known->all_bytes == above) {
 		*node = (uint32_t)known->all_count;
 		return HDB_OK;
 	}
 	stack = message_at(r, known);
-	for (unsigned i = 0; i < FRAMES_MAX && next_number(&stack, 2, &frame); i++)
-		TRY(add_frame(r, frame, node));
+	for (unsigned i = 0; i < FRAMES_MAX && next_field(&stack, 2, PROTO_VARINT, &frame); i++)
+		TRY(add_frame(r, frame.value, node));
 	if (*node == above)
 		TRY(call_tree_child(r->tree, above, "(no call stack)", node, r->err));
-	TRY(know_numbered(r, STACK, number, &known));
+	TRY(know(r, STACK, numbers_of(r), number, &known));
 	known->all_count = *node;
 	known->all_bytes = above;
 	return HDB_OK;
@@ -365,7 +321,6 @@ static int add_sample(struct reader *r, struct android_native_dump *dump, uint32
 		now.count = now.all_count =
 			dump->flags & ANDROID_DUMP_COUNTS ? n[SAMPLE_MAX_COUNT] : 0;
 		now.bytes = now.all_bytes = n[SAMPLE_MAX];
-		dump->flags |= ANDROID_DUMP_MAXIMUM;
 	}
 	if (!now.all_count && !now.all_bytes)
 		return HDB_OK;
@@ -374,10 +329,7 @@ static int add_sample(struct reader *r, struct android_native_dump *dump, uint32
 	if (is_sum(&now, sample)) {
 		add(&dump->sums, &now, sample);
 		add(&r->tree->nodes[node], &now, sample);
-		sample->count = now.count;
-		sample->bytes = now.bytes;
-		sample->all_count = now.all_count;
-		sample->all_bytes = now.all_bytes;
+		add(sample, &now, sample);
 	} else {
 		dump->flags |= ANDROID_DUMP_DAMAGED;
 	}
@@ -389,7 +341,7 @@ static int add_samples(struct reader *r, uint32_t no, struct proto message)
 	struct android_native_dump *dumps = r->native->dumps, *dump = &dumps[no - 1];
 	struct call_node *heap = &r->p->keys.nodes[dump->heap_no];
 	char name[2 * NAME_BYTES];
-	struct proto sample;
+	struct proto_field sample;
 	uint32_t node = 0;
 
 	if (r->last_dump && (no > r->last_dump || dump->heap_no != dumps[r->last_dump - 1].heap_no))
@@ -405,31 +357,8 @@ static int add_samples(struct reader *r, uint32_t no, struct proto message)
 	else if (heap->bytes && heap->bytes < no)
 		dump->sums = dumps[heap->bytes - 1].sums;
 	heap->bytes = heap->bytes > no ? heap->bytes : no;
-	while (next_part(&message, DUMP_SAMPLES, &sample))
-		TRY(add_sample(r, dump, node, sample));
-	return HDB_OK;
-}
-
-/* The number of the dump of a heap at a time, which is new or goes on. */
-static int dump_number(struct reader *r, struct android_native_dump *dump, uint32_t heap_name,
-		       uint32_t *out)
-{
-	struct android_native *native = r->native;
-	const uint64_t heap = dump->pid << 32 | heap_name;
-	struct call_node *node;
-
-	TRY(know(r, HEAP, heap, 0, &node));
-	dump->heap_no = (uint32_t)(node - r->p->keys.nodes);
-	native->heaps += node->count++ == 0;
-	TRY(know(r, DUMP, heap, (uint64_t)dump->time, &node));
-	if (node->count == 0) {
-		if (native->dump_count == native->dump_room &&
-		    !GROW(native->dumps, native->dump_room))
-			return no_memory(r);
-		native->dumps[native->dump_count++] = *dump;
-		node->count = native->dump_count;
-	}
-	*out = (uint32_t)node->count;
+	while (next_field(&message, DUMP_SAMPLES, PROTO_BYTES, &sample))
+		TRY(add_sample(r, dump, node, sample.bytes));
 	return HDB_OK;
 }
 
@@ -445,7 +374,9 @@ static int take_dump(struct reader *r, struct proto message)
 		.flags = r->sequence->is_missing ? ANDROID_DUMP_MISSING : 0,
 	};
 	struct proto heap = f.parts[DUMP_HEAP];
-	uint32_t name, no = 0;
+	struct android_native *native = r->native;
+	struct call_node *node;
+	uint32_t name, no;
 
 	for (unsigned i = 0; i < FIELDS / 4; i++)
 		dump.flags |= n[i] ? (1u << i) & ANDROID_DUMP_FIELDS : 0;
@@ -454,9 +385,20 @@ static int take_dump(struct reader *r, struct proto message)
 				       (const uint8_t *)unknown + strlen(unknown), false };
 	TRY(text_number(r, heap, &name));
 	dump.heap = r->p->texts.nodes[name].name;
-	TRY(dump_number(r, &dump, name, &no));
+	TRY(know(r, HEAP, dump.pid, name, &node));
+	dump.heap_no = (uint32_t)(node - r->p->keys.nodes);
+	native->heaps += node->count++ == 0;
+	TRY(know(r, DUMP, (uint64_t)dump.heap_no, n[DUMP_TIMESTAMP], &node));
+	if (node->count == 0) {
+		if (native->dump_count == native->dump_room &&
+		    !GROW(native->dumps, native->dump_room))
+			return no_memory(r);
+		native->dumps[native->dump_count++] = dump;
+		node->count = native->dump_count;
+	}
+	no = (uint32_t)node->count;
 	r->sequence->last_dump = no;
-	r->native->dumps[no - 1].flags |= dump.flags;
+	native->dumps[no - 1].flags |= dump.flags;
 	return r->tree ? add_samples(r, no, message) : HDB_OK;
 }
 
@@ -464,16 +406,20 @@ static int take_profile(struct reader *r, struct proto message)
 {
 	const struct fields f = fields_of(message);
 	struct sequence *s = r->sequence;
-	struct proto dump;
+	struct proto_field dump;
 
+	if (s->last_dump)
+		r->native->dumps[s->last_dump - 1].flags &= ~(unsigned)ANDROID_DUMP_OPEN;
 	s->is_missing |= f.numbers[PROFILE_INDEX] != s->next_index || !proto_is_message(message);
 	s->next_index = f.numbers[PROFILE_INDEX] + 1;
 	s->is_open = f.numbers[PROFILE_CONTINUED] != 0;
 	s->has_own |= f.parts[PROFILE_FRAMES].at != NULL;
 	if (!r->tree)
 		TRY(take_numbered(r, message, own_kinds, sizeof(own_kinds)));
-	while (next_part(&message, PROFILE_DUMPS, &dump))
-		TRY(take_dump(r, dump));
+	while (next_field(&message, PROFILE_DUMPS, PROTO_BYTES, &dump))
+		TRY(take_dump(r, dump.bytes));
+	if (s->last_dump && s->is_open)
+		r->native->dumps[s->last_dump - 1].flags |= ANDROID_DUMP_OPEN;
 	s->generation += s->has_own && !s->is_open;
 	s->has_own &= s->is_open;
 	return HDB_OK;
@@ -485,8 +431,10 @@ static int take_packet(struct reader *r, struct proto message)
 {
 	const struct fields f = fields_of(message);
 	const struct proto profile = f.parts[PACKET_HEAP_PROFILE];
+	const struct proto symbols = f.parts[PACKET_SYMBOLS];
 	struct android_native_private *p = r->p;
 	struct call_node *node;
+	uint32_t module;
 
 	if (f.parts[PACKET_COMPRESSED].at)
 		return door_fail(r->err, HDB_EFORMAT, "%s", PACKETS_COMPRESSED_MESSAGE);
@@ -506,42 +454,40 @@ static int take_packet(struct reader *r, struct proto message)
 				proto_clock_offset(f.parts[PACKET_CLOCKS], CLOCKS_MONOTONIC_COARSE);
 		TRY(take_numbered(r, f.parts[PACKET_INTERNED], interned_kinds,
 				  sizeof(interned_kinds)));
-		TRY(take_processes(r, f.parts[PACKET_PROCESSES]));
-		TRY(take_symbols(r, f.parts[PACKET_SYMBOLS]));
+		TRY(take_parts(r, f.parts[PACKET_PROCESSES], 1, PROCESS, 0));
+		TRY(text_number(r, fields_of(symbols).parts[1], &module));
+		TRY(take_parts(r, symbols, 3, SYMBOL, module));
 	}
 	return profile.at ? take_profile(r, profile) : HDB_OK;
 }
 
 static int take_packets(struct reader *r)
 {
-	struct proto trace = r->p->trace, packet;
+	struct proto trace = r->p->trace;
+	struct proto_field packet;
 
 	for (size_t i = 0; i < r->p->sequence_count; i++)
 		r->p->sequences[i] = (struct sequence){ 0 };
-	while (next_part(&trace, TRACE_PACKET, &packet))
-		TRY(take_packet(r, packet));
+	while (next_field(&trace, TRACE_PACKET, PROTO_BYTES, &packet))
+		TRY(take_packet(r, packet.bytes));
 	return HDB_OK;
 }
 
-/* Names of processes and times may come after the dumps, and what is missing does. */
-static int complete(struct reader *r)
+/* Names of processes and the clocks may come after the dumps. */
+static int complete(struct reader *r, struct android_native_dump *dump)
 {
-	const struct android_native_private *p = r->p;
-	struct call_node *name;
+	const uint64_t offset = (uint64_t)r->p->clock_offset;
+	struct proto_field name = { 0 };
+	struct call_node *process;
+	struct proto message;
+	uint32_t no;
 
-	for (size_t i = 0; i < p->sequence_count; i++)
-		if (p->sequences[i].is_open && p->sequences[i].last_dump)
-			r->native->dumps[p->sequences[i].last_dump - 1].flags |=
-				ANDROID_DUMP_MISSING;
-	for (size_t i = 0; i < r->native->dump_count; i++) {
-		struct android_native_dump *dump = &r->native->dumps[i];
-
-		TRY(know(r, PROCESS, 0, dump->pid, &name));
-		dump->process = name->count ? p->texts.nodes[name->count].name : "?";
-		if (p->clock_offset && dump->time)
-			dump->since_1970 =
-				(int64_t)((uint64_t)dump->time + (uint64_t)p->clock_offset);
-	}
+	TRY(know(r, PROCESS, 0, dump->pid, &process));
+	message = message_at(r, process);
+	(void)next_field(&message, 3, PROTO_BYTES, &name);
+	TRY(text_number(r, name.bytes, &no));
+	dump->process = proto_size(&name.bytes) ? r->p->texts.nodes[no].name : "?";
+	dump->since_1970 = offset && dump->time ? (int64_t)((uint64_t)dump->time + offset) : 0;
 	return HDB_OK;
 }
 
@@ -564,7 +510,9 @@ int android_native_read(const uint8_t *data, size_t size, struct android_native 
 			err, HDB_EFORMAT,
 			"the trace has no profile of native heaps: record it with the data "
 			"source android.heapprofd");
-	return complete(&r);
+	for (size_t i = 0; i < out->dump_count; i++)
+		TRY(complete(&r, &out->dumps[i]));
+	return HDB_OK;
 }
 
 void android_native_release(struct android_native *native)
@@ -584,6 +532,7 @@ const char *android_native_incomplete(const struct android_native_dump *dump)
 	static const char *const reasons[] = {
 		[0] = "packets are missing",
 		[2] = "sums that decrease were left out",
+		[5] = "packets are missing",
 		[4] = "not profiled: another session was active",
 		[7] = "the buffer overran",
 		[8] = "the buffer was corrupted",

@@ -74,9 +74,7 @@ static void put_dump(struct calls *c, const struct android_native_dump *dump)
 	c->cells[ALLOC_PID] = number_value(HDB_TYPE_COUNT, dump->pid);
 	c->cells[ALLOC_HEAP] = text_value(dump->heap);
 	c->cells[ALLOC_SINCE] =
-		text_value(dump->flags & ANDROID_DUMP_MAXIMUM ? "the start, up to the maximum" :
-			   dump->flags & ANDROID_DUMP_FROM_STARTUP ? "the start" :
-								     "later");
+		text_value(dump->flags & ANDROID_DUMP_FROM_STARTUP ? "the start" : "later");
 	c->cells[ALLOC_INCOMPLETE] = (struct hdb_value){ 0 };
 	if (android_native_incomplete(dump))
 		c->cells[ALLOC_INCOMPLETE] = text_value(android_native_incomplete(dump));
@@ -233,27 +231,11 @@ static int print_native(struct cli *cli, const struct android_native *native,
 	return rc;
 }
 
-static int native_heaps(struct cli *cli, struct android_native *native)
-{
-	BASE_SCOPED(call_tree_release) struct call_tree tree = { 0 };
-	struct options *opt = &cli->opt;
-
-	if (!options_given(opt, "by"))
-		opt->by = CALLS_BY_SITE;
-	if (opt->by < CALLS_BY_STACK)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "a profile of native heaps is --by stack|site|module|dump");
-	TRY(android_native_group(native, opt->snapshot,
-				 opt->by == CALLS_BY_DUMP ? ANDROID_BY_STACK :
-							    (enum android_allocations_by)opt->by,
-				 &tree, &cli->err));
-	return print_native(cli, native, &tree);
-}
-
 int cmd_allocations(struct cli *cli)
 {
 	BASE_SCOPED(android_native_release) struct android_native native = { 0 };
 	BASE_SCOPED(file_text_release) struct file_text file = { 0 };
+	BASE_SCOPED(call_tree_release) struct call_tree tree = { 0 };
 	struct options *opt = &cli->opt;
 	int rc;
 
@@ -266,5 +248,14 @@ int cmd_allocations(struct cli *cli)
 	if (rc == HDB_NOTFOUND)
 		return tracker(cli, &file);
 	TRY(cli_name_file(cli, opt->operands[0], rc));
-	return native_heaps(cli, &native);
+	if (!options_given(opt, "by"))
+		opt->by = CALLS_BY_SITE;
+	if (opt->by < CALLS_BY_STACK)
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "a profile of native heaps is --by stack|site|module|dump");
+	TRY(android_native_group(&native, opt->snapshot,
+				 opt->by == CALLS_BY_DUMP ? ANDROID_BY_STACK :
+							    (enum android_allocations_by)opt->by,
+				 &tree, &cli->err));
+	return print_native(cli, &native, &tree);
 }
