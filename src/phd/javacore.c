@@ -6,142 +6,151 @@
 
 #include "base/try.h"
 
-#include <dirent.h>
-#include <limits.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define LINE_BYTES 4096
+#define PATH_BYTES 4096
 #define THREAD_LINE "3XMTHREADINFO "
 #define FRAME_LINE "4XESTACKTRACE"
 #define HEAP_NAME "heapdump."
-#define CORE_NAME "javacore."
 /* HPROF's number of a line in native code. */
 #define NATIVE_LINE (-3)
 #define THREADS_MAX 1000000u
-#define FRAMES_MAX 10000000u
+
+struct threads {
+	struct phd_writer *w;
+	uint64_t name_id, none_id; /* texts: the thread's name; "" */
+	uint32_t frame_count;      /* of all threads: the last one's identifier */
+	uint32_t first_frame;      /* of the thread */
+};
+
+/* Writes the thread that was met last: serial numbers of threads and stacks are the same. */
+static int end_thread(struct threads *t)
+{
+	struct hprof_writer *out = &t->w->out;
+	const uint32_t serial = (uint32_t)t->w->thread_ids.count;
+	const uint64_t id = serial ? *base_vec_at(&t->w->thread_ids, uint64_t, serial - 1) : 0;
+
+	/* Without an object it is the VM's own. */
+	if (!id)
+		return HDB_OK;
+	hprof_put_u4(out, serial);
+	hprof_put_u4(out, serial);
+	hprof_put_u4(out, t->frame_count - t->first_frame);
+	for (uint32_t i = t->first_frame; i < t->frame_count; i++)
+		hprof_put_id(out, i + 1);
+	TRY(hprof_end_record(out, HPROF_TRACE));
+	hprof_put_u4(out, serial);
+	hprof_put_id(out, id);
+	hprof_put_u4(out, serial);
+	hprof_put_id(out, t->name_id);
+	hprof_put_id(out, t->none_id);
+	hprof_put_id(out, t->none_id);
+	return hprof_end_record(out, HPROF_START_THREAD);
+}
 
 /* "main" J9VMThread:0x..., j9thread_t:0x..., java/lang/Thread:0x00000000E0001234, state:R */
-static int take_thread(struct phd *phd, const char *line, struct hdb_error *err)
+static int take_thread(struct threads *t, const char *line)
 {
 	static const char object[] = "java/lang/Thread:0x";
 	const char *name = strchr(line, '"');
 	const char *end = name ? strstr(name, "\" J9VMThread:") : NULL;
 	const char *at = end ? strstr(end, object) : NULL;
-	struct phd_thread thread = { .first_frame = (uint32_t)phd->frames.count };
+	const uint64_t id = at ? strtoull(at + sizeof(object) - 1, NULL, 16) : 0;
 
-	thread.id = at ? strtoull(at + sizeof(object) - 1, NULL, 16) : 0;
-	if (end) {
-		thread.name_size = (uint32_t)(end - name - 1);
-		TRY(phd_name_put(phd, name + 1, thread.name_size, &thread.name_at, err));
-	}
-	/* Without an object it is the VM's: its frames, if any, are of no thread of the program. */
-	return phd->threads.count < THREADS_MAX ?
-		       base_vec_push(&phd->threads, &thread, sizeof(thread), err) :
-		       HDB_OK;
+	if (t->w->thread_ids.count >= THREADS_MAX)
+		return HDB_OK;
+	TRY(end_thread(t));
+	t->first_frame = t->frame_count;
+	TRY(base_vec_push(&t->w->thread_ids, &id, sizeof(id), t->w->out.err));
+	return id ? phd_write_text(t->w, name + 1, (size_t)(end - name - 1), &t->name_id) : HDB_OK;
 }
 
 /* at java/lang/Thread.run(Thread.java:809(Compiled Code)) */
-static int take_frame(struct phd *phd, const char *line, struct hdb_error *err)
+static int take_frame(struct threads *t, const char *line)
 {
+	struct hprof_writer *out = &t->w->out;
 	const char *class = strstr(line, " at ");
-	const char *open = class ? strchr(class, '(') : NULL;
-	const char *method = open ? memrchr(class, '.', (size_t)(open - class)) : NULL;
-	struct phd_frame frame = { .line = -1 };
-	const char *colon;
-	struct phd_thread *thread;
+	const char *open = class ? strchr(class + 4, '(') : NULL;
+	const char *dot = open ? memrchr(class + 4, '.', (size_t)(open - class - 4)) : NULL;
+	const char *colon = open ? strchr(open, ':') : NULL;
+	uint64_t method_id, source_id = 0;
+	uint32_t class_no;
+	long number = -1;
 
-	if (!method || !phd->threads.count || phd->frames.count >= FRAMES_MAX)
+	if (!dot || !t->w->thread_ids.count)
 		return HDB_OK;
-	class += strlen(" at ");
-	if (method < class)
-		return HDB_OK;
-	frame.class_size = (uint32_t)(method - class);
-	frame.method_size = (uint32_t)(open - method - 1);
-	TRY(phd_name_put(phd, class, frame.class_size, &frame.class_at, err));
-	TRY(phd_name_put(phd, method + 1, frame.method_size, &frame.method_at, err));
-	colon = strchr(open, ':');
+	class_no = phd_class_named(t->w->phd, class + 4, (size_t)(dot - class - 4));
+	TRY(phd_write_text(t->w, dot + 1, (size_t)(open - dot - 1), &method_id));
 	if (colon) {
-		frame.source_size = (uint32_t)(colon - open - 1);
-		frame.line = (int32_t)strtol(colon + 1, NULL, 10);
-		TRY(phd_name_put(phd, open + 1, frame.source_size, &frame.source_at, err));
+		number = strtol(colon + 1, NULL, 10);
+		TRY(phd_write_text(t->w, open + 1, (size_t)(colon - open - 1), &source_id));
 	} else if (strncmp(open, "(Native", 7) == 0) {
-		frame.line = NATIVE_LINE;
+		number = NATIVE_LINE;
 	}
-	TRY(base_vec_push(&phd->frames, &frame, sizeof(frame), err));
-	thread = base_vec_at(&phd->threads, struct phd_thread, phd->threads.count - 1);
-	thread->frame_count++;
-	return HDB_OK;
+	hprof_put_id(out, ++t->frame_count);
+	hprof_put_id(out, method_id);
+	hprof_put_id(out, t->none_id);
+	hprof_put_id(out, source_id);
+	hprof_put_u4(out, class_no == BASE_IDMAP_NONE ? 0 : class_no + 1);
+	hprof_put_u4(out, (uint32_t)number);
+	return hprof_end_record(out, HPROF_FRAME);
 }
 
-/* What the names of a dump and its javacore share: "20130429.083110.14261." */
-static size_t stamp_size(const char *name)
-{
-	unsigned dots = 0;
-	size_t size = 0;
-
-	while (dots < 3 && name[size])
-		dots += name[size++] == '.';
-	return dots == 3 ? size : 0;
-}
-
-/* The first javacore of the same moment and process in the dump's folder; "" if there is none. */
-static void find_javacore(const char *path, char *out, size_t size)
+static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	const char *stamp = name + strlen(HEAP_NAME);
-	char folder[PATH_MAX], best[NAME_MAX + 1] = "";
-	const struct dirent *entry;
-	DIR *dir;
 
-	out[0] = '\0';
-	if (strncmp(name, HEAP_NAME, strlen(HEAP_NAME)) != 0 || !stamp_size(stamp))
-		return;
-	(void)snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path + 1) : 1,
-		       slash ? path : ".");
-	dir = opendir(folder);
-	while (dir && (entry = readdir(dir)) != NULL) {
-		const size_t core = strlen(CORE_NAME);
-
-		if (strncmp(entry->d_name, CORE_NAME, core) != 0 ||
-		    strncmp(entry->d_name + core, stamp, stamp_size(stamp)) != 0 ||
-		    (best[0] && strcmp(entry->d_name, best) >= 0))
-			continue;
-		(void)snprintf(best, sizeof(best), "%s", entry->d_name);
-	}
-	if (dir)
-		(void)closedir(dir);
-	if (best[0])
-		(void)snprintf(out, size, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path,
-			       best);
+	return slash ? slash + 1 : path;
 }
 
-int phd_javacore_read(struct phd *phd, struct hdb_error *err)
+/*
+ * Opens the first javacore of the same moment and process in the dump's folder: of
+ * heapdump.20130429.083110.14261.0001.phd javacore.20130429.083110.14261.*.txt. NULL: none.
+ */
+static FILE *open_javacore(const char *path)
 {
-	char path[PATH_MAX + NAME_MAX], line[LINE_BYTES];
-	int r = HDB_OK;
-	FILE *f;
+	const char *name = name_of(path);
+	char pattern[PATH_BYTES];
+	unsigned date, time, pid;
+	glob_t found = { 0 };
+	FILE *f = NULL;
 
-	find_javacore(phd->path, path, sizeof(path));
-	f = path[0] ? fopen(path, "re") : NULL;
+	if (sscanf(name, HEAP_NAME "%8u.%6u.%9u.", &date, &time, &pid) != 3)
+		return NULL;
+	(void)snprintf(pattern, sizeof(pattern), "%.*sjavacore.%08u.%06u.%u.*.txt",
+		       (int)(name - path), path, date, time, pid);
+	if (glob(pattern, 0, NULL, &found) == 0)
+		f = fopen(found.gl_pathv[0], "re");
+	globfree(&found);
+	return f;
+}
+
+int phd_write_threads(struct phd_writer *w)
+{
+	struct threads t = { .w = w };
+	FILE *f = open_javacore(w->phd->path);
+	int r = f ? phd_write_text(w, "", 0, &t.none_id) : HDB_OK;
+	char line[LINE_BYTES];
+
 	while (r == HDB_OK && f && fgets(line, sizeof(line), f)) {
 		if (strncmp(line, THREAD_LINE, strlen(THREAD_LINE)) == 0)
-			r = take_thread(phd, line, err);
+			r = take_thread(&t, line);
 		else if (strncmp(line, FRAME_LINE, strlen(FRAME_LINE)) == 0)
-			r = take_frame(phd, line, err);
+			r = take_frame(&t, line);
 	}
 	if (f)
 		(void)fclose(f);
-	return r;
+	return r == HDB_OK ? end_thread(&t) : r;
 }
 
 uint64_t phd_time_of(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = name_of(path);
 	struct tm tm = { 0 };
 
 	if (strncmp(name, HEAP_NAME, strlen(HEAP_NAME)) != 0 ||

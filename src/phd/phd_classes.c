@@ -55,7 +55,7 @@ uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size)
 /* The class with this ID, which records may name before its own, or that has none. */
 static int class_of(struct phd *phd, uint64_t id, uint32_t *no, struct hdb_error *err)
 {
-	const struct phd_class new = { .id = id, .super_no = PHD_NONE, .array_no = PHD_NONE };
+	const struct phd_class new = { .id = id, .super_no = PHD_NONE };
 
 	*no = base_idmap_get(&phd->class_map, id);
 	if (*no != BASE_IDMAP_NONE)
@@ -227,100 +227,76 @@ static int link_supers(struct phd *phd, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The first reference of a class leads to its loader. */
-static uint64_t loader_of(const struct phd *phd, const struct phd_class *class)
+/* The name of the class of arrays of a class: of "a/B" "[La/B;", of "[I" "[[I". */
+static int array_name(struct phd *phd, const struct phd_class *of, struct base_vec *out,
+		      struct hdb_error *err)
 {
-	return class->ref_count ? *base_vec_at(&phd->class_refs, uint64_t, class->first_ref) : 0;
-}
+	const char *name = phd_name(phd, of->name_at);
+	const bool is_array = of->name_size && *name == '[';
 
-/* The name of what an array class has as elements: "[[I" and "[La/B;" become "[I" and "a/B". */
-static const char *element_name(const struct phd *phd, const struct phd_class *class, size_t *size)
-{
-	const char *name = phd_name(phd, class->name_at);
-
-	*size = class->name_size;
-	if (*size < 3 || name[0] != '[')
-		return NULL;
-	*size -= name[1] == 'L' ? 3 : 1;
-	return name + (name[1] == 'L' ? 2 : 1);
-}
-
-/* Arrays of objects name their elements' class: array classes by those, of one loader first. */
-static int link_arrays(struct phd *phd, struct hdb_error *err)
-{
-	BASE_SCOPED(base_idmap_release) struct base_idmap arrays = { .work = phd->work };
-
-	for (uint32_t i = 0; i < phd->classes.count; i++) {
-		const struct phd_class *class = phd_class_at(phd, i);
-		uint64_t key = name_key(phd_name(phd, class->name_at), class->name_size, 0);
-		const char *name;
-		size_t size;
-
-		if (!class->is_read)
-			continue;
-		if (base_idmap_get(&phd->name_map, key) == BASE_IDMAP_NONE)
-			TRY(base_idmap_put(&phd->name_map, key, i, err));
-		if (!(name = element_name(phd, class, &size)))
-			continue;
-		TRY(base_idmap_put(&arrays, name_key(name, size, loader_of(phd, class)), i, err));
-		key = name_key(name, size, 0);
-		if (base_idmap_get(&arrays, key) == BASE_IDMAP_NONE)
-			TRY(base_idmap_put(&arrays, key, i, err));
-	}
-	for (uint32_t i = 0; i < phd->classes.count; i++) {
-		struct phd_class *class = phd_class_at(phd, i);
-		const char *name = phd_name(phd, class->name_at);
-
-		if (!class->is_read)
-			continue;
-		class->array_no = base_idmap_get(
-			&arrays, name_key(name, class->name_size, loader_of(phd, class)));
-		if (class->array_no == BASE_IDMAP_NONE)
-			class->array_no =
-				base_idmap_get(&arrays, name_key(name, class->name_size, 0));
-	}
-	return HDB_OK;
+	out->count = 0;
+	TRY(base_bytes_append(out, "[L", is_array ? 1 : 2, err));
+	TRY(base_bytes_append(out, name, of->name_size, err));
+	return is_array ? HDB_OK : base_bytes_append(out, ";", 1, err);
 }
 
 /*
- * Gives names to classes without a record, as most are in a dump that was cut, and classes to
- * arrays that have none.
+ * Records of arrays name the class of their elements: finds that of the arrays, of the same loader
+ * first, or makes one up.
  */
-static int invent_classes(struct phd *phd, struct hdb_error *err)
+static int find_array_class(struct phd *phd, uint32_t no, struct base_vec *name,
+			    struct hdb_error *err)
 {
-	const size_t count = phd->classes.count;
+	struct phd_class *of = phd_class_at(phd, no);
+	struct phd_class made_up = { .id = of->id + 1, .super_no = PHD_NONE };
+
+	TRY(array_name(phd, of, name, err));
+	of->array_no = base_idmap_get(&phd->name_map,
+				      name_key(name->data, name->count, phd_first_ref(phd, of)));
+	if (of->array_no == BASE_IDMAP_NONE)
+		of->array_no = phd_class_named(phd, name->data, name->count);
+	if (of->array_no != BASE_IDMAP_NONE)
+		return HDB_OK;
+	of->array_no = (uint32_t)phd->classes.count;
+	made_up.name_size = (uint32_t)name->count;
+	TRY(phd_name_put(phd, name->data, name->count, &made_up.name_at, err));
+	return base_vec_push(&phd->classes, &made_up, sizeof(made_up), err);
+}
+
+/* Gives a name to a class without a record, as most are in a dump that was cut. */
+static int name_unknown(struct phd *phd, struct phd_class *class, struct hdb_error *err)
+{
 	char name[64];
 
-	for (uint32_t i = 0; i < count; i++) {
+	class->instance_bytes =
+		phd->layout.object_header + class->most_refs * phd->layout.reference;
+	class->name_size =
+		(uint32_t)snprintf(name, sizeof(name), "unknown class 0x%" PRIx64, class->id);
+	phd->problem_count++;
+	return phd_name_put(phd, name, class->name_size, &class->name_at, err);
+}
+
+static int link_arrays(struct phd *phd, struct hdb_error *err)
+{
+	BASE_SCOPED(base_vec_release) struct base_vec name = { 0 };
+	const uint32_t count = (uint32_t)phd->classes.count;
+
+	for (uint32_t i = count; i-- > 0;) {
 		struct phd_class *class = phd_class_at(phd, i);
-		const unsigned bytes =
-			phd->layout.object_header + class->most_refs * phd->layout.reference;
+		const char *text = phd_name(phd, class->name_at);
 
-		if (class->is_read)
+		if (!class->is_read) {
+			TRY(name_unknown(phd, class, err));
 			continue;
-		class->instance_bytes = bytes;
-		class->name_size = (uint32_t)snprintf(name, sizeof(name),
-						      "unknown class 0x%" PRIx64, class->id);
-		TRY(phd_name_put(phd, name, class->name_size, &class->name_at, err));
-		phd->problem_count++;
+		}
+		TRY(base_idmap_put(&phd->name_map, name_key(text, class->name_size, 0), i, err));
+		TRY(base_idmap_put(&phd->name_map,
+				   name_key(text, class->name_size, phd_first_ref(phd, class)), i,
+				   err));
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		const struct phd_class of = *phd_class_at(phd, i);
-		struct phd_class array = { .id = of.id + 1, .super_no = PHD_NONE };
-		const bool is_array = of.name_size && *phd_name(phd, of.name_at) == '[';
-
-		if (!of.has_arrays || of.array_no != PHD_NONE)
-			continue;
-		array.array_no = PHD_NONE;
-		array.name_size = of.name_size + (is_array ? 1 : 3);
-		TRY(base_vec_reserve(&phd->names, array.name_size, 1, err));
-		TRY(phd_name_put(phd, "[L", is_array ? 1 : 2, &array.name_at, err));
-		TRY(phd_name_put(phd, phd_name(phd, of.name_at), of.name_size, &(uint32_t){ 0 },
-				 err));
-		TRY(phd_name_put(phd, ";", is_array ? 0 : 1, &(uint32_t){ 0 }, err));
-		phd_class_at(phd, i)->array_no = (uint32_t)phd->classes.count;
-		TRY(base_vec_push(&phd->classes, &array, sizeof(array), err));
-	}
+	for (uint32_t i = 0; i < count; i++)
+		if (phd_class_at(phd, i)->has_arrays)
+			TRY(find_array_class(phd, i, &name, err));
 	return HDB_OK;
 }
 
@@ -341,7 +317,6 @@ int phd_open(const char *path, struct base_work *work, struct phd **out, struct 
 	phd->path = path;
 	phd->work = phd->classes.work = phd->class_map.work = phd->name_map.work = work;
 	phd->names.work = phd->class_refs.work = work;
-	phd->threads.work = phd->frames.work = work;
 	phd->file_bytes = (uint64_t)st.st_size;
 	/* So that there are names. */
 	TRY(phd_name_put(phd, "", 1, &(uint32_t){ 0 }, err));
@@ -350,8 +325,6 @@ int phd_open(const char *path, struct base_work *work, struct phd **out, struct 
 	phd_reader_release(&phd->head);
 	TRY(link_supers(phd, err));
 	TRY(link_arrays(phd, err));
-	TRY(invent_classes(phd, err));
-	TRY(phd_javacore_read(phd, err));
 	*out = phd;
 	phd = NULL;
 	return HDB_OK;
@@ -365,8 +338,6 @@ void phd_close(struct phd *phd)
 	base_vec_release(&phd->classes);
 	base_vec_release(&phd->names);
 	base_vec_release(&phd->class_refs);
-	base_vec_release(&phd->threads);
-	base_vec_release(&phd->frames);
 	base_idmap_release(&phd->class_map);
 	base_idmap_release(&phd->name_map);
 	free(phd);

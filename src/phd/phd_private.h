@@ -64,22 +64,10 @@ struct phd_class {
 	uint32_t most_refs; /* of its objects */
 	uint32_t fields;    /* references that an object has room for, with its superclasses' */
 	uint32_t super_no;  /* or PHD_NONE; there are no circles */
-	uint32_t array_no;  /* of arrays of it, or PHD_NONE */
+	uint32_t array_no;  /* of arrays of it, if there are some */
 	bool is_read;       /* its record was met; else objects only name it */
 	bool has_arrays;
 	uint8_t visit;
-};
-
-/* A thread of the javacore, and its frames. */
-struct phd_thread {
-	uint64_t id;
-	uint32_t name_at, name_size; /* in names */
-	uint32_t first_frame, frame_count;
-};
-
-struct phd_frame {
-	uint32_t class_at, class_size, method_at, method_size, source_at, source_size;
-	int32_t line; /* or HPROF's negative numbers */
 };
 
 /* Bytes before the elements of an array and of a reference, by what the sizes of arrays allow. */
@@ -93,10 +81,9 @@ struct phd {
 	struct phd_reader head; /* after the first pass */
 	struct base_vec classes;
 	struct base_idmap class_map; /* ID -> number in classes */
-	struct base_idmap name_map;  /* phd_name_key -> number in classes */
+	struct base_idmap name_map;  /* hash of a name, or of it and a loader -> the same */
 	struct base_vec names;       /* bytes */
 	struct base_vec class_refs;  /* uint64_t */
-	struct base_vec threads, frames;
 	struct phd_layout layout;
 	uint32_t most_fields;
 	uint64_t file_bytes, object_count, problem_count;
@@ -119,8 +106,28 @@ uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size);
 int phd_name_put(struct phd *phd, const void *text, size_t size, uint32_t *at,
 		 struct hdb_error *err);
 
-/* Reads the threads of the javacore beside the dump, if there is one. */
-int phd_javacore_read(struct phd *phd, struct hdb_error *err);
+/* The first reference of a class, which leads to its loader, or 0. */
+static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_class *class)
+{
+	return class->ref_count ? *base_vec_at(&phd->class_refs, uint64_t, class->first_ref) : 0;
+}
+
+struct phd_writer {
+	struct phd *phd;
+	struct hprof_writer out;
+	struct base_idmap loaders; /* first reference of a class -> number of the class of that */
+	struct base_vec
+		thread_ids; /* uint64_t, by serial number - 1; 0: no thread of the program */
+	uint64_t next_text;
+	uint64_t boot_id; /* the loader of java.lang.Object */
+	uint64_t object_count;
+};
+
+/* Writes a text under an identifier of its own. */
+int phd_write_text(struct phd_writer *w, const char *text, size_t size, uint64_t *id);
+
+/* Writes threads and their stacks from the javacore beside the dump, if there is one. */
+int phd_write_threads(struct phd_writer *w);
 
 /* ms since 1970 of the local time in the file's name (heapdump.20130429.083110...), or 0. */
 uint64_t phd_time_of(const char *path);

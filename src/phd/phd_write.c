@@ -22,27 +22,18 @@
 /* Superclasses that are looked at for java.lang.ClassLoader. */
 #define SUPERS_MAX 1000u
 
-struct writer {
-	struct phd *phd;
-	struct hprof_writer out;
-	struct base_idmap loaders; /* first reference of a class -> number of the class of that */
-	uint64_t next_text;
-	uint64_t boot_id; /* the loader of java.lang.Object */
-	uint64_t object_count;
-};
-
-static uint64_t field_text(const struct writer *w, uint32_t no)
+static uint64_t field_text(const struct phd_writer *w, uint32_t no)
 {
 	return 1 + w->phd->classes.count + no;
 }
 
-static int write_new_text(struct writer *w, const char *text, size_t size, uint64_t *id)
+int phd_write_text(struct phd_writer *w, const char *text, size_t size, uint64_t *id)
 {
 	*id = w->next_text++;
 	return hprof_write_text(&w->out, *id, text, size);
 }
 
-static int write_texts(struct writer *w)
+static int write_texts(struct phd_writer *w)
 {
 	const struct phd *phd = w->phd;
 	uint32_t fields = phd->most_fields;
@@ -63,10 +54,10 @@ static int write_texts(struct writer *w)
 	(void)snprintf(text, sizeof(text), HPROF_PHD_FORMAT "%s", phd->head.version,
 		       phd->layout.object_header, phd->layout.primitive_header,
 		       phd->layout.reference, phd->head.text);
-	return write_new_text(w, text, strlen(text), &id);
+	return phd_write_text(w, text, strlen(text), &id);
 }
 
-static int write_loads(struct writer *w)
+static int write_loads(struct phd_writer *w)
 {
 	for (uint32_t i = 0; i < w->phd->classes.count; i++) {
 		hprof_put_u4(&w->out, i + 1);
@@ -78,63 +69,6 @@ static int write_loads(struct writer *w)
 	return HDB_OK;
 }
 
-/* ---- threads ---- */
-
-static int write_frame(struct writer *w, const struct phd_frame *frame, uint64_t frame_id)
-{
-	const struct phd *phd = w->phd;
-	const uint32_t class_no =
-		phd_class_named(phd, phd_name(phd, frame->class_at), frame->class_size);
-	uint64_t method_id, source_id, signature_id;
-
-	TRY(write_new_text(w, phd_name(phd, frame->method_at), frame->method_size, &method_id));
-	TRY(write_new_text(w, "", 0, &signature_id));
-	TRY(write_new_text(w, phd_name(phd, frame->source_at), frame->source_size, &source_id));
-	hprof_put_id(&w->out, frame_id);
-	hprof_put_id(&w->out, method_id);
-	hprof_put_id(&w->out, signature_id);
-	hprof_put_id(&w->out, frame->source_size ? source_id : 0);
-	hprof_put_u4(&w->out, class_no == BASE_IDMAP_NONE ? 0 : class_no + 1);
-	hprof_put_u4(&w->out, (uint32_t)frame->line);
-	return hprof_end_record(&w->out, HPROF_FRAME);
-}
-
-/* Threads have their number as serial number, and so do their stacks. */
-static int write_thread(struct writer *w, uint32_t serial, const struct phd_thread *thread)
-{
-	uint64_t name_id, none_id;
-
-	TRY(write_new_text(w, phd_name(w->phd, thread->name_at), thread->name_size, &name_id));
-	TRY(write_new_text(w, "", 0, &none_id));
-	for (uint32_t i = thread->first_frame; i < thread->first_frame + thread->frame_count; i++)
-		TRY(write_frame(w, base_vec_at(&w->phd->frames, struct phd_frame, i), i + 1));
-	hprof_put_u4(&w->out, serial);
-	hprof_put_u4(&w->out, serial);
-	hprof_put_u4(&w->out, thread->frame_count);
-	for (uint32_t i = 0; i < thread->frame_count; i++)
-		hprof_put_id(&w->out, thread->first_frame + i + 1);
-	TRY(hprof_end_record(&w->out, HPROF_TRACE));
-	hprof_put_u4(&w->out, serial);
-	hprof_put_id(&w->out, thread->id);
-	hprof_put_u4(&w->out, serial);
-	hprof_put_id(&w->out, name_id);
-	hprof_put_id(&w->out, none_id);
-	hprof_put_id(&w->out, none_id);
-	return hprof_end_record(&w->out, HPROF_START_THREAD);
-}
-
-static int write_threads(struct writer *w)
-{
-	for (uint32_t i = 0; i < w->phd->threads.count; i++) {
-		const struct phd_thread *thread =
-			base_vec_at(&w->phd->threads, struct phd_thread, i);
-
-		if (thread->id)
-			TRY(write_thread(w, i + 1, thread));
-	}
-	return HDB_OK;
-}
-
 /* ---- objects ---- */
 
 static uint64_t ref_at(const struct phd_record *record, size_t i)
@@ -142,7 +76,7 @@ static uint64_t ref_at(const struct phd_record *record, size_t i)
 	return *base_vec_at(&record->refs, uint64_t, i);
 }
 
-static int write_instance(struct writer *w, const struct phd_record *record, uint32_t class_no)
+static int write_instance(struct phd_writer *w, const struct phd_record *record, uint32_t class_no)
 {
 	const uint32_t fields = phd_class_at(w->phd, class_no)->fields;
 
@@ -159,7 +93,7 @@ static int write_instance(struct writer *w, const struct phd_record *record, uin
 }
 
 /* J9 before version 5 has the class of an array as its first reference. */
-static bool has_own_class(const struct writer *w, const struct phd_record *record, uint32_t *no)
+static bool has_own_class(const struct phd_writer *w, const struct phd_record *record, uint32_t *no)
 {
 	const struct phd *phd = w->phd;
 	const struct phd_class *class;
@@ -172,7 +106,7 @@ static bool has_own_class(const struct writer *w, const struct phd_record *recor
 }
 
 /* The references that are no nulls, which come last to first, then the nulls. */
-static int write_array(struct writer *w, const struct phd_record *record, uint32_t class_no)
+static int write_array(struct phd_writer *w, const struct phd_record *record, uint32_t class_no)
 {
 	uint32_t array_no = phd_class_at(w->phd, class_no)->array_no;
 	const size_t skip = has_own_class(w, record, &array_no) ? 1 : 0;
@@ -197,7 +131,7 @@ static int write_array(struct writer *w, const struct phd_record *record, uint32
 	return hprof_end_sub(&w->out);
 }
 
-static int write_record(struct writer *w, const struct phd_record *record)
+static int write_record(struct phd_writer *w, const struct phd_record *record)
 {
 	uint32_t no = base_idmap_get(&w->phd->class_map, record->id);
 
@@ -221,7 +155,7 @@ static int write_record(struct writer *w, const struct phd_record *record)
 	return write_instance(w, record, no);
 }
 
-static int write_objects(struct writer *w)
+static int write_objects(struct phd_writer *w)
 {
 	BASE_SCOPED(phd_reader_release) struct phd_reader reader = { .work = w->phd->work };
 	struct phd_record record = { .refs.work = w->phd->work };
@@ -243,35 +177,30 @@ static int write_objects(struct writer *w)
 
 /* ---- classes ---- */
 
-static int find_loaders(struct writer *w)
+static int find_loaders(struct phd_writer *w)
 {
 	const struct phd *phd = w->phd;
 
 	for (uint32_t i = 0; i < phd->classes.count; i++) {
-		const struct phd_class *class = phd_class_at(phd, i);
+		const uint64_t id = phd_first_ref(phd, phd_class_at(phd, i));
 
-		if (class->ref_count)
-			TRY(base_idmap_put(
-				&w->loaders,
-				*base_vec_at(&phd->class_refs, uint64_t, class->first_ref),
-				PHD_NONE - 1, w->out.err));
+		if (id)
+			TRY(base_idmap_put(&w->loaders, id, PHD_NONE - 1, w->out.err));
 	}
 	return HDB_OK;
 }
 
 /* The loader that a class refers to first, or 0. */
-static uint64_t loader_of(const struct writer *w, const struct phd_class *class)
+static uint64_t loader_of(const struct phd_writer *w, const struct phd_class *class)
 {
 	static const char name[] = "java/lang/ClassLoader";
 	const struct phd *phd = w->phd;
 	const uint32_t loader_no = phd_class_named(phd, name, sizeof(name) - 1);
-	uint64_t id;
-	uint32_t no;
+	const uint64_t id = phd_first_ref(phd, class);
+	uint32_t no = base_idmap_get(&w->loaders, id);
 
-	if (!class->ref_count || loader_no == BASE_IDMAP_NONE)
+	if (loader_no == BASE_IDMAP_NONE)
 		return 0;
-	id = *base_vec_at(&phd->class_refs, uint64_t, class->first_ref);
-	no = base_idmap_get(&w->loaders, id);
 	for (unsigned i = 0; i < SUPERS_MAX && no < phd->classes.count; i++) {
 		if (no == loader_no)
 			return id;
@@ -281,7 +210,7 @@ static uint64_t loader_of(const struct writer *w, const struct phd_class *class)
 }
 
 /* Whether a loader is the boot loader: it has an object, but classes need not name it. */
-static bool is_boot(const struct writer *w, uint64_t loader_id)
+static bool is_boot(const struct phd_writer *w, uint64_t loader_id)
 {
 	static const char name[] = "com/ibm/oti/vm/BootstrapClassLoader";
 	const uint32_t no = base_idmap_get(&w->loaders, loader_id);
@@ -293,7 +222,7 @@ static bool is_boot(const struct writer *w, uint64_t loader_id)
 		memcmp(phd_name(w->phd, class->name_at), name, sizeof(name) - 1) == 0);
 }
 
-static int write_class(struct writer *w, uint32_t no)
+static int write_class(struct phd_writer *w, uint32_t no)
 {
 	const struct phd *phd = w->phd;
 	const struct phd_class *class = phd_class_at(phd, no);
@@ -327,7 +256,7 @@ static int write_class(struct writer *w, uint32_t no)
 }
 
 /* Classes come behind the objects: only then it is known which of those are loaders. */
-static int write_classes(struct writer *w)
+static int write_classes(struct phd_writer *w)
 {
 	static const char object[] = "java/lang/Object";
 	const struct phd *phd = w->phd;
@@ -341,7 +270,7 @@ static int write_classes(struct writer *w)
 }
 
 /* Classes of the boot loader, and threads. */
-static int write_roots(struct writer *w)
+static int write_roots(struct phd_writer *w)
 {
 	const struct phd *phd = w->phd;
 
@@ -354,8 +283,8 @@ static int write_roots(struct writer *w)
 		hprof_put_id(&w->out, class->id);
 		TRY(hprof_end_sub(&w->out));
 	}
-	for (uint32_t i = 0; i < phd->threads.count; i++) {
-		const uint64_t id = base_vec_at(&phd->threads, struct phd_thread, i)->id;
+	for (uint32_t i = 0; i < w->thread_ids.count; i++) {
+		const uint64_t id = *base_vec_at(&w->thread_ids, uint64_t, i);
 
 		if (!id)
 			continue;
@@ -368,12 +297,12 @@ static int write_roots(struct writer *w)
 	return HDB_OK;
 }
 
-static int write_all(struct writer *w)
+static int write_all(struct phd_writer *w)
 {
 	TRY(hprof_write_head(&w->out, "JAVA PROFILE 1.0.2", phd_time_of(w->phd->path)));
 	TRY(write_texts(w));
 	TRY(write_loads(w));
-	TRY(write_threads(w));
+	TRY(phd_write_threads(w));
 	TRY(find_loaders(w));
 	TRY(write_objects(w));
 	TRY(write_classes(w));
@@ -383,9 +312,10 @@ static int write_all(struct writer *w)
 	return w->phd->head.is_whole ? hprof_end_record(&w->out, HPROF_HEAP_DUMP_END) : HDB_OK;
 }
 
-static void release(struct writer *w)
+static void release(struct phd_writer *w)
 {
 	base_idmap_release(&w->loaders);
+	base_vec_release(&w->thread_ids);
 	hprof_writer_release(&w->out);
 }
 
@@ -393,9 +323,10 @@ int phd_write(struct phd *phd, const struct hprof_sink *sink, struct hprof_writt
 	      struct hdb_error *err)
 {
 	BASE_SCOPED(release)
-	struct writer w = {
+	struct phd_writer w = {
 		.phd = phd,
 		.loaders.work = phd->work,
+		.thread_ids.work = phd->work,
 		.out = { .sink = sink,
 			 .err = err,
 			 .id_size = phd->head.word_bytes,

@@ -33,10 +33,10 @@ for form in "4 32 1 4" "5 32 1 4" "5 64 1 8" "5 64 0 4" "6 64 0 4" "6 64 0 8" "6
 	heapdb histogram --all --csv --columns name,loader --limit all --db x.heapdb 2> /dev/null > classes
 	grep -q '^app.Node,app.Loader' classes || complain "$form: loader: $(grep app.Node classes)"
 	grep -q '^java.lang.Thread,<boot>' classes || complain "$form: boot loader"
-	gzip -kf $name
-	check $name.gz
-	rm $name.gz
 done
+gzip -kf $name
+check $name.gz
+rm $name.gz
 
 # Threads come from the javacore of the same moment and process.
 cat > javacore.20240203.040506.77.0002.txt << END
