@@ -23,12 +23,14 @@
 #define NAME_BYTES 512
 /* Frames of a stack. */
 #define FRAMES_MAX 2048u
+/* What is read of a part, which others may refer to again and again. */
+#define MESSAGE_MAX 16384u
 /* What a stack can allocate: sums of as many as a tree has stay below 2^63. */
 #define FIGURE_MAX (UINT64_C(1) << 40)
 
 /* What keys name: first the things that have numbers in a sequence. */
 enum { STRING = 1, FUNCTION, PATH, MAPPING, FRAME, STACK, SEQUENCE, PROCESS, SYMBOL, HEAP };
-enum { DUMP = HEAP + 1, SAMPLE };
+enum { DUMP = HEAP + 1, SAMPLE, STACK_NODE };
 
 /* Which kind the field of interned data is, and that of a dump's own tables, by its number. */
 static const uint8_t interned_kinds[] = {
@@ -53,8 +55,8 @@ struct android_native_private {
 	struct proto trace;
 	/*
 	 * Texts; and what is known by key. Of a message count and bytes are its offset and size,
-	 * all_count is the frame's text or the stack's node, which is below node all_bytes; of a
-	 * sample all is what it has so far; of other things count is their number.
+	 * and all_count is the frame's text; of a sample all is what it has so far; of other things
+	 * count is their number.
 	 */
 	struct call_tree texts, keys;
 	struct sequence *sequences; /* from 1 */
@@ -161,7 +163,8 @@ static int take_parts(struct reader *r, struct proto message, uint32_t field_no,
 		if (node->bytes)
 			continue;
 		node->count = (uint64_t)(part.bytes.at - r->p->trace.at);
-		node->bytes = proto_size(&part.bytes);
+		node->bytes = proto_size(&part.bytes) < MESSAGE_MAX ? proto_size(&part.bytes) :
+								      MESSAGE_MAX;
 	}
 	return HDB_OK;
 }
@@ -261,23 +264,24 @@ static int add_frame(struct reader *r, uint64_t number, uint32_t *node)
 static int add_stack(struct reader *r, uint64_t number, uint32_t *node)
 {
 	const uint32_t above = *node;
+	const uint64_t kind = STACK_NODE | (uint64_t)above << 8;
 	struct proto stack;
 	struct call_node *known;
 	struct proto_field frame;
 
 	TRY(know(r, STACK, numbers_of(r), number, &known));
-	if (known->all_count && known->all_bytes == above) {
-		*node = (uint32_t)known->all_count;
-		return HDB_OK;
-	}
 	stack = message_at(r, known);
+	TRY(know(r, kind, numbers_of(r), number, &known));
+	*node = (uint32_t)known->count;
+	if (*node)
+		return HDB_OK;
+	*node = above;
 	for (unsigned i = 0; i < FRAMES_MAX && next_field(&stack, 2, PROTO_VARINT, &frame); i++)
 		TRY(add_frame(r, frame.value, node));
 	if (*node == above)
 		TRY(call_tree_child(r->tree, above, "(no call stack)", node, r->err));
-	TRY(know(r, STACK, numbers_of(r), number, &known));
-	known->all_count = *node;
-	known->all_bytes = above;
+	TRY(know(r, kind, numbers_of(r), number, &known));
+	known->count = *node;
 	return HDB_OK;
 }
 
