@@ -7,6 +7,7 @@
 #include "base/scope.h"
 
 #include <assert.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,37 +90,25 @@ static const char *simple_name(const char *class_name)
 	return dot ? dot + 1 : class_name;
 }
 
-/* Names in use, by hash: classes may have thousands of fields. */
-struct taken {
-	char **names;
-	size_t room;
-};
-
-static size_t hash_name(const char *name)
+static int compare_names(const void *a, const void *b)
 {
-	size_t hash = 14695981039346656037u;
-
-	for (; *name; name++)
-		hash = (hash ^ (size_t)(*name >= 'A' && *name <= 'Z' ? *name | 0x20 : *name)) *
-		       1099511628211u;
-	return hash;
+	return sqlite3_stricmp(a, b);
 }
 
-/* Reserves a name; false if it was taken. The table has room for all. */
-static bool take_name(struct taken *t, const char *name)
+/* Adds a name to those in use; false if it was taken. */
+static bool take_name(void **taken, const char *name)
 {
-	size_t at = hash_name(name) & (t->room - 1);
+	char *copy = strdup(name);
+	char **at = copy ? tsearch(copy, taken, compare_names) : NULL;
+	const bool is_new = at && *at == copy;
 
-	assert((t->room & (t->room - 1)) == 0);
-	for (; t->names[at]; at = (at + 1) & (t->room - 1))
-		if (sqlite3_stricmp(t->names[at], name) == 0)
-			return false;
-	t->names[at] = strdup(name);
-	return t->names[at] != NULL;
+	if (!is_new)
+		free(copy);
+	return is_new;
 }
 
 /* The column of a field: its name, Super.field where that is taken, then more. False: no memory. */
-static bool add_field(sqlite3_str *text, struct shape *s, struct taken *taken,
+static bool add_field(sqlite3_str *text, struct shape *s, void **taken,
 		      const struct hdb_field *field, size_t no)
 {
 	const char *class_name = hdb_class_name(s->source->db, field->declaring_no);
@@ -148,23 +137,20 @@ static bool add_field(sqlite3_str *text, struct shape *s, struct taken *taken,
 	return true;
 }
 
-static void release_taken(struct taken *taken)
+static void release_taken(void **taken)
 {
-	for (size_t i = 0; taken->names && i < taken->room; i++)
-		free(taken->names[i]);
-	free(taken->names);
+	tdestroy(*taken, free);
 }
 
 static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 {
 	struct hdb *db = s->source->db;
-	BASE_SCOPED(release_taken) struct taken taken = { .room = 8192 };
+	BASE_SCOPED(release_taken) void *taken = NULL;
 	size_t counts[BASES_MAX] = { 0 };
 
-	taken.names = calloc(taken.room, sizeof(*taken.names));
 	s->field_of =
 		calloc((size_t)(COLUMNS_MAX + 32) * (s->base_count + 1), sizeof(*s->field_of));
-	if (!taken.names || !s->field_of)
+	if (!s->field_of)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a table");
 	for (int i = 0; i < C_PATTERN; i++) {
 		char name[32];
