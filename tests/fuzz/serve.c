@@ -10,7 +10,7 @@
 #include "serve/serve_cache.h"
 #include "serve/serve_gate.h"
 #include "serve/serve_request.h"
-#include "serve/serve_text.h"
+#include "common/escape.h"
 
 #include "support/fuzz_target.h"
 #include "support/json_check.h"
@@ -37,17 +37,18 @@ static char *take_line(char **text)
 /* The line with the token for each "T"; NULL for an empty one. Owned. */
 static char *with_token(const char *line, const char *token)
 {
-	struct serve_text made;
+	struct bytes made = { 0 };
 
-	if (!line || !*line || !serve_text_begin(&made))
+	if (!line || !*line)
 		return NULL;
 	for (; *line; line++) {
 		if (*line == 'T')
-			fputs(token, made.out);
+			bytes_string(&made, token);
 		else
-			putc(*line, made.out);
+			bytes_add(&made, line, 1);
 	}
-	return serve_text_end(&made) ? made.data : NULL;
+	bytes_add(&made, "", 1);
+	return made.data;
 }
 
 static void judge(char *text)
@@ -134,14 +135,12 @@ static void check_job(const struct serve_job *job)
 
 static void check_json(const char *text)
 {
-	struct serve_text made;
+	struct bytes made = { 0 };
 
-	if (!serve_text_begin(&made))
-		return;
-	serve_put_json(made.out, text);
-	if (serve_text_end(&made) && !json_is_valid(made.data, made.size))
+	escape_json(&made, text);
+	if (!made.failed && !json_is_valid(made.data, made.size))
 		abort();
-	serve_text_release(&made);
+	bytes_release(&made);
 }
 
 static void question(unsigned kind, char *text)

@@ -142,3 +142,57 @@ size_t escape_fit(const char *text, size_t size, size_t width, size_t *columns)
 		*columns = taken;
 	return at;
 }
+
+static size_t escape_json_char(char buf[8], uint32_t c)
+{
+	static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+	int n;
+
+	for (const char *p = named; *p; p += 2) {
+		if ((uint32_t)*p == c) {
+			buf[0] = '\\';
+			buf[1] = p[1];
+			return 2;
+		}
+	}
+	n = snprintf(buf, 8, "\\u%04x", (unsigned)c);
+	return (size_t)n;
+}
+
+void escape_json_part(const char *text, size_t size, struct json_part *part)
+{
+	*part = (struct json_part){ 0 };
+	while (part->plain < size) {
+		const char *at = text + part->plain;
+		const unsigned char byte = (unsigned char)*at;
+		uint32_t c;
+		size_t n;
+
+		if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
+			part->plain++;
+			continue;
+		}
+		n = utf8_decode(at, size - part->plain, &c);
+		if (n == 0 || c < 0xa0) {
+			part->size = escape_json_char(part->escape, n > 0 ? c : 0xfffd);
+			part->taken = part->plain + (n > 0 ? n : 1);
+			return;
+		}
+		part->plain += n;
+	}
+	part->taken = size;
+}
+
+void escape_json(struct bytes *out, const char *string)
+{
+	const size_t size = string ? strlen(string) : 0;
+	struct json_part part;
+
+	bytes_string(out, string ? "\"" : "null");
+	for (size_t at = 0; at < size; at += part.taken) {
+		escape_json_part(string + at, size - at, &part);
+		bytes_add(out, string + at, part.plain);
+		bytes_add(out, part.escape, part.size);
+	}
+	bytes_string(out, string ? "\"" : "");
+}

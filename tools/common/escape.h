@@ -39,4 +39,18 @@ size_t escape_control(const char *text, size_t size, char buf[ESCAPE_SIZE], size
 /* Bytes of already escaped `text` that fit into `width` columns; *columns (may be NULL): taken. */
 size_t escape_fit(const char *text, size_t size, size_t width, size_t *columns);
 
+/* A part of a text in JSON: bytes as they are, then an escape. */
+struct json_part {
+	size_t plain;   /* bytes that are the same in JSON */
+	char escape[8]; /* of what follows them */
+	size_t size;    /* of the escape; 0: the text ends */
+	size_t taken;   /* bytes of the text, with those that are escaped */
+};
+
+/* The first part of `text` (at least one byte); bytes that are no UTF-8 become U+FFFD. */
+void escape_json_part(const char *text, size_t size, struct json_part *part);
+
+/* Appends a string in quotes as JSON has it; NULL as null. */
+void escape_json(struct bytes *out, const char *string);
+
 #endif

@@ -381,47 +381,16 @@ static size_t format_u64(char *buf, uint64_t value)
 	return n;
 }
 
-static void put_json_escape(struct output *out, uint32_t c)
-{
-	static const char *const named = "\"\"\\\\\bb\ff\nn\rr\tt";
-	char buf[8];
-
-	for (const char *p = named; *p; p += 2) {
-		if ((uint32_t)*p == c) {
-			output_char(out, '\\');
-			output_char(out, p[1]);
-			return;
-		}
-	}
-	snprintf(buf, sizeof(buf), "\\u%04x", (unsigned)c);
-	output_bytes(out, buf, 6);
-}
-
 void output_json(struct output *out, const char *text, size_t size)
 {
-	size_t plain = 0; /* where the run of bytes to copy as they are begins */
+	struct json_part part;
 
 	output_char(out, '"');
-	for (size_t at = 0; at < size;) {
-		const unsigned char byte = (unsigned char)text[at];
-		uint32_t c;
-		size_t n;
-
-		if (byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\') {
-			at++;
-			continue;
-		}
-		n = utf8_decode(text + at, size - at, &c);
-		if (n > 0 && c >= 0xa0) {
-			at += n;
-			continue;
-		}
-		output_bytes(out, text + plain, at - plain);
-		put_json_escape(out, n > 0 ? c : 0xfffd);
-		at += n > 0 ? n : 1;
-		plain = at;
+	for (size_t at = 0; at < size; at += part.taken) {
+		escape_json_part(text + at, size - at, &part);
+		output_bytes(out, text + at, part.plain);
+		output_bytes(out, part.escape, part.size);
 	}
-	output_bytes(out, text + plain, size - plain);
 	output_char(out, '"');
 }
 

@@ -3,7 +3,7 @@
  */
 #include "serve/serve_cache.h"
 
-#include "serve/serve_text.h"
+#include "common/escape.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -63,32 +63,30 @@ static int compare_options(const void *a, const void *b)
 char *serve_cache_key(const struct serve_job *job)
 {
 	struct hdb_option options[SERVE_ARGUMENTS_MAX];
-	struct serve_text text;
+	struct bytes text = { 0 };
 
-	if (!serve_text_begin(&text))
-		return NULL;
 	memcpy(options, job->options, sizeof(options));
 	qsort(options, job->option_count, sizeof(options[0]), compare_options);
-	fprintf(text.out, "%d %zu %llu %s", (int)job->kind, job->database,
-		(unsigned long long)job->limit, job->spec ? job->spec->name : "");
+	bytes_format(&text, "%d %zu %llu %s", (int)job->kind, job->database,
+		     (unsigned long long)job->limit, job->spec ? job->spec->name : "");
 	for (size_t i = 0; i < job->before_count; i++)
-		fprintf(text.out, " <%zu", job->before[i]);
+		bytes_format(&text, " <%zu", job->before[i]);
 	for (size_t i = 0; i < job->target_count; i++) {
-		putc(' ', text.out);
-		serve_put_json(text.out, job->targets[i]);
+		bytes_string(&text, " ");
+		escape_json(&text, job->targets[i]);
 	}
 	for (size_t i = 0; i < job->option_count; i++) {
-		fprintf(text.out, " %s=", options[i].name);
-		serve_put_json(text.out, options[i].value);
+		bytes_format(&text, " %s=", options[i].name);
+		escape_json(&text, options[i].value);
 	}
-	fputs(" by ", text.out);
-	serve_put_json(text.out, job->sort);
-	fputs(job->all ? " all " : " ", text.out);
-	serve_put_json(text.out, job->statement);
-	if (serve_text_end(&text))
-		return text.data;
-	serve_text_release(&text);
-	return NULL;
+	bytes_string(&text, " by ");
+	escape_json(&text, job->sort);
+	bytes_string(&text, job->all ? " all " : " ");
+	escape_json(&text, job->statement);
+	bytes_add(&text, "", 1);
+	if (text.failed)
+		bytes_release(&text);
+	return text.data;
 }
 
 /* Its place, or `count`. */

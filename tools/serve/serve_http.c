@@ -3,6 +3,7 @@
  * sends what they made. All that a request may say is checked here and in serve_gate.c.
  */
 #include "base/scope.h"
+#include "common/escape.h"
 #include "common/fail.h"
 #include "serve/serve.h"
 #include "serve/serve_bundle.h"
@@ -13,7 +14,6 @@
 #include "serve/serve_request.h"
 #include "serve/serve_slow.h"
 #include "serve/serve_specs.h"
-#include "serve/serve_text.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -108,18 +108,18 @@ static struct MHD_Response *bytes_response(const void *data, size_t size,
 }
 
 /* The text as a response, and releases it; NULL: no memory. */
-static struct MHD_Response *text_response(struct serve_text *text, bool takes_gzip)
+static struct MHD_Response *text_response(struct bytes *text, bool takes_gzip)
 {
 	struct MHD_Response *response = NULL;
 
-	if (serve_text_end(text))
+	if (!text->failed)
 		response =
 			bytes_response(text->data, text->size, MHD_RESPMEM_MUST_COPY, takes_gzip);
-	serve_text_release(text);
+	bytes_release(text);
 	return response;
 }
 
-static enum MHD_Result send_text(struct MHD_Connection *connection, struct serve_text *text,
+static enum MHD_Result send_text(struct MHD_Connection *connection, struct bytes *text,
 				 bool takes_gzip)
 {
 	return send_response(connection, MHD_HTTP_OK, JSON, text_response(text, takes_gzip));
@@ -127,15 +127,13 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, struct serve
 
 static struct MHD_Response *error_response(const char *code, const char *message)
 {
-	struct serve_text text;
+	struct bytes text = { 0 };
 
-	if (serve_text_begin(&text)) {
-		fprintf(text.out, "{\"schema\":%d,\"error\":{\"code\":", HDB_SCHEMA);
-		serve_put_json(text.out, code);
-		fputs(",\"message\":", text.out);
-		serve_put_json(text.out, message);
-		fputs("}}\n", text.out);
-	}
+	bytes_format(&text, "{\"schema\":%d,\"error\":{\"code\":", HDB_SCHEMA);
+	escape_json(&text, code);
+	bytes_string(&text, ",\"message\":");
+	escape_json(&text, message);
+	bytes_string(&text, "}}\n");
 	return text_response(&text, false);
 }
 
@@ -324,25 +322,22 @@ static enum MHD_Result send_progress(struct server *server, struct MHD_Connectio
 {
 	const char *id = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "job");
 	struct serve_progress progress = { .state = SERVE_DONE };
-	struct serve_text text;
+	struct bytes text = { 0 };
 	const bool is_there = id && *id && serve_jobs_progress(server->jobs, id, &progress);
 
-	if (serve_text_begin(&text)) {
-		fprintf(text.out, "{\"state\":\"%s\"",
-			!is_there                       ? "none" :
-			progress.state == SERVE_WAITING ? "waiting" :
-							  "running");
-		if (is_there) {
-			fputs(",\"stage\":", text.out);
-			serve_put_json(text.out, progress.stage);
-			fprintf(text.out, ",\"done\":%llu,\"total\":%llu,\"rows\":%llu,\"unit\":",
-				(unsigned long long)progress.done,
-				(unsigned long long)progress.total,
-				(unsigned long long)progress.rows);
-			serve_put_json(text.out, progress.unit);
-		}
-		fputs("}\n", text.out);
+	bytes_format(&text, "{\"state\":\"%s\"",
+		     !is_there                       ? "none" :
+		     progress.state == SERVE_WAITING ? "waiting" :
+						       "running");
+	if (is_there) {
+		bytes_string(&text, ",\"stage\":");
+		escape_json(&text, progress.stage);
+		bytes_format(&text, ",\"done\":%llu,\"total\":%llu,\"rows\":%llu,\"unit\":",
+			     (unsigned long long)progress.done, (unsigned long long)progress.total,
+			     (unsigned long long)progress.rows);
+		escape_json(&text, progress.unit);
 	}
+	bytes_string(&text, "}\n");
 	return send_text(connection, &text, false);
 }
 
@@ -350,10 +345,9 @@ static enum MHD_Result cancel(struct server *server, struct MHD_Connection *conn
 {
 	const char *id = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "job");
 	const bool is_found = id && *id && serve_jobs_cancel(server->jobs, id);
-	struct serve_text text;
+	struct bytes text = { 0 };
 
-	if (serve_text_begin(&text))
-		fprintf(text.out, "{\"cancelled\":%s}\n", is_found ? "true" : "false");
+	bytes_format(&text, "{\"cancelled\":%s}\n", is_found ? "true" : "false");
 	return send_text(connection, &text, false);
 }
 
@@ -499,7 +493,7 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 		judge(server, connection, path, &request->headers, is_get);
 	const struct serve_file *file;
 	struct serve_job *job;
-	struct serve_text text;
+	struct bytes text = { 0 };
 
 	if (verdict != SERVE_WELCOME && verdict != SERVE_WELCOME_TOKEN)
 		return refuse(connection, verdict, is_get && strcmp(path, "/") == 0);
@@ -522,10 +516,10 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 	if (strcmp(path, "/api/specs") != 0 && strcmp(path, "/api/health") != 0)
 		return send_error(connection, MHD_HTTP_NOT_FOUND, "HDB_NOTFOUND",
 				  "there is no such page; /api/specs lists the queries");
-	if (serve_text_begin(&text) && strcmp(path, "/api/specs") == 0)
-		serve_specs(text.out);
-	else if (text.out)
-		serve_health(text.out, server->options, server->jobs);
+	if (strcmp(path, "/api/specs") == 0)
+		serve_specs(&text);
+	else
+		serve_health(&text, server->options, server->jobs);
 	return send_text(connection, &text, request->headers.takes_gzip);
 }
 

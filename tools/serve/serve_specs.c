@@ -13,79 +13,79 @@ static const char *type_name(enum hdb_type type)
 	return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "null";
 }
 
-static void put_key(FILE *out, const char *key, const char *value)
+static void put_key(struct bytes *out, const char *key, const char *value)
 {
-	fprintf(out, "\"%s\":", key);
-	serve_put_json(out, value);
-	fputs(",", out);
+	bytes_format(out, "\"%s\":", key);
+	escape_json(out, value);
+	bytes_string(out, ",");
 }
 
-static void put_columns(FILE *out, const char *key, const struct hdb_column *columns, size_t count)
+static void put_columns(struct bytes *out, const char *key, const struct hdb_column *columns,
+			size_t count)
 {
-	fprintf(out, "\"%s\":[", key);
+	bytes_format(out, "\"%s\":[", key);
 	for (size_t i = 0; i < count; i++) {
-		fputs(i ? ",{" : "{", out);
+		bytes_string(out, i ? ",{" : "{");
 		put_key(out, "name", columns[i].name);
 		put_key(out, "title", columns[i].title ? columns[i].title : columns[i].name);
 		put_key(out, "help", columns[i].help);
-		fprintf(out, "\"type\":\"%s\"}", type_name(columns[i].type));
+		bytes_format(out, "\"type\":\"%s\"}", type_name(columns[i].type));
 	}
-	fputs("]", out);
+	bytes_string(out, "]");
 }
 
-static void put_spec(FILE *out, const struct hdb_query_spec *spec)
+static void put_spec(struct bytes *out, const struct hdb_query_spec *spec)
 {
-	fputs("{", out);
+	bytes_string(out, "{");
 	put_key(out, "name", spec->name);
 	put_key(out, "aliases", spec->aliases);
 	put_key(out, "group", spec->group);
 	put_key(out, "targets", spec->targets);
 	put_key(out, "summary", spec->summary);
 	put_key(out, "example", spec->example);
-	fputs("\"options\":[", out);
+	bytes_string(out, "\"options\":[");
 	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
-		fputs(o == spec->options ? "{" : ",{", out);
+		bytes_string(out, o == spec->options ? "{" : ",{");
 		put_key(out, "name", o->name);
 		put_key(out, "argument", o->argument);
-		fputs("\"help\":", out);
-		serve_put_json(out, o->help);
-		fputs("}", out);
+		bytes_string(out, "\"help\":");
+		escape_json(out, o->help);
+		bytes_string(out, "}");
 	}
-	fputs("],", out);
+	bytes_string(out, "],");
 	put_columns(out, "columns", spec->columns, spec->column_count);
-	fputs(",", out);
+	bytes_string(out, ",");
 	put_columns(out, "facts", spec->facts, spec->fact_count);
-	fputs("}", out);
+	bytes_string(out, "}");
 }
 
-static void put_specs(FILE *out)
+static void put_specs(struct bytes *out)
 {
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 
-	fputs("[", out);
+	bytes_string(out, "[");
 	for (size_t i = 0; i < count; i++) {
-		fputs(i ? ",\n" : "\n", out);
+		bytes_string(out, i ? ",\n" : "\n");
 		put_spec(out, &specs[i]);
 	}
-	fputs("\n]", out);
+	bytes_string(out, "\n]");
 }
 
-void serve_specs(FILE *out)
+void serve_specs(struct bytes *out)
 {
-	fprintf(out, "{\"schema\":%d,\"specs\":", HDB_SCHEMA);
+	bytes_format(out, "{\"schema\":%d,\"specs\":", HDB_SCHEMA);
 	put_specs(out);
-	fputs("}\n", out);
+	bytes_string(out, "}\n");
 }
 
 int serve_specs_json(char **text, size_t *size)
 {
-	struct serve_text made;
+	struct bytes made = { 0 };
 
-	if (serve_text_begin(&made))
-		put_specs(made.out);
-	if (!serve_text_end(&made)) {
-		serve_text_release(&made);
+	put_specs(&made);
+	if (made.failed) {
+		bytes_release(&made);
 		return HDB_ENOMEM;
 	}
 	*text = made.data;
@@ -93,23 +93,25 @@ int serve_specs_json(char **text, size_t *size)
 	return HDB_OK;
 }
 
-void serve_health(FILE *out, const struct serve_options *options, const struct serve_jobs *jobs)
+void serve_health(struct bytes *out, const struct serve_options *options,
+		  const struct serve_jobs *jobs)
 {
-	fprintf(out, "{\"schema\":%d,", HDB_SCHEMA);
+	bytes_format(out, "{\"schema\":%d,", HDB_SCHEMA);
 	put_key(out, "version", hdb_version());
-	fprintf(out, "\"sql\":%s,", options->write_sql ? "true" : "false");
-	fprintf(out, "\"notes\":%s,", options->write_note ? "true" : "false");
-	fputs("\"databases\":[", out);
+	bytes_format(out, "\"sql\":%s,", options->write_sql ? "true" : "false");
+	bytes_format(out, "\"notes\":%s,", options->write_note ? "true" : "false");
+	bytes_string(out, "\"databases\":[");
 	for (size_t i = 0; i < options->database_count; i++) {
 		struct hdb_health health;
 
 		serve_jobs_health(jobs, i, &health);
-		fprintf(out, "%s{\"index\":%zu,", i ? "," : "", i);
+		bytes_format(out, "%s{\"index\":%zu,", i ? "," : "", i);
 		put_key(out, "name", options->databases[i].name);
 		put_key(out, "stale", health.stale);
-		fprintf(out, "\"android\":%s,", serve_jobs_is_android(jobs, i) ? "true" : "false");
+		bytes_format(out, "\"android\":%s,",
+			     serve_jobs_is_android(jobs, i) ? "true" : "false");
 		put_key(out, "incomplete", health.incomplete);
-		fprintf(out, "\"missing_bytes\":%" PRIu64 "}", health.missing_bytes);
+		bytes_format(out, "\"missing_bytes\":%" PRIu64 "}", health.missing_bytes);
 	}
-	fputs("]}\n", out);
+	bytes_string(out, "]}\n");
 }

@@ -4,13 +4,14 @@
 #ifndef HEAPDB_SERVE_SPECS_H
 #define HEAPDB_SERVE_SPECS_H
 
+#include "common/escape.h"
 #include "serve/serve_jobs.h"
-#include "serve/serve_text.h"
 
 /* All queries: names, options, columns with types, facts. */
-void serve_specs(FILE *out);
+void serve_specs(struct bytes *out);
 
 /* The version and each database: its name and what is to be said before any of its answers. */
-void serve_health(FILE *out, const struct serve_options *options, const struct serve_jobs *jobs);
+void serve_health(struct bytes *out, const struct serve_options *options,
+		  const struct serve_jobs *jobs);
 
 #endif
