@@ -149,7 +149,8 @@ for i in range(120):
     if code not in ((0, 3) if i % 4 < 2 else (0, 2, 3)) or (code != 0) != ('error' in told):
         want('broken %d' % i, code, '0 or 3')
 for name, data, part in (('graph', make.clocks(), 'no profile of native heaps'),
-                         ('packed', make.packet(make.text(50, 'xyz')), 'packets are compressed')):
+                         ('packed', make.packet(make.text(50, 'xyz')), 'packets are compressed'),
+                         ('zstd', make.packet(make.text(133, 'xyz')), 'packets are compressed')):
     write(name, data)
     code, told = run(name)
     want(name, (code, part in told['error']['message']), (3, True))

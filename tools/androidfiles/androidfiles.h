@@ -141,8 +141,17 @@ struct android_native {
 	struct android_native_dump *dumps; /* owned, in the order of the trace */
 	size_t dump_count, heaps;          /* heaps: of all processes */
 	/* private */
-	size_t dump_room;
-	struct android_native_private *p;
+	const uint8_t *data; /* lent */
+	size_t size, dump_room;
+	/*
+	 * Texts; and what is known by key. Of a message count and bytes are its offset and size,
+	 * and all_count is the frame's text; of a sample all is what it has so far; of other things
+	 * count is their number.
+	 */
+	struct call_tree texts, keys;
+	struct android_sequence *sequences;
+	size_t sequence_count, sequence_room;
+	int64_t clock_offset; /* to time since 1970 */
 };
 
 /*

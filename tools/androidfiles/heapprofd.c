@@ -43,7 +43,7 @@ enum { DUMP_PID = 1, DUMP_SAMPLES = 2, DUMP_TIMESTAMP = 9, DUMP_HEAP = 11, DUMP_
 enum { SAMPLE_STACK = 1, SAMPLE_BYTES = 2, SAMPLE_FREED_BYTES = 3 };
 enum { SAMPLE_COUNT = 5, SAMPLE_FREED_COUNT = 6, SAMPLE_MAX = 8, SAMPLE_MAX_COUNT = 9 };
 
-struct sequence {
+struct android_sequence {
 	uint64_t next_index;
 	uint32_t generation; /* how often its numbers began anew */
 	uint32_t last_dump;
@@ -51,25 +51,11 @@ struct sequence {
 	bool has_own;             /* the dump has its own tables */
 };
 
-struct android_native_private {
-	struct proto trace;
-	/*
-	 * Texts; and what is known by key. Of a message count and bytes are its offset and size,
-	 * and all_count is the frame's text; of a sample all is what it has so far; of other things
-	 * count is their number.
-	 */
-	struct call_tree texts, keys;
-	struct sequence *sequences; /* from 1 */
-	size_t sequence_count, sequence_room;
-	int64_t clock_offset;
-};
-
 /* The work on a trace: to list what it has, and later to add up. */
 struct reader {
 	struct android_native *native;
-	struct android_native_private *p;
 	uint64_t sequence_id; /* of the packet */
-	struct sequence *sequence;
+	struct android_sequence *sequence;
 	struct call_tree *tree; /* NULL: list */
 	uint32_t last_dump;     /* 0: all */
 	struct hdb_error *err;
@@ -121,8 +107,8 @@ static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number,
 	uint32_t no;
 
 	(void)snprintf(key, sizeof(key), "%" PRIx64 " %" PRIx64 " %" PRIx64, kind, of, number);
-	TRY(call_tree_child(&r->p->keys, 0, key, &no, r->err));
-	*out = &r->p->keys.nodes[no]; /* until the next one */
+	TRY(call_tree_child(&r->native->keys, 0, key, &no, r->err));
+	*out = &r->native->keys.nodes[no]; /* until the next one */
 	return HDB_OK;
 }
 
@@ -134,7 +120,7 @@ static uint64_t numbers_of(const struct reader *r)
 
 static struct proto message_at(const struct reader *r, const struct call_node *node)
 {
-	const uint8_t *at = r->p->trace.at + node->count;
+	const uint8_t *at = r->native->data + node->count;
 
 	return (struct proto){ at, at + node->bytes, false };
 }
@@ -162,7 +148,7 @@ static int take_parts(struct reader *r, struct proto message, uint32_t field_no,
 		TRY(know(r, kind, of, fields_of(part.bytes).numbers[1], &node));
 		if (node->bytes)
 			continue;
-		node->count = (uint64_t)(part.bytes.at - r->p->trace.at);
+		node->count = (uint64_t)(part.bytes.at - r->native->data);
 		node->bytes = proto_size(&part.bytes) < MESSAGE_MAX ? proto_size(&part.bytes) :
 								      MESSAGE_MAX;
 	}
@@ -193,7 +179,7 @@ static int text_number(struct reader *r, struct proto text, uint32_t *out)
 	char name[NAME_BYTES] = "";
 
 	append(name, text);
-	return call_tree_child(&r->p->texts, 0, name, out, r->err);
+	return call_tree_child(&r->native->texts, 0, name, out, r->err);
 }
 
 /* ---- frames and stacks ---- */
@@ -228,7 +214,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 
 	if (frame.numbers[3])
 		TRY(read_mapping(r, frame.numbers[3], path));
-	TRY(call_tree_child(&r->p->texts, 0, path, &no, r->err));
+	TRY(call_tree_child(&r->native->texts, 0, path, &no, r->err));
 	TRY(know(r, SYMBOL, no, frame.numbers[4], &node));
 	/* The last one is the function into which the others were inlined. */
 	append(name, fields_of(fields_of(message_at(r, node)).parts[2]).parts[1]);
@@ -241,7 +227,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 	module = strrchr(path, '/');
 	(void)snprintf(line, sizeof(line), module ? "%s (%s)" : "%s", name,
 		       module ? module + 1 : "");
-	return call_tree_child(&r->p->texts, 0, line, text, r->err);
+	return call_tree_child(&r->native->texts, 0, line, text, r->err);
 }
 
 /* The node of a frame below a node. */
@@ -256,7 +242,7 @@ static int add_frame(struct reader *r, uint64_t number, uint32_t *node)
 		TRY(know(r, FRAME, numbers_of(r), number, &frame));
 		frame->all_count = text;
 	}
-	return call_tree_child(r->tree, *node, r->p->texts.nodes[frame->all_count].name, node,
+	return call_tree_child(r->tree, *node, r->native->texts.nodes[frame->all_count].name, node,
 			       r->err);
 }
 
@@ -343,7 +329,7 @@ static int add_sample(struct reader *r, struct android_native_dump *dump, uint32
 static int add_samples(struct reader *r, uint32_t no, struct proto message)
 {
 	struct android_native_dump *dumps = r->native->dumps, *dump = &dumps[no - 1];
-	struct call_node *heap = &r->p->keys.nodes[dump->heap_no];
+	struct call_node *heap = &r->native->keys.nodes[dump->heap_no];
 	char name[2 * NAME_BYTES];
 	struct proto_field sample;
 	uint32_t node = 0;
@@ -388,9 +374,9 @@ static int take_dump(struct reader *r, struct proto message)
 		heap = (struct proto){ (const uint8_t *)unknown,
 				       (const uint8_t *)unknown + strlen(unknown), false };
 	TRY(text_number(r, heap, &name));
-	dump.heap = r->p->texts.nodes[name].name;
+	dump.heap = r->native->texts.nodes[name].name;
 	TRY(know(r, HEAP, dump.pid, name, &node));
-	dump.heap_no = (uint32_t)(node - r->p->keys.nodes);
+	dump.heap_no = (uint32_t)(node - r->native->keys.nodes);
 	native->heaps += node->count++ == 0;
 	TRY(know(r, DUMP, (uint64_t)dump.heap_no, n[DUMP_TIMESTAMP], &node));
 	if (node->count == 0) {
@@ -409,7 +395,7 @@ static int take_dump(struct reader *r, struct proto message)
 static int take_profile(struct reader *r, struct proto message)
 {
 	const struct fields f = fields_of(message);
-	struct sequence *s = r->sequence;
+	struct android_sequence *s = r->sequence;
 	struct proto_field dump;
 
 	if (s->last_dump)
@@ -436,25 +422,28 @@ static int take_packet(struct reader *r, struct proto message)
 	const struct fields f = fields_of(message);
 	const struct proto profile = f.parts[PACKET_HEAP_PROFILE];
 	const struct proto symbols = f.parts[PACKET_SYMBOLS];
-	struct android_native_private *p = r->p;
+	struct android_native *native = r->native;
 	struct call_node *node;
+	struct proto_field zstd;
 	uint32_t module;
 
-	if (f.parts[PACKET_COMPRESSED].at)
+	if (f.parts[PACKET_COMPRESSED].at ||
+	    next_field(&message, PACKET_COMPRESSED_ZSTD, PROTO_BYTES, &zstd))
 		return door_fail(r->err, HDB_EFORMAT, "%s", PACKETS_COMPRESSED_MESSAGE);
 	r->sequence_id = f.numbers[PACKET_SEQUENCE_ID] & UINT32_MAX;
 	TRY(know(r, SEQUENCE, 0, r->sequence_id, &node));
 	if (node->count == 0) {
-		if (p->sequence_count == p->sequence_room && !GROW(p->sequences, p->sequence_room))
+		if (native->sequence_count == native->sequence_room &&
+		    !GROW(native->sequences, native->sequence_room))
 			return no_memory(r);
-		p->sequences[p->sequence_count++] = (struct sequence){ 0 };
-		node->count = p->sequence_count;
+		native->sequences[native->sequence_count++] = (struct android_sequence){ 0 };
+		node->count = native->sequence_count;
 	}
-	r->sequence = &p->sequences[node->count - 1];
+	r->sequence = &native->sequences[node->count - 1];
 	r->sequence->generation += f.numbers[PACKET_FLAGS] & 1 || f.numbers[PACKET_CLEARED];
 	if (!r->tree) {
-		if (!p->clock_offset)
-			p->clock_offset =
+		if (!native->clock_offset)
+			native->clock_offset =
 				proto_clock_offset(f.parts[PACKET_CLOCKS], CLOCKS_MONOTONIC_COARSE);
 		TRY(take_numbered(r, f.parts[PACKET_INTERNED], interned_kinds,
 				  sizeof(interned_kinds)));
@@ -467,11 +456,11 @@ static int take_packet(struct reader *r, struct proto message)
 
 static int take_packets(struct reader *r)
 {
-	struct proto trace = r->p->trace;
+	struct proto trace = { r->native->data, r->native->data + r->native->size, false };
 	struct proto_field packet;
 
-	for (size_t i = 0; i < r->p->sequence_count; i++)
-		r->p->sequences[i] = (struct sequence){ 0 };
+	for (size_t i = 0; i < r->native->sequence_count; i++)
+		r->native->sequences[i] = (struct android_sequence){ 0 };
 	while (next_field(&trace, TRACE_PACKET, PROTO_BYTES, &packet))
 		TRY(take_packet(r, packet.bytes));
 	return HDB_OK;
@@ -480,7 +469,7 @@ static int take_packets(struct reader *r)
 /* Names of processes and the clocks may come after the dumps. */
 static int complete(struct reader *r, struct android_native_dump *dump)
 {
-	const uint64_t offset = (uint64_t)r->p->clock_offset;
+	const uint64_t offset = (uint64_t)r->native->clock_offset;
 	struct proto_field name = { 0 };
 	struct call_node *process;
 	struct proto message;
@@ -490,7 +479,7 @@ static int complete(struct reader *r, struct android_native_dump *dump)
 	message = message_at(r, process);
 	(void)next_field(&message, 3, PROTO_BYTES, &name);
 	TRY(text_number(r, name.bytes, &no));
-	dump->process = proto_size(&name.bytes) ? r->p->texts.nodes[no].name : "?";
+	dump->process = proto_size(&name.bytes) ? r->native->texts.nodes[no].name : "?";
 	dump->since_1970 = offset && dump->time ? (int64_t)((uint64_t)dump->time + offset) : 0;
 	return HDB_OK;
 }
@@ -501,13 +490,9 @@ int android_native_read(const uint8_t *data, size_t size, struct android_native 
 	const struct proto trace = { data, data + size, false };
 	struct reader r = { .native = out, .err = err };
 
-	*out = (struct android_native){ 0 };
+	*out = (struct android_native){ .data = data, .size = size };
 	if (!proto_is_trace(trace))
 		return HDB_NOTFOUND;
-	out->p = r.p = calloc(1, sizeof(*r.p));
-	if (!r.p)
-		return no_memory(&r);
-	r.p->trace = trace;
 	TRY(take_packets(&r));
 	if (!out->dump_count)
 		return door_fail(
@@ -521,12 +506,9 @@ int android_native_read(const uint8_t *data, size_t size, struct android_native 
 
 void android_native_release(struct android_native *native)
 {
-	if (native->p) {
-		call_tree_release(&native->p->texts);
-		call_tree_release(&native->p->keys);
-		free(native->p->sequences);
-	}
-	free(native->p);
+	call_tree_release(&native->texts);
+	call_tree_release(&native->keys);
+	free(native->sequences);
 	free(native->dumps);
 	*native = (struct android_native){ 0 };
 }
@@ -607,11 +589,9 @@ int android_native_group(struct android_native *native, unsigned dump,
 {
 	const bool is_stack = by == ANDROID_BY_STACK;
 	struct call_tree stacks = { 0 };
-	struct reader r = { .native = native,
-			    .p = native->p,
-			    .tree = is_stack ? tree : &stacks,
-			    .last_dump = dump,
-			    .err = err };
+	struct reader r = {
+		.native = native, .tree = is_stack ? tree : &stacks, .last_dump = dump, .err = err
+	};
 	int rc;
 
 	if (dump > native->dump_count)
