@@ -281,6 +281,50 @@ want('by row', dump, {(6000, 'Native Heap'): 300000, (6000, 'Dalvik Heap'): fact
 small = ask(header % (1, 'x') + 'Pss Private\nTotal Dirty\nTOTAL 5 5\n', 'app.hprof')['facts']
 want('swapped', (small['not_in_dump'], 'has more than is in memory' in small['told']), (0, True))
 
+# Several captures: a row each, in Android Studio's categories, and bars.
+def capture(name, uptime, sizes, pid=5049):
+    kinds = ('Java Heap', 'Native Heap', 'Code', 'Stack', 'Graphics', 'Private Other', 'System')
+    text = 'Uptime: %d Realtime: 1\n' % uptime if uptime else ''
+    text += '** MEMINFO in pid %d [com.acme] **\n Pss Private\n Total Dirty\n TOTAL %d 1\n' % (pid, sum(sizes))
+    if len(sizes) > 1:
+        text += 'App Summary\n Pss(KB)\n' + ''.join(' %s: %d\n' % pair for pair in zip(kinds, sizes))
+    text += '** MEMINFO in pid 1 [other] **\n' + 'Uptime: 7 Realtime: 1\n' * bool(uptime)
+    text += 'App Summary\n Java Heap: 99999\n'
+    open(name, 'w').write(text)
+def timeline(*args):
+    return subprocess.run(['heapdb', 'meminfo', *args], capture_output=True, text=True)
+capture('c1', 100000, (10240, 20480, 4096, 512, 1024, 100, 200))
+capture('c2', 130500, (10240, 40960, 4096, 512, 1024, 100, 200))
+capture('c3', 99000, (11264, 15360, 4096, 512, 2048, 100, 200), pid=6000)
+capture('c4', 0, (5000,))
+done = timeline('c1', 'c2', 'c3', 'c4', '--json')
+answer = json.loads(done.stdout)
+names = 'seconds', 'pid', 'java', 'native', 'graphics', 'stack', 'code', 'others', 'total'
+want('timeline', [[row.get(name) for name in names] for row in answer['rows']],
+     [[0, 5049, *map(kb, (10240, 20480, 1024, 512, 4096, 300, 36652))],
+      [30.5, 5049, *map(kb, (10240, 40960, 1024, 512, 4096, 300, 57132))],
+      [-1, 6000, *map(kb, (11264, 15360, 2048, 512, 4096, 300, 33580))],
+      [None, 5049, *[None] * 6, kb(5000)]])
+want('files', [row['capture'] for row in answer['rows']], ['c1', 'c2', 'c3', 'c4'])
+want('growth', json.loads(timeline('c1', 'c2', '--json').stdout)['facts']['told'],
+     'from the first to the last capture +20.0 MB of Pss; most: Native, +20.0 MB')
+import xml.etree.ElementTree as ET
+done = timeline('c1', 'c2', 'c3', '--chart')
+boxes = [box for box in ET.fromstring(done.stdout).iter('{http://www.w3.org/2000/svg}rect') if len(box)]
+want('bars', len(boxes), 18)
+want('titles', [box[0].text for box in boxes if box[0].text[3:9] == 'Native'],
+     ['1: Native 20.0 MB', '2: Native 40.0 MB', '3: Native 15.0 MB'])
+for n, total in enumerate((36652, 57132, 33580)):
+    bar = boxes[6 * n:6 * n + 6]
+    want('height %d' % n, round(sum(float(box.get('height')) for box in bar)), round(400 * total / 57132))
+    want('stacked %d' % n, all(abs(float(a.get('y')) - float(b.get('y')) - float(b.get('height'))) < .02
+                               for a, b in zip(bar, bar[1:])), True)
+open('system', 'w').write('MemTotal: 1 kB\n')
+for wrong, text in ((('c1', 'system'), "of one process's memory is expected"), (('c1', '--chart'), 'two captures'),
+                    (('c1', 'c2', 'app.hprof'), 'app.hprof'), (('c1', 'c2', '--chart', '--json'), '--chart')):
+    done = timeline(*wrong)
+    want('refused %s' % (wrong,), (done.returncode > 1, text in done.stderr + done.stdout), (True, True))
+
 # All formats have the rows.
 open('text', 'w').write(eight)
 for form in 'csv', 'tsv', 'jsonl', 'table':

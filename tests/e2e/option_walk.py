@@ -192,6 +192,7 @@ COMPANY = {
     ("query", "--jfr"): ["query", "leaks"] + DB,
     ("allocations", "--svg"): ["allocations", CORPUS + "allocations/two", "--by", "stack"],
     ("allocations", "--snapshot"): ["allocations", CORPUS + "heapprofd/own.pftrace"],
+    ("meminfo", "--chart"): ["meminfo", CORPUS + "meminfo/dumpsys", CORPUS + "meminfo/dumpsys"],
     ("jfr", "--svg"): ["jfr", CORPUS + "jfr/sample", "--by", "stack"],
     ("query", "--svg"): ["query", "dominator-tree"] + DB,
     ("query", "--stacks"): ["query", "threads"] + DB,

@@ -68,6 +68,7 @@ struct android_memory {
 	size_t count, capacity;
 	struct bytes texts; /* each ends with 0; the first is empty */
 	const char *form;   /* static: which form was read */
+	uint64_t uptime_ms; /* of the device; 0: unknown */
 };
 
 /* Reads any of the forms. Release it in any case. */

@@ -553,6 +553,9 @@ static bool begins_part(struct reading *r, const struct line *line)
 {
 	if (begins(line, "** MEMINFO in pid ")) {
 		read_process_line(r, line);
+	} else if (begins(line, "Uptime:") && line->count > 1) {
+		if (!r->out->uptime_ms)
+			(void)number_of(&line->words[1], &r->out->uptime_ms);
 	} else if (begins(line, "Dalvik Details")) {
 		r->section = ANDROID_DETAILS;
 	} else if (begins(line, "App Summary")) {

@@ -126,6 +126,7 @@ int cmd_convert(struct cli *cli);
 int cmd_strip(struct cli *cli);
 int cmd_redact(struct cli *cli);
 int cmd_meminfo(struct cli *cli);
+int meminfo_timeline(struct cli *cli);
 int cmd_allocations(struct cli *cli);
 int cmd_jfr(struct cli *cli);
 int cmd_report(struct cli *cli);
@@ -191,6 +192,8 @@ int locate_database(struct cli *cli);
  * it is there, and is one of them by its first bytes, its ending or a slash in its name.
  */
 bool locate_is_file(const char *name);
+/* Whether it is a dump, an archive or a database, by its first bytes or its ending. */
+bool locate_is_heap(const char *name);
 
 /* Whether it has such an ending, or a slash, whether it is there or not. */
 bool locate_looks_like_file(const char *name);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SUMMARY_BYTES 512
 
@@ -290,11 +291,17 @@ int cmd_meminfo(struct cli *cli)
 	const struct options *opt = &cli->opt;
 	BASE_SCOPED(file_text_release) struct file_text file = { 0 };
 
-	if (!opt->operand_count || opt->operand_count > 2)
+	if (opt->operand_count > 2 ||
+	    (opt->operand_count == 2 && access(opt->operands[1], F_OK) == 0 &&
+	     !locate_is_heap(opt->operands[1])))
+		return meminfo_timeline(cli);
+	if (opt->chart)
+		return door_fail(&cli->err, HDB_EUSAGE, "--chart draws two captures or more");
+	if (!opt->operand_count)
 		return door_fail(
 			&cli->err, HDB_EUSAGE,
 			"expected a file, and a database or a dump if it is to be compared "
-			"with one");
+			"with one, or more such files");
 	TRY(cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file));
 	TRY(cli_name_file(cli, opt->operands[0],
 			  android_memory_read(file.data, file.size, &m.memory, &cli->err)));

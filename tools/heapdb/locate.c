@@ -87,6 +87,13 @@ bool locate_looks_like_file(const char *name)
 	       strchr(name, '/') != NULL;
 }
 
+bool locate_is_heap(const char *name)
+{
+	char archive[PATH_SIZE];
+
+	return is_dump(name) || is_database(name) || feed_archive(name, archive, sizeof(archive));
+}
+
 bool locate_is_file(const char *name)
 {
 	char archive[PATH_SIZE];

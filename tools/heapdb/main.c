@@ -107,9 +107,9 @@ const struct command commands[] = {
 	{ "redact", cmd_redact, WRITES, DUMP_OPTIONS | OPTIONS_REDACT, NULL, "IN OUT [options]",
 	  "write a dump without texts and values that can be shared: the same graph", NULL },
 	{ "meminfo", cmd_meminfo, WRITES,
-	  WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN, NULL,
-	  "FILE|- [DB] [options]",
-	  "Android: what `dumpsys meminfo` or /proc/PID/smaps reports, compared with a dump",
+	  WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_MEMINFO, NULL,
+	  "FILE|- [DB|FILE...] [options]",
+	  "Android: what `dumpsys meminfo` or /proc/PID/smaps reports, beside a dump or over time",
 	  NULL },
 	{ "allocations", cmd_allocations, WRITES,
 	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_COLUMNS | OPTIONS_HUMAN |

@@ -98,6 +98,8 @@ const struct option_info option_table[] = {
 	{ "keep", "WHAT,...", OPTIONS_STRIP | OPTIONS_REDACT, 0, TEXT(keep),
 	  "strip: strings, bitmaps: keep these arrays and leave out all others; redact: "
 	  "CLASS[:FIELD]: keep values by names or patterns; byte[] and the like: arrays" },
+	{ "chart", NULL, OPTIONS_MEMINFO, 0, FLAG(chart),
+	  "several captures as bars in a picture (SVG)" },
 	{ "koom", NULL, OPTIONS_STRIP, 0, FLAG(koom), "as KOOM strips: -z and --zero arrays" },
 	{ "id-size", "4|8", OPTIONS_CONVERT, 0, WORD(id_size, 1),
 	  "bytes of an identifier in the new dump" },

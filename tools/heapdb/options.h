@@ -58,6 +58,7 @@ enum option_group {
 #define OPTIONS_RULES (UINT64_C(1) << 31)
 #define OPTIONS_JFR (UINT64_C(1) << 32)
 #define OPTIONS_NATIVE (UINT64_C(1) << 33)
+#define OPTIONS_MEMINFO (UINT64_C(1) << 34)
 
 /* In the order of the words of --format. */
 enum format {
@@ -96,7 +97,7 @@ struct options {
 	unsigned parallel, gz;    /* 0: not given */
 	bool live, all, histogram;
 	const char *keep, *hash_key, *names_file, *report;
-	bool app_only, segments, koom, hash;
+	bool app_only, segments, koom, hash, chart;
 	unsigned id_size;  /* in units of 4 bytes; 0: not given */
 	unsigned is_plain; /* what is exported is not compressed */
 	enum format format;

@@ -1,0 +1,203 @@
+/*
+ * heapdb/meminfo_timeline.c - several captures of one process's memory, in the categories of
+ * Android Studio's profiler: a row each, or stacked bars.
+ */
+#include "heapdb/cli.h"
+#include "heapdb/render.h"
+
+#include "androidfiles/androidfiles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JAVA, NATIVE, GRAPHICS, STACK, CODE, OTHERS, CATEGORIES };
+enum { CAPTURE, SECONDS, PID, FIRST, TOTAL = FIRST + CATEGORIES, COLUMNS };
+
+static const struct hdb_column columns[COLUMNS] = {
+	{ "capture", HDB_TYPE_TEXT, "capture", "the file" },
+	{ "seconds", HDB_TYPE_DOUBLE, "seconds", "since the first capture, if both say when" },
+	{ "pid", HDB_TYPE_COUNT, "pid", "the process: the first of the file" },
+	{ "java", HDB_TYPE_BYTES, "Java", "\"Java Heap\" of the App Summary" },
+	{ "native", HDB_TYPE_BYTES, "Native", "\"Native Heap\" of it" },
+	{ "graphics", HDB_TYPE_BYTES, "Graphics", "of it" },
+	{ "stack", HDB_TYPE_BYTES, "Stack", "of it" },
+	{ "code", HDB_TYPE_BYTES, "Code", "of it" },
+	{ "others", HDB_TYPE_BYTES, "Others", "what is left of the total" },
+	{ "total", HDB_TYPE_BYTES, "total", "Pss of the process" },
+};
+
+struct moment {
+	const char *file; /* lent */
+	uint64_t uptime_ms, pid, bytes[CATEGORIES], total;
+	bool has_summary;
+};
+
+struct timeline {
+	struct moment *moments; /* owned */
+	size_t count, at;
+	struct hdb_value cells[COLUMNS];
+};
+
+static int read_moment(struct cli *cli, const char *path, struct moment *out)
+{
+	static const char *const names[OTHERS] = { "Java Heap", "Native Heap", "Graphics", "Stack",
+						   "Code" };
+	BASE_SCOPED(android_memory_release) struct android_memory memory = { 0 };
+	BASE_SCOPED(file_text_release) struct file_text file = { 0 };
+	const struct android_memory_row *row;
+	uint64_t known = 0;
+
+	TRY(cli_read_file(cli, path, ANDROID_FILE_MAX, &file));
+	TRY(cli_name_file(cli, path,
+			  android_memory_read(file.data, file.size, &memory, &cli->err)));
+	row = android_memory_find(&memory, ANDROID_MEMORY, "TOTAL");
+	if (!row)
+		return door_fail(&cli->err, HDB_EFORMAT,
+				 "%s: a capture of one process's memory is expected", path);
+	*out = (struct moment){
+		.file = path,
+		.uptime_ms = memory.uptime_ms,
+		.pid = row->pid,
+		.total = row->figures[ANDROID_PSS],
+	};
+	for (size_t i = 0; i < OTHERS; i++) {
+		row = android_memory_find(&memory, ANDROID_SUMMARY, names[i]);
+		if (!row || row->pid != out->pid)
+			continue;
+		out->bytes[i] = row->figures[ANDROID_PSS];
+		out->has_summary = true;
+		known += out->bytes[i];
+	}
+	out->bytes[OTHERS] = out->total > known ? out->total - known : 0;
+	return HDB_OK;
+}
+
+static int next_row(void *ctx, struct hdb_error *err)
+{
+	struct timeline *t = ctx;
+	const struct moment *m;
+
+	(void)err;
+	if (t->at == t->count)
+		return HDB_END;
+	m = &t->moments[t->at++];
+	memset(t->cells, 0, sizeof(t->cells));
+	t->cells[CAPTURE] = text_value(m->file);
+	if (m->uptime_ms && t->moments[0].uptime_ms)
+		t->cells[SECONDS] = (struct hdb_value){
+			.type = HDB_TYPE_DOUBLE,
+			.d = ((double)m->uptime_ms - (double)t->moments[0].uptime_ms) / 1000,
+		};
+	if (m->pid)
+		t->cells[PID] = number_value(HDB_TYPE_COUNT, m->pid);
+	for (size_t i = 0; m->has_summary && i < CATEGORIES; i++)
+		t->cells[FIRST + i] = number_value(HDB_TYPE_BYTES, m->bytes[i]);
+	t->cells[TOTAL] = number_value(HDB_TYPE_BYTES, m->total);
+	return HDB_OK;
+}
+
+/* How the total and the category that changed most did, from the first to the last capture. */
+static void explain(const struct timeline *t, char *buf, size_t size)
+{
+	const struct moment *a = &t->moments[0], *b = &t->moments[t->count - 1];
+	const double mb = 1048576;
+	size_t most = 0;
+	double change[CATEGORIES];
+
+	for (size_t i = 0; i < CATEGORIES; i++) {
+		change[i] = ((double)b->bytes[i] - (double)a->bytes[i]) / mb;
+		if (change[i] * change[i] > change[most] * change[most])
+			most = i;
+	}
+	snprintf(buf, size,
+		 "from the first to the last capture %+.1f MB of Pss; most: %s, %+.1f MB",
+		 ((double)b->total - (double)a->total) / mb, columns[FIRST + most].title,
+		 change[most]);
+}
+
+/* ---- a picture ---- */
+
+#define SVG_WIDTH 1200
+#define SVG_HEIGHT 400
+#define SVG_HEAD 30
+
+static int draw(const struct timeline *t, struct output *out)
+{
+	static const char *const colours[CATEGORIES] = { "#4e79a7", "#59a14f", "#f28e2b",
+							 "#b07aa1", "#76b7b2", "#bab0ac" };
+	const double step = (double)SVG_WIDTH / (double)t->count;
+	uint64_t largest = 1;
+
+	for (size_t i = 0; i < t->count; i++)
+		largest = t->moments[i].total > largest ? t->moments[i].total : largest;
+	output_format(out,
+		      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		      "font-family=\"sans-serif\" font-size=\"12\">\n",
+		      SVG_WIDTH, SVG_HEAD + SVG_HEIGHT);
+	for (int i = 0; i < CATEGORIES; i++)
+		output_format(out,
+			      "<rect x=\"%d\" y=\"6\" width=\"12\" height=\"12\" fill=\"%s\"/>"
+			      "<text x=\"%d\" y=\"17\">%s</text>\n",
+			      i * 110, colours[i], i * 110 + 16, columns[FIRST + i].title);
+	output_format(out, "<text x=\"%d\" y=\"17\" text-anchor=\"end\">%.1f MB</text>\n",
+		      SVG_WIDTH, (double)largest / 1048576);
+	for (size_t i = 0; i < t->count; i++) {
+		double y = SVG_HEAD + SVG_HEIGHT;
+
+		for (size_t k = 0; k < CATEGORIES; k++) {
+			const uint64_t bytes = t->moments[i].bytes[k];
+			const double height = (double)bytes / (double)largest * SVG_HEIGHT;
+
+			y -= height;
+			output_format(out,
+				      "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+				      "fill=\"%s\"><title>%zu: %s %.1f MB</title></rect>\n",
+				      (double)i * step, y, step * 0.9, height, colours[k], i + 1,
+				      columns[FIRST + k].title, (double)bytes / 1048576);
+		}
+	}
+	output_string(out, "</svg>\n");
+	return HDB_OK;
+}
+
+static void release(struct timeline *t)
+{
+	free(t->moments);
+}
+
+static int read_all(struct cli *cli, struct timeline *t)
+{
+	t->moments = calloc(cli->opt.operand_count, sizeof(*t->moments));
+	if (!t->moments)
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for captures");
+	for (; t->count < cli->opt.operand_count; t->count++)
+		TRY(read_moment(cli, cli->opt.operands[t->count], &t->moments[t->count]));
+	return HDB_OK;
+}
+
+int meminfo_timeline(struct cli *cli)
+{
+	BASE_SCOPED(release) struct timeline t = { 0 };
+	const struct row_source source = {
+		.ctx = &t,
+		.count = COLUMNS,
+		.columns = columns,
+		.cells = t.cells,
+		.next = next_row,
+	};
+	struct answer answer = { .name = "meminfo", .source = &source, .fact_count = 1 };
+	struct own_fact fact;
+	char told[256];
+
+	if (cli->opt.chart && cli->opt.has_format)
+		return door_fail(&cli->err, HDB_EUSAGE, "--chart has no other format");
+	TRY(read_all(cli, &t));
+	if (cli->opt.chart)
+		return draw(&t, cli->out);
+	explain(&t, told, sizeof(told));
+	fact = text_fact("told", "summary", told);
+	answer.facts = &fact;
+	answer.limit = cli->opt.limit;
+	return print_answer(cli, &answer);
+}
