@@ -96,13 +96,15 @@ static int write_instance(struct phd_writer *w, const struct phd_record *record,
 static bool has_own_class(const struct phd_writer *w, const struct phd_record *record, uint32_t *no)
 {
 	const struct phd *phd = w->phd;
-	const struct phd_class *class;
+	const bool is_old = phd->head.version == 4 && phd->head.is_j9 && record->refs.count;
+	const uint32_t first =
+		is_old ? base_idmap_get(&phd->class_map, ref_at(record, 0)) : BASE_IDMAP_NONE;
+	const struct phd_class *class = first == BASE_IDMAP_NONE ? NULL : phd_class_at(phd, first);
 
-	if (phd->head.version != 4 || !phd->head.is_j9 || !record->refs.count)
+	if (!class || !class->name_size || *phd_name(phd, class->name_at) != '[')
 		return false;
-	*no = base_idmap_get(&phd->class_map, ref_at(record, 0));
-	class = *no == BASE_IDMAP_NONE ? NULL : phd_class_at(phd, *no);
-	return class && class->name_size && *phd_name(phd, class->name_at) == '[';
+	*no = first;
+	return true;
 }
 
 /* The references that are no nulls, which come last to first, then the nulls. */
