@@ -23,6 +23,21 @@ void output_init(struct output *out, int fd, const struct output_hooks *hooks)
 	out->is_terminal = isatty(fd) == 1;
 }
 
+bool write_all(int fd, const void *data, size_t size)
+{
+	for (const char *at = data; size > 0;) {
+		const ssize_t n = write(fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
 void output_collect(struct output *out, struct bytes *into)
 {
 	memset(out, 0, offsetof(struct output, buffer));

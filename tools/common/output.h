@@ -19,6 +19,9 @@
 /* Room for any number that is formatted here. */
 #define OUTPUT_NUMBER_SIZE 48
 
+/* Writes all of it, past signals. False: errno says why not. */
+bool write_all(int fd, const void *data, size_t size);
+
 struct output;
 
 /* What a program that draws on its terminal, or catches signals, has to say about writing. */

@@ -4,6 +4,8 @@
  */
 #include "export/export_private.h"
 
+#include "common/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,19 +29,8 @@ static int fail_file(const char *path, struct hdb_error *err)
 static int write_file(void *ctx, const void *data, size_t size, struct hdb_error *err)
 {
 	const struct export_file *file = ctx;
-	const char *at = data;
 
-	while (size > 0) {
-		const ssize_t n = write(file->fd, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return fail_file(file->path, err);
-		at += n;
-		size -= (size_t)n;
-	}
-	return HDB_OK;
+	return write_all(file->fd, data, size) ? HDB_OK : fail_file(file->path, err);
 }
 
 static int create(struct export_file *file, const char *path, struct hdb_error *err)

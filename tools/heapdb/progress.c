@@ -8,7 +8,6 @@
 #include "heapdb/pager.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdint.h>
@@ -139,16 +138,7 @@ bool progress_is_cancelled(void)
 
 static void put(const char *text, size_t size)
 {
-	while (size > 0) {
-		const ssize_t n = write(STDERR_FILENO, text, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		text += n;
-		size -= (size_t)n;
-	}
+	(void)write_all(STDERR_FILENO, text, size);
 }
 
 void progress_hide(void)

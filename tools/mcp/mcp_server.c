@@ -11,6 +11,7 @@
 #include "mcp_private.h"
 
 #include "common/clock.h"
+#include "common/output.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -86,21 +87,12 @@ struct server {
 
 /* ---- writing ---- */
 
-static void write_all(struct server *s, const char *text, size_t size)
+static void write_text(struct server *s, const char *text, size_t size)
 {
-	while (size > 0 && !s->is_gone) {
-		const ssize_t n = write(s->out, text, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			s->is_gone = 1;
-			s->cancel = 1;
-			return;
-		}
-		text += n;
-		size -= (size_t)n;
-	}
+	if (s->is_gone || write_all(s->out, text, size))
+		return;
+	s->is_gone = 1;
+	s->cancel = 1;
 }
 
 /* Takes the message. */
@@ -110,8 +102,8 @@ static void send_message(struct server *s, json_t *message)
 
 	pthread_mutex_lock(&s->out_lock);
 	if (text) {
-		write_all(s, text, strlen(text));
-		write_all(s, "\n", 1);
+		write_text(s, text, strlen(text));
+		write_text(s, "\n", 1);
 	}
 	pthread_mutex_unlock(&s->out_lock);
 	free(text);

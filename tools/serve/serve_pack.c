@@ -4,6 +4,8 @@
  */
 #include "serve/serve_pack.h"
 
+#include "common/output.h"
+
 #include <libdeflate.h>
 
 #include <stdlib.h>
@@ -59,16 +61,10 @@ static int file_of(const char *data, size_t size)
 {
 	const int fd = memfd_create("heapdb-answer", MFD_CLOEXEC);
 
-	for (size_t at = 0; fd >= 0 && at < size;) {
-		const ssize_t n = write(fd, data + at, size - at);
-
-		if (n <= 0) {
-			close(fd);
-			return -1;
-		}
-		at += (size_t)n;
-	}
-	return fd;
+	if (fd < 0 || write_all(fd, data, size))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 bool serve_pack_file(int *fd)

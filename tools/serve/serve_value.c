@@ -5,6 +5,7 @@
 
 #include "base/scope.h"
 #include "common/fail.h"
+#include "common/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,18 +23,9 @@
 
 static int put(struct serve_job *job, const char *data, size_t size)
 {
-	while (size > 0) {
-		const ssize_t n = write(job->fd, data, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return door_fail(&job->err, HDB_EIO, "cannot write the value: %s",
-					 strerror(errno));
-		data += n;
-		size -= (size_t)n;
-	}
-	return HDB_OK;
+	return write_all(job->fd, data, size) ?
+		       HDB_OK :
+		       door_fail(&job->err, HDB_EIO, "cannot write the value: %s", strerror(errno));
 }
 
 static int too_long(struct serve_job *job)
