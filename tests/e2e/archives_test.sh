@@ -62,7 +62,7 @@ heapdb convert a.zip - 2> notices | cmp - dump.hprof
 grep -q 'has another dump: name it ARCHIVE!x/two.hprof' notices
 head -c $(($(stat -c %s plain.hprof.bz2) / 2)) plain.hprof.bz2 > half.hprof.bz2
 heapdb convert half.hprof.bz2 half.hprof > out 2> notices
-grep -q 'what came before is written' notices
+grep -q 'what came before was read' notices
 cmp -n "$(stat -c %s half.hprof)" half.hprof dump.hprof
 [ "$(stat -c %s half.hprof)" -gt 1000000 ]
 # not_written TEXT ARGUMENT...: nothing is left.
@@ -117,7 +117,7 @@ head -c $(($(stat -c %s plain.hprof.xz) * 85 / 100)) plain.hprof.xz > cut.hprof.
 head -c 1000000 a.zip > cut.zip
 head -c 1000000 a.tgz > cut.tgz
 for cut in cut.hprof.xz cut.zip cut.tgz; do
-	said 0 'what came before is imported' $cut
+	said 0 'what came before was read' $cut
 done
 # Each byte of the heads of archives, changed: it ends, with an answer or an error.
 for name in a.zip a.tgz plain.hprof.xz plain.hprof.bz2 a.tar; do

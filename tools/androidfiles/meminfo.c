@@ -361,29 +361,23 @@ static int read_database(struct reading *r, const struct line *line, struct hdb_
 	return add_size(r, name, size, err);
 }
 
-/* "zip:/data/app/base.apk:/resources.arsc: 12K" */
-static int read_asset(struct reading *r, const struct line *line, struct hdb_error *err)
+/* "zip:/data/app/base.apk:/resources.arsc: 12K", "MemFree:  12345 kB"; others are left out. */
+static int read_size(struct reading *r, const struct line *line, struct hdb_error *err)
 {
-	struct word size = line->words[line->count - 1];
+	const bool has_unit = is_word(&line->words[line->count - 1], "kB");
+	const unsigned count = line->count - has_unit;
 	char name[NAME_MAX_BYTES];
+	struct word size;
 	uint64_t n;
 
-	if (line->count < 2 || size.size < 2 || size.text[--size.size] != 'K' ||
-	    !number_of(&size, &n))
+	if (count < 2)
 		return HDB_OK;
-	name_of(line, 0, line->count - 1, name);
-	return add_size(r, name, n, err);
-}
-
-/* "MemFree:  12345 kB"; what is no size is left out. */
-static int read_system(struct reading *r, const struct line *line, struct hdb_error *err)
-{
-	char name[NAME_MAX_BYTES];
-	uint64_t n;
-
-	if (line->count != 3 || !is_word(&line->words[2], "kB") || !number_of(&line->words[1], &n))
+	size = line->words[count - 1];
+	if (!has_unit && size.text[--size.size] != 'K')
 		return HDB_OK;
-	name_of(line, 0, 1, name);
+	if (!number_of(&size, &n))
+		return HDB_OK;
+	name_of(line, 0, count - 1, name);
 	return add_size(r, name, n, err);
 }
 
@@ -594,10 +588,8 @@ static int read_line(struct reading *r, const struct line *line, struct hdb_erro
 		return read_process(r, line, err);
 	if (r->section == ANDROID_DATABASES)
 		return read_database(r, line, err);
-	if (r->section == ANDROID_ASSETS)
-		return read_asset(r, line, err);
-	if (r->section == ANDROID_SYSTEM)
-		return read_system(r, line, err);
+	if (r->section == ANDROID_ASSETS || r->section == ANDROID_SYSTEM)
+		return read_size(r, line, err);
 	return is_checkin(line) ? read_checkin(r, line, err) : HDB_OK;
 }
 

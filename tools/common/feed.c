@@ -27,8 +27,9 @@
 #define PATH_BYTES 4096
 
 struct feed {
-	char path[32]; /* of the pipe */
-	const volatile int *cancel;
+	char path[32];    /* of the pipe */
+	const char *name; /* lent, as is progress */
+	const struct hdb_progress *progress;
 	FILE *fetch;       /* the command, or NULL */
 	int from_fd;       /* the archive; -1: none, the command's output is the dump */
 	int read_fd;       /* what the dump is read from */
@@ -248,7 +249,7 @@ static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 	while ((r = archive_read_next_header(f->archive, &entry)) != ARCHIVE_EOF) {
 		la_ssize_t n = 0;
 
-		if (f->cancel && *f->cancel)
+		if (f->progress->cancel && *f->progress->cancel)
 			return door_fail(err, HDB_EINTR, "interrupted");
 		if (r < ARCHIVE_WARN)
 			return fail_archive(f, err);
@@ -434,7 +435,7 @@ static int start_fetch(struct feed *f, const char *fetch, struct hdb_error *err)
  * Begins to read: of an archive the file that is named, or the first that begins as a dump. In any
  * case *out is owned: finish.
  */
-static int start(const char *name, const char *fetch, const struct feed_reader *reader,
+static int start(const char *name, const char *fetch, const struct hdb_progress *progress,
 		 struct feed **out, struct hdb_error *err)
 {
 	const size_t size = archive_size(name);
@@ -444,7 +445,8 @@ static int start(const char *name, const char *fetch, const struct feed_reader *
 	if (!f)
 		return door_fail(err, HDB_ENOMEM, "no memory for a pipe");
 	f->from_fd = f->read_fd = f->write_fd = -1;
-	f->cancel = reader->progress->cancel;
+	f->progress = progress;
+	f->name = name;
 	f->named = name[size] ? name + size + 1 : NULL;
 	if ((size_t)snprintf(f->archive_name, sizeof(f->archive_name), "%.*s", (int)size, name) >=
 	    sizeof(f->archive_name))
@@ -509,96 +511,74 @@ static int finish(struct feed *f, struct hdb_error *err)
 }
 
 /* The reader's message names the dump, not the pipe, and says why it ended early. */
-static int fail_read(const struct feed *f, const char *name, int rc, const char *why,
-		     struct hdb_error *err)
+static int fail_read(const struct feed *f, int rc, const char *why, struct hdb_error *err)
 {
 	const struct hdb_error read = *err;
 	const size_t size = strlen(f->path);
 	const bool names_pipe = strncmp(read.message, f->path, size) == 0;
 
-	return door_fail(err, rc, "%s%s%s%s", names_pipe ? name : "",
+	return door_fail(err, rc, "%s%s%s%s", names_pipe ? f->name : "",
 			 read.message + (names_pipe ? size : 0), why[0] ? "; " : "", why);
 }
 
-static void notice(const struct feed_reader *reader, const char *before, const char *after)
+static void notice(const struct hdb_progress *progress, const char *before, const char *after)
 {
 	char line[1024];
 
-	if (!reader->progress->notice)
+	if (!progress->notice)
 		return;
 	snprintf(line, sizeof(line), "%s%s", before, after);
-	reader->progress->notice(reader->progress->ctx, line);
+	progress->notice(progress->ctx, line);
 }
 
-/* What fed the reader has the last word: what is made of half a dump would look whole. */
-static int read_fed(struct feed *f, const char *name, const struct feed_reader *reader,
-		    struct hdb_error *err)
-{
-	struct hdb_error why = { 0 };
-	const int rc = reader->read(reader->ctx, f->path, err);
-	const int fed = finish(f, &why);
-	struct stat st;
-
-	if (rc < 0)
-		return fail_read(f, name, rc, fed != HDB_OK ? why.message : "", err);
-	if (f->other[0])
-		notice(reader, "the archive has another dump: name it ARCHIVE!", f->other);
-	if (fed == HDB_END)
-		notice(reader, why.message, reader->after_damage);
-	if (fed >= 0)
-		return rc;
-	if (strcmp(reader->out_path, "-") != 0 && lstat(reader->out_path, &st) == 0 &&
-	    S_ISREG(st.st_mode))
-		(void)unlink(reader->out_path);
-	*err = why;
-	return fed;
-}
-
-int feed_read(const char *name, const char *fetch, const struct feed_reader *reader,
-	      struct hdb_error *err)
+int feed_open(const char *name, const char *fetch, const struct hdb_progress *progress,
+	      struct feed **out, struct hdb_error *err)
 {
 	struct hdb_error dropped;
-	struct feed *f = NULL;
 	int rc;
 
+	*out = NULL;
 	if (!fetch && !takes(name))
-		return reader->read(reader->ctx, name, err);
-	rc = start(name, fetch, reader, &f, err);
-	if (rc == HDB_OK)
-		rc = read_fed(f, name, reader, err);
-	else if (f)
-		(void)finish(f, &dropped);
-	free(f);
+		return HDB_OK;
+	rc = start(name, fetch, progress, out, err);
+	if (rc != HDB_OK && *out)
+		(void)finish(*out, &dropped);
+	if (rc != HDB_OK) {
+		free(*out);
+		*out = NULL;
+	}
 	return rc;
 }
 
-/* An import, as feed_read calls it. */
-struct import_call {
-	const struct feed_import *import;
-	struct hdb_import_options *options;
-	struct hdb_import_result *out;
-};
-
-static int read_import(void *ctx, const char *path, struct hdb_error *err)
+const char *feed_path(const struct feed *f, const char *name)
 {
-	const struct import_call *call = ctx;
-
-	if (path != call->import->dump)
-		call->options->dump_name = call->import->dump;
-	return hdb_import(path, call->import->database, call->options, call->out, err);
+	return f ? f->path : name;
 }
 
-int feed_import(const struct feed_import *import, struct hdb_import_options *options,
-		struct hdb_import_result *out, struct hdb_error *err)
+/* What fed the reader has the last word: what is made of half a dump would look whole. */
+int feed_close(struct feed *f, int rc, const char *made, struct hdb_error *err)
 {
-	struct import_call call = { import, options, out };
-	const struct feed_reader reader = {
-		.read = read_import,
-		.ctx = &call,
-		.out_path = import->database,
-		.after_damage = "; what came before is imported",
-		.progress = &options->progress,
-	};
+	struct hdb_error why = { 0 };
+	struct stat st;
+	int fed;
 
-	return feed_read(import->dump, import->fetch, &reader, err);
+	if (!f)
+		return rc;
+	fed = finish(f, &why);
+	if (rc < 0) {
+		rc = fail_read(f, rc, fed != HDB_OK ? why.message : "", err);
+	} else if (fed < 0) {
+		if (strcmp(made, "-") != 0 && lstat(made, &st) == 0 && S_ISREG(st.st_mode))
+			(void)unlink(made);
+		*err = why;
+		rc = fed;
+	} else {
+		if (f->other[0])
+			notice(f->progress, "the archive has another dump: name it ARCHIVE!",
+			       f->other);
+		if (fed == HDB_END)
+			notice(f->progress, why.message, "; what came before was read");
+	}
+	free(f);
+	return rc;
 }

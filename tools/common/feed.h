@@ -22,31 +22,25 @@ bool feed_is_same(const char *a, const char *b);
 /* hdb_default_path, which is also that of a dump in an archive or at an address. */
 int feed_default_path(const char *dump, char *out, size_t size, struct hdb_error *err);
 
-/* Who reads a dump, and what is made of it. All is lent. */
-struct feed_reader {
-	/* `path` is the dump's name, or a pipe's; below 0: it failed. */
-	int (*read)(void *ctx, const char *path, struct hdb_error *err);
-	void *ctx;
-	const char *out_path;     /* what it makes: is removed if what came is not to be used */
-	const char *after_damage; /* "; what came before is imported" */
-	const struct hdb_progress *progress; /* cancel and notice are used */
-};
+struct feed;
 
 /*
- * Has the dump read: a file, the file that is named in an archive, or the first there that begins
- * as a dump. `fetch` is a command line for the shell that writes the dump (or archive), {} in it
- * being the name; NULL: the name is a file's. Returns what the reader does, if what it read was
- * good.
+ * Begins to read a dump that is no file of its own: of an archive the file that is named, or the
+ * first that begins as a dump. `fetch` is a command line for the shell that writes the dump (or
+ * archive), {} in it being the name; NULL: the name is a file's. *out is owned: feed_close; NULL if
+ * the dump is a file. `name` and `progress`, of which cancel and notice are used, are lent until
+ * then.
  */
-int feed_read(const char *name, const char *fetch, const struct feed_reader *reader,
-	      struct hdb_error *err);
+int feed_open(const char *name, const char *fetch, const struct hdb_progress *progress,
+	      struct feed **out, struct hdb_error *err);
 
-struct feed_import {
-	const char *dump, *fetch, *database; /* fetch as of feed_read */
-};
+/* What to read the dump from: the pipe, or `name`. */
+const char *feed_path(const struct feed *feed, const char *name);
 
-/* hdb_import of what feed_read reads; options->dump_name is set where the dump is no file. */
-int feed_import(const struct feed_import *import, struct hdb_import_options *options,
-		struct hdb_import_result *out, struct hdb_error *err);
+/*
+ * Ends it; returns what came of reading, `rc`, if what was read was good, else removes the file
+ * `made` of it and fails. The message of a failure names the dump. `feed` may be NULL.
+ */
+int feed_close(struct feed *feed, int rc, const char *made, struct hdb_error *err);
 
 #endif

@@ -60,12 +60,17 @@ static void hint_at_output(struct cli *cli, const char *dump_path, const char *d
 int cli_import_as(struct cli *cli, const char *dump_path, const char *db_path,
 		  struct hdb_import_options *options, struct hdb_import_result *out)
 {
-	const struct feed_import import = { dump_path, cli->opt.fetch, db_path };
+	struct feed *feed;
 	int rc;
 
 	options->progress.notice = cli_on_notice;
 	options->progress.ctx = cli;
-	rc = feed_import(&import, options, out, &cli->err);
+	TRY(feed_open(dump_path, cli->opt.fetch, &options->progress, &feed, &cli->err));
+	if (feed)
+		options->dump_name = dump_path;
+	rc = feed_close(feed,
+			hdb_import(feed_path(feed, dump_path), db_path, options, out, &cli->err),
+			db_path, &cli->err);
 	if (rc == HDB_EIO)
 		hint_at_output(cli, dump_path, db_path);
 	return rc;

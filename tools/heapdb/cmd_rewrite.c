@@ -68,34 +68,6 @@ static struct hdb_output_options output_of(struct cli *cli)
 	};
 }
 
-/* One dump that is written, with the options of the command. */
-struct rewrite_call {
-	const char *to;
-	const void *options;
-	struct hdb_output_result result;
-};
-
-static int read_convert(void *ctx, const char *path, struct hdb_error *err)
-{
-	struct rewrite_call *call = ctx;
-
-	return hdb_convert(path, call->to, call->options, &call->result, err);
-}
-
-static int read_strip(void *ctx, const char *path, struct hdb_error *err)
-{
-	struct rewrite_call *call = ctx;
-
-	return hdb_strip(path, call->to, call->options, &call->result, err);
-}
-
-static int read_redact(void *ctx, const char *path, struct hdb_error *err)
-{
-	struct rewrite_call *call = ctx;
-
-	return hdb_redact(path, call->to, call->options, &call->result, err);
-}
-
 /* Says what was done, unless the dump itself went to the standard output. */
 static int tell(struct cli *cli, const struct hdb_output_result *result)
 {
@@ -108,20 +80,22 @@ static int tell(struct cli *cli, const struct hdb_output_result *result)
 	return print_result(cli, result);
 }
 
-static int rewrite(struct cli *cli, int (*read)(void *, const char *, struct hdb_error *),
-		   const struct hdb_output_options *output, const void *options)
+/* Opens the dump to read; *path is lent by it. */
+static int open_dump(struct cli *cli, const struct hdb_output_options *output, struct feed **feed,
+		     const char **path)
 {
-	struct rewrite_call call = { .to = cli->opt.operands[1], .options = options };
-	const struct feed_reader reader = {
-		.read = read,
-		.ctx = &call,
-		.out_path = call.to,
-		.after_damage = "; what came before is written",
-		.progress = &output->progress,
-	};
+	const char *name = cli->opt.operands[0];
 
-	TRY(feed_read(cli->opt.operands[0], cli->opt.fetch, &reader, &cli->err));
-	return tell(cli, &call.result);
+	TRY(feed_open(name, cli->opt.fetch, &output->progress, feed, &cli->err));
+	*path = feed_path(*feed, name);
+	return HDB_OK;
+}
+
+static int finish(struct cli *cli, struct feed *feed, int rc,
+		  const struct hdb_output_result *result)
+{
+	TRY(feed_close(feed, rc, cli->opt.operands[1], &cli->err));
+	return tell(cli, result);
 }
 
 int cmd_convert(struct cli *cli)
@@ -133,9 +107,15 @@ int cmd_convert(struct cli *cli)
 		.id_size = 4 * cli->opt.id_size,
 		.snapshot = cli->opt.snapshot,
 	};
+	struct hdb_output_result result = { 0 };
+	struct feed *feed;
+	const char *path;
 
 	TRY(check_operands(cli));
-	return rewrite(cli, read_convert, &options.output, &options);
+	TRY(open_dump(cli, &options.output, &feed, &path));
+	return finish(cli, feed,
+		      hdb_convert(path, cli->opt.operands[1], &options, &result, &cli->err),
+		      &result);
 }
 
 /* Parts a list at its commas, in place; the array is owned. */
@@ -190,10 +170,15 @@ int cmd_strip(struct cli *cli)
 		.what = (enum hdb_strip)cli->opt.zero,
 		.app_only = cli->opt.app_only || cli->opt.koom,
 	};
+	struct hdb_output_result result = { 0 };
+	struct feed *feed;
+	const char *path;
 
 	TRY(check_operands(cli));
 	TRY(read_keep(cli, &options.keep));
-	return rewrite(cli, read_strip, &options.output, &options);
+	TRY(open_dump(cli, &options.output, &feed, &path));
+	return finish(cli, feed,
+		      hdb_strip(path, cli->opt.operands[1], &options, &result, &cli->err), &result);
 }
 
 int cmd_redact(struct cli *cli)
@@ -206,6 +191,9 @@ int cmd_redact(struct cli *cli)
 		.names_path = cli->opt.names_file,
 		.report_path = cli->opt.report,
 	};
+	struct hdb_output_result result = { 0 };
+	struct feed *feed;
+	const char *path;
 	BASE_FREED char **keep = NULL;
 	BASE_FREED char *list = NULL;
 
@@ -217,5 +205,8 @@ int cmd_redact(struct cli *cli)
 			return HDB_ENOMEM;
 		options.keep = (const char *const *)keep;
 	}
-	return rewrite(cli, read_redact, &options.output, &options);
+	TRY(open_dump(cli, &options.output, &feed, &path));
+	return finish(cli, feed,
+		      hdb_redact(path, cli->opt.operands[1], &options, &result, &cli->err),
+		      &result);
 }

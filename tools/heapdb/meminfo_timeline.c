@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MB 1048576.0 /* as Android counts them */
+
 enum { JAVA, NATIVE, GRAPHICS, STACK, CODE, OTHERS, CATEGORIES };
 enum { CAPTURE, SECONDS, PID, FIRST, TOTAL = FIRST + CATEGORIES, COLUMNS };
 
@@ -27,93 +29,78 @@ static const struct hdb_column columns[COLUMNS] = {
 	{ "total", HDB_TYPE_BYTES, "total", "Pss of the process" },
 };
 
-struct moment {
-	const char *file; /* lent */
-	uint64_t uptime_ms, pid, bytes[CATEGORIES], total;
-	bool has_summary;
-};
-
 struct timeline {
-	struct moment *moments; /* owned */
+	struct hdb_value (*rows)[COLUMNS]; /* owned */
 	size_t count, at;
+	uint64_t first_ms;
 	struct hdb_value cells[COLUMNS];
 };
 
-static int read_moment(struct cli *cli, const char *path, struct moment *out)
+static int read_row(struct cli *cli, struct timeline *t, const char *path)
 {
 	static const char *const names[OTHERS] = { "Java Heap", "Native Heap", "Graphics", "Stack",
 						   "Code" };
 	BASE_SCOPED(android_memory_release) struct android_memory memory = { 0 };
 	BASE_SCOPED(file_text_release) struct file_text file = { 0 };
-	const struct android_memory_row *row;
-	uint64_t known = 0;
+	const struct android_memory_row *total, *row;
+	struct hdb_value *cells = t->rows[t->count];
+	uint64_t left;
 
 	TRY(cli_read_file(cli, path, ANDROID_FILE_MAX, &file));
 	TRY(cli_name_file(cli, path,
 			  android_memory_read(file.data, file.size, &memory, &cli->err)));
-	row = android_memory_find(&memory, ANDROID_MEMORY, "TOTAL");
-	if (!row)
+	total = android_memory_find(&memory, ANDROID_MEMORY, "TOTAL");
+	if (!total)
 		return door_fail(&cli->err, HDB_EFORMAT,
 				 "%s: a capture of one process's memory is expected", path);
-	*out = (struct moment){
-		.file = path,
-		.uptime_ms = memory.uptime_ms,
-		.pid = row->pid,
-		.total = row->figures[ANDROID_PSS],
-	};
+	cells[CAPTURE] = text_value(path);
+	t->first_ms = t->count++ ? t->first_ms : memory.uptime_ms;
+	if (memory.uptime_ms && t->first_ms)
+		cells[SECONDS] = (struct hdb_value){
+			.type = HDB_TYPE_DOUBLE,
+			.d = ((double)memory.uptime_ms - (double)t->first_ms) / 1000,
+		};
+	if (total->pid)
+		cells[PID] = number_value(HDB_TYPE_COUNT, total->pid);
+	left = total->figures[ANDROID_PSS];
+	cells[TOTAL] = number_value(HDB_TYPE_BYTES, left);
 	for (size_t i = 0; i < OTHERS; i++) {
 		row = android_memory_find(&memory, ANDROID_SUMMARY, names[i]);
-		if (!row || row->pid != out->pid)
+		if (!row || row->pid != total->pid)
 			continue;
-		out->bytes[i] = row->figures[ANDROID_PSS];
-		out->has_summary = true;
-		known += out->bytes[i];
+		cells[FIRST + i] = number_value(HDB_TYPE_BYTES, row->figures[ANDROID_PSS]);
+		left -= row->figures[ANDROID_PSS] < left ? row->figures[ANDROID_PSS] : left;
 	}
-	out->bytes[OTHERS] = out->total > known ? out->total - known : 0;
+	if (cells[FIRST].type)
+		cells[FIRST + OTHERS] = number_value(HDB_TYPE_BYTES, left);
 	return HDB_OK;
 }
 
 static int next_row(void *ctx, struct hdb_error *err)
 {
 	struct timeline *t = ctx;
-	const struct moment *m;
 
 	(void)err;
 	if (t->at == t->count)
 		return HDB_END;
-	m = &t->moments[t->at++];
-	memset(t->cells, 0, sizeof(t->cells));
-	t->cells[CAPTURE] = text_value(m->file);
-	if (m->uptime_ms && t->moments[0].uptime_ms)
-		t->cells[SECONDS] = (struct hdb_value){
-			.type = HDB_TYPE_DOUBLE,
-			.d = ((double)m->uptime_ms - (double)t->moments[0].uptime_ms) / 1000,
-		};
-	if (m->pid)
-		t->cells[PID] = number_value(HDB_TYPE_COUNT, m->pid);
-	for (size_t i = 0; m->has_summary && i < CATEGORIES; i++)
-		t->cells[FIRST + i] = number_value(HDB_TYPE_BYTES, m->bytes[i]);
-	t->cells[TOTAL] = number_value(HDB_TYPE_BYTES, m->total);
+	memcpy(t->cells, t->rows[t->at++], sizeof(t->cells));
 	return HDB_OK;
 }
 
 /* How the total and the category that changed most did, from the first to the last capture. */
 static void explain(const struct timeline *t, char *buf, size_t size)
 {
-	const struct moment *a = &t->moments[0], *b = &t->moments[t->count - 1];
-	const double mb = 1048576;
-	size_t most = 0;
-	double change[CATEGORIES];
+	double change[COLUMNS];
+	size_t most = FIRST;
 
-	for (size_t i = 0; i < CATEGORIES; i++) {
-		change[i] = ((double)b->bytes[i] - (double)a->bytes[i]) / mb;
-		if (change[i] * change[i] > change[most] * change[most])
+	for (size_t i = FIRST; i < COLUMNS; i++) {
+		change[i] = ((double)t->rows[t->count - 1][i].u - (double)t->rows[0][i].u) / MB;
+		if (i < TOTAL && change[i] * change[i] > change[most] * change[most])
 			most = i;
 	}
 	snprintf(buf, size,
 		 "from the first to the last capture %+.1f MB of Pss; most: %s, %+.1f MB",
-		 ((double)b->total - (double)a->total) / mb, columns[FIRST + most].title,
-		 change[most]);
+		 change[TOTAL], columns[most].title, change[most]);
 }
 
 /* ---- a picture ---- */
@@ -130,7 +117,7 @@ static int draw(const struct timeline *t, struct output *out)
 	uint64_t largest = 1;
 
 	for (size_t i = 0; i < t->count; i++)
-		largest = t->moments[i].total > largest ? t->moments[i].total : largest;
+		largest = t->rows[i][TOTAL].u > largest ? t->rows[i][TOTAL].u : largest;
 	output_format(out,
 		      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 		      "font-family=\"sans-serif\" font-size=\"12\">\n",
@@ -141,20 +128,20 @@ static int draw(const struct timeline *t, struct output *out)
 			      "<text x=\"%d\" y=\"17\">%s</text>\n",
 			      i * 110, colours[i], i * 110 + 16, columns[FIRST + i].title);
 	output_format(out, "<text x=\"%d\" y=\"17\" text-anchor=\"end\">%.1f MB</text>\n",
-		      SVG_WIDTH, (double)largest / 1048576);
+		      SVG_WIDTH, (double)largest / MB);
 	for (size_t i = 0; i < t->count; i++) {
 		double y = SVG_HEAD + SVG_HEIGHT;
 
 		for (size_t k = 0; k < CATEGORIES; k++) {
-			const uint64_t bytes = t->moments[i].bytes[k];
-			const double height = (double)bytes / (double)largest * SVG_HEIGHT;
+			const double bytes = (double)t->rows[i][FIRST + k].u;
+			const double height = bytes / (double)largest * SVG_HEIGHT;
 
 			y -= height;
 			output_format(out,
 				      "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
 				      "fill=\"%s\"><title>%zu: %s %.1f MB</title></rect>\n",
 				      (double)i * step, y, step * 0.9, height, colours[k], i + 1,
-				      columns[FIRST + k].title, (double)bytes / 1048576);
+				      columns[FIRST + k].title, bytes / MB);
 		}
 	}
 	output_string(out, "</svg>\n");
@@ -163,16 +150,16 @@ static int draw(const struct timeline *t, struct output *out)
 
 static void release(struct timeline *t)
 {
-	free(t->moments);
+	free(t->rows);
 }
 
 static int read_all(struct cli *cli, struct timeline *t)
 {
-	t->moments = calloc(cli->opt.operand_count, sizeof(*t->moments));
-	if (!t->moments)
+	t->rows = calloc(cli->opt.operand_count, sizeof(*t->rows));
+	if (!t->rows)
 		return door_fail(&cli->err, HDB_ENOMEM, "no memory for captures");
-	for (; t->count < cli->opt.operand_count; t->count++)
-		TRY(read_moment(cli, cli->opt.operands[t->count], &t->moments[t->count]));
+	for (size_t i = 0; i < cli->opt.operand_count; i++)
+		TRY(read_row(cli, t, cli->opt.operands[i]));
 	return HDB_OK;
 }
 

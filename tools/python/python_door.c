@@ -16,9 +16,15 @@
 int hdbpy_import(const char *dump_path, const char *db_path, struct hdb_import_options *options,
 		 struct hdb_error *err)
 {
-	const struct feed_import import = { dump_path, NULL, db_path };
+	struct feed *feed;
+	int r = feed_open(dump_path, NULL, &options->progress, &feed, err);
 
-	return feed_import(&import, options, NULL, err);
+	if (r < 0)
+		return r;
+	if (feed)
+		options->dump_name = dump_path;
+	return feed_close(feed, hdb_import(feed_path(feed, dump_path), db_path, options, NULL, err),
+			  db_path, err);
 }
 
 int hdbpy_default_path(const char *dump_path, char *out, size_t size, struct hdb_error *err)
