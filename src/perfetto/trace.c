@@ -119,7 +119,7 @@ static int read_packets(struct perfetto *t, struct proto trace, struct hdb_error
 		return base_source_failed(t->source, err);
 	return hdb_fail(err, HDB_EFORMAT,
 			"%s: the trace has no Java heap graph: record it with the data source "
-			"android.java_hprof",
+			"android.java_hprof (`heapdb allocations` reads native heaps)",
 			t->source->path);
 }
 
