@@ -13,23 +13,12 @@
 #include <string.h>
 
 /* Basic types as the format numbers them. */
-enum gen_type {
-	GEN_OBJECT = 2,
-	GEN_BOOLEAN = 4,
-	GEN_CHAR = 5,
-	GEN_FLOAT = 6,
-	GEN_DOUBLE = 7,
-	GEN_BYTE = 8,
-	GEN_SHORT = 9,
-	GEN_INT = 10,
-	GEN_LONG = 11
-};
+enum gen_type { GEN_OBJECT = 2, GEN_INT = 10 };
 
 /* Top-level records. */
 enum gen_tag {
 	GEN_UTF8 = 0x01,
 	GEN_LOAD_CLASS = 0x02,
-	GEN_FRAME = 0x04,
 	GEN_TRACE = 0x05,
 	GEN_HEAP_SEGMENT = 0x1c,
 	GEN_HEAP_END = 0x2c
@@ -38,15 +27,10 @@ enum gen_tag {
 /* Records inside a heap dump segment. */
 enum gen_sub {
 	GEN_ROOT_JNI_GLOBAL = 0x01,
-	GEN_ROOT_JNI_LOCAL = 0x02,
-	GEN_ROOT_JAVA_FRAME = 0x03,
 	GEN_ROOT_STICKY = 0x05,
-	GEN_ROOT_MONITOR = 0x07,
-	GEN_ROOT_THREAD = 0x08,
 	GEN_CLASS_DUMP = 0x20,
 	GEN_INSTANCE = 0x21,
-	GEN_OBJECT_ARRAY = 0x22,
-	GEN_PRIMITIVE_ARRAY = 0x23
+	GEN_OBJECT_ARRAY = 0x22
 };
 
 /* Longest heap record that gen_file_heap takes; longer ones are streamed. */
@@ -125,32 +109,6 @@ static inline uint8_t *gen_bytes(uint8_t *p, const void *data, size_t size)
 static inline uint8_t *gen_id(const struct gen_file *f, uint8_t *p, uint64_t id)
 {
 	return f->id_size == 8 ? gen_u8(p, id) : gen_u4(p, (uint32_t)id);
-}
-
-/* Bytes that a value of a basic type takes in the file. */
-static inline unsigned gen_type_size(uint8_t type, unsigned id_size)
-{
-	static const uint8_t sizes[16] = {
-		[GEN_BOOLEAN] = 1, [GEN_CHAR] = 2,  [GEN_FLOAT] = 4, [GEN_DOUBLE] = 8,
-		[GEN_BYTE] = 1,    [GEN_SHORT] = 2, [GEN_INT] = 4,   [GEN_LONG] = 8,
-	};
-
-	return type == GEN_OBJECT ? id_size : sizes[type & 15];
-}
-
-/* A value of a basic type. */
-static inline uint8_t *gen_value(const struct gen_file *f, uint8_t *p, uint8_t type, uint64_t v)
-{
-	switch (gen_type_size(type, f->id_size)) {
-	case 1:
-		return gen_u1(p, (unsigned)(v & 0xff));
-	case 2:
-		return gen_u2(p, (unsigned)(v & 0xffff));
-	case 4:
-		return gen_u4(p, (uint32_t)v);
-	default:
-		return gen_u8(p, v);
-	}
 }
 
 /* A good 64-bit mix of two numbers: every random choice is gen_hash(seed, what). */

@@ -144,9 +144,9 @@ static uint64_t retained_nodes(const struct gen_run *run, const struct nodes *s,
 
 static void declare(struct gen_run *run)
 {
-	static const char *const fields[REFS_MAX + 1] = { "Ivalue", "Lnext Ivalue",
-							  "Lleft Lright Ivalue",
-							  "La Lb Lc Ivalue" };
+	static const char *const fields[REFS_MAX + 1][REFS_MAX] = {
+		{ NULL }, { "next" }, { "left", "right" }, { "a", "b", "c" }
+	};
 	struct nodes *s = gen_checked(calloc(1, sizeof(*s)));
 
 	run->state = s;
@@ -156,9 +156,8 @@ static void declare(struct gen_run *run)
 		s->ref_count = 2;
 	else
 		s->ref_count = run->shape != &gen_star;
-	s->class_no = gen_class(&run->world,
-				&(struct gen_declaration){ "hprofgen/Node", GEN_OBJECT_CLASS,
-							   GEN_BOOT, fields[s->ref_count], "" });
+	s->class_no =
+		gen_class(&run->world, "hprofgen/Node", fields[s->ref_count], s->ref_count, true);
 }
 
 static uint64_t square_root(uint64_t n)
@@ -203,9 +202,9 @@ static bool plan(struct gen_run *run)
 		s->inverse = invert(s->step % s->n, s->n);
 	}
 	if (s->heads)
-		s->holder_id = gen_take(w, gen_array_bytes(w, GEN_OBJECT, s->heads));
+		s->holder_id = gen_take(w, gen_array_bytes(w, s->heads));
 	s->base = gen_take(w, s->n * s->node_bytes);
-	gen_root(w, GEN_ROOT_JNI_GLOBAL, s->heads ? s->holder_id : node_id(s, 0), 0x1000, 0);
+	gen_root(w, s->heads ? s->holder_id : node_id(s, 0));
 	return true;
 }
 
@@ -223,7 +222,7 @@ static void write_nodes(struct gen_run *run)
 	uint64_t refs[REFS_MAX];
 
 	if (s->heads)
-		gen_object_array(w, GEN_OBJECT_ARRAY_CLASS, s->holder_id,
+		gen_object_array(w, s->holder_id,
 				 &(struct gen_elements){ (uint32_t)s->heads, head, s });
 	for (uint64_t place = 0; place < s->n; place++) {
 		const uint64_t i = s->step == 1 ? place : place * s->inverse % s->n;
@@ -261,9 +260,7 @@ static void answers(const struct gen_run *run, FILE *out)
 
 	if (s->heads)
 		put_answer(out, s->holder_id,
-			   gen_array_bytes(&run->world, GEN_OBJECT, s->heads) +
-				   s->n * s->node_bytes,
-			   0);
+			   gen_array_bytes(&run->world, s->heads) + s->n * s->node_bytes, 0);
 	for (uint64_t k = 0; k < sample_count(s->n); k++) {
 		const uint64_t i = sample(s->n, k);
 		const uint64_t above = dominator_of(run, s, i);

@@ -11,13 +11,13 @@
 
 static void declare(struct gen_run *run)
 {
+	static const char *const fields[REFS] = { "next", "left", "right" };
+
 	for (unsigned k = 0; k < CLASSES; k++) {
 		char name[32];
 
 		(void)snprintf(name, sizeof(name), "hprofgen/Vertex%u", k);
-		(void)gen_class(&run->world,
-				&(struct gen_declaration){ name, GEN_OBJECT_CLASS, GEN_BOOT,
-							   "Lnext Lleft Lright", "" });
+		(void)gen_class(&run->world, name, fields, REFS, false);
 	}
 }
 
@@ -32,9 +32,7 @@ static bool plan(struct gen_run *run)
 	const uint64_t base = gen_take(w, run->objects * node_bytes(run));
 
 	for (uint64_t k = 0; k < ROOTS; k++)
-		gen_root(w, GEN_ROOT_JNI_GLOBAL,
-			 base + gen_below(gen_hash(w->seed, k), run->objects) * node_bytes(run),
-			 0x1000 + 8 * k, 0);
+		gen_root(w, base + gen_below(gen_hash(w->seed, k), run->objects) * node_bytes(run));
 	return true;
 }
 

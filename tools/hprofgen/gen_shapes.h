@@ -1,13 +1,13 @@
 /*
  * gen_shapes.h - the shapes of heaps that hprofgen makes, and what each has to do.
  *
- * Order of calls: declare (classes), plan (addresses, roots; the base objects come just before),
+ * Order of calls: declare (classes), plan (addresses, roots; what all dumps have comes before),
  * write (objects, in the order of their addresses), answers.
  */
 #ifndef HPROFGEN_GEN_SHAPES_H
 #define HPROFGEN_GEN_SHAPES_H
 
-#include "gen_base.h"
+#include "gen_world.h"
 
 #include <stdio.h>
 
@@ -15,10 +15,8 @@ struct gen_shape;
 
 struct gen_run {
 	struct gen_world world;
-	struct gen_base base;
-	struct gen_batch *batch; /* of the base objects; owned by main */
 	const struct gen_shape *shape;
-	uint64_t objects; /* of the shape, without what the base has */
+	uint64_t objects; /* of the shape, without what every dump has */
 	bool is_shuffled; /* neighbours in the graph are not neighbours in memory */
 	void *state;      /* the shape's own; NULL or owned by the shape */
 };

@@ -137,15 +137,12 @@ static int generate(struct gen_run *run, const struct options *opt)
 {
 	const uint64_t at_most = run->world.limit;
 
-	gen_base_declare(&run->world);
 	run->shape->declare(run);
 	gen_world_seal(&run->world);
-	gen_base_plan(run->batch, &run->base);
 	if (!run->shape->plan(run))
 		return 2;
 	if (gen_world_fits(&run->world)) {
 		gen_world_write(&run->world);
-		gen_batch_write(run->batch);
 		run->shape->write(run);
 	}
 	if (!gen_world_fits(&run->world)) {
@@ -182,11 +179,9 @@ int main(int argc, char **argv)
 	run.shape = opt.shape;
 	run.objects = opt.objects;
 	run.is_shuffled = opt.is_shuffled;
-	run.batch = gen_batch_new(&run.world);
 	rc = generate(&run, &opt);
 	if (opt.shape->release)
 		opt.shape->release(&run);
-	gen_batch_free(run.batch);
 	if (gen_world_close(&run.world) < 0) {
 		fprintf(stderr, "hprofgen: %s: %s\n", opt.out, strerror(errno));
 		rc = rc ? rc : 4;
