@@ -44,39 +44,36 @@ static bool is_trace(const char *name)
 	return ends_with(name, endings, sizeof(endings) / sizeof(endings[0]));
 }
 
-/*
- * Whether the file is a dump by its first bytes. What cannot be read is not: hdb_open says why.
- */
-static bool is_dump(const char *path)
+/* The file's first bytes: how many there are. What cannot be read has none: hdb_open says why. */
+static size_t head_of(const char *path, char *head, size_t size)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char head[16];
 	struct stat st;
-	bool yes;
+	ssize_t n = -1;
 
 	if (fd < 0)
-		return false;
-	yes = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	      pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-	      (feed_begins_dump(head, sizeof(head)) || is_trace(path));
+		return 0;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = pread(fd, head, size, 0);
 	close(fd);
-	return yes;
+	return n > 0 ? (size_t)n : 0;
+}
+
+static bool is_dump(const char *path)
+{
+	char head[16];
+
+	return head_of(path, head, sizeof(head)) == sizeof(head) &&
+	       (feed_begins_dump(head, sizeof(head)) || is_trace(path));
 }
 
 /* Whether the file begins as an LMDB file does: MDB_MAGIC in its first meta page. */
 static bool is_database(const char *path)
 {
-	static const unsigned char magic[] = { 0xde, 0xc0, 0xef, 0xbe };
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	unsigned char head[20];
-	bool yes;
+	char head[20];
 
-	if (fd < 0)
-		return false;
-	yes = pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
-	      memcmp(head + sizeof(head) - sizeof(magic), magic, sizeof(magic)) == 0;
-	close(fd);
-	return yes;
+	return head_of(path, head, sizeof(head)) == sizeof(head) &&
+	       memcmp(head + 16, "\xde\xc0\xef\xbe", 4) == 0;
 }
 
 bool locate_looks_like_file(const char *name)
