@@ -52,6 +52,18 @@ void hprof_put_id(struct hprof_writer *w, uint64_t id)
 		hprof_put_u4(w, (uint32_t)id);
 }
 
+void hprof_put_nulls(struct hprof_writer *w, uint64_t count)
+{
+	static const uint8_t zeros[4096];
+
+	for (uint64_t left = count * w->id_size; left && w->result == HDB_OK;) {
+		const size_t size = left < sizeof(zeros) ? (size_t)left : sizeof(zeros);
+
+		hprof_put(w, zeros, size);
+		left -= size;
+	}
+}
+
 void hprof_put_bare_array(struct hprof_writer *w, uint64_t id, uint64_t count, uint8_t type)
 {
 	hprof_put_u1(w, HPROF_PRIMITIVE_ARRAY_NODATA);

@@ -40,6 +40,7 @@ void hprof_put_u2(struct hprof_writer *w, size_t value);
 void hprof_put_u4(struct hprof_writer *w, uint32_t value);
 void hprof_put_u8(struct hprof_writer *w, uint64_t value);
 void hprof_put_id(struct hprof_writer *w, uint64_t id);
+void hprof_put_nulls(struct hprof_writer *w, uint64_t count);
 
 /* A primitive array without its elements. */
 void hprof_put_bare_array(struct hprof_writer *w, uint64_t id, uint64_t count, uint8_t type);

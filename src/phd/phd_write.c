@@ -128,8 +128,9 @@ static int write_array(struct phd_writer *w, const struct phd_record *record, ui
 	hprof_put_u4(&w->out, 0);
 	hprof_put_u4(&w->out, (uint32_t)length);
 	hprof_put_id(&w->out, phd_class_at(w->phd, array_no)->id);
-	for (size_t i = 0; i < length; i++)
-		hprof_put_id(&w->out, i < refs ? ref_at(record, record->refs.count - 1 - i) : 0);
+	for (size_t i = 0; i < refs; i++)
+		hprof_put_id(&w->out, ref_at(record, record->refs.count - 1 - i));
+	hprof_put_nulls(&w->out, length - refs);
 	return hprof_end_sub(&w->out);
 }
 
