@@ -10,6 +10,8 @@
 /* Sub-records are collected to segments of this size. */
 #define SEGMENT_BYTES (1u << 20)
 
+static const uint8_t zeros[4096];
+
 void hprof_put(struct hprof_writer *w, const void *data, size_t size)
 {
 	if (w->result == HDB_OK)
@@ -50,18 +52,6 @@ void hprof_put_id(struct hprof_writer *w, uint64_t id)
 		hprof_put_u8(w, id);
 	else
 		hprof_put_u4(w, (uint32_t)id);
-}
-
-void hprof_put_nulls(struct hprof_writer *w, uint64_t count)
-{
-	static const uint8_t zeros[4096];
-
-	for (uint64_t left = count * w->id_size; left && w->result == HDB_OK;) {
-		const size_t size = left < sizeof(zeros) ? (size_t)left : sizeof(zeros);
-
-		hprof_put(w, zeros, size);
-		left -= size;
-	}
 }
 
 void hprof_put_bare_array(struct hprof_writer *w, uint64_t id, uint64_t count, uint8_t type)
@@ -110,26 +100,54 @@ int hprof_write_head(struct hprof_writer *w, const char *version, uint64_t ms)
 	return HDB_OK;
 }
 
-int hprof_end_record(struct hprof_writer *w, uint8_t tag)
+/* What was put, and zeros behind it. */
+static int write_record(struct hprof_writer *w, uint8_t tag, uint64_t zero_bytes)
 {
 	uint8_t head[9] = { tag };
 
 	TRY(w->result);
-	put_be32(head + 5, (uint32_t)w->segment.count);
+	put_be32(head + 5, (uint32_t)(w->segment.count + zero_bytes));
 	TRY(write_out(w, head, sizeof(head)));
 	if (w->segment.count)
 		TRY(write_out(w, w->segment.data, w->segment.count));
 	w->segment.count = 0;
+	while (zero_bytes) {
+		const size_t size = zero_bytes < sizeof(zeros) ? (size_t)zero_bytes : sizeof(zeros);
+
+		TRY(write_out(w, zeros, size));
+		zero_bytes -= size;
+	}
 	return HDB_OK;
+}
+
+int hprof_end_record(struct hprof_writer *w, uint8_t tag)
+{
+	return write_record(w, tag, 0);
 }
 
 int hprof_end_sub(struct hprof_writer *w)
 {
+	return hprof_end_sub_nulls(w, 0);
+}
+
+int hprof_end_sub_nulls(struct hprof_writer *w, uint64_t count)
+{
+	uint64_t bytes = count * w->id_size;
+
 	TRY(w->result);
-	if (w->segment.count > UINT32_MAX || w->written + w->segment.count > w->most)
+	if (count > UINT32_MAX || w->segment.count + bytes > UINT32_MAX ||
+	    w->written + w->segment.count + bytes > w->most)
 		return hprof_too_large(w->err);
-	return w->segment.count < SEGMENT_BYTES ? HDB_OK :
-						  hprof_end_record(w, HPROF_HEAP_DUMP_SEGMENT);
+	while (bytes && bytes < SEGMENT_BYTES) {
+		const size_t size = bytes < sizeof(zeros) ? (size_t)bytes : sizeof(zeros);
+
+		hprof_put(w, zeros, size);
+		bytes -= size;
+	}
+	TRY(w->result);
+	return w->segment.count + bytes < SEGMENT_BYTES ?
+		       HDB_OK :
+		       write_record(w, HPROF_HEAP_DUMP_SEGMENT, bytes);
 }
 
 int hprof_write_text(struct hprof_writer *w, uint64_t text_id, const void *text, size_t size)

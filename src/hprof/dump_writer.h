@@ -40,7 +40,6 @@ void hprof_put_u2(struct hprof_writer *w, size_t value);
 void hprof_put_u4(struct hprof_writer *w, uint32_t value);
 void hprof_put_u8(struct hprof_writer *w, uint64_t value);
 void hprof_put_id(struct hprof_writer *w, uint64_t id);
-void hprof_put_nulls(struct hprof_writer *w, uint64_t count);
 
 /* A primitive array without its elements. */
 void hprof_put_bare_array(struct hprof_writer *w, uint64_t id, uint64_t count, uint8_t type);
@@ -56,6 +55,8 @@ int hprof_end_record(struct hprof_writer *w, uint8_t tag);
 
 /* Ends a sub-record; writes a segment once there is enough. */
 int hprof_end_sub(struct hprof_writer *w);
+/* The same behind so many null references, which take no memory. */
+int hprof_end_sub_nulls(struct hprof_writer *w, uint64_t count);
 
 int hprof_write_text(struct hprof_writer *w, uint64_t text_id, const void *text, size_t size);
 

@@ -120,8 +120,7 @@ static int write_array(struct phd_writer *w, const struct phd_record *record, ui
 		length = refs;
 	}
 	length = length < refs ? refs : length;
-	if (length > INT32_MAX ||
-	    length > (w->out.most - w->out.written - w->out.segment.count) / w->out.id_size)
+	if (length > INT32_MAX)
 		return hprof_too_large(w->out.err);
 	hprof_put_u1(&w->out, HPROF_OBJECT_ARRAY_DUMP);
 	hprof_put_id(&w->out, record->id);
@@ -130,8 +129,7 @@ static int write_array(struct phd_writer *w, const struct phd_record *record, ui
 	hprof_put_id(&w->out, phd_class_at(w->phd, array_no)->id);
 	for (size_t i = 0; i < refs; i++)
 		hprof_put_id(&w->out, ref_at(record, record->refs.count - 1 - i));
-	hprof_put_nulls(&w->out, length - refs);
-	return hprof_end_sub(&w->out);
+	return hprof_end_sub_nulls(&w->out, length - refs);
 }
 
 static int write_record(struct phd_writer *w, const struct phd_record *record)
