@@ -9,6 +9,7 @@
 
 #include "base/search.h"
 #include "base/bytes.h"
+#include "heap/known.h"
 #include "heap/values/values.h"
 
 #include <assert.h>
@@ -77,23 +78,13 @@ static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout
 	return HDB_OK;
 }
 
-/* An int static of a class, 0 if there is none. */
-static uint64_t static_int(struct heap *heap, uint32_t class_no, const char *name)
-{
-	struct heap_fields fields;
-
-	heap_statics_begin(heap, class_no, &fields);
-	while (heap_fields_next(&fields, NULL) == HDB_OK)
-		if (fields.field.type == HPROF_INT && is_named(heap, &fields.field, name))
-			return fields.value.bits;
-	return 0;
-}
-
 bool heap_is_big_endian(struct heap *heap)
 {
-	const uint32_t no = heap_class_by_name(heap, "java.lang.StringUTF16", 0);
+	struct heap_value shift;
 
-	return no != HEAP_NONE && static_int(heap, no, "HI_BYTE_SHIFT") == 8;
+	return heap_static_value(heap, "java.lang.StringUTF16.HI_BYTE_SHIFT", &shift, NULL) ==
+		       HDB_OK &&
+	       shift.type == HPROF_INT && shift.bits == 8;
 }
 
 /* ---- one string ---- */

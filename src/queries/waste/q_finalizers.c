@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
+#include "heap/known.h"
 #include "heap/values/values.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
@@ -84,7 +85,7 @@ enum state { REGISTERED, QUEUED, RUNNING, FINALIZED, STATES };
 static const char *const state_names[STATES] = { "registered", "queued", "running", "finalized" };
 
 /* The classes that tell, and their fields: the JDK's, and Android's. */
-static const char queue_class[] = "java.lang.ref.ReferenceQueue";
+static const char enqueued_field[] = "java.lang.ref.ReferenceQueue.ENQUEUED";
 static const char reference_class[] = "java.lang.ref.Reference";
 static const char jdk_finalizer[] = "java.lang.ref.Finalizer";
 static const char android_finalizer[] = "java.lang.ref.FinalizerReference";
@@ -120,40 +121,12 @@ struct finalizers {
 
 /* ---- states ---- */
 
-static int static_object(struct query *q, const char *class, const char *name, uint64_t *id,
-			 struct hdb_error *err)
-{
-	const uint32_t no = heap_class_by_name(q->heap, class, 0);
-	struct heap_fields fields;
-	char text[32];
-	int r = HDB_OK;
-
-	*id = 0;
-	if (no == HEAP_NONE)
-		return HDB_OK;
-	heap_statics_begin(q->heap, no, &fields);
-	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
-		if (fields.value.type != HPROF_OBJECT)
-			continue;
-		TRY_FOUND(heap_text(q->heap, fields.field.name_text, text, sizeof(text), err));
-		if (strcmp(text, name) == 0)
-			*id = fields.value.bits;
-	}
-	return r < 0 ? r : HDB_OK;
-}
-
-/* A field, and the class that declares it. */
-struct field_name {
-	const char *class, *name;
-};
-
 /* A reference field's raw ID, 0 if there is no such field. */
-static int field_id(struct query *q, uint32_t ix, struct field_name field, uint64_t *id,
+static int field_id(struct query *q, uint32_t ix, struct heap_field_name field, uint64_t *id,
 		    struct hdb_error *err)
 {
 	struct heap_value value = { 0 };
-	const int r = heap_field_value(
-		q->heap, ix, (struct heap_field_name){ field.class, field.name }, &value, err);
+	const int r = heap_field_value(q->heap, ix, field, &value, err);
 
 	*id = r == HDB_OK && value.type == HPROF_OBJECT ? value.bits : 0;
 	return r < 0 ? r : HDB_OK;
@@ -177,10 +150,11 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 	int r;
 
 	TRY(heap_id(q->heap, ref->ix, &own_id, err));
-	TRY(field_id(q, ref->ix, (struct field_name){ reference_class, "queue" }, &queue_id, err));
-	TRY(field_id(q, ref->ix, (struct field_name){ jdk_finalizer, "next" }, &next_id, err));
-	r = field_id(q, ref->ix, (struct field_name){ android_finalizer, "zombie" }, &zombie_id,
-		     err);
+	TRY(field_id(q, ref->ix, (struct heap_field_name){ reference_class, "queue" }, &queue_id,
+		     err));
+	TRY(field_id(q, ref->ix, (struct heap_field_name){ jdk_finalizer, "next" }, &next_id, err));
+	r = field_id(q, ref->ix, (struct heap_field_name){ android_finalizer, "zombie" },
+		     &zombie_id, err);
 	TRY_ERRORS(r);
 	if (zombie_id) {
 		item.state = QUEUED;
@@ -210,8 +184,11 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 static int find_items(struct query *q, struct finalizers *f, struct hdb_error *err)
 {
 	const struct analysis_reference *refs = f->list.refs.data;
+	struct heap_value enqueued = { 0 };
+	const int r = heap_static_value(q->heap, enqueued_field, &enqueued, err);
 
-	TRY(static_object(q, queue_class, "ENQUEUED", &f->enqueued_id, err));
+	TRY_ERRORS(r);
+	f->enqueued_id = r == HDB_OK && enqueued.type == HPROF_OBJECT ? enqueued.bits : 0;
 	for (uint64_t i = 0; i < f->list.count; i++) {
 		if (refs[i].strength != STORE_FINALIZER)
 			continue;
