@@ -57,11 +57,6 @@ static inline uint64_t derive_tree_value(uint32_t ix, uint32_t parent)
 	return 2 + zigzag((int64_t)ix - (int64_t)parent);
 }
 
-static inline bool derive_tree_is_top(uint64_t value)
-{
-	return value == 1;
-}
-
 static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 {
 	if (value == 0)
