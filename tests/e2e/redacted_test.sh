@@ -67,14 +67,14 @@ cp "$DUMP" whole.hprof
 # redacted NAME THREADS TEXT: what `info` and every other answer say; no problem is found.
 redacted() {
 	heapdb import "$1.hprof" -o "$1.heapdb" --force --threads "$2" --quiet > /dev/null
-	heapdb info --db "$1.heapdb" --json > info 2> said
-	heapdb histogram --limit 1 --db "$1.heapdb" --json > histogram 2> said
+	heapdb info --db "$1.heapdb" --json > info.json 2> said
+	heapdb histogram --limit 1 --db "$1.heapdb" --json > histogram.json 2> said
 	python3 - "$3" << 'END' || { echo "$1 on $2 threads"; exit 1; }
 import json, sys
-for name in "info", "histogram":
+for name in "info.json", "histogram.json":
     facts = json.load(open(name))["facts"]
     assert sys.argv[1] in facts.get("redacted", "whole"), (name, facts)
-rows = {(r["section"], r["key"]): r["number"] for r in json.load(open("info"))["rows"]}
+rows = {(r["section"], r["key"]): r["number"] for r in json.load(open("info.json"))["rows"]}
 assert rows["dump", "problems"] == 0, rows
 END
 }

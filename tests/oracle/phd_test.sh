@@ -26,10 +26,10 @@ for form in "4 32 1 4" "5 32 1 4" "5 64 1 8" "5 64 0 4" "6 64 0 4" "6 64 0 8" "6
 	# shellcheck disable=SC2086
 	python3 "$HDB_ROOT/tests/oracle/phd_make.py" $form $name > thread
 	check $name
-	heapdb info --csv x.heapdb 2> /dev/null > info
-	grep -q "^dump,portable heap dump,${form%% *}," info || complain "$form: version"
-	grep -q '^dump,time,2024-02-03T04:05:06Z' info || complain "$form: time"
-	grep -q "^sizes,reference,${form##* }," info || complain "$form: bytes of a reference: $(grep reference info)"
+	heapdb info --csv x.heapdb 2> /dev/null > facts
+	grep -q "^dump,portable heap dump,${form%% *}," facts || complain "$form: version"
+	grep -q '^dump,time,2024-02-03T04:05:06Z' facts || complain "$form: time"
+	grep -q "^sizes,reference,${form##* }," facts || complain "$form: bytes of a reference: $(grep reference facts)"
 	heapdb histogram --all --csv --columns name,loader --limit all --db x.heapdb 2> /dev/null > classes
 	grep -q '^app.Node,app.Loader' classes || complain "$form: loader: $(grep app.Node classes)"
 	grep -q '^java.lang.Thread,<boot>' classes || complain "$form: boot loader"
