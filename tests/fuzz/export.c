@@ -183,9 +183,14 @@ static int put(void *ctx, const void *data, size_t size, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static const uint8_t *unsigned_data(const struct bytes *b)
+{
+	return (const uint8_t *)b->data;
+}
+
 static void check_file(const struct file *f, enum export_format format)
 {
-	const uint8_t *data = f->bytes.data;
+	const uint8_t *data = unsigned_data(&f->bytes);
 	const size_t size = f->bytes.size;
 	uint64_t footer;
 
@@ -265,8 +270,8 @@ static uint64_t read_varint(const struct bytes *b, size_t *at)
 	for (unsigned shift = 0;; shift += 7) {
 		if (*at == b->size || shift > 63)
 			abort();
-		value |= (uint64_t)(b->data[*at] & 0x7f) << shift;
-		if (!(b->data[(*at)++] & 0x80))
+		value |= (uint64_t)(unsigned_data(b)[*at] & 0x7f) << shift;
+		if (!(unsigned_data(b)[(*at)++] & 0x80))
 			return value;
 	}
 }
@@ -296,12 +301,14 @@ static void check_delta(const uint64_t *values, size_t count)
 
 		at += minis;
 		for (uint64_t m = 0; m < minis && done < count; m++) {
-			const unsigned bits = widths + m < b.size ? b.data[widths + m] : 99;
+			const unsigned bits =
+				widths + m < b.size ? unsigned_data(&b)[widths + m] : 99;
 
 			if (bits > 64)
 				abort();
 			for (uint64_t i = 0; i < block / minis && done < count; i++, done++) {
-				last += least + read_bits(b.data + at, b.size - at, i * bits, bits);
+				last += least + read_bits(unsigned_data(&b) + at, b.size - at,
+							  i * bits, bits);
 				if (last != values[done])
 					abort();
 			}
@@ -327,8 +334,8 @@ static void check_rle(const uint32_t *values, size_t count, unsigned bits)
 		if (!n)
 			abort();
 		for (uint64_t i = 0; i < n && done < count; i++, done++)
-			if (read_bits(b.data + at, b.size - at, is_packed ? i * bits : 0, bits) !=
-			    values[done])
+			if (read_bits(unsigned_data(&b) + at, b.size - at, is_packed ? i * bits : 0,
+				      bits) != values[done])
 				abort();
 		at += is_packed ? n * bits / 8 : (bits + 7) / 8;
 	}
