@@ -7,7 +7,6 @@
 #include "analysis/contents.h"
 
 #include "base/bits.h"
-#include "base/debug.h"
 #include "base/idmap.h"
 #include "base/sort.h"
 #include "derive/blocks.h"
@@ -414,7 +413,6 @@ int analysis_contents_read(const struct session *session,
 	session->work->threads = threads;
 	TRY(r);
 	sort(out->records.data, out->count);
-	BASE_CHECK(analysis_contents_check(out));
 	return HDB_OK;
 }
 
@@ -477,13 +475,4 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 	if (out->arrays)
 		out->wasted -= least;
 	return HDB_OK;
-}
-
-void analysis_contents_check(const struct analysis_contents *contents)
-{
-	const struct analysis_content *records = contents->records.data;
-
-	assert(contents->count * sizeof(*records) <= contents->records.size_bytes);
-	for (uint64_t i = 1; i < contents->count; i++)
-		assert(compare(&records[i - 1], &records[i]) <= 0);
 }

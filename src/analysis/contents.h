@@ -83,7 +83,4 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 			struct analysis_content *out, struct hdb_error *err);
 
-/* Asserts that contents which were read are in order. For tests and debugging. */
-void analysis_contents_check(const struct analysis_contents *contents);
-
 #endif

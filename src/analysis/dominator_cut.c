@@ -4,7 +4,6 @@
 #include "analysis/dominator_cut.h"
 
 #include "analysis/dominator_children.h"
-#include "base/debug.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -155,7 +154,6 @@ int analysis_dominator_cut(const struct session *session, const struct analysis_
 		if (out->shown % 256 == 0)
 			TRY_ERRORS(base_step(session->work, out->shown, err));
 	}
-	BASE_CHECK(analysis_dominator_cut_check(out));
 	return HDB_OK;
 }
 
@@ -175,24 +173,4 @@ uint32_t analysis_dominator_cut_next(const struct analysis_dominator_cut *cut, u
 	while (node != ANALYSIS_CUT_NONE && nodes[node].next == ANALYSIS_CUT_NONE)
 		node = nodes[node].parent;
 	return node == ANALYSIS_CUT_NONE ? ANALYSIS_CUT_NONE : nodes[node].next;
-}
-
-void analysis_dominator_cut_check(const struct analysis_dominator_cut *cut)
-{
-	uint32_t seen = 0, node = 0;
-
-	while (cut->nodes && cut->shown && node != ANALYSIS_CUT_NONE) {
-		const struct analysis_cut_node *n = &cut->nodes[node];
-
-		assert(n->level <= ANALYSIS_CUT_LEVELS_MAX);
-		assert((n->level == 0) == (n->parent == ANALYSIS_CUT_NONE));
-		assert((n->first == ANALYSIS_CUT_NONE) == (n->last == ANALYSIS_CUT_NONE));
-		if (n->first != ANALYSIS_CUT_NONE)
-			assert(cut->nodes[n->first].parent == node);
-		if (n->next != ANALYSIS_CUT_NONE)
-			assert(cut->nodes[n->next].parent == n->parent);
-		seen++;
-		assert(seen <= cut->shown + 1);
-		node = analysis_dominator_cut_next(cut, node);
-	}
 }

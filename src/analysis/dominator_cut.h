@@ -45,7 +45,4 @@ void analysis_dominator_cut_release(struct analysis_dominator_cut *cut);
 /* The node that follows, what is below a node first; ANALYSIS_CUT_NONE past the last. */
 uint32_t analysis_dominator_cut_next(const struct analysis_dominator_cut *cut, uint32_t node);
 
-/* Asserts what holds of a tree that was cut: parents, children, levels. For tests, debugging. */
-void analysis_dominator_cut_check(const struct analysis_dominator_cut *cut);
-
 #endif

@@ -3,7 +3,6 @@
  */
 #include "analysis/holders.h"
 
-#include "base/debug.h"
 #include "heap/values/values.h"
 
 #include <assert.h>
@@ -196,7 +195,6 @@ int analysis_holders_top(const struct session *session, const struct analysis_ho
 	const struct analysis_holder_count *slots = h->table.data, *best = NULL;
 
 	assert(text.size > 0);
-	BASE_CHECK(analysis_holders_check(h));
 	text.buf[0] = '\0';
 	*references = 0;
 	for (size_t i = 0; i < h->table.capacity; i++)
@@ -207,25 +205,4 @@ int analysis_holders_top(const struct session *session, const struct analysis_ho
 		return HDB_OK;
 	*references = best->count;
 	return name_of(session, best->key, text.buf, text.size, err);
-}
-
-void analysis_holders_check(const struct analysis_holders *h)
-{
-	const struct analysis_holder_count *slots = h->table.data;
-	struct base_vec table = h->table;
-	uint64_t references = 0;
-	size_t used = 0;
-
-	assert((h->table.capacity & (h->table.capacity - 1)) == 0);
-	assert(h->used <= h->table.capacity);
-	for (size_t i = 0; i < h->table.capacity; i++) {
-		if (!slots[i].key)
-			continue;
-		assert(find_slot(&table, slots[i].key) == &slots[i]);
-		assert(slots[i].count > 0);
-		references += slots[i].count;
-		used++;
-	}
-	assert(used == h->used);
-	assert(references == h->references);
 }

@@ -41,7 +41,4 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
 int analysis_holders_top(const struct session *session, const struct analysis_holders *holders,
 			 struct base_text text, uint64_t *count, struct hdb_error *err);
 
-/* Asserts what holds of the counts between two calls. For tests and debugging. */
-void analysis_holders_check(const struct analysis_holders *h);
-
 #endif

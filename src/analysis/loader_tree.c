@@ -5,7 +5,6 @@
 #include "analysis/loader_tree.h"
 
 #include "base/bits.h"
-#include "base/debug.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "heap/values/values.h"
@@ -179,7 +178,6 @@ int analysis_loaders_order(struct analysis_loader_tree *tree, struct hdb_error *
 			stack[++depth] = find_children(children, n, children[at].no);
 	}
 	free(children);
-	BASE_CHECK(analysis_loaders_check(tree));
 	return HDB_OK;
 }
 
@@ -190,7 +188,6 @@ int analysis_loaders_find(const struct session *session, struct analysis_loader_
 	TRY_ERRORS(find_loaders(session, tree, err));
 	TRY_ERRORS(find_parents(session, tree, err));
 	find_levels(tree);
-	BASE_CHECK(analysis_loaders_check(tree));
 	return HDB_OK;
 }
 
@@ -230,23 +227,4 @@ int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 	if (r < 0 && err)
 		*err = own;
 	return r;
-}
-
-void analysis_loaders_check(const struct analysis_loader_tree *tree)
-{
-	const uint32_t n = (uint32_t)tree->all.count;
-
-	assert(tree->all.count <= LOADERS_MAX);
-	assert(tree->count <= tree->all.count);
-	for (uint32_t no = 0; no < n; no++) {
-		const struct analysis_loader *one =
-			base_vec_at(&tree->all, struct analysis_loader, no);
-
-		assert(no == 0 || one[-1].ix < one->ix);
-		assert(one->parent == ANALYSIS_NO_LOADER || one->parent < n);
-		assert((one->level == 0) == (one->parent == ANALYSIS_NO_LOADER));
-		assert(one->level <= DEPTH_MAX);
-	}
-	for (size_t i = 0; i < tree->count; i++)
-		assert(tree->order[i] < n);
 }

@@ -60,7 +60,4 @@ uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_
 int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			 struct hdb_error *err);
 
-/* Asserts what holds of a tree that was found. For tests and debugging. */
-void analysis_loaders_check(const struct analysis_loader_tree *tree);
-
 #endif

@@ -4,7 +4,6 @@
 #include "heap/heap.h"
 
 #include "base/bytes.h"
-#include "base/debug.h"
 #include "base/pipeline.h"
 #include "base/scope.h"
 #include "base/search.h"
@@ -130,8 +129,6 @@ void heap_close(struct heap *heap)
 {
 	if (!heap)
 		return;
-	BASE_CHECK(heap_blocks_check(heap));
-	BASE_CHECK(heap_known_check(heap));
 	forget_blocks(heap);
 	for (uint32_t no = 0; heap->classes.names && no < heap->class_count; no++)
 		free(heap->classes.names[no]);
@@ -682,26 +679,4 @@ void heap_references(struct heap *heap, struct store_lists *out)
 	out->table = STORE_REFERENCES;
 	out->big_table = STORE_REFERENCES_BIG;
 	out->ix_count = heap->object_count;
-}
-
-void heap_blocks_check(const struct heap *heap)
-{
-	const uint32_t n = heap_block_count(heap);
-
-	assert(!heap->blocks.objects == !heap->blocks.ids);
-	assert(heap->blocks.found_block == 0 || heap->blocks.found_block < n);
-	for (uint32_t b = 0; heap->blocks.objects && b < n; b++) {
-		const struct store_objects *objects = heap->blocks.objects[b];
-		const struct store_ids *ids = heap->blocks.ids[b];
-
-		assert(!objects || objects->first_ix == b * STORE_BLOCK_OBJECTS);
-		assert(!objects || objects->count <= heap->object_count - objects->first_ix);
-		assert(!ids || ids->first_ix == b * STORE_BLOCK_OBJECTS);
-		assert(!ids || ids->count <= heap->object_count - ids->first_ix);
-	}
-	for (uint32_t b = 1; heap->blocks.first_ids && b < n; b++)
-		assert(heap->blocks.first_ids[b - 1] < heap->blocks.first_ids[b]);
-	for (unsigned i = 0; heap->blocks.offsets && i < HEAP_OFFSET_GROUPS; i++)
-		assert(!heap->blocks.offsets[i].group_no ||
-		       (heap->blocks.offsets[i].group_no - 1) % HEAP_OFFSET_GROUPS == i);
 }

@@ -558,7 +558,4 @@ void heap_release_state(struct heap *heap);
 /* Opens the dump and checks that it is the one that was imported. HDB_ECHANGED if not. */
 int heap_open_dump(struct heap *heap, struct hdb_error *err);
 
-/* Asserts what holds of the blocks that are kept, and of their directory. For tests, debugging. */
-void heap_blocks_check(const struct heap *heap);
-
 #endif

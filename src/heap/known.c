@@ -471,22 +471,3 @@ bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint3
 	out->row--;
 	return true;
 }
-
-void heap_known_check(const struct heap *heap)
-{
-	const struct heap_known *known = heap->known;
-
-	if (!known)
-		return;
-	assert(!known->has_last || known->last.ix < heap->object_count);
-	assert(!known->has_last || known->last.class_no < heap->class_count);
-	for (unsigned i = 0; known->places && i < PLACES; i++)
-		assert(!known->places[i].is_used || known->places[i].class_no < heap->class_count);
-	for (unsigned t = 0; t < HEAP_KNOWN_TABLES; t++)
-		for (uint32_t no = 0; known->rows[t] && no < heap->class_count; no++) {
-			const struct heap_known_row *row = &known->rows[t][no];
-
-			assert(!row->row || row->row == HEAP_NONE ||
-			       row->class_no < heap->class_count);
-		}
-}

@@ -130,7 +130,4 @@ bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint3
 struct heap_known;
 void heap_known_free(struct heap_known *known);
 
-/* Asserts what holds of what is remembered of classes and fields. For tests and debugging. */
-void heap_known_check(const struct heap *heap);
-
 #endif

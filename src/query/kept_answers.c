@@ -10,7 +10,6 @@
 #include "query/kept_answers.h"
 
 #include "base/bytes.h"
-#include "base/debug.h"
 #include "base/scope.h"
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
@@ -293,8 +292,6 @@ void query_kept_end(struct query *q)
 {
 	struct query_kept *k = q->kept;
 
-	if (k)
-		BASE_CHECK(query_kept_check(k));
 	if (k && !k->is_replayed)
 		k->is_whole = !k->is_full;
 }
@@ -341,13 +338,4 @@ void query_kept_write(struct query *q)
 	block.item_count = (uint32_t)k->row_count;
 	/* If not now, then when somebody asks again. */
 	(void)store_keep(q->heap->store, k->table, &block, &err);
-}
-
-void query_kept_check(const struct query_kept *k)
-{
-	assert(k->at <= k->size);
-	assert(!k->is_replayed || k->block);
-	base_vec_check(&k->rows);
-	assert(k->is_replayed || k->is_full || k->rows.count <= QUERY_KEPT_BYTES);
-	assert(!k->is_whole || !k->is_full || k->is_replayed);
 }

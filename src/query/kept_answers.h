@@ -43,8 +43,4 @@ bool query_is_replayed(const struct query *q);
 
 void query_kept_free(struct query_kept *kept); /* NULL is fine */
 
-/* Asserts what holds of an answer that is recorded or read back. For tests and debugging. */
-struct query_kept;
-void query_kept_check(const struct query_kept *kept);
-
 #endif

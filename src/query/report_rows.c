@@ -4,7 +4,6 @@
 #include "query/report_rows.h"
 
 #include "analysis/groups.h"
-#include "base/debug.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -108,7 +107,6 @@ int query_report_next(struct query *q, struct query_report *report,
 {
 	const struct query_report_row *row;
 
-	BASE_CHECK(query_report_check(report));
 	row = base_vec_next(&report->rows, struct query_report_row, &report->at);
 	if (!row)
 		return HDB_END;
@@ -137,24 +135,4 @@ void query_report_release(struct query_report *report)
 	base_vec_release(&report->rows);
 	base_vec_release(&report->texts);
 	*report = (struct query_report){ 0 };
-}
-
-void query_report_check(const struct query_report *report)
-{
-	assert(report->at <= report->rows.count);
-	for (size_t i = 0; i < report->rows.count; i++) {
-		const struct query_report_row *row =
-			base_vec_at(&report->rows, struct query_report_row, i);
-		const size_t places[] = {
-			row->label,     row->holds,           row->text,
-			row->signature, row->signature_shape, row->signature_text
-		};
-
-		assert(row->kind);
-		for (size_t k = 0; k < sizeof(places) / sizeof(places[0]); k++)
-			assert(places[k] <= report->texts.count);
-	}
-	/* Texts end with a zero each. */
-	assert(!report->texts.count ||
-	       *base_vec_at(&report->texts, char, report->texts.count - 1) == '\0');
 }

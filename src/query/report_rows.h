@@ -60,7 +60,4 @@ int query_report_next(struct query *q, struct query_report *report,
 
 void query_report_release(struct query_report *report);
 
-/* Asserts what holds of a report between two calls. For tests and debugging. */
-void query_report_check(const struct query_report *report);
-
 #endif

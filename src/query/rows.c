@@ -4,7 +4,6 @@
  */
 #include "query/rows.h"
 
-#include "base/debug.h"
 #include "base/scope.h"
 #include "query/coverage.h"
 #include "query/kept_answers.h"
@@ -345,7 +344,6 @@ int query_next(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK)
 		return r;
 	q->taken++;
-	BASE_CHECK(query_rows_check(q));
 	return r;
 }
 
@@ -418,19 +416,4 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 		*known = q->made;
 	*total = *known;
 	return r < 0 ? r : HDB_OK;
-}
-
-void query_rows_check(const struct query *q)
-{
-	const size_t count = q->def->spec.column_count;
-
-	assert(q->cells && q->columns);
-	assert(q->column_count <= count);
-	for (size_t i = 0; i < q->column_count; i++)
-		assert(q->columns[i] < count);
-	assert(q->label == SIZE_MAX || q->label < count);
-	assert(q->common_count <= QUERY_COMMON_FACTS);
-	assert(q->extra.heap_count <= QUERY_HEAPS);
-	assert(!q->args.limit || q->taken <= q->args.limit);
-	assert(q->sorted || q->filter || q->taken <= q->made);
 }

@@ -74,7 +74,4 @@ void query_sorted_free(struct query_sorted *sorted);
 /* Asserts what holds of kept rows: a heap while it is full, in order then. For tests, debugging. */
 void query_sorted_check(const struct query_sorted *sorted);
 
-/* Asserts what holds of a query between two rows. For tests and debugging. */
-void query_rows_check(const struct query *q);
-
 #endif

@@ -44,7 +44,7 @@ int store_records_end(struct store_records_writer *w, struct hdb_error *err)
 {
 	int r;
 
-	BASE_CHECK(store_records_check(w));
+	assert(w->buffer.count % store_table_record(w->table) == 0);
 	r = flush_records(w, err);
 	if (r == HDB_OK)
 		r = store_put_table(w->writer, w->table, w->count, err);
@@ -197,16 +197,6 @@ int store_text(struct store *store, uint64_t no, const char **text, size_t *size
 	*text = (const char *)block.data + ends + from;
 	*size = load32(block.data + i * 4) - from;
 	return HDB_OK;
-}
-
-void store_records_check(const struct store_records_writer *w)
-{
-	const uint32_t record_size = store_table_record(w->table);
-
-	assert(record_size > 0);
-	assert(w->buffer.count % record_size == 0);
-	assert(w->buffer.count / record_size < STORE_RECORDS);
-	assert(w->buffer.count / record_size <= w->count);
 }
 
 void store_texts_check(const struct store_texts_writer *w)

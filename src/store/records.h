@@ -69,8 +69,7 @@ void store_texts_release(struct store_texts_writer *w);
 int store_text(struct store *store, uint64_t no, const char **text, size_t *size,
 	       struct hdb_error *err);
 
-/* Assert what holds of writers between two calls. For tests and debugging. */
-void store_records_check(const struct store_records_writer *w);
+/* Asserts what holds of a writer between two calls. For tests and debugging. */
 void store_texts_check(const struct store_texts_writer *w);
 
 #endif

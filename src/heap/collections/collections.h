@@ -255,7 +255,4 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 int heap_entries_next(struct heap_entries *entries, struct hdb_error *err);
 void heap_entries_end(struct heap_entries *entries);
 
-/* Asserts what holds of a walk over entries between two of them. For tests and debugging. */
-void heap_entries_check(const struct heap_entries *e);
-
 #endif

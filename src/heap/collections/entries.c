@@ -7,8 +7,6 @@
  */
 #include "heap/collections/entries_private.h"
 
-#include "base/debug.h"
-
 #include <assert.h>
 #include <stdlib.h>
 
@@ -435,7 +433,6 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 	} while (r == HDB_NOTFOUND);
 	if (r < 0)
 		return r;
-	BASE_CHECK(heap_entries_check(e));
 	e->no++;
 	if (r == HDB_END) {
 		heap_entries_end(e);
@@ -452,18 +449,4 @@ void heap_entries_end(struct heap_entries *e)
 	free(e->frames);
 	e->frames = NULL;
 	e->frame_count = e->frame_room = 0;
-}
-
-void heap_entries_check(const struct heap_entries *e)
-{
-	assert(e->heap);
-	assert(e->depth <= HEAP_TREE_LEVELS);
-	assert(e->part_at <= e->part_count);
-	assert(e->store.count <= HEAP_ENTRIES_CHUNK);
-	assert(e->keys.count <= HEAP_ENTRIES_CHUNK);
-	assert(e->takes <= HEAP_TAKES_VALUES);
-	assert(e->node == HEAP_NONE || e->node < e->heap->object_count);
-	for (unsigned i = 0; i < e->depth; i++)
-		assert(e->stack[i] < e->heap->object_count);
-	assert(e->frame_count <= e->frame_room);
 }
