@@ -137,9 +137,15 @@ static bool add_field(sqlite3_str *text, struct shape *s, void **taken,
 	return true;
 }
 
+/* tdestroy() is the GNU C library's alone. */
 static void release_taken(void **taken)
 {
-	tdestroy(*taken, free);
+	while (*taken) {
+		char *name = *(char **)*taken; /* of the root: a node begins with its key */
+
+		(void)tdelete(name, taken, compare_names);
+		free(name);
+	}
 }
 
 static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
