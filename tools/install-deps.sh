@@ -7,7 +7,8 @@
 #                                     chromium, python3-venv and a JDK, without which tests are skipped;
 #                                     PySpark, DuckDB, pyarrow and axe-core into build/fleet-venv
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
-#   sh tools/install-deps.sh --package  also what `make release` needs: `make static`, `make deb`, `make wheel`
+#   sh tools/install-deps.sh --package  also what `make release` needs: `make static`, `make deb`, `make wheel`,
+#                                     and what `make test T=packages_test` uses the packages with
 #   sh tools/install-deps.sh --arm64  also the compiler, libraries and emulator of `make arm64` and
 #                                     `make test-arm64`
 #
@@ -20,12 +21,13 @@ packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev
 lint="g++ clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shellcheck"
 
 package="build-essential debhelper dpkg-dev lintian fakeroot python3-pip tcl
-	 liblzma-dev libbz2-dev liblz4-dev"
+	liblzma-dev libbz2-dev liblz4-dev debootstrap llvm musl python3-venv
+	qemu-user libc6-arm64-cross"
 arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user liblmdb-dev:arm64 libxxhash-dev:arm64
 	libpcre2-dev:arm64 libzstd-dev:arm64 libdeflate-dev:arm64 zlib1g-dev:arm64
 	libjansson-dev:arm64 libsqlite3-dev:arm64 libedit-dev:arm64 libpng-dev:arm64
 	liblzma-dev:arm64 libbz2-dev:arm64 liblz4-dev:arm64
-	libcmocka-dev:arm64 dpkg-dev"
+	libcmocka-dev:arm64 musl:arm64 dpkg-dev"
 
 venv=
 case ${1:-} in

@@ -2,8 +2,9 @@
 # packages_test.sh - what `make release` made, each used where nothing else is.
 # Slow: it makes a Debian root.
 #
-# The static command and the image run in empty roots, the wheel in a new environment, the Debian package in a new
-# Debian (debootstrap). What is not there is passed over and named.
+# The static command and the image run in empty roots, the wheel in a new environment, the Debian packages in a new
+# Debian (debootstrap). The library of wheels for other systems answers a C program that zig links with it, by musl's
+# loader and under qemu. What is not there is passed over and named.
 set -eu
 cd "$HDB_ROOT"
 release=build/release
@@ -50,7 +51,49 @@ END
 	used "$wheel"
 done
 
-# Binaries for macOS cannot be run here: what they ask for is looked at.
+# Libraries of other wheels: they say what the one here says, of a database on a read-only file system, since
+# qemu has no robust locks.
+zig=build/zig/ziglang/zig
+mkdir "$w/mount"
+cp "$w/here.heapdb" "$w/asked.heapdb"
+top10 "$w/asked.heapdb" > "$w/want"
+for wheel in "$release"/heapdb_jvm-*.whl; do
+	machine=$(echo "$wheel" | sed 's/.*linux_[0-9_]*_\([a-z].*\)\.whl/\1/')
+	case $wheel in
+	*musllinux*) target=$machine-linux-musl loader=ld-musl-$machine.so.1 ;;
+	*) target=$machine-linux-gnu.2.17 loader=ld-linux-$(echo "$machine" | tr _ -).so ;;
+	esac
+	run=
+	root=
+	if [ "$machine" != "$(uname -m)" ]; then
+		for root in "/usr/$machine-linux-gnu" /; do
+			[ -z "$(find "${root%/}/lib" -maxdepth 1 -name "$loader*" 2> /dev/null)" ] || break
+		done
+		run="qemu-$machine -L $root"
+	fi
+	found=$(find "${root%/}/lib/" "${root%/}/lib64/" -maxdepth 1 -name "$loader*" 2> /dev/null) || true
+	if [ ! -x $zig ] || [ -z "$found" ] ||
+		{ [ -n "$run" ] && ! command -v "qemu-$machine" > /dev/null; }; then
+		echo "zig, qemu-user or $loader is not here: $wheel is not used"
+		continue
+	fi
+	folder=$w/wheel-$target
+	mkdir "$folder"
+	python3 -m zipfile -e "$wheel" "$folder"
+	$zig cc -w -target "$target" -Iinclude tests/examples/top10.c -o "$folder/top10" \
+		"$folder/heapdb_jvm/libheapdb.so" -Wl,-rpath,"$folder/heapdb_jvm" \
+		2> "$w/log" || { cat "$w/log"; exit 1; }
+	# shellcheck disable=SC2016,SC2086
+	W=$w TMPDIR=$w unshare -m sh -euc 'mount -t tmpfs -o size=64m none "$W/mount"
+		cp "$W/here.heapdb" "$W/mount"
+		mount -o remount,ro none "$W/mount"
+		"$@" "$W/mount/here.heapdb" > "$W/got"' sh $run "$folder/top10"
+	cmp "$w/want" "$w/got"
+	used "$wheel (its library)"
+done
+
+# Binaries for macOS cannot be run here: what they ask for is looked at, and that those for ARM are signed (ad hoc),
+# without which macOS starts none.
 dylibs=$(command -v llvm-objdump || command -v llvm-objdump-14 || true)
 for packed in "$release"/heapdb-*-macos-*.tar.gz; do
 	[ -f "$packed" ] || continue
@@ -60,6 +103,9 @@ for packed in "$release"/heapdb-*-macos-*.tar.gz; do
 	if [ -n "$dylibs" ]; then
 		"$dylibs" --macho --dylibs-used "$w/mac/heapdb" | sed 1d > "$w/dylibs"
 		if grep -v /usr/lib/libSystem.B.dylib "$w/dylibs"; then exit 1; fi
+		case $packed in
+		*aarch64*) "$dylibs" --macho --private-headers "$w/mac/heapdb" | grep -q LC_CODE_SIGNATURE ;;
+		esac
 	fi
 	rm -r "$w/mac"
 	used "$packed (not run)"
@@ -76,11 +122,16 @@ if [ -z "$mirror" ] || ! command -v debootstrap > /dev/null ||
 	exit 0
 fi
 apt-config dump | grep -E '^Acquire::(https?::|Check-|Retries)' > "$w/debian/etc/apt/apt.conf.d/90machine" || true
-cp $release/*.deb "$DUMP" "$w/debian/root"
-chroot "$w/debian" sh -c 'cd /root && apt-get -qq install -y --no-install-recommends ./heapdb_*.deb ./libheapdb0*.deb' \
-	> "$w/log" 2>&1 || { tail -n 20 "$w/log"; exit 1; }
+cp $release/*.deb "$DUMP" tests/examples/top10.c "$w/debian/root"
+chroot "$w/debian" sh -c 'cd /root && rm -f ./*-dbgsym_*.deb && apt-get -qq update &&
+	apt-get -qq install -y --no-install-recommends ./*.deb gcc libc6-dev pkg-config' > "$w/log" 2>&1 ||
+	{ tail -n 20 "$w/log"; exit 1; }
 chroot "$w/debian" sh -c 'cd /root && heapdb import sample.hprof' | grep -q ": $objects,"
 chroot "$w/debian" sh -c 'cd /root && heapdb sql sample.heapdb "SELECT count(*) FROM classes" --csv' > /dev/null
-chroot "$w/debian" dpkg -r heapdb > /dev/null
-[ ! -e "$w/debian/usr/bin/heapdb" ]
+# shellcheck disable=SC2016
+chroot "$w/debian" sh -c 'cd /root && gcc top10.c -o top10 $(pkg-config --cflags --libs heapdb) &&
+	./top10 sample.heapdb' > "$w/got"
+cmp "$w/want" "$w/got"
+chroot "$w/debian" dpkg -r heapdb libheapdb-dev > /dev/null
+[ ! -e "$w/debian/usr/bin/heapdb" ] && [ ! -e "$w/debian/usr/include/heapdb.h" ]
 used "$release"/*.deb
