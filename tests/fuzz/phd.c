@@ -2,82 +2,27 @@
  * fuzz/phd.c - portable heap dumps of arbitrary bytes: a result code, and what is written is a dump
  * in which the walk finds no damage.
  */
-#include "base/source.h"
-#include "hprof/walk.h"
 #include "phd/phd.h"
 
+#include "fuzz/made_dump.h"
 #include "support/fuzz_target.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/* Larger inputs find nothing that smaller ones do not. */
-#define SIZE_MAX_FUZZ 65536
-/* What one input may become: the growth that is allowed is more than fuzzing has time for. */
-#define OUT_MAX (4u << 20)
-
-struct out {
-	char *data;
-	size_t size;
-};
-
-static int put(void *ctx, const void *data, size_t size, struct hdb_error *err)
-{
-	struct out *out = ctx;
-
-	if (size > OUT_MAX - out->size)
-		return hdb_fail(err, HDB_ELIMIT, "enough");
-	memcpy(out->data + out->size, data, size);
-	out->size += size;
-	return HDB_OK;
-}
-
-/* A dump that was cut becomes one without an end: that is no damage in itself. */
-static void look(const struct out *out, bool is_whole)
-{
-	struct base_source *source;
-	struct hprof_file file;
-	struct hprof_walk walk;
-	enum hprof_event event;
-
-	if (base_memory_open(out->data, out->size, &source, NULL) != HDB_OK ||
-	    hprof_open(source, &file, NULL) != HDB_OK)
-		abort();
-	hprof_walk_init(&walk, &file);
-	while (hprof_walk_next(&walk, &event, NULL) == HDB_OK)
-		if (event == HPROF_EVENT_PROBLEM && is_whole)
-			abort();
-	hprof_walk_release(&walk);
-	base_source_close(source);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char path[64];
-	struct out out = { 0 };
-	const struct hprof_sink sink = { put, &out };
+	struct made_dump out = { 0 };
+	const struct hprof_sink sink = { made_dump_put, &out };
 	struct hprof_written result;
 	struct base_work work;
+	const char *path;
 	struct phd *phd;
-	FILE *f;
 
-	if (size > SIZE_MAX_FUZZ)
+	if (size > SIZE_MAX_FUZZ || !(out.data = malloc(OUT_MAX)))
 		return 0;
-	if (!path[0])
-		(void)snprintf(path, sizeof(path), "%s/hdbfuzz%d.phd",
-			       access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid());
-	f = fopen(path, "wb");
-	out.data = malloc(OUT_MAX);
-	if (!f || !out.data)
-		return 0;
-	(void)fwrite(data, 1, size, f);
-	(void)fclose(f);
+	path = made_dump_input(data, size);
 	base_work_init(&work, 0, 1, NULL);
 	if (phd_open(path, &work, &phd, NULL) == HDB_OK) {
 		if (phd_write(phd, &sink, &result, NULL) == HDB_OK)
-			look(&out, result.problem_count == 0);
+			made_dump_walk(&out, result.problem_count == 0);
 		phd_close(phd);
 	}
 	base_work_release(&work);
