@@ -2,23 +2,13 @@
 its table heap_profile_allocation, which has what is new since the dump before (profile_packet_sequence_state.cc)."""
 import random
 
-
-def varint(n):
-    n &= (1 << 64) - 1
-    out = b''
-    while n > 0x7f:
-        out += bytes([n & 0x7f | 0x80])
-        n >>= 7
-    return out + bytes([n])
+import proto
+from proto import text
 
 
 def number(no, n):
-    return varint(no << 3) + varint(n) if n else b''
-
-
-def text(no, data):
-    data = data if isinstance(data, bytes) else data.encode()
-    return varint(no << 3 | 2) + varint(len(data)) + data
+    """A field that is left out where it is 0."""
+    return proto.number(no, n) if n else b''
 
 
 def packet(body, sequence=0):

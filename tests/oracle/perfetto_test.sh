@@ -12,7 +12,7 @@ complain() {
 	echo "FAILED: $*"
 	failed=1
 }
-export PYTHONPATH="$HDB_ROOT/tests/oracle"
+export PYTHONPATH="$HDB_ROOT/tests/oracle:$HDB_ROOT/tests/support"
 
 # What a trace does not tell apart: contents, to which objects' overhead and characters go, and made-up arrays.
 classes() {

@@ -6,25 +6,9 @@ import struct
 import sys
 
 from plain_dump import NAMES, SIZES, Dump
+from proto import number, text, varint
 
 OBJECTS_A_PACKET = 5000
-
-
-def varint(n):
-    n &= (1 << 64) - 1
-    out = b''
-    while n > 0x7f:
-        out += bytes([n & 0x7f | 0x80])
-        n >>= 7
-    return out + bytes([n])
-
-
-def number(no, n):
-    return varint(no << 3) + varint(n)
-
-
-def text(no, data):
-    return varint(no << 3 | 2) + varint(len(data)) + data
 
 
 def packed(no, numbers):
