@@ -186,9 +186,9 @@ int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err);
  */
 int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err);
 
-/* zeroed.c: looks where the content of an array ends. */
 /* More than any byte + 1: see zeroed.c. */
 #define IMPORT_FILL_VARIES 0x200u
+/* zeroed.c: looks where the content of an array ends, and whether all arrays hold one value. */
 int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub *sub,
 		      struct hdb_error *err);
 

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Records between two looks at the cancel flag. */
-#define STEP_RECORDS 16384u
 /* References of an object beyond are left out: HPROF counts the fields of a class in 16 bits. */
 #define FIELDS_MAX 60000u
 /* What comes before the elements of an array, if no array tells. */
@@ -171,7 +169,7 @@ static int read_records(struct phd *phd, struct hdb_error *err)
 
 	base_stage(phd->work, "reading the dump", base_input_size(phd->head.input), "bytes");
 	for (uint64_t i = 0; r == HDB_OK; i++) {
-		if (i % STEP_RECORDS == 0)
+		if (i % PHD_STEP_RECORDS == 0)
 			r = base_step(phd->work, base_input_taken(phd->head.input), err);
 		if (r == HDB_OK)
 			r = phd_reader_next(&phd->head, &record);

@@ -10,6 +10,8 @@
 #include "phd/phd.h"
 
 #define PHD_NONE UINT32_MAX
+/* Records between two looks at the cancel flag. */
+#define PHD_STEP_RECORDS 16384u
 
 /* Bytes of a text in the head that are kept. */
 #define PHD_TEXT_MAX 200

@@ -1,6 +1,6 @@
 /*
  * phd/phd_write.c - a portable heap dump as an HPROF dump. References are fields named ref1,
- * ref2 and so on; a text at its begin says what it was made from, with what sizes need.
+ * ref2 and so on; a text at its beginning says what it was made from, with what sizes need.
  */
 #include "phd/phd_private.h"
 
@@ -9,8 +9,6 @@
 
 #include <stdio.h>
 
-/* Records between two looks at the cancel flag. */
-#define STEP_RECORDS 16384u
 /*
  * The most that is written: so many times the file's bytes, inflated, and GiB. An array of many
  * nulls takes a few bytes there.
@@ -164,7 +162,7 @@ static int write_objects(struct phd_writer *w)
 
 	base_stage(w->phd->work, "writing the dump", w->phd->object_count, "objects");
 	for (uint64_t i = 0; r == HDB_OK; i++) {
-		if (i % STEP_RECORDS == 0)
+		if (i % PHD_STEP_RECORDS == 0)
 			r = base_step(w->phd->work, i, w->out.err);
 		if (r == HDB_OK)
 			r = phd_reader_next(&reader, &record);

@@ -22,7 +22,7 @@ static struct {
 	int errors;         /* what standard error was; -1: it is still that */
 } pager;
 
-/* NULL: none is wanted. */
+/* NULL: the output is not paged. */
 static const char *pager_command(void)
 {
 	const char *command = getenv("PAGER");
