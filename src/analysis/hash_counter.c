@@ -243,15 +243,3 @@ void analysis_counter_release(struct analysis_counter *tally)
 	base_big_free(&tally->table);
 	base_big_free(&tally->order);
 }
-
-void analysis_counter_check(const struct analysis_counter *tally)
-{
-	assert((tally->slots & (tally->slots - 1)) == 0);
-	assert(tally->used <= tally->slots / 4 * 3 + 1);
-	for (uint64_t i = 0; i < tally->used; i++) {
-		const struct analysis_counter_head *head = entry_at(tally, i);
-
-		assert(head->count > 0);
-		assert(find_slot(tally, head->hash)->number == i + 1);
-	}
-}

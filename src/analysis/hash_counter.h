@@ -61,9 +61,4 @@ const void *analysis_counter_at(const struct analysis_counter *tally, uint64_t i
 /* Also one of zeros, which was never set. */
 void analysis_counter_release(struct analysis_counter *tally);
 
-/*
- * Asserts what holds between two calls: each entry is found by its hash. For tests and debugging.
- */
-void analysis_counter_check(const struct analysis_counter *tally);
-
 #endif

@@ -63,12 +63,3 @@ int base_chunks_grow(struct base_chunks *slabs, uint64_t bytes, struct hdb_error
 	slabs->used_bytes = 0;
 	return HDB_OK;
 }
-
-void base_chunks_check(const struct base_chunks *slabs)
-{
-	assert(slabs->count <= slabs->limit);
-	assert(slabs->used_bytes <= slabs->size_bytes);
-	assert(slabs->size_bytes <= BASE_CHUNK_BYTES);
-	for (size_t i = 0; i < slabs->count; i++)
-		assert(slabs->data[i] && slabs->data[i] == slabs->slabs[i].data);
-}

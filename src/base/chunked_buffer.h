@@ -59,7 +59,4 @@ static inline const uint8_t *base_chunks_at(const struct base_chunks *slabs, uin
 	return slabs->data[position >> BASE_CHUNK_BITS] + (position & (BASE_CHUNK_BYTES - 1));
 }
 
-/* Asserts what holds of every buffer between two calls. For tests and debugging. */
-void base_chunks_check(const struct base_chunks *slabs);
-
 #endif

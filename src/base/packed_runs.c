@@ -98,13 +98,3 @@ int base_runs_range(const struct base_runs *runs, uint64_t first, uint64_t *valu
 	}
 	return HDB_OK;
 }
-
-void base_runs_check(const struct base_runs *runs)
-{
-	base_chunks_check(&runs->bytes);
-	base_vec_check(&runs->packed);
-	for (uint64_t b = 0; b < runs->block_count; b++) {
-		assert(runs->count[b] <= BASE_RUN);
-		assert(!runs->count[b] || runs->position[b] >> BASE_CHUNK_BITS < runs->bytes.count);
-	}
-}

@@ -46,7 +46,4 @@ int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values
 int base_runs_range(const struct base_runs *runs, uint64_t first, uint64_t *values, uint32_t count,
 		    struct hdb_error *err);
 
-/* Asserts what holds of every array between two calls. For tests and debugging. */
-void base_runs_check(const struct base_runs *runs);
-
 #endif

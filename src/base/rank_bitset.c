@@ -40,14 +40,3 @@ void base_ranks_rank(struct base_ranks *set)
 	set->count = rank;
 	assert(set->count <= (uint64_t)set->node_count + 1);
 }
-
-void base_ranks_check(const struct base_ranks *set)
-{
-	uint32_t rank = 0;
-
-	for (uint64_t v = 0; v <= set->node_count; v++) {
-		assert(base_ranks_before(set, (uint32_t)v) == rank);
-		rank += base_ranks_has(set, (uint32_t)v);
-	}
-	assert(rank == set->count);
-}

@@ -79,7 +79,4 @@ static inline void base_ranks_prefetch(const struct base_ranks *set, uint32_t v)
 	prefetch_read(&set->before[v / BASE_RANK_BITS]);
 }
 
-/* Asserts, of a set that was ranked, that ranks are those of its bits. For tests and debugging. */
-void base_ranks_check(const struct base_ranks *set);
-
 #endif

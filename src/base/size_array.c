@@ -24,10 +24,3 @@ void base_sizes_release(struct base_sizes *sizes)
 		base_big_free(&sizes->big);
 	*sizes = (struct base_sizes){ 0 };
 }
-
-void base_sizes_check(const struct base_sizes *sizes)
-{
-	assert(!sizes->wide || !sizes->narrow);
-	assert(!sizes->big.data || sizes->work);
-	assert(sizes->big.data == (sizes->wide ? (void *)sizes->wide : (void *)sizes->narrow));
-}

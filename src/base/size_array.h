@@ -42,7 +42,4 @@ static inline void base_sizes_prefetch(const struct base_sizes *sizes, uint32_t 
 		prefetch_read(&sizes->narrow[i]);
 }
 
-/* Asserts what holds of every array of sizes. For tests and debugging. */
-void base_sizes_check(const struct base_sizes *sizes);
-
 #endif

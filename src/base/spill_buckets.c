@@ -288,34 +288,3 @@ void base_bucket_drop(struct base_buckets *buckets, uint32_t bucket_no)
 		.last = GRAPH_NO_SLOT,
 	};
 }
-
-/* Follows a list of slots to its end, and adds its length to *seen. */
-static void check_list(const struct base_buckets *buckets, uint32_t first, uint64_t *seen)
-{
-	for (uint32_t no = first; no != GRAPH_NO_SLOT; no = slot_at(buckets, no)->next) {
-		assert(no < buckets->slots.count);
-		++*seen;
-		assert(*seen <= buckets->slots.count);
-	}
-}
-
-void base_buckets_check(const struct base_buckets *buckets)
-{
-	uint64_t seen = 0, being_filled = 0;
-
-	assert(buckets->chunk_bytes >= GRAPH_CHUNK_MIN && buckets->chunk_bytes <= GRAPH_CHUNK_MAX);
-	assert(buckets->full + RECORD_BYTES_MAX == buckets->chunk_bytes);
-	base_vec_check(&buckets->slots);
-	base_vec_check(&buckets->slabs);
-	for (uint32_t i = 0; i < buckets->bucket_count; i++) {
-		const struct base_bucket *bucket = &buckets->bucket[i];
-
-		assert((bucket->first == GRAPH_NO_SLOT) == (bucket->last == GRAPH_NO_SLOT));
-		assert(!bucket->chunk || bucket->used <= buckets->chunk_bytes);
-		assert(bucket->chunk || bucket->used == UINT32_MAX);
-		being_filled += bucket->chunk != NULL;
-		check_list(buckets, bucket->first, &seen);
-	}
-	check_list(buckets, buckets->free_place, &seen);
-	assert(seen + being_filled <= buckets->slots.count);
-}

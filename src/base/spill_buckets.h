@@ -182,10 +182,4 @@ static inline int base_bucket_next(struct base_bucket_reader *reader,
 /* Empties a bucket that was read; its memory is used again. */
 void base_bucket_drop(struct base_buckets *buckets, uint32_t bucket_no);
 
-/*
- * Asserts what holds between two calls: each chunk is in one list, of a bucket or of free ones, and
- * lists end. Takes a look at each chunk; for tests and debugging.
- */
-void base_buckets_check(const struct base_buckets *buckets);
-
 #endif

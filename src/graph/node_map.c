@@ -92,12 +92,3 @@ void graph_node_map_release(struct graph_node_map *map)
 	free(map->slot);
 	*map = (struct graph_node_map){ 0 };
 }
-
-void graph_node_map_check(const struct graph_node_map *map)
-{
-	assert(map->count <= map->limit);
-	assert((map->slots & (map->slots - 1)) == 0);
-	assert(2 * (uint64_t)map->count <= map->slots);
-	for (uint32_t i = 0; i < map->count; i++)
-		assert(graph_node_map_find(map, map->node[i]) == i);
-}

@@ -29,10 +29,4 @@ int graph_node_map_add(struct graph_node_map *map, uint32_t node, uint32_t *numb
 /* Frees all; a map starts as zeros, and is so again. */
 void graph_node_map_release(struct graph_node_map *map);
 
-/*
- * Asserts what holds between two calls: each member is found by its number. For tests and
- * debugging.
- */
-void graph_node_map_check(const struct graph_node_map *map);
-
 #endif

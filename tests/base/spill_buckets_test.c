@@ -6,6 +6,7 @@
 #include "base/spill_buckets.h"
 #include "support/temp.h"
 
+#include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,6 +23,39 @@
 static uint64_t value_of(uint32_t bucket, uint32_t k)
 {
 	return (uint64_t)bucket << 20 ^ (uint64_t)k * 7919;
+}
+
+/* Follows a list of slots to its end, and adds its length to *seen. */
+static void check_list(const struct base_buckets *buckets, uint32_t first, uint64_t *seen)
+{
+	for (uint32_t no = first; no != GRAPH_NO_SLOT;
+	     no = base_vec_at(&buckets->slots, struct base_bucket_slot, no)->next) {
+		assert(no < buckets->slots.count);
+		++*seen;
+		assert(*seen <= buckets->slots.count);
+	}
+}
+
+/* Each chunk is in one list, of a bucket or of free ones, and lists end. */
+static void check_buckets(const struct base_buckets *buckets)
+{
+	uint64_t seen = 0, being_filled = 0;
+
+	assert(buckets->chunk_bytes >= GRAPH_CHUNK_MIN && buckets->chunk_bytes <= GRAPH_CHUNK_MAX);
+	assert(buckets->full < buckets->chunk_bytes);
+	base_vec_check(&buckets->slots);
+	base_vec_check(&buckets->slabs);
+	for (uint32_t i = 0; i < buckets->bucket_count; i++) {
+		const struct base_bucket *bucket = &buckets->bucket[i];
+
+		assert((bucket->first == GRAPH_NO_SLOT) == (bucket->last == GRAPH_NO_SLOT));
+		assert(!bucket->chunk || bucket->used <= buckets->chunk_bytes);
+		assert(bucket->chunk || bucket->used == UINT32_MAX);
+		being_filled += bucket->chunk != NULL;
+		check_list(buckets, bucket->first, &seen);
+	}
+	check_list(buckets, buckets->free_place, &seen);
+	assert(seen + being_filled <= buckets->slots.count);
 }
 
 static void add(struct base_buckets *buckets, uint32_t bucket, uint32_t k)
@@ -73,12 +107,12 @@ static void fill(bool in_turn, bool has_file)
 		assert_true(work.memory_peak <= BUDGET + BUCKETS * GRAPH_CHUNK_MIN + SLACK);
 	else
 		assert_true(work.memory_peak > 3 * BUDGET / 2);
-	base_buckets_check(&buckets);
+	check_buckets(&buckets);
 	for (uint32_t bucket = 0; bucket < BUCKETS; bucket++)
 		read_back(&buckets, bucket);
 	for (uint32_t bucket = 0; bucket < BUCKETS; bucket += 2)
 		base_bucket_drop(&buckets, bucket);
-	base_buckets_check(&buckets);
+	check_buckets(&buckets);
 	for (uint32_t k = 0; k < RECORDS; k++)
 		for (uint32_t bucket = 0; bucket < BUCKETS; bucket += 2)
 			add(&buckets, bucket, k);

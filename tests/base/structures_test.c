@@ -1,7 +1,7 @@
 /*
  * tests/base/structures_test.c - arrays, maps, buffers, bit sets, sorting and searching against
- * plain arrays that do the same slowly; what each structure says of itself (its _check) holds after
- * every step.
+ * plain arrays that do the same slowly; what holds of each structure between two calls is asserted
+ * after every step, by its _check or by those here.
  */
 #include "base/base_text.h"
 #include "base/bits.h"
@@ -16,6 +16,7 @@
 #include "base/work.h"
 #include "support/death.h"
 
+#include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,6 +44,44 @@ static int start(void **state)
 	seed = text ? strtoull(text, NULL, 0) : base_now_us();
 	print_message("SEED=%llu\n", (unsigned long long)seed);
 	return 0;
+}
+
+static void chunks_check(const struct base_chunks *chunks)
+{
+	assert(chunks->count <= chunks->limit);
+	assert(chunks->used_bytes <= chunks->size_bytes);
+	assert(chunks->size_bytes <= BASE_CHUNK_BYTES);
+	for (size_t i = 0; i < chunks->count; i++)
+		assert(chunks->data[i] && chunks->data[i] == chunks->slabs[i].data);
+}
+
+static void runs_check(const struct base_runs *runs)
+{
+	chunks_check(&runs->bytes);
+	base_vec_check(&runs->packed);
+	for (uint64_t b = 0; b < runs->block_count; b++) {
+		assert(runs->count[b] <= BASE_RUN);
+		assert(!runs->count[b] || runs->position[b] >> BASE_CHUNK_BITS < runs->bytes.count);
+	}
+}
+
+/* Of a set that was ranked: ranks are those of its bits. */
+static void ranks_check(const struct base_ranks *set)
+{
+	uint32_t rank = 0;
+
+	for (uint64_t v = 0; v <= set->node_count; v++) {
+		assert(base_ranks_before(set, (uint32_t)v) == rank);
+		rank += base_ranks_has(set, (uint32_t)v);
+	}
+	assert(rank == set->count);
+}
+
+static void sizes_check(const struct base_sizes *sizes)
+{
+	assert(!sizes->wide || !sizes->narrow);
+	assert(!sizes->big.data || sizes->work);
+	assert(sizes->big.data == (sizes->wide ? (void *)sizes->wide : (void *)sizes->narrow));
 }
 
 static void vec(void **state)
@@ -115,7 +154,7 @@ static void chunks(void **state)
 
 		assert_int_equal(base_chunks_add(&chunks, size, &position[i], &room, &err), HDB_OK);
 		memcpy(room, &i, sizeof(i));
-		base_chunks_check(&chunks);
+		chunks_check(&chunks);
 	}
 	for (uint32_t i = 0; i < COUNT; i++)
 		assert_memory_equal(base_chunks_at(&chunks, position[i]), &i, sizeof(i));
@@ -145,7 +184,7 @@ static void runs(void **state)
 		const uint32_t n = block == 3 ? 77 : BASE_RUN;
 
 		assert_int_equal(base_runs_put(&array, block, values + first, n, &err), HDB_OK);
-		base_runs_check(&array);
+		runs_check(&array);
 	}
 	for (uint64_t block = 0; block < 4; block++) {
 		assert_int_equal(base_runs_get(&array, block, read, &err), HDB_OK);
@@ -192,7 +231,7 @@ static void bit_sets(void **state)
 			base_ranks_put_alone(&ranks, v);
 	}
 	base_ranks_rank(&ranks);
-	base_ranks_check(&ranks);
+	ranks_check(&ranks);
 	for (uint32_t v = 0; v < COUNT; v++) {
 		assert_int_equal(base_ranks_has(&ranks, v), plain[v]);
 		assert_int_equal(base_ranks_before(&ranks, v), before);
@@ -220,8 +259,8 @@ static void sizes(void **state)
 	assert_int_equal(base_sizes_get(&narrow, 3), UINT32_MAX);
 	assert_int_equal(base_sizes_get(&wide, 4), (uint64_t)UINT32_MAX + 1);
 	assert_int_equal(base_sizes_get(&wide, 9), 0);
-	base_sizes_check(&narrow);
-	base_sizes_check(&wide);
+	sizes_check(&narrow);
+	sizes_check(&wide);
 	base_sizes_release(&narrow);
 	base_sizes_release(&wide);
 	assert_int_equal(work.memory_used, 0);
@@ -285,12 +324,12 @@ static void check_idmap(void *ctx)
 
 static void check_ranks(void *ctx)
 {
-	base_ranks_check(ctx);
+	ranks_check(ctx);
 }
 
 static void check_sizes(void *ctx)
 {
-	base_sizes_check(ctx);
+	sizes_check(ctx);
 }
 
 static void check_work(void *ctx)

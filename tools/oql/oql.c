@@ -254,7 +254,6 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 		oql_close(oql);
 		return r;
 	}
-	oql_eval_check(&oql->eval);
 	*out = oql;
 	return HDB_OK;
 }
@@ -266,7 +265,6 @@ void oql_close(struct oql *oql)
 	if (!oql)
 		return;
 	ev = &oql->eval;
-	oql_eval_check(ev);
 	oql_rows_close(oql->rows);
 	for (size_t i = 0; i < oql->column_count; i++) {
 		bytes_release(&oql->texts[i]);
@@ -353,7 +351,6 @@ static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)
 	int r = HDB_OK;
 
 	assert(no < oql->column_count);
-	oql_value_check(v);
 	*cell = (struct hdb_value){ 0 };
 	oql->texts[no].size = 0;
 	if (v->type == OQL_V_NULL)

@@ -562,7 +562,6 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 	struct oql_expr *node = (struct oql_expr *)(uintptr_t)e;
 	struct oql_value of;
 
-	oql_frame_check(frame);
 	switch (e->kind) {
 	case OQL_NULL:
 	case OQL_BOOL:

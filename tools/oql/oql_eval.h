@@ -123,14 +123,6 @@ struct oql_frame {
 	struct oql_arena *arena;            /* for what lives as long as the row */
 };
 
-/* ---- what holds of them, as assertions: oql_check.c ---- */
-
-/* The value itself, not what its list holds: a few comparisons. */
-void oql_value_check(const struct oql_value *v);
-void oql_frame_check(const struct oql_frame *frame);
-/* Looks at all chunks of the statement's arena. */
-void oql_eval_check(const struct oql_eval *ev);
-
 /* ---- expressions: oql_eval.c ---- */
 
 int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,

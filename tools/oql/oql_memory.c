@@ -124,20 +124,6 @@ void oql_arena_release(struct oql_arena *arena)
 		drop_chunk(arena);
 }
 
-void oql_arena_check(const struct oql_arena *arena)
-{
-	uint64_t taken = 0;
-
-	for (const struct oql_chunk *chunk = arena->chunks; chunk; chunk = chunk->older) {
-		assert(chunk->used <= chunk->room);
-		assert(chunk->used % ALIGNMENT == 0);
-		taken += chunk->room;
-	}
-	assert(!arena->chunks || arena->budget);
-	assert(!arena->chunks || taken <= arena->budget->used_bytes);
-	assert(!arena->chunks || arena->budget->used_bytes <= arena->budget->most_bytes);
-}
-
 int oql_text_check(const struct bytes *text, struct hdb_error *err)
 {
 	if (text->failed)
@@ -221,26 +207,6 @@ int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_
 bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size)
 {
 	return keys->count && *slot_of(keys, hash_of(data, size), data, size);
-}
-
-void oql_keys_check(const struct oql_keys *keys)
-{
-	size_t found = 0;
-
-	oql_arena_check(&keys->arena);
-	assert((keys->slot_count & (keys->slot_count - 1)) == 0);
-	assert(keys->count * 2 <= keys->slot_count);
-	for (size_t i = 0; i < keys->slot_count; i++) {
-		const struct oql_key *key = keys->slots[i];
-
-		if (!key)
-			continue;
-		assert(key->no < keys->count);
-		assert(key->hash == hash_of(key->data, key->size));
-		assert(slot_of(keys, key->hash, key->data, key->size) == &keys->slots[i]);
-		found++;
-	}
-	assert(found == keys->count);
 }
 
 void oql_keys_release(struct oql_keys *keys)

@@ -43,8 +43,6 @@ bool oql_grow(struct oql_arena *arena, void *items, size_t *room, size_t size,
 /* Gives all back but one small chunk. */
 void oql_arena_reset(struct oql_arena *arena);
 void oql_arena_release(struct oql_arena *arena);
-/* Asserts what holds of an arena and its budget. For tests. */
-void oql_arena_check(const struct oql_arena *arena);
 
 /* HDB_ENOMEM if memory was short. */
 int oql_text_check(const struct bytes *text, struct hdb_error *err);
@@ -60,8 +58,6 @@ int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_
 		 struct hdb_error *err);
 bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size);
 void oql_keys_release(struct oql_keys *keys);
-/* Asserts what holds of a set: looks at every slot. For tests. */
-void oql_keys_check(const struct oql_keys *keys);
 
 /* Fills in `err` and returns `code`. */
 #define oql_fail door_fail

@@ -630,8 +630,6 @@ int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_valu
 	const int size = (int)(e->name.size < 60 ? e->name.size : 60);
 	int r = HDB_NOTFOUND;
 
-	oql_frame_check(frame);
-	oql_value_check(v);
 	*out = (struct oql_value){ 0 };
 	if (v->type == OQL_V_NULL && e->kind == OQL_METHOD)
 		return HDB_OK;

@@ -203,7 +203,6 @@ int oql_attribute(struct oql_eval *ev, const struct oql_frame *frame, const stru
 	struct subject s = { .ev = ev, .arena = frame->arena, .v = v };
 
 	assert(frame->arena);
-	oql_value_check(v);
 	if (oql_is(name, "class")) {
 		*out = oql_static_string(oql_java_class(ev, v));
 		out->type = OQL_V_JAVA_CLASS;

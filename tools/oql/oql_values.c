@@ -244,7 +244,6 @@ static int copy_list(struct oql_eval *ev, struct oql_arena *arena, const struct 
 int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_value *v,
 	     struct oql_value *out)
 {
-	oql_value_check(v);
 	*out = *v;
 	if (v->text.data) {
 		out->text.data = oql_take_text(arena, v->text.data, v->text.size, ev->err);
@@ -364,7 +363,6 @@ int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
 	const char *quote = !is_inner ? "" : v->type == OQL_V_CHAR ? "'" : "\"";
 	int r;
 
-	oql_value_check(v);
 	switch (v->type) {
 	case OQL_V_OBJECT:
 		return put_address(ev, v->ix, out);
