@@ -664,9 +664,11 @@ release: dist deb static $(if $(ZIG),wheels macos,wheel) ## all that a release h
 	cd build/release && sha256sum * > SHA256SUMS
 	@cat build/release/SHA256SUMS
 	@$(if $(findstring example.org,$(HOMEPAGE)),echo "HOMEPAGE is not set: make release HOMEPAGE=https://...")
-	@echo "Next: make test T=packages_test; upload build/release to $(DOWNLOADS);" \
-		"twine upload *.whl heapdb_jvm-*.tar.gz; heapdb.rb to the Homebrew tap;" \
-		"skopeo copy oci-archive:heapdb-$(VERSION)-oci.tar docker://REGISTRY/heapdb:$(VERSION)"
+	@printf '%s\n' 'Next:' '  make test T=packages_test LIMIT=1200    # uses each package where nothing else is' \
+		'  upload all files of build/release to $(DOWNLOADS)' \
+		'  twine upload build/release/*.whl build/release/heapdb_jvm-*.tar.gz' \
+		'  copy build/release/heapdb.rb into the Homebrew tap' \
+		'  skopeo copy oci-archive:build/release/heapdb-$(VERSION)-oci.tar docker://REGISTRY/heapdb:$(VERSION)'
 
 clean: ## remove build/
 	rm -rf build

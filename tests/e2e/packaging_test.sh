@@ -38,7 +38,9 @@ assert names == ["heapdb"] + [re.split("  +", row.strip())[0] for row in rows], 
 ids = [p["SPDXID"] for p in sbom["packages"]]
 assert len(set(ids)) == len(ids) and all(re.fullmatch(r"SPDXRef-[A-Za-z0-9.-]+", i) for i in ids)
 assert {r["relatedSpdxElement"] for r in sbom["relationships"]} == set(ids)
+references = {r["licenseId"] for r in sbom["hasExtractedLicensingInfos"]}
 for p in sbom["packages"]:
+    assert set(re.findall(r"LicenseRef-[A-Za-z0-9.-]+", p["licenseDeclared"])) <= references, p
     assert re.fullmatch(r"[A-Za-z0-9.+-]+( (AND|OR) [A-Za-z0-9.+-]+)*", p["licenseDeclared"]), p
 assert sbom["spdxVersion"] == "SPDX-2.3" and sbom["dataLicense"] == "CC0-1.0"
 END

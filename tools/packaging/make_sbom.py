@@ -60,6 +60,9 @@ def main(seconds, homepage):
     packages = [package("heapdb", "MIT", None, version(), homepage)]
     for name, licence, where in parts():
         packages.append(package(name, licence, where, version_of(name)))
+    # Whoever names a licence that SPDX does not list must say what it is.
+    references = [{"licenseId": "LicenseRef-public-domain", "name": "public domain",
+                   "extractedText": "The authors have placed it in the public domain: see NOTICES."}]
     digest = hashlib.sha256(json.dumps(packages, sort_keys=True).encode()).hexdigest()
     relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
                   "relatedSpdxElement": "SPDXRef-heapdb"}]
@@ -69,6 +72,7 @@ def main(seconds, homepage):
                "name": f"heapdb-{version()}",
                "documentNamespace": f"{homepage}/spdx/heapdb-{version()}-{digest}",
                "creationInfo": {"created": created, "creators": ["Tool: make_sbom.py"]},
+               "hasExtractedLicensingInfos": references,
                "packages": packages, "relationships": relations}, sys.stdout, indent=1)
     print()
 
