@@ -54,16 +54,25 @@ static void put_member(const uint8_t *p, size_t size, const char *comment)
 	free(out);
 }
 
-static void put_frame(const uint8_t *p, size_t size)
+/* One frame of zstd. What is streamed does not say how large it is. */
+static void put_frame(const uint8_t *p, size_t size, bool is_streamed)
 {
 	const size_t room = ZSTD_compressBound(size);
+	ZSTD_CCtx *packer = ZSTD_createCCtx();
 	void *out = malloc(room);
 
-	assert_non_null(out);
-	put_zip(out, ZSTD_compress(out, room, p, size, 1));
+	assert_true(packer && out);
+	(void)ZSTD_CCtx_setParameter(packer, ZSTD_c_compressionLevel, 1);
+	(void)ZSTD_CCtx_setParameter(packer, ZSTD_c_contentSizeFlag, !is_streamed);
+	(void)ZSTD_CCtx_setParameter(packer, ZSTD_c_checksumFlag, is_streamed);
+	put_zip(out, ZSTD_compress2(packer, out, room, p, size));
+	(void)ZSTD_freeCCtx(packer);
 	free(out);
 }
 
+#define STREAMED "streamed"
+
+/* The comment: of the first member of gzip, or STREAMED, of frames of zstd. */
 static void put_parts(size_t part, bool is_gzip, const char *comment)
 {
 	zip.count = 0;
@@ -73,7 +82,7 @@ static void put_parts(size_t part, bool is_gzip, const char *comment)
 		if (is_gzip)
 			put_member(data + at, size, at ? NULL : comment);
 		else
-			put_frame(data + at, size);
+			put_frame(data + at, size, comment != NULL);
 	}
 }
 
@@ -148,6 +157,9 @@ static const struct {
 	{ "one frame", DATA_BYTES, false, NULL },
 	{ "frames", BLOCK, false, NULL },
 	{ "small frames", 3000, false, NULL },
+	{ "one streamed frame", DATA_BYTES, false, STREAMED },
+	{ "streamed frames", BLOCK, false, STREAMED },
+	{ "small streamed frames", 3000, false, STREAMED },
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
@@ -165,14 +177,66 @@ static void test_whole(void **state)
 	/* A skippable frame first, as pzstd writes it, and one at the end, a seek table. */
 	zip.count = 0;
 	put_zip("\x50\x2a\x4d\x18\x04\0\0\0abcd", 12);
-	put_frame(data, DATA_BYTES / 2);
-	put_frame(data + DATA_BYTES / 2, DATA_BYTES - DATA_BYTES / 2);
+	put_frame(data, DATA_BYTES / 2, false);
+	put_frame(data + DATA_BYTES / 2, DATA_BYTES - DATA_BYTES / 2, true);
 	put_zip("\x5e\x2a\x4d\x18\x04\0\0\0abcd", 12);
 	check_whole();
 	/* Zeros behind the end, as tapes have them. */
 	put_parts(300000, true, NULL);
 	put_zip("\0\0\0\0\0\0\0", 7);
 	check_whole();
+}
+
+static void put_u4(uint32_t value)
+{
+	const uint8_t bytes[] = { (uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
+				  (uint8_t)(value >> 24) };
+
+	put_zip(bytes, sizeof(bytes));
+}
+
+/*
+ * The table of zstd's seekable format is behind the frames, which tell by themselves where they
+ * end: a table that lies in any way changes nothing.
+ */
+static void test_seekable(void **state)
+{
+	static const struct {
+		uint32_t count;      /* of frames */
+		uint32_t more_bytes; /* than a frame inflates to */
+		uint8_t flags;
+		uint32_t magic;
+	} tables[] = {
+		{ 5, 0, 0, 0x8f92eab1 },
+		{ 5, 0, 0x80, 0x8f92eab1 }, /* checksums, which are not there */
+		{ 5, 0, 0x7f, 0x8f92eab1 }, /* bits that are reserved */
+		{ UINT32_MAX, 0, 0, 0x8f92eab1 },
+		{ 0, 0, 0, 0x8f92eab1 },
+		{ 5, UINT32_MAX, 0, 0x8f92eab1 },
+		{ 5, 1, 0, 0x8f92eab1 },
+		{ 5, 0, 0, 0x12345678 },
+	};
+	const struct base_damage *damage = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(tables) / sizeof(tables[0]); i++) {
+		put_parts(BLOCK, false, i % 2 ? STREAMED : NULL);
+		put_u4(0x184d2a5e);
+		put_u4(5 * 8 + 9);
+		for (unsigned k = 0; k < 5; k++) {
+			put_u4(1000 + tables[i / 2].more_bytes);
+			put_u4(BLOCK + tables[i / 2].more_bytes);
+		}
+		put_u4(tables[i / 2].count);
+		put_zip(&tables[i / 2].flags, 1);
+		put_u4(tables[i / 2].magic);
+		check_whole();
+		/* A table that was cut: all is there, and the cut is said. */
+		write_file(zip.count - 3);
+		assert_true(read_all(path, &damage) > 0);
+		assert_int_equal(got.count, DATA_BYTES);
+		assert_memory_equal(got.data, data, DATA_BYTES);
+	}
 }
 
 /* The same through a pipe. */
@@ -426,9 +490,10 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),   cmocka_unit_test(test_pipe),
-		cmocka_unit_test(test_cut),     cmocka_unit_test(test_flip),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_whole),    cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_seekable), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_flip),     cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_frames),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

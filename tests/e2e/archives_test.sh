@@ -32,6 +32,9 @@ zeros = bz2.compress(bytes(64 << 20))
 open("bomb.hprof.bz2", "wb").write(block + zeros * 145)
 END
 if command -v lz4 > /dev/null; then lz4 -q dump.hprof plain.hprof.lz4; fi
+# A skippable frame comes first in what pzstd writes.
+heapdb convert dump.hprof frames.hprof.zst --quiet > /dev/null
+{ printf 'P*M\030\004\000\000\000abcd' && cat frames.hprof.zst; } > plain.hprof.zst
 heapdb import dump.hprof -o want.heapdb --quiet > /dev/null
 heapdb histogram --db want.heapdb --json --limit 40 > want
 # answers NAME: what the database of NAME says is what that of the dump says.
@@ -92,6 +95,8 @@ heapdb histogram a.zip > /dev/null 2> notices
 touch -d '+2 seconds' a.zip
 heapdb histogram a.zip > /dev/null 2> notices
 grep -q 'importing it again' notices
+heapdb histogram plain.hprof.zst --json --limit 40 > got 2> notices
+cmp want got
 touch -d '-1 hour' a.zip
 
 # said EXIT TEXT ARGUMENT...: the exit code and what is said.

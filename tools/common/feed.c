@@ -153,7 +153,8 @@ bool feed_begins_dump(const char *head, size_t size)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (size >= kinds[i].size && memcmp(head, kinds[i].magic, kinds[i].size) == 0)
 			return true;
-	return false;
+	/* What pzstd writes before each frame. */
+	return size >= 4 && (head[0] & 0xf0) == 0x50 && memcmp(head + 1, "\x2a\x4d\x18", 3) == 0;
 }
 
 /* ---- archives ---- */
