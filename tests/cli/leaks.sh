@@ -14,3 +14,9 @@ heapdb report | sed -n '/^## The dump/,$p' | grep -cE 'evidence|derived|dominato
 heapdb report s.heapdb --json | cut -c 1-40 | grep -c '"query"'
 heapdb report s.heapdb other.heapdb
 echo "exit $?"
+# What explain says is a text, as that of triage.
+printf '%s\n' 'rule sample' 'class Sample' 'verdict large' 'says A sample keeps {retained:bytes}.' \
+	'do Keep fewer.' 'source the test' >sample.rules
+heapdb explain s.heapdb --rules sample.rules
+heapdb explain s.heapdb --table --columns label,verdict,rule --rules sample.rules
+heapdb explain s.heapdb

@@ -11,6 +11,7 @@
 #define PROSE_WIDTH 100
 
 static const struct prose texts[] = {
+	{ "explain", prose_triage, .is_whole = true },
 	{ "leaks", prose_leaks, .is_whole = true, .has_parts = true },
 	{ "object", prose_object, .is_whole = false },
 	{ "overview", prose_overview, .is_whole = true },

@@ -2,7 +2,7 @@
  * heapdb/prose.h - answers that people read from top to bottom on a terminal, instead of as a
  * table.
  *
- * Which queries have such a text is a table in prose.c. In a pipe, with --table, --columns, --sort
+ * Which queries have such a text is a table in prose.c. With --table, --columns, --sort, --where
  * or another format they are rows like all others.
  */
 #ifndef HEAPDB_PROSE_H

@@ -1,5 +1,6 @@
 /*
- * heapdb/prose_triage.c - the findings of triage, worst first, each as a few lines.
+ * heapdb/prose_triage.c - the findings of triage, worst first, and the explanations of explain,
+ * each as a few lines.
  */
 #include "heapdb/prose.h"
 
@@ -17,33 +18,32 @@ static void put_line(struct output *out, const struct render_style *style, const
 
 static void put_figures(struct output *out, const struct hdb_rows *rows)
 {
-	const struct hdb_value *count = rows_value(rows, "count");
-	const struct hdb_value *bytes = rows_value(rows, "bytes");
-	const struct hdb_value *percent = rows_value(rows, "percent");
+	static const char bytes[] = "  figures: {bytes}[ ({percent} % of the heap)]\n";
+	static const char counts[] =
+		"  figures: {count}[ {unit}][, {bytes}][ ({percent} % of the heap)]\n";
 
-	if (!has_value(count) && !has_value(bytes))
-		return;
-	prose_row(out, rows,
-		  has_value(count) ? "  figures: {count}[ {unit}][, {bytes}]" :
-				     "  figures: {bytes}");
-	if (has_value(percent))
-		output_format(out, " (%.2f %% of the heap)", percent->d);
-	output_char(out, '\n');
+	if (has_value(rows_value(rows, "count")))
+		prose_row(out, rows, counts);
+	else if (has_value(rows_value(rows, "bytes")))
+		prose_row(out, rows, bytes);
 }
 
 static void put_finding(struct output *out, const struct render_style *style,
 			const struct hdb_rows *rows)
 {
-	const struct hdb_value *severity = rows_value(rows, "severity");
+	const char *name = has_value(rows_value(rows, "verdict")) ? "verdict" : "severity";
+	const struct hdb_value *title = rows_value(rows, name);
 
 	prose_bold(out, style, true);
-	prose_row(out, rows, "{severity}: ");
+	prose_value(out, title);
+	output_string(out, ": ");
 	prose_bold(out, style, false);
-	prose_wrap_value(out, style, (struct prose_place){ 2, severity->text_size + 2 },
+	prose_wrap_value(out, style, (struct prose_place){ 2, title->text_size + 2 },
 			 rows_value(rows, "text"));
 	put_figures(out, rows);
 	if (has_value(rows_value(rows, "id")))
-		prose_row(out, rows, "  object:  {label}[ {id}]\n");
+		prose_row(out, rows,
+			  "  object:  {label}[ {id}][, retained {retained} ({percent} %)]\n");
 	else
 		put_line(out, style, "class:   ", rows_value(rows, "class"));
 	put_line(out, style, "detail:  ", rows_value(rows, "detail"));
@@ -51,20 +51,20 @@ static void put_finding(struct output *out, const struct render_style *style,
 	put_line(out, style, "rule:    ", rows_value(rows, "rule"));
 }
 
-/* What the rules do not know: most leaks are no known problem. */
-static void put_suspects(struct answer *answer, const struct render_style *style,
-			 struct output *out)
+/* How many rules found something, and what they do not know: most leaks are no known problem. */
+static void put_summary(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	const struct hdb_value *count = answer_fact(answer, "suspects");
 	const struct hdb_value *suspect = answer_fact(answer, "suspect");
 
-	if (!has_value(suspect)) {
-		output_string(out, "`query leaks` has no suspects.\n");
-		return;
-	}
 	prose_facts(out, answer,
-		    count->u == 1 ? "`query leaks` has {suspects} suspect:\n  " :
-				    "`query leaks` has {suspects} suspects, the largest:\n  ");
+		    answer_fact(answer, "findings")->u ?
+			    "{findings} of {rules} known problems found. " :
+			    "No known problem among {rules}. ");
+	prose_facts(out, answer,
+		    !has_value(suspect) ? "`leaks` has no suspects.\n" :
+		    count->u == 1       ? "`leaks` has {suspects} suspect:\n  " :
+					  "`leaks` has {suspects} suspects, the largest:\n  ");
 	prose_wrap_value(out, style, (struct prose_place){ 2, 2 }, suspect);
 }
 
@@ -78,11 +78,11 @@ int prose_triage(struct answer *answer, const struct render_style *style, struct
 	}
 	if (rc != HDB_END)
 		return rc;
-	output_string(out, answer->row_count ? "\n" : "");
-	prose_facts(out, answer,
-		    answer_fact(answer, "findings")->u ?
-			    "{findings} of {rules} known problems found. " :
-			    "No known problem among {rules}. ");
-	put_suspects(answer, style, out);
+	if (has_value(answer_fact(answer, "findings"))) {
+		output_string(out, answer->row_count ? "\n" : "");
+		put_summary(answer, style, out);
+	} else if (!answer->row_count) {
+		prose_facts(out, answer, "no rows[: {no_rows}]\n");
+	}
 	return prose_footer(answer, style, out);
 }
