@@ -50,12 +50,32 @@ struct sql_source {
 struct sql_cursor;
 struct sql_table;
 
+/* What is in a cursor's state for a column, and how SQLite gets it. */
+enum sql_how {
+	SQL_BY_COLUMN,  /* by the function `column` of the definition */
+	SQL_INT,        /* int */
+	SQL_U32,        /* uint32_t; HDB_NONE: NULL */
+	SQL_U64,        /* uint64_t */
+	SQL_ID,         /* the same; 0: NULL */
+	SQL_STATIC,     /* const char *, as long as the database is open */
+	SQL_TEXT,       /* const char *, which is copied */
+	SQL_CHARS,      /* char[], which is copied */
+	SQL_CLASS,      /* uint32_t, a class: its name; HDB_NONE: NULL */
+	SQL_OBJECT,     /* uint32_t, an object: its ID; HDB_NONE: NULL */
+	SQL_RETAINED,   /* the same: its retained size */
+	SQL_BASIC,      /* struct hdb_basic */
+	SQL_REFERENCE,  /* the same; NULL if it is no reference */
+	SQL_BASIC_TEXT, /* the same; of a reference the object's text */
+};
+/* A cell of a column: how, and where in the state. A small number is for `column` to know. */
+#define SQL_AT(how, state, member) ((uint32_t)(how) << 16 | (uint32_t)offsetof(state, member))
+
 /* A table or table-valued function: columns, then arguments as hidden columns. */
 struct sql_table_def {
 	const char *name;
-	const char *help;     /* what it has, in a few words */
-	const char *columns;  /* "id ID, class TEXT, ..." as in CREATE TABLE */
-	const uint8_t *codes; /* what `column` makes of them, if it serves several tables */
+	const char *help;      /* what it has, in a few words */
+	const char *columns;   /* "id ID, class TEXT, ..." as in CREATE TABLE */
+	const uint32_t *cells; /* of the columns but arguments; NULL: all by `column` */
 	/*
 	 * columns by which rows are found without a scan, and arguments: numbers of columns,
 	 * ended by -1. Constraints on them are given to begin.
@@ -78,7 +98,7 @@ struct sql_table_def {
 	int (*begin)(struct sql_cursor *c, struct hdb_error *err);
 	/* Steps to a row, the first one too: HDB_OK or HDB_END. It may set row_no. */
 	int (*next)(struct sql_cursor *c, struct hdb_error *err);
-	/* Gives SQLite the value of a column. */
+	/* Gives SQLite the value of a column, by its number unless there are cells. */
 	int (*column)(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 		      struct hdb_error *err);
 	/* Frees what begin made; the state is cleared. May be NULL. */
@@ -108,10 +128,6 @@ struct sql_cursor {
 	bool at_end;
 	void *state;
 };
-
-/* Asserts what holds of a cursor between SQLite's calls, and of a definition: a few comparisons. */
-void sql_cursor_check(const struct sql_cursor *c);
-void sql_table_def_check(const struct sql_table_def *def);
 
 /* All of them, ended by NULL. */
 extern const struct sql_table_def *const sql_tables[];

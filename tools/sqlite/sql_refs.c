@@ -19,18 +19,18 @@ struct row {
 	struct hdb_object_facts facts; /* of the object that the row is about */
 };
 
-/* Columns. */
+/* Columns: those that `column` knows, and cells. */
 enum {
-	ROW_SOURCE,
-	ROW_TARGET,
 	ROW_NAME,
 	ROW_STRENGTH,
-	ROW_ID,
-	ROW_CLASS,
-	ROW_SHALLOW,
-	ROW_RETAINED,
-	ROW_STEP,
-	ROW_ROOT
+	ROW_ROOT,
+	ROW_TARGET,
+	ROW_SOURCE = SQL_AT(SQL_OBJECT, struct row, from),
+	ROW_STEP = SQL_AT(SQL_U32, struct row, step),
+	ROW_ID = SQL_AT(SQL_U64, struct row, facts.id),
+	ROW_CLASS = SQL_AT(SQL_CLASS, struct row, facts.class_no),
+	ROW_SHALLOW = SQL_AT(SQL_U64, struct row, facts.shallow_bytes),
+	ROW_RETAINED = SQL_AT(SQL_RETAINED, struct row, facts.ix)
 };
 
 struct refs {
@@ -332,11 +332,7 @@ static int column_row(struct sql_cursor *c, struct sqlite3_context *ctx, int col
 	char name[NAME_SIZE];
 	unsigned strength;
 
-	switch (c->def->codes[column]) {
-	case ROW_SOURCE:
-		return sql_result_ix(ctx, c->source, row->from, err);
-	case ROW_TARGET:
-		return sql_result_ix(ctx, c->source, row->to, err);
+	switch (column) {
 	case ROW_NAME:
 		if (row->to == HDB_NONE)
 			return HDB_OK;
@@ -346,20 +342,6 @@ static int column_row(struct sql_cursor *c, struct sqlite3_context *ctx, int col
 	case ROW_STRENGTH:
 		TRY(hdb_strength(c->db, row->from, row->to, &strength, err));
 		sqlite3_result_text(ctx, hdb_strength_name(strength), -1, SQLITE_STATIC);
-		return HDB_OK;
-	case ROW_ID:
-		sqlite3_result_int64(ctx, (sqlite3_int64)row->facts.id);
-		return HDB_OK;
-	case ROW_CLASS:
-		sql_result_class(ctx, c->source, row->facts.class_no);
-		return HDB_OK;
-	case ROW_SHALLOW:
-		sqlite3_result_int64(ctx, (sqlite3_int64)row->facts.shallow_bytes);
-		return HDB_OK;
-	case ROW_RETAINED:
-		return sql_result_retained(ctx, c->source, row->facts.ix, err);
-	case ROW_STEP:
-		sqlite3_result_int64(ctx, row->step);
 		return HDB_OK;
 	default:
 		return result_root(ctx, c->db, row, err);
@@ -372,9 +354,11 @@ static int column_refs(struct sql_cursor *c, struct sqlite3_context *ctx, int co
 {
 	const struct refs *s = c->state;
 
-	if (c->def->codes[column] != ROW_TARGET || !s->is_backwards ||
-	    s->batch_at == s->batch.count || s->batch.ix[s->batch_at] != s->row.to)
+	if (column != ROW_TARGET)
 		return column_row(c, ctx, column, err);
+	if (!s->is_backwards || s->batch_at == s->batch.count ||
+	    s->batch.ix[s->batch_at] != s->row.to)
+		return sql_result_ix(ctx, c->source, s->row.to, err);
 	sqlite3_result_int64(ctx, (sqlite3_int64)s->batch.id[s->batch_at]);
 	return HDB_OK;
 }
@@ -383,7 +367,7 @@ const struct sql_table_def sql_refs = {
 	.name = "refs",
 	.help = "every reference: source, target, name of the field",
 	.columns = "source ID, target ID, name TEXT, strength TEXT",
-	.codes = (const uint8_t[]){ ROW_SOURCE, ROW_TARGET, ROW_NAME, ROW_STRENGTH },
+	.cells = (const uint32_t[]){ ROW_SOURCE, ROW_TARGET, ROW_NAME, ROW_STRENGTH },
 	.keys = { 0, 1, 2, -1 },
 	.narrowing_key = 1 << 2,
 	.ordered_by = 1,
@@ -441,8 +425,8 @@ static int next_of(struct sql_cursor *c, struct hdb_error *err)
 		.help = about, \
 		.columns = "id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, " \
 			   "strength TEXT, of ID HIDDEN", \
-		.codes = (const uint8_t[]){ ROW_ID, ROW_CLASS, ROW_NAME, ROW_SHALLOW, \
-					    ROW_RETAINED, ROW_STRENGTH }, \
+		.cells = (const uint32_t[]){ ROW_ID, ROW_CLASS, ROW_NAME, ROW_SHALLOW, \
+					     ROW_RETAINED, ROW_STRENGTH }, \
 		.keys = { 6, -1 }, \
 		.first_arg = 6, \
 		.required_args = 1, \
@@ -477,7 +461,7 @@ const struct sql_table_def sql_dominated = {
 	.name = "dominated",
 	.help = "what an object dominates immediately",
 	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, of ID HIDDEN",
-	.codes = (const uint8_t[]){ ROW_ID, ROW_CLASS, ROW_SHALLOW, ROW_RETAINED },
+	.cells = (const uint32_t[]){ ROW_ID, ROW_CLASS, ROW_SHALLOW, ROW_RETAINED },
 	.keys = { 4, -1 },
 	.first_arg = 4,
 	.required_args = 1,
@@ -575,7 +559,7 @@ const struct sql_table_def sql_reachable_from = {
 	.name = "reachable_from",
 	.help = "all that an object reaches, with its depth",
 	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, depth COUNT, of ID HIDDEN",
-	.codes = (const uint8_t[]){ ROW_ID, ROW_CLASS, ROW_SHALLOW, ROW_RETAINED, ROW_STEP },
+	.cells = (const uint32_t[]){ ROW_ID, ROW_CLASS, ROW_SHALLOW, ROW_RETAINED, ROW_STEP },
 	.keys = { 5, -1 },
 	.first_arg = 5,
 	.required_args = 1,
@@ -625,8 +609,8 @@ const struct sql_table_def sql_path_to_root = {
 	.help = "the shortest path from an object to a GC root",
 	.columns = "step COUNT, id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, "
 		   "root TEXT, of ID HIDDEN, weak_too BOOL HIDDEN",
-	.codes = (const uint8_t[]){ ROW_STEP, ROW_ID, ROW_CLASS, ROW_NAME, ROW_SHALLOW,
-				    ROW_RETAINED, ROW_ROOT },
+	.cells = (const uint32_t[]){ ROW_STEP, ROW_ID, ROW_CLASS, ROW_NAME, ROW_SHALLOW,
+				     ROW_RETAINED, ROW_ROOT },
 	.keys = { 7, 8, -1 },
 	.first_arg = 7,
 	.required_args = 1,

@@ -76,22 +76,7 @@ static int next_classes(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-enum {
-	CLASSES_ID,
-	CLASSES_NAME,
-	CLASSES_SUPER,
-	CLASSES_SUPER_ID,
-	CLASSES_LOADER,
-	CLASSES_LOADER_ID,
-	CLASSES_INSTANCE_SIZE,
-	CLASSES_FIELDS,
-	CLASSES_STATICS,
-	CLASSES_ARRAY,
-	CLASSES_OBJECTS,
-	CLASSES_SHALLOW,
-	CLASSES_REACHABLE,
-	CLASSES_PACKAGE
-};
+enum { CLASSES_SUPER_ID, CLASSES_OBJECTS, CLASSES_SHALLOW, CLASSES_REACHABLE, CLASSES_PACKAGE };
 
 static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 			  struct hdb_error *err)
@@ -104,44 +89,18 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	struct hdb_class super;
 
 	switch (column) {
-	case CLASSES_ID:
-		sqlite3_result_int64(ctx, (sqlite3_int64) class->id);
-		break;
-	case CLASSES_NAME:
-		sql_result_class(ctx, c->source, class->class_no);
-		break;
-	case CLASSES_SUPER:
-		if (class->super_no != HDB_NONE)
-			sql_result_class(ctx, c->source, class->super_no);
-		break;
 	case CLASSES_SUPER_ID:
 		if (class->super_no == HDB_NONE)
 			break;
 		TRY(hdb_class_at(c->db, class->super_no, &super, err));
 		sqlite3_result_int64(ctx, (sqlite3_int64)super.id);
 		break;
-	case CLASSES_LOADER:
-		sqlite3_result_text(ctx, class->loader_name, -1, SQLITE_STATIC);
+	case CLASSES_PACKAGE:
+		dot = strrchr(class->name, '.');
+		sqlite3_result_text(ctx, class->name, dot ? (int)(dot - class->name) : 0,
+				    SQLITE_STATIC);
 		break;
-	case CLASSES_LOADER_ID:
-		if (class->loader_id)
-			sqlite3_result_int64(ctx, (sqlite3_int64) class->loader_id);
-		break;
-	case CLASSES_INSTANCE_SIZE:
-		sqlite3_result_int64(ctx, (sqlite3_int64) class->instance_bytes);
-		break;
-	case CLASSES_FIELDS:
-		sqlite3_result_int64(ctx, class->field_count);
-		break;
-	case CLASSES_STATICS:
-		sqlite3_result_int64(ctx, class->static_count);
-		break;
-	case CLASSES_ARRAY:
-		sqlite3_result_int(ctx, class->is_array);
-		break;
-	case CLASSES_OBJECTS:
-	case CLASSES_SHALLOW:
-	case CLASSES_REACHABLE:
+	default:
 		TRY_ERRORS(sql_need_counts(c->source, !is_all || column == CLASSES_REACHABLE, err));
 		count = &c->source->counts[s->range.no];
 		sqlite3_result_int64(
@@ -151,14 +110,6 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 					     column == CLASSES_OBJECTS && is_all ?
 						     count->objects :
 						     count->reachable_objects));
-		break;
-	case CLASSES_PACKAGE:
-		dot = strrchr(class->name, '.');
-		sqlite3_result_text(ctx, class->name, dot ? (int)(dot - class->name) : 0,
-				    SQLITE_STATIC);
-		break;
-	default:
-		break;
 	}
 	return HDB_OK;
 }
@@ -169,7 +120,24 @@ const struct sql_table_def sql_classes = {
 	.columns = "id ID, name TEXT, super TEXT, super_id ID, loader TEXT, loader_id ID, "
 		   "instance_size BYTES, fields COUNT, statics COUNT, is_array BOOL, "
 		   "objects COUNT, shallow BYTES, reachable_objects COUNT, package TEXT",
-	.keys = { CLASSES_ID, CLASSES_NAME, -1 },
+	.cells =
+		(const uint32_t[]){
+			SQL_AT(SQL_U64, struct classes, class.id),
+			SQL_AT(SQL_CLASS, struct classes, class.class_no),
+			SQL_AT(SQL_CLASS, struct classes, class.super_no),
+			CLASSES_SUPER_ID,
+			SQL_AT(SQL_STATIC, struct classes, class.loader_name),
+			SQL_AT(SQL_ID, struct classes, class.loader_id),
+			SQL_AT(SQL_U64, struct classes, class.instance_bytes),
+			SQL_AT(SQL_U32, struct classes, class.field_count),
+			SQL_AT(SQL_U32, struct classes, class.static_count),
+			SQL_AT(SQL_INT, struct classes, class.is_array),
+			CLASSES_OBJECTS,
+			CLASSES_SHALLOW,
+			CLASSES_REACHABLE,
+			CLASSES_PACKAGE,
+		},
+	.keys = { 0, 1, -1 },
 	.rows = 1000,
 	.state_size = sizeof(struct classes),
 	.begin = begin_classes,
@@ -313,7 +281,9 @@ struct class_fields {
 	struct class_range range;
 	struct hdb_field *fields; /* owned */
 	size_t count, at;
-	bool is_static; /* those now; instance fields come first */
+	struct hdb_field field; /* the current one of them */
+	const char *type;
+	int is_static; /* those now; instance fields come first */
 	struct hdb_class class;
 };
 
@@ -347,52 +317,21 @@ static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
 			return r;
 		s->is_static = !s->is_static;
 	}
+	s->field = s->fields[s->at];
+	s->type = sql_type_name(s->field.type);
 	return HDB_OK;
 }
 
-enum {
-	FIELDS_CLASS,
-	FIELDS_CLASS_ID,
-	FIELDS_NAME,
-	FIELDS_TYPE,
-	FIELDS_IN,
-	FIELDS_STATIC,
-	FIELDS_VALUE
-};
-
+/* The value, which static fields have. */
 static int column_class_fields(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 			       struct hdb_error *err)
 {
 	const struct class_fields *s = c->state;
-	const struct hdb_field *field = &s->fields[s->at];
 
+	(void)column;
 	(void)err;
-	switch (column) {
-	case FIELDS_CLASS:
-		sql_result_class(ctx, c->source, s->range.no);
-		break;
-	case FIELDS_CLASS_ID:
-		sqlite3_result_int64(ctx, (sqlite3_int64)s->class.id);
-		break;
-	case FIELDS_NAME:
-		sql_result_copy(ctx, field->name);
-		break;
-	case FIELDS_TYPE:
-		sqlite3_result_text(ctx, sql_type_name(field->type), -1, SQLITE_STATIC);
-		break;
-	case FIELDS_IN:
-		sql_result_class(ctx, c->source, field->declaring_no);
-		break;
-	case FIELDS_STATIC:
-		sqlite3_result_int(ctx, s->is_static);
-		break;
-	case FIELDS_VALUE:
-		if (s->is_static)
-			sql_result_basic(ctx, &field->value);
-		break;
-	default:
-		break;
-	}
+	if (s->is_static)
+		sql_result_basic(ctx, &s->field.value);
 	return HDB_OK;
 }
 
@@ -408,7 +347,17 @@ const struct sql_table_def sql_class_fields = {
 	.help = "fields of classes, static ones with their values",
 	.columns = "class TEXT, class_id ID, name TEXT, type TEXT, declared_in TEXT, "
 		   "is_static BOOL, value",
-	.keys = { FIELDS_CLASS, FIELDS_CLASS_ID, -1 },
+	.cells =
+		(const uint32_t[]){
+			SQL_AT(SQL_CLASS, struct class_fields, range.no),
+			SQL_AT(SQL_U64, struct class_fields, class.id),
+			SQL_AT(SQL_TEXT, struct class_fields, field.name),
+			SQL_AT(SQL_STATIC, struct class_fields, type),
+			SQL_AT(SQL_CLASS, struct class_fields, field.declaring_no),
+			SQL_AT(SQL_INT, struct class_fields, is_static),
+			0,
+		},
+	.keys = { 0, 1, -1 },
 	.rows = 5000,
 	.state_size = sizeof(struct class_fields),
 	.begin = begin_class_fields,
@@ -460,46 +409,34 @@ static int next_roots(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-enum { ROOTS_ID, ROOTS_CLASS, ROOTS_KIND, ROOTS_THREAD, ROOTS_DEPTH, ROOTS_LOCAL };
-
+/* The serial number of the thread, if there is one. */
 static int column_roots(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 			struct hdb_error *err)
 {
 	const struct roots *s = c->state;
 
+	(void)column;
 	(void)err;
-	switch (column) {
-	case ROOTS_ID:
-		sqlite3_result_int64(ctx, (sqlite3_int64)s->facts.id);
-		break;
-	case ROOTS_CLASS:
-		sql_result_class(ctx, c->source, s->facts.class_no);
-		break;
-	case ROOTS_KIND:
-		sqlite3_result_text(ctx, s->root.kind, -1, SQLITE_STATIC);
-		break;
-	case ROOTS_THREAD:
-		if (s->root.thread_serial)
-			sqlite3_result_int64(ctx, s->root.thread_serial);
-		break;
-	case ROOTS_DEPTH:
-		if (s->root.frame_depth != HDB_NONE)
-			sqlite3_result_int64(ctx, s->root.frame_depth);
-		break;
-	case ROOTS_LOCAL:
-		sqlite3_result_int(ctx, s->root.is_local);
-		break;
-	default:
-		break;
-	}
+	if (s->root.thread_serial)
+		sqlite3_result_int64(ctx, s->root.thread_serial);
 	return HDB_OK;
 }
+
+static const uint32_t root_cells[] = {
+	SQL_AT(SQL_U64, struct roots, facts.id),
+	SQL_AT(SQL_CLASS, struct roots, facts.class_no),
+	SQL_AT(SQL_STATIC, struct roots, root.kind),
+	0,
+	SQL_AT(SQL_U32, struct roots, root.frame_depth),
+	SQL_AT(SQL_INT, struct roots, root.is_local),
+};
 
 const struct sql_table_def sql_roots = {
 	.name = "roots",
 	.help = "GC roots",
 	.columns = "id ID, class TEXT, kind TEXT, thread COUNT, depth COUNT, is_local BOOL",
-	.keys = { ROOTS_ID, -1 },
+	.cells = root_cells,
+	.keys = { 0, -1 },
 	.rows = 5000,
 	.state_size = sizeof(struct roots),
 	.begin = begin_roots,
@@ -511,7 +448,8 @@ const struct sql_table_def sql_locals = {
 	.name = "locals",
 	.help = "local variables of threads",
 	.columns = "id ID, class TEXT, kind TEXT, thread COUNT, depth COUNT",
-	.keys = { ROOTS_ID, -1 },
+	.cells = root_cells,
+	.keys = { 0, -1 },
 	.rows = 500,
 	.state_size = sizeof(struct roots),
 	.begin = begin_roots,
@@ -653,17 +591,7 @@ static int next_frames(struct sql_cursor *c, struct hdb_error *err)
 	}
 }
 
-enum {
-	FRAMES_THREAD,
-	FRAMES_THREAD_ID,
-	FRAMES_DEPTH,
-	FRAMES_CLASS,
-	FRAMES_METHOD,
-	FRAMES_SIGNATURE,
-	FRAMES_SOURCE,
-	FRAMES_LINE,
-	FRAMES_TEXT
-};
+enum { FRAMES_SOURCE, FRAMES_LINE, FRAMES_TEXT };
 
 static void result_frame(struct sqlite3_context *ctx, const struct hdb_frame *f)
 {
@@ -684,41 +612,15 @@ static void result_frame(struct sqlite3_context *ctx, const struct hdb_frame *f)
 static int column_frames(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 			 struct hdb_error *err)
 {
-	const struct threads *s = c->state;
-	const struct hdb_frame *f = &s->frame;
+	const struct hdb_frame *f = &((const struct threads *)c->state)->frame;
 
-	switch (column) {
-	case FRAMES_THREAD:
-		sqlite3_result_int64(ctx, s->thread.serial);
-		break;
-	case FRAMES_THREAD_ID:
-		return sql_result_ix(ctx, c->source, s->thread.ix, err);
-	case FRAMES_DEPTH:
-		sqlite3_result_int64(ctx, s->depth);
-		break;
-	case FRAMES_CLASS:
-		sql_result_copy(ctx, f->class_name);
-		break;
-	case FRAMES_METHOD:
-		sql_result_copy(ctx, f->method);
-		break;
-	case FRAMES_SIGNATURE:
-		sql_result_copy(ctx, f->signature);
-		break;
-	case FRAMES_SOURCE:
-		if (f->source[0])
-			sql_result_copy(ctx, f->source);
-		break;
-	case FRAMES_LINE:
-		if (f->line > 0)
-			sqlite3_result_int(ctx, f->line);
-		break;
-	case FRAMES_TEXT:
+	(void)err;
+	if (column == FRAMES_TEXT)
 		result_frame(ctx, f);
-		break;
-	default:
-		break;
-	}
+	else if (column == FRAMES_SOURCE && f->source[0])
+		sql_result_copy(ctx, f->source);
+	else if (column == FRAMES_LINE && f->line > 0)
+		sqlite3_result_int(ctx, f->line);
 	return HDB_OK;
 }
 
@@ -727,7 +629,19 @@ const struct sql_table_def sql_frames = {
 	.help = "frames of stacks",
 	.columns = "thread COUNT, thread_id ID, depth COUNT, class TEXT, method TEXT, "
 		   "signature TEXT, source TEXT, line COUNT, frame TEXT",
-	.keys = { FRAMES_THREAD, -1 },
+	.cells =
+		(const uint32_t[]){
+			SQL_AT(SQL_U32, struct threads, thread.serial),
+			SQL_AT(SQL_OBJECT, struct threads, thread.ix),
+			SQL_AT(SQL_U32, struct threads, depth),
+			SQL_AT(SQL_CHARS, struct threads, frame.class_name),
+			SQL_AT(SQL_CHARS, struct threads, frame.method),
+			SQL_AT(SQL_CHARS, struct threads, frame.signature),
+			FRAMES_SOURCE,
+			FRAMES_LINE,
+			FRAMES_TEXT,
+		},
+	.keys = { 0, -1 },
 	.rows = 500,
 	.state_size = sizeof(struct threads),
 	.begin = begin_frames,

@@ -9,27 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text of what a value is: of a reference the object's text, else NULL. */
-static int result_text(struct sql_cursor *c, struct sqlite3_context *ctx,
-		       const struct hdb_basic *value, struct hdb_error *err)
-{
-	uint32_t ix;
-
-	if (value->type != HDB_BASIC_OBJECT) {
-		sql_result_basic(ctx, value);
-		return HDB_OK;
-	}
-	if (!value->id)
-		return HDB_OK;
-	TRY_FOUND(hdb_find(c->db, value->id, &ix, err));
-	return sql_result_text_of(ctx, c->source, ix, err);
-}
-
-static void result_reference(struct sqlite3_context *ctx, const struct hdb_basic *value)
-{
-	if (value->type == HDB_BASIC_OBJECT)
-		sql_result_basic(ctx, value);
-}
+static const struct hdb_basic null = { .type = HDB_BASIC_OBJECT };
 
 /* ---- entries ---- */
 
@@ -45,17 +25,6 @@ struct entries {
 	/* collections whose entries are not all known; the first's message */
 	uint64_t opened, unknown;
 	struct hdb_error first;
-};
-
-enum {
-	ENTRIES_NO,
-	ENTRIES_KEY,
-	ENTRIES_KEY_ID,
-	ENTRIES_VALUE,
-	ENTRIES_VALUE_ID,
-	ENTRIES_ENTRY,
-	ENTRIES_OWNER,
-	ENTRIES_ARG
 };
 
 /* Whether an argument names classes: no ID, no number. */
@@ -145,6 +114,8 @@ static int next_entry(struct sql_cursor *c, struct hdb_error *err)
 	struct entries *s = c->state;
 	const int r = s->entries ? hdb_entries_next(s->entries, &s->entry, err) : HDB_END;
 
+	if (r == HDB_OK && !s->entry.has_key)
+		s->entry.key = null;
 	if (r != HDB_EUSAGE || !s->scan)
 		return r;
 	(void)note_unknown(s, err);
@@ -163,36 +134,6 @@ static int next_entries(struct sql_cursor *c, struct hdb_error *err)
 	return r;
 }
 
-static int column_entries(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-			  struct hdb_error *err)
-{
-	const struct entries *s = c->state;
-	const struct hdb_entry *e = &s->entry;
-
-	switch (column) {
-	case ENTRIES_NO:
-		sqlite3_result_int64(ctx, (sqlite3_int64)e->no);
-		return HDB_OK;
-	case ENTRIES_KEY:
-		return e->has_key ? result_text(c, ctx, &e->key, err) : HDB_OK;
-	case ENTRIES_KEY_ID:
-		if (e->has_key)
-			result_reference(ctx, &e->key);
-		return HDB_OK;
-	case ENTRIES_VALUE:
-		return result_text(c, ctx, &e->value, err);
-	case ENTRIES_VALUE_ID:
-		result_reference(ctx, &e->value);
-		return HDB_OK;
-	case ENTRIES_ENTRY:
-		return sql_result_ix(ctx, c->source, e->entry_ix, err);
-	case ENTRIES_OWNER:
-		return sql_result_ix(ctx, c->source, s->owner, err);
-	default:
-		return HDB_OK;
-	}
-}
-
 static void end_entries(struct sql_cursor *c)
 {
 	struct entries *s = c->state;
@@ -207,14 +148,23 @@ const struct sql_table_def sql_entries = {
 	.help = "entries of a collection",
 	.columns = "no COUNT, key, key_id ID, value, value_id ID, entry ID, owner ID, "
 		   "of ID HIDDEN",
-	.keys = { ENTRIES_ARG, -1 },
-	.first_arg = ENTRIES_ARG,
+	.cells =
+		(const uint32_t[]){
+			SQL_AT(SQL_U64, struct entries, entry.no),
+			SQL_AT(SQL_BASIC_TEXT, struct entries, entry.key),
+			SQL_AT(SQL_REFERENCE, struct entries, entry.key),
+			SQL_AT(SQL_BASIC_TEXT, struct entries, entry.value),
+			SQL_AT(SQL_REFERENCE, struct entries, entry.value),
+			SQL_AT(SQL_OBJECT, struct entries, entry.entry_ix),
+			SQL_AT(SQL_OBJECT, struct entries, owner),
+		},
+	.keys = { 7, -1 },
+	.first_arg = 7,
 	.required_args = 1,
 	.rows = 50,
 	.state_size = sizeof(struct entries),
 	.begin = begin_entries,
 	.next = next_entries,
-	.column = column_entries,
 	.end = end_entries,
 };
 
@@ -229,8 +179,6 @@ struct elements {
 	struct hdb_slice slice; /* of bits */
 	uint64_t bits[CHUNK];
 };
-
-enum { ELEMENTS_NO, ELEMENTS_VALUE, ELEMENTS_TEXT, ELEMENTS_ARG };
 
 static int begin_elements(struct sql_cursor *c, struct hdb_error *err)
 {
@@ -260,32 +208,20 @@ static int next_elements(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int column_elements(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-			   struct hdb_error *err)
-{
-	const struct elements *s = c->state;
-
-	if (column == ELEMENTS_NO)
-		sqlite3_result_int64(ctx, (sqlite3_int64)s->at);
-	else if (column == ELEMENTS_VALUE)
-		sql_result_basic(ctx, &s->value);
-	else
-		return result_text(c, ctx, &s->value, err);
-	return HDB_OK;
-}
-
 const struct sql_table_def sql_elements = {
 	.name = "elements",
 	.help = "elements of an array",
 	.columns = "no COUNT, value, text, of ID HIDDEN",
-	.keys = { ELEMENTS_ARG, -1 },
-	.first_arg = ELEMENTS_ARG,
+	.cells = (const uint32_t[]){ SQL_AT(SQL_U64, struct elements, at),
+				     SQL_AT(SQL_BASIC, struct elements, value),
+				     SQL_AT(SQL_BASIC_TEXT, struct elements, value) },
+	.keys = { 3, -1 },
+	.first_arg = 3,
 	.required_args = 1,
 	.rows = 100,
 	.state_size = sizeof(struct elements),
 	.begin = begin_elements,
 	.next = next_elements,
-	.column = column_elements,
 };
 
 /* ---- fields ---- */
@@ -295,11 +231,9 @@ struct fields {
 	bool is_static;
 	struct hdb_field *fields; /* owned */
 	size_t count, at;
-	struct hdb_basic value;
-	bool has_value;
+	struct hdb_field field; /* the current one, with its value */
+	const char *type;
 };
-
-enum { FIELDS_NAME, FIELDS_TYPE, FIELDS_VALUE, FIELDS_TEXT, FIELDS_IN, FIELDS_ARG };
 
 static int begin_fields(struct sql_cursor *c, struct hdb_error *err)
 {
@@ -324,43 +258,13 @@ static int next_fields(struct sql_cursor *c, struct hdb_error *err)
 
 	if (++s->at >= s->count)
 		return HDB_END;
-	s->has_value = true;
-	if (s->is_static)
-		s->value = s->fields[s->at].value;
-	else
-		r = hdb_field_value(c->db, s->ix, &s->fields[s->at], &s->value, err);
-	s->has_value = r == HDB_OK;
+	s->field = s->fields[s->at];
+	s->type = sql_type_name(s->field.type);
+	if (!s->is_static)
+		r = hdb_field_value(c->db, s->ix, &s->fields[s->at], &s->field.value, err);
+	if (r != HDB_OK)
+		s->field.value = null;
 	return r < 0 ? r : HDB_OK;
-}
-
-static int column_fields(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-			 struct hdb_error *err)
-{
-	const struct fields *s = c->state;
-	const struct hdb_field *field = &s->fields[s->at];
-
-	switch (column) {
-	case FIELDS_NAME:
-		sql_result_copy(ctx, field->name);
-		break;
-	case FIELDS_TYPE:
-		sqlite3_result_text(ctx, sql_type_name(field->type), -1, SQLITE_STATIC);
-		break;
-	case FIELDS_VALUE:
-		if (s->has_value)
-			sql_result_basic(ctx, &s->value);
-		break;
-	case FIELDS_TEXT:
-		if (s->has_value)
-			return result_text(c, ctx, &s->value, err);
-		break;
-	case FIELDS_IN:
-		sql_result_class(ctx, c->source, field->declaring_no);
-		break;
-	default:
-		break;
-	}
-	return HDB_OK;
 }
 
 static void end_fields(struct sql_cursor *c)
@@ -372,13 +276,20 @@ const struct sql_table_def sql_fields = {
 	.name = "fields",
 	.help = "fields of an object, with their values",
 	.columns = "name TEXT, type TEXT, value, text, declared_in TEXT, of ID HIDDEN",
-	.keys = { FIELDS_ARG, -1 },
-	.first_arg = FIELDS_ARG,
+	.cells =
+		(const uint32_t[]){
+			SQL_AT(SQL_TEXT, struct fields, field.name),
+			SQL_AT(SQL_STATIC, struct fields, type),
+			SQL_AT(SQL_BASIC, struct fields, field.value),
+			SQL_AT(SQL_BASIC_TEXT, struct fields, field.value),
+			SQL_AT(SQL_CLASS, struct fields, field.declaring_no),
+		},
+	.keys = { 5, -1 },
+	.first_arg = 5,
 	.required_args = 1,
 	.rows = 10,
 	.state_size = sizeof(struct fields),
 	.begin = begin_fields,
 	.next = next_fields,
-	.column = column_fields,
 	.end = end_fields,
 };

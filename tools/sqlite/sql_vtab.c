@@ -223,31 +223,6 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-void sql_table_def_check(const struct sql_table_def *def)
-{
-	int keys = 0;
-
-	assert(def->name);
-	assert(def->columns || def->declare);
-	assert(def->next);
-	assert(def->column);
-	assert(def->required_args >= 0);
-	assert(def->first_arg || !def->required_args);
-	while (keys < SQL_KEYS_MAX && def->keys[keys] >= 0)
-		keys++;
-	assert(def->required_args <= keys);
-}
-
-void sql_cursor_check(const struct sql_cursor *c)
-{
-	assert(c->source);
-	assert(c->def);
-	assert(c->db == c->source->db);
-	assert(c->state);
-	assert(c->row_no >= 0);
-	assert(!c->argv); /* lent to begin alone */
-}
-
 static int end_of(const struct sql_cursor *c, int r, struct hdb_error *err)
 {
 	return c->def->plan ? r : sql_end(c->source, r, err);
@@ -295,7 +270,6 @@ static int filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int 
 	assert(at <= argc);
 	if (r < 0)
 		return fail_table(cursor->pVtab, c->source, r, &err);
-	sql_cursor_check(c);
 	c->at_end = r != HDB_OK;
 	return c->at_end ? SQLITE_OK : step(cursor);
 }
@@ -303,6 +277,72 @@ static int filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int 
 static int is_at_end(sqlite3_vtab_cursor *cursor)
 {
 	return ((struct sql_cursor *)cursor)->at_end;
+}
+
+/* The text of what a value is: of a reference the object's text, else as it is. */
+static int result_text(struct sql_cursor *c, sqlite3_context *ctx, const struct hdb_basic *value,
+		       struct hdb_error *err)
+{
+	uint32_t ix;
+
+	if (value->type != HDB_BASIC_OBJECT || !value->id) {
+		sql_result_basic(ctx, value);
+		return HDB_OK;
+	}
+	TRY_FOUND(hdb_find(c->db, value->id, &ix, err));
+	return sql_result_text_of(ctx, c->source, ix, err);
+}
+
+static int result_cell(struct sql_cursor *c, sqlite3_context *ctx, uint32_t cell,
+		       struct hdb_error *err)
+{
+	const void *at = (const char *)c->state + (cell & 0xffff);
+
+	switch ((enum sql_how)(cell >> 16)) {
+	case SQL_BY_COLUMN:
+		return c->def->column(c, ctx, (int)cell, err);
+	case SQL_INT:
+		sqlite3_result_int(ctx, *(const int *)at);
+		break;
+	case SQL_U32:
+		if (*(const uint32_t *)at != HDB_NONE)
+			sqlite3_result_int64(ctx, *(const uint32_t *)at);
+		break;
+	case SQL_ID:
+		if (!*(const uint64_t *)at)
+			break;
+		/* fall through */
+	case SQL_U64:
+		sqlite3_result_int64(ctx, *(const int64_t *)at);
+		break;
+	case SQL_STATIC:
+		sqlite3_result_text(ctx, *(const char *const *)at, -1, SQLITE_STATIC);
+		break;
+	case SQL_TEXT:
+		sql_result_copy(ctx, *(const char *const *)at);
+		break;
+	case SQL_CHARS:
+		sql_result_copy(ctx, at);
+		break;
+	case SQL_CLASS:
+		if (*(const uint32_t *)at != HDB_NONE)
+			sql_result_class(ctx, c->source, *(const uint32_t *)at);
+		break;
+	case SQL_OBJECT:
+		return sql_result_ix(ctx, c->source, *(const uint32_t *)at, err);
+	case SQL_RETAINED:
+		return sql_result_retained(ctx, c->source, *(const uint32_t *)at, err);
+	case SQL_REFERENCE:
+		if (((const struct hdb_basic *)at)->type != HDB_BASIC_OBJECT)
+			break;
+		/* fall through */
+	case SQL_BASIC:
+		sql_result_basic(ctx, at);
+		break;
+	case SQL_BASIC_TEXT:
+		return result_text(c, ctx, at, err);
+	}
+	return HDB_OK;
 }
 
 static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
@@ -314,7 +354,8 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 	sql_no_error(&err);
 	if (c->def->first_arg && number >= c->def->first_arg)
 		return SQLITE_OK;
-	r = end_of(c, c->def->column(c, ctx, number, &err), &err);
+	r = result_cell(c, ctx, c->def->cells ? c->def->cells[number] : (uint32_t)number, &err);
+	r = end_of(c, r, &err);
 	return r < 0 ? fail_table(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
 }
 
@@ -368,7 +409,6 @@ int sql_add_table(struct sql_source *source, const char *name, const struct sql_
 	char *statement = NULL;
 	int rc;
 
-	sql_table_def_check(def);
 	if (!aux) {
 		sqlite3_free(module_name);
 		if (release)
