@@ -29,6 +29,7 @@ try query histogram --memory 5Q
 try query histogram --memory 99999999999G
 try query histogram --threads 0
 try query histogram --threads 99999
+try top-consumers --by loader
 try import
 try import one two
 try import dump.hprof --sizes big

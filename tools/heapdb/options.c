@@ -370,8 +370,8 @@ static void add_name(struct names *names, const char *name)
 }
 
 /*
- * Who takes an option that the command does not: other commands; the queries that do, where the
- * command takes it with some; those that have it as their own.
+ * Who takes an option that the command does not: the queries that have it as their own, and those
+ * that do, where the command takes it with some; or other commands.
  */
 static void find_takers(struct names *takers, const struct command *command, const char *name,
 			size_t size)
@@ -380,10 +380,7 @@ static void find_takers(struct names *takers, const struct command *command, con
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 	const struct option_info *o = options_find(name, size, command->options);
 
-	for (const struct command *c = commands; c->name && !o; c++)
-		if (options_find(name, size, c->options))
-			add_name(takers, c->name);
-	for (size_t i = 0; i < count && (o || takers->count == 0); i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct hdb_query_spec *spec = &specs[i];
 		bool has = o && o->groups & options_groups(command, spec);
 
@@ -392,6 +389,9 @@ static void find_takers(struct names *takers, const struct command *command, con
 		if (has)
 			add_name(takers, spec->name);
 	}
+	for (const struct command *c = commands; c->name && !o; c++)
+		if (options_find(name, size, c->options))
+			add_name(takers, c->name);
 }
 
 /* Reports an option that another command or query takes. HDB_OK: no command does. */
