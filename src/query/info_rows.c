@@ -29,12 +29,6 @@ struct row {
 	bool is_number;
 };
 
-int info_open(struct query *q, struct info_rows **out, struct hdb_error *err)
-{
-	*out = q->state = calloc(1, sizeof(**out));
-	return *out ? HDB_OK : hdb_fail_memory(err, "what is known", sizeof(**out));
-}
-
 static int add_row(struct info_rows *info, const struct row *row, const char *key,
 		   const char *value, struct hdb_error *err)
 {
@@ -84,15 +78,12 @@ int info_meta(struct query *q, struct info_rows *info, const struct info_meta *r
 	return HDB_OK;
 }
 
-int info_next(struct query *q, struct hdb_error *err)
+int info_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct info_rows *info = q->state;
-	const struct row *row;
+	const struct row *row = base_vec_at(&info->rows, struct row, no);
 
 	(void)err;
-	row = base_vec_next(&info->rows, struct row, &info->at);
-	if (!row)
-		return HDB_END;
 	query_lend_text(q, SECTION, row->section);
 	/* These are the dump's and the system's words. */
 	query_set_text(q, KEY, row->key);
@@ -107,11 +98,9 @@ void info_close(struct query *q)
 {
 	struct info_rows *info = q->state;
 
-	for (size_t i = 0; info && i < info->rows.count; i++) {
+	for (size_t i = 0; i < info->rows.count; i++) {
 		free(base_vec_at(&info->rows, struct row, i)->key);
 		free(base_vec_at(&info->rows, struct row, i)->value);
 	}
-	if (info)
-		base_vec_release(&info->rows);
-	free(info);
+	base_vec_release(&info->rows);
 }

@@ -10,17 +10,14 @@
 #define INFO_COLUMNS 5
 extern const struct hdb_column info_columns[INFO_COLUMNS];
 
-/* The rows made so far; q->state. */
+/* The rows made so far: the state of these queries. */
 struct info_rows {
 	const char *section; /* of the rows that are appended; static, set by who appends them */
 	struct base_vec rows;
-	size_t at;
 };
 
-/* Makes the list: q->state, freed by info_close. */
-int info_open(struct query *q, struct info_rows **out, struct hdb_error *err);
-/* Next and close functions of such a query. */
-int info_next(struct query *q, struct hdb_error *err);
+/* Row and close functions of such a query. */
+int info_row(struct query *q, size_t no, struct hdb_error *err);
 void info_close(struct query *q);
 
 /*

@@ -65,22 +65,28 @@ struct query_batch {
 
 struct query_def {
 	struct hdb_query_spec spec;
-	/* Bytes of q->state, which is zeros before `open`; 0: `open` makes it, or there is none. */
+	/* Bytes of q->state, which is zeros before `open`. */
 	size_t state_size;
+	enum store_table rows_of; /* a row for each record: `open` finds q->total; 0: no table */
 	/*
-	 * Prepares: reads options and targets, builds tables, sets facts and q->total. On failure
-	 * close is called too.
+	 * Prepares: reads options and targets, builds tables, sets facts and q->total, which is
+	 * unknown before. On failure close is called too. NULL: there is nothing to prepare.
 	 */
 	int (*open)(struct query *q, struct hdb_error *err);
 	/* Fills the cells of the next row (all are null before): HDB_OK or HDB_END. */
 	int (*next)(struct query *q, struct hdb_error *err);
+	/*
+	 * Instead of `next`, where `open` has set q->total: fills the cells of row number `no` of
+	 * these, from 0 in order.
+	 */
+	int (*row)(struct query *q, size_t no, struct hdb_error *err);
 	/*
 	 * The rows that follow, column by column, for millions of them: HDB_OK with one row at
 	 * least, or HDB_END. All text columns that are shown have names then. NULL: row by row.
 	 */
 	int (*batch)(struct query *q, struct query_batch *out, struct hdb_error *err);
 	size_t batch_columns; /* so many, the first of spec.columns, it fills in */
-	/* Frees what q->state has, and q->state itself if state_size is 0. May be NULL. */
+	/* Frees what q->state has. May be NULL. */
 	void (*close)(struct query *q);
 	bool takes_before; /* compares with databases of earlier dumps; else none may be given */
 	enum analysis_population population; /* unless `open` says another one */
@@ -163,7 +169,8 @@ struct query {
 	struct query_fact *common; /* those of all answers, which come first */
 	size_t common_count;
 	struct query_sorted *sorted; /* when the rows were sorted */
-	uint64_t made;               /* rows that def->next gave so far */
+	uint64_t row_count, row_no;  /* rows that def->row gives, and has given */
+	uint64_t made;               /* rows that were made so far, and pass */
 	uint64_t taken;              /* rows given to the caller so far */
 	bool has_ended;
 	struct query_object_places extra;

@@ -102,14 +102,12 @@ static void set_texts(struct query *q, const struct query_report *report,
 				       query_report_text_at(report, texts[i].place));
 }
 
-int query_report_next(struct query *q, struct query_report *report,
+void query_report_set(struct query *q, const struct query_report *report, size_t no,
 		      const struct query_report_columns *c, uint64_t whole)
 {
-	const struct query_report_row *row;
+	const struct query_report_row *row =
+		base_vec_at(&report->rows, struct query_report_row, no);
 
-	row = base_vec_next(&report->rows, struct query_report_row, &report->at);
-	if (!row)
-		return HDB_END;
 	query_set_text(q, c->kind, row->kind);
 	set_object(q, row, c);
 	set_texts(q, report, row, c);
@@ -127,7 +125,6 @@ int query_report_next(struct query *q, struct query_report *report,
 	} else if (row->shallow_bytes != REPORT_NONE) {
 		query_set_double(q, c->percent, analysis_percent(row->shallow_bytes, whole));
 	}
-	return HDB_OK;
 }
 
 void query_report_release(struct query_report *report)

@@ -26,7 +26,6 @@ struct query_report_row {
 struct query_report {
 	struct base_vec rows;  /* struct query_report_row */
 	struct base_vec texts; /* bytes, each text terminated */
-	size_t at;             /* the next row to give */
 	uint64_t part;         /* the current part: number of the suspect or finding */
 	bool is_brief;         /* of each part only its headline */
 };
@@ -51,11 +50,8 @@ struct query_report_columns {
 	size_t signature, signature_shape, signature_text;
 };
 
-/*
- * Fills the cells of the next row: HDB_OK or HDB_END. `whole` is 100 % of retained, else of
- * shallow.
- */
-int query_report_next(struct query *q, struct query_report *report,
+/* Fills the cells of a row. `whole` is 100 % of retained, else of shallow. */
+void query_report_set(struct query *q, const struct query_report *report, size_t no,
 		      const struct query_report_columns *columns, uint64_t whole);
 
 void query_report_release(struct query_report *report);

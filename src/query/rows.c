@@ -5,6 +5,7 @@
 #include "query/rows.h"
 
 #include "base/scope.h"
+#include "heap/heap_database.h"
 #include "query/coverage.h"
 #include "query/kept_answers.h"
 #include "query/object_columns.h"
@@ -40,16 +41,18 @@ static int make_cells(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The state that `open` fills. */
-static int make_state(struct query *q, struct hdb_error *err)
+/* Makes the state, and opens. */
+static int prepare(struct query *q, struct hdb_error *err)
 {
 	const size_t size = q->def->state_size;
 
 	assert(!q->state);
-	if (!size)
-		return HDB_OK;
-	q->state = calloc(1, size);
-	return q->state ? HDB_OK : hdb_fail_memory(err, q->def->spec.name, size);
+	q->state = size ? calloc(1, size) : NULL;
+	if (size && !q->state)
+		return hdb_fail_memory(err, q->def->spec.name, size);
+	if (q->def->rows_of)
+		q->total = heap_record_count(q->heap, q->def->rows_of);
+	return q->def->open ? q->def->open(q, err) : HDB_OK;
 }
 
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err)
@@ -62,8 +65,7 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	TRY_ERRORS(query_read_population(q, err));
 	/* What the first one shares was read; columns are others. */
 	TRY(query_begin_columns(q, err));
-	TRY(make_state(q, err));
-	return def->open(q, err);
+	return prepare(q, err);
 }
 
 /*
@@ -196,8 +198,8 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 		return r;
 	if (query_option(q, "columns"))
 		TRY_ERRORS(query_choose_named(q, query_option(q, "columns"), err));
-	TRY(make_state(q, err));
-	TRY(in_heap(q, q->def->open, err));
+	TRY(in_heap(q, prepare, err));
+	q->row_count = q->total;
 	if (q->is_filtered && q->extra.is_used && q->def->uses & QUERY_ROWS_ARE_OBJECTS)
 		q->total = QUERY_TOTAL_UNKNOWN;
 	TRY(query_show_object_columns(q, err));
@@ -252,10 +254,9 @@ void query_close(struct query *q)
 {
 	if (!q)
 		return;
-	if (q->def->close && (q->state || !q->def->state_size))
+	if (q->def->close && q->state)
 		q->def->close(q);
-	if (q->def->state_size)
-		free(q->state);
+	free(q->state);
 	for (size_t i = 0; q->renamed && i < q->def->spec.column_count; i++)
 		free(q->renamed[i].name);
 	free(q->renamed);
@@ -287,6 +288,13 @@ void query_close(struct query *q)
 
 /* ---- rows ---- */
 
+static int next_row(struct query *q, struct hdb_error *err)
+{
+	if (!q->def->row || q->row_count == QUERY_TOTAL_UNKNOWN)
+		return q->def->next(q, err);
+	return q->row_no < q->row_count ? q->def->row(q, (size_t)q->row_no++, err) : HDB_END;
+}
+
 /* The next row, whether it is shown or not. */
 static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 {
@@ -295,7 +303,7 @@ static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 	assert(!q->has_ended);
 	query_clear_cells(q);
 	*is_shown = false;
-	TRY(query_is_replayed(q) ? query_kept_next(q, err) : in_heap(q, q->def->next, err));
+	TRY(query_is_replayed(q) ? query_kept_next(q, err) : in_heap(q, next_row, err));
 	if (q->is_filtered && q->extra.is_used)
 		TRY_ERRORS(query_is_elsewhere(q, &is_elsewhere, err));
 	if (q->extra.is_used && !is_elsewhere)
@@ -310,7 +318,7 @@ int query_make(struct query *q, struct hdb_error *err)
 	bool is_shown = false;
 	int r;
 
-	assert(q->def->next);
+	assert(q->def->next || q->def->row);
 	if (q->has_ended)
 		return HDB_END;
 	do

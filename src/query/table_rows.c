@@ -7,41 +7,14 @@
 #include "heap/values/text.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
-int query_records_open(struct query *q, enum store_table table, uint32_t record_size,
-		       struct hdb_error *err)
+int query_record(struct query *q, size_t no, void *record, struct hdb_error *err)
 {
-	struct query_records *records = calloc(1, sizeof(*records));
+	const enum store_table table = q->def->rows_of;
+	const int r = heap_record(q->heap, table, no, record, err);
 
-	assert(record_size > 0);
-	q->state = records;
-	if (!records)
-		return hdb_fail_memory(err, "records", sizeof(*records));
-	records->table = table;
-	records->record_size = record_size;
-	q->total = heap_record_count(q->heap, table);
-	return HDB_OK;
-}
-
-int query_records_next(struct query *q, void *record, struct hdb_error *err)
-{
-	struct query_records *records = q->state;
-	int r;
-
-	assert(records->record_size > 0);
-	if (records->at == q->total)
-		return HDB_END;
-	r = heap_record(q->heap, records->table, records->at, record, err);
-	if (r == HDB_NOTFOUND)
-		return heap_damaged(q->heap, records->table, records->at, "record missing", err);
-	records->at++;
-	return r;
-}
-
-void query_records_close(struct query *q)
-{
-	free(q->state);
+	assert(table);
+	return r == HDB_NOTFOUND ? heap_damaged(q->heap, table, no, "record missing", err) : r;
 }
 
 void query_set_dump_text(struct query *q, size_t column, uint32_t text_no)

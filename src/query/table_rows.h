@@ -6,19 +6,8 @@
 
 #include "query/query.h"
 
-/* Where a stream of records is. */
-struct query_records {
-	enum store_table table;
-	uint32_t record_size;
-	uint64_t at;
-};
-
-/* Opens: no targets; q->state and q->total are set. */
-int query_records_open(struct query *q, enum store_table table, uint32_t record_size,
-		       struct hdb_error *err);
-/* Copies the next record: HDB_OK or HDB_END. */
-int query_records_next(struct query *q, void *record, struct hdb_error *err);
-void query_records_close(struct query *q);
+/* Copies record `no` of the table of the definition (`rows_of`). */
+int query_record(struct query *q, size_t no, void *record, struct hdb_error *err);
 
 /* Sets a text column to a text of the dump; null for STORE_NONE. */
 void query_set_dump_text(struct query *q, size_t column, uint32_t text_no);

@@ -46,7 +46,6 @@ struct state {
 	uint64_t bitmaps, bitmap_bytes, large, large_bytes, display_pixels;
 	struct base_vec pixels;    /* uint64_t by turns: pixels and bytes of a bitmap */
 	struct base_vec databases; /* uint32_t */
-	size_t at;
 };
 
 /* ---- entries ---- */
@@ -306,15 +305,12 @@ static int open_app(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_app(struct query *q, struct hdb_error *err)
+static int app_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	const struct entry *entry;
+	const struct entry *entry = base_vec_at(&s->entries, struct entry, no);
 
 	(void)err;
-	entry = base_vec_next(&s->entries, struct entry, &s->at);
-	if (!entry)
-		return HDB_END;
 	query_set_text(q, KEY, entry->key);
 	query_set_text(q, HELP, entry->help);
 	if (entry->text)
@@ -349,5 +345,5 @@ const struct query_def query_app = {
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.state_size = sizeof(struct state),
-	.open = open_app, .next = next_app, .close = close_app,
+	.open = open_app, .row = app_row, .close = close_app,
 };

@@ -119,7 +119,6 @@ struct state {
 	enum encoding picture_encoding;
 	struct base_vec native; /* struct derive_native */
 	bool is_only_copies;
-	size_t at;
 };
 
 /* ---- pictures of dumpData ---- */
@@ -506,16 +505,13 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_bitmap(struct query *q, struct hdb_error *err)
+static int bitmap_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const char *const encodings[] = { NULL, "pixels", "jpeg", "png", "webp" };
 	struct state *s = q->state;
-	const struct bitmap *b;
+	const struct bitmap *b = base_vec_at(&s->list, struct bitmap, no);
 	uint64_t retained;
 
-	b = base_vec_next(&s->list, struct bitmap, &s->at);
-	if (!b)
-		return HDB_END;
 	query_set_id(q, ID, b->ix);
 	query_set_int(q, WIDTH, b->width);
 	query_set_int(q, HEIGHT, b->height);
@@ -562,5 +558,5 @@ const struct query_def query_bitmaps = {
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
 	.state_size = sizeof(struct state),
-	.open = open_bitmaps, .next = next_bitmap, .close = close_bitmaps,
+	.open = open_bitmaps, .row = bitmap_row, .close = close_bitmaps,
 };

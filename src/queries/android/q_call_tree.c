@@ -65,8 +65,7 @@ struct state {
 	struct base_vec nodes; /* struct node */
 	struct base_idmap map; /* parent and id: number of a node */
 	uint32_t *order;       /* rows: numbers of nodes; owned */
-	size_t at;
-	uint64_t whole; /* bytes */
+	uint64_t whole;        /* bytes */
 };
 
 static int find_node(struct state *s, uint32_t parent, uint32_t id, uint32_t *out,
@@ -295,15 +294,11 @@ static int set_name(struct query *q, const struct node *node, struct hdb_error *
 	return HDB_OK;
 }
 
-static int next_node(struct query *q, struct hdb_error *err)
+static int node_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	const struct node *node;
+	const struct node *node = base_vec_at(&s->nodes, struct node, s->order[no]);
 
-	assert(s->at <= q->total);
-	if (s->at == q->total)
-		return HDB_END;
-	node = base_vec_at(&s->nodes, struct node, s->order[s->at++]);
 	query_set(q, LEVEL, node->level);
 	query_lend_text(q, KIND, node->id & IS_CLASS ? "class" : "frame");
 	query_set(q, COUNT, node->count);
@@ -337,5 +332,5 @@ const struct query_def query_call_tree = {
 	.order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct state),
-	.open = open_tree, .next = next_node, .close = close_tree,
+	.open = open_tree, .row = node_row, .close = close_tree,
 };

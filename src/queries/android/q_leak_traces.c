@@ -101,7 +101,6 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	uint64_t libraries = 0;
 
 	TRY(leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL, err));
-	q->total = QUERY_TOTAL_UNKNOWN;
 	/* What a line of a terminal has room for comes first. */
 	query_choose(q,
 		     "leak,trace,step,class,status,name,retained,retained_objects,id,kind,root,"

@@ -45,7 +45,6 @@ struct owner {
 
 struct state {
 	struct query_groups owners; /* struct owner, by class or one by one */
-	size_t at;
 	bool is_by_object;
 };
 
@@ -109,15 +108,12 @@ static int open_native(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_native(struct query *q, struct hdb_error *err)
+static int native_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	const struct owner *owner;
+	const struct owner *owner = base_vec_at(&s->owners.list, struct owner, no);
 	uint64_t retained;
 
-	owner = base_vec_next(&s->owners.list, struct owner, &s->at);
-	if (!owner)
-		return HDB_END;
 	query_set_text(q, CLASS, heap_class_name(q->heap, owner->class_no));
 	query_set(q, COUNT, owner->count);
 	query_set(q, NATIVE, owner->native);
@@ -154,5 +150,5 @@ const struct query_def query_native = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_OWN_NATIVE,
 	.state_size = sizeof(struct state),
-	.open = open_native, .next = next_native, .close = close_native,
+	.open = open_native, .row = native_row, .close = close_native,
 };

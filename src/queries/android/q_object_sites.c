@@ -41,7 +41,6 @@ static const struct hdb_column facts[] = {
 
 struct state {
 	struct object_sites counted;
-	size_t at;
 };
 
 static int compare_sites(const void *a, const void *b)
@@ -89,15 +88,12 @@ static int open_sites(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_site(struct query *q, struct hdb_error *err)
+static int site_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct state *s = q->state;
-	const struct object_site *site;
+	const struct object_site *site =
+		base_vec_at(&s->counted.sites.list, struct object_site, no);
 
-	assert(s->at <= s->counted.sites.list.count);
-	if (s->at == s->counted.sites.list.count)
-		return HDB_END;
-	site = base_vec_at(&s->counted.sites.list, struct object_site, s->at++);
 	query_set(q, TRACE, site->trace);
 	query_set(q, COUNT, site->count);
 	query_set(q, SHALLOW, site->bytes);
@@ -128,5 +124,5 @@ const struct query_def query_object_sites = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct state),
-	.open = open_sites, .next = next_site, .close = close_sites,
+	.open = open_sites, .row = site_row, .close = close_sites,
 };

@@ -48,6 +48,11 @@ enum diff_by {
 	DIFF_BY_OWNER
 };
 
+/* Columns by path and by dominator. */
+#define DIFF_TREE_COLUMNS \
+	"level,status,name,objects_before,objects,objects_delta,retained_before,retained," \
+	"retained_delta,percent,id"
+
 /* A dump's figures of one row. */
 struct diff_figures {
 	uint64_t count, shallow_bytes, retained_bytes;
@@ -83,13 +88,16 @@ struct diff {
 int diff_set_figures(struct query *q, const struct diff *d, const struct diff_figures *by_side,
 		     struct hdb_error *err);
 
-/* Each part: opens (rows counted or QUERY_TOTAL_UNKNOWN), gives rows, frees (NULL is fine). */
+/*
+ * Each part: opens (rows counted, or QUERY_TOTAL_UNKNOWN, with which rows of objects alone come one
+ * by one until HDB_END), fills in a row, frees what it has, if anything.
+ */
 int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_groups_next(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_groups_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
 void diff_groups_close(struct diff *d);
 
 int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_objects_next(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_objects_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
 void diff_objects_close(struct diff *d);
 
 /*
@@ -101,15 +109,15 @@ int diff_match_ids(struct query *q, struct diff *d, const struct diff_pairs *pai
 		   struct hdb_error *err);
 
 int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_tree_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
 void diff_tree_close(struct diff *d);
 
 int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_growth_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
 void diff_growth_close(struct diff *d);
 
 int diff_owners_open(struct query *q, struct diff *d, struct hdb_error *err);
-int diff_owners_next(struct query *q, struct diff *d, struct hdb_error *err);
+int diff_owners_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
 void diff_owners_close(struct diff *d);
 
 /* Counts new suspects, whatever the rows are. */

@@ -33,7 +33,7 @@ struct row {
 struct diff_groups {
 	struct base_vec parts; /* struct part, sorted */
 	struct row *rows;
-	size_t count, at;
+	size_t count;
 	struct diff_figures *by_side; /* of the row that is given */
 };
 
@@ -159,15 +159,12 @@ int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int diff_groups_next(struct query *q, struct diff *d, struct hdb_error *err)
+int diff_groups_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
 	struct diff_groups *g = d->groups;
-	const struct row *row = &g->rows[g->at];
+	const struct row *row = &g->rows[no];
 
-	assert(g->at <= g->count);
-	if (g->at == g->count)
-		return HDB_END;
-	g->at++;
+	assert(no < g->count);
 	add_up(d, row, g->by_side);
 	query_lend_text_n(q, DIFF_NAME, row->part->name, row->part->name_size);
 	query_lend_text(q, DIFF_LOADER, row->part->loader);

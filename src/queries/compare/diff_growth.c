@@ -35,10 +35,9 @@ struct row {
 
 struct diff_growth {
 	struct analysis_merged merged;
-	struct base_big *places; /* by dump */
-	uint8_t *grows;          /* by node: it has gained objects each time */
-	struct base_vec rows;    /* struct row */
-	size_t at;
+	struct base_big *places;      /* by dump */
+	uint8_t *grows;               /* by node: it has gained objects each time */
+	struct base_vec rows;         /* struct row */
 	struct growth_shares *shares; /* by dump */
 	uint32_t group_count;
 	struct diff_figures *by_side;
@@ -233,15 +232,12 @@ static void set_name(struct query *q, const struct diff_growth *g, const struct 
 	query_set_text(q, DIFF_NAME, path);
 }
 
-int diff_growth_next(struct query *q, struct diff *d, struct hdb_error *err)
+int diff_growth_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
 	struct diff_growth *g = d->growth;
 	const unsigned last = (unsigned)d->side_count - 1;
-	const struct row *row;
+	const struct row *row = base_vec_at(&g->rows, struct row, no);
 
-	row = base_vec_next(&g->rows, struct row, &g->at);
-	if (!row)
-		return HDB_END;
 	for (unsigned s = 0; s < d->side_count; s++) {
 		struct diff_figures *figures = &g->by_side[s];
 

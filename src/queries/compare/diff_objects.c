@@ -50,8 +50,7 @@ struct counts {
 
 struct diff_objects {
 	struct cursor sides[2]; /* the oldest, the newest */
-	bool is_listed;
-	int pending; /* side whose object is to be given before reading on */
+	int pending;            /* side whose object is to be given before reading on */
 };
 
 /* ---- reading ---- */
@@ -265,16 +264,17 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 	TRY(compare_ids(q, d, NULL, &n, err));
 	for (unsigned s = 0; s < 2; s++)
 		TRY(rewind_cursor(&o->sides[s], err));
-	o->is_listed = are_stable(&n) || query_option(q, "trust-ids");
 	o->pending = -1;
-	q->total = !o->is_listed ? 0 : d->only ? QUERY_TOTAL_UNKNOWN : n.changed[0] + n.changed[1];
-	if (!o->is_listed) {
+	if (!are_stable(&n) && !query_option(q, "trust-ids")) {
+		q->total = 0;
 		query_cut(q, NULL,
 			  "all objects: their IDs do not look stable, so that IDs do not tell "
 			  "which are new or gone (--trust-ids lists them as if they did)");
 		return HDB_OK;
 	}
 
+	if (!d->only)
+		q->total = n.changed[0] + n.changed[1];
 	query_fact(q, "new_objects", n.changed[1]);
 	query_fact(q, "new_shallow", n.bytes[1]);
 	query_fact(q, "gone_objects", n.changed[0]);
@@ -310,13 +310,12 @@ static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_er
 	return HDB_OK;
 }
 
-int diff_objects_next(struct query *q, struct diff *d, struct hdb_error *err)
+int diff_objects_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
 	struct diff_objects *o = d->objects;
 	struct step step;
 
-	if (!o->is_listed)
-		return HDB_END;
+	(void)no;
 	while (look(o, &step)) {
 		/* The gone object of an ID first, then the new one that has it now. */
 		const int side = o->pending == 1 ? -1 :

@@ -53,7 +53,7 @@ struct diff_owners {
 	uint32_t *main_of;         /* by owner: that of its rows that changed most, + 1 */
 	struct base_vec rows;      /* struct row */
 	struct diff_figures *figures, *wholes; /* by row and dump; of what its owner holds */
-	size_t name_count, at;
+	size_t name_count;
 };
 
 /* ---- objects that moved from one owner to another ---- */
@@ -548,15 +548,11 @@ static void set_sentence(struct query *q, const struct diff *d, const struct row
 	query_set_text(q, DIFF_TEXT, buf);
 }
 
-int diff_owners_next(struct query *q, struct diff *d, struct hdb_error *err)
+int diff_owners_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
 	struct diff_owners *o = d->owners;
-	const struct row *row;
+	const struct row *row = base_vec_at(&o->rows, struct row, no);
 
-	assert(o->at <= o->rows.count);
-	if (o->at == o->rows.count)
-		return HDB_END;
-	row = base_vec_at(&o->rows, struct row, o->at++);
 	query_set_text(q, DIFF_NAME, owner_tree_owner(&o->tree, row->owner));
 	query_set_text(q, DIFF_HELD, owner_tree_held(&o->tree, row->key));
 	if (row->before != row->owner)
@@ -574,6 +570,7 @@ void diff_owners_close(struct diff *d)
 {
 	struct diff_owners *o = d->owners;
 
+	diff_objects_close(d);
 	if (!o)
 		return;
 	if (d->sides) {

@@ -229,17 +229,6 @@ static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold
 	return HDB_OK;
 }
 
-static void choose(struct query *q, const struct diff *d, bool has_others)
-{
-	char text[512];
-
-	(void)snprintf(text, sizeof(text),
-		       "level,status,name,objects_before,objects,objects_delta,retained_before,"
-		       "retained,retained_delta,percent,id%s%s",
-		       d->side_count > 2 ? ",grows,steps" : "", has_others ? ",others" : "");
-	query_choose(q, text);
-}
-
 static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_tree *t = d->tree;
@@ -272,7 +261,9 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 			       "nodes that grew by fewer than %" PRIu64 " bytes or not at all",
 		       low);
 	query_merged_cut(q, &t->owners.merged, &t->walk, small);
-	choose(q, d, t->walk.rests.count != 0);
+	if (t->walk.rests.count)
+		query_choose(q, d->side_count > 2 ? DIFF_TREE_COLUMNS ",grows,steps,others" :
+						    DIFF_TREE_COLUMNS ",others");
 	return HDB_OK;
 }
 
@@ -310,14 +301,11 @@ static void set_point(struct query *q, const struct diff_tree *t, uint32_t node)
 	query_set_text(q, DIFF_POINT_OF, path);
 }
 
-int diff_tree_next(struct query *q, struct diff *d, struct hdb_error *err)
+int diff_tree_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
 	struct diff_tree *t = d->tree;
-	const struct analysis_merged_step *step;
+	const struct analysis_merged_step *step = &t->walk.order[no];
 
-	if (t->walk.at == t->walk.count)
-		return HDB_END;
-	step = &t->walk.order[t->walk.at++];
 	for (unsigned s = 0; s < d->side_count; s++) {
 		const struct analysis_merged_sum *sum =
 			step->others ?

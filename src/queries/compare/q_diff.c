@@ -290,52 +290,47 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* What to compare by: the functions of the part, and the columns. */
+static const struct {
+	int (*open)(struct query *q, struct diff *d, struct hdb_error *err);
+	int (*row)(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
+	void (*close)(struct diff *d);
+	const char *columns, *columns_of_many; /* these too of more than two dumps */
+} parts[] = {
+	[DIFF_BY_GROUP] = { diff_groups_open, diff_groups_row, diff_groups_close,
+			    "status,name,objects_before,objects,objects_delta,shallow_before,"
+			    "shallow,shallow_delta,retained_before,retained,retained_delta,percent",
+			    ",grows,steps" },
+	[DIFF_BY_OBJECT] = { diff_objects_open, diff_objects_row, diff_objects_close,
+			     "status,id,name,shallow,retained", "" },
+	[DIFF_BY_PATH] = { diff_tree_open, diff_tree_row, diff_tree_close, DIFF_TREE_COLUMNS,
+			   ",grows,steps" },
+	[DIFF_BY_DOMINATOR] = { diff_tree_open, diff_tree_row, diff_tree_close, DIFF_TREE_COLUMNS,
+				",grows,steps" },
+	[DIFF_BY_SUSPECT] = { diff_tree_open, diff_tree_row, diff_tree_close,
+			      "status,name,id,objects_before,objects,retained_before,retained,"
+			      "retained_delta,percent,point_delta,point_id,point,point_of",
+			      ",grows,steps" },
+	[DIFF_BY_GROWTH] = { diff_growth_open, diff_growth_row, diff_growth_close,
+			     "level,name,objects_before,objects,objects_delta,retained_before,"
+			     "retained,retained_delta,retained_alone,id",
+			     ",counts,steps" },
+	[DIFF_BY_OWNER] = { diff_owners_open, diff_owners_row, diff_owners_close,
+			    "status,name,held,objects_before,objects,objects_delta,"
+			    "retained_before,retained,retained_delta,percent,id,owner_before,text",
+			    ",grows,steps" },
+};
+
 static void choose(struct query *q, const struct diff *d)
 {
-	static const char *const names[] = {
-		[DIFF_BY_GROUP] =
-			"status,name,objects_before,objects,objects_delta,shallow_before,shallow,"
-			"shallow_delta,retained_before,retained,retained_delta,percent",
-		[DIFF_BY_OBJECT] = "status,id,name,shallow,retained",
-		[DIFF_BY_PATH] = "level,status,name,objects_before,objects,objects_delta,"
-				 "retained_before,retained,retained_delta,percent,id",
-		[DIFF_BY_DOMINATOR] = "level,status,name,objects_before,objects,objects_delta,"
-				      "retained_before,retained,retained_delta,percent,id",
-		[DIFF_BY_SUSPECT] =
-			"status,name,id,objects_before,objects,retained_before,retained,"
-			"retained_delta,percent,point_delta,point_id,point,point_of",
-		[DIFF_BY_GROWTH] =
-			"level,name,objects_before,objects,objects_delta,retained_before,"
-			"retained,retained_delta,retained_alone,id",
-		[DIFF_BY_OWNER] =
-			"status,name,held,objects_before,objects,objects_delta,retained_before,"
-			"retained,retained_delta,percent,id,owner_before,text",
-	};
 	const bool has_loader = d->by == DIFF_BY_GROUP &&
 				(d->group == DERIVE_CLASS || d->group == DERIVE_SUPERCLASS);
 	char text[512];
 
-	(void)snprintf(text, sizeof(text), "%s%s%s", names[d->by], has_loader ? ",loader" : "",
-		       d->side_count <= 2 || d->by == DIFF_BY_OBJECT ? "" :
-		       d->by == DIFF_BY_GROWTH                       ? ",counts,steps" :
-								       ",grows,steps");
+	(void)snprintf(text, sizeof(text), "%s%s%s", parts[d->by].columns,
+		       has_loader ? ",loader" : "",
+		       d->side_count > 2 ? parts[d->by].columns_of_many : "");
 	query_choose(q, text);
-}
-
-static int open_part(struct query *q, struct diff *d, struct hdb_error *err)
-{
-	switch (d->by) {
-	case DIFF_BY_GROUP:
-		return diff_groups_open(q, d, err);
-	case DIFF_BY_OBJECT:
-		return diff_objects_open(q, d, err);
-	case DIFF_BY_GROWTH:
-		return diff_growth_open(q, d, err);
-	case DIFF_BY_OWNER:
-		return diff_owners_open(q, d, err);
-	default:
-		return diff_tree_open(q, d, err);
-	}
 }
 
 static int open_diff(struct query *q, struct hdb_error *err)
@@ -350,37 +345,28 @@ static int open_diff(struct query *q, struct hdb_error *err)
 	choose(q, d);
 	d->only = query_option(q, "only");
 	TRY(set_facts(q, d, err));
-	TRY(open_part(q, d, err));
+	TRY(parts[d->by].open(q, d, err));
 	return query_judge(q, d->sides, d->side_count, diff_count_suspects, err);
 }
 
-static int next_diff(struct query *q, struct hdb_error *err)
+static int diff_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct diff *d = q->state;
 
-	switch (d->by) {
-	case DIFF_BY_GROUP:
-		return diff_groups_next(q, d, err);
-	case DIFF_BY_OBJECT:
-		return diff_objects_next(q, d, err);
-	case DIFF_BY_GROWTH:
-		return diff_growth_next(q, d, err);
-	case DIFF_BY_OWNER:
-		return diff_owners_next(q, d, err);
-	default:
-		return diff_tree_next(q, d, err);
-	}
+	return parts[d->by].row(q, d, no, err);
+}
+
+/* Objects whose number is not known. */
+static int next_object(struct query *q, struct hdb_error *err)
+{
+	return diff_row(q, 0, err);
 }
 
 static void close_diff(struct query *q)
 {
 	struct diff *d = q->state;
 
-	diff_groups_close(d);
-	diff_objects_close(d);
-	diff_tree_close(d);
-	diff_growth_close(d);
-	diff_owners_close(d);
+	parts[d->by].close(d);
 	free(d->sides);
 	free(d->whole_bytes);
 }
@@ -399,5 +385,6 @@ const struct query_def query_diff = {
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE, .uses = QUERY_USES_HEAP,
 	.heap_help = "only objects of this heap are counted, in each dump" QUERY_HEAP_NAMES,
 	.state_size = sizeof(struct diff),
-	.open = open_diff, .next = next_diff, .close = close_diff, .takes_before = true,
+	.open = open_diff, .next = next_object, .row = diff_row, .close = close_diff,
+	.takes_before = true,
 };

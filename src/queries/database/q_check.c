@@ -35,7 +35,7 @@ struct row {
 
 struct check {
 	struct row rows[CHECKS_MAX];
-	size_t count, at;
+	size_t count;
 };
 
 /* Runs one check; damage is its result, anything else that fails is the query's. */
@@ -126,16 +126,13 @@ static int open_check(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_check(struct query *q, struct hdb_error *err)
+static int check_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct check *c = q->state;
-	const struct row *row = &c->rows[c->at];
+	const struct row *row = &c->rows[no];
 
 	(void)err;
-	assert(c->at <= c->count);
-	if (c->at == c->count)
-		return HDB_END;
-	c->at++;
+	assert(no < c->count);
 	query_lend_text(q, NAME, row->name);
 	query_lend_text(q, RESULT, row->result);
 	query_lend_text(q, DETAIL, row->found.detail);
@@ -152,5 +149,5 @@ const struct query_def query_check = {
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
 	},
 	.state_size = sizeof(struct check),
-	.open = open_check, .next = next_check,
+	.open = open_check, .row = check_row,
 };

@@ -311,7 +311,7 @@ static int open_info(struct query *q, struct hdb_error *err)
 		{ "sizes", info_sizes },  { "objects", add_objects }, { "roots", add_roots },
 		{ "tables", add_tables },
 	};
-	struct info_rows *info;
+	struct info_rows *info = q->state;
 
 	if (query_option(q, "problems"))
 		return query_become(q, &query_problems, err);
@@ -323,7 +323,6 @@ static int open_info(struct query *q, struct hdb_error *err)
 		return query_become(q, &query_properties, err);
 	if (query_option(q, "sizes"))
 		return query_become(q, &query_sizes, err);
-	TRY(info_open(q, &info, err));
 	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++) {
 		info->section = sections[s].name;
 		TRY(sections[s].add(q, info, err));
@@ -342,5 +341,6 @@ const struct query_def query_info = {
 		.columns = info_columns, .column_count = INFO_COLUMNS,
 		.is_query = 0,
 	},
-	.open = open_info, .next = info_next, .close = info_close,
+	.open = open_info, .row = info_row, .close = info_close,
+	.state_size = sizeof(struct info_rows),
 };

@@ -93,7 +93,6 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	struct store_problem problem;
 	uint64_t lost = 0, count;
 
-	TRY(query_records_open(q, STORE_PROBLEMS, sizeof(problem), err));
 	for (uint64_t i = 0; i < q->total; i++) {
 		TRY(heap_record(q->heap, STORE_PROBLEMS, i, &problem, err));
 		lost += problem.lost_bytes;
@@ -108,11 +107,11 @@ static int open_problems(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_problem(struct query *q, struct hdb_error *err)
+static int problem_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct store_problem problem;
 
-	TRY(query_records_next(q, &problem, err));
+	TRY(query_record(q, no, &problem, err));
 	problem.message[sizeof(problem.message) - 1] = '\0';
 	query_lend_text(q, KIND, kind_name(problem.kind));
 	set_kind(q, problem.kind);
@@ -134,5 +133,5 @@ const struct query_def query_problems = {
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "no record of the dump is damaged, and none is missing",
-	.open = open_problems, .next = next_problem, .close = query_records_close,
+	.rows_of = STORE_PROBLEMS, .open = open_problems, .row = problem_row,
 };

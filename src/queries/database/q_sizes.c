@@ -461,10 +461,9 @@ static int add_sizes(struct query *q, struct info_rows *info, struct tally *t,
 
 static int open_sizes(struct query *q, struct hdb_error *err)
 {
-	struct info_rows *info;
+	struct info_rows *info = q->state;
 	BASE_SCOPED(release_tally) struct tally t = { 0 };
 
-	TRY(info_open(q, &info, err));
 	TRY(add_sizes(q, info, &t, err));
 	q->total = info->rows.count;
 	return HDB_OK;
@@ -479,5 +478,6 @@ const struct query_def query_sizes = {
 		.options = query_no_options,
 		.columns = info_columns, .column_count = INFO_COLUMNS, .is_query = 1,
 	},
-	.open = open_sizes, .next = info_next, .close = info_close,
+	.open = open_sizes, .row = info_row, .close = info_close,
+	.state_size = sizeof(struct info_rows),
 };

@@ -50,15 +50,13 @@ static unsigned nth_table(uint64_t n)
 	return t;
 }
 
-static int next_table(struct query *q, struct hdb_error *err)
+static int table_row(struct query *q, size_t no, struct hdb_error *err)
 {
-	const unsigned t = nth_table(q->made);
+	const unsigned t = nth_table(no);
 	const char *name = store_table_name(t);
 	struct store_table_info info;
 	int r;
 
-	if (t == STORE_TABLE_END)
-		return HDB_END;
 	r = heap_table_info(q->heap, (enum store_table)t, &info, err);
 	TRY_ERRORS(r);
 	query_lend_text(q, NAME, name);
@@ -86,5 +84,5 @@ const struct query_def query_tables = {
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
-	.open = open_tables, .next = next_table,
+	.open = open_tables, .row = table_row,
 };

@@ -593,7 +593,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	return r;
 }
 
-static int next_leaks(struct query *q, struct hdb_error *err)
+static int report_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const struct query_report_columns cells = {
 		SUSPECT, KIND,     STEP,    ID,   CLASS,     LABEL, HOLDS,          COUNT,
@@ -602,7 +602,8 @@ static int next_leaks(struct query *q, struct hdb_error *err)
 	struct leaks *l = q->state;
 
 	(void)err;
-	return query_report_next(q, &l->report, &cells, l->suspects.whole_bytes);
+	query_report_set(q, &l->report, no, &cells, l->suspects.whole_bytes);
+	return HDB_OK;
 }
 
 static void close_leaks(struct query *q)
@@ -634,5 +635,5 @@ const struct query_def query_leaks = {
 		     QUERY_HEAP_NAMES "; shares are of all heaps",
 	.keeps = STORE_ANSWER_LEAKS,
 	.state_size = sizeof(struct leaks),
-	.open = open_leaks, .next = next_leaks, .close = close_leaks,
+	.open = open_leaks, .row = report_row, .close = close_leaks,
 };

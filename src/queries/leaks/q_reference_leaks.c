@@ -116,7 +116,6 @@ struct leaks {
 	struct query_groups groups; /* struct group, by class and referent's class */
 	uint64_t searched, given_up, not_searched;
 	bool is_list;
-	size_t at;
 };
 
 /* ---- one search ---- */
@@ -379,27 +378,23 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 	return HDB_OK;
 }
 
-static int next_leak(struct query *q, struct hdb_error *err)
+static int leak_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = {
 		REFERENT, REFERENT_CLASS, LABEL, SHALLOW, RETAINED,
 	};
 	struct leaks *s = q->state;
 	const struct analysis_reference *ref;
-	const struct leak *leak;
+	const struct group *group =
+		s->is_list ? NULL : base_vec_at(&s->groups.list, struct group, no);
+	const struct leak *leak = group ? &group->first : base_vec_at(&s->found, struct leak, no);
 
-	assert(s->at <= q->total);
-	if (s->at == q->total)
-		return HDB_END;
-	leak = s->is_list ? base_vec_at(&s->found, struct leak, s->at) :
-			    &base_vec_at(&s->groups.list, struct group, s->at)->first;
 	ref = (const struct analysis_reference *)s->list.refs.data + leak->ref;
 	query_set_object(q, &cells, ref->referent);
-	if (!s->is_list) {
-		query_set(q, COUNT, base_vec_at(&s->groups.list, struct group, s->at)->count);
-		query_set(q, SHALLOW, base_vec_at(&s->groups.list, struct group, s->at)->bytes);
+	if (group) {
+		query_set(q, COUNT, group->count);
+		query_set(q, SHALLOW, group->bytes);
 	}
-	s->at++;
 	query_set(q, STEPS, leak->steps);
 	query_set_class_of(q, CLASS, ref->ix);
 	query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)ref->strength));
@@ -435,5 +430,5 @@ const struct query_def query_reference_leaks = {
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "only references of this heap" QUERY_HEAP_NAMES "; paths go through all",
 	.state_size = sizeof(struct leaks),
-	.open = open_leaks, .next = next_leak, .close = close_leaks,
+	.open = open_leaks, .row = leak_row, .close = close_leaks,
 };

@@ -96,8 +96,7 @@ static const struct hdb_column facts[] = {
 
 struct class_query {
 	struct analysis_class_list classes;
-	size_t at;
-	bool is_list, in_statics;
+	bool in_statics;
 	struct derive_total *instances; /* those that count, by class; owned */
 	uint64_t *flat;                 /* all that are flat values; owned */
 	/* one class */
@@ -224,8 +223,7 @@ static int open_class(struct query *q, struct hdb_error *err)
 	TRY(analysis_classes(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
 			     &s->classes, err));
 	TRY(count_all(q, s, err));
-	s->is_list = s->classes.count != 1 || query_option(q, "list");
-	if (s->is_list) {
+	if (s->classes.count != 1 || query_option(q, "list")) {
 		drop_empty(q, s);
 		q->total = s->classes.count;
 		query_fact(q, "classes", s->classes.count);
@@ -241,21 +239,18 @@ static int open_class(struct query *q, struct hdb_error *err)
 	return r;
 }
 
-static int next_listed(struct query *q, struct class_query *s)
+static int class_row(struct query *q, size_t no, struct hdb_error *err)
 {
-	const struct store_class *class;
-	uint32_t no;
+	const struct class_query *s = q->state;
+	const uint32_t class_no = s->classes.numbers[no];
+	const struct store_class *class = heap_class(q->heap, class_no);
 
-	assert(s->at <= s->classes.count);
-	if (s->at == s->classes.count)
-		return HDB_END;
-	no = s->classes.numbers[s->at++];
-	class = heap_class(q->heap, no);
+	(void)err;
 	query_set(q, ID, class->class_id);
 	query_set(q, INSTANCE_BYTES, class->instance_bytes);
 	query_set(q, CLASS_BYTES, class->class_bytes);
-	query_set(q, INSTANCES, s->instances[no].count);
-	query_set_text(q, CLASS, heap_class_name(q->heap, no));
+	query_set(q, INSTANCES, s->instances[class_no].count);
+	query_set_text(q, CLASS, heap_class_name(q->heap, class_no));
 	query_set_text(q, LOADER, heap_loader_name(q->heap, class));
 	if (class->super_no != STORE_NONE)
 		query_set_text(q, SUPER, heap_class_name(q->heap, class->super_no));
@@ -311,12 +306,10 @@ static int next_field(struct query *q, struct class_query *s, struct hdb_error *
 	return HDB_OK;
 }
 
-static int next_class(struct query *q, struct hdb_error *err)
+static int next_field_row(struct query *q, struct hdb_error *err)
 {
 	struct class_query *s = q->state;
 
-	if (s->is_list)
-		return next_listed(q, s);
 	if (s->in_statics) {
 		const int r = next_static(q, s, err);
 
@@ -351,5 +344,5 @@ const struct query_def query_class = {
 	.heap_help = "only instances in this heap are counted"
 		     QUERY_HEAP_NAMES "; of a list the classes that have any",
 	.state_size = sizeof(struct class_query),
-	.open = open_class, .next = next_class, .close = close_class,
+	.open = open_class, .next = next_field_row, .row = class_row, .close = close_class,
 };

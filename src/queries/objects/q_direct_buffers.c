@@ -87,7 +87,6 @@ struct buffers {
 	struct base_vec modules;  /* uint32_t, ascending: buffers of the JDK's lib/modules */
 	struct store_lists referrers;
 	bool has_referrers; /* they are open */
-	size_t at;
 	uint64_t modules_bytes;
 	uint64_t unreachable_count, unreachable_bytes;
 	bool with_views;
@@ -385,20 +384,16 @@ static int set_number(struct query *q, size_t column, uint32_t ix, const char *p
 	return HDB_OK;
 }
 
-static int next_buffers(struct query *q, struct hdb_error *err)
+static int buffer_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
 	static const char *const kinds[] = { "direct", "mapped", "segment", "native", "view" };
 	struct buffers *s = q->state;
-	const struct buffer *buffer;
-	uint32_t ix;
+	const struct buffer *buffer = base_vec_at(&s->list, struct buffer, no);
+	const uint32_t ix = buffer->ix;
 
-	buffer = base_vec_next(&s->list, struct buffer, &s->at);
-	if (!buffer)
-		return HDB_END;
 	if (q->is_counting)
 		return HDB_OK;
-	ix = buffer->ix;
 	query_set(q, CAPACITY, buffer->bytes);
 	query_set_text(q, KIND, kinds[buffer->kind]);
 	query_set_object(q, &cells, ix);
@@ -431,5 +426,5 @@ const struct query_def query_direct_buffers = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct buffers),
-	.open = open_buffers, .next = next_buffers, .close = close_buffers,
+	.open = open_buffers, .row = buffer_row, .close = close_buffers,
 };

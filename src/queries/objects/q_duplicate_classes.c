@@ -54,7 +54,6 @@ struct copies {
 
 struct duplicates {
 	struct copies copies;
-	size_t at;
 	struct derive_total *by_class;
 };
 
@@ -129,20 +128,14 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_duplicate(struct query *q, struct hdb_error *err)
+static int duplicate_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct duplicates *s = q->state;
-	const struct copy *copy = &s->copies.list[s->at];
-	const struct store_class *class;
-	struct derive_total total;
+	const struct copy *copy = &s->copies.list[no];
+	const struct store_class *class = heap_class(q->heap, copy->no);
+	struct derive_total total = s->by_class[copy->no];
 
 	(void)err;
-	assert(s->at <= s->copies.count);
-	if (s->at == s->copies.count)
-		return HDB_END;
-	s->at++;
-	class = heap_class(q->heap, copy->no);
-	total = s->by_class[copy->no];
 	analysis_choose_counts(&total, q->population);
 	query_lend_text(q, NAME, copy->name);
 	query_set(q, COPIES, copy->copies);
@@ -179,5 +172,5 @@ const struct query_def query_duplicate_classes = {
 	.heap_help = "only objects of this heap are counted"
 		     QUERY_HEAP_NAMES "; all classes are shown",
 	.state_size = sizeof(struct duplicates),
-	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
+	.open = open_duplicates, .row = duplicate_row, .close = close_duplicates,
 };

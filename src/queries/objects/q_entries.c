@@ -156,7 +156,6 @@ static int open_entries(struct query *q, struct hdb_error *err)
 	struct contents *s = q->state;
 
 	s->from = query_number(q, "from", 0);
-	q->total = QUERY_TOTAL_UNKNOWN;
 	return analysis_is_object(q->targets[0]) ? open_one(q, s, err) : open_class(q, s, err);
 }
 

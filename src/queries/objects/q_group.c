@@ -63,7 +63,6 @@ struct grouping {
 	uint64_t members, bytes;
 	uint64_t others, other_bytes;  /* unreachable */
 	struct analysis_counter tally; /* struct value_group */
-	uint64_t at;
 	/* of the current block */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 	uint64_t retained[STORE_BLOCK_OBJECTS];
@@ -200,15 +199,12 @@ static int open_group(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_group(struct query *q, struct hdb_error *err)
+static int group_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct grouping *s = q->state;
-	const struct value_group *group;
+	const struct value_group *group = analysis_counter_at(&s->tally, no);
 	char text[ANALYSIS_KEY_TEXT];
 
-	if (s->at >= q->total)
-		return HDB_END;
-	group = analysis_counter_at(&s->tally, s->at++);
 	TRY(analysis_key_text(&s->keys, group->head.first_ix, text, err));
 	query_set_text(q, VALUE, text);
 	query_set(q, COUNT, group->head.count);
@@ -243,5 +239,5 @@ const struct query_def query_group = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct grouping),
-	.open = open_group, .next = next_group, .close = close_group,
+	.open = open_group, .row = group_row, .close = close_group,
 };

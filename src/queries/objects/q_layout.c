@@ -41,7 +41,6 @@ static const struct hdb_column facts[] = {
 
 struct layout_query {
 	struct base_vec parts; /* struct heap_part */
-	size_t at;
 };
 
 static void add_facts(struct query *q, const struct layout_query *s, uint32_t no)
@@ -86,17 +85,13 @@ static int open_layout(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_part(struct query *q, struct hdb_error *err)
+static int part_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct layout_query *s = q->state;
-	const struct heap_part *part;
-	const char *type;
+	const struct heap_part *part = base_vec_at(&s->parts, struct heap_part, no);
+	const char *type = hprof_type_name(part->type);
 	char name[NAME_MAX_BYTES];
 
-	part = base_vec_next(&s->parts, struct heap_part, &s->at);
-	if (!part)
-		return HDB_END;
-	type = hprof_type_name(part->type);
 	query_set(q, OFFSET, part->offset);
 	query_set(q, BYTES, part->bytes);
 	query_set_text(q, PART, heap_part_name(part->kind));
@@ -134,5 +129,5 @@ const struct query_def query_layout = {
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.state_size = sizeof(struct layout_query),
-	.open = open_layout, .next = next_part, .close = close_layout,
+	.open = open_layout, .row = part_row, .close = close_layout,
 };

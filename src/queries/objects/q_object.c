@@ -349,7 +349,6 @@ static int open_object(struct query *q, struct hdb_error *err)
 	TRY(begin_part(q, part, ix, err));
 	TRY(add_facts(q, &part->object, id, err));
 	part->at = part->chunk_from = from;
-	q->total = QUERY_TOTAL_UNKNOWN;
 	if (part->object.kind != STORE_INSTANCE && part->object.kind != STORE_CLASS && !s->depth)
 		q->total = q->is_filtered ? QUERY_TOTAL_UNKNOWN :
 			   part->object.length > from && !s->has_no_contents ?

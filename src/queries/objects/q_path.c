@@ -201,7 +201,6 @@ static int open_path(struct query *q, struct hdb_error *err)
 	query_fact_text(q, "exclude", s->excludes.text);
 	TRY(heap_id(q->heap, s->target, &id, err));
 	query_fact(q, "id", id);
-	q->total = QUERY_TOTAL_UNKNOWN;
 	all = analysis_excludes_is_weak(&s->excludes);
 	if (s->limit == 1 && !q->is_filtered && !query_option(q, "shortest") &&
 	    (all || analysis_excludes_is_none(&s->excludes))) {

@@ -27,13 +27,6 @@ static const struct hdb_column columns[] = {
 };
 QUERY_COLUMN_EACH(columns, ID + 1);
 
-static int open_properties(struct query *q, struct hdb_error *err)
-{
-	(void)err;
-	q->total = QUERY_TOTAL_UNKNOWN;
-	return HDB_OK;
-}
-
 static int next_properties(struct query *q, struct hdb_error *err)
 {
 	struct analysis_properties *p = q->state;
@@ -62,5 +55,5 @@ const struct query_def query_properties = {
 		.is_query = 1,
 	},
 	.state_size = sizeof(struct analysis_properties),
-	.open = open_properties, .next = next_properties,
+	.next = next_properties,
 };

@@ -54,7 +54,6 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 	struct store_dangling dangling;
 	uint64_t listed = 0;
 
-	TRY(query_records_open(q, STORE_DANGLING, sizeof(dangling), err));
 	for (uint64_t i = 0; i < q->total; i++) {
 		TRY(heap_record(q->heap, STORE_DANGLING, i, &dangling, err));
 		listed += dangling.reference_count;
@@ -91,12 +90,12 @@ static int is_left_out(struct query *q, uint64_t id, bool *out, struct hdb_error
 	return HDB_OK;
 }
 
-static int next_dangling(struct query *q, struct hdb_error *err)
+static int dangling_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	bool left_out;
 	struct store_dangling dangling;
 
-	TRY(query_records_next(q, &dangling, err));
+	TRY(query_record(q, no, &dangling, err));
 	query_set(q, DANGLING_ID, dangling.object_id);
 	query_set(q, DANGLING_REFERENCES, dangling.reference_count);
 	if (heap_meta_number(q->heap, "sizes.has_addresses", 0) &&
@@ -120,7 +119,7 @@ const struct query_def query_dangling = {
 		QUERY_COLUMNS(dangling_columns), QUERY_FACTS(dangling_facts), .is_query = 1,
 	},
 	.no_rows = "every reference leads to an object of the dump",
-	.open = open_dangling, .next = next_dangling, .close = query_records_close,
+	.rows_of = STORE_DANGLING, .open = open_dangling, .row = dangling_row,
 };
 
 /* ---- records ---- */
@@ -136,17 +135,12 @@ static const struct hdb_column record_columns[] = {
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "their bytes in the dump" },
 };
 
-static int open_records(struct query *q, struct hdb_error *err)
-{
-	return query_records_open(q, STORE_RECORD_COUNTS, sizeof(struct store_record_count), err);
-}
-
-static int next_record(struct query *q, struct hdb_error *err)
+static int record_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct store_record_count record;
 	const char *name;
 
-	TRY(query_records_next(q, &record, err));
+	TRY(query_record(q, no, &record, err));
 	name = record.is_sub ? hprof_sub_name((uint8_t)record.tag) :
 			       hprof_tag_name((uint8_t)record.tag);
 	query_set(q, RECORD_TAG, record.tag);
@@ -165,7 +159,7 @@ const struct query_def query_records = {
 		.summary = "record types of the dump, with their number", .options = query_no_options,
 		QUERY_COLUMNS(record_columns), .is_query = 1,
 	},
-	.open = open_records, .next = next_record, .close = query_records_close,
+	.rows_of = STORE_RECORD_COUNTS, .row = record_row,
 };
 
 /* ---- allocation sites ---- */
@@ -240,16 +234,16 @@ static int open_sites(struct query *q, struct hdb_error *err)
 
 	if (!has_traces)
 		TRY_ERRORS(is_of_agent(q, &has_traces, err));
-	if (has_traces && !heap_record_count(q->heap, STORE_ALLOC_SITES))
+	if (has_traces && !q->total)
 		return query_become(q, &query_object_sites, err);
-	return query_records_open(q, STORE_ALLOC_SITES, sizeof(struct store_alloc_site), err);
+	return HDB_OK;
 }
 
-static int next_site(struct query *q, struct hdb_error *err)
+static int site_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct store_alloc_site site;
 
-	TRY(query_records_next(q, &site, err));
+	TRY(query_record(q, no, &site, err));
 	query_set(q, SITE_RECORD, (uint64_t)site.record_no + 1);
 	query_set(q, SITE_LIVE_OBJECTS, site.live_instances);
 	query_set(q, SITE_LIVE_BYTES, site.live_bytes);
@@ -271,7 +265,7 @@ const struct query_def query_alloc_sites = {
 		QUERY_COLUMNS(site_columns), .is_query = 1,
 	},
 	.no_rows = QUERY_NO_STACKS,
-	.open = open_sites, .next = next_site, .close = query_records_close,
+	.rows_of = STORE_ALLOC_SITES, .open = open_sites, .row = site_row,
 };
 
 /* ---- CPU samples ---- */
@@ -294,16 +288,11 @@ static const struct hdb_column sample_columns[] = {
 	STACK_COLUMNS,
 };
 
-static int open_samples(struct query *q, struct hdb_error *err)
-{
-	return query_records_open(q, STORE_CPU_SAMPLES, sizeof(struct store_cpu_sample), err);
-}
-
-static int next_sample(struct query *q, struct hdb_error *err)
+static int sample_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct store_cpu_sample sample;
 
-	TRY(query_records_next(q, &sample, err));
+	TRY(query_record(q, no, &sample, err));
 	query_set(q, SAMPLE_RECORD, (uint64_t)sample.record_no + 1);
 	query_set(q, SAMPLE_COUNT, sample.sample_count);
 	if (sample.total_count)
@@ -323,7 +312,7 @@ const struct query_def query_cpu_samples = {
 	},
 	.no_rows = "the dump has no samples: JDK 8 and older write them with "
 		   "-agentlib:hprof=cpu=samples,format=b",
-	.open = open_samples, .next = next_sample, .close = query_records_close,
+	.rows_of = STORE_CPU_SAMPLES, .row = sample_row,
 };
 
 /* ---- heap summaries ---- */
@@ -362,17 +351,12 @@ static const struct hdb_column summary_columns[] = {
 	{ "offset", HDB_TYPE_COUNT, "offset", "of the record in the dump, bytes" },
 };
 
-static int open_summaries(struct query *q, struct hdb_error *err)
-{
-	return query_records_open(q, STORE_HEAP_SUMMARIES, sizeof(struct store_heap_summary), err);
-}
-
-static int next_summary(struct query *q, struct hdb_error *err)
+static int summary_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct store_heap_summary summary;
 	float cutoff;
 
-	TRY(query_records_next(q, &summary, err));
+	TRY(query_record(q, no, &summary, err));
 	query_set_text(q, SUMMARY_RECORD, summary.is_alloc_sites ? "ALLOC SITES" : "HEAP SUMMARY");
 	query_set_double(q, SUMMARY_TIME, (double)summary.time_us / 1e6);
 	query_set(q, SUMMARY_OFFSET, summary.file_offset);
@@ -404,5 +388,5 @@ const struct query_def query_heap_summaries = {
 	},
 	.no_rows = "the dump has no such records: only HPROF agents of JDK 8 and older write them, "
 		   "with -agentlib:hprof=heap=all,format=b",
-	.open = open_summaries, .next = next_summary, .close = query_records_close,
+	.rows_of = STORE_HEAP_SUMMARIES, .row = summary_row,
 };

@@ -85,7 +85,6 @@ static int open_references(struct query *q, struct hdb_error *err)
 	heap_references(q->heap, &s->lists);
 	s->class_ix = heap_class(q->heap, s->object.class_no)->ix;
 	TRY(store_lists_begin(&s->lists, s->ix, &length, err));
-	q->total = QUERY_TOTAL_UNKNOWN;
 	TRY(find_class(s, err));
 	query_fact(q, "id", id);
 	query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no));

@@ -108,7 +108,6 @@ struct strings {
 	struct analysis_counter tally; /* struct text */
 	struct waiting waiting[ANALYSIS_COUNTER_AHEAD];
 	uint64_t came, counted; /* strings that were put there, and taken */
-	uint64_t at;            /* next row */
 	uint64_t steps, looked, without_text;
 	uint64_t found, found_bytes;  /* that pass the filters */
 	uint64_t others, other_bytes; /* unreachable */
@@ -429,24 +428,27 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 	return HDB_OK;
 }
 
-static int next_strings(struct query *q, struct hdb_error *err)
+/* With --objects: their number is not known before the last. */
+static int next_string(struct query *q, struct hdb_error *err)
 {
 	struct strings *s = q->state;
-	const struct text *text;
-	struct heap_string string;
 	struct text_row row;
 	int r;
 
-	if (s->is_list) {
-		if ((r = next_match(q, s, err)) != HDB_OK || q->is_counting)
-			return r;
-		row = (struct text_row){ s->scan.ix, &s->scan.string.chars, s->scan.shallow_bytes,
-					 s->scan.string.array_bytes };
-		return set_row(q, s, &row, err);
-	}
-	if (s->at >= q->total)
-		return HDB_END;
-	text = analysis_counter_at(&s->tally, s->at++);
+	if ((r = next_match(q, s, err)) != HDB_OK || q->is_counting)
+		return r;
+	row = (struct text_row){ s->scan.ix, &s->scan.string.chars, s->scan.shallow_bytes,
+				 s->scan.string.array_bytes };
+	return set_row(q, s, &row, err);
+}
+
+static int text_row(struct query *q, size_t no, struct hdb_error *err)
+{
+	struct strings *s = q->state;
+	const struct text *text = analysis_counter_at(&s->tally, no);
+	struct heap_string string;
+	struct text_row row;
+
 	query_set(q, COUNT, text->head.count);
 	TRY(heap_string_one(q->heap, text->head.first_ix, &string, err));
 	row = (struct text_row){ text->head.first_ix, &string.chars, text->string_bytes,
@@ -479,5 +481,5 @@ const struct query_def query_strings = {
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_STRINGS,
 	.state_size = sizeof(struct strings),
-	.open = open_strings, .next = next_strings, .close = close_strings,
+	.open = open_strings, .next = next_string, .row = text_row, .close = close_strings,
 };

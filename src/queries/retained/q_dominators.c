@@ -218,13 +218,8 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_group(struct query *q, struct dominators *d)
+static int group_row(struct query *q, const struct dominators *d, const struct derive_total *total)
 {
-	const struct derive_total *total = &d->groups.totals[d->groups.at];
-
-	if (d->groups.at == d->groups.count)
-		return HDB_END;
-	d->groups.at++;
 	query_set_group(q, NAME, &d->groups, total);
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
@@ -233,7 +228,7 @@ static int next_group(struct query *q, struct dominators *d)
 	return HDB_OK;
 }
 
-static int next_dominators(struct query *q, struct hdb_error *err)
+static int dominator_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct dominators *d = q->state;
@@ -241,7 +236,7 @@ static int next_dominators(struct query *q, struct hdb_error *err)
 	uint32_t ix;
 
 	if (d->is_grouped)
-		return next_group(q, d);
+		return group_row(q, d, &d->groups.totals[no]);
 	TRY(d->is_tree ? step_cut(d) : analysis_level_next(&q->session, &d->level, &ix, err));
 	if (d->is_tree && d->rest != ANALYSIS_CUT_NONE) {
 		set_others(q, d);
@@ -280,5 +275,5 @@ const struct query_def query_dominators = {
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_ALL,
 	.state_size = sizeof(struct dominators),
-	.open = open_dominators, .next = next_dominators, .close = close_dominators,
+	.open = open_dominators, .row = dominator_row, .close = close_dominators,
 };

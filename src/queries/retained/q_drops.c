@@ -181,7 +181,6 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	TRY(derive_children(q->derive, &d->children, err));
 	d->whole = whole.shallow_bytes;
 	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;
-	q->total = QUERY_TOTAL_UNKNOWN;
 	query_fact(q, "heap_shallow", d->whole);
 	query_fact(q, "threshold", d->threshold);
 	query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);

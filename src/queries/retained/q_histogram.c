@@ -254,17 +254,13 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 	return is_special ? open_heaps(q, h, err) : open_groups(q, h, is_shallow, err);
 }
 
-static int next_histogram(struct query *q, struct hdb_error *err)
+static int group_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct histogram *h = q->state;
-	struct analysis_groups *groups = &h->groups;
-	const struct derive_total *total = &groups->totals[groups->at];
+	const struct analysis_groups *groups = &h->groups;
+	const struct derive_total *total = &groups->totals[no];
 
 	(void)err;
-	assert(groups->at <= groups->count);
-	if (groups->at == groups->count)
-		return HDB_END;
-	groups->at++;
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, UNREACHABLE_COUNT, total->unreachable_count);
@@ -310,5 +306,5 @@ const struct query_def query_histogram = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct histogram),
-	.open = open_histogram, .next = next_histogram, .close = close_histogram,
+	.open = open_histogram, .row = group_row, .close = close_histogram,
 };

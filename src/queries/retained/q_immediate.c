@@ -64,7 +64,7 @@ struct group {
 
 struct immediate {
 	struct group *groups;
-	size_t count, at;
+	size_t count;
 	bool has_native;
 };
 
@@ -243,20 +243,15 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_immediate(struct query *q, struct hdb_error *err)
+static int group_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct immediate *s = q->state;
-	const struct group *group = &s->groups[s->at];
+	const struct group *group = &s->groups[no];
 	const uint32_t n = q->heap->class_count;
-	const bool is_class = s->at < s->count && group->key >= n;
-	const char *name;
-	uint32_t no;
+	const bool is_class = group->key >= n;
+	const uint32_t class_no = is_class ? group->key - n : group->key;
 
 	(void)err;
-	assert(s->at <= s->count);
-	if (s->at == s->count)
-		return HDB_END;
-	s->at++;
 	query_set(q, COUNT, group->count);
 	query_set(q, SHALLOW, group->shallow_bytes);
 	query_set(q, DOMINATED, group->dominated);
@@ -266,10 +261,8 @@ static int next_immediate(struct query *q, struct hdb_error *err)
 		query_lend_text(q, NAME, "<root>");
 		return HDB_OK;
 	}
-	no = is_class ? group->key - n : group->key;
-	name = heap_class_name(q->heap, no);
-	query_format(q, NAME, "%s%s", is_class ? "class " : "", name);
-	query_set_text(q, LOADER, heap_loader_name(q->heap, heap_class(q->heap, no)));
+	query_format(q, NAME, "%s%s", is_class ? "class " : "", heap_class_name(q->heap, class_no));
+	query_set_text(q, LOADER, heap_loader_name(q->heap, heap_class(q->heap, class_no)));
 	query_set_id(q, EXAMPLE, group->example_ix);
 	return HDB_OK;
 }
@@ -295,5 +288,5 @@ const struct query_def query_immediate_dominators = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct immediate),
-	.open = open_immediate, .next = next_immediate, .close = close_immediate,
+	.open = open_immediate, .row = group_row, .close = close_immediate,
 };

@@ -350,16 +350,13 @@ static int open_tree(struct query *q, struct hdb_error *err)
 	return open_walk(q, s, low, err);
 }
 
-static int next_node(struct query *q, struct hdb_error *err)
+static int node_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct merged_query *s = q->state;
-	const struct analysis_merged_step *step;
+	const struct analysis_merged_step *step = &s->walk.order[no];
 	const struct analysis_merged_sum *sum;
 
 	(void)err;
-	if (s->walk.at == s->walk.count)
-		return HDB_END;
-	step = &s->walk.order[s->walk.at++];
 	if (step->others) {
 		const struct analysis_merged_rest *rest = analysis_merged_rest(&s->walk, step);
 
@@ -413,7 +410,7 @@ const struct query_def query_paths = {
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_HEAP,
 	.state_size = sizeof(struct merged_query),
-	.open = open_paths, .next = next_node, .close = close_merged,
+	.open = open_paths, .row = node_row, .close = close_merged,
 };
 
 const struct query_def query_dominator_tree = {
@@ -429,5 +426,5 @@ const struct query_def query_dominator_tree = {
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct merged_query),
-	.open = open_tree, .next = next_node, .close = close_merged,
+	.open = open_tree, .row = node_row, .close = close_merged,
 };

@@ -115,7 +115,6 @@ struct answer {
 
 struct retained {
 	struct answer *answers; /* one a target */
-	size_t at;
 	struct graph_retained_options limits;
 	bool ways[WAY_COUNT];
 	bool is_excluding;
@@ -393,16 +392,13 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	return query_option(q, "explain") ? explain(q, s, start_us, &before, err) : HDB_OK;
 }
 
-static int next_retained(struct query *q, struct hdb_error *err)
+static int answer_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct retained *s = q->state;
-	const struct answer *a = &s->answers[s->at];
+	const struct answer *a = &s->answers[no];
 
 	(void)err;
-	assert(s->at <= q->target_count);
-	if (s->at == q->target_count)
-		return HDB_END;
-	query_lend_text(q, TARGET, q->targets[s->at++]);
+	query_lend_text(q, TARGET, q->targets[no]);
 	if (a->ix != HEAP_NONE) {
 		query_set_id(q, ID, a->ix);
 		query_set_class_of(q, CLASS, a->ix);
@@ -447,5 +443,5 @@ const struct query_def query_retained = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.state_size = sizeof(struct retained),
-	.open = open_retained, .next = next_retained, .close = close_retained,
+	.open = open_retained, .row = answer_row, .close = close_retained,
 };

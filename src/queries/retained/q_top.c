@@ -108,13 +108,8 @@ static int open_top(struct query *q, struct hdb_error *err)
 	return set_facts(q, t, err);
 }
 
-static int next_group(struct query *q, struct top *t)
+static int group_row(struct query *q, const struct top *t, const struct derive_total *total)
 {
-	const struct derive_total *total = &t->groups.totals[t->groups.at];
-
-	if (t->groups.at == t->groups.count)
-		return HDB_END;
-	t->groups.at++;
 	query_set_group(q, NAME, &t->groups, total);
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
@@ -132,14 +127,14 @@ static int next_group(struct query *q, struct top *t)
 	return HDB_OK;
 }
 
-static int next_top(struct query *q, struct hdb_error *err)
+static int top_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SHALLOW, RETAINED };
 	struct top *t = q->state;
 	uint32_t ix;
 
 	if (t->is_grouped)
-		return next_group(q, t);
+		return group_row(q, t, &t->groups.totals[no]);
 	TRY(analysis_level_next(&q->session, &t->level, &ix, err));
 	query_set_object(q, &cells, ix);
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, t->whole));
@@ -167,5 +162,5 @@ const struct query_def query_top = {
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL,
 	.state_size = sizeof(struct top),
-	.open = open_top, .next = next_top, .close = close_top,
+	.open = open_top, .row = top_row, .close = close_top,
 };

@@ -64,7 +64,6 @@ struct line {
 
 struct overview {
 	struct base_vec lines; /* struct line */
-	size_t at;
 	uint64_t leak_count;
 };
 
@@ -243,15 +242,12 @@ static int open_overview(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_overview(struct query *q, struct hdb_error *err)
+static int line_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct overview *o = q->state;
-	const struct line *line;
+	const struct line *line = base_vec_at(&o->lines, struct line, no);
 
 	(void)err;
-	line = base_vec_next(&o->lines, struct line, &o->at);
-	if (!line)
-		return HDB_END;
 	query_set_text(q, KIND, line->kind);
 	if (line->severity)
 		query_set_text(q, SEVERITY, line->severity);
@@ -300,5 +296,5 @@ const struct query_def query_overview = {
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.state_size = sizeof(struct overview),
-	.open = open_overview, .next = next_overview, .close = close_overview,
+	.open = open_overview, .row = line_row, .close = close_overview,
 };

@@ -57,7 +57,7 @@ struct triage_query {
 	struct triage triage;
 	size_t *rows; /* numbers of rules, in the order in which they are given */
 	bool *has_fired;
-	size_t count, at;
+	size_t count;
 	bool is_all;
 };
 
@@ -196,29 +196,20 @@ static void set_example(struct query *q, const struct triage_figure *f)
 	query_lend_text(q, LABEL, name);
 }
 
-static int next_triage(struct query *q, struct hdb_error *err)
+static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const char *const severities[] = { "critical", "warning", "info" };
 	struct triage_query *s = q->state;
-	const struct triage_rule *rule;
-	const struct triage_figure *f;
-	const char *severity, *unit;
-	bool has_fired;
+	const struct triage_rule *rule = &triage_rules[s->rows[no]];
+	const struct triage_figure *f = &s->triage.figures[rule->measure];
+	const bool has_fired = s->has_fired[no];
 
 	(void)err;
-	assert(s->at <= s->count);
-	if (s->at == s->count)
-		return HDB_END;
-	rule = &triage_rules[s->rows[s->at]];
-	f = &s->triage.figures[rule->measure];
-	has_fired = s->has_fired[s->at++];
-	severity = has_fired ? severities[rule->severity] : "ok";
-	query_lend_text(q, SEVERITY, severity);
+	query_lend_text(q, SEVERITY, has_fired ? severities[rule->severity] : "ok");
 	query_lend_text(q, RULE, rule->id);
 	query_format(q, TEXT, "%s%s", has_fired ? "" : "not found: ", rule->text);
 	query_lend_text(q, ADVICE, rule->advice);
-	unit = triage_unit(rule->measure, f->count);
-	query_lend_text(q, UNIT, unit);
+	query_lend_text(q, UNIT, triage_unit(rule->measure, f->count));
 	query_set(q, COUNT, f->count);
 	if (!f->has_no_bytes)
 		query_set(q, BYTES, f->bytes);
@@ -257,5 +248,5 @@ const struct query_def query_triage = {
 		     QUERY_HEAP_NAMES "; shares are of all heaps",
 	.keeps = STORE_ANSWER_TRIAGE,
 	.state_size = sizeof(struct triage_query),
-	.open = open_triage, .next = next_triage, .close = close_triage,
+	.open = open_triage, .row = rule_row, .close = close_triage,
 };

@@ -126,7 +126,6 @@ struct arrays {
 	struct query *q;                 /* while arrays are read */
 	struct analysis_counter counter; /* struct group */
 	struct base_vec rows;            /* const struct group *, in order */
-	size_t at;
 	uint64_t looked, looked_bytes, without;
 	uint64_t others, other_bytes; /* unreachable */
 	struct analysis_cut short_tails;
@@ -405,16 +404,12 @@ static void set_value(struct query *q, const struct group *g)
 	query_set_text(q, VALUE, text);
 }
 
-static int next_array(struct query *q, struct hdb_error *err)
+static int group_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct arrays *a = q->state;
-	const struct group *const *row = base_vec_next(&a->rows, const struct group *, &a->at);
-	const struct group *g;
+	const struct group *g = *base_vec_at(&a->rows, const struct group *, no);
 
 	(void)err;
-	if (!row)
-		return HDB_END;
-	g = *row;
 	query_lend_text(q, CLASS, heap_class_name(q->heap, g->class_no));
 	query_set(q, LENGTH, g->length);
 	query_set(q, COUNT, g->count[ANY]);
@@ -453,5 +448,5 @@ const struct query_def query_arrays = {
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_ARRAYS,
 	.state_size = sizeof(struct arrays),
-	.open = open_arrays, .next = next_array, .close = close_arrays,
+	.open = open_arrays, .row = group_row, .close = close_arrays,
 };

@@ -125,7 +125,6 @@ struct collections {
 	struct analysis_cut unsorted; /* those that fit in no row */
 	struct query_groups sums;     /* struct sum, by key */
 	struct base_vec ones;         /* struct one */
-	size_t at;                    /* next row */
 };
 
 /* ---- sums ---- */
@@ -388,20 +387,13 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-static int next_collections(struct query *q, struct hdb_error *err)
+static int collection_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct collections *s = q->state;
-	const struct one *one;
-	const struct sum *sum;
 
-	if (s->by == BY_OBJECT) {
-		one = base_vec_next(&s->ones, struct one, &s->at);
-		return one ? set_one(q, s, one->ix, err) : HDB_END;
-	}
-	sum = base_vec_next(&s->sums.list, struct sum, &s->at);
-	if (!sum)
-		return HDB_END;
-	set_sum(q, s, sum);
+	if (s->by == BY_OBJECT)
+		return set_one(q, s, base_vec_at(&s->ones, struct one, no)->ix, err);
+	set_sum(q, s, base_vec_at(&s->sums.list, struct sum, no));
 	return HDB_OK;
 }
 
@@ -428,5 +420,5 @@ const struct query_def query_collections = {
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.keeps = STORE_ANSWER_COLLECTIONS,
 	.state_size = sizeof(struct collections),
-	.open = open_collections, .next = next_collections, .close = close_collections,
+	.open = open_collections, .row = collection_row, .close = close_collections,
 };

@@ -102,8 +102,7 @@ struct duplicates {
 	struct base_big order; /* struct base_sort_key: groups as they are given */
 	uint64_t group_count, distinct;
 	struct analysis_cut rare, thrifty; /* contents with fewer copies; that waste less */
-	uint64_t at;
-	char *text; /* TEXT_MAX + 1 */
+	char *text;                        /* TEXT_MAX + 1 */
 };
 
 /* ---- grouping ---- */
@@ -339,7 +338,7 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 	for (uint64_t i = g->first; i < g->first + g->count; i++) {
 		TRY(analysis_holders_add(&q->session, &d->holders, records[i].ix, err));
 		if ((i - g->first) % STEP_COPIES == STEP_COPIES - 1)
-			TRY(base_step(q->work, d->at, err));
+			TRY(base_step(q->work, q->row_no, err));
 	}
 	TRY_ERRORS(analysis_holders_top(&q->session, &d->holders, BASE_TEXT(holder), &held, err));
 	query_set(q, HELD, held);
@@ -348,19 +347,14 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 	return HDB_OK;
 }
 
-static int next_duplicate(struct query *q, struct hdb_error *err)
+static int group_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct duplicates *d = q->state;
 	const struct base_sort_key *order = d->order.data;
 	const struct analysis_content *records = d->contents.records.data;
-	const struct group *g;
-	uint32_t ix;
+	const struct group *g = (const struct group *)d->groups.data + order[no].node;
+	const uint32_t ix = records[g->first].ix;
 
-	assert(d->at <= d->group_count);
-	if (d->at == d->group_count)
-		return HDB_END;
-	g = (const struct group *)d->groups.data + order[d->at++].node;
-	ix = records[g->first].ix;
 	query_set(q, WASTED, g->wasted);
 	query_set(q, COUNT, g->count);
 	query_set(q, ARRAYS, g->arrays);
@@ -398,5 +392,5 @@ const struct query_def query_duplicates = {
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_DUPLICATES,
 	.state_size = sizeof(struct duplicates),
-	.open = open_duplicates, .next = next_duplicate, .close = close_duplicates,
+	.open = open_duplicates, .row = group_row, .close = close_duplicates,
 };

@@ -116,7 +116,6 @@ struct finalizers {
 	struct base_vec native;     /* struct derive_native, ascending */
 	uint64_t enqueued_id;       /* ReferenceQueue.ENQUEUED; 0: none */
 	bool is_list;
-	size_t at;
 };
 
 /* ---- states ---- */
@@ -367,23 +366,20 @@ static void set_item(struct query *q, const struct finalizers *f, const struct i
 		       analysis_reached_name(analysis_reached_of(&f->list, item->object)));
 }
 
-static int next_finalizer(struct query *q, struct hdb_error *err)
+static int finalizer_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct finalizers *f = q->state;
 	const struct group *group;
 	const struct item *item;
 
 	(void)err;
-	assert(f->at <= q->total);
-	if (f->at == q->total)
-		return HDB_END;
 	if (f->is_list) {
-		item = base_vec_at(&f->items, struct item, f->at++);
+		item = base_vec_at(&f->items, struct item, no);
 		query_set_text(q, STATE, state_names[item->state]);
 		set_item(q, f, item);
 		return HDB_OK;
 	}
-	group = base_vec_at(&f->groups.list, struct group, f->at++);
+	group = base_vec_at(&f->groups.list, struct group, no);
 	if (group->class_no != HEAP_NONE)
 		query_lend_text(q, CLASS, heap_class_name(q->heap, group->class_no));
 	query_set(q, COUNT, group->count);
@@ -418,5 +414,5 @@ const struct query_def query_finalizers = {
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.keeps = STORE_ANSWER_FINALIZERS,
 	.state_size = sizeof(struct finalizers),
-	.open = open_finalizers, .next = next_finalizer, .close = close_finalizers,
+	.open = open_finalizers, .row = finalizer_row, .close = close_finalizers,
 };

@@ -103,7 +103,6 @@ struct stats {
 	uint64_t unreachable;  /* references */
 	struct base_big idom;  /* uint32_t */
 	struct base_big state; /* uint32_t: the row that an object was last seen for, see cover() */
-	size_t at;
 };
 
 /* ---- retained: the topmost of a set in the dominator tree ---- */
@@ -394,16 +393,13 @@ static int open_stats(struct query *q, struct hdb_error *err)
 	return make_rows(q, s, err);
 }
 
-static int next_stat(struct query *q, struct hdb_error *err)
+static int stat_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct stats *s = q->state;
-	const struct row *row;
+	const struct row *row = base_vec_at(&s->rows, struct row, no);
 	const char *name = "<none>";
 
 	(void)err;
-	row = base_vec_next(&s->rows, struct row, &s->at);
-	if (!row)
-		return HDB_END;
 	if (row->class_no < q->heap->class_count)
 		name = heap_class_name(q->heap, row->class_no);
 	query_lend_text(q, NAME, name);
@@ -445,5 +441,5 @@ const struct query_def query_reference_stats = {
 	.keeps = STORE_ANSWER_REFERENCE_STATS,
 	.uses = QUERY_USES_HEAP,
 	.state_size = sizeof(struct stats),
-	.open = open_stats, .next = next_stat, .close = close_stats,
+	.open = open_stats, .row = stat_row, .close = close_stats,
 };

@@ -70,7 +70,6 @@ struct substrings {
 	uint64_t arrays, shared, sharing, wasted;
 	struct analysis_cut unshared,
 		thrifty; /* arrays that waste, but of one string; that waste less */
-	uint64_t at;
 	char *text;
 };
 
@@ -223,19 +222,15 @@ static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-static int next_substring(struct query *q, struct hdb_error *err)
+static int array_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct substrings *s = q->state;
 	const struct base_sort_key *order = s->order.data;
-	const struct analysis_content *record;
-	const struct shown *row;
+	const struct shown *row = (const struct shown *)s->rows.data + order[no].node;
+	const struct analysis_content *record =
+		(const struct analysis_content *)s->contents.records.data + row->first;
 	struct heap_object array;
 
-	assert(s->at <= s->row_count);
-	if (s->at == s->row_count)
-		return HDB_END;
-	row = (const struct shown *)s->rows.data + order[s->at++].node;
-	record = (const struct analysis_content *)s->contents.records.data + row->first;
 	query_set(q, WASTED, row->wasted);
 	query_set(q, STRINGS, row->strings);
 	query_set(q, USED, row->used);
@@ -273,5 +268,5 @@ const struct query_def query_substrings = {
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_SUBSTRINGS,
 	.state_size = sizeof(struct substrings),
-	.open = open_substrings, .next = next_substring, .close = close_substrings,
+	.open = open_substrings, .row = array_row, .close = close_substrings,
 };

@@ -70,7 +70,6 @@ struct unreachable {
 	bool by_holder, is_list, has_native;
 	struct base_vec tops;     /* struct analysis_garbage_top; by holder */
 	struct base_vec by_class; /* struct holder_group; by holder, unless is_list */
-	size_t at;
 };
 
 /* ---- by holder ---- */
@@ -152,19 +151,15 @@ static void set_holder(struct query *q, const struct unreachable *u,
 	query_set_label(q, LABEL, top->ix);
 }
 
-static int next_holder(struct query *q, struct unreachable *u)
+static void holder_row(struct query *q, const struct unreachable *u, size_t no)
 {
 	const struct analysis_garbage_top *tops = u->tops.data, *top;
 
-	assert(u->at <= q->total);
-	if (u->at == q->total)
-		return HDB_END;
 	if (u->is_list) {
-		top = &tops[u->at++];
+		top = &tops[no];
 		set_holder(q, u, top);
 	} else {
-		const struct holder_group *g =
-			base_vec_at(&u->by_class, struct holder_group, u->at++);
+		const struct holder_group *g = base_vec_at(&u->by_class, struct holder_group, no);
 
 		top = &tops[g->biggest];
 		query_set(q, HOLDERS, g->holders);
@@ -175,7 +170,6 @@ static int next_holder(struct query *q, struct unreachable *u)
 	}
 	query_set_class_of(q, NAME, top->ix);
 	query_set_id(q, ID, top->ix);
-	return HDB_OK;
 }
 
 /* ---- by class and so on ---- */
@@ -257,17 +251,16 @@ static int open_unreachable(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int next_unreachable(struct query *q, struct hdb_error *err)
+static int unreachable_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct unreachable *u = q->state;
-	const struct derive_total *total = &u->groups.totals[u->groups.at];
+	const struct derive_total *total = &u->groups.totals[no];
 
 	(void)err;
-	if (u->by_holder)
-		return next_holder(q, u);
-	if (u->groups.at == u->groups.count)
-		return HDB_END;
-	u->groups.at++;
+	if (u->by_holder) {
+		holder_row(q, u, no);
+		return HDB_OK;
+	}
 	query_set_group(q, NAME, &u->groups, total);
 	query_set(q, COUNT, total->unreachable_count);
 	query_set(q, SHALLOW, total->unreachable_bytes);
@@ -303,5 +296,5 @@ const struct query_def query_unreachable = {
 	.population = ANALYSIS_OF_UNREACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct unreachable),
-	.open = open_unreachable, .next = next_unreachable, .close = close_unreachable,
+	.open = open_unreachable, .row = unreachable_row, .close = close_unreachable,
 };
