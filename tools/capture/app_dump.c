@@ -2,8 +2,8 @@
  * capture/app_dump.c - the dump of an app on an Android device: `am dumpheap` by way of adb, into a
  * file on the device, which is read as a stream and removed.
  */
+#include "capture/adb.h"
 #include "capture/capture_private.h"
-#include "capture/child.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,8 +21,6 @@
  * long.
  */
 #define GROWTH_MS 500
-/* Words before those of a command: adb -s SERIAL shell. */
-#define WORDS_MAX 16
 
 struct app_capture {
 	struct capture base;
@@ -34,87 +32,20 @@ struct app_capture {
 	int dump_fd;
 };
 
-/* "adb [-s SERIAL] WORDS...": as many as fit. */
-static void adb(const struct app_capture *c, const char **argv, const char *const *words)
-{
-	size_t n = 0;
-
-	argv[n++] = "adb";
-	if (c->options.serial) {
-		argv[n++] = "-s";
-		argv[n++] = c->options.serial;
-	}
-	while (*words && n + 1 < WORDS_MAX)
-		argv[n++] = *words++;
-	argv[n] = NULL;
-}
-
-static int run(struct app_capture *c, const char *const *words, uint64_t timeout_ms,
-	       struct child_output *out, struct hdb_error *err)
-{
-	const char *argv[WORDS_MAX];
-
-	adb(c, argv, words);
-	return child_run(argv, &c->options, timeout_ms, out, err);
-}
-
 static void release(struct capture *base)
 {
 	struct app_capture *c = (struct app_capture *)base;
 	const char *const words[] = { "shell", "rm", "-f", c->file, NULL };
-	const char *argv[WORDS_MAX];
 	struct child_output out;
 
 	if (c->cat)
 		child_kill(c->cat);
 	capture_close_fd(c->dump_fd);
 	/* After an interruption, too: the file is large, and nothing else would remove it. */
-	if (c->has_file) {
-		adb(c, argv, words);
-		(void)child_run(argv, NULL, capture_timeout_ms(&c->options), &out, NULL);
-	}
+	c->options.cancel = NULL;
+	if (c->has_file)
+		(void)adb_run(&c->options, words, capture_timeout_ms(&c->options), &out, NULL);
 	free(c);
-}
-
-/* The line that says most: the one that names an error, else the last. */
-static void telling_line(const char *text, char *out, size_t size)
-{
-	static const char *const words[] = { "xception", "rror", "nknown", "not " };
-
-	out[0] = '\0';
-	for (const char *line = text; *line; line += strspn(line, "\r\n")) {
-		const size_t n = strcspn(line, "\r\n");
-
-		snprintf(out, size, "%.*s", (int)n, line);
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-			if (strstr(out, words[i]))
-				return;
-		}
-		line += n;
-	}
-}
-
-/* The failure of a command, in its words. */
-static int failed(const char *what, const struct child_output *out, struct hdb_error *err)
-{
-	char line[512];
-
-	telling_line(out->text, line, sizeof(line));
-	return door_fail(err, HDB_EIO, "%s: %s", what, line[0] ? line : "failed");
-}
-
-/* A process name goes to the device's shell: only what needs no quotes there. */
-static int check_name(const char *process, struct hdb_error *err)
-{
-	const size_t size = strlen(process);
-
-	for (size_t i = 0; i < size; i++) {
-		if (!isalnum((unsigned char)process[i]) && !strchr("._:-", process[i]))
-			return door_fail(err, HDB_EUSAGE, "\"%s\" is not a process name", process);
-	}
-	return size > 0 && process[0] != '-' && size < 256 ?
-		       HDB_OK :
-		       door_fail(err, HDB_EUSAGE, "\"%s\" is not a process name", process);
 }
 
 static int dump_once(struct app_capture *c, const char *process, const char *flag,
@@ -129,7 +60,7 @@ static int dump_once(struct app_capture *c, const char *process, const char *fla
 				NULL };
 
 	c->has_file = true;
-	return run(c, words, 0, out, err);
+	return adb_run(&c->options, words, 0, out, err);
 }
 
 /* Whether `am` does not know -g, which came with Android 11. */
@@ -152,7 +83,7 @@ static int dump(struct app_capture *c, const char *process, struct hdb_error *er
 		return door_fail(err, HDB_EABSENT, "there is no process %s on the device", process);
 	if (out.code != 0 || strstr(out.text, "Exception") || strstr(out.text, "Error:") ||
 	    strstr(out.text, "not debuggable"))
-		return failed("am dumpheap", &out, err);
+		return adb_failed("am dumpheap", &out, err);
 	return HDB_OK;
 }
 
@@ -164,7 +95,7 @@ static int look_at_size(struct app_capture *c, uint64_t *size, struct hdb_error 
 	const char *text;
 
 	*size = 0;
-	TRY(run(c, words, capture_timeout_ms(&c->options), &out, err));
+	TRY(adb_run(&c->options, words, capture_timeout_ms(&c->options), &out, err));
 	text = out.text + strspn(out.text, " \t");
 	if (isdigit((unsigned char)*text))
 		*size = strtoull(text, NULL, 10);
@@ -211,21 +142,16 @@ static int finish(void *ctx, uint64_t bytes, struct hdb_error *err)
 
 static int start(struct app_capture *c, const char *process, struct hdb_error *err)
 {
-	const char *const state[] = { "get-state", NULL };
 	const char *const cat[] = { "exec-out", "cat", c->file, NULL };
-	const char *argv[WORDS_MAX];
+	const char *argv[ADB_WORDS_MAX];
 	char name[40];
-	struct child_output out;
 
-	TRY(check_name(process, err));
-	TRY(run(c, state, capture_timeout_ms(&c->options), &out, err));
-	if (out.code != 0)
-		return failed("adb", &out, err);
+	TRY(adb_begin(&c->options, process, err));
 	capture_random_name("heapdb-", name, sizeof(name));
 	snprintf(c->file, sizeof(c->file), DEVICE_FOLDER "%s.hprof", name);
 	TRY(dump(c, process, err));
 	TRY(wait_for_file(c, err));
-	adb(c, argv, cat);
+	adb_words(&c->options, cat, argv);
 	TRY(child_start(argv, false, &c->cat, &c->dump_fd, err));
 	c->base.stream.from_fd = c->dump_fd;
 	c->base.stream.watch_fd = -1;

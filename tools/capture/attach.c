@@ -213,28 +213,11 @@ static int connect_to(struct attach *a, int *out, struct hdb_error *err)
 	return rc;
 }
 
-/* Waits until the socket can be read or written: HDB_OK, or why not. */
-static int wait_for(struct attach *a, int fd, short events, uint64_t end_ms, struct hdb_error *err)
-{
-	for (;;) {
-		struct pollfd p = { .fd = fd, .events = events };
-		const int n = poll(&p, 1, CAPTURE_TICK_MS);
-
-		if (n > 0)
-			return HDB_OK;
-		if (n < 0 && errno != EINTR)
-			return door_fail(err, HDB_EIO, "poll: %s", strerror(errno));
-		if (capture_is_cancelled(a->options))
-			return capture_interrupted(err);
-		if (clock_ms() > end_ms)
-			return attach_is_silent(a, err);
-	}
-}
-
 /* Writes all of a request, which the socket has room for unless the VM hangs. */
 static int write_all(struct attach *a, int fd, const char *data, size_t size, struct hdb_error *err)
 {
 	const uint64_t end = clock_ms() + capture_timeout_ms(a->options);
+	int rc;
 
 	while (size > 0) {
 		const ssize_t n = send(fd, data, size, MSG_NOSIGNAL);
@@ -249,7 +232,8 @@ static int write_all(struct attach *a, int fd, const char *data, size_t size, st
 				       has_ended(a, err) :
 				       door_fail(err, HDB_EIO, "process %ld hung up: %s",
 						 (long)a->process->pid, strerror(errno));
-		TRY(wait_for(a, fd, POLLOUT, end, err));
+		if ((rc = capture_wait(a->options, fd, POLLOUT, end, err)) != HDB_OK)
+			return rc == HDB_END ? attach_is_silent(a, err) : rc;
 	}
 	return HDB_OK;
 }
@@ -294,24 +278,21 @@ static int read_some(struct attach *a, struct reading *reading, struct reply *re
 {
 	reply->size = 0;
 	while (reply->size < ATTACH_REPLY_MAX) {
-		struct pollfd p = { .fd = reading->fd, .events = POLLIN };
-		ssize_t n = -1;
+		const int rc = capture_wait(a->options, reading->fd, POLLIN, reading->end_ms, err);
+		ssize_t n;
 
-		if (poll(&p, 1, CAPTURE_TICK_MS) > 0) {
-			n = recv(reading->fd, reply->bytes + reply->size,
-				 ATTACH_REPLY_MAX - reply->size, 0);
-			if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-				return HDB_END;
-		}
-		if (n > 0)
-			reply->size += (size_t)n;
-		if (capture_is_cancelled(a->options))
-			return capture_interrupted(err);
-		if (clock_ms() > reading->end_ms) {
+		if (rc == HDB_END) {
 			TRY(reading->is_patient ? attach_check_life(a, err) :
 						  attach_is_silent(a, err));
 			reading->end_ms = clock_ms() + capture_timeout_ms(a->options);
+			continue;
 		}
+		TRY(rc);
+		n = recv(reading->fd, reply->bytes + reply->size, ATTACH_REPLY_MAX - reply->size,
+			 0);
+		if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+			return HDB_END;
+		reply->size += n > 0 ? (size_t)n : 0;
 	}
 	return HDB_OK;
 }

@@ -38,7 +38,8 @@ static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	/* and a terminal's interruption comes to us alone: what adb has begun we end */
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, write_fd, STDOUT_FILENO);
 	if (both)
@@ -91,26 +92,22 @@ void child_kill(pid_t pid)
 static int read_output(int fd, const struct capture_options *options, uint64_t timeout_ms,
 		       struct child_output *out, struct hdb_error *err)
 {
-	const uint64_t start = clock_ms();
+	const uint64_t end = timeout_ms ? clock_ms() + timeout_ms : UINT64_MAX;
 	char dropped[4096] = { 0 };
 
 	for (;;) {
 		const size_t room = sizeof(out->text) - 1 - out->size;
-		struct pollfd p = { .fd = fd, .events = POLLIN };
+		const int rc = capture_wait(options, fd, POLLIN, end, err);
+		ssize_t n;
 
-		if (poll(&p, 1, CAPTURE_TICK_MS) > 0) {
-			const ssize_t n = read(fd, room ? out->text + out->size : dropped,
-					       room ? room : sizeof(dropped));
-
-			if (n == 0 || (n < 0 && errno != EINTR))
-				return HDB_OK;
-			out->size += n > 0 && room ? (size_t)n : 0;
-		}
-		if (options && capture_is_cancelled(options))
-			return capture_interrupted(err);
-		if (timeout_ms && clock_ms() - start > timeout_ms)
+		if (rc == HDB_END)
 			return door_fail(err, HDB_EIO, "no answer within %llu s",
 					 (unsigned long long)timeout_ms / 1000);
+		TRY(rc);
+		n = read(fd, room ? out->text + out->size : dropped, room ? room : sizeof(dropped));
+		if (n == 0 || (n < 0 && errno != EINTR))
+			return HDB_OK;
+		out->size += n > 0 && room ? (size_t)n : 0;
 	}
 }
 

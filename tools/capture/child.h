@@ -27,8 +27,8 @@ struct child_output {
 };
 
 /*
- * Runs it to its end, at most timeout_ms (0: as long as it takes), looking at options->cancel if
- * `options` is not NULL. HDB_OK whatever its exit code is.
+ * Runs it to its end, at most timeout_ms (0: as long as it takes), or until it is cancelled.
+ * HDB_OK whatever its exit code is.
  */
 int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
 	      struct child_output *out, struct hdb_error *err);

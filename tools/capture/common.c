@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -24,6 +26,25 @@ bool capture_is_cancelled(const struct capture_options *options)
 int capture_interrupted(struct hdb_error *err)
 {
 	return door_fail(err, HDB_EINTR, "interrupted");
+}
+
+int capture_wait(const struct capture_options *options, int fd, short events, uint64_t end_ms,
+		 struct hdb_error *err)
+{
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = events };
+		int n;
+
+		if (capture_is_cancelled(options))
+			return capture_interrupted(err);
+		if (clock_ms() > end_ms)
+			return HDB_END;
+		n = poll(&p, 1, CAPTURE_TICK_MS);
+		if (n > 0)
+			return HDB_OK;
+		if (n < 0 && errno != EINTR)
+			return door_fail(err, HDB_EIO, "poll: %s", strerror(errno));
+	}
 }
 
 void capture_notice(const struct capture_options *options, const char *format, ...)

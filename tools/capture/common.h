@@ -23,6 +23,13 @@ bool capture_is_cancelled(const struct capture_options *options);
 /* HDB_EINTR, with its message. */
 int capture_interrupted(struct hdb_error *err);
 
+/*
+ * Waits until a descriptor can be read or written (POLLIN or POLLOUT): HDB_END after end_ms of
+ * clock_ms, also if it could be.
+ */
+int capture_wait(const struct capture_options *options, int fd, short events, uint64_t end_ms,
+		 struct hdb_error *err);
+
 /* Passes one line for the user to the notice callback, if there is one. */
 void capture_notice(const struct capture_options *options, const char *format, ...)
 	HDB_PRINTF(2, 3);

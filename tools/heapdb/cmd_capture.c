@@ -141,6 +141,12 @@ static int check_use(struct cli *cli)
 				    "the list of JVMs", &cli->err);
 	if (opt->histogram || opt->stacks)
 		return check_question(cli);
+	if (opt->allocations && (!opt->adb || opt->live || opt->all))
+		return door_fail(&cli->err, HDB_EUSAGE,
+				 "--allocations needs --adb, and --live and --all are for dumps");
+	if (opt->allocations)
+		TRY(options_only(opt, OPTIONS_CAPTURE | OPTIONS_FILE | OPTIONS_JSON | OPTIONS_QUIET,
+				 "--allocations", &cli->err));
 	if (options_only(opt, cli->command->options & ~(unsigned)CAPTURE_LIST_OPTIONS, "a capture",
 			 &cli->err))
 		return HDB_EUSAGE;
@@ -176,8 +182,8 @@ static int parse_pid(struct cli *cli, int *pid)
 	return HDB_OK;
 }
 
-/* The database's name: of -o, else java_pidN.heapdb, PROCESS.heapdb. */
-static void name_database(const struct cli *cli, int pid, char *out, size_t size)
+/* The file's name: of -o, else java_pidN.heapdb, PROCESS.heapdb, PROCESS.alloc. */
+static void name_output(const struct cli *cli, int pid, char *out, size_t size)
 {
 	if (cli->opt.output) {
 		snprintf(out, size, "%s", cli->opt.output);
@@ -187,7 +193,7 @@ static void name_database(const struct cli *cli, int pid, char *out, size_t size
 		snprintf(out, size, "java_pid%d.heapdb", pid);
 		return;
 	}
-	snprintf(out, size, "%s.heapdb", cli->opt.adb);
+	snprintf(out, size, "%s.%s", cli->opt.adb, cli->opt.allocations ? "alloc" : "heapdb");
 	for (char *c = out; *c; c++)
 		*c = *c == '/' || *c == ':' ? '_' : *c;
 }
@@ -279,8 +285,13 @@ int cmd_capture(struct cli *cli)
 
 		return capture_ask(cli, pid, &options);
 	}
-	name_database(cli, pid, db_path, sizeof(db_path));
+	name_output(cli, pid, db_path, sizeof(db_path));
 	TRY(check_database(cli, db_path));
+	if (cli->opt.allocations) {
+		const struct capture_options options = options_of(cli);
+
+		return capture_allocations(cli, db_path, &options);
+	}
 	began_ns = clock_ns();
 	TRY(start(cli, pid, &capture));
 	TRY(import_capture(cli, capture, db_path, &result));
