@@ -38,7 +38,7 @@ WORDS = [
 ]
 # Labels that only one of them has: Shark makes the one of binders and drops it; which leak of a library a
 # reference is has a column of its own here.
-ONLY = re.compile(r"^(a binder stub: .*|a static class holds nothing else|Library leak match: .*)$")
+ONLY = re.compile(r"^(a binder stub: .*|Library leak match: .*)$")
 KINDS = {"INSTANCE_FIELD": "field", "STATIC_FIELD": "static", "LOCAL": "local", "ARRAY_ENTRY": "entry"}
 STATUSES = {"LEAKING": "leaking", "NOT_LEAKING": "not leaking", "UNKNOWN": "unknown"}
 ROOTS = {"STICKY_CLASS": "sticky class", "JNI_GLOBAL": "JNI global", "THREAD_OBJECT": "thread object",

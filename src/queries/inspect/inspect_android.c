@@ -227,8 +227,8 @@ int inspect_message(struct inspect_look *look, struct hdb_error *err)
 int inspect_binder(struct inspect_look *look, struct hdb_error *err)
 {
 	return inspect_say(look, INSPECT_LABEL, err,
-			   "a binder stub: it stays until the other process lets it go; a "
-			   "static class holds nothing else");
+			   "a binder stub: it stays until the other process lets it go and "
+			   "should be of a static class");
 }
 
 /* ---- Compose ---- */

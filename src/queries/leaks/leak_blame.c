@@ -370,7 +370,7 @@ static int end_text(struct query *q, const struct query_leak_path *path, struct 
 		return r;
 	query_leak_roots(q, ix, roots, sizeof(roots));
 	if (roots[0])
-		(void)snprintf(to.buf, to.size, "a GC root: %s", roots);
+		(void)snprintf(to.buf, to.size, "a GC root (%s)", roots);
 	return HDB_OK;
 }
 
