@@ -202,7 +202,7 @@ function Legend({ root, cells, by, most, grown }: { root: Node; cells: Cell[]; b
     if (!c.node.others && own > 0) sums.set(shade(c.node, by), (sums.get(shade(c.node, by)) ?? 0) + own);
   }
   const isDark = dark();
-  return <p class="legend">Colour: {by}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(([name, sum]) =>
+  return <p class="legend">Colour: {by}{root.plain ? "" : ", with the shallow size of what is drawn"}. {[...sums].sort((a, b) => b[1] - a[1]).slice(0, most).map(([name, sum]) =>
     <span><i style={{ background: tint(name, huesOf(root, by), isDark, isDark ? 32 : 77) }} />{visible(by === "class" && !root.children.some((n) => n.whole) ? splitName(name)[1] || name : name.replace(/\.$/, ""))} <small>{root.plain ? number(sum) : bytes(sum)}</small></span>)}</p>;
 }
 
