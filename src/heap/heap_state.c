@@ -170,8 +170,8 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	if (lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen))
 		TRY(append(why, err, "%s%s", *why ? "; " : "",
 			   heap->is_phd ?
-				   "a portable heap dump has no GC roots: they are classes of the "
-				   "boot loader, and threads of a javacore beside it" :
+				   "a portable heap dump records no GC roots: classes of the boot "
+				   "loader and threads of a javacore beside it count as such" :
 				   "there are no GC roots in the dump"));
 	if (state->takes_orphans)
 		TRY(append(why, err,

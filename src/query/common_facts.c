@@ -33,7 +33,7 @@ static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	  "of a dump that was cut: what it lacks at least; null if that is not known" },
 	{ "skipped_bytes", HDB_TYPE_BYTES, "skipped bytes",
 	  "of an incomplete dump: bytes with objects that could not be read" },
-	{ "roots_seen", HDB_TYPE_COUNT, "GC roots in the dump",
+	{ "roots_seen", HDB_TYPE_COUNT, "known GC roots",
 	  "of an incomplete dump: root records on objects that it has" },
 	{ "strength", HDB_TYPE_TEXT, "references that count",
 	  "with --retained: the weakest references that count" },

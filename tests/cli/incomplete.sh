@@ -38,3 +38,6 @@ echo "whole:"
 heapdb import "$DUMP" -o w.heapdb --json | grep -c '"incomplete"'
 heapdb query histogram --db w.heapdb --json | grep -c '"incomplete"\|"roots_seen"'
 true
+# Said once, before the text.
+heapdb threads --db cut.heapdb 2>/dev/null | grep -c '^incomplete:'
+heapdb referrers 0xfeb10758 --db cut.heapdb 2>/dev/null | grep -c '^incomplete:'

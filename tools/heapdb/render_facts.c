@@ -126,7 +126,9 @@ void facts_above(struct answer *answer, const struct render_style *style, struct
 	bool is_any = false;
 
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
-		if (!is_above(answer, i))
+		/* of a table in a text the text has said whether the dump is whole */
+		if (!is_above(answer, i) ||
+		    (style->as_text && is_among(answer_fact_column(answer, i)->name, HEALTH)))
 			continue;
 		text.size = 0;
 		add_fact(&text, answer, i, style);
