@@ -66,14 +66,6 @@ static void test_long_requests(void **state)
 	assert_int_equal(attach_request(1, "a command that is too long", words, out), 0);
 }
 
-static bool parse(struct reply *r, const char *bytes, size_t size)
-{
-	memset(r, 0x55, sizeof(*r));
-	memcpy(r->bytes, bytes, size);
-	r->size = size;
-	return attach_parse_reply(r);
-}
-
 static void test_replies(void **state)
 {
 	static const struct {
@@ -110,40 +102,48 @@ static void test_replies(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char line[64];
-		struct reply r;
+		struct reply r = { 0 };
 
-		assert_int_equal(parse(&r, rows[i].bytes, strlen(rows[i].bytes)), rows[i].is_good);
-		if (!rows[i].is_good)
+		bytes_add(&r.bytes, rows[i].bytes, strlen(rows[i].bytes) + 1);
+		assert_int_equal(attach_parse_reply(&r), rows[i].is_good);
+		if (!rows[i].is_good) {
+			reply_release(&r);
 			continue;
+		}
 		assert_int_equal(r.code, rows[i].code);
 		assert_string_equal(r.text, rows[i].text);
 		assert_int_equal(attach_parse_version(&r), rows[i].version);
 		attach_last_line(&r, line, sizeof(line));
 		assert_string_equal(line, rows[i].last);
+		reply_release(&r);
 	}
 }
 
-/* Any bytes, as many as fit. */
+/* Any bytes. */
+#define GARBAGE_MAX ((size_t)16384)
 static void test_garbage(void **state)
 {
-	struct reply *r = malloc(sizeof(*r));
+	struct reply r = { 0 };
 	char line[16];
 	unsigned seed = 1;
 
 	(void)state;
-	assert_non_null(r);
 	for (int i = 0; i < 2000; i++) {
-		for (size_t k = 0; k < ATTACH_REPLY_MAX; k++)
-			r->bytes[k] = (char)((seed = seed * 1103515245 + 12345) >> 16);
-		memcpy(r->bytes, "0\n", 2);
-		r->size = (size_t)ATTACH_REPLY_MAX >> i % 14;
-		if (!attach_parse_reply(r))
+		const size_t size = GARBAGE_MAX >> i % 14;
+		char *bytes = bytes_room(&r.bytes, GARBAGE_MAX + 1);
+
+		assert_non_null(bytes);
+		for (size_t k = 0; k < size; k++)
+			bytes[k] = (char)((seed = seed * 1103515245 + 12345) >> 16);
+		memcpy(bytes, "0\n", 2);
+		bytes[size] = '\0';
+		if (!attach_parse_reply(&r))
 			continue;
-		(void)attach_parse_version(r);
-		attach_last_line(r, line, sizeof(line));
+		(void)attach_parse_version(&r);
+		attach_last_line(&r, line, sizeof(line));
 		assert_true(strlen(line) < sizeof(line));
 	}
-	free(r);
+	reply_release(&r);
 }
 
 static void test_containers(void **state)

@@ -137,7 +137,8 @@ grep -q '^"\\x1b\[31mred" #1$' printed || fail "stacks: a control character"
 grep -q '^	at a.B.c' printed || fail "stacks: no tab"
 [ "$(tail -n 1 printed)" = end ] || fail "stacks are cut"
 ask 2 'not both' --stacks --histogram
-ask 2 'are for dumps' --stacks --gz 1
+ask 2 '--gz is not an option of --stacks' --stacks --gz 1
+ask 2 '--all is not an option of --stacks' --stacks --all
 ask 2 'is not an option of --stacks' --stacks --csv
 ask 2 'is not an option of --histogram' --histogram --force
 fake fails

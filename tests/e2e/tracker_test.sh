@@ -127,7 +127,9 @@ USES = (("there is no process com.example.none", 3, ["--adb", "com.example.none"
         ("several processes are called", 3, ["--adb", "com.example.twins", "--allocations", "1"]),
         ("is not a process name", 2, ["--adb", "a;b", "--allocations", "1"]),
         ("is not an option of the list", 2, ["--allocations", "1"]), ("needs --adb", 2, ["--allocations", "1", "1"]),
-        ("are for dumps", 2, APP + ["--all"]), ("not both", 2, APP + ["--histogram", "--stacks"]),
+        ("--all is not an option of --allocations", 2, APP + ["--all"]),
+        ("--gz is not an option of --adb", 2, ["--adb", "x", "--gz", "1"]),
+        ("--adb is not an option of --histogram", 2, APP + ["--histogram"]),
         ("is not an option of --allocations", 2, APP + ["--sizes", "mat"]),
         ("--allocations", 2, ["--adb", "x", "--allocations", "0"]))
 for r, (text, code, words) in zip(run_all([job("", *u[2]) for u in USES]), USES):

@@ -33,21 +33,21 @@ static void fuzz_entries(const uint8_t *data, size_t size)
 
 static void fuzz_texts(const uint8_t *data, size_t size)
 {
-	static struct reply reply;
+	struct reply reply = { 0 };
 	char line[64];
 
-	reply.size = size < ATTACH_REPLY_MAX ? size : ATTACH_REPLY_MAX;
-	memcpy(reply.bytes, data, reply.size);
+	bytes_add(&reply.bytes, data, size);
+	bytes_add(&reply.bytes, "", 1);
 	if (attach_parse_reply(&reply)) {
 		(void)attach_parse_version(&reply);
 		attach_last_line(&reply, line, sizeof(line));
 		if (strlen(line) >= sizeof(line))
 			abort();
 	}
-	reply.bytes[reply.size] = '\0';
-	process_parse_cgroup(reply.bytes, line, sizeof(line));
+	process_parse_cgroup(reply.bytes.data, line, sizeof(line));
 	if (strlen(line) > 12)
 		abort();
+	reply_release(&reply);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

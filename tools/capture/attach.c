@@ -20,6 +20,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Bytes read at once. */
+#define READ_BYTES 16384
 /* The result for a socket without a listener. */
 #define NOT_YET 1
 
@@ -265,107 +267,50 @@ int attach_check_life(struct attach *a, struct hdb_error *err)
 	return is_stopped(a->process) ? attach_is_silent(a, err) : HDB_OK;
 }
 
-/* How a reply is read. */
-struct reading {
-	int fd;
-	bool is_patient;
-	uint64_t end_ms; /* no longer than that, unless patient: an answer may never end */
-};
-
-/* Reads until the VM hangs up (HDB_END) or there is no more room (HDB_OK). */
-static int read_some(struct attach *a, struct reading *reading, struct reply *reply,
-		     struct hdb_error *err)
+/* Reads until the VM hangs up. */
+static int read_all(struct attach *a, int fd, bool is_patient, struct bytes *out,
+		    struct hdb_error *err)
 {
-	reply->size = 0;
-	while (reply->size < ATTACH_REPLY_MAX) {
-		const int rc = capture_wait(a->options, reading->fd, POLLIN, reading->end_ms, err);
+	uint64_t end = clock_ms() + capture_timeout_ms(a->options);
+
+	for (;;) {
+		char *to = bytes_room(out, READ_BYTES + 1);
+		int rc = to ? capture_wait(a->options, fd, POLLIN, end, err) :
+			      door_fail(err, HDB_ENOMEM, "no memory for the answer");
 		ssize_t n;
 
 		if (rc == HDB_END) {
-			TRY(reading->is_patient ? attach_check_life(a, err) :
-						  attach_is_silent(a, err));
-			reading->end_ms = clock_ms() + capture_timeout_ms(a->options);
+			TRY(is_patient ? attach_check_life(a, err) : attach_is_silent(a, err));
+			end = clock_ms() + capture_timeout_ms(a->options);
 			continue;
 		}
 		TRY(rc);
-		n = recv(reading->fd, reply->bytes + reply->size, ATTACH_REPLY_MAX - reply->size,
-			 0);
-		if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-			return HDB_END;
-		reply->size += n > 0 ? (size_t)n : 0;
+		n = recv(fd, to, READ_BYTES, 0);
+		if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {
+			*to = '\0';
+			return HDB_OK;
+		}
+		out->size += n > 0 ? (size_t)n : 0;
+		if (out->size > ATTACH_REPLY_MAX)
+			return door_fail(err, HDB_ELIMIT, "the answer has more than %u MiB",
+					 ATTACH_REPLY_MAX >> 20);
 	}
-	return HDB_OK;
-}
-
-/* The beginning of a reply: HDB_OK if more may follow, HDB_END if that is all. */
-static int begin_reply(struct attach *a, struct reading *reading, struct reply *reply,
-		       struct hdb_error *err)
-{
-	int rc;
-
-	reading->end_ms = clock_ms() + capture_timeout_ms(a->options);
-	if ((rc = read_some(a, reading, reply, err)) < 0)
-		return rc;
-	if (reply->size == 0)
-		return process_is_ending(a->process) ?
-			       has_ended(a, err) :
-			       door_fail(err, HDB_EIO, "process %ld hung up without an answer",
-					 (long)a->process->pid);
-	if (!attach_parse_reply(reply))
-		return door_fail(err, HDB_EFORMAT,
-				 "process %ld gave an answer that no HotSpot VM gives",
-				 (long)a->process->pid);
-	return rc;
 }
 
 int attach_receive(struct attach *a, int socket_fd, bool is_patient, struct reply *reply,
 		   struct hdb_error *err)
 {
-	struct reading reading = { .fd = socket_fd, .is_patient = is_patient };
-	struct reply dropped;
-	int rc = begin_reply(a, &reading, reply, err);
-
-	while (rc == HDB_OK)
-		rc = read_some(a, &reading, &dropped, err);
-	return rc == HDB_END ? HDB_OK : rc;
-}
-
-int attach_receive_text(struct attach *a, int socket_fd, char **text, struct hdb_error *err)
-{
-	struct reading reading = { .fd = socket_fd, .is_patient = true };
-	struct reply reply;
-	BASE_SCOPED(bytes_release) struct bytes all = { 0 };
-	char line[512];
-	const char *from;
-	int rc = begin_reply(a, &reading, &reply, err);
-
-	*text = NULL;
-	from = rc >= 0 ? reply.text : NULL;
-	if (rc >= 0 && reply.code != 0) {
-		attach_last_line(&reply, line, sizeof(line));
-		return door_fail(err, HDB_EIO, "process %ld could not answer: %s",
-				 (long)a->process->pid, line[0] ? line : "it does not say why");
-	}
-	while (rc >= 0) {
-		const size_t more = (size_t)(reply.bytes + reply.size - from);
-
-		if (more > ATTACH_TEXT_MAX - all.size)
-			return door_fail(err, HDB_ELIMIT, "the answer has more than %u MiB",
-					 ATTACH_TEXT_MAX >> 20);
-		bytes_add(&all, from, more);
-		if (rc == HDB_END)
-			bytes_add(&all, "", 1);
-		if (all.failed)
-			return door_fail(err, HDB_ENOMEM, "no memory for the answer");
-		if (rc == HDB_END) {
-			*text = all.data;
-			all = (struct bytes){ 0 };
-			return HDB_OK;
-		}
-		rc = read_some(a, &reading, &reply, err);
-		from = reply.bytes;
-	}
-	return rc;
+	TRY(read_all(a, socket_fd, is_patient, &reply->bytes, err));
+	if (reply->bytes.size == 0)
+		return process_is_ending(a->process) ?
+			       has_ended(a, err) :
+			       door_fail(err, HDB_EIO, "process %ld hung up without an answer",
+					 (long)a->process->pid);
+	return attach_parse_reply(reply) ?
+		       HDB_OK :
+		       door_fail(err, HDB_EFORMAT,
+				 "process %ld gave an answer that no HotSpot VM gives",
+				 (long)a->process->pid);
 }
 
 int attach_ask(struct attach *a, const char *command, const char *const *arguments,
@@ -380,7 +325,7 @@ int attach_ask(struct attach *a, const char *command, const char *const *argumen
 int attach_begin(struct attach *a, struct hdb_error *err)
 {
 	static const char *const none[] = { NULL };
-	struct reply reply;
+	BASE_SCOPED(reply_release) struct reply reply = { 0 };
 
 	a->version = 0;
 	TRY(attach_ask(a, "getversion", none, &reply, err));

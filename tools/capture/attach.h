@@ -37,27 +37,21 @@ int attach_begin(struct attach *attach, struct hdb_error *err);
 int attach_send(struct attach *attach, const char *command, const char *const *arguments,
 		int *socket_fd, struct hdb_error *err);
 
+/* Bytes of a whole reply: the histogram of some 500,000 classes. */
+#define ATTACH_REPLY_MAX (64u << 20)
+
 /*
- * Reads the whole reply, and drops the bytes that `reply` has no room for: for as long as the
- * options say, or, of a command that may take any time (is_patient), for as long as the process
- * lives and is not stopped.
+ * Reads the whole reply, which the caller releases in any case: for as long as the options say, or,
+ * of a command that may take any time (is_patient), for as long as the process lives and is not
+ * stopped.
  */
 int attach_receive(struct attach *attach, int socket_fd, bool is_patient, struct reply *reply,
 		   struct hdb_error *err);
 
-/* Bytes of a whole text: the histogram of some 500,000 classes. */
-#define ATTACH_TEXT_MAX (64u << 20)
-
-/*
- * The same, patiently, of a command that answers with a long text: *text is owned, free(), and ends
- * with a zero. HDB_EIO if the VM refuses, in its words.
- */
-int attach_receive_text(struct attach *attach, int socket_fd, char **text, struct hdb_error *err);
-
 /* Whether there is no hope of an answer: HDB_OK if the process lives and is not stopped. */
 int attach_check_life(struct attach *attach, struct hdb_error *err);
 
-/* Both of it. */
+/* Both of it, without patience. */
 int attach_ask(struct attach *attach, const char *command, const char *const *arguments,
 	       struct reply *reply, struct hdb_error *err);
 

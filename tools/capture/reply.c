@@ -56,15 +56,19 @@ size_t attach_request(int version, const char *command, const char *const *argum
 	return head + used;
 }
 
+void reply_release(struct reply *r)
+{
+	bytes_release(&r->bytes);
+}
+
 bool attach_parse_reply(struct reply *r)
 {
+	const char *bytes = r->bytes.data;
 	char *end;
 
-	assert(r->size < sizeof(r->bytes));
-	r->bytes[r->size] = '\0';
-	r->code = strtol(r->bytes, &end, 10);
+	r->code = strtol(bytes, &end, 10);
 	r->text = end;
-	if (end == r->bytes || r->bytes[0] == ' ' || r->bytes[0] == '\n')
+	if (end == bytes || bytes[0] == ' ' || bytes[0] == '\n')
 		return false;
 	/* The number stands alone on its line. */
 	if (*end == '\r')

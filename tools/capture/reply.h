@@ -8,6 +8,8 @@
 #ifndef CAPTURE_REPLY_H
 #define CAPTURE_REPLY_H
 
+#include "common/grow.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,15 +17,14 @@
 
 /* Bytes of a request: the protocol's own limit of version 1, which is enough. */
 #define ATTACH_REQUEST_MAX 4096
-/* Bytes of a reply that are kept; a help text has some 2,000. */
-#define ATTACH_REPLY_MAX 16384
 
 struct reply {
-	char bytes[ATTACH_REPLY_MAX + 1]; /* ends with a zero */
-	size_t size;
-	long code;        /* 0: done */
-	const char *text; /* behind the number; in `bytes` */
+	struct bytes bytes; /* of all of it, and a zero */
+	long code;          /* 0: done */
+	const char *text;   /* behind the number; in `bytes` */
 };
+
+void reply_release(struct reply *reply);
 
 /*
  * Writes a request of this version into `out` (ATTACH_REQUEST_MAX bytes): its size, or 0 if it
@@ -31,7 +32,7 @@ struct reply {
  */
 size_t attach_request(int version, const char *command, const char *const *arguments, char *out);
 
-/* Reads bytes[0..size) into code and text; false if that is no reply. */
+/* Reads the bytes into code and text; false if that is no reply. */
 bool attach_parse_reply(struct reply *reply);
 
 /* The version in a reply to "getversion": 1 if the VM does not know the command. */

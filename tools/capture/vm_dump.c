@@ -157,7 +157,7 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 static int ask_options(struct vm_capture *c, struct hdb_error *err)
 {
 	const char *const words[] = { "help GC.heap_dump", NULL };
-	struct reply reply;
+	BASE_SCOPED(reply_release) struct reply reply = { 0 };
 
 	TRY(attach_ask(&c->attach, "jcmd", words, &reply, err));
 	if (reply.code == 0) {
@@ -173,16 +173,16 @@ static int ask_options(struct vm_capture *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether the answer to a dump says that it is whole; else the failure, in the VM's words. */
-static int check_answer(const struct vm_capture *c, const struct reply *reply,
-			struct hdb_error *err)
+/* Whether an answer says that all went well; else the failure, in the VM's words. */
+static int check_answer(const struct vm_capture *c, const struct reply *reply, const char *good,
+			const char *what, struct hdb_error *err)
 {
 	char line[512];
 
-	if (reply->code == 0 && strstr(reply->text, "Heap dump file created"))
+	if (reply->code == 0 && strstr(reply->text, good))
 		return HDB_OK;
 	attach_last_line(reply, line, sizeof(line));
-	return door_fail(err, HDB_EIO, "process %d could not dump its heap: %s%s", c->process.pid,
+	return door_fail(err, HDB_EIO, "process %d could not %s: %s%s", c->process.pid, what,
 			 line[0] ? line : "it does not say why",
 			 strstr(line, "No space left") ?
 				 "; --tmp DIR names another folder, as the VM sees it" :
@@ -191,10 +191,12 @@ static int check_answer(const struct vm_capture *c, const struct reply *reply,
 
 static int receive_answer(struct vm_capture *c, struct hdb_error *err)
 {
-	struct reply reply;
+	BASE_SCOPED(reply_release) struct reply reply = { 0 };
 	const int rc = attach_receive(&c->attach, c->socket_fd, true, &reply, err);
 
-	return rc != HDB_OK ? rc : check_answer(c, &reply, err);
+	return rc != HDB_OK ?
+		       rc :
+		       check_answer(c, &reply, "Heap dump file created", "dump its heap", err);
 }
 
 /* The stream has ended: what does the VM say? */
@@ -351,12 +353,16 @@ static int ask_for_text(struct vm_capture *c, enum capture_question question, ch
 {
 	const char *const live[] = { c->options.all ? "-all" : "-live", NULL };
 	const char *const locks[] = { "-l", NULL };
+	BASE_SCOPED(reply_release) struct reply reply = { 0 };
 
 	TRY(attach_begin(&c->attach, err));
 	TRY(question == CAPTURE_HISTOGRAM ?
 		    attach_send(&c->attach, "inspectheap", live, &c->socket_fd, err) :
 		    attach_send(&c->attach, "threaddump", locks, &c->socket_fd, err));
-	return attach_receive_text(&c->attach, c->socket_fd, text, err);
+	TRY(attach_receive(&c->attach, c->socket_fd, true, &reply, err));
+	TRY(check_answer(c, &reply, "", "answer", err));
+	*text = strdup(reply.text);
+	return *text ? HDB_OK : door_fail(err, HDB_ENOMEM, "no memory for the answer");
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,

@@ -107,49 +107,47 @@ static int list_vms(struct cli *cli)
 
 /* ---- a dump ---- */
 
-/* The same of --histogram and --stacks. */
-static int check_question(struct cli *cli)
+/* The options that this form takes, and what it is called. */
+static uint64_t options_of_form(const struct command *command, const struct options *opt,
+				const char **form)
 {
-	const struct options *opt = &cli->opt;
+	const uint64_t asking = OPTIONS_CAPTURE | OPTIONS_QUIET;
 
-	if (opt->histogram && opt->stacks)
-		return door_fail(&cli->err, HDB_EUSAGE, "--histogram or --stacks, not both");
-	if (opt->adb || opt->parallel || opt->gz || opt->tmp)
-		return door_fail(
-			&cli->err, HDB_EUSAGE,
-			"--adb, --parallel, --gz and --tmp are for dumps, and %s takes none",
-			opt->histogram ? "--histogram" : "--stacks");
-	return options_only(opt,
-			    OPTIONS_CAPTURE | OPTIONS_QUIET |
-				    (opt->histogram ? CAPTURE_LIST_OPTIONS | OPTIONS_JSON : 0),
-			    opt->histogram ? "--histogram" : "--stacks", &cli->err);
+	*form = "the list of JVMs";
+	if (!opt->operand_count && !opt->adb)
+		return (CAPTURE_LIST_OPTIONS & ~(uint64_t)OPTIONS_LIMIT) | OPTIONS_JSON |
+		       OPTIONS_QUIET;
+	*form = "--histogram";
+	if (opt->histogram)
+		return asking | OPTIONS_CAPTURE_ALL | CAPTURE_LIST_OPTIONS | OPTIONS_JSON;
+	*form = "--stacks";
+	if (opt->stacks)
+		return asking;
+	*form = "--allocations";
+	if (opt->allocations)
+		return asking | OPTIONS_ADB | OPTIONS_FILE | OPTIONS_JSON;
+	*form = opt->adb ? "--adb" : "a capture";
+	return command->options & ~(uint64_t)CAPTURE_LIST_OPTIONS &
+	       ~(opt->adb ? OPTIONS_JVM_DUMP : 0);
 }
 
-/* Refuses options that this form (list, JVM or app) does not take. */
+/* Refuses options that this form does not take. */
 static int check_use(struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
+	const char *form;
+	const uint64_t groups = options_of_form(cli->command, opt, &form);
 
 	if (opt->operand_count > 1 || (opt->operand_count && opt->adb))
 		return door_fail(&cli->err, HDB_EUSAGE,
 				 "one process at a time; usage: heapdb capture %s",
 				 cli->command->synopsis);
-	if (!opt->operand_count && !opt->adb)
-		return options_only(opt,
-				    (CAPTURE_LIST_OPTIONS & ~(unsigned)OPTIONS_LIMIT) |
-					    OPTIONS_JSON | OPTIONS_QUIET,
-				    "the list of JVMs", &cli->err);
-	if (opt->histogram || opt->stacks)
-		return check_question(cli);
-	if (opt->allocations && (!opt->adb || opt->live || opt->all))
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "--allocations needs --adb, and --live and --all are for dumps");
-	if (opt->allocations)
-		TRY(options_only(opt, OPTIONS_CAPTURE | OPTIONS_FILE | OPTIONS_JSON | OPTIONS_QUIET,
-				 "--allocations", &cli->err));
-	if (options_only(opt, cli->command->options & ~(unsigned)CAPTURE_LIST_OPTIONS, "a capture",
-			 &cli->err))
-		return HDB_EUSAGE;
+	TRY(options_only(opt, groups, form, &cli->err));
+	if (opt->histogram && opt->stacks)
+		return door_fail(&cli->err, HDB_EUSAGE, "--histogram or --stacks, not both");
+	if ((opt->serial || opt->allocations) && !opt->adb)
+		return door_fail(&cli->err, HDB_EUSAGE, "--%s needs --adb",
+				 opt->serial ? "serial" : "allocations");
 	if (opt->live && opt->all)
 		return door_fail(&cli->err, HDB_EUSAGE, "--live and --all cannot be combined");
 	if (opt->contents == HDB_CONTENTS_REFER)
@@ -157,11 +155,6 @@ static int check_use(struct cli *cli)
 			&cli->err, HDB_EUSAGE,
 			"a captured dump is not a file that can be referred to: its contents "
 			"are kept in the database");
-	if (opt->serial && !opt->adb)
-		return door_fail(&cli->err, HDB_EUSAGE, "--serial needs --adb");
-	if (opt->adb && (opt->parallel || opt->gz || opt->tmp))
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "--parallel, --gz and --tmp cannot be combined with --adb");
 	return HDB_OK;
 }
 
@@ -213,11 +206,6 @@ static int check_database(struct cli *cli, const char *db_path)
 	return HDB_OK;
 }
 
-static void on_notice(void *ctx, const char *text)
-{
-	cli_notice(ctx, "%s", text);
-}
-
 static struct capture_options options_of(struct cli *cli)
 {
 	return (struct capture_options){
@@ -228,7 +216,7 @@ static struct capture_options options_of(struct cli *cli)
 		.tmp = cli->opt.tmp,
 		.serial = cli->opt.serial,
 		.cancel = progress_callbacks().cancel,
-		.notice = on_notice,
+		.notice = cli_on_notice,
 		.ctx = cli,
 	};
 }

@@ -57,8 +57,8 @@ const struct command commands[] = {
 	  WORK_OPTIONS | OPTIONS_IMPORT | OPTIONS_JSON | OPTIONS_HUMAN, NULL,
 	  "DUMP [-o FILE] [options]", "make a heap database from an HPROF dump", NULL },
 	{ "capture", cmd_capture, WRITES,
-	  OPTIONS_CAPTURE | WORK_OPTIONS | OPTIONS_IMPORT | OPTIONS_JSON | OPTIONS_HUMAN |
-		  CAPTURE_LIST_OPTIONS,
+	  OPTIONS_CAPTURE | OPTIONS_CAPTURE_ALL | OPTIONS_ADB | OPTIONS_JVM_DUMP | WORK_OPTIONS |
+		  OPTIONS_IMPORT | OPTIONS_JSON | OPTIONS_HUMAN | CAPTURE_LIST_OPTIONS,
 	  NULL, "[PID | --adb PROCESS] [-o FILE] [options]",
 	  "dump a running JVM or Android app and import it; without PID: list the JVMs", NULL },
 	{ "info", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "info", "[options]",
