@@ -8,7 +8,6 @@
 
 #include "analysis/groups.h"
 #include "base/bits.h"
-#include "base/debug.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
 
@@ -670,7 +669,6 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 
 void analysis_merged_finish(struct analysis_merged *m)
 {
-	BASE_CHECK(analysis_merged_check(m));
 	for (size_t i = 0; i < m->sums.count; i++) {
 		struct analysis_merged_sum *sum =
 			base_vec_at(&m->sums, struct analysis_merged_sum, i);
@@ -726,29 +724,4 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 		memcpy(buf + at, prefix, strlen(prefix));
 	}
 	memmove(buf, buf + at, size - at);
-}
-
-void analysis_merged_check(const struct analysis_merged *m)
-{
-	const size_t n = m->nodes.count;
-
-	assert(m->sums.count == n * m->dump_count);
-	base_idmap_check(&m->by_name);
-	base_idmap_check(&m->by_place);
-	assert(m->by_name.count == m->names.count);
-	assert(m->by_place.count == n);
-	for (uint32_t v = 0; v < n; v++) {
-		const struct analysis_merged_node *node = analysis_merged_node(m, v);
-		const bool is_top = node->parent == ANALYSIS_MERGED_TOP;
-		const uint64_t place = (uint64_t)(node->parent + 1) << 32 | node->name;
-
-		/* Parents have lower numbers. */
-		assert(is_top || node->parent < v);
-		assert(node->depth ==
-		       (is_top ? 0 : analysis_merged_node(m, node->parent)->depth + 1));
-		assert(node->depth < ANALYSIS_MERGED_DEPTH);
-		assert(node->name < m->names.count);
-		assert(node->hint == ANALYSIS_MERGED_TOP || node->hint < n);
-		assert(base_idmap_get(&m->by_place, place) == v);
-	}
 }

@@ -212,7 +212,4 @@ const struct analysis_merged_sum *analysis_merged_others(const struct analysis_m
 							 const struct analysis_merged_step *step,
 							 unsigned dump);
 
-/* Asserts what holds of a merged tree between two calls. For tests and debugging. */
-void analysis_merged_check(const struct analysis_merged *m);
-
 #endif

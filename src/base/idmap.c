@@ -118,19 +118,3 @@ void base_idmap_release(struct base_idmap *map)
 	base_free_large(&map->big, map->slots);
 	*map = (struct base_idmap){ .work = map->work };
 }
-
-void base_idmap_check(const struct base_idmap *map)
-{
-	uint64_t used = 0;
-
-	assert((map->capacity & (map->capacity - 1)) == 0);
-	assert(map->count * 2 <= map->capacity);
-	assert(!map->capacity || map->slots);
-	for (uint64_t i = 0; i < map->capacity; i++) {
-		if (map->slots[i].value == BASE_IDMAP_NONE)
-			continue;
-		used++;
-		assert(slot_of(map, map->slots[i].key) == i);
-	}
-	assert(used == map->count);
-}

@@ -52,10 +52,4 @@ int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct h
 /* Frees the map and empties it. */
 void base_idmap_release(struct base_idmap *map);
 
-/*
- * Asserts what holds of every map between two calls: half of the slots are free, and each
- * identifier is found where it is. Takes a look-up an entry; for tests and debugging.
- */
-void base_idmap_check(const struct base_idmap *map);
-
 #endif

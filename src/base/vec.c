@@ -60,9 +60,3 @@ int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struc
 	vec->count += size;
 	return HDB_OK;
 }
-
-void base_vec_check(const struct base_vec *vec)
-{
-	assert(vec->count <= vec->capacity);
-	assert(vec->data || vec->capacity == 0);
-}

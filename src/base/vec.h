@@ -70,7 +70,4 @@ static inline void base_vec_sort(struct base_vec *vec, size_t element_size,
 /* Appends `size` bytes to a vec of bytes. */
 int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struct hdb_error *err);
 
-/* Asserts what holds of every vec between two calls. For tests and debugging. */
-void base_vec_check(const struct base_vec *vec);
-
 #endif

@@ -4,7 +4,6 @@
 #include "base/work.h"
 
 #include "base/bytes.h"
-#include "base/debug.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -476,7 +475,6 @@ static void pool_calm(struct base_work *work, uint64_t size)
 void base_work_release(struct base_work *work)
 {
 	pool_trim(work, 0);
-	BASE_CHECK(base_work_check(work));
 }
 
 static bool are_neighbours(const struct base_pool_entry *a, const struct base_pool_entry *b)
@@ -726,23 +724,6 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 	if (!big->is_clear)
 		memset(big->data, 0, big->size_bytes);
 	return r;
-}
-
-void base_work_check(const struct base_work *work)
-{
-	uint64_t kept = 0;
-
-	assert(work->pool_count <= BASE_POOL_MAX);
-	assert(work->anonymous_bytes + work->cached_bytes == work->memory_used + work->pool_bytes);
-	assert(work->cached_bytes <= work->cached_max);
-	assert(work->memory_used + work->pool_bytes <= work->memory_peak);
-	for (unsigned i = 0; i < work->pool_count; i++) {
-		kept += work->pool[i].size_bytes;
-		assert(i == 0 ||
-		       work->pool[i - 1].data + work->pool[i - 1].size_bytes <= work->pool[i].data);
-		assert(i == 0 || !are_neighbours(&work->pool[i - 1], &work->pool[i]));
-	}
-	assert(kept == work->pool_bytes);
 }
 
 void base_heap_trim(const struct base_work *work)

@@ -196,10 +196,5 @@ void base_work_calm(struct base_work *work, uint64_t size_bytes);
  * has no room for it.
  */
 void base_pool_reserve(struct base_work *work, uint64_t size_bytes);
-/*
- * Asserts what holds of arrays and what is kept, between two calls, for tests and debugging; not
- * after base_pool_reserve.
- */
-void base_work_check(const struct base_work *work);
 
 #endif

@@ -477,18 +477,3 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 	}
 	return 0;
 }
-
-void hprof_salvage_check(const struct hprof_salvage *s)
-{
-	uint32_t used = 0;
-
-	assert((s->class_capacity & (s->class_capacity - 1)) == 0);
-	assert(s->class_count * 2 <= s->class_capacity);
-	for (uint32_t i = 0; i < s->class_capacity; i++) {
-		if (!s->class_ids[i])
-			continue;
-		assert(class_slot(s, s->class_ids, s->class_capacity, s->class_ids[i]) == i);
-		used++;
-	}
-	assert(used == s->class_count);
-}

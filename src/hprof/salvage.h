@@ -89,7 +89,4 @@ struct hprof_search {
  */
 int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hdb_error *err);
 
-/* Asserts what holds of the set of classes between two calls. For tests and debugging. */
-void hprof_salvage_check(const struct hprof_salvage *s);
-
 #endif

@@ -528,15 +528,3 @@ int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		return HDB_END;
 	}
 }
-
-void hprof_walk_check(const struct hprof_walk *walk)
-{
-	const uint64_t size = walk->file->source->size;
-
-	assert(walk->view.src == walk->file->source);
-	assert(walk->view.start <= walk->view.end);
-	assert(walk->view.end <= size);
-	assert(walk->position <= size);
-	assert(walk->salvage.file == walk->file);
-	hprof_salvage_check(&walk->salvage);
-}

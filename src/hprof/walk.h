@@ -91,7 +91,4 @@ bool hprof_walk_would_meet(const struct hprof_walk *walk, uint64_t start,
 /* Steps over them, behind `last`, after hprof_walk_would_meet said yes. */
 void hprof_walk_skip(struct hprof_walk *walk, const struct hprof_sub *last);
 
-/* Asserts what holds of a walk between two events. For tests and debugging. */
-void hprof_walk_check(const struct hprof_walk *walk);
-
 #endif

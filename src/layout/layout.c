@@ -3,8 +3,6 @@
  */
 #include "layout/layout.h"
 
-#include "base/debug.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -64,7 +62,6 @@ void layout_class(const struct layout_model *model, const struct layout_shape *s
 		break;
 	}
 	out->has_fields = out->has_fields || fields.count != 0;
-	BASE_CHECK(layout_shape_check(out));
 }
 
 /* ---- gaps ---- */
@@ -165,20 +162,4 @@ uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words)
 	const uint64_t bits = stack_words * (reference_bytes == 4 ? 2 : 1);
 
 	return 8 * (stack_words + (bits + 63) / 64);
-}
-
-void layout_shape_check(const struct layout_shape *shape)
-{
-	assert(shape->gap_count <= LAYOUT_GAPS_MAX);
-	assert(shape->end <= shape->size);
-	for (unsigned i = 0; i < shape->gap_count; i++) {
-		const struct layout_gap *gap = &shape->gaps[i];
-
-		assert(gap->size > 0);
-		assert(gap->offset + gap->size <= shape->size);
-		/* No byte is in two gaps; the order is the rules' own. */
-		for (unsigned k = 0; k < i; k++)
-			assert(gap->offset >= shape->gaps[k].offset + shape->gaps[k].size ||
-			       gap->offset + gap->size <= shape->gaps[k].offset);
-	}
 }

@@ -169,7 +169,4 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 /* Remembers a gap behind all others. */
 void layout_gap_append(struct layout_shape *shape, uint64_t offset, uint64_t size);
 
-/* Asserts what holds of the shape of a class that was laid out. For tests and debugging. */
-void layout_shape_check(const struct layout_shape *shape);
-
 #endif

@@ -7,7 +7,6 @@
  * limit.
  */
 #include "base/bytes.h"
-#include "base/debug.h"
 #include "base/scope.h"
 #include "base/search.h"
 #include "query/object_columns.h"
@@ -437,9 +436,7 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	q->total = q->made + s->left;
 	if (s->is_tree)
 		return order_tree(s, level_column, err);
-	BASE_CHECK(query_sorted_check(s));
 	order_rows(s);
-	BASE_CHECK(query_sorted_check(s));
 	return HDB_OK;
 }
 
@@ -465,24 +462,4 @@ void query_sorted_free(struct query_sorted *sorted)
 		free(*base_vec_at(&sorted->rows, struct kept_row *, i));
 	base_vec_release(&sorted->rows);
 	free(sorted);
-}
-
-void query_sorted_check(const struct query_sorted *s)
-{
-	struct kept_row **rows = s->rows.data;
-	uint64_t used = 0;
-
-	base_vec_check(&s->rows);
-	assert(s->key < s->column_count);
-	assert(!s->limit || s->rows.count <= s->limit);
-	assert(!s->is_tree || !s->limit);
-	for (size_t i = 0; i < s->rows.count; i++) {
-		used += rows[i]->size_bytes + MALLOC_OVERHEAD + sizeof(rows[i]);
-		/* While it is full, the one that goes first is on top. */
-		assert(i == 0 || !s->limit || s->rows.count < s->limit || s->is_ordered ||
-		       !is_before(s, rows[(i - 1) / 2], rows[i]));
-		assert(i == 0 || !s->is_ordered || s->is_tree ||
-		       !is_before(s, rows[i], rows[i - 1]));
-	}
-	assert(used <= s->used_bytes);
 }

@@ -71,7 +71,5 @@ bool query_sorted_row(struct query *q, uint64_t no);
 
 /* Frees; NULL is fine. */
 void query_sorted_free(struct query_sorted *sorted);
-/* Asserts what holds of kept rows: a heap while it is full, in order then. For tests, debugging. */
-void query_sorted_check(const struct query_sorted *sorted);
 
 #endif

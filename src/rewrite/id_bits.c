@@ -68,16 +68,3 @@ void rewrite_id_bits_release(struct rewrite_id_bits *set)
 	base_vec_release(&set->bits);
 	base_idmap_release(&set->parts);
 }
-
-void rewrite_id_bits_check(const struct rewrite_id_bits *set)
-{
-	assert(set->shift <= 3);
-	base_idmap_check(&set->parts);
-	base_vec_check(&set->bits);
-	assert(set->parts.count == set->bits.count);
-	for (uint64_t i = 0; i < set->parts.capacity; i++)
-		assert(set->parts.slots[i].value == BASE_IDMAP_NONE ||
-		       set->parts.slots[i].value < set->bits.count);
-	for (size_t i = 0; i < set->bits.count; i++)
-		assert(base_vec_at(&set->bits, struct base_big, i)->size_bytes >= PART_BYTES);
-}

@@ -23,7 +23,4 @@ int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_err
 bool rewrite_id_bits_has(const struct rewrite_id_bits *set, uint64_t id);
 void rewrite_id_bits_release(struct rewrite_id_bits *set);
 
-/* Asserts what holds of a set of identifiers between two calls. For tests and debugging. */
-void rewrite_id_bits_check(const struct rewrite_id_bits *set);
-
 #endif

@@ -4,7 +4,6 @@
 #include "rewrite/kept.h"
 
 #include "base/bytes.h"
-#include "base/debug.h"
 
 #include <assert.h>
 #include <string.h>
@@ -234,7 +233,6 @@ int rewrite_kept_load(struct rewrite_kept *k, struct hdb_error *err)
 	TRY(for_each((struct each){ k, HPROF_INSTANCE_DUMP, add_instance }, err));
 	if (!k->buffers.count)
 		return HDB_OK;
-	BASE_CHECK(rewrite_id_bits_check(&k->texts));
 	TRY(for_each((struct each){ k, HPROF_PRIMITIVE_ARRAY_DUMP, add_array }, err));
 	return merge_buffers(k, err);
 }

@@ -4,7 +4,6 @@
 #include "rewrite/renames.h"
 
 #include "base/bytes.h"
-#include "base/debug.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -116,8 +115,6 @@ int rewrite_renames_read(struct rewrite_renames *n, const char *path, struct hdb
 		r = hdb_fail(err, HDB_EFORMAT, "%s: line %u is no \"OLD -> NEW\"", path, no);
 	else if (r == HDB_OK && ferror(f))
 		r = hdb_fail_errno(err, errno, "%s", path);
-	if (r == HDB_OK)
-		BASE_CHECK(rewrite_renames_check(n));
 	free(line);
 	(void)fclose(f);
 	return r;
@@ -278,22 +275,4 @@ int rewrite_renames_record(struct rewrite_renames *n, struct rewriter *w,
 	TRY_ERRORS(rewriter_record(w, rec, w->id_size + n->name.count, err));
 	TRY_ERRORS(rewriter_put_id(w, utf8.string_id, err));
 	return rewriter_put(w, n->name.data, n->name.count, err);
-}
-
-void rewrite_renames_check(const struct rewrite_renames *n)
-{
-	uint32_t classes = 0;
-
-	base_idmap_check(&n->exact);
-	for (size_t i = 0; i < n->lines.count; i++) {
-		const struct rewrite_rename *one = base_vec_at(&n->lines, struct rewrite_rename, i);
-
-		assert(one->from < one->to);
-		assert(one->to < n->texts.count);
-		/* Each text ends where the next begins. */
-		assert(one->from == 0 || *base_vec_at(&n->texts, char, one->from - 1) == '\0');
-		assert(*base_vec_at(&n->texts, char, one->to - 1) == '\0');
-		classes += !one->is_package;
-	}
-	assert(n->exact.count <= classes);
 }

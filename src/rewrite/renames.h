@@ -38,7 +38,4 @@ int rewrite_renames_record(struct rewrite_renames *renames, struct rewriter *w,
 			   const struct hprof_record *rec, uint64_t *changed,
 			   struct hdb_error *err);
 
-/* Asserts what holds of the list of names that was read. For tests and debugging. */
-void rewrite_renames_check(const struct rewrite_renames *n);
-
 #endif

@@ -7,7 +7,6 @@
 #include "store/packed.h"
 
 #include "base/bytes.h"
-#include "base/debug.h"
 
 #include <assert.h>
 #include <libgen.h>
@@ -120,7 +119,6 @@ void store_unpacked_release(struct store_unpacked *unpacked)
 	const struct unpacked_block *blocks = unpacked->blocks.data;
 	const struct unpacked_map *maps = unpacked->maps.data;
 
-	BASE_CHECK(store_unpacked_check(unpacked));
 	for (size_t i = 0; i < unpacked->blocks.count; i++)
 		if (blocks[i].is_heap)
 			free((void *)(uintptr_t)blocks[i].data);
@@ -291,25 +289,4 @@ int store_unpack(struct store_unpacked *unpacked, const char *path,
 		r = take_block(unpacked, packed, out);
 	(void)pthread_mutex_unlock(&unpacked->lock);
 	return r;
-}
-
-void store_unpacked_check(struct store_unpacked *unpacked)
-{
-	uint64_t end = 0;
-
-	(void)pthread_mutex_lock(&unpacked->lock);
-	base_idmap_check(&unpacked->numbers);
-	/* A block may have found no place in the map. */
-	assert(unpacked->numbers.count <= unpacked->blocks.count);
-	for (size_t i = 0; i < unpacked->maps.count; i++) {
-		const struct unpacked_map *map =
-			base_vec_at(&unpacked->maps, struct unpacked_map, i);
-
-		assert(map->data);
-		assert(map->used <= map->size);
-		assert(map->start == end);
-		end = map->start + map->size;
-	}
-	assert(end == unpacked->file_end);
-	(void)pthread_mutex_unlock(&unpacked->lock);
 }

@@ -61,7 +61,4 @@ struct store_packed {
 int store_unpack(struct store_unpacked *unpacked, const char *path,
 		 const struct store_packed *packed, const uint8_t **out, struct hdb_error *err);
 
-/* Asserts what holds of blocks that were inflated, between two calls. For tests and debugging. */
-void store_unpacked_check(struct store_unpacked *unpacked);
-
 #endif

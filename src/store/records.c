@@ -4,7 +4,6 @@
 #include "store/records.h"
 
 #include "base/bytes.h"
-#include "base/debug.h"
 
 #include <assert.h>
 
@@ -159,10 +158,8 @@ int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,
 
 int store_texts_end(struct store_texts_writer *w, struct hdb_error *err)
 {
-	int r;
+	int r = flush_texts(w, err);
 
-	BASE_CHECK(store_texts_check(w));
-	r = flush_texts(w, err);
 	if (r == HDB_OK)
 		r = store_put_table(w->writer, STORE_TEXTS, w->count, err);
 	store_texts_release(w);
@@ -197,18 +194,4 @@ int store_text(struct store *store, uint64_t no, const char **text, size_t *size
 	*text = (const char *)block.data + ends + from;
 	*size = load32(block.data + i * 4) - from;
 	return HDB_OK;
-}
-
-void store_texts_check(const struct store_texts_writer *w)
-{
-	uint64_t end = 0;
-
-	assert(w->first + w->ends.count == w->count);
-	for (size_t i = 0; i < w->ends.count; i++) {
-		const uint32_t at = *base_vec_at(&w->ends, uint32_t, i);
-
-		assert(at >= end);
-		end = at;
-	}
-	assert(end == w->bytes.count);
 }

@@ -69,7 +69,4 @@ void store_texts_release(struct store_texts_writer *w);
 int store_text(struct store *store, uint64_t no, const char **text, size_t *size,
 	       struct hdb_error *err);
 
-/* Asserts what holds of a writer between two calls. For tests and debugging. */
-void store_texts_check(const struct store_texts_writer *w);
-
 #endif

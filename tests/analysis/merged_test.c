@@ -1,10 +1,11 @@
 /*
  * tests/analysis/merged_test.c - nodes and names of a merged tree, without any heap: what
- * analysis_merged_check says holds after every step, and fails once it is broken.
+ * holds of them is asserted after every step, and fails once it is broken.
  */
 #include "analysis/merged.h"
 
 #include "support/death.h"
+#include "support/structure_checks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,9 +23,34 @@ static uint64_t draw(uint64_t *seed, uint64_t below)
 	return (*seed >> 33) % below;
 }
 
+static void check_merged(const struct analysis_merged *m)
+{
+	const size_t n = m->nodes.count;
+
+	assert(m->sums.count == n * m->dump_count);
+	base_idmap_check(&m->by_name);
+	base_idmap_check(&m->by_place);
+	assert(m->by_name.count == m->names.count);
+	assert(m->by_place.count == n);
+	for (uint32_t v = 0; v < n; v++) {
+		const struct analysis_merged_node *node = analysis_merged_node(m, v);
+		const bool is_top = node->parent == ANALYSIS_MERGED_TOP;
+		const uint64_t place = (uint64_t)(node->parent + 1) << 32 | node->name;
+
+		/* Parents have lower numbers. */
+		assert(is_top || node->parent < v);
+		assert(node->depth ==
+		       (is_top ? 0 : analysis_merged_node(m, node->parent)->depth + 1));
+		assert(node->depth < ANALYSIS_MERGED_DEPTH);
+		assert(node->name < m->names.count);
+		assert(node->hint == ANALYSIS_MERGED_TOP || node->hint < n);
+		assert(base_idmap_get(&m->by_place, place) == v);
+	}
+}
+
 static void check(void *m)
 {
-	analysis_merged_check(m);
+	check_merged(m);
 }
 
 static void grow_and_break(void **state)
@@ -59,9 +85,9 @@ static void grow_and_break(void **state)
 		assert_int_equal(child, again);
 		assert_true(child == parent || analysis_merged_node(&m, child)->name == name);
 		if (i % 500 == 0)
-			analysis_merged_check(&m);
+			check_merged(&m);
 	}
-	analysis_merged_check(&m);
+	check_merged(&m);
 	analysis_merged_finish(&m);
 	assert_false(dies(check, &m));
 	node = base_vec_at(&m.nodes, struct analysis_merged_node, m.nodes.count - 1);

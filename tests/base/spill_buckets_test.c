@@ -4,6 +4,7 @@
  */
 #include "base/work.h"
 #include "base/spill_buckets.h"
+#include "support/structure_checks.h"
 #include "support/temp.h"
 
 #include <assert.h>

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "base/work.h"
 #include "support/death.h"
+#include "support/structure_checks.h"
 
 #include <assert.h>
 #include <setjmp.h>

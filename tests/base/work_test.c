@@ -7,6 +7,7 @@
  */
 #include "base/spill.h"
 #include "base/work.h"
+#include "support/structure_checks.h"
 
 #include <dirent.h>
 #include <errno.h>

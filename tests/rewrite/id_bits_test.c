@@ -6,6 +6,7 @@
 
 #include "rewrite/renames.h"
 #include "support/death.h"
+#include "support/structure_checks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,14 +18,45 @@
 
 #define IDS 600u
 
+static void id_bits_check(const struct rewrite_id_bits *set)
+{
+	assert(set->shift <= 3);
+	base_idmap_check(&set->parts);
+	base_vec_check(&set->bits);
+	assert(set->parts.count == set->bits.count);
+	for (uint64_t i = 0; i < set->parts.capacity; i++)
+		assert(set->parts.slots[i].value == BASE_IDMAP_NONE ||
+		       set->parts.slots[i].value < set->bits.count);
+	for (size_t i = 0; i < set->bits.count; i++)
+		assert(base_vec_at(&set->bits, struct base_big, i)->size_bytes > 0);
+}
+
+static void renames_check(const struct rewrite_renames *n)
+{
+	uint32_t classes = 0;
+
+	base_idmap_check(&n->exact);
+	for (size_t i = 0; i < n->lines.count; i++) {
+		const struct rewrite_rename *one = base_vec_at(&n->lines, struct rewrite_rename, i);
+
+		assert(one->from < one->to);
+		assert(one->to < n->texts.count);
+		/* Each text ends where the next begins. */
+		assert(one->from == 0 || *base_vec_at(&n->texts, char, one->from - 1) == '\0');
+		assert(*base_vec_at(&n->texts, char, one->to - 1) == '\0');
+		classes += !one->is_package;
+	}
+	assert(n->exact.count <= classes);
+}
+
 static void check_ids(void *set)
 {
-	rewrite_id_bits_check(set);
+	id_bits_check(set);
 }
 
 static void check_renames(void *names)
 {
-	rewrite_renames_check(names);
+	renames_check(names);
 }
 
 static bool is_among(const uint64_t *ids, unsigned count, uint64_t id)
@@ -50,7 +82,7 @@ static void ids(void **state)
 		/* Near one another, and now and then far away. */
 		list[i] = ((seed >> 40) + (i % 50 ? 0 : (uint64_t)i << 36)) << 3;
 		assert_int_equal(rewrite_id_bits_add(&set, list[i], NULL), HDB_OK);
-		rewrite_id_bits_check(&set);
+		id_bits_check(&set);
 	}
 	for (unsigned i = 0; i < IDS; i++) {
 		assert_true(rewrite_id_bits_has(&set, list[i]));

@@ -7,6 +7,7 @@
 
 #include "hprof/walk.h"
 
+#include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -71,6 +72,30 @@ static inline void walked_event(struct walked *r, const struct hprof_walk *walk,
 	}
 }
 
+/* What holds of the set of classes, and of a walk, between two events. */
+static inline void walked_check_classes(const struct hprof_salvage *s)
+{
+	uint32_t used = 0;
+
+	assert((s->class_capacity & (s->class_capacity - 1)) == 0);
+	assert(s->class_count * 2 <= s->class_capacity);
+	for (uint32_t i = 0; i < s->class_capacity; i++)
+		used += s->class_ids[i] != 0;
+	assert(used == s->class_count);
+}
+
+static inline void walked_check(const struct hprof_walk *walk)
+{
+	const uint64_t size = walk->file->source->size;
+
+	assert(walk->view.src == walk->file->source);
+	assert(walk->view.start <= walk->view.end);
+	assert(walk->view.end <= size);
+	assert(walk->position <= size);
+	assert(walk->salvage.file == walk->file);
+	walked_check_classes(&walk->salvage);
+}
+
 /* Walks a source to its end; fails if it gives more events than there are bytes. */
 static inline void walk_source(struct base_source *source, struct walked *r)
 {
@@ -85,7 +110,7 @@ static inline void walk_source(struct base_source *source, struct walked *r)
 	hprof_walk_init(&walk, &file);
 	while ((r->code = hprof_walk_next(&walk, &event, &err)) == HDB_OK) {
 		walked_event(r, &walk, event);
-		hprof_walk_check(&walk);
+		walked_check(&walk);
 		if (event == HPROF_EVENT_SUB) {
 			assert_true(walk.sub.end > walk.sub.offset);
 			assert_true(walk.sub.end <= source->size);
