@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Fields of HeapGraph, HeapGraphType, HeapGraphObject, HeapGraphRoot and InternedString. */
-enum { GRAPH_OBJECT = 2, GRAPH_FIELD_NAME = 4, GRAPH_ROOT = 7, GRAPH_TYPE = 9 };
+enum { GRAPH_OBJECT = 2, GRAPH_FIELD_NAME = 4, GRAPH_ROOT = 7, GRAPH_LOCATION = 8, GRAPH_TYPE = 9 };
 enum {
 	TYPE_ID = 1,
 	TYPE_LOCATION = 2,
@@ -107,20 +107,22 @@ static int take_numbers(struct proto_field *field, struct base_vec *out, struct 
 
 static int take_field_name(struct perfetto_tables *g, struct proto string, struct hdb_error *err)
 {
-	struct proto_field field;
-	struct proto text = UNNAMED;
-	uint64_t id = 0;
+	const struct proto text = proto_last(string, STRING_TEXT).bytes;
 	uint32_t no;
 
-	while (proto_next(&string, &field)) {
-		if (field.no == STRING_ID)
-			id = field.value;
-		else if (field.no == STRING_TEXT && field.wire == PROTO_BYTES)
-			text = field.bytes;
-	}
-	TRY(field_no(g, id, &no, err));
-	*perfetto_field_at(g, no) = text;
+	TRY(field_no(g, proto_last(string, STRING_ID).value, &no, err));
+	if (text.at)
+		*perfetto_field_at(g, no) = text;
 	return HDB_OK;
+}
+
+static int take_location(struct perfetto_tables *g, struct proto string, struct hdb_error *err)
+{
+	const struct proto package = clear_package(proto_last(string, STRING_TEXT).bytes);
+
+	TRY(base_idmap_put(&g->location_map, proto_last(string, STRING_ID).value,
+			   (uint32_t)g->packages.count, err));
+	return base_vec_push(&g->packages, &package, sizeof(package), err);
 }
 
 /* HPROF's type of the elements of "int[]", "a.B[]", "int[][]"; 0: no array. */
@@ -173,55 +175,35 @@ static int add_type(struct perfetto_tables *g, struct perfetto_type *type, struc
 
 static int take_type(struct perfetto_tables *g, struct proto message, struct hdb_error *err)
 {
-	struct perfetto_type type = { .name = UNNAMED, .first_field = g->type_fields.count };
+	const struct proto name = proto_last(message, TYPE_NAME).bytes;
+	struct perfetto_type type = {
+		.id = proto_last(message, TYPE_ID).value,
+		.location_id = proto_last(message, TYPE_LOCATION).value,
+		.name = name.at ? name : (struct proto)UNNAMED,
+		.object_size = proto_last(message, TYPE_SIZE).value,
+		.super_id = proto_last(message, TYPE_SUPER).value,
+		.kind = (uint32_t)proto_last(message, TYPE_KIND).value,
+		.loader_id = proto_last(message, TYPE_LOADER).value,
+		.first_field = g->type_fields.count,
+	};
 	struct proto_field field;
 
-	while (proto_next(&message, &field)) {
-		switch (field.no) {
-		case TYPE_ID:
-			type.id = field.value;
-			break;
-		case TYPE_LOCATION:
-			type.location_id = field.value;
-			break;
-		case TYPE_NAME:
-			type.name = field.wire == PROTO_BYTES ? field.bytes : type.name;
-			break;
-		case TYPE_SIZE:
-			type.object_size = field.value;
-			break;
-		case TYPE_SUPER:
-			type.super_id = field.value;
-			break;
-		case TYPE_FIELDS:
+	while (proto_next(&message, &field))
+		if (field.no == TYPE_FIELDS)
 			TRY(take_type_fields(g, &field, &type, err));
-			break;
-		case TYPE_KIND:
-			type.kind = (uint32_t)field.value;
-			break;
-		case TYPE_LOADER:
-			type.loader_id = field.value;
-			break;
-		default:
-			break;
-		}
-	}
 	g->problem_count += message.is_bad;
 	return add_type(g, &type, err);
 }
 
 static int take_root(struct perfetto_tables *g, struct proto message, struct hdb_error *err)
 {
-	struct perfetto_root root = { 0 };
+	struct perfetto_root root = { .kind = (uint32_t)proto_last(message, ROOT_KIND).value };
 	BASE_SCOPED(base_vec_release) struct base_vec ids = { 0 };
 	struct proto_field field;
 
-	while (proto_next(&message, &field)) {
-		if (field.no == ROOT_KIND)
-			root.kind = (uint32_t)field.value;
-		else if (field.no == ROOT_OBJECTS)
+	while (proto_next(&message, &field))
+		if (field.no == ROOT_OBJECTS)
 			TRY(take_numbers(&field, &ids, err));
-	}
 	for (size_t i = 0; i < ids.count; i++) {
 		root.id = *base_vec_at(&ids, uint64_t, i);
 		TRY(base_vec_push(&g->roots, &root, sizeof(root), err));
@@ -290,6 +272,8 @@ static int read_packets(struct perfetto_tables *g, uint32_t graph_no, bool for_o
 				TRY(take_type(g, field.bytes, err));
 			} else if (field.no == GRAPH_FIELD_NAME) {
 				TRY(take_field_name(g, field.bytes, err));
+			} else if (field.no == GRAPH_LOCATION) {
+				TRY(take_location(g, field.bytes, err));
 			} else if (field.no == GRAPH_ROOT) {
 				TRY(take_root(g, field.bytes, err));
 			}
@@ -627,9 +611,9 @@ static int survey_objects(struct perfetto_tables *g, struct perfetto_references 
 int perfetto_tables_read(struct perfetto_tables *g, uint32_t graph_no, struct hdb_error *err)
 {
 	struct base_work *work = g->trace->work;
-	struct base_vec *vecs[] = { &g->types,   &g->type_fields, &g->fields,
-				    &g->objects, &g->roots,       &g->added };
-	struct base_idmap *maps[] = { &g->type_map, &g->field_map };
+	struct base_vec *vecs[] = { &g->types, &g->type_fields, &g->fields,  &g->objects,
+				    &g->roots, &g->added,       &g->packages };
+	struct base_idmap *maps[] = { &g->type_map, &g->field_map, &g->location_map };
 	BASE_SCOPED(perfetto_references_release) struct perfetto_references refs = { 0 };
 
 	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
@@ -658,6 +642,8 @@ void perfetto_tables_release(struct perfetto_tables *g)
 	base_vec_release(&g->objects);
 	base_vec_release(&g->roots);
 	base_vec_release(&g->added);
+	base_vec_release(&g->packages);
 	base_idmap_release(&g->type_map);
 	base_idmap_release(&g->field_map);
+	base_idmap_release(&g->location_map);
 }

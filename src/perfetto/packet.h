@@ -20,14 +20,12 @@ enum {
 	PACKET_COMPRESSED = 50,
 	PACKET_HEAP_GRAPH = 56,
 	PACKET_SYMBOLS = 61,
+	PACKET_CLEAR_NAMES = 64,
 	PACKET_COMPRESSED_ZSTD = 133
 };
 enum { CLOCKS_CLOCK = 1, CLOCKS_ID = 1, CLOCKS_TIMESTAMP = 2 };
 /* Clocks: since 1970, and since the device was started. */
 enum { CLOCKS_REALTIME = 1, CLOCKS_MONOTONIC_COARSE = 4, CLOCKS_BOOT = 6 };
-
-#define PACKETS_COMPRESSED_MESSAGE \
-	"the trace's packets are compressed: `traceconv decompress_packets` inflates them"
 
 /* Packets that are looked at to tell whether a file is a trace. */
 #define PACKETS_TELL 16
@@ -61,18 +59,15 @@ static inline bool proto_is_trace(struct proto trace)
 /* From the clock `id` to time since 1970, by a snapshot of clocks; 0: it does not have both. */
 static inline int64_t proto_clock_offset(struct proto clocks, uint64_t id)
 {
-	struct proto_field clock, field;
+	struct proto_field clock;
 	uint64_t realtime = 0, other = 0;
 
 	while (proto_next(&clocks, &clock)) {
-		uint64_t clock_id = 0, timestamp = 0;
+		const uint64_t clock_id = proto_last(clock.bytes, CLOCKS_ID).value;
+		const uint64_t timestamp = proto_last(clock.bytes, CLOCKS_TIMESTAMP).value;
 
-		if (clock.no != CLOCKS_CLOCK || clock.wire != PROTO_BYTES)
+		if (clock.no != CLOCKS_CLOCK)
 			continue;
-		while (proto_next(&clock.bytes, &field)) {
-			clock_id = field.no == CLOCKS_ID ? field.value : clock_id;
-			timestamp = field.no == CLOCKS_TIMESTAMP ? field.value : timestamp;
-		}
 		realtime = clock_id == CLOCKS_REALTIME ? timestamp : realtime;
 		other = clock_id == id ? timestamp : other;
 	}

@@ -8,6 +8,7 @@
 #include "base/source.h"
 #include "base/vec.h"
 #include "perfetto/perfetto.h"
+#include "perfetto/clear_names.h"
 #include "perfetto/proto.h"
 
 #define PERFETTO_NONE UINT32_MAX
@@ -32,8 +33,10 @@ struct perfetto {
 	struct base_work *work; /* lent */
 	struct base_source *source;
 	struct base_view view;
+	uint8_t *copy;                 /* of its bytes, if it was compressed; owned */
 	struct base_vec graphs;        /* struct perfetto_graph */
 	struct base_vec packets;       /* struct perfetto_packet */
+	struct clear_names names;      /* of classes and fields */
 	int64_t clock_offset_ns;       /* from time since the start to time since 1970 */
 	struct base_idmap open_graphs; /* sequence ID -> number in graphs */
 };
@@ -80,16 +83,18 @@ struct perfetto_added {
 };
 
 struct perfetto_tables {
-	struct perfetto *trace;      /* lent */
-	struct base_vec types;       /* struct perfetto_type */
-	struct base_vec type_fields; /* uint32_t: numbers in fields */
-	struct base_vec fields;      /* struct proto: names as "TYPE CLASS.NAME", "CLASS.NAME" */
-	struct base_vec objects;     /* struct perfetto_object */
-	struct base_vec roots;       /* struct perfetto_root */
-	struct base_vec added;       /* struct perfetto_added */
-	struct base_idmap type_map;  /* type ID -> number in types */
-	struct base_idmap field_map; /* field ID -> number in fields */
-	uint64_t id_bits;            /* all IDs of objects, one or the other */
+	struct perfetto *trace;         /* lent */
+	struct base_vec types;          /* struct perfetto_type */
+	struct base_vec type_fields;    /* uint32_t: numbers in fields */
+	struct base_vec fields;         /* struct proto: names as "TYPE CLASS.NAME", "CLASS.NAME" */
+	struct base_vec objects;        /* struct perfetto_object */
+	struct base_vec roots;          /* struct perfetto_root */
+	struct base_vec added;          /* struct perfetto_added */
+	struct base_vec packages;       /* struct proto: of apps, by location */
+	struct base_idmap type_map;     /* type ID -> number in types */
+	struct base_idmap field_map;    /* field ID -> number in fields */
+	struct base_idmap location_map; /* location ID -> number in packages */
+	uint64_t id_bits;               /* all IDs of objects, one or the other */
 	uint64_t id_max;
 	uint32_t array_no; /* number of the type java.lang.Object[] */
 	uint64_t problem_count;

@@ -70,6 +70,16 @@ static inline bool proto_next(struct proto *p, struct proto_field *out)
 	return true;
 }
 
+/* The last field of this number; all zeros if there is none. */
+static inline struct proto_field proto_last(struct proto message, uint32_t no)
+{
+	struct proto_field field, last = { 0 };
+
+	while (proto_next(&message, &field))
+		last = field.no == no ? field : last;
+	return last;
+}
+
 static inline size_t proto_size(const struct proto *p)
 {
 	return (size_t)(p->end - p->at);

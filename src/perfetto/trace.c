@@ -4,7 +4,7 @@
 #include "perfetto/perfetto_private.h"
 
 #include "base/try.h"
-#include "perfetto/packet.h"
+#include "perfetto/inflated.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -47,54 +47,32 @@ static int take_graph(struct perfetto *t, struct proto message, struct perfetto_
 {
 	struct perfetto_packet taken = { .graph = message };
 	struct perfetto_graph *graph;
-	struct proto_field field;
-	bool is_continued = false;
 
-	while (proto_next(&message, &field)) {
-		if (field.wire != PROTO_VARINT)
-			continue;
-		packet.pid = field.no == GRAPH_PID ? (int64_t)field.value : packet.pid;
-		packet.next_index = field.no == GRAPH_INDEX ? field.value : packet.next_index;
-		is_continued = field.no == GRAPH_CONTINUED ? field.value != 0 : is_continued;
-	}
+	packet.pid = (int64_t)proto_last(message, GRAPH_PID).value;
+	packet.next_index = proto_last(message, GRAPH_INDEX).value;
 	TRY(graph_of(t, &packet, &taken.graph_no, err));
 	graph = base_vec_at(&t->graphs, struct perfetto_graph, taken.graph_no);
 	graph->missing_count += packet.next_index != graph->next_index;
-	graph->missing_count += message.is_bad;
+	graph->missing_count += !proto_is_message(message);
 	graph->next_index = packet.next_index + 1;
-	graph->is_open = is_continued;
+	graph->is_open = proto_last(message, GRAPH_CONTINUED).value != 0;
 	return base_vec_push(&t->packets, &taken, sizeof(taken), err);
 }
 
 static int take_packet(struct perfetto *t, struct proto packet, struct hdb_error *err)
 {
-	struct perfetto_graph graph = { 0 };
-	struct proto_field field;
-	struct proto message = { 0 };
+	const struct perfetto_graph graph = {
+		.timestamp = proto_last(packet, PACKET_TIMESTAMP).value,
+		.sequence_id = proto_last(packet, PACKET_SEQUENCE_ID).value,
+	};
+	const struct proto message = proto_last(packet, PACKET_HEAP_GRAPH).bytes;
+	const struct proto mapping = proto_last(packet, PACKET_CLEAR_NAMES).bytes;
 
-	while (proto_next(&packet, &field)) {
-		switch (field.no) {
-		case PACKET_CLOCKS:
-			if (!t->clock_offset_ns)
-				t->clock_offset_ns = proto_clock_offset(field.bytes, CLOCKS_BOOT);
-			break;
-		case PACKET_TIMESTAMP:
-			graph.timestamp = field.value;
-			break;
-		case PACKET_SEQUENCE_ID:
-			graph.sequence_id = field.value;
-			break;
-		case PACKET_HEAP_GRAPH:
-			message = field.bytes;
-			break;
-		case PACKET_COMPRESSED:
-		case PACKET_COMPRESSED_ZSTD:
-			return hdb_fail(err, HDB_EFORMAT, "%s: %s", t->source->path,
-					PACKETS_COMPRESSED_MESSAGE);
-		default:
-			break;
-		}
-	}
+	if (!t->clock_offset_ns)
+		t->clock_offset_ns =
+			proto_clock_offset(proto_last(packet, PACKET_CLOCKS).bytes, CLOCKS_BOOT);
+	if (!clear_take(&t->names, mapping, MAPPING_FIELD))
+		return hdb_fail_memory(err, "names of classes", proto_size(&mapping));
 	return message.at ? take_graph(t, message, graph, err) : HDB_OK;
 }
 
@@ -115,6 +93,7 @@ static int read_packets(struct perfetto *t, struct proto trace, struct hdb_error
 
 		graph->missing_count += graph->is_open;
 	}
+	clear_sort(&t->names);
 	if (t->graphs.count)
 		return base_source_failed(t->source, err);
 	return hdb_fail(err, HDB_EFORMAT,
@@ -134,6 +113,7 @@ int perfetto_open(const char *path, struct base_work *work, struct perfetto **ou
 	BASE_SCOPED(close_at) struct perfetto *t = NULL;
 	struct proto trace = { 0 };
 	struct stat st;
+	int r;
 
 	*out = NULL;
 	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !st.st_size)
@@ -146,8 +126,10 @@ int perfetto_open(const char *path, struct base_work *work, struct perfetto **ou
 	if (!trace.at)
 		return HDB_EIO;
 	trace.end = trace.at + t->source->size;
-	if (!proto_is_trace(trace))
-		return HDB_NOTFOUND;
+	r = packed_open(&trace, &t->copy);
+	if (r < 0)
+		return hdb_fail(err, r, "%s: %s", path, packed_problem(r));
+	TRY(r);
 	TRY(read_packets(t, trace, err));
 	*out = t;
 	t = NULL;
@@ -163,6 +145,8 @@ void perfetto_close(struct perfetto *t)
 	base_idmap_release(&t->open_graphs);
 	base_view_release(&t->view);
 	base_source_close(t->source);
+	free(t->names.list);
+	free(t->copy);
 	free(t);
 }
 

@@ -91,16 +91,41 @@ static int write_text(struct writer *w, uint64_t text_id, const char *prefix,
 	return hprof_end_record(&w->out, HPROF_UTF8);
 }
 
+/* The name of a class, as before the app was obfuscated: of "a[]" what "a" was and "[]". */
+static int write_type_text(struct writer *w, uint32_t no)
+{
+	const struct perfetto_type *type = perfetto_type_at(w->g, no);
+	const uint32_t location = base_idmap_get(&w->g->location_map, type->location_id);
+	struct proto of[CLEAR_NAME] = { type->name }, name;
+	const struct clear_name *clear;
+
+	while (proto_size(&of[CLEAR_CLASS]) > 2 && memcmp(of[CLEAR_CLASS].end - 2, "[]", 2) == 0)
+		of[CLEAR_CLASS].end -= 2;
+	if (location != BASE_IDMAP_NONE)
+		of[CLEAR_PACKAGE] = *base_vec_at(&w->g->packages, struct proto, location);
+	clear = clear_find(&w->g->trace->names, of);
+	name = clear ? clear->class_name : of[CLEAR_CLASS];
+	hprof_put_id(&w->out, type_text(no));
+	hprof_put(&w->out, name.at, proto_size(&name));
+	hprof_put(&w->out, of[CLEAR_CLASS].end, (size_t)(type->name.end - of[CLEAR_CLASS].end));
+	return hprof_end_record(&w->out, HPROF_UTF8);
+}
+
 static int write_texts(struct writer *w)
 {
 	static const char *const others[] = { "value", "$classOverhead", "runtimeInternalObjects" };
 
 	for (uint32_t i = 0; i < w->g->types.count; i++)
-		TRY(write_text(w, type_text(i), "", &perfetto_type_at(w->g, i)->name));
+		TRY(write_type_text(w, i));
 	for (uint32_t i = 0; i < w->g->fields.count; i++) {
-		struct proto class_name, name;
+		struct proto class_name, name, unused;
+		const struct clear_name *clear;
 
 		perfetto_field_name(perfetto_field_at(w->g, i), &class_name, &name);
+		clear = clear_find(&w->g->trace->names,
+				   (struct proto[CLEAR_NAME]){ class_name, name });
+		if (clear)
+			perfetto_field_name(&clear->of[CLEAR_NAME], &unused, &name);
 		TRY(write_text(w, field_text(w, i, false), "", &name));
 		if (perfetto_text_is(&class_name, "java.lang.Class"))
 			TRY(write_text(w, field_text(w, i, true), "$class$", &name));

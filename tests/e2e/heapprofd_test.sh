@@ -8,8 +8,9 @@ command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/e2e:$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR"
 python3 - <<'PY'
-import json, random, subprocess
+import gzip, json, random, shutil, subprocess, zlib
 import heapprofd_make as make
+import proto
 
 from checks import end, want
 
@@ -89,10 +90,22 @@ for is_own in False, True:
              'heap': heap, 'process': dict(processes)[pid], 'since': 'later', 'incomplete': None,
              'time': '2023-11-14T22:13:%d.000000000Z' % (20 + no)})
 
+    # The same of packets and files that are compressed.
+    write('packed.pftrace', proto.compress(data, 50, zlib.compress))
+    compare(what + ', packed', 'packed.pftrace', profile.rows, roots)
+    write('twice.pftrace.gz', gzip.compress(proto.compress(data, 50, zlib.compress)[:9000]) +
+          gzip.compress(proto.compress(data, 50, zlib.compress)[9000:]))
+    compare(what + ', twice', 'twice.pftrace.gz', profile.rows, roots)
+    if shutil.which('zstd'):
+        write('z.pftrace.zst', proto.zstd(proto.compress(data, 133, proto.zstd)))
+        compare(what + ', zstd', 'z.pftrace.zst', profile.rows, roots)
+
 # One heap of one process: no process on top; its figures in the other formats.
 data, profile = make.sample(heaps[:1], processes, dumps=1, flags=make.number(3, 1))
 write('one.pftrace', data)
 compare('one heap', 'one.pftrace', profile.rows, {(42, 'libc.malloc'): ''})
+write('whole.pftrace', make.packet(make.text(37, make.text(5, make.number(1, 9))), 7))
+want('no interval', answer('whole.pftrace')['facts'], {'dumps': 1, 'heaps': 1, 'incomplete_dumps': 0})
 want('from startup', answer('one.pftrace', '--by', 'dump')['rows'][0]['since'], 'the start')
 folded = subprocess.run(['heapdb', 'allocations', 'one.pftrace', '--by', 'stack', '--format', 'folded'],
                         capture_output=True, text=True, check=True).stdout
@@ -118,6 +131,40 @@ whole = make.packet(make.text(37, make.text(5, make.number(1, 9)) + make.number(
 write('open.pftrace', whole)
 last = answer('open.pftrace', '--by', 'dump')['rows'][0]
 want('open', (last['incomplete'], last['process'], last['time']), ('packets are missing', '?', None))
+
+# A mangled name, which stays as it is.
+def numbers(fields):
+    return b''.join(make.number(no, n) for no, n in fields.items())
+tables = make.text(1, numbers({1: 1}) + make.text(2, 'system/libacme.so')) + make.text(4, numbers({1: 1, 7: 1}))
+tables += make.text(1, numbers({1: 2}) + make.text(2, '_ZN4acme5Cache3addEic'))
+tables += make.text(2, numbers({1: 1, 2: 2, 3: 1})) + make.text(3, numbers({1: 1, 2: 1}))
+dump = make.text(5, numbers({1: 9}) + make.text(2, numbers({1: 1, 2: 8, 5: 1})))
+write('mangled.pftrace', make.packet(make.text(37, tables + dump), 7))
+want('mangled', answer('mangled.pftrace')['rows'][0]['name'], '_ZN4acme5Cache3addEic (libacme.so)')
+
+# Java methods as before the app was obfuscated, by the mapping of their package.
+JAVA = [('data/app/~~x==/com.acme-1/base.apk', 'a.a', 'com.acme.Main.load (base.apk)'),
+        ('data/app/com.acme-2/base.apk', 'a.b', 'com.acme.Main.get | lib.Moved.put | com.acme.Main.put (base.apk)'),
+        ('data/app/com.acme-2/base.apk', 'b.a', 'b.a (base.apk)'),
+        ('memfd:jit-cache', 'b.a', 'org.Other.run (memfd:jit-cache)'),
+        ('data/app/org-3/base.apk', 'a.a', 'a.a (base.apk)'), ('data/app/com.acme-2/base.apk', 'a', 'a (base.apk)'),
+        ('', 'a.b', 'com.acme.Main.get | lib.Moved.put | com.acme.Main.put'),
+        ('data/app/com.acme-2/base.apk', 'a.c', 'a.c (base.apk)')]
+def mapping(package, old, new, *methods):
+    members = b''.join(make.text(4, make.text(1, m) + make.text(2, n)) for m, n in methods)
+    return make.packet(make.text(64, make.text(1, package) + make.text(3, make.text(1, old) + make.text(2, new) +
+        make.text(3, make.text(1, 'a') + make.text(2, 'field')) + members)))
+tables = b''.join(make.text(1, numbers({1: 100 + i}) + make.text(2, path)) +
+    make.text(1, numbers({1: 200 + i}) + make.text(2, old)) + make.text(4, numbers({1: i + 1, 7: 100 + i})) +
+    make.text(2, numbers({1: i + 1, 2: 200 + i, 3: i + 1 if path else 0})) + make.text(3, numbers({1: i + 1, 2: i + 1}))
+    for i, (path, old, _) in enumerate(JAVA))
+dump = b''.join(make.text(2, numbers({1: i + 1, 2: 1 << i, 5: 1})) for i in range(len(JAVA)))
+write('java.pftrace', make.packet(make.text(37, tables + make.text(5, make.number(1, 9) + dump)), 7) +
+      mapping('org', 'b', 'org.Other', ('a', 'run')) +
+      mapping('com.acme', 'a', 'com.acme.Main', ('a', 'load'), ('b', 'put'), ('b', 'get'), ('b', 'lib.Moved.put'),
+              ('b', 'put')))
+want('Java methods', [(r['name'], r['bytes']) for r in answer('java.pftrace', '--by', 'stack')['rows']],
+     sorted(((name, 1 << i) for i, (_, _, name) in enumerate(JAVA)), key=lambda r: -r[1]))
 
 # At the heap's maximum; a stack that is unknown; sums that decrease, or are freed before they are allocated.
 def samples(*lists, more=b''):
@@ -148,9 +195,16 @@ for i in range(120):
     # What is no trace any more has no modules and no dumps.
     if code not in ((0, 3) if i % 4 < 2 else (0, 2, 3)) or (code != 0) != ('error' in told):
         want('broken %d' % i, code, '0 or 3')
+bomb = make.packet(make.text(50, zlib.compress(make.packet(make.text(1, bytes(60 << 20))))))
 for name, data, part in (('graph', make.clocks(), 'no profile of native heaps'),
-                         ('packed', make.packet(make.text(50, 'xyz')), 'packets are compressed'),
-                         ('zstd', make.packet(make.text(133, 'xyz')), 'packets are compressed')):
+                         ('packed', make.packet(make.text(50, 'xyz')), 'damaged or cut short'),
+                         ('zstd', make.packet(make.text(133, b'\x28\xb5\x2f\xfdxyz')), 'damaged or cut short'),
+                         ('cut', proto.compress(data, 50, lambda d: zlib.compress(d)[:-5]), 'damaged or cut short'),
+                         ('gz', gzip.compress(data)[:-9], 'damaged or cut short'),
+                         ('no packets', make.packet(make.text(50, zlib.compress(b'xyz' * 99999))), 'damaged'),
+                         ('bomb', make.packet(make.text(50, zlib.compress(make.packet(bytes(70 << 20))))), '64 MiB'),
+                         ('bombs', bomb + bomb, '64 times'),
+                         ('no bomb', bomb, 'no profile of native heaps')):
     write(name, data)
     code, told = run(name)
     want(name, (code, part in told['error']['message']), (3, True))
@@ -165,5 +219,11 @@ done
 heapdb allocations a.pftrace --by stack --svg icicle >out
 grep -q '<svg' out || { echo "no picture"; exit 1; }
 heapdb allocations - <a.pftrace --csv | grep -q '(libhwui.so)' || { echo "not from a pipe"; exit 1; }
+if command -v c++filt >/dev/null; then
+	for form in table tsv json jsonl folded; do
+		heapdb allocations mangled.pftrace --by stack --format $form | c++filt >out
+		grep -q 'acme::Cache::add(int, char) (lib' out || { echo "mangled in $form: $(cat out)"; exit 1; }
+	done
+fi
 heapdb jfr a.pftrace --by module >out 2>&1 && { echo "a recording by module"; exit 1; }
 exit 0

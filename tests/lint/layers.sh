@@ -125,7 +125,8 @@ while read -r file line included; do
 	[ -n "$file" ] || continue
 	own=$(dirname "$file")
 	case $included in
-	heapdb.h | base/try.h | base/scope.h | perfetto/packet.h | perfetto/proto.h) continue ;;
+	heapdb.h | base/try.h | base/scope.h) continue ;;
+	perfetto/clear_names.h | perfetto/inflated.h | perfetto/proto.h) continue ;;
 	common/*) [ -f "tools/$included" ] && continue ;;
 	esac
 	[ -f "$own/$(basename "$included")" ] && [ "$(dirname "$included")" = . ] && continue

@@ -1,12 +1,14 @@
-"""perfetto_trace.py DUMP TRACE [--old] - an Android dump's objects as the heap graph of a Perfetto trace, as ART
-writes it (perfetto_hprof.cc): in several packets, types after the objects, IDs as differences. With --old as
+"""perfetto_trace.py DUMP TRACE [--old|--hidden|--packed] - an Android dump's objects as the heap graph of a Perfetto
+trace, as ART writes it (perfetto_hprof.cc): in several packets, types after the objects, IDs as differences. With --old as
 before Android 12: fields named at each object, no superclasses of types. Without --old there are two graphs, of
-two processes, whose packets alternate; the second is that of the dump."""
+two processes, whose packets alternate; the second is that of the dump. With --hidden classes and fields of the app
+are obfuscated, and mappings tell what they were, and what another app's were. With --packed packets are compressed."""
 import struct
 import sys
+import zlib
 
 from plain_dump import NAMES, SIZES, Dump
-from proto import number, text, varint
+from proto import compress, number, text, varint
 
 OBJECTS_A_PACKET = 5000
 
@@ -16,8 +18,9 @@ def packed(no, numbers):
 
 
 class Trace:
-    def __init__(self, dump, is_old):
-        self.dump, self.is_old = dump, is_old
+    def __init__(self, dump, form):
+        self.dump, self.is_old, self.is_hidden = dump, form == '--old', form == '--hidden'
+        self.hidden = {}  # class -> (what it is called, its fields -> what they are called)
         self.types, self.fields = {}, {}
         self.made_arrays = {ix for ix in dump.objects if ix % 8}
         self.texts = {}
@@ -30,6 +33,27 @@ class Trace:
 
     def type(self, key):
         return self.types.setdefault(key, len(self.types) + 1)
+
+    def hide(self, name, field=None):
+        """What a class or a field of it is called in the trace."""
+        of = name.rstrip('[]')
+        if not self.is_hidden or '.' not in of or of.startswith(('java.', 'android.graphics.', 'libcore.', 'sun.')):
+            return name if field is None else name + '.' + field
+        to, fields = self.hidden.setdefault(of, ('a.%d' % len(self.hidden), {}))
+        if field is None:
+            return to + name[len(of):]
+        return to + '.' + fields.setdefault(field, 'f%d' % len(fields))
+
+    def mappings(self):
+        """Packets that tell the names, also of another app, in the order in which they must not be taken."""
+        member = lambda old, new: text(3, text(1, old) + text(2, new))
+        out = {'com.acme': b'', 'org.else': b''}
+        for name, (to, fields) in self.hidden.items():
+            out['com.acme'] += text(3, text(1, to) + text(2, name) + b''.join(
+                member(old, name + '.' + new if len(old) % 2 else new) for new, old in fields.items()))
+            out['org.else'] += text(3, text(1, to) + text(2, 'org.Wrong') + b''.join(
+                member(old, 'wrong') for old in fields.values()))
+        return b''.join(text(1, text(64, text(1, p) + out[p])) for p in sorted(out, reverse=True) if self.hidden)
 
     def field(self, name):
         return self.fields.setdefault(name, len(self.fields) + 1)
@@ -61,7 +85,7 @@ class Trace:
                     runtime = self.elements(value) if value in d.objects else ()
                 elif t == 2 and name != 'shadow$_klass_' and (owner, name) != ('java.lang.String', 'value'):
                     ids.append(value)
-                    names.append(owner + '.' + name)
+                    names.append(self.hide(owner, name))
                 elif owner == 'libcore.util.NativeAllocationRegistry' and name == 'size':
                     extra += number(8, value)
             if ix in self.texts:
@@ -81,7 +105,9 @@ class Trace:
                 size += 4 if t == 2 else SIZES[t]
                 if t == 2 and value != ix + 1 and d.texts[name] not in ('$class$superClass', '$class$classLoader'):
                     ids.append(value)
-                    names.append((k.name + '.' + d.texts[name]).replace(k.name + '.$class$', 'java.lang.Class.'))
+                    name = d.texts[name]
+                    is_of_class = name.startswith('$class$')
+                    names.append('java.lang.Class.' + name[7:] if is_of_class else self.hide(k.name, name))
             if ix + 1 in d.objects:
                 size += self.array_bytes(ix + 1) - 12
             ids += [k.super_id, k.loader]
@@ -104,7 +130,7 @@ class Trace:
         d = self.dump
         out = number(1, self.types[key])
         if isinstance(key, tuple):
-            name = 'java.lang.Class<%s>' % d.classes[key[1]].name
+            name = 'java.lang.Class<%s>' % self.hide(d.classes[key[1]].name)
         else:
             k = d.classes[key]
             name = k.name
@@ -114,10 +140,11 @@ class Trace:
                 if k.super_id:
                     out += number(5, self.type(k.super_id))
                 fields = [f for f in self.reference_fields(key) if (name, f) != ('java.lang.String', 'value')]
-                out += packed(6, [self.field('java.lang.Object %s.%s' % (name, f)) for f in fields])
+                out += packed(6, [self.field('java.lang.Object ' + self.hide(name, f)) for f in fields])
                 if name == 'java.lang.String':
                     out += number(7, 3)
-        return out + text(3, name.encode())
+            name = self.hide(name)
+        return out + number(2, 5) + text(3, name.encode())
 
     def parts(self):
         """The fields of HeapGraph, some packets of them."""
@@ -140,7 +167,8 @@ class Trace:
         for key in list(self.types):
             part.append(text(9, self.type_message(key)))
         out.append(part)
-        out.append([text(4, number(1, no) + text(2, name.encode())) for name, no in self.fields.items()])
+        location = text(8, number(1, 5) + text(2, '/data/app/~~r==/com.acme-x/base.apk'))
+        out.append([location] + [text(4, number(1, no) + text(2, name.encode())) for name, no in self.fields.items()])
         return [b''.join(p) for p in out]
 
 
@@ -151,8 +179,10 @@ def packet(sequence, pid, index, body, is_last, time):
 
 def main():
     dump = Dump(sys.argv[1])
-    is_old = '--old' in sys.argv
-    parts = Trace(dump, is_old).parts()
+    form = (sys.argv[3:] or [''])[0]
+    is_old = form == '--old'
+    trace = Trace(dump, form)
+    parts = trace.parts()
     clocks = b''.join(text(1, number(1, i) + number(2, t)) for i, t in ((1, 1700000005000000000), (6, 5000000000)))
     other = text(9, number(1, 1) + text(3, b'Other')) + text(2, number(1, 2) + number(2, 1) + number(3, 16))
     out = text(1, number(10, 1) + text(6, clocks))
@@ -160,7 +190,8 @@ def main():
         if not is_old and i < 2:
             out += packet(1, 7, i, other if i == 0 else b'', i == 1, 6000000000)
         out += packet(2, 8, i, part, i + 1 == len(parts), 7000000000)
-    open(sys.argv[2], 'wb').write(out)
+    out += trace.mappings()
+    open(sys.argv[2], 'wb').write(compress(out, 50, zlib.compress) if form == '--packed' else out)
 
 
 main()

@@ -13,6 +13,7 @@
 
 #include "common/grow.h"
 #include "common/call_tree.h"
+#include "perfetto/clear_names.h"
 
 #include <stdbool.h>
 
@@ -142,8 +143,10 @@ struct android_native {
 	struct android_native_dump *dumps; /* owned, in the order of the trace */
 	size_t dump_count, heaps;          /* heaps: of all processes */
 	/* private */
-	const uint8_t *data; /* lent */
+	const uint8_t *data; /* lent, or the copy */
 	size_t size, dump_room;
+	uint8_t *copy; /* of its bytes, if it was compressed; owned */
+	struct clear_names names;
 	/*
 	 * Texts; and what is known by key. Of a message count and bytes are its offset and size,
 	 * and all_count is the frame's text; of a sample all is what it has so far; of other things

@@ -13,7 +13,7 @@
 
 #include "common/fail.h"
 #include "common/grow.h"
-#include "perfetto/packet.h"
+#include "perfetto/inflated.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,24 +68,20 @@ static int no_memory(struct reader *r)
 
 /* ---- messages ---- */
 
-/* The fields of a message by number, the last of each. */
-#define FIELDS 64u
-struct fields {
-	uint64_t numbers[FIELDS];
-	struct proto parts[FIELDS];
+/* The numbers of a dump or a sample by their fields, the last of each. */
+struct numbers {
+	uint64_t of[16];
 };
 
-static struct fields fields_of(struct proto message)
+static struct numbers numbers_in(struct proto message)
 {
-	struct fields f = { 0 };
+	struct numbers n = { 0 };
 	struct proto_field field;
 
 	while (proto_next(&message, &field))
-		if (field.no < FIELDS) {
-			f.numbers[field.no] = field.value;
-			f.parts[field.no] = field.bytes;
-		}
-	return f;
+		if (field.no < sizeof(n.of) / sizeof(n.of[0]))
+			n.of[field.no] = field.value;
+	return n;
 }
 
 /* The next field of a message that has this number and form. */
@@ -133,7 +129,7 @@ static int string_of(struct reader *r, unsigned kind, uint64_t number, struct pr
 	TRY(know(r, kind, numbers_of(r), number, &node));
 	if (node->bytes == 0)
 		TRY(know(r, STRING, numbers_of(r), number, &node));
-	*out = fields_of(message_at(r, node)).parts[2];
+	*out = proto_last(message_at(r, node), 2).bytes;
 	return HDB_OK;
 }
 
@@ -145,7 +141,7 @@ static int take_parts(struct reader *r, struct proto message, uint32_t field_no,
 	struct call_node *node;
 
 	while (next_field(&message, field_no, PROTO_BYTES, &part)) {
-		TRY(know(r, kind, of, fields_of(part.bytes).numbers[1], &node));
+		TRY(know(r, kind, of, proto_last(part.bytes, 1).value, &node));
 		if (node->bytes)
 			continue;
 		node->count = (uint64_t)(part.bytes.at - r->native->data);
@@ -172,6 +168,11 @@ static void append(char *text, struct proto more)
 	for (size_t i = 0; i < size; i++) /* a zero would end the text */
 		text[have + i] = more.at[i] > '\n' ? (char)more.at[i] : '?';
 	text[have + size] = '\0';
+}
+
+static struct proto text_of(const char *text)
+{
+	return (struct proto){ (const uint8_t *)text, (const uint8_t *)text + strlen(text), false };
 }
 
 static int text_number(struct reader *r, struct proto text, uint32_t *out)
@@ -202,28 +203,58 @@ static int read_mapping(struct reader *r, uint64_t number, char *path)
 	return HDB_OK;
 }
 
+/* What a Java method was called before the app was obfuscated; all methods that got this name. */
+static void clear_method(const struct clear_names *names, const char *path, char *name)
+{
+	const char *dot = strrchr(name, '.');
+	struct proto of[CLEAR_NAME] = { text_of(name), text_of(dot ? dot + 1 : ""),
+					clear_package(text_of(path)) };
+	const struct clear_name *found;
+	char clear[NAME_BYTES] = "";
+
+	of[CLEAR_CLASS].end = dot ? (const uint8_t *)dot : of[CLEAR_CLASS].at;
+	found = clear_find(names, of);
+	for (; found && found < names->list + names->count && clear_is(found, of); found++) {
+		const struct proto own = found->of[CLEAR_NAME];
+
+		of[CLEAR_PACKAGE] = found->of[CLEAR_PACKAGE];
+		append(clear, text_of(clear[0] ? " | " : ""));
+		if (!memchr(own.at, '.', proto_size(&own))) {
+			append(clear, found->class_name);
+			append(clear, text_of("."));
+		}
+		append(clear, own);
+		if (clear[NAME_BYTES - 2])
+			break; /* it is full */
+	}
+	if (clear[0])
+		strcpy(name, clear);
+}
+
 /* "function (module)", by the symbol if there is one, by the address if there is no name. */
 static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 {
-	const struct fields frame = fields_of(message);
+	const uint64_t mapping = proto_last(message, 3).value;
+	const uint64_t address = proto_last(message, 4).value;
 	char path[NAME_BYTES] = "", name[NAME_BYTES] = "", line[2 * NAME_BYTES];
 	const char *module;
 	struct call_node *node;
 	struct proto function;
 	uint32_t no;
 
-	if (frame.numbers[3])
-		TRY(read_mapping(r, frame.numbers[3], path));
+	if (mapping)
+		TRY(read_mapping(r, mapping, path));
 	TRY(call_tree_child(&r->native->texts, 0, path, &no, r->err));
-	TRY(know(r, SYMBOL, no, frame.numbers[4], &node));
+	TRY(know(r, SYMBOL, no, address, &node));
 	/* The last one is the function into which the others were inlined. */
-	append(name, fields_of(fields_of(message_at(r, node)).parts[2]).parts[1]);
+	append(name, proto_last(proto_last(message_at(r, node), 2).bytes, 1).bytes);
 	if (!name[0]) {
-		TRY(string_of(r, FUNCTION, frame.numbers[2], &function));
+		TRY(string_of(r, FUNCTION, proto_last(message, 2).value, &function));
 		append(name, function);
+		clear_method(&r->native->names, path, name);
 	}
 	if (!name[0])
-		(void)snprintf(name, sizeof(name), "0x%" PRIx64, frame.numbers[4]);
+		(void)snprintf(name, sizeof(name), "0x%" PRIx64, address);
 	module = strrchr(path, '/');
 	(void)snprintf(line, sizeof(line), module ? "%s (%s)" : "%s", name,
 		       module ? module + 1 : "");
@@ -295,8 +326,8 @@ static bool is_sum(const struct call_node *now, const struct call_node *before)
 static int add_sample(struct reader *r, struct android_native_dump *dump, uint32_t node,
 		      struct proto message)
 {
-	const struct fields f = fields_of(message);
-	const uint64_t *n = f.numbers;
+	const struct numbers numbers = numbers_in(message);
+	const uint64_t *n = numbers.of;
 	/* The runtime does not know what of its heap is freed. */
 	const bool has_frees = strcmp(dump->heap, "com.android.art") != 0;
 	struct call_node now = {
@@ -354,25 +385,23 @@ static int add_samples(struct reader *r, uint32_t no, struct proto message)
 
 static int take_dump(struct reader *r, struct proto message)
 {
-	static const char unknown[] = "unknown";
-	const struct fields f = fields_of(message);
-	const uint64_t *n = f.numbers;
+	const struct numbers numbers = numbers_in(message);
+	const uint64_t *n = numbers.of;
 	struct android_native_dump dump = {
 		.pid = n[DUMP_PID] & UINT32_MAX,
 		.time = (int64_t)n[DUMP_TIMESTAMP],
 		.interval = n[DUMP_INTERVAL],
 		.flags = r->sequence->is_missing ? ANDROID_DUMP_MISSING : 0,
 	};
-	struct proto heap = f.parts[DUMP_HEAP];
+	struct proto heap = proto_last(message, DUMP_HEAP).bytes;
 	struct android_native *native = r->native;
 	struct call_node *node;
 	uint32_t name, no;
 
-	for (unsigned i = 0; i < FIELDS / 4; i++)
+	for (unsigned i = 0; i < sizeof(numbers.of) / sizeof(n[0]); i++)
 		dump.flags |= n[i] ? (1u << i) & ANDROID_DUMP_FIELDS : 0;
 	if (!proto_size(&heap))
-		heap = (struct proto){ (const uint8_t *)unknown,
-				       (const uint8_t *)unknown + strlen(unknown), false };
+		heap = text_of("unknown");
 	TRY(text_number(r, heap, &name));
 	dump.heap = r->native->texts.nodes[name].name;
 	TRY(know(r, HEAP, dump.pid, name, &node));
@@ -394,16 +423,16 @@ static int take_dump(struct reader *r, struct proto message)
 
 static int take_profile(struct reader *r, struct proto message)
 {
-	const struct fields f = fields_of(message);
+	const uint64_t index = proto_last(message, PROFILE_INDEX).value;
 	struct android_sequence *s = r->sequence;
 	struct proto_field dump;
 
 	if (s->last_dump)
 		r->native->dumps[s->last_dump - 1].flags &= ~(unsigned)ANDROID_DUMP_OPEN;
-	s->is_missing |= f.numbers[PROFILE_INDEX] != s->next_index || !proto_is_message(message);
-	s->next_index = f.numbers[PROFILE_INDEX] + 1;
-	s->is_open = f.numbers[PROFILE_CONTINUED] != 0;
-	s->has_own |= f.parts[PROFILE_FRAMES].at != NULL;
+	s->is_missing |= index != s->next_index || !proto_is_message(message);
+	s->next_index = index + 1;
+	s->is_open = proto_last(message, PROFILE_CONTINUED).value != 0;
+	s->has_own |= proto_last(message, PROFILE_FRAMES).bytes.at != NULL;
 	if (!r->tree)
 		TRY(take_numbered(r, message, own_kinds, sizeof(own_kinds)));
 	while (next_field(&message, PROFILE_DUMPS, PROTO_BYTES, &dump))
@@ -419,18 +448,13 @@ static int take_profile(struct reader *r, struct proto message)
 
 static int take_packet(struct reader *r, struct proto message)
 {
-	const struct fields f = fields_of(message);
-	const struct proto profile = f.parts[PACKET_HEAP_PROFILE];
-	const struct proto symbols = f.parts[PACKET_SYMBOLS];
+	const struct proto profile = proto_last(message, PACKET_HEAP_PROFILE).bytes;
+	const struct proto symbols = proto_last(message, PACKET_SYMBOLS).bytes;
 	struct android_native *native = r->native;
 	struct call_node *node;
-	struct proto_field zstd;
 	uint32_t module;
 
-	if (f.parts[PACKET_COMPRESSED].at ||
-	    next_field(&message, PACKET_COMPRESSED_ZSTD, PROTO_BYTES, &zstd))
-		return door_fail(r->err, HDB_EFORMAT, "%s", PACKETS_COMPRESSED_MESSAGE);
-	r->sequence_id = f.numbers[PACKET_SEQUENCE_ID] & UINT32_MAX;
+	r->sequence_id = proto_last(message, PACKET_SEQUENCE_ID).value & UINT32_MAX;
 	TRY(know(r, SEQUENCE, 0, r->sequence_id, &node));
 	if (node->count == 0) {
 		if (native->sequence_count == native->sequence_room &&
@@ -440,15 +464,19 @@ static int take_packet(struct reader *r, struct proto message)
 		node->count = native->sequence_count;
 	}
 	r->sequence = &native->sequences[node->count - 1];
-	r->sequence->generation += f.numbers[PACKET_FLAGS] & 1 || f.numbers[PACKET_CLEARED];
+	r->sequence->generation += proto_last(message, PACKET_FLAGS).value & 1 ||
+				   proto_last(message, PACKET_CLEARED).value;
 	if (!r->tree) {
 		if (!native->clock_offset)
-			native->clock_offset =
-				proto_clock_offset(f.parts[PACKET_CLOCKS], CLOCKS_MONOTONIC_COARSE);
-		TRY(take_numbered(r, f.parts[PACKET_INTERNED], interned_kinds,
+			native->clock_offset = proto_clock_offset(
+				proto_last(message, PACKET_CLOCKS).bytes, CLOCKS_MONOTONIC_COARSE);
+		TRY(take_numbered(r, proto_last(message, PACKET_INTERNED).bytes, interned_kinds,
 				  sizeof(interned_kinds)));
-		TRY(take_parts(r, f.parts[PACKET_PROCESSES], 1, PROCESS, 0));
-		TRY(text_number(r, fields_of(symbols).parts[1], &module));
+		TRY(take_parts(r, proto_last(message, PACKET_PROCESSES).bytes, 1, PROCESS, 0));
+		if (!clear_take(&native->names, proto_last(message, PACKET_CLEAR_NAMES).bytes,
+				MAPPING_METHOD))
+			return no_memory(r);
+		TRY(text_number(r, proto_last(symbols, 1).bytes, &module));
 		TRY(take_parts(r, symbols, 3, SYMBOL, module));
 	}
 	return profile.at ? take_profile(r, profile) : HDB_OK;
@@ -487,13 +515,19 @@ static int complete(struct reader *r, struct android_native_dump *dump)
 int android_native_read(const uint8_t *data, size_t size, struct android_native *out,
 			struct hdb_error *err)
 {
-	const struct proto trace = { data, data + size, false };
+	struct proto trace = { data, data + size, false };
 	struct reader r = { .native = out, .err = err };
+	uint8_t *copy;
+	const int opened = packed_open(&trace, &copy);
 
-	*out = (struct android_native){ .data = data, .size = size };
-	if (!proto_is_trace(trace))
-		return HDB_NOTFOUND;
+	*out = (struct android_native){ .data = trace.at,
+					.size = proto_size(&trace),
+					.copy = copy };
+	if (opened < 0)
+		return door_fail(err, opened, "%s", packed_problem(opened));
+	TRY(opened);
 	TRY(take_packets(&r));
+	clear_sort(&out->names);
 	if (!out->dump_count)
 		return door_fail(
 			err, HDB_EFORMAT,
@@ -508,6 +542,8 @@ void android_native_release(struct android_native *native)
 {
 	call_tree_release(&native->texts);
 	call_tree_release(&native->keys);
+	free(native->copy);
+	free(native->names.list);
 	free(native->sequences);
 	free(native->dumps);
 	*native = (struct android_native){ 0 };

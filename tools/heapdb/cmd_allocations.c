@@ -203,6 +203,9 @@ static int print_native(struct cli *cli, const struct android_native *native,
 			       .native = cli->opt.by == CALLS_BY_DUMP ? native : NULL };
 	uint64_t interval = 0, broken = 0;
 	const char *why = NULL;
+	struct own_fact facts[5];
+	struct answer answer;
+	size_t count = 0;
 	int rc;
 
 	for (size_t i = 0; i < native->dump_count; i++) {
@@ -214,18 +217,18 @@ static int print_native(struct cli *cli, const struct android_native *native,
 		broken += android_native_incomplete(dump) != NULL;
 		why = why ? why : android_native_incomplete(dump);
 	}
-	const struct own_fact facts[] = {
-		number_fact("dumps", "dumps", HDB_TYPE_COUNT, native->dump_count),
-		number_fact("heaps", "heaps", HDB_TYPE_COUNT, native->heaps),
-		number_fact("sampling_interval", "sampling interval", HDB_TYPE_BYTES, interval),
-		number_fact("incomplete_dumps", "incomplete dumps", HDB_TYPE_COUNT, broken),
-		text_fact("incomplete", "incomplete", why),
+	facts[count++] = number_fact("dumps", "dumps", HDB_TYPE_COUNT, native->dump_count);
+	facts[count++] = number_fact("heaps", "heaps", HDB_TYPE_COUNT, native->heaps);
+	if (interval)
+		facts[count++] = number_fact("sampling_interval", "sampling interval",
+					     HDB_TYPE_BYTES, interval);
+	facts[count++] =
+		number_fact("incomplete_dumps", "incomplete dumps", HDB_TYPE_COUNT, broken);
+	if (why)
+		facts[count++] = text_fact("incomplete", "incomplete", why);
+	answer = (struct answer){
+		.name = "allocations", .facts = facts, .fact_count = count, .limit = cli->opt.limit
 	};
-	const struct answer answer = { .name = "allocations",
-				       .facts = facts,
-				       .fact_count = sizeof(facts) / sizeof(facts[0]) - !why,
-				       .limit = cli->opt.limit };
-
 	rc = print_rows(cli, &answer, &calls, CALLS_OF_NATIVE_HEAP);
 	bytes_release(&calls.time);
 	return rc;
