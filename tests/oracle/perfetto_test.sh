@@ -100,6 +100,9 @@ heapdb top two.pftrace --csv > /dev/null 2> said
 grep -q 'importing two.pftrace into two.heapdb' said || complain "a trace is a file: $(cat said)"
 heapdb top two.pftrace --csv > /dev/null 2> said
 ! grep -q importing said || complain "imported twice: $(cat said)"
+# A graph has no threads: it is not known whether one had an OutOfMemoryError.
+heapdb two.pftrace > said
+grep -q ' objects$' said && ! grep -q 'threads,\|OutOfMemoryError' said || complain "overview: $(cat said)"
 
 # Lost packets are said; a trace of something else, too.
 python3 - << 'EOF'

@@ -55,7 +55,7 @@ const struct missing missing_doors[] = {
 const struct command commands[] = {
 	{ "import", cmd_import, WRITES,
 	  WORK_OPTIONS | OPTIONS_IMPORT | OPTIONS_JSON | OPTIONS_HUMAN, NULL,
-	  "DUMP [-o FILE] [options]", "make a heap database from an HPROF dump", NULL },
+	  "DUMP [-o FILE] [options]", "make a heap database from a heap dump", NULL },
 	{ "capture", cmd_capture, WRITES,
 	  OPTIONS_CAPTURE | OPTIONS_CAPTURE_ALL | OPTIONS_ADB | OPTIONS_JVM_DUMP | WORK_OPTIONS |
 		  OPTIONS_IMPORT | OPTIONS_JSON | OPTIONS_HUMAN | CAPTURE_LIST_OPTIONS,

@@ -73,6 +73,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	const struct hdb_value *dump = answer_fact(answer, "dump");
 	const struct hdb_value *runtime = answer_fact(answer, "runtime");
 	const struct hdb_value *collector = answer_fact(answer, "collector");
+	const struct hdb_value *threads = answer_fact(answer, "threads");
 	const char *slash = has_value(dump) ? memrchr(dump->text, '/', dump->text_size) : NULL;
 	struct bytes text = { 0 };
 
@@ -95,11 +96,15 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 			  bracket > collector->text ? (size_t)(bracket - collector->text - 1) :
 						      collector->text_size);
 	}
-	prose_add_facts(&text, out, answer,
-			", {heap_shallow}[ of at most {max_heap}] reachable, {heap_objects} "
-			"objects[, {threads} threads]");
-	if (!has_value(answer_fact(answer, "out_of_memory")))
-		prose_add_facts(&text, out, answer, ", no OutOfMemoryError");
+	prose_add_facts(
+		&text, out, answer,
+		", {heap_shallow}[ of at most {max_heap}] reachable, {heap_objects} objects");
+	/* without threads it is not known */
+	if (has_value(threads) && threads->u)
+		prose_add_facts(&text, out, answer,
+				has_value(answer_fact(answer, "out_of_memory")) ?
+					", {threads} threads" :
+					", {threads} threads, no OutOfMemoryError");
 	output_string(out, "  ");
 	prose_wrap(out, style, (struct prose_place){ 2, 2 }, text.data, text.size);
 	bytes_release(&text);
