@@ -23,7 +23,7 @@ esac
 SHELL
 chmod 755 adb
 cat > test.py << 'PY'
-import concurrent.futures, json, os, random, signal, subprocess, tempfile, time
+import concurrent.futures, json, os, random, signal, struct, subprocess, tempfile, time
 
 from checks import check, end, want
 from fake_jdwp import Vm
@@ -42,9 +42,9 @@ def answer(file):
 class Run:
     """A capture, in a folder of its own, of an app that behaves as `mode` says."""
 
-    def __init__(self, mode, *words, mutate=None, old=None, signal_at=None, has_port=True):
+    def __init__(self, mode, *words, mutate=None, old=None, signal_at=None, has_port=True, record=record):
         self.vm = Vm(mode, record, mutate)
-        self.mode = mode
+        self.mode, self.record = mode, record
         with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:
             if old:
                 with open(folder + "/com.example.app.alloc", "wb") as f:
@@ -70,7 +70,7 @@ class Run:
         what = "%s: %d %r" % (self.mode, self.code, self.err)
         want(what, self.code, code)
         check("%s: not %r" % (what, text), text in self.out + self.err)
-        want(what, self.files, {"com.example.app.alloc": record} if files is None and code == 0 else files or {})
+        want(what, self.files, {"com.example.app.alloc": self.record} if files is None and code == 0 else files or {})
 
 
 def run_all(jobs):
@@ -90,9 +90,15 @@ want("requests", r.vm.log[:4], ["REAQ", "REAE1", "REAL", "REAE0"])
 want("adb", r.adb, ["get-state", "shell pidof com.example.app", "forward tcp:0 jdwp:4711",
                     "forward --remove tcp:%d" % r.vm.port])
 
+# As many as a record can have: 65,535 with four frames each.
+ENTRIES = 65535
+big = (struct.pack(">BBBHIHHH", 15, 9, 8, ENTRIES, 15 + ENTRIES * 41, 1, 1, 1) +
+       (struct.pack(">IHHB", 24, 1, 0, 4) + struct.pack(">HHHh", 0, 0, 0, 7) * 4) * ENTRIES +
+       struct.pack(">I", 1) + "A".encode("utf-16-be") + struct.pack(">I", 0) * 2)
 good = run_all([job("", "--adb", "4711", "--serial", "emulator-5554", "--allocations", "1", "-o", "x.alloc"),
                 job("pieces", *APP, "--json"), job("on", *APP), job("", *APP, "--force", old=b"old"),
-                job("", "--adb", "com.example.app", "--allocations", "1000", signal_at="REAE1")])
+                job("", "--adb", "com.example.app", "--allocations", "1000", signal_at="REAE1"),
+                job("", *APP, "--json", record=big)])
 good[0].check(0, "x.alloc", {"x.alloc": record})
 want("adb -s", good[0].adb, ["-s emulator-5554 " + w for w in ("get-state", "forward tcp:0 jdwp:4711",
                                                               "forward --remove tcp:%d" % good[0].vm.port)])
@@ -107,6 +113,7 @@ good[3].check(0, "")
 # An interruption ends the waiting alone.
 good[4].check(0, "Next:")
 want("interrupted", good[4].vm.log[:4], ["REAQ", "REAE1", "REAL", "REAE0"])
+good[5].check(0, '"objects":65535,"bytes":1572840')
 
 MODES = (("new", 4, "versions 12 and later have none"), ("closes", 4, "cannot be debugged"),
          ("silent", 4, "did not answer within 1 s"), ("stranger", 3, "another handshake"),

@@ -65,9 +65,11 @@ static int transfer(struct tracker *t, void *data, size_t size, short event, str
 		int rc = capture_wait(&t->options, t->fd, event, t->end_ms, err);
 
 		if (rc == HDB_END)
-			return door_fail(err, HDB_EIO, "the VM did not answer within %llu s",
-					 (unsigned long long)capture_timeout_ms(&t->options) /
-						 1000);
+			return door_fail(
+				err, HDB_EIO,
+				"the VM did not answer within %llu s; is a debugger (Android Studio) "
+				"attached to it?",
+				(unsigned long long)capture_timeout_ms(&t->options) / 1000);
 		TRY(rc);
 		n = event == POLLIN ? read(t->fd, at, size) : write(t->fd, at, size);
 		if (n == 0 || (n < 0 && errno != EINTR))
@@ -267,8 +269,10 @@ static int record(struct tracker *t, unsigned seconds, struct bytes *out, struct
 			       "in the record, and it stays on");
 	else
 		rc = ask(t, "REAE", 1, &answer, err);
-	if (rc == HDB_OK)
+	if (rc == HDB_OK) {
+		capture_notice(&t->options, "recording for %u s; Ctrl-C ends that early", seconds);
 		wait_for(t, seconds);
+	}
 	/* An interruption ends the waiting. */
 	t->options.cancel = NULL;
 	if (rc == HDB_OK)

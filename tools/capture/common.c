@@ -60,25 +60,31 @@ void capture_notice(const struct capture_options *options, const char *format, .
 	options->notice(options->ctx, text);
 }
 
-long capture_read_file(int dir_fd, const char *name, char *buf, size_t size)
+long capture_read(int fd, void *buf, size_t size)
 {
-	const int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	size_t used = 0;
-	ssize_t n = 0;
 
-	if (fd < 0)
-		return -1;
-	while (used < size - 1) {
-		n = read(fd, buf + used, size - 1 - used);
+	while (used < size) {
+		const ssize_t n = read(fd, (char *)buf + used, size - used);
+
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n < 0)
+			return -1;
+		if (n == 0)
 			break;
 		used += (size_t)n;
 	}
-	buf[used] = '\0';
-	close(fd);
-	return n < 0 ? -1 : (long)used;
+	return (long)used;
+}
+
+long capture_read_file(int dir_fd, const char *name, char *buf, size_t size)
+{
+	BASE_CLOSED const int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const long used = fd < 0 ? -1 : capture_read(fd, buf, size - 1);
+
+	buf[used < 0 ? 0 : used] = '\0';
+	return used;
 }
 
 void capture_close_fd(int fd)

@@ -40,6 +40,9 @@ void capture_notice(const struct capture_options *options, const char *format, .
  */
 long capture_read_file(int dir_fd, const char *name, char *buf, size_t size);
 
+/* Reads until `size` bytes are there or no more come: how many, or -1 with errno. */
+long capture_read(int fd, void *buf, size_t size);
+
 /* close() that takes -1, too. */
 void capture_close_fd(int fd);
 

@@ -84,7 +84,7 @@ static int move_all(struct stream *s, struct hdb_error *err)
 		if (rc != HDB_OK && rc != NOTHING_YET)
 			return rc;
 		if (rc == NOTHING_YET && clock_ms() - since > timeout) {
-			TRY(s->is_late ? s->is_late(s->ctx, s->bytes, err) : HDB_OK);
+			TRY(s->is_late ? s->is_late(s->ctx, err) : HDB_OK);
 			since = clock_ms();
 		}
 	}
@@ -96,7 +96,7 @@ static void *run(void *arg)
 	int rc = move_all(s, &s->error);
 
 	if (rc == AT_END)
-		rc = s->finish(s->ctx, s->bytes, &s->error);
+		rc = s->finish ? s->finish(s->ctx, s->bytes, &s->error) : HDB_OK;
 	s->result = rc == READER_LEFT ? HDB_END : rc;
 	if (s->result != HDB_OK)
 		s->stop = 1;
@@ -111,7 +111,6 @@ int stream_start(struct stream *s, struct hdb_error *err)
 	int ends[2], rc;
 
 	assert(!s->is_running);
-	assert(s->finish);
 	s->read_fd = s->write_fd = -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));

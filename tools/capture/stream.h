@@ -23,14 +23,15 @@ struct stream {
 	int watch_fd;
 	const struct capture_options *options; /* lent */
 	/*
-	 * Behind the last byte: HDB_OK if `bytes` were all, else why not. On the stream's thread.
+	 * Behind the last byte: HDB_OK if `bytes` were all, else why not. On the stream's thread;
+	 * NULL: they are.
 	 */
 	int (*finish)(void *ctx, uint64_t bytes, struct hdb_error *err);
 	/*
 	 * Nothing came for the time of the options since the last call or byte: HDB_OK to go on
 	 * waiting. On the stream's thread; NULL: waits.
 	 */
-	int (*is_late)(void *ctx, uint64_t bytes, struct hdb_error *err);
+	int (*is_late)(void *ctx, struct hdb_error *err);
 	void *ctx;
 	/* private */
 	int read_fd, write_fd;

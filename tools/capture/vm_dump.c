@@ -213,11 +213,10 @@ static int finish_pipe(void *ctx, uint64_t bytes, struct hdb_error *err)
 	return rc;
 }
 
-static int is_late(void *ctx, uint64_t bytes, struct hdb_error *err)
+static int is_late(void *ctx, struct hdb_error *err)
 {
 	struct vm_capture *c = ctx;
 
-	(void)bytes;
 	return attach_check_life(&c->attach, err);
 }
 
@@ -236,14 +235,6 @@ static int dump_into_pipe(struct vm_capture *c, struct hdb_error *err)
 	c->base.stream.finish = finish_pipe;
 	c->base.stream.is_late = is_late;
 	return attach_send(&c->attach, "jcmd", words, &c->socket_fd, err);
-}
-
-static int finish_file(void *ctx, uint64_t bytes, struct hdb_error *err)
-{
-	(void)ctx;
-	(void)bytes;
-	(void)err;
-	return HDB_OK;
 }
 
 /* The dump into a file that is gone as soon as it is open; waits until it is whole. */
@@ -271,7 +262,6 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	litter_remove(&c->litter);
 	capture_close_fd(c->socket_fd);
 	c->socket_fd = -1;
-	c->base.stream.finish = finish_file;
 	return HDB_OK;
 }
 

@@ -34,20 +34,15 @@ static bool read_counters(int dir_fd, const char *name, uid_t owner, struct perf
 		openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	BASE_FREED uint8_t *data = NULL;
 	struct stat st;
-	size_t used = 0, size;
-	ssize_t n = 1;
+	long size;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != owner ||
 	    st.st_size <= 0)
 		return false;
-	size = (uint64_t)st.st_size < PERFDATA_MAX ? (size_t)st.st_size : PERFDATA_MAX;
-	data = malloc(size);
-	while (data && used < size && n > 0) {
-		n = read(fd, data + used, size - used);
-		if (n > 0)
-			used += (size_t)n;
-	}
-	return data && perfdata_summarize(data, used, out);
+	size = (uint64_t)st.st_size < PERFDATA_MAX ? (long)st.st_size : (long)PERFDATA_MAX;
+	data = malloc((size_t)size);
+	size = data ? capture_read(fd, data, (size_t)size) : -1;
+	return size >= 0 && perfdata_summarize(data, (size_t)size, out);
 }
 
 bool capture_counters(const struct process *p, struct perfdata_summary *out)

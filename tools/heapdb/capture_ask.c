@@ -7,7 +7,6 @@
 #include "common/descriptor.h"
 #include "export/export.h"
 #include "heapdb/capture_ask.h"
-#include "heapdb/progress.h"
 #include "heapdb/prose.h"
 #include "heapdb/render.h"
 
@@ -153,11 +152,8 @@ int capture_allocations(struct cli *cli, const char *path, const struct capture_
 {
 	BASE_SCOPED(android_allocations_release) struct android_allocations list = { 0 };
 	BASE_SCOPED(bytes_release) struct bytes record = { 0 };
-	const struct hdb_progress progress = progress_callbacks();
 	struct answer answer = { .name = "capture" };
 
-	if (progress.report)
-		progress.report(progress.ctx, "recording allocations", 0, 0, "");
 	TRY(capture_app_allocations(cli->opt.adb, cli->opt.allocations, options, &record,
 				    &cli->err));
 	TRY(cli_name_file(cli, "the VM's answer",
