@@ -102,10 +102,13 @@ struct query_def {
 /* In a definition's spec: its columns, its facts; arrays. */
 #define QUERY_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
 #define QUERY_FACTS(array) .facts = (array), .fact_count = sizeof(array) / sizeof((array)[0])
-/* Behind an array of columns whose numbers are an enum: it has one for each number. */
-#define QUERY_COLUMN_EACH(array, count) \
-	static_assert(sizeof(array) / sizeof((array)[0]) == (count), \
-		      "a column each, in the order of their numbers")
+/*
+ * Columns and their numbers are one list, COLUMNS(X): X(NUMBER, TYPE, "name", "title", "help") for
+ * each. These make the enum of it, and the array.
+ */
+#define QUERY_NUMBER(number, type, name, title, help) number,
+#define QUERY_COLUMN(number, type, name, title, help) { name, HDB_TYPE_##type, title, help },
+
 /* The options of a query that has none of its own. */
 extern const struct hdb_option_spec query_no_options[];
 

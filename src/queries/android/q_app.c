@@ -12,19 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY, VALUE, NUMBER, HELP };
-
 #define TEXT_MAX_BYTES 1024
 /* Databases that are listed. */
 #define DATABASES_MAX 1000u
 
-static const struct hdb_column columns[] = {
-	{ "key", HDB_TYPE_TEXT, "what", "what is told" },
-	{ "value", HDB_TYPE_TEXT, "value", "as text; null if the dump does not tell" },
-	{ "number", HDB_TYPE_COUNT, "number", "as a number, if it is one" },
-	{ "help", HDB_TYPE_TEXT, "meaning", "what that is" },
-};
-QUERY_COLUMN_EACH(columns, HELP + 1);
+#define COLUMNS(X) \
+	X(KEY, TEXT, "key", "what", "what is told") \
+	X(VALUE, TEXT, "value", "value", "as text; null if the dump does not tell") \
+	X(NUMBER, COUNT, "number", "number", "as a number, if it is one") \
+	X(HELP, TEXT, "help", "meaning", "what that is")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_NO_ANDROID_FACT,

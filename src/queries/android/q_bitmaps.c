@@ -20,23 +20,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum {
-	ID,
-	WIDTH,
-	HEIGHT,
-	CONFIG,
-	BYTES,
-	STORE,
-	DENSITY,
-	RECYCLED,
-	ENCODING,
-	BUFFER,
-	COPIES,
-	WASTED,
-	FIRST,
-	RETAINED
-};
-
 /* Elements of an array that are read at a time. */
 #define CHUNK 4096u
 /* Bytes that Android counts for the native part of a bitmap, beside its pixels. */
@@ -54,31 +37,31 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "the bitmap" },
-	{ "width", HDB_TYPE_INT, "width", "pixels in a row" },
-	{ "height", HDB_TYPE_INT, "height", "rows" },
-	{ "config", HDB_TYPE_TEXT, "config",
-	  "ARGB_8888, RGB_565, ALPHA_8, RGBA_F16, by the bytes a pixel; HARDWARE: pixels are in "
-	  "graphics memory; null if nothing tells" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "of the pixels; null if nothing tells" },
-	{ "store", HDB_TYPE_TEXT, "where",
-	  "java: in the Java heap; native: in native memory; ashmem: in shared memory; hardware: in "
-	  "graphics memory" },
-	{ "density", HDB_TYPE_INT, "density", "dots an inch, 0: not known" },
-	{ "recycled", HDB_TYPE_BOOL, "recycled", "whether the program has given the pixels back" },
-	{ "encoding", HDB_TYPE_TEXT, "contents",
-	  "what the dump has of it: pixels, png, jpeg or webp; null: nothing" },
-	{ "buffer", HDB_TYPE_ID, "buffer", "the array with these contents" },
-	{ "copies", HDB_TYPE_COUNT, "copies", "bitmaps with the same contents, this one included" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "of a copy that is not the first one its bytes; with --duplicates the bytes of all but the "
-	  "first" },
-	{ "first", HDB_TYPE_ID, "same as", "the first bitmap with the same contents" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "what would be freed of the Java heap without it" },
-};
-QUERY_COLUMN_EACH(columns, RETAINED + 1);
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "the bitmap") \
+	X(WIDTH, INT, "width", "width", "pixels in a row") \
+	X(HEIGHT, INT, "height", "height", "rows") \
+	X(CONFIG, TEXT, "config", "config", \
+	  "ARGB_8888, RGB_565, ALPHA_8, RGBA_F16, by the bytes a pixel; HARDWARE: pixels are in " \
+	  "graphics memory; null if nothing tells") \
+	X(BYTES, BYTES, "bytes", "bytes", "of the pixels; null if nothing tells") \
+	X(STORE, TEXT, "store", "where", \
+	  "java: in the Java heap; native: in native memory; ashmem: in shared memory; " \
+	  "hardware: in graphics memory") \
+	X(DENSITY, INT, "density", "density", "dots an inch, 0: not known") \
+	X(RECYCLED, BOOL, "recycled", "recycled", "whether the program has given the pixels back") \
+	X(ENCODING, TEXT, "encoding", "contents", \
+	  "what the dump has of it: pixels, png, jpeg or webp; null: nothing") \
+	X(BUFFER, ID, "buffer", "buffer", "the array with these contents") \
+	X(COPIES, COUNT, "copies", "copies", "bitmaps with the same contents, this one included") \
+	X(WASTED, BYTES, "wasted", "wasted", \
+	  "of a copy that is not the first one its bytes; with --duplicates the bytes of all " \
+	  "but the first") \
+	X(FIRST, ID, "first", "same as", "the first bitmap with the same contents") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "what would be freed of the Java heap without it")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "how many there are" },

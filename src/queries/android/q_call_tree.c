@@ -16,8 +16,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { LEVEL, KIND, NAME, COUNT, SHALLOW, BELOW_COUNT, BELOW_SHALLOW, PERCENT };
-
 #define TEXT_MAX_BYTES 512
 /* Frames of one stack that become nodes, the innermost ones. */
 #define FRAMES_MAX 1024u
@@ -34,18 +32,18 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "level", HDB_TYPE_COUNT, "level", "0: outermost calls; what they call follows" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "frame: a call; class: what the call above it allocated" },
-	{ "name", HDB_TYPE_TEXT, "name", "the frame, or the class" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "objects that it allocated itself" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "below_objects", HDB_TYPE_COUNT, "objects below",
-	  "objects that it and the calls below it allocated" },
-	{ "below_shallow", HDB_TYPE_BYTES, "shallow below", "their bytes" },
-	{ "percent", HDB_TYPE_PERCENT, "%", "below_shallow as a share of all bytes that count" },
-};
-QUERY_COLUMN_EACH(columns, PERCENT + 1);
+#define COLUMNS(X) \
+	X(LEVEL, COUNT, "level", "level", "0: outermost calls; what they call follows") \
+	X(KIND, TEXT, "kind", "kind", "frame: a call; class: what the call above it allocated") \
+	X(NAME, TEXT, "name", "name", "the frame, or the class") \
+	X(COUNT, COUNT, "objects", "objects", "objects that it allocated itself") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(BELOW_COUNT, COUNT, "below_objects", "objects below", \
+	  "objects that it and the calls below it allocated") \
+	X(BELOW_SHALLOW, BYTES, "below_shallow", "shallow below", "their bytes") \
+	X(PERCENT, PERCENT, "percent", "%", "below_shallow as a share of all bytes that count")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },

@@ -7,29 +7,6 @@
 #include "query/coverage.h"
 #include "query/object_columns.h"
 
-enum {
-	LEAK,
-	TRACE,
-	STEP,
-	KIND,
-	ROOT,
-	ID,
-	TYPE,
-	CLASS,
-	STATUS,
-	REASON,
-	RETAINED,
-	OBJECTS,
-	REFERENCE,
-	OWNER,
-	NAME,
-	GENERIC,
-	SUSPECT,
-	LABELS,
-	LIBRARY,
-	SIGNATURE
-};
-
 #define TEXT_MAX_BYTES 1024
 
 static const struct hdb_option_spec options[] = {
@@ -38,41 +15,39 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "leak", HDB_TYPE_COUNT, "leak",
-	  "number of the leak, from 1: all objects that the same references keep; the "
-	  "application's first, then what retains most; null for what nothing keeps" },
-	{ "trace", HDB_TYPE_COUNT, "trace",
-	  "number of the leaking object within the leak, from 1" },
-	{ "step", HDB_TYPE_COUNT, "step", "place in the path, 0 the root" },
-	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "application; library: only a known fault of Android, its makers or a library keeps it; "
-	  "unreachable: nothing keeps it" },
-	{ "root", HDB_TYPE_TEXT, "root", "of the first step, the kind of GC root" },
-	{ "id", HDB_TYPE_ID, "id", "the object" },
-	{ "type", HDB_TYPE_TEXT, "type", "instance, array, class" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class; of a class object that class" },
-	{ "status", HDB_TYPE_TEXT, "status", "leaking, not leaking, unknown" },
-	{ "reason", HDB_TYPE_TEXT, "reason", "why" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "bytes that only it keeps, of those that are not rightly there: as the dump records sizes, "
-	  "without headers and padding, without what only weak, soft and phantom references lead "
-	  "to" },
-	{ "retained_objects", HDB_TYPE_COUNT, "objects", "the same as a number of objects" },
-	{ "reference_type", HDB_TYPE_TEXT, "reference",
-	  "how it holds the next step: field, static, local, entry (of an array or a collection)" },
-	{ "owner", HDB_TYPE_TEXT, "owner",
-	  "class that declares the field; of the array, collection" },
-	{ "name", HDB_TYPE_TEXT, "name", "the reference's name" },
-	{ "generic", HDB_TYPE_TEXT, "generic", "its name in the signature" },
-	{ "suspect", HDB_TYPE_BOOL, "suspect", "whether this reference may be the leak" },
-	{ "labels", HDB_TYPE_TEXT, "labels", "what else is known of the object" },
-	{ "library", HDB_TYPE_TEXT, "library", "the known leak that this reference is" },
-	{ "signature", HDB_TYPE_TEXT, "signature",
-	  "SHA-1 of the suspect references, the same as LeakCanary's" },
-	QUERY_NATIVE_COLUMN,
-};
-QUERY_COLUMN_EACH(columns, SIGNATURE + 2);
+#define COLUMNS(X) \
+	X(LEAK, COUNT, "leak", "leak", \
+	  "number of the leak, from 1: all objects that the same references keep; the " \
+	  "application's first, then what retains most; null for what nothing keeps") \
+	X(TRACE, COUNT, "trace", "trace", "number of the leaking object within the leak, from 1") \
+	X(STEP, COUNT, "step", "step", "place in the path, 0 the root") \
+	X(KIND, TEXT, "kind", "kind", \
+	  "application; library: only a known fault of Android, its makers or a library keeps " \
+	  "it; unreachable: nothing keeps it") \
+	X(ROOT, TEXT, "root", "root", "of the first step, the kind of GC root") \
+	X(ID, ID, "id", "id", "the object") \
+	X(TYPE, TEXT, "type", "type", "instance, array, class") \
+	X(CLASS, TEXT, "class", "class", "its class; of a class object that class") \
+	X(STATUS, TEXT, "status", "status", "leaking, not leaking, unknown") \
+	X(REASON, TEXT, "reason", "reason", "why") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "bytes that only it keeps, of those that are not rightly there: as the dump records " \
+	  "sizes, without headers and padding, without what only weak, soft and phantom " \
+	  "references lead to") \
+	X(OBJECTS, COUNT, "retained_objects", "objects", "the same as a number of objects") \
+	X(REFERENCE, TEXT, "reference_type", "reference", \
+	  "how it holds the next step: field, static, local, entry (of an array or a collection)") \
+	X(OWNER, TEXT, "owner", "owner", \
+	  "class that declares the field; of the array, collection") \
+	X(NAME, TEXT, "name", "name", "the reference's name") \
+	X(GENERIC, TEXT, "generic", "generic", "its name in the signature") \
+	X(SUSPECT, BOOL, "suspect", "suspect", "whether this reference may be the leak") \
+	X(LABELS, TEXT, "labels", "labels", "what else is known of the object") \
+	X(LIBRARY, TEXT, "library", "library", "the known leak that this reference is") \
+	X(SIGNATURE, TEXT, "signature", "signature", \
+	  "SHA-1 of the suspect references, the same as LeakCanary's")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
 	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "how many were found" },

@@ -8,27 +8,27 @@
 #include "query/grouping.h"
 #include "query/object_columns.h"
 
-enum { ID, CLASS, LABEL, COUNT, NATIVE, SHALLOW, RETAINED };
-
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG, .help = "the owners one by one, instead of by class" },
 	QUERY_POPULATION_OPTIONS("owners"),
 	{ .name = NULL },
 };
 
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "the owner; by class null") \
+	X(CLASS, TEXT, "class", "class", "its class") \
+	X(LABEL, TEXT, "label", "object", "what it is; by class null") \
+	X(COUNT, COUNT, "objects", "objects", "owners") \
+	X(NATIVE, BYTES, "native", "native", "native memory that they own") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their own bytes in the Java heap") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "of single objects: what would be freed of the Java heap without it")
+enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "the owner; by class null" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is; by class null" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "owners" },
-	{ "native", HDB_TYPE_BYTES, "native", "native memory that they own" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes in the Java heap" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "of single objects: what would be freed of the Java heap without it" },
-	QUERY_LABEL_COLUMNS,
+	COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 	QUERY_OTHER_OBJECT_COLUMNS,
 	{ "heap", HDB_TYPE_TEXT, "heap",
-	  "of single objects: Android's heap that it is in; only of dumps with several" },
+	  "of single objects: Android's heap that it is in; only of dumps with several" }
 };
 
 static const struct hdb_column facts[] = {

@@ -11,8 +11,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { TRACE, CLASS, COUNT, SHALLOW, FRAMES, SITE, STACK };
-
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "stack|class", "a row a stack, or a row a stack and class",
 	  .default_value = "stack" },
@@ -20,17 +18,16 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace; 0: none is known" },
-	{ "class", HDB_TYPE_TEXT, "class", "what was allocated; by stack null" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "objects of the dump that were allocated there" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "frames", HDB_TYPE_COUNT, "frames", "depth of the stack" },
-	{ "site", HDB_TYPE_TEXT, "allocated in", "the innermost frame; null if there is none" },
-	{ "stack", HDB_TYPE_TEXT, "called from",
-	  "the other frames, the innermost first; 32 at most" },
-};
-QUERY_COLUMN_EACH(columns, STACK + 1);
+#define COLUMNS(X) \
+	X(TRACE, COUNT, "trace", "trace", "serial number of the stack trace; 0: none is known") \
+	X(CLASS, TEXT, "class", "class", "what was allocated; by stack null") \
+	X(COUNT, COUNT, "objects", "objects", "objects of the dump that were allocated there") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(FRAMES, COUNT, "frames", "frames", "depth of the stack") \
+	X(SITE, TEXT, "site", "allocated in", "the innermost frame; null if there is none") \
+	X(STACK, TEXT, "stack", "called from", "the other frames, the innermost first; 32 at most")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },

@@ -7,36 +7,67 @@
 #include "analysis/merged.h"
 #include "query/query.h"
 
-/* Columns, in the order of the spec. */
-enum diff_column {
-	DIFF_LEVEL,
-	DIFF_STATUS,
-	DIFF_ID,
-	DIFF_NAME,
-	DIFF_LOADER,
-	DIFF_COUNT_BEFORE,
-	DIFF_COUNT,
-	DIFF_COUNT_DELTA,
-	DIFF_SHALLOW_BEFORE,
-	DIFF_SHALLOW,
-	DIFF_SHALLOW_DELTA,
-	DIFF_RETAINED_BEFORE,
-	DIFF_RETAINED,
-	DIFF_RETAINED_DELTA,
-	DIFF_PERCENT,
-	DIFF_GROWS,
-	DIFF_STEPS,
-	DIFF_POINT,
-	DIFF_POINT_OF,
-	DIFF_POINT_ID,
-	DIFF_POINT_DELTA,
-	DIFF_OTHERS,
-	DIFF_COUNTS,
-	DIFF_ALONE,
-	DIFF_HELD,
-	DIFF_OWNER_BEFORE,
-	DIFF_TEXT
-};
+/* Columns, and their numbers. */
+#define DIFF_COLUMNS(X) \
+	X(DIFF_LEVEL, COUNT, "level", "level", \
+	  "by path and dominator: 0 for the top level, roots; what is below follows") \
+	X(DIFF_STATUS, TEXT, "status", "status", \
+	  "new: not in the oldest dump; gone: not in the newest; moved: by path, dominator and " \
+	  "suspect, new there, but others of the same owner or class have lost as many; grown, " \
+	  "shrunk or same: by retained bytes, or, if they are the same, by objects") \
+	X(DIFF_ID, ID, "id", "id", \
+	  "by object the object, a gone one's in the oldest dump; by path, dominator and " \
+	  "suspect the object of the newest dump that retains most of those in the row") \
+	X(DIFF_NAME, TEXT, "name", "name", \
+	  "class, package, loader or object; \"class X\" is the class object of X, which holds " \
+	  "its static fields") \
+	X(DIFF_LOADER, TEXT, "loader", "loader", \
+	  "class of the class's loader; by class and superclass") \
+	X(DIFF_COUNT_BEFORE, COUNT, "objects_before", "objects before", \
+	  "reachable objects in the oldest dump") \
+	X(DIFF_COUNT, COUNT, "objects", "objects", "in the newest") \
+	X(DIFF_COUNT_DELTA, INT, "objects_delta", "+ objects", "how many more") \
+	X(DIFF_SHALLOW_BEFORE, BYTES, "shallow_before", "shallow before", \
+	  "bytes of these objects themselves in the oldest dump") \
+	X(DIFF_SHALLOW, BYTES, "shallow", "shallow", "in the newest") \
+	X(DIFF_SHALLOW_DELTA, INT, "shallow_delta", "+ shallow", "how many more") \
+	X(DIFF_RETAINED_BEFORE, BYTES, "retained_before", "retained before", \
+	  "in the oldest dump: of groups the lower bound (as in histogram); by path the bytes " \
+	  "of the objects on the path's end and below it, each counted on the path that path " \
+	  "shows, none that only weak, soft, phantom or final references hold; by owner the " \
+	  "same of all that it holds; by dominator and suspect what they retain; by growth what " \
+	  "would be freed if nothing that grows were there, what several rows reach divided " \
+	  "among them, bytes as the dump records them") \
+	X(DIFF_RETAINED, BYTES, "retained", "retained", "in the newest") \
+	X(DIFF_RETAINED_DELTA, INT, "retained_delta", "+ retained", "how many more") \
+	X(DIFF_PERCENT, PERCENT, "percent", "%", \
+	  "retained_delta as a share of the oldest dump's reachable bytes") \
+	X(DIFF_GROWS, BOOL, "grows", "grows", \
+	  "whether retained rose from each dump to the next; of more than two dumps") \
+	X(DIFF_STEPS, TEXT, "steps", "retained by dump", \
+	  "retained bytes in each dump, oldest first; of more than two dumps") \
+	X(DIFF_POINT, TEXT, "point", "grows in", \
+	  "by suspect: names down the dominator tree to where the growth accumulates") \
+	X(DIFF_POINT_OF, TEXT, "point_of", "by", \
+	  "by suspect: what accumulates there, names further down as long as one has most of " \
+	  "the growth") \
+	X(DIFF_POINT_ID, ID, "point_id", "in object", \
+	  "by suspect: the object of the newest dump that retains most of those where the " \
+	  "growth is") \
+	X(DIFF_POINT_DELTA, INT, "point_delta", "+ there", "by suspect: growth of retained there") \
+	X(DIFF_OTHERS, COUNT, "others", "others", \
+	  "by path and dominator, of a row that stands for nodes that are not shown: how many, " \
+	  "count being all their objects; null for a node") \
+	X(DIFF_COUNTS, TEXT, "counts", "objects by dump", \
+	  "by growth: objects in each dump, oldest first") \
+	X(DIFF_ALONE, BYTES, "retained_alone", "retained alone", \
+	  "by growth: the part of retained that no other row reaches") \
+	X(DIFF_HELD, TEXT, "held", "what", \
+	  "by owner: the class of what changed most there, whose objects are counted") \
+	X(DIFF_OWNER_BEFORE, TEXT, "owner_before", "owner before", \
+	  "by owner: who owned most of the same objects in the oldest dump, if it was another") \
+	X(DIFF_TEXT, TEXT, "text", "summary", "by owner: the row as a sentence")
+enum diff_column { DIFF_COLUMNS(QUERY_NUMBER) };
 
 enum diff_by {
 	DIFF_BY_GROUP,

@@ -50,77 +50,7 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	[DIFF_LEVEL] = { "level", HDB_TYPE_COUNT, "level",
-			 "by path and dominator: 0 for the top level, "
-			 "roots; what is below follows" },
-	[DIFF_STATUS] = { "status", HDB_TYPE_TEXT, "status",
-			  "new: not in the oldest dump; gone: not in "
-			  "the newest; moved: by path, dominator and suspect, new there, but "
-			  "others of the same owner or class have lost as many; grown, "
-			  "shrunk or same: by retained bytes, or, if they are the same, by objects" },
-	[DIFF_ID] = { "id", HDB_TYPE_ID, "id",
-		      "by object the object, a gone one's in the oldest dump; "
-		      "by path, dominator and suspect the object of the newest dump that retains most "
-		      "of those in the row" },
-	[DIFF_NAME] = { "name", HDB_TYPE_TEXT, "name",
-			"class, package, loader or object; \"class X\" is "
-			"the class object of X, which holds its static fields" },
-	[DIFF_LOADER] = { "loader", HDB_TYPE_TEXT, "loader",
-			  "class of the class's loader; by class and superclass" },
-	[DIFF_COUNT_BEFORE] = { "objects_before", HDB_TYPE_COUNT, "objects before",
-				"reachable objects in the oldest dump" },
-	[DIFF_COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "in the newest" },
-	[DIFF_COUNT_DELTA] = { "objects_delta", HDB_TYPE_INT, "+ objects", "how many more" },
-	[DIFF_SHALLOW_BEFORE] = { "shallow_before", HDB_TYPE_BYTES, "shallow before",
-				  "bytes of these objects themselves in the oldest dump" },
-	[DIFF_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "in the newest" },
-	[DIFF_SHALLOW_DELTA] = { "shallow_delta", HDB_TYPE_INT, "+ shallow", "how many more" },
-	[DIFF_RETAINED_BEFORE] = { "retained_before", HDB_TYPE_BYTES, "retained before",
-				   "in the oldest "
-				   "dump: of groups the lower bound (as in histogram); by path the "
-				   "bytes of the objects on the path's end and below it, each counted "
-				   "on the path that path shows, none that only weak, soft, phantom or final "
-				   "references hold; by owner the same of all that it holds; by "
-				   "dominator and suspect what they retain; by "
-				   "growth what would be freed if nothing that grows were there, what "
-				   "several rows reach divided among them, bytes as the dump records "
-				   "them" },
-	[DIFF_RETAINED] = { "retained", HDB_TYPE_BYTES, "retained", "in the newest" },
-	[DIFF_RETAINED_DELTA] = { "retained_delta", HDB_TYPE_INT, "+ retained", "how many more" },
-	[DIFF_PERCENT] = { "percent", HDB_TYPE_PERCENT, "%",
-			   "retained_delta as a share of the oldest dump's reachable bytes" },
-	[DIFF_GROWS] = { "grows", HDB_TYPE_BOOL, "grows",
-			 "whether retained rose from each dump to the "
-			 "next; of more than two dumps" },
-	[DIFF_STEPS] = { "steps", HDB_TYPE_TEXT, "retained by dump",
-			 "retained bytes in each dump, oldest first; of more than two dumps" },
-	[DIFF_POINT] = { "point", HDB_TYPE_TEXT, "grows in",
-			 "by suspect: names down the dominator tree "
-			 "to where the growth accumulates" },
-	[DIFF_POINT_OF] = { "point_of", HDB_TYPE_TEXT, "by",
-			    "by suspect: what accumulates there, names "
-			    "further down as long as one has most of the growth" },
-	[DIFF_POINT_ID] = { "point_id", HDB_TYPE_ID, "in object",
-			    "by suspect: the object of the newest "
-			    "dump that retains most of those where the growth is" },
-	[DIFF_POINT_DELTA] = { "point_delta", HDB_TYPE_INT, "+ there",
-			       "by suspect: growth of retained there" },
-	[DIFF_OTHERS] = { "others", HDB_TYPE_COUNT, "others",
-			  "by path and dominator, of a row that stands for nodes that are not "
-			  "shown: how many, count being all their objects; null for a node" },
-	[DIFF_COUNTS] = { "counts", HDB_TYPE_TEXT, "objects by dump",
-			  "by growth: objects in each dump, oldest first" },
-	[DIFF_ALONE] = { "retained_alone", HDB_TYPE_BYTES, "retained alone",
-			 "by growth: the part of retained that no other row reaches" },
-	[DIFF_HELD] = { "held", HDB_TYPE_TEXT, "what",
-			"by owner: the class of what changed most there, whose objects are "
-			"counted" },
-	[DIFF_OWNER_BEFORE] = { "owner_before", HDB_TYPE_TEXT, "owner before",
-				"by owner: who owned most of the same objects in the oldest dump, "
-				"if it was another" },
-	[DIFF_TEXT] = { "text", HDB_TYPE_TEXT, "summary", "by owner: the row as a sentence" },
-};
+static const struct hdb_column columns[] = { DIFF_COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "dumps", HDB_TYPE_COUNT, "dumps", "dumps compared" },

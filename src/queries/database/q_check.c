@@ -12,15 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME, RESULT, DETAIL };
-
-static const struct hdb_column columns[] = {
-	{ "name", HDB_TYPE_TEXT, "check", "what was checked" },
-	{ "result", HDB_TYPE_TEXT, "result",
-	  "\"ok\", \"failed\", or \"not built\" if a derived table that it needs is not there" },
-	{ "detail", HDB_TYPE_TEXT, "", "what was found" },
-};
-QUERY_COLUMN_EACH(columns, DETAIL + 1);
+#define COLUMNS(X) \
+	X(NAME, TEXT, "name", "check", "what was checked") \
+	X(RESULT, TEXT, "result", "result", \
+	  "\"ok\", \"failed\", or \"not built\" if a derived table that it needs is not there") \
+	X(DETAIL, TEXT, "detail", "", "what was found")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks whose checksum was verified" },

@@ -11,20 +11,18 @@
 #include <assert.h>
 #include <string.h>
 
-enum { KIND, OFFSET, RECORD, LOST, ID, EFFECT, MESSAGE };
-
-static const struct hdb_column columns[] = {
-	{ "kind", HDB_TYPE_TEXT, "kind", "what kind of damage" },
-	{ "offset", HDB_TYPE_COUNT, "offset", "where in the dump, bytes" },
-	{ "record", HDB_TYPE_TEXT, "in",
-	  "what it was met in: file, record, segment, sub-record, object, class or text" },
-	{ "lost_bytes", HDB_TYPE_BYTES, "lost", "bytes of the dump that were skipped" },
-	{ "id", HDB_TYPE_ID, "object", "the object that it is about, if any" },
-	{ "effect", HDB_TYPE_TEXT, "what totals lost",
-	  "what counts, sizes and answers lack because of it" },
-	{ "message", HDB_TYPE_TEXT, "message", "one line" },
-};
-QUERY_COLUMN_EACH(columns, MESSAGE + 1);
+#define COLUMNS(X) \
+	X(KIND, TEXT, "kind", "kind", "what kind of damage") \
+	X(OFFSET, COUNT, "offset", "offset", "where in the dump, bytes") \
+	X(RECORD, TEXT, "record", "in", \
+	  "what it was met in: file, record, segment, sub-record, object, class or text") \
+	X(LOST, BYTES, "lost_bytes", "lost", "bytes of the dump that were skipped") \
+	X(ID, ID, "id", "object", "the object that it is about, if any") \
+	X(EFFECT, TEXT, "effect", "what totals lost", \
+	  "what counts, sizes and answers lack because of it") \
+	X(MESSAGE, TEXT, "message", "message", "one line")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "problems", HDB_TYPE_COUNT, "problems", "met by the import; the first 10,000 are kept" },

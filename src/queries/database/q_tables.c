@@ -8,20 +8,19 @@
 #include <assert.h>
 #include <string.h>
 
-enum { NAME, KIND, PRESENT, VERSION, BLOCKS, ITEMS, BYTES, BYTES_PER_OBJECT };
-
-static const struct hdb_column columns[] = {
-	{ "name", HDB_TYPE_TEXT, "table", "its name" },
-	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "\"base\": written by the import; \"derived\": built when first needed" },
-	{ "present", HDB_TYPE_BOOL, "there", "whether it is in the database" },
-	{ "version", HDB_TYPE_COUNT, "version", "of its content; not of answers that are kept" },
-	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks that it is kept in" },
-	{ "items", HDB_TYPE_COUNT, "items", "entries" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "of its blocks in the file" },
-	{ "bytes_per_object", HDB_TYPE_DOUBLE, "bytes/object", "over all objects of the heap" },
-};
-QUERY_COLUMN_EACH(columns, BYTES_PER_OBJECT + 1);
+#define COLUMNS(X) \
+	X(NAME, TEXT, "name", "table", "its name") \
+	X(KIND, TEXT, "kind", "kind", \
+	  "\"base\": written by the import; \"derived\": built when first needed") \
+	X(PRESENT, BOOL, "present", "there", "whether it is in the database") \
+	X(VERSION, COUNT, "version", "version", "of its content; not of answers that are kept") \
+	X(BLOCKS, COUNT, "blocks", "blocks", "blocks that it is kept in") \
+	X(ITEMS, COUNT, "items", "items", "entries") \
+	X(BYTES, BYTES, "bytes", "bytes", "of its blocks in the file") \
+	X(BYTES_PER_OBJECT, DOUBLE, "bytes_per_object", "bytes/object", \
+	  "over all objects of the heap")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "database_bytes", HDB_TYPE_BYTES, "database", "size of the file" },

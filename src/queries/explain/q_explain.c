@@ -16,8 +16,6 @@
 
 #include <xxhash.h>
 
-enum { ID, CLASS, LABEL, RETAINED, PERCENT, VERDICT, TEXT, ADVICE, RULE, SINCE, SOURCE };
-
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
 	  "without a target: explain objects that retain at least this much of the heap, and leaks and "
@@ -26,24 +24,23 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "the object that a rule fits" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "what would be freed without it" },
-	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
-	{ "verdict", HDB_TYPE_TEXT, "verdict",
-	  "\"by design\": as large as it is configured to be; "
-	  "\"large\": expected, but there is much of it; "
-	  "\"unbounded\": nothing limits it; \"leak\": no longer needed but still reachable; "
-	  "\"misconfigured\": a setting makes it so large" },
-	{ "text", HDB_TYPE_TEXT, "explanation", "what it is and holds" },
-	{ "advice", HDB_TYPE_TEXT, "advice", "the setting or the call to change" },
-	{ "rule", HDB_TYPE_TEXT, "rule", "the name of the rule that fits" },
-	{ "since", HDB_TYPE_TEXT, "since", "the version from which on the rule holds" },
-	{ "source", HDB_TYPE_TEXT, "source", "where the rule is from" },
-	QUERY_LABEL_COLUMNS,
-};
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "the object that a rule fits") \
+	X(CLASS, TEXT, "class", "class", "its class") \
+	X(LABEL, TEXT, "label", "object", "what it is, for people") \
+	X(RETAINED, BYTES, "retained", "retained", "what would be freed without it") \
+	X(PERCENT, PERCENT, "percent", "%", "retained as a share of all reachable bytes") \
+	X(VERDICT, TEXT, "verdict", "verdict", \
+	  "\"by design\": as large as it is configured to be; \"large\": expected, but there is " \
+	  "much of it; \"unbounded\": nothing limits it; \"leak\": no longer needed but still " \
+	  "reachable; \"misconfigured\": a setting makes it so large") \
+	X(TEXT, TEXT, "text", "explanation", "what it is and holds") \
+	X(ADVICE, TEXT, "advice", "advice", "the setting or the call to change") \
+	X(RULE, TEXT, "rule", "rule", "the name of the rule that fits") \
+	X(SINCE, TEXT, "since", "since", "the version from which on the rule holds") \
+	X(SOURCE, TEXT, "source", "source", "where the rule is from")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },

@@ -20,24 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-	SUSPECT,
-	KIND,
-	STEP,
-	ID,
-	CLASS,
-	LABEL,
-	HOLDS,
-	COUNT,
-	SHALLOW,
-	RETAINED,
-	PERCENT,
-	TEXT,
-	SIGNATURE,
-	SHAPE,
-	SIGNATURE_TEXT
-};
-
 #define NAME_MAX_BYTES 1024
 #define TEXT_MAX_BYTES 4096
 /* Members of a group that are listed, the largest first. */
@@ -51,57 +33,58 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "suspect", HDB_TYPE_COUNT, "suspect",
-	  "its number, from 1: leaking objects, then faults that rules of query explain find and "
-	  "leak suspects, the largest first, then known leaks of libraries; null for what several "
-	  "have in common" },
-	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "suspect: what is large, or what a rule of query explain calls a leak, "
-	  "however small; point: the accumulation point; path, gap: from a root down to there; member: "
-	  "of a group; child: by class, what the point dominates immediately; explanation, advice: "
-	  "what a rule of query explain says of the point or of an owner of it, and what to do; "
-	  "element: by class, what these hold, below entries of collections; content: by class, "
-	  "all that the suspect retains; of each of the three the largest classes, and one row "
-	  "without a class for the others; thread, frame, local: of the thread that holds it; "
-	  "common: the beginning that paths of several suspects share; leaking, trace: a leaking "
-	  "object (destroyed but still reachable, by Android's life cycles), one for all that the "
-	  "same references keep, and its path; library: such a one that only a known fault of "
-	  "Android, its makers or a library keeps; unreachable: one that nothing keeps" },
-	{ "step", HDB_TYPE_COUNT, "step",
-	  "place in the path or the stack, 0 the root or the innermost frame" },
-	{ "id", HDB_TYPE_ID, "id", "the object" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class of all" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "via_field", HDB_TYPE_TEXT, "via field",
-	  "in a path the field that holds the next object; of a "
-	  "suspect what holds it, of a leaking object the first reference that may be the leak" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "how many; in a trace how many objects the step retains" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their own bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size of the objects together; by class the sum; of leaking objects and traces the "
-	  "sizes as the dump records them, as LeakCanary counts (see leak-traces)" },
-	{ "percent", HDB_TYPE_PERCENT, "%",
-	  "share of all reachable bytes; of content by shallow bytes" },
-	{ "text", HDB_TYPE_TEXT, "summary",
-	  "a sentence on the suspect: owner, number, what, size of each, share; a frame; why an "
-	  "object is leaking; of the first step of a path the kinds of GC root; in a trace whether "
-	  "the step is leaking; of an element that is estimated, from how many entries and how "
-	  "well, or of how many nodes of a list it is" },
-	{ "signature", HDB_TYPE_TEXT, "signature",
-	  "of a suspect: the SHA-1 of signature_text, the same for the same leak in other dumps and "
-	  "builds; of a leaking object LeakCanary's signature" },
-	{ "signature_shape", HDB_TYPE_TEXT, "shape",
-	  "of a suspect: the same with the application's classes told by the types of their fields "
-	  "instead of their names: it is still the same when they were renamed" },
-	{ "signature_text", HDB_TYPE_TEXT, "signature of",
-	  "what is signed: the path from the application's first step to the accumulation point, "
-	  "CLASS#FIELD > CLASS ..., containers of the platform without their insides; of a leaking "
-	  "object the suspect references (its signature is of the text without # and >)" },
-	QUERY_LABEL_COLUMNS,
-};
-QUERY_COLUMN_EACH(columns, SIGNATURE_TEXT + 3);
+#define COLUMNS(X) \
+	X(SUSPECT, COUNT, "suspect", "suspect", \
+	  "its number, from 1: leaking objects, then faults that rules of query explain find " \
+	  "and leak suspects, the largest first, then known leaks of libraries; null for what " \
+	  "several have in common") \
+	X(KIND, TEXT, "kind", "kind", \
+	  "suspect: what is large, or what a rule of query explain calls a leak, however small; " \
+	  "point: the accumulation point; path, gap: from a root down to there; member: of a " \
+	  "group; child: by class, what the point dominates immediately; explanation, advice: " \
+	  "what a rule of query explain says of the point or of an owner of it, and what to do; " \
+	  "element: by class, what these hold, below entries of collections; content: by class, " \
+	  "all that the suspect retains; of each of the three the largest classes, and one row " \
+	  "without a class for the others; thread, frame, local: of the thread that holds it; " \
+	  "common: the beginning that paths of several suspects share; leaking, trace: a " \
+	  "leaking object (destroyed but still reachable, by Android's life cycles), one for " \
+	  "all that the same references keep, and its path; library: such a one that only a " \
+	  "known fault of Android, its makers or a library keeps; unreachable: one that nothing " \
+	  "keeps") \
+	X(STEP, COUNT, "step", "step", \
+	  "place in the path or the stack, 0 the root or the innermost frame") \
+	X(ID, ID, "id", "id", "the object") \
+	X(CLASS, TEXT, "class", "class", "its class, or the class of all") \
+	X(LABEL, TEXT, "label", "object", "what it is") \
+	X(HOLDS, TEXT, "via_field", "via field", \
+	  "in a path the field that holds the next object; of a suspect what holds it, of a " \
+	  "leaking object the first reference that may be the leak") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "how many; in a trace how many objects the step retains") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their own bytes") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size of the objects together; by class the sum; of leaking objects and " \
+	  "traces the sizes as the dump records them, as LeakCanary counts (see leak-traces)") \
+	X(PERCENT, PERCENT, "percent", "%", \
+	  "share of all reachable bytes; of content by shallow bytes") \
+	X(TEXT, TEXT, "text", "summary", \
+	  "a sentence on the suspect: owner, number, what, size of each, share; a frame; why an " \
+	  "object is leaking; of the first step of a path the kinds of GC root; in a trace " \
+	  "whether the step is leaking; of an element that is estimated, from how many entries " \
+	  "and how well, or of how many nodes of a list it is") \
+	X(SIGNATURE, TEXT, "signature", "signature", \
+	  "of a suspect: the SHA-1 of signature_text, the same for the same leak in other dumps " \
+	  "and builds; of a leaking object LeakCanary's signature") \
+	X(SHAPE, TEXT, "signature_shape", "shape", \
+	  "of a suspect: the same with the application's classes told by the types of their " \
+	  "fields instead of their names: it is still the same when they were renamed") \
+	X(SIGNATURE_TEXT, TEXT, "signature_text", "signature of", \
+	  "what is signed: the path from the application's first step to the accumulation " \
+	  "point, CLASS#FIELD > CLASS ..., containers of the platform without their insides; of " \
+	  "a leaking object the suspect references (its signature is of the text without # and " \
+	  ">)")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },

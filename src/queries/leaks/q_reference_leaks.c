@@ -24,20 +24,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	STRENGTH,
-	CLASS,
-	REFERENT_CLASS,
-	LABEL,
-	COUNT,
-	SHALLOW,
-	RETAINED,
-	STEPS,
-	PATH,
-	ID,
-	REFERENT
-};
-
 /*
  * Objects that are looked at for one reference if the user does not say, and for all references
  * together: seconds.
@@ -59,26 +45,25 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "strength", HDB_TYPE_TEXT, "strength", "soft, weak or phantom" },
-	{ "class", HDB_TYPE_TEXT, "reference", "class of the reference" },
-	{ "referent_class", HDB_TYPE_TEXT, "referent", "class of the referent" },
-	{ "label", HDB_TYPE_TEXT, "object", "what the referent is; only with --objects" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "references of this class to such referents; not with --objects" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the referents" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size of the referent: what would be freed "
-	  "without it; only with --objects, null while the table is not built" },
-	{ "steps", HDB_TYPE_COUNT, "steps", "length of the path; of a group the first one's" },
-	{ "path", HDB_TYPE_TEXT, "path",
-	  "the strong path from the reference to its referent: field (class "
-	  "of the object that it holds), and so on; of a group the first one's" },
-	{ "id", HDB_TYPE_ID, "id", "the reference, or the first of the group" },
-	{ "referent", HDB_TYPE_ID, "referent id", "its referent" },
-	QUERY_LABEL_COLUMNS,
-};
-QUERY_COLUMN_EACH(columns, REFERENT + 3);
+#define COLUMNS(X) \
+	X(STRENGTH, TEXT, "strength", "strength", "soft, weak or phantom") \
+	X(CLASS, TEXT, "class", "reference", "class of the reference") \
+	X(REFERENT_CLASS, TEXT, "referent_class", "referent", "class of the referent") \
+	X(LABEL, TEXT, "label", "object", "what the referent is; only with --objects") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "references of this class to such referents; not with --objects") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the referents") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size of the referent: what would be freed without it; only with --objects, " \
+	  "null while the table is not built") \
+	X(STEPS, COUNT, "steps", "steps", "length of the path; of a group the first one's") \
+	X(PATH, TEXT, "path", "path", \
+	  "the strong path from the reference to its referent: field (class of the object that " \
+	  "it holds), and so on; of a group the first one's") \
+	X(ID, ID, "id", "id", "the reference, or the first of the group") \
+	X(REFERENT, ID, "referent", "referent id", "its referent")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "leaks", HDB_TYPE_COUNT, "leaks", "references that hold their own referent strongly" },

@@ -13,23 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	ID,
-	CLASS,
-	LOADER,
-	SUPER,
-	INSTANCE_BYTES,
-	CLASS_BYTES,
-	INSTANCES,
-	DECLARED_IN,
-	FIELD,
-	TYPE,
-	STATIC,
-	OFFSET,
-	VALUE,
-	REF
-};
-
 #define NAME_MAX_BYTES 512
 #define LINE_MAX_BYTES 2048
 
@@ -42,27 +25,27 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "the class object (lists)" },
-	{ "class", HDB_TYPE_TEXT, "class", "its name (lists)" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "class of its loader (lists)" },
-	{ "superclass", HDB_TYPE_TEXT, "superclass", "its superclass (lists)" },
-	{ "instance_bytes", HDB_TYPE_BYTES, "instance",
-	  "shallow size of an instance; of an empty array for array classes (lists)" },
-	{ "class_bytes", HDB_TYPE_BYTES, "class object",
-	  "shallow size of the class object (lists)" },
-	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "objects of exactly this class: the reachable ones; with --unreachable the others, with "
-	  "--all all (lists)" },
-	{ "declared_in", HDB_TYPE_TEXT, "declared in", "class that declares the field" },
-	{ "field", HDB_TYPE_TEXT, "field", "its name" },
-	{ "type", HDB_TYPE_TEXT, "type", "its basic type" },
-	{ "static", HDB_TYPE_BOOL, "static", "whether it is static" },
-	{ "offset", HDB_TYPE_COUNT, "offset", "bytes from the start of the values in the dump" },
-	{ "value", HDB_TYPE_TEXT, "value", "of a static field" },
-	{ "ref", HDB_TYPE_ID, "refers to", "of a static field: the object, if the dump has it" },
-};
-QUERY_COLUMN_EACH(columns, REF + 1);
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "the class object (lists)") \
+	X(CLASS, TEXT, "class", "class", "its name (lists)") \
+	X(LOADER, TEXT, "loader", "loader", "class of its loader (lists)") \
+	X(SUPER, TEXT, "superclass", "superclass", "its superclass (lists)") \
+	X(INSTANCE_BYTES, BYTES, "instance_bytes", "instance", \
+	  "shallow size of an instance; of an empty array for array classes (lists)") \
+	X(CLASS_BYTES, BYTES, "class_bytes", "class object", \
+	  "shallow size of the class object (lists)") \
+	X(INSTANCES, COUNT, "instances", "instances", \
+	  "objects of exactly this class: the reachable ones; with --unreachable the others, " \
+	  "with --all all (lists)") \
+	X(DECLARED_IN, TEXT, "declared_in", "declared in", "class that declares the field") \
+	X(FIELD, TEXT, "field", "field", "its name") \
+	X(TYPE, TEXT, "type", "type", "its basic type") \
+	X(STATIC, BOOL, "static", "static", "whether it is static") \
+	X(OFFSET, COUNT, "offset", "offset", "bytes from the start of the values in the dump") \
+	X(VALUE, TEXT, "value", "value", "of a static field") \
+	X(REF, ID, "ref", "refers to", "of a static field: the object, if the dump has it")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },

@@ -21,21 +21,6 @@
 #define REFERRERS_MAX 10000u
 #define NAME_SIZE 512
 
-enum {
-	ID,
-	CLASS,
-	LABEL,
-	KIND,
-	CAPACITY,
-	POSITION,
-	LIMIT,
-	ADDRESS,
-	HOLDER,
-	HOLDER_LABEL,
-	THREAD,
-	RETAINED
-};
-
 static const struct hdb_option_spec options[] = {
 	{ "views", HDB_OPTION_FLAG,
 	  .help = "slices and duplicates of other buffers, too, which have no memory of their own" },
@@ -43,29 +28,28 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "the buffer" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "direct, mapped (a file), segment (allocated from an arena of java.lang.foreign), native (of "
-	  "memory that something else frees: native code's, or by Unsafe as Netty's), or view (a part "
-	  "of another one)" },
-	{ "capacity", HDB_TYPE_BYTES, "capacity",
-	  "bytes outside of the heap; of a view, none of its own" },
-	{ "position", HDB_TYPE_COUNT, "position", "where it is read or written next" },
-	{ "limit", HDB_TYPE_COUNT, "limit", "the first element that must not be read or written" },
-	{ "address", HDB_TYPE_ID, "address", "where the memory is" },
-	{ "holder_id", HDB_TYPE_ID, "holder id",
-	  "its immediate dominator; if several hold it, of the objects that refer to it strongly and "
-	  "are no buffers the one that retains most" },
-	{ "holder", HDB_TYPE_TEXT, "holder", "what that is" },
-	{ "thread", HDB_TYPE_TEXT, "thread",
-	  "the thread without which it would be freed, as those of thread-local caches" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "bytes in the heap that it retains" },
-	QUERY_LABEL_COLUMNS,
-};
-QUERY_COLUMN_EACH(columns, RETAINED + 3);
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "the buffer") \
+	X(CLASS, TEXT, "class", "class", "its class") \
+	X(LABEL, TEXT, "label", "object", "what it is") \
+	X(KIND, TEXT, "kind", "kind", \
+	  "direct, mapped (a file), segment (allocated from an arena of java.lang.foreign), " \
+	  "native (of memory that something else frees: native code's, or by Unsafe as " \
+	  "Netty's), or view (a part of another one)") \
+	X(CAPACITY, BYTES, "capacity", "capacity", \
+	  "bytes outside of the heap; of a view, none of its own") \
+	X(POSITION, COUNT, "position", "position", "where it is read or written next") \
+	X(LIMIT, COUNT, "limit", "limit", "the first element that must not be read or written") \
+	X(ADDRESS, ID, "address", "address", "where the memory is") \
+	X(HOLDER, ID, "holder_id", "holder id", \
+	  "its immediate dominator; if several hold it, of the objects that refer to it " \
+	  "strongly and are no buffers the one that retains most") \
+	X(HOLDER_LABEL, TEXT, "holder", "holder", "what that is") \
+	X(THREAD, TEXT, "thread", "thread", \
+	  "the thread without which it would be freed, as those of thread-local caches") \
+	X(RETAINED, BYTES, "retained", "retained", "bytes in the heap that it retains")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "capacity", HDB_TYPE_BYTES, "capacity",

@@ -12,26 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME, COPIES, LOADER, LOADER_ID, ID, INSTANCES, SHALLOW, RETAINED, UNREACHABLE };
-
 static const struct hdb_option_spec options[] = {
 	QUERY_POPULATION_OPTIONS("instances"),
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "name", HDB_TYPE_TEXT, "class", "name of the class" },
-	{ "copies", HDB_TYPE_COUNT, "copies", "classes of this name" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "class of the loader of this one" },
-	{ "loader_id", HDB_TYPE_ID, "loader id", "its loader; 0x0 is the boot loader" },
-	{ "id", HDB_TYPE_ID, "id", "its class object" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "its reachable instances; with --unreachable the others, with --all all" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained >=", "bytes that they retain at least" },
-	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable", "its unreachable instances" },
-};
-QUERY_COLUMN_EACH(columns, UNREACHABLE + 1);
+#define COLUMNS(X) \
+	X(NAME, TEXT, "name", "class", "name of the class") \
+	X(COPIES, COUNT, "copies", "copies", "classes of this name") \
+	X(LOADER, TEXT, "loader", "loader", "class of the loader of this one") \
+	X(LOADER_ID, ID, "loader_id", "loader id", "its loader; 0x0 is the boot loader") \
+	X(ID, ID, "id", "id", "its class object") \
+	X(INSTANCES, COUNT, "objects", "objects", \
+	  "its reachable instances; with --unreachable the others, with --all all") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(RETAINED, BYTES, "retained", "retained >=", "bytes that they retain at least") \
+	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", "its unreachable instances")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "names", HDB_TYPE_COUNT, "names", "names that several classes have" },

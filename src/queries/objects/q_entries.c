@@ -17,8 +17,6 @@
 /* Objects between two looks at the cancel flag. */
 #define STEP_OBJECTS 4096
 
-enum { OWNER, NO, KEY, KEY_LABEL, KEY_ID, VALUE, VALUE_LABEL, VALUE_ID, RETAINED, ENTRY };
-
 /* Those of one collection. */
 #define COLUMNS_OF_ONE "no,key,key_label,key_id,value,value_label,value_id,retained,entry"
 
@@ -30,24 +28,25 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "owner", HDB_TYPE_ID, "owner", "the collection; only of a class" },
-	{ "no", HDB_TYPE_COUNT, "no", "number of the entry in the collection's own order, from 0" },
-	{ "key", HDB_TYPE_TEXT, "plain key",
-	  "the key's text alone: of a string its characters, of a boxed number the number; null if it "
-	  "has none, and for what has no keys" },
-	{ "key_label", HDB_TYPE_TEXT, "key", "the key with its class; null for what has no keys" },
-	{ "key_id", HDB_TYPE_ID, "key id", "the key, if it is an object that the dump has" },
-	{ "value", HDB_TYPE_TEXT, "plain value", "the same of the value, or the element" },
-	{ "value_label", HDB_TYPE_TEXT, "value",
-	  "the value, or the element; bits by their numbers; a last one <cut: ...> where the links "
-	  "are damaged, or <unknown: ...> where others are not known" },
-	{ "value_id", HDB_TYPE_ID, "value id", "the value, if it is an object that the dump has" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "bytes that the value retains; null while the table is not built" },
-	{ "entry", HDB_TYPE_ID, "entry", "the object that holds both, if there is one" },
-};
-QUERY_COLUMN_EACH(columns, ENTRY + 1);
+#define COLUMNS(X) \
+	X(OWNER, ID, "owner", "owner", "the collection; only of a class") \
+	X(NO, COUNT, "no", "no", "number of the entry in the collection's own order, from 0") \
+	X(KEY, TEXT, "key", "plain key", \
+	  "the key's text alone: of a string its characters, of a boxed number the number; null " \
+	  "if it has none, and for what has no keys") \
+	X(KEY_LABEL, TEXT, "key_label", "key", \
+	  "the key with its class; null for what has no keys") \
+	X(KEY_ID, ID, "key_id", "key id", "the key, if it is an object that the dump has") \
+	X(VALUE, TEXT, "value", "plain value", "the same of the value, or the element") \
+	X(VALUE_LABEL, TEXT, "value_label", "value", \
+	  "the value, or the element; bits by their numbers; a last one <cut: ...> where the " \
+	  "links are damaged, or <unknown: ...> where others are not known") \
+	X(VALUE_ID, ID, "value_id", "value id", "the value, if it is an object that the dump has") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "bytes that the value retains; null while the table is not built") \
+	X(ENTRY, ID, "entry", "entry", "the object that holds both, if there is one")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the collection" },

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE, COUNT, SHALLOW, RETAINED, UNREACHABLE, ID };
-
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_TEXT, "value|field:PATH",
 	  "what objects must have in common: their own value, or that of a "
@@ -29,18 +27,18 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "value", HDB_TYPE_TEXT, "value", "the value, its first 1,023 bytes" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "objects with this value" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "sum of what each of them retains; an object within "
-	  "another one counts for both; null while the table is not built" },
-	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
-	  "of the objects, those that no root reaches; with --all" },
-	{ "id", HDB_TYPE_ID, "id", "one of the objects, the first by ID" },
-};
-QUERY_COLUMN_EACH(columns, ID + 1);
+#define COLUMNS(X) \
+	X(VALUE, TEXT, "value", "value", "the value, its first 1,023 bytes") \
+	X(COUNT, COUNT, "objects", "objects", "objects with this value") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of these objects themselves") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "sum of what each of them retains; an object within another one counts for both; null " \
+	  "while the table is not built") \
+	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
+	  "of the objects, those that no root reaches; with --all") \
+	X(ID, ID, "id", "id", "one of the objects, the first by ID")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "by", HDB_TYPE_TEXT, "by", "what they have in common" },

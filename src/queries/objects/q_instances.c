@@ -23,8 +23,6 @@
 /* Bytes of a value's text. */
 #define VALUE_SIZE 1024
 
-enum { ID, LABEL, SHALLOW, RETAINED, REACHABLE, FIRST_FIELD };
-
 static const struct hdb_option_spec options[] = {
 	{ "fields", HDB_OPTION_TEXT, "A,B.C,...",
 	  "fields, or paths of fields, up to 12 (default: the first 12 of the class)",
@@ -38,28 +36,28 @@ static const struct hdb_option_spec options[] = {
 	{ \
 		name, HDB_TYPE_TEXT, name, "a field; its name is the column's" \
 	}
-static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "the object" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this object; 0 if unreachable" },
-	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
-	FIELD_COLUMN("field1"),
-	FIELD_COLUMN("field2"),
-	FIELD_COLUMN("field3"),
-	FIELD_COLUMN("field4"),
-	FIELD_COLUMN("field5"),
-	FIELD_COLUMN("field6"),
-	FIELD_COLUMN("field7"),
-	FIELD_COLUMN("field8"),
-	FIELD_COLUMN("field9"),
-	FIELD_COLUMN("field10"),
-	FIELD_COLUMN("field11"),
-	FIELD_COLUMN("field12"),
-	QUERY_LABEL_COLUMNS,
-	QUERY_OBJECT_COLUMNS,
-};
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "the object") \
+	X(LABEL, TEXT, "label", "object", "what it is") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object itself") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object; 0 if unreachable") \
+	X(REACHABLE, BOOL, "reachable", "reachable", "whether a root reaches it")
+enum { COLUMNS(QUERY_NUMBER) FIRST_FIELD };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) FIELD_COLUMN("field1"),
+					     FIELD_COLUMN("field2"),
+					     FIELD_COLUMN("field3"),
+					     FIELD_COLUMN("field4"),
+					     FIELD_COLUMN("field5"),
+					     FIELD_COLUMN("field6"),
+					     FIELD_COLUMN("field7"),
+					     FIELD_COLUMN("field8"),
+					     FIELD_COLUMN("field9"),
+					     FIELD_COLUMN("field10"),
+					     FIELD_COLUMN("field11"),
+					     FIELD_COLUMN("field12"),
+					     QUERY_LABEL_COLUMNS,
+					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "class", HDB_TYPE_TEXT, "class", "the class or pattern that was asked for" },

@@ -8,24 +8,22 @@
 
 #include <stdlib.h>
 
-enum { OFFSET, BYTES, PART, DECLARED_IN, FIELD, TYPE };
-
 #define NAME_MAX_BYTES 512
 
-static const struct hdb_column columns[] = {
-	{ "offset", HDB_TYPE_COUNT, "offset", "bytes from the start of the object" },
-	{ "bytes", HDB_TYPE_COUNT, "bytes", "how many; 0 for the elements of an array" },
-	{ "part", HDB_TYPE_TEXT, "part",
-	  "what lies there: header, length, field, injected field (the "
-	  "VM's own), gap (for want of a field that fits), contended padding, padding (to the "
-	  "alignment), not explained, elements" },
-	{ "declared_in", HDB_TYPE_TEXT, "declared in", "class that declares the field" },
-	{ "field", HDB_TYPE_TEXT, "field", "its name" },
-	{ "type", HDB_TYPE_TEXT, "type",
-	  "basic type of the field, or of the elements; of a value that "
-	  "lies in the field, \"flat\" and its class" },
-};
-QUERY_COLUMN_EACH(columns, TYPE + 1);
+#define COLUMNS(X) \
+	X(OFFSET, COUNT, "offset", "offset", "bytes from the start of the object") \
+	X(BYTES, COUNT, "bytes", "bytes", "how many; 0 for the elements of an array") \
+	X(PART, TEXT, "part", "part", \
+	  "what lies there: header, length, field, injected field (the VM's own), gap (for want " \
+	  "of a field that fits), contended padding, padding (to the alignment), not explained, " \
+	  "elements") \
+	X(DECLARED_IN, TEXT, "declared_in", "declared in", "class that declares the field") \
+	X(FIELD, TEXT, "field", "field", "its name") \
+	X(TYPE, TEXT, "type", "type", \
+	  "basic type of the field, or of the elements; of a value that lies in the field, " \
+	  "\"flat\" and its class")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },

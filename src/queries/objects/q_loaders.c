@@ -13,22 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	LEVEL,
-	KIND,
-	ID,
-	NAME,
-	LABEL,
-	PARENT,
-	CLASSES,
-	INSTANCES,
-	SHALLOW,
-	RETAINED,
-	OWN,
-	UNREACHABLE,
-	USE
-};
-
 #define NAME_MAX_BYTES 512
 
 static const struct hdb_option_spec options[] = {
@@ -40,32 +24,32 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "level", HDB_TYPE_COUNT, "level", "0: without parent; loaders follow their parent" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "loader, or class with --classes" },
-	{ "id", HDB_TYPE_ID, "id", "the loader, 0x0 for the boot loader; the class object" },
-	{ "name", HDB_TYPE_TEXT, "class", "class of the loader; the class that it defines" },
-	{ "label", HDB_TYPE_TEXT, "name",
-	  "the loader's own name, where it has one (JDK 9 and later)" },
-	{ "parent", HDB_TYPE_ID, "parent", "its parent, null for the boot loader" },
-	{ "classes", HDB_TYPE_COUNT, "classes", "classes that it defines" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "reachable instances of these classes; with --unreachable the others, with --all all" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained >=",
-	  "lower bound of what the loader, its class objects and their instances retain together; "
-	  "`retained loader:ID` has the exact size; of a class what its instances retain at least" },
-	{ "loader_retained", HDB_TYPE_BYTES, "loader object",
-	  "retained size of the loader object alone" },
-	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
-	  "unreachable instances of these classes" },
-	{ "use", HDB_TYPE_TEXT, "use",
-	  "instances: it has reachable instances; root: it or one of its classes is a root; "
-	  "parent: a loader below it is one of these; held: nothing but references to it or its "
-	  "classes keeps it, `query path ID` says which; garbage: unreachable, to be unloaded" },
-	QUERY_LABEL_COLUMNS,
-};
-QUERY_COLUMN_EACH(columns, USE + 3);
+#define COLUMNS(X) \
+	X(LEVEL, COUNT, "level", "level", "0: without parent; loaders follow their parent") \
+	X(KIND, TEXT, "kind", "kind", "loader, or class with --classes") \
+	X(ID, ID, "id", "id", "the loader, 0x0 for the boot loader; the class object") \
+	X(NAME, TEXT, "name", "class", "class of the loader; the class that it defines") \
+	X(LABEL, TEXT, "label", "name", \
+	  "the loader's own name, where it has one (JDK 9 and later)") \
+	X(PARENT, ID, "parent", "parent", "its parent, null for the boot loader") \
+	X(CLASSES, COUNT, "classes", "classes", "classes that it defines") \
+	X(INSTANCES, COUNT, "objects", "objects", \
+	  "reachable instances of these classes; with --unreachable the others, with --all all") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(RETAINED, BYTES, "retained", "retained >=", \
+	  "lower bound of what the loader, its class objects and their instances retain " \
+	  "together; `retained loader:ID` has the exact size; of a class what its instances " \
+	  "retain at least") \
+	X(OWN, BYTES, "loader_retained", "loader object", \
+	  "retained size of the loader object alone") \
+	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
+	  "unreachable instances of these classes") \
+	X(USE, TEXT, "use", "use", \
+	  "instances: it has reachable instances; root: it or one of its classes is a root; " \
+	  "parent: a loader below it is one of these; held: nothing but references to it or its " \
+	  "classes keeps it, `query path ID` says which; garbage: unreachable, to be unloaded")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "loaders", HDB_TYPE_COUNT, "loaders", "class loader objects, and the boot loader" },

@@ -11,8 +11,6 @@
 #include <assert.h>
 #include <stdio.h>
 
-enum { DECLARED_IN, NAME, TYPE, VALUE, REF, LABEL, RETAINED, LEVEL };
-
 #define TEXT_MAX 4096
 #define NAME_MAX_BYTES 512
 /* Elements read at a time. */
@@ -31,21 +29,20 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "class", HDB_TYPE_TEXT, "declared in",
-	  "class that declares the field; null for elements" },
-	{ "name", HDB_TYPE_TEXT, "name", "name of the field, [index] of an element" },
-	{ "type", HDB_TYPE_TEXT, "type", "its basic type, \"object\" for references" },
-	{ "value", HDB_TYPE_TEXT, "value", "its value; of a reference the ID or null" },
-	{ "ref", HDB_TYPE_ID, "refers to", "the object that it refers to, if the dump has it" },
-	{ "label", HDB_TYPE_TEXT, "object", "what that object is" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "what that object retains; null while the table is not built" },
-	{ "level", HDB_TYPE_COUNT, "level",
-	  "0: of the object itself; what its fields refer to follows; only with --depth" },
-	QUERY_LABEL_COLUMNS,
-};
-QUERY_COLUMN_EACH(columns, LEVEL + 3);
+#define COLUMNS(X) \
+	X(DECLARED_IN, TEXT, "class", "declared in", \
+	  "class that declares the field; null for elements") \
+	X(NAME, TEXT, "name", "name", "name of the field, [index] of an element") \
+	X(TYPE, TEXT, "type", "type", "its basic type, \"object\" for references") \
+	X(VALUE, TEXT, "value", "value", "its value; of a reference the ID or null") \
+	X(REF, ID, "ref", "refers to", "the object that it refers to, if the dump has it") \
+	X(LABEL, TEXT, "label", "object", "what that object is") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "what that object retains; null while the table is not built") \
+	X(LEVEL, COUNT, "level", "level", \
+	  "0: of the object itself; what its fields refer to follows; only with --depth")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the object" },

@@ -13,21 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	ID,
-	CLASS,
-	KIND,
-	SHALLOW,
-	RETAINED,
-	DOMINATOR,
-	LENGTH,
-	OFFSET,
-	REACHABLE,
-	HEAP,
-	NATIVE,
-	OWN_COLUMNS
-};
-
 static const struct hdb_option_spec options[] = {
 	{ "columns", HDB_OPTION_TEXT, "NAME,NAME...", "the columns, in that order",
 	  .example = "id,class,shallow" },
@@ -38,25 +23,25 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "HPROF identifier" },
-	{ "class", HDB_TYPE_TEXT, "class", "name of its class" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "instance, object array, primitive array or class" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this object; 0 if unreachable" },
-	{ "dominator", HDB_TYPE_ID, "dominator",
-	  "immediate dominator; 0x0 for the top level, none if unreachable" },
-	{ "length", HDB_TYPE_COUNT, "length", "elements of an array; none for others" },
-	{ "offset", HDB_TYPE_COUNT, "offset",
-	  "of its record in the dump, bytes; none if the dump lacks it" },
-	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
-	{ "heap", HDB_TYPE_TEXT, "heap", "Android heap; none for others" },
-	{ "native", HDB_TYPE_BYTES, "native",
-	  "native memory that it owns, not in the other sizes; shown by default of Android's dumps "
-	  "only" },
-	QUERY_OTHER_OBJECT_COLUMNS,
-};
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "HPROF identifier") \
+	X(CLASS, TEXT, "class", "class", "name of its class") \
+	X(KIND, TEXT, "kind", "kind", "instance, object array, primitive array or class") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object itself") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object; 0 if unreachable") \
+	X(DOMINATOR, ID, "dominator", "dominator", \
+	  "immediate dominator; 0x0 for the top level, none if unreachable") \
+	X(LENGTH, COUNT, "length", "length", "elements of an array; none for others") \
+	X(OFFSET, COUNT, "offset", "offset", \
+	  "of its record in the dump, bytes; none if the dump lacks it") \
+	X(REACHABLE, BOOL, "reachable", "reachable", "whether a root reaches it") \
+	X(HEAP, TEXT, "heap", "heap", "Android heap; none for others") \
+	X(NATIVE, BYTES, "native", "native", \
+	  "native memory that it owns, not in the other sizes; shown by default of Android's " \
+	  "dumps only")
+enum { COLUMNS(QUERY_NUMBER) OWN_COLUMNS };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_OTHER_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects",

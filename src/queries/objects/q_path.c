@@ -19,8 +19,6 @@
 #include <assert.h>
 #include <stdio.h>
 
-enum { PATH, STEP, ID, CLASS, LABEL, NAME, SHALLOW, RETAINED, ROOT };
-
 #define NAME_MAX_BYTES 512
 /* Objects that a search backwards may visit: some seconds of work. */
 #define SEARCH_NODES_MAX 20000000u
@@ -41,25 +39,24 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "path", HDB_TYPE_COUNT, "path", "number of the path, from 1" },
-	{ "step", HDB_TYPE_COUNT, "step",
-	  "0 is the object that was asked for, the last one a root; "
-	  "numbers that are left out are inside of collections" },
-	{ "id", HDB_TYPE_ID, "id", "the object" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "via_field", HDB_TYPE_TEXT, "via field",
-	  "its field that holds the object of the row before; "
-	  "of a collection [\"key\"], [index], key [\"key\"] or element" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this "
-	  "object; null while the table is not built" },
-	{ "root", HDB_TYPE_TEXT, "root", "of the last step: the kinds of root it is" },
-	QUERY_LABEL_COLUMNS,
-};
-QUERY_COLUMN_EACH(columns, ROOT + 3);
+#define COLUMNS(X) \
+	X(PATH, COUNT, "path", "path", "number of the path, from 1") \
+	X(STEP, COUNT, "step", "step", \
+	  "0 is the object that was asked for, the last one a root; numbers that are left out " \
+	  "are inside of collections") \
+	X(ID, ID, "id", "id", "the object") \
+	X(CLASS, TEXT, "class", "class", "its class") \
+	X(LABEL, TEXT, "label", "object", "what it is") \
+	X(NAME, TEXT, "via_field", "via field", \
+	  "its field that holds the object of the row before; of a collection [\"key\"], " \
+	  "[index], key [\"key\"] or element") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "its own bytes") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object; null while the table is not " \
+	  "built") \
+	X(ROOT, TEXT, "root", "root", "of the last step: the kinds of root it is")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "the object" },

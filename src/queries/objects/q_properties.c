@@ -9,23 +9,21 @@
 #include <assert.h>
 #include <string.h>
 
-enum { SECTION, NAME, VALUE, ID };
-
 static const struct hdb_option_spec options[] = {
 	{ "match", HDB_OPTION_TEXT, "PATTERN", "names that match; * and ? stand for any characters",
 	  .example = "java.*" },
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "section", HDB_TYPE_TEXT, "section",
-	  "property (of java.lang.System), vm property (as the VM "
-	  "started with), environment, vm argument or android" },
-	{ "name", HDB_TYPE_TEXT, "name", "its name; arguments have their number" },
-	{ "value", HDB_TYPE_TEXT, "value", "its text, the first 4,095 bytes" },
-	{ "id", HDB_TYPE_ID, "id", "the object that holds the value" },
-};
-QUERY_COLUMN_EACH(columns, ID + 1);
+#define COLUMNS(X) \
+	X(SECTION, TEXT, "section", "section", \
+	  "property (of java.lang.System), vm property (as the VM started with), environment, " \
+	  "vm argument or android") \
+	X(NAME, TEXT, "name", "name", "its name; arguments have their number") \
+	X(VALUE, TEXT, "value", "value", "its text, the first 4,095 bytes") \
+	X(ID, ID, "id", "id", "the object that holds the value")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static int next_properties(struct query *q, struct hdb_error *err)
 {

@@ -15,29 +15,23 @@
 
 /* ---- dangling ---- */
 
-enum {
-	DANGLING_ID,
-	DANGLING_REFERENCES,
-	DANGLING_EXAMPLE,
-	DANGLING_EXAMPLE_CLASS,
-	DANGLING_LEFT_OUT
-};
-
 /*
  * An object that was left out lies no farther than this from those before and behind it: in the
  * same region.
  */
 #define LEFT_OUT_NEAR (1u << 20)
 
-static const struct hdb_column dangling_columns[] = {
-	{ "id", HDB_TYPE_ID, "missing object", "identifier that is not in the dump" },
-	{ "references", HDB_TYPE_COUNT, "references", "references to it" },
-	{ "example", HDB_TYPE_ID, "for example from", "an object that refers to it" },
-	{ "example_class", HDB_TYPE_TEXT, "of class", "the class of that" },
-	{ "left_out", HDB_TYPE_BOOL, "left out",
-	  "whether there is room for it between two objects of the dump: HotSpot leaves out class "
-	  "objects of CDS whose classes are not loaded; null where identifiers are no addresses" },
-};
+#define DANGLING_COLUMNS(X) \
+	X(DANGLING_ID, ID, "id", "missing object", "identifier that is not in the dump") \
+	X(DANGLING_REFERENCES, COUNT, "references", "references", "references to it") \
+	X(DANGLING_EXAMPLE, ID, "example", "for example from", "an object that refers to it") \
+	X(DANGLING_EXAMPLE_CLASS, TEXT, "example_class", "of class", "the class of that") \
+	X(DANGLING_LEFT_OUT, BOOL, "left_out", "left out", \
+	  "whether there is room for it between two objects of the dump: HotSpot leaves out " \
+	  "class objects of CDS whose classes are not loaded; null where identifiers are no " \
+	  "addresses")
+enum { DANGLING_COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column dangling_columns[] = { DANGLING_COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column dangling_facts[] = {
 	{ "references", HDB_TYPE_COUNT, "references",
@@ -124,16 +118,16 @@ const struct query_def query_dangling = {
 
 /* ---- records ---- */
 
-enum { RECORD_NAME, RECORD_TAG, RECORD_LEVEL, RECORD_COUNT, RECORD_BYTES };
-
-static const struct hdb_column record_columns[] = {
-	{ "name", HDB_TYPE_TEXT, "record", "name of the record type" },
-	{ "tag", HDB_TYPE_ID, "tag", "its number in the format" },
-	{ "level", HDB_TYPE_TEXT, "level", "\"top\", or \"heap\" for sub-records of heap dumps" },
-	{ "records", HDB_TYPE_COUNT, "records",
-	  "how many there are in the file, whatever snapshot was imported" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "their bytes in the dump" },
-};
+#define RECORD_COLUMNS(X) \
+	X(RECORD_NAME, TEXT, "name", "record", "name of the record type") \
+	X(RECORD_TAG, ID, "tag", "tag", "its number in the format") \
+	X(RECORD_LEVEL, TEXT, "level", "level", \
+	  "\"top\", or \"heap\" for sub-records of heap dumps") \
+	X(RECORD_COUNT, COUNT, "records", "records", \
+	  "how many there are in the file, whatever snapshot was imported") \
+	X(RECORD_BYTES, BYTES, "bytes", "bytes", "their bytes in the dump")
+enum { RECORD_COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column record_columns[] = { RECORD_COLUMNS(QUERY_COLUMN) };
 
 static int record_row(struct query *q, size_t no, struct hdb_error *err)
 {
@@ -164,19 +158,6 @@ const struct query_def query_records = {
 
 /* ---- allocation sites ---- */
 
-enum {
-	SITE_RECORD,
-	SITE_CLASS,
-	SITE_LIVE_OBJECTS,
-	SITE_LIVE_BYTES,
-	SITE_OBJECTS,
-	SITE_BYTES,
-	SITE_TRACE,
-	SITE_FRAMES,
-	SITE_SITE,
-	SITE_STACK
-};
-
 /* The frames of a record's stack trace. */
 #define STACK_COLUMNS \
 	{ "frames", HDB_TYPE_COUNT, "frames", \
@@ -197,16 +178,16 @@ static int set_stack(struct query *q, uint32_t trace_serial, size_t frames, stru
 	return object_sites_set_stack(q, &trace, frames + 1, frames + 2, err);
 }
 
-static const struct hdb_column site_columns[] = {
-	{ "record", HDB_TYPE_COUNT, "record", "which ALLOC SITES record, from 1" },
-	{ "class", HDB_TYPE_TEXT, "class", "what was allocated" },
-	{ "live_objects", HDB_TYPE_COUNT, "live objects", "instances that were alive" },
-	{ "live_bytes", HDB_TYPE_BYTES, "live bytes", "their bytes" },
-	{ "allocated_objects", HDB_TYPE_COUNT, "objects", "instances that were allocated" },
-	{ "allocated_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
-	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
-	STACK_COLUMNS,
-};
+#define SITE_COLUMNS(X) \
+	X(SITE_RECORD, COUNT, "record", "record", "which ALLOC SITES record, from 1") \
+	X(SITE_CLASS, TEXT, "class", "class", "what was allocated") \
+	X(SITE_LIVE_OBJECTS, COUNT, "live_objects", "live objects", "instances that were alive") \
+	X(SITE_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "their bytes") \
+	X(SITE_OBJECTS, COUNT, "allocated_objects", "objects", "instances that were allocated") \
+	X(SITE_BYTES, BYTES, "allocated_bytes", "bytes", "their bytes") \
+	X(SITE_TRACE, COUNT, "trace", "trace", "serial number of the stack trace")
+enum { SITE_COLUMNS(QUERY_NUMBER) SITE_FRAMES, SITE_SITE, SITE_STACK };
+static const struct hdb_column site_columns[] = { SITE_COLUMNS(QUERY_COLUMN) STACK_COLUMNS };
 
 /*
  * Whether HPROF's agent wrote the dump, which says how it was set; HotSpot's own dumps have no
@@ -270,23 +251,13 @@ const struct query_def query_alloc_sites = {
 
 /* ---- CPU samples ---- */
 
-enum {
-	SAMPLE_RECORD,
-	SAMPLE_COUNT,
-	SAMPLE_PERCENT,
-	SAMPLE_TRACE,
-	SAMPLE_FRAMES,
-	SAMPLE_SITE,
-	SAMPLE_STACK
-};
-
-static const struct hdb_column sample_columns[] = {
-	{ "record", HDB_TYPE_COUNT, "record", "which CPU SAMPLES record, from 1" },
-	{ "samples", HDB_TYPE_COUNT, "samples", "samples with this stack trace" },
-	{ "percent", HDB_TYPE_PERCENT, "%", "share of the record's samples" },
-	{ "trace", HDB_TYPE_COUNT, "trace", "serial number of the stack trace" },
-	STACK_COLUMNS,
-};
+#define SAMPLE_COLUMNS(X) \
+	X(SAMPLE_RECORD, COUNT, "record", "record", "which CPU SAMPLES record, from 1") \
+	X(SAMPLE_COUNT, COUNT, "samples", "samples", "samples with this stack trace") \
+	X(SAMPLE_PERCENT, PERCENT, "percent", "%", "share of the record's samples") \
+	X(SAMPLE_TRACE, COUNT, "trace", "trace", "serial number of the stack trace")
+enum { SAMPLE_COLUMNS(QUERY_NUMBER) SAMPLE_FRAMES, SAMPLE_SITE, SAMPLE_STACK };
+static const struct hdb_column sample_columns[] = { SAMPLE_COLUMNS(QUERY_COLUMN) STACK_COLUMNS };
 
 static int sample_row(struct query *q, size_t no, struct hdb_error *err)
 {
@@ -317,39 +288,27 @@ const struct query_def query_cpu_samples = {
 
 /* ---- heap summaries ---- */
 
-enum {
-	SUMMARY_RECORD,
-	SUMMARY_TIME,
-	SUMMARY_LIVE_OBJECTS,
-	SUMMARY_LIVE_BYTES,
-	SUMMARY_OBJECTS,
-	SUMMARY_BYTES,
-	SUMMARY_INCREMENTAL,
-	SUMMARY_SORTED_BY,
-	SUMMARY_COLLECTED,
-	SUMMARY_CUTOFF,
-	SUMMARY_OFFSET
-};
-
-static const struct hdb_column summary_columns[] = {
-	{ "record", HDB_TYPE_TEXT, "record",
-	  "HEAP SUMMARY, or ALLOC SITES, whose totals these are" },
-	{ "seconds", HDB_TYPE_DOUBLE, "seconds",
-	  "when it was written, since the dump's time; begins anew after 71 minutes" },
-	{ "live_objects", HDB_TYPE_COUNT, "live objects", "instances that were alive" },
-	{ "live_bytes", HDB_TYPE_BYTES, "live bytes", "their bytes" },
-	{ "allocated_objects", HDB_TYPE_COUNT, "objects", "instances that were allocated" },
-	{ "allocated_bytes", HDB_TYPE_BYTES, "bytes", "their bytes" },
-	{ "incremental", HDB_TYPE_BOOL, "incremental",
-	  "of ALLOC SITES whether only sites that changed are listed, not all" },
-	{ "sorted_by", HDB_TYPE_TEXT, "sorted by",
-	  "of ALLOC SITES the order of the sites: live or allocated bytes" },
-	{ "collected", HDB_TYPE_BOOL, "collected",
-	  "of ALLOC SITES whether a garbage collection came first" },
-	{ "cutoff_percent", HDB_TYPE_PERCENT, "cutoff",
-	  "of ALLOC SITES the share below which sites are left out" },
-	{ "offset", HDB_TYPE_COUNT, "offset", "of the record in the dump, bytes" },
-};
+#define SUMMARY_COLUMNS(X) \
+	X(SUMMARY_RECORD, TEXT, "record", "record", \
+	  "HEAP SUMMARY, or ALLOC SITES, whose totals these are") \
+	X(SUMMARY_TIME, DOUBLE, "seconds", "seconds", \
+	  "when it was written, since the dump's time; begins anew after 71 minutes") \
+	X(SUMMARY_LIVE_OBJECTS, COUNT, "live_objects", "live objects", \
+	  "instances that were alive") \
+	X(SUMMARY_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "their bytes") \
+	X(SUMMARY_OBJECTS, COUNT, "allocated_objects", "objects", "instances that were allocated") \
+	X(SUMMARY_BYTES, BYTES, "allocated_bytes", "bytes", "their bytes") \
+	X(SUMMARY_INCREMENTAL, BOOL, "incremental", "incremental", \
+	  "of ALLOC SITES whether only sites that changed are listed, not all") \
+	X(SUMMARY_SORTED_BY, TEXT, "sorted_by", "sorted by", \
+	  "of ALLOC SITES the order of the sites: live or allocated bytes") \
+	X(SUMMARY_COLLECTED, BOOL, "collected", "collected", \
+	  "of ALLOC SITES whether a garbage collection came first") \
+	X(SUMMARY_CUTOFF, PERCENT, "cutoff_percent", "cutoff", \
+	  "of ALLOC SITES the share below which sites are left out") \
+	X(SUMMARY_OFFSET, COUNT, "offset", "offset", "of the record in the dump, bytes")
+enum { SUMMARY_COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column summary_columns[] = { SUMMARY_COLUMNS(QUERY_COLUMN) };
 
 static int summary_row(struct query *q, size_t no, struct hdb_error *err)
 {

@@ -9,27 +9,25 @@
 #include <stdlib.h>
 #include <stdio.h>
 
-enum { NAME, ID, CLASS, LABEL, SHALLOW, RETAINED, STRENGTH };
-
 #define NAME_MAX_BYTES 512
 
 static const struct hdb_option_spec options[] = { { .name = NULL } };
 
-static const struct hdb_column columns[] = {
-	{ "name", HDB_TYPE_TEXT, "name",
-	  "fields that hold it, [index], <class>, <super>, "
-	  "<class loader>, static NAME, <local variable>" },
-	{ "id", HDB_TYPE_ID, "id", "the object referred to" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this "
-	  "object; null while the table is not built" },
-	{ "strength", HDB_TYPE_TEXT, "strength", "strong, soft, weak, phantom or finalizer" },
-	QUERY_LABEL_COLUMNS,
-	QUERY_OBJECT_COLUMNS,
-};
+#define COLUMNS(X) \
+	X(NAME, TEXT, "name", "name", \
+	  "fields that hold it, [index], <class>, <super>, <class loader>, static NAME, <local " \
+	  "variable>") \
+	X(ID, ID, "id", "id", "the object referred to") \
+	X(CLASS, TEXT, "class", "class", "its class") \
+	X(LABEL, TEXT, "label", "object", "what it is") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "its own bytes") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object; null while the table is not " \
+	  "built") \
+	X(STRENGTH, TEXT, "strength", "strength", "strong, soft, weak, phantom or finalizer")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
+					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "whose references these are" },

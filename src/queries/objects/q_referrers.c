@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-enum { ID, CLASS, LABEL, NAME, STRENGTH, SHALLOW, RETAINED, REACHABLE };
-
 #define NAME_MAX_BYTES 512
 
 static const struct hdb_option_spec options[] = {
@@ -19,21 +17,20 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "the object that refers" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "name", HDB_TYPE_TEXT, "through",
-	  "its fields that hold the object, [index], <class>, ..." },
-	{ "strength", HDB_TYPE_TEXT, "strength", "strong, soft, weak, phantom or finalizer" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "its own bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this "
-	  "object; null while the table is not built" },
-	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
-	QUERY_LABEL_COLUMNS,
-	QUERY_OBJECT_COLUMNS,
-};
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "the object that refers") \
+	X(CLASS, TEXT, "class", "class", "its class") \
+	X(LABEL, TEXT, "label", "object", "what it is") \
+	X(NAME, TEXT, "name", "through", "its fields that hold the object, [index], <class>, ...") \
+	X(STRENGTH, TEXT, "strength", "strength", "strong, soft, weak, phantom or finalizer") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "its own bytes") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object; null while the table is not " \
+	  "built") \
+	X(REACHABLE, BOOL, "reachable", "reachable", "whether a root reaches it")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
+					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "whose referrers these are" },

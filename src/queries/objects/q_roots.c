@@ -11,8 +11,6 @@
 #include <assert.h>
 #include <strings.h>
 
-enum { KIND, RECORDS, OBJECTS, SHALLOW, ID, CLASS, LABEL, RETAINED, THREAD, LOCAL };
-
 #define NAME_MAX_BYTES 256
 
 static const struct hdb_option_spec options[] = {
@@ -22,22 +20,22 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "kind", HDB_TYPE_TEXT, "kind", "kind of root" },
-	{ "records", HDB_TYPE_COUNT, "records", "root records of the kind (by kind)" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "distinct objects (by kind)" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object, or of the distinct objects" },
-	{ "id", HDB_TYPE_ID, "id", "the object (lists)" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class (lists)" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is (lists)" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this "
-	  "object; null while the table is not built (lists)" },
-	{ "thread", HDB_TYPE_TEXT, "thread", "name of the thread that the record names (lists)" },
-	{ "local", HDB_TYPE_BOOL, "local", "held by its thread, which counts as the root (lists)" },
-	QUERY_LABEL_COLUMNS,
-	QUERY_OBJECT_COLUMNS,
-};
+#define COLUMNS(X) \
+	X(KIND, TEXT, "kind", "kind", "kind of root") \
+	X(RECORDS, COUNT, "records", "records", "root records of the kind (by kind)") \
+	X(OBJECTS, COUNT, "objects", "objects", "distinct objects (by kind)") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object, or of the distinct objects") \
+	X(ID, ID, "id", "id", "the object (lists)") \
+	X(CLASS, TEXT, "class", "class", "its class (lists)") \
+	X(LABEL, TEXT, "label", "object", "what it is (lists)") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object; null while the table is not " \
+	  "built (lists)") \
+	X(THREAD, TEXT, "thread", "thread", "name of the thread that the record names (lists)") \
+	X(LOCAL, BOOL, "local", "local", "held by its thread, which counts as the root (lists)")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
+					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "records", HDB_TYPE_COUNT, "root records", "of all kinds, on objects of the dump" },

@@ -18,8 +18,6 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-enum { COUNT, TEXT, LENGTH, ENCODING, SHALLOW, ARRAYS, TOTAL, ID };
-
 /* Bytes of a text that are matched and shown; the rest is told by its length. */
 #define TEXT_MAX 65536u
 /* Steps and kilobytes that a regular expression may take on one text: some patterns explode. */
@@ -46,22 +44,22 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "String objects with this text, prefix, length or encoding" },
-	{ "text", HDB_TYPE_TEXT, "text", "the text, its first 64 KiB; by prefix the prefix" },
-	{ "length", HDB_TYPE_COUNT, "length",
-	  "UTF-16 units of the whole text; by prefix of the prefix" },
-	{ "encoding", HDB_TYPE_TEXT, "encoding",
-	  "how the characters are kept, only by encoding: \"Latin-1 bytes\", \"UTF-16 bytes, "
-	  "little-endian\" or \"big-endian\", \"char[]\", or \"char[] that fits Latin-1\"" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "shallow size of the String objects" },
-	{ "array_shallow", HDB_TYPE_BYTES, "array shallow",
-	  "shallow size of their arrays, once a String" },
-	{ "total_shallow", HDB_TYPE_BYTES, "total shallow", "both together" },
-	{ "id", HDB_TYPE_ID, "id", "a String object of the row, the first by ID" },
-};
-QUERY_COLUMN_EACH(columns, ID + 1);
+#define COLUMNS(X) \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "String objects with this text, prefix, length or encoding") \
+	X(TEXT, TEXT, "text", "text", "the text, its first 64 KiB; by prefix the prefix") \
+	X(LENGTH, COUNT, "length", "length", \
+	  "UTF-16 units of the whole text; by prefix of the prefix") \
+	X(ENCODING, TEXT, "encoding", "encoding", \
+	  "how the characters are kept, only by encoding: \"Latin-1 bytes\", \"UTF-16 bytes, " \
+	  "little-endian\" or \"big-endian\", \"char[]\", or \"char[] that fits Latin-1\"") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "shallow size of the String objects") \
+	X(ARRAYS, BYTES, "array_shallow", "array shallow", \
+	  "shallow size of their arrays, once a String") \
+	X(TOTAL, BYTES, "total_shallow", "total shallow", "both together") \
+	X(ID, ID, "id", "id", "a String object of the row, the first by ID")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,

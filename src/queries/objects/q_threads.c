@@ -16,31 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	LEVEL,
-	KIND,
-	THREAD,
-	TEXT,
-	SIGNATURE,
-	ID,
-	CLASS,
-	SERIAL,
-	STATE,
-	DAEMON,
-	PRIORITY,
-	DEPTH,
-	LOCALS,
-	SHALLOW,
-	RETAINED,
-	TID,
-	VIRTUAL,
-	CARRIER,
-	CARRIES,
-	STACK_BYTES,
-	GROUP,
-	PARENT_GROUP
-};
-
 #define NAME_MAX_BYTES 512
 #define FRAME_MAX_BYTES 3200
 static const struct hdb_option_spec options[] = {
@@ -52,44 +27,44 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "level", HDB_TYPE_COUNT, "level",
-	  "0 thread, 1 frame or stack chunk, 2 local; not with --no-stack" },
-	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "thread, frame, local or chunk: an object that holds frames of "
-	  "a virtual thread that is not mounted; not with --no-stack" },
-	{ "thread", HDB_TYPE_TEXT, "thread", "the thread's name" },
-	{ "text", HDB_TYPE_TEXT, "what",
-	  "the frame, the local; of a thread its class; not with --no-stack" },
-	{ "signature", HDB_TYPE_TEXT, "signature",
-	  "the frame's method signature; not with --no-stack" },
-	{ "id", HDB_TYPE_ID, "id", "the thread object or the local" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "serial", HDB_TYPE_COUNT, "serial", "the thread's serial number in the dump" },
-	{ "state", HDB_TYPE_TEXT, "state", "as java.lang.Thread.State, if the dump has it" },
-	{ "daemon", HDB_TYPE_BOOL, "daemon", "whether it is a daemon thread" },
-	{ "priority", HDB_TYPE_INT, "priority", "its priority" },
-	{ "depth", HDB_TYPE_COUNT, "frames",
-	  "frames of its stack; of a frame its number, 0 the innermost" },
-	{ "locals", HDB_TYPE_COUNT, "locals", "local variables that it holds" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the thread object or the local" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this "
-	  "object; null if it would take the dominator tree and that is not built" },
-	{ "tid", HDB_TYPE_COUNT, "tid", "Thread.threadId(), if the dump has it" },
-	{ "virtual", HDB_TYPE_BOOL, "virtual", "of a thread whether it is a virtual one" },
-	{ "carrier", HDB_TYPE_ID, "carrier",
-	  "of a mounted virtual thread the platform thread that runs "
-	  "it; only if a thread is virtual, as the columns below" },
-	{ "carries", HDB_TYPE_ID, "carries",
-	  "of a platform thread the virtual thread that it runs" },
-	{ "stack_bytes", HDB_TYPE_BYTES, "stack in heap",
-	  "bytes of frames in a virtual thread's stack "
-	  "chunks, or in the chunk; dumps do not count them into any size" },
-	{ "group", HDB_TYPE_TEXT, "group", "of a thread the name of its thread group" },
-	{ "parent_group", HDB_TYPE_TEXT, "parent group", "the name of that group's parent" },
-};
-QUERY_COLUMN_EACH(columns, PARENT_GROUP + 1);
+#define COLUMNS(X) \
+	X(LEVEL, COUNT, "level", "level", \
+	  "0 thread, 1 frame or stack chunk, 2 local; not with --no-stack") \
+	X(KIND, TEXT, "kind", "kind", \
+	  "thread, frame, local or chunk: an object that holds frames of a virtual thread that " \
+	  "is not mounted; not with --no-stack") \
+	X(THREAD, TEXT, "thread", "thread", "the thread's name") \
+	X(TEXT, TEXT, "text", "what", \
+	  "the frame, the local; of a thread its class; not with --no-stack") \
+	X(SIGNATURE, TEXT, "signature", "signature", \
+	  "the frame's method signature; not with --no-stack") \
+	X(ID, ID, "id", "id", "the thread object or the local") \
+	X(CLASS, TEXT, "class", "class", "its class") \
+	X(SERIAL, COUNT, "serial", "serial", "the thread's serial number in the dump") \
+	X(STATE, TEXT, "state", "state", "as java.lang.Thread.State, if the dump has it") \
+	X(DAEMON, BOOL, "daemon", "daemon", "whether it is a daemon thread") \
+	X(PRIORITY, INT, "priority", "priority", "its priority") \
+	X(DEPTH, COUNT, "depth", "frames", \
+	  "frames of its stack; of a frame its number, 0 the innermost") \
+	X(LOCALS, COUNT, "locals", "locals", "local variables that it holds") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the thread object or the local") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object; null if it would take the " \
+	  "dominator tree and that is not built") \
+	X(TID, COUNT, "tid", "tid", "Thread.threadId(), if the dump has it") \
+	X(VIRTUAL, BOOL, "virtual", "virtual", "of a thread whether it is a virtual one") \
+	X(CARRIER, ID, "carrier", "carrier", \
+	  "of a mounted virtual thread the platform thread that runs it; only if a thread is " \
+	  "virtual, as the columns below") \
+	X(CARRIES, ID, "carries", "carries", \
+	  "of a platform thread the virtual thread that it runs") \
+	X(STACK_BYTES, BYTES, "stack_bytes", "stack in heap", \
+	  "bytes of frames in a virtual thread's stack chunks, or in the chunk; dumps do not " \
+	  "count them into any size") \
+	X(GROUP, TEXT, "group", "group", "of a thread the name of its thread group") \
+	X(PARENT_GROUP, TEXT, "parent_group", "parent group", "the name of that group's parent")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "threads", HDB_TYPE_COUNT, "threads", "threads shown" },

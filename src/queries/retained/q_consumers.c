@@ -20,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KIND, LEVEL, ID, NAME, COUNT, SHALLOW, RETAINED, PERCENT, OTHERS, NATIVE, RETAINED_NATIVE };
-
 /* Without --threshold, as in Eclipse MAT. */
 #define THRESHOLD_PERCENT 1
 
@@ -34,27 +32,26 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "kind", HDB_TYPE_TEXT, "kind", "object, class, loader or package" },
-	{ "level", HDB_TYPE_COUNT, "level",
-	  "of packages: 0 for the first word of the name; the "
-	  "packages and classes in a package follow it" },
-	{ "id", HDB_TYPE_ID, "id", "the object, or the loader" },
-	{ "name", HDB_TYPE_TEXT, "name",
-	  "what it is; a class object counts with the class that it stands for" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "items in it" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the items themselves" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "the sum of what the items retain; of a class loader, unless a target is named, what it "
-	  "retains at least with all its classes and their instances, as query loaders says" },
-	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of what all items retain" },
-	{ "others", HDB_TYPE_COUNT, "others",
-	  "of a row that stands for what retains too little to be listed: "
-	  "how many objects, classes, loaders, or packages and classes of one package; null for others" },
-	QUERY_NATIVE_COLUMN,
-	QUERY_RETAINED_NATIVE_COLUMN,
-};
-QUERY_COLUMN_EACH(columns, RETAINED_NATIVE + 1);
+#define COLUMNS(X) \
+	X(KIND, TEXT, "kind", "kind", "object, class, loader or package") \
+	X(LEVEL, COUNT, "level", "level", \
+	  "of packages: 0 for the first word of the name; the packages and classes in a package " \
+	  "follow it") \
+	X(ID, ID, "id", "id", "the object, or the loader") \
+	X(NAME, TEXT, "name", "name", \
+	  "what it is; a class object counts with the class that it stands for") \
+	X(COUNT, COUNT, "objects", "objects", "items in it") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the items themselves") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "the sum of what the items retain; of a class loader, unless a target is named, what " \
+	  "it retains at least with all its classes and their instances, as query loaders says") \
+	X(PERCENT, PERCENT, "percent", "%", "retained as a share of what all items retain") \
+	X(OTHERS, COUNT, "others", "others", \
+	  "of a row that stands for what retains too little to be listed: how many objects, " \
+	  "classes, loaders, or packages and classes of one package; null for others")
+enum { COLUMNS(QUERY_NUMBER) NATIVE, RETAINED_NATIVE };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_COLUMN,
+					     QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "objects that no other of them dominates" },

@@ -15,8 +15,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { ID, CLASS, LABEL, NAME, COUNT, SHALLOW, RETAINED, PERCENT, DOMINATED, LEVEL, OTHERS };
-
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "adds up the objects of the level",
 	  .default_value = NULL },
@@ -26,26 +24,26 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "the dominated object; not with --by" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class; not with --by" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people; not with --by" },
-	{ "name", HDB_TYPE_TEXT, "name", "class, package or loader class; only with --by" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "objects of the level that are added up; only with --by" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this object" },
-	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
-	{ "children", HDB_TYPE_COUNT, "children",
-	  "objects that it dominates immediately; not with --by" },
-	{ "level", HDB_TYPE_COUNT, "level",
-	  "0: what the object dominates, or the top level; only with --tree" },
-	{ "others", HDB_TYPE_COUNT, "others",
-	  "of a row that stands for smaller nodes that are not shown: how many; only with --tree" },
-	QUERY_LABEL_COLUMNS,
-	QUERY_OBJECT_COLUMNS,
-};
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "the dominated object; not with --by") \
+	X(CLASS, TEXT, "class", "class", "its class; not with --by") \
+	X(LABEL, TEXT, "label", "object", "what it is, for people; not with --by") \
+	X(NAME, TEXT, "name", "name", "class, package or loader class; only with --by") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "objects of the level that are added up; only with --by") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object itself") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object") \
+	X(PERCENT, PERCENT, "percent", "%", "retained as a share of all reachable bytes") \
+	X(DOMINATED, COUNT, "children", "children", \
+	  "objects that it dominates immediately; not with --by") \
+	X(LEVEL, COUNT, "level", "level", \
+	  "0: what the object dominates, or the top level; only with --tree") \
+	X(OTHERS, COUNT, "others", "others", \
+	  "of a row that stands for smaller nodes that are not shown: how many; only with --tree")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
+					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "whose level it is; absent for the top level" },

@@ -16,20 +16,6 @@
 #include "query/object_cells.h"
 #include "query/object_columns.h"
 
-enum {
-	LEVEL,
-	ID,
-	CLASS,
-	LABEL,
-	RETAINED,
-	PERCENT,
-	DOMINATED,
-	LARGEST,
-	HOLDER_ID,
-	HOLDER,
-	HOLDER_RETAINED
-};
-
 /* Without --threshold: percent of all reachable bytes. */
 #define THRESHOLD_PERCENT 1
 
@@ -43,24 +29,24 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "level", HDB_TYPE_COUNT, "level",
-	  "0, or one more than that of the drop that dominates it" },
-	{ "id", HDB_TYPE_ID, "id", "the object where retained bytes drop" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this object" },
-	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
-	{ "children", HDB_TYPE_COUNT, "children", "objects that it dominates immediately" },
-	{ "largest", HDB_TYPE_BYTES, "largest child", "retained size of the largest of them" },
-	{ "holder_id", HDB_TYPE_ID, "holder id",
-	  "the first object above it in the dominator tree whose class --skip does not name" },
-	{ "holder", HDB_TYPE_TEXT, "holder", "what that is; none if there is no such object" },
-	{ "holder_retained", HDB_TYPE_BYTES, "holder retains", "its retained size" },
-	QUERY_LABEL_COLUMNS,
-	QUERY_OBJECT_COLUMNS,
-};
+#define COLUMNS(X) \
+	X(LEVEL, COUNT, "level", "level", \
+	  "0, or one more than that of the drop that dominates it") \
+	X(ID, ID, "id", "id", "the object where retained bytes drop") \
+	X(CLASS, TEXT, "class", "class", "its class") \
+	X(LABEL, TEXT, "label", "object", "what it is, for people") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object") \
+	X(PERCENT, PERCENT, "percent", "%", "retained as a share of all reachable bytes") \
+	X(DOMINATED, COUNT, "children", "children", "objects that it dominates immediately") \
+	X(LARGEST, BYTES, "largest", "largest child", "retained size of the largest of them") \
+	X(HOLDER_ID, ID, "holder_id", "holder id", \
+	  "the first object above it in the dominator tree whose class --skip does not name") \
+	X(HOLDER, TEXT, "holder", "holder", "what that is; none if there is no such object") \
+	X(HOLDER_RETAINED, BYTES, "holder_retained", "holder retains", "its retained size")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
+					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of all heaps: 100 %" },

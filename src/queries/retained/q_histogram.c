@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME, LOADER, COUNT, SHALLOW, RETAINED, UNREACHABLE_COUNT, UNREACHABLE_SHALLOW, ID, NATIVE };
-
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|heap|call-stack",
 	  "what to count by; a superclass counts its subclasses too; heap: Android's; call-stack: what "
@@ -31,27 +29,27 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "name", HDB_TYPE_TEXT, "name",
-	  "class, superclass, package, class of the class loader, or heap" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "the class's loader; only by class and superclass" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "reachable objects; with --unreachable the others, with --all and --shallow all" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of these objects themselves" },
-	{ "retained", HDB_TYPE_BYTES, "retained >=",
-	  "bytes they retain at least: the sum over those that no other of them dominates; by loader "
-	  "with the loader and its class objects, as query loaders says; not with --shallow and "
-	  "--unreachable" },
-	{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable",
-	  "unreachable objects; not with --shallow and --unreachable" },
-	{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes",
-	  "bytes of the unreachable objects; not with --shallow and --unreachable" },
-	{ "id", HDB_TYPE_ID, "id", "class object, or the loader by loader; none by package" },
-	{ "native", HDB_TYPE_BYTES, "native",
-	  "native memory that the objects own, not in the other sizes; only of dumps that tell any; "
-	  "not with --shallow" },
-};
-QUERY_COLUMN_EACH(columns, NATIVE + 1);
+#define COLUMNS(X) \
+	X(NAME, TEXT, "name", "name", \
+	  "class, superclass, package, class of the class loader, or heap") \
+	X(LOADER, TEXT, "loader", "loader", "the class's loader; only by class and superclass") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "reachable objects; with --unreachable the others, with --all and --shallow all") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of these objects themselves") \
+	X(RETAINED, BYTES, "retained", "retained >=", \
+	  "bytes they retain at least: the sum over those that no other of them dominates; by " \
+	  "loader with the loader and its class objects, as query loaders says; not with " \
+	  "--shallow and --unreachable") \
+	X(UNREACHABLE_COUNT, COUNT, "unreachable_objects", "unreachable", \
+	  "unreachable objects; not with --shallow and --unreachable") \
+	X(UNREACHABLE_SHALLOW, BYTES, "unreachable_shallow", "unreachable bytes", \
+	  "bytes of the unreachable objects; not with --shallow and --unreachable") \
+	X(ID, ID, "id", "id", "class object, or the loader by loader; none by package") \
+	X(NATIVE, BYTES, "native", "native", \
+	  "native memory that the objects own, not in the other sizes; only of dumps that tell " \
+	  "any; not with --shallow")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "groups", HDB_TYPE_COUNT, "groups", "groups that have objects, before the pattern" },

@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME, LOADER, COUNT, SHALLOW, DOMINATED, DOMINATED_SHALLOW, EXAMPLE, NATIVE };
-
 static const struct hdb_option_spec options[] = {
 	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
 	  "dominators of these classes are passed over: what dominates them counts instead",
@@ -32,22 +30,22 @@ static const struct hdb_old_option old_options[] = { { "exclude", "skip" },
 						     { "sub", "subclasses" },
 						     { NULL, NULL } };
 
-static const struct hdb_column columns[] = {
-	{ "name", HDB_TYPE_TEXT, "dominators",
-	  "class of the dominators; \"class X\" for the class "
-	  "object of X, \"<root>\" for objects that no object dominates" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "class of the class's loader" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "dominators of that class" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "dominated_objects", HDB_TYPE_COUNT, "dominated objects",
-	  "objects of the target that they dominate" },
-	{ "dominated_shallow", HDB_TYPE_BYTES, "dominated shallow", "bytes of these" },
-	{ "id", HDB_TYPE_ID, "example", "one of the dominators, that of the first object" },
-	{ "dominated_native", HDB_TYPE_BYTES, "dominated native",
-	  "memory outside of the Java heap that the dominated objects own, not in the other sizes; "
-	  "given if they own any" },
-};
-QUERY_COLUMN_EACH(columns, NATIVE + 1);
+#define COLUMNS(X) \
+	X(NAME, TEXT, "name", "dominators", \
+	  "class of the dominators; \"class X\" for the class object of X, \"<root>\" for " \
+	  "objects that no object dominates") \
+	X(LOADER, TEXT, "loader", "loader", "class of the class's loader") \
+	X(COUNT, COUNT, "objects", "objects", "dominators of that class") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(DOMINATED, COUNT, "dominated_objects", "dominated objects", \
+	  "objects of the target that they dominate") \
+	X(DOMINATED_SHALLOW, BYTES, "dominated_shallow", "dominated shallow", "bytes of these") \
+	X(EXAMPLE, ID, "id", "example", "one of the dominators, that of the first object") \
+	X(NATIVE, BYTES, "dominated_native", "dominated native", \
+	  "memory outside of the Java heap that the dominated objects own, not in the other " \
+	  "sizes; given if they own any")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the target" },

@@ -19,22 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	TARGET,
-	ID,
-	CLASS,
-	OBJECTS,
-	SHALLOW,
-	BOUND,
-	RETAINED,
-	RETAINED_OBJECTS,
-	EXACT,
-	REACHABLE,
-	NATIVE
-};
-
 /* Those without native memory, which only some dumps tell. */
-#define COLUMNS "target,id,class,objects,shallow,bound,retained,retained_objects,exact,reachable"
+#define SHOWN "target,id,class,objects,shallow,bound,retained,retained_objects,exact,reachable"
 
 static const struct hdb_option_spec options[] = {
 	{ "lower-bound", HDB_OPTION_FLAG,
@@ -58,29 +44,31 @@ static const struct hdb_old_option old_options[] = { { "quick", "lower-bound" },
 						     { "sub", "subclasses" },
 						     { NULL, NULL } };
 
-static const struct hdb_column columns[] = {
-	{ "target", HDB_TYPE_TEXT, "target", "as it was asked for" },
-	{ "id", HDB_TYPE_ID, "id", "the object; none for sets" },
-	{ "class", HDB_TYPE_TEXT, "class", "the object's class, or the class if the set is one's" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects that the target names" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow",
-	  "bytes of the object itself, reachable or not; of a set's reachable objects" },
-	{ "bound", HDB_TYPE_TEXT, "bound",
-	  "how to read retained: \"exact\" or, with --lower-bound, \"lower bound\"" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: bytes that would be freed without "
-	  "the target, itself included; 0 if it is unreachable" },
-	{ "retained_objects", HDB_TYPE_COUNT, "retained objects",
-	  "how many objects these are, where the way that was taken counts them" },
-	{ "exact", HDB_TYPE_BOOL, "exact", "false if retained is a lower bound" },
-	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it, or any of the set" },
-	{ "native", HDB_TYPE_BYTES, "native",
-	  "memory outside of the Java heap that the object owns, or the set's reachable objects, not in "
-	  "the other sizes; only of dumps that tell any" },
-	{ "retained_native", HDB_TYPE_BYTES, "retained native",
-	  "of an object: native memory of all that it retains; only of dumps that tell any, while the "
-	  "dominator tree is built, and not with --exclude" },
-};
+#define COLUMNS(X) \
+	X(TARGET, TEXT, "target", "target", "as it was asked for") \
+	X(ID, ID, "id", "id", "the object; none for sets") \
+	X(CLASS, TEXT, "class", "class", "the object's class, or the class if the set is one's") \
+	X(OBJECTS, COUNT, "objects", "objects", "reachable objects that the target names") \
+	X(SHALLOW, BYTES, "shallow", "shallow", \
+	  "bytes of the object itself, reachable or not; of a set's reachable objects") \
+	X(BOUND, TEXT, "bound", "bound", \
+	  "how to read retained: \"exact\" or, with --lower-bound, \"lower bound\"") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: bytes that would be freed without the target, itself included; 0 if " \
+	  "it is unreachable") \
+	X(RETAINED_OBJECTS, COUNT, "retained_objects", "retained objects", \
+	  "how many objects these are, where the way that was taken counts them") \
+	X(EXACT, BOOL, "exact", "exact", "false if retained is a lower bound") \
+	X(REACHABLE, BOOL, "reachable", "reachable", \
+	  "whether a root reaches it, or any of the set") \
+	X(NATIVE, BYTES, "native", "native", \
+	  "memory outside of the Java heap that the object owns, or the set's reachable " \
+	  "objects, not in the other sizes; only of dumps that tell any") \
+	X(RETAINED_NATIVE, BYTES, "retained_native", "retained native", \
+	  "of an object: native memory of all that it retains; only of dumps that tell any, " \
+	  "while the dominator tree is built, and not with --exclude")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "way", HDB_TYPE_TEXT, "way",
@@ -358,7 +346,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	int r;
 
 	read_limits(q, s);
-	query_choose(q, COLUMNS);
+	query_choose(q, SHOWN);
 	TRY(read_excludes(q, s, err));
 	/* That table is of single objects, and of all references. */
 	if (s->is_excluding || !has_object(q))

@@ -14,29 +14,27 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ID, CLASS, LABEL, NAME, LOADER, COUNT, SHALLOW, RETAINED, PERCENT };
-
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "object|class|superclass|package|loader", "what to list",
 	  .default_value = "object" },
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id", "the object; by loader the loader; by class the class object" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class; only by object" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is, for people; only by object" },
-	{ "name", HDB_TYPE_TEXT, "name", "class, package or loader class; not by object" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "the class's loader; only by class and superclass" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects; not by object" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object, or of the objects" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this object; for a group a lower bound: the "
-	  "sum over its objects that no other of them dominates" },
-	{ "percent", HDB_TYPE_PERCENT, "%", "retained as a share of all reachable bytes" },
-	QUERY_LABEL_COLUMNS,
-	QUERY_OBJECT_COLUMNS,
-};
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", "the object; by loader the loader; by class the class object") \
+	X(CLASS, TEXT, "class", "class", "its class; only by object") \
+	X(LABEL, TEXT, "label", "object", "what it is, for people; only by object") \
+	X(NAME, TEXT, "name", "name", "class, package or loader class; not by object") \
+	X(LOADER, TEXT, "loader", "loader", "the class's loader; only by class and superclass") \
+	X(COUNT, COUNT, "objects", "objects", "reachable objects; not by object") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object, or of the objects") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object; for a group a lower bound: " \
+	  "the sum over its objects that no other of them dominates") \
+	X(PERCENT, PERCENT, "percent", "%", "retained as a share of all reachable bytes")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
+					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },

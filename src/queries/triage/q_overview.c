@@ -13,26 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KIND, SEVERITY, PERCENT, RETAINED, TEXT, ID, CLASS, EXPLANATION, SIGNATURE };
-
 static const struct hdb_option_spec options[] = { { .name = NULL } };
 
-static const struct hdb_column columns[] = {
-	{ "kind", HDB_TYPE_TEXT, "kind",
-	  "\"leak\" or \"suspect\" of query leaks, or \"finding\" of query triage" },
-	{ "severity", HDB_TYPE_TEXT, "severity", "of a finding: critical, warning or info" },
-	{ "percent", HDB_TYPE_PERCENT, "%", "share of all reachable bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "what would be freed without it" },
-	{ "text", HDB_TYPE_TEXT, "what",
-	  "of a leak which object leaks, what tells so, and what holds it; of a suspect the first "
-	  "sentence of query leaks; of a finding what was found" },
-	{ "id", HDB_TYPE_ID, "id", "the object, if it is one" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "explanation", HDB_TYPE_TEXT, "explanation",
-	  "of a suspect what is known of it, and in brackets whether that is as it should be" },
-	{ "signature", HDB_TYPE_TEXT, "signature", "leak fingerprint, as query leaks has it" },
-};
-QUERY_COLUMN_EACH(columns, SIGNATURE + 1);
+#define COLUMNS(X) \
+	X(KIND, TEXT, "kind", "kind", \
+	  "\"leak\" or \"suspect\" of query leaks, or \"finding\" of query triage") \
+	X(SEVERITY, TEXT, "severity", "severity", "of a finding: critical, warning or info") \
+	X(PERCENT, PERCENT, "percent", "%", "share of all reachable bytes") \
+	X(RETAINED, BYTES, "retained", "retained", "what would be freed without it") \
+	X(TEXT, TEXT, "text", "what", \
+	  "of a leak which object leaks, what tells so, and what holds it; of a suspect the " \
+	  "first sentence of query leaks; of a finding what was found") \
+	X(ID, ID, "id", "id", "the object, if it is one") \
+	X(CLASS, TEXT, "class", "class", "its class") \
+	X(EXPLANATION, TEXT, "explanation", "explanation", \
+	  "of a suspect what is known of it, and in brackets whether that is as it should be") \
+	X(SIGNATURE, TEXT, "signature", "signature", "leak fingerprint, as query leaks has it")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "dump", HDB_TYPE_TEXT, "dump", "the file that was imported" },

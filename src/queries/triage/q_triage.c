@@ -14,33 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEVERITY, RULE, COUNT, BYTES, PERCENT, ID, CLASS, LABEL, TEXT, DETAIL, ADVICE, UNIT };
-
 static const struct hdb_option_spec options[] = {
 	{ "all", HDB_OPTION_FLAG,
 	  .help = "all rules with their figures, whether they fire or not" },
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "severity", HDB_TYPE_TEXT, "severity",
-	  "critical, warning or info; with --all also ok: not found" },
-	{ "rule", HDB_TYPE_TEXT, "rule", "name of the rule" },
-	{ "count", HDB_TYPE_COUNT, "count", "how many things were found; `unit` says of what" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes",
-	  "what these take or retain; of direct-buffers and mapped-files bytes outside the heap" },
-	{ "percent", HDB_TYPE_PERCENT, "%",
-	  "share of all reachable bytes; null for bytes outside" },
-	{ "id", HDB_TYPE_ID, "id", "an object to look at" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class, or the class that the finding is about" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is" },
-	{ "text", HDB_TYPE_TEXT, "finding", "what the rule says" },
-	{ "detail", HDB_TYPE_TEXT, "detail", "what is special here; how figures were estimated" },
-	{ "advice", HDB_TYPE_TEXT, "advice", "what to look at, or to do" },
-	{ "unit", HDB_TYPE_TEXT, "unit", "what was counted, as \"sessions\"" },
-	QUERY_LABEL_COLUMNS,
-};
-QUERY_COLUMN_EACH(columns, UNIT + 3);
+#define COLUMNS(X) \
+	X(SEVERITY, TEXT, "severity", "severity", \
+	  "critical, warning or info; with --all also ok: not found") \
+	X(RULE, TEXT, "rule", "rule", "name of the rule") \
+	X(COUNT, COUNT, "count", "count", "how many things were found; `unit` says of what") \
+	X(BYTES, BYTES, "bytes", "bytes", \
+	  "what these take or retain; of direct-buffers and mapped-files bytes outside the heap") \
+	X(PERCENT, PERCENT, "percent", "%", \
+	  "share of all reachable bytes; null for bytes outside") \
+	X(ID, ID, "id", "id", "an object to look at") \
+	X(CLASS, TEXT, "class", "class", "its class, or the class that the finding is about") \
+	X(LABEL, TEXT, "label", "object", "what it is") \
+	X(TEXT, TEXT, "text", "finding", "what the rule says") \
+	X(DETAIL, TEXT, "detail", "detail", "what is special here; how figures were estimated") \
+	X(ADVICE, TEXT, "advice", "advice", "what to look at, or to do") \
+	X(UNIT, TEXT, "unit", "unit", "what was counted, as \"sessions\"")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "rules", HDB_TYPE_COUNT, "rules", "how many were tried: as many rows as --all gives" },

@@ -16,24 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	CLASS,
-	LENGTH,
-	VALUE,
-	COUNT,
-	SHALLOW,
-	WASTED,
-	EMPTY,
-	EMPTY_BYTES,
-	ZERO,
-	ZERO_BYTES,
-	CONSTANT,
-	CONSTANT_BYTES,
-	TAILS,
-	TAIL_BYTES,
-	ID
-};
-
 /* Bytes of zeros at an array's end that are a long tail, if the user does not say. */
 #define TAIL_DEFAULT 64u
 
@@ -58,30 +40,30 @@ static const struct hdb_option_spec options[] = {
 static const struct hdb_old_option old_options[] = { { "tails", "trailing-zeros" },
 						     { NULL, NULL } };
 
-static const struct hdb_column columns[] = {
-	{ "class", HDB_TYPE_TEXT, "class", "class of the arrays" },
-	{ "length", HDB_TYPE_COUNT, "length", "elements; not by class" },
-	{ "value", HDB_TYPE_TEXT, "value", "what every element is; only by value" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "arrays in the group" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "what could be saved: with --trailing-zeros the bytes that the "
-	  "arrays would be smaller without their tails, else all their bytes; only with a kind" },
-	{ "empty", HDB_TYPE_COUNT, "empty",
-	  "arrays of length zero; like the following only without a kind" },
-	{ "empty_shallow", HDB_TYPE_BYTES, "empty shallow", "their bytes" },
-	{ "zero", HDB_TYPE_COUNT, "zero", "arrays of zeros or nulls only" },
-	{ "zero_shallow", HDB_TYPE_BYTES, "zero shallow", "their bytes" },
-	{ "constant", HDB_TYPE_COUNT, "constant",
-	  "arrays of two or more elements of a primitive type, all the same, zeros included" },
-	{ "constant_shallow", HDB_TYPE_BYTES, "constant shallow", "their bytes" },
-	{ "trailing_zeros", HDB_TYPE_COUNT, "trailing zeros",
-	  "arrays that end in a long run of zeros or nulls, but have something before" },
-	{ "trailing_wasted", HDB_TYPE_BYTES, "trailing wasted",
-	  "what they would be smaller without it" },
-	{ "id", HDB_TYPE_ID, "id", "an array of the group, the first by ID" },
-};
-QUERY_COLUMN_EACH(columns, ID + 1);
+#define COLUMNS(X) \
+	X(CLASS, TEXT, "class", "class", "class of the arrays") \
+	X(LENGTH, COUNT, "length", "length", "elements; not by class") \
+	X(VALUE, TEXT, "value", "value", "what every element is; only by value") \
+	X(COUNT, COUNT, "objects", "objects", "arrays in the group") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(WASTED, BYTES, "wasted", "wasted", \
+	  "what could be saved: with --trailing-zeros the bytes that the arrays would be " \
+	  "smaller without their tails, else all their bytes; only with a kind") \
+	X(EMPTY, COUNT, "empty", "empty", \
+	  "arrays of length zero; like the following only without a kind") \
+	X(EMPTY_BYTES, BYTES, "empty_shallow", "empty shallow", "their bytes") \
+	X(ZERO, COUNT, "zero", "zero", "arrays of zeros or nulls only") \
+	X(ZERO_BYTES, BYTES, "zero_shallow", "zero shallow", "their bytes") \
+	X(CONSTANT, COUNT, "constant", "constant", \
+	  "arrays of two or more elements of a primitive type, all the same, zeros included") \
+	X(CONSTANT_BYTES, BYTES, "constant_shallow", "constant shallow", "their bytes") \
+	X(TAILS, COUNT, "trailing_zeros", "trailing zeros", \
+	  "arrays that end in a long run of zeros or nulls, but have something before") \
+	X(TAIL_BYTES, BYTES, "trailing_wasted", "trailing wasted", \
+	  "what they would be smaller without it") \
+	X(ID, ID, "id", "id", "an array of the group, the first by ID")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,

@@ -17,26 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	CLASS,
-	LABEL,
-	KIND,
-	AT_MOST,
-	SIZE,
-	COUNT,
-	EMPTY,
-	ELEMENTS,
-	CAPACITY,
-	FILL,
-	COLLISIONS,
-	WASTED,
-	SHALLOW,
-	RETAINED,
-	LARGEST_SIZE,
-	LARGEST,
-	ID
-};
-
 /* Steps into which a ratio is divided at most. */
 #define SEGMENTS_MAX 1000u
 
@@ -52,39 +32,38 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "class", HDB_TYPE_TEXT, "class", "class of the collections" },
-	{ "label", HDB_TYPE_TEXT, "object", "by object: what it is" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "list, set, map, queue, bits or array" },
-	{ "at_most", HDB_TYPE_DOUBLE, "ratio <=",
-	  "by fill and collisions: the ratio is at most this "
-	  "and more than that of the row before; null: more than 1" },
-	{ "size", HDB_TYPE_COUNT, "size", "by size and object: elements; null if it is not known" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "collections" },
-	{ "empty", HDB_TYPE_COUNT, "empty", "of those, without elements" },
-	{ "elements", HDB_TYPE_COUNT, "elements", "elements of all of them" },
-	{ "capacity", HDB_TYPE_COUNT, "capacity",
-	  "elements for which there is room, where arrays keep them" },
-	{ "fill", HDB_TYPE_DOUBLE, "fill", "elements / capacity, of those with a capacity" },
-	{ "collisions", HDB_TYPE_DOUBLE, "collisions",
-	  "(elements - slots in use) / elements, of maps with chains" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "bytes of array slots without an element; 0 for those "
-	  "that wrap another one, where it is counted" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow",
-	  "bytes of the collections and of the arrays that they "
-	  "keep for themselves, without entry objects" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "by object: retained size: what would be freed "
-	  "without this object; null while the table is not built" },
-	{ "largest_size", HDB_TYPE_COUNT, "largest size", "by class: elements of the largest" },
-	{ "largest", HDB_TYPE_ID, "largest", "the largest one, of several the first by ID" },
-	{ "id", HDB_TYPE_ID, "id", "by object: the collection" },
-	QUERY_LABEL_COLUMNS,
-	QUERY_NATIVE_COLUMN,
-	QUERY_RETAINED_NATIVE_COLUMN,
-};
-QUERY_COLUMN_EACH(columns, ID + 5);
+#define COLUMNS(X) \
+	X(CLASS, TEXT, "class", "class", "class of the collections") \
+	X(LABEL, TEXT, "label", "object", "by object: what it is") \
+	X(KIND, TEXT, "kind", "kind", "list, set, map, queue, bits or array") \
+	X(AT_MOST, DOUBLE, "at_most", "ratio <=", \
+	  "by fill and collisions: the ratio is at most this and more than that of the row " \
+	  "before; null: more than 1") \
+	X(SIZE, COUNT, "size", "size", "by size and object: elements; null if it is not known") \
+	X(COUNT, COUNT, "objects", "objects", "collections") \
+	X(EMPTY, COUNT, "empty", "empty", "of those, without elements") \
+	X(ELEMENTS, COUNT, "elements", "elements", "elements of all of them") \
+	X(CAPACITY, COUNT, "capacity", "capacity", \
+	  "elements for which there is room, where arrays keep them") \
+	X(FILL, DOUBLE, "fill", "fill", "elements / capacity, of those with a capacity") \
+	X(COLLISIONS, DOUBLE, "collisions", "collisions", \
+	  "(elements - slots in use) / elements, of maps with chains") \
+	X(WASTED, BYTES, "wasted", "wasted", \
+	  "bytes of array slots without an element; 0 for those that wrap another one, where it " \
+	  "is counted") \
+	X(SHALLOW, BYTES, "shallow", "shallow", \
+	  "bytes of the collections and of the arrays that they keep for themselves, without " \
+	  "entry objects") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "by object: retained size: what would be freed without this object; null while the " \
+	  "table is not built") \
+	X(LARGEST_SIZE, COUNT, "largest_size", "largest size", \
+	  "by class: elements of the largest") \
+	X(LARGEST, ID, "largest", "largest", "the largest one, of several the first by ID") \
+	X(ID, ID, "id", "id", "by object: the collection")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
+					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "those that were looked at" },

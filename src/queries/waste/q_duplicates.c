@@ -18,8 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WASTED, COUNT, ARRAYS, CLASS, LENGTH, TOTAL, TEXT, HOLDER, HELD, REFERENCES, ID };
-
 /* Bytes of a text that are shown; the rest is told by its length. */
 #define TEXT_MAX 512u
 /* Elements of an array that are shown. */
@@ -43,27 +41,26 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "bytes of all copies but one: of the String objects, and "
-	  "of their arrays, each counted once however many share it; one array, the smallest, is "
-	  "kept, and arrays of which a string uses a part only are left out" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "objects with this content" },
-	{ "arrays", HDB_TYPE_COUNT, "arrays", "distinct arrays that hold it" },
-	{ "class", HDB_TYPE_TEXT, "class", "class of the first copy" },
-	{ "length", HDB_TYPE_COUNT, "length", "UTF-16 units of the text, elements of the array" },
-	{ "total_shallow", HDB_TYPE_BYTES, "total shallow",
-	  "bytes of all copies and their arrays" },
-	{ "text", HDB_TYPE_TEXT, "text",
-	  "the text, its first 512 bytes; of arrays the first elements" },
-	{ "holder", HDB_TYPE_TEXT, "holder",
-	  "the field, or class of arrays, that most references to copies come from" },
-	{ "held", HDB_TYPE_COUNT, "times", "references that come from there" },
-	{ "references", HDB_TYPE_COUNT, "of",
-	  "all references to copies; an array counts once for a copy" },
-	{ "id", HDB_TYPE_ID, "id", "a copy, the first by ID" },
-};
-QUERY_COLUMN_EACH(columns, ID + 1);
+#define COLUMNS(X) \
+	X(WASTED, BYTES, "wasted", "wasted", \
+	  "bytes of all copies but one: of the String objects, and of their arrays, each " \
+	  "counted once however many share it; one array, the smallest, is kept, and arrays of " \
+	  "which a string uses a part only are left out") \
+	X(COUNT, COUNT, "objects", "objects", "objects with this content") \
+	X(ARRAYS, COUNT, "arrays", "arrays", "distinct arrays that hold it") \
+	X(CLASS, TEXT, "class", "class", "class of the first copy") \
+	X(LENGTH, COUNT, "length", "length", "UTF-16 units of the text, elements of the array") \
+	X(TOTAL, BYTES, "total_shallow", "total shallow", "bytes of all copies and their arrays") \
+	X(TEXT, TEXT, "text", "text", \
+	  "the text, its first 512 bytes; of arrays the first elements") \
+	X(HOLDER, TEXT, "holder", "holder", \
+	  "the field, or class of arrays, that most references to copies come from") \
+	X(HELD, COUNT, "held", "times", "references that come from there") \
+	X(REFERENCES, COUNT, "references", "of", \
+	  "all references to copies; an array counts once for a copy") \
+	X(ID, ID, "id", "id", "a copy, the first by ID")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,

@@ -20,21 +20,6 @@
 #include <assert.h>
 #include <string.h>
 
-enum {
-	STATE,
-	CLASS,
-	LABEL,
-	COUNT,
-	SHALLOW,
-	RETAINED,
-	LEVEL,
-	FINALIZER,
-	ID,
-	LABEL_KIND,
-	LABEL_VALUE,
-	NATIVE
-};
-
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG,
 	  .help = "the objects one by one, in order of their finalizers' IDs" },
@@ -44,29 +29,27 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "state", HDB_TYPE_TEXT, "state",
-	  "registered: its finalizer has not been called for; queued: "
-	  "it waits for the finalizer thread; running: it was taken from the queue and is being "
-	  "finalized; finalized: done, the object is gone" },
-	{ "class", HDB_TYPE_TEXT, "class", "class of the object" },
-	{ "label", HDB_TYPE_TEXT, "object", "what it is; only with --objects" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "objects in this state; not with --objects" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this "
-	  "object; only with --objects, null while the table is not built" },
-	{ "reached", HDB_TYPE_TEXT, "reached",
-	  "how a root reaches the object at best: strongly, softly, "
-	  "weakly, by a finalizer (nothing else keeps it), unreachable; only with --objects" },
-	{ "finalizer", HDB_TYPE_ID, "finalizer",
-	  "the reference that has the object finalized; only with --objects" },
-	{ "id", HDB_TYPE_ID, "id", "the object, or one of the group" },
-	QUERY_LABEL_COLUMNS,
-	QUERY_NATIVE_COLUMN,
-	QUERY_RETAINED_NATIVE_COLUMN,
-};
-QUERY_COLUMN_EACH(columns, NATIVE + 2);
+#define COLUMNS(X) \
+	X(STATE, TEXT, "state", "state", \
+	  "registered: its finalizer has not been called for; queued: it waits for the " \
+	  "finalizer thread; running: it was taken from the queue and is being finalized; " \
+	  "finalized: done, the object is gone") \
+	X(CLASS, TEXT, "class", "class", "class of the object") \
+	X(LABEL, TEXT, "label", "object", "what it is; only with --objects") \
+	X(COUNT, COUNT, "objects", "objects", "objects in this state; not with --objects") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(RETAINED, BYTES, "retained", "retained", \
+	  "retained size: what would be freed without this object; only with --objects, null " \
+	  "while the table is not built") \
+	X(LEVEL, TEXT, "reached", "reached", \
+	  "how a root reaches the object at best: strongly, softly, weakly, by a finalizer " \
+	  "(nothing else keeps it), unreachable; only with --objects") \
+	X(FINALIZER, ID, "finalizer", "finalizer", \
+	  "the reference that has the object finalized; only with --objects") \
+	X(ID, ID, "id", "id", "the object, or one of the group")
+enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
+					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
 	{ "registered", HDB_TYPE_COUNT, "registered",

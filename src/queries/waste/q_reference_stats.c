@@ -13,19 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	NAME,
-	STRENGTH,
-	COUNT,
-	CLEARED,
-	REFERENTS,
-	ONLY,
-	ONLY_SHALLOW,
-	ONLY_RETAINED,
-	NATIVE,
-	RETAINED_NATIVE
-};
-
 /* Bytes of the names of columns. */
 #define COLUMNS_MAX_BYTES 256
 
@@ -38,28 +25,28 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "name", HDB_TYPE_TEXT, "name",
-	  "class of the references, or of the referents; not by strength" },
-	{ "strength", HDB_TYPE_TEXT, "strength", "soft, weak, phantom or finalizer" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "reference objects that a root reaches; with --unreachable the others, with --all all" },
-	{ "cleared", HDB_TYPE_COUNT, "cleared",
-	  "of them, those whose referent is null or not in the dump" },
-	{ "referents", HDB_TYPE_COUNT, "referents", "distinct objects that they refer to" },
-	{ "only", HDB_TYPE_COUNT, "only so",
-	  "of them, those that nothing stronger reaches: by a path of "
-	  "stronger references from a root" },
-	{ "only_shallow", HDB_TYPE_BYTES, "their bytes", "shallow size of these" },
-	{ "only_retained", HDB_TYPE_BYTES, "retained >=",
-	  "retained size of these, at least: the sum over those that no other of them dominates" },
-	{ "only_native", HDB_TYPE_BYTES, "native",
-	  "memory outside of the Java heap that these own, not in the other sizes; only of dumps that "
-	  "tell any" },
-	{ "only_retained_native", HDB_TYPE_BYTES,
-	  "retained native >=", "the same of all that they retain, at least" },
-};
-QUERY_COLUMN_EACH(columns, RETAINED_NATIVE + 1);
+#define COLUMNS(X) \
+	X(NAME, TEXT, "name", "name", \
+	  "class of the references, or of the referents; not by strength") \
+	X(STRENGTH, TEXT, "strength", "strength", "soft, weak, phantom or finalizer") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "reference objects that a root reaches; with --unreachable the others, with --all all") \
+	X(CLEARED, COUNT, "cleared", "cleared", \
+	  "of them, those whose referent is null or not in the dump") \
+	X(REFERENTS, COUNT, "referents", "referents", "distinct objects that they refer to") \
+	X(ONLY, COUNT, "only", "only so", \
+	  "of them, those that nothing stronger reaches: by a path of stronger references from " \
+	  "a root") \
+	X(ONLY_SHALLOW, BYTES, "only_shallow", "their bytes", "shallow size of these") \
+	X(ONLY_RETAINED, BYTES, "only_retained", "retained >=", \
+	  "retained size of these, at least: the sum over those that no other of them dominates") \
+	X(NATIVE, BYTES, "only_native", "native", \
+	  "memory outside of the Java heap that these own, not in the other sizes; only of " \
+	  "dumps that tell any") \
+	X(RETAINED_NATIVE, BYTES, "only_retained_native", \
+	  "retained native >=", "the same of all that they retain, at least")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "references", HDB_TYPE_COUNT, "references", "reference objects in the rows" },

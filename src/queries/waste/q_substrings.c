@@ -13,8 +13,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { WASTED, STRINGS, CLASS, LENGTH, USED, SHALLOW, TEXT, STRING, ID };
-
 /* Bytes of a text that are shown. */
 #define TEXT_MAX 512u
 /* Strings between two looks at the cancel flag. */
@@ -28,20 +26,20 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_column columns[] = {
-	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "bytes that the array would be smaller if it held no more than its strings need" },
-	{ "strings", HDB_TYPE_COUNT, "strings", "String objects that use the array" },
-	{ "class", HDB_TYPE_TEXT, "class", "char[] or byte[]" },
-	{ "length", HDB_TYPE_COUNT, "length", "elements of the array" },
-	{ "used", HDB_TYPE_COUNT, "used", "elements that some string shows" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the array" },
-	{ "text", HDB_TYPE_TEXT, "text",
-	  "text of the string that begins first in the array, its first 512 bytes" },
-	{ "string", HDB_TYPE_ID, "string", "that string" },
-	{ "id", HDB_TYPE_ID, "id", "the array" },
-};
-QUERY_COLUMN_EACH(columns, ID + 1);
+#define COLUMNS(X) \
+	X(WASTED, BYTES, "wasted", "wasted", \
+	  "bytes that the array would be smaller if it held no more than its strings need") \
+	X(STRINGS, COUNT, "strings", "strings", "String objects that use the array") \
+	X(CLASS, TEXT, "class", "class", "char[] or byte[]") \
+	X(LENGTH, COUNT, "length", "length", "elements of the array") \
+	X(USED, COUNT, "used", "used", "elements that some string shows") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the array") \
+	X(TEXT, TEXT, "text", "text", \
+	  "text of the string that begins first in the array, its first 512 bytes") \
+	X(STRING, ID, "string", "string", "that string") \
+	X(ID, ID, "id", "id", "the array")
+enum { COLUMNS(QUERY_NUMBER) };
+static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,

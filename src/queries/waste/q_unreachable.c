@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID, NAME, LABEL, HOLDERS, COUNT, SHALLOW, PERCENT, LABEL_KIND, LABEL_VALUE, NATIVE };
-
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|holder",
 	  "what to count by; a holder is an unreachable object that no other one "
@@ -28,25 +26,26 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
+#define COLUMNS(X) \
+	X(ID, ID, "id", "id", \
+	  "the holder, or the one with most bytes of its class; only by holder") \
+	X(NAME, TEXT, "name", "name", \
+	  "class, superclass, package or class of the class loader; by holder the holder's class") \
+	X(LABEL, TEXT, "label", "object", "what the holder is; only with --holders") \
+	X(HOLDERS, COUNT, "holders", "holders", "holders of this class; only by holder") \
+	X(COUNT, COUNT, "objects", "objects", \
+	  "unreachable objects; by holder those reachable from such holders, themselves " \
+	  "included; an object of several holders counts for the first by ID, and in a cycle " \
+	  "that nothing references one object is the holder") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(PERCENT, PERCENT, "percent", "%", "share of all unreachable bytes")
+enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
 static const struct hdb_column columns[] = {
-	{ "id", HDB_TYPE_ID, "id",
-	  "the holder, or the one with most bytes of its class; only by holder" },
-	{ "name", HDB_TYPE_TEXT, "name",
-	  "class, superclass, package or class of the class loader; by holder the holder's class" },
-	{ "label", HDB_TYPE_TEXT, "object", "what the holder is; only with --holders" },
-	{ "holders", HDB_TYPE_COUNT, "holders", "holders of this class; only by holder" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "unreachable objects; by holder those reachable from "
-	  "such holders, themselves included; an object of several holders counts for the first by ID, "
-	  "and in a cycle that nothing references one object is the holder" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "percent", HDB_TYPE_PERCENT, "%", "share of all unreachable bytes" },
-	QUERY_LABEL_COLUMNS,
+	COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 	{ "native", HDB_TYPE_BYTES, "native",
 	  "memory outside of the Java heap that these objects own, not in the other sizes; only of "
-	  "dumps that tell any" },
+	  "dumps that tell any" }
 };
-QUERY_COLUMN_EACH(columns, NATIVE + 1);
 
 static const struct hdb_column facts[] = {
 	{ "holders", HDB_TYPE_COUNT, "holders",
