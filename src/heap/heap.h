@@ -170,6 +170,12 @@ struct heap_object {
 	uint32_t heap_no; /* Android; 0: none */
 };
 
+/* The class by which an object is known: for a class object the one that it stands for. */
+static inline uint32_t heap_known_class(const struct heap_object *object)
+{
+	return object->kind == STORE_CLASS ? (uint32_t)object->length : object->class_no;
+}
+
 int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err);
 
 /* File offset of an object's sub-record; 0 for an object that the dump lacks (invented). */

@@ -102,11 +102,22 @@ void query_set_value(struct query *q, size_t text_column, size_t id_column,
 	}
 }
 
+void query_set_retained(struct query *q, size_t column, uint32_t ix)
+{
+	struct hdb_error why;
+	uint64_t retained;
+	const int r = derive_retained(q->derive, ix, &retained, &why);
+
+	if (r < 0)
+		query_fail(q, r, &why);
+	else
+		query_set(q, column, retained);
+}
+
 void query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix)
 {
 	struct heap_object object;
 	struct hdb_error why;
-	uint64_t retained;
 	int r;
 
 	if ((r = heap_object(q->heap, ix, &object, &why)) < 0) {
@@ -121,12 +132,8 @@ void query_set_object(struct query *q, const struct query_object_columns *column
 		query_set_label(q, columns->label, ix);
 	if (columns->shallow != SIZE_MAX)
 		query_set(q, columns->shallow, object.shallow_bytes);
-	if (columns->retained != SIZE_MAX && derive_has(q->derive, STORE_RETAINED)) {
-		if ((r = derive_retained(q->derive, ix, &retained, &why)) < 0)
-			query_fail(q, r, &why);
-		else
-			query_set(q, columns->retained, retained);
-	}
+	if (columns->retained != SIZE_MAX && derive_has(q->derive, STORE_RETAINED))
+		query_set_retained(q, columns->retained, ix);
 }
 
 void query_set_group(struct query *q, size_t column, const struct analysis_groups *groups,

@@ -289,6 +289,10 @@ void query_fact(struct query *q, const char *name, uint64_t value);
 void query_fact_int(struct query *q, const char *name, int64_t value);
 void query_fact_text(struct query *q, const char *name, const char *text);
 void query_fact_text_n(struct query *q, const char *name, const char *text, size_t size);
+/* The ID of an object. */
+void query_fact_id(struct query *q, const char *name, uint32_t ix);
+/* The facts "id" and "class" of an object. */
+void query_fact_object(struct query *q, uint32_t ix);
 /* Whether the spec has a fact of this name. */
 bool query_has_fact(const struct query *q, const char *name);
 
@@ -340,6 +344,8 @@ void query_reset(struct query *q);
 
 /* Sets an ID column to the ID of object ix (null for HEAP_NONE). */
 void query_set_id(struct query *q, size_t column, uint32_t ix);
+/* Sets a column to what object ix retains; builds the table. */
+void query_set_retained(struct query *q, size_t column, uint32_t ix);
 /* Sets a text column to the name of the class of object ix; for a class object: "class NAME". */
 void query_set_class_of(struct query *q, size_t column, uint32_t ix);
 /*

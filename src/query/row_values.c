@@ -460,6 +460,31 @@ void query_fact(struct query *q, const char *name, uint64_t value)
 		fact->value.u = value;
 }
 
+void query_fact_id(struct query *q, const char *name, uint32_t ix)
+{
+	struct hdb_error why;
+	uint64_t id;
+	const int r = heap_id(q->heap, ix, &id, &why);
+
+	if (r < 0)
+		query_fail(q, r, &why);
+	else
+		query_fact(q, name, id);
+}
+
+void query_fact_object(struct query *q, uint32_t ix)
+{
+	struct heap_object object;
+	struct hdb_error why;
+	const int r = heap_object(q->heap, ix, &object, &why);
+
+	query_fact_id(q, "id", ix);
+	if (r < 0)
+		query_fail(q, r, &why);
+	else
+		query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
+}
+
 void query_fact_int(struct query *q, const char *name, int64_t value)
 {
 	struct query_fact *fact = make_fact(q, name);

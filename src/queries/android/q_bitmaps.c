@@ -493,8 +493,8 @@ static int bitmap_row(struct query *q, size_t no, struct hdb_error *err)
 	static const char *const encodings[] = { NULL, "pixels", "jpeg", "png", "webp" };
 	struct state *s = q->state;
 	const struct bitmap *b = base_vec_at(&s->list, struct bitmap, no);
-	uint64_t retained;
 
+	(void)err;
 	query_set_id(q, ID, b->ix);
 	query_set_int(q, WIDTH, b->width);
 	query_set_int(q, HEIGHT, b->height);
@@ -514,10 +514,8 @@ static int bitmap_row(struct query *q, size_t no, struct hdb_error *err)
 		if (b->first != b->ix)
 			query_set_id(q, FIRST, b->first);
 	}
-	if (query_is_shown(q, RETAINED)) {
-		TRY(derive_retained(q->derive, b->ix, &retained, err));
-		query_set(q, RETAINED, retained);
-	}
+	if (query_is_shown(q, RETAINED))
+		query_set_retained(q, RETAINED, b->ix);
 	return HDB_OK;
 }
 

@@ -112,8 +112,8 @@ static int native_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct state *s = q->state;
 	const struct owner *owner = base_vec_at(&s->owners.list, struct owner, no);
-	uint64_t retained;
 
+	(void)err;
 	query_set_text(q, CLASS, heap_class_name(q->heap, owner->class_no));
 	query_set(q, COUNT, owner->count);
 	query_set(q, NATIVE, owner->native);
@@ -122,10 +122,8 @@ static int native_row(struct query *q, size_t no, struct hdb_error *err)
 		return HDB_OK;
 	query_set_id(q, ID, owner->ix);
 	query_set_label(q, LABEL, owner->ix);
-	if (query_is_shown(q, RETAINED)) {
-		TRY(derive_retained(q->derive, owner->ix, &retained, err));
-		query_set(q, RETAINED, retained);
-	}
+	if (query_is_shown(q, RETAINED))
+		query_set_retained(q, RETAINED, owner->ix);
 	return HDB_OK;
 }
 

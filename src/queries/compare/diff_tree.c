@@ -22,8 +22,6 @@
 
 /* Without --min: growth shown, as a part of the oldest dump's reachable bytes. */
 #define MIN_PART 1000
-/* Without --threshold: growth of a suspect in percent of the same. */
-#define THRESHOLD_PERCENT 10
 /* A child with at least this share of its parent's growth is where the growth is (MAT's ratio). */
 #define DROP_RATIO 0.7
 /* Bytes of the path to where the growth is. */

@@ -326,7 +326,7 @@ static int loader_of(struct scan *s, uint32_t ix, struct explain_value *out)
 	uint32_t class_no;
 
 	TRY_ERRORS(heap_object(heap, ix, &object, s->err));
-	class_no = object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no;
+	class_no = heap_known_class(&object);
 	out->ix = heap_class(heap, class_no)->loader_ix;
 	if (out->ix != HEAP_BOOT_LOADER && out->ix != HEAP_NONE)
 		out->kind = EXPLAIN_OBJECT;

@@ -48,8 +48,7 @@ const char *inspect_class_of(struct heap *heap, uint32_t ix)
 
 	if (heap_object(heap, ix, &object, NULL) != HDB_OK)
 		return "?";
-	return heap_class_name(heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
-								  object.class_no);
+	return heap_class_name(heap, heap_known_class(&object));
 }
 
 int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct hdb_error *err)

@@ -34,8 +34,7 @@ int leak_holder_text(struct query *q, const struct query_leak_path *path, size_t
 	TRY(query_leak_path_holds(q, path, i, BASE_TEXT(field), err));
 	TRY(heap_object(q->heap, ix, &object, err));
 	analysis_describe(&q->session, ix, what, sizeof(what));
-	name = heap_class_name(q->heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
-								     object.class_no);
+	name = heap_class_name(q->heap, heap_known_class(&object));
 	if (object.kind == STORE_CLASS && strncmp(field, fixed, sizeof(fixed) - 1) == 0)
 		(void)snprintf(to.buf, to.size, "%s.%s (static)", name, field + sizeof(fixed) - 1);
 	else if (heap_is_thread(q->heap, ix) && strcmp(field, "<local variable>") == 0)
@@ -135,9 +134,7 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
 	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
 		*out = BLAME_ARRAY;
-	else if (is_own(heap_class_name(q->heap, object.kind == STORE_CLASS ?
-							 (uint32_t)object.length :
-							 object.class_no)))
+	else if (is_own(heap_class_name(q->heap, heap_known_class(&object))))
 		*out = BLAME_OWN;
 	else if (object.kind == STORE_CLASS)
 		*out = BLAME_STATIC;

@@ -300,7 +300,7 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 	assert(i < path->count);
 	TRY(heap_object(s->q->heap, path->nodes[i], &object, err));
 	TRY(query_leak_path_holds(s->q, path, i, BASE_TEXT(holds), err));
-	class_no = object.kind == STORE_CLASS ? (uint32_t)object.length : object.class_no;
+	class_no = heap_known_class(&object);
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
 		add_array(s, class_no);
 	else if (i + 1 < path->count && strcmp(holds, "<local variable>") == 0 &&

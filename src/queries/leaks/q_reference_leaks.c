@@ -25,10 +25,8 @@
 #include <string.h>
 
 /*
- * Objects that are looked at for one reference if the user does not say, and for all references
- * together: seconds.
+ * Objects that are looked at for one reference at most, and for all references together: seconds.
  */
-#define OBJECTS_DEFAULT 1000u
 #define OBJECTS_MAX (1u << 30)
 #define ALL_OBJECTS_MAX (100u << 20)
 #define PATH_MAX_BYTES 1024

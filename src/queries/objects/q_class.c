@@ -159,18 +159,15 @@ static void add_line(struct query *q, const struct store_class *class)
 static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct hdb_error *err)
 {
 	const struct store_class *class = heap_class(q->heap, no);
-	uint64_t subclasses = 0, loader_id = 0;
+	uint64_t subclasses = 0;
 	char proof[QUERY_PROOF_MAX];
-	int r;
 
 	query_fact(q, "id", class->class_id);
 	for (uint32_t c = 0; c < q->heap->class_count; c++)
 		subclasses += heap_class(q->heap, c)->super_no == no;
 	query_fact_text(q, "class", heap_class_name(q->heap, no));
 	query_fact_text(q, "loader", heap_loader_name(q->heap, class));
-	if ((r = heap_id(q->heap, class->loader_ix, &loader_id, err)) != HDB_OK)
-		return r;
-	query_fact(q, "loader_id", loader_id);
+	query_fact_id(q, "loader_id", class->loader_ix);
 	add_line(q, class);
 	query_fact(q, "subclasses", subclasses);
 	query_fact(q, "instance_bytes", class->instance_bytes);
@@ -187,7 +184,6 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 		query_fact(q, "filler", true);
 	else if (class->element_bytes)
 		query_fact(q, "element_bytes", class->element_bytes);
-	TRY(r);
 	query_fact(q, "shallow", s->instances[no].shallow_bytes);
 	query_size_proof(q, class, proof);
 	query_fact_text(q, "proof", proof);

@@ -74,33 +74,25 @@ struct contents {
 	bool is_told; /* that it was cut */
 };
 
-static int set_facts(struct query *q, const struct contents *s, struct hdb_error *err)
+static void set_facts(struct query *q, const struct contents *s)
 {
 	const struct heap_collection *c = &s->collection;
 	const char *note = s->entries.unknown ? s->entries.unknown :
 			   !c->inner          ? "what it wraps is null" :
 			   c->has_lied        ? "its size is impossible" :
 						NULL;
-	struct heap_object object;
-	uint64_t id;
 
-	TRY(heap_object(q->heap, c->ix, &object, err));
-	TRY(heap_id(q->heap, c->ix, &id, err));
-	query_fact(q, "id", id);
-	query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
+	query_fact_object(q, c->ix);
 	query_fact_text(q, "known_as", c->rule->class_name);
 	query_fact_text(q, "kind", heap_collection_kind_name(c->rule->kind));
-	if (c->inner_ix != c->ix) {
-		TRY(heap_id(q->heap, c->inner_ix, &id, err));
-		query_fact(q, "in", id);
-	}
+	if (c->inner_ix != c->ix)
+		query_fact_id(q, "in", c->inner_ix);
 	if (c->has_size)
 		query_fact(q, "size", c->size);
 	if (c->has_capacity)
 		query_fact(q, "capacity", c->capacity);
 	if (note)
 		query_fact_text(q, "note", note);
-	return HDB_OK;
 }
 
 static int fail_unknown(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -126,7 +118,7 @@ static int open_one(struct query *q, struct contents *s, struct hdb_error *err)
 		return fail_unknown(q, ix, err);
 	TRY_ERRORS(r);
 	TRY_ERRORS(heap_entries_begin(q->heap, &s->collection, &s->entries, err));
-	TRY_ERRORS(set_facts(q, s, err));
+	set_facts(q, s);
 	s->is_open = true;
 	query_choose(q, COLUMNS_OF_ONE);
 	return HDB_OK;

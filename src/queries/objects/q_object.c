@@ -201,7 +201,6 @@ static int add_flat(struct query *q, const struct heap_object *o, struct hdb_err
 {
 	struct store_lists referrers;
 	const uint32_t *holders;
-	uint64_t id;
 	size_t count = 0;
 	int r;
 
@@ -211,10 +210,8 @@ static int add_flat(struct query *q, const struct heap_object *o, struct hdb_err
 	r = store_lists_next(&referrers, &holders, &count, err);
 	if (r < 0 || !count)
 		return r;
-	r = heap_id(q->heap, holders[0], &id, err);
-	if (r == HDB_OK)
-		query_fact(q, "flat_in", id);
-	return r;
+	query_fact_id(q, "flat_in", holders[0]);
+	return HDB_OK;
 }
 
 /* With what it retains where that is a look-up. */
@@ -280,16 +277,14 @@ static int add_heap(struct query *q, uint32_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int add_facts(struct query *q, const struct heap_object *o, uint64_t id,
-		     struct hdb_error *err)
+static int add_facts(struct query *q, const struct heap_object *o, struct hdb_error *err)
 {
 	static const char *const kinds[] = { "instance", "object array", "primitive array",
 					     "class" };
 	const struct store_class *class = heap_class(q->heap, o->class_no);
 	uint64_t offset = 0;
 
-	query_fact(q, "id", id);
-	query_fact_text(q, "class", heap_class_name(q->heap, o->class_no));
+	query_fact_object(q, o->ix);
 	query_fact(q, "class_id", class->class_id);
 	query_fact_text(q, "loader",
 			heap_loader_name(q->heap, o->kind == STORE_CLASS ?
@@ -331,7 +326,7 @@ static int open_object(struct query *q, struct hdb_error *err)
 {
 	struct object *s = q->state;
 	struct part *part = &s->parts[0];
-	uint64_t id, from;
+	uint64_t from;
 	uint32_t ix;
 
 	from = query_number(q, "from", 0);
@@ -342,9 +337,8 @@ static int open_object(struct query *q, struct hdb_error *err)
 	query_choose(q, s->depth ? "level,class,name,type,value,ref,label,retained" :
 				   "class,name,type,value,ref,label,retained");
 	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
-	TRY(heap_id(q->heap, ix, &id, err));
 	TRY(begin_part(q, part, ix, err));
-	TRY(add_facts(q, &part->object, id, err));
+	TRY(add_facts(q, &part->object, err));
 	part->at = part->chunk_from = from;
 	if (part->object.kind != STORE_INSTANCE && part->object.kind != STORE_CLASS && !s->depth)
 		q->total = q->is_filtered ? QUERY_TOTAL_UNKNOWN :
@@ -374,12 +368,8 @@ static int set_value(struct query *q, const struct heap_value *value, struct hdb
 	TRY(r);
 	query_set(q, REF, value->bits);
 	query_set_label(q, LABEL, ix);
-	if (derive_has(q->derive, STORE_RETAINED)) {
-		uint64_t retained;
-
-		TRY_ERRORS(derive_retained(q->derive, ix, &retained, err));
-		query_set(q, RETAINED, retained);
-	}
+	if (derive_has(q->derive, STORE_RETAINED))
+		query_set_retained(q, RETAINED, ix);
 	return HDB_OK;
 }
 

@@ -181,7 +181,6 @@ static int fold_path(struct query *q, struct path_query *s, struct hdb_error *er
 static int open_path(struct query *q, struct hdb_error *err)
 {
 	struct path_query *s = q->state;
-	uint64_t id;
 	bool all, found = false, is_elsewhere = false;
 	uint32_t parent = GRAPH_NONE;
 	int r;
@@ -196,8 +195,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 	TRY(heap_load_roots(q->heap, err));
 	TRY(query_read_excludes(q, &s->excludes, err));
 	query_fact_text(q, "exclude", s->excludes.text);
-	TRY(heap_id(q->heap, s->target, &id, err));
-	query_fact(q, "id", id);
+	query_fact_id(q, "id", s->target);
 	all = analysis_excludes_is_weak(&s->excludes);
 	if (s->limit == 1 && !q->is_filtered && !query_option(q, "shortest") &&
 	    (all || analysis_excludes_is_none(&s->excludes))) {

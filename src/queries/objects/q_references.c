@@ -74,18 +74,16 @@ static int find_class(struct references *s, struct hdb_error *err)
 static int open_references(struct query *q, struct hdb_error *err)
 {
 	struct references *s = q->state;
-	uint64_t id, length = 0;
+	uint64_t length = 0;
 
 	TRY(BASE_ALLOC(s->bits, CHUNK, "references", err));
 	TRY(analysis_object(&q->session, q->targets[0], &s->ix, err));
 	TRY(heap_object(q->heap, s->ix, &s->object, err));
-	TRY(heap_id(q->heap, s->ix, &id, err));
 	heap_references(q->heap, &s->lists);
 	s->class_ix = heap_class(q->heap, s->object.class_no)->ix;
 	TRY(store_lists_begin(&s->lists, s->ix, &length, err));
 	TRY(find_class(s, err));
-	query_fact(q, "id", id);
-	query_fact_text(q, "class", heap_class_name(q->heap, s->object.class_no));
+	query_fact_object(q, s->ix);
 	query_fact(q, "references", length + !s->has_class);
 	return HDB_OK;
 }

@@ -144,18 +144,16 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 {
 	struct referrers *s = q->state;
 	struct heap_object object;
-	uint64_t id, length = 0, instances = 0;
+	uint64_t length = 0, instances = 0;
 
 	TRY(BASE_ALLOC(s->block, 1, "referrers", err));
 	s->block->count = 0;
 	s->class_no = HEAP_NONE;
 	TRY(analysis_object(&q->session, q->targets[0], &s->ix, err));
 	TRY(heap_object(q->heap, s->ix, &object, err));
-	TRY(heap_id(q->heap, s->ix, &id, err));
 	TRY(derive_referrers(q->derive, &s->lists, err));
 	TRY(store_lists_begin(&s->lists, s->ix, &length, err));
-	query_fact(q, "id", id);
-	query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
+	query_fact_object(q, s->ix);
 	TRY(count_referrers(q, s, &length, err));
 	query_fact(q, "referrers", length);
 	q->total = length;

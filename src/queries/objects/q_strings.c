@@ -23,8 +23,7 @@
 /* Steps and kilobytes that a regular expression may take on one text: some patterns explode. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 65536u
-/* Units of a prefix, if the user does not say, and at most. */
-#define PREFIX_DEFAULT 8u
+/* Units of a prefix, at most. */
 #define PREFIX_MAX 4096u
 /* Strings between two looks at the cancel flag. */
 #define STEP_STRINGS 4096

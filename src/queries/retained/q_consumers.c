@@ -20,9 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without --threshold, as in Eclipse MAT. */
-#define THRESHOLD_PERCENT 1
-
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
 	  "what is listed retains more than this, of all the items", .low = 0, .high = 100,
@@ -129,8 +126,7 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 	TRY(heap_object(q->heap, ix, &object, err));
 	TRY_ERRORS(derive_retained(q->derive, ix, &item.retained_bytes, err));
 	/* A class object stands for its class, as a loader's class does for its loader. */
-	total = &s->by_class[object.kind == STORE_CLASS ? (uint32_t)object.length :
-							  object.class_no];
+	total = &s->by_class[heap_known_class(&object)];
 	total->count++;
 	total->shallow_bytes += object.shallow_bytes;
 	total->retained_bytes += item.retained_bytes;

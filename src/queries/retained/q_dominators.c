@@ -71,17 +71,13 @@ struct dominators {
 static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 		     struct hdb_error *err)
 {
-	struct heap_object object;
 	uint32_t dominator;
-	uint64_t id = 0, retained = 0;
+	uint64_t retained = 0;
 
 	if (ix != HEAP_NONE) {
-		TRY(heap_id(q->heap, ix, &id, err));
-		TRY(heap_object(q->heap, ix, &object, err));
 		TRY(derive_retained(q->derive, ix, &retained, err));
 		TRY(derive_dominator(q->derive, ix, &dominator, err));
-		query_fact(q, "id", id);
-		query_fact_text(q, "class", heap_class_name(q->heap, object.class_no));
+		query_fact_object(q, ix);
 		query_fact(q, "retained", retained);
 		query_fact(q, "reachable", dominator != ix);
 	}

@@ -16,9 +16,6 @@
 #include "query/object_cells.h"
 #include "query/object_columns.h"
 
-/* Without --threshold: percent of all reachable bytes. */
-#define THRESHOLD_PERCENT 1
-
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
 	  "how large a drop is at least, of all reachable bytes", .low = 0, .high = 100,
@@ -189,10 +186,7 @@ static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint
 					    "dominators form a circle", err);
 		TRY(heap_object(q->heap, *holder, &object, err));
 		if (*holder != HEAP_BOOT_LOADER &&
-		    !base_glob_list(d->skip,
-				    heap_class_name(q->heap, object.kind == STORE_CLASS ?
-								     (uint32_t)object.length :
-								     object.class_no)))
+		    !base_glob_list(d->skip, heap_class_name(q->heap, heap_known_class(&object))))
 			return HDB_OK;
 		TRY(derive_dominator(q->derive, *holder, holder, err));
 	}

@@ -486,9 +486,6 @@ int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library
 		TRY(heap_object(heap, ix, &object, err));
 	if (count)
 		*out = library_leaks_rule(&graph->library, LIBRARY_NATIVE,
-					  heap_class_name(heap, object.kind == STORE_CLASS ?
-									(uint32_t)object.length :
-									object.class_no),
-					  NULL);
+					  heap_class_name(heap, heap_known_class(&object)), NULL);
 	return HDB_OK;
 }

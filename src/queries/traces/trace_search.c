@@ -82,9 +82,7 @@ static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error 
 		if (rank == ROOT_KINDS)
 			continue;
 		TRY(heap_object(heap, root.ix, &object, err));
-		root.class_name =
-			heap_class_name(heap, object.kind == STORE_CLASS ? (uint32_t)object.length :
-									   object.class_no);
+		root.class_name = heap_class_name(heap, heap_known_class(&object));
 		TRY(base_vec_push(out, &root, sizeof(root), err));
 	}
 	/* Of an incomplete dump: what nothing else holds. */

@@ -53,10 +53,7 @@ static int matches(struct query *q, const struct query_leak_path *path, size_t i
 	assert(i < path->count);
 	TRY(heap_object(q->heap, path->nodes[i], &object, err));
 	if (hint->class_pattern &&
-	    !base_glob(hint->class_pattern,
-		       heap_class_name(q->heap, object.kind == STORE_CLASS ?
-							(uint32_t)object.length :
-							object.class_no)))
+	    !base_glob(hint->class_pattern, heap_class_name(q->heap, heap_known_class(&object))))
 		return HDB_NOTFOUND;
 	if (!hint->field)
 		return HDB_OK;

@@ -16,9 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of zeros at an array's end that are a long tail, if the user does not say. */
-#define TAIL_DEFAULT 64u
-
 static const struct hdb_option_spec options[] = {
 	{ "empty", HDB_OPTION_FLAG, .help = "arrays of length zero" },
 	{ "zero", HDB_OPTION_FLAG, .help = "arrays of one element or more, all zero or null" },

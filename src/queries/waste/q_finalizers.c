@@ -186,7 +186,6 @@ static int find_items(struct query *q, struct finalizers *f, struct hdb_error *e
 static int set_thread(struct query *q, struct hdb_error *err)
 {
 	struct heap_object object;
-	uint64_t id;
 
 	for (uint64_t i = 0; i < heap_record_count(q->heap, STORE_THREADS); i++) {
 		struct store_thread thread;
@@ -199,8 +198,7 @@ static int set_thread(struct query *q, struct hdb_error *err)
 		name = heap_class_name(q->heap, object.class_no);
 		if (strcmp(name, thread_classes[0]) != 0 && strcmp(name, thread_classes[1]) != 0)
 			continue;
-		TRY(heap_id(q->heap, thread.ix, &id, err));
-		query_fact(q, "thread", id);
+		query_fact_id(q, "thread", thread.ix);
 		return HDB_OK;
 	}
 	return HDB_OK;
