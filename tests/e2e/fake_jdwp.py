@@ -67,13 +67,13 @@ class Vm:
                 return
 
     def answer(self, s, number, name, data):
-        """False: hangs up."""
+        """False: hangs up. What has nothing to say is not answered, by an agent (Android 8) with nothing."""
         body, code = b"", 0
         if name == b"REAE":
-            self.is_on = data == b"\1"
-        elif name == b"REAQ" and self.mode != "new":
+            self.is_on = data == b"\1" and self.mode != "stuck"
+        elif name == b"REAQ" and self.mode not in ("new", "new agent"):
             body = chunk(b"REAQ", bytes([self.is_on]))
-        elif name == b"REAL" and self.mode != "empty":
+        elif name == b"REAL" and self.mode != "agent empty":
             body = chunk(b"REAL", self.record if self.is_on else b"")
         if name == b"REAL":
             if self.mode == "fail":
@@ -97,6 +97,8 @@ class Vm:
             elif self.mode == "endless":
                 while True:
                     s.sendall(EVENTS * 100)
+        if not body and "agent" not in self.mode:
+            return True
         whole = EVENTS + packet(number, 0x80, code, body) + EVENTS
         whole = self.changed(whole)
         for at in range(0, len(whole), 97) if len(whole) < 10000 else range(0, len(whole), 10000):

@@ -82,11 +82,12 @@ def job(*words, **more):
     return words, more
 
 
+REQUESTS = ["REAQ", "REAE1", "REAQ", "REAL", "REAE0", "REAQ"]
 began = time.time()
 r = Run("", *APP)
 check("it waits a second: %.2f" % (time.time() - began), time.time() - began >= 1)
 r.check(0, "Next: heapdb allocations com.example.app.alloc")
-want("requests", r.vm.log[:4], ["REAQ", "REAE1", "REAL", "REAE0"])
+want("requests", r.vm.log[:6], REQUESTS)
 want("adb", r.adb, ["get-state", "shell pidof com.example.app", "forward tcp:0 jdwp:4711",
                     "forward --remove tcp:%d" % r.vm.port])
 
@@ -98,7 +99,7 @@ big = (struct.pack(">BBBHIHHH", 15, 9, 8, ENTRIES, 15 + ENTRIES * 41, 1, 1, 1) +
 good = run_all([job("", "--adb", "4711", "--serial", "emulator-5554", "--allocations", "1", "-o", "x.alloc"),
                 job("pieces", *APP, "--json"), job("on", *APP), job("", *APP, "--force", old=b"old"),
                 job("", "--adb", "com.example.app", "--allocations", "1000", signal_at="REAE1"),
-                job("", *APP, "--json", record=big)])
+                job("", *APP, "--json", record=big), job("agent", *APP)])
 good[0].check(0, "x.alloc", {"x.alloc": record})
 want("adb -s", good[0].adb, ["-s emulator-5554 " + w for w in ("get-state", "forward tcp:0 jdwp:4711",
                                                               "forward --remove tcp:%d" % good[0].vm.port)])
@@ -112,19 +113,22 @@ check("on: %s" % good[2].vm.log, "REAE0" not in good[2].vm.log)
 good[3].check(0, "")
 # An interruption ends the waiting alone.
 good[4].check(0, "Next:")
-want("interrupted", good[4].vm.log[:4], ["REAQ", "REAE1", "REAL", "REAE0"])
+want("interrupted", good[4].vm.log[:6], REQUESTS)
+good[6].check(0, "")
+want("an agent", good[6].vm.log[:6], REQUESTS)
 good[5].check(0, '"objects":65535,"bytes":1572840')
 
-MODES = (("new", 4, "versions 12 and later have none"), ("closes", 4, "cannot be debugged"),
+MODES = (("new", 4, "12 and later have none"), ("new agent", 4, "12 and later have none"),
+         ("stuck", 4, "the allocation tracker stays off"), ("closes", 4, "cannot be debugged"),
          ("silent", 4, "did not answer within 1 s"), ("stranger", 3, "another handshake"),
          ("fail", 4, "the VM refuses REAL: the tracker is busy, ?h"), ("error", 4, "error 99 of JDWP"),
-         ("empty", 4, "gave no record"), ("liar", 3, "is no chunk of that type"),
+         ("agent empty", 4, "gave no record"), ("liar", 3, "is no chunk of that type"),
          ("other", 3, "is no chunk of that type"), ("huge", 3, "a packet of 4294967295 bytes"),
          ("short", 3, "a packet of 10 bytes"), ("hangs", 4, "did not answer within 1 s"),
          ("dies", 4, "the VM hung up"), ("endless", 4, "did not answer within 1 s"))
 for r, (mode, code, text) in zip(run_all([job(m[0], *APP) for m in MODES]), MODES):
     r.check(code, text)
-    if mode in ("fail", "error", "empty", "hangs"):
+    if mode in ("fail", "error", "agent empty", "hangs"):
         want(mode + ": off again", r.vm.is_on, False)
         check(mode + ": " + r.err, "may still be on" not in r.err)
     if mode in ("dies", "endless"):

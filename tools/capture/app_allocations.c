@@ -4,8 +4,9 @@
  *
  * After a handshake, which is the same text in both directions, there are packets: u4 size, u4
  * number, u1 flags, then u1 set and u1 command, or of an answer u2 error. The set that Android adds
- * has one command, whose body is a chunk: u4 type, u4 size, bytes. An answer may have none. The VM
- * sends packets of its own whenever it likes. All numbers are big-endian.
+ * has one command, whose body is a chunk: u4 type, u4 size, bytes. Where there is nothing to say,
+ * an answer has no chunk, or there is no answer (Android 9 and later). The VM sends packets of its
+ * own whenever it likes. All numbers are big-endian.
  */
 #include "capture/adb.h"
 
@@ -57,20 +58,13 @@ static int hung_up(struct hdb_error *err)
 			 "debugged, or a debugger (Android Studio) is attached to it");
 }
 
-/* Reads or writes all of the bytes. */
+/* Reads or writes all of the bytes; HDB_END if that takes too long. */
 static int transfer(struct tracker *t, void *data, size_t size, short event, struct hdb_error *err)
 {
 	for (uint8_t *at = data; size > 0;) {
 		ssize_t n;
-		int rc = capture_wait(&t->options, t->fd, event, t->end_ms, err);
 
-		if (rc == HDB_END)
-			return door_fail(
-				err, HDB_EIO,
-				"the VM did not answer within %llu s; is a debugger (Android Studio) "
-				"attached to it?",
-				(unsigned long long)capture_timeout_ms(&t->options) / 1000);
-		TRY(rc);
+		TRY(capture_wait(&t->options, t->fd, event, t->end_ms, err));
 		n = event == POLLIN ? read(t->fd, at, size) : write(t->fd, at, size);
 		if (n == 0 || (n < 0 && errno != EINTR))
 			return hung_up(err);
@@ -137,14 +131,10 @@ static int refused(const char *type, const struct bytes *chunk, struct hdb_error
 	return door_fail(err, HDB_EIO, "the VM refuses %s: %s", type, used ? text : "no reason");
 }
 
-/*
- * Sends a chunk, with a byte if that is not negative. `out` is what the chunk that answers has in
- * it; empty if there is none: the VM does not know the type, or has nothing to say.
- */
-static int ask(struct tracker *t, const char *type, int byte, struct bytes *out,
-	       struct hdb_error *err)
+/* Sends a chunk, with a byte if that is not negative. */
+static int put_chunk(struct tracker *t, const char *type, int byte, struct hdb_error *err)
 {
-	uint8_t packet[HEADER_BYTES + CHUNK_BYTES + 1] = { 0 }, header[HEADER_BYTES];
+	uint8_t packet[HEADER_BYTES + CHUNK_BYTES + 1] = { 0 };
 	const size_t size = sizeof(packet) - (byte < 0);
 
 	put_u4(packet, size);
@@ -155,7 +145,15 @@ static int ask(struct tracker *t, const char *type, int byte, struct bytes *out,
 	put_u4(packet + HEADER_BYTES + 4, byte >= 0);
 	packet[sizeof(packet) - 1] = (uint8_t)byte;
 	t->end_ms = clock_ms() + capture_timeout_ms(&t->options);
-	TRY(transfer(t, packet, size, POLLOUT, err));
+	return transfer(t, packet, size, POLLOUT, err);
+}
+
+/* Sends a chunk and reads that of the answer: `out`, what it has in it; empty if there is none. */
+static int ask(struct tracker *t, const char *type, struct bytes *out, struct hdb_error *err)
+{
+	uint8_t header[HEADER_BYTES];
+
+	TRY(put_chunk(t, type, -1, err));
 	TRY(next_answer(t, header, out, err));
 	if (header[9] || header[10])
 		return door_fail(err, HDB_EIO, "the VM refuses %s: error %d of JDWP", type,
@@ -251,24 +249,44 @@ static void wait_for(const struct tracker *t, unsigned seconds)
 	}
 }
 
-static int record(struct tracker *t, unsigned seconds, struct bytes *out, struct hdb_error *err)
+/* Whether the tracker is on. A VM that has none says nothing at all. */
+static int ask_state(struct tracker *t, bool *is_on, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes answer = { 0 };
+	const int rc = ask(t, "REAQ", &answer, err);
+
+	if (rc == HDB_END || (rc == HDB_OK && answer.size != 1))
+		return door_fail(err, HDB_EIO,
+				 "the VM does not say whether its allocation tracker is on: "
+				 "Android 12 and later have none");
+	*is_on = rc == HDB_OK && answer.data[0] != 0;
+	return rc;
+}
+
+/* Switches the tracker, which most VMs do not answer; when they say how it is, it is done. */
+static int switch_tracker(struct tracker *t, bool on, struct hdb_error *err)
+{
+	bool is_on = on;
+
+	TRY(put_chunk(t, "REAE", on, err));
+	TRY(ask_state(t, &is_on, err));
+	return is_on == on ? HDB_OK :
+			     door_fail(err, HDB_EIO, "the allocation tracker stays %s",
+				       on ? "off" : "on");
+}
+
+static int record(struct tracker *t, unsigned seconds, struct bytes *out, struct hdb_error *err)
+{
 	bool was_on;
 	int rc = HDB_OK;
 
-	TRY(ask(t, "REAQ", -1, &answer, err));
-	if (answer.size != 1)
-		return door_fail(err, HDB_EIO,
-				 "this Android has no allocation tracker: versions 12 and later "
-				 "have none");
-	was_on = answer.data[0] != 0;
+	TRY(ask_state(t, &was_on, err));
 	if (was_on)
 		capture_notice(&t->options,
 			       "the allocation tracker was on already: what it recorded before is "
 			       "in the record, and it stays on");
 	else
-		rc = ask(t, "REAE", 1, &answer, err);
+		rc = switch_tracker(t, true, err);
 	if (rc == HDB_OK) {
 		capture_notice(&t->options, "recording for %u s; Ctrl-C ends that early", seconds);
 		wait_for(t, seconds);
@@ -276,8 +294,8 @@ static int record(struct tracker *t, unsigned seconds, struct bytes *out, struct
 	/* An interruption ends the waiting. */
 	t->options.cancel = NULL;
 	if (rc == HDB_OK)
-		rc = ask(t, "REAL", -1, out, err);
-	if (!was_on && ask(t, "REAE", 0, &answer, NULL) != HDB_OK)
+		rc = ask(t, "REAL", out, err);
+	if (!was_on && switch_tracker(t, false, NULL) != HDB_OK)
 		capture_notice(&t->options,
 			       "the allocation tracker may still be on, until the app ends");
 	return rc != HDB_OK || out->size ? rc : door_fail(err, HDB_EIO, "the VM gave no record");
@@ -293,5 +311,10 @@ int capture_app_allocations(const char *process, unsigned seconds,
 	if (rc == HDB_OK)
 		rc = record(&t, seconds, out, err);
 	capture_close_fd(t.fd);
+	if (rc == HDB_END)
+		return door_fail(err, HDB_EIO,
+				 "the VM did not answer within %llu s; is a debugger (Android "
+				 "Studio) attached to it?",
+				 (unsigned long long)capture_timeout_ms(options) / 1000);
 	return rc;
 }
