@@ -121,7 +121,7 @@ static inline void packed_expand(struct packed_copy *to, struct proto trace, siz
 		while (packet.no == TRACE_PACKET && proto_next(&all, &part))
 			if (part.no == PACKET_COMPRESSED || part.no == PACKET_COMPRESSED_ZSTD)
 				packed = part.bytes;
-		if (!packed.at)
+		if (!packed.at || to->result != HDB_OK)
 			continue;
 		packed_add(to, at, tag);
 		at = trace.at;
@@ -148,8 +148,10 @@ static inline int packed_open(struct proto *trace, uint8_t **copy)
 		*trace = (struct proto){ whole.data, whole.data + whole.size, false };
 	}
 	*copy = whole.data;
-	if (whole.result != HDB_OK || !proto_is_trace(*trace))
-		return whole.result != HDB_OK ? whole.result : HDB_NOTFOUND;
+	if (!proto_is_trace(*trace)) /* whatever is wrong with it, others may read it */
+		return HDB_NOTFOUND;
+	if (whole.result != HDB_OK)
+		return whole.result;
 	packed_expand(&packets, *trace, most);
 	if (packets.data) {
 		free(whole.data);

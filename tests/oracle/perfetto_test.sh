@@ -132,6 +132,16 @@ code=0
 heapdb import none.pftrace -o none.heapdb > said 2>&1 || code=$?
 { [ $code = 3 ] && grep -q 'the trace has no Java heap graph: record it' said; } || complain "no graph: $(cat said)"
 
+# A damaged .gz of another kind is for others to read.
+python3 - << 'EOF'
+import gzip
+data = bytearray(gzip.compress(open('small.hprof', 'rb').read()))
+data[200] ^= 0x55
+open('damaged.hprof.gz', 'wb').write(data)
+EOF
+heapdb import damaged.hprof.gz -o damaged.heapdb > said 2>&1 || true
+! grep -q packets said || complain "a damaged dump is no trace: $(cat said)"
+
 # Cut or changed anywhere: an error or a database, but no crash, and not for ever.
 python3 - << 'EOF'
 import random
