@@ -457,8 +457,8 @@ static int start(const char *name, const char *fetch, const struct hdb_progress 
 	else if (is_address(name))
 		return door_fail(err, HDB_EUSAGE,
 				 "%s: heapdb itself opens no connection; name a command that "
-				 "prints the dump: --fetch 'curl -sSf {}'",
-				 name);
+				 "prints the dump: --fetch '%s'",
+				 name, strncmp(name, "s3:", 3) ? "curl -sSf {}" : "aws s3 cp {} -");
 	else if ((f->from_fd = open(f->archive_name, O_RDONLY | O_CLOEXEC)) < 0)
 		return door_fail(err, errno == ENOENT ? HDB_EABSENT : HDB_EIO, "%s: %s",
 				 f->archive_name, strerror(errno));
