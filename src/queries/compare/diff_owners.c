@@ -533,7 +533,7 @@ static void set_sentence(struct query *q, const struct diff *d, const struct row
 	else
 		(void)snprintf(objects, sizeof(objects), ": %s ",
 			       last->count == 1 ? "one" : base_number(last->count).text);
-	(void)snprintf(bytes, sizeof(bytes), ", holds %s -> %s (%s%s, %.1f %% of the heap)",
+	(void)snprintf(bytes, sizeof(bytes), ", holds %s -> %s (%s%s, %.1f %% of the heap before)",
 		       base_size(first->retained_bytes).text, base_size(last->retained_bytes).text,
 		       row->growth < 0 ? "-" : "+", base_size((uint64_t)change).text,
 		       whole > 0 ? 100 * change / whole : 0);
