@@ -116,44 +116,18 @@ static int find_replaced(struct heap *heap, struct hdb_error *err)
 
 /* ---- incomplete ---- */
 
-/*
- * Databases of older versions have not noted it: of them the problem tells that says that the dump
- * was cut. text is "" if there is none.
- */
-static int read_cut(struct heap *heap, char *text, size_t size, struct hdb_error *err)
-{
-	const uint64_t count = store_record_count(heap->store, STORE_PROBLEMS);
-	struct store_problem problem;
-
-	assert(size > 0);
-	text[0] = '\0';
-	for (uint64_t i = 0; i < count && !*text; i++) {
-
-		TRY_FOUND(store_record(heap->store, STORE_PROBLEMS, i, &problem, err));
-		problem.message[sizeof(problem.message) - 1] = '\0';
-		if (problem.kind == HPROF_PROBLEM_TRUNCATED)
-			(void)snprintf(text, size, "%s", problem.message);
-	}
-	return HDB_OK;
-}
-
 static int find_incomplete(struct heap *heap, struct hdb_error *err)
 {
 	struct heap_state *state = &heap->state;
 	char **why = &state->incomplete;
-	uint64_t lacks = store_meta_number(heap->store, "incomplete", UINT64_MAX);
+	const uint64_t lacks = store_meta_number(heap->store, "incomplete", 0);
 	char cut[256];
 
 	state->missing_bytes = store_meta_number(heap->store, "incomplete.missing_bytes", 0);
 	state->skipped_bytes = store_meta_number(heap->store, "incomplete.skipped_bytes", 0);
 	state->roots_seen = store_meta_number(heap->store, "roots", 0);
-	if (lacks == UINT64_MAX) {
-		TRY(read_cut(heap, cut, sizeof(cut), err));
-		lacks = *cut ? STORE_LACKS_END : 0;
-	} else {
-		state->takes_orphans = lacks != 0;
-		store_meta_text(heap->store, "incomplete.cut", cut, sizeof(cut));
-	}
+	state->takes_orphans = lacks != 0;
+	store_meta_text(heap->store, "incomplete.cut", cut, sizeof(cut));
 	state->is_cut = lacks & STORE_LACKS_END;
 	if (state->is_cut)
 		TRY(append(why, err, "%s", *cut ? cut : "the dump was cut"));

@@ -33,7 +33,7 @@ struct blocks {
 
 struct arrow {
 	struct flat flat;
-	struct export_zstd *zstd;
+	ZSTD_CCtx *zstd;
 	struct bytes body;
 	uint64_t *nodes, *buffers; /* owned: pairs, of the batch in work */
 	size_t node_count, buffer_count;
@@ -184,8 +184,7 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 	if (!a->nodes || !a->buffers)
 		return export_no_memory(err);
 	if (!w->options->is_plain)
-		TRY(export_zstd_new(w->options->level ? w->options->level : EXPORT_LEVEL, &a->zstd,
-				    err));
+		TRY(export_zstd_new(w->options, &a->zstd, err));
 	if (is_file)
 		r = export_write(w, MAGIC "\0\0", 8, err);
 	if (r < 0)
@@ -363,7 +362,7 @@ static void release(struct export_writer *w)
 	if (!a)
 		return;
 	flat_release(&a->flat);
-	export_zstd_free(a->zstd);
+	ZSTD_freeCCtx(a->zstd);
 	bytes_release(&a->body);
 	free(a->nodes);
 	free(a->buffers);

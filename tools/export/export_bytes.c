@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <zstd.h>
 
 void export_bytes_byte(struct bytes *b, uint8_t byte)
 {
@@ -53,26 +52,17 @@ void export_bytes_align(struct bytes *b, size_t alignment)
 
 /* ---- zstd ---- */
 
-struct export_zstd {
-	ZSTD_CCtx *ctx;
-};
-
-int export_zstd_new(int level, struct export_zstd **out, struct hdb_error *err)
+int export_zstd_new(const struct export_options *options, ZSTD_CCtx **out, struct hdb_error *err)
 {
-	struct export_zstd *z = calloc(1, sizeof(*z));
+	const int level = options->level ? options->level : EXPORT_LEVEL;
 
-	if (z)
-		z->ctx = ZSTD_createCCtx();
-	if (!z || !z->ctx ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(z->ctx, ZSTD_c_compressionLevel, level))) {
-		export_zstd_free(z);
-		return export_no_memory(err);
-	}
-	*out = z;
-	return HDB_OK;
+	*out = ZSTD_createCCtx();
+	return *out && !ZSTD_isError(ZSTD_CCtx_setParameter(*out, ZSTD_c_compressionLevel, level)) ?
+		       HDB_OK :
+		       export_no_memory(err);
 }
 
-int export_zstd_put(struct export_zstd *z, const void *data, size_t size, struct bytes *to,
+int export_zstd_put(ZSTD_CCtx *z, const void *data, size_t size, struct bytes *to,
 		    struct hdb_error *err)
 {
 	const size_t bound = ZSTD_compressBound(size);
@@ -81,18 +71,10 @@ int export_zstd_put(struct export_zstd *z, const void *data, size_t size, struct
 
 	if (!room)
 		return export_no_memory(err);
-	done = ZSTD_compress2(z->ctx, room, bound, data, size);
+	done = ZSTD_compress2(z, room, bound, data, size);
 	if (ZSTD_isError(done))
 		return door_fail(err, HDB_ENOMEM, "zstd: %s", ZSTD_getErrorName(done));
 	assert(done <= bound);
 	to->size += done;
 	return HDB_OK;
-}
-
-void export_zstd_free(struct export_zstd *z)
-{
-	if (!z)
-		return;
-	ZSTD_freeCCtx(z->ctx);
-	free(z);
 }

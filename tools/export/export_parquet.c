@@ -60,7 +60,7 @@ struct chunk {
 
 struct parquet {
 	struct chunk *chunks; /* by column */
-	struct export_zstd *zstd;
+	ZSTD_CCtx *zstd;
 	uint64_t seed;
 	uint64_t group_rows, row_count, group_count;
 	struct bytes raw;    /* of a page */
@@ -95,8 +95,7 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 		export_distinct_init(&p->chunks[i].distinct, w->columns[i].kind == EXPORT_TEXT,
 				     p->seed);
 	}
-	TRY_ERRORS(export_zstd_new(w->options->level ? w->options->level : EXPORT_LEVEL, &p->zstd,
-				   err));
+	TRY_ERRORS(export_zstd_new(w->options, &p->zstd, err));
 	return export_write(w, "PAR1", 4, err);
 }
 
@@ -768,7 +767,7 @@ static void release(struct export_writer *w)
 		free(c->codes_of);
 	}
 	free(p->chunks);
-	export_zstd_free(p->zstd);
+	ZSTD_freeCCtx(p->zstd);
 	bytes_release(&p->raw);
 	bytes_release(&p->packed);
 	bytes_release(&p->groups);

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <zstd.h>
 
 /* ---- export_bytes.c: numbers at the end of bytes, and compression ---- */
 
@@ -75,13 +76,11 @@ int export_no_memory(struct hdb_error *err);
 
 /* ---- export_bytes.c: zstd ---- */
 
-struct export_zstd;
-/* *out is owned: export_zstd_free. */
-int export_zstd_new(int level, struct export_zstd **out, struct hdb_error *err);
+/* zstd's own, at the level of the options. *out is owned, also after a failure: ZSTD_freeCCtx. */
+int export_zstd_new(const struct export_options *options, ZSTD_CCtx **out, struct hdb_error *err);
 /* Appends a frame of `size` bytes. */
-int export_zstd_put(struct export_zstd *z, const void *data, size_t size, struct bytes *to,
+int export_zstd_put(ZSTD_CCtx *z, const void *data, size_t size, struct bytes *to,
 		    struct hdb_error *err);
-void export_zstd_free(struct export_zstd *z);
 
 /* ---- export_encode.c: Parquet's encodings ---- */
 

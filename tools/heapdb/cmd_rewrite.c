@@ -68,9 +68,31 @@ static struct hdb_output_options output_of(struct cli *cli)
 	};
 }
 
-/* Says what was done, unless the dump itself went to the standard output. */
-static int tell(struct cli *cli, const struct hdb_output_result *result)
+/* A dump that is read, and what comes of it. */
+struct rewriting {
+	struct cli *cli;
+	struct feed *feed;
+	const char *path; /* to read it from; lent by the feed */
+	struct hdb_output_result result;
+};
+
+static int begin(struct rewriting *r, struct cli *cli, const struct hdb_output_options *output)
 {
+	*r = (struct rewriting){ .cli = cli };
+	TRY(check_operands(cli));
+	TRY(feed_open(cli->opt.operands[0], cli->opt.fetch, &output->progress, &r->feed,
+		      &cli->err));
+	r->path = feed_path(r->feed, cli->opt.operands[0]);
+	return HDB_OK;
+}
+
+/* Says what was done, unless the dump itself went to the standard output. */
+static int finish(struct rewriting *r, int rc)
+{
+	struct cli *cli = r->cli;
+	const struct hdb_output_result *result = &r->result;
+
+	TRY(feed_close(r->feed, rc, cli->opt.operands[1], &cli->err));
 	if (strcmp(cli->opt.operands[1], "-") == 0)
 		return HDB_OK;
 	if (result->problem_count)
@@ -78,24 +100,6 @@ static int tell(struct cli *cli, const struct hdb_output_result *result)
 			   (unsigned long long)result->problem_count,
 			   result->problem_count == 1 ? "" : "s");
 	return print_result(cli, result);
-}
-
-/* Opens the dump to read; *path is lent by it. */
-static int open_dump(struct cli *cli, const struct hdb_output_options *output, struct feed **feed,
-		     const char **path)
-{
-	const char *name = cli->opt.operands[0];
-
-	TRY(feed_open(name, cli->opt.fetch, &output->progress, feed, &cli->err));
-	*path = feed_path(*feed, name);
-	return HDB_OK;
-}
-
-static int finish(struct cli *cli, struct feed *feed, int rc,
-		  const struct hdb_output_result *result)
-{
-	TRY(feed_close(feed, rc, cli->opt.operands[1], &cli->err));
-	return tell(cli, result);
 }
 
 int cmd_convert(struct cli *cli)
@@ -107,15 +111,11 @@ int cmd_convert(struct cli *cli)
 		.id_size = 4 * cli->opt.id_size,
 		.snapshot = cli->opt.snapshot,
 	};
-	struct hdb_output_result result = { 0 };
-	struct feed *feed;
-	const char *path;
+	struct rewriting r;
 
-	TRY(check_operands(cli));
-	TRY(open_dump(cli, &options.output, &feed, &path));
-	return finish(cli, feed,
-		      hdb_convert(path, cli->opt.operands[1], &options, &result, &cli->err),
-		      &result);
+	TRY(begin(&r, cli, &options.output));
+	return finish(&r,
+		      hdb_convert(r.path, cli->opt.operands[1], &options, &r.result, &cli->err));
 }
 
 /* Parts a list at its commas, in place; the array is owned. */
@@ -170,15 +170,12 @@ int cmd_strip(struct cli *cli)
 		.what = (enum hdb_strip)cli->opt.zero,
 		.app_only = cli->opt.app_only || cli->opt.koom,
 	};
-	struct hdb_output_result result = { 0 };
-	struct feed *feed;
-	const char *path;
+	struct rewriting r;
 
 	TRY(check_operands(cli));
 	TRY(read_keep(cli, &options.keep));
-	TRY(open_dump(cli, &options.output, &feed, &path));
-	return finish(cli, feed,
-		      hdb_strip(path, cli->opt.operands[1], &options, &result, &cli->err), &result);
+	TRY(begin(&r, cli, &options.output));
+	return finish(&r, hdb_strip(r.path, cli->opt.operands[1], &options, &r.result, &cli->err));
 }
 
 int cmd_redact(struct cli *cli)
@@ -191,13 +188,10 @@ int cmd_redact(struct cli *cli)
 		.names_path = cli->opt.names_file,
 		.report_path = cli->opt.report,
 	};
-	struct hdb_output_result result = { 0 };
-	struct feed *feed;
-	const char *path;
+	struct rewriting r;
 	BASE_FREED char **keep = NULL;
 	BASE_FREED char *list = NULL;
 
-	TRY(check_operands(cli));
 	if (cli->opt.keep) {
 		list = strdup(cli->opt.keep);
 		keep = list ? split(list, &cli->err) : NULL;
@@ -205,8 +199,6 @@ int cmd_redact(struct cli *cli)
 			return HDB_ENOMEM;
 		options.keep = (const char *const *)keep;
 	}
-	TRY(open_dump(cli, &options.output, &feed, &path));
-	return finish(cli, feed,
-		      hdb_redact(path, cli->opt.operands[1], &options, &result, &cli->err),
-		      &result);
+	TRY(begin(&r, cli, &options.output));
+	return finish(&r, hdb_redact(r.path, cli->opt.operands[1], &options, &r.result, &cli->err));
 }

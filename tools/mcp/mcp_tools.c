@@ -24,114 +24,20 @@ struct tool {
 	const char *use; /* when to call it; before the query's own line */
 };
 
-static int run_open(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
-static int run_overview(const struct mcp_call *, const struct tool *, json_t **,
-			struct hdb_error *);
-static int run_query(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
-static int run_statement(const struct mcp_call *, const struct tool *, json_t **,
-			 struct hdb_error *);
-static int run_explain(const struct mcp_call *, const struct tool *, json_t **, struct hdb_error *);
-
-#define TAKES_QUESTION (MCP_TAKES_DB | MCP_TAKES_ROWS | MCP_TAKES_BUDGET)
-#define TAKES_STATEMENT (MCP_TAKES_DB | MCP_TAKES_BUDGET | MCP_TAKES_STATEMENT)
-#define TAKES_ANY (MCP_TAKES_NAME | MCP_TAKES_OPTIONS | MCP_TAKES_BEFORE)
-
-static const struct tool tools[] = {
-	{ "open", NULL, MCP_TAKES_DB, run_open, "List or open heap databases",
-	  "Lists the heap databases that may be asked; with db: opens it and says whether its dump is "
-	  "stale or incomplete. Call it first." },
-	{ "overview", NULL, MCP_TAKES_DB | MCP_TAKES_BUDGET, run_overview, "Overview of a heap",
-	  "What was dumped, known problems, leak suspects and the biggest classes, in one answer. Call "
-	  "it second." },
-	{ "leaks", "leaks", TAKES_QUESTION, run_query, "Leak suspects",
-	  "Who holds much, where it accumulates, and the path from a GC root." },
-	{ "histogram", "histogram", TAKES_QUESTION, run_query, "Class histogram",
-	  "How many objects of which classes; sort by retained or shallow." },
-	{ "object", "object", TAKES_QUESTION, run_query, "One object",
-	  "What is in an object, by its identifier." },
-	{ "path", "path", TAKES_QUESTION, run_query, "Path from a GC root",
-	  "Why an object is still in memory." },
-	{ "dominators", "dominators", TAKES_QUESTION, run_query, "Dominator tree",
-	  "What an object keeps alive, largest first; without a target the biggest objects." },
-	{ "compare", "diff", TAKES_QUESTION | MCP_TAKES_BEFORE, run_query, "Compare dumps",
-	  "What grew between dumps: db is the last, before has the earlier ones. Begin with by=owner, "
-	  "which names the fields that hold more than before." },
-	{ "sql", NULL, TAKES_STATEMENT | MCP_TAKES_ALL, run_statement, "SQL",
-	  "Runs a SELECT of SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
-	  "frames, locals, strings, arrays, loaders; every class under its name, quoted, with columns "
-	  "id, shallow, retained, dominator and its fields. They show reachable objects. Identifiers are "
-	  "integers here." },
-	{ "oql", NULL, TAKES_STATEMENT, run_statement, "OQL of Eclipse MAT",
-	  "Runs a SELECT of Eclipse MAT's object query language, as in: SELECT m, m.size FROM INSTANCEOF "
-	  "java.util.HashMap m WHERE m.size > 1000. Also GROUP BY, ORDER BY, LIMIT, count(*), sum(x)." },
-	{ "explain", NULL, MCP_TAKES_NAME, run_explain, "Explain the queries",
-	  "Lists all queries; with name: its targets, options, columns and facts." },
-	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
-	  "Asks any query by name: threads, references, referrers, entries, strings, duplicates, "
-	  "collections, retained and others. See \"explain\"." },
-};
-#define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
-
 /* What runs the statements of a tool. */
 static mcp_statement_fn *statement_fn(const struct mcp_options *options, const struct tool *tool)
 {
 	return tool->takes & MCP_TAKES_ALL ? options->sql : options->oql;
 }
 
-/* A tool whose query or language is missing is not there. */
-static bool is_there(const struct mcp_options *options, const struct tool *tool)
-{
-	if (tool->takes & MCP_TAKES_STATEMENT)
-		return statement_fn(options, tool) != NULL;
-	return !tool->query || hdb_query_named(tool->query);
-}
-
-static const struct tool *find_tool(const struct mcp_options *options, const char *name)
-{
-	for (size_t i = 0; i < TOOL_COUNT; i++) {
-		if (strcmp(tools[i].name, name) == 0 && is_there(options, &tools[i]))
-			return &tools[i];
-	}
-	return NULL;
-}
-
-bool mcp_tool_exists(const struct mcp_options *options, const char *name)
-{
-	return find_tool(options, name) != NULL;
-}
-
-static json_t *describe(const struct tool *tool)
-{
-	const struct hdb_query_spec *spec = tool->query ? hdb_query_named(tool->query) : NULL;
-	char text[2048];
-	int used;
-
-	used = snprintf(text, sizeof(text), "%s", tool->use);
-	if (spec)
-		used += snprintf(text + used, sizeof(text) - (size_t)used,
-				 " Query \"%s\": %s. Columns:", spec->name, spec->summary);
-	for (size_t i = 0; spec && i < spec->column_count && (size_t)used < sizeof(text) - 100; i++)
-		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s %.60s", i ? "," : "",
-				 spec->columns[i].name);
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:b, s:b, s:b}}", "name", tool->name,
-			 "title", tool->title, "description", text, "inputSchema",
-			 mcp_schema_of(spec, tool->takes), "outputSchema",
-			 mcp_schema_output(tool->takes), "annotations", "readOnlyHint", 1,
-			 "idempotentHint", 1, "openWorldHint", 0);
-}
-
-json_t *mcp_tools_list(const struct mcp_options *options)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < TOOL_COUNT; i++) {
-		if (is_there(options, &tools[i]))
-			json_array_append_new(list, describe(&tools[i]));
-	}
-	return list;
-}
-
 /* ---- reading what was given ---- */
+
+/* Whether it is a text, without zeros in it. */
+static bool is_text(const json_t *value)
+{
+	return json_is_string(value) &&
+	       strlen(json_string_value(value)) == json_string_length(value);
+}
 
 /* The text of an argument, NULL if it is not there. HDB_EUSAGE if it is something else. */
 static int take_text(const json_t *args, const char *name, const char **text, struct hdb_error *err)
@@ -141,7 +47,7 @@ static int take_text(const json_t *args, const char *name, const char **text, st
 	*text = NULL;
 	if (!value || json_is_null(value))
 		return HDB_OK;
-	if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
+	if (!is_text(value))
 		return mcp_fail(err, HDB_EUSAGE, "\"%s\" must be a string", name);
 	*text = json_string_value(value);
 	return HDB_OK;
@@ -213,8 +119,7 @@ static int take_texts(struct asking *a, const char *name,
 	for (size_t i = 0; i < count; i++) {
 		const json_t *text = json_is_array(value) ? json_array_get(value, i) : value;
 
-		if (!json_is_string(text) ||
-		    strlen(json_string_value(text)) != json_string_length(text))
+		if (!is_text(text))
 			return mcp_fail(err, HDB_EUSAGE,
 					"\"%s\" must be a string or an array of strings", name);
 		TRY_ERRORS(add(a, json_string_value(text), err));
@@ -283,7 +188,7 @@ static int add_value(struct asking *a, const struct hdb_option_spec *option, con
 					option->name);
 	if (json_is_number(value))
 		return add_number(a, option->name, value, err);
-	if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
+	if (!is_text(value))
 		return mcp_fail(err, HDB_EUSAGE, "\"%s\" takes %s", option->name, option->argument);
 	return add_option(a, option->name, json_string_value(value), err);
 }
@@ -674,6 +579,101 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 	TRY(take_name(&a, err));
 	*out = mcp_schema_explain(a.spec);
 	return HDB_OK;
+}
+
+/* ---- the tools ---- */
+
+#define TAKES_QUESTION (MCP_TAKES_DB | MCP_TAKES_ROWS | MCP_TAKES_BUDGET)
+#define TAKES_STATEMENT (MCP_TAKES_DB | MCP_TAKES_BUDGET | MCP_TAKES_STATEMENT)
+#define TAKES_ANY (MCP_TAKES_NAME | MCP_TAKES_OPTIONS | MCP_TAKES_BEFORE)
+
+static const struct tool tools[] = {
+	{ "open", NULL, MCP_TAKES_DB, run_open, "List or open heap databases",
+	  "Lists the heap databases that may be asked; with db: opens it and says whether its dump is "
+	  "stale or incomplete. Call it first." },
+	{ "overview", NULL, MCP_TAKES_DB | MCP_TAKES_BUDGET, run_overview, "Overview of a heap",
+	  "What was dumped, known problems, leak suspects and the biggest classes, in one answer. Call "
+	  "it second." },
+	{ "leaks", "leaks", TAKES_QUESTION, run_query, "Leak suspects",
+	  "Who holds much, where it accumulates, and the path from a GC root." },
+	{ "histogram", "histogram", TAKES_QUESTION, run_query, "Class histogram",
+	  "How many objects of which classes; sort by retained or shallow." },
+	{ "object", "object", TAKES_QUESTION, run_query, "One object",
+	  "What is in an object, by its identifier." },
+	{ "path", "path", TAKES_QUESTION, run_query, "Path from a GC root",
+	  "Why an object is still in memory." },
+	{ "dominators", "dominators", TAKES_QUESTION, run_query, "Dominator tree",
+	  "What an object keeps alive, largest first; without a target the biggest objects." },
+	{ "compare", "diff", TAKES_QUESTION | MCP_TAKES_BEFORE, run_query, "Compare dumps",
+	  "What grew between dumps: db is the last, before has the earlier ones. Begin with by=owner, "
+	  "which names the fields that hold more than before." },
+	{ "sql", NULL, TAKES_STATEMENT | MCP_TAKES_ALL, run_statement, "SQL",
+	  "Runs a SELECT of SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
+	  "frames, locals, strings, arrays, loaders; every class under its name, quoted, with columns "
+	  "id, shallow, retained, dominator and its fields. They show reachable objects. Identifiers are "
+	  "integers here." },
+	{ "oql", NULL, TAKES_STATEMENT, run_statement, "OQL of Eclipse MAT",
+	  "Runs a SELECT of Eclipse MAT's object query language, as in: SELECT m, m.size FROM INSTANCEOF "
+	  "java.util.HashMap m WHERE m.size > 1000. Also GROUP BY, ORDER BY, LIMIT, count(*), sum(x)." },
+	{ "explain", NULL, MCP_TAKES_NAME, run_explain, "Explain the queries",
+	  "Lists all queries; with name: its targets, options, columns and facts." },
+	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
+	  "Asks any query by name: threads, references, referrers, entries, strings, duplicates, "
+	  "collections, retained and others. See \"explain\"." },
+};
+#define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
+
+/* A tool whose query or language is missing is not there. */
+static bool is_there(const struct mcp_options *options, const struct tool *tool)
+{
+	if (tool->takes & MCP_TAKES_STATEMENT)
+		return statement_fn(options, tool) != NULL;
+	return !tool->query || hdb_query_named(tool->query);
+}
+
+static const struct tool *find_tool(const struct mcp_options *options, const char *name)
+{
+	for (size_t i = 0; i < TOOL_COUNT; i++) {
+		if (strcmp(tools[i].name, name) == 0 && is_there(options, &tools[i]))
+			return &tools[i];
+	}
+	return NULL;
+}
+
+bool mcp_tool_exists(const struct mcp_options *options, const char *name)
+{
+	return find_tool(options, name) != NULL;
+}
+
+static json_t *describe(const struct tool *tool)
+{
+	const struct hdb_query_spec *spec = tool->query ? hdb_query_named(tool->query) : NULL;
+	char text[2048];
+	int used;
+
+	used = snprintf(text, sizeof(text), "%s", tool->use);
+	if (spec)
+		used += snprintf(text + used, sizeof(text) - (size_t)used,
+				 " Query \"%s\": %s. Columns:", spec->name, spec->summary);
+	for (size_t i = 0; spec && i < spec->column_count && (size_t)used < sizeof(text) - 100; i++)
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s %.60s", i ? "," : "",
+				 spec->columns[i].name);
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:b, s:b, s:b}}", "name", tool->name,
+			 "title", tool->title, "description", text, "inputSchema",
+			 mcp_schema_of(spec, tool->takes), "outputSchema",
+			 mcp_schema_output(tool->takes), "annotations", "readOnlyHint", 1,
+			 "idempotentHint", 1, "openWorldHint", 0);
+}
+
+json_t *mcp_tools_list(const struct mcp_options *options)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < TOOL_COUNT; i++) {
+		if (is_there(options, &tools[i]))
+			json_array_append_new(list, describe(&tools[i]));
+	}
+	return list;
 }
 
 int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *err)
