@@ -155,6 +155,8 @@ struct hdb_import_options {
 	 * questions. Whole or absent for every process, but if the machine stops it may be damaged
 	 */
 	int no_sync;
+	/* the javacore of a portable heap dump; NULL: one beside it, if there is one; lent */
+	const char *javacore_path;
 };
 
 /* What an import did. */
@@ -231,6 +233,8 @@ struct hdb_convert_options {
 	/* bytes of an identifier in the new dump, 4 or 8; 0: as it was */
 	unsigned id_size;
 	unsigned snapshot; /* of a Perfetto trace: which heap graph, from 1; 0: first */
+	/* as import options have them */
+	const char *dump_name, *javacore_path;
 };
 
 /*

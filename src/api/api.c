@@ -101,6 +101,7 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	API_NEEDS(dump_path, err);
 
 	struct hdb_import_options options = { 0 };
+	struct import_paths paths = { .dump = dump_path, .database = db_path };
 	struct base_work work;
 	char path[4096];
 	int r;
@@ -109,15 +110,17 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 			 HDB_OK);
 	if (!db_path) {
 		TRY_ERRORS(hdb_default_path(dump_path, path, sizeof(path), err));
-		db_path = path;
+		paths.database = path;
 	}
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
-	if ((r = api_import_trace(dump_path, db_path, &options, out, err)) != HDB_NOTFOUND)
+	TRY_ERRORS(base_input_open(dump_path, &paths.input, err));
+	if ((r = api_import_trace(paths, &options, out, err)) != HDB_NOTFOUND) {
+		base_input_close(paths.input);
 		return r;
+	}
 	api_import_work(&work, &options, options.memory_bytes);
-	r = import_dump((struct import_paths){ .dump = dump_path, .database = db_path }, &options,
-			&work, out, err);
+	r = import_dump(paths, &options, &work, out, err);
 	base_work_release(&work);
 	return r;
 }

@@ -51,6 +51,7 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 
 	static const struct hdb_convert_options defaults;
 	const struct hdb_convert_options *o = opt ? opt : &defaults;
+	const struct phd_files files = { o->dump_name ? o->dump_name : in_path, o->javacore_path };
 	struct api_trace trace = { 0 };
 	struct rewriting w;
 	int r;
@@ -58,12 +59,16 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 	if (o->id_size && o->id_size != 4 && o->id_size != 8)
 		return hdb_fail(err, HDB_EUSAGE, "identifiers of %u bytes; 4 or 8 expected",
 				o->id_size);
-	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err));
-	if ((r = api_trace_open(&trace, in_path, &w.work, err)) == HDB_OK)
+	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, &o->output, err));
+	r = base_input_open(in_path, &w.paths.input, err);
+	if (r == HDB_OK)
+		r = api_trace_open(&trace, w.paths.input, files, &w.work, err);
+	if (r == HDB_OK)
 		r = api_convert_trace(&trace, out_path, o, out, err);
 	else if (r == HDB_NOTFOUND)
 		r = rewrite_convert(w.paths, o, &w.work, out, err);
 	api_trace_close(&trace);
+	base_input_close(w.paths.input);
 	return end(&w, r);
 }
 
@@ -75,7 +80,7 @@ int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_
 	static const struct hdb_strip_options defaults;
 	const struct hdb_strip_options *o = opt ? opt : &defaults;
 	struct rewriting w;
-	int r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err);
+	int r = begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, &o->output, err);
 
 	return r < 0 ? r : end(&w, rewrite_strip(w.paths, o, &w.work, out, err));
 }
@@ -88,7 +93,7 @@ int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redac
 	static const struct hdb_redact_options defaults;
 	const struct hdb_redact_options *o = opt ? opt : &defaults;
 	struct rewriting w;
-	int r = begin(&w, (struct rewrite_paths){ in_path, out_path }, &o->output, err);
+	int r = begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, &o->output, err);
 
 	return r < 0 ? r : end(&w, rewrite_redact(w.paths, o, &w.work, out, err));
 }

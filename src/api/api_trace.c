@@ -20,12 +20,18 @@
 #include <string.h>
 #include <unistd.h>
 
-int api_trace_open(struct api_trace *trace, const char *path, struct base_work *work,
-		   struct hdb_error *err)
+int api_trace_open(struct api_trace *trace, struct base_input *input, struct phd_files files,
+		   struct base_work *work, struct hdb_error *err)
 {
-	const int r = phd_open(path, work, &trace->phd, err);
+	int r = phd_open(input, files, work, &trace->phd, err);
 
-	return r == HDB_NOTFOUND ? perfetto_open(path, work, &trace->perfetto, err) : r;
+	if (r == HDB_NOTFOUND && base_input_is_file(input))
+		r = perfetto_open(base_input_name(input), work, &trace->perfetto, err);
+	if ((r == HDB_OK ? !trace->phd : r == HDB_NOTFOUND) && files.javacore)
+		return hdb_fail(err, HDB_EUSAGE,
+				"%s: not a portable heap dump, so no javacore belongs to it",
+				files.dump);
+	return r;
 }
 
 void api_trace_close(struct api_trace *trace)
@@ -138,25 +144,24 @@ static int import_graph(const struct api_trace *trace, struct import_paths paths
 	return feed.rc;
 }
 
-int api_import_trace(const char *dump_path, const char *db_path,
-		     const struct hdb_import_options *opt, struct hdb_import_result *out,
-		     struct hdb_error *err)
+int api_import_trace(struct import_paths paths, const struct hdb_import_options *opt,
+		     struct hdb_import_result *out, struct hdb_error *err)
 {
 	/* Progress is the import's, which the calling thread reports. */
 	const struct hdb_progress quiet = { .cancel = opt->progress.cancel };
-	char *folder = strdup(db_path);
+	const struct phd_files files = { opt->dump_name ? opt->dump_name : paths.dump,
+					 opt->javacore_path };
+	char *folder = strdup(paths.database);
 	struct api_trace trace = { 0 };
 	struct base_work work;
 	int r;
 
 	if (!folder)
-		return hdb_fail_memory(err, "a file name", strlen(db_path));
+		return hdb_fail_memory(err, "a file name", strlen(paths.database));
 	base_work_init(&work, opt->memory_bytes / 2, 1, &quiet);
 	work.scratch_dir = dirname(folder);
-	if ((r = api_trace_open(&trace, dump_path, &work, err)) == HDB_OK)
-		r = import_graph(&trace,
-				 (struct import_paths){ .dump = dump_path, .database = db_path },
-				 opt, out, err);
+	if ((r = api_trace_open(&trace, paths.input, files, &work, err)) == HDB_OK)
+		r = import_graph(&trace, paths, opt, out, err);
 	api_trace_close(&trace);
 	base_work_release(&work);
 	free(folder);

@@ -15,15 +15,17 @@ struct api_trace {
 	struct phd *phd;
 };
 
-/* HDB_NOTFOUND if it is neither. Owned: api_trace_close, also after a failure. */
-int api_trace_open(struct api_trace *trace, const char *path, struct base_work *work,
-		   struct hdb_error *err);
+/*
+ * HDB_NOTFOUND if it is neither: nothing of the input was taken then. Owned: api_trace_close, also
+ * after a failure.
+ */
+int api_trace_open(struct api_trace *trace, struct base_input *input, struct phd_files files,
+		   struct base_work *work, struct hdb_error *err);
 void api_trace_close(struct api_trace *trace);
 
-/* hdb_import of a file that may be one: HDB_NOTFOUND if it is none. */
-int api_import_trace(const char *dump_path, const char *db_path,
-		     const struct hdb_import_options *opt, struct hdb_import_result *out,
-		     struct hdb_error *err);
+/* hdb_import of an open input, paths.input, that may be one: HDB_NOTFOUND if it is none. */
+int api_import_trace(struct import_paths paths, const struct hdb_import_options *opt,
+		     struct hdb_import_result *out, struct hdb_error *err);
 
 /* The work of an import with these options and that much memory. */
 void api_import_work(struct base_work *work, const struct hdb_import_options *opt,

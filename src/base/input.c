@@ -76,6 +76,7 @@ struct base_input {
 	uint64_t given;       /* bytes that pieces have had, as far as known */
 	struct base_damage *damage;
 	size_t damage_count, damage_max;
+	struct base_piece peeked; /* size 0: nothing */
 };
 
 /* ---- the bytes of the file ---- */
@@ -568,6 +569,7 @@ void base_input_close(struct base_input *in)
 	if (!in)
 		return;
 	end_inflating(in);
+	base_piece_release(&in->peeked);
 	base_source_close(in->map);
 	if (in->fd >= 0)
 		(void)close(in->fd);
@@ -635,6 +637,12 @@ int base_input_take(struct base_input *in, struct base_piece *piece, struct hdb_
 {
 	int r;
 
+	if (in->peeked.size) {
+		base_piece_release(piece);
+		*piece = in->peeked;
+		memset(&in->peeked, 0, sizeof(in->peeked));
+		return HDB_OK;
+	}
 	piece->packed = NULL;
 	piece->size = 0;
 	r = in->packing == BASE_PLAIN ? take_plain(in, piece, err) :
@@ -686,6 +694,22 @@ int base_piece_inflate(const struct base_input *in, struct base_piece *piece, st
 	piece->data = piece->buffer;
 	piece->size = 0;
 	return piece->is_gzip ? parts_of_gzip(piece) : parts_of_zstd(piece);
+}
+
+int base_input_peek(struct base_input *in, const uint8_t **data, uint64_t *size,
+		    struct hdb_error *err)
+{
+	struct base_piece *piece = &in->peeked;
+	int r = base_input_take(in, piece, err);
+
+	if (r == HDB_OK && (r = base_piece_inflate(in, piece, err)) == HDB_EFORMAT) {
+		base_input_again(in, piece, 0);
+		r = base_input_take(in, piece, err);
+	}
+	piece->packed = NULL; /* it is inflated */
+	*data = piece->data;
+	*size = r == HDB_OK ? piece->size : 0;
+	return r == HDB_END ? HDB_OK : r;
 }
 
 void base_input_again(struct base_input *in, const struct base_piece *piece, uint64_t given)

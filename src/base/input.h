@@ -60,6 +60,13 @@ struct base_piece {
 int base_input_take(struct base_input *input, struct base_piece *piece, struct hdb_error *err);
 
 /*
+ * Lends the first bytes, inflated, some thousands if there are so many, which base_input_take gives
+ * as if they had not been looked at. Once, before anything is taken. *size 0: nothing comes.
+ */
+int base_input_peek(struct base_input *input, const uint8_t **data, uint64_t *size,
+		    struct hdb_error *err);
+
+/*
  * Inflates a piece that was taken; on any thread. HDB_OK with data and size set. HDB_EFORMAT: its
  * parts are damaged, or were wrongly parted: see base_input_again.
  */

@@ -303,3 +303,13 @@ int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source 
 	s = NULL;
 	return HDB_OK;
 }
+
+int base_unpack_open(struct base_input *input, struct base_work *work, struct base_source **out,
+		     struct hdb_error *err)
+{
+	const struct base_unpack unpack = { .input = input, .work = work };
+
+	if (base_input_is_file(input) && base_input_packing(input) == BASE_PLAIN)
+		return base_map_open(base_input_name(input), BASE_SEQUENTIAL, out, err);
+	return base_unpack_to_scratch(&unpack, out, err);
+}

@@ -142,11 +142,13 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 			   "be missing",
 			   *why ? "; " : ""));
 	if (lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen))
-		TRY(append(why, err, "%s%s", *why ? "; " : "",
-			   heap->is_phd ?
-				   "a portable heap dump records no GC roots: classes of the boot "
-				   "loader and threads of a javacore beside it count as such" :
-				   "there are no GC roots in the dump"));
+		TRY(append(
+			why, err, "%s%s", *why ? "; " : "",
+			heap->is_phd ?
+				"a portable heap dump has no names of fields, values, texts or GC "
+				"roots: classes of the boot loader and threads of a javacore count "
+				"as GC roots" :
+				"there are no GC roots in the dump"));
 	if (state->takes_orphans)
 		TRY(append(why, err,
 			   "; objects that nothing in the dump holds count as GC roots, since what "

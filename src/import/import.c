@@ -364,7 +364,8 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 static int open_dump(struct import *im, const char *dump_path, struct base_input **input,
 		     struct hdb_error *err)
 {
-	TRY_ERRORS(base_input_open(dump_path, input, err));
+	if (!*input)
+		TRY_ERRORS(base_input_open(dump_path, input, err));
 	im->origin.packing = base_input_packing(*input);
 	im->origin.is_pipe = !base_input_is_file(*input);
 	im->origin.file_bytes = base_input_size(*input);
@@ -428,12 +429,13 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 {
 	struct import *im = calloc(1, sizeof(*im));
 	struct store_writer *writer;
-	struct base_input *input = NULL;
+	struct base_input *input = paths.input;
 	char *folder = strdup(paths.database);
 	uint64_t file_bytes = 0;
 	int r;
 
 	if (!im || !folder) {
+		base_input_close(input);
 		free(im);
 		free(folder);
 		return hdb_fail_memory(err, "an import", sizeof(*im));

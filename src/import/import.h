@@ -13,6 +13,7 @@
 struct import_paths {
 	const char *dump;
 	const char *database;
+	struct base_input *input; /* the dump, if it is open already; closed whatever comes of it */
 	/* of a dump made from a file with several: which one, from 1, and of how many; else 0 */
 	unsigned snapshot, snapshot_count;
 };

@@ -4,13 +4,18 @@
  */
 #include "phd/phd_private.h"
 
+#include "base/scope.h"
 #include "base/try.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LINE_BYTES 4096
 #define PATH_BYTES 4096
@@ -67,7 +72,10 @@ static int take_thread(struct threads *t, const char *line)
 	TRY(end_thread(t));
 	t->first_frame = t->frame_count;
 	TRY(base_vec_push(&t->w->thread_ids, &id, sizeof(id), t->w->out.err));
-	return id ? phd_write_text(t->w, name + 1, (size_t)(end - name - 1), &t->name_id) : HDB_OK;
+	if (!id)
+		return HDB_OK;
+	TRY(base_idmap_put(&t->w->loaders, id, PHD_NONE - 1, t->w->out.err));
+	return phd_write_text(t->w, name + 1, (size_t)(end - name - 1), &t->name_id);
 }
 
 /* at java/lang/Thread.run(Thread.java:809(Compiled Code)) */
@@ -103,49 +111,79 @@ static int take_frame(struct threads *t, const char *line)
 
 static const char *name_of(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *name = path;
 
-	return slash ? slash + 1 : path;
+	/* ARCHIVE!FILE, too */
+	for (const char *p = path; *p; p++)
+		name = *p == '/' || *p == '!' ? p + 1 : name;
+	return name;
 }
 
 /*
- * Opens the first javacore of the same moment and process in the dump's folder: of
- * heapdump.20130429.083110.14261.0001.phd javacore.20130429.083110.14261.*.txt. NULL: none.
+ * The name of the first javacore of the same moment and process in the dump's folder: of
+ * heapdump.20130429.083110.14261.0001.phd javacore.20130429.083110.14261.*.txt. NULL: none; owned.
  */
-static FILE *open_javacore(const char *path)
+static char *find_javacore(const char *path)
 {
 	const char *name = name_of(path);
 	char pattern[PATH_BYTES];
 	unsigned date, time, pid;
 	glob_t found = { 0 };
-	FILE *f = NULL;
+	char *javacore = NULL;
 
 	if (sscanf(name, HEAP_NAME "%8u.%6u.%9u.", &date, &time, &pid) != 3)
 		return NULL;
 	(void)snprintf(pattern, sizeof(pattern), "%.*sjavacore.%08u.%06u.%u.*.txt",
 		       (int)(name - path), path, date, time, pid);
 	if (glob(pattern, 0, NULL, &found) == 0)
-		f = fopen(found.gl_pathv[0], "re");
+		javacore = strdup(found.gl_pathv[0]);
 	globfree(&found);
-	return f;
+	return javacore;
+}
+
+static int read_threads(struct threads *t, FILE *f)
+{
+	char line[LINE_BYTES];
+
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, THREAD_LINE, strlen(THREAD_LINE)) == 0)
+			TRY(take_thread(t, line));
+		else if (strncmp(line, FRAME_LINE, strlen(FRAME_LINE)) == 0)
+			TRY(take_frame(t, line));
+	}
+	return end_thread(t);
 }
 
 int phd_write_threads(struct phd_writer *w)
 {
+	const char *named = w->phd->files.javacore;
+	BASE_FREED char *found = named ? NULL : find_javacore(w->phd->files.dump);
 	struct threads t = { .w = w };
-	FILE *f = open_javacore(w->phd->path);
-	int r = f ? phd_write_text(w, "", 0, &t.none_id) : HDB_OK;
-	char line[LINE_BYTES];
+	struct stat st;
+	FILE *f;
+	int fd, r;
 
-	while (r == HDB_OK && f && fgets(line, sizeof(line), f)) {
-		if (strncmp(line, THREAD_LINE, strlen(THREAD_LINE)) == 0)
-			r = take_thread(&t, line);
-		else if (strncmp(line, FRAME_LINE, strlen(FRAME_LINE)) == 0)
-			r = take_frame(&t, line);
+	if (!named && !found)
+		return HDB_OK;
+	/* A pipe is not waited for. */
+	fd = open(named ? named : found, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && named)
+		return hdb_fail_open(w->out.err, errno, named);
+	f = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
+	if (!f) {
+		if (fd >= 0)
+			(void)close(fd);
+		return named ? hdb_fail(w->out.err, HDB_EFORMAT, "%s: not a regular file", named) :
+			       HDB_OK;
 	}
-	if (f)
-		(void)fclose(f);
-	return r == HDB_OK ? end_thread(&t) : r;
+	r = phd_write_text(w, "", 0, &t.none_id);
+	if (r == HDB_OK)
+		r = read_threads(&t, f);
+	(void)fclose(f);
+	if (r == HDB_OK && named && !w->thread_ids.count)
+		r = hdb_fail(w->out.err, HDB_EFORMAT,
+			     "%s: not a javacore: no line begins with \"" THREAD_LINE "\"", named);
+	return r;
 }
 
 uint64_t phd_time_of(const char *path)

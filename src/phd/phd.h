@@ -9,18 +9,27 @@
 #ifndef PHD_PHD_H
 #define PHD_PHD_H
 
+#include "base/input.h"
 #include "hprof/dump_writer.h"
 
 struct phd;
 
+/* Lent until phd_close. */
+struct phd_files {
+	const char *dump;     /* tells the time, and where a javacore may be */
+	const char *javacore; /* NULL: one beside the dump, if there is one */
+};
+
 /*
- * Opens a portable heap dump, plain or compressed, and reads its classes. HDB_NOTFOUND if the file
- * is none, or no regular file. *out is owned: phd_close. `path` and `work` are lent until then.
+ * Opens a portable heap dump, plain or compressed, and reads its classes. HDB_NOTFOUND if the input
+ * is none: nothing was taken then. *out is owned: phd_close. `work` is lent until then; what is no
+ * plain file is copied to its scratch_dir.
  */
-int phd_open(const char *path, struct base_work *work, struct phd **out, struct hdb_error *err);
+int phd_open(struct base_input *input, struct phd_files files, struct base_work *work,
+	     struct phd **out, struct hdb_error *err);
 void phd_close(struct phd *phd);
 
-/* Bytes of the file. */
+/* Bytes of the file, or those that came. */
 uint64_t phd_bytes(const struct phd *phd);
 
 /*

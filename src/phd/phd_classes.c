@@ -9,10 +9,11 @@
 
 #include "base/bytes.h"
 #include "base/try.h"
+#include "base/unpack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 
 /* References of an object beyond are left out: HPROF counts the fields of a class in 16 bits. */
 #define FIELDS_MAX 60000u
@@ -167,10 +168,10 @@ static int read_records(struct phd *phd, struct hdb_error *err)
 	struct evidence evidence = { 0 };
 	int r = HDB_OK;
 
-	base_stage(phd->work, "reading the dump", base_input_size(phd->head.input), "bytes");
+	base_stage(phd->work, "reading the dump", phd->source->size, "bytes");
 	for (uint64_t i = 0; r == HDB_OK; i++) {
 		if (i % PHD_STEP_RECORDS == 0)
-			r = base_step(phd->work, base_input_taken(phd->head.input), err);
+			r = base_step(phd->work, phd->head.view.end, err);
 		if (r == HDB_OK)
 			r = phd_reader_next(&phd->head, &record);
 		if (r == HDB_OK) {
@@ -181,7 +182,7 @@ static int read_records(struct phd *phd, struct hdb_error *err)
 	base_vec_release(&record.refs);
 	base_vec_release(&record.name);
 	find_layout(phd, &evidence);
-	return r == HDB_END ? HDB_OK : r;
+	return r == HDB_END ? base_source_failed(phd->source, err) : r;
 }
 
 /* ---- what classes have of one another ---- */
@@ -303,22 +304,26 @@ static void close_at(struct phd **phd)
 	phd_close(*phd);
 }
 
-int phd_open(const char *path, struct base_work *work, struct phd **out, struct hdb_error *err)
+int phd_open(struct base_input *input, struct phd_files files, struct base_work *work,
+	     struct phd **out, struct hdb_error *err)
 {
 	BASE_SCOPED(close_at) struct phd *phd = NULL;
-	struct stat st;
+	const uint8_t *head;
+	uint64_t size;
 
 	*out = NULL;
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !st.st_size)
+	TRY(base_input_peek(input, &head, &size, err));
+	if (size < PHD_MAGIC_SIZE || memcmp(head, PHD_MAGIC, PHD_MAGIC_SIZE) != 0)
 		return HDB_NOTFOUND;
 	TRY(BASE_ALLOC(phd, 1, "a dump", err));
-	phd->path = path;
+	phd->files = files;
+	TRY(base_unpack_open(input, work, &phd->source, err));
+	phd->file_bytes = base_input_size(input) ? base_input_size(input) : base_input_taken(input);
 	phd->work = phd->classes.work = phd->class_map.work = phd->name_map.work = work;
 	phd->names.work = phd->class_refs.work = work;
-	phd->file_bytes = (uint64_t)st.st_size;
 	/* So that there are names. */
 	TRY(phd_name_put(phd, "", 1, &(uint32_t){ 0 }, err));
-	TRY(phd_reader_open(&phd->head, path, err));
+	TRY(phd_reader_open(&phd->head, phd->source, err));
 	TRY(read_records(phd, err));
 	phd_reader_release(&phd->head);
 	TRY(link_supers(phd, err));
@@ -333,6 +338,7 @@ void phd_close(struct phd *phd)
 	if (!phd)
 		return;
 	phd_reader_release(&phd->head);
+	base_source_close(phd->source);
 	base_vec_release(&phd->classes);
 	base_vec_release(&phd->names);
 	base_vec_release(&phd->class_refs);

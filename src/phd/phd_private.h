@@ -5,7 +5,7 @@
 #define PHD_PHD_PRIVATE_H
 
 #include "base/idmap.h"
-#include "base/input.h"
+#include "base/source.h"
 #include "hprof/reader.h"
 #include "phd/phd.h"
 
@@ -32,10 +32,8 @@ struct phd_record {
 /* Zero-initialise; phd_reader_release. */
 struct phd_reader {
 	struct base_work *work; /* lent */
-	struct base_input *input;
-	struct base_piece piece;
-	const uint8_t *at, *end;
-	uint64_t size; /* inflated, up to `end` */
+	struct base_view view;
+	const uint8_t *at, *end; /* in the view */
 	struct hdb_error *err;
 	int result; /* the first failure; HDB_END: the file has ended */
 	/* the head */
@@ -51,8 +49,12 @@ struct phd_reader {
 	bool is_whole; /* the record that ends the dump was met */
 };
 
-/* HDB_NOTFOUND: no portable heap dump. HDB_EFORMAT: of a version that is not known. */
-int phd_reader_open(struct phd_reader *reader, const char *path, struct hdb_error *err);
+/* What begins so is a portable heap dump. */
+#define PHD_MAGIC "\x00\x12portable heap dump"
+#define PHD_MAGIC_SIZE (sizeof(PHD_MAGIC) - 1)
+
+/* HDB_EFORMAT: of a version that is not known. */
+int phd_reader_open(struct phd_reader *reader, struct base_source *source, struct hdb_error *err);
 /* HDB_END behind the last record, and where the dump is cut or damaged: then not is_whole. */
 int phd_reader_next(struct phd_reader *reader, struct phd_record *out);
 void phd_reader_release(struct phd_reader *reader);
@@ -78,8 +80,9 @@ struct phd_layout {
 };
 
 struct phd {
-	const char *path;       /* lent */
+	struct phd_files files;
 	struct base_work *work; /* lent */
+	struct base_source *source;
 	struct phd_reader head; /* after the first pass */
 	struct base_vec classes;
 	struct base_idmap class_map; /* ID -> number in classes */
@@ -117,7 +120,8 @@ static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_cla
 struct phd_writer {
 	struct phd *phd;
 	struct hprof_writer out;
-	struct base_idmap loaders; /* first reference of a class -> number of the class of that */
+	/* first reference of a class, a thread -> number of the class of that */
+	struct base_idmap loaders;
 	struct base_vec
 		thread_ids; /* uint64_t, by serial number - 1; 0: no thread of the program */
 	uint64_t next_text;
@@ -128,7 +132,7 @@ struct phd_writer {
 /* Writes a text under an identifier of its own. */
 int phd_write_text(struct phd_writer *w, const char *text, size_t size, uint64_t *id);
 
-/* Writes threads and their stacks from the javacore beside the dump, if there is one. */
+/* Writes threads and their stacks from the javacore, if there is one. */
 int phd_write_threads(struct phd_writer *w);
 
 /* ms since 1970 of the local time in the file's name (heapdump.20130429.083110...), or 0. */

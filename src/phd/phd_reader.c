@@ -9,9 +9,6 @@
 
 #include <stdio.h>
 
-#define MAGIC "\x00\x12portable heap dump"
-#define MAGIC_SIZE (sizeof(MAGIC) - 1)
-
 enum { FLAG_64_BIT = 1, FLAG_HASHED = 2, FLAG_J9 = 4 };
 enum { HEAD_BEGIN = 1, HEAD_TOTALS = 1, HEAD_END = 2, HEAD_RANDOMS = 3, HEAD_VERSION = 4 };
 enum { BODY_BEGIN = 2 };
@@ -33,22 +30,15 @@ static const uint8_t elements[] = { HPROF_BOOLEAN, HPROF_CHAR,  HPROF_FLOAT, HPR
 
 static bool refill(struct phd_reader *r)
 {
-	while (r->result == HDB_OK && r->at == r->end) {
-		int got = base_input_take(r->input, &r->piece, r->err);
+	struct base_view *view = &r->view;
+	const uint64_t offset = view->end;
 
-		if (got == HDB_OK)
-			got = base_piece_inflate(r->input, &r->piece, r->err);
-		if (got == HDB_EFORMAT) {
-			/* From here on it is inflated in order, up to the damage. */
-			base_input_again(r->input, &r->piece, r->size);
-			continue;
-		}
-		r->result = got;
-		if (got != HDB_OK)
-			break;
-		r->at = r->piece.data;
-		r->end = r->at + r->piece.size;
-		r->size += r->piece.size;
+	if (r->result == HDB_OK)
+		r->result = offset == view->src->size ? HDB_END :
+							base_view_fill(view, offset, 1, r->err);
+	if (r->result == HDB_OK) {
+		r->at = view->data + (offset - view->start);
+		r->end = view->data + (view->end - view->start);
 	}
 	return r->result == HDB_OK;
 }
@@ -215,9 +205,8 @@ static int read_head(struct phd_reader *r, struct hdb_error *err)
 	BASE_SCOPED(base_vec_release) struct base_vec text = { 0 };
 	uint64_t flags, tag;
 
-	for (size_t i = 0; i < MAGIC_SIZE; i++)
-		if (take(r, 1) != (uint8_t)MAGIC[i] || r->result != HDB_OK)
-			return r->result < 0 ? r->result : HDB_NOTFOUND;
+	for (size_t i = 0; i < PHD_MAGIC_SIZE; i++)
+		(void)take(r, 1);
 	r->version = (uint32_t)take(r, 4);
 	flags = take(r, 4);
 	if (r->result == HDB_OK && (r->version < 4 || r->version > 6))
@@ -248,17 +237,15 @@ static int read_head(struct phd_reader *r, struct hdb_error *err)
 	return hdb_fail(err, HDB_EFORMAT, "the head of the portable heap dump is damaged");
 }
 
-int phd_reader_open(struct phd_reader *r, const char *path, struct hdb_error *err)
+int phd_reader_open(struct phd_reader *r, struct base_source *source, struct hdb_error *err)
 {
 	r->err = err;
-	TRY(base_input_open(path, &r->input, err));
+	r->view.src = source;
 	return read_head(r, err);
 }
 
 void phd_reader_release(struct phd_reader *r)
 {
-	base_piece_release(&r->piece);
-	base_input_close(r->input);
-	r->input = NULL;
+	base_view_release(&r->view);
 	r->at = r->end = NULL;
 }

@@ -146,7 +146,8 @@ static int write_record(struct phd_writer *w, const struct phd_record *record)
 	}
 	no = base_idmap_get(&w->phd->class_map, record->class_id);
 	if (no == BASE_IDMAP_NONE)
-		return hdb_fail(w->out.err, HDB_EIO, "%s changes while it is read", w->phd->path);
+		return hdb_fail(w->out.err, HDB_EIO, "%s changes while it is read",
+				w->phd->files.dump);
 	if (record->kind == PHD_OBJECT_ARRAY)
 		return write_array(w, record, no);
 	if (base_idmap_get(&w->loaders, record->id) != BASE_IDMAP_NONE)
@@ -158,7 +159,7 @@ static int write_objects(struct phd_writer *w)
 {
 	BASE_SCOPED(phd_reader_release) struct phd_reader reader = { .work = w->phd->work };
 	struct phd_record record = { .refs.work = w->phd->work };
-	int r = phd_reader_open(&reader, w->phd->path, w->out.err);
+	int r = phd_reader_open(&reader, w->phd->source, w->out.err);
 
 	base_stage(w->phd->work, "writing the dump", w->phd->object_count, "objects");
 	for (uint64_t i = 0; r == HDB_OK; i++) {
@@ -171,7 +172,7 @@ static int write_objects(struct phd_writer *w)
 	}
 	base_vec_release(&record.refs);
 	base_vec_release(&record.name);
-	return r == HDB_END ? HDB_OK : r;
+	return r == HDB_END ? base_source_failed(reader.view.src, w->out.err) : r;
 }
 
 /* ---- classes ---- */
@@ -272,6 +273,7 @@ static int write_classes(struct phd_writer *w)
 static int write_roots(struct phd_writer *w)
 {
 	const struct phd *phd = w->phd;
+	bool found = false, has_ids = false;
 
 	for (uint32_t i = 0; i < phd->classes.count; i++) {
 		const struct phd_class *class = phd_class_at(phd, i);
@@ -285,20 +287,27 @@ static int write_roots(struct phd_writer *w)
 	for (uint32_t i = 0; i < w->thread_ids.count; i++) {
 		const uint64_t id = *base_vec_at(&w->thread_ids, uint64_t, i);
 
-		if (!id)
+		/* Those of another moment are not in the dump. */
+		has_ids |= id != 0;
+		if (base_idmap_get(&w->loaders, id) >= phd->classes.count)
 			continue;
+		found = true;
 		hprof_put_u1(&w->out, HPROF_ROOT_THREAD_OBJECT);
 		hprof_put_id(&w->out, id);
 		hprof_put_u4(&w->out, i + 1);
 		hprof_put_u4(&w->out, i + 1);
 		TRY(hprof_end_sub(&w->out));
 	}
-	return HDB_OK;
+	if (found || !has_ids || !phd->files.javacore)
+		return HDB_OK;
+	return hdb_fail(w->out.err, HDB_EFORMAT,
+			"%s: no thread of it is in the dump: it belongs to another one",
+			phd->files.javacore);
 }
 
 static int write_all(struct phd_writer *w)
 {
-	TRY(hprof_write_head(&w->out, "JAVA PROFILE 1.0.2", phd_time_of(w->phd->path)));
+	TRY(hprof_write_head(&w->out, "JAVA PROFILE 1.0.2", phd_time_of(w->phd->files.dump)));
 	TRY(write_texts(w));
 	TRY(write_loads(w));
 	TRY(phd_write_threads(w));
@@ -331,8 +340,8 @@ int phd_write(struct phd *phd, const struct hprof_sink *sink, struct hprof_writt
 			 .id_size = phd->head.word_bytes,
 			 .segment.work = phd->work,
 			 .most = ((uint64_t)GROWTH_GIB << 30) +
-				 (phd->head.size / RATIO_MAX < phd->file_bytes ?
-					  phd->head.size :
+				 (phd->source->size / RATIO_MAX < phd->file_bytes ?
+					  phd->source->size :
 					  phd->file_bytes * RATIO_MAX) *
 					 GROWTH_MAX },
 	};

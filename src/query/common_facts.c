@@ -165,7 +165,14 @@ void query_tell_no_rows(struct query *q)
 	const char *why = q->filter       ? "none fulfils the condition" :
 			  q->def->no_rows ? q->def->no_rows :
 					    "the heap has nothing that was asked for";
+	char text[300];
 
+	if (q->heap->is_phd && !q->filter) {
+		(void)snprintf(text, sizeof(text),
+			       "%s, as far as a portable heap dump shows, which has no values",
+			       why);
+		why = text;
+	}
 	for (size_t i = 0; i < q->common_count; i++)
 		if (q->common[i].column == &facts[NO_ROWS])
 			return;

@@ -12,6 +12,7 @@
 struct rewrite_paths {
 	const char *in;
 	const char *out;
+	struct base_input *input; /* `in`, if it is open already; lent */
 };
 
 /* How an output of this name is compressed. */

@@ -26,27 +26,19 @@
 
 /* ---- opening ---- */
 
-/* A plain file is mapped, anything else goes into a scratch file first. */
-static int open_source(struct rewriter *w, const char *in_path, struct hdb_error *err)
+static int open_source(struct rewriter *w, struct rewrite_paths paths, struct hdb_error *err)
 {
-	struct base_input *input;
+	struct base_input *input = paths.input;
+	size_t damage;
 	int r;
 
-	TRY_ERRORS(base_input_open(in_path, &input, err));
-	if (base_input_is_file(input) && base_input_packing(input) == BASE_PLAIN) {
-		r = base_map_open(in_path, BASE_SEQUENTIAL, &w->source, err);
-	} else {
-		const struct base_unpack unpack = {
-			.input = input,
-			.work = w->work,
-		};
-		size_t damage;
-
-		r = base_unpack_to_scratch(&unpack, &w->source, err);
-		(void)base_input_damage(input, &damage);
-		w->result.problem_count += damage;
-	}
-	base_input_close(input);
+	if (!input)
+		TRY_ERRORS(base_input_open(paths.in, &input, err));
+	r = base_unpack_open(input, w->work, &w->source, err);
+	(void)base_input_damage(input, &damage);
+	w->result.problem_count += damage;
+	if (!paths.input)
+		base_input_close(input);
 	return r;
 }
 
@@ -93,7 +85,7 @@ int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 	w->options = options;
 	TRY(BASE_ALLOC(w->segment, SEGMENT_BYTES, "a segment", err));
 	TRY_ERRORS(base_outfile_create(paths.out, &out, &w->out, err));
-	TRY_ERRORS(open_source(w, paths.in, err));
+	TRY_ERRORS(open_source(w, paths, err));
 	TRY_ERRORS(open_header(w, paths.in, err));
 	w->version = w->file.version;
 	w->id_size = w->file.id_size;

@@ -99,7 +99,10 @@ static void write_file(size_t size)
 static size_t read_all(const char *name, const struct base_damage **damage)
 {
 	static struct base_damage kept;
+	static unsigned turn;
 	struct base_piece piece = { 0 };
+	const uint8_t *first;
+	uint64_t size;
 	struct base_input *in;
 	struct hdb_error err;
 	size_t count;
@@ -107,6 +110,11 @@ static size_t read_all(const char *name, const struct base_damage **damage)
 
 	got.count = 0;
 	assert_int_equal(base_input_open(name, &in, &err), HDB_OK);
+	/* Every other time somebody looks first. */
+	if (turn++ % 2) {
+		assert_int_equal(base_input_peek(in, &first, &size, &err), HDB_OK);
+		assert_int_equal(memcmp(first, data, size < 1000 ? size : 1000), 0);
+	}
 	for (;;) {
 		r = base_input_take(in, &piece, &err);
 		if (r == HDB_END)

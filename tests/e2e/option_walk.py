@@ -182,7 +182,8 @@ VALUES = {
     "--db": [["b.heapdb"]], "--where": [["1 = 0"]], "--limit": [["1"]], "--format": [["jsonl"]],
     "--svg": [["treemap"]], "--by": [["thread"]], "--html": [["out/r.html"]], "--output": [["out/other"]],
     "--compress": [["gzip"], ["none"]], "--sizes": [["mat"]], "--layout": [["header=16"]],
-    "--mapping": [["mapping.txt"]], "--fetch": [["false {}"]], "--snapshot": [["2"]], "--contents": [["keep"]],
+    "--mapping": [["mapping.txt"]], "--javacore": [["mapping.txt"]],
+    "--fetch": [["false {}"]], "--snapshot": [["2"]], "--contents": [["keep"]],
     "--zero": [["primitives"]], "--keep": [["strings"], ["java.lang.String"]], "--id-size": [["4"]],
     "--arrays": [["bytes"]], "--hash-key": [["key"]], "--rename": [["names"]], "--secrets": [["out/found"]],
     }

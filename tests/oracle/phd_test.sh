@@ -28,7 +28,7 @@ for form in "4 32 1 4" "5 32 1 4" "5 64 1 8" "5 64 0 4" "6 64 0 4" "6 64 0 8" "6
 	check $name
 	heapdb info --csv x.heapdb 2> /dev/null > facts
 	grep -q "^dump,portable heap dump,${form%% *}," facts || complain "$form: version"
-	grep -q '^dump,time,2024-02-03T04:05:06Z' facts || complain "$form: time"
+	grep -q '^dump,time,2024-02-03T04:05:06,' facts || complain "$form: time"
 	grep -q "^sizes,reference,${form##* }," facts || complain "$form: bytes of a reference: $(grep reference facts)"
 	heapdb histogram --all --csv --columns name,loader --limit all --db x.heapdb 2> /dev/null > classes
 	grep -q '^app.Node,app.Loader' classes || complain "$form: loader: $(grep app.Node classes)"
@@ -41,6 +41,7 @@ rm $name.gz
 # Threads come from the javacore of the same moment and process.
 cat > javacore.20240203.040506.77.0002.txt << END
 3XMTHREADINFO      "worker" J9VMThread:0x0000000002D00500, j9thread_t:0x1, java/lang/Thread:0x$(cat thread), state:R
+3XMTHREADINFO1            (native thread ID:0x20D0, native priority:0xB)
 4XESTACKTRACE                at app/Node.run(Node.java:31(Compiled Code))
 4XESTACKTRACE                at app/Leaf.wait(Native Method)
 3XMTHREADINFO      Anonymous native thread
@@ -51,6 +52,58 @@ for text in worker 'app.Node.run' 'Node.java:31' 'app.Leaf.wait'; do
 	grep -q "$text" out || complain "no $text in $(cat out)"
 done
 heapdb roots --csv --db x.heapdb 2> /dev/null | grep -q 'thread object' || complain "the thread is no root"
+
+# named TEXT FILE...: with that javacore, wherever it is, the threads are the same; else the text says why not.
+mv javacore.*.txt elsewhere.txt
+heapdb threads --csv --stacks --db x.heapdb > want 2> /dev/null
+same() {
+	heapdb threads --csv --stacks --db y.heapdb > got 2> /dev/null
+	cmp want got || complain "$*"
+}
+heapdb import $name --javacore elsewhere.txt -o y.heapdb --force --quiet > /dev/null && same "named javacore"
+heapdb import - --javacore elsewhere.txt -o y.heapdb --force --quiet < $name > /dev/null && same "standard input"
+gzip -c $name | heapdb import - --javacore elsewhere.txt -o y.heapdb --force --quiet > /dev/null &&
+	same "compressed pipe"
+heapdb import "s3://b/$name" --fetch "cat $name; : {}" --javacore elsewhere.txt -o y.heapdb --force --quiet \
+	> /dev/null && same "fetched"
+heapdb info --csv y.heapdb 2> /dev/null | grep -q '^dump,time,2024-02-03T04:05:06,' || complain "time if fetched"
+tar -czf a.tgz $name
+if heapdb import a.tgz --javacore elsewhere.txt -o y.heapdb --force --quiet > said 2>&1; then
+	same "archive"
+else
+	grep -q libarchive said || complain "archive: $(cat said)"
+fi
+heapdb convert $name want.hprof --javacore elsewhere.txt > /dev/null
+heapdb convert - got.hprof --javacore elsewhere.txt < $name > /dev/null
+heapdb convert "s3://b/$name" got2.hprof --fetch "cat $name; : {}" --javacore elsewhere.txt > /dev/null
+cmp want.hprof got2.hprof || complain "convert from a command"
+# A pipe has no name to tell the time, 8 bytes behind 23.
+cmp -i 31 want.hprof got.hprof || complain "convert from a pipe"
+named() {
+	if timeout 20 heapdb import $name --javacore "$2" -o no.heapdb > said 2>&1; then complain "taken: $2"; fi
+	grep -qF "$1" said || complain "$2: no '$1' in $(cat said)"
+	[ ! -e no.heapdb ] || complain "$2: left a database"
+}
+mkfifo pipe
+named 'pipe: not a regular file' pipe
+named 'none: No such file' none
+named 'not a javacore: no line begins with "3XMTHREADINFO "' $name
+sed 's,lang/Thread:0x[0-9A-Fa-f]*,lang/Thread:0x1230,' elsewhere.txt > other.txt
+named 'no thread of it is in the dump' other.txt
+if heapdb import "$DUMP" --javacore elsewhere.txt -o no.heapdb > said 2>&1; then complain "taken: HPROF"; fi
+grep -q 'not a portable heap dump' said || complain "HPROF: $(cat said)"
+# One that is found is not waited for, either.
+mkfifo javacore.20240203.040506.77.0002.txt
+timeout 20 heapdb import $name -o y.heapdb --force --quiet > /dev/null || complain "a pipe as javacore"
+rm javacore.*.txt
+mv elsewhere.txt javacore.20240203.040506.77.0002.txt
+
+# What is said is true of a dump without values, and names the VM.
+heapdb overview x.heapdb > said 2> /dev/null
+grep -q '^  JRE 1.8.0 test, ' said || complain "no VM in $(cat said)"
+if grep -q OutOfMemoryError said; then complain "an OutOfMemoryError would not be seen"; fi
+heapdb duplicates x.heapdb 2> /dev/null | tr -s '\n ' ' ' > said
+grep -q 'as far as a portable heap dump shows, which has no values' said || complain "duplicates: $(cat said)"
 
 # What a dump that was cut has is imported; what it lacks is said.
 head -c 30000 $name > cut.phd

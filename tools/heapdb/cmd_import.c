@@ -35,6 +35,7 @@ struct hdb_import_options cli_import_options(const struct cli *cli)
 		.progress = progress_callbacks(),
 		.contents = (enum hdb_contents)cli->opt.contents,
 		.mapping_path = cli->opt.mapping,
+		.javacore_path = cli->opt.javacore,
 	};
 }
 

@@ -110,6 +110,8 @@ int cmd_convert(struct cli *cli)
 		.segments = cli->opt.segments,
 		.id_size = 4 * cli->opt.id_size,
 		.snapshot = cli->opt.snapshot,
+		.dump_name = cli->opt.operands[0],
+		.javacore_path = cli->opt.javacore,
 	};
 	struct rewriting r;
 

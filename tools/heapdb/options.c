@@ -82,6 +82,8 @@ const struct option_info option_table[] = {
 	{ "mapping", "FILE", OPTIONS_IMPORT, 0, TEXT(mapping),
 	  "mapping.txt of ProGuard or R8: restores the source's names of classes, fields and "
 	  "methods, and its lines" },
+	{ "javacore", "FILE", OPTIONS_IMPORT | OPTIONS_CONVERT, 0, TEXT(javacore),
+	  "javacore of a portable heap dump (.phd), for its threads (default: the one beside it)" },
 	{ "fetch", "COMMAND", OPTIONS_IMPORT | OPTIONS_OUTPUT, 0, TEXT(fetch),
 	  "a command that prints the dump, with {} for its name: 'aws s3 cp {} -'" },
 	{ "snapshot", "N", OPTIONS_IMPORT | OPTIONS_CONVERT | OPTIONS_NATIVE, 0,

@@ -83,8 +83,8 @@ enum format {
 
 /* What the command line said; zeros where it said nothing. */
 struct options {
-	const char *db, *dump, *tmp, *rules, *jfr, *output, *layout, *mapping, *fetch, *sort,
-		*columns, *where;
+	const char *db, *dump, *tmp, *rules, *jfr, *output, *layout, *mapping, *javacore, *fetch,
+		*sort, *columns, *where;
 	const char *table;     /* of export: a table of SQL; NULL: a query, or a statement */
 	uint64_t memory_bytes; /* 0: not given */
 	unsigned threads;      /* 0: not given */

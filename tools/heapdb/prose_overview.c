@@ -74,6 +74,8 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	const struct hdb_value *runtime = answer_fact(answer, "runtime");
 	const struct hdb_value *collector = answer_fact(answer, "collector");
 	const struct hdb_value *threads = answer_fact(answer, "threads");
+	const bool is_openj9 = has_value(runtime) && !isdigit((unsigned char)runtime->text[0]) &&
+			       runtime->text[0] != 'A';
 	const char *slash = has_value(dump) ? memrchr(dump->text, '/', dump->text_size) : NULL;
 	struct bytes text = { 0 };
 
@@ -99,10 +101,10 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	prose_add_facts(
 		&text, out, answer,
 		", {heap_shallow}[ of at most {max_heap}] reachable, {heap_objects} objects");
-	/* without threads it is not known */
+	/* without threads it is not known; stacks of OpenJ9's javacores do not show it */
 	if (has_value(threads) && threads->u)
 		prose_add_facts(&text, out, answer,
-				has_value(answer_fact(answer, "out_of_memory")) ?
+				has_value(answer_fact(answer, "out_of_memory")) || is_openj9 ?
 					", {threads} threads" :
 					", {threads} threads, no OutOfMemoryError");
 	output_string(out, "  ");

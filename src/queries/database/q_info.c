@@ -34,9 +34,13 @@ static int add_time(struct query *q, struct info_rows *info, struct hdb_error *e
 	struct tm tm;
 	char text[64] = "unknown";
 
-	if (ms / 1000 < (uint64_t)1 << 40 && gmtime_r(&seconds, &tm))
-		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return info_text(info, "time", "when the dump was written, UTC", text, err);
+	if (seconds && ms / 1000 < (uint64_t)1 << 40 && gmtime_r(&seconds, &tm))
+		(void)strftime(text, sizeof(text),
+			       q->heap->is_phd ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return info_text(info, "time",
+			 q->heap->is_phd ? "when the dump was written, in the VM's time zone" :
+					   "when the dump was written, UTC",
+			 text, err);
 }
 
 static int add_phd(struct query *q, struct info_rows *info, struct hdb_error *err)

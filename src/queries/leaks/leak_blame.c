@@ -366,7 +366,9 @@ static int end_text(struct query *q, const struct query_leak_path *path, struct 
 	if (r != HDB_OK || path->count > 1 || heap_is_thread(q->heap, ix))
 		return r;
 	query_leak_roots(q, ix, roots, sizeof(roots));
-	if (roots[0])
+	if (strcmp(roots, HEAP_ORPHAN_NAME) == 0)
+		(void)snprintf(to.buf, to.size, "nothing in the dump");
+	else if (roots[0])
 		(void)snprintf(to.buf, to.size, "a GC root (%s)", roots);
 	return HDB_OK;
 }

@@ -357,7 +357,8 @@ static void add_owner(struct query *q, const struct query_leak_suspect *about,
 		query_leak_add_short(to, what[0] ? what : heap_class_name(q->heap, s->class_no));
 	}
 	/* "a local variable", "thread", "a GC root" begin the sentence; names stay as they are. */
-	if (strncmp(to.buf, "a ", 2) == 0 || strncmp(to.buf, "thread", 6) == 0)
+	if (strncmp(to.buf, "a ", 2) == 0 || strncmp(to.buf, "thread", 6) == 0 ||
+	    strncmp(to.buf, "nothing ", 8) == 0)
 		to.buf[0] = (char)(to.buf[0] - 'a' + 'A');
 	used = strlen(to.buf);
 	if (used)

@@ -207,6 +207,7 @@ static int read_info(struct query *q, const struct query *row, struct hdb_error 
 		{ "objects", "reachable bytes", "heap_shallow", true },
 		{ "objects", "threads", "threads", true },
 	};
+	const bool is_named = q->heap->is_android || q->heap->is_phd;
 	const struct hdb_value *value = cell_of(row, "value");
 
 	(void)err;
@@ -220,9 +221,16 @@ static int read_info(struct query *q, const struct query *row, struct hdb_error 
 	}
 	if (is_text(row, "section", "dump") && is_text(row, "key", "path"))
 		query_fact_text_n(q, "dump", value->text, value->text_size);
-	if (is_text(row, "section", q->heap->is_android ? "dump" : "vm") &&
-	    is_text(row, "key", q->heap->is_android ? "runtime" : "java"))
+	if (is_text(row, "section", is_named ? "dump" : "vm") &&
+	    is_text(row, "key", is_named ? "runtime" : "java"))
 		query_fact_text_n(q, "runtime", value->text, value->text_size);
+	/* Instead of its name: "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)". */
+	if (is_text(row, "key", "written by") && value->text_size) {
+		const char *build = strstr(value->text, " build ");
+
+		query_fact_text_n(q, "runtime", value->text,
+				  build ? (size_t)(build - value->text) : value->text_size);
+	}
 	return HDB_OK;
 }
 

@@ -391,7 +391,9 @@ static int stat_row(struct query *q, size_t no, struct hdb_error *err)
 		name = heap_class_name(q->heap, row->class_no);
 	query_lend_text(q, NAME, name);
 	query_set(q, COUNT, row->count);
-	query_set(q, CLEARED, row->cleared);
+	/* Which reference is the referent a portable heap dump does not say. */
+	if (!q->heap->is_phd)
+		query_set(q, CLEARED, row->cleared);
 	query_set(q, REFERENTS, row->referents);
 	query_set(q, ONLY, row->only);
 	query_set(q, ONLY_SHALLOW, row->only_bytes);

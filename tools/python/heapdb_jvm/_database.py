@@ -53,7 +53,7 @@ class _Progress:
 
 
 def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, strict=False,
-                force=False, memory=0, threads=0, progress=None, no_sync=False):
+                force=False, memory=0, threads=0, progress=None, no_sync=False, javacore=None):
     """Imports an HPROF file into a heap database and returns the database's path.
 
     dump: also an archive (.zip, .tar, .tgz, .xz, .bz2, .lz4) where libarchive is installed, of which the
@@ -63,13 +63,14 @@ def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, str
     memory: budget in bytes. progress: called with (stage, done, total or None, unit); True: a bar of
     tqdm's, False: none; by itself there is one in notebooks, if tqdm is installed. no_sync: do not wait
     for the disk, for a database that is thrown away after its questions; it may be damaged if the machine
-    stops.
+    stops. javacore: of a portable heap dump, if it is not beside it.
     """
     path = database if database is not None else default_path(dump)
     watch, error = _Progress(progress), c.Error()
     options = c.ImportOptions(memory_bytes=memory, threads=threads, sizes=_SIZES[sizes],
                               layout=layout.encode() if layout else None, snapshot=snapshot,
-                              strict=strict, force=force, progress=watch.struct, no_sync=no_sync)
+                              strict=strict, force=force, progress=watch.struct, no_sync=no_sync,
+                              javacore_path=_encode(javacore) if javacore else None)
     if c.TYPED:
         options.struct_size = ctypes.sizeof(options)
     if c.HAS_ARCHIVES:

@@ -51,7 +51,7 @@ class ImportOptions(Structure):
         ("snapshot", c_uint), ("strict", c_int), ("force", c_int), ("wait", c_int),
     ] + ([("no_sigbus_handler", c_int)] if TYPED else []) + [
         ("progress", Progress), ("contents", c_int), ("dump_name", c_char_p),
-        ("mapping_path", c_char_p), ("no_sync", c_int)]
+        ("mapping_path", c_char_p), ("no_sync", c_int), ("javacore_path", c_char_p)]
 
 
 class OpenOptions(Structure):
