@@ -173,8 +173,9 @@ $(BUILD)/rules.h: $(wildcard src/queries/explain/rules/*.rules)
 $(BUILD)/obj/src/queries/explain/rules_text.o: private ROOM = -include $(BUILD)/rules.h
 $(BUILD)/obj/src/queries/explain/rules_text.o: $(BUILD)/rules.h
 
-# The page is inside the program.
+# The page and the head of the schema are inside the program.
 $(BUILD)/obj/tools/serve/serve_bundle.o: $(wildcard tools/serve/bundle/*)
+$(BUILD)/obj/tools/heapdb/schema.o: tools/heapdb/schema_head.json
 
 # Remembers the list of objects, so that a source that goes away leaves the library too.
 $(BUILD)/lib.list: FORCE

@@ -2,9 +2,11 @@
  * heapdb/schema.c - `heapdb help --schema`: a JSON Schema of all that --json prints, made from the
  * library's list of queries, so that it cannot say anything else than the queries do.
  */
+#include "common/embed.h"
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -225,55 +227,16 @@ static void put_any_answer(struct output *out, const struct hdb_query_spec *spec
 	output_string(out, "]}\n");
 }
 
-#define TEXT_OF(number) #number
-#define NUMBER_TEXT(number) TEXT_OF(number)
-#define NUMBER NUMBER_TEXT(HDB_SCHEMA)
-#define SCHEMA "\"schema\":{\"const\":" NUMBER "}"
-
 /* What is no query's; columns of "table" are those of the statement, or of what was read. */
-static const char parts[] =
-	"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
-	"\"$id\":\"urn:heapdb:answers:" NUMBER "\","
-	"\"title\":\"Answers of heapdb, schema " NUMBER "\",\"type\":\"object\","
-	"\"if\":{\"required\":[\"query\"]},\"then\":{\"$ref\":\"#/$defs/answer\"},"
-	"\"else\":{\"if\":{\"required\":[\"report\"]},\"then\":{\"$ref\":\"#/$defs/report\"},"
-	"\"else\":{\"$ref\":\"#/$defs/error\"}},\"$defs\":{\n"
-	"\"failure\":{\"type\":\"object\",\"required\":[\"code\",\"exit\",\"message\"],"
-	"\"additionalProperties\":false,\"properties\":{\"code\":{\"type\":\"string\","
-	"\"pattern\":\"^HDB_[A-Z]+$\"},\"exit\":{\"enum\":[1,2,3,4,129,130,143]},"
-	"\"message\":{\"type\":\"string\"}}},\n"
-	"\"error\":{\"type\":\"object\",\"required\":[\"schema\",\"error\"],"
-	"\"additionalProperties\":false,\"properties\":{" SCHEMA ","
-	"\"error\":{\"$ref\":\"#/$defs/failure\"}}},\n"
-	"\"notes\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-	"\"required\":[\"target\",\"note\"],\"additionalProperties\":false,\"properties\":"
-	"{\"target\":{\"type\":\"string\"},\"note\":{\"type\":\"string\"}}}},\n"
-	"\"import\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
-	"\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
-	"\"rows\":{\"maxItems\":0}}},\n"
-	"\"capture\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"facts\"],"
-	"\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
-	"\"rows\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}},\n"
-	"\"report\":{\"type\":\"object\",\"required\":[\"schema\",\"report\"],"
-	"\"additionalProperties\":false,\"properties\":{" SCHEMA ","
-	"\"error\":{\"$ref\":\"#/$defs/failure\"},\"report\":{\"type\":\"array\","
-	"\"items\":{\"type\":\"object\",\"required\":[\"section\"],"
-	"\"$ref\":\"#/$defs/answer\"}}}},\n"
-	"\"table\":{\"type\":\"object\",\"required\":[\"schema\",\"query\",\"columns\","
-	"\"rows\"],\"properties\":{" SCHEMA ",\"facts\":{\"type\":\"object\"},"
-	"\"columns\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
-	"\"uniqueItems\":true},\"rows\":{\"type\":\"array\",\"items\":"
-	"{\"type\":\"object\",\"additionalProperties\":"
-	"{\"type\":[\"string\",\"number\",\"boolean\",\"null\"]}}},"
-	"\"row_count\":{\"type\":\"integer\",\"minimum\":0},"
-	"\"total_rows\":{\"type\":[\"integer\",\"null\"],\"minimum\":0}}},\n";
+EMBED(schema_head, "tools/heapdb/schema_head.json");
+static_assert(HDB_SCHEMA == 2, "schema_head.json says so");
 
 void schema_print(struct output *out)
 {
 	size_t count;
 	const struct hdb_query_spec *specs = hdb_queries(&count);
 
-	output_string(out, parts);
+	output_string(out, (const char *)schema_head);
 	put_any_answer(out, specs, count);
 	for (size_t i = 0; i < count; i++)
 		put_answer(out, &specs[i]);

@@ -1,38 +1,21 @@
 /*
- * serve/serve_bundle.c - puts the page's files into the program, by the assembler. Compiled in the
- * project's own folder, as make does.
+ * serve/serve_bundle.c - the page's files, which are in the program.
  */
 #include "serve/serve_bundle.h"
 
+#include "common/embed.h"
 #include "serve/serve.h"
 
 #include <string.h>
 
-#ifdef __APPLE__
-#define BEGIN ".const\n"
-#define END ".text\n"
-#define PREFIX "_"
-#else
-#define BEGIN ".pushsection .rodata\n"
-#define END ".popsection\n"
-#define PREFIX
-#endif
+#define BUNDLE "tools/serve/bundle/"
 
-#define EMBED(name, file) \
-	__asm__(BEGIN ".global " PREFIX #name "\n" PREFIX #name ":\n" \
-		      ".incbin \"tools/serve/bundle/" file "\"\n" \
-		      ".global " PREFIX #name "_end\n" PREFIX #name "_end:\n" \
-		      ".byte 0\n" END); \
-	/* NOLINTNEXTLINE(bugprone-macro-parentheses) */ \
-	extern const unsigned char name[] __attribute__((visibility("hidden"))); \
-	extern const unsigned char name##_end[] __attribute__((visibility("hidden")))
-
-EMBED(serve_page_html, "index.html");
-EMBED(serve_page_js, "app.js");
-EMBED(serve_page_css, "app.css");
-EMBED(serve_page_sw, "sw.js");
-EMBED(serve_page_js_hash, "app.js.hash");
-EMBED(serve_page_css_hash, "app.css.hash");
+EMBED(serve_page_html, BUNDLE "index.html");
+EMBED(serve_page_js, BUNDLE "app.js");
+EMBED(serve_page_css, BUNDLE "app.css");
+EMBED(serve_page_sw, BUNDLE "sw.js");
+EMBED(serve_page_js_hash, BUNDLE "app.js.hash");
+EMBED(serve_page_css_hash, BUNDLE "app.css.hash");
 
 static const struct serve_file files[] = {
 	{ "/", "text/html; charset=utf-8", serve_page_html, serve_page_html_end },

@@ -651,25 +651,16 @@ const struct sql_table_def sql_frames = {
 
 /* ---- Android's heaps ---- */
 
-static int begin_heaps(struct sql_cursor *c, struct hdb_error *err)
-{
-	(void)err;
-	*(uint32_t *)c->state = UINT32_MAX;
-	return HDB_OK;
-}
-
 static int next_heaps(struct sql_cursor *c, struct hdb_error *err)
 {
-	uint32_t *no = c->state;
-
 	(void)err;
-	return ++*no < hdb_heap_count(c->db) ? HDB_OK : HDB_END;
+	return (uint64_t)c->row_no <= hdb_heap_count(c->db) ? HDB_OK : HDB_END;
 }
 
 static int column_heaps(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 			struct hdb_error *err)
 {
-	const uint32_t no = *(uint32_t *)c->state;
+	const uint32_t no = (uint32_t)c->row_no - 1;
 	char name[256];
 
 	if (column == 0) {
@@ -687,8 +678,6 @@ const struct sql_table_def sql_heaps = {
 	.columns = "no COUNT, name TEXT",
 	.keys = { -1 },
 	.rows = 4,
-	.state_size = sizeof(uint32_t),
-	.begin = begin_heaps,
 	.next = next_heaps,
 	.column = column_heaps,
 };
