@@ -342,13 +342,11 @@ static int find_value(const struct judged *j, const struct condition *c, struct 
 	assert(j->first && j->last);
 	*out = (struct finding){ 0 };
 	if (c->measure != SUSPECTS) {
-		if ((r = measure(j->last, c, &now, err)) < 0)
-			return r;
+		TRY_ERRORS(r = measure(j->last, c, &now, err));
 		out->is_unknown = r == HDB_END;
 	}
 	if (c->is_growth) {
-		if ((r = measure(j->first, c, &before, err)) < 0)
-			return r;
+		TRY_ERRORS(r = measure(j->first, c, &before, err));
 		out->is_unknown &= r == HDB_END;
 	}
 	out->value = (double)now - (double)before;

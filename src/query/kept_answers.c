@@ -223,8 +223,7 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	q->kept->table = table;
 	if (r == HDB_NOTFOUND)
 		return r;
-	if ((r = store_block(q->heap->store, table, 0, &block, err)) < 0)
-		return r;
+	TRY_ERRORS(r = store_block(q->heap->store, table, 0, &block, err));
 	if (r == HDB_NOTFOUND)
 		return damaged(q, "missing", err);
 	if (suffices(q, &block))

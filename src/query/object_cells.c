@@ -145,7 +145,7 @@ void query_set_group(struct query *q, size_t column, const struct analysis_group
 	query_lend_text_n(q, column, name, size);
 }
 
-void query_set_loader(struct query *q, size_t column, uint32_t loader_ix)
+static void set_loader(struct query *q, size_t column, uint32_t loader_ix)
 {
 	size_t size;
 	const char *name = analysis_group_name(&q->session, DERIVE_LOADER, loader_ix, &size);
@@ -159,4 +159,15 @@ void query_set_loader(struct query *q, size_t column, uint32_t loader_ix)
 		query_fail(q, r, &why);
 	else
 		query_format(q, column, "%s 0x%" PRIx64, name, id);
+}
+
+void query_set_group_objects(struct query *q, size_t id_column, size_t loader_column,
+			     const struct analysis_groups *groups, const struct derive_total *total)
+{
+	if (groups->by == DERIVE_LOADER) {
+		query_set_id(q, id_column, total->no);
+	} else if (groups->by != DERIVE_PACKAGE) {
+		query_set(q, id_column, heap_class(q->heap, total->no)->class_id);
+		set_loader(q, loader_column, heap_class(q->heap, total->no)->loader_ix);
+	}
 }

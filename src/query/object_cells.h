@@ -28,7 +28,12 @@ void query_set_object(struct query *q, const struct query_object_columns *column
 void query_set_group(struct query *q, size_t column, const struct analysis_groups *groups,
 		     const struct derive_total *total);
 
-/* Sets a text column to a loader's name, with its ID unless it is the boot loader. */
-void query_set_loader(struct query *q, size_t column, uint32_t loader_ix);
+/*
+ * Sets the columns of a group's class or loader object and of a class's loader: its name, with its ID
+ * unless it is the boot loader. Packages have neither.
+ */
+void query_set_group_objects(struct query *q, size_t id_column, size_t loader_column,
+			     const struct analysis_groups *groups,
+			     const struct derive_total *total);
 
 #endif

@@ -261,16 +261,14 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 		char label[TEXT_MAX_BYTES], text[TEXT_MAX_BYTES + 16];
 		uint32_t target;
 
-		r = heap_path_object(heap, ix, "mConfigurationLocked.label", &target, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(
+			r = heap_path_object(heap, ix, "mConfigurationLocked.label", &target, err));
 		if (r != HDB_OK)
 			continue;
-		if ((r = heap_string(heap, target, label, sizeof(label), err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_string(heap, target, label, sizeof(label), err));
 		if (r != HDB_OK)
 			continue;
-		r = heap_path_object(heap, ix, "mConnectionPoolLocked", &target, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = heap_path_object(heap, ix, "mConnectionPoolLocked", &target, err));
 		(void)snprintf(text, sizeof(text), "%s %s", r == HDB_OK ? "open" : "closed", label);
 		TRY_ERRORS(add(s, "database", "an SQLite database, and whether it is open", text,
 			       err));

@@ -250,8 +250,7 @@ static int look_at_store(struct state *s, struct bitmap *b, struct hdb_error *er
 	const uint64_t storage = mid > 0 ? (uint64_t)mid / STORAGE_UNIT % 10 : 0;
 
 	TRY_ERRORS(r);
-	if ((r = heap_path_object(heap, b->ix, "mHardwareBuffer", &hardware, err)) < 0)
-		return r;
+	TRY_ERRORS(r = heap_path_object(heap, b->ix, "mHardwareBuffer", &hardware, err));
 	b->store = r == HDB_OK || storage == STORAGE_HARDWARE ? "hardware" :
 		   storage == STORAGE_ASHMEM                  ? "ashmem" :
 								"native";
@@ -281,8 +280,7 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 			b->buffer = HEAP_NONE;
 		return HDB_OK;
 	}
-	if ((r = look_at_store(s, b, err)) < 0)
-		return r;
+	TRY_ERRORS(r = look_at_store(s, b, err));
 	b->buffer = find_picture(s, (uint64_t)number(s, b->ix, "mNativePtr", &r, err));
 	TRY_ERRORS(r);
 	if (b->buffer != HEAP_NONE && is_array(heap, b->buffer, STORE_PRIMITIVE_ARRAY))
@@ -327,8 +325,7 @@ static int add_bitmap(struct state *s, uint32_t ix, XXH3_state_t *hash, struct h
 	b.height = (int32_t)number(s, ix, "mHeight", &r, err);
 	b.density = (int32_t)number(s, ix, "mDensity", &r, err);
 	TRY_ERRORS(r);
-	r = heap_path_value(s->q->heap, ix, "mRecycled", &value, err);
-	TRY_ERRORS(r);
+	TRY_ERRORS(r = heap_path_value(s->q->heap, ix, "mRecycled", &value, err));
 	b.is_recycled = r == HDB_OK && value.bits & 0xff;
 	TRY_ERRORS(look_at_contents(s, &b, err));
 	if (b.encoding != NO_CONTENTS)

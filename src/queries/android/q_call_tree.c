@@ -96,8 +96,8 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 	while (depth--) {
 		uint32_t no = STORE_NONE;
 
-		r = heap_record(q->heap, STORE_TRACE_FRAMES, stack->first_frame + depth, &no, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = heap_record(q->heap, STORE_TRACE_FRAMES, stack->first_frame + depth,
+					   &no, err));
 		/* A frame that the dump lacks is none. */
 		if (r != HDB_OK || no >= NO_STACK)
 			continue;

@@ -18,6 +18,7 @@
 #include "queries/compare/owner_tree.h"
 #include "queries/leaks/leak_parts.h"
 #include "query/coverage.h"
+#include "query/grouping.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -65,8 +66,7 @@ struct move {
 
 struct moves {
 	struct diff_owners *o;
-	struct base_idmap places; /* of owners to moves */
-	struct base_vec list;     /* struct move */
+	struct query_groups moves; /* struct move, by owners */
 };
 
 static uint32_t owner_of_node(const struct diff_owners *o, uint32_t node)
@@ -91,8 +91,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 	const uint32_t a = ((const uint32_t *)m->o->places[0].data)[before_ix];
 	const uint32_t b = ((const uint32_t *)m->o->places[1].data)[ix];
 	struct move move = { .count = 0 };
-	uint64_t key;
-	uint32_t at;
+	void *sum;
 
 	if (a == ANALYSIS_MERGED_TOP || b == ANALYSIS_MERGED_TOP)
 		return HDB_OK;
@@ -101,14 +100,8 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 	/* Most have not moved: what costs more is asked of the others. */
 	if (move.from == move.to || !is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
-	key = (uint64_t)move.from << 32 | move.to;
-	at = base_idmap_get(&m->places, key);
-	if (at == BASE_IDMAP_NONE) {
-		at = (uint32_t)m->list.count;
-		TRY(base_vec_push(&m->list, &move, sizeof(move), err));
-		TRY(base_idmap_put(&m->places, key, at, err));
-	}
-	base_vec_at(&m->list, struct move, at)->count++;
+	TRY(query_group_of(&m->moves, (uint64_t)move.from << 32 | move.to, &move, &sum, err));
+	((struct move *)sum)->count++;
 	return HDB_OK;
 }
 
@@ -145,8 +138,8 @@ static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 
 	if (r == HDB_OK)
 		r = count_evidence(d, 1, &has, err);
-	for (size_t i = 0; r == HDB_OK && i < m->list.count; i++) {
-		const struct move *move = base_vec_at(&m->list, struct move, i);
+	for (size_t i = 0; r == HDB_OK && i < m->moves.list.count; i++) {
+		const struct move *move = base_vec_at(&m->moves.list, struct move, i);
 		const uint32_t to = joined_to(o, move->to);
 
 		if (move->count > had[move->from] / MAIN_PART &&
@@ -162,7 +155,7 @@ static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct diff_owners *o = d->owners;
-	struct moves m = { .o = o };
+	struct moves m = { .o = o, .moves.size = sizeof(struct move) };
 	const struct diff_pairs pairs = { take_pair, &m };
 	bool is_matched = false;
 	int r;
@@ -175,8 +168,7 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 	if (r == HDB_OK && is_matched)
 		r = join(d, &m, err);
 	query_fact_text(q, "matched_by", is_matched ? "ID" : "owner");
-	base_idmap_release(&m.places);
-	base_vec_release(&m.list);
+	query_groups_release(&m.moves);
 	return r;
 }
 

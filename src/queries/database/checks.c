@@ -78,8 +78,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			/* Looking one up a block shows that the directory leads to it. */
 			if (i != count / 2 || !found->ok)
 				continue;
-			if ((r = heap_find(q->heap, ids[i], &ix, err)) < 0)
-				return r;
+			TRY_ERRORS(r = heap_find(q->heap, ids[i], &ix, err));
 			if (r > 0 || ix != total)
 				FAIL(found, "0x%" PRIx64 " is not found where it is", ids[i]);
 		}

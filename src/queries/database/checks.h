@@ -53,13 +53,13 @@ int query_check_reach(struct query *q, struct query_check_found *found, struct h
 /* checks_tree.c */
 /* The dominators of all objects, into idom. */
 int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_error *err);
-int query_check_retained(struct query *q, struct query_check_found *found, struct hdb_error *err);
 /* That the tables of reach and of dominators say the same of who is reachable. */
 int query_check_agreement(struct query *q, struct query_check_found *found, struct hdb_error *err);
 int query_check_children(struct query *q, struct query_check_found *found, struct hdb_error *err);
 int query_check_top_level(struct query *q, struct query_check_found *found, struct hdb_error *err);
 
 /* checks_sums.c */
+int query_check_retained(struct query *q, struct query_check_found *found, struct hdb_error *err);
 int query_check_native(struct query *q, struct query_check_found *found, struct hdb_error *err);
 int query_check_retained_native(struct query *q, struct query_check_found *found,
 				struct hdb_error *err);

@@ -1,7 +1,8 @@
 /*
- * queries/database/checks_sums.c - the checks of what is added up over the dominator tree beside
- * retained sizes (native memory, Android's heaps), of depths, and of totals by group.
+ * queries/database/checks_sums.c - the checks of what is added up over the dominator tree
+ * (retained sizes, native memory, Android's heaps), of depths, and of totals by group.
  */
+#include "analysis/groups.h"
 #include "derive/build.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
@@ -15,84 +16,103 @@ struct sums {
 	struct query *q;
 	const char *what; /* "bytes of native memory" */
 	uint32_t heap_no;
-	/* What each object of a block has itself. */
+	/* what each object of a block has itself, and what it is said to retain */
 	int (*own)(struct sums *s, const struct heap_block *block, uint64_t *out,
 		   struct hdb_error *err);
-	/* What an object is said to retain. */
-	int (*held)(struct sums *s, uint32_t ix, uint64_t *out, struct hdb_error *err);
+	int (*held)(struct sums *s, const struct heap_block *block, uint64_t *out,
+		    struct hdb_error *err);
 	struct query_check_found *found;
-	uint64_t *values;  /* of a block's objects: their own */
-	uint32_t *heaps;   /* of them */
-	bool is_comparing; /* else values are added up */
+	uint64_t *own_values, *held_values; /* of a block's objects */
+	uint32_t *heaps;                    /* of them */
+	bool is_comparing;                  /* else values are added up */
 	uint32_t *idom;
-	uint64_t *below; /* by object: what it should retain */
-	uint64_t all;    /* of reachable objects of the dump */
+	uint64_t *below;     /* by object: what it should retain */
+	uint64_t count, all; /* of reachable objects of the dump: how many, what they have */
+	uint64_t reached,
+		top; /* what all reachable ones have; what the top level is said to retain */
 };
 
-static int add_sums(struct sums *s, const struct heap_block *block, const uint64_t *own,
-		    struct hdb_error *err)
+static void add_sums(struct sums *s, const struct heap_block *block)
 {
 	for (uint32_t i = 0; i < block->count; i++) {
 		const uint32_t ix = block->first_ix + i, idom = s->idom[ix];
-		uint64_t held;
 
 		if (idom == ix)
 			continue;
-		TRY(s->held(s, ix, &held, err));
-		s->below[ix] += own[i];
-		s->all += heap_is_counted(s->q->heap, block, i) ? own[i] : 0;
-		if (idom != HEAP_NONE)
-			s->below[idom] += held;
+		s->below[ix] += s->own_values[i];
+		s->reached += s->own_values[i];
+		if (heap_is_counted(s->q->heap, block, i)) {
+			s->count++;
+			s->all += s->own_values[i];
+		}
+		*(idom == HEAP_NONE ? &s->top : &s->below[idom]) += s->held_values[i];
 	}
-	return HDB_OK;
 }
 
-static int compare_sums(struct sums *s, const struct heap_block *block,
-			struct query_check_found *found, struct hdb_error *err)
+static void compare_sums(struct sums *s, const struct heap_block *block)
 {
-	for (uint32_t i = 0; i < block->count && found->ok; i++) {
+	for (uint32_t i = 0; i < block->count && s->found->ok; i++) {
 		const uint32_t ix = block->first_ix + i;
 		const uint64_t want = s->idom[ix] == ix ? 0 : s->below[ix];
-		uint64_t held;
 
-		TRY(s->held(s, ix, &held, err));
-		if (held != want)
-			FAIL(found,
+		if (s->held_values[i] != want)
+			FAIL(s->found,
 			     "object %" PRIu32 " retains %" PRIu64 " %s; itself and what it "
 			     "dominates have %" PRIu64,
-			     ix, held, s->what, want);
+			     ix, s->held_values[i], s->what, want);
 	}
-	return HDB_OK;
 }
 
 static int look_at_sums(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	struct sums *s = ctx;
 
+	TRY(s->held(s, block, s->held_values, err));
 	if (s->is_comparing) {
-		TRY(compare_sums(s, block, s->found, err));
-	} else {
-		TRY(s->own(s, block, s->values, err));
-		TRY(add_sums(s, block, s->values, err));
+		compare_sums(s, block);
+		return s->found->ok ? HDB_OK : HDB_END;
 	}
-	return s->found->ok ? HDB_OK : HDB_END;
+	TRY(s->own(s, block, s->own_values, err));
+	add_sums(s, block);
+	return HDB_OK;
 }
 
 /* Two passes over the blocks: adding up, then comparing. */
 static int pass_sums(struct sums *s, struct hdb_error *err)
 {
 	struct query *q = s->q;
-	BASE_FREED uint64_t *values = NULL;
+	BASE_FREED uint64_t *own = NULL, *held = NULL;
 	BASE_FREED uint32_t *heaps = NULL;
 
-	TRY(BASE_ALLOC(values, STORE_BLOCK_OBJECTS, "a block of objects", err));
+	TRY(BASE_ALLOC(own, STORE_BLOCK_OBJECTS, "a block of objects", err));
+	TRY(BASE_ALLOC(held, STORE_BLOCK_OBJECTS, "a block of objects", err));
 	TRY(BASE_ALLOC(heaps, STORE_BLOCK_OBJECTS, "a block of objects", err));
-	s->values = values;
+	s->own_values = own;
+	s->held_values = held;
 	s->heaps = heaps;
-	TRY_FOUND(heap_each_block(q->heap, q->work, look_at_sums, s, err));
+	TRY(heap_each_block(q->heap, q->work, look_at_sums, s, err));
 	s->is_comparing = true;
 	TRY_ERRORS(heap_each_block(q->heap, q->work, look_at_sums, s, err));
 	return HDB_OK;
+}
+
+/* Roots have no dominator, and what dominates is reachable. */
+static void check_dominators(const struct sums *s)
+{
+	const struct heap *heap = s->q->heap;
+
+	for (uint32_t ix = 0; ix < heap->object_count && s->found->ok; ix++) {
+		const uint32_t idom = s->idom[ix];
+
+		if (idom == ix || idom == HEAP_NONE)
+			continue;
+		if (heap_is_root(heap, ix))
+			FAIL(s->found, "object %" PRIu32 " is a root, but has dominator %" PRIu32,
+			     ix, idom);
+		else if (s->idom[idom] == idom)
+			FAIL(s->found, "dominator %" PRIu32 " of object %" PRIu32 " is unreachable",
+			     idom, ix);
+	}
 }
 
 static int check_sums(struct sums *s, struct query_check_found *found, struct hdb_error *err)
@@ -101,24 +121,60 @@ static int check_sums(struct sums *s, struct query_check_found *found, struct hd
 	const uint64_t n = q->heap->object_count;
 	BASE_SCOPED(base_big_free) struct base_big idom = { 0 }, below = { 0 };
 
+	TRY(heap_load_roots(q->heap, err));
 	TRY(base_big_alloc(q->work, &idom, n * 4 + 4, "checking sums", err));
 	TRY(base_big_alloc(q->work, &below, n * 8 + 8, "checking sums", err));
 	s->idom = idom.data;
 	s->below = below.data;
 	s->found = found;
 	TRY(query_check_load_dominators(q, s->idom, err));
-	return pass_sums(s, err);
+	check_dominators(s);
+	return found->ok ? pass_sums(s, err) : HDB_OK;
+}
+
+static int own_shallow(struct sums *s, const struct heap_block *block, uint64_t *out,
+		       struct hdb_error *err)
+{
+	(void)s;
+	(void)err;
+	for (uint32_t i = 0; i < block->count; i++)
+		out[i] = block->shallow[i];
+	return HDB_OK;
+}
+
+static int held_shallow(struct sums *s, const struct heap_block *block, uint64_t *out,
+			struct hdb_error *err)
+{
+	return derive_retained_block(s->q->derive, block, out, err);
+}
+
+int query_check_retained(struct query *q, struct query_check_found *found, struct hdb_error *err)
+{
+	struct sums s = { .q = q, .what = "bytes", .own = own_shallow, .held = held_shallow };
+
+	TRY(check_sums(&s, found, err));
+	if (found->ok && s.top != s.reached)
+		FAIL(found, "the top level retains %" PRIu64 " bytes of %" PRIu64 " reachable",
+		     s.top, s.reached);
+	if (found->ok)
+		SAY(found,
+		    "%" PRIu64 " objects; the top level retains all %" PRIu64 " reachable bytes",
+		    s.count, s.all);
+	return HDB_OK;
 }
 
 static int own_native(struct sums *s, const struct heap_block *block, uint64_t *out,
 		      struct hdb_error *err)
 {
-	return derive_native_block(s->q->derive, block->first_ix / STORE_BLOCK_OBJECTS, out, err);
+	return derive_native_block(s->q->derive, heap_block_no(block), out, err);
 }
 
-static int held_native(struct sums *s, uint32_t ix, uint64_t *out, struct hdb_error *err)
+static int held_native(struct sums *s, const struct heap_block *block, uint64_t *out,
+		       struct hdb_error *err)
 {
-	return derive_retained_native(s->q->derive, ix, out, err);
+	for (uint32_t i = 0; i < block->count; i++)
+		TRY(derive_retained_native(s->q->derive, block->first_ix + i, &out[i], err));
+	return HDB_OK;
 }
 
 int query_check_retained_native(struct query *q, struct query_check_found *found,
@@ -137,18 +193,19 @@ int query_check_retained_native(struct query *q, struct query_check_found *found
 static int own_in_heap(struct sums *s, const struct heap_block *block, uint64_t *out,
 		       struct hdb_error *err)
 {
-	const int r =
-		heap_read_heaps(s->q->heap, block->first_ix / STORE_BLOCK_OBJECTS, s->heaps, err);
-
-	TRY(r);
+	TRY(heap_read_heaps(s->q->heap, heap_block_no(block), s->heaps, err));
 	for (uint32_t i = 0; i < block->count; i++)
 		out[i] = s->heaps[i] == s->heap_no ? block->shallow[i] : 0;
-	return r;
+	return HDB_OK;
 }
 
-static int held_in_heap(struct sums *s, uint32_t ix, uint64_t *out, struct hdb_error *err)
+static int held_in_heap(struct sums *s, const struct heap_block *block, uint64_t *out,
+			struct hdb_error *err)
 {
-	return derive_retained_in(s->q->derive, ix, s->heap_no, out, err);
+	for (uint32_t i = 0; i < block->count; i++)
+		TRY(derive_retained_in(s->q->derive, block->first_ix + i, s->heap_no, &out[i],
+				       err));
+	return HDB_OK;
 }
 
 int query_check_retained_heaps(struct query *q, struct query_check_found *found,
@@ -257,22 +314,15 @@ static int count_block(void *ctx, const struct heap_block *block, const uint8_t 
 		       struct hdb_error *err)
 {
 	const struct class_sums *sums = ctx;
-	struct derive_total *all = &sums->by_class[sums->heap->class_count];
 
 	(void)err;
 	for (uint32_t i = 0; i < block->count; i++) {
-		struct derive_total *one = &sums->by_class[block->class_no[i]];
-
 		if (!heap_is_counted(sums->heap, block, i))
 			continue;
-		one->count += reachable[i];
-		all->count += reachable[i];
-		one->shallow_bytes += reachable[i] ? block->shallow[i] : 0;
-		all->shallow_bytes += reachable[i] ? block->shallow[i] : 0;
-		one->unreachable_count += !reachable[i];
-		all->unreachable_count += !reachable[i];
-		one->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
-		all->unreachable_bytes += reachable[i] ? 0 : block->shallow[i];
+		analysis_count_object(&sums->by_class[block->class_no[i]], block->shallow[i],
+				      reachable[i]);
+		analysis_count_object(&sums->by_class[sums->heap->class_count], block->shallow[i],
+				      reachable[i]);
 	}
 	return HDB_OK;
 }

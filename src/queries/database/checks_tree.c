@@ -1,6 +1,6 @@
 /*
- * queries/database/checks_tree.c - the checks of the dominator tree: retained sizes, who is
- * reachable, lists of children.
+ * queries/database/checks_tree.c - the checks of the dominator tree: who is reachable, lists
+ * of children.
  */
 #include "analysis/edges.h"
 #include "derive/build.h"
@@ -9,119 +9,11 @@
 
 #include <stdlib.h>
 
-/* ---- dominators and retained sizes ---- */
-
-struct tree {
-	struct query *q;
-	uint32_t *idom;
-	uint64_t *below;    /* by object: what it should retain */
-	uint64_t top_bytes; /* retained by the top level */
-	uint64_t all_bytes; /* shallow, of all reachable objects */
-	/* of those, what the dump has */
-	uint64_t count, bytes;
-	struct query_check_found *found;
-	uint64_t *retained; /* of a block's objects */
-	bool is_comparing;  /* else they are added up */
-};
-
-/* Adds each object's retained size to its dominator's. */
-static void add_block(struct tree *t, const struct heap_block *block, const uint64_t *retained,
-		      struct query_check_found *found)
-{
-	const struct heap *heap = t->q->heap;
-
-	for (uint32_t i = 0; i < block->count && found->ok; i++) {
-		const uint32_t ix = block->first_ix + i, idom = t->idom[ix];
-
-		if (idom == ix)
-			continue;
-		t->all_bytes += block->shallow[i];
-		if (heap_is_counted(heap, block, i)) {
-			t->count++;
-			t->bytes += block->shallow[i];
-		}
-		t->below[ix] += block->shallow[i];
-		if (idom == HEAP_NONE)
-			t->top_bytes += retained[i];
-		else
-			t->below[idom] += retained[i];
-		if (heap_is_root(heap, ix) && idom != HEAP_NONE)
-			FAIL(found, "object %" PRIu32 " is a root, but has dominator %" PRIu32, ix,
-			     idom);
-		else if (idom != HEAP_NONE && t->idom[idom] == idom)
-			FAIL(found, "dominator %" PRIu32 " of object %" PRIu32 " is unreachable",
-			     idom, ix);
-	}
-}
-
-static void compare_block(const struct tree *t, const struct heap_block *block,
-			  const uint64_t *retained, struct query_check_found *found)
-{
-	for (uint32_t i = 0; i < block->count && found->ok; i++) {
-		const uint32_t ix = block->first_ix + i;
-
-		if (retained[i] != t->below[ix])
-			FAIL(found,
-			     "object %" PRIu32 " retains %" PRIu64 " bytes; itself and what "
-			     "it dominates have %" PRIu64,
-			     ix, retained[i], t->below[ix]);
-	}
-}
-
-/* Reads what a block's objects retain, and looks at them with that. */
-static int look_at_tree(void *ctx, const struct heap_block *block, struct hdb_error *err)
-{
-	struct tree *t = ctx;
-
-	TRY(derive_retained_block(t->q->derive, block, t->retained, err));
-	if (t->is_comparing)
-		compare_block(t, block, t->retained, t->found);
-	else
-		add_block(t, block, t->retained, t->found);
-	return t->found->ok ? HDB_OK : HDB_END;
-}
-
-/* Two passes over the blocks: adding up, then comparing. */
-static int pass_tree(struct tree *t, struct hdb_error *err)
-{
-	BASE_FREED uint64_t *retained = NULL;
-
-	TRY(BASE_ALLOC(retained, STORE_BLOCK_OBJECTS, "a block of objects", err));
-	t->retained = retained;
-	TRY_FOUND(heap_each_block(t->q->heap, t->q->work, look_at_tree, t, err));
-	t->is_comparing = true;
-	TRY_ERRORS(heap_each_block(t->q->heap, t->q->work, look_at_tree, t, err));
-	return HDB_OK;
-}
-
 int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_error *err)
 {
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++)
 		TRY(derive_dominator_block(q->derive, b, idom + (uint64_t)b * STORE_BLOCK_OBJECTS,
 					   err));
-	return HDB_OK;
-}
-
-int query_check_retained(struct query *q, struct query_check_found *found, struct hdb_error *err)
-{
-	const uint64_t n = q->heap->object_count;
-	struct tree t = { .q = q, .found = found };
-	BASE_SCOPED(base_big_free) struct base_big idom = { 0 }, below = { 0 };
-
-	TRY(heap_load_roots(q->heap, err));
-	TRY(base_big_alloc(q->work, &idom, n * 4 + 4, "checking dominators", err));
-	TRY(base_big_alloc(q->work, &below, n * 8 + 8, "checking dominators", err));
-	t.idom = idom.data;
-	t.below = below.data;
-	TRY(query_check_load_dominators(q, t.idom, err));
-	TRY(pass_tree(&t, err));
-	if (found->ok && t.top_bytes != t.all_bytes)
-		FAIL(found, "the top level retains %" PRIu64 " bytes of %" PRIu64 " reachable",
-		     t.top_bytes, t.all_bytes);
-	if (found->ok)
-		SAY(found,
-		    "%" PRIu64 " objects; the top level retains all %" PRIu64 " reachable bytes",
-		    t.count, t.bytes);
 	return HDB_OK;
 }
 

@@ -36,22 +36,30 @@ struct check {
 	size_t count;
 };
 
+/* The first table that a check needs and that is not there; 0: none. */
+static enum store_table missing_table(struct query *q, const struct query_check_step *step)
+{
+	for (size_t i = 0; i < CHECK_NEEDS_MAX && step->needs[i]; i++)
+		if (!derive_has(q->derive, step->needs[i]))
+			return step->needs[i];
+	return (enum store_table)0;
+}
+
 /* Runs one check; damage is its result, anything else that fails is the query's. */
 static int run(struct query *q, const struct query_check_step *step, const char *strength,
 	       struct row *row, struct hdb_error *err)
 {
 	struct query_check_found *found = &row->found;
+	const enum store_table missing = missing_table(q, step);
 	struct hdb_error why = { 0 };
 	int r;
 
 	(void)snprintf(row->name, sizeof(row->name), "%s%s%s%s", step->name, strength ? " (" : "",
 		       strength ? strength : "", strength ? ")" : "");
-	for (size_t i = 0; i < CHECK_NEEDS_MAX && step->needs[i]; i++) {
-		if (!derive_has(q->derive, step->needs[i])) {
-			row->result = "not built";
-			SAY(found, "table %s", store_table_name(step->needs[i]));
-			return HDB_OK;
-		}
+	if (missing) {
+		row->result = "not built";
+		SAY(found, "table %s", store_table_name(missing));
+		return HDB_OK;
 	}
 	found->ok = true;
 	r = step->run(q, found, &why);
@@ -61,14 +69,6 @@ static int run(struct query *q, const struct query_check_step *step, const char 
 		return hdb_fail(err, r, "%s", why.message);
 	row->result = found->ok ? "ok" : "failed";
 	return HDB_OK;
-}
-
-static bool is_there(struct query *q, const struct query_check_step *step)
-{
-	for (size_t i = 0; i < CHECK_NEEDS_MAX && step->needs[i]; i++)
-		if (!derive_has(q->derive, step->needs[i]))
-			return false;
-	return true;
 }
 
 /* The checks of the tables of one strength, as far as these are there. */
@@ -83,7 +83,7 @@ static int run_strength(struct query *q, struct check *c, enum derive_view view,
 	q->session.derive = q->derive;
 	steps = query_check_steps(&count);
 	for (size_t i = 0; r == HDB_OK && i < count && c->count < CHECKS_MAX; i++)
-		if (steps[i].is_by_strength && is_there(q, &steps[i]))
+		if (steps[i].is_by_strength && !missing_table(q, &steps[i]))
 			r = run(q, &steps[i], strength, &c->rows[c->count++], err);
 	q->derive = q->session.derive = all;
 	return r;

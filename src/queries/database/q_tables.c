@@ -56,8 +56,7 @@ static int table_row(struct query *q, size_t no, struct hdb_error *err)
 	struct store_table_info info;
 	int r;
 
-	r = heap_table_info(q->heap, (enum store_table)t, &info, err);
-	TRY_ERRORS(r);
+	TRY_ERRORS(r = heap_table_info(q->heap, (enum store_table)t, &info, err));
 	query_lend_text(q, NAME, name);
 	query_lend_text(q, KIND, t >= STORE_REFERRERS ? "derived" : "base");
 	query_set(q, PRESENT, r == HDB_OK);

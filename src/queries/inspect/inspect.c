@@ -279,8 +279,7 @@ static int say_times(struct inspect_look *look, uint32_t reference, struct hdb_e
 	for (size_t i = 0; i < 2 && look->inspector->has_uptime; i++) {
 		int64_t at;
 
-		if ((r = heap_path_number(look->heap, reference, times[i].field, &at, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_path_number(look->heap, reference, times[i].field, &at, err));
 		if (r == HDB_NOTFOUND)
 			continue;
 		TRY(inspect_say(look, INSPECT_LABEL, err, "%s = %" PRId64, times[i].label,

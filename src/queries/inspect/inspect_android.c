@@ -204,19 +204,16 @@ int inspect_message(struct inspect_look *look, struct hdb_error *err)
 	int64_t what;
 	int r;
 
-	if ((r = inspect_number(look, "what", &what, err)) < 0)
-		return r;
+	TRY_ERRORS(r = inspect_number(look, "what", &what, err));
 	if (r == HDB_OK &&
 	    (r = inspect_say(look, INSPECT_LABEL, err, "Message.what = %" PRId64, what)) < 0)
 		return r;
 	TRY_ERRORS(say_when(look, err));
 	for (size_t i = 0; i < 3; i++) {
-		if ((r = inspect_reference(look, fields[i], &target, err)) < 0)
-			return r;
+		TRY_ERRORS(r = inspect_reference(look, fields[i], &target, err));
 		if (r != HDB_OK)
 			continue;
-		if ((r = inspect_describe(look->heap, target, text, sizeof(text), err)) < 0)
-			return r;
+		TRY_ERRORS(r = inspect_describe(look->heap, target, text, sizeof(text), err));
 		if (r == HDB_OK && (r = inspect_say(look, INSPECT_LABEL, err, "Message.%s = %s",
 						    fields[i], text)) < 0)
 			return r;
@@ -281,8 +278,7 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 
 		if (!bits[i])
 			continue;
-		r = heap_find(look->heap, bits[i], &ix, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = heap_find(look->heap, bits[i], &ix, err));
 		if (r == HDB_OK)
 			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err,
 					       "mListeners[%" PRIu64 "] = %s", i,
@@ -303,13 +299,11 @@ static int say_property(struct inspect_look *look, struct hdb_error *err)
 	TRY_FOUND(inspect_reference(look, "mProperty", &property, err));
 	if (property == HEAP_NONE)
 		return inspect_say(look, INSPECT_LABEL, err, "mProperty = null");
-	r = inspect_text_of(look->heap, property, "mName", BASE_TEXT(text), err);
-	TRY_ERRORS(r);
+	TRY_ERRORS(r = inspect_text_of(look->heap, property, "mName", BASE_TEXT(text), err));
 	if (r == HDB_OK) {
 		TRY(inspect_say(look, INSPECT_LABEL, err, "mProperty.mName = %s",
 				text[0] ? text : "null"));
-		r = heap_path_object(look->heap, property, "mType", &type, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = heap_path_object(look->heap, property, "mType", &type, err));
 	}
 	return inspect_say(look, INSPECT_LABEL, err, "mProperty.mType = %s",
 			   r == HDB_OK ? inspect_class_of(look->heap, type) : "null");
@@ -328,8 +322,7 @@ int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
 	for (size_t i = 0; i < 4; i++) {
 		bool value;
 
-		if ((r = inspect_bool(look, flags[i], &value, err)) < 0)
-			return r;
+		TRY_ERRORS(r = inspect_bool(look, flags[i], &value, err));
 		if (r == HDB_OK && (r = inspect_say(look, INSPECT_LABEL, err, "%s = %s", flags[i],
 						    value ? "true" : "false")) < 0)
 			return r;
@@ -337,8 +330,7 @@ int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
 	for (size_t i = 0; i < 4; i++) {
 		int64_t value;
 
-		if ((r = inspect_number(look, numbers[i], &value, err)) < 0)
-			return r;
+		TRY_ERRORS(r = inspect_number(look, numbers[i], &value, err));
 		if (r != HDB_OK)
 			continue;
 		if (i == 2 && value == -1)
@@ -369,8 +361,7 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 	for (uint64_t i = 0; i < slice.done; i += 2) {
 		if (!bits[i])
 			continue;
-		r = heap_find(look->heap, bits[i], &ix, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = heap_find(look->heap, bits[i], &ix, err));
 		if (r == HDB_OK)
 			TRY_ERRORS(inspect_say(
 				look, INSPECT_LABEL, err, "....%s@%" PRIu64,

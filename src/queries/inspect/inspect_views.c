@@ -299,8 +299,7 @@ static int say_context(struct inspect_look *look, const char *field, uint32_t co
 			       inspect_class_of(look->heap, component));
 	if (component == HEAP_NONE || !inspect_is_a(look->heap, component, activity))
 		return inspect_say(look, INSPECT_LABEL, err, "%s: %s%s", field, name, wraps);
-	r = inspect_destroyed(look->heap, component, &is_destroyed, err);
-	TRY_ERRORS(r);
+	TRY_ERRORS(r = inspect_destroyed(look->heap, component, &is_destroyed, err));
 	return inspect_say(look, INSPECT_LABEL, err, "%s: %s%s, mDestroyed = %s", field, name,
 			   wraps,
 			   r != HDB_OK  ? "UNKNOWN" :
@@ -323,8 +322,7 @@ int inspect_context_fields(struct inspect_look *look, struct hdb_error *err)
 
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
-		if ((r = heap_find(look->heap, fields.value.bits, &target, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_find(look->heap, fields.value.bits, &target, err));
 		if (r == HDB_NOTFOUND ||
 		    !inspect_is_a(look->heap, target, "android.content.Context"))
 			continue;
@@ -372,8 +370,7 @@ static int say_outer(struct inspect_look *look, uint32_t impl, const char *name,
 		return r;
 	outer_name = inspect_class_of(look->heap, outer);
 	if (inspect_is_a(look->heap, outer, activity)) {
-		r = inspect_destroyed(look->heap, outer, &is_destroyed, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = inspect_destroyed(look->heap, outer, &is_destroyed, err));
 		if (r == HDB_OK)
 			return inspect_say(look, is_destroyed ? INSPECT_GONE : INSPECT_THERE, err,
 					   "%s.mOuterContext is the %sactivity %s", name,

@@ -284,8 +284,7 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 
 		if (fields->value.type != HPROF_OBJECT || !fields->value.bits)
 			continue;
-		if ((r = heap_find(q->heap, fields->value.bits, &field.ix, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_find(q->heap, fields->value.bits, &field.ix, err));
 		if (r == HDB_NOTFOUND)
 			continue;
 		TRY_ERRORS(derive_dominator(q->derive, field.ix, &dominator, err));

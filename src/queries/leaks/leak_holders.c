@@ -223,10 +223,9 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	to.is_end_kept = true;
 	holder.steps = to.count;
 	TRY(rank_of(q, &to, &holder, err));
-	r = query_leak_culprit(q, &to, HEAP_NONE, BASE_TEXT(holder.name), err);
-	TRY(r);
+	TRY(query_leak_culprit(q, &to, HEAP_NONE, BASE_TEXT(holder.name), err));
 	keep(h, &holder);
-	return r;
+	return HDB_OK;
 }
 
 static int find_holders(struct holders *h, struct hdb_error *err)
@@ -284,12 +283,11 @@ static int name_topmost(const struct holders *h, struct base_text to, struct hdb
 	if (r != HDB_OK || object.kind != STORE_INSTANCE || h->list[0].rank <= RANK_OWN_OF_LOCAL ||
 	    heap_collection_rule(heap, object.class_no))
 		return r;
-	if ((r = query_leak_path_holds(h->q, h->path, h->at, BASE_TEXT(holds), err)) != HDB_OK)
-		return r;
+	TRY(query_leak_path_holds(h->q, h->path, h->at, BASE_TEXT(holds), err));
 	if (holds[0] && holds[0] != '<')
 		(void)snprintf(to.buf, to.size, "%s.%s, in ",
 			       heap_class_name(heap, object.class_no), holds);
-	return r;
+	return HDB_OK;
 }
 
 /*

@@ -330,8 +330,7 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 	*start = chosen;
 	TRY(r);
 	for (size_t i = from; i + 1 < path->count; i++) {
-		if ((r = leak_blame_step(s->q, path, i, &here, err)) != HDB_OK)
-			return r;
+		TRY(leak_blame_step(s->q, path, i, &here, err));
 		if (here == BLAME_OWN) {
 			*start = i;
 			break;

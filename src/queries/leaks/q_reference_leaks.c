@@ -132,8 +132,7 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 		    strcmp(heap_class_name(q->heap, fields.declaring_no),
 			   "java.lang.ref.Reference") == 0)
 			continue;
-		if ((r = heap_find(q->heap, fields.value.bits, &to, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_find(q->heap, fields.value.bits, &to, err));
 		if (r == HDB_OK && !heap_is_root(q->heap, to) &&
 		    (r = visit(s, from, to, err)) != HDB_OK)
 			return r;

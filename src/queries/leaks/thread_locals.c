@@ -164,8 +164,7 @@ static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix
 
 			r = bits[i] ? heap_find(q->heap, bits[i], &ix, err) : HDB_NOTFOUND;
 			if (r == HDB_OK)
-				r = query_local_read(q, ix, &local, err);
-			TRY_ERRORS(r);
+				TRY_ERRORS(r = query_local_read(q, ix, &local, err));
 			if (r == HDB_OK &&
 			    (r = base_vec_push(locals, &local, sizeof(local), err)) < 0)
 				return r;
@@ -188,9 +187,9 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
 		return HDB_OK;
 	for (size_t i = 0; i < suspect->members.count; i++) {
-		r = heap_path_object(q->heap, *base_vec_at(&suspect->members, uint32_t, i),
-				     "threadLocals.table", &table, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = heap_path_object(q->heap,
+						*base_vec_at(&suspect->members, uint32_t, i),
+						"threadLocals.table", &table, err));
 		if (r == HDB_OK)
 			TRY_ERRORS(add_table(q, &locals, table, err));
 		if (i % STEP_OBJECTS == 0)

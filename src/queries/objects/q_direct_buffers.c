@@ -295,8 +295,7 @@ static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 	while (seen < REFERRERS_MAX &&
 	       (r = store_lists_next(&s->referrers, &batch, &count, err)) == HDB_OK && count)
 		for (size_t i = 0; i < count && seen < REFERRERS_MAX; i++, seen++)
-			if ((r = look_at_referrer(q, ix, batch[i], c, err)) < 0)
-				return r;
+			TRY_ERRORS(r = look_at_referrer(q, ix, batch[i], c, err));
 	return r < 0 ? r : HDB_OK;
 }
 

@@ -137,20 +137,6 @@ static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int mark_classes(struct query *q, struct grouping *s, struct hdb_error *err)
-{
-	return analysis_class_marks(&q->session, q->targets[0],
-				    query_option(q, "subclasses") != NULL, &s->is_member, err);
-}
-
-static int count_values(struct query *q, struct grouping *s, struct hdb_error *err)
-{
-
-	TRY(analysis_keys_begin(&s->keys, err));
-	TRY(derive_need_reachable(q->derive, err));
-	return analysis_keys_each(&s->keys, "grouping objects", add_block, s, err);
-}
-
 /* Says what is not listed. */
 static void leave_rare(struct query *q, const struct grouping *s, uint64_t min_count)
 {
@@ -182,12 +168,15 @@ static int open_group(struct query *q, struct hdb_error *err)
 		query_choose(q, "value,objects,shallow,retained,id");
 	}
 	TRY(read_by(q, s, err));
-	TRY(mark_classes(q, s, err));
+	TRY(analysis_class_marks(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
+				 &s->is_member, err));
 	TRY(check_path(q, s, err));
 	s->keys.session = &q->session;
 	s->keys.is_member = s->is_member;
 	s->has_retained = derive_has(q->derive, STORE_RETAINED);
-	TRY(count_values(q, s, err));
+	TRY(analysis_keys_begin(&s->keys, err));
+	TRY(derive_need_reachable(q->derive, err));
+	TRY(analysis_keys_each(&s->keys, "grouping objects", add_block, s, err));
 	query_fact(q, "objects", s->members);
 	query_fact(q, "values", s->tally.used);
 	query_fact(q, "shallow", s->bytes);

@@ -237,8 +237,7 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 		for (uint64_t i = 0; i < count && !has; i++) {
 			struct heap_value value;
 
-			if ((r = heap_path_value(q->heap, ixs[i], s->path[f], &value, err)) < 0)
-				return r;
+			TRY_ERRORS(r = heap_path_value(q->heap, ixs[i], s->path[f], &value, err));
 			has = r == HDB_OK;
 			if (has)
 				type = column_type(value.type);
@@ -281,8 +280,7 @@ static int set_reference(struct query *q, size_t column, uint64_t id, struct hdb
 
 	if (!id)
 		return HDB_OK;
-	r = heap_find(q->heap, id, &ix, err);
-	TRY_ERRORS(r);
+	TRY_ERRORS(r = heap_find(q->heap, id, &ix, err));
 	if (r == HDB_NOTFOUND) {
 		query_set_text(q, column, "not in the dump");
 	} else if (heap_is_string(q->heap, ix)) {

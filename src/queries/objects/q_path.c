@@ -204,8 +204,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 	} else {
 		query_fact_text(q, "way", "search backwards");
 		TRY_ERRORS(open_search(q, s, err));
-		if ((r = search_next(s, err)) < 0)
-			return r;
+		TRY_ERRORS(r = search_next(s, err));
 		found = r == HDB_OK;
 	}
 	if (found)

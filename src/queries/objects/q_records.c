@@ -201,8 +201,7 @@ static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
 
 	*out = false;
 	for (uint64_t i = 0; i < count && !*out; i++) {
-		if ((r = heap_record(q->heap, STORE_RECORD_COUNTS, i, &record, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_record(q->heap, STORE_RECORD_COUNTS, i, &record, err));
 		*out = r == HDB_OK && !record.is_sub && record.tag == HPROF_CONTROL_SETTINGS;
 	}
 	return HDB_OK;

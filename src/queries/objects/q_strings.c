@@ -167,8 +167,7 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 	/* A unit is one to three bytes of UTF-8. */
 	if (s->equals && (chars->count > want || chars->count * 3 < want))
 		return HDB_OK;
-	r = heap_chars_utf8(&s->scan.view, chars, &text, err);
-	TRY_ERRORS(r);
+	TRY_ERRORS(r = heap_chars_utf8(&s->scan.view, chars, &text, err));
 	*match = !s->equals ||
 		 (text.is_whole && text.used == want && memcmp(s->text, s->equals, want) == 0);
 	if (*match && s->regex)
@@ -318,8 +317,7 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 
 	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
 	while ((r = next_match(q, s, err)) == HDB_OK)
-		if ((r = add_string(s, err)) < 0)
-			return r;
+		TRY_ERRORS(r = add_string(s, err));
 	TRY_ERRORS(r);
 	while (s->counted < s->came)
 		TRY_ERRORS(count_string(s, err));

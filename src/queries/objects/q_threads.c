@@ -207,8 +207,7 @@ static int count_threads(struct query *q, struct threads_query *s, struct thread
 
 	*n = (struct thread_counts){ 0 };
 	while ((r = next_thread(q, s, err)) == HDB_OK) {
-		r = count_thread(q, s, n, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = count_thread(q, s, n, err));
 	}
 	s->next_no = 0;
 	return r == HDB_END ? HDB_OK : r;
@@ -310,8 +309,7 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 	TRY_ERRORS(r);
 	if (r == HDB_OK)
 		query_set(q, TID, tid.bits);
-	if ((r = analysis_vthread(&q->session, s->thread.ix, &s->vthread, err)) < 0)
-		return r;
+	TRY_ERRORS(r = analysis_vthread(&q->session, s->thread.ix, &s->vthread, err));
 	query_set(q, VIRTUAL, r == HDB_OK);
 	if (carried != BASE_IDMAP_NONE)
 		query_set_id(q, CARRIES, carried);

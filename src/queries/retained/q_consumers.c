@@ -88,9 +88,7 @@ struct consumers {
 	struct base_vec packages; /* struct package, in order of name: parents first */
 	uint64_t count, retained_bytes, threshold, percent;
 	struct rest rest[SECTIONS]; /* those of packages are in their rows */
-	unsigned section;
 	bool has_native;
-	size_t at;
 };
 
 /* ---- items ---- */
@@ -181,6 +179,15 @@ static int compare_items(const void *a, const void *b)
 
 /* ---- groups ---- */
 
+static void add_total(struct derive_total *to, const struct derive_total *total)
+{
+	to->count += total->count;
+	to->shallow_bytes += total->shallow_bytes;
+	to->retained_bytes += total->retained_bytes;
+	to->unreachable_count += total->unreachable_count;
+	to->unreachable_bytes += total->unreachable_bytes;
+}
+
 /* Classes by name, so that packages come as a tree does. */
 struct named {
 	const char *name;
@@ -238,11 +245,7 @@ static int add_class(struct consumers *s, const struct named *class, struct base
 			TRY_ERRORS(base_vec_push(path, &no, sizeof(no), err));
 			package = base_vec_at(&s->packages, struct package, no);
 		}
-		package->total.count += total->count;
-		package->total.shallow_bytes += total->shallow_bytes;
-		package->total.retained_bytes += total->retained_bytes;
-		package->total.unreachable_count += total->unreachable_count;
-		package->total.unreachable_bytes += total->unreachable_bytes;
+		add_total(&package->total, total);
 	}
 	return HDB_OK;
 }
@@ -269,11 +272,7 @@ static int add_packages(struct query *q, struct consumers *s, struct hdb_error *
 static void add_rest(struct rest *rest, const struct derive_total *total)
 {
 	rest->groups++;
-	rest->total.count += total->count;
-	rest->total.shallow_bytes += total->shallow_bytes;
-	rest->total.retained_bytes += total->retained_bytes;
-	rest->total.unreachable_count += total->unreachable_count;
-	rest->total.unreachable_bytes += total->unreachable_bytes;
+	add_total(&rest->total, total);
 }
 
 /* Keeps what retains more than the threshold. */
@@ -468,12 +467,14 @@ static void object_row(struct query *q, const struct consumers *s, const struct 
 	query_set_object(q, &cells, item->ix);
 }
 
-static void others_row(struct query *q, const struct consumers *s, const char *kind,
+static void others_row(struct query *q, const struct consumers *s, unsigned section,
 		       const struct rest *rest)
 {
-	set_total(q, s, kind, &rest->total);
+	static const char *const kinds[] = { "object", "class", "loader", "package" };
+
+	set_total(q, s, kinds[section], &rest->total);
 	/* Of objects that are not listed it was not added up. */
-	if (s->section == ITEMS) {
+	if (section == ITEMS) {
 		query_null(q, NATIVE);
 		query_null(q, RETAINED_NATIVE);
 	}
@@ -481,52 +482,45 @@ static void others_row(struct query *q, const struct consumers *s, const char *k
 	query_format(q, NAME, "(%" PRIu64 " other%s)", rest->groups, rest->groups == 1 ? "" : "s");
 }
 
-static int next_consumer(struct query *q, struct hdb_error *err)
+static int consumer_row(struct query *q, size_t at, struct hdb_error *err)
 {
 	struct consumers *s = q->state;
-	static const char *const kinds[] = { "object", "class", "loader", "package" };
 	const size_t counts[] = { s->items.count, s->classes.count, s->loaders.count,
 				  s->packages.count };
 	const struct package *package;
-	size_t at;
+	unsigned section = ITEMS;
 
 	(void)err;
-	while (s->section < SECTIONS &&
-	       s->at >= counts[s->section] + (s->rest[s->section].groups != 0)) {
-		s->section++;
-		s->at = 0;
-	}
-	at = s->at++;
-	if (s->section < SECTIONS && at == counts[s->section]) {
-		others_row(q, s, kinds[s->section], &s->rest[s->section]);
+	for (; at >= counts[section] + (s->rest[section].groups != 0); section++)
+		at -= counts[section] + (s->rest[section].groups != 0);
+	if (at == counts[section]) {
+		others_row(q, s, section, &s->rest[section]);
 		return HDB_OK;
 	}
-	switch (s->section) {
-	case 0:
+	switch (section) {
+	case ITEMS:
 		object_row(q, s, base_vec_at(&s->items, struct item, at));
 		return HDB_OK;
-	case 1:
+	case CLASSES:
 		set_total(q, s, "class", &s->classes.totals[at]);
 		query_set_group(q, NAME, &s->classes, &s->classes.totals[at]);
 		return HDB_OK;
-	case 2:
+	case LOADERS:
 		set_total(q, s, "loader", &s->loaders.totals[at]);
 		query_set_group(q, NAME, &s->loaders, &s->loaders.totals[at]);
 		query_set_id(q, ID, s->loaders.totals[at].no);
 		return HDB_OK;
-	case 3:
+	default:
 		package = base_vec_at(&s->packages, struct package, at);
 		query_set(q, LEVEL, package->level);
 		if (package->others) {
-			others_row(q, s, "package",
+			others_row(q, s, section,
 				   &(struct rest){ package->others, package->total });
 			return HDB_OK;
 		}
 		set_total(q, s, "package", &package->total);
 		query_lend_text_n(q, NAME, package->name, package->name_size);
 		return HDB_OK;
-	default:
-		return HDB_END;
 	}
 }
 
@@ -556,5 +550,5 @@ const struct query_def query_consumers = {
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_HAS_NATIVE | QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct consumers),
-	.open = open_consumers, .next = next_consumer, .close = close_consumers,
+	.open = open_consumers, .row = consumer_row, .close = close_consumers,
 };

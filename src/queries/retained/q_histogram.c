@@ -176,7 +176,6 @@ static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *er
 	BASE_FREED struct heap_columns *block = malloc(sizeof(*block));
 	bool has_native = false;
 	char names[128];
-	size_t kept = 0;
 
 	h->heap_names = calloc(count, NAME_SIZE);
 	h->groups.totals = calloc(count, sizeof(*h->groups.totals));
@@ -191,12 +190,9 @@ static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *er
 	TRY_ERRORS(count_heaps(q, h, block, err));
 	TRY_ERRORS(set_facts(q, &h->groups, false, err));
 	choose_counts(q, &h->groups);
-	for (size_t no = 0; no < h->groups.count; no++)
-		if (h->groups.totals[no].count || h->groups.totals[no].unreachable_count)
-			h->groups.totals[kept++] = h->groups.totals[no];
-	h->groups.count = q->total = kept;
+	q->total = h->groups.count;
 	analysis_sort_groups(&h->groups, ANALYSIS_BY_SHALLOW);
-	query_fact(q, "groups", kept);
+	query_fact(q, "groups", q->total);
 	(void)snprintf(names, sizeof(names), "name,objects,shallow%s%s",
 		       q->population == ANALYSIS_OF_UNREACHABLE ?
 			       "" :
@@ -270,14 +266,7 @@ static int group_row(struct query *q, size_t no, struct hdb_error *err)
 	}
 	query_set_group(q, NAME, groups, total);
 	query_set(q, RETAINED, total->retained_bytes);
-	if (groups->by == DERIVE_LOADER) {
-		query_set_id(q, ID, total->no);
-		return HDB_OK;
-	}
-	if (groups->by == DERIVE_PACKAGE)
-		return HDB_OK;
-	query_set(q, ID, heap_class(q->heap, total->no)->class_id);
-	query_set_loader(q, LOADER, heap_class(q->heap, total->no)->loader_ix);
+	query_set_group_objects(q, ID, LOADER, groups, total);
 	return HDB_OK;
 }
 

@@ -180,35 +180,25 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 
 /* ---- sets ---- */
 
-static int answer_quick(struct query *q, struct retained *s, struct analysis_members *members,
-			struct answer *a, struct hdb_error *err)
+/* What a set retains, in the way that was asked for. */
+static int answer_members(struct query *q, struct retained *s, struct analysis_members *members,
+			  struct answer *a, struct hdb_error *err)
 {
-	s->ways[WAY_QUICK] = true;
-	return analysis_members_bound(&q->session, members, &a->retained_bytes, err);
-}
-
-static int answer_exact(struct query *q, struct retained *s, struct analysis_members *members,
-			struct answer *a, struct hdb_error *err)
-{
+	const struct graph_members set = { members->ixs.data, members->count };
 	struct derive_retained_result result;
 
-	TRY_ERRORS(derive_retained_set(q->derive,
-				       (struct graph_members){ members->ixs.data, members->count },
-				       &s->limits, &result, err));
+	if (s->is_excluding) {
+		TRY(derive_retained_without(q->derive, &s->filter, set, &result, err));
+		take_result(s, &result, WAY_EXCLUDING, a);
+		return HDB_OK;
+	}
+	if (query_option(q, "lower-bound")) {
+		s->ways[WAY_QUICK] = true;
+		return analysis_members_bound(&q->session, members, &a->retained_bytes, err);
+	}
+	TRY_ERRORS(derive_retained_set(q->derive, set, &s->limits, &result, err));
 	add_cost(s, &result);
 	take_result(s, &result, result.used_local ? WAY_LOCAL : WAY_BLOCKED, a);
-	return HDB_OK;
-}
-
-static int answer_excluding(struct query *q, struct retained *s, struct analysis_members *members,
-			    struct answer *a, struct hdb_error *err)
-{
-	struct derive_retained_result result;
-
-	TRY(derive_retained_without(q->derive, &s->filter,
-				    (struct graph_members){ members->ixs.data, members->count },
-				    &result, err));
-	take_result(s, &result, WAY_EXCLUDING, a);
 	return HDB_OK;
 }
 
@@ -244,9 +234,7 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 	s->unreachable_count += members.unreachable_count;
 	s->unreachable_bytes += members.unreachable_bytes;
 	TRY(add_native(q, s, &members, a, err));
-	return s->is_excluding                ? answer_excluding(q, s, &members, a, err) :
-	       query_option(q, "lower-bound") ? answer_quick(q, s, &members, a, err) :
-						answer_exact(q, s, &members, a, err);
+	return answer_members(q, s, &members, a, err);
 }
 
 /* ---- explaining ---- */
@@ -274,8 +262,8 @@ static void append(char *list, size_t size, const char *name)
 	(void)snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
-static int explain(struct query *q, const struct retained *s, uint64_t start_us,
-		   const struct tables *before, struct hdb_error *err)
+static void explain(struct query *q, const struct retained *s, uint64_t start_us,
+		    const struct tables *before)
 {
 	static const char *const way_names[WAY_COUNT] = {
 		"walk without excluded references",
@@ -288,7 +276,6 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 	const struct tables now = tables_there(q);
 	char ways[128] = "", tables[256] = "";
 
-	(void)err;
 	for (unsigned w = 0; w < WAY_COUNT; w++)
 		if (s->ways[w])
 			append(ways, sizeof(ways), way_names[w]);
@@ -301,7 +288,6 @@ static int explain(struct query *q, const struct retained *s, uint64_t start_us,
 	query_fact(q, "edges_looked_at", s->cost.edge_count);
 	query_fact(q, "time_us", base_now_us() - start_us);
 	query_fact_text(q, "tables_built", *tables ? tables : "none");
-	return HDB_OK;
 }
 
 /* ---- the query ---- */
@@ -343,7 +329,6 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	const struct tables before = tables_there(q);
 	const size_t count = q->target_count;
 	struct retained *s = q->state;
-	int r;
 
 	read_limits(q, s);
 	query_choose(q, SHOWN);
@@ -351,9 +336,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	/* That table is of single objects, and of all references. */
 	if (s->is_excluding || !has_object(q))
 		q->extra.retained_native = SIZE_MAX;
-	if ((r = derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err)) != HDB_OK)
-		return r;
-	TRY(r);
+	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err));
 	TRY(BASE_ALLOC(s->answers, count, "retained sizes", err));
 	/* Names first: a wrong one is told before tables are built. */
 	for (size_t i = 0; i < count; i++) {
@@ -377,7 +360,9 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	}
 	q->total = count;
 	query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes);
-	return query_option(q, "explain") ? explain(q, s, start_us, &before, err) : HDB_OK;
+	if (query_option(q, "explain"))
+		explain(q, s, start_us, &before);
+	return HDB_OK;
 }
 
 static int answer_row(struct query *q, size_t no, struct hdb_error *err)

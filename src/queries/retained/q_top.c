@@ -114,14 +114,7 @@ static int group_row(struct query *q, const struct top *t, const struct derive_t
 	query_set(q, RETAINED, total->retained_bytes);
 	query_set(q, q->extra.native, analysis_group_native(&t->native, total->no));
 	query_set_double(q, PERCENT, analysis_percent(total->retained_bytes, t->whole));
-	if (t->groups.by == DERIVE_LOADER) {
-		query_set_id(q, ID, total->no);
-		return HDB_OK;
-	}
-	if (t->groups.by == DERIVE_PACKAGE)
-		return HDB_OK;
-	query_set(q, ID, heap_class(q->heap, total->no)->class_id);
-	query_set_loader(q, LOADER, heap_class(q->heap, total->no)->loader_ix);
+	query_set_group_objects(q, ID, LOADER, &t->groups, total);
 	return HDB_OK;
 }
 

@@ -43,8 +43,7 @@ static int load_locals(struct trace_graph *graph, struct hdb_error *err)
 
 		if (root.kind != HPROF_ROOT_JAVA_FRAME || !root.is_local)
 			continue;
-		if ((r = heap_thread_by_serial(heap, root.thread_serial, &thread, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_thread_by_serial(heap, root.thread_serial, &thread, err));
 		if (r == HDB_NOTFOUND)
 			continue;
 		root.thread_serial = thread.ix;
@@ -344,8 +343,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 		if (reference.rule && reference.rule->is_ignored)
 			continue;
 		reference.is_late = reference.rule != NULL;
-		if ((r = trace_ids_find(&graph->ids, fields.value.bits, &reference.to, err)) < 0)
-			return r;
+		TRY_ERRORS(r = trace_ids_find(&graph->ids, fields.value.bits, &reference.to, err));
 		if (r == HDB_OK && (r = taker->take(taker->ctx, &reference, err)) < 0)
 			return r;
 	}
@@ -393,8 +391,7 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 		for (uint64_t i = 0; i < slice.done; i++) {
 			if (!bits[i])
 				continue;
-			if ((r = trace_ids_find(&graph->ids, bits[i], &reference.to, err)) < 0)
-				return r;
+			TRY_ERRORS(r = trace_ids_find(&graph->ids, bits[i], &reference.to, err));
 			if (r == HDB_NOTFOUND)
 				continue;
 			/* Numbered without the empty places. */

@@ -216,8 +216,7 @@ static int add_row(struct part *part, uint32_t ix, uint32_t rank, struct hdb_err
 		if (!base_ranks_has(&s->below, to))
 			continue;
 		to = base_ranks_before(&s->below, to);
-		if ((r = base_vec_push(&part->targets, &to, sizeof(to), err)) != HDB_OK)
-			return r;
+		TRY(base_vec_push(&part->targets, &to, sizeof(to), err));
 	}
 	if (!part->targets.count)
 		return r;

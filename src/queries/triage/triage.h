@@ -88,12 +88,12 @@ struct triage_rule {
 extern const struct triage_rule triage_rules[];
 extern const size_t triage_rule_count;
 
-/* Classes that make a measure, by pattern of names. */
+/* Classes that make a measure, by patterns of names. */
 struct triage_set {
 	enum triage_measure_no measure;
 	bool is_largest_only; /* the class that has most counts, not all together */
 	bool is_retained;     /* bytes: retained, else shallow */
-	const char *pattern;  /* as base_glob has it */
+	const char *patterns; /* as base_glob_list has them */
 	const char *super;    /* or: this class and its subclasses */
 	const char *but;      /* but not this class and its subclasses; NULL: all */
 };

@@ -328,8 +328,7 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 		field.measure = measure_of(heap_class_name(heap, no), name);
 		if (field.measure == TRIAGE_MEASURES)
 			continue;
-		if ((r = heap_find(heap, statics.value.bits, &ix, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_find(heap, statics.value.bits, &ix, err));
 		if (r == HDB_OK && (r = add_held(t, f, &field, ix, err)) < 0)
 			return r;
 	}

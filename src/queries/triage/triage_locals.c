@@ -30,16 +30,14 @@ static int find_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct
 
 		if (root->ix != ix || !root->is_local || root->frame_number == STORE_NONE)
 			continue;
-		r = heap_thread_by_serial(heap, root->thread_serial, &thread, err);
-		TRY_ERRORS(r);
+		TRY_ERRORS(r = heap_thread_by_serial(heap, root->thread_serial, &thread, err));
 		if (r != HDB_OK || thread.ix != thread_ix)
 			continue;
 		r = heap_trace(heap, thread.trace_serial, &trace, err);
 		if (r == HDB_OK)
 			r = heap_trace_frame(heap, &trace, root->frame_number, &frame, err);
 		if (r == HDB_OK)
-			r = heap_frame_text(heap, &frame, to.buf, to.size, err);
-		TRY_ERRORS(r);
+			TRY_ERRORS(r = heap_frame_text(heap, &frame, to.buf, to.size, err));
 	}
 	return HDB_OK;
 }
@@ -104,22 +102,20 @@ int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_
 {
 	BASE_SCOPED(base_vec_release) struct base_vec locals = { 0 };
 	struct query_local_run run;
-	int r = HDB_OK;
 
 	for (size_t i = 0; i < ixs->count; i++) {
 		struct query_local local;
+		int r;
 
-		if ((r = query_local_read(t->q, *base_vec_at(ixs, uint32_t, i), &local, err)) < 0)
-			return r < 0 ? r : HDB_OK;
-		if (r == HDB_OK && (r = base_vec_push(&locals, &local, sizeof(local), err)) < 0)
-			return r < 0 ? r : HDB_OK;
+		TRY_ERRORS(r = query_local_read(t->q, *base_vec_at(ixs, uint32_t, i), &local, err));
+		if (r == HDB_OK)
+			TRY(base_vec_push(&locals, &local, sizeof(local), err));
 		if (i % STEP_OBJECTS == 0)
-			TRY_ERRORS(base_step(t->q->work, i, err));
+			TRY(base_step(t->q->work, i, err));
 	}
 	for (int is_by_key = 0; is_by_key < 2; is_by_key++) {
 		run = query_locals_find(&locals, is_by_key);
-		if ((r = tell_run(t, &run, is_by_key, err)) < 0)
-			return r < 0 ? r : HDB_OK;
+		TRY_ERRORS(tell_run(t, &run, is_by_key, err));
 	}
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }

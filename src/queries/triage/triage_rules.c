@@ -155,41 +155,26 @@ const struct triage_rule triage_rules[] = {
 const size_t triage_rule_count = sizeof(triage_rules) / sizeof(triage_rules[0]);
 
 const struct triage_set triage_sets[] = {
-	{ TRIAGE_BOXED, false, false, "java.lang.Integer", NULL, NULL },
-	{ TRIAGE_BOXED, false, false, "java.lang.Long", NULL, NULL },
-	{ TRIAGE_BOXED, false, false, "java.lang.Short", NULL, NULL },
-	{ TRIAGE_BOXED, false, false, "java.lang.Byte", NULL, NULL },
-	{ TRIAGE_BOXED, false, false, "java.lang.Character", NULL, NULL },
-	{ TRIAGE_BOXED, false, false, "java.lang.Boolean", NULL, NULL },
-	{ TRIAGE_BOXED, false, false, "java.lang.Float", NULL, NULL },
-	{ TRIAGE_BOXED, false, false, "java.lang.Double", NULL, NULL },
+	{ TRIAGE_BOXED, false, false,
+	  "java.lang.Integer,java.lang.Long,java.lang.Short,java.lang.Byte,java.lang.Character,"
+	  "java.lang.Boolean,java.lang.Float,java.lang.Double",
+	  NULL, NULL },
 	{ TRIAGE_FINALIZERS, false, true, "java.lang.ref.Finalizer", NULL, NULL },
-	{ TRIAGE_SESSIONS, true, true, "*Session", NULL, NULL },
-	{ TRIAGE_SESSIONS, true, true, "*SessionImpl", NULL, NULL },
-	{ TRIAGE_LISTENERS, true, true, "*Listener", NULL, NULL },
-	{ TRIAGE_LISTENERS, true, true, "*Listener$*", NULL, NULL },
-	{ TRIAGE_LISTENERS, true, true, "*Observer", NULL, NULL },
-	{ TRIAGE_LISTENERS, true, true, "*Subscriber", NULL, NULL },
-	{ TRIAGE_LISTENERS, true, true, "*Subscription", NULL, NULL },
-	{ TRIAGE_LISTENERS, true, true, "*EventHandler", NULL, NULL },
-	{ TRIAGE_CONNECTIONS, true, true, "*Connection", NULL, NULL },
-	{ TRIAGE_CONNECTIONS, true, true, "*ConnectionImpl", NULL, NULL },
-	{ TRIAGE_CONNECTIONS, true, true, "*Socket", NULL, NULL },
-	{ TRIAGE_CONNECTIONS, true, true, "*SocketImpl", NULL, NULL },
-	{ TRIAGE_CONNECTIONS, true, true, "*SocketChannelImpl", NULL, NULL },
+	{ TRIAGE_SESSIONS, true, true, "*Session,*SessionImpl", NULL, NULL },
+	{ TRIAGE_LISTENERS, true, true,
+	  "*Listener,*Listener$*,*Observer,*Subscriber,*Subscription,*EventHandler", NULL, NULL },
+	{ TRIAGE_CONNECTIONS, true, true,
+	  "*Connection,*ConnectionImpl,*Socket,*SocketImpl,*SocketChannelImpl", NULL, NULL },
 	/* Not "*Statement": so compilers call parts of programs. */
-	{ TRIAGE_STATEMENTS, true, true, "*PreparedStatement", NULL, NULL },
-	{ TRIAGE_STATEMENTS, true, true, "*StatementImpl", NULL, NULL },
-	{ TRIAGE_STATEMENTS, true, true, "*JdbcStatement", NULL, NULL },
-	{ TRIAGE_STATEMENTS, true, true, "*CallableStatement", NULL, NULL },
-	{ TRIAGE_STATEMENTS, true, true, "*ResultSet", NULL, NULL },
-	{ TRIAGE_STATEMENTS, true, true, "*ResultSetImpl", NULL, NULL },
-	{ TRIAGE_ZIP, false, true, "java.util.zip.Inflater", NULL, NULL },
-	{ TRIAGE_ZIP, false, true, "java.util.zip.Deflater", NULL, NULL },
+	{ TRIAGE_STATEMENTS, true, true,
+	  "*PreparedStatement,*StatementImpl,*JdbcStatement,*CallableStatement,*ResultSet,"
+	  "*ResultSetImpl",
+	  NULL, NULL },
+	{ TRIAGE_ZIP, false, true, "java.util.zip.Inflater,java.util.zip.Deflater", NULL, NULL },
 	{ TRIAGE_EXCEPTIONS, false, true, NULL, "java.lang.Throwable", NULL },
-	{ TRIAGE_REFLECTION, false, false, "java.lang.reflect.Method", NULL, NULL },
-	{ TRIAGE_REFLECTION, false, false, "java.lang.reflect.Field", NULL, NULL },
-	{ TRIAGE_REFLECTION, false, false, "java.lang.reflect.Constructor", NULL, NULL },
+	{ TRIAGE_REFLECTION, false, false,
+	  "java.lang.reflect.Method,java.lang.reflect.Field,java.lang.reflect.Constructor", NULL,
+	  NULL },
 	{ TRIAGE_LOADERS, false, true, NULL, "java.lang.ClassLoader", NULL },
 	{ TRIAGE_THREADS, false, true, NULL, "java.lang.Thread", "java.lang.BaseVirtualThread" },
 	/*
@@ -281,29 +266,22 @@ const struct triage_hint triage_hints[] = {
 };
 const size_t triage_hint_count = sizeof(triage_hints) / sizeof(triage_hints[0]);
 
+/* Of those that are not here: objects. */
 static const char *const units[TRIAGE_MEASURES][2] = {
 	[TRIAGE_SUSPECT] = { "leak suspect", "leak suspects" },
-	[TRIAGE_GARBAGE] = { "object", "objects" },
 	[TRIAGE_HEAP] = { "heap", "heaps" },
 	[TRIAGE_OUT_OF_MEMORY] = { "thread that ran out of memory",
 				   "threads that ran out of memory" },
 	[TRIAGE_CLASSES] = { "class", "classes" },
 	[TRIAGE_SHOULD_BE_GONE] = { "leaking object", "leaking objects" },
-	[TRIAGE_JNI_GLOBALS] = { "object", "objects" },
 	[TRIAGE_FILLERS] = { "array", "arrays" },
-	[TRIAGE_MANY_SMALL] = { "object", "objects" },
-	[TRIAGE_BOXED] = { "object", "objects" },
-	[TRIAGE_FINALIZERS] = { "object", "objects" },
 	[TRIAGE_SESSIONS] = { "session", "sessions" },
 	[TRIAGE_LISTENERS] = { "listener", "listeners" },
 	[TRIAGE_CONNECTIONS] = { "connection", "connections" },
-	[TRIAGE_REFLECTION] = { "object", "objects" },
 	[TRIAGE_LOADERS] = { "class loader", "class loaders" },
 	[TRIAGE_THREADS] = { "thread", "threads" },
 	[TRIAGE_STATEMENTS] = { "statement", "statements" },
-	[TRIAGE_ZIP] = { "object", "objects" },
 	[TRIAGE_EXCEPTIONS] = { "exception", "exceptions" },
-	[TRIAGE_WEAK_ONLY] = { "object", "objects" },
 	[TRIAGE_BIG_ARRAY] = { "place or element", "places or elements" },
 	[TRIAGE_BIG_PRIMITIVE] = { "array", "arrays" },
 	[TRIAGE_THREAD_PIN] = { "thread", "threads" },
@@ -327,5 +305,7 @@ static const char *const units[TRIAGE_MEASURES][2] = {
 
 const char *triage_unit(enum triage_measure_no measure, uint64_t count)
 {
-	return units[measure][count != 1];
+	static const char *const objects[] = { "object", "objects" };
+
+	return (units[measure][0] ? units[measure] : objects)[count != 1];
 }

@@ -57,17 +57,12 @@ struct scan {
 
 /* ---- one object ---- */
 
-static int retained_of(struct triage *t, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
-{
-	return derive_retained(t->q->derive, ix, bytes, err);
-}
-
 static int look_largest(struct triage *t, struct triage_figure *f, uint32_t ix,
 			struct hdb_error *err)
 {
 	uint64_t bytes;
 
-	TRY(retained_of(t, ix, &bytes, err));
+	TRY(derive_retained(t->q->derive, ix, &bytes, err));
 	if (bytes > f->bytes) {
 		f->bytes = bytes;
 		f->ix = ix;
@@ -88,7 +83,7 @@ static int look_longest(struct triage *t, const struct triage_value *line, struc
 	f->count = (uint64_t)length < t->q->heap->object_count ? (uint64_t)length :
 								 t->q->heap->object_count;
 	f->ix = ix;
-	return retained_of(t, ix, &f->bytes, err);
+	return derive_retained(t->q->derive, ix, &f->bytes, err);
 }
 
 static int look_null(struct triage *t, const struct triage_value *line, struct triage_figure *f,
@@ -101,7 +96,7 @@ static int look_null(struct triage *t, const struct triage_value *line, struct t
 
 	if (r != HDB_OK || value.bits)
 		return r < 0 ? r : HDB_OK;
-	r = retained_of(t, ix, &bytes, err);
+	r = derive_retained(t->q->derive, ix, &bytes, err);
 	f->count++;
 	f->bytes += bytes;
 	f->ix = ix;
@@ -156,7 +151,7 @@ static int look_collisions(struct triage *t, const struct heap_object *object,
 	r = analysis_measure(&t->q->session, &how, object, &m, err);
 	if (r != HDB_OK || !m.has_used || analysis_measure_collisions(&m) < COLLIDING_SHARE)
 		return r < 0 ? r : HDB_OK;
-	r = retained_of(t, object->ix, &bytes, err);
+	r = derive_retained(t->q->derive, object->ix, &bytes, err);
 	f->count++;
 	f->bytes += bytes;
 	if (m.size > f->class_count) {
@@ -230,7 +225,7 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 		return r < 0 ? r : HDB_OK;
 	for (unsigned steps = 0; steps < CHAIN_MAX && at != GRAPH_NONE; steps++) {
 		if (at == ix) {
-			r = retained_of(t, value, &bytes, err);
+			r = derive_retained(t->q->derive, value, &bytes, err);
 			f->count++;
 			f->bytes += bytes;
 			f->ix = ix;
@@ -281,7 +276,7 @@ static int look_at_array(struct scan *s, uint32_t i, struct hdb_error *err)
 	} else if (!is_primitive && (b->length[i] > f->count ||
 				     (b->length[i] == f->count && f->count >= LONG_ARRAY))) {
 		uint64_t bytes;
-		const int r = retained_of(s->t, b->first_ix + i, &bytes, err);
+		const int r = derive_retained(s->t->q->derive, b->first_ix + i, &bytes, err);
 
 		if (r != HDB_OK || (b->length[i] == f->count && bytes <= f->bytes))
 			return r;

@@ -31,7 +31,7 @@ static bool is_in_set(struct heap *heap, const struct triage_set *set, uint32_t 
 		return false;
 	if (set->super)
 		return heap_has_superclass(heap, no, set->super);
-	return base_glob(set->pattern, heap_class_name(heap, no));
+	return base_glob_list(set->patterns, heap_class_name(heap, no));
 }
 
 /* Adds a class to a measure, or takes it instead of the one that is there. */

@@ -195,8 +195,7 @@ static int look_at_block(void *ctx, const struct heap_block *block, const uint8_
 
 		if (s->wanted && !s->wanted[object.class_no])
 			continue;
-		if ((r = analysis_measure(&q->session, &s->how, &object, &m, err)) < 0)
-			return r;
+		TRY_ERRORS(r = analysis_measure(&q->session, &s->how, &object, &m, err));
 		if (r != HDB_OK)
 			continue;
 		if (!reachable[i])
@@ -348,8 +347,7 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 	int r;
 
 	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
-	if ((r = analysis_measure(&q->session, &s->how, &object, &m, err)) < 0)
-		return r;
+	TRY_ERRORS(r = analysis_measure(&q->session, &s->how, &object, &m, err));
 	if (r == HDB_OK)
 		query_set_object(q, &cells, ix);
 	query_lend_text(q, KIND, m.kind);

@@ -313,7 +313,6 @@ static int group_items(struct query *q, struct finalizers *f, struct hdb_error *
 static int open_finalizers(struct query *q, struct hdb_error *err)
 {
 	struct finalizers *f = q->state;
-	int r;
 
 	f->is_list = query_option(q, "objects") != NULL;
 	f->groups.size = sizeof(struct group);
@@ -327,13 +326,12 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	TRY(analysis_references_read(&q->session, &f->list, err));
 	TRY(analysis_references_levels(&q->session, &f->list, NULL, err));
 	TRY(find_items(q, f, err));
-	if ((r = set_facts(q, f, err)) != HDB_OK)
-		return r;
+	TRY(set_facts(q, f, err));
 	filter(q, f);
 	if (!f->is_list)
-		r = group_items(q, f, err);
+		TRY(group_items(q, f, err));
 	q->total = f->is_list ? f->items.count : f->groups.list.count;
-	return r;
+	return HDB_OK;
 }
 
 static void set_item(struct query *q, const struct finalizers *f, const struct item *item)
