@@ -29,53 +29,51 @@ struct row {
 	bool is_number;
 };
 
-static int add_row(struct info_rows *info, const struct row *row, const char *key,
-		   const char *value, struct hdb_error *err)
+void info_section(struct query *q, const char *section)
 {
-	struct row copy = *row;
+	((struct info_rows *)q->state)->section = section;
+}
+
+void info_end(struct query *q)
+{
+	q->total = ((struct info_rows *)q->state)->rows.count;
+}
+
+static void add_row(struct query *q, struct row row, const char *key, const char *value)
+{
+	struct info_rows *info = q->state;
+	struct hdb_error why;
 	int r;
 
-	assert(key);
-	copy.key = heap_clean_copy(key, &(size_t){ strlen(key) });
-	copy.value = heap_clean_copy(value, &(size_t){ strlen(value) });
-	r = copy.key && copy.value ? base_vec_push(&info->rows, &copy, sizeof(copy), err) :
-				     hdb_fail_memory(err, "a value", strlen(key) + strlen(value));
-	if (r < 0) {
-		free(copy.key);
-		free(copy.value);
-	}
-	return r;
-}
-
-int info_text(struct info_rows *info, const char *key, const char *help, const char *value,
-	      struct hdb_error *err)
-{
-	const struct row row = { .section = info->section, .help = help };
-
 	assert(key && value);
-	return add_row(info, &row, key, value, err);
+	row.section = info->section;
+	row.key = heap_clean_copy(key, &(size_t){ strlen(key) });
+	row.value = heap_clean_copy(value, &(size_t){ strlen(value) });
+	r = row.key && row.value ? base_vec_push(&info->rows, &row, sizeof(row), &why) :
+				   hdb_fail_memory(&why, "a value", strlen(key) + strlen(value));
+	if (r == HDB_OK)
+		return;
+	free(row.key);
+	free(row.value);
+	query_fail(q, r, &why);
 }
 
-int info_number(struct info_rows *info, const char *key, const char *help, uint64_t value,
-		struct hdb_error *err)
+void info_text(struct query *q, const char *key, const char *help, const char *value)
 {
-	const struct row row = {
-		.section = info->section,
-		.help = help,
-		.number = value,
-		.is_number = true,
-	};
-
-	return add_row(info, &row, key, base_number(value).text, err);
+	add_row(q, (struct row){ .help = help }, key, value);
 }
 
-int info_meta(struct query *q, struct info_rows *info, const struct info_meta *rows, size_t count,
-	      struct hdb_error *err)
+void info_number(struct query *q, const char *key, const char *help, uint64_t value)
+{
+	add_row(q, (struct row){ .help = help, .number = value, .is_number = true }, key,
+		base_number(value).text);
+}
+
+void info_meta(struct query *q, const struct info_meta *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		TRY(info_number(info, rows[i].key, rows[i].help,
-				heap_meta_number(q->heap, rows[i].meta, 0), err));
-	return HDB_OK;
+		info_number(q, rows[i].key, rows[i].help,
+			    heap_meta_number(q->heap, rows[i].meta, 0));
 }
 
 int info_row(struct query *q, size_t no, struct hdb_error *err)

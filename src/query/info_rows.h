@@ -12,7 +12,7 @@ extern const struct hdb_column info_columns[INFO_COLUMNS];
 
 /* The rows made so far: the state of these queries. */
 struct info_rows {
-	const char *section; /* of the rows that are appended; static, set by who appends them */
+	const char *section; /* of the rows that are appended; static */
 	struct base_vec rows;
 };
 
@@ -20,15 +20,16 @@ struct info_rows {
 int info_row(struct query *q, size_t no, struct hdb_error *err);
 void info_close(struct query *q);
 
+/* Begins a section: static. After the last, info_end. */
+void info_section(struct query *q, const char *section);
+void info_end(struct query *q);
 /*
- * Appends a row to info->section. Help is lent and static; key and value are copied, and made valid
- * UTF-8.
+ * Appends a row to the section. Help is lent and static; key and value are copied, and made valid
+ * UTF-8. As of cells, the first failure is kept by the query.
  */
-int info_text(struct info_rows *info, const char *key, const char *help, const char *value,
-	      struct hdb_error *err);
+void info_text(struct query *q, const char *key, const char *help, const char *value);
 /* The same with a number, written with thousands separators. */
-int info_number(struct info_rows *info, const char *key, const char *help, uint64_t value,
-		struct hdb_error *err);
+void info_number(struct query *q, const char *key, const char *help, uint64_t value);
 
 /* A row for a meta value that is a number (store/FORMAT.md). */
 struct info_meta {
@@ -36,10 +37,9 @@ struct info_meta {
 };
 
 /* Appends the rows; the number is 0 where the meta value is not there. */
-int info_meta(struct query *q, struct info_rows *info, const struct info_meta *rows, size_t count,
-	      struct hdb_error *err);
+void info_meta(struct query *q, const struct info_meta *rows, size_t count);
 
 /* q_sizes.c: of the section "sizes": model, widths, and why. */
-int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err);
+int info_sizes(struct query *q, struct hdb_error *err);
 
 #endif

@@ -27,7 +27,7 @@ static const struct hdb_option_spec options[] = {
 
 /* ---- sections ---- */
 
-static int add_time(struct query *q, struct info_rows *info, struct hdb_error *err)
+static void add_time(struct query *q)
 {
 	const uint64_t ms = heap_meta_number(q->heap, "dump.timestamp_ms", 0);
 	const time_t seconds = (time_t)(ms / 1000);
@@ -37,27 +37,26 @@ static int add_time(struct query *q, struct info_rows *info, struct hdb_error *e
 	if (seconds && ms / 1000 < (uint64_t)1 << 40 && gmtime_r(&seconds, &tm))
 		(void)strftime(text, sizeof(text),
 			       q->heap->is_phd ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return info_text(info, "time",
-			 q->heap->is_phd ? "when the dump was written, in the VM's time zone" :
-					   "when the dump was written, UTC",
-			 text, err);
+	info_text(q, "time",
+		  q->heap->is_phd ? "when the dump was written, in the VM's time zone" :
+				    "when the dump was written, UTC",
+		  text);
 }
 
-static int add_phd(struct query *q, struct info_rows *info, struct hdb_error *err)
+static void add_phd(struct query *q)
 {
 	char text[256];
 
-	TRY(info_number(info, "portable heap dump", "version of the format that it was made from",
-			heap_meta_number(q->heap, "dump.phd", 0), err));
+	info_number(q, "portable heap dump", "version of the format that it was made from",
+		    heap_meta_number(q->heap, "dump.phd", 0));
 	heap_meta_text(q->heap, "dump.phd_by", text, sizeof(text));
-	TRY(info_text(info, "written by", "VM that wrote it", text, err));
-	return info_text(info, "lacks", "what such dumps do not have",
-			 "names of fields (references are ref1, ref2, ... without nulls), values, "
-			 "contents of arrays and texts, GC roots, which references are weak",
-			 err);
+	info_text(q, "written by", "VM that wrote it", text);
+	info_text(q, "lacks", "what such dumps do not have",
+		  "names of fields (references are ref1, ref2, ... without nulls), values, "
+		  "contents of arrays and texts, GC roots, which references are weak");
 }
 
-static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *err)
+static int add_dump(struct query *q, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
 		{ "bytes", "dump.bytes", "size of the file" },
@@ -83,38 +82,38 @@ static int add_dump(struct query *q, struct info_rows *info, struct hdb_error *e
 	};
 	char text[4096];
 
+	(void)err;
 	heap_meta_text(q->heap, "dump.path", text, sizeof(text));
-	TRY(info_text(info, "path", "where the dump was at import", text, err));
+	info_text(q, "path", "where the dump was at import", text);
 	heap_meta_text(q->heap, "dump.version", text, sizeof(text));
-	TRY(info_text(info, "version", "of the HPROF format", text, err));
-	TRY(info_text(info, "runtime", "what wrote it",
-		      q->heap->is_android ? "Android" :
-		      q->heap->is_phd     ? "OpenJ9" :
-					    "Java",
-		      err));
+	info_text(q, "version", "of the HPROF format", text);
+	info_text(q, "runtime", "what wrote it",
+		  q->heap->is_android ? "Android" :
+		  q->heap->is_phd     ? "OpenJ9" :
+					"Java");
 	if (q->heap->is_phd)
-		TRY(add_phd(q, info, err));
-	TRY(add_time(q, info, err));
-	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
+		add_phd(q);
+	add_time(q);
+	info_meta(q, numbers, sizeof(numbers) / sizeof(numbers[0]));
 	(void)snprintf(text, sizeof(text), "%016" PRIx64,
 		       heap_meta_number(q->heap, "dump.fingerprint", 0));
-	TRY(info_text(info, "fingerprint",
-		      "of its size, beginning, end and samples: two files with the same are "
-		      "the same dump",
-		      text, err));
+	info_text(q, "fingerprint",
+		  "of its size, beginning, end and samples: two files with the same are "
+		  "the same dump",
+		  text);
 	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
 	if (text[0])
-		TRY(info_text(info, "mapping", "file that names are from", text, err));
+		info_text(q, "mapping", "file that names are from", text);
 	if (text[0])
-		TRY(info_meta(q, info, mapped, sizeof(mapped) / sizeof(mapped[0]), err));
+		info_meta(q, mapped, sizeof(mapped) / sizeof(mapped[0]));
 	if (heap_meta_number(q->heap, "zeroed.texts", 0))
-		TRY(info_meta(q, info, zeroed, 1, err));
+		info_meta(q, zeroed, 1);
 	if (heap_meta_number(q->heap, "control.flags", UINT64_MAX) != UINT64_MAX)
-		TRY(info_meta(q, info, control, sizeof(control) / sizeof(control[0]), err));
+		info_meta(q, control, sizeof(control) / sizeof(control[0]));
 	return HDB_OK;
 }
 
-static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err)
+static int add_vm(struct query *q, struct hdb_error *err)
 {
 	BASE_FREED struct analysis_vm_fact *facts = NULL;
 	size_t count;
@@ -124,26 +123,26 @@ static int add_vm(struct query *q, struct info_rows *info, struct hdb_error *err
 		const struct analysis_vm_fact *fact = &facts[i];
 
 		if (fact->number)
-			TRY(info_number(info, fact->key, fact->help, fact->number, err));
+			info_number(q, fact->key, fact->help, fact->number);
 		else if (fact->value[0])
-			TRY(info_text(info, fact->key, fact->help, fact->value, err));
+			info_text(q, fact->key, fact->help, fact->value);
 	}
 	return HDB_OK;
 }
 
-static int add_database(struct query *q, struct info_rows *info, struct hdb_error *err)
+static int add_database(struct query *q, struct hdb_error *err)
 {
 	const uint64_t bytes = heap_file_bytes(q->heap);
 	const uint64_t dump_bytes = heap_meta_number(q->heap, "dump.bytes", 0);
 	char text[64];
 
-	TRY(info_text(info, "path", "of the heap database", heap_path(q->heap), err));
-	TRY(info_number(info, "bytes", "size of the file", bytes, err));
-	TRY(info_number(info, "format", "version of the database's format", STORE_FORMAT_VERSION,
-			err));
+	(void)err;
+	info_text(q, "path", "of the heap database", heap_path(q->heap));
+	info_number(q, "bytes", "size of the file", bytes);
+	info_number(q, "format", "version of the database's format", STORE_FORMAT_VERSION);
 	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
-	return info_text(info, "of the dump", "the database's size as a share of the dump's", text,
-			 err);
+	info_text(q, "of the dump", "the database's size as a share of the dump's", text);
+	return HDB_OK;
 }
 
 static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error *err)
@@ -178,21 +177,20 @@ static int add_apart(void *ctx, const struct heap_count *count, struct hdb_error
 }
 
 /* Flat values and fillers, where the import has counted and there are any. */
-static int add_special(struct query *q, struct info_rows *info, struct hdb_error *err)
+static int add_special(struct query *q, struct hdb_error *err)
 {
 	struct apart a = { .heap = q->heap };
 
 	TRY_FOUND(heap_each_count(q->heap, add_apart, &a, err));
 	if (a.flat)
-		TRY(info_number(info, "flat values",
-				"values inside other objects, which have their bytes", a.flat,
-				err));
+		info_number(q, "flat values", "values inside other objects, which have their bytes",
+			    a.flat);
 	if (a.fillers)
-		TRY(info_number(info, "fillers",
-				"objects that fill dead areas of the heap, none of the program's",
-				a.fillers, err));
+		info_number(q, "fillers",
+			    "objects that fill dead areas of the heap, none of the program's",
+			    a.fillers);
 	if (a.fillers)
-		TRY(info_number(info, "filler bytes", "their shallow sizes", a.filler_bytes, err));
+		info_number(q, "filler bytes", "their shallow sizes", a.filler_bytes);
 	return HDB_OK;
 }
 
@@ -211,7 +209,7 @@ static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 	return HDB_OK;
 }
 
-static int add_reachable(struct query *q, struct info_rows *info, struct hdb_error *err)
+static int add_reachable(struct query *q, struct hdb_error *err)
 {
 	struct derive_total total;
 
@@ -219,15 +217,14 @@ static int add_reachable(struct query *q, struct info_rows *info, struct hdb_err
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;
 	TRY(analysis_heap_total(&q->session, &total, err));
-	TRY(info_number(info, "reachable", "objects that a root reaches", total.count, err));
-	TRY(info_number(info, "reachable bytes", "their shallow sizes", total.shallow_bytes, err));
-	TRY(info_number(info, "unreachable", "objects that no root reaches",
-			total.unreachable_count, err));
-	return info_number(info, "unreachable bytes", "their shallow sizes",
-			   total.unreachable_bytes, err);
+	info_number(q, "reachable", "objects that a root reaches", total.count);
+	info_number(q, "reachable bytes", "their shallow sizes", total.shallow_bytes);
+	info_number(q, "unreachable", "objects that no root reaches", total.unreachable_count);
+	info_number(q, "unreachable bytes", "their shallow sizes", total.unreachable_bytes);
+	return HDB_OK;
 }
 
-static int add_objects(struct query *q, struct info_rows *info, struct hdb_error *err)
+static int add_objects(struct query *q, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
 		{ "classes", "classes", "class records, invented ones included" },
@@ -245,24 +242,23 @@ static int add_objects(struct query *q, struct info_rows *info, struct hdb_error
 	uint64_t kinds[4] = { 0 }, invented;
 
 	TRY(count_kinds(q, kinds, &invented, err));
-	TRY(info_number(info, "objects", "in the dump, of all kinds",
-			q->heap->object_count - invented, err));
+	info_number(q, "objects", "in the dump, of all kinds", q->heap->object_count - invented);
 	for (unsigned k = 0; k < 4; k++)
-		TRY(info_number(info, names[k], "of those", kinds[k], err));
-	TRY(info_number(info, "invented",
-			"that the dump lacks but refers to: the boot loader's stand-in, classes",
-			invented, err));
-	TRY(add_special(q, info, err));
-	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
-	TRY(add_reachable(q, info, err));
+		info_number(q, names[k], "of those", kinds[k]);
+	info_number(q, "invented",
+		    "that the dump lacks but refers to: the boot loader's stand-in, classes",
+		    invented);
+	TRY(add_special(q, err));
+	info_meta(q, numbers, sizeof(numbers) / sizeof(numbers[0]));
+	TRY(add_reachable(q, err));
 	if (heap_record_count(q->heap, STORE_HEAPS))
-		TRY(info_number(info, "heaps", "Android's heaps",
-				heap_record_count(q->heap, STORE_HEAPS), err));
-	return info_number(info, "threads", "threads that the dump names",
-			   heap_record_count(q->heap, STORE_THREADS), err);
+		info_number(q, "heaps", "Android's heaps", heap_record_count(q->heap, STORE_HEAPS));
+	info_number(q, "threads", "threads that the dump names",
+		    heap_record_count(q->heap, STORE_THREADS));
+	return HDB_OK;
 }
 
-static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *err)
+static int add_roots(struct query *q, struct hdb_error *err)
 {
 	uint64_t kinds[256] = { 0 }, invented = 0;
 
@@ -274,33 +270,36 @@ static int add_roots(struct query *q, struct info_rows *info, struct hdb_error *
 			kinds[q->heap->roots.records[i].kind]++;
 	}
 
-	TRY(info_number(info, "roots", "root records on objects of the dump",
-			q->heap->roots.count - invented, err));
+	info_number(q, "roots", "root records on objects of the dump",
+		    q->heap->roots.count - invented);
 	for (unsigned k = 0; k < 256; k++)
 		if (kinds[k])
-			TRY(info_number(info, heap_root_name((uint8_t)k), "of those", kinds[k],
-					err));
+			info_number(q, heap_root_name((uint8_t)k), "of those", kinds[k]);
 
-	return invented ? info_number(info, "invented",
-				      "classes of the boot loader that are taken "
-				      "as roots, since the dump has no sticky class",
-				      invented, err) :
-			  HDB_OK;
+	if (invented)
+		info_number(
+			q, "invented",
+			"classes of the boot loader that are taken as roots, since the dump has "
+			"no sticky class",
+			invented);
+	return HDB_OK;
 }
 
-static int add_tables(struct query *q, struct info_rows *info, struct hdb_error *err)
+static int add_tables(struct query *q, struct hdb_error *err)
 {
 	char list[512] = "";
 	struct store_table_info table;
 	size_t used = 0;
 
+	(void)err;
 	for (unsigned t = STORE_REFERRERS; t < STORE_ANSWERS; t++)
 		if (store_table_name(t) && used < sizeof(list) &&
 		    heap_table_info(q->heap, (enum store_table)t, &table, NULL) == HDB_OK)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", store_table_name(t));
-	return info_text(info, "derived", "tables that were built so far: --tables lists all",
-			 used ? list : "none", err);
+	info_text(q, "derived", "tables that were built so far: --tables lists all",
+		  used ? list : "none");
+	return HDB_OK;
 }
 
 /* ---- the query ---- */
@@ -309,13 +308,12 @@ static int open_info(struct query *q, struct hdb_error *err)
 {
 	static const struct {
 		const char *name;
-		int (*add)(struct query *q, struct info_rows *info, struct hdb_error *err);
+		int (*add)(struct query *q, struct hdb_error *err);
 	} sections[] = {
 		{ "dump", add_dump },     { "vm", add_vm },           { "database", add_database },
 		{ "sizes", info_sizes },  { "objects", add_objects }, { "roots", add_roots },
 		{ "tables", add_tables },
 	};
-	struct info_rows *info = q->state;
 
 	if (query_option(q, "problems"))
 		return query_become(q, &query_problems, err);
@@ -328,10 +326,10 @@ static int open_info(struct query *q, struct hdb_error *err)
 	if (query_option(q, "sizes"))
 		return query_become(q, &query_sizes, err);
 	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++) {
-		info->section = sections[s].name;
-		TRY(sections[s].add(q, info, err));
+		info_section(q, sections[s].name);
+		TRY(sections[s].add(q, err));
 	}
-	q->total = info->rows.count;
+	info_end(q);
 	return HDB_OK;
 }
 

@@ -89,34 +89,31 @@ static const char *rules_text(struct query *q)
 	}
 }
 
-static int add_switches(struct query *q, struct info_rows *info, struct hdb_error *err)
+static void add_switches(struct query *q)
 {
 	static const struct {
-		const char *meta;
-		uint64_t usual;
-		const char *text;
+		const char *meta, *text;
 	} switches[] = {
-		{ "sizes.keeps_super_gaps", 0, "-UseEmptySlotsInSupers" },
-		{ "sizes.keeps_long_gap", 0, "-CompactFields" },
-		{ "sizes.references_first", 0, "FieldsAllocationStyle=0" },
+		{ "sizes.keeps_super_gaps", "-UseEmptySlotsInSupers" },
+		{ "sizes.keeps_long_gap", "-CompactFields" },
+		{ "sizes.references_first", "FieldsAllocationStyle=0" },
 	};
 	const uint64_t padding =
 		heap_meta_number(q->heap, "sizes.contended_bytes", LAYOUT_CONTENDED_BYTES);
 	char text[64];
 
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
-		if (heap_meta_number(q->heap, switches[i].meta, switches[i].usual) !=
-		    switches[i].usual)
-			TRY(info_text(info, "switch", "of the VM, by the distances between objects",
-				      switches[i].text, err));
+		if (heap_meta_number(q->heap, switches[i].meta, 0))
+			info_text(q, "switch", "of the VM, by the distances between objects",
+				  switches[i].text);
 	if (padding == LAYOUT_CONTENDED_BYTES || is_recorded(q))
-		return HDB_OK;
+		return;
 	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
-	return info_text(info, "switch", "of the VM, by the distances between objects",
-			 padding ? text : "-EnableContended", err);
+	info_text(q, "switch", "of the VM, by the distances between objects",
+		  padding ? text : "-EnableContended");
 }
 
-static int add_evidence(struct query *q, struct info_rows *info, struct hdb_error *err)
+static void add_evidence(struct query *q)
 {
 	static const struct {
 		const char *key, *meta;
@@ -131,12 +128,11 @@ static int add_evidence(struct query *q, struct info_rows *info, struct hdb_erro
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		heap_meta_text(q->heap, texts[i].meta, text, sizeof(text));
 		if (text[0])
-			TRY(info_text(info, texts[i].key, "what the dump says for it", text, err));
+			info_text(q, texts[i].key, "what the dump says for it", text);
 	}
-	return HDB_OK;
 }
 
-int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
+int info_sizes(struct query *q, struct hdb_error *err)
 {
 	static const char *const models[] = { "vm", "mat", "dump", "ahat" };
 	static const struct info_meta numbers[] = {
@@ -152,26 +148,28 @@ int info_sizes(struct query *q, struct info_rows *info, struct hdb_error *err)
 	const unsigned model = (unsigned)q->heap->layout.model;
 	char text[1024];
 
-	TRY(info_text(info, "model", "how shallow sizes are computed: vm, mat, dump or ahat",
-		      model < 3 ? models[model] : "?", err));
-	TRY(info_meta(q, info, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
+	(void)err;
+	info_text(q, "model", "how shallow sizes are computed: vm, mat, dump or ahat",
+		  model < 3 ? models[model] : "?");
+	info_meta(q, numbers, sizeof(numbers) / sizeof(numbers[0]));
 	heap_meta_text(q->heap, "sizes.evidence", text, sizeof(text));
-	return info_text(info, "evidence", "what the dump says for it", text, err);
+	info_text(q, "evidence", "what the dump says for it", text);
+	return HDB_OK;
 }
 
-static int add_rules(struct query *q, struct info_rows *info, struct hdb_error *err)
+static void add_rules(struct query *q)
 {
 	const uint64_t java = heap_meta_number(q->heap, "sizes.java", 0);
 
 	if (q->heap->layout.model != HDB_SIZES_VM)
-		return HDB_OK;
-	TRY(info_text(info, "rules", "whose rules place fields", rules_text(q), err));
+		return;
+	info_text(q, "rules", "whose rules place fields", rules_text(q));
 	if (java)
-		TRY(info_number(info, "version",
-				"of the VM: injected fields and @Contended classes are those of it",
-				java, err));
-	TRY(add_switches(q, info, err));
-	return add_evidence(q, info, err);
+		info_number(q, "version",
+			    "of the VM: injected fields and @Contended classes are those of it",
+			    java);
+	add_switches(q);
+	add_evidence(q);
 }
 
 /* ---- Eclipse MAT's arithmetic ---- */
@@ -358,7 +356,7 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_error *err)
+static void add_basis(struct query *q, const struct tally *t)
 {
 	static const struct {
 		uint8_t basis;
@@ -378,21 +376,19 @@ static int add_basis(struct info_rows *info, const struct tally *t, struct hdb_e
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const uint8_t basis = rows[i].basis;
 
-		TRY(info_number(info, rows[i].classes, rows[i].help, t->classes[basis], err));
-		TRY(info_number(info, rows[i].bytes,
-				"shallow sizes of their objects; class objects count as one class",
-				t->bytes[basis], err));
+		info_number(q, rows[i].classes, rows[i].help, t->classes[basis]);
+		info_number(q, rows[i].bytes,
+			    "shallow sizes of their objects; class objects count as one class",
+			    t->bytes[basis]);
 		if (rows[i].mirrors)
-			TRY(info_number(info, rows[i].mirrors,
-					"the same for class objects, with their static fields",
-					t->mirrors[basis], err));
+			info_number(q, rows[i].mirrors,
+				    "the same for class objects, with their static fields",
+				    t->mirrors[basis]);
 	}
-	return HDB_OK;
 }
 
 /* Classes whose distances correct the layout, one by one. */
-static int add_corrected(struct query *q, struct info_rows *info, const struct tally *t,
-			 struct hdb_error *err)
+static void add_corrected(struct query *q, const struct tally *t)
 {
 	unsigned listed = 0;
 
@@ -407,65 +403,59 @@ static int add_corrected(struct query *q, struct info_rows *info, const struct t
 			       base_number(class->instance_bytes).text,
 			       base_number(class->layout_bytes).text,
 			       base_number(class->distance_count).text);
-		TRY(info_text(info, heap_class_name(q->heap, no),
-			      "a class whose distances correct the layout; the first 20", text,
-			      err));
+		info_text(q, heap_class_name(q->heap, no),
+			  "a class whose distances correct the layout; the first 20", text);
 		listed++;
 	}
-	return HDB_OK;
 }
 
-static int add_totals(struct query *q, struct info_rows *info, const struct tally *t,
-		      struct hdb_error *err)
+static void add_totals(struct query *q, const struct tally *t)
 {
 	const uint64_t more =
 		t->total > t->mat_total ? t->total - t->mat_total : t->mat_total - t->total;
 	char text[96];
 
-	TRY(info_number(info, "bytes",
-			"shallow sizes of all objects in the dump, unreachable ones included",
-			t->total, err));
+	info_number(q, "bytes",
+		    "shallow sizes of all objects in the dump, unreachable ones included",
+		    t->total);
 	if (q->heap->layout.model == HDB_SIZES_VM && !is_recorded(q)) {
 		(void)snprintf(text, sizeof(text), "%.2f %%",
 			       analysis_percent(t->bytes[STORE_SIZE_EXACT], t->total));
-		TRY(info_text(info, "exact", "share of bytes in classes whose size is proved", text,
-			      err));
+		info_text(q, "exact", "share of bytes in classes whose size is proved", text);
 	}
-	TRY_ERRORS(info_number(info, "Eclipse MAT's bytes", "the same by Eclipse MAT's arithmetic",
-			       t->mat_total, err));
+	info_number(q, "Eclipse MAT's bytes", "the same by Eclipse MAT's arithmetic", t->mat_total);
 	(void)snprintf(text, sizeof(text), "%s%s bytes, %.2f %%",
 		       t->total == t->mat_total ? "" :
 		       t->total > t->mat_total  ? "+" :
 						  "-",
 		       base_number(more).text, analysis_percent(more, t->mat_total));
-	return info_text(info, "difference", "these sizes less Eclipse MAT's", text, err);
+	info_text(q, "difference", "these sizes less Eclipse MAT's", text);
 }
 
-static int add_sizes(struct query *q, struct info_rows *info, struct tally *t,
-		     struct hdb_error *err)
+static int add_sizes(struct query *q, struct tally *t, struct hdb_error *err)
 {
-	info->section = "sizes";
-	TRY(info_sizes(q, info, err));
-	TRY(add_rules(q, info, err));
+	info_section(q, "sizes");
+	TRY(info_sizes(q, err));
+	add_rules(q);
 	TRY(heap_load_classes(q->heap, err));
 	TRY(open_tally(q, t, err));
 	TRY(count_all(q, t, err));
-	info->section = "classes";
+	info_section(q, "classes");
 	if (q->heap->layout.model == HDB_SIZES_VM && !is_recorded(q))
-		TRY(add_basis(info, t, err));
-	info->section = "corrected";
-	TRY(add_corrected(q, info, t, err));
-	info->section = "totals";
-	return add_totals(q, info, t, err);
+		add_basis(q, t);
+	info_section(q, "corrected");
+	add_corrected(q, t);
+	info_section(q, "totals");
+	add_totals(q, t);
+	return HDB_OK;
 }
 
 static int open_sizes(struct query *q, struct hdb_error *err)
 {
-	struct info_rows *info = q->state;
 	BASE_SCOPED(release_tally) struct tally t = { 0 };
 
-	TRY(add_sizes(q, info, &t, err));
-	q->total = info->rows.count;
+	TRY(add_sizes(q, &t, err));
+	info_end(q);
 	return HDB_OK;
 }
 
