@@ -29,8 +29,8 @@ void query_set_group(struct query *q, size_t column, const struct analysis_group
 		     const struct derive_total *total);
 
 /*
- * Sets the columns of a group's class or loader object and of a class's loader: its name, with its ID
- * unless it is the boot loader. Packages have neither.
+ * Sets the columns of a group's class or loader object, and of a class's loader: its name, with its
+ * ID unless it is the boot loader. Packages have neither.
  */
 void query_set_group_objects(struct query *q, size_t id_column, size_t loader_column,
 			     const struct analysis_groups *groups,
