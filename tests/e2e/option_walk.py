@@ -194,6 +194,8 @@ COMPANY = {
     ("allocations", "--svg"): ["allocations", CORPUS + "allocations/two", "--by", "stack"],
     ("allocations", "--snapshot"): ["allocations", CORPUS + "heapprofd/own.pftrace"],
     ("meminfo", "--chart"): ["meminfo", CORPUS + "meminfo/dumpsys", CORPUS + "meminfo/dumpsys"],
+    ("import", "--javacore"): ["import", CORPUS + "phd/v66404.phd", "-o", "out/p.heapdb"],
+    ("convert", "--javacore"): ["convert", CORPUS + "phd/v66404.phd", "out/p.hprof"],
     ("jfr", "--svg"): ["jfr", CORPUS + "jfr/sample", "--by", "stack"],
     ("query", "--svg"): ["query", "dominator-tree"] + DB,
     ("query", "--stacks"): ["query", "threads"] + DB,
