@@ -15,59 +15,22 @@
 #define LOCAL 0xfffffffdu
 #define ROOT 0xfffffffcu
 
-#define FIRST_SLOTS 64u
 #define FIELD_NAME_BYTES 512
 /* References between two looks at the cancel flag. */
 #define STEP_REFERENCES 4096
 
-/* Zero is a free slot: class numbers go from 1, whatever number a field has. */
-static uint64_t key_of(uint32_t class_no, uint32_t field_no)
-{
-	return ((uint64_t)class_no + 1) << 32 | (field_no + 1u);
-}
-
-static struct analysis_holder_count *find_slot(struct base_vec *table, uint64_t key)
-{
-	const size_t mask = table->capacity - 1;
-	struct analysis_holder_count *slots = table->data;
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & mask;
-
-	while (slots[at].key && slots[at].key != key)
-		at = (at + 1) & mask;
-	return &slots[at];
-}
-
-static int grow(struct analysis_holders *h, struct hdb_error *err)
-{
-	const size_t slots = h->table.capacity ? h->table.capacity * 2 : FIRST_SLOTS;
-	struct base_vec table = {
-		.data = calloc(slots, sizeof(struct analysis_holder_count)),
-		.capacity = slots,
-	};
-	const struct analysis_holder_count *old = h->table.data;
-
-	assert(h->used <= h->table.capacity);
-	if (!table.data)
-		return hdb_fail_memory(err, "holders", slots * sizeof(*old));
-	for (size_t i = 0; i < h->table.capacity; i++)
-		if (old[i].key)
-			*find_slot(&table, old[i].key) = old[i];
-	base_vec_release(&h->table);
-	h->table = table;
-	return HDB_OK;
-}
-
 static int count(struct analysis_holders *h, uint32_t class_no, uint32_t field_no,
 		 struct hdb_error *err)
 {
-	const uint64_t key = key_of(class_no, field_no);
-	struct analysis_holder_count *slot;
+	const struct analysis_holder_count fresh = { .key = (uint64_t)class_no << 32 | field_no };
+	uint32_t no = base_idmap_get(&h->numbers, fresh.key);
 
-	TRY_ERRORS(h->used >= h->table.capacity / 4 * 3 ? grow(h, err) : HDB_OK);
-	slot = find_slot(&h->table, key);
-	h->used += slot->key == 0;
-	slot->key = key;
-	slot->count++;
+	if (no == BASE_IDMAP_NONE) {
+		no = (uint32_t)h->counts.count;
+		TRY(base_vec_push(&h->counts, &fresh, sizeof(fresh), err));
+		TRY(base_idmap_put(&h->numbers, fresh.key, no, err));
+	}
+	base_vec_at(&h->counts, struct analysis_holder_count, no)->count++;
 	h->references++;
 	return HDB_OK;
 }
@@ -82,15 +45,14 @@ int analysis_holders_begin(const struct session *session, struct analysis_holder
 
 void analysis_holders_release(struct analysis_holders *h)
 {
-	base_vec_release(&h->table);
+	base_vec_release(&h->counts);
+	base_idmap_release(&h->numbers);
 }
 
 void analysis_holders_clear(struct analysis_holders *h)
 {
-	assert(h->table.data || !h->used);
-	if (h->table.data)
-		memset(h->table.data, 0, h->table.capacity * sizeof(struct analysis_holder_count));
-	h->used = 0;
+	h->counts.count = 0;
+	base_idmap_release(&h->numbers);
 	h->references = 0;
 }
 
@@ -165,7 +127,7 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
 static int name_of(const struct session *session, uint64_t key, char *buf, size_t size,
 		   struct hdb_error *err)
 {
-	const uint32_t class_no = (uint32_t)(key >> 32) - 1, field_no = (uint32_t)key - 1;
+	const uint32_t class_no = (uint32_t)(key >> 32), field_no = (uint32_t)key;
 	const char *class = heap_class_name(session->heap, class_no);
 	char name[FIELD_NAME_BYTES];
 	struct store_field field;
@@ -192,15 +154,15 @@ static int name_of(const struct session *session, uint64_t key, char *buf, size_
 int analysis_holders_top(const struct session *session, const struct analysis_holders *h,
 			 struct base_text text, uint64_t *references, struct hdb_error *err)
 {
-	const struct analysis_holder_count *slots = h->table.data, *best = NULL;
+	const struct analysis_holder_count *counts = h->counts.data, *best = NULL;
 
 	assert(text.size > 0);
 	text.buf[0] = '\0';
 	*references = 0;
-	for (size_t i = 0; i < h->table.capacity; i++)
-		if (slots[i].key && (!best || slots[i].count > best->count ||
-				     (slots[i].count == best->count && slots[i].key < best->key)))
-			best = &slots[i];
+	for (size_t i = 0; i < h->counts.count; i++)
+		if (!best || counts[i].count > best->count ||
+		    (counts[i].count == best->count && counts[i].key < best->key))
+			best = &counts[i];
 	if (!best)
 		return HDB_OK;
 	*references = best->count;

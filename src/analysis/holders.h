@@ -6,20 +6,21 @@
 
 #include "analysis/session.h"
 #include "base/base_text.h"
+#include "base/idmap.h"
 
 /* A field, the elements of an array class, or a thread's local variables. */
 struct analysis_holder_count {
-	/* class number << 32 | number in the table fields, or one of the special ones; 0: free */
+	/* class number << 32 | number in the table fields, or one of the special ones */
 	uint64_t key;
 	uint64_t count; /* references through it */
 };
 
 struct analysis_holders {
 	struct store_lists referrers;
-	bool with_unreachable; /* count what unreachable objects hold, too */
-	struct base_vec table; /* struct analysis_holder_count, open addressing */
-	size_t used;
-	uint64_t references; /* all that were counted */
+	bool with_unreachable;     /* count what unreachable objects hold, too */
+	struct base_vec counts;    /* struct analysis_holder_count */
+	struct base_idmap numbers; /* of the counts, by key */
+	uint64_t references;       /* all that were counted */
 };
 
 /* Prepares; builds the table of referrers. Release it in any case. */

@@ -226,51 +226,47 @@ static void mark_sub(const struct heap *heap, uint8_t *marks)
 			marks[at] = 2;
 	}
 	for (uint32_t no = 0; no < heap->class_count; no++)
-		if (marks[no] == 3)
-			marks[no] = 0;
+		marks[no] = marks[no] == 1 || marks[no] == 2;
 }
 
-int analysis_classes(const struct session *session, const char *pattern, bool with_sub,
-		     struct analysis_class_list *out, struct hdb_error *err)
+/* Marks the classes that are meant, of which there is one at least. */
+static int mark_classes(const struct session *session, const char *pattern, bool with_sub,
+			uint8_t *marks, struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
-	BASE_FREED uint8_t *marks = NULL;
-	size_t n = 0;
+	bool any = false;
 
-	*out = (struct analysis_class_list){ 0 };
-	TRY_ERRORS(heap_load_classes(heap, err));
-	TRY(BASE_ALLOC(marks, (size_t)heap->class_count + 1, "classes", err));
 	if (analysis_is_object(pattern))
 		TRY(mark_by_id(session, pattern, marks, err));
 	for (uint32_t no = 0; !analysis_is_object(pattern) && no < heap->class_count; no++)
 		marks[no] = base_glob(pattern, heap_class_name(heap, no));
 	if (with_sub)
 		mark_sub(heap, marks);
-	for (uint32_t no = 0; no < heap->class_count; no++)
-		n += marks[no] != 0;
-	if (!n)
-		TRY(no_class(heap, pattern, err));
-	TRY(BASE_ALLOC(out->numbers, n, "classes", err));
-	for (uint32_t no = 0; no < heap->class_count; no++)
-		if (marks[no])
-			out->numbers[out->count++] = no;
-	assert(out->count == n);
-	return HDB_OK;
+	for (uint32_t no = 0; no < heap->class_count && !any; no++)
+		any = marks[no];
+	return any ? HDB_OK : no_class(heap, pattern, err);
 }
 
 int analysis_class_marks(const struct session *session, const char *pattern, bool with_sub,
 			 uint8_t **marks, struct hdb_error *err)
 {
-	struct analysis_class_list classes;
-	int r = analysis_classes(session, pattern, with_sub, &classes, err);
-
 	*marks = NULL;
-	TRY(r);
-	*marks = calloc((size_t)session->heap->class_count + 1, 1);
-	if (!*marks)
-		r = hdb_fail_memory(err, "classes", session->heap->class_count);
-	for (size_t i = 0; *marks && i < classes.count; i++)
-		(*marks)[classes.numbers[i]] = 1;
-	free(classes.numbers);
-	return r;
+	TRY_ERRORS(heap_load_classes(session->heap, err));
+	TRY(BASE_ALLOC(*marks, (size_t)session->heap->class_count + 1, "classes", err));
+	return mark_classes(session, pattern, with_sub, *marks, err);
+}
+
+int analysis_classes(const struct session *session, const char *pattern, bool with_sub,
+		     struct analysis_class_list *out, struct hdb_error *err)
+{
+	const uint32_t count = session->heap->class_count;
+	BASE_FREED uint8_t *marks = NULL;
+
+	*out = (struct analysis_class_list){ 0 };
+	TRY(analysis_class_marks(session, pattern, with_sub, &marks, err));
+	TRY(BASE_ALLOC(out->numbers, count, "classes", err));
+	for (uint32_t no = 0; no < count; no++)
+		if (marks[no])
+			out->numbers[out->count++] = no;
+	return HDB_OK;
 }

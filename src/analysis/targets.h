@@ -38,7 +38,7 @@ struct analysis_class_list {
 int analysis_classes(const struct session *session, const char *pattern, bool with_sub,
 		     struct analysis_class_list *out, struct hdb_error *err);
 
-/* The same as a mark by class number, nonzero if it is named; *marks is owned: free(). */
+/* The same as a mark by class number, 1 if it is named; *marks is owned, in any case: free(). */
 int analysis_class_marks(const struct session *session, const char *pattern, bool with_sub,
 			 uint8_t **marks, struct hdb_error *err);
 

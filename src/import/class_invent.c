@@ -5,6 +5,7 @@
 #include "import/classes.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 unsigned import_mat_alignment(const struct import *im)
@@ -100,24 +101,19 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 
 int import_invent_classes(struct import *im, struct hdb_error *err)
 {
-	static const char *const names[] = {
-		[HPROF_BOOLEAN] = "boolean[]", [HPROF_CHAR] = "char[]", [HPROF_FLOAT] = "float[]",
-		[HPROF_DOUBLE] = "double[]",   [HPROF_BYTE] = "byte[]", [HPROF_SHORT] = "short[]",
-		[HPROF_INT] = "int[]",         [HPROF_LONG] = "long[]",
-	};
 	const uint32_t count = (uint32_t)im->classes.count;
 	uint64_t next_id = 0;
+	char name[16];
 
-	if (im->known.class_no == STORE_NONE) {
+	if (im->known.class_no == STORE_NONE)
 		TRY(invent_class(im, "java.lang.Class", &next_id, &im->known.class_no, err));
-	}
-	if (im->known.loader_no == STORE_NONE) {
+	if (im->known.loader_no == STORE_NONE)
 		TRY(invent_class(im, "java.lang.ClassLoader", &next_id, &im->known.loader_no, err));
-	}
 	for (unsigned t = HPROF_BOOLEAN; t <= HPROF_LONG; t++) {
 		if (!im->records.primitive_used[t] || im->known.primitive_no[t] != STORE_NONE)
 			continue;
-		TRY(invent_class(im, names[t], &next_id, &im->known.primitive_no[t], err));
+		(void)snprintf(name, sizeof(name), "%s[]", hprof_type_name((uint8_t)t));
+		TRY(invent_class(im, name, &next_id, &im->known.primitive_no[t], err));
 	}
 	for (uint32_t no = 0; no < count; no++) {
 		if (import_class_at(im, no)->has_dump)

@@ -25,26 +25,18 @@ bool import_text_is(const struct import *im, uint64_t string_id, const char *tex
 	return raw && memcmp(raw, text, place->size) == 0;
 }
 
-static const struct {
-	char signature;
-	uint8_t type;
-	const char *name;
-} primitives[] = {
-	{ 'Z', HPROF_BOOLEAN, "boolean" }, { 'C', HPROF_CHAR, "char" },
-	{ 'F', HPROF_FLOAT, "float" },     { 'D', HPROF_DOUBLE, "double" },
-	{ 'B', HPROF_BYTE, "byte" },       { 'S', HPROF_SHORT, "short" },
-	{ 'I', HPROF_INT, "int" },         { 'J', HPROF_LONG, "long" },
-};
-#define PRIMITIVE_COUNT (sizeof(primitives) / sizeof(primitives[0]))
+/* Of primitive types, from HPROF_BOOLEAN on. */
+static const char signatures[] = "ZCFDBSIJ";
 
 /* The element type of "int[]", 0 for others. */
 static uint8_t element_of(const char *name)
 {
-	for (size_t i = 0; i < PRIMITIVE_COUNT; i++) {
-		const size_t n = strlen(primitives[i].name);
+	for (unsigned type = HPROF_BOOLEAN; type <= HPROF_LONG; type++) {
+		const char *plain = hprof_type_name((uint8_t)type);
+		const size_t n = strlen(plain);
 
-		if (strncmp(name, primitives[i].name, n) == 0 && strcmp(name + n, "[]") == 0)
-			return primitives[i].type;
+		if (strncmp(name, plain, n) == 0 && strcmp(name + n, "[]") == 0)
+			return (uint8_t)type;
 	}
 	return 0;
 }
@@ -62,14 +54,14 @@ uint8_t import_class_name(const char *raw, size_t raw_size, char *out, size_t ou
 		core = raw + depth + 1;
 		core_size = raw_size - depth - 2;
 	} else if (depth && raw_size - depth == 1) {
-		for (size_t i = 0; i < PRIMITIVE_COUNT; i++) {
-			if (primitives[i].signature == raw[depth]) {
-				core = primitives[i].name;
-				core_size = strlen(core);
-			}
-		}
-		if (core == raw)
+		const char *at = memchr(signatures, raw[depth], sizeof(signatures) - 1);
+
+		if (at) {
+			core = hprof_type_name((uint8_t)(HPROF_BOOLEAN + (at - signatures)));
+			core_size = strlen(core);
+		} else {
 			depth = 0;
+		}
 	} else {
 		depth = 0;
 	}
