@@ -327,7 +327,10 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, str
 	assert(class_no < heap->class_count);
 	TRY_ERRORS(heap_load_classes(heap, err));
 	if (!read_model(heap, &model))
-		return hdb_fail(err, HDB_EUSAGE,
+		return hdb_fail(
+			err, HDB_EUSAGE,
+			heap->is_phd ?
+				"a portable heap dump does not say which fields objects have" :
 				"no layout was computed for this database: import the "
 				"dump with the size model vm");
 	if (heap_class(heap, class_no)->flags & STORE_CLASS_ARRAY) {

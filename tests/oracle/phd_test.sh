@@ -105,6 +105,10 @@ if grep -q OutOfMemoryError said; then complain "an OutOfMemoryError would not b
 heapdb duplicates x.heapdb 2> /dev/null | tr -s '\n ' ' ' > said
 grep -q 'as far as a portable heap dump shows, which has no values' said || complain "duplicates: $(cat said)"
 
+heapdb arrays --csv --db x.heapdb 2> /dev/null | grep -q '^java.lang.Object\[\],.*,,$' || complain "tails"
+if heapdb arrays --trailing-zeros --csv --db x.heapdb 2> /dev/null | grep -q '\[\]'; then complain "has tails"; fi
+heapdb layout java.lang.String --db x.heapdb 2>&1 | grep -q 'does not say which fields' || complain "layout"
+
 # What a dump that was cut has is imported; what it lacks is said.
 head -c 30000 $name > cut.phd
 heapdb import cut.phd -o x.heapdb --force > out 2>&1 || complain "cut: $(cat out)"

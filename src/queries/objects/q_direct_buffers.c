@@ -377,7 +377,8 @@ static int buffer_row(struct query *q, size_t no, struct hdb_error *err)
 
 	if (q->is_counting)
 		return HDB_OK;
-	query_set(q, CAPACITY, buffer->bytes);
+	if (!q->heap->is_phd)
+		query_set(q, CAPACITY, buffer->bytes);
 	query_set_text(q, KIND, kinds[buffer->kind]);
 	query_set_object(q, &cells, ix);
 	TRY(set_number(q, POSITION, ix, "position", err));

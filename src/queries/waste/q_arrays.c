@@ -132,7 +132,8 @@ static void examine(const struct arrays *a, const struct heap_block *objects, ui
 	out->value = array->value;
 	out->is_kind[KIND_ZERO] = array->is_zero;
 	out->is_kind[KIND_CONSTANT] = array->is_constant;
-	if (array->is_zero || array->tail_count > length)
+	/* Which elements are null a portable heap dump does not say. */
+	if (array->is_zero || array->tail_count > length || a->q->heap->is_phd)
 		return;
 	out->tail_bytes = out->shallow_bytes - heap_shallow(a->q->heap, out->class_no,
 							    objects->kind[i] | objects->embedded[i],
@@ -394,7 +395,7 @@ static int group_row(struct query *q, size_t no, struct hdb_error *err)
 	query_set(q, COUNT, g->count[ANY]);
 	query_set(q, SHALLOW, g->bytes[ANY]);
 	query_set(q, WASTED, g->wasted);
-	for (unsigned k = KIND_EMPTY; k < KINDS; k++) {
+	for (unsigned k = KIND_EMPTY; k < (q->heap->is_phd ? KIND_TAILS : KINDS); k++) {
 		query_set(q, EMPTY + 2 * (k - KIND_EMPTY), g->count[k]);
 		query_set(q, EMPTY_BYTES + 2 * (k - KIND_EMPTY), g->bytes[k]);
 	}

@@ -391,16 +391,17 @@ static int stat_row(struct query *q, size_t no, struct hdb_error *err)
 		name = heap_class_name(q->heap, row->class_no);
 	query_lend_text(q, NAME, name);
 	query_set(q, COUNT, row->count);
+	query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)row->strength));
 	/* Which reference is the referent a portable heap dump does not say. */
-	if (!q->heap->is_phd)
-		query_set(q, CLEARED, row->cleared);
+	if (q->heap->is_phd)
+		return HDB_OK;
+	query_set(q, CLEARED, row->cleared);
 	query_set(q, REFERENTS, row->referents);
 	query_set(q, ONLY, row->only);
 	query_set(q, ONLY_SHALLOW, row->only_bytes);
 	query_set(q, ONLY_RETAINED, row->only_retained);
 	query_set(q, NATIVE, row->native);
 	query_set(q, RETAINED_NATIVE, row->retained_native);
-	query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)row->strength));
 	return HDB_OK;
 }
 
