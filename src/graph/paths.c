@@ -8,9 +8,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Nodes that the first room has a way for. */
-#define TOWARD_MIN 64u
-
 /* Adds a node that is met on the way from number `toward`; GRAPH_BUDGET if it is one too many. */
 static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct hdb_error *err)
 {
@@ -20,20 +17,13 @@ static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct h
 	if (p->opt.max_nodes && p->map.count >= p->opt.max_nodes)
 		return GRAPH_BUDGET;
 	/* Grown first, so that every node in the map has an entry even if memory runs out. */
-	if (p->toward_limit <= p->map.count) {
-		const uint64_t limit = 2 * (uint64_t)p->map.count + TOWARD_MIN;
-		uint32_t *grown = realloc(p->toward, limit * sizeof *grown);
-		if (!grown)
-			return hdb_fail_memory(err, "paths", limit * sizeof *grown);
-		p->toward = grown;
-		p->toward_limit = limit;
-	}
+	TRY_ERRORS(base_vec_reserve(&p->toward, 1, sizeof(toward), err));
 	rc = graph_node_map_add(&p->map, node, &number, err);
 	if (rc != HDB_OK)
 		return rc < 0 ? rc : HDB_OK;
-	assert(number < p->toward_limit);
+	assert(number == p->toward.count);
 	assert(toward == GRAPH_NONE || toward < number);
-	p->toward[number] = toward;
+	((uint32_t *)p->toward.data)[p->toward.count++] = toward;
 	return HDB_OK;
 }
 
@@ -56,7 +46,7 @@ int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph
 void graph_paths_release(struct graph_paths *paths)
 {
 	graph_node_map_release(&paths->map);
-	free(paths->toward);
+	base_vec_release(&paths->toward);
 	free(paths->path);
 	*paths = (struct graph_paths){ 0 };
 }
@@ -109,9 +99,10 @@ static int expand(struct graph_paths *p, uint32_t number, struct hdb_error *err)
 static int give(struct graph_paths *p, uint32_t root, const uint32_t **path, size_t *count,
 		struct hdb_error *err)
 {
+	const uint32_t *toward = p->toward.data;
 	size_t length = 0, i;
 
-	for (uint32_t v = root; v != GRAPH_NONE; v = p->toward[v])
+	for (uint32_t v = root; v != GRAPH_NONE; v = toward[v])
 		length++;
 	if (length > p->path_limit) {
 		free(p->path);
@@ -120,7 +111,7 @@ static int give(struct graph_paths *p, uint32_t root, const uint32_t **path, siz
 		p->path_limit = 2 * length;
 	}
 	i = length;
-	for (uint32_t v = root; v != GRAPH_NONE; v = p->toward[v])
+	for (uint32_t v = root; v != GRAPH_NONE; v = toward[v])
 		p->path[--i] = p->map.node[v];
 	*path = p->path;
 	*count = length;

@@ -9,6 +9,7 @@
 #ifndef GRAPH_PATHS_H
 #define GRAPH_PATHS_H
 
+#include "base/vec.h"
 #include "graph/node_map.h"
 
 struct graph_paths_options {
@@ -22,11 +23,10 @@ struct graph_paths {
 	const struct graph_access *graph;
 	struct graph_paths_options opt;
 	struct graph_node_map map; /* visited, in the order of the search */
-	uint32_t *toward;          /* by number: the number of the next one to the target */
-	uint64_t toward_limit;
-	uint32_t expanded; /* numbers below it were asked for their referrers */
-	uint32_t looked;   /* numbers below it were looked at as roots */
-	uint32_t *path;    /* the last one given */
+	struct base_vec toward;    /* uint32_t by number: that of the next one to the target */
+	uint32_t expanded;         /* numbers below it were asked for their referrers */
+	uint32_t looked;           /* numbers below it were looked at as roots */
+	uint32_t *path;            /* the last one given */
 	size_t path_limit;
 };
 

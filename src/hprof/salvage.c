@@ -32,7 +32,7 @@ void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 			struct base_view *view)
 {
 	assert(file->id_size == 4 || file->id_size == 8);
-	*s = (struct hprof_salvage){ .file = file, .view = view, .seed = base_hash_seed() };
+	*s = (struct hprof_salvage){ .file = file, .view = view };
 	/* A search costs some steps a byte and each byte is searched a few times at most. */
 	s->budget = file->source->size / 4 > UINT64_MAX / 64 ? UINT64_MAX :
 							       file->source->size * 16 + (1u << 20);
@@ -40,63 +40,19 @@ void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 
 void hprof_salvage_release(struct hprof_salvage *s)
 {
-	free(s->class_ids);
-	s->class_ids = NULL;
-	s->class_capacity = s->class_count = 0;
-}
-
-static uint32_t class_slot(const struct hprof_salvage *s, const uint64_t *ids, uint32_t capacity,
-			   uint64_t id)
-{
-	uint32_t slot = (uint32_t)base_hash(id, s->seed) & (capacity - 1);
-
-	assert(capacity > 0);
-	assert((capacity & (capacity - 1)) == 0);
-	while (ids[slot] != 0 && ids[slot] != id)
-		slot = (slot + 1) & (capacity - 1);
-	return slot;
+	base_idmap_release(&s->classes);
 }
 
 static bool class_known(const struct hprof_salvage *s, uint64_t id)
 {
-	return id != 0 && s->class_capacity != 0 &&
-	       s->class_ids[class_slot(s, s->class_ids, s->class_capacity, id)] == id;
-}
-
-static int classes_grow(struct hprof_salvage *s, struct hdb_error *err)
-{
-	const uint32_t capacity = s->class_capacity ? s->class_capacity * 2 : 1024;
-	uint64_t *ids = calloc(capacity, sizeof(*ids));
-
-	assert(s->class_count <= s->class_capacity);
-	if (!ids)
-		return hdb_fail_memory(err, "class ids", capacity * sizeof(*ids));
-	for (uint32_t i = 0; i < s->class_capacity; i++) {
-		if (s->class_ids[i] != 0)
-			ids[class_slot(s, ids, capacity, s->class_ids[i])] = s->class_ids[i];
-	}
-	free(s->class_ids);
-	s->class_ids = ids;
-	s->class_capacity = capacity;
-	assert(s->class_count * 2 <= s->class_capacity);
-	return HDB_OK;
+	return base_idmap_get(&s->classes, id) != BASE_IDMAP_NONE;
 }
 
 int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err)
 {
-	uint32_t slot;
-
-	if (class_id == 0 || s->class_count >= CLASS_LIMIT)
-		return HDB_OK;
-	if (s->class_count >= s->class_capacity / 2) {
-		TRY_ERRORS(classes_grow(s, err));
-	}
-	slot = class_slot(s, s->class_ids, s->class_capacity, class_id);
-	if (s->class_ids[slot] == 0) {
-		s->class_ids[slot] = class_id;
-		s->class_count++;
-	}
-	return HDB_OK;
+	return class_id == 0 || s->classes.count >= CLASS_LIMIT ?
+		       HDB_OK :
+		       base_idmap_put(&s->classes, class_id, 0, err);
 }
 
 bool hprof_tag_known(uint8_t tag)
@@ -343,7 +299,7 @@ static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t li
 		return hprof_view_failed(err);
 	super = be_id(p + id + 4, id);
 	return be_id(p + 5 * id + 4, id) == 0 && be_id(p + 6 * id + 4, id) == 0 &&
-	       (super == 0 || class_known(s, super) || s->class_count == 0);
+	       (super == 0 || class_known(s, super) || s->classes.count == 0);
 }
 
 /* Bits of evidence in a sub-record that parsed; *ok false if it cannot be one. */

@@ -9,16 +9,14 @@
 #ifndef HPROF_SALVAGE_H
 #define HPROF_SALVAGE_H
 
+#include "base/idmap.h"
 #include "hprof/reader.h"
 
 struct hprof_salvage {
 	const struct hprof_file *file;
-	struct base_view *view;  /* lent by the walk */
-	uint64_t *class_ids;     /* open hash table of known class ids, 0: free; owned */
-	uint32_t class_capacity; /* slots, a power of two, or 0 */
-	uint32_t class_count;
-	uint64_t seed;   /* of the hash */
-	uint64_t budget; /* steps that searches may still take */
+	struct base_view *view;    /* lent by the walk */
+	struct base_idmap classes; /* known class ids; each has 0 */
+	uint64_t budget;           /* steps that searches may still take */
 };
 
 /* Evidence, in bits, that hprof_chain_strength must find. */

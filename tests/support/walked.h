@@ -6,6 +6,7 @@
 #define SUPPORT_WALKED_H
 
 #include "hprof/walk.h"
+#include "support/structure_checks.h"
 
 #include <assert.h>
 #include <setjmp.h>
@@ -72,18 +73,7 @@ static inline void walked_event(struct walked *r, const struct hprof_walk *walk,
 	}
 }
 
-/* What holds of the set of classes, and of a walk, between two events. */
-static inline void walked_check_classes(const struct hprof_salvage *s)
-{
-	uint32_t used = 0;
-
-	assert((s->class_capacity & (s->class_capacity - 1)) == 0);
-	assert(s->class_count * 2 <= s->class_capacity);
-	for (uint32_t i = 0; i < s->class_capacity; i++)
-		used += s->class_ids[i] != 0;
-	assert(used == s->class_count);
-}
-
+/* What holds of a walk between two events. */
 static inline void walked_check(const struct hprof_walk *walk)
 {
 	const uint64_t size = walk->file->source->size;
@@ -93,7 +83,7 @@ static inline void walked_check(const struct hprof_walk *walk)
 	assert(walk->view.end <= size);
 	assert(walk->position <= size);
 	assert(walk->salvage.file == walk->file);
-	walked_check_classes(&walk->salvage);
+	base_idmap_check(&walk->salvage.classes);
 }
 
 /* Walks a source to its end; fails if it gives more events than there are bytes. */

@@ -10,6 +10,7 @@
 #include "common/typed_rows.h"
 
 #include "common/fail.h"
+#include "common/grow.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -95,15 +96,10 @@ static int keep_row(struct typed_rows *s, size_t *bytes, struct hdb_error *err)
 {
 	struct hdb_value *to;
 
-	if (s->kept_count == s->kept_room) {
-		const size_t room = s->kept_room ? 2 * s->kept_room : 64;
-		struct hdb_value *kept = realloc(s->kept, room * (s->count + 1) * sizeof(*kept));
-
-		if (!kept)
-			return door_fail(err, HDB_ENOMEM, "no memory for rows");
-		s->kept = kept;
-		s->kept_room = room;
-	}
+	if (s->kept_count == s->kept_room &&
+	    !grow_array((void *)&s->kept, &s->kept_room, (s->count + 1) * sizeof(*s->kept),
+			SIZE_MAX))
+		return door_fail(err, HDB_ENOMEM, "no memory for rows");
 	to = s->kept + s->kept_count * s->count;
 	memset(to, 0, s->count * sizeof(*to));
 	s->kept_count++;

@@ -50,15 +50,8 @@ static bool grow(struct export_distinct *d)
 	const uint32_t slots = d->slot_count ? 2 * d->slot_count : SLOTS_FIRST;
 	uint32_t *table;
 
-	if (d->count == d->value_room) {
-		const uint32_t room = d->value_room ? 2 * d->value_room : SLOTS_FIRST;
-		uint64_t *values = realloc(d->values, room * sizeof(*values));
-
-		if (!values)
-			return false;
-		d->values = values;
-		d->value_room = room;
-	}
+	if (d->count == d->value_room && !GROW(d->values, d->value_room))
+		return false;
 	if (d->count < d->slot_count / 2)
 		return true;
 	table = calloc(slots, sizeof(*table));

@@ -100,7 +100,7 @@ struct export_distinct {
 	uint32_t *slots;     /* owned: 1 + number, 0: free */
 	uint32_t slot_count; /* a power of two */
 	uint64_t *values;    /* owned: numbers, or texts' places in plain */
-	uint32_t value_room;
+	size_t value_room;
 	struct bytes plain; /* as Parquet's PLAIN encoding has them */
 };
 

@@ -235,8 +235,7 @@ struct heap_entries {
 	uint64_t chain_steps, chain_power;
 	uint32_t stack[HEAP_TREE_LEVELS];
 	unsigned depth;
-	struct heap_frame *frames; /* owned; the innermost is the last */
-	uint32_t frame_count, frame_room;
+	struct base_vec frames; /* struct heap_frame; the innermost is the last */
 	uint32_t absent_ix;
 	/* parts: where to go on in the outer collection */
 	uint32_t parts_ix;

@@ -184,8 +184,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->parts_ix = HEAP_NONE;
 	e->part_at = e->part_count = e->looked = 0;
 	e->unknown = NULL;
-	e->frames = NULL;
-	e->frame_count = e->frame_room = 0;
+	e->frames = (struct base_vec){ 0 };
 	e->rule = NULL;
 	/* Of parts the first may never be begun. */
 	e->depth = 0;
@@ -446,7 +445,5 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 
 void heap_entries_end(struct heap_entries *e)
 {
-	free(e->frames);
-	e->frames = NULL;
-	e->frame_count = e->frame_room = 0;
+	base_vec_release(&e->frames);
 }

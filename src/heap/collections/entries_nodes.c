@@ -69,8 +69,8 @@ static struct heap_part part_of(const struct heap_frame *f)
 
 static struct heap_frame *top_of(struct heap_entries *e)
 {
-	assert(e->frame_count);
-	return &e->frames[e->frame_count - 1];
+	assert(e->frames.count);
+	return base_vec_at(&e->frames, struct heap_frame, e->frames.count - 1);
 }
 
 static struct heap_as as_of(const struct heap_frame *f)
@@ -97,29 +97,20 @@ static int number_at(struct heap_entries *e, const struct heap_frame *f, const c
 static int cut(struct heap_entries *e)
 {
 	e->is_cut = true;
-	e->frame_count = 0;
+	e->frames.count = 0;
 	return HDB_END;
 }
 
 static int push(struct heap_entries *e, const struct heap_frame *frame, struct hdb_error *err)
 {
-	for (uint32_t i = 0; i < e->frame_count && i < ANCESTORS_SEEN; i++)
-		if (e->frames[i].ix == frame->ix && !e->frames[i].is_array)
-			return cut(e);
-	if (e->frame_count == e->frame_room) {
-		const uint32_t room = e->frame_room ? e->frame_room * 2 : 16;
-		struct heap_frame *grown =
-			room > HEAP_NODE_LEVELS ? NULL : realloc(e->frames, room * sizeof(*grown));
+	const struct heap_frame *frames = e->frames.data;
 
-		if (room > HEAP_NODE_LEVELS)
+	for (uint32_t i = 0; i < e->frames.count && i < ANCESTORS_SEEN; i++)
+		if (frames[i].ix == frame->ix && !frames[i].is_array)
 			return cut(e);
-		if (!grown)
-			return hdb_fail_memory(err, "nodes", room * sizeof(*grown));
-		e->frames = grown;
-		e->frame_room = room;
-	}
-	e->frames[e->frame_count++] = *frame;
-	return HDB_OK;
+	return e->frames.count == HEAP_NODE_LEVELS ?
+		       cut(e) :
+		       base_vec_push(&e->frames, frame, sizeof(*frame), err);
 }
 
 /* Puts a node upon the stack: HDB_NOTFOUND if it is none (`is_mixed`: no node of this kind). */
@@ -303,7 +294,7 @@ static int next_reference(struct heap_entries *e, const struct heap_part *part, 
 	TRY(heap_path_value_as(e->heap, as_of(&f), part->field, &e->value, err));
 	TRY(target_of(e, &e->value, &ix, err));
 	if (is_tail) {
-		e->frame_count--;
+		e->frames.count--;
 		if (heap_is_circle(e, f.ix, ix))
 			return cut(e);
 	} else {
@@ -324,7 +315,7 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 	TRY(limit_array(e, &f, part, &array, err));
 	/* Containers are looked up by the node, too. */
 	if (is_last && part->kind != HEAP_PART_CONTAINERS)
-		e->frame_count--;
+		e->frames.count--;
 	return enter_array(e, &array, err);
 }
 
@@ -351,7 +342,7 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	if (part.kind == HEAP_PART_END) {
-		e->frame_count--;
+		e->frames.count--;
 		return HDB_NOTFOUND;
 	}
 	f->part++;
@@ -360,7 +351,7 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 	case HEAP_PART_IF:
 		r = heap_path_value_as(e->heap, as_of(f), part.field, &value, err);
 		if (r >= 0 && !value.bits)
-			e->frame_count--;
+			e->frames.count--;
 		return r < 0 ? r : HDB_NOTFOUND;
 	case HEAP_PART_SKIP:
 		TRY_ERRORS(number_at(e, f, part.field, &skip, err));
@@ -397,7 +388,7 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, struct heap_value *out,
 		    struct hdb_error *err)
 {
-	struct heap_chunk *chunk = e->frame_count % 2 ? &e->store : &e->keys;
+	struct heap_chunk *chunk = e->frames.count % 2 ? &e->store : &e->keys;
 
 	if (chunk->array_ix != array_ix)
 		heap_chunk_open(chunk, array_ix);
@@ -516,7 +507,7 @@ static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_
 	TRY(get_slot(e, f->ix, at, &e->value, err));
 	TRY(nested_array(e, &e->value, &bucket, err));
 	if (!f->level)
-		e->frame_count--;
+		e->frames.count--;
 	return enter_array(e, &bucket, err);
 }
 
@@ -532,7 +523,10 @@ static int next_container(struct heap_entries *e, const struct heap_frame *f,
 			  const struct heap_part *part, uint64_t at, struct hdb_error *err)
 {
 	/* The node that has both arrays is below. */
-	const struct heap_frame node = e->frame_count > 1 ? e->frames[e->frame_count - 2] : *f;
+	const struct heap_frame node =
+		e->frames.count > 1 ?
+			*base_vec_at(&e->frames, struct heap_frame, e->frames.count - 2) :
+			*f;
 	struct heap_slice key = { .room = 1 };
 	struct heap_value value;
 	uint64_t bits = 0;
@@ -583,7 +577,7 @@ static int next_slot(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	if (at >= f->end) {
-		e->frame_count--;
+		e->frames.count--;
 		return HDB_NOTFOUND;
 	}
 	f->at++;
@@ -653,7 +647,7 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 
 	/* No tree has more nodes than there are objects, nor more slots than the dump has bytes. */
 	e->steps += e->heap->dump.source ? e->heap->dump.source->size : 0;
-	e->frame_count = 0;
+	e->frames.count = 0;
 	e->skip = 0;
 	return push(e, &frame, err);
 }
@@ -661,7 +655,7 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err)
 {
 	assert(e->rule->shape == HEAP_NODES);
-	if (!e->frame_count || !e->left)
+	if (!e->frames.count || !e->left)
 		return HDB_END;
 	if (!e->steps)
 		return cut(e);
