@@ -164,4 +164,18 @@ for row in rows:
         bad = True
 sys.exit(bad)
 PY
+# Two tables with the same entries, which their class holds then: what it holds below is no other list.
+sed "s/1, 111, 2, TABLE)/2, 111, 2, TABLE, 112, 2, TABLE + 8)/; s/'>HQBQ', 2/'>HQBQQBQ', 2/
+	s/^heap += struct.pack('>%dQ' % COUNT.*/at = range(first + 128, first + 256 * COUNT, 256)/
+	/^at = /a table = struct.pack('>%dQ' % COUNT, *at)
+	/^at = /a heap += table + struct.pack('>BQIIQ', 0x22, TABLE + 8, 0, COUNT, CLASS[3]) + table" table.py \
+	> twice.py
+python3 twice.py twice.hprof > truth
+heapdb import twice.hprof -o twice.heapdb --quiet > import.log
+heapdb query leaks --db twice.heapdb --csv --columns kind,class,objects | grep '^child\|^element' > found
+diff - found << 'EOF' || { echo "FAILED: the same list twice"; failed=1; }
+element,a.Small,424713
+element,a.Large,75287
+element,java.lang.Object[],2
+EOF
 exit $failed

@@ -498,16 +498,18 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Rows of children that say the same as the elements, which begin at a row, are left out. */
-static void drop_same(struct query_report *report, size_t from, size_t elements)
+/* Leaves out rows of children that say the same as the elements, but for other, small classes. */
+static void drop_same(struct query_report *report, size_t from, size_t elements, uint64_t least)
 {
 	struct query_report_row *rows = report->rows.data;
 	const size_t count = report->rows.count - elements;
-	size_t children = elements;
+	size_t children = elements, end = elements;
 
 	while (children > from && strcmp(rows[children - 1].kind, "child") == 0)
 		children--;
-	if (!count || elements - children != count)
+	if (end - children == count + 1 && rows[end - 1].retained_bytes < least)
+		end--;
+	if (!count || end - children != count)
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (rows[children + i].class_no != rows[elements + i].class_no ||
@@ -515,7 +517,7 @@ static void drop_same(struct query_report *report, size_t from, size_t elements)
 		    rows[children + i].retained_bytes != rows[elements + i].retained_bytes)
 			return;
 	memmove(rows + children, rows + elements, count * sizeof(*rows));
-	report->rows.count = elements;
+	report->rows.count = children + count;
 }
 
 static void release_elements(struct elements *e)
@@ -547,7 +549,7 @@ int query_leak_elements(struct query *q, struct query_report *report,
 		TRY(follow_children(q, &e, suspect->point_ix, err));
 	TRY(tell_classes(&list, e.classes, class_count, err));
 	if (e.every > 1)
-		return mark_estimates(report, first, &e, class_count, err);
-	drop_same(report, about->first_row, first);
+		TRY(mark_estimates(report, first, &e, class_count, err));
+	drop_same(report, about->first_row, first, list.least);
 	return HDB_OK;
 }
