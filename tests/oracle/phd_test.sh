@@ -100,7 +100,7 @@ mv elsewhere.txt javacore.20240203.040506.77.0002.txt
 
 # What is said is true of a dump without values, and names the VM.
 heapdb overview x.heapdb > said 2> /dev/null
-grep -q '^  JRE 1.8.0 test, ' said || complain "no VM in $(cat said)"
+grep -q '^  OpenJ9 JRE 1.8.0 test, ' said || complain "no VM in $(cat said)"
 if grep -q OutOfMemoryError said; then complain "an OutOfMemoryError would not be seen"; fi
 heapdb duplicates x.heapdb 2> /dev/null | tr -s '\n ' ' ' > said
 grep -q 'as far as a portable heap dump shows, which has no values' said || complain "duplicates: $(cat said)"

@@ -74,8 +74,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	const struct hdb_value *runtime = answer_fact(answer, "runtime");
 	const struct hdb_value *collector = answer_fact(answer, "collector");
 	const struct hdb_value *threads = answer_fact(answer, "threads");
-	const bool is_openj9 = has_value(runtime) && !isdigit((unsigned char)runtime->text[0]) &&
-			       runtime->text[0] != 'A';
+	const bool is_openj9 = has_value(runtime) && strncmp(runtime->text, "OpenJ9", 6) == 0;
 	const char *slash = has_value(dump) ? memrchr(dump->text, '/', dump->text_size) : NULL;
 	struct bytes text = { 0 };
 

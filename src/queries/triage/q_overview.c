@@ -61,6 +61,7 @@ struct line {
 };
 
 struct overview {
+	char runtime[200];
 	struct base_vec lines; /* struct line */
 	uint64_t leak_count;
 };
@@ -195,6 +196,30 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 	return copy_of(row, "severity", &line->severity, err);
 }
 
+/*
+ * What ran the program: the version of Java, without one the VM's name and version; Android;
+ * OpenJ9 with what it calls itself, "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)".
+ */
+static void name_runtime(struct query *q, const struct query *row, const struct hdb_value *value)
+{
+	struct overview *o = q->state;
+	const bool is_named = q->heap->is_android || q->heap->is_phd;
+	const char *build = memmem(value->text, value->text_size, " build ", 7);
+	size_t used = strlen(o->runtime);
+
+	if (!is_text(row, "section", is_named ? "dump" : "vm") || !value->text_size)
+		return;
+	if (!is_named && is_text(row, "key", "java"))
+		used = 0;
+	else if (!is_text(row, "key", is_named ? "runtime" : "name") &&
+		 !is_text(row, "key", is_named ? "written by" : "version"))
+		return;
+	(void)snprintf(o->runtime + used, sizeof(o->runtime) - used, "%s%.*s", used ? " " : "",
+		       (int)(build ? (size_t)(build - value->text) : value->text_size),
+		       value->text);
+	query_fact_text(q, "runtime", o->runtime);
+}
+
 static int read_info(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	static const struct {
@@ -207,7 +232,6 @@ static int read_info(struct query *q, const struct query *row, struct hdb_error 
 		{ "objects", "reachable bytes", "heap_shallow", true },
 		{ "objects", "threads", "threads", true },
 	};
-	const bool is_named = q->heap->is_android || q->heap->is_phd;
 	const struct hdb_value *value = cell_of(row, "value");
 
 	(void)err;
@@ -221,16 +245,7 @@ static int read_info(struct query *q, const struct query *row, struct hdb_error 
 	}
 	if (is_text(row, "section", "dump") && is_text(row, "key", "path"))
 		query_fact_text_n(q, "dump", value->text, value->text_size);
-	if (is_text(row, "section", is_named ? "dump" : "vm") &&
-	    is_text(row, "key", is_named ? "runtime" : "java"))
-		query_fact_text_n(q, "runtime", value->text, value->text_size);
-	/* Instead of its name: "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)". */
-	if (is_text(row, "key", "written by") && value->text_size) {
-		const char *build = strstr(value->text, " build ");
-
-		query_fact_text_n(q, "runtime", value->text,
-				  build ? (size_t)(build - value->text) : value->text_size);
-	}
+	name_runtime(q, row, value);
 	return HDB_OK;
 }
 
