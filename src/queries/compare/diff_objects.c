@@ -35,9 +35,9 @@
 /* One dump's objects in order of ID. */
 struct cursor {
 	const struct session *side;
-	struct heap_block *block;
-	uint64_t *ids;
-	uint8_t *reachable;
+	struct heap_block block;
+	uint64_t ids[STORE_BLOCK_OBJECTS];
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
 	uint32_t block_no, at, count;
 	bool has_ended;
 };
@@ -55,28 +55,20 @@ struct diff_objects {
 
 /* ---- reading ---- */
 
-static void release_cursor(struct cursor *c)
-{
-	free(c->block);
-	free(c->ids);
-	free(c->reachable);
-	*c = (struct cursor){ 0 };
-}
-
 static int load_block(struct cursor *c, struct hdb_error *err)
 {
 	const struct session *side = c->side;
 
-	TRY(heap_read_block(side->heap, c->block_no, c->block, err));
+	TRY(heap_read_block(side->heap, c->block_no, &c->block, err));
 	TRY(heap_read_ids(side->heap, c->block_no, c->ids, &c->count, err));
 	TRY(derive_reachable_block(side->derive, c->block_no, c->reachable, err));
-	if (c->count != c->block->count)
+	if (c->count != c->block.count)
 		return hdb_fail(err, HDB_ECORRUPT,
 				"%s: damaged: a block of objects has another number of "
 				"IDs; import the dump again",
 				heap_path(side->heap));
 	if (c->block_no % STEP_BLOCKS == 0)
-		TRY(base_step(side->work, c->block->first_ix, err));
+		TRY(base_step(side->work, c->block.first_ix, err));
 	c->block_no++;
 	c->at = 0;
 	return HDB_OK;
@@ -84,7 +76,7 @@ static int load_block(struct cursor *c, struct hdb_error *err)
 
 static bool is_real(const struct cursor *c)
 {
-	const struct heap_block *block = c->block;
+	const struct heap_block *block = &c->block;
 
 	/* A flat value's ID is a number that the next dump gives to another one. */
 	if (block->kind[c->at] == STORE_INSTANCE && block->embedded[c->at])
@@ -119,26 +111,23 @@ static int rewind_cursor(struct cursor *c, struct hdb_error *err)
 static int open_cursor(struct cursor *c, const struct session *side, struct hdb_error *err)
 {
 	c->side = side;
-	TRY(BASE_ALLOC(c->block, 1, "a block of objects", err));
-	TRY(BASE_ALLOC(c->ids, STORE_BLOCK_OBJECTS, "a block of objects", err));
-	TRY(BASE_ALLOC(c->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
 	return rewind_cursor(c, err);
 }
 
 /* The class by which an object is known: for a class object the one it stands for. */
 static uint32_t class_no_of(const struct cursor *c)
 {
-	return c->block->kind[c->at] == STORE_CLASS ? (uint32_t)c->block->length[c->at] :
-						      c->block->class_no[c->at];
+	return c->block.kind[c->at] == STORE_CLASS ? (uint32_t)c->block.length[c->at] :
+						     c->block.class_no[c->at];
 }
 
 /* Whether the objects at both cursors, which have one ID, are the same by all that can be seen. */
 static bool is_same(const struct cursor *a, const struct cursor *b)
 {
-	const uint8_t kind = a->block->kind[a->at];
+	const uint8_t kind = a->block.kind[a->at];
 
-	if (kind != b->block->kind[b->at] ||
-	    (kind != STORE_CLASS && a->block->length[a->at] != b->block->length[b->at]))
+	if (kind != b->block.kind[b->at] ||
+	    (kind != STORE_CLASS && a->block.length[a->at] != b->block.length[b->at]))
 		return false;
 	return strcmp(heap_class_name(a->side->heap, class_no_of(a)),
 		      heap_class_name(b->side->heap, class_no_of(b))) == 0;
@@ -190,7 +179,7 @@ static bool is_changed(const struct diff_objects *o, const struct step *step, un
 
 static uint32_t ix_of(const struct cursor *c)
 {
-	return c->block->first_ix + c->at;
+	return c->block.first_ix + c->at;
 }
 
 static int count_all(struct query *q, struct diff_objects *o, const struct diff_pairs *pairs,
@@ -210,7 +199,7 @@ static int count_all(struct query *q, struct diff_objects *o, const struct diff_
 			if (!is_changed(o, &step, s))
 				continue;
 			n->changed[s]++;
-			n->bytes[s] += c->block->shallow[c->at];
+			n->bytes[s] += c->block.shallow[c->at];
 		}
 		if (pairs && step.is_same && is_reachable(o, 0) && is_reachable(o, 1))
 			TRY(pairs->take(pairs->ctx, ix_of(&o->sides[0]), ix_of(&o->sides[1]), err));
@@ -298,11 +287,11 @@ static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_er
 	uint64_t retained;
 
 	query_set(q, DIFF_ID, c->ids[c->at]);
-	query_set(q, DIFF_SHALLOW, c->block->shallow[c->at]);
+	query_set(q, DIFF_SHALLOW, c->block.shallow[c->at]);
 	query_lend_text(q, DIFF_STATUS, s ? "new" : "gone");
-	TRY(derive_retained(c->side->derive, c->block->first_ix + c->at, &retained, err));
+	TRY(derive_retained(c->side->derive, c->block.first_ix + c->at, &retained, err));
 	query_set(q, DIFF_RETAINED, retained);
-	if (c->block->kind[c->at] == STORE_CLASS) {
+	if (c->block.kind[c->at] == STORE_CLASS) {
 		query_format(q, DIFF_NAME, "class %s", name);
 		return HDB_OK;
 	}
@@ -335,9 +324,5 @@ int diff_objects_row(struct query *q, struct diff *d, size_t no, struct hdb_erro
 
 void diff_objects_close(struct diff *d)
 {
-	if (!d->objects)
-		return;
-	release_cursor(&d->objects->sides[0]);
-	release_cursor(&d->objects->sides[1]);
 	free(d->objects);
 }

@@ -82,13 +82,11 @@ struct all_ids {
 #define ALL_IDS_FROM 100000
 
 struct objects {
-	struct heap_block *block;
-	uint64_t *offsets;
-	uint64_t *ids;
-	uint64_t *retained;
-	uint64_t *native;
-	uint32_t *dominator;
-	uint8_t *reachable;
+	struct heap_block block; /* the open one, and columns of it */
+	uint64_t offsets[STORE_BLOCK_OBJECTS], ids[STORE_BLOCK_OBJECTS];
+	uint64_t retained[STORE_BLOCK_OBJECTS], native[STORE_BLOCK_OBJECTS];
+	uint32_t dominator[STORE_BLOCK_OBJECTS];
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
 	struct class_text *classes; /* by class number */
 	char **heap_names;          /* by heap number - 1 */
 	uint64_t heap_count;
@@ -120,21 +118,6 @@ static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 			return hdb_fail_memory(err, "heap names", sizeof(name));
 		o->heap_count++;
 	}
-	return HDB_OK;
-}
-
-static int make_buffers(struct query *q, struct objects *o, struct hdb_error *err)
-{
-	const size_t n = STORE_BLOCK_OBJECTS;
-
-	TRY(BASE_ALLOC(o->block, 1, "a block of objects", err));
-	TRY(BASE_ALLOC(o->ids, n, "a block of objects", err));
-	TRY(BASE_ALLOC(o->offsets, n, "a block of objects", err));
-	TRY(BASE_ALLOC(o->retained, n, "a block of objects", err));
-	TRY(BASE_ALLOC(o->native, n, "a block of objects", err));
-	TRY(BASE_ALLOC(o->dominator, n, "a block of objects", err));
-	TRY(BASE_ALLOC(o->reachable, n, "a block of objects", err));
-	TRY(BASE_ALLOC(o->classes, (size_t)q->heap->class_count + 1, "a block of objects", err));
 	return HDB_OK;
 }
 
@@ -201,7 +184,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	o->tells_reachable =
 		q->population != ANALYSIS_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
 	TRY(heap_load_classes(q->heap, err));
-	TRY(make_buffers(q, o, err));
+	TRY(BASE_ALLOC(o->classes, (size_t)q->heap->class_count + 1, "names of classes", err));
 	if (o->shows[HEAP])
 		TRY(read_heaps(q, o, err));
 	TRY(make_names(q, o, err));
@@ -222,7 +205,7 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 {
 	const uint32_t no = o->block_no;
 
-	TRY(heap_read_block(q->heap, no, o->block, err));
+	TRY(heap_read_block(q->heap, no, &o->block, err));
 	if (o->shows[ID] || o->with_invented)
 		TRY(heap_read_ids(q->heap, no, o->ids, &o->count, err));
 	if (o->shows[OFFSET])
@@ -234,11 +217,11 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 	if (o->shows[NATIVE])
 		TRY(derive_native_block(q->derive, no, o->native, err));
 	if (o->shows[RETAINED])
-		TRY(derive_retained_block(q->derive, o->block, o->retained, err));
-	TRY_ERRORS(base_step(q->work, o->block->first_ix, err));
-	for (uint32_t i = 0; o->shows[DOMINATOR] && i < o->block->count; i++)
-		o->reachable[i] = o->dominator[i] != o->block->first_ix + i;
-	o->count = o->block->count;
+		TRY(derive_retained_block(q->derive, &o->block, o->retained, err));
+	TRY_ERRORS(base_step(q->work, o->block.first_ix, err));
+	for (uint32_t i = 0; o->shows[DOMINATOR] && i < o->block.count; i++)
+		o->reachable[i] = o->dominator[i] != o->block.first_ix + i;
+	o->count = o->block.count;
 	o->at = 0;
 	o->block_no++;
 	return HDB_OK;
@@ -246,7 +229,7 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 
 static bool is_left_out(const struct query *q, const struct objects *o, uint32_t i)
 {
-	const struct heap_block *block = o->block;
+	const struct heap_block *block = &o->block;
 
 	if (block->kind[i] == HEAP_LEFT_OUT)
 		return true;
@@ -276,13 +259,13 @@ static void set_kind(struct query *q, uint8_t kind)
 static int set_dominator(struct query *q, const struct objects *o, uint32_t i,
 			 struct hdb_error *err)
 {
-	const uint32_t dominator = o->dominator[i], at = dominator - o->block->first_ix;
+	const uint32_t dominator = o->dominator[i], at = dominator - o->block.first_ix;
 	uint64_t id = 0;
 	int r = HDB_OK;
 
 	if (!o->reachable[i])
 		return HDB_OK;
-	if (dominator != HEAP_NONE && o->shows[ID] && at < o->block->count)
+	if (dominator != HEAP_NONE && o->shows[ID] && at < o->block.count)
 		id = o->ids[at];
 	else if (dominator != HEAP_NONE)
 		r = heap_id(q->heap, dominator, &id, err);
@@ -292,7 +275,7 @@ static int set_dominator(struct query *q, const struct objects *o, uint32_t i,
 
 static uint64_t offset_of(const struct query *q, const struct objects *o, uint32_t i)
 {
-	const struct heap_block *block = o->block;
+	const struct heap_block *block = &o->block;
 
 	return block->kind[i] != STORE_CLASS ?
 		       o->offsets[i] :
@@ -321,7 +304,7 @@ static int set_heap(struct query *q, const struct objects *o, uint32_t ix, struc
 static int next_objects(struct query *q, struct hdb_error *err)
 {
 	struct objects *o = q->state;
-	const struct heap_block *block = o->block;
+	const struct heap_block *block = &o->block;
 	uint32_t i;
 
 	do {
@@ -459,7 +442,7 @@ static int fill_heaps(struct query *q, struct objects *o, size_t n, struct hdb_e
 	for (size_t k = 0; k < n; k++) {
 		struct heap_object object;
 
-		TRY(heap_object(q->heap, o->block->first_ix + c->keep[k], &object, err));
+		TRY(heap_object(q->heap, o->block.first_ix + c->keep[k], &object, err));
 		c->there[HEAP][k] = object.heap_no && object.heap_no <= o->heap_count;
 		c->codes[HEAP][k] = c->there[HEAP][k] ? o->heap_codes[object.heap_no - 1] : 0;
 	}
@@ -474,7 +457,7 @@ static bool is_array(const struct heap_block *block, uint32_t i)
 /* What needs no look-up of other objects. */
 static void fill_plain(struct query *q, struct objects *o, size_t n)
 {
-	const struct heap_block *block = o->block;
+	const struct heap_block *block = &o->block;
 	struct columns *c = o->batch;
 
 	for (size_t k = 0; k < n && o->shows[ID]; k++)
@@ -541,14 +524,7 @@ static void close_objects(struct query *q)
 	for (uint64_t i = 0; i < o->heap_count; i++)
 		free(o->heap_names[i]);
 	free(o->heap_names);
-	free(o->block);
-	free(o->ids);
-	free(o->offsets);
-	free(o->retained);
-	free(o->dominator);
-	free(o->reachable);
 	free(o->classes);
-	free(o->native);
 	free(o->class_codes);
 	free(o->heap_codes);
 	free(o->batch);

@@ -37,6 +37,9 @@ static const struct hdb_column facts[] = {
 	  "arrays an object may count more than once" },
 };
 
+/* Elements of an array that are read at a time. */
+#define CHUNK 2048u
+
 struct references {
 	uint32_t ix;
 	uint32_t class_ix; /* still to be given, or HEAP_NONE */
@@ -45,12 +48,10 @@ struct references {
 	size_t count, at;
 	uint64_t element; /* arrays of objects: looked at so far */
 	struct heap_object object;
-	bool has_class; /* among those in the list, by a field too: ART's shadow$_klass_ */
-	uint64_t *bits; /* elements of an array */
+	bool has_class;       /* among those in the list, by a field too: ART's shadow$_klass_ */
+	uint64_t bits[CHUNK]; /* elements of an array */
 	uint64_t bits_from, bits_count;
 };
-
-#define CHUNK 2048u
 
 /*
  * Looks whether the list, which was begun, has the class, and begins it again. Not for arrays,
@@ -76,7 +77,6 @@ static int open_references(struct query *q, struct hdb_error *err)
 	struct references *s = q->state;
 	uint64_t length = 0;
 
-	TRY(BASE_ALLOC(s->bits, CHUNK, "references", err));
 	TRY(analysis_object(&q->session, q->targets[0], &s->ix, err));
 	TRY(heap_object(q->heap, s->ix, &s->object, err));
 	heap_references(q->heap, &s->lists);
@@ -160,13 +160,6 @@ static int next_references(struct query *q, struct hdb_error *err)
 	return set_row(q, s, ix, name, err);
 }
 
-static void close_references(struct query *q)
-{
-	struct references *s = q->state;
-
-	free(s->bits);
-}
-
 const struct query_def query_references = {
 	.spec = {
 		.name = "references", .aliases = "outgoing|outbound",
@@ -179,5 +172,5 @@ const struct query_def query_references = {
 	},
 	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
 	.state_size = sizeof(struct references),
-	.open = open_references, .next = next_references, .close = close_references,
+	.open = open_references, .next = next_references,
 };

@@ -48,9 +48,9 @@ struct referrers {
 	struct store_lists lists;
 	const uint32_t *batch;
 	size_t count, at;
-	uint8_t *is_wanted;       /* by class number: that class; owned */
-	struct heap_block *block; /* of instances; owned */
-	uint32_t block_no, i;     /* the block that comes next */
+	uint8_t *is_wanted;      /* by class number: that class; owned */
+	struct heap_block block; /* of instances */
+	uint32_t block_no, i;    /* the block that comes next */
 };
 
 struct instances {
@@ -83,7 +83,7 @@ static int read_next_block(struct query *q, struct referrers *s, struct hdb_erro
 
 	while (!has && s->block_no < heap_block_count(q->heap))
 		TRY(heap_block_has(q->heap, s->block_no++, s->is_wanted, &has, err));
-	return has ? heap_read_block_of(q->heap, s->block_no - 1, s->is_wanted, s->block, err) :
+	return has ? heap_read_block_of(q->heap, s->block_no - 1, s->is_wanted, &s->block, err) :
 		     HDB_END;
 }
 
@@ -96,11 +96,11 @@ static int count_instances(struct query *q, struct referrers *s, uint32_t class_
 
 	if (r == HDB_NOTFOUND) {
 		while ((r = read_next_block(q, s, err)) == HDB_OK)
-			for (uint32_t i = 0; i < s->block->count; i++)
-				sum.count += s->block->class_no[i] == class_no &&
-					     s->block->kind[i] != HEAP_LEFT_OUT &&
-					     s->block->first_ix + i != HEAP_BOOT_LOADER;
-		s->block->count = 0;
+			for (uint32_t i = 0; i < s->block.count; i++)
+				sum.count += s->block.class_no[i] == class_no &&
+					     s->block.kind[i] != HEAP_LEFT_OUT &&
+					     s->block.first_ix + i != HEAP_BOOT_LOADER;
+		s->block.count = 0;
 		s->block_no = 0;
 	}
 	*count = sum.count;
@@ -146,8 +146,6 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 	struct heap_object object;
 	uint64_t length = 0, instances = 0;
 
-	TRY(BASE_ALLOC(s->block, 1, "referrers", err));
-	s->block->count = 0;
 	s->class_no = HEAP_NONE;
 	TRY(analysis_object(&q->session, q->targets[0], &s->ix, err));
 	TRY(heap_object(q->heap, s->ix, &object, err));
@@ -176,12 +174,12 @@ static int next_instance(struct query *q, struct referrers *s, uint32_t *ix, str
 	if (s->class_no == HEAP_NONE)
 		return HDB_END;
 	for (;;) {
-		if (s->i >= s->block->count) {
+		if (s->i >= s->block.count) {
 			TRY(read_next_block(q, s, err));
 			s->i = 0;
 		}
-		*ix = s->block->first_ix + s->i;
-		if (s->block->class_no[s->i++] == s->class_no && *ix != HEAP_BOOT_LOADER)
+		*ix = s->block.first_ix + s->i;
+		if (s->block.class_no[s->i++] == s->class_no && *ix != HEAP_BOOT_LOADER)
 			return HDB_OK;
 	}
 }
@@ -227,7 +225,6 @@ static void close_referrers(struct query *q)
 	struct referrers *s = q->state;
 
 	free(s->is_wanted);
-	free(s->block);
 }
 
 const struct query_def query_referrers = {

@@ -95,7 +95,7 @@ struct strings {
 	bool is_list; /* --objects */
 	enum by by;
 	uint64_t prefix; /* units */
-	char *text;      /* buffer, TEXT_MAX + 1 */
+	char text[TEXT_MAX + 1];
 	/* filters */
 	const char *equals; /* NULL: any */
 	pcre2_code *regex;  /* NULL: any */
@@ -360,7 +360,6 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	const char *pattern = query_option(q, "match");
 	uint64_t min_count = 1;
 
-	TRY(BASE_ALLOC(s->text, TEXT_MAX + 1, "strings", err));
 	s->tally = (struct analysis_counter){
 		.session = &q->session,
 		.entry_bytes = sizeof(struct text),
@@ -460,7 +459,6 @@ static void close_strings(struct query *q)
 	pcre2_match_data_free(s->match_data);
 	pcre2_match_context_free(s->match_context);
 	analysis_counter_release(&s->tally);
-	free(s->text);
 }
 
 const struct query_def query_strings = {

@@ -100,11 +100,11 @@ struct arrays {
 	enum kind kind;
 	enum by by;
 	uint64_t min_tail;
-	uint8_t *is_class;               /* by class number: wanted; NULL: all */
-	uint8_t *reachable;              /* of the block that is taken */
-	struct query *q;                 /* while arrays are read */
-	struct analysis_counter counter; /* struct group */
-	struct base_vec rows;            /* const struct group *, in order */
+	uint8_t *is_class;                      /* by class number: wanted; NULL: all */
+	uint8_t reachable[STORE_BLOCK_OBJECTS]; /* of the block that is taken */
+	struct query *q;                        /* while arrays are read */
+	struct analysis_counter counter;        /* struct group */
+	struct base_vec rows;                   /* const struct group *, in order */
 	uint64_t looked, looked_bytes, without;
 	uint64_t others, other_bytes; /* unreachable */
 	struct analysis_cut short_tails;
@@ -245,10 +245,8 @@ static int read_arrays(struct query *q, struct arrays *a, struct hdb_error *err)
 	uint64_t count;
 
 	TRY(heap_open_dump(q->heap, err));
-	if (q->heap->object_count) {
-		TRY(BASE_ALLOC(a->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
+	if (q->heap->object_count)
 		TRY(derive_need_reachable(q->derive, err));
-	}
 	a->q = q;
 	a->rows.work = q->work;
 	a->counter = (struct analysis_counter){
@@ -411,7 +409,6 @@ static void close_arrays(struct query *q)
 	analysis_counter_release(&a->counter);
 	base_vec_release(&a->rows);
 	free(a->is_class);
-	free(a->reachable);
 }
 
 const struct query_def query_arrays = {

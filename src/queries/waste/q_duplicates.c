@@ -99,7 +99,7 @@ struct duplicates {
 	struct base_big order; /* struct base_sort_key: groups as they are given */
 	uint64_t group_count, distinct;
 	struct analysis_cut rare, thrifty; /* contents with fewer copies; that waste less */
-	char *text;                        /* TEXT_MAX + 1 */
+	char text[TEXT_MAX + 1];
 };
 
 /* ---- grouping ---- */
@@ -270,7 +270,6 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	struct analysis_contents_options wanted = { 0 };
 
 	d->rare.bytes = ANALYSIS_NOT_COUNTED;
-	TRY(BASE_ALLOC(d->text, TEXT_MAX + 1, "duplicates", err));
 	TRY(read_options(q, d, err));
 	wanted.kind = d->of_arrays ? ANALYSIS_ARRAYS : ANALYSIS_TEXTS;
 	wanted.population = q->population;
@@ -371,7 +370,6 @@ static void close_duplicates(struct query *q)
 	base_big_free(&d->groups);
 	base_big_free(&d->order);
 	free(d->is_class);
-	free(d->text);
 }
 
 const struct query_def query_duplicates = {

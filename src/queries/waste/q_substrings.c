@@ -68,7 +68,7 @@ struct substrings {
 	uint64_t arrays, shared, sharing, wasted;
 	struct analysis_cut unshared,
 		thrifty; /* arrays that waste, but of one string; that waste less */
-	char *text;
+	char text[TEXT_MAX + 1];
 };
 
 /* Adds up the strings of one array; which these are is set. */
@@ -195,7 +195,6 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 	struct substrings *s = q->state;
 	uint64_t min_wasted;
 
-	TRY(BASE_ALLOC(s->text, TEXT_MAX + 1, "substrings", err));
 	min_wasted = query_number(q, "min-wasted", 0);
 	wanted.population = q->population;
 	TRY(analysis_contents_read(&q->session, &wanted, &s->contents, err));
@@ -249,7 +248,6 @@ static void close_substrings(struct query *q)
 	analysis_contents_release(&s->contents);
 	base_big_free(&s->rows);
 	base_big_free(&s->order);
-	free(s->text);
 }
 
 const struct query_def query_substrings = {
