@@ -503,8 +503,7 @@ int diff_owners_open(struct query *q, struct diff *d, struct hdb_error *err)
 	TRY(choose_rows(q, d, least, err));
 	query_fact(q, "min", least);
 	query_fact(q, "folded", o->tree.merged.folded);
-	query_cut(q, NULL, "owners that hold less than %" PRIu64 " bytes more or less (--min)",
-		  least);
+	query_cut(q, NULL, "owners that changed by less than %" PRIu64 " bytes (--min)", least);
 	return HDB_OK;
 }
 

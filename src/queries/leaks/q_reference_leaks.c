@@ -292,8 +292,8 @@ static void set_facts(struct query *q, const struct leaks *s)
 	query_fact(q, "given_up", s->given_up);
 	if (s->given_up) {
 		query_cut(q, NULL,
-			  "what %" PRIu64 " searches would have found behind the "
-			  "first %" PRIu64 " objects (--max-objects)",
+			  "the rest of %" PRIu64 " searches, which ended after %" PRIu64
+			  " objects (--max-objects)",
 			  s->given_up, s->max_objects);
 	}
 	if (s->not_searched) {

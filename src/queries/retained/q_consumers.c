@@ -385,10 +385,8 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 		s->rest[ITEMS].total.retained_bytes,
 	};
 	query_cut(q, &cut,
-		  "items that retain no more than "
-		  "%" PRIu64
-		  " bytes, with the bytes that they retain (--threshold): a row \"(others)\" "
-		  "in each section has their sum",
+		  "items that retain at most %" PRIu64 " bytes each (--threshold): a row "
+		  "\"(others)\" in each section has their sum",
 		  s->threshold);
 	return HDB_OK;
 }

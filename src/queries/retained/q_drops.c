@@ -137,8 +137,7 @@ static int leave_small(struct query *q, const struct drops *d, uint64_t count,
 		cut.bytes -= retained < cut.bytes ? retained : cut.bytes;
 	}
 	query_cut(q, &cut,
-		  "objects of the top level that retain no more "
-		  "than %" PRIu64 " bytes, with the bytes that they retain "
+		  "objects of the top level that retain at most %" PRIu64 " bytes each "
 		  "(--threshold)",
 		  d->threshold);
 	return HDB_OK;

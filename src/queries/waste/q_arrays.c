@@ -342,14 +342,13 @@ static void set_facts(struct query *q, const struct arrays *a)
 	/* Without a kind the arrays are in the rows, but not in the columns of tails. */
 	if (a->kind == ANY && a->short_tails.objects) {
 		query_cut(q, NULL,
-			  "from the columns of tails %" PRIu64 " that are shorter "
+			  "in the columns of tails: those of %" PRIu64 " arrays, which are shorter "
 			  "than %" PRIu64 " bytes (--min-tail)",
 			  a->short_tails.objects, a->min_tail);
 	}
 	if (a->kind == KIND_TAILS) {
 		query_cut(q, &a->short_tails,
-			  "tails that are shorter than %" PRIu64 " bytes, "
-			  "with their bytes (--min-tail)",
+			  "tails that are shorter than %" PRIu64 " bytes (--min-tail)",
 			  a->min_tail);
 	}
 	query_fact(q, "without_content", a->without);
