@@ -235,6 +235,9 @@ static inline void file_text_release(struct file_text *text)
 	free(text->data);
 }
 
+/* HDB_EUSAGE: what the command line asks for cannot be done; the message is printf's. */
+#define cli_usage(cli, ...) door_fail(&(cli)->err, HDB_EUSAGE, __VA_ARGS__)
+
 /* Puts the name of the file before the message of its reader, which returned `rc`. */
 int cli_name_file(struct cli *cli, const char *name, int rc);
 

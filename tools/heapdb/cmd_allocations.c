@@ -134,9 +134,7 @@ static int print_rows(struct cli *cli, const struct answer *plain, struct calls 
 	struct answer answer = *plain;
 
 	answer.source = &source;
-	answer.picked = calloc(ALLOC_COLUMNS, sizeof(answer.picked[0]));
-	if (!answer.picked)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a list of columns");
+	TRY(DOOR_ALLOC(answer.picked, ALLOC_COLUMNS, "a list of columns", &cli->err));
 	if (by == CALLS_BY_STACK)
 		pick(&answer, ALLOC_LEVEL, ALLOC_LEVEL);
 	if (!calls->native)

@@ -70,7 +70,7 @@ int export_table(struct cli *cli, const char *name)
 	cli->statement = text;
 	return HDB_OK;
 #else
-	return door_fail(&cli->err, HDB_EUSAGE, "--table %s: built without SQLite", name);
+	return cli_usage(cli, "--table %s: built without SQLite", name);
 #endif
 }
 
@@ -270,8 +270,7 @@ static int export_columns(struct cli *cli)
 	int r;
 
 	if (!opt->output && cli->out->is_terminal)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "these bytes are not for a terminal: -o FILE");
+		return cli_usage(cli, "these bytes are not for a terminal: -o FILE");
 #ifdef HAVE_SQLITE
 	r = cli->statement ? statement_stream(cli, &notes, &stream) :
 			     query_stream(cli, &where, &notes, &columns, &stream);
@@ -354,13 +353,12 @@ int cmd_export(struct cli *cli)
 	const struct options *opt = &cli->opt;
 
 	if (cli->statement && (opt->operand_count || opt->columns || opt->sort || opt->where))
-		return door_fail(
-			&cli->err, HDB_EUSAGE,
-			"a statement or table takes no target, --columns, --sort or --where");
+		return cli_usage(
+			cli, "a statement or table takes no target, --columns, --sort or --where");
 	if (cli->statement && opt->limit && is_columns(opt))
-		return door_fail(&cli->err, HDB_EUSAGE, "a statement has a LIMIT of its own");
+		return cli_usage(cli, "a statement has a LIMIT of its own");
 	if (opt->is_plain && !is_columns(opt))
-		return door_fail(&cli->err, HDB_EUSAGE, "--compress is for parquet and arrow");
+		return cli_usage(cli, "--compress is for parquet and arrow");
 	if (is_columns(opt))
 		return export_columns(cli);
 	return opt->output && strcmp(opt->output, "-") != 0 ? export_to_file(cli, print_rows) :

@@ -260,7 +260,7 @@ int cmd_export_bitmaps(struct cli *cli)
 	};
 
 	if (cli->opt.operand_count != 1)
-		return door_fail(&cli->err, HDB_EUSAGE, "expected one folder");
+		return cli_usage(cli, "expected one folder");
 	if (!cli->opt.has_format)
 		cli->opt.format = FORMAT_TABLE;
 	TRY(hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err));
@@ -272,7 +272,6 @@ int cmd_export_bitmaps(struct cli *cli)
 	x.store = hdb_rows_find_column(x.rows, "store");
 	x.encoding = hdb_rows_find_column(x.rows, "encoding");
 	x.buffer = hdb_rows_find_column(x.rows, "buffer");
-	return x.encoding == SIZE_MAX ?
-		       door_fail(&cli->err, HDB_EUSAGE, "--duplicates lists, and writes nothing") :
-		       print(&x);
+	return x.encoding == SIZE_MAX ? cli_usage(cli, "--duplicates lists, and writes nothing") :
+					print(&x);
 }

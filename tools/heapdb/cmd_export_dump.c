@@ -37,11 +37,10 @@ static int copy(struct cli *cli)
 int cmd_export_dump(struct cli *cli)
 {
 	if (cli->opt.operand_count)
-		return door_fail(&cli->err, HDB_EUSAGE, "the dump takes no target");
+		return cli_usage(cli, "the dump takes no target");
 	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0)
 		return export_to_file(cli, copy);
 	if (cli->out->is_terminal)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "a dump is not text for a terminal: -o FILE");
+		return cli_usage(cli, "a dump is not text for a terminal: -o FILE");
 	return copy(cli);
 }

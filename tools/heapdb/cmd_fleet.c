@@ -38,11 +38,8 @@ int cmd_fleet(struct cli *cli)
 		return HDB_OK;
 	}
 	if (!count)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "expected a folder with the tables of a fleet, or `run`");
-	values = calloc(count + 4, sizeof(*values));
-	if (!values)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for arguments");
+		return cli_usage(cli, "expected a folder with the tables of a fleet, or `run`");
+	TRY(DOOR_ALLOC(values, count + 4, "arguments", &cli->err));
 	values[0] = (char *)(uintptr_t)python;
 	values[1] = (char *)(uintptr_t) "-c";
 	values[2] = (char *)(uintptr_t)program;

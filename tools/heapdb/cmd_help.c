@@ -489,10 +489,10 @@ static void put_names(struct output *out)
 static int no_topic(struct cli *cli, const char *kind, const char *word, const char *near)
 {
 	if (near)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "there is no %s \"%s\"; did you mean \"%s\"?", kind, word, near);
-	return door_fail(&cli->err, HDB_EUSAGE, "there is no %s \"%s\"; `heapdb help%s` lists them",
-			 kind, word, strcmp(kind, "query") == 0 ? " query" : "");
+		return cli_usage(cli, "there is no %s \"%s\"; did you mean \"%s\"?", kind, word,
+				 near);
+	return cli_usage(cli, "there is no %s \"%s\"; `heapdb help%s` lists them", kind, word,
+			 strcmp(kind, "query") == 0 ? " query" : "");
 }
 
 int cmd_help(struct cli *cli)
@@ -535,13 +535,11 @@ int cmd_help(struct cli *cli)
 		}
 	}
 	if (count > 2)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "too many arguments; usage: heapdb help [COMMAND [QUERY]]");
+		return cli_usage(cli, "too many arguments; usage: heapdb help [COMMAND [QUERY]]");
 	if (count > 1) {
 		query = hdb_query_named(words[1]);
 		if (!(command->flags & NAMES_QUERY))
-			return door_fail(&cli->err, HDB_EUSAGE, "the command %s has no queries",
-					 command->name);
+			return cli_usage(cli, "the command %s has no queries", command->name);
 		if (!query) {
 			query = cli_nearest_query(words[1]);
 			return no_topic(cli, "query", words[1], query ? query->name : NULL);

@@ -227,7 +227,7 @@ int cmd_import(struct cli *cli)
 	uint64_t began_ns;
 
 	if (cli->opt.operand_count != 1)
-		return door_fail(&cli->err, HDB_EUSAGE, "%s: heapdb import DUMP",
+		return cli_usage(cli, "%s: heapdb import DUMP",
 				 cli->opt.operand_count ? "one dump at a time" : "name a dump");
 	if (!db_path) {
 		TRY(feed_default_path(cli->opt.operands[0], default_path, sizeof(default_path),

@@ -241,9 +241,7 @@ static int print_events(struct recording *r, const struct answer *plain)
 	struct answer answer = *plain;
 
 	answer.source = &source;
-	answer.picked = calloc(COLUMNS, sizeof(answer.picked[0]));
-	if (!answer.picked)
-		return door_fail(&r->cli->err, HDB_ENOMEM, "no memory for a list of columns");
+	TRY(DOOR_ALLOC(answer.picked, COLUMNS, "a list of columns", &r->cli->err));
 	for (size_t i = 0; i < COLUMNS; i++)
 		if (fields[i].kinds >> r->kind & 1 && !(has_no_stacks && fields[i].form == STACK))
 			answer.picked[answer.picked_count++] = i;
@@ -375,15 +373,14 @@ static int choose_kind(struct recording *r)
 	while (kind < JFR_KINDS && (name ? strcmp(kind_names[kind], name) != 0 : !r->counts[kind]))
 		kind++;
 	if (name && kind == JFR_KINDS)
-		return door_fail(&r->cli->err, HDB_EUSAGE,
+		return cli_usage(r->cli,
 				 "no events \"%s\"; there are: old-objects, allocations, gc, cpu",
 				 name);
 	r->kind = kind < JFR_KINDS ? (enum jfr_kind)kind : JFR_OLD_OBJECT;
 	if (opt->by > CALLS_BY_SITE)
-		return door_fail(&r->cli->err, HDB_EUSAGE, "--by is class|thread|stack|site here");
+		return cli_usage(r->cli, "--by is class|thread|stack|site here");
 	if (options_given(opt, "by") && r->kind != JFR_OLD_OBJECT && r->kind != JFR_ALLOCATION)
-		return door_fail(&r->cli->err, HDB_EUSAGE,
-				 "--by is for old-objects and allocations");
+		return cli_usage(r->cli, "--by is for old-objects and allocations");
 	return HDB_OK;
 }
 
@@ -416,8 +413,7 @@ int cmd_jfr(struct cli *cli)
 	BASE_SCOPED(recording_release) struct recording *r = NULL;
 
 	if (opt->operand_count < 1 || opt->operand_count > 2)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "expected a recording, and which of its events");
+		return cli_usage(cli, "expected a recording, and which of its events");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
 	TRY(recording_open(cli, opt->operands[0], &r));

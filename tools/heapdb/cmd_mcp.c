@@ -66,8 +66,7 @@ int cmd_mcp(struct cli *cli)
 	};
 
 	if (options.folder_count == 0)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "expected the folders whose databases may be read");
+		return cli_usage(cli, "expected the folders whose databases may be read");
 	return mcp_serve(&options, STDIN_FILENO, STDOUT_FILENO, &cli->err);
 }
 

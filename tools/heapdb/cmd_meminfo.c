@@ -219,9 +219,7 @@ static int pick_columns(struct meminfo *m, struct answer *answer)
 		has_pid |= m->memory.rows[i].pid != 0;
 		has_process |= m->memory.texts.data[m->memory.rows[i].process] != '\0';
 	}
-	answer->picked = calloc(COLUMNS, sizeof(answer->picked[0]));
-	if (!answer->picked)
-		return door_fail(&m->cli->err, HDB_ENOMEM, "no memory for a list of columns");
+	TRY(DOOR_ALLOC(answer->picked, COLUMNS, "a list of columns", &m->cli->err));
 	for (size_t i = 0; i < COLUMNS; i++) {
 		if (i >= FIGURES && i < DUMP ? !(has >> (i - FIGURES) & 1) :
 		    i == PID                 ? !has_pid :
@@ -296,12 +294,11 @@ int cmd_meminfo(struct cli *cli)
 	     !locate_is_heap(opt->operands[1])))
 		return meminfo_timeline(cli);
 	if (opt->chart)
-		return door_fail(&cli->err, HDB_EUSAGE, "--chart draws two captures or more");
+		return cli_usage(cli, "--chart draws two captures or more");
 	if (!opt->operand_count)
-		return door_fail(
-			&cli->err, HDB_EUSAGE,
-			"expected a file, and a database or a dump if it is to be compared "
-			"with one, or more such files");
+		return cli_usage(
+			cli, "expected a file, and a database or a dump if it is to be compared "
+			     "with one, or more such files");
 	TRY(cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file));
 	TRY(cli_name_file(cli, opt->operands[0],
 			  android_memory_read(file.data, file.size, &m.memory, &cli->err)));

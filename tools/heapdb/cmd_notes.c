@@ -73,7 +73,7 @@ static int check_target(struct cli *cli, const char *target)
 	if (is_fingerprint(target))
 		return HDB_OK;
 	if (strpbrk(target, "*?"))
-		return door_fail(&cli->err, HDB_EUSAGE, "a note is on one class, not on a pattern");
+		return cli_usage(cli, "a note is on one class, not on a pattern");
 	return hdb_query(cli->db, kind_of(target), &args, &rows, &cli->err);
 }
 
@@ -136,9 +136,8 @@ int cmd_notes(struct cli *cli)
 	if (strcmp(verb, "list") == 0 && count < 2)
 		return list(cli);
 	if ((!adds && strcmp(verb, "remove") != 0) || count != (adds ? 3u : 2u))
-		return door_fail(
-			&cli->err, HDB_EUSAGE,
-			"expected list, add TARGET TEXT (between quotes) or remove TARGET");
+		return cli_usage(
+			cli, "expected list, add TARGET TEXT (between quotes) or remove TARGET");
 	if (strncmp(target, "0x", 2) == 0) {
 		snprintf(id, sizeof(id), "0x%" PRIx64, (uint64_t)strtoull(target, &end, 16));
 		target = *end ? target : id;

@@ -99,7 +99,7 @@ int cmd_oql(struct cli *cli)
 	size_t size = strlen(text);
 
 	if (opt->operand_count != 1)
-		return door_fail(&cli->err, HDB_EUSAGE, "%s; or - for one from standard input",
+		return cli_usage(cli, "%s; or - for one from standard input",
 				 opt->operand_count ? "one statement at a time, between quotes" :
 						      "expected a statement: \"SELECT ...\"");
 	if (strcmp(text, "-") == 0) {

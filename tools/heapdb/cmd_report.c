@@ -235,9 +235,9 @@ static int report_json(struct cli *cli)
 int cmd_report(struct cli *cli)
 {
 	if (cli->opt.no_values && !cli->opt.html)
-		return door_fail(&cli->err, HDB_EUSAGE, "--no-values is for --html");
+		return cli_usage(cli, "--no-values is for --html");
 	if (cli->opt.has_format && cli->opt.html)
-		return door_fail(&cli->err, HDB_EUSAGE, "--html and --json cannot be combined");
+		return cli_usage(cli, "--html and --json cannot be combined");
 	if (cli->opt.html)
 		return report_html(cli, cli->opt.html);
 	return cli->opt.format == FORMAT_JSON ? report_json(cli) : report_markdown(cli);

@@ -37,17 +37,17 @@ static int print_result(struct cli *cli, const struct hdb_output_result *r)
 static int check_operands(struct cli *cli)
 {
 	if (cli->opt.operand_count != 2)
-		return door_fail(&cli->err, HDB_EUSAGE, "%s; usage: heapdb %s %s",
+		return cli_usage(cli, "%s; usage: heapdb %s %s",
 				 cli->opt.operand_count < 2 ?
 					 "a dump to read and one to write are expected" :
 					 "one dump at a time",
 				 cli->command->name, cli->command->synopsis);
 	if (strcmp(cli->opt.operands[1], "-") == 0 && cli->out->is_terminal)
-		return door_fail(&cli->err, HDB_EUSAGE, "a dump is not text for a terminal");
+		return cli_usage(cli, "a dump is not text for a terminal");
 	if (strcmp(cli->opt.operands[1], "-") == 0 &&
 	    (cli->opt.has_format || cli->opt.human || cli->opt.bytes))
-		return door_fail(
-			&cli->err, HDB_EUSAGE,
+		return cli_usage(
+			cli,
 			"--json, --bytes and --human are for the report on a file; the dump goes to "
 			"standard output");
 	return HDB_OK;
@@ -151,17 +151,15 @@ static int read_keep(struct cli *cli, unsigned *keep)
 		else if (size == strlen("bitmaps") && memcmp(at, "bitmaps", size) == 0)
 			*keep |= HDB_KEEP_BITMAPS;
 		else if (size > 0)
-			return door_fail(
-				&cli->err, HDB_EUSAGE,
-				"strip --keep takes strings, bitmaps or both, not \"%.*s\"",
+			return cli_usage(
+				cli, "strip --keep takes strings, bitmaps or both, not \"%.*s\"",
 				(int)size, at);
 	}
 	if (!cli->opt.keep || (*keep && !cli->opt.koom && !options_given(&cli->opt, "zero")))
 		return HDB_OK;
 	if (!*keep)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "strip --keep takes strings, bitmaps or both");
-	return door_fail(&cli->err, HDB_EUSAGE, "--keep cannot be combined with %s",
+		return cli_usage(cli, "strip --keep takes strings, bitmaps or both");
+	return cli_usage(cli, "--keep cannot be combined with %s",
 			 cli->opt.koom ? "--koom" : "--zero");
 }
 

@@ -210,16 +210,15 @@ int cmd_serve(struct cli *cli)
 	int rc;
 
 	if (count > SERVE_DATABASES_MAX)
-		return door_fail(&cli->err, HDB_EUSAGE, "at most %d databases",
-				 SERVE_DATABASES_MAX);
+		return cli_usage(cli, "at most %d databases", SERVE_DATABASES_MAX);
 	if (count > 0 && cli->opt.db)
-		return door_fail(&cli->err, HDB_EUSAGE, "databases are named with --db or without");
+		return cli_usage(cli, "databases are named with --db or without");
 	if (count == 1) {
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;
 	}
 	if (count > 0 && cli->opt.dump)
-		return door_fail(&cli->err, HDB_EUSAGE, "--dump is for a single database");
+		return cli_usage(cli, "--dump is for a single database");
 	for (size_t i = 0; i < count; i++) {
 		rc = locate_named(cli, cli->opt.operands[i], &paths[2 * i], &paths[2 * i + 1]);
 		if (rc != HDB_OK)

@@ -106,7 +106,7 @@ static int open_named(struct run *run, size_t count)
 	struct cli *cli = run->cli;
 
 	if (cli->opt.dump)
-		return door_fail(&cli->err, HDB_EUSAGE, "--dump is for a single database");
+		return cli_usage(cli, "--dump is for a single database");
 	cli->before = calloc(count, sizeof(cli->before[0]));
 	if (!cli->before)
 		return door_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
@@ -137,8 +137,7 @@ static int open_databases(struct run *run, size_t count)
 	struct cli *cli = run->cli;
 
 	if (cli->opt.db && count)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "databases are named by operands or by --db, not by both");
+		return cli_usage(cli, "databases are named by operands or by --db, not by both");
 	run->members = calloc(count + 1, sizeof(run->members[0]));
 	if (!run->members)
 		return door_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);

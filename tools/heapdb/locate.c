@@ -236,7 +236,7 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 	if (is_other ||
 	    (is_kept ? is_newer(is_archive ? archive : dump, db_path) : health.stale != NULL)) {
 		if (is_other)
-			rc = door_fail(&cli->err, HDB_EUSAGE,
+			rc = cli_usage(cli,
 				       "%s is the database of %s; import %s with "
 				       "`heapdb import -o FILE`, and name that",
 				       db_path, health.dump_path, dump);
@@ -336,8 +336,8 @@ int locate_database(struct cli *cli)
 	} else {
 		TRY(newest_here(cli, &cli->db_path, &count));
 		if (count == 0)
-			return door_fail(
-				&cli->err, HDB_EUSAGE,
+			return cli_usage(
+				cli,
 				"no *.heapdb in the current folder: make one with `heapdb import "
 				"DUMP`, or name one with --db FILE");
 		if (count > 1)

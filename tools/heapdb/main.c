@@ -311,15 +311,13 @@ static int no_query(struct cli *cli, const char *name)
 	const struct hdb_query_spec *spec = hdb_query_named(name);
 
 	if (spec)
-		return door_fail(&cli->err, HDB_EUSAGE, "that is a command: `heapdb %s%s`",
+		return cli_usage(cli, "that is a command: `heapdb %s%s`",
 				 cli_find_command(spec->name) ? "" : "export ", spec->name);
 	spec = cli_nearest_query(name);
 	if (spec)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "there is no query \"%s\"; did you mean \"%s\"?", name,
+		return cli_usage(cli, "there is no query \"%s\"; did you mean \"%s\"?", name,
 				 spec->name);
-	return door_fail(&cli->err, HDB_EUSAGE,
-			 "there is no query \"%s\"; `heapdb help query` lists them", name);
+	return cli_usage(cli, "there is no query \"%s\"; `heapdb help query` lists them", name);
 }
 
 /* Switches to a form of the command that has a row of its own in the table: "export dump". */
@@ -456,7 +454,7 @@ static int take_file(struct cli *cli)
 			continue;
 		}
 		if (opt->db)
-			return door_fail(&cli->err, HDB_EUSAGE,
+			return cli_usage(cli,
 					 "one database at a time: %s or %s; `heapdb diff` compares",
 					 opt->db, operand);
 		opt->db = operand;
@@ -498,8 +496,8 @@ static int run(struct cli *cli, struct arguments args)
 		return HDB_OK;
 	}
 	if (cli->opt.table && args.skip) {
-		rc = door_fail(&cli->err, HDB_EUSAGE, "--table %s and \"%s\": one at a time",
-			       cli->opt.table, args.values[args.skip]);
+		rc = cli_usage(cli, "--table %s and \"%s\": one at a time", cli->opt.table,
+			       args.values[args.skip]);
 		goto out;
 	}
 	tell_old_names(cli);
@@ -538,7 +536,7 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 		return cli_find_command("query");
 	}
 	if (name[0] == '-' && name[1]) {
-		door_fail(&cli->err, HDB_EUSAGE,
+		cli_usage(cli,
 			  "expected a command before %s: options come after it, as in "
 			  "`heapdb info --db FILE`",
 			  name);
@@ -550,20 +548,17 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	}
 	near = cli_nearest_command(name);
 	if (query)
-		door_fail(&cli->err, HDB_EUSAGE,
-			  "there is no command \"%s\"; did you mean \"export %s\"?", name,
+		cli_usage(cli, "there is no command \"%s\"; did you mean \"export %s\"?", name,
 			  query->name);
 	else if (locate_looks_like_file(name))
 		door_fail(&cli->err, HDB_EABSENT, "there is no file %s", name);
 	else if (near)
-		door_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?",
-			  name, near);
+		cli_usage(cli, "there is no command \"%s\"; did you mean \"%s\"?", name, near);
 	else if (cli_nearest_query(name))
-		door_fail(&cli->err, HDB_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?",
-			  name, cli_nearest_query(name)->name);
+		cli_usage(cli, "there is no command \"%s\"; did you mean \"%s\"?", name,
+			  cli_nearest_query(name)->name);
 	else
-		door_fail(&cli->err, HDB_EUSAGE,
-			  "there is no command \"%s\"; `heapdb help` lists them", name);
+		cli_usage(cli, "there is no command \"%s\"; `heapdb help` lists them", name);
 	return NULL;
 }
 
@@ -580,13 +575,11 @@ static int overview_of(struct cli *cli, struct arguments *args, char *file)
 		const char *word = args->values[i];
 
 		if (cli_find_command(word) || hdb_query_named(word))
-			return door_fail(&cli->err, HDB_EUSAGE,
+			return cli_usage(cli,
 					 "did you mean `heapdb %s %s`? The command comes first",
 					 word, file);
 	}
-	values = calloc((size_t)args->count + 3, sizeof(*values));
-	if (!values)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for arguments");
+	TRY(DOOR_ALLOC(values, (size_t)args->count + 3, "arguments", &cli->err));
 	values[0] = values[1] = overview;
 	for (int i = 0; i < args->count; i++)
 		values[2 + i] = args->values[i];

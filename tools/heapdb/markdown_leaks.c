@@ -246,11 +246,10 @@ static void put_head(struct output *out, struct head *head)
 int markdown_headline(struct answer *answer, struct output *out)
 {
 	const struct fullness full = fullness_of(answer);
-	BASE_FREED struct head *head = calloc(1, sizeof(*head));
+	BASE_FREED struct head *head = NULL;
 	int rc;
 
-	if (!head)
-		return door_fail(answer->err, HDB_ENOMEM, "no memory for the first lines");
+	TRY(DOOR_ALLOC(head, 1, "the first lines", answer->err));
 	output_collect(&head->suspect.out, &head->suspect.text);
 	output_collect(&head->leaking.out, &head->leaking.text);
 	while ((rc = answer_next(answer, out)) == HDB_OK)

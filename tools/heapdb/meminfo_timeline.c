@@ -155,9 +155,7 @@ static void release(struct timeline *t)
 
 static int read_all(struct cli *cli, struct timeline *t)
 {
-	t->rows = calloc(cli->opt.operand_count, sizeof(*t->rows));
-	if (!t->rows)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for captures");
+	TRY(DOOR_ALLOC(t->rows, cli->opt.operand_count, "captures", &cli->err));
 	for (size_t i = 0; i < cli->opt.operand_count; i++)
 		TRY(read_row(cli, t, cli->opt.operands[i]));
 	return HDB_OK;
@@ -178,7 +176,7 @@ int meminfo_timeline(struct cli *cli)
 	char told[256];
 
 	if (cli->opt.chart && cli->opt.has_format)
-		return door_fail(&cli->err, HDB_EUSAGE, "--chart has no other format");
+		return cli_usage(cli, "--chart has no other format");
 	TRY(read_all(cli, &t));
 	if (cli->opt.chart)
 		return draw(&t, cli->out);

@@ -114,11 +114,10 @@ static int put_paths(struct answer *answer, struct path *path, const struct rend
 
 int prose_path(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	BASE_FREED struct path *path = calloc(1, sizeof(*path));
+	BASE_FREED struct path *path = NULL;
 	int rc;
 
-	if (!path)
-		return door_fail(answer->err, HDB_ENOMEM, "no memory for a path");
+	TRY(DOOR_ALLOC(path, 1, "a path", answer->err));
 	rc = put_paths(answer, path, style, out);
 	for (size_t i = 0; i < PATH_STEPS_MAX; i++) {
 		output_release(out, &path->step[i].name);

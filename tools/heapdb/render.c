@@ -240,9 +240,7 @@ int answer_pick(struct answer *answer, const char *columns)
 	const size_t most = strlen(columns) + 1;
 
 	assert(answer->picked_count == 0);
-	answer->picked = calloc(most, sizeof(answer->picked[0]));
-	if (!answer->picked)
-		return door_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
+	TRY(DOOR_ALLOC(answer->picked, most, "a list of columns", answer->err));
 	for (const char *name = columns;;) {
 		const size_t size = strcspn(name, ",");
 
@@ -310,9 +308,7 @@ int answer_thin(struct answer *answer, bool for_people)
 	bool has_label = false;
 
 	assert(!answer->picked);
-	answer->picked = calloc(count + 1, sizeof(answer->picked[0]));
-	if (!answer->picked)
-		return door_fail(answer->err, HDB_ENOMEM, "no memory for a list of columns");
+	TRY(DOOR_ALLOC(answer->picked, count + 1, "a list of columns", answer->err));
 	for (size_t i = 0; i < count; i++) {
 		const struct hdb_column *column = hdb_rows_column(answer->rows, i);
 

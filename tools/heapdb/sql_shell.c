@@ -122,7 +122,7 @@ static int show_schema(struct cli *cli, struct heapsql *sql, char *name)
 	}
 	rc = heapsql_schema(sql, name, &text, &cli->err);
 	if (rc != HDB_OK)
-		rc = door_fail(&cli->err, HDB_EUSAGE, "there is no table %s", name);
+		rc = cli_usage(cli, "there is no table %s", name);
 	else
 		output_format(cli->out, "%s\n", text);
 	free(text);
@@ -140,7 +140,7 @@ static int set_mode(struct cli *cli, const char *name)
 			return HDB_OK;
 		}
 	}
-	return door_fail(&cli->err, HDB_EUSAGE, ".mode takes table, json, jsonl, csv or tsv");
+	return cli_usage(cli, ".mode takes table, json, jsonl, csv or tsv");
 }
 
 /* Whether a statement begins with a command: ".tables", or a word that people type in shells. */
@@ -184,8 +184,7 @@ static int run_command(struct cli *cli, struct heapsql *sql, char *line)
 	else if (strcasecmp(name, "help") == 0)
 		output_string(cli->out, help);
 	else
-		return door_fail(&cli->err, HDB_EUSAGE, "there is no command .%s; .help lists them",
-				 name);
+		return cli_usage(cli, "there is no command .%s; .help lists them", name);
 	return HDB_OK;
 }
 

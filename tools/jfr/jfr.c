@@ -535,9 +535,7 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 
 int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *err)
 {
-	*out = calloc(1, sizeof(**out));
-	if (!*out)
-		return door_fail(err, HDB_ENOMEM, "no memory for a recording");
+	TRY(DOOR_ALLOC(*out, 1, "a recording", err));
 	if (size > JFR_SIZE_MAX)
 		return door_fail(err, HDB_ELIMIT, "larger than %u bytes", JFR_SIZE_MAX);
 	if (size < 4 || memcmp(data, "FLR", 4) != 0)

@@ -20,9 +20,7 @@ int mcp_files_init(struct mcp_files *files, const struct mcp_options *options,
 		.options = options,
 		.open = { .memory_bytes = options->memory_bytes, .threads = options->threads },
 	};
-	files->folders = calloc(options->folder_count + 1, sizeof(files->folders[0]));
-	if (!files->folders)
-		return mcp_fail(err, HDB_ENOMEM, "no memory for the folders' names");
+	TRY(DOOR_ALLOC(files->folders, options->folder_count + 1, "the folders' names", err));
 	for (size_t i = 0; i < options->folder_count; i++) {
 		struct stat info;
 		char *path = realpath(options->folders[i], NULL);

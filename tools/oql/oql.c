@@ -234,9 +234,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	TRY_ERRORS(check_utf8(text, err));
 	TRY_ERRORS(refuse_visualvm(text, err));
 	opt = opt ? opt : &none;
-	oql = calloc(1, sizeof(*oql));
-	if (!oql)
-		return oql_fail(err, HDB_ENOMEM, "no memory for a statement");
+	TRY(DOOR_ALLOC(oql, 1, "a statement", err));
 	oql->text = strndup(text.data, text.size);
 	oql->limit = opt->limit;
 	oql->with_labels = opt->with_labels;

@@ -281,11 +281,10 @@ int oql_source_open(struct oql_eval *ev, const struct oql_select *select,
 		    const struct oql_frame *outer, struct oql_source **out)
 {
 	const struct oql_from *from = &select->from;
-	struct oql_source *s = calloc(1, sizeof(*s));
+	struct oql_source *s;
 	int r;
 
-	if (!s)
-		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a source of rows");
+	TRY(DOOR_ALLOC(s, 1, "a source of rows", ev->err));
 	*out = s;
 	s->ev = ev;
 	s->select = select;

@@ -232,9 +232,7 @@ static int find_retained(struct oql_rows *rows, struct oql_part *p)
 
 	assert(!p->retained); /* or its rows were those of the set */
 	TRY_ERRORS(find_members(rows, p, &m));
-	p->retained = calloc(words, sizeof(p->retained[0]));
-	if (!p->retained)
-		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a set of objects");
+	TRY(DOOR_ALLOC(p->retained, words, "a set of objects", ev->err));
 	return m.count ? hdb_retained_marks(ev->db,
 					    &(struct hdb_set){ .ixs = m.ixs, .count = m.count },
 					    p->retained, ev->err) :

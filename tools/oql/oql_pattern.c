@@ -143,9 +143,7 @@ int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str so
 	if (source.size > PATTERN_SIZE_MAX)
 		return oql_refuse(ev, e, "this regular expression is longer than %d bytes",
 				  PATTERN_SIZE_MAX);
-	pattern = calloc(1, sizeof(*pattern));
-	if (!pattern)
-		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a regular expression");
+	TRY(DOOR_ALLOC(pattern, 1, "a regular expression", ev->err));
 	pattern->is_whole = is_whole;
 	pattern->place = e;
 	bytes_add(&pattern->source, source.data, source.size);

@@ -92,10 +92,9 @@ static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 		  const struct oql_frame *outer, struct oql_rows **out)
 {
-	struct oql_rows *rows = calloc(1, sizeof(*rows));
+	struct oql_rows *rows;
 
-	if (!rows)
-		return oql_fail(ev->err, HDB_ENOMEM, "no memory for rows");
+	TRY(DOOR_ALLOC(rows, 1, "rows", ev->err));
 	*out = rows;
 	rows->ev = ev;
 	rows->outer = outer;

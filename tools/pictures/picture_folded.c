@@ -37,9 +37,7 @@ int picture_folded(const struct picture *picture, struct output *out, struct hdb
 	for (size_t i = 0; i < picture->count; i++)
 		if (picture->nodes[i].level > deepest)
 			deepest = picture->nodes[i].level;
-	stack = calloc(deepest, sizeof(stack[0]));
-	if (!stack)
-		return door_fail(err, HDB_ENOMEM, "no memory for a stack");
+	TRY(DOOR_ALLOC(stack, deepest, "a stack", err));
 	for (size_t i = 1; i < picture->count && out->error == 0; i++) {
 		size_t used = 0;
 

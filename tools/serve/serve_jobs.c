@@ -388,11 +388,10 @@ static size_t count_workers(const struct serve_options *options)
 int serve_jobs_start(const struct serve_options *options, struct serve_jobs **out,
 		     struct hdb_error *err)
 {
-	struct serve_jobs *jobs = calloc(1, sizeof(*jobs));
+	struct serve_jobs *jobs;
 	int r = HDB_OK;
 
-	if (!jobs)
-		return door_fail(err, HDB_ENOMEM, "no memory for workers");
+	TRY(DOOR_ALLOC(jobs, 1, "workers", err));
 	jobs->options = options;
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->wake, NULL);

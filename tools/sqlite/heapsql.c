@@ -191,7 +191,7 @@ int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct
 	struct heapsql *sql;
 	int rc, r;
 
-	TRY(SQL_ALLOC(sql, 1, "a connection", err));
+	TRY(DOOR_ALLOC(sql, 1, "a connection", err));
 	if (opt)
 		sql->opt = *opt;
 	if (sql->opt.tmp_dir) {
@@ -362,10 +362,10 @@ static enum hdb_type type_of(const char *declared)
 static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 {
 	rows->count = (size_t)sqlite3_column_count(rows->statement);
-	TRY(SQL_ALLOC(rows->columns, rows->count + 1, "columns", err));
-	TRY(SQL_ALLOC(rows->values, rows->count + 1, "columns", err));
-	TRY(SQL_ALLOC(rows->blobs, rows->count + 1, "columns", err));
-	TRY(SQL_ALLOC(rows->names, rows->count + 1, "columns", err));
+	TRY(DOOR_ALLOC(rows->columns, rows->count + 1, "columns", err));
+	TRY(DOOR_ALLOC(rows->values, rows->count + 1, "columns", err));
+	TRY(DOOR_ALLOC(rows->blobs, rows->count + 1, "columns", err));
+	TRY(DOOR_ALLOC(rows->names, rows->count + 1, "columns", err));
 	for (size_t i = 0; i < rows->count; i++) {
 		const char *name = sqlite3_column_name(rows->named, (int)i);
 

@@ -121,7 +121,7 @@ int heapsql_filter_open(struct heapsql *sql, const char *expression,
 	struct heapsql_filter *f;
 	int r;
 
-	TRY(SQL_ALLOC(f, 1, "an expression", err));
+	TRY(DOOR_ALLOC(f, 1, "an expression", err));
 	f->sql = sql;
 	f->source = sql_first_source(sql);
 	f->count = columns->count;

@@ -549,8 +549,8 @@ static int common_dominator(const struct members *m, uint32_t *out, struct hdb_e
 
 	assert(m->count > 0);
 	*out = HDB_NONE;
-	TRY(SQL_ALLOC(chain.places, hdb_object_count(m->source->db),
-		      "places in a chain of dominators", err));
+	TRY(DOOR_ALLOC(chain.places, hdb_object_count(m->source->db),
+		       "places in a chain of dominators", err));
 	TRY(number_chain(m->source, m->ixs[0], &chain, err));
 	for (size_t i = 1; i < m->count; i++) {
 		TRY(join_chain(m->source, m->ixs[i], &chain, &met, err));

@@ -209,7 +209,7 @@ static int by_class(struct objects_cursor *c, const struct class_part *p, struct
 	BASE_FREED uint8_t *found = NULL;
 	int r = HDB_OK;
 
-	TRY(SQL_ALLOC(found, (size_t)hdb_class_count(c->db) + 1, "classes", err));
+	TRY(DOOR_ALLOC(found, (size_t)hdb_class_count(c->db) + 1, "classes", err));
 	if (p->part == BY_CLASS && p->is_in)
 		mark_values(c, p->value, found);
 	else if (p->part == BY_CLASS || p->part == BY_CLASS_GLOB)

@@ -148,12 +148,6 @@ bool sql_set_guard(struct heapsql *sql, bool is_on);
 /* Writes a message and returns `code`. */
 #define sql_fail door_fail
 
-/* Points at `count` zeroed elements: HDB_OK, or HDB_ENOMEM, "no memory for ..." (a literal). */
-#define SQL_ALLOC(pointer, count, what, err) \
-	(((pointer) = calloc((count), sizeof(*(pointer)))) ? \
-		 HDB_OK : \
-		 sql_fail((err), HDB_ENOMEM, "no memory for " what))
-
 static_assert(SQLITE_OK == HDB_OK, "TRY passes on codes of SQLite, too");
 
 /* Clears a message; not `= { 0 }`, which is a kilobyte for each cell. */

@@ -117,8 +117,8 @@ static int mark_holders(struct sql_cursor *c, const char *name, struct hdb_error
 	struct refs *s = c->state;
 	bool has_any = false;
 
-	TRY(SQL_ALLOC(s->marks, (size_t)hdb_class_count(c->db) + 1, "classes", err));
-	TRY(SQL_ALLOC(s->fields, (size_t)hdb_class_count(c->db) + 1, "classes", err));
+	TRY(DOOR_ALLOC(s->marks, (size_t)hdb_class_count(c->db) + 1, "classes", err));
+	TRY(DOOR_ALLOC(s->fields, (size_t)hdb_class_count(c->db) + 1, "classes", err));
 	for (uint32_t no = 0; no < hdb_class_count(c->db); no++) {
 		struct hdb_field *fields;
 		size_t count;
@@ -501,7 +501,7 @@ static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
 	uint32_t ix;
 
 	TRY(sql_value_object(c->source, c->key[0], &ix, err));
-	TRY(SQL_ALLOC(s->seen, hdb_object_count(c->db) / 64 + 1, "a set of objects", err));
+	TRY(DOOR_ALLOC(s->seen, hdb_object_count(c->db) / 64 + 1, "a set of objects", err));
 	TRY(hdb_list_open(c->db, HDB_REFERENCES, &s->list, err));
 	TRY_ERRORS(reach(s, ix, err));
 	s->level_end = 1;

@@ -154,10 +154,8 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 	BASE_SCOPED(release_taken) void *taken = NULL;
 	size_t counts[BASES_MAX] = { 0 };
 
-	s->field_of =
-		calloc((size_t)(COLUMNS_MAX + 32) * (s->base_count + 1), sizeof(*s->field_of));
-	if (!s->field_of)
-		return sql_fail(err, HDB_ENOMEM, "no memory for a table");
+	TRY(DOOR_ALLOC(s->field_of, (size_t)(COLUMNS_MAX + 32) * (s->base_count + 1), "a table",
+		       err));
 	for (int i = 0; i < C_PATTERN; i++) {
 		char name[32];
 

@@ -20,7 +20,7 @@ int sql_source_open(struct sqlite3 *sqlite, const struct heapsql_database *datab
 {
 	struct sql_source *source;
 
-	TRY(SQL_ALLOC(source, 1, "a database", err));
+	TRY(DOOR_ALLOC(source, 1, "a database", err));
 	source->sqlite = sqlite;
 	source->database = *database;
 	source->db = database->db;

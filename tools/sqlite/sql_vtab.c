@@ -634,10 +634,8 @@ int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error 
 	if (source->counts && (source->counts_reachable || !reachable))
 		return HDB_OK;
 	if (!source->counts)
-		source->counts =
-			calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*source->counts));
-	if (!source->counts)
-		return sql_fail(err, HDB_ENOMEM, "no memory for totals of classes");
+		TRY(DOOR_ALLOC(source->counts, (size_t)hdb_class_count(source->db) + 1,
+			       "totals of classes", err));
 	source->counts_reachable = reachable;
 	return hdb_class_counts(source->db, reachable, source->counts, err);
 }
@@ -653,7 +651,7 @@ int sql_need_retained(struct sql_source *source, struct hdb_error *err)
 
 	if (source->retained)
 		return HDB_OK;
-	TRY(SQL_ALLOC(sums, (size_t)hdb_class_count(source->db) + 1, "totals of classes", err));
+	TRY(DOOR_ALLOC(sums, (size_t)hdb_class_count(source->db) + 1, "totals of classes", err));
 	TRY_ERRORS(hdb_scan_open(source->db, &opt, &scan, err));
 	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count; i++)
