@@ -555,6 +555,8 @@ static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_
 		const uint64_t no = *base_vec_at(&refs->fields, uint64_t, k);
 		struct perfetto_slot *slot = base_vec_at(&refs->slots, struct perfetto_slot, no);
 
+		type->has_extras |= slot->id == i + 1; /* named twice */
+		slot->id = i + 1;
 		if (slot->object_no == i + 1)
 			continue;
 		slot->object_no = i + 1;

@@ -35,15 +35,19 @@ def name(frame):
 
 
 class Profile:
-    """Heaps: (pid, name, has frees). Dumps: at each time, of each heap, of some stacks, in some packets."""
+    """Heaps: (pid, name, has frees). Dumps: at each time, of each heap, of some stacks, in some packets. With
+    is_unique no two stacks have the same frames."""
 
-    def __init__(self, heaps, seed, is_own):
+    def __init__(self, heaps, seed, is_own, is_unique=False):
         self.random, self.heaps, self.is_own = random.Random(seed), heaps, is_own
         self.rows = []  # of trace_processor: (dump, pid, heap, stack, count, bytes); freed ones are negative
         self.stacks = {}  # number -> frames
         for i in range(1, 60):
-            outer = [(0, 0)] + [self.frame() for _ in range(self.random.randrange(6))]
-            self.stacks[i] = tuple(outer + ([NEW] if i % 3 else []) + [MALLOC])
+            while i not in self.stacks:
+                outer = [(0, 0)] + [self.frame() for _ in range(self.random.randrange(6))]
+                stack = tuple(outer + ([NEW] if i % 3 else []) + [MALLOC])
+                if not is_unique or stack not in self.stacks.values():
+                    self.stacks[i] = stack
         self.have = {}  # (pid, heap, number) -> [allocations, bytes, freed, freed bytes]
         self.dumps = 0
 
@@ -124,8 +128,8 @@ def after(processes):
     return packet(text(2, tree)) + symbols
 
 
-def sample(heaps, processes, seed=1, is_own=False, flags=b'', dumps=3):
-    profile = Profile(heaps, seed, is_own)
+def sample(heaps, processes, seed=1, is_own=False, flags=b'', dumps=3, is_unique=False):
+    profile = Profile(heaps, seed, is_own, is_unique)
     out, index = clocks() + packet(number(41, 1) if is_own else number(13, 1), 7), 0
     for _ in range(dumps):
         packets, index = profile.dump_packets(index, flags)

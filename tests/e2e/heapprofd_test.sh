@@ -149,7 +149,8 @@ JAVA = [('data/app/~~x==/com.acme-1/base.apk', 'a.a', 'com.acme.Main.load (base.
         ('memfd:jit-cache', 'b.a', 'org.Other.run (memfd:jit-cache)'),
         ('data/app/org-3/base.apk', 'a.a', 'a.a (base.apk)'), ('data/app/com.acme-2/base.apk', 'a', 'a (base.apk)'),
         ('', 'a.b', 'com.acme.Main.get | lib.Moved.put | com.acme.Main.put'),
-        ('data/app/com.acme-2/base.apk', 'a.c', 'a.c (base.apk)')]
+        ('data/app/com.acme-2/base.apk', 'a.c', 'a.c (base.apk)'), ('', 'c.a', 'c.a'),
+        ('data/app/com.acme-2/base.apk', 'c.a', 'com.acme.C.own (base.apk)')]
 def mapping(package, old, new, *methods):
     members = b''.join(make.text(4, make.text(1, m) + make.text(2, n)) for m, n in methods)
     return make.packet(make.text(64, make.text(1, package) + make.text(3, make.text(1, old) + make.text(2, new) +
@@ -161,6 +162,7 @@ tables = b''.join(make.text(1, numbers({1: 100 + i}) + make.text(2, path)) +
 dump = b''.join(make.text(2, numbers({1: i + 1, 2: 1 << i, 5: 1})) for i in range(len(JAVA)))
 write('java.pftrace', make.packet(make.text(37, tables + make.text(5, make.number(1, 9) + dump)), 7) +
       mapping('org', 'b', 'org.Other', ('a', 'run')) +
+      mapping('org', 'c', 'org.C', ('a', 'own')) + mapping('com.acme', 'c', 'com.acme.C', ('a', 'own')) +
       mapping('com.acme', 'a', 'com.acme.Main', ('a', 'load'), ('b', 'put'), ('b', 'get'), ('b', 'lib.Moved.put'),
               ('b', 'put')))
 want('Java methods', [(r['name'], r['bytes']) for r in answer('java.pftrace', '--by', 'stack')['rows']],

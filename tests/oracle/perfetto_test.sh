@@ -48,33 +48,7 @@ compare() {
 	done
 }
 
-cat > small.py << 'EOF'
-from android_dump import Dump
-dump = Dump()
-dump.define('app.Base', 'java.lang.Object', 'L left', 'I number', 'L right')
-dump.define('app.Node', 'app.Base', 'L next', 'J long')
-dump.define('java.lang.ref.Reference', 'java.lang.Object', 'L referent')
-dump.define('sun.misc.Cleaner', 'java.lang.ref.Reference', 'L next', 'L thunk')
-dump.define('libcore.util.NativeAllocationRegistry', 'java.lang.Object', 'J size')
-dump.define('libcore.util.NativeAllocationRegistry$CleanerThunk', 'java.lang.Object', 'L this$0')
-nodes = [dump.new('app.Node')]
-dump.next += 8  # addresses are multiples of 8, not all of 16
-for i in range(300):
-    nodes.append(dump.new('app.Node', left=nodes[i // 2], right=nodes[i // 3] if i % 5 else None, next=nodes[-1]))
-kept = dump.array('app.Node', nodes[100:200] + [None, None])
-dump.static('app.Main', 'kept', kept)
-dump.static('app.Main', 'count', 7, 'I')
-dump.static('app.Main', 'longs', dump.numbers('J', [1, 2, 3]))
-for done in False, True:
-    registry = dump.new('libcore.util.NativeAllocationRegistry', size=4097)
-    thunk = dump.new('libcore.util.NativeAllocationRegistry$CleanerThunk', **{'this$0': registry})
-    place = dump.address()
-    owner = dump.new('app.Base')
-    cleaner = dump.new('sun.misc.Cleaner', place, referent=owner, thunk=thunk, next=place if done else None)
-    dump.static('app.Main', 'cleaner%d' % done, cleaner)
-dump.write('small.hprof')
-EOF
-python3 small.py
+python3 "$HDB_ROOT/tests/oracle/perfetto_small.py"
 compare small.hprof app.Node
 # A cleaner that has run owns nothing; the size's lowest bit is no part of it.
 for db in dump trace; do
@@ -131,6 +105,19 @@ grep -q 'incomplete: there is no HEAP DUMP END record' said || complain "a lost 
 code=0
 heapdb import none.pftrace -o none.heapdb > said 2>&1 || code=$?
 { [ $code = 3 ] && grep -q 'the trace has no Java heap graph: record it' said; } || complain "no graph: $(cat said)"
+
+# An object that names a field twice keeps both references.
+python3 - << 'EOF'
+from proto import number, text
+body = text(7, number(1, 1) + number(2, 3)) + text(4, number(1, 1) + text(2, 'Node.next'))
+body += text(2, number(1, 1) + number(2, 1) + number(4, 1) + number(5, 2) + number(4, 1) + number(5, 3))
+body += text(2, number(1, 2) + number(2, 1)) + text(2, number(1, 3) + number(2, 1))
+body += text(9, number(1, 1) + text(3, 'Node'))
+open('twice.pftrace', 'wb').write(text(1, number(10, 1) + text(56, number(1, 7) + body)))
+EOF
+heapdb import twice.pftrace -o twice.heapdb --quiet > /dev/null
+heapdb query histogram --csv --columns name,objects --db twice.heapdb |
+	grep -q '^Node,3$' || complain "a field named twice"
 
 # A damaged .gz of another kind is for others to read.
 python3 - << 'EOF'

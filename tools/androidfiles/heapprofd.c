@@ -203,18 +203,22 @@ static int read_mapping(struct reader *r, uint64_t number, char *path)
 	return HDB_OK;
 }
 
-/* What a Java method was called before the app was obfuscated; all methods that got this name. */
+/*
+ * What a Java method was called before the app was obfuscated; all methods that got this name. It
+ * stays as it is where the package is unknown, and several have one.
+ */
 static void clear_method(const struct clear_names *names, const char *path, char *name)
 {
 	const char *dot = strrchr(name, '.');
 	struct proto of[CLEAR_NAME] = { text_of(name), text_of(dot ? dot + 1 : ""),
 					clear_package(text_of(path)) };
-	const struct clear_name *found;
+	const struct proto package = of[CLEAR_PACKAGE];
+	const struct clear_name *found, *const end = names->list + names->count;
 	char clear[NAME_BYTES] = "";
 
 	of[CLEAR_CLASS].end = dot ? (const uint8_t *)dot : of[CLEAR_CLASS].at;
 	found = clear_find(names, of);
-	for (; found && found < names->list + names->count && clear_is(found, of); found++) {
+	for (; found && found < end && clear_is(found, of); found++) {
 		const struct proto own = found->of[CLEAR_NAME];
 
 		of[CLEAR_PACKAGE] = found->of[CLEAR_PACKAGE];
@@ -224,10 +228,11 @@ static void clear_method(const struct clear_names *names, const char *path, char
 			append(clear, text_of("."));
 		}
 		append(clear, own);
-		if (clear[NAME_BYTES - 2])
-			break; /* it is full */
+		if (clear[NAME_BYTES - 2]) /* it is full */
+			found = end - 1;
 	}
-	if (clear[0])
+	of[CLEAR_PACKAGE] = package;
+	if (clear[0] && (found == end || !clear_is(found, of)))
 		strcpy(name, clear);
 }
 
