@@ -98,6 +98,8 @@ static int list_vms(struct cli *cli)
 	TRY(capture_list(&rows.vms, &rows.count, &hidden, &cli->err));
 	source.row_count = rows.count;
 	rc = print_answer(cli, &answer);
+	if (rc == HDB_OK && !rows.count)
+		cli_notice(cli, "no Java process of this user is running");
 	if (rc == HDB_OK && hidden)
 		cli_notice(cli, "%zu Java process%s of other users cannot be looked into", hidden,
 			   hidden == 1 ? "" : "es");
