@@ -21,7 +21,7 @@ packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev
 lint="g++ clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shellcheck"
 
 package="build-essential debhelper dpkg-dev lintian fakeroot python3-pip tcl
-	liblzma-dev libbz2-dev liblz4-dev debootstrap llvm musl python3-venv
+	liblzma-dev libbz2-dev liblz4-dev debootstrap llvm musl musl:arm64 python3-venv
 	qemu-user libc6-arm64-cross"
 arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user liblmdb-dev:arm64 libxxhash-dev:arm64
 	libpcre2-dev:arm64 libzstd-dev:arm64 libdeflate-dev:arm64 zlib1g-dev:arm64
