@@ -106,12 +106,8 @@ int import_flat_begin(struct import *im, struct hdb_error *err)
 		import_class_at(im, no)->flat_element_no = STORE_NONE;
 	if (!im->flat.last)
 		return HDB_OK;
-	im->flat.plan = calloc(im->links.plans.count + 1, sizeof(*im->flat.plan));
-	im->flat.element = calloc(im->classes.count + 1, sizeof(*im->flat.element));
-	if (!im->flat.plan || !im->flat.element)
-		return hdb_fail_memory(err, "flat fields",
-				       (im->links.plans.count + im->classes.count) * 8);
-	return HDB_OK;
+	TRY(BASE_ALLOC(im->flat.plan, im->links.plans.count + 1, "flat fields", err));
+	return BASE_ALLOC(im->flat.element, im->classes.count + 1, "flat fields", err);
 }
 
 /* The class of the object with this ID, or STORE_NONE. */

@@ -4,6 +4,8 @@
  */
 #include "store/pages_private.h"
 
+#include "base/scope.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -222,9 +224,7 @@ int store_pages_open(struct pages *pages, const struct pages_file *file, uint64_
 	read_tree(meta + META_MAIN, &pages->main);
 	read_tree(meta + META_FREE, &pages->free);
 	pages->free.has_number_keys = true;
-	pages->checked = calloc(1, pages->page_count / 8 + 1);
-	if (!pages->checked)
-		return hdb_fail_memory(err, "a map of checked pages", pages->page_count / 8);
+	TRY(BASE_ALLOC(pages->checked, pages->page_count / 8 + 1, "a map of checked pages", err));
 	/*
 	 * A commit may have begun while the page was copied: only the same number twice is a whole
 	 * one.

@@ -5,6 +5,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
+#include "heapdb/report.h"
 #include "heapdb/sql_shell.h"
 #include "heapdb/where.h"
 
@@ -158,17 +159,13 @@ static int note_fact(struct notes *notes, const char *name, const struct hdb_val
 static int note_fingerprint(struct notes *notes, struct hdb *db, struct hdb_error *err)
 {
 	DOOR_ROWS *rows = NULL;
-	size_t key, text;
 	int r;
 
 	TRY_ERRORS(hdb_query(db, "info", NULL, &rows, err));
-	key = hdb_rows_find_column(rows, "key");
-	text = hdb_rows_find_column(rows, "value");
 	while ((r = hdb_rows_next(rows, err)) == HDB_OK) {
-		const struct hdb_value *name = hdb_rows_value(rows, key);
-		const struct hdb_value *value = hdb_rows_value(rows, text);
+		const struct hdb_value *value = rows_value(rows, "value");
 
-		if (name->text_size == 11 && memcmp(name->text, "fingerprint", 11) == 0)
+		if (rows_is(rows, "key", "fingerprint"))
 			TRY(add_note(notes, "dump_fingerprint", value->text, value->text_size,
 				     err));
 	}

@@ -8,6 +8,7 @@
 #include "heapdb/cli.h"
 #include "pictures/pictures.h"
 #include "heapdb/render.h"
+#include "heapdb/report.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -32,7 +33,6 @@ static const struct hdb_column columns[COLUMNS] = {
 struct exporting {
 	struct cli *cli;
 	struct hdb_rows *rows;
-	size_t id, width, height, config, store, encoding, buffer; /* columns of the query */
 	int folder;
 	uint64_t written, left;
 	char file[64];
@@ -48,17 +48,6 @@ struct picture {
 	const char *config;
 	size_t config_size;
 };
-
-static const struct hdb_value *cell(const struct exporting *x, size_t column)
-{
-	return hdb_rows_value(x->rows, column);
-}
-
-static bool is_text(const struct hdb_value *value, const char *text)
-{
-	return value->type == HDB_TYPE_TEXT && value->text_size == strlen(text) &&
-	       memcmp(value->text, text, value->text_size) == 0;
-}
 
 /* Opens the file for a picture, x->file, in the folder. */
 static FILE *open_file(struct exporting *x, uint64_t id, const char *suffix)
@@ -166,29 +155,29 @@ static int write_encoded(struct exporting *x, const struct picture *p, const cha
 /* Writes the bitmap of the query's row, if it can be written. */
 static int write_row(struct exporting *x, const char **state)
 {
-	const struct hdb_value *config = cell(x, x->config);
+	const struct hdb_value *config = rows_value(x->rows, "config");
 	struct picture p = {
-		.id = cell(x, x->id)->u,
-		.width = cell(x, x->width)->i,
-		.height = cell(x, x->height)->i,
+		.id = rows_value(x->rows, "id")->u,
+		.width = rows_value(x->rows, "width")->i,
+		.height = rows_value(x->rows, "height")->i,
 		.config = config->type == HDB_TYPE_TEXT ? config->text : "",
 		.config_size = config->type == HDB_TYPE_TEXT ? config->text_size : 0,
 	};
 	struct hdb_object_facts facts;
 
 	x->file[0] = '\0';
-	if (cell(x, x->encoding)->type == HDB_TYPE_NULL) {
-		*state = is_text(cell(x, x->store), "hardware") ?
+	if (rows_value(x->rows, "encoding")->type == HDB_TYPE_NULL) {
+		*state = rows_is(x->rows, "store", "hardware") ?
 				 "not written: hardware, pixels are in graphics memory" :
 				 "not written: pixels are not in the dump (am dumpheap -b png has "
 				 "them)";
 		return HDB_OK;
 	}
-	TRY(hdb_find(x->cli->db, cell(x, x->buffer)->u, &p.buffer, &x->cli->err));
+	TRY(hdb_find(x->cli->db, rows_value(x->rows, "buffer")->u, &p.buffer, &x->cli->err));
 	TRY(hdb_object_at(x->cli->db, p.buffer, &facts, &x->cli->err));
 	p.length = facts.length;
-	TRY(is_text(cell(x, x->encoding), "pixels") ? write_pixels(x, &p, state) :
-						      write_encoded(x, &p, state));
+	TRY(rows_is(x->rows, "encoding", "pixels") ? write_pixels(x, &p, state) :
+						     write_encoded(x, &p, state));
 	if (strcmp(*state, "written") != 0)
 		x->file[0] = '\0';
 	return HDB_OK;
@@ -206,10 +195,10 @@ static int source_next(void *ctx, struct hdb_error *err)
 	rc = write_row(x, &state);
 	x->written += x->file[0] != '\0';
 	x->left += x->file[0] == '\0';
-	x->cells[ID] = *cell(x, x->id);
-	x->cells[WIDTH] = *cell(x, x->width);
-	x->cells[HEIGHT] = *cell(x, x->height);
-	x->cells[CONTENTS] = *cell(x, x->encoding);
+	x->cells[ID] = *rows_value(x->rows, "id");
+	x->cells[WIDTH] = *rows_value(x->rows, "width");
+	x->cells[HEIGHT] = *rows_value(x->rows, "height");
+	x->cells[CONTENTS] = *rows_value(x->rows, "encoding");
 	x->cells[FILE_NAME] = text_value(x->file);
 	x->cells[STATE] = text_value(state);
 	return rc;
@@ -265,13 +254,7 @@ int cmd_export_bitmaps(struct cli *cli)
 		cli->opt.format = FORMAT_TABLE;
 	TRY(hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err));
 	TRY(open_folder(&x, cli->opt.operands[0]));
-	x.id = hdb_rows_find_column(x.rows, "id");
-	x.width = hdb_rows_find_column(x.rows, "width");
-	x.height = hdb_rows_find_column(x.rows, "height");
-	x.config = hdb_rows_find_column(x.rows, "config");
-	x.store = hdb_rows_find_column(x.rows, "store");
-	x.encoding = hdb_rows_find_column(x.rows, "encoding");
-	x.buffer = hdb_rows_find_column(x.rows, "buffer");
-	return x.encoding == SIZE_MAX ? cli_usage(cli, "--duplicates lists, and writes nothing") :
-					print(&x);
+	return hdb_rows_find_column(x.rows, "encoding") == SIZE_MAX ?
+		       cli_usage(cli, "--duplicates lists, and writes nothing") :
+		       print(&x);
 }

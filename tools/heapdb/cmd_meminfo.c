@@ -4,6 +4,7 @@
 #include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
+#include "heapdb/report.h"
 
 #include "androidfiles/androidfiles.h"
 
@@ -138,13 +139,9 @@ static int ask_process(struct meminfo *m)
 
 	TRY(hdb_query(m->cli->db, "app", &args, &rows, &m->cli->err));
 	while ((rc = hdb_rows_next(rows, &m->cli->err)) == HDB_OK) {
-		const struct hdb_value *key =
-			hdb_rows_value(rows, hdb_rows_find_column(rows, "key"));
-		const struct hdb_value *value =
-			hdb_rows_value(rows, hdb_rows_find_column(rows, "value"));
+		const struct hdb_value *value = rows_value(rows, "value");
 
-		if (value->type == HDB_TYPE_TEXT && key->text_size == 7 &&
-		    memcmp(key->text, "process", 7) == 0)
+		if (value->type == HDB_TYPE_TEXT && rows_is(rows, "key", "process"))
 			snprintf(m->process, sizeof(m->process), "%.*s",
 				 (int)(value->text_size < 255 ? value->text_size : 255),
 				 value->text);

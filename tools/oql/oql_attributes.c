@@ -334,15 +334,6 @@ static const struct attribute array_attributes[] = {
 
 /* ---- classes ---- */
 
-/* The column of a row of `heapdb info`; NULL: it has none. */
-static const struct hdb_value *info_cell(struct hdb_rows *rows, const char *name)
-{
-	for (size_t i = 0; i < hdb_rows_column_count(rows); i++)
-		if (strcmp(hdb_rows_column(rows, i)->name, name) == 0)
-			return hdb_rows_value(rows, i);
-	return NULL;
-}
-
 int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 {
 	struct hdb_rows *rows = NULL;
@@ -350,16 +341,18 @@ int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 	int r = hdb_query(ev->db, "info", NULL, &rows, ev->err);
 
 	while (r == HDB_OK && (r = hdb_rows_next(rows, ev->err)) == HDB_OK) {
-		const struct hdb_value *name = info_cell(rows, "key"),
-				       *number = info_cell(rows, "number"),
-				       *text = info_cell(rows, "value");
+		const struct hdb_value *name =
+			hdb_rows_value(rows, hdb_rows_find_column(rows, "key"));
+		const struct hdb_value *number =
+			hdb_rows_value(rows, hdb_rows_find_column(rows, "number"));
+		const struct hdb_value *text =
+			hdb_rows_value(rows, hdb_rows_find_column(rows, "value"));
 
-		if (!name || name->text_size != strlen(key) ||
-		    memcmp(name->text, key, strlen(key)) != 0)
+		if (!oql_is((struct oql_str){ name->text, name->text_size }, key))
 			continue;
-		if (number && number->type != HDB_TYPE_NULL)
+		if (number->type != HDB_TYPE_NULL)
 			*out = oql_int((int64_t)number->u);
-		else if (text && text->type == HDB_TYPE_TEXT)
+		else if (text->type == HDB_TYPE_TEXT)
 			out->text = (struct oql_str){ oql_take_text(s->arena, text->text,
 								    text->text_size, ev->err),
 						      text->text_size };
