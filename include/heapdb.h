@@ -174,10 +174,11 @@ struct hdb_import_result {
 /*
  * Imports the HPROF file `dump_path` into a new heap database `db_path` (NULL: the dump's name
  * with its extension replaced by ".heapdb"; with "-" it must be given). The dump may be compressed
- * by gzip or zstd, and may be a pipe; "-" is the standard input. Of a Perfetto trace a Java heap
- * graph is imported, opt->snapshot says which; a portable heap dump of OpenJ9 must be a file. The
- * database appears under its name only when whole. `opt` and `out` may be NULL. HDB_EEXIST if the
- * database exists and `force` is not set. HDB_END: see `wait`.
+ * by gzip or zstd, and may be a pipe; "-" is the standard input. Of a Perfetto trace, which must be
+ * a file, a Java heap graph is imported, opt->snapshot says which; a portable heap dump of OpenJ9
+ * is copied to the database's folder while it is read, unless it is a plain file. The database
+ * appears under its name only when whole. `opt` and `out` may be NULL. HDB_EEXIST if the database
+ * exists and `force` is not set. HDB_END: see `wait`.
  */
 HDB_API int hdb_import(const char *dump_path, const char *db_path,
 		       const struct hdb_import_options *opt, struct hdb_import_result *out,

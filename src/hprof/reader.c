@@ -147,7 +147,7 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 	/* A trace is a run of packets: field 1, length-delimited, whose own fields come next. */
 	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 &&
 	    p[2] < 0x7f && (p[1] < 0x20 || p[1] > 0x7e))
-		return "perhaps a Perfetto trace";
+		return "perhaps a Perfetto trace, which is read from a file only";
 	for (uint64_t i = 0; i < size && i < 64; i++) {
 		if ((p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t') || p[i] == 0x7f)
 			return NULL;
