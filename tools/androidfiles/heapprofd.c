@@ -213,10 +213,13 @@ static void clear_method(const struct clear_names *names, const char *path, char
 	struct proto of[CLEAR_NAME] = { text_of(name), text_of(dot ? dot + 1 : ""),
 					clear_package(text_of(path)) };
 	const struct proto package = of[CLEAR_PACKAGE];
-	const struct clear_name *found, *const end = names->list + names->count;
+	const struct clear_name *found, *end = names->list;
 	char clear[NAME_BYTES] = "";
 
 	of[CLEAR_CLASS].end = dot ? (const uint8_t *)dot : of[CLEAR_CLASS].at;
+	if (!names->count)
+		return;
+	end += names->count;
 	found = clear_find(names, of);
 	for (; found && found < end && clear_is(found, of); found++) {
 		const struct proto own = found->of[CLEAR_NAME];
