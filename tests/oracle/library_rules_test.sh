@@ -24,14 +24,23 @@ class Rule:
 
 text = open(sys.argv[1]).read()
 rules = []
-for row in re.findall(r'\{ ("[A-Z].*?) \}', text, re.S):
+# Lines of the table: a macro for each kind of rule, or all fields, of a leak of one build.
+text = text[text.index('library_rules[] = {'):]
+for kind, row in re.findall(r'^\t([A-Z_]*)[({](.*?)[)}],$', text, re.S | re.M):
     parts = re.findall(r'"[^"]*"|\w+', row)
     r = Rule()
-    (r.id, r.kind, r.ignored, r.growth, r.cls, r.field, r.least, r.most, r.maker, r.build) = [
-        {'NULL': None, 'true': True, 'false': False}.get(p, p.strip('"')) for p in parts]
+    r.ignored, r.growth = kind in ('IGNORED', 'GROWS'), kind == 'GROWS'
+    (r.maker, r.id, r.kind, r.cls, r.field, r.least, r.most, r.build) = [
+        None if p == 'NULL' else p.strip('"') for p in {
+            '': parts[8:9] + parts[:2] + parts[4:8] + parts[9:],
+            'LEAK': ['NULL'] + parts + ['NULL'],
+            'LEAK_OF': parts + ['NULL'],
+            'IGNORED': ['NULL'] + parts + ['0', '0', 'NULL'],
+            'GROWS': ['NULL'] + parts + ['0', 'NULL']}[kind]]
     r.least, r.most = int(r.least), int(r.most)
+    r.kind = 'LIBRARY_' + r.kind.replace('LIBRARY_', '')
     rules.append(r)
-if len(rules) != len(re.findall(r'LIBRARY_(?:FIELD|STATIC|NATIVE|LOCAL)', text)) or len(rules) < 100:
+if len(rules) != len(re.findall(r'\b(?:LIBRARY_)?(?:FIELD|STATIC|NATIVE|LOCAL),', text)) or len(rules) < 100:
     complain('only %d rules were read' % len(rules))
 
 def device_of(r):
