@@ -45,12 +45,12 @@ static void add_row(struct query *q, struct row row, const char *key, const char
 	struct hdb_error why;
 	int r;
 
-	assert(key && value);
+	assert(key);
 	row.section = info->section;
 	row.key = heap_clean_copy(key, &(size_t){ strlen(key) });
-	row.value = heap_clean_copy(value, &(size_t){ strlen(value) });
-	r = row.key && row.value ? base_vec_push(&info->rows, &row, sizeof(row), &why) :
-				   hdb_fail_memory(&why, "a value", strlen(key) + strlen(value));
+	row.value = value ? heap_clean_copy(value, &(size_t){ strlen(value) }) : NULL;
+	r = row.key && !row.value == !value ? base_vec_push(&info->rows, &row, sizeof(row), &why) :
+					      hdb_fail_memory(&why, "a value", strlen(key));
 	if (r == HDB_OK)
 		return;
 	free(row.key);
@@ -65,8 +65,10 @@ void info_text(struct query *q, const char *key, const char *help, const char *v
 
 void info_number(struct query *q, const char *key, const char *help, uint64_t value)
 {
+	const struct info_rows *info = q->state;
+
 	add_row(q, (struct row){ .help = help, .number = value, .is_number = true }, key,
-		base_number(value).text);
+		info->section ? base_number(value).text : NULL);
 }
 
 void info_meta(struct query *q, const struct info_meta *rows, size_t count)
@@ -80,15 +82,18 @@ int info_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct info_rows *info = q->state;
 	const struct row *row = base_vec_at(&info->rows, struct row, no);
+	const unsigned shift = row->section ? 0 : KEY;
 
 	(void)err;
-	query_lend_text(q, SECTION, row->section);
+	if (row->section)
+		query_lend_text(q, SECTION, row->section);
 	/* These are the dump's and the system's words. */
-	query_set_text(q, KEY, row->key);
-	query_set_text(q, VALUE, row->value);
+	query_set_text(q, KEY - shift, row->key);
+	if (row->value)
+		query_set_text(q, VALUE - shift, row->value);
 	if (row->is_number)
-		query_set(q, NUMBER, row->number);
-	query_lend_text(q, HELP, row->help);
+		query_set(q, NUMBER - shift, row->number);
+	query_lend_text(q, HELP - shift, row->help);
 	return HDB_OK;
 }
 

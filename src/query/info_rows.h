@@ -1,16 +1,19 @@
 /*
- * query/info_rows.h - answers that are a list of keys and values: info and sizes.
+ * query/info_rows.h - answers that are a list of keys and values: info, sizes and app.
  */
 #ifndef QUERY_INFO_ROWS_H
 #define QUERY_INFO_ROWS_H
 
 #include "query/query.h"
 
-/* Columns of both queries: section, key, value, number, help. */
+/* Columns of info and sizes: section, key, value, number, help. */
 #define INFO_COLUMNS 5
 extern const struct hdb_column info_columns[INFO_COLUMNS];
 
-/* The rows made so far: the state of these queries. */
+/*
+ * The rows made so far: the state of these queries, or its beginning. Without sections (app) their
+ * column is not there, and numbers have no value for people.
+ */
 struct info_rows {
 	const char *section; /* of the rows that are appended; static */
 	struct base_vec rows;
@@ -25,7 +28,7 @@ void info_section(struct query *q, const char *section);
 void info_end(struct query *q);
 /*
  * Appends a row to the section. Help is lent and static; key and value are copied, and made valid
- * UTF-8. As of cells, the first failure is kept by the query.
+ * UTF-8; NULL is no value. As of cells, the first failure is kept by the query.
  */
 void info_text(struct query *q, const char *key, const char *help, const char *value);
 /* The same with a number, written with thousands separators. */

@@ -6,6 +6,7 @@
 #include "heap/known.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
+#include "query/info_rows.h"
 #include "heap/heap_database.h"
 
 #include <stdio.h>
@@ -16,61 +17,41 @@
 /* Databases that are listed. */
 #define DATABASES_MAX 1000u
 
+/* Those of info without its section. */
 #define COLUMNS(X) \
 	X(KEY, TEXT, "key", "what", "what is told") \
 	X(VALUE, TEXT, "value", "value", "as text; null if the dump does not tell") \
 	X(NUMBER, COUNT, "number", "number", "as a number, if it is one") \
 	X(HELP, TEXT, "help", "meaning", "what that is")
-enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_NO_ANDROID_FACT,
 };
 
-struct entry {
-	const char *key, *help; /* static */
-	size_t text;            /* in texts; 0: none */
-	uint64_t number;
-	bool has_number;
+/* What the objects of a class are counted as. */
+enum role { ROLE_NONE, ROLE_BITMAP, ROLE_DATABASE, ROLE_DISPLAY, ROLES };
+
+static const char *const role_classes[ROLES] = {
+	[ROLE_BITMAP] = "android.graphics.Bitmap",
+	[ROLE_DATABASE] = "android.database.sqlite.SQLiteDatabase",
+	[ROLE_DISPLAY] = "android.util.DisplayMetrics",
+};
+
+struct bitmap {
+	uint64_t pixels, bytes;
 };
 
 struct state {
+	struct info_rows rows;
 	struct query *q;
-	struct base_vec entries, texts;
-	uint8_t *is_bitmap, *is_database, *is_display; /* by class; owned */
-	struct base_vec native;                        /* struct derive_native */
+	uint8_t *roles;         /* by class: enum role; owned */
+	struct base_vec native; /* struct derive_native */
 	uint64_t instances, object_arrays, primitive_arrays, classes, recorded_bytes;
-	uint64_t bitmaps, bitmap_bytes, large, large_bytes, display_pixels;
-	struct base_vec pixels;    /* uint64_t by turns: pixels and bytes of a bitmap */
+	uint64_t bitmap_bytes, large, large_bytes, display_pixels;
+	struct base_vec bitmaps;   /* struct bitmap */
 	struct base_vec databases; /* uint32_t */
 };
-
-/* ---- entries ---- */
-
-static int add(struct state *s, const char *key, const char *help, const char *text,
-	       struct hdb_error *err)
-{
-	struct entry entry = { .key = key, .help = help, .text = s->texts.count };
-
-	TRY_ERRORS(base_vec_push(&s->entries, &entry, sizeof(entry), err));
-	if (!text[0])
-		base_vec_at(&s->entries, struct entry, s->entries.count - 1)->text = 0;
-	return base_bytes_append(&s->texts, text, strlen(text) + 1, err);
-}
-
-static int add_number(struct state *s, const char *key, const char *help, uint64_t number,
-		      struct hdb_error *err)
-{
-	const struct entry entry = {
-		.key = key,
-		.help = help,
-		.number = number,
-		.has_number = true,
-	};
-
-	return base_vec_push(&s->entries, &entry, sizeof(entry), err);
-}
 
 static int static_text(struct heap *heap, const char *field, const char *path, struct base_text to,
 		       struct hdb_error *err)
@@ -88,48 +69,46 @@ static int static_text(struct heap *heap, const char *field, const char *path, s
 
 /* ---- one pass over the objects ---- */
 
-static uint8_t *mark_classes(struct heap *heap, const char *name)
+/* Of a bitmap or a display; 0 if it tells none. */
+static int count_pixels(struct heap *heap, uint32_t ix, const char *const fields[2],
+			uint64_t *pixels, struct hdb_error *err)
 {
-	uint8_t *marks = calloc((size_t)heap->class_count + 1, 1);
-
-	for (uint32_t no = 0; marks && no < heap->class_count; no++)
-		marks[no] = heap_has_superclass(heap, no, name);
-	return marks;
-}
-
-static int count_bitmap(struct state *s, uint32_t ix, struct hdb_error *err)
-{
-	struct heap *heap = s->q->heap;
-	int64_t width = 0, height = 0;
-	uint64_t pair[2] = { 0, derive_native_in(&s->native, ix) };
-
-	TRY_ERRORS(heap_path_number(heap, ix, "mWidth", &width, err));
-	TRY_ERRORS(heap_path_number(heap, ix, "mHeight", &height, err));
-	if (width > 0 && height > 0)
-		pair[0] = (uint64_t)width * (uint64_t)height;
-	s->bitmaps++;
-	s->bitmap_bytes += pair[1];
-	TRY(base_vec_push(&s->pixels, &pair[0], sizeof(pair[0]), err));
-	return base_vec_push(&s->pixels, &pair[1], sizeof(pair[1]), err);
-}
-
-static int count_display(struct state *s, uint32_t ix, struct hdb_error *err)
-{
-	struct heap *heap = s->q->heap;
 	int64_t width = 0, height = 0;
 
-	TRY_ERRORS(heap_path_number(heap, ix, "widthPixels", &width, err));
-	TRY_ERRORS(heap_path_number(heap, ix, "heightPixels", &height, err));
-	if (width > 0 && height > 0 && (uint64_t)width * (uint64_t)height > s->display_pixels)
-		s->display_pixels = (uint64_t)width * (uint64_t)height;
+	TRY_ERRORS(heap_path_number(heap, ix, fields[0], &width, err));
+	TRY_ERRORS(heap_path_number(heap, ix, fields[1], &height, err));
+	*pixels = width > 0 && height > 0 ? (uint64_t)width * (uint64_t)height : 0;
 	return HDB_OK;
+}
+
+static int count_instance(struct state *s, uint32_t ix, enum role role, struct hdb_error *err)
+{
+	static const char *const display[] = { "widthPixels", "heightPixels" };
+	static const char *const image[] = { "mWidth", "mHeight" };
+	struct heap *heap = s->q->heap;
+	struct bitmap bitmap = { 0 };
+	uint64_t pixels;
+
+	if (role == ROLE_DATABASE && s->databases.count < DATABASES_MAX)
+		return base_vec_push(&s->databases, &ix, sizeof(ix), err);
+	if (role == ROLE_DISPLAY) {
+		TRY(count_pixels(heap, ix, display, &pixels, err));
+		if (pixels > s->display_pixels)
+			s->display_pixels = pixels;
+	}
+	if (role != ROLE_BITMAP)
+		return HDB_OK;
+	TRY(count_pixels(heap, ix, image, &bitmap.pixels, err));
+	bitmap.bytes = derive_native_in(&s->native, ix);
+	s->bitmap_bytes += bitmap.bytes;
+	return base_vec_push(&s->bitmaps, &bitmap, sizeof(bitmap), err);
 }
 
 static int count_object(struct state *s, const struct heap_block *block, uint32_t i,
 			struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
-	const uint32_t no = block->class_no[i], ix = block->first_ix + i;
+	const uint32_t no = block->class_no[i];
 	const struct store_class *class = heap_class(heap, no);
 	struct hprof_sub sub;
 
@@ -157,11 +136,7 @@ static int count_object(struct state *s, const struct heap_block *block, uint32_
 	}
 	s->instances++;
 	s->recorded_bytes += class->declared_size;
-	if (s->is_database[no] && s->databases.count < DATABASES_MAX)
-		return base_vec_push(&s->databases, &ix, sizeof(ix), err);
-	if (s->is_display[no])
-		return count_display(s, ix, err);
-	return s->is_bitmap[no] ? count_bitmap(s, ix, err) : HDB_OK;
+	return count_instance(s, block->first_ix + i, s->roles[no], err);
 }
 
 static int count_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
@@ -172,20 +147,18 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 	return HDB_OK;
 }
 
-static int count_all(struct state *s, struct hdb_error *err)
+/* Bitmaps of more pixels than the largest display has, and a tenth. */
+static void count_large(struct state *s)
 {
+	for (size_t i = 0; i < s->bitmaps.count; i++) {
+		const struct bitmap *bitmap = base_vec_at(&s->bitmaps, struct bitmap, i);
 
-	TRY(heap_each_block(s->q->heap, s->q->work, count_block, s, err));
-	/* More pixels than the largest display has, and a tenth. */
-	for (size_t i = 0; i + 1 < s->pixels.count; i += 2) {
-		const uint64_t *pair = base_vec_at(&s->pixels, uint64_t, i);
-
-		if (s->display_pixels && pair[0] > s->display_pixels + s->display_pixels / 10) {
+		if (s->display_pixels &&
+		    bitmap->pixels > s->display_pixels + s->display_pixels / 10) {
 			s->large++;
-			s->large_bytes += pair[1];
+			s->large_bytes += bitmap->bytes;
 		}
 	}
-	return HDB_OK;
 }
 
 /* ---- what is told ---- */
@@ -203,31 +176,36 @@ static int count_threads(struct heap *heap)
 
 static int tell_device(struct state *s, struct hdb_error *err)
 {
+	static const struct {
+		const char *key, *help, *field, *path;
+		bool is_always;
+	} texts[] = {
+		{ "manufacturer", "of the device", "android.os.Build.MANUFACTURER", "", false },
+		{ "build", "Android's build", "android.os.Build.ID", "", false },
+		{ "process", "name of the application's process",
+		  "android.app.ActivityThread.sCurrentActivityThread",
+		  "mBoundApplication.appInfo.processName", true },
+		{ "leakcanary", "version of LeakCanary in it",
+		  "leakcanary.internal.InternalLeakCanary.version", "", true },
+	};
 	struct heap *heap = s->q->heap;
 	char text[TEXT_MAX_BYTES];
 	struct heap_value value;
 	int64_t sdk;
-	int r = heap_static_value(heap, "android.os.Build$VERSION.SDK_INT", &value, err);
+	int r;
 
-	TRY_ERRORS(r);
-	if (r == HDB_OK && heap_value_number(&value, &sdk) && sdk > 0 &&
-	    (r = add_number(s, "sdk", "Android's API level", (uint64_t)sdk, err)) != HDB_OK)
-		return r;
-	TRY(static_text(heap, "android.os.Build.MANUFACTURER", "", BASE_TEXT(text), err));
-	if (text[0])
-		TRY(add(s, "manufacturer", "of the device", text, err));
-	TRY(static_text(heap, "android.os.Build.ID", "", BASE_TEXT(text), err));
-	if (text[0])
-		TRY(add(s, "build", "Android's build", text, err));
-	TRY(static_text(heap, "android.app.ActivityThread.sCurrentActivityThread",
-			"mBoundApplication.appInfo.processName", BASE_TEXT(text), err));
-	TRY(add(s, "process", "name of the application's process", text, err));
-	TRY(static_text(heap, "leakcanary.internal.InternalLeakCanary.version", "", BASE_TEXT(text),
-			err));
-	return add(s, "leakcanary", "version of LeakCanary in it", text, err);
+	TRY_ERRORS(r = heap_static_value(heap, "android.os.Build$VERSION.SDK_INT", &value, err));
+	if (r == HDB_OK && heap_value_number(&value, &sdk) && sdk > 0)
+		info_number(s->q, "sdk", "Android's API level", (uint64_t)sdk);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		TRY(static_text(heap, texts[i].field, texts[i].path, BASE_TEXT(text), err));
+		if (text[0] || texts[i].is_always)
+			info_text(s->q, texts[i].key, texts[i].help, text[0] ? text : NULL);
+	}
+	return HDB_OK;
 }
 
-static int tell_counts(struct state *s, struct hdb_error *err)
+static void tell_counts(struct state *s)
 {
 	const struct {
 		const char *key, *help;
@@ -240,15 +218,14 @@ static int tell_counts(struct state *s, struct hdb_error *err)
 		{ "threads", "threads", (uint64_t)count_threads(s->q->heap) },
 		{ "heap_bytes", "bytes of all objects as the dump records them",
 		  s->recorded_bytes },
-		{ "bitmaps", "bitmaps", s->bitmaps },
+		{ "bitmaps", "bitmaps", s->bitmaps.count },
 		{ "bitmap_bytes", "native bytes of these", s->bitmap_bytes },
 		{ "large_bitmaps", "with more pixels than the display and a tenth", s->large },
 		{ "large_bitmap_bytes", "native bytes of these", s->large_bytes },
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		TRY(add_number(s, numbers[i].key, numbers[i].help, numbers[i].number, err));
-	return HDB_OK;
+		info_number(s->q, numbers[i].key, numbers[i].help, numbers[i].number);
 }
 
 static int tell_databases(struct state *s, struct hdb_error *err)
@@ -270,8 +247,7 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 			continue;
 		TRY_ERRORS(r = heap_path_object(heap, ix, "mConnectionPoolLocked", &target, err));
 		(void)snprintf(text, sizeof(text), "%s %s", r == HDB_OK ? "open" : "closed", label);
-		TRY_ERRORS(add(s, "database", "an SQLite database, and whether it is open", text,
-			       err));
+		info_text(s->q, "database", "an SQLite database, and whether it is open", text);
 	}
 	return HDB_OK;
 }
@@ -285,34 +261,18 @@ static int open_app(struct query *q, struct hdb_error *err)
 	query_tell_no_android(q, "it tells neither of a device nor of an application");
 	TRY(heap_load_roots(q->heap, err));
 	TRY(heap_open_dump(q->heap, err));
-	s->is_bitmap = mark_classes(q->heap, "android.graphics.Bitmap");
-	s->is_database = mark_classes(q->heap, "android.database.sqlite.SQLiteDatabase");
-	s->is_display = mark_classes(q->heap, "android.util.DisplayMetrics");
-	if (!s->is_bitmap || !s->is_database || !s->is_display)
-		return hdb_fail_memory(err, "classes", q->heap->class_count);
-	/* Place 0 is no text. */
-	TRY(base_bytes_append(&s->texts, "", 1, err));
+	TRY(BASE_ALLOC(s->roles, (size_t)q->heap->class_count + 1, "classes", err));
+	for (uint32_t no = 0; no < q->heap->class_count; no++)
+		for (unsigned role = ROLE_BITMAP; role < ROLES; role++)
+			if (heap_has_superclass(q->heap, no, role_classes[role]))
+				s->roles[no] = (uint8_t)role;
 	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_REGISTERED, &s->native, err));
-	TRY(count_all(s, err));
+	TRY(heap_each_block(q->heap, q->work, count_block, s, err));
+	count_large(s);
 	TRY(tell_device(s, err));
-	TRY(tell_counts(s, err));
+	tell_counts(s);
 	TRY(tell_databases(s, err));
-	q->total = s->entries.count;
-	return HDB_OK;
-}
-
-static int app_row(struct query *q, size_t no, struct hdb_error *err)
-{
-	struct state *s = q->state;
-	const struct entry *entry = base_vec_at(&s->entries, struct entry, no);
-
-	(void)err;
-	query_set_text(q, KEY, entry->key);
-	query_set_text(q, HELP, entry->help);
-	if (entry->text)
-		query_set_text(q, VALUE, (const char *)s->texts.data + entry->text);
-	if (entry->has_number)
-		query_set(q, NUMBER, entry->number);
+	info_end(q);
 	return HDB_OK;
 }
 
@@ -320,13 +280,10 @@ static void close_app(struct query *q)
 {
 	struct state *s = q->state;
 
-	free(s->is_bitmap);
-	free(s->is_database);
-	free(s->is_display);
+	info_close(q);
+	free(s->roles);
 	base_vec_release(&s->native);
-	base_vec_release(&s->entries);
-	base_vec_release(&s->texts);
-	base_vec_release(&s->pixels);
+	base_vec_release(&s->bitmaps);
 	base_vec_release(&s->databases);
 }
 
@@ -341,5 +298,5 @@ const struct query_def query_app = {
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.state_size = sizeof(struct state),
-	.open = open_app, .row = app_row, .close = close_app,
+	.open = open_app, .row = info_row, .close = close_app,
 };
