@@ -78,6 +78,15 @@ void base_sha1_end(struct base_sha1 *sha, uint8_t digest[BASE_SHA1_BYTES])
 		digest[i] = (uint8_t)(sha->h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
+void base_sha1(const void *data, size_t size_bytes, uint8_t digest[BASE_SHA1_BYTES])
+{
+	struct base_sha1 sha;
+
+	base_sha1_init(&sha);
+	base_sha1_add(&sha, data, size_bytes);
+	base_sha1_end(&sha, digest);
+}
+
 void base_sha1_text(const uint8_t digest[BASE_SHA1_BYTES], char text[BASE_SHA1_TEXT])
 {
 	static const char digits[] = "0123456789abcdef";

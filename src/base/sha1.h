@@ -22,6 +22,8 @@ void base_sha1_init(struct base_sha1 *sha);
 void base_sha1_add(struct base_sha1 *sha, const void *data, size_t size_bytes);
 /* The digest; *sha is used up. */
 void base_sha1_end(struct base_sha1 *sha, uint8_t digest[BASE_SHA1_BYTES]);
+/* The digest of data that is there at once. */
+void base_sha1(const void *data, size_t size_bytes, uint8_t digest[BASE_SHA1_BYTES]);
 /* A digest as lower-case hex, terminated. */
 void base_sha1_text(const uint8_t digest[BASE_SHA1_BYTES], char text[BASE_SHA1_TEXT]);
 

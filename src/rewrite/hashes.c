@@ -23,7 +23,6 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 {
 	uint8_t bytes[KEY_FILE_MAX + 1], digest[BASE_SHA1_BYTES];
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct base_sha1 sha;
 	size_t used = 0;
 	ssize_t n = 0;
 
@@ -38,9 +37,7 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 		return hdb_fail(err, HDB_EUSAGE, "%s: a key has %u to %u bytes", path,
 				BASE_SIPHASH_KEY_BYTES, KEY_FILE_MAX);
 	/* All of its bytes count, however the randomness is spread over them. */
-	base_sha1_init(&sha);
-	base_sha1_add(&sha, bytes, used);
-	base_sha1_end(&sha, digest);
+	base_sha1(bytes, used, digest);
 	memcpy(h->key, digest, sizeof(h->key));
 	explicit_bzero(bytes, sizeof(bytes));
 	return HDB_OK;

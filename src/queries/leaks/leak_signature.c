@@ -110,11 +110,8 @@ static void add_same(struct signer *s, const char *step)
 static void hash_text(const char *text, char out[BASE_SHA1_TEXT])
 {
 	uint8_t digest[BASE_SHA1_BYTES];
-	struct base_sha1 sha;
 
-	base_sha1_init(&sha);
-	base_sha1_add(&sha, text, strlen(text));
-	base_sha1_end(&sha, digest);
+	base_sha1(text, strlen(text), digest);
 	base_sha1_text(digest, out);
 }
 
@@ -137,7 +134,7 @@ static int count_fields(struct heap *heap, uint32_t first, uint32_t count, uint3
 	return HDB_OK;
 }
 
-static size_t put_types(const uint32_t *by_type, char *buf, size_t size)
+static void put_types(const uint32_t *by_type, char *buf, size_t size)
 {
 	static const char *const names[TYPES] = {
 		[HPROF_OBJECT] = "object", [HPROF_BOOLEAN] = "boolean", [HPROF_CHAR] = "char",
@@ -150,7 +147,6 @@ static size_t put_types(const uint32_t *by_type, char *buf, size_t size)
 		if (names[type] && by_type[type] && used < size)
 			used += (size_t)snprintf(buf + used, size - used, "%s%s %" PRIu32,
 						 used ? ", " : "", names[type], by_type[type]);
-	return used;
 }
 
 /*
@@ -180,7 +176,7 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 	}
 	if (strcmp(above, "java.lang.Object") == 0)
 		above = "";
-	(void)put_types(by_type, types, sizeof(types));
+	put_types(by_type, types, sizeof(types));
 	(void)snprintf(to.buf, to.size, "%s{%s}%s%s", is_static ? "static" : "", types,
 		       above[0] ? ":" : "", above);
 	return HDB_OK;
@@ -214,21 +210,19 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 	const struct store_root *roots;
 	size_t count;
 	uint32_t depth = UINT32_MAX;
-	int r = HDB_OK;
+	int r;
 
 	to.buf[0] = '\0';
 	roots = heap_roots_of(q->heap, ix, &count);
 	for (size_t i = 0; i < count; i++) {
 		if (!roots[i].is_local || roots[i].frame_number >= depth)
 			continue;
-		if ((r = heap_thread_by_serial(q->heap, roots[i].thread_serial, &thread, err)) !=
-		    HDB_OK)
-			return r < 0 ? r : HDB_OK;
+		TRY_FOUND(heap_thread_by_serial(q->heap, roots[i].thread_serial, &thread, err));
 		if (thread.ix == thread_ix)
 			depth = roots[i].frame_number;
 	}
 	if (depth == UINT32_MAX)
-		return r < 0 ? r : HDB_OK;
+		return HDB_OK;
 	TRY_FOUND(heap_trace(q->heap, thread.trace_serial, &trace, err));
 	for (; depth < trace.frame_count; depth++) {
 		to.buf[0] = '\0';
@@ -242,7 +236,7 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 		to.buf[0] = '\0';
 	}
 	to.buf[strcspn(to.buf, "(")] = '\0';
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* A thread, with the method whose local variable it is that comes next. */
@@ -321,14 +315,12 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 		      size_t *start, struct hdb_error *err)
 {
 	enum leak_blame best, here;
-	size_t from = 0, chosen;
-	int r = leak_choose_step(s->q, path, &chosen, &best, err);
+	size_t from = 0;
 
 	for (size_t i = 0; i < path->count; i++)
 		if (path->nodes[i] == suspect_ix)
 			from = i;
-	*start = chosen;
-	TRY(r);
+	TRY(leak_choose_step(s->q, path, start, &best, err));
 	for (size_t i = from; i + 1 < path->count; i++) {
 		TRY(leak_blame_step(s->q, path, i, &here, err));
 		if (here == BLAME_OWN) {
@@ -336,7 +328,7 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 			break;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int keep(struct query_report *report, const struct signer *s, struct query_report_row *row,
@@ -357,15 +349,11 @@ int query_leak_sign(struct query *q, struct query_report *report,
 {
 	const struct analysis_suspect *s = about->suspect;
 	const struct query_leak_path *path = about->path;
-	struct signer signer;
+	struct signer signer = { .q = q };
 	const char *name = heap_class_name(q->heap, s->class_no);
 	size_t start = 0;
 	int r = HDB_OK;
 
-	signer.q = q;
-	signer.names.used = signer.names.last = signer.shapes.used = signer.shapes.last = 0;
-	signer.names.text[0] = signer.shapes.text[0] = '\0';
-	signer.is_after_platform = false;
 	if (path->count)
 		TRY(find_start(&signer, path, s->ix, &start, err));
 	for (size_t i = start; i < path->count; i++)

@@ -464,12 +464,9 @@ static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t firs
 static void sign_rule(struct leak_trace *trace)
 {
 	char text[NAME_MAX_BYTES];
-	struct base_sha1 sha;
 
 	library_leaks_pattern(trace->rule, text, sizeof(text));
-	base_sha1_init(&sha);
-	base_sha1_add(&sha, text, strlen(text));
-	base_sha1_end(&sha, trace->signature);
+	base_sha1(text, strlen(text), trace->signature);
 }
 
 static void release_signer(struct signer *signer)
