@@ -78,15 +78,13 @@ static int set_value(const struct session *session, const struct heap_value *val
 	int64_t whole;
 	double number;
 	float small;
-	int r;
 
 	if (value->type == HPROF_OBJECT) {
 		if (!value->bits)
 			return HDB_OK;
-		r = heap_find(session->heap, value->bits, &out->ix, err);
-		if (r == HDB_OK)
-			out->kind = EXPLAIN_OBJECT;
-		return r < 0 ? r : HDB_OK;
+		TRY_FOUND(heap_find(session->heap, value->bits, &out->ix, err));
+		out->kind = EXPLAIN_OBJECT;
+		return HDB_OK;
 	}
 	if (heap_value_number(value, &whole)) {
 		set_number(out, (double)whole);
@@ -105,7 +103,6 @@ static int follow(struct scan *s, uint32_t ix, const char *path, struct explain_
 {
 	const struct session *session = s->subject->session;
 	struct heap_value value;
-	int r;
 
 	out->kind = EXPLAIN_NOTHING;
 	if (!*path) {
@@ -113,9 +110,7 @@ static int follow(struct scan *s, uint32_t ix, const char *path, struct explain_
 		out->ix = ix;
 		return HDB_OK;
 	}
-	r = heap_path_value(session->heap, ix, path, &value, s->err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_path_value(session->heap, ix, path, &value, s->err));
 	return set_value(session, &value, out, s->err);
 }
 
@@ -129,19 +124,18 @@ static int count_entries(struct scan *s, uint32_t ix, struct explain_value *out)
 	const struct session *session = s->subject->session;
 	struct heap_collection collection;
 	struct heap_object object;
-	int r;
 
 	TRY_ERRORS(heap_object(session->heap, ix, &object, s->err));
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY) {
 		set_number(out, (double)object.length);
 		return HDB_OK;
 	}
-	r = heap_collection_open(session->heap, ix, &collection, s->err);
-	if (r == HDB_OK && !collection.has_size)
-		r = heap_collection_count(session->heap, &collection, &s->subject->steps, s->err);
-	if (r == HDB_OK)
-		set_number(out, (double)collection.size);
-	return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_collection_open(session->heap, ix, &collection, s->err));
+	if (!collection.has_size)
+		TRY_FOUND(heap_collection_count(session->heap, &collection, &s->subject->steps,
+						s->err));
+	set_number(out, (double)collection.size);
+	return HDB_OK;
 }
 
 static int retained_of(struct scan *s, uint32_t ix, struct explain_value *out)
@@ -181,15 +175,14 @@ static int text_of(struct scan *s, uint32_t ix, struct explain_value *out)
 {
 	const struct session *session = s->subject->session;
 	char text[EXPLAIN_VALUE_MAX] = "";
-	int r = HDB_OK;
 
 	if (heap_is_string(session->heap, ix))
-		r = heap_string(session->heap, ix, text, sizeof(text), s->err);
+		TRY_FOUND(heap_string(session->heap, ix, text, sizeof(text), s->err));
 	else
 		analysis_describe(session, ix, text, sizeof(text));
-	if (r == HDB_OK && text[0])
+	if (text[0])
 		set_text(out, text);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }
 
 /* What a walk over a collection's entries looks for. */
@@ -200,11 +193,9 @@ struct entry_kinds {
 	unsigned classes;
 };
 
-/* Takes the object that is an entry of a collection, of maps a value. */
-typedef int (*take_entry)(struct scan *s, uint32_t ix, void *ctx);
-
 struct entry_taker {
-	take_entry take;
+	/* takes the object that is an entry of a collection, of maps a value */
+	int (*take)(struct scan *s, uint32_t ix, void *ctx);
 	void *ctx;
 	uint64_t most; /* entries that are looked at */
 };
@@ -246,10 +237,9 @@ static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *t
 {
 	struct heap *heap = s->subject->session->heap;
 	struct heap_collection collection;
-	struct heap_entries *entries;
+	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
 	struct heap_object object;
 	uint64_t left = taker->most;
-	int r;
 
 	TRY_ERRORS(heap_object(heap, ix, &object, s->err));
 	if (object.kind == STORE_OBJECT_ARRAY) {
@@ -265,33 +255,20 @@ static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *t
 		}
 		return HDB_OK;
 	}
-	r = heap_collection_open(heap, ix, &collection, s->err);
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	TRY(BASE_ALLOC(entries, 1, "entries", s->err));
-	r = heap_entries_begin(heap, &collection, entries, s->err);
-	while (r == HDB_OK && left-- && s->subject->steps) {
-		r = heap_entries_next(entries, s->err);
-		if (r == HDB_OK)
-			r = give_entry(s, &entries->value, taker);
+	TRY_FOUND(heap_collection_open(heap, ix, &collection, s->err));
+	TRY_FOUND(heap_entries_begin(heap, &collection, &entries, s->err));
+	while (left-- && s->subject->steps) {
+		TRY_FOUND(heap_entries_next(&entries, s->err));
+		TRY_FOUND(give_entry(s, &entries.value, taker));
 	}
-	heap_entries_end(entries);
-	free(entries);
-	return r < 0 ? r : HDB_OK;
-}
-
-static int find_kinds(struct scan *s, uint32_t ix, uint64_t most, struct entry_kinds *kinds)
-{
-	const struct entry_taker taker = { count_kind, kinds, most };
-
-	return walk_entries(s, ix, &taker);
+	return HDB_OK;
 }
 
 static int first_of(struct scan *s, uint32_t ix, struct explain_value *out)
 {
 	struct entry_kinds kinds = { .first_ix = HEAP_NONE };
 
-	TRY(find_kinds(s, ix, 1, &kinds));
+	TRY(walk_entries(s, ix, &(struct entry_taker){ count_kind, &kinds, 1 }));
 	if (kinds.first_ix == HEAP_NONE)
 		return HDB_OK;
 	out->kind = EXPLAIN_OBJECT;
@@ -306,7 +283,7 @@ static int kind_of(struct scan *s, uint32_t ix, struct explain_value *out)
 	const char *name, *dot;
 	unsigned most = 0;
 
-	TRY(find_kinds(s, ix, KIND_ENTRIES, &kinds));
+	TRY(walk_entries(s, ix, &(struct entry_taker){ count_kind, &kinds, KIND_ENTRIES }));
 	if (!kinds.classes)
 		return HDB_OK;
 	for (unsigned i = 1; i < kinds.classes; i++)
@@ -323,11 +300,9 @@ static int loader_of(struct scan *s, uint32_t ix, struct explain_value *out)
 {
 	struct heap *heap = s->subject->session->heap;
 	struct heap_object object;
-	uint32_t class_no;
 
 	TRY_ERRORS(heap_object(heap, ix, &object, s->err));
-	class_no = heap_known_class(&object);
-	out->ix = heap_class(heap, class_no)->loader_ix;
+	out->ix = heap_class(heap, heap_known_class(&object))->loader_ix;
 	if (out->ix != HEAP_BOOT_LOADER && out->ix != HEAP_NONE)
 		out->kind = EXPLAIN_OBJECT;
 	return HDB_OK;
@@ -443,7 +418,7 @@ static int referrer_of(struct scan *s, const struct explain_value pair[2],
 /* Counts instances for which an expression is neither nothing nor 0. */
 struct instances {
 	struct scan *s;
-	uint8_t *is_wanted; /* by class number */
+	const uint8_t *is_wanted; /* by class number */
 	const char *expression;
 	struct explain_count *out;
 };
@@ -478,22 +453,20 @@ static int count_instances(struct scan *s, const char *classes, const char *text
 			   struct explain_count *out)
 {
 	const struct session *session = s->subject->session;
-	struct instances n = { .s = s, .expression = text, .out = out };
+	BASE_FREED uint8_t *is_wanted = NULL;
 	bool any = false;
-	int r = HDB_OK;
 
 	*out = (struct explain_count){ .first_ix = HEAP_NONE };
-	TRY(BASE_ALLOC(n.is_wanted, (size_t)session->heap->class_count + 1, "classes", s->err));
+	TRY(BASE_ALLOC(is_wanted, (size_t)session->heap->class_count + 1, "classes", s->err));
 	for (uint32_t no = 0; no < session->heap->class_count; no++) {
-		n.is_wanted[no] = is_of_class(session->heap, no, classes);
-		any |= n.is_wanted[no];
+		is_wanted[no] = is_of_class(session->heap, no, classes);
+		any |= is_wanted[no];
 	}
-	if (any)
-		r = heap_each_block_of(session->heap,
-				       &(struct heap_pass){ session->work, n.is_wanted },
-				       count_block, &n, s->err);
-	free(n.is_wanted);
-	return r;
+	if (!any)
+		return HDB_OK;
+	return heap_each_block_of(session->heap, &(struct heap_pass){ session->work, is_wanted },
+				  count_block, &(struct instances){ s, is_wanted, text, out },
+				  s->err);
 }
 
 /* Reachable objects of a class for which an expression holds; one pass over the heap each. */
@@ -573,21 +546,14 @@ static int suffix(struct scan *s, struct explain_value *value)
 	return value->kind == EXPLAIN_OBJECT ? follow(s, value->ix, path, value) : HDB_OK;
 }
 
-/* A name in an expression. */
-struct word {
-	const char *text;
-	size_t size;
-};
-
 /* NAME(first, 'TEXT'), from behind the comma on. */
-static int pair_function(struct scan *s, struct word name, const struct explain_value *first,
-			 struct explain_value *out)
+static int pair_function(struct scan *s, struct explain_word name,
+			 const struct explain_value *first, struct explain_value *out)
 {
 	struct explain_value pair[2] = { *first, { .kind = EXPLAIN_NOTHING } };
 	size_t i = 0;
 
-	while (i < PAIR_FUNCTIONS && (strlen(pair_functions[i].name) != name.size ||
-				      memcmp(pair_functions[i].name, name.text, name.size) != 0))
+	while (i < PAIR_FUNCTIONS && !explain_is_word(name, pair_functions[i].name))
 		i++;
 	if (i == PAIR_FUNCTIONS)
 		return hdb_fail(s->err, HDB_EUSAGE, "there is no function \"%.*s\" of two values",
@@ -605,38 +571,34 @@ static int pair_function(struct scan *s, struct word name, const struct explain_
 }
 
 /* NAME(expression), or NAME('class.field') of static. */
-static int function(struct scan *s, const char *name, size_t size, struct explain_value *out)
+static int function(struct scan *s, struct explain_word name, struct explain_value *out)
 {
 	const struct session *session = s->subject->session;
 	struct explain_value argument = { .kind = EXPLAIN_NOTHING };
 	struct heap_value value;
 	size_t i = 0;
-	int r;
 
 	TRY(expression(s, &argument));
 	if (take(s, ","))
-		return pair_function(s, (struct word){ name, size }, &argument, out);
+		return pair_function(s, name, &argument, out);
 	if (!take(s, ")"))
 		return fail(s, "\")\"");
 	out->kind = EXPLAIN_NOTHING;
-	if (size == 6 && memcmp(name, "exists", size) == 0) {
+	if (explain_is_word(name, "exists")) {
 		set_number(out, argument.kind != EXPLAIN_NOTHING);
 		return HDB_OK;
 	}
-	if (size == 6 && memcmp(name, "static", size) == 0) {
+	if (explain_is_word(name, "static")) {
 		if (!session || argument.kind != EXPLAIN_TEXT)
 			return HDB_OK;
-		r = heap_static_value(session->heap, argument.text, &value, s->err);
-		if (r != HDB_OK)
-			return r < 0 ? r : HDB_OK;
+		TRY_FOUND(heap_static_value(session->heap, argument.text, &value, s->err));
 		return set_value(session, &value, out, s->err);
 	}
-	while (i < FUNCTIONS &&
-	       (strlen(functions[i].name) != size || memcmp(functions[i].name, name, size) != 0))
+	while (i < FUNCTIONS && !explain_is_word(name, functions[i].name))
 		i++;
 	if (i == FUNCTIONS)
-		return hdb_fail(s->err, HDB_EUSAGE, "there is no function \"%.*s\"", (int)size,
-				name);
+		return hdb_fail(s->err, HDB_EUSAGE, "there is no function \"%.*s\"", (int)name.size,
+				name.text);
 	if (argument.kind == EXPLAIN_OBJECT)
 		TRY(functions[i].call(s, argument.ix, out));
 	return HDB_OK;
@@ -662,12 +624,11 @@ static int number(struct scan *s, struct explain_value *out)
 static int quoted(struct scan *s, struct explain_value *out)
 {
 	const char *end = strchr(s->at, '\'');
-	char text[EXPLAIN_VALUE_MAX];
 
-	if (!end || (size_t)(end - s->at) >= sizeof(text))
+	if (!end || (size_t)(end - s->at) >= sizeof(out->text))
 		return fail(s, "a text of at most 199 bytes and \"'\"");
-	(void)snprintf(text, sizeof(text), "%.*s", (int)(end - s->at), s->at);
-	set_text(out, text);
+	out->kind = EXPLAIN_TEXT;
+	(void)snprintf(out->text, sizeof(out->text), "%.*s", (int)(end - s->at), s->at);
 	s->at = end + 1;
 	return HDB_OK;
 }
@@ -697,7 +658,7 @@ static int factor(struct scan *s, struct explain_value *out)
 	s->at += size;
 	if (*s->at == '(') {
 		s->at++;
-		TRY(function(s, name, size, out));
+		TRY(function(s, (struct explain_word){ name, size }, out));
 		return suffix(s, out);
 	}
 	memcpy(path, name, size);
@@ -721,34 +682,38 @@ static void combine(struct explain_value *left, char op, const struct explain_va
 				   left->number / right->number;
 }
 
-static int product(struct scan *s, struct explain_value *out)
+/* Parts with one of two operators between, from left to right. */
+static int combine_all(struct scan *s, const char *const signs[2],
+		       int (*part)(struct scan *s, struct explain_value *out),
+		       struct explain_value *out)
 {
 	struct explain_value right = { .kind = EXPLAIN_NOTHING };
 
-	TRY(factor(s, out));
+	TRY(part(s, out));
 	for (;;) {
-		const char op = take(s, "*") ? '*' : take(s, "/") ? '/' : '\0';
+		const char *sign = take(s, signs[0]) ? signs[0] :
+				   take(s, signs[1]) ? signs[1] :
+						       NULL;
 
-		if (!op)
+		if (!sign)
 			return HDB_OK;
-		TRY(factor(s, &right));
-		combine(out, op, &right);
+		TRY(part(s, &right));
+		combine(out, *sign, &right);
 	}
+}
+
+static int product(struct scan *s, struct explain_value *out)
+{
+	static const char *const signs[] = { "*", "/" };
+
+	return combine_all(s, signs, factor, out);
 }
 
 static int sum(struct scan *s, struct explain_value *out)
 {
-	struct explain_value right = { .kind = EXPLAIN_NOTHING };
+	static const char *const signs[] = { "+", "-" };
 
-	TRY(product(s, out));
-	for (;;) {
-		const char op = take(s, "+") ? '+' : take(s, "-") ? '-' : '\0';
-
-		if (!op)
-			return HDB_OK;
-		TRY(product(s, &right));
-		combine(out, op, &right);
-	}
+	return combine_all(s, signs, product, out);
 }
 
 enum comparison { AT_LEAST, AT_MOST, EQUAL, UNEQUAL, ABOVE, BELOW, LIKE, COMPARISONS };
@@ -765,20 +730,12 @@ static bool holds(const struct explain_value *left, enum comparison op,
 	order = left->kind == EXPLAIN_TEXT   ? (double)strcmp(left->text, right->text) :
 		left->kind == EXPLAIN_OBJECT ? (double)left->ix - (double)right->ix :
 					       left->number - right->number;
-	switch (op) {
-	case AT_LEAST:
-		return order >= 0;
-	case AT_MOST:
-		return order <= 0;
-	case EQUAL:
-		return order == 0;
-	case UNEQUAL:
-		return order != 0;
-	case ABOVE:
-		return order > 0;
-	default:
-		return order < 0;
-	}
+	return op == AT_LEAST ? order >= 0 :
+	       op == AT_MOST  ? order <= 0 :
+	       op == EQUAL    ? order == 0 :
+	       op == UNEQUAL  ? order != 0 :
+	       op == ABOVE    ? order > 0 :
+				order < 0;
 }
 
 static int comparison(struct scan *s, struct explain_value *out)

@@ -225,29 +225,27 @@ static int find_classes(const struct session *session, struct explain_rules *out
 {
 	struct heap *heap = session->heap;
 	const uint32_t classes = heap->class_count;
-	struct base_vec named = { 0 };
-	int r = HDB_OK;
+	BASE_SCOPED(base_vec_release) struct base_vec named = { 0 };
 
 	TRY(BASE_ALLOC(out->first, (size_t)classes + 2, "rules by class", err));
-	for (uint32_t i = 0; i < out->rules.count && r == HDB_OK; i++)
-		r = find_named(heap, base_vec_at(&out->rules, struct explain_rule, i), i, &named,
-			       err);
-	for (uint32_t no = 0; no < classes && r == HDB_OK; no++) {
+	for (uint32_t i = 0; i < out->rules.count; i++)
+		TRY(find_named(heap, base_vec_at(&out->rules, struct explain_rule, i), i, &named,
+			       err));
+	for (uint32_t no = 0; no < classes; no++) {
 		uint32_t last = HEAP_NONE;
 
 		out->first[no] = (uint32_t)out->list.count;
-		for (size_t i = 0; i < named.count && r == HDB_OK; i++) {
+		for (size_t i = 0; i < named.count; i++) {
 			const struct named *n = base_vec_at(&named, struct named, i);
 
 			if (n->rule == last || !is_about(heap, n, no))
 				continue;
 			last = n->rule;
-			r = base_vec_push(&out->list, &last, sizeof(last), err);
+			TRY(base_vec_push(&out->list, &last, sizeof(last), err));
 		}
 	}
 	out->first[classes] = (uint32_t)out->list.count;
-	base_vec_release(&named);
-	return r;
+	return HDB_OK;
 }
 
 int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
@@ -321,15 +319,9 @@ static void add_value(struct sentence *s, const struct explain_value *value, con
 	}
 }
 
-/* A name in a template. */
-struct word {
-	const char *text;
-	size_t size;
-};
-
 /* What a sentence can name: what the rule reads, and class, retained, share of the object. */
 static int find_value(struct explain_subject *subject, const struct explain_rule *rule,
-		      struct word name, struct explain_value *out, struct hdb_error *err)
+		      struct explain_word name, struct explain_value *out, struct hdb_error *err)
 {
 	static const struct explain_read usual[] = {
 		{ "class", "class(this)" },
@@ -339,12 +331,10 @@ static int find_value(struct explain_subject *subject, const struct explain_rule
 
 	out->kind = EXPLAIN_NOTHING;
 	for (unsigned i = 0; i < rule->read_count; i++)
-		if (strlen(rule->reads[i].name) == name.size &&
-		    memcmp(rule->reads[i].name, name.text, name.size) == 0)
+		if (explain_is_word(name, rule->reads[i].name))
 			return explain_evaluate(subject, rule->reads[i].expression, out, err);
 	for (unsigned i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (strlen(usual[i].name) == name.size &&
-		    memcmp(usual[i].name, name.text, name.size) == 0)
+		if (explain_is_word(name, usual[i].name))
 			return explain_evaluate(subject, usual[i].expression, out, err);
 	return HDB_OK;
 }
@@ -375,7 +365,8 @@ static int write_sentence(struct explain_subject *subject, const struct explain_
 			const size_t size = strcspn(p + 1, ":}");
 			struct explain_value value = { .kind = EXPLAIN_NOTHING };
 
-			TRY(find_value(subject, rule, (struct word){ p + 1, size }, &value, err));
+			TRY(find_value(subject, rule, (struct explain_word){ p + 1, size }, &value,
+				       err));
 			add_value(&s, &value, p[1 + size] == ':' ? p + 2 + size : "");
 			p = end;
 		} else {
@@ -395,8 +386,8 @@ static int write_holds(struct explain_subject *subject, const struct explain_rul
 	out->holds[0] = '\0';
 	if (!name)
 		return HDB_OK;
-	TRY(find_value(subject, rule, (struct word){ name + 1, strcspn(name + 1, ":}") }, &value,
-		       err));
+	TRY(find_value(subject, rule, (struct explain_word){ name + 1, strcspn(name + 1, ":}") },
+		       &value, err));
 	if (value.kind != EXPLAIN_NUMBER || value.number < 1 || value.number > 1e18)
 		return HDB_OK;
 	out->held = (uint64_t)value.number;
@@ -442,9 +433,7 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 	     i++) {
 		const struct explain_rule *rule = &all[list[i]];
 
-		r = fits(&subject, rule, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r = fits(&subject, rule, err));
 		if (r != HDB_OK)
 			continue;
 		out->rule = rule;

@@ -12,6 +12,8 @@
 #include "analysis/session.h"
 #include "base/base_text.h"
 
+#include <string.h>
+
 /* Bytes of a text that a rule reads, and of a sentence that it makes. */
 #define EXPLAIN_VALUE_MAX 200
 #define EXPLAIN_SENTENCE_MAX 1000
@@ -169,6 +171,17 @@ struct explain_subject {
 	uint64_t steps; /* entries that may still be walked over */
 	bool is_within; /* an expression on another object, within one on the subject */
 };
+
+/* A name within a text: not terminated. */
+struct explain_word {
+	const char *text;
+	size_t size;
+};
+
+static inline bool explain_is_word(struct explain_word word, const char *name)
+{
+	return strlen(name) == word.size && memcmp(name, word.text, word.size) == 0;
+}
 
 /*
  * The value of an expression. HDB_EUSAGE if it is none, with what is wrong. What is not there gives

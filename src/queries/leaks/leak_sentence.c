@@ -163,7 +163,8 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 		if (r < 0)
 			return r == HDB_ECHANGED ? HDB_OK : r;
 		if (r == HDB_OK && collection.has_size && collection.size > 1) {
-			*out = (struct held){ collection.size, bytes, HEAP_NONE, 0, true, NULL };
+			*out = (struct held){ collection.size, bytes, HEAP_NONE,
+					      .is_entries = true };
 			*class_no = object.class_no;
 		}
 	}
@@ -186,13 +187,13 @@ static void find_class(const struct query_report *report, const struct query_lea
 			objects += row->count;
 		if (strcmp(row->kind, "element") == 0 && row->class_no != HEAP_NONE &&
 		    row->step == 0 && row->retained_bytes >= least)
-			*out = (struct held){ row->count,    row->retained_bytes,
-					      row->class_no, 0,
-					      false,         NULL };
+			*out = (struct held){ row->count, row->retained_bytes,
+					      .class_no = row->class_no };
 	}
-	if (out->class_no == HEAP_NONE)
-		*out = (struct held){ objects, about->suspect->retained_bytes, HEAP_NONE, 0, false,
-				      NULL };
+	if (out->class_no == HEAP_NONE) {
+		out->count = objects;
+		out->bytes = about->suspect->retained_bytes;
+	}
 }
 
 /*
@@ -221,30 +222,26 @@ static void count_content(const struct query_report *report, const struct query_
 static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
 			 struct hdb_error *err)
 {
-	struct heap_entries *entries = NULL;
+	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
 	bool is_one = true;
-	int r;
+	int r = heap_entries_begin(heap, collection, &entries, err);
 
 	*out = HEAP_NONE;
-	TRY(BASE_ALLOC(entries, 1, "entries", err));
-	r = heap_entries_begin(heap, collection, entries, err);
 	for (unsigned i = 0; r == HDB_OK && is_one && i < ENTRIES_LOOKED; i++) {
 		struct heap_object object = { .class_no = HEAP_NONE };
 		uint32_t ix;
 
-		if ((r = heap_entries_next(entries, err)) != HDB_OK)
+		if ((r = heap_entries_next(&entries, err)) != HDB_OK)
 			break;
-		if (entries->value.type != HPROF_OBJECT || !entries->value.bits)
+		if (entries.value.type != HPROF_OBJECT || !entries.value.bits)
 			continue;
-		if ((r = heap_find(heap, entries->value.bits, &ix, err)) == HDB_OK)
+		if ((r = heap_find(heap, entries.value.bits, &ix, err)) == HDB_OK)
 			r = heap_object(heap, ix, &object, err);
 		is_one = *out == HEAP_NONE || *out == object.class_no;
 		*out = object.class_no;
 	}
 	if (!is_one)
 		*out = HEAP_NONE;
-	heap_entries_end(entries);
-	free(entries);
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }
 
@@ -296,15 +293,9 @@ static int find_held(struct query *q, const struct query_report *report,
 	find_class(report, about, out);
 	TRY(heap_object(q->heap, end_ix, &end, err));
 	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART) {
-		*out = (struct held){ 1,
-				      end.shallow_bytes,
-				      end.class_no,
-				      end.kind == STORE_PRIMITIVE_ARRAY ||
-						      end.kind == STORE_OBJECT_ARRAY ?
-					      end.length :
-					      0,
-				      false,
-				      NULL };
+		*out = (struct held){ 1, end.shallow_bytes, .class_no = end.class_no };
+		if (end.kind == STORE_PRIMITIVE_ARRAY || end.kind == STORE_OBJECT_ARRAY)
+			out->length = end.length;
 		return HDB_OK;
 	}
 	TRY(find_entries(q, about, &entries, &collection, err));
@@ -378,7 +369,7 @@ int query_leak_sentence(struct query *q, const struct query_report *report,
 	const struct query_leak_owner *owner = about->owner;
 	const struct analysis_suspect *s = about->suspect;
 	const double percent = analysis_percent(s->retained_bytes, about->whole_bytes);
-	struct held held = { s->count, s->retained_bytes, s->class_no, 0, false, NULL };
+	struct held held = { s->count, s->retained_bytes, .class_no = s->class_no };
 	bool is_owned;
 	size_t used;
 
@@ -386,8 +377,8 @@ int query_leak_sentence(struct query *q, const struct query_report *report,
 	add_owner(q, about, owner, to);
 	is_owned = to.buf[0] != '\0';
 	if (about->holds)
-		held = (struct held){ about->held, s->retained_bytes, HEAP_NONE, 0,
-				      false,       about->holds };
+		held = (struct held){ about->held, s->retained_bytes, HEAP_NONE,
+				      .text = about->holds };
 	else if (s->ix != HEAP_NONE)
 		TRY(find_held(q, report, about, &held, err));
 	add_held(q, &held, to);
