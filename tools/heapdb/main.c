@@ -124,7 +124,9 @@ const struct command commands[] = {
 	{ "mcp", cmd_mcp, 0, OPTIONS_MEMORY, NULL, "FOLDER... [options]",
 	  "serve an assistant on standard input and output (Model Context Protocol)", NULL },
 	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR | prune DIR [options]",
-	  "report on the dumps of many programs and builds; `run` imports them (Python)", NULL },
+	  "report on the dumps of many programs and builds; `run` imports them (Python); options: "
+	  "man heapdb-fleet",
+	  NULL },
 	{ "notes", cmd_notes, NEEDS_DB,
 	  OPTIONS_DATABASE | OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_COLUMNS, NULL,
 	  "[list | add TARGET TEXT | remove TARGET] [options]",
