@@ -59,7 +59,7 @@ static void put_finding(struct answer *answer, const struct render_style *style,
 	if (!has_value(severity) || !has_value(name))
 		return;
 	bytes_add(&text, name->text, name->text_size);
-	if (has_value(percent) && percent->d >= 0.05)
+	if (has_value(percent) && percent->d >= 0.05 && percent->d < 99.95)
 		bytes_format(&text, " (%.1f %%)", percent->d);
 	output_format(out, "  %.*s: ", (int)severity->text_size, severity->text);
 	prose_wrap(out, style, (struct prose_place){ 4, severity->text_size + 4 }, text.data,

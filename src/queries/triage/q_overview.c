@@ -180,6 +180,24 @@ static int read_suspect(struct query *q, const struct query *row, struct hdb_err
 	return HDB_OK;
 }
 
+/* "the dump was made on an OutOfMemoryError: java.lang.Thread "worker" at Main.run(Main.java:3)" */
+static int add_thread(struct line *line, const struct query *row, struct hdb_error *err)
+{
+	const struct hdb_value *thread = cell_of(row, "label"), *at = cell_of(row, "detail");
+	char *text = NULL;
+	size_t room;
+
+	if (thread->type != HDB_TYPE_TEXT || at->type != HDB_TYPE_TEXT)
+		return HDB_OK;
+	room = strlen(line->text) + thread->text_size + at->text_size + 4;
+	TRY(BASE_ALLOC(text, room, "a text", err));
+	(void)snprintf(text, room, "%s: %.*s %.*s", line->text, (int)thread->text_size,
+		       thread->text, (int)at->text_size, at->text);
+	free(line->text);
+	line->text = text;
+	return HDB_OK;
+}
+
 static int read_finding(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
@@ -191,8 +209,10 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 		return HDB_OK;
 	TRY(add_line(q, row, "finding", err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
-	if (is_text(row, "rule", "out-of-memory") && line->text)
+	if (is_text(row, "rule", "out-of-memory") && line->text) {
 		query_fact_text(q, "out_of_memory", line->text);
+		TRY(add_thread(line, row, err));
+	}
 	return copy_of(row, "severity", &line->severity, err);
 }
 
