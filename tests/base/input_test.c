@@ -113,7 +113,7 @@ static size_t read_all(const char *name, const struct base_damage **damage)
 	/* Every other time somebody looks first. */
 	if (turn++ % 2) {
 		assert_int_equal(base_input_peek(in, &first, &size, &err), HDB_OK);
-		assert_int_equal(memcmp(first, data, size < 1000 ? size : 1000), 0);
+		assert_true(!size || !memcmp(first, data, size < 1000 ? size : 1000));
 	}
 	for (;;) {
 		r = base_input_take(in, &piece, &err);
