@@ -82,8 +82,7 @@ int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_err
 	int r = api_check_ix(db, ix, err);
 
 	*reachable = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	r = derive_is_reachable(&db->derive, ix, &is_reachable, err);
 	*reachable = is_reachable;
 	return r;

@@ -259,8 +259,7 @@ int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hd
 
 	if (r == HDB_NOTFOUND)
 		return hdb_fail(err, HDB_EUSAGE, "there is no thread number %" PRIu64, no);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	*out = (struct hdb_thread){
 		.serial = thread.thread_serial,
 		.ix = thread.ix == STORE_NONE ? HDB_NONE : thread.ix,
@@ -319,7 +318,6 @@ int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size, stru
 	r = heap_record(db->heap, STORE_HEAPS, heap_no, &heap, err);
 	if (r == HDB_NOTFOUND)
 		return hdb_fail(err, HDB_EUSAGE, "there is no heap number %u", (unsigned)heap_no);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	return heap_text(db->heap, heap.name_text, buf, size, err);
 }

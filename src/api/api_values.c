@@ -160,8 +160,7 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 	int r = api_check_ix(db, ix, err);
 
 	*out = (struct hdb_text){ 0 };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	TRY(text_of(db, ix, &text, err));
 	if (!text.is_whole && most >= text.size) {
 		/* Three bytes a unit at most. */
@@ -261,8 +260,7 @@ int hdb_entries_next(struct hdb_entries *e, struct hdb_entry *out, struct hdb_er
 
 	if (r == HDB_END && e->entries.unknown)
 		return fail_unknown(e, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	*out = (struct hdb_entry){
 		.no = e->entries.no,
 		.entry_ix = e->entries.entry_ix == HEAP_NONE ? HDB_NONE : e->entries.entry_ix,

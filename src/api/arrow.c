@@ -503,8 +503,7 @@ static int fill_rows(struct arrow_stream *s, struct ArrowArray *out)
 		bool is_full = false;
 		int rc = s->source.next(s->source.ctx, &s->err);
 
-		if (rc != HDB_OK)
-			return rc;
+		TRY(rc);
 		TRY(make_room(s, out, 1));
 		for (size_t i = 0; i < count; i++) {
 			const struct arrow_column *column = out->children[i]->private_data;

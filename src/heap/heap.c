@@ -31,8 +31,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	uint64_t class_room;
 	const int r = store_table_info(store, STORE_OBJECTS, &info, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	TRY_ERRORS(store_record_room(store, STORE_CLASSES, &class_room, err));
 	/* Memory is set aside by these numbers, so they must be able to be true. */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
@@ -218,8 +217,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 		r = store_block(heap->store, STORE_IDS, first_id, &found, err);
 	if (r == HDB_NOTFOUND)
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	TRY(HEAP_ALLOC(heap, block, 1, "a block of identifiers", err));
 	TRY_ERRORS(store_ids_parse(heap->store, &found, block, err));
 	if (block->first_ix != block_no * STORE_BLOCK_OBJECTS ||

@@ -73,8 +73,7 @@ int heap_each_count(struct heap *heap,
 	TRY(store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err));
 	if ((r = heap_load_classes(heap, err)) != HDB_OK)
 		return r;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (!modulus || modulus > UINT16_MAX || heap->class_class_no >= heap->class_count)
 		return store_damaged(heap->store, STORE_CLASS_COUNTS, 0, "impossible modulus", err);
 	for (uint64_t i = 0; i < info.item_count; i++) {
@@ -85,8 +84,7 @@ int heap_each_count(struct heap *heap,
 		if (r == HDB_NOTFOUND || (r == HDB_OK && !is_sound(heap, &row)))
 			r = store_damaged(heap->store, STORE_CLASS_COUNTS, i, "impossible count",
 					  err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		c = (struct heap_count){
 			.class_no = row.class_no,
 			.kind = row.kind,

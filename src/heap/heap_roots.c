@@ -24,8 +24,7 @@ static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t wor
 	if (r == HDB_NOTFOUND ||
 	    (r == HDB_OK && (block.item_count != words || block.size != words * sizeof(uint64_t))))
 		r = store_damaged(heap->store, STORE_ORPHANS, first_word, "impossible size", err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	for (uint64_t w = 0; w < words; w++) {
 		const uint64_t bits = load64(block.data + w * sizeof(uint64_t));
 		const uint64_t first_ix = (first_word + w) * 64;

@@ -132,8 +132,7 @@ static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_g
 	int r = heap_field_object(
 		heap, ix, (struct heap_field_name){ "java.lang.Thread", "holder" }, &holder, err);
 
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	TRY_FOUND(heap_field_object(heap, r == HDB_OK ? holder : ix,
 				    (struct heap_field_name){ .name = "group" }, &group_ix, err));
 	TRY(group_name(heap, group_ix, out->group, err));

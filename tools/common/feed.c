@@ -310,8 +310,7 @@ static int unpack_dump(struct feed *f, char *piece, struct hdb_error *err)
 	while ((n = archive_read_data(f->archive, piece, PIECE_BYTES)) > 0) {
 		int r = write_out(f, piece, (size_t)n, err);
 
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 		f->bytes += (uint64_t)n;
 		if (f->bytes > BOMB_BYTES &&
 		    f->bytes / RATIO_MAX > (uint64_t)archive_filter_bytes(f->archive, -1))

@@ -136,8 +136,7 @@ static int read_types(struct typed_rows *s, struct hdb_error *err)
 		for (size_t i = 0; i < s->count; i++)
 			widen(s, i, s->from.rows.value(s->from.rows.ctx, i));
 	}
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	drop_kept(s);
 	TRY_ERRORS(s->from.restart(s->from.rows.ctx, err));
 	/* Names are the statement's. */

@@ -116,8 +116,7 @@ static int write_batches(struct ArrowArrayStream *stream, const struct export_wr
 		out->raw_bytes += raw_bytes(w, &batch);
 		r = writing->batch(w, &batch, err);
 		batch.release(&batch);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 }
 

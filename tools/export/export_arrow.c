@@ -187,8 +187,7 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 		TRY(export_zstd_new(w->options, &a->zstd, err));
 	if (is_file)
 		r = export_write(w, MAGIC "\0\0", 8, err);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	flat_begin(&a->flat);
 	schema = schema_table(w);
 	return put_message(w, HEADER_SCHEMA, schema, NULL, err);

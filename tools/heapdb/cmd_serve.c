@@ -114,8 +114,7 @@ static int write_png(const struct pixels *pixels, int fd, struct hdb_error *err)
 	}
 	rc = picture_png_write(pixels, file, err);
 	failed = fclose(file) != 0;
-	if (rc != HDB_OK)
-		return rc;
+	TRY(rc);
 	return failed ? door_fail(err, HDB_EIO, "the picture cannot be kept") : HDB_OK;
 }
 

@@ -225,8 +225,7 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 	bool is_other = false;
 
 	*yes = false;
-	if (rc != HDB_OK)
-		return rc;
+	TRY(rc);
 	hdb_health(db, &health);
 	if (is_kept)
 		is_other = health.dump_path &&
@@ -314,8 +313,7 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 	if (is_dump(name) || feed_archive(name, archive, sizeof(archive))) {
 		const int rc = database_of_dump(cli, name, db_path);
 
-		if (rc != HDB_OK)
-			return rc;
+		TRY(rc);
 		*dump_path = strdup(name);
 		if (!*dump_path)
 			return door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");

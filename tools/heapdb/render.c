@@ -96,8 +96,7 @@ static int render_prose(struct answer *answer, const struct render_style *style,
 	put_choices(answer, out);
 	rc = prose_of(answer->name)->put(answer, style, out);
 	output_fit(out, 0);
-	if (rc != HDB_OK)
-		return rc;
+	TRY(rc);
 	if (out->was_shortened)
 		output_string(out, "(--wide shows whole names)\n");
 	return HDB_OK;

@@ -5,6 +5,7 @@
  * rows. Identifiers are strings, because many readers lose digits of numbers above 2^53; other
  * numbers are numbers, whatever their size.
  */
+#include "base/try.h"
 #include "heapdb/render.h"
 
 #include <math.h>
@@ -194,8 +195,7 @@ int render_json(struct answer *answer, struct output *out)
 		output_string(out, "null");
 	notes_in_json(answer, out);
 	answer->is_open = rc != HDB_OK;
-	if (rc != HDB_OK)
-		return rc;
+	TRY(rc);
 	output_string(out, "}\n");
 	return HDB_OK;
 }

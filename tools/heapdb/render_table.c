@@ -15,6 +15,7 @@
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
+#include "base/try.h"
 #include "heapdb/render.h"
 #include "common/shorten.h"
 
@@ -722,8 +723,7 @@ static int put_footer(struct table *t)
 	size_t at = 0;
 	int rc = answer_total(t->answer, &total);
 
-	if (rc < 0)
-		return rc;
+	TRY_ERRORS(rc);
 	if (count == 0 && total == 0) {
 		why = has_value(why) ? why : answer_fact(t->answer, "no_rows");
 		output_string(t->out, has_value(why) ? "no rows: " : "no rows\n");

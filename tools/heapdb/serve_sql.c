@@ -84,8 +84,7 @@ static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
 			*err = (struct hdb_error){ 0 };
 			return HDB_OK;
 		}
-		if (rc != HDB_OK)
-			return rc;
+		TRY(rc);
 	}
 	return HDB_OK;
 }

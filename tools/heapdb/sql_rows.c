@@ -33,8 +33,7 @@ static int row_next(void *ctx, struct hdb_error *err)
 	int rc = r->is_first ? r->first : heapsql_next(r->rows, err);
 
 	r->is_first = false;
-	if (rc != HDB_OK)
-		return rc;
+	TRY(rc);
 	return r->texts_max ? count_texts(r, err) : HDB_OK;
 }
 

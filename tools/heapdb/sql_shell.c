@@ -478,8 +478,7 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 	int size, rc = editor_open(&editor, cli, sql);
 
 	cli->out->is_held = false; /* people read each answer as it comes */
-	if (rc != HDB_OK)
-		return rc;
+	TRY(rc);
 	if (!cli->opt.has_limit && cli->opt.format == FORMAT_TABLE)
 		cli->opt.limit = OPTIONS_LIMIT_DEFAULT;
 	output_format(cli->out, "heapdb %s: SQL over %s. .help lists commands, .quit ends.\n",

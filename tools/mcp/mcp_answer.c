@@ -205,8 +205,7 @@ static int fill(struct filling *f, struct hdb_error *err)
 
 	assert(json_array_size(f->list) == 0);
 	while (!f->is_full && (r = f->from.next(f->from.ctx, err)) != HDB_END) {
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (*f->cancel)
 			return mcp_fail(err, HDB_EINTR, "cancelled");
 		if (no++ < page->offset)

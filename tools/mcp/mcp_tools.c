@@ -254,8 +254,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 				     name);
 		else if (!is_common(a->tool->takes, name))
 			r = refuse_name(is_apart ? NULL : a->spec, a->tool->takes, name, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 	if (!is_apart || !options || json_is_null(options))
 		return HDB_OK;
@@ -535,8 +534,7 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 			part = json_string(err->message);
 			r = HDB_OK;
 		}
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 		if (part)
 			json_object_set_new(all, parts[i].title, part);
 	}

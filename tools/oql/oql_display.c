@@ -365,8 +365,7 @@ static int put_url(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 	int r = put_part(ev, ix, "protocol", "", out);
 
 	bytes_string(out, ":");
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	TRY(put_part(ev, ix, "authority", "//", out));
 	TRY(put_part(ev, ix, "file", "", out));
 	return put_part(ev, ix, "ref", "#", out);

@@ -437,8 +437,7 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 		if (list.type == OQL_V_LIST)
 			r = is_in_list(ev, list.list, &a, &is);
 	}
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	*out = oql_bool(is == (e->kind == OQL_IN));
 	return HDB_OK;
 }

@@ -157,8 +157,7 @@ static int parse_aggregate(struct parser *p, enum oql_aggregate which, struct oq
 		p->select = NULL;
 		r = parse_args(p, e);
 		p->select = select;
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (e->arg_count != 1)
 			return oql_fail_at(p->text, at, p->err, "%s() takes one argument%s",
 					   aggregate_names[which],
@@ -266,8 +265,7 @@ static int parse_parentheses(struct parser *p, struct oql_expr **out)
 	p->select = NULL;
 	r = oql_parse_select(p, &e->select);
 	p->select = outer;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	*out = e;
 	TRY_ERRORS(oql_expect_sign(p, ')', "\")\" after the sub-select"));
 	return seal(p, e);
@@ -345,8 +343,7 @@ int oql_parse_steps(struct parser *p, struct oql_expr **out)
 			r = parse_index(p, *out, out);
 		else
 			return HDB_OK;
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 }
 
@@ -493,8 +490,7 @@ static int parse_relation(struct parser *p, struct oql_expr **out)
 			r = oql_parse_class_name(p, &name);
 		else
 			r = oql_parse_additive(p, &parts[1]);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		TRY_ERRORS(join(p, kind, at, parts, out));
 		(*out)->name = name;
 	}

@@ -297,8 +297,7 @@ int oql_source_open(struct oql_eval *ev, const struct oql_select *select,
 		r = open_select(s, outer);
 	else
 		r = open_numbers(s);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	return s->mark_count && from->is_objects ? list_classes(s) : HDB_OK;
 }
 
@@ -333,8 +332,7 @@ static int next_batch(struct oql_source *s)
 	const int r = hdb_scan_next(s->scan, &s->batch, ev->err);
 
 	s->batch_at = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (r == HDB_END) {
 		hdb_scan_close(s->scan);
 		s->scan = NULL;

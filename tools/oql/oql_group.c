@@ -137,8 +137,7 @@ static int make_groups(struct oql_rows *rows, struct oql_part *p)
 		if ((r = add_row(rows, p, &key)) < 0)
 			break;
 	bytes_release(&key);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	p->frame.current = (struct oql_value){ 0 };
 	/* aggregates of no rows at all are a row */
 	return p->group_count || p->select->group_count ? HDB_OK : add_group(rows, p);

@@ -90,8 +90,7 @@ static int count_all(struct oql_eval *ev)
 		for (size_t i = 0; i < batch.count; i++)
 			count_object(ev, batch.ix[i], batch.class_no[i], batch.shallow_bytes[i]);
 	hdb_scan_close(scan);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	TRY_ERRORS(count_stand_ins(ev));
 	for (uint32_t w = 0, sum = 0; w <= count / 64; w++) {
 		if (w % RANK_WORDS == 0)

@@ -477,8 +477,7 @@ static int named_field(struct oql_eval *ev, const struct oql_frame *frame,
 	if (r == HDB_NOTFOUND)
 		r = oql_attribute(ev, frame, v, statics_name, &fields);
 	*out = (struct oql_value){ 0 };
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	assert(fields.type == OQL_V_LIST);
 	for (size_t i = 0; i < fields.list->count; i++) {
 		const struct oql_value *field = &fields.list->values[i];

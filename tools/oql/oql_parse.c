@@ -126,8 +126,7 @@ static int parse_from(struct parser *p, struct oql_from *from)
 	p->select = NULL;
 	r = parse_source(p, from);
 	p->select = outer;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (from->kind == OQL_FROM_CLASS && is_sign(p, 0, '('))
 		return oql_fail_at(p->text, from->at, p->err,
 				   "an expression after FROM stands in parentheses: ( %.*s(...) )",
@@ -207,8 +206,7 @@ static int parse_union(struct parser *p, struct oql_select *first, struct oql_se
 	p->select = NULL;
 	r = oql_parse_select(p, out);
 	p->select = first;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	TRY_ERRORS(oql_expect_sign(p, ')', "\")\" at the end of the SELECT"));
 	if ((*out)->order_count || (*out)->has_limit)
 		return oql_fail_at(p->text, at, p->err,
@@ -239,8 +237,7 @@ static int parse_clauses(struct parser *p, struct oql_select *select)
 		r = oql_parse_condition(p, &select->where);
 		p->select = select;
 	}
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (is_word(p, 0, "group") && is_word(p, 1, "by")) {
 		p->at += 2;
 		TRY(parse_groups(p, select));

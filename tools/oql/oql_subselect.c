@@ -72,8 +72,7 @@ static int collect(struct oql_eval *ev, struct oql_rows *rows, struct oql_arena 
 			r = oql_copy(ev, arena, values, to);
 		else
 			r = copy_row(ev, rows, values, arena, to);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		c->are_objects &= to->type == OQL_V_OBJECT;
 	}
 	return r < 0 ? r : HDB_OK;

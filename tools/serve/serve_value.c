@@ -43,8 +43,7 @@ static int put_text(struct hdb *db, struct serve_job *job, uint32_t ix)
 
 	if (r == HDB_NOTFOUND)
 		return door_fail(&job->err, r, "the object has no value of its own, only fields");
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	job->is_text = true;
 	r = text.is_whole ? put(job, text.text, text.size) : too_long(job);
 	free(text.text);

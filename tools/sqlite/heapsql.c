@@ -696,8 +696,7 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
 	if (!rows->is_started && rows->has_sets)
 		r = run_for_sets(rows, err);
 	rows->is_started = true;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	rc = sqlite3_step(rows->statement);
 	if (rc == SQLITE_DONE)
 		return HDB_END;
@@ -761,8 +760,7 @@ static int list_columns(struct heapsql_rows *rows, sqlite3_str *list, struct hdb
 		in_arguments |= hidden->i != 0;
 		count++;
 	}
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	return count ? HDB_OK : HDB_NOTFOUND;
 }
 

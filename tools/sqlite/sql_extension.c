@@ -215,8 +215,7 @@ static int open_file(const char *path, struct heapsql_database *database, struct
 					path, path);
 		path = made;
 	}
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	database->reopen = reopen;
 	database->ctx = strdup(path);
 	return database->ctx ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for a database");

@@ -75,8 +75,7 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 				return c->is_largest ? begin_unreachable(c, err) : HDB_END;
 			r = hdb_list_next(c->list, &c->list_ixs, &c->list_count, err);
 			c->list_at = 0;
-			if (r < 0)
-				return r;
+			TRY_ERRORS(r);
 			if (!c->list_count)
 				return HDB_END;
 		}

@@ -277,8 +277,7 @@ int sql_shape_fill(struct shape *s, struct hdb_error *err)
 
 	if (r == HDB_NOTFOUND)
 		return sql_fail(err, HDB_EBUG, "there is no class %.200s", s->name);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	free(made->name);
 	made->name = s->name;
 	*s = *made;

@@ -312,8 +312,7 @@ static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
 		} else {
 			r = hdb_class_statics(c->db, s->range.no, &s->fields, &s->count, err);
 		}
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		s->is_static = !s->is_static;
 	}
 	s->field = s->fields[s->at];
@@ -388,8 +387,7 @@ static int begin_roots(struct sql_cursor *c, struct hdb_error *err)
 	} else {
 		r = hdb_root_count(c->db, &count, err);
 	}
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	s->at = first - 1;
 	s->end = first + count;
 	return HDB_OK;

@@ -97,8 +97,7 @@ static int next_owner(struct sql_cursor *c, struct hdb_error *err)
 					     " collections not all entries are known, so these are "
 					     "not all: %s",
 					     s->unknown, s->opened, s->first.message);
-			if (r != HDB_OK)
-				return r;
+			TRY(r);
 		}
 		s->owner = s->batch.ix[s->at++];
 		r = hdb_entries_open(c->db, s->owner, &s->entries, err);

@@ -113,8 +113,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 			r = heap_find(heap, bits[i], &cell, err);
 			if (r == HDB_OK)
 				r = heap_path_number(heap, cell, "value", &value, err);
-			if (r < 0)
-				return r;
+			TRY_ERRORS(r);
 			if (r == HDB_OK && __builtin_add_overflow(*sum, value, sum))
 				return HDB_OK;
 		}
@@ -375,8 +374,7 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 	int r = heap_object(heap, ix, &object, err);
 
 	*c = (struct heap_collection){ .ix = ix, .inner_ix = ix, .array_ix = HEAP_NONE };
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (object.kind != STORE_INSTANCE || ix == HEAP_BOOT_LOADER)
 		return HDB_NOTFOUND;
 	c->rule = heap_collection_row(heap, object.class_no, &c->inner_class);
@@ -419,8 +417,7 @@ static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_er
 	for (uint64_t no = 0; no < c->array_length; no++) {
 		const int r = open_part(heap, c, no, &part, err);
 
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (r == HDB_OK) {
 			/* Each is at most the objects of the heap: 2^44 in all. */
 			size += (int64_t)part.size;
@@ -488,8 +485,7 @@ int heap_collection_used(struct heap *heap, const struct heap_collection *c, uin
 		if (r == HDB_OK && part.array_ix != HEAP_NONE)
 			r = add_used(heap, part.array_ix, part.array_length, &used, err);
 		*slots = used.slots;
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 	}
 	return HDB_OK;
 }

@@ -191,8 +191,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	begin_chain(e, HEAP_NONE);
 	heap_chunk_open(&e->store, HEAP_NONE);
 	heap_chunk_open(&e->keys, HEAP_NONE);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (collection->inner && collection->inner->absent)
 		TRY_ERRORS(heap_soft(
 			heap_static_object(heap, collection->inner->absent, &e->absent_ix, err)));
@@ -218,8 +217,7 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 		int r = heap_elements(e->heap, e->parts_ix, e->part_at, &slice, err);
 
 		e->part_at++;
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (e->steps-- == 0) {
 			e->steps = 0;
 			e->is_cut = true;
@@ -367,8 +365,7 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 		e->steps--;
 		e->stack[e->depth++] = node;
 		r = heap_path_object(e->heap, node, e->rule->left, &child, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		node = r == HDB_OK ? child : HEAP_NONE;
 	}
 	e->node = HEAP_NONE;
@@ -430,8 +427,7 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 				r = HDB_NOTFOUND;
 		}
 	} while (r == HDB_NOTFOUND);
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	e->no++;
 	if (r == HDB_END) {
 		heap_entries_end(e);

@@ -81,13 +81,11 @@ static int compare(struct heap *heap, const struct heap_value *a, const struct h
 		return HDB_NOTFOUND;
 	for (unsigned i = 0; i < 2 && r == HDB_OK; i++)
 		r = heap_find(heap, values[i]->bits, &ixs[i], err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (heap_is_string(heap, ixs[0]) && heap_is_string(heap, ixs[1])) {
 		for (unsigned i = 0; i < 2 && r == HDB_OK; i++)
 			r = heap_string(heap, ixs[i], texts[i], TEXT_SIZE, err);
-		if (r != HDB_OK)
-			return r;
+		TRY(r);
 		*out = compare_texts(texts[0], texts[1]);
 		return !*out && ixs[0] != ixs[1] && strlen(texts[0]) >= TEXT_SIZE - 8 ?
 			       HDB_NOTFOUND :
@@ -132,8 +130,7 @@ int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 		TRY_ERRORS(heap_inner_number(e->heap, &e->from, included_fields[i], &is_included,
 					     err));
 		r = heap_path_value_as(e->heap, view, bound_fields[i], key, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		e->bounds.has[i] = r == HDB_OK && key->bits && !is_open;
 		e->bounds.is_included[i] = is_included;
 	}
@@ -154,8 +151,7 @@ int heap_is_inside(struct heap_entries *e, bool *out, struct hdb_error *err)
 		if (!e->bounds.has[i])
 			continue;
 		r = compare(e->heap, &e->key, &e->bounds.keys[i], &order, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r);
 		if (r != HDB_OK)
 			e->unknown = NO_ORDER;
 		order = e->bounds.is_backwards ? -order : order;

@@ -406,8 +406,7 @@ static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_m
 	e->value = value;
 	if (r == HDB_NOTFOUND && is_mixed && value.bits)
 		return HDB_OK;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	heap_begin_chain(e);
 	return enter_node(e, ix, is_mixed, &node, err);
 }

@@ -152,8 +152,7 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 	e->has_key = r == HDB_OK && e->rule->key && list_name(e->rule->key, no, name);
 	if (e->has_key)
 		r = heap_path_value_as(e->heap, heap_as_inner(&e->from), name, &e->key, err);
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	if (e->rule->flags & HEAP_SKIPS_NULL && !e->value.bits)
 		return HDB_NOTFOUND;
 	if (e->absent_ix == HEAP_NONE)

@@ -19,8 +19,7 @@ int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct
 
 	memset(s, 0, sizeof(*s));
 	s->heap = heap;
-	if (r != HDB_OK)
-		return r;
+	TRY(r);
 	TRY_ERRORS(heap_open_dump(heap, err));
 	s->view = (struct base_view){ .src = heap->dump.source };
 	heap_references(heap, &s->references);
@@ -176,8 +175,7 @@ int heap_string_block(const struct heap_string_block *block, heap_take_string ta
 	int r = check_lists(heap, objects, block->references->item_count, err);
 
 	block->entries->count = 0;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	TRY_ERRORS(store_lists_decode(&of, block->references, &lists, err));
 	walked.entries = block->entries->data;
 	for (uint32_t i = 0; i < objects->count; i++) {

@@ -56,15 +56,13 @@ int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 	memset(out, 0, sizeof(*out));
 	out->heap = heap;
 	out->declaring_no = STORE_NONE;
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	if (object.kind != STORE_INSTANCE)
 		return hdb_fail(err, HDB_EUSAGE, "the object is no instance, it has no fields");
 	r = read_sub(heap, ix, &sub, err);
 	if (r == HDB_NOTFOUND)
 		return HDB_OK; /* what the dump lacks has no values */
-	if (r < 0)
-		return r;
+	TRY_ERRORS(r);
 	class = heap_class(heap, object.class_no);
 	out->declaring_no = object.class_no;
 	out->at = class->first_field;
