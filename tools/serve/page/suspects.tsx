@@ -95,7 +95,7 @@ function Suspect({ db, rows, brief, first, also = [] }: { db?: string; rows: Row
     <Notes db={db} on={[head.signature, id, head.class]} />
     {of("explanation").map((r) => <p>{text(r.text).replace(/ \(large\)$/, "")}</p>)}
     {of("advice").map((r) => <p class="advice"><b>What to do:</b> {text(r.text)}</p>)}
-    {also.map((r) => <p><b>Known problem:</b> {text(r.text)}{r.advice && of("advice").length === 0 ? `: ${text(r.advice)}` : "."}</p>)}
+    {also.map((r) => <p><b>Known problem:</b> {text(r.text)}{r.advice && !/^query /.test(String(r.advice)) && of("advice").length === 0 ? `: ${text(r.advice)}` : "."}</p>)}
     <p class="dim"><span class="tag">{head.suspect === null ? "" : text(head.suspect)}</span> {id ? <>It is in <Obj id={id} text={head.label ?? head.class} /></> : <>A group of <ClassName name={String(head.class)} /></>}</p>
     {path.length > 0 && <details open><summary>Path from a GC root</summary><Chain rows={path} short={brief} /></details>}
     {members.length > 0 && <Group db={db} head={head} members={members} />}
@@ -120,13 +120,13 @@ export function Finding({ row: r, first }: { row: Row; first?: boolean }) {
   const to = report || count < 2 ? undefined : r.class && !r.id ? classPage(String(r.class)) : next.find(([name]) => !/^(Path|Treemap)/.test(name))?.[1];
   const advice = /^query /.test(String(r.advice)) ? null : r.advice; // the links below are that
   const many = count > 1 ? <>{to ? <a href={to}>{number(count)} {units}</a> : `${number(count)} ${units}`}{typeof r.bytes === "number" && r.bytes ? " hold " : ""}</> : null;
-  const size = typeof r.bytes === "number" && r.bytes ? <>{bytes(r.bytes)}{typeof r.percent === "number" && r.percent ? `, ${percent(r.percent)} of the heap` : ""}</> : null;
+  const size = typeof r.bytes === "number" && r.bytes ? <>{bytes(r.bytes)}{typeof r.percent === "number" && r.percent && r.percent < 99.95 ? `, ${percent(r.percent)} of the heap` : ""}</> : null;
   const Head = first ? "h2" : "p";
   return <article class={`finding ${text(r.severity)}${first ? " first suspect" : ""}`}>
     <Head class="sentence">{many || size ? <>{many}{size}: </> : <b class="severity">{text(r.severity)}: </b>}{text(r.text)}{/[.?]$/.test(String(r.text)) ? "" : "."}</Head>
     {first && typeof r.percent === "number" && <div class="share"><i style={{ width: `${Math.min(100, r.percent)}%` }} /></div>}
     {advice ? <p class="advice"><b>What to do:</b> {text(advice)}{/[.?]$/.test(String(advice)) ? "" : "."}</p> : null}
-    <p class="dim"><b class="severity">{text(r.severity)}</b>{r.id ? <> · for example <Obj id={r.id} text={r.label ?? r.class} /></> : r.class ? <> · <ClassName name={String(r.class)} /></> : null}{r.detail ? <> · {text(r.detail)}</> : null}</p>
+    <p class="dim"><b class="severity">{text(r.severity)}</b>{r.id ? <> · {count > 1 && "for example "}<Obj id={r.id} text={r.label ?? r.class} /></> : r.class ? <> · <ClassName name={String(r.class)} /></> : null}{r.detail ? <> · {text(r.detail)}</> : null}</p>
     {why && <details><summary>Why is this a problem?</summary><p>{why}</p></details>}
     {!report && next.length > 0 && <p class="acts">{next.map(([name, href], i) => <>{i > 0 && " · "}<a href={href}>{name}</a></>)}</p>}
   </article>;
@@ -158,7 +158,10 @@ export function Leaks({ db, more }: { db?: string; more?: Params }) {
 
 const BRIEF = 5; // suspects and findings of the overview that are open
 
-// Suspects and findings by bytes; what has none, as an OutOfMemoryError, comes first if it is critical, else last.
+// Suspects and findings by bytes; what has none, as an OutOfMemoryError, comes first if it is critical, else last,
+// and so does that the heap is full: who fills it comes before.
+const isFirst = (f: Row) => f.bytes === null && f.severity === "critical";
+
 export function Ranked({ db, android }: { db?: string; android?: boolean }) {
   const leaks = useAnswer("leaks", { db, limit: "5000" }), triage = useAnswer("triage", { db, limit: "200" });
   if (!leaks.answer) return <Wait asked={leaks} what="leak suspects" />;
@@ -166,14 +169,14 @@ export function Ranked({ db, android }: { db?: string; android?: boolean }) {
   const traced = android && !report;
   const suspects = groupsOf(leaks.answer.rows).filter((rows) => !traced || rows[0].kind === "suspect").map((rows): [number, Row[], Row?] => [Number(rows[0].retained ?? 0), rows]);
   const findings = (triage.answer?.rows ?? []).filter((r) => r.rule !== "leak-suspect" && (!traced || r.rule !== "leaking-objects"))
-    .map((r): [number, Row[], Row?] => [r.bytes === null && r.severity === "critical" ? Infinity : Number(r.bytes ?? 0), [], r]);
+    .map((r): [number, Row[], Row?] => [isFirst(r) ? Infinity : r.rule === "heap-full" ? 0 : Number(r.bytes ?? 0), [], r]);
   // A finding about what a suspect holds is told there.
-  const isOf = (rows: Row[], f: Row) => rows.some((r) => (r.kind === "element" && r.class === f.class && r.objects === f.count && !f.id) || (r.kind === "suspect" && f.id !== null && r.id === f.id));
+  const isOf = (rows: Row[], f: Row) => !isFirst(f) && rows.some((r) => (r.kind === "element" && r.class === f.class && r.objects === f.count && !f.id) || (r.kind === "suspect" && f.id !== null && r.id === f.id));
   const all = [...suspects, ...findings.filter(([, , f]) => !suspects.some(([, rows]) => isOf(rows, f!)))].sort((a, b) => b[0] - a[0]), brief = !report;
   const one = ([, rows, finding]: [number, Row[], Row?], i: number) => (finding ? <Finding row={finding} first={i === 0 && !traced} />
     : <Suspect db={db} rows={rows} brief={brief} first={i === 0 && !traced} also={findings.map(([, , f]) => f!).filter((f) => isOf(rows, f))} />);
   const shown = report ? all : all.slice(0, BRIEF), rest = all.slice(shown.length);
-  return <><Marks facts={leaks.answer.facts} />
+  return <><Marks facts={{ ...leaks.answer.facts, stale: null, incomplete: null }} />
     {triage.error && <Wait asked={triage} what="findings" />}
     {traced && <Traces db={db} />}
     {all.length === 0 && !traced && <Nothing threshold={Number(leaks.answer.facts.threshold ?? 0)} />}
