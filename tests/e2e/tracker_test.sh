@@ -159,7 +159,7 @@ rnd = random.Random(seed)
 
 def mutate(data):
     data = bytearray(data)
-    for _ in range(rnd.choice((0, 1, 1, 2))):
+    for _ in range(rnd.choice((0, 0, 0, 1, 2))):
         at = rnd.randrange(len(data)) if data else 0
         kind = rnd.randrange(4)
         if kind == 0:
