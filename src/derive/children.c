@@ -364,41 +364,35 @@ static void release(struct children *c)
 	free(c->length);
 }
 
-/* Writes lists of the first row_count objects, and that of the top level. */
-static int build_lists(struct children *c, struct hdb_error *err)
-{
-	TRY(add_all(c, err));
-	TRY(put_all(c, err));
-	TRY(store_put_table(c->writer, c->table, c->total, err));
-	return store_put_table(c->writer, c->big_table, 0, err);
-}
-
-static int build_children(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+/* Writes the list of the top level, or those of all objects and that one. */
+static int build_lists(struct derive *derive, struct store_writer *writer, bool is_top,
+		       struct hdb_error *err)
 {
 	BASE_SCOPED(release)
 	struct children c = {
 		.derive = derive,
 		.writer = writer,
-		.table = derive_table(derive, STORE_CHILDREN),
-		.big_table = derive_table(derive, STORE_CHILDREN_BIG),
-		.row_count = derive->heap->object_count,
+		.table = derive_table(derive, is_top ? STORE_TOP_LEVEL : STORE_CHILDREN),
+		.big_table =
+			derive_table(derive, is_top ? STORE_TOP_LEVEL_BIG : STORE_CHILDREN_BIG),
+		.row_count = is_top ? 0 : derive->heap->object_count,
 	};
 
-	return build_lists(&c, err);
+	TRY(add_all(&c, err));
+	TRY(put_all(&c, err));
+	TRY(store_put_table(writer, c.table, c.total, err));
+	return store_put_table(writer, c.big_table, 0, err);
+}
+
+static int build_children(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
+{
+	return build_lists(derive, writer, false, err);
 }
 
 static int build_top_level(struct derive *derive, struct store_writer *writer,
 			   struct hdb_error *err)
 {
-	BASE_SCOPED(release)
-	struct children c = {
-		.derive = derive,
-		.writer = writer,
-		.table = derive_table(derive, STORE_TOP_LEVEL),
-		.big_table = derive_table(derive, STORE_TOP_LEVEL_BIG),
-	};
-
-	return build_lists(&c, err);
+	return build_lists(derive, writer, true, err);
 }
 
 const struct derive_builder derive_build_children = {
