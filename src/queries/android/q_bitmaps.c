@@ -9,6 +9,7 @@
  * decimal digit.
  */
 #include "analysis/groups.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "derive/native.h"
 #include "base/idmap.h"
@@ -179,20 +180,14 @@ static int load_pictures(struct state *s, struct hdb_error *err)
 
 static uint32_t find_picture(const struct state *s, uint64_t native)
 {
-	size_t low = 0, high = s->pictures.count;
+	const struct picture *pictures = s->pictures.data;
+	struct base_search at = base_search_in(s->pictures.count);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (base_vec_at(&s->pictures, struct picture, middle)->native < native)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == s->pictures.count || !native ||
-	    base_vec_at(&s->pictures, struct picture, low)->native != native)
-		return HEAP_NONE;
-	return base_vec_at(&s->pictures, struct picture, low)->buffer;
+	while (base_search_next(&at))
+		base_search_step(&at, pictures[at.mid].native < native);
+	return at.low < s->pictures.count && native && pictures[at.low].native == native ?
+		       pictures[at.low].buffer :
+		       HEAP_NONE;
 }
 
 /* ---- one bitmap ---- */

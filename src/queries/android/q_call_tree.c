@@ -6,6 +6,7 @@
  * a smaller number than its children.
  */
 #include "analysis/groups.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
@@ -174,17 +175,11 @@ static int compare_children(const void *a, const void *b)
 
 static size_t first_child(const struct child *list, size_t count, uint32_t parent)
 {
-	size_t low = 0, high = count;
+	struct base_search s = base_search_in(count);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (list[middle].parent < parent)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	while (base_search_next(&s))
+		base_search_step(&s, list[s.mid].parent < parent);
+	return s.low;
 }
 
 /* Children of one node that are still to come. */

@@ -154,7 +154,7 @@ static int set_object(struct query *q, const struct leak_steps *steps, const str
 		       object.kind == STORE_INSTANCE ? "instance" :
 						       "array");
 	query_set_id(q, ID, step->ix);
-	query_set_text(q, CLASS, leak_class_name(q->heap, step->ix));
+	query_set_text(q, CLASS, inspect_class_of(q->heap, step->ix));
 	query_set_text(q, STATUS, statuses[step->status]);
 	if (leak_steps_text(steps, step->reason)[0]) {
 		query_set_text(q, REASON, leak_steps_text(steps, step->reason));

@@ -125,8 +125,7 @@ static int make_rows(struct diff *d, struct hdb_error *err)
 
 	TRY(BASE_ALLOC(g->rows, n + 1, "a comparison", err));
 	TRY(BASE_ALLOC(g->by_side, d->side_count + 1, "a comparison", err));
-	if (n)
-		qsort(g->parts.data, n, sizeof(struct part), compare_parts);
+	base_vec_sort(&g->parts, sizeof(struct part), compare_parts);
 	for (size_t i = 0; i < n; i++) {
 		const struct part *part = base_vec_at(&g->parts, struct part, i);
 

@@ -133,12 +133,11 @@ static uint32_t joined_to(const struct diff_owners *o, uint32_t owner)
 static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 {
 	struct diff_owners *o = m->o;
-	uint64_t *had = NULL, *has = NULL;
-	int r = count_evidence(d, 0, &had, err);
+	BASE_FREED uint64_t *had = NULL, *has = NULL;
 
-	if (r == HDB_OK)
-		r = count_evidence(d, 1, &has, err);
-	for (size_t i = 0; r == HDB_OK && i < m->moves.list.count; i++) {
+	TRY(count_evidence(d, 0, &had, err));
+	TRY(count_evidence(d, 1, &has, err));
+	for (size_t i = 0; i < m->moves.list.count; i++) {
 		const struct move *move = base_vec_at(&m->moves.list, struct move, i);
 		const uint32_t to = joined_to(o, move->to);
 
@@ -147,9 +146,7 @@ static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 		    o->joined[move->from] == move->from)
 			o->joined[move->from] = to;
 	}
-	free(had);
-	free(has);
-	return r;
+	return HDB_OK;
 }
 
 static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
@@ -180,13 +177,10 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
  */
 static int find_keys(struct diff_owners *o, struct hdb_error *err)
 {
-	struct base_text text = { malloc(TEXT_MAX_BYTES), TEXT_MAX_BYTES };
-	int r = HDB_OK;
+	char text[TEXT_MAX_BYTES];
 
-	o->key = malloc((o->name_count + 1) * sizeof(*o->key));
-	if (!o->key || !text.buf)
-		r = hdb_fail_memory(err, "owners", o->name_count * sizeof(*o->key));
-	for (uint32_t i = 0; r == HDB_OK && i < o->name_count; i++) {
+	TRY(BASE_ALLOC(o->key, o->name_count + 1, "owners", err));
+	for (uint32_t i = 0; i < o->name_count; i++) {
 		const struct owner_name *name = owner_tree_name(&o->tree, i);
 		const uint32_t owner = joined_to(o, name->owner);
 		const char *from = owner_tree_owner(&o->tree, i);
@@ -196,15 +190,14 @@ static int find_keys(struct diff_owners *o, struct hdb_error *err)
 		if (owner == name->owner || !name->held_from)
 			continue;
 		(void)snprintf(
-			text.buf, text.size, "%s%s", owner_tree_owner(&o->tree, owner),
+			text, sizeof(text), "%s%s", owner_tree_owner(&o->tree, owner),
 			base_vec_at(&o->tree.merged.names, struct analysis_merged_name, i)->text +
 				strlen(from));
-		r = analysis_merged_text(&o->tree.merged, text.buf, &to, err);
-		if (r == HDB_OK && to < o->name_count)
+		TRY(analysis_merged_text(&o->tree.merged, text, &to, err));
+		if (to < o->name_count)
 			o->key[i] = to;
 	}
-	free(text.buf);
-	return r;
+	return HDB_OK;
 }
 
 static struct diff_figures *sums_of(const struct diff *d, uint32_t name)
@@ -473,8 +466,7 @@ static int choose_rows(struct query *q, struct diff *d, uint64_t least, struct h
 	base_vec_release(&o->rows);
 	o->rows = kept;
 	q->total = kept.count;
-	if (kept.count)
-		qsort(kept.data, kept.count, sizeof(struct row), compare_rows);
+	base_vec_sort(&o->rows, sizeof(struct row), compare_rows);
 	return r;
 }
 

@@ -55,8 +55,10 @@ static int64_t change_of(const struct analysis_merged *m, uint32_t node)
 	return growth < 0 ? -growth : growth;
 }
 
-static void free_tree(struct diff_tree *t)
+static void free_tree(struct diff_tree **at)
 {
+	struct diff_tree *t = *at;
+
 	if (!t)
 		return;
 	owner_tree_release(&t->owners);
@@ -176,27 +178,21 @@ static uint64_t read_threshold(const struct query *q, const struct diff *d)
 int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 {
 	struct diff *d = q->state;
-	struct analysis_merged_walk walk = { 0 };
-	struct diff_tree *t = d->tree;
+	BASE_SCOPED(analysis_merged_walk_release) struct analysis_merged_walk walk = { 0 };
+	BASE_SCOPED(free_tree) struct diff_tree *own = NULL;
+	const struct diff_tree *t = d->tree;
 	const uint64_t threshold = read_threshold(q, d);
 	const struct analysis_merged_worth worth = { growth_of, (int64_t)threshold + 1, 0 };
-	int r = HDB_OK;
 
 	*count = 0;
-	if ((d->by != DIFF_BY_DOMINATOR && d->by != DIFF_BY_SUSPECT)) {
-		if ((r = make_tree(d, false, &t, err)) != HDB_OK)
-			goto out;
+	if (d->by != DIFF_BY_DOMINATOR && d->by != DIFF_BY_SUSPECT) {
+		TRY(make_tree(d, false, &own, err));
+		t = own;
 	}
-	r = analysis_merged_walk(&t->owners.merged, &worth, &walk, err);
-	if (r != HDB_OK)
-		goto out;
+	TRY(analysis_merged_walk(&t->owners.merged, &worth, &walk, err));
 	for (size_t i = 0; i < walk.count; i++)
 		*count += !walk.order[i].others && !has_moved(t, walk.order[i].node);
-out:
-	analysis_merged_walk_release(&walk);
-	if (t != d->tree)
-		free_tree(t);
-	return r;
+	return HDB_OK;
 }
 
 /* ---- opening ---- */
@@ -337,5 +333,5 @@ int diff_tree_row(struct query *q, struct diff *d, size_t no, struct hdb_error *
 
 void diff_tree_close(struct diff *d)
 {
-	free_tree(d->tree);
+	free_tree(&d->tree);
 }

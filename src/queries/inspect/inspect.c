@@ -3,6 +3,7 @@
  */
 #include "queries/inspect/inspect.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 #include "heap/known.h"
 #include "heap/values/values.h"
@@ -254,17 +255,13 @@ static int load_uptime(struct inspector *inspector, struct hdb_error *err)
 /* The first watch of an object, or the number of all. */
 static size_t find_watched(const struct inspector *inspector, uint32_t ix)
 {
-	size_t low = 0, high = inspector->watched.count;
+	struct base_search s = base_search_in(inspector->watched.count);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (base_vec_at(&inspector->watched, struct inspect_watched, middle)->ix < ix)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	while (base_search_next(&s))
+		base_search_step(
+			&s,
+			base_vec_at(&inspector->watched, struct inspect_watched, s.mid)->ix < ix);
+	return s.low;
 }
 
 /* Labels with the times of a watch; only if the dump knows when it was made. */
@@ -338,10 +335,8 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 
 			r = bits[i] ? heap_find(heap, bits[i], &ix, err) : HDB_NOTFOUND;
 			TRY_ERRORS(r);
-			if (r == HDB_OK && (at + i) % 2 == 1 &&
-			    (r = base_vec_push(&inspector->services, &ix, sizeof(ix), err)) !=
-				    HDB_OK)
-				return r;
+			if (r == HDB_OK && (at + i) % 2 == 1)
+				TRY(base_vec_push(&inspector->services, &ix, sizeof(ix), err));
 		}
 	}
 	base_vec_sort(&inspector->services, sizeof(uint32_t), base_compare_u32);

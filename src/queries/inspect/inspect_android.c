@@ -205,18 +205,17 @@ int inspect_message(struct inspect_look *look, struct hdb_error *err)
 	int r;
 
 	TRY_ERRORS(r = inspect_number(look, "what", &what, err));
-	if (r == HDB_OK &&
-	    (r = inspect_say(look, INSPECT_LABEL, err, "Message.what = %" PRId64, what)) < 0)
-		return r;
+	if (r == HDB_OK)
+		TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err, "Message.what = %" PRId64, what));
 	TRY_ERRORS(say_when(look, err));
 	for (size_t i = 0; i < 3; i++) {
 		TRY_ERRORS(r = inspect_reference(look, fields[i], &target, err));
 		if (r != HDB_OK)
 			continue;
 		TRY_ERRORS(r = inspect_describe(look->heap, target, text, sizeof(text), err));
-		if (r == HDB_OK && (r = inspect_say(look, INSPECT_LABEL, err, "Message.%s = %s",
-						    fields[i], text)) < 0)
-			return r;
+		if (r == HDB_OK)
+			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err, "Message.%s = %s",
+					       fields[i], text));
 	}
 	return HDB_OK;
 }
@@ -323,9 +322,9 @@ int inspect_object_animator(struct inspect_look *look, struct hdb_error *err)
 		bool value;
 
 		TRY_ERRORS(r = inspect_bool(look, flags[i], &value, err));
-		if (r == HDB_OK && (r = inspect_say(look, INSPECT_LABEL, err, "%s = %s", flags[i],
-						    value ? "true" : "false")) < 0)
-			return r;
+		if (r == HDB_OK)
+			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err, "%s = %s", flags[i],
+					       value ? "true" : "false"));
 	}
 	for (size_t i = 0; i < 4; i++) {
 		int64_t value;

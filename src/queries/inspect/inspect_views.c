@@ -75,14 +75,9 @@ int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct
 
 int inspect_destroyed(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
 {
-	struct heap_value value = { 0 };
+	struct inspect_look look = { .heap = heap, .ix = ix, .start_no = HEAP_NONE };
 
-	*out = false;
-	TRY(heap_path_value(heap, ix, "mDestroyed", &value, err));
-	if (value.type != HPROF_BOOLEAN)
-		return HDB_NOTFOUND;
-	*out = value.bits & 0xff;
-	return HDB_OK;
+	return inspect_bool(&look, "mDestroyed", out, err);
 }
 
 int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct hdb_error *err)
@@ -122,10 +117,10 @@ static int find_root(struct heap *heap, uint32_t ix, struct view_facts *out, str
 	return HDB_OK;
 }
 
-static int look_at(struct inspect_look *look, uint32_t ix, struct view_facts *out,
-		   struct hdb_error *err)
+static int look_at(struct inspect_look *look, struct view_facts *out, struct hdb_error *err)
 {
 	struct heap *heap = look->heap;
+	const uint32_t ix = look->ix;
 	uint32_t info, context;
 
 	TRY(find_root(heap, ix, out, err));
@@ -145,11 +140,11 @@ static int look_at(struct inspect_look *look, uint32_t ix, struct view_facts *ou
 	return inspect_is_destroyed(heap, context, &out->is_destroyed, err);
 }
 
-static int say_view_id(struct inspect_look *look, uint32_t ix, struct hdb_error *err)
+static int say_view_id(struct inspect_look *look, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES];
 	int64_t id;
-	int r = heap_path_number(look->heap, ix, "mID", &id, err);
+	int r = heap_path_number(look->heap, look->ix, "mID", &id, err);
 
 	if (r != HDB_OK || id == -1 || look->inspector->resource_ids == HEAP_NONE)
 		return r < 0 ? r : HDB_OK;
@@ -158,10 +153,10 @@ static int say_view_id(struct inspect_look *look, uint32_t ix, struct hdb_error 
 	return inspect_say(look, INSPECT_LABEL, err, "View.mID = R.id.%s", name);
 }
 
-static int say_view(struct inspect_look *look, uint32_t ix, struct hdb_error *err)
+int inspect_view(struct inspect_look *look, struct hdb_error *err)
 {
 	struct view_facts f;
-	int r = look_at(look, ix, &f, err);
+	int r = look_at(look, &f, err);
 
 	TRY(r);
 	if (f.is_destroyed)
@@ -182,58 +177,44 @@ static int say_view(struct inspect_look *look, uint32_t ix, struct hdb_error *er
 			f.is_in_window ? "among" : "not among"));
 	TRY(inspect_say(look, INSPECT_LABEL, err, "View.mAttachInfo is %s",
 			f.is_attached ? "not null" : "null"));
-	TRY(say_view_id(look, ix, err));
+	TRY(say_view_id(look, err));
 	return inspect_say(look, INSPECT_LABEL, err, "View.mWindowAttachCount = %" PRId64,
 			   f.attach_count);
 }
 
 /* Only the topmost view is looked for: the others hang on it. */
-static int filter_view(struct inspect_look *look, uint32_t ix, struct hdb_error *err)
+int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
 {
 	struct view_facts f;
 	uint32_t parent;
-	int r = get(look->heap, ix, "mParent", &parent, err);
+	int r = get(look->heap, look->ix, "mParent", &parent, err);
 
 	if (r != HDB_OK || (parent != HEAP_NONE && inspect_is_a(look->heap, parent, view)))
 		return r;
-	TRY(look_at(look, ix, &f, err));
+	TRY(look_at(look, &f, err));
 	if (f.is_destroyed ||
 	    (!f.is_attached && f.attach_count > 0 &&
-	     (f.has_root_impl || strcmp(inspect_class_of(look->heap, ix), decor_view) == 0)))
+	     (f.has_root_impl || strcmp(inspect_class_of(look->heap, look->ix), decor_view) == 0)))
 		r = inspect_say(look, INSPECT_GONE, err, "a view of a window that is gone");
 	return r;
-}
-
-int inspect_view(struct inspect_look *look, struct hdb_error *err)
-{
-	return say_view(look, look->ix, err);
-}
-
-int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
-{
-	return filter_view(look, look->ix, err);
 }
 
 /* An editor is what its text view is. */
 int inspect_editor(struct inspect_look *look, struct hdb_error *err)
 {
-	uint32_t text_view;
-	int r = get(look->heap, look->ix, "mTextView", &text_view, err);
+	struct inspect_look inner = *look;
 
-	if (r != HDB_OK || text_view == HEAP_NONE)
-		return r;
-	look->prefix = "Editor#mTextView: ";
-	r = say_view(look, text_view, err);
-	look->prefix = "";
-	return r;
+	TRY(get(look->heap, look->ix, "mTextView", &inner.ix, err));
+	inner.prefix = "Editor#mTextView: ";
+	return inner.ix == HEAP_NONE ? HDB_OK : inspect_view(&inner, err);
 }
 
 int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err)
 {
-	uint32_t text_view;
-	const int r = get(look->heap, look->ix, "mTextView", &text_view, err);
+	struct inspect_look inner = *look;
 
-	return r == HDB_OK && text_view != HEAP_NONE ? filter_view(look, text_view, err) : r;
+	TRY(get(look->heap, look->ix, "mTextView", &inner.ix, err));
+	return inner.ix == HEAP_NONE ? HDB_OK : inspect_view_filter(&inner, err);
 }
 
 /* ---- the root of a window's views ---- */
@@ -327,8 +308,7 @@ int inspect_context_fields(struct inspect_look *look, struct hdb_error *err)
 		    !inspect_is_a(look->heap, target, "android.content.Context"))
 			continue;
 		TRY(heap_text(look->heap, fields.field.name_text, name, sizeof(name), err));
-		if ((r = say_context(look, name, target, err)) != HDB_OK)
-			return r < 0 ? r : HDB_OK;
+		TRY_FOUND(say_context(look, name, target, err));
 	}
 	return r < 0 ? r : HDB_OK;
 }

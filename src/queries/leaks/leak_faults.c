@@ -61,21 +61,22 @@ static int keep(struct base_vec *faults, const struct explain_answer *answer, st
 int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err)
 {
-	struct base_vec candidates = { 0 };
-	int r = explain_candidates(&q->session, rules, UINT64_MAX, &candidates, err);
+	BASE_SCOPED(base_vec_release) struct base_vec candidates = { 0 };
+	int r;
 
-	for (size_t i = 0; r == HDB_OK && i < candidates.count && i < EXPLAIN_CANDIDATES_MAX; i++) {
+	TRY(explain_candidates(&q->session, rules, UINT64_MAX, &candidates, err));
+	for (size_t i = 0; i < candidates.count && i < EXPLAIN_CANDIDATES_MAX; i++) {
 		struct explain_answer answer;
 
-		r = explain_object(&q->session, rules,
+		TRY_ERRORS(r = explain_object(
+				   &q->session, rules,
 				   base_vec_at(&candidates, struct explain_candidate, i)->ix,
-				   &answer, err);
-		if (r == HDB_OK && answer.rule->verdict == EXPLAIN_LEAK)
-			r = query_leak_add_keeper(q, &answer, err);
-		if (r == HDB_OK && answer.rule->verdict == EXPLAIN_LEAK)
-			r = keep(faults, &answer, err);
-		r = r == HDB_NOTFOUND ? HDB_OK : r;
+				   &answer, err));
+		if (r != HDB_OK || answer.rule->verdict != EXPLAIN_LEAK)
+			continue;
+		TRY_ERRORS(r = query_leak_add_keeper(q, &answer, err));
+		if (r == HDB_OK)
+			TRY(keep(faults, &answer, err));
 	}
-	base_vec_release(&candidates);
-	return r;
+	return HDB_OK;
 }

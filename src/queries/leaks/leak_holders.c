@@ -498,44 +498,39 @@ static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 			    struct query_leak_owner *owner, struct hdb_error *err)
 {
-	struct member_owners *o = calloc(1, sizeof(*o));
+	BASE_FREED struct member_owners *o = NULL;
 	const struct member_owner *best;
 	struct member_owner nearest = { .count = 0 };
 	size_t looked = 0;
-	int r = HDB_OK;
 
-	if (!o)
-		return hdb_fail_memory(err, "owners", sizeof(*o));
+	TRY(BASE_ALLOC(o, 1, "owners", err));
 	o->q = q;
-	for (; r == HDB_OK && looked < s->members.count && looked < MEMBERS_LOOKED &&
-	       o->steps < STEPS_MAX;
+	for (; looked < s->members.count && looked < MEMBERS_LOOKED && o->steps < STEPS_MAX;
 	     looked++) {
+		const uint32_t member = *base_vec_at(&s->members, uint32_t, looked);
 		struct query_leak_path path;
 
-		r = query_leak_path_find(q, *base_vec_at(&s->members, uint32_t, looked), &path,
-					 err);
-		if (r == HDB_OK)
-			r = count_path(o, &path, err);
-		if (r == HDB_OK && looked % STEP_MEMBERS == 0)
-			r = base_step(q->work, looked, err);
+		TRY(query_leak_path_find(q, member, &path, err));
+		TRY(count_path(o, &path, err));
+		if (looked % STEP_MEMBERS == 0)
+			TRY(base_step(q->work, looked, err));
 	}
 	best = commonest(o);
 	if (best)
 		nearest = *best;
-	if (r == HDB_OK && is_one_each(&nearest)) {
-		r = look_wider(o, s, err);
+	if (is_one_each(&nearest)) {
+		TRY(look_wider(o, s, err));
 		if (o->count) {
 			nearest = o->list[0];
 			looked = looked < MEMBERS_LOOKED_WIDE ? looked : MEMBERS_LOOKED_WIDE;
 		}
 	}
-	if (r == HDB_OK && nearest.count > looked / 2) {
+	if (nearest.count > looked / 2) {
 		(void)snprintf(owner->name, sizeof(owner->name), "%s", nearest.name);
 		owner->count = looked == s->count ? nearest.count : 0;
 		owner->ix[0] = nearest.holders == 1 ? nearest.ix : HEAP_NONE;
 	}
-	free(o);
-	return r;
+	return HDB_OK;
 }
 
 /* Who holds the best holder of `h`, if paths part above that, too; count 0: they do not. */

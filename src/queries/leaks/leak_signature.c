@@ -381,7 +381,7 @@ void query_leaking_signature_text(const struct leak_group *group, const struct l
 
 		if (!at->is_suspect)
 			continue;
-		(void)snprintf(step, sizeof(step), "%s%s%s", leak_class_name(heap, at->ix),
+		(void)snprintf(step, sizeof(step), "%s%s%s", inspect_class_of(heap, at->ix),
 			       field_mark, leak_steps_text(steps, at->generic));
 		add_step(&trail, step);
 	}

@@ -108,7 +108,7 @@ static void judge(struct telling *t, size_t i, const char *own, struct leak_step
 		return;
 	step->status = is_above ? LEAK_THERE : LEAK_GONE;
 	name = inspect_simple_name(
-		leak_class_name(heap, node_of(t, nearest(t, i, is_above, step->status))->ix));
+		inspect_class_of(heap, node_of(t, nearest(t, i, is_above, step->status))->ix));
 	if (is_above && t->own[i] == LEAK_GONE)
 		between = ". Conflicts with ";
 	(void)snprintf(to.buf, to.size, "%s %s%s%s", name,
@@ -232,7 +232,7 @@ void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *ste
 
 		if (!step->is_suspect || !step->reference)
 			continue;
-		(void)snprintf(buf, size, "%s%s%s%s", leak_class_name(heap, step->ix),
+		(void)snprintf(buf, size, "%s%s%s%s", inspect_class_of(heap, step->ix),
 			       generic[0] == '[' ? "" : ".", generic,
 			       step->reference->kind == TRACE_STATIC ? " (static)" : "");
 		return;

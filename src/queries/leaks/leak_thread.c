@@ -126,8 +126,8 @@ static int add_frame(struct query *q, struct query_report *report, const struct 
 	int r = heap_trace_frame(q->heap, trace, depth, &frame, err);
 
 	TRY_ERRORS(r);
-	if (r == HDB_OK && (r = heap_frame_text(q->heap, &frame, text, sizeof(text), err)) < 0)
-		return r;
+	if (r == HDB_OK)
+		TRY_ERRORS(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
 	row.step = depth;
 	TRY(query_report_text(report, &row.text, err, "at %s", text));
 	return query_report_add(report, &row, err);
@@ -195,9 +195,7 @@ int query_leak_thread(struct query *q, struct query_report *report,
 	TRY_FOUND(r);
 	TRY_FOUND(derive_retained(q->derive, row.ix, &row.retained_bytes, err));
 	TRY_FOUND(query_report_add(report, &row, err));
-	if ((r = find_thread(q, row.ix, &thread, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
-	TRY(r);
+	TRY_FOUND(find_thread(q, row.ix, &thread, err));
 	for (uint64_t i = 0; i < q->heap->roots.count; i++) {
 		const struct store_root *root = &q->heap->roots.records[i];
 

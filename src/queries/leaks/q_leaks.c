@@ -276,11 +276,9 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 		int r;
 
 		TRY(query_leak_blame(q, &l->suspects.list[i], &l->paths[i], &known->owner, err));
-		r = find_explanation(q, l, i, &known->answer, err);
+		TRY_ERRORS(r = find_explanation(q, l, i, &known->answer, err));
 		if (r == HDB_OK)
-			r = query_leak_add_keeper(q, &known->answer, err);
-		if (r < 0)
-			return r;
+			TRY_ERRORS(r = query_leak_add_keeper(q, &known->answer, err));
 		if (r != HDB_OK)
 			known->answer.rule = NULL;
 	}
@@ -443,16 +441,13 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 static void add_leaking_facts(struct query *q, const struct query_leaking_counts *counts)
 {
 	query_fact(q, "leaking", counts->objects);
-	if (counts->objects)
-		query_fact(q, "hanging", counts->hanging);
-	if (counts->objects)
-		query_fact(q, "leaks", counts->leaks);
 	if (counts->objects) {
+		query_fact(q, "hanging", counts->hanging);
+		query_fact(q, "leaks", counts->leaks);
 		query_fact(q, "library_leaks", counts->library_leaks);
 	}
-	if (counts->unreachable) {
+	if (counts->unreachable)
 		query_fact(q, "unreachable", counts->unreachable);
-	}
 	if (counts->traced < counts->objects)
 		query_fact(q, "traced", counts->traced);
 }
@@ -561,7 +556,6 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 {
 	struct leaks *l = q->state;
 	struct query_leaking_counts leaking = { .objects = 0 };
-	int r;
 
 	l->report.is_brief = query_option(q, "brief") != NULL;
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
@@ -569,11 +563,11 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	l->rules.whole_bytes = l->suspects.whole_bytes;
 	TRY(tell_all(q, l, &leaking, err));
 	q->total = l->report.rows.count;
-	r = add_facts(q, l, &leaking, err);
-	if (r == HDB_OK && l->report.is_brief)
+	TRY(add_facts(q, l, &leaking, err));
+	if (l->report.is_brief)
 		query_choose(q, "suspect,kind,id,class,label,via_field,objects,shallow,retained,"
 				"percent,text,signature,signature_shape,signature_text");
-	return r;
+	return HDB_OK;
 }
 
 static int report_row(struct query *q, size_t no, struct hdb_error *err)

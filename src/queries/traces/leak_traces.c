@@ -7,6 +7,7 @@
 #include "queries/traces/leak_traces.h"
 
 #include "base/bits.h"
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -17,11 +18,6 @@
 #define STEP_BLOCKS 16u
 /* Steps that are walked for signatures: more than this is no honest heap. */
 #define WALK_MAX 400000000u
-
-const char *leak_class_name(struct heap *heap, uint32_t ix)
-{
-	return inspect_class_of(heap, ix);
-}
 
 /* ---- finding ---- */
 
@@ -228,6 +224,11 @@ static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct
 
 /* ---- how objects on paths hold one another ---- */
 
+static struct leak_node *node_at(struct leak_traces *t, uint32_t no)
+{
+	return base_vec_at(&t->nodes, struct leak_node, no);
+}
+
 struct naming {
 	struct leak_traces *traces;
 	const uint32_t *children; /* numbers of nodes, of one parent, ascending */
@@ -237,26 +238,21 @@ struct naming {
 static int take_name(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
 {
 	const struct naming *n = ctx;
-	size_t low = 0, high = n->count;
+	struct base_search s = base_search_in(n->count);
+	struct leak_node *node;
 
 	(void)err;
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		struct leak_node *node =
-			base_vec_at(&n->traces->nodes, struct leak_node, n->children[middle]);
-
-		if (node->ix == reference->to) {
-			/* The first one counts, and one that is not late before any that is. */
-			if (!node->is_named || (node->reference.is_late && !reference->is_late))
-				node->reference = *reference;
-			node->is_named = true;
-			return HDB_OK;
-		}
-		if (node->ix < reference->to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	while (base_search_next(&s))
+		base_search_step(&s, node_at(n->traces, n->children[s.mid])->ix < reference->to);
+	if (s.low == n->count)
+		return HDB_OK;
+	node = node_at(n->traces, n->children[s.low]);
+	if (node->ix != reference->to)
+		return HDB_OK;
+	/* The first one counts, and one that is not late before any that is. */
+	if (!node->is_named || (node->reference.is_late && !reference->is_late))
+		node->reference = *reference;
+	node->is_named = true;
 	return HDB_OK;
 }
 
@@ -283,8 +279,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 	trace_graph_rewind(&t->graph);
 	TRY(list && children ? HDB_OK : hdb_fail_memory(err, "paths", n * sizeof(*list)));
 	for (size_t i = 0; i < n; i++)
-		list[i] = (struct child){ base_vec_at(&t->nodes, struct leak_node, i)->parent,
-					  (uint32_t)i };
+		list[i] = (struct child){ node_at(t, (uint32_t)i)->parent, (uint32_t)i };
 	if (n)
 		qsort(list, n, sizeof(*list), compare_children);
 	for (size_t i = 0; i < n && list[i].parent != GRAPH_NONE;) {
@@ -293,9 +288,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 
 		for (; i < n && list[i].parent == parent; i++)
 			children[naming.count++] = list[i].node;
-		TRY(trace_graph_read(&t->graph,
-				     base_vec_at(&t->nodes, struct leak_node, parent)->ix,
-				     take_name, &naming, err));
+		TRY(trace_graph_read(&t->graph, node_at(t, parent)->ix, take_name, &naming, err));
 		TRY(base_step(t->session->work, i, err));
 	}
 	return HDB_OK;
@@ -323,7 +316,6 @@ static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 static int find_rules(struct leak_traces *t, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec way = { 0 };
-	int r = HDB_OK;
 
 	for (uint32_t i = 0; i < t->nodes.count; i++) {
 		const struct library_rule *rule = NULL;
@@ -341,19 +333,17 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 			at = node->parent;
 		}
 		for (size_t k = way.count; k-- > 0;) {
-			struct leak_node *node = base_vec_at(&t->nodes, struct leak_node,
-							     *base_vec_at(&way, uint32_t, k));
+			struct leak_node *node = node_at(t, *base_vec_at(&way, uint32_t, k));
 
 			if (node->parent == GRAPH_NONE)
-				r = trace_root_rule(&t->graph, node->ix, &rule, err);
+				TRY(trace_root_rule(&t->graph, node->ix, &rule, err));
 			else if (!rule)
 				rule = node->reference.rule;
-			TRY(r);
 			node->first_rule = rule;
 			node->has_first_rule = true;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* ---- what may leak, and what it retains ---- */
@@ -391,11 +381,6 @@ struct signer {
 	struct base_vec way; /* uint32_t: nodes with suspect references above them, upwards */
 	uint64_t walked;
 };
-
-static struct leak_node *node_at(struct leak_traces *t, uint32_t no)
-{
-	return base_vec_at(&t->nodes, struct leak_node, no);
-}
 
 /* What the first leaking object of the path retains: the most that any from there on does. */
 static int measure(struct leak_traces *t, const struct leak_node *node, struct leak_trace *trace,
@@ -452,7 +437,7 @@ static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t firs
 
 		if (node->parent == GRAPH_NONE)
 			continue;
-		class_name = leak_class_name(t->session->heap, node_at(t, node->parent)->ix);
+		class_name = inspect_class_of(t->session->heap, node_at(t, node->parent)->ix);
 		base_sha1_add(&sha, class_name, strlen(class_name));
 		TRY(trace_reference_generic(&t->graph, &node->reference, name, sizeof(name), err));
 		base_sha1_add(&sha, name, strlen(name));

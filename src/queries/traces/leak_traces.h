@@ -100,9 +100,6 @@ static inline const char *leak_steps_text(const struct leak_steps *steps, size_t
 void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *steps, char *buf,
 			size_t size);
 
-/* The name of the class of an object, of a class object that of its class. */
-const char *leak_class_name(struct heap *heap, uint32_t ix);
-
 /* ---- leak_steps.c, private ---- */
 
 /* A node of the tree of all paths. */

@@ -4,6 +4,7 @@
 #include "queries/traces/trace_graph.h"
 
 #include "base/bytes.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "heap/known.h"
 #include "heap/threads.h"
@@ -55,17 +56,13 @@ static int load_locals(struct trace_graph *graph, struct hdb_error *err)
 
 size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix)
 {
-	size_t low = 0, high = graph->locals.count;
+	struct base_search s = base_search_in(graph->locals.count);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (base_vec_at(&graph->locals, struct store_root, middle)->thread_serial < ix)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	while (base_search_next(&s))
+		base_search_step(
+			&s,
+			base_vec_at(&graph->locals, struct store_root, s.mid)->thread_serial < ix);
+	return s.low;
 }
 
 static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no,
@@ -351,7 +348,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 }
 
 /* Arrays of boxed numbers count these as their own. */
-static bool is_boxes(const char *name)
+bool trace_is_boxes(struct heap *heap, uint32_t class_no)
 {
 	static const char *const boxes[] = {
 		"java.lang.Boolean[]", "java.lang.Character[]", "java.lang.Float[]",
@@ -360,14 +357,9 @@ static bool is_boxes(const char *name)
 	};
 
 	for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++)
-		if (strcmp(name, boxes[i]) == 0)
+		if (strcmp(heap_class_name(heap, class_no), boxes[i]) == 0)
 			return true;
 	return false;
-}
-
-bool trace_is_boxes(struct heap *heap, uint32_t class_no)
-{
-	return is_boxes(heap_class_name(heap, class_no));
 }
 
 static int read_array(struct trace_graph *graph, const struct heap_object *array,
@@ -384,7 +376,7 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 	int r;
 
 	if (heap_class(heap, array->class_no)->element_bytes ||
-	    is_boxes(heap_class_name(heap, array->class_no)))
+	    trace_is_boxes(heap, array->class_no))
 		return HDB_OK;
 	for (uint64_t from = 0; from < array->length && slice.done; from += slice.done) {
 		TRY(heap_elements(heap, array->ix, from, &slice, err));
