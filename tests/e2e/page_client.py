@@ -696,6 +696,27 @@ try:
     print(f"processor four times slower: content {content:.0f} ms, suspects {suspects:.0f} ms")
     check("content within 1 s and suspects within 2 s", content <= 1000 and suspects <= 2000)
 
+    # An OutOfMemoryError is said first, though its thread is a suspect; that the heap is full after who fills it.
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument", source="""const real = window.fetch;
+        window.fetch = async (...asked) => {
+          const response = await real(...asked);
+          if (!String(asked[0]).includes('/query/triage')) return response;
+          const body = await response.json(), { rows } = await (await real('/api/query/leaks?limit=5')).json(), suspect = rows.find((r) => r.kind === 'suspect' && r.id);
+          body.rows.push({ severity: 'critical', rule: 'out-of-memory', count: 1, bytes: null, percent: null, id: suspect.id, class: suspect.class, label: suspect.label, text: 'an OutOfMemoryError', advice: 'query leaks', unit: 'thread' },
+            { severity: 'warning', rule: 'heap-full', count: 1, bytes: 2 ** 40, percent: 100, id: null, class: null, text: 'the heap is full', advice: 'query leaks', unit: 'heap' });
+          return new Response(JSON.stringify(body)); };""")["identifier"]
+    browser.run("location.hash = '#/overview'; window.stays = 1; 1")
+    browser.call("Page.reload", ignoreCache=True)
+    browser.until("window.stays === undefined && document.querySelectorAll('main .suspect, main .finding').length > 3")
+    said = browser.run("[...document.querySelectorAll('main .suspect, main .finding')].map(e => e.innerText)")
+    check("an OutOfMemoryError is first", "OutOfMemoryError" in said[0] and "for example" not in said[0])
+    check("and said once", sum("OutOfMemoryError" in t for t in said) == 1)
+    check("that the heap is full is last, without a share", "the heap is full" in said[-1] and "100" not in said[-1])
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    browser.run("window.stays = 1; 1")
+    browser.call("Page.reload", ignoreCache=True)
+    browser.until("window.stays === undefined && document.querySelectorAll('main .suspect').length > 0")
+
     # Views on a desk and on a phone: nothing is cut, nothing lies on something else. page_looks_test has all sizes.
     for width, height, dark in (1440, 900, False), (390, 844, True):
         look_at_views(width, height, dark)
