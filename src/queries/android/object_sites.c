@@ -132,9 +132,8 @@ int object_sites_set_stack(struct query *q, const struct store_trace *stack, siz
 		    (r = base_bytes_append(&text, frame_text, strlen(frame_text), err)) != HDB_OK)
 			break;
 	}
-	if (r < 0)
-		return r < 0 ? r : HDB_OK;
+	TRY_ERRORS(r);
 	if (text.count)
 		query_set_text_n(q, stack_column, text.data, text.count);
-	return r < 0 ? r : HDB_OK;
+	return HDB_OK;
 }

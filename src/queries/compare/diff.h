@@ -115,6 +115,9 @@ struct diff {
 	struct diff_owners *owners;
 };
 
+/* The retained bytes of each dump, or, in DIFF_COUNTS, the objects: "1200 1340 1500". */
+int diff_set_steps(struct query *q, const struct diff *d, const struct diff_figures *by_side,
+		   size_t column, struct hdb_error *err);
 /* Sets the columns of count, shallow and retained, deltas, percent, grows, steps and status. */
 int diff_set_figures(struct query *q, const struct diff *d, const struct diff_figures *by_side,
 		     struct hdb_error *err);

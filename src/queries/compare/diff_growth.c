@@ -21,8 +21,6 @@
 
 /* Bytes of a path. */
 #define PATH_MAX_BYTES 8192
-/* Bytes of a number in the column counts. */
-#define STEP_BYTES 21
 
 /* A row: a node that grows, or one of its children that does. */
 struct row {
@@ -202,21 +200,6 @@ int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-static int set_counts(struct query *q, const struct diff *d, const struct diff_figures *by_side,
-		      struct hdb_error *err)
-{
-	char *text = NULL;
-	size_t used = 0;
-
-	TRY(BASE_ALLOC(text, d->side_count * STEP_BYTES + 1, "a row", err));
-	for (size_t s = 0; s < d->side_count; s++)
-		used += (size_t)snprintf(text + used, STEP_BYTES + 1, "%s%" PRIu64, s ? " " : "",
-					 by_side[s].count);
-	query_set_text(q, DIFF_COUNTS, text);
-	free(text);
-	return HDB_OK;
-}
-
 static void set_name(struct query *q, const struct diff_growth *g, const struct row *row)
 {
 	char path[PATH_MAX_BYTES];
@@ -260,7 +243,7 @@ int diff_growth_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 		query_set_int(q, DIFF_COUNT_DELTA,
 			      (int64_t)(g->by_side[last].count - g->by_side[0].count));
 	}
-	TRY(set_counts(q, d, g->by_side, err));
+	TRY(diff_set_steps(q, d, g->by_side, DIFF_COUNTS, err));
 	query_set_id(q, DIFF_ID, analysis_merged_sum(&g->merged, row->node, last)->example_ix);
 	return HDB_OK;
 }

@@ -113,15 +113,28 @@ static const char *status_of(const struct diff_figures *first, const struct diff
 	return "same";
 }
 
+int diff_set_steps(struct query *q, const struct diff *d, const struct diff_figures *by_side,
+		   size_t column, struct hdb_error *err)
+{
+	BASE_FREED char *text = NULL;
+	size_t used = 0;
+
+	TRY(BASE_ALLOC(text, d->side_count * STEP_BYTES + 1, "a row", err));
+	for (size_t s = 0; s < d->side_count; s++)
+		used += (size_t)snprintf(text + used, STEP_BYTES + 1, "%s%" PRIu64, s ? " " : "",
+					 column == DIFF_COUNTS ? by_side[s].count :
+								 by_side[s].retained_bytes);
+	query_set_text(q, column, text);
+	return HDB_OK;
+}
+
 int diff_set_figures(struct query *q, const struct diff *d, const struct diff_figures *by_side,
 		     struct hdb_error *err)
 {
 	const struct diff_figures *first = &by_side[0], *last = &by_side[d->side_count - 1];
 	const int64_t delta = difference(last->retained_bytes, first->retained_bytes);
 	const char *status = status_of(first, last);
-	char *steps = NULL;
 	bool grows = true;
-	size_t used = 0;
 
 	query_set(q, DIFF_COUNT_BEFORE, first->count);
 	query_set(q, DIFF_COUNT, last->count);
@@ -137,16 +150,10 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 	query_lend_text(q, DIFF_STATUS, status);
 	if (d->side_count <= 2)
 		return HDB_OK;
-	TRY(BASE_ALLOC(steps, d->side_count * STEP_BYTES + 1, "a row", err));
-	for (size_t s = 0; s < d->side_count; s++) {
-		grows = grows && (!s || by_side[s].retained_bytes > by_side[s - 1].retained_bytes);
-		used += (size_t)snprintf(steps + used, STEP_BYTES + 1, "%s%" PRIu64, s ? " " : "",
-					 by_side[s].retained_bytes);
-	}
+	for (size_t s = 1; s < d->side_count; s++)
+		grows &= by_side[s].retained_bytes > by_side[s - 1].retained_bytes;
 	query_set(q, DIFF_GROWS, grows);
-	query_set_text(q, DIFF_STEPS, steps);
-	free(steps);
-	return HDB_OK;
+	return diff_set_steps(q, d, by_side, DIFF_STEPS, err);
 }
 
 /* ---- opening ---- */

@@ -161,16 +161,13 @@ static int rank_of(struct query *q, const struct query_leak_path *path, struct h
 	return HDB_OK;
 }
 
-static int compare(const struct holder *a, const struct holder *b)
+static int compare(const void *a, const void *b)
 {
-	BASE_ASCENDING(a->rank, b->rank);
-	BASE_ASCENDING(a->steps, b->steps);
-	return a->ix < b->ix ? -1 : a->ix > b->ix;
-}
+	const struct holder *x = a, *y = b;
 
-static int compare_void(const void *a, const void *b)
-{
-	return compare(a, b);
+	BASE_ASCENDING(x->rank, y->rank);
+	BASE_ASCENDING(x->steps, y->steps);
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
 /* Each name once, at its best. */
@@ -245,7 +242,7 @@ static int find_holders(struct holders *h, struct hdb_error *err)
 	}
 	h->has_more |= done >= HOLDERS_LOOKED;
 	if (h->count > 1)
-		qsort(h->list, h->count, sizeof(h->list[0]), compare_void);
+		qsort(h->list, h->count, sizeof(h->list[0]), compare);
 	return HDB_OK;
 }
 

@@ -184,15 +184,13 @@ int query_leak_thread(struct query *q, struct query_report *report,
 	struct locals locals = { .about = about };
 	struct store_thread thread;
 	struct heap_object object;
-	int r;
 
 	if (!path->count || path->is_passing || about->suspect->ix == HEAP_NONE ||
 	    !heap_is_thread(q->heap, path->nodes[0]))
 		return HDB_OK;
 	row.ix = locals.thread_ix = path->nodes[0];
-	r = heap_object(q->heap, row.ix, &object, err);
+	TRY_FOUND(heap_object(q->heap, row.ix, &object, err));
 	row.shallow_bytes = object.shallow_bytes;
-	TRY_FOUND(r);
 	TRY_FOUND(derive_retained(q->derive, row.ix, &row.retained_bytes, err));
 	TRY_FOUND(query_report_add(report, &row, err));
 	TRY_FOUND(find_thread(q, row.ix, &thread, err));

@@ -149,17 +149,16 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	struct derive_total whole = { 0 };
 	struct dominated top;
 	uint64_t percent;
-	int r;
 
 	d->q = q;
 	d->skip = query_text(q, "skip");
 	percent = query_number(q, "threshold", 0);
-	/* Objects of one heap retain what is in others, too. */
-	const bool was_filtered = heap_show_all(q->heap);
+	{
+		/* Objects of one heap retain what is in others, too. */
+		HEAP_FILTER_SCOPE(heap_show_all, q->heap);
 
-	r = analysis_heap_total(&q->session, &whole, err);
-	q->heap->filter.is_on = was_filtered;
-	TRY(r);
+		TRY(analysis_heap_total(&q->session, &whole, err));
+	}
 	TRY(derive_children(q->derive, &d->children, err));
 	d->whole = whole.shallow_bytes;
 	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;

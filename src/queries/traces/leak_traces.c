@@ -91,11 +91,11 @@ static int find_leaking(struct leak_traces *t, bool only_watched, struct base_ve
 
 struct tree {
 	struct leak_traces *traces;
-	uint64_t *leaking;   /* bits */
-	uint64_t *known;     /* bits: whether a leaking object is above it is known */
-	uint64_t *hanging;   /* bits: it is so */
-	uint64_t *in_tree;   /* bits */
-	struct base_vec way; /* uint32_t: from an object up */
+	uint64_t *leaking;    /* bits */
+	uint64_t *known;      /* bits: whether a leaking object is above it is known */
+	uint64_t *hanging;    /* bits: it is so */
+	uint64_t *in_tree;    /* bits */
+	struct base_vec *way; /* uint32_t: from an object up */
 };
 
 /* Finds out whether another leaking object is above this one, and on the way for all above it. */
@@ -105,15 +105,15 @@ static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	bool is_so = false;
 	uint32_t at = ix;
 
-	tree->way.count = 0;
+	tree->way->count = 0;
 	while (at != GRAPH_NONE && !base_bit_has(tree->known, at)) {
-		TRY(base_vec_push(&tree->way, &at, sizeof(at), err));
+		TRY(base_vec_push(tree->way, &at, sizeof(at), err));
 		at = parents[at];
 	}
 	if (at != GRAPH_NONE)
 		is_so = base_bit_has(tree->hanging, at) || base_bit_has(tree->leaking, at);
-	for (size_t i = tree->way.count; i-- > 0;) {
-		at = *base_vec_at(&tree->way, uint32_t, i);
+	for (size_t i = tree->way->count; i-- > 0;) {
+		at = *base_vec_at(tree->way, uint32_t, i);
 		base_bit_put(tree->known, at);
 		if (is_so)
 			base_bit_put(tree->hanging, at);
@@ -197,16 +197,12 @@ static void join_nodes(struct leak_traces *t)
 	}
 }
 
-static void release_tree(struct tree *tree)
-{
-	base_vec_release(&tree->way);
-}
-
 static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct hdb_error *err)
 {
 	const size_t words = (size_t)t->session->heap->object_count / 64 + 1;
 	BASE_FREED uint64_t *bits = NULL;
-	BASE_SCOPED(release_tree) struct tree tree = { .traces = t };
+	BASE_SCOPED(base_vec_release) struct base_vec way = { 0 };
+	struct tree tree = { .traces = t, .way = &way };
 
 	TRY(BASE_ALLOC(bits, 4 * words, "leaking objects", err));
 	tree.leaking = bits;
@@ -378,7 +374,7 @@ static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 
 struct signer {
 	struct leak_traces *traces;
-	struct base_vec way; /* uint32_t: nodes with suspect references above them, upwards */
+	struct base_vec *way; /* uint32_t: nodes with suspect references above them, upwards */
 	uint64_t walked;
 };
 
@@ -405,7 +401,7 @@ static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, st
 	struct leak_traces *t = s->traces;
 	uint32_t at = trace->node;
 
-	s->way.count = 0;
+	s->way->count = 0;
 	*first = 0;
 	while (at != GRAPH_NONE) {
 		const struct leak_node *node = node_at(t, at);
@@ -413,13 +409,13 @@ static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, st
 		if (at != trace->node && node->is_there)
 			break;
 		if (at != trace->node && node->is_gone)
-			*first = s->way.count;
-		TRY(base_vec_push(&s->way, &at, sizeof(at), err));
+			*first = s->way->count;
+		TRY(base_vec_push(s->way, &at, sizeof(at), err));
 		at = node->parent;
 		s->walked++;
 	}
 	for (size_t i = 0; i <= *first; i++)
-		TRY(measure(t, node_at(t, *base_vec_at(&s->way, uint32_t, i)), trace, err));
+		TRY(measure(t, node_at(t, *base_vec_at(s->way, uint32_t, i)), trace, err));
 	return HDB_OK;
 }
 
@@ -431,8 +427,8 @@ static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t firs
 	struct base_sha1 sha;
 
 	base_sha1_init(&sha);
-	for (size_t i = s->way.count; i-- > first;) {
-		const struct leak_node *node = node_at(t, *base_vec_at(&s->way, uint32_t, i));
+	for (size_t i = s->way->count; i-- > first;) {
+		const struct leak_node *node = node_at(t, *base_vec_at(s->way, uint32_t, i));
 		const char *class_name;
 
 		if (node->parent == GRAPH_NONE)
@@ -454,14 +450,10 @@ static void sign_rule(struct leak_trace *trace)
 	base_sha1(text, strlen(text), trace->signature);
 }
 
-static void release_signer(struct signer *signer)
-{
-	base_vec_release(&signer->way);
-}
-
 static int sign_all(struct leak_traces *t, struct hdb_error *err)
 {
-	BASE_SCOPED(release_signer) struct signer signer = { .traces = t };
+	BASE_SCOPED(base_vec_release) struct base_vec way = { 0 };
+	struct signer signer = { .traces = t, .way = &way };
 	size_t i = 0, first;
 
 	for (; i < t->traces.count && signer.walked < WALK_MAX; i++) {

@@ -103,7 +103,7 @@ static bool has_own(const struct triage_fields *f, uint32_t no)
 /* Each class is walked over a few times at most, however deep the chains are. */
 static int find_nearest(const struct heap *heap, struct triage_fields *f, struct hdb_error *err)
 {
-	bool *is_known = NULL;
+	BASE_FREED bool *is_known = NULL;
 
 	TRY(BASE_ALLOC(is_known, (size_t)heap->class_count + 1, "classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
@@ -123,7 +123,6 @@ static int find_nearest(const struct heap *heap, struct triage_fields *f, struct
 			at = heap_class(heap, at)->super_no;
 		}
 	}
-	free(is_known);
 	return HDB_OK;
 }
 
@@ -131,11 +130,10 @@ int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_
 {
 	const struct heap *heap = t->q->heap;
 	const size_t classes = heap->class_count;
-	struct triage_fields *f = calloc(1, sizeof(*f));
+	struct triage_fields *f;
 
-	*out = f;
-	if (!f)
-		return hdb_fail_memory(err, "fields", sizeof(*f));
+	TRY(BASE_ALLOC(*out, 1, "fields", err));
+	f = *out;
 	f->looks_left = (uint64_t)heap->object_count * LOOKS;
 	TRY(BASE_ALLOC(f->first, classes + 1, "fields", err));
 	TRY(BASE_ALLOC(f->nearest, classes + 1, "fields", err));
@@ -242,14 +240,12 @@ static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, u
 {
 	struct heap_collection c;
 	struct heap_object object;
-	int r = heap_object(heap, ix, &object, err);
 
-	if (r != HDB_OK)
-		return r < 0 ? r : HDB_NOTFOUND;
+	TRY(heap_object(heap, ix, &object, err));
 	if (object.kind == STORE_OBJECT_ARRAY)
 		return count_array(heap, f, &object, count, err);
 	if (object.kind != STORE_INSTANCE || !heap_collection_rule(heap, object.class_no))
-		return r < 0 ? r : HDB_NOTFOUND;
+		return HDB_NOTFOUND;
 	TRY(open_sized(heap, f, ix, &c, err));
 	*count = c.size;
 	return c.rule->kind == HEAP_MAP && c.size ? count_map(heap, f, &c, count, err) : HDB_OK;
@@ -285,9 +281,9 @@ static int look_at_instance(struct triage *t, struct triage_fields *f, uint32_t 
 	struct heap *heap = t->q->heap;
 	struct heap_object object;
 	uint32_t no, target;
-	int r = heap_object(heap, ix, &object, err);
+	int r;
 
-	TRY(r);
+	TRY(heap_object(heap, ix, &object, err));
 	for (no = f->nearest[object.class_no]; no != HEAP_NONE;) {
 		const uint32_t super_no = heap_class(heap, no)->super_no;
 
@@ -295,11 +291,10 @@ static int look_at_instance(struct triage *t, struct triage_fields *f, uint32_t 
 			const struct named_field *field =
 				base_vec_at(&f->fields, struct named_field, i);
 
-			if ((r = heap_path_object_as(heap, (struct heap_as){ ix, no }, field->name,
-						     &target, err)) < 0)
-				return r;
-			if (r == HDB_OK && (r = add_held(t, f, field, target, err)) < 0)
-				return r;
+			TRY_ERRORS(r = heap_path_object_as(heap, (struct heap_as){ ix, no },
+							   field->name, &target, err));
+			if (r == HDB_OK)
+				TRY_ERRORS(add_held(t, f, field, target, err));
 		}
 		no = super_no == STORE_NONE || !spend(f, 1) ? HEAP_NONE : f->nearest[super_no];
 	}
@@ -329,8 +324,8 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 		if (field.measure == TRIAGE_MEASURES)
 			continue;
 		TRY_ERRORS(r = heap_find(heap, statics.value.bits, &ix, err));
-		if (r == HDB_OK && (r = add_held(t, f, &field, ix, err)) < 0)
-			return r;
+		if (r == HDB_OK)
+			TRY_ERRORS(add_held(t, f, &field, ix, err));
 	}
 	return r == HDB_END ? HDB_OK : r;
 }

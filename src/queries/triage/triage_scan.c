@@ -71,6 +71,17 @@ static int look_largest(struct triage *t, struct triage_figure *f, uint32_t ix,
 	return HDB_OK;
 }
 
+static int add_retained(struct triage *t, struct triage_figure *f, uint32_t ix,
+			struct hdb_error *err)
+{
+	uint64_t bytes;
+
+	TRY(derive_retained(t->q->derive, ix, &bytes, err));
+	f->count++;
+	f->bytes += bytes;
+	return HDB_OK;
+}
+
 static int look_longest(struct triage *t, const struct triage_value *line, struct triage_figure *f,
 			uint32_t ix, struct hdb_error *err)
 {
@@ -90,17 +101,13 @@ static int look_null(struct triage *t, const struct triage_value *line, struct t
 		     uint32_t ix, struct hdb_error *err)
 {
 	struct heap_value value;
-	uint64_t bytes;
-	int r = heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
-				 &value, err);
 
-	if (r != HDB_OK || value.bits)
-		return r < 0 ? r : HDB_OK;
-	r = derive_retained(t->q->derive, ix, &bytes, err);
-	f->count++;
-	f->bytes += bytes;
+	TRY_FOUND(heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
+				   &value, err));
+	if (value.bits)
+		return HDB_OK;
 	f->ix = ix;
-	return r;
+	return add_retained(t, f, ix, err);
 }
 
 /* A signed number in a field, 0 if it is negative. */
@@ -144,16 +151,11 @@ static int look_collisions(struct triage *t, const struct heap_object *object,
 	struct triage_figure *f = &t->figures[TRIAGE_COLLISIONS];
 	struct analysis_measuring how;
 	struct analysis_measure m;
-	uint64_t bytes;
-	int r;
 
 	analysis_measuring_init(&t->q->session, false, true, &how);
-	r = analysis_measure(&t->q->session, &how, object, &m, err);
-	if (r != HDB_OK || !m.has_used || analysis_measure_collisions(&m) < COLLIDING_SHARE)
-		return r < 0 ? r : HDB_OK;
-	r = derive_retained(t->q->derive, object->ix, &bytes, err);
-	f->count++;
-	f->bytes += bytes;
+	TRY_FOUND(analysis_measure(&t->q->session, &how, object, &m, err));
+	if (!m.has_used || analysis_measure_collisions(&m) < COLLIDING_SHARE)
+		return HDB_OK;
 	if (m.size > f->class_count) {
 		f->class_count = m.size;
 		f->ix = object->ix;
@@ -161,7 +163,7 @@ static int look_collisions(struct triage *t, const struct heap_object *object,
 			       base_number(m.size).text, base_number(m.used).text,
 			       m.used == 1 ? "" : "s");
 	}
-	return r;
+	return add_retained(t, f, object->ix, err);
 }
 
 /*
@@ -214,22 +216,16 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 		     uint32_t ix, struct hdb_error *err)
 {
 	uint32_t at, parent, value;
-	uint64_t bytes;
-	int r;
 
 	TRY_FOUND(heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
 				    &at, err));
 	/* The entry itself may retain others of its bucket. */
-	if ((r = heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->other },
-				   &value, err)) != HDB_OK)
-		return r < 0 ? r : HDB_OK;
+	TRY_FOUND(heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->other },
+				    &value, err));
 	for (unsigned steps = 0; steps < CHAIN_MAX && at != GRAPH_NONE; steps++) {
 		if (at == ix) {
-			r = derive_retained(t->q->derive, value, &bytes, err);
-			f->count++;
-			f->bytes += bytes;
 			f->ix = ix;
-			return r;
+			return add_retained(t, f, value, err);
 		}
 		TRY(derive_reach(t->q->derive, true, at, &parent, err));
 		if (parent == at)
@@ -343,11 +339,10 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 	struct heap *heap = s->t->q->heap;
 	BASE_FREED struct derive_total *totals = NULL;
 	size_t count;
-	int r = derive_totals(s->t->q->derive, DERIVE_CLASS, &totals, &count, err);
 
 	if (triage_value_count > LINES_MAX)
 		return hdb_fail(err, HDB_EBUG, "more than %u lines of values", LINES_MAX);
-	TRY(r);
+	TRY(derive_totals(s->t->q->derive, DERIVE_CLASS, &totals, &count, err));
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t no = totals[i].no;
 
@@ -365,7 +360,7 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 			s->lines[line].whole += totals[i].count;
 		}
 	}
-	return r;
+	return HDB_OK;
 }
 
 /* What was added to a figure since `before` stands for `weight` times as much. */
