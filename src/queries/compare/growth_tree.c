@@ -105,18 +105,16 @@ static int name_of(struct walk *w, const struct trace_reference *reference, uint
 	const uint64_t edge_key = (uint64_t)reference->owner_no << 32 | text;
 	uint32_t edge = base_idmap_get(edges, edge_key);
 	const uint32_t target = w->classes[reference->to];
-	int r = HDB_OK;
 
 	if (edge == BASE_IDMAP_NONE) {
 		edge = w->edge_count++;
-		r = base_idmap_put(edges, edge_key, edge, err);
+		TRY(base_idmap_put(edges, edge_key, edge, err));
 	}
-	*name = r == HDB_OK ? base_idmap_get(&w->names, (uint64_t)edge << 32 | target) : 0;
-	if (r != HDB_OK || *name != BASE_IDMAP_NONE)
-		return r;
-	r = make_name(w, reference, target, name, err);
-	return r == HDB_OK ? base_idmap_put(&w->names, (uint64_t)edge << 32 | target, *name, err) :
-			     r;
+	*name = base_idmap_get(&w->names, (uint64_t)edge << 32 | target);
+	if (*name != BASE_IDMAP_NONE)
+		return HDB_OK;
+	TRY(make_name(w, reference, target, name, err));
+	return base_idmap_put(&w->names, (uint64_t)edge << 32 | target, *name, err);
 }
 
 /* ---- queues ---- */
@@ -124,13 +122,12 @@ static int name_of(struct walk *w, const struct trace_reference *reference, uint
 static int init_queue(struct walk *w, struct queue *queue, struct hdb_error *err)
 {
 	const uint64_t n = w->session->heap->object_count;
-	/* Each object is put into a queue once. */
-	int r = base_big_alloc_raw(w->session->work, &queue->objects_big,
-				   (n + 1) * sizeof(uint32_t), "paths", err);
 
+	/* Each object is put into a queue once. */
+	TRY(base_big_alloc_raw(w->session->work, &queue->objects_big, (n + 1) * sizeof(uint32_t),
+			       "paths", err));
 	queue->objects = queue->objects_big.data;
-	queue->has = calloc((size_t)(n / 64 + 1), sizeof(uint64_t));
-	return r == HDB_OK && !queue->has ? hdb_fail_memory(err, "paths", n / 8) : r;
+	return BASE_ALLOC(queue->has, (size_t)(n / 64 + 1), "paths", err);
 }
 
 static void release_queue(struct queue *queue)

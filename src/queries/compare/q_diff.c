@@ -203,10 +203,10 @@ static void compare_sizes(struct query *q, const struct diff *d)
 static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 {
 	struct derive_total first = { 0 }, last = { 0 }, total;
-	int r = HDB_OK;
 
 	for (size_t s = 0; s < d->side_count; s++) {
-		r = analysis_heap_total(&d->sides[s], &total, err);
+		const int r = analysis_heap_total(&d->sides[s], &total, err);
+
 		d->whole_bytes[s] = total.shallow_bytes;
 		if (s == 0)
 			first = total;

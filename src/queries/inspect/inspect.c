@@ -289,7 +289,6 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 {
 	const struct base_vec *watched = &look->inspector->watched;
 	char text[TEXT_MAX_BYTES] = "";
-	int r;
 
 	for (size_t i = find_watched(look->inspector, look->ix); i < watched->count; i++) {
 		const struct inspect_watched *one = base_vec_at(watched, struct inspect_watched, i);
@@ -299,10 +298,10 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 		if (look->out->wants_text)
 			TRY(inspect_text_of(look->heap, one->reference, "description|name",
 					    BASE_TEXT(text), err));
-		r = inspect_say(look, INSPECT_GONE, err, "a watcher expects it to be gone%s%s",
-				text[0] ? ": " : "", text);
-		if (r != HDB_OK || !look->out->wants_text)
-			return r;
+		TRY(inspect_say(look, INSPECT_GONE, err, "a watcher expects it to be gone%s%s",
+				text[0] ? ": " : "", text));
+		if (!look->out->wants_text)
+			return HDB_OK;
 		TRY(inspect_text_of(look->heap, one->reference, "key", BASE_TEXT(text), err));
 		if (text[0])
 			TRY(inspect_say(look, INSPECT_LABEL, err, "key = %s", text));

@@ -136,15 +136,12 @@ int inspect_scope(struct inspect_look *look, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES] = "";
 	bool is_dead;
-	int r = inspect_bool(look, "dead", &is_dead, err);
 
-	TRY_FOUND(r);
+	TRY_FOUND(inspect_bool(look, "dead", &is_dead, err));
 	if (look->out->wants_text)
-		r = inspect_text(look, "name", BASE_TEXT(name), err);
-	return r == HDB_OK ? inspect_say(look, is_dead ? INSPECT_GONE : INSPECT_THERE, err,
-					 "MortarScope#dead is %s, scope %s",
-					 is_dead ? "true" : "false", name) :
-			     r;
+		TRY(inspect_text(look, "name", BASE_TEXT(name), err));
+	return inspect_say(look, is_dead ? INSPECT_GONE : INSPECT_THERE, err,
+			   "MortarScope#dead is %s, scope %s", is_dead ? "true" : "false", name);
 }
 
 int inspect_toast(struct inspect_look *look, struct hdb_error *err)

@@ -350,14 +350,15 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 /* Arrays of boxed numbers count these as their own. */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no)
 {
-	static const char *const boxes[] = {
-		"java.lang.Boolean[]", "java.lang.Character[]", "java.lang.Float[]",
-		"java.lang.Double[]",  "java.lang.Byte[]",      "java.lang.Short[]",
-		"java.lang.Integer[]", "java.lang.Long[]",
-	};
+	static const char package[] = "java.lang.";
+	static const char *const boxes[] = { "Boolean[]", "Character[]", "Float[]",   "Double[]",
+					     "Byte[]",    "Short[]",     "Integer[]", "Long[]" };
+	const char *name = heap_class_name(heap, class_no);
 
+	if (strncmp(name, package, sizeof(package) - 1) != 0)
+		return false;
 	for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++)
-		if (strcmp(heap_class_name(heap, class_no), boxes[i]) == 0)
+		if (strcmp(name + sizeof(package) - 1, boxes[i]) == 0)
 			return true;
 	return false;
 }

@@ -53,17 +53,6 @@ static int class_size(struct heap *heap, uint32_t class_no, uint64_t *bytes, str
 	return HDB_OK;
 }
 
-static bool is_boxed(struct heap *heap, uint32_t class_no)
-{
-	static const char names[] = "java.lang.Boolean[] java.lang.Character[] java.lang.Float[] "
-				    "java.lang.Double[] java.lang.Byte[] java.lang.Short[] "
-				    "java.lang.Integer[] java.lang.Long[] ";
-	const char *name = heap_class_name(heap, class_no);
-	const char *at = strncmp(name, "java.lang.", 10) == 0 ? strstr(names, name) : NULL;
-
-	return at && at[strlen(name)] == ' ' && (at == names || at[-1] == ' ');
-}
-
 int trace_recorded_size(struct heap *heap, const struct heap_object *object, uint64_t *bytes,
 			struct hdb_error *err)
 {
@@ -76,8 +65,9 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 		return class_size(heap, (uint32_t)object->length, bytes, err);
 	case STORE_OBJECT_ARRAY:
 		*bytes = object->length * heap->id_size;
-		return is_boxed(heap, object->class_no) ? boxes_size(heap, object, bytes, err) :
-							  HDB_OK;
+		return trace_is_boxes(heap, object->class_no) ?
+			       boxes_size(heap, object, bytes, err) :
+			       HDB_OK;
 	case STORE_INSTANCE:
 		*bytes = class->declared_size;
 		if (!heap_is_string(heap, object->ix))

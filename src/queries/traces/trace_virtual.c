@@ -147,10 +147,7 @@ struct chain {
 static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_t value,
 		   struct hdb_error *err)
 {
-	int rc = id ? trace_ids_find(&r->graph->ids, id, &r->reference.to, err) : HDB_NOTFOUND;
-
-	if (rc != HDB_OK)
-		return rc < 0 ? rc : HDB_OK;
+	TRY_FOUND(id ? trace_ids_find(&r->graph->ids, id, &r->reference.to, err) : HDB_NOTFOUND);
 	r->reference.name = (uint8_t)name;
 	r->reference.value = value;
 	return r->taker->take(r->taker->ctx, &r->reference, err);
@@ -179,13 +176,9 @@ static int find_node_place(struct reading *r, const char *path, uint32_t *at, st
 
 static int find_node_places(struct reading *r, uint32_t class_no, struct hdb_error *err)
 {
-	int rc;
-
 	r->places.class_no = class_no;
-	if ((rc = find_node_place(r, r->rule->key, &r->places.key, err)) != HDB_OK)
-		return rc;
-	if ((rc = find_node_place(r, r->rule->value, &r->places.value, err)) != HDB_OK)
-		return rc;
+	TRY(find_node_place(r, r->rule->key, &r->places.key, err));
+	TRY(find_node_place(r, r->rule->value, &r->places.value, err));
 	return find_node_place(r, r->rule->next, &r->places.next, err);
 }
 
@@ -209,18 +202,13 @@ static int node_field(struct reading *r, const struct heap_instance *instance, u
 static int read_node(struct reading *r, uint32_t ix, struct node *out, struct hdb_error *err)
 {
 	struct heap_instance instance;
-	int rc = heap_instance_open(r->heap, ix, &instance, err);
 
 	*out = (struct node){ 0 };
-	if (rc != HDB_OK)
-		return rc < 0 ? rc : HDB_OK;
-	if (r->places.class_no != instance.class_no &&
-	    (rc = find_node_places(r, instance.class_no, err)) != HDB_OK)
-		return rc;
-	if ((rc = node_field(r, &instance, r->places.key, &out->key, err)) != HDB_OK)
-		return rc;
-	if ((rc = node_field(r, &instance, r->places.value, &out->value, err)) != HDB_OK)
-		return rc;
+	TRY_FOUND(heap_instance_open(r->heap, ix, &instance, err));
+	if (r->places.class_no != instance.class_no)
+		TRY(find_node_places(r, instance.class_no, err));
+	TRY(node_field(r, &instance, r->places.key, &out->key, err));
+	TRY(node_field(r, &instance, r->places.value, &out->value, err));
 	return node_field(r, &instance, r->places.next, &out->next, err);
 }
 
@@ -246,10 +234,8 @@ static int next_node(struct reading *r, struct chain *chain, uint64_t id, struct
 
 static int give_entry(struct reading *r, const struct node *node, struct hdb_error *err)
 {
-	const int rc =
-		give_id(r, node->key, r->rule->value ? TRACE_NAME_KEY : TRACE_NAME_ELEMENT, 0, err);
-
-	return rc == HDB_OK ? give_id(r, node->value, TRACE_NAME_OF_KEY, node->key, err) : rc;
+	TRY(give_id(r, node->key, r->rule->value ? TRACE_NAME_KEY : TRACE_NAME_ELEMENT, 0, err));
+	return give_id(r, node->value, TRACE_NAME_OF_KEY, node->key, err);
 }
 
 /* Only an activity that is destroyed: the others have better paths. */
@@ -258,26 +244,24 @@ static int give_destroyed(struct reading *r, uint32_t node, uint64_t no, struct 
 	struct heap_value value = { 0 };
 	uint32_t activity;
 	uint64_t id;
-	int rc = heap_path_object(r->heap, node, r->rule->value, &activity, err);
 
-	if (rc == HDB_OK)
-		rc = heap_path_value(r->heap, activity, "mDestroyed", &value, err);
-	if (rc != HDB_OK || !(value.bits & 0xff))
-		return rc < 0 ? rc : HDB_OK;
-	rc = heap_id(r->heap, activity, &id, err);
-	return rc == HDB_OK ? give_id(r, id, TRACE_NAME_INDEX, no, err) : rc;
+	TRY_FOUND(heap_path_object(r->heap, node, r->rule->value, &activity, err));
+	TRY_FOUND(heap_path_value(r->heap, activity, "mDestroyed", &value, err));
+	if (!(value.bits & 0xff))
+		return HDB_OK;
+	TRY(heap_id(r->heap, activity, &id, err));
+	return give_id(r, id, TRACE_NAME_INDEX, no, err);
 }
 
 static int give_node(struct reading *r, uint32_t ix, const struct node *node, struct hdb_error *err)
 {
 	const uint64_t no = r->no++;
 	uint64_t id;
-	int rc;
 
 	switch (r->rule->shape) {
 	case SHAPE_NODES:
-		rc = heap_id(r->heap, ix, &id, err);
-		return rc == HDB_OK ? give_id(r, id, TRACE_NAME_INDEX, no, err) : rc;
+		TRY(heap_id(r->heap, ix, &id, err));
+		return give_id(r, id, TRACE_NAME_INDEX, no, err);
 	case SHAPE_LINKED:
 		return give_id(r, node->value, TRACE_NAME_INDEX, no, err);
 	case SHAPE_NEW:
@@ -292,31 +276,26 @@ static int read_chain(struct reading *r, uint32_t first, struct hdb_error *err)
 {
 	struct chain chain = { .node = first, .mark = first, .power = 2 };
 	struct node node;
-	int rc = HDB_OK;
 
 	while (chain.node != HEAP_NONE) {
-		if ((rc = read_node(r, chain.node, &node, err)) != HDB_OK)
-			return rc;
-		if ((rc = give_node(r, chain.node, &node, err)) != HDB_OK)
-			return rc;
-		if ((rc = next_node(r, &chain, node.next, err)) != HDB_OK)
-			return rc;
+		TRY(read_node(r, chain.node, &node, err));
+		TRY(give_node(r, chain.node, &node, err));
+		TRY(next_node(r, &chain, node.next, err));
 	}
-	return rc;
+	return HDB_OK;
 }
 
 /* An element of the array at `store`. */
 static int give_element(struct reading *r, uint64_t bits, uint64_t at, struct hdb_error *err)
 {
 	uint32_t node;
-	int rc;
 
 	if (r->rule->shape == SHAPE_ARRAY)
 		return give_id(r, bits, TRACE_NAME_INDEX, at, err);
 	if (r->rule->shape == SHAPE_SET)
 		return give_id(r, bits, TRACE_NAME_ELEMENT, 0, err);
-	rc = bits ? trace_ids_find(&r->graph->ids, bits, &node, err) : HDB_NOTFOUND;
-	return rc == HDB_OK ? read_chain(r, node, err) : rc < 0 ? rc : HDB_OK;
+	TRY_FOUND(bits ? trace_ids_find(&r->graph->ids, bits, &node, err) : HDB_NOTFOUND);
+	return read_chain(r, node, err);
 }
 
 static int read_array(struct reading *r, uint32_t ix, uint32_t array, struct hdb_error *err)
@@ -355,18 +334,17 @@ static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 	struct heap_object object = { 0 };
 	uint32_t reference;
 	uint64_t id;
-	int rc = heap_path_object(r->heap, ix, r->rule->store, &reference, err);
 
-	if (rc == HDB_OK)
-		rc = heap_object(r->heap, reference, &object, err);
-	if (rc != HDB_OK || object.kind != STORE_INSTANCE ||
+	TRY_FOUND(heap_path_object(r->heap, ix, r->rule->store, &reference, err));
+	TRY_FOUND(heap_object(r->heap, reference, &object, err));
+	if (object.kind != STORE_INSTANCE ||
 	    strcmp(heap_class_name(r->heap, object.class_no), "java.lang.ref.WeakReference") != 0)
-		return rc < 0 ? rc : HDB_OK;
-	rc = id_at(r, reference, r->rule->value, &id, err);
+		return HDB_OK;
+	TRY(id_at(r, reference, r->rule->value, &id, err));
 	r->reference.kind = TRACE_FIELD;
 	r->reference.is_late = true;
 	/* The name of the field goes with what is the animator's: found below. */
-	return rc == HDB_OK ? give_id(r, id, TRACE_NAME_FIELD, 0, err) : rc;
+	return give_id(r, id, TRACE_NAME_FIELD, 0, err);
 }
 
 /* The number of the text that names a field of instances of a class. */
@@ -402,27 +380,23 @@ int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 	};
 	uint32_t start = ix;
 	uint64_t id;
-	int rc = HDB_OK;
 
 	if (rule->shape == SHAPE_REFERENT || rule->shape == SHAPE_FIRST_NEW)
-		rc = name_of_field(r.heap, class_no, rule->store, &r.reference.name_text, err);
-	if (rc == HDB_OK && rule->shape == SHAPE_REFERENT)
+		TRY_FOUND(
+			name_of_field(r.heap, class_no, rule->store, &r.reference.name_text, err));
+	if (rule->shape == SHAPE_REFERENT)
 		return read_referent(&r, ix, err);
-	if (rc == HDB_OK && rule->shape == SHAPE_FIRST_NEW) {
+	if (rule->shape == SHAPE_FIRST_NEW) {
 		r.reference.kind = TRACE_FIELD;
 		r.reference.rule = library_leaks_rule(&graph->library, LIBRARY_FIELD,
 						      rule->class_name, rule->store);
-		rc = id_at(&r, ix, rule->store, &id, err);
-		return rc == HDB_OK ? give_id(&r, id, TRACE_NAME_FIELD, 0, err) : rc;
+		TRY(id_at(&r, ix, rule->store, &id, err));
+		return give_id(&r, id, TRACE_NAME_FIELD, 0, err);
 	}
 	if (rule->shape == SHAPE_NEW && ix != graph->new_activities_ix)
-		return rc;
-	if (rc != HDB_OK)
-		return rc < 0 ? rc : HDB_OK;
-	if (rule->store[0]) {
-		if ((rc = heap_path_object(r.heap, ix, rule->store, &start, err)) != HDB_OK)
-			return rc < 0 ? rc : HDB_OK;
-	}
+		return HDB_OK;
+	if (rule->store[0])
+		TRY_FOUND(heap_path_object(r.heap, ix, rule->store, &start, err));
 	if (rule->shape == SHAPE_ARRAY || rule->shape == SHAPE_SET || rule->shape == SHAPE_HASHED ||
 	    rule->shape == SHAPE_HASHED_SET)
 		return read_array(&r, ix, start, err);

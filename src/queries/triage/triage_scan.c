@@ -443,21 +443,20 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	const uint64_t zeroed = heap_meta_number(t->q->heap, "zeroed.texts", 0);
 	struct analysis_copies copies;
 	struct heap_object object;
-	int r = HDB_OK;
 
 	/* Texts that the VM cut may go on differently. */
 	if (zeroed && run[0].array_ix != HEAP_NONE) {
-		r = heap_object(t->q->heap, run[0].array_ix, &object, err);
-		if (r < 0 || object.length > zeroed)
-			return r;
+		TRY(heap_object(t->q->heap, run[0].array_ix, &object, err));
+		if (object.length > zeroed)
+			return HDB_OK;
 	}
-	r = analysis_copies_measure(&t->q->session,
+	TRY(analysis_copies_measure(&t->q->session,
 				    &(struct analysis_run){ .first = run,
 							    .count = count,
 							    .of_arrays = false,
 							    .nodes = nodes[0].data,
 							    .spare = nodes[1].data },
-				    &copies, err);
+				    &copies, err));
 	f->count += count - 1;
 	f->bytes += copies.wasted;
 	/*
@@ -468,7 +467,7 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 		f->class_count = count;
 		f->ix = run[0].ix;
 	}
-	return r;
+	return HDB_OK;
 }
 
 static int compare_strings(struct triage *t, const struct analysis_contents *contents,
