@@ -44,7 +44,9 @@ try_dump() {
 cp "$DUMP" a.hprof
 try_dump a.hprof java
 
-# Copies: there and back, in every way.
+# Copies: there and back, in every way. What is copied is not counted.
+heapdb convert a.hprof -o a.copy.hprof --json > out && cmp a.hprof a.copy.hprof || fail "convert -o"
+grep -q '"objects":null' out || fail "a copy counts objects: $(cat out)"
 quiet convert a.hprof a.hprof.gz
 gzip -dc a.hprof.gz | cmp - a.hprof || fail "gzip"
 head -c 40 a.hprof.gz | grep -q 'HPROF BLOCKSIZE=1048576' || fail "no block size in the comment"

@@ -11,15 +11,19 @@
 
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
+	/* 0: bytes were copied, and nothing was counted */
+	const enum hdb_type count = r->object_count ? HDB_TYPE_COUNT : HDB_TYPE_NULL;
+	const enum hdb_type bytes = r->object_count ? HDB_TYPE_BYTES : HDB_TYPE_NULL;
 	const struct own_fact facts[] = {
 		text_fact("dump", "dump", cli->opt.operands[1]),
 		number_fact("dump_bytes", "size before", HDB_TYPE_BYTES, r->dump_bytes),
 		number_fact("file_bytes", "size of the file", HDB_TYPE_BYTES, r->file_bytes),
-		number_fact("objects", "instances and arrays", HDB_TYPE_COUNT, r->object_count),
-		number_fact("dropped", "left out", HDB_TYPE_COUNT, r->dropped_count),
-		number_fact("changed", "changed", HDB_TYPE_COUNT, r->changed_count),
-		number_fact("changed_bytes", "bytes changed", HDB_TYPE_BYTES, r->changed_bytes),
-		number_fact("problems", "problems", HDB_TYPE_COUNT, r->problem_count),
+		number_fact("objects", "instances and arrays", count, r->object_count),
+		number_fact("dropped", "left out", count, r->dropped_count),
+		number_fact("changed", "changed", count, r->changed_count),
+		number_fact("changed_bytes", "bytes changed", bytes, r->changed_bytes),
+		number_fact("problems", "problems", r->problem_count ? HDB_TYPE_COUNT : count,
+			    r->problem_count),
 		number_fact("renamed", "names changed",
 			    cli->opt.names_file ? HDB_TYPE_COUNT : HDB_TYPE_NULL, r->renamed_count),
 		number_fact("secrets", "possible secrets",
@@ -36,6 +40,9 @@ static int print_result(struct cli *cli, const struct hdb_output_result *r)
 
 static int check_operands(struct cli *cli)
 {
+	/* there is room: each argument could be an operand */
+	if (cli->opt.output)
+		cli->opt.operands[cli->opt.operand_count++] = cli->opt.output;
 	if (cli->opt.operand_count != 2)
 		return cli_usage(cli, "%s; usage: heapdb %s %s",
 				 cli->opt.operand_count < 2 ?
@@ -172,7 +179,6 @@ int cmd_strip(struct cli *cli)
 	};
 	struct rewriting r;
 
-	TRY(check_operands(cli));
 	TRY(read_keep(cli, &options.keep));
 	TRY(begin(&r, cli, &options.output));
 	return finish(&r, hdb_strip(r.path, cli->opt.operands[1], &options, &r.result, &cli->err));

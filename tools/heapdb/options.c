@@ -69,6 +69,8 @@ const struct option_info option_table[] = {
 	  "name of the database (default: x.heapdb for x.hprof, java_pidN.heapdb of a JVM)" },
 	{ "output", "FILE", OPTIONS_FILE, 'o', TEXT(output),
 	  "file that is written (default: standard output)" },
+	{ "output", "FILE", OPTIONS_CONVERT | OPTIONS_STRIP | OPTIONS_REDACT, 'o', TEXT(output),
+	  "file that is written, in place of OUT" },
 	{ "table", "NAME", OPTIONS_EXPORT, 0, TEXT(table),
 	  "an SQL table, even if a query has the same name" },
 	{ "compress", "zstd|none", OPTIONS_EXPORT, 0, WORD(is_plain, 0),
