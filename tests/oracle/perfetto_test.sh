@@ -76,7 +76,8 @@ heapdb top two.pftrace --csv > /dev/null 2> said
 ! grep -q importing said || complain "imported twice: $(cat said)"
 # A graph has no threads: it is not known whether one had an OutOfMemoryError.
 heapdb two.pftrace > said
-grep -q ' objects$' said && ! grep -q 'threads,\|OutOfMemoryError' said || complain "overview: $(cat said)"
+grep -q ' objects$' said || complain "overview: $(cat said)"
+! grep -q 'threads,\|OutOfMemoryError' said || complain "overview: $(cat said)"
 
 # Lost packets are said; a trace of something else, too.
 python3 - << 'EOF'
