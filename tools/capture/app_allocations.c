@@ -9,6 +9,7 @@
  * own whenever it likes. All numbers are big-endian.
  */
 #include "capture/adb.h"
+#include "common/big_endian.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,11 +38,6 @@ struct tracker {
 	uint64_t end_ms; /* of waiting for the answer */
 	uint32_t number; /* of the last packet sent */
 };
-
-static uint32_t u4(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
 
 static void put_u4(uint8_t *p, size_t value)
 {
@@ -96,11 +92,11 @@ static int next_answer(struct tracker *t, uint8_t header[HEADER_BYTES], struct b
 		size_t left, part;
 
 		TRY(transfer(t, header, HEADER_BYTES, POLLIN, err));
-		left = u4(header);
+		left = big_endian_u4(header);
 		if (left < HEADER_BYTES || left > CAPTURE_ALLOCATIONS_MAX)
 			return door_fail(err, HDB_EFORMAT, "the VM sent a packet of %zu bytes",
 					 left);
-		is_ours = header[8] & IS_ANSWER && u4(header + 4) == t->number;
+		is_ours = header[8] & IS_ANSWER && big_endian_u4(header + 4) == t->number;
 		out->size = 0;
 		for (left -= HEADER_BYTES; left > 0; left -= part) {
 			char *to = bytes_room(out, PART_BYTES);
@@ -163,7 +159,7 @@ static int ask(struct tracker *t, const char *type, struct bytes *out, struct hd
 	if (out->size >= CHUNK_BYTES && memcmp(out->data, "FAIL", 4) == 0)
 		return refused(type, out, err);
 	if (out->size < CHUNK_BYTES || memcmp(out->data, type, 4) != 0 ||
-	    u4((const uint8_t *)out->data + 4) != out->size - CHUNK_BYTES)
+	    big_endian_u4(out->data + 4) != out->size - CHUNK_BYTES)
 		return door_fail(err, HDB_EFORMAT, "the VM's answer to %s is no chunk of that type",
 				 type);
 	out->size -= CHUNK_BYTES;

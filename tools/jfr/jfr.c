@@ -15,6 +15,7 @@
  */
 #include "jfr/jfr.h"
 
+#include "common/big_endian.h"
 #include "common/descriptor.h"
 #include "common/fail.h"
 #include "common/grow.h"
@@ -116,15 +117,6 @@ static uint32_t count_of(struct cursor *c)
 	c->jfr->is_damaged = true;
 	c->at = c->end;
 	return 0;
-}
-
-static uint64_t big_endian(const uint8_t *p, unsigned bytes)
-{
-	uint64_t value = 0;
-
-	for (unsigned i = 0; i < bytes; i++)
-		value = value << 8 | p[i];
-	return value;
 }
 
 static void put_character(struct bytes *out, uint32_t character)
@@ -694,7 +686,7 @@ float jfr_real(struct jfr *jfr, const struct jfr_value *value)
 {
 	struct cursor c = { jfr, value->at, value->end };
 	const uint8_t *p = jfr->types[value->type].primitive == FLOAT ? take(&c, 4) : NULL;
-	const uint32_t bits = p ? (uint32_t)big_endian(p, 4) : 0;
+	const uint32_t bits = p ? big_endian_u4(p) : 0;
 	float real;
 
 	memcpy(&real, &bits, sizeof(real));
