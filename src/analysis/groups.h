@@ -14,7 +14,6 @@ struct analysis_groups {
 	enum derive_group by;
 	struct derive_total *totals; /* groups that have objects; owned */
 	size_t count;
-	size_t at; /* the next one to give */
 };
 
 /* How objects are distinguished by analysis_count_groups. */

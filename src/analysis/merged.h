@@ -178,7 +178,6 @@ struct analysis_merged_rest {
 struct analysis_merged_walk {
 	struct analysis_merged_step *order; /* owned */
 	size_t count;
-	size_t at;
 	uint32_t max_depth;    /* the deepest level shown */
 	struct base_vec rests; /* struct analysis_merged_rest */
 	struct base_vec sums; /* struct analysis_merged_sum: totals of the rests, dump_count each */

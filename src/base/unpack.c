@@ -274,27 +274,27 @@ static void close_at(struct scratch **s)
 		close_scratch(*s);
 }
 
-int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source **out,
-			   struct hdb_error *err)
+int base_unpack_open(struct base_input *input, struct base_work *work, struct base_source **out,
+		     struct hdb_error *err)
 {
 	BASE_SCOPED(close_at) struct scratch *s = NULL;
+	struct base_unpack unpack = { .input = input, .work = work, .put = put_scratch };
 	struct base_frames frames = {
-		.path = base_input_name(unpack->input),
+		.path = base_input_name(input),
 		.find = find_scratch,
 		.close = close_scratch,
 	};
-	struct base_unpack to = *unpack;
 	void *map;
 
+	if (base_input_is_file(input) && base_input_packing(input) == BASE_PLAIN)
+		return base_map_open(base_input_name(input), BASE_SEQUENTIAL, out, err);
 	TRY(BASE_ALLOC(s, 1, "a scratch file", err));
-	s->spill.work = unpack->work;
-	frames.ctx = to.ctx = s;
-	to.begin = NULL;
-	to.put = put_scratch;
-	TRY(base_unpack_run(&to, &frames.size, err));
+	s->spill.work = work;
+	frames.ctx = unpack.ctx = s;
+	TRY(base_unpack_run(&unpack, &frames.size, err));
 	if (!s->bytes)
 		return hdb_fail(err, HDB_EFORMAT, "%s: nothing of it could be inflated",
-				base_input_name(unpack->input));
+				base_input_name(input));
 	map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, s->spill.fd, 0);
 	if (map == MAP_FAILED)
 		return hdb_fail_errno(err, errno, "cannot map a scratch file");
@@ -302,14 +302,4 @@ int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source 
 	TRY(base_frames_open(&frames, out, err));
 	s = NULL;
 	return HDB_OK;
-}
-
-int base_unpack_open(struct base_input *input, struct base_work *work, struct base_source **out,
-		     struct hdb_error *err)
-{
-	const struct base_unpack unpack = { .input = input, .work = work };
-
-	if (base_input_is_file(input) && base_input_packing(input) == BASE_PLAIN)
-		return base_map_open(base_input_name(input), BASE_SEQUENTIAL, out, err);
-	return base_unpack_to_scratch(&unpack, out, err);
 }

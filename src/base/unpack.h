@@ -31,15 +31,8 @@ struct base_unpack {
 int base_unpack_run(const struct base_unpack *unpack, uint64_t *size, struct hdb_error *err);
 
 /*
- * Unpacks into a file without a name in work->scratch_dir (not NULL), and opens a source over that.
- * begin and put of `unpack` are not used. *out is owned: base_source_close.
- */
-int base_unpack_to_scratch(const struct base_unpack *unpack, struct base_source **out,
-			   struct hdb_error *err);
-
-/*
- * Opens what an input has as a source: a plain file is mapped, anything else unpacked to scratch.
- * *out is owned: base_source_close.
+ * Opens what an input has as a source: a plain file is mapped, anything else unpacked into a file
+ * without a name in work->scratch_dir (not NULL). *out is owned: base_source_close.
  */
 int base_unpack_open(struct base_input *input, struct base_work *work, struct base_source **out,
 		     struct hdb_error *err);

@@ -67,7 +67,6 @@ struct state {
 	struct leak_steps steps;
 	size_t group, trace, step; /* the next row */
 	size_t unreachable;
-	bool has_steps;
 };
 
 static int open_traces(struct query *q, struct hdb_error *err)
