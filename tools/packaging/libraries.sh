@@ -176,7 +176,7 @@ for name; do
 	rm -rf "$dir/work"
 	[ $rc -eq 0 ] || {
 		tail -n 20 "$log" >&2
-		echo "libraries.sh: $name: the source of Debian's package cannot be had, or not compiled" >&2
+		echo "libraries.sh: $name: the source of Debian's package cannot be fetched, or does not compile" >&2
 		exit 4
 	}
 	: >"$dir/$name.done"

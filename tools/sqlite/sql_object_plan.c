@@ -179,7 +179,7 @@ const struct sql_part sql_parts[SQL_PART_COUNT] = {
 	{ RETAINED_FROM, "retained>" },
 };
 
-/* Whether rows are wanted in the order of a column, which is that in which they can be given. */
+/* Whether the statement asks for rows in the order of a column, and they can be given in it. */
 static bool orders_by(const struct shape *shape, const sqlite3_index_info *info, int code,
 		      bool *descending)
 {

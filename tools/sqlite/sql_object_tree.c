@@ -67,7 +67,7 @@ static struct top pop_top(struct tops *t)
 
 /* ---- the dominator tree ---- */
 
-/* What an object dominates goes in, as many as are wanted, for they come largest first. */
+/* What an object dominates goes in, as many as are asked for: they come largest first. */
 static int push_children(struct objects_cursor *c, struct tops *t, uint32_t ix, uint64_t wanted,
 			 struct hdb_error *err)
 {

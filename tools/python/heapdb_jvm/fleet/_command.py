@@ -50,8 +50,8 @@ def _address(text):
 
 
 def show(given, folder, ask):
-    """Prints the report, writes and posts what else is wanted; `ask(reports)` gives answers. `folder`:
-    where it is kept what was posted, None: nowhere.
+    """Prints the report, writes and posts what else is asked for; `ask(reports)` gives answers. `folder`:
+    where to keep what was posted; None: nowhere.
     """
     reports = list(wanted(None, "html") if given.html else given.reports or ORDER)
     needed = ["leaks"] * bool(given.fail_if or given.webhook or given.junit) + ["failures"] * bool(given.junit)
