@@ -87,14 +87,14 @@ cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c
 	$(if $(HAVE_SQLITE),$(sql_src)) \
 	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c %/serve_library.c),$(serve_src)))
 cmd_src     := $(filter-out $(if $(MACOS),$(linux_src)),$(cmd_src))
-gen_src     := $(sort $(wildcard tools/hprofgen/*.c))
+gen_src     := $(sort $(wildcard tests/hprofgen/*.c))
 support_src := $(sort $(wildcard tests/support/*.c))
 # tests/base/pack_test.c is called base_pack_test.
 picked       = $(if $(T),$(findstring $(T),$(subst /,_,$(patsubst tests/%,%,$(1)))),all)
 test_src    := $(foreach f,$(sort $(wildcard tests/*/*_test.c)),$(if $(call picked,$(f)),$(f)))
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
-headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h))
+headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h tests/hprofgen/*.h))
 headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
 	$(if $(HAVE_SQLITE),,tools/sqlite/%_private.h),$(headers))
 scripts     := $(sort $(wildcard .ci/run .ci/bare tools/*.sh tools/python/*.sh tools/python/examples/*.sh tests/*.sh tests/*/*.sh bench/*.sh \
@@ -138,7 +138,7 @@ AR_SAID      = $(call say,AR,$@)
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate bench-baseline fuzz fuzz-afl hostile nightly valgrind demo \
 	install uninstall cov dist deb static doors wheel stubs docs wheels macos arm64 test-arm64 release page check format clean help FORCE
 
-all: lib command $(extension) $(python_lib) $(generator) ## build the library, the command and the dump generator (default)
+all: lib command $(extension) $(python_lib) ## build the library and the command (default)
 lib: $(static_lib) $(shared_lib)
 command: $(command)
 
@@ -245,7 +245,7 @@ $(sample): tests/data/sample.hprof.zst
 
 # --- testing -----------------------------------------------------------------------------------
 
-test-programs: $(test_bin) $(replay_bin) $(example_bin)
+test-programs: $(generator) $(test_bin) $(replay_bin) $(example_bin)
 
 test: private SET = quick
 test: all test-programs $(sample) ## run the quick tests; T=name runs all whose name contains it
@@ -258,16 +258,16 @@ test test-slow test-all:
 
 check: test ## the same as test
 
-golden: all $(example_bin) $(sample) ## rewrite the expected output of tests/cli (T=name: of some)
+golden: all $(generator) $(example_bin) $(sample) ## rewrite the expected output of tests/cli (T=name: of some)
 	@BUILD=$(BUILD) T='$(T)' LIMIT=$(LIMIT) DUMP=$(sample) sh tests/run_cli.sh --write
 
-bench: all ## run the benchmarks
+bench: all $(generator) ## run the benchmarks
 	@if [ -f bench/run.sh ]; then BUILD=$(BUILD) sh bench/run.sh; \
 	else echo "no benchmarks: bench/run.sh is not there"; fi
 
-bench-gate: all $(sample) ## instructions of import and queries against bench/gate.baseline (needs valgrind)
+bench-gate: all $(generator) $(sample) ## instructions of import and queries against bench/gate.baseline (needs valgrind)
 	@BUILD=$(BUILD) CC="$(CC)" DUMP=$(sample) sh bench/gate.sh
-bench-baseline: all $(sample) ## write bench/gate.baseline anew
+bench-baseline: all $(generator) $(sample) ## write bench/gate.baseline anew
 	@BUILD=$(BUILD) CC="$(CC)" DUMP=$(sample) sh bench/gate.sh --write
 
 # Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A short quarantine and
@@ -317,7 +317,7 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 			echo "crashes: build/afl/out/$$name/default/crashes"; exit 1; fi; \
 	done
 
-hostile: all $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
+hostile: all $(generator) $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
 	@for t in store/flips query/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated import/growth \
 		import/memory query/growth derive/company graph/parts_faults; do \
 		echo "hostile $$t"; HEAPDB_HOSTILE=long DUMP=$(sample) $(BUILD)/tests/$${t}_test || exit 1; done
