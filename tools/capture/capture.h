@@ -78,18 +78,6 @@ int capture_vm_ask(int pid, enum capture_question question, const struct capture
 int capture_app_start(const char *process, const struct capture_options *options,
 		      struct capture **out, struct hdb_error *err);
 
-/* Bytes of a record of allocations: 65,535 with the deepest stacks, and their names. */
-#define CAPTURE_ALLOCATIONS_MAX (256u << 20)
-
-/*
- * Has the allocation tracker of an app, which must be debuggable, record for so many seconds; an
- * interruption ends that early and is no failure. `out`, empty before and released by the caller,
- * gets the record, in ddmlib's format if the VM is true. A tracker that was off is off again after.
- */
-int capture_app_allocations(const char *process, unsigned seconds,
-			    const struct capture_options *options, struct bytes *out,
-			    struct hdb_error *err);
-
 /* What the dump is read from: a pipe. Borrowed until capture_end. */
 int capture_input(const struct capture *capture);
 

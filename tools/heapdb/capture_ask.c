@@ -1,11 +1,9 @@
 /*
- * heapdb/capture_ask.c - `heapdb capture PID --histogram` and `--stacks`, `--adb --allocations`:
- * what a running VM can say without a dump.
+ * heapdb/capture_ask.c - `heapdb capture PID --histogram` and `--stacks`: answers of a running VM
+ * that need no dump.
  */
-#include "androidfiles/androidfiles.h"
 #include "capture/capture.h"
 #include "common/descriptor.h"
-#include "export/export.h"
 #include "heapdb/capture_ask.h"
 #include "heapdb/prose.h"
 #include "heapdb/render.h"
@@ -131,46 +129,5 @@ int capture_ask(struct cli *cli, int pid, const struct capture_options *options)
 	if (question == CAPTURE_HISTOGRAM)
 		return print_histogram(cli, text);
 	print_stacks(cli, text);
-	return HDB_OK;
-}
-
-static int write_record(struct cli *cli, const char *path, const struct bytes *record)
-{
-	struct export_file *file = NULL;
-	struct export_sink sink;
-	int rc;
-
-	TRY(export_file_create(path, cli->opt.force, &file, &sink, &cli->err));
-	rc = sink.write(sink.ctx, record->data, record->size, &cli->err);
-	if (rc == HDB_OK)
-		return export_file_finish(file, &cli->err);
-	export_file_abort(file);
-	return rc;
-}
-
-int capture_allocations(struct cli *cli, const char *path, const struct capture_options *options)
-{
-	BASE_SCOPED(android_allocations_release) struct android_allocations list = { 0 };
-	BASE_SCOPED(bytes_release) struct bytes record = { 0 };
-	struct answer answer = { .name = "capture" };
-
-	TRY(capture_app_allocations(cli->opt.adb, cli->opt.allocations, options, &record,
-				    &cli->err));
-	TRY(cli_name_file(cli, "the VM's answer",
-			  android_allocations_read((const uint8_t *)record.data, record.size, &list,
-						   &cli->err)));
-	TRY(write_record(cli, path, &record));
-	const struct own_fact facts[] = {
-		text_fact("file", "file", path),
-		number_fact("objects", "objects", HDB_TYPE_COUNT, list.count),
-		number_fact("bytes", "bytes", HDB_TYPE_BYTES, list.bytes),
-		number_fact("threads", "threads", HDB_TYPE_COUNT, list.threads),
-		number_fact("classes", "classes", HDB_TYPE_COUNT, list.classes),
-	};
-	answer.facts = facts;
-	answer.fact_count = sizeof(facts) / sizeof(facts[0]);
-	TRY(print_answer(cli, &answer));
-	if (cli->opt.format == FORMAT_TABLE)
-		prose_facts(cli->out, &answer, "Next: heapdb allocations {file}\n");
 	return HDB_OK;
 }

@@ -10,7 +10,4 @@
 /* Prints the histogram or the stacks of the VM with this PID, as cli->opt says. */
 int capture_ask(struct cli *cli, int pid, const struct capture_options *options);
 
-/* Writes what the allocation tracker of an app records to a file, as cli->opt says. */
-int capture_allocations(struct cli *cli, const char *path, const struct capture_options *options);
-
 #endif

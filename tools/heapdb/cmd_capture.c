@@ -125,9 +125,6 @@ static uint64_t options_of_form(const struct command *command, const struct opti
 	*form = "--stacks";
 	if (opt->stacks)
 		return asking;
-	*form = "--allocations";
-	if (opt->allocations)
-		return asking | OPTIONS_ADB | OPTIONS_FILE | OPTIONS_JSON;
 	*form = opt->adb ? "--adb" : "a capture";
 	return command->options & ~(uint64_t)CAPTURE_LIST_OPTIONS &
 	       ~(opt->adb ? OPTIONS_JVM_DUMP : 0);
@@ -147,9 +144,8 @@ static int check_use(struct cli *cli)
 	TRY(options_only(opt, groups, form, &cli->err));
 	if (opt->histogram && opt->stacks)
 		return door_fail(&cli->err, HDB_EUSAGE, "--histogram or --stacks, not both");
-	if ((opt->serial || opt->allocations) && !opt->adb)
-		return door_fail(&cli->err, HDB_EUSAGE, "--%s needs --adb",
-				 opt->serial ? "serial" : "allocations");
+	if (opt->serial && !opt->adb)
+		return door_fail(&cli->err, HDB_EUSAGE, "--serial needs --adb");
 	if (opt->live && opt->all)
 		return door_fail(&cli->err, HDB_EUSAGE, "--live and --all cannot be combined");
 	if (opt->contents == HDB_CONTENTS_REFER)
@@ -177,7 +173,7 @@ static int parse_pid(struct cli *cli, int *pid)
 	return HDB_OK;
 }
 
-/* The file's name: of -o, else java_pidN.heapdb, PROCESS.heapdb, PROCESS.alloc. */
+/* The file's name: of -o, else java_pidN.heapdb, PROCESS.heapdb. */
 static void name_output(const struct cli *cli, int pid, char *out, size_t size)
 {
 	if (cli->opt.output) {
@@ -188,7 +184,7 @@ static void name_output(const struct cli *cli, int pid, char *out, size_t size)
 		snprintf(out, size, "java_pid%d.heapdb", pid);
 		return;
 	}
-	snprintf(out, size, "%s.%s", cli->opt.adb, cli->opt.allocations ? "alloc" : "heapdb");
+	snprintf(out, size, "%s.heapdb", cli->opt.adb);
 	for (char *c = out; *c; c++)
 		*c = *c == '/' || *c == ':' ? '_' : *c;
 }
@@ -277,11 +273,6 @@ int cmd_capture(struct cli *cli)
 	}
 	name_output(cli, pid, db_path, sizeof(db_path));
 	TRY(check_database(cli, db_path));
-	if (cli->opt.allocations) {
-		const struct capture_options options = options_of(cli);
-
-		return capture_allocations(cli, db_path, &options);
-	}
 	began_ns = clock_ns();
 	TRY(start(cli, pid, &capture));
 	TRY(import_capture(cli, capture, db_path, &result));

@@ -56,9 +56,6 @@ const struct option_info option_table[] = {
 	  "an app of an Android device, by process name or PID, with adb" },
 	{ "serial", "S", OPTIONS_ADB, 0, TEXT(serial),
 	  "which Android device, as `adb devices` lists them" },
-	{ "allocations", "SECONDS", OPTIONS_ADB, 0, NUMBER(allocations, 1000000),
-	  "with --adb, no dump: what the allocation tracker records in that time (Android 11 and "
-	  "before)" },
 	{ "timeout", "SECONDS", OPTIONS_CAPTURE, 0, NUMBER(timeout, 1000000),
 	  "how long the VM or the device may take to answer (default: 10)" },
 	{ "tmp", "DIR", OPTIONS_JVM_DUMP, 0, TEXT(tmp),

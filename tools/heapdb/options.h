@@ -97,8 +97,8 @@ struct options {
 	bool no_values;        /* texts of the heap are left out of it */
 	/* Words: the place of the word that was given; enums of the library and of readers. */
 	unsigned sizes, contents, packing, zero, arrays, by;
-	const char *adb, *serial;           /* of capture: process and device */
-	unsigned parallel, gz, allocations; /* 0: not given */
+	const char *adb, *serial; /* of capture: process and device */
+	unsigned parallel, gz;    /* 0: not given */
 	bool live, all, histogram;
 	const char *keep, *hash_key, *names_file, *report;
 	bool app_only, segments, koom, hash, chart;
