@@ -203,6 +203,17 @@ void base_work_allow(struct base_work *work)
 				     MEMORY_MIN;
 }
 
+uint64_t base_work_asking(uint64_t size_bytes)
+{
+	uint64_t asked = 2 * MEMORY_MIN;
+
+	/* Threads take a part of the budget at most. */
+	while (asked < 1ull << 62 &&
+	       asked - asked / THREADS_PART < size_bytes + PROGRAM_BYTES + THREAD_BYTES)
+		asked *= 2;
+	return asked;
+}
+
 void base_notice(struct base_work *work, const char *text)
 {
 	if (work->progress.notice)

@@ -74,6 +74,12 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 void base_work_allow(struct base_work *work);
 
 /*
+ * A budget to ask for, a power of two, of which base_work_allow leaves `size_bytes` at least,
+ * whatever the threads.
+ */
+uint64_t base_work_asking(uint64_t size_bytes);
+
+/*
  * Gives kept memory back to the system. Arrays must have been freed; the work can go on to be used.
  */
 void base_work_release(struct base_work *work);

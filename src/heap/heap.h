@@ -33,12 +33,6 @@ struct heap_layout {
 };
 
 /*
- * What a class takes at most, in bytes, in the query that keeps most of them (tests/import/
- * memory_test.c): its record and name, and what is added up by class. Objects do not count.
- */
-#define HEAP_CLASS_BYTES 600u
-
-/*
  * Decoded groups of file offsets that are kept: a power of two; 260 KB, what a core's own cache
  * holds.
  */

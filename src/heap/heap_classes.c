@@ -13,25 +13,16 @@
 #include <string.h>
 #include <xxhash.h>
 
-/*
- * Takes the memory of all classes out of the budget, or fails before any is taken: arrays by class
- * are in memory everywhere, so a dump could have more classes than there is memory for.
- */
 static int count_classes(struct heap *heap, struct hdb_error *err)
 {
-	const uint64_t bytes = (uint64_t)heap->class_count * HEAP_CLASS_BYTES;
-	struct hdb_error why;
+	struct hdb_error why, with_path;
+	const int r = store_count_classes(heap->work, heap->class_count,
+					  &heap->classes.counted_bytes, &why);
 
-	if (bytes <= heap->work->memory_bytes) {
-		base_work_count(heap->work, &heap->classes.counted_bytes, bytes);
-		return HDB_OK;
-	}
-	(void)hdb_fail(&why, HDB_ELIMIT,
-		       "%s: %" PRIu32 " classes take up to %" PRIu64
-		       " MB of memory, and the budget has %" PRIu64 " MB for them",
-		       store_path(heap->store), heap->class_count, bytes >> 20,
-		       heap->work->memory_bytes >> 20);
-	return store_fail(heap->store, &why, err);
+	if (r >= 0)
+		return r;
+	(void)hdb_fail(&with_path, r, "%s: %s", store_path(heap->store), why.message);
+	return store_fail(heap->store, &with_path, err);
 }
 
 int heap_read_records(struct heap *heap, enum store_table table, const struct heap_records *to,

@@ -13,25 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * What a class takes of memory, beside tables that go to a file where the budget is used up: sizes,
- * plans, counts, and its name while it is written (tests/import/memory_test.c).
- */
-#define CLASS_BYTES 128u
-
-/* Whether the budget has room for one more. */
-static int check_room(const struct import *im, struct hdb_error *err)
-{
-	const uint64_t bytes = ((uint64_t)im->classes.count + 1) * CLASS_BYTES;
-
-	if (bytes <= im->work->memory_bytes)
-		return HDB_OK;
-	return hdb_fail(err, HDB_ELIMIT,
-			"more than %zu classes, which take more memory than the budget has for "
-			"them, %" PRIu64 " MB",
-			im->classes.count, im->work->memory_bytes >> 20);
-}
-
 int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct hdb_error *err)
 {
 	struct import_class fresh;
@@ -39,7 +20,6 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 	*no = base_idmap_get(&im->class_map, class_id);
 	if (*no != BASE_IDMAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(check_room(im, err));
 	memset(&fresh, 0, sizeof(fresh));
 	fresh.mapping_no = BASE_IDMAP_NONE;
 	fresh.out.class_id = class_id;
@@ -299,9 +279,10 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 
 int import_classes(struct import *im, struct hdb_error *err)
 {
-	base_work_count(im->work, &im->classes_bytes, (uint64_t)im->classes.count * CLASS_BYTES);
 	TRY(import_name_classes(im, err));
 	TRY(finish_ids(im, err));
+	/* No more come, and what is by class does from here on. */
+	TRY(store_count_classes(im->work, im->classes.count, &im->classes_bytes, err));
 	TRY(number_classes(im, err));
 	for (uint32_t no = 0; no < im->classes.count; no++)
 		TRY(link_super(im, no, err));

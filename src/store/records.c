@@ -14,6 +14,24 @@
 /* The least that a record, or a text, takes in a table. */
 #define RECORD_MIN 4
 
+int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *counted,
+			struct hdb_error *err)
+{
+	const uint64_t bytes = class_count * STORE_CLASS_MEMORY_BYTES;
+	const uint64_t asked_mib = base_work_asking(bytes) >> 20;
+	const bool is_gib = asked_mib >= 1024;
+
+	if (bytes > work->memory_bytes)
+		return hdb_fail(err, HDB_ELIMIT,
+				"%" PRIu64 " classes need up to %" PRIu64
+				" MB of memory, and the budget has %" PRIu64
+				" MB for them; --memory %" PRIu64 "%c suffices",
+				class_count, bytes >> 20, work->memory_bytes >> 20,
+				is_gib ? asked_mib >> 10 : asked_mib, is_gib ? 'G' : 'M');
+	base_work_count(work, counted, bytes);
+	return HDB_OK;
+}
+
 static int flush_records(struct store_records_writer *w, struct hdb_error *err)
 {
 	const uint64_t in_buffer = w->buffer.count / store_table_record(w->table);

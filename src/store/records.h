@@ -9,6 +9,7 @@
 #define STORE_RECORDS_H
 
 #include "base/vec.h"
+#include "base/work.h"
 #include "store/store.h"
 
 #define STORE_RECORDS 1024u
@@ -23,6 +24,21 @@ struct store_records_writer {
 	uint64_t count; /* records put so far */
 	struct base_vec buffer;
 };
+
+/*
+ * What a class takes of memory at most, in bytes, in the query that keeps most of them
+ * (tests/import/memory_test.c): its record and name, and what is added up by class. Objects do not
+ * count.
+ */
+#define STORE_CLASS_MEMORY_BYTES 600u
+
+/*
+ * Takes the memory of all classes out of the budget (base_work_count: *counted). HDB_ELIMIT, with
+ * the --memory that suffices, if it has no room for them: arrays by class are in memory everywhere.
+ * The import asks this, so that no database is made that queries refuse under the same budget.
+ */
+int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *counted,
+			struct hdb_error *err);
 
 int store_records_put(struct store_records_writer *w, const void *record, struct hdb_error *err);
 /* Writes the last block and the table's state; frees the buffer (also on failure). */
