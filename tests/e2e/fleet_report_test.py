@@ -174,6 +174,86 @@ def test_webhook():
         [Hook.got[0]["leaks"][0]] * 100)["text"].splitlines()) == 21)
 
 
+def put_build(app, n, signatures, classes=()):
+    """A build of the folder "shapes" with leaks {name: bytes} of one shape, and classes."""
+    key = {"app": app, "build": f"1.{n + 9}", "day": f"2026-01-0{n + 1}", "dump": "d"}
+    work = Work({**key, "hadoop": {}}, f"shapes-{app}-{n}")
+    schemas = {name: empty_schema(name) for name in ("leaks", "histogram")}
+    for name in schemas:
+        for _ in _store.KEYS:
+            schemas[name] = schemas[name].remove(len(schemas[name]) - 1)
+    work.write_rows("dumps", dump_schema(), [{**dict.fromkeys(dump_schema().names), "uri": app,
+                                              "status": "counted", "fingerprint": f"{app}{n}"}])
+    work.write_rows("leaks", schemas["leaks"], [
+        {**dict.fromkeys(schemas["leaks"].names), "kind": "suspect", "signature": name, "signature_shape": "S",
+         "signature_text": name, "retained": size, "percent": 50.0} for name, size in signatures.items()])
+    work.write_rows("histogram", schemas["histogram"], [
+        {**dict.fromkeys(schemas["histogram"].names), "name": name, "objects": 0, "shallow": 0} for name in classes])
+    _store.LocalStore("shapes").put(work.tree, ("leaks", "histogram", "dumps"), key)
+
+
+def test_shapes():
+    """Which signatures of one shape are one leak: by application what each build has."""
+    cases = {"renamed": ["A", "A", "B"], "twice": ["A", "B", "C"], "back": ["A", "B", "A"],
+             "both": ["A", "AB", "B"], "gone": ["A", "", "B"]}
+    for app, builds in cases.items():
+        for n, signatures in enumerate(builds):
+            put_build(app, n, {f"com.acme.{name}#x": 100 for name in signatures},
+                      [f"com.acme.{name}" for name in signatures])
+    # The first leak is mended, another one of the same shape is made; both classes are in both builds.
+    for app, was, now, later in (
+            ("mended", "a.Cache#static items > java.util.ArrayList", "a.Log#static lines > java.util.ArrayList",
+             ["a.Cache", "a.Log"]),
+            ("field", "a.Cache#static a", "a.Cache#static b", ["a.Cache"]),
+            ("local", "java.lang.Thread#local variable of a.Job.run", "java.lang.Thread#local variable of a.New.run",
+             ["a.Job", "a.New", "java.lang.Thread"]),
+            ("below", "a.Cache#static a > a.Old#b", "a.Cache#static a > a.New#b", ["a.Cache", "a.New"])):
+        put_build(app, 0, {was: 100}, ["a.Cache", "a.Log", "a.Job", "a.Old", "java.util.ArrayList"])
+        put_build(app, 1, {now: 100}, later + ["java.util.ArrayList"])
+    put_build("grown", 0, {"a.Old#x": 100})
+    put_build("grown", 1, {"a.New#x": 1000})
+    rows = json.loads(fleet.report("shapes", ["leaks"], "json"))["reports"]["leaks"]
+    found = {}
+    for row in rows:
+        found.setdefault(row["app"], []).append((row["state"], row["names"], row["first_build"], row["last_build"]))
+    check("leaks of one shape", {app: sorted(states) for app, states in found.items()} == {
+        "renamed": [("renamed", 2, "1.9", "1.11")], "twice": [("renamed", 3, "1.9", "1.11")],
+        "back": [("gone", 1, "1.10", "1.10"), ("steady", 1, "1.9", "1.11")],
+        "both": [("gone", 1, "1.9", "1.10"), ("steady", 1, "1.10", "1.11")],
+        "gone": [("renamed", 2, "1.9", "1.11")], "grown": [("growing", 2, "1.9", "1.10")],
+        "below": [("renamed", 2, "1.9", "1.10")],
+        **{app: [("gone", 1, "1.9", "1.9"), ("new", 1, "1.10", "1.10")] for app in ("mended", "field", "local")}},
+          found)
+    # A guess that a leak was renamed does not let a build pass.
+    done = command("shapes", "--fail-if", "new-leak", "--report", "overview")
+    told = sorted(line.split()[0] for line in done.stderr.splitlines())
+    check("renamed leaks fail the gate", done.returncode == 1 and told ==
+          ["below", "field", "gone", "grown", "local", "mended", "renamed", "twice"], done)
+    check("with both names", "below 1.10: renamed leak: a.Cache#static a > a.New#b (was a.Cache#static a > a.Old#b) "
+          "retains 100 B a dump" in done.stderr, done.stderr)
+    done = command("shapes", "--fail-if", "growing", "--report", "overview")
+    check("a renamed leak can grow", done.returncode == 1 and done.stderr.startswith("grown 1.10: growing"), done)
+    answers = json.loads(fleet.report("shapes", form="json"))["reports"]
+    check("tables that are not there are empty", answers["waste"] == [] == answers["failures"])
+
+
+def test_dumps():
+    """Two builds of one program: a leak that is mended, and a new one. The dumps need a JVM."""
+    if not os.path.exists("old.hprof"):
+        return
+    with open("listing.csv", "w", encoding="utf-8") as f:
+        f.write("uri,app,build,day,dump\n")
+        for n, name in enumerate(("old", "new")):
+            f.write(f"{os.getcwd()}/{name}.hprof,shop,1.{n},2026-01-0{n + 1},d\n")
+    done = command("run", "listing.csv", "builds", "--quiet")
+    check("dumps are taken", done.returncode == 0, done)
+    done = command("builds", "--report", "leaks", "--json", "--fail-if", "new-leak")
+    rows = json.loads(done.stdout)["reports"]["leaks"]
+    check("a mended leak and a new one", sorted((row["state"], row["name"].split("#")[0]) for row in rows) ==
+          [("gone", "SessionCache"), ("new", "AuditLog")], rows)
+    check("the gate sees the new one", done.returncode == 1 and "new leak: AuditLog#static lines" in done.stderr, done)
+
+
 def test_prune():
     for keep, first in (("1d", "2026-03-10"), ("30d", "2026-02-09"), ("2w", "2026-02-25"), ("999999d", "0001-01-01")):
         check(f"the first day of {keep}", _prune.first_day(keep, "2026-03-10") == first)
@@ -210,7 +290,7 @@ def main():
     put_failure()
     put("shop", "1", "2026-01-01", {"com.acme.Cache": 1000}, folder="quiet")
     put("shop", "2", "2026-01-02", {"com.acme.Cache": 1100}, folder="quiet")
-    for test in (test_page, test_conditions, test_junit, test_webhook, test_prune):
+    for test in (test_page, test_conditions, test_junit, test_webhook, test_shapes, test_dumps, test_prune):
         test()
 
 

@@ -10,6 +10,11 @@ export PYTHONPATH="$HDB_ROOT/tools/python"
 for script in "$HDB_ROOT"/tools/python/examples/*.sh; do
 	sh -n "$script"
 done
+if command -v javac > /dev/null; then
+	javac -d classes "$HDB_ROOT/tests/java/FleetLeak.java"
+	java -Xmx64m -cp classes FleetLeak SessionCache old.hprof
+	java -Xmx64m -cp classes FleetLeak AuditLog new.hprof
+fi
 "$venv/bin/python" "$HDB_ROOT/tests/e2e/fleet_report_test.py"
 if python3 -c 'import yaml' 2> /dev/null; then
 	python3 - "$HDB_ROOT"/tools/python/examples/*.yaml << 'EOT'

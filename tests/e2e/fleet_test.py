@@ -120,38 +120,6 @@ def test_listing():
           == "t/app=a%2Fb/build=1%3D2/day=d/dump=x y%25")
 
 
-def test_renamed():
-    """Which signatures of one shape are one leak: by application what each build has."""
-    from heapdb_jvm.fleet._dump import Work, dump_schema
-    from heapdb_jvm.fleet._report import empty_schema
-    cases = {"renamed": ["A", "A", "B"], "twice": ["A", "B", "C"], "back": ["A", "B", "A"],
-             "both": ["A", "AB", "B"], "gone": ["A", "", "B"]}
-    leaks = empty_schema("leaks")
-    for _ in _store.KEYS:
-        leaks = leaks.remove(len(leaks) - 1)
-    for app, builds in cases.items():
-        for n, signatures in enumerate(builds):
-            key = {"app": app, "build": f"1.{n + 9}", "day": f"2026-01-0{n + 1}", "dump": "d"}
-            work = Work({**key, "hadoop": {}}, f"made-{app}-{n}")
-            row = {**dict.fromkeys(dump_schema().names), "uri": app, "status": "counted",
-                   "fingerprint": f"{app}{n}"}
-            work.write_rows("dumps", dump_schema(), [row])
-            work.write_rows("leaks", leaks, [
-                {**dict.fromkeys(leaks.names), "kind": "suspect", "signature": name,
-                 "signature_shape": "S", "signature_text": f"com.acme.{name}", "retained": 100,
-                 "percent": 50.0} for name in signatures])
-            _store.LocalStore("made").put(work.tree, ("leaks", "dumps"), key)
-    rows = json.loads(fleet.report("made", ["leaks"], "json"))["reports"]["leaks"]
-    found = {app: sorted((row["names"], row["first_build"], row["last_build"]) for row in rows
-                         if row["app"] == app) for app in cases}
-    check("renamed leaks", found == {
-        "renamed": [(2, "1.9", "1.11")], "twice": [(3, "1.9", "1.11")],
-        "back": [(1, "1.10", "1.10"), (1, "1.9", "1.11")],
-        "both": [(1, "1.10", "1.11"), (1, "1.9", "1.10")], "gone": [(2, "1.9", "1.11")]}, found)
-    answers = json.loads(fleet.report("made", form="json"))["reports"]
-    check("tables that are not there are empty", answers["waste"] == [] == answers["failures"])
-
-
 # -- one process after the other
 
 def processor_seconds():
@@ -595,7 +563,7 @@ def test_remote(spark):
 
 
 def main():
-    for test in (test_mapping, test_listing, test_renamed):
+    for test in (test_mapping, test_listing):
         test()
     alone = test_run()
     test_report()

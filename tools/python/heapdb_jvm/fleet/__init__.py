@@ -11,7 +11,7 @@ answers to OUT/TABLE/app=A/build=B/day=D/dump=N/part-0.parquet:
     dumps      a row for each dump that counts, and for each duplicate of one, the last that is written
     failures   a row for each dump that could not be taken, and why
     totals     objects, bytes, classes, threads, the VM
-    histogram  classes: objects, shallow and retained bytes
+    histogram  classes: objects, shallow and retained bytes; also classes without objects
     leaks      suspects and leaking objects with paths, signature and signature_shape
     triage     findings
     threads    threads and what they retain

@@ -56,6 +56,19 @@ def signed(table, schema):
                          schema=schema)
 
 
+def with_empty_classes(db, data, schema):
+    """The histogram with a row of 0 objects for each class that has none: a class that only has static
+    fields is in the dump, too, and the reports ask whether a class still exists.
+    """
+    import pyarrow
+    known = set(data.column("name").to_pylist())
+    names = sorted({row.class_ for row in db.query("class", "*", list=True)} - known)
+    empty = {field.name: names if field.name == "name" else
+             [0 if field.name in ("objects", "shallow", "retained") else None] * len(names)
+             for field in schema}
+    return pyarrow.concat_tables([data, pyarrow.table(empty, schema=schema)])
+
+
 def failure_of(error):
     """What a failure's row says: code, text, whether it is the system's and may pass."""
     from .. import HeapdbError, OutOfMemory, SystemFailure
@@ -146,6 +159,8 @@ class Work:
                           **{k: v for k, v in options.items() if k != "targets"})
         schema = schema_of(answer.columns)
         data = signed(answer.to_arrow(), schema)
+        if table == "histogram":
+            data = with_empty_classes(db, data, schema)
         if self.mapping and data.num_rows:
             import pyarrow
             data = pyarrow.table(self.mapping.rows(table, data.to_pydict()), schema=schema)

@@ -105,7 +105,7 @@ def page(title, parts, history):
     links = "".join(f'<a href="#{name}">{escape(head)}</a>' for name, head, *_ in parts)
     out = []
     for name, head, notes, columns, rows in parts:
-        shown = [i for i, column in enumerate(columns) if column not in ("leak", "signature")]
+        shown = [i for i, column in enumerate(columns) if column not in ("leak", "signature", "is_new_name")]
         extra = ("by build", _leak_lines(columns, rows, history)) if name == "leaks" and rows else None
         out.append(f'<section><h2 id="{name}">{escape(head)}</h2><p class="note">{escape(notes)}</p>'
                    f"{_trends(columns, rows) if name == 'builds' else ''}" +

@@ -14,7 +14,8 @@ ORDER = ("overview", "leaks", "builds", "names", "growth", "waste", "outliers", 
 # What the page shows beside the reports.
 _HISTORY = "leak_builds"
 # Functions of Spark that DuckDB has under other names.
-_MACROS = ("CREATE OR REPLACE TEMP MACRO unix_date(d) AS date_diff('day', DATE '1970-01-01', d)",)
+_MACROS = ("CREATE OR REPLACE TEMP MACRO unix_date(d) AS date_diff('day', DATE '1970-01-01', d)",
+           "CREATE OR REPLACE TEMP MACRO explode(list) AS unnest(list)")
 _SHOWN = 25
 _WIDEST = 90
 
@@ -160,7 +161,7 @@ def render(answers, form="text"):
     parts = []
     for name, columns, rows in answers:
         title, notes, _ = statement(name)
-        shown = [i for i, column in enumerate(columns) if column not in ("leak", "signature")]
+        shown = [i for i, column in enumerate(columns) if column not in ("leak", "signature", "is_new_name")]
         body = table_text([columns[i] for i in shown], [[row[i] for i in shown] for row in rows]) \
             if rows else "none"
         parts.append(f"{title}\n{notes}\n\n{body}")

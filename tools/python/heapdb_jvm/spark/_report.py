@@ -6,7 +6,7 @@ from ..fleet._listing import local_path
 from ..fleet._store import KEYS, TABLES
 
 # Views that others are made of many times: small, and computed once.
-_KEPT = ("counted", "builds", "newest", "sightings", "renamed", "leak_sightings", "leak_builds")
+_KEPT = ("counted", "builds", "newest", "sightings", "changes", "renamed", "leak_sightings", "leak_builds")
 
 
 def _place(out):

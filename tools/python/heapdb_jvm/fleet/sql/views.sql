@@ -47,19 +47,43 @@ FROM leaks AS l JOIN builds AS b ON l.app = b.app AND l.build = b.build
 WHERE l.kind IN ('suspect', 'leaking') AND l.signature IS NOT NULL
 GROUP BY l.app, l.build, b.n, l.day, l.dump, l.signature, l.signature_shape;
 
+-- The steps of the paths of signatures, and the class of each.
+CREATE OR REPLACE TEMP VIEW steps AS
+SELECT app, signature, step,
+       CASE WHEN contains(step, '#local variable of ')
+            THEN regexp_extract(step, '#local variable of (.*)[.]', 1)
+            ELSE split_part(step, '#', 1) END AS class
+FROM (SELECT DISTINCT app, signature, explode(split(name, ' > ')) AS step
+      FROM sightings WHERE shape IS NOT NULL) AS all_steps;
+
+-- Signatures of one shape: each with the one before it, in the order of builds.
+CREATE OR REPLACE TEMP VIEW changes AS
+SELECT app, shape, n, signature,
+       lag(signature) OVER (PARTITION BY app, shape ORDER BY n, signature) AS was
+FROM (SELECT DISTINCT app, shape, n, signature FROM sightings WHERE shape IS NOT NULL) AS once;
+
+-- Changes where the class of a step that only the earlier path has is still in a dump of the later build:
+-- these are two leaks.
+CREATE OR REPLACE TEMP VIEW kept AS
+SELECT DISTINCT c.app, c.shape
+FROM changes AS c
+JOIN steps AS s ON s.app = c.app AND s.signature = c.was
+LEFT JOIN steps AS same ON same.app = c.app AND same.signature = c.signature AND same.step = s.step
+JOIN builds AS b ON b.app = c.app AND b.n = c.n
+JOIN histogram AS h ON h.app = c.app AND h.build = b.build AND h.name = s.class
+WHERE c.signature <> c.was AND same.step IS NULL;
+
 -- Shapes of an application whose signature changes from one build to a later one, and never back, and
--- is one in each build: a leak that was renamed. Two leaks of the same shape are in one build at once,
--- or come and go; then each signature is a leak of its own.
+-- is one in each build, while the classes of the earlier path disappear: a leak that was renamed. Two
+-- leaks of the same shape are in one build at once, or come and go, or the class of the earlier is still
+-- there; then each signature is a leak of its own.
 CREATE OR REPLACE TEMP VIEW renamed AS
-SELECT app, shape
-FROM (SELECT app, shape, n, signature,
-             CASE WHEN signature = lag(signature) OVER (PARTITION BY app, shape ORDER BY n, signature)
-                  THEN 0 ELSE 1 END AS is_change
-      FROM (SELECT DISTINCT app, shape, n, signature FROM sightings WHERE shape IS NOT NULL) AS once)
-     AS marked
-GROUP BY app, shape
-HAVING count(DISTINCT signature) > 1 AND count(DISTINCT signature) = sum(is_change)
-       AND count(*) = count(DISTINCT n);
+SELECT c.app, c.shape
+FROM changes AS c LEFT JOIN kept AS k ON c.app = k.app AND c.shape = k.shape
+WHERE k.shape IS NULL
+GROUP BY c.app, c.shape
+HAVING count(DISTINCT c.signature) > 1 AND count(*) = count(DISTINCT c.n)
+       AND count(DISTINCT c.signature) = sum(CASE WHEN c.signature = c.was THEN 0 ELSE 1 END);
 
 -- Sightings by leak: `leak` is the shape of what was renamed, else the signature.
 CREATE OR REPLACE TEMP VIEW leak_sightings AS
@@ -67,9 +91,10 @@ SELECT s.app, s.build, s.n, s.day, s.dump, s.signature, s.shape, s.name, s.retai
        CASE WHEN r.shape IS NULL THEN s.signature ELSE s.shape END AS leak
 FROM sightings AS s LEFT JOIN renamed AS r ON s.app = r.app AND s.shape = r.shape;
 
--- A leak in a build: bytes a dump, on average.
+-- A leak in a build: bytes a dump, on average; signature_n is the first build with that signature.
 CREATE OR REPLACE TEMP VIEW leak_builds AS
 SELECT app, leak, build, n, count(DISTINCT concat(day, dump)) AS dumps, avg(retained) AS retained,
        max(percent) AS percent, min(name) AS name, min(signature) AS signature,
+       min(n) OVER (PARTITION BY app, leak, min(signature)) AS signature_n,
        max(CASE WHEN signature = shape THEN 1 ELSE 0 END) AS is_platform
 FROM leak_sightings GROUP BY app, leak, build, n;
