@@ -5,10 +5,11 @@
 
 #include "analysis/groups.h"
 #include "analysis/members.h"
+#include "base/error.h"
+#include "base/expression.h"
 #include "heap/values/text.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,22 +18,28 @@
 #define TARGET_MAX 1024
 /* Bytes of the fact with all conditions; what is longer is cut. */
 #define TEXT_MAX 4096
-/* Digits of a number. */
-#define DIGITS_MAX 18
 
-enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS };
+enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, GROWTH };
 
-static const char *const measure_names[] = { "count", "shallow", "retained", "suspects" };
+/* In the order of enum measure. */
+static const struct base_function functions[] = {
+	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
+	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },
+	{ "growth", BASE_TAKES_VALUE },
+};
 
-enum operator{ GREATER_EQUAL, LESS_EQUAL, EQUAL, NOT_EQUAL, GREATER, LESS };
-
-/* The longer ones first, for they begin as the shorter ones do. */
-static const char *const operator_names[] = { ">=", "<=", "==", "!=", ">", "<" };
+static const struct base_grammar grammar = {
+	.functions = functions,
+	.function_count = sizeof(functions) / sizeof(functions[0]),
+	.first = "count(...), shallow(...), retained(...), suspects() or growth(...)",
+	.operand = "a number",
+	.is_condition = true,
+};
 
 struct condition {
 	const char *text; /* as it was given */
 	enum measure measure;
-	enum operator op;
+	enum base_sign sign;
 	bool is_growth, is_percent;
 	double number;
 	char target[TARGET_MAX];
@@ -40,149 +47,53 @@ struct condition {
 
 /* ---- reading ---- */
 
-struct reader {
-	const char *text, *at;
-};
-
-static void skip_blanks(struct reader *in)
+static int wrong(const struct condition *c, const char *what, struct hdb_error *err)
 {
-	while (isspace((unsigned char)*in->at))
-		in->at++;
+	return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s", c->text, what);
 }
 
-/* Takes `word` if it is next. */
-static bool take(struct reader *in, const char *word)
+/* "measure SIGN number" of a parsed text: what is left of the sign, and what is right. */
+static int take_parts(struct condition *c, const struct base_node *left,
+		      const struct base_node *right, struct hdb_error *err)
 {
-	const size_t size = strlen(word);
-
-	skip_blanks(in);
-	if (strncmp(in->at, word, size) != 0)
-		return false;
-	in->at += size;
-	return true;
-}
-
-static int wanted(const struct reader *in, const char *what, struct hdb_error *err)
-{
-	return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': expected %s at \"%s\"", in->text, what,
-			in->at);
-}
-
-static int read_measure(struct reader *in, struct condition *c, struct hdb_error *err)
-{
-	size_t size;
-
-	for (unsigned i = 0; i < sizeof(measure_names) / sizeof(measure_names[0]); i++) {
-		const struct reader before = *in;
-
-		if (!take(in, measure_names[i]) || !take(in, "(")) {
-			*in = before;
-			continue;
-		}
-		c->measure = (enum measure)i;
-		skip_blanks(in);
-		size = strcspn(in->at, ")");
-		if (!in->at[size])
-			return wanted(in, "\")\"", err);
-		memcpy(c->target, in->at, size < TARGET_MAX ? size : TARGET_MAX - 1);
-		c->target[size < TARGET_MAX ? size : TARGET_MAX - 1] = '\0';
-		while (size && isspace((unsigned char)in->at[size - 1]))
-			size--;
-		if (size >= TARGET_MAX)
-			return hdb_fail(err, HDB_EUSAGE,
-					"--fail-if: a name is longer than %d bytes",
-					TARGET_MAX - 1);
-		c->target[size] = '\0';
-		if (c->measure == SUSPECTS ? size != 0 : size == 0)
-			return wanted(in, size ? "\")\"" : "a class, pattern, loader or object",
-				      err);
-		in->at += strcspn(in->at, ")") + 1;
-		return HDB_OK;
-	}
-	return wanted(in, "count(...), shallow(...), retained(...), suspects() or growth(...)",
-		      err);
-}
-
-/* 1 for none, a power of 1,024, or 0 if what follows is no unit. */
-static double read_unit(struct reader *in)
-{
-	static const char units[] = "KMGT";
-	const char *unit = *in->at ? strchr(units, toupper((unsigned char)*in->at)) : NULL;
-	double factor = 1;
-
-	for (const char *u = units; unit && u <= unit; u++)
-		factor *= 1024;
-	if (unit) {
-		in->at++;
-		if (*in->at == 'i')
-			in->at++;
-	}
-	if (*in->at == 'B')
-		in->at++;
-	return factor;
-}
-
-static int read_number(struct reader *in, struct condition *c, struct hdb_error *err)
-{
-	const char *start;
-	double scale = 1;
-	bool is_negative;
-
-	is_negative = take(in, "-");
-	skip_blanks(in);
-	start = in->at;
-	while (isdigit((unsigned char)*in->at))
-		c->number = c->number * 10 + (*in->at++ - '0');
-	if (in->at == start)
-		return wanted(in, "a number", err);
-	if (in->at - start > DIGITS_MAX)
-		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': the number has more than %d digits", in->text,
-				DIGITS_MAX);
-	if (*in->at == '.' && isdigit((unsigned char)in->at[1])) {
-		for (in->at++; isdigit((unsigned char)*in->at); in->at++) {
-			scale /= 10;
-			c->number += (*in->at - '0') * scale;
-		}
-	}
-	if (is_negative)
-		c->number = -c->number;
-	if (take(in, "%"))
-		c->is_percent = true;
-	else
-		c->number *= read_unit(in);
-	if (c->is_percent && c->measure == SUSPECTS)
-		return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': suspects() is no percentage",
-				in->text);
+	if (left->kind != BASE_NODE_CALL || left->function == GROWTH ||
+	    right->kind != BASE_NODE_NUMBER)
+		return wrong(c, "expected a measure, a comparison and a number", err);
+	c->measure = (enum measure)left->function;
+	c->number = right->number;
+	c->is_percent = right->is_percent;
+	if (left->word.size >= TARGET_MAX)
+		return wrong(c, "a name is longer than 1023 bytes", err);
+	memcpy(c->target, left->word.text, left->word.size);
+	c->target[left->word.size] = '\0';
+	if (c->measure == SUSPECTS ? left->word.size != 0 : left->word.size == 0)
+		return wrong(c,
+			     c->measure == SUSPECTS ? "suspects() is of nothing in particular" :
+						      "expected a class, pattern, loader or object",
+			     err);
+	if (c->measure == SUSPECTS && c->is_percent)
+		return wrong(c, "suspects() is no percentage", err);
+	if (c->measure == SUSPECTS && c->is_growth)
+		return wrong(c, "suspects() is a matter of growth already", err);
 	return HDB_OK;
 }
 
 static int read_condition(const char *text, struct condition *c, struct hdb_error *err)
 {
-	struct reader in = { .text = text, .at = text };
-	bool has_op = false;
+	BASE_SCOPED(base_vec_release) struct base_vec nodes = { 0 };
+	const struct base_node *all, *root, *left;
+	struct hdb_error why;
+	uint32_t no;
 
 	*c = (struct condition){ .text = text };
-	c->is_growth = take(&in, "growth");
-	if (c->is_growth && !take(&in, "("))
-		return wanted(&in, "\"(\"", err);
-	TRY_ERRORS(read_measure(&in, c, err));
-	if (c->is_growth && !take(&in, ")"))
-		return wanted(&in, "\")\"", err);
-	if (c->is_growth && c->measure == SUSPECTS)
-		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': suspects() is a matter of growth already", text);
-	for (unsigned i = 0; i < sizeof(operator_names) / sizeof(operator_names[0]) && !has_op;
-	     i++) {
-		has_op = take(&in, operator_names[i]);
-		if (has_op)
-			c->op = (enum operator)i;
-	}
-	if (!has_op)
-		return wanted(&in, "one of > >= < <= == !=", err);
-	TRY(read_number(&in, c, err));
-	skip_blanks(&in);
-	return *in.at ? wanted(&in, "the end", err) : HDB_OK;
+	if (base_expression_parse(&grammar, text, &nodes, &no, &why) != HDB_OK)
+		return wrong(c, why.message, err);
+	all = nodes.data;
+	root = &all[no];
+	left = &all[root->left];
+	c->sign = (enum base_sign)root->sign;
+	c->is_growth = left->kind == BASE_NODE_CALL && left->function == GROWTH;
+	return take_parts(c, c->is_growth ? &all[left->left] : left, &all[root->right], err);
 }
 
 static int check(const struct condition *c, size_t side_count, bool has_suspects,
@@ -290,21 +201,11 @@ static int measure(const struct session *side, const struct condition *c, uint64
 
 static bool holds(const struct condition *c, double value)
 {
-	switch (c->op) {
-	case GREATER_EQUAL:
-		return value >= c->number;
-	case LESS_EQUAL:
-		return value <= c->number;
-	case EQUAL:
-		return fabs(value - c->number) < 0.5 / (c->is_percent ? 1e6 : 1);
-	case NOT_EQUAL:
-		return fabs(value - c->number) >= 0.5 / (c->is_percent ? 1e6 : 1);
-	case GREATER:
-		return value > c->number;
-	case LESS:
-		return value < c->number;
-	}
-	return false;
+	const bool is_equal = fabs(value - c->number) < 0.5 / (c->is_percent ? 1e6 : 1);
+
+	if (c->sign == BASE_EQUAL || c->sign == BASE_UNEQUAL)
+		return is_equal == (c->sign == BASE_EQUAL);
+	return base_number_holds(value, c->sign, c->number);
 }
 
 /* All of what the condition measures that the dump has. */

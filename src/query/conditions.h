@@ -10,6 +10,8 @@
  *	number     a decimal number; after it K, M, G or T (powers of 1,024, "iB" or "B" may follow),
  *	           or %: of growth a share of what was there, else of the newest dump's whole heap
  *
+ * It is an expression (base/expression.h) of this form alone.
+ *
  * Measures are of the newest dump; growth is from the oldest to the newest. Only reachable objects
  * count; retained sizes are exact. A class that a dump lacks has no objects there; if all
  * dumps lack it, the fact "unknown" says so, for the name may be misspelt.

@@ -32,7 +32,7 @@ struct reader {
 	const char *file; /* NULL: compiled in */
 	unsigned line;
 	struct explain_rule rule; /* name NULL: none was begun */
-	struct base_vec *rules;
+	struct base_vec *rules, *nodes;
 	struct hdb_error *err;
 };
 
@@ -64,24 +64,19 @@ static int end_rule(struct reader *r)
 	return HDB_OK;
 }
 
-/* Checks the syntax of an expression. */
-static int check(const struct reader *r, const char *expression)
+static int parse(const struct reader *r, const char *text, uint32_t *out)
 {
-	struct explain_subject nothing = { .session = NULL };
-	struct explain_value value = { .kind = EXPLAIN_NOTHING };
 	struct hdb_error why;
+	const int e = base_expression_parse(&explain_grammar, text, r->nodes, out, &why);
 
-	if (explain_evaluate(&nothing, expression, &value, &why) < 0)
-		return fail(r, why.message, "");
-	return HDB_OK;
+	return e == HDB_OK ? HDB_OK : fail(r, why.message, "");
 }
 
 static int add_condition(struct reader *r, char *text)
 {
 	if (r->rule.condition_count == EXPLAIN_PARTS_MAX)
 		return fail(r, "a rule has 12 conditions at most", "");
-	r->rule.conditions[r->rule.condition_count++] = text;
-	return check(r, text);
+	return parse(r, text, &r->rule.conditions[r->rule.condition_count++]);
 }
 
 /* "name = expression" */
@@ -98,8 +93,8 @@ static int add_read(struct reader *r, char *text)
 	while (size && text[size - 1] == ' ')
 		size--;
 	text[size] = '\0';
-	r->rule.reads[r->rule.read_count++] = (struct explain_read){ text, equals + 3 };
-	return check(r, equals + 3);
+	r->rule.reads[r->rule.read_count].name = text;
+	return parse(r, equals + 3, &r->rule.reads[r->rule.read_count++].expression);
 }
 
 static int set_verdict(struct reader *r, const char *text)
@@ -123,12 +118,12 @@ static int read_line(struct reader *r, const char *key, char *text)
 		{ "class", &r->rule.classes }, { "says", &r->rule.says },
 		{ "do", &r->rule.advice },     { "since", &r->rule.since },
 		{ "source", &r->rule.source }, { "holds", &r->rule.holds },
-		{ "kept", &r->rule.kept },
 	};
 
 	if (strcmp(key, "rule") == 0) {
 		TRY(end_rule(r));
 		r->rule.name = text;
+		r->rule.kept = BASE_NO_NODE;
 		r->rule.line = r->line;
 		return HDB_OK;
 	}
@@ -138,12 +133,14 @@ static int read_line(struct reader *r, const char *key, char *text)
 		return add_condition(r, text);
 	if (strcmp(key, "read") == 0)
 		return add_read(r, text);
+	if (strcmp(key, "kept") == 0)
+		return parse(r, text, &r->rule.kept);
 	if (strcmp(key, "verdict") == 0)
 		return set_verdict(r, text);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		if (strcmp(texts[i].key, key) == 0) {
 			*texts[i].to = text;
-			return texts[i].to == &r->rule.kept ? check(r, text) : HDB_OK;
+			return HDB_OK;
 		}
 	}
 	return fail(r, "a rule has no line", key);
@@ -192,7 +189,7 @@ static int read_rules(struct reader *r, char *text)
 struct named {
 	uint32_t rule;
 	bool is_pattern;
-	char name[EXPLAIN_VALUE_MAX];
+	char name[BASE_VALUE_MAX];
 };
 
 /* Patterns are of the class's own name; names include subclasses. */
@@ -248,11 +245,23 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	return HDB_OK;
 }
 
+/* What every sentence may name, besides what its rule reads. */
+static const struct {
+	const char *name, *expression;
+} usual[] = {
+	{ "class", "class(this)" },
+	{ "retained", "retained(this)" },
+	{ "share", "share(this)" },
+};
+#define USUAL (sizeof(usual) / sizeof(usual[0]))
+
 int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
 		       struct hdb_error *err)
 {
-	struct reader users = { .file = file, .rules = &out->rules, .err = err };
-	struct reader own = { .rules = &out->rules, .err = err };
+	struct reader users = {
+		.file = file, .rules = &out->rules, .nodes = &out->nodes, .err = err
+	};
+	struct reader own = { .rules = &out->rules, .nodes = &out->nodes, .err = err };
 
 	*out = (struct explain_rules){ .counts = NULL };
 	TRY(BASE_ALLOC(out->counts, 1, "counts of instances", err));
@@ -262,6 +271,9 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 	}
 	TRY(explain_read_text(NULL, &out->own, err));
 	TRY(read_rules(&own, out->own));
+	for (size_t i = 0; i < USUAL; i++)
+		TRY(base_expression_parse(&explain_grammar, usual[i].expression, &out->nodes,
+					  &out->usual[i], err));
 	TRY(heap_load_classes(session->heap, err));
 	return find_classes(session, out, err);
 }
@@ -269,6 +281,7 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 void explain_rules_release(struct explain_rules *rules)
 {
 	base_vec_release(&rules->rules);
+	base_vec_release(&rules->nodes);
 	base_vec_release(&rules->list);
 	free(rules->first);
 	free(rules->counts);
@@ -294,14 +307,14 @@ static void add(struct sentence *s, const char *text, size_t size)
 }
 
 /* {name}, {name:bytes} or {name:percent} */
-static void add_value(struct sentence *s, const struct explain_value *value, const char *format)
+static void add_value(struct sentence *s, const struct base_value *value, const char *format)
 {
 	const double n = value->number;
 	char text[40];
 
-	if (value->kind == EXPLAIN_TEXT) {
+	if (value->kind == BASE_STRING) {
 		add(s, value->text, strlen(value->text));
-	} else if (value->kind != EXPLAIN_NUMBER) {
+	} else if (value->kind != BASE_NUMBER) {
 		s->lacks = true;
 		add(s, "?", 1);
 	} else if (strncmp(format, "bytes", 5) == 0) {
@@ -319,23 +332,27 @@ static void add_value(struct sentence *s, const struct explain_value *value, con
 	}
 }
 
-/* What a sentence can name: what the rule reads, and class, retained, share of the object. */
-static int find_value(struct explain_subject *subject, const struct explain_rule *rule,
-		      struct explain_word name, struct explain_value *out, struct hdb_error *err)
-{
-	static const struct explain_read usual[] = {
-		{ "class", "class(this)" },
-		{ "retained", "retained(this)" },
-		{ "share", "share(this)" },
-	};
+/* What is written, by which rule, about which object. */
+struct told {
+	struct explain_subject subject;
+	const struct explain_rules *rules;
+	const struct explain_rule *rule;
+};
 
-	out->kind = EXPLAIN_NOTHING;
+/* What a sentence can name: what the rule reads, and the usual values. */
+static int find_value(struct told *told, struct base_word name, struct base_value *out,
+		      struct hdb_error *err)
+{
+	const struct explain_rule *rule = told->rule;
+
+	out->kind = BASE_NOTHING;
 	for (unsigned i = 0; i < rule->read_count; i++)
-		if (explain_is_word(name, rule->reads[i].name))
-			return explain_evaluate(subject, rule->reads[i].expression, out, err);
-	for (unsigned i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (explain_is_word(name, usual[i].name))
-			return explain_evaluate(subject, usual[i].expression, out, err);
+		if (base_is_word(name, rule->reads[i].name))
+			return explain_evaluate(&told->subject, rule->reads[i].expression, out,
+						err);
+	for (unsigned i = 0; i < USUAL; i++)
+		if (base_is_word(name, usual[i].name))
+			return explain_evaluate(&told->subject, told->rules->usual[i], out, err);
 	return HDB_OK;
 }
 
@@ -343,8 +360,8 @@ static int find_value(struct explain_subject *subject, const struct explain_rule
  * Writes a template: "{name}" is a value; what stands in brackets is left out if one of its values
  * is not there.
  */
-static int write_sentence(struct explain_subject *subject, const struct explain_rule *rule,
-			  const char *template, struct base_text to, struct hdb_error *err)
+static int write_sentence(struct told *told, const char *template, struct base_text to,
+			  struct hdb_error *err)
 {
 	struct sentence s = { .buf = to.buf, .size = to.size };
 	size_t part = 0;
@@ -363,10 +380,9 @@ static int write_sentence(struct explain_subject *subject, const struct explain_
 			}
 		} else if (end) {
 			const size_t size = strcspn(p + 1, ":}");
-			struct explain_value value = { .kind = EXPLAIN_NOTHING };
+			struct base_value value = { .kind = BASE_NOTHING };
 
-			TRY(find_value(subject, rule, (struct explain_word){ p + 1, size }, &value,
-				       err));
+			TRY(find_value(told, (struct base_word){ p + 1, size }, &value, err));
 			add_value(&s, &value, p[1 + size] == ':' ? p + 2 + size : "");
 			p = end;
 		} else {
@@ -377,21 +393,19 @@ static int write_sentence(struct explain_subject *subject, const struct explain_
 }
 
 /* What it holds, and how many: the first value that is named. */
-static int write_holds(struct explain_subject *subject, const struct explain_rule *rule,
-		       struct explain_answer *out, struct hdb_error *err)
+static int write_holds(struct told *told, struct explain_answer *out, struct hdb_error *err)
 {
-	const char *name = rule->holds ? strchr(rule->holds, '{') : NULL;
-	struct explain_value value = { .kind = EXPLAIN_NOTHING };
+	const char *holds = told->rule->holds, *name = holds ? strchr(holds, '{') : NULL;
+	struct base_value value = { .kind = BASE_NOTHING };
 
 	out->holds[0] = '\0';
 	if (!name)
 		return HDB_OK;
-	TRY(find_value(subject, rule, (struct explain_word){ name + 1, strcspn(name + 1, ":}") },
-		       &value, err));
-	if (value.kind != EXPLAIN_NUMBER || value.number < 1 || value.number > 1e18)
+	TRY(find_value(told, (struct base_word){ name + 1, strcspn(name + 1, ":}") }, &value, err));
+	if (value.kind != BASE_NUMBER || value.number < 1 || value.number > 1e18)
 		return HDB_OK;
 	out->held = (uint64_t)value.number;
-	return write_sentence(subject, rule, rule->holds, BASE_TEXT(out->holds), err);
+	return write_sentence(told, holds, BASE_TEXT(out->holds), err);
 }
 
 /* ---- explaining ---- */
@@ -401,10 +415,10 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 		struct hdb_error *err)
 {
 	for (unsigned i = 0; i < rule->condition_count; i++) {
-		struct explain_value value = { .kind = EXPLAIN_NOTHING };
+		struct base_value value = { .kind = BASE_NOTHING };
 
 		TRY(explain_evaluate(subject, rule->conditions[i], &value, err));
-		if (value.kind != EXPLAIN_NUMBER || value.number == 0)
+		if (!base_value_is_true(&value))
 			return HDB_NOTFOUND;
 	}
 	return HDB_OK;
@@ -413,16 +427,16 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
 		   struct explain_answer *out, struct hdb_error *err)
 {
-	struct explain_subject subject = {
-		.session = session,
-		.ix = ix,
-		.whole_bytes = rules->whole_bytes,
-		.counts = rules->counts,
-		.steps = STEPS_MAX,
-	};
-	const struct explain_rule *all = rules->rules.data;
+	struct told told = { .subject = { .session = session,
+					  .nodes = &rules->nodes,
+					  .ix = ix,
+					  .whole_bytes = rules->whole_bytes,
+					  .counts = rules->counts,
+					  .steps = STEPS_MAX },
+			     .rules = rules };
+	const struct explain_rule *all = rules->rules.data, *rule;
 	const uint32_t *list = rules->list.data;
-	struct explain_value kept = { .kind = EXPLAIN_NOTHING };
+	struct base_value kept = { .kind = BASE_NOTHING };
 	struct heap_object object;
 	int r;
 
@@ -431,22 +445,19 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 		return HDB_NOTFOUND;
 	for (uint32_t i = rules->first[object.class_no]; i < rules->first[object.class_no + 1];
 	     i++) {
-		const struct explain_rule *rule = &all[list[i]];
-
-		TRY_ERRORS(r = fits(&subject, rule, err));
+		told.rule = rule = &all[list[i]];
+		TRY_ERRORS(r = fits(&told.subject, rule, err));
 		if (r != HDB_OK)
 			continue;
 		out->rule = rule;
 		out->ix = ix;
 		TRY_ERRORS(derive_retained(session->derive, ix, &out->retained_bytes, err));
-		TRY(write_sentence(&subject, rule, rule->says, BASE_TEXT(out->says), err));
-		TRY(write_holds(&subject, rule, out, err));
-		out->kept_ix = ix;
-		if (rule->kept) {
-			TRY(explain_evaluate(&subject, rule->kept, &kept, err));
-			out->kept_ix = kept.kind == EXPLAIN_OBJECT ? kept.ix : ix;
-		}
-		return write_sentence(&subject, rule, rule->advice, BASE_TEXT(out->advice), err);
+		TRY(write_sentence(&told, rule->says, BASE_TEXT(out->says), err));
+		TRY(write_holds(&told, out, err));
+		if (rule->kept != BASE_NO_NODE)
+			TRY(explain_evaluate(&told.subject, rule->kept, &kept, err));
+		out->kept_ix = kept.kind == BASE_OBJECT ? kept.object : ix;
+		return write_sentence(&told, rule->advice, BASE_TEXT(out->advice), err);
 	}
 	return HDB_NOTFOUND;
 }

@@ -11,11 +11,9 @@
 
 #include "analysis/session.h"
 #include "base/base_text.h"
+#include "base/expression.h"
 
-#include <string.h>
-
-/* Bytes of a text that a rule reads, and of a sentence that it makes. */
-#define EXPLAIN_VALUE_MAX 200
+/* Bytes of a sentence that a rule makes. */
 #define EXPLAIN_SENTENCE_MAX 1000
 /* Conditions, and values that are read, of one rule. */
 #define EXPLAIN_PARTS_MAX 12
@@ -45,20 +43,22 @@ const char *explain_verdict_name(enum explain_verdict verdict);
 
 /* A value that a rule reads; expressions are as in rules/README.md. */
 struct explain_read {
-	const char *name, *expression;
+	const char *name;
+	uint32_t expression;
 };
 
 /* All texts are lent by the rules' text. */
 struct explain_rule {
 	const char *name;
-	const char *classes; /* names or patterns, with commas between */
-	const char *conditions[EXPLAIN_PARTS_MAX];
+	const char *classes;                    /* names or patterns, with commas between */
+	uint32_t conditions[EXPLAIN_PARTS_MAX]; /* expressions: places in the rules' nodes */
 	struct explain_read reads[EXPLAIN_PARTS_MAX];
 	unsigned condition_count, read_count;
 	enum explain_verdict verdict;
 	const char *says, *advice, *source;
-	const char *since, *holds, *kept; /* NULL if they are not said */
-	unsigned line;                    /* where it begins */
+	const char *since, *holds; /* NULL if they are not said */
+	uint32_t kept;             /* an expression; BASE_NO_NODE if it is not said */
+	unsigned line;             /* where it begins */
 };
 
 /* Counts of instances that are remembered: of the rules' expressions, in turn. */
@@ -66,7 +66,7 @@ struct explain_rule {
 
 /* How many instances of a class there are for which an expression holds, and the first one. */
 struct explain_count {
-	char classes[EXPLAIN_VALUE_MAX], expression[EXPLAIN_VALUE_MAX];
+	char classes[BASE_VALUE_MAX], expression[BASE_VALUE_MAX];
 	double count;
 	uint32_t first_ix; /* HEAP_NONE: there is none */
 };
@@ -79,6 +79,8 @@ struct explain_counts {
 /* The rules, and which of them are about which class of a heap. */
 struct explain_rules {
 	struct base_vec rules; /* struct explain_rule */
+	struct base_vec nodes; /* struct base_node: of all expressions */
+	uint32_t usual[3];     /* expressions that every sentence may name */
 	char *own, *users;     /* their texts; owned */
 	uint32_t *first; /* by class number: first place in `list`; owned; one more at the end */
 	struct base_vec list;          /* uint32_t: rules of each class in their order */
@@ -108,7 +110,7 @@ struct explain_answer {
 	uint64_t retained_bytes;
 	char says[EXPLAIN_SENTENCE_MAX], advice[EXPLAIN_SENTENCE_MAX];
 	/* "12,000 rows of the table ORDERS", and how many; "" if the rule does not say it */
-	char holds[EXPLAIN_VALUE_MAX];
+	char holds[BASE_VALUE_MAX];
 	uint64_t held;
 	uint32_t kept_ix; /* the object that should not be kept: its own, or what the rule names */
 };
@@ -152,43 +154,22 @@ static inline bool explain_is_fault(const struct explain_rule *rule)
 
 /* ---- for the files of this folder: expressions ---- */
 
-enum explain_kind { EXPLAIN_NOTHING, EXPLAIN_NUMBER, EXPLAIN_TEXT, EXPLAIN_OBJECT };
-
-struct explain_value {
-	enum explain_kind kind;
-	double number;
-	uint32_t ix;
-	char text[EXPLAIN_VALUE_MAX];
-};
-
 /* What expressions are about. */
 struct explain_subject {
-	const struct session
-		*session; /* NULL: only the syntax is checked, all values are nothing */
+	const struct session *session;
+	const struct base_vec *nodes; /* of all expressions: struct base_node */
 	uint32_t ix;
 	uint64_t whole_bytes; /* of the heap */
 	struct explain_counts *counts;
 	uint64_t steps; /* entries that may still be walked over */
-	bool is_within; /* an expression on another object, within one on the subject */
 };
 
-/* A name within a text: not terminated. */
-struct explain_word {
-	const char *text;
-	size_t size;
-};
+/* The functions of rules, as rules/README.md has them. */
+extern const struct base_grammar explain_grammar;
 
-static inline bool explain_is_word(struct explain_word word, const char *name)
-{
-	return strlen(name) == word.size && memcmp(name, word.text, word.size) == 0;
-}
-
-/*
- * The value of an expression. HDB_EUSAGE if it is none, with what is wrong. What is not there gives
- * EXPLAIN_NOTHING; a comparison with nothing does not hold. Conditions are 1 or 0.
- */
-int explain_evaluate(struct explain_subject *subject, const char *expression,
-		     struct explain_value *out, struct hdb_error *err);
+/* The value of an expression about an object; see base/expression.h. */
+int explain_evaluate(struct explain_subject *subject, uint32_t expression, struct base_value *out,
+		     struct hdb_error *err);
 
 /* The text of a file of rules, or of those that are compiled in (NULL): *out is owned. */
 int explain_read_text(const char *file, char **out, struct hdb_error *err);
