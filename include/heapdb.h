@@ -394,6 +394,12 @@ struct hdb_health {
 HDB_API void hdb_health(const struct hdb *db, struct hdb_health *out);
 
 /*
+ * The fingerprint of the imported dump: databases with the same fingerprint are of the same dump.
+ * 0 if `db` is NULL.
+ */
+HDB_API uint64_t hdb_dump_fingerprint(const struct hdb *db);
+
+/*
  * Functions without an error, or with NULL for it, take a default for what cannot be read, as "?"
  * for the name of a class. The handle keeps the first such failure: HDB_OK, or its code and
  * message. Ask before what they returned is shown; hdb_rows_next and functions with an error that

@@ -195,6 +195,11 @@ void hdb_health(const struct hdb *db, struct hdb_health *out)
 	};
 }
 
+uint64_t hdb_dump_fingerprint(const struct hdb *db)
+{
+	return db ? store_meta_number(db->heap->store, "dump.fingerprint", 0) : 0;
+}
+
 void hdb_close(struct hdb *db)
 {
 	if (!db)

@@ -249,6 +249,20 @@ static int write_seek_table(struct base_outfile *f, struct hdb_error *err)
 
 /* ---- the end ---- */
 
+int base_sync_folder(const char *path, struct hdb_error *err)
+{
+	BASE_FREED char *copy = strdup(path);
+	BASE_CLOSED int fd = -1;
+
+	if (!copy)
+		return hdb_fail_memory(err, "a file name", strlen(path));
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Some file systems cannot sync a folder: the rename is then as durable as they make it. */
+	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
+		return hdb_fail_errno(err, errno, "%s: cannot sync its folder", path);
+	return HDB_OK;
+}
+
 /* Gives a file without a name its name. */
 static int link_file(struct base_outfile *f, struct hdb_error *err)
 {
@@ -271,6 +285,8 @@ static int name_file(struct base_outfile *f, struct hdb_error *err)
 {
 	if (f->is_stdout)
 		return HDB_OK;
+	if (f->options.mode && fchmod(f->fd, f->options.mode) < 0)
+		return hdb_fail_errno(err, errno, "%s: cannot set its permissions", f->path);
 	if (fsync(f->fd) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot write", f->path);
 	if (!f->temp_path)
@@ -279,7 +295,7 @@ static int name_file(struct base_outfile *f, struct hdb_error *err)
 		return hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
 	free(f->temp_path);
 	f->temp_path = NULL;
-	return HDB_OK;
+	return base_sync_folder(f->path, err);
 }
 
 int base_outfile_finish(struct base_outfile *f, uint64_t *bytes, struct hdb_error *err)

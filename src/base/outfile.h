@@ -11,12 +11,14 @@
 #include "base/input.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct base_outfile;
 
 struct base_outfile_options {
 	enum base_packing packing;
-	bool force; /* replaces a file of that name */
+	bool force;  /* replaces a file of that name */
+	mode_t mode; /* permissions; 0: of its owner alone, 0600 */
 };
 
 /*
@@ -37,5 +39,8 @@ int base_outfile_finish(struct base_outfile *file, uint64_t *bytes, struct hdb_e
 
 /* Drops all of it; NULL is fine. */
 void base_outfile_abort(struct base_outfile *file);
+
+/* Makes a new name in the folder of `path` durable, as far as its file system can. */
+int base_sync_folder(const char *path, struct hdb_error *err);
 
 #endif

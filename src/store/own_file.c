@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,20 +185,6 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 	(void)unlink(lock_path);
 	if (rename(temp_path, path) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot rename to %s", temp_path, path);
-	return HDB_OK;
-}
-
-int store_sync_folder(const char *path, struct hdb_error *err)
-{
-	BASE_FREED char *copy = strdup(path);
-	BASE_CLOSED int fd = -1;
-
-	if (!copy)
-		return hdb_fail_memory(err, "a file name", strlen(path));
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Some file systems cannot sync a folder: the rename is then as durable as they make it. */
-	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
-		return hdb_fail_errno(err, errno, "%s: cannot sync its folder", path);
 	return HDB_OK;
 }
 

@@ -39,9 +39,6 @@ int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_erro
 int store_temp_rename(const char *temp_path, const char *path, bool is_force,
 		      struct hdb_error *err);
 
-/* Makes a new name in the folder of `path` durable, as far as its file system can. */
-int store_sync_folder(const char *path, struct hdb_error *err);
-
 /*
  * Makes the lock file of the database `path`, mode 0600, unless it is there, which must be a
  * regular file with one name that belongs to this user, to root or to the owner of the database,

@@ -9,6 +9,7 @@
  */
 #include "store/store.h"
 
+#include "base/outfile.h"
 #include "store/block.h"
 #include "store/env.h"
 #include "store/own_file.h"
@@ -568,7 +569,7 @@ static int publish_new(struct store_writer *writer, uint64_t *file_bytes, struct
 	writer->temp_path = NULL;
 	if (file_bytes)
 		*file_bytes = stat(writer->path, &st) == 0 ? (uint64_t)st.st_size : 0;
-	return writer->is_unsynced ? HDB_OK : store_sync_folder(writer->path, err);
+	return writer->is_unsynced ? HDB_OK : base_sync_folder(writer->path, err);
 }
 
 static int publish_build(struct store_writer *writer, struct hdb_error *err)

@@ -628,6 +628,8 @@ static void test_nulls(void **state)
 	hdb_health(db, NULL);
 	hdb_health(NULL, &health);
 	assert_null(health.stale);
+	assert_int_equal(hdb_dump_fingerprint(NULL), 0);
+	assert_true(hdb_dump_fingerprint(db) != 0);
 	refuses(hdb_dump_read(NULL, 0, buf, 1, &size, &err));
 	refuses(hdb_dump_read(db, 0, NULL, 1, &size, &err));
 	refuses(hdb_dump_read(db, 0, buf, 1, NULL, &err));

@@ -40,7 +40,7 @@ leak=$(python3 suspect.py signature)
 cat >many.py <<'EOT'
 import json, sys
 note = {"text": "x", "time": "t"}
-print(json.dumps({"schema": 1, "notes": {str(i): note for i in range(int(sys.argv[1]))}}))
+print(json.dumps({"schema": 1, "notes": [{"target": str(i), **note} for i in range(int(sys.argv[1]))]}))
 EOT
 
 # Nothing is changed where there are no notes.
@@ -54,6 +54,9 @@ heapdb notes add "$class" "expected: our cache $(printf '\033[31m')" s.heapdb
 heapdb notes add "$leak" 'known leak' --db s.heapdb
 heapdb notes add java.util.HashMap 'maps' s.heapdb
 refuses 1 'no class no.Such' heapdb notes add no.Such x s.heapdb
+refuses 1 'no class java.lang.String.x' heapdb notes add "$(printf 'java.lang.String\001x')" x s.heapdb
+refuses 2 '0x12zz is no ID' heapdb notes add 0x12zz x s.heapdb
+refuses 2 '0x is no ID' heapdb notes remove 0x s.heapdb
 refuses 1 'no object 0x12345' heapdb notes add 0x12345 x s.heapdb
 refuses 2 'not on a pattern' heapdb notes add 'java.util.*' x s.heapdb
 refuses 2 '1 to 1000 bytes' heapdb notes add "$class" "$(printf '%1001s' x)" s.heapdb
@@ -111,10 +114,45 @@ wait
 heapdb notes remove java.lang.Integer s.heapdb
 [ "$(heapdb notes s.heapdb --csv --columns target | grep -c '^0000')" -eq 8 ] || fail "notes were lost"
 [ "$(find . -name 's.heapdb.notes.*' | wc -l)" -eq 0 ] || fail "a temporary file is left"
+# What a killed save left is removed by the next one.
+echo left >s.heapdb.notes.writing
+heapdb notes add java.util.HashMap 'maps' s.heapdb
+[ ! -e s.heapdb.notes.writing ] || fail "what a killed save left is still there"
 
 # Another import keeps them.
 heapdb import "$DUMP" -o s.heapdb --force --quiet >out 2>&1
 heapdb leaks s.heapdb | grep -q 'Note: known leak' || fail "an import has lost the notes"
+heapdb leaks s.heapdb | grep -q 'Note: ticket 123' || fail "the object of the same dump has lost its note"
+
+# Another dump has another object at the same address: its note is kept and listed, but not shown.
+python3 - "$DUMP" <<'EOT'
+import sys
+dump = bytearray(open(sys.argv[1], "rb").read())
+dump[dump.index(0) + 12] ^= 1  # the last byte of the time stamp
+open("later.hprof", "wb").write(dump)
+EOT
+cp s.heapdb.notes kept.notes
+heapdb import later.hprof -o s.heapdb --force --quiet >out 2>&1
+for command in leaks overview "object $id"; do
+	# shellcheck disable=SC2086
+	heapdb $command --db s.heapdb >out
+	! grep -q 'ticket 123' out || fail "$command: a note on the object of another dump"
+done
+heapdb leaks s.heapdb | grep -q 'Note: known leak' || fail "a leak is the same in another dump"
+heapdb report s.heapdb --html later.html --quiet
+! grep -q '"ticket 123"' later.html || fail "the report has a note on the object of another dump"
+dump=$(heapdb notes s.heapdb --csv --columns target,dump | sed -n "s/^$id,//p")
+[ "${#dump}" -eq 16 ] || fail "the list does not say that the object is another dump's: $dump"
+refuses 1 "no note on $id" heapdb notes remove "$id" s.heapdb
+heapdb notes add "$id" 'of the later dump' s.heapdb
+heapdb object "$id" s.heapdb | grep -q "^  $id: of the later dump$" || fail "no note on the later dump's object"
+[ "$(heapdb notes s.heapdb --csv --columns target | grep -cx "$id")" -eq 2 ] || fail "not both notes are listed"
+heapdb notes remove "$id@$dump" s.heapdb
+heapdb notes remove "$id" s.heapdb
+! heapdb notes s.heapdb --csv --columns target | grep -qx "$id" || fail "the notes were not removed"
+mv kept.notes s.heapdb.notes
+heapdb import "$DUMP" -o s.heapdb --force --quiet >out 2>&1
+heapdb object "$id" s.heapdb | grep -q "^  $id: ticket 123$" || fail "the first dump's note did not come back"
 
 # Files that are none of ours: answers come without, nothing is written over, nothing hangs.
 damaged()
@@ -124,12 +162,14 @@ damaged()
 	grep -q "without notes: .*$1" err || fail "it is not said: $(cat err)"
 	diff before.txt out || fail "the overview is another one"
 }
-for text in '' '{' '[]' '{"schema":2,"notes":{}}' '{"schema":1,"notes":[]}' \
-	'{"schema":1,"notes":{"a":{"text":1,"time":"t"}}}' \
-	'{"schema":1,"notes":{"":{"text":"x","time":"t"}}}' \
-	'{"schema":1,"notes":{"a":{"text":"x"}}}' \
-	'{"schema":1,"notes":{"a":{"text":"x","time":"t"},"a":{"text":"y","time":"t"}}}' \
-	'{"schema":1,"notes":{"a":{"text":"\u0000","time":"t"}}}'; do
+for text in '' '{' '[]' '{"schema":2,"notes":[]}' '{"schema":1,"notes":{}}' \
+	'{"schema":1,"notes":[{"target":"a","text":1,"time":"t"}]}' \
+	'{"schema":1,"notes":[{"target":"","text":"x","time":"t"}]}' \
+	'{"schema":1,"notes":[{"target":"a","text":"x"}]}' '{"schema":1,"notes":[7]}' \
+	'{"schema":1,"notes":[{"target":"0x1","text":"x","time":"t"}]}' \
+	'{"schema":1,"notes":[{"target":"a","dump":"7","text":"x","time":"t"}]}' \
+	'{"schema":1,"notes":[{"target":"a","text":"x","time":"t"},{"target":"a","text":"y","time":"t"}]}' \
+	'{"schema":1,"notes":[{"target":"a","text":"\u0000","time":"t"}]}'; do
 	printf '%s' "$text" >s.heapdb.notes
 	damaged 'is damaged'
 	[ "$(cat s.heapdb.notes)" = "$text" ] || fail "it was written over: $text"

@@ -350,27 +350,32 @@ if has_notes:
     refused("a note of nothing", 400, "/api/notes?on=a.B&text=", method="POST")
     refused("a note that is too long", 400, "/api/notes?on=a.B&text=" + "x" * 1001, method="POST")
     refused("a note that is no text", 400, "/api/notes?on=a.B&text=%ff%fe", method="POST")
+    refused("a note on a class that is not there", 404, "/api/notes?on=a.B&text=x", method="POST")
+    refused("a note on a name that no class has", 404, "/api/notes?on=java.lang.String%01x&text=x", method="POST")
+    refused("a note on an object that is not there", 404, "/api/notes?on=0x12345&text=x", method="POST")
+    refused("a note on a pattern", 400, "/api/notes?on=java.*&text=x", method="POST")
     refused("no note to remove", 404, "/api/notes?on=a.B", method="POST")
     refused("a GET writes nothing", 200, "/api/notes?on=a.B&text=x")
     check("none of these left anything", not os.path.exists(NOTES))
+    NOTED = "java.lang.String"
     words = "expected: <script>\"\\ \u202e \U0001f600"
-    status, got = note(on="a.B", text=words, headers={"Origin": f"http://{HOST}:{PORT}"})
-    check("a note is written", status == 200 and got["notes"]["a.B"]["text"] == words)
-    check("into a file beside the database", json.load(open(NOTES, encoding="utf-8"))["notes"]["a.B"]["text"] == words)
+    status, got = note(on=NOTED, text=words, headers={"Origin": f"http://{HOST}:{PORT}"})
+    check("a note is written", status == 200 and got["notes"][NOTED]["text"] == words)
+    check("into a file beside the database", json.load(open(NOTES, encoding="utf-8"))["notes"][0]["text"] == words)
     check("as readable as it is", os.stat(NOTES).st_mode & 0o777 == os.stat(DATABASE).st_mode & 0o666)
-    writers = [threading.Thread(target=note, kwargs={"on": f"c.D{i}", "text": str(i)}) for i in range(20)]
+    writers = [threading.Thread(target=note, kwargs={"on": f"{i:040x}", "text": str(i)}) for i in range(20)]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
     check("none of twenty at once is lost", len(note("GET")[1]["notes"]) == 21)
-    check("another one takes its place", note(on="a.B", text="no")[1]["notes"]["a.B"]["text"] == "no")
-    check("and is removed", "a.B" not in note(on="a.B")[1]["notes"] and not glob.glob(NOTES + ".*"))
+    check("another one takes its place", note(on=NOTED, text="no")[1]["notes"][NOTED]["text"] == "no")
+    check("and is removed", NOTED not in note(on=NOTED)[1]["notes"] and not glob.glob(NOTES + ".*"))
     with open(NOTES, "w", encoding="utf-8") as damaged:
-        damaged.write('{"schema":1,"notes":{"a.B":{"text":7}}}')
+        damaged.write('{"schema":1,"notes":[{"target":"a","text":7}]}')
     refused("damaged notes", 500, "/api/notes")
-    refused("a note beside them", 500, "/api/notes?on=a.B&text=x", method="POST")
-    check("damaged notes stay as they are", open(NOTES, encoding="utf-8").read().endswith("7}}}"))
+    refused("a note beside them", 500, "/api/notes?on=java.lang.String&text=x", method="POST")
+    check("damaged notes stay as they are", open(NOTES, encoding="utf-8").read().endswith("7}]}"))
     os.unlink(NOTES)
 
 # ---- what may be asked ----

@@ -117,15 +117,14 @@ done <<END
 $(includes src)
 END
 
-# The tools are the library's clients: heapdb.h and what base/try.h, base/scope.h and the readers of
-# packets in perfetto/ define, files of
+# The tools are the library's clients: heapdb.h, base/ and the readers of packets in perfetto/, files of
 # their own folder, and tools/common. The command and the Python package also see a door's one
 # header, tools/DOOR/DOOR.h.
 while read -r file line included; do
 	[ -n "$file" ] || continue
 	own=$(dirname "$file")
 	case $included in
-	heapdb.h | base/try.h | base/scope.h) continue ;;
+	heapdb.h | base/*) [ "$included" = heapdb.h ] || [ -f "src/$included" ] && continue ;;
 	perfetto/clear_names.h | perfetto/inflated.h | perfetto/proto.h) continue ;;
 	common/*) [ -f "tools/$included" ] && continue ;;
 	esac
@@ -136,7 +135,7 @@ while read -r file line included; do
 	tools/heapdb | tools/python)
 		[ -f "tools/$included" ] && [ "$included" = "$door/$door.h" ] && continue ;;
 	esac
-	complain "$file:$line: $own may not see \"$included\" (only heapdb.h and its own files)"
+	complain "$file:$line: $own may not see \"$included\" (only heapdb.h, base/ and its own files)"
 done <<END
 $(includes tools)
 END

@@ -218,8 +218,9 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 struct notes *cli_notes(struct cli *cli);
 void cli_notes_release(struct cli *cli);
 
-/* The same for the page, as serve.h has it. */
-int notes_text(const char *db_path, char **text, struct hdb_error *err);
+/* The same for the page, as `notes` of struct serve_options has it. */
+int page_notes(const char *db_path, const char *target, const char *text, char **json,
+	       struct hdb_error *err);
 
 /* A file that was read. */
 struct file_text {

@@ -5,15 +5,11 @@
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 
+#include "base/scope.h"
 #include "notes/notes.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Digits of a leak fingerprint: SHA-1 in hexadecimal. */
-#define FINGERPRINT_SIZE 40
 
 struct notes *cli_notes(struct cli *cli)
 {
@@ -23,7 +19,7 @@ struct notes *cli_notes(struct cli *cli)
 		return cli->notes;
 	cli->has_read_notes = true;
 	cli->notes = calloc(1, sizeof(*cli->notes));
-	if (cli->notes && notes_read(cli->db_path, cli->notes, &err) != HDB_OK)
+	if (cli->notes && notes_read(cli->db, cli->db_path, cli->notes, &err) != HDB_OK)
 		cli_notice(cli, "without notes: %s", err.message);
 	if (cli->notes && cli->notes->count == 0)
 		cli_notes_release(cli);
@@ -38,52 +34,40 @@ void cli_notes_release(struct cli *cli)
 	cli->notes = NULL;
 }
 
-int notes_text(const char *db_path, char **text, struct hdb_error *err)
+static void close_at(struct hdb **db)
 {
-	struct notes notes;
+	hdb_close(*db);
+}
 
-	TRY(notes_read(db_path, &notes, err));
-	*text = notes.text;
-	notes.text = NULL;
+int page_notes(const char *db_path, const char *target, const char *text, char **json,
+	       struct hdb_error *err)
+{
+	/* Its own handle: those of the server belong to its workers. */
+	BASE_SCOPED(close_at) struct hdb *db = NULL;
+	struct notes notes = { 0 };
+	int r;
+
+	TRY(hdb_open(db_path, NULL, &db, err));
+	if (target)
+		TRY(notes_set(db, db_path, target, text, err));
+	r = notes_read(db, db_path, &notes, err);
+	if (r == HDB_OK)
+		r = notes_json(&notes, json, err);
 	notes_release(&notes);
-	return HDB_OK;
+	return r;
 }
 
 /* ---- the command ---- */
 
-static bool is_fingerprint(const char *target)
-{
-	return strlen(target) == FINGERPRINT_SIZE &&
-	       strspn(target, "0123456789abcdef") == FINGERPRINT_SIZE;
-}
-
-static const char *kind_of(const char *target)
-{
-	return strncmp(target, "0x", 2) == 0 ? "object" : is_fingerprint(target) ? "leak" : "class";
-}
-
-/* Asks for the object or class: no note is on what there is not. Leaks may be other dumps'. */
-static int check_target(struct cli *cli, const char *target)
-{
-	const struct hdb_query_args args = {
-		.struct_size = sizeof(args), .targets = &target, .target_count = 1, .limit = 1
-	};
-	DOOR_ROWS *rows = NULL;
-
-	if (is_fingerprint(target))
-		return HDB_OK;
-	if (strpbrk(target, "*?"))
-		return cli_usage(cli, "a note is on one class, not on a pattern");
-	return hdb_query(cli->db, kind_of(target), &args, &rows, &cli->err);
-}
-
-enum { NOTE_TARGET, NOTE_KIND, NOTE_TEXT, NOTE_TIME, NOTE_COLUMNS };
+enum { NOTE_TARGET, NOTE_KIND, NOTE_TEXT, NOTE_TIME, NOTE_DUMP, NOTE_COLUMNS };
 
 static const struct hdb_column note_columns[NOTE_COLUMNS] = {
 	[NOTE_TARGET] = { "target", HDB_TYPE_TEXT, "on", "an ID, a class or a leak fingerprint" },
 	[NOTE_KIND] = { "kind", HDB_TYPE_TEXT, "kind", "object, class or leak" },
 	[NOTE_TEXT] = { "note", HDB_TYPE_TEXT, "note", "what was said" },
 	[NOTE_TIME] = { "time", HDB_TYPE_TEXT, "written", "when, UTC" },
+	[NOTE_DUMP] = { "dump", HDB_TYPE_TEXT, "another dump",
+			"Fingerprint of the dump that has this object, if it is another one." },
 };
 
 struct note_rows {
@@ -102,9 +86,10 @@ static int next_note(void *ctx, struct hdb_error *err)
 		return HDB_END;
 	note = &rows->notes->list[rows->next++];
 	rows->cells[NOTE_TARGET] = text_value(note->target);
-	rows->cells[NOTE_KIND] = text_value(kind_of(note->target));
+	rows->cells[NOTE_KIND] = text_value(notes_kind(note->target));
 	rows->cells[NOTE_TEXT] = text_value(note->text);
 	rows->cells[NOTE_TIME] = text_value(note->time);
+	rows->cells[NOTE_DUMP] = note->is_other ? text_value(note->dump) : (struct hdb_value){ 0 };
 	return HDB_OK;
 }
 
@@ -130,19 +115,11 @@ int cmd_notes(struct cli *cli)
 	const size_t count = cli->opt.operand_count;
 	const char *verb = count ? operands[0] : "list";
 	const bool adds = strcmp(verb, "add") == 0;
-	const char *target = count > 1 ? operands[1] : NULL;
-	char id[24], *end;
 
 	if (strcmp(verb, "list") == 0 && count < 2)
 		return list(cli);
 	if ((!adds && strcmp(verb, "remove") != 0) || count != (adds ? 3u : 2u))
 		return cli_usage(
 			cli, "expected list, add TARGET TEXT (between quotes) or remove TARGET");
-	if (strncmp(target, "0x", 2) == 0) {
-		snprintf(id, sizeof(id), "0x%" PRIx64, (uint64_t)strtoull(target, &end, 16));
-		target = *end ? target : id;
-	}
-	if (adds)
-		TRY(check_target(cli, target));
-	return notes_set(cli->db_path, target, adds ? operands[2] : NULL, &cli->err);
+	return notes_set(cli->db, cli->db_path, operands[1], adds ? operands[2] : NULL, &cli->err);
 }

@@ -5,6 +5,8 @@
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
 
+#include "base/scope.h"
+#include "notes/notes.h"
 #include "serve/serve.h"
 
 #include <stdlib.h>
@@ -212,12 +214,14 @@ static int put_text(struct page *page, const char *key, const char *text)
 
 static int put_notes(struct cli *cli)
 {
-	char *text = NULL;
+	const struct notes *notes = cli_notes(cli);
+	BASE_FREED char *text = NULL;
 
-	TRY(notes_text(cli->db_path, &text, &cli->err));
-	output_string(cli->out, text ? ",\"notes\":" : "");
-	put_script(cli->out, text ? text : "", text ? strlen(text) : 0);
-	free(text);
+	if (!notes)
+		return HDB_OK;
+	TRY(notes_json(notes, &text, &cli->err));
+	output_string(cli->out, ",\"notes\":");
+	put_script(cli->out, text, strlen(text));
 	return HDB_OK;
 }
 

@@ -182,8 +182,7 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		.write_sql = serve_sql(),
 		.write_png = picture_png_is_there() ? write_png : NULL,
 #ifdef HAVE_MCP /* notes need the same library */
-		.read_notes = notes_text,
-		.write_note = notes_set,
+		.notes = page_notes,
 #endif
 		.ready = on_ready,
 		.notice = on_notice,

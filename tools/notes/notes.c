@@ -3,18 +3,37 @@
  */
 #include "notes/notes.h"
 
+#include "base/outfile.h"
 #include "base/scope.h"
 #include "common/fail.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Digits of a leak fingerprint: SHA-1 in hexadecimal. */
+#define LEAK_DIGITS 40
+
+static bool is_object(const char *target)
+{
+	return strncmp(target, "0x", 2) == 0;
+}
+
+const char *notes_kind(const char *target)
+{
+	if (is_object(target))
+		return "object";
+	return strlen(target) == LEAK_DIGITS && strspn(target, "0123456789abcdef") == LEAK_DIGITS ?
+		       "leak" :
+		       "class";
+}
 
 #ifdef HAVE_MCP /* which needs the same library */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -22,13 +41,15 @@
 
 #define SCHEMA 1
 #define PATH_SIZE 4096
+/* The fingerprint of a dump, in hexadecimal, and a zero. */
+#define DUMP_SIZE 17
 /* Longer than anybody takes to write a small file. */
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 20000000
 
-static int path_of(const char *db_path, const char *ending, char *path, struct hdb_error *err)
+static int path_of(const char *db_path, char *path, struct hdb_error *err)
 {
-	return snprintf(path, PATH_SIZE, "%s.notes%s", db_path, ending) < PATH_SIZE ?
+	return snprintf(path, PATH_SIZE, "%s.notes", db_path) < PATH_SIZE ?
 		       HDB_OK :
 		       door_fail(err, HDB_ELIMIT, "the name of the database is too long for notes");
 }
@@ -72,57 +93,106 @@ static bool is_text(const json_t *value, size_t most)
 
 static int by_target(const void *a, const void *b)
 {
-	return strcmp(((const struct note *)a)->target, ((const struct note *)b)->target);
+	const struct note *x = a, *y = b;
+	const int order = x->is_other - y->is_other;
+
+	if (order)
+		return order;
+	return strcmp(x->target, y->target) ?
+		       strcmp(x->target, y->target) :
+		       strcmp(x->dump ? x->dump : "", y->dump ? y->dump : "");
+}
+
+static void write_dump(const struct hdb *db, char dump[DUMP_SIZE])
+{
+	snprintf(dump, DUMP_SIZE, "%016" PRIx64, hdb_dump_fingerprint(db));
+}
+
+/* Sorts notes and counts those on this dump. */
+static void arrange(struct notes *notes)
+{
+	qsort(notes->list, notes->count, sizeof(*notes->list), by_target);
+	notes->shown = 0;
+	while (notes->shown < notes->count && !notes->list[notes->shown].is_other)
+		notes->shown++;
 }
 
 /* Fills the list from the JSON; false: it is not as we write it. */
-static bool take(struct notes *notes)
+static bool take(const struct hdb *db, struct notes *notes)
 {
-	json_t *all = json_object_get(notes->json, "notes"), *value;
-	const char *target;
+	const json_t *all = json_object_get(notes->json, "notes");
+	char here[DUMP_SIZE];
 
 	if (json_integer_value(json_object_get(notes->json, "schema")) != SCHEMA ||
-	    !json_is_object(all) || json_object_size(all) > NOTES_MAX)
+	    !json_is_array(all) || json_array_size(all) > NOTES_MAX)
 		return false;
-	json_object_foreach(all, target, value)
-	{
+	write_dump(db, here);
+	for (size_t i = 0; i < json_array_size(all); i++) {
+		const json_t *value = json_array_get(all, i);
+		const json_t *target = json_object_get(value, "target");
+		const json_t *dump = json_object_get(value, "dump");
 		const json_t *text = json_object_get(value, "text");
 		const json_t *time = json_object_get(value, "time");
+		struct note *note = &notes->list[notes->count++];
 
-		if (!*target || strlen(target) > NOTE_TARGET_MAX || !is_text(text, NOTE_TEXT_MAX) ||
-		    !is_text(time, NOTE_TEXT_MAX))
+		if (!is_text(target, NOTE_TARGET_MAX) || !is_text(text, NOTE_TEXT_MAX) ||
+		    !is_text(time, NOTE_TEXT_MAX) || (dump && !is_text(dump, DUMP_SIZE - 1)) ||
+		    (dump != NULL) != is_object(json_string_value(target)))
 			return false;
-		notes->list[notes->count++] = (struct note){
-			.target = target,
+		*note = (struct note){
+			.target = json_string_value(target),
 			.text = json_string_value(text),
 			.time = json_string_value(time),
+			.dump = json_string_value(dump),
 		};
+		note->is_other = note->dump && strcmp(note->dump, here) != 0;
 	}
-	qsort(notes->list, notes->count, sizeof(*notes->list), by_target);
+	arrange(notes);
+	for (size_t i = 1; i < notes->count; i++)
+		if (by_target(&notes->list[i - 1], &notes->list[i]) == 0)
+			return false;
 	return true;
 }
 
-int notes_read(const char *db_path, struct notes *notes, struct hdb_error *err)
+int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
+	       struct hdb_error *err)
 {
+	BASE_FREED char *text = NULL;
 	char path[PATH_SIZE];
+	json_error_t why;
 	size_t size = 0;
-	int r;
 
 	*notes = (struct notes){ 0 };
-	TRY(path_of(db_path, "", path, err));
-	r = read_text(path, &notes->text, &size, err);
-	if (r != HDB_OK || !notes->text)
-		goto out;
-	notes->list = calloc(NOTES_MAX, sizeof(*notes->list));
-	notes->json = json_loadb(notes->text, size, JSON_REJECT_DUPLICATES, NULL);
-	if (!notes->list)
-		r = door_fail(err, HDB_ENOMEM, "no memory for notes");
-	else if (!notes->json || !take(notes))
-		r = door_fail(err, HDB_EFORMAT, "%s is no file of notes, or is damaged", path);
-out:
-	if (r != HDB_OK)
-		notes_release(notes);
-	return r;
+	TRY(path_of(db_path, path, err));
+	TRY(read_text(path, &text, &size, err));
+	/* One more than there may be: for the one that is added. */
+	TRY(DOOR_ALLOC(notes->list, NOTES_MAX + 1, "notes", err));
+	if (!text)
+		return HDB_OK;
+	notes->json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+	if (!notes->json && json_error_code(&why) == json_error_out_of_memory)
+		return door_fail(err, HDB_ENOMEM, "no memory for notes");
+	return notes->json && take(db, notes) ?
+		       HDB_OK :
+		       door_fail(err, HDB_EFORMAT, "%s is no file of notes, or is damaged", path);
+}
+
+int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
+{
+	json_t *all = json_object(), *whole = NULL;
+	bool is_good = all != NULL;
+
+	for (size_t i = 0; is_good && i < notes->shown; i++) {
+		const struct note *note = &notes->list[i];
+
+		is_good = json_object_set_new(all, note->target,
+					      json_pack("{s:s,s:s}", "text", note->text, "time",
+							note->time)) == 0;
+	}
+	whole = json_pack("{s:o}", "notes", all);
+	*text = is_good ? json_dumps(whole, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	json_decref(whole);
+	return *text ? HDB_OK : door_fail(err, HDB_ENOMEM, "no memory for notes");
 }
 
 /* ---- writing ---- */
@@ -145,68 +215,168 @@ static int lock(const char *db_path, int *fd, struct hdb_error *err)
 	return door_fail(err, HDB_EIO, "another process is writing the notes of %s", db_path);
 }
 
-/* As readable as the database: `like` is open. */
+/* Writes them in one piece, as readable as the database: `like` is open. */
 static int replace(const char *db_path, const json_t *json, int like, struct hdb_error *err)
 {
-	char path[PATH_SIZE], made[PATH_SIZE];
+	BASE_FREED char *text = json_dumps(json, JSON_INDENT(1));
+	struct base_outfile_options options = { .packing = BASE_PLAIN, .force = true };
+	struct base_outfile *file = NULL;
+	char path[PATH_SIZE];
 	struct stat st;
-	bool good;
-	int fd;
+	int r;
 
-	TRY(path_of(db_path, "", path, err));
-	TRY(path_of(db_path, ".XXXXXX", made, err));
-	fd = mkstemp(made);
-	if (fd < 0)
-		return door_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
-	good = fstat(like, &st) == 0 && fchmod(fd, st.st_mode & 0666) == 0 &&
-	       json_dumpfd(json, fd, JSON_INDENT(1) | JSON_SORT_KEYS) == 0 && fsync(fd) == 0;
-	good = close(fd) == 0 && good;
-	if (good && rename(made, path) == 0)
-		return HDB_OK;
-	door_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
-	unlink(made);
-	return HDB_EIO;
-}
-
-/* Changes the notes that were read. */
-static int change(struct notes *notes, const char *target, const char *text, struct hdb_error *err)
-{
-	json_t *all, *note;
-	const time_t now = time(NULL);
-	char when[32];
-	struct tm utc;
-
-	if (!notes->json)
-		notes->json = json_pack("{s:i,s:{}}", "schema", SCHEMA, "notes");
-	all = json_object_get(notes->json, "notes");
 	if (!text)
-		return json_object_del(all, target) == 0 ?
-			       HDB_OK :
-			       door_fail(err, HDB_NOTFOUND, "there is no note on %s", target);
-	if (notes->count == NOTES_MAX && !notes_find(notes, target, strlen(target)))
-		return door_fail(err, HDB_ELIMIT, "there are %d notes already", NOTES_MAX);
-	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-	note = json_pack("{s:s,s:s}", "text", text, "time", when);
-	return json_object_set_new(all, target, note) == 0 ?
-		       HDB_OK :
-		       door_fail(err, HDB_EUSAGE, "a note is a text in UTF-8");
+		return door_fail(err, HDB_ENOMEM, "no memory for notes");
+	TRY(path_of(db_path, path, err));
+	if (fstat(like, &st) != 0)
+		return door_fail(err, HDB_EIO, "%s: %s", db_path, strerror(errno));
+	options.mode = st.st_mode & 0666;
+	TRY(base_outfile_create(path, &options, &file, err));
+	r = base_outfile_write(file, text, strlen(text), err);
+	if (r == HDB_OK)
+		return base_outfile_finish(file, NULL, err);
+	base_outfile_abort(file);
+	return r;
 }
 
-int notes_set(const char *db_path, const char *target, const char *text, struct hdb_error *err)
+static int write_list(const char *db_path, const struct notes *notes, int like,
+		      struct hdb_error *err)
 {
-	struct notes notes = { 0 };
-	int fd, r;
+	json_t *all = json_array(), *whole = NULL;
+	bool is_good = all != NULL;
+	int r;
+
+	for (size_t i = 0; is_good && i < notes->count; i++) {
+		const struct note *note = &notes->list[i];
+
+		is_good = json_array_append_new(all,
+						json_pack("{s:s,s:s*,s:s,s:s}", "target",
+							  note->target, "dump", note->dump, "text",
+							  note->text, "time", note->time)) == 0;
+	}
+	whole = json_pack("{s:i,s:o}", "schema", SCHEMA, "notes", all);
+	r = is_good && whole ? replace(db_path, whole, like, err) :
+			       door_fail(err, HDB_ENOMEM, "no memory for notes");
+	json_decref(whole);
+	return r;
+}
+
+/* Asks for the object or class: no note is on what there is not. Leaks may be other dumps'. */
+static int check_target(struct hdb *db, const char *target, struct hdb_error *err)
+{
+	const struct hdb_query_args args = {
+		.struct_size = sizeof(args), .targets = &target, .target_count = 1, .limit = 1
+	};
+	const char *kind = notes_kind(target);
+	DOOR_ROWS *rows = NULL;
+
+	if (strcmp(kind, "leak") == 0)
+		return HDB_OK;
+	if (strpbrk(target, "*?"))
+		return door_fail(err, HDB_EUSAGE, "a note is on one class, not on a pattern");
+	return hdb_query(db, kind, &args, &rows, err);
+}
+
+static int check_text(const char *text, struct hdb_error *err)
+{
+	json_t *json;
+
+	if (!*text || strlen(text) > NOTE_TEXT_MAX)
+		return door_fail(err, HDB_EUSAGE, "a note has 1 to %d bytes", NOTE_TEXT_MAX);
+	errno = 0;
+	json = json_string(text);
+	json_decref(json);
+	if (json)
+		return HDB_OK;
+	return errno == ENOMEM ? door_fail(err, HDB_ENOMEM, "no memory for notes") :
+				 door_fail(err, HDB_EUSAGE, "a note is a text in UTF-8");
+}
+
+/* A target as notes have it: the object's ID without zeros before it, and its dump. */
+struct place {
+	char target[NOTE_TARGET_MAX + 1], dump[DUMP_SIZE];
+};
+
+static int find_place(const struct hdb *db, const char *target, struct place *place,
+		      struct hdb_error *err)
+{
+	char *end = NULL;
+	uint64_t id;
 
 	if (!*target || strlen(target) > NOTE_TARGET_MAX)
 		return door_fail(err, HDB_EUSAGE, "a note is on an object, a class or a leak");
-	if (text && (!*text || strlen(text) > NOTE_TEXT_MAX))
-		return door_fail(err, HDB_EUSAGE, "a note has 1 to %d bytes", NOTE_TEXT_MAX);
+	*place = (struct place){ 0 };
+	if (!is_object(target)) {
+		memcpy(place->target, target, strlen(target));
+		return HDB_OK;
+	}
+	id = strtoull(target, &end, 16);
+	write_dump(db, place->dump);
+	if (*end == '@' && strlen(end + 1) == DUMP_SIZE - 1)
+		memcpy(place->dump, end + 1, DUMP_SIZE);
+	else if (*end || end == target + 1)
+		return door_fail(err, HDB_EUSAGE, "%s is no ID of an object", target);
+	snprintf(place->target, sizeof(place->target), "0x%" PRIx64, id);
+	return HDB_OK;
+}
+
+static struct note *find_note(const struct notes *notes, const struct place *place)
+{
+	for (size_t i = 0; i < notes->count; i++) {
+		const char *dump = notes->list[i].dump ? notes->list[i].dump : "";
+
+		if (strcmp(notes->list[i].target, place->target) == 0 &&
+		    strcmp(dump, place->dump) == 0)
+			return &notes->list[i];
+	}
+	return NULL;
+}
+
+/* Changes the notes that were read; `when` lives as long as they do. */
+static int change(struct notes *notes, const struct place *place, const char *text,
+		  const char *when, struct hdb_error *err)
+{
+	struct note *note = find_note(notes, place);
+
+	if (!text && !note)
+		return door_fail(err, HDB_NOTFOUND, "there is no note on %s", place->target);
+	if (!text) {
+		*note = notes->list[--notes->count];
+	} else if (!note && notes->count == NOTES_MAX) {
+		return door_fail(err, HDB_ELIMIT, "there are %d notes already", NOTES_MAX);
+	} else {
+		note = note ? note : &notes->list[notes->count++];
+		*note = (struct note){ .target = place->target,
+				       .text = text,
+				       .time = when,
+				       .dump = place->dump[0] ? place->dump : NULL };
+	}
+	arrange(notes);
+	return HDB_OK;
+}
+
+int notes_set(struct hdb *db, const char *db_path, const char *target, const char *text,
+	      struct hdb_error *err)
+{
+	const time_t now = time(NULL);
+	struct notes notes = { 0 };
+	struct place place;
+	char when[32];
+	struct tm utc;
+	int fd, r;
+
+	TRY(find_place(db, target, &place, err));
+	if (text) {
+		TRY(check_text(text, err));
+		TRY(check_target(db, place.target, err));
+	}
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	TRY(lock(db_path, &fd, err));
-	r = notes_read(db_path, &notes, err);
+	r = notes_read(db, db_path, &notes, err);
 	if (r == HDB_OK)
-		r = change(&notes, target, text, err);
+		r = change(&notes, &place, text, when, err);
 	if (r == HDB_OK)
-		r = replace(db_path, notes.json, fd, err);
+		r = write_list(db_path, &notes, fd, err);
 	notes_release(&notes);
 	close(fd);
 	return r;
@@ -214,16 +384,27 @@ int notes_set(const char *db_path, const char *target, const char *text, struct 
 
 #else
 
-int notes_read(const char *db_path, struct notes *notes, struct hdb_error *err)
+int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
+	       struct hdb_error *err)
 {
+	(void)db;
 	(void)db_path;
 	(void)err;
 	*notes = (struct notes){ 0 };
 	return HDB_OK;
 }
 
-int notes_set(const char *db_path, const char *target, const char *text, struct hdb_error *err)
+int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
 {
+	(void)notes;
+	*text = strdup("{\"notes\":{}}");
+	return *text ? HDB_OK : door_fail(err, HDB_ENOMEM, "no memory for notes");
+}
+
+int notes_set(struct hdb *db, const char *db_path, const char *target, const char *text,
+	      struct hdb_error *err)
+{
+	(void)db;
 	(void)db_path;
 	(void)target;
 	(void)text;
@@ -239,13 +420,12 @@ void notes_release(struct notes *notes)
 	json_decref(notes->json);
 #endif
 	free(notes->list);
-	free(notes->text);
 	*notes = (struct notes){ 0 };
 }
 
 struct note *notes_find(const struct notes *notes, const char *target, size_t size)
 {
-	size_t low = 0, high = notes->count;
+	size_t low = 0, high = notes->shown;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;

@@ -1,7 +1,6 @@
 /*
  * notes/notes.h - what people say of objects, classes and leaks ("expected: our cache"): a small
- * JSON file beside a database, NAME.heapdb.notes. Knows no database but the name of its file, and
- * is the only code that reads or writes notes.
+ * JSON file beside a database, NAME.heapdb.notes. The only code that reads, checks or writes notes.
  */
 #ifndef HEAPDB_NOTES_H
 #define HEAPDB_NOTES_H
@@ -22,32 +21,45 @@
 struct note {
 	/* Lent by the notes. The target: "0x12c4", the name of a class, or a leak fingerprint. */
 	const char *target, *text, *time;
+	/* Of an object, the fingerprint of its dump in 16 hexadecimal digits: IDs are addresses,
+	 * and another dump has another object there. NULL: the note applies to all dumps. */
+	const char *dump;
+	bool is_other; /* on an object of another dump: listed, and otherwise not shown */
 	/* For whoever prints an answer: it is of something in it, and stands there already. */
 	bool is_met, is_told;
 };
 
 struct notes {
-	struct note *list; /* in order of targets; owned */
+	struct note *list; /* in order of targets, those of other dumps last; owned */
 	size_t count;
-	/* {"schema":1,"notes":{"TARGET":{"text":"...","time":"..."},...}} as read; owned; NULL: none */
-	char *text;
-	void *json; /* owned */
+	size_t shown; /* notes on this dump: the first of the list */
+	void *json;   /* of the file, which the texts are lent by; owned; NULL: there is no file */
 };
 
+/* What a note is on: "object", "class" or "leak". */
+const char *notes_kind(const char *target);
+
 /*
- * The notes beside a database; none if there is no such file. HDB_EFORMAT: the file is none of
- * ours or is damaged; HDB_ELIMIT. To be released in any case.
+ * The notes beside the database `db`, whose file is `db_path`; none if there is no such file.
+ * HDB_EFORMAT: the file is none of ours or is damaged; HDB_ELIMIT. To be released in any case.
  */
-int notes_read(const char *db_path, struct notes *notes, struct hdb_error *err);
+int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
+	       struct hdb_error *err);
 void notes_release(struct notes *notes);
 
-/* The note on that, or NULL. */
+/* The note on that in this dump, or NULL. */
 struct note *notes_find(const struct notes *notes, const char *target, size_t size);
+
+/* {"notes":{"TARGET":{"text":"...","time":"..."},...}} of those on this dump; owned: free(). */
+int notes_json(const struct notes *notes, char **text, struct hdb_error *err);
 
 /*
  * Writes a note in place of the one that there was, or removes it (`text` NULL; HDB_NOTFOUND: there
- * is none). The file appears whole, and what another process writes meanwhile is not lost.
+ * is none). A note is refused if its target is not in the dump, but leak fingerprints are of any.
+ * "0x12c4@FINGERPRINT" is the note of another dump, which can be removed. The file is replaced
+ * whole, and what another process writes meanwhile is not lost.
  */
-int notes_set(const char *db_path, const char *target, const char *text, struct hdb_error *err);
+int notes_set(struct hdb *db, const char *db_path, const char *target, const char *text,
+	      struct hdb_error *err);
 
 #endif

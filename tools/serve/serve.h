@@ -77,12 +77,11 @@ struct serve_options {
 	/* Writes pixels as PNG; NULL: not supported. */
 	int (*write_png)(const struct pixels *pixels, int fd, struct hdb_error *err);
 	/*
-	 * The notes beside a database as JSON, owned: free(); *text NULL: there are none. And
-	 * writes one, or removes it (`text` NULL). NULL: there are no notes.
+	 * Writes a note on `target` (NULL: none), or removes it (`text` NULL), and returns all
+	 * notes beside the database as JSON, owned: free(). NULL: there are no notes.
 	 */
-	int (*read_notes)(const char *db_path, char **text, struct hdb_error *err);
-	int (*write_note)(const char *db_path, const char *target, const char *text,
-			  struct hdb_error *err);
+	int (*notes)(const char *db_path, const char *target, const char *text, char **json,
+		     struct hdb_error *err);
 	/* Called once, when requests are answered; `url` has the token. */
 	void (*ready)(void *ctx, const char *url);
 	/* As in struct hdb_progress; from any worker. */

@@ -364,26 +364,21 @@ static enum MHD_Result notes(const struct server *server, struct MHD_Connection 
 {
 	const struct serve_options *options = server->options;
 	const char *db = argument(connection, "db"), *on = argument(connection, "on");
-	static const char none[] = "{\"notes\":{}}";
 	struct hdb_error err = { 0 };
 	struct MHD_Response *response;
 	char *json = NULL;
 	size_t number = 0;
-	int r = HDB_OK;
+	int r;
 
 	if (!serve_request_database(db ? db : "0", options->database_count, &number) ||
 	    (writes && !on))
 		return send_error(connection, MHD_HTTP_BAD_REQUEST, "HDB_EUSAGE",
 				  "\"db\" is the number of a database, \"on\" what a note is on");
-	if (writes)
-		r = options->write_note(options->databases[number].db_path, on,
-					argument(connection, "text"), &err);
-	if (r == HDB_OK)
-		r = options->read_notes(options->databases[number].db_path, &json, &err);
+	r = options->notes(options->databases[number].db_path, writes ? on : NULL,
+			   argument(connection, "text"), &json, &err);
 	if (r != HDB_OK)
 		return send_error(connection, status_of(r), hdb_result_name(r), err.message);
-	response = bytes_response(json ? json : none, strlen(json ? json : none),
-				  MHD_RESPMEM_MUST_COPY, false);
+	response = bytes_response(json, strlen(json), MHD_RESPMEM_MUST_COPY, false);
 	free(json);
 	return send_response(connection, MHD_HTTP_OK, JSON, response);
 }
@@ -497,7 +492,7 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 
 	if (verdict != SERVE_WELCOME && verdict != SERVE_WELCOME_TOKEN)
 		return refuse(connection, verdict, is_get && strcmp(path, "/") == 0);
-	if (strcmp(path, "/api/notes") == 0 && server->options->read_notes)
+	if (strcmp(path, "/api/notes") == 0 && server->options->notes)
 		return notes(server, connection, !is_get);
 	if (!is_get)
 		return strcmp(path, "/api/cancel") == 0 ?

@@ -99,7 +99,7 @@ void serve_health(struct bytes *out, const struct serve_options *options,
 	bytes_format(out, "{\"schema\":%d,", HDB_SCHEMA);
 	put_key(out, "version", hdb_version());
 	bytes_format(out, "\"sql\":%s,", options->write_sql ? "true" : "false");
-	bytes_format(out, "\"notes\":%s,", options->write_note ? "true" : "false");
+	bytes_format(out, "\"notes\":%s,", options->notes ? "true" : "false");
 	bytes_string(out, "\"databases\":[");
 	for (size_t i = 0; i < options->database_count; i++) {
 		struct hdb_health health;
