@@ -37,7 +37,7 @@ WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-protot
 # Rooms that work on every object and reference: 3 to 5 % of an import and of the first query.
 HOT_ROOMS    = base store graph import derive
 HOT_OPT      = $(if $(filter -O2,$(OPT)),$(if $(filter $(HOT_ROOMS:%=src/%/%),$<),-O3))
-ALL_CPPFLAGS = -D_GNU_SOURCE $(if $(PORTABLE),-DPORTABLE -include src/base/platform.h )$(DOOR_FLAGS) -Iinclude -Isrc $(ROOM) $(CPPFLAGS)
+ALL_CPPFLAGS = -D_GNU_SOURCE $(if $(PORTABLE),-DPORTABLE -include src/base/platform.h )$(DOOR_FLAGS) -Iinclude -Isrc -I$(BUILD)/rules $(ROOM) $(CPPFLAGS)
 ALL_CFLAGS   = -std=c11 $(WARN) -fvisibility=hidden -fPIC -pthread $(OPT) \
 	$(HOT_OPT) $(if $(DEV),-Werror) $(if $(RELEASE),-ffile-prefix-map=$(CURDIR)=. )$(SANFLAGS) $(CFLAGS)
 ALL_LDFLAGS  = -pthread $(SANFLAGS) $(LDFLAGS)
@@ -94,6 +94,7 @@ picked       = $(if $(T),$(findstring $(T),$(subst /,_,$(patsubst tests/%,%,$(1)
 test_src    := $(foreach f,$(sort $(wildcard tests/*/*_test.c)),$(if $(call picked,$(f)),$(f)))
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
+rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/derive/*.rules src/queries/*/*.rules))
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h tests/hprofgen/*.h))
 headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
 	$(if $(HAVE_SQLITE),,tools/sqlite/%_private.h),$(headers))
@@ -158,7 +159,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(CC_SAID)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Answers that are kept in databases are those of these sources.
-$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h)
+$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules)
 	@mkdir -p $(@D)
 	@cat $^ | cksum | sed 's/ .*//; s/.*/#define STORE_SOURCES_HASH &u/' > $@.new
 	@cmp -s $@.new $@ && touch $@ || mv $@.new $@
@@ -172,6 +173,13 @@ $(BUILD)/rules.h: $(wildcard src/queries/explain/rules/*.rules)
 		END { print "" }' $^ > $@
 $(BUILD)/obj/src/queries/explain/rules_text.o: private ROOM = -include $(BUILD)/rules.h
 $(BUILD)/obj/src/queries/explain/rules_text.o: $(BUILD)/rules.h
+
+# Tables that are files of rules: rows of an array in C. What is wrong in one is an error of its line.
+$(BUILD)/rules/%.rules.h: src/%.rules tools/rules.awk
+	@mkdir -p $(@D)
+	@awk -f tools/rules.awk $< > $@
+$(lib_obj): | $(rule_tables)
+lint-cppcheck lint-tidy lint-analyzer: $(rule_tables)
 
 # The page and the head of the schema are inside the program.
 $(BUILD)/obj/tools/serve/serve_bundle.o: $(wildcard tools/serve/bundle/*)

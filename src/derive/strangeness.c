@@ -1,6 +1,5 @@
 /*
- * derive/strangeness.c - the table of strange references, and the tree of paths that have the
- * fewest of them.
+ * derive/strangeness.c - the tree of paths that have the fewest strange references (strange.rules).
  */
 #include "derive/strangeness.h"
 
@@ -26,37 +25,15 @@
 /* More own fields of a thread or loader are not looked at. */
 #define OWN_MAX 64u
 
-/*
- * References out of these objects are strange. LeakCanary takes a thread's locals and what library
- * leaks name last, too; those of Android's libraries have a table of their own (library_table.c).
- */
+#define RULE_rule(word, text, nth) .rule = text
+#define RULE_class(word, text, nth) .name = text, .with_subclasses = true
+#define RULE_only(word, text, nth) .name = text
+#define RULE_cost(word, text, nth) .cost = word
+#define RULE_why(word, text, nth) .reason = text
+
+/* References out of these objects are strange. */
 static const struct derive_strange rows[] = {
-	{ "java.lang.Thread", true, 40,
-	  "locals, parkBlocker, thread-locals, inherited contexts: a thread uses more than it owns" },
-	{ "java.lang.ThreadLocal$ThreadLocalMap$Entry", false, 6,
-	  "a value that code once left behind, under the thread that ran it" },
-	{ "java.lang.ThreadGroup", true, 16, "threads are there by themselves" },
-	{ "java.lang.ClassLoader", true, 6, "its classes and packages, whoever needs them" },
-	{ "java.security.AccessControlContext", false, 40,
-	  "a context that a thread or a loader inherited from who made it" },
-	{ "java.security.ProtectionDomain", true, 20, "the same" },
-	{ "java.lang.ref.Finalizer", true, 20,
-	  "what waits for finalization is held by the VM's list" },
-	{ "java.lang.ref.ReferenceQueue*", false, 20,
-	  "references that were cleared, in their queue" },
-	{ "java.lang.ref.Reference", true, 40,
-	  "next, discovered, queue: the collector's own links" },
-	{ "jdk.internal.ref.*", false, 12, "cleaners refer to what they clean up after" },
-	{ "java.util.concurrent.locks.*", false, 12, "who holds a lock or waits for it" },
-	{ "*Listener", false, 8, "is told of what happens to others" },
-	{ "*Observer", false, 8, "the same" },
-	{ "java.beans.*", false, 8, "listeners and property editors" },
-	{ "javax.management.*", false, 6, "what is there for monitoring refers to what it shows" },
-	{ "com.sun.jmx.*", false, 6, "the same" },
-	{ "java.lang.invoke.*", false, 6, "call sites and method handles refer to what they bind" },
-	{ "android.os.Message", false, 8,
-	  "a message that was sent; recycled ones keep the last target" },
-	{ "android.view.inputmethod.*", false, 8, "keeps the view that was served last" },
+#include <derive/strange.rules.h>
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 

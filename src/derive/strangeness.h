@@ -17,8 +17,9 @@
 int derive_least_strange(struct derive *derive, const struct graph_rows *rows, uint32_t *parent,
 			 struct hdb_error *err);
 
-/* The table, for tests and the manual: a class of objects whose references are strange, and why. */
+/* The rules, for tests: a class of objects whose references are strange, and why. */
 struct derive_strange {
+	const char *rule; /* its name */
 	const char *name; /* of a class; at its end '*' stands for the rest, at its beginning too */
 	bool with_subclasses;
 	uint8_t cost;

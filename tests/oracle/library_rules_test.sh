@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/oracle/library_rules_test.sh - each rule on references of libraries (traces/library_table.c) has
+# tests/oracle/library_rules_test.sh - each rule on references of libraries (traces/library.rules) has
 # a dump where it speaks and others where it must not: another field, an Android that is older or
 # newer, another maker, another build. The rules are read from the table itself: a new one is tried
 # as well.
@@ -7,8 +7,8 @@ set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR"
-python3 - "$HDB_ROOT/src/queries/traces/library_table.c" <<'PY'
-import json, re, subprocess, sys
+python3 - "$HDB_ROOT/src/queries/traces/library.rules" <<'PY'
+import json, subprocess, sys
 from android_dump import Dump
 
 bad = 0
@@ -22,25 +22,25 @@ def complain(text):
 class Rule:
     pass
 
-text = open(sys.argv[1]).read()
+kinds = {'field': 'LIBRARY_FIELD', 'static': 'LIBRARY_STATIC', 'native': 'LIBRARY_NATIVE', 'thread': 'LIBRARY_LOCAL'}
 rules = []
-# Lines of the table: a macro for each kind of rule, or all fields, of a leak of one build.
-text = text[text.index('library_rules[] = {'):]
-for kind, row in re.findall(r'^\t([A-Z_]*)[({](.*?)[)}],$', text, re.S | re.M):
-    parts = re.findall(r'"[^"]*"|\w+', row)
-    r = Rule()
-    r.ignored, r.growth = kind in ('IGNORED', 'GROWS'), kind == 'GROWS'
-    (r.maker, r.id, r.kind, r.cls, r.field, r.least, r.most, r.build) = [
-        None if p == 'NULL' else p.strip('"') for p in {
-            '': parts[8:9] + parts[:2] + parts[4:8] + parts[9:],
-            'LEAK': ['NULL'] + parts + ['NULL'],
-            'LEAK_OF': parts + ['NULL'],
-            'IGNORED': ['NULL'] + parts + ['0', '0', 'NULL'],
-            'GROWS': ['NULL'] + parts + ['0', 'NULL']}[kind]]
-    r.least, r.most = int(r.least), int(r.most)
-    r.kind = 'LIBRARY_' + r.kind.replace('LIBRARY_', '')
-    rules.append(r)
-if len(rules) != len(re.findall(r'\b(?:LIBRARY_)?(?:FIELD|STATIC|NATIVE|LOCAL),', text)) or len(rules) < 100:
+for line in open(sys.argv[1]):
+    key, _, value = line.strip().partition(' ')
+    value = value.strip()
+    if key == 'rule':
+        r = Rule()
+        r.id, r.field, r.maker, r.build, r.least, r.most = value, None, None, None, 0, 0
+        r.ignored = r.growth = False
+        rules.append(r)
+    elif key == 'verdict':
+        r.ignored, r.growth = True, value == 'grows'
+    elif key in kinds:
+        r.kind = kinds[key]
+        setattr(r, 'field' if key in ('field', 'static') else 'cls', value)
+    elif key and key != '#':
+        setattr(r, {'class': 'cls', 'since': 'least', 'until': 'most'}.get(key, key),
+                int(value) if key in ('since', 'until') else value)
+if len(rules) < 100:
     complain('only %d rules were read' % len(rules))
 
 def device_of(r):

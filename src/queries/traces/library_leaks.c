@@ -13,6 +13,25 @@
 
 #define NAME_MAX_BYTES 512
 
+#define RULE_rule(word, text, nth) .id = text
+#define RULE_class(word, text, nth) .class_name = text
+#define RULE_field(word, text, nth) .kind = LIBRARY_FIELD, .field = text
+#define RULE_static(word, text, nth) .kind = LIBRARY_STATIC, .field = text
+#define RULE_native(word, text, nth) .kind = LIBRARY_NATIVE, .class_name = text
+#define RULE_thread(word, text, nth) .kind = LIBRARY_LOCAL, .class_name = text
+#define RULE_since(word, text, nth) .sdk_least = word
+#define RULE_until(word, text, nth) .sdk_most = word
+#define RULE_maker(word, text, nth) .manufacturer = text
+#define RULE_build(word, text, nth) .build_id = text
+#define RULE_verdict(word, text, nth) VERDICT_##word
+#define VERDICT_ignored .is_ignored = true
+#define VERDICT_grows .is_ignored = true, .is_of_growth = true
+
+static const struct library_rule library_rules[] = {
+#include <queries/traces/library.rules.h>
+};
+static const size_t library_rule_count = sizeof(library_rules) / sizeof(library_rules[0]);
+
 /* What the heap tells of the device. */
 struct device {
 	int64_t sdk; /* 0: not known */

@@ -3,8 +3,7 @@
  * tools are known to leak objects.
  *
  * What is known is a table of classes, fields, and the versions and makers that they are a fault
- * of; it was found out by LeakCanary (shark-android, AndroidReferenceMatchers), whose names for
- * them are mostly kept. An object that only these keep is no fault of the application. Some
+ * of: library.rules. An object that only these keep is no fault of the application. Some
  * references are ignored: a tool looks at the object by them.
  */
 #ifndef QUERIES_TRACES_LIBRARY_LEAKS_H
@@ -30,9 +29,6 @@ struct library_rule {
 	const char *manufacturer;     /* names with | between; NULL: all */
 	const char *build_id;         /* NULL: all */
 };
-
-extern const struct library_rule library_rules[];
-extern const size_t library_rule_count;
 
 struct library_leaks {
 	bool *is_for; /* by rule: whether it is for this heap's version and maker; owned */
