@@ -313,9 +313,10 @@ struct hdb_redact_options {
 };
 
 /*
- * Writes a dump without secrets: as hdb_strip with HDB_STRIP_PRIMITIVES, but for the sizes of the
- * JDK's collections and for what options keep, and marked as redacted, which every answer of a
- * database made of it says.
+ * Writes a dump without the program's data: as hdb_strip with HDB_STRIP_PRIMITIVES, except the
+ * sizes of the JDK's collections and what options keep, and marked as redacted, which every answer
+ * of a database made of it says. Of texts, names of classes, fields, methods, source files, threads
+ * and heaps stay, if a record refers to them.
  */
 HDB_API int hdb_redact(const char *in_path, const char *out_path,
 		       const struct hdb_redact_options *opt, struct hdb_output_result *out,

@@ -33,7 +33,10 @@ struct rewrite_buffer {
 	uint8_t type;
 };
 
-/* Finds them: two passes over the dump, three if it has bitmaps. `kept` has w and what set. */
+/*
+ * Finds them: two passes over the dump, three if it has bitmaps. `kept` has w and what set, and
+ * names.named where the caller wants that.
+ */
 int rewrite_kept_load(struct rewrite_kept *kept, struct hdb_error *err);
 void rewrite_kept_release(struct rewrite_kept *kept);
 

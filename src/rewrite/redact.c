@@ -38,9 +38,10 @@ static const struct {
 struct redact {
 	const struct hdb_redact_options *opt;
 	struct rewrite_shapes shapes;
-	struct rewrite_kept strings;     /* of HDB_REDACT_TEXTS */
-	struct rewrite_hashes hashes;    /* of opt->hash */
-	struct rewrite_renames renames;  /* of opt->names_path */
+	struct rewrite_kept strings;    /* of HDB_REDACT_TEXTS */
+	struct rewrite_hashes hashes;   /* of opt->hash */
+	struct rewrite_renames renames; /* of opt->names_path */
+	struct rewrite_named named;
 	struct rewrite_secrets *secrets; /* of opt->report_path; NULL: no report */
 };
 
@@ -188,9 +189,13 @@ static int take_record(void *ctx, struct rewriter *w, const struct hprof_record 
 		       struct hdb_error *err)
 {
 	struct redact *d = ctx;
+	bool stays;
 
+	TRY(rewrite_named_stays(&d->named, rec, &stays, err));
 	if (d->secrets)
-		TRY(rewrite_secrets_record(d->secrets, w, rec, err));
+		TRY(rewrite_secrets_record(d->secrets, w, rec, stays, err));
+	if (!stays)
+		return HDB_OK;
 	return rewrite_renames_record(&d->renames, w, rec, &w->result.renamed_count, err);
 }
 
@@ -225,6 +230,7 @@ static void release(struct redact *d)
 	rewrite_kept_release(&d->strings);
 	rewrite_secrets_close(d->secrets);
 	rewrite_renames_release(&d->renames);
+	rewrite_named_release(&d->named);
 	rewrite_shapes_release(&d->shapes);
 }
 
@@ -235,7 +241,12 @@ int rewrite_redact(struct rewrite_paths paths, const struct hdb_redact_options *
 	BASE_SCOPED(release)
 	struct redact d = {
 		.opt = opt,
-		.shapes = { .w = &w, .selects = selects, .ctx = &d, .has_names = true },
+		.shapes = { .w = &w,
+			    .selects = selects,
+			    .ctx = &d,
+			    .has_names = true,
+			    .named = &d.named },
+		.named = { .w = &w },
 		.strings = { .w = &w, .what = HDB_KEEP_STRINGS },
 	};
 

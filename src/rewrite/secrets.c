@@ -268,9 +268,9 @@ int rewrite_secrets_array(struct rewrite_secrets *s, struct rewriter *w,
 }
 
 int rewrite_secrets_record(struct rewrite_secrets *s, struct rewriter *w,
-			   const struct hprof_record *rec, struct hdb_error *err)
+			   const struct hprof_record *rec, bool is_kept, struct hdb_error *err)
 {
-	struct subject subject = { .kind = "name", .is_kept = true };
+	struct subject subject = { .kind = "name", .is_kept = is_kept };
 	struct hprof_utf8 utf8;
 	uint32_t seen = 0;
 

@@ -55,9 +55,9 @@ int rewrite_secrets_open(const char *path, bool force, struct rewrite_secrets **
 /* Looks at an array of bytes or chars; `is_kept`: its contents stay in the dump. */
 int rewrite_secrets_array(struct rewrite_secrets *secrets, struct rewriter *w,
 			  const struct hprof_sub *sub, bool is_kept, struct hdb_error *err);
-/* Looks at a text record, which stays. */
+/* Looks at a text record; `is_kept`: it stays in the dump. */
 int rewrite_secrets_record(struct rewrite_secrets *secrets, struct rewriter *w,
-			   const struct hprof_record *rec, struct hdb_error *err);
+			   const struct hprof_record *rec, bool is_kept, struct hdb_error *err);
 
 /* Gives the report its name; *count is how many were found. */
 int rewrite_secrets_finish(struct rewrite_secrets *secrets, uint64_t *count, struct hdb_error *err);

@@ -74,6 +74,8 @@ static int take(void *ctx, const struct hprof_walk *walk, enum hprof_event event
 {
 	struct rewrite_shapes *s = ctx;
 
+	if (s->named)
+		TRY_ERRORS(rewrite_named_take(s->named, walk, event, err));
 	if (event == HPROF_EVENT_RECORD)
 		return add_record(s, &walk->record, err);
 	if (event != HPROF_EVENT_SUB)

@@ -7,7 +7,7 @@
 
 #include "base/idmap.h"
 #include "base/vec.h"
-#include "rewrite/rewriter.h"
+#include "rewrite/named.h"
 
 /* Bytes of an instance that are selected. */
 struct rewrite_run {
@@ -35,6 +35,7 @@ struct rewrite_shapes {
 	bool (*selects)(void *ctx, uint8_t type, const char *class_name, const char *field_name);
 	void *ctx;
 	bool has_names;
+	struct rewrite_named *named; /* filled by the same pass; lent; NULL: nobody wants it */
 	/* Sizes of instances that classes say are the sums of their fields; see widths.h. */
 	bool has_sums;
 	uint64_t id_bits; /* all IDs of instances, arrays and roots, one or the other */

@@ -10,6 +10,7 @@ struct strip {
 	const struct hdb_strip_options *opt;
 	struct rewrite_shapes shapes; /* of HDB_STRIP_PRIMITIVES */
 	struct rewrite_kept kept;     /* of opt->keep */
+	struct rewrite_named named;
 };
 
 static int take_array(struct strip *s, struct rewriter *w, const struct hprof_sub *sub,
@@ -47,6 +48,16 @@ static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 	}
 }
 
+static int take_record(void *ctx, struct rewriter *w, const struct hprof_record *rec,
+		       struct hdb_error *err)
+{
+	const struct strip *s = ctx;
+	bool stays;
+
+	TRY(rewrite_named_stays(&s->named, rec, &stays, err));
+	return stays ? rewriter_keep_record(w, rec, err) : HDB_OK;
+}
+
 static bool selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
 {
 	(void)ctx;
@@ -58,6 +69,7 @@ static int strip(struct strip *s, struct rewriter *w, struct hdb_error *err)
 	const struct rewrite_policy policy = {
 		.ctx = s,
 		.sub = take_sub,
+		.record = take_record,
 		.marker = HPROF_STRIPPED,
 		.app_only = s->opt->app_only != 0,
 	};
@@ -66,12 +78,15 @@ static int strip(struct strip *s, struct rewriter *w, struct hdb_error *err)
 		TRY(rewrite_kept_load(&s->kept, err));
 	else if (s->opt->what == HDB_STRIP_PRIMITIVES)
 		TRY(rewrite_shapes_load(&s->shapes, err));
+	else
+		TRY(rewriter_survey(w, "reading names", rewrite_named_take, &s->named, err));
 	return rewriter_run(w, &policy, err);
 }
 
 static void release(struct strip *s)
 {
 	rewrite_kept_release(&s->kept);
+	rewrite_named_release(&s->named);
 	rewrite_shapes_release(&s->shapes);
 }
 
@@ -80,9 +95,12 @@ int rewrite_strip(struct rewrite_paths paths, const struct hdb_strip_options *op
 {
 	BASE_SCOPED(rewriter_close) struct rewriter w = { 0 };
 	BASE_SCOPED(release)
-	struct strip s = { .opt = opt,
-			   .shapes = { .w = &w, .selects = selects, .has_names = true },
-			   .kept = { .w = &w, .what = opt->keep } };
+	struct strip s = {
+		.opt = opt,
+		.shapes = { .w = &w, .selects = selects, .has_names = true, .named = &s.named },
+		.kept = { .w = &w, .what = opt->keep, .names.named = &s.named },
+		.named.w = &w
+	};
 
 	if (opt->keep && opt->what == HDB_STRIP_PRIMITIVES)
 		return hdb_fail(err, HDB_EUSAGE,

@@ -1,0 +1,95 @@
+/*
+ * rewrite/named.c - see named.h.
+ */
+#include "rewrite/named.h"
+
+static int add(struct rewrite_named *n, uint64_t string_id, struct hdb_error *err)
+{
+	return base_idmap_put(&n->ids, string_id, 0, err);
+}
+
+static int add_record(struct rewrite_named *n, const struct hprof_record *rec,
+		      struct hdb_error *err)
+{
+	const struct hprof_file *file = &n->w->file;
+	struct base_view *view = &n->w->view;
+	struct hprof_load_class load;
+	struct hprof_frame frame;
+	struct hprof_start_thread start;
+
+	switch (rec->tag) {
+	case HPROF_LOAD_CLASS:
+		TRY_ERRORS(hprof_read_load_class(file, view, rec, &load, err));
+		return add(n, load.name_string_id, err);
+	case HPROF_FRAME:
+		TRY_ERRORS(hprof_read_frame(file, view, rec, &frame, err));
+		TRY_ERRORS(add(n, frame.method_string_id, err));
+		TRY_ERRORS(add(n, frame.signature_string_id, err));
+		return add(n, frame.source_string_id, err);
+	case HPROF_START_THREAD:
+		TRY_ERRORS(hprof_read_start_thread(file, view, rec, &start, err));
+		TRY_ERRORS(add(n, start.name_string_id, err));
+		TRY_ERRORS(add(n, start.group_name_string_id, err));
+		return add(n, start.parent_group_name_string_id, err);
+	default:
+		return HDB_OK;
+	}
+}
+
+static int add_class(struct rewrite_named *n, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const struct hprof_file *file = &n->w->file;
+	struct base_view *view = &n->w->view;
+	struct hprof_class class;
+
+	TRY_ERRORS(hprof_class_read(file, view, sub, &class, err));
+	for (uint32_t i = 0; i < class.static_count; i++) {
+		struct hprof_static one;
+
+		TRY_ERRORS(hprof_static_next(file, view, &class.statics_offset, &one, err));
+		TRY_ERRORS(add(n, one.name_string_id, err));
+	}
+	for (uint32_t i = 0; i < class.field_count; i++) {
+		struct hprof_field one;
+
+		TRY_ERRORS(hprof_field_next(file, view, &class.fields_offset, &one, err));
+		TRY_ERRORS(add(n, one.name_string_id, err));
+	}
+	return HDB_OK;
+}
+
+int rewrite_named_take(void *ctx, const struct hprof_walk *walk, enum hprof_event event,
+		       struct hdb_error *err)
+{
+	struct rewrite_named *n = ctx;
+
+	n->ids.work = n->w->work;
+	if (event == HPROF_EVENT_RECORD)
+		return add_record(n, &walk->record, err);
+	if (event != HPROF_EVENT_SUB)
+		return HDB_OK;
+	if (walk->sub.tag == HPROF_CLASS_DUMP)
+		return add_class(n, &walk->sub, err);
+	return walk->sub.tag == HPROF_HEAP_DUMP_INFO ? add(n, walk->sub.class_id, err) : HDB_OK;
+}
+
+void rewrite_named_release(struct rewrite_named *n)
+{
+	base_idmap_release(&n->ids);
+}
+
+int rewrite_named_stays(const struct rewrite_named *n, const struct hprof_record *rec, bool *out,
+			struct hdb_error *err)
+{
+	struct hprof_utf8 utf8;
+	struct hprof_phd phd;
+
+	*out = hprof_tag_name(rec->tag) != NULL;
+	if (rec->tag != HPROF_UTF8)
+		return HDB_OK;
+	TRY_ERRORS(hprof_read_utf8(&n->w->file, &n->w->view, rec, &utf8, err));
+	*out = base_idmap_get(&n->ids, utf8.string_id) != BASE_IDMAP_NONE ||
+	       hprof_redaction_of(utf8.text, utf8.text_size) ||
+	       hprof_phd_of(utf8.text, utf8.text_size, &phd);
+	return HDB_OK;
+}
