@@ -2,7 +2,7 @@
 cp "$DUMP" sample.hprof
 heapdb import sample.hprof --verbose | grep -v '^seconds\|^MB/s\|^database size'
 ls
-heapdb import sample.hprof --force -o short.heapdb | sed 's/in [0-9.]* s/in N s/; s/[0-9.]* MiB/N MiB/'
+heapdb import sample.hprof --force -o short.heapdb | sed 's/in [0-9.]* s/in N s/; s/[0-9.]* [KM]iB/N MiB/'
 rm -f short.heapdb*
 echo "again: $(heapdb import sample.hprof 2>&1; echo "exit $?")"
 heapdb import sample.hprof --force --quiet >/dev/null && echo "forced: exit $?"
