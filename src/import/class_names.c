@@ -21,6 +21,7 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 	BASE_VIEW(view, im->source);
 	const struct import_text_place *place = NULL;
 	const uint8_t *raw;
+	uint32_t size;
 
 	class->mapping_no = BASE_IDMAP_NONE;
 	if (load != BASE_IDMAP_NONE) {
@@ -43,11 +44,11 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 							class->out.class_id) :
 					 HDB_OK;
 	}
-	raw = base_view_at(&view, place->offset, place->size, err);
+	size = place->size > STORE_TEXT_MAX ? STORE_TEXT_MAX : place->size;
+	raw = base_view_at(&view, place->offset, size, err);
 	if (!raw)
 		return HDB_ETRUNC;
-	class->out.element_type =
-		import_class_name((const char *)raw, place->size, name, NAME_MAX_BYTES);
+	class->out.element_type = import_class_name((const char *)raw, size, name, NAME_MAX_BYTES);
 	if (class->out.element_type)
 		class->out.flags |= STORE_CLASS_ARRAY;
 	return import_map_class(im, class, name, NAME_MAX_BYTES, err);
@@ -116,8 +117,7 @@ static void note_class(struct import *im, uint32_t no, const char *name)
 int import_put_class_name(struct import *im, struct import_class *class, const char *name,
 			  struct hdb_error *err)
 {
-	class->out.name_text = (uint32_t)im->texts.writer.count;
-	return store_texts_put(&im->texts.writer, name, strlen(name), err);
+	return import_text_put(im, name, strlen(name), &class->out.name_text, err);
 }
 
 /*

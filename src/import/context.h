@@ -59,10 +59,11 @@ struct import_root {
 	uint8_t kind;
 };
 
-/* Where a text of the dump is, so that names can be read again. */
+/* A text of the dump: where it is, and its number in the table of texts. */
 struct import_text_place {
 	uint64_t offset;
-	uint32_t size;
+	uint32_t size; /* bytes in the dump */
+	uint32_t no;   /* STORE_NONE: not in the table, as nothing has referred to it yet */
 };
 
 /* From this offset on objects belong to another heap (Android). */
@@ -92,11 +93,15 @@ struct import_origin {
 	uint64_t file_bytes; /* of the file as it lies there; 0: a pipe */
 };
 
-/* Texts, written as they come: scan_records.c, names.c. */
+/*
+ * Texts. Those of the dump are noted by scan_records.c and written by names.c when something first
+ * refers to them: HotSpot writes every string literal of the program, too, which the database need
+ * not have.
+ */
 struct import_texts {
-	struct base_idmap numbers; /* string ID -> text number */
+	struct base_idmap places_by_id; /* string ID -> number in places */
 	struct store_texts_writer writer;
-	struct base_vec places; /* struct import_text_place, by text number */
+	struct base_vec places; /* struct import_text_place */
 };
 
 /* What the first pass reads beside objects and classes: scan_records.c, scan_heap.c. */
@@ -110,10 +115,14 @@ struct import_records {
 	struct base_idmap thread_map; /* thread serial -> number in threads */
 	/* the same for threads that a THREAD_OBJECT root has named */
 	struct base_idmap thread_roots;
-	struct base_vec threads;      /* struct store_thread */
+	/* struct store_thread; its texts are numbers of places until the end */
+	struct base_vec threads;
 	struct base_vec traces;       /* struct store_trace */
 	struct base_vec trace_frames; /* uint64_t frame IDs */
-	/* struct store_frame; class_text holds the class serial until the end */
+	/*
+	 * struct store_frame; until the end class_text holds the class serial, and the other texts
+	 * numbers of places
+	 */
 	struct base_vec frames;
 	/* struct store_heap; texts that come later are found by heap_names */
 	struct base_vec heaps;
@@ -123,7 +132,7 @@ struct import_records {
 	struct base_vec alloc_sites;
 	struct base_vec cpu_samples;
 	struct base_vec summaries;             /* struct store_heap_summary */
-	struct base_vec thread_starts;         /* struct store_thread_start */
+	struct base_vec thread_starts;         /* struct store_thread_start; as threads */
 	struct hprof_control_settings control; /* of the last such record */
 	bool has_control;
 	struct store_record_count counts[2][256]; /* top-level, sub-records */
@@ -285,11 +294,20 @@ int import_classes(struct import *im, struct hdb_error *err);
 int import_write_classes(struct import *im, struct hdb_error *err);
 
 /* names.c */
-/*
- * Where the text with this string ID is; NULL if the dump has none. Borrowed until another text is
- * read.
- */
+/* Number of the place of the text with this string ID; BASE_IDMAP_NONE if the dump has none. */
+uint32_t import_text_place_no(const struct import *im, uint64_t string_id);
+/* Place `no`; NULL for BASE_IDMAP_NONE. Borrowed until another text is read. */
+const struct import_text_place *import_text_place_at(const struct import *im, uint32_t no);
+/* Where the text with this string ID is; NULL if the dump has none. Borrowed the same way. */
 const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
+/*
+ * Turns the number of a place into the number of its text in the table, where it is written if it
+ * is not there yet: STORE_NONE if *text is BASE_IDMAP_NONE.
+ */
+int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err);
+/* Writes a text of the import's own, or of a mapping file; *no is its number. */
+int import_text_put(struct import *im, const char *text, size_t size, uint32_t *no,
+		    struct hdb_error *err);
 /* Whether the text with this string ID is `text`. One that cannot be read is no match. */
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text);
 /* Class names as people know them, from "[Ljava/lang/String;" or "java.lang.String[]". */

@@ -80,7 +80,7 @@ static void hold_tables(struct import *im, struct base_work *work)
 	};
 	struct base_idmap *maps[] = {
 		&im->class_map,           &im->records.serial_map, &im->records.load_map,
-		&im->texts.numbers,       &im->records.thread_map, &im->records.thread_roots,
+		&im->texts.places_by_id,  &im->records.thread_map, &im->records.thread_roots,
 		&im->damage.dangling_map, &im->names.texts,
 	};
 

@@ -19,15 +19,20 @@ static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *,
 		qsort(vec->data, vec->count, size, compare);
 }
 
-/* The name of the class with a serial number, as a text; *mapping_no: its class of the mapping. */
-static uint32_t class_text(const struct import *im, uint32_t serial, uint32_t *mapping_no)
+/*
+ * Turns the serial number of a class into its name, as a text; *mapping_no: its class of the
+ * mapping.
+ */
+static int class_text(struct import *im, uint32_t *text, uint32_t *mapping_no,
+		      struct hdb_error *err)
 {
-	const uint32_t load = base_idmap_get(&im->records.serial_map, serial);
+	const uint32_t load = base_idmap_get(&im->records.serial_map, *text);
 	uint32_t no;
 
 	*mapping_no = BASE_IDMAP_NONE;
+	*text = STORE_NONE;
 	if (load == BASE_IDMAP_NONE)
-		return STORE_NONE;
+		return HDB_OK;
 	no = base_idmap_get(
 		&im->class_map,
 		base_vec_at(&im->records.loads, struct hprof_load_class, load)->class_id);
@@ -36,12 +41,13 @@ static uint32_t class_text(const struct import *im, uint32_t serial, uint32_t *m
 			base_vec_at(&im->classes, struct import_class, no);
 
 		*mapping_no = class->mapping_no;
-		return class->out.name_text;
+		*text = class->out.name_text;
+		return HDB_OK;
 	}
 	/* Loaded, but not in this dump: its raw name. */
-	return base_idmap_get(
-		&im->texts.numbers,
-		base_vec_at(&im->records.loads, struct hprof_load_class, load)->name_string_id);
+	*text = import_text_place_no(
+		im, base_vec_at(&im->records.loads, struct hprof_load_class, load)->name_string_id);
+	return import_text_use(im, text, err);
 }
 
 static int write_threads(struct import *im, struct hdb_error *err)
@@ -52,8 +58,16 @@ static int write_threads(struct import *im, struct hdb_error *err)
 
 		thread->ix = thread->object_id ? import_idset_find(&im->ids, thread->object_id) :
 						 STORE_NONE;
+		TRY(import_text_use(im, &thread->name_text, err));
+		TRY(import_text_use(im, &thread->group_text, err));
 	}
 	sort(&im->records.threads, sizeof(struct store_thread), base_compare_u32);
+	for (size_t i = 0; i < im->records.thread_starts.count; i++)
+		TRY(import_text_use(
+			im,
+			&base_vec_at(&im->records.thread_starts, struct store_thread_start, i)
+				 ->parent_group_text,
+			err));
 	if (im->records.thread_starts.count) {
 		sort(&im->records.thread_starts, sizeof(struct store_thread_start),
 		     base_compare_u32);
@@ -85,7 +99,7 @@ static int name_frames(struct import *im, struct hdb_error *err)
 		struct store_frame *frame = base_vec_at(&im->records.frames, struct store_frame, i);
 		uint32_t mapping_no;
 
-		frame->class_text = class_text(im, frame->class_text, &mapping_no);
+		TRY_ERRORS(class_text(im, &frame->class_text, &mapping_no, err));
 		TRY_ERRORS(import_map_frame(im, frame, mapping_no, err));
 		if (i % STEP_FRAMES == 0)
 			TRY_ERRORS(base_step(im->work, 0, err));
@@ -152,11 +166,15 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 			base_vec_at(&im->records.alloc_sites, struct store_alloc_site, i);
 		uint32_t mapping_no;
 
-		site->class_text = class_text(im, site->class_text, &mapping_no);
+		TRY(class_text(im, &site->class_text, &mapping_no, err));
 	}
-	for (size_t i = 0; i < im->records.heaps.count; i++)
-		base_vec_at(&im->records.heaps, struct store_heap, i)->name_text = base_idmap_get(
-			&im->texts.numbers, *base_vec_at(&im->records.heap_names, uint64_t, i));
+	for (size_t i = 0; i < im->records.heaps.count; i++) {
+		struct store_heap *heap = base_vec_at(&im->records.heaps, struct store_heap, i);
+
+		heap->name_text = import_text_place_no(
+			im, *base_vec_at(&im->records.heap_names, uint64_t, i));
+		TRY(import_text_use(im, &heap->name_text, err));
+	}
 	sort(&im->damage.dangling, sizeof(struct store_dangling), base_compare_u64);
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
 		TRY(store_records_put_all(im->writer, plain[i].table, plain[i].vec->data,

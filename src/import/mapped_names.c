@@ -44,20 +44,21 @@ static int put_text(struct import *im, const char *text, size_t size, uint32_t *
 	*no = base_idmap_get(&im->names.texts, hash);
 	if (*no != BASE_IDMAP_NONE)
 		return HDB_OK;
-	*no = (uint32_t)im->texts.writer.count;
-	TRY_ERRORS(store_texts_put(&im->texts.writer, text, size, err));
+	TRY_ERRORS(import_text_put(im, text, size, no, err));
 	return base_idmap_put(&im->names.texts, hash, *no, err);
 }
 
-/* A text of the dump; false if it cannot be read. Borrowed until the view is used again. */
-static bool dump_text(const struct import *im, struct base_view *view, uint32_t no,
+/*
+ * The text at a place of the dump; false if it cannot be read. Borrowed until the view is used
+ * again.
+ */
+static bool dump_text(const struct import *im, struct base_view *view, uint32_t place_no,
 		      struct import_mapping_text *out)
 {
-	const struct import_text_place *place;
+	const struct import_text_place *place = import_text_place_at(im, place_no);
 
-	if (no >= im->texts.places.count)
-		return false;
-	place = base_vec_at(&im->texts.places, struct import_text_place, no);
+	if (!place || place->size > STORE_TEXT_MAX)
+		return false; /* no mapping file has so long a name */
 	out->text = (const char *)base_view_at(view, place->offset, place->size, NULL);
 	out->size = place->size;
 	return out->text != NULL;
@@ -91,11 +92,11 @@ int import_map_field(struct import *im, const struct import_class *class, uint64
 	struct import_mapping_text name, to;
 	BASE_VIEW(view, im->source);
 
-	*text = base_idmap_get(&im->texts.numbers, string_id);
+	*text = import_text_place_no(im, string_id);
 	if (class->mapping_no == BASE_IDMAP_NONE || !im->names.mapping.text ||
 	    !dump_text(im, &view, *text, &name) ||
 	    !import_mapping_field(&im->names.mapping, class->mapping_no, name.text, name.size, &to))
-		return HDB_OK;
+		return import_text_use(im, text, err);
 	im->names.field_count++;
 	return put_text(im, to.text, to.size, text, err);
 }
@@ -123,6 +124,16 @@ static void write_method(const struct import_mapping_frame *frames, size_t count
 		(void)snprintf(buf + at, room - at, "]");
 }
 
+/* The texts of the dump that a frame still has. */
+static int use_texts(struct import *im, struct store_frame *frame, bool has_method, bool has_source,
+		     struct hdb_error *err)
+{
+	TRY_ERRORS(import_text_use(im, &frame->signature_text, err));
+	if (has_method)
+		TRY_ERRORS(import_text_use(im, &frame->method_text, err));
+	return has_source ? import_text_use(im, &frame->source_text, err) : HDB_OK;
+}
+
 int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
 		     struct hdb_error *err)
 {
@@ -135,11 +146,11 @@ int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
 	size_t count;
 
 	if (no == BASE_IDMAP_NONE)
-		return HDB_OK;
+		return use_texts(im, frame, true, true, err);
 	TRY_ERRORS(import_mapping_use(m, no, err));
 	class = import_mapping_class(m, no);
 	if (!dump_text(im, &view, frame->method_text, &name))
-		return HDB_OK;
+		return use_texts(im, frame, true, true, err);
 	count = import_mapping_method(m, no, &name, frame->line, frames);
 	if (count) {
 		write_method(frames, count, class, method, sizeof(method));
@@ -153,6 +164,7 @@ int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
 		class = import_mapping_original(m, &frames[0].class_name);
 	}
 	frame->source_text = class ? frame->source_text : STORE_NONE;
+	TRY_ERRORS(use_texts(im, frame, !count, !class || !class->source.size, err));
 	if (!class || !class->source.size)
 		return HDB_OK;
 	return put_text(im, class->source.text, class->source.size, &frame->source_text, err);

@@ -27,8 +27,9 @@ int import_map_field(struct import *im, const struct import_class *class, uint64
 		     uint32_t *text, struct hdb_error *err);
 
 /*
- * Gives a frame the class, method, line and source file that class `no` of the mapping says; calls
- * that were inlined are named behind the method. `no` may be BASE_IDMAP_NONE.
+ * Gives a frame, whose texts are numbers of places, the texts of the dump, or the class, method,
+ * line and source file that class `no` of the mapping says; calls that were inlined are named
+ * behind the method. `no` may be BASE_IDMAP_NONE.
  */
 int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
 		     struct hdb_error *err);

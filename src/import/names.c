@@ -5,12 +5,61 @@
 
 #include <string.h>
 
-const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id)
+uint32_t import_text_place_no(const struct import *im, uint64_t string_id)
 {
-	const uint32_t no = base_idmap_get(&im->texts.numbers, string_id);
+	return base_idmap_get(&im->texts.places_by_id, string_id);
+}
 
+const struct import_text_place *import_text_place_at(const struct import *im, uint32_t no)
+{
 	return no == BASE_IDMAP_NONE ? NULL :
 				       base_vec_at(&im->texts.places, struct import_text_place, no);
+}
+
+const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id)
+{
+	return import_text_place_at(im, import_text_place_no(im, string_id));
+}
+
+int import_text_put(struct import *im, const char *text, size_t size, uint32_t *no,
+		    struct hdb_error *err)
+{
+	if (im->texts.writer.count >= STORE_NONE)
+		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", STORE_NONE);
+	*no = (uint32_t)im->texts.writer.count;
+	return store_texts_put(&im->texts.writer, text, size, err);
+}
+
+/* Writes a text that something refers to for the first time. */
+static int write_place(struct import *im, struct import_text_place *place, struct hdb_error *err)
+{
+	const uint32_t size = place->size > STORE_TEXT_MAX ? STORE_TEXT_MAX : place->size;
+	BASE_VIEW(view, im->source);
+	const uint8_t *raw = base_view_at(&view, place->offset, size, err);
+
+	if (!raw)
+		return HDB_EIO;
+	if (size < place->size)
+		TRY(import_problem(im,
+				   &(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
+							     .offset = place->offset,
+							     .lost_bytes = place->size - size },
+				   err, "a text of %" PRIu32 " bytes was cut to %" PRIu32,
+				   place->size, size));
+	return import_text_put(im, (const char *)raw, size, &place->no, err);
+}
+
+int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err)
+{
+	struct import_text_place *place;
+
+	if (*text == BASE_IDMAP_NONE)
+		return HDB_OK; /* which is STORE_NONE, too */
+	place = base_vec_at(&im->texts.places, struct import_text_place, *text);
+	if (place->no == STORE_NONE)
+		TRY(write_place(im, place, err));
+	*text = place->no;
+	return HDB_OK;
 }
 
 bool import_text_is(const struct import *im, uint64_t string_id, const char *text)

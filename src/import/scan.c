@@ -1,7 +1,7 @@
 /*
  * import/scan.c - the first pass: every record of the dump once, in file order.
  *
- * Collects the set of object IDs, the classes, the texts (written at once), roots, threads, traces,
+ * Collects the set of object IDs, the classes, the places of texts, roots, threads, traces,
  * frames, heaps and the agent's records; does not look into objects. Worker threads prescan chunks
  * of the file. The calling thread follows with the walk, which alone decides what is in the dump.
  * It takes the results of a prescan where they begin exactly at its position, and steps record by

@@ -14,15 +14,15 @@ int import_scan_texts(struct scan *s, struct hdb_error *err)
 	struct import_texts *texts = &s->im->texts;
 	const uint64_t *ids = s->waiting.data;
 	const size_t n = s->waiting.count;
-	const uint32_t first = (uint32_t)(texts->writer.count - n);
+	const uint32_t first = (uint32_t)(texts->places.count - n);
 
 	if (!n)
 		return HDB_OK;
-	TRY(base_idmap_reserve(&texts->numbers, texts->numbers.count + n, err));
+	TRY(base_idmap_reserve(&texts->places_by_id, texts->places_by_id.count + n, err));
 	for (size_t i = 0; i < n; i++) {
 		if (n - i > TEXTS_AHEAD)
-			base_idmap_soon(&texts->numbers, ids[i + TEXTS_AHEAD]);
-		TRY(base_idmap_put(&texts->numbers, ids[i], first + (uint32_t)i, err));
+			base_idmap_soon(&texts->places_by_id, ids[i + TEXTS_AHEAD]);
+		TRY(base_idmap_put(&texts->places_by_id, ids[i], first + (uint32_t)i, err));
 	}
 	s->waiting.count = 0;
 	return HDB_OK;
@@ -50,32 +50,19 @@ static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_
 	struct import_text_place place;
 	enum hprof_redaction is;
 	struct hprof_utf8 text;
-	int r;
 
 	TRY(hprof_read_utf8(&im->file, &s->view, rec, &text, err));
 	is = hprof_redaction_of(text.text, text.text_size);
 	if (is && (!im->origin.redaction || is < im->origin.redaction))
 		im->origin.redaction = is;
 	(void)hprof_phd_of(text.text, text.text_size, &im->origin.phd);
-	if (text.text_size > STORE_TEXT_MAX) {
-		TRY_ERRORS(import_problem(
-			im,
-			&(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
-						  .offset = text.text_offset,
-						  .lost_bytes = text.text_size - STORE_TEXT_MAX },
-			err, "a text of %" PRIu64 " bytes was cut to %u", text.text_size,
-			STORE_TEXT_MAX));
-	}
-	if (im->texts.writer.count >= UINT32_MAX - 2)
+	if (im->texts.places.count >= UINT32_MAX - 2)
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", UINT32_MAX - 2);
-	place.offset = text.text_offset;
-	place.size = text.text_size > STORE_TEXT_MAX ? STORE_TEXT_MAX : (uint32_t)text.text_size;
+	place = (struct import_text_place){ text.text_offset, (uint32_t)text.text_size,
+					    STORE_NONE };
 	TRY(base_vec_push(&im->texts.places, &place, sizeof(place), err));
 	TRY(base_vec_push(&s->waiting, &text.string_id, sizeof(text.string_id), err));
-	r = store_texts_put(&im->texts.writer, text.text, (size_t)text.text_size, err);
-	if (r != HDB_OK || s->waiting.count < TEXTS_WAITING)
-		return r;
-	return import_scan_texts(s, err);
+	return s->waiting.count < TEXTS_WAITING ? HDB_OK : import_scan_texts(s, err);
 }
 
 static int scan_load_class(struct scan *s, const struct hprof_record *rec, struct hdb_error *err)
@@ -148,9 +135,9 @@ static int scan_frame(struct scan *s, const struct hprof_record *rec, struct hdb
 	TRY(hprof_read_frame(&im->file, &s->view, rec, &frame, err));
 	out = (struct store_frame){
 		.frame_id = frame.frame_id,
-		.method_text = base_idmap_get(&im->texts.numbers, frame.method_string_id),
-		.signature_text = base_idmap_get(&im->texts.numbers, frame.signature_string_id),
-		.source_text = base_idmap_get(&im->texts.numbers, frame.source_string_id),
+		.method_text = import_text_place_no(im, frame.method_string_id),
+		.signature_text = import_text_place_no(im, frame.signature_string_id),
+		.source_text = import_text_place_no(im, frame.source_string_id),
 		.class_text = frame.class_serial,
 		.line = frame.line,
 	};
@@ -238,11 +225,10 @@ static int scan_start_thread(struct scan *s, const struct hprof_record *rec, str
 	} else if (!thread->trace_serial) {
 		thread->trace_serial = start.trace_serial;
 	}
-	thread->name_text = base_idmap_get(&im->texts.numbers, start.name_string_id);
-	thread->group_text = base_idmap_get(&im->texts.numbers, start.group_name_string_id);
+	thread->name_text = import_text_place_no(im, start.name_string_id);
+	thread->group_text = import_text_place_no(im, start.group_name_string_id);
 	parent.thread_serial = start.thread_serial;
-	parent.parent_group_text =
-		base_idmap_get(&im->texts.numbers, start.parent_group_name_string_id);
+	parent.parent_group_text = import_text_place_no(im, start.parent_group_name_string_id);
 	return base_vec_push(&im->records.thread_starts, &parent, sizeof(parent), err);
 }
 

@@ -1,0 +1,436 @@
+/*
+ * canaries_test.c - texts that should be secret, one of each origin, are planted in a dump and
+ * searched for byte by byte in everything that is made of it: the dumps that redact, redact --hash
+ * and strip write, and of each of them the database, Parquet files, the HTML report, answers as
+ * JSON and notes; and the database of the dump itself.
+ *
+ * A canary is "CANARYx" and its origin in capitals. It is looked for as bytes (UTF-8 and Latin-1
+ * are the same here) and as UTF-16 of both byte orders; numbers hold it as they are in the dump.
+ * Wherever "CANARYx" is found, one of the names that are kept by design must follow.
+ *
+ * The dump is made by the writer of the tests, and by a real JVM where there is one.
+ */
+#include "support/command.h"
+#include "support/hprof_writer.h"
+#include "support/temp.h"
+
+#include <setjmp.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#define PREFIX "CANARYx"
+#define PREFIX_SIZE (sizeof(PREFIX) - 1)
+
+/* Dumps that are searched: how they are made of x.hprof. NULL: the plain dump's database. */
+static const char *const ways[][4] = {
+	{ "redact" },
+	{ "redact", "--hash" },
+	{ "strip" },
+	{ "strip", "--zero", "primitives" },
+};
+#define WAY_COUNT (sizeof(ways) / sizeof(ways[0]))
+
+/* What is made of each of them: FILE is filled with the standard output if it ends in .out. */
+static const struct {
+	const char *file;
+	const char *words[COMMAND_WORDS_MAX];
+} outputs[] = {
+	{ "objects.parquet",
+	  { "export", "objects", "--format", "parquet", "--compress", "none", "--force", "-o",
+	    "objects.parquet" } },
+	{ "strings.parquet",
+	  { "export", "strings", "--format", "parquet", "--compress", "none", "--force", "-o",
+	    "strings.parquet" } },
+	{ "report.html", { "report", "--html", "report.html" } },
+	{ "leaks.out", { "leaks", "--json" } },
+	{ "overview.out", { "overview", "--json" } },
+	{ "top.out", { "top", "--json" } },
+	{ "threads.out", { "threads", "--json" } },
+	{ "strings.out", { "strings", "--json" } },
+	{ "duplicates.out", { "duplicates", "--json" } },
+	{ "properties.out", { "info", "--properties", "--json" } },
+	{ "histogram.out", { "histogram", "--json" } },
+	{ "y.heapdb.notes", { "notes", "add", "java.lang.String", "looked at" } },
+};
+#define OUTPUT_COUNT (sizeof(outputs) / sizeof(outputs[0]))
+
+/* ---- searching ---- */
+
+/* What is kept by design: names that the graph of the dump is told with. NULL ends a list. */
+static const char *const kept_of_writer[] = { "CLASS",  "LATECLASS", "FIELD",     "LATEFIELD",
+					      "STATIC", "METHOD",    "SIGNATURE", "SOURCE",
+					      "THREAD", "GROUP",     "PARENT",    "HEAP",
+					      NULL };
+static const char *const kept_of_java[] = { "CLASS", "FIELD", "METHOD", NULL };
+/* Kept names that are seen somewhere, a bit each: the search itself must be able to find. */
+static unsigned found_kept;
+
+static bool is_kept(const char *const *kept, const char *text, size_t size)
+{
+	for (unsigned i = 0; kept[i]; i++)
+		if (size >= strlen(kept[i]) && memcmp(text, kept[i], strlen(kept[i])) == 0) {
+			found_kept |= 1u << i;
+			return true;
+		}
+	return false;
+}
+
+/* Characters take `width` bytes; byte `low` of them has the ASCII, any other is zero. */
+static unsigned search_as(const char *what, const char *data, size_t size, unsigned width,
+			  unsigned low, const char *const *kept)
+{
+	unsigned bad = 0;
+
+	for (size_t at = 0; at + (PREFIX_SIZE + 16) * width < size; at++) {
+		char text[PREFIX_SIZE + 17] = "";
+		bool is_wide = true;
+
+		if (data[at + low] != PREFIX[0])
+			continue;
+		for (unsigned i = 0; i < PREFIX_SIZE + 16; i++)
+			text[i] = data[at + i * width + low];
+		for (unsigned i = 0; i < PREFIX_SIZE && width == 2; i++)
+			is_wide = is_wide && !data[at + i * width + !low];
+		if (!is_wide || memcmp(text, PREFIX, PREFIX_SIZE) != 0 ||
+		    is_kept(kept, text + PREFIX_SIZE, 16))
+			continue;
+		for (unsigned i = 0; i < PREFIX_SIZE + 16; i++)
+			text[i] = text[i] > ' ' && text[i] < 0x7f ? text[i] : '.';
+		print_message("%s has %s at %zu, %u bytes a character\n", what, text, at, width);
+		bad++;
+	}
+	return bad;
+}
+
+static unsigned search_file(const char *what, const char *path, const char *const *kept)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned bad;
+	size_t size;
+	char *data;
+
+	assert_true(fd >= 0);
+	data = command_read(fd, &size);
+	(void)close(fd);
+	assert_true(size > 0);
+	bad = search_as(what, data, size, 1, 0, kept) + search_as(what, data, size, 2, 0, kept) +
+	      search_as(what, data, size, 2, 1, kept);
+	free(data);
+	return bad;
+}
+
+/* ---- running ---- */
+
+/* Runs the command, with the options that every one of them takes; it must succeed. */
+static void ask(const char *const *words, const char *const *more, const char *out)
+{
+	const char *all[COMMAND_WORDS_MAX + 1] = { NULL };
+	struct command_run ran;
+	size_t n = 0;
+
+	for (; words[n]; n++)
+		all[n] = words[n];
+	for (; *more; more++)
+		all[n++] = *more;
+	assert_true(n < COMMAND_WORDS_MAX);
+	all[n] = "--quiet";
+	ran = command_run(all, -1, NULL);
+	if (ran.code != CLI_DONE && ran.code != CLI_NO)
+		fail_msg("%s: exit %d: %s%s", words[0], ran.code, ran.out, ran.err);
+	if (out) {
+		FILE *f = fopen(out, "we");
+
+		assert_non_null(f);
+		assert_int_equal(fwrite(ran.out, 1, ran.out_size, f), ran.out_size);
+		/* So that it is not empty, and long enough to be searched to its end. */
+		(void)fprintf(f, "%80s", "");
+		assert_int_equal(fclose(f), 0);
+	}
+	command_release(&ran);
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static unsigned search_way(const char *const *way, const char *const *kept)
+{
+	char what[256];
+	unsigned bad = 0;
+
+	ask(way, WORDS("x.hprof", "y.hprof", "--force"), NULL);
+	(void)snprintf(what, sizeof(what), "%s %s: dump", way[0], way[1] ? way[1] : "");
+	found_kept = 0;
+	bad += search_file(what, "y.hprof", kept);
+	for (unsigned i = 0; kept[i]; i++)
+		if (!(found_kept & 1u << i))
+			fail_msg("%s: the name %s%s is lost", what, PREFIX, kept[i]);
+	ask(WORDS("import"), WORDS("y.hprof", "-o", "y.heapdb", "--force"), NULL);
+	for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+		const bool is_out = strstr(outputs[i].file, ".out") != NULL;
+
+		ask(outputs[i].words, WORDS("--db", "y.heapdb"), is_out ? outputs[i].file : NULL);
+		(void)snprintf(what, sizeof(what), "%s %s: %s", way[0], way[1] ? way[1] : "",
+			       outputs[i].file);
+		bad += search_file(what, outputs[i].file, kept);
+	}
+	(void)snprintf(what, sizeof(what), "%s %s: database", way[0], way[1] ? way[1] : "");
+	bad += search_file(what, "y.heapdb", kept);
+	return bad;
+}
+
+/* All of it, for the dump x.hprof. */
+static void search_all(const char *const *kept)
+{
+	unsigned bad = 0;
+
+	for (size_t i = 0; i < WAY_COUNT; i++)
+		bad += search_way(ways[i], kept);
+	ask(WORDS("import"), WORDS("x.hprof", "-o", "x.heapdb", "--force"), NULL);
+	found_kept = 0;
+	bad += search_file("the plain dump: database", "x.heapdb", kept);
+	for (unsigned i = 0; kept[i]; i++)
+		if (!(found_kept & 1u << i))
+			fail_msg("the database lacks the name %s%s", PREFIX, kept[i]);
+	ask(WORDS("leaks"), WORDS("--db", "x.heapdb"), NULL);
+	ask(WORDS("threads"), WORDS("--db", "x.heapdb"), NULL);
+	ask(WORDS("strings"), WORDS("--db", "x.heapdb"), NULL);
+	bad += search_file("the plain dump: database after questions", "x.heapdb", kept);
+	assert_int_equal(bad, 0);
+}
+
+/* ---- a dump by the writer ---- */
+
+enum {
+	OBJECT = 0x1000,
+	CLASS_CLASS = 0x1040,
+	STRING = 0x1080,
+	OWN = 0x10c0,
+	LATE = 0x1100,
+	THREAD = 0x1140,
+	BYTES = 0x2000,
+	STRINGS = 0x4000,
+	OWNED = 0x6000,
+	THREADED = 0x6040
+};
+
+/* Contents of primitive arrays. */
+static const struct {
+	const char *text;
+	uint8_t type;
+	unsigned width; /* bytes of an element */
+} arrays[] = {
+	{ "CANARYxVALUE", HPROF_BYTE, 1 },       { "CANARYxPROPERTY", HPROF_BYTE, 1 },
+	{ "CANARYxKEY", HPROF_BYTE, 1 },         { "CANARYxTHREADNAME", HPROF_BYTE, 1 },
+	{ "/tmp/CANARYxPATH/x", HPROF_BYTE, 1 }, { "CANARYxBYTES", HPROF_BYTE, 1 },
+	{ "CANARYxSHORTS.", HPROF_SHORT, 2 },    { "CANARYxINTS.", HPROF_INT, 4 },
+	{ "CANARYxLONGS....", HPROF_LONG, 8 },   { "CANARYxFLOATS...", HPROF_FLOAT, 4 },
+};
+#define ARRAY_COUNT (sizeof(arrays) / sizeof(arrays[0]))
+#define TEXT_COUNT 5 /* the first so many are strings' */
+
+/* Arrays, of chars and of bytes that are UTF-16 too, and strings. */
+static void put_arrays(struct hw *w)
+{
+	static const char wide[] = "CANARYxCHARS";
+	uint8_t chars[2 * sizeof(wide)] = { 0 };
+
+	for (unsigned i = 0; i < ARRAY_COUNT; i++) {
+		uint8_t values[16] = { 0 };
+
+		hw_primitive_array(w, BYTES + i * 64, arrays[i].type, arrays[i].text,
+				   (uint32_t)(strlen(arrays[i].text) / arrays[i].width));
+		values[w->id_size - 2] = (uint8_t)((BYTES + i * 64) >> 8);
+		values[w->id_size - 1] = (uint8_t)(BYTES + i * 64);
+		if (i < TEXT_COUNT)
+			hw_instance(w, STRINGS + i * 64, STRING, values, w->id_size + 5);
+	}
+	for (unsigned i = 0; i < sizeof(wide) - 1; i++)
+		chars[2 * i + 1] = (uint8_t)wide[i];
+	hw_primitive_array(w, BYTES + 0x1000, HPROF_CHAR, chars, sizeof(wide) - 1);
+	hw_primitive_array(w, BYTES + 0x1080, HPROF_BYTE, chars, sizeof(chars));
+	hw_primitive_array(w, BYTES + 0x1100, HPROF_BYTE, chars + 1, sizeof(chars) - 1);
+}
+
+static void put_classes(struct hw *w)
+{
+	static const struct hprof_field text[] = { { 20, HPROF_OBJECT },
+						   { 21, HPROF_INT },
+						   { 22, HPROF_BYTE } };
+	static const struct hprof_field own[] = { { 23, HPROF_OBJECT }, { 24, HPROF_OBJECT } };
+	static const struct hprof_field name[] = { { 26, HPROF_OBJECT } };
+	const struct hw_static statics[] = { { 25, HPROF_OBJECT, OWNED } };
+
+	hw_class(w, &(struct hw_class){ .id = OBJECT });
+	hw_class(w, &(struct hw_class){ .id = CLASS_CLASS, .super_id = OBJECT });
+	hw_class(w, &(struct hw_class){ .id = STRING,
+					.super_id = OBJECT,
+					.instance_size = w->id_size + 5,
+					.fields = text,
+					.field_count = 3 });
+	hw_class(w, &(struct hw_class){ .id = OWN,
+					.super_id = OBJECT,
+					.instance_size = 2 * w->id_size,
+					.statics = statics,
+					.static_count = 1,
+					.fields = own,
+					.field_count = 2 });
+	hw_class(w, &(struct hw_class){ .id = LATE, .super_id = OBJECT });
+	hw_class(w, &(struct hw_class){ .id = THREAD,
+					.super_id = OBJECT,
+					.instance_size = w->id_size,
+					.fields = name,
+					.field_count = 1 });
+}
+
+static void put_heap(struct hw *w)
+{
+	uint8_t values[16] = { 0 };
+
+	hw_begin(w, HPROF_HEAP_DUMP_SEGMENT, 0);
+	hw_heap_info(w, 1, 40);
+	put_classes(w);
+	for (unsigned id = OBJECT; id <= THREAD; id += 0x40)
+		hw_root(w, HPROF_ROOT_STICKY_CLASS, id, 0, 0);
+	hw_root(w, HPROF_ROOT_THREAD_OBJECT, THREADED, 7, 1);
+	put_arrays(w);
+	for (unsigned i = 0; i < TEXT_COUNT; i++)
+		hw_root(w, HPROF_ROOT_JNI_GLOBAL, STRINGS + i * 64, 0x7f10 + i, 0);
+	hw_instance(w, OWNED, OWN, values, 2 * w->id_size);
+	values[w->id_size - 2] = (uint8_t)((STRINGS + 3 * 64) >> 8);
+	values[w->id_size - 1] = (uint8_t)(STRINGS + 3 * 64);
+	hw_instance(w, THREADED, THREAD, values, w->id_size);
+	hw_end(w);
+}
+
+static void put_dump(struct hw *w, unsigned id_size)
+{
+	static const struct {
+		unsigned id;
+		const char *text;
+	} texts[] = {
+		{ 10, "java/lang/Object" },
+		{ 11, "java/lang/Class" },
+		{ 12, "java/lang/String" },
+		{ 13, "CANARYxCLASS" },
+		{ 15, "java/lang/Thread" },
+		{ 20, "value" },
+		{ 21, "hash" },
+		{ 22, "coder" },
+		{ 23, "CANARYxFIELD" },
+		{ 25, "CANARYxSTATIC" },
+		{ 26, "name" },
+		{ 30, "CANARYxMETHOD" },
+		{ 31, "(LCANARYxSIGNATURE;)V" },
+		{ 32, "CANARYxSOURCE.java" },
+		{ 33, "CANARYxTHREAD" },
+		{ 34, "CANARYxGROUP" },
+		{ 35, "CANARYxPARENT" },
+		{ 40, "CANARYxHEAP" },
+		{ 90, "CANARYxLITERAL" },
+		{ 91, "http://user:CANARYxURL@host/" },
+		{ 92, "CANARYxL\xc3\xa4TIN" },
+		{ 93, "CANARYxL\xe4TIN" },
+		{ 94, "password=CANARYxPASSWORD" },
+	};
+	static const uint64_t frames[] = { 50 };
+	static const unsigned loads[][2] = { { OBJECT, 10 }, { CLASS_CLASS, 11 }, { STRING, 12 },
+					     { OWN, 13 },    { LATE, 14 },        { THREAD, 15 } };
+
+	hw_init(w, HPROF_1_0_3, id_size, 1000);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		hw_utf8(w, texts[i].id, texts[i].text);
+	for (unsigned i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+		hw_load_class(w, i + 1, loads[i][0], 1, loads[i][1]);
+	hw_frame(w, &(struct hprof_frame){ 50, 30, 31, 32, 4, 10 });
+	hw_trace(w, 1, 7, frames, 1);
+	hw_start_thread(w, &(struct hprof_start_thread){ 7, THREADED, 1, 33, 34, 35 });
+	put_heap(w);
+	/* Names may follow what refers to them, and literals, too. */
+	hw_utf8(w, 14, "CANARYxLATECLASS");
+	hw_utf8(w, 24, "CANARYxLATEFIELD");
+	hw_utf8(w, 95, "CANARYxAFTERWARDS");
+	hw_heap_dump_end(w);
+	assert_int_equal(hw_save(w, "x.hprof"), 0);
+}
+
+static void test_writer(void **state)
+{
+	(void)state;
+	for (unsigned id_size = 4; id_size <= 8; id_size += 4) {
+		struct hw w;
+
+		put_dump(&w, id_size);
+		hw_release(&w);
+		search_all(kept_of_writer);
+	}
+}
+
+/* The report of what looks like a secret says of a literal that it does not stay. */
+static void test_secrets(void **state)
+{
+	char *data, *line;
+	struct hw w;
+	size_t size;
+	int fd;
+
+	(void)state;
+	put_dump(&w, 8);
+	hw_release(&w);
+	ask(WORDS("redact"), WORDS("x.hprof", "y.hprof", "--force", "--secrets", "secrets.tsv"),
+	    NULL);
+	fd = open("secrets.tsv", O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	data = command_read(fd, &size);
+	(void)close(fd);
+	line = strstr(data, "0x5b\tname\t");
+	assert_non_null(line);
+	assert_null(strstr(data, "\tyes\n"));
+	free(data);
+}
+
+/* ---- a dump by a JVM ---- */
+
+static void test_java(void **state)
+{
+	static const char make[] =
+		"for java in /usr/lib/jvm/*/bin/java; do"
+		" [ -x \"$java\" ] && [ -x \"${java%java}javac\" ] || continue;"
+		" rm -f x.hprof;"
+		" \"$java\" -Xmx64m \"$CANARIES\" x.hprof CANARYxARGUMENT >java.log 2>&1 && exit 0;"
+		" cat java.log; exit 1; "
+		"done; exit 77";
+	char program[512];
+	int status;
+
+	(void)state;
+	(void)snprintf(program, sizeof(program), "%s/tests/java/Canaries.java",
+		       getenv("HDB_ROOT") ? getenv("HDB_ROOT") : ".");
+	assert_int_equal(setenv("CANARIES", program, 1), 0);
+	status = system(make); /* NOLINT(cert-env33-c): a fixed text */
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		print_message("no JDK in /usr/lib/jvm: the dump of a JVM is not tried\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+	search_all(kept_of_java);
+}
+
+/* A folder of the test's own. */
+static int enter_folder(void **state)
+{
+	char folder[512];
+
+	(void)state;
+	(void)snprintf(folder, sizeof(folder), "%s", temp_path("canariesXXXXXX"));
+	return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_writer),
+		cmocka_unit_test(test_secrets),
+		cmocka_unit_test(test_java),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, NULL);
+}
