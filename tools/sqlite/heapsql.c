@@ -15,9 +15,14 @@
 
 /* SQLite attaches that many at most. */
 #define DATABASES_MAX 10
-/* Longest text or blob that a statement may make, and longest statement. */
-#define LENGTH_MAX (64 << 20)
+/*
+ * Longest text or blob that a statement may make, and longest statement. What one function of
+ * SQLite makes of so much takes less than a second, in which it looks at no cancel flag.
+ */
+#define LENGTH_MAX (8 << 20)
 #define STATEMENT_MAX (1 << 20)
+/* Arguments of a function: for each path json_extract() looks through all of a text. */
+#define ARGUMENTS_MAX 32
 /* Instructions of SQLite's machine between looks at the cancel flag: some 20 microseconds. */
 #define CHECK_STEPS 1000
 /* Default limit of SQLite's heap: beyond it, sorts and joins spill to files. */
@@ -86,9 +91,9 @@ static const char functions[] =
 	"concat_ws cos cosh count cume_dist current_date current_time current_timestamp date "
 	"datetime degrees dense_rank exp first_value floor format glob group_concat hex if ifnull "
 	"iif instr json json_array json_array_length json_error_position json_extract "
-	"json_group_array json_group_object json_insert json_object json_patch json_pretty "
+	"json_group_array json_group_object json_insert json_object json_pretty "
 	"json_quote json_remove json_replace json_set json_type json_valid jsonb jsonb_array "
-	"jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert jsonb_object jsonb_patch "
+	"jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert jsonb_object "
 	"jsonb_remove jsonb_replace jsonb_set julianday lag last_value lead length like likelihood "
 	"likely ln log log10 log2 lower ltrim max median min mod nth_value ntile nullif "
 	"octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf "
@@ -170,6 +175,7 @@ static void set_limits(struct heapsql *sql)
 	const uint64_t memory = sql->opt.memory_bytes ? sql->opt.memory_bytes : MEMORY_DEFAULT;
 
 	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, LENGTH_MAX);
+	sqlite3_limit(db, SQLITE_LIMIT_FUNCTION_ARG, ARGUMENTS_MAX);
 	sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, STATEMENT_MAX);
 	sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
 	sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
@@ -203,6 +209,10 @@ int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct
 			     NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(sql->sqlite, "PRAGMA temp_store = FILE", NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sql_register_plain(sql->sqlite, sql->opt.cancel);
+	if (rc == SQLITE_OK)
+		rc = sql_register_bounded(sql->sqlite, sql->opt.cancel);
 	if (rc != SQLITE_OK) {
 		r = sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EIO, "SQLite: %s",
 			     sqlite3_errstr(rc));
@@ -210,7 +220,6 @@ int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct
 		return r;
 	}
 	make_pragma_tables(sql->sqlite);
-	(void)sql_register_plain(sql->sqlite);
 	set_limits(sql);
 	*out = sql;
 	return HDB_OK;

@@ -305,7 +305,7 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 	if (!opened)
 		return SQLITE_NOMEM;
 	/* Loaded by a statement, SELECT load_extension(...), SQLite keeps its own functions. */
-	rc = sql_register_plain(db);
+	rc = sql_register_plain(db, NULL);
 	if (rc != SQLITE_OK && rc != SQLITE_BUSY) {
 		free(opened);
 		return rc;

@@ -338,8 +338,11 @@ static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	sqlite3_result_text64(ctx, out, (sqlite3_uint64)size * 2, sqlite3_free, SQLITE_UTF8);
 }
 
-/* Steps and memory of one match, so that no pattern runs for ever. */
-#define MATCH_STEPS 2000000
+/*
+ * Steps at one place of a text, and memory, so that no pattern runs for ever: `.*` takes as many
+ * as the longest text has characters.
+ */
+#define MATCH_STEPS 20000000
 #define MATCH_MEMORY_KIB 65536
 
 static void free_pattern(void *code)
@@ -360,7 +363,8 @@ static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
 	if (code || !text)
 		return code;
 	code = pcre2_compile(text, (PCRE2_SIZE)sqlite3_value_bytes(value),
-			     PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &at, NULL);
+			     PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT, &error, &at,
+			     NULL);
 	if (!code) {
 		pcre2_get_error_message(error, message, sizeof(message));
 		full = sqlite3_mprintf("bad regular expression, at its character %llu: %s",
@@ -372,6 +376,15 @@ static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
 	(void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
 	sqlite3_set_auxdata(ctx, 0, code, free_pattern);
 	return sqlite3_get_auxdata(ctx, 0);
+}
+
+/* The limit of steps is for each place where a match may begin: all of a long text take longer. */
+static int on_callout(pcre2_callout_block *block, void *ctx)
+{
+	const volatile int *cancel = ctx;
+
+	(void)block;
+	return cancel && *cancel ? PCRE2_ERROR_CALLOUT : 0;
 }
 
 /* text REGEXP pattern, which is regexp(pattern, text): whether a part of the text matches. */
@@ -391,10 +404,13 @@ static void do_regexp(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 	if (data && limits) {
 		pcre2_set_match_limit(limits, MATCH_STEPS);
 		pcre2_set_heap_limit(limits, MATCH_MEMORY_KIB);
+		pcre2_set_callout(limits, on_callout, sqlite3_user_data(ctx));
 		found = pcre2_match(code, text, (PCRE2_SIZE)sqlite3_value_bytes(argv[1]), 0, 0,
 				    data, limits);
 		if (found >= 0 || found == PCRE2_ERROR_NOMATCH)
 			sqlite3_result_int(ctx, found >= 0);
+		else if (found == PCRE2_ERROR_CALLOUT)
+			sqlite3_result_error_code(ctx, SQLITE_INTERRUPT);
 		else
 			sqlite3_result_error(ctx, "the regular expression takes too many steps",
 					     -1);
@@ -577,11 +593,11 @@ static void end_common_dominator(struct sqlite3_context *ctx)
 	end_members(ctx, result_common_dominator);
 }
 
-int sql_register_plain(struct sqlite3 *sqlite)
+int sql_register_plain(struct sqlite3 *sqlite, const volatile int *cancel)
 {
 	const int rc =
 		sqlite3_create_function_v2(sqlite, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-					   NULL, do_regexp, NULL, NULL, NULL);
+					   (void *)(uintptr_t)cancel, do_regexp, NULL, NULL, NULL);
 
 	return rc != SQLITE_OK ? rc :
 				 sqlite3_create_function_v2(sqlite, "hex", 1,

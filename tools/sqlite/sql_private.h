@@ -237,8 +237,13 @@ int sql_add_table(struct sql_source *source, const char *name, const struct sql_
 int sql_register_functions(struct sql_source *source);
 /* Whether it is one of those, in upper or lower case. */
 bool sql_is_function(const char *name);
-/* hex() and regexp(), which take the place of SQLite's own: not while a statement runs. */
-int sql_register_plain(struct sqlite3 *sqlite);
+/*
+ * hex() and regexp(), which take the place of SQLite's own: not while a statement runs. `cancel`
+ * ends a match; lent; NULL: nothing does.
+ */
+int sql_register_plain(struct sqlite3 *sqlite, const volatile int *cancel);
+/* Functions of SQLite that a single call could keep busy for minutes, with bounds. */
+int sql_register_bounded(struct sqlite3 *sqlite, const volatile int *cancel);
 
 /* Makes class tables for the names in a statement that are classes of a source. */
 int sql_define_classes(struct sql_source *source, const char *statement, struct hdb_error *err);

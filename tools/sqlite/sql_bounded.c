@@ -1,0 +1,391 @@
+/*
+ * sqlite/sql_bounded.c - functions of SQLite that a single call could keep busy for minutes, where
+ * SQLite looks at no cancel flag: the same results, with a bound or with looks at the flag.
+ */
+#include "sqlite/sql_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Width and precision of printf(): more than a line of text needs, and nothing to wait for. */
+#define FORMAT_WIDTH_MAX 100000
+/* LIKE and GLOB look at each byte of a text for each byte of the pattern at worst: some 0.5 s. */
+#define PATTERN_STEPS_MAX 200000000u
+/* Comparisons between two looks at the cancel flag: some milliseconds. */
+#define CHECK_STEPS (1u << 20)
+
+static bool is_cancelled(struct sqlite3_context *ctx)
+{
+	const volatile int *cancel = sqlite3_user_data(ctx);
+
+	return cancel && *cancel;
+}
+
+static void result_string(struct sqlite3_context *ctx, sqlite3_str *out)
+{
+	const int size = sqlite3_str_length(out);
+	const int rc = sqlite3_str_errcode(out);
+	char *text = sqlite3_str_finish(out);
+
+	if (rc != SQLITE_OK)
+		sqlite3_result_error_code(ctx, rc);
+	else if (text)
+		sqlite3_result_text(ctx, text, size, sqlite3_free);
+	else
+		sqlite3_result_text(ctx, "", 0, SQLITE_STATIC);
+}
+
+/* ---- printf ---- */
+
+/* What is left of a format, and its arguments. */
+struct format {
+	const char *at;
+	int argc, used;
+	sqlite3_value **argv;
+};
+
+static sqlite3_value *next_value(struct format *f)
+{
+	return f->used < f->argc ? f->argv[f->used++] : NULL;
+}
+
+/* Digits, or an argument for "*"; `missing` if there is neither. False if it is too large. */
+static bool read_number(struct format *f, int missing, int *out)
+{
+	sqlite3_int64 n = missing;
+
+	if (*f->at == '*') {
+		sqlite3_value *value = next_value(f);
+
+		f->at++;
+		n = value ? sqlite3_value_int64(value) : 0;
+	} else if (*f->at >= '0' && *f->at <= '9') {
+		for (n = 0; *f->at >= '0' && *f->at <= '9'; f->at++)
+			n = n > FORMAT_WIDTH_MAX ? n : n * 10 + (*f->at - '0');
+	}
+	*out = (int)n;
+	return n >= -FORMAT_WIDTH_MAX && n <= FORMAT_WIDTH_MAX;
+}
+
+/* The first character of a text, as often as the precision says; U+0000 if there is none. */
+static void put_char(sqlite3_str *out, const char *text, bool is_left, int width, int count)
+{
+	int size = 1, pad;
+
+	while (text && *text && (text[size] & 0xc0) == 0x80)
+		size++;
+	count = count < 1 ? 1 : count;
+	pad = width > count ? width - count : 0;
+	if (!is_left)
+		sqlite3_str_appendchar(out, pad, ' ');
+	for (int i = 0; i < count; i++)
+		sqlite3_str_append(out, text ? text : "", size);
+	if (is_left)
+		sqlite3_str_appendchar(out, pad, ' ');
+}
+
+/* Appends one conversion, as flags and its letter say; false: SQLite knows no such letter. */
+static bool put_conversion(sqlite3_str *out, struct format *f, const char *flags, int width,
+			   int precision, char letter)
+{
+	const bool has_precision = precision >= 0;
+	sqlite3_value *value;
+	const char *text;
+	char spec[32];
+
+	if (letter == 'n')
+		return true;
+	if (!letter || !strchr("dirxXoupfeEgGszqQwc%", letter))
+		return false;
+	value = letter == '%' ? NULL : next_value(f);
+	/* In SQL %p is as %X; and %z is as %s, where C's would free the text. */
+	letter = letter == 'p' ? 'X' : letter == 'z' ? 's' : letter;
+	sqlite3_snprintf(sizeof(spec), spec, "%%%s*%s%s%c", flags, has_precision ? ".*" : "",
+			 strchr("dirxXou", letter) ? "ll" : "", letter);
+#define PUT(v) \
+	(has_precision ? sqlite3_str_appendf(out, spec, width, precision, v) : \
+			 sqlite3_str_appendf(out, spec, width, v))
+	if (strchr("dirxXou", letter)) {
+		PUT(value ? sqlite3_value_int64(value) : 0);
+	} else if (strchr("feEgG", letter)) {
+		PUT(value ? sqlite3_value_double(value) : 0.0);
+	} else {
+		text = value ? (const char *)sqlite3_value_text(value) : NULL;
+		if (letter == 'c')
+			put_char(out, text, strchr(flags, '-') || width < 0, abs(width), precision);
+		else
+			PUT(text);
+	}
+#undef PUT
+	return true;
+}
+
+static void do_printf(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	struct format f = { .argc = argc, .used = 1, .argv = argv };
+	bool is_any = false;
+	sqlite3_str *out;
+
+	if (argc < 1 || !(f.at = (const char *)sqlite3_value_text(argv[0])))
+		return;
+	out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
+	while (*f.at && sqlite3_str_errcode(out) == SQLITE_OK && !is_cancelled(ctx)) {
+		const size_t plain = strcspn(f.at, "%");
+		char flags[16] = "";
+		int width, precision = -1;
+		size_t count;
+
+		sqlite3_str_append(out, f.at, (int)plain);
+		f.at += plain;
+		if (!*f.at)
+			break;
+		count = strspn(++f.at, "-+ 0#!,");
+		for (const char *c = f.at; c < f.at + count; c++)
+			if (!strchr(flags, *c))
+				flags[strlen(flags)] = *c;
+		f.at += count;
+		if (!read_number(&f, 0, &width) ||
+		    (*f.at == '.' && (f.at++, !read_number(&f, 0, &precision)))) {
+			sqlite3_free(sqlite3_str_finish(out));
+			sqlite3_result_error(ctx, "a width or precision is above 100,000", -1);
+			return;
+		}
+		f.at += strspn(f.at, "l");
+		if (!put_conversion(out, &f, flags, width, precision < -1 ? -precision : precision,
+				    *f.at)) {
+			if (!*f.at)
+				sqlite3_str_appendchar(out, 1, '%');
+			break;
+		}
+		is_any = true;
+		f.at++;
+	}
+	/* A format without anything is NULL, as SQLite has it. */
+	if (is_any || sqlite3_str_length(out) || sqlite3_str_errcode(out) != SQLITE_OK)
+		result_string(ctx, out);
+	else
+		sqlite3_free(sqlite3_str_finish(out));
+	if (is_cancelled(ctx))
+		sqlite3_result_error_code(ctx, SQLITE_INTERRUPT);
+}
+
+/* ---- search ---- */
+
+static void do_instr(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const bool is_blob = sqlite3_value_type(argv[0]) == SQLITE_BLOB &&
+			     sqlite3_value_type(argv[1]) == SQLITE_BLOB;
+	const char *text[2], *found;
+	size_t size[2];
+	sqlite3_int64 place = 1;
+
+	(void)argc;
+	for (int i = 0; i < 2; i++) {
+		if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
+			return;
+		text[i] = is_blob ? sqlite3_value_blob(argv[i]) :
+				    (const char *)sqlite3_value_text(argv[i]);
+		size[i] = (size_t)sqlite3_value_bytes(argv[i]);
+		if (size[i] && !text[i]) {
+			sqlite3_result_error_nomem(ctx);
+			return;
+		}
+	}
+	found = size[1] ? size[0] ? memmem(text[0], size[0], text[1], size[1]) : NULL : text[0];
+	for (const char *c = text[0]; size[1] && found && c < found; c++)
+		place += is_blob || (*c & 0xc0) != 0x80;
+	sqlite3_result_int64(ctx, found || !size[1] ? place : 0);
+}
+
+static void do_replace(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const char *text[3], *at, *found;
+	size_t size[3], left;
+	sqlite3_str *out;
+
+	(void)argc;
+	for (int i = 0; i < 3; i++) {
+		text[i] = (const char *)sqlite3_value_text(argv[i]);
+		if (!text[i])
+			return;
+		size[i] = (size_t)sqlite3_value_bytes(argv[i]);
+		if (i == 1 && !size[1]) {
+			sqlite3_result_value(ctx, argv[0]);
+			return;
+		}
+	}
+	out = sqlite3_str_new(sqlite3_context_db_handle(ctx));
+	for (at = text[0], left = size[0]; (found = memmem(at, left, text[1], size[1])) != NULL &&
+					   sqlite3_str_errcode(out) == SQLITE_OK;) {
+		sqlite3_str_append(out, at, (int)(found - at));
+		sqlite3_str_append(out, text[2], (int)size[2]);
+		left -= (size_t)(found - at) + size[1];
+		at = found + size[1];
+	}
+	sqlite3_str_append(out, at, (int)left);
+	result_string(ctx, out);
+}
+
+/* ---- trim ---- */
+
+static size_t char_size(const char *c, const char *end)
+{
+	size_t n = 1;
+
+	while (c + n < end && (c[n] & 0xc0) == 0x80)
+		n++;
+	return n;
+}
+
+/* Whether the set has the character; counts comparisons. */
+static bool has_char(const char *set, size_t set_size, const char *c, size_t size, uint64_t *steps)
+{
+	for (const char *s = set, *end = set + set_size; s < end;) {
+		const size_t n = char_size(s, end);
+
+		++*steps;
+		if (n == size && memcmp(s, c, n) == 0)
+			return true;
+		s += n;
+	}
+	return false;
+}
+
+/* Which ends a function trims. */
+enum { TRIM_LEFT = 1, TRIM_RIGHT = 2 };
+
+static void trim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv, int ends)
+{
+	const char *at = (const char *)sqlite3_value_text(argv[0]);
+	const char *set = argc > 1 ? (const char *)sqlite3_value_text(argv[1]) : " ";
+	size_t set_size, n;
+	uint64_t steps = 0;
+	const char *end;
+
+	if (!at || !set)
+		return;
+	end = at + sqlite3_value_bytes(argv[0]);
+	set_size = argc > 1 ? (size_t)sqlite3_value_bytes(argv[1]) : 1;
+	while (at < end && ends) {
+		const bool is_left = ends & TRIM_LEFT;
+		const char *c = at;
+
+		if (!is_left)
+			for (c = end - 1; c > at && (*c & 0xc0) == 0x80;)
+				c--;
+		n = char_size(c, end);
+		if (!has_char(set, set_size, c, n, &steps))
+			ends &= is_left ? ~TRIM_LEFT : ~TRIM_RIGHT;
+		else if (is_left)
+			at += n;
+		else
+			end = c;
+		if (steps > CHECK_STEPS) {
+			steps = 0;
+			if (is_cancelled(ctx)) {
+				sqlite3_result_error_code(ctx, SQLITE_INTERRUPT);
+				return;
+			}
+		}
+	}
+	sqlite3_result_text(ctx, at, (int)(end - at), SQLITE_TRANSIENT);
+}
+
+static void do_trim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	trim(ctx, argc, argv, TRIM_LEFT | TRIM_RIGHT);
+}
+
+static void do_ltrim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	trim(ctx, argc, argv, TRIM_LEFT);
+}
+
+static void do_rtrim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	trim(ctx, argc, argv, TRIM_RIGHT);
+}
+
+/* ---- patterns ---- */
+
+/* The texts of pattern and subject. False: there is a result, for one is NULL, or an error. */
+static bool read_pattern(struct sqlite3_context *ctx, sqlite3_value **argv, const char *text[2])
+{
+	uint64_t steps = 1;
+
+	for (int i = 0; i < 2; i++) {
+		if (sqlite3_value_type(argv[i]) == SQLITE_BLOB &&
+		    sqlite3_compileoption_used("LIKE_DOESNT_MATCH_BLOBS")) {
+			sqlite3_result_int(ctx, 0);
+			return false;
+		}
+		text[i] = (const char *)sqlite3_value_text(argv[i]);
+		steps *= (uint64_t)sqlite3_value_bytes(argv[i]) + 1;
+	}
+	if (text[0] && text[1] && steps <= PATTERN_STEPS_MAX)
+		return true;
+	if (text[0] && text[1])
+		sqlite3_result_error(ctx, "the pattern is too long for a text of this length", -1);
+	return false;
+}
+
+static void do_like(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	unsigned int escape = 0;
+	const char *text[2];
+
+	if (argc == 3) {
+		const unsigned char *e = sqlite3_value_text(argv[2]);
+
+		if (!e)
+			return;
+		if (!e[0] || e[0] >= 0x80 || e[1] || e[0] == '%' || e[0] == '_') {
+			sqlite3_result_error(
+				ctx, "ESCAPE takes one ASCII character other than % and _", -1);
+			return;
+		}
+		escape = e[0];
+	}
+	if (read_pattern(ctx, argv, text))
+		sqlite3_result_int(ctx, sqlite3_strlike(text[0], text[1], escape) == 0);
+}
+
+static void do_glob(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const char *text[2];
+
+	(void)argc;
+	if (read_pattern(ctx, argv, text))
+		sqlite3_result_int(ctx, sqlite3_strglob(text[0], text[1]) == 0);
+}
+
+/* With a list of characters to pass over, SQLite looks through it for each of the text. */
+static void do_unhex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	(void)argc;
+	(void)argv;
+	sqlite3_result_error(ctx, "unhex() takes one argument here", -1);
+}
+
+int sql_register_bounded(struct sqlite3 *sqlite, const volatile int *cancel)
+{
+	static const struct {
+		const char *name;
+		int args;
+		void (*call)(struct sqlite3_context *ctx, int argc, sqlite3_value **argv);
+	} functions[] = {
+		{ "printf", -1, do_printf },  { "format", -1, do_printf }, { "instr", 2, do_instr },
+		{ "replace", 3, do_replace }, { "trim", 1, do_trim },      { "trim", 2, do_trim },
+		{ "ltrim", 1, do_ltrim },     { "ltrim", 2, do_ltrim },    { "rtrim", 1, do_rtrim },
+		{ "rtrim", 2, do_rtrim },     { "like", 2, do_like },      { "like", 3, do_like },
+		{ "glob", 2, do_glob },       { "unhex", 2, do_unhex },
+	};
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < sizeof(functions) / sizeof(functions[0]); i++)
+		rc = sqlite3_create_function_v2(
+			sqlite, functions[i].name, functions[i].args,
+			SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+			(void *)(uintptr_t)cancel, functions[i].call, NULL, NULL, NULL);
+	return rc;
+}
