@@ -25,6 +25,12 @@
  */
 enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
 
+/*
+ * Records of unknown tags that are passed over on the way to a known one. That so many lengths in a
+ * row lead to one another inside the file is evidence enough.
+ */
+#define UNKNOWN_ROW_MAX 64u
+
 /* A third answer besides 1 and 0. */
 #define UNDECIDED 2
 
@@ -68,6 +74,11 @@ static bool sub_tag_known(uint8_t tag)
 	return hprof_sub_is_root(tag) ||
 	       (tag >= HPROF_CLASS_DUMP && tag <= HPROF_PRIMITIVE_ARRAY_DUMP) ||
 	       tag == HPROF_PRIMITIVE_ARRAY_NODATA || tag == HPROF_HEAP_DUMP_INFO;
+}
+
+bool hprof_tag_unknown(uint8_t tag)
+{
+	return tag && !hprof_tag_known(tag) && !sub_tag_known(tag);
 }
 
 bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size)
@@ -216,10 +227,38 @@ static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, 
 	return UNDECIDED;
 }
 
-/* hprof_record_plausible, with the evidence that a heap record's sub-records must show. */
-static int records_at(struct hprof_salvage *s, uint64_t offset, unsigned depth, unsigned need,
-		      struct hdb_error *err)
+/*
+ * Steps over records of unknown tags, *left of them at most: 1 if there may be a known one, 0 if
+ * not, below 0 if the source failed.
+ */
+static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *left,
+			struct hdb_error *err)
 {
+	const uint64_t size = s->file->source->size;
+
+	while (*left && *offset < size && size - *offset >= 9) {
+		const uint8_t *p = base_view_at(s->view, *offset, 9, err);
+
+		if (!p)
+			return hprof_view_failed(err);
+		if (!hprof_tag_unknown(p[0]))
+			return 1;
+		if (be32(p + 5) > size - *offset - 9)
+			return 0;
+		*offset += 9 + (uint64_t)be32(p + 5);
+		--*left;
+	}
+	return 1;
+}
+
+/*
+ * hprof_record_plausible, with the evidence that a heap record's sub-records must show, and the
+ * number of records of unknown tags that may be between.
+ */
+static int records_at(struct hprof_salvage *s, uint64_t offset, unsigned depth, unsigned need,
+		      unsigned unknown, struct hdb_error *err)
+{
+	const bool passes_unknown = unknown > 0;
 	const uint64_t size = s->file->source->size;
 
 	for (unsigned i = 0; i < depth; i++) {
@@ -227,7 +266,10 @@ static int records_at(struct hprof_salvage *s, uint64_t offset, unsigned depth, 
 		bool is_heap;
 		int rc;
 
-		if (offset == size)
+		rc = passes_unknown ? pass_unknown(s, &offset, &unknown, err) : 1;
+		if (rc <= 0)
+			return rc;
+		if (offset == size || (passes_unknown && !unknown))
 			return 1;
 		rc = head_plausible(s, offset, &end, &is_heap, err);
 		if (rc <= 0)
@@ -247,7 +289,13 @@ static int records_at(struct hprof_salvage *s, uint64_t offset, unsigned depth, 
 int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			   struct hdb_error *err)
 {
-	return records_at(s, offset, depth, HPROF_STRENGTH_LIKELY, err);
+	return records_at(s, offset, depth, HPROF_STRENGTH_LIKELY, 0, err);
+}
+
+int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned depth,
+			 struct hdb_error *err)
+{
+	return records_at(s, offset, depth, HPROF_STRENGTH_LIKELY, UNKNOWN_ROW_MAX, err);
 }
 
 /*
@@ -426,7 +474,7 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 		}
 		search->is_record = true;
 		if (search->with_records && hprof_tag_known(p[0]) && limit - at >= 9) {
-			rc = records_at(s, at, 4, HPROF_STRENGTH_SURE, err);
+			rc = records_at(s, at, 4, HPROF_STRENGTH_SURE, 0, err);
 			if (rc != 0)
 				return rc;
 		}

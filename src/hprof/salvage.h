@@ -41,6 +41,12 @@ static inline bool hprof_tag_is_heap(uint8_t tag)
 	return tag == HPROF_HEAP_DUMP || tag == HPROF_HEAP_DUMP_SEGMENT;
 }
 
+/*
+ * Whether a tag that is not known may be of a record that a later version of the format has: not 0,
+ * of which damage is full, and not a sub-record's.
+ */
+bool hprof_tag_unknown(uint8_t tag);
+
 /* A text is believed up to this size, and if so many bytes that it begins with have no zero. */
 #define HPROF_TEXT_MAX (1u << 24)
 #define HPROF_TEXT_LOOK 24u
@@ -54,6 +60,10 @@ bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size);
  */
 int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			   struct hdb_error *err);
+
+/* The same where records of unknown tags may come before each of them, and lead to it. */
+int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned depth,
+			 struct hdb_error *err);
 
 /*
  * 1 if the record's size is just what its tag and the counts in its body ask for, 0 if not or if

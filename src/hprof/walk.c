@@ -109,6 +109,38 @@ int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
 
 /* ---- top-level records ---- */
 
+/* Evidence of sub-records in the whole body of a record; 1, 0, or a failure. */
+static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *err)
+{
+	const struct hprof_record *rec = &walk->record;
+
+	return rec->body_size ? hprof_chain_strength(&walk->salvage, rec->body_offset,
+						     rec->body_offset + rec->body_size, need, err) :
+				0;
+}
+
+/*
+ * A record of unknown tag whose length leads to good ones, and that holds nothing which looks like
+ * a heap: 1 and it is passed over by its length, as any reader can; 0 if something else is wrong.
+ */
+static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
+{
+	const struct hprof_record *rec = &walk->record;
+	int rc;
+
+	if (!hprof_tag_unknown(rec->tag))
+		return 0;
+	rc = hprof_walk_unknown_record_at(walk, rec->offset, err);
+	if (rc <= 0)
+		return rc;
+	rc = holds_subs(walk, HPROF_STRENGTH_LIKELY, err);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	hprof_walk_go_on(walk, rec->body_offset + rec->body_size);
+	*event = HPROF_EVENT_RECORD;
+	return 1;
+}
+
 /* Nothing at walk->next_record is a record. */
 static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -117,13 +149,9 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 	int rc;
 
 	rc = hprof_walk_unknown_record_at(walk, at, err);
-	if (rc > 0)
-		found.is_record = true;
-	if (rc > 0 && walk->record.body_size > 0) {
+	if (rc > 0) {
 		/* A heap record whose tag is damaged? */
-		rc = hprof_chain_strength(&walk->salvage, walk->record.body_offset,
-					  walk->record.body_offset + walk->record.body_size,
-					  HPROF_STRENGTH_SURE, err);
+		rc = holds_subs(walk, HPROF_STRENGTH_SURE, err);
 		found.is_record = rc == 0;
 		rc = rc < 0 ? rc : 1;
 	}
@@ -205,7 +233,7 @@ static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct h
 	rc = 0;
 	walk->segment_end = rec->body_offset + rec->body_size;
 	if (walk->segment_end <= size)
-		rc = hprof_record_plausible(&walk->salvage, walk->segment_end, 4, err);
+		rc = hprof_record_follows(&walk->salvage, walk->segment_end, 4, err);
 	TRY_ERRORS(rc);
 	walk->end_known = rc > 0;
 	if (rc == 0 && left > UINT32_MAX && (uint32_t)left == rec->body_size) {
@@ -397,12 +425,15 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	};
 	if (hprof_tag_is_heap(rec->tag))
 		return begin_heap(walk, event, err);
-	if (!hprof_tag_known(rec->tag))
-		return no_record(walk, event, err);
+	if (!hprof_tag_known(rec->tag)) {
+		rc = unknown_record(walk, event, err);
+		TRY_ERRORS(rc);
+		return rc > 0 ? HDB_OK : no_record(walk, event, err);
+	}
 	if (rec->body_size > size - rec->body_offset)
 		return overlong(walk, event, err);
 	end = rec->body_offset + rec->body_size;
-	rc = hprof_record_plausible(&walk->salvage, end, 1, err);
+	rc = hprof_record_follows(&walk->salvage, end, 1, err);
 	if (rc > 0 && rec->tag == HPROF_UTF8 && rec->body_size > SUSPICIOUS_TEXT)
 		rc = text_believable(walk, err);
 	if (rc == 0) {

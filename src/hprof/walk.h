@@ -11,7 +11,8 @@
 #include "hprof/salvage.h"
 
 enum hprof_event {
-	HPROF_EVENT_RECORD,     /* a top-level record that is not a heap dump: walk->record */
+	/* a top-level record that is not a heap dump, maybe of unknown tag: walk->record */
+	HPROF_EVENT_RECORD,
 	HPROF_EVENT_HEAP_BEGIN, /* a HEAP_DUMP or segment begins: walk->record */
 	HPROF_EVENT_SUB,        /* a heap sub-record: walk->sub */
 	HPROF_EVENT_HEAP_END,   /* the end of that record */
@@ -20,9 +21,10 @@ enum hprof_event {
 
 /* Kinds of damage; names are stable, they are printed and queried. */
 enum hprof_problem_kind {
-	HPROF_PROBLEM_TRUNCATED = 1,   /* the file ends inside a record */
-	HPROF_PROBLEM_RECORD_LENGTH,   /* a record's length does not fit what follows */
-	HPROF_PROBLEM_UNKNOWN_TAG,     /* unknown top-level record, skipped by its length */
+	HPROF_PROBLEM_TRUNCATED = 1, /* the file ends inside a record */
+	HPROF_PROBLEM_RECORD_LENGTH, /* a record's length does not fit what follows */
+	/* top-level record of unknown tag that may be damage: it holds something like a heap */
+	HPROF_PROBLEM_UNKNOWN_TAG,
 	HPROF_PROBLEM_UNKNOWN_SUB_TAG, /* unknown heap sub-record */
 	HPROF_PROBLEM_SUB_OVERRUN,     /* a sub-record runs past its segment or the file */
 	/* segment longer or shorter than what it holds; nothing lost */

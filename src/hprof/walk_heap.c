@@ -257,7 +257,7 @@ int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struc
 	size = be32(p + 5);
 	if (hprof_tag_known(p[0]) || size > left - 9)
 		return 0;
-	return hprof_record_plausible(&walk->salvage, offset + 9 + size, 3, err);
+	return hprof_record_follows(&walk->salvage, offset + 9 + size, 3, err);
 }
 
 int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_search *found,

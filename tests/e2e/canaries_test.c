@@ -348,6 +348,9 @@ static void put_dump(struct hw *w, unsigned id_size)
 	hw_utf8(w, 14, "CANARYxLATECLASS");
 	hw_utf8(w, 24, "CANARYxLATEFIELD");
 	hw_utf8(w, 95, "CANARYxAFTERWARDS");
+	hw_begin(w, 0x77, 0);
+	hw_bytes(w, "CANARYxUNKNOWN", 14);
+	hw_end(w);
 	hw_heap_dump_end(w);
 	assert_int_equal(hw_save(w, "x.hprof"), 0);
 }

@@ -141,7 +141,7 @@ static int record_row(struct query *q, size_t no, struct hdb_error *err)
 	query_lend_text(q, RECORD_LEVEL, record.is_sub ? "heap" : "top");
 	query_set(q, RECORD_COUNT, record.count);
 	query_set(q, RECORD_BYTES, record.bytes);
-	query_set_text(q, RECORD_NAME, name ? name : "unknown");
+	query_set_text(q, RECORD_NAME, name ? name : "unknown record");
 	return HDB_OK;
 }
 
