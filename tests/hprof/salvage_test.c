@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "hprof/walk.h"
 #include "support/small_dump.h"
 #include "support/walked.h"
@@ -203,6 +204,12 @@ static void unknown_between_segments(struct hw *w, struct small_places at)
 	       19);
 }
 
+/* The tag of a heap record is damaged. */
+static void unknown_heap(struct hw *w, struct small_places at)
+{
+	w->data[at.second] = 0x77;
+}
+
 static void unknown_last(struct hw *w, struct small_places at)
 {
 	(void)at;
@@ -281,10 +288,10 @@ static const struct damage damages[] = {
 	{ "64 bytes of 0xff", ones, 0, 1, 4, 1 },
 	{ "rubbish after the end", rubbish_after, HPROF_PROBLEM_TRAILING_BYTES, 1, 0, 1 },
 	{ "four zeros after the end", short_rubbish_after, HPROF_PROBLEM_TRAILING_BYTES, 1, 0, 1 },
-	{ "unknown record", unknown_record, HPROF_PROBLEM_UNKNOWN_TAG, 1, 0, 1 },
-	{ "unknown record between segments", unknown_between_segments, HPROF_PROBLEM_UNKNOWN_TAG, 1,
-	  0, 1 },
-	{ "unknown record at the end", unknown_last, HPROF_PROBLEM_UNKNOWN_TAG, 1, 0, 1 },
+	{ "unknown record", unknown_record, 0, 0, 0, 1 },
+	{ "unknown record between segments", unknown_between_segments, 0, 0, 0, 1 },
+	{ "unknown record at the end", unknown_last, 0, 0, 0, 1 },
+	{ "heap record of unknown tag", unknown_heap, HPROF_PROBLEM_UNKNOWN_TAG, 1, 0, 1 },
 	{ "rubbish between segments", rubbish_between, HPROF_PROBLEM_RECORD_LENGTH, 1, 0, 1 },
 	{ "trace with too many frames", bad_record, HPROF_PROBLEM_BAD_RECORD, 1, 0, 1 },
 	{ "string too long", utf8_too_long, HPROF_PROBLEM_RECORD_LENGTH, 1, 0, 1 },
@@ -343,13 +350,56 @@ static void test_problem_facts(void **state)
 	hw_release(&w);
 
 	at = small_dump(&w, 8);
-	unknown_between_segments(&w, at);
+	unknown_heap(&w, at);
 	walk_bytes(w.data, w.size, &r);
 	assert_int_equal(r.problem[0].offset, at.second);
-	assert_int_equal(r.problem[0].lost_bytes, 19);
+	assert_int_equal(r.problem[0].lost_bytes, 9);
 	for (int kind = HPROF_PROBLEM_TRUNCATED; kind <= HPROF_PROBLEM_COMPRESSION; kind++)
 		assert_string_not_equal(hprof_problem_name(kind), "unknown");
 	hw_release(&w);
+}
+
+/*
+ * Records of unknown tags before and behind every record, one and several in a row: each is given,
+ * and nothing else changes.
+ */
+static void test_unknown_everywhere(void **state)
+{
+	static const unsigned rows[] = { 1, 3, 63, 64, 65, 200 };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		struct hw w, more;
+		struct walked good, r;
+		size_t at = 31;
+		unsigned added = 0;
+
+		(void)small_dump(&w, i % 2 ? 4 : 8);
+		walk_bytes(w.data, w.size, &good);
+		hw_init(&more, HPROF_1_0_2, w.id_size, 1000);
+		for (;;) {
+			size_t size;
+
+			for (unsigned k = 0; k < rows[i / 2]; k++, added++) {
+				hw_begin(&more, k % 2 ? 0x77 : 0x12, 0);
+				hw_bytes(&more, "zzzz", k % 5);
+				hw_end(&more);
+			}
+			if (at == w.size)
+				break;
+			size = 9 + be32(w.data + at + 5);
+			hw_bytes(&more, w.data + at, size);
+			at += size;
+		}
+		walk_bytes(more.data, more.size, &r);
+		if (r.problems)
+			fail_msg("%u in a row: %s", rows[i / 2], r.problem[0].message);
+		assert_int_equal(r.records, good.records + added);
+		assert_int_equal(r.subs, good.subs);
+		assert_int_equal(r.snapshot, good.snapshot);
+		hw_release(&w);
+		hw_release(&more);
+	}
 }
 
 /* A transfer in text mode loses much, but is named. */
@@ -441,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_flips),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_problem_facts),
+		cmocka_unit_test(test_unknown_everywhere),
 		cmocka_unit_test(test_text_mode),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_search_is_linear),
