@@ -19,7 +19,8 @@
 static const char *const signs[] = {
 	[BASE_AT_LEAST] = ">=", [BASE_AT_MOST] = "<=", [BASE_EQUAL] = "==", [BASE_UNEQUAL] = "!=",
 	[BASE_ABOVE] = ">",     [BASE_BELOW] = "<",    [BASE_LIKE] = "~",   [BASE_OR] = "or ",
-	[BASE_PLUS] = "+",      [BASE_MINUS] = "-",    [BASE_TIMES] = "*",  [BASE_DIVIDED] = "/",
+	[BASE_AND] = "and ",    [BASE_PLUS] = "+",     [BASE_MINUS] = "-",  [BASE_TIMES] = "*",
+	[BASE_DIVIDED] = "/",
 };
 
 /* ---- parsing ---- */
@@ -125,7 +126,7 @@ static int quoted(struct parse *p, struct base_word *out)
 {
 	const char *end = memchr(p->at, '\'', (size_t)(p->end - p->at));
 
-	if (!end || end - p->at >= BASE_VALUE_MAX)
+	if (!end || end - p->at >= BASE_WORD_MAX)
 		return expected(p, "a text of at most 199 bytes and \"'\"");
 	*out = (struct base_word){ p->at, (size_t)(end - p->at) };
 	p->at = end + 1;
@@ -140,7 +141,7 @@ static int path(struct parse *p, struct base_word *out)
 	       (p->at > out->text && (next_char(p) == '.' || next_char(p) == '|')))
 		p->at++;
 	out->size = (size_t)(p->at - out->text);
-	return out->size < BASE_VALUE_MAX ? HDB_OK : expected(p, "a shorter path");
+	return out->size < BASE_WORD_MAX ? HDB_OK : expected(p, "a shorter path");
 }
 
 static const struct base_function *find_function(const struct parse *p, struct base_word name,
@@ -191,6 +192,18 @@ static int second(struct parse *p, const struct base_function *f, struct base_no
 	return inner.at == inner.end ? HDB_OK : expected(&inner, "the end of the expression");
 }
 
+/* Fields after a function or a parenthesis: ".name.other". */
+static int suffix(struct parse *p, uint32_t *out)
+{
+	struct base_node node = { .kind = BASE_NODE_PATH, .left = *out };
+
+	if (p->end - p->at < 2 || *p->at != '.' || !is_name_char(p->at[1]))
+		return HDB_OK;
+	p->at++;
+	TRY(path(p, &node.word));
+	return add(p, node, out);
+}
+
 /* NAME(...), from behind the parenthesis on; fields may follow. */
 static int call(struct parse *p, struct base_word name, uint32_t *out)
 {
@@ -218,12 +231,7 @@ static int call(struct parse *p, struct base_word name, uint32_t *out)
 				name.text);
 	node.function = (uint16_t)(f - p->grammar->functions);
 	TRY(add(p, node, out));
-	if (p->end - p->at < 2 || *p->at != '.' || !is_name_char(p->at[1]))
-		return HDB_OK;
-	p->at++;
-	node = (struct base_node){ .kind = BASE_NODE_PATH, .left = *out };
-	TRY(path(p, &node.word));
-	return add(p, node, out);
+	return suffix(p, out);
 }
 
 static int factor(struct parse *p, uint32_t *out)
@@ -235,7 +243,7 @@ static int factor(struct parse *p, uint32_t *out)
 	p->has_begun = true;
 	if (take(p, "(")) {
 		TRY(expression(p, out));
-		return take(p, ")") ? HDB_OK : expected(p, "\")\"");
+		return take(p, ")") ? suffix(p, out) : expected(p, "\")\"");
 	}
 	if (take(p, "'")) {
 		node.kind = BASE_NODE_TEXT;
@@ -309,24 +317,26 @@ static int comparison(struct parse *p, uint32_t *out)
 	return HDB_OK;
 }
 
-/* Comparisons with "or" between. */
+static int all(struct parse *p, uint32_t *out)
+{
+	return connect_all(p, BASE_AND, BASE_AND, comparison, out);
+}
+
 static int expression(struct parse *p, uint32_t *out)
 {
 	if (++p->depth > DEPTH_MAX)
 		return expected(p, "fewer parentheses");
-	TRY(comparison(p, out));
-	while (take(p, signs[BASE_OR]))
-		TRY(connect(p, BASE_OR, comparison, out));
+	TRY(connect_all(p, BASE_OR, BASE_OR, all, out));
 	p->depth--;
 	return HDB_OK;
 }
 
-int base_expression_parse(const struct base_grammar *grammar, const char *text,
+int base_expression_parse(const struct base_grammar *grammar, struct base_word text,
 			  struct base_vec *nodes, uint32_t *out, struct hdb_error *err)
 {
 	struct parse p = { .grammar = grammar,
-			   .at = text,
-			   .end = text + strlen(text),
+			   .at = text.text,
+			   .end = text.text + text.size,
 			   .nodes = nodes,
 			   .nodes_max = nodes->count + BASE_EXPRESSION_NODES_MAX,
 			   .err = err };
@@ -402,10 +412,13 @@ static int evaluate_sign(const struct base_evaluator *e, const struct base_node 
 
 	TRY(base_expression_evaluate(e, node->left, out, err));
 	is_true = base_value_is_true(out);
-	if (sign != BASE_OR || !is_true)
-		TRY(base_expression_evaluate(e, node->right, &right, err));
-	if (sign == BASE_OR)
-		base_value_set_number(out, is_true || base_value_is_true(&right));
+	if ((sign == BASE_OR && is_true) || (sign == BASE_AND && !is_true)) {
+		base_value_set_number(out, is_true);
+		return HDB_OK;
+	}
+	TRY(base_expression_evaluate(e, node->right, &right, err));
+	if (sign == BASE_OR || sign == BASE_AND)
+		base_value_set_number(out, base_value_is_true(&right));
 	else if (sign <= BASE_LIKE)
 		base_value_set_number(out, holds(out, sign, &right));
 	else
@@ -418,7 +431,7 @@ int base_expression_evaluate(const struct base_evaluator *e, uint32_t expression
 {
 	const struct base_node *node = base_vec_at(e->nodes, struct base_node, expression_no);
 	struct base_value value = { .kind = BASE_NOTHING };
-	char text[BASE_VALUE_MAX];
+	char text[BASE_WORD_MAX];
 
 	assert(expression_no < e->nodes->count);
 	out->kind = BASE_NOTHING;

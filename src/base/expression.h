@@ -1,11 +1,12 @@
 /*
  * base/expression.h - the expressions of rules and conditions: one parser for all of them.
  *
- *	expression  comparison { "or" comparison }
+ *	expression  all { "or" all }
+ *	all         comparison { "and" comparison }
  *	comparison  sum [ SIGN sum ]                SIGN: >= <= == != > < ~
  *	sum         product { ("+" | "-") product }
  *	product     factor { ("*" | "/") factor }
- *	factor      NUMBER | 'text' | path | call [ "." path ] | "(" expression ")"
+ *	factor      NUMBER | 'text' | path | call [ "." path ] | "(" expression ")" [ "." path ]
  *	call        NAME "(" expression [ "," 'text' ] ")"
  *	NUMBER      [ "-" ] digits [ "." digits ] [ "%" | unit ]
  *
@@ -24,8 +25,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Bytes of a text that is a value, and of a path; longer values are cut. */
-#define BASE_VALUE_MAX 200
+/* Bytes of a text that is a value; longer ones are cut. */
+#define BASE_VALUE_MAX 512
+/* Bytes of a text or a path that is written in an expression. */
+#define BASE_WORD_MAX 200
 /* Nodes of one expression: evaluating nests no deeper. */
 #define BASE_EXPRESSION_NODES_MAX 128u
 
@@ -89,6 +92,7 @@ enum base_sign {
 	BASE_BELOW,
 	BASE_LIKE, /* a text matches patterns with commas between */
 	BASE_OR,
+	BASE_AND,
 	BASE_PLUS,
 	BASE_MINUS,
 	BASE_TIMES,
@@ -119,11 +123,16 @@ struct base_node {
 };
 #define BASE_NO_NODE UINT32_MAX
 
+static inline struct base_word base_word(const char *text)
+{
+	return (struct base_word){ text, strlen(text) };
+}
+
 /*
  * Parses a text, which the nodes lend: adds to `nodes` (struct base_node) and sets *out to the
  * expression's place there. HDB_EUSAGE with what was expected and where.
  */
-int base_expression_parse(const struct base_grammar *grammar, const char *text,
+int base_expression_parse(const struct base_grammar *grammar, struct base_word text,
 			  struct base_vec *nodes, uint32_t *out, struct hdb_error *err);
 
 /* What a function is called with. */

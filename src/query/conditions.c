@@ -86,7 +86,7 @@ static int read_condition(const char *text, struct condition *c, struct hdb_erro
 	uint32_t no;
 
 	*c = (struct condition){ .text = text };
-	if (base_expression_parse(&grammar, text, &nodes, &no, &why) != HDB_OK)
+	if (base_expression_parse(&grammar, base_word(text), &nodes, &no, &why) != HDB_OK)
 		return wrong(c, why.message, err);
 	all = nodes.data;
 	root = &all[no];

@@ -1,13 +1,13 @@
 #!/bin/sh
-# tests/oracle/inspectors_test.sh - each rule on single objects (inspect/inspect_table.c) has dumps
+# tests/oracle/inspectors_test.sh - each rule on single objects (inspect/inspect.rules) has dumps
 # where it finds what it looks for, and dumps where it must not: objects with the fields that Android,
 # androidx and others give them. The rules are read from the table itself: one without a case fails.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONPATH="$HDB_ROOT/tests/oracle" PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR"
-python3 - "$HDB_ROOT/src/queries/inspect/inspect_table.c" <<'PY'
-import json, re, subprocess, sys
+python3 - "$HDB_ROOT/src/queries/inspect/inspect.rules" <<'PY'
+import json, subprocess, sys
 from android_dump import Dump
 
 bad = 0
@@ -19,15 +19,13 @@ def complain(text):
 
 # ---- the rules ----
 
-source = open(sys.argv[1]).read()
-names = dict(re.findall(r'static const char (\w+)\[\] = ("[^"]*")', source))
-table = source[source.index('inspect_rules[] = {') + 19:source.index('};\nconst size_t')]
 rules = []
-for row in re.findall(r'\{(.*?)\}', table, re.S):
-    said = dict(re.findall(r'\.(\w+) = ([^,}\s]+)', row))
-    name = names.get(said.get('class_name'), said.get('class_name', '""')).strip('"')
-    rules.append((name, said.get('field', '').strip('"') or said.get('function') or
-                  said.get('labels') or 'there'))
+for line in open(sys.argv[1]):
+    key, _, value = line.strip().partition(' ')
+    if key == 'rule':
+        rules.append(('', value.strip()))
+    elif key == 'class':
+        rules[-1] = (value.strip(), rules[-1][1])
 if len(rules) < 30 or len(set(rules)) != len(rules):
     complain('%d rules were read, %d different ones' % (len(rules), len(set(rules))))
 
@@ -130,58 +128,58 @@ GONE, THERE, OPEN = 'leaking', 'not leaking', 'unknown'
 # object is of a class below the rule's; the class may be another one, by its name.
 V, A = 'android.view.', 'android.app.'
 cases = {
-    ('java.lang.ClassLoader', 'there'): [('one', {}, THERE, 'class loaders stay'),
+    ('java.lang.ClassLoader', 'class-loaders'): [('one', {}, THERE, 'class loaders stay'),
                                          ('no loader', {}, OPEN, '-loaders', 'java.lang.Object')],
-    ('', 'inspect_anonymous'): [('anonymous', {}, OPEN, 'Anonymous subclass of app.Base', 'app.Base', 'app.Outer$1'),
+    ('', 'anonymous-classes'): [('anonymous', {}, OPEN, 'Anonymous subclass of app.Base', 'app.Base', 'app.Outer$1'),
                                 ('named', {}, OPEN, '-Anonymous', 'app.Base', 'app.Outer$Inner')],
-    ('java.lang.Thread', 'inspect_thread'): [('named', lambda d: dict(name=d.string('worker')), OPEN,
+    ('java.lang.Thread', 'threads'): [('named', lambda d: dict(name=d.string('worker')), OPEN,
          "Thread name: 'worker'"),
                                              ('nameless', {}, OPEN, '-Thread name')],
-    (V + 'View', 'inspect_view'): [
+    (V + 'View', 'views'): [
         ('of a destroyed activity', lambda d: view(d, screen(d, True)), GONE, 'destroyed activity'),
         ('detached', lambda d: view(d, count=1), GONE, 'detached'),
         ('attached', lambda d: view(d, screen(d, False), True, 1), THERE, 'attached to a window'),
         ('never attached', lambda d: view(d, screen(d, False)), OPEN, 'View.mWindowAttachCount = 0')],
-    ('android.widget.Editor', 'inspect_editor'): [
+    ('android.widget.Editor', 'editors'): [
         ('of a detached view', lambda d: dict(mTextView=gone_view(d)), GONE, 'Editor#mTextView: detached'),
         ('of none', {}, OPEN, '-Editor#')],
-    (A + 'Activity', 'mDestroyed'): [('destroyed', dict(mDestroyed=True), GONE, 'mDestroyed'),
+    (A + 'Activity', 'activities'): [('destroyed', dict(mDestroyed=True), GONE, 'mDestroyed'),
                                      ('in use', dict(mDestroyed=False), THERE, 'mDestroyed')],
-    (A + 'Service', 'inspect_service'): [('stopped', lambda d: known_services(d, 0) or {}, GONE, 'does not know'),
+    (A + 'Service', 'services'): [('stopped', lambda d: known_services(d, 0) or {}, GONE, 'does not know'),
                                          ('nothing known', {}, OPEN, '-know')],
-    ('', 'inspect_context_fields'): [('a context', {}, OPEN, 'toLeak: app.Leak, mDestroyed = true', 'app.Plain'),
+    ('', 'fields-with-contexts'): [('a context', {}, OPEN, 'toLeak: app.Leak, mDestroyed = true', 'app.Plain'),
                                      ('no context', lambda d: dict(other=d.new('java.lang.Object')), OPEN, '-other:',
                                       'app.Other')],
-    ('android.content.ContextWrapper', 'inspect_wrapper'): [
+    ('android.content.ContextWrapper', 'context-wrappers'): [
         ('of a destroyed activity', lambda d: dict(mBase=screen(d, True)), GONE, 'wraps a destroyed activity'),
         ('of one in use', lambda d: dict(mBase=screen(d, False)), OPEN, 'wraps an activity in use'),
         ('of the application', lambda d: dict(mBase=d.new(A + 'Application')), OPEN, 'wraps the application'),
         ('of itself', {}, OPEN, 'wraps no context')],
-    (A + 'ApplicationPackageManager', 'inspect_package_manager'): [
+    (A + 'ApplicationPackageManager', 'package-managers'): [
         ('of a destroyed activity', lambda d: dict(mContext=impl(d, True)), GONE, 'mOuterContext'),
         ('of one in use', lambda d: dict(mContext=impl(d, False)), THERE, 'mOuterContext'),
         ('of none', {}, OPEN, '-mOuterContext')],
-    (A + 'ContextImpl', 'inspect_context_impl'): [
+    (A + 'ContextImpl', 'contexts'): [
         ('of a destroyed activity', lambda d: dict(mOuterContext=screen(d, True)), GONE,
              'mOuterContext is the destroyed'),
         ('of the application', lambda d: dict(mOuterContext=d.new(A + 'Application')), THERE, 'the application'),
         ('of none', {}, OPEN, '-mOuterContext')],
-    (A + 'Dialog', 'mDecor'): [('shown', lambda d: dict(mDecor=d.new(V + 'View')), OPEN, 'mDecor is not null'),
+    (A + 'Dialog', 'dialogs'): [('shown', lambda d: dict(mDecor=d.new(V + 'View')), OPEN, 'mDecor is not null'),
                                ('hidden', {}, OPEN, 'mDecor is null')],
-    (A + 'ActivityThread', 'there'): [('one', {}, THERE, 'one in each process'),
+    (A + 'ActivityThread', 'activity-thread'): [('one', {}, THERE, 'one in each process'),
                                       ('another class', {}, OPEN, '-one in each', 'app.ActivityThreads')],
-    (A + 'Application', 'there'): [('one', {}, THERE, 'one in each process'),
+    (A + 'Application', 'application'): [('one', {}, THERE, 'one in each process'),
                                    ('a context', {}, OPEN, '-one in each', 'android.content.Context')],
-    (V + 'inputmethod.InputMethodManager', 'there'): [('one', {}, THERE, 'one in each process'),
+    (V + 'inputmethod.InputMethodManager', 'input-method-manager'): [('one', {}, THERE, 'one in each process'),
                                                       ('another class', {}, OPEN, '-one in each', 'app.Manager')],
-    (A + 'Fragment', 'mFragmentManager'): [
+    (A + 'Fragment', 'fragments'): [
         ('gone', lambda d: dict(mTag=d.string('list')), GONE, 'Fragment.mTag=list'),
         ('in use', lambda d: dict(mFragmentManager=d.new('android.app.FragmentManagerImpl')), THERE, '-mTag')],
-    ('android.support.v4.app.Fragment', 'mFragmentManager'): [
+    ('android.support.v4.app.Fragment', 'support-fragments'): [
         ('gone', lambda d: dict(mTag=d.string('list')), GONE, 'Fragment.mTag=list'),
         ('in use', lambda d: dict(mFragmentManager=d.new('android.support.v4.app.FragmentManagerImpl')), THERE,
              '-mTag')],
-    ('androidx.fragment.app.Fragment', 'inspect_fragment_state'): [
+    ('androidx.fragment.app.Fragment', 'androidx-fragments'): [
         ('destroyed', lambda d: dict(mLifecycleRegistry=registry(d, 'DESTROYED'), mTag=d.string('list')), GONE,
          'state is DESTROYED'),
         ('resumed', lambda d: dict(mLifecycleRegistry=registry(d, 'RESUMED')), THERE, 'state is RESUMED'),
@@ -190,60 +188,61 @@ cases = {
         ('at its beginning', lambda d: dict(mLifecycleRegistry=registry(d, 'INITIALIZED')), THERE,
              'state is INITIALIZED'),
         ('without', {}, OPEN, 'mLifecycleRegistry = null')],
-    ('androidx.lifecycle.ViewModel', 'mCleared|impl.isCleared'): [('cleared', dict(mCleared=True), GONE, 'mCleared'),
+    ('androidx.lifecycle.ViewModel', 'view-models'): [('cleared', dict(mCleared=True), GONE, 'mCleared'),
                                                                   ('in use', {}, OPEN, '-leaking')],
-    ('android.os.MessageQueue', 'mQuitting|mQuiting'): [('quitting', dict(mQuitting=True), GONE, 'mQuitting'),
+    ('android.os.MessageQueue', 'message-queues'): [('quitting', dict(mQuitting=True), GONE, 'mQuitting'),
                                                         ('in use', {}, THERE, '-HandlerThread'),
                                                         ('of a thread', handler_thread, THERE, 'HandlerThread: "db"')],
-    (A + 'LoadedApk', 'inspect_loaded_apk'): [
+    (A + 'LoadedApk', 'loaded-apks'): [
         ('receivers', lambda d: dict(mReceivers=array_map(d, screen(d, False), array_map(d,
              d.new('app.Receiver'), 0))), OPEN,
          'Receivers'),
         ('none', lambda d: dict(mReceivers=array_map(d)), OPEN, '-Receivers')],
-    ('mortar.Presenter', 'view'): [('with', lambda d: dict(view=d.new('app.Thing')), OPEN, 'view is not null'),
+    ('mortar.Presenter', 'presenters'): [('with', lambda d: dict(view=d.new('app.Thing')), OPEN, 'view is not null'),
                                    ('without', {}, OPEN, 'view is null')],
-    ('mortar.MortarScope', 'inspect_scope'): [
+    ('mortar.MortarScope', 'mortar-scopes'): [
         ('dead', lambda d: dict(dead=True, name=d.string('main')), GONE, 'MortarScope#dead is true'),
         ('alive', {}, THERE, 'MortarScope#dead is false')],
-    ('com.squareup.coordinators.Coordinator', 'attached'): [('attached', dict(attached=True), OPEN, 'attached is true'),
-                                                            ('detached', {}, OPEN, 'attached is false')],
-    ('java.lang.Thread', 'inspect_main_thread'): [('main', lambda d: dict(name=d.string('main')), THERE,
+    ('com.squareup.coordinators.Coordinator', 'coordinators'): [
+        ('attached', dict(attached=True), OPEN, 'attached is true'),
+        ('detached', {}, OPEN, 'attached is false')],
+    ('java.lang.Thread', 'main-thread'): [('main', lambda d: dict(name=d.string('main')), THERE,
          'the main thread'),
                                                   ('another', lambda d: dict(name=d.string('mainly')), OPEN,
                                                        '-the main')],
-    (V + 'ViewRootImpl', 'inspect_view_root'): [
+    (V + 'ViewRootImpl', 'view-roots'): [
         ('without a view', {}, GONE, 'ViewRootImpl#mView is null'),
         ('of a destroyed activity', lambda d: dict(mView=d.new(V + 'View'), mContext=screen(d, True)), GONE,
              'destroyed'),
         ('in use', lambda d: dict(mView=d.new(V + 'View'), mContext=screen(d, False)), OPEN, 'mView is not null')],
-    (V + 'Window', 'mDestroyed'): [('destroyed', dict(mDestroyed=True), GONE, 'mDestroyed'),
+    (V + 'Window', 'windows'): [('destroyed', dict(mDestroyed=True), GONE, 'mDestroyed'),
                                    ('in use', {}, OPEN, 'mDestroyed')],
-    ('android.os.Message', 'inspect_message'): [('one', dict(what=7, when=12), OPEN, 'Message.what = 7'),
+    ('android.os.Message', 'messages'): [('one', dict(what=7, when=12), OPEN, 'Message.what = 7'),
                                                 ('another class', {}, OPEN, '-Message.what', 'app.Message')],
-    ('android.widget.Toast', 'inspect_toast'): [
+    ('android.widget.Toast', 'toasts'): [
         ('hidden', lambda d: dict(mTN=d.new('android.widget.Toast$TN', mWM=d.new('app.Thing'))), GONE, 'is hidden'),
         ('shown', lambda d: dict(mTN=d.new('android.widget.Toast$TN', mWM=d.new('app.Thing'),
              mView=d.new(V + 'View'))), THERE,
          'it is shown'),
         ('never shown', lambda d: dict(mTN=d.new('android.widget.Toast$TN')), OPEN, '-shown')],
-    ('androidx.compose.runtime.Recomposer', 'inspect_recomposer'): [
+    ('androidx.compose.runtime.Recomposer', 'recomposers'): [
         ('shut down', lambda d: recomposer(d, 'ShutDown'), GONE, "state is ShutDown"),
         ('idle', lambda d: recomposer(d, 'Idle'), THERE, "state is Idle"),
         ('inactive', lambda d: recomposer(d, 'Inactive'), OPEN, "state is Inactive")],
-    ('androidx.compose.runtime.CompositionImpl', 'inspect_composition'): [
+    ('androidx.compose.runtime.CompositionImpl', 'compositions'): [
         ('disposed', dict(disposed=True), GONE, 'disposed is true'), ('in use', {}, THERE, 'disposed is false')],
-    ('android.animation.Animator', 'inspect_animator'): [
+    ('android.animation.Animator', 'animators'): [
         ('listeners', lambda d: dict(mListeners=listeners(d, d.new('app.Thing'))), OPEN, 'mListeners[0] = app.Thing'),
         ('none', {}, OPEN, 'mListeners = null')],
-    ('android.animation.ObjectAnimator', 'inspect_object_animator'): [
+    ('android.animation.ObjectAnimator', 'object-animators'): [
         ('by name', lambda d: dict(mPropertyName=d.string('alpha')), OPEN, 'mPropertyName = alpha'),
         ('another animator', {}, OPEN, '-mPropertyName', 'android.animation.ValueAnimator')],
-    ('androidx.lifecycle.LifecycleRegistry', 'inspect_registry'): [
+    ('androidx.lifecycle.LifecycleRegistry', 'lifecycle-registries'): [
         ('resumed', lambda d: dict(mState=state(d, 'androidx.lifecycle.Lifecycle$State', 'RESUMED')), THERE,
              'state is RESUMED'),
         ('destroyed', lambda d: dict(mState=state(d, 'androidx.lifecycle.Lifecycle$State', 'DESTROYED')), OPEN,
          'state = DESTROYED')],
-    ('android.os.Binder', 'inspect_binder'): [('one', {}, OPEN, 'a binder stub'),
+    ('android.os.Binder', 'binders'): [('one', {}, OPEN, 'a binder stub'),
                                               ('another class', {}, OPEN, '-binder', 'app.Binder')],
 }
 

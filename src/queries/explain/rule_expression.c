@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "base/glob.h"
 #include "heap/collections/collections.h"
+#include "heap/threads.h"
+#include "queries/inspect/inspect.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -102,9 +104,15 @@ static int shallow_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
+static void set_name(struct base_value *out, const char *name)
+{
+	base_value_set_text(out, name);
+	out->text[EXPLAIN_VALUE_MAX - 1] = '\0';
+}
+
 static int class_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
-	base_value_set_text(out, heap_class_name_of(s->subject->session->heap, ix));
+	set_name(out, heap_class_name_of(s->subject->session->heap, ix));
 	return HDB_OK;
 }
 
@@ -112,7 +120,7 @@ static int class_of(struct scan *s, uint32_t ix, struct base_value *out)
 static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
-	char text[BASE_VALUE_MAX] = "";
+	char text[EXPLAIN_VALUE_MAX] = "";
 
 	if (heap_is_string(session->heap, ix))
 		TRY_FOUND(heap_string(session->heap, ix, text, sizeof(text), s->err));
@@ -120,6 +128,37 @@ static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 		analysis_describe(session, ix, text, sizeof(text));
 	if (text[0])
 		base_value_set_text(out, text);
+	return HDB_OK;
+}
+
+/* The text of a string alone, and the name of a thread; nothing if it is empty. */
+static int string_of(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	TRY_FOUND(heap_string(s->subject->session->heap, ix, out->text, sizeof(out->text), s->err));
+	out->kind = out->text[0] ? BASE_STRING : BASE_NOTHING;
+	return HDB_OK;
+}
+
+static int thread_of(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	TRY_FOUND(heap_thread_name(s->subject->session->heap, ix, out->text, sizeof(out->text),
+				   s->err));
+	out->kind = out->text[0] ? BASE_STRING : BASE_NOTHING;
+	return HDB_OK;
+}
+
+static int represented_by(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	base_value_set_text(out, inspect_class_of(s->subject->session->heap, ix));
+	return HDB_OK;
+}
+
+static int is_destroyed(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	bool destroyed;
+
+	TRY(inspect_is_destroyed(s->subject->session->heap, ix, &destroyed, s->err));
+	base_value_set_number(out, destroyed);
 	return HDB_OK;
 }
 
@@ -229,7 +268,7 @@ static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 			most = i;
 	name = heap_class_name(s->subject->session->heap, kinds.class_no[most]);
 	dot = strrchr(name, '.');
-	base_value_set_text(out, dot ? dot + 1 : name);
+	set_name(out, dot ? dot + 1 : name);
 	return HDB_OK;
 }
 
@@ -261,6 +300,7 @@ static int evaluate_at(struct scan *s, uint32_t ix, uint32_t expression, struct 
 	int r;
 
 	other.ix = ix;
+	other.start_no = HEAP_NONE;
 	r = explain_evaluate(&other, expression, out, s->err);
 	s->subject->steps = other.steps;
 	return r;
@@ -456,6 +496,38 @@ static int static_of(struct scan *s, const struct base_arguments *a, struct base
 	return set_value(session, &value, out, s->err);
 }
 
+/* The value of a reference that is written as it is: HDB_NOTFOUND if it is none. */
+static int reference(const struct explain_subject *subject, const char *path,
+		     struct heap_value *out, struct hdb_error *err)
+{
+	TRY(heap_path_value_as(subject->session->heap,
+			       (struct heap_as){ subject->ix, subject->start_no }, path, out, err));
+	return out->type == HPROF_OBJECT ? HDB_OK : HDB_NOTFOUND;
+}
+
+static int is_null(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	struct heap_value value;
+
+	TRY_FOUND(reference(s->subject, a->text, &value, s->err));
+	base_value_set_number(out, !value.bits);
+	return HDB_OK;
+}
+
+static int described(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	struct heap *heap = s->subject->session->heap;
+	struct heap_value value;
+	uint32_t ix = HEAP_NONE;
+
+	TRY_FOUND(reference(s->subject, a->text, &value, s->err));
+	if (value.bits)
+		TRY_ERRORS(heap_find(heap, value.bits, &ix, s->err));
+	TRY_FOUND(inspect_describe(heap, ix, out->text, sizeof(out->text), s->err));
+	out->kind = BASE_STRING;
+	return HDB_OK;
+}
+
 /* ---- all functions ---- */
 
 /* Name, what it takes, the function: of an object, or of any value. */
@@ -469,6 +541,12 @@ static int static_of(struct scan *s, const struct base_arguments *a, struct base
 	X("first", VALUE, first_of, NULL) \
 	X("kind", VALUE, kind_of, NULL) \
 	X("loader", VALUE, loader_of, NULL) \
+	X("string", VALUE, string_of, NULL) \
+	X("thread", VALUE, thread_of, NULL) \
+	X("represents", VALUE, represented_by, NULL) \
+	X("destroyed", VALUE, is_destroyed, NULL) \
+	X("null", RAW, NULL, is_null) \
+	X("reference", RAW, NULL, described) \
 	X("exists", VALUE, NULL, exists) \
 	X("static", VALUE, NULL, static_of) \
 	X("sum", EXPRESSION, NULL, sum_of) \
@@ -516,8 +594,10 @@ static int follow(void *ctx, const struct base_value *from, const char *path,
 		*out = (struct base_value){ .kind = BASE_OBJECT, .object = subject->ix };
 		return HDB_OK;
 	}
-	TRY_FOUND(heap_path_value(subject->session->heap, from ? from->object : subject->ix, path,
-				  &value, err));
+	TRY_FOUND(heap_path_value_as(subject->session->heap,
+				     from ? (struct heap_as){ from->object, HEAP_NONE } :
+					    (struct heap_as){ subject->ix, subject->start_no },
+				     path, &value, err));
 	return set_value(subject->session, &value, out, err);
 }
 

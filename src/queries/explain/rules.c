@@ -67,7 +67,7 @@ static int end_rule(struct reader *r)
 static int parse(const struct reader *r, const char *text, uint32_t *out)
 {
 	struct hdb_error why;
-	const int e = base_expression_parse(&explain_grammar, text, r->nodes, out, &why);
+	const int e = base_expression_parse(&explain_grammar, base_word(text), r->nodes, out, &why);
 
 	return e == HDB_OK ? HDB_OK : fail(r, why.message, "");
 }
@@ -189,7 +189,7 @@ static int read_rules(struct reader *r, char *text)
 struct named {
 	uint32_t rule;
 	bool is_pattern;
-	char name[BASE_VALUE_MAX];
+	char name[EXPLAIN_VALUE_MAX];
 };
 
 /* Patterns are of the class's own name; names include subclasses. */
@@ -272,8 +272,8 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 	TRY(explain_read_text(NULL, &out->own, err));
 	TRY(read_rules(&own, out->own));
 	for (size_t i = 0; i < USUAL; i++)
-		TRY(base_expression_parse(&explain_grammar, usual[i].expression, &out->nodes,
-					  &out->usual[i], err));
+		TRY(base_expression_parse(&explain_grammar, base_word(usual[i].expression),
+					  &out->nodes, &out->usual[i], err));
 	TRY(heap_load_classes(session->heap, err));
 	return find_classes(session, out, err);
 }
@@ -296,7 +296,8 @@ void explain_rules_release(struct explain_rules *rules)
 struct sentence {
 	char *buf;
 	size_t size, used;
-	bool lacks; /* a value in the current part is nothing */
+	bool lacks;               /* a value in the current part is nothing */
+	bool is_within, is_whole; /* a part is open; no value outside of parts is nothing */
 };
 
 static void add(struct sentence *s, const char *text, size_t size)
@@ -306,7 +307,7 @@ static void add(struct sentence *s, const char *text, size_t size)
 	s->buf[s->used] = '\0';
 }
 
-/* {name}, {name:bytes} or {name:percent} */
+/* {name}, {name:bytes}, ... */
 static void add_value(struct sentence *s, const struct base_value *value, const char *format)
 {
 	const double n = value->number;
@@ -315,7 +316,8 @@ static void add_value(struct sentence *s, const struct base_value *value, const 
 	if (value->kind == BASE_STRING) {
 		add(s, value->text, strlen(value->text));
 	} else if (value->kind != BASE_NUMBER) {
-		s->lacks = true;
+		s->lacks |= s->is_within;
+		s->is_whole &= s->is_within;
 		add(s, "?", 1);
 	} else if (strncmp(format, "bytes", 5) == 0) {
 		const struct base_number size = base_size(n > 0 && n < 1e18 ? (uint64_t)n : 0);
@@ -324,6 +326,10 @@ static void add_value(struct sentence *s, const struct base_value *value, const 
 	} else {
 		if (strncmp(format, "percent", 7) == 0)
 			(void)snprintf(text, sizeof(text), "%.1f %%", n);
+		else if (strncmp(format, "plain", 5) == 0)
+			(void)snprintf(text, sizeof(text), "%.0f", n);
+		else if (strncmp(format, "flag", 4) == 0)
+			(void)snprintf(text, sizeof(text), n != 0 ? "true" : "false");
 		else if (n >= 0 && n < 1e15 && n == (double)(uint64_t)n)
 			(void)snprintf(text, sizeof(text), "%s", base_number((uint64_t)n).text);
 		else
@@ -340,9 +346,10 @@ struct told {
 };
 
 /* What a sentence can name: what the rule reads, and the usual values. */
-static int find_value(struct told *told, struct base_word name, struct base_value *out,
+static int find_value(void *ctx, struct base_word name, struct base_value *out,
 		      struct hdb_error *err)
 {
+	struct told *told = ctx;
 	const struct explain_rule *rule = told->rule;
 
 	out->kind = BASE_NOTHING;
@@ -356,39 +363,35 @@ static int find_value(struct told *told, struct base_word name, struct base_valu
 	return HDB_OK;
 }
 
-/*
- * Writes a template: "{name}" is a value; what stands in brackets is left out if one of its values
- * is not there.
- */
-static int write_sentence(struct told *told, const char *template, struct base_text to,
-			  struct hdb_error *err)
+int explain_write(const char *template, explain_value value_of, void *ctx, struct base_text to,
+		  bool *is_whole, struct hdb_error *err)
 {
-	struct sentence s = { .buf = to.buf, .size = to.size };
+	struct sentence s = { .buf = to.buf, .size = to.size, .is_whole = true };
 	size_t part = 0;
 
 	s.buf[0] = '\0';
 	for (const char *p = template; *p; p++) {
 		const char *end = *p == '{' ? strchr(p, '}') : NULL;
 
-		if (*p == '[') {
+		if (*p == '[' || *p == ']') {
+			if (*p == ']' && s.lacks)
+				s.buf[s.used = part] = '\0';
 			part = s.used;
+			s.is_within = *p == '[';
 			s.lacks = false;
-		} else if (*p == ']') {
-			if (s.lacks) {
-				s.used = part;
-				s.buf[part] = '\0';
-			}
 		} else if (end) {
 			const size_t size = strcspn(p + 1, ":}");
 			struct base_value value = { .kind = BASE_NOTHING };
 
-			TRY(find_value(told, (struct base_word){ p + 1, size }, &value, err));
+			TRY(value_of(ctx, (struct base_word){ p + 1, size }, &value, err));
 			add_value(&s, &value, p[1 + size] == ':' ? p + 2 + size : "");
 			p = end;
 		} else {
 			add(&s, p, 1);
 		}
 	}
+	if (is_whole)
+		*is_whole = s.is_whole;
 	return HDB_OK;
 }
 
@@ -405,7 +408,7 @@ static int write_holds(struct told *told, struct explain_answer *out, struct hdb
 	if (value.kind != BASE_NUMBER || value.number < 1 || value.number > 1e18)
 		return HDB_OK;
 	out->held = (uint64_t)value.number;
-	return write_sentence(told, holds, BASE_TEXT(out->holds), err);
+	return explain_write(holds, find_value, told, BASE_TEXT(out->holds), NULL, err);
 }
 
 /* ---- explaining ---- */
@@ -430,6 +433,7 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 	struct told told = { .subject = { .session = session,
 					  .nodes = &rules->nodes,
 					  .ix = ix,
+					  .start_no = HEAP_NONE,
 					  .whole_bytes = rules->whole_bytes,
 					  .counts = rules->counts,
 					  .steps = STEPS_MAX },
@@ -452,12 +456,13 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 		out->rule = rule;
 		out->ix = ix;
 		TRY_ERRORS(derive_retained(session->derive, ix, &out->retained_bytes, err));
-		TRY(write_sentence(&told, rule->says, BASE_TEXT(out->says), err));
+		TRY(explain_write(rule->says, find_value, &told, BASE_TEXT(out->says), NULL, err));
 		TRY(write_holds(&told, out, err));
 		if (rule->kept != BASE_NO_NODE)
 			TRY(explain_evaluate(&told.subject, rule->kept, &kept, err));
 		out->kept_ix = kept.kind == BASE_OBJECT ? kept.object : ix;
-		return write_sentence(&told, rule->advice, BASE_TEXT(out->advice), err);
+		return explain_write(rule->advice, find_value, &told, BASE_TEXT(out->advice), NULL,
+				     err);
 	}
 	return HDB_NOTFOUND;
 }

@@ -13,7 +13,8 @@
 #include "base/base_text.h"
 #include "base/expression.h"
 
-/* Bytes of a sentence that a rule makes. */
+/* Bytes of a text that a rule reads, and of a sentence that it makes. */
+#define EXPLAIN_VALUE_MAX 200
 #define EXPLAIN_SENTENCE_MAX 1000
 /* Conditions, and values that are read, of one rule. */
 #define EXPLAIN_PARTS_MAX 12
@@ -66,7 +67,7 @@ struct explain_rule {
 
 /* How many instances of a class there are for which an expression holds, and the first one. */
 struct explain_count {
-	char classes[BASE_VALUE_MAX], expression[BASE_VALUE_MAX];
+	char classes[BASE_VALUE_MAX], expression[BASE_WORD_MAX];
 	double count;
 	uint32_t first_ix; /* HEAP_NONE: there is none */
 };
@@ -110,7 +111,7 @@ struct explain_answer {
 	uint64_t retained_bytes;
 	char says[EXPLAIN_SENTENCE_MAX], advice[EXPLAIN_SENTENCE_MAX];
 	/* "12,000 rows of the table ORDERS", and how many; "" if the rule does not say it */
-	char holds[BASE_VALUE_MAX];
+	char holds[EXPLAIN_VALUE_MAX];
 	uint64_t held;
 	uint32_t kept_ix; /* the object that should not be kept: its own, or what the rule names */
 };
@@ -159,6 +160,7 @@ struct explain_subject {
 	const struct session *session;
 	const struct base_vec *nodes; /* of all expressions: struct base_node */
 	uint32_t ix;
+	uint32_t start_no;    /* paths begin at this class of its line; HEAP_NONE: at its own */
 	uint64_t whole_bytes; /* of the heap */
 	struct explain_counts *counts;
 	uint64_t steps; /* entries that may still be walked over */
@@ -170,6 +172,18 @@ extern const struct base_grammar explain_grammar;
 /* The value of an expression about an object; see base/expression.h. */
 int explain_evaluate(struct explain_subject *subject, uint32_t expression, struct base_value *out,
 		     struct hdb_error *err);
+
+/* The value that a template names as `name`; BASE_NOTHING if it has none. */
+typedef int (*explain_value)(void *ctx, struct base_word name, struct base_value *out,
+			     struct hdb_error *err);
+
+/*
+ * Writes a template: "{name}" is a value, "{name:FORMAT}" one as bytes, percent, plain (a number
+ * without separators) or flag (true or false). What stands in brackets is left out if one of its
+ * values does not exist; *is_whole: no value outside of brackets is missing. NULL is fine.
+ */
+int explain_write(const char *template, explain_value value, void *ctx, struct base_text to,
+		  bool *is_whole, struct hdb_error *err);
 
 /* The text of a file of rules, or of those that are compiled in (NULL): *out is owned. */
 int explain_read_text(const char *file, char **out, struct hdb_error *err);

@@ -3,6 +3,8 @@
  */
 #include "queries/inspect/inspect.h"
 
+#include "queries/explain/rules.h"
+
 #include "base/search.h"
 #include "base/sort.h"
 #include "heap/known.h"
@@ -81,31 +83,16 @@ int inspect_reference(struct inspect_look *look, const char *path, uint32_t *tar
 	return HDB_OK;
 }
 
-int inspect_number(struct inspect_look *look, const char *path, int64_t *out, struct hdb_error *err)
-{
-	return heap_path_number_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
-				   out, err);
-}
-
-int inspect_text(struct inspect_look *look, const char *path, struct base_text to,
-		 struct hdb_error *err)
-{
-	uint32_t text;
-	int r = heap_path_object_as(look->heap, (struct heap_as){ look->ix, look->start_no }, path,
-				    &text, err);
-
-	to.buf[0] = '\0';
-	TRY_FOUND(r);
-	TRY_ERRORS(heap_string(look->heap, text, to.buf, to.size, err));
-	return HDB_OK;
-}
-
 int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
 		    struct hdb_error *err)
 {
-	struct inspect_look look = { .heap = heap, .ix = ix, .start_no = HEAP_NONE };
+	uint32_t text;
+	const int r = heap_path_object(heap, ix, path, &text, err);
 
-	return inspect_text(&look, path, to, err);
+	to.buf[0] = '\0';
+	TRY_FOUND(r);
+	TRY_ERRORS(heap_string(heap, text, to.buf, to.size, err));
+	return HDB_OK;
 }
 
 int inspect_describe(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
@@ -356,6 +343,84 @@ static int load_resources(struct inspector *inspector, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* ---- rules ---- */
+
+#define RULE_rule(word, text, nth) .line = __LINE__, .name = text
+#define RULE_class(word, text, nth) .class_name = text
+#define RULE_gone(word, text, nth) .lines[INSPECT_GONE][nth] = text
+#define RULE_there(word, text, nth) .lines[INSPECT_THERE][nth] = text
+#define RULE_label(word, text, nth) .lines[INSPECT_LABEL][nth] = text
+#define RULE_calls(word, text, nth) .function = inspect_##word
+#define RULE_labels(word, text, nth) .labels = inspect_##word
+#define RULE_search(word, text, nth) SEARCH_##word
+#define SEARCH_all .is_filter = true
+#define SEARCH_views .filter = inspect_view_filter
+#define SEARCH_editors .filter = inspect_editor_filter
+
+static const struct inspect_rule rules[] = {
+#include <queries/inspect/inspect.rules.h>
+};
+#define RULES (sizeof(rules) / sizeof(rules[0]))
+_Static_assert(RULES <= INSPECT_RULES_MAX, "rules are bits of a word");
+
+static int parse(struct inspector *inspector, const struct inspect_rule *rule,
+		 struct base_word text, uint32_t *out, struct hdb_error *err)
+{
+	struct hdb_error why;
+
+	if (base_expression_parse(&explain_grammar, text, &inspector->nodes, out, &why) == HDB_OK)
+		return HDB_OK;
+	return hdb_fail(err, HDB_EBUG, "inspect.rules, rule of line %d: %s", rule->line,
+			why.message);
+}
+
+/* "CONDITION -> TEXT", or a text alone, with expressions in braces. */
+static int add_saying(struct inspector *inspector, const struct inspect_rule *rule,
+		      enum inspect_says says, const char *line, struct hdb_error *err)
+{
+	static const char arrow[] = " -> ";
+	const char *text = strstr(line, arrow);
+	struct inspect_saying saying = { .says = says,
+					 .condition = BASE_NO_NODE,
+					 .first_value = inspector->values.count,
+					 .text = text ? text + strlen(arrow) : line };
+
+	if (text)
+		TRY(parse(inspector, rule, (struct base_word){ line, (size_t)(text - line) },
+			  &saying.condition, err));
+	for (const char *p = saying.text; (p = strchr(p, '{')) != NULL;) {
+		uint32_t value;
+
+		p++;
+		TRY(parse(inspector, rule, (struct base_word){ p, strcspn(p, ":}") }, &value, err));
+		TRY(base_vec_push(&inspector->values, &value, sizeof(value), err));
+	}
+	return base_vec_push(&inspector->sayings, &saying, sizeof(saying), err);
+}
+
+static int add_rule(struct inspector *inspector, size_t no, struct hdb_error *err)
+{
+	struct heap *heap = inspector->session->heap;
+	const struct inspect_rule *rule = &rules[no];
+	const uint64_t bit = (uint64_t)1 << no;
+
+	/* Most heaps have none of these classes. */
+	if (rule->class_name && heap_class_by_name(heap, rule->class_name, 0) == HEAP_NONE)
+		return HDB_OK;
+	for (unsigned says = 0; says < INSPECT_SAYS; says++)
+		for (size_t i = 0; i < INSPECT_LINES_MAX && rule->lines[says][i]; i++)
+			TRY(add_saying(inspector, rule, (enum inspect_says)says,
+				       rule->lines[says][i], err));
+	for (uint32_t class_no = 0; class_no < heap->class_count; class_no++) {
+		if (rule->class_name && !heap_has_superclass(heap, class_no, rule->class_name))
+			continue;
+		inspector->rules_of_class[class_no] |= bit;
+		if (rule->is_filter || rule->filter)
+			inspector->filters[class_no] |= bit;
+	}
+	return HDB_OK;
+}
+
 int inspector_init(struct inspector *inspector, const struct session *session,
 		   struct hdb_error *err)
 {
@@ -363,25 +428,12 @@ int inspector_init(struct inspector *inspector, const struct session *session,
 
 	*inspector = (struct inspector){ .session = session };
 	TRY(heap_load_classes(heap, err));
-	if (inspect_rule_count > INSPECT_RULES_MAX)
-		return hdb_fail(err, HDB_EBUG, "more than %u rules on objects", INSPECT_RULES_MAX);
 	TRY(BASE_ALLOC(inspector->rules_of_class, (size_t)heap->class_count + 1, "rules on objects",
 		       err));
 	TRY(BASE_ALLOC(inspector->filters, (size_t)heap->class_count + 1, "rules on objects", err));
-	for (size_t i = 0; i < inspect_rule_count; i++) {
-		const struct inspect_rule *rule = &inspect_rules[i];
-		const uint64_t bit = (uint64_t)1 << i;
-
-		/* Most heaps have none of these classes. */
-		if (rule->class_name && heap_class_by_name(heap, rule->class_name, 0) == HEAP_NONE)
-			continue;
-		for (uint32_t no = 0; no < heap->class_count; no++) {
-			if (rule->class_name && !heap_has_superclass(heap, no, rule->class_name))
-				continue;
-			inspector->rules_of_class[no] |= bit;
-			if (rule->is_filter || rule->filter)
-				inspector->filters[no] |= bit;
-		}
+	for (size_t i = 0; i < RULES; i++) {
+		TRY(add_rule(inspector, i, err));
+		inspector->first_saying[i + 1] = inspector->sayings.count;
 	}
 	TRY(load_watched(inspector, err));
 	TRY(load_uptime(inspector, err));
@@ -393,6 +445,9 @@ void inspector_release(struct inspector *inspector)
 {
 	free(inspector->rules_of_class);
 	free(inspector->filters);
+	base_vec_release(&inspector->nodes);
+	base_vec_release(&inspector->values);
+	base_vec_release(&inspector->sayings);
 	base_vec_release(&inspector->watched);
 	base_vec_release(&inspector->services);
 	*inspector = (struct inspector){ .session = NULL };
@@ -415,61 +470,57 @@ bool inspector_wants(const struct inspector *inspector, uint32_t class_no)
 
 /* ---- applying rules ---- */
 
-static int say_field(struct inspect_look *look, enum inspect_means means, const char *field,
-		     const char *value, struct hdb_error *err)
-{
-	const enum inspect_says says = means == MEANS_GONE  ? INSPECT_GONE :
-				       means == MEANS_THERE ? INSPECT_THERE :
-							      INSPECT_LABEL;
+/* What the expressions of a saying are about, and which of them comes next in its text. */
+struct told {
+	struct explain_subject subject;
+	const uint32_t *values;
+};
 
-	return inspect_say(look, says, err, "%s#%s is %s",
-			   inspect_simple_name(look->rule->class_name), field, value);
+static int next_value(void *ctx, struct base_word name, struct base_value *out,
+		      struct hdb_error *err)
+{
+	struct told *told = ctx;
+
+	(void)name;
+	return explain_evaluate(&told->subject, *told->values++, out, err);
 }
 
-/* The alternative of a path that the object has, as its own text. */
-static void choose_field(struct inspect_look *look, char *buf, size_t size)
+static int say(struct inspect_look *look, const struct inspect_saying *saying,
+	       struct hdb_error *err)
 {
-	for (const char *p = look->rule->field; *p;) {
-		const size_t n = strcspn(p, "|");
+	const struct inspector *inspector = look->inspector;
+	struct told told = { .subject = { .session = inspector->session,
+					  .nodes = &inspector->nodes,
+					  .ix = look->ix,
+					  .start_no = look->start_no } };
+	struct base_value value = { .kind = BASE_NOTHING };
+	char text[TEXT_MAX_BYTES] = "";
+	bool is_whole = true;
 
-		(void)snprintf(buf, size, "%.*s", (int)(n < size ? n : size - 1), p);
-		if (heap_has_path(look->heap, look->class_no, look->start_no, buf))
-			return;
-		p += n + (p[n] == '|');
+	if (saying->condition != BASE_NO_NODE) {
+		TRY(explain_evaluate(&told.subject, saying->condition, &value, err));
+		if (!base_value_is_true(&value))
+			return HDB_OK;
 	}
-}
-
-static int apply_field(struct inspect_look *look, struct hdb_error *err)
-{
-	const struct inspect_rule *rule = look->rule;
-	struct heap_value value;
-	enum inspect_means means;
-	char field[128] = "";
-	bool is_set;
-	int r;
-
-	choose_field(look, field, sizeof(field));
-	r = heap_path_value_as(look->heap, (struct heap_as){ look->ix, look->start_no }, field,
-			       &value, err);
-	if (r != HDB_OK || (value.type != HPROF_BOOLEAN && value.type != HPROF_OBJECT))
-		return r < 0 ? r : HDB_OK;
-	is_set = value.type == HPROF_BOOLEAN ? (value.bits & 0xff) != 0 : value.bits == 0;
-	means = is_set ? rule->if_true : rule->if_false;
-	if (means == MEANS_NOTHING)
-		return HDB_OK;
-	return say_field(look, means, field,
-			 value.type == HPROF_BOOLEAN ? (is_set ? "true" : "false") :
-			 is_set                      ? "null" :
-						       "not null",
-			 err);
+	told.values = (const uint32_t *)inspector->values.data + saying->first_value;
+	if (look->out->wants_text)
+		TRY(explain_write(saying->text, next_value, &told, BASE_TEXT(text), &is_whole,
+				  err));
+	return is_whole ? inspect_say(look, saying->says, err, "%s", text) : HDB_OK;
 }
 
 static int apply(struct inspect_look *look, struct hdb_error *err)
 {
-	if (look->rule->there)
-		TRY(inspect_say(look, INSPECT_THERE, err, "%s", look->rule->there));
-	if (look->rule->field)
-		TRY(apply_field(look, err));
+	const struct inspector *inspector = look->inspector;
+	const size_t no = (size_t)(look->rule - rules);
+
+	for (size_t i = inspector->first_saying[no]; i < inspector->first_saying[no + 1]; i++) {
+		const struct inspect_saying *saying =
+			base_vec_at(&inspector->sayings, struct inspect_saying, i);
+
+		if (saying->says != INSPECT_LABEL || look->out->wants_text)
+			TRY(say(look, saying, err));
+	}
 	if (look->rule->function)
 		TRY(look->rule->function(look, err));
 	return look->rule->labels && look->out->wants_text ? look->rule->labels(look, err) : HDB_OK;
@@ -521,7 +572,7 @@ int inspect_is_leaking(struct inspector *inspector, uint32_t ix, bool only_watch
 	for (size_t i = 0; bits >> i && !inspection.is_gone; i++) {
 		if (!(bits >> i & 1))
 			continue;
-		look.rule = &inspect_rules[i];
+		look.rule = &rules[i];
 		look.start_no = find_start(look.heap, object.class_no, look.rule->class_name);
 		TRY(look.rule->filter ? look.rule->filter(&look, err) : apply(&look, err));
 	}
@@ -550,10 +601,10 @@ int inspect_object(struct inspector *inspector, uint32_t ix, struct inspection *
 		return HDB_OK;
 	look.class_no = object.class_no;
 	bits = inspector->rules_of_class[object.class_no];
-	for (size_t i = 0; i < inspect_rule_count; i++) {
+	for (size_t i = 0; i < RULES; i++) {
 		if (!(bits >> i & 1))
 			continue;
-		look.rule = &inspect_rules[i];
+		look.rule = &rules[i];
 		look.start_no = find_start(look.heap, object.class_no, look.rule->class_name);
 		TRY(apply(&look, err));
 	}

@@ -2,8 +2,7 @@
  * queries/inspect/inspect.h - what single objects tell by themselves: that they are leaking, that
  * they are rightly there, and what else helps to understand a leak.
  *
- * The knowledge is LeakCanary's (ObjectInspectors, AndroidObjectInspectors) and a bit more, as a
- * table of classes and conditions (inspect_table.c) with functions for what data cannot say
+ * What is known is a table of rules (inspect.rules), with functions for what expressions cannot say
  * (inspect_android.c, inspect_views.c).
  */
 #ifndef QUERIES_INSPECT_INSPECT_H
@@ -11,6 +10,7 @@
 
 #include "analysis/session.h"
 #include "base/base_text.h"
+#include "base/expression.h"
 #include "base/vec.h"
 
 /* What an object says of itself. */
@@ -30,11 +30,18 @@ struct inspect_watched {
 	bool is_retained;   /* in vain */
 };
 
+/* Rules are bits of a word. */
+#define INSPECT_RULES_MAX 64u
+
 struct inspector {
 	const struct session *session;
 	uint64_t *rules_of_class; /* by class: bits of rules; owned */
 	uint64_t *filters;        /* by class: of those that look for leaking objects; owned */
-	struct base_vec watched;  /* struct inspect_watched, ascending */
+	struct base_vec nodes;    /* struct base_node: of the rules' expressions */
+	struct base_vec values;  /* uint32_t: expressions in the texts of sayings, in their order */
+	struct base_vec sayings; /* struct inspect_saying, in the order of rules */
+	size_t first_saying[INSPECT_RULES_MAX + 1]; /* by rule */
+	struct base_vec watched;                    /* struct inspect_watched, ascending */
 	struct base_vec services; /* uint32_t: those that the activity thread knows, ascending */
 	bool knows_services;
 	bool has_uptime;
@@ -87,25 +94,27 @@ struct inspect_look {
 
 typedef int (*inspect_function)(struct inspect_look *look, struct hdb_error *err);
 
-/* What a value of a field means. */
-enum inspect_means { MEANS_NOTHING, MEANS_GONE, MEANS_THERE, MEANS_LABEL };
+/* Lines of one kind of a rule. */
+#define INSPECT_LINES_MAX 20u
 
 struct inspect_rule {
+	int line; /* of inspect.rules */
+	const char *name;
 	const char *class_name; /* subclasses too; NULL: all instances */
-	/* a boolean, or a reference: what true or null, and what the other, means; NULL: none */
-	const char *field;
-	enum inspect_means if_true, if_false;
-	const char *there;         /* it is always rightly there, because ...; NULL */
+	const char *lines[INSPECT_SAYS][INSPECT_LINES_MAX];
 	inspect_function function; /* NULL */
 	inspect_function labels;   /* one that only adds labels, and is called for them; NULL */
 	bool is_filter;            /* leaking objects are looked for by this rule */
 	inspect_function filter;   /* by this function instead; NULL */
 };
 
-extern const struct inspect_rule inspect_rules[];
-extern const size_t inspect_rule_count;
-/* Rules are bits of a word. */
-#define INSPECT_RULES_MAX 64u
+/* A line of a rule: what is said if a condition holds. */
+struct inspect_saying {
+	enum inspect_says says;
+	uint32_t condition; /* BASE_NO_NODE: always */
+	size_t first_value; /* of those that the text names */
+	const char *text;
+};
 
 int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_error *err,
 		const char *format, ...) HDB_PRINTF(4, 5);
@@ -121,43 +130,24 @@ int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct 
 /* A reference: *target HEAP_NONE if it is null; HDB_NOTFOUND if there is no such field. */
 int inspect_reference(struct inspect_look *look, const char *path, uint32_t *target,
 		      struct hdb_error *err);
-int inspect_number(struct inspect_look *look, const char *path, int64_t *out,
-		   struct hdb_error *err);
-/* A text, "" if it is null or not there: HDB_OK in any case but failures. */
-int inspect_text(struct inspect_look *look, const char *path, struct base_text to,
-		 struct hdb_error *err);
-/* The same of another object. */
+/* A text of an object, "" if it is null or not there: HDB_OK in any case but failures. */
 int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
 		    struct hdb_error *err);
 
 /* ---- inspect_android.c, inspect_views.c: functions of rules ---- */
 
 int inspect_anonymous(struct inspect_look *look, struct hdb_error *err);
-int inspect_thread(struct inspect_look *look, struct hdb_error *err);
-int inspect_main_thread(struct inspect_look *look, struct hdb_error *err);
 int inspect_service(struct inspect_look *look, struct hdb_error *err);
 int inspect_context_fields(struct inspect_look *look, struct hdb_error *err);
 int inspect_wrapper(struct inspect_look *look, struct hdb_error *err);
 int inspect_package_manager(struct inspect_look *look, struct hdb_error *err);
 int inspect_context_impl(struct inspect_look *look, struct hdb_error *err);
-int inspect_fragment_tag(struct inspect_look *look, struct hdb_error *err);
-int inspect_fragment_state(struct inspect_look *look, struct hdb_error *err);
-int inspect_queue_thread(struct inspect_look *look, struct hdb_error *err);
 int inspect_loaded_apk(struct inspect_look *look, struct hdb_error *err);
-int inspect_scope(struct inspect_look *look, struct hdb_error *err);
-int inspect_message(struct inspect_look *look, struct hdb_error *err);
-int inspect_toast(struct inspect_look *look, struct hdb_error *err);
-int inspect_recomposer(struct inspect_look *look, struct hdb_error *err);
-int inspect_composition(struct inspect_look *look, struct hdb_error *err);
 int inspect_animator(struct inspect_look *look, struct hdb_error *err);
-int inspect_object_animator(struct inspect_look *look, struct hdb_error *err);
-int inspect_registry(struct inspect_look *look, struct hdb_error *err);
-int inspect_binder(struct inspect_look *look, struct hdb_error *err);
 int inspect_view(struct inspect_look *look, struct hdb_error *err);
 int inspect_view_filter(struct inspect_look *look, struct hdb_error *err);
 int inspect_editor(struct inspect_look *look, struct hdb_error *err);
 int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err);
-int inspect_view_root(struct inspect_look *look, struct hdb_error *err);
 
 /*
  * The activity, application or service that a context is or wraps: HEAP_NONE if there is none that

@@ -217,50 +217,6 @@ int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err)
 	return inner.ix == HEAP_NONE ? HDB_OK : inspect_view_filter(&inner, err);
 }
 
-/* ---- the root of a window's views ---- */
-
-static int say_window(struct inspect_look *look, struct hdb_error *err)
-{
-	char title[NAME_MAX_BYTES];
-	uint32_t text;
-	int64_t type;
-
-	TRY_FOUND(get(look->heap, look->ix, "mWindowAttributes.mTitle", &text, err));
-	if (text == HEAP_NONE) {
-		TRY_FOUND(
-			inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle is null"));
-	} else {
-		TRY_FOUND(inspect_text(look, "mWindowAttributes.mTitle", BASE_TEXT(title), err));
-		TRY_FOUND(inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.mTitle = \"%s\"",
-				      title));
-	}
-	TRY_FOUND(inspect_number(look, "mWindowAttributes.type", &type, err));
-	return inspect_say(look, INSPECT_LABEL, err, "mWindowAttributes.type = %" PRId64 "%s", type,
-			   type == 2005 ? " (Toast)" : "");
-}
-
-int inspect_view_root(struct inspect_look *look, struct hdb_error *err)
-{
-	uint32_t target, context;
-	bool is_destroyed = false;
-
-	TRY_FOUND(inspect_reference(look, "mView", &target, err));
-	if (target == HEAP_NONE) {
-		TRY(inspect_say(look, INSPECT_GONE, err, "ViewRootImpl#mView is null"));
-		return look->out->wants_text ? say_window(look, err) : HDB_OK;
-	}
-	TRY(get(look->heap, look->ix, "mContext", &context, err));
-	TRY(inspect_is_destroyed(look->heap, context, &is_destroyed, err));
-	if (is_destroyed)
-		TRY(inspect_say(look, INSPECT_GONE, err,
-				"ViewRootImpl.mContext is of a destroyed activity: a toast or a "
-				"dialog was not closed?"));
-	if (!look->out->wants_text)
-		return HDB_OK;
-	TRY(inspect_say(look, INSPECT_LABEL, err, "ViewRootImpl#mView is not null"));
-	return say_window(look, err);
-}
-
 /* ---- contexts that speak ---- */
 
 /* "screen: app.Screen, mDestroyed = true": a field that is a context. */
