@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "perfetto/inflated.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -116,7 +117,10 @@ int perfetto_open(const char *path, struct base_work *work, struct perfetto **ou
 	int r;
 
 	*out = NULL;
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || !st.st_size)
+	if (stat(path, &st) != 0)
+		return errno == ENOENT || errno == ENOTDIR ? HDB_NOTFOUND :
+							     hdb_fail_errno(err, errno, "%s", path);
+	if (!S_ISREG(st.st_mode) || !st.st_size)
 		return HDB_NOTFOUND;
 	TRY(BASE_ALLOC(t, 1, "a trace", err));
 	t->work = t->graphs.work = t->packets.work = t->open_graphs.work = work;

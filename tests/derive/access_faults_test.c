@@ -3,9 +3,10 @@
  * failing: an error or the right answer, no leak, and the right answer when it is asked again.
  *
  * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
+ * Link with: -Wl,--wrap=strndup
  * Link with: -Wl,--wrap=realpath
  * Link with: -Wl,--wrap=asprintf,--wrap=mmap,--wrap=open,--wrap=fopen,--wrap=fstat,--wrap=stat
- * Link with: -Wl,--wrap=write,--wrap=close,--wrap=opendir
+ * Link with: -Wl,--wrap=write,--wrap=close,--wrap=opendir,--wrap=linkat,--wrap=read
  * Link with: -Wl,--wrap=pread,--wrap=rename,--wrap=fchmod,--wrap=fcntl,--wrap=posix_fallocate
  * Link with: -Wl,--wrap=mkostemp,--wrap=mkdtemp,--wrap=pthread_create
  * Link with: -Wl,--wrap=mdb_env_create,--wrap=mdb_env_open,--wrap=mdb_env_sync

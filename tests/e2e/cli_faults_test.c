@@ -4,12 +4,15 @@
  * message; no crash, no leak, no cut answer that is called good. Standard output that fails, by
  * itself or as a full device and as a pipe that nobody reads.
  *
+ * What is written is whole or is not there, notes are kept, and no other file is left behind.
+ *
  * HEAPDB_HOSTILE=long: every call; else some of each command.
  *
  * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
+ * Link with: -Wl,--wrap=strndup
  * Link with: -Wl,--wrap=realpath
  * Link with: -Wl,--wrap=asprintf,--wrap=mmap,--wrap=open,--wrap=fopen,--wrap=fstat,--wrap=stat
- * Link with: -Wl,--wrap=write,--wrap=close,--wrap=opendir
+ * Link with: -Wl,--wrap=write,--wrap=close,--wrap=opendir,--wrap=linkat,--wrap=read
  * Link with: -Wl,--wrap=pread,--wrap=rename,--wrap=fchmod,--wrap=fcntl,--wrap=posix_fallocate
  * Link with: -Wl,--wrap=mkostemp,--wrap=mkdtemp,--wrap=pthread_create
  * Link with: -Wl,--wrap=mdb_env_create,--wrap=mdb_env_open,--wrap=mdb_env_sync
@@ -23,15 +26,25 @@
 #include "support/json_check.h"
 #include "support/temp.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#ifdef HAVE_MCP
+#include <jansson.h>
+#endif
+#ifdef HAVE_SQLITE
+#include <sqlite3.h>
+#endif
 
 /* One run may take this long, seconds of processor time. */
 #define RUN_SECONDS_MAX 20
 /* Calls of a command that are tried in the short form. */
 #define CALLS_MAX 120
 
-/* DB, OLD and DUMP stand for the files; COPY for a database that an import makes. */
+/*
+ * DB, OLD and DUMP stand for the files, FOLDER for theirs; COPY for a database that an import makes; OUT, GZ, PARQUET
+ * and HTML for other files that are written.
+ */
 static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 	{ "check", "--db", "DB" },
 	{ "check", "--json", "--db", "DB" },
@@ -53,10 +66,69 @@ static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 	{ "version" },
 	{ "import", "DUMP", "-o", "COPY", "--force" },
 	{ "import", "DUMP", "-o", "COPY", "--force", "--json" },
+	{ "import", "tests/corpus/phd/v66408.phd", "-o", "COPY", "--force" },
+	{ "import", "tests/corpus/perfetto/packed.pftrace", "-o", "COPY", "--force" },
+	{ "export", "dump", "-o", "OUT", "--db", "DB", "--dump", "DUMP" },
+	{ "report", "--db", "DB", "--dump", "DUMP", "--html", "HTML", "--quiet" },
+	{ "convert", "DUMP", "OUT" },
+	{ "convert", "DUMP", "GZ", "--id-size", "4" },
+	{ "convert", "tests/corpus/phd/v66408.phd", "OUT" },
+	{ "strip", "DUMP", "OUT" },
+	{ "redact", "DUMP", "OUT", "--json" },
+	{ "oql", "select s, s.@retainedHeapSize from java.lang.Object s", "--db", "DB" },
+	{ "oql", "select * from Node", "--db", "DB", "--json" },
+	{ "meminfo", "tests/corpus/meminfo/dumpsys" },
+	{ "meminfo", "tests/corpus/meminfo/smaps", "--json" },
+	{ "allocations", "tests/corpus/heapprofd/own.pftrace" },
+	{ "jfr", "tests/corpus/jfr/sample", "--json" },
+#ifdef HAVE_SQLITE
+	{ "sql", "select class, count(*), sum(retained) from objects group by 1", "--db", "DB" },
+	{ "sql", "select * from refs", "--db", "DB", "--csv" },
+	{ "export", "objects", "-o", "PARQUET", "--db", "DB", "--dump", "DUMP", "--quiet" },
+#endif
+#ifdef HAVE_MCP
+	{ "notes", "add", "0x20020", "new note", "--db", "DB" },
+	{ "notes", "remove", "java.lang.Object", "--db", "DB" },
+	{ "notes", "list", "--db", "DB" },
+	{ "histogram", "--db", "DB", "--json" },
+	{ "mcp", "FOLDER" },
+#endif
 };
 #define COMMAND_COUNT (sizeof(commands_tried) / sizeof(commands_tried[0]))
 
-static char dump_path[512], db_path[512], old_path[512], copy_path[512];
+/* Files by what stands for them. */
+enum {
+	FILE_DB,
+	FILE_OLD,
+	FILE_DUMP,
+	FILE_COPY,
+	FILE_OUT, /* from here to FILE_FOLDER what a command writes */
+	FILE_GZ,
+	FILE_PARQUET,
+	FILE_HTML,
+	FILE_FOLDER,
+	FILE_COUNT
+};
+static const char *const file_names[FILE_COUNT] = { "DB", "OLD",     "DUMP", "COPY",  "OUT",
+						    "GZ", "PARQUET", "HTML", "FOLDER" };
+static char file_paths[FILE_COUNT][512], notes_path[520];
+#define dump_path file_paths[FILE_DUMP]
+#define db_path file_paths[FILE_DB]
+#define old_path file_paths[FILE_OLD]
+#define copy_path file_paths[FILE_COPY]
+
+/* Notes before each command; those of a class, so that a missing one of them is seen. */
+static const char notes_before[] =
+	"{\"schema\":1,\"notes\":["
+	"{\"target\":\"Node\",\"text\":\"old note\",\"time\":\"t\"},"
+	"{\"target\":\"java.lang.Object\",\"text\":\"removed\",\"time\":\"t\"}]}";
+
+/* What an assistant asks of `mcp`; %s: the name of the database. */
+static const char requests[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
+			       "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+			       "\"clientInfo\":{\"name\":\"test\",\"version\":\"1\"}}}\n"
+			       "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
+			       "{\"name\":\"histogram\",\"arguments\":{\"db\":\"%s\"}}}\n";
 
 static void arm(bool begins)
 {
@@ -67,16 +139,83 @@ static void arm(bool begins)
 		hostile_seconds(0);
 }
 
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "wb");
+
+	if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+		abort();
+}
+
+/* The whole of a file with a zero behind it, or NULL if there is none; owned. */
+static char *read_whole(const char *path, size_t *size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text;
+
+	*size = 0;
+	if (fd < 0)
+		return NULL;
+	text = command_read(fd, size);
+	(void)close(fd);
+	return text;
+}
+
+/* Standard input holds what an assistant asks. */
+static void give_requests(void)
+{
+	const int fd = memfd_create("input", MFD_CLOEXEC);
+
+	if (fd < 0 || dprintf(fd, requests, strrchr(db_path, '/') + 1) < 0 ||
+	    lseek(fd, 0, SEEK_SET) != 0 || dup2(fd, STDIN_FILENO) < 0)
+		abort();
+	(void)close(fd);
+}
+
+/* Files of this test that are none of those above. */
+static unsigned count_others(void)
+{
+	DIR *dir = opendir(file_paths[FILE_FOLDER]);
+	const struct dirent *entry;
+	unsigned count = 0;
+	char prefix[64];
+
+	if (!dir)
+		abort();
+	(void)snprintf(prefix, sizeof(prefix), "hdbhostile%d_", (int)getpid());
+	while ((entry = readdir(dir)) != NULL) {
+		bool is_known = strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
+				strcmp(entry->d_name, strrchr(notes_path, '/') + 1) == 0;
+
+		for (size_t i = 0; i < FILE_FOLDER; i++) {
+			const char *name = strrchr(file_paths[i], '/') + 1;
+
+			is_known |= strncmp(entry->d_name, name, strlen(name)) == 0 &&
+				    (!entry->d_name[strlen(name)] ||
+				     strcmp(entry->d_name + strlen(name), "-lock") == 0);
+		}
+		count += !is_known;
+		if (!is_known)
+			print_message("left behind: %s\n", entry->d_name);
+	}
+	(void)closedir(dir);
+	return count;
+}
+
 /* Runs a command with `out_fd` as standard output (-1: what it prints is read). */
 static struct command_run run_files(const char *const *words, unsigned long at, bool is_sticky,
 				    int out_fd)
 {
-	static const char *const names[] = { "DB", "OLD", "DUMP", "COPY" };
-	const char *const files[] = { db_path, old_path, dump_path, copy_path };
-	const char *with_files[COMMAND_WORDS_MAX + 1];
+	const char *files[FILE_COUNT], *with_files[COMMAND_WORDS_MAX + 1];
 	struct command_run ran;
 
-	command_words(words, names, files, 4, with_files);
+	for (size_t i = 0; i < FILE_COUNT; i++)
+		files[i] = file_paths[i];
+	for (size_t i = FILE_OUT; i < FILE_FOLDER; i++)
+		(void)unlink(file_paths[i]);
+	write_file(notes_path, notes_before);
+	give_requests();
+	command_words(words, file_names, files, FILE_COUNT, with_files);
 	fault.at = at;
 	fault.is_sticky = is_sticky;
 	fault.count = 0;
@@ -111,6 +250,55 @@ static const char *name_of(const char *const *words)
 	return name;
 }
 
+/* What a good run wrote into a file, which of them (0: none), and its notes. */
+struct written {
+	size_t file, size;
+	char *text;
+};
+
+/* Why the files after a run are no good, or NULL. */
+static const char *wrong_files(const struct command_run *ran, const char *const *words,
+			       const struct written *good)
+{
+	static const char time_of[] = "\"time\": \"2";
+	const bool is_change = strcmp(words[0], "notes") == 0 && strcmp(words[1], "list") != 0;
+	size_t size;
+	char *text = read_whole(notes_path, &size);
+	const bool is_old = text && strcmp(text, notes_before) == 0;
+	const char *why = NULL;
+
+	if (!text ||
+	    (!is_old && (!is_change || !json_is_valid(text, size) || !strstr(text, "old note"))))
+		why = "notes are lost";
+	else if (is_change && ran->code == 0 &&
+		 (is_old || (strcmp(words[1], "add") == 0) != (strstr(text, time_of) != NULL)))
+		why = "the note is not saved";
+	free(text);
+	if (!why && good->file) {
+		text = read_whole(file_paths[good->file], &size);
+		if (text ? size != good->size || memcmp(text, good->text, size) != 0 :
+			   ran->code == 0)
+			why = text ? "a file that is not whole" : "the file is not there";
+		free(text);
+	}
+	return why ? why : count_others() > 0 ? "a file is left behind" : NULL;
+}
+
+/* Whether each line that differs from the good answer is an error of the protocol. */
+static bool is_refused(const struct command_run *ran)
+{
+	const char *end;
+
+	for (const char *line = ran->out; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		if (!end)
+			return false;
+		if (memmem(line, (size_t)(end - line), "rror\":", 6))
+			return true;
+	}
+	return false;
+}
+
 /* Why a run whose n-th call failed is no good, or NULL. What an import says has times in it. */
 static const char *wrong(const struct command_run *ran, const struct command_run *good,
 			 const char *const *words)
@@ -120,8 +308,10 @@ static const char *wrong(const struct command_run *ran, const struct command_run
 	if (fault.live != 0)
 		return "memory leaks";
 	if (ran->code == good->code)
-		return is_import(words) || (ran->out_size == good->out_size &&
-					    memcmp(ran->out, good->out, good->out_size) == 0) ?
+		return is_import(words) ||
+				       (ran->out_size == good->out_size &&
+					memcmp(ran->out, good->out, good->out_size) == 0) ||
+				       (strcmp(words[0], "mcp") == 0 && is_refused(ran)) ?
 			       NULL :
 			       "another answer";
 	/* LMDB's MDB_MAP_FULL is a limit, which is a fault of the input. */
@@ -141,18 +331,25 @@ static unsigned sweep(const char *const *words, unsigned long *runs, unsigned lo
 {
 	struct command_run good = run_files(words, 0, false, -1);
 	const unsigned long calls = fault.count;
+	struct written written = { 0 };
 	const unsigned long step = hostile_is_long() || calls < CALLS_MAX ? 1 : calls / CALLS_MAX;
 	unsigned failed = 0;
 
 	if (good.code != 0 || fault.live != 0)
 		fail_msg("%s: exit %d, %ld blocks leak: %s", name_of(words), good.code, fault.live,
 			 good.err);
+	for (size_t i = FILE_OUT; i < FILE_FOLDER; i++)
+		if (has_word(words, file_names[i]))
+			written.file = i;
+	if (written.file)
+		written.text = read_whole(file_paths[written.file], &written.size);
 	for (unsigned long i = 0; i < 2 * (calls / step) && failed < 5; i++) {
 		const unsigned long at = i / 2 * step + 1 + (i / 2) % step;
 		const bool is_sticky = i % 2 != 0;
 		struct command_run ran = run_files(words, at, is_sticky, -1);
 		const char *why = wrong(&ran, &good, words);
 
+		why = why ? why : wrong_files(&ran, words, &written);
 		if (why) {
 			failed++;
 			print_message(
@@ -168,6 +365,7 @@ static unsigned sweep(const char *const *words, unsigned long *runs, unsigned lo
 	}
 	print_message("%5lu calls:%s\n", calls, name_of(words));
 	command_release(&good);
+	free(written.text);
 	return failed;
 }
 
@@ -184,6 +382,13 @@ static void test_calls(void **state)
 	assert_true(errors > runs / 4);
 }
 
+static bool prints_nothing(const char *const *words)
+{
+	return has_word(words, "--quiet") ||
+	       (strcmp(words[0], "export") == 0 && has_word(words, "-o")) ||
+	       (strcmp(words[0], "notes") == 0 && strcmp(words[1], "list") != 0);
+}
+
 /* Nobody takes what is printed: exit code 4, and a message but where a reader has had enough. */
 static void test_output_fails(void **state)
 {
@@ -195,6 +400,10 @@ static void test_output_fails(void **state)
 		int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 		struct command_run ran[2];
 
+		if (prints_nothing(words)) {
+			(void)close(full);
+			continue;
+		}
 		assert_true(full >= 0);
 		assert_int_equal(pipe(ends), 0);
 		(void)close(ends[0]);
@@ -206,6 +415,15 @@ static void test_output_fails(void **state)
 			const bool is_told =
 				strstr(ran[k].err, "standard output: No space left") != NULL;
 
+			if (has_word(words, "OUT") && (access(file_paths[FILE_OUT], F_OK) != 0 ||
+						       !strstr(ran[k].err, "is complete"))) {
+				failed++;
+				print_message("FAILED%s: the file and what is said of it: %s\n",
+					      name_of(words), ran[k].err);
+			}
+			/* an assistant that has left ends its server */
+			if (k == 1 && strcmp(words[0], "mcp") == 0 && ran[k].code == 0)
+				continue;
 			if (ran[k].code != CLI_SYSTEM || is_told != (k == 0)) {
 				failed++;
 				print_message("FAILED%s: %s: exit %d: %s\n", name_of(words),
@@ -257,13 +475,69 @@ static int import_one(enum hostile_dump kind, unsigned extra, const char *path)
 	return r == HDB_OK ? hostile_answers(path, dump_path, &hash, &err) : r;
 }
 
+#ifdef HAVE_SQLITE
+static void *sql_malloc(int size)
+{
+	return malloc((size_t)size);
+}
+
+static void *sql_realloc(void *p, int size)
+{
+	return realloc(p, (size_t)size);
+}
+
+static int sql_size(void *p)
+{
+	return p ? (int)malloc_usable_size(p) : 0;
+}
+
+static int sql_round(int size)
+{
+	return (size + 7) & ~7;
+}
+
+static int sql_begin(void *ctx)
+{
+	(void)ctx;
+	return SQLITE_OK;
+}
+
+static void sql_end(void *ctx)
+{
+	(void)ctx;
+}
+#endif
+
+/* Libraries of the doors take memory by way of the functions that fail. */
+static void use_our_memory(void)
+{
+#ifdef HAVE_MCP
+	json_set_alloc_funcs(malloc, free);
+#endif
+#ifdef HAVE_SQLITE
+	static const struct sqlite3_mem_methods memory = { sql_malloc, free,      sql_realloc,
+							   sql_size,   sql_round, sql_begin,
+							   sql_end,    NULL };
+
+	assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &memory), SQLITE_OK);
+	assert_int_equal(sqlite3_initialize(), SQLITE_OK);
+#endif
+}
+
 static int setup(void **state)
 {
 	(void)state;
-	hostile_path(dump_path, sizeof(dump_path), "cli.hprof");
-	hostile_path(db_path, sizeof(db_path), "cli.heapdb");
-	hostile_path(old_path, sizeof(old_path), "cliold.heapdb");
-	hostile_path(copy_path, sizeof(copy_path), "clicopy.heapdb");
+	static const char *const names[FILE_COUNT] = {
+		"cli.heapdb",     "cliold.heapdb", "cli.hprof",
+		"clicopy.heapdb", "cliout.hprof",  "cliout.hprof.gz",
+		"cliout.parquet", "cliout.html",   ""
+	};
+
+	for (size_t i = 0; i < FILE_COUNT; i++)
+		hostile_path(file_paths[i], sizeof(file_paths[i]), names[i]);
+	*strrchr(file_paths[FILE_FOLDER], '/') = '\0';
+	(void)snprintf(notes_path, sizeof(notes_path), "%s.notes", db_path);
+	use_our_memory();
 	(void)unsetenv("HEAPDB");
 	if (import_one(HOSTILE_JAVA8, 20, old_path) != HDB_OK)
 		return -1;
@@ -276,6 +550,9 @@ static int teardown(void **state)
 	temp_remove_db(db_path);
 	temp_remove_db(old_path);
 	temp_remove_db(copy_path);
+	(void)unlink(notes_path);
+	for (size_t i = FILE_OUT; i < FILE_FOLDER; i++)
+		(void)unlink(file_paths[i]);
 	(void)unlink(dump_path);
 	return 0;
 }

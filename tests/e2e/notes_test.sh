@@ -139,6 +139,7 @@ for command in leaks overview "object $id"; do
 	! grep -q 'ticket 123' out || fail "$command: a note on the object of another dump"
 done
 heapdb leaks s.heapdb | grep -q 'Note: known leak' || fail "a leak is the same in another dump"
+heapdb report s.heapdb | grep -q 'ticket 123' && fail "Markdown has a note on the object of another dump"
 heapdb report s.heapdb --html later.html --quiet
 ! grep -q '"ticket 123"' later.html || fail "the report has a note on the object of another dump"
 dump=$(heapdb notes s.heapdb --csv --columns target,dump | sed -n "s/^$id,//p")

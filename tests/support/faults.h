@@ -95,6 +95,14 @@ WRAP(char *, strdup, (const char *text))
 	return p;
 }
 
+WRAP(char *, strndup, (const char *text, size_t size))
+{
+	char *p = fails("strndup", ENOMEM) ? NULL : __real_strndup(text, size);
+
+	fault.live += p != NULL;
+	return p;
+}
+
 WRAP(char *, realpath, (const char *path, char *buf))
 {
 	char *p = fails("realpath", ENOMEM) ? NULL : __real_realpath(path, buf);
@@ -195,6 +203,16 @@ WRAP(int, close, (int fd))
 WRAP(DIR *, opendir, (const char *path))
 {
 	return fails("opendir", EMFILE) ? NULL : __real_opendir(path);
+}
+
+WRAP(ssize_t, read, (int fd, void *data, size_t size))
+{
+	return fails("read", EIO) ? -1 : __real_read(fd, data, size);
+}
+
+WRAP(int, linkat, (int from, const char *old, int to, const char *path, int flags))
+{
+	return fails("linkat", EIO) ? -1 : __real_linkat(from, old, to, path, flags);
 }
 
 WRAP(int, rename, (const char *from, const char *to))

@@ -104,7 +104,7 @@ void notes_below(const struct answer *answer, const struct render_style *style, 
 		output_string(out, count++ ? "" : "\nNotes:\n");
 		bytes_format(&line, "%s: %s", note->target, note->text);
 		prose_wrap(out, style, (struct prose_place){ 2, 0 }, line.data, line.size);
-		bytes_release(&line);
+		output_release(out, &line);
 	}
 }
 

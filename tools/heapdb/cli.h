@@ -212,10 +212,10 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	     struct hdb **db);
 
 /*
- * The notes beside cli->db, lent, or NULL: there are none. That they cannot be read is said once,
- * and answers come without them.
+ * The notes beside cli->db, lent, or NULL: there are none. That a file is damaged, is none of ours
+ * or may not be read is said once, and answers come without notes; other failures are errors.
  */
-struct notes *cli_notes(struct cli *cli);
+int cli_notes(struct cli *cli, struct notes **notes);
 void cli_notes_release(struct cli *cli);
 
 /* The same for the page, as `notes` of struct serve_options has it. */

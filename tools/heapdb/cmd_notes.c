@@ -11,19 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct notes *cli_notes(struct cli *cli)
+int cli_notes(struct cli *cli, struct notes **notes)
 {
 	struct hdb_error err = { 0 };
+	int r = HDB_OK;
 
-	if (cli->has_read_notes || !cli->db_path)
-		return cli->notes;
-	cli->has_read_notes = true;
-	cli->notes = calloc(1, sizeof(*cli->notes));
-	if (cli->notes && notes_read(cli->db, cli->db_path, cli->notes, &err) != HDB_OK)
-		cli_notice(cli, "without notes: %s", err.message);
-	if (cli->notes && cli->notes->count == 0)
+	if (!cli->has_read_notes && cli->db_path) {
+		TRY(DOOR_ALLOC(cli->notes, 1, "notes", &cli->err));
+		r = notes_read(cli->db, cli->db_path, cli->notes, &err);
+		cli->has_read_notes = true;
+	}
+	if (r != HDB_OK || (cli->notes && cli->notes->count == 0))
 		cli_notes_release(cli);
-	return cli->notes;
+	*notes = cli->notes;
+	if (r == HDB_EIO || r == HDB_ENOMEM) {
+		cli->err = err;
+		return r;
+	}
+	if (r != HDB_OK)
+		cli_notice(cli, "without notes: %s", err.message);
+	return HDB_OK;
 }
 
 void cli_notes_release(struct cli *cli)
@@ -95,17 +102,20 @@ static int next_note(void *ctx, struct hdb_error *err)
 
 static int list(struct cli *cli)
 {
-	struct note_rows rows = { .notes = cli_notes(cli) };
-	const struct row_source source = {
+	struct note_rows rows = { .next = 0 };
+	struct row_source source = {
 		.ctx = &rows,
 		.count = NOTE_COLUMNS,
 		.columns = note_columns,
 		.cells = rows.cells,
 		.next = next_note,
-		.row_count = rows.notes ? rows.notes->count : 0,
 	};
 	struct answer answer = { .name = "notes", .source = &source, .limit = cli->opt.limit };
+	struct notes *notes;
 
+	TRY(cli_notes(cli, &notes));
+	rows.notes = notes;
+	source.row_count = notes ? notes->count : 0;
 	return print_answer(cli, &answer);
 }
 

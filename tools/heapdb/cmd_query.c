@@ -116,13 +116,12 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 		.limit = args->limit,
 		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
 		.err = &cli->err,
-		.notes = style->format == FORMAT_TABLE || style->format == FORMAT_JSON ?
-				 cli_notes(cli) :
-				 NULL,
 	};
 	struct sampled sampled = { 0 };
 	int rc;
 
+	if (style->format == FORMAT_TABLE || style->format == FORMAT_JSON)
+		TRY(cli_notes(cli, &answer.notes));
 	answer.sampled = cli->opt.jfr ? &sampled : NULL;
 	rc = print_and_judge(cli, &answer, style);
 	cli->is_open = answer.is_open;

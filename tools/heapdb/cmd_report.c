@@ -68,8 +68,8 @@ static int ask(struct cli *cli, const struct section *section, struct asked *ask
 		.args = &asked->args,
 		.limit = section->limit,
 		.err = &cli->err,
-		.notes = cli_notes(cli),
 	};
+	TRY(cli_notes(cli, &asked->answer.notes));
 	return hdb_query(cli->db, section->query, &asked->args, &asked->answer.rows, &cli->err);
 }
 
@@ -131,19 +131,21 @@ static int put_waste(struct cli *cli)
 }
 
 /* All of them: those on leaks stand there, too. */
-static void put_notes(struct cli *cli)
+static int put_notes(struct cli *cli)
 {
-	const struct notes *notes = cli_notes(cli);
+	struct notes *notes;
 
-	if (notes)
+	TRY(cli_notes(cli, &notes));
+	if (notes && notes->shown)
 		output_string(cli->out, "\n## Notes\n\n");
-	for (size_t i = 0; notes && i < notes->count; i++) {
+	for (size_t i = 0; notes && i < notes->shown; i++) {
 		output_string(cli->out, "- ");
 		markdown_code(cli->out, notes->list[i].target, strlen(notes->list[i].target));
 		output_string(cli->out, ": ");
 		markdown_text(cli->out, notes->list[i].text, strlen(notes->list[i].text));
 		output_char(cli->out, '\n');
 	}
+	return HDB_OK;
 }
 
 static int report_markdown(struct cli *cli)
@@ -166,7 +168,7 @@ static int report_markdown(struct cli *cli)
 	for (size_t i = 0; i < SECTION_COUNT; i++)
 		TRY(put_section(cli, &sections[i]));
 	TRY(put_waste(cli));
-	put_notes(cli);
+	TRY(put_notes(cli));
 	return HDB_OK;
 }
 

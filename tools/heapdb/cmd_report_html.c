@@ -214,9 +214,10 @@ static int put_text(struct page *page, const char *key, const char *text)
 
 static int put_notes(struct cli *cli)
 {
-	const struct notes *notes = cli_notes(cli);
 	BASE_FREED char *text = NULL;
+	struct notes *notes;
 
+	TRY(cli_notes(cli, &notes));
 	if (!notes)
 		return HDB_OK;
 	TRY(notes_json(notes, &text, &cli->err));

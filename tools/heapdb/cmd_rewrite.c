@@ -106,7 +106,13 @@ static int finish(struct rewriting *r, int rc)
 		cli_notice(cli, "the dump has %llu problem%s: what could not be read is left out",
 			   (unsigned long long)result->problem_count,
 			   result->problem_count == 1 ? "" : "s");
-	return print_result(cli, result);
+	rc = print_result(cli, result);
+	output_flush(cli->out);
+	/* The file stays: it is what was asked for. */
+	if (rc != HDB_OK || cli->out->error)
+		cli_notice(cli, "%s is complete, but its summary was not printed",
+			   cli->opt.operands[1]);
+	return rc;
 }
 
 int cmd_convert(struct cli *cli)

@@ -734,13 +734,15 @@ bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out
 {
 	char name[2 * TEXT_MAX + 16];
 	struct jfr_value text;
+	bool is_found;
 	size_t size;
 
 	jfr->scratch.size = 0;
-	if (jfr_find(jfr, value, "name", &text) != HDB_OK || !jfr_text(jfr, &text, &jfr->scratch))
-		return false;
+	is_found = jfr_find(jfr, value, "name", &text) == HDB_OK &&
+		   jfr_text(jfr, &text, &jfr->scratch);
 	bytes_add(&jfr->scratch, "", 1);
-	if (jfr->scratch.failed)
+	out->failed |= jfr->scratch.failed;
+	if (!is_found || jfr->scratch.failed)
 		return false;
 	size = descriptor_name(jfr->scratch.data, name, sizeof(name));
 	for (size_t i = 0; i < size; i++)

@@ -80,6 +80,7 @@ struct server {
 	pthread_mutex_t out_lock;
 	volatile int cancel;   /* the request in work ends soon */
 	volatile int is_gone;  /* the client no longer reads answers */
+	int write_error;       /* why, an errno; EPIPE: it has left */
 	const json_t *token;   /* for progress of the request in work, borrowed; NULL: none */
 	int64_t progress_time; /* of the last message of progress, milliseconds */
 	json_int_t progress;   /* messages of progress so far */
@@ -91,28 +92,53 @@ static void write_text(struct server *s, const char *text, size_t size)
 {
 	if (s->is_gone || write_all(s->out, text, size))
 		return;
+	s->write_error = errno;
 	s->is_gone = 1;
 	s->cancel = 1;
-}
-
-/* Takes the message. */
-static void send_message(struct server *s, json_t *message)
-{
-	char *text = message ? json_dumps(message, MCP_DUMP) : NULL;
-
-	pthread_mutex_lock(&s->out_lock);
-	if (text) {
-		write_text(s, text, strlen(text));
-		write_text(s, "\n", 1);
-	}
-	pthread_mutex_unlock(&s->out_lock);
-	free(text);
-	json_decref(message);
 }
 
 static const json_t *id_of(const json_t *message)
 {
 	return json_object_get(message, "id");
+}
+
+/* For want of memory a request still gets its answer; an id that is a text is too long for it. */
+static void write_no_memory(struct server *s, const json_t *id)
+{
+	char text[200], number[24] = "null";
+
+	if (json_is_integer(id))
+		(void)snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT,
+			       json_integer_value(id));
+	(void)snprintf(text, sizeof(text),
+		       "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,"
+		       "\"message\":\"no memory for the answer\"}}\n",
+		       number, RPC_INTERNAL);
+	write_text(s, text, strlen(text));
+}
+
+/* Takes the message, which answers the request of that id (NULL: none). NULL: no memory for it. */
+static void send_message(struct server *s, const json_t *id, json_t *message)
+{
+	char *text;
+
+	errno = 0;
+	text = message ? json_dumps(message, MCP_DUMP) : NULL;
+	/* jansson leaves out what it had no memory for: only errno says so. */
+	if (errno == ENOMEM) {
+		free(text);
+		text = NULL;
+	}
+	pthread_mutex_lock(&s->out_lock);
+	if (text) {
+		write_text(s, text, strlen(text));
+		write_text(s, "\n", 1);
+	} else if (id) {
+		write_no_memory(s, id);
+	}
+	pthread_mutex_unlock(&s->out_lock);
+	free(text);
+	json_decref(message);
 }
 
 /* An error; `data` is taken, NULL: none. A request without a usable id gets null. */
@@ -122,8 +148,9 @@ static void send_error(struct server *s, const json_t *id, int code, const char 
 
 	if (data)
 		json_object_set_new(error, "data", data);
-	send_message(s, json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id",
-				  id ? json_deep_copy(id) : json_null(), "error", error));
+	send_message(s, id ? id : json_null(),
+		     json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id",
+			       id ? json_deep_copy(id) : json_null(), "error", error));
 }
 
 static json_t *server_info(void)
@@ -155,8 +182,9 @@ static void send_result(struct server *s, const json_t *message, json_t *result,
 			json_object_set_new(result, "cacheScope", json_string("private"));
 		}
 	}
-	send_message(s, json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id",
-				  json_deep_copy(id_of(message)), "result", result));
+	send_message(s, id_of(message),
+		     json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id",
+			       json_deep_copy(id_of(message)), "result", result));
 }
 
 /* ---- what is answered at once ---- */
@@ -253,9 +281,10 @@ static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t to
 			 (unsigned)(100 * ((double)done / (double)total)));
 	else
 		snprintf(text, sizeof(text), "%.200s", stage);
-	send_message(s, json_pack("{s:s, s:s, s:{s:O, s:I, s:s}}", "jsonrpc", "2.0", "method",
-				  "notifications/progress", "params", "progressToken", s->token,
-				  "progress", ++s->progress, "message", text));
+	send_message(s, NULL,
+		     json_pack("{s:s, s:s, s:{s:O, s:I, s:s}}", "jsonrpc", "2.0", "method",
+			       "notifications/progress", "params", "progressToken", s->token,
+			       "progress", ++s->progress, "message", text));
 }
 
 /* A failure that the assistant can act on is a result; it says so. */
@@ -530,8 +559,12 @@ static void on_line(struct server *s, const char *line, size_t size)
 		size--;
 	if (size == 0)
 		return;
+	errno = 0;
 	message = json_loadb(line, size, JSON_REJECT_DUPLICATES, &problem);
-	if (message)
+	if (errno == ENOMEM) {
+		send_error(s, id_of(message), RPC_INTERNAL, "no memory", NULL);
+		json_decref(message);
+	} else if (message)
 		on_message(s, message);
 	else
 		send_error(s, NULL, RPC_PARSE, "a line that is no JSON", NULL);
@@ -620,6 +653,8 @@ int mcp_serve(const struct mcp_options *options, int in, int out, struct hdb_err
 	if (r >= 0) {
 		read_lines(&s, buffer);
 		finish(&s, worker);
+		if (s.write_error && s.write_error != EPIPE)
+			r = mcp_fail(err, HDB_EIO, "standard output: %s", strerror(s.write_error));
 	}
 	mcp_files_release(&s.files);
 	pthread_cond_destroy(&s.changed);

@@ -63,10 +63,14 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 
 	*data = NULL;
 	*size = 0;
+	if (fd < 0 && errno == ENOENT)
+		return HDB_OK;
 	if (fd < 0)
-		return errno == ENOENT ? HDB_OK :
-					 door_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return door_fail(err, errno == EACCES ? HDB_EABSENT : HDB_EIO, "%s: %s", path,
+				 strerror(errno));
+	if (fstat(fd, &st) != 0)
+		return door_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
 		return door_fail(err, HDB_EFORMAT, "%s is no file of notes", path);
 	if ((uint64_t)st.st_size > NOTES_FILE_MAX)
 		return door_fail(err, HDB_ELIMIT, "%s is larger than %zu bytes", path,
@@ -82,6 +86,19 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 	}
 	(*data)[*size] = '\0';
 	return HDB_OK;
+}
+
+/* The text of the JSON, owned; NULL without memory, where jansson leaves out what failed. */
+static char *dump(const json_t *json, size_t flags)
+{
+	char *text;
+
+	errno = 0;
+	text = json ? json_dumps(json, flags) : NULL;
+	if (errno != ENOMEM)
+		return text;
+	free(text);
+	return NULL;
 }
 
 static bool is_text(const json_t *value, size_t most)
@@ -159,7 +176,6 @@ int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 {
 	BASE_FREED char *text = NULL;
 	char path[PATH_SIZE];
-	json_error_t why;
 	size_t size = 0;
 
 	*notes = (struct notes){ 0 };
@@ -169,8 +185,10 @@ int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 	TRY(DOOR_ALLOC(notes->list, NOTES_MAX + 1, "notes", err));
 	if (!text)
 		return HDB_OK;
-	notes->json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-	if (!notes->json && json_error_code(&why) == json_error_out_of_memory)
+	/* jansson goes on without what it had no memory for: only errno says so. */
+	errno = 0;
+	notes->json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+	if (errno == ENOMEM)
 		return door_fail(err, HDB_ENOMEM, "no memory for notes");
 	return notes->json && take(db, notes) ?
 		       HDB_OK :
@@ -190,7 +208,7 @@ int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
 							note->time)) == 0;
 	}
 	whole = json_pack("{s:o}", "notes", all);
-	*text = is_good ? json_dumps(whole, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	*text = is_good ? dump(whole, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(whole);
 	return *text ? HDB_OK : door_fail(err, HDB_ENOMEM, "no memory for notes");
 }
@@ -218,7 +236,7 @@ static int lock(const char *db_path, int *fd, struct hdb_error *err)
 /* Writes them in one piece, as readable as the database: `like` is open. */
 static int replace(const char *db_path, const json_t *json, int like, struct hdb_error *err)
 {
-	BASE_FREED char *text = json_dumps(json, JSON_INDENT(1));
+	BASE_FREED char *text = dump(json, JSON_INDENT(1));
 	struct base_outfile_options options = { .packing = BASE_PLAIN, .force = true };
 	struct base_outfile *file = NULL;
 	char path[PATH_SIZE];

@@ -41,7 +41,8 @@ const char *notes_kind(const char *target);
 
 /*
  * The notes beside the database `db`, whose file is `db_path`; none if there is no such file.
- * HDB_EFORMAT: the file is none of ours or is damaged; HDB_ELIMIT. To be released in any case.
+ * HDB_EFORMAT: the file is none of ours or is damaged; HDB_ELIMIT; HDB_EABSENT: this user may not
+ * read it; HDB_EIO, HDB_ENOMEM. To be released in any case.
  */
 int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 	       struct hdb_error *err);

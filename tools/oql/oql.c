@@ -64,7 +64,7 @@ int oql_check(struct oql_str text, struct hdb_error *err)
 	r = oql_parse(text, &arena, &select, err);
 	oql_arena_release(&arena);
 	assert(budget.used_bytes == 0);
-	return r;
+	return oql_result(r, err);
 }
 
 /* ---- columns ---- */
@@ -247,7 +247,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	if (!oql->text)
 		r = oql_fail(err, HDB_ENOMEM, "no memory for a statement");
 	else
-		r = open_rows(oql, opt);
+		r = oql_result(open_rows(oql, opt), oql->eval.err);
 	if (r < 0) {
 		oql_close(oql);
 		return r;
@@ -439,13 +439,13 @@ int oql_next(struct oql *oql, struct hdb_error *err)
 	oql->eval.err = err ? err : &oql->own_err;
 	if (oql->limit && oql->taken == oql->limit)
 		return HDB_END;
-	if ((r = step(oql)) != HDB_OK)
+	if ((r = oql_result(step(oql), oql->eval.err)) != HDB_OK)
 		return r < 0 || hdb_failed(oql->eval.db, oql->eval.err) == HDB_OK ?
 			       r :
 			       oql->eval.err->code;
 	oql->taken++;
 	assert(oql->taken <= oql->total);
-	TRY_ERRORS(make_all(oql));
+	TRY_ERRORS(oql_result(make_all(oql), oql->eval.err));
 	return hdb_failed(oql->eval.db, oql->eval.err);
 }
 
@@ -463,7 +463,7 @@ int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err)
 	while (!oql->at_end) /* which a failure sets, too */
 		r = step(oql);
 	*total = oql->total;
-	return r < 0 ? r : HDB_OK;
+	return r < 0 ? oql_result(r, oql->eval.err) : HDB_OK;
 }
 
 uint64_t oql_empty_cells(const struct oql *oql, const char **first)

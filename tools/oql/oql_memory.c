@@ -31,6 +31,11 @@ static int over_budget(const struct oql_budget *budget, struct hdb_error *err)
 			budget->most_bytes >> 20);
 }
 
+int oql_result(int r, const struct hdb_error *err)
+{
+	return r == HDB_ELIMIT && err && err->code == HDB_ENOMEM ? HDB_ENOMEM : r;
+}
+
 static struct oql_chunk *add_chunk(struct oql_arena *arena, size_t need, struct hdb_error *err)
 {
 	const size_t room = need > CHUNK_SIZE / 4 ? need : CHUNK_SIZE;

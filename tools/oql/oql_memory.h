@@ -25,6 +25,12 @@ struct oql_arena {
 	struct oql_chunk *chunks;  /* the newest first; owned */
 };
 
+/*
+ * What ends a statement whose arena failed, HDB_ELIMIT, or HDB_ENOMEM if the error says that memory
+ * was short and not the budget. Other results as they are.
+ */
+int oql_result(int r, const struct hdb_error *err);
+
 /* Zeroed memory, aligned for anything; NULL with a message. Borrowed until the arena is reset. */
 void *oql_take(struct oql_arena *arena, size_t count, size_t size, struct hdb_error *err);
 /* Points at `count` such elements: HDB_OK or HDB_ELIMIT. */

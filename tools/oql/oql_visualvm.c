@@ -1272,14 +1272,14 @@ int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err)
 	struct place start = { .text = copy, .at = copy };
 
 	if (!copy)
-		return HDB_ELIMIT;
+		return oql_result(HDB_ELIMIT, err);
 	start.end = copy + text.size;
 	t.in = start;
 	if (strlen(copy) != text.size || !is_visualvm(&t))
 		return HDB_NOTFOUND;
 	t.in = start;
 	out = translate(&t);
-	TRY(t.result);
+	TRY(oql_result(t.result, err));
 	*sql = strdup(out);
 	return *sql ? HDB_OK : oql_fail(err, HDB_ENOMEM, "no memory for a statement");
 }

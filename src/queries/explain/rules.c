@@ -69,6 +69,8 @@ static int parse(const struct reader *r, const char *text, uint32_t *out)
 	struct hdb_error why;
 	const int e = base_expression_parse(&explain_grammar, base_word(text), r->nodes, out, &why);
 
+	if (e == HDB_ENOMEM)
+		return hdb_fail(r->err, e, "%s", why.message);
 	return e == HDB_OK ? HDB_OK : fail(r, why.message, "");
 }
 
