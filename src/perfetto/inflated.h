@@ -38,6 +38,8 @@ static inline bool packed_room(struct packed_copy *to, size_t more)
 	const size_t need = to->size + more;
 	uint8_t *data = to->data;
 
+	if (to->result != HDB_OK)
+		return false;
 	if (to->size && data[0] != (TRACE_PACKET << 3 | PROTO_BYTES))
 		to->result = HDB_NOTFOUND;
 	else if (to->size > to->most)
