@@ -42,8 +42,8 @@
 #define CALLS_MAX 120
 
 /*
- * DB, OLD and DUMP stand for the files, FOLDER for theirs; COPY for a database that an import makes; OUT, GZ, PARQUET
- * and HTML for other files that are written.
+ * DB, OLD and DUMP stand for the files, FOLDER for theirs; COPY for a database that an import
+ * makes; OUT, GZ, PARQUET and HTML for other files that are written.
  */
 static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 	{ "check", "--db", "DB" },
