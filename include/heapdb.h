@@ -64,7 +64,7 @@ enum hdb_result {
 	HDB_ETRUNC = -11,   /* input ends too early */
 	HDB_ELIMIT = -12,   /* a named limit of heapdb was reached */
 	HDB_ECORRUPT = -13, /* the heap database is damaged */
-	HDB_EVERSION = -14, /* the heap database was written by another format version */
+	HDB_EVERSION = -14, /* the heap database was written by a version that counts otherwise */
 	HDB_ECHANGED = -15, /* the dump is not the one that was imported, or is not found */
 	HDB_EABSENT = -16,  /* a dump or database of this name does not exist */
 	HDB_EIO = -20,      /* the system refused or failed: disk, permission, mapping */
@@ -183,6 +183,19 @@ struct hdb_import_result {
 HDB_API int hdb_import(const char *dump_path, const char *db_path,
 		       const struct hdb_import_options *opt, struct hdb_import_result *out,
 		       struct hdb_error *err);
+
+/*
+ * Imports the dump of an existing database again, with the options that the database records
+ * (sizes, layout, mapping, snapshot, strict), and replaces it: for a database that hdb_open refuses
+ * with HDB_EVERSION, since an earlier version of heapdb made it. `dump_path` is where the dump is
+ * now; NULL: where it was. Of `opt` the budget, the threads, `wait`, the handler of SIGBUS and the
+ * progress count, whose `notice` is told before the import begins. HDB_EVERSION if the database is
+ * of another format, keeps its dump (a pipe, a compressed file) and dump_path is NULL, or if the
+ * dump is gone or has changed; the database stays as it is then. Otherwise as hdb_import.
+ */
+HDB_API int hdb_import_again(const char *db_path, const char *dump_path,
+			     const struct hdb_import_options *opt, struct hdb_import_result *out,
+			     struct hdb_error *err);
 
 /*
  * Writes the default database name of `dump_path` into `buf` (`size` bytes): "x.hprof" and

@@ -8,16 +8,19 @@
 #include "base/input.h"
 #include "base/scope.h"
 #include "base/source.h"
+#include "heap/heap_database.h"
 #include "import/import.h"
 #include "queries/queries.h"
 #include "query/query.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Bytes of the extension that says that a file is compressed; 0: it has none. */
 static size_t packed_extension(const char *name)
@@ -121,6 +124,74 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	}
 	api_import_work(&work, &options, options.memory_bytes);
 	r = import_dump(paths, &options, &work, out, err);
+	base_work_release(&work);
+	return r;
+}
+
+/* Says that a database is made again, if its dump is there to make it of; else why it cannot be. */
+static int begin_again(const struct heap *heap, const struct hdb_progress *progress,
+		       struct hdb_error *err)
+{
+	const char *path = heap_path(heap), *dump = heap_where_dump(heap);
+	char writer[64], text[HDB_ERROR_SIZE];
+
+	heap_meta_text(heap, "writer", writer, sizeof(writer));
+	if (heap_keeps_dump(heap) && !heap->dump.path)
+		return hdb_fail(err, HDB_EVERSION,
+				"%s: made by %s, whose tables this version does not read, and the "
+				"dump was a pipe or compressed: import %s again",
+				path, writer, dump);
+	if (access(dump, R_OK) != 0)
+		return hdb_fail(err, HDB_EVERSION,
+				"%s: made by %s, whose tables this version does not read, and its "
+				"dump cannot be read: %s: %s; import the dump again",
+				path, writer, dump, strerror(errno));
+	if (heap->state.stale)
+		return hdb_fail(
+			err, HDB_EVERSION,
+			"%s: made by %s, whose tables this version does not read, and %s is "
+			"not its dump any more; import a dump again",
+			path, writer, dump);
+	(void)snprintf(text, sizeof(text),
+		       "%s was made by %s, whose tables this version does not read: importing %s "
+		       "again",
+		       path, writer, dump);
+	if (progress->notice)
+		progress->notice(progress->ctx, text);
+	return HDB_OK;
+}
+
+int hdb_import_again(const char *db_path, const char *dump_path,
+		     const struct hdb_import_options *opt, struct hdb_import_result *out,
+		     struct hdb_error *err)
+{
+	API_NEEDS(db_path, err);
+
+	struct hdb_import_options options = { 0 };
+	struct base_work work;
+	struct heap *heap = NULL;
+	int r;
+
+	TRY_ERRORS(opt ? read_struct(&options, sizeof(options), IMPORT_OPTIONS_FIRST, opt, err) :
+			 HDB_OK);
+	if (!options.no_sigbus_handler)
+		base_sigbus_install();
+	base_work_init(&work, options.memory_bytes, options.threads, &options.progress);
+	r = heap_open_meta(db_path, dump_path, &work, &heap, err);
+	if (r == HDB_OK)
+		r = begin_again(heap, &options.progress, err);
+	if (r == HDB_OK) {
+		const struct heap_state *state = &heap->state;
+
+		options.sizes = heap->layout.model;
+		options.layout = state->layout[0] ? state->layout : NULL;
+		options.mapping_path = state->mapping_path[0] ? state->mapping_path : NULL;
+		options.snapshot = state->snapshot;
+		options.strict = state->is_strict;
+		options.force = 1;
+		r = hdb_import(heap_where_dump(heap), db_path, &options, out, err);
+	}
+	heap_close(heap);
 	base_work_release(&work);
 	return r;
 }

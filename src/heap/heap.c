@@ -91,6 +91,23 @@ int heap_open(const char *path, const char *dump_path, struct base_work *work, s
 	return HDB_OK;
 }
 
+int heap_open_meta(const char *path, const char *dump_path, struct base_work *work,
+		   struct heap **out, struct hdb_error *err)
+{
+	BASE_SCOPED(close_at) struct heap *heap = calloc(1, sizeof(*heap));
+
+	if (!heap)
+		return hdb_fail_memory(err, "a heap", sizeof(*heap));
+	heap->work = work;
+	heap->dump.path = dump_path;
+	TRY(store_open_meta(path, &heap->store, err));
+	heap->layout.model = (enum hdb_size_model)store_meta_number(heap->store, "sizes.model", 0);
+	TRY_ERRORS(heap_find_state(heap, err));
+	*out = heap;
+	heap = NULL;
+	return HDB_OK;
+}
+
 uint32_t heap_block_count(const struct heap *heap)
 {
 	return (uint32_t)(((uint64_t)heap->object_count + STORE_BLOCK_OBJECTS - 1) /

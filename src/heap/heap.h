@@ -138,6 +138,12 @@ struct heap {
 /* Opens a database file. `work` and dump_path (may be NULL) are lent. *out is owned: heap_close. */
 int heap_open(const char *path, const char *dump_path, struct base_work *work, struct heap **out,
 	      struct hdb_error *err);
+/*
+ * The same for what meta values say: heap->state, heap->layout.model and whether the dump is kept.
+ * A database of another revision opens, too; its tables are not to be read.
+ */
+int heap_open_meta(const char *path, const char *dump_path, struct base_work *work,
+		   struct heap **out, struct hdb_error *err);
 void heap_close(struct heap *heap);
 
 /* ---- identifiers ---- */
@@ -370,8 +376,8 @@ struct heap_count {
 
 /*
  * Hands all objects on in this form, but for the boot loader's stand-in; *count is lent for the
- * call. HDB_NOTFOUND, with no message, if the import did not count: databases of older versions,
- * and dumps with very many kinds of arrays.
+ * call. HDB_NOTFOUND, with no message, if the import did not count, as of
+ * dumps with very many kinds of arrays.
  */
 int heap_each_count(struct heap *heap,
 		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),

@@ -89,10 +89,7 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 	assert(!heap->dump.source);
 	if (r != HDB_OK)
 		return r < 0 ? r :
-			       hdb_fail(err, HDB_EVERSION,
-					"%s: the dump is kept in it in the way of another version "
-					"of heapdb; import the dump again",
-					store_path(heap->store));
+			       store_damaged(heap->store, STORE_CONTENTS, 0, "no contents", err);
 	TRY_ERRORS(store_open_again(heap->store, &store, err));
 	if (frames.cache_bytes > KEPT_CACHE_MAX)
 		frames.cache_bytes = KEPT_CACHE_MAX;

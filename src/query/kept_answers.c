@@ -210,7 +210,7 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	struct store_block block;
 	int r;
 
-	if (!table || q->heap->object_count < QUERY_KEPT_OBJECTS || !store_table_version(table) ||
+	if (!table || q->heap->object_count < QUERY_KEPT_OBJECTS || !store_table_revision(table) ||
 	    !is_plain(q))
 		return HDB_NOTFOUND;
 	/* Without the dump, or with another one, less is known. */

@@ -183,6 +183,39 @@ static int check_format(struct store *store, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * Base tables of another revision have other numbers: none is read. `is_meta`: earlier ones may be.
+ */
+static int check_revisions(struct store *store, bool is_meta, struct hdb_error *err)
+{
+	char name[META_NAME_MAX + 1], writer[64];
+	const uint8_t *data;
+	uint64_t size;
+
+	for (unsigned t = STORE_META + 1; t < STORE_REFERRERS; t++) {
+		uint32_t revision;
+
+		if (!store_table_name(t))
+			continue;
+		store_table_meta_name(name, sizeof(name), t);
+		if (!find_meta(&store->view, name, &data, &size) || size < 4)
+			continue;
+		revision = load32(data) & ~TABLE_IS_PACKED;
+		if (revision == store_table_revision(t) ||
+		    (is_meta && revision < store_table_revision(t)))
+			continue;
+		store_meta_text(store, "writer", writer, sizeof(writer));
+		return hdb_fail(err, HDB_EVERSION,
+				"%s: made by %s, table %s has revision %" PRIu32
+				", this is heapdb %s with revision %" PRIu32 "; %s",
+				store->env->path, *writer ? writer : "another version",
+				store_table_name(t), revision, HDB_VERSION, store_table_revision(t),
+				revision > store_table_revision(t) ? "use a newer heapdb" :
+								     "import the dump again");
+	}
+	return HDB_OK;
+}
+
 static int new_store(struct store **out, struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(*out, 1, "a database handle", err));
@@ -190,15 +223,19 @@ static int new_store(struct store **out, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int begin_store(struct store *store, const char *path, bool is_unsynced,
+/* What a handle is opened for. */
+enum purpose { FOR_TABLES, FOR_UNSYNCED_TABLES, FOR_META };
+
+static int begin_store(struct store *store, const char *path, enum purpose purpose,
 		       struct hdb_error *err)
 {
 	const struct store_view_meta *meta;
 
-	TRY(store_env_open(path, is_unsynced, &store->env, err));
+	TRY(store_env_open(path, purpose == FOR_UNSYNCED_TABLES, &store->env, err));
 	store->view.env = store->env;
 	TRY(begin_snapshot(store, err));
 	TRY(check_format(store, err));
+	TRY(check_revisions(store, purpose == FOR_META, err));
 	meta = store_view_meta(&store->view, "format");
 	return store_env_watch(
 		store->env, store->view.txn,
@@ -216,22 +253,28 @@ static int give_store(struct store *store, int result, struct store **out)
 	return result;
 }
 
-static int open_store(const char *path, bool is_unsynced, struct store **out, struct hdb_error *err)
+static int open_store(const char *path, enum purpose purpose, struct store **out,
+		      struct hdb_error *err)
 {
 	struct store *store;
 
 	TRY(new_store(&store, err));
-	return give_store(store, begin_store(store, path, is_unsynced, err), out);
+	return give_store(store, begin_store(store, path, purpose, err), out);
 }
 
 int store_open(const char *path, struct store **out, struct hdb_error *err)
 {
-	return open_store(path, false, out, err);
+	return open_store(path, FOR_TABLES, out, err);
 }
 
 int store_open_unsynced(const char *path, struct store **out, struct hdb_error *err)
 {
-	return open_store(path, true, out, err);
+	return open_store(path, FOR_UNSYNCED_TABLES, out, err);
+}
+
+int store_open_meta(const char *path, struct store **out, struct hdb_error *err)
+{
+	return open_store(path, FOR_META, out, err);
 }
 
 int store_open_again(struct store *store, struct store **out, struct hdb_error *err)
@@ -510,7 +553,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 	if (size != expected)
 		return store_damaged(store, table, 0, "impossible size of its meta value", err);
 	*out = (struct store_table_info){
-		.version = load32(data) & ~(is_packed ? TABLE_IS_PACKED : 0),
+		.revision = load32(data) & ~(is_packed ? TABLE_IS_PACKED : 0),
 		.block_count = load64(data + 8),
 		.item_count = load64(data + 16),
 		.bytes = load64(data + 24),
@@ -521,7 +564,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 	    out->block_count > out->file_bytes / BLOCK_HEADER_SIZE ||
 	    out->bytes / STORE_PACKED_RATIO > out->file_bytes)
 		return store_damaged(store, table, 0, "impossible size", err);
-	return out->version == store_table_version(table) ? HDB_OK : HDB_NOTFOUND;
+	return out->revision == store_table_revision(table) ? HDB_OK : HDB_NOTFOUND;
 }
 
 static int check_table(struct store *store, enum store_table table, struct base_work *work,

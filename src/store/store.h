@@ -19,8 +19,8 @@ struct store;
 
 /*
  * Opens an existing database. HDB_EIO if it cannot be read, HDB_EFORMAT if it is no regular file,
- * HDB_ECORRUPT if it is no heap database, HDB_EVERSION if it is of another format. *out is owned:
- * store_close.
+ * HDB_ECORRUPT if it is no heap database, HDB_EVERSION if it is of another format or if a base
+ * table is of another revision. *out is owned: store_close.
  */
 int store_open(const char *path, struct store **out, struct hdb_error *err);
 /*
@@ -28,6 +28,11 @@ int store_open(const char *path, struct store **out, struct hdb_error *err);
  * process the first that is open decides for all.
  */
 int store_open_unsynced(const char *path, struct store **out, struct hdb_error *err);
+/*
+ * The same for meta values alone, which say how the dump was imported: base tables of an earlier
+ * revision are no failure, and are not to be read.
+ */
+int store_open_meta(const char *path, struct store **out, struct hdb_error *err);
 void store_close(struct store *store);
 
 /*
@@ -119,7 +124,7 @@ uint64_t store_generation(const struct store *store);
 
 /* What is known of a table that is there. */
 struct store_table_info {
-	uint32_t version;
+	uint32_t revision;
 	uint64_t block_count;
 	uint64_t item_count;
 	/* of its blocks, their headers of 16 bytes included */
@@ -127,7 +132,7 @@ struct store_table_info {
 	uint64_t file_bytes; /* as they are in the file: fewer where they are packed */
 };
 
-/* HDB_NOTFOUND if the table is absent, unfinished or of another version. */
+/* HDB_NOTFOUND if the table is absent, unfinished or of another revision; *out has the latter. */
 int store_table_info(struct store *store, enum store_table table, struct store_table_info *out,
 		     struct hdb_error *err);
 

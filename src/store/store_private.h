@@ -15,11 +15,11 @@
 /* Longest name of a meta value. */
 #define META_NAME_MAX 63
 #define META_KEY_SIZE (2 + META_NAME_MAX)
-/* u32 version, u32 zero, u64 blocks, items, bytes. */
+/* u32 revision, u32 zero, u64 blocks, items, bytes. */
 #define TABLE_INFO_SIZE 32
 /*
  * And u64 bytes in the file, if blocks of it are packed, which only those of base tables are; the
- * version has this bit then.
+ * revision has this bit then.
  */
 #define TABLE_INFO_PACKED_SIZE 40
 #define TABLE_IS_PACKED 0x80000000u

@@ -22,46 +22,54 @@
 	[STORE_VIEW( \
 		view, \
 		STORE_VIEW_DOMINATORS)] = { "dominators." name, 1, 0 }, \
-		[STORE_VIEW(view, STORE_VIEW_RETAINED)] = { "retained." name, 1, 0 }, \
-		[STORE_VIEW(view, STORE_VIEW_CHILDREN)] = { "children." name, 1, 0 }, \
-		[STORE_VIEW(view, STORE_VIEW_CHILDREN_BIG)] = { "children.big." name, 1, 0 }, \
-		[STORE_VIEW(view, STORE_VIEW_TOTALS)] = { "totals." name, 1, STORE_TOTAL_BYTES }, \
-		[STORE_VIEW(view, STORE_VIEW_WHOLE)] = { "whole." name, 1, STORE_WHOLE_BYTES }, \
+		[STORE_VIEW(view, STORE_VIEW_RETAINED)] = { "retained." name, 2, 0 }, \
+		[STORE_VIEW(view, STORE_VIEW_CHILDREN)] = { "children." name, 2, 0 }, \
+		[STORE_VIEW(view, STORE_VIEW_CHILDREN_BIG)] = { "children.big." name, 2, 0 }, \
+		[STORE_VIEW(view, STORE_VIEW_TOTALS)] = { "totals." name, 2, STORE_TOTAL_BYTES }, \
+		[STORE_VIEW(view, STORE_VIEW_WHOLE)] = { "whole." name, 2, STORE_WHOLE_BYTES }, \
 		[STORE_VIEW(view, STORE_VIEW_RETAINED_NATIVE)] = { "retained.native." name, 3, \
 								   0 }, \
-		[STORE_VIEW(view, STORE_VIEW_RETAINED_HEAPS)] = { "retained.heaps." name, 1, 0 }, \
-		[STORE_VIEW(view, STORE_VIEW_DEPTH)] = { "depth." name, 1, 0 }, \
+		[STORE_VIEW(view, STORE_VIEW_RETAINED_HEAPS)] = { "retained.heaps." name, 2, 0 }, \
+		[STORE_VIEW(view, STORE_VIEW_DEPTH)] = { "depth." name, 2, 0 }, \
 		[STORE_TOP_LEVEL_VIEW(view, STORE_TOP_LEVEL)] = { "top.level." name, 1, 0 }, \
-		[STORE_TOP_LEVEL_VIEW(view, STORE_TOP_LEVEL_BIG)] = { "top.level.big." name, 1, \
+		[STORE_TOP_LEVEL_VIEW(view, STORE_TOP_LEVEL_BIG)] = { "top.level.big." name, 2, \
 								      0 }
 
+/*
+ * The revision is that of what a table says. Raise it when the same dump gives another content:
+ * other sizes, roots, references or dominators as well as another layout of the bytes. A base
+ * table's makes databases of earlier revisions unreadable, and the dump is imported again; a
+ * derived table's makes that table be built again, so raise it for the tables that are computed
+ * from it, too. tests/derive/revisions_test.c compares the content of all tables of some dumps with
+ * tests/data/table_revisions.tsv, and fails if a content changes and its revision does not.
+ */
 static const struct {
 	const char *name;
-	uint32_t version;
+	uint32_t revision;
 	uint32_t record_bytes; /* 0: no table of records */
 } tables[STORE_TABLE_END] = {
 	[STORE_META] = { "meta", 1, 0 },
 	[STORE_IDS] = { "ids", 1, 0 },
-	[STORE_OBJECTS] = { "objects", 2, 0 },
+	[STORE_OBJECTS] = { "objects", 3, 0 },
 	[STORE_REFERENCES] = { "references", 1, 0 },
 	[STORE_REFERENCES_BIG] = { "references.big", 1, 0 },
-	[STORE_CLASSES] = { "classes", 2, sizeof(struct store_class) },
-	[STORE_FIELDS] = { "fields", 1, sizeof(struct store_field) },
-	[STORE_TEXTS] = { "texts", 1, 0 },
+	[STORE_CLASSES] = { "classes", 3, sizeof(struct store_class) },
+	[STORE_FIELDS] = { "fields", 2, sizeof(struct store_field) },
+	[STORE_TEXTS] = { "texts", 2, 0 },
 	[STORE_ROOTS] = { "roots", 1, sizeof(struct store_root) },
-	[STORE_THREADS] = { "threads", 1, sizeof(struct store_thread) },
+	[STORE_THREADS] = { "threads", 2, sizeof(struct store_thread) },
 	[STORE_TRACES] = { "traces", 1, sizeof(struct store_trace) },
 	[STORE_TRACE_FRAMES] = { "trace.frames", 1, sizeof(uint32_t) },
-	[STORE_FRAMES] = { "frames", 1, sizeof(struct store_frame) },
-	[STORE_HEAPS] = { "heaps", 1, sizeof(struct store_heap) },
+	[STORE_FRAMES] = { "frames", 2, sizeof(struct store_frame) },
+	[STORE_HEAPS] = { "heaps", 2, sizeof(struct store_heap) },
 	[STORE_PROBLEMS] = { "problems", 1, sizeof(struct store_problem) },
-	[STORE_ALLOC_SITES] = { "alloc.sites", 1, sizeof(struct store_alloc_site) },
+	[STORE_ALLOC_SITES] = { "alloc.sites", 2, sizeof(struct store_alloc_site) },
 	[STORE_CPU_SAMPLES] = { "cpu.samples", 1, sizeof(struct store_cpu_sample) },
 	[STORE_HEAP_SUMMARIES] = { "heap.summaries", 2, sizeof(struct store_heap_summary) },
 	[STORE_DANGLING] = { "dangling", 1, sizeof(struct store_dangling) },
 	[STORE_RECORD_COUNTS] = { "record.counts", 1, sizeof(struct store_record_count) },
 	[STORE_ID_DIRECTORY] = { "ids.directory", 1, sizeof(uint64_t) },
-	[STORE_CLASS_COUNTS] = { "class.counts", 1, sizeof(struct store_class_count) },
+	[STORE_CLASS_COUNTS] = { "class.counts", 2, sizeof(struct store_class_count) },
 	[STORE_THREAD_STARTS] = { "thread.starts", 1, sizeof(struct store_thread_start) },
 	[STORE_CONTENTS] = { "contents", 3, 0 },
 	[STORE_REFERRERS] = { "referrers", 1, 0 },
@@ -69,18 +77,18 @@ static const struct {
 	[STORE_REACH] = { "reach", 1, 0 },
 	[STORE_REACH_STRONG] = { "reach.strong", 2, 0 },
 	[STORE_DOMINATORS] = { "dominators", 1, 0 },
-	[STORE_RETAINED] = { "retained", 1, 0 },
-	[STORE_CHILDREN] = { "children", 1, 0 },
-	[STORE_CHILDREN_BIG] = { "children.big", 1, 0 },
+	[STORE_RETAINED] = { "retained", 2, 0 },
+	[STORE_CHILDREN] = { "children", 2, 0 },
+	[STORE_CHILDREN_BIG] = { "children.big", 2, 0 },
 	[STORE_TOTALS] = { "totals", 2, STORE_TOTAL_BYTES },
-	[STORE_WHOLE] = { "whole", 1, STORE_WHOLE_BYTES },
+	[STORE_WHOLE] = { "whole", 2, STORE_WHOLE_BYTES },
 	[STORE_ORPHANS] = { "orphans", 1, 0 },
 	[STORE_NATIVE] = { "native", 3, 0 },
 	[STORE_RETAINED_NATIVE] = { "retained.native", 3, 0 },
-	[STORE_RETAINED_HEAPS] = { "retained.heaps", 1, 0 },
+	[STORE_RETAINED_HEAPS] = { "retained.heaps", 2, 0 },
 	[STORE_DEPTH] = { "depth", 1, 0 },
 	[STORE_TOP_LEVEL] = { "top.level", 1, 0 },
-	[STORE_TOP_LEVEL_BIG] = { "top.level.big", 1, 0 },
+	[STORE_TOP_LEVEL_BIG] = { "top.level.big", 2, 0 },
 	VIEW(1, "strong"),
 	VIEW(2, "soft"),
 	[STORE_VIEW(2, STORE_VIEW_REACH)] = { "reach.soft", 1, 0 },
@@ -105,9 +113,9 @@ const char *store_table_name(unsigned table)
 	return table < STORE_TABLE_END ? tables[table].name : NULL;
 }
 
-uint32_t store_table_version(unsigned table)
+uint32_t store_table_revision(unsigned table)
 {
-	return table < STORE_TABLE_END ? tables[table].version : 0;
+	return table < STORE_TABLE_END ? tables[table].revision : 0;
 }
 
 uint32_t store_table_record(unsigned table)

@@ -1,9 +1,10 @@
 /*
- * store/tables.h - the tables of a heap database: number, name, version. FORMAT.md says what is in
+ * store/tables.h - the tables of a heap database: number, name, revision. FORMAT.md says what is in
  * each.
  *
- * The number is part of every key and never changes its meaning; the version grows when a table's
- * content does, which makes a derived table be built anew and a base table be imported anew.
+ * The number is part of every key and never changes its meaning. The revision grows when the
+ * meaning of a table's content changes (tables.c): a derived table of another revision is built
+ * again, and a database with a base table of another revision is not opened.
  */
 #ifndef STORE_TABLES_H
 #define STORE_TABLES_H
@@ -63,7 +64,7 @@ enum store_table {
 	/* The top level of the dominator tree, of all references and then of each strength */
 	STORE_TOP_LEVEL = 120,
 	STORE_TOP_LEVEL_BIG = 121,
-	/* answers that are kept; their version says which library made them */
+	/* answers that are kept; their revision says which library made them */
 	STORE_ANSWERS = 130,
 	STORE_ANSWER_LEAKS = STORE_ANSWERS,
 	STORE_ANSWER_TRIAGE,
@@ -114,9 +115,9 @@ uint32_t store_table_record(unsigned table);
 #define STORE_WHOLE_BYTES 32
 
 /*
- * The version of a table's content that this library reads and writes; of an answer 0 if it keeps
+ * The revision of a table's content that this library reads and writes; of an answer 0 if it keeps
  * none.
  */
-uint32_t store_table_version(unsigned table);
+uint32_t store_table_revision(unsigned table);
 
 #endif

@@ -543,7 +543,7 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 	assert(!writer->has_table[table]);
 	writer->has_table[table] = true;
 	store_table_meta_name(name, sizeof(name), table);
-	store32(info, store_table_version(table) | (is_packed ? TABLE_IS_PACKED : 0));
+	store32(info, store_table_revision(table) | (is_packed ? TABLE_IS_PACKED : 0));
 	store64(info + 8, count->blocks);
 	store64(info + 16, item_count);
 	store64(info + 24, count->bytes);

@@ -612,6 +612,7 @@ static void test_nulls(void **state)
 
 	(void)state;
 	refuses(hdb_import(NULL, db_path, NULL, NULL, &err));
+	refuses(hdb_import_again(NULL, NULL, NULL, NULL, &err));
 	refuses(hdb_default_path(NULL, buf, sizeof(buf), &err));
 	refuses(hdb_default_path("x", NULL, sizeof(buf), &err));
 	refuses(hdb_convert(NULL, "x", NULL, NULL, &err));

@@ -190,7 +190,7 @@ static void test_store(void **state)
 
 	assert_int_equal(store_open(path, &s, NULL), HDB_OK);
 	assert_int_equal(store_table_info(s, STORE_REFERENCES, &info, NULL), HDB_OK);
-	assert_int_equal(info.version, store_table_version(STORE_REFERENCES));
+	assert_int_equal(info.revision, store_table_revision(STORE_REFERENCES));
 	assert_int_equal(info.bytes, 20 * (BLOCK_BYTES + 16));
 	assert_true(info.file_bytes < info.bytes / 2);
 	assert_int_equal(store_table_info(s, STORE_CONTENTS, &info, NULL), HDB_OK);
@@ -236,7 +236,7 @@ static void test_not_misread(void **state)
 	assert_non_null(meta);
 	assert_int_equal(meta->size, BLOCK_HEADER_SIZE + TABLE_INFO_PACKED_SIZE);
 	assert_int_not_equal(load32(meta->value + BLOCK_HEADER_SIZE),
-			     store_table_version(STORE_IDS));
+			     store_table_revision(STORE_IDS));
 	store_close(s);
 	temp_remove_db(path);
 }

@@ -406,9 +406,26 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 		.progress = progress_callbacks(),
 		.tmp_dir = cli->opt.tmp,
 	};
+	struct hdb_import_options again = {
+		.struct_size = sizeof(again),
+		.memory_bytes = cli->opt.memory_bytes,
+		.threads = cli->opt.threads,
+		.wait = 1,
+		.progress = progress_callbacks(),
+	};
+	int rc;
 
 	options.progress.notice = cli_on_notice;
 	options.progress.ctx = cli;
+	rc = hdb_open(db_path, &options, db, &cli->err);
+	/* check says what is wrong and changes nothing. */
+	if (rc != HDB_EVERSION || (cli->query && strcmp(cli->query->name, "check") == 0))
+		return rc;
+	again.progress.notice = cli_on_notice;
+	again.progress.ctx = cli;
+	rc = hdb_import_again(db_path, dump_path, &again, NULL, &cli->err);
+	if (rc != HDB_OK && rc != HDB_END)
+		return rc;
 	return hdb_open(db_path, &options, db, &cli->err);
 }
 

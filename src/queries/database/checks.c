@@ -13,6 +13,20 @@
 
 /* ---- counts ---- */
 
+/* Derived tables that another version built: they are not read. */
+static int count_old(struct store *store, unsigned *count, struct hdb_error *err)
+{
+	for (unsigned t = STORE_REFERRERS; t < STORE_ANSWERS; t++) {
+		struct store_table_info info = { .revision = store_table_revision(t) };
+
+		if (!store_table_name(t))
+			continue;
+		TRY_ERRORS(store_table_info(store, (enum store_table)t, &info, err));
+		*count += info.revision != store_table_revision(t);
+	}
+	return HDB_OK;
+}
+
 static int check_counts(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct store *store = q->heap->store;
@@ -31,7 +45,7 @@ static int check_counts(struct query *q, struct query_check_found *found, struct
 		{ STORE_DOMINATORS, true, objects },
 		{ STORE_RETAINED, true, objects },
 	};
-	unsigned count = 0;
+	unsigned count = 0, old = 0;
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		struct store_table_info info;
@@ -51,7 +65,14 @@ static int check_counts(struct query *q, struct query_check_found *found, struct
 		}
 		count++;
 	}
-	SAY(found, "%u tables have as many entries as they should", count);
+	TRY(count_old(store, &old, err));
+	if (old)
+		SAY(found,
+		    "%u tables have as many entries as they should; %u derived tables of another "
+		    "version of heapdb are built again when a question needs them",
+		    count, old);
+	else
+		SAY(found, "%u tables have as many entries as they should", count);
 	return HDB_OK;
 }
 

@@ -41,7 +41,7 @@ struct query_check_step {
 
 #define SAY(found, ...) ((void)snprintf((found)->detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
 
-/* checks_counts.c: the one of the table class.counts, which older databases lack. */
+/* checks_counts.c: the one of the table class.counts, which some databases lack. */
 int query_check_class_counts(struct query *q, struct query_check_found *found,
 			     struct hdb_error *err);
 

@@ -140,6 +140,8 @@ static int add_database(struct query *q, struct hdb_error *err)
 	info_text(q, "path", "of the heap database", heap_path(q->heap));
 	info_number(q, "bytes", "size of the file", bytes);
 	info_number(q, "format", "version of the database's format", STORE_FORMAT_VERSION);
+	heap_meta_text(q->heap, "writer", text, sizeof(text));
+	info_text(q, "made by", "the heapdb that imported the dump; --tables has revisions", text);
 	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
 	info_text(q, "of the dump", "the database's size as a share of the dump's", text);
 	return HDB_OK;

@@ -13,7 +13,8 @@
 	X(KIND, TEXT, "kind", "kind", \
 	  "\"base\": written by the import; \"derived\": built when first needed") \
 	X(PRESENT, BOOL, "present", "there", "whether it is in the database") \
-	X(VERSION, COUNT, "version", "version", "of its content; not of answers that are kept") \
+	X(REVISION, COUNT, "revision", "revision", \
+	  "revision of what the table says; not of answers that are kept") \
 	X(BLOCKS, COUNT, "blocks", "blocks", "blocks that it is kept in") \
 	X(ITEMS, COUNT, "items", "items", "entries") \
 	X(BYTES, BYTES, "bytes", "bytes", "of its blocks in the file") \
@@ -64,7 +65,7 @@ static int table_row(struct query *q, size_t no, struct hdb_error *err)
 		return HDB_OK;
 	/* An answer's is another one in each library. */
 	if (t < STORE_ANSWERS)
-		query_set(q, VERSION, info.version);
+		query_set(q, REVISION, info.revision);
 	query_set(q, BLOCKS, info.block_count);
 	query_set(q, ITEMS, info.item_count);
 	query_set(q, BYTES, info.file_bytes);
