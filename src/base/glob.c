@@ -51,7 +51,7 @@ bool base_glob_list(const char *patterns, const char *text)
 {
 	char pattern[PATTERN_MAX];
 
-	for (const char *p = patterns; *p;) {
+	for (const char *p = patterns + strspn(patterns, " "); *p; p += strspn(p, " ")) {
 		const size_t size = strcspn(p, ",");
 
 		if (size < sizeof(pattern)) {

@@ -12,7 +12,7 @@ bool base_glob(const char *pattern, const char *text);
 /* Whether `name` is among `names`, which have | between them: "Google|LGE". */
 bool base_is_among(const char *names, const char *name);
 
-/* Whether one of the patterns, with commas between, matches. */
+/* Whether one of the patterns, with commas and blanks between, matches. */
 bool base_glob_list(const char *patterns, const char *text);
 
 #endif

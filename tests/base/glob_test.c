@@ -50,6 +50,8 @@ static void patterns(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (base_glob(rows[i].pattern, rows[i].text) != rows[i].matches)
 			fail_msg("%s on %s", rows[i].pattern, rows[i].text);
+	assert_true(base_glob_list("a.*, b.*", "b.C"));
+	assert_false(base_glob_list("a.*, b.*", "c.B"));
 }
 
 /* Many stars on a long text that nearly matches: must not take exponential time. */

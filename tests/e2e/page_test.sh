@@ -30,8 +30,8 @@ for text in 'worker with locals' plugins-a 'Sample sample.hprof'; do
 	! grep -F "$text" plain.html >out || { echo "\"$text\" is in a report without values"; exit 1; }
 done
 # Each rule of triage has its "why" in the page.
-rules=$HDB_ROOT/src/queries/triage/triage_rules.c
-sed -n 's/^	{ "\([a-z-]*\)", TRIAGE_[A-Z]*, TRIAGE_.*/\1/p' "$rules" | sort -u >ids
+rules=$HDB_ROOT/src/queries/triage/triage.rules
+sed -n 's/^rule *\([a-z-]*\)$/\1/p' "$rules" | sort -u >ids
 [ "$(wc -l <ids)" -gt 30 ]
 while read -r rule; do
 	grep -qE "^  (\"$rule\"|$rule): \[" "$HDB_ROOT/tools/serve/page/why.ts" ||

@@ -5,6 +5,8 @@
 #include "analysis/groups.h"
 #include "analysis/properties.h"
 #include "base/base_text.h"
+#include "base/error.h"
+#include "base/expression.h"
 #include "queries/triage/triage.h"
 #include "queries/queries.h"
 #include "query/object_cells.h"
@@ -50,30 +52,105 @@ static const struct hdb_column facts[] = {
 
 #define NAME_MAX_BYTES 1024
 
+enum severity { CRITICAL, WARNING, INFO };
+
+/* Of rules with the same name the first that fires is reported. */
+struct rule {
+	int line; /* of triage.rules */
+	const char *id, *where, *text, *advice;
+	enum severity severity;
+	enum triage_measure_no measure;
+};
+
+#define RULE_rule(word, text_, nth) .line = __LINE__, .id = text_
+#define RULE_severity(word, text_, nth) .severity = SEVERITY_##word
+#define RULE_measure(word, text_, nth) .measure = TRIAGE_##word
+#define RULE_where(word, text_, nth) .where = text_
+#define RULE_says(word, text_, nth) .text = text_
+#define RULE_do(word, text_, nth) .advice = text_
+#define SEVERITY_critical CRITICAL
+#define SEVERITY_warning WARNING
+#define SEVERITY_info INFO
+
+static const struct rule rules[] = {
+#include <queries/triage/triage.rules.h>
+};
+#define RULES (sizeof(rules) / sizeof(rules[0]))
+
+static const struct base_grammar grammar = {
+	.first = "count, bytes, percent or full",
+	.operand = "a number",
+};
+
 struct triage_query {
 	struct triage triage;
-	size_t *rows; /* numbers of rules, in the order in which they are given */
-	bool *has_fired;
+	struct base_vec nodes; /* struct base_node: of conditions */
+	uint32_t conditions[RULES];
+	size_t rows[RULES]; /* numbers of rules, in the order in which they are given */
+	bool has_fired[RULES];
 	size_t count;
 	bool is_all;
 };
 
-static bool fires(const struct triage *t, const struct triage_rule *rule)
+/* What conditions of rules may name. */
+struct named {
+	const char *name;
+	double value;
+};
+#define NAMED 4
+
+static int named_value(void *ctx, const struct base_value *from, const char *path,
+		       struct base_value *out, struct hdb_error *err)
 {
-	const struct triage_figure *f = &t->figures[rule->measure];
+	const struct named *named = ctx;
 
-	const bool is_full = !rule->least_full || t->limit.is_out_of_memory ||
-			     analysis_limit_percent(&t->limit, t->whole_bytes) >= rule->least_full;
+	for (unsigned i = 0; i < NAMED && !from; i++) {
+		if (strcmp(path, named[i].name) != 0)
+			continue;
+		base_value_set_number(out, named[i].value);
+		return HDB_OK;
+	}
+	return hdb_fail(err, HDB_EBUG, "triage.rules: a measure has no \"%s\"", path);
+}
 
-	return is_full && f->count >= rule->least_count && f->bytes >= rule->least_bytes &&
-	       (double)f->bytes >= (double)t->whole_bytes * rule->least_percent / 100;
+static int fires(const struct triage_query *s, size_t no, bool *out, struct hdb_error *err)
+{
+	const struct triage *t = &s->triage;
+	const struct triage_figure *f = &t->figures[rules[no].measure];
+	const double whole = t->whole_bytes ? (double)t->whole_bytes : 1;
+	struct named named[NAMED] = {
+		{ "count", (double)f->count },
+		{ "bytes", (double)f->bytes },
+		{ "percent", 100 * (double)f->bytes / whole },
+		{ "full", t->limit.is_out_of_memory ?
+				  100 :
+				  analysis_limit_percent(&t->limit, t->whole_bytes) },
+	};
+	const struct base_evaluator evaluator = { &s->nodes, named_value, NULL, named };
+	struct base_value value = { .kind = BASE_NOTHING };
+
+	TRY(base_expression_evaluate(&evaluator, s->conditions[no], &value, err));
+	*out = base_value_is_true(&value);
+	return HDB_OK;
+}
+
+static int parse_rules(struct triage_query *s, struct hdb_error *err)
+{
+	struct hdb_error why;
+
+	for (size_t i = 0; i < RULES; i++)
+		if (base_expression_parse(&grammar, base_word(rules[i].where), &s->nodes,
+					  &s->conditions[i], &why) != HDB_OK)
+			return hdb_fail(err, HDB_EBUG, "triage.rules, rule of line %d: %s",
+					rules[i].line, why.message);
+	return HDB_OK;
 }
 
 /* Whether a row has a rule of this name; those in `rows` before `count`. */
 static bool is_told(const struct triage_query *s, size_t rule)
 {
 	for (size_t k = 0; k < s->count; k++)
-		if (strcmp(triage_rules[s->rows[k]].id, triage_rules[rule].id) == 0)
+		if (strcmp(rules[s->rows[k]].id, rules[rule].id) == 0)
 			return true;
 	return false;
 }
@@ -83,10 +160,10 @@ static uint64_t count_rules(void)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < triage_rule_count; i++) {
+	for (size_t i = 0; i < RULES; i++) {
 		size_t k = 0;
 
-		while (strcmp(triage_rules[k].id, triage_rules[i].id) != 0)
+		while (strcmp(rules[k].id, rules[i].id) != 0)
 			k++;
 		count += k == i;
 	}
@@ -94,20 +171,25 @@ static uint64_t count_rules(void)
 }
 
 /* The rules that fire, worst first; or with --all one row for each. */
-static void choose_rules(struct triage_query *s)
+static int choose_rules(struct triage_query *s, struct hdb_error *err)
 {
-	for (int severity = TRIAGE_CRITICAL; severity <= TRIAGE_INFO; severity++) {
-		for (size_t i = 0; i < triage_rule_count; i++) {
-			if ((int)triage_rules[i].severity != severity ||
-			    !fires(&s->triage, &triage_rules[i]) || is_told(s, i))
+	bool is_firing;
+
+	for (int severity = CRITICAL; severity <= INFO; severity++) {
+		for (size_t i = 0; i < RULES; i++) {
+			if ((int)rules[i].severity != severity || is_told(s, i))
+				continue;
+			TRY(fires(s, i, &is_firing, err));
+			if (!is_firing)
 				continue;
 			s->has_fired[s->count] = true;
 			s->rows[s->count++] = i;
 		}
 	}
-	for (size_t i = 0; i < triage_rule_count && s->is_all; i++)
+	for (size_t i = 0; i < RULES && s->is_all; i++)
 		if (!is_told(s, i))
 			s->rows[s->count++] = i;
+	return HDB_OK;
 }
 
 /* The largest suspect in a few words: who holds it, or what it is. */
@@ -130,17 +212,17 @@ static void set_suspect_fact(struct query *q, const struct triage *t)
 
 static void set_facts(struct query *q, const struct triage_query *s)
 {
-	uint64_t counts[TRIAGE_INFO + 1] = { 0 }, all = 0;
+	uint64_t counts[INFO + 1] = { 0 }, all = 0;
 	for (size_t i = 0; i < s->count; i++) {
 		if (!s->has_fired[i])
 			continue;
-		counts[triage_rules[s->rows[i]].severity]++;
+		counts[rules[s->rows[i]].severity]++;
 		all++;
 	}
 	query_fact(q, "rules", count_rules());
 	query_fact(q, "findings", all);
-	query_fact(q, "critical", counts[TRIAGE_CRITICAL]);
-	query_fact(q, "warnings", counts[TRIAGE_WARNING]);
+	query_fact(q, "critical", counts[CRITICAL]);
+	query_fact(q, "warnings", counts[WARNING]);
 	query_fact(q, "suspects", s->triage.suspect_count);
 	if (s->triage.suspect_count)
 		set_suspect_fact(q, &s->triage);
@@ -161,8 +243,7 @@ static int open_triage(struct query *q, struct hdb_error *err)
 
 	s->triage.q = q;
 	s->is_all = query_option(q, "all") != NULL;
-	TRY(BASE_ALLOC(s->rows, triage_rule_count + 1, "rules", err));
-	TRY(BASE_ALLOC(s->has_fired, triage_rule_count + 1, "rules", err));
+	TRY(parse_rules(s, err));
 	for (size_t i = 0; i < TRIAGE_MEASURES; i++)
 		s->triage.figures[i].ix = s->triage.figures[i].class_no = HEAP_NONE;
 	TRY(heap_load_classes(q->heap, err));
@@ -171,7 +252,7 @@ static int open_triage(struct query *q, struct hdb_error *err)
 	TRY(take_passes(q, &s->triage, err));
 	TRY(triage_take_loaders(&s->triage, err));
 	TRY(triage_explain_pin(&s->triage, err));
-	choose_rules(s);
+	TRY(choose_rules(s, err));
 	q->total = s->count;
 	set_facts(q, s);
 	return HDB_OK;
@@ -193,11 +274,14 @@ static void set_example(struct query *q, const struct triage_figure *f)
 	query_lend_text(q, LABEL, name);
 }
 
+#define UNIT_NAMES(name, one, many) { one, many },
+
 static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const char *const severities[] = { "critical", "warning", "info" };
+	static const char *const units[][2] = { TRIAGE_MEASURE_LIST(UNIT_NAMES) };
 	struct triage_query *s = q->state;
-	const struct triage_rule *rule = &triage_rules[s->rows[no]];
+	const struct rule *rule = &rules[s->rows[no]];
 	const struct triage_figure *f = &s->triage.figures[rule->measure];
 	const bool has_fired = s->has_fired[no];
 
@@ -206,7 +290,7 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 	query_lend_text(q, RULE, rule->id);
 	query_format(q, TEXT, "%s%s", has_fired ? "" : "not found: ", rule->text);
 	query_lend_text(q, ADVICE, rule->advice);
-	query_lend_text(q, UNIT, triage_unit(rule->measure, f->count));
+	query_lend_text(q, UNIT, units[rule->measure][f->count != 1]);
 	query_set(q, COUNT, f->count);
 	if (!f->has_no_bytes)
 		query_set(q, BYTES, f->bytes);
@@ -227,8 +311,7 @@ static void close_triage(struct query *q)
 {
 	struct triage_query *s = q->state;
 
-	free(s->rows);
-	free(s->has_fired);
+	base_vec_release(&s->nodes);
 }
 
 const struct query_def query_triage = {

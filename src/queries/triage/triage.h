@@ -2,10 +2,8 @@
  * queries/triage/triage.h - rules of first aid: what is measured of a heap, and from which figures
  * on it is worth a word.
  *
- * Rules and what they measure are tables (triage_rules.c); the other files take the measures. A
- * rule fires if all its thresholds are reached; the ones on bytes keep small heaps quiet, where
- * every share is large. What is normal in one program is a leak in another: that much is held by
- * one object is critical only where the heap has no room left.
+ * Rules (triage.rules) and what they measure (the other .rules files) are data; the C files take
+ * the measures.
  */
 #ifndef QUERIES_LEAKS_TRIAGE_H
 #define QUERIES_LEAKS_TRIAGE_H
@@ -13,133 +11,85 @@
 #include "analysis/properties.h"
 #include "query/query.h"
 
-enum triage_severity { TRIAGE_CRITICAL, TRIAGE_WARNING, TRIAGE_INFO };
+/*
+ * What is measured: a number of things and their bytes. Name, what it counts, of one thing and of
+ * others.
+ */
+#define TRIAGE_MEASURE_LIST(X) \
+	/* triage_totals.c: from totals, roots and the dominator tree */ \
+	/* the largest leak suspect and what it retains */ \
+	X(SUSPECT, "leak suspect", "leak suspects") \
+	/* unreachable objects, without what may be fillers */ \
+	X(GARBAGE, "object", "objects") \
+	/* everything reachable */ \
+	X(HEAP, "heap", "heaps") \
+	/* the dump was made when a thread ran out of memory */ \
+	X(OUT_OF_MEMORY, "thread that ran out of memory", "threads that ran out of memory") \
+	X(CLASSES, "class", "classes") \
+	/* objects whose life cycle is over; bytes: what those that leaks tells retain */ \
+	X(SHOULD_BE_GONE, "leaking object", "leaking objects") \
+	/* objects that JNI holds, and what these retain */ \
+	X(JNI_GLOBALS, "object", "objects") \
+	/* arrays that the collector leaves in gaps */ \
+	X(FILLERS, "array", "arrays") \
+	/* the class with most small objects */ \
+	X(MANY_SMALL, "object", "objects") \
+	/* by names of classes: classes.rules */ \
+	X(BOXED, "object", "objects") \
+	X(FINALIZERS, "object", "objects") \
+	X(SESSIONS, "session", "sessions") \
+	X(LISTENERS, "listener", "listeners") \
+	X(CONNECTIONS, "connection", "connections") \
+	X(REFLECTION, "object", "objects") \
+	X(LOADERS, "class loader", "class loaders") \
+	X(THREADS, "thread", "threads") \
+	X(STATEMENTS, "statement", "statements") \
+	X(ZIP, "object", "objects") \
+	X(EXCEPTIONS, "exception", "exceptions") \
+	/* triage_scan.c: from a pass over all objects, and the values of some */ \
+	/* objects that only weak, soft, phantom or final references keep */ \
+	X(WEAK_ONLY, "object", "objects") \
+	/* the longest array of references or list, its elements, what it retains */ \
+	X(BIG_ARRAY, "place or element", "places or elements") \
+	/* the largest primitive array */ \
+	X(BIG_PRIMITIVE, "array", "arrays") \
+	/* the thread that retains most */ \
+	X(THREAD_PIN, "thread", "threads") \
+	/* the map of thread-local values that retains most */ \
+	X(THREAD_LOCALS, "thread", "threads") \
+	/* thread-local values whose key is gone */ \
+	X(STALE_LOCALS, "value", "values") \
+	/* hash maps whose keys share slots; bytes: what these retain */ \
+	X(COLLISIONS, "hash map", "hash maps") \
+	/* weak references whose value keeps their own key */ \
+	X(WEAK_LEAK, "entry", "entries") \
+	/* memory outside the heap that cleaners of buffers will free */ \
+	X(DIRECT_BUFFERS, "buffer", "buffers") \
+	/* the same of mapped files */ \
+	X(MAPPED, "mapped file", "mapped files") \
+	/* collections at most half full, bytes of free slots */ \
+	X(SPARSE, "collection", "collections") \
+	/* collections without elements, their bytes */ \
+	X(EMPTY, "collection", "collections") \
+	/* strings of which there is an equal one, their bytes */ \
+	X(DUPLICATE_STRINGS, "string", "strings") \
+	/* triage_locals.c; count: threads, values */ \
+	/* the ThreadLocal whose values retain most, over all threads */ \
+	X(LOCALS_OF_ONE, "thread", "threads") \
+	/* the class whose objects retain most as thread-local values */ \
+	X(LOCALS_OF_CLASS, "value", "values") \
+	/* triage_fields.c: the collection that matters, its elements, what it retains */ \
+	X(HELD_LISTENERS, "listener", "listeners") \
+	X(TASKS, "task", "tasks") \
+	X(DELETE_ON_EXIT, "file name", "file names") \
+	/* triage_loaders.c */ \
+	/* class loaders that were closed and are still there */ \
+	X(CLOSED_LOADER, "class loader", "class loaders") \
+	/* most class loaders that have a class of the same name */ \
+	X(TWIN_LOADERS, "class loader", "class loaders")
 
-/* What is measured: a number of things and their bytes. */
-enum triage_measure_no {
-	/* triage_totals.c: from totals, roots and the dominator tree */
-	TRIAGE_SUSPECT,       /* the largest leak suspect and what it retains */
-	TRIAGE_GARBAGE,       /* unreachable objects, without what may be fillers */
-	TRIAGE_HEAP,          /* all that is reachable */
-	TRIAGE_OUT_OF_MEMORY, /* the dump was made when a thread ran out of memory */
-	TRIAGE_CLASSES,       /* classes */
-	/* objects whose life cycle is over; bytes: what those that leaks tells retain */
-	TRIAGE_SHOULD_BE_GONE,
-	TRIAGE_JNI_GLOBALS, /* objects that JNI holds, and what these retain */
-	TRIAGE_FILLERS,     /* arrays that the collector leaves in gaps */
-	TRIAGE_MANY_SMALL,  /* the class with most small objects */
-	TRIAGE_BOXED,
-	TRIAGE_FINALIZERS,
-	TRIAGE_SESSIONS,
-	TRIAGE_LISTENERS,
-	TRIAGE_CONNECTIONS,
-	TRIAGE_REFLECTION,
-	TRIAGE_LOADERS,
-	TRIAGE_THREADS,
-	TRIAGE_STATEMENTS,
-	TRIAGE_ZIP,
-	TRIAGE_EXCEPTIONS, /* by names of classes: triage_sets */
-	/* triage_scan.c: from a pass over all objects, and the values of some */
-	TRIAGE_WEAK_ONLY, /* objects that only weak, soft, phantom or final references keep */
-	/* the longest array of references or list, its elements, what it retains */
-	TRIAGE_BIG_ARRAY,
-	TRIAGE_BIG_PRIMITIVE,     /* the largest primitive array */
-	TRIAGE_THREAD_PIN,        /* the thread that retains most */
-	TRIAGE_THREAD_LOCALS,     /* the map of thread-local values that retains most */
-	TRIAGE_STALE_LOCALS,      /* thread-local values whose key is gone */
-	TRIAGE_COLLISIONS,        /* hash maps whose keys share slots; bytes: what these retain */
-	TRIAGE_WEAK_LEAK,         /* weak references whose value keeps their own key */
-	TRIAGE_DIRECT_BUFFERS,    /* memory outside the heap that cleaners of buffers will free */
-	TRIAGE_MAPPED,            /* the same of mapped files */
-	TRIAGE_SPARSE,            /* collections at most half full, bytes of free slots */
-	TRIAGE_EMPTY,             /* collections without elements, their bytes */
-	TRIAGE_DUPLICATE_STRINGS, /* strings of which there is an equal one, their bytes */
-	/* triage_locals.c; count: threads, values */
-	TRIAGE_LOCALS_OF_ONE,   /* the ThreadLocal whose values retain most, over all threads */
-	TRIAGE_LOCALS_OF_CLASS, /* the class whose objects retain most as thread-local values */
-	/* triage_fields.c: the collection that matters, its elements, what it retains */
-	TRIAGE_HELD_LISTENERS,
-	TRIAGE_TASKS,
-	TRIAGE_DELETE_ON_EXIT,
-	/* triage_loaders.c */
-	TRIAGE_CLOSED_LOADER, /* class loaders that were closed and are still there */
-	TRIAGE_TWIN_LOADERS,  /* most class loaders that have a class of the same name */
-	TRIAGE_MEASURES
-};
-
-/* What a measure counts, as "session" of one and "sessions" of others; static. */
-const char *triage_unit(enum triage_measure_no measure, uint64_t count);
-
-struct triage_rule {
-	const char *id;
-	enum triage_severity severity;
-	enum triage_measure_no measure;
-	/* all of these must be reached */
-	uint64_t least_count;
-	uint64_t least_bytes;
-	unsigned least_percent; /* bytes, as a share of all reachable bytes */
-	/* all reachable bytes, as a share of the maximum heap size, in percent */
-	unsigned least_full;
-	const char *text;   /* what it means */
-	const char *advice; /* what to look at */
-};
-
-/* Of rules with the same id the first that fires is told. */
-extern const struct triage_rule triage_rules[];
-extern const size_t triage_rule_count;
-
-/* Classes that make a measure, by patterns of names. */
-struct triage_set {
-	enum triage_measure_no measure;
-	bool is_largest_only; /* the class that has most counts, not all together */
-	bool is_retained;     /* bytes: retained, else shallow */
-	const char *patterns; /* as base_glob_list has them */
-	const char *super;    /* or: this class and its subclasses */
-	const char *but;      /* but not this class and its subclasses; NULL: all */
-};
-extern const struct triage_set triage_sets[];
-extern const size_t triage_set_count;
-
-/* What values of some classes are looked at. */
-enum triage_look {
-	TRIAGE_LOOK_LARGEST, /* the object that retains most */
-	TRIAGE_LOOK_LONGEST, /* the object with the largest number in the path `field` */
-	TRIAGE_LOOK_LOCALS,  /* entries of thread-local values: triage_locals.c */
-	TRIAGE_LOOK_NULL,    /* objects whose field is null, what they retain */
-	TRIAGE_LOOK_SUM,     /* the sum of the field, where `other` is null */
-	TRIAGE_LOOK_FILL,    /* elements in `field`, of the array that is in `other` */
-	TRIAGE_LOOK_SELF /* the referent in `field` depends on the one in `other`, which retains */
-};
-struct triage_value {
-	enum triage_measure_no measure;
-	enum triage_look look;
-	const char *class_name;
-	bool with_sub;
-	const char *field, *other;
-};
-extern const struct triage_value triage_values[];
-extern const size_t triage_value_count;
-
-/* Fields whose collection is measured, by name. */
-struct triage_field {
-	enum triage_measure_no measure;
-	const char *class_name; /* that declares it; NULL: any */
-	const char *names;      /* patterns, as base_glob_list has them */
-};
-extern const struct triage_field triage_field_names[];
-extern const size_t triage_field_count;
-
-/* So many elements are many: of collections with as many the one that retains most matters. */
-#define TRIAGE_FIELD_MANY 1000u
-
-/* What keeps a class loader, told by what is on the path to it. */
-struct triage_hint {
-	const char *class_pattern; /* of an object or class on the path; NULL: any */
-	const char *field;         /* that holds the next; NULL: any */
-	const char *text;
-};
-extern const struct triage_hint triage_hints[];
-extern const size_t triage_hint_count;
+#define TRIAGE_MEASURE_NAME(name, one, many) TRIAGE_##name,
+enum triage_measure_no { TRIAGE_MEASURE_LIST(TRIAGE_MEASURE_NAME) TRIAGE_MEASURES };
 
 /* One measure. */
 struct triage_figure {

@@ -23,6 +23,22 @@
 #define LOOKS 8u
 #define STEP_OBJECTS 4096u
 
+/* So many elements are many: of collections with as many the one that retains most matters. */
+#define MANY 1000u
+
+/* Fields whose collection is measured, by name. */
+static const struct {
+	const char *rule;
+	enum triage_measure_no measure;
+	const char *class_name, *names;
+} telling[] = {
+#define RULE_rule(word, text, nth) .rule = text
+#define RULE_measure(word, text, nth) .measure = TRIAGE_##word
+#define RULE_class(word, text, nth) .class_name = text
+#define RULE_names(word, text, nth) .names = text
+#include <queries/triage/fields.rules.h>
+};
+
 /* A field that the table names. */
 struct named_field {
 	uint32_t class_no; /* that declares it */
@@ -58,13 +74,10 @@ void triage_fields_close(struct triage_fields *f)
 /* The measure of a field, TRIAGE_MEASURES if the table does not name it. */
 static enum triage_measure_no measure_of(const char *class_name, const char *field)
 {
-	for (size_t i = 0; i < triage_field_count; i++) {
-		const struct triage_field *line = &triage_field_names[i];
-
-		if ((!line->class_name || strcmp(line->class_name, class_name) == 0) &&
-		    base_glob_list(line->names, field))
-			return line->measure;
-	}
+	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++)
+		if ((!telling[i].class_name || strcmp(telling[i].class_name, class_name) == 0) &&
+		    base_glob_list(telling[i].names, field))
+			return telling[i].measure;
 	return TRIAGE_MEASURES;
 }
 
@@ -256,12 +269,12 @@ static int add_held(struct triage *t, struct triage_fields *f, const struct name
 		    uint32_t ix, struct hdb_error *err)
 {
 	struct triage_figure *best = &t->figures[field->measure];
-	const bool has_many = best->count >= TRIAGE_FIELD_MANY;
+	const bool has_many = best->count >= MANY;
 	uint64_t count, bytes;
 	int r = count_held(t->q->heap, f, ix, &count, err);
 
 	TRY_ERRORS(r);
-	if (r == HDB_NOTFOUND || (has_many ? count < TRIAGE_FIELD_MANY : count <= best->count))
+	if (r == HDB_NOTFOUND || (has_many ? count < MANY : count <= best->count))
 		return HDB_OK;
 	TRY(derive_retained(t->q->derive, ix, &bytes, err));
 	if (has_many && bytes <= best->bytes)

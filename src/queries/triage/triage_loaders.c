@@ -8,6 +8,7 @@
 #include "heap/platform_classes.h"
 #include "base/glob.h"
 #include "heap/values/values.h"
+#include "queries/explain/rules.h"
 #include "queries/leaks/leak_parts.h"
 #include "queries/triage/triage.h"
 
@@ -18,16 +19,14 @@
 
 #define NAME_MAX_BYTES 512
 
-/* How a loader says that it was closed: a field, or a field of what a field refers to. */
+/* How a loader says that it was closed: a class, and an expression. */
 static const struct {
-	const char *super, *object_field, *field;
-	/* name of an enum constant; NULL: the field is a boolean that is true */
-	const char *constant;
+	const char *super, *is_closed;
 } closed_signs[] = {
-	{ "java.net.URLClassLoader", "ucp", "closed", NULL },
-	{ "org.apache.catalina.loader.WebappClassLoaderBase", NULL, "state", "STOPPED" },
-	{ "org.apache.catalina.loader.WebappClassLoaderBase", NULL, "state", "DESTROYED" },
+	{ "java.net.URLClassLoader", "ucp.closed" },
+	{ "org.apache.catalina.loader.WebappClassLoaderBase", "text(state) ~ 'STOPPED,DESTROYED'" },
 };
+#define SIGNS (sizeof(closed_signs) / sizeof(closed_signs[0]))
 
 /* Classes that frameworks generate for each loader again: twins of these say nothing. */
 static const char *const generated[] = {
@@ -43,9 +42,21 @@ static const char *const generated[] = {
 
 /* ---- what keeps a loader ---- */
 
+struct hint {
+	const char *text, *class_pattern, *field;
+};
+
+#define RULE_rule(word, text_, nth) .text = text_
+#define RULE_class(word, text_, nth) .class_pattern = text_
+#define RULE_field(word, text_, nth) .field = text_
+
+static const struct hint hints[] = {
+#include <queries/triage/loader_hints.rules.h>
+};
+
 /* Whether a hint is about step `i` of a path: HDB_OK, or HDB_NOTFOUND. */
 static int matches(struct query *q, const struct query_leak_path *path, size_t i,
-		   const struct triage_hint *hint, struct hdb_error *err)
+		   const struct hint *hint, struct hdb_error *err)
 {
 	struct heap_object object;
 	char field[NAME_MAX_BYTES] = "";
@@ -66,13 +77,13 @@ static int find_hint(struct query *q, const struct query_leak_path *path, const 
 		     struct hdb_error *err)
 {
 	*text = NULL;
-	for (size_t h = 0; h < triage_hint_count; h++) {
+	for (size_t h = 0; h < sizeof(hints) / sizeof(hints[0]); h++) {
 		/* The loader itself does not keep itself. */
 		for (size_t i = 0; i + 1 < path->count; i++) {
-			const int r = matches(q, path, i, &triage_hints[h], err);
+			const int r = matches(q, path, i, &hints[h], err);
 
 			if (r == HDB_OK)
-				*text = triage_hints[h].text;
+				*text = hints[h].text;
 			if (r <= HDB_OK)
 				return r;
 		}
@@ -113,40 +124,24 @@ static uint64_t loader_bytes(const struct analysis_groups *loaders, uint32_t loa
 
 /* ---- closed loaders ---- */
 
-static int is_closed(struct query *q, uint32_t ix, uint32_t class_no, bool *out,
+static int is_closed(struct query *q, const struct heap_object *loader, bool *out,
 		     struct hdb_error *err)
 {
-	*out = false;
-	for (size_t i = 0; i < sizeof(closed_signs) / sizeof(closed_signs[0]) && !*out; i++) {
-		struct heap_value value = { 0 };
-		char name[NAME_MAX_BYTES] = "";
-		uint32_t at = ix;
-		int r = HDB_OK;
+	BASE_SCOPED(base_vec_release) struct base_vec nodes = { 0 };
+	struct explain_subject subject = {
+		.session = &q->session, .nodes = &nodes, .ix = loader->ix, .start_no = HEAP_NONE
+	};
+	struct base_value value = { .kind = BASE_NOTHING };
+	uint32_t sign;
 
-		if (!heap_has_superclass(q->heap, class_no, closed_signs[i].super))
+	for (size_t i = 0; i < SIGNS && !base_value_is_true(&value); i++) {
+		if (!heap_has_superclass(q->heap, loader->class_no, closed_signs[i].super))
 			continue;
-		if (closed_signs[i].object_field)
-			r = heap_field_object(
-				q->heap, ix,
-				(struct heap_field_name){ .name = closed_signs[i].object_field },
-				&at, err);
-		if (r == HDB_OK && closed_signs[i].constant) {
-			r = heap_field_object(
-				q->heap, at,
-				(struct heap_field_name){ .name = closed_signs[i].field }, &at,
-				err);
-			if (r == HDB_OK)
-				analysis_describe(&q->session, at, name, sizeof(name));
-			*out = r == HDB_OK && strcmp(name, closed_signs[i].constant) == 0;
-		} else if (r == HDB_OK) {
-			r = heap_field_value(
-				q->heap, at,
-				(struct heap_field_name){ .name = closed_signs[i].field }, &value,
-				err);
-			*out = r == HDB_OK && value.type == HPROF_BOOLEAN && value.bits & 0xff;
-		}
-		TRY_ERRORS(r);
+		TRY(base_expression_parse(&explain_grammar, base_word(closed_signs[i].is_closed),
+					  &nodes, &sign, err));
+		TRY(explain_evaluate(&subject, sign, &value, err));
 	}
+	*out = base_value_is_true(&value);
 	return HDB_OK;
 }
 
@@ -174,7 +169,7 @@ static int take_closed(struct triage *t, const struct analysis_groups *groups,
 		if (is_elsewhere)
 			continue;
 		TRY(heap_object(heap, loaders[i], &object, err));
-		TRY(is_closed(t->q, loaders[i], object.class_no, &closed, err));
+		TRY(is_closed(t->q, &object, &closed, err));
 		retained = closed ? loader_bytes(groups, loaders[i]) : 0;
 		if (!retained)
 			continue;

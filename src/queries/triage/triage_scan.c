@@ -37,10 +37,20 @@
 #define STEP_BLOCKS 16u
 #define STEP_OBJECTS 4096u
 
-/* Lines of triage_values: a bit each. */
+/* What values of a class are looked at. */
+struct line {
+	const char *rule;
+	enum triage_measure_no measure;
+	/* looks at an object; NULL: triage_locals.c looks at all of them */
+	int (*look)(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err);
+	const char *class_name;
+	bool with_sub;
+	const char *field, *other;
+};
+
+/* Lines of values.rules, a bit each, and objects of one. */
 #define LINES_MAX 32u
 
-/* Objects of one line of triage_values. */
 struct collected {
 	struct base_vec ixs; /* uint32_t */
 	uint64_t seen, whole;
@@ -48,7 +58,7 @@ struct collected {
 
 struct scan {
 	struct triage *t;
-	uint32_t *line_bits; /* by class: bit set of lines of triage_values */
+	uint32_t *line_bits; /* by class: bit set of lines of values.rules */
 	struct collected *lines;
 	struct triage_fields *fields;
 	struct heap_block *block;
@@ -57,9 +67,11 @@ struct scan {
 
 /* ---- one object ---- */
 
-static int look_largest(struct triage *t, struct triage_figure *f, uint32_t ix,
+/* The object that retains most. */
+static int look_largest(struct triage *t, const struct line *line, uint32_t ix,
 			struct hdb_error *err)
 {
+	struct triage_figure *f = &t->figures[line->measure];
 	uint64_t bytes;
 
 	TRY(derive_retained(t->q->derive, ix, &bytes, err));
@@ -82,9 +94,11 @@ static int add_retained(struct triage *t, struct triage_figure *f, uint32_t ix,
 	return HDB_OK;
 }
 
-static int look_longest(struct triage *t, const struct triage_value *line, struct triage_figure *f,
-			uint32_t ix, struct hdb_error *err)
+/* The object with the largest number in the path `field`. */
+static int look_longest(struct triage *t, const struct line *line, uint32_t ix,
+			struct hdb_error *err)
 {
+	struct triage_figure *f = &t->figures[line->measure];
 	int64_t length;
 	const int r = heap_path_number(t->q->heap, ix, line->field, &length, err);
 
@@ -97,9 +111,10 @@ static int look_longest(struct triage *t, const struct triage_value *line, struc
 	return derive_retained(t->q->derive, ix, &f->bytes, err);
 }
 
-static int look_null(struct triage *t, const struct triage_value *line, struct triage_figure *f,
-		     uint32_t ix, struct hdb_error *err)
+/* Objects whose field is null, and what they retain. */
+static int look_null(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
 {
+	struct triage_figure *f = &t->figures[line->measure];
 	struct heap_value value;
 
 	TRY_FOUND(heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
@@ -119,24 +134,18 @@ static uint64_t as_size(const struct heap_value *value)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-static int look_sum(struct triage *t, const struct triage_value *line, struct triage_figure *f,
-		    uint32_t ix, struct hdb_error *err)
+/* The sum of the field. */
+static int look_sum(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
 {
+	struct triage_figure *f = &t->figures[line->measure];
 	struct heap_value value;
-	uint64_t size, sum;
-	int r = line->other ? heap_field_value(t->q->heap, ix,
-					       (struct heap_field_name){ .name = line->other },
-					       &value, err) :
-			      HDB_NOTFOUND;
+	uint64_t sum;
 
 	f->is_outside = true;
-	if (r < 0 || (r == HDB_OK && value.bits))
-		return r < 0 ? r : HDB_OK;
 	TRY_FOUND(heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
 				   &value, err));
-	size = as_size(&value);
 	f->count++;
-	if (__builtin_add_overflow(f->bytes, size, &sum))
+	if (__builtin_add_overflow(f->bytes, as_size(&value), &sum))
 		sum = UINT64_MAX;
 	f->bytes = sum;
 	if (f->ix == HEAP_NONE)
@@ -167,10 +176,10 @@ static int look_collisions(struct triage *t, const struct heap_object *object,
 }
 
 /*
- * Free places of a collection that is at most half full; those without elements are counted apart.
+ * Elements in `field`, of the array in `other`: free places of a collection that is at most half
+ * full; those without elements are counted apart.
  */
-static int look_fill(struct triage *t, const struct triage_value *line, uint32_t ix,
-		     struct hdb_error *err)
+static int look_fill(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = t->q->heap;
 	struct heap_object object, array = { .length = 0 };
@@ -211,10 +220,13 @@ static int look_fill(struct triage *t, const struct triage_value *line, uint32_t
 	return HDB_OK;
 }
 
-/* Whether the reference itself is on the strong way from a root to its referent. */
-static int look_self(struct triage *t, const struct triage_value *line, struct triage_figure *f,
-		     uint32_t ix, struct hdb_error *err)
+/*
+ * Whether the reference itself is on the strong way from a root to its referent, in `field`;
+ * `other` retains.
+ */
+static int look_self(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
 {
+	struct triage_figure *f = &t->figures[line->measure];
 	uint32_t at, parent, value;
 
 	TRY_FOUND(heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
@@ -235,26 +247,20 @@ static int look_self(struct triage *t, const struct triage_value *line, struct t
 	return HDB_OK;
 }
 
-static int look(struct triage *t, const struct triage_value *line, uint32_t ix,
-		struct hdb_error *err)
-{
-	struct triage_figure *f = &t->figures[line->measure];
+#define RULE_rule(word, text, nth) .rule = text
+#define RULE_measure(word, text, nth) .measure = TRIAGE_##word
+#define RULE_class(word, text, nth) .class_name = text, .with_sub = true
+#define RULE_only(word, text, nth) .class_name = text
+#define RULE_look(word, text, nth) .look = look_##word
+#define RULE_field(word, text, nth) .field = text
+#define RULE_other(word, text, nth) .other = text
+#define look_locals NULL
 
-	switch (line->look) {
-	case TRIAGE_LOOK_LARGEST:
-		return look_largest(t, f, ix, err);
-	case TRIAGE_LOOK_LONGEST:
-		return look_longest(t, line, f, ix, err);
-	case TRIAGE_LOOK_NULL:
-		return look_null(t, line, f, ix, err);
-	case TRIAGE_LOOK_SUM:
-		return look_sum(t, line, f, ix, err);
-	case TRIAGE_LOOK_FILL:
-		return look_fill(t, line, ix, err);
-	default:
-		return look_self(t, line, f, ix, err);
-	}
-}
+static const struct line values[] = {
+#include <queries/triage/values.rules.h>
+};
+#define LINES (sizeof(values) / sizeof(values[0]))
+_Static_assert(LINES <= LINES_MAX, "lines are bits of a word");
 
 /* ---- the pass ---- */
 
@@ -284,10 +290,9 @@ static int look_at_array(struct scan *s, uint32_t i, struct hdb_error *err)
 }
 
 /* Whether all objects of a line are looked at, however many there are. */
-static bool takes_all(const struct triage_value *line)
+static bool takes_all(const struct line *line)
 {
-	return line->look == TRIAGE_LOOK_LARGEST || line->look == TRIAGE_LOOK_LONGEST ||
-	       line->look == TRIAGE_LOOK_LOCALS;
+	return !line->look || line->look == look_largest || line->look == look_longest;
 }
 
 static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error *err)
@@ -296,7 +301,7 @@ static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error
 		struct collected *c = &s->lines[__builtin_ctz(lines)];
 		const uint64_t at = c->seen++;
 
-		if (c->whole > SAMPLES_MAX && !takes_all(&triage_values[c - s->lines]) &&
+		if (c->whole > SAMPLES_MAX && !takes_all(&values[c - s->lines]) &&
 		    at * SAMPLES_MAX / c->whole == (at + 1) * SAMPLES_MAX / c->whole)
 			continue;
 		TRY_ERRORS(base_vec_push(&c->ixs, &ix, sizeof(ix), err));
@@ -340,16 +345,14 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 	BASE_FREED struct derive_total *totals = NULL;
 	size_t count;
 
-	if (triage_value_count > LINES_MAX)
-		return hdb_fail(err, HDB_EBUG, "more than %u lines of values", LINES_MAX);
 	TRY(derive_totals(s->t->q->derive, DERIVE_CLASS, &totals, &count, err));
 	for (size_t i = 0; i < count; i++) {
 		const uint32_t no = totals[i].no;
 
 		if (heap_class(heap, no)->flags & STORE_CLASS_ARRAY)
 			continue;
-		for (size_t line = 0; line < triage_value_count; line++) {
-			const struct triage_value *v = &triage_values[line];
+		for (size_t line = 0; line < LINES; line++) {
+			const struct line *v = &values[line];
 			const bool is_it =
 				v->with_sub ? heap_has_superclass(heap, no, v->class_name) :
 					      strcmp(heap_class_name(heap, no), v->class_name) == 0;
@@ -377,14 +380,15 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 	struct triage_figure *figures = s->t->figures;
 	uint64_t counts[TRIAGE_MEASURES], bytes[TRIAGE_MEASURES];
 
-	if (triage_values[line].look == TRIAGE_LOOK_LOCALS)
+	if (!values[line].look)
 		return triage_take_locals(s->t, &c->ixs, err);
 	for (size_t m = 0; m < TRIAGE_MEASURES; m++) {
 		counts[m] = figures[m].count;
 		bytes[m] = figures[m].bytes;
 	}
 	for (size_t i = 0; i < c->ixs.count; i++) {
-		TRY(look(s->t, &triage_values[line], *base_vec_at(&c->ixs, uint32_t, i), err));
+		TRY(values[line].look(s->t, &values[line], *base_vec_at(&c->ixs, uint32_t, i),
+				      err));
 		if (i % STEP_OBJECTS == 0)
 			TRY(base_step(s->t->q->work, i, err));
 	}
@@ -403,7 +407,7 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 static void release_scan(struct scan *s)
 {
 	triage_fields_close(s->fields);
-	for (size_t i = 0; s->lines && i < triage_value_count; i++)
+	for (size_t i = 0; s->lines && i < LINES; i++)
 		base_vec_release(&s->lines[i].ixs);
 	free(s->lines);
 	free(s->line_bits);
@@ -417,7 +421,7 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 
 	TRY(BASE_ALLOC(s.block, 1, "a scan", err));
 	TRY(BASE_ALLOC(s.line_bits, (size_t)heap->class_count + 1, "a scan", err));
-	TRY(BASE_ALLOC(s.lines, triage_value_count, "a scan", err));
+	TRY(BASE_ALLOC(s.lines, LINES, "a scan", err));
 	TRY(derive_need(t->q->derive, STORE_REACH_STRONG, err));
 	TRY(choose_classes(&s, err));
 	TRY(triage_fields_open(t, &s.fields, err));
@@ -428,7 +432,7 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 			TRY(base_step(t->q->work, s.block->first_ix, err));
 	}
 	base_stage(t->q->work, "looking at values", 0, "objects");
-	for (size_t line = 0; line < triage_value_count; line++)
+	for (size_t line = 0; line < LINES; line++)
 		TRY(look_at_line(&s, line, err));
 	return triage_fields_look(t, s.fields, err);
 }

@@ -25,7 +25,27 @@ static bool is_array(const struct heap *heap, uint32_t no)
 
 /* ---- classes by name ---- */
 
-static bool is_in_set(struct heap *heap, const struct triage_set *set, uint32_t no)
+/* Classes that make a measure. */
+struct set {
+	const char *rule;
+	enum triage_measure_no measure;
+	bool is_largest_only, is_retained;
+	const char *patterns, *super, *but;
+};
+
+#define RULE_rule(word, text, nth) .rule = text
+#define RULE_measure(word, text, nth) .measure = TRIAGE_##word
+#define RULE_classes(word, text, nth) .patterns = text
+#define RULE_class(word, text, nth) .super = text
+#define RULE_but(word, text, nth) .but = text
+#define RULE_counts(word, text, nth) .is_##word##_only = true
+#define RULE_bytes(word, text, nth) .is_##word = true
+
+static const struct set sets[] = {
+#include <queries/triage/classes.rules.h>
+};
+
+static bool is_in_set(struct heap *heap, const struct set *set, uint32_t no)
 {
 	if (is_array(heap, no) || (set->but && heap_has_superclass(heap, no, set->but)))
 		return false;
@@ -35,7 +55,7 @@ static bool is_in_set(struct heap *heap, const struct triage_set *set, uint32_t 
 }
 
 /* Adds a class to a measure, or takes it instead of the one that is there. */
-static void add_class(struct triage_figure *f, const struct triage_set *set,
+static void add_class(struct triage_figure *f, const struct set *set,
 		      const struct derive_total *total)
 {
 	const uint64_t bytes = set->is_retained ? total->retained_bytes : total->shallow_bytes;
@@ -63,8 +83,8 @@ static void add_sets(struct triage *t, const struct analysis_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct derive_total *total = &groups->totals[i];
 
-		for (size_t s = 0; s < triage_set_count; s++) {
-			const struct triage_set *set = &triage_sets[s];
+		for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++) {
+			const struct set *set = &sets[s];
 
 			if (is_in_set(heap, set, total->no))
 				add_class(&t->figures[set->measure], set, total);
