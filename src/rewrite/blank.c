@@ -80,6 +80,29 @@ static int put_statics(struct rewrite_shapes *s, const struct hprof_class *dump,
 	return HDB_OK;
 }
 
+/* Writes the entries of the constant pool, without values that are no references. */
+static int put_constants(struct rewrite_shapes *s, const struct hprof_class *dump, uint64_t *at,
+			 struct hdb_error *err)
+{
+	struct rewriter *w = s->w;
+
+	for (uint32_t i = 0; i < dump->constant_count; i++) {
+		const uint8_t *head = base_view_at(&w->view, *at, 3, err);
+		unsigned size;
+		uint8_t type;
+
+		if (!head)
+			return HDB_EIO;
+		type = head[2];
+		size = hprof_type_size(type, w->file.id_size);
+		TRY(rewriter_copy(w, *at, 3, err));
+		TRY(type == HPROF_OBJECT ? rewriter_copy(w, *at + 3, size, err) :
+					   rewriter_zeros(w, size, err));
+		*at += 3 + size;
+	}
+	return HDB_OK;
+}
+
 int rewrite_blank_class(struct rewrite_shapes *s, const struct hprof_sub *sub,
 			struct hdb_error *err)
 {
@@ -90,8 +113,11 @@ int rewrite_blank_class(struct rewrite_shapes *s, const struct hprof_sub *sub,
 	assert(sub->tag == HPROF_CLASS_DUMP);
 	TRY_ERRORS(hprof_class_read(&w->file, &w->view, sub, &dump, err));
 	TRY_ERRORS(rewriter_begin(w, sub->end - sub->offset, err));
-	at = dump.statics_offset;
+	at = dump.constants_offset;
 	TRY_ERRORS(rewriter_copy(w, sub->offset, at - sub->offset, err));
+	TRY_ERRORS(put_constants(s, &dump, &at, err));
+	TRY_ERRORS(rewriter_copy(w, at, dump.statics_offset - at, err));
+	at = dump.statics_offset;
 	TRY_ERRORS(put_statics(s, &dump, &at, err));
 	return rewriter_copy(w, at, sub->end - at, err);
 }

@@ -20,6 +20,8 @@
 
 #define PREFIX "CANARYx"
 #define PREFIX_SIZE (sizeof(PREFIX) - 1)
+/* Bytes that a canary takes at most: sixteen characters behind the prefix, two bytes each. */
+#define SEEN_BYTES (2 * (PREFIX_SIZE + 17))
 
 /* Dumps that are searched: how they are made of x.hprof. NULL: the plain dump's database. */
 static const char *const ways[][4] = {
@@ -64,6 +66,8 @@ static const char *const kept_of_writer[] = { "CLASS",  "LATECLASS", "FIELD",   
 static const char *const kept_of_java[] = { "CLASS", "FIELD", "METHOD", NULL };
 /* Kept names that are seen somewhere, a bit each: the search itself must be able to find. */
 static unsigned found_kept;
+/* strip keeps primitive fields and constants, unless it is told to zero them. */
+static bool keeps_constants;
 
 static bool is_kept(const char *const *kept, const char *text, size_t size)
 {
@@ -72,7 +76,7 @@ static bool is_kept(const char *const *kept, const char *text, size_t size)
 			found_kept |= 1u << i;
 			return true;
 		}
-	return false;
+	return keeps_constants && text[0] == 'V' && !text[1];
 }
 
 /* Characters take `width` bytes; byte `low` of them has the ASCII, any other is zero. */
@@ -81,7 +85,7 @@ static unsigned search_as(const char *what, const char *data, size_t size, unsig
 {
 	unsigned bad = 0;
 
-	for (size_t at = 0; at + (PREFIX_SIZE + 16) * width < size; at++) {
+	for (size_t at = 0; at < size; at++) {
 		char text[PREFIX_SIZE + 17] = "";
 		bool is_wide = true;
 
@@ -113,6 +117,10 @@ static unsigned search_file(const char *what, const char *path, const char *cons
 	data = command_read(fd, &size);
 	(void)close(fd);
 	assert_true(size > 0);
+	/* The search looks so far behind each byte. */
+	data = realloc(data, size + SEEN_BYTES);
+	assert_non_null(data);
+	memset(data + size, 0, SEEN_BYTES);
 	bad = search_as(what, data, size, 1, 0, kept) + search_as(what, data, size, 2, 0, kept) +
 	      search_as(what, data, size, 2, 1, kept);
 	free(data);
@@ -142,8 +150,7 @@ static void ask(const char *const *words, const char *const *more, const char *o
 
 		assert_non_null(f);
 		assert_int_equal(fwrite(ran.out, 1, ran.out_size, f), ran.out_size);
-		/* So that it is not empty, and long enough to be searched to its end. */
-		(void)fprintf(f, "%80s", "");
+		(void)fprintf(f, "\n"); /* so that it is not empty */
 		assert_int_equal(fclose(f), 0);
 	}
 	command_release(&ran);
@@ -157,6 +164,7 @@ static unsigned search_way(const char *const *way, const char *const *kept)
 	unsigned bad = 0;
 
 	ask(way, WORDS("x.hprof", "y.hprof", "--force"), NULL);
+	keeps_constants = strcmp(way[0], "strip") == 0 && !way[1];
 	(void)snprintf(what, sizeof(what), "%s %s: dump", way[0], way[1] ? way[1] : "");
 	found_kept = 0;
 	bad += search_file(what, "y.hprof", kept);
@@ -184,6 +192,7 @@ static void search_all(const char *const *kept)
 
 	for (size_t i = 0; i < WAY_COUNT; i++)
 		bad += search_way(ways[i], kept);
+	keeps_constants = false;
 	ask(WORDS("import"), WORDS("x.hprof", "-o", "x.heapdb", "--force"), NULL);
 	found_kept = 0;
 	bad += search_file("the plain dump: database", "x.heapdb", kept);
@@ -258,6 +267,10 @@ static void put_classes(struct hw *w)
 	static const struct hprof_field own[] = { { 23, HPROF_OBJECT }, { 24, HPROF_OBJECT } };
 	static const struct hprof_field name[] = { { 26, HPROF_OBJECT } };
 	const struct hw_static statics[] = { { 25, HPROF_OBJECT, OWNED } };
+	/* "CANARYxV" */
+	static const struct hw_constant constants[] = {
+		{ 1, HPROF_LONG, UINT64_C(0x43414e4152597856) }, { 2, HPROF_OBJECT, OWNED }
+	};
 
 	hw_class(w, &(struct hw_class){ .id = OBJECT });
 	hw_class(w, &(struct hw_class){ .id = CLASS_CLASS, .super_id = OBJECT });
@@ -269,6 +282,8 @@ static void put_classes(struct hw *w)
 	hw_class(w, &(struct hw_class){ .id = OWN,
 					.super_id = OBJECT,
 					.instance_size = 2 * w->id_size,
+					.constants = constants,
+					.constant_count = 2,
 					.statics = statics,
 					.static_count = 1,
 					.fields = own,
