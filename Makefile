@@ -137,7 +137,7 @@ AR_SAID      = $(call say,AR,$@)
 .SECONDARY:
 .PHONY: all lib command test test-all test-slow test-programs golden lint lint-commits lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate bench-baseline fuzz fuzz-afl hostile nightly valgrind demo \
-	install uninstall cov dist deb static doors wheel stubs docs wheels macos arm64 test-arm64 release page check format clean help FORCE
+	abi-baseline install uninstall cov dist deb static doors wheel stubs docs wheels macos arm64 test-arm64 release page check format clean help FORCE
 
 all: lib command $(extension) $(python_lib) ## build the library and the command (default)
 lib: $(static_lib) $(shared_lib)
@@ -496,6 +496,16 @@ formatted = $(lib_src) $(cmd_src) $(gen_src) $(support_src) $(sort $(wildcard te
 	$(example_src) $(sort $(wildcard bench/*.c)) $(headers)
 format: ## rewrite C sources with clang-format
 	clang-format -i $(formatted)
+
+# Writes what a released ABI is held against, and the sizes that structures had first. Only before the release of a
+# soname, see Releases in CONTRIBUTING.md.
+abi-baseline: ## write tests/data/abi.txt and src/api/first_sizes.h anew: before the release of a soname only
+	python3 tests/lint/abi_list.py include/heapdb.h --sizes > first_sizes.new
+	cmp -s first_sizes.new src/api/first_sizes.h || cp first_sizes.new src/api/first_sizes.h
+	rm first_sizes.new
+	$(MAKE) $(shared_lib)
+	python3 tests/lint/abi_list.py include/heapdb.h $(shared_lib) > $(BUILD)/abi.txt
+	cp $(BUILD)/abi.txt tests/data/abi.txt
 
 # --- installing --------------------------------------------------------------------------------
 

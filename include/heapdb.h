@@ -21,6 +21,17 @@
  * the handler out.
  * Ownership words: "owned" (you free it with the named function), "borrowed until EVENT" (the
  * pointer dies with the event), "lent" (you keep it alive for the callee).
+ *
+ * Structures: libraries of one soname only add functions, and add members at the end of structures,
+ * so that programs need not be compiled again. One rule makes that possible:
+ * - A structure that you make begins with `struct_size`: set it to sizeof of the structure, in
+ *   structures for results too. The library neither reads nor writes beyond it. 0 stands for the
+ *   size in version 0.3.0; a smaller size is HDB_EUSAGE. Members of options that are 0 mean the
+ *   default.
+ * - Structures that the library makes come by pointer, one at a time. They are never elements of
+ *   an array that you step through.
+ * - Structures without `struct_size` that you make never change: hdb_error, hdb_progress,
+ *   hdb_basic, hdb_value, hdb_option, hdb_class_count, hdb_set, and those of Arrow.
  */
 #ifndef HEAPDB_H
 #define HEAPDB_H
@@ -41,10 +52,10 @@ extern "C" {
 #endif
 
 /* The version of this header, "major.minor.patch". */
-#define HDB_VERSION "0.2.0"
+#define HDB_VERSION "0.3.0"
 
 /* The same as a number, to compare: 10000 * major + 100 * minor + patch. */
-#define HDB_VERSION_NUMBER 200
+#define HDB_VERSION_NUMBER 300
 
 /* The `schema` number that JSON output carries; it grows when a documented key changes. */
 #define HDB_SCHEMA 2
@@ -115,12 +126,8 @@ enum hdb_contents {
 	HDB_CONTENTS_REFER = 2 /* read from the dump when needed; only a plain file can be */
 };
 
-/*
- * Structures of options begin with their size, so that later versions can add members: sizeof of
- * the structure, or 0 for the members that version 0.2.0 had. Members that are 0 mean the default.
- */
 struct hdb_import_options {
-	size_t struct_size;
+	size_t struct_size; /* sizeof the structure, or 0 */
 	/*
 	 * budget of anonymous memory; 0: a quarter of RAM or cgroup, 1 GiB at most, of which
 	 * what is beyond 5 bytes an object is pages of unlinked files where possible
@@ -161,6 +168,7 @@ struct hdb_import_options {
 
 /* What an import did. */
 struct hdb_import_result {
+	size_t struct_size;       /* sizeof the structure, or 0 */
 	uint64_t object_count;    /* objects of all kinds, class objects included */
 	uint64_t class_count;     /* classes */
 	uint64_t reference_count; /* stored references, without the one to the object's class */
@@ -215,6 +223,7 @@ enum hdb_packing {
 
 /* What is common to all that write a dump. */
 struct hdb_output_options {
+	size_t struct_size; /* sizeof the structure, or 0 */
 	enum hdb_packing packing;
 	int force;             /* nonzero: replace a file of that name */
 	uint64_t memory_bytes; /* budget; 0: 32 MiB */
@@ -224,6 +233,7 @@ struct hdb_output_options {
 
 /* What became of a dump. */
 struct hdb_output_result {
+	size_t struct_size;     /* sizeof the structure, or 0 */
 	uint64_t dump_bytes;    /* of the dump that was read, inflated */
 	uint64_t file_bytes;    /* of the file that was written */
 	uint64_t object_count;  /* instances and arrays that were read; 0: bytes were copied */
@@ -236,7 +246,8 @@ struct hdb_output_result {
 };
 
 struct hdb_convert_options {
-	struct hdb_output_options output;
+	size_t struct_size;                      /* sizeof the structure, or 0 */
+	const struct hdb_output_options *output; /* NULL: defaults; lent */
 	/*
 	 * nonzero: objects of Android's zygote and image heaps are left out, as `hprof-conv -z`
 	 * does
@@ -278,7 +289,8 @@ enum hdb_keep {
 };
 
 struct hdb_strip_options {
-	struct hdb_output_options output;
+	size_t struct_size;                      /* sizeof the structure, or 0 */
+	const struct hdb_output_options *output; /* NULL: defaults; lent */
 	enum hdb_strip what;
 	unsigned keep; /* enum hdb_keep, added; 0: no array is left out, `what` says */
 	/* nonzero: objects of Android's zygote and image heaps are left out, as KOOM does */
@@ -302,7 +314,8 @@ enum hdb_redact_arrays {
 };
 
 struct hdb_redact_options {
-	struct hdb_output_options output;
+	size_t struct_size;                      /* sizeof the structure, or 0 */
+	const struct hdb_output_options *output; /* NULL: defaults; lent */
 	enum hdb_redact_arrays arrays;
 	/*
 	 * "CLASS" or "CLASS:FIELD", names or patterns: primitive fields, and for "byte[]" and the
@@ -339,7 +352,7 @@ HDB_API int hdb_redact(const char *in_path, const char *out_path,
 struct hdb;
 
 struct hdb_open_options {
-	size_t struct_size;    /* as of struct hdb_import_options */
+	size_t struct_size;    /* sizeof the structure, or 0 */
 	const char *dump_path; /* where the dump is now; NULL: where it was at import; lent */
 	uint64_t memory_bytes; /* budget for building derived tables; 0: as for import */
 	unsigned threads;      /* worker threads; 0: one a core; fewer in a small budget */
@@ -371,9 +384,10 @@ HDB_API int hdb_open(const char *db_path, const struct hdb_open_options *opt, st
 
 /*
  * What whoever shows an answer should say first. Where it holds, every hdb_rows has it as facts,
- * too, before its own (hdb_common_facts); hdb_object and hdb_retained have no other place for it.
+ * too, before its own (hdb_query_fact); hdb_object and hdb_retained have no other place for it.
  */
 struct hdb_health {
+	size_t struct_size; /* sizeof the structure, or 0 */
 	/*
 	 * one line: the dump beside the database, or that of dump_path, is not the one that was
 	 * imported: answers are of that one, and questions that need the dump's bytes fail with
@@ -443,7 +457,8 @@ enum hdb_object_kind {
 
 /* The short facts of one object. */
 struct hdb_object_info {
-	uint64_t id; /* HPROF identifier */
+	size_t struct_size; /* sizeof the structure, or 0 */
+	uint64_t id;        /* HPROF identifier */
 	enum hdb_object_kind kind;
 	const char *class_name; /* "java.util.HashMap$Node[]"; borrowed until hdb_close */
 	uint64_t class_id;      /* identifier of its class object */
@@ -481,6 +496,7 @@ HDB_API uint32_t hdb_class_count(const struct hdb *db);
 HDB_API int hdb_find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err);
 
 struct hdb_object_facts {
+	size_t struct_size; /* sizeof the structure, or 0 */
 	uint64_t id;
 	uint32_t ix;
 	uint32_t class_no; /* its class */
@@ -539,6 +555,7 @@ enum hdb_scan_column {
 };
 
 struct hdb_scan_options {
+	size_t struct_size;     /* sizeof the structure, or 0 */
 	unsigned columns;       /* enum hdb_scan_column added up; the others always come */
 	const uint8_t *classes; /* by class number: nonzero if it is wanted; NULL: all; lent */
 	unsigned kinds;         /* 1 << enum hdb_object_kind, added up; 0: all */
@@ -550,6 +567,7 @@ struct hdb_scan_options {
 
 /* Some objects, column by column; arrays of `count`, borrowed until the next call on the scan. */
 struct hdb_batch {
+	size_t struct_size; /* sizeof the structure, or 0 */
 	size_t count;
 	const uint32_t *ix;
 	const uint32_t *class_no;
@@ -601,6 +619,7 @@ enum hdb_basic_type {
 };
 
 struct hdb_class {
+	size_t struct_size; /* sizeof the structure, or 0 */
 	uint32_t class_no;
 	uint32_t super_no;       /* HDB_NONE: none */
 	uint32_t object_ix;      /* its class object */
@@ -665,13 +684,16 @@ struct hdb_field {
 };
 /*
  * The instance fields of a class, its own first, then each superclass's; or the static fields that
- * it declares itself. *out is owned, names too: hdb_fields_free.
+ * it declares itself; *count of them. *out is owned: hdb_fields_free.
  */
-HDB_API int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field **out,
+struct hdb_fields;
+HDB_API int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 			     size_t *count, struct hdb_error *err);
-HDB_API int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_field **out,
+HDB_API int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 			      size_t *count, struct hdb_error *err);
-HDB_API void hdb_fields_free(struct hdb_field *fields);
+/* One of them, by number from 0; NULL after the last. Borrowed until hdb_fields_free. */
+HDB_API const struct hdb_field *hdb_field_at(const struct hdb_fields *fields, size_t no);
+HDB_API void hdb_fields_free(struct hdb_fields *fields);
 
 /* ---- values: from the dump; HDB_ECHANGED if it is not there or another one ---- */
 
@@ -689,9 +711,10 @@ HDB_API int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct
 			   struct hdb_error *err);
 /* A part of an array. */
 struct hdb_slice {
-	uint64_t from;  /* the first element */
-	size_t room;    /* how many are wanted */
-	uint64_t *bits; /* room for them, as raw bits for hdb_basic_of; lent */
+	size_t struct_size; /* sizeof the structure, or 0 */
+	uint64_t from;      /* the first element */
+	size_t room;        /* how many are wanted */
+	uint64_t *bits;     /* room for them, as raw bits for hdb_basic_of; lent */
 	/* set by hdb_elements: how many there are, less than room at the end of the array */
 	size_t count;
 	enum hdb_basic_type type; /* set by hdb_elements: of all of them */
@@ -711,10 +734,11 @@ HDB_API int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64
 		     struct hdb_error *err);
 /* A text with its size, for there may be zeros (U+0000) in it. */
 struct hdb_text {
-	char *text;     /* owned: free(); size bytes of UTF-8 and a zero */
-	size_t size;    /* bytes */
-	uint64_t units; /* as above */
-	int is_whole;   /* 0: cut at a character, for it has more than `most` bytes */
+	size_t struct_size; /* sizeof the structure, or 0 */
+	char *text;         /* owned: free(); size bytes of UTF-8 and a zero */
+	size_t size;        /* bytes */
+	uint64_t units;     /* as above */
+	int is_whole;       /* 0: cut at a character, for it has more than `most` bytes */
 };
 /* The same in memory of its own, and at most so many bytes. HDB_NOTFOUND: *out is zeros. */
 HDB_API int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *out,
@@ -755,6 +779,8 @@ HDB_API int hdb_strength(struct hdb *db, uint32_t from, uint32_t to, unsigned *s
 /* Its name, "strong" and so on; static. */
 HDB_API const char *hdb_strength_name(unsigned strength);
 
+/* ---- sets of objects ---- */
+
 /*
  * A set of objects, and what it retains exactly: what becomes unreachable if all its reachable
  * members go, themselves included.
@@ -780,6 +806,7 @@ HDB_API int hdb_retained_marks(struct hdb *db, const struct hdb_set *set, uint64
 /* ---- collections ---- */
 
 struct hdb_collection {
+	size_t struct_size;   /* sizeof the structure, or 0 */
 	const char *known_as; /* "java.util.HashMap": the class that is known; static */
 	const char *kind;     /* "list", "set", "map", "queue", "bits"; static */
 	int has_size, has_capacity;
@@ -791,9 +818,10 @@ HDB_API int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection
 			      struct hdb_error *err);
 
 struct hdb_entry {
-	uint64_t no;       /* from 0 */
-	uint32_t entry_ix; /* the object that holds key and value, or HDB_NONE */
-	int has_key;       /* maps */
+	size_t struct_size; /* sizeof the structure, or 0 */
+	uint64_t no;        /* from 0 */
+	uint32_t entry_ix;  /* the object that holds key and value, or HDB_NONE */
+	int has_key;        /* maps */
 	struct hdb_basic key, value;
 };
 /*
@@ -814,6 +842,7 @@ HDB_API void hdb_entries_close(struct hdb_entries *entries);
 /* ---- GC roots and threads ---- */
 
 struct hdb_root {
+	size_t struct_size; /* sizeof the structure, or 0 */
 	uint32_t ix;
 	const char *kind;       /* "JNI global", ...; static */
 	uint32_t thread_serial; /* 0: none */
@@ -828,6 +857,7 @@ HDB_API int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t 
 			 struct hdb_error *err);
 
 struct hdb_thread {
+	size_t struct_size; /* sizeof the structure, or 0 */
 	uint32_t serial;
 	uint32_t ix;           /* the thread object; HDB_NONE: not in the dump */
 	uint32_t trace_serial; /* for hdb_frame_at */
@@ -841,6 +871,7 @@ HDB_API int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out,
 			  struct hdb_error *err);
 
 struct hdb_frame {
+	size_t struct_size; /* sizeof the structure, or 0 */
 	char class_name[1024], method[1024], signature[1024], source[1024]; /* "": not told; cut */
 	int line; /* above 0; else HPROF's: 0 or -1 unknown, -2 compiled, -3 native */
 };
@@ -922,7 +953,7 @@ struct hdb_old_option {
 	const char *name;     /* of the option now */
 };
 
-/* One query, as listed by hdb_queries. */
+/* One query; hdb_query_at lists them. */
 struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	const char *name; /* "retained" */
 	/*
@@ -944,8 +975,9 @@ struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	const char *example;
 	const char *targets;   /* what its targets are, for people: "OBJECT|CLASS..." or "" */
 	unsigned target_types; /* enum hdb_target_type; 0: it takes none */
-	unsigned target_min, target_max;          /* how many; UINT_MAX: any number */
-	const char *summary;                      /* one line */
+	unsigned target_min, target_max; /* how many; UINT_MAX: any number */
+	const char *summary;             /* one line */
+	/* Arrays of the library: hdb_query_option, hdb_query_column and hdb_query_fact step on. */
 	const struct hdb_option_spec *options;    /* ended by a NULL name; never NULL */
 	const struct hdb_old_option *old_options; /* ended by a NULL old_name; NULL: none */
 	const struct hdb_column *columns;         /* its columns, as documented */
@@ -963,17 +995,24 @@ struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	int is_tree;
 };
 
-/* All queries, in the order of the manual. The array is static. */
-HDB_API const struct hdb_query_spec *hdb_queries(size_t *count);
+/* How many queries there are, and one, in the order of the manual. Static; NULL: no such number. */
+HDB_API size_t hdb_query_count(void);
+HDB_API const struct hdb_query_spec *hdb_query_at(size_t no);
+
+/*
+ * An option, a column or a fact of a query, by number from 0. Static; NULL after the last. The
+ * facts of NULL are those that any answer may have before its own: see struct hdb_health.
+ */
+HDB_API const struct hdb_option_spec *hdb_query_option(const struct hdb_query_spec *query,
+						       size_t no);
+HDB_API const struct hdb_column *hdb_query_column(const struct hdb_query_spec *query, size_t no);
+HDB_API const struct hdb_column *hdb_query_fact(const struct hdb_query_spec *query, size_t no);
 
 /*
  * The query that `name` names: its name, an alias or the name that it had. NULL: there is none.
  * Static.
  */
 HDB_API const struct hdb_query_spec *hdb_query_named(const char *name);
-
-/* Facts that any answer may have, before its own: see struct hdb_health. The array is static. */
-HDB_API const struct hdb_column *hdb_common_facts(size_t *count);
 
 /* An option given to a query; value NULL for a switch. */
 struct hdb_option {
@@ -986,8 +1025,9 @@ struct hdb_option {
  * whose rows belong together, as those of trees, none can be left out: HDB_EUSAGE.
  */
 struct hdb_row_filter {
-	const char *text; /* as its user wrote it, for what echoes a question; NULL: not told */
-	void *ctx;        /* given to the functions */
+	size_t struct_size; /* sizeof the structure, or 0 */
+	const char *text;   /* as its user wrote it, for what echoes a question; NULL: not told */
+	void *ctx;          /* given to the functions */
 	/* Called once, before the first row; columns are borrowed until hdb_rows_close. */
 	int (*begin)(void *ctx, const struct hdb_column *const *columns, size_t count,
 		     struct hdb_error *err);
@@ -1000,7 +1040,7 @@ struct hdb_row_filter {
 
 /* What a query is asked with; everything that it points to is lent until the rows are closed. */
 struct hdb_query_args {
-	size_t struct_size;         /* as of struct hdb_import_options */
+	size_t struct_size;         /* sizeof the structure, or 0 */
 	const char *const *targets; /* object IDs ("0x12c4"), class names, patterns */
 	size_t target_count;
 	const uint64_t *ids; /* further targets: objects by identifier */
@@ -1137,8 +1177,12 @@ struct ArrowArrayStream {
 HDB_API int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArrayStream *out,
 			   struct hdb_error *err);
 
-/* Rows that are no query's, as those of a statement; members as the functions hdb_rows_... are. */
+/*
+ * Rows that are no query's, as those of a statement; members as the functions hdb_rows_... are. Of
+ * your columns only members that version 0.3.0 has are read.
+ */
 struct hdb_row_source {
+	size_t struct_size; /* sizeof the structure, or 0 */
 	void *ctx;
 	size_t column_count;
 	const struct hdb_column *(*column)(void *ctx, size_t column);

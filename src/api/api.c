@@ -37,34 +37,6 @@ static size_t packed_extension(const char *name)
 	return 0;
 }
 
-/*
- * Copies a structure of options that an earlier or later version of the header may have laid out:
- * members that it lacks are 0. `first` is the size that it had in version 0.2.0.
- */
-static int read_struct(void *to, size_t to_size, size_t first, const void *from,
-		       struct hdb_error *err)
-{
-	size_t size;
-
-	assert(first <= to_size);
-	assert(first >= sizeof(size));
-	memcpy(&size, from, sizeof(size));
-	if (size && size < first)
-		return hdb_fail(err, HDB_EUSAGE,
-				"struct_size is %zu, less than any version of the structure had",
-				size);
-	size = size ? size : first;
-	memset(to, 0, to_size);
-	memcpy(to, from, size < to_size ? size : to_size);
-	return HDB_OK;
-}
-
-/* What the structures had at first; they only grow. */
-#define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
-#define IMPORT_OPTIONS_FIRST END_OF(struct hdb_import_options, dump_name)
-#define OPEN_OPTIONS_FIRST END_OF(struct hdb_open_options, no_sigbus_handler)
-#define QUERY_ARGS_FIRST offsetof(struct hdb_query_args, filter)
-
 int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err)
 {
 	API_NEEDS(dump_path && buf, err);
@@ -104,13 +76,14 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	API_NEEDS(dump_path, err);
 
 	struct hdb_import_options options = { 0 };
+	struct hdb_import_result result = { 0 };
 	struct import_paths paths = { .dump = dump_path, .database = db_path };
 	struct base_work work;
 	char path[4096];
 	int r;
 
-	TRY_ERRORS(opt ? read_struct(&options, sizeof(options), IMPORT_OPTIONS_FIRST, opt, err) :
-			 HDB_OK);
+	API_CHECK(out, err);
+	API_READ(&options, opt, err);
 	if (!db_path) {
 		TRY_ERRORS(hdb_default_path(dump_path, path, sizeof(path), err));
 		paths.database = path;
@@ -118,13 +91,15 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
 	TRY_ERRORS(base_input_open(dump_path, &paths.input, err));
-	if ((r = api_import_trace(paths, &options, out, err)) != HDB_NOTFOUND) {
+	r = api_import_trace(paths, &options, &result, err);
+	if (r == HDB_NOTFOUND) {
+		api_import_work(&work, &options, options.memory_bytes);
+		r = import_dump(paths, &options, &work, &result, err);
+		base_work_release(&work);
+	} else {
 		base_input_close(paths.input);
-		return r;
 	}
-	api_import_work(&work, &options, options.memory_bytes);
-	r = import_dump(paths, &options, &work, out, err);
-	base_work_release(&work);
+	API_WRITE(out, &result);
 	return r;
 }
 
@@ -172,8 +147,8 @@ int hdb_import_again(const char *db_path, const char *dump_path,
 	struct heap *heap = NULL;
 	int r;
 
-	TRY_ERRORS(opt ? read_struct(&options, sizeof(options), IMPORT_OPTIONS_FIRST, opt, err) :
-			 HDB_OK);
+	API_CHECK(out, err);
+	API_READ(&options, opt, err);
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
 	base_work_init(&work, options.memory_bytes, options.threads, &options.progress);
@@ -205,8 +180,7 @@ int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb
 	struct hdb *db;
 	int r;
 
-	TRY_ERRORS(opt ? read_struct(&options, sizeof(options), OPEN_OPTIONS_FIRST, opt, err) :
-			 HDB_OK);
+	API_READ(&options, opt, err);
 	TRY(BASE_ALLOC(db, 1, "a database handle", err));
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
@@ -242,28 +216,27 @@ int hdb_failed(const struct hdb *db, struct hdb_error *err)
 
 void hdb_health(const struct hdb *db, struct hdb_health *out)
 {
-	const struct heap_state *state;
+	struct hdb_health health = { 0 };
 
-	if (!out)
-		return;
-	*out = (struct hdb_health){ 0 };
-	if (!db)
-		return;
-	state = &db->heap->state;
-	*out = (struct hdb_health){
-		.stale = state->stale,
-		.incomplete = state->incomplete,
-		.redacted = state->redacted,
-		.missing_bytes = state->missing_bytes,
-		.skipped_bytes = state->skipped_bytes,
-		.roots_seen = state->roots_seen,
-		.dump_path = state->imported_path,
-		.layout = state->layout[0] ? state->layout : NULL,
-		.sizes = db->heap->layout.model,
-		.snapshot = state->snapshot,
-		.strict = state->is_strict,
-		.mapping_path = state->mapping_path[0] ? state->mapping_path : NULL,
-	};
+	if (db) {
+		const struct heap_state *state = &db->heap->state;
+
+		health = (struct hdb_health){
+			.stale = state->stale,
+			.incomplete = state->incomplete,
+			.redacted = state->redacted,
+			.missing_bytes = state->missing_bytes,
+			.skipped_bytes = state->skipped_bytes,
+			.roots_seen = state->roots_seen,
+			.dump_path = state->imported_path,
+			.layout = state->layout[0] ? state->layout : NULL,
+			.sizes = db->heap->layout.model,
+			.snapshot = state->snapshot,
+			.strict = state->is_strict,
+			.mapping_path = state->mapping_path[0] ? state->mapping_path : NULL,
+		};
+	}
+	API_WRITE(out, &health);
 }
 
 uint64_t hdb_dump_fingerprint(const struct hdb *db)
@@ -318,19 +291,20 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 {
 	API_NEEDS(db && out, err);
 
+	struct hdb_object_info info = { .id = id };
 	struct heap_object object;
 	uint32_t ix;
 
+	API_CHECK(out, err);
 	TRY(find(db, id, &ix, err));
-	memset(out, 0, sizeof(*out));
 	TRY_ERRORS(heap_object(db->heap, ix, &object, err));
-	TRY_ERRORS(heap_offset(db->heap, ix, &out->file_offset, err));
-	out->id = id;
-	out->kind = (enum hdb_object_kind)object.kind;
-	out->class_name = heap_class_name(db->heap, object.class_no);
-	out->class_id = heap_class(db->heap, object.class_no)->class_id;
-	out->shallow_bytes = object.shallow_bytes;
-	out->length = object.kind == STORE_CLASS ? 0 : object.length;
+	TRY_ERRORS(heap_offset(db->heap, ix, &info.file_offset, err));
+	info.kind = (enum hdb_object_kind)object.kind;
+	info.class_name = heap_class_name(db->heap, object.class_no);
+	info.class_id = heap_class(db->heap, object.class_no)->class_id;
+	info.shallow_bytes = object.shallow_bytes;
+	info.length = object.kind == STORE_CLASS ? 0 : object.length;
+	API_WRITE(out, &info);
 	/* A name that could not be read is not shown as if right. */
 	return heap_check(db->heap, err);
 }
@@ -347,23 +321,46 @@ int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error 
 
 /* ---- queries ---- */
 
-const struct hdb_query_spec *hdb_queries(size_t *count)
+size_t hdb_query_count(void)
 {
 	size_t n;
 
-	return query_specs(count ? count : &n);
+	(void)query_specs(&n);
+	return n;
+}
+
+const struct hdb_query_spec *hdb_query_at(size_t no)
+{
+	size_t n;
+	const struct hdb_query_spec *specs = query_specs(&n);
+
+	return no < n ? &specs[no] : NULL;
+}
+
+const struct hdb_option_spec *hdb_query_option(const struct hdb_query_spec *query, size_t no)
+{
+	for (size_t i = 0; query && query->options[i].name; i++)
+		if (i == no)
+			return &query->options[i];
+	return NULL;
+}
+
+const struct hdb_column *hdb_query_column(const struct hdb_query_spec *query, size_t no)
+{
+	return query && no < query->column_count ? &query->columns[no] : NULL;
+}
+
+const struct hdb_column *hdb_query_fact(const struct hdb_query_spec *query, size_t no)
+{
+	size_t n = 0;
+	const struct hdb_column *facts = query ? query->facts : query_common_facts(&n);
+
+	return no < (query ? query->fact_count : n) ? &facts[no] : NULL;
 }
 
 const struct hdb_query_spec *hdb_query_named(const char *name)
 {
 	return name ? query_spec_named(name) : NULL;
-}
-
-const struct hdb_column *hdb_common_facts(size_t *count)
-{
-	size_t n;
-
-	return query_common_facts(count ? count : &n);
 }
 
 /* Lists have as many elements as they say, none of them NULL, and filters all functions. */
@@ -391,11 +388,15 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 
 	const struct session session = { db->heap, &db->derive, &db->work };
 	const struct query_def *def = query_find(name);
-	struct hdb_query_args asked = { 0 };
+	struct hdb_query_args asked;
+	struct hdb_row_filter filter;
 	struct hdb_rows *rows;
 	int r;
 
-	TRY_ERRORS(args ? read_struct(&asked, sizeof(asked), QUERY_ARGS_FIRST, args, err) : HDB_OK);
+	API_READ(&asked, args, err);
+	API_READ(&filter, asked.filter, err);
+	if (asked.filter)
+		asked.filter = &filter;
 	if (!def)
 		return query_fail_unknown(name, err);
 	TRY_ERRORS(check_args(&asked, err));
@@ -406,6 +407,9 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 		free(rows);
 		return hdb_fail_memory(err, "an answer", sizeof(*rows));
 	}
+	rows->filter = filter;
+	if (asked.filter)
+		asked.filter = &rows->filter;
 	for (size_t i = 0; i < asked.before_count; i++) {
 		struct hdb *other = asked.before[i];
 

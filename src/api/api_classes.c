@@ -29,10 +29,12 @@ int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out, struc
 
 	struct heap *heap = db->heap;
 	const struct store_class *class;
+	struct hdb_class facts;
 
+	API_CHECK(out, err);
 	TRY_ERRORS(api_check_class(db, class_no, err));
 	class = heap_class(heap, class_no);
-	*out = (struct hdb_class){
+	facts = (struct hdb_class){
 		.class_no = class_no,
 		.super_no = class->super_no == STORE_NONE ? HDB_NONE : class->super_no,
 		.object_ix = class->ix,
@@ -48,12 +50,15 @@ int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out, struc
 		.is_real = !(class->flags & STORE_CLASS_INVENTED),
 		.strength = class->strength,
 	};
+	API_WRITE(out, &facts);
 	return api_end(db, HDB_OK, err);
 }
 
 int hdb_class_counts(struct hdb *db, int with_reachable, struct hdb_class_count *out,
 		     struct hdb_error *err)
 {
+	API_NEEDS(db && out, err);
+
 	const struct session session = api_session(db);
 	struct derive_total *totals;
 	const int r = analysis_count_classes(&session, with_reachable != 0, &totals, err);
@@ -158,6 +163,12 @@ void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_basic *out
 	}
 }
 
+/* Fields of a class, their names behind them. */
+struct hdb_fields {
+	size_t count;
+	struct hdb_field field[];
+};
+
 /* A list of fields in the making: names are places in `names` until it is whole. */
 struct field_list {
 	struct base_vec fields; /* struct hdb_field */
@@ -189,25 +200,28 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 
 /* Puts names behind the fields, in one piece of memory. */
 static int finish(struct hdb *db, struct field_list *list, uint32_t class_no,
-		  struct hdb_field **out, struct hdb_error *err)
+		  struct hdb_fields **out, struct hdb_error *err)
 {
 	const size_t n = list->fields.count, bytes = n * sizeof(struct hdb_field);
 	const size_t *starts = list->starts.data;
-	struct hdb_field *fields = malloc(bytes + list->names.count + 1);
+	struct hdb_fields *fields = malloc(sizeof(*fields) + bytes + list->names.count);
 	uint64_t left = 0;
 
 	assert(list->fields.count <= FIELDS_MAX);
 	if (!fields)
 		return hdb_fail_memory(err, "fields", bytes + list->names.count);
+	fields->count = n;
 	if (n) {
-		memcpy(fields, list->fields.data, bytes);
-		memcpy((char *)fields + bytes, list->names.data, list->names.count);
+		memcpy(fields->field, list->fields.data, bytes);
+		memcpy((char *)&fields->field[n], list->names.data, list->names.count);
 	}
 	for (size_t i = n; i-- > 0;) {
-		left += hprof_type_size((uint8_t)fields[i].type, db->heap->id_size);
-		fields[i].name = (const char *)fields + bytes + starts[i];
-		fields[i].class_no = class_no;
-		fields[i].from_end = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
+		struct hdb_field *field = &fields->field[i];
+
+		left += hprof_type_size((uint8_t)field->type, db->heap->id_size);
+		field->name = (const char *)&fields->field[n] + starts[i];
+		field->class_no = class_no;
+		field->from_end = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 	}
 	*out = fields;
 	return HDB_OK;
@@ -220,7 +234,7 @@ static void release(struct field_list *list)
 	base_vec_release(&list->starts);
 }
 
-int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field **out, size_t *count,
+int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_fields **out, size_t *count,
 		     struct hdb_error *err)
 {
 	API_NEEDS(db && out && count, err);
@@ -241,7 +255,7 @@ int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field **out, 
 	return finish(db, &list, class_no, out, err);
 }
 
-int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_field **out, size_t *count,
+int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_fields **out, size_t *count,
 		      struct hdb_error *err)
 {
 	API_NEEDS(db && out && count, err);
@@ -257,7 +271,12 @@ int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_field **out,
 	return finish(db, &list, class_no, out, err);
 }
 
-void hdb_fields_free(struct hdb_field *fields)
+const struct hdb_field *hdb_field_at(const struct hdb_fields *fields, size_t no)
+{
+	return fields && no < fields->count ? &fields->field[no] : NULL;
+}
+
+void hdb_fields_free(struct hdb_fields *fields)
 {
 	free(fields);
 }

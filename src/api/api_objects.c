@@ -19,11 +19,13 @@ int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out, str
 {
 	API_NEEDS(db && out, err);
 
+	struct hdb_object_facts facts;
 	struct heap_object object;
 
+	API_CHECK(out, err);
 	TRY_ERRORS(api_check_ix(db, ix, err));
 	TRY_ERRORS(heap_object(db->heap, ix, &object, err));
-	*out = (struct hdb_object_facts){
+	facts = (struct hdb_object_facts){
 		.ix = ix,
 		.class_no = object.class_no,
 		.kind = (enum hdb_object_kind)object.kind,
@@ -33,13 +35,15 @@ int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out, str
 		.shallow_bytes = object.shallow_bytes,
 	};
 	if (object.kind == STORE_CLASS) {
-		out->stands_for = (uint32_t)object.length;
-		out->is_real &=
-			!(heap_class(db->heap, out->stands_for)->flags & STORE_CLASS_INVENTED);
+		facts.stands_for = (uint32_t)object.length;
+		facts.is_real &=
+			!(heap_class(db->heap, facts.stands_for)->flags & STORE_CLASS_INVENTED);
 	} else if (object.kind != STORE_INSTANCE) {
-		out->length = object.length;
+		facts.length = object.length;
 	}
-	return heap_id(db->heap, ix, &out->id, err);
+	TRY_ERRORS(heap_id(db->heap, ix, &facts.id, err));
+	API_WRITE(out, &facts);
+	return HDB_OK;
 }
 
 /* ---- tables ---- */

@@ -208,18 +208,21 @@ int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_er
 	API_NEEDS(db && out, err);
 
 	const struct store_root *root;
+	struct hdb_root facts;
 
+	API_CHECK(out, err);
 	TRY_ERRORS(heap_load_roots(db->heap, err));
 	if (no >= db->heap->roots.count)
 		return hdb_fail(err, HDB_EUSAGE, "there is no GC root number %" PRIu64, no);
 	root = &db->heap->roots.records[no];
-	*out = (struct hdb_root){
+	facts = (struct hdb_root){
 		.ix = root->ix,
 		.kind = heap_root_name(root->kind),
 		.thread_serial = root->thread_serial,
 		.frame_depth = root->frame_number == STORE_NONE ? HDB_NONE : root->frame_number,
 		.is_local = root->is_local,
 	};
+	API_WRITE(out, &facts);
 	return HDB_OK;
 }
 
@@ -255,24 +258,29 @@ int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hd
 
 	struct store_thread thread;
 	struct store_trace trace;
-	int r = heap_thread(db->heap, no, &thread, err);
+	struct hdb_thread facts;
+	int r;
 
+	API_CHECK(out, err);
+	r = heap_thread(db->heap, no, &thread, err);
 	if (r == HDB_NOTFOUND)
 		return hdb_fail(err, HDB_EUSAGE, "there is no thread number %" PRIu64, no);
 	TRY_ERRORS(r);
-	*out = (struct hdb_thread){
+	facts = (struct hdb_thread){
 		.serial = thread.thread_serial,
 		.ix = thread.ix == STORE_NONE ? HDB_NONE : thread.ix,
 		.trace_serial = thread.trace_serial,
 	};
 	if ((r = heap_trace(db->heap, thread.trace_serial, &trace, err)) < 0)
 		return r;
-	out->frame_count = r == HDB_OK ? trace.frame_count : 0;
-	TRY_ERRORS(heap_text(db->heap, thread.name_text, out->name, sizeof(out->name), err));
-	if (!out->name[0] && out->ix != HDB_NONE)
-		TRY_ERRORS(heap_thread_name(db->heap, out->ix, out->name, sizeof(out->name), err));
-	out->name_size = heap_drop_broken(out->name, strlen(out->name));
-	out->name[out->name_size] = '\0';
+	facts.frame_count = r == HDB_OK ? trace.frame_count : 0;
+	TRY_ERRORS(heap_text(db->heap, thread.name_text, facts.name, sizeof(facts.name), err));
+	if (!facts.name[0] && facts.ix != HDB_NONE)
+		TRY_ERRORS(
+			heap_thread_name(db->heap, facts.ix, facts.name, sizeof(facts.name), err));
+	facts.name_size = heap_drop_broken(facts.name, strlen(facts.name));
+	facts.name[facts.name_size] = '\0';
+	API_WRITE(out, &facts);
 	return api_end(db, HDB_OK, err);
 }
 
@@ -283,17 +291,21 @@ int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth, struct h
 
 	struct store_trace trace;
 	struct store_frame frame;
+	struct hdb_frame facts = { 0 };
 
+	API_CHECK(out, err);
 	TRY(heap_trace(db->heap, trace_serial, &trace, err));
 	TRY(heap_trace_frame(db->heap, &trace, depth, &frame, err));
-	TRY(heap_text(db->heap, frame.class_text, out->class_name, sizeof(out->class_name), err));
-	TRY(heap_text(db->heap, frame.method_text, out->method, sizeof(out->method), err));
-	TRY(heap_text(db->heap, frame.signature_text, out->signature, sizeof(out->signature), err));
-	TRY(heap_text(db->heap, frame.source_text, out->source, sizeof(out->source), err));
-	for (char *p = out->class_name; *p; p++)
+	TRY(heap_text(db->heap, frame.class_text, facts.class_name, sizeof(facts.class_name), err));
+	TRY(heap_text(db->heap, frame.method_text, facts.method, sizeof(facts.method), err));
+	TRY(heap_text(db->heap, frame.signature_text, facts.signature, sizeof(facts.signature),
+		      err));
+	TRY(heap_text(db->heap, frame.source_text, facts.source, sizeof(facts.source), err));
+	for (char *p = facts.class_name; *p; p++)
 		if (*p == '/')
 			*p = '.';
-	out->line = frame.line;
+	facts.line = frame.line;
+	API_WRITE(out, &facts);
 	return HDB_OK;
 }
 

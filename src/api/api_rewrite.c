@@ -18,6 +18,8 @@
 /* A dump that is written from another one. */
 struct rewriting {
 	struct rewrite_paths paths;
+	struct hdb_output_options output;
+	struct hdb_output_result result;
 	struct base_work work;
 	char *folder; /* of the output, for scratch files; owned */
 };
@@ -25,22 +27,25 @@ struct rewriting {
 static int begin(struct rewriting *w, struct rewrite_paths paths,
 		 const struct hdb_output_options *opt, struct hdb_error *err)
 {
+	API_READ(&w->output, opt, err);
+	w->result = (struct hdb_output_result){ 0 };
 	w->paths = paths;
 	w->folder = strdup(paths.out);
 	if (!w->folder)
 		return hdb_fail_memory(err, "a file name", strlen(paths.out));
 	base_sigbus_install();
-	base_work_init(&w->work, opt->memory_bytes ? opt->memory_bytes : MEMORY_DEFAULT,
-		       opt->threads, &opt->progress);
+	base_work_init(&w->work, w->output.memory_bytes ? w->output.memory_bytes : MEMORY_DEFAULT,
+		       w->output.threads, &w->output.progress);
 	w->work.scratch_dir = dirname(w->folder);
 	return HDB_OK;
 }
 
 /* Ends what begin began; returns what came of it. */
-static int end(struct rewriting *w, int result)
+static int end(struct rewriting *w, int result, struct hdb_output_result *out)
 {
 	base_work_release(&w->work);
 	free(w->folder);
+	API_WRITE(out, &w->result);
 	return result;
 }
 
@@ -49,27 +54,30 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 {
 	API_NEEDS(in_path && out_path, err);
 
-	static const struct hdb_convert_options defaults;
-	const struct hdb_convert_options *o = opt ? opt : &defaults;
-	const struct phd_files files = { o->dump_name ? o->dump_name : in_path, o->javacore_path };
+	struct hdb_convert_options o;
 	struct api_trace trace = { 0 };
+	struct phd_files files;
 	struct rewriting w;
 	int r;
 
-	if (o->id_size && o->id_size != 4 && o->id_size != 8)
+	API_CHECK(out, err);
+	API_READ(&o, opt, err);
+	if (o.id_size && o.id_size != 4 && o.id_size != 8)
 		return hdb_fail(err, HDB_EUSAGE, "identifiers of %u bytes; 4 or 8 expected",
-				o->id_size);
-	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, &o->output, err));
+				o.id_size);
+	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
+	o.output = &w.output;
+	files = (struct phd_files){ o.dump_name ? o.dump_name : in_path, o.javacore_path };
 	r = base_input_open(in_path, &w.paths.input, err);
 	if (r == HDB_OK)
 		r = api_trace_open(&trace, w.paths.input, files, &w.work, err);
 	if (r == HDB_OK)
-		r = api_convert_trace(&trace, out_path, o, out, err);
+		r = api_convert_trace(&trace, out_path, &o, &w.result, err);
 	else if (r == HDB_NOTFOUND)
-		r = rewrite_convert(w.paths, o, &w.work, out, err);
+		r = rewrite_convert(w.paths, &o, &w.work, &w.result, err);
 	api_trace_close(&trace);
 	base_input_close(w.paths.input);
-	return end(&w, r);
+	return end(&w, r, out);
 }
 
 int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_options *opt,
@@ -77,12 +85,14 @@ int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_
 {
 	API_NEEDS(in_path && out_path, err);
 
-	static const struct hdb_strip_options defaults;
-	const struct hdb_strip_options *o = opt ? opt : &defaults;
+	struct hdb_strip_options o;
 	struct rewriting w;
-	int r = begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, &o->output, err);
 
-	return r < 0 ? r : end(&w, rewrite_strip(w.paths, o, &w.work, out, err));
+	API_CHECK(out, err);
+	API_READ(&o, opt, err);
+	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
+	o.output = &w.output;
+	return end(&w, rewrite_strip(w.paths, &o, &w.work, &w.result, err), out);
 }
 
 int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redact_options *opt,
@@ -90,10 +100,12 @@ int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redac
 {
 	API_NEEDS(in_path && out_path, err);
 
-	static const struct hdb_redact_options defaults;
-	const struct hdb_redact_options *o = opt ? opt : &defaults;
+	struct hdb_redact_options o;
 	struct rewriting w;
-	int r = begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, &o->output, err);
 
-	return r < 0 ? r : end(&w, rewrite_redact(w.paths, o, &w.work, out, err));
+	API_CHECK(out, err);
+	API_READ(&o, opt, err);
+	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
+	o.output = &w.output;
+	return end(&w, rewrite_redact(w.paths, &o, &w.work, &w.result, err), out);
 }

@@ -74,13 +74,16 @@ int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, struct hdb
 {
 	API_NEEDS(db && out, err);
 
-	struct hdb_scan *scan = malloc(sizeof(*scan));
+	struct hdb_scan_options options;
+	struct hdb_scan *scan;
 	int r;
 
+	API_READ(&options, opt, err);
+	scan = malloc(sizeof(*scan));
 	if (!scan)
 		return hdb_fail_memory(err, "a block of objects", sizeof(*scan));
 	scan->db = db;
-	scan->opt = opt ? *opt : (struct hdb_scan_options){ 0 };
+	scan->opt = options;
 	scan->block_no = scan->blocks_left = 0;
 	scan->count = 0;
 	scan->open_at = HDB_NONE;
@@ -315,9 +318,11 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 
 	const unsigned columns = scan->opt.columns;
 	struct hdb *db = scan->db;
+	struct hdb_batch batch;
 	uint32_t n = 0;
 	int r = HDB_OK;
 
+	API_CHECK(out, err);
 	while (!n && r == HDB_OK) {
 		const uint32_t block_no = scan->block_no;
 
@@ -334,7 +339,7 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 	scan->count = n;
 	scan->open_at = HDB_NONE;
 	TRY_ERRORS(api_end(db, r, err));
-	*out = (struct hdb_batch){
+	batch = (struct hdb_batch){
 		.count = n,
 		.ix = scan->ix,
 		.class_no = scan->block.class_no,
@@ -348,6 +353,7 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 		.file_offset = columns & HDB_SCAN_OFFSET ? scan->offset : NULL,
 		.referrers = columns & HDB_SCAN_REFERRERS ? scan->referrers : NULL,
 	};
+	API_WRITE(out, &batch);
 	return HDB_OK;
 }
 

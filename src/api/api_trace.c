@@ -177,7 +177,7 @@ int api_convert_trace(const struct api_trace *trace, const char *out_path,
 		      const struct hdb_convert_options *opt, struct hdb_output_result *out,
 		      struct hdb_error *err)
 {
-	struct base_outfile_options options = { .force = opt->output.force != 0 };
+	struct base_outfile_options options = { .force = opt->output->force != 0 };
 	struct hprof_written result = { 0 };
 	struct hprof_sink sink = { put_file, NULL };
 	struct base_outfile *file;
@@ -188,7 +188,7 @@ int api_convert_trace(const struct api_trace *trace, const char *out_path,
 		return hdb_fail(err, HDB_EUSAGE,
 				"a file of another format becomes a dump as it is; convert that "
 				"dump with these options");
-	options.packing = rewrite_packing(&opt->output, out_path);
+	options.packing = rewrite_packing(opt->output, out_path);
 	TRY_ERRORS(base_outfile_create(out_path, &options, &file, err));
 	sink.ctx = file;
 	rc = write_trace(trace, opt->snapshot ? opt->snapshot : 1, &sink, &result, err);

@@ -65,12 +65,16 @@ int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hd
 	API_NEEDS(db && slice && (slice->bits || !slice->room), err);
 
 	struct heap_slice found = { .bits = slice->bits, .room = slice->room };
-	int r = api_check_ix(db, ix, err);
+	struct hdb_slice answer;
+	int r;
 
+	API_READ(&answer, slice, err);
+	r = api_check_ix(db, ix, err);
 	if (r >= 0) /* what was found is reported in any case */
 		r = heap_elements(db->heap, ix, slice->from, &found, err);
-	slice->type = (enum hdb_basic_type)found.type;
-	slice->count = (size_t)found.done;
+	answer.type = (enum hdb_basic_type)found.type;
+	answer.count = (size_t)found.done;
+	API_WRITE(slice, &answer);
 	return api_end(db, r, err);
 }
 
@@ -156,11 +160,13 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 	char small[TEXT_BYTES];
 	struct heap_utf8 text = { .buf = small,
 				  .size = most < TEXT_BYTES ? (size_t)most + 1 : TEXT_BYTES };
+	struct hdb_text read = { 0 };
 	char *buf;
-	int r = api_check_ix(db, ix, err);
+	int r;
 
-	*out = (struct hdb_text){ 0 };
-	TRY_ERRORS(r);
+	API_CHECK(out, err);
+	API_WRITE(out, &read);
+	TRY_ERRORS(api_check_ix(db, ix, err));
 	TRY(text_of(db, ix, &text, err));
 	if (!text.is_whole && most >= text.size) {
 		/* Three bytes a unit at most. */
@@ -168,6 +174,7 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 		buf = text.buf = malloc(text.size);
 		r = buf ? text_of(db, ix, &text, err) : HDB_OK;
 	} else {
+		r = HDB_OK;
 		buf = malloc(text.used + 1);
 		if (buf)
 			memcpy(buf, small, text.used + 1);
@@ -178,10 +185,11 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 		free(buf);
 		return r;
 	}
-	out->text = buf;
-	out->size = text.used;
-	out->units = text.units;
-	out->is_whole = text.is_whole;
+	read.text = buf;
+	read.size = text.used;
+	read.units = text.units;
+	read.is_whole = text.is_whole;
+	API_WRITE(out, &read);
 	return HDB_OK;
 }
 
@@ -199,10 +207,12 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 	API_NEEDS(db && out, err);
 
 	struct heap_collection c;
+	struct hdb_collection facts;
 
+	API_CHECK(out, err);
 	TRY(api_check_ix(db, ix, err));
 	TRY(heap_collection_open(db->heap, ix, &c, err));
-	*out = (struct hdb_collection){
+	facts = (struct hdb_collection){
 		.known_as = c.rule->class_name,
 		.kind = heap_collection_kind_name(c.rule->kind),
 		.has_size = c.has_size,
@@ -210,6 +220,7 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 		.size = c.has_size ? c.size : 0,
 		.capacity = c.has_capacity ? c.capacity : 0,
 	};
+	API_WRITE(out, &facts);
 	return api_end(db, HDB_OK, err);
 }
 
@@ -256,21 +267,25 @@ int hdb_entries_next(struct hdb_entries *e, struct hdb_entry *out, struct hdb_er
 {
 	API_NEEDS(e && out, err);
 
-	const int r = heap_entries_next(&e->entries, err);
+	struct hdb_entry entry;
+	int r;
 
+	API_CHECK(out, err);
+	r = heap_entries_next(&e->entries, err);
 	if (r == HDB_END && e->entries.unknown)
 		return fail_unknown(e, err);
 	TRY(r);
-	*out = (struct hdb_entry){
+	entry = (struct hdb_entry){
 		.no = e->entries.no,
 		.entry_ix = e->entries.entry_ix == HEAP_NONE ? HDB_NONE : e->entries.entry_ix,
 		.has_key = e->entries.has_key,
 	};
-	if (out->has_key)
+	if (entry.has_key)
 		hdb_basic_of((enum hdb_basic_type)e->entries.key.type, e->entries.key.bits,
-			     &out->key);
+			     &entry.key);
 	hdb_basic_of((enum hdb_basic_type)e->entries.value.type, e->entries.value.bits,
-		     &out->value);
+		     &entry.value);
+	API_WRITE(out, &entry);
 	return api_end(e->db, HDB_OK, err);
 }
 

@@ -689,9 +689,12 @@ int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
 {
 	API_NEEDS(source && out, err);
 
+	struct hdb_row_source ours;
+
+	API_READ(&ours, source, err);
 	if (!source->next || !source->column || !source->value)
 		return hdb_fail(err, HDB_EUSAGE, "a source of rows lacks a function");
-	return open_stream(source, NULL, batch_rows, out, err);
+	return open_stream(&ours, NULL, batch_rows, out, err);
 }
 
 /* ---- rows of queries ---- */

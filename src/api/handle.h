@@ -4,6 +4,7 @@
 #ifndef API_HANDLE_H
 #define API_HANDLE_H
 
+#include "api/first_sizes.h"
 #include "heapdb.h"
 
 #include "analysis/session.h"
@@ -22,8 +23,9 @@ struct hdb {
 /* A query's rows are its running state. */
 struct hdb_rows {
 	struct query *query;
-	struct session *before; /* of args->before; owned */
-	char **texts;           /* by column: what hdb_rows_text gave last, or NULL; owned */
+	struct hdb_row_filter filter; /* of args->filter, if there is one */
+	struct session *before;       /* of args->before; owned */
+	char **texts;                 /* by column: what hdb_rows_text gave last, or NULL; owned */
 };
 
 /* First in every body that needs pointers: HDB_EUSAGE where one is NULL, as heapdb.h says. */
@@ -33,6 +35,25 @@ struct hdb_rows {
 			return hdb_fail(err, HDB_EUSAGE, "%s: a pointer that it needs is NULL", \
 					__func__); \
 	} while (0)
+
+/*
+ * Structures of callers, whose header may be an earlier or a later one. `first` is the size that a
+ * structure had in the first version of this soname (API_FIRST).
+ */
+
+/* HDB_EUSAGE unless the caller's structure is one of any version; NULL is HDB_OK. */
+int api_check_struct(const void *theirs, size_t first, struct hdb_error *err);
+/* The caller's structure in ours, which has `size` bytes: zeros for what theirs lacks. */
+int api_read_struct(void *ours, size_t size, size_t first, const void *theirs,
+		    struct hdb_error *err);
+/* Ours in the caller's, as far as it goes; api_check_struct found it good. NULL: does nothing. */
+void api_write_struct(void *theirs, size_t first, const void *ours, size_t size);
+
+/* The same with the sizes of the structures' types. */
+#define API_CHECK(theirs, err) TRY_ERRORS(api_check_struct(theirs, API_FIRST(theirs), err))
+#define API_READ(ours, theirs, err) \
+	TRY_ERRORS(api_read_struct(ours, sizeof(*(ours)), API_FIRST(ours), theirs, err))
+#define API_WRITE(theirs, ours) api_write_struct(theirs, API_FIRST(theirs), ours, sizeof(*(ours)))
 
 /* What analyses take. */
 static inline struct session api_session(struct hdb *db)

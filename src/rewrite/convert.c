@@ -65,7 +65,7 @@ int rewrite_convert(struct rewrite_paths paths, const struct hdb_convert_options
 	BASE_SCOPED(release)
 	struct convert c = { .opt = opt, .shapes = { .w = &w, .selects = rewrite_widths_selects } };
 
-	TRY(rewriter_open(&w, paths, &opt->output, work, err));
+	TRY(rewriter_open(&w, paths, opt->output, work, err));
 	TRY(convert(&c, &w, err));
 	return rewriter_finish(&w, out, err);
 }

@@ -214,7 +214,7 @@ static int redact(struct redact *d, struct rewriter *w, struct hdb_error *err)
 	if (opt->names_path)
 		TRY(rewrite_renames_read(&d->renames, opt->names_path, err));
 	if (opt->report_path)
-		TRY(rewrite_secrets_open(opt->report_path, opt->output.force != 0, &d->secrets,
+		TRY(rewrite_secrets_open(opt->report_path, opt->output->force != 0, &d->secrets,
 					 err));
 	if (opt->arrays == HDB_REDACT_TEXTS)
 		TRY(rewrite_kept_load(&d->strings, err));
@@ -250,7 +250,7 @@ int rewrite_redact(struct rewrite_paths paths, const struct hdb_redact_options *
 		.strings = { .w = &w, .what = HDB_KEEP_STRINGS },
 	};
 
-	TRY(rewriter_open(&w, paths, &opt->output, work, err));
+	TRY(rewriter_open(&w, paths, opt->output, work, err));
 	TRY(redact(&d, &w, err));
 	return rewriter_finish(&w, out, err);
 }

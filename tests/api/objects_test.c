@@ -76,7 +76,7 @@ static uint64_t referrers_of(uint32_t ix, int only_reachable)
 static size_t scan_all(const struct hdb_scan_options *opt, uint32_t *out)
 {
 	struct hdb_scan *scan;
-	struct hdb_batch batch;
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	size_t n = 0;
 	int r;
 
@@ -84,7 +84,7 @@ static size_t scan_all(const struct hdb_scan_options *opt, uint32_t *out)
 	while ((r = hdb_scan_next(scan, &batch, &err)) == HDB_OK) {
 		assert_true(batch.count > 0);
 		for (size_t i = 0; i < batch.count; i++) {
-			struct hdb_object_facts facts;
+			struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 			int reachable;
 
 			ok(hdb_object_at(db, batch.ix[i], &facts, &err));
@@ -170,7 +170,7 @@ static void test_scan(void **state)
 	opt.descending = 0;
 	assert_int_equal(scan_all(&opt, other), m);
 	for (size_t i = 0, at = 0; i < n; i++) {
-		struct hdb_object_facts facts;
+		struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 		ok(hdb_object_at(db, some[i], &facts, &err));
 		if (!marks[facts.class_no])
@@ -187,15 +187,16 @@ static void test_scan(void **state)
 }
 
 /* The field of a class by name; *fields is to be freed. */
-static struct hdb_field *field_of(const char *class_name, const char *name,
-				  struct hdb_field **fields)
+static const struct hdb_field *field_of(const char *class_name, const char *name,
+					struct hdb_fields **fields)
 {
 	size_t count;
 
 	ok(hdb_class_fields(db, hdb_class_named(db, class_name, 0), fields, &count, &err));
 	for (size_t i = 0; i < count; i++)
-		if (strcmp((*fields)[i].name, name) == 0)
-			return &(*fields)[i];
+		if (strcmp(hdb_field_at(*fields, i)->name, name) == 0)
+			return hdb_field_at(*fields, i);
+	assert_null(hdb_field_at(*fields, count));
 	fail_msg("%s has no field %s", class_name, name);
 	return NULL;
 }
@@ -205,10 +206,10 @@ static void test_fields(void **state)
 {
 	uint8_t *marks = calloc(hdb_class_count(db), 1);
 	struct hdb_scan_options opt = { .classes = marks };
-	struct hdb_field *fields, *size = field_of("java.util.HashMap", "size", &fields);
-	struct hdb_field *inherited;
+	struct hdb_fields *fields;
+	const struct hdb_field *size = field_of("java.util.HashMap", "size", &fields), *inherited;
 	struct hdb_scan *scan;
-	struct hdb_batch batch;
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	uint32_t entries = 0, subclasses = 0;
 
 	(void)state;
@@ -218,9 +219,9 @@ static void test_fields(void **state)
 	while (hdb_scan_next(scan, &batch, &err) == HDB_OK) {
 		for (size_t i = 0; i < batch.count; i++) {
 			struct hdb_basic value, path;
-			struct hdb_collection c;
+			struct hdb_collection c = { .struct_size = sizeof(c) };
 			struct hdb_entries *e;
-			struct hdb_entry entry;
+			struct hdb_entry entry = { .struct_size = sizeof(entry) };
 
 			ok(hdb_field_value(db, batch.ix[i], size, &value, &err));
 			ok(hdb_path_value(db, batch.ix[i], "size", &path, &err));
@@ -257,22 +258,23 @@ static void test_scanned_fields(void **state)
 	(void)state;
 	for (; opt.descending < 2; opt.descending++) {
 		struct hdb_scan *scan;
-		struct hdb_batch batch;
+		struct hdb_batch batch = { .struct_size = sizeof(batch) };
 		int r;
 
 		ok(hdb_scan_open(db, &opt, &scan, &err));
 		while ((r = hdb_scan_next(scan, &batch, &err)) == HDB_OK) {
 			struct hdb_basic value = { 0 }, looked_up = { 0 };
-			struct hdb_field *fields;
+			struct hdb_fields *fields;
 			size_t count;
 
 			for (size_t i = 0; i < batch.count; i += 7) {
 				ok(hdb_class_fields(db, batch.class_no[i], &fields, &count, &err));
 				for (size_t f = 0; f < count; f++) {
-					r = hdb_scan_field(scan, i, &fields[f], &value, &err);
+					r = hdb_scan_field(scan, i, hdb_field_at(fields, f), &value,
+							   &err);
 					assert_int_equal(hdb_field_value(db, batch.ix[i],
-									 &fields[f], &looked_up,
-									 &err),
+									 hdb_field_at(fields, f),
+									 &looked_up, &err),
 							 r);
 					if (r != HDB_OK)
 						continue;
@@ -293,7 +295,7 @@ static void test_scanned_fields(void **state)
 static void test_statics_and_basics(void **state)
 {
 	const uint32_t no = hdb_class_named(db, "java.lang.Integer", 0);
-	struct hdb_field *fields;
+	struct hdb_fields *fields;
 	struct hdb_basic value;
 	bool found = false;
 	size_t count;
@@ -301,9 +303,9 @@ static void test_statics_and_basics(void **state)
 	(void)state;
 	ok(hdb_class_statics(db, no, &fields, &count, &err));
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(fields[i].name, "MIN_VALUE") != 0)
+		if (strcmp(hdb_field_at(fields, i)->name, "MIN_VALUE") != 0)
 			continue;
-		assert_true(fields[i].value.i == INT32_MIN);
+		assert_true(hdb_field_at(fields, i)->value.i == INT32_MIN);
 		found = true;
 	}
 	assert_true(found);
@@ -321,7 +323,7 @@ static void test_texts(void **state)
 {
 	const struct hdb_scan_options all = { 0 };
 	struct hdb_scan *scan;
-	struct hdb_batch batch;
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	uint32_t strings = 0;
 
 	(void)state;
@@ -426,7 +428,7 @@ static void test_counts(void **state)
 	const struct hdb_query_args args = { 0 };
 	struct hdb_rows *rows;
 	struct hdb_scan *scan;
-	struct hdb_batch b;
+	struct hdb_batch b = { .struct_size = sizeof(b) };
 
 	(void)state;
 	ok(hdb_scan_open(db, &opt, &scan, &err));
@@ -504,7 +506,7 @@ static void test_marks(void **state)
 	ok(hdb_retained_sets(db, &set, 1, &err));
 	ok(hdb_retained_marks(db, &set, bits, &err));
 	for (uint32_t ix = 0; ix < hdb_object_count(db); ix++) {
-		struct hdb_object_facts facts;
+		struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 		if (!(bits[ix / 64] >> (ix % 64) & 1))
 			continue;
@@ -529,7 +531,7 @@ static void test_threads(void **state)
 	ok(hdb_root_count(db, &roots, &err));
 	assert_true(roots > 0);
 	for (uint64_t i = 0; i < roots; i++) {
-		struct hdb_root root;
+		struct hdb_root root = { .struct_size = sizeof(root) };
 
 		ok(hdb_root_at(db, i, &root, &err));
 		assert_true(root.kind[0]);
@@ -537,12 +539,12 @@ static void test_threads(void **state)
 	}
 	assert_true(locals > 0);
 	for (uint64_t i = 0; i < hdb_thread_count(db); i++) {
-		struct hdb_thread thread;
+		struct hdb_thread thread = { .struct_size = sizeof(thread) };
 
 		ok(hdb_thread_at(db, i, &thread, &err));
 		has_main |= strcmp(thread.name, "main") == 0;
 		for (uint32_t depth = 0; depth < thread.frame_count; depth++) {
-			struct hdb_frame frame;
+			struct hdb_frame frame = { .struct_size = sizeof(frame) };
 
 			ok(hdb_frame_at(db, thread.trace_serial, depth, &frame, &err));
 			assert_true(frame.method[0]);
@@ -587,18 +589,18 @@ static void test_nulls(void **state)
 	struct hdb_set set = { .ixs = NULL, .count = 1 };
 	struct hdb_health health = { .stale = "x" };
 	struct hdb_field field = { 0 };
-	struct hdb_collection collection;
-	struct hdb_object_facts facts;
-	struct hdb_object_info info;
+	struct hdb_collection collection = { .struct_size = sizeof(collection) };
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
+	struct hdb_object_info info = { .struct_size = sizeof(info) };
 	struct hdb_entries *entries;
-	struct hdb_thread thread;
-	struct hdb_text text;
-	struct hdb_frame frame;
-	struct hdb_class class;
+	struct hdb_thread thread = { .struct_size = sizeof(thread) };
+	struct hdb_text text = { .struct_size = sizeof(text) };
+	struct hdb_frame frame = { .struct_size = sizeof(frame) };
+	struct hdb_class class = { .struct_size = sizeof(class) };
 	struct hdb_basic basic;
-	struct hdb_batch batch;
-	struct hdb_field *list;
-	struct hdb_root root;
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
+	struct hdb_fields *list;
+	struct hdb_root root = { .struct_size = sizeof(root) };
 	struct hdb_scan *scan;
 	struct hdb_list *refs;
 	const uint32_t *ixs;
@@ -763,8 +765,13 @@ static void test_null_rows(void **state)
 	uint64_t n;
 
 	(void)state;
-	assert_non_null(hdb_queries(NULL));
-	assert_non_null(hdb_common_facts(NULL));
+	assert_non_null(hdb_query_at(hdb_query_count() - 1));
+	assert_null(hdb_query_at(SIZE_MAX));
+	assert_null(hdb_query_option(NULL, 0));
+	assert_null(hdb_query_column(NULL, 0));
+	assert_non_null(hdb_query_fact(NULL, 0));
+	assert_null(hdb_query_fact(NULL, SIZE_MAX));
+	assert_null(hdb_field_at(NULL, 0));
 	assert_null(hdb_query_named(NULL));
 	refuses(hdb_query(NULL, "top", NULL, &rows, &err));
 	refuses(hdb_query(db, NULL, NULL, &rows, &err));

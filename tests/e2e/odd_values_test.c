@@ -215,7 +215,7 @@ static void test_queries(void **state)
 static void test_library(void **state)
 {
 	struct hdb_error err = { 0 };
-	struct hdb_text text;
+	struct hdb_text text = { .struct_size = sizeof(text) };
 	uint32_t ix;
 
 	(void)state;

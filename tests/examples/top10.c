@@ -10,7 +10,7 @@
 
 static void print_row(struct hdb *db, uint64_t id, uint64_t retained_bytes)
 {
-	struct hdb_object_info object;
+	struct hdb_object_info object = { .struct_size = sizeof(object) };
 	struct hdb_error err;
 
 	if (hdb_object(db, id, &object, &err) == HDB_OK)

@@ -65,13 +65,12 @@ static void add_query(const struct hdb_query_spec *spec)
 
 static void add_all(void)
 {
-	const struct hdb_query_spec *specs;
 	size_t count;
 
-	specs = hdb_queries(&count);
+	count = hdb_query_count();
 	for (size_t i = 0; i < count; i++)
-		if (specs[i].is_query)
-			add_query(&specs[i]);
+		if (hdb_query_at(i)->is_query)
+			add_query(hdb_query_at(i));
 	add("query", "group-by-value", "java.lang.String", true, false);
 	add("query", "merged-paths", "java.lang.String", true, false);
 	add("query", "strings", "--objects", true, false);

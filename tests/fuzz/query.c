@@ -83,12 +83,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char text[INPUT_MAX + 1];
 	struct hdb_rows *rows;
 	unsigned words = 0;
-	size_t count;
 	int r;
 
 	if (!size || size > INPUT_MAX)
 		return 0;
-	spec = hdb_queries(&count) + data[0] % count;
+	spec = hdb_query_at(data[0] % hdb_query_count());
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';
 	q.args.targets = q.targets;

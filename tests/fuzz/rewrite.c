@@ -23,8 +23,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 
 static int convert(unsigned how)
 {
+	const struct hdb_output_options output = { .force = 1, .threads = 1 };
 	const struct hdb_convert_options opt = {
-		.output = { .force = 1, .threads = 1 },
+		.output = &output,
 		.app_only = how & 1,
 		.segments = 1,
 		.id_size = how & 2 ? 8 :
@@ -37,8 +38,9 @@ static int convert(unsigned how)
 
 static int strip(unsigned how)
 {
+	const struct hdb_output_options output = { .force = 1, .threads = 1 };
 	const struct hdb_strip_options opt = {
-		.output = { .force = 1, .threads = 1 },
+		.output = &output,
 		.what = how & 4 ? HDB_STRIP_PRIMITIVES : HDB_STRIP_ARRAYS,
 		.keep = how & 4 ? 0 : how & 3,
 		.app_only = how & 1,
@@ -49,8 +51,9 @@ static int strip(unsigned how)
 
 static int redact(unsigned how)
 {
+	const struct hdb_output_options output = { .force = 1, .threads = 1 };
 	const struct hdb_redact_options opt = {
-		.output = { .force = 1, .threads = 1 },
+		.output = &output,
 		.arrays = (enum hdb_redact_arrays)(how % 3),
 		.hash = how & 4,
 		.report_path = how & 2 ? report : NULL,

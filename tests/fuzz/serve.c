@@ -147,8 +147,7 @@ static void question(unsigned kind, char *text)
 {
 	struct serve_job *job = serve_job_new();
 	struct hdb_error err = { 0 };
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 	char *line;
 
 	if (!job)

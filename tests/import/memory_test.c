@@ -201,7 +201,6 @@ static bool is_asked(const char *query)
 /* Import and queries answer, or import and all that need classes refuse. */
 static unsigned try_trap(const struct trap *trap, uint64_t n, uint64_t budget, bool is_refused)
 {
-	const struct hdb_query_spec *specs;
 	uint64_t suffices, query_suffices;
 	bool is_any_refused = false;
 	unsigned failed = 0;
@@ -213,20 +212,20 @@ static unsigned try_trap(const struct trap *trap, uint64_t n, uint64_t budget, b
 	if ((suffices != 0) != is_refused)
 		fail_msg("%s: %" PRIu64 " of them: import suffices %" PRIu64, trap->name, n,
 			 suffices);
-	specs = hdb_queries(&count);
+	count = hdb_query_count();
 	/* What could not be imported within the budget is asked within it all the same. */
 	if (suffices && run(NULL, suffices).code != HDB_OK)
 		fail_msg("%s: no import with the budget that was named", trap->name);
 	for (size_t i = 0; i < count; i++)
-		if (!specs[i].target_min && is_asked(specs[i].name)) {
-			failed += !is_held(trap, specs[i].name, budget, &query_suffices);
+		if (!hdb_query_at(i)->target_min && is_asked(hdb_query_at(i)->name)) {
+			failed += !is_held(trap, hdb_query_at(i)->name, budget, &query_suffices);
 			is_any_refused |= query_suffices != 0;
 			if (query_suffices && query_suffices != suffices)
 				fail_msg("%s: %s refuses otherwise than import", trap->name,
-					 specs[i].name);
-			if (suffices && run(specs[i].name, suffices).code < 0)
+					 hdb_query_at(i)->name);
+			if (suffices && run(hdb_query_at(i)->name, suffices).code < 0)
 				fail_msg("%s: %s refuses the budget that was named", trap->name,
-					 specs[i].name);
+					 hdb_query_at(i)->name);
 		}
 	assert_int_equal(is_any_refused, is_refused);
 	return failed;

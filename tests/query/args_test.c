@@ -124,12 +124,11 @@ static void check_option(const struct hdb_query_spec *spec, const struct hdb_opt
 
 static void specs(void **state)
 {
-	size_t count;
-	const struct hdb_query_spec *all = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 
 	(void)state;
 	for (size_t i = 0; i < count; i++) {
-		const struct hdb_query_spec *spec = &all[i];
+		const struct hdb_query_spec *spec = hdb_query_at(i);
 		const unsigned types = spec->target_types;
 
 		for (const struct hdb_option_spec *o = spec->options; o->name; o++)
@@ -184,20 +183,21 @@ static bool takes(const struct hdb_query_spec *spec, const char *name)
 static void heaps(void **state)
 {
 	const size_t named = sizeof(without_heap) / sizeof(without_heap[0]);
-	size_t count, found = 0;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
+	size_t found = 0;
 
 	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		const char *reason = NULL;
 
 		for (size_t k = 0; k < named; k++)
-			if (strcmp(without_heap[k].query, specs[i].name) == 0)
+			if (strcmp(without_heap[k].query, hdb_query_at(i)->name) == 0)
 				reason = without_heap[k].reason;
 		found += reason != NULL;
-		if (takes(&specs[i], "heap") == (reason != NULL))
-			fail_msg("%s %s --heap%s%s", specs[i].name, reason ? "takes" : "lacks",
-				 reason ? ", but tells of " : "", reason ? reason : "");
+		if (takes(hdb_query_at(i), "heap") == (reason != NULL))
+			fail_msg("%s %s --heap%s%s", hdb_query_at(i)->name,
+				 reason ? "takes" : "lacks", reason ? ", but tells of " : "",
+				 reason ? reason : "");
 	}
 	assert_int_equal(found, named);
 }

@@ -81,24 +81,25 @@ static void list_questions(void)
 		{ HDB_TARGET_PATTERN, "java.util.*" },
 		{ HDB_TARGET_LOADER, "loader:boot" },
 	};
-	const struct hdb_query_spec *specs;
 	size_t count;
 
 	question_count = 0;
-	specs = hdb_queries(&count);
+	count = hdb_query_count();
 	for (size_t i = 0; i < count; i++) {
 		/* They name tables as they are built, or verify them. */
-		if (strcmp(specs[i].name, "info") == 0 || strcmp(specs[i].name, "tables") == 0 ||
-		    strcmp(specs[i].name, "check") == 0)
+		if (strcmp(hdb_query_at(i)->name, "info") == 0 ||
+		    strcmp(hdb_query_at(i)->name, "tables") == 0 ||
+		    strcmp(hdb_query_at(i)->name, "check") == 0)
 			continue;
-		if (!specs[i].target_min)
-			add(&specs[i], "", NULL);
+		if (!hdb_query_at(i)->target_min)
+			add(hdb_query_at(i), "", NULL);
 		for (size_t t = 0; t < sizeof(targets) / sizeof(targets[0]); t++)
-			if (specs[i].target_types & targets[t].type)
-				add(&specs[i], "", targets[t].target);
-		for (size_t o = 0; specs[i].target_types & HDB_TARGET_OBJECT && o < OBJECTS; o++)
-			add(&specs[i], "", objects[o]);
-		add_by(&specs[i]);
+			if (hdb_query_at(i)->target_types & targets[t].type)
+				add(hdb_query_at(i), "", targets[t].target);
+		for (size_t o = 0; hdb_query_at(i)->target_types & HDB_TARGET_OBJECT && o < OBJECTS;
+		     o++)
+			add(hdb_query_at(i), "", objects[o]);
+		add_by(hdb_query_at(i));
 	}
 }
 

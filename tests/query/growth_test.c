@@ -75,21 +75,20 @@ static void add_commands(void)
 
 static int list_questions(void **state)
 {
-	const struct hdb_query_spec *specs;
 	size_t count;
 
 	(void)state;
-	specs = hdb_queries(&count);
+	count = hdb_query_count();
 	for (size_t i = 0; i < count; i++) {
-		const struct hdb_option_spec *o = specs[i].options;
+		const struct hdb_option_spec *o = hdb_query_at(i)->options;
 
 		while (o->name && strcmp(o->name, "by") != 0)
 			o++;
-		add(&specs[i], "", NULL);
-		if (specs[i].targets[0]) {
-			add(&specs[i], "", "0x10000000");
-			add(&specs[i], "", "0x10000040");
-			add(&specs[i], "", "*");
+		add(hdb_query_at(i), "", NULL);
+		if (hdb_query_at(i)->targets[0]) {
+			add(hdb_query_at(i), "", "0x10000000");
+			add(hdb_query_at(i), "", "0x10000040");
+			add(hdb_query_at(i), "", "*");
 		}
 		for (const char *p = o->name ? o->argument : ""; *p;) {
 			const size_t n = strcspn(p, "|");
@@ -97,7 +96,7 @@ static int list_questions(void **state)
 
 			(void)snprintf(by, sizeof(by), "%.*s", (int)n, p);
 			if (!strchr(by, ':')) /* field:NAME is no value but a form */
-				add(&specs[i], by, NULL);
+				add(hdb_query_at(i), by, NULL);
 			p += n + (p[n] != '\0');
 		}
 	}

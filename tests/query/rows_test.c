@@ -328,20 +328,19 @@ static void populations(void **state)
 		"app",
 		"triage",
 	};
-	size_t count;
-	const struct hdb_query_spec *all = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 
 	(void)state;
 	for (size_t i = 0; i < count; i++) {
 		bool is_other = false;
 
 		for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
-			is_other |= strcmp(others[k], all[i].name) == 0;
-		if (!is_other &&
-		    (!has_fact(&all[i], "counted") || !has_fact(&all[i], "unreachable_objects") ||
-		     !has_fact(&all[i], "cut")))
+			is_other |= strcmp(others[k], hdb_query_at(i)->name) == 0;
+		if (!is_other && (!has_fact(hdb_query_at(i), "counted") ||
+				  !has_fact(hdb_query_at(i), "unreachable_objects") ||
+				  !has_fact(hdb_query_at(i), "cut")))
 			fail_msg("%s does not say which objects count, and what is cut",
-				 all[i].name);
+				 hdb_query_at(i)->name);
 	}
 }
 
@@ -386,13 +385,12 @@ static void progress_is_of_rows(void **state)
 /* Every query's specification holds together. */
 static void specs(void **state)
 {
-	size_t count;
-	const struct hdb_query_spec *all = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 
 	(void)state;
 	assert_true(count >= 20);
 	for (size_t i = 0; i < count; i++) {
-		const struct hdb_query_spec *s = &all[i];
+		const struct hdb_query_spec *s = hdb_query_at(i);
 
 		assert_non_null(s->name);
 		assert_non_null(s->targets);
@@ -400,7 +398,7 @@ static void specs(void **state)
 		assert_true(s->summary[0] != '\0');
 		assert_true(s->column_count > 0);
 		for (size_t k = 0; k < i; k++)
-			assert_string_not_equal(all[k].name, s->name);
+			assert_string_not_equal(hdb_query_at(k)->name, s->name);
 		for (size_t c = 0; c < s->column_count + s->fact_count; c++) {
 			const struct hdb_column *column = c < s->column_count ?
 								  &s->columns[c] :

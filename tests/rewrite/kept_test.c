@@ -117,7 +117,8 @@ static void see(const char *path, struct seen *out)
 static void test_keep(void **state)
 {
 	const char *in = temp_path("in.hprof"), *out = temp_path("out.hprof");
-	struct hdb_strip_options opt = { .output = { .force = 1 } };
+	const struct hdb_output_options output = { .force = 1 };
+	struct hdb_strip_options opt = { .output = &output };
 	struct seen seen;
 
 	(void)state;

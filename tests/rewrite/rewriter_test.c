@@ -26,9 +26,9 @@ static unsigned long written, refused;
 static int rewrite(unsigned way, struct hdb_error *err)
 {
 	const struct hdb_output_options output = { .force = 1, .threads = 1 };
-	struct hdb_convert_options convert = { .output = output, .segments = 1 };
-	struct hdb_strip_options strip = { .output = output };
-	struct hdb_redact_options redact = { .output = output };
+	struct hdb_convert_options convert = { .output = &output, .segments = 1 };
+	struct hdb_strip_options strip = { .output = &output };
+	struct hdb_redact_options redact = { .output = &output };
 
 	switch (way) {
 	case 0:

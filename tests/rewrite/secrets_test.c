@@ -71,8 +71,9 @@ static void test_form(unsigned form)
 {
 	const char *in = temp_path("in.hprof"), *out = temp_path("out.hprof"),
 		   *tsv = temp_path("report.tsv");
-	const struct hdb_redact_options opt = { .output = { .force = 1 }, .report_path = tsv };
-	struct hdb_output_result result;
+	const struct hdb_output_options output = { .force = 1 };
+	const struct hdb_redact_options opt = { .output = &output, .report_path = tsv };
+	struct hdb_output_result result = { .struct_size = sizeof(result) };
 	struct hdb_error err = { 0 };
 	char line[1024];
 	size_t found[CASES] = { 0 };

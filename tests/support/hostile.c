@@ -255,7 +255,7 @@ static int ask(struct hdb *db, const char *name, uint64_t *hash, struct hdb_erro
 
 static int look_up(struct hdb *db, uint64_t id, uint64_t *hash, struct hdb_error *err)
 {
-	struct hdb_object_info info;
+	struct hdb_object_info info = { .struct_size = sizeof(info) };
 	uint64_t retained = 0;
 	int r = hdb_object(db, id, &info, err);
 
@@ -279,13 +279,12 @@ int hostile_answers_part(const char *db_path, const char *dump_path, unsigned pa
 			 struct hdb_error *err)
 {
 	const struct hdb_open_options options = { .dump_path = dump_path, .threads = 1 };
-	const struct hdb_query_spec *specs;
 	struct hdb *db = NULL;
 	size_t count;
 	int r = hdb_open(db_path, &options, &db, err);
 
 	*hash = 0xcbf29ce484222325ull;
-	specs = hdb_queries(&count);
+	count = hdb_query_count();
 	/*
 	 * The tables that others stand on are built first, so that `info` finds the same ones each
 	 * time.
@@ -293,9 +292,9 @@ int hostile_answers_part(const char *db_path, const char *dump_path, unsigned pa
 	if (r == HDB_OK && !part)
 		r = ask(db, "dominators", hash, err);
 	for (size_t i = 0; r == HDB_OK && i < count; i++)
-		if (strcmp(specs[i].name, "info") != 0 && strcmp(specs[i].name, "tables") != 0 &&
-		    is_asked(i, part))
-			r = ask(db, specs[i].name, hash, err);
+		if (strcmp(hdb_query_at(i)->name, "info") != 0 &&
+		    strcmp(hdb_query_at(i)->name, "tables") != 0 && is_asked(i, part))
+			r = ask(db, hdb_query_at(i)->name, hash, err);
 	for (uint64_t i = 0; r == HDB_OK && is_asked(0, part) && i < LOOK_UPS_MAX; i++)
 		r = look_up(db,
 			    i < 8 ? OBJECT + i * 0x100 :

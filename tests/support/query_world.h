@@ -255,7 +255,7 @@ static inline void world_make(struct world *w, uint32_t n, uint64_t *seed)
 	    hdb_open(w->db_path, NULL, &w->db, &err) < 0)
 		fail_msg("%s", err.message);
 	for (uint32_t v = 0; v < n; v++) {
-		struct hdb_object_info info;
+		struct hdb_object_info info = { .struct_size = sizeof(info) };
 
 		assert_int_equal(hdb_object(w->db, world_id(v), &info, &err), HDB_OK);
 		w->shallow[v] = info.shallow_bytes;

@@ -15,7 +15,7 @@
 int image_read(struct hdb *db, uint32_t ix, uint64_t size, uint8_t **out, struct hdb_error *err)
 {
 	uint64_t bits[CHUNK];
-	struct hdb_slice slice = { .bits = bits };
+	struct hdb_slice slice = { .struct_size = sizeof(slice), .bits = bits };
 
 	*out = malloc(size ? size : 1);
 	if (!*out)

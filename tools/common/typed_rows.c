@@ -271,6 +271,7 @@ int typed_rows_arrow(const struct typed_source *from, size_t batch_rows,
 {
 	struct typed_rows *s = calloc(1, sizeof(*s));
 	struct hdb_row_source source = {
+		.struct_size = sizeof(source),
 		.ctx = s,
 		.column_count = from->rows.column_count,
 		.column = column_at,

@@ -256,7 +256,7 @@ static int import_capture(struct cli *cli, struct capture *capture, const char *
 int cmd_capture(struct cli *cli)
 {
 	char db_path[DATABASE_PATH_SIZE];
-	struct hdb_import_result result = { 0 };
+	struct hdb_import_result result = { .struct_size = sizeof(result) };
 	struct capture *capture = NULL;
 	uint64_t began_ns;
 	int pid = 0;

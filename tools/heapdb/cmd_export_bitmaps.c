@@ -163,7 +163,7 @@ static int write_row(struct exporting *x, const char **state)
 		.config = config->type == HDB_TYPE_TEXT ? config->text : "",
 		.config_size = config->type == HDB_TYPE_TEXT ? config->text_size : 0,
 	};
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	x->file[0] = '\0';
 	if (rows_value(x->rows, "encoding")->type == HDB_TYPE_NULL) {

@@ -135,11 +135,10 @@ static const char *verb_of(const struct hdb_query_spec *query)
 static void put_queries(struct output *out)
 {
 	const char *group = "";
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 
 	for (size_t i = 0; i < count; i++) {
-		const struct hdb_query_spec *query = &specs[i];
+		const struct hdb_query_spec *query = hdb_query_at(i);
 		char left[128];
 
 		if (strcmp(query->group, group) != 0)
@@ -167,13 +166,19 @@ static void put_common_options(struct output *out, const struct command *command
 	}
 }
 
-static void put_columns(struct output *out, const char *heading, const struct hdb_column *columns,
-			size_t count)
+/* Columns or facts of a query. */
+typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
+
+static void put_columns(struct output *out, const char *heading, column_of *get,
+			const struct hdb_query_spec *query)
 {
-	if (count > 0)
-		output_format(out, "\n%s:\n", heading);
-	for (size_t i = 0; i < count; i++)
-		put_line(out, columns[i].name, columns[i].help);
+	const struct hdb_column *column;
+
+	for (size_t i = 0; (column = get(query, i)) != NULL; i++) {
+		if (i == 0)
+			output_format(out, "\n%s:\n", heading);
+		put_line(out, column->name, column->help);
+	}
 }
 
 /* "Also understood: histo, class-histogram" */
@@ -209,15 +214,14 @@ static void put_old_options(struct output *out, const struct hdb_query_spec *que
 
 static void put_query(struct output *out, const struct hdb_query_spec *query, bool is_all)
 {
-	const struct hdb_column *common;
-	size_t common_count;
+	const struct hdb_option_spec *o;
 
 	output_format(out, "\nExample: heapdb %s%s%s%s\n", verb_of(query), query->name,
 		      *query->example ? " " : "", query->example);
 	put_aliases(out, query);
-	if (query->options->name)
+	if (hdb_query_option(query, 0))
 		output_string(out, "\nOptions:\n");
-	for (const struct hdb_option_spec *o = query->options; o->name; o++)
+	for (size_t n = 0; (o = hdb_query_option(query, n)) != NULL; n++)
 		put_query_option(out, o);
 	if (query->one_population) {
 		output_string(out, "\nNo --unreachable, no --all: ");
@@ -226,10 +230,9 @@ static void put_query(struct output *out, const struct hdb_query_spec *query, bo
 	if (!is_all)
 		return;
 	put_old_options(out, query);
-	put_columns(out, "Columns", query->columns, query->column_count);
-	put_columns(out, "Facts", query->facts, query->fact_count);
-	common = hdb_common_facts(&common_count);
-	put_columns(out, "Facts of any answer, if they hold", common, common_count);
+	put_columns(out, "Columns", hdb_query_column, query);
+	put_columns(out, "Facts", hdb_query_fact, query);
+	put_columns(out, "Facts of any answer, if they hold", hdb_query_fact, NULL);
 }
 
 void help_command(struct output *out, const struct command *command,
@@ -272,21 +275,21 @@ static void put_missing(struct output *out)
 static void put_group(struct output *out, const char *group)
 {
 	const char *between = "";
-	size_t count, at = 0;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
+	size_t at = 0;
 
 	output_format(out, "  %-9s ", group);
 	for (size_t i = 0; i < count; i++) {
-		const size_t size = strlen(specs[i].name);
+		const size_t size = strlen(hdb_query_at(i)->name);
 
-		if (strcmp(specs[i].group, group) != 0 || !specs[i].is_query)
+		if (strcmp(hdb_query_at(i)->group, group) != 0 || !hdb_query_at(i)->is_query)
 			continue;
 		if (at + size + 2 > HELP_WIDTH - 12) {
 			output_string(out, ",\n            ");
 			between = "";
 			at = 0;
 		}
-		output_format(out, "%s%s", between, specs[i].name);
+		output_format(out, "%s%s", between, hdb_query_at(i)->name);
 		between = ", ";
 		at += size + 2;
 	}
@@ -297,8 +300,8 @@ static void put_group(struct output *out, const char *group)
 static void put_screen(struct output *out)
 {
 	const char *group = "";
-	size_t count, at = 0;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
+	size_t at = 0;
 
 	output_string(
 		out,
@@ -323,9 +326,9 @@ static void put_screen(struct output *out)
 	}
 	output_string(out, "\n\nQueries, which are commands, too:\n");
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(specs[i].group, group) != 0 && specs[i].is_query)
-			put_group(out, specs[i].group);
-		group = specs[i].group;
+		if (strcmp(hdb_query_at(i)->group, group) != 0 && hdb_query_at(i)->is_query)
+			put_group(out, hdb_query_at(i)->group);
+		group = hdb_query_at(i)->group;
 	}
 	output_char(out, '\n');
 	put_missing(out);
@@ -425,6 +428,8 @@ static void put_untaken(struct output *out, const struct hdb_query_spec *query, 
 
 static void put_query_names(struct output *out, const struct hdb_query_spec *query)
 {
+	const struct hdb_option_spec *o;
+	const struct hdb_column *column;
 	char owner[80], option[80];
 
 	snprintf(owner, sizeof(owner), "query %s", query->name);
@@ -441,15 +446,13 @@ static void put_query_names(struct output *out, const struct hdb_query_spec *que
 	if (query->one_population)
 		put_name(out,
 			 (struct listed){ "population", owner, "", "", query->one_population });
-	for (const struct hdb_option_spec *o = query->options; o->name; o++)
+	for (size_t n = 0; (o = hdb_query_option(query, n)) != NULL; n++)
 		put_option_name(out, owner, o);
-	for (size_t i = 0; i < query->column_count; i++)
-		put_name(out, (struct listed){ "column", owner, query->columns[i].name, "",
-					       query->columns[i].help });
+	for (size_t i = 0; (column = hdb_query_column(query, i)) != NULL; i++)
+		put_name(out, (struct listed){ "column", owner, column->name, "", column->help });
 	put_untaken(out, query, owner);
-	for (size_t i = 0; i < query->fact_count; i++)
-		put_name(out, (struct listed){ "fact", owner, query->facts[i].name, "",
-					       query->facts[i].help });
+	for (size_t i = 0; (column = hdb_query_fact(query, i)) != NULL; i++)
+		put_name(out, (struct listed){ "fact", owner, column->name, "", column->help });
 }
 
 /*
@@ -458,8 +461,7 @@ static void put_query_names(struct output *out, const struct hdb_query_spec *que
  */
 static void put_names(struct output *out)
 {
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 	char option[80];
 
 	for (const struct command *c = commands; c->name; c++) {
@@ -482,7 +484,7 @@ static void put_names(struct output *out)
 		}
 	}
 	for (size_t i = 0; i < count; i++)
-		put_query_names(out, &specs[i]);
+		put_query_names(out, hdb_query_at(i));
 }
 
 /* There is no help on `word`; `near` is the nearest name that there is, or NULL. */

@@ -194,7 +194,7 @@ static int tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
 int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
 		    double seconds)
 {
-	struct hdb_health health = { 0 };
+	struct hdb_health health = { .struct_size = sizeof(health) };
 	struct hdb *db = NULL;
 	int rc;
 
@@ -223,7 +223,7 @@ int cmd_import(struct cli *cli)
 {
 	char default_path[DATABASE_PATH_SIZE];
 	const char *db_path = cli->opt.output;
-	struct hdb_import_result result = { 0 };
+	struct hdb_import_result result = { .struct_size = sizeof(result) };
 	uint64_t began_ns;
 
 	if (cli->opt.operand_count != 1)

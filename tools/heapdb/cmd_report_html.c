@@ -187,6 +187,7 @@ static int put_answer(struct page *page, const struct question *question)
 {
 	struct cli *cli = page->cli;
 	const struct hdb_query_args args = {
+		.struct_size = sizeof(args),
 		.options = &question->option,
 		.option_count = question->option.name ? 1 : 0,
 		.limit = question->limit,
@@ -229,7 +230,7 @@ static int put_notes(struct cli *cli)
 static int put_answers(struct page *page, const char *name)
 {
 	struct output *out = page->cli->out;
-	struct hdb_health health;
+	struct hdb_health health = { .struct_size = sizeof(health) };
 	char *specs = NULL;
 	size_t size = 0;
 

@@ -67,6 +67,7 @@ static struct hdb_output_options output_of(struct cli *cli)
 	progress.notice = cli_on_notice;
 	progress.ctx = cli;
 	return (struct hdb_output_options){
+		.struct_size = sizeof(struct hdb_output_options),
 		.packing = (enum hdb_packing)cli->opt.packing,
 		.force = cli->opt.force,
 		.memory_bytes = cli->opt.memory_bytes,
@@ -78,16 +79,19 @@ static struct hdb_output_options output_of(struct cli *cli)
 /* A dump that is read, and what comes of it. */
 struct rewriting {
 	struct cli *cli;
+	struct hdb_output_options output;
 	struct feed *feed;
 	const char *path; /* to read it from; lent by the feed */
 	struct hdb_output_result result;
 };
 
-static int begin(struct rewriting *r, struct cli *cli, const struct hdb_output_options *output)
+static int begin(struct rewriting *r, struct cli *cli)
 {
-	*r = (struct rewriting){ .cli = cli };
+	*r = (struct rewriting){ .cli = cli,
+				 .output = output_of(cli),
+				 .result = { .struct_size = sizeof(r->result) } };
 	TRY(check_operands(cli));
-	TRY(feed_open(cli->opt.operands[0], cli->opt.fetch, &output->progress, &r->feed,
+	TRY(feed_open(cli->opt.operands[0], cli->opt.fetch, &r->output.progress, &r->feed,
 		      &cli->err));
 	r->path = feed_path(r->feed, cli->opt.operands[0]);
 	return HDB_OK;
@@ -117,8 +121,10 @@ static int finish(struct rewriting *r, int rc)
 
 int cmd_convert(struct cli *cli)
 {
+	struct rewriting r;
 	const struct hdb_convert_options options = {
-		.output = output_of(cli),
+		.struct_size = sizeof(options),
+		.output = &r.output,
 		.app_only = cli->opt.app_only,
 		.segments = cli->opt.segments,
 		.id_size = 4 * cli->opt.id_size,
@@ -126,9 +132,8 @@ int cmd_convert(struct cli *cli)
 		.dump_name = cli->opt.operands[0],
 		.javacore_path = cli->opt.javacore,
 	};
-	struct rewriting r;
 
-	TRY(begin(&r, cli, &options.output));
+	TRY(begin(&r, cli));
 	return finish(&r,
 		      hdb_convert(r.path, cli->opt.operands[1], &options, &r.result, &cli->err));
 }
@@ -178,29 +183,31 @@ static int read_keep(struct cli *cli, unsigned *keep)
 
 int cmd_strip(struct cli *cli)
 {
+	struct rewriting r;
 	struct hdb_strip_options options = {
-		.output = output_of(cli),
+		.struct_size = sizeof(options),
+		.output = &r.output,
 		.what = (enum hdb_strip)cli->opt.zero,
 		.app_only = cli->opt.app_only || cli->opt.koom,
 	};
-	struct rewriting r;
 
 	TRY(read_keep(cli, &options.keep));
-	TRY(begin(&r, cli, &options.output));
+	TRY(begin(&r, cli));
 	return finish(&r, hdb_strip(r.path, cli->opt.operands[1], &options, &r.result, &cli->err));
 }
 
 int cmd_redact(struct cli *cli)
 {
+	struct rewriting r;
 	struct hdb_redact_options options = {
-		.output = output_of(cli),
+		.struct_size = sizeof(options),
+		.output = &r.output,
 		.arrays = (enum hdb_redact_arrays)cli->opt.arrays,
 		.hash = cli->opt.hash || cli->opt.hash_key,
 		.key_path = cli->opt.hash_key,
 		.names_path = cli->opt.names_file,
 		.report_path = cli->opt.report,
 	};
-	struct rewriting r;
 	BASE_FREED char **keep = NULL;
 	BASE_FREED char *list = NULL;
 
@@ -211,6 +218,6 @@ int cmd_redact(struct cli *cli)
 			return HDB_ENOMEM;
 		options.keep = (const char *const *)keep;
 	}
-	TRY(begin(&r, cli, &options.output));
+	TRY(begin(&r, cli));
 	return finish(&r, hdb_redact(r.path, cli->opt.operands[1], &options, &r.result, &cli->err));
 }

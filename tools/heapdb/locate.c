@@ -174,7 +174,7 @@ static bool is_same_file(const char *a, const char *b)
 static int is_of_another(struct cli *cli, const char *db_path, const char *dump, const char *other,
 			 bool *yes)
 {
-	struct hdb_health health;
+	struct hdb_health health = { .struct_size = sizeof(health) };
 	struct hdb *db = NULL;
 
 	*yes = false;
@@ -217,7 +217,7 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 		       struct before *was)
 {
 	char archive[PATH_SIZE];
-	struct hdb_health health;
+	struct hdb_health health = { .struct_size = sizeof(health) };
 	struct hdb *db = NULL;
 	const bool is_archive = feed_archive(dump, archive, sizeof(archive));
 	const bool is_kept = is_archive || is_trace(dump);

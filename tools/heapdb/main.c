@@ -172,16 +172,15 @@ const struct hdb_query_spec *cli_nearest_query(const char *name)
 {
 	const struct hdb_query_spec *best = NULL;
 	struct suggest near;
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 
 	suggest_init(&near, name, strlen(name));
 	for (size_t i = 0; i < count; i++) {
 		const size_t before = near.distance;
 		char alias[ALIAS_SIZE];
 
-		suggest_try(&near, specs[i].name);
-		for (const char *a = specs[i].aliases; a && *a;) {
+		suggest_try(&near, hdb_query_at(i)->name);
+		for (const char *a = hdb_query_at(i)->aliases; a && *a;) {
 			const size_t size = strcspn(a, "|");
 
 			snprintf(alias, sizeof(alias), "%.*s", (int)size, a);
@@ -189,7 +188,7 @@ const struct hdb_query_spec *cli_nearest_query(const char *name)
 			a += size + (a[size] == '|');
 		}
 		if (near.distance < before)
-			best = &specs[i];
+			best = hdb_query_at(i);
 	}
 	return best;
 }
@@ -238,7 +237,7 @@ void cli_notice(const struct cli *cli, const char *format, ...)
 
 size_t cli_health(const struct hdb *db, struct health_line out[HEALTH_LINES])
 {
-	struct hdb_health health;
+	struct hdb_health health = { .struct_size = sizeof(health) };
 	size_t count = 0;
 
 	hdb_health(db, &health);

@@ -202,30 +202,44 @@ struct parser {
 
 bool options_spec_has(const struct hdb_query_spec *spec, const char *name)
 {
-	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++) {
+	const struct hdb_option_spec *o;
+
+	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++) {
 		if (strcmp(o->name, name) == 0)
 			return true;
 	}
 	return false;
 }
 
-static bool has_named(const struct hdb_column *columns, size_t count, const char *name)
+static bool has_column(const struct hdb_query_spec *spec, const char *name)
 {
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(columns[i].name, name) == 0)
+	const struct hdb_column *column;
+
+	for (size_t i = 0; (column = hdb_query_column(spec, i)) != NULL; i++)
+		if (strcmp(column->name, name) == 0)
 			return true;
 	return false;
 }
 
-static bool has_column(const struct hdb_query_spec *spec, const char *name)
+static bool has_fact(const struct hdb_query_spec *spec, const char *name)
 {
-	return has_named(spec->columns, spec->column_count, name);
+	const struct hdb_column *fact;
+
+	for (size_t i = 0; (fact = hdb_query_fact(spec, i)) != NULL; i++)
+		if (strcmp(fact->name, name) == 0)
+			return true;
+	return false;
 }
 
-static bool has_bytes(const struct hdb_column *columns, size_t count)
+static bool has_bytes(const struct hdb_query_spec *spec)
 {
-	for (size_t i = 0; i < count; i++)
-		if (columns[i].type == HDB_TYPE_BYTES)
+	const struct hdb_column *column;
+
+	for (size_t i = 0; (column = hdb_query_column(spec, i)) != NULL; i++)
+		if (column->type == HDB_TYPE_BYTES)
+			return true;
+	for (size_t i = 0; (column = hdb_query_fact(spec, i)) != NULL; i++)
+		if (column->type == HDB_TYPE_BYTES)
 			return true;
 	return false;
 }
@@ -246,10 +260,9 @@ uint64_t options_groups(const struct command *command, const struct hdb_query_sp
 		groups &= ~(uint64_t)OPTIONS_TABLES_ALL;
 	if (query && query->is_tree)
 		groups &= ~(uint64_t)OPTIONS_WHERE;
-	if (query && !has_named(query->facts, query->fact_count, "rules_tried"))
+	if (query && !has_fact(query, "rules_tried"))
 		groups &= ~(uint64_t)OPTIONS_RULES;
-	if (query && !has_bytes(query->columns, query->column_count) &&
-	    !has_bytes(query->facts, query->fact_count))
+	if (query && !has_bytes(query))
 		groups &= ~(uint64_t)OPTIONS_HUMAN;
 	if (query && strcmp(query->name, "leaks") != 0)
 		groups &= ~OPTIONS_JFR;
@@ -289,7 +302,9 @@ static void add_old_longs(struct parser *p, size_t *count)
 	const struct hdb_old_option *old = p->spec ? p->spec->old_options : NULL;
 
 	for (int i = 0; old && old[i].old_name; i++) {
-		for (const struct hdb_option_spec *o = p->spec->options; o->name; o++) {
+		const struct hdb_option_spec *o;
+
+		for (size_t n = 0; (o = hdb_query_option(p->spec, n)) != NULL; n++) {
 			if (strcmp(o->name, old[i].name) == 0)
 				add_long(p, count, old[i].old_name, o->argument, VALUE_OLD + i);
 		}
@@ -303,6 +318,7 @@ static void add_old_longs(struct parser *p, size_t *count)
 static void parser_init(struct parser *p, const struct command *command,
 			const struct hdb_query_spec *spec, struct arguments args)
 {
+	const struct hdb_option_spec *o;
 	size_t count = 0, letters = 0;
 	int i = 0;
 
@@ -310,21 +326,21 @@ static void parser_init(struct parser *p, const struct command *command,
 			      .spec = spec,
 			      .groups = options_groups(command, spec),
 			      .args = args };
-	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++)
+	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++)
 		add_long(p, &count, o->name, o->argument, VALUE_QUERY + i++);
 	add_old_longs(p, &count);
 	p->shorts[letters++] = '-'; /* operands come as 1, in place */
 	p->shorts[letters++] = ':';
 	for (i = 0; option_table[i].name; i++) {
-		const struct option_info *o = &option_table[i];
+		const struct option_info *info = &option_table[i];
 
-		if (!(o->groups & p->groups))
+		if (!(info->groups & p->groups))
 			continue;
-		if (!options_spec_has(spec, o->name))
-			add_long(p, &count, o->name, o->argument, VALUE_COMMON + i);
-		if (o->letter) {
-			p->shorts[letters++] = (char)o->letter;
-			if (o->argument)
+		if (!options_spec_has(spec, info->name))
+			add_long(p, &count, info->name, info->argument, VALUE_COMMON + i);
+		if (info->letter) {
+			p->shorts[letters++] = (char)info->letter;
+			if (info->argument)
 				p->shorts[letters++] = ':';
 		}
 	}
@@ -380,15 +396,15 @@ static void add_name(struct names *names, const char *name)
 static void find_takers(struct names *takers, const struct command *command, const char *name,
 			size_t size)
 {
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 	const struct option_info *o = options_find(name, size, command->options);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct hdb_query_spec *spec = &specs[i];
+		const struct hdb_option_spec *own;
+		const struct hdb_query_spec *spec = hdb_query_at(i);
 		bool has = o && o->groups & options_groups(command, spec);
 
-		for (const struct hdb_option_spec *own = spec->options; own->name && !has; own++)
+		for (size_t n = 0; (own = hdb_query_option(spec, n)) != NULL && !has; n++)
 			has = strncmp(own->name, name, size) == 0 && !own->name[size];
 		if (has)
 			add_name(takers, spec->name);
@@ -660,7 +676,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 			};
 		} else if (value >= VALUE_QUERY) {
 			opt->query_options[opt->query_option_count++] = (struct hdb_option){
-				.name = spec->options[value - VALUE_QUERY].name,
+				.name = hdb_query_option(spec, (size_t)(value - VALUE_QUERY))->name,
 				.value = optarg,
 			};
 		} else {

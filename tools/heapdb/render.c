@@ -442,7 +442,8 @@ static const struct hdb_value *get_value(void *ctx, size_t column)
 
 int answer_stream(struct answer_columns *columns, struct ArrowArrayStream *stream)
 {
-	const struct hdb_row_source source = { .ctx = columns,
+	const struct hdb_row_source source = { .struct_size = sizeof(source),
+					       .ctx = columns,
 					       .column_count = answer_column_count(columns->answer),
 					       .column = get_column,
 					       .next = get_next,

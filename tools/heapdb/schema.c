@@ -43,13 +43,18 @@ static const char *type_of(enum hdb_type type)
 	return "\"type\":[\"string\",\"null\"]";
 }
 
-static void put_values(struct output *out, const struct hdb_column *columns, size_t count,
+/* Columns or facts of a query. */
+typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
+
+static void put_values(struct output *out, column_of *get, const struct hdb_query_spec *query,
 		       bool is_first)
 {
-	for (size_t i = 0; i < count; i++) {
-		put_key(out, columns[i].name, is_first && i == 0);
-		output_format(out, "{%s,\"description\":", type_of(columns[i].type));
-		render_json_string(out, columns[i].help);
+	const struct hdb_column *column;
+
+	for (size_t i = 0; (column = get(query, i)) != NULL; i++) {
+		put_key(out, column->name, is_first && i == 0);
+		output_format(out, "{%s,\"description\":", type_of(column->type));
+		render_json_string(out, column->help);
 		output_char(out, '}');
 	}
 }
@@ -110,6 +115,8 @@ static void put_option(struct output *out, const struct hdb_option_spec *o, bool
 
 static void put_arguments(struct output *out, const struct hdb_query_spec *spec)
 {
+	const struct hdb_option_spec *o;
+
 	output_string(out, "\"arguments\":{\"type\":\"object\","
 			   "\"required\":[\"targets\",\"options\",\"sort\",\"limit\"],"
 			   "\"additionalProperties\":false,\"properties\":{"
@@ -119,8 +126,8 @@ static void put_arguments(struct output *out, const struct hdb_query_spec *spec)
 		output_format(out, ",\"maxItems\":%u", spec->target_max);
 	output_string(out, "},\"options\":{\"type\":\"object\",\"additionalProperties\":false,"
 			   "\"properties\":{");
-	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
-		put_option(out, o, o == spec->options);
+	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++)
+		put_option(out, o, n == 0);
 	output_string(out, "}},\"sort\":{\"type\":[\"string\",\"null\"]},"
 			   "\"limit\":{\"type\":[\"integer\",\"null\"],\"minimum\":1},"
 			   "\"where\":{\"type\":\"string\"}}}");
@@ -133,18 +140,15 @@ static void put_rows(struct output *out, const struct hdb_query_spec *spec)
 	/* The columns of instances have the names of fields. */
 	output_format(out, "{\"type\":\"object\",\"additionalProperties\":%s,\"properties\":{",
 		      strcmp(spec->name, "instances") == 0 ? "true" : "false");
-	put_values(out, spec->columns, spec->column_count, true);
+	put_values(out, hdb_query_column, spec, true);
 	output_string(out, "}}");
 }
 
 static void put_facts(struct output *out, const struct hdb_query_spec *spec)
 {
-	size_t count;
-	const struct hdb_column *common = hdb_common_facts(&count);
-
 	output_string(out, "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{");
-	put_values(out, common, count, true);
-	put_values(out, spec->facts, spec->fact_count, count == 0);
+	put_values(out, hdb_query_fact, NULL, true);
+	put_values(out, hdb_query_fact, spec, !hdb_query_fact(NULL, 0));
 	output_string(out, "}}");
 }
 
@@ -155,9 +159,11 @@ static void put_facts(struct output *out, const struct hdb_query_spec *spec)
 static void put_forms(struct output *out, const struct hdb_query_spec *spec,
 		      void (*put)(struct output *out, const struct hdb_query_spec *spec))
 {
+	const struct hdb_option_spec *o;
+
 	output_string(out, "{\"anyOf\":[");
 	put(out, spec);
-	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
+	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++) {
 		const struct hdb_query_spec *other =
 			o->type == HDB_OPTION_FLAG ? hdb_query_named(o->name) : NULL;
 
@@ -211,19 +217,19 @@ static void put_case(struct output *out, const char *query, const char *part, bo
 }
 
 /* An answer is as its query says, which is looked at first: no other is tried. */
-static void put_any_answer(struct output *out, const struct hdb_query_spec *specs, size_t count)
+static void put_any_answer(struct output *out, size_t count)
 {
 	output_string(out, "\"answer\":{\"required\":[\"query\"],"
 			   "\"properties\":{\"query\":{\"enum\":[");
 	for (size_t i = 0; i < OTHER_COUNT; i++)
 		output_format(out, "%s\"%s\"", i ? "," : "", others[i].query);
 	for (size_t i = 0; i < count; i++)
-		output_format(out, ",\"%s\"", specs[i].name);
+		output_format(out, ",\"%s\"", hdb_query_at(i)->name);
 	output_string(out, "]}},\"allOf\":[\n");
 	for (size_t i = 0; i < OTHER_COUNT; i++)
 		put_case(out, others[i].query, others[i].part, i == 0);
 	for (size_t i = 0; i < count; i++)
-		put_case(out, specs[i].name, specs[i].name, false);
+		put_case(out, hdb_query_at(i)->name, hdb_query_at(i)->name, false);
 	output_string(out, "]}\n");
 }
 
@@ -233,12 +239,11 @@ static_assert(HDB_SCHEMA == 2, "schema_head.json says so");
 
 void schema_print(struct output *out)
 {
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 
 	output_string(out, (const char *)schema_head);
-	put_any_answer(out, specs, count);
+	put_any_answer(out, count);
 	for (size_t i = 0; i < count; i++)
-		put_answer(out, &specs[i]);
+		put_answer(out, hdb_query_at(i));
 	output_string(out, "}}\n");
 }

@@ -29,6 +29,7 @@ static int reopen(void *ctx, struct hdb **out, struct hdb_error *err)
 {
 	const struct reopened *r = ctx;
 	const struct hdb_open_options open = {
+		.struct_size = sizeof(open),
 		.dump_path = r->database->dump_path,
 		.memory_bytes = r->ask->options->memory_bytes,
 		.tmp_dir = r->ask->options->tmp_dir,

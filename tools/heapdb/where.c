@@ -70,7 +70,13 @@ int where_open(struct where *w, struct cli *cli, struct hdb_query_args *args)
 {
 	const struct heapsql_database database = { .db = cli->db };
 
-	*w = (struct where){ .cli = cli, .filter = { cli->opt.where, w, begin, uses, test } };
+	*w = (struct where){ .cli = cli,
+			     .filter = { .struct_size = sizeof(w->filter),
+					 .text = cli->opt.where,
+					 .ctx = w,
+					 .begin = begin,
+					 .uses = uses,
+					 .test = test } };
 	if (!cli->opt.where)
 		return HDB_OK;
 	TRY_ERRORS(sql_open(cli, &w->sql));

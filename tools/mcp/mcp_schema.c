@@ -54,7 +54,9 @@ static json_t *help_of(const char *argument, const char *help)
 
 const struct hdb_option_spec *mcp_find_option(const struct hdb_query_spec *spec, const char *name)
 {
-	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
+	const struct hdb_option_spec *o;
+
+	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++) {
 		if (strcmp(o->name, name) == 0 && !is_hidden(o))
 			return o;
 	}
@@ -142,10 +144,11 @@ static bool needs_target(const struct hdb_query_spec *spec)
 
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 {
+	const struct hdb_option_spec *o;
 	json_t *properties = json_object(), *required = json_array(), *schema;
 	char target[512];
 
-	for (const struct hdb_option_spec *o = spec ? spec->options : NULL; o && o->name; o++) {
+	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++) {
 		if (!is_hidden(o))
 			json_object_set_new(properties, o->name, option_schema(o));
 	}
@@ -226,14 +229,17 @@ static const char *type_name(enum hdb_type type)
 }
 
 /* {"retained": "bytes: what would be freed", ...} */
-static json_t *columns_of(const struct hdb_column *columns, size_t count)
+static json_t *columns_of(const struct hdb_query_spec *spec,
+			  const struct hdb_column *(*get)(const struct hdb_query_spec *query,
+							  size_t no))
 {
 	json_t *object = json_object();
+	const struct hdb_column *column;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!strstr(columns[i].help, "--" ABOUT_EXIT))
-			json_object_set_new(object, columns[i].name,
-					    help_of(type_name(columns[i].type), columns[i].help));
+	for (size_t i = 0; (column = get(spec, i)) != NULL; i++) {
+		if (!strstr(column->help, "--" ABOUT_EXIT))
+			json_object_set_new(object, column->name,
+					    help_of(type_name(column->type), column->help));
 	}
 	return object;
 }
@@ -278,18 +284,19 @@ static json_t *example_of(const struct hdb_query_spec *spec)
 
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec)
 {
+	const struct hdb_option_spec *o;
 	json_t *options = json_object();
 	json_t *about = json_pack("{s:s, s:s, s:s, s:s}", "query", spec->name, "group", spec->group,
 				  "summary", spec->summary, "target", spec->targets);
 
-	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
+	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++) {
 		if (!is_hidden(o))
 			json_object_set_new(options, o->name,
 					    help_of(o->argument ? o->argument : "switch", o->help));
 	}
 	json_object_set_new(about, "options", options);
-	json_object_set_new(about, "columns", columns_of(spec->columns, spec->column_count));
-	json_object_set_new(about, "facts", columns_of(spec->facts, spec->fact_count));
+	json_object_set_new(about, "columns", columns_of(spec, hdb_query_column));
+	json_object_set_new(about, "facts", columns_of(spec, hdb_query_fact));
 	json_object_set_new(about, "example", example_of(spec));
 	if (spec->aliases)
 		json_object_set_new(about, "aliases", json_string(spec->aliases));
@@ -298,14 +305,14 @@ json_t *mcp_schema_explain(const struct hdb_query_spec *spec)
 
 json_t *mcp_schema_queries(void)
 {
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:s, s:s}", "name", specs[i].name,
-						"group", specs[i].group, "target", specs[i].targets,
-						"summary", specs[i].summary));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name",
+						      hdb_query_at(i)->name, "group",
+						      hdb_query_at(i)->group, "target",
+						      hdb_query_at(i)->targets, "summary",
+						      hdb_query_at(i)->summary));
 	return json_pack("{s:o}", "queries", list);
 }

@@ -384,6 +384,7 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
 	question.spec = a.spec;
 	question.args = (struct hdb_query_args){
+		.struct_size = sizeof(struct hdb_query_args),
 		.targets = a.targets,
 		.target_count = a.target_count,
 		.options = a.given,
@@ -424,7 +425,7 @@ static int begin(const struct mcp_call *call, const struct tool *tool, const cha
 
 static void put_health(json_t *answer, const struct hdb *db)
 {
-	struct hdb_health health;
+	struct hdb_health health = { .struct_size = sizeof(health) };
 
 	hdb_health(db, &health);
 	if (health.stale)
@@ -655,7 +656,7 @@ static json_t *describe(const struct tool *tool)
 				 " Query \"%s\": %s. Columns:", spec->name, spec->summary);
 	for (size_t i = 0; spec && i < spec->column_count && (size_t)used < sizeof(text) - 100; i++)
 		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s %.60s", i ? "," : "",
-				 spec->columns[i].name);
+				 hdb_query_column(spec, i)->name);
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:b, s:b, s:b}}", "name", tool->name,
 			 "title", tool->title, "description", text, "inputSchema",
 			 mcp_schema_of(spec, tool->takes), "outputSchema",

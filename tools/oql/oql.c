@@ -317,7 +317,7 @@ static int text_cell(struct oql *oql, size_t no)
 /* As people read it: "java.util.HashMap @ 0x12c4", "java.lang.String @ 0x12d0  its text". */
 static int label_cell(struct oql *oql, size_t no, const struct oql_value *v)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	TRY(hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err));
 	TRY(facts.kind == HDB_KIND_INSTANCE ?
@@ -345,7 +345,7 @@ static double printed(const struct oql_value *v)
 static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)
 {
 	struct hdb_value *cell = &oql->cells[no];
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	int r = HDB_OK;
 
 	assert(no < oql->column_count);
@@ -382,7 +382,7 @@ static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)
 
 static int star_cells(struct oql *oql, const struct oql_value *v)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	const char *name;
 	bool has = false;
 

@@ -74,6 +74,7 @@ int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *op
 		return r;
 	}
 	*out = (struct hdb_row_source){
+		.struct_size = sizeof(struct hdb_row_source),
 		.ctx = s,
 		.column_count = oql_column_count(s->oql),
 		.column = column_at,

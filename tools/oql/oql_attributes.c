@@ -13,7 +13,7 @@
 /* A class as its class object; null: the dump has none. */
 static int class_value(const struct subject *s, uint32_t class_no, struct oql_value *out)
 {
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 
 	*out = (struct oql_value){ 0 };
 	if (class_no == HDB_NONE)
@@ -106,7 +106,7 @@ static int by_object(const void *a, const void *b)
 static int read_threads(struct oql_eval *ev)
 {
 	const uint64_t count = hdb_thread_count(ev->db);
-	struct hdb_thread thread;
+	struct hdb_thread thread = { .struct_size = sizeof(thread) };
 	struct oql_thread *threads;
 
 	if (ev->threads)
@@ -132,7 +132,7 @@ static int get_root_info(const struct subject *s, struct oql_value *out)
 {
 	struct oql_eval *ev = s->ev;
 	struct oql_value *values;
-	struct hdb_root root;
+	struct hdb_root root = { .struct_size = sizeof(root) };
 	uint64_t first, count;
 	size_t kept = 0;
 	int r;
@@ -175,7 +175,7 @@ static int get_outbound(const struct subject *s, struct oql_value *out)
 	assert(ids.list->kind == OQL_L_IDS);
 	for (size_t i = 0; i < ids.list->count; i++) {
 		const uint32_t ix = ids.list->ixs[i];
-		struct hdb_object_facts facts;
+		struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 		TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 		if (i == 0)
@@ -207,42 +207,44 @@ static const struct attribute object_attributes[] = {
 /* What a field is, without its value: "int size" to MAT. */
 static int get_descriptors(const struct subject *s, struct oql_value *out)
 {
-	const struct hdb_field *fields;
+	const struct hdb_fields *fields;
 	struct oql_value *values, *inner;
 	size_t count, kept = 0;
 
 	TRY_ERRORS(oql_class_fields(s->ev, s->facts.stands_for, false, &fields, &count));
 	TRY(oql_make_list(s->ev, s->arena, count, &values, out));
 	for (size_t i = 0; i < count; i++) {
-		if (fields[i].declaring_no != s->facts.stands_for)
+		const struct hdb_field *field = hdb_field_at(fields, i);
+
+		if (field->declaring_no != s->facts.stands_for)
 			continue;
 		TRY(oql_make_list(s->ev, s->arena, 1, &inner, &values[kept]));
 		values[kept].type = OQL_V_FIELD;
-		values[kept].i = fields[i].type;
+		values[kept].i = field->type;
 		values[kept].ix = 1;
-		values[kept++].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
+		values[kept++].text = (struct oql_str){ field->name, strlen(field->name) };
 	}
 	((struct oql_list *)(uintptr_t)out->list)->count = kept;
 	return HDB_OK;
 }
 
 /* A list of fields with their values, those of the object or static ones. */
-static int list_fields(const struct subject *s, const struct hdb_field *fields, size_t count,
+static int list_fields(const struct subject *s, const struct hdb_fields *fields, size_t count,
 		       bool is_static, struct oql_value *out)
 {
 	struct oql_value *values, *inner;
 
 	TRY(oql_make_list(s->ev, s->arena, count, &values, out));
 	for (size_t i = 0; i < count; i++) {
-		struct hdb_basic basic = fields[i].value;
+		const struct hdb_field *field = hdb_field_at(fields, i);
+		struct hdb_basic basic = field->value;
 
 		TRY(oql_make_list(s->ev, s->arena, 1, &inner, &values[i]));
 		values[i].type = OQL_V_FIELD;
-		values[i].i = fields[i].type;
-		values[i].text = (struct oql_str){ fields[i].name, strlen(fields[i].name) };
+		values[i].i = field->type;
+		values[i].text = (struct oql_str){ field->name, strlen(field->name) };
 		if (!is_static)
-			TRY_FOUND(hdb_field_value(s->ev->db, s->v->ix, &fields[i], &basic,
-						  s->ev->err));
+			TRY_FOUND(hdb_field_value(s->ev->db, s->v->ix, field, &basic, s->ev->err));
 		TRY_ERRORS(oql_basic(s->ev, &basic, true, inner));
 	}
 	return HDB_OK;
@@ -251,7 +253,7 @@ static int list_fields(const struct subject *s, const struct hdb_field *fields, 
 static int get_fields(const struct subject *s, struct oql_value *out)
 {
 	const bool is_static = s->which;
-	const struct hdb_field *fields;
+	const struct hdb_fields *fields;
 	size_t count;
 
 	TRY_ERRORS(oql_class_fields(s->ev, is_static ? s->facts.stands_for : s->facts.class_no,
@@ -286,7 +288,7 @@ static int get_defined(const struct subject *s, struct oql_value *out)
 	const uint32_t count = hdb_class_count(ev->db);
 	const uint32_t loader = s->facts.is_real ? s->v->ix : HDB_NONE;
 	uint8_t *marks;
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 
 	TRY(OQL_TAKE(marks, s->arena, (size_t)count + 1, ev->err));
 	for (uint32_t no = 0; no < count; no++) {
@@ -392,7 +394,7 @@ static int instance_size(const struct subject *s, const struct hdb_class *class,
 static int get_class_fact(const struct subject *s, struct oql_value *out)
 {
 	const uint32_t class_no = s->facts.stands_for;
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 
 	TRY(hdb_class_at(s->ev->db, class_no, &class, s->ev->err));
 	switch (s->which) {
@@ -428,7 +430,7 @@ static int get_subclasses(const struct subject *s, struct oql_value *out)
 	struct oql_eval *ev = s->ev;
 	const uint32_t count = hdb_class_count(ev->db), me = s->facts.stands_for;
 	uint8_t *marks;
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 
 	TRY(OQL_TAKE(marks, s->arena, (size_t)count + 1, ev->err));
 	for (uint32_t no = 0; no < count; no++) {

@@ -75,7 +75,7 @@ static_assert(RULE_COUNT <= UINT8_MAX, "a rule's number is a byte of struct oql_
 
 static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 {
-	const struct hdb_field *fields;
+	const struct hdb_fields *fields;
 	struct oql_class *class;
 	size_t count;
 
@@ -112,7 +112,7 @@ static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct
 /* The text of a string, a char[] or what the library shows. */
 static int put_shown(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 {
-	struct hdb_text text;
+	struct hdb_text text = { .struct_size = sizeof(text) };
 	int r = hdb_read_text(ev->db, ix, ev->budget.most_bytes, &text, ev->err);
 	*has = r == HDB_OK;
 	if (r != HDB_OK)
@@ -181,7 +181,7 @@ static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned 
 		     struct bytes *out)
 {
 	uint64_t bits[2048], units[1024];
-	struct hdb_slice slice = { .bits = bits };
+	struct hdb_slice slice = { .struct_size = sizeof(slice), .bits = bits };
 	size_t done = 1, wide;
 
 	for (uint64_t from = 0; from < count && done; from += done) {
@@ -206,7 +206,9 @@ static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned 
 static int put_bytes(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	uint64_t bytes[1024] = { 0 };
-	struct hdb_slice slice = { .bits = bytes, .room = 1024, .count = 1 };
+	struct hdb_slice slice = {
+		.struct_size = sizeof(slice), .bits = bytes, .room = 1024, .count = 1
+	};
 	bool has_any = false;
 
 	for (; slice.count; slice.from += slice.count) {
@@ -226,7 +228,7 @@ static int put_bytes(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 static int put_builder(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 {
 	struct oql_value value, count, coder;
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	uint64_t length;
 
 	TRY_FOUND(path_value(ev, ix, "value", &value));
@@ -250,7 +252,7 @@ static int put_builder(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool
 
 static int put_class_name(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	bool has;
 
 	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
@@ -302,7 +304,9 @@ static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct
 static int put_parameters(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	uint64_t ids[PARAMETERS_MAX];
-	struct hdb_slice slice = { .room = PARAMETERS_MAX, .bits = ids };
+	struct hdb_slice slice = { .struct_size = sizeof(slice),
+				   .room = PARAMETERS_MAX,
+				   .bits = ids };
 	struct oql_value v, parameter;
 
 	TRY_ERRORS(path_value(ev, ix, "parameterTypes", &v));
@@ -415,7 +419,7 @@ static int put_by_rule(struct oql_eval *ev, size_t no, uint32_t ix, struct bytes
 
 int oql_display(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	size_t rule;
 	int r = hdb_object_at(ev->db, ix, &facts, ev->err);
 

@@ -34,14 +34,14 @@ struct field_memo {
 };
 
 /* With one name in several classes the uppermost one's is meant, as in MAT. */
-static const struct hdb_field *last_named(const struct hdb_field *fields, size_t count,
+static const struct hdb_field *last_named(const struct hdb_fields *fields, size_t count,
 					  struct oql_str name)
 {
 	const struct hdb_field *found = NULL;
 
 	for (size_t i = 0; i < count; i++)
-		if (oql_is(name, fields[i].name))
-			found = &fields[i];
+		if (oql_is(name, hdb_field_at(fields, i)->name))
+			found = hdb_field_at(fields, i);
 	return found;
 }
 
@@ -50,7 +50,7 @@ static int find_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str
 		      uint32_t class_no, const struct hdb_field **field)
 {
 	struct field_memo *memo = node ? node->cache : NULL;
-	const struct hdb_field *fields;
+	const struct hdb_fields *fields;
 	size_t count;
 
 	if (memo && memo->class_no == class_no) {
@@ -71,7 +71,8 @@ static int find_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str
 static int static_field(struct oql_eval *ev, struct oql_str name, uint32_t class_no,
 			struct oql_value *out)
 {
-	const struct hdb_field *fields, *field;
+	const struct hdb_fields *fields;
+	const struct hdb_field *field;
 	size_t count;
 	int r;
 
@@ -88,7 +89,7 @@ int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str 
 		     const struct oql_value *of, struct oql_value *out)
 {
 	const struct hdb_field *field = NULL;
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	struct hdb_basic basic;
 	int r;
 
@@ -221,8 +222,8 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 		      struct oql_value *out)
 {
 	BASE_SCOPED(close_entries) struct hdb_entries *entries = NULL;
-	struct hdb_collection collection;
-	struct hdb_entry entry;
+	struct hdb_collection collection = { .struct_size = sizeof(collection) };
+	struct hdb_entry entry = { .struct_size = sizeof(entry) };
 	struct growing g = { 0 };
 	struct oql_value *value;
 	int r = HDB_OK;
@@ -247,7 +248,7 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t most,
 		       struct oql_arena *arena, struct oql_value *v)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	struct oql_list *list;
 	int r = HDB_NOTFOUND;
 
@@ -463,7 +464,7 @@ static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
 	const bool is_mat = e->name.size > skip && memcmp(e->name.data, package, skip) == 0;
 	const struct oql_str name = { e->name.data + (is_mat ? skip : 0),
 				      e->name.size - (is_mat ? skip : 0) };
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	struct oql_value a;
 	int r = oql_evaluate(ev, e->a, frame, &a);
 

@@ -69,7 +69,7 @@ struct oql_list {
 
 /* Fields of a class, read on first need. */
 struct oql_class {
-	struct hdb_field *fields[2]; /* of instances; static ones; owned: hdb_fields_free */
+	struct hdb_fields *fields[2]; /* of instances; static ones; owned: hdb_fields_free */
 	size_t counts[2];
 	bool has_fields[2], has_rule;
 	uint8_t rule; /* which text its objects have: oql_display.c */
@@ -222,7 +222,7 @@ int oql_number_of(struct oql_eval *ev, uint32_t ix, int64_t *number);
 int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix);
 /* Fields of instances of a class, or static ones. */
 int oql_class_fields(struct oql_eval *ev, uint32_t class_no, bool is_static,
-		     const struct hdb_field **fields, size_t *count);
+		     const struct hdb_fields **fields, size_t *count);
 /* Objects in a list that grows within the budget. */
 struct oql_numbers {
 	uint32_t *ixs; /* owned */

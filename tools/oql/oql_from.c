@@ -58,7 +58,7 @@ static void mark_subclasses(struct oql_source *s, uint8_t *marks)
 	while (has_new) {
 		has_new = false;
 		for (uint32_t no = 0; no < count; no++) {
-			struct hdb_class class;
+			struct hdb_class class = { .struct_size = sizeof(class) };
 
 			if (marks[no] || hdb_class_at(db, no, &class, NULL) < 0 ||
 			    class.super_no == HDB_NONE || !marks[class.super_no])
@@ -316,12 +316,13 @@ void oql_source_close(struct oql_source *s)
 
 static int open_scan(struct oql_source *s)
 {
-	const struct hdb_scan_options options = { .classes = s->marks[s->mark_at],
+	const struct hdb_scan_options options = { .struct_size = sizeof(options),
+						  .classes = s->marks[s->mark_at],
 						  .population = 1 };
 	/* A pass does not find the boot loader and classes that the dump lacks. */
 	const int r = oql_find_stand_ins(s->ev);
 
-	s->batch = (struct hdb_batch){ 0 };
+	s->batch = (struct hdb_batch){ .struct_size = sizeof(struct hdb_batch) };
 	s->batch_at = s->stand_in_at = 0;
 	return r < 0 ? r : hdb_scan_open(s->ev->db, &options, &s->scan, s->ev->err);
 }

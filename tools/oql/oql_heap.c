@@ -35,7 +35,7 @@ static void count_object(struct oql_eval *ev, uint32_t ix, uint32_t class_no, ui
 
 static int add_stand_in(struct oql_eval *ev, uint32_t ix)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	int is_reachable = 0;
 
 	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
@@ -49,7 +49,7 @@ static int add_stand_in(struct oql_eval *ev, uint32_t ix)
 int oql_find_stand_ins(struct oql_eval *ev)
 {
 	const uint32_t count = hdb_class_count(ev->db);
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 
 	if (ev->stand_ins)
 		return HDB_OK;
@@ -67,7 +67,7 @@ int oql_find_stand_ins(struct oql_eval *ev)
 /* They count in MAT, too. */
 static int count_stand_ins(struct oql_eval *ev)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	TRY(oql_find_stand_ins(ev));
 	for (size_t i = 0; i < ev->stand_in_count; i++) {
@@ -79,10 +79,10 @@ static int count_stand_ins(struct oql_eval *ev)
 
 static int count_all(struct oql_eval *ev)
 {
-	const struct hdb_scan_options options = { .population = 1 };
+	const struct hdb_scan_options options = { .struct_size = sizeof(options), .population = 1 };
 	const uint32_t count = hdb_object_count(ev->db);
 	struct hdb_scan *scan = NULL;
-	struct hdb_batch batch;
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	int r;
 
 	TRY_ERRORS(hdb_scan_open(ev->db, &options, &scan, ev->err));
@@ -188,7 +188,7 @@ static struct oql_class *class_of(struct oql_eval *ev, uint32_t class_no)
 }
 
 int oql_class_fields(struct oql_eval *ev, uint32_t class_no, bool is_static,
-		     const struct hdb_field **fields, size_t *count)
+		     const struct hdb_fields **fields, size_t *count)
 {
 	struct oql_class *class = class_of(ev, class_no);
 
@@ -206,7 +206,7 @@ int oql_class_fields(struct oql_eval *ev, uint32_t class_no, bool is_static,
 
 bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name)
 {
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 
 	/* superclasses of a damaged dump may run in a circle */
 	for (uint32_t n = hdb_class_count(ev->db); n > 0 && class_no != HDB_NONE; n--) {
@@ -256,9 +256,11 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 static int add_instances(struct oql_eval *ev, uint32_t class_no, struct oql_numbers *numbers)
 {
 	BASE_FREED uint8_t *marks = calloc((size_t)hdb_class_count(ev->db) + 1, 1);
-	const struct hdb_scan_options options = { .population = 1, .classes = marks };
+	const struct hdb_scan_options options = { .struct_size = sizeof(options),
+						  .population = 1,
+						  .classes = marks };
 	struct hdb_scan *scan;
-	struct hdb_batch batch;
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	int r;
 
 	if (!marks)
@@ -302,7 +304,7 @@ static void keep_first_once(struct oql_numbers *numbers)
 static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
 			 struct oql_numbers *numbers)
 {
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 	size_t first;
 
 	TRY_ERRORS(hdb_class_at(ev->db, class_no, &class, ev->err));
@@ -337,7 +339,7 @@ int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 		  struct oql_arena *arena, struct oql_value *out)
 {
 	BASE_SCOPED(oql_numbers_release) struct oql_numbers numbers = { 0 };
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
 	if (kind == HDB_REFERENCES)
@@ -362,7 +364,7 @@ int oql_instances(struct oql_eval *ev, uint32_t class_no, struct oql_arena *aren
 
 int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	const char *name;
 	size_t size;
 

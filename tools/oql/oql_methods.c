@@ -18,7 +18,7 @@
 
 int oql_class_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *class_no)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	*class_no = HDB_NONE;
 	if (v->type != OQL_V_OBJECT)
@@ -68,7 +68,7 @@ const char *oql_java_class(struct oql_eval *ev, const struct oql_value *v)
 		[HDB_KIND_PRIMITIVE_ARRAY] = "org.eclipse.mat.parser.model.PrimitiveArrayImpl",
 		[HDB_KIND_CLASS] = "org.eclipse.mat.parser.model.ClassImpl",
 	};
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	if (v->type == OQL_V_OBJECT && hdb_object_at(ev->db, v->ix, &facts, NULL) == HDB_OK)
 		return facts.kind == HDB_KIND_INSTANCE &&
@@ -85,7 +85,7 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 {
 	const uint32_t count = hdb_class_count(ev->db);
 	struct oql_value *values;
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 	size_t kept = 0;
 
 	TRY_ERRORS(oql_survey(ev));
@@ -377,7 +377,7 @@ static int classes_by_name(struct oql_eval *ev, struct oql_args args, struct oql
 /* isClass(number) and its likes: whether the object is what the name says. */
 static int is_kind(struct oql_eval *ev, struct oql_str name, uint32_t ix, struct oql_value *out)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	uint64_t first, count;
 
 	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));

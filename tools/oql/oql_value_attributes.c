@@ -25,7 +25,7 @@ static int get_roots(const struct subject *s, struct oql_value *out)
 	TRY_ERRORS(hdb_root_count(ev->db, &count, ev->err));
 	TRY(OQL_TAKE(ixs, s->arena, (size_t)count + 1, ev->err));
 	for (uint64_t no = 0; no < count; no++) {
-		struct hdb_root root;
+		struct hdb_root root = { .struct_size = sizeof(root) };
 
 		TRY_ERRORS(hdb_root_at(ev->db, no, &root, ev->err));
 		if (!root.is_local && (!kept || ixs[kept - 1] != root.ix))
@@ -45,7 +45,7 @@ enum { OBJECTS, CLASSES, ROOTS, BYTES, ID_BYTES, TIME, PATH };
 
 static int get_of_info(const struct subject *s, struct oql_value *out)
 {
-	struct hdb_health health;
+	struct hdb_health health = { .struct_size = sizeof(health) };
 
 	*out = oql_int(0);
 	switch (s->which) {
@@ -140,7 +140,7 @@ static int get_of_root(const struct subject *s, struct oql_str name, struct oql_
 {
 	const bool is_context = oql_is(name, "contextId") || oql_is(name, "contextAddress");
 	const uint32_t ix = is_context ? (uint32_t)s->v->i : s->v->ix;
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	int r = HDB_OK;
 
 	if (oql_is(name, "typeAsString")) {

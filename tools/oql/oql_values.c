@@ -131,6 +131,7 @@ static int read_elements(struct oql_eval *ev, const struct oql_list *list, size_
 {
 	uint64_t bits[ELEMENTS];
 	struct hdb_slice slice = {
+		.struct_size = sizeof(slice),
 		.from = list->first + no,
 		.room = list->count - no < ELEMENTS ? list->count - no : ELEMENTS,
 		.bits = bits,
@@ -257,7 +258,7 @@ int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_valu
 
 static int put_address(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
 	bytes_format(out, "0x%" PRIx64, facts.id);
@@ -334,7 +335,7 @@ static int put_root(struct oql_eval *ev, const struct oql_value *v, struct bytes
 /* "at java.lang.Object.wait(J)V (Object.java(Native Method))", as MAT has it. */
 static int put_frame(struct oql_eval *ev, const struct oql_value *v, struct bytes *out)
 {
-	struct hdb_frame frame;
+	struct hdb_frame frame = { .struct_size = sizeof(frame) };
 
 	TRY_FOUND(hdb_frame_at(ev->db, (uint32_t)v->i, v->ix, &frame, ev->err));
 	bytes_format(out, "at %s.%s%s (%s", frame.class_name, frame.method, frame.signature,
@@ -400,7 +401,7 @@ int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner,
 
 int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct bytes *out)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	switch (v->type) {
 	case OQL_V_NULL:
@@ -481,7 +482,7 @@ const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v)
 		[OQL_V_STACK] = "a stack",
 		[OQL_V_FRAME] = "a stack frame",
 	};
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	if (v->type != OQL_V_OBJECT) {
 		assert((size_t)v->type < sizeof(names) / sizeof(names[0]));

@@ -100,6 +100,7 @@ static int answer_query(struct worker *w, struct serve_job *job)
 {
 	struct hdb *before[SERVE_DATABASES_MAX];
 	struct hdb_query_args args = {
+		.struct_size = sizeof(args),
 		.targets = job->targets,
 		.target_count = job->target_count,
 		.options = job->options,
@@ -356,6 +357,7 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 	for (size_t i = 0; i < options->database_count; i++) {
 		const bool is_free = options->memory_bytes == 0;
 		struct hdb_open_options open = {
+			.struct_size = sizeof(open),
 			.dump_path = options->databases[i].dump_path,
 			.memory_bytes = (is_free ? SERVE_MEMORY : options->memory_bytes) /
 					w->jobs->worker_count,

@@ -95,12 +95,13 @@ static bool names_file(const struct hdb_option_spec *option)
 static int add_option(struct serve_job *job, const char *key, const char *value,
 		      struct hdb_error *err)
 {
-	const struct hdb_option_spec *o = job->spec->options;
+	const struct hdb_option_spec *o;
+	size_t no = 0;
 	struct hdb_option *option = &job->options[job->option_count];
 
-	while (o->name && strcmp(o->name, key) != 0)
-		o++;
-	if (!o->name)
+	while ((o = hdb_query_option(job->spec, no)) != NULL && strcmp(o->name, key) != 0)
+		no++;
+	if (!o)
 		return door_fail(err, HDB_EUSAGE, "the query %s has no option \"%.60s\"",
 				 job->spec->name, key);
 	if (names_file(o))

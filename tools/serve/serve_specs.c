@@ -20,22 +20,29 @@ static void put_key(struct bytes *out, const char *key, const char *value)
 	bytes_string(out, ",");
 }
 
-static void put_columns(struct bytes *out, const char *key, const struct hdb_column *columns,
-			size_t count)
+/* Columns or facts of a query. */
+typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
+
+static void put_columns(struct bytes *out, const char *key, column_of *get,
+			const struct hdb_query_spec *query)
 {
+	const struct hdb_column *column;
+
 	bytes_format(out, "\"%s\":[", key);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; (column = get(query, i)) != NULL; i++) {
 		bytes_string(out, i ? ",{" : "{");
-		put_key(out, "name", columns[i].name);
-		put_key(out, "title", columns[i].title ? columns[i].title : columns[i].name);
-		put_key(out, "help", columns[i].help);
-		bytes_format(out, "\"type\":\"%s\"}", type_name(columns[i].type));
+		put_key(out, "name", column->name);
+		put_key(out, "title", column->title ? column->title : column->name);
+		put_key(out, "help", column->help);
+		bytes_format(out, "\"type\":\"%s\"}", type_name(column->type));
 	}
 	bytes_string(out, "]");
 }
 
 static void put_spec(struct bytes *out, const struct hdb_query_spec *spec)
 {
+	const struct hdb_option_spec *o;
+
 	bytes_string(out, "{");
 	put_key(out, "name", spec->name);
 	put_key(out, "aliases", spec->aliases);
@@ -44,8 +51,8 @@ static void put_spec(struct bytes *out, const struct hdb_query_spec *spec)
 	put_key(out, "summary", spec->summary);
 	put_key(out, "example", spec->example);
 	bytes_string(out, "\"options\":[");
-	for (const struct hdb_option_spec *o = spec->options; o->name; o++) {
-		bytes_string(out, o == spec->options ? "{" : ",{");
+	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++) {
+		bytes_string(out, n == 0 ? "{" : ",{");
 		put_key(out, "name", o->name);
 		put_key(out, "argument", o->argument);
 		bytes_string(out, "\"help\":");
@@ -53,21 +60,20 @@ static void put_spec(struct bytes *out, const struct hdb_query_spec *spec)
 		bytes_string(out, "}");
 	}
 	bytes_string(out, "],");
-	put_columns(out, "columns", spec->columns, spec->column_count);
+	put_columns(out, "columns", hdb_query_column, spec);
 	bytes_string(out, ",");
-	put_columns(out, "facts", spec->facts, spec->fact_count);
+	put_columns(out, "facts", hdb_query_fact, spec);
 	bytes_string(out, "}");
 }
 
 static void put_specs(struct bytes *out)
 {
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 
 	bytes_string(out, "[");
 	for (size_t i = 0; i < count; i++) {
 		bytes_string(out, i ? ",\n" : "\n");
-		put_spec(out, &specs[i]);
+		put_spec(out, hdb_query_at(i));
 	}
 	bytes_string(out, "\n]");
 }
@@ -102,7 +108,7 @@ void serve_health(struct bytes *out, const struct serve_options *options,
 	bytes_format(out, "\"notes\":%s,", options->notes ? "true" : "false");
 	bytes_string(out, "\"databases\":[");
 	for (size_t i = 0; i < options->database_count; i++) {
-		struct hdb_health health;
+		struct hdb_health health = { .struct_size = sizeof(health) };
 
 		serve_jobs_health(jobs, i, &health);
 		bytes_format(out, "%s{\"index\":%zu,", i ? "," : "", i);

@@ -38,7 +38,7 @@ static int too_long(struct serve_job *job)
 /* All of a text. */
 static int put_text(struct hdb *db, struct serve_job *job, uint32_t ix)
 {
-	struct hdb_text text;
+	struct hdb_text text = { .struct_size = sizeof(text) };
 	int r = hdb_read_text(db, ix, SERVE_VALUE_MAX, &text, &job->err);
 
 	if (r == HDB_NOTFOUND)
@@ -100,7 +100,7 @@ static int put_array(struct hdb *db, struct serve_job *job, uint32_t ix)
 {
 	BASE_FREED uint64_t *bits = malloc(PIECE * sizeof(*bits));
 	BASE_FREED char *text = malloc((size_t)PIECE * NUMBER_MAX);
-	struct hdb_slice slice = { .from = job->from, .bits = bits };
+	struct hdb_slice slice = { .struct_size = sizeof(slice), .from = job->from, .bits = bits };
 
 	if (!bits || !text)
 		return door_fail(&job->err, HDB_ENOMEM, "no memory for an array");
@@ -121,7 +121,7 @@ static int find_object(struct hdb *db, struct serve_job *job, uint32_t *ix,
 
 int serve_value(struct hdb *db, struct serve_job *job)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	uint32_t ix;
 
 	TRY(find_object(db, job, &ix, &facts));
@@ -154,7 +154,7 @@ static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 static int find_picture(struct hdb *db, const struct serve_options *options, struct serve_job *job,
 			uint32_t *ix, size_t *size)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	TRY(find_object(db, job, ix, &facts));
 	if (facts.kind != HDB_KIND_PRIMITIVE_ARRAY)

@@ -83,6 +83,7 @@ int heapsql_source(const struct heapsql_database *database, const char *text,
 		return r;
 	}
 	*out = (struct hdb_row_source){
+		.struct_size = sizeof(struct hdb_row_source),
 		.ctx = s,
 		.column_count = heapsql_column_count(s->rows),
 		.column = column_at,

@@ -86,7 +86,7 @@ static int answer_text(struct sqlite3_context *ctx, struct sql_source *source, u
 static int answer_class(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			sqlite3_value **argv, struct hdb_error *err)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	(void)argv;
 	TRY(hdb_object_at(source->db, ix, &facts, err));
@@ -97,7 +97,7 @@ static int answer_class(struct sqlite3_context *ctx, struct sql_source *source, 
 static int answer_shallow(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			  sqlite3_value **argv, struct hdb_error *err)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	(void)argv;
 	TRY(hdb_object_at(source->db, ix, &facts, err));
@@ -137,10 +137,10 @@ static int answer_element(struct sqlite3_context *ctx, struct sql_source *source
 			  sqlite3_value **argv, struct hdb_error *err)
 {
 	const sqlite3_int64 no = sqlite3_value_int64(argv[0]);
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	struct hdb_basic value;
 	uint64_t bits;
-	struct hdb_slice slice = { .room = 1, .bits = &bits };
+	struct hdb_slice slice = { .struct_size = sizeof(slice), .room = 1, .bits = &bits };
 
 	TRY(hdb_object_at(source->db, ix, &facts, err));
 	if (no < 0 || (uint64_t)no >= facts.length)
@@ -193,7 +193,7 @@ static int answer_is_instance(struct sqlite3_context *ctx, struct sql_source *so
 {
 	const char *name = (const char *)sqlite3_value_text(argv[0]);
 	const struct marks *marks = name ? marks_of(ctx, source, name, err) : NULL;
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	if (!marks)
 		return HDB_OK;
@@ -225,7 +225,7 @@ static int write_root(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 		      struct hdb_error *err)
 {
 	uint64_t first, count;
-	struct hdb_root root;
+	struct hdb_root root = { .struct_size = sizeof(root) };
 
 	TRY(hdb_roots_of(source->db, ix, &first, &count, err));
 	for (uint64_t i = 0; i < count; i++) {
@@ -241,7 +241,7 @@ static int write_root(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 static int write_class(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 		       struct hdb_error *err)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	TRY(hdb_object_at(source->db, ix, &facts, err));
 	if (facts.kind == HDB_KIND_CLASS)

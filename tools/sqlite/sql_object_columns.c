@@ -36,7 +36,7 @@ static int result_field(struct objects_cursor *c, sqlite3_context *ctx, int colu
 static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t ix,
 		       struct hdb_error *err)
 {
-	struct hdb_object_facts facts = { 0 };
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	char name[256];
 	int r = hdb_object_at(c->db, ix, &facts, err);
 
@@ -50,7 +50,7 @@ static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t 
 /* Of an object that was looked up. */
 static int result_offset(struct objects_cursor *c, sqlite3_context *ctx, struct hdb_error *err)
 {
-	struct hdb_object_info info;
+	struct hdb_object_info info = { .struct_size = sizeof(info) };
 
 	TRY(hdb_object(c->db, c->batch.id[c->at], &info, err));
 	if (info.file_offset)
@@ -85,7 +85,7 @@ static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int colum
 		       struct hdb_error *err)
 {
 	const int code = c->shape->columns[column];
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 	uint32_t other;
 	int reachable, r = HDB_OK;
 

@@ -79,7 +79,7 @@ static int push_children(struct objects_cursor *c, struct tops *t, uint32_t ix, 
 	do {
 		TRY(hdb_list_next(c->list, &ixs, &count, err));
 		for (size_t i = 0; i < count && pushed < wanted; i++) {
-			struct hdb_object_facts facts = { 0 };
+			struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 			struct top top = { .ix = ixs[i] };
 
 			TRY(hdb_object_at(c->db, top.ix, &facts, err));
@@ -153,7 +153,7 @@ int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is
 static int read_referrers(struct tops *t, struct hdb_scan *scan, size_t wanted,
 			  struct hdb_error *err)
 {
-	struct hdb_batch batch;
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	int r;
 
 	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
@@ -173,6 +173,7 @@ int sql_objects_most_referred(struct objects_cursor *c, unsigned columns, size_t
 			      struct hdb_error *err)
 {
 	const struct hdb_scan_options opt = {
+		.struct_size = sizeof(opt),
 		.columns = columns | HDB_SCAN_REFERRERS,
 		.population = c->population,
 	};

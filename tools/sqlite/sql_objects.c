@@ -30,6 +30,7 @@ int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err
 	c->kind = (uint8_t)c->facts.kind;
 	c->at = 0;
 	c->batch = (struct hdb_batch){
+		.struct_size = sizeof(struct hdb_batch),
 		.count = 1,
 		.ix = &c->facts.ix,
 		.class_no = &c->facts.class_no,
@@ -54,6 +55,7 @@ bool sql_object_is_member(const struct objects_cursor *c)
 static int begin_unreachable(struct objects_cursor *c, struct hdb_error *err)
 {
 	const struct hdb_scan_options opt = {
+		.struct_size = sizeof(opt),
 		.columns = HDB_SCAN_ID | HDB_SCAN_RETAINED | HDB_SCAN_DOMINATOR |
 			   HDB_SCAN_REACHABLE | HDB_SCAN_OFFSET,
 		.population = -1,
@@ -107,7 +109,7 @@ static int first_from(struct objects_cursor *c, uint64_t id, uint32_t *ix, struc
 
 	while (low < high) {
 		const uint32_t mid = low + (high - low) / 2;
-		struct hdb_object_facts facts = { 0 };
+		struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 		TRY(hdb_object_at(c->db, mid, &facts, err));
 		if (facts.id < id)
@@ -122,7 +124,7 @@ static int first_from(struct objects_cursor *c, uint64_t id, uint32_t *ix, struc
 bool sql_has_negative_ids(struct hdb *db)
 {
 	const uint32_t count = hdb_object_count(db);
-	struct hdb_object_facts last = { 0 };
+	struct hdb_object_facts last = { .struct_size = sizeof(last) };
 	struct hdb_error err;
 
 	return count &&
@@ -169,7 +171,7 @@ struct class_part {
 static int mark_class_object(struct objects_cursor *c, sqlite3_value *value, uint8_t *marks,
 			     struct hdb_error *err)
 {
-	struct hdb_object_facts facts = { 0 };
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	uint32_t ix;
 
 	TRY_FOUND(sql_value_object(c->source, value, &ix, err));
@@ -250,6 +252,7 @@ static int begin_one(struct objects_cursor *c, int index, sqlite3_value *value,
 static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err)
 {
 	struct hdb_scan_options opt = {
+		.struct_size = sizeof(opt),
 		.columns = (unsigned)index >> SCAN_SHIFT,
 		.classes = c->marks ? c->marks : c->shape->classes,
 		.kinds = c->kinds,

@@ -45,9 +45,9 @@ struct shape {
 	/* class tables */
 	uint32_t bases[BASES_MAX]; /* the classes of the name */
 	uint32_t base_count;
-	struct hdb_field *fields[BASES_MAX]; /* of each; owned */
-	const struct hdb_field **field_of;   /* [column of the table][base]; owned */
-	char *declaration;                   /* sqlite3_free */
+	struct hdb_fields *fields[BASES_MAX]; /* of each; owned */
+	const struct hdb_field **field_of;    /* [column of the table][base]; owned */
+	char *declaration;                    /* sqlite3_free */
 };
 
 /* Rows that are given largest first; more are sorted by SQLite. */

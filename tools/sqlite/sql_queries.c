@@ -46,7 +46,7 @@ static const struct query_def *def_of(const struct sql_cursor *c)
 static bool is_column(const struct hdb_query_spec *spec, const char *name)
 {
 	for (size_t i = 0; i < spec->column_count; i++)
-		if (sqlite3_stricmp(spec->columns[i].name, name) == 0)
+		if (sqlite3_stricmp(hdb_query_column(spec, i)->name, name) == 0)
 			return true;
 	return false;
 }
@@ -69,7 +69,7 @@ static void declare_option(const struct query_def *aux, sqlite3_str *text, size_
 {
 	char name[100];
 
-	plain_name(aux->spec->options[i].name, name, 80);
+	plain_name(hdb_query_option(aux->spec, i)->name, name, 80);
 	if (is_column(aux->spec, name) || strcmp(name, "target") == 0)
 		strcat(name, "_option");
 	declare_hidden(text, name);
@@ -81,8 +81,9 @@ static char *declare(struct sqlite3 *sqlite, const struct query_def *aux)
 	sqlite3_str *text = sqlite3_str_new(sqlite);
 
 	for (size_t i = 0; i < spec->column_count; i++)
-		sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "", spec->columns[i].name,
-				    sql_column_type(spec->columns[i].type));
+		sqlite3_str_appendf(text, "%s\"%w\" %s", i ? ", " : "",
+				    hdb_query_column(spec, i)->name,
+				    sql_column_type(hdb_query_column(spec, i)->type));
 	if (aux->by_first)
 		declare_option(aux, text, 0);
 	if (aux->has_target)
@@ -179,7 +180,7 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	}
 	if ((size_t)number >= aux->option_count)
 		return take_before(c, text, err);
-	option = &aux->spec->options[number];
+	option = hdb_query_option(aux->spec, (size_t)number);
 	if (!option->argument && (strcmp(text, "0") == 0 || !*text))
 		return HDB_OK;                        /* a switch that is off */
 	assert(s->args.option_count < s->text_count); /* each has a text, and so there is room */
@@ -204,7 +205,8 @@ static int map_columns(const struct hdb_query_spec *spec, struct query_state *s,
 	for (size_t i = 0; i < spec->column_count; i++) {
 		s->columns[i] = -1;
 		for (size_t k = 0; k < shown; k++)
-			if (strcmp(hdb_rows_column(s->rows, k)->name, spec->columns[i].name) == 0)
+			if (strcmp(hdb_rows_column(s->rows, k)->name,
+				   hdb_query_column(spec, i)->name) == 0)
 				s->columns[i] = (int)k;
 	}
 	/* Columns that options have named take the places that are left, in their order. */
@@ -281,15 +283,14 @@ bool sql_has_table(const char *name)
 {
 	const char *query = sqlite3_strnicmp(name, "query_", 6) == 0 ? name + 6 : name;
 	char plain[80];
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 
 	if (is_base_table(name))
 		return true;
 	for (size_t i = 0; i < count; i++) {
-		plain_name(specs[i].name, plain, sizeof(plain));
+		plain_name(hdb_query_at(i)->name, plain, sizeof(plain));
 		if (sqlite3_stricmp(plain, query) == 0 ||
-		    sqlite3_stricmp(specs[i].name, query) == 0)
+		    sqlite3_stricmp(hdb_query_at(i)->name, query) == 0)
 			return true;
 	}
 	return false;
@@ -303,8 +304,8 @@ bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left)
 		"arrays: type, length, sizes",
 		"strings and their texts",
 	};
-	size_t count, tables = 0;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
+	size_t tables = 0;
 
 	static_assert(sizeof(helps) / sizeof(helps[0]) == OBJECT_TABLES, "a text for each");
 	while (sql_tables[tables])
@@ -327,11 +328,11 @@ bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left)
 	if (no < count) {
 		char plain[72];
 
-		plain_name(specs[no].name, plain, sizeof(plain));
+		plain_name(hdb_query_at(no)->name, plain, sizeof(plain));
 		snprintf(out->name, sizeof(out->name), "%s%s", is_base_table(plain) ? "query_" : "",
 			 plain);
-		out->help = specs[no].summary;
-		out->needs_argument = specs[no].target_min > 0;
+		out->help = hdb_query_at(no)->summary;
+		out->needs_argument = hdb_query_at(no)->target_min > 0;
 		out->kind = HEAPSQL_QUERY;
 		return true;
 	}
@@ -349,10 +350,10 @@ static int add(struct sql_source *source, const struct hdb_query_spec *spec, con
 		return SQLITE_NOMEM;
 	d->spec = spec;
 	d->has_target = spec->targets[0] != '\0';
-	d->by_first = spec->targets[0] == '[' && spec->options[0].name &&
-		      strcmp(spec->options[0].name, "by") == 0;
+	d->by_first = spec->targets[0] == '[' && hdb_query_option(spec, 0) &&
+		      strcmp(hdb_query_option(spec, 0)->name, "by") == 0;
 	d->has_before = strcmp(spec->group, "compare") == 0;
-	while (spec->options[d->option_count].name && d->option_count < ARGS_MAX - 2)
+	while (hdb_query_option(spec, d->option_count) && d->option_count < ARGS_MAX - 2)
 		d->option_count++;
 	d->def = (struct sql_table_def){
 		.name = spec->name,
@@ -378,19 +379,18 @@ static int add(struct sql_source *source, const struct hdb_query_spec *spec, con
 
 int sql_register_queries(struct sql_source *source)
 {
-	size_t count;
-	const struct hdb_query_spec *specs = hdb_queries(&count);
+	const size_t count = hdb_query_count();
 
 	for (size_t i = 0; i < count; i++) {
 		char name[100], plain[80];
 
-		plain_name(specs[i].name, plain, sizeof(plain));
+		plain_name(hdb_query_at(i)->name, plain, sizeof(plain));
 		snprintf(name, sizeof(name), "query_%s", plain);
-		TRY(add(source, &specs[i], name));
+		TRY(add(source, hdb_query_at(i), name));
 		if (!is_base_table(plain))
-			TRY(add(source, &specs[i], plain));
-		if (strcmp(plain, specs[i].name) != 0)
-			TRY(add(source, &specs[i], specs[i].name));
+			TRY(add(source, hdb_query_at(i), plain));
+		if (strcmp(plain, hdb_query_at(i)->name) != 0)
+			TRY(add(source, hdb_query_at(i), hdb_query_at(i)->name));
 	}
 	return SQLITE_OK;
 }

@@ -120,14 +120,16 @@ static int mark_holders(struct sql_cursor *c, const char *name, struct hdb_error
 	TRY(DOOR_ALLOC(s->marks, (size_t)hdb_class_count(c->db) + 1, "classes", err));
 	TRY(DOOR_ALLOC(s->fields, (size_t)hdb_class_count(c->db) + 1, "classes", err));
 	for (uint32_t no = 0; no < hdb_class_count(c->db); no++) {
-		struct hdb_field *fields;
+		struct hdb_fields *fields;
 		size_t count;
 
 		TRY_ERRORS(hdb_class_fields(c->db, no, &fields, &count, err));
 		for (size_t i = 0; i < count; i++) {
-			if (fields[i].type != HDB_BASIC_OBJECT || strcmp(fields[i].name, name) != 0)
+			const struct hdb_field *field = hdb_field_at(fields, i);
+
+			if (field->type != HDB_BASIC_OBJECT || strcmp(field->name, name) != 0)
 				continue;
-			s->fields[no] = fields[i];
+			s->fields[no] = *field;
 			s->fields[no].name = NULL;
 			/* a superclass has one of the name, too: no value is the only one */
 			if (s->marks[no])
@@ -143,7 +145,8 @@ static int mark_holders(struct sql_cursor *c, const char *name, struct hdb_error
 static int begin_scan(struct sql_cursor *c, struct hdb_error *err)
 {
 	const char *name = c->key[2] ? (const char *)sqlite3_value_text(c->key[2]) : NULL;
-	struct hdb_scan_options opt = { .population = sql_population(c->source) };
+	struct hdb_scan_options opt = { .struct_size = sizeof(opt),
+					.population = sql_population(c->source) };
 	struct refs *s = c->state;
 
 	if (c->key[2] && !name)
@@ -169,7 +172,7 @@ static int read_batch(struct sql_cursor *c, struct hdb_error *err)
 /* Referrers of all objects, one after the other, those too that are not in the dump. */
 static int begin_by_target(struct sql_cursor *c, struct hdb_error *err)
 {
-	const struct hdb_scan_options opt = { .columns = HDB_SCAN_ID };
+	const struct hdb_scan_options opt = { .struct_size = sizeof(opt), .columns = HDB_SCAN_ID };
 	struct refs *s = c->state;
 
 	if (!hdb_object_count(c->db))
@@ -308,7 +311,7 @@ static int result_root(struct sqlite3_context *ctx, struct hdb *db, const struct
 {
 	uint64_t first, count;
 	uint32_t parent;
-	struct hdb_root root;
+	struct hdb_root root = { .struct_size = sizeof(root) };
 
 	TRY(hdb_parent_at(db, row->from, row->is_strong, &parent, err));
 	if (parent != HDB_NONE)
@@ -511,7 +514,7 @@ static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
 /* Adds what the current object refers to, its class too. */
 static int expand(struct sql_cursor *c, struct reachable *s, struct hdb_error *err)
 {
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 	const uint32_t *ixs;
 	size_t count = 0;
 

@@ -167,17 +167,21 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 	for (uint32_t b = 0; b < s->base_count; b++)
 		TRY(hdb_class_fields(db, s->bases[b], &s->fields[b], &counts[b], err));
 	for (size_t f = 0; f < counts[0] && s->column_count < COLUMNS_MAX; f++) {
-		s->field_of[s->column_count * s->base_count] = &s->fields[0][f];
+		const struct hdb_field *field = hdb_field_at(s->fields[0], f);
+
+		s->field_of[s->column_count * s->base_count] = field;
 		/* The same field in classes of the same name that other loaders have. */
 		for (uint32_t b = 1; b < s->base_count; b++)
-			for (size_t o = 0; o < counts[b]; o++)
-				if (strcmp(s->fields[b][o].name, s->fields[0][f].name) == 0 &&
-				    s->fields[b][o].type == s->fields[0][f].type) {
-					s->field_of[s->column_count * s->base_count + b] =
-						&s->fields[b][o];
+			for (size_t o = 0; o < counts[b]; o++) {
+				const struct hdb_field *other = hdb_field_at(s->fields[b], o);
+
+				if (strcmp(other->name, field->name) == 0 &&
+				    other->type == field->type) {
+					s->field_of[s->column_count * s->base_count + b] = other;
 					break;
 				}
-		if (!add_field(text, s, &taken, &s->fields[0][f], f))
+			}
+		if (!add_field(text, s, &taken, field, f))
 			return sql_fail(err, HDB_ENOMEM, "no memory for a table");
 	}
 	return HDB_OK;
@@ -200,7 +204,7 @@ static void declare_hidden(sqlite3_str *text, struct shape *s, enum column colum
 static int fill_shape(struct shape *s, const char *plain, sqlite3_str *text, struct hdb_error *err)
 {
 	struct hdb *db = s->source->db;
-	struct hdb_class class;
+	struct hdb_class class = { .struct_size = sizeof(class) };
 
 	TRY_ERRORS(hdb_classes_like(db, "", 0, s->classes, err));
 	for (uint32_t no = hdb_class_named(db, plain, 0);

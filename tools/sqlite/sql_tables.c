@@ -14,7 +14,7 @@
 static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *no,
 		     struct hdb_error *err)
 {
-	struct hdb_object_facts facts = { 0 };
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	uint32_t ix;
 	int r = sql_value_object(c->source, key, &ix, err);
 
@@ -86,7 +86,7 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	const char *dot;
 	const bool is_all = c->source->database.all;
 	const struct hdb_class_count *count;
-	struct hdb_class super;
+	struct hdb_class super = { .struct_size = sizeof(super) };
 
 	switch (column) {
 	case CLASSES_SUPER_ID:
@@ -202,9 +202,10 @@ static int begin_kind_totals(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct totals *s = c->state;
 	const bool has_retained = c->used >> TOTALS_RETAINED & 1;
-	struct hdb_scan_options opt = { .columns = has_retained ? HDB_SCAN_RETAINED : 0 };
+	struct hdb_scan_options opt = { .struct_size = sizeof(opt),
+					.columns = has_retained ? HDB_SCAN_RETAINED : 0 };
 	struct hdb_scan *scan;
-	struct hdb_batch batch;
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	int r;
 
 	TRY(begin_groups(c, 4, err));
@@ -278,7 +279,7 @@ TOTALS_TABLE(kind, 4);
 
 struct class_fields {
 	struct class_range range;
-	struct hdb_field *fields; /* owned */
+	struct hdb_fields *fields; /* owned */
 	size_t count, at;
 	struct hdb_field field; /* the current one of them */
 	const char *type;
@@ -315,7 +316,7 @@ static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
 		TRY_ERRORS(r);
 		s->is_static = !s->is_static;
 	}
-	s->field = s->fields[s->at];
+	s->field = *hdb_field_at(s->fields, s->at);
 	s->type = sql_type_name(s->field.type);
 	return HDB_OK;
 }

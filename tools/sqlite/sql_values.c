@@ -43,7 +43,8 @@ static int begin_class_entries(struct sql_cursor *c, const char *name, struct hd
 	struct entries *s = c->state;
 	const size_t size = strlen(name);
 	const bool with_sub = name[size - 1] == '+';
-	struct hdb_scan_options opt = { .kinds = 1u << HDB_KIND_INSTANCE,
+	struct hdb_scan_options opt = { .struct_size = sizeof(opt),
+					.kinds = 1u << HDB_KIND_INSTANCE,
 					.population = sql_population(c->source) };
 	BASE_FREED char *plain = strndup(name, size - with_sub);
 	int r;
@@ -182,7 +183,7 @@ struct elements {
 static int begin_elements(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct elements *s = c->state;
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	TRY(sql_value_object(c->source, c->key[0], &s->ix, err));
 	TRY(hdb_object_at(c->db, s->ix, &facts, err));
@@ -198,7 +199,10 @@ static int next_elements(struct sql_cursor *c, struct hdb_error *err)
 
 	s->at++;
 	if (s->at - s->slice.from >= s->slice.count) {
-		s->slice = (struct hdb_slice){ .from = s->at, .room = CHUNK, .bits = s->bits };
+		s->slice = (struct hdb_slice){ .struct_size = sizeof(struct hdb_slice),
+					       .from = s->at,
+					       .room = CHUNK,
+					       .bits = s->bits };
 		TRY_ERRORS(hdb_elements(c->db, s->ix, &s->slice, err));
 		if (!s->slice.count)
 			return HDB_END;
@@ -228,7 +232,7 @@ const struct sql_table_def sql_elements = {
 struct fields {
 	uint32_t ix;
 	bool is_static;
-	struct hdb_field *fields; /* owned */
+	struct hdb_fields *fields; /* owned */
 	size_t count, at;
 	struct hdb_field field; /* the current one, with its value */
 	const char *type;
@@ -237,7 +241,7 @@ struct fields {
 static int begin_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct fields *s = c->state;
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	TRY(sql_value_object(c->source, c->key[0], &s->ix, err));
 	TRY(hdb_object_at(c->db, s->ix, &facts, err));
@@ -257,10 +261,11 @@ static int next_fields(struct sql_cursor *c, struct hdb_error *err)
 
 	if (++s->at >= s->count)
 		return HDB_END;
-	s->field = s->fields[s->at];
+	s->field = *hdb_field_at(s->fields, s->at);
 	s->type = sql_type_name(s->field.type);
 	if (!s->is_static)
-		r = hdb_field_value(c->db, s->ix, &s->fields[s->at], &s->field.value, err);
+		r = hdb_field_value(c->db, s->ix, hdb_field_at(s->fields, s->at), &s->field.value,
+				    err);
 	if (r != HDB_OK)
 		s->field.value = null;
 	return r < 0 ? r : HDB_OK;

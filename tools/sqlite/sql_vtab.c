@@ -493,7 +493,7 @@ void sql_result_class(struct sqlite3_context *ctx, struct sql_source *source, ui
 int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		  struct hdb_error *err)
 {
-	struct hdb_object_facts facts;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	if (ix == HDB_NONE)
 		return HDB_OK;
@@ -557,7 +557,7 @@ int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, u
 		       struct hdb_error *err)
 {
 	const int most = sqlite3_limit(source->sqlite, SQLITE_LIMIT_LENGTH, -1);
-	struct hdb_text text;
+	struct hdb_text text = { .struct_size = sizeof(text) };
 	const int r = hdb_read_text(source->db, ix, (uint64_t)most, &text, err);
 
 	if (r == HDB_OK)
@@ -643,10 +643,12 @@ int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error 
 int sql_need_retained(struct sql_source *source, struct hdb_error *err)
 {
 	/* What is unreachable retains nothing. */
-	const struct hdb_scan_options opt = { .columns = HDB_SCAN_RETAINED, .population = 1 };
+	const struct hdb_scan_options opt = { .struct_size = sizeof(opt),
+					      .columns = HDB_SCAN_RETAINED,
+					      .population = 1 };
 	BASE_FREED uint64_t *sums = NULL;
 	struct hdb_scan *scan;
-	struct hdb_batch batch;
+	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	int r;
 
 	if (source->retained)

@@ -10,7 +10,7 @@ from ctypes import byref
 
 from . import _library as c
 from ._progress import chosen
-from ._rows import Rows, StatementRows, _columns, _name, bound
+from ._rows import Rows, StatementRows, _columns, _each, _name, bound
 
 _SIZES = {"vm": 0, "mat": 1, "dump": 2}
 
@@ -71,8 +71,6 @@ def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, str
                               layout=layout.encode() if layout else None, snapshot=snapshot,
                               strict=strict, force=force, progress=watch.struct, no_sync=no_sync,
                               javacore_path=_encode(javacore) if javacore else None)
-    if c.TYPED:
-        options.struct_size = ctypes.sizeof(options)
     if c.HAS_ARCHIVES:
         code = c.lib.hdbpy_import(_encode(dump), _encode(path), byref(options), byref(error))
     else:
@@ -122,10 +120,7 @@ class Database:
         self._dump = _encode(dump)
         handle, error = ctypes.c_void_p(), c.Error()
         options = c.OpenOptions(dump_path=self._dump, memory_bytes=memory, threads=threads,
-                                progress=self._watch.struct)
-        if c.TYPED:
-            options.no_sync = no_sync
-            options.struct_size = ctypes.sizeof(options)
+                                progress=self._watch.struct, no_sync=no_sync)
         self._options = options
         c.check(c.lib.hdb_open(_encode(self.file), byref(options), byref(handle), byref(error)),
                 error)
@@ -304,8 +299,6 @@ class _Args:
         self.struct = c.QueryArgs(targets=self.texts, target_count=len(texts),
                                   options=self.options, option_count=len(given),
                                   before=self.before, before_count=len(before))
-        if c.TYPED:
-            self.struct.struct_size = ctypes.sizeof(self.struct)
 
     @staticmethod
     def _target(target):
@@ -426,8 +419,8 @@ class Query:
         self.aliases = (c.text(spec.aliases) or "").split("|") if spec.aliases else []
         self.options = {_name(o.name.decode()): (c.text(o.argument), c.text(o.help))
                         for o in _options(spec)}
-        self.columns = _columns(spec.columns, spec.column_count)
-        self.facts = _columns(spec.facts, spec.fact_count)
+        self.columns = _columns(c.lib.hdb_query_column, spec)
+        self.facts = _columns(c.lib.hdb_query_fact, spec)
         self.method = _name(self.name)
 
     def __repr__(self):
@@ -435,17 +428,12 @@ class Query:
 
 
 def _options(spec):
-    i = 0
-    while spec.options[i].name is not None:
-        yield spec.options[i]
-        i += 1
+    return [option[0] for option in _each(c.lib.hdb_query_option, spec)]
 
 
 def queries():
     """All queries of the library."""
-    count = ctypes.c_size_t()
-    specs = c.lib.hdb_queries(byref(count))
-    return [Query(specs[i]) for i in range(count.value)]
+    return [Query(spec[0]) for spec in _each(lambda _, no: c.lib.hdb_query_at(no), None)]
 
 
 def _doc(query):

@@ -23,9 +23,6 @@ def _find():
 
 
 lib = _find()
-# From 0.2 structures of options begin with their size, and the registry has types.
-TYPED = hasattr(lib, "hdb_version_number")
-SIZED = [("struct_size", c_size_t)] if TYPED else []
 
 
 class Error(Structure):
@@ -45,28 +42,36 @@ class Progress(Structure):
                 ("notice", NOTICE)]
 
 
-class ImportOptions(Structure):
-    _fields_ = SIZED + [
+class Sized(Structure):
+    """A structure that says how large it is, see "Structures" in heapdb.h."""
+    _fields_ = [("struct_size", c_size_t)]
+
+    def __init__(self, **members):
+        super().__init__(struct_size=ctypes.sizeof(self), **members)
+
+
+class ImportOptions(Sized):
+    _fields_ = [
         ("memory_bytes", c_uint64), ("threads", c_uint), ("sizes", c_int), ("layout", c_char_p),
         ("snapshot", c_uint), ("strict", c_int), ("force", c_int), ("wait", c_int),
-    ] + ([("no_sigbus_handler", c_int)] if TYPED else []) + [
-        ("progress", Progress), ("contents", c_int), ("dump_name", c_char_p),
-        ("mapping_path", c_char_p), ("no_sync", c_int), ("javacore_path", c_char_p)]
+        ("no_sigbus_handler", c_int), ("progress", Progress), ("contents", c_int),
+        ("dump_name", c_char_p), ("mapping_path", c_char_p), ("no_sync", c_int),
+        ("javacore_path", c_char_p)]
 
 
-class OpenOptions(Structure):
-    _fields_ = SIZED + [
+class OpenOptions(Sized):
+    _fields_ = [
         ("dump_path", c_char_p), ("memory_bytes", c_uint64), ("threads", c_uint),
-        ("progress", Progress), ("tmp_dir", c_char_p),
-    ] + ([("no_sigbus_handler", c_int), ("no_sync", c_int)] if TYPED else [])
+        ("progress", Progress), ("tmp_dir", c_char_p), ("no_sigbus_handler", c_int),
+        ("no_sync", c_int), ("rules_path", c_char_p)]
 
 
-class Health(Structure):
-    _fields_ = [("stale", c_char_p), ("incomplete", c_char_p)] + (
-        [("redacted", c_char_p)] if TYPED else []) + [
+class Health(Sized):
+    _fields_ = [
+        ("stale", c_char_p), ("incomplete", c_char_p), ("redacted", c_char_p),
         ("missing_bytes", c_uint64), ("skipped_bytes", c_uint64), ("roots_seen", c_uint64),
         ("dump_path", c_char_p), ("layout", c_char_p), ("sizes", c_int), ("snapshot", c_uint),
-        ("strict", c_int)] + ([("mapping_path", c_char_p)] if TYPED else [])
+        ("strict", c_int), ("mapping_path", c_char_p)]
 
 
 class Value(Structure):
@@ -79,33 +84,29 @@ class Column(Structure):
 
 
 class OptionSpec(Structure):
-    _fields_ = [("name", c_char_p)] + ([("type", c_int)] if TYPED else []) + [
-        ("argument", c_char_p), ("help", c_char_p)] + ([
-            ("default_value", c_char_p), ("example", c_char_p), ("unit", c_char_p),
-            ("low", c_uint64), ("high", c_uint64), ("is_repeated", c_int)] if TYPED else [])
+    _fields_ = [
+        ("name", c_char_p), ("type", c_int), ("argument", c_char_p), ("help", c_char_p),
+        ("default_value", c_char_p), ("example", c_char_p), ("unit", c_char_p),
+        ("low", c_uint64), ("high", c_uint64), ("is_repeated", c_int)]
 
 
 class QuerySpec(Structure):
     _fields_ = [
         ("name", c_char_p), ("aliases", c_char_p), ("old_name", c_char_p), ("group", c_char_p),
-        ("example", c_char_p), ("targets", c_char_p),
-    ] + ([("target_types", c_uint), ("target_min", c_uint), ("target_max", c_uint)]
-         if TYPED else []) + [
-        ("summary", c_char_p), ("options", POINTER(OptionSpec)), ("old_options", c_void_p),
-        ("columns", POINTER(Column)), ("column_count", c_size_t), ("facts", POINTER(Column)),
-        ("fact_count", c_size_t), ("is_query", c_int)] + (
-            [("one_population", c_char_p), ("is_tree", c_int)] if hasattr(lib, "hdb_class_counts") else [])
+        ("example", c_char_p), ("targets", c_char_p), ("target_types", c_uint),
+        ("target_min", c_uint), ("target_max", c_uint), ("summary", c_char_p)]
 
 
 class Option(Structure):
     _fields_ = [("name", c_char_p), ("value", c_char_p)]
 
 
-class QueryArgs(Structure):
-    _fields_ = SIZED + [("targets", POINTER(c_char_p)), ("target_count", c_size_t)] + (
-        [("ids", POINTER(c_uint64)), ("id_count", c_size_t)] if TYPED else []) + [
-        ("options", POINTER(Option)), ("option_count", c_size_t), ("sort", c_char_p),
-        ("limit", c_uint64), ("before", POINTER(c_void_p)), ("before_count", c_size_t)]
+class QueryArgs(Sized):
+    _fields_ = [
+        ("targets", POINTER(c_char_p)), ("target_count", c_size_t), ("ids", POINTER(c_uint64)),
+        ("id_count", c_size_t), ("options", POINTER(Option)), ("option_count", c_size_t),
+        ("sort", c_char_p), ("limit", c_uint64), ("before", POINTER(c_void_p)),
+        ("before_count", c_size_t), ("filter", c_void_p)]
 
 
 class ArrowSchema(Structure):
@@ -155,7 +156,10 @@ _declare("hdb_open", c_int, c_char_p, POINTER(OpenOptions), POINTER(c_void_p), _
 _declare("hdb_close", None, c_void_p)
 _declare("hdb_health", None, c_void_p, POINTER(Health))
 _declare("hdb_retained", c_int, c_void_p, c_uint64, POINTER(c_uint64), _E)
-_declare("hdb_queries", POINTER(QuerySpec), POINTER(c_size_t))
+_declare("hdb_query_at", POINTER(QuerySpec), c_size_t)
+_declare("hdb_query_option", POINTER(OptionSpec), POINTER(QuerySpec), c_size_t)
+_declare("hdb_query_column", POINTER(Column), POINTER(QuerySpec), c_size_t)
+_declare("hdb_query_fact", POINTER(Column), POINTER(QuerySpec), c_size_t)
 _declare("hdb_query_named", POINTER(QuerySpec), c_char_p)
 _declare("hdb_query", c_int, c_void_p, c_char_p, POINTER(QueryArgs), POINTER(c_void_p), _E)
 _declare("hdb_rows_column_count", c_size_t, c_void_p)

@@ -60,8 +60,16 @@ _ARROW_TYPES = {b"L": "count", b"l": "integer", b"g": "number", b"b": "bool", b"
                 b"i": "text"}
 
 
-def _columns(array, count):
-    return [Column(array[i]) for i in range(count)]
+def _columns(get, spec):
+    return [Column(column[0]) for column in _each(get, spec)]
+
+
+def _each(get, spec):
+    """What a function of the library gives by number, as pointers."""
+    no = 0
+    while found := get(spec, no):
+        yield found
+        no += 1
 
 
 def _bits(address, count):

@@ -1,0 +1,41 @@
+#!/bin/sh
+# tools/heapdb/man_library.sh - the section STRUCTURES of heapdb(3), from heapdb.h: structures and constants with the
+# header's comments. It prints the section; with --write it puts it into heapdb.3. tests/lint/symbols_test.sh fails
+# when the page is behind.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+awk '
+/^(struct|enum) hdb_[a-z_]* \{/ {
+	if (!count++)
+		print ".Sh STRUCTURES"
+	print ".Bd -literal"
+	inside = 1
+}
+inside {
+	sub(/ *\/\* NOLINT[^*]*\*\//, "")
+	gsub(/\\/, "\\e")
+	gsub(/\t/, "    ")
+	print
+}
+inside && /^};/ {
+	print ".Ed"
+	inside = 0
+}
+END { exit !count }' "$here/../../include/heapdb.h" >"$tmp/section"
+if [ "${1:-}" != --write ]; then
+	cat "$tmp/section"
+	exit
+fi
+awk -v from="$tmp/section" '
+/^\.\\" structures: end/ { skip = 0 }
+!skip { print }
+/^\.\\" structures: begin/ {
+	while ((getline line <from) > 0)
+		print line
+	skip = 1
+}' "$here/heapdb.3" >"$tmp/page"
+cp "$tmp/page" "$here/heapdb.3"
