@@ -15,6 +15,8 @@
 #define SEARCH_MAX (1u << 20)
 #define SEARCH_CHUNK 2048u
 #define NAME_MAX_BYTES 256
+/* Before the names of static fields. */
+#define STATIC_MARK "static "
 
 void analysis_value_text(const struct heap_value *value, char *buf, size_t size)
 {
@@ -46,25 +48,29 @@ const char *analysis_strength_name(uint8_t strength)
 	return strength < sizeof(names) / sizeof(names[0]) ? names[strength] : "strong";
 }
 
-/* A reference that is to be named. */
+/* References that are to be named. */
 struct reference {
 	const struct session *session;
 	uint32_t from, to;
 	uint64_t to_id;
-	struct base_text text; /* its names so far */
+	struct base_text text; /* their names so far */
+	enum analysis_link_kind kind;
+	unsigned count;
 };
 
 /* Appends a name to a list with commas. */
-static void add_name(const struct reference *ref, const char *before, const char *name)
+static void add_name(struct reference *ref, enum analysis_link_kind kind, const char *name)
 {
 	const size_t used = strlen(ref->text.buf);
 
 	(void)snprintf(ref->text.buf + used, ref->text.size - used, "%s%s%s", used ? ", " : "",
-		       before, name);
+		       kind == ANALYSIS_LINK_STATIC ? STATIC_MARK : "", name);
+	if (!ref->count++)
+		ref->kind = kind;
 }
 
-static int add_fields(const struct reference *ref, struct heap_fields *fields, const char *before,
-		      struct hdb_error *err)
+static int add_fields(struct reference *ref, struct heap_fields *fields,
+		      enum analysis_link_kind kind, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES];
 	int r;
@@ -74,69 +80,96 @@ static int add_fields(const struct reference *ref, struct heap_fields *fields, c
 			continue;
 		TRY_ERRORS(heap_text(ref->session->heap, fields->field.name_text, name,
 				     sizeof(name), err));
-		add_name(ref, before, name);
+		add_name(ref, kind, name);
 	}
 	return r == HDB_END ? HDB_OK : r;
 }
 
-static int find_element(const struct reference *ref, uint64_t length, struct hdb_error *err)
+static int find_element(struct reference *ref, uint64_t length, struct hdb_error *err)
 {
 	uint64_t bits[SEARCH_CHUNK];
 	struct heap_slice slice = { .bits = bits, .room = SEARCH_CHUNK };
+	char name[32] = "[?]";
+	bool is_found = false;
 
-	for (uint64_t at = 0; at < length && at < SEARCH_MAX; at += SEARCH_CHUNK) {
+	for (uint64_t at = 0; at < length && at < SEARCH_MAX && !is_found; at += SEARCH_CHUNK) {
 		TRY_ERRORS(heap_elements(ref->session->heap, ref->from, at, &slice, err));
-		for (uint64_t i = 0; i < slice.done; i++) {
-			if (bits[i] == ref->to_id) {
-				(void)snprintf(ref->text.buf, ref->text.size, "[%" PRIu64 "]",
-					       at + i);
-				return HDB_OK;
-			}
+		for (uint64_t i = 0; i < slice.done && !is_found; i++) {
+			is_found = bits[i] == ref->to_id;
+			if (is_found)
+				(void)snprintf(name, sizeof(name), "[%" PRIu64 "]", at + i);
 		}
 	}
-	(void)snprintf(ref->text.buf, ref->text.size, "[?]");
+	add_name(ref, ANALYSIS_LINK_ELEMENT, name);
 	return HDB_OK;
 }
 
-static int class_holder(const struct reference *ref, uint32_t class_no, struct hdb_error *err)
+static int class_holder(struct reference *ref, uint32_t class_no, struct hdb_error *err)
 {
 	struct heap *heap = ref->session->heap;
 	const struct store_class *class = heap_class(heap, class_no);
 	struct heap_fields fields;
 
 	if (class->loader_ix == ref->to)
-		add_name(ref, "", "<class loader>");
+		add_name(ref, ANALYSIS_LINK_LOADER, "<class loader>");
 	if (class->super_no != STORE_NONE && heap_class(heap, class->super_no)->ix == ref->to)
-		add_name(ref, "", "<super>");
+		add_name(ref, ANALYSIS_LINK_SUPER, "<super>");
 	heap_statics_begin(heap, class_no, &fields);
-	return add_fields(ref, &fields, "static ", err);
+	return add_fields(ref, &fields, ANALYSIS_LINK_STATIC, err);
+}
+
+static int name_reference(struct reference *ref, struct hdb_error *err)
+{
+	struct heap *heap = ref->session->heap;
+	struct heap_object object;
+	struct heap_fields fields;
+
+	assert(ref->text.size > 0);
+	ref->text.buf[0] = '\0';
+	TRY_ERRORS(heap_object(heap, ref->from, &object, err));
+	TRY_ERRORS(heap_id(heap, ref->to, &ref->to_id, err));
+	if (object.kind == STORE_CLASS)
+		TRY(class_holder(ref, (uint32_t)object.length, err));
+	if (heap_class(heap, object.class_no)->ix == ref->to)
+		add_name(ref, ANALYSIS_LINK_CLASS, "<class>");
+	if (object.kind == STORE_INSTANCE) {
+		TRY(heap_fields_begin(heap, ref->from, &fields, err));
+		TRY(add_fields(ref, &fields, ANALYSIS_LINK_FIELD, err));
+	}
+	if (object.kind == STORE_OBJECT_ARRAY && !ref->count)
+		TRY(find_element(ref, object.length, err));
+	/* What no field holds is a thread's local variable (or a loader's class, by MAT's rule). */
+	if (!ref->count && object.kind == STORE_INSTANCE)
+		add_name(ref, ANALYSIS_LINK_LOCAL, "<local variable>");
+	else if (!ref->count)
+		add_name(ref, ANALYSIS_LINK_OTHER, "?");
+	return HDB_OK;
 }
 
 int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 		    struct base_text text, struct hdb_error *err)
 {
 	struct reference ref = { .session = session, .from = from, .to = to, .text = text };
-	struct heap_object object;
-	struct heap_fields fields;
 
-	assert(text.size > 0);
-	text.buf[0] = '\0';
-	TRY_ERRORS(heap_object(session->heap, from, &object, err));
-	TRY_ERRORS(heap_id(session->heap, to, &ref.to_id, err));
-	if (object.kind == STORE_CLASS)
-		TRY(class_holder(&ref, (uint32_t)object.length, err));
-	if (heap_class(session->heap, object.class_no)->ix == to)
-		add_name(&ref, "", "<class>");
-	if (object.kind == STORE_INSTANCE) {
-		TRY(heap_fields_begin(session->heap, from, &fields, err));
-		TRY(add_fields(&ref, &fields, "", err));
-	}
-	if (object.kind == STORE_OBJECT_ARRAY && !text.buf[0])
-		TRY(find_element(&ref, object.length, err));
-	/* What no field holds is a thread's local variable (or a loader's class, by MAT's rule). */
-	if (!text.buf[0])
-		add_name(&ref, "", object.kind == STORE_INSTANCE ? "<local variable>" : "?");
-	return HDB_OK;
+	return name_reference(&ref, err);
+}
+
+int analysis_link_find(const struct session *session, uint32_t from, uint32_t to,
+		       struct analysis_link *out, struct hdb_error *err)
+{
+	struct reference ref = {
+		.session = session, .from = from, .to = to, .text = BASE_TEXT(out->text)
+	};
+	const int r = name_reference(&ref, err);
+
+	out->kind = ref.kind;
+	out->count = ref.count;
+	return r;
+}
+
+const char *analysis_link_name(const struct analysis_link *link)
+{
+	return link->text + (link->kind == ANALYSIS_LINK_STATIC ? strlen(STATIC_MARK) : 0);
 }
 
 int analysis_cheap_retained(const struct session *session, uint32_t ix,

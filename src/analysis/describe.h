@@ -18,6 +18,30 @@ void analysis_describe(const struct session *session, uint32_t ix, char *buf, si
 /* A value as text: "12", "true", "'a'", "null", "0x7f00...". Types as in HPROF. */
 void analysis_value_text(const struct heap_value *value, char *buf, size_t size);
 
+/* What a reference is. */
+enum analysis_link_kind {
+	ANALYSIS_LINK_NONE,
+	ANALYSIS_LINK_FIELD,
+	ANALYSIS_LINK_STATIC,
+	ANALYSIS_LINK_ELEMENT,
+	ANALYSIS_LINK_LOCAL,  /* a local variable of a thread */
+	ANALYSIS_LINK_CLASS,  /* object to its class */
+	ANALYSIS_LINK_SUPER,  /* class to its superclass */
+	ANALYSIS_LINK_LOADER, /* class to its class loader */
+	ANALYSIS_LINK_OTHER
+};
+
+/* How an object holds another. */
+struct analysis_link {
+	enum analysis_link_kind kind; /* of the first reference */
+	unsigned count;               /* references */
+	char text[512];               /* as analysis_holder gives it */
+};
+int analysis_link_find(const struct session *session, uint32_t from, uint32_t to,
+		       struct analysis_link *out, struct hdb_error *err);
+/* Its text without "static ". Borrowed. */
+const char *analysis_link_name(const struct analysis_link *link);
+
 /*
  * How `from` holds `to`: the names of its fields with commas between, "[3]", "<class>", "<super>",
  * "<class loader>", "static NAME", "<local variable>". Long arrays are searched so far only, then

@@ -75,9 +75,9 @@ try:
     check(f"the largest is first: {sizes}", sizes == sorted(sizes, reverse=True))
     browser.run("""window.real = window.fetch; const row = (more) => ({ suspect: 1, kind: 'suspect', step: null, id: null, class: null, label: null, via_field: null, objects: null, shallow: null, retained: null, percent: null, text: null, ...more });
         const answers = { leaks: { facts: { threshold: 10 }, rows: [
-            row({ id: '0x10', class: 'a.Owner', label: 'a.Owner', objects: 1, retained: 6000, percent: 60, text: 'Owner.things holds 500 Thing (12 B each), 60.0 % of the heap.' }), row({ kind: 'advice', text: 'Keep fewer.' }),
+            row({ id: '0x10', class: 'a.Owner', label: 'a.Owner', objects: 1, retained: 6000, percent: 60, text: 'Owner.things holds 500 Thing (12 B each), 60.0 % of the heap.', owner_text: 'Owner.things', held: 500, held_class: 'a.Thing', held_text: '500 Thing', action: 'entries', target: '0x11' }), row({ kind: 'advice', text: 'Keep fewer.' }),
             row({ kind: 'path', step: 0, id: '0x11', label: 'java.util.HashMap size=500', retained: 6000 }), row({ kind: 'element', step: 0, class: 'a.Thing', label: 'a.Thing', objects: 500, retained: 6000 }),
-            row({ suspect: 2, class: 'java.lang.String', label: 'java.lang.String', objects: 3001, retained: 2000, percent: 20, text: '3,001 String (1 B each) hold 20.0 % of the heap.' }),
+            row({ suspect: 2, class: 'java.lang.String', label: 'java.lang.String', objects: 3001, retained: 2000, percent: 20, text: '3,001 String (1 B each) hold 20.0 % of the heap.', held: 3001, held_class: 'java.lang.String', held_text: '3,001 String', action: 'sql', target: 'SELECT 3001' }),
             row({ suspect: 2, kind: 'member', step: 0, id: '0x12', class: 'java.lang.String', label: 'the first of them', retained: 9 })] },
           triage: { facts: { rules: 38 }, rows: [{ severity: 'warning', rule: 'loader-twins', count: 61, bytes: 7500, percent: 75, id: '0x13', class: 'a.Loader', label: 'a.Loader', text: 'loaded twice', detail: null, advice: 'let go', unit: 'class loaders' }] } };
         window.fetch = (url, more) => { const name = /query\\/(leaks|triage)\\?/.exec(String(url))?.[1]; return name ? Promise.resolve(new Response(JSON.stringify({ columns: [], row_count: 9, total_rows: 9, ...answers[name] }))) : real(url, more); };
@@ -86,7 +86,8 @@ try:
     check("the finding leads to the class loaders", browser.run("document.querySelector('article.first h2 a').hash.startsWith('#/loaders')"))
     check("what to do is said", "What to do: Keep fewer." in text("main article:nth-of-type(2)"))
     check("500 opens those 500", browser.run("[...document.querySelectorAll('main article h2 a')].find(a => a.innerText.includes('500')).hash") == "#/all?db=1&q=entries&target=0x11&sort=retained")
-    check("3,001 opens their class", browser.run("[...document.querySelectorAll('main article h2 a')].find(a => a.innerText.includes('3,001')).hash") == "#/class?db=1&target=java.lang.String")
+    listed = [browser.run(f"[...document.querySelectorAll('main article {where} a')].find(a => a.innerText.includes('3,001')).hash") for where in ("h2", ".parts")]
+    check(f"3,001 opens those 3,001, not all of the class: {listed}", listed == ["#/sql?db=1&sql=SELECT+3001"] * 2)
     check("a group has members, a path, a treemap", all(word in text("main article:nth-of-type(3)") for word in ("the first of them", "All 3,001", "Path that most of them share", "Treemap")))
     browser.run("window.fetch = window.real; 1")
 

@@ -30,7 +30,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool is_fi
 {
 	const struct hdb_value *label = rows_value(rows, "label");
 	const struct hdb_value *holds = rows_value(rows, "via_field");
-	const struct hdb_value *says = rows_value(rows, "text");
+	const struct hdb_value *is_suspect = rows_value(rows, "is_suspect_reference");
 	struct bytes text = { 0 };
 
 	if (!is_first)
@@ -44,7 +44,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool is_fi
 		bytes_add(&text, " . ", 3);
 		bytes_add(&text, holds->text, holds->text_size);
 	}
-	if (says->type == HDB_TYPE_TEXT && memmem(says->text, says->text_size, "~~~", 3))
+	if (has_value(is_suspect) && is_suspect->u)
 		bytes_add(&text, " ~~~", 4);
 	markdown_code(out, text.data ? text.data : "", text.size);
 	output_release(out, &text);

@@ -125,6 +125,48 @@ void prose_facts(struct output *out, const struct answer *answer, const char *te
 	put_filled(out, NULL, answer, text);
 }
 
+/* A text as one word of a shell; quotes are those that leave it readable. */
+static void add_quoted(struct bytes *to, const char *text, size_t size)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "._-/:@%+,";
+	bool is_plain = size > 0, has_quote = false, is_special = false;
+
+	for (size_t i = 0; i < size; i++) {
+		is_plain &= memchr(plain, text[i], sizeof(plain) - 1) != NULL;
+		has_quote |= text[i] == '\'';
+		is_special |= memchr("\"$`\\!", text[i], 5) != NULL;
+	}
+	if (is_plain || (has_quote && !is_special)) {
+		bytes_format(to, "%s%.*s%s", is_plain ? "" : "\"", (int)size, text,
+			     is_plain ? "" : "\"");
+		return;
+	}
+	bytes_add(to, "'", 1);
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '\'')
+			bytes_add(to, "'\\'", 3);
+		bytes_add(to, text + i, 1);
+	}
+	bytes_add(to, "'", 1);
+}
+
+void prose_add_command(struct bytes *to, const struct hdb_value *action,
+		       const struct hdb_value *target)
+{
+	struct bytes shown = { 0 };
+
+	if (!has_value(action) || !has_value(target))
+		return;
+	escape_text(&shown, target->text, target->text_size);
+	/* A name that has to be shown otherwise than it is cannot be pasted. */
+	if (shown.size == target->text_size && memcmp(shown.data, target->text, shown.size) == 0) {
+		bytes_format(to, "heapdb %.*s ", (int)action->text_size, action->text);
+		add_quoted(to, target->text, target->text_size);
+	}
+	bytes_release(&shown);
+}
+
 /* "25 of 3,412 rows (--limit all shows all)". */
 static void put_shown(const struct render_style *style, struct output *out, const uint64_t of[2],
 		      const char *what)

@@ -58,6 +58,13 @@ void prose_add_row(struct bytes *to, const struct output *out, const struct hdb_
 void prose_add_facts(struct bytes *to, const struct output *out, const struct answer *answer,
 		     const char *text);
 
+/*
+ * Advice as a command: "heapdb threads 'transfer-*'", of a query's name and its target, quoted for
+ * a shell. Nothing where there is no query.
+ */
+void prose_add_command(struct bytes *to, const struct hdb_value *action,
+		       const struct hdb_value *target);
+
 /* "25 of 3,412 rows (--limit all shows all)", if rows were left out. */
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
 

@@ -56,18 +56,6 @@ static void put_explanation(struct output *out, const struct render_style *style
 			 rows_value(rows, "text"));
 }
 
-/* "Held by: com.acme.Cache.entries (static)", where the sentence has not said so. */
-static void put_holder(struct output *out, const struct hdb_rows *rows)
-{
-	const struct hdb_value *holds = rows_value(rows, "via_field");
-	const struct hdb_value *text = rows_value(rows, "text");
-
-	if (!has_value(holds) ||
-	    (has_value(text) && memmem(text->text, text->text_size, holds->text, holds->text_size)))
-		return;
-	prose_row(out, rows, "  Held by: {via_field}\n");
-}
-
 static void put_suspect(struct output *out, const struct render_style *style,
 			const struct hdb_rows *rows)
 {
@@ -94,7 +82,7 @@ static void put_leaking(struct output *out, const struct render_style *style,
 	prose_bold(out, style, false);
 	output_char(out, '\n');
 	put_sentence(out, style, rows);
-	put_holder(out, rows);
+	prose_row(out, rows, "[  Held by: {via_field}\n]");
 	prose_row(out, rows, "[  Leak fingerprint: {signature}\n]");
 	output_format(out, "  Retained: %.2f %% of the heap (", rows_value(rows, "percent")->d);
 	prose_row(out, rows,
@@ -105,73 +93,39 @@ static void put_leaking(struct output *out, const struct render_style *style,
 
 /* ---- the path ---- */
 
-/*
- * "GC root: thread object; not leaking: ..." is two things to say: the first `size` bytes are the
- * root.
- */
-static size_t root_size(const struct hdb_value *text)
-{
-	const char *end;
-
-	if (!has_value(text) || text->text_size < 9 || memcmp(text->text, "GC root: ", 9) != 0)
-		return 0;
-	end = memchr(text->text, ';', text->text_size);
-	return end ? (size_t)(end - text->text) : text->text_size;
-}
-
-/* What a step's text says of the reference below it: that is underlined instead. */
-static const char suspect_mark[] = "; ~~~ suspect reference";
-
-static const char *find_mark(const struct hdb_value *text)
-{
-	return has_value(text) ?
-		       memmem(text->text, text->text_size, suspect_mark, sizeof(suspect_mark) - 1) :
-		       NULL;
-}
-
 /* A step of a path from the root down; the one that holds nothing further is the last. */
 static void put_step(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *holds = rows_value(rows, "via_field");
-	const struct hdb_value *text = rows_value(rows, "text");
+	const struct hdb_value *is_suspect = rows_value(rows, "is_suspect_reference");
 	const bool is_last = !has_value(holds);
-	const size_t root = root_size(text);
 	const char *bar = is_last ? " " : prose_stroke(STROKE_BAR);
-	const char *mark = find_mark(text);
 
 	if (rows_is(rows, "kind", "gap")) {
 		output_format(out, "    %s  ... ", prose_stroke(STROKE_BAR));
 		prose_row(out, rows, "{text}\n");
 		return;
 	}
-	if (root) {
+	if (has_value(rows_value(rows, "root"))) {
 		output_format(out, "    %s ", prose_stroke(STROKE_ROOT));
-		output_bytes(out, text->text, root);
-		output_char(out, '\n');
+		prose_row(out, rows, "GC root: {root}\n");
 	}
 	output_format(out, "    %s ", prose_stroke(is_last ? STROKE_LAST : STROKE_STEP));
 	prose_row(out, rows, "{label}[ {id}][, retained {retained}]\n");
-	if (has_value(text) && root < text->text_size) {
-		const size_t from = root ? root + 2 : 0;
-
-		const size_t end = mark ? (size_t)(mark - text->text) : text->text_size;
-		const size_t rest = mark ? end + sizeof(suspect_mark) - 1 : end;
-
+	if (has_value(rows_value(rows, "short_text"))) {
 		output_format(out, "    %s    ", bar);
-		output_bytes(out, text->text + from, end - from);
-		output_bytes(out, text->text + rest, text->text_size - rest);
-		output_char(out, '\n');
+		prose_row(out, rows, "{short_text}\n");
 	}
-	if (!is_last) {
-		output_format(out, "    %s    %s ", bar, prose_stroke(STROKE_DOWN));
-		prose_row(out, rows, "{via_field}\n");
-		if (mark) {
-			output_format(out, "    %s      ", bar);
-			for (size_t i = 0; i < holds->text_size; i++)
-				output_char(out, '~');
-			output_char(out, '\n');
-		}
-	}
+	if (is_last)
+		return;
+	output_format(out, "    %s    %s ", bar, prose_stroke(STROKE_DOWN));
+	prose_row(out, rows, "{via_field}\n");
+	if (!has_value(is_suspect) || !is_suspect->u)
+		return;
+	output_format(out, "    %s      ", bar);
+	for (size_t i = 0; i < holds->text_size; i++)
+		output_char(out, '~');
+	output_char(out, '\n');
 }
 
 /* ---- lists ---- */
@@ -255,13 +209,41 @@ static void put_heap(struct answer *answer, struct output *out)
 		      has_value(is_out) && is_out->u ? "; a thread ran out of memory\n" : "\n");
 }
 
-/* What to ask next about the object of a suspect; nothing for a group. */
-static void put_next(struct output *out, uint64_t id)
+/* What leads on from a suspect or leak: to its object, or to the objects of a group. */
+struct next {
+	uint64_t id; /* 0: it is a group */
+	struct bytes command;
+};
+
+static void take_next(struct next *next, const struct hdb_rows *rows)
 {
-	if (id)
+	const struct hdb_value *id = rows_value(rows, "id");
+
+	next->id = has_value(id) ? id->u : 0;
+	next->command.size = 0;
+	if (!next->id)
+		prose_add_command(&next->command, rows_value(rows, "action"),
+				  rows_value(rows, "target"));
+}
+
+/* Prints it once. */
+static void put_next(struct output *out, struct next *next)
+{
+	const size_t width = out->fit;
+
+	if (next->id)
 		output_format(out,
 			      "  Next: heapdb object 0x%" PRIx64 "   heapdb path 0x%" PRIx64 "\n",
-			      id, id);
+			      next->id, next->id);
+	else if (next->command.size) {
+		/* In lines, or without packages, it could not be pasted. */
+		output_fit(out, 0);
+		output_string(out, "  Next: ");
+		output_bytes(out, next->command.data, next->command.size);
+		output_char(out, '\n');
+		output_fit(out, width);
+	}
+	next->id = next->command.size = 0;
 }
 
 /* "Leaks found: 34; listed: 20": what the text leaves out. */
@@ -307,8 +289,9 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 {
 	const struct hdb_rows *rows = answer->rows;
 	const struct list *open = NULL;
-	bool in_path = false;
-	uint64_t id = 0, listed = 0, parts = 0;
+	bool in_path = false, is_cut = false;
+	struct next next = { .id = 0 };
+	uint64_t listed = 0, parts = 0;
 	int rc;
 
 	put_heap(answer, out);
@@ -318,12 +301,14 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 
 		if (is_suspect || rows_is(rows, "kind", "leaking") ||
 		    rows_is(rows, "kind", "library")) {
-			put_next(out, id);
+			put_next(out, &next);
 			if (style->parts && parts++ == style->parts) {
 				prose_parts_footer(style, out, count_leaks(answer), "leaks");
-				return HDB_OK;
+				rc = HDB_END;
+				is_cut = true;
+				break;
 			}
-			id = has_value(rows_value(rows, "id")) ? rows_value(rows, "id")->u : 0;
+			take_next(&next, rows);
 			output_char(out, '\n');
 			if (is_suspect)
 				put_suspect(out, style, rows);
@@ -339,10 +324,8 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 			put_step(out, rows);
 		} else if (list) {
 			if (list != open && (rows_is(rows, "kind", "common") ||
-					     rows_is(rows, "kind", "unreachable"))) {
-				put_next(out, id);
-				id = 0;
-			}
+					     rows_is(rows, "kind", "unreachable")))
+				put_next(out, &next);
 			if (list != open) {
 				output_format(out, "\n  %s:\n", list->heading);
 				put_class_head(out, rows);
@@ -354,9 +337,11 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 		in_path = is_step(rows);
 		open = list;
 	}
-	if (rc != HDB_END)
-		return rc;
-	put_next(out, id);
+	if (rc == HDB_END && !is_cut)
+		put_next(out, &next);
+	bytes_release(&next.command);
+	if (rc != HDB_END || is_cut)
+		return rc == HDB_END ? HDB_OK : rc;
 	put_end(answer, out, listed);
 	return prose_footer(answer, style, out);
 }

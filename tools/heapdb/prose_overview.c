@@ -22,26 +22,15 @@ static void put_leak(struct answer *answer, const struct render_style *style, st
 /* "  1  61.7 %  20.1 MiB  StandardManager.sessions holds ...": its share is said before. */
 static void put_suspect(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	static const char share[] = " % of the heap.";
 	const struct hdb_rows *rows = answer->rows;
-	const struct hdb_value *text = rows_value(rows, "text");
 	const struct hdb_value *why = rows_value(rows, "explanation");
 	struct bytes size = { 0 };
-	size_t used = has_value(text) ? text->text_size : 0;
 
-	if (used > strlen(share) &&
-	    memcmp(text->text + used - strlen(share), share, strlen(share)) == 0) {
-		const char *comma = memrchr(text->text, ',', used);
-		const size_t number = comma ? strspn(comma + 2, "0123456789.") : 0;
-
-		if (comma && comma + 2 + number + strlen(share) == text->text + used)
-			used = (size_t)(comma - text->text);
-	}
 	prose_add(&size, out, rows_value(rows, "retained"));
 	output_format(out, "%3llu %5.1f %% %9.*s  ", (unsigned long long)answer->row_count,
 		      rows_value(rows, "percent")->d, (int)size.size, size.data ? size.data : "");
-	prose_wrap(out, style, (struct prose_place){ 23, 23 }, has_value(text) ? text->text : "",
-		   used);
+	prose_wrap_value(out, style, (struct prose_place){ 23, 23 },
+			 rows_value(rows, "short_text"));
 	if (has_value(why)) {
 		output_blanks(out, 23);
 		prose_wrap_value(out, style, (struct prose_place){ 23, 23 }, why);
@@ -104,8 +93,9 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	if (has_value(threads) && threads->u)
 		prose_add_facts(&text, out, answer,
 				has_value(answer_fact(answer, "out_of_memory")) || is_openj9 ?
-					", {threads} threads" :
-					", {threads} threads, no OutOfMemoryError");
+					", {threads} threads[ ({virtual_threads} virtual)]" :
+					", {threads} threads[ ({virtual_threads} virtual)], no "
+					"OutOfMemoryError");
 	output_string(out, "  ");
 	prose_wrap(out, style, (struct prose_place){ 2, 2 }, text.data, text.size);
 	bytes_release(&text);

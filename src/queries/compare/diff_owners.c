@@ -16,7 +16,7 @@
 #include "heap/platform_classes.h"
 #include "queries/compare/diff.h"
 #include "queries/compare/owner_tree.h"
-#include "queries/leaks/leak_parts.h"
+#include "queries/leaks/leak_prose.h"
 #include "query/coverage.h"
 #include "query/grouping.h"
 

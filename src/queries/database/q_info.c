@@ -6,12 +6,16 @@
 #include "analysis/groups.h"
 #include "analysis/properties.h"
 #include "heap/heap_database.h"
+#include "heap/threads.h"
 #include "queries/queries.h"
 #include "query/info_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+/* Threads between two looks at the cancel flag. */
+#define STEP_THREADS 4096u
 
 static const struct hdb_option_spec options[] = {
 	{ "sizes", HDB_OPTION_FLAG,
@@ -226,6 +230,28 @@ static int add_reachable(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Virtual threads among those that the dump names; a row only if there are any. */
+static int add_virtual_threads(struct query *q, struct hdb_error *err)
+{
+	uint64_t count = 0;
+
+	for (uint64_t no = 0; no < heap_thread_count(q->heap); no++) {
+		struct heap_object object;
+		struct store_thread thread;
+
+		TRY(heap_thread(q->heap, no, &thread, err));
+		if (thread.ix == STORE_NONE)
+			continue;
+		TRY(heap_object(q->heap, thread.ix, &object, err));
+		count += heap_has_superclass(q->heap, object.class_no, "java.lang.VirtualThread");
+		if (no % STEP_THREADS == 0)
+			TRY(base_step(q->work, no, err));
+	}
+	if (count)
+		info_number(q, "virtual threads", "of those, virtual ones", count);
+	return HDB_OK;
+}
+
 static int add_objects(struct query *q, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
@@ -257,7 +283,7 @@ static int add_objects(struct query *q, struct hdb_error *err)
 		info_number(q, "heaps", "Android's heaps", heap_record_count(q->heap, STORE_HEAPS));
 	info_number(q, "threads", "threads that the dump names",
 		    heap_record_count(q->heap, STORE_THREADS));
-	return HDB_OK;
+	return add_virtual_threads(q, err);
 }
 
 static int add_roots(struct query *q, struct hdb_error *err)

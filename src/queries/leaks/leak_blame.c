@@ -3,11 +3,11 @@
  */
 #include "queries/leaks/leak_blame.h"
 
-#include "analysis/describe.h"
 #include "heap/collections/collections.h"
 #include "heap/platform_classes.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
+#include "queries/leaks/leak_prose.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -21,32 +21,35 @@
 #define END_FIELDS_SHOWN 3u
 #define END_FIELD_PART 10u
 
-int leak_holder_text(struct query *q, const struct query_leak_path *path, size_t i,
-		     struct base_text to, struct hdb_error *err)
+int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t i,
+		     struct leak_holder *out, struct hdb_error *err)
 {
-	static const char fixed[] = "static ";
 	const uint32_t ix = path->nodes[i];
-	char field[NAME_MAX_BYTES], what[NAME_MAX_BYTES];
+	struct analysis_link link;
 	struct heap_object object;
-	const char *name;
+	bool is_thread;
 
 	assert(i < path->count);
-	TRY(query_leak_path_holds(q, path, i, BASE_TEXT(field), err));
+	TRY(query_leak_link(q, path, i, &link, err));
 	TRY(heap_object(q->heap, ix, &object, err));
-	analysis_describe(&q->session, ix, what, sizeof(what));
-	name = heap_class_name(q->heap, heap_known_class(&object));
-	if (object.kind == STORE_CLASS && strncmp(field, fixed, sizeof(fixed) - 1) == 0)
-		(void)snprintf(to.buf, to.size, "%s.%s (static)", name, field + sizeof(fixed) - 1);
-	else if (heap_is_thread(q->heap, ix) && strcmp(field, "<local variable>") == 0)
-		(void)snprintf(to.buf, to.size, "a local variable of thread %s", what);
+	is_thread = heap_is_thread(q->heap, ix);
+	*out = (struct leak_holder){ .ix = ix, .count = link.count };
+	if (object.kind == STORE_CLASS && link.kind == ANALYSIS_LINK_STATIC)
+		out->kind = LEAK_HOLDER_STATIC;
+	else if (is_thread && link.kind == ANALYSIS_LINK_LOCAL)
+		out->kind = LEAK_HOLDER_LOCAL;
 	else if (object.kind == STORE_CLASS)
-		(void)snprintf(to.buf, to.size, "class %s%s%s", name, field[0] ? " " : "", field);
-	else if (object.kind == STORE_INSTANCE && field[0] && field[0] != '<')
-		(void)snprintf(to.buf, to.size, "%s.%s", name, field);
-	else if (heap_is_thread(q->heap, ix))
-		(void)snprintf(to.buf, to.size, "thread %s", what);
+		out->kind = LEAK_HOLDER_CLASS;
+	else if (link.kind == ANALYSIS_LINK_FIELD)
+		out->kind = LEAK_HOLDER_FIELD;
 	else
-		(void)snprintf(to.buf, to.size, "%s%s%s", name, field[0] == '<' ? " " : "", field);
+		out->kind = is_thread ? LEAK_HOLDER_THREAD : LEAK_HOLDER_OBJECT;
+	if (out->kind == LEAK_HOLDER_LOCAL || out->kind == LEAK_HOLDER_THREAD) {
+		analysis_describe(&q->session, ix, out->thread, sizeof(out->thread));
+		return HDB_OK;
+	}
+	out->class_name = heap_class_name(q->heap, heap_known_class(&object));
+	memcpy(out->field, analysis_link_name(&link), strlen(analysis_link_name(&link)) + 1);
 	return HDB_OK;
 }
 
@@ -57,22 +60,23 @@ int leak_holder_text(struct query *q, const struct query_leak_path *path, size_t
 static int weigh_own(struct query *q, const struct query_leak_path *path, size_t i,
 		     enum leak_blame *out, struct hdb_error *err)
 {
-	char holds[NAME_MAX_BYTES];
+	struct analysis_link link;
 	struct heap_value value;
-	int r = query_leak_path_holds(q, path, i, BASE_TEXT(holds), err);
+	int r = query_leak_link(q, path, i, &link, err);
 
-	assert(i < path->count);
-	if (r != HDB_OK || !holds[0])
+	if (r != HDB_OK || !link.count)
 		return r;
-	if (strcmp(holds, "<class>") == 0 || strcmp(holds, "<class loader>") == 0 ||
-	    strcmp(holds, "<super>") == 0) {
+	if (link.count == 1 &&
+	    (link.kind == ANALYSIS_LINK_CLASS || link.kind == ANALYSIS_LINK_LOADER ||
+	     link.kind == ANALYSIS_LINK_SUPER)) {
 		*out = BLAME_PLATFORM;
 	} else if (heap_is_thread(q->heap, path->nodes[i])) {
-		r = strcmp(holds, "<local variable>") == 0 ?
+		r = link.kind == ANALYSIS_LINK_LOCAL ?
 			    HDB_OK :
-			    heap_field_value(q->heap, path->nodes[i],
-					     (struct heap_field_name){ "java.lang.Thread", holds },
-					     &value, err);
+			    heap_field_value(
+				    q->heap, path->nodes[i],
+				    (struct heap_field_name){ "java.lang.Thread", link.text },
+				    &value, err);
 		*out = r == HDB_OK ? BLAME_THREAD : BLAME_OWN;
 	}
 	return r < 0 ? r : HDB_OK;
@@ -186,22 +190,22 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 	return HDB_NOTFOUND;
 }
 
-/* "thread-local com.acme.Context.CURRENT (static) of thread "pool-1-thread-1"". */
-static int thread_local_text(struct query *q, const struct query_leak_path *path, uint32_t key,
-			     struct base_text to, struct hdb_error *err)
+/* The holder of a ThreadLocal whose value the path goes through. */
+static int find_key_holder(struct query *q, const struct query_leak_path *path, uint32_t key,
+			   struct leak_holder *out, struct hdb_error *err)
 {
-	char owner[NAME_MAX_BYTES] = "", thread[NAME_MAX_BYTES];
 	struct query_leak_path to_key;
 	enum leak_blame best;
 	size_t step;
 
+	*out = (struct leak_holder){ .ix = HEAP_NONE };
 	TRY(query_leak_path_find(q, key, &to_key, err));
-	if (to_key.count)
+	if (to_key.count) {
 		TRY(leak_choose_step(q, &to_key, &step, &best, err));
-	if (to_key.count)
-		TRY(leak_holder_text(q, &to_key, step, BASE_TEXT(owner), err));
-	analysis_describe(&q->session, path->nodes[0], thread, sizeof(thread));
-	(void)snprintf(to.buf, to.size, "thread-local %s of thread %s", owner, thread);
+		TRY(leak_holder_find(q, &to_key, step, out, err));
+	}
+	out->is_thread_local = true;
+	analysis_describe(&q->session, path->nodes[0], out->thread, sizeof(out->thread));
 	return HDB_OK;
 }
 
@@ -216,21 +220,17 @@ static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t i
 	return i;
 }
 
-/* ", in com.acme.App.CACHE (static)": a step further up, if it is not the platform's. */
+/* Where what is to blame is in a step further up that is not the platform's, that is its owner. */
 static int add_step_above(struct query *q, const struct query_leak_path *path, size_t i,
-			  struct base_text to, struct hdb_error *err)
+			  struct query_leak_owner *out, struct hdb_error *err)
 {
-	const size_t used = strlen(to.buf);
-	char text[2 * NAME_MAX_BYTES] = "";
 	enum leak_blame here;
 	int r = leak_blame_step(q, path, i, &here, err);
 
-	assert(i < path->count);
 	if (r != HDB_OK || here != BLAME_OWN)
 		return r;
-	TRY(leak_holder_text(q, path, i, BASE_TEXT(text), err));
-	(void)snprintf(to.buf + used, to.size - used, ", in %s", text);
-	return HDB_OK;
+	out->top = out->list[0];
+	return leak_holder_find(q, path, i, &out->list[0], err);
 }
 
 /* ---- the end of a path, where it is to blame itself: by which fields ---- */
@@ -239,7 +239,7 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 struct end_field {
 	uint64_t retained_bytes;
 	uint32_t ix;
-	char name[NAME_MAX_BYTES];
+	char name[LEAK_NAME_MAX_BYTES];
 };
 
 struct end_fields {
@@ -303,96 +303,113 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 	return r == HDB_END ? HDB_OK : r;
 }
 
-/*
- * "com.acme.App.CACHE (static), com.acme.App.LOG (static)": those that keep most; "" if none keeps
- * anything.
- */
-static int end_fields_text(struct query *q, uint32_t ix, struct base_text to, struct hdb_error *err)
+/* The fields that keep most; named is 0 if none keeps anything. */
+static int name_end_fields(struct query *q, const struct heap_object *object,
+			   struct query_leak_owner *out, struct hdb_error *err)
 {
+	const bool is_static = object->kind == STORE_CLASS;
 	struct end_fields found = { .count = 0 };
 	struct heap_fields fields;
-	struct heap_object object;
-	bool is_static;
 	uint64_t own;
-	size_t used = 0;
-	int r = heap_object(q->heap, ix, &object, err);
+	int r = HDB_OK;
 
-	to.buf[0] = '\0';
-	is_static = object.kind == STORE_CLASS;
-	TRY(r);
-	r = derive_retained(q->derive, ix, &own, err);
-	if (r != HDB_OK || (!is_static && object.kind != STORE_INSTANCE))
-		return r;
+	TRY(derive_retained(q->derive, object->ix, &own, err));
 	found.least_bytes = own / END_FIELD_PART;
 	if (is_static)
-		heap_statics_begin(q->heap, (uint32_t)object.length, &fields);
+		heap_statics_begin(q->heap, (uint32_t)object->length, &fields);
 	else
-		r = heap_fields_begin(q->heap, ix, &fields, err);
+		r = heap_fields_begin(q->heap, object->ix, &fields, err);
+	if (r == HDB_OK)
+		r = find_end_fields(q, object->ix, &fields, &found, err);
 	if (r != HDB_OK)
-		return r == HDB_ECHANGED ? HDB_OK : r;
-	if ((r = find_end_fields(q, ix, &fields, &found, err)) != HDB_OK)
 		return r == HDB_ECHANGED ? HDB_OK : r;
 	/*
 	 * Of a graph that several fields lead into, each keeps nearly nothing, and all together do.
 	 */
 	if (found.kept_bytes < own / 2)
 		found.least_bytes = 0;
-	for (size_t i = 0; i < found.count && used < to.size; i++) {
+	for (size_t i = 0; i < found.count; i++) {
+		struct leak_holder *holder = &out->list[i];
+
 		if (i && found.list[i].retained_bytes < found.least_bytes)
 			break;
-		used += (size_t)snprintf(
-			to.buf + used, to.size - used, "%s%s.%s%s", used ? ", " : "",
-			heap_class_name(q->heap,
-					is_static ? (uint32_t)object.length : object.class_no),
-			found.list[i].name, is_static ? " (static)" : "");
+		*holder = (struct leak_holder){
+			.kind = is_static ? LEAK_HOLDER_STATIC : LEAK_HOLDER_FIELD,
+			.count = 1,
+			.ix = object->ix,
+			.class_name = heap_class_name(q->heap, heap_known_class(object)),
+		};
+		memcpy(holder->field, found.list[i].name, sizeof(holder->field));
+		out->named++;
 	}
-	if (found.more && used < to.size)
-		(void)snprintf(to.buf + used, to.size - used, " and %" PRIu64 " more", found.more);
+	out->more = found.more;
+	out->is_own_fields = true;
 	return HDB_OK;
 }
 
 /* Who is to blame if the end of the path is. */
-static int end_text(struct query *q, const struct query_leak_path *path, struct base_text to,
-		    struct hdb_error *err)
+static int find_end(struct query *q, const struct query_leak_path *path,
+		    struct query_leak_owner *out, struct hdb_error *err)
 {
 	const uint32_t ix = path->nodes[path->count - 1];
-	char roots[NAME_MAX_BYTES];
-	int r = heap_is_thread(q->heap, ix) ? HDB_OK : end_fields_text(q, ix, to, err);
+	const bool is_thread = heap_is_thread(q->heap, ix);
+	struct leak_holder *holder = &out->list[0];
+	struct heap_object object;
+	char roots[LEAK_NAME_MAX_BYTES];
 
-	if (r != HDB_OK || to.buf[0])
-		return r;
-	r = leak_holder_text(q, path, path->count - 1, to, err);
-	if (r != HDB_OK || path->count > 1 || heap_is_thread(q->heap, ix))
-		return r;
+	TRY(heap_object(q->heap, ix, &object, err));
+	if (!is_thread && (object.kind == STORE_CLASS || object.kind == STORE_INSTANCE))
+		TRY(name_end_fields(q, &object, out, err));
+	if (out->named)
+		return HDB_OK;
+	out->named = 1;
+	TRY(leak_holder_find(q, path, path->count - 1, holder, err));
+	if (path->count > 1 || is_thread)
+		return HDB_OK;
 	query_leak_roots(q, ix, roots, sizeof(roots));
 	if (strcmp(roots, HEAP_ORPHAN_NAME) == 0)
-		(void)snprintf(to.buf, to.size, "nothing in the dump");
+		*holder = (struct leak_holder){ .kind = LEAK_HOLDER_NOTHING, .ix = ix };
 	else if (roots[0])
-		(void)snprintf(to.buf, to.size, "a GC root (%s)", roots);
+		*holder = (struct leak_holder){ .kind = LEAK_HOLDER_ROOT, .ix = ix };
+	if (holder->kind == LEAK_HOLDER_ROOT)
+		memcpy(holder->field, roots, sizeof(roots));
 	return HDB_OK;
 }
 
-int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
-		       struct base_text to, struct hdb_error *err)
+int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
+		      struct query_leak_owner *out, struct hdb_error *err)
 {
 	size_t chosen, above, entry = 0;
 	enum leak_blame best;
 	uint32_t key;
 	int r;
 
-	to.buf[0] = '\0';
+	out->named = 0;
 	if (!path->count)
 		return HDB_OK;
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	r = find_thread_local(q, path, &entry, &key, err);
-	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
-	    heap_is_thread(q->heap, path->nodes[0]))
-		return thread_local_text(q, path, key, to, err);
 	if (r < 0 && r != HDB_ECHANGED)
 		return r;
+	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
+	    heap_is_thread(q->heap, path->nodes[0])) {
+		out->named = 1;
+		return find_key_holder(q, path, key, &out->list[0], err);
+	}
 	if (chosen + 1 == path->count && !path->is_end_kept)
-		return end_text(q, path, to, err);
-	TRY(leak_holder_text(q, path, chosen, to, err));
+		return find_end(q, path, out, err);
+	out->named = 1;
+	TRY(leak_holder_find(q, path, chosen, &out->list[0], err));
 	above = step_of(path, chosen, suspect_ix);
-	return above < chosen ? add_step_above(q, path, above, to, err) : HDB_OK;
+	return above < chosen ? add_step_above(q, path, above, out, err) : HDB_OK;
+}
+
+int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
+		       struct base_text to, struct hdb_error *err)
+{
+	struct query_leak_owner owner = { .named = 0 };
+
+	TRY(leak_culprit_find(q, path, suspect_ix, &owner, err));
+	leak_owner_text(&owner, to);
+	return HDB_OK;
 }

@@ -20,11 +20,8 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
 		     enum leak_blame *best, struct hdb_error *err);
 
-/*
- * How step `i` of a path holds the next one: "com.acme.Cache.entries (static)", "a local variable
- * of thread "main"", ...
- */
-int leak_holder_text(struct query *q, const struct query_leak_path *path, size_t i,
-		     struct base_text to, struct hdb_error *err);
+/* Who holds by step `i` of a path. */
+int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t i,
+		     struct leak_holder *out, struct hdb_error *err);
 
 #endif

@@ -4,41 +4,40 @@
  */
 #include "queries/leaks/leak_faults.h"
 
-#include "analysis/describe.h"
 #include "queries/leaks/leak_blame.h"
+#include "queries/leaks/leak_prose.h"
 
-#include <stdio.h>
 #include <string.h>
 
 int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_error *err)
 {
-	static const char finalizer[] = "java.lang.ref.Finalizer.unfinalized (static)";
+	struct query_leak_owner owner = { .named = 0 };
+	struct leak_holder *keeper = &owner.list[0];
 	struct query_leak_path path;
-	char keeper[EXPLAIN_SENTENCE_MAX] = "", text[EXPLAIN_SENTENCE_MAX] = " Kept by ";
-	const size_t used = strlen(a->says), prefix = strlen(text);
-	enum leak_blame best = BLAME_ARRAY;
-	size_t step = 0;
+	enum leak_blame best;
+	size_t step;
 
 	if (a->rule->verdict != EXPLAIN_LEAK)
 		return HDB_OK;
 	TRY(query_leak_path_find(q, a->kept_ix, &path, err));
 	path.is_end_kept = true;
-	if (path.count > 1)
-		TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(keeper), err));
-	if (strcmp(keeper, finalizer) == 0)
-		return HDB_NOTFOUND;
-	if (path.count > 1)
-		TRY(leak_choose_step(q, &path, &step, &best, err));
-	/* Which thread says more than by which field. */
-	if (best == BLAME_THREAD && strncmp(keeper, "java.lang.Thread.", 17) == 0) {
-		(void)snprintf(text + prefix, sizeof(text) - prefix, "thread ");
-		analysis_describe(&q->session, path.nodes[step], text + strlen(text),
-				  sizeof(text) - strlen(text));
-	} else {
-		query_leak_add_short(BASE_TEXT(text), keeper);
+	if (path.count < 2)
+		return HDB_OK;
+	TRY(leak_culprit_find(q, &path, HEAP_NONE, &owner, err));
+	TRY(leak_choose_step(q, &path, &step, &best, err));
+	if (!keeper->is_thread_local &&
+	    (keeper->kind == LEAK_HOLDER_STATIC || keeper->kind == LEAK_HOLDER_FIELD)) {
+		if (strcmp(keeper->class_name, "java.lang.ref.Finalizer") == 0 &&
+		    strcmp(keeper->field, "unfinalized") == 0)
+			return HDB_NOTFOUND;
+		/* Which thread says more than by which field. */
+		if (best == BLAME_THREAD && strcmp(keeper->class_name, "java.lang.Thread") == 0) {
+			*keeper = (struct leak_holder){ .kind = LEAK_HOLDER_THREAD };
+			analysis_describe(&q->session, path.nodes[step], keeper->thread,
+					  sizeof(keeper->thread));
+		}
 	}
-	if (keeper[0])
-		(void)snprintf(a->says + used, sizeof(a->says) - used, "%s.", text);
+	leak_say_keeper(a, keeper);
 	return HDB_OK;
 }
 

@@ -13,16 +13,13 @@
 #include "queries/leaks/leak_blame.h"
 #include "queries/leaks/thread_locals.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 1024
 /* References to the topmost object that are looked at. */
 #define HOLDERS_LOOKED 4096u
-/* Holders of different names that are distinguished, and named. */
+/* Holders that are distinguished. */
 #define HOLDERS_MAX 64u
-#define HOLDERS_SHOWN LEAK_OWNERS
 /* Objects one above the other whose holders are looked at, until one is the application's. */
 #define LEVELS_MAX 3u
 /* Steps up the dominator tree for all of them: tenths of a second, on lists. */
@@ -37,22 +34,82 @@
 /* Members between two looks at the cancel flag. */
 #define STEP_MEMBERS 64u
 
+/* ---- the rules ---- */
+
+enum holder_rule {
+	RULE_FIELD,
+	RULE_FIELD_OF_LOCAL,
+	RULE_STATIC,
+	RULE_OTHER,
+	RULE_LOCAL,
+	RULE_ABOVE,
+	RULE_PATH,
+	RULE_MEMBERS,
+	RULE_SHARED,
+	RULE_THREAD_LOCAL
+};
+
+/* On what way from a root a holder is. */
+enum way { WAY_ANY, WAY_LOCAL, WAY_NOT_LOCAL };
+#define ANY_BLAME \
+	(1u << BLAME_ARRAY | 1u << BLAME_PLATFORM | 1u << BLAME_THREAD | 1u << BLAME_STATIC | \
+	 1u << BLAME_OWN)
+
 /*
- * The best first: a field of the application's, static or below a static, or below a local; others;
- * locals.
+ * Which holder wins, and why. Of all that refer to an object from outside the first rule that fits
+ * gives the rank; of holders of one rank the nearest to a root comes first. The rules without
+ * blames are about the suspect as a whole, and choose among owners that others found. The names are
+ * in the column "owner_rule"; leak_owners_test.c has a heap for each.
  */
-enum rank { RANK_OWN, RANK_OWN_OF_LOCAL, RANK_PLATFORM_STATIC, RANK_OTHER, RANK_LOCAL };
+static const struct rule {
+	const char *name;
+	unsigned blames; /* bits of enum leak_blame: what is to blame on the way; 0: not a rank */
+	enum way way;
+	const char *why;
+} rules[] = {
+	[RULE_FIELD] = { "application field", 1u << BLAME_OWN, WAY_NOT_LOCAL,
+			 "its author can change it, and it lasts as long as the program" },
+	[RULE_FIELD_OF_LOCAL] = { "application field below a local variable", 1u << BLAME_OWN,
+				  WAY_LOCAL,
+				  "its author can change it, but it ends with the method" },
+	[RULE_STATIC] = { "static field of the platform", 1u << BLAME_STATIC, WAY_ANY,
+			  "it names the service that the program has to ask for release" },
+	[RULE_OTHER] = { "platform", ANY_BLAME, WAY_NOT_LOCAL,
+			 "nothing better is known, and it lasts" },
+	[RULE_LOCAL] = { "local variable", ANY_BLAME, WAY_ANY,
+			 "whoever works with the object has it, too, and not for long" },
+	[RULE_ABOVE] = { "application field above", 0, WAY_ANY,
+			 "if only the platform refers to the object, as threads of a pool do, the "
+			 "application's field that has the best of these objects says more" },
+	[RULE_PATH] = { "path", 0, WAY_ANY,
+			"what dominates the suspect is on every path: the best step of one is that "
+			"of all" },
+	[RULE_MEMBERS] = { "owner of most members", 0, WAY_ANY,
+			   "of a group nothing is on all paths: the commonest of the nearest "
+			   "owners, if it is that of most" },
+	[RULE_SHARED] = { "shared owner of members", 0, WAY_ANY,
+			  "if each member has an owner of its own, as a task that will run it, one "
+			  "object that has them all owns them" },
+	[RULE_THREAD_LOCAL] = { "thread-local of members", 0, WAY_ANY,
+				"of threads nobody owns, what most of their memory is" },
+};
+
+static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)
+{
+	owner->rule = rules[rule].name;
+	owner->why = rules[rule].why;
+}
 
 struct holder {
-	enum rank rank;
+	enum holder_rule rank;
 	size_t steps; /* from its root */
 	uint32_t ix, owner_ix;
-	char name[NAME_MAX_BYTES];
+	struct leak_holder who;
 };
 
 /* An owner of members of a group: of how many, and how many objects these are. */
 struct member_owner {
-	char name[NAME_MAX_BYTES];
+	struct leak_holder who;
 	uint64_t count, holders;
 	uint32_t ix;      /* the first one */
 	size_t owns;      /* others between it and a member: the fewest */
@@ -64,11 +121,22 @@ struct holders {
 	struct query *q;
 	const struct query_leak_path *path;
 	size_t at;
-	struct holder list[HOLDERS_MAX]; /* of different names */
+	struct holder list[HOLDERS_MAX]; /* different ones */
 	size_t count;
 	bool has_more; /* not all were looked at */
 	uint64_t steps;
 };
+
+/* Whether two are named alike. */
+static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
+{
+	const char *a_class = a->class_name ? a->class_name : "";
+	const char *b_class = b->class_name ? b->class_name : "";
+
+	return a->kind == b->kind && a->is_thread_local == b->is_thread_local &&
+	       strcmp(a->field, b->field) == 0 && strcmp(a->thread, b->thread) == 0 &&
+	       strcmp(a_class, b_class) == 0;
+}
 
 /*
  * The object of the path above which other paths lead elsewhere; path->count if it is in the gap.
@@ -139,25 +207,36 @@ static int make_path(const struct holders *h, uint32_t holder_ix, struct query_l
 	return HDB_OK;
 }
 
-/* How good a holder is that a path leads to, and which object on the path is to blame. */
+/* Whether a path begins at a local variable of a thread. */
+static int begins_at_local(struct query *q, const struct query_leak_path *path, bool *out,
+			   struct hdb_error *err)
+{
+	struct analysis_link link;
+
+	*out = false;
+	if (!heap_is_thread(q->heap, path->nodes[0]))
+		return HDB_OK;
+	TRY(query_leak_link(q, path, 0, &link, err));
+	*out = link.kind == ANALYSIS_LINK_LOCAL;
+	return HDB_OK;
+}
+
+/* The first rule that fits a holder that a path leads to, and which object on it is to blame. */
 static int rank_of(struct query *q, const struct query_leak_path *path, struct holder *out,
 		   struct hdb_error *err)
 {
 	enum leak_blame best = BLAME_ARRAY;
-	char holds[NAME_MAX_BYTES] = "";
-	bool is_local = false;
+	unsigned rank = 0;
+	bool is_local;
 	size_t chosen;
 
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
-	if (heap_is_thread(q->heap, path->nodes[0])) {
-		TRY(query_leak_path_holds(q, path, 0, BASE_TEXT(holds), err));
-		is_local = strcmp(holds, "<local variable>") == 0;
-	}
+	TRY(begins_at_local(q, path, &is_local, err));
 	out->owner_ix = path->nodes[chosen];
-	out->rank = best == BLAME_OWN    ? (is_local ? RANK_OWN_OF_LOCAL : RANK_OWN) :
-		    best == BLAME_STATIC ? RANK_PLATFORM_STATIC :
-		    is_local             ? RANK_LOCAL :
-					   RANK_OTHER;
+	while (!(rules[rank].blames & 1u << best) ||
+	       rules[rank].way == (is_local ? WAY_NOT_LOCAL : WAY_LOCAL))
+		rank++;
+	out->rank = (enum holder_rule)rank;
 	return HDB_OK;
 }
 
@@ -174,7 +253,7 @@ static int compare(const void *a, const void *b)
 static void keep(struct holders *h, const struct holder *holder)
 {
 	for (size_t i = 0; i < h->count; i++) {
-		if (strcmp(h->list[i].name, holder->name) != 0)
+		if (!is_same(&h->list[i].who, &holder->who))
 			continue;
 		if (compare(holder, &h->list[i]) < 0)
 			h->list[i] = *holder;
@@ -195,7 +274,8 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	struct query_leak_path to;
 	uint32_t parent;
 	uint8_t strength;
-	char holds[NAME_MAX_BYTES];
+	struct query_leak_owner owner = { .named = 0 };
+	struct analysis_link link;
 	bool is_inside = false;
 	int r = derive_reach(q->derive, true, ix, &parent, err);
 
@@ -211,16 +291,17 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	if (r != HDB_OK || !to.count)
 		return r;
 	/* Classes, their objects and threads hold class loaders without meaning to. */
-	r = query_leak_path_holds(q, &to, to.count - rest - 1, BASE_TEXT(holds), err);
-	if (r != HDB_OK || strcmp(holds, "<class loader>") == 0 ||
-	    strcmp(holds, "contextClassLoader") == 0)
+	r = query_leak_link(q, &to, to.count - rest - 1, &link, err);
+	if (r != HDB_OK || (link.kind == ANALYSIS_LINK_LOADER && link.count == 1) ||
+	    strcmp(link.text, "contextClassLoader") == 0)
 		return r;
 	/* The name is that of the way to the topmost object. */
 	to.count -= rest - 1;
 	to.is_end_kept = true;
 	holder.steps = to.count;
 	TRY(rank_of(q, &to, &holder, err));
-	TRY(query_leak_culprit(q, &to, HEAP_NONE, BASE_TEXT(holder.name), err));
+	TRY(leak_culprit_find(q, &to, HEAP_NONE, &owner, err));
+	holder.who = owner.list[0];
 	keep(h, &holder);
 	return HDB_OK;
 }
@@ -246,22 +327,14 @@ static int find_holders(struct holders *h, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void name_all(const struct holders *h, char *buf, size_t size)
+/* The best of the holders, named, and how many others there are. */
+static void take_all(const struct holders *h, struct query_leak_owner *out)
 {
-	const size_t more = h->count > HOLDERS_SHOWN ? h->count - HOLDERS_SHOWN : 0;
-	size_t used = 0;
-
-	for (size_t i = 0; i < h->count - more && used < size; i++) {
-		const char *before = i == 0                            ? "" :
-				     i + 1 == h->count && !h->has_more ? " and " :
-									 ", ";
-
-		used += (size_t)snprintf(buf + used, size - used, "%s%s", before, h->list[i].name);
-	}
-	if (used < size && h->has_more)
-		(void)snprintf(buf + used, size - used, " and others");
-	else if (used < size && more)
-		(void)snprintf(buf + used, size - used, " and %zu more", more);
+	out->named = h->count < LEAK_OWNERS ? h->count : LEAK_OWNERS;
+	out->more = h->count - out->named;
+	out->has_others = h->has_more;
+	for (size_t i = 0; i < out->named; i++)
+		out->list[i] = h->list[i].who;
 }
 
 /*
@@ -269,21 +342,18 @@ static void name_all(const struct holders *h, char *buf, size_t size)
  * than who holds it: "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". Collections only
  * pass on.
  */
-static int name_topmost(const struct holders *h, struct base_text to, struct hdb_error *err)
+static int find_top(const struct holders *h, struct leak_holder *out, struct hdb_error *err)
 {
 	struct heap *heap = h->q->heap;
-	char holds[NAME_MAX_BYTES] = "";
 	struct heap_object object;
 	int r = heap_object(heap, h->path->nodes[h->at], &object, err);
 
-	to.buf[0] = '\0';
-	if (r != HDB_OK || object.kind != STORE_INSTANCE || h->list[0].rank <= RANK_OWN_OF_LOCAL ||
-	    heap_collection_rule(heap, object.class_no))
+	if (r != HDB_OK || object.kind != STORE_INSTANCE ||
+	    h->list[0].rank <= RULE_FIELD_OF_LOCAL || heap_collection_rule(heap, object.class_no))
 		return r;
-	TRY(query_leak_path_holds(h->q, h->path, h->at, BASE_TEXT(holds), err));
-	if (holds[0] && holds[0] != '<')
-		(void)snprintf(to.buf, to.size, "%s.%s, in ",
-			       heap_class_name(heap, object.class_no), holds);
+	TRY(leak_holder_find(h->q, h->path, h->at, out, err));
+	if (out->kind != LEAK_HOLDER_FIELD)
+		out->kind = LEAK_HOLDER_NONE;
 	return HDB_OK;
 }
 
@@ -330,7 +400,7 @@ static uint32_t path_end(const struct analysis_suspect *s)
 /* The owners of a group's members that were looked at. */
 struct member_owners {
 	struct query *q;
-	struct member_owner list[HOLDERS_MAX]; /* of different names */
+	struct member_owner list[HOLDERS_MAX]; /* different ones */
 	size_t count;
 	struct member_holder {
 		uint32_t owner, ix; /* place in the list, the object */
@@ -356,21 +426,21 @@ static bool is_one_each(const struct member_owner *owner)
 	return owner->holders > 1 && owner->holders > owner->count / 2;
 }
 
-/* An owner of the member at the end of a path, by the name of a step; `owns`: others between. */
-static void count_owner(struct member_owners *o, const char *name,
+/* An owner of the member at the end of a path, at a step of it; `owns`: others between. */
+static void count_owner(struct member_owners *o, const struct leak_holder *who,
 			const struct query_leak_path *path, size_t at, size_t owns)
 {
 	const uint32_t ix = path->nodes[at], member = path->nodes[path->count - 1];
 	size_t i = 0, k = 0;
 
-	while (i < o->count && strcmp(o->list[i].name, name) != 0)
+	while (i < o->count && !is_same(&o->list[i].who, who))
 		i++;
 	while (k < o->holder_count && (o->holders[k].owner != i || o->holders[k].ix != ix))
 		k++;
 	if (i == HOLDERS_MAX || k == MEMBER_HOLDERS_MAX)
 		return;
 	if (i == o->count) {
-		(void)snprintf(o->list[o->count++].name, sizeof(o->list->name), "%s", name);
+		o->list[o->count++].who = *who;
 		o->list[i].owns = owns;
 		o->list[i].last_ix = HEAP_NONE;
 	}
@@ -393,14 +463,14 @@ static int count_steps(struct member_owners *o, const struct query_leak_path *pa
 
 	o->steps += path->count + path->gap;
 	for (size_t i = path->count - 1; i-- > 0;) {
-		char name[NAME_MAX_BYTES];
+		struct leak_holder who;
 		enum leak_blame here;
 
 		TRY(leak_blame_step(o->q, path, i, &here, err));
 		if (here < BLAME_STATIC)
 			continue;
-		TRY(leak_holder_text(o->q, path, i, BASE_TEXT(name), err));
-		count_owner(o, name, path, i, owns++);
+		TRY(leak_holder_find(o->q, path, i, &who, err));
+		count_owner(o, &who, path, i, owns++);
 	}
 	return HDB_OK;
 }
@@ -408,7 +478,7 @@ static int count_steps(struct member_owners *o, const struct query_leak_path *pa
 /* Counts who is to blame on a path to a member. */
 static int count_path(struct member_owners *o, struct query_leak_path *path, struct hdb_error *err)
 {
-	char name[NAME_MAX_BYTES] = "";
+	struct query_leak_owner owner = { .named = 0 };
 	enum leak_blame best;
 	size_t chosen;
 
@@ -417,9 +487,8 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, str
 	if (path->count < 2)
 		return HDB_OK;
 	TRY(leak_choose_step(o->q, path, &chosen, &best, err));
-	TRY(query_leak_culprit(o->q, path, HEAP_NONE, BASE_TEXT(name), err));
-	if (name[0])
-		count_owner(o, name, path, chosen, 0);
+	TRY(leak_culprit_find(o->q, path, HEAP_NONE, &owner, err));
+	count_owner(o, &owner.list[0], path, chosen, 0);
 	return HDB_OK;
 }
 
@@ -512,6 +581,7 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 		if (looked % STEP_MEMBERS == 0)
 			TRY(base_step(q->work, looked, err));
 	}
+	set_rule(owner, RULE_MEMBERS);
 	best = commonest(o);
 	if (best)
 		nearest = *best;
@@ -519,11 +589,13 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 		TRY(look_wider(o, s, err));
 		if (o->count) {
 			nearest = o->list[0];
+			set_rule(owner, RULE_SHARED);
 			looked = looked < MEMBERS_LOOKED_WIDE ? looked : MEMBERS_LOOKED_WIDE;
 		}
 	}
 	if (nearest.count > looked / 2) {
-		(void)snprintf(owner->name, sizeof(owner->name), "%s", nearest.name);
+		owner->list[0] = nearest.who;
+		owner->named = 1;
 		owner->count = looked == s->count ? nearest.count : 0;
 		owner->ix[0] = nearest.holders == 1 ? nearest.ix : HEAP_NONE;
 	}
@@ -549,7 +621,8 @@ static int find_above(const struct holders *h, struct query_leak_path *path, str
  * its best holder, as with a pool that a static field and the pool's own threads hold. That one is
  * then the first. *better is the path from the first one.
  */
-static int choose_first(struct holders *h, struct query_leak_path *better, struct hdb_error *err)
+static int choose_first(struct holders *h, struct query_leak_path *better, bool *is_above,
+			struct hdb_error *err)
 {
 	BASE_FREED struct holders *above = NULL;
 	struct query_leak_path paths[LEVELS_MAX], found;
@@ -558,11 +631,11 @@ static int choose_first(struct holders *h, struct query_leak_path *better, struc
 
 	TRY(make_path(h, h->list[0].ix, better, err));
 	TRY(BASE_ALLOC(above, LEVELS_MAX, "holders of a suspect", err));
-	for (; level->count && level->list[0].rank > RANK_OWN_OF_LOCAL && n < LEVELS_MAX; n++) {
+	for (; level->count && level->list[0].rank > RULE_FIELD_OF_LOCAL && n < LEVELS_MAX; n++) {
 		TRY(find_above(level, &paths[n], &above[n], err));
 		level = &above[n];
 	}
-	if (!n || !level->count || level->list[0].rank != RANK_OWN)
+	if (!n || !level->count || level->list[0].rank != RULE_FIELD)
 		return HDB_OK;
 	TRY(make_path(level, level->list[0].ix, &found, err));
 	while (--n > 0)
@@ -571,6 +644,7 @@ static int choose_first(struct holders *h, struct query_leak_path *better, struc
 	if (!found.count)
 		return HDB_OK;
 	*better = found;
+	*is_above = true;
 	level->list[0].ix = h->list[0].ix;
 	h->list[0] = level->list[0];
 	return HDB_OK;
@@ -581,52 +655,48 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		      struct query_leak_path *path, struct query_leak_owner *owner,
 		      struct hdb_error *err)
 {
-	const struct base_text to = BASE_TEXT(owner->name);
 	BASE_FREED struct holders *h = NULL;
 	struct query_leak_path better = { .count = 0 };
-	size_t at = 0, used;
-	bool any = false;
-	int r = HDB_OK;
+	bool any = false, is_above = false;
+	size_t at = 0;
 
+	set_rule(owner, RULE_PATH);
 	if (path->count)
 		TRY(find_parting(q, path, &at, &any, err));
 	if (!any)
-		return query_leak_culprit(q, path, suspect->ix, to, err);
+		return leak_culprit_find(q, path, suspect->ix, owner, err);
 	TRY(BASE_ALLOC(h, 1, "holders of a suspect", err));
 	h->q = q;
 	h->path = path;
 	h->at = at;
 	TRY(find_holders(h, err));
-	if (h->count) {
-		TRY(choose_first(h, &better, err));
-		TRY(name_topmost(h, to, err));
-		if (better.count)
-			*path = better;
-	}
-	used = strlen(to.buf);
+	if (!h->count)
+		return leak_culprit_find(q, path, suspect->ix, owner, err);
+	TRY(choose_first(h, &better, &is_above, err));
+	TRY(find_top(h, &owner->top, err));
+	if (better.count)
+		*path = better;
 	for (size_t i = 0; i < h->count && i < LEAK_OWNERS; i++)
 		owner->ix[i] = h->list[i].owner_ix;
-	if (h->count > 1 || used)
-		name_all(h, to.buf + used, to.size - used);
-	else
-		r = query_leak_culprit(q, path, suspect->ix, to, err);
-	return r;
+	set_rule(owner, is_above ? RULE_ABOVE : h->list[0].rank);
+	if (h->count == 1 && !owner->top.kind)
+		return leak_culprit_find(q, path, suspect->ix, owner, err);
+	take_all(h, owner);
+	return HDB_OK;
 }
 
 /* Whether the path is a local variable's of a thread that does not dominate its end. */
 static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 		      const struct query_leak_path *path, bool *out, struct hdb_error *err)
 {
-	char holds[NAME_MAX_BYTES];
+	bool is_local = false;
 	size_t top = 1;
 
-	*out = false;
-	if (path->count < 2 || !heap_is_thread(q->heap, path->nodes[0]))
-		return HDB_OK;
-	TRY(query_leak_path_holds(q, path, 0, BASE_TEXT(holds), err));
-	if (suspect->ix != HEAP_NONE)
+	if (path->count >= 2)
+		TRY(begins_at_local(q, path, &is_local, err));
+	if (is_local && suspect->ix != HEAP_NONE)
 		TRY(find_topmost(q, path, &top, err));
-	*out = top != 0 && strcmp(holds, "<local variable>") == 0;
+	*out = is_local && top != 0;
 	return HDB_OK;
 }
 
@@ -645,9 +715,9 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		TRY(find_owner(q, suspect, path, owner, err));
 	else
 		TRY(find_group_owner(q, suspect, owner, err));
-	if (!owner->name[0]) {
-		TRY(query_locals_explain(q, suspect, owner->name, sizeof(owner->name), err));
-		owner->is_of_members = owner->name[0] != '\0';
+	if (!owner->named) {
+		TRY(query_locals_explain(q, suspect, owner, err));
+		set_rule(owner, RULE_THREAD_LOCAL);
 	}
 	if (end_ix == HEAP_NONE)
 		return HDB_OK;

@@ -3,6 +3,7 @@
  */
 #include "base/base_text.h"
 #include "heap/known.h"
+#include "queries/leaks/leak_prose.h"
 #include "queries/leaks/leak_signature.h"
 #include "queries/traces/leak_traces.h"
 #include "queries/leaks/leaking.h"
@@ -52,58 +53,18 @@ void query_leaking_release(struct query_leaking **f)
 
 /* ---- telling ---- */
 
-/* "static listeners", "[12]", "map[\"key\"]": how a step holds the next. */
-static int add_holds(struct query_report *report, const struct leak_steps *steps,
-		     const struct leak_step *step, size_t *place, struct hdb_error *err)
-{
-	const char *name = leak_steps_text(steps, step->name);
-	if (step->reference->kind == TRACE_LOCAL)
-		return query_report_text(report, place, err, "<local variable>");
-	if (step->reference->kind != TRACE_ENTRY)
-		return query_report_text(report, place, err, "%s%s",
-					 step->reference->kind == TRACE_STATIC ? "static " : "",
-					 name);
-	return query_report_text(report, place, err, "[%s]", name);
-}
-
-/* "Leaking: NO (classes stay); ~~~ suspect reference; labels", in LeakCanary's words. */
-static int add_step_text(struct query_report *report, const struct leak_steps *steps,
-			 const struct leak_step *step, size_t *place, struct hdb_error *err)
-{
-	static const char *const statuses[] = {
-		[LEAK_UNKNOWN] = "Leaking: UNKNOWN",
-		[LEAK_THERE] = "Leaking: NO",
-		[LEAK_GONE] = "Leaking: YES",
-	};
-	const char *reason = leak_steps_text(steps, step->reason);
-	const char *labels = leak_steps_text(steps, step->labels);
-	const bool is_root = step->place == 0 && steps->root_kind;
-	const struct library_rule *rule = step->reference ? step->reference->rule : NULL;
-
-	return query_report_text(
-		report, place, err, "%s%s%s%s%s%s%s%s%s%s%s%s", is_root ? "GC root: " : "",
-		is_root ? heap_root_name(steps->root_kind) : "", is_root ? "; " : "",
-		statuses[step->status], reason[0] ? " (" : "", reason, reason[0] ? ")" : "",
-		step->is_suspect ? "; ~~~ suspect reference" : "",
-		rule ? "; known leak of a library: " : "", rule ? rule->id : "",
-		labels[0] ? "; " : "", labels);
-}
-
-static int add_trace(struct query_report *report, const struct leak_steps *steps,
-		     struct hdb_error *err)
+static int add_trace(struct leak_rows *rows, const struct leak_steps *steps, struct hdb_error *err)
 {
 	for (size_t i = 0; i < steps->list.count; i++) {
 		const struct leak_step *step = base_vec_at(&steps->list, struct leak_step, i);
-		struct query_report_row row = query_report_row(report, "trace");
+		struct leak_row row = leak_row_of(rows, LEAK_ROW_TRACE);
 
 		row.ix = step->ix;
-		row.step = step->place;
-		row.retained_bytes = step->bytes == LEAK_NO_SIZE ? REPORT_NONE : step->bytes;
-		row.count = step->objects == LEAK_NO_SIZE ? REPORT_NONE : step->objects;
-		if (step->reference)
-			TRY(add_holds(report, steps, step, &row.holds, err));
-		TRY(add_step_text(report, steps, step, &row.text, err));
-		TRY(query_report_add(report, &row, err));
+		row.cells[LEAK_STEP] = step->place;
+		row.cells[LEAK_RETAINED] = step->bytes == LEAK_NO_SIZE ? LEAK_NONE : step->bytes;
+		row.cells[LEAK_COUNT] = step->objects == LEAK_NO_SIZE ? LEAK_NONE : step->objects;
+		TRY(leak_say_step(rows, &row, steps, step, err));
+		TRY(leak_rows_add(rows, &row, err));
 	}
 	return HDB_OK;
 }
@@ -124,52 +85,48 @@ static int sum_shallow(struct query_leaking *f, const struct leak_group *group, 
 	return HDB_OK;
 }
 
-static int add_leaking(struct query_leaking *f, struct query_report *report,
+static int add_leaking(struct query_leaking *f, struct leak_rows *rows,
 		       const struct leak_group *group, const struct leak_steps *steps,
 		       struct hdb_error *err)
 {
 	const struct leak_step *last =
 		base_vec_at(&steps->list, struct leak_step, steps->list.count - 1);
-	struct query_report_row row = query_report_row(report, group->rule ? "library" : "leaking");
+	struct leak_row row = leak_row_of(rows, group->rule ? LEAK_ROW_LIBRARY : LEAK_ROW_LEAKING);
 	char library[NAME_MAX_BYTES] = "", suspect[NAME_MAX_BYTES], signature[BASE_SHA1_TEXT];
 	char text[LEAK_SIGNATURE_MAX_BYTES];
-	int r = sum_shallow(f, group, &row.shallow_bytes, err);
 
 	row.ix = last->ix;
-	row.count = group->count;
-	row.retained_bytes = group->bytes;
+	row.cells[LEAK_COUNT] = group->count;
+	row.cells[LEAK_RETAINED] = group->bytes;
+	TRY(sum_shallow(f, group, &row.cells[LEAK_SHALLOW], err));
 	base_sha1_text(group->signature, signature);
 	leak_steps_suspect(&f->traces, steps, suspect, sizeof(suspect));
 	if (group->rule)
 		library_leaks_text(group->rule, library, sizeof(library));
-	TRY(r);
-	if (suspect[0])
-		TRY(query_report_text(report, &row.holds, err, "%s", suspect));
-	TRY(query_report_text(report, &row.text, err, "%s%s%s; retains %s object%s",
-			      leak_steps_text(steps, last->reason), library[0] ? "; " : "", library,
-			      base_number(group->objects).text, group->objects == 1 ? "" : "s"));
-	TRY(query_report_text(report, &row.signature, err, "%s", signature));
+	TRY(leak_rows_text(rows, &row, LEAK_VIA_FIELD, err, "%s", suspect));
+	TRY(leak_say_leaking(rows, &row, leak_steps_text(steps, last->reason), library,
+			     group->objects, err));
+	TRY(leak_rows_text(rows, &row, LEAK_SIGNATURE, err, "%s", signature));
 	query_leaking_signature_text(group, steps, f->q->heap, BASE_TEXT(text));
-	if (text[0])
-		TRY(query_report_text(report, &row.signature_text, err, "%s", text));
-	return query_report_add(report, &row, err);
+	TRY(leak_rows_text(rows, &row, LEAK_SIGNATURE_TEXT, err, "%s", text));
+	return leak_rows_add(rows, &row, err);
 }
 
-static int tell_group(struct query_leaking *f, struct query_report *report, size_t no,
+static int tell_group(struct query_leaking *f, struct leak_rows *rows, size_t no,
 		      struct hdb_error *err)
 {
 	const struct leak_group *group = base_vec_at(&f->traces.groups, struct leak_group, no);
 	BASE_SCOPED(leak_steps_release) struct leak_steps steps = { .gap = 0 };
 
 	TRY(leak_steps_get(&f->traces, group->first, &steps, err));
-	TRY(add_leaking(f, report, group, &steps, err));
-	return report->is_brief ? HDB_OK : add_trace(report, &steps, err);
+	TRY(add_leaking(f, rows, group, &steps, err));
+	return rows->is_brief ? HDB_OK : add_trace(rows, &steps, err);
 }
 
-static int add_unreachable(struct query_leaking *f, struct query_report *report, size_t i,
+static int add_unreachable(struct query_leaking *f, struct leak_rows *rows, size_t i,
 			   struct hdb_error *err)
 {
-	struct query_report_row row = query_report_row(report, "unreachable");
+	struct leak_row row = leak_row_of(rows, LEAK_ROW_UNREACHABLE);
 	BASE_SCOPED(leak_steps_release) struct leak_steps steps = { .gap = 0 };
 	const struct leak_step *step;
 	const char *labels;
@@ -177,23 +134,21 @@ static int add_unreachable(struct query_leaking *f, struct query_report *report,
 	TRY(leak_steps_unreachable(&f->traces, i, &steps, err));
 	step = base_vec_at(&steps.list, struct leak_step, 0);
 	labels = leak_steps_text(&steps, step->labels);
-	row.part = REPORT_NONE;
+	row.cells[LEAK_SUSPECT] = LEAK_NONE;
 	row.ix = step->ix;
-	TRY(query_report_text(report, &row.text, err, "%s%s%s",
-			      leak_steps_text(&steps, step->reason), labels[0] ? "; " : "",
-			      labels));
-	return query_report_add(report, &row, err);
+	TRY(leak_rows_text(rows, &row, LEAK_TEXT, err, "%s%s%s",
+			   leak_steps_text(&steps, step->reason), labels[0] ? "; " : "", labels));
+	return leak_rows_add(rows, &row, err);
 }
 
-static int tell_unreachable(struct query_leaking *f, struct query_report *report,
-			    struct hdb_error *err)
+static int tell_unreachable(struct query_leaking *f, struct leak_rows *rows, struct hdb_error *err)
 {
 	for (size_t i = 0; i < f->traces.unreachable.count && i < LEAKS_SHOWN; i++)
-		TRY(add_unreachable(f, report, i, err));
+		TRY(add_unreachable(f, rows, i, err));
 	return HDB_OK;
 }
 
-int query_leaking_tell(struct query_leaking *f, struct query_report *report, bool is_library,
+int query_leaking_tell(struct query_leaking *f, struct leak_rows *rows, bool is_library,
 		       struct query_leaking_counts *counts, struct hdb_error *err)
 {
 	for (size_t i = 0; i < f->traces.groups.count; i++) {
@@ -202,9 +157,9 @@ int query_leaking_tell(struct query_leaking *f, struct query_report *report, boo
 
 		if ((group->rule != NULL) != is_library || counts->told == LEAKS_SHOWN)
 			continue;
-		TRY(tell_group(f, report, i, err));
-		report->part++;
+		TRY(tell_group(f, rows, i, err));
+		rows->part++;
 		counts->told++;
 	}
-	return is_library ? tell_unreachable(f, report, err) : HDB_OK;
+	return is_library ? tell_unreachable(f, rows, err) : HDB_OK;
 }

@@ -46,25 +46,24 @@ static int compare_retained(const void *a, const void *b)
 
 /* A list of classes, the largest one by one, as rows of one kind. */
 struct class_list {
-	struct query_report *report;
-	const char *kind;
+	struct leak_rows *rows;
+	enum leak_kind kind;
 	bool with_retained; /* what they retain is known */
 	uint64_t least;     /* bytes: less than that is 0.00 % of the heap, and not listed alone */
 };
 
-static int add_row(const struct class_list *list, uint64_t step,
-		   const struct analysis_class_sum *sum, size_t label, struct hdb_error *err)
+static struct leak_row class_row(const struct class_list *list, uint64_t step,
+				 const struct analysis_class_sum *sum)
 {
-	struct query_report_row row = query_report_row(list->report, list->kind);
+	struct leak_row row = leak_row_of(list->rows, list->kind);
 
-	row.step = step;
 	row.class_no = sum->class_no;
-	row.label = label;
-	row.count = sum->count;
-	row.shallow_bytes = sum->shallow_bytes;
+	row.cells[LEAK_STEP] = step;
+	row.cells[LEAK_COUNT] = sum->count;
+	row.cells[LEAK_SHALLOW] = sum->shallow_bytes;
 	if (list->with_retained)
-		row.retained_bytes = sum->retained_bytes;
-	return query_report_add(list->report, &row, err);
+		row.cells[LEAK_RETAINED] = sum->retained_bytes;
+	return row;
 }
 
 static uint64_t bytes_of(const struct class_list *list, const struct analysis_class_sum *sum)
@@ -76,11 +75,13 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 		      size_t count, struct hdb_error *err)
 {
 	struct analysis_class_sum others = { .class_no = HEAP_NONE };
-	size_t label, other_classes = 0;
+	size_t other_classes = 0;
+	struct leak_row row;
 
 	for (size_t i = 0; i < count; i++) {
 		if (i < CLASSES_SHOWN && bytes_of(list, &classes[i]) >= list->least) {
-			TRY(add_row(list, i, &classes[i], 0, err));
+			row = class_row(list, i, &classes[i]);
+			TRY(leak_rows_add(list->rows, &row, err));
 			continue;
 		}
 		other_classes++;
@@ -90,9 +91,10 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 	}
 	if (!other_classes)
 		return HDB_OK;
-	TRY(query_report_text(list->report, &label, err, "others: %zu class%s", other_classes,
-			      other_classes == 1 ? "" : "es"));
-	return add_row(list, CLASSES_SHOWN, &others, label, err);
+	row = class_row(list, CLASSES_SHOWN, &others);
+	TRY(leak_rows_text(list->rows, &row, LEAK_LABEL, err, "others: %zu class%s", other_classes,
+			   other_classes == 1 ? "" : "es"));
+	return leak_rows_add(list->rows, &row, err);
 }
 
 /* Lists the largest classes, and puts the others in one row. */
@@ -116,19 +118,19 @@ static uint64_t least_of(const struct query_leak_suspect *about)
 	return (about->whole_bytes + 19999) / 20000;
 }
 
-int query_leak_children(struct query_report *report, const struct query_leak_suspect *about,
+int query_leak_children(struct leak_rows *rows, const struct query_leak_suspect *about,
 			struct hdb_error *err)
 {
-	const struct class_list list = { report, "child", true, least_of(about) };
+	const struct class_list list = { rows, LEAK_ROW_CHILD, true, least_of(about) };
 
 	return tell_classes(&list, analysis_leak_sums_children(about->sums, about->no),
 			    about->sums->class_count, err);
 }
 
-int query_leak_contents(struct query_report *report, const struct query_leak_suspect *about,
+int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect *about,
 			struct hdb_error *err)
 {
-	const struct class_list list = { report, "content", false, least_of(about) };
+	const struct class_list list = { rows, LEAK_ROW_CONTENT, false, least_of(about) };
 
 	return tell_classes(&list, analysis_leak_sums_contents(about->sums, about->no),
 			    about->sums->class_count, err);
@@ -407,10 +409,9 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 static int follow_list(struct query *q, struct elements *e, const struct class_list *list,
 		       uint32_t ix, struct hdb_error *err)
 {
-	struct query_report *report = list->report;
-	const size_t first = report->rows.count;
+	struct leak_rows *rows = list->rows;
+	const size_t first = rows->rows.count;
 	uint64_t nodes = 0;
-	size_t text = 0;
 
 	TRY(derive_children(q->derive, &e->lists, err));
 	for (; ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
@@ -422,11 +423,9 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 			TRY(base_step(q->work, nodes, err));
 	}
 	TRY(tell_classes(list, e->classes, q->heap->class_count, err));
-	if (ix != HEAP_NONE)
-		TRY(query_report_text(report, &text, err, "of the first %s nodes of the list",
-				      base_number(nodes).text));
-	for (size_t i = first; i < report->rows.count; i++)
-		base_vec_at(&report->rows, struct query_report_row, i)->text = text;
+	for (size_t i = first; i < rows->rows.count && ix != HEAP_NONE; i++)
+		TRY(leak_rows_text(rows, leak_rows_at(rows, i), LEAK_TEXT, err,
+				   "of the first %s nodes of the list", base_number(nodes).text));
 	return HDB_OK;
 }
 
@@ -443,12 +442,14 @@ static double root_of(double v)
 }
 
 /* How far the estimates of a class may be away, in percent; a class has to be asked only once. */
-static double take_error(struct elements *e, const struct query_report_row *row, uint32_t no)
+static double take_error(struct elements *e, const struct leak_row *row, uint32_t no)
 {
-	const double count = row->count ? root_of(e->count_squares[no]) / (double)row->count : 0;
-	const double bytes = row->retained_bytes ?
-				     root_of(e->byte_squares[no]) / (double)row->retained_bytes :
-				     0;
+	const double count = row->cells[LEAK_COUNT] ? root_of(e->count_squares[no]) /
+							      (double)row->cells[LEAK_COUNT] :
+						      0;
+	const double bytes = row->cells[LEAK_RETAINED] ? root_of(e->byte_squares[no]) /
+								 (double)row->cells[LEAK_RETAINED] :
+							 0;
 
 	e->count_squares[no] = e->byte_squares[no] = 0;
 	return 100 * ERRORS_95 * (count > bytes ? count : bytes);
@@ -458,12 +459,11 @@ static double take_error(struct elements *e, const struct query_report_row *row,
  * Says of each row that is estimated what from, and how far it may be away. The row of all others
  * comes last.
  */
-static int mark_estimates(struct query_report *report, size_t first_row, struct elements *e,
+static int mark_estimates(struct leak_rows *rows, size_t first_row, struct elements *e,
 			  uint32_t class_count, struct hdb_error *err)
 {
-	for (size_t i = first_row; i < report->rows.count; i++) {
-		struct query_report_row *row =
-			base_vec_at(&report->rows, struct query_report_row, i);
+	for (size_t i = first_row; i < rows->rows.count; i++) {
+		struct leak_row *row = leak_rows_at(rows, i);
 		double error = 0;
 
 		if (row->class_no != HEAP_NONE)
@@ -471,8 +471,8 @@ static int mark_estimates(struct query_report *report, size_t first_row, struct 
 		for (uint32_t no = 0; row->class_no == HEAP_NONE && no < class_count; no++)
 			error += take_error(e, row, no);
 		if (error > 0)
-			TRY(query_report_text(
-				report, &row->text, err,
+			TRY(leak_rows_text(
+				rows, row, LEAK_TEXT, err,
 				"estimated from %s of %s entries, within %.2f %% (95 of 100 times)",
 				base_number(e->followed).text, base_number(e->length).text, error));
 	}
@@ -499,25 +499,26 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 }
 
 /* Leaves out rows of children that say the same as the elements, but for other, small classes. */
-static void drop_same(struct query_report *report, size_t from, size_t elements, uint64_t least)
+static void drop_same(struct leak_rows *rows, size_t from, size_t elements, uint64_t least)
 {
-	struct query_report_row *rows = report->rows.data;
-	const size_t count = report->rows.count - elements;
+	struct leak_row *list = rows->rows.data;
+	const size_t count = rows->rows.count - elements;
 	size_t children = elements, end = elements;
 
-	while (children > from && strcmp(rows[children - 1].kind, "child") == 0)
+	while (children > from && list[children - 1].kind == LEAK_ROW_CHILD)
 		children--;
-	if (end - children == count + 1 && rows[end - 1].retained_bytes < least)
+	if (end - children == count + 1 && list[end - 1].cells[LEAK_RETAINED] < least)
 		end--;
 	if (!count || end - children != count)
 		return;
 	for (size_t i = 0; i < count; i++)
-		if (rows[children + i].class_no != rows[elements + i].class_no ||
-		    rows[children + i].count != rows[elements + i].count ||
-		    rows[children + i].retained_bytes != rows[elements + i].retained_bytes)
+		if (list[children + i].class_no != list[elements + i].class_no ||
+		    list[children + i].cells[LEAK_COUNT] != list[elements + i].cells[LEAK_COUNT] ||
+		    list[children + i].cells[LEAK_RETAINED] !=
+			    list[elements + i].cells[LEAK_RETAINED])
 			return;
-	memmove(rows + children, rows + elements, count * sizeof(*rows));
-	report->rows.count = children + count;
+	memmove(list + children, list + elements, count * sizeof(*list));
+	rows->rows.count = children + count;
 }
 
 static void release_elements(struct elements *e)
@@ -529,13 +530,13 @@ static void release_elements(struct elements *e)
 	free(e->is_end);
 }
 
-int query_leak_elements(struct query *q, struct query_report *report,
+int query_leak_elements(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err)
 {
-	const struct class_list list = { report, "element", true, least_of(about) };
+	const struct class_list list = { rows, LEAK_ROW_ELEMENT, true, least_of(about) };
 	const struct analysis_suspect *suspect = about->suspect;
 	const uint32_t class_count = about->sums->class_count;
-	const size_t first = report->rows.count;
+	const size_t first = rows->rows.count;
 	BASE_SCOPED(release_elements) struct elements e = { .every = 1 };
 	bool any = false;
 
@@ -549,7 +550,7 @@ int query_leak_elements(struct query *q, struct query_report *report,
 		TRY(follow_children(q, &e, suspect->point_ix, err));
 	TRY(tell_classes(&list, e.classes, class_count, err));
 	if (e.every > 1)
-		TRY(mark_estimates(report, first, &e, class_count, err));
-	drop_same(report, about->first_row, first, list.least);
+		TRY(mark_estimates(rows, first, &e, class_count, err));
+	drop_same(rows, about->first_row, first, list.least);
 	return HDB_OK;
 }

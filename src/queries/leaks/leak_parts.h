@@ -5,11 +5,12 @@
 #ifndef QUERIES_LEAKS_LEAK_PARTS_H
 #define QUERIES_LEAKS_LEAK_PARTS_H
 
+#include "analysis/describe.h"
 #include "analysis/leak_sums.h"
 #include "heap/platform_classes.h"
 #include "analysis/suspects.h"
 #include "base/base_text.h"
-#include "query/report_rows.h"
+#include "queries/leaks/leak_rows.h"
 
 /* Steps of a path that are shown, half at each end; lists make paths of millions. */
 #define LEAK_PATH_ENDS 24u
@@ -29,47 +30,92 @@ struct query_leak_path {
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err);
 
-/* The field by which step `i` of a path holds the next one, or "" (last step, gap, no dump). */
+/* How step `i` of a path holds the next one; count 0: last step, gap, no dump. */
+int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
+		    struct analysis_link *out, struct hdb_error *err);
+/* The same as a text, or "". */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);
 
 /* Appends its rows, of kind "path". */
-int query_leak_path_rows(struct query *q, struct query_report *report,
+int query_leak_path_rows(struct query *q, struct leak_rows *rows,
 			 const struct query_leak_path *path, struct hdb_error *err);
 
 /* The root kinds of an object, "thread object, JNI global". */
 void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
 
-/*
- * Who is to blame, in a few words: of the path's objects the last one of a class that is not the
- * platform's and holds the next, and the field by which it does: "com.acme.Cache.entries (static)";
- * else the ThreadLocal whose value is on the path, the platform's class that holds it in a static
- * field, or the thread. If `suspect_ix` is further up on the path and not the platform's:
- * "com.acme.Cache.entries, in com.acme.App.CACHE (static)". HEAP_NONE: nothing is added. If the end
- * of the path is to blame itself, its fields that keep most are named; if it is all of the path and
- * has none, the kind of root that it is.
- */
-int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
-		       struct base_text to, struct hdb_error *err);
+/* ---- who holds ---- */
+
+enum leak_holder_kind {
+	LEAK_HOLDER_NONE,
+	LEAK_HOLDER_STATIC,
+	LEAK_HOLDER_FIELD,
+	LEAK_HOLDER_LOCAL, /* a local variable of a thread */
+	LEAK_HOLDER_THREAD,
+	LEAK_HOLDER_CLASS,
+	LEAK_HOLDER_OBJECT,
+	LEAK_HOLDER_ROOT,
+	LEAK_HOLDER_NOTHING, /* an incomplete dump lacks it */
+	/* a ThreadLocal is gone, or only entries of threads' maps refer to it */
+	LEAK_HOLDER_GONE,
+	LEAK_HOLDER_ENTRIES
+};
+
+/* Bytes of a field's name, of a thread's. */
+#define LEAK_NAME_MAX_BYTES 512
+
+struct leak_holder {
+	enum leak_holder_kind kind;
+	unsigned count;                  /* fields that `field` names */
+	uint32_t ix;                     /* the object; HEAP_NONE */
+	const char *class_name;          /* lent by the heap */
+	char field[LEAK_NAME_MAX_BYTES]; /* or other reference, kinds of root */
+	/* a local variable's thread; of a thread-local: this is who holds the ThreadLocal */
+	char thread[LEAK_NAME_MAX_BYTES];
+	bool is_thread_local;
+	uint64_t threads; /* of a thread-local: of so many; 0: of `thread` */
+};
 
 /* Owners of one suspect that are named. */
 #define LEAK_OWNERS 3u
 
-/* Who owns a suspect. */
+/* Who owns a suspect: all is facts; leak_prose.c names them. */
 struct query_leak_owner {
-	char name[4096]; /* "com.acme.Cache.entries (static)"; "": nobody is found */
-	uint64_t count;  /* of a group: members that it owns; 0: most of them */
+	/* what it is in: "top, in list"; the field of the topmost object, or of the last one */
+	struct leak_holder top;
+	struct leak_holder list[LEAK_OWNERS];
+	size_t named;       /* of the list; 0: nobody is found */
+	uint64_t more;      /* that are not named */
+	bool has_others;    /* not all were looked at */
+	bool is_own_fields; /* the list is fields of the end of the path */
+	const char *rule;   /* that chose them, and its reason (leak_holders.c); static */
+	const char *why;
+	uint64_t count; /* of a group: members that it owns; 0: most of them */
 	/* the objects that are named, of a group the only one; HEAP_NONE */
 	uint32_t ix[LEAK_OWNERS];
 	bool is_of_members; /* by what the members hold: a thread-local of theirs */
 };
 
 /*
+ * Who is to blame on a path: of its objects the last one of a class that is not the platform's and
+ * holds the next, and the field by which it does; else the ThreadLocal whose value is on the path,
+ * the platform's class that holds it in a static field, or the thread. If `suspect_ix` is further
+ * up on the path and not the platform's, the field is in that; HEAP_NONE: nothing is added. If the
+ * end of the path is to blame itself, its fields that keep most are named; if it is all of the path
+ * and has none, the kind of root that it is.
+ */
+int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
+		      struct query_leak_owner *out, struct hdb_error *err);
+
+/* The same as a text: "com.acme.Cache.entries, in com.acme.App.CACHE (static)". */
+int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
+		       struct base_text to, struct hdb_error *err);
+
+/*
  * The path to a suspect and who is to blame for it. Where several hold it, all are named, static
- * fields before local variables ("com.acme.App.CACHE (static) and a local variable of thread
- * "main""), and the path is the first one's. It ends where memory accumulates, or at the suspect.
- * Of a group the owner is the commonest among the nearest owners of its members, if it is that of
- * most; the path is what their paths have in common.
+ * fields before local variables, and the path is the first one's. It ends where memory accumulates,
+ * or at the suspect. Of a group the owner is the commonest among the nearest owners of its members,
+ * if it is that of most; the path is what their paths have in common.
  */
 int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		     struct query_leak_path *path, struct query_leak_owner *owner,
@@ -86,27 +132,41 @@ struct query_leak_suspect {
 	const struct query_leak_owner *owner;
 	const char *holds; /* what a rule says that it holds, "12,000 rows"; NULL: none does */
 	uint64_t held;     /* how many */
+	/* of a group: members retain this at most, as larger ones are suspects of their own; 0 */
+	uint64_t most_bytes;
 };
 
-/*
- * The first sentence on a suspect whose other rows are there: owner, field, number, what, size of
- * each, share.
- */
-int query_leak_sentence(struct query *q, const struct query_report *report,
-			const struct query_leak_suspect *about, struct base_text to,
-			struct hdb_error *err);
+/* What is held: so many objects of a class, which retain so much together. */
+struct leak_held {
+	uint64_t count, bytes;
+	uint32_t class_no;      /* HEAP_NONE: of many classes */
+	uint64_t length;        /* of an array that is all; 0: it is none */
+	bool is_entries;        /* of a collection, whatever their class is */
+	uint32_t collection_ix; /* whose entries they are; HEAP_NONE */
+	const char *text;       /* what a rule calls all of them; NULL: nothing */
+};
 
-/* Appends a text with the names of classes in it without their packages; not those in quotes. */
-void query_leak_add_short(struct base_text to, const char *text);
+/* What a suspect holds, whose other rows are there. */
+int leak_held_find(struct query *q, const struct leak_rows *rows,
+		   const struct query_leak_suspect *about, struct leak_held *out,
+		   struct hdb_error *err);
+
+/*
+ * Sets the cells "action" and "target": the query that lists exactly the objects that are held;
+ * none if no query does.
+ */
+int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *row,
+		     const struct query_leak_suspect *about, const struct leak_held *held,
+		     struct hdb_error *err);
 
 /*
  * Kind "child": what the accumulation point dominates immediately, by class. Kind "content": all
  * that the suspect retains, by class. Exact; classes that are not listed have one row together,
  * with no class.
  */
-int query_leak_children(struct query_report *report, const struct query_leak_suspect *about,
+int query_leak_children(struct leak_rows *rows, const struct query_leak_suspect *about,
 			struct hdb_error *err);
-int query_leak_contents(struct query_report *report, const struct query_leak_suspect *about,
+int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect *about,
 			struct hdb_error *err);
 
 /*
@@ -115,7 +175,7 @@ int query_leak_contents(struct query_report *report, const struct query_leak_sus
  * so on. Of very many such children some are chosen by chance and stand for all, which the rows
  * say, with the error that this may make.
  */
-int query_leak_elements(struct query *q, struct query_report *report,
+int query_leak_elements(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err);
 
 /*
@@ -123,7 +183,7 @@ int query_leak_elements(struct query *q, struct query_report *report,
  * the locals that matter, those on the path or else those that it dominates with more than a tenth
  * of the suspect's retained size.
  */
-int query_leak_thread(struct query *q, struct query_report *report,
+int query_leak_thread(struct query *q, struct leak_rows *rows,
 		      const struct query_leak_suspect *about, struct hdb_error *err);
 
 #endif

@@ -1,9 +1,8 @@
 /*
  * queries/leaks/leak_path.c - the path from a root to a leak suspect.
  */
-#include "analysis/describe.h"
 #include "heap/heap_database.h"
-#include "queries/leaks/leak_parts.h"
+#include "queries/leaks/leak_prose.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -89,22 +88,34 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
 	return walk_up(q, &(struct tree){ .is_strong = false }, ix, out, err);
 }
 
-int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
-			  struct base_text to, struct hdb_error *err)
+int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
+		    struct analysis_link *out, struct hdb_error *err)
 {
 	int r;
 
 	assert(i < path->count);
-	to.buf[0] = '\0';
+	out->kind = ANALYSIS_LINK_NONE;
+	out->count = 0;
+	out->text[0] = '\0';
 	if (i + 1 >= path->count || (path->gap && i + 1 == path->gap_at))
 		return HDB_OK;
-	r = analysis_holder(&q->session, path->nodes[i], path->nodes[i + 1], to, err);
+	r = analysis_link_find(&q->session, path->nodes[i], path->nodes[i + 1], out, err);
 	if (r == HDB_ECHANGED) {
 		/* The path stands without the dump, only the names of fields do not. */
-		to.buf[0] = '\0';
+		*out = (struct analysis_link){ .count = 0 };
 		r = HDB_OK;
 	}
 	return r;
+}
+
+int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
+			  struct base_text to, struct hdb_error *err)
+{
+	struct analysis_link link;
+
+	TRY(query_leak_link(q, path, i, &link, err));
+	(void)snprintf(to.buf, to.size, "%s", link.text);
+	return HDB_OK;
 }
 
 void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size)
@@ -124,49 +135,44 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size)
 }
 
 /* The row of step `i`. */
-static int add_step(struct query *q, struct query_report *report,
-		    const struct query_leak_path *path, size_t i, struct hdb_error *err)
+static int add_step(struct query *q, struct leak_rows *rows, const struct query_leak_path *path,
+		    size_t i, struct hdb_error *err)
 {
-	struct query_report_row row = query_report_row(report, "path");
+	struct leak_row row = leak_row_of(rows, LEAK_ROW_PATH);
 	struct heap_object object;
-	char text[NAME_MAX_BYTES];
+	struct analysis_link link;
+	char roots[NAME_MAX_BYTES];
 
 	row.ix = path->nodes[i];
-	row.step = i + (i >= path->gap_at ? path->gap : 0);
+	row.cells[LEAK_STEP] = i + (i >= path->gap_at ? path->gap : 0);
 	TRY(heap_object(q->heap, row.ix, &object, err));
-	row.shallow_bytes = object.shallow_bytes;
-	TRY(derive_retained(q->derive, row.ix, &row.retained_bytes, err));
-	TRY(query_leak_path_holds(q, path, i, BASE_TEXT(text), err));
-	if (text[0])
-		TRY(query_report_text(report, &row.holds, err, "%s", text));
+	row.cells[LEAK_SHALLOW] = object.shallow_bytes;
+	TRY(derive_retained(q->derive, row.ix, &row.cells[LEAK_RETAINED], err));
+	TRY(query_leak_link(q, path, i, &link, err));
+	TRY(leak_say_link(rows, &row, &link, err));
 	if (i == 0) {
-		query_leak_roots(q, row.ix, text, sizeof(text));
-		if (text[0])
-			TRY(query_report_text(report, &row.text, err, "GC root: %s%s", text,
-					      path->is_passing ?
-						      "; reached through a local variable of this "
-						      "thread, which does not hold it" :
-						      ""));
+		query_leak_roots(q, row.ix, roots, sizeof(roots));
+		TRY(leak_say_root(rows, &row, roots, path->is_passing, err));
 	}
-	return query_report_add(report, &row, err);
+	return leak_rows_add(rows, &row, err);
 }
 
-static int add_gap(struct query_report *report, uint64_t steps, struct hdb_error *err)
+static int add_gap(struct leak_rows *rows, uint64_t steps, struct hdb_error *err)
 {
-	struct query_report_row gap = query_report_row(report, "gap");
+	struct leak_row gap = leak_row_of(rows, LEAK_ROW_GAP);
 
-	TRY(query_report_text(report, &gap.text, err, "%" PRIu64 " more steps", steps));
-	gap.count = steps;
-	return query_report_add(report, &gap, err);
+	TRY(leak_rows_text(rows, &gap, LEAK_TEXT, err, "%" PRIu64 " more steps", steps));
+	gap.cells[LEAK_COUNT] = steps;
+	return leak_rows_add(rows, &gap, err);
 }
 
-int query_leak_path_rows(struct query *q, struct query_report *report,
+int query_leak_path_rows(struct query *q, struct leak_rows *rows,
 			 const struct query_leak_path *path, struct hdb_error *err)
 {
 	for (size_t i = 0; i < path->count; i++) {
 		if (path->gap && i == path->gap_at)
-			TRY(add_gap(report, path->gap, err));
-		TRY(add_step(q, report, path, i, err));
+			TRY(add_gap(rows, path->gap, err));
+		TRY(add_step(q, rows, path, i, err));
 	}
 	return HDB_OK;
 }

@@ -288,22 +288,21 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 		      struct hdb_error *err)
 {
 	struct heap_object object;
-	char holds[NAME_MAX_BYTES] = "";
+	struct analysis_link link;
 	uint32_t class_no;
 
 	assert(i < path->count);
 	TRY(heap_object(s->q->heap, path->nodes[i], &object, err));
-	TRY(query_leak_path_holds(s->q, path, i, BASE_TEXT(holds), err));
+	TRY(query_leak_link(s->q, path, i, &link, err));
 	class_no = heap_known_class(&object);
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY)
 		add_array(s, class_no);
-	else if (i + 1 < path->count && strcmp(holds, "<local variable>") == 0 &&
-		 heap_is_thread(s->q->heap, path->nodes[i]))
+	else if (link.kind == ANALYSIS_LINK_LOCAL && heap_is_thread(s->q->heap, path->nodes[i]))
 		return add_thread(s, path, i, err);
 	else if (heap_is_platform_class(heap_class_name(s->q->heap, class_no)))
-		add_platform(s, &object, class_no, holds);
+		add_platform(s, &object, class_no, link.text);
 	else
-		return add_own(s, &object, class_no, holds, err);
+		return add_own(s, &object, class_no, link.text, err);
 	return HDB_OK;
 }
 
@@ -331,21 +330,20 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 	return HDB_OK;
 }
 
-static int keep(struct query_report *report, const struct signer *s, struct query_report_row *row,
+static int keep(struct leak_rows *rows, const struct signer *s, struct leak_row *row,
 		struct hdb_error *err)
 {
 	char hash[BASE_SHA1_TEXT];
 
 	hash_text(s->names.text, hash);
-	TRY(query_report_text(report, &row->signature_text, err, "%s", s->names.text));
-	TRY(query_report_text(report, &row->signature, err, "%s", hash));
+	TRY(leak_rows_text(rows, row, LEAK_SIGNATURE_TEXT, err, "%s", s->names.text));
+	TRY(leak_rows_text(rows, row, LEAK_SIGNATURE, err, "%s", hash));
 	hash_text(s->shapes.text, hash);
-	return query_report_text(report, &row->signature_shape, err, "%s", hash);
+	return leak_rows_text(rows, row, LEAK_SHAPE, err, "%s", hash);
 }
 
-int query_leak_sign(struct query *q, struct query_report *report,
-		    const struct query_leak_suspect *about, struct query_report_row *row,
-		    struct hdb_error *err)
+int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_leak_suspect *about,
+		    struct leak_row *row, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = about->suspect;
 	const struct query_leak_path *path = about->path;
@@ -363,7 +361,7 @@ int query_leak_sign(struct query *q, struct query_report *report,
 		add_same(&signer, name);
 	else if (s->ix == HEAP_NONE)
 		r = add_own(&signer, NULL, s->class_no, "", err);
-	return r == HDB_OK ? keep(report, &signer, row, err) : r;
+	return r == HDB_OK ? keep(rows, &signer, row, err) : r;
 }
 
 /* ---- leaking objects ---- */

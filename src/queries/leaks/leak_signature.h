@@ -27,9 +27,8 @@
 #define LEAK_SIGNATURE_MAX_BYTES 8000
 
 /* Fills the three cells of a suspect's row. */
-int query_leak_sign(struct query *q, struct query_report *report,
-		    const struct query_leak_suspect *about, struct query_report_row *row,
-		    struct hdb_error *err);
+int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_leak_suspect *about,
+		    struct leak_row *row, struct hdb_error *err);
 
 /*
  * The text of leaking objects that the same references keep, "" if no reference is suspect: of a

@@ -90,21 +90,21 @@ static void prefer_path(struct locals *locals)
 	qsort(locals->list, locals->count, sizeof(locals->list[0]), compare_frames);
 }
 
-static int add_locals(struct query *q, struct query_report *report, const struct locals *locals,
+static int add_locals(struct query *q, struct leak_rows *rows, const struct locals *locals,
 		      uint32_t frame, struct hdb_error *err)
 {
 	for (size_t i = 0; i < locals->count; i++) {
-		struct query_report_row row = query_report_row(report, "local");
+		struct leak_row row = leak_row_of(rows, LEAK_ROW_LOCAL);
 		struct heap_object object;
 
 		if (locals->list[i].frame != frame)
 			continue;
 		TRY(heap_object(q->heap, locals->list[i].ix, &object, err));
 		row.ix = locals->list[i].ix;
-		row.step = frame == STORE_NONE ? REPORT_NONE : frame;
-		row.shallow_bytes = object.shallow_bytes;
-		row.retained_bytes = locals->list[i].retained_bytes;
-		TRY(query_report_add(report, &row, err));
+		row.cells[LEAK_STEP] = frame == STORE_NONE ? LEAK_NONE : frame;
+		row.cells[LEAK_SHALLOW] = object.shallow_bytes;
+		row.cells[LEAK_RETAINED] = locals->list[i].retained_bytes;
+		TRY(leak_rows_add(rows, &row, err));
 	}
 	return HDB_OK;
 }
@@ -117,10 +117,10 @@ static bool has_local(const struct locals *locals, uint32_t frame)
 	return false;
 }
 
-static int add_frame(struct query *q, struct query_report *report, const struct store_trace *trace,
+static int add_frame(struct query *q, struct leak_rows *rows, const struct store_trace *trace,
 		     uint32_t depth, struct hdb_error *err)
 {
-	struct query_report_row row = query_report_row(report, "frame");
+	struct leak_row row = leak_row_of(rows, LEAK_ROW_FRAME);
 	char text[FRAME_MAX_BYTES] = "?";
 	struct store_frame frame;
 	int r = heap_trace_frame(q->heap, trace, depth, &frame, err);
@@ -128,14 +128,13 @@ static int add_frame(struct query *q, struct query_report *report, const struct 
 	TRY_ERRORS(r);
 	if (r == HDB_OK)
 		TRY_ERRORS(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
-	row.step = depth;
-	TRY(query_report_text(report, &row.text, err, "at %s", text));
-	return query_report_add(report, &row, err);
+	row.cells[LEAK_STEP] = depth;
+	TRY(leak_rows_text(rows, &row, LEAK_TEXT, err, "at %s", text));
+	return leak_rows_add(rows, &row, err);
 }
 
-static int add_stack(struct query *q, struct query_report *report,
-		     const struct store_thread *thread, const struct locals *locals,
-		     struct hdb_error *err)
+static int add_stack(struct query *q, struct leak_rows *rows, const struct store_thread *thread,
+		     const struct locals *locals, struct hdb_error *err)
 {
 	struct store_trace trace = { 0 };
 	uint32_t next = 0;
@@ -145,8 +144,8 @@ static int add_stack(struct query *q, struct query_report *report,
 	if (r != HDB_OK)
 		trace.frame_count = 0;
 	for (; next < trace.frame_count && next < FRAMES_SHOWN; next++) {
-		TRY(add_frame(q, report, &trace, next, err));
-		TRY(add_locals(q, report, locals, next, err));
+		TRY(add_frame(q, rows, &trace, next, err));
+		TRY(add_locals(q, rows, locals, next, err));
 	}
 	/* Locals are sorted by frame: the deeper frames that matter. */
 	for (size_t i = 0; i < locals->count; i++) {
@@ -155,11 +154,11 @@ static int add_stack(struct query *q, struct query_report *report,
 		if (frame == STORE_NONE || frame < next)
 			continue;
 		if (frame < trace.frame_count)
-			TRY(add_frame(q, report, &trace, frame, err));
-		TRY(add_locals(q, report, locals, frame, err));
+			TRY(add_frame(q, rows, &trace, frame, err));
+		TRY(add_locals(q, rows, locals, frame, err));
 		next = frame + 1;
 	}
-	return has_local(locals, STORE_NONE) ? add_locals(q, report, locals, STORE_NONE, err) :
+	return has_local(locals, STORE_NONE) ? add_locals(q, rows, locals, STORE_NONE, err) :
 					       HDB_OK;
 }
 
@@ -176,11 +175,11 @@ static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 	return HDB_NOTFOUND;
 }
 
-int query_leak_thread(struct query *q, struct query_report *report,
+int query_leak_thread(struct query *q, struct leak_rows *rows,
 		      const struct query_leak_suspect *about, struct hdb_error *err)
 {
 	const struct query_leak_path *path = about->path;
-	struct query_report_row row = query_report_row(report, "thread");
+	struct leak_row row = leak_row_of(rows, LEAK_ROW_THREAD);
 	struct locals locals = { .about = about };
 	struct store_thread thread;
 	struct heap_object object;
@@ -190,9 +189,9 @@ int query_leak_thread(struct query *q, struct query_report *report,
 		return HDB_OK;
 	row.ix = locals.thread_ix = path->nodes[0];
 	TRY_FOUND(heap_object(q->heap, row.ix, &object, err));
-	row.shallow_bytes = object.shallow_bytes;
-	TRY_FOUND(derive_retained(q->derive, row.ix, &row.retained_bytes, err));
-	TRY_FOUND(query_report_add(report, &row, err));
+	row.cells[LEAK_SHALLOW] = object.shallow_bytes;
+	TRY_FOUND(derive_retained(q->derive, row.ix, &row.cells[LEAK_RETAINED], err));
+	TRY_FOUND(leak_rows_add(rows, &row, err));
 	TRY_FOUND(find_thread(q, row.ix, &thread, err));
 	for (uint64_t i = 0; i < q->heap->roots.count; i++) {
 		const struct store_root *root = &q->heap->roots.records[i];
@@ -201,5 +200,5 @@ int query_leak_thread(struct query *q, struct query_report *report,
 			TRY(look_at(q, root, &locals, err));
 	}
 	prefer_path(&locals);
-	return add_stack(q, report, &thread, &locals, err);
+	return add_stack(q, rows, &thread, &locals, err);
 }

@@ -4,7 +4,7 @@
 #ifndef QUERIES_LEAKS_LEAKING_H
 #define QUERIES_LEAKS_LEAKING_H
 
-#include "query/report_rows.h"
+#include "queries/leaks/leak_rows.h"
 
 struct query_leaking_counts {
 	uint64_t objects;        /* leaking ones, which something keeps */
@@ -27,11 +27,11 @@ void query_leaking_release(struct query_leaking **leaking);
 
 /*
  * Kinds "leaking" and "trace": one for all that the same references keep, with its path (unless the
- * report is brief), the one that retains most first. They are parts of the report from report->part
+ * rows are brief), the one that retains most first. They are parts of the answer from rows->part
  * on, which goes up, as counts->told does. is_library: kind "library" instead, those that are known
  * to be the fault of a library, and kind "unreachable", what nothing keeps.
  */
-int query_leaking_tell(struct query_leaking *leaking, struct query_report *report, bool is_library,
+int query_leaking_tell(struct query_leaking *leaking, struct leak_rows *rows, bool is_library,
 		       struct query_leaking_counts *counts, struct hdb_error *err);
 
 #endif

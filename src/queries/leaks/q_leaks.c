@@ -2,7 +2,6 @@
  * queries/leaks/q_leaks.c - what leaks: suspects by size, each with the path to it, who holds it,
  * what accumulates, the thread.
  */
-#include "analysis/describe.h"
 #include "analysis/groups.h"
 #include "analysis/leak_sums.h"
 #include "analysis/properties.h"
@@ -11,6 +10,7 @@
 #include "heap/threads.h"
 #include "queries/explain/rules.h"
 #include "queries/leaks/leak_faults.h"
+#include "queries/leaks/leak_prose.h"
 #include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leaking.h"
 #include "queries/queries.h"
@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NAME_MAX_BYTES 1024
 #define TEXT_MAX_BYTES 4096
 /* Members of a group that are listed, the largest first. */
 #define MEMBERS_SHOWN 5u
@@ -33,58 +32,7 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-#define COLUMNS(X) \
-	X(SUSPECT, COUNT, "suspect", "suspect", \
-	  "its number, from 1: leaking objects, then faults that rules of query explain find " \
-	  "and leak suspects, the largest first, then known leaks of libraries; null for what " \
-	  "several have in common") \
-	X(KIND, TEXT, "kind", "kind", \
-	  "suspect: what is large, or what a rule of query explain calls a leak, however small; " \
-	  "point: the accumulation point; path, gap: from a root down to there; member: of a " \
-	  "group; child: by class, what the point dominates immediately; explanation, advice: " \
-	  "what a rule of query explain says of the point or of an owner of it, and what to do; " \
-	  "element: by class, what these hold, below entries of collections; content: by class, " \
-	  "all that the suspect retains; of each of the three the largest classes, and one row " \
-	  "without a class for the others; thread, frame, local: of the thread that holds it; " \
-	  "common: the beginning that paths of several suspects share; leaking, trace: a " \
-	  "leaking object (destroyed but still reachable, by Android's life cycles), one for " \
-	  "all that the same references keep, and its path; library: such a one that only a " \
-	  "known fault of Android, its makers or a library keeps; unreachable: one that nothing " \
-	  "keeps") \
-	X(STEP, COUNT, "step", "step", \
-	  "place in the path or the stack, 0 the root or the innermost frame") \
-	X(ID, ID, "id", "id", "the object") \
-	X(CLASS, TEXT, "class", "class", "its class, or the class of all") \
-	X(LABEL, TEXT, "label", "object", "what it is") \
-	X(HOLDS, TEXT, "via_field", "via field", \
-	  "in a path the field that holds the next object; of a suspect what holds it, of a " \
-	  "leaking object the first reference that may be the leak") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "how many; in a trace how many objects the step retains") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their own bytes") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size of the objects together; by class the sum; of leaking objects and " \
-	  "traces the sizes as the dump records them, as LeakCanary counts (see leak-traces)") \
-	X(PERCENT, PERCENT, "percent", "%", \
-	  "share of all reachable bytes; of content by shallow bytes") \
-	X(TEXT, TEXT, "text", "summary", \
-	  "a sentence on the suspect: owner, number, what, size of each, share; a frame; why an " \
-	  "object is leaking; of the first step of a path the kinds of GC root; in a trace " \
-	  "whether the step is leaking; of an element that is estimated, from how many entries " \
-	  "and how well, or of how many nodes of a list it is") \
-	X(SIGNATURE, TEXT, "signature", "signature", \
-	  "of a suspect: the SHA-1 of signature_text, the same for the same leak in other dumps " \
-	  "and builds; of a leaking object LeakCanary's signature") \
-	X(SHAPE, TEXT, "signature_shape", "shape", \
-	  "of a suspect: the same with the application's classes told by the types of their " \
-	  "fields instead of their names: it is still the same when they were renamed") \
-	X(SIGNATURE_TEXT, TEXT, "signature_text", "signature of", \
-	  "what is signed: the path from the application's first step to the accumulation " \
-	  "point, CLASS#FIELD > CLASS ..., containers of the platform without their insides; of " \
-	  "a leaking object the suspect references (its signature is of the text without # and " \
-	  ">)")
-enum { COLUMNS(QUERY_NUMBER) };
-static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
+static const struct hdb_column columns[] = { LEAK_COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
@@ -125,61 +73,59 @@ struct leaks {
 	struct query_leak_path *paths; /* one a suspect, as is: */
 	struct known *known;
 	struct base_vec faults; /* struct query_leak_fault: suspects of any size */
-	struct query_report report;
+	struct leak_rows rows;
 	struct explain_rules rules;
 };
 
-/* The headline: what it is, who owns it. Its sentence follows when all else is told. */
+/* The headline: what it is, and its signature. */
 static int add_suspect(struct query *q, struct leaks *l, const struct query_leak_suspect *about,
 		       struct hdb_error *err)
 {
 	const struct analysis_suspect *s = about->suspect;
-	struct query_report_row row = query_report_row(&l->report, "suspect");
+	struct leak_row row = leak_row_of(&l->rows, LEAK_ROW_SUSPECT);
 
 	row.ix = s->ix;
 	row.class_no = s->ix == HEAP_NONE ? s->class_no : HEAP_NONE;
-	row.count = s->count;
-	row.shallow_bytes = s->shallow_bytes;
-	row.retained_bytes = s->retained_bytes;
-	if (about->owner->name[0])
-		TRY(query_report_text(&l->report, &row.holds, err, "%s", about->owner->name));
-	TRY(query_leak_sign(q, &l->report, about, &row, err));
-	return query_report_add(&l->report, &row, err);
+	row.cells[LEAK_COUNT] = s->count;
+	row.cells[LEAK_SHALLOW] = s->shallow_bytes;
+	row.cells[LEAK_RETAINED] = s->retained_bytes;
+	TRY(query_leak_sign(q, &l->rows, about, &row, err));
+	return leak_rows_add(&l->rows, &row, err);
 }
 
-static int add_sentence(struct query *q, struct query_report *report,
+/* Its sentence, which is made of all else that is known. */
+static int add_sentence(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err)
 {
-	char text[TEXT_MAX_BYTES];
-	size_t place;
+	struct leak_row *row = leak_rows_at(rows, about->first_row);
+	struct leak_held held;
 
-	TRY(query_leak_sentence(q, report, about, BASE_TEXT(text), err));
-	TRY(query_report_text(report, &place, err, "%s", text));
-	base_vec_at(&report->rows, struct query_report_row, about->first_row)->text = place;
-	return HDB_OK;
+	TRY(leak_held_find(q, rows, about, &held, err));
+	TRY(leak_held_action(q, rows, row, about, &held, err));
+	return leak_say_suspect(q, rows, row, about, &held, err);
 }
 
 /* Fills in an object and its sizes, and appends the row. */
-static int add_object(struct query *q, struct query_report *report, struct query_report_row row,
-		      uint32_t ix, struct hdb_error *err)
+static int add_object(struct query *q, struct leak_rows *rows, struct leak_row row, uint32_t ix,
+		      struct hdb_error *err)
 {
 	struct heap_object object;
 
 	TRY(heap_object(q->heap, ix, &object, err));
-	TRY(derive_retained(q->derive, ix, &row.retained_bytes, err));
+	TRY(derive_retained(q->derive, ix, &row.cells[LEAK_RETAINED], err));
 	row.ix = ix;
-	row.shallow_bytes = object.shallow_bytes;
-	return query_report_add(report, &row, err);
+	row.cells[LEAK_SHALLOW] = object.shallow_bytes;
+	return leak_rows_add(rows, &row, err);
 }
 
-static int add_members(struct query *q, struct query_report *report,
-		       const struct analysis_suspect *s, struct hdb_error *err)
+static int add_members(struct query *q, struct leak_rows *rows, const struct analysis_suspect *s,
+		       struct hdb_error *err)
 {
-	struct query_report_row row = query_report_row(report, "member");
+	struct leak_row row = leak_row_of(rows, LEAK_ROW_MEMBER);
 
 	for (size_t i = 0; i < s->members.count && i < MEMBERS_SHOWN; i++) {
-		row.step = i;
-		TRY(add_object(q, report, row, *base_vec_at(&s->members, uint32_t, i), err));
+		row.cells[LEAK_STEP] = i;
+		TRY(add_object(q, rows, row, *base_vec_at(&s->members, uint32_t, i), err));
 	}
 	return HDB_OK;
 }
@@ -213,12 +159,20 @@ static int find_explanation(struct query *q, const struct leaks *l, size_t no,
 	return r;
 }
 
+static int add_advice(struct leaks *l, const struct explain_answer *answer, struct hdb_error *err)
+{
+	struct leak_row row = leak_row_of(&l->rows, LEAK_ROW_ADVICE);
+
+	TRY(leak_rows_text(&l->rows, &row, LEAK_TEXT, err, "%s", answer->advice));
+	return leak_rows_add(&l->rows, &row, err);
+}
+
 /* What the rules know of the accumulation point or one of its owners: two rows, if they do. */
 static int explain_suspect(struct leaks *l, struct query_leak_suspect *about, struct hdb_error *err)
 {
 	const struct explain_answer *answer = &l->known[about->no].answer;
 	const uint64_t bytes = about->suspect->retained_bytes;
-	struct query_report_row row = query_report_row(&l->report, "explanation");
+	struct leak_row row = leak_row_of(&l->rows, LEAK_ROW_EXPLANATION);
 
 	if (!answer->rule)
 		return HDB_OK;
@@ -227,40 +181,48 @@ static int explain_suspect(struct leaks *l, struct query_leak_suspect *about, st
 		about->holds = answer->holds;
 		about->held = answer->held;
 	}
-	TRY(query_report_text(&l->report, &row.text, err, "%s (%s)", answer->says,
-			      explain_verdict_name(answer->rule->verdict)));
-	TRY(query_report_add(&l->report, &row, err));
-	row = query_report_row(&l->report, "advice");
-	TRY(query_report_text(&l->report, &row.text, err, "%s", answer->advice));
-	return query_report_add(&l->report, &row, err);
+	TRY(leak_say_verdict(&l->rows, &row, answer, 0, err));
+	TRY(leak_rows_add(&l->rows, &row, err));
+	return add_advice(l, answer, err);
+}
+
+/* Larger objects of the class of a group are suspects of their own. */
+static uint64_t most_of(const struct leaks *l, const struct analysis_suspect *group)
+{
+	for (size_t i = 0; i < l->suspects.count; i++)
+		if (l->suspects.list[i].ix != HEAP_NONE &&
+		    l->suspects.list[i].class_no == group->class_no)
+			return l->suspects.threshold_bytes;
+	return 0;
 }
 
 static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = &l->suspects.list[i];
-	struct query_report *report = &l->report;
+	struct leak_rows *rows = &l->rows;
 	struct query_leak_suspect about = { .suspect = s,
 					    .path = &l->paths[i],
 					    .sums = &l->sums,
 					    .no = i,
 					    .whole_bytes = l->suspects.whole_bytes,
-					    .first_row = report->rows.count,
-					    .owner = &l->known[i].owner };
+					    .first_row = rows->rows.count,
+					    .owner = &l->known[i].owner,
+					    .most_bytes = most_of(l, s) };
 
-	report->part = l->known[i].part;
+	rows->part = l->known[i].part;
 	TRY(add_suspect(q, l, &about, err));
 	TRY(explain_suspect(l, &about, err));
 	if (s->point_ix != HEAP_NONE)
-		TRY(add_object(q, report, query_report_row(report, "point"), s->point_ix, err));
-	TRY(query_leak_path_rows(q, report, about.path, err));
-	TRY(add_members(q, report, s, err));
-	TRY(query_leak_children(report, &about, err));
-	TRY(query_leak_elements(q, report, &about, err));
-	TRY(query_leak_contents(report, &about, err));
-	TRY(query_leak_thread(q, report, &about, err));
-	TRY(add_sentence(q, report, &about, err));
-	if (report->is_brief)
-		report->rows.count = about.first_row + 1;
+		TRY(add_object(q, rows, leak_row_of(rows, LEAK_ROW_POINT), s->point_ix, err));
+	TRY(query_leak_path_rows(q, rows, about.path, err));
+	TRY(add_members(q, rows, s, err));
+	TRY(query_leak_children(rows, &about, err));
+	TRY(query_leak_elements(q, rows, &about, err));
+	TRY(query_leak_contents(rows, &about, err));
+	TRY(query_leak_thread(q, rows, &about, err));
+	TRY(add_sentence(q, rows, &about, err));
+	if (rows->is_brief)
+		rows->rows.count = about.first_row + 1;
 	return HDB_OK;
 }
 
@@ -326,10 +288,8 @@ static int tell_fault(struct query *q, struct leaks *l, struct query_leak_fault 
 				      .point_ix = fault->answer.kept_ix };
 	const struct query_leak_suspect about = { .suspect = &s, .path = &path, .owner = &owner };
 	struct explain_answer *answer = &fault->answer;
-	const size_t first_row = l->report.rows.count;
-	struct query_report_row advice = query_report_row(&l->report, "advice");
+	const size_t first_row = l->rows.rows.count;
 	struct heap_object object;
-	char more[NAME_MAX_BYTES] = "";
 
 	TRY(heap_object(q->heap, s.ix, &object, err));
 	s.class_no = object.class_no;
@@ -337,22 +297,18 @@ static int tell_fault(struct query *q, struct leaks *l, struct query_leak_fault 
 	s.retained_bytes = answer->retained_bytes;
 	TRY(query_leak_path_find(q, s.point_ix, &path, err));
 	TRY(add_suspect(q, l, &about, err));
-	if (fault->more)
-		(void)snprintf(more, sizeof(more), "; %" PRIu64 " more like it", fault->more);
-	TRY(query_report_text(
-		&l->report, &base_vec_at(&l->report.rows, struct query_report_row, first_row)->text,
-		err, "%s (%s%s)", answer->says, explain_verdict_name(answer->rule->verdict), more));
-	TRY(query_report_text(&l->report, &advice.text, err, "%s", answer->advice));
-	TRY(query_report_add(&l->report, &advice, err));
-	TRY(query_leak_path_rows(q, &l->report, &path, err));
-	if (l->report.is_brief)
-		l->report.rows.count = first_row + 1;
+	TRY(leak_say_verdict(&l->rows, leak_rows_at(&l->rows, first_row), answer, fault->more,
+			     err));
+	TRY(add_advice(l, answer, err));
+	TRY(query_leak_path_rows(q, &l->rows, &path, err));
+	if (l->rows.is_brief)
+		l->rows.rows.count = first_row + 1;
 	return HDB_OK;
 }
 
 static int tell_faults(struct query *q, struct leaks *l, struct hdb_error *err)
 {
-	for (size_t i = 0; i < l->faults.count; i++, l->report.part++)
+	for (size_t i = 0; i < l->faults.count; i++, l->rows.part++)
 		TRY(tell_fault(q, l, base_vec_at(&l->faults, struct query_leak_fault, i), err));
 	return HDB_OK;
 }
@@ -404,10 +360,12 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_told,
 		       struct hdb_error *err)
 {
-	struct query_report_row row = query_report_row(&l->report, "common");
-	size_t shared = SIZE_MAX, used = 0, count = 0;
-	char numbers[NAME_MAX_BYTES] = "";
+	struct leak_row row = leak_row_of(&l->rows, LEAK_ROW_COMMON);
+	BASE_FREED uint64_t *parts = NULL;
+	size_t shared = SIZE_MAX, count = 1;
 
+	TRY(BASE_ALLOC(parts, l->suspects.count, "suspects", err));
+	parts[0] = l->known[first].part;
 	for (size_t i = first + 1; i < l->suspects.count; i++) {
 		const size_t pair[] = { first, i };
 		size_t n;
@@ -416,24 +374,18 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 		if (!n || is_told[i])
 			continue;
 		is_told[i] = true;
-		count++;
 		shared = n < shared ? n : shared;
-		if (used < sizeof(numbers))
-			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used,
-						 ", %" PRIu64, l->known[i].part);
+		parts[count++] = l->known[i].part;
 	}
-	if (!count)
+	if (count == 1)
 		return HDB_OK;
-	row.part = REPORT_NONE;
-	TRY(query_report_text(&l->report, &row.text, err,
-			      "Suspects %" PRIu64 "%s may be one leak: the paths to them begin "
-			      "alike, and what they share holds them.",
-			      l->known[first].part, numbers));
-	TRY(query_report_add(&l->report, &row, err));
-	row.text = 0;
+	row.cells[LEAK_SUSPECT] = LEAK_NONE;
+	TRY(leak_say_common(&l->rows, &row, parts, count, err));
+	TRY(leak_rows_add(&l->rows, &row, err));
+	row.cells[LEAK_TEXT] = LEAK_NONE;
 	for (size_t i = 0; i < shared; i++) {
-		row.step = i;
-		TRY(add_object(q, &l->report, row, l->paths[first].nodes[i], err));
+		row.cells[LEAK_STEP] = i;
+		TRY(add_object(q, &l->rows, row, l->paths[first].nodes[i], err));
 	}
 	return HDB_OK;
 }
@@ -512,9 +464,9 @@ static int tell_order(struct query *q, struct leaks *l, struct hdb_error *err)
 		for (size_t i = 0; i < l->suspects.count; i++) {
 			if ((leaks_first && is_leak(l, i)) != (pass == 0))
 				continue;
-			l->known[i].part = l->report.part;
+			l->known[i].part = l->rows.part;
 			TRY(tell_suspect(q, l, i, err));
-			l->report.part++;
+			l->rows.part++;
 		}
 	}
 	return leaks_first ? HDB_OK : tell_faults(q, l, err);
@@ -526,7 +478,7 @@ static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 
 	TRY(BASE_ALLOC(is_told, l->suspects.count + 1, "suspects", err));
 	TRY(tell_order(q, l, err));
-	for (size_t i = 0; i < l->suspects.count && !l->report.is_brief; i++)
+	for (size_t i = 0; i < l->suspects.count && !l->rows.is_brief; i++)
 		if (!is_told[i])
 			TRY(tell_common(q, l, i, is_told, err));
 	return HDB_OK;
@@ -543,13 +495,13 @@ static int tell_all(struct query *q, struct leaks *l, struct query_leaking_count
 	uint64_t part;
 
 	TRY(query_leaking_find(q, &leaking, counts, err));
-	l->report.part = 1;
-	TRY(query_leaking_tell(leaking, &l->report, false, counts, err));
+	l->rows.part = 1;
+	TRY(query_leaking_tell(leaking, &l->rows, false, counts, err));
 	TRY(find_known(q, l, err));
-	part = l->report.part;
+	part = l->rows.part;
 	TRY(tell_suspects(q, l, err));
-	l->report.part = part + l->suspects.count + l->faults.count;
-	return query_leaking_tell(leaking, &l->report, true, counts, err);
+	l->rows.part = part + l->suspects.count + l->faults.count;
+	return query_leaking_tell(leaking, &l->rows, true, counts, err);
 }
 
 static int open_leaks(struct query *q, struct hdb_error *err)
@@ -557,29 +509,28 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	struct leaks *l = q->state;
 	struct query_leaking_counts leaking = { .objects = 0 };
 
-	l->report.is_brief = query_option(q, "brief") != NULL;
+	l->rows.is_brief = query_option(q, "brief") != NULL;
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
 	TRY(find_suspects(q, l, err));
 	l->rules.whole_bytes = l->suspects.whole_bytes;
 	TRY(tell_all(q, l, &leaking, err));
-	q->total = l->report.rows.count;
+	q->total = l->rows.rows.count;
 	TRY(add_facts(q, l, &leaking, err));
-	if (l->report.is_brief)
-		query_choose(q, "suspect,kind,id,class,label,via_field,objects,shallow,retained,"
-				"percent,text,signature,signature_shape,signature_text");
+	if (l->rows.is_brief)
+		query_choose(q,
+			     "suspect,kind,id,class,label,via_field,objects,shallow,retained,"
+			     "percent,text,signature,signature_shape,signature_text,short_text,"
+			     "owner_kind,owner,field,owners,owner_rule,owner_why,owner_text,held,"
+			     "held_class,held_text,each,root,verdict,action,target");
 	return HDB_OK;
 }
 
-static int report_row(struct query *q, size_t no, struct hdb_error *err)
+static int leak_row_at(struct query *q, size_t no, struct hdb_error *err)
 {
-	static const struct query_report_columns cells = {
-		SUSPECT, KIND,     STEP,    ID,   CLASS,     LABEL, HOLDS,          COUNT,
-		SHALLOW, RETAINED, PERCENT, TEXT, SIGNATURE, SHAPE, SIGNATURE_TEXT,
-	};
 	struct leaks *l = q->state;
 
 	(void)err;
-	query_report_set(q, &l->report, no, &cells, l->suspects.whole_bytes);
+	leak_rows_set(q, &l->rows, no, l->suspects.whole_bytes);
 	return HDB_OK;
 }
 
@@ -589,7 +540,7 @@ static void close_leaks(struct query *q)
 
 	analysis_suspects_release(&l->suspects);
 	analysis_leak_sums_release(&l->sums);
-	query_report_release(&l->report);
+	leak_rows_release(&l->rows);
 	explain_rules_release(&l->rules);
 	base_vec_release(&l->faults);
 	free(l->known);
@@ -612,5 +563,5 @@ const struct query_def query_leaks = {
 		     QUERY_HEAP_NAMES "; shares are of all heaps",
 	.keeps = STORE_ANSWER_LEAKS,
 	.state_size = sizeof(struct leaks),
-	.open = open_leaks, .row = report_row, .close = close_leaks,
+	.open = open_leaks, .row = leak_row_at, .close = close_leaks,
 };

@@ -6,9 +6,8 @@
 #include "base/sort.h"
 #include "heap/known.h"
 #include "heap/threads.h"
-#include "queries/leaks/leak_parts.h"
+#include "queries/leaks/leak_prose.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /*
@@ -19,7 +18,6 @@
 /* Elements of a table that are read at a time. */
 #define TABLE_CHUNK 256u
 #define STEP_OBJECTS 4096u
-#define NAME_MAX_BYTES 512
 /*
  * A ThreadLocal explains a suspect if its values keep so much of what that retains, as on the way
  * to its point.
@@ -126,19 +124,33 @@ struct query_local_run query_locals_find(struct base_vec *vec, bool is_by_key)
 	return best;
 }
 
-int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
-		     struct hdb_error *err)
+int query_local_holder(struct query *q, uint32_t key_ix, struct leak_holder *out,
+		       struct hdb_error *err)
 {
+	struct query_leak_owner owner = { .named = 0 };
 	struct query_leak_path path;
 	int r = key_ix == HEAP_NONE ? HDB_NOTFOUND : query_leak_path_find(q, key_ix, &path, err);
 
-	(void)snprintf(buf, size, "%s",
-		       key_ix == HEAP_NONE ? "a ThreadLocal that is gone" :
-					     "a ThreadLocal that only its entries refer to");
+	*out = (struct leak_holder){ .kind = key_ix == HEAP_NONE ? LEAK_HOLDER_GONE :
+								   LEAK_HOLDER_ENTRIES,
+				     .ix = HEAP_NONE };
 	if (r != HDB_OK || !path.is_strong)
 		return r < 0 ? r : HDB_OK;
 	path.is_end_kept = true;
-	return query_leak_culprit(q, &path, HEAP_NONE, (struct base_text){ buf, size }, err);
+	TRY(leak_culprit_find(q, &path, HEAP_NONE, &owner, err));
+	*out = owner.named ? owner.list[0] : (struct leak_holder){ .ix = HEAP_NONE };
+	return HDB_OK;
+}
+
+int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
+		     struct hdb_error *err)
+{
+	struct leak_holder holder;
+
+	TRY(query_local_holder(q, key_ix, &holder, err));
+	buf[0] = '\0';
+	leak_holder_text(&holder, (struct base_text){ buf, size });
+	return HDB_OK;
 }
 
 /* ---- a group of threads ---- */
@@ -174,11 +186,10 @@ static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix
 }
 
 static int explain_locals(struct query *q, const struct analysis_suspect *suspect,
-			  struct base_text to, struct hdb_error *err)
+			  struct query_leak_owner *owner, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec locals = { 0 };
 	struct query_local_run run;
-	char name[NAME_MAX_BYTES];
 	uint32_t table;
 	int r;
 
@@ -197,17 +208,18 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 	}
 	run = query_locals_find(&locals, true);
 	if (run.count && (double)run.bytes >= (double)suspect->retained_bytes * EXPLAINED) {
-		TRY(query_local_name(q, run.from->key_ix, name, sizeof(name), err));
-		(void)snprintf(to.buf, to.size, "thread-local %s of %" PRIu64 " thread%s", name,
-			       run.count, run.count == 1 ? "" : "s");
+		TRY(query_local_holder(q, run.from->key_ix, &owner->list[0], err));
+		owner->list[0].is_thread_local = owner->is_of_members = true;
+		owner->list[0].threads = run.count;
+		owner->named = 1;
 	}
 	return HDB_OK;
 }
 
-int query_locals_explain(struct query *q, const struct analysis_suspect *suspect, char *buf,
-			 size_t size, struct hdb_error *err)
+int query_locals_explain(struct query *q, const struct analysis_suspect *suspect,
+			 struct query_leak_owner *owner, struct hdb_error *err)
 {
-	const int r = explain_locals(q, suspect, (struct base_text){ buf, size }, err);
+	const int r = explain_locals(q, suspect, owner, err);
 
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }

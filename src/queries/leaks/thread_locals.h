@@ -8,8 +8,7 @@
 #ifndef QUERIES_LEAKS_THREAD_LOCALS_H
 #define QUERIES_LEAKS_THREAD_LOCALS_H
 
-#include "analysis/suspects.h"
-#include "query/query.h"
+#include "queries/leaks/leak_parts.h"
 
 /* What one thread keeps by one ThreadLocal. */
 struct query_local {
@@ -36,14 +35,16 @@ struct query_local_run {
 struct query_local_run query_locals_find(struct base_vec *locals, bool is_by_key);
 
 /* Who has a ThreadLocal (HEAP_NONE: it is gone): "com.acme.Context.CURRENT (static)". */
+int query_local_holder(struct query *q, uint32_t key_ix, struct leak_holder *out,
+		       struct hdb_error *err);
 int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 		     struct hdb_error *err);
 
 /*
  * Of a suspect that is a group of threads: the ThreadLocal whose values are most of what they
- * retain, "thread-local com.acme.Context.CURRENT (static) of 22 threads". Else buf stays as it is.
+ * retain becomes the owner, of so many threads. Else *owner stays as it is.
  */
-int query_locals_explain(struct query *q, const struct analysis_suspect *suspect, char *buf,
-			 size_t size, struct hdb_error *err);
+int query_locals_explain(struct query *q, const struct analysis_suspect *suspect,
+			 struct query_leak_owner *owner, struct hdb_error *err);
 
 #endif

@@ -28,8 +28,12 @@ static const struct hdb_option_spec options[] = { { .name = NULL } };
 	X(CLASS, TEXT, "class", "class", "its class") \
 	X(EXPLANATION, TEXT, "explanation", "explanation", \
 	  "of a suspect what is known of it, and in brackets whether that is as it should be") \
-	X(SIGNATURE, TEXT, "signature", "signature", "leak fingerprint, as query leaks has it")
-enum { COLUMNS(QUERY_NUMBER) };
+	X(SIGNATURE, TEXT, "signature", "signature", "leak fingerprint, as query leaks has it") \
+	X(SHORT_TEXT, TEXT, "short_text", "short what", \
+	  "of a suspect the sentence without its share of the heap") \
+	X(ACTION, TEXT, "action", "action", "as in query leaks") \
+	X(TARGET, TEXT, "target", "target", "as in query leaks")
+enum { COLUMNS(QUERY_NUMBER) COLUMN_COUNT };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
@@ -41,6 +45,7 @@ static const struct hdb_column facts[] = {
 	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
 	{ "max_heap", HDB_TYPE_BYTES, "maximum heap", "what the VM allows, if the heap tells" },
 	{ "threads", HDB_TYPE_COUNT, "threads", "threads that the dump names" },
+	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads", "of those, virtual ones" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
 	  "groups of leaking objects, of which the first are rows" },
 	{ "out_of_memory", HDB_TYPE_TEXT, "OutOfMemoryError",
@@ -52,12 +57,12 @@ static const struct hdb_column facts[] = {
 /* Leaks that get a row: the overview is one screen. */
 enum { OVERVIEW_LEAKS_MAX = 5 };
 
-/* A row: texts are copies. */
+/* A row: texts are copies, by column; NULL: none. */
 struct line {
 	const char *kind;
 	double percent;
-	uint64_t retained_bytes, count, each_bytes, id;               /* 0: not known */
-	char *severity, *text, *class_name, *explanation, *signature; /* NULL: none */
+	uint64_t retained_bytes, id; /* 0: not known */
+	char *texts[COLUMN_COUNT];
 };
 
 struct overview {
@@ -121,6 +126,17 @@ static int ask(struct query *q, const char *name, read_row read, struct hdb_erro
 	return r < 0 ? r : HDB_OK;
 }
 
+/* Columns that are those of the answer that is read; findings have some of them. */
+static const struct {
+	unsigned column;
+	const char *name;
+} copied[] = {
+	{ TEXT, "text" },           { CLASS, "class" },
+	{ SIGNATURE, "signature" }, { SHORT_TEXT, "short_text" },
+	{ ACTION, "action" },       { TARGET, "target" },
+	{ SEVERITY, "severity" },
+};
+
 static int add_line(struct query *q, const struct query *row, const char *kind,
 		    struct hdb_error *err)
 {
@@ -135,10 +151,10 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 		cell_of(row, "percent")->type == HDB_TYPE_NULL ? -1 : cell_of(row, "percent")->d;
 	line->id = number_of(row, "id");
 	line->retained_bytes = number_of(row, is_finding ? "bytes" : "retained");
-	TRY(copy_of(row, "text", &line->text, err));
-	if (!is_finding)
-		TRY(copy_of(row, "signature", &line->signature, err));
-	return copy_of(row, "class", &line->class_name, err);
+	for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
+		if (query_find_shown(row, copied[i].name) != SIZE_MAX)
+			TRY(copy_of(row, copied[i].name, &line->texts[copied[i].column], err));
+	return HDB_OK;
 }
 
 /* "LeakyService leaks: the activity thread does not know it; held by LeakyService.all (static)" */
@@ -155,10 +171,12 @@ static int add_leak(struct query *q, const struct query *row, struct hdb_error *
 		return HDB_OK;
 	TRY(add_line(q, row, "leak", err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
-	free(line->text);
+	free(line->texts[TEXT]);
+	free(line->texts[SHORT_TEXT]);
+	line->texts[SHORT_TEXT] = NULL;
 	room = name->text_size + reason->text_size + (is_held ? holder->text_size : 0) + 32;
-	TRY(BASE_ALLOC(line->text, room, "a text", err));
-	(void)snprintf(line->text, room, "%.*s leaks: %.*s%s%.*s", (int)name->text_size,
+	TRY(BASE_ALLOC(line->texts[TEXT], room, "a text", err));
+	(void)snprintf(line->texts[TEXT], room, "%.*s leaks: %.*s%s%.*s", (int)name->text_size,
 		       name->text_size ? name->text : "", (int)reason->text_size,
 		       reason->text_size ? reason->text : "", is_held ? "; held by " : "",
 		       is_held ? (int)holder->text_size : 0, is_held ? holder->text : "");
@@ -174,9 +192,10 @@ static int read_suspect(struct query *q, const struct query *row, struct hdb_err
 	if (is_text(row, "kind", "leaking") || is_text(row, "kind", "library"))
 		return add_leak(q, row, err);
 	if (o->lines.count && is_text(row, "kind", "explanation"))
-		return copy_of(
-			row, "text",
-			&base_vec_at(&o->lines, struct line, o->lines.count - 1)->explanation, err);
+		return copy_of(row, "text",
+			       &base_vec_at(&o->lines, struct line, o->lines.count - 1)
+					->texts[EXPLANATION],
+			       err);
 	return HDB_OK;
 }
 
@@ -189,12 +208,12 @@ static int add_thread(struct line *line, const struct query *row, struct hdb_err
 
 	if (thread->type != HDB_TYPE_TEXT || at->type != HDB_TYPE_TEXT)
 		return HDB_OK;
-	room = strlen(line->text) + thread->text_size + at->text_size + 4;
+	room = strlen(line->texts[TEXT]) + thread->text_size + at->text_size + 4;
 	TRY(BASE_ALLOC(text, room, "a text", err));
-	(void)snprintf(text, room, "%s: %.*s %.*s", line->text, (int)thread->text_size,
+	(void)snprintf(text, room, "%s: %.*s %.*s", line->texts[TEXT], (int)thread->text_size,
 		       thread->text, (int)at->text_size, at->text);
-	free(line->text);
-	line->text = text;
+	free(line->texts[TEXT]);
+	line->texts[TEXT] = text;
 	return HDB_OK;
 }
 
@@ -209,11 +228,11 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 		return HDB_OK;
 	TRY(add_line(q, row, "finding", err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
-	if (is_text(row, "rule", "out-of-memory") && line->text) {
-		query_fact_text(q, "out_of_memory", line->text);
+	if (is_text(row, "rule", "out-of-memory") && line->texts[TEXT]) {
+		query_fact_text(q, "out_of_memory", line->texts[TEXT]);
 		TRY(add_thread(line, row, err));
 	}
-	return copy_of(row, "severity", &line->severity, err);
+	return HDB_OK;
 }
 
 /*
@@ -251,6 +270,7 @@ static int read_info(struct query *q, const struct query *row, struct hdb_error 
 		{ "objects", "reachable", "heap_objects", true },
 		{ "objects", "reachable bytes", "heap_shallow", true },
 		{ "objects", "threads", "threads", true },
+		{ "objects", "virtual threads", "virtual_threads", true },
 	};
 	const struct hdb_value *value = cell_of(row, "value");
 
@@ -290,22 +310,15 @@ static int line_row(struct query *q, size_t no, struct hdb_error *err)
 
 	(void)err;
 	query_set_text(q, KIND, line->kind);
-	if (line->severity)
-		query_set_text(q, SEVERITY, line->severity);
 	if (line->percent >= 0)
 		query_set_double(q, PERCENT, line->percent);
 	if (line->retained_bytes)
 		query_set(q, RETAINED, line->retained_bytes);
-	if (line->text)
-		query_set_text(q, TEXT, line->text);
-	if (line->explanation)
-		query_set_text(q, EXPLANATION, line->explanation);
 	if (line->id)
 		query_set(q, ID, line->id);
-	if (line->class_name)
-		query_set_text(q, CLASS, line->class_name);
-	if (line->signature)
-		query_set_text(q, SIGNATURE, line->signature);
+	for (size_t i = 0; i < COLUMN_COUNT; i++)
+		if (line->texts[i])
+			query_set_text(q, i, line->texts[i]);
 	return HDB_OK;
 }
 
@@ -313,15 +326,9 @@ static void close_overview(struct query *q)
 {
 	struct overview *o = q->state;
 
-	for (size_t i = 0; i < o->lines.count; i++) {
-		const struct line *line = base_vec_at(&o->lines, struct line, i);
-
-		free(line->severity);
-		free(line->text);
-		free(line->class_name);
-		free(line->explanation);
-		free(line->signature);
-	}
+	for (size_t i = 0; i < o->lines.count; i++)
+		for (size_t k = 0; k < COLUMN_COUNT; k++)
+			free(base_vec_at(&o->lines, struct line, i)->texts[k]);
 	base_vec_release(&o->lines);
 }
 

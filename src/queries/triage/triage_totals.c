@@ -8,6 +8,7 @@
 #include "base/base_text.h"
 #include "base/glob.h"
 #include "queries/leaks/leak_parts.h"
+#include "queries/leaks/leak_prose.h"
 #include "queries/leaks/leaking.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/triage/triage.h"
@@ -186,8 +187,7 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 	f->ix = s->ix;
 	f->class_no = s->class_no;
 	TRY(query_leak_blame(t->q, s, &path, &owner, err));
-	(void)snprintf(f->detail, sizeof(f->detail), "%.*s", (int)sizeof(f->detail) - 1,
-		       owner.name);
+	leak_owner_text(&owner, BASE_TEXT(f->detail));
 	return HDB_OK;
 }
 
@@ -195,23 +195,22 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 static int add_leaking(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
-	BASE_SCOPED(query_report_release)
-	struct query_report report = { .part = 1, .is_brief = true };
+	BASE_SCOPED(leak_rows_release)
+	struct leak_rows rows = { .part = 1, .is_brief = true };
 	struct query_leaking_counts counts;
 	BASE_SCOPED(query_leaking_release) struct query_leaking *leaking = NULL;
 
 	TRY(query_leaking_find(t->q, &leaking, &counts, err));
 	for (unsigned pass = 0; pass < 2; pass++)
-		TRY(query_leaking_tell(leaking, &report, pass == 1, &counts, err));
+		TRY(query_leaking_tell(leaking, &rows, pass == 1, &counts, err));
 	f->count = counts.objects;
 	f->bytes = counts.retained_bytes;
-	if (counts.leaks && report.rows.count) {
-		const struct query_report_row *row =
-			base_vec_at(&report.rows, struct query_report_row, 0);
+	if (counts.leaks && rows.rows.count) {
+		const struct leak_row *row = leak_rows_at(&rows, 0);
 
 		f->ix = row->ix;
 		(void)snprintf(f->detail, sizeof(f->detail), "kept by %s",
-			       query_report_text_at(&report, row->holds));
+			       leak_rows_text_of(&rows, row, LEAK_VIA_FIELD));
 	}
 	return HDB_OK;
 }

@@ -9,7 +9,7 @@ const SHOWN = 10; // loaders of a set that are listed
 
 interface Twin { name: string; loaders: Row[]; classes: string[]; retained: number }
 
-// Loaders of one class that define classes of the same names: each deployment has its own, and one is in use.
+// Loaders of one class that define classes of the same names: each deployment has its own.
 function twinsOf(loaders: Row[], copies: Row[]): Twin[] {
   const known = new Map(loaders.map((r) => [String(r.id), r])), sets = new Map<string, { ids: Set<string>; classes: Set<string> }>();
   const byName = new Map<string, Row[]>();
@@ -33,7 +33,7 @@ function twinsOf(loaders: Row[], copies: Row[]): Twin[] {
 
 function Twins({ set }: { set: Twin }) {
   return <article class="finding warning"><p class="sentence"><a href={classPage(set.classes[0], "loaders")}>{number(set.loaders.length)} {visible(set.name.replace(/^.*\./, ""))}</a> define classes of the same names and retain up to {bytes(set.retained)}.</p>
-    <p>One of them is in use; the others are probably left over from a redeployment or a reload. What keeps them is on their paths. The same classes: {set.classes.slice(0, 5).map((c, i) => <>{i > 0 && ", "}<a href={classPage(c, "loaders")}><Name text={c} /></a></>)}{set.classes.length > 5 && ` and ${number(set.classes.length - 5)} more`}.</p>
+    <p>Each keeps its own copy of these classes. After a redeployment or a reload the earlier ones should be gone: the path of each says what keeps it. The same classes: {set.classes.slice(0, 5).map((c, i) => <>{i > 0 && ", "}<a href={classPage(c, "loaders")}><Name text={c} /></a></>)}{set.classes.length > 5 && ` and ${number(set.classes.length - 5)} more`}.</p>
     <ul class="parts">{set.loaders.slice(0, SHOWN).map((r) => <li><span class="right">{number(Number(r.classes))} classes · {bytes(Number(r.retained ?? 0))}</span><Obj id={r.id} text={`${r.name}${r.label ? ` ${r.label}` : ""}`} />
       {" "}<small><a href={linkTo("loaders", { ...readRoute().params, obj: String(r.id), tab: "path" })}>what keeps it</a></small></li>)}
       {set.loaders.length > SHOWN && <li><a href={classPage(set.classes[0], "loaders")}>All {number(set.loaders.length)}</a></li>}</ul></article>;

@@ -51,7 +51,7 @@ function Strip({ db }: { db?: string }) {
     ["Heap", size === null ? "–" : bytes(size), most && size !== null ? `${percent((100 * size) / most)} of ${bytes(most)}` : "reachable"],
     ["Objects", objects === null ? "–" : number(objects), `${text(info("objects", "classes")?.value)} classes`],
     ["Unreachable", dead === null ? "–" : bytes(dead), `${number(numberOf(info("objects", "unreachable")) ?? 0)} objects`],
-    ["Threads", text(info("objects", "threads")?.value || "–")],
+    ["Threads", text(info("objects", "threads")?.value || "–"), info("objects", "virtual threads") ? `${text(info("objects", "virtual threads")?.value)} virtual` : undefined],
     ["VM", vmOf(info) || "–", text(info("vm", "device")?.value ?? info("vm", "name")?.value)],
     ["Dumped", when(info("dump", "time")) || "–", `${bytes(numberOf(info("dump", "bytes")) ?? 0)} file`]];
   return <dl class="strip" aria-label="The heap in figures">{parts.map(([name, value, more]) => <div><dt>{name}</dt><dd><b>{value}</b>{more ? <small>{more}</small> : null}</dd></div>)}

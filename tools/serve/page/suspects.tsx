@@ -15,43 +15,40 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 
 const counted = (n: number): string => `${number(n)} ${n === 1 ? "object" : "objects"}`;
 
-// The address of a list of the objects that a number counts.
-export function listOf(count: number, klass: unknown, path: Row[]): string | undefined {
-  if (report) return undefined;
-  // A collection of exactly so many entries: those are meant.
-  const holder = [...path].reverse().find((r) => r.id && String(r.label).endsWith(` size=${count}`));
-  if (holder) return linkTo("all", { q: "entries", target: String(holder.id), sort: "retained" });
-  return klass ? classPage(String(klass)) : undefined;
+// The address of what a query lists of its target: advice, and the objects that a sentence counts.
+export function actionLink(row: Row): string | undefined {
+  const action = String(row.action ?? ""), target = String(row.target ?? "");
+  if (report || !action || !target) return undefined;
+  if (action === "sql") return hasSql() ? linkTo("sql", { sql: target }) : undefined;
+  return action === "instances" ? classPage(target) : linkTo("all", { q: action, target, sort: "retained" });
 }
 
-// The sentence of a suspect: its owner and its first number are links. Numbers in sentences of the program are English.
-function Sentence({ head, rows, path }: { head: Row; rows: Row[]; path: Row[] }) {
-  const sentence = text(head.text).replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2"), parts = /^(.*?) (holds?|hold|keeps?) (.*)$/.exec(sentence);
-  if (report || !parts) return <>{sentence}</>;
-  const counts = [...rows.filter((r) => r.kind === "element" && r.class), head].map((r) => [Number(r.objects), r.class] as [number, unknown]);
-  const linked = (words: string, id: unknown) => {
-    const found = /(\d[\d,]*) (\S+)/.exec(words), count = found ? Number(found[1].replace(/,/g, "")) : 0;
-    const to = found && count > 1 ? listOf(count, counts.find(([n]) => n === count)?.[1], path) : undefined;
-    if (found && to) return <>{words.slice(0, found.index)}<a href={to}>{found[0]}</a>{words.slice(found.index + found[0].length)}</>;
-    return id ? <Obj id={String(id)} text={words} wrap /> : <>{words}</>;
-  };
-  return <>{linked(parts[1], head.id)} {parts[2]} {linked(parts[3], null)}</>;
+// Numbers stay beside their units.
+const joined = (sentence: string): string => sentence.replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2");
+
+// The sentence of a suspect: its owner leads to the object, the number of what is held to these. Both are parts of it.
+function Sentence({ head }: { head: Row }) {
+  const sentence = text(head.text), owner = text(head.owner_text), held = text(head.held_text), to = actionLink(head);
+  const at = held ? sentence.indexOf(held, owner.length) : -1;
+  if (report || at < 0 || !sentence.startsWith(owner)) return <>{joined(sentence)}</>;
+  return <>{owner && head.id ? <Obj id={String(head.id)} text={owner} wrap /> : owner}{joined(sentence.slice(owner.length, at))}
+    {to && Number(head.held) > 1 ? <a href={to}>{joined(held)}</a> : joined(held)}{joined(sentence.slice(at + held.length))}</>;
 }
 
 // ---- paths ----
 
 const ENDS = 4; // steps that are shown at the end of a long path
 
-// LeakCanary's mark of a reference that may be the leak: such ones are underlined instead.
-const doubt = /; ~~~ suspect reference/;
-
 export function Chain({ rows, short }: { rows: Row[]; short?: boolean }) {
   const [whole, setWhole] = useState(!short || report !== null || rows.length <= ENDS + 2);
-  const step = (r: Row, i: number) => <li value={i + 1} class={doubt.test(String(r.text)) ? "doubt" : undefined}>
-    {typeof r.retained === "number" && <span class="right" title="retained size">{bytes(r.retained)}</span>}
-    <Obj id={r.id} text={r.label} wrap />
-    {r.via_field ? <span class="by">.{text(r.via_field).replace(/^static /, "")}{/^static /.test(String(r.via_field)) ? " (static)" : ""} →</span> : null}
-    {r.text ? <small> ({text(r.text).replace(doubt, "")})</small> : null}</li>;
+  const step = (r: Row, i: number) => {
+    const notes = [r.root ? `GC root: ${text(r.root)}` : "", text(r.short_text)].filter((note) => note).join("; ");
+    return <li value={i + 1} class={r.is_suspect_reference ? "doubt" : undefined}>
+      {typeof r.retained === "number" && <span class="right" title="retained size">{bytes(r.retained)}</span>}
+      <Obj id={r.id} text={r.label} wrap />
+      {r.field ? <span class="by">.{text(r.field)}{r.owner_kind === "static field" ? " (static)" : ""} →</span> : null}
+      {notes ? <small> ({notes})</small> : r.kind === "gap" ? <small> ({text(r.text)})</small> : null}</li>;
+  };
   if (whole) return <ol class="chain">{rows.map(step)}</ol>;
   return <ol class="chain">{step(rows[0], 0)}<li class="gap"><button onClick={() => setWhole(true)}>{number(rows.length - ENDS - 1)} more steps</button></li>{rows.slice(-ENDS).map((r, i) => step(r, rows.length - ENDS + i))}</ol>;
 }
@@ -72,7 +69,7 @@ function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }
   const klass = String(head.class), [open, setOpen] = useState(false);
   return <>
     <details open><summary>Largest of {number(Number(head.objects))}</summary><ul class="parts">{members.map((r) => <li><span class="right">{typeof r.retained === "number" && bytes(r.retained)}</span><Obj id={r.id} text={r.label} /></li>)}
-      {!report && Number(head.objects) > members.length && <li><a href={classPage(klass)}>All {number(Number(head.objects))}</a></li>}</ul></details>
+      {!report && Number(head.objects) > members.length && <li><a href={actionLink(head) ?? classPage(klass)}>{actionLink(head) ? `All ${number(Number(head.objects))}` : "Their class"}</a></li>}</ul></details>
     {!report && <details onToggle={(e) => setOpen((e.target as HTMLDetailsElement).open)}><summary>Path that most of them share</summary>{open && <SharedPath db={db} target={klass} />}</details>}
   </>;
 }
@@ -90,17 +87,17 @@ function Suspect({ db, rows, brief, first, also = [] }: { db?: string; rows: Row
   const kind = whyLeak[String(head.kind)] ? String(head.kind) : "suspect", id = head.id ? String(head.id) : null;
   return <article class={first ? "suspect first" : "suspect"}>
     <h2><span class="right">{typeof head.retained === "number" && <b>{bytes(head.retained)}</b>}{typeof head.percent === "number" && ` · ${percent(head.percent)}`}</span>
-      <Sentence head={head} rows={rows} path={path} /></h2>
+      <Sentence head={head} /></h2>
     {typeof head.percent === "number" && <div class="share"><i style={{ width: `${Math.min(100, head.percent)}%` }} /></div>}
     <Notes db={db} on={[head.signature, id, head.class]} />
-    {of("explanation").map((r) => <p>{text(r.text).replace(/ \(large\)$/, "")}</p>)}
+    {of("explanation").map((r) => <p>{text(r.verdict === "large" ? r.short_text : r.text)}</p>)}
     {of("advice").map((r) => <p class="advice"><b>What to do:</b> {text(r.text)}</p>)}
     {also.map((r) => <p><b>Known problem:</b> {text(r.text)}{r.advice && !/^query /.test(String(r.advice)) && of("advice").length === 0 ? `: ${text(r.advice)}` : "."}</p>)}
     <p class="dim"><span class="tag">{head.suspect === null ? "" : text(head.suspect)}</span> {id ? <>It is in <Obj id={id} text={head.label ?? head.class} /></> : <>A group of <ClassName name={String(head.class)} /></>}</p>
     {path.length > 0 && <details open><summary>Path from a GC root</summary><Chain rows={path} short={brief} /></details>}
     {members.length > 0 && <Group db={db} head={head} members={members} />}
     {parts.length > 0 && <details open><summary>What accumulates</summary><ul class="parts">{parts.map((r) => {
-      const count = Number(r.objects ?? 0), to = r.class ? listOf(count, r.class, path) : undefined;
+      const count = Number(r.objects ?? 0), to = r.class && r.class === head.held_class && count === Number(head.held) ? actionLink(head) : undefined;
       return <li><span class="right">{count > 0 && (to ? <a href={to}>{counted(count)}</a> : counted(count))}{count > 0 && " · "}{typeof r.retained === "number" && bytes(r.retained)}</span>
         {r.class ? <ClassName name={String(r.class)} wrap /> : <Name text={text(r.label ?? "others")} wrap />}</li>;
     })}</ul></details>}

@@ -1,0 +1,290 @@
+/*
+ * queries/leaks/leak_held.c - what a suspect holds: objects of one class, entries of a collection,
+ * one array, or anything; and which query lists exactly these.
+ */
+#include "analysis/groups.h"
+#include "heap/collections/collections.h"
+#include "queries/leaks/leak_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Objects of one class are what is held if they keep at least this part of the suspect. */
+#define MAIN_PART 2u
+/* Less than this part more are a few that others among it have. */
+#define SOME_PART 10u
+/* Entries of a collection that must be of one class, so that it is what is held. */
+#define ENTRIES_LOOKED 32u
+
+/* The last collection on the path, if it keeps enough: its entries are what is held. */
+static int find_entries(struct query *q, const struct query_leak_suspect *about,
+			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)
+{
+	const struct query_leak_path *path = about->path;
+
+	bool is_top = false;
+
+	*class_no = HEAP_NONE;
+	/* What is above the suspect holds other things, too. */
+	for (size_t i = path->count; i-- > 0 && !is_top && *class_no == HEAP_NONE;) {
+		struct heap_collection collection = { 0 };
+		struct heap_object object;
+		uint64_t bytes;
+		int r;
+
+		TRY(heap_object(q->heap, path->nodes[i], &object, err));
+		TRY(derive_retained(q->derive, path->nodes[i], &bytes, err));
+		is_top = path->nodes[i] == about->suspect->ix;
+		if (object.kind != STORE_INSTANCE ||
+		    bytes < about->suspect->retained_bytes / MAIN_PART ||
+		    !heap_collection_rule(q->heap, object.class_no))
+			continue;
+		r = heap_collection_open(q->heap, path->nodes[i], &collection, err);
+		if (r < 0)
+			return r == HDB_ECHANGED ? HDB_OK : r;
+		if (r == HDB_OK && collection.has_size && collection.size > 1) {
+			*out = (struct leak_held){ collection.size, bytes, HEAP_NONE,
+						   .is_entries = true,
+						   .collection_ix = path->nodes[i] };
+			*class_no = object.class_no;
+		}
+	}
+	return HDB_OK;
+}
+
+/* What the suspect holds: of the rows told the largest class, if it keeps enough. */
+static void find_class(const struct leak_rows *rows, const struct query_leak_suspect *about,
+		       struct leak_held *out)
+{
+	const uint64_t least = about->suspect->retained_bytes / MAIN_PART;
+	uint64_t objects = 0;
+
+	*out = (struct leak_held){ .class_no = HEAP_NONE, .collection_ix = HEAP_NONE };
+	for (size_t i = about->first_row; i < rows->rows.count; i++) {
+		const struct leak_row *row = leak_rows_at(rows, i);
+
+		if (row->kind == LEAK_ROW_CONTENT)
+			objects += row->cells[LEAK_COUNT];
+		if (row->kind == LEAK_ROW_ELEMENT && row->class_no != HEAP_NONE &&
+		    row->cells[LEAK_STEP] == 0 && row->cells[LEAK_RETAINED] >= least)
+			*out = (struct leak_held){ row->cells[LEAK_COUNT],
+						   row->cells[LEAK_RETAINED],
+						   .class_no = row->class_no,
+						   .collection_ix = HEAP_NONE };
+	}
+	if (out->class_no == HEAP_NONE) {
+		out->count = objects;
+		out->bytes = about->suspect->retained_bytes;
+	}
+}
+
+/*
+ * Objects of the class that is held in all that the suspect retains: there may be more than where
+ * it accumulates. What each of these holds is not known.
+ */
+static void count_content(const struct leak_rows *rows, const struct query_leak_suspect *about,
+			  struct leak_held *held)
+{
+	for (size_t i = about->first_row; i < rows->rows.count; i++) {
+		const struct leak_row *row = leak_rows_at(rows, i);
+
+		if (row->kind != LEAK_ROW_CONTENT || row->class_no != held->class_no ||
+		    !held->count || row->cells[LEAK_COUNT] <= held->count ||
+		    row->cells[LEAK_COUNT] - held->count <= row->cells[LEAK_COUNT] / SOME_PART)
+			continue;
+		held->bytes = held->bytes / held->count * row->cells[LEAK_COUNT];
+		if (held->bytes > about->suspect->retained_bytes)
+			held->bytes = about->suspect->retained_bytes;
+		held->count = row->cells[LEAK_COUNT];
+		held->collection_ix = HEAP_NONE;
+	}
+}
+
+/* The class of the first entries of a collection, if they have one; HEAP_NONE. */
+static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
+			 struct hdb_error *err)
+{
+	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
+	bool is_one = true;
+	int r = heap_entries_begin(heap, collection, &entries, err);
+
+	*out = HEAP_NONE;
+	for (unsigned i = 0; r == HDB_OK && is_one && i < ENTRIES_LOOKED; i++) {
+		struct heap_object object = { .class_no = HEAP_NONE };
+		uint32_t ix;
+
+		if ((r = heap_entries_next(&entries, err)) != HDB_OK)
+			break;
+		if (entries.value.type != HPROF_OBJECT || !entries.value.bits)
+			continue;
+		if ((r = heap_find(heap, entries.value.bits, &ix, err)) == HDB_OK)
+			r = heap_object(heap, ix, &object, err);
+		is_one = *out == HEAP_NONE || *out == object.class_no;
+		*out = object.class_no;
+	}
+	if (!is_one)
+		*out = HEAP_NONE;
+	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
+}
+
+/* Where one collection is what is held: its entries, if they are of one class. */
+static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
+		       struct hdb_error *err)
+{
+	struct heap_collection collection = { 0 };
+	struct store_lists children;
+	struct heap_object child;
+	const uint32_t *batch;
+	uint32_t class_no;
+	size_t count;
+	int r;
+
+	if (held->class_no == HEAP_NONE || held->count != 1 ||
+	    !heap_collection_rule(q->heap, held->class_no))
+		return HDB_OK;
+	TRY(derive_children(q->derive, &children, err));
+	TRY(store_lists_begin(&children, end_ix, NULL, err));
+	TRY(store_lists_next(&children, &batch, &count, err));
+	if (!count)
+		return HDB_OK;
+	TRY(heap_object(q->heap, batch[0], &child, err));
+	if (child.class_no != held->class_no)
+		return HDB_OK;
+	r = heap_collection_open(q->heap, child.ix, &collection, err);
+	if (r != HDB_OK || !collection.has_size || collection.size < 2)
+		return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
+	TRY(entries_class(q->heap, &collection, &class_no, err));
+	if (class_no == HEAP_NONE)
+		return HDB_OK;
+	held->count = collection.size;
+	held->class_no = class_no;
+	held->collection_ix = child.ix;
+	return HDB_OK;
+}
+
+/* Of a single suspect: objects of one class, entries of a collection, one array, or anything. */
+static int find_held(struct query *q, const struct leak_rows *rows,
+		     const struct query_leak_suspect *about, struct leak_held *out,
+		     struct hdb_error *err)
+{
+	const struct analysis_suspect *s = about->suspect;
+	const uint32_t end_ix = s->point_ix == HEAP_NONE ? s->ix : s->point_ix;
+	struct heap_object end;
+	struct leak_held entries;
+	const char *class, *of;
+	uint32_t collection;
+
+	find_class(rows, about, out);
+	TRY(heap_object(q->heap, end_ix, &end, err));
+	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART) {
+		*out = (struct leak_held){ 1, end.shallow_bytes, .class_no = end.class_no,
+					   .collection_ix = HEAP_NONE };
+		if (end.kind == STORE_PRIMITIVE_ARRAY || end.kind == STORE_OBJECT_ARRAY)
+			out->length = end.length;
+		return HDB_OK;
+	}
+	TRY(find_entries(q, about, &entries, &collection, err));
+	if (collection == HEAP_NONE) {
+		TRY(look_inside(q, end_ix, out, err));
+		count_content(rows, about, out);
+		return HDB_OK;
+	}
+	/* Its own entries, java.util.HashMap$Node, are inside of it. */
+	of = heap_class_name(q->heap, collection);
+	class = out->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, out->class_no);
+	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$'))
+		*out = entries;
+	else
+		count_content(rows, about, out);
+	return HDB_OK;
+}
+
+int leak_held_find(struct query *q, const struct leak_rows *rows,
+		   const struct query_leak_suspect *about, struct leak_held *out,
+		   struct hdb_error *err)
+{
+	const struct analysis_suspect *s = about->suspect;
+
+	*out = (struct leak_held){ s->count, s->retained_bytes, s->class_no,
+				   .collection_ix = HEAP_NONE };
+	if (!about->holds)
+		return s->ix == HEAP_NONE ? HDB_OK : find_held(q, rows, about, out, err);
+	out->count = about->held;
+	out->class_no = HEAP_NONE;
+	out->text = about->holds;
+	return HDB_OK;
+}
+
+/* ---- the query that lists them ---- */
+
+/* Reachable instances of all classes of a name, which is what query instances lists. */
+static int count_named(struct query *q, const char *name, uint64_t *out, unsigned *classes,
+		       struct hdb_error *err)
+{
+	BASE_FREED struct derive_total *totals = NULL;
+
+	*out = *classes = 0;
+	TRY(analysis_load_class_totals(&q->session, &totals, err));
+	for (uint32_t no = 0; no < q->heap->class_count; no++) {
+		if (strcmp(heap_class_name(q->heap, no), name) != 0)
+			continue;
+		*out += totals[no].count;
+		++*classes;
+	}
+	return HDB_OK;
+}
+
+/* The members of a group: objects on the top level of the dominator tree. */
+static int set_statement(struct leak_rows *rows, struct leak_row *row,
+			 const struct query_leak_suspect *about, const char *name,
+			 struct hdb_error *err)
+{
+	/* A class without a package may be called as a table is. */
+	const bool is_table = strchr(name, '.') && !strchr(name, '[');
+	char least[64] = "", most[64] = "";
+
+	/* Quotes would have to be doubled, and no class of a program has one. */
+	if (strpbrk(name, "'\""))
+		return HDB_OK;
+	if (about->suspect->least_bytes)
+		(void)snprintf(least, sizeof(least), " AND shallow >= %" PRIu64,
+			       about->suspect->least_bytes);
+	/* Larger ones are suspects of their own. */
+	if (about->most_bytes)
+		(void)snprintf(most, sizeof(most), " AND retained <= %" PRIu64, about->most_bytes);
+	TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "sql"));
+	return leak_rows_text(rows, row, LEAK_TARGET, err,
+			      "SELECT * FROM %s%s%s dominator IS NULL%s%s",
+			      is_table ? "\"" : "objects WHERE class = '", name,
+			      is_table ? "\" WHERE" : "' AND", least, most);
+}
+
+int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *row,
+		     const struct query_leak_suspect *about, const struct leak_held *held,
+		     struct hdb_error *err)
+{
+	const char *name;
+	unsigned classes;
+	uint64_t all, id;
+
+	/* The other queries do not choose the objects of a heap in the same way. */
+	if (held->text || held->length || q->is_filtered)
+		return HDB_OK;
+	if (held->collection_ix != HEAP_NONE) {
+		TRY(heap_id(q->heap, held->collection_ix, &id, err));
+		TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "entries"));
+		return leak_rows_text(rows, row, LEAK_TARGET, err, "0x%" PRIx64, id);
+	}
+	if (held->class_no == HEAP_NONE)
+		return HDB_OK;
+	name = heap_class_name(q->heap, held->class_no);
+	TRY(count_named(q, name, &all, &classes, err));
+	if (all == held->count) {
+		TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "instances"));
+		return leak_rows_text(rows, row, LEAK_TARGET, err, "%s", name);
+	}
+	return about->suspect->ix == HEAP_NONE && classes == 1 ?
+		       set_statement(rows, row, about, name, err) :
+		       HDB_OK;
+}

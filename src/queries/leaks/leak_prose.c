@@ -1,0 +1,503 @@
+/*
+ * queries/leaks/leak_prose.c - sentences on leaks, of facts: "Cache.entries holds 12,000 Session
+ * (1.6 KiB each), 61.7 % of the heap."
+ *
+ * Whether a verb is singular is a count of owners or objects, never a matter of what names look
+ * like: a thread may be called "fetch and parse".
+ */
+#include "queries/leaks/leak_prose.h"
+
+#include "analysis/groups.h"
+#include "heap/threads.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 1024
+/*
+ * "and others" if objects that are not named retain more than a third: below that it is keys and
+ * tables.
+ */
+#define ALL_PART 3u
+
+/* Appends; what does not fit is left out. */
+static void HDB_PRINTF(2, 3) add(struct base_text to, const char *format, ...)
+{
+	const size_t used = strlen(to.buf);
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(to.buf + used, to.size - used, format, args);
+	va_end(args);
+}
+
+/* ---- names ---- */
+
+static bool is_name_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.' ||
+	       (unsigned char)c >= 0x80;
+}
+
+/* Bytes of the package at the beginning of a name: up to the dot before the first capital. */
+static size_t package_size(const char *name, size_t size)
+{
+	size_t start = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (i == start && name[i] >= 'A' && name[i] <= 'Z')
+			return start;
+		if (name[i] == '.')
+			start = i + 1;
+	}
+	return 0;
+}
+
+void query_leak_add_short(struct base_text to, const char *text)
+{
+	size_t used = strlen(to.buf), size;
+	bool is_quoted = false;
+
+	while (*text && used + 1 < to.size) {
+		size = 0;
+		while (!is_quoted && is_name_char(text[size]))
+			size++;
+		if (size) {
+			const size_t package = package_size(text, size);
+
+			used += (size_t)snprintf(to.buf + used, to.size - used, "%.*s",
+						 (int)(size - package), text + package);
+			text += size;
+			continue;
+		}
+		is_quoted ^= *text == '"';
+		to.buf[used++] = *text++;
+		to.buf[used] = '\0';
+	}
+}
+
+/* ---- owners ---- */
+
+void leak_holder_text(const struct leak_holder *h, struct base_text to)
+{
+	const char *class_name = h->class_name ? h->class_name : "";
+
+	add(to, "%s", h->is_thread_local ? "thread-local " : "");
+	switch (h->kind) {
+	case LEAK_HOLDER_NONE:
+		break;
+	case LEAK_HOLDER_STATIC:
+		add(to, "%s.%s (static)", class_name, h->field);
+		break;
+	case LEAK_HOLDER_FIELD:
+		add(to, "%s.%s", class_name, h->field);
+		break;
+	case LEAK_HOLDER_LOCAL:
+		add(to, "a local variable of thread %s", h->thread);
+		break;
+	case LEAK_HOLDER_THREAD:
+		add(to, "thread %s", h->thread);
+		break;
+	case LEAK_HOLDER_CLASS:
+		add(to, "class %s%s%s", class_name, h->field[0] ? " " : "", h->field);
+		break;
+	case LEAK_HOLDER_OBJECT:
+		add(to, "%s%s%s", class_name, h->field[0] == '<' ? " " : "", h->field);
+		break;
+	case LEAK_HOLDER_ROOT:
+		add(to, "a GC root (%s)", h->field);
+		break;
+	case LEAK_HOLDER_NOTHING:
+		add(to, "nothing in the dump");
+		break;
+	case LEAK_HOLDER_GONE:
+		add(to, "a ThreadLocal that is gone");
+		break;
+	case LEAK_HOLDER_ENTRIES:
+		add(to, "a ThreadLocal that only its entries refer to");
+		break;
+	}
+	if (h->is_thread_local && h->threads)
+		add(to, " of %" PRIu64 " thread%s", h->threads, h->threads == 1 ? "" : "s");
+	else if (h->is_thread_local)
+		add(to, " of thread %s", h->thread);
+}
+
+void leak_owner_text(const struct query_leak_owner *o, struct base_text to)
+{
+	const bool is_whole = !o->more && !o->has_others && !o->is_own_fields;
+
+	to.buf[0] = '\0';
+	if (o->top.kind) {
+		leak_holder_text(&o->top, to);
+		add(to, ", in ");
+	}
+	for (size_t i = 0; i < o->named; i++) {
+		add(to, "%s", i == 0 ? "" : i + 1 == o->named && is_whole ? " and " : ", ");
+		leak_holder_text(&o->list[i], to);
+	}
+	if (o->has_others)
+		add(to, " and others");
+	else if (o->more)
+		add(to, " and %" PRIu64 " more", o->more);
+}
+
+static const struct leak_holder *first_holder(const struct query_leak_owner *o)
+{
+	return o->top.kind ? &o->top : &o->list[0];
+}
+
+/* Whether a sentence that begins with the owners is in the plural. */
+static bool is_several(const struct query_leak_owner *o)
+{
+	bool several = o->named > 1 || o->more || o->has_others || o->top.count > 1;
+
+	for (size_t i = 0; i < o->named; i++)
+		several |= o->list[i].count > 1;
+	return several;
+}
+
+/* The cells on who holds. */
+static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct query_leak_owner *o,
+		     struct hdb_error *err)
+{
+	static const char *const kinds[] = {
+		[LEAK_HOLDER_NONE] = "object",          [LEAK_HOLDER_STATIC] = "static field",
+		[LEAK_HOLDER_FIELD] = "field",          [LEAK_HOLDER_LOCAL] = "local variable",
+		[LEAK_HOLDER_THREAD] = "thread",        [LEAK_HOLDER_CLASS] = "class",
+		[LEAK_HOLDER_OBJECT] = "object",        [LEAK_HOLDER_ROOT] = "GC root",
+		[LEAK_HOLDER_NOTHING] = "nothing",      [LEAK_HOLDER_GONE] = "thread-local",
+		[LEAK_HOLDER_ENTRIES] = "thread-local",
+	};
+	const struct leak_holder *first = first_holder(o);
+	const bool is_thread =
+		first->kind == LEAK_HOLDER_LOCAL || first->kind == LEAK_HOLDER_THREAD;
+	char text[LEAK_TEXT_MAX_BYTES];
+
+	if (!o->named)
+		return HDB_OK;
+	assert(o->rule && o->why);
+	leak_owner_text(o, BASE_TEXT(text));
+	row->cells[LEAK_OWNER_COUNT] = o->named + o->more;
+	TRY(leak_rows_text(rows, row, LEAK_VIA_FIELD, err, "%s", text));
+	TRY(leak_rows_text(rows, row, LEAK_OWNER_KIND, err, "%s",
+			   first->is_thread_local ? "thread-local" : kinds[first->kind]));
+	TRY(leak_rows_text(rows, row, LEAK_OWNER, err, "%s",
+			   is_thread         ? first->thread :
+			   first->class_name ? first->class_name :
+					       ""));
+	TRY(leak_rows_text(rows, row, LEAK_FIELD, err, "%s",
+			   first->kind == LEAK_HOLDER_ROOT ? "" : first->field));
+	if (first->kind == LEAK_HOLDER_ROOT)
+		TRY(leak_rows_text(rows, row, LEAK_ROOT, err, "%s", first->field));
+	TRY(leak_rows_text(rows, row, LEAK_OWNER_RULE, err, "%s", o->rule));
+	return leak_rows_text(rows, row, LEAK_OWNER_WHY, err, "%s", o->why);
+}
+
+/* ---- the sentence on a suspect ---- */
+
+/* Whether another class has the same name: only then its loader says which one is meant. */
+static bool has_twin(struct heap *heap, uint32_t class_no)
+{
+	const char *name = heap_class_name(heap, class_no);
+
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (no != class_no && strcmp(heap_class_name(heap, no), name) == 0)
+			return true;
+	return false;
+}
+
+/* ", loaded by com.acme.Loader 0x12c4", where two classes have one name. */
+static int add_loader(struct query *q, uint32_t class_no, struct base_text to,
+		      struct hdb_error *err)
+{
+	const struct store_class *class = heap_class(q->heap, class_no);
+	uint64_t id;
+
+	if (class->loader_ix == HEAP_BOOT_LOADER || !has_twin(q->heap, class_no))
+		return HDB_OK;
+	TRY(heap_id(q->heap, class->loader_ix, &id, err));
+	add(to, ", loaded by %s 0x%" PRIx64, heap_loader_name(q->heap, class), id);
+	return HDB_OK;
+}
+
+/* "12,000 Session", "one byte[134217728]", "20.1 MiB in 300,000 objects". */
+static void held_text(struct query *q, const struct leak_held *held, struct base_text to)
+{
+	const char *class_name =
+		held->class_no == HEAP_NONE ? "" : heap_class_name(q->heap, held->class_no);
+	const size_t stem = strlen(class_name) > 2 ? strlen(class_name) - 2 : 0;
+	const struct base_number number = base_number(held->count);
+	const char *count = held->count == 1 ? "one" : number.text;
+
+	to.buf[0] = '\0';
+	if (held->text) {
+		add(to, "%s", held->text);
+	} else if (held->class_no == HEAP_NONE && !held->is_entries) {
+		add(to, "%s in %s object%s", base_size(held->bytes).text, number.text,
+		    held->count == 1 ? "" : "s");
+	} else if (held->length) {
+		add(to, "%s %.*s[%" PRIu64 "]", count, (int)stem, class_name, held->length);
+	} else {
+		add(to, "%s ", count);
+		query_leak_add_short(to, held->is_entries ? "entries" : class_name);
+	}
+}
+
+static bool has_each(const struct leak_held *held)
+{
+	return held->text || held->class_no != HEAP_NONE || held->is_entries;
+}
+
+/* Whether the owner is named only because the path goes through a local variable. */
+static bool is_way(const struct query_leak_suspect *about)
+{
+	const struct query_leak_owner *o = about->owner;
+
+	return about->path->is_passing && o->named && !is_several(o) &&
+	       first_holder(o)->kind == LEAK_HOLDER_LOCAL && !first_holder(o)->is_thread_local;
+}
+
+/* "Cache.entries", "Thread "main"": who holds it; "" for a group nobody owns. *several: a plural. */
+static void owner_text(struct query *q, const struct query_leak_suspect *about, bool *several,
+		       struct base_text to)
+{
+	const struct query_leak_owner *owner = about->owner;
+	const struct leak_holder *first = first_holder(owner);
+	const struct analysis_suspect *s = about->suspect;
+	char text[LEAK_TEXT_MAX_BYTES];
+	bool is_name = false;
+
+	*several = false;
+	to.buf[0] = '\0';
+	if (owner->named && !owner->is_of_members && !is_way(about)) {
+		leak_owner_text(owner, BASE_TEXT(text));
+		query_leak_add_short(to, text);
+		*several = is_several(owner);
+		is_name = !first->is_thread_local && first->class_name;
+	} else if (s->ix != HEAP_NONE) {
+		const bool is_thread = heap_is_thread(q->heap, s->ix);
+
+		analysis_describe(&q->session, s->ix, text, NAME_MAX_BYTES);
+		query_leak_add_short(to, is_thread ? "thread " : "");
+		query_leak_add_short(to, text[0] ? text : heap_class_name(q->heap, s->class_no));
+		is_name = !is_thread;
+	}
+	/* "a local variable", "thread", "a GC root" begin the sentence; names stay as they are. */
+	if (to.buf[0] && !is_name)
+		to.buf[0] = (char)toupper((unsigned char)to.buf[0]);
+}
+
+/* ", by the thread-local X of 22 threads", ", reached through a local variable ...". */
+static void add_way(const struct query_leak_suspect *about, const struct leak_held *held,
+		    struct base_text to)
+{
+	const struct query_leak_owner *owner = about->owner;
+	char text[LEAK_TEXT_MAX_BYTES];
+
+	leak_owner_text(owner, BASE_TEXT(text));
+	add(to, ", %s", owner->is_of_members ? "by the " : "reached through ");
+	query_leak_add_short(to, text);
+	if (is_way(about))
+		add(to, ", which does not hold %s", held->count == 1 ? "it" : "them");
+}
+
+int leak_say_suspect(struct query *q, struct leak_rows *rows, struct leak_row *row,
+		     const struct query_leak_suspect *about, const struct leak_held *held,
+		     struct hdb_error *err)
+{
+	const struct query_leak_owner *owner = about->owner;
+	const struct analysis_suspect *s = about->suspect;
+	const bool is_group = s->ix == HEAP_NONE && owner->count < s->count && !about->holds;
+	const uint64_t each = held->count ? held->bytes / held->count : 0;
+	char text[LEAK_TEXT_MAX_BYTES], holder[LEAK_TEXT_MAX_BYTES], what[NAME_MAX_BYTES];
+	const struct base_text to = BASE_TEXT(text);
+	const bool has_way = owner->is_of_members || is_way(about);
+	bool several;
+
+	TRY(set_owner(rows, row, owner, err));
+	owner_text(q, about, &several, BASE_TEXT(holder));
+	held_text(q, held, BASE_TEXT(what));
+	text[0] = '\0';
+	if (holder[0])
+		add(to, "%s%s %s ", holder, owner->top.kind && !owner->is_of_members ? "," : "",
+		    several ? "hold" : "holds");
+	if (holder[0] && is_group)
+		add(to, "%s of ", owner->count ? base_number(owner->count).text : "most");
+	add(to, "%s", what);
+	if (has_each(held))
+		add(to, " (%s%s)", base_size(each).text,
+		    held->count == 1 && !held->text ? "" : " each");
+	if (held->class_no != HEAP_NONE)
+		TRY(add_loader(q, held->class_no, to, err));
+	if (held->bytes < s->retained_bytes / ALL_PART * (ALL_PART - 1))
+		add(to, " and others");
+	if (holder[0] && !has_way)
+		TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s", text));
+	add(to, "%s %.1f %% of the heap",
+	    holder[0]        ? "," :
+	    held->count == 1 ? " holds" :
+			       " hold",
+	    analysis_percent(s->retained_bytes, about->whole_bytes));
+	if (has_way)
+		add_way(about, held, to);
+	TRY(leak_rows_text(rows, row, LEAK_TEXT, err, "%s.", text));
+	if (!holder[0] || has_way)
+		TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s.", text));
+	TRY(leak_rows_text(rows, row, LEAK_OWNER_TEXT, err, "%s", holder));
+	TRY(leak_rows_text(rows, row, LEAK_HELD_TEXT, err, "%s", what));
+	row->cells[LEAK_HELD] = held->count;
+	if (has_each(held))
+		row->cells[LEAK_EACH] = each;
+	return leak_rows_text(
+		rows, row, LEAK_HELD_CLASS, err, "%s",
+		held->class_no == HEAP_NONE ? "" : heap_class_name(q->heap, held->class_no));
+}
+
+/* ---- what rules say ---- */
+
+int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
+		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err)
+{
+	const char *verdict = explain_verdict_name(answer->rule->verdict);
+	char others[64] = "";
+
+	if (more)
+		(void)snprintf(others, sizeof(others), "; %" PRIu64 " more like it", more);
+	TRY(leak_rows_text(rows, row, LEAK_VERDICT, err, "%s", verdict));
+	TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s", answer->says));
+	return leak_rows_text(rows, row, LEAK_TEXT, err, "%s (%s%s)", answer->says, verdict,
+			      others);
+}
+
+void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper)
+{
+	char text[LEAK_TEXT_MAX_BYTES] = "", kept[EXPLAIN_SENTENCE_MAX] = " Kept by ";
+
+	leak_holder_text(keeper, BASE_TEXT(text));
+	if (!text[0])
+		return;
+	query_leak_add_short(BASE_TEXT(kept), text);
+	add(BASE_TEXT(answer->says), "%s.", kept);
+}
+
+/* ---- paths ---- */
+
+int leak_say_root(struct leak_rows *rows, struct leak_row *row, const char *roots, bool is_passing,
+		  struct hdb_error *err)
+{
+	static const char passing[] =
+		"reached through a local variable of this thread, which does not hold it";
+
+	if (!roots[0])
+		return HDB_OK;
+	TRY(leak_rows_text(rows, row, LEAK_ROOT, err, "%s", roots));
+	TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s", is_passing ? passing : ""));
+	return leak_rows_text(rows, row, LEAK_TEXT, err, "GC root: %s%s%s", roots,
+			      is_passing ? "; " : "", is_passing ? passing : "");
+}
+
+int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct analysis_link *link,
+		  struct hdb_error *err)
+{
+	static const char *const kinds[] = {
+		[ANALYSIS_LINK_NONE] = "",
+		[ANALYSIS_LINK_FIELD] = "field",
+		[ANALYSIS_LINK_STATIC] = "static field",
+		[ANALYSIS_LINK_ELEMENT] = "element",
+		[ANALYSIS_LINK_LOCAL] = "local variable",
+		[ANALYSIS_LINK_CLASS] = "class",
+		[ANALYSIS_LINK_SUPER] = "superclass",
+		[ANALYSIS_LINK_LOADER] = "class loader",
+		[ANALYSIS_LINK_OTHER] = "object",
+	};
+
+	if (!link->count)
+		return HDB_OK;
+	TRY(leak_rows_text(rows, row, LEAK_VIA_FIELD, err, "%s", link->text));
+	TRY(leak_rows_text(rows, row, LEAK_FIELD, err, "%s", analysis_link_name(link)));
+	return leak_rows_text(rows, row, LEAK_OWNER_KIND, err, "%s", kinds[link->kind]);
+}
+
+/* "static listeners", "[12]", "map[\"key\"]": how a step of a trace holds the next. */
+static int say_reference(struct leak_rows *rows, struct leak_row *row,
+			 const struct leak_steps *steps, const struct leak_step *step,
+			 struct hdb_error *err)
+{
+	static const enum analysis_link_kind kinds[] = {
+		[TRACE_FIELD] = ANALYSIS_LINK_FIELD,
+		[TRACE_STATIC] = ANALYSIS_LINK_STATIC,
+		[TRACE_LOCAL] = ANALYSIS_LINK_LOCAL,
+		[TRACE_ENTRY] = ANALYSIS_LINK_ELEMENT,
+	};
+	const char *name = leak_steps_text(steps, step->name);
+	struct analysis_link link = { .kind = kinds[step->reference->kind], .count = 1 };
+	const struct base_text to = BASE_TEXT(link.text);
+
+	add(to,
+	    link.kind == ANALYSIS_LINK_LOCAL   ? "<local variable>" :
+	    link.kind == ANALYSIS_LINK_ELEMENT ? "[%s]" :
+	    link.kind == ANALYSIS_LINK_STATIC  ? "static %s" :
+						 "%s",
+	    name);
+	row->cells[LEAK_IS_SUSPECT] = step->is_suspect;
+	return leak_say_link(rows, row, &link, err);
+}
+
+int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct leak_steps *steps,
+		  const struct leak_step *step, struct hdb_error *err)
+{
+	static const char *const statuses[][2] = {
+		[LEAK_UNKNOWN] = { "UNKNOWN", "unknown" },
+		[LEAK_THERE] = { "NO", "not leaking" },
+		[LEAK_GONE] = { "YES", "leaking" },
+	};
+	const char *reason = leak_steps_text(steps, step->reason);
+	const char *labels = leak_steps_text(steps, step->labels);
+	const char *root =
+		step->place == 0 && steps->root_kind ? heap_root_name(steps->root_kind) : "";
+	const struct library_rule *rule = step->reference ? step->reference->rule : NULL;
+	char status[LEAK_TEXT_MAX_BYTES] = "", rest[LEAK_TEXT_MAX_BYTES] = "";
+
+	add(BASE_TEXT(status), "Leaking: %s%s%s%s", statuses[step->status][0],
+	    reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
+	add(BASE_TEXT(rest), "%s%s%s%s", rule ? "; known leak of a library: " : "",
+	    rule ? rule->id : "", labels[0] ? "; " : "", labels);
+	if (step->reference)
+		TRY(say_reference(rows, row, steps, step, err));
+	TRY(leak_rows_text(rows, row, LEAK_ROOT, err, "%s", root));
+	TRY(leak_rows_text(rows, row, LEAK_STATUS, err, "%s", statuses[step->status][1]));
+	TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s%s", status, rest));
+	return leak_rows_text(rows, row, LEAK_TEXT, err, "%s%s%s%s%s%s", root[0] ? "GC root: " : "",
+			      root, root[0] ? "; " : "", status,
+			      step->is_suspect ? "; ~~~ suspect reference" : "", rest);
+}
+
+/* ---- leaking objects, and what several have in common ---- */
+
+int leak_say_leaking(struct leak_rows *rows, struct leak_row *row, const char *reason,
+		     const char *library, uint64_t objects, struct hdb_error *err)
+{
+	TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s%s%s", reason,
+			   library[0] ? "; " : "", library));
+	return leak_rows_text(rows, row, LEAK_TEXT, err, "%s%s%s; retains %s object%s", reason,
+			      library[0] ? "; " : "", library, base_number(objects).text,
+			      objects == 1 ? "" : "s");
+}
+
+int leak_say_common(struct leak_rows *rows, struct leak_row *row, const uint64_t *parts,
+		    size_t count, struct hdb_error *err)
+{
+	char numbers[NAME_MAX_BYTES] = "";
+
+	for (size_t i = 0; i < count; i++)
+		add(BASE_TEXT(numbers), "%s%" PRIu64, i ? ", " : "", parts[i]);
+	return leak_rows_text(
+		rows, row, LEAK_TEXT, err,
+		"Suspects %s may be one leak: the paths to them begin alike, and what "
+		"they share holds them.",
+		numbers);
+}

@@ -1,0 +1,317 @@
+/*
+ * leak_owners_test.c - who owns a leak suspect, as cells: a heap for each rule of leak_holders.c;
+ * whether the sentence is singular, which is a matter of counts, not of names; and that the action
+ * lists exactly the objects that the sentence counts.
+ */
+#include "support/planted.h"
+#include "support/query_ask.h"
+
+#include <inttypes.h>
+
+static struct written heap;
+
+#define ATOM "java.util.concurrent.atomic.AtomicReference"
+#define SESSIONS "list(200*a.Session{data=bytes(1000)})"
+#define THREADS(name) \
+	"java.lang.Thread@t{tid=1L, name=" name "}; java.lang.Thread@u{tid=2L, name=\"u\"};"
+#define MEMBERS \
+	"a.Session@1{data=bytes(50000)}; a.Session@2{data=bytes(50000)};" \
+	"a.Session@3{data=bytes(50000)}; a.Session@4{data=bytes(50000)};" \
+	"a.Session@5{data=bytes(50000)}; a.Session@6{data=bytes(50000)}"
+/* A thread with 50 KB by the ThreadLocal $k. */
+#define LOCAL \
+	"java.lang.Thread{tid=1L, threadLocals=java.lang.ThreadLocal$ThreadLocalMap{table=" \
+	"java.lang.ThreadLocal$ThreadLocalMap$Entry[](" \
+	"java.lang.ThreadLocal$ThreadLocalMap$Entry{referent=$k, value=bytes(50000)})}};"
+
+/* All objects of a class are roots: local variables of thread 1 or 2, or, 0, JNI globals. */
+struct root {
+	const char *class_name;
+	unsigned thread;
+};
+
+static const struct {
+	const char *heap;
+	struct root roots[3];
+	const char *rule, *kind, *owner;
+	uint64_t owners, held;
+	const char *action, *sentence;
+} cases[] = {
+	/* what is to blame is on every path; a collection of 200 is what the sentence counts */
+	{ "a.App{}; static a.App.ALL =" SESSIONS,
+	  { { 0 } },
+	  "path",
+	  "static field",
+	  "a.App",
+	  1,
+	  200,
+	  "instances",
+	  "App.ALL (static) holds 200 Session (" },
+	/* names of threads do not make a plural, two threads do */
+	{ THREADS("\"fetch and parse\"") ATOM "@b{value=" SESSIONS "}",
+	  { { ATOM, 1 } },
+	  "path",
+	  "local variable",
+	  "\"fetch and parse\"",
+	  1,
+	  200,
+	  "instances",
+	  "A local variable of thread \"fetch and parse\" holds 200 Session (" },
+	{ THREADS("\"fetch, parse\"") ATOM "@b{value=" SESSIONS "}",
+	  { { ATOM, 1 } },
+	  "path",
+	  "local variable",
+	  "\"fetch, parse\"",
+	  1,
+	  200,
+	  "instances",
+	  "A local variable of thread \"fetch, parse\" holds 200 Session (" },
+	{ THREADS("\"fetch, in parts\"") ATOM "@b{value=" SESSIONS "}",
+	  { { ATOM, 1 }, { ATOM, 2 } },
+	  "local variable",
+	  "field",
+	  ATOM,
+	  2,
+	  200,
+	  "instances",
+	  "AtomicReference.value, in a local variable of thread \"fetch, in parts\" and a local "
+	  "variable of thread \"u\", hold 200 Session (" },
+	/* two fields of the application's, static ones */
+	{ "a.App{}; a.Other{}; static a.App.ALL = $b; static a.Other.ALL = $b;" ATOM
+	  "@b{value=" SESSIONS "}",
+	  { { 0 } },
+	  "application field",
+	  "static field",
+	  "a.App",
+	  2,
+	  200,
+	  "instances",
+	  "App.ALL (static) and Other.ALL (static) hold 200 Session (" },
+	/* before one that ends with a method, and that before a local variable itself */
+	{ THREADS("\"t\"") "a.Task{it=$b}; a.App{}; static a.App.ALL = $b;" ATOM
+			   "@b{value=" SESSIONS "}",
+	  { { "a.Task", 1 } },
+	  "application field",
+	  "static field",
+	  "a.App",
+	  2,
+	  200,
+	  "instances",
+	  "App.ALL (static) and Task.it hold 200 Session (" },
+	{ THREADS("\"t\"") "a.Task{it=$b};" ATOM "@b{value=" SESSIONS "}",
+	  { { "a.Task", 1 }, { ATOM, 2 } },
+	  "application field below a local variable",
+	  "field",
+	  "a.Task",
+	  2,
+	  200,
+	  "instances",
+	  "Task.it and a local variable of thread \"u\" hold 200 Session (" },
+	/* a static field of the platform before a local variable */
+	{ THREADS("\"t\"") "java.util.Keeper{}; static java.util.Keeper.kept = $b;" ATOM
+			   "@b{value=" SESSIONS "}",
+	  { { ATOM, 1 } },
+	  "static field of the platform",
+	  "field",
+	  ATOM,
+	  2,
+	  200,
+	  "instances",
+	  "AtomicReference.value, in Keeper.kept (static) and a local variable of thread \"t\", "
+	  "hold 200 Session (" },
+	/* and so anything of the platform that lasts */
+	{ THREADS("\"t\"") "java.util.Optional{value=$b};" ATOM "@b{value=" SESSIONS "}",
+	  { { "java.util.Optional", 0 }, { ATOM, 1 } },
+	  "platform",
+	  "field",
+	  ATOM,
+	  2,
+	  200,
+	  "instances",
+	  "AtomicReference.value, in Optional.value and a local variable of thread \"t\", hold 200 "
+	  "Session (" },
+	/* a pool that its own threads hold, and further up a static field of the application's */
+	{ THREADS("\"t\"") "java.util.Optional{value=$o}; java.util.Pool@o{queue=$b}; a.App{};"
+			   "static a.App.box = a.Box{in=a.Box{in=a.Box{in=$o}}};" ATOM
+			   "@b{value=" SESSIONS "}",
+	  { { "java.util.Optional", 0 }, { ATOM, 1 } },
+	  "application field above",
+	  "field",
+	  "a.Box",
+	  2,
+	  200,
+	  "instances",
+	  "Box.in and a local variable of thread \"t\" hold 200 Session (" },
+	/* a group: the owner of most members */
+	{ "a.App{}; a.Other{}; static a.App.all = list($1, $2, $3, $4, $5, $6);"
+	  "static a.Other.all = list($1, $2, $3, $4, $5, $6);" MEMBERS,
+	  { { 0 } },
+	  "owner of most members",
+	  "static field",
+	  "a.App",
+	  1,
+	  6,
+	  "instances",
+	  "App.all (static) holds 6 Session (49.2 KiB each), " },
+	/* each member has a task of its own: who has them all owns them */
+	{ "a.App{}; a.Other{};"
+	  "static a.App.box = a.Box{in=a.Box{all=list($1, $2, $3, $4, $5, $6)}};"
+	  "static a.Other.tasks = a.Task[](a.Task{run=$1}, a.Task{run=$2}, a.Task{run=$3},"
+	  "a.Task{run=$4}, a.Task{run=$5}, a.Task{run=$6});" MEMBERS,
+	  { { 0 } },
+	  "shared owner of members",
+	  "field",
+	  "a.Box",
+	  1,
+	  6,
+	  "instances",
+	  "Box.all holds 6 Session (49.2 KiB each), " },
+	/* of a group that has more instances elsewhere only its members are listed */
+	{ "a.App{}; a.Other{}; static a.App.all = list($1, $2, $3, $4, $5, $6);"
+	  "static a.Other.all = list($1, $2, $3, $4, $5, $6);"
+	  "static a.Other.one = a.Session{data=a.Session{data=bytes(1)}};" MEMBERS,
+	  { { 0 } },
+	  "owner of most members",
+	  "static field",
+	  "a.App",
+	  1,
+	  6,
+	  "sql",
+	  "App.all (static) holds 6 Session (49.2 KiB each), " },
+	/* threads that nobody owns: the ThreadLocal whose values they have */
+	{ "a.App{}; static a.App.CONTEXT = $k; java.lang.ThreadLocal@k{};" LOCAL LOCAL LOCAL LOCAL
+		  LOCAL,
+	  { { "java.lang.Thread", 0 } },
+	  "thread-local of members",
+	  "thread-local",
+	  "a.App",
+	  1,
+	  5,
+	  "instances",
+	  "5 Thread (50.0 KiB each) hold 99.7 % of the heap, by the thread-local App.CONTEXT (static) "
+	  "of 5 threads." },
+};
+
+/* Writes the heap with its roots: objects are where they were without. */
+static void open_case(size_t no)
+{
+	static struct {
+		uint64_t id;
+		unsigned thread;
+		bool is_thread;
+	} found[64];
+	size_t count = 0;
+	struct hw w;
+
+	planted_write(&w, cases[no].heap);
+	written_open(&heap, &w, "owners", NULL);
+	/* Threads first: a local variable is that of a thread that is known. */
+	for (unsigned i = 0; i < 4; i++) {
+		const char *name = i ? cases[no].roots[i - 1].class_name : "java.lang.Thread";
+		struct ask ask = { .query = "instances", .target = name, .options = { "all" } };
+		struct hdb_error err;
+		struct hdb_rows *rows;
+
+		if (!name || ask_open(heap.db, &ask, &rows, &err) != HDB_OK)
+			continue;
+		for (; next_row(rows); count++) {
+			assert_true(count < 64);
+			found[count].id = value_of(rows, "id")->u;
+			found[count].is_thread = i == 0;
+			found[count].thread =
+				i ? cases[no].roots[i - 1].thread : (unsigned)count + 1;
+		}
+		hdb_rows_close(rows);
+	}
+	written_close(&heap);
+	planted_write(&w, cases[no].heap);
+	for (size_t i = 0; i < count && cases[no].roots[0].class_name; i++)
+		hw_root(&w,
+			found[i].is_thread ? HPROF_ROOT_THREAD_OBJECT :
+			found[i].thread    ? HPROF_ROOT_JAVA_FRAME :
+					     HPROF_ROOT_JNI_GLOBAL,
+			found[i].id, found[i].thread, 0);
+	written_open(&heap, &w, "owners", NULL);
+}
+
+static void check_text(size_t no, struct hdb_rows *rows, const char *column, const char *expected,
+		       bool is_beginning)
+{
+	const struct hdb_value *v = value_of(rows, column);
+	const size_t size = strlen(expected);
+
+	if (v->type != HDB_TYPE_TEXT || v->text_size < size ||
+	    (!is_beginning && v->text_size != size) || memcmp(v->text, expected, size) != 0)
+		fail_msg("heap %zu: %s is \"%.*s\", not \"%s\"", no, column,
+			 v->type == HDB_TYPE_TEXT ? (int)v->text_size : 0, v->text, expected);
+}
+
+static void test_owners(void **state)
+{
+	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hdb_rows *rows;
+
+		open_case(i);
+		rows = ask_rows(heap.db, &ask);
+		assert_true(next_row(rows));
+		check_text(i, rows, "text", cases[i].sentence, true);
+		check_text(i, rows, "owner_rule", cases[i].rule, false);
+		check_text(i, rows, "owner_kind", cases[i].kind, false);
+		check_text(i, rows, "owner", cases[i].owner, false);
+		check_text(i, rows, "action", cases[i].action, false);
+		assert_int_equal(value_of(rows, "owners")->u, cases[i].owners);
+		assert_int_equal(value_of(rows, "held")->u, cases[i].held);
+		hdb_rows_close(rows);
+		written_close(&heap);
+	}
+}
+
+/* Queries but not SQL, which this program does not have: as many rows as the sentence counts. */
+static void test_actions(void **state)
+{
+	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char action[64], target[512];
+		struct hdb_rows *rows, *listed;
+		uint64_t count = 0;
+
+		open_case(i);
+		rows = ask_rows(heap.db, &ask);
+		assert_true(next_row(rows));
+		(void)snprintf(action, sizeof(action), "%.*s",
+			       (int)value_of(rows, "action")->text_size,
+			       value_of(rows, "action")->text);
+		(void)snprintf(target, sizeof(target), "%.*s",
+			       (int)value_of(rows, "target")->text_size,
+			       value_of(rows, "target")->text);
+		if (strcmp(action, "sql") == 0) {
+			assert_string_equal(target,
+					    "SELECT * FROM \"a.Session\" WHERE dominator IS NULL");
+		} else {
+			const struct ask list = { .query = action, .target = target };
+
+			listed = ask_rows(heap.db, &list);
+			while (next_row(listed))
+				count++;
+			hdb_rows_close(listed);
+			assert_int_equal(count, cases[i].held);
+		}
+		hdb_rows_close(rows);
+		written_close(&heap);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_actions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
