@@ -331,6 +331,10 @@ for form in 'csv', 'tsv', 'jsonl', 'table':
     done = subprocess.run(['heapdb', 'meminfo', 'text', '--format', form, '--columns', 'name,pss'],
                           capture_output=True, text=True)
     want(form, (done.returncode, 'GL mtrack' in done.stdout), (0, True))
+open('odd', 'wb').write(eight.encode().replace(b'com.acme', b'\x9b1\xffacme'))
+for form in 'csv', 'tsv':
+    done = subprocess.run(['heapdb', 'meminfo', 'odd', '--format', form], capture_output=True)
+    want('bytes that are no UTF-8 in ' + form, '\ufffd1\ufffdacme' in done.stdout.decode('utf-8', 'strict'), True)
 done = subprocess.run('heapdb meminfo - --csv <text | head -2 | tail -1', shell=True, capture_output=True, text=True)
 want('standard input', done.stdout.startswith('memory,5049,com.acme,Native Heap,%d' % kb(63416)), True)
 end()

@@ -23,6 +23,12 @@ same()
 	fi
 }
 
+# A row as CSV, without heading.
+csv()
+{
+	same "$1 --csv" "$(heapdb sql "$1" --csv | sed 1d)" "$2"
+}
+
 is()
 {
 	same "$1" "$(rows "$1")" "$2"
@@ -399,4 +405,10 @@ True True False
 30954 417
 ['mine', 'refs'] 1"
 fi
+# Texts that are no UTF-8, and texts that a spreadsheet would calculate with; numbers are not changed.
+csv "select cast(x'9b31ff' as text)" "$(printf '"\357\277\2751\357\277\275"')"
+is "select cast(x'9b31ff' as text)" "$(printf '\357\277\2751\357\277\275')"
+csv "select '=1+2', '+4 MiB', '-', '@x', '=\"\"', 'a=b', -5, '-5', '+4.5'" \
+	"'=1+2,'+4 MiB,'-,'@x,\"'=\"\"\"\"\",a=b,-5,-5,+4.5"
+is "select '=1+2', -5" "'=1+2	-5"
 exit $failed

@@ -174,7 +174,7 @@ void escape_json_part(const char *text, size_t size, struct json_part *part)
 		}
 		n = utf8_decode(at, size - part->plain, &c);
 		if (n == 0 || c < 0xa0) {
-			part->size = escape_json_char(part->escape, n > 0 ? c : 0xfffd);
+			part->size = escape_json_char(part->escape, n > 0 ? c : UTF8_REPLACEMENT);
 			part->taken = part->plain + (n > 0 ? n : 1);
 			return;
 		}

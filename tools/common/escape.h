@@ -16,6 +16,9 @@
  */
 size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
+/* What stands for bytes that are no UTF-8. */
+#define UTF8_REPLACEMENT 0xfffd
+
 /* Writes a character in UTF-8 and returns its bytes; what is no character becomes U+FFFD. */
 size_t escape_utf8(char buf[4], uint32_t character);
 void escape_put_utf8(struct bytes *out, uint32_t character);

@@ -4,7 +4,9 @@
  *
  * CSV is RFC 4180 with \n as the end of a line; an empty field is null, "" is the empty text. In
  * TSV a tab, newline, carriage return and backslash are \t, \n, \r and \\. Other control
- * characters, which a terminal would obey behind a pipe, too, are \x1b or \u{9b} in both.
+ * characters, which a terminal would obey behind a pipe, too, are \x1b or \u{9b} in both, and bytes
+ * that are no UTF-8 become U+FFFD, as in JSON. A text that a spreadsheet would take for a formula
+ * has an apostrophe before it; numbers do not.
  */
 #include "heapdb/render.h"
 
@@ -13,13 +15,41 @@
 
 typedef void put_text_fn(struct output *out, const char *text, size_t size);
 
-/* escape_control; most characters are none, and an export writes many. */
+/*
+ * What stands for the character at `text`: its length, or 0 if the character is written as it is.
+ * *taken are its bytes. Most characters are plain, and an export writes many.
+ */
 static size_t escape_at(const char *text, size_t size, char buf[ESCAPE_SIZE], size_t *taken)
 {
 	const unsigned char c = (unsigned char)*text;
+	uint32_t character;
+	size_t n;
 
 	*taken = 1;
-	return c < 0x20 || c == 0x7f || c == 0xc2 ? escape_control(text, size, buf, taken) : 0;
+	if (c < 0x20 || c == 0x7f || c == 0xc2) {
+		n = escape_control(text, size, buf, taken);
+		if (n > 0)
+			return n;
+	}
+	if (c < 0x80)
+		return 0;
+	n = utf8_decode(text, size, &character);
+	*taken = n > 0 ? n : 1;
+	return n > 0 ? 0 : escape_utf8(buf, UTF8_REPLACEMENT);
+}
+
+/* Whether a spreadsheet would calculate with the text: it begins as a formula and is no number. */
+static bool is_formula(const char *text, size_t size)
+{
+	size_t i = 1;
+
+	if (size == 0 || !memchr("=+-@\t", *text, 5))
+		return false;
+	if (*text != '+' && *text != '-')
+		return true;
+	while (i < size && ((text[i] >= '0' && text[i] <= '9') || text[i] == '.'))
+		i++;
+	return i == 1 || i < size;
 }
 
 static void put_csv(struct output *out, const char *text, size_t size)
@@ -28,14 +58,17 @@ static void put_csv(struct output *out, const char *text, size_t size)
 	size_t done = 0, taken;
 	char buf[ESCAPE_SIZE];
 
-	for (size_t i = 0; i < size && is_plain; i++)
-		is_plain = text[i] != ',' && text[i] != '"' && text[i] != '\n' &&
-			   !escape_at(text + i, size - i, buf, &taken);
+	for (size_t i = 0; i < size && is_plain; i += taken)
+		is_plain = !escape_at(text + i, size - i, buf, &taken) && text[i] != ',' &&
+			   text[i] != '"' && text[i] != '\n';
+	if (!is_plain)
+		output_char(out, '"');
+	if (is_formula(text, size))
+		output_char(out, '\'');
 	if (is_plain) {
 		output_bytes(out, text, size);
 		return;
 	}
-	output_char(out, '"');
 	for (size_t i = 0; i < size; i += taken) {
 		const size_t escaped = escape_at(text + i, size - i, buf, &taken);
 
@@ -54,6 +87,8 @@ static void put_tsv(struct output *out, const char *text, size_t size)
 	size_t done = 0, taken;
 	char buf[ESCAPE_SIZE];
 
+	if (is_formula(text, size))
+		output_char(out, '\'');
 	for (size_t i = 0; i < size; i += taken) {
 		const char c = text[i];
 		size_t escaped = escape_at(text + i, size - i, buf, &taken);
