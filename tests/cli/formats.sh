@@ -24,7 +24,8 @@ print("all the same")
 END
 
 # Texts with quotes, commas, newlines and backslashes come back as they were, control characters as
-# escapes, what a spreadsheet would calculate behind an apostrophe. The sample has no quotes: two letters of a text become some.
+# escapes, and what a spreadsheet would calculate with an apostrophe before it.
+# The sample has no quotes: two letters of a text become some.
 LC_ALL=C sed 's/hello, heap/h"llo, h"ap/' "$DUMP" >quotes.hprof
 heapdb import quotes.hprof --quiet >/dev/null
 heapdb query strings --db quotes.heapdb --json >s.json
