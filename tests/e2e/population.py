@@ -53,6 +53,22 @@ for which, options in OPTIONS.items():
     same(f"instances, {which}", {name: command("query", "instances", name, "--limit", "1", *options)["total_rows"]
                                  for name in some}, {name: want[which][name] for name in some})
 
+# By superclass: each class with all those below it, objects and bytes.
+above = {row["class"]: row["superclass"] for row in command("query", "class", "*", "--list", "--limit", "0")["rows"]}
+for which, options in OPTIONS.items():
+    sums = {"objects": collections.Counter(), "shallow": collections.Counter()}
+    for row in histogram[which]["rows"]:
+        name = row["name"]
+        while name:
+            for key, counter in sums.items():
+                counter[name] += row[key]
+            name = above.get(name)
+    rows = command("query", "histogram", "--by", "superclass", "--limit", "0", *options)["rows"]
+    assert len(rows) > 20, len(rows)
+    for key, counter in sums.items():
+        same(f"{key} by superclass, {which}", +by_name(rows, count=key),
+             {row["name"]: counter[row["name"]] for row in rows if row[key]})
+
 # ---- SQL, by each who opens it ----
 
 STATEMENTS = {
