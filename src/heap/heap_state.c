@@ -126,11 +126,22 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	state->missing_bytes = store_meta_number(heap->store, "incomplete.missing_bytes", 0);
 	state->skipped_bytes = store_meta_number(heap->store, "incomplete.skipped_bytes", 0);
 	state->roots_seen = store_meta_number(heap->store, "roots", 0);
-	state->takes_orphans = lacks != 0;
+	/*
+	 * What a cut dump lacks may hold anything. A graph whose packets are missing has its roots
+	 * in others: where there are some, what they do not reach is garbage.
+	 */
+	state->takes_orphans =
+		lacks & ~(uint64_t)STORE_LACKS_PACKETS || (lacks && !state->roots_seen);
 	store_meta_text(heap->store, "incomplete.cut", cut, sizeof(cut));
 	state->is_cut = lacks & STORE_LACKS_END;
 	if (state->is_cut)
 		TRY(append(why, err, "%s", *cut ? cut : "the dump was cut"));
+	if (lacks & STORE_LACKS_PACKETS)
+		TRY(append(
+			why, err,
+			"%spackets of the heap graph are missing in the trace: the last one, which "
+			"says continued: false, or others",
+			*why ? "; " : ""));
 	if (lacks & STORE_LACKS_BYTES)
 		TRY(append(why, err,
 			   "%s%" PRIu64 " bytes of the dump could not be read and were skipped",

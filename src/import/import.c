@@ -248,6 +248,20 @@ static int open_header(struct import *im, struct hdb_error *err)
 		"no elements, and objects of the zygote and image heaps may be missing");
 }
 
+/* A graph of a trace has no records and no offsets that its user knows: perfetto/write.c. */
+static int lacks_packets(struct import *im, struct hdb_error *err)
+{
+	static const char what[] =
+		"packets of the heap graph are missing in the trace: the last one, which says "
+		"continued: false, or others";
+
+	im->damage.incomplete |= STORE_LACKS_PACKETS;
+	if (im->opt->strict)
+		return hdb_fail(err, HDB_ETRUNC, "%s: %s", im->source->path, what);
+	return import_problem(im, &(struct import_trouble){ .kind = STORE_PROBLEM_LOST_PACKETS },
+			      err, "%s", what);
+}
+
 /* A writer that died between two records leaves nothing but the lack of the last one. */
 static int check_end(struct import *im, struct hdb_error *err)
 {
@@ -260,6 +274,8 @@ static int check_end(struct import *im, struct hdb_error *err)
 		if (base_vec_at(&im->damage.problems, struct store_problem, i)->kind ==
 		    HPROF_PROBLEM_TRUNCATED)
 			return HDB_OK;
+	if (im->origin.made_from)
+		return lacks_packets(im, err);
 	im->damage.incomplete |= STORE_LACKS_END;
 	(void)snprintf(im->damage.cut, sizeof(im->damage.cut),
 		       "there is no HEAP DUMP END record: the dump may have "

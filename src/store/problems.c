@@ -16,6 +16,7 @@ static const char *const names[] = {
 	[STORE_PROBLEM_LONG_TEXT] = "long-text",
 	[STORE_PROBLEM_BAD_FIELD_TYPE] = "bad-field-type",
 	[STORE_PROBLEM_CLASS_ID] = "class-id",
+	[STORE_PROBLEM_LOST_PACKETS] = "lost-packets",
 };
 
 const char *store_problem_name(uint32_t kind)

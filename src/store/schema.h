@@ -195,7 +195,8 @@ enum store_problem_kind {
 	STORE_PROBLEM_MISSING_NAME,   /* a class without a name */
 	STORE_PROBLEM_LONG_TEXT,      /* a text longer than is kept; cut */
 	STORE_PROBLEM_BAD_FIELD_TYPE, /* a field of unknown type */
-	STORE_PROBLEM_CLASS_ID        /* a class whose ID is another object's */
+	STORE_PROBLEM_CLASS_ID,       /* a class whose ID is another object's */
+	STORE_PROBLEM_LOST_PACKETS    /* of a heap graph in a trace */
 };
 
 /* "duplicate-id", ...; NULL for a number that is none of these. Static. */
@@ -203,10 +204,12 @@ const char *store_problem_name(uint32_t kind);
 
 /* Meta value "incomplete": what a dump lacks, so that what holds an object may be missing. */
 enum store_incomplete {
-	STORE_LACKS_END = 1,     /* the file was cut */
-	STORE_LACKS_BYTES = 2,   /* bytes with objects in them could not be read */
-	STORE_LACKS_ROOTS = 4,   /* there is not one root record */
-	STORE_LACKS_ELEMENTS = 8 /* those of primitive arrays, and the system's objects (KOOM) */
+	STORE_LACKS_END = 1,   /* the file was cut */
+	STORE_LACKS_BYTES = 2, /* bytes with objects in them could not be read */
+	STORE_LACKS_ROOTS = 4, /* there is not one root record */
+	/* those of primitive arrays, and the system's objects (KOOM) */
+	STORE_LACKS_ELEMENTS = 8,
+	STORE_LACKS_PACKETS = 16 /* of a heap graph in a trace: the roots that it has count */
 };
 
 /* Table problems. */

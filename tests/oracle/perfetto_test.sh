@@ -102,7 +102,8 @@ open('lost.pftrace', 'wb').write(b''.join(all_packets[:-1]))
 open('none.pftrace', 'wb').write(all_packets[0])
 EOF
 heapdb import lost.pftrace -o lost.heapdb --snapshot 2 > said 2>&1
-grep -q 'incomplete: there is no HEAP DUMP END record' said || complain "a lost packet: $(cat said)"
+grep -q 'incomplete: packets of the heap graph are missing in the trace' said || complain "a lost packet: $(cat said)"
+! grep -q 'HEAP DUMP END\|offset' said || complain "records of HPROF: $(cat said)"
 code=0
 heapdb import none.pftrace -o none.heapdb > said 2>&1 || code=$?
 { [ $code = 3 ] && grep -q 'the trace has no Java heap graph: record it' said; } || complain "no graph: $(cat said)"
@@ -119,6 +120,28 @@ EOF
 heapdb import twice.pftrace -o twice.heapdb --quiet > /dev/null
 heapdb query histogram --csv --columns name,objects --db twice.heapdb |
 	grep -q '^Node,3$' || complain "a field named twice"
+
+# A graph that lacks its last packet has the roots of the others: what they do not reach is garbage. Only
+# without any root do objects that nothing holds count as roots.
+python3 - << 'EOF'
+from proto import number, text
+body = text(4, number(1, 1) + text(2, 'Node.next')) + text(9, number(1, 1) + text(3, 'Node'))
+body += text(2, number(1, 1) + number(2, 1) + number(4, 1) + number(5, 2))
+body += b''.join(text(2, number(1, n) + number(2, 1)) for n in (2, 3))
+root = text(7, number(1, 1) + number(2, 3))
+for name, roots in (('cut', root), ('rootless', b'')):
+    open(name + '.pftrace', 'wb').write(text(1, number(10, 1) + text(56, number(1, 7) + number(5, 1) + roots + body)))
+EOF
+for name in cut:2,1 rootless:3,0; do
+	heapdb import "${name%:*}.pftrace" -o "${name%:*}.heapdb" --quiet > /dev/null 2>&1
+	export HEAPDB="${name%:*}.heapdb"
+	heapdb query histogram --csv --columns name,objects,unreachable_objects |
+		grep -q "^Node,${name#*:}$" || complain "roots of an incomplete graph: $HEAPDB"
+	heapdb query histogram 2>&1 | grep -q 'incomplete: packets' || complain "$HEAPDB: not incomplete"
+done
+unset HEAPDB
+heapdb info --problems --csv --db cut.heapdb | grep -q '^lost-packets,.*heap graph' ||
+	complain "no problem of a cut graph"
 
 # A damaged .gz of another kind is for others to read.
 python3 - << 'EOF'

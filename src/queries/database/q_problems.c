@@ -64,6 +64,9 @@ static const struct {
 	{ STORE_PROBLEM_LONG_TEXT, "text", "nothing but the end of the text" },
 	{ STORE_PROBLEM_BAD_FIELD_TYPE, "class", "this field and those behind it" },
 	{ STORE_PROBLEM_CLASS_ID, "class", "nothing: the class has another ID here" },
+	{ STORE_PROBLEM_LOST_PACKETS, "heap graph",
+	  "objects, references and roots in these packets; if no root is left, objects that nothing "
+	  "holds count as GC roots" },
 };
 
 static const char *kind_name(uint32_t kind)
