@@ -1,4 +1,4 @@
-# Output that cannot be written is a failure; a reader that has enough is one without a word.
+# Output that cannot be written is a failure; a reader that has enough is none.
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 for format in table json csv tsv jsonl; do
 	heapdb query histogram --format $format 2>err >/dev/full
