@@ -405,6 +405,9 @@ True True False
 30954 417
 ['mine', 'refs'] 1"
 fi
+# A statement and its database stand in either order.
+same "the statement before the file" "$(heapdb sql 'select 41 + 1 as n' "$HEAPDB" --csv)" "$(printf 'n\n42')"
+same "the statement after the file" "$(heapdb sql "$HEAPDB" 'select 41 + 1 as n' --csv)" "$(printf 'n\n42')"
 # Texts that are no UTF-8, and texts that a spreadsheet would calculate with; numbers are not changed.
 csv "select cast(x'9b31ff' as text)" "$(printf '"\357\277\2751\357\277\275"')"
 is "select cast(x'9b31ff' as text)" "$(printf '\357\277\2751\357\277\275')"

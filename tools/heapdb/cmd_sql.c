@@ -192,8 +192,14 @@ int cmd_sql(struct cli *cli)
 	BASE_SCOPED(file_text_release) struct file_text input = { 0 };
 	int rc;
 
-	if (count && is_statement(cli->opt.operands[count - 1]))
-		statement = cli->opt.operands[--count];
+	/* before the databases or after them */
+	for (size_t i = count; i-- > 0 && !statement;) {
+		if (!is_statement(cli->opt.operands[i]))
+			continue;
+		statement = cli->opt.operands[i];
+		memmove(&cli->opt.operands[i], &cli->opt.operands[i + 1],
+			(--count - i) * sizeof(cli->opt.operands[0]));
+	}
 	if (count && strcmp(cli->opt.operands[count - 1], "-") == 0) {
 		count--;
 		TRY(cli_read_file(cli, "-", INPUT_MAX, &input));

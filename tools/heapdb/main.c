@@ -654,15 +654,14 @@ int main(int argc, char **argv)
 	options_release(&cli.opt);
 	if (args.values != argv && args.values != argv + 1 && args.values != own_name)
 		free(args.values);
-	/* leaving the pager early is no failure */
-	if (pager_is_running() && out.error == EPIPE && rc == HDB_EIO)
+	/* a reader that has enough, as `head` or a pager that is left early, is no failure */
+	if (out.error == EPIPE && rc == HDB_EIO)
 		rc = HDB_OK;
 	code = exit_code_of(rc);
-	if (output_close(&out) != 0 && !(pager_is_running() && out.error == EPIPE)) {
+	if (output_close(&out) != 0 && out.error != EPIPE) {
 		code = exit_code_of(HDB_EIO);
 		door_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
-		/* the reader has closed the pipe: the exit code is enough */
-		if (out.error != EPIPE && !progress_signal())
+		if (!progress_signal())
 			say(cli.message_prefix, cli.err.message);
 	}
 	pager_wait();
