@@ -169,7 +169,10 @@ static int characters(struct parse *p, struct base_word *out)
 	while (out->size && isspace((unsigned char)out->text[out->size - 1]))
 		out->size--;
 	p->at = end;
-	return HDB_OK;
+	/* A condition names classes by characters, and evaluates none. */
+	return p->grammar->is_condition || out->size < BASE_WORD_MAX ?
+		       HDB_OK :
+		       expected(p, "a shorter path before");
 }
 
 /* The second argument, from behind the comma on. */
@@ -407,7 +410,7 @@ static int evaluate_sign(const struct base_evaluator *e, const struct base_node 
 			 struct base_value *out, struct hdb_error *err)
 {
 	const enum base_sign sign = (enum base_sign)node->sign;
-	struct base_value right = { .kind = BASE_NOTHING };
+	struct base_value right;
 	bool is_true;
 
 	TRY(base_expression_evaluate(e, node->left, out, err));
@@ -430,18 +433,19 @@ int base_expression_evaluate(const struct base_evaluator *e, uint32_t expression
 			     struct base_value *out, struct hdb_error *err)
 {
 	const struct base_node *node = base_vec_at(e->nodes, struct base_node, expression_no);
-	struct base_value value = { .kind = BASE_NOTHING };
+	struct base_value value; /* not cleared: its text is large */
 	char text[BASE_WORD_MAX];
 
-	assert(expression_no < e->nodes->count);
-	out->kind = BASE_NOTHING;
+	assert(expression_no < e->nodes->count && node->word.size < BASE_WORD_MAX);
+	out->kind = value.kind = BASE_NOTHING;
 	if (node->kind == BASE_NODE_NUMBER) {
 		base_value_set_number(out, node->number);
 		return HDB_OK;
 	}
 	if (node->kind == BASE_NODE_SIGN)
 		return evaluate_sign(e, node, out, err);
-	(void)snprintf(text, sizeof(text), "%.*s", (int)node->word.size, node->word.text);
+	memcpy(text, node->word.text ? node->word.text : "", node->word.size);
+	text[node->word.size] = '\0';
 	if (node->kind == BASE_NODE_TEXT) {
 		base_value_set_text(out, text);
 		return HDB_OK;

@@ -51,7 +51,7 @@ bool base_glob_list(const char *patterns, const char *text)
 {
 	char pattern[PATTERN_MAX];
 
-	for (const char *p = patterns + strspn(patterns, " "); *p; p += strspn(p, " ")) {
+	for (const char *p = patterns; *p;) {
 		const size_t size = strcspn(p, ",");
 
 		if (size < sizeof(pattern)) {
@@ -61,6 +61,8 @@ bool base_glob_list(const char *patterns, const char *text)
 				return true;
 		}
 		p += size + (p[size] == ',');
+		while (*p == ' ')
+			p++;
 	}
 	return false;
 }

@@ -214,6 +214,9 @@ static void test_language(void **state)
 	written_close(&heap);
 }
 
+#define TEN "abcdefghij"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
 static void test_refusals(void **state)
 {
 	static const struct {
@@ -233,6 +236,10 @@ static void test_refusals(void **state)
 		{ "rule x\nwhere sum(n, 'n ==')\n", "expected a field" },
 		{ "rule x\nwhere sum(n, 5) > 1\n", "expected a text and" },
 		{ "rule x\nwhere size(n, 'n') > 1\n", "no function \"size\" of two values" },
+		{ "rule x\nwhere " HUNDRED HUNDRED "\n", "a shorter path" },
+		{ "rule x\nwhere null(" HUNDRED HUNDRED ")\n", "a shorter path" },
+		{ "rule x\nwhere '" HUNDRED HUNDRED "'\n", "a text of at most 199" },
+		{ "rule x\nwhere 1234567890123456789 > 1\n", "at most 18 digits" },
 		{ "rule x\nwhere ((((((((((((((((((1))))))))))))))))))\n", "fewer parentheses" },
 	};
 
