@@ -153,6 +153,21 @@ static int represented_by(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
+static int simple_of(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	base_value_set_text(out,
+			    inspect_simple_name(heap_class_name_of(s->subject->session->heap, ix)));
+	return HDB_OK;
+}
+
+static int component_of(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	TRY(inspect_component(s->subject->session->heap, ix, &out->object, s->err));
+	if (out->object != HEAP_NONE)
+		out->kind = BASE_OBJECT;
+	return HDB_OK;
+}
+
 static int is_destroyed(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	bool destroyed;
@@ -528,6 +543,14 @@ static int described(struct scan *s, const struct base_arguments *a, struct base
 	return HDB_OK;
 }
 
+static int is_a(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	if (a->value->kind == BASE_OBJECT)
+		base_value_set_number(
+			out, inspect_is_a(s->subject->session->heap, a->value->object, a->text));
+	return HDB_OK;
+}
+
 /* ---- all functions ---- */
 
 /* Name, what it takes, the function: of an object, or of any value. */
@@ -544,6 +567,9 @@ static int described(struct scan *s, const struct base_arguments *a, struct base
 	X("string", VALUE, string_of, NULL) \
 	X("thread", VALUE, thread_of, NULL) \
 	X("represents", VALUE, represented_by, NULL) \
+	X("simple", VALUE, simple_of, NULL) \
+	X("component", VALUE, component_of, NULL) \
+	X("is", TEXT, NULL, is_a) \
 	X("destroyed", VALUE, is_destroyed, NULL) \
 	X("null", RAW, NULL, is_null) \
 	X("reference", RAW, NULL, described) \

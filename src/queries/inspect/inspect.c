@@ -347,6 +347,7 @@ static int load_resources(struct inspector *inspector, struct hdb_error *err)
 
 #define RULE_rule(word, text, nth) .line = __LINE__, .name = text
 #define RULE_class(word, text, nth) .class_name = text
+#define RULE_where(word, text, nth) .where = text
 #define RULE_gone(word, text, nth) .lines[INSPECT_GONE][nth] = text
 #define RULE_there(word, text, nth) .lines[INSPECT_THERE][nth] = text
 #define RULE_label(word, text, nth) .lines[INSPECT_LABEL][nth] = text
@@ -407,6 +408,9 @@ static int add_rule(struct inspector *inspector, size_t no, struct hdb_error *er
 	/* Most heaps have none of these classes. */
 	if (rule->class_name && heap_class_by_name(heap, rule->class_name, 0) == HEAP_NONE)
 		return HDB_OK;
+	inspector->where[no] = BASE_NO_NODE;
+	if (rule->where)
+		TRY(parse(inspector, rule, base_word(rule->where), &inspector->where[no], err));
 	for (unsigned says = 0; says < INSPECT_SAYS; says++)
 		for (size_t i = 0; i < INSPECT_LINES_MAX && rule->lines[says][i]; i++)
 			TRY(add_saying(inspector, rule, (enum inspect_says)says,
@@ -485,41 +489,51 @@ static int next_value(void *ctx, struct base_word name, struct base_value *out,
 	return explain_evaluate(&told->subject, *told->values++, out, err);
 }
 
-static int say(struct inspect_look *look, const struct inspect_saying *saying,
+/* Whether a condition holds; BASE_NO_NODE always does. */
+static int holds(struct told *told, uint32_t condition, bool *out, struct hdb_error *err)
+{
+	struct base_value value;
+
+	*out = true;
+	if (condition == BASE_NO_NODE)
+		return HDB_OK;
+	TRY(explain_evaluate(&told->subject, condition, &value, err));
+	*out = base_value_is_true(&value);
+	return HDB_OK;
+}
+
+static int say(struct inspect_look *look, struct told *told, const struct inspect_saying *saying,
 	       struct hdb_error *err)
 {
-	const struct inspector *inspector = look->inspector;
-	struct told told = { .subject = { .session = inspector->session,
-					  .nodes = &inspector->nodes,
-					  .ix = look->ix,
-					  .start_no = look->start_no } };
-	struct base_value value = { .kind = BASE_NOTHING };
 	char text[TEXT_MAX_BYTES] = "";
-	bool is_whole = true;
+	bool is_said;
 
-	if (saying->condition != BASE_NO_NODE) {
-		TRY(explain_evaluate(&told.subject, saying->condition, &value, err));
-		if (!base_value_is_true(&value))
-			return HDB_OK;
-	}
-	told.values = (const uint32_t *)inspector->values.data + saying->first_value;
-	if (look->out->wants_text)
-		TRY(explain_write(saying->text, next_value, &told, BASE_TEXT(text), &is_whole,
-				  err));
-	return is_whole ? inspect_say(look, saying->says, err, "%s", text) : HDB_OK;
+	TRY(holds(told, saying->condition, &is_said, err));
+	told->values = (const uint32_t *)look->inspector->values.data + saying->first_value;
+	if (is_said && look->out->wants_text)
+		TRY(explain_write(saying->text, next_value, told, BASE_TEXT(text), &is_said, err));
+	return is_said ? inspect_say(look, saying->says, err, "%s", text) : HDB_OK;
 }
 
 static int apply(struct inspect_look *look, struct hdb_error *err)
 {
 	const struct inspector *inspector = look->inspector;
 	const size_t no = (size_t)(look->rule - rules);
+	struct told told = { .subject = { .session = inspector->session,
+					  .nodes = &inspector->nodes,
+					  .ix = look->ix,
+					  .start_no = look->start_no } };
+	bool is_about;
 
+	TRY(holds(&told, inspector->where[no], &is_about, err));
+	if (!is_about)
+		return HDB_OK;
 	for (size_t i = inspector->first_saying[no]; i < inspector->first_saying[no + 1]; i++) {
 		const struct inspect_saying *saying =
 			base_vec_at(&inspector->sayings, struct inspect_saying, i);
 
 		if (saying->says != INSPECT_LABEL || look->out->wants_text)
-			TRY(say(look, saying, err));
+			TRY(say(look, &told, saying, err));
 	}
 	if (look->rule->function)
 		TRY(look->rule->function(look, err));

@@ -41,6 +41,7 @@ struct inspector {
 	struct base_vec values;  /* uint32_t: expressions in the texts of sayings, in their order */
 	struct base_vec sayings; /* struct inspect_saying, in the order of rules */
 	size_t first_saying[INSPECT_RULES_MAX + 1]; /* by rule */
+	uint32_t where[INSPECT_RULES_MAX];          /* by rule: a condition, or BASE_NO_NODE */
 	struct base_vec watched;                    /* struct inspect_watched, ascending */
 	struct base_vec services; /* uint32_t: those that the activity thread knows, ascending */
 	bool knows_services;
@@ -101,6 +102,7 @@ struct inspect_rule {
 	int line; /* of inspect.rules */
 	const char *name;
 	const char *class_name; /* subclasses too; NULL: all instances */
+	const char *where;      /* NULL: always */
 	const char *lines[INSPECT_SAYS][INSPECT_LINES_MAX];
 	inspect_function function; /* NULL */
 	inspect_function labels;   /* one that only adds labels, and is called for them; NULL */
@@ -139,9 +141,6 @@ int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, struct bas
 int inspect_anonymous(struct inspect_look *look, struct hdb_error *err);
 int inspect_service(struct inspect_look *look, struct hdb_error *err);
 int inspect_context_fields(struct inspect_look *look, struct hdb_error *err);
-int inspect_wrapper(struct inspect_look *look, struct hdb_error *err);
-int inspect_package_manager(struct inspect_look *look, struct hdb_error *err);
-int inspect_context_impl(struct inspect_look *look, struct hdb_error *err);
 int inspect_loaded_apk(struct inspect_look *look, struct hdb_error *err);
 int inspect_animator(struct inspect_look *look, struct hdb_error *err);
 int inspect_view(struct inspect_look *look, struct hdb_error *err);
