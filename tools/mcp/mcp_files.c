@@ -5,6 +5,7 @@
  */
 #include "mcp_private.h"
 
+#include <errno.h>
 #include <assert.h>
 #include <dirent.h>
 #include <limits.h>
@@ -25,11 +26,16 @@ int mcp_files_init(struct mcp_files *files, const struct mcp_options *options,
 		struct stat info;
 		char *path = realpath(options->folders[i], NULL);
 
+		if (!path && errno != ENOENT && errno != ENOTDIR)
+			return mcp_fail(err, errno == ENOMEM ? HDB_ENOMEM : HDB_EIO, "%s: %s",
+					options->folders[i], strerror(errno));
 		if (!path)
 			return mcp_fail(err, HDB_EABSENT, "there is no folder \"%s\"",
 					options->folders[i]);
 		files->folders[files->folder_count++] = path;
-		if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+		if (stat(path, &info) != 0)
+			return mcp_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
+		if (!S_ISDIR(info.st_mode))
 			return mcp_fail(err, HDB_EUSAGE, "\"%s\" is not a folder",
 					options->folders[i]);
 	}

@@ -81,6 +81,7 @@ struct server {
 	volatile int cancel;   /* the request in work ends soon */
 	volatile int is_gone;  /* the client no longer reads answers */
 	int write_error;       /* why, an errno; EPIPE: it has left */
+	int read_error;        /* why the input ended early, an errno */
 	const json_t *token;   /* for progress of the request in work, borrowed; NULL: none */
 	int64_t progress_time; /* of the last message of progress, milliseconds */
 	json_int_t progress;   /* messages of progress so far */
@@ -582,6 +583,8 @@ static void read_lines(struct server *s, char *buffer)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0)
+			s->read_error = errno;
 		if (n <= 0)
 			break;
 		used += (size_t)n;
@@ -653,6 +656,8 @@ int mcp_serve(const struct mcp_options *options, int in, int out, struct hdb_err
 	if (r >= 0) {
 		read_lines(&s, buffer);
 		finish(&s, worker);
+		if (s.read_error)
+			r = mcp_fail(err, HDB_EIO, "standard input: %s", strerror(s.read_error));
 		if (s.write_error && s.write_error != EPIPE)
 			r = mcp_fail(err, HDB_EIO, "standard output: %s", strerror(s.write_error));
 	}
