@@ -767,6 +767,39 @@ HDB_API int hdb_list_next(struct hdb_list *list, const uint32_t **ixs, size_t *c
 			  struct hdb_error *err);
 HDB_API void hdb_list_close(struct hdb_list *list);
 
+/* A reference that one field, static field or element holds; the library makes it. */
+struct hdb_reference {
+	uint64_t to_id; /* the object that is referred to */
+	/*
+	 * "next", "static cache"; of a class object also "<super>", "<class loader>"; of a thread
+	 * "<local variable>". Borrowed until hdb_close. NULL: an element.
+	 */
+	const char *name;
+	uint64_t element;  /* its place in the array, if `name` is NULL */
+	unsigned strength; /* of this reference, as hdb_strength has them */
+};
+/*
+ * A reader of the references of objects one by one, as often as the dump has them: not to their
+ * classes, and not to what the dump lacks. `name`: only those of this name ("next", "[3]"), which
+ * costs less; NULL: all. *out is owned: hdb_references_close.
+ */
+struct hdb_references;
+HDB_API int hdb_references_open(struct hdb *db, const char *name, struct hdb_references **out,
+				struct hdb_error *err);
+/* Sets marks[no] to 1 for classes whose objects can have any, to 0 for all others; as above. */
+HDB_API int hdb_references_classes(struct hdb_references *refs, uint8_t *marks,
+				   struct hdb_error *err);
+/* Starts with the references of object `from` to object `to`; HDB_NONE: to any. */
+HDB_API int hdb_references_begin(struct hdb_references *refs, uint32_t from, uint32_t to,
+				 struct hdb_error *err);
+/*
+ * The next one, borrowed until the next call on the reader: HDB_OK or HDB_END. Fields of the
+ * object's own class come before those of superclasses.
+ */
+HDB_API int hdb_references_next(struct hdb_references *refs, const struct hdb_reference **out,
+				struct hdb_error *err);
+HDB_API void hdb_references_close(struct hdb_references *refs);
+
 /*
  * How `from` holds `to`: names of fields with ", " between, "[3]", "<class>", "<super>",
  * "<class loader>", "static NAME", "<local variable>"; "[?]" in very long arrays. In buf, cut.

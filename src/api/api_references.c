@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
+#include "heap/values/named_references.h"
 #include "heap/values/text.h"
 #include "analysis/describe.h"
 
@@ -116,6 +117,71 @@ int hdb_strength(struct hdb *db, uint32_t from, uint32_t to, unsigned *strength,
 const char *hdb_strength_name(unsigned strength)
 {
 	return analysis_strength_name(strength <= STORE_FINALIZER ? (uint8_t)strength : 0);
+}
+
+/* ---- references one by one ---- */
+
+struct hdb_references {
+	struct hdb *db;
+	struct heap_named_references *named;
+	struct hdb_reference now;
+};
+
+int hdb_references_open(struct hdb *db, const char *name, struct hdb_references **out,
+			struct hdb_error *err)
+{
+	API_NEEDS(db && out, err);
+
+	struct hdb_references *refs;
+	int r;
+
+	TRY(BASE_ALLOC(refs, 1, "references", err));
+	refs->db = db;
+	if ((r = heap_named_open(db->heap, name, &refs->named, err)) < 0) {
+		free(refs);
+		return r;
+	}
+	*out = refs;
+	return HDB_OK;
+}
+
+int hdb_references_classes(struct hdb_references *refs, uint8_t *marks, struct hdb_error *err)
+{
+	API_NEEDS(refs && marks, err);
+
+	return api_end(refs->db, heap_named_marks(refs->named, marks, err), err);
+}
+
+int hdb_references_begin(struct hdb_references *refs, uint32_t from, uint32_t to,
+			 struct hdb_error *err)
+{
+	API_NEEDS(refs, err);
+
+	TRY_ERRORS(api_check_ix(refs->db, from, err));
+	if (to != HDB_NONE)
+		TRY_ERRORS(api_check_ix(refs->db, to, err));
+	return heap_named_begin(refs->named, from, to, err);
+}
+
+int hdb_references_next(struct hdb_references *refs, const struct hdb_reference **out,
+			struct hdb_error *err)
+{
+	API_NEEDS(refs && out, err);
+
+	struct heap_named_reference next = { 0 };
+
+	TRY(heap_named_next(refs->named, &next, err));
+	refs->now = (struct hdb_reference){ next.to_id, next.name, next.element, next.strength };
+	*out = &refs->now;
+	return HDB_OK;
+}
+
+void hdb_references_close(struct hdb_references *refs)
+{
+	if (!refs)
+		return;
+	heap_named_close(refs->named);
+	free(refs);
 }
 
 /* ---- sets ---- */

@@ -153,6 +153,10 @@ void heap_close(struct heap *heap)
 	heap_release_below(heap);
 	free(heap->classes.records);
 	base_vec_release(&heap->values.string_layouts);
+	for (size_t i = 0; i < heap->values.names.count; i++)
+		free(*base_vec_at(&heap->values.names, char *, i));
+	base_vec_release(&heap->values.names);
+	base_idmap_release(&heap->values.name_nos);
 	base_vec_release(&heap->values.binder_proxies);
 	free(heap->roots.bits);
 	base_big_free(&heap->roots.big);

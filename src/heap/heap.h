@@ -8,6 +8,7 @@
 #define HEAP_HEAP_H
 
 #include "base/bits.h"
+#include "base/idmap.h"
 #include "base/source.h"
 #include "base/vec.h"
 #include "base/work.h"
@@ -101,6 +102,9 @@ struct heap_roots {
 struct heap_value_tables {
 	struct base_vec string_layouts; /* strings.h */
 	struct base_vec binder_proxies; /* binder.h: struct heap_binder_proxy */
+	/* named_references.h: names of fields, char *, owned; and their numbers */
+	struct base_vec names;
+	struct base_idmap name_nos;
 	bool has_strings, has_binder_proxies;
 	bool is_big_endian;
 };

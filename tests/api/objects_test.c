@@ -603,6 +603,8 @@ static void test_nulls(void **state)
 	struct hdb_root root = { .struct_size = sizeof(root) };
 	struct hdb_scan *scan;
 	struct hdb_list *refs;
+	struct hdb_references *named;
+	const struct hdb_reference *reference;
 	const uint32_t *ixs;
 	uint64_t n, bits[1];
 	uint8_t marks[1];
@@ -707,6 +709,18 @@ static void test_nulls(void **state)
 	refuses(hdb_list_next(refs, &ixs, NULL, &err));
 	hdb_list_close(refs);
 	hdb_list_close(NULL);
+	refuses(hdb_references_open(NULL, NULL, &named, &err));
+	refuses(hdb_references_open(db, NULL, NULL, &err));
+	ok(hdb_references_open(db, NULL, &named, &err));
+	refuses(hdb_references_classes(NULL, marks, &err));
+	refuses(hdb_references_classes(named, NULL, &err));
+	refuses(hdb_references_begin(NULL, 1, HDB_NONE, &err));
+	assert_int_equal(hdb_references_begin(named, HDB_NONE, 1, &err), HDB_EUSAGE);
+	assert_int_equal(hdb_references_begin(named, 1, HDB_NONE - 1, &err), HDB_EUSAGE);
+	refuses(hdb_references_next(NULL, &reference, &err));
+	refuses(hdb_references_next(named, NULL, &err));
+	hdb_references_close(named);
+	hdb_references_close(NULL);
 	refuses(hdb_holder(NULL, 1, 2, buf, sizeof(buf), &err));
 	refuses(hdb_holder(db, 1, 2, NULL, sizeof(buf), &err));
 	refuses(hdb_strength(NULL, 1, 2, &strength, &err));

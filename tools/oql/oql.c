@@ -274,6 +274,7 @@ void oql_close(struct oql *oql)
 	}
 	for (size_t i = 0; i < 3; i++)
 		hdb_list_close(ev->lists[i]);
+	hdb_references_close(ev->references);
 	oql_patterns_release(ev->patterns);
 	oql_in_sets_release(ev->in_sets);
 	oql_arena_release(&ev->keep);

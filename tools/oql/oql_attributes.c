@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,32 +164,56 @@ static int get_root_info(const struct subject *s, struct oql_value *out)
 	return r;
 }
 
+static int set_reference(const struct subject *s, uint64_t id, const char *name,
+			 struct oql_value *out)
+{
+	*out = (struct oql_value){
+		.type = OQL_V_REFERENCE,
+		.i = (int64_t)id,
+		.text = { oql_take_text(s->arena, name, strlen(name), s->ev->err), strlen(name) },
+	};
+	return out->text.data ? HDB_OK : HDB_ELIMIT;
+}
+
+/* How many references to others than its class an object has. */
+static int count_references(const struct subject *s, size_t *count)
+{
+	const struct hdb_reference *reference;
+	int r;
+
+	*count = 0;
+	TRY(hdb_references_begin(s->ev->references, s->v->ix, HDB_NONE, s->ev->err));
+	while ((r = hdb_references_next(s->ev->references, &reference, s->ev->err)) == HDB_OK) {
+		++*count;
+		TRY_ERRORS(oql_tick(s->ev));
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+/* All references by name, as the table refs of SQL has them; that to the class is the first. */
 static int get_outbound(const struct subject *s, struct oql_value *out)
 {
 	struct oql_eval *ev = s->ev;
-	struct oql_value ids, *values;
-	char how[1024];
-	int r;
+	const struct hdb_reference *reference;
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
+	struct hdb_class class = { .struct_size = sizeof(class) };
+	struct oql_value *values;
+	size_t count, at = 0;
+	char element[32];
 
-	TRY_ERRORS(oql_relatives(ev, HDB_REFERENCES, s->v->ix, s->arena, &ids));
-	TRY(oql_make_list(ev, s->arena, ids.list->count, &values, out));
-	assert(ids.list->kind == OQL_L_IDS);
-	for (size_t i = 0; i < ids.list->count; i++) {
-		const uint32_t ix = ids.list->ixs[i];
-		struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
-
-		TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
-		if (i == 0)
-			strcpy(how, "<class>");
-		else if ((r = hdb_holder(ev->db, s->v->ix, ix, how, sizeof(how), ev->err)) < 0)
-			return r;
-		values[i] = (struct oql_value){
-			.type = OQL_V_REFERENCE,
-			.i = (int64_t)facts.id,
-			.text = { oql_take_text(s->arena, how, strlen(how), ev->err), strlen(how) },
-		};
-		if (!values[i].text.data)
-			return HDB_ELIMIT;
+	if (!ev->references)
+		TRY(hdb_references_open(ev->db, NULL, &ev->references, ev->err));
+	TRY(count_references(s, &count));
+	TRY(oql_make_list(ev, s->arena, count + 1, &values, out));
+	TRY(hdb_object_at(ev->db, s->v->ix, &facts, ev->err));
+	TRY(hdb_class_at(ev->db, facts.class_no, &class, ev->err));
+	TRY(set_reference(s, class.id, "<class>", &values[at++]));
+	TRY(hdb_references_begin(ev->references, s->v->ix, HDB_NONE, ev->err));
+	for (; at <= count; at++) {
+		TRY(hdb_references_next(ev->references, &reference, ev->err));
+		(void)snprintf(element, sizeof(element), "[%" PRIu64 "]", reference->element);
+		TRY(set_reference(s, reference->to_id, reference->name ? reference->name : element,
+				  &values[at]));
 	}
 	return HDB_OK;
 }

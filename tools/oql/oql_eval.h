@@ -100,8 +100,9 @@ struct oql_eval {
 	uint32_t *ranks;           /* reachable objects before each 512; owned */
 	uint32_t *class_sizes;     /* reachable instances by class; owned */
 	uint64_t reachable_count, reachable_bytes;
-	int64_t reference_bytes;    /* in arrays; 0: not known yet */
-	struct hdb_list *lists[3];  /* by enum hdb_list_kind; owned */
+	int64_t reference_bytes;           /* in arrays; 0: not known yet */
+	struct hdb_list *lists[3];         /* by enum hdb_list_kind; owned */
+	struct hdb_references *references; /* owned; NULL: not needed yet */
 	struct oql_thread *threads; /* in the order of objects; in `keep`; NULL: not read yet */
 	size_t thread_count;
 	struct oql_stand_in *stand_ins; /* reachable ones; in `keep`; NULL: not looked for yet */

@@ -22,6 +22,9 @@ extern const struct sqlite3_api_routines *sqlite3_api;
 #include <assert.h>
 #include <stdint.h>
 
+/* Readers of references that are kept for the next use of refs: as many as are joined at once. */
+#define SQL_READERS 4
+
 /* A database, under the name of its schema. Modules and functions refer to it. */
 struct sql_source {
 	struct sqlite3 *sqlite;
@@ -38,6 +41,9 @@ struct sql_source {
 	uint64_t *retained;    /* sums of retained sizes; by class number: sql_need_retained */
 	char **made;           /* names of class tables that are there; owned */
 	size_t made_count, made_room;
+	/* readers of references that no table uses now; owned */
+	struct hdb_references *readers[SQL_READERS];
+	size_t reader_count;
 	struct hdb_error err; /* the last failure */
 	const volatile int *cancel;
 };
@@ -81,7 +87,6 @@ struct sql_table_def {
 	 * ended by -1. Constraints on them are given to begin.
 	 */
 	int keys[SQL_KEYS_MAX];
-	int ordered_by;         /* column in whose order all rows can come; 0: none */
 	unsigned narrowing_key; /* the bit of a key that only narrows a scan; 0: none */
 	int first_arg;          /* column of the first argument; arguments are the last columns */
 	int required_args;      /* of them, how many must be given */
@@ -123,7 +128,6 @@ struct sql_cursor {
 	struct sqlite3_value **argv;
 	sqlite3_uint64 used; /* columns that are read, as sqlite3_index_info.colUsed */
 	int64_t row_no;
-	bool is_ordered; /* rows are to come in the order of def->ordered_by */
 	bool is_started; /* begin was called, end was not */
 	bool at_end;
 	void *state;

@@ -19,13 +19,11 @@ struct row {
 	struct hdb_object_facts facts; /* of the object that the row is about */
 };
 
-/* Columns: those that `column` knows, and cells. */
+/* Columns: those that `column_row` knows, and cells. */
 enum {
 	ROW_NAME,
 	ROW_STRENGTH,
 	ROW_ROOT,
-	ROW_TARGET,
-	ROW_SOURCE = SQL_AT(SQL_OBJECT, struct row, from),
 	ROW_STEP = SQL_AT(SQL_U32, struct row, step),
 	ROW_ID = SQL_AT(SQL_U64, struct row, facts.id),
 	ROW_CLASS = SQL_AT(SQL_CLASS, struct row, facts.class_no),
@@ -33,25 +31,16 @@ enum {
 	ROW_RETAINED = SQL_AT(SQL_RETAINED, struct row, facts.ix)
 };
 
-struct refs {
+/* A list of objects, with what functions of one object show of them. */
+struct list {
 	struct row row;
 	struct hdb_list *list;
 	const uint32_t *ixs;
 	size_t count, at;
 	bool is_backwards; /* the list is of referrers */
-	bool shows_all;    /* the list's objects, not the reachable ones alone */
-	uint32_t only;     /* the other end that is asked for, HDB_NONE: any */
-	bool is_long;      /* the list may have an object twice */
-	uint64_t *seen;    /* of such a list: a bit an object that was met; owned */
-	/* of a scan of sources, all or of classes that have the field; or of targets, for IDs */
-	struct hdb_scan *scan;
-	struct hdb_batch batch;
-	size_t batch_at;
-	uint8_t *marks;           /* these classes; owned; NULL: all */
-	struct hdb_field *fields; /* by class: that one, without its name; owned; NULL: any */
+	bool shows_all;    /* its objects, not the reachable ones alone */
+	uint64_t *seen;    /* of a list that may have an object twice: a bit an object; owned */
 };
-
-/* ---- refs ---- */
 
 /* References up to this number are distinct in a database; more need not be. */
 #define DISTINCT_MAX 32
@@ -65,214 +54,28 @@ static bool was_seen(uint64_t *seen, uint32_t ix)
 	return was;
 }
 
-static int begin_entries(struct sql_cursor *c, uint32_t ix, struct hdb_error *err)
-{
-	struct refs *s = c->state;
-	uint64_t length;
-
-	TRY(hdb_list_begin(s->list, ix, &length, err));
-	s->is_long = !s->is_backwards && length > DISTINCT_MAX;
-	if (s->is_long && !s->seen)
-		s->seen = calloc(hdb_object_count(c->db) / 64 + 1, sizeof(*s->seen));
-	return s->is_long && !s->seen ?
-		       sql_fail(err, HDB_ENOMEM, "no memory for a set of objects") :
-		       HDB_OK;
-}
-
-/* Forgets which objects the list had, by reading it again: the set is much larger. */
-static int end_entries(struct sql_cursor *c, struct hdb_error *err)
-{
-	struct refs *s = c->state;
-	const uint32_t *ixs;
-	size_t count = 0;
-
-	if (!s->is_long)
-		return HDB_OK;
-	TRY(hdb_list_begin(s->list, s->row.from, NULL, err));
-	do {
-		TRY(hdb_list_next(s->list, &ixs, &count, err));
-		for (size_t i = 0; i < count; i++)
-			s->seen[ixs[i] >> 6] = 0;
-	} while (count);
-	return HDB_OK;
-}
-
 static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix,
 		      struct hdb_error *err)
 {
-	struct refs *s = c->state;
+	struct list *s = c->state;
+	uint64_t length;
 
 	TRY(hdb_list_open(c->db, kind, &s->list, err));
 	s->is_backwards = kind == HDB_REFERRERS;
 	/* Only referrers can be unreachable where the object is not. */
 	s->shows_all = !s->is_backwards || c->source->database.all;
-	s->only = HDB_NONE;
 	s->row.from = s->row.to = ix;
-	return s->scan ? HDB_OK : begin_entries(c, ix, err);
+	TRY(hdb_list_begin(s->list, ix, &length, err));
+	return kind == HDB_REFERENCES && length > DISTINCT_MAX ?
+		       DOOR_ALLOC(s->seen, hdb_object_count(c->db) / 64 + 1, "a set of objects",
+				  err) :
+		       HDB_OK;
 }
 
-/* Marks the classes whose instances have a field of this name; none: HDB_END. */
-static int mark_holders(struct sql_cursor *c, const char *name, struct hdb_error *err)
+/* The next entry of the list. */
+static int next_entry(struct sql_cursor *c, struct hdb_error *err)
 {
-	struct refs *s = c->state;
-	bool has_any = false;
-
-	TRY(DOOR_ALLOC(s->marks, (size_t)hdb_class_count(c->db) + 1, "classes", err));
-	TRY(DOOR_ALLOC(s->fields, (size_t)hdb_class_count(c->db) + 1, "classes", err));
-	for (uint32_t no = 0; no < hdb_class_count(c->db); no++) {
-		struct hdb_fields *fields;
-		size_t count;
-
-		TRY_ERRORS(hdb_class_fields(c->db, no, &fields, &count, err));
-		for (size_t i = 0; i < count; i++) {
-			const struct hdb_field *field = hdb_field_at(fields, i);
-
-			if (field->type != HDB_BASIC_OBJECT || strcmp(field->name, name) != 0)
-				continue;
-			s->fields[no] = *field;
-			s->fields[no].name = NULL;
-			/* a superclass has one of the name, too: no value is the only one */
-			if (s->marks[no])
-				s->fields[no].from_end = UINT32_MAX;
-			s->marks[no] = 1;
-		}
-		hdb_fields_free(fields);
-		has_any |= s->marks[no];
-	}
-	return has_any ? HDB_OK : HDB_END;
-}
-
-static int begin_scan(struct sql_cursor *c, struct hdb_error *err)
-{
-	const char *name = c->key[2] ? (const char *)sqlite3_value_text(c->key[2]) : NULL;
-	struct hdb_scan_options opt = { .struct_size = sizeof(opt),
-					.population = sql_population(c->source) };
-	struct refs *s = c->state;
-
-	if (c->key[2] && !name)
-		return HDB_END;
-	/* "[3]", "<class>", "static NAME" and "a, b" are no field's name */
-	if (name && !strpbrk(name, "[<, ?"))
-		TRY(mark_holders(c, name, err));
-	opt.classes = s->marks;
-	opt.columns = s->fields ? HDB_SCAN_FIELDS : 0;
-	return hdb_scan_open(c->db, &opt, &s->scan, err);
-}
-
-static int read_batch(struct sql_cursor *c, struct hdb_error *err)
-{
-	struct refs *s = c->state;
-
-	if (c->source->cancel && *c->source->cancel)
-		return sql_fail(err, HDB_EINTR, "interrupted");
-	s->batch_at = s->batch.count = 0;
-	return hdb_scan_next(s->scan, &s->batch, err);
-}
-
-/* Referrers of all objects, one after the other, those too that are not in the dump. */
-static int begin_by_target(struct sql_cursor *c, struct hdb_error *err)
-{
-	const struct hdb_scan_options opt = { .struct_size = sizeof(opt), .columns = HDB_SCAN_ID };
-	struct refs *s = c->state;
-
-	if (!hdb_object_count(c->db))
-		return HDB_END;
-	TRY(hdb_scan_open(c->db, &opt, &s->scan, err));
-	TRY_ERRORS(read_batch(c, err));
-	TRY(begin_list(c, HDB_REFERRERS, 0, err));
-	return begin_entries(c, 0, err);
-}
-
-static int next_target(struct sql_cursor *c, struct hdb_error *err)
-{
-	struct refs *s = c->state;
-
-	if (++s->row.to >= hdb_object_count(c->db))
-		return HDB_END;
-	s->batch_at += s->batch_at < s->batch.count && s->batch.ix[s->batch_at] < s->row.to;
-	if (s->batch_at == s->batch.count)
-		TRY_ERRORS(read_batch(c, err));
-	return begin_entries(c, s->row.to, err);
-}
-
-static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
-{
-	struct refs *s = c->state;
-	uint32_t source = 0, target = HDB_NONE;
-	bool is_shown = true;
-
-	if (c->key[0])
-		TRY(sql_value_object(c->source, c->key[0], &source, err));
-	if (c->key[1])
-		TRY(sql_value_object(c->source, c->key[1], &target, err));
-	if (!c->key[0] && c->key[1])
-		return begin_list(c, HDB_REFERRERS, target, err);
-	if (c->key[0])
-		TRY_ERRORS(sql_is_shown(c->source, source, &is_shown, err));
-	if (!is_shown)
-		return HDB_END;
-	if (c->is_ordered)
-		return begin_by_target(c, err);
-	if (!c->key[0])
-		TRY(begin_scan(c, err));
-	TRY(begin_list(c, HDB_REFERENCES, source, err));
-	s->only = target;
-	return HDB_OK;
-}
-
-/* What the field that is asked for refers to, in the scan's object `at`; HDB_END: nothing. */
-static int read_target(struct sql_cursor *c, size_t at, struct hdb_error *err)
-{
-	struct refs *s = c->state;
-	struct hdb_basic value;
-	int r;
-
-	s->only = HDB_NONE;
-	if (!s->fields)
-		return HDB_OK;
-	TRY_FOUND(hdb_scan_field(s->scan, at, &s->fields[s->batch.class_no[at]], &value, err));
-	r = value.id ? hdb_find(c->db, value.id, &s->only, err) : HDB_END;
-	return r == HDB_NOTFOUND ? HDB_END : r;
-}
-
-/* Begins the list of the next object that the table shows: HDB_OK or HDB_END. */
-static int next_list(struct sql_cursor *c, struct hdb_error *err)
-{
-	struct refs *s = c->state;
-	int r;
-
-	if (s->is_backwards)
-		return next_target(c, err);
-	TRY(end_entries(c, err));
-	do {
-		if (s->batch_at == s->batch.count)
-			TRY(read_batch(c, err));
-		s->row.from = s->batch.ix[s->batch_at];
-		r = read_target(c, s->batch_at++, err);
-	} while (r == HDB_END);
-	return r == HDB_OK ? begin_entries(c, s->row.from, err) : r;
-}
-
-/* The next entries of the list; of the lists of all objects, those of the next that has any. */
-static int read_entries(struct sql_cursor *c, struct hdb_error *err)
-{
-	struct refs *s = c->state;
-	const bool has_list = !s->scan || s->is_backwards || s->batch_at;
-	int r = has_list ? hdb_list_next(s->list, &s->ixs, &s->count, err) : HDB_OK;
-
-	s->at = 0;
-	while (r == HDB_OK && !s->count && s->scan) {
-		r = next_list(c, err);
-		if (r == HDB_OK)
-			r = hdb_list_next(s->list, &s->ixs, &s->count, err);
-	}
-	return r == HDB_OK && !s->count ? HDB_END : r;
-}
-
-/* The next entry of the list, or of the lists. */
-static int next_refs(struct sql_cursor *c, struct hdb_error *err)
-{
-	struct refs *s = c->state;
+	struct list *s = c->state;
 	bool is_shown = true;
 
 	for (;;) {
@@ -280,8 +83,7 @@ static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 		while (s->at < s->count) {
 			const uint32_t ix = s->ixs[s->at++];
 
-			if ((s->only != HDB_NONE && ix != s->only) ||
-			    (s->is_long && was_seen(s->seen, ix)))
+			if (s->seen && was_seen(s->seen, ix))
 				continue;
 			TRY_ERRORS(s->shows_all ? HDB_OK :
 						  sql_is_shown(c->source, ix, &is_shown, err));
@@ -290,19 +92,19 @@ static int next_refs(struct sql_cursor *c, struct hdb_error *err)
 			*(s->is_backwards ? &s->row.from : &s->row.to) = ix;
 			return HDB_OK;
 		}
-		TRY(read_entries(c, err));
+		s->at = 0;
+		TRY(hdb_list_next(s->list, &s->ixs, &s->count, err));
+		if (!s->count)
+			return HDB_END;
 	}
 }
 
-static void end_refs(struct sql_cursor *c)
+static void end_list(struct sql_cursor *c)
 {
-	struct refs *s = c->state;
+	const struct list *s = c->state;
 
 	hdb_list_close(s->list);
-	hdb_scan_close(s->scan);
 	free(s->seen);
-	free(s->marks);
-	free(s->fields);
 }
 
 /* The kind of the root that an object is; NULL: there is a parent. */
@@ -351,37 +153,6 @@ static int column_row(struct sql_cursor *c, struct sqlite3_context *ctx, int col
 	}
 }
 
-/* Of the targets of all references, in their order, the scan has the identifiers. */
-static int column_refs(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
-		       struct hdb_error *err)
-{
-	const struct refs *s = c->state;
-
-	if (column != ROW_TARGET)
-		return column_row(c, ctx, column, err);
-	if (!s->is_backwards || s->batch_at == s->batch.count ||
-	    s->batch.ix[s->batch_at] != s->row.to)
-		return sql_result_ix(ctx, c->source, s->row.to, err);
-	sqlite3_result_int64(ctx, (sqlite3_int64)s->batch.id[s->batch_at]);
-	return HDB_OK;
-}
-
-const struct sql_table_def sql_refs = {
-	.name = "refs",
-	.help = "every reference: source, target, name of the field",
-	.columns = "source ID, target ID, name TEXT, strength TEXT",
-	.cells = (const uint32_t[]){ ROW_SOURCE, ROW_TARGET, ROW_NAME, ROW_STRENGTH },
-	.keys = { 0, 1, 2, -1 },
-	.narrowing_key = 1 << 2,
-	.ordered_by = 1,
-	.rows = 1e7,
-	.state_size = sizeof(struct refs),
-	.begin = begin_refs,
-	.next = next_refs,
-	.column = column_refs,
-	.end = end_refs,
-};
-
 /* ---- functions of one object ---- */
 
 static int begin_of(struct sql_cursor *c, enum hdb_list_kind kind, struct hdb_error *err)
@@ -400,7 +171,7 @@ static int begin_references(struct sql_cursor *c, struct hdb_error *err)
 /* The referrers of an unreachable object are unreachable, too; show them if it was named. */
 static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 {
-	struct refs *s = c->state;
+	struct list *s = c->state;
 	bool is_shown = true;
 
 	TRY(begin_of(c, HDB_REFERRERS, err));
@@ -411,10 +182,10 @@ static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 
 static int next_of(struct sql_cursor *c, struct hdb_error *err)
 {
-	struct refs *s = c->state;
+	struct list *s = c->state;
 
 	do {
-		TRY(next_refs(c, err));
+		TRY(next_entry(c, err));
 		TRY(hdb_object_at(c->db, s->is_backwards ? s->row.from : s->row.to, &s->row.facts,
 				  err));
 	} while (!s->row.facts.is_real);
@@ -434,11 +205,11 @@ static int next_of(struct sql_cursor *c, struct hdb_error *err)
 		.first_arg = 6, \
 		.required_args = 1, \
 		.rows = 10, \
-		.state_size = sizeof(struct refs), \
+		.state_size = sizeof(struct list), \
 		.begin = function, \
 		.next = next_of, \
 		.column = column_row, \
-		.end = end_refs, \
+		.end = end_list, \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -446,6 +217,220 @@ OF_TABLE(sql_references, "references", "what an object refers to", begin_referen
 OF_TABLE(sql_outbound, "outbound", "the same as references", begin_references);
 OF_TABLE(sql_referrers, "referrers", "what refers to an object", begin_referrers);
 OF_TABLE(sql_inbound, "inbound", "the same as referrers", begin_referrers);
+
+/* ---- refs ---- */
+
+/*
+ * Rows are what fields, static fields and elements refer to, read from the records of their
+ * objects: those of one source, of the referrers of a target, or of a scan.
+ */
+struct refs {
+	const struct hdb_reference *now;
+	uint64_t source_id;
+	struct hdb_references *reader;
+	bool is_lent;    /* the reader is the source's */
+	bool is_open;    /* an object's references are read */
+	uint32_t target; /* the one that is asked for; HDB_NONE: any */
+	/* sources: of a scan, all or of classes that have the name; or the list of referrers */
+	struct hdb_scan *scan;
+	struct hdb_batch batch;
+	uint8_t *marks; /* owned */
+	struct hdb_list *list;
+	const uint32_t *ixs;
+	size_t count, at; /* in the batch, or in the list */
+};
+
+/* A reader of all names: one of those that the source keeps, for plans of classes are in it. */
+static int lend_reader(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct sql_source *source = c->source;
+	struct refs *s = c->state;
+
+	s->is_lent = true;
+	if (source->reader_count) {
+		s->reader = source->readers[--source->reader_count];
+		return HDB_OK;
+	}
+	return hdb_references_open(c->db, NULL, &s->reader, err);
+}
+
+static void end_refs(struct sql_cursor *c)
+{
+	struct sql_source *source = c->source;
+	struct refs *s = c->state;
+
+	if (s->is_lent && s->reader && source->reader_count < SQL_READERS)
+		source->readers[source->reader_count++] = s->reader;
+	else
+		hdb_references_close(s->reader);
+	hdb_scan_close(s->scan);
+	hdb_list_close(s->list);
+	free(s->marks);
+}
+
+static int begin_scan(struct sql_cursor *c, struct hdb_error *err)
+{
+	const char *name = c->key[2] ? (const char *)sqlite3_value_text(c->key[2]) : NULL;
+	struct hdb_scan_options opt = {
+		.struct_size = sizeof(opt),
+		.columns = HDB_SCAN_ID,
+		.kinds = 1u << HDB_KIND_INSTANCE | 1u << HDB_KIND_OBJECT_ARRAY |
+			 1u << HDB_KIND_CLASS,
+		.population = sql_population(c->source),
+	};
+	struct refs *s = c->state;
+
+	if (c->key[2] && !name)
+		return HDB_END;
+	if (!name) {
+		TRY(lend_reader(c, err));
+	} else {
+		TRY(hdb_references_open(c->db, name, &s->reader, err));
+		TRY(DOOR_ALLOC(s->marks, (size_t)hdb_class_count(c->db) + 1, "classes", err));
+		TRY(hdb_references_classes(s->reader, s->marks, err));
+		opt.classes = s->marks;
+	}
+	return hdb_scan_open(c->db, &opt, &s->scan, err);
+}
+
+static int begin_source(struct sql_cursor *c, uint32_t source, struct hdb_error *err)
+{
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
+	struct refs *s = c->state;
+	bool is_shown;
+
+	TRY_ERRORS(sql_is_shown(c->source, source, &is_shown, err));
+	if (!is_shown)
+		return HDB_END;
+	TRY(hdb_object_at(c->db, source, &facts, err));
+	s->source_id = facts.id;
+	s->is_open = true;
+	TRY(lend_reader(c, err));
+	return hdb_references_begin(s->reader, source, s->target, err);
+}
+
+static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	uint32_t source;
+
+	s->target = HDB_NONE;
+	if (c->key[1])
+		TRY(sql_value_object(c->source, c->key[1], &s->target, err));
+	if (c->key[0]) {
+		TRY(sql_value_object(c->source, c->key[0], &source, err));
+		return begin_source(c, source, err);
+	}
+	if (!c->key[1])
+		return begin_scan(c, err);
+	TRY(lend_reader(c, err));
+	TRY(hdb_list_open(c->db, HDB_REFERRERS, &s->list, err));
+	return hdb_list_begin(s->list, s->target, NULL, err);
+}
+
+/* The next source of the scan. */
+static int scan_source(struct sql_cursor *c, uint32_t *ix, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+
+	if (s->at == s->batch.count) {
+		if (c->source->cancel && *c->source->cancel)
+			return sql_fail(err, HDB_EINTR, "interrupted");
+		s->at = s->batch.count = 0;
+		TRY(hdb_scan_next(s->scan, &s->batch, err));
+	}
+	*ix = s->batch.ix[s->at];
+	s->source_id = s->batch.id[s->at++];
+	return HDB_OK;
+}
+
+/* The next referrer that the table shows. */
+static int list_source(struct sql_cursor *c, uint32_t *ix, struct hdb_error *err)
+{
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
+	struct refs *s = c->state;
+	bool is_shown;
+
+	do {
+		if (s->at == s->count) {
+			s->at = 0;
+			TRY(hdb_list_next(s->list, &s->ixs, &s->count, err));
+			if (!s->count)
+				return HDB_END;
+		}
+		*ix = s->ixs[s->at++];
+		TRY_ERRORS(sql_is_shown(c->source, *ix, &is_shown, err));
+	} while (!is_shown);
+	TRY(hdb_object_at(c->db, *ix, &facts, err));
+	s->source_id = facts.id;
+	return HDB_OK;
+}
+
+static int next_refs(struct sql_cursor *c, struct hdb_error *err)
+{
+	struct refs *s = c->state;
+	uint32_t ix = 0;
+	int r;
+
+	for (;;) {
+		r = s->is_open ? hdb_references_next(s->reader, &s->now, err) : HDB_END;
+		if (r != HDB_END)
+			return r;
+		if (!s->scan && !s->list)
+			return HDB_END;
+		TRY(s->scan ? scan_source(c, &ix, err) : list_source(c, &ix, err));
+		TRY(hdb_references_begin(s->reader, ix, s->target, err));
+		s->is_open = true;
+	}
+}
+
+enum { REFS_TARGET, REFS_NAME, REFS_STRENGTH };
+
+static int column_refs(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
+		       struct hdb_error *err)
+{
+	const struct hdb_reference *now = ((const struct refs *)c->state)->now;
+	char text[24];
+	char *at = text + sizeof(text);
+	uint64_t left = now->element;
+
+	(void)err;
+	if (column == REFS_TARGET) {
+		sqlite3_result_int64(ctx, (sqlite3_int64)now->to_id);
+		return HDB_OK;
+	}
+	if (column == REFS_STRENGTH) {
+		sqlite3_result_text(ctx, hdb_strength_name(now->strength), -1, SQLITE_STATIC);
+		return HDB_OK;
+	}
+	if (now->name) {
+		sqlite3_result_text(ctx, now->name, -1, SQLITE_STATIC);
+		return HDB_OK;
+	}
+	*--at = ']';
+	do
+		*--at = (char)('0' + left % 10);
+	while (left /= 10);
+	*--at = '[';
+	sqlite3_result_text(ctx, at, (int)(text + sizeof(text) - at), SQLITE_TRANSIENT);
+	return HDB_OK;
+}
+
+const struct sql_table_def sql_refs = {
+	.name = "refs",
+	.help = "every reference: source, target, name of the field",
+	.columns = "source ID, target ID, name TEXT, strength TEXT",
+	.cells = (const uint32_t[]){ SQL_AT(SQL_U64, struct refs, source_id),
+				     REFS_TARGET, REFS_NAME, REFS_STRENGTH },
+	.keys = { 0, 1, 2, -1 },
+	.narrowing_key = 1 << 2,
+	.rows = 1e7,
+	.state_size = sizeof(struct refs),
+	.begin = begin_refs,
+	.next = next_refs,
+	.column = column_refs,
+	.end = end_refs,
+};
 
 /* ---- dominated ---- */
 
@@ -469,11 +454,11 @@ const struct sql_table_def sql_dominated = {
 	.first_arg = 4,
 	.required_args = 1,
 	.rows = 10,
-	.state_size = sizeof(struct refs),
+	.state_size = sizeof(struct list),
 	.begin = begin_dominated,
 	.next = next_of,
 	.column = column_row,
-	.end = end_refs,
+	.end = end_list,
 };
 
 /* ---- reachable_from ---- */

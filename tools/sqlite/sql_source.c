@@ -44,6 +44,8 @@ void sql_source_close(struct sql_source *source)
 	for (size_t i = 0; i < source->made_count; i++)
 		free(source->made[i]);
 	free(source->made);
+	while (source->reader_count)
+		hdb_references_close(source->readers[--source->reader_count]);
 	if (source->owns_db) {
 		hdb_close(source->db);
 		free(source->database.ctx);

@@ -169,14 +169,6 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 
 		info->estimatedCost = rows * 2;
 		info->estimatedRows = (sqlite3_int64)rows;
-		/* GROUP BY takes its groups in any order. */
-		if (!found && def->ordered_by && info->nOrderBy == 1 &&
-		    info->aOrderBy[0].iColumn == def->ordered_by &&
-		    (!info->aOrderBy[0].desc || sqlite3_vtab_distinct(info) == 1) &&
-		    !sql_has_negative_ids(((struct sql_table *)vtab)->source->db)) {
-			info->orderByConsumed = 1;
-			info->idxNum = 1 << SQL_KEYS_MAX;
-		}
 	} else {
 		info->estimatedCost = 100;
 		info->estimatedRows = 10;
@@ -257,7 +249,6 @@ static int filter(sqlite3_vtab_cursor *cursor, int index, const char *text, int 
 	for (int k = 0; k < SQL_KEYS_MAX; k++)
 		c->key[k] = index >> k & 1 && at < argc ? argv[at++] : NULL;
 	c->used = used ? strtoull(used + 1, NULL, 16) : ~(sqlite3_uint64)0;
-	c->is_ordered = index >> SQL_KEYS_MAX & 1;
 	c->index = index;
 	c->argc = argc;
 	c->argv = argv;

@@ -6,8 +6,9 @@
 #include "query/object_cells.h"
 #include "query/object_columns.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define NAME_MAX_BYTES 512
 
@@ -42,10 +43,9 @@ static const struct hdb_column facts[] = {
 
 struct references {
 	uint32_t ix;
-	uint32_t class_ix; /* still to be given, or HEAP_NONE */
-	struct store_lists lists;
-	const uint32_t *batch;
-	size_t count, at;
+	uint32_t class_ix;    /* still to be given, or HEAP_NONE */
+	struct base_vec list; /* uint32_t; ascending, each once; not of arrays */
+	size_t at;
 	uint64_t element; /* arrays of objects: looked at so far */
 	struct heap_object object;
 	bool has_class;       /* among those in the list, by a field too: ART's shadow$_klass_ */
@@ -53,36 +53,52 @@ struct references {
 	uint64_t bits_from, bits_count;
 };
 
-/*
- * Looks whether the list, which was begun, has the class, and begins it again. Not for arrays,
- * which can be long.
- */
-static int find_class(struct references *s, struct hdb_error *err)
+static int by_index(const void *a, const void *b)
 {
-	uint64_t length;
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (s->object.kind == STORE_OBJECT_ARRAY)
-		return HDB_OK;
+	return (x > y) - (x < y);
+}
+
+/* Reads the list, where a long one may have an object twice. */
+static int read_list(struct references *s, struct store_lists *lists, struct hdb_error *err)
+{
+	const uint32_t *batch;
+	uint32_t *list;
+	size_t count, kept = 0;
+
 	do {
-		TRY(store_lists_next(&s->lists, &s->batch, &s->count, err));
-		for (size_t i = 0; i < s->count; i++)
-			s->has_class |= s->batch[i] == s->class_ix;
-	} while (s->count);
-	s->count = 0;
-	return store_lists_begin(&s->lists, s->ix, &length, err);
+		TRY(store_lists_next(lists, &batch, &count, err));
+		TRY_ERRORS(base_vec_reserve(&s->list, count, sizeof(*batch), err));
+		memcpy((uint32_t *)s->list.data + s->list.count, batch, count * sizeof(*batch));
+		s->list.count += count;
+	} while (count);
+	base_vec_sort(&s->list, sizeof(*batch), by_index);
+	list = s->list.data;
+	for (size_t i = 0; i < s->list.count; i++) {
+		list[kept] = list[i];
+		kept += !kept || list[kept - 1] != list[i];
+		s->has_class |= list[i] == s->class_ix;
+	}
+	s->list.count = kept;
+	return HDB_OK;
 }
 
 static int open_references(struct query *q, struct hdb_error *err)
 {
 	struct references *s = q->state;
+	struct store_lists lists;
 	uint64_t length = 0;
 
 	TRY(analysis_object(&q->session, q->targets[0], &s->ix, err));
 	TRY(heap_object(q->heap, s->ix, &s->object, err));
-	heap_references(q->heap, &s->lists);
+	heap_references(q->heap, &lists);
 	s->class_ix = heap_class(q->heap, s->object.class_no)->ix;
-	TRY(store_lists_begin(&s->lists, s->ix, &length, err));
-	TRY(find_class(s, err));
+	TRY(store_lists_begin(&lists, s->ix, &length, err));
+	if (s->object.kind != STORE_OBJECT_ARRAY) {
+		TRY(read_list(s, &lists, err));
+		length = s->list.count;
+	}
 	query_fact_object(q, s->ix);
 	query_fact(q, "references", length + !s->has_class);
 	return HDB_OK;
@@ -138,7 +154,6 @@ static int next_references(struct query *q, struct hdb_error *err)
 	struct references *s = q->state;
 	char name[NAME_MAX_BYTES];
 	uint32_t ix = s->class_ix;
-	int r;
 
 	if (ix != HEAP_NONE) {
 		s->class_ix = HEAP_NONE;
@@ -148,16 +163,16 @@ static int next_references(struct query *q, struct hdb_error *err)
 	}
 	if (s->object.kind == STORE_OBJECT_ARRAY)
 		return next_element(q, s, err);
-	if (s->at == s->count) {
-		r = store_lists_next(&s->lists, &s->batch, &s->count, err);
-		s->at = 0;
-		TRY_ERRORS(r);
-		if (!s->count)
-			return HDB_END;
-	}
-	ix = s->batch[s->at++];
+	if (s->at == s->list.count)
+		return HDB_END;
+	ix = *base_vec_at(&s->list, uint32_t, s->at++);
 	TRY(analysis_holder(&q->session, s->ix, ix, BASE_TEXT(name), err));
 	return set_row(q, s, ix, name, err);
+}
+
+static void close_references(struct query *q)
+{
+	base_vec_release(&((struct references *)q->state)->list);
 }
 
 const struct query_def query_references = {
@@ -172,5 +187,5 @@ const struct query_def query_references = {
 	},
 	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
 	.state_size = sizeof(struct references),
-	.open = open_references, .next = next_references,
+	.open = open_references, .next = next_references, .close = close_references,
 };
