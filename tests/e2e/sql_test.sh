@@ -117,7 +117,8 @@ same "all, by kind" "$(all "SELECT * FROM kind_totals(0)")" "$(all "SELECT kind,
 	sum(retained + 0) FROM objects WHERE NOT reachable GROUP BY kind ORDER BY kind = 'class', kind")"
 # Numbers of referrers, objects and not references: of all objects, of one, the most.
 for all in "" --all; do
-	mine="SELECT count(*), sum(referrers), sum(referrers <> (SELECT count(DISTINCT source) FROM refs WHERE target = o.id)) \
+	mine="SELECT count(*), sum(referrers), \
+		sum(referrers <> (SELECT count(DISTINCT source) FROM refs WHERE target = o.id)) \
 		FROM objects o; SELECT max(referrers) FROM objects; \
 		SELECT sum(n) FROM (SELECT referrers n FROM objects ORDER BY referrers DESC LIMIT 40000)"
 	found="SELECT count(*) FROM (SELECT DISTINCT source, target FROM refs)"
@@ -149,10 +150,11 @@ two()
 }
 id=$(cut -f1 array)
 same "references of a long array" "$(two "SELECT count(*), count(DISTINCT name), count(DISTINCT target) FROM refs \
-	WHERE source = $id") $(two "SELECT count(*) FROM \"references\"($id)")" "$(cut -f2 array | tr -d ,)	$(cut -f2 array | tr -d ,)	2 2"
+	WHERE source = $id") $(two "SELECT count(*) FROM \"references\"($id)")" \
+	"$(cut -f2 array | tr -d ,)	$(cut -f2 array | tr -d ,)	2 2"
 same "references of a long array to one" "$(two "SELECT name, target FROM refs WHERE source = $id AND target = \
-	(SELECT target FROM refs WHERE source = $id LIMIT 1)")" "$(two "SELECT name, target FROM refs WHERE source = $id" |
-	sed -n 'p;n')"
+	(SELECT target FROM refs WHERE source = $id LIMIT 1)")" \
+	"$(two "SELECT name, target FROM refs WHERE source = $id" | sed -n 'p;n')"
 same "references by name, by position" "$(two "SELECT source, target FROM refs WHERE name = '[7]'" | sort)" \
 	"$(two "SELECT source, target FROM refs WHERE name || '' = '[7]'" | sort)"
 # A field has one name, each is found by it, and nothing refers to null.
@@ -183,6 +185,9 @@ is "SELECT count(*) FROM refs WHERE name = 'NEXT' COLLATE NOCASE" \
 for table in objects '"java.util.HashMap"'; do
 	is "SELECT count(*), sum(id % 1000) FROM $table WHERE dominator IS NULL" \
 		"$(rows "SELECT count(*), sum(id % 1000) FROM $table WHERE ifnull(dominator, 0) = 0")"
+	# With --all unreachable objects have no dominator, either.
+	same "no dominator, all, $table" "$(all "SELECT count(*), sum(id % 1000) FROM $table WHERE dominator IS NULL")" \
+		"$(all "SELECT count(*), sum(id % 1000) FROM $table WHERE ifnull(dominator, 0) = 0")"
 done
 is "SELECT count(*) FROM refs" "$(rows "SELECT count(*) FROM objects o, refs r WHERE r.source = o.id")"
 is "SELECT count(*) FROM objects o, refs r WHERE r.target = o.id AND o.class = 'java.lang.String'" \
