@@ -185,8 +185,9 @@ is "SELECT count(*) FROM refs WHERE name = 'NEXT' COLLATE NOCASE" \
 for table in objects '"java.util.HashMap"'; do
 	is "SELECT count(*), sum(id % 1000) FROM $table WHERE dominator IS NULL" \
 		"$(rows "SELECT count(*), sum(id % 1000) FROM $table WHERE ifnull(dominator, 0) = 0")"
-	# With --all unreachable objects have no dominator, either.
-	same "no dominator, all, $table" "$(all "SELECT count(*), sum(id % 1000) FROM $table WHERE dominator IS NULL")" \
+	# With --all unreachable objects have none, either.
+	same "no dominator, all, $table" \
+		"$(all "SELECT count(*), sum(id % 1000) FROM $table WHERE dominator IS NULL")" \
 		"$(all "SELECT count(*), sum(id % 1000) FROM $table WHERE ifnull(dominator, 0) = 0")"
 done
 is "SELECT count(*) FROM refs" "$(rows "SELECT count(*) FROM objects o, refs r WHERE r.source = o.id")"
