@@ -1,0 +1,26 @@
+#!/bin/sh
+# properties_java_test.sh - values of system properties that are longer than any buffer are whole: a
+# class path has thousands of characters.
+set -eu
+for tool in java javac python3; do
+	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+cd "$TMPDIR"
+javac -d classes "$HDB_ROOT/tests/java/FleetLeak.java"
+ascii=$(printf '%07016d' 7)
+latin=$(python3 -c 'print("a" + 3000 * "\u00e9")')
+java -Xmx64m -Dlong.ascii="$ascii" -Dlong.latin="$latin" -Dedge.text="$(printf '%04095d' 7)" \
+	-cp classes FleetLeak AuditLog p.hprof
+heapdb import p.hprof -o p.heapdb --quiet > /dev/null
+heapdb info --properties --json --db p.heapdb > p.json
+heapdb info --properties --csv --db p.heapdb > p.csv
+python3 - "$ascii" << 'EOF'
+import csv, json, sys
+csv.field_size_limit(1 << 20)
+by_json = {row["name"]: row["value"] for row in json.load(open("p.json"))["rows"]}
+by_csv = {row["name"]: row["value"] for row in csv.DictReader(open("p.csv", encoding="utf-8"))}
+for values in by_json, by_csv:
+    assert values["long.ascii"] == sys.argv[1], len(values["long.ascii"])
+    assert len(values["long.latin"]) > 3000, len(values["long.latin"])
+    assert len(values["edge.text"]) == 4095, len(values["edge.text"])
+EOF
