@@ -133,6 +133,8 @@ struct hprof_file {
 	 * hprof_find_emptied, false from hprof_open
 	 */
 	bool is_emptied;
+	/* ends a search behind damage with HDB_EINTR; lent; NULL from hprof_open */
+	const volatile int *cancel;
 };
 
 /* Bytes that a value of `type` takes in the file; 0 for an unknown type. */

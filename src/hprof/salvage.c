@@ -13,6 +13,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* Bytes of a search between two looks at the cancel flag. */
+#define CANCEL_BYTES 1024u
+
 /* More ids than any VM has classes; the table stays under 32 MB whatever the dump says. */
 #define CLASS_LIMIT (1u << 21)
 
@@ -462,6 +465,9 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 			return hprof_view_failed(err);
 		if (!spend(s, 1))
 			return 0;
+		/* One look costs more than a byte does. */
+		if (at % CANCEL_BYTES == 0 && s->file->cancel && *s->file->cancel)
+			return hdb_fail(err, HDB_EINTR, "interrupted");
 		search->offset = at;
 		search->is_record = false;
 		if (search->with_subs && sub_tag_known(p[0])) {

@@ -236,6 +236,7 @@ static int open_header(struct import *im, struct hdb_error *err)
 
 	if (r < 0)
 		return hdb_fail(err, r, "%s: %s", im->source->path, why.message);
+	im->file.cancel = im->work->progress.cancel;
 	if ((r = hprof_find_emptied(&im->file, err)) < 0 || !im->file.is_emptied)
 		return r;
 	im->damage.incomplete |= STORE_LACKS_ELEMENTS;

@@ -67,6 +67,7 @@ static int open_header(struct rewriter *w, const char *in_path, struct hdb_error
 	struct hdb_error why;
 	const int r = hprof_open(w->source, &w->file, &why);
 
+	w->file.cancel = w->work->progress.cancel;
 	return r < 0 ? hdb_fail(err, r, "%s: %s", in_path, why.message) :
 		       hprof_find_emptied(&w->file, err);
 }

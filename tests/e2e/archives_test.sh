@@ -49,6 +49,24 @@ for name in plain.hprof.* a.tar a.tgz a.tar.xz a.tar.bz2 a.zip 'a.zip!x/one.hpro
 	answers "$name"
 done
 
+# Through a pipe each answers as the file does, whatever it is called.
+if command -v zstd > /dev/null; then zstd -qf a.tar -o a.tar.zst; fi
+for name in dump.hprof frames.hprof.zst plain.hprof.* a.tar a.tgz a.tar.* a.zip; do
+	cat "$name" | answers -
+done
+mkfifo fifo
+cat a.zip > fifo &
+answers fifo
+for name in dump.hprof a.tar.xz; do
+	for command in convert strip redact; do
+		heapdb $command dump.hprof want.hprof --force --quiet > /dev/null
+		cat "$name" | heapdb $command /dev/stdin got.hprof --force --quiet > /dev/null
+		cmp want.hprof got.hprof
+	done
+done
+answers - < a.zip
+[ -z "$(ls "$TMPDIR" | grep -E '^(tmp|heapdb)\.')" ]
+
 # Dumps that are written from them are those that are written from the dump.
 for command in convert strip redact; do
 	heapdb $command dump.hprof want.hprof --force --quiet > /dev/null
@@ -152,6 +170,21 @@ said 2 "prints the dump: --fetch 'aws s3 cp {} -'" s3://bucket/dump.hprof
 answers "s3://b/it's \$(touch bad) here.hprof" --fetch 'test {} = "s3://b/it'"'"'s \$(touch bad) here.hprof" &&
 	cat dump.hprof'
 [ ! -e bad ]
+# The name is never read as a command; within quotes it could be, and with - in front it is an option.
+for quoted in "cat '{}'" 'cat "{}"' 'sh -c "cat {}"' "sh -c 'cat {}'" 'echo `cat {}`' "it=\\''; cat {} '"; do
+	said 2 'write {} without quotes' "s3://\$(touch bad)'; touch bad; '" --fetch "$quoted"
+done
+for name in '$(touch bad)' '`touch bad`' "'; touch bad; '" '"; touch bad; "' 'a b  *?' '~' '\' "it's"; do
+	answers "s3://$name" --fetch 'printf %s {} > got.name; cat dump.hprof'
+	[ "$(cat got.name)" = "s3://$name" ]
+done
+printf 'cat dump.hprof; : %s' '"\"" {}' > template
+answers 's3://b/dump.hprof' --fetch "$(cat template)"
+[ ! -e bad ]
+rc=0
+heapdb import --fetch 'cat {}' -o no.heapdb -- '-n' > out 2>&1 || rc=$?
+[ $rc -eq 2 ]
+grep -q 'could take for an option' out
 answers 'https://example.org/dump.hprof.xz?sig=1#x' --fetch 'cat plain.hprof.xz; : {}'
 answers 's3://b/a.zip!x/one.hprof' --fetch 'cat a.zip; : {}'
 said 2 'say where the name goes' s3://b/dump.hprof --fetch cat

@@ -57,6 +57,15 @@ for db in dump trace; do
 done
 # The same dump by way of HPROF, and the other graph.
 heapdb convert x.pftrace back.hprof > /dev/null
+# Through a pipe, plain and compressed: it is read here and there, from a file that has no name.
+gzip -kf x.pftrace
+xz -kf x.pftrace 2> /dev/null || cp x.pftrace.gz x.pftrace.xz
+for packed in x.pftrace x.pftrace.gz x.pftrace.xz; do
+	cat $packed | heapdb import - -o pipe.heapdb --force --quiet > /dev/null 2>&1 || complain "$packed through a pipe"
+	classes pipe.heapdb | diff want - > difference || complain "$packed through a pipe: $(head -n 5 difference)"
+	cat $packed | heapdb convert - - 2> /dev/null | cmp - back.hprof || complain "$packed converted through a pipe"
+done
+rm x.pftrace.*
 heapdb import back.hprof -o back.heapdb --quiet > /dev/null
 classes back.heapdb | diff want - || complain "convert"
 python3 "$HDB_ROOT/tests/oracle/perfetto_trace.py" small.hprof two.pftrace

@@ -36,6 +36,14 @@ for form in "4 32 1 4" "5 32 1 4" "5 64 1 8" "5 64 0 4" "6 64 0 4" "6 64 0 8" "6
 done
 gzip -kf $name
 check $name.gz
+# Through a pipe, also in an archive: without the javacore beside it.
+tar cf x.tar $name
+for piped in $name $name.gz x.tar; do
+	heapdb import - -o pipe.heapdb --force --quiet < $piped > /dev/null 2>&1 || complain "$piped through a pipe"
+	heapdb histogram --all --csv --db pipe.heapdb 2> /dev/null | cmp -s - histogram.want && continue
+	[ -e histogram.want ] && complain "$piped through a pipe: other answers"
+	heapdb histogram --all --csv --db pipe.heapdb > histogram.want 2> /dev/null
+done
 rm $name.gz
 
 # Threads come from the javacore of the same moment and process.

@@ -6,10 +6,14 @@
 #include "common/library.h"
 
 #include "base/try.h"
+#include "base/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +25,10 @@
 #define PIECE_BYTES (256u << 10)
 /* What tells a dump, plain or compressed. */
 #define HEAD_BYTES 16
+/* Bytes of a pipe that tell what it is: the first block of zstd has 128 KiB. */
+#define FIRST_BYTES (256u << 10)
+/* Between two looks at the cancel flag while nothing comes. */
+#define WAIT_MS 100
 /* What unpacks to more must not be RATIO_MAX times as large as the archive: as base/unpack.c. */
 #define BOMB_BYTES (8ull << 30)
 #define RATIO_MAX 500u
@@ -30,15 +38,20 @@ struct feed {
 	char path[32];    /* of the pipe */
 	const char *name; /* lent, as is progress */
 	const struct hdb_progress *progress;
-	FILE *fetch;       /* the command, or NULL */
-	int from_fd;       /* the archive; -1: none, the command's output is the dump */
-	int read_fd;       /* what the dump is read from */
-	int write_fd;      /* of the thread */
-	const char *named; /* file in the archive, lent; NULL: any */
+	pid_t fetch;                 /* the command; 0: none */
+	int from_fd;                 /* what is read */
+	bool is_pipe;                /* that can only be read in order */
+	uint64_t archive_bytes;      /* its size, of a file */
+	char *first;                 /* of a pipe: its first bytes; owned */
+	size_t first_size, first_at; /* how many, and how many of them were read */
+	char *block;                 /* for libarchive, of a pipe; owned */
+	int read_fd;                 /* what the dump is read from */
+	int write_fd;                /* of the thread */
+	const char *named;           /* file in the archive, lent; NULL: any */
 	struct archive *archive;
 	bool is_running; /* the thread */
 	pthread_t thread;
-	uint64_t bytes; /* unpacked */
+	uint64_t bytes; /* unpacked or skipped */
 	size_t head_size;
 	char head[HEAD_BYTES];
 	char archive_name[PATH_BYTES];
@@ -86,10 +99,20 @@ static bool is_archive(const char *name)
 	return ending_size(name, is_address(name) && path < size ? path : size) > 0;
 }
 
-/* Whether it names an archive, a file in one, or an address: what is no dump itself. */
+/* Whether it can only be read in order: the standard input, pipes, devices. */
+static bool is_pipe(const char *name)
+{
+	struct stat st;
+
+	return strcmp(name, "-") == 0 || strncmp(name, "/dev/stdin", 10) == 0 ||
+	       strncmp(name, "/dev/fd/", 8) == 0 ||
+	       (stat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
+/* Whether it names an archive, a file in one, an address or a pipe: what is no dump itself. */
 static bool takes(const char *name)
 {
-	return is_address(name) || is_archive(name);
+	return is_address(name) || is_archive(name) || is_pipe(name);
 }
 
 bool feed_archive(const char *name, char *path, size_t size)
@@ -134,7 +157,7 @@ int feed_default_path(const char *dump, char *out, size_t size, struct hdb_error
 {
 	char name[PATH_BYTES];
 
-	if (!takes(dump))
+	if (!takes(dump) || is_pipe(dump))
 		return hdb_default_path(dump, out, size, err);
 	TRY(file_name(dump, name, sizeof(name), err));
 	return hdb_default_path(name, out, size, err);
@@ -157,6 +180,109 @@ bool feed_begins_dump(const char *head, size_t size)
 	return size >= 4 && (head[0] & 0xf0) == 0x50 && memcmp(head + 1, "\x2a\x4d\x18", 3) == 0;
 }
 
+/* As a Perfetto trace: its first packet. */
+static bool begins_trace(const char *head, size_t size)
+{
+	return size > 1 && head[0] == '\n';
+}
+
+/* ---- what is read ---- */
+
+static int check_cancel(const struct feed *f, struct hdb_error *err)
+{
+	return f->progress->cancel && *f->progress->cancel ?
+		       door_fail(err, HDB_EINTR, "interrupted") :
+		       HDB_OK;
+}
+
+/* Bytes of the pipe, as many as there are; 0: its end. Below 0: it fails, or was cancelled. */
+static ssize_t read_pipe(struct feed *f, char *to, size_t size)
+{
+	struct pollfd poller = { .fd = f->from_fd, .events = POLLIN };
+
+	for (;;) {
+		ssize_t n;
+
+		if (check_cancel(f, NULL) < 0)
+			return -1;
+		n = poll(&poller, 1, WAIT_MS);
+		if (n == 0 || (n < 0 && errno == EINTR))
+			continue;
+		n = read(f->from_fd, to, size);
+		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+			return n;
+	}
+}
+
+static int fail_pipe(const struct feed *f, struct hdb_error *err)
+{
+	const int e = errno;
+
+	TRY(check_cancel(f, err));
+	return door_fail(err, HDB_EIO, "%s: cannot read: %s", f->name, strerror(e));
+}
+
+/* Reads the first bytes, which are read again. */
+static int read_first(struct feed *f, struct hdb_error *err)
+{
+	f->first = malloc(FIRST_BYTES);
+	f->block = malloc(PIECE_BYTES);
+	if (!f->first || !f->block)
+		return door_fail(err, HDB_ENOMEM, "no memory for a pipe");
+	while (f->first_size < FIRST_BYTES) {
+		const ssize_t n =
+			read_pipe(f, f->first + f->first_size, FIRST_BYTES - f->first_size);
+
+		if (n < 0)
+			return fail_pipe(f, err);
+		if (n == 0)
+			break;
+		f->first_size += (size_t)n;
+	}
+	return HDB_OK;
+}
+
+/* Lends the next bytes of the pipe; 0: its end. Below 0: as read_pipe. */
+static ssize_t next_bytes(struct feed *f, const char **out)
+{
+	const size_t first = f->first_size - f->first_at;
+
+	*out = first ? f->first + f->first_at : f->block;
+	f->first_at = f->first_size;
+	return first ? (ssize_t)first : read_pipe(f, f->block, PIECE_BYTES);
+}
+
+/* HDB_END: the reader has left. */
+static int write_out(struct feed *f, const char *bytes, size_t size, struct hdb_error *err)
+{
+	while (size) {
+		const ssize_t n = write(f->write_fd, bytes, size);
+
+		if (n < 0 && errno == EPIPE)
+			return HDB_END;
+		if (n < 0 && errno != EINTR)
+			return door_fail(err, HDB_EIO, "%s: cannot write what was read: %s",
+					 f->name, strerror(errno));
+		bytes += n > 0 ? n : 0;
+		size -= n > 0 ? (size_t)n : 0;
+	}
+	return HDB_OK;
+}
+
+/* All of the pipe, as it is. */
+static int copy_all(struct feed *f, struct hdb_error *err)
+{
+	const char *bytes;
+	ssize_t n;
+
+	while ((n = next_bytes(f, &bytes)) > 0) {
+		const int r = write_out(f, bytes, (size_t)n, err);
+
+		TRY(r);
+	}
+	return n < 0 ? fail_pipe(f, err) : HDB_OK;
+}
+
 /* ---- archives ---- */
 
 #ifdef HAVE_ARCHIVE
@@ -169,13 +295,20 @@ bool feed_begins_dump(const char *head, size_t size)
 	X(archive_read_new) \
 	X(archive_read_support_filter_by_code) \
 	X(archive_read_support_format_by_code) \
+	X(archive_read_open) \
 	X(archive_read_open_fd) \
+	X(archive_read_open_memory) \
 	X(archive_read_next_header) \
 	X(archive_read_data) \
+	X(archive_read_data_block) \
 	X(archive_read_free) \
 	X(archive_error_string) \
 	X(archive_filter_bytes) \
+	X(archive_filter_code) \
+	X(archive_format) \
 	X(archive_entry_pathname) \
+	X(archive_entry_size) \
+	X(archive_entry_size_is_set) \
 	X(archive_entry_filetype)
 
 static struct {
@@ -187,13 +320,20 @@ static struct {
 #define archive_read_new library.archive_read_new
 #define archive_read_support_filter_by_code library.archive_read_support_filter_by_code
 #define archive_read_support_format_by_code library.archive_read_support_format_by_code
+#define archive_read_open library.archive_read_open
 #define archive_read_open_fd library.archive_read_open_fd
+#define archive_read_open_memory library.archive_read_open_memory
 #define archive_read_next_header library.archive_read_next_header
 #define archive_read_data library.archive_read_data
+#define archive_read_data_block library.archive_read_data_block
 #define archive_read_free library.archive_read_free
 #define archive_error_string library.archive_error_string
 #define archive_filter_bytes library.archive_filter_bytes
+#define archive_filter_code library.archive_filter_code
+#define archive_format library.archive_format
 #define archive_entry_pathname library.archive_entry_pathname
+#define archive_entry_size library.archive_entry_size
+#define archive_entry_size_is_set library.archive_entry_size_is_set
 #define archive_entry_filetype library.archive_entry_filetype
 #endif
 
@@ -218,27 +358,132 @@ static int fail_archive(const struct feed *f, struct hdb_error *err)
 {
 	const char *why = archive_error_string(f->archive);
 
+	TRY(check_cancel(f, err));
 	return door_fail(err, HDB_EFORMAT, "%s: %s", f->archive_name, why ? why : "is damaged");
 }
 
+static la_ssize_t on_read(struct archive *archive, void *ctx, const void **out)
+{
+	const char *bytes;
+	const ssize_t n = next_bytes(ctx, &bytes);
+
+	(void)archive;
+	*out = bytes;
+	return n;
+}
+
 /* Nothing that runs other programs. */
-static int open_archive(struct feed *f, struct hdb_error *err)
+static struct archive *make_archive(void)
 {
 	static const int filters[] = { ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_XZ,
 				       ARCHIVE_FILTER_LZ4, ARCHIVE_FILTER_ZSTD };
 	static const int formats[] = { ARCHIVE_FORMAT_TAR, ARCHIVE_FORMAT_ZIP, ARCHIVE_FORMAT_RAW };
+	struct archive *archive = archive_read_new();
+
+	for (size_t i = 0; archive && i < sizeof(filters) / sizeof(filters[0]); i++)
+		(void)archive_read_support_filter_by_code(archive, filters[i]);
+	for (size_t i = 0; archive && i < sizeof(formats) / sizeof(formats[0]); i++)
+		(void)archive_read_support_format_by_code(archive, formats[i]);
+	return archive;
+}
+
+static int open_archive(struct feed *f, struct hdb_error *err)
+{
+	int r;
 
 	TRY(load(err));
-	f->archive = archive_read_new();
+	f->archive = make_archive();
 	if (!f->archive)
 		return door_fail(err, HDB_ENOMEM, "no memory for an archive");
-	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
-		(void)archive_read_support_filter_by_code(f->archive, filters[i]);
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		(void)archive_read_support_format_by_code(f->archive, formats[i]);
-	return archive_read_open_fd(f->archive, f->from_fd, PIECE_BYTES) == ARCHIVE_OK ?
-		       HDB_OK :
-		       fail_archive(f, err);
+	r = f->is_pipe ? archive_read_open(f->archive, f, NULL, on_read, NULL) :
+			 archive_read_open_fd(f->archive, f->from_fd, PIECE_BYTES);
+	return r == ARCHIVE_OK ? HDB_OK : fail_archive(f, err);
+}
+
+/* Whether bytes begin as a file that is no dump by itself: .zip, .xz, .bz2, .lz4. */
+static bool begins_packed(const char *head, size_t size)
+{
+	static const char *const magics[] = { "PK\3\4",
+					      "\xfd"
+					      "7zXZ",
+					      "BZh", "\x04\x22\x4d\x18" };
+
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if (size > strlen(magics[i]) && memcmp(head, magics[i], strlen(magics[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Whether a pipe is an archive by its first bytes, or compressed as no dump is by itself; else
+ * *head is how a dump in it begins, inflated.
+ */
+static bool is_archive_inside(const struct feed *f, char *head, size_t *head_size)
+{
+	struct archive *archive = load(NULL) == HDB_OK ? make_archive() : NULL;
+	bool is_inside = begins_packed(f->first, f->first_size);
+	struct archive_entry *entry;
+
+	if (archive && !is_inside &&
+	    archive_read_open_memory(archive, f->first, f->first_size) == ARCHIVE_OK &&
+	    archive_read_next_header(archive, &entry) >= ARCHIVE_WARN) {
+		is_inside = archive_format(archive) != ARCHIVE_FORMAT_RAW;
+		if (!is_inside) {
+			const la_ssize_t n = archive_read_data(archive, head, HEAD_BYTES);
+
+			*head_size = n > 0 ? (size_t)n : 0;
+		}
+	}
+	if (archive)
+		archive_read_free(archive);
+	return is_inside;
+}
+
+/*
+ * Counts bytes that are unpacked or passed over, and those that an entry says it has: the limit is
+ * one for all.
+ */
+static int count_bytes(struct feed *f, uint64_t size, uint64_t announced, struct hdb_error *err)
+{
+	const uint64_t packed = f->archive_bytes ? f->archive_bytes :
+						   (uint64_t)archive_filter_bytes(f->archive, -1);
+
+	TRY(check_cancel(f, err));
+	f->bytes += size;
+	if (f->bytes + announced <= BOMB_BYTES || (f->bytes + announced) / RATIO_MAX <= packed)
+		return HDB_OK;
+	return door_fail(err, HDB_ELIMIT,
+			 "%s: unpacks to more than %u times its size, which no heap does",
+			 f->archive_name, RATIO_MAX);
+}
+
+/* Whether what is passed over is read, and not jumped. */
+static bool is_read_through(const struct feed *f)
+{
+	return f->is_pipe || archive_filter_code(f->archive, 0) != ARCHIVE_FILTER_NONE;
+}
+
+/* An entry that is read: what it says of its size is looked at before. */
+static int check_size(struct feed *f, struct archive_entry *entry, struct hdb_error *err)
+{
+	const int64_t size = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0;
+
+	return count_bytes(f, 0, f->archive_bytes && size > 0 ? (uint64_t)size : 0, err);
+}
+
+/* Reads the rest of an entry, with looks at the cancel flag, where libarchive would without. */
+static int pass_entry(struct feed *f, struct hdb_error *err)
+{
+	const void *bytes;
+	size_t size;
+	la_int64_t offset;
+	int r;
+
+	if (!is_read_through(f))
+		return check_cancel(f, err);
+	while ((r = archive_read_data_block(f->archive, &bytes, &size, &offset)) == ARCHIVE_OK)
+		TRY(count_bytes(f, size, 0, err));
+	return r == ARCHIVE_FATAL ? fail_archive(f, err) : HDB_OK;
 }
 
 /* Goes to the next file that is asked for, and reads its head; HDB_END: there is none. */
@@ -250,14 +495,17 @@ static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 	while ((r = archive_read_next_header(f->archive, &entry)) != ARCHIVE_EOF) {
 		la_ssize_t n = 0;
 
-		if (f->progress->cancel && *f->progress->cancel)
-			return door_fail(err, HDB_EINTR, "interrupted");
+		TRY(check_cancel(f, err));
 		if (r < ARCHIVE_WARN)
 			return fail_archive(f, err);
 		*name = archive_entry_pathname(entry);
+		if (is_read_through(f))
+			TRY(check_size(f, entry, err));
 		if (!*name || (archive_entry_filetype(entry) & AE_IFMT) == AE_IFDIR ||
-		    (f->named && strcmp(f->named, *name) != 0))
+		    (f->named && strcmp(f->named, *name) != 0)) {
+			TRY(pass_entry(f, err));
 			continue;
+		}
 		f->head_size = 0;
 		while (f->head_size < HEAD_BYTES &&
 		       (n = archive_read_data(f->archive, f->head + f->head_size,
@@ -265,8 +513,11 @@ static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 			f->head_size += (size_t)n;
 		if (n < 0)
 			return fail_archive(f, err);
-		if (f->named || feed_begins_dump(f->head, f->head_size))
-			return HDB_OK;
+		if (f->named || feed_begins_dump(f->head, f->head_size) ||
+		    (archive_format(f->archive) == ARCHIVE_FORMAT_RAW &&
+		     begins_trace(f->head, f->head_size)))
+			return check_size(f, entry, err);
+		TRY(pass_entry(f, err));
 	}
 	return HDB_END;
 }
@@ -286,22 +537,6 @@ static int find_dump(struct feed *f, struct hdb_error *err)
 	return r;
 }
 
-/* HDB_END: the reader has left. */
-static int write_out(struct feed *f, const char *bytes, size_t size, struct hdb_error *err)
-{
-	while (size) {
-		const ssize_t n = write(f->write_fd, bytes, size);
-
-		if (n < 0 && errno == EPIPE)
-			return HDB_END;
-		if (n < 0 && errno != EINTR)
-			return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
-		bytes += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
-	return HDB_OK;
-}
-
 static int unpack_dump(struct feed *f, char *piece, struct hdb_error *err)
 {
 	la_ssize_t n;
@@ -311,31 +546,27 @@ static int unpack_dump(struct feed *f, char *piece, struct hdb_error *err)
 		int r = write_out(f, piece, (size_t)n, err);
 
 		TRY(r);
-		f->bytes += (uint64_t)n;
-		if (f->bytes > BOMB_BYTES &&
-		    f->bytes / RATIO_MAX > (uint64_t)archive_filter_bytes(f->archive, -1))
-			return door_fail(
-				err, HDB_ELIMIT,
-				"%s: unpacks to more than %u times its size, which no heap "
-				"does",
-				f->archive_name, RATIO_MAX);
+		TRY(count_bytes(f, (uint64_t)n, 0, err));
 	}
 	return n < 0 ? fail_archive(f, err) : HDB_OK;
 }
 
-static void *run(void *arg)
+static int unpack(struct feed *f, struct hdb_error *err)
 {
-	struct feed *f = arg;
 	char *piece = malloc(PIECE_BYTES);
+	const int r = piece ? unpack_dump(f, piece, err) :
+			      door_fail(err, HDB_ENOMEM, "no memory to unpack");
+
+	free(piece);
+	return r;
+}
+
+static void find_other(struct feed *f)
+{
 	const char *name;
 
-	f->result = piece ? unpack_dump(f, piece, &f->error) :
-			    door_fail(&f->error, HDB_ENOMEM, "no memory to unpack");
-	free(piece);
-	close(f->write_fd);
-	if (f->result == HDB_OK && !f->named && next_dump(f, &name, &f->error) == HDB_OK)
+	if (!f->named && next_dump(f, &name, &f->error) == HDB_OK)
 		snprintf(f->other, sizeof(f->other), "%s", name);
-	return NULL;
 }
 
 static void close_archive(struct feed *f)
@@ -352,9 +583,22 @@ static int find_dump(struct feed *f, struct hdb_error *err)
 			 f->archive_name);
 }
 
-static void *run(void *arg)
+static bool is_archive_inside(const struct feed *f, char *head, size_t *head_size)
 {
-	return arg;
+	(void)f;
+	(void)head;
+	(void)head_size;
+	return false;
+}
+
+static int unpack(struct feed *f, struct hdb_error *err)
+{
+	return find_dump(f, err);
+}
+
+static void find_other(struct feed *f)
+{
+	(void)f;
 }
 
 static void close_archive(struct feed *f)
@@ -364,11 +608,29 @@ static void close_archive(struct feed *f)
 
 #endif
 
-static int unpack(struct feed *f, struct hdb_error *err)
+/* ---- to the reader ---- */
+
+static int put_all(struct feed *f, struct hdb_error *err)
+{
+	return f->archive ? unpack(f, err) : copy_all(f, err);
+}
+
+static void *run(void *arg)
+{
+	struct feed *f = arg;
+
+	f->result = put_all(f, &f->error);
+	close(f->write_fd);
+	if (f->result == HDB_OK && f->archive)
+		find_other(f);
+	return NULL;
+}
+
+/* Through a pipe, while it is read. */
+static int start_thread(struct feed *f, struct hdb_error *err)
 {
 	int ends[2], e;
 
-	TRY(find_dump(f, err));
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
 	f->read_fd = ends[0];
@@ -382,54 +644,152 @@ static int unpack(struct feed *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Into a file without a name, for a trace is read here and there. */
+static int spool(struct feed *f, struct hdb_error *err)
+{
+	struct base_work work;
+	int r;
+
+	base_work_init(&work, 0, 1, NULL);
+	work.scratch_dir = work.tmp_dir;
+	r = base_scratch_file(&work, &f->write_fd, err);
+	base_work_release(&work);
+	TRY(r);
+	f->read_fd = f->write_fd;
+	return put_all(f, err);
+}
+
+/* Says what comes, and lets it come. */
+static int begin(struct feed *f, const char *name, struct hdb_error *err)
+{
+	char head[HEAD_BYTES];
+	size_t head_size = 0;
+	bool is_packed = is_archive(name);
+
+	if (f->is_pipe) {
+		TRY(read_first(f, err));
+		head_size = f->first_size < HEAD_BYTES ? f->first_size : HEAD_BYTES;
+		memcpy(head, f->first, head_size);
+		is_packed |= is_archive_inside(f, head, &head_size);
+	}
+	if (is_packed) {
+		TRY(find_dump(f, err));
+		head_size = f->head_size;
+		memcpy(head, f->head, head_size);
+	}
+	return begins_trace(head, head_size) ? spool(f, err) : start_thread(f, err);
+}
+
 /* ---- commands ---- */
 
-/* The command with the name in place of {}, as one word for the shell. */
-static char *command_of(const char *fetch, const char *name)
+/*
+ * The command with "$1" in place of {}: the name is an argument of the shell, which it never reads
+ * as a command. Within quotes it would be: it is refused there. NULL: it was.
+ */
+static char *command_of(const char *fetch, struct hdb_error *err)
 {
 	char *text = NULL;
-	size_t size;
+	size_t size, count = 0;
 	FILE *out = open_memstream(&text, &size);
+	bool is_quoted = false;
+	char quote = 0;
 
-	if (!out)
-		return NULL;
-	for (const char *p = fetch; *p; p++) {
-		if (strncmp(p, "{}", 2) != 0) {
-			fputc(*p, out);
+	for (const char *p = fetch; out && *p; p++) {
+		if (strncmp(p, "{}", 2) == 0) {
+			is_quoted |= quote != 0;
+			count++;
+			fputs("\"$1\"", out);
+			p++;
 			continue;
 		}
-		p++;
-		fputc('\'', out);
-		for (const char *n = name; *n; n++)
-			fputs(*n == '\'' ? "'\\''" : (char[]){ *n, 0 }, out);
-		fputc('\'', out);
+		if (quote ? *p == quote : strchr("'\"`", *p) != NULL)
+			quote = quote ? 0 : *p;
+		fputc(*p, out);
+		if (*p == '\\' && quote != '\'' && p[1])
+			fputc(*++p, out);
 	}
-	if (fclose(out) == 0)
+	if (!out || fclose(out) != 0) {
+		door_fail(err, HDB_ENOMEM, "no memory for a command");
+	} else if (is_quoted) {
+		door_fail(err, HDB_EUSAGE,
+			  "--fetch %s: write {} without quotes around it: the name is one word by "
+			  "itself, and within quotes the shell could run what it says",
+			  fetch);
+	} else if (!count) {
+		door_fail(err, HDB_EUSAGE,
+			  "--fetch %s: say where the name goes, as in 'curl -sSf {}'", fetch);
+	} else {
 		return text;
+	}
 	free(text);
 	return NULL;
+}
+
+static int spawn(struct feed *f, char *command, int to_fd)
+{
+	static char sh[] = "sh", option[] = "-c";
+	char *const arguments[] = { sh, option, command, sh, f->archive_name, NULL };
+	posix_spawn_file_actions_t actions;
+	int e = posix_spawn_file_actions_init(&actions);
+
+	if (e)
+		return e;
+	e = posix_spawn_file_actions_adddup2(&actions, to_fd, STDOUT_FILENO);
+	if (!e)
+		e = posix_spawn(&f->fetch, "/bin/sh", &actions, NULL, arguments, environ);
+	f->fetch = e ? 0 : f->fetch;
+	(void)posix_spawn_file_actions_destroy(&actions);
+	return e;
 }
 
 static int start_fetch(struct feed *f, const char *fetch, struct hdb_error *err)
 {
 	char *command;
+	int ends[2], e;
 
-	if (!strstr(fetch, "{}"))
+	if (f->archive_name[0] == '-')
 		return door_fail(err, HDB_EUSAGE,
-				 "--fetch %s: say where the name goes, as in 'curl -sSf {}'",
-				 fetch);
-	command = command_of(fetch, f->archive_name);
+				 "%s: begins with -, which the command of --fetch could take for "
+				 "an option",
+				 f->archive_name);
+	command = command_of(fetch, err);
 	if (!command)
-		return door_fail(err, HDB_ENOMEM, "no memory for a command");
-	f->fetch = popen(command, "r"); /* NOLINT(cert-env33-c): the user's own command */
+		return err->code;
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		free(command);
+		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
+	}
+	e = spawn(f, command, ends[1]);
 	free(command);
-	if (!f->fetch)
-		return door_fail(err, HDB_EIO, "sh: %s", strerror(errno));
-	f->from_fd = fileno(f->fetch);
-	return HDB_OK;
+	close(ends[1]);
+	f->from_fd = ends[0];
+	return e ? door_fail(err, HDB_EIO, "sh: %s", strerror(e)) : HDB_OK;
 }
 
 /* ---- both ---- */
+
+/* Opens what is read, which f names. */
+static int open_input(struct feed *f, const char *name, const char *fetch, struct hdb_error *err)
+{
+	struct stat st;
+
+	f->is_pipe = fetch || is_pipe(name);
+	if (fetch)
+		return start_fetch(f, fetch, err);
+	if (is_address(name))
+		return door_fail(err, HDB_EUSAGE,
+				 "%s: heapdb itself opens no connection; name a command that "
+				 "prints the dump: --fetch '%s'",
+				 name, strncmp(name, "s3:", 3) ? "curl -sSf {}" : "aws s3 cp {} -");
+	f->from_fd = strcmp(name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
+					      open(f->archive_name, O_RDONLY | O_CLOEXEC);
+	if (f->from_fd < 0)
+		return door_fail(err, errno == ENOENT ? HDB_EABSENT : HDB_EIO, "%s: %s",
+				 f->archive_name, strerror(errno));
+	if (!f->is_pipe && fstat(f->from_fd, &st) == 0)
+		f->archive_bytes = (uint64_t)st.st_size;
+	return HDB_OK;
+}
 
 /*
  * Begins to read: of an archive the file that is named, or the first that begins as a dump. In any
@@ -446,25 +806,13 @@ static int start(const char *name, const char *fetch, const struct hdb_progress 
 		return door_fail(err, HDB_ENOMEM, "no memory for a pipe");
 	f->from_fd = f->read_fd = f->write_fd = -1;
 	f->progress = progress;
-	f->name = name;
+	f->name = strcmp(name, "-") == 0 ? "standard input" : name;
 	f->named = name[size] ? name + size + 1 : NULL;
 	if ((size_t)snprintf(f->archive_name, sizeof(f->archive_name), "%.*s", (int)size, name) >=
 	    sizeof(f->archive_name))
 		return door_fail(err, HDB_ELIMIT, "%s: file name too long", name);
-	if (fetch)
-		TRY(start_fetch(f, fetch, err));
-	else if (is_address(name))
-		return door_fail(err, HDB_EUSAGE,
-				 "%s: heapdb itself opens no connection; name a command that "
-				 "prints the dump: --fetch '%s'",
-				 name, strncmp(name, "s3:", 3) ? "curl -sSf {}" : "aws s3 cp {} -");
-	else if ((f->from_fd = open(f->archive_name, O_RDONLY | O_CLOEXEC)) < 0)
-		return door_fail(err, errno == ENOENT ? HDB_EABSENT : HDB_EIO, "%s: %s",
-				 f->archive_name, strerror(errno));
-	if (is_archive(name))
-		TRY(unpack(f, err));
-	else
-		f->read_fd = f->from_fd;
+	TRY(open_input(f, name, fetch, err));
+	TRY(begin(f, name, err));
 	snprintf(f->path, sizeof(f->path), "/dev/fd/%d", f->read_fd);
 	return HDB_OK;
 }
@@ -472,8 +820,14 @@ static int start(const char *name, const char *fetch, const struct hdb_progress 
 /* Waits for the command; what it ended with counts if nobody left its pipe before. */
 static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 {
-	const int status = pclose(f->fetch);
+	int status = 0;
 
+	close(f->from_fd);
+	if (check_cancel(f, NULL) < 0)
+		(void)kill(f->fetch, SIGTERM);
+	while (waitpid(f->fetch, &status, 0) < 0 && errno == EINTR)
+		if (check_cancel(f, NULL) < 0)
+			(void)kill(f->fetch, SIGTERM);
 	if (status == 0 || !is_read)
 		return HDB_OK;
 	return door_fail(err, HDB_EIO, "%s: the command of --fetch failed (%s %d)", f->archive_name,
@@ -489,7 +843,7 @@ static int finish(struct feed *f, struct hdb_error *err)
 {
 	int r = HDB_OK;
 
-	if (f->read_fd != f->from_fd)
+	if (f->read_fd >= 0)
 		close(f->read_fd);
 	if (f->is_running) {
 		(void)pthread_join(f->thread, NULL);
@@ -498,15 +852,19 @@ static int finish(struct feed *f, struct hdb_error *err)
 			*err = f->error;
 	}
 	close_archive(f);
-	if (f->fetch && r >= 0) {
-		const int fetched = end_fetch(f, f->result != HDB_END, err);
+	if (f->fetch) {
+		struct hdb_error ended;
+		const int fetched = end_fetch(f, r >= 0 && f->result != HDB_END, &ended);
 
-		r = fetched < 0 ? fetched : r;
-	} else if (f->fetch) {
-		(void)pclose(f->fetch);
+		if (fetched < 0) {
+			*err = ended;
+			r = fetched;
+		}
 	} else if (f->from_fd >= 0) {
 		close(f->from_fd);
 	}
+	free(f->first);
+	free(f->block);
 	return r;
 }
 
@@ -538,7 +896,7 @@ int feed_open(const char *name, const char *fetch, const struct hdb_progress *pr
 	int rc;
 
 	*out = NULL;
-	if (!fetch && !takes(name))
+	if (!fetch && (!takes(name) || (strcmp(name, "-") == 0 && isatty(STDIN_FILENO))))
 		return HDB_OK;
 	rc = start(name, fetch, progress, out, err);
 	if (rc != HDB_OK && *out)
