@@ -61,7 +61,8 @@ heapdb convert x.pftrace back.hprof > /dev/null
 gzip -kf x.pftrace
 xz -kf x.pftrace 2> /dev/null || cp x.pftrace.gz x.pftrace.xz
 for packed in x.pftrace x.pftrace.gz x.pftrace.xz; do
-	cat $packed | heapdb import - -o pipe.heapdb --force --quiet > /dev/null 2>&1 || complain "$packed through a pipe"
+	cat $packed | heapdb import - -o pipe.heapdb --force --quiet > /dev/null 2>&1 ||
+		complain "$packed through a pipe"
 	classes pipe.heapdb | diff want - > difference || complain "$packed through a pipe: $(head -n 5 difference)"
 	cat $packed | heapdb convert - - 2> /dev/null | cmp - back.hprof || complain "$packed converted through a pipe"
 done
