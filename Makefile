@@ -462,7 +462,7 @@ lint-cppcheck:
 			--inline-suppr --error-exitcode=1 --cppcheck-build-dir=build/cppcheck \
 			--suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \
 			--suppress=shiftTooManyBitsSigned --suppress=legacyUninitvar \
-			-D__GNUC__ -Iinclude -Isrc -Itools $(lib_src) $(cmd_src) $(gen_src) && \
+			-D__GNUC__ -Iinclude -Isrc -I$(BUILD)/rules -Itools $(lib_src) $(cmd_src) $(gen_src) && \
 		echo "cppcheck: clean"; \
 	else echo "cppcheck: not installed"; fi
 

@@ -26,7 +26,7 @@
 #define OWN_MAX 64u
 
 #define RULE_rule(word, text, nth) .rule = text
-#define RULE_class(word, text, nth) .name = text, .with_subclasses = true
+#define RULE_class(word, text, nth) .with_subclasses = true, .name = text
 #define RULE_only(word, text, nth) .name = text
 #define RULE_cost(word, text, nth) .cost = word
 #define RULE_why(word, text, nth) .reason = text

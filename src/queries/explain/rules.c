@@ -345,6 +345,7 @@ struct told {
 	struct explain_subject subject;
 	const struct explain_rules *rules;
 	const struct explain_rule *rule;
+	struct explain_values values;
 };
 
 /* What a sentence can name: what the rule reads, and the usual values. */
@@ -365,8 +366,8 @@ static int find_value(void *ctx, struct base_word name, struct base_value *out,
 	return HDB_OK;
 }
 
-int explain_write(const char *template, explain_value value_of, void *ctx, struct base_text to,
-		  bool *is_whole, struct hdb_error *err)
+int explain_write(const char *template, struct explain_values *values, struct base_text to,
+		  struct hdb_error *err)
 {
 	struct sentence s = { .buf = to.buf, .size = to.size, .is_whole = true };
 	size_t part = 0;
@@ -385,15 +386,15 @@ int explain_write(const char *template, explain_value value_of, void *ctx, struc
 			const size_t size = strcspn(p + 1, ":}");
 			struct base_value value = { .kind = BASE_NOTHING };
 
-			TRY(value_of(ctx, (struct base_word){ p + 1, size }, &value, err));
+			TRY(values->find(values->ctx, (struct base_word){ p + 1, size }, &value,
+					 err));
 			add_value(&s, &value, p[1 + size] == ':' ? p + 2 + size : "");
 			p = end;
 		} else {
 			add(&s, p, 1);
 		}
 	}
-	if (is_whole)
-		*is_whole = s.is_whole;
+	values->is_whole = s.is_whole;
 	return HDB_OK;
 }
 
@@ -410,7 +411,7 @@ static int write_holds(struct told *told, struct explain_answer *out, struct hdb
 	if (value.kind != BASE_NUMBER || value.number < 1 || value.number > 1e18)
 		return HDB_OK;
 	out->held = (uint64_t)value.number;
-	return explain_write(holds, find_value, told, BASE_TEXT(out->holds), NULL, err);
+	return explain_write(holds, &told->values, BASE_TEXT(out->holds), err);
 }
 
 /* ---- explaining ---- */
@@ -439,7 +440,8 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 					  .whole_bytes = rules->whole_bytes,
 					  .counts = rules->counts,
 					  .steps = STEPS_MAX },
-			     .rules = rules };
+			     .rules = rules,
+			     .values = { find_value, &told, false } };
 	const struct explain_rule *all = rules->rules.data, *rule;
 	const uint32_t *list = rules->list.data;
 	struct base_value kept = { .kind = BASE_NOTHING };
@@ -458,13 +460,12 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 		out->rule = rule;
 		out->ix = ix;
 		TRY_ERRORS(derive_retained(session->derive, ix, &out->retained_bytes, err));
-		TRY(explain_write(rule->says, find_value, &told, BASE_TEXT(out->says), NULL, err));
+		TRY(explain_write(rule->says, &told.values, BASE_TEXT(out->says), err));
 		TRY(write_holds(&told, out, err));
 		if (rule->kept != BASE_NO_NODE)
 			TRY(explain_evaluate(&told.subject, rule->kept, &kept, err));
 		out->kept_ix = kept.kind == BASE_OBJECT ? kept.object : ix;
-		return explain_write(rule->advice, find_value, &told, BASE_TEXT(out->advice), NULL,
-				     err);
+		return explain_write(rule->advice, &told.values, BASE_TEXT(out->advice), err);
 	}
 	return HDB_NOTFOUND;
 }

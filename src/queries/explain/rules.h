@@ -173,17 +173,22 @@ extern const struct base_grammar explain_grammar;
 int explain_evaluate(struct explain_subject *subject, uint32_t expression, struct base_value *out,
 		     struct hdb_error *err);
 
-/* The value that a template names as `name`; BASE_NOTHING if it has none. */
-typedef int (*explain_value)(void *ctx, struct base_word name, struct base_value *out,
-			     struct hdb_error *err);
+/* Where the values of a template come from. */
+struct explain_values {
+	/* the value that it names as `name`; BASE_NOTHING if there is none */
+	int (*find)(void *ctx, struct base_word name, struct base_value *out,
+		    struct hdb_error *err);
+	void *ctx;
+	bool is_whole; /* set: no value outside of brackets is missing */
+};
 
 /*
  * Writes a template: "{name}" is a value, "{name:FORMAT}" one as bytes, percent, plain (a number
  * without separators) or flag (true or false). What stands in brackets is left out if one of its
- * values does not exist; *is_whole: no value outside of brackets is missing. NULL is fine.
+ * values does not exist.
  */
-int explain_write(const char *template, explain_value value, void *ctx, struct base_text to,
-		  bool *is_whole, struct hdb_error *err);
+int explain_write(const char *template, struct explain_values *values, struct base_text to,
+		  struct hdb_error *err);
 
 /* The text of a file of rules, or of those that are compiled in (NULL): *out is owned. */
 int explain_read_text(const char *file, char **out, struct hdb_error *err);

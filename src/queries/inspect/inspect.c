@@ -477,7 +477,7 @@ bool inspector_wants(const struct inspector *inspector, uint32_t class_no)
 /* What the expressions of a saying are about, and which of them comes next in its text. */
 struct told {
 	struct explain_subject subject;
-	const uint32_t *values;
+	const uint32_t *next;
 };
 
 static int next_value(void *ctx, struct base_word name, struct base_value *out,
@@ -486,7 +486,7 @@ static int next_value(void *ctx, struct base_word name, struct base_value *out,
 	struct told *told = ctx;
 
 	(void)name;
-	return explain_evaluate(&told->subject, *told->values++, out, err);
+	return explain_evaluate(&told->subject, *told->next++, out, err);
 }
 
 /* Whether a condition holds; BASE_NO_NODE always does. */
@@ -505,14 +505,16 @@ static int holds(struct told *told, uint32_t condition, bool *out, struct hdb_er
 static int say(struct inspect_look *look, struct told *told, const struct inspect_saying *saying,
 	       struct hdb_error *err)
 {
+	struct explain_values values = { next_value, told, true };
 	char text[TEXT_MAX_BYTES] = "";
 	bool is_said;
 
 	TRY(holds(told, saying->condition, &is_said, err));
-	told->values = (const uint32_t *)look->inspector->values.data + saying->first_value;
+	told->next = (const uint32_t *)look->inspector->values.data + saying->first_value;
 	if (is_said && look->out->wants_text)
-		TRY(explain_write(saying->text, next_value, told, BASE_TEXT(text), &is_said, err));
-	return is_said ? inspect_say(look, saying->says, err, "%s", text) : HDB_OK;
+		TRY(explain_write(saying->text, &values, BASE_TEXT(text), err));
+	return is_said && values.is_whole ? inspect_say(look, saying->says, err, "%s", text) :
+					    HDB_OK;
 }
 
 static int apply(struct inspect_look *look, struct hdb_error *err)

@@ -99,13 +99,13 @@ typedef int (*inspect_function)(struct inspect_look *look, struct hdb_error *err
 #define INSPECT_LINES_MAX 20u
 
 struct inspect_rule {
-	int line; /* of inspect.rules */
 	const char *name;
 	const char *class_name; /* subclasses too; NULL: all instances */
 	const char *where;      /* NULL: always */
 	const char *lines[INSPECT_SAYS][INSPECT_LINES_MAX];
 	inspect_function function; /* NULL */
 	inspect_function labels;   /* one that only adds labels, and is called for them; NULL */
+	int line;                  /* of inspect.rules */
 	bool is_filter;            /* leaking objects are looked for by this rule */
 	inspect_function filter;   /* by this function instead; NULL */
 };

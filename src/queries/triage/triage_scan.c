@@ -40,12 +40,11 @@
 /* What values of a class are looked at. */
 struct line {
 	const char *rule;
-	enum triage_measure_no measure;
 	/* looks at an object; NULL: triage_locals.c looks at all of them */
 	int (*look)(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err);
-	const char *class_name;
+	const char *class_name, *field, *other;
+	enum triage_measure_no measure;
 	bool with_sub;
-	const char *field, *other;
 };
 
 /* Lines of values.rules, a bit each, and objects of one. */
@@ -249,7 +248,7 @@ static int look_self(struct triage *t, const struct line *line, uint32_t ix, str
 
 #define RULE_rule(word, text, nth) .rule = text
 #define RULE_measure(word, text, nth) .measure = TRIAGE_##word
-#define RULE_class(word, text, nth) .class_name = text, .with_sub = true
+#define RULE_class(word, text, nth) .with_sub = true, .class_name = text
 #define RULE_only(word, text, nth) .class_name = text
 #define RULE_look(word, text, nth) .look = look_##word
 #define RULE_field(word, text, nth) .field = text

@@ -1,0 +1,54 @@
+#!/bin/sh
+# rules_test.sh - a mistake in a file of rules (tools/rules.awk) is an error of its line when heapdb
+# is built, and what is right becomes the rows of an array.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+cat > table.c <<'END'
+#include <stdio.h>
+#define RULE_rule(word, text, nth) .name = text
+#define RULE_size(word, text, nth) .size = word
+#define RULE_says(word, text, nth) .says[nth] = text
+static const struct { const char *name; unsigned long long size; const char *says[2]; } rows[] = {
+#include "rows.h"
+};
+int main(void)
+{
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		printf("%s %llu %s|%s\n", rows[i].name, rows[i].size, rows[i].says[0], rows[i].says[1]);
+	return 0;
+}
+END
+
+# build RULES: its rows, compiled
+build() {
+	printf '%b' "$1" > t.rules
+	awk -f "$HDB_ROOT/tools/rules.awk" t.rules > rows.h 2> out && ${CC:-cc} -w -o table table.c 2> out
+}
+
+build '# first\nrule a b\nsize 16M\nsays "one" \\\\ two\n  and three\nsays four\n\nrule c\nsize 7\nsays x\nsays y\n'
+./table > got
+cat > want <<'END'
+a b 16777216 "one" \ two and three|four
+c 7 x|y
+END
+cmp want got
+
+# refused TEXT RULES: RULES do not build, and the compiler or awk says TEXT
+refused() {
+	if build "$2"; then
+		echo "built: $2"
+		exit 1
+	fi
+	grep -q "$1" out || {
+		echo "not \"$1\" but:"
+		cat out
+		exit 1
+	}
+}
+refused 't.rules:1: .*a rule begins with' 'size 5\n'
+refused 't.rules:3: .*nothing follows "size"' 'rule a\n\nsize\n'
+refused 't.rules:3:' 'rule a\nsays x\nsise 5\n'
+refused 't.rules:2:' 'rule a\nsize many\n'
+refused 't.rules:5:' 'rule a\nsays x\n  y\nsays z\nsays too many\n'
