@@ -90,7 +90,7 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	}
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
-	TRY_ERRORS(base_input_open(dump_path, &paths.input, err));
+	TRY_ERRORS(base_input_open(dump_path, options.progress.cancel, &paths.input, err));
 	r = api_import_trace(paths, &options, &result, err);
 	if (r == HDB_NOTFOUND) {
 		api_import_work(&work, &options, options.memory_bytes);

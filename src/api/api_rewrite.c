@@ -68,7 +68,7 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
 	o.output = &w.output;
 	files = (struct phd_files){ o.dump_name ? o.dump_name : in_path, o.javacore_path };
-	r = base_input_open(in_path, &w.paths.input, err);
+	r = base_input_open(in_path, w.output.progress.cancel, &w.paths.input, err);
 	if (r == HDB_OK)
 		r = api_trace_open(&trace, w.paths.input, files, &w.work, err);
 	if (r == HDB_OK)

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libdeflate.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+/* Milliseconds between looks at the cancel flag while a pipe has nothing. */
+#define WAIT_MS 100
 /* Bytes of a pipe that are read at a time. */
 #define READ_BYTES (1u << 20)
 /* Bytes at the beginning that tell what it is, with a comment of gzip's. */
@@ -52,7 +55,8 @@ static const uint8_t gzip_plain[GZIP_SAME] = { 0x1f, 0x8b, 8 };
 static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
 
 struct base_input {
-	const char *path; /* lent */
+	const char *path;           /* lent */
+	const volatile int *cancel; /* lent, or NULL */
 	enum base_packing packing;
 	bool is_file;
 	int fd;
@@ -87,6 +91,20 @@ static inline const uint8_t *next_byte(const struct base_input *in)
 	return in->map ? in->mapped + in->offset : in->buffer + in->at;
 }
 
+/* Waits until a pipe has bytes, or its end. */
+static int wait_for_bytes(const struct base_input *in, struct hdb_error *err)
+{
+	struct pollfd pipe = { .fd = in->fd, .events = POLLIN };
+	int ready = 0;
+
+	while (ready == 0 || (ready < 0 && errno == EINTR)) {
+		if (in->cancel && *in->cancel)
+			return hdb_fail(err, HDB_EINTR, "interrupted");
+		ready = poll(&pipe, 1, WAIT_MS);
+	}
+	return ready > 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s: cannot wait for it", in->path);
+}
+
 /*
  * Has at least `want` bytes (at most READ_BYTES) ready at next_byte unless the input ends before;
  * *left is how many there are.
@@ -105,9 +123,10 @@ static int fill(struct base_input *in, uint64_t want, uint64_t *left, struct hdb
 		in->at = 0;
 	}
 	while (in->filled - in->at < want && !in->is_at_end) {
-		const ssize_t n =
-			read(in->fd, in->buffer + in->filled, 2 * READ_BYTES - in->filled);
+		ssize_t n;
 
+		TRY(wait_for_bytes(in, err));
+		n = read(in->fd, in->buffer + in->filled, 2 * READ_BYTES - in->filled);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -545,13 +564,15 @@ static void close_at(struct base_input **in)
 	base_input_close(*in);
 }
 
-int base_input_open(const char *path, struct base_input **out, struct hdb_error *err)
+int base_input_open(const char *path, const volatile int *cancel, struct base_input **out,
+		    struct hdb_error *err)
 {
 	BASE_SCOPED(close_at) struct base_input *in = NULL;
 	uint64_t left = 0;
 
 	TRY(BASE_ALLOC(in, 1, "an input", err));
 	in->path = path;
+	in->cancel = cancel;
 	in->fd = -1;
 	TRY(open_bytes(in, err));
 	TRY(fill(in, HEAD_BYTES, &left, err));

@@ -24,9 +24,11 @@ enum base_packing { BASE_PLAIN, BASE_GZIP, BASE_ZSTD };
 /*
  * Opens a regular file, a pipe, a socket or a device, or "-", and looks at its first bytes. *out is
  * owned: base_input_close. `path` is lent. Errors say whether it is missing (HDB_EABSENT), not
- * readable (HDB_EIO), a directory or empty (HDB_EFORMAT).
+ * readable (HDB_EIO), a directory or empty (HDB_EFORMAT). Waiting for a pipe ends with HDB_EINTR
+ * when *cancel is not 0; NULL: never; lent.
  */
-int base_input_open(const char *path, struct base_input **out, struct hdb_error *err);
+int base_input_open(const char *path, const volatile int *cancel, struct base_input **out,
+		    struct hdb_error *err);
 void base_input_close(struct base_input *input);
 
 /* What it is called in messages; borrowed until the input is closed. */

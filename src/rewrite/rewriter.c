@@ -33,7 +33,7 @@ static int open_source(struct rewriter *w, struct rewrite_paths paths, struct hd
 	int r;
 
 	if (!input)
-		TRY_ERRORS(base_input_open(paths.in, &input, err));
+		TRY_ERRORS(base_input_open(paths.in, w->work->progress.cancel, &input, err));
 	r = base_unpack_open(input, w->work, &w->source, err);
 	(void)base_input_damage(input, &damage);
 	w->result.problem_count += damage;

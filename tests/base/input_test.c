@@ -109,7 +109,7 @@ static size_t read_all(const char *name, const struct base_damage **damage)
 	int r;
 
 	got.count = 0;
-	assert_int_equal(base_input_open(name, &in, &err), HDB_OK);
+	assert_int_equal(base_input_open(name, NULL, &in, &err), HDB_OK);
 	/* Every other time somebody looks first. */
 	if (turn++ % 2) {
 		assert_int_equal(base_input_peek(in, &first, &size, &err), HDB_OK);
@@ -353,12 +353,12 @@ static void test_refused(void **state)
 	struct hdb_error err;
 
 	(void)state;
-	assert_int_equal(base_input_open("/nowhere/x", &in, &err), HDB_EABSENT);
-	assert_int_equal(base_input_open("/", &in, &err), HDB_EFORMAT);
+	assert_int_equal(base_input_open("/nowhere/x", NULL, &in, &err), HDB_EABSENT);
+	assert_int_equal(base_input_open("/", NULL, &in, &err), HDB_EFORMAT);
 	zip.count = 0;
 	write_file(0);
-	assert_int_equal(base_input_open(path, &in, &err), HDB_EFORMAT);
-	assert_int_equal(base_input_open("/dev/null", &in, &err), HDB_EFORMAT);
+	assert_int_equal(base_input_open(path, NULL, &in, &err), HDB_EFORMAT);
+	assert_int_equal(base_input_open("/dev/null", NULL, &in, &err), HDB_EFORMAT);
 }
 
 /* ---- frames ---- */

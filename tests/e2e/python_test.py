@@ -8,9 +8,12 @@ import importlib.util
 import os
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 import zipfile
 from unittest import mock
@@ -36,6 +39,64 @@ class Case(unittest.TestCase):
         db = heapdb_jvm.open(self.dump, **options)
         self.addCleanup(db.close)
         return db
+
+
+class CtrlC(Case):
+    """SIGINT during a call of the library is a KeyboardInterrupt within a second, and nothing is left behind."""
+
+    ENDLESS = "SELECT a.id FROM objects a, objects b, objects c"
+    COUNTED = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+
+    def interrupted(self, call, *arguments, **options):
+        sent = []
+
+        def send():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        timer = threading.Timer(0.5, send)
+        timer.start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                call(*arguments, **options)
+            self.assertLess(time.monotonic() - sent[0], 1)
+        finally:
+            timer.cancel()
+            timer.join()
+            signal.signal(signal.SIGINT, before)
+
+    def test_statements(self):
+        db = self.open()
+        if not heapdb_jvm._library.STATEMENTS["sql"]:
+            self.skipTest("no SQL in this library")
+        self.interrupted(lambda: db.sql(self.COUNTED).first())
+        self.interrupted(lambda: [row for row in db.sql(self.ENDLESS + " WHERE a.id + b.id + c.id < 0")])
+        self.interrupted(lambda: db.sql(self.ENDLESS).write(os.path.join(self.folder, "x.parquet")))
+        if has("pandas", "pyarrow"):
+            self.interrupted(lambda: db.sql(self.COUNTED).to_pandas())
+        if has("polars"):
+            self.interrupted(lambda: db.sql(self.COUNTED).to_polars())
+        self.assertEqual([name for name in os.listdir(self.folder) if "x.parquet" in name], [])
+        self.assertEqual(db.sql("SELECT 1 AS one").first().one, 1)
+
+    def test_import(self):
+        fifo = os.path.join(self.folder, "fifo")
+        os.mkfifo(fifo)
+        with open(fifo, "r+b", buffering=0) as writer, open(DUMP, "rb") as dump:
+            writer.write(dump.read(4096))  # and then nothing
+            self.interrupted(heapdb_jvm.import_dump, fifo, os.path.join(self.folder, "f.heapdb"))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["d.hprof", "fifo"])
+
+    def test_progress_and_warnings_are_of_this_thread(self):
+        threads = set()
+        db = self.open(progress=lambda *_: threads.add(threading.get_ident()))
+        db.dominators().rows()
+        self.assertLessEqual(threads, {threading.get_ident()})
+        db._watch._note(None, b"for the user")
+        with self.assertWarnsRegex(UserWarning, "for the user") as warned:
+            db.top().rows()
+        self.assertEqual(warned.filename, __file__)
 
 
 class Tqdm:

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	path = made_dump_input(data, size);
 	base_work_init(&work, 0, 1, NULL);
 	work.scratch_dir = "/tmp";
-	if (base_input_open(path, &input, NULL) == HDB_OK &&
+	if (base_input_open(path, NULL, &input, NULL) == HDB_OK &&
 	    phd_open(input, (struct phd_files){ path, NULL }, &work, &phd, NULL) == HDB_OK) {
 		if (phd_write(phd, &sink, &result, NULL) == HDB_OK)
 			made_dump_walk(&out, result.problem_count == 0);

@@ -147,7 +147,6 @@ static void question(unsigned kind, char *text)
 {
 	struct serve_job *job = serve_job_new();
 	struct hdb_error err = { 0 };
-	const size_t count = hdb_query_count();
 	char *line;
 
 	if (!job)
@@ -158,7 +157,7 @@ static void question(unsigned kind, char *text)
 				    SERVE_BITMAP;
 	job->limit = SERVE_ROWS_DEFAULT;
 	if (job->kind == SERVE_QUERY)
-		job->spec = &specs[(unsigned char)*text % count];
+		job->spec = hdb_query_at((unsigned char)*text % hdb_query_count());
 	if (*text)
 		text++;
 	while (err.code == HDB_OK && (line = take_line(&text)) != NULL) {

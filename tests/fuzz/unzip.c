@@ -52,7 +52,7 @@ static int read_all(const char *path, unsigned threads, struct taking *t, size_t
 	(void)XXH3_64bits_reset(&t->hash);
 	t->bytes = 0;
 	base_work_init(&work, 0, threads, NULL);
-	if (base_input_open(path, &in, NULL) < 0)
+	if (base_input_open(path, NULL, &in, NULL) < 0)
 		return HDB_EFORMAT;
 	unpack.input = in;
 	r = base_unpack_run(&unpack, &size, NULL);

@@ -1,8 +1,11 @@
 """An open database: every query of the registry is a method, made when the package is loaded."""
 import ctypes
+import functools
 import html
 import inspect
 import os
+import queue
+import sys
 import threading
 import warnings
 import weakref
@@ -26,30 +29,86 @@ class _Progress:
         self.function = function = chosen(progress)
         self.cancel = ctypes.c_int(0)
         self.raised = None
+        self._worker = self._events = None
+        self._notices = []
         self._report = c.REPORT(self._call) if function else c.REPORT()
-        self._notice = c.NOTICE(self._warn)
+        self._notice = c.NOTICE(self._note)
         self.struct = c.Progress(self._report, None, ctypes.pointer(self.cancel), self._notice)
 
+    def run(self, call):
+        """A call of the library, which Ctrl-C ends: signals reach Python only in the main thread while it
+        runs no C, so the call is made in another one. Progress and warnings are this thread's."""
+        if threading.current_thread() is not threading.main_thread():
+            try:
+                return call()
+            finally:
+                self.raise_pending()
+        result, events = [], queue.SimpleQueue()
+
+        def work():
+            self._worker, self._events = threading.get_ident(), events
+            try:
+                result.append((call(), None))
+            except BaseException as error:
+                result.append((None, error))
+            self._worker = self._events = None
+            events.put(None)
+
+        thread = threading.Thread(target=work, name="heapdb", daemon=True)
+        event = False
+        while event is not None:
+            try:
+                if thread.ident is None:
+                    thread.start()
+                event = events.get()
+                if event:
+                    self.function(*event)
+            except BaseException as error:  # also KeyboardInterrupt: raised when the work has ended
+                if thread.ident is None:
+                    raise
+                self.cancel.value = 1
+                self.raised = self.raised or error
+        self.raise_pending()
+        value, error = result[0]
+        if error:
+            raise error
+        return value
+
     def _call(self, ctx, stage, done, total, unit):
+        event = c.text(stage), done, total or None, c.text(unit)
+        if threading.get_ident() == self._worker:
+            self._events.put(event)
+            return
         try:
-            self.function(c.text(stage), done, total or None, c.text(unit))
-        except BaseException as error:  # also KeyboardInterrupt: raised where the work ends
+            self.function(*event)
+        except BaseException as error:  # raised where the work ends
             self.raised = error
             self.cancel.value = 1
 
-    def _warn(self, ctx, line):
-        try:
-            warnings.warn(c.text(line), stacklevel=4)
-        except Warning as error:  # the caller's filter wants errors
-            self.raised = self.raised or error
+    def _note(self, ctx, line):
+        self._notices.append(c.text(line))
 
     def raise_pending(self):
+        """What was found on the way, once the library has returned: warnings, then what was raised."""
         raised, self.raised = self.raised, None
+        notices, self._notices = self._notices, []
         self.cancel.value = 0
         if hasattr(self.function, "close"):
             self.function.close()
-        if raised:
-            raise raised
+        try:
+            for line in notices:
+                warnings.warn(line, stacklevel=_depth_outside())
+        finally:
+            if raised:
+                raise raised
+
+
+def _depth_outside():
+    """The stack level of the caller of this package, as warnings.warn counts from its own caller."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, strict=False,
@@ -72,11 +131,11 @@ def import_dump(dump, database=None, *, sizes="vm", layout=None, snapshot=0, str
                               strict=strict, force=force, progress=watch.struct, no_sync=no_sync,
                               javacore_path=_encode(javacore) if javacore else None)
     if c.HAS_ARCHIVES:
-        code = c.lib.hdbpy_import(_encode(dump), _encode(path), byref(options), byref(error))
+        call = functools.partial(c.lib.hdbpy_import, _encode(dump), _encode(path), byref(options), byref(error))
     else:
-        code = c.lib.hdb_import(_encode(dump), _encode(path), byref(options), None, byref(error))
-    watch.raise_pending()
-    c.check(code, error)
+        call = functools.partial(c.lib.hdb_import, _encode(dump), _encode(path), byref(options), None,
+                                 byref(error))
+    c.check(watch.run(call), error)
     return os.fspath(path)
 
 
@@ -122,9 +181,10 @@ class Database:
         options = c.OpenOptions(dump_path=self._dump, memory_bytes=memory, threads=threads,
                                 progress=self._watch.struct, no_sync=no_sync)
         self._options = options
-        c.check(c.lib.hdb_open(_encode(self.file), byref(options), byref(handle), byref(error)),
-                error)
+        code = c.lib.hdb_open(_encode(self.file), byref(options), byref(handle), byref(error))
         self._handle = handle
+        self._watch.raise_pending()
+        c.check(code, error)
 
     def __enter__(self):
         return self
@@ -169,9 +229,6 @@ class Database:
         if not self._handle:
             raise c.UsageError("the database is closed", -1)
 
-    def _raise_pending(self):
-        self._watch.raise_pending()
-
     @property
     def stale(self):
         """What to know if the dump beside the database is another one, or None."""
@@ -211,10 +268,9 @@ class Database:
 
         def ask():
             rows, error = ctypes.c_void_p(), c.Error()
-            code = c.lib.hdb_query(self._handle, name.encode(), byref(args.struct), byref(rows),
-                                   byref(error))
             try:
-                self._raise_pending()
+                code = self._watch.run(lambda: c.lib.hdb_query(self._handle, name.encode(), byref(args.struct),
+                                                               byref(rows), byref(error)))
             except BaseException:
                 c.lib.hdb_rows_close(rows)
                 raise
@@ -262,9 +318,9 @@ class Database:
                 isinstance(targets[0], (int, Object)) or str(targets[0]).startswith("0x")):
             self._check_open()
             number, error = ctypes.c_uint64(), c.Error()
-            code = c.lib.hdb_retained(self._handle, _id(targets[0]), byref(number), byref(error))
-            self._raise_pending()
-            c.check(code, error)
+            id = _id(targets[0])
+            c.check(self._watch.run(lambda: c.lib.hdb_retained(self._handle, id, byref(number), byref(error))),
+                    error)
             return number.value
         return self.query("retained", *targets, **options)
 

@@ -157,12 +157,12 @@ class Rows:
         handle = self._reading
         schema = c.ArrowSchema()
         try:
-            self._check(stream, stream.get_schema(byref(stream), byref(schema)))
+            self._check(stream, lambda: stream.get_schema(byref(stream), byref(schema)))
             formats = [schema.children[i].contents.format for i in range(schema.n_children)]
             schema.release(byref(schema))
             while True:
                 batch = c.ArrowArray()
-                self._check(stream, stream.get_next(byref(stream), byref(batch)))
+                self._check(stream, lambda: stream.get_next(byref(stream), byref(batch)))
                 if not batch.release:
                     self._total = self._count(handle)
                     return
@@ -176,15 +176,13 @@ class Rows:
             stream.release(byref(stream))
             self._database._give_back()
 
-    @staticmethod
-    def _count(handle):
+    def _count(self, handle):
         number, error = ctypes.c_uint64(), c.Error()
-        c.check(c.lib.hdb_rows_total(handle, byref(number), byref(error)), error)
+        c.check(self._database._watch.run(lambda: c.lib.hdb_rows_total(handle, byref(number), byref(error))), error)
         return number.value
 
-    def _check(self, stream, code):
-        self._database._raise_pending()
-        if code:
+    def _check(self, stream, call):
+        if self._database._watch.run(call):
             raise c.HeapdbError(c.text(stream.get_last_error(byref(stream))) or "no rows", 0)
 
     def __iter__(self):
@@ -234,11 +232,10 @@ class Rows:
             raise c.UsageError(f"{format!r} is none of {', '.join(_FORMATS)}", -1)
         stream, error = self._take(), c.Error()
         try:
-            code = c.lib.hdbpy_write(byref(stream), os.fsencode(path), _FORMATS.index(format),
-                                     int(force), byref(error))
+            code = self._database._watch.run(lambda: c.lib.hdbpy_write(
+                byref(stream), os.fsencode(path), _FORMATS.index(format), int(force), byref(error)))
         finally:
             self._database._give_back()
-        self._database._raise_pending()
         c.check(code, error)
 
     def __arrow_c_stream__(self, requested_schema=None):
@@ -276,7 +273,8 @@ class Rows:
         import pyarrow
         capsule = self._lend(_ALL)
         address = _pointer(id(capsule), _CAPSULE)
-        return pyarrow.RecordBatchReader._import_from_c(address).read_all()
+        reader = pyarrow.RecordBatchReader._import_from_c(address)
+        return self._database._watch.run(reader.read_all)
 
     def to_pandas(self, *, hex_ids=False):
         """A pandas.DataFrame; by way of pyarrow where that is installed.
@@ -315,7 +313,7 @@ class Rows:
         """A polars.DataFrame."""
         need("polars", "polars")
         import polars
-        return polars.DataFrame(self)
+        return self._database._watch.run(lambda: polars.DataFrame(self))
 
     # -- shown to people
 
@@ -404,7 +402,7 @@ class StatementRows(Rows):
         self._handle = self._reading = self._kept = self._total = None
         self._stream = stream = self._ask()
         schema = c.ArrowSchema()
-        self._check(stream, stream.get_schema(byref(stream), byref(schema)))
+        self._check(stream, lambda: stream.get_schema(byref(stream), byref(schema)))
         self.columns = [Column._of_arrow(schema.children[i].contents)
                         for i in range(schema.n_children)]
         schema.release(byref(schema))
@@ -414,9 +412,13 @@ class StatementRows(Rows):
         stream, error, database = c.ArrowArrayStream(), c.Error(), self._database
         options = c.StatementOptions(_BATCH, ctypes.pointer(database._watch.cancel), self._all)
         run = getattr(c.lib, f"hdbpy_{self.query}")
-        code = run(database._handle, self.statement.encode(), byref(options), byref(stream),
-                   byref(error))
-        database._raise_pending()
+        try:
+            code = database._watch.run(lambda: run(database._handle, self.statement.encode(), byref(options),
+                                                   byref(stream), byref(error)))
+        except BaseException:
+            if stream.release:
+                stream.release(byref(stream))
+            raise
         c.check(code, error)
         return stream
 
