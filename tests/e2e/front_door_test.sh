@@ -100,6 +100,8 @@ heapdb leaks --brief --columns id,retained --csv a.hprof | grep -qxF "$id,$bytes
 refused 'did you mean "leaks"' leeks
 refused "did you mean \`heapdb leaks a.heapdb\`?" a.heapdb leaks
 refused 'did you mean "export objects"' objects
+refused '"waste" is a group of queries: duplicates, substrings' waste
+refused 'arrays, collections' waste a.heapdb
 refused 'nofile.hprof' nofile.hprof
 refused 'nofile.hprof' leaks nofile.hprof
 refused 'nofile' leaks nofile

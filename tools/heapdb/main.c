@@ -540,6 +540,26 @@ out:
 	return rc;
 }
 
+/* "waste" is a heading of help; the message names the queries below it. */
+static bool name_group(struct cli *cli, const char *name)
+{
+	char *message = cli->err.message;
+	const size_t count = hdb_query_count();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct hdb_query_spec *query = hdb_query_at(i);
+		const size_t used = strlen(message);
+
+		if (!query->is_query || strcmp(query->group, name) != 0)
+			continue;
+		if (used)
+			snprintf(message + used, HDB_ERROR_SIZE - used, ", %s", query->name);
+		else
+			cli_usage(cli, "\"%s\" is a group of queries: %s", name, query->name);
+	}
+	return *message != 0;
+}
+
 /* The command of the first word: a command's name, or a query's, whose command is `query`. */
 static const struct command *choose_command(struct cli *cli, const char *name)
 {
@@ -564,6 +584,8 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 		(void)cli_fail_missing(&cli->err, command);
 		return NULL;
 	}
+	if (!query && name_group(cli, name))
+		return NULL;
 	near = cli_nearest_command(name);
 	if (query)
 		cli_usage(cli, "there is no command \"%s\"; did you mean \"export %s\"?", name,

@@ -166,7 +166,7 @@ static void close_explain(struct query *q)
 
 const struct query_def query_explain = {
 	.spec = {
-		.name = "explain",
+		.name = "explain", .aliases = "why",
 		.group = "leaks", .example = "0xfeb10838",
 		.targets = "[OBJECT]",
 		.target_types = HDB_TARGET_OBJECT, .target_max = 1,

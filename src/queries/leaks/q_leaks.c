@@ -549,7 +549,7 @@ static void close_leaks(struct query *q)
 
 const struct query_def query_leaks = {
 	.spec = {
-		.name = "leaks", .aliases = "leak-suspects|leakhunter",
+		.name = "leaks", .aliases = "leak-suspects|leakhunter|suspects",
 		.group = "leaks", .example = "--threshold 5",
 		.targets = "",
 		.summary = "leak suspects and leaking objects: what holds them, what accumulates, the "
