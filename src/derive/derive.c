@@ -222,9 +222,8 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 		for (size_t n = 0; n < 3 && builder->needs[n] && !is_waiting; n++) {
 			if (derive_has(derive, builder->needs[n]))
 				continue;
-			if (depth == NEEDS_DEPTH_MAX)
-				return hdb_fail(err, HDB_EBUG, "table %s needs itself",
-						store_table_name(top));
+			/* The registry is part of the program, and no table of it needs itself. */
+			assert(depth < NEEDS_DEPTH_MAX);
 			stack[depth++] = builder->needs[n];
 			is_waiting = true;
 		}

@@ -259,11 +259,8 @@ int derive_totals(struct derive *derive, enum derive_group group, struct derive_
 	TRY(BASE_ALLOC(totals, (size_t)n, "totals", err));
 	for (uint64_t i = 0; i < n; i++) {
 		struct derive_total *total = &totals[kept];
-		const int r = store_record(store, table, i, total, err);
 
-		if (r == HDB_NOTFOUND)
-			return store_damaged(store, table, 0, "record missing", err);
-		TRY(r);
+		TRY(store_record(store, table, i, total, err));
 		if (total->group != group)
 			continue;
 		if (total->no >= no_end)

@@ -1,0 +1,94 @@
+/*
+ * limits_test.c - what derived tables refuse: more references, classes and objects than their
+ * numbers hold, and tables that nobody builds. The functions that count references are called
+ * themselves, as no heap of that size is at hand.
+ */
+#include "derive/referrers.c" /* NOLINT: its functions are static */
+
+#include "derive/totals.h"
+#include "import/import.h"
+#include "support/hostile.h"
+#include "support/temp.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static struct hdb_error err;
+
+static void check(int r, int code, const char *message)
+{
+	if (r != code || !strstr(err.message, message))
+		fail_msg("%d \"%s\", expected %d \"%s\"", r, err.message, code, message);
+}
+
+/* One object has 2^32 - 1 references to it, and gets one more; and so have many together. */
+static void test_referrers(void **state)
+{
+	uint32_t degree[] = { UINT32_MAX, UINT32_MAX };
+	struct heap heap = { .object_count = 2 };
+	struct derive derive = { .heap = &heap };
+	struct turn turn = { .derive = &derive, .degree = { .data = degree } };
+	const uint32_t to[] = { 0 };
+
+	(void)state;
+	check(count_into(&turn, 0, to, 1, &err), HDB_ELIMIT,
+	      "an object has more than 4294967295 references to it");
+	degree[0] = UINT32_MAX; /* it went round */
+	check(turn_part(&turn, 0, UINT64_MAX, &err), HDB_ELIMIT,
+	      "8589934590 references to 16384 objects; at most 4294967295 can be sorted");
+}
+
+static void test_numbers(void **state)
+{
+	const struct hdb_import_options opt = { .force = 1, .threads = 1 };
+	static char dump[512], db[512];
+	struct derive derive;
+	struct totals totals = { .derive = &derive };
+	struct base_work work;
+	uint32_t objects, classes;
+	struct heap *heap;
+	struct hw w;
+
+	(void)state;
+	(void)snprintf(dump, sizeof(dump), "%s", temp_path("limits.hprof"));
+	(void)snprintf(db, sizeof(db), "%s", temp_path("limits.heapdb"));
+	hostile_dump(&w, HOSTILE_JAVA8, 40);
+	assert_int_equal(hw_save(&w, dump), 0);
+	hw_release(&w);
+	base_work_init(&work, 0, 1, NULL);
+	assert_int_equal(import_dump((struct import_paths){ .dump = dump, .database = db }, &opt,
+				     &work, NULL, &err),
+			 HDB_OK);
+	assert_int_equal(heap_open(db, dump, &work, &heap, &err), HDB_OK);
+	derive_init(&derive, heap, &work);
+	check(derive_need(&derive, STORE_ANSWER_LEAKS, &err), HDB_EBUG,
+	      "nobody builds table answer.leaks");
+	assert_int_equal(derive_need(&derive, STORE_DOMINATORS, &err), HDB_OK);
+
+	objects = heap->object_count;
+	heap->object_count = UINT32_MAX - 1;
+	check(derive_build_retained_heaps.build(&derive, NULL, &err), HDB_ELIMIT,
+	      "too many objects to be summed up by heap");
+	heap->object_count = objects;
+	classes = heap->class_count;
+	heap->class_count = UINT32_MAX - 1;
+	check(derive_totals_add_objects(&totals, &err), HDB_ELIMIT,
+	      "4294967294 classes: totals can be made of 1431655765");
+	heap->class_count = classes;
+	derive_release(&derive);
+	heap_close(heap);
+	base_work_release(&work);
+	(void)unlink(dump);
+	temp_remove_db(db);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_referrers),
+		cmocka_unit_test(test_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
