@@ -75,7 +75,7 @@ try:
     check(f"the largest is first: {sizes}", sizes == sorted(sizes, reverse=True))
     browser.run("""window.real = window.fetch; const row = (more) => ({ suspect: 1, kind: 'suspect', step: null, id: null, class: null, label: null, via_field: null, objects: null, shallow: null, retained: null, percent: null, text: null, ...more });
         const answers = { leaks: { facts: { threshold: 10 }, rows: [
-            row({ id: '0x10', class: 'a.Owner', label: 'a.Owner', objects: 1, retained: 6000, percent: 60, text: 'Owner.things holds 500 Thing (12 B each), 60.0 % of the heap.', owner_text: 'Owner.things', held: 500, held_class: 'a.Thing', held_text: '500 Thing', action: 'entries', target: '0x11' }), row({ kind: 'advice', text: 'Keep fewer.' }),
+            row({ id: '0x10', class: 'a.Owner', label: 'a.Owner', objects: 1, retained: 6000, percent: 60, text: 'Owner.things holds 500 Thing (12 B each), 60.0 % of the heap.', owner_text: 'Owner.things', held: 500, held_class: 'a.Thing', held_text: '500 Thing', action: 'entries', target: '0x11' }), row({ kind: 'advice', text: 'Keep fewer (heapdb threads main).', short_text: 'Keep fewer ({run}).', action: 'threads', target: 'main' }),
             row({ kind: 'path', step: 0, id: '0x11', label: 'java.util.HashMap size=500', retained: 6000 }), row({ kind: 'element', step: 0, class: 'a.Thing', label: 'a.Thing', objects: 500, retained: 6000 }),
             row({ suspect: 2, class: 'java.lang.String', label: 'java.lang.String', objects: 3001, retained: 2000, percent: 20, text: '3,001 String (1 B each) hold 20.0 % of the heap.', held: 3001, held_class: 'java.lang.String', held_text: '3,001 String', action: 'sql', target: 'SELECT 3001' }),
             row({ suspect: 2, kind: 'member', step: 0, id: '0x12', class: 'java.lang.String', label: 'the first of them', retained: 9 })] },
@@ -84,7 +84,9 @@ try:
         location.hash = '#/overview?db=1'; 1""")
     check("a finding of 75 % is above a suspect of 60 %", browser.until("[...document.querySelectorAll('main article')].map(e => /75.0|60.0|20.0/.exec(e.innerText)[0]).join() === '75.0,60.0,20.0'"))
     check("the finding leads to the class loaders", browser.run("document.querySelector('article.first h2 a').hash.startsWith('#/loaders')"))
-    check("what to do is said", "What to do: Keep fewer." in text("main article:nth-of-type(2)"))
+    check("what to do is said, with a link in the place of a command", "What to do: Keep fewer (threads)." in text("main article:nth-of-type(2)")
+          and browser.run("document.querySelector('main article:nth-of-type(2) .advice a').hash") == "#/threads?db=1&target=main")
+    check("no command on the page", "heapdb " not in text("main"))
     check("500 opens those 500", browser.run("[...document.querySelectorAll('main article h2 a')].find(a => a.innerText.includes('500')).hash") == "#/all?db=1&q=entries&target=0x11&sort=retained")
     listed = [browser.run(f"[...document.querySelectorAll('main article {where} a')].find(a => a.innerText.includes('3,001')).hash") for where in ("h2", ".parts")]
     check(f"3,001 opens those 3,001, not all of the class: {listed}", listed == ["#/sql?db=1&sql=SELECT+3001"] * 2)

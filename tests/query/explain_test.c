@@ -227,6 +227,8 @@ static void test_refusals(void **state)
 	} cases[] = {
 		{ "class a.A\n", "line 1: a rule begins with" },
 		{ "rule x\nclass a.A\nsays y\ndo z\n", "line 1: the rule has no line source" },
+		{ "rule x\nclass a.A\nsays y\ndo look at {run}\nsource s\n",
+		  "line 1: the rule has no line run" },
 		{ "rule x\nclass a.A\nwhere n ==\n", "line 3: expected a field" },
 		{ "rule x\nwhere (n\n", "line 2: expected \")\"" },
 		{ "rule x\nwhere size(n) > 1\n", "there is no function \"size\"" },

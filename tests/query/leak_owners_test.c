@@ -306,11 +306,91 @@ static void test_actions(void **state)
 	}
 }
 
+/* ---- advice: an action and a target ---- */
+
+/* Whether a query takes the option of "NAME=VALUE". */
+static bool takes(const struct hdb_query_spec *spec, const struct hdb_value *option)
+{
+	for (const struct hdb_option_spec *o = spec->options; o->name; o++)
+		if (strncmp(o->name, option->text, strlen(o->name)) == 0 &&
+		    option->text[strlen(o->name)] == '=')
+			return true;
+	return false;
+}
+
+/* All rules of triage, whether they fire or not: their queries and options exist. */
+static void test_advice_of_triage(void **state)
+{
+	const struct ask ask = { .query = "triage", .options = { "all" } };
+	struct hdb_rows *rows;
+	uint64_t actions = 0, options = 0;
+	struct hw w;
+
+	(void)state;
+	planted_write(&w, "a.App{}; static a.App.ALL =" SESSIONS);
+	written_open(&heap, &w, "owners", NULL);
+	rows = ask_rows(heap.db, &ask);
+	while (next_row(rows)) {
+		const struct hdb_value *words = value_of(rows, "advice_words");
+		const struct hdb_value *action = value_of(rows, "action");
+		const struct hdb_value *option = value_of(rows, "action_option");
+		const struct hdb_query_spec *spec;
+		char name[64];
+
+		assert_null(memmem(words->text, words->text_size, "heapdb ", 7));
+		if (action->type != HDB_TYPE_TEXT)
+			continue;
+		(void)snprintf(name, sizeof(name), "%.*s", (int)action->text_size, action->text);
+		spec = hdb_query_named(name);
+		assert_non_null(spec);
+		assert_non_null(memmem(words->text, words->text_size, "{run}", 5));
+		actions++;
+		if (option->type != HDB_TYPE_TEXT)
+			continue;
+		assert_true(takes(spec, option));
+		options++;
+		if (value_is(rows, "action_option", "kind=JNI global"))
+			assert_true(value_is(rows, "advice", "heapdb roots --kind \"JNI global\""));
+	}
+	assert_true(actions >= 10 && options >= 5);
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
+static void test_advice_of_leaks(void **state)
+{
+	const struct ask ask = { .query = "leaks" };
+	struct hdb_rows *rows;
+	bool is_said = false;
+	struct hw w;
+
+	(void)state;
+	planted_write(&w,
+		      "a.A{}; static a.A.list = list(1200*java.lang.VirtualThread{state=5,"
+		      "carrierThread=null, data=null}); static a.A.one = java.lang.VirtualThread"
+		      "{state=5, carrierThread=null, data=bytes(3000000)}");
+	written_open(&heap, &w, "owners", NULL);
+	rows = ask_rows(heap.db, &ask);
+	while (next_row(rows)) {
+		if (!value_is(rows, "kind", "advice"))
+			continue;
+		is_said = true;
+		check_text(0, rows, "text", "Look at where most wait (heapdb threads), ", true);
+		check_text(0, rows, "short_text", "Look at where most wait ({run}), ", true);
+		check_text(0, rows, "action", "threads", false);
+	}
+	assert_true(is_said);
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_advice_of_triage),
+		cmocka_unit_test(test_advice_of_leaks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include "analysis/groups.h"
 #include "analysis/targets.h"
+#include "query/advice.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
@@ -38,7 +39,8 @@ static const struct hdb_option_spec options[] = {
 	X(ADVICE, TEXT, "advice", "advice", "the setting or the call to change") \
 	X(RULE, TEXT, "rule", "rule", "the name of the rule that fits") \
 	X(SINCE, TEXT, "since", "since", "the version from which on the rule holds") \
-	X(SOURCE, TEXT, "source", "source", "where the rule is from")
+	X(SOURCE, TEXT, "source", "source", "where the rule is from") \
+	QUERY_ADVICE_COLUMNS(X)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
@@ -119,8 +121,11 @@ static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 static int next_explain(struct query *q, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
+	static const struct query_advice_columns advice = { ADVICE, ADVICE_WORDS, ACTION, TARGET,
+							    ACTION_OPTION };
 	struct explaining *s = q->state;
 	const struct explain_answer *a = &s->answer;
+	struct query_action action;
 	int r = HDB_NOTFOUND;
 
 	while (r == HDB_NOTFOUND) {
@@ -143,11 +148,12 @@ static int next_explain(struct query *q, struct hdb_error *err)
 		}
 	}
 	TRY(r);
+	TRY(query_action_find(q->heap, a->rule->run, a->ix, HEAP_NONE, &action, err));
 	query_set_object(q, &cells, a->ix);
 	query_set_double(q, PERCENT, analysis_percent(a->retained_bytes, s->whole_bytes));
 	query_set_text(q, VERDICT, explain_verdict_name(a->rule->verdict));
 	query_set_text(q, TEXT, a->says);
-	query_set_text(q, ADVICE, a->advice);
+	query_set_advice(q, &advice, a->advice, &action, a->rule->run);
 	query_set_text(q, RULE, a->rule->name);
 	if (a->rule->since)
 		query_set_text(q, SINCE, a->rule->since);

@@ -47,11 +47,12 @@ static int fail(const struct reader *r, const char *what, const char *which)
 static int end_rule(struct reader *r)
 {
 	const struct explain_rule *rule = &r->rule;
-	const char *missing = !rule->classes ? "class" :
-			      !rule->says    ? "says" :
-			      !rule->advice  ? "do" :
-			      !rule->source  ? "source" :
-					       NULL;
+	const char *missing = !rule->classes                              ? "class" :
+			      !rule->says                                 ? "says" :
+			      !rule->advice                               ? "do" :
+			      !rule->source                               ? "source" :
+			      strstr(rule->advice, "{run}") && !rule->run ? "run" :
+									    NULL;
 
 	if (!rule->name)
 		return HDB_OK;
@@ -120,6 +121,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 		{ "class", &r->rule.classes }, { "says", &r->rule.says },
 		{ "do", &r->rule.advice },     { "since", &r->rule.since },
 		{ "source", &r->rule.source }, { "holds", &r->rule.holds },
+		{ "run", &r->rule.run },
 	};
 
 	if (strcmp(key, "rule") == 0) {
@@ -386,9 +388,14 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 			const size_t size = strcspn(p + 1, ":}");
 			struct base_value value = { .kind = BASE_NOTHING };
 
-			TRY(values->find(values->ctx, (struct base_word){ p + 1, size }, &value,
-					 err));
-			add_value(&s, &value, p[1 + size] == ':' ? p + 2 + size : "");
+			/* A command: doors show it as they can. */
+			if (base_is_word((struct base_word){ p + 1, size }, "run")) {
+				add(&s, p, (size_t)(end - p) + 1);
+			} else {
+				TRY(values->find(values->ctx, (struct base_word){ p + 1, size },
+						 &value, err));
+				add_value(&s, &value, p[1 + size] == ':' ? p + 2 + size : "");
+			}
 			p = end;
 		} else {
 			add(&s, p, 1);

@@ -57,9 +57,9 @@ struct explain_rule {
 	unsigned condition_count, read_count;
 	enum explain_verdict verdict;
 	const char *says, *advice, *source;
-	const char *since, *holds; /* NULL if they are not said */
-	uint32_t kept;             /* an expression; BASE_NO_NODE if it is not said */
-	unsigned line;             /* where it begins */
+	const char *since, *holds, *run; /* NULL if they are not said */
+	uint32_t kept;                   /* an expression; BASE_NO_NODE if it is not said */
+	unsigned line;                   /* where it begins */
 };
 
 /* Counts of instances that are remembered: of the rules' expressions, in turn. */
@@ -109,6 +109,7 @@ struct explain_answer {
 	const struct explain_rule *rule; /* lent by the rules */
 	uint32_t ix;
 	uint64_t retained_bytes;
+	/* the advice with {run} in the place of a command: query/advice.h */
 	char says[EXPLAIN_SENTENCE_MAX], advice[EXPLAIN_SENTENCE_MAX];
 	/* "12,000 rows of the table ORDERS", and how many; "" if the rule does not say it */
 	char holds[EXPLAIN_VALUE_MAX];

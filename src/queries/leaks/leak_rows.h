@@ -91,8 +91,10 @@
 	  "of an explanation, or of a fault that a rule finds: by design, large, unbounded, " \
 	  "leak, misconfigured") \
 	X(LEAK_ACTION, TEXT, "action", "action", \
-	  "query that lists exactly the objects that the sentence counts") \
-	X(LEAK_TARGET, TEXT, "target", "target", "target of that query; of sql the statement")
+	  "query that lists exactly the objects that the sentence counts; of advice the query to " \
+	  "ask, which is {run} in the short summary") \
+	X(LEAK_TARGET, TEXT, "target", "target", "target of that query; of sql the statement") \
+	X(LEAK_ACTION_OPTION, TEXT, "action_option", "action option", "its option, NAME=VALUE")
 enum { LEAK_COLUMNS(QUERY_NUMBER) LEAK_COLUMN_COUNT };
 
 /* Kinds of rows; their names are in the column "kind". */

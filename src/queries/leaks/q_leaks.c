@@ -14,6 +14,7 @@
 #include "queries/leaks/leak_signature.h"
 #include "queries/leaks/leaking.h"
 #include "queries/queries.h"
+#include "query/advice.h"
 #include "query/coverage.h"
 
 #include <assert.h>
@@ -159,16 +160,26 @@ static int find_explanation(struct query *q, const struct leaks *l, size_t no,
 	return r;
 }
 
-static int add_advice(struct leaks *l, const struct explain_answer *answer, struct hdb_error *err)
+static int add_advice(struct query *q, struct leaks *l, const struct explain_answer *answer,
+		      struct hdb_error *err)
 {
 	struct leak_row row = leak_row_of(&l->rows, LEAK_ROW_ADVICE);
+	struct query_action action;
+	char text[TEXT_MAX_BYTES];
 
-	TRY(leak_rows_text(&l->rows, &row, LEAK_TEXT, err, "%s", answer->advice));
+	TRY(query_action_find(q->heap, answer->rule->run, answer->ix, HEAP_NONE, &action, err));
+	query_advice_text(answer->advice, answer->rule->run, BASE_TEXT(text));
+	TRY(leak_rows_text(&l->rows, &row, LEAK_TEXT, err, "%s", text));
+	TRY(leak_rows_text(&l->rows, &row, LEAK_SHORT_TEXT, err, "%s", answer->advice));
+	TRY(leak_rows_text(&l->rows, &row, LEAK_ACTION, err, "%s", action.query));
+	TRY(leak_rows_text(&l->rows, &row, LEAK_TARGET, err, "%s", action.target));
+	TRY(leak_rows_text(&l->rows, &row, LEAK_ACTION_OPTION, err, "%s", action.option));
 	return leak_rows_add(&l->rows, &row, err);
 }
 
 /* What the rules know of the accumulation point or one of its owners: two rows, if they do. */
-static int explain_suspect(struct leaks *l, struct query_leak_suspect *about, struct hdb_error *err)
+static int explain_suspect(struct query *q, struct leaks *l, struct query_leak_suspect *about,
+			   struct hdb_error *err)
 {
 	const struct explain_answer *answer = &l->known[about->no].answer;
 	const uint64_t bytes = about->suspect->retained_bytes;
@@ -183,7 +194,7 @@ static int explain_suspect(struct leaks *l, struct query_leak_suspect *about, st
 	}
 	TRY(leak_say_verdict(&l->rows, &row, answer, 0, err));
 	TRY(leak_rows_add(&l->rows, &row, err));
-	return add_advice(l, answer, err);
+	return add_advice(q, l, answer, err);
 }
 
 /* Larger objects of the class of a group are suspects of their own. */
@@ -211,7 +222,7 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 
 	rows->part = l->known[i].part;
 	TRY(add_suspect(q, l, &about, err));
-	TRY(explain_suspect(l, &about, err));
+	TRY(explain_suspect(q, l, &about, err));
 	if (s->point_ix != HEAP_NONE)
 		TRY(add_object(q, rows, leak_row_of(rows, LEAK_ROW_POINT), s->point_ix, err));
 	TRY(query_leak_path_rows(q, rows, about.path, err));
@@ -299,7 +310,7 @@ static int tell_fault(struct query *q, struct leaks *l, struct query_leak_fault 
 	TRY(add_suspect(q, l, &about, err));
 	TRY(leak_say_verdict(&l->rows, leak_rows_at(&l->rows, first_row), answer, fault->more,
 			     err));
-	TRY(add_advice(l, answer, err));
+	TRY(add_advice(q, l, answer, err));
 	TRY(query_leak_path_rows(q, &l->rows, &path, err));
 	if (l->rows.is_brief)
 		l->rows.rows.count = first_row + 1;

@@ -9,6 +9,7 @@
 #include "base/expression.h"
 #include "queries/triage/triage.h"
 #include "queries/queries.h"
+#include "query/advice.h"
 #include "query/object_cells.h"
 
 #include <assert.h>
@@ -37,7 +38,8 @@ static const struct hdb_option_spec options[] = {
 	X(TEXT, TEXT, "text", "finding", "what the rule says") \
 	X(DETAIL, TEXT, "detail", "detail", "what is special here; how figures were estimated") \
 	X(ADVICE, TEXT, "advice", "advice", "what to look at, or to do") \
-	X(UNIT, TEXT, "unit", "unit", "what was counted, as \"sessions\"")
+	X(UNIT, TEXT, "unit", "unit", "what was counted, as \"sessions\"") \
+	QUERY_ADVICE_COLUMNS(X)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
@@ -57,7 +59,7 @@ enum severity { CRITICAL, WARNING, INFO };
 /* Of rules with the same name the first that fires is reported. */
 struct rule {
 	int line; /* of triage.rules */
-	const char *id, *where, *text, *advice;
+	const char *id, *where, *text, *advice, *run;
 	enum severity severity;
 	enum triage_measure_no measure;
 };
@@ -68,6 +70,7 @@ struct rule {
 #define RULE_where(word, text_, nth) .where = text_
 #define RULE_says(word, text_, nth) .text = text_
 #define RULE_do(word, text_, nth) .advice = text_
+#define RULE_run(word, text_, nth) .run = text_
 #define SEVERITY_critical CRITICAL
 #define SEVERITY_warning WARNING
 #define SEVERITY_info INFO
@@ -279,17 +282,20 @@ static void set_example(struct query *q, const struct triage_figure *f)
 static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	static const char *const severities[] = { "critical", "warning", "info" };
+	static const struct query_advice_columns advice = { ADVICE, ADVICE_WORDS, ACTION, TARGET,
+							    ACTION_OPTION };
 	static const char *const units[][2] = { TRIAGE_MEASURE_LIST(UNIT_NAMES) };
 	struct triage_query *s = q->state;
 	const struct rule *rule = &rules[s->rows[no]];
 	const struct triage_figure *f = &s->triage.figures[rule->measure];
 	const bool has_fired = s->has_fired[no];
+	struct query_action action;
 
-	(void)err;
+	TRY(query_action_find(q->heap, rule->run, f->ix, f->class_no, &action, err));
 	query_lend_text(q, SEVERITY, has_fired ? severities[rule->severity] : "ok");
 	query_lend_text(q, RULE, rule->id);
 	query_format(q, TEXT, "%s%s", has_fired ? "" : "not found: ", rule->text);
-	query_lend_text(q, ADVICE, rule->advice);
+	query_set_advice(q, &advice, rule->advice, &action, rule->run);
 	query_lend_text(q, UNIT, units[rule->measure][f->count != 1]);
 	query_set(q, COUNT, f->count);
 	if (!f->has_no_bytes)

@@ -15,12 +15,22 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 
 const counted = (n: number): string => `${number(n)} ${n === 1 ? "object" : "objects"}`;
 
-// The address of what a query lists of its target: advice, and the objects that a sentence counts.
+// The address of a query that an answer names: of the objects that a sentence counts, or of advice.
 export function actionLink(row: Row): string | undefined {
-  const action = String(row.action ?? ""), target = String(row.target ?? "");
-  if (report || !action || !target) return undefined;
+  const action = String(row.action ?? ""), target = String(row.target ?? ""), [name, value] = String(row.action_option ?? "").split("=");
+  const option = name ? { [`o_${name}`]: value } : {};
+  if (report || !action) return undefined;
   if (action === "sql") return hasSql() ? linkTo("sql", { sql: target }) : undefined;
-  return action === "instances" ? classPage(target) : linkTo("all", { q: action, target, sort: "retained" });
+  if (action === "instances") return classPage(target);
+  if (action === "path") return linkTo(readRoute().view, { ...readRoute().params, obj: target, tab: "path" });
+  if (["leaks", "threads", "histogram"].includes(action)) return linkTo(action, { target, ...option });
+  return linkTo("all", { q: action, target, sort: action === "entries" ? "retained" : undefined, ...option });
+}
+
+// Advice with the query that it names as a link, where a terminal has a command.
+export function Advice({ row, words }: { row: Row; words: unknown }) {
+  const [before, after] = text(words).split("{run}"), to = actionLink(row);
+  return <p class="advice"><b>What to do:</b> {before}{after === undefined ? null : to ? <a href={to}>{text(row.action)}</a> : text(row.action ?? "look")}{after}{/[.?]$/.test(text(words)) ? "" : "."}</p>;
 }
 
 // Numbers stay beside their units.
@@ -91,8 +101,8 @@ function Suspect({ db, rows, brief, first, also = [] }: { db?: string; rows: Row
     {typeof head.percent === "number" && <div class="share"><i style={{ width: `${Math.min(100, head.percent)}%` }} /></div>}
     <Notes db={db} on={[head.signature, id, head.class]} />
     {of("explanation").map((r) => <p>{text(r.verdict === "large" ? r.short_text : r.text)}</p>)}
-    {of("advice").map((r) => <p class="advice"><b>What to do:</b> {text(r.text)}</p>)}
-    {also.map((r) => <p><b>Known problem:</b> {text(r.text)}{r.advice && !/^query /.test(String(r.advice)) && of("advice").length === 0 ? `: ${text(r.advice)}` : "."}</p>)}
+    {of("advice").map((r) => <Advice row={r} words={r.short_text ?? r.text} />)}
+    {also.map((r) => <><p><b>Known problem:</b> {text(r.text)}.</p>{r.advice && of("advice").length === 0 && <Advice row={r} words={r.advice_words ?? r.advice} />}</>)}
     <p class="dim"><span class="tag">{head.suspect === null ? "" : text(head.suspect)}</span> {id ? <>It is in <Obj id={id} text={head.label ?? head.class} /></> : <>A group of <ClassName name={String(head.class)} /></>}</p>
     {path.length > 0 && <details open><summary>Path from a GC root</summary><Chain rows={path} short={brief} /></details>}
     {members.length > 0 && <Group db={db} head={head} members={members} />}
@@ -115,14 +125,13 @@ function Suspect({ db, rows, brief, first, also = [] }: { db?: string; rows: Row
 export function Finding({ row: r, first }: { row: Row; first?: boolean }) {
   const { why, next } = whyFinding(r), count = Number(r.count ?? 0), units = text(r.unit ?? "objects");
   const to = report || count < 2 ? undefined : r.class && !r.id ? classPage(String(r.class)) : next.find(([name]) => !/^(Path|Treemap)/.test(name))?.[1];
-  const advice = /^query /.test(String(r.advice)) ? null : r.advice; // the links below are that
   const many = count > 1 ? <>{to ? <a href={to}>{number(count)} {units}</a> : `${number(count)} ${units}`}{typeof r.bytes === "number" && r.bytes ? " hold " : ""}</> : null;
   const size = typeof r.bytes === "number" && r.bytes ? <>{bytes(r.bytes)}{typeof r.percent === "number" && r.percent && r.percent < 99.95 ? `, ${percent(r.percent)} of the heap` : ""}</> : null;
   const Head = first ? "h2" : "p";
   return <article class={`finding ${text(r.severity)}${first ? " first suspect" : ""}`}>
     <Head class="sentence">{many || size ? <>{many}{size}: </> : <b class="severity">{text(r.severity)}: </b>}{text(r.text)}{/[.?]$/.test(String(r.text)) ? "" : "."}</Head>
     {first && typeof r.percent === "number" && <div class="share"><i style={{ width: `${Math.min(100, r.percent)}%` }} /></div>}
-    {advice ? <p class="advice"><b>What to do:</b> {text(advice)}{/[.?]$/.test(String(advice)) ? "" : "."}</p> : null}
+    {r.advice ? <Advice row={r} words={r.advice_words ?? r.advice} /> : null}
     <p class="dim"><b class="severity">{text(r.severity)}</b>{r.id ? <> · {count > 1 && "for example "}<Obj id={r.id} text={r.label ?? r.class} /></> : r.class ? <> · <ClassName name={String(r.class)} /></> : null}{r.detail ? <> · {text(r.detail)}</> : null}</p>
     {why && <details><summary>Why is this a problem?</summary><p>{why}</p></details>}
     {!report && next.length > 0 && <p class="acts">{next.map(([name, href], i) => <>{i > 0 && " · "}<a href={href}>{name}</a></>)}</p>}
