@@ -73,6 +73,24 @@ if heapdb sql "SELECT 1" > /dev/null 2>&1; then
 fi
 heapdb export histogram --columns name,retained --format parquet -o picked.parquet --quiet
 [ -z "$(find . -name '*.??????' -newer few.tsv -name '*parquet.*' 2> /dev/null)" ] || fail "litter"
+# ---- the suffix of -o FILE chooses the format ----
+heapdb export refs -o suffix.parquet --quiet
+[ "$(head -c4 suffix.parquet)" = PAR1 ] || fail "-o suffix.parquet writes no Parquet"
+heapdb top -o suffix.csv --quiet && heapdb top --csv --quiet | cmp - suffix.csv || fail "top -o suffix.csv"
+heapdb dominator-tree -o suffix.pprof --quiet && heapdb dominator-tree --format pprof --quiet | cmp - suffix.pprof ||
+	fail "dominator-tree -o suffix.pprof"
+heapdb oql "SELECT s FROM java.lang.String s" -o suffix.jsonl --quiet && grep -q '^{"s":' suffix.jsonl || fail "oql -o"
+heapdb report -o suffix.html --quiet && grep -q '<!doctype html>' suffix.html || fail "report -o suffix.html"
+heapdb report -o suffix.md --quiet && grep -q '^# ' suffix.md || fail "report -o suffix.md"
+for wrong in "export refs -o x.parquet --format csv" "top -o x.json --csv" "top -o x.parquet" "top -o x.hprof" \
+	"import $DUMP -o x.hprof" "capture 1 -o x.hprof" "report -o x.csv"; do
+	got=0
+	# shellcheck disable=SC2086
+	heapdb $wrong >out 2>err || got=$?
+	{ [ "$got" = 2 ] && grep -q -- "-o x\.[a-z]*" err && [ ! -e x.hprof ]; } || fail "$wrong: exit $got, $(cat err)"
+done
+heapdb top -o suffix.csv >out 2>err && fail "a file that exists is replaced"
+heapdb top -o suffix.csv --force --quiet || fail "-o with --force"
 venv=$(sh "$HDB_ROOT/tests/support/frames_venv.sh")
 if [ -z "$venv" ]; then
 	echo "pyarrow, DuckDB and polars cannot be installed here: files are not read"

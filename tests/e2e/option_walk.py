@@ -248,6 +248,8 @@ bases = {}
 
 def shows(command, option):
     given = COMPANY.get((command, option)) or arguments_of(command)
+    if option == "--force" and "out/old" not in given:
+        given = given + ["-o", "out/old"]
     before = leave_file("old") if option == "--force" else None
     if (command, option) == ("import", "--output"):
         before = lambda: shutil.copy(DUMP, "out/x.hprof")

@@ -23,12 +23,14 @@
 #define WORK_OPTIONS (OPTIONS_MEMORY | OPTIONS_QUIET | OPTIONS_TIMINGS)
 #define ROWS_OPTIONS \
 	(WORK_OPTIONS | OPTIONS_JSON | OPTIONS_HUMAN | OPTIONS_ROWS | OPTIONS_COLUMNS | \
-	 OPTIONS_LIMIT | OPTIONS_SORT | OPTIONS_WHERE | OPTIONS_TREES | OPTIONS_FORMAT)
+	 OPTIONS_LIMIT | OPTIONS_SORT | OPTIONS_WHERE | OPTIONS_TREES | OPTIONS_FORMAT | \
+	 OPTIONS_FILE)
 #define QUERY_OPTIONS \
 	(OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_TABLE | OPTIONS_STACKS | OPTIONS_RULES | \
 	 OPTIONS_JFR)
 #define FORMAT_OPTIONS \
-	(OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_FORMAT | OPTIONS_LIMIT)
+	(OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_FORMAT | OPTIONS_LIMIT | \
+	 OPTIONS_FILE)
 #define DUMP_OPTIONS (WORK_OPTIONS | OPTIONS_OUTPUT | OPTIONS_JSON | OPTIONS_HUMAN)
 
 const struct missing missing_doors[] = {
@@ -76,15 +78,15 @@ const struct command commands[] = {
 	  NULL, "[DB|NAME=DB]... [\"SELECT ...\"|.COMMAND]",
 	  "run SQL on one or several databases; without a statement: a shell", NULL },
 	{ "report", cmd_report, NEEDS_DB | WRITES | NAMES_DB,
-	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_REPORT | OPTIONS_RULES, NULL,
-	  "[DB] [options]",
+	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_REPORT | OPTIONS_RULES |
+		  OPTIONS_FILE,
+	  NULL, "[DB] [options]",
 	  "a report on one page: leak suspects, problems, biggest objects and classes", NULL },
 	{ "serve", cmd_serve, WRITES, OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_SERVE, NULL,
 	  "[DB...] [options]",
 	  "a page in the browser for one or several databases, on this machine", NULL },
 	{ "export", cmd_export, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS,
-	  OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_FILE | OPTIONS_EXPORT | OPTIONS_TABLES_ALL,
-	  NULL,
+	  OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_EXPORT | OPTIONS_TABLES_ALL, NULL,
 	  "objects|QUERY|[--table] TABLE|\"SELECT ...\" [-o FILE] "
 	  "[--format tsv|csv|jsonl|parquet|arrow]",
 	  "write all rows of a query, table or statement, for other programs", NULL },
@@ -532,7 +534,13 @@ static int run(struct cli *cli, struct arguments args)
 		goto out;
 	if (command->flags & NEEDS_DB && (rc = cli_open_database(cli)) != HDB_OK)
 		goto out;
-	rc = command->run(cli);
+	/* export has its own way, for it writes columns, too. */
+	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0 &&
+	    command->options & OPTIONS_FILE && !(command->flags & EXPORTS) &&
+	    command->run != cmd_export_dump)
+		rc = export_to_file(cli, command->run);
+	else
+		rc = command->run(cli);
 out:
 	progress_hide();
 	progress_tell_timings();

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* The three last members of a row. */
 #define PLACE(member) (unsigned)offsetof(struct options, member)
@@ -65,7 +66,8 @@ const struct option_info option_table[] = {
 	{ "output", "FILE", OPTIONS_IMPORT, 'o', TEXT(output),
 	  "name of the database (default: x.heapdb for x.hprof, java_pidN.heapdb of a JVM)" },
 	{ "output", "FILE", OPTIONS_FILE, 'o', TEXT(output),
-	  "file that is written (default: standard output)" },
+	  "file that is written (default: standard output); its suffix (.csv, .json ...) chooses "
+	  "the format" },
 	{ "output", "FILE", OPTIONS_CONVERT | OPTIONS_STRIP | OPTIONS_REDACT, 'o', TEXT(output),
 	  "file that is written, in place of OUT" },
 	{ "table", "NAME", OPTIONS_EXPORT, 0, TEXT(table),
@@ -649,6 +651,92 @@ static int set_option(const struct option_info *o, const char *value, struct opt
 	return HDB_EBUG;
 }
 
+/* ---- what the name of the file says ---- */
+
+#define IS(format) (1u << (format))
+
+static const struct {
+	const char *suffix;
+	enum format format;
+	unsigned others; /* formats that a file of this name can have, too: IS() */
+} suffixes[] = {
+	{ ".parquet", FORMAT_PARQUET, 0 },
+	{ ".arrows", FORMAT_ARROW_STREAM, 0 },
+	{ ".arrow", FORMAT_ARROW, IS(FORMAT_ARROW_STREAM) },
+	{ ".csv", FORMAT_CSV, 0 },
+	{ ".tsv", FORMAT_TSV, 0 },
+	{ ".jsonl", FORMAT_JSONL, 0 },
+	{ ".ndjson", FORMAT_JSONL, 0 },
+	{ ".speedscope.json", FORMAT_SPEEDSCOPE, 0 },
+	{ ".json", FORMAT_JSON, IS(FORMAT_SPEEDSCOPE) },
+	{ ".folded", FORMAT_FOLDED, 0 },
+	{ ".pprof", FORMAT_PPROF, 0 },
+	{ ".pb.gz", FORMAT_PPROF, 0 },
+	{ ".svg", FORMAT_TREEMAP, IS(FORMAT_ICICLE) },
+};
+
+static bool ends_with(const char *name, const char *suffix)
+{
+	const size_t size = strlen(name), length = strlen(suffix);
+
+	return size > length && strcasecmp(name + size - length, suffix) == 0;
+}
+
+/* Whether options of these groups can choose the format. */
+static bool has_format(uint64_t groups, enum format format)
+{
+	return groups & OPTIONS_EXPORT      ? true :
+	       groups & OPTIONS_TREE_FORMAT ? format <= FORMAT_ICICLE :
+	       groups & OPTIONS_FORMAT      ? format <= FORMAT_TSV :
+					      groups & OPTIONS_JSON && format == FORMAT_JSON;
+}
+
+/* The suffix of -o FILE chooses the format, and must not contradict one that was given. */
+static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *err)
+{
+	const char *name = opt->output;
+
+	if (!name || !(groups & (OPTIONS_FILE | OPTIONS_IMPORT)))
+		return HDB_OK;
+	if (ends_with(name, ".hprof") && groups & OPTIONS_IMPORT)
+		return door_fail(err, HDB_EUSAGE,
+				 "-o %s: a heap database is written, not a dump: -o FILE.heapdb; "
+				 "`heapdb export dump -o %s` writes the dump of one",
+				 name, name);
+	if (!(groups & OPTIONS_FILE) || !(groups & OPTIONS_JSON))
+		return HDB_OK;
+	if (ends_with(name, ".html") && groups & OPTIONS_REPORT) {
+		opt->html = name;
+		opt->output = NULL;
+		return HDB_OK;
+	}
+	if (ends_with(name, ".hprof") || ends_with(name, ".heapdb") || ends_with(name, ".html"))
+		return door_fail(err, HDB_EUSAGE,
+				 "-o %s: this command writes no such file; `heapdb export dump` "
+				 "writes .hprof, `import` .heapdb, `report` .html",
+				 name);
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		if (!ends_with(name, suffixes[i].suffix))
+			continue;
+		if (opt->has_format)
+			return opt->format == suffixes[i].format ||
+					       suffixes[i].others & IS(opt->format) ?
+				       HDB_OK :
+				       door_fail(err, HDB_EUSAGE,
+						 "-o %s contradicts the format that was chosen",
+						 name);
+		if (!has_format(groups, suffixes[i].format))
+			return door_fail(err, HDB_EUSAGE,
+					 "-o %s: this command does not write %s; `heapdb export` "
+					 "writes columns, and trees of queries that have any",
+					 name, suffixes[i].suffix);
+		opt->has_format = true;
+		opt->format = suffixes[i].format;
+		return HDB_OK;
+	}
+	return HDB_OK;
+}
+
 int options_parse(const struct command *command, const struct hdb_query_spec *spec,
 		  struct arguments args, struct options *opt, struct hdb_error *err)
 {
@@ -689,7 +777,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 			opt->operands[opt->operand_count++] = args.values[i];
 	}
 	assert(opt->operand_count <= (size_t)args.count);
-	return HDB_OK;
+	return take_suffix(p.groups, opt, err);
 }
 
 int options_only(const struct options *opt, uint64_t groups, const char *what,
