@@ -524,6 +524,10 @@ Cflags: -I$${includedir}
 endef
 export pc_text
 
+# STRIP= keeps symbols, as packages of debug symbols need them.
+STRIP ?= strip
+strip_installed = $(if $(STRIP),$(STRIP) $(1) $(DESTDIR)$(2),:)
+
 install: all ## install to $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(COMPDIR) \
@@ -531,13 +535,17 @@ install: all ## install to $(DESTDIR)$(PREFIX)
 	install -m 644 LICENSE NOTICES $(DESTDIR)$(DOCDIR)
 	install -m 644 include/heapdb.h $(DESTDIR)$(INCDIR)/heapdb.h
 	install -m 644 $(static_lib) $(DESTDIR)$(LIBDIR)/libheapdb.a
+	$(call strip_installed,--strip-debug,$(LIBDIR)/libheapdb.a)
 	install -m 644 $(shared_lib) $(DESTDIR)$(LIBDIR)/libheapdb.so.$(VERSION)
+	$(call strip_installed,--strip-unneeded,$(LIBDIR)/libheapdb.so.$(VERSION))
 	ln -sf libheapdb.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libheapdb.so
 	printf '%s\n' "$$pc_text" > $(DESTDIR)$(LIBDIR)/pkgconfig/heapdb.pc
 	install -m 755 $(command) $(DESTDIR)$(BINDIR)/heapdb
+	$(call strip_installed,--strip-all,$(BINDIR)/heapdb)
 	if [ -n "$(extension)" ]; then install -d $(DESTDIR)$(SQLITEDIR); \
-		install -m 644 $(extension) $(DESTDIR)$(SQLITEDIR)/heapdb.so; fi
+		install -m 644 $(extension) $(DESTDIR)$(SQLITEDIR)/heapdb.so; \
+		$(call strip_installed,--strip-unneeded,$(SQLITEDIR)/heapdb.so); fi
 	install -m 644 tools/heapdb/heapdb.1 $(DESTDIR)$(MANDIR)/man1/heapdb.1
 	install -m 644 $(man_parts) $(DESTDIR)$(MANDIR)/man1
 	install -m 644 tools/heapdb/heapdb-sql.1 $(DESTDIR)$(MANDIR)/man1/heapdb-sql.1
@@ -597,7 +605,8 @@ deb: ## build Debian packages into build/deb (tools/install-deps.sh --package)
 	@rm -rf build/deb && mkdir -p build/deb
 	git archive --prefix=heapdb-$(VERSION)/ HEAD | tar x -C build/deb
 	cp -r tools/packaging/debian build/deb/heapdb-$(VERSION)/debian
-	sed -i 's|^Homepage: .*|Homepage: $(HOMEPAGE)|' build/deb/heapdb-$(VERSION)/debian/control
+	$(if $(HOMEPAGE),sed -i 's|^Rules-Requires-Root: no|&\nHomepage: $(HOMEPAGE)|' \
+		build/deb/heapdb-$(VERSION)/debian/control)
 	cd build/deb/heapdb-$(VERSION) && dpkg-buildpackage -us -uc -b > ../build.log 2>&1 || \
 		{ tail -40 ../build.log; exit 1; }
 	cd build/deb && lintian --fail-on error,warning *.changes
@@ -650,8 +659,9 @@ macos: macos-aarch64 macos-x86_64 ## build the command for macOS, by zig (PyPI),
 macos-%: $(ZIG)
 	$(call build_zig,$*-macos,heapdb,jansson libpng1.6 libmicrohttpd)
 
-# Where the project and its releases are; written into packages.
-HOMEPAGE = https://heapdb.example.org
+# Where the project and its releases are: written into packages, if it is given.
+HOMEPAGE =
+export HOMEPAGE
 DOWNLOADS = $(HOMEPAGE)/releases/download/v$(VERSION)
 commit_time = $(shell git log -1 --format=%ct)
 machine := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
@@ -679,10 +689,11 @@ release: dist deb static $(if $(ZIG),wheels macos,wheel) ## all that a release h
 	python3 tools/packaging/make_image.py build/static/heapdb-stripped $(if $(filter aarch64,$(machine)),arm64,amd64) \
 		$(commit_time) build/release/heapdb-$(VERSION)-oci.tar
 	python3 tools/packaging/make_sbom.py $(commit_time) $(HOMEPAGE) > build/release/heapdb-$(VERSION).spdx.json
-	python3 tools/packaging/make_formula.py build/release $(HOMEPAGE) $(DOWNLOADS) > build/release/heapdb.rb
+	$(if $(HOMEPAGE),python3 tools/packaging/make_formula.py build/release $(HOMEPAGE) $(DOWNLOADS) > \
+		build/release/heapdb.rb)
 	cd build/release && sha256sum * > SHA256SUMS
 	@cat build/release/SHA256SUMS
-	@$(if $(findstring example.org,$(HOMEPAGE)),echo "HOMEPAGE is not set: make release HOMEPAGE=https://...")
+	@$(if $(HOMEPAGE),:,echo "HOMEPAGE is not set, so there is no formula: make release HOMEPAGE=https://...")
 	@printf '%s\n' 'Next:' '  make test T=packages_test LIMIT=1200    # uses each package where nothing else is' \
 		'  upload all files of build/release to $(DOWNLOADS)' \
 		'  twine upload build/release/*.whl build/release/heapdb_jvm-*.tar.gz' \

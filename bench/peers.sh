@@ -63,12 +63,12 @@ fi
 
 printf '%s\t' dump MB what 'wall s' 'CPU s' 'peak RSS MB' 'peak anon MB' 'files MB' 'wall x' 'CPU x' \
 	'RSS x' >"$tmp/rows"
-echo 'RSS / our anon' >>"$tmp/rows"
+echo 'anon x' >>"$tmp/rows"
 
-# ratio MEASURE REFERENCE COLUMN [REFERENCE-COLUMN]
+# ratio MEASURE REFERENCE COLUMN
 ratio()
 {
-	calc "$(figure "$2" "${4:-$3}") > 0 ? $(figure "$1" "$3") / $(figure "$2" "${4:-$3}") : 0" %.1f
+	calc "$(figure "$2" "$3") > 0 ? $(figure "$1" "$3") / $(figure "$2" "$3") : 0" %.1f
 }
 
 # cpu MEASURE: user and system seconds
@@ -87,7 +87,7 @@ row()
 			"$(calc "$(figure "$2" 5) / 1024" %.0f)" "$(calc "$4 / 1e6" %.0f)" \
 			"$(ratio "$2" "$3" 1)" "$(calc "$(cpu "$2") / ($(cpu "$3") + 1e-9)" %.1f)" \
 			"$(ratio "$2" "$3" 4)"
-		ratio "$2" "$3" 4 5
+		ratio "$2" "$3" 5
 		echo
 	} >>"$tmp/rows"
 }
@@ -186,7 +186,7 @@ fi
 	echo
 	table "$tmp/rows"
 	echo "Page cache warm. x: times heapdb's figure in the line above that begins with it; more than 1:" \
-		"slower, more. The last column is the peer's resident memory by heapdb's anonymous."
+		"slower, more. RSS is resident memory with mapped files, anon anonymous memory, of each the peak."
 	echo "Load when the run began: $load; at its end: $(load_now)."
 	missing "Eclipse MAT" "$mat" "neither MAT nor MAT_HOME is set"
 	missing Shark "${SHARK:-}" "SHARK is not set"

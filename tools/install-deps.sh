@@ -1,5 +1,5 @@
 #!/bin/sh
-# tools/install-deps.sh - installs what heapdb is built and tested with, on Debian 12.
+# tools/install-deps.sh - installs what heapdb is built and tested with, on Debian 12 and 13.
 #
 #   sh tools/install-deps.sh          compiler, libraries, and what the tests of every machine need
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
@@ -15,10 +15,18 @@
 # Needs root or sudo. Does nothing if everything is there already.
 set -eu
 
+# Packages whose names have versions: those of Debian 12, or of 13 and later.
+# shellcheck disable=SC1091
+release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_ID:-}") || release=
+case $release in
+'' | 12) clang_runtime=libclang-rt-14-dev jdk=openjdk-17-jdk-headless ;;
+*) clang_runtime=libclang-rt-19-dev jdk=openjdk-21-jdk-headless ;;
+esac
+
 packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev
 	libzstd-dev libdeflate-dev zlib1g-dev libjansson-dev libsqlite3-dev libedit-dev
 	libmicrohttpd-dev libpng-dev libarchive-dev libcmocka-dev zstd python3 python3-jsonschema sqlite3"
-lint="g++ clang clang-tidy clang-format libclang-rt-14-dev cppcheck mandoc shellcheck"
+lint="g++ clang clang-tidy clang-format $clang_runtime cppcheck mandoc shellcheck"
 
 package="build-essential debhelper dpkg-dev lintian fakeroot python3-pip tcl
 	liblzma-dev libbz2-dev liblz4-dev debootstrap llvm musl musl:arm64 python3-venv
@@ -33,10 +41,10 @@ venv=
 case ${1:-} in
 '') ;;
 --lint) packages="$packages $lint" ;;
---all) packages="$packages $lint debootstrap chromium python3-venv openjdk-17-jdk-headless valgrind"
+--all) packages="$packages $lint debootstrap chromium python3-venv $jdk valgrind"
 	venv=build/fleet-venv
 	;;
---fuzz) packages="$packages clang libclang-rt-14-dev afl++ valgrind" ;;
+--fuzz) packages="$packages clang $clang_runtime afl++ valgrind" ;;
 --package) packages="$packages $package" ;;
 --arm64) packages="$packages $arm64" ;;
 *)

@@ -22,7 +22,7 @@ want()
 {
 	tr -d ' ' <out | grep -q "$1" || { echo "no line like $1"; bad=1; }
 }
-want '^|dump|MB|what|walls|CPUs|peakRSSMB|peakanonMB|filesMB|wallx|CPUx|RSSx|RSS/ouranon|$'
+want '^|dump|MB|what|walls|CPUs|peakRSSMB|peakanonMB|filesMB|wallx|CPUx|RSSx|anonx|$'
 want '^|small|[0-9]*|heapdb:import,dominators|[0-9.]*|[0-9.]*|[0-9]*|[0-9]*|[0-9]*|1.0|1.0|1.0|[0-9.]*|$'
 want '^|small|[0-9]*|EclipseMAT|[0-9.|]*$'
 want '^|small|[0-9]*|Shark:failed(exit3)|'

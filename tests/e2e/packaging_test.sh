@@ -42,6 +42,7 @@ references = {r["licenseId"] for r in sbom["hasExtractedLicensingInfos"]}
 for p in sbom["packages"]:
     assert set(re.findall(r"LicenseRef-[A-Za-z0-9.-]+", p["licenseDeclared"])) <= references, p
     assert re.fullmatch(r"[A-Za-z0-9.+-]+( (AND|OR) [A-Za-z0-9.+-]+)*", p["licenseDeclared"]), p
+    assert p["licenseConcluded"] == p["licenseDeclared"], p
 assert sbom["spdxVersion"] == "SPDX-2.3" and sbom["dataLicense"] == "CC0-1.0"
 END
 

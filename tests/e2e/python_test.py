@@ -636,16 +636,15 @@ class Frames(Case):
 
     def test_what_is_missing_is_named(self):
         rows = self.open().histogram(limit=1)
-        for call, module, extra in ((rows.to_pandas, "pandas", "pandas"), (rows.to_arrow, "pyarrow", "arrow"),
-                                    (rows.to_polars, "polars", "polars")):
+        for call, module, packages in ((rows.to_pandas, "pandas", "pandas pyarrow"),
+                                       (rows.to_arrow, "pyarrow", "pyarrow"), (rows.to_polars, "polars", "polars")):
             with mock.patch.dict(sys.modules, {module: None}), self.assertRaises(ModuleNotFoundError) as caught:
                 call()
-            self.assertEqual(str(caught.exception),
-                             f"{module} is not installed: pip install 'heapdb-jvm[{extra}]'")
+            self.assertEqual(str(caught.exception), f"{module} is not installed: pip install {packages}")
         self.assertEqual(len(rows.rows()), 1)  # nothing was taken
         code = "import sys; sys.modules['pyspark'] = None; from heapdb_jvm import spark"
         out = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, check=False, text=True)
-        self.assertIn("pip install 'heapdb-jvm[spark]'", out.stderr)
+        self.assertIn("pip install 'pyspark>=4' pyarrow", out.stderr)
 
 
 @unittest.skipUnless("HDB_ROOT" in os.environ, "no sources")

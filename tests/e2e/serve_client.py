@@ -216,8 +216,10 @@ if has_sql:
     makers = [threading.Thread(target=lambda i=i: got.append(ask(f"/api/sql?format=csv&job=file-{i}&q={rows_without_end}"))) for i in range(4)]
     for maker in makers:
         maker.start()
-    time.sleep(1.5)
-    written = [json.loads(ask(f"/api/progress?job=file-{i}")[1]).get("rows", 0) for i in range(4)]
+    written, deadline = [0], time.monotonic() + 60
+    while max(written) <= 1000 and time.monotonic() < deadline:
+        time.sleep(0.1)
+        written = [json.loads(ask(f"/api/progress?job=file-{i}")[1]).get("rows", 0) for i in range(4)]
     check(f"rows that are written are counted: {written}", max(written) > 1000)
     refused("a fifth file", 400, f"/api/sql?format=csv&q={rows_without_end}")
     for i in range(4):
@@ -230,8 +232,10 @@ if has_sql:
     said = []
     waiting = threading.Thread(target=lambda: said.append(sql(endless, "&job=endless")))
     waiting.start()
-    time.sleep(0.5)
-    progress = json.loads(ask("/api/progress?job=endless")[1])
+    progress, deadline = {"state": "none"}, time.monotonic() + 60
+    while progress["state"] != "running" and time.monotonic() < deadline:
+        time.sleep(0.1)
+        progress = json.loads(ask("/api/progress?job=endless")[1])
     check("a statement runs", progress["state"] == "running")
     check("and is cancelled", json.loads(ask("/api/cancel?job=endless", method="POST")[1])["cancelled"])
     waiting.join(20)

@@ -1,4 +1,4 @@
-"""Says what is in the binaries, as SPDX 2.3: make_sbom.py TIME HOMEPAGE > heapdb.spdx.json
+"""Says what is in the binaries, as SPDX 2.3: make_sbom.py TIME [HOMEPAGE] > heapdb.spdx.json
 
 The parts are those of NOTICES, the one list of them. Their versions are those of Debian's packages that
 they are linked from here; parts that are sources of this repository have no version of their own.
@@ -46,7 +46,8 @@ def version_of(name):
 def package(name, licence, where=None, of_version=None, homepage=None):
     entry = {"SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-"), "name": name,
              "downloadLocation": homepage or "NOASSERTION", "filesAnalyzed": False,
-             "licenseConcluded": "NOASSERTION", "licenseDeclared": LICENCES.get(licence, licence),
+             "licenseConcluded": LICENCES.get(licence, licence),
+             "licenseDeclared": LICENCES.get(licence, licence),
              "copyrightText": "NOASSERTION"}
     if of_version:
         entry["versionInfo"] = of_version
@@ -55,7 +56,7 @@ def package(name, licence, where=None, of_version=None, homepage=None):
     return entry
 
 
-def main(seconds, homepage):
+def main(seconds, homepage=None):
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))
     packages = [package("heapdb", "MIT", None, version(), homepage)]
     for name, licence, where in parts():
@@ -70,7 +71,7 @@ def main(seconds, homepage):
                    "relatedSpdxElement": p["SPDXID"]} for p in packages[1:]]
     json.dump({"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
                "name": f"heapdb-{version()}",
-               "documentNamespace": f"{homepage}/spdx/heapdb-{version()}-{digest}",
+               "documentNamespace": f"https://spdx.org/spdxdocs/heapdb-{version()}-{digest}",
                "creationInfo": {"created": created, "creators": ["Tool: make_sbom.py"]},
                "hasExtractedLicensingInfos": references,
                "packages": packages, "relationships": relations}, sys.stdout, indent=1)

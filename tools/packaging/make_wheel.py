@@ -83,6 +83,8 @@ def metadata():
     lines = [f"Metadata-Version: 2.4\nName: {module.DISTRIBUTION}\nVersion: {version()}\n", FIELDS,
              f"Requires-Python: >=3.{PYTHONS[0]}\n"]
     lines += [f"Classifier: Programming Language :: Python :: 3.{minor}\n" for minor in PYTHONS]
+    if os.environ.get("HOMEPAGE"):
+        lines.append(f"Project-URL: Homepage, {os.environ['HOMEPAGE']}\n")
     for extra, packages in module.EXTRAS.items():
         lines.append(f"Provides-Extra: {extra}\n")
         lines += [f"Requires-Dist: {package}; extra == '{extra}'\n" for package in packages]

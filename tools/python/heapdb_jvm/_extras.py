@@ -1,15 +1,15 @@
-"""Packages that only some calls need. An extra of this distribution brings each."""
+"""Packages that only some calls need; in the wheel each is an extra: pip install 'WHEEL[pandas]'."""
 import importlib.util
 
-DISTRIBUTION = "heapdb-jvm"
+DISTRIBUTION = "heapdb-jvm"  # not on the Python Package Index: messages name packages that are
 # extra: what it installs.
 EXTRAS = {"arrow": ("pyarrow",), "pandas": ("pandas", "pyarrow"), "polars": ("polars",),
           "fleet": ("duckdb", "pyarrow"), "spark": ("pyspark>=4", "pyarrow")}
 
 
 def need(extra, *modules):
-    """Raises ModuleNotFoundError, which names the extra, if a module is not installed."""
+    """Raises ModuleNotFoundError, which says how to install it, if a module is not installed."""
     for module in modules:
         if importlib.util.find_spec(module) is None:
-            raise ModuleNotFoundError(f"{module} is not installed: "
-                                      f"pip install '{DISTRIBUTION}[{extra}]'", name=module)
+            packages = " ".join(f"'{p}'" if ">" in p else p for p in EXTRAS[extra])
+            raise ModuleNotFoundError(f"{module} is not installed: pip install {packages}", name=module)
