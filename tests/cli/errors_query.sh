@@ -36,7 +36,6 @@ path Sample --db s.heapdb --exclude 'java.*:next'
 roots --db s.heapdb --kind nothing
 roots nothing --db s.heapdb
 strings --db s.heapdb --match "("
-strings --db s.heapdb --match "(a+)+$" --objects
 strings --db s.heapdb --objects --by value
 strings --db s.heapdb --by class --objects
 strings --db s.heapdb --objects --min-count 2
@@ -46,8 +45,6 @@ thread nothing --db s.heapdb
 threads --db s.heapdb --thread nothing
 dominators --db s.heapdb --by class --tree
 dominators --db s.heapdb --by package --tree
-histogram "java.*" --db s.heapdb --by superclass
-histogram --db s.heapdb --by package "java.*"
 histogram --db s.heapdb --shallow --unreachable
 histogram --db s.heapdb --by loader --fail-if "objects > 1"
 histogram --db s.heapdb --fail-if "frob > 1"
@@ -56,13 +53,11 @@ immediate-dominators 0x1 --db s.heapdb
 immediate-dominators --db s.heapdb
 immediate-dominators nothing --db s.heapdb
 retained Sample --db s.heapdb --lower-bound --exclude weak
-retained Sample --db s.heapdb --lower-bound --exclude none
 retained loader:nothing --db s.heapdb
 retained loader:0x1 --db s.heapdb
 retained Sample:nothing --db s.heapdb
 arrays --db s.heapdb --by value
 duplicates "java.*" --db s.heapdb
-unreachable --db s.heapdb --by holder --holders
 unreachable --db s.heapdb --holders --by class
 unreachable nothing --db s.heapdb
 unreachable --db s.heapdb --holders nothing
@@ -70,7 +65,6 @@ unreachable --db s.heapdb --holder nothing
 class Sample --db vm.heapdb --layout --heap app
 class Sample --db s.heapdb --layout
 class nothing --db s.heapdb
-instances Sample --db s.heapdb --fields 1,2
 instances Sample --db s.heapdb --fields a,b,c,d,e,f,g,h,i,j,k,l,m
 instances nothing --db s.heapdb
 instances --db s.heapdb
@@ -80,13 +74,11 @@ object 0x1 --db s.heapdb --sort retained --depth 2
 references 0x1 --db s.heapdb
 references --db s.heapdb
 referrers 0x1 --db s.heapdb
-bitmaps --db s.heapdb
 bitmaps zzz --db s.heapdb
 growth --db s.heapdb
 explain --db s.heapdb --rules zero.rules
 explain --db s.heapdb --rules bad.rules
 explain --db s.heapdb --rules kind.rules
-explain --db s.heapdb --rules long.rules
 explain --db s.heapdb --rules absent.rules
 explain --db s.heapdb --rules .
 inspect --db s.heapdb --rules zero.rules
@@ -99,6 +91,4 @@ collections nothing --db s.heapdb
 consumers --db s.heapdb --by nothing
 loaders nothing --db s.heapdb
 oql "select" --db s.heapdb
-query histogram --db s.heapdb --memory 1
-query histogram --db s.heapdb --dump absent
 ROWS

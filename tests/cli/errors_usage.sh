@@ -22,16 +22,9 @@ meminfo text
 meminfo $corpus/meminfo/dumpsys --chart
 meminfo $corpus/meminfo/dumpsys $corpus/meminfo/dumpsys --chart --json
 meminfo $corpus/meminfo/dumpsys text
-capture 1 2
-capture 1 --histogram --stacks
-capture 1 --live --all
-capture 1 --no-contents
 capture zero
-export bitmaps
 export bitmaps a b
-export bitmaps a --duplicates
 export dump 0x1 -o d.hprof
-export "select 1" --limit 3 -o r.parquet
 export "select 1" --columns a
 export objects --compress none
 export objects --format arrow --compress nothing
@@ -70,7 +63,6 @@ import empty
 import "$DUMP" -o absent/x.heapdb
 import "$DUMP" -o empty
 import "$DUMP" -o t.heapdb --snapshot 5
-import "$DUMP" -o t.heapdb --sizes vm --layout header=12
 import "$DUMP" -o t.heapdb --layout header=13,ref=4,align=8
 import "$DUMP" -o t.heapdb --mapping absent.map
 import --fetch "echo" name
@@ -84,7 +76,6 @@ overview absent.hprof
 s.heapdb histogram
 absent.hprof
 histogrm
-explain
 path
 path 0x1
 path 0xzz
@@ -101,7 +92,6 @@ completion
 diff
 diff s.heapdb
 diff s.heapdb text
-diff s.heapdb s.heapdb
 diff s.heapdb s.heapdb --by nothing
 diff s.heapdb s.heapdb --fail-if
 diff s.heapdb s.heapdb --fail-if "growth >"

@@ -382,6 +382,76 @@ static void test_calls(void **state)
 	assert_true(errors > runs / 4);
 }
 
+/* Calls before and after the one of a row that are tried: threads change the order of calls. */
+#define NEAR 40
+
+/* Whether the text has the message, in which % stands for a number. */
+static bool says(const char *text, const char *message)
+{
+	const size_t size = strcspn(message, "%");
+
+	for (; (text = strstr(text, "no memory")) != NULL; text++)
+		if (strncmp(text, message, size) == 0 &&
+		    (!message[size] || strstr(text, message + size + 1)))
+			return true;
+	return false;
+}
+
+static bool is_said(const char *const *words, unsigned long at, bool is_sticky, const char *message)
+{
+	for (unsigned long i = 0; i <= 2 * NEAR; i++) {
+		const unsigned long call = i % 2 ? at + (i + 1) / 2 : at - i / 2;
+		struct command_run ran;
+		bool is_found;
+
+		if (!call || call > at + NEAR)
+			continue;
+		ran = run_files(words, call, is_sticky, -1);
+		is_found = says(ran.err, message);
+		command_release(&ran);
+		if (is_found)
+			return true;
+	}
+	return false;
+}
+
+/* Each allocation that fails is told by its own message. */
+static void test_messages(void **state)
+{
+	FILE *f = fopen("tests/data/memory_messages.txt", "r");
+	unsigned rows = 0, failed = 0;
+	char line[512];
+
+	(void)state;
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		char *name, *message;
+		unsigned long at, is_sticky;
+		size_t i = 0;
+
+		if (line[0] == '#')
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		at = strtoul(line, &name, 10);
+		is_sticky = strtoul(name + 1, &name, 10);
+		message = strrchr(name, '|');
+		assert_true(at > 0 && message > name);
+		*message++ = '\0';
+		while (i < COMMAND_COUNT && strcmp(name_of(commands_tried[i]), name + 1) != 0)
+			i++;
+		if (i == COMMAND_COUNT) /* of what is not built */
+			continue;
+		rows++;
+		if (is_said(commands_tried[i], at, is_sticky != 0, message))
+			continue;
+		print_message("nothing says \"%s\":%s\n", message, name + 1);
+		failed++;
+	}
+	(void)fclose(f);
+	print_message("%u messages\n", rows);
+	assert_int_equal(failed, 0);
+}
+
 static bool prints_nothing(const char *const *words)
 {
 	return has_word(words, "--quiet") ||
@@ -557,6 +627,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_output_fails),
 		cmocka_unit_test(test_short_writes),

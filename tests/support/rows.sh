@@ -5,10 +5,9 @@ while IFS= read -r row; do
 	[ -n "$row" ] || continue
 	rc=0
 	eval "heapdb $row" >rows.out 2>rows.err </dev/null || rc=$?
-	echo "\$ heapdb $row" | cut -c 1-200
-	echo "exit $rc"
+	printf '$ heapdb %.200s\n' "$row"
+	printf 'exit %d\n' "$rc"
 	head -n 4 rows.err | cut -c 1-400
-	if [ $rc -ne 0 ] && [ ! -s rows.err ]; then
-		grep -A 2 '"error"' rows.out | cut -c 1-400
-	fi
+	[ $rc -eq 0 ] || grep -a '^{"schema":[0-9]*,"error"' rows.out | cut -c 1-400
 done
+true
