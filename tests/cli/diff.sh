@@ -3,6 +3,8 @@ heapdb import "$DUMP" -o a.heapdb --quiet --sizes mat >/dev/null
 heapdb import "$DUMP" -o b.heapdb --quiet --sizes mat >/dev/null
 heapdb diff a.heapdb b.heapdb --only 'Sample*' --limit 3
 heapdb diff a.heapdb b.heapdb a.heapdb --by package --only 'java.lang' --json
+heapdb diff a.heapdb b.heapdb a.heapdb --by package --only 'java.lang' --columns name,steps
+heapdb diff a.heapdb b.heapdb a.heapdb --by package --only 'java.lang' --columns name,steps --bytes
 heapdb diff a.heapdb b.heapdb --by path
 heapdb diff a.heapdb b.heapdb --by suspect --csv
 heapdb diff a.heapdb b.heapdb --by object --limit 1

@@ -138,6 +138,27 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 	return put_number(out, "-", 1);
 }
 
+/* The sizes of `steps`, as "1200 1340": a size for people has a blank, so commas separate them. */
+static size_t put_sizes(struct bytes *out, const struct hdb_value *list)
+{
+	const char *text = list->text, *end = text + list->text_size;
+	char buf[OUTPUT_NUMBER_SIZE];
+	size_t width = 0;
+
+	while (text < end) {
+		uint64_t size = 0;
+
+		for (; text < end && *text >= '0' && *text <= '9'; text++)
+			size = size * 10 + (uint64_t)(*text - '0');
+		if (text < end)
+			text++;
+		width += put_number(out, buf, format_human(buf, size));
+		if (text < end)
+			width += put_number(out, ", ", 2);
+	}
+	return width;
+}
+
 size_t column_for_people(const struct hdb_column *column, const struct hdb_value *value,
 			 const struct render_style *style, struct bytes *out)
 {
@@ -146,6 +167,8 @@ size_t column_for_people(const struct hdb_column *column, const struct hdb_value
 	uint64_t size;
 	size_t n;
 
+	if (style->human && value->type == HDB_TYPE_TEXT && strcmp(column->name, "steps") == 0)
+		return put_sizes(out, value);
 	if (!end || end[strlen("_delta")] || value->type != HDB_TYPE_INT)
 		return value_for_people(value, style, out);
 	size = value->i < 0 ? 0 - (uint64_t)value->i : (uint64_t)value->i;
