@@ -48,6 +48,11 @@ refused()
 # ---- columns of one name ----
 twice="SELECT s.class, 1 AS class_2, t.class, s.class FROM refs r JOIN objects s ON s.id = r.source \
 	JOIN objects t ON t.id = r.target WHERE t.class = 'Sample' LIMIT 1"
+# A column that the statement names is shown, whatever its rows have in common; those of * are folded.
+same "named column" "$(heapdb sql "SELECT name, 5 AS depth FROM classes WHERE name GLOB 'java.*' LIMIT 4" |
+	sed -n '1p;$p' | tr -s ' ' | cut -d ' ' -f 2 | tr '\n' ' ')" 'depth 5 '
+same "column of *" "$(heapdb sql "SELECT * FROM (SELECT name, 5 AS depth FROM classes LIMIT 4)" | tail -n 1)" \
+	'in all rows: depth 5'
 same "columns of one name, jsonl" "$(heapdb sql "$twice" --format jsonl | sed 's/:"[^"]*"//g')" \
 	'{"class","class_2":1,"class_3","class_4"}'
 same "columns of one name, csv" "$(heapdb sql "$twice" --csv | sed 1q)" class,class_2,class_3,class_4

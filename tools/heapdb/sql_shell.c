@@ -32,12 +32,13 @@ int sql_open(struct cli *cli, struct heapsql **sql)
 	return heapsql_open(&options, sql, &cli->err);
 }
 
-/* Prints the rows of one statement. */
-static int print(struct cli *cli, struct heapsql_rows *rows)
+/* Prints the rows of one statement, the first of `text`. */
+static int print(struct cli *cli, const char *text, struct heapsql_rows *rows)
 {
 	struct sql_rows read;
 	struct answer answer = { .name = "sql", .source = &read.source, .limit = cli->opt.limit };
 
+	answer.is_picked = heapsql_names_columns(text);
 	TRY(sql_rows_begin(&read, rows, &cli->err));
 	return print_answer(cli, &answer);
 }
@@ -46,13 +47,14 @@ static int print(struct cli *cli, struct heapsql_rows *rows)
 static int run_one(struct cli *cli, struct heapsql *sql, const char **text)
 {
 	struct heapsql_rows *rows = NULL;
+	const char *statement = *text;
 	int rc;
 
 	if (cli->opt.timeout)
 		progress_time_limit(cli->opt.timeout);
 	rc = heapsql_prepare(sql, *text, text, &rows, &cli->err);
 	if (rc == HDB_OK && rows)
-		rc = print(cli, rows);
+		rc = print(cli, statement, rows);
 	heapsql_rows_close(rows);
 	if (cli->opt.timeout)
 		progress_time_limit(0);

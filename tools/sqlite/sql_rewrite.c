@@ -92,6 +92,23 @@ static bool is_one_of(const struct word *word, const char *const *names)
 	return false;
 }
 
+bool heapsql_names_columns(const char *statement)
+{
+	static const char *const before[] = { "select", "distinct", "all", NULL };
+	BASE_FREED struct word *words = malloc((WORDS_MAX + 1) * sizeof(*words));
+	const size_t count = words ? split(statement, words) : 0;
+	int depth = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		depth += is(&words[i], "(") - is(&words[i], ")");
+		if (depth == 0 && is(&words[i], "*") &&
+		    (is(&words[i - 1], ",") || is(&words[i - 1], ".") ||
+		     is_one_of(&words[i - 1], before)))
+			return false;
+	}
+	return count && (is(&words[0], "select") || is(&words[0], "with"));
+}
+
 /* What makes a statement more than one reading of one table. */
 static bool is_simple(const struct word *words, size_t count)
 {

@@ -50,6 +50,11 @@ struct heapsql_rows;
  */
 int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err);
+/*
+ * Whether the first statement of `text` names each of its columns: "SELECT id, count(*) ...", not
+ * "SELECT *". False if that is not known: of statements with comments or very many words.
+ */
+bool heapsql_names_columns(const char *text);
 size_t heapsql_column_count(const struct heapsql_rows *rows);
 /*
  * Borrowed until heapsql_rows_close; the next column lies behind it. Names are the statement's, any
