@@ -55,6 +55,7 @@ static int print(struct cli *cli, struct oql *oql)
 		.facts = facts,
 		.fact_count = add_facts(cli, facts),
 		.limit = cli->opt.limit,
+		.is_picked = true,
 		.sort = cli->opt.sort && *cli->opt.sort == '-' ? cli->opt.sort + 1 : cli->opt.sort,
 	};
 	const char *why;
