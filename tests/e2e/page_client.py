@@ -85,7 +85,7 @@ try:
     check("a finding of 75 % is above a suspect of 60 %", browser.until("[...document.querySelectorAll('main article')].map(e => /75.0|60.0|20.0/.exec(e.innerText)[0]).join() === '75.0,60.0,20.0'"))
     check("the finding leads to the class loaders", browser.run("document.querySelector('article.first h2 a').hash.startsWith('#/loaders')"))
     check("what to do is said, with a link in the place of a command", "What to do: Keep fewer (threads)." in text("main article:nth-of-type(2)")
-          and browser.run("document.querySelector('main article:nth-of-type(2) .advice a').hash") == "#/threads?db=1&target=main")
+          and browser.run("document.querySelector('main article:nth-of-type(2) .advice a').hash") == "#/all?db=1&q=threads&target=main")
     check("no command on the page", "heapdb " not in text("main"))
     check("500 opens those 500", browser.run("[...document.querySelectorAll('main article h2 a')].find(a => a.innerText.includes('500')).hash") == "#/all?db=1&q=entries&target=0x11&sort=retained")
     listed = [browser.run(f"[...document.querySelectorAll('main article {where} a')].find(a => a.innerText.includes('3,001')).hash") for where in ("h2", ".parts")]

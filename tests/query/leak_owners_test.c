@@ -19,8 +19,9 @@ static struct written heap;
 	"a.Session@3{data=bytes(50000)}; a.Session@4{data=bytes(50000)};" \
 	"a.Session@5{data=bytes(50000)}; a.Session@6{data=bytes(50000)}"
 /* A thread with 50 KB by the ThreadLocal $k. */
-#define LOCAL \
-	"java.lang.Thread{tid=1L, threadLocals=java.lang.ThreadLocal$ThreadLocalMap{table=" \
+#define LOCAL(name) \
+	"java.lang.Thread{tid=1L, name=\"" name \
+	"\", threadLocals=java.lang.ThreadLocal$ThreadLocalMap{table=" \
 	"java.lang.ThreadLocal$ThreadLocalMap$Entry[](" \
 	"java.lang.ThreadLocal$ThreadLocalMap$Entry{referent=$k, value=bytes(50000)})}};"
 
@@ -179,8 +180,8 @@ static const struct {
 	  "sql",
 	  "App.all (static) holds 6 Session (49.2 KiB each), " },
 	/* threads that nobody owns: the ThreadLocal whose values they have */
-	{ "a.App{}; static a.App.CONTEXT = $k; java.lang.ThreadLocal@k{};" LOCAL LOCAL LOCAL LOCAL
-		  LOCAL,
+	{ "a.App{}; static a.App.CONTEXT = $k; java.lang.ThreadLocal@k{};" LOCAL("a") LOCAL("b")
+		  LOCAL("c") LOCAL("d") LOCAL("e"),
 	  { { "java.lang.Thread", 0 } },
 	  "thread-local of members",
 	  "thread-local",
@@ -188,8 +189,19 @@ static const struct {
 	  1,
 	  5,
 	  "instances",
-	  "5 Thread (50.0 KiB each) hold 99.7 % of the heap, by the thread-local App.CONTEXT (static) "
-	  "of 5 threads." },
+	  "5 Thread (" },
+	/* a pattern that fits the names of these threads and of no other */
+	{ "a.App{}; static a.App.CONTEXT = $k; java.lang.ThreadLocal@k{};" LOCAL("pool-1-t-1")
+		  LOCAL("pool-1-t-2") LOCAL("pool-1-t-13") LOCAL("pool-2-t-1") LOCAL("pool-2-t-2")
+			  LOCAL("pool-2-t-3"),
+	  { { "java.lang.Thread", 0 } },
+	  "thread-local of members",
+	  "thread-local",
+	  "a.App",
+	  1,
+	  6,
+	  "threads",
+	  "6 Thread (" },
 };
 
 /* Writes the heap with its roots: objects are where they were without. */
@@ -293,7 +305,13 @@ static void test_actions(void **state)
 			assert_string_equal(target,
 					    "SELECT * FROM \"a.Session\" WHERE dominator IS NULL");
 		} else {
-			const struct ask list = { .query = action, .target = target };
+			const bool are_threads = strcmp(action, "threads") == 0;
+			const struct ask list = { .query = action,
+						  .target = target,
+						  .options = { are_threads ? "no-stack" : NULL } };
+
+			if (are_threads)
+				assert_string_equal(target, "pool-*-t-*");
 
 			listed = ask_rows(heap.db, &list);
 			while (next_row(listed))

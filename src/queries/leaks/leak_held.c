@@ -3,7 +3,9 @@
  * one array, or anything; and which query lists exactly these.
  */
 #include "analysis/groups.h"
+#include "base/glob.h"
 #include "heap/collections/collections.h"
+#include "heap/threads.h"
 #include "queries/leaks/leak_parts.h"
 
 #include <stdio.h>
@@ -16,6 +18,10 @@
 #define SOME_PART 10u
 /* Entries of a collection that must be of one class, so that it is what is held. */
 #define ENTRIES_LOOKED 32u
+/* Bytes of a thread's name; longer ones are cut, and then no pattern is said. */
+#define THREAD_NAME_MAX 256
+/* Threads between two looks at the cancel flag. */
+#define STEP_THREADS 4096u
 
 /* The last collection on the path, if it keeps enough: its entries are what is held. */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
@@ -260,10 +266,79 @@ static int set_statement(struct leak_rows *rows, struct leak_row *row,
 			      is_table ? "\" WHERE" : "' AND", least, most);
 }
 
+/* The name of a thread with "*" in the place of each number. */
+static int name_pattern(struct query *q, uint32_t ix, char pattern[THREAD_NAME_MAX],
+			struct hdb_error *err)
+{
+	char name[THREAD_NAME_MAX];
+	size_t used = 0;
+
+	pattern[0] = '\0';
+	TRY_FOUND(heap_thread_name(q->heap, ix, name, sizeof(name), err));
+	for (const char *p = name; *p; p++) {
+		const bool is_digit = *p >= '0' && *p <= '9';
+
+		if (!is_digit || !used || pattern[used - 1] != '*')
+			pattern[used++] = is_digit ? '*' : *p;
+	}
+	pattern[used] = '\0';
+	return HDB_OK;
+}
+
+/* Threads whose names fit a pattern, of those that query threads lists. */
+static int count_threads(struct query *q, const char *pattern, uint64_t *out, struct hdb_error *err)
+{
+	*out = 0;
+	for (uint64_t no = 0; no < heap_thread_count(q->heap); no++) {
+		char name[THREAD_NAME_MAX] = "";
+		struct store_thread thread;
+
+		TRY(heap_thread(q->heap, no, &thread, err));
+		if (thread.ix != STORE_NONE)
+			TRY_ERRORS(heap_thread_name(q->heap, thread.ix, name, sizeof(name), err));
+		*out += base_glob(pattern, name);
+		if (no % STEP_THREADS == 0)
+			TRY(base_step(q->work, no, err));
+	}
+	return HDB_OK;
+}
+
+/* A group of threads that one pattern of names fits, and no other thread: "transfer-*"; or "". */
+static int thread_pattern(struct query *q, const struct analysis_suspect *s,
+			  char pattern[THREAD_NAME_MAX], struct hdb_error *err)
+{
+	uint64_t count = 0;
+
+	pattern[0] = '\0';
+	/* Of more members only some are there. */
+	if (s->ix != HEAP_NONE || !s->members.count || s->members.count != s->count ||
+	    !heap_is_thread(q->heap, *base_vec_at(&s->members, uint32_t, 0)))
+		return HDB_OK;
+	TRY(name_pattern(q, *base_vec_at(&s->members, uint32_t, 0), pattern, err));
+	for (size_t i = 1; i < s->members.count && pattern[0]; i++) {
+		char other[THREAD_NAME_MAX];
+
+		TRY(name_pattern(q, *base_vec_at(&s->members, uint32_t, i), other, err));
+		if (strcmp(other, pattern) != 0)
+			pattern[0] = '\0';
+		if (i % STEP_THREADS == 0)
+			TRY(base_step(q->work, i, err));
+	}
+	/* "0x*" would be an ID. */
+	if (!strchr(pattern, '*') || strncmp(pattern, "0x", 2) == 0)
+		pattern[0] = '\0';
+	if (pattern[0])
+		TRY(count_threads(q, pattern, &count, err));
+	if (count != s->count)
+		pattern[0] = '\0';
+	return HDB_OK;
+}
+
 int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *row,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err)
 {
+	char pattern[THREAD_NAME_MAX];
 	const char *name;
 	unsigned classes;
 	uint64_t all, id;
@@ -278,6 +353,11 @@ int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *r
 	}
 	if (held->class_no == HEAP_NONE)
 		return HDB_OK;
+	TRY(thread_pattern(q, about->suspect, pattern, err));
+	if (pattern[0]) {
+		TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "threads"));
+		return leak_rows_text(rows, row, LEAK_TARGET, err, "%s", pattern);
+	}
 	name = heap_class_name(q->heap, held->class_no);
 	TRY(count_named(q, name, &all, &classes, err));
 	if (all == held->count) {

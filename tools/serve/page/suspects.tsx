@@ -23,7 +23,7 @@ export function actionLink(row: Row): string | undefined {
   if (action === "sql") return hasSql() ? linkTo("sql", { sql: target }) : undefined;
   if (action === "instances") return classPage(target);
   if (action === "path") return linkTo(readRoute().view, { ...readRoute().params, obj: target, tab: "path" });
-  if (["leaks", "threads", "histogram"].includes(action)) return linkTo(action, { target, ...option });
+  if (["leaks", "histogram"].includes(action) || (action === "threads" && !target)) return linkTo(action, { target, ...option });
   return linkTo("all", { q: action, target, sort: action === "entries" ? "retained" : undefined, ...option });
 }
 
