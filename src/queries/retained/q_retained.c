@@ -15,6 +15,7 @@
 #include "query/coverage.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +84,18 @@ static const struct hdb_column facts[] = {
 	  "with --explain: for everything, tables included" },
 	{ "tables_built", HDB_TYPE_TEXT, "tables built",
 	  "with --explain: derived tables that were missing, or \"none\"" },
+	{ "class_object", HDB_TYPE_ID, "class object",
+	  "of the first target without reachable instances: its class object; of several classes the "
+	  "one that retains most" },
+	{ "class_retained", HDB_TYPE_BYTES, "retained by the class object",
+	  "bytes that would be freed without that class object, static fields included" },
+	{ "note", HDB_TYPE_TEXT, "note",
+	  "given with class_object: the target, and what to ask next" },
 	QUERY_COVERAGE_FACTS,
 };
+
+/* Class objects that are asked what they retain: those of one name in several class loaders. */
+#define CLASS_OBJECTS_MAX 100
 
 enum way { WAY_EXCLUDING, WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY_QUICK, WAY_COUNT };
 
@@ -111,6 +122,7 @@ struct retained {
 	struct derive_retained_result cost;            /* summed up */
 	uint64_t unreachable_count, unreachable_bytes; /* of all targets */
 	struct base_vec native;                        /* struct derive_native, ascending */
+	bool has_class_object;                         /* the fact is set */
 };
 
 static void add_cost(struct retained *s, const struct derive_retained_result *cost)
@@ -220,6 +232,39 @@ static int add_native(struct query *q, const struct retained *s,
 	return HDB_OK;
 }
 
+/* Of a class without instances the static fields may hold much: which object to ask about. */
+static int tell_class_object(struct query *q, struct retained *s, const char *target,
+			     const struct analysis_members *members, struct hdb_error *err)
+{
+	struct answer best = { .ix = HEAP_NONE };
+	char note[512];
+	unsigned count = 0;
+	uint64_t id;
+
+	for (uint32_t no = 0; no < q->heap->class_count && count < CLASS_OBJECTS_MAX; no++) {
+		struct answer one = { .ix = heap_class(q->heap, no)->ix };
+
+		if (!members->is_member_class[no])
+			continue;
+		count++;
+		TRY(answer_object(q, s, &one, err));
+		if (one.is_reachable && one.retained_bytes > best.retained_bytes)
+			best = one;
+	}
+	if (best.ix == HEAP_NONE)
+		return HDB_OK;
+	TRY_ERRORS(heap_id(q->heap, best.ix, &id, err));
+	s->has_class_object = true;
+	query_fact_id(q, "class_object", best.ix);
+	query_fact(q, "class_retained", best.retained_bytes);
+	(void)snprintf(note, sizeof(note),
+		       "%s has no reachable instances; what its static fields hold: "
+		       "`heapdb retained 0x%" PRIx64 "`, `heapdb references 0x%" PRIx64 "`",
+		       target, id, id);
+	query_fact_text(q, "note", note);
+	return HDB_OK;
+}
+
 static int answer_set(struct query *q, struct retained *s, const char *target, struct answer *a,
 		      struct hdb_error *err)
 {
@@ -234,6 +279,8 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 	s->unreachable_count += members.unreachable_count;
 	s->unreachable_bytes += members.unreachable_bytes;
 	TRY(add_native(q, s, &members, a, err));
+	if (!members.reachable_count && !members.loaders.count && !s->has_class_object)
+		TRY(tell_class_object(q, s, target, &members, err));
 	return answer_members(q, s, &members, a, err);
 }
 
