@@ -1,5 +1,5 @@
 /*
- * derive/blocks.c - work on every block of objects, on all threads.
+ * derive/blocks.c - runs a function on every block of objects, on all threads.
  */
 #include "derive/blocks.h"
 
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One run of derive_each_block. The pipeline assigns a slot to each block in flight. */
 struct each {
 	struct derive *derive;
 	const struct derive_pass *pass;
@@ -42,6 +43,7 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	return each->pass->make(each->pass->ctx, block, err);
 }
 
+/* Called on the calling thread, in block order, so `take` needs no locks. */
 static int consume(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	struct each *each = ctx;
@@ -120,10 +122,10 @@ struct column {
 	struct store_writer *writer;
 	enum store_table table;
 	const struct derive_fill *fill;
-	struct base_vec zeros; /* a whole block of them, packed; of a fill with `has` */
+	struct base_vec zeros; /* packed block of zeros; used only if the fill has `has` */
 };
 
-/* Packs a whole block of zeros. */
+/* Packed once: every block without values stores the same bytes. */
 static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 {
 	BASE_FREED uint64_t *values = NULL;
@@ -132,14 +134,14 @@ static int pack_zeros(struct base_vec *out, struct hdb_error *err)
 	return base_pack_encode(out, values, STORE_BLOCK_OBJECTS, err);
 }
 
-/* Whether a block is one that `zeros` stands for. */
+/* Whether the fill has no values in a full block, so that `zeros` is stored instead. */
 static bool is_zeros(const struct column *column, const struct derive_block *block)
 {
 	return column->fill->has && block->objects->count == STORE_BLOCK_OBJECTS &&
 	       !column->fill->has(column->fill->ctx, block->objects);
 }
 
-/* Values that a block has in the table. */
+/* Number of values stored for a block. With is_whole the last block is padded with zeros. */
 static uint32_t value_count(const struct column *column, const struct derive_block *block)
 {
 	return column->fill->is_whole ? STORE_BLOCK_OBJECTS : block->objects->count;
@@ -161,6 +163,7 @@ static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
+	/* pack leaves bytes[0] empty only if is_zeros holds. */
 	const struct base_vec *bytes = block->bytes[0].count ? &block->bytes[0] : &column->zeros;
 
 	return store_put(

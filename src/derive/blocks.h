@@ -1,5 +1,6 @@
 /*
- * derive/blocks.h - work on every block of objects, on all threads. Analyses may use it, too.
+ * derive/blocks.h - runs a function on every block of objects, on all threads. Analyses may use it
+ * too.
  */
 #ifndef DERIVE_BLOCKS_H
 #define DERIVE_BLOCKS_H
@@ -8,57 +9,67 @@
 
 #include "base/thread.h"
 
-/* Blocks in flight: those that threads work on, and finished ones that are taken in order. */
+/* Limits the blocks in flight: blocks being processed plus finished blocks waiting for `take`. */
 #define DERIVE_SLOTS_PER_THREAD 3u
 
-/* What one block's work has for itself. */
+/* Working memory of one block. A slot is reused for many blocks. */
 struct derive_block {
-	/* first_ix and count; class_no if classes are read; the rest if objects are */
+	/*
+	 * first_ix and count always; class_no if classes are read; all fields if objects are read
+	 */
 	struct heap_block *objects;
-	uint64_t *values;         /* STORE_BLOCK_OBJECTS, to use at will */
+	uint64_t *values;         /* scratch space for STORE_BLOCK_OBJECTS values */
 	struct base_vec bytes[2]; /* emptied before `make` is called */
-	void *room;               /* the pass's room_bytes; zeros at first, then as it was left */
+	/* room_bytes of the pass; zero at first, then kept from the slot's last block */
+	void *room;
 	uint32_t block_no;
-	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; in use by one block at a time */
+	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; used by one block at a time */
 	BASE_APART;
 };
 
-/* Work on one block; ctx is that of the pass. */
+/* Processes one block; ctx is the ctx of the pass. */
 typedef int (*derive_block_fn)(void *ctx, struct derive_block *block, struct hdb_error *err);
 
-/* Work on all blocks. */
+/* What derive_each_block does with every block. */
 struct derive_pass {
 	const char *stage;  /* for base_stage */
-	bool reads_objects; /* the block's objects are there for `make` */
-	bool reads_classes; /* or their class numbers alone, which takes a third of the time */
-	bool is_backward;   /* from the last block to the first: what was read last is in memory */
-	derive_block_fn make; /* on any thread; must touch nothing of the store */
-	derive_block_fn take; /* in order, on the calling thread; NULL: nothing to take */
+	bool reads_objects; /* `make` needs the objects */
+	bool reads_classes; /* `make` needs only class numbers, which takes a third of the time */
+	/* last block first: the blocks read last by the pass before are still in memory */
+	bool is_backward;
+	derive_block_fn make; /* runs on any thread; must not use the store */
+	derive_block_fn take; /* runs in block order on the calling thread; NULL: not needed */
 	void *ctx;
-	size_t room_bytes;           /* of each slot for `make` and `take` */
-	void (*release)(void *room); /* what a room owns; NULL: nothing */
+	size_t room_bytes;           /* size of each slot's `room` */
+	void (*release)(void *room); /* frees what a `room` owns; NULL: it owns nothing */
 };
 
 /*
- * Makes every block and takes it. Columns that `make` reads must have been opened with
- * store_column_prepare.
+ * Calls `make` and then `take` for every block. Open the columns that `make` reads with
+ * store_column_prepare first: looking up blocks is not safe on other threads.
  */
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err);
 
-/* How a packed column is filled. */
+/* How to fill a packed column. */
 struct derive_fill {
 	const char *stage;    /* for base_stage */
-	bool reads_objects;   /* they are there for `fill` */
-	derive_block_fn fill; /* sets the values of a block; on any thread */
-	/* whether a block has values other than 0, else it is not filled; NULL: all may */
+	bool reads_objects;   /* `fill` needs the objects */
+	derive_block_fn fill; /* sets the values of a block; runs on any thread */
+	/*
+	 * false: all values of the block are 0 and `fill` is not called; NULL: call it for every
+	 * block
+	 */
 	bool (*has)(void *ctx, const struct heap_block *objects);
 	void *ctx;
-	/* of a column behind others of its table: where its keys begin, and whole blocks */
+	/*
+	 * For a table with several columns: first key of this column. is_whole pads the last block,
+	 * so that each column has the same number of keys.
+	 */
 	uint32_t base;
 	bool is_whole;
 };
 
-/* Writes a packed column; the blocks are put in order. Without store_put_table. */
+/* Writes a packed column in block order. The caller calls store_put_table. */
 int derive_put_column(struct derive *derive, struct store_writer *writer, enum store_table table,
 		      const struct derive_fill *fill, struct hdb_error *err);
 

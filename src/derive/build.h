@@ -1,6 +1,6 @@
 /*
- * derive/build.h - what the builders of derived tables share; analyses of the whole graph load it
- * from here, too.
+ * derive/build.h - shared by the builders of derived tables. Analyses of the whole graph load it
+ * from here too.
  */
 #ifndef DERIVE_BUILD_H
 #define DERIVE_BUILD_H
@@ -12,12 +12,13 @@
 #include <stdatomic.h>
 
 /*
- * How to build tables: `tables` are published together, `needs` are built before. Builders write
- * with store_put and call store_put_table for each of their tables.
+ * How to build a group of tables. All of `tables` are published in one transaction after all of
+ * `needs` have been built. A builder writes blocks with store_put and calls store_put_table for
+ * each of its tables.
  */
 struct derive_builder {
-	enum store_table tables[3]; /* ended by 0 */
-	enum store_table needs[3];  /* ended by 0 */
+	enum store_table tables[3]; /* terminated by 0 */
+	enum store_table needs[3];  /* terminated by 0 */
 	int (*build)(struct derive *derive, struct store_writer *writer, struct hdb_error *err);
 };
 
@@ -36,18 +37,22 @@ extern const struct derive_builder derive_build_retained_heaps;
 extern const struct derive_builder derive_build_depth;
 
 /*
- * The heap's graph in memory: stored references and class edges, without edges into roots, which
- * matter to no algorithm here. With is_strong, without edges that only a reference object's
- * referent makes. Release *rows in any case.
+ * Loads the heap's graph: stored references and class edges. Edges into roots are left out, since
+ * no algorithm here needs them: a root is reachable anyway and has no dominator. With is_strong, an
+ * edge that exists only through the referent of a reference object is left out too. Release *rows
+ * in any case.
  */
 int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *rows,
 		      struct hdb_error *err);
 
-/* The same without the edges that the filter leaves out. */
+/* The same graph without the edges that the filter excludes. */
 int derive_graph_load_filtered(struct derive *derive, const struct derive_filter *filter,
 			       struct graph_rows *rows, struct hdb_error *err);
 
-/* A value of a table of tree parents, and what it says. See FORMAT.md, "trees". */
+/*
+ * Encodes a tree parent as a small number: 0 for unreachable, 1 for a root of the tree, else the
+ * distance to the parent. See FORMAT.md, "trees".
+ */
 static inline uint64_t derive_tree_value(uint32_t ix, uint32_t parent)
 {
 	if (parent == ix)
@@ -63,44 +68,46 @@ static inline uint32_t derive_tree_parent(uint64_t value, uint32_t ix)
 		return ix;
 	if (value == 1)
 		return GRAPH_NONE;
-	/* Modulo 2^64: values of a damaged table may be any. */
+	/*
+	 * Unsigned on purpose: a damaged table may contain any value, and wrapping is harmless.
+	 * Callers check the range of the result.
+	 */
 	return (uint32_t)(ix - (uint64_t)unzigzag(value - 2));
 }
 
 struct derive_block;
 
-/* What the tables dominators and retained say of a block's objects. */
+/* Contents of the tables dominators and retained for one block. */
 struct derive_tree_block {
-	uint32_t dominator[STORE_BLOCK_OBJECTS]; /* as derive_dominator says */
+	uint32_t dominator[STORE_BLOCK_OBJECTS]; /* as returned by derive_dominator */
 	uint64_t units
 		[STORE_BLOCK_OBJECTS]; /* retained, in units of the alignment; 0 if unreachable */
-};
+}; /* retained size in units of the alignment; 0 if unreachable */
 
 /*
- * Builds both tables unless they are there, and prepares for the readers below, which work on any
- * thread.
+ * Builds both tables if they are missing and prepares the readers below, which work on any thread.
  */
 int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
-/* Fills in a block whose objects were read; uses the block's values. */
+/* Fills *out for a block whose objects have been read. Overwrites block->values. */
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err);
-/* The same where the dominators are there already. */
+/* The same if out->dominator is already filled. */
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err);
-/* Only its dominators, for which objects are not looked at. */
+/* Reads only the dominators, which does not need the objects. */
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
 			   struct hdb_error *err);
 
 /*
- * Adds the shallow sizes and the number of the objects whose bits are set to those of *out, but for
- * what counts nowhere; of all objects, whatever filter there is. retained_set.c
+ * Adds the number and total shallow size of the marked objects to *out. Objects that count in no
+ * total (heap_is_counted) are skipped. Ignores the heap's filter. Defined in retained_set.c.
  */
 int derive_sum_marked(struct derive *derive, const uint64_t *bits,
 		      struct derive_retained_result *out, struct hdb_error *err);
 
 /*
- * A size in units of the alignment; most often that is 8, and a shift is much faster than a
- * division.
+ * Converts a size to units of the alignment. The alignment is nearly always 8, and a shift is much
+ * faster than a division.
  */
 static inline uint64_t derive_units(const struct derive *derive, uint64_t bytes)
 {

@@ -1,6 +1,7 @@
 /*
- * derive/children.c - the table children: what each object dominates immediately, largest first;
- * and the table of its top level alone, which most questions begin with, and many end.
+ * derive/children.c - the table children: the objects that each object immediately dominates,
+ * largest retained size first. Also the table of the top level only, which many queries begin with
+ * and some need nothing else.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -14,15 +15,16 @@
 
 static_assert(STORE_BLOCK_OBJECTS == 1u << GRAPH_CHILD_BITS, "ranges are whole blocks of lists");
 
-/* Ranges in work at once, a thread: each takes some MB. */
+/* Ranges in flight per thread. Each takes a few MB. */
 #define SLOTS_PER_THREAD 2u
 
-/* One range's blocks of lists, written down on any thread. */
+/* The encoded blocks of lists of one range, filled on any thread. */
 struct range_slot {
 	struct graph_child_range range;
-	struct base_vec bytes;                /* of all blocks */
-	struct base_vec ends;                 /* uint64_t: where each block ends */
-	uint64_t length[STORE_BLOCK_OBJECTS]; /* of a block's lists */
+	struct base_vec bytes; /* all blocks of the range, one after the other */
+	/* uint64_t: offset in `bytes` of the end of each block */
+	struct base_vec ends;
+	uint64_t length[STORE_BLOCK_OBJECTS]; /* of the lists in the current block */
 	bool is_sorted;
 	BASE_APART;
 };
@@ -32,21 +34,24 @@ struct children {
 	struct store_writer *writer;
 	struct graph_child_rows rows;
 	enum store_table table, big_table;
-	uint32_t row_count; /* lists but for the top level's, which comes last */
+	uint32_t row_count; /* number of lists without the top level's, which is the last one */
 	struct range_slot *slots;
 	unsigned slot_count;
-	uint64_t top_count; /* children of the top level, if that is a big list */
+	uint64_t top_count; /* number of children of the top level if it is a big list, else 0 */
 	uint64_t total;
-	/* Lists that come child by child: the block that is being filled. */
-	struct base_vec target;   /* uint32_t: of lists that are not big */
-	struct base_vec part;     /* uint32_t: of the big list */
+	/*
+	 * State for ranges that do not fit in memory and arrive child by child: the block being
+	 * filled.
+	 */
+	struct base_vec target;   /* uint32_t: entries of the lists that are not big */
+	struct base_vec part;     /* uint32_t: entries of the big list not written yet */
 	uint64_t *first, *length; /* by row of the block */
-	uint32_t row;             /* the last row that has a child or is passed */
-	uint32_t base;            /* of the block */
+	uint32_t row;             /* the last row that was begun */
+	uint32_t base;            /* first row of the block */
 	uint32_t part_no;
 };
 
-/* ---- objects are put into buckets by dominator ---- */
+/* ---- objects are distributed to buckets by dominator ---- */
 
 static int read_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -55,7 +60,10 @@ static int read_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return derive_tree_read(c->derive, block, block->room, err);
 }
 
-/* For the top level, of which most blocks have nothing: only those that have are read whole. */
+/*
+ * Only the top level is wanted, and most blocks have no object of it. Dominators are cheap to read,
+ * so objects and retained sizes are read only for blocks that have one.
+ */
 static int read_top_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct children *c = ctx;
@@ -107,13 +115,17 @@ static int add_all(struct children *c, struct hdb_error *err)
 	return graph_child_rows_end(&c->rows, STORE_LIST_BIG, &c->top_count, err);
 }
 
-/* ---- ranges that fit: sorted and packed on all threads ---- */
+/* ---- ranges that fit in memory: sorted and packed on all threads ---- */
 
 static bool has_top(const struct children *c, uint32_t row)
 {
 	return row == c->row_count && c->top_count;
 }
 
+/*
+ * Rows of a range are in order and each range is whole blocks (static_assert above), so blocks can
+ * be encoded without knowing the other ranges.
+ */
 static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
 {
 	struct children *c = ctx;
@@ -186,7 +198,7 @@ static int put_sorted(struct children *c, const struct range_slot *s, struct hdb
 	return HDB_OK;
 }
 
-/* ---- ranges that do not: child by child ---- */
+/* ---- ranges that do not fit: child by child ---- */
 
 static int put_part(struct children *c, uint32_t row, struct hdb_error *err)
 {
@@ -235,7 +247,9 @@ static int put_block(struct children *c, uint32_t count, struct hdb_error *err)
 			 err);
 }
 
-/* The rows up to `row` are complete, or have no children; `row` begins. */
+/*
+ * Begins `row`. Rows skipped on the way have no children; blocks that become complete are written.
+ */
 static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
 {
 	assert(row >= c->row);
@@ -253,7 +267,10 @@ static int go_to(struct children *c, uint32_t row, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A list that turns out to be big leaves the block. */
+/*
+ * Adds a child to its list. A list that grows beyond STORE_LIST_BIG moves from the block to the
+ * table of big lists.
+ */
 static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, struct hdb_error *err)
 {
 	struct children *c = ctx;
@@ -288,7 +305,7 @@ static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
 	return put_block(c, base + count - c->base, err);
 }
 
-/* Whole parts are written from where they are. */
+/* Writes full parts directly from the array, without copying them to c->part. */
 static int take_top(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb_error *err)
 {
 	struct children *c = ctx;
@@ -314,7 +331,7 @@ static int put_top(struct children *c, struct hdb_error *err)
 	return put_part(c, c->row_count, err);
 }
 
-/* ---- the table ---- */
+/* ---- writing the table ---- */
 
 static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
 {
@@ -364,7 +381,9 @@ static void release(struct children *c)
 	free(c->length);
 }
 
-/* Writes the list of the top level, or those of all objects and that one. */
+/*
+ * Writes either the list of the top level only, or the lists of all objects and of the top level.
+ */
 static int build_lists(struct derive *derive, struct store_writer *writer, bool is_top,
 		       struct hdb_error *err)
 {

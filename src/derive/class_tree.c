@@ -1,10 +1,10 @@
 /*
  * derive/class_tree.c - see class_tree.h.
  *
- * Jump pointers are Myers' ("An applicative random-access stack", 1983): one more pointer a node,
- * ways up in a logarithmic number of steps. The open classes next to a place in preorder are found
- * in a bitmap with bitmaps of its words; the open class with which the lowest common superclass is
- * lowest is one of the two.
+ * Jump pointers are Myers' ("An applicative random-access stack", 1983): one extra pointer per node
+ * makes any ancestor reachable in a logarithmic number of steps. The nearest open classes before
+ * and after a place in preorder are found in a hierarchical bitmap. One of these two gives the
+ * lowest common superclass: classes further away in preorder branch off higher up.
  */
 #include "derive/class_tree.h"
 
@@ -42,7 +42,7 @@ static int make_arrays(struct class_tree *tree, uint32_t count, struct hdb_error
 	return HDB_OK;
 }
 
-/* Gives a class its place, below `parent`. */
+/* Places a class below `parent`: preorder number, depth, and the jump pointer by Myers' rule. */
 static void place(struct class_tree *tree, uint32_t no, uint32_t parent, uint32_t *next)
 {
 	tree->parent[no] = parent;
@@ -59,8 +59,8 @@ static void place(struct class_tree *tree, uint32_t no, uint32_t parent, uint32_
 }
 
 /*
- * Subclasses of each class as lists: first[no] and next[no]. A stack of classes that have still to
- * be placed.
+ * Subclasses of each class as linked lists: first[no], then next[]. The stack holds the classes
+ * whose subclasses are being placed; a recursive walk could overflow on a hostile file.
  */
 struct walk {
 	uint32_t *first, *next, *stack;
@@ -120,7 +120,10 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 	for (uint32_t no = 0; no < tree->count; no++)
 		if (heap_class(heap, no)->super_no == STORE_NONE)
 			walk_from(tree, &w, no, &at);
-	/* What is left is in circles, which only a damaged database has: they are cut. */
+	/*
+	 * Classes not placed yet are on cycles, which only a damaged database has. Starting at any
+	 * of them cuts the cycle.
+	 */
 	for (uint32_t no = 0; no < tree->count; no++)
 		if (!w.placed[no])
 			walk_from(tree, &w, no, &at);
@@ -141,7 +144,7 @@ int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, str
 	return HDB_OK;
 }
 
-/* ---- the open classes ---- */
+/* ---- open classes ---- */
 
 void derive_class_tree_open(struct class_tree *tree, uint32_t no)
 {
@@ -166,7 +169,7 @@ void derive_class_tree_close(struct class_tree *tree, uint32_t no)
 	}
 }
 
-/* The first open place from `at` on, or STORE_NONE. */
+/* Returns the first open place at or after `at`, or STORE_NONE. */
 static uint32_t open_from(const struct class_tree *tree, uint32_t at)
 {
 	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++) {
@@ -179,15 +182,15 @@ static uint32_t open_from(const struct class_tree *tree, uint32_t at)
 			return at;
 		}
 		/*
-		 * Nothing in this word: the level above, which has a word more than it needs, knows
-		 * the next one.
+		 * No open place in this word. Continue with the next word, one level up. Each level
+		 * has one word more than it needs, so the index stays in bounds.
 		 */
 		at = at / 64 + 1;
 	}
 	return STORE_NONE;
 }
 
-/* The last open place before `at`, or STORE_NONE. */
+/* Returns the last open place before `at`, or STORE_NONE. */
 static uint32_t open_before(const struct class_tree *tree, uint32_t at)
 {
 	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++) {
@@ -204,7 +207,9 @@ static uint32_t open_before(const struct class_tree *tree, uint32_t at)
 	return STORE_NONE;
 }
 
-/* The lowest class on the way up from `no` that has the class at this place under it. */
+/*
+ * Returns the lowest class among `no` and its superclasses whose subtree contains the place `at`.
+ */
 static uint32_t common(const struct class_tree *tree, uint32_t no, uint32_t at)
 {
 	while (at < tree->pre[no] || at > tree->last[no]) {

@@ -1,5 +1,5 @@
 /*
- * derive/derive.c - the registry of derived tables, and building them on demand.
+ * derive/derive.c - the registry of derived tables; builds them on demand.
  */
 #include "derive/derive.h"
 
@@ -18,7 +18,7 @@ static const struct derive_builder *const builders[] = {
 	&derive_build_top_level,
 };
 
-/* A chain of needs longer than this would be a cycle in the registry. */
+/* A longer chain of dependencies would mean a cycle in the registry. */
 #define NEEDS_DEPTH_MAX 8
 
 static const struct derive_builder *builder_of(enum store_table table)
@@ -30,6 +30,7 @@ static const struct derive_builder *builder_of(enum store_table table)
 	return NULL;
 }
 
+/* Tables that depend on reachability exist once per view; the others are shared by all views. */
 enum store_table derive_table(const struct derive *derive, enum store_table table)
 {
 	static const uint8_t of_view[STORE_TABLE_END] = {
@@ -88,7 +89,7 @@ void derive_init(struct derive *derive, struct heap *heap, struct base_work *wor
 
 bool derive_counts(enum derive_view view, uint8_t strength)
 {
-	/* By how strong a reference is: the first view that it counts in. */
+	/* The first view in which a reference of this strength counts. */
 	static const enum derive_view first[] = {
 		[STORE_STRONG] = DERIVE_STRONG,       [STORE_SOFT] = DERIVE_SOFT,
 		[STORE_FINALIZER] = DERIVE_FINALIZER, [STORE_WEAK] = DERIVE_WEAK,
@@ -136,7 +137,7 @@ bool derive_has(struct derive *derive, enum store_table table)
 	return derive->is_ready[table];
 }
 
-/* Writes one builder's tables, with scratch files beside the database. */
+/* Writes the tables of one builder. Scratch files go into the folder of the database. */
 static int write_tables(struct derive *derive, const struct derive_builder *builder,
 			struct store_tables tables, struct hdb_error *err)
 {
@@ -150,7 +151,10 @@ static int write_tables(struct derive *derive, const struct derive_builder *buil
 	TRY(store_build(derive->heap->store, tables, derive->work, &writer, err));
 	derive->work->scratch_dir = dirname(folder);
 	r = builder->build(derive, writer, err);
-	/* What was built on a name that could not be read must not outlive the failure. */
+	/*
+	 * A read error of the store may not reach the builder's result. Publish nothing built on
+	 * it.
+	 */
 	if (r == HDB_OK)
 		r = store_failed(derive->heap->store, err);
 	derive->work->scratch_dir = before;
@@ -160,7 +164,7 @@ static int write_tables(struct derive *derive, const struct derive_builder *buil
 	return r;
 }
 
-/* Builds one builder's tables; what it needs is there. */
+/* Builds the tables of one builder. The tables it needs exist already. */
 static int build(struct derive *derive, const struct derive_builder *builder, struct hdb_error *err)
 {
 	HEAP_FILTER_SCOPE(heap_show_all, derive->heap);
@@ -187,7 +191,7 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 	    derive->is_finding_orphans)
 		return r;
 	derive->is_finding_orphans =
-		true; /* the builder loads the graph, which asks for the roots */
+		true; /* the builder loads the graph, which calls derive_need_roots again */
 	if (!derive_has(derive, STORE_ORPHANS))
 		r = build(derive, &derive_build_orphans, err);
 	derive->is_finding_orphans = false;
@@ -199,11 +203,13 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err)
 {
-	/* Tables still to be built, the one to build next on top; no recursion. */
+	/*
+	 * Tables still to be built; the next one is on top. An explicit stack instead of recursion.
+	 */
 	enum store_table stack[NEEDS_DEPTH_MAX];
 	size_t depth = 0;
 
-	/* What is reachable depends on them; who refers to whom does not. */
+	/* Orphans count as roots. Reachability depends on them, referrers do not. */
 	if (derive->heap->state.takes_orphans && builder_of(table) != &derive_build_referrers) {
 		TRY_ERRORS(derive_need_roots(derive, err));
 	}
@@ -232,8 +238,8 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 		if (!derive_has(derive, top)) {
 			TRY_ERRORS(build(derive, builder, err));
 			/*
-			 * Tables of one builder come together, or the database is not what we
-			 * wrote.
+			 * All tables of a builder are published together. If this one is missing
+			 * now, somebody else changed the database.
 			 */
 			if (!derive_has(derive, top))
 				return hdb_fail(err, HDB_ECORRUPT,

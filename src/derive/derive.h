@@ -1,10 +1,10 @@
 /*
- * derive/derive.h - derived tables: what can be computed from the base tables, built on first need
- * and kept.
+ * derive/derive.h - derived tables: computed from the base tables when first needed, then kept in
+ * the database.
  *
- * A table that is missing is built by the first call that needs it (derive_need, or any reader
- * below, which call it themselves). Two processes that need one at once: one builds, the other
- * waits and reads. Killed while building: it was never there. One file a table; derive.c has the
+ * Every reader below builds the tables it needs (derive_need). If two processes need the same table
+ * at once, one builds it and the other waits and reads it. A process killed while building leaves
+ * no trace: a table exists only once it is published. There is one file per table; derive.c has the
  * registry.
  */
 #ifndef DERIVE_DERIVE_H
@@ -16,16 +16,17 @@
 #include "store/column.h"
 
 /*
- * Anonymous memory of arrays, of a heap with so many objects (base_work_calm): what passes look up
- * at random is 4 bytes an object at most at once, and comes first; what is written and read in
- * order comes after it. Small heaps need no files.
+ * Anonymous memory for the arrays of a heap (base_work_calm): bytes per object, but at least
+ * DERIVE_CALM_MIN. Passes use at most 4 bytes per object at random positions at the same time, and
+ * those arrays are allocated first, so they get the anonymous memory. Later arrays are accessed in
+ * order and may be in files. Small heaps need no files.
  */
 #define DERIVE_CALM_OBJECT 5u
 #define DERIVE_CALM_MIN (32u << 20)
 
 /*
- * How strong references must be to count for reachability, dominators and retained sizes: these and
- * all that are stronger. Phantom: all.
+ * Which references count for reachability, dominators and retained sizes: references at least this
+ * strong. With DERIVE_PHANTOM all references count.
  */
 enum derive_view {
 	DERIVE_PHANTOM,
@@ -36,195 +37,214 @@ enum derive_view {
 	DERIVE_VIEWS
 };
 
-/* What no root reaches. */
+/* Objects that no root reaches. */
 struct derive_unreached {
 	bool is_known;
 	uint64_t count, shallow_bytes;
 };
 
 struct derive {
-	struct heap *heap;      /* lent */
-	struct base_work *work; /* lent */
+	struct heap *heap;      /* borrowed */
+	struct base_work *work; /* borrowed */
 	enum derive_view view;  /* which references count in its tables */
 	/* private */
-	struct derive *main;                /* of a view: whose it is; lent */
-	struct derive *views[DERIVE_VIEWS]; /* made so far; owned */
+	struct derive *main;                /* of a view: the struct that created it; borrowed */
+	struct derive *views[DERIVE_VIEWS]; /* views created so far; owned */
 	struct store_column reach, reach_strong, dominators, retained;
 	struct store_column native, retained_native, retained_heaps, depth;
-	struct derive_access_state *access;   /* graph_view.c */
-	struct derive_unreached unreached;    /* if the dominators were built here; heap_totals.c */
-	bool is_ready[STORE_TABLE_END];       /* tables known to be there */
-	bool has_orphans, is_finding_orphans; /* derive_need_roots: done, at work */
+	struct derive_access_state *access; /* owned; see graph_view.c */
+	/* set if the dominators were built by this process; see heap_totals.c */
+	struct derive_unreached unreached;
+	bool is_ready[STORE_TABLE_END];       /* tables known to exist */
+	bool has_orphans, is_finding_orphans; /* derive_need_roots has finished; is running */
 };
 
-/* Prepares for an open heap. derive_release frees; zero-initialised is fine to release. */
+/* Prepares *derive for an open heap. Free with derive_release, which accepts a zeroed struct. */
 void derive_init(struct derive *derive, struct heap *heap, struct base_work *work);
 void derive_release(struct derive *derive);
 
 /*
- * The same heap where only references count that are as strong as `view` says: everything that
- * takes the result reads tables of its own, named "dominators.strong" and the like. Lent until
+ * Returns the same heap restricted to references at least as strong as `view`. Functions given the
+ * result read tables of their own, named "dominators.strong" and so on. Borrowed; valid until
  * derive_release.
  */
 int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
 		    struct hdb_error *err);
 
-/* The table of this view that stands for one of those where all references count. */
+/* The table of this derive's view that corresponds to `table` of the main view. */
 enum store_table derive_table(const struct derive *derive, enum store_table table);
 
-/* Whether references of this strength (enum store_strength) count in a view. */
+/* Whether references of this strength (enum store_strength) count in the view. */
 bool derive_counts(enum derive_view view, uint8_t strength);
 
-/* Whether a table is there already. */
+/* Whether a table exists. Does not build it. */
 bool derive_has(struct derive *derive, enum store_table table);
 
-/* Builds the table, and those it needs, unless it is there. */
+/* Builds the table and the tables it depends on, unless they exist. */
 int derive_need(struct derive *derive, enum store_table table, struct hdb_error *err);
 
 /*
- * Loads the heap's roots with what counts as roots in an incomplete dump, so that they are whole
- * for whoever follows references from them. derive_need does it, too.
+ * Loads the heap's roots. For an incomplete dump this includes the orphans, objects that count as
+ * roots because nothing in the dump refers to them. derive_need calls it too.
  */
 int derive_need_roots(struct derive *derive, struct hdb_error *err);
 
 /* ---- readers ---- */
 
 /*
- * The reach tree: breadth-first from the roots, in order of index. `is_strong`: without the
- * referents of weak, soft, phantom and final references, and with the paths of least strangeness
- * (strangeness.h) instead of the shortest. *parent is HEAP_NONE for a root, `ix`
- * itself if it is not reachable.
+ * The reach tree: a breadth-first tree from the roots. With is_strong, the referents of weak, soft,
+ * phantom and final references are not followed, and paths have the least strangeness
+ * (strangeness.h) instead of the fewest steps. *parent is HEAP_NONE for a root and `ix` itself for
+ * an unreachable object.
  */
 int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *parent,
 		 struct hdb_error *err);
 
-/*
- * Whether a root reaches the object, from the table of dominators if it is there, else from reach.
- */
+/* Whether a root reaches the object. Reads the table dominators if it exists, else reach. */
 int derive_is_reachable(struct derive *derive, uint32_t ix, bool *reachable, struct hdb_error *err);
 
-/* Immediate dominator: HEAP_NONE for the top level, ix itself for an unreachable object. */
+/* Immediate dominator. HEAP_NONE for objects of the top level, `ix` itself if unreachable. */
 int derive_dominator(struct derive *derive, uint32_t ix, uint32_t *dominator,
 		     struct hdb_error *err);
 
-/* Retained size in bytes from the dominator tree; 0 for an unreachable object. */
+/* Retained size in bytes, from the dominator tree. 0 if unreachable. */
 int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 
-/* Dominators and retained sizes of a block of objects; either may be NULL. dominator as above. */
+/*
+ * Dominators, or retained sizes, of all objects of a block. Values as in derive_dominator and
+ * derive_retained.
+ */
 int derive_dominator_block(struct derive *derive, uint32_t block_no, uint32_t *dominator,
 			   struct hdb_error *err);
 int derive_retained_block(struct derive *derive, const struct heap_block *objects, uint64_t *bytes,
 			  struct hdb_error *err);
-/* Parents of a block of objects in a reach tree: HEAP_NONE for a root, ix itself if unreachable. */
+/* Parents in a reach tree of all objects of a block, as in derive_reach. */
 int derive_reach_block(struct derive *derive, bool is_strong, uint32_t block_no, uint32_t *parent,
 		       struct hdb_error *err);
 /*
- * Whether the objects of a block are reachable: out[i] is 0 or 1. Works from dominators if they are
- * there, else from reach.
+ * Whether each object of a block is reachable: out[i] is 0 or 1. Reads dominators if that table
+ * exists, else reach.
  */
 int derive_reachable_block(struct derive *derive, uint32_t block_no, uint8_t *out,
 			   struct hdb_error *err);
-/* Builds what that works from, unless it is there: before a stage of progress begins. */
+/*
+ * Builds the table that derive_reachable_block reads, if it is missing. Call it before a progress
+ * stage begins: building a table starts stages itself.
+ */
 int derive_need_reachable(struct derive *derive, struct hdb_error *err);
 
-/* As heap_look; reachable[i]: whether object i of the block is. */
+/* Like heap_look. reachable[i] says whether object i of the block is reachable. */
 typedef int (*derive_look)(void *ctx, const struct heap_block *block, const uint8_t *reachable,
 			   struct hdb_error *err);
-/* heap_each_block with derive_reachable_block of each block. */
+/* Like heap_each_block, with the reachability of each block's objects. */
 int derive_each_reachable(struct derive *derive, struct base_work *work, derive_look look,
 			  void *ctx, struct hdb_error *err);
 
-/* Whether any object is known to own native memory; finds them all once (derive/native.c). */
+/* Whether any object owns native memory. The first call searches the heap (derive/native.c). */
 int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);
 
-/* Native memory that an object owns, in bytes, and that it retains with what it dominates. */
+/*
+ * Native memory in bytes: what one object owns, what each object of a block owns, and what an
+ * object retains, that is, its own plus that of all objects it dominates.
+ */
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
-/* The same of a block of objects. */
 int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,
 			struct hdb_error *err);
 int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 			   struct hdb_error *err);
 
-/* Heaps that retained sizes are given by, at most; those after it are left out. */
+/* Maximum number of named heaps with a retained size of their own; further heaps are left out. */
 #define DERIVE_HEAPS_MAX 8u
 
-/* How many heaps objects are counted by: number 0, of objects in none, and the others. */
+/* Number of heaps with retained sizes. Number 0 stands for objects that are in no heap. */
 uint32_t derive_heap_count(const struct derive *derive);
 
-/* Bytes of a heap (heap_no as in struct heap_object) that an object retains; 0 if unreachable. */
+/*
+ * Bytes of the given heap (heap_no as in struct heap_object) retained by an object. 0 if
+ * unreachable.
+ */
 int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uint64_t *bytes,
 		       struct hdb_error *err);
 
-/* Steps of the shortest path from a root to the object; a root has 0. */
+/* Number of references on the shortest path from a root to the object. 0 for a root. */
 int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *depth,
 		 struct hdb_error *err);
 
 /*
- * A reader of referrers. Those of a class object are only the ones by fields: its instances are not
- * listed.
+ * Initialises a reader of referrers. For a class object it lists only referrers through fields;
+ * instances of the class are not listed (derive_access adds them).
  */
 int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
 /*
- * A reader of the objects that an object dominates immediately, largest retained size first. List
- * number object_count is the top level of the dominator tree.
+ * Initialises a reader of the objects immediately dominated by each object, largest retained size
+ * first. List number object_count is the top level of the dominator tree.
  */
 int derive_children(struct derive *derive, struct store_lists *out, struct hdb_error *err);
 
 /*
- * The same for the top level alone, which is list number *list of *out. It is taken from the table
- * children where that is there, and else from a table of its own, which takes far less to build.
+ * The same for the top level only, which is list number *list of *out. Reads the table children if
+ * it exists. Otherwise it builds a table of its own, which is much less work than children.
  */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err);
 
 /*
- * The graph as an access structure, class edges and instances of classes included; needs referrers
- * and reach, which are built. Uses this derive's buffers: one list at a time. `is_strong`: the
- * reach tree is reach.strong.
+ * The graph as an access structure. It includes the edge from each object to its class, and from a
+ * class to its instances. Builds referrers and reach. With is_strong, the reach tree is
+ * reach.strong. The lists share buffers of this derive: read one at a time.
  */
 int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
 		  struct hdb_error *err);
 
-/* Which references do not count. */
+/*
+ * Which references do not count. Exclusions by class come first, so that `keep` is called for few
+ * objects.
+ */
 struct derive_filter {
-	const uint8_t *from_class; /* by class number: nonzero if instances may have such; lent */
-	bool wants_classes;        /* class objects may have such, too */
-	/* Takes out of edges[*count] what does not count; asked only for those. */
+	/* by class number: nonzero if instances may have excluded references; borrowed */
+	const uint8_t *from_class;
+	bool wants_classes; /* class objects may have excluded references */
+	/*
+	 * Removes excluded entries from edges[*count]. Called only for the objects selected above.
+	 */
 	int (*keep)(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count,
 		    struct hdb_error *err);
 	void *ctx;
 };
 
 /*
- * The reach tree without some references: parent[object_count] as in derive_reach_block. One walk
- * over the heap.
+ * The reach tree without the excluded references: parent[object_count], values as in
+ * derive_reach_block. One walk over the heap.
  */
 int derive_reach_without(struct derive *derive, const struct derive_filter *filter,
 			 uint32_t *parent, struct hdb_error *err);
 
-/* Totals of a group of objects. */
+/*
+ * Totals of a group of objects: the objects of a class, of a class and its subclasses, of a package
+ * or of a class loader.
+ */
 struct derive_total {
 	uint32_t group; /* enum derive_group */
 	/*
-	 * class: number; superclass: number of the super class; loader: its ix; package: number of
-	 * some class in it
+	 * class and superclass: class number; loader: its index; package: number of some class in
+	 * it
 	 */
 	uint32_t no;
 	uint64_t count; /* reachable objects */
 	uint64_t shallow_bytes;
-	/* lower bound: sum over its topmost members in the dominator tree */
+	/* lower bound: sum over the group's topmost members in the dominator tree */
 	uint64_t retained_bytes;
 	uint64_t unreachable_count;
 	uint64_t unreachable_bytes;
 };
 enum derive_group { DERIVE_CLASS, DERIVE_SUPERCLASS, DERIVE_PACKAGE, DERIVE_LOADER };
 
-/* All totals of a group kind, in order of `no`; *out is owned: free(). */
+/* Returns all totals of one kind of group, in ascending `no`. *out is owned: free() it. */
 int derive_totals(struct derive *derive, enum derive_group group, struct derive_total **out,
 		  size_t *count, struct hdb_error *err);
 
-/* What all objects of the heap come to; those that the dump lacks count nowhere. */
+/* Totals of the heap. Objects that the dump does not contain (heap_is_counted) are not counted. */
 struct derive_heap_totals {
 	uint64_t count; /* reachable objects */
 	uint64_t shallow_bytes;
@@ -232,72 +252,74 @@ struct derive_heap_totals {
 	uint64_t unreachable_bytes;
 };
 /*
- * From a table of its own, which is built in one pass over the objects: far less work than totals.
+ * Reads a table of its own, which one pass over the objects builds: much less work than
+ * derive_totals.
  */
 int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out,
 		       struct hdb_error *err);
-/* Whether that builds nothing. */
+/* Whether derive_heap_totals has its table already. */
 bool derive_has_whole(struct derive *derive);
 
 /*
- * What a set retains, exactly: the bytes and objects that become unreachable if all its reachable
- * members go. First by the local way (DESIGN: reach tree and referrers) within `limits`, else by
- * one walk over the heap that is blocked at the members; the result says which way was taken.
- * Members in ascending order.
+ * Exact retained size of a set: the objects that become unreachable if all reachable members are
+ * removed. The local method (DESIGN: reach tree and referrers) is tried first, within `limits`. If
+ * it gives up, one walk over the heap that does not enter the members finds the answer. The result
+ * says which method was used. Members must be in ascending order.
  */
 struct derive_retained_result {
 	uint64_t retained_bytes;
 	uint64_t retained_count; /* objects */
-	bool used_local;         /* the local way; else a walk over the whole heap */
-	uint64_t subtree_count;  /* local: objects in the members' subtrees, also when given up */
-	uint64_t removed_count;  /* local: of those, not retained */
-	uint64_t edge_count;     /* local: references and referrers looked at */
+	bool used_local;         /* by the local method; else by a walk over the whole heap */
+	/* local method: objects in the members' subtrees, also if it gave up */
+	uint64_t subtree_count;
+	uint64_t removed_count; /* local method: objects of the subtrees that are not retained */
+	uint64_t edge_count;    /* local method: references and referrers visited */
 	uint64_t time_us;
 };
-/* `limits` NULL: derive_local_limits. */
+/* `limits` may be NULL: derive_local_limits apply. */
 int derive_retained_set(struct derive *derive, struct graph_members members,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err);
 
-/* A set of objects in ascending order, each once, and what it retains. */
+/* A set of objects, ascending and without duplicates, and its retained size. */
 struct derive_set {
-	const uint32_t *members; /* lent */
+	const uint32_t *members; /* borrowed */
 	size_t count;
 	uint64_t retained_bytes, retained_count; /* set by derive_retained_sets */
 };
 /*
- * What each of several sets retains, exactly: small ones locally, the others together in one walk
- * over the heap for every 32 of them.
+ * Computes the exact retained size of each of several sets. Small sets use the local method. The
+ * others share walks over the heap, 32 sets per walk.
  */
 int derive_retained_sets(struct derive *derive, struct derive_set *sets, size_t set_count,
 			 struct hdb_error *err);
 
 /*
- * Which objects those are: bits by object, of which there is room for object_count and 64 more, are
- * overwritten. One walk over the heap that is blocked at the members.
+ * Sets the bits of the objects retained by a set. `bits` has room for object_count + 64 bits and is
+ * overwritten. One walk over the heap.
  */
 int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t member_count,
 			  uint64_t *bits, struct hdb_error *err);
 
 /*
- * What a set retains, if some references did not count: all that it reaches, by any reference, and
- * that the roots do not reach around the set by the references that count. This is Eclipse MAT's
- * retained set with excluded references: an object that is held from outside only through excluded
- * ones counts as retained. Two walks over the heap.
+ * Retained size of a set when some references are ignored: all objects reachable from the set by
+ * any reference, minus those that the roots reach without the excluded references and without
+ * passing the set. This is Eclipse MAT's retained set with excluded references: an object reachable
+ * from outside only through excluded references counts as retained. Two walks over the heap.
  */
 int derive_retained_without(struct derive *derive, const struct derive_filter *filter,
 			    struct graph_members members, struct derive_retained_result *out,
 			    struct hdb_error *err);
 
 /*
- * Only the local way: HDB_OK, or GRAPH_BUDGET when the limits do not do (*out then says what was
- * spent). This is how one object's retained size is found while there is no table of dominators.
+ * Only the local method. Returns GRAPH_BUDGET if it would exceed the limits; *out then has the work
+ * done so far. Used for the retained size of one object while the table dominators does not exist.
  */
 int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,
 			  struct derive_retained_result *out, struct hdb_error *err);
 
-/* Default limits of the local way: some 50 ms of work. */
+/* Default limits of the local method: about 50 ms of work. */
 extern const struct graph_retained_options derive_local_limits;
 
 #endif

@@ -16,7 +16,7 @@ int derive_reach_without(struct derive *derive, const struct derive_filter *filt
 	return graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent, err);
 }
 
-/* Members that a root reaches, as bits. */
+/* Sets the bits of the members that a root reaches. Unreachable members retain nothing. */
 static int mark_members(struct derive *derive, struct graph_members members, uint64_t *bits,
 			struct hdb_error *err)
 {
@@ -30,13 +30,13 @@ static int mark_members(struct derive *derive, struct graph_members members, uin
 	return HDB_OK;
 }
 
-/* Sets of objects, as bits: those that a walk begins at, does not enter, and finds. */
+/* Bit sets of one walk: where it starts, which objects it does not enter, which it finds. */
 struct around {
 	const uint64_t *roots, *blocked;
 	uint64_t *reached;
 };
 
-/* `filter` NULL: in the whole heap. */
+/* `filter` NULL: all references count. */
 static int reach_around(struct derive *derive, const struct derive_filter *filter,
 			struct around around, struct hdb_error *err)
 {
@@ -62,7 +62,7 @@ static int find_retained(struct derive *derive, const struct derive_filter *filt
 	TRY(heap_load_roots(derive->heap, err));
 	TRY(reach_around(derive, filter,
 			 (struct around){ derive->heap->roots.bits, set.data, around.data }, err));
-	/* Whatever the roots do not reach so, the set does or nothing that counts. */
+	/* Objects not reached in the first walk are retained if the set reaches them. */
 	TRY(reach_around(derive, NULL, (struct around){ set.data, around.data, found.data }, err));
 	return derive_sum_marked(derive, found.data, out, err);
 }

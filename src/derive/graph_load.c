@@ -1,9 +1,9 @@
 /*
- * derive/graph_load.c - the heap's graph in memory, for the algorithms that look at all of it.
+ * derive/graph_load.c - loads the heap's graph into memory, for algorithms that visit all of it.
  *
- * Blocks are looked up by the calling thread, decoded and packed into rows on all threads, and
- * joined in order by the calling thread, which also looks after the rows that need more of the
- * store or are long.
+ * All threads decode blocks and pack their rows. The calling thread joins the packed blocks in
+ * order. It also finishes the rows that need the store again (big lists, filtered references) or
+ * that are long, since the store is not thread-safe.
  */
 #include "base/thread.h"
 #include "derive/blocks.h"
@@ -17,22 +17,25 @@
 
 static_assert(STORE_BLOCK_OBJECTS % GRAPH_GROUP == 0, "a group of rows is in one block");
 
-/* Special rows of a block from which on its part of the dump is read whole. */
+/*
+ * From this number of special rows on, the block's part of the dump is read at once instead of
+ * object by object.
+ */
 #define WANT_SPECIALS 128u
 
-/* A row that the calling thread finishes. */
+/* A row that the calling thread must finish. */
 struct special {
-	uint32_t i;     /* object in the block */
-	uint32_t count; /* its edges in special_edges */
+	uint32_t i;     /* index of the object in the block */
+	uint32_t count; /* number of its edges in special_edges */
 };
 
 /*
- * What a block needs beside its derive_block, whose values are the lengths of lists, and whose
- * bytes are the rows and (uint32_t) its references as stored.
+ * Additional data of a block in flight. In its derive_block, `values` has the lengths of lists,
+ * bytes[0] the packed rows, and bytes[1] (uint32_t) the stored references.
  */
 struct load_slot {
-	uint8_t length[STORE_BLOCK_OBJECTS]; /* of rows, by object */
-	struct base_vec edges;               /* uint32_t: of one object */
+	uint8_t length[STORE_BLOCK_OBJECTS]; /* length of each object's packed row */
+	struct base_vec edges;               /* uint32_t: the edges of one object */
 	struct base_vec specials;            /* struct special */
 	struct base_vec special_edges;       /* uint32_t */
 };
@@ -42,14 +45,15 @@ struct load {
 	struct graph_rows *rows;
 	struct store_block *blocks; /* of the table references */
 	struct store_lists big;
-	struct base_vec strong;             /* uint32_t: edges of one reference object */
-	uint64_t limit;                     /* edges that there can be */
+	struct base_vec strong; /* uint32_t: edges of one object after filtering */
+	/* maximum number of edges; more would mean a damaged table */
+	uint64_t limit;
 	enum derive_view view;              /* which references count */
-	bool has_view;                      /* not all do */
+	bool has_view;                      /* the view does not count all references */
 	const struct derive_filter *filter; /* NULL: none */
 };
 
-/* Whether edges of object i of a block may have to be left out. */
+/* Whether edges of object i of the block may have to be left out. */
 static bool has_filter(const struct load *l, const struct heap_block *block, uint32_t i)
 {
 	const uint32_t no = block->class_no[i];
@@ -80,8 +84,9 @@ struct row_edges {
 };
 
 /*
- * Packs the row of object i: its class and its references, but for roots. What is big, long, or may
- * have weak references that shall not count is special.
+ * Packs the row of object i: its class and its references, without those to roots. A row is
+ * special, and left to the calling thread, if its list is big, if the packed row is long, or if
+ * some of its references may not count.
  */
 static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 		    struct row_edges references, struct hdb_error *err)
@@ -112,7 +117,7 @@ static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 	return add_special(s, i, edges, n, err);
 }
 
-/* Decodes a block's references and packs its rows. */
+/* Decodes the references of a block and packs its rows. */
 static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct load *l = ctx;
@@ -137,13 +142,16 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		TRY(pack_row(l, block, i, (struct row_edges){ entries, n }, err));
 		entries += n;
 	}
-	/* Which references are left out depends on fields, which the calling thread reads. */
+	/*
+	 * Which references are left out depends on field values, which the calling thread will read
+	 * from the dump.
+	 */
 	if (l->filter && s->specials.count > WANT_SPECIALS)
 		heap_want_block(heap, block->block_no);
 	return HDB_OK;
 }
 
-/* Copies those edges of an object that count in the view; *count of them before and after. */
+/* Copies the edges that count in the view to l->strong. *count is their number before and after. */
 static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint32_t *count,
 			struct hdb_error *err)
 {
@@ -163,8 +171,8 @@ static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint
 }
 
 /*
- * The edges of a reference object, without its referent, instead of *edges and *count; or of any
- * object, without what the filter leaves out.
+ * Replaces *edges and *count by the edges that count: without those excluded by the view, or those
+ * excluded by the filter.
  */
 static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint32_t *count,
 		       struct hdb_error *err)
@@ -182,6 +190,10 @@ static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint
 	return l->filter->keep(l->filter->ctx, ix, l->strong.data, count, err);
 }
 
+/*
+ * The limit comes from the table's own entry count, so a damaged table cannot make the graph grow
+ * without bound.
+ */
 static int append(struct load *l, struct graph_long_row *row, const uint32_t *edges, uint64_t count,
 		  struct hdb_error *err)
 {
@@ -209,13 +221,13 @@ static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 	return HDB_OK;
 }
 
-/* The edges of a special row, and where it is packed to. */
+/* The edges of a special row, and where its packed form goes. */
 struct special_row {
 	const uint32_t *edges;
 	uint8_t *length, *out;
 };
 
-/* Packs a row that the threads left alone into `out`. */
+/* Packs a row that was left to the calling thread. */
 static int finish_special(struct load *l, const struct derive_block *block,
 			  const struct special *special, const struct special_row *to,
 			  struct hdb_error *err)
@@ -242,7 +254,10 @@ static int finish_special(struct load *l, const struct derive_block *block,
 	return HDB_OK;
 }
 
-/* Joins a block's rows with those before, group by group. */
+/*
+ * Appends the rows of a block to the graph, group by group. A group with special rows is copied row
+ * by row, the others are appended as they are.
+ */
 static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct load *l = ctx;
@@ -253,6 +268,10 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	const uint8_t *bytes = block->bytes[0].data;
 
 	for (uint32_t i = 0; i < block->objects->count; i += GRAPH_GROUP) {
+		/*
+		 * GRAPH_GROUP rows, and room for graph_rows_pack to write whole words past the last
+		 * one.
+		 */
 		uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
 		const uint8_t *from = bytes;
 		uint64_t size = 0, at = 0;
@@ -302,7 +321,7 @@ static void release_load(struct load *l)
 	free(l->blocks);
 }
 
-/* Edges that there can be: all stored references, and each object's to its class. */
+/* Upper bound of the number of edges: all stored references and one class edge per object. */
 static int count_edges(struct load *l, struct hdb_error *err)
 {
 	struct store_table_info info = { 0 };

@@ -1,5 +1,5 @@
 /*
- * derive/graph_view.c - the graph node by node, for the algorithms that look at a small part of it.
+ * derive/graph_view.c - the graph node by node, for algorithms that visit a small part of it.
  */
 #include "derive/build.h"
 
@@ -7,19 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Class of a node still to be given, or instances still to be listed. */
+/*
+ * State of an open list: the stored list comes first, then the class edge or the instances of a
+ * class.
+ */
 struct derive_access_state {
 	struct derive *derive;
 	struct store_lists references, referrers;
-	struct store_lists *list; /* the one that is open */
+	struct store_lists *list; /* the stored list that is open */
 	struct store_column *reach;
-	uint32_t class_ix; /* class edge to give after the list; HEAP_NONE: none */
-	uint32_t class_no; /* instances of this class to give; HEAP_NONE: none */
-	uint64_t at, end;  /* in class_blocks */
-	uint32_t i;        /* in the open block */
+	uint32_t class_ix; /* class edge to return after the stored list; HEAP_NONE: none */
+	/* return the instances of this class after the stored list; HEAP_NONE: none */
+	uint32_t class_no;
+	uint64_t at, end; /* rest of the class's blocks in class_blocks */
+	uint32_t i;       /* next object in the open block */
 	bool is_open;
 	struct heap_block block;
-	uint64_t *class_first; /* by class: its blocks in class_blocks */
+	uint64_t *class_first; /* index of each class's first block in class_blocks */
 	uint32_t *class_blocks;
 	uint32_t batch[256];
 };
@@ -61,9 +65,10 @@ void derive_release(struct derive *derive)
 }
 
 /*
- * One pass over all objects, in which each class of a block is met once: counted in the place of
- * class_first after its own while there are no class_blocks, then put there, where its class_first
- * moves on. last: by class, the block that it was met in before.
+ * One pass over all objects. Each class found in a block is handled once per block: while
+ * class_blocks is NULL the block is counted in class_first[no + 1]; in the second pass the block
+ * number is stored at class_first[no], which is then advanced. last[no] is the block in which the
+ * class was found most recently.
  */
 static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_error *err)
 {
@@ -87,7 +92,10 @@ static int index_pass(struct derive_access_state *s, uint32_t *last, struct hdb_
 	return HDB_OK;
 }
 
-/* For each class the blocks that hold objects of it. */
+/*
+ * Builds an index from each class to the blocks that contain its instances. The database has no
+ * such lists, since only a few algorithms need them.
+ */
 static int make_index(struct derive_access_state *s, struct hdb_error *err)
 {
 	const uint32_t classes = s->derive->heap->class_count;
@@ -102,7 +110,7 @@ static int make_index(struct derive_access_state *s, struct hdb_error *err)
 		s->class_first[no + 1] += s->class_first[no];
 	TRY(BASE_ALLOC(s->class_blocks, s->class_first[classes], "an index of classes", err));
 	TRY(index_pass(s, last, err));
-	/* The second pass moved each start to its end: move them back. */
+	/* The second pass advanced each start to its end. Shift them back. */
 	for (uint32_t no = classes; no > 0; no--)
 		s->class_first[no] = s->class_first[no - 1];
 	s->class_first[0] = 0;
@@ -140,7 +148,7 @@ static int begin(void *ctx, enum graph_side side, uint32_t node, struct hdb_erro
 	return store_lists_begin(s->list, node, NULL, err);
 }
 
-/* The next instances of a class. */
+/* Fills the batch with the next instances of a class. */
 static int next_instances(struct derive_access_state *s, size_t *count, struct hdb_error *err)
 {
 	const size_t room = sizeof(s->batch) / sizeof(s->batch[0]);
@@ -180,6 +188,7 @@ static int next(void *ctx, const uint32_t **batch, size_t *count, struct hdb_err
 	return s->class_no == HEAP_NONE ? HDB_OK : next_instances(s, count, err);
 }
 
+/* The parent comes from the file and is used as an index, so its range is checked. */
 static int reach(void *ctx, uint32_t node, bool *reachable, uint32_t *parent, struct hdb_error *err)
 {
 	const struct derive_access_state *s = ctx;
@@ -201,7 +210,7 @@ static bool is_root(void *ctx, uint32_t node)
 	return heap_is_root(s->derive->heap, node);
 }
 
-/* What readers share, made for the first. */
+/* Creates the state on first use. It is shared by all readers of this derive. */
 static int make_state(struct derive *derive, struct hdb_error *err)
 {
 	struct derive_access_state *s;

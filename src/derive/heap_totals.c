@@ -1,8 +1,10 @@
 /*
- * derive/heap_totals.c - the table whole: what all objects of the heap come to, reachable and not.
+ * derive/heap_totals.c - the table whole: number and size of all objects of the heap, reachable and
+ * unreachable.
  *
- * The import counted all objects by class (table class.counts), so that only unreachable ones have
- * to be looked at. Who has just built the dominators has done that.
+ * The import counted all objects by class (table class.counts), so reachable objects are all
+ * objects minus the unreachable ones, and only blocks with unreachable objects are read. If this
+ * process built the dominators, it has counted the unreachable objects already.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -14,9 +16,9 @@ static_assert(sizeof(struct derive_heap_totals) == STORE_WHOLE_BYTES, "stored");
 
 struct whole {
 	struct derive *derive;
-	uint8_t *is_looked_at; /* by block: its objects matter */
+	uint8_t *is_looked_at; /* by block: its objects must be counted */
 	struct derive_heap_totals sum;
-	struct derive_heap_totals all; /* as the import counted it */
+	struct derive_heap_totals all; /* all objects, from the import's counts */
 	bool has_counts;
 };
 
@@ -28,7 +30,9 @@ static void add_whole(struct derive_heap_totals *to, const struct derive_heap_to
 	to->unreachable_bytes += more->unreachable_bytes;
 }
 
-/* Blocks with unreachable objects. */
+/*
+ * Finds the blocks with unreachable objects. Without counts of the import, every block is counted.
+ */
 static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct whole *w = ctx;
@@ -99,7 +103,7 @@ static int count_all(struct whole *w, struct hdb_error *err)
 	int r;
 
 	TRY(heap_load_classes(heap, err));
-	/* An older import counted nothing. */
+	/* Databases of older versions have no counts. */
 	if ((r = heap_each_count(heap, add_counted, &w->all, err)) < 0)
 		return r;
 	w->has_counts = r == HDB_OK;
@@ -151,7 +155,7 @@ const struct derive_builder derive_build_whole = {
 	.build = build_whole,
 };
 
-/* The totals by class say it, too. */
+/* The totals by class contain the same numbers: adds them up. */
 static int add_totals(struct derive *derive, struct derive_heap_totals *out, struct hdb_error *err)
 {
 	BASE_FREED struct derive_total *totals = NULL;
@@ -179,7 +183,7 @@ int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out, st
 
 	if (!derive_has(derive, STORE_WHOLE) && derive_has(derive, STORE_TOTALS))
 		return add_totals(derive, out, err);
-	/* Building the tables that it needs takes classes for loaded. */
+	/* Building the table expects the classes to be loaded. */
 	TRY(heap_load_classes(derive->heap, err));
 	TRY(derive_need(derive, STORE_WHOLE, err));
 	r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE), 0, out, err);

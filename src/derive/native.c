@@ -1,11 +1,11 @@
 /*
- * derive/native.c - the table native: what each object owns of memory outside the Java heap.
+ * derive/native.c - the table native: memory outside the Java heap that each object owns.
  *
- * Android registers it: a Cleaner whose referent is the owner holds a thunk of a
- * NativeAllocationRegistry, which has the size of each of its allocations. Older Androids and JVMs
- * keep sizes in fields of the owner: bitmaps, direct buffers. Sizes --sizes ahat count what is
- * registered alone, as that tool does. Memory of foreign-memory segments belongs to the sessions of
- * their arenas, which free it (segments.h).
+ * On Android, a Cleaner whose referent is the owner has a thunk of a NativeAllocationRegistry,
+ * which records the size of each of its allocations. Older Android versions and JVMs keep sizes in
+ * fields of the owner: bitmaps, direct buffers. With --sizes ahat only registered memory counts, as
+ * in that tool. Memory of foreign-memory segments belongs to the session of their arena, which
+ * frees it (segments.h).
  */
 #include "derive/blocks.h"
 #include "base/search.h"
@@ -19,50 +19,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A class whose instances say that native memory belongs to an object. */
+/*
+ * A class whose instances show that an object owns native memory. Paths are field paths of
+ * heap_path_object.
+ */
 struct native_rule {
-	const char *class_name; /* subclasses too */
-	bool is_registered;
-	bool may_be_done;  /* a Cleaner that has run, which is its own successor, owns nothing */
-	const char *owner; /* path to the owner; NULL: the object itself */
-	const char *via;   /* path to what must be an instance of via_class; NULL: none */
+	const char *class_name; /* applies to subclasses too */
+	bool is_registered;     /* the memory is registered with a NativeAllocationRegistry */
+	/* skip a Cleaner that has run (its `next` is itself): it owns nothing any more */
+	bool may_be_done;
+	const char *owner; /* path to the owner; NULL: the instance itself */
+	/* path to an object that must be an instance of via_class; NULL: no condition */
+	const char *via;
 	const char *via_class;
-	const char *bytes;       /* path of the size; NULL: a segment */
-	const char *unless_null; /* a reference that must not be null; NULL: none */
-	const char *if_null;     /* one that must be null; NULL: none */
+	const char *bytes;       /* path to the size; NULL: a foreign-memory segment */
+	const char *unless_null; /* path to a reference that must not be null; NULL: no condition */
+	const char *if_null;     /* path to a reference that must be null; NULL: no condition */
 };
 
 static const struct native_rule rules[] = {
-	/* The size's lowest bit says who allocates it (Android 10 on). */
+	/* From Android 10 on, the lowest bit of the size says who allocates the memory. */
 	{ "sun.misc.Cleaner", true, true, "referent", "thunk",
 	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
 	  NULL },
 	{ "jdk.internal.ref.Cleaner", true, true, "referent", "thunk",
 	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
 	  NULL },
-	/* A buffer that is no part of another one. */
+	/* Only a buffer that is not a slice of another one: a slice refers to its parent. */
 	{ "java.nio.DirectByteBuffer", false, false, NULL, NULL, NULL, "capacity", "cleaner",
 	  "att|attachment" },
 	/*
-	 * Android 5 to 7: pixels that are in no array of the Java heap; of 8 and later a registry
-	 * knows them. What Android's direct buffers hold is in the Java heap.
+	 * Android 5 to 7: only bitmaps whose pixels are not in a Java array. From Android 8 on a
+	 * registry has the size. The contents of Android's direct buffers are in the Java heap.
 	 */
 	{ "android.graphics.Bitmap", false, false, NULL, NULL, NULL,
 	  "mFinalizer.mNativeAllocationByteCount", "mFinalizer", "mBuffer" },
-	/* Without a size: derive_read_segment. */
+	/* derive_read_segment finds the size. */
 	{ DERIVE_SEGMENT_CLASS, false, false, NULL, NULL, NULL, NULL, NULL, NULL },
 };
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
 struct finder {
 	struct heap *heap;
-	bool is_registered; /* only what a registry knows */
-	uint8_t *rule_of;   /* by class: rule + 1; owned */
+	bool is_registered; /* only memory that a registry records */
+	uint8_t *rule_of;   /* by class: index of the rule + 1, 0: no rule; owned */
 	struct base_vec *out;
 	struct base_vec segments; /* struct derive_segment; owned */
 };
 
-/* Whether a reference on a path is null, or not there. */
+/* Whether the reference at the end of a path is null or missing. */
 static int is_null(struct heap *heap, uint32_t ix, const char *path, bool *out,
 		   struct hdb_error *err)
 {
@@ -73,7 +78,7 @@ static int is_null(struct heap *heap, uint32_t ix, const char *path, bool *out,
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Whether an object fulfils a rule's conditions; those that the rule does not have it does. */
+/* Whether an object meets all conditions of a rule. */
 static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule, bool *out,
 		   struct hdb_error *err)
 {
@@ -83,7 +88,10 @@ static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule
 	int r;
 
 	*out = false;
-	/* ahat neither looks at this nor at the lowest bit: its sizes count what it counts. */
+	/*
+	 * ahat neither checks whether a Cleaner has run nor masks the lowest bit. --sizes ahat must
+	 * give the same numbers.
+	 */
 	if (rule->may_be_done && !f->is_registered) {
 		r = heap_path_object(f->heap, ix, "next", &target, err);
 		if (r < 0 || (r == HDB_OK && target == ix))
@@ -139,7 +147,7 @@ static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 	return base_vec_push(&f->segments, &segment, sizeof(segment), err);
 }
 
-/* What sessions own: their segments without those that are parts of others. */
+/* Adds the memory of each session: its segments, without slices of other segments. */
 static int add_sessions(struct finder *f, struct hdb_error *err)
 {
 	derive_join_segments(&f->segments);
@@ -157,7 +165,10 @@ static int add_sessions(struct finder *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Sorts, and adds up what one object owns: what a file says may be anything. */
+/*
+ * Sorts, and merges the entries of the same owner. Sizes come from the dump and may be anything, so
+ * sums are capped.
+ */
 static void join(struct base_vec *out)
 {
 	struct derive_native *list = out->data;
@@ -177,7 +188,7 @@ static void join(struct base_vec *out)
 	out->count = n;
 }
 
-/* Which classes can own native memory; *any: whether there are any. */
+/* Chooses a rule for each class. *any is set if some class has one. */
 static int choose_classes(struct finder *f, bool *any, struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(f->rule_of, f->heap->class_count, "classes", err));
@@ -258,7 +269,7 @@ uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix)
 
 /* ---- the table ---- */
 
-/* The first of a list that is not before a block. */
+/* Index of the first list entry at or after first_ix. */
 static size_t first_in(const struct base_vec *sizes, uint32_t first_ix)
 {
 	const struct derive_native *list = sizes->data;

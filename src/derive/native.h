@@ -1,5 +1,5 @@
 /*
- * derive/native.h - native memory that Java objects own, found anew. What is kept is read by
+ * derive/native.h - finds native memory owned by Java objects. To read the stored table, use
  * derive_native_of.
  */
 #ifndef DERIVE_NATIVE_H
@@ -7,7 +7,7 @@
 
 #include "derive/derive.h"
 
-/* What one object is said to own at most: more is no honest dump. */
+/* Upper limit for the memory of one object. A larger size in a dump is garbage. */
 #define DERIVE_NATIVE_MAX ((uint64_t)1 << 40)
 
 struct derive_native {
@@ -16,29 +16,30 @@ struct derive_native {
 };
 
 /*
- * Which of them: what a registry knows only, all that is known, or what the size model counts,
- * which the table native and every column "native" have: of sizes like ahat's what is registered.
+ * Which native memory: only what a registry records, all, or what the size model counts. The table
+ * native and every column "native" have the last: only registered memory with ahat's sizes, all
+ * memory with the others.
  */
 enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NATIVE_COUNTED };
 
 /*
- * Finds all owners, ascending, as struct derive_native; looks at the objects if the heap has a
- * class of owners. Owned: release the vec.
+ * Finds all owners, as struct derive_native in ascending order. Reads objects only if the heap has
+ * a class that can own native memory. Owned: release the vec.
  */
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err);
 
-/* What one object owns, from such a list. */
+/* Looks up one object in such a list. 0 if it is not in the list. */
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix);
 
-/* A column of such a list: 0 for all objects that are not in it. */
+/* A table column to be written from such a list. Objects not in the list get 0. */
 struct derive_native_column {
 	enum store_table table;
 	const char *stage;            /* for base_stage */
-	const struct base_vec *sizes; /* struct derive_native, ascending; lent */
+	const struct base_vec *sizes; /* struct derive_native, ascending; borrowed */
 };
 
-/* Writes it, without store_put_table. */
+/* Writes the column. The caller calls store_put_table. */
 int derive_put_native(struct derive *derive, struct store_writer *writer,
 		      const struct derive_native_column *column, struct hdb_error *err);
 

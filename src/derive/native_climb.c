@@ -1,10 +1,10 @@
 /*
- * derive/native_climb.c - native memory summed up the dominator tree where few objects own any.
+ * derive/native_climb.c - sums native memory up the dominator tree if few objects own any.
  *
- * Walks up from each owner and stops at an object already visited, so each object above an owner is
- * visited once, however many owners are below it. Then sums are added to dominators, leaves first.
- * On a heap with few owners the first question takes a tenth less than with the passes over all
- * objects, and later ones a half.
+ * Walks up from each owner and stops at an object already visited, so each ancestor of an owner is
+ * visited once, no matter how many owners are below it. Then sums are added to dominators, leaves
+ * first. On a heap with few owners the first query takes a tenth less time than with passes over
+ * all objects, and later queries half.
  */
 #include "derive/native_climb.h"
 
@@ -15,27 +15,28 @@
 #include <stdlib.h>
 
 /*
- * At most one in so many objects is visited. A visit takes some 0.1 us, so giving up at the limit
- * costs a fraction of the passes over all objects that are made instead.
+ * At most one in LIMIT_PART objects is visited. A visit takes about 0.1 us, so giving up at the
+ * limit costs only a fraction of the passes over all objects that follow.
  */
 #define LIMIT_PART 64u
-/* The limit is never below the first, nor above the second: 12 MB. */
+/* Bounds of the limit. At LIMIT_MAX the places take 12 MB. */
 #define LIMIT_MIN 4096u
 #define LIMIT_MAX (1u << 18)
-/* Blocks between two looks at the cancel flag. */
+/* Blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16u
 
-/* An object that owns native memory, or is above one that does. */
+/* An object that owns native memory, or dominates one that does. */
 struct place {
-	uint64_t own;     /* bytes */
-	uint64_t below;   /* bytes of children that were added */
-	uint32_t up;      /* its dominator's number, GRAPH_NONE: nothing above it counts */
-	uint32_t waiting; /* children that were not added yet; GRAPH_NONE: it was added itself */
+	uint64_t own;   /* bytes */
+	uint64_t below; /* total bytes of the children added so far */
+	uint32_t up;    /* number of its dominator; GRAPH_NONE: at the top level */
+	/* children not added yet; GRAPH_NONE: the object itself has been added to its dominator */
+	uint32_t waiting;
 };
 
 struct climb {
 	struct derive *derive;
-	struct graph_node_map map; /* numbers of places */
+	struct graph_node_map map; /* object index to place number */
 	struct base_vec places;    /* struct place, by number */
 	uint32_t limit;
 };
@@ -52,7 +53,10 @@ static struct place *place_at(const struct climb *c, uint32_t number)
 	return base_vec_at(&c->places, struct place, number);
 }
 
-/* HDB_OK if the object has a new place, HDB_END if it has one, HDB_NOTFOUND if all are taken. */
+/*
+ * HDB_OK if a new place was added, HDB_END if the object already had one, HDB_NOTFOUND at the
+ * limit.
+ */
 static int add_place(struct climb *c, uint32_t ix, uint32_t *number, struct hdb_error *err)
 {
 	const struct place place = { .up = GRAPH_NONE };
@@ -65,7 +69,7 @@ static int add_place(struct climb *c, uint32_t ix, uint32_t *number, struct hdb_
 	return base_vec_push(&c->places, &place, sizeof(place), err);
 }
 
-/* Gives all that is above a new place a place, too. */
+/* Adds places for the dominators of a new place, up to the first that already has one. */
 static int climb_from(struct climb *c, uint32_t ix, uint32_t number, struct hdb_error *err)
 {
 	uint32_t dominator, up;
@@ -127,7 +131,10 @@ static int add_owners(struct climb *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds a complete place to its dominator, and goes on there if that is complete now, too. */
+/*
+ * Adds a complete place to its dominator, and continues there if that is now complete too. Returns
+ * the number of places added.
+ */
 static uint32_t add_up(const struct climb *c, uint32_t number)
 {
 	uint32_t done = 0;
@@ -154,6 +161,7 @@ static int add_all_up(const struct climb *c, struct hdb_error *err)
 
 	for (uint32_t number = 0; number < c->map.count; number++)
 		done += add_up(c, number);
+	/* Places on a cycle never become complete. Only a damaged table has one. */
 	return done == c->map.count ?
 		       HDB_OK :
 		       store_damaged(c->derive->heap->store,

@@ -1,10 +1,11 @@
 /*
- * derive/orphans.c - the table orphans: objects of an incomplete dump that nothing in it holds.
+ * derive/orphans.c - the table orphans: objects of an incomplete dump that nothing in the dump
+ * refers to.
  *
- * In a dump that was cut, or that has no roots, most objects may hang on what is missing. They
- * count as roots, as in Eclipse MAT with "keep unreachable objects", so that what
- * they hold can be looked at. Of objects that hold one another in a circle which nothing else leads
- * to, one is taken.
+ * In a truncated dump, or one without roots, most objects may be referred to only by missing
+ * objects. The orphans count as roots, as in Eclipse MAT with "keep unreachable objects", so the
+ * objects below them can be analysed. Of a cycle of objects to which no other object leads, one
+ * object is chosen.
  */
 #include "base/bits.h"
 #include "derive/build.h"
@@ -37,9 +38,9 @@ static int build_orphans(struct derive *derive, struct store_writer *writer, str
 	TRY(base_big_alloc(derive->work, &bits, (words + 1) * sizeof(uint64_t), "a set of objects",
 			   err));
 	TRY(graph_reach_orphans(&rows, derive->heap->roots.bits, derive->work, bits.data, err));
-	/* The table is written without the graph beside it. */
+	/* The graph is not needed for writing the table. */
 	graph_rows_release(&rows);
-	/* The boot loader's stand-in is not in the dump. */
+	/* The boot loader's placeholder is not an object of the dump. */
 	base_bit_drop(bits.data, HEAP_BOOT_LOADER);
 	TRY(put_orphans(writer, bits.data, words, err));
 	return store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err);

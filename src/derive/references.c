@@ -1,5 +1,5 @@
 /*
- * derive/references.c - the stored references of every block, decoded on all threads.
+ * derive/references.c - decodes the stored references of every block, on all threads.
  */
 #include "derive/references.h"
 
@@ -47,7 +47,7 @@ struct each {
 	void *ctx;
 };
 
-/* The lengths go to the block's values, the entries to its first bytes. */
+/* Lengths are decoded into the block's values, entries into bytes[0]. */
 static int decode(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct each *each = ctx;

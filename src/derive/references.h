@@ -1,5 +1,5 @@
 /*
- * derive/references.h - the stored references of every block of objects, decoded on all threads.
+ * derive/references.h - decodes the stored references of every block of objects, on all threads.
  * Private to derive.
  */
 #ifndef DERIVE_REFERENCES_H
@@ -8,20 +8,25 @@
 #include "derive/derive.h"
 
 /*
- * Looks up every block of the table references, into *blocks (calloc'ed, to be freed), so that
- * decoding needs no more of the store.
+ * Looks up every block of the table references. Afterwards blocks can be decoded on any thread,
+ * without the store. *blocks is owned: free() it.
  */
 int derive_reference_blocks(struct derive *derive, struct store_block **blocks,
 			    struct hdb_error *err);
 
-/* A block's references as store_lists_decode gives them. */
+/* The references of a block, as decoded by store_lists_decode. */
 struct derive_references {
 	uint32_t first_ix, count;
-	const uint64_t *length;  /* by object; STORE_LIST_IS_BIG: read it with heap_references */
-	const uint32_t *entries; /* of all lists that are not big, one after the other */
+	/* number of references by object; STORE_LIST_IS_BIG: read them with heap_references */
+	const uint64_t *length;
+	/* entries of all lists that are not big, one list after the other */
+	const uint32_t *entries;
 };
 
-/* Decodes all blocks on all threads and calls `take` for each, in order, on the calling thread. */
+/*
+ * Decodes all blocks on all threads and calls `take` for each, in block order, on the calling
+ * thread.
+ */
 int derive_each_references(struct derive *derive, const char *stage,
 			   int (*take)(void *ctx, const struct derive_references *references,
 				       struct hdb_error *err),

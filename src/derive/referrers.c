@@ -1,9 +1,9 @@
 /*
- * derive/referrers.c - the table referrers: the stored references turned round.
+ * derive/referrers.c - the table referrers: the stored references in reverse.
  *
- * In parts of the objects: for each part one pass over all references puts those that lead into it
- * in order, so that memory is what the budget allows whatever the number of edges. Sources come in
- * ascending order, so equal ones are neighbours and each referrer is listed once.
+ * The objects are split into parts. For each part, one pass over all references collects those that
+ * lead into it, so memory stays within the budget however many references there are. Sources arrive
+ * in ascending order, so duplicates are neighbours and each referrer is listed once.
  */
 #include "base/pipeline.h"
 #include "base/thread.h"
@@ -21,18 +21,19 @@ struct turn {
 	struct derive *derive;
 	struct store_writer *writer;
 	struct store_lists big;
-	struct base_big degree;  /* uint32_t by object: references to it, then positions */
-	struct base_big sources; /* uint32_t: the part's referrers */
+	/* uint32_t by object: number of references to it, then its position in `sources` */
+	struct base_big degree;
+	struct base_big sources; /* uint32_t: referrers of the part's objects */
 	uint64_t total;          /* referrers written */
 	int (*take)(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		    struct hdb_error *err);
-	/* the part */
+	/* objects [low, high) of the current part */
 	uint32_t low, high;
 	struct part_slot *slots;
 	unsigned slot_count;
 };
 
-/* One block of lists while it is packed. */
+/* One block of lists being packed. */
 struct part_slot {
 	uint64_t first[STORE_BLOCK_OBJECTS], length[STORE_BLOCK_OBJECTS];
 	struct base_vec bytes;
@@ -104,7 +105,7 @@ static int take_block(void *ctx, const struct derive_references *references, str
 	return HDB_OK;
 }
 
-/* Removes equal neighbours in [from, to) of the sources; returns the new end. */
+/* Removes duplicate neighbours in [from, to) of the sources. Returns the new end. */
 static uint32_t distinct(uint32_t *sources, uint32_t from, uint32_t to)
 {
 	uint32_t kept = from;
@@ -115,7 +116,7 @@ static uint32_t distinct(uint32_t *sources, uint32_t from, uint32_t to)
 	return kept;
 }
 
-/* Blocks of lists of the part; it begins with a whole one. */
+/* Number of lists in a block of the part. Parts begin at block boundaries. */
 static uint32_t part_count(const struct turn *t, uint64_t item, uint32_t *first_ix)
 {
 	*first_ix = t->low + (uint32_t)item * STORE_BLOCK_OBJECTS;
@@ -123,7 +124,7 @@ static uint32_t part_count(const struct turn *t, uint64_t item, uint32_t *first_
 							   STORE_BLOCK_OBJECTS;
 }
 
-/* Packs a block: position[v] is now the end of v's sources. */
+/* Packs a block. After place_into, position[v] is the end of v's sources. */
 static int pack_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	const struct turn *t = ctx;
@@ -176,7 +177,7 @@ static int put_block(void *ctx, unsigned slot, uint64_t item, struct hdb_error *
 			 err);
 }
 
-/* Writes the part's lists, packed on all threads. */
+/* Writes the part's lists, which all threads pack. */
 static int write_part(struct turn *t, struct hdb_error *err)
 {
 	const struct base_pipeline pipeline = {
@@ -194,7 +195,7 @@ static int write_part(struct turn *t, struct hdb_error *err)
 	return base_pipeline_run(&pipeline, err);
 }
 
-/* Frees what only one part needs. */
+/* Frees what belongs to one part only. */
 static void end_part(struct turn *t)
 {
 	for (unsigned i = 0; t->slots && i < t->slot_count; i++)
@@ -205,8 +206,9 @@ static void end_part(struct turn *t)
 }
 
 /*
- * Chooses the part that begins at low: whole blocks with at most `room` references into them, at
- * least one.
+ * Chooses the part that begins at `low`: as many whole blocks as have at most `room` references
+ * into them, but at least one. Turns the counters of the part into positions. Returns the number of
+ * references.
  */
 static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 {
@@ -236,7 +238,7 @@ static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 	return sum;
 }
 
-/* The part that begins at low, from references to written lists. */
+/* Processes the part that begins at `low`, from references to written lists. */
 static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_error *err)
 {
 	const uint64_t sum = choose_part(t, low, room);
@@ -257,7 +259,7 @@ static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_err
 static int turn_all(struct turn *t, struct hdb_error *err)
 {
 	const uint32_t n = t->derive->heap->object_count;
-	/* A fifth of the budget a part, at least 16 MB; positions have 32 bits. */
+	/* A part may take a fifth of the budget, at least 16 MB. Positions have 32 bits. */
 	uint64_t room = t->derive->work->memory_bytes / 5 / 4;
 
 	if (room < (4u << 20))

@@ -1,5 +1,6 @@
 /*
- * derive/retained_set.c - what a set of objects retains, exactly: locally, or by one blocked walk.
+ * derive/retained_set.c - exact retained size of a set of objects: by the local method, or by one
+ * walk over the heap.
  */
 #include "base/bits.h"
 #include "derive/build.h"
@@ -9,15 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Measured at 1 to 2 microseconds an edge on cold tables: some 50 ms at most. */
+/* At 1 to 2 microseconds per edge on tables not yet in memory, this is about 50 ms at most. */
 const struct graph_retained_options derive_local_limits = {
 	.max_nodes = 100000,
 	.max_edges = 1000000,
 };
 
 /*
- * Of a set: of what the dump has, the boot loader's stand-in and invented classes count in no
- * total. Of one object: all, as in the table of retained sizes and in MAT's.
+ * Objects that the dump does not contain (the boot loader's placeholder, invented classes) count in
+ * no total. For a single object they do count, as in the table of retained sizes and in Eclipse
+ * MAT.
  */
 static int sum_shallow(struct derive *derive, const struct graph_retained_set *set, bool is_one,
 		       struct derive_retained_result *out, struct hdb_error *err)
@@ -47,7 +49,10 @@ int derive_retained_local(struct derive *derive, struct graph_members members,
 	int r;
 
 	*out = (struct derive_retained_result){ .used_local = true };
-	/* Lists of references and referrers have those that do not count in a view, too. */
+	/*
+	 * The lists of references and referrers contain all references, also those that do not
+	 * count in a view, so the local method works for the main view only.
+	 */
 	if (derive->view != DERIVE_PHANTOM)
 		return GRAPH_BUDGET;
 	TRY(derive_access(derive, false, &access, err));
@@ -92,7 +97,7 @@ int derive_sum_marked(struct derive *derive, const uint64_t *bits,
 	return heap_each_block(derive->heap, NULL, sum_block, &sum, err);
 }
 
-/* `reached`: objects that roots reach around the members. */
+/* Sets the bits in `reached` of the objects that roots reach without passing a member. */
 static int walk_around(struct derive *derive, struct graph_members members, uint64_t *reached,
 		       struct hdb_error *err)
 {
@@ -120,6 +125,10 @@ int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t
 		const uint64_t first = (uint64_t)b * STORE_BLOCK_OBJECTS;
 
 		TRY(derive_reachable_block(derive, b, reachable, err));
+		/*
+		 * An object is lost, that is, retained by the set, if it is reachable but not
+		 * around the members.
+		 */
 		for (uint64_t ix = first; ix < count && ix < first + STORE_BLOCK_OBJECTS; ix++) {
 			const bool is_lost = reachable[ix - first] && !base_bit_has(bits, ix);
 

@@ -1,6 +1,6 @@
 /*
- * derive/retained_sets.c - what several sets of objects retain, exactly: small ones locally, the
- * others together, GRAPH_MASK_SETS in one walk over the heap.
+ * derive/retained_sets.c - exact retained sizes of several sets of objects. Small sets use the
+ * local method; the others share walks over the heap, GRAPH_MASK_SETS per walk.
  */
 #include "base/bits.h"
 #include "base/sort.h"
@@ -11,24 +11,30 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Sets of more members are not tried locally. */
+/* Sets with more members are not tried with the local method. */
 #define LOCAL_MEMBERS_MAX 2000u
 
+/*
+ * Lower than derive_local_limits, because up to GRAPH_MASK_SETS sets share the walk that follows.
+ */
 static const struct graph_retained_options local_limits = {
 	.max_nodes = 20000,
 	.max_edges = 100000,
 };
 
-/* What one walk needs beside the graph. */
+/* State that is reused by all walks. */
 struct sets_walk {
 	struct derive *derive;
 	struct graph_rows rows;
 	struct base_big reached, is_member;
-	struct graph_member *members; /* owned */
+	struct graph_member *members; /* members of the current sets; owned */
 	size_t member_count;
 };
 
-/* All members of the sets of a walk, ascending, each once. */
+/*
+ * Collects the members of all sets of a walk, ascending and without duplicates. Each has the mask
+ * of the sets it is in.
+ */
 static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		   struct hdb_error *err)
 {
@@ -54,12 +60,12 @@ static int collect(struct sets_walk *w, struct derive_set *const *sets, unsigned
 	return HDB_OK;
 }
 
-/* What one walk has found, and the sets that it was for. */
+/* The result of one walk, and its sets. */
 struct lost_sums {
 	const struct heap *heap;
 	struct derive_set *const *sets;
-	const uint32_t *reached; /* by object: sets around which roots reach it, a bit each */
-	uint32_t all;            /* the bits of all sets */
+	const uint32_t *reached; /* by object: bit s is set if roots reach it around set s */
+	uint32_t all;            /* mask with the bits of all sets */
 };
 
 static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *reachable,
@@ -83,7 +89,7 @@ static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *re
 	return HDB_OK;
 }
 
-/* Adds each object that some set cuts off to those sets. */
+/* Adds each object to the sets that cut it off from the roots. */
 static int sum_lost(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		    struct hdb_error *err)
 {
@@ -123,7 +129,7 @@ static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned co
 			      },
 			      w->reached.data, err));
 	TRY(sum_lost(w, sets, count, err));
-	/* For the next walk. */
+	/* Clears is_member for the next walk, without a pass over all objects. */
 	for (size_t i = 0; i < w->member_count; i++)
 		((uint64_t *)w->is_member.data)[w->members[i].node >> 6] = 0;
 	return HDB_OK;
@@ -137,7 +143,7 @@ static void release(struct sets_walk *w)
 	free(w->members);
 }
 
-/* One set by itself, if that is little work: HDB_OK, or GRAPH_BUDGET. */
+/* Tries one set with the local method. HDB_OK, or GRAPH_BUDGET if it would be too much work. */
 static int alone(struct derive *derive, struct derive_set *set, struct hdb_error *err)
 {
 	struct derive_retained_result result = { 0 };

@@ -1,9 +1,10 @@
 /*
  * derive/segments.c - memory of foreign-memory segments.
  *
- * A slice is a segment of its own, with the session and the unmapper of what it is a part of, but
- * no reference to it; addresses tell. The session (MemorySessionImpl) of an arena frees what was
- * allocated; the global one never does, and is also that of addresses that native code gave.
+ * A slice is a segment with the session and the unmapper of the segment it was taken from, but
+ * without a reference to it. Only addresses show that they share memory. The session
+ * (MemorySessionImpl) of an arena frees the arena's memory. The global session never frees memory;
+ * it also belongs to segments made from addresses that native code returned.
  */
 #include "derive/segments.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number that is not negative; 0 if the field is missing. */
+/* Reads a non-negative number. 0 if the field is missing. */
 static int read_size(struct heap *heap, uint32_t ix, const char *path, uint64_t *out,
 		     struct hdb_error *err)
 {
@@ -34,7 +35,7 @@ static int read_reference(struct heap *heap, uint32_t ix, const char *path, uint
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Whether the session is closed, or the global one. */
+/* Finds out whether the session is closed, and whether it is the global one. */
 static int read_session(struct heap *heap, struct derive_segment *s, bool *is_closed,
 			struct hdb_error *err)
 {
@@ -73,6 +74,10 @@ int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *o
 	return HDB_OK;
 }
 
+/*
+ * Brings the segments of one memory area together, the one that begins first and is largest in
+ * front.
+ */
 static int compare(const void *a, const void *b)
 {
 	const struct derive_segment *x = a, *y = b;
@@ -88,7 +93,7 @@ static int compare(const void *a, const void *b)
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
-/* All segments of a mapping are parts of it; of what was allocated, those that overlap. */
+/* Segments of the same mapping always belong together. Allocated ones do if they overlap. */
 static bool is_part(const struct derive_segment *of, const struct derive_segment *s)
 {
 	return s->session == of->session && s->mapping == of->mapping &&
@@ -112,7 +117,7 @@ void derive_join_segments(struct base_vec *list)
 				s->bytes = s->mapping_bytes;
 			continue;
 		}
-		/* What a file says of a mapping's parts may be anything. */
+		/* Sizes come from the dump and may be anything. */
 		end = s->address - first->address + s->bytes;
 		if (end > first->bytes)
 			first->bytes = end < DERIVE_NATIVE_MAX ? end : DERIVE_NATIVE_MAX;

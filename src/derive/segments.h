@@ -1,35 +1,39 @@
 /*
- * derive/segments.h - memory of foreign-memory segments (java.lang.foreign, JDK 17 and later), each
- * once, however many slices of it there are.
+ * derive/segments.h - native memory of foreign-memory segments (java.lang.foreign, JDK 17 and
+ * later). Memory is counted once, no matter how many slices of it exist.
  */
 #ifndef DERIVE_SEGMENTS_H
 #define DERIVE_SEGMENTS_H
 
 #include "heap/heap.h"
 
-/* The class whose instances, and those of its subclasses, are segments outside of the heap. */
+/* Class of segments outside the heap. Segments are instances of it or of a subclass. */
 #define DERIVE_SEGMENT_CLASS "jdk.internal.foreign.NativeMemorySegmentImpl"
 
 struct derive_segment {
 	uint32_t ix;
-	uint32_t session; /* of the arena, which frees the memory; HEAP_NONE: not known */
-	uint32_t mapping; /* of a mapped file: what unmaps it; HEAP_NONE: allocated */
+	uint32_t session; /* of the arena, which frees the memory; HEAP_NONE: unknown */
+	/* of a mapped file: the object that unmaps it; HEAP_NONE: allocated memory */
+	uint32_t mapping;
 	uint64_t address, bytes;
-	uint64_t mapping_bytes; /* of the whole mapping; 0: not known */
-	bool is_global;         /* of the global arena, or an address that came from native code */
-	bool is_view;           /* derive_join_segments: a part of another one in the list */
+	uint64_t mapping_bytes; /* size of the whole mapping; 0: unknown */
+	/* in the global arena, or made from an address that native code returned */
+	bool is_global;
+	/* set by derive_join_segments: part of another segment of the list */
+	bool is_view;
 };
 
 /*
  * Reads an instance of the class. HDB_NOTFOUND if it has no memory: its arena is closed, it is
- * empty, or it stands for all of memory.
+ * empty, or it spans the whole address space.
  */
 int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *out,
 			struct hdb_error *err);
 
 /*
- * Sorts a list of struct derive_segment, those of one memory behind one another. The first has the
- * bytes of all that overlap, of a mapping those of the mapping; the others become views.
+ * Sorts a list of struct derive_segment so that segments of the same memory are neighbours. The
+ * first of them gets the total size: that of the mapping, or of the overlapping segments. The
+ * others become views.
  */
 void derive_join_segments(struct base_vec *list);
 

@@ -1,5 +1,6 @@
 /*
- * derive/strangeness.c - the tree of paths that have the fewest strange references (strange.rules).
+ * derive/strangeness.c - the tree of paths with the least total strangeness of references
+ * (strange.rules).
  */
 #include "derive/strangeness.h"
 
@@ -9,20 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a step costs that is not strange. */
+/* Cost of a reference that is not strange. */
 #define COST_PLAIN 1u
-/* A field of the platform's that is no collection says less than an application's. */
+/*
+ * A field of a platform class that is not a collection explains less than a field of the
+ * application.
+ */
 #define COST_PLATFORM 2u
 /*
- * An object's class, a class's loader and super class: all have one, needed or not. A loader's
- * list of classes is a better reason.
+ * Cost of references that every object or class has: to its class, to the class loader, to the
+ * superclass. They do not show that anything needs the target. A loader's list of classes is a
+ * better explanation.
  */
 #define COST_CLASS 24u
-/* Roots that are there for a moment, or by the VM's own doing. */
+/* Roots that exist only briefly, or that the VM made for itself. */
 #define COST_ROOT_PASSING 16u
 #define COST_ROOT_PLAIN 1u
 
-/* More own fields of a thread or loader are not looked at. */
+/* Maximum number of own fields of a thread or loader that are read. */
 #define OWN_MAX 64u
 
 #define RULE_rule(word, text, nth) .rule = text
@@ -31,13 +36,16 @@
 #define RULE_cost(word, text, nth) .cost = word
 #define RULE_why(word, text, nth) .reason = text
 
-/* References out of these objects are strange. */
+/* References from instances of these classes are strange. */
 static const struct derive_strange rows[] = {
 #include <derive/strange.rules.h>
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* Kinds of objects: without a row, then by row, then the same with fields of an application's. */
+/*
+ * Kinds of nodes: objects without a rule, then one kind per rule, then one kind per rule for
+ * objects that also have fields of an application class.
+ */
 enum { KIND_PLAIN, KIND_INSIDE, KIND_PLATFORM, KIND_CLASS, KIND_ROW };
 #define KINDS (KIND_ROW + 2 * ROWS)
 
@@ -66,7 +74,10 @@ static bool is_named(const char *name, const char *pattern)
 	return strcmp(name, pattern) == 0;
 }
 
-/* Arrays and what java.util has only pass on: collections are stepped over. */
+/*
+ * Arrays and java.util classes only pass references on: collections are part of the path, not an
+ * explanation.
+ */
 static bool passes_on(const char *name)
 {
 	const size_t size = strlen(name);
@@ -74,7 +85,7 @@ static bool passes_on(const char *name)
 	return strncmp(name, "java.util.", 10) == 0 || (size > 2 && name[size - 1] == ']');
 }
 
-/* Whether a field of that class is the platform's own business. */
+/* Whether a field declared by this class belongs to the platform and not to the application. */
 static bool is_inherited(const char *declaring)
 {
 	return heap_is_platform_class(declaring) && !passes_on(declaring);
@@ -130,8 +141,9 @@ static uint8_t root_cost(void *ctx, uint32_t node)
 }
 
 /*
- * What fields of an application's, or of java.util's, hold of a thread, loader, reference, ... that
- * is one of its classes: the value of an entry of a WeakHashMap, but not its link `discovered`.
+ * Targets of fields that an application class or a java.util class declares, for an object whose
+ * kind has a rule (thread, loader, reference and so on). Such fields are not strange: the value of
+ * a WeakHashMap entry counts as its own, the link `discovered` of Reference does not.
  */
 static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_t *count,
 		       struct hdb_error *err)
@@ -156,7 +168,10 @@ static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_
 			s->own[(*count)++] = ix;
 		r = r == HDB_NOTFOUND ? HDB_OK : r;
 	}
-	/* Without the dump the fields are not known: they are as strange as the others. */
+	/*
+	 * If the dump is missing or has changed, field values are unknown and all references stay
+	 * strange.
+	 */
 	return r == HDB_END || r == HDB_ECHANGED ? HDB_OK : r;
 }
 

@@ -1,8 +1,8 @@
 /*
- * derive/strangeness.h - how strange a reference is as an explanation of why an object is alive.
+ * derive/strangeness.h - how little a reference explains why an object is alive.
  *
- * Paths that people are shown have the least strangeness in sum, not the fewest steps: a field of
- * the application's explains more than a local variable that passes by.
+ * Displayed paths minimise the sum of strangeness, not the number of steps: a field of the
+ * application explains more than a local variable that exists for a moment.
  */
 #ifndef DERIVE_STRANGENESS_H
 #define DERIVE_STRANGENESS_H
@@ -11,16 +11,16 @@
 #include "graph/reach.h"
 
 /*
- * Fills parent (object_count) with the tree of paths of least strangeness over the graph in `rows`.
- * Temporary memory: 2 bytes an object, and what the search takes.
+ * Fills parent[object_count] with the tree of paths of least strangeness in the graph `rows`. Needs
+ * 2 bytes per object for the kinds, and the memory of the search.
  */
 int derive_least_strange(struct derive *derive, const struct graph_rows *rows, uint32_t *parent,
 			 struct hdb_error *err);
 
-/* The rules, for tests: a class of objects whose references are strange, and why. */
+/* A rule, exposed for tests: references from instances of these classes are strange, and why. */
 struct derive_strange {
-	const char *rule; /* its name */
-	const char *name; /* of a class; at its end '*' stands for the rest, at its beginning too */
+	const char *rule; /* name of the rule */
+	const char *name; /* class name; '*' at its beginning or end matches anything */
 	bool with_subclasses;
 	uint8_t cost;
 	const char *reason;

@@ -1,13 +1,14 @@
 /*
- * derive/totals.c - the table totals: objects and bytes by class, super class, package and loader.
+ * derive/totals.c - the table totals: objects and bytes by class, superclass, package and class
+ * loader.
  *
- * The retained size of a group is its lower bound: the sum over its topmost members in the
- * dominator tree (totals_tree.c). A group whose members share what they hold retains more; the
- * exact figure is derive_retained_set's.
+ * The retained size of a group is a lower bound: the sum over its topmost members in the dominator
+ * tree (totals_tree.c). If members share objects, the group retains more; derive_retained_set has
+ * the exact size.
  *
- * A class loader retains as the set of the loader object, its class objects and their instances.
- * So in that one sum a class object counts with the loader of the class that it stands for, not
- * with the loader of java.lang.Class, and a loader object with itself. Objects and shallow bytes by
+ * For a class loader, the members are the loader object, its class objects and their instances. So
+ * for this sum a class object belongs to the loader of the class it represents, not to the loader
+ * of java.lang.Class, and a loader object belongs to itself. Object counts and shallow sizes by
  * loader are those of the instances, as in Eclipse MAT.
  */
 #include "derive/totals.h"
@@ -21,7 +22,7 @@ static_assert(sizeof(struct derive_total) == STORE_TOTAL_BYTES, "stored");
 
 /* ---- groups ---- */
 
-/* As struct derive_total names a group. */
+/* Identifies a group as in struct derive_total. */
 struct group_key {
 	enum derive_group kind;
 	uint32_t no;
@@ -63,7 +64,7 @@ static int compare_named(const void *a, const void *b)
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* Classes with the same package, or the same loader, get the same group. */
+/* Gives classes of the same package the same group. Sorting by name makes them neighbours. */
 static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;
@@ -106,7 +107,7 @@ static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_
 	return HDB_OK;
 }
 
-/* The loader objects themselves: each is a member of its own group. */
+/* Finds the class of each loader object: loader objects are members of their own groups. */
 static int find_loader_objects(struct totals *t, struct hdb_error *err)
 {
 	struct heap *heap = t->derive->heap;
@@ -124,7 +125,7 @@ static int find_loader_objects(struct totals *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Each class has a group of its own. */
+/* Each class has its own group. */
 static int group_classes(struct heap *heap, struct totals_groups *g, enum derive_group kind,
 			 struct hdb_error *err)
 {
@@ -160,8 +161,9 @@ static int make_groups(struct totals *t, struct hdb_error *err)
 /* ---- the table ---- */
 
 /*
- * Until here a class's total by super class has what begins at the class itself, and less what ends
- * there (modulo 2^64); each sub class's is added to its super class's.
+ * Before this, the total of each class by superclass contains only what begins at the class itself,
+ * minus what ends there (modulo 2^64). Adding each class's total to its superclass, subclasses
+ * first, completes the sums.
  */
 static void fold_supers(struct totals *t)
 {
@@ -193,7 +195,7 @@ static int put_totals(struct totals *t, struct store_writer *writer, struct hdb_
 	return store_records_end(&w, err);
 }
 
-/* Finds all totals. Release *t in any case. */
+/* Computes all totals. Release *t in any case. */
 static int find_totals(struct totals *t, struct hdb_error *err)
 {
 	TRY(make_groups(t, err));
@@ -222,7 +224,10 @@ static int build_totals(struct derive *derive, struct store_writer *writer, stru
 	return put_totals(&t, writer, err);
 }
 
-/* Of the objects that a filter shows alone: no table has them. */
+/*
+ * With a filter, totals are computed from the objects that the filter shows: the table contains
+ * those of all objects.
+ */
 static int filtered_totals(struct derive *derive, enum derive_group group,
 			   struct derive_total **out, size_t *count, struct hdb_error *err)
 {

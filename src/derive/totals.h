@@ -1,5 +1,5 @@
 /*
- * derive/totals.h - what the two steps of building the table totals share.
+ * derive/totals.h - shared by the two steps that build the table totals.
  */
 #ifndef DERIVE_TOTALS_H
 #define DERIVE_TOTALS_H
@@ -7,32 +7,32 @@
 #include "derive/build.h"
 #include "derive/class_tree.h"
 
-/* By class, superclass, package, loader: enum derive_group. */
+/* Number of values of enum derive_group. */
 #define TOTALS_KINDS 4
 
 struct totals_groups {
-	uint32_t *of_class;          /* by class: its group's number */
+	uint32_t *of_class;          /* by class: index of its group */
 	struct derive_total *totals; /* by group */
 	uint32_t count;
 };
 
-/* Everything is owned. */
+/* All arrays are owned. */
 struct totals {
-	struct derive *derive; /* lent */
+	struct derive *derive; /* borrowed */
 	struct totals_groups kinds[TOTALS_KINDS];
-	struct class_tree supers; /* for the totals by superclass */
+	struct class_tree supers; /* for totals by superclass */
 	/*
-	 * Of the loader objects, by group of DERIVE_LOADER: each one's class; and by class: whether
-	 * some loader is an instance of it.
+	 * For each group of DERIVE_LOADER, the class of the loader object. By class, whether some
+	 * loader is an instance of it.
 	 */
 	uint32_t *loader_class;
 	uint8_t *has_loaders;
 };
 
 /*
- * Adds all objects to their classes' groups: counts, sizes, and what the topmost ones of each group
- * retain. By superclass, what an object comes to is added where it begins to count, and taken off
- * again (modulo 2^64) above the class where it ends to.
+ * Adds all objects to the groups of their classes: counts, sizes, and the retained size of each
+ * group's topmost members. By superclass, an object's size is added at the lowest class for which
+ * it counts and subtracted (modulo 2^64) at the first superclass for which it does not.
  */
 int derive_totals_add_objects(struct totals *t, struct hdb_error *err);
 

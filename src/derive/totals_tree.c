@@ -3,18 +3,19 @@
  * tree.
  *
  * The retained size of a group is the sum over its topmost members: those that no other member
- * dominates. In preorder they are easy to tell: a member is topmost if it comes after the end of
- * the last topmost member's subtree. So one walk in preorder serves all groups of all kinds, with a
- * number for each group.
+ * dominates. In preorder these are easy to recognise: a member is topmost if it comes after the end
+ * of the subtree of the last topmost member. So one walk in preorder serves all groups of all
+ * kinds, with one number per group.
  *
- * The tree is too large to walk by pointers. Its inner nodes get preorder numbers
- * (graph/preorder.h), and each object is put into the bucket of its number, or, if it is a leaf, of
- * its dominator's. The buckets, sorted range by range on all threads, give the tree in preorder.
- * Leaves of the top level have no number and are topmost in any case: they are summed up in the
- * pass over the objects.
+ * The tree is too large to be walked by pointers. Its inner nodes get preorder numbers
+ * (graph/preorder.h), and each object goes into the bucket of its number or, for a leaf, of its
+ * dominator's number. Sorting the buckets on all threads, range by range, gives the tree in
+ * preorder. Leaves of the top level have no number and are always topmost: the pass over the
+ * objects adds them up directly.
  *
- * In the buckets an object is a member number: its class, or, if it is a class object or a class
- * loader and so counts otherwise by loader, a number beyond the classes (member_of).
+ * Buckets identify an object by its member number: its class number, or, for a class object or a
+ * class loader, whose group by loader is not that of its class, a number above all class numbers
+ * (member_of).
  */
 #include "derive/blocks.h"
 #include "derive/dominators/inner_order.h"
@@ -30,62 +31,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranges in work at once, a thread: each takes some MB. */
+/* Ranges in flight per thread. Each takes a few MB. */
 #define SLOTS_PER_THREAD 2u
 
-/* Distance, in objects, of prefetches. */
+/* Distance, in objects, at which links are prefetched. */
 #define AHEAD 16u
 
-/* The objects of one class, summed up by one slot. */
+/* Sums over objects of one class, one per slot so that threads never share them. */
 struct class_sum {
 	uint64_t count, bytes, unreachable_count, unreachable_bytes;
-	uint64_t topmost_bytes; /* retained by leaves of the top level */
+	uint64_t topmost_bytes; /* retained by members that are leaves of the top level */
 };
 
-/* An inner node, by number. */
+/* An inner node, indexed by preorder number. */
 struct inner_row {
 	uint64_t units;  /* retained, in units of the alignment */
-	uint32_t member; /* member number; HEAP_NONE: a member of no group */
-	uint32_t count;  /* inner nodes of its subtree */
+	uint32_t member; /* HEAP_NONE: belongs to no group */
+	uint32_t count;  /* number of inner nodes in its subtree, itself included */
 };
 
-/* A range of preorder numbers, sorted on any thread before it is walked. */
+/* A range of preorder numbers. Any thread prepares it; the calling thread walks it. */
 struct range_slot {
 	struct graph_child_range leaves;
 	struct inner_row *inner;
-	bool is_filled; /* leaves are there */
+	bool is_filled; /* leaves fit in memory and have been read */
 	BASE_APART;
 };
 
-/* A class that is open, up to a preorder number. */
+/* A class that is open in the class tree until a preorder number. */
 struct opened {
 	uint32_t end, class_no;
 };
 
 struct totals_tree {
 	struct totals *t;
-	struct class_sum *sums;   /* by slot and class */
-	uint64_t *loader_topmost; /* by slot and group by loader: as topmost_bytes */
+	struct class_sum *sums;   /* by slot, then class */
+	uint64_t *loader_topmost; /* by slot, then group by loader: as topmost_bytes */
 	struct graph_preorder order;
-	struct graph_child_rows leaves; /* by dominator's number; their nodes are member numbers */
-	struct base_buckets inner;      /* by range of numbers: number, member, units, count */
-	/* leaves of one dominator and member number that follow one another */
+	struct graph_child_rows leaves; /* by dominator's number; nodes are member numbers */
+	/* by range of numbers; fields: number, member, units, count */
+	struct base_buckets inner;
+	/*
+	 * Consecutive leaves with the same dominator and member number, not added to `leaves` yet.
+	 * Merging them makes the buckets of large arrays and collections much smaller.
+	 */
 	uint32_t leaf_row, leaf_member;
 	uint64_t leaf_units;
 	/* the walk */
 	struct range_slot *slots;
-	const struct range_slot *slot; /* that is walked */
+	const struct range_slot *slot; /* the range being walked */
 	unsigned slot_count;
 	uint32_t base, row,
-		end; /* first number of the range, next one to be entered, end of the range */
-	uint32_t *until[TOTALS_KINDS]; /* by group: end of the topmost member's subtree */
-	struct opened *opened; /* classes that are open in the tree of classes, innermost last */
+		end; /* first number of the range, next number to enter, end of the range */
+	uint32_t *until[TOTALS_KINDS]; /* by group: end of the subtree of its last topmost member */
+	struct opened *opened;         /* classes open in the class tree, innermost last */
 	uint32_t opened_count;
 };
 
 /* ---- member numbers ---- */
 
-/* What a member number stands for. */
+/* The groups that a member number stands for. */
 struct member {
 	uint32_t class_no, loader_group;
 };
@@ -104,7 +109,7 @@ static struct member member_at(const struct totals_tree *w, uint32_t member)
 	return (struct member){ t->loader_class[member - 2 * n], member - 2 * n };
 }
 
-/* Groups by loader are in order of the loaders' numbers. */
+/* Groups by loader are in ascending order of loader index: binary search. */
 static uint32_t find_loader(const struct totals_groups *g, uint32_t ix)
 {
 	struct base_search search = base_search_in(g->count);
@@ -131,7 +136,7 @@ static uint32_t member_of(const struct totals_tree *w, const struct heap_block *
 	return group == HEAP_NONE ? class_no : 2 * n + group;
 }
 
-/* ---- all objects: counted, and put into spill buckets ---- */
+/* ---- all objects: counted, then distributed to spill buckets ---- */
 
 static void count_block(struct totals_tree *w, const struct derive_block *block)
 {
@@ -156,8 +161,9 @@ static void count_block(struct totals_tree *w, const struct derive_block *block)
 }
 
 /*
- * Replaces each object's dominator by the place of an inner node: its own, or a leaf's dominator's;
- * GRAPH_NONE for objects that go into no bucket. values[] becomes 1 for inner nodes.
+ * Replaces each object's dominator by the place of an inner node: its own place, or that of a
+ * leaf's dominator. GRAPH_NONE for objects that go into no bucket. values[i] becomes 1 for inner
+ * nodes. Leaves of the top level are added to the sums here.
  */
 static void find_places(struct totals_tree *w, struct derive_block *block)
 {
@@ -202,7 +208,10 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	TRY_ERRORS(derive_tree_read(w->t->derive, block, tree, err));
 	count_block(w, block);
 	find_places(w, block);
-	/* Places become preorder numbers; values[] the count of a subtree, 0 for leaves. */
+	/*
+	 * Turns places into preorder numbers, and values[] into the size of a subtree (0 for
+	 * leaves).
+	 */
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t place = tree->dominator[i];
 
@@ -281,7 +290,7 @@ static void add_sums(struct totals_tree *w)
 		loaders->totals[i % loaders->count].retained_bytes += w->loader_topmost[i];
 }
 
-/* One pass over all objects: sums by class, and all other objects into buckets. */
+/* One pass over all objects: sums by class, and the rest of the tree into buckets. */
 static int put_objects(struct totals_tree *w, struct hdb_error *err)
 {
 	struct derive *derive = w->t->derive;
@@ -317,9 +326,9 @@ static int put_objects(struct totals_tree *w, struct hdb_error *err)
 /* ---- the walk ---- */
 
 /*
- * Adds what an object retains to its class and its superclasses, except for those of which an
- * object above it, in the dominator tree, is an instance: these have it already. Sums are kept as
- * differences, so that only the ends of that chain of superclasses are touched.
+ * Adds an object's retained size to its class and its superclasses, except those that already have
+ * an instance among the object's dominators: their total includes it. Sums are stored as
+ * differences, so only the two ends of the chain of superclasses change.
  */
 static void add_supers(struct totals_tree *w, uint32_t class_no, uint64_t bytes, uint32_t end)
 {
@@ -338,7 +347,7 @@ static void add_supers(struct totals_tree *w, uint32_t class_no, uint64_t bytes,
 	}
 }
 
-/* Visits an object in preorder; `end` is that of its subtree, 0 for a leaf. */
+/* Visits an object in preorder. `end` is the end of its subtree, 0 for a leaf. */
 static void add_object(struct totals_tree *w, uint32_t row, uint32_t member_no, uint64_t units,
 		       uint32_t end)
 {
@@ -360,7 +369,7 @@ static void add_object(struct totals_tree *w, uint32_t row, uint32_t member_no, 
 	add_supers(w, member.class_no, bytes, end);
 }
 
-/* Enters the inner nodes up to this one. */
+/* Enters the inner nodes up to `row`, closing the classes whose subtrees end on the way. */
 static void go_to(struct totals_tree *w, uint32_t row)
 {
 	assert(row < w->end);
@@ -403,7 +412,7 @@ static int read_inner(struct totals_tree *w, struct range_slot *slot, uint32_t n
 	TRY(base_bucket_begin(&w->inner, no, &reader, err));
 	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 2), v, err)) == HDB_OK) {
 		assert(v[0] >> w->leaves.bits == no);
-		assert(v[3]); /* itself at least */
+		assert(v[3]); /* the subtree contains at least the node itself */
 		slot->inner[v[0] - base] = (struct inner_row){
 			.member = (uint32_t)v[1],
 			.units = v[2],
@@ -495,14 +504,16 @@ int derive_totals_add_objects(struct totals *t, struct hdb_error *err)
 	BASE_SCOPED(release) struct totals_tree w = { .t = t };
 
 	TRY(derive_tree_prepare(t->derive, err));
-	/* Member numbers are those of classes, of class objects and of loaders. */
+	/*
+	 * Member numbers are assigned to classes, to class objects and to loaders, all in 32 bits.
+	 */
 	if (t->derive->heap->class_count > HEAP_NONE / 3)
 		return hdb_fail(err, HDB_ELIMIT,
 				"%" PRIu32 " classes: totals can be made of %" PRIu32,
 				t->derive->heap->class_count, HEAP_NONE / 3);
 	TRY(derive_number_inner(t->derive, &w.order, err));
 	TRY(put_objects(&w, err));
-	/* From here on only the buckets are needed. */
+	/* The walk needs only the buckets, so the links are freed first. */
 	base_big_free(&w.order.link_big);
 	return walk_all(&w, err);
 }

@@ -1,8 +1,9 @@
 /*
- * derive/tree_sums.c - sums up the dominator tree beside retained sizes: native memory, and bytes
- * by Android's heaps. And the table depth: how far objects are from the roots.
+ * derive/tree_sums.c - sums up the dominator tree other than retained sizes: native memory, and
+ * bytes per Android heap. Also the table depth: distances from the roots.
  *
- * Kept is what is below an object, without itself, which is 0 for most.
+ * The tables contain the sum below each object, without the object itself, which is 0 for most
+ * objects and so packs well.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -13,28 +14,31 @@
 #include <string.h>
 
 /*
- * In preorder, what is below a node is one range of numbers. So sizes are added to the numbers of
- * the dominators, the numbers are summed up once from the first to the last, and what is below a
- * node is the difference of two such sums.
+ * In preorder, the nodes below a node have consecutive numbers. So each size is added at the number
+ * of the object's dominator, one pass turns these into prefix sums, and the sum below a node is the
+ * difference of two of them.
  */
 struct tree_sums {
 	struct derive *derive;
 	struct graph_preorder order; /* of objects that dominate others */
 	struct base_big sum_big;
-	/* by number, one more than there are: what is right below it, then of all before it */
+	/*
+	 * By number, with one extra element: size of the objects immediately below a node, later
+	 * the sum of all elements before it.
+	 */
 	_Atomic uint64_t *sum;
-	/* which sizes: of objects of a heap, or native */
+	/* Which sizes are summed: native memory, or shallow sizes of the objects of one heap. */
 	bool is_native;
 	uint32_t heap_no;
 };
 
-/* What a block's objects are read to. */
+/* Scratch arrays for one block. */
 struct sums_room {
 	uint32_t heap_no[STORE_BLOCK_OBJECTS];
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
 };
 
-/* What each of a block's objects has of what is summed up. */
+/* Reads the sizes to be summed into block->values. */
 static int read_sizes(const struct tree_sums *t, struct derive_block *block, struct hdb_error *err)
 {
 	const struct heap_block *objects = block->objects;
@@ -84,7 +88,7 @@ static int fill_below(void *ctx, struct derive_block *block, struct hdb_error *e
 		if (!graph_preorder_is_inner(&t->order, first_ix + i))
 			continue;
 		first = graph_preorder_first(&t->order, place);
-		/* One that is unreachable has no number. */
+		/* An unreachable object has no number and no sum. */
 		if (first != GRAPH_NONE)
 			block->values[i] =
 				t->sum[graph_preorder_end(&t->order, place)] - t->sum[first];
@@ -93,7 +97,7 @@ static int fill_below(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Numbers what dominates others, and makes room for the sums. */
+/* Numbers the objects that dominate others, and allocates the sums. */
 static int begin(struct tree_sums *t, struct hdb_error *err)
 {
 	struct derive *derive = t->derive;
@@ -136,7 +140,7 @@ static void release(struct tree_sums *t)
 
 /* ---- native memory ---- */
 
-/* By passes over all objects: many own some, or are above such. */
+/* For heaps in which many objects own native memory: passes over all objects. */
 static int put_native_sums(struct derive *derive, struct store_writer *writer,
 			   enum store_table table, struct hdb_error *err)
 {
@@ -153,6 +157,7 @@ static int put_native_sums(struct derive *derive, struct store_writer *writer,
 				 err);
 }
 
+/* The climb from owners is cheaper if there are few; it gives up with HDB_NOTFOUND at its limit. */
 static int put_native_below(struct derive *derive, struct store_writer *writer,
 			    enum store_table table, struct hdb_error *err)
 {
@@ -209,13 +214,13 @@ int derive_retained_native(struct derive *derive, uint32_t ix, uint64_t *bytes,
 
 /* ---- by heap ---- */
 
-/* Heap numbers of a column begin here. */
+/* First key of a heap's column. Each heap has room for whole blocks of all objects. */
 static uint32_t heap_base(const struct heap *heap, uint32_t heap_no)
 {
 	return heap_block_count(heap) * heap_no * STORE_BLOCK_OBJECTS;
 }
 
-/* Heaps with a column: 0, of objects that are in none, and those that are named. */
+/* Number of heaps with a column: 0 for objects in no heap, then the named heaps. */
 uint32_t derive_heap_count(const struct derive *derive)
 {
 	const uint64_t n = store_record_count(derive->heap->store, STORE_HEAPS);
@@ -279,9 +284,13 @@ int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uin
 /* ---- depth ---- */
 
 struct depths {
-	uint32_t *parent, *depth; /* by object; depth from 1 on, 0: not known yet */
+	uint32_t *parent, *depth; /* by object; depth is 1 for roots, 0 if not known yet */
 };
 
+/*
+ * Walks up to the first object with a known depth, then assigns depths on the way back. Each object
+ * is visited once, without recursion.
+ */
 static int find_depth(struct depths *d, struct base_vec *path, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t at = ix, depth = 0;
@@ -289,7 +298,10 @@ static int find_depth(struct depths *d, struct base_vec *path, uint32_t ix, stru
 	path->count = 0;
 	while (at != GRAPH_NONE && !d->depth[at]) {
 		TRY(base_vec_push(path, &at, sizeof(at), err));
-		/* Ends the walk in a cycle, which only a damaged table has. */
+		/*
+		 * Marks the object, so that a cycle, possible only in a damaged table, ends the
+		 * walk.
+		 */
 		d->depth[at] = 1;
 		at = d->parent[at];
 	}

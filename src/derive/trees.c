@@ -1,6 +1,6 @@
 /*
- * derive/trees.c - tables that hold a tree over the objects: reach, reach.strong, dominators; and
- * their readers.
+ * derive/trees.c - tables that contain a tree over the objects (reach, reach.strong, dominators),
+ * and their readers.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -20,7 +20,7 @@ static int fill_tree(void *ctx, struct derive_block *block, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* Builds the table of one of the columns unless it is there. */
+/* Builds the table of a column if it is missing. */
 static int need_column(struct derive *derive, const struct store_column *column,
 		       struct hdb_error *err)
 {
@@ -31,7 +31,7 @@ static int need_column(struct derive *derive, const struct store_column *column,
 			   err);
 }
 
-/* A parent from the file is used as an index only after this. */
+/* Parents come from the file. Each is checked before it is used as an index. */
 static int check_parent(struct derive *derive, struct store_column *column, uint32_t ix,
 			uint32_t parent, struct hdb_error *err)
 {
@@ -40,9 +40,9 @@ static int check_parent(struct derive *derive, struct store_column *column, uint
 	return store_damaged(derive->heap->store, column->table, ix, "parent out of range", err);
 }
 
-/* Where a block is read to. */
+/* Buffers for reading a block. */
 struct tree_room {
-	uint64_t *values; /* STORE_BLOCK_OBJECTS, to use at will */
+	uint64_t *values; /* STORE_BLOCK_OBJECTS values of scratch space */
 	uint32_t *parent;
 };
 
@@ -79,7 +79,10 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 			   err);
 }
 
-/* Whichever is there says who is reachable; which tables the file has is not looked up twice. */
+/*
+ * Either table shows whether an object is reachable. Prefers reach if it is known to exist, without
+ * looking up dominators in the file again.
+ */
 static struct store_column *reachable_column(struct derive *derive)
 {
 	return !derive->is_ready[derive_table(derive, STORE_REACH)] &&
@@ -150,8 +153,8 @@ int derive_need_reachable(struct derive *derive, struct hdb_error *err)
 struct looking {
 	struct derive *derive;
 	derive_look look;
-	void *ctx; /* look's */
-	uint8_t reachable[STORE_BLOCK_OBJECTS];
+	void *ctx;                              /* look's */
+	uint8_t reachable[STORE_BLOCK_OBJECTS]; /* context of `look` */
 };
 
 static int look_with_reachable(void *ctx, const struct heap_block *block, struct hdb_error *err)
@@ -185,11 +188,14 @@ static int build_tree(struct derive *derive, bool is_strong, enum store_table ta
 	TRY(derive_graph_load(derive, is_strong, &rows, err));
 	TRY(base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4, "the reach tree",
 			   err));
-	/* Only paths over strong references are shown to people. */
+	/*
+	 * Paths over strong references are the only ones displayed, so only they get least
+	 * strangeness.
+	 */
 	TRY(is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
 			graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent.data,
 					 err));
-	/* The table is written without the graph beside it. */
+	/* The graph is not needed for writing the table. */
 	graph_rows_release(&rows);
 	TRY(derive_put_column(derive, writer, table,
 			      &(struct derive_fill){ .stage = "writing the reach tree",

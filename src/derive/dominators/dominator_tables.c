@@ -1,8 +1,8 @@
 /*
  * derive/dominators/dominator_tables.c - the tables dominators and retained, built together.
  *
- * A retained size is kept as what it exceeds the shallow size by, in units of the alignment: most
- * objects retain just themselves.
+ * A retained size is stored as the difference to the shallow size, in units of the alignment. Most
+ * objects retain only themselves, so most values are 0 and pack well.
  */
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -14,16 +14,16 @@
 /* Distance, in objects, at which sizes are prefetched. */
 #define SIZES_AHEAD 24u
 
-/* Instead of a dominator's number. */
+/* Stands for the dominator's number of an unreachable object. */
 #define UNREACHED UINT64_MAX
 
 struct build {
 	struct derive *derive;
 	struct store_writer *writer;
-	const struct graph_dominators *dominators; /* lent */
+	const struct graph_dominators *dominators; /* borrowed */
 	struct base_sizes sizes; /* by number, in units of the alignment: shallow, then retained */
 	const uint32_t *node;    /* by number */
-	atomic_bool is_too_big;  /* a size that narrow sizes do not hold */
+	atomic_bool is_too_big;  /* some size does not fit into narrow sizes */
 	_Atomic uint64_t unreached_count, unreached_bytes;
 };
 
@@ -49,6 +49,10 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 	return HDB_OK;
 }
 
+/*
+ * Sizes are narrow at first, which fits nearly all heaps and takes less memory. HDB_ELIMIT if some
+ * size needs a wide one; the caller then starts again.
+ */
 static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 {
 	TRY(base_sizes_init(&b->sizes, (uint64_t)b->dominators->count + 1, is_wide, b->derive->work,
@@ -65,7 +69,7 @@ static int sum_sizes(struct build *b, bool is_wide, struct hdb_error *err)
 	return graph_retained(b->dominators, &b->sizes, err);
 }
 
-/* Counts objects that no root reaches, which spares heap_totals.c a pass over the objects. */
+/* Counts the objects that no root reaches. This saves heap_totals.c a pass over the objects. */
 static void count_unreached(struct build *b, const struct derive_block *block)
 {
 	struct derive_unreached sum = { 0 };
@@ -105,7 +109,7 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 
 	TRY_ERRORS(read_numbers(b, block, err));
-	/* In two steps, so that the cache misses of each overlap. */
+	/* Two loops, so that the cache misses of each one overlap. */
 	for (uint32_t i = 0; i < count; i++)
 		block->values[i] =
 			block->values[i] ? b->dominators->dominator[block->values[i]] : UNREACHED;
@@ -153,13 +157,20 @@ static int put_dominators(struct build *b, struct hdb_error *err)
 				 err);
 }
 
-/* In memory, one table after the other: sizes and nodes are not needed at the same time. */
+/*
+ * Both tables from arrays in memory. Sizes and nodes are not needed at the same time, so the tables
+ * are written one after the other.
+ */
 static int put_both(struct build *b, struct hdb_error *err)
 {
 	TRY(put_dominators(b, err));
 	return put_retained(b, err);
 }
 
+/*
+ * Without room for 4 bytes per object, random accesses would go to a file. Spill buckets are
+ * faster.
+ */
 static int write_both(struct build *b, struct hdb_error *err)
 {
 	const uint32_t n = b->derive->heap->object_count;
@@ -173,7 +184,7 @@ static int write_both(struct build *b, struct hdb_error *err)
 	return store_put_table(b->writer, derive_table(b->derive, STORE_RETAINED), n, err);
 }
 
-/* Loads the graph, and numbers what roots reach. */
+/* Loads the graph and computes dominators of the objects that the roots reach. */
 static int search(struct derive *derive, struct graph_dominators *dominators, struct hdb_error *err)
 {
 	BASE_SCOPED(graph_rows_release) struct graph_rows rows = { 0 };
@@ -196,7 +207,7 @@ static int build_dominators(struct derive *derive, struct store_writer *writer,
 	struct build b = { .derive = derive, .writer = writer, .dominators = &dominators };
 	int r;
 
-	/* The memory serves the graph and the numbers first, then the links. */
+	/* The pool's memory is used first for the graph and the numbers, then for the links. */
 	base_pool_reserve(derive->work, GRAPH_DOMINATORS_BYTES * (n + 1ull));
 	base_work_keep(derive->work, graph_dominators_kept(derive->work, n));
 	r = search(derive, &dominators, err);

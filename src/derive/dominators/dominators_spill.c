@@ -1,16 +1,17 @@
 /*
- * derive/dominators/dominators_spill.c - dominators and retained sizes by object, where memory is
+ * derive/dominators/dominators_spill.c - dominators and retained sizes by object, when memory is
  * short.
  *
- * Retained sizes are sums up the dominator tree, whose random accesses would make a machine without
- * memory for them swap. Here each step reads and writes files in order instead (time-forward
+ * Retained sizes are sums up the dominator tree. Their random accesses would make a machine with
+ * too little memory swap. Here each step reads and writes files sequentially instead (time-forward
  * processing: Chiang et al., "External-Memory Graph Algorithms", SODA 1995).
  *
- * Sizes are known by object, dominators by number. Objects go into spill buckets by ranges of
- * numbers, and the ranges are processed from the highest down. An object's sum is complete when its
- * turn comes, since all that it dominates has higher numbers. If its dominator is in a lower range,
- * the sum goes into that range's bucket. When that range is loaded, so is the dominator's index,
- * and the object's row goes into a bucket of blocks of objects, from which the tables are written.
+ * Sizes are known by object, dominators by number. Objects are distributed to spill buckets by
+ * ranges of numbers, and the ranges are processed from the highest down. An object's sum is
+ * complete when its turn comes, because everything it dominates has higher numbers. If its
+ * dominator is in a lower range, the sum goes into the bucket of that range. When that range is
+ * loaded, the dominator's index is loaded too, and the object's row goes into a bucket of blocks of
+ * objects. The tables are written from those buckets.
  */
 #include "derive/dominators/dominators_spill.h"
 
@@ -21,22 +22,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of a range: its arrays, 1.3 MB, about fit a second-level cache. */
+/* Numbers per range. The arrays of a range, 1.3 MB, about fit a second-level cache. */
 #define RANGE_BITS 16u
 #define RANGE_NUMBERS ((uint32_t)1 << RANGE_BITS)
 
-/* Buckets of rows, at most: with more of them chunks become too small to write well. */
+/* Maximum number of row buckets. With more, chunks become too small to be written efficiently. */
 #define ROW_BUCKETS_MAX 4096u
 
-/* Parts of the budget: for chunks of each kind of buckets, and what is kept in memory of them. */
+/*
+ * Shares of the memory budget: 1/16 for the chunks of each kind of bucket, 1/4 for chunks kept in
+ * memory.
+ */
 #define CHUNK_SHARE 16u
 #define KEPT_SHARE 4u
 
-/* Records, as fields of base_buckets_add: an object of a range, ... */
+/* Fields of the records, as in base_buckets_add. An object in the bucket of its range: */
 enum { OBJECT_NUMBER, OBJECT_IX, OBJECT_UNITS };
-/* ... what an object adds to its dominator, of a lower range, and what its row needs, ... */
+/* An object's contribution to a dominator in a lower range, with the fields its row needs: */
 enum { SUM_DOMINATOR, SUM_IX, SUM_BELOW, SUM_UNITS };
-/* ... and an object's row: the dominator is the object itself below the virtual root. */
+/* An object's row. Below the virtual root, the object itself is stored as its dominator. */
 enum { ROW_IX, ROW_DOMINATOR, ROW_BELOW };
 
 struct spilled {
@@ -45,8 +49,8 @@ struct spilled {
 	uint32_t blocks_per_bucket;
 	struct base_buckets objects, sums; /* by range of numbers */
 	struct base_buckets rows;          /* by blocks of objects */
-	bool is_retained;                  /* which of the row's values is written */
-	/* Of the range in work, by number. Sizes are in units of the alignment. */
+	bool is_retained;                  /* fill_block writes retained sizes; else dominators */
+	/* Arrays of the current range, by number. Sizes are in units of the alignment. */
 	uint32_t *ix;
 	uint64_t *units;
 	uint64_t *below;
@@ -143,7 +147,10 @@ static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Adds the sums that higher ranges have put into the bucket. */
+/*
+ * Adds the sums that higher ranges put into this range's bucket. The dominators' indexes are known
+ * now, so their rows are complete.
+ */
 static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
 	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
@@ -162,7 +169,7 @@ static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Adds the object with the range's number k, whose sum is complete, to its dominator. */
+/* The sum of the object with number k of the range is complete: adds it to its dominator. */
 static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct hdb_error *err)
 {
 	const uint32_t dominator = p->dominators->dominator[base + k];
@@ -173,7 +180,7 @@ static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct
 		[SUM_UNITS] = p->units[k],
 	};
 
-	assert(dominator < base + k); /* in preorder, a dominator comes first */
+	assert(dominator < base + k); /* dominators have lower preorder numbers */
 	if (dominator == 0)
 		return add_row(p, p->ix[k], p->ix[k], p->below[k], err);
 	if (dominator < base)
@@ -189,7 +196,7 @@ static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 	uint32_t k = left < RANGE_NUMBERS ? left + 1 : RANGE_NUMBERS;
 
 	assert(base <= p->dominators->count);
-	/* Read ahead: the dominators of the next range. */
+	/* Starts reading the dominators of the next range from the file. */
 	if (range)
 		base_big_soon(&p->dominators->dominator_big,
 			      (uint64_t)(base - RANGE_NUMBERS) * sizeof(*p->dominators->dominator),
@@ -197,7 +204,7 @@ static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 	memset(p->below, 0, RANGE_NUMBERS * sizeof(*p->below));
 	TRY(take_objects(p, range, err));
 	TRY(take_sums(p, range, err));
-	/* Number 0 is the virtual root's. */
+	/* Number 0 of the first range is the virtual root. */
 	while (k > (range == 0))
 		TRY(add_to_dominator(p, base, --k, err));
 	return base_step(p->derive->work, p->dominators->count - base, err);
@@ -222,7 +229,7 @@ static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	int r;
 
 	TRY(base_bucket_begin(&p->rows, block->block_no / p->blocks_per_bucket, &reader, err));
-	/* Objects that no root reaches have no row, and the value 0. */
+	/* Unreachable objects have no row and keep the value 0. */
 	memset(block->values, 0, block->objects->count * sizeof(*block->values));
 	while ((r = base_bucket_next(&reader, BASE_RECORD(2, 1), v, err)) == HDB_OK) {
 		const uint32_t ix = (uint32_t)v[ROW_IX];

@@ -1,5 +1,5 @@
 /*
- * derive/dominators/dominators_spill.h - dominators and retained sizes by object, where memory is
+ * derive/dominators/dominators_spill.h - dominators and retained sizes by object, when memory is
  * short. Private to derive.
  */
 #ifndef DERIVE_DOMINATORS_SPILL_H
@@ -8,11 +8,11 @@
 #include "derive/build.h"
 
 /*
- * Writes the tables dominators and retained of what graph_dominators found, without arrays that are
- * used at random: everything goes into spill buckets (base/spill_buckets.h) by what it is looked up
- * by, and each bucket is worked off in memory. About 15 bytes an object, in a file where the budget
- * has no room; what is in memory besides is named in dominators_spill.c. The same bytes as in the
- * other way. Without store_put_table.
+ * Writes the tables dominators and retained from the result of graph_dominators without random
+ * access to large arrays: records are distributed to spill buckets (base/spill_buckets.h) by the
+ * key they are looked up with, and each bucket is processed in memory. Takes about 15 bytes per
+ * object, in a file if the budget has no room, and the arrays of one range (dominators_spill.c).
+ * Writes the same bytes as the builder in memory. The caller calls store_put_table.
  */
 int derive_put_spilled(struct derive *derive, struct store_writer *writer,
 		       const struct graph_dominators *dominators, struct hdb_error *err);

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Distance, in objects, of prefetches. */
+/* Distance, in objects, at which links are prefetched. */
 #define AHEAD 16u
 
 struct numbering {
@@ -23,6 +23,7 @@ static void prefetch(const struct numbering *w, const uint32_t *dominator, uint3
 		graph_preorder_prefetch(w->order, dominator[i + AHEAD]);
 }
 
+/* First pass: marks every object that dominates another one. */
 static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct numbering *w = ctx;
@@ -38,6 +39,10 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
+/*
+ * Second pass: links every inner node to its dominator. Places follow the order of objects, so a
+ * counter gives a node's own place without a lookup.
+ */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct numbering *w = ctx;
@@ -52,7 +57,7 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		prefetch(w, dominator, i, count);
 		if (!graph_preorder_is_inner(w->order, first_ix + i))
 			continue;
-		/* One that is unreachable stays without a number. */
+		/* An unreachable object remains without a number. */
 		if (d != first_ix + i)
 			graph_preorder_link(w->order, place,
 					    d == GRAPH_NONE ? d :

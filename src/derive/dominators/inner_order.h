@@ -9,9 +9,9 @@
 #include "graph/preorder.h"
 
 /*
- * Numbers the objects that dominate others, from the table dominators (derive_tree_prepare), in two
- * passes over it. What is below a node has the numbers from its own to graph_preorder_end. Release
- * *order in any case.
+ * Numbers the objects that dominate others in preorder, in two passes over the table dominators
+ * (derive_tree_prepare). The subtree of a node has the numbers from its own to graph_preorder_end.
+ * Release *order in any case.
  */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err);
 
