@@ -45,6 +45,25 @@ refused()
 	fi
 }
 
+# ---- what was meant ----
+refused "SELECT clas FROM objects" 2 "no such column: clas; did you mean class?"
+refused 'SELECT siz FROM "java.util.HashMap"' 2 "no such column: siz; did you mean size?"
+refused "SELECT * FROM objekts" 2 "no such table: objekts; did you mean objects?"
+refused "SELECT * FROM object" 2 "missing argument: OBJECT; the table of all objects is objects"
+refused "SELECT * FROM java.util.HashMap" 2 'the name of a class is in double quotes: "java.util.HashMap"'
+refused 'SELECT id FROM objects WHERE class = "java.lang.String"' 2 "a text is in single quotes: 'java.lang.String'"
+refused "SHOW TABLES" 2 ".tables lists tables and .schema TABLE columns"
+refused "DESCRIBE objects" 2 ".tables lists tables and .schema TABLE columns"
+refused "SELECT id FROM objects WHERE class = 'String'" 0 "no class is named 'String'; there is 'java.lang.String'"
+refused "SELECT id FROM objects WHERE class = 'java.util.HashMapp'" 0 "there is 'java.util.HashMap'"
+refused "SELECT id FROM objects WHERE kind = 'array'" 0 "objects are instance, object array, primitive array or class"
+refused "SELECT id FROM roots WHERE kind = 'STICKY CLASS'" 0 "nothing is of kind 'STICKY CLASS'; there is 'sticky class'"
+is "SELECT count(*) > 40, sum(name = 'refs') FROM sqlite_master" "1	1"
+same "schema of refs" "$(heapdb sql '.schema refs' | tr -s ' ' | tr '\n' ',')" \
+	"refs: every reference: source, target, name of the field, source ID, target ID, name TEXT, strength TEXT,"
+same "schema of all" "$(heapdb sql .schema | grep -c '^[a-z]')" "$(heapdb sql .tables | sed '/^Queries/,$d' |
+	grep -c '^  [a-z]')"
+
 # ---- columns of one name ----
 twice="SELECT s.class, 1 AS class_2, t.class, s.class FROM refs r JOIN objects s ON s.id = r.source \
 	JOIN objects t ON t.id = r.target WHERE t.class = 'Sample' LIMIT 1"
@@ -276,6 +295,8 @@ plan "SELECT * FROM objects ORDER BY retained DESC LIMIT 5" "largest first"
 plan "SELECT class, count(*) FROM objects GROUP BY class" "class_totals"
 plan "SELECT kind, count(*) FROM objects GROUP BY kind" "kind_totals"
 plan "SELECT id FROM objects ORDER BY referrers DESC LIMIT 5" "most first"
+same "plans without numbers" "$(heapdb sql --format jsonl "EXPLAIN QUERY PLAN SELECT * FROM objects WHERE dominator = 5")" \
+	'{"id":2,"parent":0,"notused":0,"detail":"SCAN objects (dominator=)"}'
 plan "SELECT * FROM refs WHERE target = 5" "by key"
 
 # ---- only reading ----

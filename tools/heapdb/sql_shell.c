@@ -33,14 +33,17 @@ int sql_open(struct cli *cli, struct heapsql **sql)
 }
 
 /* Prints the rows of one statement, the first of `text`. */
-static int print(struct cli *cli, const char *text, struct heapsql_rows *rows)
+static int print(struct cli *cli, const char *text, struct heapsql_rows *rows, uint64_t *count)
 {
 	struct sql_rows read;
 	struct answer answer = { .name = "sql", .source = &read.source, .limit = cli->opt.limit };
+	int rc;
 
 	answer.is_picked = heapsql_names_columns(text);
 	TRY(sql_rows_begin(&read, rows, &cli->err));
-	return print_answer(cli, &answer);
+	rc = print_answer(cli, &answer);
+	*count = answer.row_count;
+	return rc;
 }
 
 /* The next statement; *text is what follows it. */
@@ -48,13 +51,17 @@ static int run_one(struct cli *cli, struct heapsql *sql, const char **text)
 {
 	struct heapsql_rows *rows = NULL;
 	const char *statement = *text;
+	uint64_t count = 1;
+	char why[512];
 	int rc;
 
 	if (cli->opt.timeout)
 		progress_time_limit(cli->opt.timeout);
 	rc = heapsql_prepare(sql, *text, text, &rows, &cli->err);
 	if (rc == HDB_OK && rows)
-		rc = print(cli, statement, rows);
+		rc = print(cli, statement, rows, &count);
+	if (rc == HDB_OK && !count && heapsql_why_empty(sql, statement, why, sizeof(why)))
+		cli_notice(cli, "%s", why);
 	heapsql_rows_close(rows);
 	if (cli->opt.timeout)
 		progress_time_limit(0);
@@ -66,7 +73,7 @@ static int run_one(struct cli *cli, struct heapsql *sql, const char **text)
 static const char help[] =
 	"Statements end with a semicolon: SELECT * FROM objects ORDER BY retained DESC LIMIT 5;\n"
 	".tables [TEXT]     tables and functions, and classes with TEXT in their names\n"
-	".schema TABLE      the columns of a table, function or class\n"
+	".schema [TABLE]    columns and types of a table, function or class; of all tables\n"
 	".mode FORMAT       table, json, jsonl, csv or tsv\n"
 	".limit N|all       most rows to print\n"
 	".timeout SECONDS   end statements that take longer; 0: none\n"
@@ -112,21 +119,49 @@ static void list_tables(struct cli *cli, struct heapsql *sql, const char *part)
 			      kind_titles[HEAPSQL_CLASS]);
 }
 
+/* What a table has, in a few words; "" for a class. */
+static const char *help_of(struct heapsql *sql, const char *name)
+{
+	struct heapsql_table table;
+
+	for (size_t no = 0; heapsql_table(sql, no, &table) && table.kind != HEAPSQL_CLASS; no++)
+		if (strcmp(table.name, name) == 0)
+			return table.help;
+	return "";
+}
+
+/* Of all tables and functions; queries are in the manual, and there are thousands of classes. */
+static int show_schema(struct cli *cli, struct heapsql *sql, char *name);
+
+static int show_schemas(struct cli *cli, struct heapsql *sql)
+{
+	struct heapsql_table table;
+	int rc = HDB_OK;
+
+	for (size_t no = 0; rc == HDB_OK && heapsql_table(sql, no, &table); no++)
+		if (table.kind < HEAPSQL_QUERY)
+			rc = show_schema(cli, sql, table.name);
+	return rc;
+}
+
 static int show_schema(struct cli *cli, struct heapsql *sql, char *name)
 {
 	const size_t size = strlen(name);
 	char *text = NULL;
 	int rc;
 
+	if (!size)
+		return show_schemas(cli, sql);
 	if (size > 1 && name[0] == '"' && name[size - 1] == '"') {
 		name[size - 1] = '\0';
 		name++;
 	}
-	rc = heapsql_schema(sql, name, &text, &cli->err);
+	rc = heapsql_schema(sql, name, true, &text, &cli->err);
 	if (rc != HDB_OK)
 		rc = cli_usage(cli, "there is no table %s", name);
 	else
-		output_format(cli->out, "%s\n", text);
+		output_format(cli->out, "%s%s%s\n%s", name, *help_of(sql, name) ? ": " : "",
+			      help_of(sql, name), text);
 	free(text);
 	return rc;
 }
@@ -311,7 +346,7 @@ static void offer_columns(struct completion *c, struct heapsql *sql, const char 
 		if (size && size < sizeof(name)) {
 			memcpy(name, at, size);
 			name[size] = '\0';
-			if (heapsql_schema(sql, name, &columns, &err) == HDB_OK) {
+			if (heapsql_schema(sql, name, false, &columns, &err) == HDB_OK) {
 				for (char *column = strtok(columns, ",;: "); column;
 				     column = strtok(NULL, ",;: "))
 					offer(c, column);

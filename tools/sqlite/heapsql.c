@@ -43,7 +43,9 @@ struct heapsql {
 	sqlite3 *sqlite;
 	struct sql_source *sources[DATABASES_MAX];
 	size_t source_count;
-	bool is_guarded; /* the statement is the user's */
+	bool is_guarded;  /* the statement is the user's */
+	bool is_listed;   /* sqlite_master has the tables */
+	const char *text; /* the statement that is prepared, for hints; lent; NULL: none */
 	char *tmp_dir;
 	/* retained_set */
 	enum { SETS_ONE_BY_ONE, SETS_COLLECT, SETS_KNOWN } sets;
@@ -319,6 +321,7 @@ static int code_of(int rc)
 int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 {
 	const char *message = sqlite3_errmsg(sql->sqlite);
+	char hint[512] = "";
 
 	for (size_t i = 0; i < sql->source_count; i++) {
 		/* A class whose name cannot be read is no such table. */
@@ -327,6 +330,12 @@ int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 			continue;
 		if (err)
 			*err = sql->sources[i]->err;
+		if (err && sql->text) {
+			const size_t used = strlen(err->message);
+
+			sql_hint(sql->sources[0], sql->text, err->message, hint, sizeof(hint));
+			snprintf(err->message + used, sizeof(err->message) - used, "%s", hint);
+		}
 		return sql->sources[i]->err.code;
 	}
 	if (code_of(rc) == HDB_EINTR)
@@ -334,14 +343,9 @@ int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 	if (rc == SQLITE_AUTH)
 		return sql_fail(err, HDB_EUSAGE,
 				"statements only read: SELECT, EXPLAIN and WITH are understood");
-	if (strncmp(message, "no such table: ", 15) == 0 && sql->source_count) {
-		const char *similar = suggest_class(sql->sources[0]->db, message + 15);
-
-		if (similar)
-			return sql_fail(err, HDB_EUSAGE, "%s; there is the class \"%s\"", message,
-					similar);
-	}
-	return sql_fail(err, code_of(rc), "%s", message);
+	if (sql->text && sql->source_count)
+		sql_hint(sql->sources[0], sql->text, message, hint, sizeof(hint));
+	return sql_fail(err, code_of(rc), "%s%s", message, hint);
 }
 
 static void clear_failures(struct heapsql *sql)
@@ -425,6 +429,22 @@ static int define_classes(struct heapsql *sql, const char *text, struct hdb_erro
 	return r;
 }
 
+/* Fills sqlite_master where a statement looks at it: making all tables takes some milliseconds. */
+static int need_catalogue(struct heapsql *sql, const char *text, struct hdb_error *err)
+{
+	int r;
+
+	if (sql->is_listed || sql->source_count != 1 || !sql->sources[0]->is_only ||
+	    (!strcasestr(text, "sqlite_master") && !strcasestr(text, "sqlite_schema") &&
+	     !strcasestr(text, "table_list")))
+		return HDB_OK;
+	sql->is_guarded = false;
+	r = sql_list_tables(sql->sources[0], err);
+	sql->is_guarded = true;
+	sql->is_listed = r == HDB_OK;
+	return r;
+}
+
 int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err)
 {
@@ -439,10 +459,15 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 				STATEMENT_MAX);
 	clear_failures(sql);
 	TRY_ERRORS(define_classes(sql, text, err));
+	TRY(need_catalogue(sql, text, err));
 	assert(sql->is_guarded);
 	rc = sqlite3_prepare_v2(sql->sqlite, text, -1, &statement, rest);
-	if (rc != SQLITE_OK)
-		return sql_fail_of(sql, rc, err);
+	if (rc != SQLITE_OK) {
+		sql->text = text;
+		r = sql_fail_of(sql, rc, err);
+		sql->text = NULL;
+		return r;
+	}
 	if (!statement) {
 		*rest = text + strlen(text);
 		return HDB_OK;
@@ -641,6 +666,32 @@ static int set_blob(struct heapsql_rows *rows, size_t i, struct hdb_value *value
 	return HDB_OK;
 }
 
+/*
+ * A line of EXPLAIN QUERY PLAN without what only SQLite and a table tell one another:
+ * "SCAN objects VIRTUAL TABLE INDEX 32505920:dominator=" is "SCAN objects (dominator=)".
+ */
+static int set_plan(struct heapsql_rows *rows, size_t i, struct hdb_value *value,
+		    struct hdb_error *err)
+{
+	static const char before[] = " VIRTUAL TABLE INDEX ";
+	const char *at = strstr(value->text, before), *how = at ? strchr(at, ':') : NULL;
+	const char *columns = how ? strstr(how, ", columns ") : NULL;
+	char *text;
+
+	if (!how)
+		return HDB_OK;
+	text = malloc(value->text_size + 3);
+	free(rows->blobs[i]);
+	rows->blobs[i] = text;
+	if (!text)
+		return sql_fail(err, HDB_ENOMEM, "no memory for a text");
+	value->text_size = (size_t)snprintf(
+		text, value->text_size + 3, "%.*s (%.*s)", (int)(at - value->text), value->text,
+		(int)(columns ? (size_t)(columns - how - 1) : strlen(how + 1)), how + 1);
+	value->text = text;
+	return HDB_OK;
+}
+
 static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 {
 	struct hdb_value *value = &rows->values[i];
@@ -670,7 +721,9 @@ static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 			return sql_fail(err, HDB_ENOMEM, "no memory for a text");
 		value->text = (const char *)text;
 		value->text_size = (size_t)sqlite3_column_bytes(rows->statement, (int)i);
-		return HDB_OK;
+		return sqlite3_stmt_isexplain(rows->statement) == 2 ?
+			       set_plan(rows, i, value, err) :
+			       HDB_OK;
 	case SQLITE_BLOB:
 		value->type = HDB_TYPE_TEXT;
 		return set_blob(rows, i, value, err);
@@ -709,8 +762,12 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
 	rc = sqlite3_step(rows->statement);
 	if (rc == SQLITE_DONE)
 		return HDB_END;
-	if (rc != SQLITE_ROW)
-		return sql_fail_of(sql, rc, err);
+	if (rc != SQLITE_ROW) {
+		sql->text = sqlite3_sql(rows->named);
+		r = sql_fail_of(sql, rc, err);
+		sql->text = NULL;
+		return r;
+	}
 	for (size_t i = 0; i < rows->count; i++)
 		TRY_ERRORS(set_value(rows, i, err));
 	if (!rows->is_typed)
@@ -751,7 +808,8 @@ bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out)
 }
 
 /* Puts names of columns into a list: rows are name, type, hidden. HDB_NOTFOUND: there are none. */
-static int list_columns(struct heapsql_rows *rows, sqlite3_str *list, struct hdb_error *err)
+static int list_columns(struct heapsql_rows *rows, bool with_types, sqlite3_str *list,
+			struct hdb_error *err)
 {
 	size_t count = 0;
 	bool in_arguments = false;
@@ -759,21 +817,34 @@ static int list_columns(struct heapsql_rows *rows, sqlite3_str *list, struct hdb
 
 	assert(rows->count == 3);
 	while ((r = heapsql_next(rows, err)) == HDB_OK) {
-		const struct hdb_value *name = &rows->values[0], *hidden = &rows->values[2];
+		const struct hdb_value *name = &rows->values[0], *type = &rows->values[1];
+		const struct hdb_value *hidden = &rows->values[2];
 
+		count++;
+		if (with_types) {
+			sqlite3_str_appendf(list, "  %-*.*s  %.*s%s\n", 20, (int)name->text_size,
+					    name->text, (int)type->text_size, type->text,
+					    hidden->i ? "  (argument or hidden)" : "");
+			continue;
+		}
 		sqlite3_str_appendf(list, "%s%.*s",
-				    !count                     ? "" :
+				    count == 1                 ? "" :
 				    hidden->i && !in_arguments ? "; arguments or hidden: " :
 								 ", ",
 				    (int)name->text_size, name->text);
 		in_arguments |= hidden->i != 0;
-		count++;
 	}
 	TRY_ERRORS(r);
 	return count ? HDB_OK : HDB_NOTFOUND;
 }
 
-int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hdb_error *err)
+bool heapsql_why_empty(struct heapsql *sql, const char *text, char *why, size_t size)
+{
+	return sql->source_count && sql_why_empty(sql->sources[0], text, why, size);
+}
+
+int heapsql_schema(struct heapsql *sql, const char *table, bool with_types, char **out,
+		   struct hdb_error *err)
 {
 	/* The comment names the class, whose table is made before SQLite is asked for it. */
 	char *text = sqlite3_mprintf("SELECT name, type, hidden FROM pragma_table_xinfo('%q') "
@@ -792,7 +863,7 @@ int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hd
 	if (r == HDB_OK)
 		r = heapsql_prepare(sql, text, &rest, &rows, err);
 	if (r == HDB_OK)
-		r = list_columns(rows, list, err);
+		r = list_columns(rows, with_types, list, err);
 	made = sqlite3_str_finish(list);
 	if (r == HDB_OK) {
 		*out = made ? strdup(made) : NULL;

@@ -118,68 +118,11 @@ static int run(struct sqlite3 *sqlite, char *statement, struct hdb_error *err)
 		       sql_fail(err, HDB_ELIMIT, "heapdb_open: %s", sqlite3_errmsg(sqlite));
 }
 
-static int on_pragma(void *ctx, int count, char **values, char **names)
-{
-	(void)names;
-	*(bool *)ctx = count && values[0] && strcmp(values[0], "1") == 0;
-	return 0;
-}
-
-/*
- * Queries as query_NAME: "tables" and the like are names that clients have for their own. A table
- * of the connection's stays what it is.
- */
-static int list_table(struct sqlite3 *sqlite, const char *schema, const struct heapsql_table *table,
-		      struct hdb_error *err)
-{
-	const bool is_plain =
-		table->kind == HEAPSQL_QUERY && strncmp(table->name, "query_", 6) != 0;
-	char *name = sqlite3_mprintf("%s%s", is_plain ? "query_" : "", table->name);
-	char *made = NULL;
-	int r = HDB_OK;
-
-	if (!name || sqlite3_table_column_metadata(sqlite, "main", name, NULL, NULL, NULL, NULL,
-						   NULL, NULL) != SQLITE_OK) {
-		if (name)
-			made = sqlite3_mprintf(
-				"CREATE VIRTUAL TABLE %s.\"%w\" USING \"%w\"(/* %s */)", schema,
-				name, name, table->help);
-		r = run(sqlite, made, err);
-	}
-	sqlite3_free(name);
-	return r;
-}
-
-/*
- * The only database's tables are there by their modules' names; clients look into the catalogue.
- * Datasette sets query_only, which would keep even tables of our own out.
- */
-static int list_tables(struct sql_source *source, struct hdb_error *err)
-{
-	const char *file = sqlite3_db_filename(source->sqlite, "main");
-	const char *schema = file && *file ? "temp" : "main";
-	struct heapsql_table table;
-	bool is_query_only = false;
-	size_t left;
-	int r = HDB_OK;
-
-	sqlite3_exec(source->sqlite, "PRAGMA query_only", on_pragma, &is_query_only, NULL);
-	if (is_query_only)
-		sqlite3_exec(source->sqlite, "PRAGMA query_only = 0", NULL, NULL, NULL);
-
-	for (size_t no = 0; r == HDB_OK && sql_table_at(no, &table, &left); no++)
-		if (!table.needs_argument)
-			r = list_table(source->sqlite, schema, &table, err);
-	if (is_query_only)
-		sqlite3_exec(source->sqlite, "PRAGMA query_only = 1", NULL, NULL, NULL);
-	return r;
-}
-
 static int make_tables(struct sql_source *source, bool is_first, struct hdb_error *err)
 {
 	TRY_ERRORS(sql_register(source, err));
 	if (source->is_only)
-		TRY(list_tables(source, err));
+		TRY(sql_list_tables(source, err));
 	/* All classes by name: SQLite finds a table only by a module of its name. */
 	for (uint32_t no = 0; source->is_only && no < hdb_class_count(source->db); no++) {
 		const char *name = hdb_class_name(source->db, no);

@@ -266,6 +266,16 @@ bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left);
  * Returns its code; heapsql.c.
  */
 int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err);
+/*
+ * What may have been meant by a statement that failed with SQLite's message, as more of the message:
+ * "; did you mean class?", or "".
+ */
+void sql_hint(const struct sql_source *source, const char *text, const char *message, char *hint,
+	      size_t size);
+/* Why a statement has no rows, if it asks for a class or kind that nothing has. */
+bool sql_why_empty(const struct sql_source *source, const char *text, char *why, size_t size);
+/* Puts the tables of the only database of a connection into its catalogue, sqlite_master. */
+int sql_list_tables(struct sql_source *source, struct hdb_error *err);
 /* The first database of a connection, or NULL; heapsql.c. */
 struct sql_source *sql_first_source(struct heapsql *sql);
 /* The database of that name; heapsql.c. */

@@ -143,7 +143,13 @@ struct heapsql_table {
 };
 /* For a shell: table `no`, by kinds; false past the last. */
 bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out);
-/* How a table is declared: "id, class, ..."; owned: free(). HDB_NOTFOUND if there is none. */
-int heapsql_schema(struct heapsql *sql, const char *table, char **out, struct hdb_error *err);
+/*
+ * The columns of a table: "id, class, ...", or with_types a line each; owned: free(). HDB_NOTFOUND
+ * if there is none.
+ */
+int heapsql_schema(struct heapsql *sql, const char *table, bool with_types, char **out,
+		   struct hdb_error *err);
+/* Why a statement has no rows, if it asks for a class or kind that nothing has. */
+bool heapsql_why_empty(struct heapsql *sql, const char *text, char *why, size_t size);
 
 #endif

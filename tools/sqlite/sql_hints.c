@@ -1,0 +1,256 @@
+/*
+ * sqlite/sql_hints.c - what somebody may have meant: by a statement that SQLite does not take, and
+ * by one whose answer is empty because nothing has the name it asks for.
+ */
+#include "sqlite/sql_private.h"
+
+#include "common/suggest.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Longest name that is looked for; longer ones are cut. */
+#define NAME_SIZE 128
+/* GC roots whose kinds are looked at. */
+#define ROOTS_MAX 100000
+
+static const char object_columns[] =
+	"id, class, kind, shallow, retained, dominator, length, reachable, class_id, heap, "
+	"file_offset, referrers";
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* The first place of a whole word, in upper or lower case, or NULL. */
+static const char *find_word(const char *text, const char *word)
+{
+	const size_t size = strlen(word);
+
+	for (const char *at = text; (at = strcasestr(at, word)) != NULL; at += size)
+		if ((at == text || !is_word(at[-1])) && !is_word(at[size]))
+			return at;
+	return NULL;
+}
+
+/* Copies the name that begins at `at`: letters, digits and those of `others`. */
+static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
+{
+	size_t size = 0;
+
+	for (;
+	     size + 1 < NAME_SIZE && (is_word(at[size]) || (at[size] && strchr(others, at[size])));
+	     size++)
+		name[size] = at[size];
+	name[size] = '\0';
+}
+
+/* ---- failures ---- */
+
+/* Tries the names of a declaration, "id ID, class TEXT, ..."; the best one is copied. */
+static void try_columns(struct suggest *near, const char *columns, char best[NAME_SIZE])
+{
+	char name[NAME_SIZE];
+
+	for (const char *at = columns; at && *at; at = strchr(at, ',')) {
+		at += strspn(at, ", ");
+		copy_name(at + (*at == '"'), "", name);
+		suggest_try(near, name);
+		if (near->best == name)
+			near->best = strcpy(best, name);
+	}
+}
+
+/* Tries the fields of the classes that are named in double quotes. */
+static int try_fields(struct hdb *db, const char *text, struct suggest *near, char best[NAME_SIZE])
+{
+	for (const char *at = text; (at = strchr(at, '"')) != NULL; at++) {
+		struct hdb_fields *fields;
+		char class[NAME_SIZE];
+		size_t count;
+		uint32_t no;
+
+		copy_name(++at, ".[]", class);
+		at += strcspn(at, "\"");
+		if ((no = hdb_class_named(db, class, 0)) != HDB_NONE) {
+			TRY(hdb_class_fields(db, no, &fields, &count, NULL));
+			for (size_t i = 0; i < count; i++)
+				try_columns(near, hdb_field_at(fields, i)->name, best);
+			hdb_fields_free(fields);
+		}
+		if (!*at)
+			break;
+	}
+	return HDB_OK;
+}
+
+/* The nearest column of the tables that the statement names. */
+static void hint_column(struct hdb *db, const char *text, const char *wanted, char *hint,
+			size_t size)
+{
+	struct suggest near;
+	char best[NAME_SIZE];
+
+	suggest_init(&near, wanted, strlen(wanted));
+	(void)try_fields(db, text, &near, best);
+	if (find_word(text, "objects") || strchr(text, '"'))
+		try_columns(&near, object_columns, best);
+	for (size_t i = 0; sql_tables[i]; i++)
+		if (find_word(text, sql_tables[i]->name))
+			try_columns(&near, sql_tables[i]->columns, best);
+	if (near.best)
+		snprintf(hint, size, "; did you mean %s?", near.best);
+}
+
+static void hint_no_column(struct hdb *db, const char *text, const char *message, char *hint,
+			   size_t size)
+{
+	char wanted[NAME_SIZE], quoted[NAME_SIZE + 2];
+
+	copy_name(message + (*message == '"'), ".[]", wanted);
+	snprintf(quoted, sizeof(quoted), "\"%s\"", wanted);
+	if (strstr(text, quoted))
+		snprintf(hint, size, "; a text is in single quotes: '%s'", wanted);
+	else
+		hint_column(db, text, strrchr(wanted, '.') ? strrchr(wanted, '.') + 1 : wanted,
+			    hint, size);
+}
+
+static void hint_no_table(const struct sql_source *source, const char *wanted, char *hint,
+			  size_t size)
+{
+	struct heapsql_table table;
+	struct suggest near;
+	const char *class;
+	char best[NAME_SIZE];
+	size_t left;
+
+	suggest_init(&near, wanted, strlen(wanted));
+	for (size_t no = 0; sql_table_at(no, &table, &left); no++) {
+		suggest_try(&near, table.name);
+		if (near.best == table.name) {
+			snprintf(best, sizeof(best), "%s", table.name);
+			near.best = best;
+		}
+	}
+	class = suggest_class(source->db, wanted);
+	if (near.best)
+		snprintf(hint, size, "; did you mean %s?", near.best);
+	else if (class)
+		snprintf(hint, size, "; there is the class \"%s\"", class);
+}
+
+/* FROM java.util.HashMap: a class is a table, but its name has dots. */
+static bool hint_class(const char *text, char *hint, size_t size)
+{
+	static const char *const words[] = { "from", "join" };
+	char name[NAME_SIZE];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *at = find_word(text, words[i]);
+
+		if (!at)
+			continue;
+		at += strlen(words[i]);
+		copy_name(at + strspn(at, " \t\r\n"), ".[]", name);
+		if (!strchr(name, '.') && !strchr(name, '['))
+			continue;
+		snprintf(hint, size, "; the name of a class is in double quotes: \"%s\"", name);
+		return true;
+	}
+	return false;
+}
+
+void sql_hint(const struct sql_source *source, const char *text, const char *message, char *hint,
+	      size_t size)
+{
+	text += strspn(text, " \t\r\n(");
+	hint[0] = '\0';
+	if (strncasecmp(text, "show", 4) == 0 || strncasecmp(text, "desc", 4) == 0)
+		snprintf(hint, size,
+			 "; .tables lists tables and .schema TABLE columns, and so does "
+			 "SELECT name, sql FROM sqlite_master");
+	else if (strncmp(message, "no such column: ", 16) == 0)
+		hint_no_column(source->db, text, message + 16, hint, size);
+	else if (strncmp(message, "no such table: ", 15) == 0 && !hint_class(text, hint, size))
+		hint_no_table(source, message + 15, hint, size);
+	else if (strncmp(message, "near \".\"", 8) == 0 || strncmp(message, "near \"[", 7) == 0)
+		(void)hint_class(text, hint, size);
+	else if (find_word(text, "object") && strstr(message, "missing argument"))
+		snprintf(hint, size, "; the table of all objects is objects");
+}
+
+/* ---- empty answers ---- */
+
+/* The text that a column is compared with, COLUMN = 'TEXT'; *at is stepped on. False: none. */
+static bool next_compared(const char **at, const char *column, char text[NAME_SIZE])
+{
+	while ((*at = find_word(*at, column)) != NULL) {
+		const char *value = *at + strlen(column);
+		size_t size;
+
+		*at = value;
+		value += strspn(value, " \t\r\n");
+		if (*value++ != '=')
+			continue;
+		value += strspn(value, "= \t\r\n");
+		size = *value == '\'' ? strcspn(value + 1, "'") : 0;
+		if (!size || size >= NAME_SIZE)
+			continue;
+		memcpy(text, value + 1, size);
+		text[size] = '\0';
+		return true;
+	}
+	return false;
+}
+
+/* Whether objects or GC roots have the kind; else *near is one that is written otherwise, or NULL. */
+static bool has_kind(struct hdb *db, const char *kind, const char **near)
+{
+	uint64_t count = 0;
+
+	*near = NULL;
+	for (unsigned i = 0; i < 4; i++)
+		if (strcmp(sql_kind_name(i), kind) == 0)
+			return true;
+	if (hdb_root_count(db, &count, NULL) < 0)
+		return true;
+	for (uint64_t no = 0; no < count && no < ROOTS_MAX; no++) {
+		struct hdb_root root = { .struct_size = sizeof(root) };
+
+		if (hdb_root_at(db, no, &root, NULL) < 0 || strcmp(root.kind, kind) == 0)
+			return true;
+		if (strcasecmp(root.kind, kind) == 0)
+			*near = root.kind;
+	}
+	return false;
+}
+
+bool sql_why_empty(const struct sql_source *source, const char *text, char *why, size_t size)
+{
+	char name[NAME_SIZE];
+	const char *near;
+
+	for (const char *at = text; next_compared(&at, "class", name);) {
+		if (hdb_class_named(source->db, name, 0) != HDB_NONE)
+			continue;
+		near = suggest_class(source->db, name);
+		snprintf(why, size, "no class is named '%s'%s%s%s", name,
+			 near ? "; there is '" : "", near ? near : "", near ? "'" : "");
+		return true;
+	}
+	for (const char *at = text; next_compared(&at, "kind", name);) {
+		if (has_kind(source->db, name, &near))
+			continue;
+		snprintf(why, size, "nothing is of kind '%s'%s%s%s", name,
+			 near ? "; there is '" :
+				"; objects are instance, object array, primitive array or "
+				"class; SELECT DISTINCT kind FROM roots lists those of GC roots",
+			 near ? near : "", near ? "'" : "");
+		return true;
+	}
+	return false;
+}
