@@ -57,7 +57,7 @@ refused "DESCRIBE objects" 2 ".tables lists tables and .schema TABLE columns"
 refused "SELECT id FROM objects WHERE class = 'String'" 0 "no class is named 'String'; there is 'java.lang.String'"
 refused "SELECT id FROM objects WHERE class = 'java.util.HashMapp'" 0 "there is 'java.util.HashMap'"
 refused "SELECT id FROM objects WHERE kind = 'array'" 0 "objects are instance, object array, primitive array or class"
-refused "SELECT id FROM roots WHERE kind = 'STICKY CLASS'" 0 "nothing is of kind 'STICKY CLASS'; there is 'sticky class'"
+refused "SELECT id FROM roots WHERE kind = 'STICKY CLASS'" 0 "is of kind 'STICKY CLASS'; there is 'sticky class'"
 is "SELECT count(*) > 40, sum(name = 'refs') FROM sqlite_master" "1	1"
 same "schema of refs" "$(heapdb sql '.schema refs' | tr -s ' ' | tr '\n' ',')" \
 	"refs: every reference: source, target, name of the field, source ID, target ID, name TEXT, strength TEXT,"
@@ -295,7 +295,8 @@ plan "SELECT * FROM objects ORDER BY retained DESC LIMIT 5" "largest first"
 plan "SELECT class, count(*) FROM objects GROUP BY class" "class_totals"
 plan "SELECT kind, count(*) FROM objects GROUP BY kind" "kind_totals"
 plan "SELECT id FROM objects ORDER BY referrers DESC LIMIT 5" "most first"
-same "plans without numbers" "$(heapdb sql --format jsonl "EXPLAIN QUERY PLAN SELECT * FROM objects WHERE dominator = 5")" \
+same "plans without numbers" \
+	"$(heapdb sql --format jsonl "EXPLAIN QUERY PLAN SELECT * FROM objects WHERE dominator = 5")" \
 	'{"id":2,"parent":0,"notused":0,"detail":"SCAN objects (dominator=)"}'
 plan "SELECT * FROM refs WHERE target = 5" "by key"
 

@@ -70,6 +70,25 @@ static int print(struct cli *cli, struct oql *oql)
 }
 
 #ifdef HAVE_SQLITE
+/* The statement as a shell takes it: within single quotes one of them is '\\''. */
+static int tell_translation(struct cli *cli, const char *statement)
+{
+	BASE_FREED char *quoted = malloc(4 * strlen(statement) + 1);
+	char *to = quoted;
+
+	if (!quoted)
+		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
+	for (const char *at = statement; *at; at++) {
+		const size_t size = *at == '\'' ? 4 : 1;
+
+		memcpy(to, size == 4 ? "'\\''" : at, size);
+		to += size;
+	}
+	*to = '\0';
+	cli_notice(cli, "VisualVM's OQL, answered as: heapdb sql '%s'", quoted);
+	return HDB_OK;
+}
+
 /* A statement in VisualVM's language, as SQL, which is shown. HDB_NOTFOUND: it is not in that. */
 static int run_visualvm(struct cli *cli, struct oql_str text)
 {
@@ -78,7 +97,7 @@ static int run_visualvm(struct cli *cli, struct oql_str text)
 	BASE_FREED char *statement = NULL;
 
 	TRY(oql_to_sql(text, &statement, &cli->err));
-	cli_notice(cli, "VisualVM's OQL, answered as: heapdb sql '%s'", statement);
+	TRY(tell_translation(cli, statement));
 	TRY(sql_open(cli, &sql));
 	TRY(heapsql_add(sql, &database, &cli->err));
 	return sql_run(cli, sql, statement);

@@ -610,7 +610,7 @@ static const struct form {
 	{ 'f', 2, 2, BOOL, "refers", "EXISTS (SELECT 1 FROM outbound($0) WHERE id = $1)" },
 	{ 'f', 1, 1, TEXT, "root", "(SELECT kind FROM roots WHERE id = $0 LIMIT 1)" },
 	{ 'f', 1, 1, NUMBER, "rootDistance", "(SELECT max(step) FROM path_to_root($0))" },
-	{ 'f', 1, 1, TEXT, "toHtml", "coalesce($l0, 'null')" },
+	{ 'f', 1, 1, TEXT, "toHtml", "coalesce($l0, $0, 'null')" },
 	{ 'f', 1, 1, OBJECT, "referrers", "referrers($0) $a WHERE $a.strength <> 'weak'" },
 	{ 'f', 2, 2, OBJECT, "referrers", "referrers($0) $a WHERE ($1 OR $a.strength <> 'weak')" },
 	{ 'f', 1, 1, OBJECT, "referees", "outbound($0) $a WHERE $a.strength <> 'weak'" },

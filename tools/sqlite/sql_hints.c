@@ -207,7 +207,7 @@ static bool next_compared(const char **at, const char *column, char text[NAME_SI
 	return false;
 }
 
-/* Whether objects or GC roots have the kind; else *near is one that is written otherwise, or NULL. */
+/* Whether objects or GC roots have the kind; else *near is one of other case, or NULL. */
 static bool has_kind(struct hdb *db, const char *kind, const char **near)
 {
 	uint64_t count = 0;

@@ -267,8 +267,8 @@ bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left);
  */
 int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err);
 /*
- * What may have been meant by a statement that failed with SQLite's message, as more of the message:
- * "; did you mean class?", or "".
+ * What may have been meant by a statement that failed with SQLite's message, as more of that
+ * message: "; did you mean class?", or "".
  */
 void sql_hint(const struct sql_source *source, const char *text, const char *message, char *hint,
 	      size_t size);
