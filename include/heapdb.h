@@ -980,12 +980,6 @@ enum hdb_target_type {
 	HDB_TARGET_NAME = 16    /* a pattern of other names, as those of threads */
 };
 
-/* A name that an option had in earlier versions: understood for one version more. */
-struct hdb_old_option {
-	const char *old_name; /* without dashes */
-	const char *name;     /* of the option now */
-};
-
 /* One query; hdb_query_at lists them. */
 struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	const char *name; /* "retained" */
@@ -994,8 +988,6 @@ struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	 * "histo|class-histogram"; NULL: none
 	 */
 	const char *aliases;
-	/* its name in earlier versions, taken for one version more, or NULL */
-	const char *old_name;
 	/*
 	 * what it is about: "leaks", "sizes", "objects", "waste", "threads", "classes", "compare"
 	 * or "database". Queries of a group follow each other
@@ -1011,9 +1003,8 @@ struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	unsigned target_min, target_max; /* how many; UINT_MAX: any number */
 	const char *summary;             /* one line */
 	/* Arrays of the library: hdb_query_option, hdb_query_column and hdb_query_fact step on. */
-	const struct hdb_option_spec *options;    /* ended by a NULL name; never NULL */
-	const struct hdb_old_option *old_options; /* ended by a NULL old_name; NULL: none */
-	const struct hdb_column *columns;         /* its columns, as documented */
+	const struct hdb_option_spec *options; /* ended by a NULL name; never NULL */
+	const struct hdb_column *columns;      /* its columns, as documented */
 	size_t column_count;
 	const struct hdb_column *facts; /* its facts, as documented */
 	size_t fact_count;
@@ -1041,10 +1032,7 @@ HDB_API const struct hdb_option_spec *hdb_query_option(const struct hdb_query_sp
 HDB_API const struct hdb_column *hdb_query_column(const struct hdb_query_spec *query, size_t no);
 HDB_API const struct hdb_column *hdb_query_fact(const struct hdb_query_spec *query, size_t no);
 
-/*
- * The query that `name` names: its name, an alias or the name that it had. NULL: there is none.
- * Static.
- */
+/* The query with this name or alias; static. NULL: there is none. */
 HDB_API const struct hdb_query_spec *hdb_query_named(const char *name);
 
 /* An option given to a query; value NULL for a switch. */

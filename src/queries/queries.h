@@ -8,7 +8,7 @@
 
 /* The table of queries. */
 const struct query_def *const *query_registry(size_t *count);
-/* By name, alias or former name; NULL: there is none. */
+/* By name or alias; NULL: there is none. */
 const struct query_def *query_find(const char *name);
 /* What users see of it, for any thread; static. */
 const struct hdb_query_spec *query_specs(size_t *count);

@@ -95,7 +95,6 @@ const struct hdb_query_spec *query_specs(size_t *count)
 static bool is_named(const struct hdb_query_spec *spec, const char *name)
 {
 	return strcmp(spec->name, name) == 0 ||
-	       (spec->old_name && strcmp(spec->old_name, name) == 0) ||
 	       (spec->aliases && base_is_among(spec->aliases, name));
 }
 

@@ -13,16 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct hdb_old_option query_old_sub[] = { { "sub", "subclasses" }, { NULL, NULL } };
 const struct hdb_option_spec query_no_options[] = { { .name = NULL } };
-
-const char *query_option_now(const struct hdb_query_spec *spec, const char *name)
-{
-	for (const struct hdb_old_option *o = spec->old_options; o && o->old_name; o++)
-		if (strcmp(o->old_name, name) == 0)
-			return o->name;
-	return name;
-}
 
 /* ---- checks ---- */
 
@@ -131,8 +122,7 @@ const struct hdb_option_spec *query_find_option(const struct query_def *def, con
 
 const char *query_default(const struct query *q, const char *name)
 {
-	const struct hdb_option_spec *o =
-		query_find_option(q->def, query_option_now(&q->def->spec, name));
+	const struct hdb_option_spec *o = query_find_option(q->def, name);
 
 	return o ? o->default_value : NULL;
 }
@@ -140,8 +130,7 @@ const char *query_default(const struct query *q, const char *name)
 static int check_option(const struct query_def *def, const struct hdb_option *option,
 			struct hdb_error *err)
 {
-	const struct hdb_option_spec *o =
-		query_find_option(def, query_option_now(&def->spec, option->name));
+	const struct hdb_option_spec *o = query_find_option(def, option->name);
 	const char *value = option->value ? option->value : "";
 	uint64_t number;
 
@@ -217,7 +206,7 @@ const char *query_option(const struct query *q, const char *name)
 	for (size_t i = 0; i < q->args.option_count; i++) {
 		const struct hdb_option *option = &q->args.options[i];
 
-		if (strcmp(query_option_now(&q->def->spec, option->name), name) == 0)
+		if (strcmp(option->name, name) == 0)
 			value = option->value ? option->value : "";
 	}
 	return value;

@@ -189,12 +189,6 @@ struct query {
 /* Targets that stand for sets of objects. */
 #define QUERY_TARGET_SET (HDB_TARGET_CLASS | HDB_TARGET_PATTERN | HDB_TARGET_LOADER)
 
-/* The old_options of queries that take --subclasses. */
-extern const struct hdb_old_option query_old_sub[];
-
-/* The name of an option now, for one that may be of an earlier version. */
-const char *query_option_now(const struct hdb_query_spec *spec, const char *name);
-
 /*
  * Checks all options and the number of targets against the definition, and gathers the targets in
  * q->targets. HDB_EUSAGE with what is wrong. Open functions rely on it: what they read is valid.
@@ -396,8 +390,8 @@ void query_close(struct query *q);
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /*
- * The place of a column among those chosen, by its name now or in version 0.1. One of the spec that
- * is not chosen has a place after them, and is null. SIZE_MAX: the spec has no such column.
+ * The place of a column among those chosen, by its name. One of the spec that is not chosen has a
+ * place after them, and is null. SIZE_MAX: the spec has no such column.
  */
 size_t query_find_shown(const struct query *q, const char *name);
 /* The cell of the current row in chosen column `column`. */

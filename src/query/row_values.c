@@ -15,33 +15,6 @@
 
 /* ---- columns ---- */
 
-/* Names of columns in version 0.1, understood for one version more. */
-static const struct {
-	const char *old_name, *name;
-} old_columns[] = {
-	{ "count", "objects" },
-	{ "count_before", "objects_before" },
-	{ "count_delta", "objects_delta" },
-	{ "total_count", "below_objects" },
-	{ "total_count", "retained_objects" },
-	{ "total", "below_shallow" },
-	{ "total", "total_shallow" },
-	{ "dominated", "children" },
-	{ "dominated", "dominated_objects" },
-	{ "unreachable_count", "unreachable_objects" },
-	{ "unreachable_instances", "unreachable_objects" },
-	{ "unreachable", "unreachable_objects" },
-	{ "instances", "objects" },
-	{ "arrays", "array_shallow" },
-	{ "empty_bytes", "empty_shallow" },
-	{ "zero_bytes", "zero_shallow" },
-	{ "constant_bytes", "constant_shallow" },
-	{ "tails", "trailing_zeros" },
-	{ "tail_bytes", "trailing_wasted" },
-	{ "holds_by", "via_field" },
-	{ "super", "superclass" },
-};
-
 /* Number of the column of this name, or SIZE_MAX. */
 static size_t find_column(const struct hdb_column *columns, size_t count, const char *name,
 			  size_t name_size)
@@ -56,19 +29,11 @@ static size_t find_column(const struct hdb_column *columns, size_t count, const 
 size_t query_find_column(const struct query *q, const char *name)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
-	size_t column;
 
 	for (size_t i = 0; q->renamed && i < spec->column_count; i++)
 		if (q->renamed[i].name && strcmp(q->renamed[i].name, name) == 0)
 			return i;
-	column = find_column(spec->columns, spec->column_count, name, strlen(name));
-
-	for (size_t i = 0; column == SIZE_MAX && i < sizeof(old_columns) / sizeof(*old_columns);
-	     i++)
-		if (strcmp(old_columns[i].old_name, name) == 0)
-			column = find_column(spec->columns, spec->column_count, old_columns[i].name,
-					     strlen(old_columns[i].name));
-	return column;
+	return find_column(spec->columns, spec->column_count, name, strlen(name));
 }
 
 size_t query_find_shown(const struct query *q, const char *name)

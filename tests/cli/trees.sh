@@ -10,7 +10,7 @@ heapdb query top-consumers --threshold 10
 heapdb query immediate-dominators 'Sample?Node' --skip 'java.*,Sample?Node' --csv
 heapdb query loaders --columns level,class,name,classes,objects,use 2>&1
 heapdb query loaders --columns level,name,label,classes,objects,use
-heapdb query duplicate-classes --columns name,copies,loader,instances
+heapdb query duplicate-classes --columns name,copies,loader,objects
 heapdb query retained java.util.HashMap --exclude 'java.lang.Thread:threadLocals' --csv
 heapdb query threads main --no-stack --columns thread,state,daemon,tid
 heapdb query big-drops --skip 2>&1

@@ -100,6 +100,6 @@ sorted() {
 }
 sorted priority threads --no-stack
 sorted percent top --by class
-sorted count histogram
+sorted objects histogram
 sorted retained threads --no-stack
 exit $failed

@@ -287,7 +287,7 @@ static void random_worlds(void **state)
 		immediate(NULL, -1);
 		immediate("skip=none", -1);
 		immediate("skip=b.Th*,nothing", 2);
-		immediate("exclude=b.Th*,nothing", 2);
+		immediate("skip=b.Th*,nothing", 2);
 		drops();
 		consumers(NULL);
 		consumers("a.Two");

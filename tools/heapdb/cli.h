@@ -64,10 +64,9 @@ struct cli {
 	struct arguments rest; /* of a command that PASSES_ON: all that follows its name */
 	const struct hdb_query_spec *query; /* NULL: none */
 	bool is_direct;                     /* `heapdb NAME` for `heapdb query NAME` */
-	const char *old_name; /* the query was named by its name of an earlier version, or NULL */
-	struct hdb *db;       /* open if the command NEEDS_DB */
-	char *db_path, *dump_path; /* as located; owned, needed while db is open */
-	struct database *before;   /* older ones to compare with; owned */
+	struct hdb *db;                     /* open if the command NEEDS_DB */
+	char *db_path, *dump_path;          /* as located; owned, needed while db is open */
+	struct database *before;            /* older ones to compare with; owned */
 	size_t before_count;
 	struct notes *notes; /* beside db; owned; NULL: not looked for, or there are none */
 	bool has_read_notes;

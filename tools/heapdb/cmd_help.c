@@ -194,22 +194,6 @@ static void put_aliases(struct output *out, const struct hdb_query_spec *query)
 		a += size + (a[size] == '|');
 		output_string(out, *a ? ", " : "\n");
 	}
-	if (query->old_name)
-		output_format(out, "Former name: %s, understood for one version more\n",
-			      query->old_name);
-}
-
-/* "Former names: --sub (--subclasses)" */
-static void put_old_options(struct output *out, const struct hdb_query_spec *query)
-{
-	const struct hdb_old_option *old = query->old_options;
-
-	for (const struct hdb_old_option *o = old; o && o->old_name; o++)
-		output_format(out, "%s--%s (now --%s)",
-			      o == old ? "\nFormer names, understood for one version more: " : ", ",
-			      o->old_name, o->name);
-	if (old)
-		output_char(out, '\n');
 }
 
 static void put_query(struct output *out, const struct hdb_query_spec *query, bool is_all)
@@ -229,7 +213,6 @@ static void put_query(struct output *out, const struct hdb_query_spec *query, bo
 	}
 	if (!is_all)
 		return;
-	put_old_options(out, query);
 	put_columns(out, "Columns", hdb_query_column, query);
 	put_columns(out, "Facts", hdb_query_fact, query);
 	put_columns(out, "Facts of any answer, if they hold", hdb_query_fact, NULL);

@@ -197,8 +197,7 @@ static bool wants_growth(const struct cli *cli)
 	const struct options *opt = &cli->opt;
 
 	return !opt->has_format && !opt->columns && !opt->sort && !opt->where &&
-	       !options_has_old(opt, "by") && !options_has_old(opt, "only") &&
-	       !options_has_old(opt, "heap");
+	       !options_has(opt, "by") && !options_has(opt, "only") && !options_has(opt, "heap");
 }
 
 /* What grew, by owner. */

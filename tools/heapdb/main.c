@@ -365,30 +365,7 @@ static int choose_query(struct cli *cli, struct arguments args, int *place)
 		snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s%s%s",
 			 cli->is_direct ? "" : command->name, cli->is_direct ? "" : " ",
 			 cli->query->name);
-	if (cli->query->old_name && strcmp(cli->query->old_name, name) == 0)
-		cli->old_name = cli->query->old_name;
 	return HDB_OK;
-}
-
-/*
- * Former names work for one more version, with a notice. The terms of other tools are permanent
- * aliases, without one.
- */
-static void tell_old_names(const struct cli *cli)
-{
-	if (cli->old_name)
-		cli_notice(
-			cli,
-			"\"%s\" is now called \"%s\"; the next version will not know the old name",
-			cli->old_name, cli->query->name);
-	for (const struct hdb_old_option *o = cli->query ? cli->query->old_options : NULL;
-	     o && o->old_name; o++) {
-		if (options_has_old(&cli->opt, o->old_name))
-			cli_notice(
-				cli,
-				"--%s is now called --%s; the next version will not know the old name",
-				o->old_name, o->name);
-	}
 }
 
 void cli_on_notice(void *ctx, const char *text)
@@ -520,7 +497,6 @@ static int run(struct cli *cli, struct arguments args)
 			       args.values[args.skip]);
 		goto out;
 	}
-	tell_old_names(cli);
 	if (cli->query && command->flags & EXPORTS)
 		export_tell_query(cli, args.values[args.skip]);
 	if (command->flags & WRITES)

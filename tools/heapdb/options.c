@@ -187,8 +187,6 @@ const struct option_info option_table[] = {
 /* What getopt returns for option i of the table, and for option i of the query. */
 #define VALUE_COMMON 1000
 #define VALUE_QUERY 2000
-/* And for an old name of one. */
-#define VALUE_OLD 3000
 
 /* More options than any query has. */
 #define OPTIONS_MAX 64
@@ -298,21 +296,6 @@ static void add_long(struct parser *p, size_t *count, const char *name, const ch
 		};
 }
 
-/* An old name begins no others: it is given in full. */
-static void add_old_longs(struct parser *p, size_t *count)
-{
-	const struct hdb_old_option *old = p->spec ? p->spec->old_options : NULL;
-
-	for (int i = 0; old && old[i].old_name; i++) {
-		const struct hdb_option_spec *o;
-
-		for (size_t n = 0; (o = hdb_query_option(p->spec, n)) != NULL; n++) {
-			if (strcmp(o->name, old[i].name) == 0)
-				add_long(p, count, old[i].old_name, o->argument, VALUE_OLD + i);
-		}
-	}
-}
-
 /*
  * The query's options come first: where both have a name (--columns), the query's is meant.
  * getopt's state is global to the process; optind = 0 resets it.
@@ -330,7 +313,6 @@ static void parser_init(struct parser *p, const struct command *command,
 			      .args = args };
 	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++)
 		add_long(p, &count, o->name, o->argument, VALUE_QUERY + i++);
-	add_old_longs(p, &count);
 	p->shorts[letters++] = '-'; /* operands come as 1, in place */
 	p->shorts[letters++] = ':';
 	for (i = 0; option_table[i].name; i++) {
@@ -757,11 +739,6 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 		} else if (value == 1) {
 			if (args.skip == 0 || optind - 1 != args.skip)
 				opt->operands[opt->operand_count++] = optarg;
-		} else if (value >= VALUE_OLD) {
-			opt->query_options[opt->query_option_count++] = (struct hdb_option){
-				.name = spec->old_options[value - VALUE_OLD].old_name,
-				.value = optarg,
-			};
 		} else if (value >= VALUE_QUERY) {
 			opt->query_options[opt->query_option_count++] = (struct hdb_option){
 				.name = hdb_query_option(spec, (size_t)(value - VALUE_QUERY))->name,
@@ -793,7 +770,7 @@ int options_only(const struct options *opt, uint64_t groups, const char *what,
 	return HDB_OK;
 }
 
-bool options_has_old(const struct options *opt, const char *name)
+bool options_has(const struct options *opt, const char *name)
 {
 	for (size_t i = 0; i < opt->query_option_count; i++) {
 		if (strcmp(opt->query_options[i].name, name) == 0)

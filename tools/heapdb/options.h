@@ -186,8 +186,8 @@ bool options_given(const struct options *opt, const char *name);
 int options_only(const struct options *opt, uint64_t groups, const char *what,
 		 struct hdb_error *err);
 
-/* Whether an option of the query was given by this name of an earlier version. */
-bool options_has_old(const struct options *opt, const char *name);
+/* Whether this option of the query was given. */
+bool options_has(const struct options *opt, const char *name);
 
 void options_release(struct options *opt);
 

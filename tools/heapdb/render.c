@@ -160,7 +160,6 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 	char now[64], list[512] = "";
 	size_t used = 0;
 
-	/* The library knows names of earlier versions, too. */
 	snprintf(now, sizeof(now), "%.*s", (int)size, name);
 	*column = answer->source ? SIZE_MAX : hdb_rows_find_column(answer->rows, now);
 	if (size < sizeof(now) && *column != SIZE_MAX)

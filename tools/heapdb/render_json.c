@@ -58,23 +58,10 @@ static void put_row(struct answer *answer, size_t columns, struct output *out)
 	output_string(out, columns ? "}" : "{}");
 }
 
-/* The name of an option now, for one that may have been given by a former one. */
-static const char *option_name(const struct answer *answer, size_t option)
-{
-	const struct hdb_query_spec *spec = hdb_query_named(answer->name);
-	const char *name = answer->args->options[option].name;
-
-	for (const struct hdb_old_option *o = spec ? spec->old_options : NULL; o && o->old_name;
-	     o++)
-		if (strcmp(o->old_name, name) == 0)
-			return o->name;
-	return name;
-}
-
-static bool is_given_before(const struct answer *answer, size_t option)
+static bool is_given_before(const struct hdb_option *options, size_t option)
 {
 	for (size_t i = 0; i < option; i++)
-		if (strcmp(option_name(answer, i), option_name(answer, option)) == 0)
+		if (strcmp(options[i].name, options[option].name) == 0)
 			return true;
 	return false;
 }
@@ -86,17 +73,17 @@ static void put_options(const struct answer *answer, struct output *out)
 	const size_t count = args ? args->option_count : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const char *name = option_name(answer, i);
+		const char *name = args->options[i].name;
 		size_t times = 0;
 
-		if (is_given_before(answer, i))
+		if (is_given_before(args->options, i))
 			continue;
 		for (size_t k = i; k < count; k++)
-			times += strcmp(option_name(answer, k), name) == 0;
+			times += strcmp(args->options[k].name, name) == 0;
 		render_json_field(out, i ? "," : "", name);
 		output_string(out, times > 1 ? ":[" : ":");
 		for (size_t k = i, done = 0; k < count; k++) {
-			if (strcmp(option_name(answer, k), name) != 0)
+			if (strcmp(args->options[k].name, name) != 0)
 				continue;
 			output_string(out, done++ ? "," : "");
 			if (args->options[k].value)

@@ -316,7 +316,7 @@ const struct query_def query_class = {
 		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
 		.target_min = 1, .target_max = 1,
 		.summary = "a class: fields, class loader, superclasses, instances; or a list of classes",
-		.options = options, .old_options = query_old_sub,
+		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,

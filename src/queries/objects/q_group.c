@@ -214,13 +214,13 @@ static void close_group(struct query *q)
 
 const struct query_def query_group = {
 	.spec = {
-		.name = "group-by-value", .old_name = "group",
+		.name = "group-by-value", .aliases = "group",
 		.group = "objects", .example = "java.lang.Thread --by field:name",
 		.targets = "CLASS|PATTERN",
 		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
 		.target_min = 1, .target_max = 1,
 		.summary = "objects of a class grouped by their value, or by a field's value",
-		.options = options, .old_options = query_old_sub,
+		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,

@@ -535,13 +535,13 @@ static void close_consumers(struct query *q)
 
 const struct query_def query_consumers = {
 	.spec = {
-		.name = "top-consumers", .old_name = "consumers",
+		.name = "top-consumers", .aliases = "consumers",
 		.group = "sizes", .example = "--threshold 5",
 		.targets = "[CLASS|PATTERN|loader:OBJECT|loader:CLASS]",
 		.target_types = QUERY_TARGET_SET, .target_min = 0, .target_max = 1,
 		.summary =
 			"the biggest objects, and the classes, class loaders and packages that retain most",
-		.options = options, .old_options = query_old_sub,
+		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},

@@ -248,7 +248,7 @@ static void close_drops(struct query *q)
 
 const struct query_def query_drops = {
 	.spec = {
-		.name = "big-drops", .old_name = "drops",
+		.name = "big-drops", .aliases = "drops",
 		.group = "sizes", .example = "--threshold 5",
 		.targets = "",
 		.summary = "accumulation points: big drops of retained size in the dominator tree",

@@ -26,10 +26,6 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_old_option old_options[] = { { "exclude", "skip" },
-						     { "sub", "subclasses" },
-						     { NULL, NULL } };
-
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "dominators", \
 	  "class of the dominators; \"class X\" for the class object of X, \"<root>\" for " \
@@ -279,7 +275,7 @@ const struct query_def query_immediate_dominators = {
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS",
 		.target_types = QUERY_TARGET_SET, .target_min = 1, .target_max = 1,
 		.summary = "the immediate dominators of the objects of a set, by class",
-		.options = options, .old_options = old_options,
+		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},

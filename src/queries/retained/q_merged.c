@@ -396,14 +396,14 @@ static void close_merged(struct query *q)
 
 const struct query_def query_paths = {
 	.spec = {
-		.name = "merged-paths", .aliases = "merge-shortest-paths", .old_name = "paths",
+		.name = "merged-paths", .aliases = "paths|merge-shortest-paths",
 		.group = "leaks", .example = "'Sample*' --depth 3",
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS|OBJECT",
 		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
 		.target_min = 1, .target_max = 1,
 		.summary = "the paths from the GC roots to all objects of a set, merged by "
 			   "class, package or class loader",
-		.options = path_options, .old_options = query_old_sub,
+		.options = path_options,
 		QUERY_COLUMNS(path_columns), QUERY_FACTS(path_facts), .is_query = 1,
 		.one_population = QUERY_REACHES_ONLY,
 	},

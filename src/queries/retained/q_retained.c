@@ -41,10 +41,6 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_old_option old_options[] = { { "quick", "lower-bound" },
-						     { "sub", "subclasses" },
-						     { NULL, NULL } };
-
 #define COLUMNS(X) \
 	X(TARGET, TEXT, "target", "target", "as it was asked for") \
 	X(ID, ID, "id", "id", "the object; none for sets") \
@@ -456,7 +452,7 @@ const struct query_def query_retained = {
 		.target_min = 1, .target_max = UINT_MAX,
 		.summary = "retained size of an object, of all objects of a class, or of a class loader "
 			   "with its classes and their instances",
-		.options = options, .old_options = old_options,
+		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},

@@ -34,9 +34,6 @@ static const struct hdb_option_spec options[] = {
 	{ .name = NULL },
 };
 
-static const struct hdb_old_option old_options[] = { { "tails", "trailing-zeros" },
-						     { NULL, NULL } };
-
 #define COLUMNS(X) \
 	X(CLASS, TEXT, "class", "class", "class of the arrays") \
 	X(LENGTH, COUNT, "length", "length", "elements; not by class") \
@@ -417,7 +414,7 @@ const struct query_def query_arrays = {
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.summary = "arrays that are empty, all zero, of one value, or have trailing zeros",
-		.options = options, .old_options = old_options,
+		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE,

@@ -92,7 +92,7 @@ class OptionSpec(Structure):
 
 class QuerySpec(Structure):
     _fields_ = [
-        ("name", c_char_p), ("aliases", c_char_p), ("old_name", c_char_p), ("group", c_char_p),
+        ("name", c_char_p), ("aliases", c_char_p), ("group", c_char_p),
         ("example", c_char_p), ("targets", c_char_p), ("target_types", c_uint),
         ("target_min", c_uint), ("target_max", c_uint), ("summary", c_char_p)]
 
