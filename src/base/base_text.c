@@ -1,11 +1,16 @@
 /*
- * base/base_text.c - numbers in texts.
+ * base/base_text.c - numbers and characters in texts, and bytes that grow.
  */
 #include "base/base_text.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Bytes that are allocated beyond what is needed now. */
+#define SPARE 64
 
 struct base_number base_number(uint64_t value)
 {
@@ -40,4 +45,85 @@ struct base_number base_size(uint64_t bytes)
 	(void)snprintf(number.text, sizeof(number.text), unit ? "%.1f %s" : "%.0f %s", size,
 		       units[unit]);
 	return number;
+}
+
+size_t base_utf8(char buf[4], uint32_t character)
+{
+	const uint32_t c = character > 0x10ffff || (character >= 0xd800 && character < 0xe000) ?
+				   0xfffd :
+				   character;
+	const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+
+	buf[0] = (char)(first[size] | c >> 6 * (size - 1));
+	for (size_t i = 1; i < size; i++)
+		buf[i] = (char)(0x80 | (c >> 6 * (size - 1 - i) & 63));
+	return size;
+}
+
+void *bytes_room(struct bytes *b, size_t more)
+{
+	const size_t need = b->size + more;
+	size_t capacity;
+	char *grown = NULL;
+
+	assert(b->size <= b->capacity);
+	if (!b->failed && (!b->data || more > b->capacity - b->size)) {
+		capacity = need / 2 < b->capacity ? b->capacity * 2 : need + SPARE;
+		if (need < more || capacity < need || (b->most && capacity > b->most) ||
+		    !(grown = realloc(b->data, capacity))) {
+			b->failed = true;
+			return NULL;
+		}
+		b->data = grown;
+		b->capacity = capacity;
+	}
+	return b->failed ? NULL : b->data + b->size;
+}
+
+void bytes_add(struct bytes *b, const void *data, size_t size)
+{
+	void *to = size ? bytes_room(b, size) : NULL;
+
+	if (!to)
+		return;
+	memcpy(to, data, size);
+	b->size += size;
+}
+
+void bytes_string(struct bytes *b, const char *string)
+{
+	bytes_add(b, string, strlen(string));
+}
+
+void bytes_format(struct bytes *b, const char *format, ...)
+{
+	va_list args, again;
+	char *to = bytes_room(b, SPARE); /* most fit */
+	int n;
+
+	if (!to)
+		return;
+	va_start(args, format);
+	va_copy(again, args);
+	n = vsnprintf(to, b->capacity - b->size, format, args);
+	if (n > 0 && (size_t)n >= b->capacity - b->size && (to = bytes_room(b, (size_t)n + 1)))
+		n = vsnprintf(to, (size_t)n + 1, format, again);
+	if (n > 0 && to)
+		b->size += (size_t)n;
+	va_end(again);
+	va_end(args);
+}
+
+void bytes_utf8(struct bytes *b, uint32_t character)
+{
+	char buf[4];
+
+	bytes_add(b, buf, base_utf8(buf, character));
+}
+
+void bytes_release(struct bytes *b)
+{
+	free(b->data);
+	*b = (struct bytes){ .most = b->most };
 }

@@ -63,7 +63,7 @@
 /* Progress is drawn at most this often. */
 #define REPORT_INTERVAL_NS 80000000ull
 
-static uint64_t now_ns(void)
+uint64_t base_now_ns(void)
 {
 	struct timespec ts;
 
@@ -73,7 +73,12 @@ static uint64_t now_ns(void)
 
 uint64_t base_now_us(void)
 {
-	return now_ns() / 1000;
+	return base_now_ns() / 1000;
+}
+
+uint64_t base_now_ms(void)
+{
+	return base_now_ns() / 1000000;
 }
 
 /* The number in a one-line file, UINT64_MAX if there is none ("max" or no file). */
@@ -235,7 +240,7 @@ int base_step_of(struct base_work *work, const struct base_stage *stage, uint64_
 	if (base_is_cancelled(work))
 		return hdb_fail(err, HDB_EINTR, "interrupted");
 	if (work->progress.report && stage->name) {
-		const uint64_t now = now_ns();
+		const uint64_t now = base_now_ns();
 
 		if (now >= work->next_report_ns) {
 			work->next_report_ns = now + REPORT_INTERVAL_NS;

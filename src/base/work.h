@@ -117,8 +117,10 @@ static inline bool base_is_cancelled(const struct base_work *work)
 /* Tells the user one thing, by progress.notice. */
 void base_notice(struct base_work *work, const char *text);
 
-/* Microseconds since some fixed moment. */
+/* Time since some fixed moment, in nanoseconds, microseconds and milliseconds. */
+uint64_t base_now_ns(void);
 uint64_t base_now_us(void);
+uint64_t base_now_ms(void);
 
 /*
  * A big zeroed array: memory while the budget lasts, else an unlinked file in scratch_dir (or

@@ -100,7 +100,7 @@ static void test_characters(void **state)
 		const bool is_one = c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
 		uint32_t read = 0;
 		char buf[4];
-		const size_t size = escape_utf8(buf, c);
+		const size_t size = base_utf8(buf, c);
 
 		if (utf8_decode(buf, size, &read) != size || read != (is_one ? c : 0xfffd))
 			fail_msg("U+%04X is read as U+%04X", c, read);

@@ -14,7 +14,7 @@
  */
 #include "androidfiles/androidfiles.h"
 
-#include "common/big_endian.h"
+#include "base/bytes.h"
 #include "common/descriptor.h"
 #include "common/escape.h"
 #include "common/fail.h"
@@ -85,7 +85,7 @@ static void dotted(char *text, size_t size)
 static int read_name(struct cursor *c, bool is_class, char **out)
 {
 	const uint8_t *head = take(c, 4), *p;
-	const uint32_t units = head ? big_endian_u4(head) : 0;
+	const uint32_t units = head ? be32(head) : 0;
 	char text[2 * NAME_MAX_BYTES + 16];
 	size_t used = 0;
 
@@ -94,16 +94,16 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 		return too_short(c, "a name");
 	p = take(c, (size_t)units * 2);
 	for (uint32_t i = 0; i < units && used < NAME_MAX_BYTES; i++) {
-		uint32_t ch = big_endian_u2(p + (size_t)i * 2);
+		uint32_t ch = be16(p + (size_t)i * 2);
 
 		if (ch >= 0xd800 && ch < 0xdc00 && i + 1 < units &&
-		    (big_endian_u2(p + (size_t)i * 2 + 2) & 0xfc00) == 0xdc00) {
+		    (be16(p + (size_t)i * 2 + 2) & 0xfc00) == 0xdc00) {
 			ch = 0x10000 + ((ch & 0x3ff) << 10) +
-			     (big_endian_u2(p + (size_t)i * 2 + 2) & 0x3ffu);
+			     (be16(p + (size_t)i * 2 + 2) & 0x3ffu);
 			i++;
 		}
 		/* A zero would end the text. */
-		used += escape_utf8(text + used, ch ? ch : 0xfffd);
+		used += base_utf8(text + used, ch ? ch : 0xfffd);
 	}
 	text[used] = '\0';
 	if (is_class)
@@ -149,11 +149,11 @@ static int read_header(struct cursor *c, struct header *h, struct android_alloca
 		.header_bytes = p[0],
 		.entry_bytes = p[1],
 		.frame_bytes = p[2],
-		.entries = big_endian_u2(p + 3),
-		.names_at = big_endian_u4(p + 5),
+		.entries = be16(p + 3),
+		.names_at = be32(p + 5),
 	};
 	for (int i = 0; i < 3; i++)
-		a->name_counts[i] = big_endian_u2(p + 9 + 2 * i);
+		a->name_counts[i] = be16(p + 9 + 2 * i);
 	if (h->header_bytes < HEADER_BYTES || h->entry_bytes < ENTRY_BYTES ||
 	    h->frame_bytes < FRAME_BYTES)
 		return door_fail(c->err, HDB_EFORMAT,
@@ -179,8 +179,7 @@ static int read_frame(struct cursor *c, const struct header *h, struct android_a
 
 	if (!p)
 		return too_short(c, "a frame");
-	frame = (struct android_frame){ big_endian_u2(p), big_endian_u2(p + 2),
-					big_endian_u2(p + 4), (int16_t)big_endian_u2(p + 6) };
+	frame = (struct android_frame){ be16(p), be16(p + 2), be16(p + 4), (int16_t)be16(p + 6) };
 	if (frame.class_no >= a->name_counts[CLASSES])
 		return wrong_name(c, "class", frame.class_no, a->name_counts[CLASSES]);
 	if (frame.method >= a->name_counts[METHODS])
@@ -199,9 +198,9 @@ static int read_entry(struct cursor *c, const struct header *h, struct android_a
 	if (!p)
 		return too_short(c, "an entry");
 	entry = (struct android_allocation){
-		.bytes = big_endian_u4(p),
-		.thread = big_endian_u2(p + 4),
-		.class_no = big_endian_u2(p + 6),
+		.bytes = be32(p),
+		.thread = be16(p + 4),
+		.class_no = be16(p + 6),
 		.depth = p[8],
 		.first_frame = (uint32_t)a->frame_count,
 	};

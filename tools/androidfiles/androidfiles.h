@@ -11,7 +11,7 @@
 
 #include "heapdb.h"
 
-#include "common/grow.h"
+#include "base/base_text.h"
 #include "common/call_tree.h"
 #include "perfetto/clear_names.h"
 

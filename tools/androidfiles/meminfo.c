@@ -9,6 +9,7 @@
 #include "androidfiles/androidfiles.h"
 
 #include "common/fail.h"
+#include "base/base_text.h"
 #include "common/grow.h"
 
 #include <assert.h>

@@ -106,15 +106,15 @@ static int look_at_size(struct app_capture *c, uint64_t *size, struct hdb_error 
 static int wait_for_file(struct app_capture *c, struct hdb_error *err)
 {
 	const uint64_t timeout = capture_timeout_ms(&c->options);
-	uint64_t since = clock_ms(), before = 0, now = 0;
+	uint64_t since = base_now_ms(), before = 0, now = 0;
 
 	for (;;) {
 		TRY(look_at_size(c, &now, err));
 		if (now && now == before)
 			break;
 		if (now != before)
-			since = clock_ms();
-		else if (clock_ms() - since > timeout)
+			since = base_now_ms();
+		else if (base_now_ms() - since > timeout)
 			return door_fail(err, HDB_EIO, "the device wrote no dump within %llu s",
 					 (unsigned long long)timeout / 1000);
 		before = now;

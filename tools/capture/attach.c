@@ -4,7 +4,7 @@
 #include "capture/attach.h"
 
 #include "base/scope.h"
-#include "common/grow.h"
+#include "base/base_text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -174,12 +174,12 @@ static int make_trigger(const struct attach *a, const char *name, int *folder,
 /* Waits until the VM listens, with the trigger file in place. */
 static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
 {
-	const uint64_t start = clock_ms(), timeout = capture_timeout_ms(a->options);
+	const uint64_t start = base_now_ms(), timeout = capture_timeout_ms(a->options);
 	unsigned signals = 0;
 	int rc = NOT_YET;
 
 	while (rc == NOT_YET) {
-		const uint64_t spent = clock_ms() - start;
+		const uint64_t spent = base_now_ms() - start;
 
 		/* A VM that is starting may have missed the first. */
 		if (signals == 0 || (signals == 1 && spent > timeout / 2)) {
@@ -218,7 +218,7 @@ static int connect_to(struct attach *a, int *out, struct hdb_error *err)
 /* Writes all of a request, which the socket has room for unless the VM hangs. */
 static int write_all(struct attach *a, int fd, const char *data, size_t size, struct hdb_error *err)
 {
-	const uint64_t end = clock_ms() + capture_timeout_ms(a->options);
+	const uint64_t end = base_now_ms() + capture_timeout_ms(a->options);
 	int rc;
 
 	while (size > 0) {
@@ -271,7 +271,7 @@ int attach_check_life(struct attach *a, struct hdb_error *err)
 static int read_all(struct attach *a, int fd, bool is_patient, struct bytes *out,
 		    struct hdb_error *err)
 {
-	uint64_t end = clock_ms() + capture_timeout_ms(a->options);
+	uint64_t end = base_now_ms() + capture_timeout_ms(a->options);
 
 	for (;;) {
 		char *to = bytes_room(out, READ_BYTES + 1);
@@ -281,7 +281,7 @@ static int read_all(struct attach *a, int fd, bool is_patient, struct bytes *out
 
 		if (rc == HDB_END) {
 			TRY(is_patient ? attach_check_life(a, err) : attach_is_silent(a, err));
-			end = clock_ms() + capture_timeout_ms(a->options);
+			end = base_now_ms() + capture_timeout_ms(a->options);
 			continue;
 		}
 		TRY(rc);

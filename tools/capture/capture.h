@@ -10,7 +10,7 @@
 
 #include "heapdb.h"
 
-#include "common/grow.h"
+#include "base/base_text.h"
 
 #include <stdbool.h>
 

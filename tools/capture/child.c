@@ -92,7 +92,7 @@ void child_kill(pid_t pid)
 static int read_output(int fd, const struct capture_options *options, uint64_t timeout_ms,
 		       struct child_output *out, struct hdb_error *err)
 {
-	const uint64_t end = timeout_ms ? clock_ms() + timeout_ms : UINT64_MAX;
+	const uint64_t end = timeout_ms ? base_now_ms() + timeout_ms : UINT64_MAX;
 	char dropped[4096] = { 0 };
 
 	for (;;) {

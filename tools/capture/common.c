@@ -37,7 +37,7 @@ int capture_wait(const struct capture_options *options, int fd, short events, ui
 
 		if (capture_is_cancelled(options))
 			return capture_interrupted(err);
-		if (clock_ms() > end_ms)
+		if (base_now_ms() > end_ms)
 			return HDB_END;
 		n = poll(&p, 1, CAPTURE_TICK_MS);
 		if (n > 0)
@@ -98,6 +98,6 @@ void capture_random_name(const char *prefix, char *out, size_t size)
 	uint64_t number;
 
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
-		number = clock_ms() << 20 ^ (uint64_t)getpid();
+		number = base_now_ms() << 20 ^ (uint64_t)getpid();
 	snprintf(out, size, "%s%016" PRIx64, prefix, number);
 }

@@ -5,8 +5,8 @@
 #ifndef CAPTURE_COMMON_H
 #define CAPTURE_COMMON_H
 
+#include "base/work.h"
 #include "capture/capture.h"
-#include "common/clock.h"
 #include "common/fail.h"
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ int capture_interrupted(struct hdb_error *err);
 
 /*
  * Waits until a descriptor can be read or written (POLLIN or POLLOUT): HDB_END after end_ms of
- * clock_ms, also if it could be.
+ * base_now_ms, also if it could be.
  */
 int capture_wait(const struct capture_options *options, int fd, short events, uint64_t end_ms,
 		 struct hdb_error *err);

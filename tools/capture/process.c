@@ -102,10 +102,10 @@ bool process_is_gone(struct process *p)
 
 bool process_is_ending(struct process *p)
 {
-	const uint64_t end = clock_ms() + ENDING_MS;
+	const uint64_t end = base_now_ms() + ENDING_MS;
 
 	while (!process_is_gone(p)) {
-		if (clock_ms() > end)
+		if (base_now_ms() > end)
 			return false;
 		(void)poll(NULL, 0, 10);
 	}

@@ -8,7 +8,7 @@
 #ifndef CAPTURE_REPLY_H
 #define CAPTURE_REPLY_H
 
-#include "common/grow.h"
+#include "base/base_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>

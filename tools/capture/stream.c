@@ -70,7 +70,7 @@ static int wait_until_ready(const struct stream *s, struct hdb_error *err)
 static int move_all(struct stream *s, struct hdb_error *err)
 {
 	const uint64_t timeout = capture_timeout_ms(s->options);
-	uint64_t since = clock_ms();
+	uint64_t since = base_now_ms();
 
 	for (;;) {
 		int rc = wait_until_ready(s, err);
@@ -79,13 +79,13 @@ static int move_all(struct stream *s, struct hdb_error *err)
 			return capture_interrupted(err);
 		if (rc == HDB_OK) {
 			rc = move_some(s, err);
-			since = clock_ms();
+			since = base_now_ms();
 		}
 		if (rc != HDB_OK && rc != NOTHING_YET)
 			return rc;
-		if (rc == NOTHING_YET && clock_ms() - since > timeout) {
+		if (rc == NOTHING_YET && base_now_ms() - since > timeout) {
 			TRY(s->is_late ? s->is_late(s->ctx, err) : HDB_OK);
-			since = clock_ms();
+			since = base_now_ms();
 		}
 	}
 }

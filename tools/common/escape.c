@@ -33,27 +33,6 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character)
 	return n;
 }
 
-size_t escape_utf8(char buf[4], uint32_t character)
-{
-	const uint32_t c = character > 0x10ffff || (character >= 0xd800 && character < 0xe000) ?
-				   0xfffd :
-				   character;
-	const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-
-	buf[0] = (char)(first[size] | c >> 6 * (size - 1));
-	for (size_t i = 1; i < size; i++)
-		buf[i] = (char)(0x80 | (c >> 6 * (size - 1 - i) & 63));
-	return size;
-}
-
-void escape_put_utf8(struct bytes *out, uint32_t character)
-{
-	char buf[4];
-
-	bytes_add(out, buf, escape_utf8(buf, character));
-}
-
 /* Characters that turn the direction of text, hide, or end lines. */
 static bool is_tricky(uint32_t c)
 {

@@ -4,7 +4,7 @@
 #ifndef COMMON_ESCAPE_H
 #define COMMON_ESCAPE_H
 
-#include "common/grow.h"
+#include "base/base_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,10 +18,6 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
 /* What stands for bytes that are no UTF-8. */
 #define UTF8_REPLACEMENT 0xfffd
-
-/* Writes a character in UTF-8 and returns its bytes; what is no character becomes U+FFFD. */
-size_t escape_utf8(char buf[4], uint32_t character);
-void escape_put_utf8(struct bytes *out, uint32_t character);
 
 /*
  * Appends `text` as people may see it: control characters as \n, \t, \x1b, those that turn or hide

@@ -7,6 +7,7 @@
  */
 #include "export/export_flat.h"
 
+#include "base/base_text.h"
 #include "common/grow.h"
 
 #include <stdlib.h>

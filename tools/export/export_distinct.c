@@ -4,6 +4,7 @@
  *
  * Names and texts come from dumps: the hash is seeded, so that they cannot be chosen to collide.
  */
+#include "common/grow.h"
 #include "export/export_private.h"
 
 #include <stdlib.h>

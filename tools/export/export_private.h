@@ -7,7 +7,7 @@
 
 #include "export/export.h"
 
-#include "common/grow.h"
+#include "base/base_text.h"
 #include "common/fail.h"
 
 #include <stdbool.h>

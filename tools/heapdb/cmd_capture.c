@@ -2,8 +2,8 @@
  * heapdb/cmd_capture.c - lists the Java VMs of this machine, or dumps one of them, or an app on an
  * Android device, into a new heap database.
  */
+#include "base/work.h"
 #include "capture/capture.h"
-#include "common/clock.h"
 #include "heapdb/capture_ask.h"
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
@@ -273,8 +273,8 @@ int cmd_capture(struct cli *cli)
 	}
 	name_output(cli, pid, db_path, sizeof(db_path));
 	TRY(check_database(cli, db_path));
-	began_ns = clock_ns();
+	began_ns = base_now_ns();
 	TRY(start(cli, pid, &capture));
 	TRY(import_capture(cli, capture, db_path, &result));
-	return cli_tell_import(cli, db_path, &result, (double)(clock_ns() - began_ns) / 1e9);
+	return cli_tell_import(cli, db_path, &result, (double)(base_now_ns() - began_ns) / 1e9);
 }

@@ -1,7 +1,7 @@
 /*
  * heapdb/cmd_import.c - imports a dump and reports the result.
  */
-#include "common/clock.h"
+#include "base/work.h"
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 #include "heapdb/prose.h"
@@ -234,7 +234,7 @@ int cmd_import(struct cli *cli)
 				      &cli->err));
 		db_path = default_path;
 	}
-	began_ns = clock_ns();
+	began_ns = base_now_ns();
 	TRY(cli_import(cli, cli->opt.operands[0], db_path, &result, false));
-	return cli_tell_import(cli, db_path, &result, (double)(clock_ns() - began_ns) / 1e9);
+	return cli_tell_import(cli, db_path, &result, (double)(base_now_ns() - began_ns) / 1e9);
 }

@@ -3,7 +3,7 @@
  */
 #include "heapdb/progress.h"
 
-#include "common/clock.h"
+#include "base/work.h"
 #include "common/output.h"
 #include "heapdb/pager.h"
 
@@ -97,7 +97,7 @@ void progress_start(bool draw, bool keep_times)
 {
 	catch_signals();
 	line.is_drawing = draw && isatty(STDERR_FILENO) == 1;
-	line.start_ns = clock_ns();
+	line.start_ns = base_now_ns();
 	times.is_kept = keep_times;
 }
 
@@ -125,7 +125,7 @@ void progress_tell_timings(void)
 	if (!times.is_kept || !times.count)
 		return;
 	assert(times.now < times.count);
-	times.spent_ns[times.now] += clock_ns() - times.since_ns;
+	times.spent_ns[times.now] += base_now_ns() - times.since_ns;
 	for (unsigned i = 0; i < times.count; i++)
 		fprintf(stderr, "%s\t%.3f\n", times.name[i], (double)times.spent_ns[i] / 1e9);
 	times.count = 0;
@@ -215,7 +215,7 @@ static void draw(uint64_t now, uint64_t done, uint64_t total, const char *unit)
 
 static void report(void *ctx, const char *stage, uint64_t done, uint64_t total, const char *unit)
 {
-	const uint64_t now = clock_ns();
+	const uint64_t now = base_now_ns();
 
 	(void)ctx;
 	if (times.is_kept)

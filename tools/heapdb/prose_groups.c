@@ -3,6 +3,7 @@
  */
 #include "heapdb/prose_groups.h"
 
+#include "base/base_text.h"
 #include "common/grow.h"
 #include "heapdb/prose.h"
 

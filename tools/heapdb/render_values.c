@@ -35,7 +35,7 @@ static size_t escape_at(const char *text, size_t size, char buf[ESCAPE_SIZE], si
 		return 0;
 	n = utf8_decode(text, size, &character);
 	*taken = n > 0 ? n : 1;
-	return n > 0 ? 0 : escape_utf8(buf, UTF8_REPLACEMENT);
+	return n > 0 ? 0 : base_utf8(buf, UTF8_REPLACEMENT);
 }
 
 /* Whether a spreadsheet would calculate with the text: it begins as a formula and is no number. */

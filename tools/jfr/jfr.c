@@ -15,9 +15,10 @@
  */
 #include "jfr/jfr.h"
 
-#include "common/big_endian.h"
+#include "base/bytes.h"
 #include "common/descriptor.h"
 #include "common/fail.h"
+#include "base/base_text.h"
 #include "common/grow.h"
 
 #include <assert.h>
@@ -122,7 +123,7 @@ static uint32_t count_of(struct cursor *c)
 static void put_character(struct bytes *out, uint32_t character)
 {
 	/* A zero would end the text. */
-	escape_put_utf8(out, character ? character : 0xfffd);
+	bytes_utf8(out, character ? character : 0xfffd);
 }
 
 /*
@@ -499,21 +500,21 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 		return door_fail(err, HDB_EFORMAT, "no Flight Recorder chunk at offset %" PRIu32,
 				 start);
 	/* A first byte of flags: numbers have 7 bits a byte. */
-	if (big_endian(p + 4, 2) != 2 || !(p[67] & 1))
+	if (be16(p + 4) != 2 || !(p[67] & 1))
 		return door_fail(err, HDB_EFORMAT,
 				 "version %u.%u of the format: those of JDK 11 and later are read",
-				 (unsigned)big_endian(p + 4, 2), (unsigned)big_endian(p + 6, 2));
-	size = big_endian(p + 8, 8);
-	metadata = big_endian(p + 24, 8);
+				 be16(p + 4), be16(p + 6));
+	size = be64(p + 8);
+	metadata = be64(p + 24);
 	if (size > left)
 		return door_fail(err, HDB_ETRUNC, "ends within the chunk at offset %" PRIu32,
 				 start);
 	if (size < HEADER_BYTES || metadata < HEADER_BYTES || metadata > size)
 		return door_fail(err, HDB_EFORMAT, "damaged header of the chunk at offset %" PRIu32,
 				 start);
-	j->start_ns = (int64_t)big_endian(p + 32, 8);
-	j->start_ticks = (int64_t)big_endian(p + 48, 8);
-	j->ticks_per_ns = (double)big_endian(p + 56, 8) / 1e9;
+	j->start_ns = (int64_t)be64(p + 32);
+	j->start_ticks = (int64_t)be64(p + 48);
+	j->ticks_per_ns = (double)be64(p + 56) / 1e9;
 	j->chunks++;
 	j->next = j->end = c.end = start + (uint32_t)size;
 	c.at = start + (uint32_t)metadata;
@@ -686,7 +687,7 @@ float jfr_real(struct jfr *jfr, const struct jfr_value *value)
 {
 	struct cursor c = { jfr, value->at, value->end };
 	const uint8_t *p = jfr->types[value->type].primitive == FLOAT ? take(&c, 4) : NULL;
-	const uint32_t bits = p ? big_endian_u4(p) : 0;
+	const uint32_t bits = p ? be32(p) : 0;
 	float real;
 
 	memcpy(&real, &bits, sizeof(real));

@@ -8,7 +8,7 @@
 #include "mcp.h"
 
 #include "common/fail.h"
-#include "common/grow.h"
+#include "base/base_text.h"
 
 #include <jansson.h>
 

@@ -10,7 +10,7 @@
  */
 #include "mcp_private.h"
 
-#include "common/clock.h"
+#include "base/work.h"
 #include "common/output.h"
 
 #include <assert.h>
@@ -270,7 +270,7 @@ static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t to
 			const char *unit)
 {
 	struct server *s = ctx;
-	const int64_t now = (int64_t)clock_ms();
+	const int64_t now = (int64_t)base_now_ms();
 	char text[256];
 
 	(void)unit;
@@ -452,7 +452,7 @@ static void *work(void *ctx)
 		meta = json_object_get(json_object_get(request->message, "params"), "_meta");
 		s->token = json_object_get(meta, "progressToken");
 		s->progress = 0;
-		s->progress_time = (int64_t)clock_ms();
+		s->progress_time = (int64_t)base_now_ms();
 		find_method(request->message)->run(s, request->message);
 		s->token = NULL;
 		pthread_mutex_lock(&s->lock);

@@ -197,7 +197,7 @@ static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned 
 		if (from + done < count && done > 1 && (units[done - 1] & 0xfc00) == 0xd800)
 			done--;
 		for (size_t i = 0; i < done; i += wide)
-			escape_put_utf8(out, code_point(units + i, done - i, &wide));
+			bytes_utf8(out, code_point(units + i, done - i, &wide));
 	}
 	return oql_text_check(out, ev->err);
 }

@@ -4,6 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
+#include "base/base_text.h"
 #include "common/grow.h"
 
 #include <assert.h>

@@ -5,6 +5,7 @@
 #include "oql/oql_eval.h"
 
 #include "base/scope.h"
+#include "base/base_text.h"
 #include "common/grow.h"
 
 #include <assert.h>

@@ -355,7 +355,7 @@ static int needle_of(struct oql_eval *ev, const struct oql_value *v, struct oql_
 		return HDB_OK;
 	if (v->type != OQL_V_CHAR && (!oql_is_whole(v) || v->i < 0 || v->i > 0x10ffff))
 		return HDB_NOTFOUND;
-	escape_put_utf8(&text, (uint32_t)v->i);
+	bytes_utf8(&text, (uint32_t)v->i);
 	return oql_end_string(ev, arena, HDB_OK, &text, out);
 }
 

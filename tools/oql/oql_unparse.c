@@ -82,7 +82,7 @@ static void put_literal(const struct oql_expr *e, struct bytes *out)
 	if (e->kind == OQL_BOOL)
 		bytes_string(out, e->i ? "true" : "false");
 	else if (e->kind == OQL_CHAR)
-		escape_put_utf8(out, (uint32_t)e->i);
+		bytes_utf8(out, (uint32_t)e->i);
 	else if (e->kind == OQL_FLOAT || e->kind == OQL_DOUBLE)
 		oql_put_double(out, e->d, e->kind == OQL_FLOAT);
 	else

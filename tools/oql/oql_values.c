@@ -411,7 +411,7 @@ int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct bytes *
 		bytes_string(out, v->i ? "true" : "false");
 		return HDB_OK;
 	case OQL_V_CHAR:
-		escape_put_utf8(out, (uint32_t)v->i);
+		bytes_utf8(out, (uint32_t)v->i);
 		return HDB_OK;
 	case OQL_V_BYTE:
 	case OQL_V_SHORT:

@@ -4,6 +4,7 @@
 #include "pictures/picture_private.h"
 
 #include "common/fail.h"
+#include "base/base_text.h"
 #include "common/grow.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "serve/serve_jobs.h"
 
 #include "base/scope.h"
-#include "common/clock.h"
+#include "base/work.h"
 #include "common/fail.h"
 #include "serve/serve_cache.h"
 #include "serve/serve_pack.h"
@@ -173,7 +173,7 @@ static void keep_answer(struct worker *w, const struct serve_job *job, const cha
 {
 	const off_t size = lseek(job->fd, 0, SEEK_END);
 
-	if (clock_ms() - w->began_ms < SERVE_CACHE_LEAST_MS)
+	if (base_now_ms() - w->began_ms < SERVE_CACHE_LEAST_MS)
 		return;
 	if (key && (job->kind == SERVE_QUERY || job->kind == SERVE_SQL) && size > 0 &&
 	    job->err.code == HDB_OK)
@@ -312,7 +312,7 @@ static struct serve_job *take(struct worker *w)
 	if (job) {
 		job->state = SERVE_RUNNING;
 		w->job = job;
-		w->began_ms = clock_ms();
+		w->began_ms = base_now_ms();
 		w->progress = (struct serve_progress){ .state = SERVE_RUNNING };
 		w->cancel = job->is_cancelled || jobs->is_stopping;
 		w->is_late = false;
@@ -521,7 +521,7 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 
 		if (!w->job)
 			continue;
-		w->is_late |= clock_ms() - w->began_ms > most * 1000;
+		w->is_late |= base_now_ms() - w->began_ms > most * 1000;
 		if (w->is_late || is_left(w->job))
 			w->cancel = 1;
 	}

@@ -3,7 +3,7 @@
  */
 #include "serve/serve_slow.h"
 
-#include "common/clock.h"
+#include "base/work.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd)
 	if (!one)
 		return NULL;
 	one->fd = fd;
-	one->since_ms = clock_ms();
+	one->since_ms = base_now_ms();
 	pthread_mutex_lock(&slow->lock);
 	one->next = slow->first;
 	if (one->next)
@@ -77,13 +77,13 @@ void serve_slow_set(struct serve_slow *slow, struct serve_slow_one *one, bool is
 		return;
 	pthread_mutex_lock(&slow->lock);
 	one->is_asking = is_asking;
-	one->since_ms = clock_ms();
+	one->since_ms = base_now_ms();
 	pthread_mutex_unlock(&slow->lock);
 }
 
 void serve_slow_watch(struct serve_slow *slow)
 {
-	const uint64_t now = clock_ms();
+	const uint64_t now = base_now_ms();
 	uint64_t most = SERVE_SLOW_MS;
 	unsigned count = 0;
 

@@ -3,6 +3,8 @@
  */
 #include "heap/values/text.h"
 
+#include "base/base_text.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,31 +13,19 @@
 
 char *heap_put_utf8(char *p, const char *end, uint32_t code)
 {
+	char utf8[4] = "\xc0\x80";
+	size_t size;
+
 	assert(p <= end);
-	if (code < 0x80) {
-		if (end - p < 1)
-			return NULL;
-		*p++ = (char)code;
-	} else if (code < 0x800 || code == HEAP_C_ZERO) {
-		if (end - p < 2)
-			return NULL;
-		*p++ = (char)(0xc0 | (code >> 6 & 0x1f));
-		*p++ = (char)(0x80 | (code & 0x3f));
-	} else if (code < 0x10000) {
-		if (end - p < 3)
-			return NULL;
-		*p++ = (char)(0xe0 | code >> 12);
-		*p++ = (char)(0x80 | (code >> 6 & 0x3f));
-		*p++ = (char)(0x80 | (code & 0x3f));
-	} else {
-		if (end - p < 4)
-			return NULL;
-		*p++ = (char)(0xf0 | code >> 18);
-		*p++ = (char)(0x80 | (code >> 12 & 0x3f));
-		*p++ = (char)(0x80 | (code >> 6 & 0x3f));
-		*p++ = (char)(0x80 | (code & 0x3f));
+	if (code < 0x80 && p < end) {
+		*p = (char)code;
+		return p + 1;
 	}
-	return p;
+	size = code == HEAP_C_ZERO ? 2 : base_utf8(utf8, code);
+	if (size > (size_t)(end - p))
+		return NULL;
+	memcpy(p, utf8, size);
+	return p + size;
 }
 
 static void put_code(struct heap_utf16 *to, uint32_t code)
