@@ -1,6 +1,6 @@
 /*
- * import/class_invent.c - classes that the dump lacks, though objects have them or every heap has
- * them.
+ * import/class_invent.c - classes that the dump lacks: classes that objects refer to, and classes
+ * that every heap has.
  */
 #include "import/classes.h"
 
@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Greatest common divisor of the distances between neighbouring IDs. Can stop early: at 8 the
+ * result is the minimum already.
+ */
 unsigned import_mat_alignment(const struct import *im)
 {
 	uint64_t ids[1024], previous = 0, align = 0;
@@ -43,8 +47,8 @@ unsigned import_mat_alignment(const struct import *im)
 }
 
 /*
- * Adds the next free ID: no object's, and no class's, also of those that have been or will be added
- * as the dump lacks them, which the set need not know before it is finished again.
+ * Adds the next ID that belongs to no object and no class. Classes invented earlier, or still to be
+ * invented, are found in class_map; the set does not find their IDs before it is finished again.
  */
 static int add_next_id(struct import *im, uint64_t *next_id, struct hdb_error *err)
 {
@@ -59,6 +63,7 @@ static int add_next_id(struct import *im, uint64_t *next_id, struct hdb_error *e
 	return r;
 }
 
+/* Adds a class with an invented ID and the given name. */
 static int invent_class(struct import *im, const char *name, uint64_t *next_id, uint32_t *no,
 			struct hdb_error *err)
 {
@@ -74,7 +79,7 @@ static int invent_class(struct import *im, const char *name, uint64_t *next_id, 
 	return import_put_class_name(im, class, name, err);
 }
 
-/* A class that objects have but that no CLASS_DUMP describes. */
+/* A class that objects refer to but that has no CLASS_DUMP record. */
 static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct hdb_error *err)
 {
 	struct import_class *class = import_class_at(im, no);

@@ -1,5 +1,5 @@
 /*
- * import/class_names.c - gives classes their names, and notes those that rules speak of.
+ * import/class_names.c - names the classes and marks those that the import treats specially.
  */
 #include "import/classes.h"
 
@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest class name that is shown; the JVM's own limit is 65,535 bytes. */
+/* Maximum size of a class name; the JVM's own limit is 65,535 bytes. */
 #define NAME_MAX_BYTES 65536
 
-/* Names one class and writes its name as a text. */
+/*
+ * Finds the name of a class through its LOAD CLASS record, as HPROF requires, and brings it into
+ * the displayed form.
+ */
 static int name_class(struct import *im, struct import_class *class, char *name,
 		      struct hdb_error *err)
 {
@@ -34,7 +37,10 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 	if (!place) {
 		(void)snprintf(name, NAME_MAX_BYTES, "unknown-name@0x%" PRIx64,
 			       class->out.class_id);
-		/* A class that only unnamed records speak of is a problem of its own kind. */
+		/*
+		 * Classes that only other records mention have a problem of another kind
+		 * (class_invent.c).
+		 */
 		return class->has_dump ? import_problem(im,
 							&(struct import_trouble){
 								.kind = STORE_PROBLEM_MISSING_NAME,
@@ -55,9 +61,9 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 }
 
 /*
- * Classes whose instances, and those of their subclasses, hold their referent weakly. The last
- * ones are subclasses of the first in most dumps: not where a class is missing between, and on
- * Android FinalizerReference stands by itself.
+ * Classes whose instances, and those of subclasses, do not hold their referent strongly. The last
+ * entries are subclasses of the first ones in most dumps. They are listed because a class in
+ * between may be missing, and Android's FinalizerReference extends Reference directly.
  */
 static const struct {
 	const char *name;
@@ -75,9 +81,10 @@ static const struct {
 };
 
 /*
- * HotSpot's classes of what fills dead areas of the heap, by version: objects since JDK 19, arrays
- * called FillerArray, then FillerElement[] (memory/universe.cpp; services/heapDumper.cpp writes
- * those arrays as int[] so far, and as arrays of objects, all null, once JDK-8391761 is in).
+ * Names of the classes with which HotSpot fills dead areas of the heap, by version: FillerObject
+ * since JDK 19, and arrays called FillerArray, later FillerElement[] (memory/universe.cpp).
+ * services/heapDumper.cpp writes those arrays as int[] so far, and as object arrays full of nulls
+ * once JDK-8391761 is in.
  */
 static const char *const fillers[] = {
 	"jdk.internal.vm.FillerObject",
@@ -86,7 +93,10 @@ static const char *const fillers[] = {
 	"jdk.internal.vm.FillerElement[]",
 };
 
-/* Notes the classes that rules speak of: of several with one name, the first in the file. */
+/*
+ * Notes classes that the import treats specially. If several classes have such a name, the first in
+ * the file counts.
+ */
 static void note_class(struct import *im, uint32_t no, const char *name)
 {
 	struct import_class *class = import_class_at(im, no);
@@ -121,8 +131,8 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 }
 
 /*
- * Classes that UNLOAD CLASS records name; a serial number is of the class that was loaded with it
- * last.
+ * Marks the classes of UNLOAD CLASS records. A serial number stands for the class that was loaded
+ * with it last.
  */
 static void mark_unloaded(struct import *im)
 {

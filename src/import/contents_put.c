@@ -1,23 +1,24 @@
 /*
- * import/contents_put.c - a dump that cannot be read again by offset, as it is compressed or comes
- * through a pipe, goes into the database first: its bytes in frames, table contents. All passes
- * then read it there, and so does whoever opens the database.
+ * import/contents_put.c - copies a dump into the database. A dump that is compressed or comes
+ * through a pipe cannot be read again at an offset, so its bytes are stored first, in compressed
+ * frames, in the table contents. All later passes of the import, and all readers of the database,
+ * read them there.
  */
 #include "import/context.h"
 
 #include "base/unpack.h"
 
-/* Kept inflated, at most, and as a part of the budget. */
+/* Limit for the frames kept decompressed, in bytes and as a share of the budget. */
 #define CACHE_BYTES_MAX (256u << 20)
 #define CACHE_PART 8u
 
 struct keeping {
 	struct import *im;
 	struct base_input *input;
-	uint64_t size; /* bytes of the dump */
+	uint64_t size; /* size of the decompressed dump */
 };
 
-/* What is no dump shall not be copied first. */
+/* Checks the header first, so that a file that is not a dump is rejected before it is copied. */
 static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hdb_error *err)
 {
 	const struct keeping *k = ctx;
@@ -46,7 +47,7 @@ static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error
 			 err);
 }
 
-/* What was damaged becomes problems of the dump. */
+/* Reports damage of the compressed file as problems of the dump. */
 static int tell_damage(struct keeping *k, struct hdb_error *err)
 {
 	size_t count;
@@ -70,8 +71,12 @@ static int tell_damage(struct keeping *k, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* ---- reading it again ---- */
+/* ---- reading the copy ---- */
 
+/*
+ * Finds the frame that contains an offset. The table is not published yet, so it is read through
+ * the writer.
+ */
 static int find(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {
 	const struct import *im = ctx;
@@ -111,7 +116,10 @@ int import_unpack(struct import *im, struct base_input *input, struct hdb_error 
 	TRY(tell_damage(&k, err));
 	TRY(store_put_table(im->writer, STORE_CONTENTS, k.size, err));
 	TRY(store_put_settle(im->writer, err));
-	/* A database that holds its dump should be small. */
+	/*
+	 * A database that contains its dump should be small, so the other tables are compressed
+	 * too.
+	 */
 	TRY(store_pack_tables(im->writer, err));
 	return open_contents(&k, err);
 }

@@ -21,19 +21,24 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 
 	TRY_ERRORS(import_fixed_alignment(im, &fixed, err));
 	/*
-	 * Eclipse MAT's alignment is a multiple of every other one: they are powers of two, up to
-	 * 256, that divide all distances, or 8; those that are recorded are 1 or 8. Only the user
-	 * may want a larger one.
+	 * Eclipse MAT's alignment is a multiple of all others that can be chosen. It is a power of
+	 * two up to 256 that divides all distances, or 8; recorded alignments are 1 or 8. Only an
+	 * alignment given by the user may be larger.
 	 */
 	counts->modulus = least_common_multiple(im->evidence.mat_align_bytes, fixed ? fixed : 1);
 	for (unsigned width = 1; width < 16; width++)
 		counts->period[width] = layout_array_period(counts->modulus, width);
 	counts->period[0] = layout_stack_chunk_period(counts->modulus);
-	/* Elements that are flat values may have any width. */
+	/* Flat elements may have any width. */
 	counts->reference_bytes = im->flat.last ? 1 : 4;
 	return HDB_OK;
 }
 
+/*
+ * A row is one class, kind and length modulo the period. The size of an object depends on its
+ * length only through the rounding up, so `elements` and `count` per residue are enough to sum
+ * sizes exactly.
+ */
 int import_counts_add(struct import_counting *c, const struct store_object *o,
 		      struct hdb_error *err)
 {
@@ -41,7 +46,10 @@ int import_counts_add(struct import_counting *c, const struct store_object *o,
 			       o->kind == STORE_OBJECT_ARRAY ? c->counts->reference_bytes :
 							       o->body_size & 15;
 	const uint32_t period = c->counts->period[width];
-	/* Most periods are powers of two; dividing is what takes longest here. */
+	/*
+	 * Most periods are powers of two. The division dominates the cost of this function, so it
+	 * is avoided for them.
+	 */
 	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
 	const uint64_t key = (uint64_t)o->class_no << 32 | (uint64_t)o->kind << 30 |
 			     (uint64_t)(o->is_embedded != 0) << 29 | rest;
@@ -86,6 +94,10 @@ static int merge(struct import_counts *to, const struct import_count *from, stru
 	return base_vec_push(&to->rows, from, sizeof(*from), err);
 }
 
+/*
+ * A hostile dump may have more rows than IMPORT_COUNTS_MAX. The table is only an optimisation, so
+ * it is dropped then.
+ */
 int import_counts_merge(struct import *im, struct base_vec *counted, struct hdb_error *err)
 {
 	struct import_counts *to = &im->evidence.counts_by_class;
@@ -132,7 +144,8 @@ static int by_key(const void *a, const void *b)
 }
 
 /*
- * Adds the instances of classes, of which those with a length have been counted apart, and sorts.
+ * Adds a row for each class's instances, and sorts. Instances with a length already have rows of
+ * their own and are subtracted first.
  */
 static int add_instances(struct import *im, struct import_counts *counts, struct hdb_error *err)
 {
@@ -159,6 +172,7 @@ static int add_instances(struct import *im, struct import_counts *counts, struct
 	return HDB_OK;
 }
 
+/* If the chosen alignment does not divide the modulus, its sums would be wrong: no table. */
 int import_write_class_counts(struct import *im, struct hdb_error *err)
 {
 	struct import_counts *counts = &im->evidence.counts_by_class;

@@ -40,7 +40,10 @@ static void join(struct import_distance *to, const struct import_distance *from)
 	to->count += from->count;
 }
 
-/* A distance without the bytes of elements, which a length too large for them makes negative. */
+/*
+ * Distance minus the bytes of the elements. INT64_MIN if the length cannot be true, so that it
+ * contradicts every model.
+ */
 static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
 {
 	uint64_t bytes;
@@ -51,6 +54,7 @@ static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
 	return (int64_t)distance - (int64_t)bytes;
 }
 
+/* Moves an entry of the cache to the block's list. */
 static int push_out(struct import_distances *d, struct import_distance_entry *e,
 		    struct hdb_error *err)
 {
@@ -68,7 +72,10 @@ static uint64_t key_of(uint64_t class_no, unsigned kind)
 	return class_no << 3 | kind << 1 | 1;
 }
 
-/* The entry of an object's class and kind; what was in its place is pushed out. */
+/*
+ * Finds the cache entry of an object's class and kind. An entry of another class in its place is
+ * pushed out.
+ */
 static int entry_of(struct import_distances *d, const struct store_object *o,
 		    struct import_distance_entry **out, struct hdb_error *err)
 {
@@ -90,8 +97,8 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 }
 
 /*
- * Adds one distance: `least` is what is left of it without the elements of an array, or the stack
- * of a stack chunk; `wide` is the same if references have 8 bytes.
+ * Adds one distance. `least` is the distance minus the elements of an array or the stack of a stack
+ * chunk; `wide` is the same for references of 8 bytes.
  */
 static void add_one(struct import_distance *to, int64_t least, int64_t wide)
 {
@@ -127,7 +134,10 @@ int import_distances_add(struct import_distances *d, const struct store_object *
 	case STORE_OBJECT_ARRAY:
 		least = without(distance, o->length, 4);
 		wide = without(distance, o->length, 8);
-		/* No header is shorter than 8 bytes, the length, and padding for 8 bytes. */
+		/*
+		 * 16 bytes is the least that must remain: a header has at least 8 bytes, and the
+		 * length and its padding have 8. With less, references cannot have 8 bytes.
+		 */
 		d->wide_overlaps += o->length && wide < 16;
 		break;
 	default:
@@ -139,6 +149,7 @@ int import_distances_add(struct import_distances *d, const struct store_object *
 	return HDB_OK;
 }
 
+/* Such instances are counted, but their distance must not influence the layout. */
 int import_distances_pass(struct import_distances *d, const struct store_object *o,
 			  struct hdb_error *err)
 {

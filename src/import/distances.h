@@ -1,12 +1,12 @@
 /*
- * import/distances.h - what object addresses tell about sizes: per class, the smallest distance to
+ * import/distances.h - evidence of sizes from object addresses: per class, the smallest distance to
  * the next object.
  *
- * IDs are addresses, so an object is no larger than the distance to the next one. Each thread notes
- * the distances of the objects of a block in a small cache by class; what is in it, or is pushed
- * out, is merged by the thread that writes. Minima and counts of minima do not depend on the order
- * of merging. Flat values, and objects whose ID or whose neighbour's is no address (flat.c), tell
- * nothing and are only counted.
+ * IDs are addresses, so an object is at most as large as its distance to the next object. Each
+ * thread collects distances in a small cache by class. The writing thread merges the entries of a
+ * block: those pushed out of the cache and, at the end, those still in it. Minima and their counts
+ * do not depend on the order of merging. Flat values, and objects whose ID or whose neighbour's ID
+ * is not an address (flat.c), are only counted.
  */
 #ifndef IMPORT_DISTANCES_H
 #define IMPORT_DISTANCES_H
@@ -17,44 +17,46 @@
 struct import;
 
 /*
- * Distances from objects of a class to the next object in order of address: what bounds their size.
+ * Distances from the objects of a class to the next object in address order. They are upper bounds
+ * of the object sizes.
  */
 struct import_distance {
-	int64_t least; /* smallest one, less the elements of an array (references of 4 bytes) */
-	int64_t next_least; /* smallest of those that are larger than `least`; INT64_MAX: none */
-	int64_t least_wide; /* the same as `least` with references of 8 bytes */
-	uint32_t count;     /* objects seen; 0: none, and the others mean nothing */
-	uint32_t at_least;  /* of those, objects at the smallest distance */
+	/* smallest distance, minus the elements of an array with 4-byte references */
+	int64_t least;
+	int64_t next_least; /* smallest value above `least`; INT64_MAX: none */
+	int64_t least_wide; /* like `least`, with 8-byte references */
+	uint32_t count;     /* number of distances; 0: the other fields are undefined */
+	uint32_t at_least;  /* number of objects at the smallest distance */
 };
 
-/* Low zero bits of a distance that count: objects are aligned to 256 bytes at most. */
+/* Low zero bits of a distance are counted up to this number: the alignment is at most 256 bytes. */
 #define IMPORT_LOW_BITS 8
 
-/* Classes whose distances one thread remembers at a time. */
+/* Entries of a thread's cache of classes. */
 #define IMPORT_DISTANCE_CACHE 512u
 
-/* The distances of one class, by one thread. */
+/* Distances of one class in one thread's cache. */
 struct import_distance_entry {
 	struct import_distance distance;
-	uint64_t apart; /* instances that tell none */
+	uint64_t apart; /* instances without a usable distance */
 	/*
-	 * Class number << 3, enum store_kind << 1, 1; 0: free. A class object: of the class that it
-	 * stands for.
+	 * Class number << 3, enum store_kind << 1, 1; 0: unused. For class objects, the number of
+	 * the class they represent.
 	 */
 	uint64_t key;
 };
 
-/* Distances that were seen in a block. */
+/* Distances found in a block. */
 struct import_seen {
 	struct base_vec entries; /* struct import_distance_entry */
 	uint64_t low_bits[IMPORT_LOW_BITS + 1];
 	uint64_t wide_overlaps;
 };
 
-/* What one thread needs to note the distances of a block. */
+/* State of one thread. */
 struct import_distances {
 	struct import_distance_entry cache[IMPORT_DISTANCE_CACHE];
-	/* where they go: those that are pushed out of the cache at once */
+	/* receives the entries pushed out of the cache */
 	struct import_seen *seen;
 	uint64_t low_bits[IMPORT_LOW_BITS + 1];
 	uint64_t wide_overlaps;
@@ -62,21 +64,21 @@ struct import_distances {
 
 void import_distances_init(struct import_distances *d);
 
-/* Notes that the next object begins `distance` bytes behind this one. */
+/* Adds an object whose next neighbour begins `distance` bytes after it. */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
 			 uint64_t distance, struct hdb_error *err);
 
 /*
- * Counts an instance whose distance tells nothing: a flat value, the neighbour of an odd ID, the
- * last object.
+ * Counts an instance without a usable distance: a flat value, the neighbour of an ID that is not an
+ * address, or the last object.
  */
 int import_distances_pass(struct import_distances *d, const struct store_object *o,
 			  struct hdb_error *err);
 
-/* Moves all that was noted of a block to d->seen. */
+/* Moves everything collected in a block to d->seen. */
 int import_distances_flush(struct import_distances *d, struct hdb_error *err);
 
-/* Takes what was seen in a block, and empties it; one thread at a time. */
+/* Merges the distances of a block into the classes, and empties `seen`. Not thread-safe. */
 void import_distances_merge(struct import *im, struct import_seen *seen);
 
 #endif

@@ -1,41 +1,43 @@
 /*
- * import/flat.c - flat values: value objects that lie inside another object, and identifiers that
- * are no addresses.
+ * import/flat.c - flat values: value objects stored inside another object. Their IDs are not
+ * addresses.
  *
  * HotSpot with value objects (JEP 401, JDK 28; openjdk/valhalla, services/heapDumper.cpp,
- * dump_inlined_object) writes each value that is flattened into a field or an array as an
- * INSTANCE_DUMP of its own behind its holder's. It has no address, so a counter gives it an ID: 1,
- * 2, 3, ... in the whole dump; the holder's field or element has that ID. Its bytes are the
- * holder's, which has no reference there. So a flat value takes no room, tells nothing of
- * distances, and its holder is laid out with its bytes in the field (layout.h).
+ * dump_inlined_object) writes each value that is flattened into a field or an array as a separate
+ * INSTANCE_DUMP after its holder's. The value has no address, so its ID comes from a counter: 1, 2,
+ * 3 and so on in the whole dump. The holder's field or element has that ID. In memory there is no
+ * reference: the holder contains the value's bytes. So a flat value has no size of its own and must
+ * not take part in distances, and its holder is laid out with the value's bytes in the field
+ * (layout.h).
  */
 #include "import/sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Identifiers looked at at a time. */
+/* IDs read from the set at a time. */
 #define SCAN_IDS 1024u
-/* Identifiers at least before the search for the last flat value gives up. */
+/* The search for the last flat value may stop early only after this many IDs. */
 #define LOOK_AT_LEAST 4096u
 /*
- * Rounds in which values inside values grow: each level adds a byte, and 8 are all that is
- * flattened whole.
+ * Rounds in which sizes of nested values grow. Each level adds at least a byte, and only values of
+ * up to 8 bytes are flattened.
  */
 #define NESTING_MAX 8
 /*
- * No more bytes of one field are believed than layouts can sum up; real ones have 8, seldom some
- * dozen.
+ * Upper limit for the bytes of one field, so that sums in layouts cannot overflow. Real fields have
+ * 8, seldom a few dozen.
  */
 #define FLAT_BYTES_MAX (1u << 20)
-/* What can be written at once: values in shared fields are no larger. */
+/* Size of an atomic write: values in fields that threads share are not larger. */
 #define ATOMIC_BYTES 8u
 
-/* ---- which identifiers ---- */
+/* ---- which IDs are flat values ---- */
 
 /*
- * The last of the identifiers 1, 2, 3 ...: up to it three quarters and more are not multiples of 8,
- * as no address is. A truncated dump lacks some of them, so they need not be all there.
+ * Finds the last ID of the sequence 1, 2, 3 and so on. Up to it, at least three quarters of the IDs
+ * are not multiples of 8, unlike addresses. The sequence need not be complete, because a truncated
+ * dump lacks some objects.
  */
 static uint64_t find_last(const struct import *im)
 {
@@ -64,8 +66,8 @@ static uint64_t find_last(const struct import *im)
 }
 
 /*
- * Whether the dump numbers its objects: then most of its class objects, which are never flat, have
- * such IDs, too.
+ * Whether the dump numbers all its objects. Class objects are never flat, so if most of them have
+ * such IDs too, all IDs are numbers.
  */
 static bool is_numbered(struct import *im, uint64_t last)
 {
@@ -87,8 +89,8 @@ void import_find_flat(struct import *im)
 	uint64_t last;
 
 	/*
-	 * All are multiples of 8: most dumps end here. ART's have made-up arrays between its
-	 * addresses.
+	 * All IDs are multiples of 8: true of most dumps. ART dumps have made-up arrays between
+	 * addresses, which would be mistaken for flat values.
 	 */
 	if (im->origin.is_android || (!im->ids.is_sparse && im->ids.shift >= 3))
 		return;
@@ -98,7 +100,7 @@ void import_find_flat(struct import *im)
 	im->flat.last = im->flat.is_numbered ? 0 : last;
 }
 
-/* ---- where they are ---- */
+/* ---- which fields and arrays have flat values ---- */
 
 int import_flat_begin(struct import *im, struct hdb_error *err)
 {
@@ -110,7 +112,7 @@ int import_flat_begin(struct import *im, struct hdb_error *err)
 	return BASE_ALLOC(im->flat.element, im->classes.count + 1, "flat fields", err);
 }
 
-/* The class of the object with this ID, or STORE_NONE. */
+/* Class of the instance with this ID, or STORE_NONE. */
 static uint32_t class_of(struct import *im, struct base_view *view, uint64_t id)
 {
 	struct hprof_sub sub;
@@ -122,7 +124,10 @@ static uint32_t class_of(struct import *im, struct base_view *view, uint64_t id)
 	return no == BASE_IDMAP_NONE ? STORE_NONE : no;
 }
 
-/* Flat fields of instances of one class, as its plan has them: by the class that declares them. */
+/*
+ * Collects the flat fields found in instances of one class, and assigns them to the classes that
+ * declare the fields.
+ */
 static int add_fields(struct import *im, uint32_t no, struct hdb_error *err)
 {
 	const struct import_class *class = import_class_at(im, no);
@@ -173,7 +178,10 @@ static bool has_flat_field(const struct import *im, const struct import_class *c
 	return false;
 }
 
-/* One a field, with the class of its values; those whose value is not there are left out. */
+/*
+ * Keeps one entry per field and finds the class of its values. Entries whose value is not in the
+ * dump are removed.
+ */
 static void tidy_fields(struct import *im)
 {
 	BASE_VIEW(view, im->source);
@@ -213,14 +221,17 @@ int import_flat_end(struct import *im, struct hdb_error *err)
 		if (!im->flat.element[no])
 			continue;
 		class->flat_element_no = class_of(im, &view, im->flat.element[no]);
-		/* What was noted is without elements of 4 and 8 bytes; these have other widths. */
+		/*
+		 * The distance was computed with element widths of 4 and 8 bytes. The real width is
+		 * different.
+		 */
 		class->distance.count = 0;
 	}
 	tidy_fields(im);
 	return HDB_OK;
 }
 
-/* ---- how large ---- */
+/* ---- sizes of flat values ---- */
 
 static uint64_t power_of_two(uint64_t bytes)
 {
@@ -232,8 +243,8 @@ static uint64_t power_of_two(uint64_t bytes)
 }
 
 /*
- * Bytes of the fields of a value class and its superclasses, in the order that needs no gap; the
- * widest.
+ * Total size of the fields of a value class and its superclasses, packed without gaps. *widest is
+ * the largest alignment.
  */
 static uint64_t value_bytes(const struct sizes *s, const struct layout_model *model, uint32_t no,
 			    uint32_t *widest)
@@ -243,7 +254,9 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 	uint32_t steps = 0;
 
 	*widest = 1;
-	/* Superclasses have no cycle by now; a chain that is longer is none of a value class. */
+	/*
+	 * Cycles were cut before. A chain longer than NESTING_MAX does not occur for value classes.
+	 */
 	for (; no != STORE_NONE && steps < NESTING_MAX;
 	     no = import_class_at(im, no)->field_super, steps++) {
 		const struct import_class *class = import_class_at(im, no);
@@ -272,9 +285,10 @@ static uint64_t value_bytes(const struct sizes *s, const struct layout_model *mo
 }
 
 /*
- * A value that can be null has a byte behind its fields that says so (FieldLayoutBuilder, null
- * marker). What fits what is written at once takes that, and is aligned to it; larger ones are
- * flattened where nobody else can write, and are aligned like their fields.
+ * A value that can be null has an additional byte after its fields, the null marker
+ * (FieldLayoutBuilder). A value that fits an atomic write is padded to a power of two and aligned
+ * to it. Larger values are flattened only where no other thread can write, and are aligned like
+ * their fields.
  */
 static void flat_size(const struct sizes *s, const struct layout_model *model, uint32_t value_no,
 		      uint32_t *bytes, uint32_t *align)
@@ -315,7 +329,7 @@ void import_sizes_flat(const struct sizes *s, const struct layout_model *model)
 }
 
 /*
- * An element is as wide as what is written at once, or the next power of two
+ * An element is padded to the next power of two, or to the size of an atomic write
  * (FlatArrayKlass::array_layout_helper).
  */
 uint32_t import_sizes_flat_element(const struct sizes *s, const struct layout_model *model,

@@ -1,11 +1,11 @@
 /*
- * import/idset.c - the set of object identifiers.
+ * import/idset.c - the set of object IDs.
  *
- * Dense form: a bit for each possible address, in chunks of a region of the address space each. A
- * word of bits has the number of IDs before it beside it, so an ID's index is that plus the bits
- * below its own: one cache miss. Heaps are dense enough for this to take 1 to 2 bytes an object, a
- * quarter of a sorted array. Sparse form (idset_sorted.c): a sorted array, for dumps whose IDs are
- * scattered, hostile ones among them.
+ * Dense form: one bit for each possible address, in chunks that cover a region of the address
+ * space. Each word of bits is stored with the number of IDs before it, so the index of an ID is
+ * that number plus the number of set bits below its own: one cache miss. Heaps are dense enough
+ * that this takes 1 to 2 bytes per object, a quarter of a sorted array. Sparse form
+ * (idset_sorted.c): a sorted array, for dumps with scattered IDs, including hostile ones.
  */
 #include "import/idset_bits.h"
 
@@ -18,15 +18,19 @@
 #include <sys/mman.h>
 
 /*
- * The set becomes sparse when dense chunks take more than this, plus this much an ID: twice what a
- * sorted array takes, so neither form is ever much worse than the other.
+ * The set becomes sparse when dense chunks take more than DENSE_FREE_BYTES plus DENSE_BYTES_PER_ID
+ * for each ID. That is twice the size of a sorted array, so neither form is ever much worse than
+ * the other.
  */
 #define DENSE_FREE_BYTES (16u << 20)
 #define DENSE_BYTES_PER_ID 16
-/* The table of regions may have this many entries, or this many a chunk. */
+/*
+ * The table of regions may have TABLE_MAX entries, or TABLE_PER_CHUNK entries per chunk if that is
+ * more.
+ */
 #define TABLE_MAX (1u << 20)
 #define TABLE_PER_CHUNK 8
-/* Words between two that lie in a page of 4 KiB each, or in one. */
+/* Words per page of 4 KiB: writing every PAGE_WORDS-th word touches each page. */
 #define PAGE_WORDS (4096 / sizeof(struct idset_word))
 
 void import_idset_init(struct idset *set)
@@ -40,7 +44,7 @@ static size_t slab_chunks(size_t no)
 	return no ? IDSET_SLAB_CHUNKS : IDSET_FIRST_SLAB_CHUNKS;
 }
 
-/* A chunk of zeros from the last slab, or from a new one; NULL without memory. */
+/* Takes a zeroed chunk from the last slab, or from a new one. NULL if memory is exhausted. */
 static struct idset_chunk *take_chunk(struct idset *set)
 {
 	if (!set->slab_count || set->slab_used == slab_chunks(set->slab_count - 1)) {
@@ -63,7 +67,7 @@ static struct idset_chunk *take_chunk(struct idset *set)
 }
 
 /*
- * Writes to each page of a chunk of zeros. Reading a page first would map the shared page of zeros;
+ * Writes to each page of a zeroed chunk. A first read would map the shared page of zeros, and
  * replacing that at the first write interrupts all processors that run our threads.
  */
 static void make_pages(struct idset_chunk *chunk)
@@ -95,7 +99,7 @@ void import_idset_release(struct idset *set)
 	import_idset_sorted_release(&set->sorted);
 }
 
-/* Calls `add` with every ID of the dense form, ascending within a chunk. */
+/* Calls `add` with every ID of the dense form, in ascending order within a chunk. */
 static int each_dense(const struct idset *set,
 		      int (*add)(void *ctx, uint64_t id, struct hdb_error *err), void *ctx,
 		      struct hdb_error *err)
@@ -121,7 +125,7 @@ static int push_id(void *ctx, uint64_t id, struct hdb_error *err)
 	return base_vec_push(ctx, &id, sizeof(id), err);
 }
 
-/* Turns the set into the sparse form. A finished set stays finished. */
+/* Converts the set to the sparse form. A finished set stays finished. */
 static int turn_sparse(struct idset *set, struct hdb_error *err)
 {
 	uint64_t none;
@@ -139,7 +143,10 @@ static int add_again(void *ctx, uint64_t id, struct hdb_error *err)
 	return import_idset_add(ctx, id, err);
 }
 
-/* An ID has fewer low zero bits than those before: builds the set again with smaller units. */
+/*
+ * Called for an ID with fewer low zero bits than all IDs before. Rebuilds the set with smaller
+ * units.
+ */
 static int lower_shift(struct idset *set, uint64_t id, struct hdb_error *err)
 {
 	struct idset finer;
@@ -180,7 +187,10 @@ static int new_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes set->last the chunk of `region`, new if need be; may turn the set sparse. */
+/*
+ * Sets set->last to the chunk of `region`, creating it if necessary. May convert the set to the
+ * sparse form.
+ */
 static int find_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 {
 	const uint32_t no = base_idmap_get(&set->regions, region);
@@ -219,14 +229,18 @@ int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 }
 
 /*
- * An ID in units. The low bits of one that is no multiple of the unit become the highest ones, so
- * that it lies in a region that no chunk has.
+ * An ID in units. If it is not a multiple of the unit, its low bits are moved to the top, so that
+ * the result is in a region that no chunk has.
  */
 static inline uint64_t unit_and_rest(uint64_t id, const unsigned shift)
 {
 	return shift ? id >> shift | id << (64 - shift) : id;
 }
 
+/*
+ * Adds IDs until one is outside the chunk or already there. The shift is a constant in the common
+ * case, which makes the loop faster.
+ */
 static inline __attribute__((always_inline)) size_t add_to(struct idset_chunk *chunk,
 							   const uint64_t *ids, size_t count,
 							   const unsigned shift)
@@ -243,10 +257,7 @@ static inline __attribute__((always_inline)) size_t add_to(struct idset_chunk *c
 	return i;
 }
 
-/*
- * Adds as many of the IDs as lie in the chunk that was used last and were not there; returns how
- * many.
- */
+/* Adds the leading IDs that belong to the last used chunk and are new. Returns their number. */
 static size_t add_near(struct idset *set, const uint64_t *ids, size_t count)
 {
 	/* Nearly all heaps align objects to 8 bytes. */
@@ -264,7 +275,7 @@ int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, 
 	int r = HDB_OK;
 
 	for (; i < count; i++) {
-		/* Most IDs lie near the one before them. */
+		/* Most IDs are near the previous one. */
 		if (set->last)
 			i += add_near(set, ids + i, count - i);
 		if (i < count)
@@ -296,7 +307,9 @@ static int compare_chunks(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A direct table of regions where they lie close together; without it, the hash map serves. */
+/*
+ * Builds a direct table of regions if they are close together. Otherwise lookups use the hash map.
+ */
 static int build_table(struct idset *set, struct hdb_error *err)
 {
 	uint64_t span;
@@ -307,8 +320,8 @@ static int build_table(struct idset *set, struct hdb_error *err)
 	if (!set->chunk_count)
 		return HDB_OK;
 	/*
-	 * Region 0 holds the boot loader's stand-in and invented classes; it would stretch the
-	 * span.
+	 * Region 0 contains the boot loader's placeholder and invented classes. Including it would
+	 * stretch the span.
 	 */
 	set->first_region = set->chunks[set->chunk_count > 1 && !set->chunks[0]->region]->region;
 	assert(set->chunks[set->chunk_count - 1]->region >= set->first_region);
@@ -356,7 +369,7 @@ int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_erro
 	return HDB_OK;
 }
 
-/* The chunk of a region that the table does not have, or NULL. */
+/* Finds the chunk of a region that is not in the table. NULL if there is none. */
 static const struct idset_chunk *far_chunk(const struct idset *set, uint64_t region)
 {
 	uint32_t no;
@@ -374,6 +387,7 @@ static inline const struct idset_chunk *chunk_of(const struct idset *set, uint64
 		       far_chunk(set, region);
 }
 
+/* A set that is not finished has no counts before its words, so the bit itself is looked up. */
 bool import_idset_has(const struct idset *set, uint64_t id)
 {
 	const uint64_t unit = id >> set->shift;
@@ -428,7 +442,10 @@ static size_t find_sparse(const struct idset *set, const uint64_t *ids, size_t c
 	return found;
 }
 
-/* Where an ID that is no multiple of the unit, or in none of the table's regions, would be. */
+/*
+ * Returns the word of an ID that is not a multiple of the unit, or that is in no region of the
+ * table. An empty word if the ID cannot be in the set.
+ */
 static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 {
 	static const struct idset_word none;
@@ -440,6 +457,7 @@ static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 		       &none;
 }
 
+/* Branch-free for IDs in the table: the word is found without being read, then prefetched. */
 static inline __attribute__((always_inline)) void ask(const struct idset *set, const uint64_t *ids,
 						      struct idset_asked *asked,
 						      const unsigned shift)
@@ -458,7 +476,7 @@ static inline __attribute__((always_inline)) void ask(const struct idset *set, c
 		else
 			word = far_word(set, ids[i]);
 		asked->words[i] = word;
-		/* A word may lie in two lines. */
+		/* A word has 12 bytes and may cross a cache line. */
 		prefetch_read(word);
 		prefetch_read((const char *)word + sizeof(*word) - 1);
 	}
@@ -479,7 +497,7 @@ void import_idset_ask(const struct idset *set, const uint64_t *ids, size_t count
 		ask(set, ids, asked, set->shift);
 }
 
-/* has_instruction: the processor counts bits by itself. */
+/* has_instruction: the processor has an instruction that counts bits. */
 static inline __attribute__((always_inline)) size_t answer(const struct idset *set,
 							   const uint64_t *ids,
 							   const struct idset_asked *asked,
@@ -543,7 +561,7 @@ size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size
 	return found;
 }
 
-/* The chunk that holds index ix. */
+/* Finds the chunk that contains index ix. */
 static size_t chunk_at(const struct idset *set, uint32_t ix)
 {
 	size_t low = 0, high = set->chunk_count;
@@ -559,7 +577,10 @@ static size_t chunk_at(const struct idset *set, uint32_t ix)
 	return low;
 }
 
-/* Writes the IDs of bits that are set, of units from `unit` on; returns the end. */
+/*
+ * Writes the IDs of the set bits of a word whose first unit is `unit`. Returns the end of the
+ * output.
+ */
 static uint64_t *put_ids(uint64_t *out, uint64_t bits, uint64_t unit, unsigned shift)
 {
 	for (; bits; bits &= bits - 1)
@@ -568,8 +589,8 @@ static uint64_t *put_ids(uint64_t *out, uint64_t bits, uint64_t unit, unsigned s
 }
 
 /*
- * Writes those of `count` IDs from index first_ix on that lie in the chunk; returns their end.
- * Takes them off *count.
+ * Writes the IDs of one chunk, from index first_ix on and at most *count. Subtracts them from
+ * *count and returns the end of the output.
  */
 static uint64_t *scan_chunk(const struct idset *set, const struct idset_chunk *chunk,
 			    uint32_t first_ix, uint32_t *count, uint64_t *out)

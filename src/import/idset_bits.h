@@ -1,7 +1,7 @@
 /*
- * import/idset_bits.h - the bits of a chunk of identifiers. Private to idset.c.
+ * import/idset_bits.h - bit operations on a chunk of IDs. Private to idset.c.
  *
- * A unit is an ID without its low zero bits; its low bits say which word and which bit of it.
+ * A unit is an ID without its low zero bits. Its low bits select the word and the bit.
  */
 #ifndef IMPORT_IDSET_BITS_H
 #define IMPORT_IDSET_BITS_H
@@ -15,7 +15,7 @@ static inline uint64_t bits_of(const struct idset_word *word)
 	return load64(word->bits);
 }
 
-/* The word that has a unit's bit. */
+/* The word that contains a unit's bit. */
 static inline struct idset_word *word_of(struct idset_chunk *chunk, uint64_t unit)
 {
 	return &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
@@ -26,7 +26,7 @@ static inline bool has_bit(const struct idset_chunk *chunk, uint64_t unit)
 	return bits_of(&chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)]) >> (unit & 63) & 1;
 }
 
-/* Sets a bit: whether it was there. */
+/* Sets a bit. Returns whether it was set before. */
 static inline bool set_bit(struct idset_word *word, uint64_t unit)
 {
 	const uint64_t bits = bits_of(word), bit = (uint64_t)1 << (unit & 63);

@@ -1,5 +1,5 @@
 /*
- * import/idset_sorted.c - a sorted array of identifiers with a directory; see idset_sorted.h.
+ * import/idset_sorted.c - a sorted array of IDs with a directory; see idset_sorted.h.
  */
 #include "import/idset_sorted.h"
 
@@ -8,14 +8,14 @@
 
 #include <stdlib.h>
 
-/* IDs below this are invented ones, far from the heap: they take no part in the span. */
-#define LOW_END 65536u
-/* Parts of the span for each of so many IDs. */
-#define IDS_PER_PART 2u
 /*
- * IDs that are looked ahead: enough to hide memory latency, once for the directory, once for the
- * array.
+ * IDs below this were invented by the import. They are far from the heap, so they are not part of
+ * the span.
  */
+#define LOW_END 65536u
+/* The span is divided into one part for every IDS_PER_PART IDs. */
+#define IDS_PER_PART 2u
+/* Lookups are prefetched this many IDs ahead, first in the directory, then in the array. */
 #define AHEAD 16u
 
 void import_idset_sorted_release(struct idset_sorted *set)
@@ -31,7 +31,7 @@ static uint64_t sort_distinct(struct idset_sorted *set)
 	const size_t count = set->ids.count;
 	size_t kept = 0, rising = 1;
 
-	/* Most dumps have their objects in the order of addresses. */
+	/* Dumps usually have objects in address order, so sorting is often unnecessary. */
 	while (rising < count && ids[rising - 1] <= ids[rising])
 		rising++;
 	if (rising < count)
@@ -48,6 +48,7 @@ static uint64_t part_of(const struct idset_sorted *set, uint64_t id)
 	return (id - set->least) >> set->part_shift;
 }
 
+/* part_shift is the smallest width that gives no more parts than IDs / IDS_PER_PART. */
 static int build_directory(struct idset_sorted *set, struct hdb_error *err)
 {
 	const uint64_t *ids = set->ids.data;
@@ -100,7 +101,9 @@ static uint32_t find_between(const struct idset_sorted *set, uint64_t id, uint32
 	return at < high && ids[at] == id ? at : UINT32_MAX;
 }
 
-/* Where an ID may be: nowhere if it is out of the span and no low one. */
+/*
+ * Range of indexes in which an ID may be. Empty if it is outside the span and not an invented ID.
+ */
 static void bounds_of(const struct idset_sorted *set, uint64_t id, uint32_t *low, uint32_t *high)
 {
 	const uint64_t part = part_of(set, id);
@@ -121,6 +124,10 @@ uint32_t import_idset_sorted_find(const struct idset_sorted *set, uint64_t id)
 	return find_between(set, id, low, high);
 }
 
+/*
+ * Three stages, AHEAD IDs apart: prefetch the directory entry, prefetch the middle of the range,
+ * search.
+ */
 void import_idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids,
 				   size_t count, uint32_t *out)
 {

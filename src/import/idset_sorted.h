@@ -1,17 +1,18 @@
 /*
- * import/idset_sorted.h - the sparse form of a set of identifiers: a sorted array, with a directory
- * into it.
+ * import/idset_sorted.h - the sparse form of the ID set: a sorted array with a directory.
  *
- * The directory cuts the span of identifiers into equal parts, about one for two identifiers; where
- * they lie evenly a look-up takes two cache misses. Where they do not, it is a binary search in
- * what one part holds.
+ * The directory divides the span of IDs into equal parts, about one for every two IDs. For evenly
+ * distributed IDs a lookup takes two cache misses. Otherwise it is a binary search within one part.
  */
 #ifndef IMPORT_IDSET_SORTED_H
 #define IMPORT_IDSET_SORTED_H
 
 #include "base/vec.h"
 
-/* Index of the first of the ascending ids[low..high) that is at least `id`; high if none is. */
+/*
+ * Index of the first of the ascending ids[low..high) that is not less than `id`; `high` if there is
+ * none.
+ */
 static inline uint32_t import_idset_lower_bound(const uint64_t *ids, uint32_t low, uint32_t high,
 						uint64_t id)
 {
@@ -28,16 +29,18 @@ static inline uint32_t import_idset_lower_bound(const uint64_t *ids, uint32_t lo
 
 struct idset_sorted {
 	struct base_vec ids; /* uint64_t; sorted and distinct after import_idset_sorted_finish */
-	uint32_t *first;     /* by part of the span: index of its first ID; one more at the end */
-	uint64_t least;      /* the least ID of a part: that of ids[skipped] */
-	uint32_t skipped;    /* IDs before the span: the boot loader's stand-in, invented classes */
+	/* by part of the span: index of its first ID; one extra entry at the end */
+	uint32_t *first;
+	uint64_t least; /* first ID of the span, ids[skipped] */
+	/* IDs below the span: the boot loader's placeholder, invented classes */
+	uint32_t skipped;
 	uint64_t part_count;
-	unsigned part_shift; /* log2 of the width of a part */
+	unsigned part_shift; /* log2 of the width of a part in IDs */
 };
 
 /*
- * Sorts, drops duplicates (*duplicates: how many), makes the directory. HDB_ELIMIT for more than
- * 2^32 - 2 IDs.
+ * Sorts, removes duplicates, and builds the directory. *duplicates is the number removed.
+ * HDB_ELIMIT for more than 2^32 - 2 IDs.
  */
 int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 			       struct hdb_error *err);
@@ -45,7 +48,7 @@ int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 /* Index of an ID, or UINT32_MAX. */
 uint32_t import_idset_sorted_find(const struct idset_sorted *set, uint64_t id);
 
-/* The same for many, with the cache misses of neighbours overlapped. */
+/* Looks up many IDs; their cache misses overlap. */
 void import_idset_sorted_find_many(const struct idset_sorted *set, const uint64_t *ids,
 				   size_t count, uint32_t *out);
 

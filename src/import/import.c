@@ -17,19 +17,22 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Pause between two looks whether another import has ended. */
+/* Pause between two checks whether another import has ended. */
 #define WAIT_NS 5000000
 
 /*
- * Address space for a database that keeps its dump, whose size is not known before: what the system
- * grants of it.
+ * Address space reserved for a database that will contain its dump. The size of the decompressed
+ * dump is not known in advance, so a generous amount is requested; the system grants what it can.
  */
 #define KEPT_SIZE_HINT (4ull << 40)
 
-/* Which part of a dump its database takes at most, as a rule: without and with its contents. */
+/*
+ * Rule of thumb for messages: a database takes at most 1/SPACE_PART of the dump's size, or
+ * 1/SPACE_PART_KEPT if it contains the dump.
+ */
 #define SPACE_PART 4u
 #define SPACE_PART_KEPT 3u
-/* Bytes of the dump's map that one thread gives back at a time. */
+/* Bytes of the dump's mapping that one thread unmaps at a time. */
 #define DROP_BYTES (32ull << 20)
 
 static int drop_piece(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
@@ -42,7 +45,7 @@ static int drop_piece(void *ctx, unsigned slot, uint64_t item, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Gives the pages of the dump back on all threads; the system takes its time to do that. */
+/* Releases the pages of the dump on all threads, because the system takes long to do it. */
 static void drop_dump(struct import *im)
 {
 	if (im->source->drop)
@@ -50,7 +53,7 @@ static void drop_dump(struct import *im)
 					 im->source, drop_piece, NULL);
 }
 
-/* What grows with the dump beside objects is in the budget; `work` NULL: releases it. */
+/* Charges the tables that grow with the dump to the budget. With `work` NULL, releases them. */
 static void hold_tables(struct import *im, struct base_work *work)
 {
 	struct base_vec *vecs[] = {
@@ -108,12 +111,15 @@ static void release(struct import *im)
 	free(im->known.order);
 	free(im->flat.plan);
 	free(im->flat.element);
-	/* What is kept in the database is read by way of the writer. */
+	/*
+	 * If the database contains the dump, the source reads through the writer, so it is closed
+	 * first.
+	 */
 	base_source_close(im->source);
 	store_abort(im->writer);
 }
 
-/* Where the dump is: its whole name, or what it was called if it is no file. Sets *st, too. */
+/* Stores the path of the dump, or the name given for a pipe. *st is zeroed for a pipe. */
 static int put_dump_path(struct import *im, const char *dump_path, struct stat *st,
 			 struct hdb_error *err)
 {
@@ -136,12 +142,13 @@ int import_put_numbers(struct import *im, const struct import_number *numbers, s
 	return HDB_OK;
 }
 
+/* A dump made from a file with several heap dumps has one itself; the number of the file counts. */
 static unsigned snapshot_count(const struct import *im)
 {
 	return im->origin.made_from_count ? im->origin.made_from_count : im->origin.snapshot_count;
 }
 
-/* What is known of the dump file itself. */
+/* Stores the properties of the dump file. */
 static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_error *err)
 {
 	static const char *const versions[] = { "", "JAVA PROFILE 1.0.1", "JAVA PROFILE 1.0.2",
@@ -154,7 +161,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 	TRY(base_fingerprint(im->source, &fingerprint, err));
 	TRY(store_put_meta_text(im->writer, "dump.packing", packings[im->origin.packing], err));
 	TRY(store_put_meta_text(im->writer, "dump.version", versions[im->file.version], err));
-	/* Not the thread count or the time: the same dump gives the same bytes. */
+	/* No thread count and no time: importing the same dump must give the same bytes. */
 	const struct import_number numbers[] = {
 		{ "dump.bytes", im->source->size },
 		{ "dump.mtime_ns",
@@ -228,7 +235,7 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 			im->source->path, im->origin.snapshot, im->origin.snapshot_count);
 }
 
-/* Reads the header; its messages do not know the file's name. */
+/* Opens the header. Messages of the parser lack the file name, so it is added here. */
 static int open_header(struct import *im, struct hdb_error *err)
 {
 	struct hdb_error why;
@@ -249,7 +256,10 @@ static int open_header(struct import *im, struct hdb_error *err)
 		"no elements, and objects of the zygote and image heaps may be missing");
 }
 
-/* A graph of a trace has no records and no offsets that its user knows: perfetto/write.c. */
+/*
+ * A heap graph converted from a trace (perfetto/write.c) has no records or offsets that mean
+ * anything to the user, so its message speaks of packets.
+ */
 static int lacks_packets(struct import *im, struct hdb_error *err)
 {
 	static const char what[] =
@@ -263,7 +273,9 @@ static int lacks_packets(struct import *im, struct hdb_error *err)
 			      err, "%s", what);
 }
 
-/* A writer that died between two records leaves nothing but the lack of the last one. */
+/*
+ * A writer that died between two records leaves no damage except the missing HEAP DUMP END record.
+ */
 static int check_end(struct import *im, struct hdb_error *err)
 {
 	if (!im->records.counts[0][HPROF_HEAP_DUMP_SEGMENT].count ||
@@ -319,7 +331,7 @@ static int run(struct import *im, const char *dump_path, struct hdb_error *err)
 	return im->source->check(im->source, err);
 }
 
-/* Objects of the dump: without the boot loader's stand-in and invented classes. */
+/* Number of objects of the dump: without the boot loader's placeholder and invented classes. */
 static uint64_t count_real(struct import *im)
 {
 	uint64_t invented = 1;
@@ -329,7 +341,7 @@ static uint64_t count_real(struct import *im)
 	return im->object_count - invented;
 }
 
-/* Which file has a name: 0, 0 if none. */
+/* Identity of the file with a name. 0, 0 if there is none. */
 struct file_name {
 	dev_t device;
 	ino_t inode;
@@ -344,8 +356,9 @@ static struct file_name file_of(const char *path)
 }
 
 /*
- * Begins the database; while somebody else imports into the same one, waits if the options say so.
- * HDB_END if the other has made it: a file of that name is there that was not before.
+ * Creates the database. While another process imports into the same name, waits if the options say
+ * so. HDB_END if the other process has finished meanwhile, which shows by a new file with that
+ * name.
  */
 static int create(struct import *im, const char *db_path, struct hdb_error *err)
 {
@@ -377,7 +390,7 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 											 r;
 }
 
-/* Looks at what is to be imported: a plain file is im->source then, anything else *input. */
+/* Opens the dump: a plain file as im->source, anything else as *input. */
 static int open_dump(struct import *im, const char *dump_path, struct base_input **input,
 		     struct hdb_error *err)
 {
@@ -401,7 +414,7 @@ static int open_dump(struct import *im, const char *dump_path, struct base_input
 	return open_header(im, err);
 }
 
-/* Copies the dump into the database, if it is to be kept. */
+/* Copies the dump into the database if its contents are to be kept. */
 static int keep_dump(struct import *im, struct base_input *input, struct hdb_error *err)
 {
 	if (!im->origin.is_kept)
@@ -410,10 +423,11 @@ static int keep_dump(struct import *im, struct base_input *input, struct hdb_err
 	return open_header(im, err);
 }
 
-/* Where the disk is full: how much an import needs, as far as is known. */
+/* After a full disk, appends to the message how much space an import of this dump needs. */
 static void tell_space(const struct import *im, struct hdb_error *err)
 {
-	uint64_t bytes = im->origin.file_bytes; /* compressed: about as much */
+	/* for compressed dumps, the database has about the size of the file */
+	uint64_t bytes = im->origin.file_bytes;
 	size_t used;
 
 	if (!err || !im->writer || !store_is_full(im->writer))
@@ -428,8 +442,8 @@ static void tell_space(const struct import *im, struct hdb_error *err)
 }
 
 /*
- * Opens the dump, begins the database and runs the passes: all but publishing. HDB_END as `create`
- * says it; *input is to be closed whatever comes of it.
+ * Opens the dump, creates the database and runs the passes, without publishing. HDB_END as in
+ * `create`. The caller closes *input in any case.
  */
 static int make_database(struct import *im, struct import_paths paths, struct base_input **input,
 			 struct hdb_error *err)
@@ -468,13 +482,16 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	r = make_database(im, paths, &input, err);
 	if (r < 0)
 		tell_space(im, err);
-	/* What failed on zeros that stand for unreadable pages is not what is wrong. */
+	/*
+	 * An unreadable page of the dump is replaced by zeros. A pass that failed because of such
+	 * zeros reports the wrong cause, so read errors take precedence.
+	 */
 	if (r < 0 && r != HDB_EINTR && im->source && im->source->check(im->source, err) < 0)
 		r = HDB_EIO;
 	if (r != HDB_OK)
 		goto out;
 	writer = im->writer;
-	im->writer = NULL; /* freed by publishing, whatever comes of it */
+	im->writer = NULL; /* store_publish frees it in any case */
 	base_stage(work, "syncing", 0, "");
 	drop_dump(im);
 	if ((r = store_publish(writer, &file_bytes, err)) != HDB_OK)

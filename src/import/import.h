@@ -1,9 +1,9 @@
 /*
- * import/import.h - from a dump to the base tables of a heap database.
+ * import/import.h - imports a dump into the base tables of a heap database.
  *
- * Passes: scan (every record once: identifiers, classes, texts, roots), number (IDs get their
- * index), resolve (in index order: objects and references are written block by block on all
- * threads), sizes, publish.
+ * Passes: scan (reads every record once: IDs, classes, texts, roots), number (assigns indexes to
+ * IDs), resolve (in index order; all threads write objects and references block by block), sizes,
+ * publish.
  */
 #ifndef IMPORT_IMPORT_H
 #define IMPORT_IMPORT_H
@@ -13,12 +13,14 @@
 struct import_paths {
 	const char *dump;
 	const char *database;
-	struct base_input *input; /* the dump, if it is open already; closed whatever comes of it */
-	/* of a dump made from a file with several: which one, from 1, and of how many; else 0 */
+	struct base_input *input; /* the dump, if it is open already; closed in any case */
+	/* for a dump made from a file with several: its number, from 1, and their count; else 0 */
 	unsigned snapshot, snapshot_count;
 };
 
-/* Imports a dump to a database. `work` carries budget, threads and progress; `out` may be NULL. */
+/*
+ * Imports a dump into a database. `work` provides budget, threads and progress. `out` may be NULL.
+ */
 int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 		struct base_work *work, struct hdb_import_result *out, struct hdb_error *err);
 

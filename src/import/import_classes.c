@@ -1,9 +1,9 @@
 /*
- * import/import_classes.c - classes: numbers, superclasses, where references lie in an instance.
- * Their names are in class_names.c, those that the dump lacks in class_invent.c.
+ * import/import_classes.c - numbers classes, links superclasses, and finds the references in
+ * instances. Names: class_names.c. Classes that the dump lacks: class_invent.c.
  *
- * Runs between the scan and the passes over objects: all records have been seen, so the order in
- * which the dump has them does not matter.
+ * Runs after the scan and before the passes over objects. All records have been read, so their
+ * order in the dump does not matter.
  */
 #include "import/classes.h"
 
@@ -32,7 +32,7 @@ int import_class_of(struct import *im, uint64_t class_id, uint32_t *no, struct h
 	return base_idmap_put(&im->class_map, class_id, *no, err);
 }
 
-/* ---- numbers ---- */
+/* ---- numbering ---- */
 
 static int compare_classes(const void *a, const void *b)
 {
@@ -42,10 +42,10 @@ static int compare_classes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Classes that rules speak of: three, and the primitive arrays by basic type. */
+/* Number of entries in im->known: three classes, and the primitive arrays by basic type. */
 #define NOTED (3 + 16)
 
-/* Lists the classes that got another ID than the dump has: pairs of that one and the new one. */
+/* Lists the classes whose ID was changed, as pairs of the ID in the dump and the new ID. */
 static int find_renamed(struct import *im, struct base_vec *renamed, struct hdb_error *err)
 {
 	for (uint64_t slot = 0; slot < im->class_map.capacity; slot++) {
@@ -62,13 +62,13 @@ static int find_renamed(struct import *im, struct base_vec *renamed, struct hdb_
 	return HDB_OK;
 }
 
-/* Numbers classes in the order of their IDs; numbers noted before are translated. */
+/* Numbers the classes in the order of their IDs, and renumbers im->known. */
 static int number_classes(struct import *im, struct hdb_error *err)
 {
 	uint32_t *noted[NOTED] = { &im->known.class_no, &im->known.loader_no,
 				   &im->known.object_no };
 	uint64_t noted_id[NOTED];
-	/* Objects of a renamed class still speak of it by the ID that the dump has. */
+	/* Objects of a class with a changed ID still refer to it by the ID in the dump. */
 	BASE_SCOPED(base_vec_release) struct base_vec renamed = { 0 };
 
 	for (unsigned t = 0; t < 16; t++)
@@ -132,8 +132,9 @@ static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 enum { MARK_NEW, MARK_OPEN, MARK_DONE };
 
 /*
- * Pushes a class and its superclasses, up to one that is done. If the walk comes back to a class
- * that is on the stack, its superclass is cut off there.
+ * Pushes a class and its superclasses, up to one that is done. If the chain returns to a class on
+ * the stack, it is cut there. The stack replaces recursion, since a hostile dump may have very long
+ * chains.
  */
 static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct hdb_error *err)
 {
@@ -159,7 +160,7 @@ static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct 
 			      last->out.class_id);
 }
 
-/* Orders classes so that superclasses come first, and cuts cycles. */
+/* Orders the classes so that superclasses come first, and cuts cycles. */
 static int order_classes(struct import *im, struct hdb_error *err)
 {
 	const uint32_t count = (uint32_t)im->classes.count;
@@ -180,7 +181,10 @@ static int order_classes(struct import *im, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Bytes of a class's own field values; counts what is inherited by field_super and strength. */
+/*
+ * Computes the size of an instance's field values. Also inherits field_super and strength, which is
+ * why superclasses must be done first.
+ */
 static int measure_class(struct import *im, struct import_class *class, struct hdb_error *err)
 {
 	BASE_VIEW(view, im->source);
@@ -218,9 +222,9 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 }
 
 /*
- * Notes where the references of an instance lie: its class's own fields come first, then each super
- * class's. Only as far as the longest instance of the class goes, which bounds the work by the size
- * of the dump.
+ * Finds the offsets of the references in an instance: a class's own fields come first, then those
+ * of each superclass. Stops at the size of the class's longest instance, so that the work is
+ * bounded by the size of the dump.
  */
 static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 {
@@ -252,7 +256,10 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Numbers all objects, the boot class loader's stand-in and the classes that the dump lacks too. */
+/*
+ * Numbers all objects, including the boot class loader's placeholder and the classes that the dump
+ * lacks.
+ */
 static int finish_ids(struct import *im, struct hdb_error *err)
 {
 	uint64_t duplicates = 0, more = 0;
@@ -268,11 +275,11 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 	}
 	im->evidence.mat_align_bytes = import_mat_alignment(im);
 	import_find_flat(im);
-	/* The boot class loader's stand-in: ID 0, index 0. */
+	/* The placeholder of the boot class loader has ID 0 and index 0. */
 	TRY_ERRORS(import_idset_add(&im->ids, 0, err));
 	TRY(import_invent_classes(im, err));
 	TRY(import_idset_finish(&im->ids, &more, err));
-	assert(!more); /* what is added here has new IDs */
+	assert(!more); /* only new IDs were added */
 	im->object_count = (uint32_t)im->ids.count;
 	return HDB_OK;
 }
@@ -281,7 +288,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 {
 	TRY(import_name_classes(im, err));
 	TRY(finish_ids(im, err));
-	/* No more come, and what is by class does from here on. */
+	/* No classes are added after this, so the memory needed per class is known. */
 	TRY(store_count_classes(im->work, im->classes.count, &im->classes_bytes, err));
 	TRY(number_classes(im, err));
 	for (uint32_t no = 0; no < im->classes.count; no++)
@@ -300,7 +307,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 
 /* ---- writing ---- */
 
-/* What a flat field is, in its record's value: see struct store_field. */
+/* Describes a flat field in its record: see struct store_field. */
 static uint64_t flat_value(const struct import *im, const struct import_class *class,
 			   uint32_t field_no)
 {

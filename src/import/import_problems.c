@@ -1,5 +1,5 @@
 /*
- * import/import_problems.c - the list of what is wrong with a dump and what was lost by it.
+ * import/import_problems.c - the list of defects of a dump and of what was lost.
  */
 #include "import/context.h"
 

@@ -1,9 +1,10 @@
 /*
- * import/import_roots.c - roots by index, and the edges that roots imply: a thread holds its
+ * import/import_roots.c - GC roots by index, and the edges that roots imply: from a thread to its
  * locals.
  *
- * The rules are Eclipse MAT's: a local of a known thread is an edge of the thread object and no
- * root; if no class is a sticky root, every class of the boot loader that is no array is one.
+ * The rules are Eclipse MAT's. A local of a known thread is an edge from the thread object and not
+ * a root. If the dump has no sticky class roots, every class of the boot loader except array
+ * classes is one.
  */
 #include "base/search.h"
 #include "import/context.h"
@@ -20,6 +21,7 @@ static int push_extra(struct import *im, uint32_t from, uint32_t to, struct hdb_
 	return base_vec_push(&im->links.extras, &edge, sizeof(edge), err);
 }
 
+/* Translates a root record. Roots of objects that are not in the dump are dropped. */
 static int number_root(struct import *im, const struct import_root *in, struct hdb_error *err)
 {
 	struct store_root out = {
@@ -66,7 +68,7 @@ static int compare_edges(const void *a, const void *b)
 	return x->to_ix < y->to_ix ? -1 : x->to_ix > y->to_ix;
 }
 
-/* Whether an object is a root already; the roots so far are sorted. */
+/* Whether an object is a root already. Searches the roots that are sorted. */
 static bool is_root(const struct import *im, uint64_t sorted_count, uint32_t ix)
 {
 	const struct store_root *roots = im->links.numbered_roots.data;
@@ -88,7 +90,7 @@ static void sort_roots(struct import *im)
 		      sizeof(struct store_root), compare_roots);
 }
 
-/* Sticky roots for the classes of the boot loader. */
+/* Adds sticky roots for the classes of the boot loader. */
 static int invent_sticky(struct import *im, struct hdb_error *err)
 {
 	const uint64_t sorted = im->links.numbered_roots.count;
@@ -111,7 +113,7 @@ static int invent_sticky(struct import *im, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Where no class has the boot loader, MAT lets each loader hold its classes. */
+/* If no class belongs to the boot loader, MAT adds an edge from each loader to its classes. */
 static int hold_by_loaders(struct import *im, struct hdb_error *err)
 {
 	if (im->known.any_boot_class)

@@ -1,6 +1,6 @@
 /*
- * import/import_tables.c - the small tables: threads, traces, frames, heaps, the agent's records,
- * counts, missing objects.
+ * import/import_tables.c - the small tables: threads, traces, frames, heaps, records of profiling
+ * agents, record counts, missing objects.
  */
 #include "import/mapped_names.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames between two looks at the cancel flag. */
+/* Frames between two checks of the cancel flag. */
 #define STEP_FRAMES 4096u
 
 static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *, const void *))
@@ -20,8 +20,8 @@ static void sort(struct base_vec *vec, size_t size, int (*compare)(const void *,
 }
 
 /*
- * Turns the serial number of a class into its name, as a text; *mapping_no: its class of the
- * mapping.
+ * Replaces the serial number of a class by the text of its name. *mapping_no is its number in the
+ * mapping file.
  */
 static int class_text(struct import *im, uint32_t *text, uint32_t *mapping_no,
 		      struct hdb_error *err)
@@ -44,7 +44,7 @@ static int class_text(struct import *im, uint32_t *text, uint32_t *mapping_no,
 		*text = class->out.name_text;
 		return HDB_OK;
 	}
-	/* Loaded, but not in this dump: its raw name. */
+	/* The class was loaded but is not in this dump: its name is used as it is in the record. */
 	*text = import_text_place_no(
 		im, base_vec_at(&im->records.loads, struct hprof_load_class, load)->name_string_id);
 	return import_text_use(im, text, err);
@@ -79,7 +79,7 @@ static int write_threads(struct import *im, struct hdb_error *err)
 				     im->records.threads.count, err);
 }
 
-/* Number of the frame with this ID among the sorted frames. */
+/* Number of the frame with this ID. Frames are sorted. */
 static uint32_t frame_no(const struct import *im, uint64_t frame_id)
 {
 	const struct store_frame *frames = im->records.frames.data;
@@ -92,7 +92,7 @@ static uint32_t frame_no(const struct import *im, uint64_t frame_id)
 		       STORE_NONE;
 }
 
-/* Gives frames their classes, by name instead of by serial, and the names of the mapping file. */
+/* Replaces class serials in frames by class names, and applies the mapping file. */
 static int name_frames(struct import *im, struct hdb_error *err)
 {
 	for (size_t i = 0; i < im->records.frames.count; i++) {

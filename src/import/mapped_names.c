@@ -1,5 +1,5 @@
 /*
- * import/mapped_names.c - puts the names of a mapping file in the place of those of the dump.
+ * import/mapped_names.c - replaces names in the dump by those of a mapping file.
  */
 #include "import/mapped_names.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Longest text that is made of a method and those it was inlined into. */
+/* Maximum size of the text for a method and the methods it was inlined into. */
 #define METHOD_MAX_BYTES 4096u
 
 int import_mapping_open(struct import *im, struct hdb_error *err)
@@ -20,7 +20,10 @@ int import_mapping_open(struct import *im, struct hdb_error *err)
 
 int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 {
-	/* So that the file is found when the dump is imported again from another folder. */
+	/*
+	 * The full path, so that the file is found if the dump is imported again from another
+	 * folder.
+	 */
 	char *path = realpath(im->opt->mapping_path, NULL);
 	const struct import_number numbers[] = {
 		{ "names.classes", im->names.class_count },
@@ -35,7 +38,10 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 	return import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
 }
 
-/* The number of a text that is not in the dump; the same text gets the same number. */
+/*
+ * Number of a text that is not in the dump. Equal texts get the same number. Texts are compared by
+ * their hash only.
+ */
 static int put_text(struct import *im, const char *text, size_t size, uint32_t *no,
 		    struct hdb_error *err)
 {
@@ -49,7 +55,7 @@ static int put_text(struct import *im, const char *text, size_t size, uint32_t *
 }
 
 /*
- * The text at a place of the dump; false if it cannot be read. Borrowed until the view is used
+ * Reads the text at a place of the dump. False if it cannot be read. Valid until the view is used
  * again.
  */
 static bool dump_text(const struct import *im, struct base_view *view, uint32_t place_no,
@@ -58,7 +64,7 @@ static bool dump_text(const struct import *im, struct base_view *view, uint32_t 
 	const struct import_text_place *place = import_text_place_at(im, place_no);
 
 	if (!place || place->size > STORE_TEXT_MAX)
-		return false; /* no mapping file has so long a name */
+		return false; /* names in mapping files are shorter */
 	out->text = (const char *)base_view_at(view, place->offset, place->size, NULL);
 	out->size = place->size;
 	return out->text != NULL;
@@ -66,6 +72,10 @@ static bool dump_text(const struct import *im, struct base_view *view, uint32_t 
 
 /* ---- classes and fields ---- */
 
+/*
+ * The brackets of an array class are not part of the name in the mapping file: they are moved
+ * behind the new name.
+ */
 int import_map_class(struct import *im, struct import_class *class, char *name, size_t room,
 		     struct hdb_error *err)
 {
@@ -103,7 +113,7 @@ int import_map_field(struct import *im, const struct import_class *class, uint64
 
 /* ---- frames ---- */
 
-/* "run [inlined into com.acme.Main.start:14]": all that the line stands for. */
+/* Writes all methods of a line, for example "run [inlined into com.acme.Main.start:14]". */
 static void write_method(const struct import_mapping_frame *frames, size_t count,
 			 const struct import_mapping_class *class, char *buf, size_t room)
 {
@@ -124,7 +134,7 @@ static void write_method(const struct import_mapping_frame *frames, size_t count
 		(void)snprintf(buf + at, room - at, "]");
 }
 
-/* The texts of the dump that a frame still has. */
+/* Writes the texts of the dump that the frame keeps. */
 static int use_texts(struct import *im, struct store_frame *frame, bool has_method, bool has_source,
 		     struct hdb_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * import/mapped_names.h - the names of a mapping file in the place of those of the dump.
+ * import/mapped_names.h - replaces names in the dump by those of a mapping file.
  */
 #ifndef IMPORT_MAPPED_NAMES_H
 #define IMPORT_MAPPED_NAMES_H
@@ -7,29 +7,27 @@
 #include "import/context.h"
 #include "import/mapping.h"
 
-/* Reads the file that the options name, if they name one; before names are looked at. */
+/* Reads the mapping file of the options, if any. Must be called before names are used. */
 int import_mapping_open(struct import *im, struct hdb_error *err);
 
-/* Notes in the database which file the names are from, and how many. */
+/* Stores the name of the mapping file and the number of names replaced. */
 int import_put_mapping_meta(struct import *im, struct hdb_error *err);
 
 /*
- * Replaces the name of a class, with dots and brackets, in `name` of `room` bytes, and notes which
- * class of the mapping it is. Nothing happens if the mapping does not have it.
+ * Replaces a class name (in its displayed form, in a buffer of `room` bytes) and notes the class's
+ * number in the mapping. Does nothing if the mapping does not have the class.
  */
 int import_map_class(struct import *im, struct import_class *class, char *name, size_t room,
 		     struct hdb_error *err);
 
-/*
- * The text of a field's name: that of the mapping, else of the dump; STORE_NONE if it has none.
- */
+/* Text of a field name: from the mapping, or else from the dump. STORE_NONE if neither has one. */
 int import_map_field(struct import *im, const struct import_class *class, uint64_t string_id,
 		     uint32_t *text, struct hdb_error *err);
 
 /*
- * Gives a frame, whose texts are numbers of places, the texts of the dump, or the class, method,
- * line and source file that class `no` of the mapping says; calls that were inlined are named
- * behind the method. `no` may be BASE_IDMAP_NONE.
+ * Replaces the places in a frame by texts: class, method, line and source file from class `no` of
+ * the mapping, or else the texts of the dump. Inlined calls are appended to the method. `no` may be
+ * BASE_IDMAP_NONE.
  */
 int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
 		     struct hdb_error *err);

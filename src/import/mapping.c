@@ -10,21 +10,21 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* A line of a member: of a field, or of a method or a range of its lines. */
+/* Line of a field, or of a method or a range of its lines. */
 struct member {
 	uint32_t class_no;
-	uint32_t next; /* the one of the same hash that comes before it in the file; NO_MEMBER */
+	uint32_t next; /* previous member in the file with the same hash; NO_MEMBER: none */
 	struct import_mapping_text line;
 };
 #define NO_MEMBER UINT32_MAX
 
-/* What a member's line says. */
+/* A parsed member line. */
 struct parsed {
 	struct import_mapping_text name, obfuscated;
 	bool is_method;
 	bool has_range, has_source_range;
 	long first, last;               /* lines in the dump */
-	long source_first, source_last; /* lines of the source */
+	long source_first, source_last; /* lines in the source */
 };
 
 static struct import_mapping_text slice(const char *from, const char *to)
@@ -37,7 +37,7 @@ static bool same(const struct import_mapping_text *a, const char *text, size_t s
 	return a->size == size && memcmp(a->text, text, size) == 0;
 }
 
-/* The first place of `what` in the text, NULL if there is none. */
+/* First occurrence of `what` in the text; NULL if there is none. */
 static const char *find(const struct import_mapping_text *in, const char *what)
 {
 	return memmem(in->text, in->size, what, strlen(what));
@@ -86,7 +86,7 @@ static int read_file(struct import_mapping *m, const char *path, struct hdb_erro
 	return r;
 }
 
-/* Cuts the next line off; false at the end. */
+/* Cuts off the next line. False at the end. */
 static bool next_line(struct import_mapping_text *rest, struct import_mapping_text *line)
 {
 	const char *end;
@@ -100,7 +100,7 @@ static bool next_line(struct import_mapping_text *rest, struct import_mapping_te
 	return true;
 }
 
-/* # {"id":"sourceFile","fileName":"Main.kt"} */
+/* Parses a comment like: # {"id":"sourceFile","fileName":"Main.kt"} */
 static void read_comment(struct import_mapping_class *class, const struct import_mapping_text *line)
 {
 	static const char key[] = "\"fileName\":\"";
@@ -119,7 +119,7 @@ static uint64_t hash_name(const char *name, size_t size)
 	return XXH3_64bits_withSeed(name, size, base_hash_seed());
 }
 
-/* com.acme.Main -> a.b: */
+/* Parses a class line like: com.acme.Main -> a.b: */
 static int add_class(struct import_mapping *m, const struct import_mapping_text *line,
 		     struct hdb_error *err)
 {
@@ -220,7 +220,10 @@ const struct import_mapping_class *import_mapping_original(const struct import_m
 
 /* ---- members ---- */
 
-/* Reads "12:34:" or "12:"; how many numbers, from the front of *t, with the colons. */
+/*
+ * Parses "12:34:" or "12:" at the beginning of *t, and removes it. Returns the number of line
+ * numbers.
+ */
 static unsigned read_range(struct import_mapping_text *t, long *first, long *last)
 {
 	long numbers[2] = { 0 };
@@ -250,8 +253,9 @@ static unsigned read_range(struct import_mapping_text *t, long *first, long *las
 }
 
 /*
- *   int count -> a
- *   1:5:void run(int):10:14 -> a
+ * Parses a member line like one of these:
+ * int count -> a
+ * 1:5:void run(int):10:14 -> a
  */
 static bool parse_member(const struct import_mapping_text *line, struct parsed *out)
 {
@@ -279,6 +283,7 @@ static bool parse_member(const struct import_mapping_text *line, struct parsed *
 	return out->name.size && out->obfuscated.size;
 }
 
+/* The class number is part of the hash, so members of all classes share one map. */
 static uint64_t hash_member(uint32_t class_no, bool is_method, const char *name, size_t size)
 {
 	return XXH3_64bits_withSeed(name, size,
@@ -344,7 +349,7 @@ bool import_mapping_field(const struct import_mapping *m, uint32_t no, const cha
 	return false;
 }
 
-/* The call that a member's line stands for, when the method is at this line. */
+/* The frame that a member line stands for, if the method is at this line. */
 static void make_frame(const struct parsed *p, int32_t line, struct import_mapping_frame *out)
 {
 	const char *dot = memrchr(p->name.text, '.', p->name.size);
@@ -356,7 +361,7 @@ static void make_frame(const struct parsed *p, int32_t line, struct import_mappi
 	}
 	if (!p->has_source_range)
 		return;
-	/* Ranges of one length go line by line; of a longer one a call's own line is said. */
+	/* Ranges of equal length map line by line. Otherwise the first source line is used. */
 	out->line = (int32_t)p->source_first;
 	if (p->has_range && line >= 1 && p->source_last - p->source_first == p->last - p->first)
 		out->line = (int32_t)(p->source_first + (line - p->first));
@@ -369,7 +374,10 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 	struct parsed p, chosen = { 0 };
 	size_t count = 0;
 
-	/* They come last first: the group of a range that has the line, or what has no range. */
+	/*
+	 * Members are visited last to first. Chooses the group of the range that contains the line,
+	 * or members without a range.
+	 */
 	for (const struct member *at = first_member(m, no, true, name->text, name->size); at;
 	     at = next_member(m, at)) {
 		bool fits;
@@ -381,13 +389,17 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 		if (!fits || (count && (p.has_range != chosen.has_range ||
 					p.first != chosen.first || p.last != chosen.last)))
 			continue;
-		/* Overloads without lines are alternatives, not calls of one another: the first. */
+		/*
+		 * Overloads without line ranges are alternatives, not calls of each other: only the
+		 * first in the file is kept.
+		 */
 		if (!p.has_range)
 			count = 0;
 		chosen = p;
 		if (count < IMPORT_MAPPING_INLINED)
 			make_frame(&p, line, &out[count++]);
 	}
+	/* Brings the innermost call to the front: members were visited in reverse. */
 	for (size_t a = 0, b = count; a + 1 < b; a++) {
 		const struct import_mapping_frame swap = out[a];
 

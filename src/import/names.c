@@ -1,5 +1,5 @@
 /*
- * import/names.c - texts of the dump by their string ID, and class names as people know them.
+ * import/names.c - texts of the dump by string ID, and class names in their displayed form.
  */
 #include "import/context.h"
 
@@ -30,7 +30,7 @@ int import_text_put(struct import *im, const char *text, size_t size, uint32_t *
 	return store_texts_put(&im->texts.writer, text, size, err);
 }
 
-/* Writes a text that something refers to for the first time. */
+/* Writes a text to the table when something refers to it for the first time. */
 static int write_place(struct import *im, struct import_text_place *place, struct hdb_error *err)
 {
 	const uint32_t size = place->size > STORE_TEXT_MAX ? STORE_TEXT_MAX : place->size;
@@ -54,7 +54,7 @@ int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err)
 	struct import_text_place *place;
 
 	if (*text == BASE_IDMAP_NONE)
-		return HDB_OK; /* which is STORE_NONE, too */
+		return HDB_OK; /* equal to STORE_NONE */
 	place = base_vec_at(&im->texts.places, struct import_text_place, *text);
 	if (place->no == STORE_NONE)
 		TRY(write_place(im, place, err));
@@ -74,10 +74,10 @@ bool import_text_is(const struct import *im, uint64_t string_id, const char *tex
 	return raw && memcmp(raw, text, place->size) == 0;
 }
 
-/* Of primitive types, from HPROF_BOOLEAN on. */
+/* Type codes of primitive types, in order from HPROF_BOOLEAN. */
 static const char signatures[] = "ZCFDBSIJ";
 
-/* The element type of "int[]", 0 for others. */
+/* Element type of a name like "int[]"; 0 for other names. */
 static uint8_t element_of(const char *name)
 {
 	for (unsigned type = HPROF_BOOLEAN; type <= HPROF_LONG; type++) {
@@ -114,7 +114,7 @@ uint8_t import_class_name(const char *raw, size_t raw_size, char *out, size_t ou
 	} else {
 		depth = 0;
 	}
-	/* A name that does not fit loses its end, not its array brackets. */
+	/* A name that does not fit is cut at its end; its array brackets stay. */
 	if (depth > (out_size - 1) / 4)
 		depth = (out_size - 1) / 4;
 	if (core_size > out_size - 1 - 2 * depth)

@@ -1,11 +1,10 @@
 /*
- * import/object_locator.c - where each object is in the dump; see object_locator.h.
+ * import/object_locator.c - finds objects in the dump; see object_locator.h.
  *
- * VMs write objects mostly in order of address, thread by thread or region by region, so a dump is
- * some thousands of pieces in each of which IDs rise. Then it is enough to know the pieces, and of
- * each block of the database which pieces reach into it. Where IDs come in no order (Android after
- * compaction, agents), a table of offsets by index replaces the pieces, at the price of one more
- * pass.
+ * VMs write objects mostly in address order, thread by thread or region by region. So a dump
+ * consists of some thousands of pieces within which IDs increase. It is enough to know the pieces,
+ * and which pieces have objects of each block. If IDs are in no order (Android after compaction,
+ * dumps of agents), a table of offsets by index replaces the pieces, at the cost of another pass.
  */
 #include "import/object_locator.h"
 
@@ -15,18 +14,21 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A dump has no order if it has more pieces than this and more than one for so many objects. */
+/*
+ * A dump counts as disordered if it has more than PIECES_FREE pieces and more than one piece per
+ * OBJECTS_PER_PIECE objects.
+ */
 #define PIECES_FREE 65536u
 #define OBJECTS_PER_PIECE 24u
-/* Pieces are given up if blocks would have to read more than so many objects for each of theirs. */
+/* Pieces are not used if blocks would read more than READ_FACTOR objects for each of their own. */
 #define READ_FACTOR 3u
-/* Objects looked up at a time: enough to hide memory latency. */
+/* IDs looked up at a time: enough to hide memory latency. */
 #define BATCH 256u
 /* Extents between two reports of progress. */
 #define STEP_EXTENTS 64u
-/* Objects whose heads are prefetched before they are read, in dumps without order. */
+/* In disordered dumps, the heads of this many objects are prefetched. */
 #define READ_AHEAD 16u
-/* Offsets from here on need four more bytes, not one. */
+/* From this file size on, the upper part of an offset needs four bytes instead of one. */
 #define HIGH_BYTE_END (1ull << 40)
 
 void import_locator_release(struct import_locator *locator)
@@ -40,7 +42,7 @@ void import_locator_release(struct import_locator *locator)
 	*locator = (struct import_locator){ 0 };
 }
 
-/* ---- collecting ---- */
+/* ---- collecting pieces ---- */
 
 static void give_up_order(struct import_locator *locator)
 {
@@ -132,15 +134,18 @@ int import_locator_add_run(struct import_locator *locator, struct import_extent 
 	return HDB_OK;
 }
 
-/* ---- ordered: the pieces of each block ---- */
+/* ---- ordered dumps: the pieces of each block ---- */
 
-/* The blocks that some pieces have objects in. */
+/* The ranges of blocks in which some pieces have objects. */
 struct spans {
 	uint32_t from[BATCH / 2], to[BATCH / 2];
 	unsigned count;
 };
 
-/* Those of the pieces from number `first` on; the first and last ID of each are in the set. */
+/*
+ * Finds the ranges for pieces from number `first` on. First and last ID of every piece are in the
+ * set.
+ */
 static void find_spans(const struct import_locator *locator, const struct idset *ids, size_t first,
 		       struct spans *spans)
 {
@@ -164,7 +169,10 @@ static void find_spans(const struct import_locator *locator, const struct idset 
 	}
 }
 
-/* Counts the pieces of each block into first[block + 1]; false if there is too much to read. */
+/*
+ * Counts the pieces of each block in first[block + 1]. False if blocks would have to read too much.
+ * A piece whose IDs span many blocks is read once for each of them.
+ */
 static bool count_pieces(struct import_locator *locator, const struct idset *ids)
 {
 	uint64_t left = locator->object_count * READ_FACTOR + PIECES_FREE;
@@ -218,13 +226,13 @@ static int order(struct import_locator *locator, const struct idset *ids, uint32
 	return HDB_OK;
 }
 
-/* ---- disordered: a table ---- */
+/* ---- disordered dumps: a table of offsets ---- */
 
 struct locate {
 	struct import_locator *locator;
 	const struct idset *ids;
 	struct base_work *work;
-	struct base_view *views; /* one a slot */
+	struct base_view *views; /* one per slot */
 };
 
 static uint64_t get_offset(const struct import_locator *locator, uint64_t ix)
@@ -248,8 +256,8 @@ static void put_offset(struct import_locator *locator, uint64_t ix, uint64_t off
 }
 
 /*
- * Of two objects with one ID the first in the file counts. Only the sparse form of the set lets a
- * second one through, and is then located on one thread, in order.
+ * If two objects have the same ID, the first in the file counts. Only the sparse form of the set
+ * lets duplicates through, and in that case a single thread locates objects in file order.
  */
 static void locate_batch(const struct locate *l, const uint64_t *ids, const uint64_t *offsets,
 			 size_t count)
@@ -276,7 +284,7 @@ int import_locator_read_slow(const struct hprof_file *file, struct base_view *vi
 			    hprof_quick_sub(view, range, 4, sub)) &&
 	    !(file->is_emptied && sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP))
 		return HDB_OK;
-	/* The last bytes of the file, or what the walk has read the slow way. */
+	/* At the end of the file, or a record that only the slow parser reads. */
 	return hprof_sub_read_in(file, view, range, sub, err);
 }
 
@@ -330,7 +338,7 @@ static int locate_all(struct import_locator *locator, const struct idset *ids,
 {
 	struct locate l = { .locator = locator, .ids = ids, .work = work };
 	const uint64_t size = locator->file->source->size;
-	/* The sparse form finds two objects with one ID only now: in order then. */
+	/* The sparse form has found duplicates only now, so objects are located in file order. */
 	const unsigned threads = ids->is_sparse ? 1 : work->threads;
 	const struct base_pipeline pipeline = {
 		.item_count = locator->extents.count,
@@ -368,7 +376,7 @@ int import_locator_finish(struct import_locator *locator, const struct idset *id
 	assert(ids->is_finished);
 	if (!locator->is_disordered)
 		TRY(order(locator, ids, blocks, err));
-	/* `order` may have found that there is none. */
+	/* `order` may have given up the pieces. */
 	if (locator->is_disordered)
 		TRY(locate_all(locator, ids, work, err));
 	base_vec_release(&locator->extents);
@@ -382,7 +390,7 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 {
 	const uint64_t block = first_ix / locator->block_objects;
 
-	/* They are of one block, whose pieces are read. */
+	/* All belong to one block, whose pieces are read. */
 	assert(first_ix % locator->block_objects + wanted->count <= locator->block_objects);
 	*reader = (struct import_piece_reader){
 		.locator = locator,
@@ -396,7 +404,7 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 	}
 }
 
-/* Ordered: the next piece that may hold some of what is needed. */
+/* Ordered dumps: moves to the next piece that may contain wanted objects. */
 static bool next_of_pieces(struct import_piece_reader *reader)
 {
 	const struct import_wanted *wanted = &reader->wanted;
@@ -419,6 +427,7 @@ bool import_locator_next_piece(struct import_piece_reader *reader)
 
 	if (!reader->locator->is_disordered)
 		return next_of_pieces(reader);
+	/* Disordered dumps: every wanted object is a piece of its own. */
 	while (reader->next < reader->last) {
 		const uint32_t i = reader->next++;
 		const uint64_t ix = reader->first_ix + i;

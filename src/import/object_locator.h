@@ -1,10 +1,9 @@
 /*
- * import/object_locator.h - where each object is in the dump, without a table of offsets if that
- * can be.
+ * import/object_locator.h - finds objects in the dump, without a table of offsets if possible.
  *
- * VMs write objects in the order of their addresses, region by region. A stretch of the file in
- * which IDs rise is a piece; a block of objects reads the few pieces that its IDs lie in, and
- * meets its objects in order. Only a dump whose order is no order gets a table of offsets.
+ * VMs write objects in the order of their addresses, region by region. A part of the file in which
+ * IDs increase is called a piece. To read the objects of a block, only the few pieces that contain
+ * its IDs are read, and its objects come in order. Only a disordered dump gets a table of offsets.
  */
 #ifndef IMPORT_OBJECT_LOCATOR_H
 #define IMPORT_OBJECT_LOCATOR_H
@@ -14,84 +13,92 @@
 #include "hprof/quick.h"
 #include "import/idset.h"
 
-/* Objects in a piece, at most. A block may have to skip twice as many for each of its pieces. */
+/* Maximum number of objects in a piece. A block may have to skip up to twice as many per piece. */
 #define IMPORT_PIECE_OBJECTS 512u
-/* A jump of the IDs by this much begins a new piece: it must not span what lies between. */
+/*
+ * A gap between IDs of at least this size begins a new piece. Otherwise a piece could span regions
+ * that other pieces cover.
+ */
 #define IMPORT_GAP_BYTES (1u << 20)
-/* A stretch that one thread looks through at a time. */
+/* Size of the part of the file that one thread processes at a time. */
 #define IMPORT_EXTENT_BYTES (1u << 20)
 
-/* Instances and arrays, back to back in the file, IDs rising. */
+/* Instances and arrays, contiguous in the file, with increasing IDs. */
 struct import_piece {
 	uint64_t first_id, last_id;
-	uint64_t offset, end; /* in the file */
+	uint64_t offset, end; /* offsets in the file */
 	uint32_t count;
 };
 
-/* Instances and arrays, and now and then other sub-records, back to back in the file. */
+/* Instances and arrays, with occasional other sub-records, contiguous in the file. */
 struct import_extent {
 	uint64_t offset, end;
 };
 
 struct import_locator {
-	struct base_vec pieces;  /* struct import_piece in order of the file; empty: disordered */
-	struct base_vec extents; /* struct import_extent in order of the file */
+	struct base_vec pieces;  /* struct import_piece in file order; empty if disordered */
+	struct base_vec extents; /* struct import_extent in file order */
 	uint64_t object_count;
 	bool is_disordered;
-	/* ordered: the pieces of each block of objects, after import_locator_finish */
-	uint32_t *first;   /* by block, and one more: in numbers */
-	uint32_t *numbers; /* of pieces */
-	/* disordered: by index */
-	struct base_big low;  /* uint32_t, the low half of the offset */
-	struct base_big high; /* uint8_t, or uint32_t in files over 1 TiB; none up to 4 GiB */
+	/* ordered dumps: the pieces of each block; valid after import_locator_finish */
+	uint32_t *first;   /* by block, with one extra entry: first index in `numbers` */
+	uint32_t *numbers; /* numbers of pieces */
+	/* disordered dumps: offsets by object index */
+	struct base_big low; /* uint32_t: low 32 bits of the offset */
+	/* upper part: uint8_t, or uint32_t for files over 1 TiB; unused up to 4 GiB */
+	struct base_big high;
 	unsigned high_bytes;
 	/* set by the caller before import_locator_finish */
-	const struct hprof_file *file; /* lent */
-	uint32_t block_objects;        /* indices of a block */
+	const struct hprof_file *file; /* borrowed */
+	uint32_t block_objects;        /* number of objects in a block */
 };
 
-/* Whether an object with this ID may follow one with last_id in a piece: above, but not far. */
+/*
+ * Whether an object with this ID may follow one with last_id in a piece: the ID is higher, but not
+ * by much.
+ */
 static inline bool import_piece_follows(uint64_t last_id, uint64_t id)
 {
 	return id - last_id - 1 < IMPORT_GAP_BYTES - 1;
 }
 
-/* Whether an object with this ID goes on the piece. */
+/* Whether an object with this ID belongs to the same piece. */
 static inline bool import_piece_continues(const struct import_piece *piece, uint64_t id)
 {
 	return import_piece_follows(piece->last_id, id) && piece->count < IMPORT_PIECE_OBJECTS;
 }
 
-/* Adds one instance or array; in order of the file. */
+/* Adds an instance or array. Must be called in file order. */
 int import_locator_add(struct import_locator *locator, const struct hprof_sub *sub,
 		       struct hdb_error *err);
 
-/* Tells of another sub-record, which does not part the objects before it from those behind it. */
+/* Reports another sub-record. It does not separate the objects around it into different extents. */
 void import_locator_pass(struct import_locator *locator, const struct hprof_sub *sub);
 
-/* Instances and arrays of an extent, cut into pieces. */
+/* Adds the instances and arrays of an extent, already split into pieces. */
 int import_locator_add_run(struct import_locator *locator, struct import_extent extent,
 			   const struct import_piece *pieces, size_t count, struct hdb_error *err);
 
 /*
- * Prepares look-ups once the set is numbered; `file` and `block_objects` must have been set. Where
- * the order is none this looks through the whole dump, on all threads.
+ * Prepares lookups. The set must be numbered, `file` and `block_objects` set. For a disordered dump
+ * it reads the whole dump, on all threads.
  */
 int import_locator_finish(struct import_locator *locator, const struct idset *ids,
 			  struct base_work *work, struct hdb_error *err);
 
-/* Objects of a block that are looked for. */
+/* The objects of a block that are searched for. */
 struct import_wanted {
 	struct base_view *view;
 	const uint64_t *ids; /* ascending */
 	uint32_t count;
-	uint64_t *offsets; /* result, one an ID: 0, or an offset that is known and stays */
+	/* result for each ID; if an offset is known already, it stays; else 0 on entry */
+	uint64_t *offsets;
 };
 
 /*
- * Finds objects of one block, which have the indices first_ix + i. Those that are no instance and
- * no array keep the offset that is there. Any thread; the view is the caller's.
- * object_locator_read.h has the same for those who want to read the objects too.
+ * Finds objects of one block; their indexes are first_ix + i. For objects that are neither
+ * instances nor arrays, `offsets` does not change. May run on any thread; the view belongs to the
+ * caller. object_locator_read.h does the same for callers that also read the objects.
  */
 int import_locator_block(const struct import_locator *locator, uint64_t first_ix,
 			 const struct import_wanted *wanted, struct hdb_error *err);

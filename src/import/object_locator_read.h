@@ -1,42 +1,46 @@
 /*
- * import/object_locator_read.h - reading the objects of a block where they are in the dump.
+ * import/object_locator_read.h - reads the objects of a block from the dump.
  *
- * Inline, so that what is done with each object becomes a part of the loop that reads it: the
- * import does it for every object.
+ * Inline, so that the code that processes an object becomes part of the loop that reads it. The
+ * import does this for every object.
  */
 #ifndef IMPORT_OBJECT_LOCATOR_READ_H
 #define IMPORT_OBJECT_LOCATOR_READ_H
 
 #include "import/object_locator.h"
 
-/* A reader's place among the objects of a block. */
+/* Position of a reader among the objects of a block. */
 struct import_piece_reader {
 	const struct import_locator *locator;
 	struct import_wanted wanted;
-	uint32_t i;       /* of the next object that may come */
-	uint64_t at, end; /* offsets: of what is read next, and where the piece ends */
-	uint64_t limit;   /* what is read must end here */
+	uint32_t i;       /* index of the next object that may come */
+	uint64_t at, end; /* offset of the next sub-record, and end of the piece */
+	uint64_t limit;   /* sub-records must not extend beyond this */
 	uint32_t next,
-		/* ordered: pieces to come, in locator->numbers; disordered: objects of the block */
+		/*
+		 * ordered: range of pieces left in locator->numbers; disordered: range of objects
+		 * left in the block
+		 */
 		last;
 	uint64_t first_ix; /* disordered: index of the block's first object */
 };
 
 /*
- * What import_locator_read_sub does if the window lacks the head, or the walk has read it the slow
- * way.
+ * Fallback of import_locator_read_sub if the window does not contain the head, or if only the slow
+ * parser reads the record.
  */
 int import_locator_read_slow(const struct hprof_file *file, struct base_view *view,
 			     struct hprof_range range, struct hprof_sub *sub,
 			     struct hdb_error *err);
 
-/* Reads the instance or array at range.offset, or what else lies between those of an extent. */
+/* Reads the instance or array at range.offset, or another sub-record of an extent. */
 static inline int import_locator_read_sub(const struct hprof_file *file, struct base_view *view,
 					  struct hprof_range range, struct hprof_sub *sub,
 					  struct hdb_error *err)
 {
 	/*
-	 * Separate from *sub, whose address would escape: so the compiler keeps that in registers.
+	 * A separate variable, because the address of *sub would escape and the compiler could not
+	 * keep it in registers.
 	 */
 	struct hprof_sub slow;
 	int r;
@@ -52,18 +56,16 @@ static inline int import_locator_read_sub(const struct hprof_file *file, struct 
 	return r;
 }
 
-/* Begins to read what import_locator_block would find. */
+/* Starts reading the objects that import_locator_block would find. */
 void import_locator_begin(struct import_piece_reader *reader, const struct import_locator *locator,
 			  uint64_t first_ix, const struct import_wanted *wanted);
 
-/*
- * Goes on to the next piece, or to the next object where the order is none; false: there is none.
- */
+/* Moves to the next piece, or in a disordered dump to the next object. False at the end. */
 bool import_locator_next_piece(struct import_piece_reader *reader);
 
 /*
- * Reads the next object, in the order of the file where the dump has one: number *i of those
- * wanted. HDB_END after the last. The view may be moved between two calls.
+ * Reads the next object, in file order if the dump is ordered. *i is its index among those wanted.
+ * HDB_END after the last. The view may be moved between calls.
  */
 static inline int import_locator_next(struct import_piece_reader *reader, uint32_t *i,
 				      struct hprof_sub *sub, struct hdb_error *err)
@@ -89,7 +91,7 @@ static inline int import_locator_next(struct import_piece_reader *reader, uint32
 		while (k < wanted->count && ids[k] < sub->id)
 			k++;
 		reader->i = k;
-		/* Of two objects with one ID the first in the file counts. */
+		/* If two objects have the same ID, the first in the file counts. */
 		if (k < wanted->count && ids[k] == sub->id && !wanted->offsets[k]) {
 			wanted->offsets[k] = sub->offset;
 			reader->i = k + 1;

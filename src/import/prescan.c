@@ -1,22 +1,27 @@
 /*
- * import/prescan.c - reading a chunk of the dump before the walk gets there; see prescan.h.
+ * import/prescan.c - reads a chunk of the dump before the walk gets there; see prescan.h.
  *
- * The format has no marks to synchronise on, so a chunk's first sub-record is found by trial: a
- * place from which SYNC_CHAIN headers lead to one another is taken for one. A wrong guess costs
- * time only, since the walk checks where each run begins. From there the chunk is read as runs of
- * objects; anything else between them is skipped.
+ * The format has no synchronisation marks, so the first sub-record of a chunk is found by trial: a
+ * position counts if SYNC_CHAIN headers from there lead to one another. A wrong guess costs only
+ * time, because the walk checks where each run begins. From that position the chunk is read as runs
+ * of objects. Other sub-records between them are skipped.
  */
 #include "import/prescan.h"
 
 #include <assert.h>
 
-/* Bytes of a chunk that are searched for its first sub-record; beyond, a long array fills it. */
+/*
+ * Bytes of a chunk searched for its first sub-record. If none is found, the chunk is part of a long
+ * array.
+ */
 #define SYNC_BYTES (128u << 10)
-/* Headers in a row that are taken as proof: by chance a byte is one of three tags once in 85. */
+/*
+ * Number of consecutive headers taken as proof. A random byte is one of the three tags once in 85.
+ */
 #define SYNC_CHAIN 8u
-/* Runs of a chunk, at most: in a file that has more the walk alone is faster. */
+/* Maximum number of runs in a chunk. In a file with more, the walk alone is faster. */
 #define RUNS_MAX 2048u
-/* Bytes of a top-level record's head. */
+/* Size of the head of a top-level record. */
 #define RECORD_HEAD 9u
 
 void import_prescan_release(struct import_prescan *a)
@@ -33,7 +38,7 @@ static inline bool quick(const struct import_prescan *a, unsigned id_size, uint6
 			 struct hprof_sub *sub)
 {
 	const struct base_view *view = &a->view;
-	/* Where the heap record ends is the walk's to know. */
+	/* Only the walk knows where the heap record ends. */
 	const struct hprof_range range = { at, view->src->size };
 
 	if (at < view->start || at > view->end)
@@ -42,11 +47,11 @@ static inline bool quick(const struct import_prescan *a, unsigned id_size, uint6
 			      hprof_quick_sub(view, range, 4, sub);
 }
 
-/* ---- the first sub-record ---- */
+/* ---- finding the first sub-record ---- */
 
 /*
- * Whether SYNC_CHAIN sub-records follow one another from `at` on. All have to begin inside the
- * chunk: random bytes with a large length would lead out of it.
+ * Whether SYNC_CHAIN sub-records follow one another from `at`. All must begin inside the chunk:
+ * random bytes give large lengths that lead out of it.
  */
 static bool is_chain(const struct import_prescan *a, unsigned id_size, uint64_t at)
 {
@@ -60,7 +65,7 @@ static bool is_chain(const struct import_prescan *a, unsigned id_size, uint64_t 
 	return true;
 }
 
-/* Sets *at to the first place in [*at, until) where sub-records seem to begin. */
+/* Sets *at to the first position in [*at, until) at which sub-records seem to begin. */
 static bool find_start(const struct import_prescan *a, unsigned id_size, uint64_t *at,
 		       uint64_t until)
 {
@@ -83,7 +88,10 @@ static inline struct import_prescan_slot *slot_of(struct import_prescan *a, uint
 	return &a->slots[import_id_hash(class_id) % PRESCAN_CACHE];
 }
 
-/* A free slot has an ID that belongs to another slot, so that no look-up needs to ask for free. */
+/*
+ * A free slot has the ID of a class that belongs to a different slot. So a lookup compares IDs
+ * only, without a test for free slots.
+ */
 static void free_slot(struct import_prescan *a, struct import_prescan_slot *slot)
 {
 	const uint64_t other = slot == slot_of(a, 0);
@@ -98,14 +106,14 @@ static void free_slots(struct import_prescan *a)
 		free_slot(a, &a->slots[i]);
 }
 
-/* Writes what the slot has where the run has its class. */
+/* Stores the slot's data in the run's list of classes. */
 static void keep_class(struct import_prescan *a, const struct import_prescan_slot *slot)
 {
 	if (slot->no != SIZE_MAX)
 		*base_vec_at(&a->classes, struct import_prescan_class, slot->no) = slot->class;
 }
 
-/* Makes room for a class that is not in the slot. */
+/* Assigns a slot to a class. The previous class of the slot is stored first. */
 static int enter_class(struct import_prescan *a, struct import_prescan_slot *slot,
 		       uint64_t class_id, struct hdb_error *err)
 {
@@ -119,7 +127,7 @@ static int enter_class(struct import_prescan *a, struct import_prescan_slot *slo
 	return HDB_OK;
 }
 
-/* Writes what is known of the classes from number `first` on, and frees their slots. */
+/* Stores the data of the classes from number `first` on, and frees their slots. */
 static void keep_classes(struct import_prescan *a, size_t first)
 {
 	for (size_t i = first; i < a->classes.count; i++) {
@@ -135,19 +143,20 @@ static void keep_classes(struct import_prescan *a, size_t first)
 
 /* ---- one run ---- */
 
-/* A run that is being read. */
+/* State of a run being read. */
 struct reading {
 	struct import_prescan_run run;
-	uint64_t limit;      /* where a sub-record ends at most */
-	uint64_t last, next; /* where the last object is, and the next one */
+	uint64_t limit;      /* no sub-record may end beyond this */
+	uint64_t last, next; /* offset of the last object read, and of the next one */
 	uint64_t *ids;
-	uint32_t count;                    /* of ids */
-	uint32_t piece_first, piece_limit; /* numbers of its first object, and past its last one */
-	uint64_t piece_offset;             /* in the file */
+	uint32_t count; /* number of entries in ids */
+	/* numbers of the piece's first object and of the first one that it cannot have any more */
+	uint32_t piece_first, piece_limit;
+	uint64_t piece_offset; /* offset in the file */
 	uint64_t last_id;
 };
 
-/* Ends a piece before w->next, if there is one. */
+/* Ends the current piece before w->next, if it has objects. */
 static int keep_piece(struct import_prescan *a, struct reading *w, struct hdb_error *err)
 {
 	struct import_piece piece;
@@ -177,6 +186,7 @@ static int next_piece(struct import_prescan *a, struct reading *w, struct hdb_er
 	return r;
 }
 
+/* Collects MAT's evidence within the run. scan.c joins it with that of the run before. */
 static inline void note_array(struct import_prescan_run *run, const struct hprof_sub *sub)
 {
 	if (run->count[1] == 1)
@@ -187,7 +197,7 @@ static inline void note_array(struct import_prescan_run *run, const struct hprof
 	run->last_array_end = import_wide_array_end(sub->id, sub->length);
 }
 
-/* Reads an instance or array; HDB_END: there is none that is whole. */
+/* Reads an instance or array. HDB_END if there is no complete one. */
 static inline int read_one(struct import_prescan *a, struct reading *w, const unsigned id_size,
 			   struct hdb_error *err)
 {
@@ -202,7 +212,7 @@ static inline int read_one(struct import_prescan *a, struct reading *w, const un
 	    (r = next_piece(a, w, err)) < 0)
 		return r;
 	if (sub.tag != HPROF_INSTANCE_DUMP) {
-		/* Instances are what is left of the run. */
+		/* Only arrays are counted here. keep_run computes the number of instances. */
 		w->run.count[sub.tag - HPROF_INSTANCE_DUMP]++;
 		w->run.bytes[sub.tag - HPROF_INSTANCE_DUMP] += sub.end - sub.offset;
 	}
@@ -227,7 +237,10 @@ static inline int read_one(struct import_prescan *a, struct reading *w, const un
 	return HDB_OK;
 }
 
-/* Reads objects that begin before `stop`, as many as a run has; HDB_END: something else comes. */
+/*
+ * Reads objects that begin before `stop`, at most a run's maximum. HDB_END if something else
+ * follows.
+ */
 static inline int read_objects(struct import_prescan *a, struct reading *w, uint64_t stop,
 			       const unsigned id_size, struct hdb_error *err)
 {
@@ -236,7 +249,7 @@ static inline int read_objects(struct import_prescan *a, struct reading *w, uint
 	return HDB_OK;
 }
 
-/* Ends a run; drops it if it is empty. */
+/* Ends a run. An empty run is dropped. */
 static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *w,
 		    struct hdb_error *err)
 {
@@ -256,8 +269,8 @@ static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *
 }
 
 /*
- * Reads on from *at until the run is full or `until` is reached, HDB_OK, or something else comes,
- * HDB_END; keeps the run unless it is empty.
+ * Reads a run from *at: until it is full or `until` is reached (HDB_OK), or until something else
+ * follows (HDB_END). An empty run is dropped.
  */
 static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, uint64_t until,
 		    struct hdb_error *err)
@@ -267,7 +280,7 @@ static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, ui
 			 .first_id = a->ids.count,
 			 .first_class = a->classes.count,
 			 .first_piece = a->pieces.count },
-		.limit = a->view.src->size, /* where the heap record ends is the walk's to know */
+		.limit = a->view.src->size, /* only the walk knows where the heap record ends */
 		.next = *at,
 	};
 	const uint64_t stop = until - *at < PRESCAN_RUN_BYTES ? until : *at + PRESCAN_RUN_BYTES;
@@ -282,9 +295,9 @@ static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, ui
 	return r < 0 || kept == HDB_OK ? r : kept;
 }
 
-/* ---- a chunk ---- */
+/* ---- reading a chunk ---- */
 
-/* Skips a record that is no instance and no array; false: it is not recognised. */
+/* Skips a sub-record that is neither an instance nor an array. False if it is not recognised. */
 static bool skip_other(struct import_prescan *a, const struct hprof_file *file, uint64_t *at)
 {
 	struct hprof_sub sub;
@@ -312,8 +325,8 @@ int import_prescan_read(struct import_prescan *a, const struct hprof_file *file,
 	a->runs.count = a->ids.count = a->classes.count = a->pieces.count = 0;
 	free_slots(a);
 	if (file->is_emptied)
-		return HDB_OK; /* quick reading is for arrays with elements */
-	/* What is mapped can be asked for early (hprof_quick_of). */
+		return HDB_OK; /* the fast parser needs arrays with their elements */
+	/* A mapped file can be read ahead (hprof_quick_of). */
 	if (file->source->touch)
 		file->source->touch(file->source, from, until - from);
 	if (!base_view_at(&a->view, from, until - from, err))

@@ -1,10 +1,10 @@
 /*
- * import/prescan.h - reading a chunk of the dump before the walk gets there, on another thread.
+ * import/prescan.h - reads a chunk of the dump before the walk gets there, on another thread.
  *
- * What is read ahead is a guess: where the first sub-record of the chunk begins is found by
- * looking for headers that lead to one another. The walk alone decides. A run that begins just
- * where the walk stands, inside the heap record that the walk is in, is what the walk would
- * have met, and is taken as a whole; any other is dropped and the walk goes step by step.
+ * A prescan is a guess: the first sub-record of the chunk is found by looking for headers that lead
+ * to one another. Only the walk decides what is in the dump. If a run begins exactly at the
+ * position of the walk, inside the current heap record, it is what the walk would have found, and
+ * is taken as a whole. All other runs are dropped, and the walk goes record by record.
  */
 #ifndef IMPORT_PRESCAN_H
 #define IMPORT_PRESCAN_H
@@ -12,61 +12,71 @@
 #include "base/thread.h"
 #include "import/object_locator.h"
 
-/* Bytes of the dump that are read at a time. */
+/* Bytes of the dump read at a time. */
 #define PRESCAN_CHUNK_BYTES (2u << 20)
-/* A run ends after so many objects, or bytes: what is lost when one cannot be taken. */
+/* Maximum size of a run in objects and in bytes. Bounds what is lost if a run cannot be taken. */
 #define PRESCAN_RUN_OBJECTS 4096u
 #define PRESCAN_RUN_BYTES (256u << 10)
 
-/* A class that objects of a run have, in order of first appearance; now and then twice. */
+/*
+ * A class of objects in a run, in order of first appearance. A class may appear twice, if its cache
+ * slot was reused.
+ */
 struct import_prescan_class {
 	uint64_t class_id;
-	uint32_t max_body; /* longest instance, bytes */
-	bool is_array;     /* of an object array */
+	uint32_t max_body; /* size of its longest instance, bytes */
+	bool is_array;     /* class of an object array */
 };
 
-/* Instances and arrays back to back; none of them has ID 0. */
+/* Instances and arrays that follow one another. None has ID 0. */
 struct import_prescan_run {
 	uint64_t start;
-	struct hprof_sub last;     /* the last one: where the run ends */
-	size_t first_id, id_count; /* in ids, in order of the file */
+	struct hprof_sub last;     /* the last object; it ends the run */
+	size_t first_id, id_count; /* entries of ids, in file order */
 	size_t first_class, class_count;
 	size_t first_piece, piece_count;
-	uint64_t count[3], bytes[3]; /* instances, object arrays, primitive arrays */
-	uint32_t primitive_used;     /* a bit for each basic type of primitive arrays */
-	/* object arrays: the first's ID, the last's, the end that the last would have with 8-byte
-	   references, how many lie inside the one before them by that measure (see sizes.c) */
+	uint64_t count[3], bytes[3]; /* by kind: instances, object arrays, primitive arrays */
+	uint32_t primitive_used;     /* bit set of the basic types of primitive arrays */
+	/*
+	 * Evidence from object arrays (see sizes.c): ID of the first array, ID of the last, end
+	 * that the last would have with 8-byte references, and number of arrays that would begin
+	 * inside the array before them.
+	 */
 	uint64_t first_array, last_array, last_array_end, array_overlap;
 };
 
-/* Classes of a run that are found again without a search. */
+/* Slots for the classes of a run. */
 #define PRESCAN_CACHE 1024u
 
-/* One of them: as far as the run has read, and where it goes when it is pushed out. */
+/* A slot: a class with its data so far, and the place where the data is stored in the end. */
 struct import_prescan_slot {
-	struct import_prescan_class class; /* free: its ID belongs to another slot */
-	size_t no;                         /* in classes; SIZE_MAX: free */
+	struct import_prescan_class class; /* free: an ID that belongs to another slot */
+	size_t no;                         /* index in classes; SIZE_MAX: free */
 };
 
 struct import_prescan {
-	struct base_view view;   /* of the chunk */
-	struct base_view beside; /* for what is no instance and no array, and may lead out */
+	struct base_view view; /* window on the chunk */
+	/* window for other sub-records, which may extend beyond the chunk */
+	struct base_view beside;
 	struct base_vec runs;    /* struct import_prescan_run */
 	struct base_vec ids;     /* uint64_t */
 	struct base_vec classes; /* struct import_prescan_class */
 	struct base_vec pieces;  /* struct import_piece */
 	struct import_prescan_slot
-		slots[PRESCAN_CACHE]; /* by a hash of the class ID; free between two runs */
+		slots[PRESCAN_CACHE]; /* by hash of the class ID; all free between runs */
 	BASE_APART;
 };
 
-/* The end of an object array at `id` with 8-byte references: Eclipse MAT's evidence. */
+/* End that an object array at `id` would have with 8-byte references: Eclipse MAT's evidence. */
 static inline uint64_t import_wide_array_end(uint64_t id, uint32_t length)
 {
 	return id + 16 + (uint64_t)length * 8;
 }
 
-/* Reads what begins in [from, until). Fails only for lack of memory or of the source. */
+/*
+ * Reads the sub-records that begin in [from, until). Fails only if memory is exhausted or the
+ * source cannot be read.
+ */
 int import_prescan_read(struct import_prescan *a, const struct hprof_file *file, uint64_t from,
 			uint64_t until, struct hdb_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * import/read_object.c - one object of the dump: its entry in the table of objects, and the IDs
- * that it refers to.
+ * import/read_object.c - reads an object of the dump: its entry in the table of objects, and the
+ * IDs it refers to.
  */
 #include "base/search.h"
 #include "import/resolve.h"
@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* Elements of a big array that are resolved at a time. */
+/* Elements of a big array resolved at a time. */
 #define ELEMENTS 4096
 
 static int push_reference(struct maker *m, uint64_t id, struct hdb_error *err)
@@ -17,7 +17,7 @@ static int push_reference(struct maker *m, uint64_t id, struct hdb_error *err)
 	return id ? base_vec_push(&m->raw, &id, sizeof(id), err) : HDB_OK;
 }
 
-/* ---- entries of the dictionary ---- */
+/* ---- dictionary entries ---- */
 
 void import_forget_classes(struct maker *m)
 {
@@ -57,7 +57,7 @@ int import_put_object(struct maker *m, uint32_t i, const struct store_object *o,
 
 /* ---- classes ---- */
 
-/* Enters what its instances and arrays are in the dictionary. */
+/* Adds the entries of the class's instances and arrays to the dictionary. */
 static int add_entries(struct import *im, struct maker *m, struct maker_class *class,
 		       struct hdb_error *err)
 {
@@ -73,7 +73,7 @@ static int add_entries(struct import *im, struct maker *m, struct maker_class *c
 	return store_objects_entry(&m->dictionary, &o, &class->array_entry, err);
 }
 
-/* Looks a class up and puts it into the cache, where it has no number if it is unknown. */
+/* Finds a class and puts it into the cache. An unknown class is cached without a number. */
 static int find_class(struct import *im, struct maker *m, uint64_t class_id, struct hdb_error *err)
 {
 	struct maker_class *entry = import_class_entry(m, class_id);
@@ -94,7 +94,7 @@ static int find_class(struct import *im, struct maker *m, uint64_t class_id, str
 	return add_entries(im, m, entry, err);
 }
 
-/* Lent until the next call. */
+/* Valid until the next call. */
 static inline int class_of(struct import *im, struct maker *m, uint64_t class_id,
 			   const struct maker_class **class, struct hdb_error *err)
 {
@@ -103,8 +103,8 @@ static inline int class_of(struct import *im, struct maker *m, uint64_t class_id
 }
 
 /*
- * The field "size" of a stack chunk: words of stack behind its fields. Negative in a damaged dump
- * only.
+ * Value of the field "size" of a stack chunk: number of words of stack after its fields. Negative
+ * values exist only in damaged dumps and count as 0.
  */
 static uint64_t stack_words(const uint8_t *value)
 {
@@ -113,7 +113,10 @@ static uint64_t stack_words(const uint8_t *value)
 	return words <= INT32_MAX ? words : 0;
 }
 
-/* How many of the offsets, ascending, have a reference in a body of `size` bytes. */
+/*
+ * Number of the ascending offsets whose references are completely within a body of `size` bytes. A
+ * truncated instance has fewer fields than its class.
+ */
 static uint32_t count_whole(const uint32_t *at, uint32_t count, uint64_t size, unsigned id_size)
 {
 	while (count && (uint64_t)at[count - 1] + id_size > size)
@@ -130,7 +133,7 @@ static int note_short(struct maker *m, uint64_t id, uint64_t offset, struct hdb_
 	return base_vec_push(&m->out->shorts, &one, sizeof(one), err);
 }
 
-/* Keeps the least ID, whatever thread comes first. */
+/* Stores the smaller ID. Independent of the order of threads, so the result is deterministic. */
 static void keep_least(uint64_t *slot, uint64_t id)
 {
 	uint64_t held = __atomic_load_n(slot, __ATOMIC_RELAXED);
@@ -141,7 +144,7 @@ static void keep_least(uint64_t *slot, uint64_t id)
 		continue;
 }
 
-/* Notes which of an instance's references lead to flat values. */
+/* Notes the references of an instance that are flat values. */
 static void note_flat_fields(struct import *im, const struct maker_class *class,
 			     const uint8_t *body, const uint32_t *at, uint32_t count)
 {
@@ -153,7 +156,7 @@ static void note_flat_fields(struct import *im, const struct maker_class *class,
 	}
 }
 
-/* The same of elements of an array: `ids` of `count` elements of an array of class class_no. */
+/* The same for elements of an array of class class_no. */
 static void note_flat_elements(struct import *im, uint32_t class_no, const uint64_t *ids,
 			       size_t count)
 {
@@ -163,8 +166,9 @@ static void note_flat_elements(struct import *im, uint32_t class_no, const uint6
 }
 
 /*
- * Writes to `raw` the references at `count` offsets of a body, which has them all, without nulls;
- * returns how many. A constant id_size makes it twice as fast.
+ * Copies the references at `count` offsets of a body to `raw`, skipping nulls, and returns their
+ * number. All offsets must be within the body. Branch-free; a constant id_size makes it twice as
+ * fast.
  */
 static inline size_t fields_of(uint64_t *raw, const uint8_t *body, const uint32_t *at,
 			       uint32_t count, const unsigned id_size)
@@ -180,7 +184,7 @@ static inline size_t fields_of(uint64_t *raw, const uint8_t *body, const uint32_
 	return n;
 }
 
-/* The same of `count` elements of an array. */
+/* The same for `count` elements of an array. */
 static inline size_t elements_of(uint64_t *raw, const uint8_t *body, uint64_t count,
 				 const unsigned id_size)
 {
@@ -232,12 +236,12 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	return HDB_OK;
 }
 
-/* IDs in the dump: elements of an object array. */
+/* A range of an object array's elements. */
 struct elements {
 	uint64_t offset;
 	uint64_t n;
-	uint64_t *ids; /* those that are not null, once they are read */
-	size_t count;  /* of those */
+	uint64_t *ids; /* the elements that are not null, after reading */
+	size_t count;  /* number of ids */
 };
 
 static int read_elements(struct base_view *view, unsigned id_size, struct elements *elements,
@@ -259,13 +263,16 @@ int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_err
 	const struct missing m = { .id = id, .from_ix = ix };
 
 	s->missing_count++;
-	/* Kept one by one up to the limit of the whole list; a block needs no more. */
+	/* The whole list is limited to this many entries, so a block never needs more. */
 	if (s->missing.count >= IMPORT_DANGLING_MAX)
 		return HDB_OK;
 	return base_vec_push(&s->missing, &m, sizeof(m), err);
 }
 
-/* Reads a long array piece by piece and hands the found and the missing on. */
+/*
+ * Reads a long array in pieces of ELEMENTS and passes each piece to `take`, with the indexes of its
+ * IDs.
+ */
 int import_each_element(const struct import_array *array,
 			int (*take)(void *ctx, const uint64_t *ids, const uint32_t *found,
 				    size_t count, struct hdb_error *err),
@@ -314,7 +321,7 @@ struct few {
 	uint32_t ix;
 };
 
-/* A long array with few references: they are kept like a short one's. */
+/* The array is long but has few references, so they are stored like those of a short array. */
 static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, size_t count,
 		      struct hdb_error *err)
 {
@@ -328,6 +335,10 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
 	return HDB_OK;
 }
 
+/*
+ * A long array is read twice: once to count its references, then to store them here or, if there
+ * are many, on the writing thread.
+ */
 static int take_long_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
 			   uint32_t class_no, struct hdb_error *err)
 {
@@ -372,6 +383,7 @@ static inline int take_object_array(struct import *im, struct maker *m, const st
 	return HDB_OK;
 }
 
+/* Class objects refer to the objects in their static fields. */
 static int take_class(struct import *im, struct maker *m, struct store_object *o, uint64_t id,
 		      struct hdb_error *err)
 {
@@ -411,7 +423,10 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
 			    0;
 }
 
-/* Notes object i of the block by its class: its distance to the next one, and its length. */
+/*
+ * Adds object i of the block to the statistics of its class: distance to the next object, and
+ * length.
+ */
 static int note_object(struct import *im, struct maker *m, uint32_t i, const struct store_object *o,
 		       struct hdb_error *err)
 {
@@ -449,7 +464,10 @@ static inline int take_primitives(struct import *im, struct maker *m, const stru
 	      sub->length <= __atomic_load_n(&im->evidence.zeroed_end, __ATOMIC_RELAXED)) &&
 	     __atomic_load_n(&im->evidence.fill, __ATOMIC_RELAXED) == IMPORT_FILL_VARIES))
 		return HDB_OK;
-	copy = *sub; /* whose address does not escape, so that it stays in registers */
+	/*
+	 * a copy: the address of *sub must not escape, or the compiler cannot keep it in registers
+	 */
+	copy = *sub;
 	return import_zeroed_add(im, m, &copy, err);
 }
 
@@ -469,7 +487,7 @@ static inline int take_sub(struct import *im, struct maker *m, const struct hpro
 	}
 }
 
-/* Notes where the references of object i end that began at `first`. */
+/* Records the range in `raw` of object i's references. They begin at `first`. */
 static inline int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_error *err)
 {
 	if (m->raw.count >= NOT_TAKEN)
@@ -489,7 +507,7 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 	struct store_object o = { .file_offset = sub->offset };
 	const size_t first = m->raw.count;
 
-	/* One with ID 0 is dropped: the boot loader's stand-in is there. */
+	/* Objects with ID 0 are dropped: index 0 is the boot loader's placeholder. */
 	if (!sub->id)
 		return HDB_OK;
 	if (im->records.heap_switches.count)
@@ -552,13 +570,16 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 		if ((r = import_locator_next(&reader, &i, &sub, err)) != HDB_OK)
 			return r < 0 ? r : HDB_OK;
 		TRY(take_object(im, m, i, &sub, err));
-		/* Memory has time to bring what is looked up while further objects are read. */
+		/* The prefetched words arrive while further objects are read. */
 		while (m->raw.count - m->asked_end >= MAKER_ASK)
 			TRY(import_look_up(im, m, err));
 	}
 }
 
-/* Object i of the block, which is no instance and no array of the dump: a class, or made up. */
+/*
+ * Completes object i of the block, which is neither an instance nor an array of the dump: a class
+ * object or the boot loader's placeholder.
+ */
 static int take_other(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
 	struct store_object o = { 0 };
@@ -566,7 +587,7 @@ static int take_other(struct import *im, struct maker *m, uint32_t i, struct hdb
 	int r = HDB_OK;
 
 	if (!m->ids[i]) {
-		/* The boot loader's stand-in. */
+		/* The boot loader's placeholder. */
 		m->offsets[i] = 0;
 		o.kind = STORE_INSTANCE;
 		o.class_no = im->known.loader_no;

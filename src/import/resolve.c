@@ -1,6 +1,6 @@
 /*
- * import/resolve.c - the pass over objects in order of index, on all threads: the blocks of the
- * tables ids, objects and references.
+ * import/resolve.c - the pass over objects in index order, on all threads. It builds the blocks of
+ * the tables ids, objects and references.
  */
 #include "import/resolve.h"
 
@@ -18,18 +18,22 @@
 struct resolve {
 	struct import *im;
 	struct slot *slots;
-	struct maker *makers; /* one a thread */
+	struct maker *makers; /* one per thread */
 	unsigned slot_count, maker_count;
 	struct maker **
-		free_makers; /* what was used last comes first: a core's caches may still hold it */
+		/*
+		 * a stack, so that the most recently used maker comes first: its data may still be
+		 * in a core's cache
+		 */
+		free_makers;
 	unsigned free_count;
-	pthread_mutex_t lock;  /* of the two above */
-	struct base_view view; /* of the writing thread */
+	pthread_mutex_t lock;  /* protects free_makers and free_count */
+	struct base_view view; /* used by the writing thread */
 };
 
 /* ---- class objects ---- */
 
-/* The first class whose class object has this index or a later one. Classes are in order of ID. */
+/* First class whose class object has index `ix` or higher. Classes are in order of ID. */
 static uint32_t class_from(struct import *im, uint32_t ix)
 {
 	struct base_search search = base_search_in((uint32_t)im->classes.count);
@@ -39,18 +43,18 @@ static uint32_t class_from(struct import *im, uint32_t ix)
 	return (uint32_t)search.low;
 }
 
-/* Index of the object of class `no`; UINT32_MAX behind the last one. */
+/* Index of the class object of class `no`; UINT32_MAX after the last class. */
 static uint32_t class_ix(struct import *im, uint32_t no)
 {
 	return no < im->classes.count ? import_class_at(im, no)->out.ix : UINT32_MAX;
 }
 
-/* ---- a list ---- */
+/* ---- a reference list ---- */
 
 /*
- * Makes a list distinct, and returns its length. A short list is sorted; of a long one only equal
- * neighbours go. Nearly all lists have two or three entries, for which sorting networks and
- * vectors gained nothing that could be measured.
+ * Makes a list distinct and returns its length. Short lists are sorted. In long lists only equal
+ * neighbours are removed. Nearly all lists have two or three entries; sorting networks and vector
+ * instructions brought no measurable gain.
  */
 static size_t make_distinct(uint32_t *v, size_t n)
 {
@@ -73,7 +77,7 @@ static size_t make_distinct(uint32_t *v, size_t n)
 	return kept;
 }
 
-/* Edges of a class object that are no static fields: index known already. */
+/* Adds the edges of a class object that are not static fields: to its loader and its superclass. */
 static int class_targets(struct import *im, struct base_vec *targets, uint32_t no,
 			 struct hdb_error *err)
 {
@@ -97,7 +101,9 @@ static int note_missing(struct maker *m, uint32_t i, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The object that has extra edge number `extra`; UINT32_MAX behind the last one. */
+/*
+ * Index of the object from which extra edge number `extra` starts; UINT32_MAX after the last one.
+ */
 static uint32_t extra_ix(const struct import *im, size_t extra)
 {
 	return extra < im->links.extras.count ?
@@ -105,7 +111,7 @@ static uint32_t extra_ix(const struct import *im, size_t extra)
 		       UINT32_MAX;
 }
 
-/* Adds the edges of object i that no field of the dump holds. */
+/* Adds the edges of object i that are in no field of the dump. */
 static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
 	const struct store_object o = import_get_object(m, i);
@@ -113,7 +119,10 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 
 	if (o.kind == STORE_CLASS)
 		TRY(class_targets(im, &m->targets, (uint32_t)o.length, err));
-	/* A long array has none in its list; only damage makes an array a thread. */
+	/*
+	 * Long arrays are written elsewhere and get no extra edges. Only in a damaged dump can an
+	 * array be a thread.
+	 */
 	for (; extra_ix(im, m->extra) <= ix; m->extra++) {
 		const struct import_edge *edge =
 			base_vec_at(&im->links.extras, struct import_edge, m->extra);
@@ -124,7 +133,7 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 	return HDB_OK;
 }
 
-/* A list too long for the block: kept until it is written. */
+/* Keeps a list that is too long for the block until the block is written. */
 static int hold_list(struct maker *m, uint32_t i, const uint32_t *targets, size_t n,
 		     struct hdb_error *err)
 {
@@ -142,8 +151,8 @@ static int hold_list(struct maker *m, uint32_t i, const uint32_t *targets, size_
 }
 
 /*
- * Gathers the list of object i in m->targets, where some of its references lead nowhere or are in
- * no field.
+ * Collects the list of object i in m->targets. Needed if some references lead to missing objects,
+ * or some edges are in no field.
  */
 static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
 {
@@ -167,15 +176,15 @@ static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hd
 }
 
 /*
- * The object of long array number `no` of the `count` that the block has; UINT32_MAX behind the
- * last one.
+ * Index of long array number `no` of the block's `count` long arrays; UINT32_MAX after the last
+ * one.
  */
 static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
 {
 	return no < count ? base_vec_at(&s->big, struct big_list, no)->ix : UINT32_MAX;
 }
 
-/* Writes a list that is in memory, which is made distinct there. */
+/* Writes a list that is in memory. It is made distinct in place. */
 static int put_list(struct maker *m, uint32_t i, uint32_t *targets, size_t count,
 		    struct hdb_error *err)
 {
@@ -188,14 +197,15 @@ static int put_list(struct maker *m, uint32_t i, uint32_t *targets, size_t count
 }
 
 /*
- * Turns the raw IDs of the block's objects into lists of indices, and writes them. Nearly all lists
- * are written from m->found, where they lie; those of class objects and threads have edges that no
- * field holds, and are gathered first, like all lists of a block with references that lead nowhere.
+ * Translates the IDs of the block's references to index lists, and encodes them. Nearly all lists
+ * are encoded directly from m->found. Lists of class objects and threads have additional edges and
+ * are collected first, as are all lists of a block in which some reference leads to a missing
+ * object.
  */
 static int write_lists(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;
-	/* long arrays come in order of index; lists are held behind them */
+	/* long arrays are in index order; lists held back are appended after them */
 	const size_t arrays = s->big.count;
 	uint32_t next_class = class_from(im, m->first_ix);
 	size_t array = 0;
@@ -239,7 +249,7 @@ static void empty_slot(struct slot *s)
 	s->zeroed = (struct import_zeroed){ 0 };
 }
 
-/* Class objects' own offsets. */
+/* Sets the offsets of class objects. The locator finds only instances and arrays. */
 static void find_classes(struct import *im, struct maker *m)
 {
 	const uint32_t count = m->out->count;
@@ -262,7 +272,7 @@ static int by_index(const void *a, const void *b)
 	return (x->ix > y->ix) - (x->ix < y->ix);
 }
 
-/* Reads the objects of the block, in the order of the dump, then those that it lacks. */
+/* Reads the block's objects in file order, then adds those that the dump lacks. */
 static int read_objects(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;
@@ -319,7 +329,7 @@ static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 	int r;
 
 	pthread_mutex_lock(&v->lock);
-	assert(v->free_count); /* there is one a thread */
+	assert(v->free_count); /* there is one per thread */
 	m = v->free_makers[--v->free_count];
 	pthread_mutex_unlock(&v->lock);
 	m->out = &v->slots[slot_no];
@@ -395,7 +405,7 @@ static int prepare(struct resolve *v, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes all blocks, and writes them. */
+/* Builds and writes all blocks. */
 static int run(struct resolve *v, struct hdb_error *err)
 {
 	struct import *im = v->im;

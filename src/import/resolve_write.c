@@ -1,12 +1,16 @@
 /*
- * import/resolve_write.c - writes the blocks that resolve.c makes, in order, on one thread, and
- * adds up what they tell.
+ * import/resolve_write.c - writes the blocks built by resolve.c, in order, on one thread, and adds
+ * up their statistics.
  */
 #include "import/resolve.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+/*
+ * Records a missing object. Only IMPORT_DANGLING_MAX distinct IDs are stored; a hostile dump may
+ * have billions.
+ */
 static int merge_missing(struct import *im, uint64_t id, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t no = base_idmap_get(&im->damage.dangling_map, id);
@@ -34,7 +38,7 @@ struct parts {
 	uint32_t *buffer; /* STORE_LIST_PART */
 };
 
-/* Writes what the buffer has, unless it is empty. */
+/* Writes the buffer unless it is empty. */
 static int put_part(struct parts *p, struct hdb_error *err)
 {
 	const uint32_t count = p->count;
@@ -76,8 +80,8 @@ static void release(struct parts *p)
 }
 
 /*
- * Writes a long array's references, read again from the dump so that they never are in memory at
- * once.
+ * Writes the references of a long array. The array is read again from the dump, so that its
+ * references are never in memory as a whole.
  */
 static int write_array(struct import *im, struct base_view *view, const struct big_list *big,
 		       struct hdb_error *err)
@@ -109,7 +113,7 @@ static int report_short(struct import *im, const struct slot *s, struct hdb_erro
 	return HDB_OK;
 }
 
-/* The block of each of the three tables, and what the directory has of it. */
+/* Writes the block to each of the three tables, and its first ID to the directory. */
 static int put_blocks(struct import *im, const struct slot *s, uint64_t first_ix,
 		      struct hdb_error *err)
 {
@@ -134,7 +138,7 @@ static int put_blocks(struct import *im, const struct slot *s, uint64_t first_ix
 			 err);
 }
 
-/* The lists that are too long for the block. */
+/* Writes the lists that are too long for the block. */
 static int put_long_lists(struct import *im, struct base_view *view, const struct slot *s,
 			  struct hdb_error *err)
 {

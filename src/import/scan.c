@@ -1,11 +1,11 @@
 /*
  * import/scan.c - the first pass: every record of the dump once, in file order.
  *
- * Collects the set of object IDs, the classes, the places of texts, roots, threads, traces,
- * frames, heaps and the agent's records; does not look into objects. Worker threads prescan chunks
- * of the file. The calling thread follows with the walk, which alone decides what is in the dump.
- * It takes the results of a prescan where they begin exactly at its position, and steps record by
- * record elsewhere; see prescan.h.
+ * Collects the set of object IDs, the classes, the places of texts, roots, threads, traces, frames,
+ * heaps and the agent's records. It does not read the contents of objects. Worker threads prescan
+ * chunks of the file. The calling thread follows with the walk, which alone decides what is in the
+ * dump. It takes the results of a prescan if they begin exactly at its position, and goes record by
+ * record otherwise; see prescan.h.
  */
 #include "import/scan.h"
 
@@ -15,12 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Records between two reports of progress. */
+/* Records between two progress reports. */
 #define STEP_RECORDS 65536
 
 /*
- * Chunks that are read ahead: some a thread, and more while the walk is at the texts and classes
- * that a dump begins with, if the budget has room for what each of them notes, half a MB.
+ * Chunks read ahead: PRESCAN_SLOTS per thread. If the budget is at least PRESCAN_SLOTS_MEMORY,
+ * PRESCAN_SLOTS_MORE are added, because the walk is slow at the texts and classes at the beginning
+ * of a dump. The results of a chunk take about half a MB.
  */
 #define PRESCAN_SLOTS 3u
 #define PRESCAN_SLOTS_MORE 16u
@@ -44,7 +45,10 @@ static int scan_record(struct scan *s, struct hdb_error *err)
 	return r;
 }
 
-/* Notes what the imported heap dump lacks by a problem; others of the file may be cut. */
+/*
+ * Records what the imported heap dump lacks because of a problem. Problems of other heap dumps in
+ * the file do not matter.
+ */
 static void note_lost(struct scan *s, const struct hprof_problem *p)
 {
 	struct import *im = s->im;
@@ -70,7 +74,7 @@ static void note_lost(struct scan *s, const struct hprof_problem *p)
 	case HPROF_PROBLEM_TRAILING_BYTES:
 	case HPROF_PROBLEM_COMPRESSION:
 	case HPROF_PROBLEM_EMPTIED:
-		break; /* no object was in them */
+		break; /* these contain no objects */
 	}
 }
 
@@ -104,9 +108,9 @@ static int scan_event(struct scan *s, enum hprof_event event, struct hdb_error *
 	}
 }
 
-/* ---- results of prescans ---- */
+/* ---- using the results of prescans ---- */
 
-/* The classes of a run, in order of first appearance. */
+/* Adds the classes of a run, in order of first appearance. */
 static int take_classes(struct scan *s, const struct import_prescan *a,
 			const struct import_prescan_run *run, struct hdb_error *err)
 {
@@ -126,6 +130,10 @@ static int take_classes(struct scan *s, const struct import_prescan *a,
 	return HDB_OK;
 }
 
+/*
+ * Adds MAT's evidence of a run, including the pair formed by the last array before it and its
+ * first.
+ */
 static void take_arrays(struct import *im, const struct import_prescan_run *run)
 {
 	if (!run->count[1])
@@ -140,7 +148,10 @@ static void take_arrays(struct import *im, const struct import_prescan_run *run)
 	im->evidence.previous_array_end = run->last_array_end;
 }
 
-/* Takes the objects of a run: HDB_END, and nothing has changed, if one of them was there before. */
+/*
+ * Adds the objects of a run. HDB_END, and nothing has changed, if one of their IDs is in the set
+ * already: the walk then reports the duplicate.
+ */
 static int take_objects(struct scan *s, const struct import_prescan *a,
 			const struct import_prescan_run *run, struct hdb_error *err)
 {
@@ -164,7 +175,9 @@ static int take_objects(struct scan *s, const struct import_prescan *a,
 		err);
 }
 
-/* Takes a run if it begins where the walk stands; HDB_END: the walk has to step instead. */
+/*
+ * Uses a run if it begins at the walk's position. HDB_END if the walk has to go record by record.
+ */
 static int take_run(struct scan *s, const struct import_prescan *a,
 		    const struct import_prescan_run *run, struct hdb_error *err)
 {
@@ -198,7 +211,7 @@ static int step(struct scan *s, struct hdb_error *err)
 	return base_step(s->im->work, s->walk.position, err);
 }
 
-/* Brings the walk to the end of a chunk, by runs of its prescan where they fit. */
+/* Moves the walk to the end of a chunk, using the runs of its prescan where possible. */
 static int walk_chunk(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	struct scan *s = ctx;
@@ -252,7 +265,7 @@ static int scan_chunks(struct scan *s, struct hdb_error *err)
 
 	TRY(BASE_ALLOC(s->chunks, pipeline.slot_count, "reading ahead", err));
 	r = base_pipeline_run(&pipeline, err);
-	/* What comes at the very end of the file. */
+	/* The rest of the file after the last chunk. */
 	while (!s->is_done && r == HDB_OK)
 		r = step(s, err);
 	for (unsigned i = 0; i < pipeline.slot_count; i++)

@@ -51,6 +51,10 @@ static void watch_overlap(struct import *im, const struct hprof_sub *sub)
 	im->evidence.previous_array_end = import_wide_array_end(sub->id, sub->length);
 }
 
+/*
+ * Adds an object to the ID set and to the locator. Of two objects with the same ID, the first
+ * counts.
+ */
 static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	struct import *im = s->im;
@@ -128,8 +132,8 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 	case HPROF_ROOT_NATIVE_STACK:
 	case HPROF_ROOT_THREAD_BLOCK:
 		/*
-		 * Held by the thread if its object is known by now (MAT: "came before in the
-		 * file").
+		 * The thread refers to it if the thread's object is known by now. In MAT, too, the
+		 * thread must come first in the file.
 		 */
 		no = base_idmap_get(&im->records.thread_roots, sub->thread_serial);
 		if (no != BASE_IDMAP_NONE)
@@ -154,7 +158,10 @@ static int scan_heap_info(struct scan *s, const struct hprof_sub *sub, struct hd
 	for (i = 0; i < im->records.heaps.count; i++)
 		if (base_vec_at(&im->records.heaps, struct store_heap, i)->heap_id == heap.heap_id)
 			break;
-	/* ART has four heaps; a file with very many is not worth a search structure. */
+	/*
+	 * ART has four heaps. A linear search is enough, and the limit keeps a hostile file from
+	 * making it slow.
+	 */
 	if (i == im->records.heaps.count && i < 1024) {
 		TRY(base_vec_push(&im->records.heaps, &heap, sizeof(heap), err));
 		TRY(base_vec_push(&im->records.heap_names, &name_id, sizeof(name_id), err));
@@ -190,7 +197,9 @@ int import_scan_sub(struct scan *s, struct hdb_error *err)
 	default:
 		if (sub->tag >= HPROF_ROOT_INTERNED_STRING && sub->tag <= HPROF_ROOT_UNREACHABLE)
 			s->im->origin.is_android = true;
-		/* Named like a root, it says the contrary: nothing holds the object. */
+		/*
+		 * In spite of its name it is not a root: it says that nothing refers to the object.
+		 */
 		return sub->tag == HPROF_ROOT_UNREACHABLE ? HDB_OK : scan_root(s, sub, err);
 	}
 }

@@ -1,12 +1,12 @@
 /*
- * import/sizes.c - shallow sizes: the size of each class's instances and class object, and what is
- * written of it.
+ * import/sizes.c - shallow sizes: computes and stores the sizes of each class's instances and of
+ * its class object.
  *
- * `vm` computes the layout that the VM had (sizes_vm.c chooses it), and corrects a class where its
- * objects' distances prove more. `mat` is Eclipse MAT's arithmetic (see the manual, SIZES): a class
- * without a superclass has the header, any other its superclass's size and its own fields,
- * rounded up to the width of a reference; an instance is that rounded up to the alignment. `dump`
- * and ART's dumps take what is recorded.
+ * `vm` computes the layout that the VM used (sizes_vm.c chooses it), and corrects a class if the
+ * distances of its objects prove another size. `mat` is Eclipse MAT's arithmetic (see the manual,
+ * SIZES): a class without a superclass has the header; any other class has its superclass's size
+ * plus its own fields, rounded up to the width of a reference. The size of an instance is that,
+ * rounded up to the alignment. `dump`, and ART's dumps, use the recorded sizes.
  */
 #include "import/sizes.h"
 
@@ -18,22 +18,26 @@
 #include <string.h>
 
 /*
- * Objects of a class that must lie at one distance to prove that it is larger than the layout says.
+ * Number of objects of a class that must have the same distance to prove that the class is larger
+ * than its layout.
  */
 #define OBSERVED_MIN 200u
-/* Of them, and of all objects of the heap that must lie back to back for that, in percent. */
+/*
+ * For that, this percentage of the class's objects must have the distance, and this percentage of
+ * all objects of the heap must be contiguous.
+ */
 #define OBSERVED_PERCENT 95u
 #define DENSE_PERCENT 90u
 
 /*
- * One object in so many of a class may lie closer to the next than the layout allows, and another
- * ID is to blame: in a heap whose objects lie back to back, where a wrong layout shows at nearly
- * all of them; and in others.
+ * One object in ODD_SHARE of a class may be closer to the next object than the layout allows; a
+ * wrong ID is assumed then. In a heap whose objects are contiguous, one in ODD_SHARE_DENSE may:
+ * there, a wrong layout would show at nearly all objects.
  */
 #define ODD_SHARE_DENSE 10u
 #define ODD_SHARE 100u
 
-/* What the arithmetic needs; stored as meta values sizes.*. */
+/* Parameters of the arithmetic; stored as meta values sizes.*. */
 struct layout {
 	unsigned header_bytes; /* of an instance */
 	unsigned reference_bytes;
@@ -41,9 +45,9 @@ struct layout {
 	unsigned array_header_bytes;     /* of an object array */
 	unsigned primitive_header_bytes; /* of an array of primitives of up to 4 bytes */
 	unsigned wide_header_bytes;      /* of an array of long or double */
-	bool is_recorded;                /* instance sizes are the dump's own (ART) */
-	struct layout_model model;       /* the VM's, for offsets of fields */
-	struct sizes_choice *choice;     /* vm on HotSpot, else NULL */
+	bool is_recorded;                /* instance sizes are those recorded in the dump (ART) */
+	struct layout_model model;       /* the VM's layout, for offsets of fields */
+	struct sizes_choice *choice;     /* set for model vm on HotSpot; else NULL */
 	char evidence[1024];
 };
 
@@ -52,9 +56,9 @@ static unsigned field_size(const struct import *im, const struct layout *l, uint
 	return type == HPROF_OBJECT ? l->reference_bytes : hprof_type_size(type, im->file.id_size);
 }
 
-/* The fields of a class, or its static ones. */
+/* The instance fields or the static fields of a class. */
 struct fields {
-	uint64_t offset; /* in the dump */
+	uint64_t offset; /* offset in the dump */
 	uint32_t count;
 	bool are_static;
 };
@@ -108,7 +112,7 @@ static void derive_array_headers(struct layout *l)
 	l->wide_header_bytes = l->primitive_header_bytes;
 }
 
-/* ---- the models ---- */
+/* ---- the size models ---- */
 
 static void as_mat(const struct import *im, struct layout *l)
 {
@@ -141,9 +145,9 @@ static void as_ahat(const struct import *im, struct layout *l)
 }
 
 /*
- * ART records object_size itself (art runtime/hprof/hprof.cc); objects have 8 bytes of header,
- * arrays 12, elements of 8 bytes begin at 16 (art runtime/mirror/array.h), the allocator aligns to
- * 8.
+ * ART records object_size (art runtime/hprof/hprof.cc). Objects have a header of 8 bytes, arrays
+ * one of 12; elements of 8 bytes begin at 16 (art runtime/mirror/array.h). The allocator aligns to
+ * 8 bytes.
  */
 static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 {
@@ -159,7 +163,7 @@ static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 	return import_sizes_art_model(im, &l->model, err);
 }
 
-/* OpenJ9 aligns to 8 bytes; a class object has its statics elsewhere. */
+/* OpenJ9 aligns to 8 bytes and stores static fields outside the class object. */
 static void as_phd(const struct import *im, struct layout *l)
 {
 	const struct hprof_phd *phd = &im->origin.phd;
@@ -177,7 +181,10 @@ static void as_phd(const struct import *im, struct layout *l)
 		       phd->object_header, phd->reference);
 }
 
-/* Parses "header=12,ref=4,align=8", any part; NULL is none. */
+/*
+ * Parses a text like "header=12,ref=4,align=8", in which any part may be missing. NULL is an empty
+ * text.
+ */
 static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_error *err)
 {
 	*out = (struct sizes_fixed){ 0 };
@@ -210,7 +217,7 @@ static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_er
 	return HDB_OK;
 }
 
-/* Puts what the user has fixed into a layout that was not computed with it. */
+/* Applies the user's parameters to a layout that was computed without them. */
 static void override_layout(struct layout *l, const struct sizes_fixed *fixed)
 {
 	if (fixed->header_bytes)
@@ -224,7 +231,7 @@ static void override_layout(struct layout *l, const struct sizes_fixed *fixed)
 	l->is_recorded = l->is_recorded && !fixed->header_bytes;
 }
 
-/* ---- applying ---- */
+/* ---- applying a model ---- */
 
 static uint64_t empty_array(const struct layout *l, uint8_t element_type)
 {
@@ -244,13 +251,15 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 	TRY_ERRORS(field_bytes(im, l, &fields, &statics, err));
 	if (im->origin.phd.version && l->is_recorded)
 		statics = 0;
-	/* A class object has the fields of java.lang.Class, too. */
+	/* A class object also has the instance fields of java.lang.Class. */
 	if ((l->is_recorded || im->opt->sizes == HDB_SIZES_AHAT) &&
 	    im->known.class_no != STORE_NONE && class->out.file_offset)
 		statics += import_class_at(im, im->known.class_no)->out.declared_size;
 	class->out.class_bytes = round_up(statics, l->align_bytes);
 	if (l->is_recorded) {
-		/* The class object's end is the made-up array's, which has the rounding. */
+		/*
+		 * The end of the class object is dumped as a made-up array, which has the rounding.
+		 */
 		class->out.class_bytes = round_up(statics + class->overhead_bytes, l->align_bytes) -
 					 round_up(class->overhead_bytes, l->align_bytes);
 	}
@@ -272,8 +281,8 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 /* ---- the VM's layout ---- */
 
 /*
- * Whether nearly all instances lie back to back, so that a distance that all of a class have is its
- * size.
+ * Whether nearly all instances are contiguous. Then a distance that all instances of a class have
+ * is their size.
  */
 static bool is_dense(struct import *im, const struct layout_model *model)
 {
@@ -292,17 +301,17 @@ static bool is_dense(struct import *im, const struct layout_model *model)
 	return exact >= all / 100 * DENSE_PERCENT && all;
 }
 
-/* What the layout says of a size. */
+/* A computed size. */
 struct laid_out {
 	uint64_t bytes;
 	unsigned align;
-	bool may_grow; /* to what is observed */
+	bool may_grow; /* may be corrected to the observed size */
 };
 
 /*
- * The size, or the distance where it proves the layout wrong. Of a class that
- * has both arrays and instances, as only damaged dumps have, the distance is no multiple of the
- * alignment: sizes are all the same.
+ * Returns the size, or the distance if it proves the layout wrong. A class that has both arrays and
+ * instances exists only in damaged dumps; its distance may not be a multiple of the alignment, and
+ * is rounded up.
  */
 static uint64_t correct(const struct import_distance *distance, int64_t least,
 			struct laid_out laid_out, uint8_t *basis)
@@ -317,7 +326,10 @@ static uint64_t correct(const struct import_distance *distance, int64_t least,
 	return laid_out.bytes;
 }
 
-/* What the user has fixed is taken even where distances contradict it; they are only noted. */
+/*
+ * Parameters given by the user are applied even if distances contradict them; the contradiction is
+ * only recorded.
+ */
 static void size_vm_class(struct import_class *class, const struct layout *l, bool dense,
 			  bool fixed)
 {
@@ -361,8 +373,8 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 }
 
 /*
- * Bytes of an element that is no reference; 0: it is one, or the class is none of arrays of
- * objects.
+ * Width of an element of an object array that is not a reference. 0 if elements are references, or
+ * if the class is not one of object arrays.
  */
 static uint8_t element_bytes(const struct sizes *s, const struct layout_model *model,
 			     const struct import_class *class)
@@ -379,7 +391,7 @@ static uint8_t element_bytes(const struct sizes *s, const struct layout_model *m
 	return bytes <= SIZES_ELEMENT_MAX ? (uint8_t)bytes : SIZES_ELEMENT_MAX;
 }
 
-/* Applies the layout that was chosen, under which classes are laid out. */
+/* Applies the chosen layout, under which classes have been laid out. */
 static void apply_choice(struct import *im, struct layout *l, const struct sizes *s)
 {
 	const struct layout_model *model = &l->choice->model;
@@ -414,7 +426,7 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 	return HDB_OK;
 }
 
-/* Sizes under the other models, and of Android's dumps. */
+/* Computes sizes with the other models, and for Android's dumps. */
 static int size_by_rule(struct import *im, struct layout *l, const struct sizes_fixed *fixed,
 			struct hdb_error *err)
 {
@@ -496,7 +508,7 @@ int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struc
 	return r;
 }
 
-/* `choice` is lent to the layout. */
+/* `choice` is borrowed by the layout. */
 static int find_sizes(struct import *im, struct sizes_choice *choice, struct hdb_error *err)
 {
 	struct layout l = { .model = { .align_bytes = 1 } };

@@ -1,6 +1,6 @@
 /*
- * import/sizes.h - between the files that compute sizes: sizes.c (the models, and what is written),
- * sizes_vm.c (which layout the VM had), sizes_fields.c (classes laid out under a model),
+ * import/sizes.h - interface between the files that compute sizes: sizes.c (the models and the
+ * output), sizes_vm.c (which layout the VM used), sizes_fields.c (lays classes out under a model),
  * vm_version.c.
  */
 #ifndef IMPORT_SIZES_H
@@ -9,18 +9,19 @@
 #include "import/context.h"
 #include "layout/layout.h"
 
-/* Longest text of evidence for one parameter, bytes with its end. */
+/* Maximum size of the evidence text for one parameter, including the terminator. */
 #define SIZES_EVIDENCE_MAX 400
 
-/* How well a model agrees with the distances between objects; classes counted, not objects. */
+/* How well a model agrees with the distances between objects, in numbers of classes. */
 struct sizes_score {
-	uint64_t contradicted; /* classes of which an object reaches into the next one */
-	uint64_t exact;        /* of which an object ends where the next one begins */
-	uint64_t loose;        /* of which neither is true; class objects are not counted */
-	uint64_t tight_arrays; /* widths of elements of which some array has no padding at all */
+	uint64_t contradicted; /* classes of which an object would overlap the next object */
+	/* classes of which an object ends exactly where the next one begins */
+	uint64_t exact;
+	uint64_t loose;        /* all others; does not include class objects */
+	uint64_t tight_arrays; /* number of element widths with an array that has no padding */
 };
 
-/* The shape of a laid out class, its gaps kept apart. */
+/* A stored struct layout_shape. Its gaps are in sizes.gaps. */
 struct sizes_shape {
 	uint64_t end;
 	uint64_t size;
@@ -29,88 +30,90 @@ struct sizes_shape {
 	bool has_fields, is_contended, ends_with_reference;
 };
 
-/* What layout rules need of all classes, and what they made of them last. */
+/* Data of all classes that the layout rules need, and the results of the last layout. */
 struct sizes {
 	struct import *im;
 	struct layout_statics *statics; /* by class number */
-	uint64_t *first_type;           /* by class number: in types */
-	struct base_vec types;          /* uint8_t: of instance fields */
-	struct layout_field *fields;    /* room for the fields of any class and injected ones */
-	struct sizes_shape *shapes;     /* by class number */
-	struct base_vec gaps;           /* struct layout_gap */
+	uint64_t *first_type;           /* by class number: index in types */
+	struct base_vec types;          /* uint8_t: types of instance fields */
+	/* room for the fields of any one class, including injected ones */
+	struct layout_field *fields;
+	struct sizes_shape *shapes; /* by class number */
+	struct base_vec gaps;       /* struct layout_gap */
 };
 
 /* ---- sizes_fields.c ---- */
 
-/* Reads the field types of all classes. *s is to be released also on failure. */
+/* Reads the field types of all classes. Release *s even if it fails. */
 int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err);
 void import_sizes_release(struct sizes *s);
 
-/* Lays out all classes: import_class.model_bytes (not rounded) and mirror_bytes. */
+/* Lays out all classes. Sets import_class.model_bytes (not rounded) and mirror_bytes. */
 int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_error *err);
 
-/*
- * Compares what sizes_lay_out left with the distances; needs no classes of a model whose arrays
- * alone fail.
- */
+/* Compares the result of sizes_lay_out with the distances. */
 struct sizes_score import_sizes_score(const struct sizes *s, const struct layout_model *model);
-/* The part of sizes_score that array classes give. */
+/*
+ * The part of sizes_score that comes from array classes. Does not need a layout of the classes, so
+ * it can rule out models cheaply.
+ */
 struct sizes_score import_sizes_score_arrays(const struct sizes *s,
 					     const struct layout_model *model);
 
-/* enum store_size_basis of an object of this size at this least distance. */
+/* Compares the size of an object with the least distance: enum store_size_basis. */
 uint8_t import_sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
 			   int64_t least);
 
 /*
- * HotSpot fills dead areas with arrays of words of 4 bytes, whatever the width of references
+ * HotSpot fills dead areas with arrays of 4-byte words, whatever the width of references
  * (gc/shared/ collectedHeap.cpp, memory/universe.cpp: a TypeArrayKlass of T_INT under the name of
  * an array of FillerElement).
  */
 #define SIZES_FILLER_BYTES 4u
-/* Elements of an array that are flat values are no wider. */
+/* Maximum width of flat elements that is stored. */
 #define SIZES_ELEMENT_MAX 128u
 
-/* Whether an object of the class has room for references of 8 bytes in what its length says. */
+/* Whether the size of an object depends on 8-byte references through its length. */
 bool import_sizes_is_wide(const struct layout_model *model, const struct import_class *class);
-/* Bytes before the first element of an array of the class. */
+/* Offset of the first element of an array of the class. */
 unsigned import_sizes_array_base(const struct layout_model *model,
 				 const struct import_class *class);
 
 /*
- * The distance that counts for an instance that is laid out with this size: the smallest, unless it
- * is less, at most `most` objects lie at it, and others do not: then an ID inside another object is
- * to blame, and the next one counts.
+ * The distance to compare with the size of an instance. Normally it is the smallest distance. If
+ * that is less than the size, but at most `most` objects have it and others do not, an ID inside
+ * another object is the likely cause, and the next larger distance is returned.
  */
 int64_t import_sizes_least(const struct import_distance *distance, uint64_t bytes, uint32_t most);
 
 /* ---- flat.c ---- */
 
-/* Sets bytes and align of im->flat.fields, once types are read. */
+/* Computes bytes and align of im->flat.fields. Field types must have been read. */
 void import_sizes_flat(const struct sizes *s, const struct layout_model *model);
-/* Bytes of an element of an array of flat values of class value_no. */
+/* Width of an element in an array of flat values of class value_no. */
 uint32_t import_sizes_flat_element(const struct sizes *s, const struct layout_model *model,
 				   uint32_t value_no);
 
 /* ---- sizes_art.c ---- */
 
 /*
- * How ART places fields: of its two ways, the one that makes more classes as large as the dump
- * records.
+ * Finds out which of ART's two ways to place fields was used: the one under which more classes have
+ * the recorded size.
  */
 int import_sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err);
 
 /* ---- vm_version.c ---- */
 
 /*
- * The object with this ID, as the dump has it. False if there is none. A search; for a few objects.
+ * Reads the object with this ID from the dump. False if there is none. Searches the dump, so it is
+ * meant for a few objects only.
  */
 bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
 			      struct hprof_sub *out);
 
 /*
- * Feature version of the VM (8, 17), from the version text that the class library keeps in a static
- * field; 0 if the dump has none. `evidence` says where it is from.
+ * Feature version of the VM (8, 17), from the version text in a static field of the class library.
+ * 0 if the dump has none. `evidence` gets the source of the version.
  */
 unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE_MAX]);
 
@@ -118,21 +121,22 @@ unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE
 
 enum sizes_parameter { SIZES_RULES, SIZES_HEADER, SIZES_REFERENCE, SIZES_ALIGN, SIZES_PARAMETERS };
 
-/* The layout of the VM that wrote the dump, and why. */
+/* The layout of the VM that wrote the dump, and the evidence for it. */
 struct sizes_choice {
 	struct layout_model model;
 	struct sizes_score score;
-	bool has_addresses;     /* IDs are addresses, so distances are evidence */
-	uint64_t odd_distances; /* that are no multiples of the alignment: damage */
+	bool has_addresses; /* IDs are addresses, so distances are evidence */
+	/* number of distances that are not multiples of the alignment: damage */
+	uint64_t odd_distances;
 	char evidence[SIZES_PARAMETERS][SIZES_EVIDENCE_MAX];
 };
 
-/* Parts that the user has fixed; 0: infer. */
+/* Parameters fixed by the user; 0: to be inferred. */
 struct sizes_fixed {
 	unsigned header_bytes, reference_bytes, align_bytes;
 };
 
-/* Chooses, and leaves all classes laid out under the choice. */
+/* Chooses a layout. All classes are laid out under it on return. */
 int import_sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_choice *out,
 			struct hdb_error *err);
 

@@ -2,21 +2,22 @@
  * import/sizes_art.c - objects of Android's runtime, whose sizes the dump records
  * (art/runtime/hprof/hprof.cc).
  *
- * What has no fixed size is dumped as a made-up array beside its owner: the characters of a string
- * behind its fields, at the string's ID + 16, those of an empty one at + 8, where the object proper
- * has its hash code; what a class object holds behind its fields (method tables) at the class's
- * ID + 1. Neither is an array in the heap: no header, and its bytes end where its owner's do.
+ * Data of variable size is dumped as a made-up array next to its owner. The characters of a string,
+ * which follow its fields in memory, are an array at the string's ID + 16. For an empty string it
+ * is at + 8, the position of the object's hash code. The part of a class object after its fields
+ * (method tables) is an array at the class's ID + 1. Neither is an array in the heap: it has no
+ * header, and it ends where its owner ends.
  */
 #include "import/resolve.h"
 #include "import/sizes.h"
 
 #include "layout/layout_known.h"
 
-/* Distance of the array of characters from its string, bytes; and of a class's from the class. */
+/* Offset of the made-up array from its string, and from its class. */
 static const uint64_t string_value_at[] = { 8, 16 };
 #define CLASS_OVERHEAD_AT 1u
 
-/* Whether the object is a string; if none has that ID, *exists is false. */
+/* Whether the object with an ID is a string. *exists is false if there is no such object. */
 static bool is_string(struct import *im, struct base_view *view, uint64_t id, bool *exists)
 {
 	struct hprof_sub owner;
@@ -29,7 +30,10 @@ static bool is_string(struct import *im, struct base_view *view, uint64_t id, bo
 	return no != BASE_IDMAP_NONE && layout_known_is_string(import_class_at(im, no)->known);
 }
 
-/* Whether the object before, in order of ID, is a string that has its characters here. */
+/*
+ * Whether object i contains the characters of the object before it in ID order. At the beginning of
+ * a block, that object belongs to another block and is searched in the dump.
+ */
 static bool follows_string(struct import *im, struct maker *m, uint32_t i)
 {
 	const uint64_t id = m->ids[i];
@@ -61,12 +65,12 @@ void import_mark_embedded(struct import *im, struct maker *m, uint32_t i, struct
 	}
 	no = base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT);
 	o->is_embedded = no != BASE_IDMAP_NONE;
-	/* One array a class, so no two threads write here. */
+	/* There is one such array per class, so no two threads write the same field. */
 	if (o->is_embedded && o->length * o->body_size < UINT32_MAX)
 		import_class_at(im, no)->overhead_bytes = (uint32_t)(o->length * o->body_size);
 }
 
-/* Classes that are laid out as large as the dump records. */
+/* Counts the classes whose computed size equals the recorded size. */
 static int count_recorded(struct sizes *s, const struct layout_model *model, uint64_t *count,
 			  struct hdb_error *err)
 {
@@ -83,7 +87,7 @@ static int count_recorded(struct sizes *s, const struct layout_model *model, uin
 int import_sizes_art_model(struct import *im, struct layout_model *out, struct hdb_error *err)
 {
 	const uint32_t object = im->known.object_no;
-	/* Newer dumps list the header's two fields as fields of java.lang.Object. */
+	/* Newer dumps list the two fields of the header as fields of java.lang.Object. */
 	const bool listed = object != STORE_NONE && import_class_at(im, object)->out.field_count;
 	struct layout_model widened;
 	uint64_t narrow, wide;

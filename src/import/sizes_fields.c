@@ -1,6 +1,6 @@
 /*
  * import/sizes_fields.c - lays out the classes of a dump under a model, and compares the sizes with
- * the distances.
+ * distances.
  */
 #include "import/sizes.h"
 
@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes between two reports of progress. */
+/* Classes between two progress reports. */
 #define STEP_CLASSES 4096
-/* So many objects of a class that has MANY may contradict a model by an ID that is damaged. */
+/*
+ * In a class with at least MANY_OBJECTS objects, up to ODD_OBJECTS of them may contradict a model;
+ * damaged IDs are assumed then.
+ */
 #define ODD_OBJECTS 2
 #define MANY_OBJECTS 200
-/* Room for the name of a field that is known; longer ones are none of them. */
+/* Buffer size for field names. Names that the layout rules know are shorter. */
 #define FIELD_NAME_ROOM 64
 
 int import_find_stack_chunks(struct import *im, struct hdb_error *err)
@@ -42,7 +45,8 @@ int import_find_stack_chunks(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Static fields that the dump makes up, such as <resolved_references>, are not in the class object.
+ * Static fields made up for the dump, such as <resolved_references>, are not part of the class
+ * object.
  */
 static bool is_made_up(struct import *im, uint64_t string_id)
 {
@@ -113,7 +117,7 @@ int import_sizes_open(struct import *im, struct sizes *s, struct hdb_error *err)
 	TRY(BASE_ALLOC(s->statics, n, "layouts of classes", err));
 	TRY(BASE_ALLOC(s->first_type, n, "layouts of classes", err));
 	TRY(BASE_ALLOC(s->shapes, n, "layouts of classes", err));
-	/* For classes without fields, too. */
+	/* So that `types` has memory even if no class has fields. */
 	TRY(base_vec_reserve(&s->types, 1, sizeof(uint8_t), err));
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		const struct import_class *class = import_class_at(im, no);
@@ -140,7 +144,9 @@ void import_sizes_release(struct sizes *s)
 
 /* ---- laying out ---- */
 
-/* Copies a field's name; "" if there is none, or it is longer than any that is known. */
+/*
+ * Copies the name of a field. "" if it has none, or if it is longer than any name the rules know.
+ */
 static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAME_ROOM])
 {
 	const struct import_text_place *place = import_text_place(im, string_id);
@@ -158,8 +164,9 @@ static void field_name(struct import *im, uint64_t string_id, char out[FIELD_NAM
 }
 
 /*
- * A class that HotSpot knows: groups of its @Contended fields, and the fields that are injected, in
- * fields[] from *count on; not those that this class library declares itself.
+ * For a class that HotSpot knows: sets the groups of its @Contended fields, and appends injected
+ * fields to fields[] from *count on. An injected field that this version of the class declares
+ * itself is not added.
  */
 static int add_known(struct sizes *s, const struct layout_model *model,
 		     const struct import_class *class, size_t *count, struct hdb_error *err)
@@ -189,6 +196,9 @@ static int add_known(struct sizes *s, const struct layout_model *model,
 	return HDB_OK;
 }
 
+/*
+ * Shapes are stored in a compact form, because a superclass's shape is needed for every subclass.
+ */
 static void load_shape(const struct sizes *s, uint32_t no, struct layout_shape *out)
 {
 	const struct sizes_shape *from = &s->shapes[no];
@@ -221,7 +231,10 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 	return HDB_OK;
 }
 
-/* HotSpot knows classes of the boot loader by name; another loader's are ordinary. */
+/*
+ * HotSpot recognises classes of the boot loader by name. A class of another loader with the same
+ * name is ordinary.
+ */
 static unsigned known_of(const struct import_class *class)
 {
 	return class->out.loader_id ? LAYOUT_UNKNOWN : class->known;
@@ -273,7 +286,7 @@ int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, stru
 		if (i % STEP_CLASSES == 0)
 			TRY(base_step(im->work, i, err));
 	}
-	assert(im->known.class_no < im->classes.count); /* invented, if the dump has none */
+	assert(im->known.class_no < im->classes.count); /* invented if the dump has none */
 	mirror = layout_round(import_class_at(im, im->known.class_no)->model_bytes,
 			      model->align_bytes);
 	for (uint32_t no = 0; no < im->classes.count; no++)
@@ -282,7 +295,7 @@ int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, stru
 	return HDB_OK;
 }
 
-/* ---- comparing ---- */
+/* ---- comparing with distances ---- */
 
 uint8_t import_sizes_basis(uint64_t bytes, uint64_t align, const struct import_distance *distance,
 			   int64_t least)

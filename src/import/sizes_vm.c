@@ -1,10 +1,11 @@
 /*
- * import/sizes_vm.c - which layout the VM had that wrote the dump.
+ * import/sizes_vm.c - finds the layout that the VM used.
  *
- * Header, width of references, alignment and rules are tried; each try lays out all classes and is
- * compared with the distances between objects. A class counts for a model if one of its objects
- * ends exactly where the next one begins, and much more against it if one would reach into the
- * next. Arrays alone rule most models out, at no cost.
+ * Candidates combine a header size, a width of references and a set of rules. For each candidate,
+ * all classes are laid out and their sizes are compared with the distances between objects. A class
+ * counts in favour of a candidate if one of its objects ends exactly where the next one begins. It
+ * counts much more against the candidate if an object would overlap the next one. Arrays alone,
+ * which need no layout, rule out most candidates.
  */
 #include "import/sizes.h"
 
@@ -16,42 +17,39 @@
 #include <string.h>
 
 /*
- * A contradicted class outweighs this many explained ones: a damaged dump has a few, a wrong model
- * very many.
+ * A contradicted class outweighs this many explained classes. A damaged dump has a few
+ * contradictions, a wrong model very many.
  */
 #define CONTRADICTION_WEIGHT 16
 /*
- * What speaks against compact object headers, a switch that few use, in a dump that does not say
- * its version: a heap of a dozen classes must not decide for it, and any real one has hundreds that
- * do.
+ * Handicap of compact object headers, an option that few use, if the dump does not record its
+ * version. A heap of a dozen classes must not decide for them. A real heap that has them has
+ * hundreds of classes in their favour.
  */
 #define COMPACT_HANDICAP 64
 /*
- * Distances that may be no multiple of the alignment: one in ODD_SHARE, and ODD_MAX in all, which
- * damage may leave. A heap with half the alignment has thousands in its class library alone, among
- * millions of others of a program.
+ * Distances that are not multiples of the alignment are blamed on damage, up to one in ODD_SHARE
+ * and ODD_MAX in total. A heap that really has half the alignment has thousands of such distances
+ * in its class library alone.
  */
 #define ODD_SHARE 1000u
 #define ODD_MAX 8u
-/*
- * Identifiers that are no multiples of 8, beside flat values: one in so many at most where they are
- * addresses.
- */
+/* If IDs are addresses, at most one in this many is neither a flat value nor a multiple of 8. */
 #define ODD_IDS_SHARE 100u
-/* Header x reference width x version. */
+/* Header sizes x reference widths x versions. */
 #define TRIES_MAX 18
 /*
- * First version with the builder; with headers of 8 bytes; with elements right behind an array's
- * length.
+ * First JDK with the field layout builder; with headers of 8 bytes; with elements directly after an
+ * array's length; with joined references.
  */
 #define JAVA_BUILDER 15u
 #define JAVA_COMPACT_HEADERS 24u
 #define JAVA_PACKED_ARRAYS 23u
 #define JAVA_JOINED_REFERENCES 25u
-/* The default if neither a version text nor a class identifies the VM. */
+/* Assumed if neither a version text nor a class identifies the VM. */
 #define JAVA_GUESS 8u
 
-/* Versions before which the rules or the table of known classes differ. */
+/* Versions at which the rules or the table of known classes change. */
 static const uint8_t eras[] = { 6, 7, 8, 9, 11, 12, 15, 17, 19, 20, 21, 24, 25 };
 
 struct
@@ -59,7 +57,8 @@ try {
 	struct layout_model model;
 	struct sizes_score arrays;
 	struct sizes_score score;
-	unsigned laid_out; /* the how-manieth laying out of all classes it had; 0: none */
+	/* value of search.laid_out when its classes were laid out; 0: not laid out */
+	unsigned laid_out;
 };
 
 struct search {
@@ -68,12 +67,13 @@ struct search {
 	struct sizes_choice *out;
 	struct try tries[TRIES_MAX];
 	unsigned try_count;
-	unsigned java; /* 0: not known */
+	unsigned java; /* version of the VM; 0: unknown */
 	unsigned least_java;
-	unsigned laid_out; /* how often all classes were laid out */
-	unsigned chosen;   /* which time it was with the model that is chosen */
+	unsigned laid_out; /* how often classes have been laid out */
+	unsigned chosen;   /* value of laid_out when they were laid out with the chosen model */
 };
 
+/* Value of a score. Contradictions count much more than agreement. */
 static int64_t worth(const struct sizes_score *score)
 {
 	return (int64_t)(score->exact + score->tight_arrays) -
@@ -101,7 +101,7 @@ static int lay_out(struct search *q, const struct layout_model *model, struct hd
 	return import_sizes_lay_out(q->s, model, err);
 }
 
-/* Lays classes out as chosen, unless they are. */
+/* Lays out the classes with the chosen model, unless that was the last layout. */
 static int lay_out_chosen(struct search *q, struct hdb_error *err)
 {
 	if (q->laid_out == q->chosen)
@@ -110,7 +110,7 @@ static int lay_out_chosen(struct search *q, struct hdb_error *err)
 	return lay_out(q, &q->out->model, err);
 }
 
-/* Lower bound of the version: the newest class in the dump. */
+/* Lower bound of the version: the version that introduced the newest class in the dump. */
 static unsigned least_version(struct import *im)
 {
 	unsigned least = 0;
@@ -125,8 +125,8 @@ static unsigned least_version(struct import *im)
 }
 
 /*
- * HotSpot's dumps list fields last to first until JDK 20, agents' first to last. java.lang.String
- * tells: its first field is "value" in every version.
+ * HotSpot dumps fields last to first until JDK 20, agents first to last. java.lang.String shows
+ * which: its first field is "value" in every version.
  */
 static bool lists_backwards(struct import *im)
 {
@@ -147,7 +147,7 @@ static bool lists_backwards(struct import *im)
 	return false;
 }
 
-/* ---- header and reference width ---- */
+/* ---- header and width of references ---- */
 
 static void add_try(struct search *q, const struct layout_model *base, unsigned header,
 		    unsigned reference)
@@ -160,7 +160,7 @@ static void add_try(struct search *q, const struct layout_model *base, unsigned 
 	try->arrays = import_sizes_score_arrays(q->s, &try->model);
 }
 
-/* Whether such a VM has ever been; what the user has fixed is taken as it is. */
+/* Whether a VM with this combination exists. Parameters given by the user are not questioned. */
 static bool is_possible(const struct search *q, unsigned java, unsigned header, unsigned reference)
 {
 	if (q->fixed->reference_bytes && reference != q->fixed->reference_bytes)
@@ -193,7 +193,10 @@ static void list_tries(struct search *q, const struct layout_model *base)
 	}
 }
 
-/* Tries of a VM whose version is known, or of one of each set of rules that it may have. */
+/*
+ * Lists the candidates for a known version, or for one version of each set of rules that is
+ * possible.
+ */
 static void list_all(struct search *q, struct layout_model *base)
 {
 	static const unsigned modern[] = { 17, 25 };
@@ -209,7 +212,7 @@ static void list_all(struct search *q, struct layout_model *base)
 	}
 }
 
-/* Lays out classes under the tries that arrays contradict least; returns the best. */
+/* Lays out classes for the candidates that arrays contradict least. *best is the best of them. */
 static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 {
 	uint64_t least = UINT64_MAX;
@@ -236,7 +239,7 @@ static int best_try(struct search *q, struct try **best, struct hdb_error *err)
 
 /* ---- rules ---- */
 
-/* Takes `model` if it is better than what is chosen. */
+/* Adopts `model` if it scores better than the current choice. */
 static int consider(struct search *q, const struct layout_model *model, struct hdb_error *err)
 {
 	struct sizes_score score;
@@ -251,7 +254,10 @@ static int consider(struct search *q, const struct layout_model *model, struct h
 	return HDB_OK;
 }
 
-/* A dump that does not say its VM's version: the one that explains most, the oldest of equals. */
+/*
+ * For a dump that does not record the VM's version: chooses the version that explains most, the
+ * oldest one if several are equal.
+ */
 static int find_version(struct search *q, struct hdb_error *err)
 {
 	for (size_t i = 0; i < sizeof(eras); i++) {
@@ -268,11 +274,11 @@ static int find_version(struct search *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Switches that are tried, and the first of those that are widths of padding. */
+/* Number of options tried. From FIRST_PADDING on they are widths of padding. */
 #define SWITCHES 6
 #define FIRST_PADDING 3
 
-/* Sets one switch; false if the VM has none of this number that is not set yet. */
+/* Sets an option. False if it does not exist in this VM or is set already. */
 static bool flip(struct layout_model *model, unsigned number)
 {
 	static const unsigned paddings[] = { 0, 64, 256 };
@@ -294,8 +300,8 @@ static bool flip(struct layout_model *model, unsigned number)
 }
 
 /*
- * Whether a class that may be @Contended is there, and not proved to be as large as it was laid
- * out.
+ * Whether some class may have @Contended fields and its computed size is not confirmed exactly.
+ * Only then are other paddings worth a try.
  */
 static bool doubts_padding(const struct search *q)
 {
@@ -313,7 +319,7 @@ static bool doubts_padding(const struct search *q)
 	return false;
 }
 
-/* Switches of the VM that few people use, one by one; not tried if nothing is left to explain. */
+/* Tries rarely used options of the VM one by one, unless everything is explained already. */
 static int find_switches(struct search *q, struct hdb_error *err)
 {
 	const struct sizes_score *score = &q->out->score;
@@ -337,7 +343,7 @@ static int find_switches(struct search *q, struct hdb_error *err)
 
 /* ---- evidence ---- */
 
-/* Explains one parameter. */
+/* Stores the explanation of one parameter. */
 HDB_PRINTF(3, 4)
 static void explain(const struct search *q, enum sizes_parameter parameter, const char *format, ...)
 {
@@ -371,8 +377,8 @@ static void explain_alignment(const struct search *q)
 }
 
 /*
- * "header 16: 12 classes exact, 310 would reach into the next object; ..." for tries that differ in
- * one thing.
+ * Writes a text like "header 16: 12 classes exact, 310 would reach into the next object; ..." that
+ * compares candidates which differ in one parameter only.
  */
 static void explain_tries(const struct search *q, const struct try *best, bool headers, char *out)
 {
@@ -451,9 +457,9 @@ static void explain_rules(const struct search *q, const char *version)
 /* ---- the choice ---- */
 
 /*
- * Alignment: the low zero bits that all distances have, but for a few that damage explains.
- * Identifiers that are no multiples of 8 were left out of the distances (flat.c), unless the dump
- * numbers its objects; too many of them, and the others are no addresses either.
+ * Alignment: the number of low zero bits that all distances have, except a few that damage
+ * explains. IDs that are not multiples of 8 were excluded from the distances (flat.c) unless the
+ * dump numbers its objects. If there are too many of them, the other IDs are not addresses either.
  */
 static void find_alignment(struct search *q, struct layout_model *model)
 {

@@ -1,6 +1,5 @@
 /*
- * import/vm_version.c - which VM wrote the dump: the version text in a static field of the class
- * library.
+ * import/vm_version.c - finds the version of the VM in a static field of the class library.
  */
 #include "import/sizes.h"
 
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the version text that are looked at; "1.8.0_05-internal" is a long one. */
+/* Bytes of the version text that are read. "1.8.0_05-internal" is a long one. */
 #define VERSION_MAX 32
 
 bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_t id,
@@ -31,7 +30,7 @@ bool import_sizes_read_object(struct import *im, struct base_view *view, uint64_
 	       hprof_sub_read(&im->file, view, offset, out, NULL) == HDB_OK;
 }
 
-/* The bytes of a string's own field of this name and type; NULL if it has none. */
+/* Bytes of the string's own field with this name and type. NULL if it has none. */
 static const uint8_t *field_of(struct import *im, struct base_view *view,
 			       const struct hprof_sub *string, const char *name, uint8_t type)
 {
@@ -61,8 +60,8 @@ static const uint8_t *field_of(struct import *im, struct base_view *view,
 }
 
 /*
- * Code unit `i` of a text. Chars are big-endian in a dump; bytes of UTF-16 are in the VM's order,
- * which the zero byte of an ASCII character shows.
+ * Code unit `i` of a text. Chars are big-endian in a dump. Bytes of UTF-16 are in the VM's byte
+ * order, which the zero byte of an ASCII character reveals.
  */
 static unsigned unit_at(const uint8_t *p, unsigned i, unsigned width)
 {
@@ -72,8 +71,8 @@ static unsigned unit_at(const uint8_t *p, unsigned i, unsigned width)
 }
 
 /*
- * Copies the text of a string object: char[], or byte[] of Latin-1 or, if the coder is 1, of UTF-16
- * (-XX:-CompactStrings). A text with a character that is not printable ASCII is left empty.
+ * Copies the text of a string object. It is a char[], or a byte[] in Latin-1 or, if the coder is 1,
+ * in UTF-16 (-XX:-CompactStrings). The result is empty if a character is not printable ASCII.
  */
 static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 {
@@ -108,7 +107,7 @@ static void read_string(struct import *im, uint64_t id, char out[VERSION_MAX])
 	}
 }
 
-/* "17.0.9" is 17, "1.8.0_05" is 8, "25-ea" is 25; 0 if it is no version. */
+/* "17.0.9" is 17, "1.8.0_05" is 8, "25-ea" is 25. 0 if it is not a version. */
 static unsigned feature_of(const char *text)
 {
 	char *end;
@@ -140,7 +139,7 @@ unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE
 {
 	char text[VERSION_MAX];
 
-	/* A text that is a hash may begin with a digit, too. */
+	/* The hash of a text may begin with a digit. */
 	if (im->origin.redaction == HPROF_IS_HASHED)
 		return 0;
 	for (uint32_t no = 0; no < im->classes.count; no++) {

@@ -1,22 +1,24 @@
 /*
- * import/zeroed.c - whether the VM left out the content of long arrays.
+ * import/zeroed.c - detects VMs and tools that leave out the contents of arrays.
  *
  * SapMachine with -XX:+LimitPrimitiveArrayContentInHeapDump (services/heapDumper.cpp,
- * dump_prim_array, since 2026) writes an array of primitives with its length, but only so many of
- * its elements: of bytes and chars 120, or StringLikeContentSizeLimitInHeapDump; of others
- * ArrayContentSizeLimitInHeapDump. The others are zeros. No record says so. It shows in that many
- * arrays of bytes and chars, most of them texts, end their content at one and the same element,
- * behind which no such array of the heap has any.
+ * dump_prim_array, since 2026) dumps primitive arrays with their length, but only a limited number
+ * of elements: 120 for bytes and chars, or StringLikeContentSizeLimitInHeapDump;
+ * ArrayContentSizeLimitInHeapDump for others. The remaining elements are zeros. No record says so.
+ * It shows because many byte and char arrays, most of them texts, end their contents at the same
+ * index, and no array of the heap has contents beyond it.
  *
- * And whether a tool redacted the dump: then all such arrays, texts too, hold one and the same
- * value, mostly 0, '?' or '*'. `fill` is 0 before the first array, then this value + 1, or
- * IMPORT_FILL_VARIES from the first array on that has another; none is read for it then.
+ * Also detects dumps redacted by a tool: all byte and char arrays, including texts, contain the
+ * same value, mostly 0, '?' or '*'. `fill` is 0 before the first array, then that value + 1, and
+ * IMPORT_FILL_VARIES once an array differs. From then on no contents are read for this.
  */
 #include "import/resolve.h"
 
-/* Arrays that must end their content there: more than any program fills alike by chance. */
+/*
+ * Number of arrays that must end their contents at the same index. No program does that by chance.
+ */
 #define ARRAYS_MIN 32u
-/* Bytes that are compared at a time. */
+/* Bytes compared at a time. */
 #define FILL_CHUNK (64u << 10)
 
 static void join(struct import_zeroed *to, const struct import_zeroed *from)
@@ -30,7 +32,7 @@ static void join(struct import_zeroed *to, const struct import_zeroed *from)
 	to->cut_count = from->cut_count;
 }
 
-/* The value + 1 that all elements have, or IMPORT_FILL_VARIES. */
+/* Sets *out to the common value of all elements + 1, or to IMPORT_FILL_VARIES. */
 static int fill_of(struct maker *m, const struct hprof_sub *sub, unsigned *out,
 		   struct hdb_error *err)
 {
@@ -55,7 +57,10 @@ static int fill_of(struct maker *m, const struct hprof_sub *sub, unsigned *out,
 	return HDB_OK;
 }
 
-/* Compares with what all arrays before hold, on any thread: the order changes nothing. */
+/*
+ * Compares with the value of all arrays so far. Runs on any thread; the order does not affect the
+ * result.
+ */
 static int add_fill(struct import *im, struct maker *m, const struct hprof_sub *sub,
 		    struct hdb_error *err)
 {
@@ -84,7 +89,9 @@ int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub
 		TRY_ERRORS(add_fill(im, m, sub, err));
 	if (im->origin.is_android || sub->length <= known)
 		return HDB_OK;
-	/* From the last element that counts on: all that can be more, or as much. */
+	/*
+	 * Starts at the last index that still matters: shorter contents cannot change the result.
+	 */
 	TRY_ERRORS(hprof_content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err));
 	one.end = (bytes + width - 1) / width;
 	if (!one.end || one.end < known)
