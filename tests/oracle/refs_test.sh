@@ -16,7 +16,7 @@ check s.heapdb "$DUMP"
 dumps=$HDB_ROOT/../shared/dumps
 if [ -d "$dumps" ] && command -v zstd >/dev/null; then
 	for name in basics_j17 basics_j17_i386 threads_j17 vthreads_j25_live javac_j25 android_service_leak \
-		oracle_jdk7_21_hprofagent sun_jdk5_13_x32; do
+		oracle_jdk8_05_x64 sun_jdk5_13_x32; do
 		zstd -dqf "$dumps/$name.hprof.zst" -o dump.hprof
 		heapdb import dump.hprof -o dump.heapdb --force --quiet >/dev/null
 		check dump.heapdb dump.hprof
