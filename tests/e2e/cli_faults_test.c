@@ -395,6 +395,8 @@ static void test_calls(void **state)
 
 /* Calls before and after the one of a row that are tried: threads change the order of calls. */
 #define NEAR 40
+/* How often they are tried: the order is another each time. */
+#define ROUNDS 5
 
 /* Whether the text has the message, in which % stands for a number. */
 static bool says(const char *text, const char *message)
@@ -410,7 +412,8 @@ static bool says(const char *text, const char *message)
 
 static bool is_said(const char *const *words, unsigned long at, bool is_sticky, const char *message)
 {
-	for (unsigned long i = 0; i <= 2 * NEAR; i++) {
+	for (unsigned long no = 0; no < ROUNDS * (2 * NEAR + 1); no++) {
+		const unsigned long i = no % (2 * NEAR + 1);
 		const unsigned long call = i % 2 ? at + (i + 1) / 2 : at - i / 2;
 		struct command_run ran;
 		bool is_found;
