@@ -136,7 +136,7 @@ AR_SAID      = $(call say,AR,$@)
 .SUFFIXES:
 .SECONDARY:
 .PHONY: all lib command test test-all test-slow test-programs golden lint lint-commits lint-layers lint-text lint-format lint-headers lint-man \
-	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate bench-baseline fuzz fuzz-afl hostile nightly valgrind demo \
+	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate bench-baseline fuzz fuzz-afl hostile mutants nightly valgrind demo \
 	abi-baseline install uninstall cov dist deb static doors wheel stubs docs wheels macos arm64 test-arm64 release page check format clean help FORCE
 
 all: lib command $(extension) $(python_lib) ## build the library and the command (default)
@@ -334,6 +334,10 @@ hostile: all $(generator) $(test_bin) $(replay_bin) $(sample) ## the long forms 
 	@echo "hostile relations"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
 		DUMP=$(abspath $(sample)) HDB_ROOT=$(CURDIR) sh tests/oracle/relations_test.sh
 
+# Each mutant is built and tested by itself, in a copy of the tree below $(BUILD).
+mutants: ## break the sources in 40 small ways; a test must fail for each (AREA=sql: of that area)
+	BUILD=$(BUILD) python3 tests/mutants/mutants.py
+
 # Every night: the tests under the sanitizers of gcc and of clang, what works on threads under
 # ThreadSanitizer, the tests under valgrind, the long forms, some minutes of each fuzz target.
 nightly: ## all that takes too long for every change
@@ -346,6 +350,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
 	$(MAKE) valgrind
+	$(MAKE) mutants
 	$(MAKE) test T=page_ HEAPDB_PAGE=full LIMIT=3000
 	$(MAKE) static && $(MAKE) test T=static_test
 	$(MAKE) hostile
