@@ -114,7 +114,11 @@ int analysis_filter_groups(const struct session *session, struct analysis_groups
 const char *analysis_group_name(const struct session *session, enum derive_group by, uint32_t no,
 				size_t *size);
 
-/* All objects of the heap, from the table whole (built if it is not there); no retained size. */
+/*
+ * All objects of the heap, from the table whole (built if it is not there). Its retained_bytes are
+ * what all roots retain: the whole that retained sizes are shares of. They are more than the
+ * shallow sizes by the objects that the dump lacks.
+ */
 int analysis_heap_total(const struct session *session, struct derive_total *out,
 			struct hdb_error *err);
 

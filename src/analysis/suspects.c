@@ -337,6 +337,7 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 	TRY(heap_load_classes(session->heap, err));
 	TRY(analysis_heap_total(session, &whole, err));
 	out->whole_bytes = whole.shallow_bytes;
+	out->retained_bytes = whole.retained_bytes;
 	/* A damaged database may say more than fits once it is rounded. */
 	if (percent < 100 && whole.shallow_bytes < UINT64_MAX / 2)
 		out->threshold_bytes = (uint64_t)((double)whole.shallow_bytes * percent / 100);

@@ -44,6 +44,7 @@ struct analysis_suspects {
 	size_t count;
 	struct base_vec values;   /* struct analysis_suspect: groups of values that are as large */
 	uint64_t whole_bytes;     /* reachable bytes of the heap */
+	uint64_t retained_bytes;  /* that all roots retain: 100 % */
 	uint64_t threshold_bytes; /* suspects retain more than this */
 };
 

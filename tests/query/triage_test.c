@@ -501,13 +501,77 @@ static void all_rules(void **state)
 	written_close(&heap);
 }
 
+/* Garbage many times as large as what is reachable is a share of both. */
+static void garbage(void **state)
+{
+	const uint32_t size = 20U << 20;
+	struct hdb_rows *rows;
+
+	(void)state;
+	begin(0, 0, 0);
+	put_bytes(size);
+	written_open(&heap, &out, "garbage", NULL);
+	expect_rule("garbage", "info", 1, size, NULL);
+	rows = find_rule("garbage");
+	assert_true(value_of(rows, "percent")->d > 99 && value_of(rows, "percent")->d <= 100);
+	assert_true(value_is(rows, "share_of", "the heap, garbage included"));
+	hdb_rows_close(rows);
+	rows = find_rule("many-small-objects");
+	assert_true(value_is(rows, "share_of", "the heap"));
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
+/*
+ * Retained sizes count what the dump lacks, the boot loader's stand-in and the class of class
+ * loaders. Where little else is reachable, no share may be more than all of it.
+ */
+static void little_is_reachable(void **state)
+{
+	static const char *const queries[] = { "top", "leaks", "dominators", "big-drops" };
+	const struct hw_class object = { .id = OBJECT },
+			      class = { .id = CLASS, .super_id = OBJECT };
+
+	(void)state;
+	hw_init(&out, HPROF_1_0_2, 8, 0);
+	for (uint32_t c = 0; c < 2; c++) {
+		hw_utf8(&out, 100 + c, classes[c].name);
+		hw_load_class(&out, 100 + c, classes[c].id, 0, 100 + c);
+	}
+	(void)hw_begin(&out, HPROF_HEAP_DUMP_SEGMENT, 0);
+	hw_class(&out, &object);
+	hw_class(&out, &class);
+	hw_root(&out, HPROF_ROOT_STICKY_CLASS, OBJECT, 0, 0);
+	written_open(&heap, &out, "little", NULL);
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		const struct ask question = { .query = queries[i] };
+		struct hdb_rows *rows = ask_rows(heap.db, &question);
+		struct hdb_error err = { 0 };
+		double most = 0;
+
+		while (hdb_rows_next(rows, &err) == HDB_OK)
+			if (value_of(rows, "percent")->type == HDB_TYPE_PERCENT &&
+			    value_of(rows, "percent")->d > most)
+				most = value_of(rows, "percent")->d;
+		if (!(most > 99.99 && most < 100.01))
+			fail_msg("%s: %f %%", queries[i], most);
+		hdb_rows_close(rows);
+	}
+	written_close(&heap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(thread_locals),  cmocka_unit_test(group_of_threads),
-		cmocka_unit_test(below_a_loader), cmocka_unit_test(listeners),
-		cmocka_unit_test(queues),         cmocka_unit_test(shapes),
+		cmocka_unit_test(thread_locals),
+		cmocka_unit_test(group_of_threads),
+		cmocka_unit_test(below_a_loader),
+		cmocka_unit_test(listeners),
+		cmocka_unit_test(queues),
+		cmocka_unit_test(shapes),
 		cmocka_unit_test(all_rules),
+		cmocka_unit_test(garbage),
+		cmocka_unit_test(little_is_reachable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

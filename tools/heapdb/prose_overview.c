@@ -49,7 +49,11 @@ static void put_finding(struct answer *answer, const struct render_style *style,
 		return;
 	bytes_add(&text, name->text, name->text_size);
 	if (has_value(percent) && percent->d >= 0.05 && percent->d < 99.95)
-		bytes_format(&text, " (%.1f %%)", percent->d);
+		bytes_format(&text,
+			     rows_is(answer->rows, "share_of", "the heap") ?
+				     " (%.1f %%)" :
+				     " (%.1f %% of the heap, garbage included)",
+			     percent->d);
 	output_format(out, "  %.*s: ", (int)severity->text_size, severity->text);
 	prose_wrap(out, style, (struct prose_place){ 4, severity->text_size + 4 }, text.data,
 		   text.size);

@@ -21,8 +21,12 @@ static void put_figures(struct output *out, const struct hdb_rows *rows)
 	static const char bytes[] = "  figures: {bytes}[ ({percent} % of the heap)]\n";
 	static const char counts[] =
 		"  figures: {count}[ {unit}][, {bytes}][ ({percent} % of the heap)]\n";
+	static const char shares[] =
+		"  figures: {count} {unit}, {bytes}[ ({percent} % of {share_of})]\n";
 
-	if (has_value(rows_value(rows, "count")))
+	if (has_value(rows_value(rows, "share_of")))
+		prose_row(out, rows, shares);
+	else if (has_value(rows_value(rows, "count")))
 		prose_row(out, rows, counts);
 	else if (has_value(rows_value(rows, "bytes")))
 		prose_row(out, rows, bytes);

@@ -101,7 +101,7 @@ static int open_explain(struct query *q, struct hdb_error *err)
 	TRY(heap_open_dump(q->heap, err));
 	TRY(derive_need(q->derive, STORE_RETAINED, err));
 	TRY(analysis_heap_total(&q->session, &whole, err));
-	s->rules.whole_bytes = s->whole_bytes = whole.shallow_bytes;
+	s->rules.whole_bytes = s->whole_bytes = whole.retained_bytes;
 	query_fact(q, "heap_shallow", whole.shallow_bytes);
 	query_fact(q, "rules_tried", s->rules.rules.count);
 	return q->target_count ? find_owners(q, s, err) : find_all(q, s, err);

@@ -215,7 +215,7 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 					    .path = &l->paths[i],
 					    .sums = &l->sums,
 					    .no = i,
-					    .whole_bytes = l->suspects.whole_bytes,
+					    .whole_bytes = l->suspects.retained_bytes,
 					    .first_row = rows->rows.count,
 					    .owner = &l->known[i].owner,
 					    .most_bytes = most_of(l, s) };
@@ -428,7 +428,7 @@ static void add_values_fact(struct query *q, const struct leaks *l)
 		used += (size_t)snprintf(
 			text + used, sizeof(text) - used, "%s%s %.2f %%", i ? ", " : "",
 			heap_class_name(q->heap, s->class_no),
-			analysis_percent(s->retained_bytes, l->suspects.whole_bytes));
+			analysis_percent(s->retained_bytes, l->suspects.retained_bytes));
 	}
 	if (text[0])
 		query_fact_text(q, "values", text);
@@ -523,7 +523,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	l->rows.is_brief = query_option(q, "brief") != NULL;
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
 	TRY(find_suspects(q, l, err));
-	l->rules.whole_bytes = l->suspects.whole_bytes;
+	l->rules.whole_bytes = l->suspects.retained_bytes;
 	TRY(tell_all(q, l, &leaking, err));
 	q->total = l->rows.rows.count;
 	TRY(add_facts(q, l, &leaking, err));
@@ -541,7 +541,7 @@ static int leak_row_at(struct query *q, size_t no, struct hdb_error *err)
 	struct leaks *l = q->state;
 
 	(void)err;
-	leak_rows_set(q, &l->rows, no, l->suspects.whole_bytes);
+	leak_rows_set(q, &l->rows, no, l->suspects.retained_bytes);
 	return HDB_OK;
 }
 

@@ -66,6 +66,7 @@ struct dominators {
 	uint32_t node,
 		rest;   /* of the cut: that is next; whose others are, ANALYSIS_CUT_NONE: none */
 	uint64_t whole; /* reachable bytes of the heap */
+	uint64_t retained_whole; /* that all roots retain: 100 % */
 };
 
 static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
@@ -144,7 +145,7 @@ static void set_others(struct query *q, struct dominators *d)
 
 	query_set(q, LEVEL, n->level);
 	query_set(q, RETAINED, n->others_bytes);
-	query_set_double(q, PERCENT, analysis_percent(n->others_bytes, d->whole));
+	query_set_double(q, PERCENT, analysis_percent(n->others_bytes, d->retained_whole));
 	query_set(q, OTHERS, n->others);
 	query_format(q, LABEL, "(%" PRIu64 " other%s)", n->others, n->others == 1 ? "" : "s");
 }
@@ -194,6 +195,7 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 	TRY(analysis_heap_total(&q->session, &whole, err));
 	TRY(analysis_level_begin(&q->session, ix, false, &d->level, err));
 	d->whole = whole.shallow_bytes;
+	d->retained_whole = whole.retained_bytes;
 	q->total = d->level.length;
 	if (by_text && query_option(q, "tree"))
 		return hdb_fail(err, HDB_EUSAGE, "dominators: --by and --tree exclude each other");
@@ -218,7 +220,7 @@ static int group_row(struct query *q, const struct dominators *d, const struct d
 	query_set(q, COUNT, total->count);
 	query_set(q, SHALLOW, total->shallow_bytes);
 	query_set(q, RETAINED, total->retained_bytes);
-	query_set_double(q, PERCENT, analysis_percent(total->retained_bytes, d->whole));
+	query_set_double(q, PERCENT, analysis_percent(total->retained_bytes, d->retained_whole));
 	return HDB_OK;
 }
 
@@ -242,7 +244,7 @@ static int dominator_row(struct query *q, size_t no, struct hdb_error *err)
 	}
 	query_set_object(q, &cells, ix);
 	TRY_ERRORS(analysis_level_count(&d->level, ix, &dominated, err));
-	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));
+	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->retained_whole));
 	query_set(q, DOMINATED, dominated);
 	return HDB_OK;
 }

@@ -62,7 +62,8 @@ struct drops {
 	struct store_lists children;
 	struct base_vec stack; /* struct todo; the largest child on top */
 	uint64_t whole, threshold;
-	uint64_t looked_at; /* objects, each once in a tree */
+	uint64_t retained_whole; /* that all roots retain: 100 % */
+	uint64_t looked_at;      /* objects, each once in a tree */
 	const char *skip;
 };
 
@@ -161,6 +162,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	}
 	TRY(derive_children(q->derive, &d->children, err));
 	d->whole = whole.shallow_bytes;
+	d->retained_whole = whole.retained_bytes;
 	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;
 	query_fact(q, "heap_shallow", d->whole);
 	query_fact(q, "threshold", d->threshold);
@@ -202,7 +204,7 @@ static int drop_row(struct query *q, struct drops *d, const struct todo *at,
 
 	query_set_object(q, &cells, at->ix);
 	query_set(q, LEVEL, at->level);
-	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->whole));
+	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->retained_whole));
 	query_set(q, DOMINATED, dominated->count);
 	query_set(q, LARGEST, dominated->largest);
 	TRY(find_holder(q, d, at->ix, &holder, err));

@@ -48,7 +48,7 @@ struct top {
 	struct analysis_groups groups; /* by anything else */
 	struct analysis_groups native; /* by the same; shallow_bytes are native ones */
 	bool is_grouped;
-	uint64_t whole; /* reachable bytes of the heap */
+	uint64_t whole; /* that all roots retain */
 };
 
 static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
@@ -56,7 +56,7 @@ static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 	struct derive_total whole;
 
 	TRY(analysis_heap_total(&q->session, &whole, err));
-	t->whole = whole.shallow_bytes;
+	t->whole = whole.retained_bytes;
 	query_fact(q, "heap_objects", whole.count);
 	query_fact(q, "heap_shallow", whole.shallow_bytes);
 	query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);

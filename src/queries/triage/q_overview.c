@@ -19,7 +19,8 @@ static const struct hdb_option_spec options[] = { { .name = NULL } };
 	X(KIND, TEXT, "kind", "kind", \
 	  "\"leak\" or \"suspect\" of query leaks, or \"finding\" of query triage") \
 	X(SEVERITY, TEXT, "severity", "severity", "of a finding: critical, warning or info") \
-	X(PERCENT, PERCENT, "percent", "%", "share of all reachable bytes") \
+	X(PERCENT, PERCENT, "percent", "%", \
+	  "share of all reachable bytes; of a finding, of what share_of says") \
 	X(RETAINED, BYTES, "retained", "retained", "what would be freed without it") \
 	X(TEXT, TEXT, "text", "what", \
 	  "of a leak which object leaks, what tells so, and what holds it; of a suspect the " \
@@ -32,7 +33,8 @@ static const struct hdb_option_spec options[] = { { .name = NULL } };
 	X(SHORT_TEXT, TEXT, "short_text", "short what", \
 	  "of a suspect the sentence without its share of the heap") \
 	X(ACTION, TEXT, "action", "action", "as in query leaks") \
-	X(TARGET, TEXT, "target", "target", "as in query leaks")
+	X(TARGET, TEXT, "target", "target", "as in query leaks") \
+	X(SHARE_OF, TEXT, "share_of", "share of", "of a finding, as in query triage")
 enum { COLUMNS(QUERY_NUMBER) COLUMN_COUNT };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
@@ -134,7 +136,7 @@ static const struct {
 	{ TEXT, "text" },           { CLASS, "class" },
 	{ SIGNATURE, "signature" }, { SHORT_TEXT, "short_text" },
 	{ ACTION, "action" },       { TARGET, "target" },
-	{ SEVERITY, "severity" },
+	{ SEVERITY, "severity" },   { SHARE_OF, "share_of" },
 };
 
 static int add_line(struct query *q, const struct query *row, const char *kind,

@@ -31,7 +31,9 @@ static const struct hdb_option_spec options[] = {
 	X(BYTES, BYTES, "bytes", "bytes", \
 	  "what these take or retain; of direct-buffers and mapped-files bytes outside the heap") \
 	X(PERCENT, PERCENT, "percent", "%", \
-	  "share of all reachable bytes; null for bytes outside") \
+	  "bytes as a share of what share_of says; null for bytes outside the heap") \
+	X(SHARE_OF, TEXT, "share_of", "share of", \
+	  "\"the heap\": all reachable bytes; or \"the heap, garbage included\": all bytes") \
 	X(ID, ID, "id", "id", "an object to look at") \
 	X(CLASS, TEXT, "class", "class", "its class, or the class that the finding is about") \
 	X(LABEL, TEXT, "label", "object", "what it is") \
@@ -116,15 +118,26 @@ static int named_value(void *ctx, const struct base_value *from, const char *pat
 	return hdb_fail(err, HDB_EBUG, "triage.rules: a measure has no \"%s\"", path);
 }
 
+/* Garbage is no part of what is reachable, and may be many times as large. */
+static bool is_garbage(enum triage_measure_no measure)
+{
+	return measure == TRIAGE_GARBAGE || measure == TRIAGE_FILLERS;
+}
+
+static double share_of(const struct triage *t, enum triage_measure_no measure)
+{
+	return analysis_percent(t->figures[measure].bytes,
+				is_garbage(measure) ? t->all_bytes : t->retained_bytes);
+}
+
 static int fires(const struct triage_query *s, size_t no, bool *out, struct hdb_error *err)
 {
 	const struct triage *t = &s->triage;
 	const struct triage_figure *f = &t->figures[rules[no].measure];
-	const double whole = t->whole_bytes ? (double)t->whole_bytes : 1;
 	struct named named[NAMED] = {
 		{ "count", (double)f->count },
 		{ "bytes", (double)f->bytes },
-		{ "percent", 100 * (double)f->bytes / whole },
+		{ "percent", share_of(t, rules[no].measure) },
 		{ "full", t->limit.is_out_of_memory ?
 				  100 :
 				  analysis_limit_percent(&t->limit, t->whole_bytes) },
@@ -209,7 +222,7 @@ static void set_suspect_fact(struct query *q, const struct triage *t)
 		(void)snprintf(what, sizeof(what), "%s %s", base_number(f->count).text,
 			       heap_class_name(q->heap, f->class_no));
 	(void)snprintf(text, sizeof(text), "%s, %.2f %% of the heap", what,
-		       analysis_percent(f->bytes, t->whole_bytes));
+		       share_of(t, TRIAGE_SUSPECT));
 	query_fact_text(q, "suspect", text);
 }
 
@@ -300,8 +313,12 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 	query_set(q, COUNT, f->count);
 	if (!f->has_no_bytes)
 		query_set(q, BYTES, f->bytes);
-	if (!f->is_outside && !f->has_no_bytes)
-		query_set_double(q, PERCENT, analysis_percent(f->bytes, s->triage.whole_bytes));
+	if (!f->is_outside && !f->has_no_bytes) {
+		query_set_double(q, PERCENT, share_of(&s->triage, rule->measure));
+		query_lend_text(q, SHARE_OF,
+				is_garbage(rule->measure) ? "the heap, garbage included" :
+							    "the heap");
+	}
 	set_example(q, f);
 	if (f->sampled) {
 		query_format(q, DETAIL, "%s%sestimated from %s objects", f->detail,

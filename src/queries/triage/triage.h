@@ -105,8 +105,10 @@ struct triage_figure {
 
 struct triage {
 	struct query *q;
-	uint64_t whole_bytes;   /* reachable bytes */
-	uint64_t suspect_count; /* that the query leaks has */
+	uint64_t whole_bytes;    /* reachable bytes */
+	uint64_t retained_bytes; /* that all roots retain: 100 % of what is reachable */
+	uint64_t all_bytes;      /* reachable or not: 100 % of garbage */
+	uint64_t suspect_count;  /* that the query leaks has */
 	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };

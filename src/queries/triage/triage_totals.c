@@ -253,15 +253,13 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 	struct derive_total whole;
 
 	TRY(load_groups(t->q, &groups, err));
-	analysis_add_groups(&groups, &whole);
-	t->whole_bytes = whole.shallow_bytes;
 	add_sets(t, &groups);
 	add_classes(t, &groups);
-	/* Shares are of all that is reachable, whatever objects are looked at. */
-	if (t->q->is_filtered) {
-		TRY(analysis_heap_total(&t->q->session, &whole, err));
-		t->whole_bytes = whole.shallow_bytes;
-	}
+	/* Shares are of the whole heap, whatever objects are looked at. */
+	TRY(analysis_heap_total(&t->q->session, &whole, err));
+	t->whole_bytes = whole.shallow_bytes;
+	t->retained_bytes = whole.retained_bytes;
+	t->all_bytes = whole.shallow_bytes + whole.unreachable_bytes;
 	TRY(count_classes(t, err));
 	TRY(add_limit(t, err));
 	TRY(add_suspect(t, err));

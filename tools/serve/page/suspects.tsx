@@ -126,7 +126,7 @@ export function Finding({ row: r, first }: { row: Row; first?: boolean }) {
   const { why, next } = whyFinding(r), count = Number(r.count ?? 0), units = text(r.unit ?? "objects");
   const to = report || count < 2 ? undefined : r.class && !r.id ? classPage(String(r.class)) : next.find(([name]) => !/^(Path|Treemap)/.test(name))?.[1];
   const many = count > 1 ? <>{to ? <a href={to}>{number(count)} {units}</a> : `${number(count)} ${units}`}{typeof r.bytes === "number" && r.bytes ? " hold " : ""}</> : null;
-  const size = typeof r.bytes === "number" && r.bytes ? <>{bytes(r.bytes)}{typeof r.percent === "number" && r.percent && r.percent < 99.95 ? `, ${percent(r.percent)} of the heap` : ""}</> : null;
+  const size = typeof r.bytes === "number" && r.bytes ? <>{bytes(r.bytes)}{typeof r.percent === "number" && r.percent && r.percent < 99.95 ? `, ${percent(r.percent)} of ${text(r.share_of ?? "the heap")}` : ""}</> : null;
   const Head = first ? "h2" : "p";
   return <article class={`finding ${text(r.severity)}${first ? " first suspect" : ""}`}>
     <Head class="sentence">{many || size ? <>{many}{size}: </> : <b class="severity">{text(r.severity)}: </b>}{text(r.text)}{/[.?]$/.test(String(r.text)) ? "" : "."}</Head>
