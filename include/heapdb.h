@@ -1002,6 +1002,8 @@ struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	unsigned target_types; /* enum hdb_target_type; 0: it takes none */
 	unsigned target_min, target_max; /* how many; UINT_MAX: any number */
 	const char *summary;             /* one line */
+	/* names of columns that have a value in every row, "name|objects"; NULL: none is promised */
+	const char *never_null;
 	/* Arrays of the library: hdb_query_option, hdb_query_column and hdb_query_fact step on. */
 	const struct hdb_option_spec *options; /* ended by a NULL name; never NULL */
 	const struct hdb_column *columns;      /* its columns, as documented */

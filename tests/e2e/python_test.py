@@ -5,8 +5,10 @@ Standard library only; what needs others is left out where they are not.
 import gc
 import importlib.metadata
 import importlib.util
+import itertools
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -97,6 +99,38 @@ class CtrlC(Case):
         with self.assertWarnsRegex(UserWarning, "for the user") as warned:
             db.top().rows()
         self.assertEqual(warned.filename, __file__)
+
+
+class NeverNull(Case):
+    """Columns that a query promises to have a value in every row, under each choice and each switch."""
+
+    def variants(self, query):
+        yield {}
+        for name, (argument, _) in query.options.items():
+            if argument is None:
+                yield {name: True}
+            elif re.fullmatch("[a-z-]+([|][a-z-]+)+", argument):
+                yield from ({name: word} for word in argument.split("|"))
+            elif name == "kind":
+                yield {name: "thread object"}
+
+    def test_promised_columns_have_values(self):
+        db = self.open()
+        promised = 0
+        for query in heapdb_jvm.queries():
+            self.assertLessEqual(set(query.never_null), {column.name for column in query.columns}, query.name)
+            targets = {"": [[]], "OBJECT": [[hex(HOLDER)]]}.get(query.targets, [[], ["java.util.*"], [hex(HOLDER)]])
+            for options, target in itertools.product(self.variants(query), targets) if query.never_null else ():
+                try:
+                    rows = db.query(query.name, *target, limit=1000, **options)
+                except heapdb_jvm.HeapdbError:  # a choice that needs another option, or finds nothing
+                    continue
+                for at, column in enumerate(rows.columns):
+                    if column.name in query.never_null:
+                        with self.subTest(query=query.name, column=column.name, options=options, target=target):
+                            self.assertNotIn(None, [row[at] for row in rows.rows()])
+                        promised += len(rows.rows())
+        self.assertGreater(promised, 10000)
 
 
 class Tqdm:

@@ -24,6 +24,25 @@ HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
 python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$work/stubs.pyi"
 grep -q 'def histogram(self, .*targets: Target, by: ' "$work/stubs.pyi"
 
+# Rows in strict code: mypy looks where it is installed.
+if python3 -c 'import mypy' 2> /dev/null; then
+	mkdir -p "$work/typed/heapdb_jvm"
+	cp "$work/stubs.pyi" "$work/typed/heapdb_jvm/__init__.pyi"
+	cat > "$work/typed/user.py" << 'END'
+import heapdb_jvm
+
+
+def biggest(path: str) -> list[tuple[str, int]]:
+    with heapdb_jvm.open(path) as db:
+        return [(row.name, row.shallow) for row in db.histogram(by="package", limit=5)]
+END
+	(cd "$work/typed" && python3 -m mypy --strict user.py)
+fi
+grep -A 3 '^class HistogramRow' "$work/stubs.pyi" | grep -q '^    objects: int$' || {
+	echo "the stubs say that a count may be None"
+	exit 1
+}
+
 # The documentation is one page with all that is public.
 HEAPDB_LIBRARY="$library" PYTHONPATH="$HDB_ROOT/tools/python" \
 	python3 "$HDB_ROOT/tools/python/make_docs.py" > "$work/docs.html"

@@ -142,7 +142,11 @@ def row_name(query):
 
 def row_class(query):
     """The named tuple of the query's rows; columns that an answer may leave out are there, too."""
-    fields = "".join(f"    {_name(col.name)}: Optional[{PYTHON_TYPES.get(col.type, 'int')}]"
+    def type_of(column):
+        plain = PYTHON_TYPES.get(column.type, "int")
+        return plain if column.name in query.never_null else f"Optional[{plain}]"
+
+    fields = "".join(f"    {_name(col.name)}: {type_of(col)}"
                      # fields go before tuple's methods of these names
                      f"{'  # type: ignore[assignment]' if col.name in ('count', 'index') else ''}\n"
                      for col in query.columns)

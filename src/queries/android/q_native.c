@@ -139,6 +139,7 @@ const struct query_def query_native = {
 		.name = "native", .aliases = "native-sizes",
 		.group = "waste", .example = "--objects",
 		.targets = "",
+		.never_null = "class|objects|native|shallow",
 		.summary = "native memory that objects own: Android's registered allocations, direct "
 			   "buffers",
 		.options = options,

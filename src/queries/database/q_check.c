@@ -142,6 +142,7 @@ const struct query_def query_check = {
 		.name = "check",
 		.group = "database", .example = "",
 		.targets = "",
+		.never_null = "name|result",
 		.summary = "verifies the checksum of every block, and that the tables agree",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,

@@ -366,6 +366,7 @@ const struct query_def query_info = {
 		.name = "info",
 		.group = "database", .example = "--sizes",
 		.targets = "",
+		.never_null = "section|key",
 		.summary = "what is known of the database, the dump and the heap",
 		.options = options,
 		.columns = info_columns, .column_count = INFO_COLUMNS,

@@ -79,7 +79,8 @@ const struct query_def query_tables = {
 	.spec = {
 		.name = "tables",
 		.group = "database", .example = "",
-		.targets = "", .summary = "the tables of the database",
+		.targets = "", .never_null = "name|kind|present",
+		.summary = "the tables of the database",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

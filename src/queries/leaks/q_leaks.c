@@ -563,6 +563,7 @@ const struct query_def query_leaks = {
 		.name = "leaks", .aliases = "leak-suspects|leakhunter|suspects",
 		.group = "leaks", .example = "--threshold 5",
 		.targets = "",
+		.never_null = "suspect|kind",
 		.summary = "leak suspects and leaking objects: what holds them, what accumulates, the "
 			   "path from a GC root",
 		.options = options,

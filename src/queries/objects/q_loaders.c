@@ -336,6 +336,7 @@ const struct query_def query_loaders = {
 		.name = "loaders", .aliases = "class-loaders",
 		.group = "classes", .example = "--classes",
 		.targets = "",
+		.never_null = "level|name|objects|shallow|retained",
 		.summary = "the tree of class loaders: classes, instances, retained sizes, what keeps "
 			   "them alive",
 		.options = options,

@@ -536,6 +536,7 @@ const struct query_def query_objects = {
 		.name = "objects",
 		.group = "database", .example = "--columns id,class,shallow",
 		.targets = "",
+		.never_null = "id|class|kind|shallow",
 		.summary = "all reachable objects in order of ID, for export",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,

@@ -150,6 +150,7 @@ const struct query_def query_records = {
 		.name = "records",
 		.group = "database", .example = "",
 		.targets = "",
+		.never_null = "name|tag|records|bytes",
 		.summary = "record types of the dump, with their number", .options = query_no_options,
 		QUERY_COLUMNS(record_columns), .is_query = 1,
 	},

@@ -176,7 +176,8 @@ const struct query_def query_roots = {
 	.spec = {
 		.name = "roots", .aliases = "gc-roots",
 		.group = "objects", .example = "--kind 'thread object'",
-		.targets = "", .summary = "GC roots by kind, or the objects of a kind",
+		.targets = "", .never_null = "kind|records|objects|shallow",
+		.summary = "GC roots by kind, or the objects of a kind",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = "it counts reachable objects alone: GC roots are",

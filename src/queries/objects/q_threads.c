@@ -482,6 +482,7 @@ const struct query_def query_threads = {
 		.targets = "[NAME-PATTERN|OBJECT]",
 		.target_types = HDB_TARGET_OBJECT | HDB_TARGET_NAME,
 		.target_min = 0, .target_max = 1,
+		.never_null = "level|kind",
 		.summary = "threads: state, stack with frames and locals, retained sizes",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

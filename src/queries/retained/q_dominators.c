@@ -263,6 +263,7 @@ const struct query_def query_dominators = {
 		.group = "sizes", .example = "0xfeb10838",
 		.targets = "[OBJECT]",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 0, .target_max = 1,
+		.never_null = "shallow|retained|percent",
 		.summary = "the dominator tree: its top level, or what an object dominates immediately",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

@@ -285,6 +285,7 @@ const struct query_def query_histogram = {
 		.group = "sizes", .example = "--by package",
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
+		.never_null = "name|objects|shallow",
 		.summary = "class histogram: objects and bytes by class, superclass, package, class "
 			   "loader, heap or call stack",
 		.options = options,

@@ -450,6 +450,7 @@ const struct query_def query_retained = {
 		.targets = "OBJECT|CLASS|PATTERN|loader:OBJECT|loader:CLASS...",
 		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
 		.target_min = 1, .target_max = UINT_MAX,
+		.never_null = "target|objects|shallow|retained",
 		.summary = "retained size of an object, of all objects of a class, or of a class loader "
 			   "with its classes and their instances",
 		.options = options,

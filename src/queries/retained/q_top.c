@@ -145,6 +145,7 @@ const struct query_def query_top = {
 		.name = "top", .aliases = "biggest-objects",
 		.group = "sizes", .example = "--by class",
 		.targets = "",
+		.never_null = "shallow|retained|percent",
 		.summary = "the biggest objects, classes, packages or class loaders by retained size",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

@@ -342,6 +342,7 @@ const struct query_def query_triage = {
 		.name = "triage",
 		.group = "leaks", .example = "--all",
 		.targets = "",
+		.never_null = "severity|rule|text",
 		.summary = "known memory problems that this heap has, most severe first",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

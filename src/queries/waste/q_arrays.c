@@ -413,6 +413,7 @@ const struct query_def query_arrays = {
 		.group = "waste", .example = "--trailing-zeros",
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
+		.never_null = "class|objects|shallow",
 		.summary = "arrays that are empty, all zero, of one value, or have trailing zeros",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

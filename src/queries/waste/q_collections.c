@@ -389,6 +389,7 @@ const struct query_def query_collections = {
 		.group = "waste", .example = "'java.util.HashMap' --by fill",
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
+		.never_null = "class|kind|objects",
 		.summary = "fill ratio, size and collisions of collections, or of object arrays",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

@@ -378,6 +378,7 @@ const struct query_def query_duplicates = {
 		.group = "waste", .example = "",
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
+		.never_null = "wasted|objects",
 		.summary = "duplicate strings or primitive arrays: what the copies waste, what holds them",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

@@ -384,6 +384,7 @@ const struct query_def query_finalizers = {
 		.name = "finalizers",
 		.group = "waste", .example = "",
 		.targets = "",
+		.never_null = "state|class|objects|shallow",
 		.summary = "objects with a finalizer, by state: the finalizer thread's queue",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

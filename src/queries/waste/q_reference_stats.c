@@ -423,6 +423,7 @@ const struct query_def query_reference_stats = {
 		.name = "reference-stats",
 		.group = "waste", .example = "--by strength",
 		.targets = "",
+		.never_null = "name|strength|objects",
 		.summary = "soft, weak, phantom and final references by class, and what only they retain",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

@@ -284,6 +284,7 @@ const struct query_def query_unreachable = {
 		.group = "waste", .example = "--by holder",
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
+		.never_null = "name|objects|shallow",
 		.summary = "unreachable objects by class, superclass, package, class loader, or what "
 			   "holds them",
 		.options = options,

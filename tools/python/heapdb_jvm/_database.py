@@ -477,6 +477,7 @@ class Query:
                         for o in _options(spec)}
         self.columns = _columns(c.lib.hdb_query_column, spec)
         self.facts = _columns(c.lib.hdb_query_fact, spec)
+        self.never_null = (c.text(spec.never_null) or "").split("|") if spec.never_null else []
         self.method = _name(self.name)
 
     def __repr__(self):

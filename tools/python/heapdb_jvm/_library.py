@@ -94,7 +94,8 @@ class QuerySpec(Structure):
     _fields_ = [
         ("name", c_char_p), ("aliases", c_char_p), ("group", c_char_p),
         ("example", c_char_p), ("targets", c_char_p), ("target_types", c_uint),
-        ("target_min", c_uint), ("target_max", c_uint), ("summary", c_char_p)]
+        ("target_min", c_uint), ("target_max", c_uint), ("summary", c_char_p),
+        ("never_null", c_char_p)]
 
 
 class Option(Structure):
