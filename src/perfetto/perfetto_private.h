@@ -4,12 +4,11 @@
 #ifndef PERFETTO_PERFETTO_PRIVATE_H
 #define PERFETTO_PERFETTO_PRIVATE_H
 
+#include "base/clear_names.h"
 #include "base/idmap.h"
 #include "base/source.h"
 #include "base/vec.h"
 #include "perfetto/perfetto.h"
-#include "perfetto/clear_names.h"
-#include "perfetto/proto.h"
 
 #define PERFETTO_NONE UINT32_MAX
 
@@ -33,10 +32,10 @@ struct perfetto {
 	struct base_work *work; /* lent */
 	struct base_source *source;
 	struct base_view view;
-	uint8_t *copy;                 /* of its bytes, if it was compressed; owned */
+	struct base_vec copy;          /* of its bytes, if it was compressed */
 	struct base_vec graphs;        /* struct perfetto_graph */
 	struct base_vec packets;       /* struct perfetto_packet */
-	struct clear_names names;      /* of classes and fields */
+	struct base_vec names;         /* struct clear_name: of classes and fields */
 	int64_t clock_offset_ns;       /* from time since the start to time since 1970 */
 	struct base_idmap open_graphs; /* sequence ID -> number in graphs */
 };

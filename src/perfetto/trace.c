@@ -4,7 +4,6 @@
 #include "perfetto/perfetto_private.h"
 
 #include "base/try.h"
-#include "perfetto/inflated.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,7 +53,7 @@ static int take_graph(struct perfetto *t, struct proto message, struct perfetto_
 	TRY(graph_of(t, &packet, &taken.graph_no, err));
 	graph = base_vec_at(&t->graphs, struct perfetto_graph, taken.graph_no);
 	graph->missing_count += packet.next_index != graph->next_index;
-	graph->missing_count += !proto_is_message(message);
+	graph->missing_count += !packets_is_message(message);
 	graph->next_index = packet.next_index + 1;
 	graph->is_open = proto_last(message, GRAPH_CONTINUED).value != 0;
 	return base_vec_push(&t->packets, &taken, sizeof(taken), err);
@@ -71,9 +70,8 @@ static int take_packet(struct perfetto *t, struct proto packet, struct hdb_error
 
 	if (!t->clock_offset_ns)
 		t->clock_offset_ns =
-			proto_clock_offset(proto_last(packet, PACKET_CLOCKS).bytes, CLOCKS_BOOT);
-	if (!clear_take(&t->names, mapping, MAPPING_FIELD))
-		return hdb_fail_memory(err, "names of classes", proto_size(&mapping));
+			packets_clock_offset(proto_last(packet, PACKET_CLOCKS).bytes, CLOCKS_BOOT);
+	TRY(clear_take(&t->names, mapping, MAPPING_FIELD, err));
 	return message.at ? take_graph(t, message, graph, err) : HDB_OK;
 }
 
@@ -130,9 +128,9 @@ int perfetto_open(const char *path, struct base_work *work, struct perfetto **ou
 	if (!trace.at)
 		return HDB_EIO;
 	trace.end = trace.at + t->source->size;
-	r = packed_open(&trace, &t->copy);
+	r = packets_open(&trace, &t->copy);
 	if (r < 0)
-		return hdb_fail(err, r, "%s: %s", path, packed_problem(r));
+		return hdb_fail(err, r, "%s: %s", path, packets_problem(r));
 	TRY(r);
 	TRY(read_packets(t, trace, err));
 	*out = t;
@@ -149,8 +147,8 @@ void perfetto_close(struct perfetto *t)
 	base_idmap_release(&t->open_graphs);
 	base_view_release(&t->view);
 	base_source_close(t->source);
-	free(t->names.list);
-	free(t->copy);
+	base_vec_release(&t->names);
+	base_vec_release(&t->copy);
 	free(t);
 }
 

@@ -117,15 +117,14 @@ done <<END
 $(includes src)
 END
 
-# The tools are the library's clients: heapdb.h, base/ and the readers of packets in perfetto/, files of
-# their own folder, and tools/common. The command and the Python package also see a door's one
+# The tools are the library's clients: heapdb.h, base/, files of their own folder, and
+# tools/common. The command and the Python package also see a door's one
 # header, tools/DOOR/DOOR.h.
 while read -r file line included; do
 	[ -n "$file" ] || continue
 	own=$(dirname "$file")
 	case $included in
 	heapdb.h | base/*) [ "$included" = heapdb.h ] || [ -f "src/$included" ] && continue ;;
-	perfetto/clear_names.h | perfetto/inflated.h | perfetto/proto.h) continue ;;
 	common/*) [ -f "tools/$included" ] && continue ;;
 	esac
 	[ -f "$own/$(basename "$included")" ] && [ "$(dirname "$included")" = . ] && continue

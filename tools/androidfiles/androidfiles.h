@@ -12,8 +12,8 @@
 #include "heapdb.h"
 
 #include "base/base_text.h"
+#include "base/clear_names.h"
 #include "common/call_tree.h"
-#include "perfetto/clear_names.h"
 
 #include <stdbool.h>
 
@@ -145,8 +145,8 @@ struct android_native {
 	/* private */
 	const uint8_t *data; /* lent, or the copy */
 	size_t size, dump_room;
-	uint8_t *copy; /* of its bytes, if it was compressed; owned */
-	struct clear_names names;
+	struct base_vec copy;  /* of its bytes, if it was compressed */
+	struct base_vec names; /* struct clear_name */
 	/*
 	 * Texts; and what is known by key. Of a message count and bytes are its offset and size,
 	 * and all_count is the frame's text; of a sample all is what it has so far; of other things

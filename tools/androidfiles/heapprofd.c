@@ -13,7 +13,6 @@
 
 #include "common/fail.h"
 #include "common/grow.h"
-#include "perfetto/inflated.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -207,13 +206,13 @@ static int read_mapping(struct reader *r, uint64_t number, char *path)
  * What a Java method was called before the app was obfuscated; all methods that got this name. It
  * stays as it is where the package is unknown, and several have one.
  */
-static void clear_method(const struct clear_names *names, const char *path, char *name)
+static void clear_method(const struct base_vec *names, const char *path, char *name)
 {
 	const char *dot = strrchr(name, '.');
 	struct proto of[CLEAR_NAME] = { text_of(name), text_of(dot ? dot + 1 : ""),
 					clear_package(text_of(path)) };
 	const struct proto package = of[CLEAR_PACKAGE];
-	const struct clear_name *found, *end = names->list;
+	const struct clear_name *found, *end = names->data;
 	char clear[NAME_BYTES] = "";
 
 	of[CLEAR_CLASS].end = dot ? (const uint8_t *)dot : of[CLEAR_CLASS].at;
@@ -437,7 +436,7 @@ static int take_profile(struct reader *r, struct proto message)
 
 	if (s->last_dump)
 		r->native->dumps[s->last_dump - 1].flags &= ~(unsigned)ANDROID_DUMP_OPEN;
-	s->is_missing |= index != s->next_index || !proto_is_message(message);
+	s->is_missing |= index != s->next_index || !packets_is_message(message);
 	s->next_index = index + 1;
 	s->is_open = proto_last(message, PROFILE_CONTINUED).value != 0;
 	s->has_own |= proto_last(message, PROFILE_FRAMES).bytes.at != NULL;
@@ -476,14 +475,13 @@ static int take_packet(struct reader *r, struct proto message)
 				   proto_last(message, PACKET_CLEARED).value;
 	if (!r->tree) {
 		if (!native->clock_offset)
-			native->clock_offset = proto_clock_offset(
+			native->clock_offset = packets_clock_offset(
 				proto_last(message, PACKET_CLOCKS).bytes, CLOCKS_MONOTONIC_COARSE);
 		TRY(take_numbered(r, proto_last(message, PACKET_INTERNED).bytes, interned_kinds,
 				  sizeof(interned_kinds)));
 		TRY(take_parts(r, proto_last(message, PACKET_PROCESSES).bytes, 1, PROCESS, 0));
-		if (!clear_take(&native->names, proto_last(message, PACKET_CLEAR_NAMES).bytes,
-				MAPPING_METHOD))
-			return no_memory(r);
+		TRY(clear_take(&native->names, proto_last(message, PACKET_CLEAR_NAMES).bytes,
+			       MAPPING_METHOD, r->err));
 		TRY(text_number(r, proto_last(symbols, 1).bytes, &module));
 		TRY(take_parts(r, symbols, 3, SYMBOL, module));
 	}
@@ -525,14 +523,14 @@ int android_native_read(const uint8_t *data, size_t size, struct android_native 
 {
 	struct proto trace = { data, data + size, false };
 	struct reader r = { .native = out, .err = err };
-	uint8_t *copy;
-	const int opened = packed_open(&trace, &copy);
+	int opened;
 
-	*out = (struct android_native){ .data = trace.at,
-					.size = proto_size(&trace),
-					.copy = copy };
+	*out = (struct android_native){ 0 };
+	opened = packets_open(&trace, &out->copy);
+	out->data = trace.at;
+	out->size = proto_size(&trace);
 	if (opened < 0)
-		return door_fail(err, opened, "%s", packed_problem(opened));
+		return door_fail(err, opened, "%s", packets_problem(opened));
 	TRY(opened);
 	TRY(take_packets(&r));
 	clear_sort(&out->names);
@@ -550,8 +548,8 @@ void android_native_release(struct android_native *native)
 {
 	call_tree_release(&native->texts);
 	call_tree_release(&native->keys);
-	free(native->copy);
-	free(native->names.list);
+	base_vec_release(&native->copy);
+	base_vec_release(&native->names);
 	free(native->sequences);
 	free(native->dumps);
 	*native = (struct android_native){ 0 };

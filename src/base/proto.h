@@ -1,8 +1,8 @@
 /*
- * perfetto/proto.h - reads messages of Protocol Buffers, field by field, without a schema.
+ * base/proto.h - reads messages of Protocol Buffers, field by field, without a schema.
  */
-#ifndef PERFETTO_PROTO_H
-#define PERFETTO_PROTO_H
+#ifndef BASE_PROTO_H
+#define BASE_PROTO_H
 
 #include <stdbool.h>
 #include <stddef.h>
