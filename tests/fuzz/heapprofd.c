@@ -25,15 +25,15 @@ static struct call_node dumps_of(const struct android_native *native, unsigned d
 	struct call_node sum = { 0 };
 
 	if (dump)
-		return native->dumps[dump - 1].sums;
-	for (size_t i = 0; i < native->dump_count; i++) {
+		return android_dump_at(native, dump - 1)->sums;
+	for (size_t i = 0; i < native->dumps.count; i++) {
 		size_t later = i + 1;
 
-		while (later < native->dump_count &&
-		       native->dumps[later].heap_no != native->dumps[i].heap_no)
+		while (later < native->dumps.count && android_dump_at(native, later)->heap_no !=
+							      android_dump_at(native, i)->heap_no)
 			later++;
-		if (later == native->dump_count)
-			call_node_add(&sum, &native->dumps[i].sums);
+		if (later == native->dumps.count)
+			call_node_add(&sum, &android_dump_at(native, i)->sums);
 	}
 	return sum;
 }

@@ -13,6 +13,7 @@
 
 #include "base/base_text.h"
 #include "base/clear_names.h"
+#include "base/idmap.h"
 #include "common/call_tree.h"
 
 #include <stdbool.h>
@@ -140,23 +141,24 @@ struct android_native_dump {
 };
 
 struct android_native {
-	struct android_native_dump *dumps; /* owned, in the order of the trace */
-	size_t dump_count, heaps;          /* heaps: of all processes */
+	struct base_vec dumps; /* struct android_native_dump, in the order of the trace */
+	size_t heaps;          /* of all processes */
 	/* private */
-	const uint8_t *data; /* lent, or the copy */
-	size_t size, dump_room;
+	struct proto trace;    /* lent, or the copy */
 	struct base_vec copy;  /* of its bytes, if it was compressed */
 	struct base_vec names; /* struct clear_name */
-	/*
-	 * Texts; and what is known by key. Of a message count and bytes are its offset and size,
-	 * and all_count is the frame's text; of a sample all is what it has so far; of other things
-	 * count is their number.
-	 */
-	struct call_tree texts, keys;
-	struct android_sequence *sequences;
-	size_t sequence_count, sequence_room;
-	int64_t clock_offset; /* to time since 1970 */
+	struct call_tree texts;
+	struct base_vec known;       /* struct known */
+	struct base_idmap known_map; /* hash of a key -> number in known */
+	struct base_vec sequences;   /* struct android_sequence */
+	int64_t clock_offset;        /* to time since 1970 */
 };
+
+static inline struct android_native_dump *android_dump_at(const struct android_native *native,
+							  size_t i)
+{
+	return base_vec_at(&native->dumps, struct android_native_dump, i);
+}
 
 /*
  * Reads a Perfetto trace, which is lent until the release; HDB_NOTFOUND if it is none. Release it

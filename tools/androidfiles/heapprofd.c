@@ -12,7 +12,6 @@
 #include "androidfiles/androidfiles.h"
 
 #include "common/fail.h"
-#include "common/grow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +25,9 @@
 #define MESSAGE_MAX 16384u
 /* What a stack can allocate: sums of as many as a tree has stay below 2^63. */
 #define FIGURE_MAX (UINT64_C(1) << 40)
+
+/* Keys at most: a key takes some 120 bytes. */
+#define KNOWN_MAX 4000000u
 
 /* What keys name: first the things that have numbers in a sequence. */
 enum { STRING = 1, FUNCTION, PATH, MAPPING, FRAME, STACK, SEQUENCE, PROCESS, SYMBOL, HEAP };
@@ -60,11 +62,6 @@ struct reader {
 	struct hdb_error *err;
 };
 
-static int no_memory(struct reader *r)
-{
-	return door_fail(r->err, HDB_ENOMEM, "no memory for a profile of native heaps");
-}
-
 /* ---- messages ---- */
 
 /* The numbers of a dump or a sample by their fields, the last of each. */
@@ -95,16 +92,38 @@ static bool next_field(struct proto *message, uint32_t no, enum proto_wire wire,
 
 /* ---- what is known ---- */
 
-static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number,
-		struct call_node **out)
+/* What a key names: one of these, by its kind. */
+struct known {
+	uint64_t key[3]; /* kind, what the number belongs to, number */
+	uint32_t no;     /* of a sequence, dump or node; of a frame's text; of a heap's last dump */
+	union {
+		struct proto message;
+		struct call_node had; /* of a sample: its sums so far */
+	};
+};
+
+static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number, struct known **out)
 {
-	char key[4 * 17];
+	struct android_native *native = r->native;
+	const struct known new = { .key = { kind, of, number } };
+	const uint64_t seed = base_hash_seed();
+	uint64_t hash = base_hash(base_hash(base_hash(number, seed) ^ of, seed) ^ kind, seed);
 	uint32_t no;
 
-	(void)snprintf(key, sizeof(key), "%" PRIx64 " %" PRIx64 " %" PRIx64, kind, of, number);
-	TRY(call_tree_child(&r->native->keys, 0, key, &no, r->err));
-	*out = &r->native->keys.nodes[no]; /* until the next one */
-	return HDB_OK;
+	/* Keys of the same hash follow one another. */
+	while ((no = base_idmap_get(&native->known_map, hash)) != BASE_IDMAP_NONE) {
+		*out = base_vec_at(&native->known, struct known, no); /* until the next one */
+		if (memcmp((*out)->key, new.key, sizeof(new.key)) == 0)
+			return HDB_OK;
+		hash = base_hash(hash + 1, seed);
+	}
+	no = (uint32_t)native->known.count;
+	if (no == KNOWN_MAX)
+		return door_fail(r->err, HDB_ELIMIT, "more than %u parts of call stacks",
+				 KNOWN_MAX);
+	TRY(base_vec_push(&native->known, &new, sizeof(new), r->err));
+	*out = base_vec_at(&native->known, struct known, no);
+	return base_idmap_put(&native->known_map, hash, no, r->err);
 }
 
 /* What numbers belong to: the packet's sequence since it began anew. */
@@ -113,22 +132,15 @@ static uint64_t numbers_of(const struct reader *r)
 	return r->sequence_id << 32 | r->sequence->generation;
 }
 
-static struct proto message_at(const struct reader *r, const struct call_node *node)
-{
-	const uint8_t *at = r->native->data + node->count;
-
-	return (struct proto){ at, at + node->bytes, false };
-}
-
 /* An interned string. */
 static int string_of(struct reader *r, unsigned kind, uint64_t number, struct proto *out)
 {
-	struct call_node *node;
+	struct known *node;
 
 	TRY(know(r, kind, numbers_of(r), number, &node));
-	if (node->bytes == 0)
+	if (!proto_size(&node->message))
 		TRY(know(r, STRING, numbers_of(r), number, &node));
-	*out = proto_last(message_at(r, node), 2).bytes;
+	*out = proto_last(node->message, 2).bytes;
 	return HDB_OK;
 }
 
@@ -137,15 +149,15 @@ static int take_parts(struct reader *r, struct proto message, uint32_t field_no,
 		      uint64_t of)
 {
 	struct proto_field part;
-	struct call_node *node;
+	struct known *node;
 
 	while (next_field(&message, field_no, PROTO_BYTES, &part)) {
 		TRY(know(r, kind, of, proto_last(part.bytes, 1).value, &node));
-		if (node->bytes)
+		if (proto_size(&node->message))
 			continue;
-		node->count = (uint64_t)(part.bytes.at - r->native->data);
-		node->bytes = proto_size(&part.bytes) < MESSAGE_MAX ? proto_size(&part.bytes) :
-								      MESSAGE_MAX;
+		node->message = part.bytes;
+		if (proto_size(&part.bytes) > MESSAGE_MAX)
+			node->message.end = part.bytes.at + MESSAGE_MAX;
 	}
 	return HDB_OK;
 }
@@ -188,11 +200,11 @@ static int text_number(struct reader *r, struct proto text, uint32_t *out)
 static int read_mapping(struct reader *r, uint64_t number, char *path)
 {
 	struct proto mapping, name;
-	struct call_node *node;
+	struct known *node;
 	struct proto_field part;
 
 	TRY(know(r, MAPPING, numbers_of(r), number, &node));
-	mapping = message_at(r, node);
+	mapping = node->message;
 	while (strlen(path) < NAME_BYTES - 1 && next_field(&mapping, 7, PROTO_VARINT, &part)) {
 		TRY(string_of(r, PATH, part.value, &name));
 		if (!proto_size(&name) || path[0] || *name.at != '/')
@@ -245,7 +257,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 	const uint64_t address = proto_last(message, 4).value;
 	char path[NAME_BYTES] = "", name[NAME_BYTES] = "", line[2 * NAME_BYTES];
 	const char *module;
-	struct call_node *node;
+	struct known *node;
 	struct proto function;
 	uint32_t no;
 
@@ -254,7 +266,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 	TRY(call_tree_child(&r->native->texts, 0, path, &no, r->err));
 	TRY(know(r, SYMBOL, no, address, &node));
 	/* The last one is the function into which the others were inlined. */
-	append(name, proto_last(proto_last(message_at(r, node), 2).bytes, 1).bytes);
+	append(name, proto_last(proto_last(node->message, 2).bytes, 1).bytes);
 	if (!name[0]) {
 		TRY(string_of(r, FUNCTION, proto_last(message, 2).value, &function));
 		append(name, function);
@@ -271,16 +283,16 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 /* The node of a frame below a node. */
 static int add_frame(struct reader *r, uint64_t number, uint32_t *node)
 {
-	struct call_node *frame;
+	struct known *frame;
 	uint32_t text;
 
 	TRY(know(r, FRAME, numbers_of(r), number, &frame));
-	if (!frame->all_count) {
-		TRY(read_frame(r, message_at(r, frame), &text));
+	if (!frame->no) {
+		TRY(read_frame(r, frame->message, &text));
 		TRY(know(r, FRAME, numbers_of(r), number, &frame));
-		frame->all_count = text;
+		frame->no = text;
 	}
-	return call_tree_child(r->tree, *node, r->native->texts.nodes[frame->all_count].name, node,
+	return call_tree_child(r->tree, *node, r->native->texts.nodes[frame->no].name, node,
 			       r->err);
 }
 
@@ -290,13 +302,13 @@ static int add_stack(struct reader *r, uint64_t number, uint32_t *node)
 	const uint32_t above = *node;
 	const uint64_t kind = STACK_NODE | (uint64_t)above << 8;
 	struct proto stack;
-	struct call_node *known;
+	struct known *known;
 	struct proto_field frame;
 
 	TRY(know(r, STACK, numbers_of(r), number, &known));
-	stack = message_at(r, known);
+	stack = known->message;
 	TRY(know(r, kind, numbers_of(r), number, &known));
-	*node = (uint32_t)known->count;
+	*node = known->no;
 	if (*node)
 		return HDB_OK;
 	*node = above;
@@ -305,7 +317,7 @@ static int add_stack(struct reader *r, uint64_t number, uint32_t *node)
 	if (*node == above)
 		TRY(call_tree_child(r->tree, above, "(no call stack)", node, r->err));
 	TRY(know(r, kind, numbers_of(r), number, &known));
-	known->count = *node;
+	known->no = *node;
 	return HDB_OK;
 }
 
@@ -343,7 +355,7 @@ static int add_sample(struct reader *r, struct android_native_dump *dump, uint32
 		.all_count = n[SAMPLE_COUNT],
 		.all_bytes = n[SAMPLE_BYTES],
 	};
-	struct call_node *sample;
+	struct known *sample;
 
 	if (n[SAMPLE_MAX]) {
 		now.count = now.all_count =
@@ -354,10 +366,10 @@ static int add_sample(struct reader *r, struct android_native_dump *dump, uint32
 		return HDB_OK;
 	TRY(add_stack(r, n[SAMPLE_STACK], &node));
 	TRY(know(r, SAMPLE, r->sequence_id << 32 | node, n[SAMPLE_STACK], &sample));
-	if (is_sum(&now, sample)) {
-		add(&dump->sums, &now, sample);
-		add(&r->tree->nodes[node], &now, sample);
-		add(sample, &now, sample);
+	if (is_sum(&now, &sample->had)) {
+		add(&dump->sums, &now, &sample->had);
+		add(&r->tree->nodes[node], &now, &sample->had);
+		sample->had = now;
 	} else {
 		dump->flags |= ANDROID_DUMP_DAMAGED;
 	}
@@ -366,8 +378,8 @@ static int add_sample(struct reader *r, struct android_native_dump *dump, uint32
 
 static int add_samples(struct reader *r, uint32_t no, struct proto message)
 {
-	struct android_native_dump *dumps = r->native->dumps, *dump = &dumps[no - 1];
-	struct call_node *heap = &r->native->keys.nodes[dump->heap_no];
+	struct android_native_dump *dumps = r->native->dumps.data, *dump = &dumps[no - 1];
+	struct known *heap = base_vec_at(&r->native->known, struct known, dump->heap_no);
 	char name[2 * NAME_BYTES];
 	struct proto_field sample;
 	uint32_t node = 0;
@@ -380,11 +392,11 @@ static int add_samples(struct reader *r, uint32_t no, struct proto message)
 		TRY(call_tree_child(r->tree, 0, name, &node, r->err));
 	}
 	/* What comes late counts for the later dump. */
-	if (heap->bytes > no)
-		dump = &dumps[heap->bytes - 1];
-	else if (heap->bytes && heap->bytes < no)
-		dump->sums = dumps[heap->bytes - 1].sums;
-	heap->bytes = heap->bytes > no ? heap->bytes : no;
+	if (heap->no > no)
+		dump = &dumps[heap->no - 1];
+	else if (heap->no && heap->no < no)
+		dump->sums = dumps[heap->no - 1].sums;
+	heap->no = heap->no > no ? heap->no : no;
 	while (next_field(&message, DUMP_SAMPLES, PROTO_BYTES, &sample))
 		TRY(add_sample(r, dump, node, sample.bytes));
 	return HDB_OK;
@@ -402,7 +414,7 @@ static int take_dump(struct reader *r, struct proto message)
 	};
 	struct proto heap = proto_last(message, DUMP_HEAP).bytes;
 	struct android_native *native = r->native;
-	struct call_node *node;
+	struct known *node;
 	uint32_t name, no;
 
 	for (unsigned i = 0; i < sizeof(numbers.of) / sizeof(n[0]); i++)
@@ -412,19 +424,15 @@ static int take_dump(struct reader *r, struct proto message)
 	TRY(text_number(r, heap, &name));
 	dump.heap = r->native->texts.nodes[name].name;
 	TRY(know(r, HEAP, dump.pid, name, &node));
-	dump.heap_no = (uint32_t)(node - r->native->keys.nodes);
-	native->heaps += node->count++ == 0;
-	TRY(know(r, DUMP, (uint64_t)dump.heap_no, n[DUMP_TIMESTAMP], &node));
-	if (node->count == 0) {
-		if (native->dump_count == native->dump_room &&
-		    !GROW(native->dumps, native->dump_room))
-			return no_memory(r);
-		native->dumps[native->dump_count++] = dump;
-		node->count = native->dump_count;
+	dump.heap_no = (uint32_t)(node - (struct known *)native->known.data);
+	TRY(know(r, DUMP, dump.heap_no, n[DUMP_TIMESTAMP], &node));
+	if (!node->no) {
+		TRY(base_vec_push(&native->dumps, &dump, sizeof(dump), r->err));
+		node->no = (uint32_t)native->dumps.count;
 	}
-	no = (uint32_t)node->count;
+	no = node->no;
 	r->sequence->last_dump = no;
-	native->dumps[no - 1].flags |= dump.flags;
+	android_dump_at(native, no - 1)->flags |= dump.flags;
 	return r->tree ? add_samples(r, no, message) : HDB_OK;
 }
 
@@ -435,7 +443,7 @@ static int take_profile(struct reader *r, struct proto message)
 	struct proto_field dump;
 
 	if (s->last_dump)
-		r->native->dumps[s->last_dump - 1].flags &= ~(unsigned)ANDROID_DUMP_OPEN;
+		android_dump_at(r->native, s->last_dump - 1)->flags &= ~(unsigned)ANDROID_DUMP_OPEN;
 	s->is_missing |= index != s->next_index || !packets_is_message(message);
 	s->next_index = index + 1;
 	s->is_open = proto_last(message, PROFILE_CONTINUED).value != 0;
@@ -445,7 +453,7 @@ static int take_profile(struct reader *r, struct proto message)
 	while (next_field(&message, PROFILE_DUMPS, PROTO_BYTES, &dump))
 		TRY(take_dump(r, dump.bytes));
 	if (s->last_dump && s->is_open)
-		r->native->dumps[s->last_dump - 1].flags |= ANDROID_DUMP_OPEN;
+		android_dump_at(r->native, s->last_dump - 1)->flags |= ANDROID_DUMP_OPEN;
 	s->generation += s->has_own && !s->is_open;
 	s->has_own &= s->is_open;
 	return HDB_OK;
@@ -458,19 +466,17 @@ static int take_packet(struct reader *r, struct proto message)
 	const struct proto profile = proto_last(message, PACKET_HEAP_PROFILE).bytes;
 	const struct proto symbols = proto_last(message, PACKET_SYMBOLS).bytes;
 	struct android_native *native = r->native;
-	struct call_node *node;
+	struct known *node;
 	uint32_t module;
 
 	r->sequence_id = proto_last(message, PACKET_SEQUENCE_ID).value & UINT32_MAX;
 	TRY(know(r, SEQUENCE, 0, r->sequence_id, &node));
-	if (node->count == 0) {
-		if (native->sequence_count == native->sequence_room &&
-		    !GROW(native->sequences, native->sequence_room))
-			return no_memory(r);
-		native->sequences[native->sequence_count++] = (struct android_sequence){ 0 };
-		node->count = native->sequence_count;
+	if (!node->no) {
+		TRY(base_vec_push(&native->sequences, &(struct android_sequence){ 0 },
+				  sizeof(*r->sequence), r->err));
+		node->no = (uint32_t)native->sequences.count;
 	}
-	r->sequence = &native->sequences[node->count - 1];
+	r->sequence = base_vec_at(&native->sequences, struct android_sequence, node->no - 1);
 	r->sequence->generation += proto_last(message, PACKET_FLAGS).value & 1 ||
 				   proto_last(message, PACKET_CLEARED).value;
 	if (!r->tree) {
@@ -490,11 +496,12 @@ static int take_packet(struct reader *r, struct proto message)
 
 static int take_packets(struct reader *r)
 {
-	struct proto trace = { r->native->data, r->native->data + r->native->size, false };
+	struct proto trace = r->native->trace;
 	struct proto_field packet;
 
-	for (size_t i = 0; i < r->native->sequence_count; i++)
-		r->native->sequences[i] = (struct android_sequence){ 0 };
+	if (r->native->sequences.count)
+		memset(r->native->sequences.data, 0,
+		       r->native->sequences.count * sizeof(*r->sequence));
 	while (next_field(&trace, TRACE_PACKET, PROTO_BYTES, &packet))
 		TRY(take_packet(r, packet.bytes));
 	return HDB_OK;
@@ -505,12 +512,12 @@ static int complete(struct reader *r, struct android_native_dump *dump)
 {
 	const uint64_t offset = (uint64_t)r->native->clock_offset;
 	struct proto_field name = { 0 };
-	struct call_node *process;
+	struct known *process;
 	struct proto message;
 	uint32_t no;
 
 	TRY(know(r, PROCESS, 0, dump->pid, &process));
-	message = message_at(r, process);
+	message = process->message;
 	(void)next_field(&message, 3, PROTO_BYTES, &name);
 	TRY(text_number(r, name.bytes, &no));
 	dump->process = proto_size(&name.bytes) ? r->native->texts.nodes[no].name : "?";
@@ -521,38 +528,37 @@ static int complete(struct reader *r, struct android_native_dump *dump)
 int android_native_read(const uint8_t *data, size_t size, struct android_native *out,
 			struct hdb_error *err)
 {
-	struct proto trace = { data, data + size, false };
 	struct reader r = { .native = out, .err = err };
 	int opened;
 
-	*out = (struct android_native){ 0 };
-	opened = packets_open(&trace, &out->copy);
-	out->data = trace.at;
-	out->size = proto_size(&trace);
+	*out = (struct android_native){ .trace = { data, data + size, false } };
+	opened = packets_open(&out->trace, &out->copy);
 	if (opened < 0)
 		return door_fail(err, opened, "%s", packets_problem(opened));
 	TRY(opened);
 	TRY(take_packets(&r));
 	clear_sort(&out->names);
-	if (!out->dump_count)
+	if (!out->dumps.count)
 		return door_fail(
 			err, HDB_EFORMAT,
 			"the trace has no profile of native heaps: record it with the data "
 			"source android.heapprofd");
-	for (size_t i = 0; i < out->dump_count; i++)
-		TRY(complete(&r, &out->dumps[i]));
+	for (size_t i = 0; i < out->known.count; i++)
+		out->heaps += base_vec_at(&out->known, struct known, i)->key[0] == HEAP;
+	for (size_t i = 0; i < out->dumps.count; i++)
+		TRY(complete(&r, android_dump_at(out, i)));
 	return HDB_OK;
 }
 
 void android_native_release(struct android_native *native)
 {
 	call_tree_release(&native->texts);
-	call_tree_release(&native->keys);
+	base_vec_release(&native->known);
+	base_idmap_release(&native->known_map);
 	base_vec_release(&native->copy);
 	base_vec_release(&native->names);
-	free(native->sequences);
-	free(native->dumps);
-	*native = (struct android_native){ 0 };
+	base_vec_release(&native->sequences);
+	base_vec_release(&native->dumps);
 }
 
 const char *android_native_incomplete(const struct android_native_dump *dump)
@@ -636,9 +642,9 @@ int android_native_group(struct android_native *native, unsigned dump,
 	};
 	int rc;
 
-	if (dump > native->dump_count)
+	if (dump > native->dumps.count)
 		return door_fail(err, HDB_EUSAGE, "no dump number %u; the trace holds %zu", dump,
-				 native->dump_count);
+				 native->dumps.count);
 	rc = take_packets(&r);
 	if (rc == HDB_OK && !is_stack)
 		rc = add_sites(&r, by == ANDROID_BY_MODULE, tree);

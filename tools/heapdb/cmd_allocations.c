@@ -87,9 +87,9 @@ static int calls_next(void *ctx, struct hdb_error *err)
 	const struct call_node *node;
 
 	(void)err;
-	if (c->native && at < c->native->dump_count) {
-		node = &c->native->dumps[at].sums;
-		put_dump(c, &c->native->dumps[at]);
+	if (c->native && at < c->native->dumps.count) {
+		node = &android_dump_at(c->native, at)->sums;
+		put_dump(c, android_dump_at(c->native, at));
 	} else if (!c->native && at + 1 < c->tree->count) {
 		node = &c->tree->nodes[c->tree->order[at]];
 		c->cells[ALLOC_LEVEL] = number_value(HDB_TYPE_COUNT, node->level);
@@ -126,7 +126,7 @@ static int print_rows(struct cli *cli, const struct answer *plain, struct calls 
 		.count = ALLOC_COLUMNS,
 		.columns = allocation_columns,
 		.cells = calls->cells,
-		.row_count = calls->native      ? calls->native->dump_count :
+		.row_count = calls->native      ? calls->native->dumps.count :
 			     calls->tree->count ? calls->tree->count - 1 :
 						  0,
 		.next = calls_next,
@@ -206,8 +206,8 @@ static int print_native(struct cli *cli, const struct android_native *native,
 	size_t count = 0;
 	int rc;
 
-	for (size_t i = 0; i < native->dump_count; i++) {
-		const struct android_native_dump *dump = &native->dumps[i];
+	for (size_t i = 0; i < native->dumps.count; i++) {
+		const struct android_native_dump *dump = android_dump_at(native, i);
 
 		if (cli->opt.snapshot && cli->opt.snapshot != i + 1)
 			continue;
@@ -215,7 +215,7 @@ static int print_native(struct cli *cli, const struct android_native *native,
 		broken += android_native_incomplete(dump) != NULL;
 		why = why ? why : android_native_incomplete(dump);
 	}
-	facts[count++] = number_fact("dumps", "dumps", HDB_TYPE_COUNT, native->dump_count);
+	facts[count++] = number_fact("dumps", "dumps", HDB_TYPE_COUNT, native->dumps.count);
 	facts[count++] = number_fact("heaps", "heaps", HDB_TYPE_COUNT, native->heaps);
 	if (interval)
 		facts[count++] = number_fact("sampling_interval", "sampling interval",
