@@ -6,11 +6,11 @@
 #define QUERIES_LEAKS_LEAK_PARTS_H
 
 #include "analysis/describe.h"
-#include "analysis/leak_sums.h"
 #include "heap/platform_classes.h"
 #include "analysis/suspects.h"
 #include "base/base_text.h"
 #include "queries/leaks/leak_rows.h"
+#include "queries/leaks/leak_sums.h"
 
 /* Steps of a path that are shown, half at each end; lists make paths of millions. */
 #define LEAK_PATH_ENDS 24u

@@ -3,7 +3,6 @@
  * what accumulates, the thread.
  */
 #include "analysis/groups.h"
-#include "analysis/leak_sums.h"
 #include "analysis/properties.h"
 #include "analysis/suspects.h"
 #include "base/base_text.h"
@@ -12,6 +11,7 @@
 #include "queries/leaks/leak_faults.h"
 #include "queries/leaks/leak_prose.h"
 #include "queries/leaks/leak_signature.h"
+#include "queries/leaks/leak_sums.h"
 #include "queries/leaks/leaking.h"
 #include "queries/queries.h"
 #include "query/advice.h"

@@ -6,8 +6,8 @@
  * bytes each, and some 12 to find and order them; texts are made again when their rows are given.
  */
 #include "analysis/hash_counter.h"
-#include "analysis/keys.h"
 #include "heap/known.h"
+#include "queries/objects/keys.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 

@@ -6,12 +6,12 @@
  * Other exclusions, more than one path, and the shortest path are searched for backwards over the
  * referrers.
  */
-#include "analysis/collection_path.h"
 #include "analysis/describe.h"
 #include "analysis/exclude.h"
 #include "graph/paths.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
+#include "queries/objects/collection_path.h"
 #include "queries/queries.h"
 #include "query/common_options.h"
 #include "query/object_cells.h"

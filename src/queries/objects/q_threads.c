@@ -3,12 +3,12 @@
  * retain.
  */
 #include "analysis/describe.h"
-#include "analysis/vthreads.h"
 #include "base/glob.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "heap/threads.h"
 #include "queries/objects/thread_state.h"
+#include "queries/objects/vthreads.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"

@@ -4,9 +4,9 @@
  */
 #include "analysis/describe.h"
 #include "analysis/dominator_children.h"
-#include "analysis/dominator_cut.h"
 #include "analysis/groups.h"
 #include "queries/queries.h"
+#include "queries/retained/dominator_cut.h"
 #include "query/common_options.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"

@@ -5,12 +5,12 @@
  * One pass over the objects in the order of the heap, on all threads; memory goes with the number
  * of groups.
  */
-#include "analysis/array_facts.h"
 #include "analysis/describe.h"
 #include "analysis/hash_counter.h"
 #include "base/sort.h"
 #include "derive/blocks.h"
 #include "queries/queries.h"
+#include "queries/waste/array_facts.h"
 #include "query/coverage.h"
 
 #include <stdlib.h>

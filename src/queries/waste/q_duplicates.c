@@ -7,11 +7,11 @@
  */
 #include "analysis/contents.h"
 #include "analysis/describe.h"
-#include "analysis/holders.h"
 #include "base/sort.h"
 #include "heap/values/string_scan.h"
 #include "heap/values/values.h"
 #include "queries/queries.h"
+#include "queries/waste/holders.h"
 #include "query/coverage.h"
 
 #include <assert.h>

@@ -3,11 +3,11 @@
  * or by the objects that hold them together.
  */
 #include "analysis/describe.h"
-#include "analysis/garbage.h"
 #include "analysis/groups.h"
 #include "base/glob.h"
 #include "base/sort.h"
 #include "queries/queries.h"
+#include "queries/waste/garbage.h"
 #include "query/common_options.h"
 #include "query/coverage.h"
 #include "query/object_cells.h"

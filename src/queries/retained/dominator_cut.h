@@ -1,9 +1,9 @@
 /*
- * analysis/dominator_cut.h - the largest nodes of a part of the dominator tree: what a picture of
- * it has room for. Costs what the nodes cost, not what they retain.
+ * queries/retained/dominator_cut.h - the largest nodes of a part of the dominator tree: what a
+ * picture of it has room for. Costs what the nodes cost, not what they retain.
  */
-#ifndef ANALYSIS_DOMINATOR_CUT_H
-#define ANALYSIS_DOMINATOR_CUT_H
+#ifndef QUERIES_RETAINED_DOMINATOR_CUT_H
+#define QUERIES_RETAINED_DOMINATOR_CUT_H
 
 #include "analysis/session.h"
 

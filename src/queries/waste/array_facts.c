@@ -1,7 +1,7 @@
 /*
- * analysis/array_facts.c - what an array holds; see array_facts.h.
+ * queries/waste/array_facts.c - what an array holds; see array_facts.h.
  */
-#include "analysis/array_facts.h"
+#include "queries/waste/array_facts.h"
 
 #include "base/bytes.h"
 

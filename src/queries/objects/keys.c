@@ -1,11 +1,11 @@
 /*
- * analysis/keys.c - values as hashes and texts; see keys.h.
+ * queries/objects/keys.c - values as hashes and texts; see keys.h.
  *
  * Threads read what lies in the dump at a place that the class tells: numbers in boxes and in
  * fields, the characters of strings, the elements of primitive arrays. The rest is left to the
  * calling thread, which may look things up.
  */
-#include "analysis/keys.h"
+#include "queries/objects/keys.h"
 
 #include "analysis/contents.h"
 #include "analysis/describe.h"

@@ -1,12 +1,12 @@
 /*
- * analysis/garbage.c - the forest of the unreachable; see garbage.h.
+ * queries/waste/garbage.c - the forest of the unreachable; see garbage.h.
  *
  * Tops of rings: search from whatever is left, in order, noting where each search began. An object
  * that a later start reaches is no top, so the starts are gone through again, the last first, and
  * those not reached by then are the tops: of two objects that are each other's only way in, both
  * are reached from the last start that reaches one.
  */
-#include "analysis/garbage.h"
+#include "queries/waste/garbage.h"
 
 #include "analysis/edges.h"
 #include "derive/native.h"

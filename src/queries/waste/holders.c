@@ -1,7 +1,7 @@
 /*
- * analysis/holders.c - through which fields objects are held; see holders.h.
+ * queries/waste/holders.c - through which fields objects are held; see holders.h.
  */
-#include "analysis/holders.h"
+#include "queries/waste/holders.h"
 
 #include "heap/values/values.h"
 

@@ -1,9 +1,9 @@
 /*
- * analysis/collection_path.h - paths through collections as map["key"], list[3]: the entries,
- * tables and inner maps between a collection and its element are one step.
+ * queries/objects/collection_path.h - paths through collections as map["key"], list[3]: the
+ * entries, tables and inner maps between a collection and its element are one step.
  */
-#ifndef ANALYSIS_COLLECTION_PATH_H
-#define ANALYSIS_COLLECTION_PATH_H
+#ifndef QUERIES_OBJECTS_COLLECTION_PATH_H
+#define QUERIES_OBJECTS_COLLECTION_PATH_H
 
 #include "analysis/session.h"
 #include "heap/collections/collections.h"

@@ -1,12 +1,12 @@
 /*
- * analysis/vthreads.h - states of threads; virtual threads (JDK 21 and later): their carriers, and
- * their stacks as objects.
+ * queries/objects/vthreads.h - states of threads; virtual threads (JDK 21 and later): their
+ * carriers, and their stacks as objects.
  *
  * A virtual thread that runs is mounted on a carrier, a platform thread. One that waits has its
  * frames in the heap: its Continuation has a chain of StackChunk objects.
  */
-#ifndef ANALYSIS_VTHREADS_H
-#define ANALYSIS_VTHREADS_H
+#ifndef QUERIES_OBJECTS_VTHREADS_H
+#define QUERIES_OBJECTS_VTHREADS_H
 
 #include "analysis/session.h"
 #include "base/idmap.h"

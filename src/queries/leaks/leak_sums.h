@@ -1,6 +1,6 @@
 /*
- * analysis/leak_sums.h - what leak suspects retain by class, and what their accumulation points
- * dominate: exact, counted in passes over all objects.
+ * queries/leaks/leak_sums.h - what leak suspects retain by class, and what their accumulation
+ * points dominate: exact, counted in passes over all objects.
  *
  * All suspects are on the top level of the dominator tree, so each object belongs to the one, if
  * any, that its way up ends at. One pass marks the objects that dominate others, one notes their
@@ -8,8 +8,8 @@
  * all that it passed. Memory: a bit an object, 4 bytes an object that dominates others; 24 bytes a
  * class and suspect, twice; files where the budget has no room.
  */
-#ifndef ANALYSIS_LEAK_SUMS_H
-#define ANALYSIS_LEAK_SUMS_H
+#ifndef QUERIES_LEAKS_LEAK_SUMS_H
+#define QUERIES_LEAKS_LEAK_SUMS_H
 
 #include "analysis/session.h"
 #include "analysis/suspects.h"

@@ -1,7 +1,7 @@
 /*
- * analysis/dominator_cut.c - a queue of nodes to open, the largest first.
+ * queries/retained/dominator_cut.c - a queue of nodes to open, the largest first.
  */
-#include "analysis/dominator_cut.h"
+#include "queries/retained/dominator_cut.h"
 
 #include "analysis/dominator_children.h"
 

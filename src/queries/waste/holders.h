@@ -1,8 +1,9 @@
 /*
- * analysis/holders.h - through which fields a set of objects is held, and how often through each.
+ * queries/waste/holders.h - through which fields a set of objects is held, and how often through
+ * each.
  */
-#ifndef ANALYSIS_HOLDERS_H
-#define ANALYSIS_HOLDERS_H
+#ifndef QUERIES_WASTE_HOLDERS_H
+#define QUERIES_WASTE_HOLDERS_H
 
 #include "analysis/session.h"
 #include "base/base_text.h"

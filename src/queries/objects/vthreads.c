@@ -1,7 +1,8 @@
 /*
- * analysis/vthreads.c - virtual threads, their carriers and stack chunks; threads without a record.
+ * queries/objects/vthreads.c - virtual threads, their carriers and stack chunks; threads without a
+ * record.
  */
-#include "analysis/vthreads.h"
+#include "queries/objects/vthreads.h"
 
 #include "base/bits.h"
 #include "heap/threads.h"

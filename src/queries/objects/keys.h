@@ -1,12 +1,12 @@
 /*
- * analysis/keys.h - what objects are grouped by: their value or that of a field, as 128 bits and as
- * text.
+ * queries/objects/keys.h - what objects are grouped by: their value or that of a field, as 128 bits
+ * and as text.
  *
  * Values are distinguished by 128 bits of XXH3: of a string all its characters, of a primitive
  * array its bytes, of others their text (heap/values/value_text.h).
  */
-#ifndef ANALYSIS_KEYS_H
-#define ANALYSIS_KEYS_H
+#ifndef QUERIES_OBJECTS_KEYS_H
+#define QUERIES_OBJECTS_KEYS_H
 
 #include "analysis/session.h"
 #include "heap/values/chars.h"

@@ -1,9 +1,9 @@
 /*
- * analysis/array_facts.h - what an array holds, as far as waste is concerned: nothing, zeros only,
- * one value, a long tail of zeros.
+ * queries/waste/array_facts.h - what an array holds, as far as waste is concerned: nothing, zeros
+ * only, one value, a long tail of zeros.
  */
-#ifndef ANALYSIS_ARRAY_FACTS_H
-#define ANALYSIS_ARRAY_FACTS_H
+#ifndef QUERIES_WASTE_ARRAY_FACTS_H
+#define QUERIES_WASTE_ARRAY_FACTS_H
 
 #include "heap/heap.h"
 

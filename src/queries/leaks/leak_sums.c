@@ -1,7 +1,7 @@
 /*
- * analysis/leak_sums.c - what leak suspects retain by class; see leak_sums.h.
+ * queries/leaks/leak_sums.c - what leak suspects retain by class; see leak_sums.h.
  */
-#include "analysis/leak_sums.h"
+#include "queries/leaks/leak_sums.h"
 
 #include "base/rank_bitset.h"
 #include "derive/blocks.h"

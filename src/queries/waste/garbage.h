@@ -1,13 +1,13 @@
 /*
- * analysis/garbage.h - the forest of the unreachable: which unreachable objects no other one holds,
- * and what depends on each.
+ * queries/waste/garbage.h - the forest of the unreachable: which unreachable objects no other one
+ * holds, and what depends on each.
  *
  * Each unreachable object depends on one top: an object that nothing unreachable refers to or, of a
  * ring that nothing refers to, one object of the ring. What several tops hold depends on the first
  * by ID.
  */
-#ifndef ANALYSIS_GARBAGE_H
-#define ANALYSIS_GARBAGE_H
+#ifndef QUERIES_WASTE_GARBAGE_H
+#define QUERIES_WASTE_GARBAGE_H
 
 #include "analysis/session.h"
 

@@ -1,11 +1,11 @@
 /*
- * analysis/collection_path.c - paths through collections; see collection_path.h.
+ * queries/objects/collection_path.c - paths through collections; see collection_path.h.
  *
  * What is inside a collection is known from its row in the table of known collections: the array at
  * its `store`, entries with its key and value fields, and whatever is an instance of a class nested
  * in the known one (indices of skip lists, bins of tables).
  */
-#include "analysis/collection_path.h"
+#include "queries/objects/collection_path.h"
 
 #include "heap/values/value_text.h"
 
