@@ -1,5 +1,5 @@
 /*
- * store/block.h - the bytes around every block: key and sealed header. Private to the store.
+ * store/block.h - key and header of a block. Private to the store.
  */
 #ifndef STORE_BLOCK_H
 #define STORE_BLOCK_H
@@ -7,12 +7,12 @@
 #include "base/bytes.h"
 #include "store/tables.h"
 
-/* Key: u16 table, u64 key, big-endian, so that LMDB's memcmp order is numeric order. */
+/* Key: u16 table, u64 key, both big-endian, so that LMDB's memcmp order is numeric order. */
 #define BLOCK_KEY_SIZE 10
 
 /*
- * Header of a value: u64 XXH3 of key and all that follows, u32 item count, u32 bytes of the payload
- * unpacked if it is a zstd frame, else 0.
+ * Header of a value: u64 XXH3 of the key and everything after the checksum, u32 item count, u32
+ * size of the decompressed payload if the payload is a zstd frame, else 0.
  */
 #define BLOCK_HEADER_SIZE 16
 
@@ -23,13 +23,17 @@ static inline void block_key(uint8_t out[BLOCK_KEY_SIZE], unsigned table, uint64
 	put_be64(out + 2, key);
 }
 
-/* Key of the meta value that says the format's version, and its seed: the same in every version. */
+/*
+ * Key of the meta value with the format version, and the seed of its checksum. Neither may change:
+ * a reader of any version must be able to check the version.
+ */
 extern const uint8_t block_format_key[8];
 #define BLOCK_FORMAT_SEED 0x676f726d61740000ull
 
 /*
- * XXH3 of a value's bytes behind the checksum, seeded with its key, so that a block in a wrong
- * place shows: table and number of a block, a hash of the whole key of a meta value.
+ * XXH3 of a value's bytes after the checksum, seeded with its key, so that a block stored under the
+ * wrong key is detected. The seed is table and number for a block, a hash of the whole key for a
+ * meta value.
  */
 uint64_t store_block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value,
 			      uint64_t size);

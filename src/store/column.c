@@ -1,5 +1,5 @@
 /*
- * store/column.c - reading tables of one packed number an object.
+ * store/column.c - reads tables with one packed number per object.
  */
 #include "store/column.h"
 
@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Opens a block, or returns it if it is open. Open blocks borrow bytes of the snapshot, so they are
+ * dropped when the generation changes.
+ */
 static int open_block(struct store_column *c, uint32_t block_no, struct pack_column **out,
 		      struct hdb_error *err)
 {
@@ -59,7 +63,7 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 	struct pack_column *block;
 
 	TRY_ERRORS(open_block(column, first_ix / STORE_BLOCK_OBJECTS, &block, err));
-	/* It may have been driven out of memory since it was opened. */
+	/* The pages may have been evicted since the block was opened. */
 	base_map_soon(block->data, load32(block->data));
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++)
 		(void)base_pack_group(block, g, values + g * PACK_GROUP);

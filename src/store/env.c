@@ -19,17 +19,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Handles that may read one database at a time; LMDB needs a fixed number. */
+/* Maximum number of handles that read a database at the same time; LMDB needs a fixed number. */
 #define READERS_MAX 510
 /*
- * Address space for a database to grow in: 16 times its size and 16 GiB, which holds every derived
- * table of a database that has only base tables. Virtual only; halved until the system grants it.
+ * Address space reserved for the growth of a database: 16 times its size plus 16 GiB. Enough for
+ * all derived tables of a database that has only base tables. It is virtual memory only, and is
+ * halved until the system grants it.
  */
 #define MAP_GROWTH_FACTOR 16
 #define MAP_GROWTH_BYTES (16ull << 30)
-/* Locks sit far behind any data. */
+/* Lock bytes are far beyond any data. */
 #define LOCK_BYTE (1ll << 61)
-/* A file that is replaced again and again while we try to open it. */
+/* Limit for a file that is replaced again and again while it is being opened. */
 #define OPEN_TRIES_MAX 100
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -54,7 +55,7 @@ int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, cons
 	case MDB_READERS_FULL:
 		return hdb_fail(err, HDB_ELIMIT, "%s: more than %d readers at once", path,
 				READERS_MAX);
-	case EIO: /* LMDB's word for a write that was cut short, too */
+	case EIO: /* LMDB also reports EIO for a short write */
 		return hdb_fail(err, HDB_EIO, "%s: %s: the disk is full, or failed", path, doing);
 	default:
 		if (mdb_result > 0)
@@ -86,7 +87,7 @@ int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path
 	return hdb_fail_errno(err, errno, "%s: cannot lock", path);
 }
 
-/* Opens `env` with the most address space that the system grants. */
+/* Opens `env` with as much address space as the system grants. */
 static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t want,
 		      uint64_t least)
 {
@@ -110,7 +111,7 @@ static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t 
 	}
 }
 
-/* Bytes that the file must have for the pages that its newest state speaks of. */
+/* File size required for the pages of the newest state. */
 static uint64_t wanted_size(MDB_env *env)
 {
 	MDB_envinfo info;
@@ -145,7 +146,7 @@ void store_env_write_out(MDB_env *env)
 		(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-/* Frees the places of readers that died and opens the main database. */
+/* Releases the slots of readers that died, and opens the main database. */
 static int open_main(struct store_env *env, struct hdb_error *err)
 {
 	MDB_txn *txn = NULL;
@@ -162,6 +163,10 @@ static int open_main(struct store_env *env, struct hdb_error *err)
 	return r ? store_fail_mdb(err, r, env->path, "opening") : HDB_OK;
 }
 
+/*
+ * Falls back to read-only mode, and if the lock file cannot be written either, to reading without
+ * it.
+ */
 static int open_env(struct store_env *env, const struct stat *st, bool is_unsynced,
 		    struct hdb_error *err)
 {
@@ -216,7 +221,10 @@ static void free_env(struct store_env *env)
 	free(env);
 }
 
-/* Finds the file's environment in the list or makes it; list_lock and the open lock are held. */
+/*
+ * Returns the file's environment from the list, or creates it. Requires list_lock and the open
+ * lock.
+ */
 static int share_env(const char *path, const struct stat *st, bool is_unsynced,
 		     struct store_env **out, struct hdb_error *err)
 {
@@ -253,8 +261,8 @@ static int share_env(const char *path, const struct stat *st, bool is_unsynced,
 }
 
 /*
- * Opens the data file and takes its open lock, which an import that replaces the file takes too;
- * what `path` names after that is what LMDB will open.
+ * Opens the data file and takes its open lock. An import takes the same lock before it replaces the
+ * file, so afterwards `path` still names this file when LMDB opens it.
  */
 static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_error *err)
 {
@@ -277,12 +285,12 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 	return hdb_fail(err, HDB_EIO, "%s: replaced again and again while opening", path);
 }
 
-/* Opens the file; list_lock is held. */
+/* Opens the file. Requires list_lock. */
 static int open_shared(const char *path, bool is_unsynced, struct store_env **out,
 		       struct hdb_error *err)
 {
 	BASE_CLOSED int fd = -1; /* closing it ends its lock */
-	uint64_t wanted;
+	uint64_t wanted;         /* closing it releases the lock */
 	struct stat st;
 
 	TRY(open_locked(path, &fd, &st, err));
@@ -290,8 +298,8 @@ static int open_shared(const char *path, bool is_unsynced, struct store_env **ou
 		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database (%" PRIu64 " bytes)",
 				path, (uint64_t)st.st_size);
 	/*
-	 * LMDB believes these pages; a file that was cut would be a bus error on its first missing
-	 * one.
+	 * LMDB trusts these pages. In a truncated file, reading a missing page would be a bus
+	 * error.
 	 */
 	TRY(store_pages_check_file(fd, path, &wanted, err));
 	return share_env(path, &st, is_unsynced, out, err);
@@ -348,12 +356,15 @@ int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct
 
 /* ---- private files ---- */
 
-/* Where private files go if the folder that was said cannot be written: memory, on Linux. */
+/* Folder for private files if the given folder is not writable: memory, on Linux. */
 #define MEMORY_DIR "/dev/shm"
-/* Where they are if that cannot be written either, for people. */
+/* Name shown for a private file that is in no folder. */
 #define MEMORY_NAME "memory"
 
-/* Opens a new file in a new folder in `dir`, and takes both names away at once. */
+/*
+ * Opens a new file in a new folder in `dir`, and removes both names at once, so nothing remains
+ * after a crash.
+ */
 static int open_private(struct store_env *env, const char *dir, uint64_t want)
 {
 	char folder[512], path[600], lock[600];
@@ -373,8 +384,8 @@ static int open_private(struct store_env *env, const char *dir, uint64_t want)
 }
 
 /*
- * Opens a new file that is in no folder. LMDB needs a path to it, and could have no lock file
- * beside that: what is_memory means for writers.
+ * Opens a new file that is in no folder. LMDB needs a path to it and cannot have a lock file next
+ * to it; store_env_private describes what is_memory means for writers.
  */
 static int open_memory(struct store_env *env, uint64_t want)
 {
@@ -387,7 +398,7 @@ static int open_memory(struct store_env *env, uint64_t want)
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	r = open_sized(&env->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC | MDB_NOLOCK, want,
 		       1u << 30);
-	(void)close(fd); /* LMDB has opened it again */
+	(void)close(fd); /* LMDB has its own descriptor now */
 	env->is_memory = !r;
 	return r;
 }

@@ -1,8 +1,8 @@
 /*
- * store/env.h - LMDB environments of this process, shared by the handles on one file.
+ * store/env.h - LMDB environments, shared by all handles of this process on one file.
  *
- * LMDB must not open a file twice in a process (its file locks are per process), so environments
- * are kept in a list of the whole process with a count of users, behind a mutex.
+ * LMDB must not open a file twice in a process, because its file locks are per process. So the
+ * process has one list of environments with reference counts, protected by a mutex.
  */
 #ifndef STORE_ENV_H
 #define STORE_ENV_H
@@ -16,78 +16,80 @@
 
 struct store_env {
 	MDB_env *env;
-	MDB_dbi dbi; /* the main database, the only one */
+	MDB_dbi dbi; /* the main database; there is no other */
 	char *path;
 	dev_t device;
 	ino_t inode;
 	bool is_read_only;
-	bool is_private; /* an unlinked file of this handle alone, in no list */
-	bool is_memory;  /* and without LMDB's table of readers: see store_env_private */
+	bool is_private; /* an unlinked file of a single handle; not in the list */
+	bool is_memory;  /* a private file without LMDB's reader table: see store_env_private */
 	unsigned user_count;
-	const void *map;         /* LMDB's map, which the SIGBUS handler watches; NULL: not yet */
-	volatile uint64_t fault; /* 1 + offset at which LMDB failed to read it */
-	struct store_unpacked unpacked; /* blocks that are compressed in the file */
+	/* LMDB's own map, watched by the SIGBUS handler; NULL: not watched yet */
+	const void *map;
+	/* 1 + offset at which LMDB failed to read the map; 0: no failure */
+	volatile uint64_t fault;
+	/* decompressed copies of blocks that are compressed in the file */
+	struct store_unpacked unpacked;
 	struct store_env *next;
 };
 
 /*
- * Opens or shares the environment of `path`. `is_unsynced`: commits do not wait for the disk; one
- * that is shared stays as it was opened. *out: store_env_release.
+ * Opens the environment of `path`, or shares it. With is_unsynced, commits do not wait for the
+ * disk; a shared environment keeps the mode it was opened with. Release *out with
+ * store_env_release.
  */
 int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
 		   struct hdb_error *err);
 void store_env_release(struct store_env *env);
-/* One more user of an environment that is in the list. */
+/* Adds a user to an environment that is in the list. */
 struct store_env *store_env_share(struct store_env *env);
 
 /*
- * Has the SIGBUS handler watch LMDB's own map, which it reads when it writes. LMDB does not tell
- * where it is, but gives a pointer to a value whose place in the file is known: `key`'s, at
- * `offset`. The path to it must have been checked.
+ * Lets the SIGBUS handler watch LMDB's own map, which LMDB reads when it writes. LMDB does not
+ * expose its address, but it returns a pointer to a value whose offset in the file is known: the
+ * value of `key`, at `offset`. The path to that value must have been checked.
  */
 int store_env_watch(struct store_env *env, MDB_txn *txn, MDB_val key, uint64_t offset,
 		    struct hdb_error *err);
 
-/*
- * Opens a new private file for writing by this process alone: no lock file, synced at the end only.
- */
+/* Creates a private file for writing by this process only: no lock file, synced only at the end. */
 int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct hdb_error *err);
 
 /*
- * Makes a file that has no name and that only this process can read (0600, in a folder of its own),
- * for tables of a database that cannot be written: in `dir`, or where that cannot be written either
- * in memory: in /dev/shm, or in no folder at all (is_memory). *where is what was taken, for people
- * (static or `dir`). *out: store_env_release.
+ * Creates an unnamed file that only this process can read (mode 0600, in a folder of its own), for
+ * tables of a database that is not writable. It is created in `dir`; if that is not writable, in
+ * memory: in /dev/shm or in no folder at all (is_memory). *where names the place for messages
+ * (static, or `dir`). Release *out with store_env_release.
  *
- * With is_memory LMDB does not know of snapshots, and takes pages again that the state before the
- * last one had. A table is therefore written in one transaction, whose pages wait in memory anyway;
- * a snapshot is then at most two states behind what is being written: the removal of what was
- * there, and the table.
+ * With is_memory, LMDB does not know about snapshots and reuses pages of the state before the last
+ * one. A table is therefore written in a single transaction, whose pages wait in memory anyway. A
+ * snapshot is then at most two states behind the one being written: the removal of the old table,
+ * and the new table.
  */
 int store_env_private(const char *dir, uint64_t size_hint, struct store_env **out,
 		      const char **where, struct hdb_error *err);
 
 /*
- * Makes the file as long as its newest state says. LMDB does not write pages at the end that were
- * taken and given back in one transaction; without them the file would look cut. Call it after a
- * commit.
+ * Extends the file to the size of its newest state. LMDB does not write pages at the end of the
+ * file that were allocated and freed in the same transaction; without them the file would look
+ * truncated. Call it after a commit.
  */
 int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err);
 
 /*
- * Has the system begin to write to disk what was committed, and does not wait: less is left for the
- * sync at the end. Says nothing of what is safe.
+ * Lets the system start writing committed pages to disk, without waiting. This leaves less work for
+ * the sync at the end. It guarantees nothing about durability.
  */
 void store_env_write_out(MDB_env *env);
 
-/* Translates an LMDB result code: the only place that does. */
+/* Converts an LMDB result code to a message. No other function does that. */
 int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, const char *doing);
 
-/* Locks of the data file, by byte ranges that hold no data; they die with the process. */
+/* Locks of the data file: byte ranges outside the data. They are released when the process ends. */
 enum store_lock { STORE_LOCK_OPEN = 0, STORE_LOCK_BUILD = 1, STORE_LOCK_IMPORT = 2 };
-/* How a lock is taken: bits; without them with others, and not if one has it alone. */
+/* Lock modes, a bit set. Without STORE_LOCK_ALONE the lock is shared. */
 enum store_lock_how { STORE_LOCK_ALONE = 1, STORE_LOCK_WAIT = 2 };
-/* HDB_OK, or HDB_END if another has it and `how` is without STORE_LOCK_WAIT. */
+/* HDB_OK, or HDB_END if another process has the lock and `how` does not include STORE_LOCK_WAIT. */
 int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path,
 		    struct hdb_error *err);
 

@@ -1,10 +1,10 @@
 /*
  * store/lists.c - tables of adjacency lists.
  *
- * Block: u32 offset (from the block's start) of each group of 32 lists, then the lists. A list:
- * varint of 2 x length (+ 1 for a big list, whose entries are in the other table), then each entry
- * as a zigzag varint of its difference from the entry before (from the list's own object for the
- * first).
+ * Block: u32 offset of each group of 32 lists, relative to the block's start, then the lists. List:
+ * a varint of 2 x length, plus 1 for a big list, whose entries are in the other table; then each
+ * entry as a zigzag varint of its difference from the entry before. The first entry is relative to
+ * the list's own object.
  */
 #include "store/lists.h"
 
@@ -48,14 +48,14 @@ int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows
 	for (uint32_t i = 0; i < rows->count; i++) {
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
 
-		/* Of a big list, or of empty ones, target may have nothing. */
+		/* For a big list, or if all lists are empty, there may be no entries. */
 		TRY(store_lists_add(&w, n && n <= STORE_LIST_BIG ? rows->target + first[i] : NULL,
 				    n, err));
 	}
 	return HDB_OK;
 }
 
-/* Parts of the lists of one object follow one another: u32 ix, u32 part. */
+/* Key of a part: u32 ix, u32 part. The parts of an object's list follow one another. */
 static uint64_t part_key(uint32_t ix, uint32_t part)
 {
 	return (uint64_t)ix << 32 | part;
@@ -100,7 +100,7 @@ static int damaged(struct store_lists *lists, const char *what, struct hdb_error
 	return store_damaged(lists->store, lists->table, lists->block.key, what, err);
 }
 
-/* Room for the offsets of the groups. */
+/* Whether the block has room for the offsets of its groups. */
 static bool block_is_sound(const struct store_block *block)
 {
 	return block->item_count <= STORE_BLOCK_OBJECTS &&
@@ -126,7 +126,7 @@ static int open_block(struct store_lists *lists, uint32_t first_ix, struct hdb_e
 	return HDB_OK;
 }
 
-/* Start of a group of lists. */
+/* Start of a group of lists. NULL if it is outside the block, which a damaged block can claim. */
 static const uint8_t *group_start(const struct store_block *block, uint32_t group)
 {
 	const uint32_t at = load32(block->data + (uint64_t)group * 4);
@@ -135,13 +135,13 @@ static const uint8_t *group_start(const struct store_block *block, uint32_t grou
 	return at <= block->size ? block->data + at : NULL;
 }
 
-/* Bits of the bytes below 0x80 among eight: each ends a varint. */
+/* The high bits of the bytes below 0x80 among eight bytes. Each such byte ends a varint. */
 static inline uint64_t varint_ends(uint64_t bytes)
 {
 	return ~bytes & 0x8080808080808080ull;
 }
 
-/* Steps over the entries of a list, eight bytes at a time. */
+/* Skips n entries, eight bytes at a time. */
 static const uint8_t *skip_entries(const uint8_t *p, const uint8_t *end, uint64_t n)
 {
 	while (n && end - p >= 8) {
@@ -161,7 +161,10 @@ static const uint8_t *skip_entries(const uint8_t *p, const uint8_t *end, uint64_
 	return n ? NULL : p;
 }
 
-/* get_varint, branchless for numbers below 2^35, because lengths are unpredictable. */
+/*
+ * Like get_varint, but branch-free for numbers below 2^35: the lengths of the varints are
+ * unpredictable.
+ */
 static inline const uint8_t *get_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
 	uint64_t bytes, ends;
@@ -191,7 +194,10 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 		return damaged(lists, "list missing", err);
 	p = group_start(&lists->block, i / STORE_LIST_GROUP);
 	end = lists->block.data + lists->block.size;
-	/* Behind the list that was read to its end is the next one of the group. */
+	/*
+	 * After reading a list to its end, the position is at the next list of the group. This
+	 * makes reading lists in order linear.
+	 */
 	if (k < i && ix == lists->ix + 1 && !lists->left && !lists->is_big && lists->end == end) {
 		k = i;
 		p = lists->at;
@@ -230,17 +236,17 @@ static int next_part(struct store_lists *lists, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Entries that are being decoded. */
+/* State of decoding entries. */
 struct entries {
 	const uint8_t *at, *end;
-	uint32_t previous; /* the last one, or the list's own object */
-	uint32_t ix_count; /* each must be below this */
+	uint32_t previous; /* the last entry, or the list's own object */
+	uint32_t ix_count; /* upper bound of all entries */
 };
 
-/* Decodes the next n entries to out; false if they do not hold. */
+/* Decodes the next n entries to `out`. False if they are invalid. */
 typedef bool entries_decoder(struct entries *entries, uint64_t n, uint32_t *out);
 
-/* The entry that follows `last` by the number v; whether it holds. */
+/* Decodes one entry, the difference v from `last`. False if it is out of range. */
 static inline bool follow(uint32_t ix_count, uint32_t last, uint64_t v, uint32_t *out)
 {
 	v = (uint64_t)last + (uint64_t)unzigzag(v);
@@ -268,8 +274,8 @@ static inline bool decode(struct entries *entries, uint64_t n, uint32_t *out)
 
 #ifdef __x86_64__
 /*
- * The same, two numbers at once, with the instruction that moves bits together: where the next
- * number begins is what it waits for.
+ * The same for two numbers at a time, with the instruction that compacts bits. The position of the
+ * next number is the critical path, so finding two at once halves it.
  */
 __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entries *entries,
 								   uint64_t n, uint32_t *out)
@@ -296,7 +302,7 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 		out[e++] = last;
 		p += __builtin_ctzll(second_ends) / 8 + 1;
 	}
-	/* The last one of an odd number; its length is unpredictable, too. */
+	/* The last of an odd number of entries. Its length is unpredictable too. */
 	if (n - e == 1 && entries->end - p >= 8) {
 		const uint64_t bytes = load64(p), ends = varint_ends(bytes);
 
@@ -318,7 +324,10 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		      struct hdb_error *err);
 
-/* The snapshot has changed since the list was begun: goes back to its place in the new one. */
+/*
+ * The snapshot has changed since the list was begun. Returns to the same position in the new
+ * snapshot.
+ */
 static int go_back(struct store_lists *lists, struct hdb_error *err)
 {
 	const uint64_t left = lists->left;
@@ -345,7 +354,7 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 	return next_batch(lists, UINT64_MAX, count, err);
 }
 
-/* The next n entries of the list that was begun, to out; false if they do not hold. */
+/* Decodes the next n entries of the current list to `out`. False if they are invalid. */
 static bool take_entries(struct store_lists *lists, uint64_t n, uint32_t *out)
 {
 	struct entries entries = { lists->at, lists->end, lists->previous, lists->ix_count };
@@ -356,7 +365,7 @@ static bool take_entries(struct store_lists *lists, uint64_t n, uint32_t *out)
 	return is_sound;
 }
 
-/* Decodes the next entries into the batch, `room` at most; *count 0 at the end. */
+/* Decodes the next entries into the batch, at most `room`. *count is 0 at the end. */
 static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		      struct hdb_error *err)
 {
@@ -370,7 +379,10 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 	if (!lists->left)
 		return HDB_OK;
 	if (lists->is_big) {
-		/* Entries of a part are taken one by one until its bytes end. */
+		/*
+		 * The number of entries of a part is not stored with the list: they are decoded one
+		 * by one to the end of its bytes.
+		 */
 		if (lists->at == lists->end) {
 			TRY_ERRORS(next_part(lists, err));
 		}
@@ -395,7 +407,7 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 struct lists_range {
 	const struct store_lists_of *of;
 	const struct store_block *block;
-	const uint8_t *at; /* where the first starts; NULL: nowhere in the block */
+	const uint8_t *at; /* start of the first list; NULL: outside the block */
 	uint32_t first, end;
 };
 
@@ -464,7 +476,7 @@ int store_lists_decode(const struct store_lists_of *of, const struct store_block
 
 	if (!block_is_sound(block))
 		return store_damaged(of->store, of->table, block->key, "impossible size", err);
-	/* It may have been driven out of memory since it was looked up. */
+	/* The pages may have been evicted since the block was looked up. */
 	base_map_soon(block->data, block->size);
 	range.at = block->item_count ? group_start(block, 0) : block->data + block->size;
 	return decode_lists(&range, out, err);

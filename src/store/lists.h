@@ -2,48 +2,50 @@
  * store/lists.h - tables of adjacency lists: for every object a list of objects (references,
  * referrers, children).
  *
- * Blocks of STORE_BLOCK_OBJECTS lists; a list of more than STORE_LIST_BIG entries is kept in parts
- * in a table of its own. Lists keep their order; neighbours in a list cost little when their
- * indices are near one another.
+ * A block has STORE_BLOCK_OBJECTS lists. A list of more than STORE_LIST_BIG entries is stored in
+ * parts in a separate table. Lists keep their order. An entry is small if its index is close to
+ * that of the entry before.
  */
 #ifndef STORE_LISTS_H
 #define STORE_LISTS_H
 
 #include "store/objects.h"
 
-/* Lists longer than this are big: bounds a block to some tens of MB. */
+/* Longer lists are big. This limits a block to a few tens of MB. */
 #define STORE_LIST_BIG 1024u
-/* Entries of a part of a big list. */
+/* Maximum number of entries in a part of a big list. */
 #define STORE_LIST_PART 32768u
-/* Lists of a group; the last one of a block may have fewer. */
+/* Number of lists in a group; the last group of a block may have fewer. */
 #define STORE_LIST_GROUP 32u
 
 /*
- * The lists of neighbouring objects: list i belongs to object first_ix + i and is
- * target[first[i] .. first[i + 1]), or, if lengths is given, the lengths[i] entries from first[i]
- * on. Target need not hold big lists.
+ * The lists of consecutive objects. List i belongs to object first_ix + i. Its entries are
+ * target[first[i] .. first[i + 1]) or, if lengths is not NULL, lengths[i] entries from first[i].
+ * Entries of big lists may be missing in target.
  */
 struct store_lists_rows {
 	uint32_t first_ix;
 	uint32_t count;
 	const uint64_t *first;
 	const uint32_t *target;
-	const uint64_t *lengths; /* or NULL */
+	const uint64_t *lengths; /* may be NULL */
 };
 
-/* Appends the block of such lists to `out`. For a big list only its length is written. */
+/* Appends a block with these lists to `out`. For a big list, only the length is written. */
 int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows,
 		       struct hdb_error *err);
 
-/* The list of one object, or some of it, to be written to a table of big lists. */
+/* The list of one object, or a part of it, for a table of big lists. */
 struct store_big_list {
 	enum store_table table;
-	uint32_t ix; /* of the object */
+	uint32_t ix; /* index of the object */
 	const uint32_t *target;
 	uint64_t count;
 };
 
-/* Writes part number `part` of the object's list: what `list` has, at most STORE_LIST_PART. */
+/*
+ * Writes part number `part` of the object's list: the entries of `list`, at most STORE_LIST_PART.
+ */
 int store_lists_put_part(struct store_writer *writer, const struct store_big_list *list,
 			 uint32_t part, struct hdb_error *err);
 
@@ -51,57 +53,58 @@ int store_lists_put_part(struct store_writer *writer, const struct store_big_lis
 int store_lists_put_big(struct store_writer *writer, const struct store_big_list *list,
 			struct hdb_error *err);
 
-/* A reader of one such table; zero-initialise but for the first four. */
+/* A reader of a table of lists. Set the first four fields and zero the rest. */
 struct store_lists {
 	struct store *store;
 	enum store_table table;
 	enum store_table big_table;
-	uint32_t ix_count; /* entries must be below this */
+	uint32_t ix_count; /* upper bound of all entries */
 	/* private */
 	struct store_block block; /* the open block */
 	bool has_block;
 	uint64_t generation;
 	uint32_t ix;
-	const uint8_t *at, *end; /* what is left of the list in the block */
-	uint64_t left;           /* entries left */
+	const uint8_t *at, *end; /* rest of the list's bytes in the block */
+	uint64_t left;           /* number of entries left */
 	bool is_big;
 	uint32_t part;
 	uint32_t previous;
 	uint32_t batch[256];
 };
 
-/* Starts the list of object ix; *length (may be NULL) is its number of entries. */
+/* Begins the list of object ix. *length (may be NULL) is its number of entries. */
 int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 		      struct hdb_error *err);
 
-/* Lends the next batch of entries until the next call; *count 0 at the end. */
+/* Returns the next batch of entries, valid until the next call. *count is 0 at the end. */
 int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *count,
 		     struct hdb_error *err);
 
-/* Set in the length of a big list, whose entries are not decoded: read them with begin and next. */
+/* Flag in the length of a big list. Its entries are not decoded: read them with begin and next. */
 #define STORE_LIST_IS_BIG (1ull << 63)
 
-/* Where decoded lists go; lent by the caller. */
+/* Buffers for decoded lists, provided by the caller. */
 struct store_lists_out {
-	uint64_t *lengths;       /* by list; room for STORE_BLOCK_OBJECTS, or STORE_LIST_GROUP */
-	struct base_vec *target; /* uint32_t; entries are appended, its data is not NULL then */
-	uint32_t count;          /* lists that were decoded */
+	uint64_t *lengths; /* by list; room for STORE_BLOCK_OBJECTS or STORE_LIST_GROUP */
+	/* uint32_t; entries are appended; its data is not NULL afterwards */
+	struct base_vec *target;
+	uint32_t count; /* number of lists decoded */
 };
 
-/* Whose lists a block has. */
+/* The table that a block belongs to. */
 struct store_lists_of {
 	struct store *store;    /* for messages */
 	enum store_table table; /* for messages */
-	uint32_t ix_count;      /* entries must be below this */
+	uint32_t ix_count;      /* upper bound of all entries */
 };
 
-/* Decodes a whole block: lengths and all entries of lists that are not big, in order. */
+/* Decodes a whole block: all lengths, and the entries of all lists that are not big, in order. */
 int store_lists_block(struct store_lists *lists, uint32_t first_ix, struct store_lists_out *out,
 		      struct hdb_error *err);
 
 /*
- * The same for a block that store_block gave: needs no reader, so that other threads may decode
- * what one thread has looked up.
+ * The same for a block found with store_block. Needs no reader, so other threads can decode blocks
+ * that one thread has looked up.
  */
 int store_lists_decode(const struct store_lists_of *of, const struct store_block *block,
 		       struct store_lists_out *out, struct hdb_error *err);

@@ -1,7 +1,8 @@
 /*
- * store/lists_put.h - writing a block of adjacency lists, list by list; the format is in lists.c.
+ * store/lists_put.h - writes a block of adjacency lists, list by list. The format is described in
+ * lists.c.
  *
- * Inline: the import does it for every object.
+ * Inline, because the import calls it for every object.
  */
 #ifndef STORE_LISTS_PUT_H
 #define STORE_LISTS_PUT_H
@@ -9,20 +10,23 @@
 #include "base/bytes.h"
 #include "store/lists.h"
 
-#define STORE_ENTRY_MAX 5 /* bytes of a 33-bit varint */
-#define STORE_ENTRY_PAD 8 /* what store_put_entry writes at once */
+#define STORE_ENTRY_MAX 5 /* size of a 33-bit varint */
+#define STORE_ENTRY_PAD 8 /* bytes that store_put_entry writes at once */
 
 /*
- * A varint of a number below 2^35. Branchless, because lengths are unpredictable. Writes 8 bytes;
- * returns the end of those that count.
+ * Writes a varint of a number below 2^35. Branch-free, because lengths are unpredictable. Writes 8
+ * bytes and returns the end of those that belong to the varint.
  */
 static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 {
-	/* By the number of bytes behind the first. */
+	/* Continuation bits, by the number of bytes after the first. */
 	static const uint64_t mores[] = { 0, 0x80, 0x8080, 0x808080, 0x80808080 };
 	unsigned more;
 
-	/* Makes room for the high bit of each byte, byte by byte: what lies above it is doubled. */
+	/*
+	 * Makes room for the high bit of each byte: adding the part above a byte to itself shifts
+	 * it up by one bit.
+	 */
 	v += v & ~(uint64_t)0x7f;
 	v += v & ~(uint64_t)0x7fff;
 	v += v & ~(uint64_t)0x7fffff;
@@ -32,7 +36,7 @@ static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 	return p + more + 1;
 }
 
-/* Entries of a list, the first as its difference from `previous`; returns their end. */
+/* Writes the entries of a list, the first one relative to `previous`. Returns the end. */
 static inline uint8_t *store_put_entries(uint8_t *p, uint32_t previous, const uint32_t *target,
 					 uint64_t count)
 {
@@ -43,25 +47,25 @@ static inline uint8_t *store_put_entries(uint8_t *p, uint32_t previous, const ui
 	return p;
 }
 
-/* A block on its way. */
+/* State of writing a block. */
 struct store_lists_writer {
-	struct base_vec *out; /* lent */
-	size_t start;         /* of the block in out */
+	struct base_vec *out; /* borrowed */
+	size_t start;         /* start of the block in `out` */
 	uint32_t first_ix;
-	uint32_t count; /* lists so far */
+	uint32_t count; /* number of lists written */
 };
 
 /*
- * Begins a block of `count` lists at the end of `out`, to which only this writer may append until
- * it has all.
+ * Begins a block of `count` lists at the end of `out`. Only this writer may append to `out` until
+ * all lists are written.
  */
 int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_t first_ix,
 		     uint32_t count, struct hdb_error *err);
 
-/* Notes where a group of lists begins, which is at the end of `out`. */
+/* Records that a group of lists begins at the end of `out`. */
 int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err);
 
-/* The next list, n entries; `target` is not looked at if it is big. */
+/* Writes the next list, with n entries. `target` is not read if the list is big. */
 static inline int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,
 				  struct hdb_error *err)
 {

@@ -1,11 +1,12 @@
 /*
- * store/objects.c - encoding and decoding blocks of the tables ids and objects.
+ * store/objects.c - encodes and decodes blocks of the tables ids and objects.
  *
- * objects: u32 class count, class count entries of 12 bytes (u32 class_no, u8 kind, u8 embedded, 2
- * zero, u32 body_size), a u64 file offset for each group of 128, then packed columns: dictionary
- * index, length, file offset, heap (optional). A file offset is kept as its difference from the end
- * of the object before it in the group, so that objects that lie back to back in the dump cost
- * nothing; class objects take no part (their offsets are in the table classes).
+ * objects: u32 number of dictionary entries, these entries of 12 bytes (u32 class_no, u8 kind, u8
+ * embedded, 2 zero, u32 body_size), a u64 file offset for each group of 128 objects, then packed
+ * columns: dictionary index, length, file offset, heap (optional). A file offset is stored as its
+ * difference from the end of the object before it in the group, so objects that follow one another
+ * in the dump cost nothing. Class objects are left out of this; their offsets are in the table
+ * classes.
  */
 #include "store/objects.h"
 
@@ -18,8 +19,8 @@
 #define CLASS_ENTRY 12
 
 /*
- * Bytes of a sub-record before its body; 0 for class objects, and for kinds that only a damaged
- * block has.
+ * Size of a sub-record before its body. 0 for class objects, and for invalid kinds of a damaged
+ * block.
  */
 static uint64_t record_head_size(uint8_t kind, unsigned id_size)
 {
@@ -44,18 +45,20 @@ static struct store_record_rule record_rule_of(const struct store_object *o, uns
 	};
 }
 
-/* Where a record ends that begins at `offset`. Wraps harmlessly on absurd lengths. */
+/*
+ * End of a record that begins at `offset`. Unsigned arithmetic, so absurd lengths wrap harmlessly.
+ */
 static inline uint64_t record_end(const struct store_record_rule *rule, uint64_t offset,
 				  uint64_t length)
 {
 	return offset + rule->fixed + length * rule->unit;
 }
 
-/* ---- the dictionary of whoever encodes ---- */
+/* ---- the dictionary of an encoder ---- */
 
 static void forget_recent(struct store_objects_dictionary *d)
 {
-	memset(d->recent, 0xff, sizeof(d->recent)); /* the key of no class */
+	memset(d->recent, 0xff, sizeof(d->recent)); /* all ones: the key of no class */
 }
 
 void store_objects_dictionary_init(struct store_objects_dictionary *d, unsigned id_size)
@@ -92,7 +95,10 @@ static int add_entry(struct store_objects_dictionary *d, const struct store_obje
 int store_objects_entry(struct store_objects_dictionary *d, const struct store_object *o,
 			uint32_t *entry, struct hdb_error *err)
 {
-	/* A class has one body size and nearly always one kind, so these make the key. */
+	/*
+	 * A class has one body size and nearly always one kind, so kind and class number identify
+	 * the entry.
+	 */
 	const uint64_t key =
 		(uint64_t)o->class_no << 3 | (uint64_t)(o->is_embedded != 0) << 2 | o->kind;
 	const unsigned place = o->class_no % STORE_RECENT_CLASSES;
@@ -114,10 +120,10 @@ int store_objects_entry(struct store_objects_dictionary *d, const struct store_o
 
 /* ---- encoding ---- */
 
-/* The parts of a block that follow its dictionary. */
+/* Parts of a block after its dictionary. */
 enum { BASES, NUMBERS, LENGTHS, OFFSETS, HEAPS, PARTS };
 
-/* Gives an entry the next number in the block. */
+/* Gives a dictionary entry its number in the current block. */
 static int use_entry(struct store_objects_dictionary *d, uint32_t entry, struct hdb_error *err)
 {
 	struct store_objects_entry *e = base_vec_at(&d->entries, struct store_objects_entry, entry);
@@ -128,7 +134,7 @@ static int use_entry(struct store_objects_dictionary *d, uint32_t entry, struct 
 	return HDB_OK;
 }
 
-/* No entry is in a block any more. */
+/* Ends the block: no entry has a number any more. */
 static void drop_used(struct store_objects_dictionary *d)
 {
 	for (size_t i = 0; i < d->used.count; i++)
@@ -139,8 +145,8 @@ static void drop_used(struct store_objects_dictionary *d)
 }
 
 /*
- * Splits a group of objects into columns; the only base is where its first record is. Offsets are
- * differences from where a record would be that follows the one before it.
+ * Splits a group of objects into columns. The base is the offset of its first record. Other offsets
+ * are stored as differences from the end of the record before them.
  */
 static int split_group(struct store_objects_dictionary *d, const struct store_objects_put *group,
 		       uint64_t values[PARTS][PACK_GROUP], struct hdb_error *err)
@@ -197,7 +203,7 @@ static int encode_group(struct store_objects_dictionary *d, struct pack_writer c
 	return HDB_OK;
 }
 
-/* Appends the entries that the block has. */
+/* Appends the entries used in the block. */
 static int put_dictionary(struct base_vec *out, const struct store_objects_dictionary *d,
 			  struct hdb_error *err)
 {
@@ -220,9 +226,9 @@ static int put_dictionary(struct base_vec *out, const struct store_objects_dicti
 	return HDB_OK;
 }
 
-/* A block while it is encoded. */
+/* State of encoding a block. */
 struct encoding {
-	struct store_objects_dictionary *dictionary; /* lent */
+	struct store_objects_dictionary *dictionary; /* borrowed */
 	struct base_vec bytes[PARTS];
 };
 
@@ -283,7 +289,10 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 
 		for (unsigned i = 1; i < n; i++)
 			deltas[i] = (ids[at + i] - ids[at + i - 1]) >> shift;
-		/* The first of a group is written whole; its delta repeats the next one's. */
+		/*
+		 * The first ID of a group is stored in full. Its delta is not used; repeating the
+		 * next one compresses best.
+		 */
 		deltas[0] = at + 1 < count ? (ids[at + 1] - ids[at]) >> shift : 0;
 		TRY_ERRORS(base_pack_put_group(&column, deltas, n, err));
 	}
@@ -385,7 +394,10 @@ void store_objects_get(const struct store_objects *block, uint32_t i, struct sto
 	out->file_offset = 0;
 }
 
-/* Classes of a block for which sizes of records are looked up, not computed for each object. */
+/*
+ * Up to this number of entries, the sizes of records are computed once per block instead of once
+ * per object.
+ */
 #define RULES_MAX 256
 
 static struct store_record_rule rule_of(const struct store_objects *block, uint64_t index)
@@ -396,7 +408,7 @@ static struct store_record_rule rule_of(const struct store_objects *block, uint6
 	return record_rule_of(&o, block->id_size);
 }
 
-/* `rules` by entry of the dictionary, or NULL. */
+/* `rules` by dictionary entry, or NULL. */
 static void group_offsets(const struct store_objects *block, const struct store_record_rule *rules,
 			  uint32_t g, uint64_t offset[PACK_GROUP])
 {
@@ -454,13 +466,15 @@ void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 	}
 }
 
-/* Classes of a block that are looked up in a table made for it; most blocks have fewer. */
+/*
+ * Up to this number of entries, the dictionary is decoded once per block. Most blocks have fewer.
+ */
 #define SCANNED_MAX 1024u
 
-/* What an entry of a block's dictionary says. */
+/* A decoded dictionary entry. */
 struct scanned_class {
 	uint32_t class_no;
-	uint8_t kind; /* with STORE_KIND_EMBEDDED */
+	uint8_t kind; /* may include STORE_KIND_EMBEDDED */
 };
 
 static struct scanned_class scanned_class_of(const struct store_objects *block, uint64_t i)
@@ -473,7 +487,7 @@ static struct scanned_class scanned_class_of(const struct store_objects *block, 
 	};
 }
 
-/* The table of a block's classes, in `room`; NULL if they are too many. */
+/* Decodes the block's dictionary into `room`. NULL if it is too large. */
 static const struct scanned_class *list_classes(const struct store_objects *block,
 						struct scanned_class *room)
 {
@@ -492,7 +506,7 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 	uint64_t group[PACK_GROUP];
 
 	assert(block->count <= STORE_BLOCK_OBJECTS);
-	/* It may have been driven out of memory since it was opened. */
+	/* The pages may have been evicted since the block was opened. */
 	base_map_soon(block->classes, block->size);
 	table = list_classes(block, room);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
@@ -549,7 +563,7 @@ uint32_t store_ids_find(const struct store_ids *block, uint64_t id)
 	uint64_t ids[PACK_GROUP];
 	unsigned n;
 
-	/* The last group whose first ID is at most id. */
+	/* Finds the last group whose first ID is at most id. */
 	while (high - low > 1) {
 		const uint32_t mid = low + (high - low) / 2;
 

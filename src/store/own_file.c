@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A file that comes and goes while we try to open it. */
+/* Limit for a file that appears and disappears while it is being opened. */
 #define OPEN_TRIES_MAX 100
 
 /*
- * What is wrong with an existing file, or NULL. `st` is lstat's, so that links and folders are
- * refused before anything is opened.
+ * What is wrong with an existing file, or NULL. `st` comes from lstat, so links and folders are
+ * rejected before anything is opened.
  */
 static const char *not_plain(const struct stat *st)
 {
@@ -31,6 +31,9 @@ static const char *not_plain(const struct stat *st)
 	return NULL;
 }
 
+/*
+ * The temporary file of an import that died may be reused only if no other user can have it open.
+ */
 static const char *not_leftover(const struct stat *st)
 {
 	const char *why = not_plain(st);
@@ -39,7 +42,7 @@ static const char *not_leftover(const struct stat *st)
 		return why;
 	if (st->st_uid != geteuid())
 		return "belongs to another user";
-	/* Who could open it then may have it open still. */
+	/* A user who could open it then may still have it open. */
 	return st->st_mode & 077 ? "can be read or written by others" : NULL;
 }
 
@@ -51,7 +54,7 @@ static int fail_leftover(const char *temp_path, const char *why, struct hdb_erro
 			temp_path, why);
 }
 
-/* Opens what is there. HDB_END: it went away meanwhile. */
+/* Opens an existing file. HDB_END if it has disappeared meanwhile. */
 static int open_leftover(const char *temp_path, int *fd, struct hdb_error *err)
 {
 	const char *why;
@@ -69,7 +72,7 @@ static int open_leftover(const char *temp_path, int *fd, struct hdb_error *err)
 					 hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	if (fstat(*fd, &st) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
-	/* An import that was at work may have given it its name, or taken it away. */
+	/* A running import may have renamed or removed it. */
 	if (st.st_nlink == 0)
 		return HDB_END;
 	why = not_leftover(&st);
@@ -84,8 +87,8 @@ static void give_up(int *fd)
 }
 
 /*
- * Whether the locked file still has the name: who held the lock may have renamed or removed it.
- * HDB_END: no.
+ * Whether the locked file still has its name. The previous owner of the lock may have renamed or
+ * removed it; HDB_END then.
  */
 static int see_name(int fd, const char *temp_path, struct hdb_error *err)
 {
@@ -99,7 +102,7 @@ static int see_name(int fd, const char *temp_path, struct hdb_error *err)
 	return held.st_ino == named.st_ino && held.st_dev == named.st_dev ? HDB_OK : HDB_END;
 }
 
-/* Opens and locks the file; HDB_NOTFOUND if another import has the lock. */
+/* Opens and locks the file. HDB_NOTFOUND if another import has the lock. */
 static int open_locked(const char *temp_path, int *fd, struct hdb_error *err)
 {
 	bool is_made;
@@ -118,8 +121,8 @@ static int open_locked(const char *temp_path, int *fd, struct hdb_error *err)
 }
 
 /*
- * One try: HDB_OK with the file open and locked, HDB_END to try again, HDB_NOTFOUND if another
- * import has the lock. After a failure *fd is -1 or a locked file.
+ * One attempt. HDB_OK: the file is open and locked. HDB_END: try again. HDB_NOTFOUND: another
+ * import has the lock. After a failure, *fd is -1 or a locked file.
  */
 static int try_open(const char *temp_path, int *fd, struct hdb_error *err)
 {
@@ -203,7 +206,10 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 	if (fd >= 0 || errno != EEXIST || lstat(lock_path, &st) < 0)
 		return HDB_OK;
 	why = not_plain(&st);
-	/* One that this user cannot open does no harm: LMDB goes without, and writes nothing. */
+	/*
+	 * A lock file that this user cannot open is harmless: LMDB works without it and writes
+	 * nothing.
+	 */
 	if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0 &&
 	    faccessat(AT_FDCWD, lock_path, R_OK | W_OK, AT_EACCESS) == 0)
 		why = "belongs neither to you nor to the owner of the database";

@@ -1,8 +1,8 @@
 /*
  * store/packed.c - blocks that are compressed in the file; see packed.h.
  *
- * What is unpacked is written to its file and read through a map: a full disk is a result code then
- * and not a bus error, and the block stays in memory.
+ * Decompressed blocks are written to a file with pwrite and read through a map. So a full disk is
+ * an error code and not a bus error, and the block stays in memory.
  */
 #include "store/packed.h"
 
@@ -17,11 +17,11 @@
 #include <zstd.h>
 
 #define LEVEL 1
-/* Blocks below this lie in a page with others or fill one: packed they would save nothing. */
+/* Smaller blocks share a page or fill one: compressing them would save nothing. */
 #define PACK_MIN 4096u
-/* A packed block is smaller by this part at least. */
+/* A compressed block must be smaller by at least this fraction. */
 #define PACK_SAVES 8u
-/* Address space that is mapped at once; more for a block that is larger. */
+/* Address space mapped at a time. A larger block gets a larger window. */
 #define WINDOW_BYTES (64ull << 20)
 /* Blocks begin at multiples of this. */
 #define ALIGN_BYTES 64u
@@ -29,22 +29,22 @@
 struct store_packer {
 	ZSTD_CCtx *context;
 	uint8_t *buffer;
-	size_t capacity; /* bytes of it */
+	size_t capacity; /* size of the buffer */
 };
 
 struct unpacked_block {
 	const uint8_t *data;
 	uint64_t size;
-	bool is_heap; /* malloc's */
+	bool is_heap; /* allocated with malloc */
 };
 
-/* A window: `size` bytes of the file from `start` on, of which `used` have blocks. */
+/* A window: `size` bytes of the file from `start`. The first `used` bytes contain blocks. */
 struct unpacked_map {
 	uint8_t *data;
 	uint64_t start, size, used;
 };
 
-/* ---- packing ---- */
+/* ---- compressing ---- */
 
 int store_packer_new(struct store_packer **out, struct hdb_error *err)
 {
@@ -106,7 +106,7 @@ int store_pack(struct store_packer *packer, const struct store_block *block, con
 	return HDB_OK;
 }
 
-/* ---- what was unpacked ---- */
+/* ---- decompressed blocks ---- */
 
 void store_unpacked_init(struct store_unpacked *unpacked)
 {
@@ -132,7 +132,7 @@ void store_unpacked_release(struct store_unpacked *unpacked)
 	(void)pthread_mutex_destroy(&unpacked->lock);
 }
 
-/* The file, beside the database. The lock is held, as below. */
+/* Creates the file in the folder of the database. Requires the lock, like the functions below. */
 static bool open_file(struct store_unpacked *unpacked, const char *path)
 {
 	struct base_work work;
@@ -153,7 +153,7 @@ static bool open_file(struct store_unpacked *unpacked, const char *path)
 	return !unpacked->is_in_memory;
 }
 
-/* The window that has room for `size` bytes; NULL: there is none. */
+/* Returns a window with room for `size` bytes. NULL if it cannot be mapped. */
 static struct unpacked_map *find_window(struct store_unpacked *unpacked, uint64_t size)
 {
 	struct unpacked_map *last;
@@ -193,7 +193,7 @@ static bool write_all(int fd, const uint8_t *data, uint64_t size, uint64_t offse
 	return true;
 }
 
-/* Moves a block to the file; NULL: it cannot. */
+/* Moves a block to the file. NULL if that is not possible. */
 static const uint8_t *move_to_file(struct store_unpacked *unpacked, const char *path,
 				   const uint8_t *data, uint64_t size)
 {
@@ -214,7 +214,7 @@ static const uint8_t *move_to_file(struct store_unpacked *unpacked, const char *
 	return there;
 }
 
-/* Adds a block; takes `raw` over, or frees it. The lock is held. */
+/* Adds a block. Takes ownership of `raw`. Requires the lock. */
 static int add_block(struct store_unpacked *unpacked, const char *path,
 		     const struct store_packed *packed, uint8_t *raw, struct hdb_error *err)
 {
@@ -230,12 +230,15 @@ static int add_block(struct store_unpacked *unpacked, const char *path,
 	if (r < 0 || !block.is_heap)
 		free(raw);
 	TRY_ERRORS(r);
-	/* A block that finds no place there is unpacked once more, and owned all the same. */
+	/*
+	 * If the map has no room for it, the block is decompressed again next time. It is freed in
+	 * the end in any case.
+	 */
 	return base_idmap_put(&unpacked->numbers, packed->checksum,
 			      (uint32_t)unpacked->blocks.count - 1, err);
 }
 
-/* Inflates a packed block; *out is owned: free. HDB_ECORRUPT without a message. */
+/* Decompresses a block. *out is owned: free() it. HDB_ECORRUPT without a message. */
 static int inflate(const struct store_packed *packed, uint8_t **out, struct hdb_error *err)
 {
 	uint8_t *raw;
@@ -254,7 +257,10 @@ static int inflate(const struct store_packed *packed, uint8_t **out, struct hdb_
 	return HDB_OK;
 }
 
-/* The block, if it was unpacked and has that size; else HDB_END. The lock is held. */
+/*
+ * Returns the block if it has been decompressed before, else HDB_END. HDB_ECORRUPT if its size
+ * differs. Requires the lock.
+ */
 static int take_block(const struct store_unpacked *unpacked, const struct store_packed *packed,
 		      const uint8_t **out)
 {
@@ -265,7 +271,7 @@ static int take_block(const struct store_unpacked *unpacked, const struct store_
 		return HDB_END;
 	block = (const struct unpacked_block *)unpacked->blocks.data + number;
 	*out = block->data;
-	/* Two blocks have one checksum only if somebody made them so on purpose. */
+	/* Two blocks have the same checksum only if somebody constructed them. */
 	return block->size == packed->raw_size ? HDB_OK : HDB_ECORRUPT;
 }
 
@@ -284,7 +290,7 @@ int store_unpack(struct store_unpacked *unpacked, const char *path,
 	(void)pthread_mutex_lock(&unpacked->lock);
 	r = take_block(unpacked, packed, out);
 	if (r != HDB_END)
-		free(raw); /* another thread was as fast */
+		free(raw); /* another thread was faster */
 	else if ((r = add_block(unpacked, path, packed, raw, err)) == HDB_OK)
 		r = take_block(unpacked, packed, out);
 	(void)pthread_mutex_unlock(&unpacked->lock);

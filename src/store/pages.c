@@ -1,6 +1,5 @@
 /*
- * store/pages.c - the walk over LMDB's B+tree. See pages.h; the whole-file check is in
- * pages_check.c.
+ * store/pages.c - walks LMDB's B+tree. See pages.h. The check of a whole file is in pages_check.c.
  */
 #include "store/pages_private.h"
 
@@ -23,7 +22,7 @@ int store_pages_damaged(const struct pages *pages, uint64_t page_no, const char 
 
 /* ---- meta pages ---- */
 
-/* Fields of MDB_meta, from the start of its page. */
+/* Fields of MDB_meta, as offsets in its page. */
 enum {
 	META_MAGIC = PAGE_HEAD,
 	META_VERSION = PAGE_HEAD + 4,
@@ -38,11 +37,11 @@ enum { DB_PAD = 0, DB_FLAGS = 4, DB_DEPTH = 6, DB_ROOT = 40 };
 #define MAGIC 0xBEEFC0DEu
 #define DATA_VERSION 1
 /*
- * Flags of the tree of free pages: numbers as keys; the file is no folder. Those of the main tree
- * are 0.
+ * Flags of the tree of free pages: integer keys, and the database is not a folder. Those of the
+ * main tree are 0.
  */
 #define FREE_FLAGS 0x4008
-/* A writer that commits while the pages are read; more than this in a row is damage. */
+/* A writer may commit while the pages are being read. More failures in a row mean damage. */
 #define META_TRIES_MAX 20
 
 static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
@@ -55,7 +54,7 @@ static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
 	return depth >= 1 && depth <= PAGES_DEPTH_MAX && root >= 2 && root <= last_page;
 }
 
-/* What is wrong with the head of a meta page; NULL if nothing is. */
+/* What is wrong with the head of a meta page; NULL if nothing. */
 static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	if (load64(meta) != number || load16(meta + PAGE_FLAGS) != PAGE_META)
@@ -70,7 +69,7 @@ static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 	return NULL;
 }
 
-/* What is wrong with a meta page that is to be used. */
+/* What is wrong with the meta page to be used; NULL if nothing. */
 static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	const uint64_t last_page = load64(meta + META_LAST_PAGE);
@@ -87,9 +86,8 @@ static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 }
 
 /*
- * Both meta pages together; the number of the newest or a fault. Of the other one only the head is
- * looked at: when a commit fails in its last step, LMDB leaves the new trees there under the old
- * number.
+ * Checks both meta pages and finds the newer one. Only the head of the other one is checked: if a
+ * commit fails in its last step, LMDB leaves the new trees there with the old transaction number.
  */
 static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsigned *newest)
 {
@@ -102,6 +100,10 @@ static const char *metas_fault(const uint8_t *metas[2], uint32_t page_size, unsi
 			return fault;
 		id[i] = load64(metas[i] + META_TXN_ID);
 	}
+	/*
+	 * Commits alternate between the pages: even transaction numbers are in page 0, odd ones in
+	 * page 1, and both are consecutive.
+	 */
 	*newest = id[0] < id[1];
 	/*
 	 * Commits take turns: even numbers are in page 0, odd ones in page 1, the last two are
@@ -144,7 +146,7 @@ static int read_meta(int fd, uint8_t *meta, uint64_t offset, const char *path,
 	return HDB_OK;
 }
 
-/* One look at the meta pages: *fault says what is wrong, if anything. */
+/* Reads the meta pages once. *fault says what is wrong, NULL if nothing. */
 static int look_at_metas(int fd, const char *path, const char **fault, uint64_t *wanted_bytes,
 			 struct hdb_error *err)
 {
@@ -226,8 +228,8 @@ int store_pages_open(struct pages *pages, const struct pages_file *file, uint64_
 	pages->free.has_number_keys = true;
 	TRY(BASE_ALLOC(pages->checked, pages->page_count / 8 + 1, "a map of checked pages", err));
 	/*
-	 * A commit may have begun while the page was copied: only the same number twice is a whole
-	 * one.
+	 * A commit may have begun while the page was copied. The copy is consistent only if the
+	 * transaction number is the same before and after.
 	 */
 	if (load64(map + page_no * pages->page_size + META_TXN_ID) != txn_id) {
 		store_pages_close(pages);
@@ -244,13 +246,14 @@ void store_pages_close(struct pages *pages)
 
 /* ---- pages and nodes ---- */
 
-/* Entries of a page that was checked. */
+/* Number of entries of a checked page. */
 static unsigned node_count(const uint8_t *page)
 {
 	const unsigned lower = load16(page + PAGE_LOWER);
 
 	/*
-	 * A page that was checked has entries, unless reading it failed since and it is zeros now.
+	 * A checked page has entries, unless reading it has failed since and it consists of zeros
+	 * now.
 	 */
 	return lower > PAGE_HEAD ? (lower - PAGE_HEAD) / 2 : 0;
 }
@@ -265,7 +268,7 @@ static uint32_t node_low(const uint8_t *n)
 	return (uint32_t)load16(n) | (uint32_t)load16(n + 2) << 16;
 }
 
-/* The child page that entry i of a branch page leads to. */
+/* Number of the child page of entry i of a branch page. */
 static uint64_t child_page(const uint8_t *page, unsigned i)
 {
 	const uint8_t *n = node(page, i);
@@ -293,7 +296,7 @@ int store_pages_compare(const struct pages_tree *tree, const void *a, uint64_t a
 	return r ? r : (a_size > b_size) - (a_size < b_size);
 }
 
-/* Whether a node lies within its page; `p` is the page, `at` the node's place in it. */
+/* Whether a node is within its page `p`; `at` is the node's offset. */
 static bool node_is_sound(const struct pages *pages, const uint8_t *p, uint64_t at, bool is_leaf)
 {
 	const uint64_t room = pages->page_size;
@@ -312,7 +315,7 @@ static bool node_is_sound(const struct pages *pages, const uint8_t *p, uint64_t 
 	return need <= room;
 }
 
-/* Checks a page's own structure; what is wrong, or NULL. */
+/* Checks the structure of a page. Returns what is wrong, or NULL. */
 static const char *page_fault(const struct pages *pages, const struct pages_tree *tree,
 			      uint64_t page_no, bool is_leaf)
 {
@@ -331,7 +334,7 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 	for (unsigned i = 0; i < n; i++)
 		if (!node_is_sound(pages, p, load16(p + PAGE_HEAD + 2 * (size_t)i), is_leaf))
 			return "has an entry outside of it";
-	/* The first key of a branch page stands for all that is less, and is not looked at. */
+	/* The first key of a branch page is not used: it stands for everything smaller. */
 	for (unsigned i = is_leaf ? 1 : 2; i < n; i++) {
 		const uint8_t *last = store_pages_key(p, i - 1, &last_size);
 		const uint8_t *key = store_pages_key(p, i, &size);
@@ -342,7 +345,7 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 	return NULL;
 }
 
-/* The page of a level of the path, after its checks, which are made once a snapshot. */
+/* Gets the page of one level of the path. A page is checked once per snapshot. */
 static int get_page(struct pages *pages, struct pages_place *place, unsigned level,
 		    uint64_t page_no, struct hdb_error *err)
 {
@@ -364,7 +367,7 @@ static int get_page(struct pages *pages, struct pages_place *place, unsigned lev
 	return HDB_OK;
 }
 
-/* A value on pages of its own. */
+/* Gets a value that is stored on pages of its own. */
 static int big_value(struct pages *pages, struct pages_place *place, const uint8_t *n,
 		     struct hdb_error *err)
 {
@@ -387,7 +390,7 @@ static int big_value(struct pages *pages, struct pages_place *place, const uint8
 	return HDB_OK;
 }
 
-/* Fills in key and value of the entry that the place's path ends at. */
+/* Sets key and value of the entry at the end of the path. */
 static int take_entry(struct pages *pages, struct pages_place *place, struct hdb_error *err)
 {
 	const unsigned leaf = place->tree->depth - 1;
@@ -404,7 +407,7 @@ static int take_entry(struct pages *pages, struct pages_place *place, struct hdb
 	return HDB_OK;
 }
 
-/* Fetches the page of level `level`, below the entry that the level above is at. */
+/* Gets the page of level `level`: the child of the current entry of the level above. */
 static int descend(struct pages *pages, struct pages_place *place, unsigned level,
 		   struct hdb_error *err)
 {
@@ -415,7 +418,10 @@ static int descend(struct pages *pages, struct pages_place *place, unsigned leve
 	return get_page(pages, place, level, page_no, err);
 }
 
-/* The first node whose key is at least `key`; of a branch page the child that has it. */
+/*
+ * First entry whose key is not less than `key`. In a branch page, the entry whose child contains
+ * it.
+ */
 static unsigned search(const struct pages_tree *tree, const uint8_t *page, bool is_leaf,
 		       struct pages_key key)
 {
@@ -450,13 +456,13 @@ int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_pla
 	}
 	if (place->at[tree->depth - 1] < node_count(place->page[tree->depth - 1]))
 		return take_entry(pages, place, err);
-	/* All of this leaf is less: the next leaf's first entry is meant. */
+	/* All keys of this leaf are less, so the result is the first entry of the next leaf. */
 	if (place->at[tree->depth - 1])
 		place->at[tree->depth - 1]--;
 	return store_pages_next(pages, place, err);
 }
 
-/* Takes the path from `level` down along its first or last entries. */
+/* Completes the path from `level` down, along first or last entries. */
 static int go_down(struct pages *pages, struct pages_place *place, unsigned level, bool is_last,
 		   struct hdb_error *err)
 {
@@ -483,7 +489,7 @@ int store_pages_next(struct pages *pages, struct pages_place *place, struct hdb_
 			return go_down(pages, place, level + 1, false, err);
 		}
 	}
-	/* One past the end, so that the entry before it is the last one. */
+	/* One past the end, so that store_pages_previous finds the last entry. */
 	if (place->tree->depth)
 		place->at[place->tree->depth - 1]++;
 	return HDB_NOTFOUND;

@@ -1,15 +1,14 @@
 /*
- * store/pages.h - reading LMDB's pages with every number checked before it is used.
+ * store/pages.h - reads LMDB's pages and checks every number before using it.
  *
- * LMDB believes the file: a changed byte in one of its own pages makes it read outside the map,
- * stop the process or turn in circles. So reading does not go through mdb_get and cursors but
- * through this walk over the B+tree, which takes a page only if its number, kind, bounds, nodes and
- * order of keys hold. LMDB still says which snapshot is read (mdb_txn_id) and keeps its pages from
- * being used again.
+ * LMDB trusts the file: one changed byte in its own pages can make it read outside the map, abort
+ * the process or loop forever. So heapdb does not read with mdb_get and cursors but with this walk
+ * over the B+tree, which accepts a page only if its number, kind, bounds, nodes and key order are
+ * valid. LMDB still selects the snapshot (mdb_txn_id) and protects its pages from being reused.
  *
  * Source: the structures MDB_meta, MDB_db, MDB_page and MDB_node of LMDB 0.9 (data version 1) on a
- * 64-bit machine; FORMAT.md, "LMDB's pages", has them. A page is checked once a snapshot, when the
- * walk first meets it.
+ * 64-bit machine; see FORMAT.md, "LMDB's pages". A page is checked once per snapshot, when the walk
+ * first reaches it.
  */
 #ifndef STORE_PAGES_H
 #define STORE_PAGES_H
@@ -18,50 +17,50 @@
 
 #include <stdbool.h>
 
-/* Most levels of a tree: as many as LMDB's own cursors can walk (CURSOR_STACK). */
+/* Maximum depth of a tree: as many levels as LMDB's own cursors support (CURSOR_STACK). */
 #define PAGES_DEPTH_MAX 32
 
 /* One of the two trees of a file. */
 struct pages_tree {
-	uint64_t root;        /* page number; PAGES_NONE: the tree is empty */
-	unsigned depth;       /* levels, 0 if it is empty */
+	uint64_t root;        /* page number; PAGES_NONE: empty tree */
+	unsigned depth;       /* number of levels; 0: empty tree */
 	bool has_number_keys; /* keys are native u64, as in the tree of free pages */
 };
 #define PAGES_NONE UINT64_MAX
 
-/* A snapshot of a file: borrowed bytes and what its meta page says. Zero-initialise. */
+/* A snapshot of a file: borrowed bytes and the contents of its meta page. Zero-initialise. */
 struct pages {
-	const uint8_t *map; /* lent */
+	const uint8_t *map; /* borrowed */
 	uint32_t page_size;
-	uint64_t page_count; /* pages that the snapshot may speak of, all of them in the map */
+	uint64_t page_count; /* number of pages in the snapshot; all are within the map */
 	struct pages_tree main, free;
-	uint8_t *checked; /* a bit a page: its structure holds; owned */
-	const char *path; /* for messages; lent */
+	uint8_t *checked; /* one bit per page: its structure has been checked; owned */
+	const char *path; /* for messages; borrowed */
 };
 
 /*
- * Looks at both meta pages of an open file before LMDB does. HDB_ECORRUPT if it is no database, is
- * cut or its meta pages do not hold; HDB_EVERSION for another byte order or data version.
- * *wanted_bytes is what its newest state needs.
+ * Checks both meta pages of an open file before LMDB reads them. HDB_ECORRUPT if the file is not a
+ * database, is truncated, or its meta pages are invalid. HDB_EVERSION for another byte order or
+ * data version. *wanted_bytes is the file size that the newest state requires.
  */
 int store_pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, struct hdb_error *err);
 
-/* A file as it is mapped; both are lent. */
+/* A mapped file. Both pointers are borrowed. */
 struct pages_file {
 	const uint8_t *map;
-	uint64_t map_bytes; /* of the file that are mapped */
+	uint64_t map_bytes; /* size of the mapped part of the file */
 	const char *path;
 };
 
 /*
- * Opens the snapshot that a read transaction of number `txn_id` stands for. HDB_END if a writer has
- * overtaken the transaction: begin another one. Afterwards: pages_close.
+ * Opens the snapshot of the read transaction `txn_id`. HDB_END if a writer has overtaken the
+ * transaction: begin a new one. Close with pages_close.
  */
 int store_pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
 		     struct hdb_error *err);
 void store_pages_close(struct pages *pages);
 
-/* A place in a tree: the path to an entry. */
+/* A position in a tree: the path to an entry. */
 struct pages_place {
 	const struct pages_tree *tree; /* set by the caller */
 	const uint8_t *page[PAGES_DEPTH_MAX];
@@ -72,31 +71,31 @@ struct pages_place {
 	uint64_t value_size;
 };
 
-/* The bytes of a key, which are lent. */
+/* A key; its bytes are borrowed. */
 struct pages_key {
 	const void *data;
 	uint64_t size;
 };
 
 /*
- * Goes to the first entry of place->tree whose key is at least `key` (size 0: the first one).
- * HDB_NOTFOUND if there is none.
+ * Moves to the first entry of place->tree whose key is not less than `key` (size 0: to the first
+ * entry). HDB_NOTFOUND if there is none.
  */
 int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_place *place,
 		     struct hdb_error *err);
 /*
- * To the entry after or before; after HDB_NOTFOUND the place is at none, but pages_previous from
- * the end works.
+ * Move to the next or the previous entry. After HDB_NOTFOUND the position is invalid, but
+ * pages_previous works from the end.
  */
 int store_pages_next(struct pages *pages, struct pages_place *place, struct hdb_error *err);
 int store_pages_previous(struct pages *pages, struct pages_place *place, struct hdb_error *err);
 
-/* Whether a place's key is this one, by its bytes. */
+/* Whether the key at a position equals `key`, byte by byte. */
 bool store_pages_key_is(const struct pages_place *place, struct pages_key key);
 
 /*
- * Checks both trees whole: every page once, keys ascending across pages, no page used twice or both
- * used and free. After it LMDB can be let loose on the file to write.
+ * Checks both trees completely: every page once, keys ascending across pages, no page used twice or
+ * both used and free. Afterwards it is safe to let LMDB write to the file.
  */
 int store_pages_check_all(struct pages *pages, struct hdb_error *err);
 

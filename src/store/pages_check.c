@@ -1,6 +1,6 @@
 /*
- * store/pages_check.c - both trees of a file, whole: what `heapdb check` and a writer ask before
- * they trust LMDB.
+ * store/pages_check.c - checks both trees of a file completely, for `heapdb check` and before LMDB
+ * writes to the file.
  */
 #include "store/pages_private.h"
 
@@ -11,12 +11,12 @@
 
 struct check {
 	struct pages *pages;
-	uint8_t *used;           /* a bit a page: met already */
-	const uint8_t *last_key; /* of the entry before; NULL: none yet */
+	uint8_t *used;           /* one bit per page: has been visited */
+	const uint8_t *last_key; /* key of the previous entry; NULL: none yet */
 	uint64_t last_size;
 };
 
-/* Marks a run of pages as met; HDB_ECORRUPT if one of them was. */
+/* Marks a run of pages as visited. HDB_ECORRUPT if one of them was visited before. */
 static int use(struct check *check, uint64_t page_no, uint64_t count, struct hdb_error *err)
 {
 	assert(check->used);
@@ -30,9 +30,7 @@ static int use(struct check *check, uint64_t page_no, uint64_t count, struct hdb
 	return HDB_OK;
 }
 
-/*
- * The entries of the list of free pages that a value holds: a count, then page numbers, descending.
- */
+/* Marks the free pages listed in a value: a count, then page numbers in descending order. */
 static int use_free(struct check *check, const struct pages_place *place, struct hdb_error *err)
 {
 	const uint64_t room = place->value_size / 8;
@@ -63,7 +61,7 @@ static int use_free(struct check *check, const struct pages_place *place, struct
 	return HDB_OK;
 }
 
-/* Pages on the path from level `from` down, which the walk came to anew. */
+/* Marks the pages of the path from level `from` down, which the walk has just entered. */
 static int use_path(struct check *check, const struct pages_place *place, unsigned from,
 		    struct hdb_error *err)
 {
@@ -76,7 +74,10 @@ static int use_path(struct check *check, const struct pages_place *place, unsign
 	return r;
 }
 
-/* The keys on the way down bound those below: the entry before is less, this one is not. */
+/*
+ * Checks the keys of branch pages: the previous entry must be less than such a key, and this entry
+ * must not be.
+ */
 static int check_bounds(const struct check *check, const struct pages_place *place, unsigned from,
 			struct hdb_error *err)
 {
@@ -110,7 +111,8 @@ static int check_entry(struct check *check, const struct pages_place *place, uns
 					"has keys out of order", err));
 	TRY(check_bounds(check, place, from, err));
 	/*
-	 * A value on pages of its own lies behind a page's head; the others are inside their leaf.
+	 * A value on pages of its own follows the head of its first page. Other values are inside
+	 * their leaf.
 	 */
 	if (place->value < place->page[leaf] ||
 	    place->value >= place->page[leaf] + check->pages->page_size)
@@ -123,7 +125,7 @@ static int check_entry(struct check *check, const struct pages_place *place, uns
 	return HDB_OK;
 }
 
-/* The first level on which two paths differ. */
+/* The first level at which two paths differ. */
 static unsigned first_change(const struct pages_place *a, const struct pages_place *b)
 {
 	unsigned level = 0;

@@ -1,5 +1,5 @@
 /*
- * store/problems.c - names of the problems that are kept in the table problems.
+ * store/problems.c - names of the problems in the table problems.
  */
 #include "store/schema.h"
 

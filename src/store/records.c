@@ -7,11 +7,11 @@
 
 #include <assert.h>
 
-/* A block of texts ends when it has this many texts or bytes. */
+/* A block of texts ends at this number of texts or bytes. */
 #define TEXTS_PER_BLOCK 1024u
 #define TEXT_BLOCK_BYTES 65536u
 
-/* The least that a record, or a text, takes in a table. */
+/* Minimum size of a record or text in a table. */
 #define RECORD_MIN 4
 
 int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *counted,
@@ -92,7 +92,7 @@ uint64_t store_record_count(struct store *store, enum store_table table)
 
 	if (store_table_info(store, table, &info, NULL) != HDB_OK)
 		return 0;
-	/* Bounds what callers allocate; reading them all fails at the first that is missing. */
+	/* Bounds what callers allocate. If records are missing, reading them fails later. */
 	return info.item_count < info.bytes / RECORD_MIN ? info.item_count :
 							   info.bytes / RECORD_MIN;
 }
@@ -110,7 +110,7 @@ int store_record_room(struct store *store, enum store_table table, uint64_t *cou
 		       store_damaged(store, table, 0, "impossible number of records", err);
 }
 
-/* Past the end of a table, or a block of it that should be there. */
+/* Distinguishes the end of a table from a missing block. */
 static int past_end(struct store *store, enum store_table table, uint64_t no, struct hdb_error *err)
 {
 	return no >= store_record_count(store, table) ?

@@ -1,5 +1,5 @@
 /*
- * store/store.c - reading a heap database: snapshots, blocks, meta values.
+ * store/store.c - reads a heap database: snapshots, blocks, meta values.
  */
 #include "store/store.h"
 
@@ -44,6 +44,7 @@ uint64_t store_generation(const struct store *store)
 	return store->generation;
 }
 
+/* The side is refreshed with the main file, so that both show tables published up to now. */
 static int begin_snapshot(struct store *store, struct hdb_error *err)
 {
 	TRY(store_view_begin(&store->view, err));
@@ -142,7 +143,9 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 	return HDB_OK;
 }
 
-/* The bytes of a meta value, borrowed like a block; false if there is none of that name. */
+/*
+ * Finds a meta value; its bytes are borrowed like a block. False if there is none with that name.
+ */
 static bool find_meta(const struct store_view *view, const char *name, const uint8_t **data,
 		      uint64_t *size)
 {
@@ -155,7 +158,7 @@ static bool find_meta(const struct store_view *view, const char *name, const uin
 	return true;
 }
 
-/* Refuses what is not ours before anything else is read. */
+/* Rejects a file of another format before anything else is read. */
 static int check_format(struct store *store, struct hdb_error *err)
 {
 	const uint8_t *data;
@@ -184,7 +187,8 @@ static int check_format(struct store *store, struct hdb_error *err)
 }
 
 /*
- * Base tables of another revision have other numbers: none is read. `is_meta`: earlier ones may be.
+ * Rejects base tables of another revision: their contents would be misread. With is_meta, earlier
+ * revisions are accepted, because only meta values will be read.
  */
 static int check_revisions(struct store *store, bool is_meta, struct hdb_error *err)
 {
@@ -243,7 +247,7 @@ static int begin_store(struct store *store, const char *path, enum purpose purpo
 		(uint64_t)(meta->value - store->view.map), err);
 }
 
-/* Gives a new handle out, or closes it after a failure. */
+/* Returns a new handle, or closes it after a failure. */
 static int give_store(struct store *store, int result, struct store **out)
 {
 	if (result < 0)
@@ -305,7 +309,7 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 {
 	struct hdb_error why;
 
-	/* Zeros after a failed read are no damage of the file's. */
+	/* If reading the file has failed, the page is zeros. That is not damage of the file. */
 	if (!store || store_fault_size(store, &why) >= 0)
 		(void)hdb_fail(
 			&why, HDB_ECORRUPT,
@@ -318,14 +322,14 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 	return why.code;
 }
 
-/* Where a table is read from. */
+/* The file that a table is read from. */
 static struct store_view *view_of(struct store *store, unsigned table)
 {
 	assert(table < STORE_TABLE_END);
 	return store->side && store->side->has[table] ? &store->side->view : &store->view;
 }
 
-/* Unpacks a block that is packed, unless that was done before. */
+/* Decompresses a block unless that has been done before. */
 static int unpack_block(struct store *store, unsigned table, const struct pages_place *place,
 			struct store_block *out, struct hdb_error *err)
 {
@@ -337,7 +341,10 @@ static int unpack_block(struct store *store, unsigned table, const struct pages_
 	};
 	int r;
 
-	/* Others are written anew, and where they lie in memory are other blocks then. */
+	/*
+	 * Only blocks of base tables may be compressed: a derived table may be replaced, and its
+	 * address in memory would then belong to another block.
+	 */
 	if (table >= STORE_REFERRERS)
 		return store_damaged(store, table, out->key, "packed", err);
 	r = store_unpack(&store->env->unpacked, store->env->path, &packed, &out->data, err);
@@ -348,13 +355,13 @@ static int unpack_block(struct store *store, unsigned table, const struct pages_
 	return HDB_OK;
 }
 
-/* A block, and whether its checksum held before. */
+/* A block, and whether its checksum has been verified before. */
 struct found {
 	struct pages_place place;
 	bool is_verified;
 };
 
-/* What `verified` has of a value. */
+/* The value stored in `verified` for a block. */
 static uint32_t seal_of(const struct pages_place *place)
 {
 	return (uint32_t)load64(place->value) & INT32_MAX;
@@ -367,7 +374,7 @@ static bool is_verified(const struct store *store, const struct pages_place *pla
 		       seal_of(place);
 }
 
-/* Checks a value's checksum, and notes that it holds. */
+/* Verifies the checksum of a value and records that it is valid. */
 static int verify(struct store *store, unsigned table, const struct pages_place *place,
 		  struct hdb_error *err)
 {
@@ -384,7 +391,10 @@ static int verify(struct store *store, unsigned table, const struct pages_place 
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Checks a value's header and, once a handle, its checksum; unpacks what is packed. */
+/*
+ * Checks the header of a value and, once per handle, its checksum. Decompresses the value if
+ * necessary.
+ */
 static int take_value(struct store *store, unsigned table, const struct found *found,
 		      struct store_block *out, struct hdb_error *err)
 {
@@ -402,7 +412,9 @@ static int take_value(struct store *store, unsigned table, const struct found *f
 	return load32(place->value + 12) ? unpack_block(store, table, place, out, err) : HDB_OK;
 }
 
-/* A failure of the walk, or of reading the file below it. */
+/*
+ * The walk has failed. Reports a read error of the file if there was one, because it is the cause.
+ */
 static int walk_failed(struct store *store, int r, struct hdb_error *err)
 {
 	return store_fault_size(store, err) < 0 ? HDB_EIO : r;
@@ -413,9 +425,7 @@ static bool is_of_table(const struct pages_place *place, unsigned table)
 	return place->key_size == BLOCK_KEY_SIZE && be16(place->key) == table;
 }
 
-/*
- * Which block of a table a key stands for: its own, the first from there on, the last up to there.
- */
+/* Which block to find for a key: exactly this one, the first from it on, or the last up to it. */
 enum seek { SEEK_EXACT, SEEK_AFTER, SEEK_BEFORE };
 
 struct wanted {
@@ -423,7 +433,7 @@ struct wanted {
 	uint64_t key;
 };
 
-/* Walks to the block; the lock is held. */
+/* Walks to the block. Requires the lock. */
 static int find_block(struct store *store, struct wanted wanted, enum seek seek,
 		      struct found *found, struct hdb_error *err)
 {
@@ -559,7 +569,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 		.bytes = load64(data + 24),
 		.file_bytes = load64(data + (is_packed ? 32 : 24)),
 	};
-	/* Bounds what callers allocate by what the file can hold. */
+	/* Bounds what callers allocate by what the file can contain. */
 	if (out->file_bytes > view->map_bytes ||
 	    out->block_count > out->file_bytes / BLOCK_HEADER_SIZE ||
 	    out->bytes / STORE_PACKED_RATIO > out->file_bytes)

@@ -1,5 +1,5 @@
 /*
- * store/store_private.h - what store.c and writer.c share.
+ * store/store_private.h - shared by store.c and writer.c.
  */
 #ifndef STORE_STORE_PRIVATE_H
 #define STORE_STORE_PRIVATE_H
@@ -12,19 +12,19 @@
 
 #include <pthread.h>
 
-/* Longest name of a meta value. */
+/* Maximum length of the name of a meta value. */
 #define META_NAME_MAX 63
 #define META_KEY_SIZE (2 + META_NAME_MAX)
-/* u32 revision, u32 zero, u64 blocks, items, bytes. */
+/* u32 revision, u32 zero, u64 number of blocks, u64 number of items, u64 bytes. */
 #define TABLE_INFO_SIZE 32
 /*
- * And u64 bytes in the file, if blocks of it are packed, which only those of base tables are; the
- * revision has this bit then.
+ * Followed by u64 bytes in the file if blocks of the table are compressed, which is possible for
+ * base tables only. The revision has the bit TABLE_IS_PACKED then.
  */
 #define TABLE_INFO_PACKED_SIZE 40
 #define TABLE_IS_PACKED 0x80000000u
 
-/* Tables of a database that cannot be written: in a private file, for this handle alone. */
+/* Tables of a database that is not writable: in a private file of this handle. */
 struct store_side {
 	struct store_env *env; /* owned */
 	struct store_view view;
@@ -33,28 +33,29 @@ struct store_side {
 
 struct store {
 	struct store_env *env;
-	struct store_view view;  /* read snapshot */
+	struct store_view view;  /* snapshot being read */
 	struct store_side *side; /* NULL: none; owned */
 	/*
-	 * Addresses of blocks whose checksum held, in any snapshot, with its lower bits: a place
-	 * that was used again has another one.
+	 * Addresses of blocks whose checksum was valid in some snapshot, with bits of the checksum:
+	 * if an address is reused for another block, these differ.
 	 */
 	struct base_idmap verified;
-	/* Held while a block is looked up: pages and `verified` note what was checked. */
+	/* Protects lookups of blocks: pages and `verified` record what has been checked. */
 	pthread_mutex_t lock;
 	uint64_t generation;
-	struct hdb_error failure; /* the first of a reader without an error; under the lock */
+	/* first failure of a reader without `err`; protected by the lock */
+	struct hdb_error failure;
 };
 
-/* Makes the side and says so, once, by work->progress. */
+/* Creates the side file, and reports it once through work->progress. */
 int store_need_side(struct store *store, struct base_work *work, struct hdb_error *err);
 
 /*
- * The key of a meta value: u16 table, then the name; the value has a block's header. `out` has
- * META_KEY_SIZE bytes, *size is how many of them are the key's. HDB_ELIMIT if the name is too long.
+ * Key of a meta value: u16 table, then the name. The value has a block's header. `out` has
+ * META_KEY_SIZE bytes; *size is the size of the key. HDB_ELIMIT if the name is too long.
  */
 int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_error *err);
-/* The name of the meta value that says that a table is whole: "table:NAME". */
+/* Name of the meta value that marks a table as complete: "table:NAME". */
 void store_table_meta_name(char *buf, size_t size, enum store_table table);
 
 #endif

@@ -8,7 +8,10 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* A hash of the library's sources, from the Makefile: answers are as good as their code. */
+/*
+ * Hash of the library's sources, from the Makefile. A stored answer is valid only for the code that
+ * computed it.
+ */
 #ifndef STORE_SOURCES_HASH
 #define STORE_SOURCES_HASH 0
 #endif
@@ -17,7 +20,10 @@
 		"answer." name, STORE_SOURCES_HASH, 0 \
 	}
 
-/* The tables of one strength; strong's reach tree is older and has a number of its own. */
+/*
+ * Tables of one reference strength. The reach tree of strong references is older and has a number
+ * of its own.
+ */
 #define VIEW(view, name) \
 	[STORE_VIEW( \
 		view, \
@@ -36,17 +42,18 @@
 								      0 }
 
 /*
- * The revision is that of what a table says. Raise it when the same dump gives another content:
- * other sizes, roots, references or dominators as well as another layout of the bytes. A base
- * table's makes databases of earlier revisions unreadable, and the dump is imported again; a
- * derived table's makes that table be built again, so raise it for the tables that are computed
- * from it, too. tests/derive/revisions_test.c compares the content of all tables of some dumps with
- * tests/data/table_revisions.tsv, and fails if a content changes and its revision does not.
+ * The revision describes what a table contains. Raise it when the same dump gives different
+ * contents: different sizes, roots, references or dominators, or a different encoding. A new
+ * revision of a base table makes existing databases unreadable, and the dump must be imported
+ * again. A new revision of a derived table causes that table to be rebuilt; raise it for tables
+ * computed from it too. tests/derive/revisions_test.c compares the contents of all tables of some
+ * dumps with tests/data/table_revisions.tsv, and fails if contents change and the revision does
+ * not.
  */
 static const struct {
 	const char *name;
 	uint32_t revision;
-	uint32_t record_bytes; /* 0: no table of records */
+	uint32_t record_bytes; /* 0: not a table of records */
 } tables[STORE_TABLE_END] = {
 	[STORE_META] = { "meta", 1, 0 },
 	[STORE_IDS] = { "ids", 1, 0 },

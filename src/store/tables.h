@@ -1,17 +1,17 @@
 /*
- * store/tables.h - the tables of a heap database: number, name, revision. FORMAT.md says what is in
- * each.
+ * store/tables.h - the tables of a heap database: number, name, revision. FORMAT.md describes their
+ * contents.
  *
- * The number is part of every key and never changes its meaning. The revision grows when the
- * meaning of a table's content changes (tables.c): a derived table of another revision is built
- * again, and a database with a base table of another revision is not opened.
+ * The number is part of every key and never changes its meaning. The revision is raised when the
+ * contents of a table change their meaning (tables.c): a derived table of another revision is
+ * rebuilt, and a database with a base table of another revision is not opened.
  */
 #ifndef STORE_TABLES_H
 #define STORE_TABLES_H
 
 #include <stdint.h>
 
-/* The format of the file as a whole; see FORMAT.md, "Versions". */
+/* Version of the file format as a whole; see FORMAT.md, "Versions". */
 #define STORE_FORMAT_VERSION 2
 
 enum store_table {
@@ -57,14 +57,14 @@ enum store_table {
 	STORE_RETAINED_HEAPS = 77,
 	STORE_DEPTH = 78,
 	/*
-	 * The same where only references up to some strength count: STORE_VIEW_TABLES for each
-	 * strength, in the order of enum store_view_table
+	 * The same tables, computed with references up to a given strength: STORE_VIEW_TABLES
+	 * tables for each strength, in the order of enum store_view_table.
 	 */
 	STORE_VIEWS = 80,
-	/* The top level of the dominator tree, of all references and then of each strength */
+	/* The top level of the dominator tree: first for all references, then for each strength. */
 	STORE_TOP_LEVEL = 120,
 	STORE_TOP_LEVEL_BIG = 121,
-	/* answers that are kept; their revision says which library made them */
+	/* stored answers; their revision identifies the library that computed them */
 	STORE_ANSWERS = 130,
 	STORE_ANSWER_LEAKS = STORE_ANSWERS,
 	STORE_ANSWER_TRIAGE,
@@ -79,7 +79,7 @@ enum store_table {
 	STORE_TABLE_END
 };
 
-/* Tables that there are once more for each strength but phantom, which is all references. */
+/* Tables that exist once per strength, except for phantom, which means all references. */
 enum store_view_table {
 	STORE_VIEW_REACH,
 	STORE_VIEW_DOMINATORS,
@@ -94,29 +94,26 @@ enum store_view_table {
 	STORE_VIEW_TABLES
 };
 
-/* The number of such a table; view 1: strong, 2: soft, 3: finalizer, 4: weak. */
+/* Number of such a table. View 1: strong, 2: soft, 3: finalizer, 4: weak. */
 #define STORE_VIEW(view, table) \
 	((enum store_table)(STORE_VIEWS + ((view)-1) * STORE_VIEW_TABLES + (table)))
 
-/* The same of the tables top.level and top.level.big: `table` is that of all references. */
+/* The same for the tables top.level and top.level.big. `table` is that of all references. */
 #define STORE_TOP_LEVEL_VIEW(view, table) ((enum store_table)((table) + 2 * (view)))
 
-/* "objects", "reach.strong"; NULL for a number that is no table. Static. */
+/* Name of a table, such as "objects" or "reach.strong"; NULL for an unknown number. Static. */
 const char *store_table_name(unsigned table);
 
-/*
- * Bytes of a record of a table of records (store/records.h); 0 for the tables that are kept
- * otherwise.
- */
+/* Size of a record of a table of records (store/records.h); 0 for other tables. */
 uint32_t store_table_record(unsigned table);
 
-/* Bytes of a record of the tables totals and whole; only derive/ knows what is in them. */
+/* Size of a record of the tables totals and whole. Only derive/ knows their contents. */
 #define STORE_TOTAL_BYTES 48
 #define STORE_WHOLE_BYTES 32
 
 /*
- * The revision of a table's content that this library reads and writes; of an answer 0 if it keeps
- * none.
+ * Revision of a table's contents that this library reads and writes. 0 for an answer if answers are
+ * not stored.
  */
 uint32_t store_table_revision(unsigned table);
 

@@ -1,9 +1,10 @@
 /*
- * store/view.c - beginning and ending snapshots, and their meta values.
+ * store/view.c - begins and ends snapshots, and reads their meta values.
  *
- * Nothing of a snapshot is believed before it is checked: pages by pages.h, meta values by their
- * checksums, and that none is missing by the seal that the import wrote last. A value that is not
- * there therefore means that the dump had none, and a table that is not there was not built.
+ * Nothing of a snapshot is trusted before it is checked: pages are checked by pages.h, meta values
+ * by their checksums, and the seal, which the import writes last, shows that no meta value is
+ * missing. So if a value does not exist, the dump did not have one, and if a table does not exist,
+ * it has not been built.
  */
 #include "store/view.h"
 
@@ -18,15 +19,16 @@
 #include <time.h>
 #include <xxhash.h>
 
-/* Writers that commit while a snapshot begins; each try reads a few bytes. */
+/*
+ * Number of attempts if writers commit while a snapshot begins. An attempt reads only a few bytes.
+ */
 #define BEGIN_TRIES_MAX 1000
 /*
- * A map is made this much longer than the file, and once more as long: what tables that are built
- * later add to it is seen where it is then, and blocks that were read stay where they are. Address
- * space costs nothing.
+ * The map is twice as long as the file plus this. Tables built later are then visible in the same
+ * map, and blocks that were read keep their addresses. Address space costs nothing.
  */
 #define MAP_SPARE_BYTES ((uint64_t)256 << 20)
-/* Pause after a try that was overtaken. */
+/* Pause after an attempt that a writer overtook. */
 #define BEGIN_PAUSE_NS 100000
 
 int store_view_check(const struct store_view *view, struct hdb_error *err)
@@ -62,7 +64,7 @@ int store_view_check_size(const struct store_view *view, struct hdb_error *err)
 			path, (uint64_t)st.st_size);
 }
 
-/* Puts the map away with the old ones. */
+/* Moves the current map to the list of old maps. */
 static int retire_map(struct store_view *view, struct hdb_error *err)
 {
 	const struct store_view_map old = { .map = view->map, .bytes = view->map_length };
@@ -95,7 +97,7 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 		return store_fail_mdb(err, r, path, "reading");
 	if (fstat(fd, &st) < 0)
 		return hdb_fail_errno(err, errno, "%s", path);
-	/* The start is read before LMDB or we know the page size. */
+	/* The start of the file is read before the page size is known. */
 	if (st.st_size < 8192)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: truncated database: %" PRIu64 " bytes",
 				path, (uint64_t)st.st_size);
@@ -119,8 +121,8 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 		return r;
 	}
 	/*
-	 * Blocks of other tables lie around each block: only what is asked for is read
-	 * (base_map_soon).
+	 * Blocks of other tables surround each block, so the kernel must not read ahead. Callers
+	 * announce what they need (base_map_soon).
 	 */
 	(void)madvise(map, (size_t)length, MADV_RANDOM);
 	view->map = map;
@@ -129,7 +131,7 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* One try; HDB_END if a writer was faster. */
+/* One attempt. HDB_END if a writer was faster. */
 static int try_begin(struct store_view *view, struct hdb_error *err)
 {
 	const char *path = view->env->path;
@@ -139,7 +141,10 @@ static int try_begin(struct store_view *view, struct hdb_error *err)
 		view->txn = NULL;
 		return store_fail_mdb(err, r, path, "reading");
 	}
-	/* Mapped after the transaction began: the file is at least as long as its state says. */
+	/*
+	 * The map is created after the transaction began, so the file has at least the size of the
+	 * transaction's state.
+	 */
 	TRY(map_file(view, err));
 	return store_pages_open(&view->pages,
 				&(struct pages_file){ view->map, view->map_bytes, path },
@@ -183,7 +188,7 @@ static int take_meta(struct store_view *view, const struct pages_place *place,
 	return base_vec_push(&view->metas, &meta, sizeof(meta), err);
 }
 
-/* The version is looked at first: what the other values look like depends on it. */
+/* Reads the version first, because the encoding of the other values depends on it. */
 static int check_version(struct store_view *view, struct hdb_error *err)
 {
 	struct pages_place place = { .tree = &view->pages.main };
@@ -230,13 +235,16 @@ const struct store_view_meta *store_view_meta(const struct store_view *view, con
 	return NULL;
 }
 
-/* Every value that the import left is there still: the seal has their hashes in order of name. */
+/*
+ * Checks that every meta value written by the import still exists. The seal has their hashes in
+ * order of name.
+ */
 static int check_seal(const struct store_view *view, struct hdb_error *err)
 {
 	const struct store_view_meta *seal = store_view_meta(view, "seal");
 	uint64_t count, next = 0;
 
-	/* The caller refuses what is no heap database, or of another format. */
+	/* Callers reject files that are not heap databases, or have another format. */
 	if (view->is_private || view->is_other_format || !store_view_meta(view, "format"))
 		return HDB_OK;
 	if (!seal || (seal->size - BLOCK_HEADER_SIZE) % 8 != 0)
@@ -280,7 +288,7 @@ int store_view_begin(struct store_view *view, struct hdb_error *err)
 {
 	const int r = begin(view, err);
 
-	/* Zeros after a failed read are no damage of the file's. */
+	/* If reading the file has failed, zeros were read. That is not damage of the file. */
 	return view->fault ? store_view_check(view, err) : r;
 }
 

@@ -1,9 +1,9 @@
 /*
- * store/view.h - a snapshot of one LMDB file: its pages, mapped and checked, and its meta values.
+ * store/view.h - a snapshot of an LMDB file: its pages, mapped and checked, and its meta values.
  *
- * LMDB's read transaction keeps the snapshot's pages from being used again; what is read comes from
- * a map of our own, which the SIGBUS handler watches: a file that is cut or cannot be read is a
- * failure with an offset.
+ * LMDB's read transaction protects the snapshot's pages from being reused. The bytes are read
+ * through a separate map, which the SIGBUS handler watches: if the file is truncated or cannot be
+ * read, the result is an error with an offset.
  */
 #ifndef STORE_VIEW_H
 #define STORE_VIEW_H
@@ -12,27 +12,27 @@
 #include "store/env.h"
 #include "store/pages.h"
 
-/* A meta value: checksum verified. Borrowed from the map. */
+/* A meta value with a verified checksum. Borrowed from the map. */
 struct store_view_meta {
 	const char *name; /* not terminated */
 	uint64_t name_size;
-	const uint8_t *value; /* with its header */
+	const uint8_t *value; /* including its header */
 	uint64_t size;
 };
 
 struct store_view {
-	struct store_env *env; /* lent */
+	struct store_env *env; /* borrowed */
 	MDB_txn *txn;          /* NULL: no snapshot */
-	const uint8_t *map;    /* of the file; NULL: none */
-	uint64_t map_bytes;    /* of the file as long as it was when the snapshot began */
-	uint64_t map_length;   /* of the map, which a file that grows grows into */
-	/* struct store_view_map: of earlier snapshots, kept for who still reads there */
+	const uint8_t *map;    /* map of the file; NULL: none */
+	uint64_t map_bytes;    /* size of the file when the snapshot began */
+	uint64_t map_length;   /* size of the map; a growing file grows into it */
+	/* struct store_view_map: maps of earlier snapshots, kept for readers that still use them */
 	struct base_vec old;
-	volatile uint64_t fault; /* 1 + offset at which reading the map failed */
+	volatile uint64_t fault; /* 1 + offset at which reading the map failed; 0: no failure */
 	struct pages pages;
 	struct base_vec metas; /* struct store_view_meta, in order of name */
-	bool is_private;       /* has no seal, see FORMAT.md */
-	bool is_other_format;  /* of another version, so that its values are not checked */
+	bool is_private;       /* has no seal; see FORMAT.md */
+	bool is_other_format;  /* has another format version, so its values are not checked */
 };
 
 struct store_view_map {
@@ -42,28 +42,28 @@ struct store_view_map {
 
 /*
  * Begins a snapshot of the file's newest state. *view must not be moved before store_view_end.
- * HDB_ECORRUPT if its pages or meta values do not hold; what was begun is ended by store_view_end
- * then, too. Maps live on until store_view_close: blocks of tables that are whole do not move, so
- * what was borrowed from them before can be read on.
+ * HDB_ECORRUPT if its pages or meta values are invalid; call store_view_end in this case too. Maps
+ * remain until store_view_close: blocks of complete tables do not move, so blocks borrowed earlier
+ * can still be read.
  */
 int store_view_begin(struct store_view *view, struct hdb_error *err);
 void store_view_end(struct store_view *view);
-/* Ends the snapshot and gives all maps back. */
+/* Ends the snapshot and unmaps everything. */
 void store_view_close(struct store_view *view);
 
 /*
- * HDB_EIO with an offset if the file is shorter than its map: the rest of its last page reads as
- * zeros.
+ * HDB_EIO with an offset if the file is shorter than its map. The rest of its last page reads as
+ * zeros, without a fault.
  */
 int store_view_check_size(const struct store_view *view, struct hdb_error *err);
 
-/* HDB_EIO with an offset if reading the map failed. */
+/* HDB_EIO with an offset if reading the map has failed. */
 int store_view_check(const struct store_view *view, struct hdb_error *err);
 
-/* A meta value by name; NULL if there is none. */
+/* Finds a meta value by name; NULL if there is none. */
 const struct store_view_meta *store_view_meta(const struct store_view *view, const char *name);
 
-/* One entry of the seal: a hash of a meta value's name and checksum. */
+/* An entry of the seal: hash of a meta value's name and checksum. */
 uint64_t store_seal_entry(const void *name, uint64_t name_size, const uint8_t *value);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * store/writer.c - writing: a new database, or derived tables into an existing one.
+ * store/writer.c - writes a new database, or derived tables into an existing one.
  *
- * Both write blocks in transactions of bounded size, since LMDB keeps the pages of an open
- * transaction in anonymous memory. What was written is invisible until store_publish: a new file
- * has no name yet, a derived table has no "table:" value yet. Blocks of a table without that value
- * are what an interrupted build left; the next build of the table removes them, under the build
- * lock.
+ * Both write blocks in transactions of limited size, because LMDB keeps the pages of an open
+ * transaction in anonymous memory. What is written stays invisible until store_publish: a new file
+ * does not have its name yet, a derived table does not have its "table:" value yet. Blocks of a
+ * table without that value are the remains of an interrupted build; the next build of the table
+ * removes them, under the build lock.
  */
 #include "store/store.h"
 
@@ -28,43 +28,44 @@
 #include <unistd.h>
 
 /*
- * Pages that may wait in memory before they are written: few, so that caches still hold them then.
+ * Maximum size of pages kept in memory before they are written. Small, so that they are still in
+ * caches when they are written.
  */
 #define PENDING_BYTES_MAX (4u << 20)
 /*
- * A chunk of memory that is taken and given back once: then glibc keeps up to twice as much freed
- * memory, where its default is 128 KB.
+ * A chunk of this size is allocated and freed once. glibc then keeps up to twice as much freed
+ * memory; its default is 128 KB.
  */
 #define RETAINED_BYTES (2 * (size_t)PENDING_BYTES_MAX)
-/* A disk with less room than this behind a failed write was full. */
+/* If less than this is free after a failed write, the disk was full. */
 #define FULL_SLACK_BYTES (1u << 20)
-/* Pause between looks at a build lock that another process has. */
+/* Pause between attempts to get a build lock that another process has. */
 #define LOCK_POLL_NS 5000000
 
 struct table_count {
 	uint64_t blocks;
-	uint64_t bytes;      /* as they are read */
-	uint64_t file_bytes; /* as they are written */
+	uint64_t bytes;      /* decompressed */
+	uint64_t file_bytes; /* as written */
 };
 
 struct store_writer {
-	bool is_full;         /* a write failed for want of space */
-	pthread_mutex_t lock; /* of env's transaction, for store_put_find */
-	struct store *store;  /* a build: what it was begun on; NULL for a new database */
+	bool is_full;         /* a write failed because the disk is full */
+	pthread_mutex_t lock; /* protects env's transaction, for store_put_find */
+	struct store *store;  /* a build: the store it was begun on; NULL for a new database */
 	MDB_env *env;
 	MDB_dbi dbi;
 	MDB_txn *txn;
 	uint64_t pending_bytes;
-	int lock_fd; /* holds the build or import lock */
+	int lock_fd; /* holds the build lock or the import lock */
 	bool is_new;
 	bool is_force;
-	bool is_unsynced;            /* new database only: see store_unsynced */
-	bool is_whole;               /* all in one transaction (store_env_private) */
-	struct store_packer *packer; /* NULL: blocks are not packed */
+	bool is_unsynced;            /* new databases only: see store_unsynced */
+	bool is_whole;               /* everything in one transaction (store_env_private) */
+	struct store_packer *packer; /* NULL: blocks are not compressed */
 	char *path;                  /* final name */
-	char *temp_path;             /* new database only */
+	char *temp_path;             /* new databases only */
 	struct table_count tables[STORE_TABLE_END];
-	bool has_table[STORE_TABLE_END]; /* declared whole */
+	bool has_table[STORE_TABLE_END]; /* declared complete */
 };
 
 static void free_writer(struct store_writer *writer)
@@ -83,7 +84,7 @@ static void abort_at(struct store_writer **writer)
 	store_abort(*writer);
 }
 
-/* Gives the writer out, which its scope would abort. */
+/* Returns the writer. Without this, its scope would abort it. */
 static int give_writer(struct store_writer **writer, struct store_writer **out)
 {
 	*out = *writer;
@@ -91,7 +92,7 @@ static int give_writer(struct store_writer **writer, struct store_writer **out)
 	return HDB_OK;
 }
 
-/* *out is owned after a failure, too. */
+/* *out is owned even after a failure. */
 static int new_writer(const char *path, struct store_writer **out, struct hdb_error *err)
 {
 	struct store_writer *writer;
@@ -105,8 +106,8 @@ static int new_writer(const char *path, struct store_writer **out, struct hdb_er
 }
 
 /*
- * Fails a write of `bytes`. LMDB reports EIO, too, if the disk became full during a write, so the
- * free space decides which it was.
+ * Reports that writing `bytes` bytes failed. LMDB reports EIO even if the disk became full during a
+ * write, so the free space decides which it was.
  */
 static int fail_write(struct store_writer *writer, int mdb_result, uint64_t bytes,
 		      struct hdb_error *err)
@@ -157,7 +158,7 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 	int r;
 
 	assert(writer->txn);
-	writer->txn = NULL; /* freed even when the commit fails */
+	writer->txn = NULL; /* freed even if the commit fails */
 	writer->pending_bytes = 0;
 	r = mdb_txn_commit(txn);
 	if (r)
@@ -171,11 +172,15 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 /* A value to be written. */
 struct value {
 	const uint8_t *data; /* payload */
-	uint64_t size;       /* bytes of it */
-	uint64_t raw_size;   /* bytes, unpacked, of one that is packed; else 0 */
+	uint64_t size;       /* size of the payload */
+	uint64_t raw_size;   /* size of the decompressed payload; 0: not compressed */
 	uint32_t item_count;
 };
 
+/*
+ * Writes a value in place (MDB_RESERVE), which saves a copy of every block, and commits when enough
+ * pages are pending. Requires the lock.
+ */
 static int put_locked(struct store_writer *writer, MDB_val *k, const struct value *put,
 		      struct hdb_error *err)
 {
@@ -242,12 +247,14 @@ static int put_format(struct store_writer *writer, struct hdb_error *err)
 }
 
 /*
- * LMDB frees the pages of a transaction when it is committed. Were they given back to the system,
- * it would have to find and clear others for the next one: a tenth of an import's time.
+ * LMDB frees the pages of a transaction when it commits. If they went back to the system, it would
+ * have to find and clear new pages for the next transaction, which takes a tenth of an import's
+ * time.
  */
 static void retain_freed(void)
 {
-	void *volatile chunk = malloc(RETAINED_BYTES); /* volatile: else compilers leave it out */
+	/* volatile, or else compilers remove the pair of calls */
+	void *volatile chunk = malloc(RETAINED_BYTES);
 
 	free(chunk);
 }
@@ -281,7 +288,7 @@ void store_unsynced(struct store_writer *writer)
 	writer->is_unsynced = true;
 }
 
-/* ---- a build in an existing database ---- */
+/* ---- tables in an existing database ---- */
 
 /* Waits for the build lock. */
 static int wait_for_lock(struct store_writer *writer, struct base_work *work, struct hdb_error *err)
@@ -326,7 +333,7 @@ static int drop_table(struct store_writer *writer, enum store_table table, struc
 			r = mdb_cursor_get(cursor, &k, &v, MDB_GET_CURRENT);
 	}
 	mdb_cursor_close(cursor);
-	/* MDB_GET_CURRENT past the last entry fails with EINVAL. */
+	/* After the last entry is deleted, MDB_GET_CURRENT fails with EINVAL. */
 	if (r && r != MDB_NOTFOUND && r != EINVAL)
 		return store_fail_mdb(err, r, writer->path, "removing a table");
 	store_table_meta_name(name, sizeof(name), table);
@@ -348,8 +355,8 @@ static int lock_for_build(struct store_writer *writer, struct base_work *work,
 }
 
 /*
- * Where the tables go. LMDB, which is to write, believes all of its pages, so they are checked
- * before.
+ * Chooses the file to write to. LMDB trusts all pages of a file it writes to, so they are checked
+ * first.
  */
 static int choose_env(struct store_writer *writer, struct hdb_error *err)
 {
@@ -388,7 +395,7 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 	TRY(begin_txn(writer, err));
 	for (size_t i = 0; i < tables.count; i++)
 		TRY(drop_table(writer, tables.table[i], err));
-	/* The lock of writers is not held while the table is computed. */
+	/* Committed now, so that the writer lock is not held while the table is computed. */
 	TRY(commit_txn(writer, err));
 	return give_writer(&writer, out);
 }
@@ -462,7 +469,10 @@ int store_put_settle(struct store_writer *writer, struct hdb_error *err)
 	return r;
 }
 
-/* Moves the cursor to the last entry up to the key of k; MDB_NOTFOUND if there is none. */
+/*
+ * Moves the cursor to the last entry whose key is not greater than that of k. MDB_NOTFOUND if there
+ * is none.
+ */
 static int seek_before(MDB_cursor *cursor, const uint8_t *key, MDB_val *k, MDB_val *v)
 {
 	int r = mdb_cursor_get(cursor, k, v, MDB_SET_RANGE);
@@ -601,7 +611,10 @@ static int hash_metas(const struct store_writer *writer, MDB_cursor *cursor, str
 	return m && m != MDB_NOTFOUND ? store_fail_mdb(err, m, writer->path, "sealing") : HDB_OK;
 }
 
-/* The hashes of all meta values, in order of name: a reader knows by them that none is missing. */
+/*
+ * Writes the hashes of all meta values, in order of name. They show a reader that no value is
+ * missing.
+ */
 static int put_seal(struct store_writer *writer, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec seal = { 0 };
@@ -649,7 +662,7 @@ void store_abort(struct store_writer *writer)
 	if (writer->is_new) {
 		if (writer->env)
 			mdb_env_close(writer->env);
-		/* Only what is ours: without the lock the file is another import's. */
+		/* Only our own file: without the lock, the file belongs to another import. */
 		if (writer->temp_path && writer->lock_fd >= 0)
 			(void)unlink(writer->temp_path);
 	}
