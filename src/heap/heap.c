@@ -1,5 +1,5 @@
 /*
- * heap/heap.c - opening a heap database; identifiers and objects.
+ * heap/heap.c - opens a heap database; IDs and objects.
  */
 #include "heap/heap.h"
 
@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 
 /*
- * Objects that a byte of the table objects can stand for at most: three columns of a group take 24
- * bytes and more.
+ * Maximum number of objects per byte of the table objects. A group of 128 objects has three columns
+ * of at least 8 bytes each.
  */
 #define OBJECTS_A_BYTE 4
 
@@ -33,7 +33,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 
 	TRY_ERRORS(r);
 	TRY_ERRORS(store_record_room(store, STORE_CLASSES, &class_room, err));
-	/* Memory is set aside by these numbers, so they must be able to be true. */
+	/* Memory is allocated by these numbers, so impossible ones are rejected here. */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
 	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX ||
 	    classes != class_room)
@@ -171,7 +171,10 @@ void heap_close(struct heap *heap)
 	free(heap);
 }
 
-/* Tables of opened blocks. Those of objects may be an earlier snapshot's. */
+/*
+ * Prepares the tables of open blocks. Blocks of objects may stay open across snapshots; each is
+ * checked when it is used.
+ */
 static int ready_blocks(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = (size_t)heap_block_count(heap) + 1;
@@ -199,7 +202,7 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	BASE_FREED struct store_objects *block = NULL;
 
 	TRY_ERRORS(ready_blocks(heap, err));
-	/* Without objects there is no block at all. */
+	/* A heap without objects has no blocks. */
 	if (block_no >= heap_block_count(heap))
 		return store_damaged(heap->store, STORE_OBJECTS, block_no, "block missing", err);
 	*out = heap->blocks.objects[block_no];
@@ -234,7 +237,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	if (*out)
 		return HDB_OK;
 	r = store_record(heap->store, STORE_ID_DIRECTORY, block_no, &first_id, err);
-	if (r == HDB_OK) /* a look-up: the number, then the block */
+	if (r == HDB_OK) /* two lookups: the block's first ID, then the block */
 		r = store_block(heap->store, STORE_IDS, first_id, &found, err);
 	if (r == HDB_NOTFOUND)
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
@@ -249,7 +252,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	return HDB_OK;
 }
 
-/* Reads the first ID of each block: some 16 KB for a million objects. */
+/* Reads the first ID of each block: about 500 bytes for a million objects. */
 static int load_directory(struct heap *heap, struct hdb_error *err)
 {
 	const uint32_t n = heap_block_count(heap);
@@ -271,7 +274,10 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The block that has the last ID not above `id`. HDB_NOTFOUND if all are above. */
+/*
+ * Finds the block with the last ID that is not greater than `id`. HDB_NOTFOUND if all IDs are
+ * greater.
+ */
 static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, struct hdb_error *err)
 {
 	uint32_t low = 0, high = heap_block_count(heap);
@@ -280,7 +286,10 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 	TRY_ERRORS(load_directory(heap, err));
 	if (!high || id < heap->blocks.first_ids[0])
 		return HDB_NOTFOUND;
-	/* The last block whose first ID is at most id; most often that of the look-up before. */
+	/*
+	 * The last block whose first ID is not greater than `id`. It is often the block of the
+	 * previous lookup.
+	 */
 	if (heap->blocks.found_block < high &&
 	    heap->blocks.first_ids[heap->blocks.found_block] <= id)
 		low = heap->blocks.found_block;
@@ -293,7 +302,7 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 	return ids_block(heap, heap->blocks.found_block, out, err);
 }
 
-/* An index that was looked up for an identifier. */
+/* Checks an index from the file before it is used. */
 static int check_found(const struct heap *heap, uint64_t id, uint32_t ix, struct hdb_error *err)
 {
 	return ix < heap->object_count ?
@@ -349,7 +358,7 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 	return HDB_OK;
 }
 
-/* A class number from the file is used as an index only after this. */
+/* Checks numbers from the file before they are used as indexes. */
 static bool has_class(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length)
 {
 	return class_no < heap->class_count && kind <= STORE_CLASS &&
@@ -386,8 +395,8 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 }
 
 /*
- * The offset of an object that is no class object, from the groups that were decoded last: passes
- * go from object to object, and to others nearby.
+ * File offset of an object that is not a class object. The most recently decoded groups are cached:
+ * passes visit objects in order, and objects close to them.
  */
 static uint64_t offset_in_group(struct heap_offsets **groups, const struct store_objects *block,
 				uint32_t ix)
@@ -397,7 +406,7 @@ static uint64_t offset_in_group(struct heap_offsets **groups, const struct store
 
 	if (!*groups)
 		*groups = calloc(HEAP_OFFSET_GROUPS, sizeof(**groups));
-	if (!*groups) /* it is only slower without */
+	if (!*groups) /* works without the cache, only slower */
 		return store_objects_offset(block, ix % STORE_BLOCK_OBJECTS);
 	group = &(*groups)[group_no % HEAP_OFFSET_GROUPS];
 	if (group->group_no != group_no + 1) {
@@ -443,7 +452,9 @@ static unsigned element_size(const struct heap *heap, const struct store_class *
 	return hprof_type_size(class->element_type, heap->id_size);
 }
 
-/* Alignments are powers of two but in a damaged database, and divisions are slow. */
+/*
+ * The alignment is a power of two except in a damaged database. Division is slow, so it is avoided.
+ */
 static uint64_t round_size(uint64_t v, unsigned align)
 {
 	return align & (align - 1) ? (v + align - 1) / align * align : layout_round(v, align);
@@ -457,10 +468,10 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 
 	switch (kind & ~STORE_KIND_EMBEDDED) {
 	case STORE_INSTANCE:
-		/* The bytes of a flat value are its holder's. */
+		/* The bytes of a flat value are part of its holder. */
 		if (kind & STORE_KIND_EMBEDDED && l->model == HDB_SIZES_VM)
 			return 0;
-		/* A stack chunk has its stack behind its fields; no other instance has a length. */
+		/* A stack chunk is followed by its stack. Other instances have no length. */
 		if (!length || l->model != HDB_SIZES_VM)
 			return class->instance_bytes;
 		return layout_round(class->instance_bytes +
@@ -484,7 +495,7 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 			header = 0;
 		break;
 	}
-	/* Its class has its header. */
+	/* With ahat's sizes, instance_bytes of the array class is the header. */
 	if (l->model == HDB_SIZES_AHAT)
 		return class->instance_bytes + length * width;
 	return round_size(header + length * width, l->align_bytes);
@@ -513,7 +524,7 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
 
 	TRY_ERRORS(heap_load_classes(heap, err));
 	TRY_ERRORS(ready_blocks(heap, err));
-	/* Most passes find all of them open. */
+	/* In most passes all blocks are open already. */
 	while (ready < count && heap->blocks.objects[ready] &&
 	       store_objects_stay(heap->store, heap->blocks.objects[ready]))
 		ready++;
@@ -539,7 +550,7 @@ static void leave_out(const struct heap *heap, const struct store_objects *block
 	}
 }
 
-/* A block of objects, with the classes that its numbers mean; sets where it is in `out`. */
+/* Opens a block of objects and loads the classes. Sets first_ix and count of *out. */
 static int begin_block(struct heap *heap, uint32_t block_no, struct store_objects **block,
 		       struct heap_block *out, struct hdb_error *err)
 {
@@ -556,7 +567,7 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 	return heap_read_block_of(heap, block_no, NULL, out, err);
 }
 
-/* Whether all classes that the block's objects may have are there. */
+/* Checks the block's dictionary once, instead of every object's class number. */
 static bool has_classes(const struct heap *heap, const struct store_objects *block)
 {
 	for (uint32_t i = 0; i < block->class_count; i++)
@@ -565,7 +576,10 @@ static bool has_classes(const struct heap *heap, const struct store_objects *blo
 	return true;
 }
 
-/* Any object but a plain instance: false if the class that it stands for is not there. */
+/*
+ * Fills in an object that is not a plain instance. False if its class number, or the number of the
+ * class it represents, is invalid.
+ */
 static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t i)
 {
 	const uint8_t kind = out->kind[i];

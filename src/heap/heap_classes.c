@@ -174,7 +174,7 @@ static uint32_t hash_name(const char *name)
 	return (uint32_t)XXH3_64bits_withSeed(name, strlen(name), base_hash_seed());
 }
 
-/* Hashes of all names, so that few names are compared; NULL: no memory. */
+/* Hashes of all names, so that few names have to be compared. NULL if memory is exhausted. */
 static const uint32_t *name_hashes(struct heap *heap)
 {
 	uint32_t *hashes = heap->classes.name_hashes;
@@ -203,7 +203,7 @@ uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 {
 	assert(no < heap->class_count);
-	/* The import cut cycles; a damaged database may have one, hence the count. */
+	/* The import cuts cycles, but a damaged database may have one; hence the counter. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		if (no == super_no)
 			return true;
@@ -213,21 +213,21 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 }
 
 /*
- * Steps up a chain of superclasses before a table of all classes is cheaper; no real chain is as
- * long.
+ * Number of superclasses after which a table of all classes is cheaper. Real hierarchies are not as
+ * deep.
  */
 #define PLAIN_STEPS 64
 /*
- * Names that have such a table, at most: more than all tables of rules name together; a byte a
- * class each.
+ * Maximum number of names with such a table: more than all rule tables use together. A table takes
+ * one byte per class.
  */
 #define BELOW_MAX 256
 
-/* For a name: whether each class has it or a superclass that has it. */
+/* For one name: whether each class, or a superclass of it, has the name. */
 struct heap_below {
 	char *name;
 	uint8_t *marks; /* by class: BELOW_YES or BELOW_NO */
-};
+};                      /* by class: enum below */
 enum { BELOW_UNKNOWN, BELOW_YES, BELOW_NO };
 
 void heap_release_below(struct heap *heap)
@@ -241,7 +241,8 @@ void heap_release_below(struct heap *heap)
 }
 
 /*
- * Each class is passed twice at most: what is found at the end of a way up is kept for all of it.
+ * Visits each class at most twice: the result found at the end of a chain is stored for the whole
+ * chain.
  */
 static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 {
@@ -254,7 +255,7 @@ static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 		uint8_t found;
 
 		while (top != STORE_NONE && marks[top] == BELOW_UNKNOWN) {
-			marks[top] = BELOW_NO; /* ends circles, too */
+			marks[top] = BELOW_NO; /* also ends cycles */
 			top = heap_class(heap, top)->super_no;
 		}
 		found = top == STORE_NONE ? BELOW_NO : marks[top];
@@ -264,7 +265,10 @@ static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 	}
 }
 
-/* The table of a name, made at the first call; NULL if there is no memory or no room for it. */
+/*
+ * Returns the table of a name, and builds it on first use. NULL if there is no memory or all tables
+ * are taken.
+ */
 static const uint8_t *below_table(struct heap *heap, const char *name)
 {
 	struct heap_below *below;

@@ -1,13 +1,13 @@
 /*
- * heap/heap_counts.c - how many objects there are by class and kind, and how large they are
- * together, as the import counted them: the table class.counts, and class objects by the classes.
+ * heap/heap_counts.c - number and total size of objects by class and kind, as counted by the
+ * import: the table class.counts, and one row per class object.
  */
 #include "heap/heap.h"
 #include "layout/layout.h"
 
 #include <assert.h>
 
-/* Bytes that each object of a row has more than one of the row's length, summed. */
+/* Bytes by which the objects of a row exceed objects with the row's length, in total. */
 static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c, uint32_t modulus)
 {
 	const uint64_t elements = c->elements - c->count * c->length;
@@ -25,6 +25,7 @@ static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c
 		       0;
 }
 
+/* Checks a row of the file. Counts must be consistent, or sums could overflow. */
 static bool is_sound(const struct heap *heap, const struct store_class_count *row)
 {
 	uint64_t least;
@@ -35,7 +36,7 @@ static bool is_sound(const struct heap *heap, const struct store_class_count *ro
 	       row->elements >= least;
 }
 
-/* Hands class objects on, those that the dump lacks as well. */
+/* Reports class objects, including those that the dump lacks. */
 static int each_class(struct heap *heap,
 		      int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		      void *ctx, struct hdb_error *err)
@@ -67,7 +68,7 @@ int heap_each_count(struct heap *heap,
 	int r;
 
 	assert(take);
-	/* All were counted, not those of one heap. */
+	/* The import counted the objects of all heaps together. */
 	if (heap->filter.is_on)
 		return HDB_NOTFOUND;
 	TRY(store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err));
@@ -101,7 +102,7 @@ int heap_each_count(struct heap *heap,
 	return each_class(heap, take, ctx, err);
 }
 
-/* Who takes counts, while blocks are read. */
+/* Receiver of the counts while blocks are read. */
 struct taker {
 	struct heap *heap;
 	int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err);

@@ -1,8 +1,8 @@
 /*
- * heap/heap_database.h - what the database of an open heap says of itself: its file, meta values,
- * small tables. Analyses and queries ask the heap for it, so that only this room knows that there
- * is a store behind. Results, ownership and errors are those of the functions of store/store.h and
- * store/records.h of the same name.
+ * heap/heap_database.h - what the database of an open heap contains besides objects: its file, meta
+ * values and small tables. Analyses and queries use these functions, so that only this room knows
+ * the store. Results, ownership and errors are those of the functions of the same name in
+ * store/store.h and store/records.h.
  */
 #ifndef HEAP_HEAP_DATABASE_H
 #define HEAP_HEAP_DATABASE_H

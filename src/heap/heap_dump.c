@@ -1,6 +1,6 @@
 /*
- * heap/heap_dump.c - the dump beside an open heap database: opening it, whether it could be read,
- * and asking the system for the part of it that is read next.
+ * heap/heap_dump.c - the dump of an open heap database: opens it, checks that it was readable, and
+ * asks the system to read ahead.
  */
 #include "base/fingerprint.h"
 #include "base/frames.h"
@@ -12,19 +12,19 @@
 #include <unistd.h>
 
 /*
- * Objects of a block that are asked where they lie, besides the last. Objects in order of address
- * lie in the dump in runs of thousands.
+ * Number of objects whose offsets are sampled to find the part of the dump that a block needs.
+ * Objects in address order are contiguous in the dump in runs of thousands.
  */
 #define WANT_SAMPLES 16u
-/*
- * A block whose objects lie further apart than this is not asked for: the rest of the stretch may
- * not be wanted.
- */
+/* Maximum size of that part. In a larger one, most bytes may belong to other blocks. */
 #define WANT_BYTES_MAX (8u << 20)
-/* Contents that are kept in the database: what of them is kept inflated, of the budget. */
+/*
+ * Limits for decompressed frames of a dump contained in the database: share of the budget, and
+ * bytes.
+ */
 #define KEPT_CACHE_PART 8u
 #define KEPT_CACHE_MAX (64u << 20)
-/* Bytes prefetched behind the head of a block's last object, which may be a short array. */
+/* Bytes read ahead after the head of the block's last object, which may be a short array. */
 #define WANT_BYTES_MORE 4096u
 
 int heap_check(struct heap *heap, struct hdb_error *err)
@@ -42,7 +42,7 @@ int heap_check_size(struct heap *heap, struct hdb_error *err)
 	return heap->dump.source ? heap->dump.source->check(heap->dump.source, err) : HDB_OK;
 }
 
-/* ---- the dump, kept in the database ---- */
+/* ---- a dump contained in the database ---- */
 
 bool heap_keeps_dump(const struct heap *heap)
 {
@@ -57,7 +57,10 @@ static int open_header(struct heap *heap, struct hdb_error *err)
 	return r;
 }
 
-/* A handle of its own: other threads read blocks of the heap's at the same time. */
+/*
+ * Uses its own handle of the store, because other threads read blocks with the heap's handle at the
+ * same time.
+ */
 static int find_kept(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {
 	struct store *store = ctx;
@@ -101,7 +104,7 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 	return open_header(heap, err);
 }
 
-/* ---- the dump ---- */
+/* ---- a dump file ---- */
 
 static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
 {
@@ -125,9 +128,9 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 }
 
 /*
- * The result where the dump of the import could not be opened: it is not there any more, which many
- * questions can do without, or there is no memory or no file handle for it, or its disk failed,
- * which none of them may hide.
+ * Result if the dump of the import could not be opened. A missing dump is HDB_ECHANGED, because
+ * many queries work without it. Exhausted memory or file handles, and disk errors, must not be
+ * hidden and stay as they are.
  */
 static int no_dump(const char *path, int result)
 {
@@ -146,7 +149,7 @@ const char *heap_where_dump(const struct heap *heap)
 	return heap->dump.path ? heap->dump.path : heap->state.imported_path;
 }
 
-/* Opens the dump beside the database, or where it is said to be. */
+/* Opens the dump at the path of the import or the path given by the user. */
 static int open_file(struct heap *heap, struct hdb_error *err)
 {
 	const char *path = heap_where_dump(heap);
@@ -172,7 +175,10 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 	if (r < 0) {
 		base_source_close(heap->dump.source);
 		heap->dump.source = NULL;
-		/* Labels do without a dump that is not there; failures of the system are errors. */
+		/*
+		 * Displayed values are optional if the dump is missing, but system failures are
+		 * errors.
+		 */
 		if (r == HDB_ENOMEM || r == HDB_EIO || r == HDB_ECORRUPT)
 			return store_fail(heap->store, &why, err);
 		if (err)

@@ -1,6 +1,6 @@
 /*
- * heap/heap_layout.c - lays out one class again, with the model that the import chose, and names
- * every byte.
+ * heap/heap_layout.c - lays out a class with the model chosen by the import, and describes every
+ * byte.
  */
 #include "heap/heap_layout.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a field's name that count when it is compared with known ones. */
+/* Maximum size of a field name that is compared with known names. */
 #define NAME_MAX_BYTES 128
 
 static bool read_model(const struct heap *heap, struct layout_model *out)
@@ -53,15 +53,15 @@ const char *heap_part_name(uint8_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
 }
 
-/* One class's fields on their way through the layout. */
+/* The fields of one class during the layout. */
 struct own {
 	struct heap *heap;
 	const struct layout_model *model;
 	uint32_t class_no;
-	unsigned known;         /* which class of the VM's it is, see layout_known */
-	struct base_vec fields; /* struct layout_field; tag is the number in parts */
+	unsigned known;         /* the class as HotSpot knows it; see layout_known */
+	struct base_vec fields; /* struct layout_field; the tag is the index in parts */
 	struct base_vec parts;  /* struct heap_part */
-	uint64_t total;         /* fields of all classes so far */
+	uint64_t total;         /* number of fields of all classes so far */
 };
 
 static void release_own(struct own *own)
@@ -92,7 +92,10 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 	return base_vec_push(&own->fields, &field, sizeof(field), err);
 }
 
-/* Whether the recorded size has no room for all fields that are listed. */
+/*
+ * Whether the listed fields do not fit into the recorded size. ART then lists fields that are not
+ * in the object.
+ */
 static int is_crowded(struct heap *heap, const struct layout_model *model,
 		      const struct store_class *class, bool *out, struct hdb_error *err)
 {
@@ -111,8 +114,8 @@ static int is_crowded(struct heap *heap, const struct layout_model *model,
 }
 
 /*
- * Fields that the dump lists, in the order of the class file; takes the names of injected ones that
- * are among them out of `injected`.
+ * Adds the fields listed in the dump, in class file order. Injected fields that are listed are
+ * removed from `injected`.
  */
 static int add_listed(struct own *own, const char **injected, size_t injected_count,
 		      struct hdb_error *err)
@@ -174,7 +177,7 @@ static int add_fields(struct own *own, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The class and its superclasses, outermost first. */
+/* Lists a class and its superclasses, outermost first. */
 static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line,
 		     struct hdb_error *err)
 {
@@ -194,7 +197,7 @@ static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line
 	return HDB_OK;
 }
 
-/* Lays out a line of classes; all fields go to `out`. */
+/* Lays out a chain of classes. All fields are appended to `out`. */
 static int lay_out_line(struct own *own, const struct base_vec *line, struct base_vec *out,
 			struct layout_shape *shape, struct hdb_error *err)
 {
@@ -233,7 +236,7 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
-	/* Fields of unknown type take no room: before the one that does. */
+	/* Fields of unknown type have no bytes: they come before the field at the same offset. */
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
@@ -252,7 +255,7 @@ static int add_part(struct base_vec *out, uint8_t kind, uint64_t from, uint64_t 
 	return from < to ? base_vec_push(out, &part, sizeof(part), err) : HDB_OK;
 }
 
-/* A hole between fields: all of it is one kind. */
+/* Kind of a hole between fields. */
 static uint8_t hole_kind(const struct layout_model *model, uint64_t bytes)
 {
 	return model->contended_bytes && bytes >= model->contended_bytes ? HEAP_PART_CONTENDED :
@@ -260,8 +263,8 @@ static uint8_t hole_kind(const struct layout_model *model, uint64_t bytes)
 }
 
 /*
- * Adds what lies between the fields of an instance of `size` bytes, before the first and behind the
- * last.
+ * Adds parts for the bytes of an instance of `size` bytes that do not belong to fields: before,
+ * between and after them.
  */
 static int fill_holes(const struct layout_model *model, const struct layout_shape *shape,
 		      uint64_t size, struct base_vec *out, struct hdb_error *err)
@@ -292,7 +295,7 @@ static int fill_holes(const struct layout_model *model, const struct layout_shap
 	return at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : HDB_OK;
 }
 
-/* Header, length, padding; then elements, of which none are in an empty array. */
+/* Header, length, padding, and an empty part for the elements. */
 static int lay_out_array(struct heap *heap, const struct layout_model *model, uint32_t class_no,
 			 struct base_vec *out, struct hdb_error *err)
 {

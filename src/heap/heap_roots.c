@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds one block of the table orphans, which begins with word first_word. */
+/*
+ * Adds one block of the table orphans, beginning at word first_word. Bits beyond the last object
+ * mean damage.
+ */
 static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t words,
 			    struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * heap/heap_state.c - what a reader of any answer should know first: that the dump file has changed
- * since the import, and which parts of the heap the dump lacks.
+ * heap/heap_state.c - what a reader of any answer should know first: whether the dump file has
+ * changed since the import, and what the dump lacks.
  */
 #include "base/fingerprint.h"
 #include "heap/heap.h"
@@ -49,7 +49,10 @@ static int append_other_size(struct heap *heap, const char *path, uint64_t is, u
 		      path, is, was);
 }
 
-/* Whether a dump that cannot be opened is none for this user; else the system has failed. */
+/*
+ * Whether the dump does not exist for this user. Otherwise opening it has failed because of the
+ * system.
+ */
 static bool is_gone(int errno_value)
 {
 	return errno_value == ENOENT || errno_value == ENOTDIR || errno_value == EACCES ||
@@ -57,10 +60,10 @@ static bool is_gone(int errno_value)
 }
 
 /*
- * The samples of a dump of the same size are always looked at, not only when its time has changed:
- * that costs a twentieth of a millisecond, and a dump may be overwritten within a tick of the file
- * system's clock. One that cannot be read now is not known to have changed; what needs its bytes
- * will say so.
+ * Compares the samples of a dump of the same size even if its modification time is unchanged: this
+ * takes a twentieth of a millisecond, and a dump may be overwritten within a tick of the file
+ * system's clock. A dump that cannot be read now is not reported as changed; queries that need its
+ * bytes report the error.
  */
 static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_error *err)
 {
@@ -100,8 +103,8 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * What is kept in the database cannot change, but the compressed file may have: its size shows
- * that.
+ * A dump contained in the database cannot change, but the compressed file may have been replaced.
+ * Its size shows that.
  */
 static int find_replaced(struct heap *heap, struct hdb_error *err)
 {
@@ -127,8 +130,9 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	state->skipped_bytes = store_meta_number(heap->store, "incomplete.skipped_bytes", 0);
 	state->roots_seen = store_meta_number(heap->store, "roots", 0);
 	/*
-	 * What a cut dump lacks may hold anything. A graph whose packets are missing has its roots
-	 * in others: where there are some, what they do not reach is garbage.
+	 * In a truncated dump, any object may have been referred to by a missing one. In a heap
+	 * graph with missing packets, roots are in separate packets: if there are any, objects that
+	 * they do not reach are garbage.
 	 */
 	state->takes_orphans =
 		lacks & ~(uint64_t)STORE_LACKS_PACKETS || (lacks && !state->roots_seen);

@@ -1,5 +1,5 @@
 /*
- * heap/known.c - fields by name and rows of known classes; see known.h.
+ * heap/known.c - reads fields by name, and finds the rows of known classes; see known.h.
  */
 #include "heap/known.h"
 
@@ -10,29 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places that are remembered; a power of two. Collisions only cost time. */
+/* Slots of the cache of field positions; a power of two. Collisions only cost time. */
 #define PLACES 8192u
-/* Longest field name that is remembered; longer ones are found each time. */
+/* Longer field names are not cached. */
 #define PLACE_NAME_MAX 32
-/* Longest field name of a dump that is compared. */
+/* Longer field names of a dump are not compared. */
 #define FIELD_NAME_MAX 128
-/* References that a path may follow: no table has more than a handful. */
+/* Maximum number of references in a path. Paths in tables have only a few. */
 #define PATH_STEPS_MAX 16
 
-/* Where instances of a class keep a field. */
+/* Position of a field in the instances of a class. */
 struct place {
 	uint32_t class_no, start_no;
-	uint32_t at;  /* bytes from the start of the field values */
-	uint8_t type; /* HPROF basic type; 0: there is no such field */
+	uint32_t at;  /* offset in the field values */
+	uint8_t type; /* HPROF basic type; 0: no such field */
 	bool is_used;
 	char name[PLACE_NAME_MAX];
 };
 
 struct heap_known {
-	struct heap_instance last; /* opened last: fields of one object are read in turn */
+	/* the last instance opened; consecutive reads often use the same object */
+	struct heap_instance last;
 	bool has_last;
 	struct place *places;
-	struct heap_known_row *rows[HEAP_KNOWN_TABLES]; /* row + 1; 0: not looked for yet */
+	struct heap_known_row *rows[HEAP_KNOWN_TABLES]; /* by class: row + 1, 0: not searched yet */
 };
 
 void heap_known_free(struct heap_known *known)
@@ -53,9 +54,9 @@ static struct heap_known *known_of(struct heap *heap)
 	return heap->known;
 }
 
-/* ---- places of fields ---- */
+/* ---- positions of fields ---- */
 
-/* A field of instances of class_no that class start_no or one above it declares. */
+/* A field to be found: of instances of class_no, declared by start_no or a superclass of it. */
 struct sought {
 	uint32_t class_no, start_no;
 	const char *name;
@@ -79,7 +80,7 @@ static bool is_name_of(const struct sought *sought, const char *name)
 }
 
 /*
- * Scala calls a private field that other classes read by its class, too: "scala$Map$Map2$$key1" is
+ * Scala gives a private field that other classes access an expanded name: "scala$Map$Map2$$key1" is
  * key1 of scala.Map$Map2.
  */
 static bool is_expanded_name_of(const struct sought *sought, const char *class_name,
@@ -102,13 +103,16 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 
 	assert(sought->class_no < heap->class_count);
 	out->type = 0;
-	/* The import cut cycles; a damaged database may have one, hence the count. */
+	/* The import cuts cycles, but a damaged database may have one; hence the counter. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		const struct store_class *class = heap_class(heap, no);
 		const char *class_name = heap_class_name(heap, no);
 
 		is_started = is_started || no == sought->start_no;
-		/* The VM's own links of references ("next") are none of a class below it. */
+		/*
+		 * Fields that the VM uses in Reference, such as "next", must not be mistaken for a
+		 * field of a subclass.
+		 */
 		is_foreign = no != sought->start_no &&
 			     strcmp(class_name, "java.lang.ref.Reference") == 0 &&
 			     !is_name_of(sought, "referent");
@@ -150,7 +154,7 @@ static struct place *place_slot(struct heap *heap, const struct sought *sought)
 	return &known->places[(hash ^ hash >> 16) & (PLACES - 1)];
 }
 
-/* HDB_OK with *out, or HDB_NOTFOUND. */
+/* HDB_OK with *out, or HDB_NOTFOUND. Missing fields are cached too. */
 static int get_place(struct heap *heap, const struct sought *sought, struct place *out,
 		     struct hdb_error *err)
 {
@@ -211,8 +215,8 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 }
 
 /*
- * The value of the field of an instance that class start_no or the nearest of its superclasses
- * declares. HDB_NOTFOUND if there is no such field or the instance is cut short.
+ * Reads the field declared by class start_no or the nearest superclass. HDB_NOTFOUND if there is no
+ * such field or the instance is truncated.
  */
 static int field_value(struct heap *heap, const struct heap_instance *instance,
 		       const struct sought *sought, struct heap_value *out, struct hdb_error *err)
@@ -235,7 +239,7 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 
 /* ---- paths ---- */
 
-/* The first alternative whose first field the class has; NULL if there is none. */
+/* The first alternative of a path whose first field exists in the class. NULL if there is none. */
 static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
 {
 	for (const char *p = path;;) {
@@ -370,7 +374,7 @@ int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path
 	return heap_value_number(&value, out) ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* ---- statics ---- */
+/* ---- static fields ---- */
 
 int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
 		      struct hdb_error *err)
@@ -415,7 +419,7 @@ int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t 
 
 /* ---- rows of known classes ---- */
 
-/* The row that names this very class; row HEAP_NONE if there is none. */
+/* The row that names this class itself. Row HEAP_NONE if there is none. */
 static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 				     const struct heap_known_rows *known)
 {
@@ -428,7 +432,7 @@ static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 	return (struct heap_known_row){ HEAP_NONE, HEAP_NONE };
 }
 
-/* Goes up the line to the first class with a row, and notes it for all below. */
+/* Finds the nearest superclass with a row, and stores the result for all classes on the way. */
 static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t class_no,
 		     const struct heap_known_rows *known)
 {

@@ -1,14 +1,14 @@
 /*
- * heap/platform_classes.c - classes of the platform, which an application cannot change: tables of
- * names.
+ * heap/platform_classes.c - tables of names of platform classes, which an application cannot
+ * change.
  */
 #include "heap/platform_classes.h"
 
 #include <string.h>
 
 /*
- * Packages whose objects hold what others put there. The first five are MAT's skip pattern; the
- * others are what takes their place on Android and in the VM's compilers for other languages.
+ * Packages whose objects hold what other code puts there. The first five are MAT's skip pattern.
+ * The others take their place on Android and in other languages of the JVM.
  */
 static const char *const platform_prefixes[] = {
 	"java.",    "javax.",    "com.sun.",     "sun.",         "jdk.",
@@ -20,7 +20,7 @@ static const char *const primitive_names[] = {
 	"boolean", "byte", "char", "short", "int", "long", "float", "double",
 };
 
-/* Of a primitive type, of arrays of it, or of arrays of those. */
+/* Whether the class is an array of a primitive type, of any dimension. */
 static bool is_primitive_name(const char *class_name)
 {
 	const size_t size = strcspn(class_name, "[");
@@ -49,9 +49,9 @@ bool heap_is_platform_class(const char *class_name)
 }
 
 /*
- * Classes of values: what many others share is of them, and says nothing of who keeps it. Not in
- * the list: collections, references, threads and what else has its own reasons to be there in great
- * numbers.
+ * Classes of values. Objects that many others share have these classes, and they say nothing about
+ * who keeps them. Collections, references, threads and others that exist in great numbers for their
+ * own reasons are not in the list.
  */
 static const char *const value_names[] = {
 	"java.lang.Class",   "java.lang.Object",     "java.lang.String",
@@ -74,7 +74,10 @@ bool heap_is_value_class(const char *class_name)
 {
 	const size_t size = strlen(class_name);
 
-	/* Arrays hold for whoever holds them. Of an application's class they are a clue. */
+	/*
+	 * An array belongs to whatever refers to it. An array of an application's class is a clue,
+	 * however.
+	 */
 	if (size > 2 && strcmp(class_name + size - 2, "[]") == 0)
 		return heap_is_platform_class(class_name);
 	for (size_t i = 0; i < sizeof(value_names) / sizeof(value_names[0]); i++)

@@ -1,5 +1,5 @@
 /*
- * heap/platform_classes.h - classes of the platform, which an application cannot change.
+ * heap/platform_classes.h - platform classes, which an application cannot change.
  */
 #ifndef HEAP_PLATFORM_CLASSES_H
 #define HEAP_PLATFORM_CLASSES_H
@@ -7,18 +7,18 @@
 #include <stdbool.h>
 
 /*
- * Whether a class is the platform's (java.*, android.*, primitive arrays, ...): a table of
- * prefixes.
+ * Whether a class belongs to the platform (java.*, android.*, primitive arrays and so on), by a
+ * table of prefixes.
  */
 bool heap_is_platform_class(const char *class_name);
 
-/* Whether it is an array of numbers, "byte[]". */
+/* Whether the class is an array of numbers, such as "byte[]". */
 bool heap_is_number_array(const char *class_name);
 
 /*
- * Whether its objects are only values or containers of the platform, like java.lang.Class,
- * java.lang.String, byte[] and Object[]: all of them together are never a suspect, for each is
- * there for a reason of its own.
+ * Whether objects of the class are only values or containers of the platform, such as
+ * java.lang.Class, java.lang.String, byte[] and Object[]. Such a class as a whole is never a leak
+ * suspect, because each object exists for its own reason.
  */
 bool heap_is_value_class(const char *class_name);
 

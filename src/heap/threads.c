@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest name of a class, method or file in a frame. */
+/* Maximum size of the name of a class, method or file in a frame. */
 #define NAME_MAX_BYTES 1024
-/* Characters of a char[] thread name. */
+/* Maximum length of a thread name in a char[]. */
 #define CHARS_MAX 512
 
 uint64_t heap_thread_count(struct heap *heap)
@@ -22,7 +22,7 @@ uint64_t heap_thread_count(struct heap *heap)
 	return store_record_count(heap->store, STORE_THREADS);
 }
 
-/* A thread's object is used as an index only after this; `no` is for the message. */
+/* Checks the thread's index before it is used. `no` is for the message. */
 static int check_thread(struct heap *heap, uint64_t no, const struct store_thread *thread,
 			struct hdb_error *err)
 {
@@ -37,7 +37,7 @@ int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct
 	return check_thread(heap, no, out, err);
 }
 
-/* Finds a record by its first member, a u32, in a table that is sorted by it. */
+/* Finds a record by its first member, a u32, in a sorted table. */
 static int find_serial(struct heap *heap, enum store_table table, uint32_t serial, void *out,
 		       struct hdb_error *err)
 {

@@ -1,20 +1,19 @@
 /*
- * heap/collections/collection_table.c - the known collections, as data: which fields of which
- * classes have the size, the contents, keys and values. No code but what hands the table out.
+ * heap/collections/collection_table.c - the known collections as data: which fields of which
+ * classes contain the size, the contents, the keys and the values. The only code returns the table.
  *
- * Rows of one class are its versions; the first whose fields (`size`, `store`, `key` of parallel
- * arrays) the class of the dump has counts. Subclasses are as their superclass unless they have a
- * row. Names of fields are facts of the classes' sources: OpenJDK 5 to 25, Android's libcore and
- * androidx, Guava 10 to 33, fastutil 6 to 8, Kotlin 1.3 to 2, kotlinx.collections.immutable 0.3,
- * Scala 2.10 to 3, Clojure 1.8 to 1.12, vavr 0.9 and 0.10, Eclipse Collections 8 to 11,
- * PCollections 3 and 4, Agrona 1, HPPC 0.7 to 0.10, RoaringBitmap 0.6 to 1, Ehcache 3,
- * Pekko 1, Akka 2, Hazelcast 5,
- * Hibernate 5 and 6, H2 2.
+ * Rows of the same class are its versions. The first row whose fields (`size`, `store`, and `key`
+ * of parallel arrays) exist in the dump's class applies. A subclass uses its superclass's row
+ * unless it has its own. Field names come from the sources of the classes: OpenJDK 5 to 25,
+ * Android's libcore and androidx, Guava 10 to 33, fastutil 6 to 8, Kotlin 1.3 to 2,
+ * kotlinx.collections.immutable 0.3, Scala 2.10 to 3, Clojure 1.8 to 1.12, vavr 0.9 and 0.10,
+ * Eclipse Collections 8 to 11, PCollections 3 and 4, Agrona 1, HPPC 0.7 to 0.10, RoaringBitmap 0.6
+ * to 1, Ehcache 3, Pekko 1, Akka 2, Hazelcast 5, Hibernate 5 and 6, H2 2.
  */
 #include "heap/collections/collections.h"
 
 /*
- * Shapes that many rows share. NOLINTBEGIN(bugprone-macro-parentheses): the arguments are
+ * Shapes that many rows use. NOLINTBEGIN(bugprone-macro-parentheses): the arguments are
  * initialisers.
  */
 #define ROW(name, what, where, ...) \
@@ -26,7 +25,7 @@
 #define KEYS(name, field) ROW(name, HEAP_SET, HEAP_WRAP, .store = field, .takes = HEAP_TAKES_KEYS)
 #define VALUES(name, field) \
 	ROW(name, HEAP_LIST, HEAP_WRAP, .store = field, .takes = HEAP_TAKES_VALUES)
-/* A map's views of its keys, values and entries, which refer to it by the field. */
+/* A map's views of its keys, values and entries. They refer to the map by the given field. */
 #define VIEWS(name, field) \
 	KEYS(name "$KeySet", field), VALUES(name "$Values", field), \
 		WRAP(name "$EntrySet", HEAP_SET, field)
@@ -36,14 +35,14 @@
 #define CHAINS(name, length, field, k, v, link) \
 	ROW(name, HEAP_MAP, HEAP_CHAINS, .size = length, .store = field, .key = k, .value = v, \
 	    .next = link, .flags = HEAP_HASHED)
-/* The maps whose elements are maps with locks of their own, and these. */
+/* Maps that consist of segments, which are maps with their own locks; and the segments. */
 #define SEGMENTS(name) ROW(name, HEAP_MAP, HEAP_PARTS, .store = "segments")
 #define SEGMENT(name, field, k, v) \
 	ROW(name, HEAP_MAP, HEAP_CHAINS, .size = "count", .store = field, .key = k, .value = v, \
 	    .next = "next", .flags = HEAP_HASHED | HEAP_PART)
 #define LINKED(name, what, length, from, item, link) \
 	ROW(name, what, HEAP_LINKED, .size = length, .store = from, .value = item, .next = link)
-/* Queues that unlink lazily: nodes without an item are none of their elements. */
+/* Queues that unlink nodes lazily: a node without an item is not an element. */
 #define LAZY(name, from, item, link) \
 	ROW(name, HEAP_QUEUE, HEAP_LINKED, .store = from, .value = item, .next = link, \
 	    .flags = HEAP_SKIPS_NULL)
@@ -54,7 +53,7 @@
 	ROW(name, HEAP_MAP, HEAP_PAIRS, .size = length, .store = field, .flags = how)
 #define FIELDS(name, what, k, v) ROW(name, what, HEAP_FIELDS, .key = k, .value = v)
 #define HIDDEN(name, what, length) ROW(name, what, HEAP_HIDDEN, .size = length)
-/* A set by open hashing, of fastutil: the last slot is zero's or null's. */
+/* An open-hashing set of fastutil. The last slot is reserved for zero or null. */
 #define FAST_SET(name) \
 	ROW(name, HEAP_SET, HEAP_SLOTS, .size = "size", .store = "key", .extra = "containsNull", \
 	    .flags = HEAP_HASHED)
@@ -62,7 +61,7 @@
 	ROW(name, HEAP_MAP, HEAP_SLOTS, .size = "size", .store = "value", .key = "key", \
 	    .extra = "containsNullKey", .flags = HEAP_HASHED)
 
-/* Parts are rows of struct heap_part, in parentheses. */
+/* Takes rows of struct heap_part, in parentheses. */
 #define PARTS(...) \
 	.parts = (const struct heap_part[]) \
 	{ \
@@ -70,10 +69,10 @@
 	}
 #define NODES(name, what, length, how, ...) \
 	ROW(name, what, HEAP_NODES, .size = length, .flags = how, PARTS(__VA_ARGS__))
-/* Nodes that hold keys and values in objects with the fields k and v. */
+/* Nodes whose elements are objects with the fields k (key) and v (value). */
 #define ENTRY_NODES(name, length, k, v, ...) \
 	ROW(name, HEAP_MAP, HEAP_NODES, .size = length, .key = k, .value = v, PARTS(__VA_ARGS__))
-/* A set that is a map's nodes. */
+/* A set that uses the nodes of a map. */
 #define KEY_NODES(name, length, ...) \
 	ROW(name, HEAP_SET, HEAP_NODES, .size = length, .takes = HEAP_TAKES_KEYS, \
 	    PARTS(__VA_ARGS__))
@@ -90,7 +89,10 @@
 #define ITEMS(array) PART(ITEMS, array, NULL, NULL)
 #define ARRAY_PART(what, array) PART(what, array, NULL, NULL)
 #define ROPE(array, levels) PART(ROPE, array, levels, NULL)
-/* A list of an element and a list; each is one, so they are pieces of one another. */
+/*
+ * A list node with an element and the rest of the list. Each node is itself a list, so nodes are
+ * pieces of one another.
+ */
 #define CONS(name, length, item, link) \
 	ROW(name, HEAP_LIST, HEAP_LINKED, .size = length, .store = "", .value = item, \
 	    .next = link, .flags = HEAP_PART)
@@ -384,11 +386,11 @@ static const struct heap_collection_rule table[] = {
 	ROW("kotlin.collections.builders.ListBuilder", HEAP_LIST, HEAP_ARRAY, .size = "length",
 	    .store = "backing|array", .first = "offset"),
 	ARRAY("kotlin.collections.builders.ListBuilder", HEAP_LIST, "length", "backing|array"),
-	/* Removed keys leave null behind; the arrays' order is that of insertion. */
+	/* Removed keys leave nulls. The arrays are in insertion order. */
 	PARALLEL("kotlin.collections.builders.MapBuilder", "size|length", "keysArray",
 		 "valuesArray", 0),
 	KEYS("kotlin.collections.builders.SetBuilder", "backing"),
-	/* kotlinx.collections.immutable, their builders, and the copy in Jetpack Compose */
+	/* kotlinx.collections.immutable, its builders, and the copy in Jetpack Compose. */
 	NODES(KOTLINX "immutableMap.PersistentHashMap*", HEAP_MAP, "size", 0, NODE("node")),
 	NODES(KOTLINX "immutableMap.TrieNode", HEAP_MAP, NULL, HEAP_PART,
 	      PART(CHAMP, "buffer", "dataMap", "nodeMap")),
@@ -433,7 +435,7 @@ static const struct heap_collection_rule table[] = {
 	NODES(SCALA "HashSet$HashSet1", HEAP_SET, NULL, HEAP_PART, ITEM("key")),
 	NODES(SCALA "HashSet$HashSetCollision1", HEAP_SET, NULL, HEAP_PART, NODE("ks")),
 	EMPTY(SCALA "HashSet$EmptyHashSet$", HEAP_SET),
-	/* In the order of insertion, the last first. */
+	/* In insertion order; the head is the last entry. */
 	NODES(SCALA "ListMap$Node", HEAP_MAP, NULL, HEAP_PART, NODE("_init"),
 	      ENTRY("key", "_value")),
 	NODES(SCALA "ListMap$Node", HEAP_MAP, NULL, HEAP_PART, NODE("$outer"),
@@ -507,7 +509,7 @@ static const struct heap_collection_rule table[] = {
 	CONS("clojure.lang.PersistentList", "_count", "_first", "_rest"),
 	EMPTY("clojure.lang.PersistentList$EmptyList", HEAP_LIST),
 	NODES("clojure.lang.PersistentQueue", HEAP_QUEUE, "cnt", 0, NODE("f"), NODE("r")),
-	/* Sequences, as far as they are realised. */
+	/* Sequences: only the realised part is in the heap. */
 	NODES("clojure.lang.Cons", HEAP_LIST, NULL, HEAP_PART, ITEM("_first"), NODE("_more")),
 	NODES("clojure.lang.LazySeq", HEAP_LIST, NULL, HEAP_PART, NODE("sv"), NODE("s")),
 	NODES("clojure.lang.ChunkedCons", HEAP_LIST, NULL, HEAP_PART, NODE("chunk"), NODE("_more")),

@@ -1,17 +1,17 @@
 /*
- * heap/collections/collections.c - which class is a known collection; sizes and room. See
- * collections.h.
+ * heap/collections/collections.c - finds out whether a class is a known collection, and computes
+ * sizes and capacities. See collections.h.
  */
 #include "heap/collections/entries_private.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Wrappers around wrappers that are looked through; a wrapper that wraps itself ends here. */
+/* Maximum number of nested wrappers. Stops at a wrapper that wraps itself. */
 #define WRAPPERS_MAX 16
-/* Cells of a striped counter: there are no more than processors. */
+/* Maximum number of cells of a striped counter: there are at most as many as processors. */
 #define CELLS_MAX 1024u
-/* Parts of a collection that are added up: a few for each processor. */
+/* Maximum number of parts whose sizes are summed. Real maps have a few per processor. */
 #define PARTS_MAX 4096u
 
 const char *heap_collection_kind_name(enum heap_collection_kind kind)
@@ -31,7 +31,10 @@ static const char *row_name(uint32_t row)
 	return row < count ? rules[row].class_name : NULL;
 }
 
-/* Whether the class has the fields that the row speaks of; of lists of names the first. */
+/*
+ * Whether the class has the fields that the row names; of a list of names only the first is
+ * checked.
+ */
 static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 {
 	size_t count;
@@ -87,7 +90,7 @@ const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint3
 
 /* ---- sizes ---- */
 
-/* Adds up what a striped counter keeps in its cells. */
+/* Adds the values in the cells of a striped counter. */
 static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t *sum,
 		     struct hdb_error *err)
 {
@@ -123,6 +126,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 	return heap_soft(r);
 }
 
+/* The size comes from the dump and may be wrong. It is limited to `most`. */
 static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 {
 	c->has_size = true;
@@ -131,7 +135,7 @@ static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 	assert(c->size <= most);
 }
 
-/* The index of a ring's first element, or after its last. */
+/* Index of a ring's first element, or the index after its last. */
 static int ring_index(struct heap *heap, const struct heap_collection *c, const char *path,
 		      uint64_t *out, struct hdb_error *err)
 {
@@ -155,7 +159,9 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 	return HDB_OK;
 }
 
-/* Bits of a single word; those of arrays are counted when somebody asks. */
+/*
+ * Counts the bits of a single word. Bits in arrays are counted on request (heap_collection_count).
+ */
 static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	struct heap_value value;
@@ -194,7 +200,7 @@ static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *bu
 	return HDB_OK;
 }
 
-/* How many fields a list of names has. */
+/* Number of names in a comma-separated list. */
 static uint64_t count_names(const char *names)
 {
 	uint64_t n = 1;
@@ -233,7 +239,7 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 	return HDB_OK;
 }
 
-/* What the array has room for. */
+/* Sets the capacity from the array. */
 static void set_capacity(struct heap_collection *c)
 {
 	const struct heap_collection_rule *rule = c->inner;
@@ -247,7 +253,7 @@ static void set_capacity(struct heap_collection *c)
 	c->capacity = rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 		      rule->shape == HEAP_WORDS ? c->array_length * 64 :
 						  c->array_length;
-	/* fastutil keeps one slot more, for the key that means "free". */
+	/* fastutil has an additional slot for the key that marks a free slot. */
 	if (rule->extra && rule->shape == HEAP_SLOTS && c->capacity)
 		c->capacity--;
 }
@@ -255,7 +261,7 @@ static void set_capacity(struct heap_collection *c)
 static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;
-	/* Entries are objects; an array holds what fits. */
+	/* Entries are objects of the heap, and an array cannot have more elements than slots. */
 	uint64_t most = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ? c->array_length :
 			rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 						    heap->object_count;
@@ -263,7 +269,7 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	int r = HDB_OK;
 
 	assert(rule->shape != HEAP_WRAP);
-	/* What is counted need not be an object of its own. */
+	/* Elements in these shapes need not be objects, so the number of objects is no limit. */
 	if (rule->shape == HEAP_HIDDEN || rule->shape == HEAP_NODES)
 		most = INT32_MAX;
 	if (rule->shape == HEAP_WORDS && !rule->size)
@@ -302,7 +308,7 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	return heap_soft(r);
 }
 
-/* Looks through wrappers: HDB_OK with inner NULL if what they wrap is nothing known. */
+/* Follows wrappers. HDB_OK with `inner` NULL if the wrapped object is not a known collection. */
 static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	for (unsigned n = 0; c->inner && c->inner->shape == HEAP_WRAP; n++) {
@@ -366,7 +372,7 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 	return c.inner->first ? ring_index(heap, &c, c.inner->first, &chunk->first, err) : HDB_OK;
 }
 
-/* All but the sums over parts. */
+/* Everything except the sums over parts. */
 static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 		      struct hdb_error *err)
 {
@@ -389,7 +395,7 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 	return find_size(heap, c, err);
 }
 
-/* Part number `no`: HDB_NOTFOUND if there is none in its place. */
+/* Opens part number `no`. HDB_NOTFOUND if there is no part at this position. */
 static int open_part(struct heap *heap, const struct heap_collection *c, uint64_t no,
 		     struct heap_collection *part, struct hdb_error *err)
 {
@@ -405,7 +411,7 @@ static int open_part(struct heap *heap, const struct heap_collection *c, uint64_
 	return !part->inner ? HDB_NOTFOUND : HDB_OK;
 }
 
-/* Sizes and capacities of parts together. */
+/* Sums the sizes and capacities of the parts. */
 static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	struct heap_collection part;
@@ -419,7 +425,10 @@ static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_er
 
 		TRY_ERRORS(r);
 		if (r == HDB_OK) {
-			/* Each is at most the objects of the heap: 2^44 in all. */
+			/*
+			 * Each is at most the number of objects in the heap, so the sum is below
+			 * 2^44.
+			 */
 			size += (int64_t)part.size;
 			c->capacity += part.capacity;
 		}
@@ -436,12 +445,12 @@ int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection 
 	return c->inner && c->inner->shape == HEAP_PARTS ? add_parts(heap, c, err) : HDB_OK;
 }
 
-/* ---- what must be looked at ---- */
+/* ---- what requires reading the contents ---- */
 
-/* Slots that are not null, as they are counted. */
+/* State of counting slots that are not null. */
 struct used {
-	uint64_t step;    /* every so many-th slot is looked at */
-	uint64_t *budget; /* slots that may still be read */
+	uint64_t step;    /* only every step-th slot counts */
+	uint64_t *budget; /* number of slots that may still be read */
 	uint64_t slots;
 };
 

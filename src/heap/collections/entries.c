@@ -1,25 +1,25 @@
 /*
- * heap/collections/entries.c - what a collection holds, one by one; see collections.h.
+ * heap/collections/entries.c - iterates over the contents of a collection; see collections.h.
  *
- * Every walk is bounded: by the array's length, and along links by the number of objects in the
- * heap, since each entry is one. Chains that run into themselves are noticed after at most three
- * times their length (Brent, "An improved Monte Carlo factorization algorithm", 1980).
+ * Every walk is bounded: by the length of the array or, along links, by the number of objects in
+ * the heap, because each entry is an object. A chain with a cycle is detected after at most three
+ * times its length (Brent, "An improved Monte Carlo factorization algorithm", 1980).
  */
 #include "heap/collections/entries_private.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-/* Slots and entries between two looks at the cancel flag. */
+/* Slots and entries between two checks of the cancel flag. */
 #define STEP_SLOTS 65536u
 
 static const char WRAPS_UNKNOWN[] = "what it wraps is no known collection";
 static const char UNKNOWN_LIST[] = "its keys or values are in a list whose structure is not known";
 static const char ONLY_SIZE[] = "only its size is known, not its structure";
 
-/* ---- starting ---- */
+/* ---- beginning ---- */
 
-/* The object at a path of the collection, HEAP_NONE if there is none. */
+/* Finds the object at a path of the collection. HEAP_NONE if there is none. */
 static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 		       struct hdb_error *err)
 {
@@ -31,7 +31,7 @@ static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 	return heap_soft(r);
 }
 
-/* An array at a path, HEAP_NONE if it is none. */
+/* Finds an array at a path. HEAP_NONE if there is no array. */
 static int find_array(struct heap_entries *e, const char *path, struct heap_chunk *chunk,
 		      struct hdb_error *err)
 {
@@ -80,7 +80,10 @@ static void begin_chain(struct heap_entries *e, uint32_t node)
 	heap_begin_chain(e);
 }
 
-/* The first element of a ring, and whether zero's slot of an open table is taken. */
+/*
+ * Reads the start of a ring, the value of free slots, and whether the reserved slot of an open
+ * table is in use.
+ */
 static int read_marks(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
@@ -107,7 +110,7 @@ static int read_marks(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The first entries of linked lists and trees, and a map's extra one. */
+/* Finds the first entry of a linked list or the root of a tree, or a map's additional entry. */
 static int find_first(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
@@ -128,7 +131,7 @@ static int find_first(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Starts to read e->from. */
+/* Begins to read e->from. */
 static int begin(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule = e->from.inner;
@@ -173,7 +176,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 {
 	int r = heap_open_dump(heap, err);
 
-	e->no = UINT64_MAX; /* the first is 0 */
+	e->no = UINT64_MAX; /* incremented to 0 by the first element */
 	e->entry_ix = HEAP_NONE;
 	e->has_key = e->is_cut = false;
 	e->heap = heap;
@@ -186,7 +189,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->unknown = NULL;
 	e->frames = (struct base_vec){ 0 };
 	e->rule = NULL;
-	/* Of parts the first may never be begun. */
+	/* If there are parts, none may ever be begun. */
 	e->depth = 0;
 	begin_chain(e, HEAP_NONE);
 	heap_chunk_open(&e->store, HEAP_NONE);
@@ -206,7 +209,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	return r;
 }
 
-/* Goes on with the next part: HDB_END after the last. */
+/* Continues with the next part. HDB_END after the last. */
 static int begin_part(struct heap_entries *e, struct hdb_error *err)
 {
 	assert(e->part_at <= e->part_count);
@@ -229,16 +232,16 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 			return r;
 		if (r == HDB_OK && (r = heap_collection_open(e->heap, ix, &e->from, err)) < 0)
 			return r;
-		/* Parts of parts are nowhere: not followed. */
+		/* Parts of parts do not occur in known classes and are not followed. */
 		if (r == HDB_OK && e->from.inner && e->from.inner->shape != HEAP_PARTS)
 			return begin(e, err);
 	}
 	return HDB_END;
 }
 
-/* ---- entries ---- */
+/* ---- entry objects ---- */
 
-/* Reads an entry object; *is_element false for one that holds nothing. */
+/* Reads an entry object. *is_element is false if it does not contain an element. */
 static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
@@ -254,13 +257,13 @@ static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, st
 		r = heap_value_or_null(e->heap, as, rule->key, &e->key, err);
 	if (r == HDB_OK)
 		r = heap_value_or_null(e->heap, as, rule->value, &e->value, err);
-	/* Marks and nodes that are being taken out refer to themselves. */
+	/* Sentinels and nodes being removed refer to themselves. */
 	if (rule->flags & HEAP_SKIPS_NULL)
 		*is_element = e->value.bits && e->value.bits != id && (!rule->key || e->key.bits);
 	return r;
 }
 
-/* Steps along a chain from e->node: that becomes HEAP_NONE at the end. */
+/* Moves e->node along a chain. HEAP_NONE at the end. */
 static int step_chain(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint32_t node = e->node;
@@ -281,7 +284,7 @@ static int step_chain(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The entry in a slot, behind what may be in its place. */
+/* Finds the entry in a slot, which may contain another object in its place. */
 static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -292,13 +295,13 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 		return HDB_NOTFOUND;
 	if (e->rule->via && heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->via))
 		return heap_path_object(e->heap, *node, e->rule->via, node, err);
-	/* What has no key is no entry: marks of tables that are being moved. */
+	/* An object without a key is not an entry but a marker of a table being resized. */
 	if (e->rule->key && !heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->key))
 		return HDB_NOTFOUND;
 	return HDB_OK;
 }
 
-/* What has neither key nor value ends a list: Scala's Nil. */
+/* An object that has neither key nor value ends a list, such as Scala's Nil. */
 static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb_error *err)
 {
 	const char *path = e->rule->key ? e->rule->key : e->rule->value;
@@ -309,7 +312,7 @@ static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb
 	return heap_soft(r);
 }
 
-/* HDB_OK with an entry, HDB_NOTFOUND: look again, HDB_END. */
+/* HDB_OK with an entry; HDB_NOTFOUND: call again; HDB_END. */
 static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_value slot;
@@ -349,7 +352,7 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 	return HDB_NOTFOUND;
 }
 
-/* In order: the left ones are on the stack. */
+/* Visits a tree in order. The stack contains the nodes whose left subtrees are being visited. */
 static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 {
 	uint32_t node = e->node, child;
@@ -379,7 +382,7 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 	return read_node(e, node, &is_element, err);
 }
 
-/* ---- all of them ---- */
+/* ---- all shapes ---- */
 
 static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * heap/collections/entries_bounds.c - views of sorted maps between two keys (java.util.TreeMap's
- * sub maps, those of ConcurrentSkipListMap): which keys are inside.
+ * heap/collections/entries_bounds.c - views of sorted maps between two keys (submaps of
+ * java.util.TreeMap and ConcurrentSkipListMap): decides which keys are within the bounds.
  *
- * That needs the map's order. Natural order of the JDK's plain values is known, and its reverse;
- * what a program's own comparator does is not in a dump.
+ * This requires the map's order. The natural order of common JDK values, and its reverse, are
+ * known. A program's own comparator cannot be evaluated from a dump.
  */
 #include "heap/collections/entries_private.h"
 
@@ -12,18 +12,18 @@
 #include <assert.h>
 #include <string.h>
 
-/* Bytes of strings that are compared; what is equal so far is not known to be less or more. */
+/* Number of bytes of strings compared. If they are equal so far, the order is unknown. */
 #define TEXT_SIZE 4096
 
 static const char NO_ORDER[] = "its bounds cannot be compared: the order of its keys is not known";
 static const char BACKWARDS[] = "it shows a list backwards whose links lead forwards";
 
-/* Fields of such views, by bound. A field that a class lacks is false. */
+/* Fields of such views, by bound. A missing field counts as false. */
 static const char *const bound_fields[2] = { "lo", "hi" };
 static const char *const open_fields[2] = { "fromStart", "toEnd" };
 static const char *const included_fields[2] = { "loInclusive", "hiInclusive" };
 
-/* Fields that a class is ordered by. */
+/* The field that determines the natural order of a class. */
 static const struct {
 	const char *class_name, *field;
 } orders[] = {
@@ -33,7 +33,10 @@ static const struct {
 	{ "java.util.Date", "fastTime" },
 };
 
-/* The number that orders an object: HDB_NOTFOUND if its class is none of the table. */
+/*
+ * Reads the number that determines the order of an object. HDB_NOTFOUND if its class is not in the
+ * table.
+ */
 static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -53,7 +56,10 @@ static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb
 	return HDB_NOTFOUND;
 }
 
-/* Strings are ordered by UTF-16 units: what takes two of them is below U+E000 and above. */
+/*
+ * Compares UTF-8 texts in the order of their UTF-16 units: surrogate pairs are below U+E000 and
+ * above.
+ */
 static int compare_texts(const char *a, const char *b)
 {
 	const uint8_t *x = (const uint8_t *)a, *y = (const uint8_t *)b;
@@ -67,7 +73,7 @@ static int compare_texts(const char *a, const char *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* -1, 0 or 1 in *out; HDB_NOTFOUND if the two cannot be compared. */
+/* Sets *out to -1, 0 or 1. HDB_NOTFOUND if the two cannot be compared. */
 static int compare(struct heap *heap, const struct heap_value *a, const struct heap_value *b,
 		   int *out, struct hdb_error *err)
 {
@@ -97,7 +103,7 @@ static int compare(struct heap *heap, const struct heap_value *a, const struct h
 	return r;
 }
 
-/* Whether the map has the natural order, or that backwards: else e->unknown says so. */
+/* Finds out whether the map has natural or reverse order. Otherwise sets e->unknown. */
 static int read_order(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_object object;

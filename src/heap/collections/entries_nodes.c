@@ -1,11 +1,11 @@
 /*
- * heap/collections/entries_nodes.c - contents of tries, trees and lists whose nodes are objects
- * with rows of their own: the parts of a row say what a node holds, in order.
+ * heap/collections/entries_nodes.c - iterates over tries, trees and lists whose nodes are objects
+ * with rows of their own. The parts of a row describe the contents of a node, in order.
  *
- * The walk keeps a stack of places: nodes whose parts are not all done, and arrays whose slots are
- * not. A node that is the last part of another takes its place, so lists need no stack. Each step
- * costs one of e->steps, and there are as many as objects and bytes in the dump: a heap that says
- * that a node is inside itself, or that many nodes have the same one below them, ends there.
+ * The walk has a stack of nodes with parts left and of arrays with slots left. A node that is the
+ * last part of another node replaces it, so lists do not need a deep stack. Each step decrements
+ * e->steps, which begins at the number of objects plus the size of the dump. So a node that
+ * contains itself, or nodes that share subtrees exponentially often, cannot make the walk endless.
  */
 #include "heap/collections/entries_private.h"
 
@@ -13,20 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places of the stack that are compared with a node that comes upon it; tries have fewer. */
+/*
+ * Number of stack entries that are compared with a new node to detect cycles. Tries have fewer
+ * levels.
+ */
 #define ANCESTORS_SEEN 64u
-/* Arrays of ropes have 32 elements. */
+/* Arrays of ropes have 32 slots. */
 #define ROPE_BITS 5u
 /* More levels would have more elements than 64 bits can count. */
 #define ROPE_LEVELS 12
-/* A bit set's container: bits. */
+/* Number of bits of a bit set's container. */
 #define CONTAINER_BITS 65536u
 
 static const char UNKNOWN_NODE[] = "the rest is in an object whose structure is not known";
 
 /* ---- parts ---- */
 
-/* Part number `no` of a node. Lists, arrays and wrappers have the parts that their shape means. */
+/* Part number `no` of a node. For lists, arrays and wrappers, the parts follow from their shape. */
 static struct heap_part part_at(const struct heap_collection_rule *rule, unsigned no)
 {
 	const struct heap_part none = { 0 };
@@ -50,7 +53,10 @@ static struct heap_part part_at(const struct heap_collection_rule *rule, unsigne
 	}
 }
 
-/* The part that comes next in a node: the last two, element and list, in turn if it is reversed. */
+/*
+ * The current part of a node. In a reversed node, the last two parts, element and rest, are
+ * swapped.
+ */
 static struct heap_part part_of(const struct heap_frame *f)
 {
 	unsigned no = f->part;
@@ -78,7 +84,10 @@ static struct heap_as as_of(const struct heap_frame *f)
 	return (struct heap_as){ f->ix, f->class_no };
 }
 
-/* The number at a path, 0 if it has none or less; without a path *out stays. */
+/*
+ * Reads the number at a path. 0 if there is none or if it is negative. Without a path, *out does
+ * not change.
+ */
 static int number_at(struct heap_entries *e, const struct heap_frame *f, const char *path,
 		     uint64_t *out, struct hdb_error *err)
 {
@@ -94,6 +103,7 @@ static int number_at(struct heap_entries *e, const struct heap_frame *f, const c
 
 /* ---- the stack ---- */
 
+/* The structure is damaged: ends the walk. */
 static int cut(struct heap_entries *e)
 {
 	e->is_cut = true;
@@ -113,7 +123,9 @@ static int push(struct heap_entries *e, const struct heap_frame *frame, struct h
 		       base_vec_push(&e->frames, frame, sizeof(*frame), err);
 }
 
-/* Puts a node upon the stack: HDB_NOTFOUND if it is none (`is_mixed`: no node of this kind). */
+/*
+ * Pushes a node. HDB_NOTFOUND if the object is not a node (with is_mixed: not a HEAP_INNER node).
+ */
 static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *frame,
 		     struct hdb_error *err)
 {
@@ -146,7 +158,9 @@ static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct 
 	return push(e, frame, err);
 }
 
-/* Goes on with the node that e->value refers to; what is none is an element if it may be one. */
+/*
+ * Enters the node with index ix. An object that is not a node is an element if is_mixed allows it.
+ */
 static int enter_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *node,
 		      struct hdb_error *err)
 {
@@ -161,7 +175,7 @@ static int enter_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct
 	return r;
 }
 
-/* Goes on with the slots of an array. */
+/* Enters an array. */
 static int enter_array(struct heap_entries *e, const struct heap_frame *array,
 		       struct hdb_error *err)
 {
@@ -170,7 +184,7 @@ static int enter_array(struct heap_entries *e, const struct heap_frame *array,
 	return r == HDB_OK ? HDB_NOTFOUND : r;
 }
 
-/* The array at a part's field of `f`, or `ix` itself: *frame goes through all of it. */
+/* Sets *frame to iterate over the whole array `ix`, as part of the node or array `f`. */
 static int array_frame(struct heap_entries *e, const struct heap_frame *f, uint32_t ix,
 		       struct heap_frame *frame, struct hdb_error *err)
 {
@@ -190,7 +204,7 @@ static int array_frame(struct heap_entries *e, const struct heap_frame *f, uint3
 
 /* ---- parts of nodes ---- */
 
-/* Where ropes begin: levels, and elements that are skipped. */
+/* Sets the depth of a rope, and the number of elements to skip. */
 static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 		      const struct heap_part *part, struct heap_frame *array, struct hdb_error *err)
 {
@@ -204,7 +218,7 @@ static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 	}
 	if (levels > ROPE_LEVELS)
 		return cut(e);
-	/* Arrays that are being built have one more slot, which says who builds them. */
+	/* Arrays being built have an additional slot for their owner. */
 	if (array->end > 1u << ROPE_BITS && *part->with > '9')
 		array->end = 1u << ROPE_BITS;
 	array->level = (uint8_t)levels;
@@ -212,7 +226,7 @@ static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 	return number_at(e, f, part->from, &array->base, err);
 }
 
-/* How many slots of an array count, for parts that do not take all of it. */
+/* Sets the range of slots for parts that do not use the whole array. */
 static int limit_array(struct heap_entries *e, const struct heap_frame *f,
 		       const struct heap_part *part, struct heap_frame *array,
 		       struct hdb_error *err)
@@ -271,7 +285,7 @@ static int limit_array(struct heap_entries *e, const struct heap_frame *f,
 	return r;
 }
 
-/* What a value refers to: HDB_NOTFOUND for null and what is not in the dump. */
+/* Finds the object a value refers to. HDB_NOTFOUND for null, or if it is not in the dump. */
 static int target_of(struct heap_entries *e, const struct heap_value *value, uint32_t *ix,
 		     struct hdb_error *err)
 {
@@ -280,7 +294,7 @@ static int target_of(struct heap_entries *e, const struct heap_value *value, uin
 	return heap_find(e->heap, value->bits, ix, err);
 }
 
-/* A part with one reference: a node, or an element if it may be one. */
+/* A part with one reference: a node or, for HEAP_PART_EITHER, an element. */
 static int next_reference(struct heap_entries *e, const struct heap_part *part, bool is_last,
 			  struct hdb_error *err)
 {
@@ -313,7 +327,7 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 	TRY(heap_path_object_as(e->heap, as_of(&f), part->field, &ix, err));
 	TRY(array_frame(e, &f, ix, &array, err));
 	TRY(limit_array(e, &f, part, &array, err));
-	/* Containers are looked up by the node, too. */
+	/* Containers need their node later: it has the array of keys. */
 	if (is_last && part->kind != HEAP_PART_CONTAINERS)
 		e->frames.count--;
 	return enter_array(e, &array, err);
@@ -330,7 +344,7 @@ static int read_item(struct heap_entries *e, const struct heap_frame *f,
 	return heap_value_or_null(e->heap, as_of(f), part->with, &e->key, err);
 }
 
-/* The next part of the node on top: HDB_OK with an element, HDB_NOTFOUND without. */
+/* Processes the next part of the top node: HDB_OK with an element, HDB_NOTFOUND without. */
 static int next_part(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_frame *f = top_of(e);
@@ -384,7 +398,10 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 
 /* ---- slots of arrays ---- */
 
-/* Slot `at` of the array on top; arrays next to one another on the stack are both read ahead. */
+/*
+ * Reads a slot of the top array. Two buffers alternate by depth, so that arrays next to each other
+ * on the stack both stay read ahead.
+ */
 static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, struct heap_value *out,
 		    struct hdb_error *err)
 {
@@ -395,7 +412,7 @@ static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, stru
 	return heap_chunk_get(e->heap, chunk, at, out, err);
 }
 
-/* A node in a slot; an element if it is none and may be one. */
+/* Enters the node in a slot. A value that is not a node is an element if is_mixed allows it. */
 static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_mixed,
 		      struct hdb_error *err)
 {
@@ -411,7 +428,7 @@ static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_m
 	return enter_node(e, ix, is_mixed, &node, err);
 }
 
-/* An array in a slot, for the same part: *frame is it, to be changed and pushed. */
+/* Finds an array in a slot that belongs to the same part. The caller adapts and pushes *frame. */
 static int nested_array(struct heap_entries *e, const struct heap_value *value,
 			struct heap_frame *frame, struct hdb_error *err)
 {
@@ -474,7 +491,10 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 	uint64_t skip;
 	int r;
 
-	/* The first elements are not there: nor is anything of arrays that had no others. */
+	/*
+	 * The first `base` elements do not exist, and arrays that would contain only such elements
+	 * are missing too.
+	 */
 	skip = f->base;
 	if (skip >> shift) {
 		f->base = skip - (1ull << shift);
@@ -491,7 +511,7 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 	return enter_array(e, &below, err);
 }
 
-/* Arrays of a key, a value and one more such array: level 1 are the slots that they begin in. */
+/* Arrays of a key, a value and another such array. At level 1 the slots begin such lists. */
 static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			   struct hdb_error *err)
 {
@@ -510,7 +530,7 @@ static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_
 	return enter_array(e, &bucket, err);
 }
 
-/* ---- numbers of bit sets ---- */
+/* ---- numbers in bit sets ---- */
 
 static int set_number(struct heap_entries *e, uint64_t base, uint64_t low)
 {
@@ -521,7 +541,7 @@ static int set_number(struct heap_entries *e, uint64_t base, uint64_t low)
 static int next_container(struct heap_entries *e, const struct heap_frame *f,
 			  const struct heap_part *part, uint64_t at, struct hdb_error *err)
 {
-	/* The node that has both arrays is below. */
+	/* The node with both arrays is below the array on the stack. */
 	const struct heap_frame node =
 		e->frames.count > 1 ?
 			*base_vec_at(&e->frames, struct heap_frame, e->frames.count - 2) :
@@ -567,7 +587,7 @@ static int next_of_runs(struct heap_entries *e, struct heap_frame *f, uint64_t a
 	return set_number(e, f->base, (first.bits & 0xffff) + done);
 }
 
-/* The next slot of the array on top. */
+/* Processes the next slot of the top array. */
 static int next_slot(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_frame *f = top_of(e);
@@ -613,9 +633,12 @@ static int next_slot(struct heap_entries *e, struct hdb_error *err)
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- reading an entry ---- */
 
-/* Elements of maps may be objects that hold key and value, or values that hold them. */
+/*
+ * In maps, an element may be an object that has key and value, or the value may be an object that
+ * contains the real value.
+ */
 static int read_entry(struct heap_entries *e, struct hdb_error *err)
 {
 	const char *key = e->rule->key, *value = e->rule->value;
@@ -644,7 +667,10 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 					  .ix = e->from.inner_ix,
 					  .class_no = e->from.inner_class };
 
-	/* No tree has more nodes than there are objects, nor more slots than the dump has bytes. */
+	/*
+	 * A tree has at most as many nodes as there are objects, and as many slots as the dump has
+	 * bytes.
+	 */
 	e->steps += e->heap->dump.source ? e->heap->dump.source->size : 0;
 	e->frames.count = 0;
 	e->skip = 0;

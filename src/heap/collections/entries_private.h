@@ -1,16 +1,19 @@
 /*
- * heap/collections/entries_private.h - what the files of entries share.
+ * heap/collections/entries_private.h - shared by the files that implement the iterator.
  */
 #ifndef HEAP_COLLECTIONS_ENTRIES_PRIVATE_H
 #define HEAP_COLLECTIONS_ENTRIES_PRIVATE_H
 
 #include "heap/collections/collections.h"
 
-/* The row for a class, and the class that it names; NULL if it is no known collection. */
+/*
+ * The row that applies to a class, and the class that the row names. NULL if it is not a known
+ * collection.
+ */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class);
 
-/* HDB_NOTFOUND is no failure where a field is merely null. */
+/* For optional fields: HDB_NOTFOUND is not a failure. */
 static inline int heap_soft(int r)
 {
 	return r == HDB_NOTFOUND ? HDB_OK : r;
@@ -21,7 +24,7 @@ static inline struct heap_value heap_null_value(void)
 	return (struct heap_value){ .type = HPROF_OBJECT };
 }
 
-/* The value at a path, null if there is none. */
+/* The value at a path; null if there is none. */
 static inline int heap_value_or_null(struct heap *heap, struct heap_as from, const char *path,
 				     struct heap_value *out, struct hdb_error *err)
 {
@@ -32,13 +35,13 @@ static inline int heap_value_or_null(struct heap *heap, struct heap_as from, con
 	return heap_soft(r);
 }
 
-/* What is read of a collection: its fields are those of the class that its row names. */
+/* The inner object of a collection. Its fields are those of the class that the row names. */
 static inline struct heap_as heap_as_inner(const struct heap_collection *c)
 {
 	return (struct heap_as){ c->inner_ix, c->inner_class };
 }
 
-/* The number at a path of it, 0 if it has none. */
+/* The number at a path in the inner object; 0 if there is none. */
 static inline int heap_inner_number(struct heap *heap, const struct heap_collection *c,
 				    const char *path, int64_t *out, struct hdb_error *err)
 {
@@ -46,20 +49,23 @@ static inline int heap_inner_number(struct heap *heap, const struct heap_collect
 	return heap_soft(heap_path_number_as(heap, heap_as_inner(c), path, out, err));
 }
 
-/* Starts to read an array; HEAP_NONE: there is none. */
+/* Begins to read an array. HEAP_NONE: no array. */
 void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix);
 
-/* Starts to read a list that has its elements in an array, or in one field; *length elements. */
+/*
+ * Begins to read a list that stores its elements in an array or in a single field. *length is the
+ * number of elements.
+ */
 int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
 			 struct hdb_error *err);
 
-/* Element `at`: HDB_NOTFOUND past the end of what the dump has. */
+/* Reads element `at`. HDB_NOTFOUND past the end, or if the dump does not have it. */
 int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,
 		   struct hdb_error *err);
 
 /*
- * The next element by the shape of e->rule: HDB_OK with it in `e`, HDB_NOTFOUND if a slot was free
- * and there are more, HDB_END after the last.
+ * Reads the next element for one shape: HDB_OK with the element in `e`, HDB_NOTFOUND if the slot is
+ * free, HDB_END after the last.
  */
 int heap_next_in_array(struct heap_entries *e, struct hdb_error *err);
 int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err);
@@ -68,19 +74,19 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err);
 int heap_next_bit(struct heap_entries *e, struct hdb_error *err);
 int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err);
 
-/* Starts with the node that the collection itself is. */
+/* Begins at the node that is the collection itself. */
 int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err);
 
 /*
- * Follows a chain in which `node` comes next, from `last`: whether that runs into itself (Brent).
- * begin starts anew.
+ * Cycle detection for a chain (Brent): call heap_is_circle for each step from `last` to `node`. It
+ * returns true once the chain is in a cycle. heap_begin_chain starts a new chain.
  */
 void heap_begin_chain(struct heap_entries *e);
 bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node);
 
-/* Reads the bounds of a view of a sorted map: e->unknown says if they cannot be compared. */
+/* Reads the bounds of a view of a sorted map. Sets e->unknown if they cannot be compared. */
 int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err);
-/* Whether the key of the current entry is between them. */
+/* Whether the key of the current entry is within the bounds. */
 int heap_is_inside(struct heap_entries *e, bool *out, struct hdb_error *err);
 
 #endif

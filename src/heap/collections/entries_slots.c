@@ -1,13 +1,12 @@
 /*
- * heap/collections/entries_slots.c - elements that collections keep in arrays and fields, without
- * entry objects.
+ * heap/collections/entries_slots.c - elements stored in arrays and fields, without entry objects.
  */
 #include "heap/collections/entries_private.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Longest name in a list of field names. */
+/* Maximum size of a name in a list of field names. */
 #define NAME_MAX_BYTES 64
 
 /* ---- arrays ---- */
@@ -19,7 +18,7 @@ void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix)
 	chunk->is_whole = false;
 }
 
-/* Element `at`: HDB_NOTFOUND past the end of what the dump has. */
+/* Reads element `at`. HDB_NOTFOUND past the end, or if the dump does not have it. */
 int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, struct heap_value *out,
 		   struct hdb_error *err)
 {
@@ -60,7 +59,7 @@ int heap_next_in_array(struct heap_entries *e, struct hdb_error *err)
 	return r == HDB_NOTFOUND ? HDB_END : r;
 }
 
-/* Slots of open tables, alone or beside keys. */
+/* Reads the next slot of an open table, with its key if there is a separate array of keys. */
 int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 {
 	const bool is_last = e->at + 1 == e->slots;
@@ -69,7 +68,7 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	assert(e->rule->shape == HEAP_SLOTS);
-	/* What means "free" is an element, too, if a flag says so. */
+	/* The value that marks free slots can be an element too, if a flag says so. */
 	if (e->at == e->slots && e->rule->free && e->has_extra) {
 		e->has_extra = e->has_key = false;
 		e->value = (struct heap_value){ .type = e->store.type,
@@ -119,7 +118,7 @@ int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
 	return e->key.bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* Name number `no` of a list with commas; false past the last. */
+/* Name number `no` of a comma-separated list. False past the end. */
 static bool list_name(const char *names, uint64_t no, char out[NAME_MAX_BYTES])
 {
 	size_t size;
@@ -161,7 +160,7 @@ int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 	return ix == e->absent_ix ? HDB_NOTFOUND : HDB_OK;
 }
 
-/* Numbers of bits that are set, or what they stand for in an enum's universe. */
+/* Reads the next set bit: its number, or the constant of the enum's universe that it stands for. */
 int heap_next_bit(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint64_t bit = e->at;
@@ -178,7 +177,7 @@ int heap_next_bit(struct heap_entries *e, struct hdb_error *err)
 				       err);
 	if (r != HDB_OK || word.type != HPROF_LONG)
 		return r < 0 ? r : HDB_END;
-	/* On to the next bit of the word, or past the word. */
+	/* Moves to the next set bit of the word, or past the word. */
 	word.bits &= ~0ull << (bit % 64);
 	e->at = word.bits ? (bit & ~63ull) + (unsigned)__builtin_ctzll(word.bits) + 1 :
 			    (bit | 63) + 1;

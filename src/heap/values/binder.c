@@ -1,5 +1,5 @@
 /*
- * heap/values/binder.c - Binders, their proxies, overheads of classes; see binder.h.
+ * heap/values/binder.c - Binders, their proxies, and overheads of classes; see binder.h.
  */
 #include "heap/values/binder.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of an interface's name; longer ones have none here. */
+/* Maximum size of an interface name. Longer names are not shown. */
 #define NAME_MAX_BYTES 512
 
 static const char proxy_suffix[] = "$Stub$Proxy";
@@ -96,7 +96,7 @@ bool heap_value_binder_proxy(const struct heap_shown *o, char *buf, size_t size)
 	const char *name;
 
 	if (!o->heap->values.has_binder_proxies) {
-		/* After a failure there are those that were found. */
+		/* After a failure, the proxies found so far are used. */
 		if (load_proxies(o->heap) == HDB_ENOMEM)
 			(void)heap_fail_memory(o->heap, "binders", sizeof(*proxy), NULL);
 		base_vec_sort(proxies, sizeof(*proxy), compare);
@@ -124,7 +124,7 @@ void heap_value_overhead(struct heap *heap, uint32_t ix, char *buf, size_t size)
 	uint64_t id;
 	uint32_t class_ix;
 
-	/* Its identifier follows that of the class. */
+	/* The ID of the array is that of the class plus 1. */
 	if (heap_id(heap, ix, &id, NULL) != HDB_OK ||
 	    heap_find(heap, id - 1, &class_ix, NULL) != HDB_OK ||
 	    heap_object(heap, class_ix, &object, NULL) != HDB_OK || object.kind != STORE_CLASS)

@@ -11,10 +11,10 @@
 #include <assert.h>
 #include <xxhash.h>
 
-/* Units that are looked at at a time. */
+/* Units processed at a time. */
 #define CHUNK_UNITS 4096u
 
-/* Lends units [from, from + n) as they are in the dump. */
+/* Returns units [from, from + n) of the dump without copying; valid until the next call. */
 static const uint8_t *units_at(struct base_view *view, const struct heap_chars *c, uint64_t from,
 			       uint64_t n, struct hdb_error *err)
 {
@@ -81,8 +81,8 @@ int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *c, bo
 }
 
 /*
- * Characters as they are hashed: a byte a unit if all are Latin-1, else two bytes each, the low one
- * first.
+ * Buffers for hashing: one byte per unit if all are Latin-1, else two bytes with the low one first.
+ * So equal texts have equal bytes however they are stored.
  */
 struct hashed {
 	struct base_view *view;
@@ -92,7 +92,7 @@ struct hashed {
 	uint8_t narrow[CHUNK_UNITS];
 };
 
-/* Points at the bytes of units [from, from + n) as they are hashed. */
+/* Returns the bytes of units [from, from + n) in the form to be hashed. */
 static const uint8_t *hash_bytes(struct hashed *hashed, uint64_t from, size_t n,
 				 struct hdb_error *err)
 {

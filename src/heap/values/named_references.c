@@ -1,9 +1,10 @@
 /*
- * heap/values/named_references.c - the references of an object one by one, each with its name.
+ * heap/values/named_references.c - iterates over the references of an object, with their names.
  *
- * The tables of references have a pair of objects once (short lists) or as often as the array has
- * it (long ones), so they cannot say how many fields hold an object. The dump's record can: a class
- * has a plan, the places of its references and their names, and an object is read by it.
+ * The tables of references contain a pair of objects once (short lists), or as often as the array
+ * has it (long lists). So they do not show which fields refer to an object. The dump's records do.
+ * Each class has a plan, the positions of its references and their names, by which objects are
+ * read.
  */
 #include "heap/values/named_references.h"
 
@@ -18,19 +19,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest name of a field that is kept; what is longer is cut. */
+/* Maximum size of a field name; longer names are cut. */
 #define NAME_MAX_BYTES 256
 /*
- * Fields in all plans, 24 bytes each. Plans repeat the fields of superclasses, so a long chain of
- * classes would need the square of its length; beyond this they are made anew when needed.
+ * Maximum number of fields in all plans, 24 bytes each. Plans repeat the fields of superclasses, so
+ * a deep hierarchy would need memory quadratic in its depth. Beyond this, plans are dropped and
+ * rebuilt when needed.
  */
 #define PLAN_FIELDS_MAX (1u << 20)
-/* Elements of an array that are read at a time. */
+/* Elements of an array read at a time. */
 #define ELEMENTS 512
 
 /*
- * An object with more references than this is indexed by target when one target of it is asked for:
- * a join asks for all of them, one after the other. So many such objects are kept.
+ * An object with more references than this is indexed by target when its references to one target
+ * are requested: a join requests all targets, one after the other. INDEXES such objects are kept.
  */
 #define INDEXED_MIN 256
 #define INDEXES 8
@@ -51,48 +53,48 @@ struct plan {
 	struct field fields[];
 };
 
-/* A reference that no field holds. */
+/* A reference that is in no field. */
 struct edge {
 	uint32_t from, to;
 	const char *name;
 };
 
-/* What comes next of an object. */
+/* What next_of returns next. */
 enum stage { DONE, FIELDS, SUPER, LOADER, STATICS, ELEMENTS_OF, EDGES, INDEXED };
 
-/* All references of an object, in the order of their targets. */
+/* All references of an object, sorted by target. */
 struct index {
-	uint32_t from;        /* HEAP_NONE: of none */
+	uint32_t from;        /* HEAP_NONE: unused */
 	struct base_vec refs; /* struct heap_named_reference */
 };
 
 struct heap_named_references {
 	struct heap *heap;
 	char *only;           /* owned; NULL: any name */
-	bool is_element;      /* it is that of an element */
-	uint64_t one_element; /* that one */
-	struct plan **plans;  /* by class number, owned; NULL: not made */
+	bool is_element;      /* `only` is the name of an element, such as "[3]" */
+	uint64_t one_element; /* its index */
+	struct plan **plans;  /* by class number, owned; NULL: not built */
 	uint64_t plan_fields;
-	struct base_vec edges;        /* struct edge, sorted by `from`, each once */
-	struct base_idmap edges_from; /* the first one of an object */
+	struct base_vec edges;        /* struct edge, sorted by `from`, without duplicates */
+	struct base_idmap edges_from; /* object index to its first edge */
 	struct base_idmap invented;   /* IDs of class objects that the dump lacks */
-	bool has_dangling;            /* some references lead to what the dump lacks */
-	/* the object */
+	bool has_dangling;            /* some references lead to objects that the dump lacks */
+	/* the current object */
 	enum stage stage;
 	struct heap_object object;
 	uint32_t to;
 	uint64_t to_id;
 	const struct plan *plan;
-	uint32_t at; /* in the plan; of the edges */
+	uint32_t at; /* next field of the plan; next edge */
 	uint64_t body, body_size;
 	struct heap_fields statics;
 	uint64_t element, element_end;
-	uint64_t bits[ELEMENTS]; /* elements from `chunk` on */
+	uint64_t bits[ELEMENTS]; /* elements, beginning with number `chunk` */
 	uint64_t chunk, chunk_count;
 	const struct index *index;
 	size_t index_at;
 	struct index indexes[INDEXES];
-	unsigned next_index; /* that the next object takes */
+	unsigned next_index; /* slot that the next index takes */
 };
 
 /* ---- names ---- */
@@ -102,7 +104,7 @@ static bool is_wanted(const struct heap_named_references *n, const char *name)
 	return !n->only || strcmp(n->only, name) == 0;
 }
 
-/* The name of a field, kept; of a static one with "static " before it. */
+/* Name of a field, stored with the heap. Names of static fields begin with "static ". */
 static int keep_name(const struct heap_named_references *n, const struct store_field *field,
 		     const char **out, struct hdb_error *err)
 {
@@ -141,7 +143,7 @@ static void forget_plans(struct heap_named_references *n)
 	n->plan_fields = 0;
 }
 
-/* Adds the references that a class declares; *offset is where its fields begin. */
+/* Adds the references that a class declares. *offset is the position of its fields. */
 static int plan_class(struct heap_named_references *n, uint32_t of, uint32_t declaring,
 		      uint64_t *offset, struct base_vec *fields, struct hdb_error *err)
 {
@@ -192,7 +194,7 @@ static int make_plan(struct heap_named_references *n, uint32_t of, struct hdb_er
 	return HDB_OK;
 }
 
-/* The plan of a class; lent until that of another one is asked for. */
+/* The plan of a class. Valid until the plan of another class is requested. */
 static int plan_of(struct heap_named_references *n, uint32_t class_no, const struct plan **out,
 		   struct hdb_error *err)
 {
@@ -203,7 +205,7 @@ static int plan_of(struct heap_named_references *n, uint32_t class_no, const str
 	return HDB_OK;
 }
 
-/* ---- references that no field holds ---- */
+/* ---- references that are in no field ---- */
 
 static int compare_edges(const void *a, const void *b)
 {
@@ -214,7 +216,7 @@ static int compare_edges(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Local variables: a root with a thread is held by the thread. */
+/* Local variables: a root with a known thread is a reference of the thread. */
 static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -239,7 +241,7 @@ static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Where no class has the boot loader, each loader holds its classes, as the import has it. */
+/* If no class belongs to the boot loader, each loader refers to its classes, as in the import. */
 static int list_defined(struct heap_named_references *n, struct hdb_error *err)
 {
 	const struct heap *heap = n->heap;
@@ -284,7 +286,7 @@ static int list_edges(struct heap_named_references *n, struct hdb_error *err)
 
 /* ---- opening ---- */
 
-/* "[3]" is the name of an element. */
+/* Parses the name of an element, such as "[3]". */
 static void parse_element(struct heap_named_references *n)
 {
 	char *end;
@@ -292,7 +294,7 @@ static void parse_element(struct heap_named_references *n)
 	if (!n->only || n->only[0] != '[' || n->only[1] < '0' || n->only[1] > '9')
 		return;
 	n->one_element = strtoull(n->only + 1, &end, 10);
-	/* "[03]" is no name that an element has */
+	/* elements have no leading zeros in their names */
 	n->is_element = strcmp(end, "]") == 0 && (n->only[1] != '0' || end == n->only + 2);
 }
 
@@ -379,7 +381,7 @@ int heap_named_marks(struct heap_named_references *n, uint8_t *marks, struct hdb
 
 /* ---- the references of an object ---- */
 
-/* Finds the record of the object; no record: no fields and no elements. */
+/* Finds the record of the object. Without a record it has no fields and no elements. */
 static int begin_body(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -398,7 +400,7 @@ static int begin_body(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Starts with all references of the object that n->object is. */
+/* Begins with all references of n->object. */
 static int begin_all(struct heap_named_references *n, struct hdb_error *err)
 {
 	n->to = HEAP_NONE;
@@ -426,7 +428,7 @@ static int begin_all(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Sets what an identifier refers to; HDB_END: nothing that is in the dump, or asked for. */
+/* Sets the target of a reference. HDB_END if it is not in the dump or not requested. */
 static int set_target(struct heap_named_references *n, uint64_t id,
 		      struct heap_named_reference *out, struct hdb_error *err)
 {
@@ -450,7 +452,7 @@ static int set_object(struct heap_named_references *n, uint32_t ix, const char *
 {
 	uint64_t id;
 
-	/* The boot loader's stand-in is no object of the dump. */
+	/* The boot loader's placeholder is not an object of the dump. */
 	if (ix == HEAP_BOOT_LOADER || !is_wanted(n, name))
 		return HDB_END;
 	TRY_ERRORS(heap_id(n->heap, ix, &id, err));
@@ -458,7 +460,7 @@ static int set_object(struct heap_named_references *n, uint32_t ix, const char *
 	return set_target(n, id, out, err);
 }
 
-/* The next field; HDB_NOTFOUND: there is none left, HDB_END: it refers to nothing. */
+/* Next field. HDB_NOTFOUND at the end; HDB_END: the field refers to nothing. */
 static int next_field(struct heap_named_references *n, struct heap_named_reference *out,
 		      struct hdb_error *err)
 {
@@ -469,7 +471,7 @@ static int next_field(struct heap_named_references *n, struct heap_named_referen
 	if (!n->body_size || n->at >= n->plan->count)
 		return HDB_NOTFOUND;
 	field = &n->plan->fields[n->at++];
-	/* A short instance, which the import has reported. */
+	/* a truncated instance; the import has reported it */
 	if (size > n->body_size || field->offset > n->body_size - size)
 		return HDB_NOTFOUND;
 	if (!(p = base_view_at(&n->heap->dump.view, n->body + field->offset, size, err)))
@@ -525,7 +527,7 @@ static int next_element(struct heap_named_references *n, struct heap_named_refer
 	return HDB_NOTFOUND;
 }
 
-/* `at` is the number of the edge. */
+/* `at` is the number of the next edge. */
 static int next_edge(struct heap_named_references *n, struct heap_named_reference *out,
 		     struct hdb_error *err)
 {
@@ -538,7 +540,7 @@ static int next_edge(struct heap_named_references *n, struct heap_named_referenc
 					    HDB_NOTFOUND;
 }
 
-/* The class object's edges by themselves: HDB_OK, or HDB_END. */
+/* The edges of a class object to its superclass and loader. HDB_OK, or HDB_END. */
 static int class_edge(struct heap_named_references *n, struct heap_named_reference *out,
 		      struct hdb_error *err)
 {
@@ -552,7 +554,7 @@ static int class_edge(struct heap_named_references *n, struct heap_named_referen
 				  err);
 }
 
-/* What comes behind the last of a stage. */
+/* Moves to the stage after the current one. */
 static void next_stage(struct heap_named_references *n)
 {
 	switch (n->stage) {
@@ -599,7 +601,7 @@ static int next_of(struct heap_named_references *n, struct heap_named_reference 
 	}
 }
 
-/* ---- those to one object ---- */
+/* ---- references to one object ---- */
 
 static int by_target(const void *a, const void *b)
 {
@@ -610,7 +612,7 @@ static int by_target(const void *a, const void *b)
 	return x->element < y->element ? -1 : x->element > y->element;
 }
 
-/* Whether it has many references. */
+/* Whether the object has more than INDEXED_MIN references. */
 static bool is_large(const struct heap_named_references *n, const struct heap_object *object)
 {
 	const uint32_t edge =
@@ -624,7 +626,7 @@ static bool is_large(const struct heap_named_references *n, const struct heap_ob
 		base_vec_at(&n->edges, struct edge, edge + INDEXED_MIN)->from == object->ix);
 }
 
-/* Fills an index with the references that were begun. */
+/* Fills an index with the references of the current object. */
 static int fill_index(struct heap_named_references *n, struct index *index, struct hdb_error *err)
 {
 	struct heap_named_reference ref = { 0 };
@@ -678,7 +680,7 @@ int heap_named_begin(struct heap_named_references *n, uint32_t from, uint32_t to
 	return HDB_OK;
 }
 
-/* The next one of an index: HDB_OK or HDB_NOTFOUND. */
+/* Next reference from the index: HDB_OK or HDB_NOTFOUND. */
 static int next_indexed(struct heap_named_references *n, struct heap_named_reference *out)
 {
 	if (n->index_at == n->index->refs.count)

@@ -1,8 +1,8 @@
 /*
- * heap/values/string_scan.c - all strings of a heap; see string_scan.h.
+ * heap/values/string_scan.c - iterates over all strings of a heap; see string_scan.h.
  *
- * The value array of a string is found by the stored references of its block, decoded whole, not by
- * its ID: a look-up less for each of millions of strings.
+ * The value array of a string is found through the stored references of its block, which are
+ * decoded as a whole, and not by its ID. This saves a lookup for each of millions of strings.
  */
 #include "heap/values/string_scan.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one after the other ---- */
+/* ---- one string at a time ---- */
 
 int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct hdb_error *err)
 {
@@ -62,7 +62,7 @@ static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 	return check_lists(s->heap, s->objects, lists.count, err);
 }
 
-/* A block of objects and their lists of references, which end one after the other. */
+/* A block of objects with their lists of references, one list after the other. */
 struct walked {
 	const struct heap_block *objects;
 	const uint64_t *lengths;
@@ -70,8 +70,8 @@ struct walked {
 };
 
 /*
- * Steps *entry over the list of object i. True if it is a string: its layout, and its value array
- * if the list tells.
+ * Moves *entry past the list of object i. True if the object is a string; *out then has its layout,
+ * and its value array if the list shows it.
  */
 static bool step(const struct heap *heap, const struct walked *block, uint32_t i, uint64_t *entry,
 		 struct heap_string_at *out)
@@ -90,7 +90,7 @@ static bool step(const struct heap *heap, const struct walked *block, uint32_t i
 }
 
 /*
- * The list of the only reference tells all: without an entry nothing in the dump has the
+ * If the value array is the string's only reference, an empty list means that the dump lacks the
  * characters.
  */
 static int find(struct heap *heap, const struct heap_reader *reader,
@@ -139,7 +139,7 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 	return out->has_chars ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* ---- by blocks ---- */
+/* ---- whole blocks, on several threads ---- */
 
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err)

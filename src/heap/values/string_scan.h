@@ -1,6 +1,6 @@
 /*
- * heap/values/string_scan.h - all java.lang.String objects of a heap, one after the other, fast:
- * for questions about millions.
+ * heap/values/string_scan.h - iterates over all java.lang.String objects of a heap, fast enough for
+ * millions.
  */
 #ifndef HEAP_VALUES_STRING_SCAN_H
 #define HEAP_VALUES_STRING_SCAN_H
@@ -17,50 +17,51 @@ struct heap_string_scan {
 	struct base_view view;
 	struct heap_offsets *groups;
 	struct heap_block *objects;
-	uint64_t *lengths;       /* of the block's lists */
-	struct base_vec entries; /* uint32_t: their entries */
+	uint64_t *lengths;       /* lengths of the block's lists */
+	struct base_vec entries; /* uint32_t: entries of these lists */
 	struct store_lists references;
 	uint32_t next_block;
 	uint32_t i;     /* next object in the block */
 	uint64_t entry; /* its first entry */
 };
 
-/* Prepares (opens the dump). Release it in any case. */
+/* Begins an iteration; opens the dump. Release it in any case. */
 int heap_string_scan_begin(struct heap_string_scan *scan, struct heap *heap, struct hdb_error *err);
-/* HDB_OK with the next string, in order of index; HDB_END after the last. */
+/* HDB_OK with the next string, in index order; HDB_END after the last. */
 int heap_string_scan_next(struct heap_string_scan *scan, struct hdb_error *err);
 void heap_string_scan_release(struct heap_string_scan *scan);
 
 /*
- * The characters of string ix, wherever a scan is. HDB_NOTFOUND if ix is no string or the dump
- * lacks them.
+ * The characters of string ix, independent of the iteration. HDB_NOTFOUND if ix is not a string or
+ * the dump lacks its characters.
  */
 int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, struct hdb_error *err);
 
 /* ---- by blocks, on several threads ---- */
 
 /*
- * Looks up what heap_string_block needs of the store: one entry a block, *out is owned: free().
- * *threads_max is 1 if the strings of this heap can be found by one thread only. Opens the dump.
+ * Looks up what heap_string_block needs from the store: one entry per block; *out is owned: free()
+ * it. *threads_max is 1 if the strings of this heap can be found on one thread only. Opens the
+ * dump.
  */
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err);
 
-/* Takes one string of a block. */
+/* Receives one string of a block. */
 typedef int (*heap_take_string)(void *ctx, uint32_t i, const struct heap_string *string,
 				struct hdb_error *err);
 
-/* A block whose strings are read; all lent. */
+/* A block whose strings are to be read. All pointers are borrowed. */
 struct heap_string_block {
 	struct heap *heap;
 	const struct heap_block *objects;
-	const struct store_block *references; /* of the block, from heap_string_blocks */
+	const struct store_block *references; /* of this block, from heap_string_blocks */
 	struct heap_reader reader;
 	uint64_t *lengths;        /* room for STORE_BLOCK_OBJECTS */
 	struct base_vec *entries; /* uint32_t; emptied first */
 };
 
-/* Calls `take` for each string of a block, in order; i is its place in the block. */
+/* Calls `take` for each string of a block, in order. i is its index in the block. */
 int heap_string_block(const struct heap_string_block *block, heap_take_string take, void *ctx,
 		      struct hdb_error *err);
 

@@ -1,9 +1,9 @@
 /*
- * heap/values/strings.c - java.lang.String objects, whatever wrote them; see strings.h.
+ * heap/values/strings.c - java.lang.String objects of all kinds of dumps; see strings.h.
  *
- * JDK 5 to 8 keep a char[] `value`, up to 7u5 with `offset` and `count`; JDK 9 and later a byte[]
- * `value` with `coder` 0 (Latin-1) or 1 (UTF-16 in the VM's byte order); Android a `count` and,
- * where the dump has it, a char[] or byte[] `value`.
+ * JDK 5 to 8 store a char[] `value`, up to 7u5 with `offset` and `count`. JDK 9 and later store a
+ * byte[] `value` with `coder` 0 (Latin-1) or 1 (UTF-16 in the VM's byte order). Android stores a
+ * `count` and, if the dump has it, a char[] or byte[] `value`.
  */
 #include "heap/values/strings.h"
 
@@ -15,13 +15,13 @@
 #include <assert.h>
 #include <string.h>
 
-/* Longest field name that matters. */
+/* Maximum size of a relevant field name. */
 #define FIELD_NAME_MAX 32
 #define NO_FIELD UINT32_MAX
 
 /* ---- layout ---- */
 
-/* Whether a field's name is `name`. */
+/* Whether the name of a field equals `name`. */
 static bool is_named(struct heap *heap, const struct store_field *field, const char *name)
 {
 	char text[FIELD_NAME_MAX];
@@ -46,8 +46,8 @@ static void note_field(struct heap *heap, const struct store_field *field, uint3
 }
 
 /*
- * Finds the fields of a String class. Those of java.lang.Object (Android has some) come after
- * its own.
+ * Finds the fields of a String class. Fields of java.lang.Object, which exist on Android, come
+ * after its own.
  */
 static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout *out,
 		       struct hdb_error *err)
@@ -72,7 +72,10 @@ static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout
 		references += field.type == HPROF_OBJECT;
 		at += hprof_type_size(field.type, heap->id_size);
 	}
-	/* What is inherited could hold references, too; then the list does not tell which is it. */
+	/*
+	 * Inherited fields could contain references too. Then the list of references does not show
+	 * which one is `value`.
+	 */
 	out->has_one_reference =
 		references == 1 && out->value != NO_FIELD && class->body_size == at;
 	return HDB_OK;
@@ -117,7 +120,9 @@ const struct heap_string_layout *heap_string_layout(const struct heap *heap, uin
 	struct base_search search = base_search_in(heap->values.string_layouts.count);
 
 	assert(heap->values.has_strings);
-	/* In a sound heap there is one; a dump may name any number of classes so. */
+	/*
+	 * A valid heap has one String class, but a dump may give any number of classes this name.
+	 */
 	while (base_search_next(&search))
 		base_search_step(&search, layouts[search.mid].class_no < class_no);
 	return search.low < heap->values.string_layouts.count &&
@@ -126,7 +131,7 @@ const struct heap_string_layout *heap_string_layout(const struct heap *heap, uin
 		       NULL;
 }
 
-/* Reads an object's sub-record; HDB_NOTFOUND if the dump lacks it. */
+/* Reads an object's sub-record. HDB_NOTFOUND if the dump lacks it. */
 static int read_sub(struct heap *heap, const struct heap_reader *reader, uint32_t ix,
 		    struct hprof_sub *out, struct hdb_error *err)
 {
@@ -138,7 +143,7 @@ static int read_sub(struct heap *heap, const struct heap_reader *reader, uint32_
 	return hprof_sub_read(&heap->dump.file, reader->view, offset, out, err);
 }
 
-/* What a String's own fields say of its characters. */
+/* Fields of a String that describe its characters. */
 struct string_fields {
 	uint64_t value_id;
 	bool has_coder, has_offset;
@@ -177,14 +182,17 @@ static int read_fields(struct heap *heap, const struct heap_reader *reader,
 	out->value_id = be_id(body + l->value, id_size);
 	out->has_coder = l->coder != NO_FIELD;
 	out->coder = out->has_coder ? body[l->coder] : 0;
-	/* Android's count has a flag in it and no offset beside it; the array's length is right. */
+	/*
+	 * Android's count includes a flag and there is no offset, so the length of the array is
+	 * used.
+	 */
 	out->has_offset = l->offset != NO_FIELD && l->count != NO_FIELD;
 	out->offset = read_int(body, l->offset);
 	out->count = read_int(body, l->count);
 	return HDB_OK;
 }
 
-/* The whole units of the array that are the string's. */
+/* Finds the part of the array that belongs to the string. Only complete units count. */
 static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 		      const struct string_fields *fields, struct heap_string *out)
 {
@@ -234,7 +242,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 	if (array.kind != STORE_PRIMITIVE_ARRAY)
 		return HDB_OK;
 	TRY_FOUND(read_sub(heap, reader, target, &sub, err));
-	/* Without its content only the length is known. */
+	/* Without the contents, only the length is known. */
 	if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
 	    (sub.element_type != HPROF_CHAR && sub.element_type != HPROF_BYTE))
 		return HDB_OK;
@@ -245,7 +253,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 	return HDB_OK;
 }
 
-/* ---- the text of one ---- */
+/* ---- text of a single string ---- */
 
 int heap_string_at(struct heap *heap, uint32_t ix, struct heap_string_at *out,
 		   struct hdb_error *err)

@@ -1,5 +1,5 @@
 /*
- * heap/values/text.c - texts of a dump as valid UTF-8.
+ * heap/values/text.c - converts texts of a dump to valid UTF-8.
  */
 #include "heap/values/text.h"
 
@@ -56,7 +56,7 @@ void heap_end_utf16(struct heap_utf16 *to)
 	to->high = 0;
 }
 
-/* Bytes of the sequence that begins at s[0], 0 if it is none; *code gets its value. */
+/* Decodes the sequence at s[0]. Returns its size, 0 if it is invalid. Surrogates are accepted. */
 static size_t decode(const uint8_t *s, size_t n, uint32_t *code)
 {
 	size_t want;
@@ -76,7 +76,9 @@ static size_t decode(const uint8_t *s, size_t n, uint32_t *code)
 	}
 	if (*code > 0x10ffff || (want == 3 && *code < 0x800) || (want == 4 && *code < 0x10000))
 		return 0;
-	/* Two bytes for less than 0x80: only Modified UTF-8's zero. */
+	/*
+	 * A two-byte sequence for a value below 0x80 is valid only for the zero of Modified UTF-8.
+	 */
 	return want == 2 && *code < 0x80 && *code != 0 ? 0 : want;
 }
 
@@ -115,7 +117,7 @@ size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t siz
 
 char *heap_clean_copy(const char *text, size_t *size)
 {
-	/* A byte that is not UTF-8 becomes three. */
+	/* An invalid byte becomes three bytes (U+FFFD). */
 	const size_t room = *size * 3 + 1;
 	char *copy = malloc(room);
 
@@ -133,7 +135,7 @@ size_t heap_drop_broken(char *text, size_t size)
 		uint32_t code = s[at];
 		size_t n = code < 0x80 ? 1 : decode(s + at, size - at, &code);
 
-		/* Halves of pairs are the dump's, not UTF-8's. */
+		/* Lone surrogates come from the dump and are not valid UTF-8. */
 		if (!n || (code >= 0xd800 && code < 0xe000)) {
 			at++;
 			continue;

@@ -1,9 +1,9 @@
 /*
- * heap/values/text.h - texts of a dump as valid UTF-8.
+ * heap/values/text.h - converts texts of a dump to valid UTF-8.
  *
- * A text may have U+0000 inside. Where it is made of parts as a C string, the two bytes C0 80 of
- * Modified UTF-8, which no other UTF-8 has, stand for it; heap_drop_broken puts the zero back where
- * a text with its size is handed out.
+ * A text may contain U+0000. In C strings it is represented by C0 80, as in Modified UTF-8; no
+ * other UTF-8 contains these bytes. heap_drop_broken restores the zero when a text is returned
+ * together with its size.
  */
 #ifndef HEAP_VALUES_TEXT_H
 #define HEAP_VALUES_TEXT_H
@@ -13,33 +13,34 @@
 #include <stdint.h>
 
 /*
- * Copies `text` to buf (size bytes, terminated) as valid UTF-8: Modified UTF-8's C0 80 and
- * surrogate pairs are decoded (JVM specification, 4.4.7), bytes that are none become U+FFFD. Cut at
- * a character if it does not fit. Returns the bytes written without the final zero.
+ * Copies `text` to buf (size bytes, terminated) as valid UTF-8. Decodes Modified UTF-8's C0 80 and
+ * surrogate pairs (JVM specification, 4.4.7). Invalid bytes become U+FFFD. The text is cut at a
+ * character boundary if it does not fit. Returns the number of bytes written, without the
+ * terminator.
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size);
 
-/* The same as a copy, owned, and its *size; NULL when memory is short. */
+/* The same as an owned copy of *size bytes. NULL if memory is exhausted. */
 char *heap_clean_copy(const char *text, size_t *size);
 
 /*
- * Takes out of a text what is no character, in place: the rest of one that was cut where a buffer
- * ended. C0 80 becomes a zero. Returns the bytes that are left; nothing is terminated.
+ * Removes incomplete characters from a text in place, such as one that was cut at the end of a
+ * buffer. C0 80 becomes a zero byte. Returns the remaining size; the text is not terminated.
  */
 size_t heap_drop_broken(char *text, size_t size);
 
-/* Code point U+0000 in a C string: C0 80. */
+/* Code point for U+0000 in a C string: written as C0 80. */
 #define HEAP_C_ZERO 0x110000u
 
 /*
- * UTF-16 that becomes UTF-8, a unit at a time; halves of pairs become U+FFFD. What comes after the
+ * Converts UTF-16 to UTF-8, one unit at a time. Lone surrogates become U+FFFD. Everything after the
  * first character that does not fit is dropped.
  */
 struct heap_utf16 {
-	char *p;         /* where the next character goes */
-	const char *end; /* of the room */
-	uint32_t high;   /* the first half of a pair, which waits; 0: none */
-	bool is_full;    /* something did not fit */
+	char *p;         /* position of the next character */
+	const char *end; /* end of the buffer */
+	uint32_t high;   /* pending first half of a surrogate pair; 0: none */
+	bool is_full;    /* a character did not fit */
 };
 void heap_put_unit(struct heap_utf16 *to, uint32_t unit);
 static inline void heap_put_utf16(struct heap_utf16 *to, uint32_t unit)
@@ -49,10 +50,13 @@ static inline void heap_put_utf16(struct heap_utf16 *to, uint32_t unit)
 	else
 		heap_put_unit(to, unit);
 }
-/* Puts what waits. */
+/* Writes a pending surrogate. */
 void heap_end_utf16(struct heap_utf16 *to);
 
-/* Appends one code point to [p, end); returns the new p, or NULL if it does not fit. */
+/*
+ * Appends a code point at p, which must not go beyond `end`. Returns the new p, or NULL if it does
+ * not fit.
+ */
 char *heap_put_utf8(char *p, const char *end, uint32_t code);
 
 #endif

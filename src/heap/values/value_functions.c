@@ -1,7 +1,6 @@
 /*
- * heap/values/value_functions.c - the functions of value_table.c's templates: what cannot be said
- * with fields and literal text alone. Formats are those of the classes' toString; moments are in
- * UTC.
+ * heap/values/value_functions.c - functions used by the templates of value_table.c, for what fields
+ * and literal text cannot express. Formats are those of the classes' toString; times are in UTC.
  */
 #include "heap/values/value_times.h"
 
@@ -14,17 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Words of a BigInteger that are converted: some 1,900 digits. */
+/* Maximum number of words of a BigInteger that is converted: about 1,900 digits. */
 #define BIG_WORDS 200u
 #define BIG_DIGITS 1940
-/* Bytes or characters of an array that are shown. */
+/* Maximum number of bytes or characters of an array that are shown. */
 #define CHARS_MAX 256u
-/* Components of a record that are shown. */
+/* Maximum number of components of a record that are shown. */
 #define RECORD_FIELDS 8
 
 /* ---- texts ---- */
 
-/* UTF-16 units of a UTF-8 text: one a character, two for those of four bytes. */
+/* Number of UTF-16 units of a UTF-8 text: one per character, two for characters of four bytes. */
 static uint64_t count_units(const char *text)
 {
 	uint64_t units = 0;
@@ -56,7 +55,10 @@ static bool thread(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* `count` units of a char[], or a byte[] of UTF-16 (is_wide) or Latin-1, as UTF-8. */
+/*
+ * Converts `count` units to UTF-8. The array is a char[], or a byte[] of UTF-16 (is_wide) or
+ * Latin-1.
+ */
 static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *buf, size_t size)
 {
 	struct heap_utf16 to = { .p = buf, .end = buf + size - 1 };
@@ -72,7 +74,7 @@ static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *
 	*to.p = '\0';
 }
 
-/* A StringBuilder's or StringBuffer's text: value, count, and since JDK 9 coder. */
+/* The text of a StringBuilder or StringBuffer: fields value, count and, since JDK 9, coder. */
 static bool builder(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t bits[HEAP_VALUE_STRING * 2];
@@ -96,7 +98,7 @@ static bool builder(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* A byte[] of UTF-8, or a char[]. */
+/* A byte[] with UTF-8, or a char[]. */
 static bool chars(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t bits[CHARS_MAX];
@@ -114,7 +116,7 @@ static bool chars(const struct heap_shown *o, char *buf, size_t size)
 	return slice.type == HPROF_CHAR || slice.type == HPROF_BYTE;
 }
 
-/* A record: its components in the order of the dump, one level deep. */
+/* The components of a record in the order of the dump, one level deep. */
 static bool record(const struct heap_shown *o, char *buf, size_t size)
 {
 	struct heap_fields fields;
@@ -156,8 +158,9 @@ static bool boolean(const struct heap_shown *o, char *buf, size_t size)
 }
 
 /*
- * The digits of a BigInteger without sign, in a buffer of BIG_DIGITS; *sign is -1, 0 or 1. The JDK
- * keeps `mag` with the highest word first; Android `digits` with the lowest first.
+ * Writes the digits of a BigInteger without its sign to `out` (BIG_DIGITS bytes). *sign is -1, 0 or
+ * 1. The JDK stores `mag` with the highest word first, Android stores `digits` with the lowest word
+ * first.
  */
 static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 {
@@ -189,7 +192,7 @@ static bool big_digits(struct heap *heap, uint32_t ix, char *out, int64_t *sign)
 			rest = part % 10;
 		}
 		*--p = (char)('0' + rest);
-		/* Words that have become zero at the top need no more work. */
+		/* Leading zero words need not be divided any more. */
 		while (count && !words[0]) {
 			count--;
 			memmove(words, words + 1, count * sizeof(words[0]));
@@ -210,7 +213,7 @@ static bool bigint(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* The unscaled digits of a BigDecimal: of intVal if that is there, else intCompact. */
+/* The unscaled digits of a BigDecimal: from intVal if it is set, else from intCompact. */
 static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *is_negative)
 {
 	int64_t compact, sign = 0;
@@ -230,7 +233,7 @@ static bool decimal_digits(struct heap *heap, uint32_t ix, char *digits, bool *i
 	return true;
 }
 
-/* As BigDecimal.toString: plain if the exponent is not below -6, else scientific. */
+/* Like BigDecimal.toString: plain notation if the exponent is at least -6, else scientific. */
 static bool bigdecimal(const struct heap_shown *o, char *buf, size_t size)
 {
 	char digits[BIG_DIGITS];
@@ -272,7 +275,7 @@ static bool uuid(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* Base and cells of a striped adder, whose longs may be a double's bits. */
+/* Sums base and cells of a striped adder. The longs may contain the bits of doubles. */
 static bool add_up(struct heap *heap, uint32_t ix, bool is_double, uint64_t *sum, double *real)
 {
 	uint64_t bits[CHARS_MAX];

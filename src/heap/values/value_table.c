@@ -1,6 +1,6 @@
 /*
- * heap/values/value_table.c - how values of well-known classes are shown, as data; see
- * value_text.h. No code but what hands the table out.
+ * heap/values/value_table.c - how values of known classes are displayed, as data; see value_text.h.
+ * The only code returns the table.
  */
 #include "heap/values/value_text.h"
 

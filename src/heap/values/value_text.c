@@ -1,8 +1,8 @@
 /*
- * heap/values/value_text.c - templates of known classes' values; see value_text.h.
+ * heap/values/value_text.c - evaluates the templates for values of known classes; see value_text.h.
  *
- * Values inside values are followed with a stack of a few levels, so that objects that refer to
- * themselves end.
+ * Values within values are evaluated with a stack of a few levels, so objects that refer to
+ * themselves are not a problem.
  */
 #include "heap/values/value_text.h"
 
@@ -16,13 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values within values: a ZonedDateTime in an Optional needs four. */
+/* Maximum nesting of values. A ZonedDateTime in an Optional needs four levels. */
 #define LEVELS 5
-/* Longest path of a template, and values that one text may show: the rest is cut. */
+/*
+ * Maximum size of a path in a template, and maximum number of values in one text; the rest is cut.
+ */
 #define PATH_MAX_BYTES 128
 #define VALUES_MAX 64
 
-/* The shortest decimal that reads back as the same number, and what is none as Java has it. */
+/*
+ * Writes the shortest decimal that reads back as the same number. Infinities and NaN are written as
+ * in Java.
+ */
 static void put_real(double value, bool is_float, char *buf, size_t size)
 {
 	if (!isfinite(value)) {
@@ -101,7 +106,7 @@ static const char *row_name(uint32_t row)
 	return row < count ? rules[row].class_name : NULL;
 }
 
-/* Copies a path and what follows it up to the brace; false if it is too long. */
+/* Copies a path of a template, up to the closing brace or a format. False if it is too long. */
 static bool read_path(const char *text, char path[PATH_MAX_BYTES])
 {
 	const size_t size = strcspn(text, "}%@");
@@ -113,7 +118,7 @@ static bool read_path(const char *text, char path[PATH_MAX_BYTES])
 	return true;
 }
 
-/* A row is for classes that have the first field it shows. */
+/* A row matches classes that have the first field of its template. */
 static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 {
 	size_t count;
@@ -139,16 +144,16 @@ bool heap_value_is_number(struct heap *heap, uint32_t class_no)
 	       heap_path_type(heap, class_no, row.class_no, "value") != HPROF_OBJECT;
 }
 
-/* ---- the machine ---- */
+/* ---- evaluating templates ---- */
 
 struct frame {
-	const char *at; /* in the template */
+	const char *at; /* position in the template */
 	uint32_t ix;
-	uint32_t class_no; /* that the row names: its fields first */
+	uint32_t class_no; /* class named by the row: its fields are searched first */
 	uint32_t row;
-	size_t start;   /* of its text in the buffer */
-	size_t section; /* of the part in <>; SIZE_MAX: in none */
-	bool has_value; /* it showed one */
+	size_t start;   /* start of its text in the buffer */
+	size_t section; /* start of the current section in <>; SIZE_MAX: none */
+	bool has_value; /* a value was shown */
 };
 
 struct machine {
@@ -164,7 +169,7 @@ static void append(struct machine *m, const char *text, size_t size)
 	assert(m->used < m->size);
 	if (size > m->size - 1 - m->used) {
 		size = m->size - 1 - m->used;
-		/* Cut between characters. */
+		/* Cuts between characters. */
 		while (size && ((uint8_t)text[size] & 0xc0) == 0x80)
 			size--;
 	}
@@ -173,7 +178,7 @@ static void append(struct machine *m, const char *text, size_t size)
 	m->buf[m->used] = '\0';
 }
 
-/* Begins with the row of an object; false if it has none. */
+/* Begins the template of an object. False if its class has none. */
 static bool push(struct machine *m, uint32_t ix, uint32_t class_no)
 {
 	struct heap_known_row row;
@@ -193,7 +198,7 @@ static bool push(struct machine *m, uint32_t ix, uint32_t class_no)
 	return true;
 }
 
-/* Leaves out the part in <> that the frame is in. */
+/* Removes the current section in <>. */
 static void drop(struct machine *m, struct frame *f)
 {
 	assert(f->section == SIZE_MAX || f->section <= m->used);
@@ -206,7 +211,7 @@ static void drop(struct machine *m, struct frame *f)
 	f->at += *f->at == '>';
 }
 
-/* A number, with zeros if a width is given. */
+/* Appends a number, padded with zeros if a width is given. */
 static void put_number(struct machine *m, struct frame *f, const struct heap_value *value,
 		       const char *how)
 {
@@ -227,7 +232,7 @@ static void put_number(struct machine *m, struct frame *f, const struct heap_val
 	f->has_value = true;
 }
 
-/* What a string, a class or any other object is, within another text. */
+/* Appends a string, a class name, or the value of another object. */
 static void put_object(struct machine *m, struct frame *f, uint32_t ix)
 {
 	struct heap_object object;
@@ -269,7 +274,7 @@ static void put_function(struct machine *m, struct frame *f, uint32_t ix,
 	}
 }
 
-/* A {...} of the template, which f->at is at. */
+/* Evaluates the {...} at f->at. */
 static void put_value(struct machine *m, struct frame *f)
 {
 	const char *text = f->at + 1, *how = text + strcspn(text, "}%@");
@@ -296,7 +301,8 @@ static void put_value(struct machine *m, struct frame *f)
 }
 
 /*
- * The end of a template: the next row of the class if this one showed nothing, else one level up.
+ * At the end of a template: continues with the next row of the class if nothing was shown, else
+ * returns to the outer template.
  */
 static void pop(struct machine *m, struct frame *f)
 {

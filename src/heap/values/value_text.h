@@ -17,42 +17,42 @@
 
 #include "heap/known.h"
 
-/* Bytes of a string that are shown inside of other texts and in quotes. */
+/* Maximum number of bytes shown of a string within other texts and in quotes. */
 #define HEAP_VALUE_STRING 64
 
 struct heap_value_rule {
-	const char *class_name; /* may hold "*"; subclasses are the same */
-	const char *text;       /* the template */
+	const char *class_name; /* may contain "*"; also applies to subclasses */
+	const char *text;       /* template */
 };
 
-/* The table; *count rows. */
+/* Returns the table; *count is its number of rows. */
 const struct heap_value_rule *heap_value_rules(size_t *count);
 
 /*
- * The value of an object for people, in buf (size bytes, terminated): "" if it has none that can be
- * told. Strings are in quotes and cut, with "..." behind. Class objects: the class's name.
+ * The displayed value of an object, in buf (size bytes, terminated). "" if the class is not known.
+ * Strings are quoted and cut, with "..." at the end. For class objects, the name of the class.
  */
 void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size);
 
 /*
- * Whether the value of objects of a class is the number in their field `value`, nothing else: boxed
- * numbers and atomic ones.
+ * Whether the displayed value of objects of a class is just the number in their field `value`:
+ * boxed and atomic numbers.
  */
 bool heap_value_is_number(struct heap *heap, uint32_t class_no);
 
-/* A value as text: "12", "true", "'a'", "null", "0x7f00...". */
+/* A field or element as text: "12", "true", "'a'", "null", "0x7f00...". */
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size);
 
-/* A value that is shown; for references `ix` is the object, else HEAP_NONE. */
+/* A value to be displayed. For references `ix` is the object, else HEAP_NONE. */
 struct heap_shown {
 	struct heap *heap;
 	uint32_t ix;
 	const struct heap_value *value;
 };
 
-/* A function of the templates: writes what it makes of it, true if there is something to show. */
+/* A template function. Writes its text to buf; false if there is nothing to show. */
 typedef bool (*heap_value_function)(const struct heap_shown *o, char *buf, size_t size);
-/* NULL if there is no such function. */
+/* Finds a template function by name; NULL if there is none. */
 heap_value_function heap_value_function_named(const char *name, size_t name_size);
 
 #endif

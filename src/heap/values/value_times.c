@@ -1,6 +1,6 @@
 /*
- * heap/values/value_times.c - dates, times and spans of time as their toString has them; moments
- * are in UTC. Functions of value_table.c's templates.
+ * heap/values/value_times.c - dates, times and durations in the format of their toString; times are
+ * in UTC. Template functions of value_table.c.
  */
 #include "heap/values/value_times.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nanoseconds as Java prints them: 3, 6 or 9 digits, nothing for none. */
+/* Nanoseconds as Java prints them: 3, 6 or 9 digits; nothing for 0. */
 static void put_nanos(int64_t nanos, char out[16])
 {
 	out[0] = '\0';
@@ -24,8 +24,8 @@ static void put_nanos(int64_t nanos, char out[16])
 }
 
 /*
- * Seconds since 1970 as a date and a time of the proleptic Gregorian calendar. Days to dates as in
- * Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+ * Converts seconds since 1970 to a date and time of the proleptic Gregorian calendar. The algorithm
+ * is Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
  */
 static void put_moment(int64_t seconds, int64_t nanos, char *buf, size_t size)
 {
@@ -68,7 +68,7 @@ bool heap_value_millis(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* A LocalTime: seconds only if they or the nanoseconds are not zero. */
+/* A LocalTime. Seconds are shown only if they or the nanoseconds are not zero. */
 bool heap_value_local_time(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t hour, minute, second, nano;
@@ -88,7 +88,7 @@ bool heap_value_local_time(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* As Duration.toString: PT8H6M12.345S. */
+/* Like Duration.toString: PT8H6M12.345S. */
 bool heap_value_duration(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t seconds, nanos, total, part;
@@ -98,7 +98,10 @@ bool heap_value_duration(const struct heap_shown *o, char *buf, size_t size)
 	if (!heap_number_at(o->heap, o->ix, "seconds", &seconds) ||
 	    !heap_number_at(o->heap, o->ix, "nanos", &nanos) || nanos < 0 || nanos > 999999999)
 		return false;
-	/* The nanoseconds are always added; below zero a second is borrowed for them. */
+	/*
+	 * Nanoseconds are stored as a positive amount to be added. For a negative duration, a
+	 * second is borrowed for them.
+	 */
 	total = seconds < 0 && nanos ? seconds + 1 : seconds;
 	part = seconds < 0 && nanos ? 1000000000 - nanos : nanos;
 	if (total / 3600)
@@ -135,7 +138,7 @@ bool heap_value_period(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-/* The id of a zone that is more than an offset. */
+/* The ID of a zone that is not just an offset. */
 bool heap_value_region(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint32_t id;

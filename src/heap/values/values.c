@@ -1,5 +1,5 @@
 /*
- * heap/values/values.c - field values and array contents, read from the dump by offset; strengths
+ * heap/values/values.c - reads field values and array contents from the dump by offset; strengths
  * of references.
  */
 #include "heap/values/values.h"
@@ -10,12 +10,12 @@
 #include <assert.h>
 #include <string.h>
 
-/* Longest field name that is compared. */
+/* Maximum size of a field name that is compared. */
 #define FIELD_NAME_MAX 512
-/* Elements that one call of heap_elements reads at a time. */
+/* Bytes of elements that heap_elements reads at a time. */
 #define ELEMENT_BYTES 65536u
 
-/* Reads the sub-record of an object; HDB_NOTFOUND if the dump lacks it. */
+/* Reads the sub-record of an object. HDB_NOTFOUND if the dump lacks it. */
 static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struct hdb_error *err)
 {
 	uint64_t offset;
@@ -27,7 +27,7 @@ static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struc
 	return hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, sub, err);
 }
 
-/* Moves on to the next class up the line that has fields. */
+/* Moves to the next superclass that has fields. */
 static void next_class(struct heap_fields *f)
 {
 	const struct heap *heap = f->heap;
@@ -89,7 +89,10 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 {
 	unsigned size;
 
-	/* Not before the caller is done with the field before it: its class is declaring_no. */
+	/*
+	 * Done here and not earlier, because declaring_no belongs to the previous field until the
+	 * next call.
+	 */
 	if (!f->is_static)
 		next_class(f);
 	if (!f->left || f->declaring_no == STORE_NONE)
@@ -200,14 +203,17 @@ int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t
 	return *id ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* A reference object's only reference to its referent has the strength of its class. */
+/*
+ * A reference has the strength of the class only if the referent is the object's only reference to
+ * the target.
+ */
 int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *strength,
 		  struct hdb_error *err)
 {
 	struct heap_fields fields;
 	struct heap_object object;
 	uint64_t referent_id, to_id;
-	unsigned holders = 0; /* fields that refer to `to` */
+	unsigned holders = 0; /* number of fields that refer to `to` */
 	int r = heap_object(heap, from, &object, err);
 
 	*strength = STORE_STRONG;
@@ -215,7 +221,9 @@ int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *streng
 	    !heap_class(heap, object.class_no)->strength ||
 	    heap_class(heap, object.class_no)->ix == to)
 		return r;
-	/* Not by a field at all: a local of a thread that is a reference object, and the like. */
+	/*
+	 * The reference may be in no field, for example if a thread object is a reference object.
+	 */
 	TRY_FOUND(heap_referent_id(heap, from, object.class_no, &referent_id, err));
 	TRY_ERRORS(heap_id(heap, to, &to_id, err));
 	if (referent_id != to_id)

@@ -1,5 +1,5 @@
 /*
- * heap/values/values.h - field values and array contents, read from the dump by offset.
+ * heap/values/values.h - reads field values and array contents from the dump by offset.
  */
 #ifndef HEAP_VALUES_VALUES_H
 #define HEAP_VALUES_VALUES_H
@@ -7,39 +7,41 @@
 #include "heap/heap.h"
 #include "heap/values/chars.h"
 
-/* A field or element value. */
+/* A field or element. */
 struct heap_value {
 	uint8_t type;  /* HPROF basic type */
-	uint64_t bits; /* identifier or raw bits, zero-extended */
+	uint64_t bits; /* ID or raw bits, zero-extended */
 };
 
 /*
- * The fields of an instance: its class's own first, then each superclass's; or the statics of a
- * class.
+ * Iterates over the fields of an instance (its class's own first, then those of each superclass),
+ * or over the static fields of a class.
  */
 struct heap_fields {
 	struct heap *heap;
-	uint32_t declaring_no;    /* class that declares the current field */
-	struct store_field field; /* the current field: name_text, type */
+	uint32_t declaring_no;    /* declaring class of the current field */
+	struct store_field field; /* current field: name_text, type */
 	struct heap_value value;
 	/* private */
-	uint64_t offset, end; /* in the dump; instances */
-	uint32_t at, left;    /* in table fields */
+	uint64_t offset, end; /* instances: position in the dump */
+	uint32_t at, left;    /* position in the table fields */
 	uint32_t steps;
 	bool is_static;
 };
 
-/* Starts with the fields of instance ix (opens the dump). HDB_EUSAGE if ix is no instance. */
+/*
+ * Begins with the fields of instance ix, and opens the dump. HDB_EUSAGE if ix is not an instance.
+ */
 int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 		      struct hdb_error *err);
-/* Starts with the static fields of a class (from the database; no dump needed). */
+/* Begins with the static fields of a class. They are in the database; the dump is not needed. */
 void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields *out);
 /* HDB_OK with field, declaring_no and value set; HDB_END after the last. */
 int heap_fields_next(struct heap_fields *fields, struct hdb_error *err);
 
 /*
- * The value of the instance field of that name (of the most derived class that has it, or of
- * `class_name` only if that is not NULL). HDB_NOTFOUND if there is none.
+ * Reads an instance field by name: of the most derived class that has it, or only of `class_name`
+ * if that is not NULL. HDB_NOTFOUND if there is none.
  */
 struct heap_field_name {
 	const char *class_name; /* or NULL */
@@ -48,29 +50,29 @@ struct heap_field_name {
 int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		     struct heap_value *out, struct hdb_error *err);
 
-/* The object that a reference field refers to: HDB_NOTFOUND if null or not in the dump. */
+/* The object in a reference field. HDB_NOTFOUND if it is null or not in the dump. */
 int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		      uint32_t *target, struct hdb_error *err);
 
-/* Some elements of an array. */
+/* A range of array elements. */
 struct heap_slice {
-	uint64_t *bits; /* as in heap_value; lent by the caller */
-	uint64_t room;  /* how many were asked for */
-	uint64_t done;  /* result: how many there are; less at the end */
-	uint8_t type;   /* result: HPROF basic type of the array's elements, 0: not known */
+	uint64_t *bits; /* as in heap_value; provided by the caller */
+	uint64_t room;  /* number of elements requested */
+	uint64_t done;  /* result: number of elements read; fewer at the end of the array */
+	uint8_t type;   /* result: HPROF basic type of the elements; 0: unknown */
 };
 
-/* Elements of array ix from number `from` on. HDB_EUSAGE if ix is no array. */
+/* Reads elements of array ix, beginning with number `from`. HDB_EUSAGE if ix is not an array. */
 int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_slice *slice,
 		  struct hdb_error *err);
 
 /*
  * The text of a java.lang.String as UTF-8, for JDK 5 to 25 and Android. Copied to out->buf and cut
- * there if it must be. HDB_NOTFOUND if ix is no string or its characters are not in the dump.
+ * if necessary. HDB_NOTFOUND if ix is not a string or the dump lacks its characters.
  */
 int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err);
 
-/* The same to buf, as a C string (text.h): size bytes, terminated. */
+/* The same as a C string (text.h) in buf of `size` bytes, terminated. */
 static inline int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			      struct hdb_error *err)
 {
@@ -79,19 +81,20 @@ static inline int heap_string(struct heap *heap, uint32_t ix, char *buf, size_t 
 	return heap_string_text(heap, ix, &out, err);
 }
 
-/* Whether the class of ix is java.lang.String. */
+/* Whether ix is a java.lang.String. */
 bool heap_is_string(struct heap *heap, uint32_t ix);
 
 /*
- * The identifier of what an instance of class_no refers to by the field `referent` that
- * java.lang.ref.Reference has in every JDK and on Android. HDB_NOTFOUND: none, or null.
+ * ID of the referent of an instance of class_no, from the field `referent`, which
+ * java.lang.ref.Reference has in every JDK and on Android. HDB_NOTFOUND if there is none or it is
+ * null.
  */
 int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,
 		     struct hdb_error *err);
 
 /*
- * Strength of a reference (enum store_strength): STORE_STRONG unless `from` is a reference object
- * of such a class whose only reference to `to` is its referent.
+ * Strength of a reference (enum store_strength). STORE_STRONG unless `from` is a reference object
+ * and its only reference to `to` is its referent.
  */
 int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *strength,
 		  struct hdb_error *err);
