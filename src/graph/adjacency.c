@@ -5,10 +5,10 @@
 
 #include <assert.h>
 
-/* The first slab of rows; small graphs stay small. */
+/* Size of the first chunk of rows; keeps small graphs small. */
 #define FIRST_SLAB_BYTES ((uint64_t)1 << 16)
 
-/* Up to this many nodes, distances fit 30 bits with their sign. */
+/* Up to this many nodes, a distance with its sign fits 30 bits. */
 #define SHORT_NODES_MAX ((uint32_t)1 << 29)
 
 static_assert(sizeof(struct graph_long_row) <= GRAPH_ROW_MAX, "a long row's bytes are short");

@@ -1,16 +1,16 @@
 /*
- * graph/adjacency.h - the edges of a whole graph in memory, packed: about one byte a node and two
- * an edge.
+ * graph/adjacency.h - the edges of a whole graph in memory, packed: about one byte per node and two
+ * per edge.
  *
- * The references of a heap mostly go to objects near by, so a row holds the distances to its
- * targets. A number's length is in its two lowest bits, so that reading one needs no branch.
- * Rows lie in groups of 32 nodes: the length of each, then the rows, one after the other. Where
- * groups start is an array so small that caches hold it: a row that was not prefetched costs one
- * miss of the caches, not one for each step to it. What does not fit into 127 bytes is a long row:
- * plain 32-bit targets, elsewhere.
+ * References of a heap mostly lead to objects nearby, so a row contains the distances to its
+ * targets. The two lowest bits of a number are its length, so reading a number needs no branch.
+ * Rows are in groups of 32 nodes: the length of each row, then the rows. The array of group starts
+ * is small enough for the caches, so a row that was not prefetched costs a single cache miss. A row
+ * that does not fit into 127 bytes is a long row: its targets are plain 32-bit numbers, stored
+ * separately.
  *
- * Filled group by group in ascending order, all of them; then read only. Not safe against wrong
- * positions: rows never come from a file.
+ * The groups must be filled completely, in ascending order; then the rows are read-only. Positions
+ * are not checked: rows never come from a file.
  */
 #ifndef GRAPH_ADJACENCY_H
 #define GRAPH_ADJACENCY_H
@@ -23,49 +23,50 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Nodes of a group: its lengths are summed with four 64-bit words. */
+/* Nodes per group. Their lengths are summed with four 64-bit words. */
 #define GRAPH_GROUP 32
 
-/* Groups whose starts are relative to the same one: they are less than 2^32 bytes. */
+/*
+ * Group starts are relative to the first of this many groups (log2), which together take less than
+ * 2^32 bytes.
+ */
 #define GRAPH_GROUPS_BITS 10
 
-/* Bytes of a row that is not long; the number of its targets is not more. */
+/* Maximum size of a row that is not long; also bounds its number of targets. */
 #define GRAPH_ROW_MAX 127
 
-/*
- * An edge is far when its ends are more nodes apart than rows of which fit the second-level cache.
- */
+/* An edge is far if its ends are more nodes apart than have rows in the second-level cache. */
 #define GRAPH_FAR 100000u
 
-/* Set in the length of a long row. */
+/* Flag in the length of a long row. */
 #define GRAPH_ROW_LONG 0x80
 
-/* What the bytes of a long row are: where its targets are among all targets of long rows. */
+/* Contents of a long row: the range of its targets among the targets of all long rows. */
 struct graph_long_row {
 	uint64_t at;
-	uint64_t end; /* past the last */
+	uint64_t end; /* one past the last target */
 };
 
 struct graph_rows {
 	struct base_work *work;
 	uint32_t node_count;
-	uint64_t *base;   /* by 2^GRAPH_GROUPS_BITS groups: where the first one starts */
-	uint32_t *start;  /* by group: how far from there it starts */
-	uint64_t mask[4]; /* of a number by the code of its length */
-	uint8_t width[4]; /* bytes by code */
-	BASE_APART;       /* what follows is written at each row that is put, what is above read */
+	uint64_t *base;   /* by 2^GRAPH_GROUPS_BITS groups: position of the first group */
+	uint32_t *start;  /* by group: position relative to `base` */
+	uint64_t mask[4]; /* by length code: mask of a number */
+	uint8_t width[4]; /* by length code: number of bytes */
+	BASE_APART;       /* the fields below change with each row, those above are only read */
 	struct base_chunks bytes; /* groups: lengths, rows */
 	struct base_chunks longs; /* targets of long rows */
 	uint64_t long_count;
 	struct base_big base_big, start_big;
 };
 
-/* Empty rows for all nodes. `work` is lent. Release it in any case. */
+/* Prepares empty rows for all nodes. `work` is borrowed. Release in any case. */
 int graph_rows_init(struct graph_rows *rows, uint32_t node_count, struct base_work *work,
 		    struct hdb_error *err);
 void graph_rows_release(struct graph_rows *rows);
 
-/* Bytes that are written for each packed target, of which at most 5 count. */
+/* Bytes written for each packed target; at most 5 of them are used. */
 #define GRAPH_TARGET_ROOM 8u
 
 /* Packs one target into `out`, which has GRAPH_TARGET_ROOM bytes, and returns its length. */
@@ -101,17 +102,17 @@ static inline unsigned graph_rows_pack(const struct graph_rows *rows, uint32_t s
 }
 
 /*
- * Appends targets to a long row, which starts as zeros; nothing else is appended to any other
- * long row between. Its 16 bytes are then the row that is put.
+ * Appends targets to a long row, which is zeroed at first. Rows must be completed one after the
+ * other. The 16 bytes of *row are then stored as the row.
  */
 int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 			const uint32_t *targets, uint64_t count, struct hdb_error *err);
 
-/* Puts the rows of the next group: their lengths, and their bytes one after the other. */
+/* Adds the rows of the next group: their lengths, and their contents one after the other. */
 int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *length,
 		   const uint8_t *bytes, struct hdb_error *err);
 
-/* The group of v: the lengths of its rows, and then those. */
+/* The group of v: the lengths of its rows, then the rows. */
 static inline const uint8_t *graph_rows_group(const struct graph_rows *rows, uint32_t v)
 {
 	const uint32_t group = v / GRAPH_GROUP;
@@ -120,13 +121,15 @@ static inline const uint8_t *graph_rows_group(const struct graph_rows *rows, uin
 			      rows->base[group >> GRAPH_GROUPS_BITS] + rows->start[group]);
 }
 
-/* How far into its group the row of v starts. */
+/* Offset of the row of v in its group. */
 static inline uint64_t graph_rows_offset(const uint8_t *group, uint32_t v)
 {
 	const unsigned before = v % GRAPH_GROUP;
 	uint64_t sum = 0;
 
-	/* Pairs of lengths are added in 16-bit lanes: eight times 127 would not fit a byte. */
+	/*
+	 * Lengths are added in 16-bit lanes, because the sum of eight lengths would not fit a byte.
+	 */
 	for (unsigned i = 0; i < GRAPH_GROUP / 8; i++) {
 		const unsigned n = before < 8 * i ? 0 : before - 8 * i;
 		const uint64_t keep = n >= 8 ? ~(uint64_t)0 : ((uint64_t)1 << (8 * n)) - 1;
@@ -154,7 +157,8 @@ static inline void graph_rows_prefetch_row(const struct graph_rows *rows, uint32
 }
 
 /*
- * Prefetches the lengths of v's group, and its row where it is if all of the group are as long.
+ * Prefetches the lengths of v's group, and the row of v at the position it would have if all rows
+ * of the group were equally long.
  */
 static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v)
 {
@@ -164,13 +168,16 @@ static inline void graph_rows_prefetch(const struct graph_rows *rows, uint32_t v
 
 	prefetch_read(at);
 	prefetch_read(at + GRAPH_GROUP - 1);
-	/* Where the next group starts elsewhere, this is too far: nothing happens. */
+	/*
+	 * If the next group is in another chunk, the address is wrong, but prefetching it is
+	 * harmless.
+	 */
 	prefetch_read(at + GRAPH_GROUP + (uint64_t)size * (v % GRAPH_GROUP) / GRAPH_GROUP);
 }
 
 /*
- * The targets of a packed row of v into out[GRAPH_ROW_MAX], and how many. There are 8 bytes to read
- * beyond it.
+ * Unpacks the row of v to out[GRAPH_ROW_MAX] and returns the number of targets. Reads up to 8 bytes
+ * beyond the row.
  */
 static inline unsigned graph_rows_unpack(const struct graph_rows *rows, uint32_t v,
 					 const uint8_t *at, unsigned length, uint32_t *out)
@@ -190,8 +197,8 @@ static inline unsigned graph_rows_unpack(const struct graph_rows *rows, uint32_t
 }
 
 /*
- * The targets of v into out[GRAPH_ROW_MAX], and how many; if the row is long, *row says where
- * they are (graph_rows_long) and the result is 0. A row that is not long leaves *row empty.
+ * Unpacks the targets of v to out[GRAPH_ROW_MAX] and returns their number. For a long row the
+ * result is 0, and *row is the range of targets for graph_rows_long. Otherwise *row is empty.
  */
 static inline unsigned graph_rows_get(const struct graph_rows *rows, uint32_t v, uint32_t *out,
 				      struct graph_long_row *row)

@@ -1,10 +1,10 @@
 /*
- * graph/cheapest.c - the cheapest paths from the roots: Dijkstra's search, with nodes that wait in
- * a ring of buckets by cost (Dial 1969).
+ * graph/cheapest.c - the cheapest paths from the roots: Dijkstra's search, with waiting nodes in a
+ * ring of buckets by cost (Dial 1969).
  *
- * All that waits costs at most GRAPH_COST_MAX more than what is looked at, so a cost is kept in
- * six bits. A node that was met again on a cheaper path waits twice; it is settled in the cheaper
- * bucket, and passed over in the other.
+ * A waiting node costs at most GRAPH_COST_MAX more than the current one, so six bits are enough for
+ * a cost. A node found again on a cheaper path is in two buckets. It is settled in the cheaper one
+ * and skipped in the other.
  */
 #include "graph/reach.h"
 
@@ -14,11 +14,11 @@
 #define RING (GRAPH_COST_MAX + 1)
 #define UNMET 0xffu
 #define SETTLED 0x80u
-/* A bucket that has room for more gives it back when it is empty. */
+/* An empty bucket with a larger capacity than this releases its memory. */
 #define BUCKET_KEPT (1u << 18)
-/* Nodes between two looks at the cancel flag. */
+/* Nodes between two checks of the cancel flag. */
 #define STEP_NODES 16384u
-/* Entries ahead at which a row, and what is known of its first targets, are prefetched. */
+/* Distances, in bucket entries, at which groups, rows, and the states of targets are prefetched. */
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
 #define TARGETS_AHEAD 12
@@ -29,10 +29,10 @@ struct search {
 	uint32_t *parent;
 	struct base_vec ring[RING];
 	uint64_t waiting;
-	unsigned now; /* the bucket that is looked at */
+	unsigned now; /* the current bucket */
 };
 
-/* Puts `to` into the bucket that its path leads to, if it is the cheapest so far. */
+/* Puts `to` into the bucket of its cost, if this is the cheapest path to it so far. */
 static int meet(struct search *s, uint32_t from, uint32_t to, unsigned cost, struct hdb_error *err)
 {
 	struct graph_cost_node *node = &s->costs->nodes[to];
@@ -100,7 +100,7 @@ static void prefetch_ahead(const struct search *s, const struct base_vec *bucket
 	}
 }
 
-/* Looks at all that waits in the current bucket; nothing comes into it meanwhile. */
+/* Processes all nodes of the current bucket. Costs are at least 1, so none is added meanwhile. */
 static int empty_bucket(struct search *s, uint64_t *done, struct hdb_error *err)
 {
 	struct base_vec *bucket = &s->ring[s->now];

@@ -1,5 +1,5 @@
 /*
- * graph/child_rows.c - rows of children, range by range, in memory or by runs.
+ * graph/child_rows.c - rows of children, range by range, sorted in memory or by merging runs.
  */
 #include "graph/child_rows.h"
 
@@ -8,17 +8,23 @@
 #include <string.h>
 
 /*
- * Ranges: few enough that each bucket has a chunk of some size, many enough that one fits the
- * caches.
+ * Maximum number of ranges: few enough that each bucket has chunks of a useful size, many enough
+ * that a range fits the caches.
  */
 #define RANGES_MAX 1024u
 
-/* Children that are sorted at once: at the least budget, and where it does not matter. */
+/*
+ * Bounds for the number of children sorted at once: with the smallest budget, and when the budget
+ * does not matter.
+ */
 #define SORT_MIN ((uint64_t)1 << 17)
 #define SORT_MAX ((uint64_t)1 << 20)
 #define RUN_MAX ((uint64_t)1 << 20)
 
-/* Parts of the budget: for a range's children, a run's, and chunks; what is left for sorting. */
+/*
+ * Shares of the budget for the children of a range, for those of a run, for chunks, and for what is
+ * kept in memory. The rest is for sorting.
+ */
 #define RANGE_SHARE 512u
 #define RUN_SHARE 256u
 #define CHUNK_SHARE 8u
@@ -110,7 +116,7 @@ void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, ui
 	*count = rows->node_count - start < size ? rows->node_count - start + 1 : size;
 }
 
-/* Counts row i into first[i + 2] and sums up, so that first[i + 1] is where row i begins. */
+/* Counts row i in first[i + 2] and sums up, so that first[i + 1] is the start of row i. */
 static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 		      struct graph_child_range *range, struct hdb_error *err)
 {
@@ -128,7 +134,7 @@ static int count_rows(const struct graph_child_rows *rows, uint32_t no,
 	return HDB_OK;
 }
 
-/* Puts the children into their rows; first[i + 1] becomes where row i ends. */
+/* Puts the children into their rows. first[i + 1] becomes the end of row i. */
 static int fill_rows(const struct graph_child_rows *rows, uint32_t no,
 		     struct graph_child_range *range, struct hdb_error *err)
 {
@@ -161,7 +167,7 @@ static int sort_rows(struct graph_child_range *range, struct hdb_error *err)
 		if (range->first[i + 1] - range->first[i] > 1)
 			base_sort_keys(keys + range->first[i], range->spare.data,
 				       (size_t)(range->first[i + 1] - range->first[i]));
-	/* Nodes take the place of keys that were read. */
+	/* Nodes overwrite the keys that have been read already. */
 	for (uint64_t i = 0; i < total; i++)
 		memcpy(&node[i], &keys[i].node, sizeof *node);
 	range->node = node;
@@ -192,9 +198,9 @@ int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 	return sort_rows(range, err);
 }
 
-/* ---- what does not fit: runs, each sorted, and their merging ---- */
+/* ---- ranges that do not fit: sorted runs are merged ---- */
 
-/* The record of a run that comes next. */
+/* The next record of a run. */
 struct run_head {
 	uint32_t row;
 	uint32_t run;
@@ -207,11 +213,11 @@ struct merge {
 	uint64_t count; /* records of the range */
 	struct base_buckets runs;
 	struct base_bucket_reader *readers;
-	struct run_head *heap; /* the least on top */
+	struct run_head *heap; /* a binary heap, smallest record first */
 	uint32_t run_count, heap_count;
-	/* struct base_sort_key: a run's by place, and twice as many spare ones */
+	/* struct base_sort_key: keys of a run, and twice as many for sorting */
 	struct base_big keys;
-	struct base_big places; /* uint32_t: a run's nodes by place, then its rows */
+	struct base_big places; /* uint32_t: nodes of a run by index, then its rows */
 };
 
 static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, bool has_rows,
@@ -221,7 +227,7 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 	const uint32_t *node = m->places.data, *row = node + m->rows->run_limit;
 
 	base_sort_keys(keys, spare, (size_t)count);
-	/* Then by row; as sorting is stable, rows stay sorted by size. */
+	/* Sorts by row. Sorting is stable, so within a row children stay sorted by size. */
 	for (uint64_t i = 0; has_rows && i < count; i++)
 		spare[i] = (struct base_sort_key){ .key = row[keys[i].node], .node = (uint32_t)i };
 	if (has_rows)
@@ -236,7 +242,7 @@ static int add_run(struct merge *m, struct base_sort_key *keys, uint64_t count, 
 	return HDB_OK;
 }
 
-/* Cuts a range into runs. */
+/* Splits a range into sorted runs. */
 static int make_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 {
 	struct base_work *work = m->rows->buckets.work;
@@ -270,7 +276,7 @@ static bool is_before(const struct run_head *a, const struct run_head *b)
 	return a->key != b->key ? a->key < b->key : a->run < b->run;
 }
 
-/* Moves the topmost head down to where it belongs. */
+/* Moves a record down to its place in the binary heap. */
 static void sift(struct merge *m, uint32_t at)
 {
 	const struct run_head head = m->heap[at];
@@ -339,7 +345,7 @@ static int give_all(struct merge *m, uint32_t no,
 	return HDB_OK;
 }
 
-/* The runs of a range, from whose bucket they are taken. */
+/* Writes the runs of a range and drops its bucket. */
 static int cut_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 {
 	struct graph_child_rows *rows = m->rows;
@@ -389,15 +395,15 @@ int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 	return give_all(&m, no, take, ctx, err);
 }
 
-/* ---- the top level, where it fits: by counting ---- */
+/* ---- the top level, if its nodes fit in memory: counting sort ---- */
 
-/* Whom nodes of the top level are given to. */
+/* Receiver of the nodes of the top level. */
 struct take_top {
 	int (*take)(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb_error *err);
 	void *ctx;
 };
 
-/* Puts the nodes into their places, in the order in which they came: their own. */
+/* Puts the nodes into their places. Nodes of equal size stay in their order. */
 static int place_top(struct graph_child_rows *rows, uint32_t *node, struct hdb_error *err)
 {
 	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };

@@ -2,12 +2,12 @@
  * graph/child_rows.h - the children of every node of a tree, largest first, from a stream of nodes
  * with their parents.
  *
- * Children come in order of node, are thrown into one bucket (base/spill_buckets.h) for each range
- * of parents, and a range's rows are sorted when its turn comes: ranges that fit in memory on any
- * thread, larger ones by runs that are merged. So is the top level, which often is most of a heap,
- * unless its nodes fit in memory: most are small, and counting their sizes is enough. Memory: 3 to
- * 6 bytes a child while there is room, in a file after that, and for each range that is sorted at
- * once 16 bytes a child and 8 a parent; 56 bytes a child of a run, 4 a small one of the top level.
+ * Children arrive in node order and go into one bucket (base/spill_buckets.h) per range of parents.
+ * The rows of a range are sorted when it is processed: ranges that fit in memory on any thread,
+ * larger ones by merging runs. The top level, often most of a heap, is handled the same way unless
+ * its nodes fit in memory: most are small, so a counting sort by size is enough. Memory: 3 to 6
+ * bytes per child, in a file beyond the budget; for each range being sorted 16 bytes per child and
+ * 8 per parent; 56 bytes per child of a run, 4 per small child of the top level.
  */
 #ifndef GRAPH_CHILD_ROWS_H
 #define GRAPH_CHILD_ROWS_H
@@ -17,27 +17,29 @@
 #include "base/sort.h"
 #include "graph/size_order.h"
 
-/* The parents of a range are a multiple of this, which is a block of stored lists. */
+/*
+ * The number of parents in a range is a multiple of 2^GRAPH_CHILD_BITS, the number of lists in a
+ * stored block.
+ */
 #define GRAPH_CHILD_BITS 14
 
 struct graph_child_rows {
-	struct base_buckets buckets; /* by range of parents; the last one is the top level's */
+	/* by range of parents; the last bucket is that of the top level */
+	struct base_buckets buckets;
 	uint32_t node_count;
-	unsigned bits; /* a range has 1 << bits parents */
+	unsigned bits; /* a range has 2^bits parents */
 	uint32_t range_count;
-	uint64_t range_limit;        /* children that are sorted at once in a range */
-	uint64_t run_limit;          /* and of a run */
-	struct graph_size_order top; /* of the top level's nodes */
+	uint64_t range_limit;        /* maximum number of children of a range sorted in memory */
+	uint64_t run_limit;          /* maximum number of children of a run */
+	struct graph_size_order top; /* for nodes of the top level */
 };
 
-/* `work` is lent. Release it in any case. */
+/* `work` is borrowed. Release in any case. */
 int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 			  struct base_work *work, struct hdb_error *err);
 void graph_child_rows_release(struct graph_child_rows *rows);
 
-/*
- * Adds a child, in order of `node`; `parent` is below node_count, or GRAPH_NONE for the top level.
- */
+/* Adds a child, in node order. `parent` is below node_count, or GRAPH_NONE for the top level. */
 static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t parent,
 				       uint32_t node, uint64_t size, struct hdb_error *err)
 {
@@ -51,22 +53,22 @@ static inline int graph_child_rows_add(struct graph_child_rows *rows, uint32_t p
 }
 
 /*
- * Call it when all are added. Rows are 0 .. node_count, the last one that of the top level, which
- * is in the last range if it has at most `top_limit` children; *top_count is how many it has
- * otherwise, for graph_child_rows_top, else 0.
+ * Called when all children have been added. Rows are 0 to node_count; the last one is the top
+ * level. If it has at most top_limit children, it is in the last range and *top_count is 0.
+ * Otherwise *top_count is their number, and graph_child_rows_top returns them.
  */
 int graph_child_rows_end(struct graph_child_rows *rows, uint32_t top_limit, uint64_t *top_count,
 			 struct hdb_error *err);
 
-/* The children of a range; use it for one range after the other. Zero-initialise. */
+/* The children of a range. Can be reused for other ranges. Zero-initialise. */
 struct graph_child_range {
-	/* of row base + i: node[first[i]] up to, not including, node[first[i + 1]] */
+	/* children of row base + i: node[first[i]] to node[first[i + 1]], excluding the latter */
 	uint64_t *first;
-	/* sorted by size descending, then by node; after graph_child_range_sort */
+	/* sorted by size descending, then by node; set by graph_child_range_sort */
 	const uint32_t *node;
-	/* ~size and node, as they came; after graph_child_range_fill */
+	/* ~size and node, unsorted; set by graph_child_range_fill */
 	const struct base_sort_key *key;
-	uint32_t base, count;        /* rows; there is one more first[] */
+	uint32_t base, count;        /* rows; first[] has one more entry */
 	struct base_vec keys, spare; /* struct base_sort_key */
 };
 void graph_child_range_release(struct graph_child_range *range);
@@ -74,28 +76,30 @@ void graph_child_range_release(struct graph_child_range *range);
 /* Whether a range fits in memory. */
 bool graph_child_range_fits(const struct graph_child_rows *rows, uint32_t no);
 
-/* Reads a range that does, and does not sort its rows; on any thread. */
+/* Reads a range that fits in memory, without sorting its rows. Any thread may call it. */
 int graph_child_range_fill(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err);
 
-/* The same, and sorts them. */
+/* Reads and sorts such a range. */
 int graph_child_range_sort(const struct graph_child_rows *rows, uint32_t no,
 			   struct graph_child_range *range, struct hdb_error *err);
 
-/* First row of a range, and how many it has: the last one has that of the top level, too. */
+/*
+ * First row of a range, and number of its rows. The last range also has the row of the top level.
+ */
 void graph_child_range_rows(const struct graph_child_rows *rows, uint32_t no, uint32_t *base,
 			    uint32_t *count);
 
 /*
- * Sorts a range of any size on the calling thread; calls `take` for every child in order of row,
- * size descending, and node.
+ * Sorts a range of any size on the calling thread. Calls `take` for every child, ordered by row, by
+ * size descending, and by node.
  */
 int graph_child_rows_merge(struct graph_child_rows *rows, uint32_t no,
 			   int (*take)(void *ctx, uint32_t row, uint32_t node, uint64_t size,
 				       struct hdb_error *err),
 			   void *ctx, struct hdb_error *err);
 
-/* The same of the top level; calls `take` for some of its nodes at a time, in that order. */
+/* Sorts the top level. Calls `take` with some of its nodes at a time, in the same order. */
 int graph_child_rows_top(struct graph_child_rows *rows,
 			 int (*take)(void *ctx, const uint32_t *nodes, uint64_t count,
 				     struct hdb_error *err),

@@ -1,5 +1,5 @@
 /*
- * graph/node_map.c - open addressing over an array of members.
+ * graph/node_map.c - a hash table with open addressing over an array of members.
  */
 #include "graph/node_map.h"
 
@@ -12,15 +12,14 @@
 #define SLOTS_MIN 64
 
 /*
- * Where the search for a node begins: the high bits of a multiplication, as low bits of nodes
- * repeat.
+ * First slot to search for a node. Uses high bits of a product, because low bits of nodes repeat.
  */
 static inline uint64_t slot_of(const struct graph_node_map *map, uint32_t node)
 {
 	return (node * 0x9e3779b97f4a7c15u >> 20) & (map->slots - 1);
 }
 
-/* The slot that holds `node`, or the free one where it would go. */
+/* The slot that contains `node`, or the free slot where it belongs. */
 static inline uint64_t find_slot(const struct graph_node_map *map, uint32_t node)
 {
 	uint64_t s = slot_of(map, node);

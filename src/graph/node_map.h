@@ -1,8 +1,9 @@
 /*
- * graph/node_map.h - a set of nodes that numbers its members 0, 1, 2 ... in the order in which
- * they came.
+ * graph/node_map.h - a set of nodes that numbers its members 0, 1, 2 and so on, in the order in
+ * which they are added.
  *
- * For walks of a small part of a graph: its size goes with the members, not with the graph.
+ * For walks over a small part of a graph: its size depends on the number of members, not on the
+ * size of the graph.
  */
 #ifndef GRAPH_NODE_MAP_H
 #define GRAPH_NODE_MAP_H
@@ -10,23 +11,23 @@
 #include "graph/access.h"
 
 struct graph_node_map {
-	uint32_t *node; /* the members, by number */
+	uint32_t *node; /* members, by number */
 	uint32_t count, limit;
 	uint32_t *slot; /* hash table of numbers, at most half full; GRAPH_NONE: free */
 	uint64_t slots; /* a power of two, or 0 */
 };
 
-/* The number of `node`, or GRAPH_NONE if it is no member. */
+/* The number of `node`; GRAPH_NONE if it is not a member. */
 uint32_t graph_node_map_find(const struct graph_node_map *map, uint32_t node);
 
 /*
- * Adds `node` unless it is there; *number is its number. HDB_OK if added, HDB_END if it was
- * there.
+ * Adds `node` unless it is a member. *number is its number. HDB_OK if it was added, HDB_END if it
+ * was a member.
  */
 int graph_node_map_add(struct graph_node_map *map, uint32_t node, uint32_t *number,
 		       struct hdb_error *err);
 
-/* Frees all; a map starts as zeros, and is so again. */
+/* Frees the memory and zeroes the map. A zeroed map is empty. */
 void graph_node_map_release(struct graph_node_map *map);
 
 #endif

@@ -8,7 +8,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Adds a node that is met on the way from number `toward`; GRAPH_BUDGET if it is one too many. */
+/*
+ * Adds a node found on the way from node number `toward`. GRAPH_BUDGET if there are too many nodes.
+ */
 static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct hdb_error *err)
 {
 	uint32_t number;
@@ -52,8 +54,8 @@ void graph_paths_release(struct graph_paths *paths)
 }
 
 /*
- * Visits referrer `from` of `to` (number `toward`) unless it was, is unreachable or does not
- * count.
+ * Visits referrer `from` of `to` (number `toward`) unless it was visited, is unreachable, or the
+ * reference does not count.
  */
 static int meet(struct graph_paths *p, uint32_t from, uint32_t to, uint32_t toward,
 		struct hdb_error *err)
@@ -82,7 +84,10 @@ static int expand(struct graph_paths *p, uint32_t number, struct hdb_error *err)
 	size_t count;
 	int rc;
 
-	/* Who is a root needs nobody to hold it; the target's other holders are worth telling. */
+	/*
+	 * A root is alive without referrers, so the search stops there. For the target itself other
+	 * referrers are of interest.
+	 */
 	if (number > 0 && p->graph->is_root(p->graph->ctx, node))
 		return HDB_OK;
 	TRY(p->graph->begin(p->graph->ctx, GRAPH_REFERRERS, node, err));
@@ -95,7 +100,7 @@ static int expand(struct graph_paths *p, uint32_t number, struct hdb_error *err)
 	}
 }
 
-/* Writes the path from the target to number `root`. */
+/* Writes the path from the target to root number `root`. */
 static int give(struct graph_paths *p, uint32_t root, const uint32_t **path, size_t *count,
 		struct hdb_error *err)
 {
@@ -132,8 +137,9 @@ int graph_paths_next(struct graph_paths *paths, const uint32_t **path, size_t *c
 		const int rc = expand(paths, paths->expanded, err);
 		TRY_ERRORS(rc);
 		/*
-		 * Out of budget amid a node: what it led to is looked at first, then the call that
-		 * finds nothing left expands it anew and says so again.
+		 * The budget is exhausted in the middle of a node. Roots found so far are returned
+		 * first. When none is left, the node is expanded again, which returns GRAPH_BUDGET
+		 * again.
 		 */
 		if (rc == GRAPH_BUDGET && paths->looked == paths->map.count)
 			return rc;

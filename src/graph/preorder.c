@@ -1,5 +1,5 @@
 /*
- * graph/preorder.c - linking children to lists, and the walk that needs no stack.
+ * graph/preorder.c - links children to lists, and walks the tree without a stack.
  */
 #include "graph/preorder.h"
 
@@ -34,7 +34,7 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 	assert(!order->link);
 	base_ranks_rank(&order->inner);
 	count = order->inner.count;
-	/* The last number is the end of a subtree, and none of them GRAPH_NONE. */
+	/* The last number is the end of a subtree; none may equal GRAPH_NONE. */
 	if (count >= GRAPH_NONE)
 		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " dominators: too many", count);
 	TRY(base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,
@@ -69,7 +69,7 @@ static bool is_last(const struct graph_preorder *order, uint32_t place)
 	       1;
 }
 
-/* Leaves the node and those above it whose last child was left; returns who is entered next. */
+/* Leaves the node, and its ancestors if it was their last child. Returns the next node to enter. */
 static uint32_t leave(struct graph_preorder *order, uint32_t place, uint32_t number)
 {
 	bool was_last = true;

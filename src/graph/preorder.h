@@ -1,11 +1,11 @@
 /*
- * graph/preorder.h - preorder numbers of the inner nodes of a tree, from its nodes' parents in any
+ * graph/preorder.h - preorder numbers of the inner nodes of a tree, given the nodes' parents in any
  * order.
  *
- * For trees whose most nodes are leaves, and which fit in no memory node by node: a node takes a
- * bit, an inner node 8 bytes more. Children of a node are linked to a list; the walk needs no
- * stack, since the last child's link leads back to the parent, and leaves its numbers where the
- * links were. The order of siblings is any: it differs with the threads.
+ * For trees that consist mostly of leaves and are too large for an array of nodes: a node takes one
+ * bit, an inner node 8 more bytes. The children of a node are linked to a list. The walk needs no
+ * stack, because the link of the last child leads back to the parent. It replaces links by numbers.
+ * The order of siblings is arbitrary and depends on thread scheduling.
  */
 #ifndef GRAPH_PREORDER_H
 #define GRAPH_PREORDER_H
@@ -13,12 +13,13 @@
 #include "graph/access.h"
 #include "base/rank_bitset.h"
 
-/* An inner node: links while the tree is made, then numbers. */
+/* An inner node: links while the tree is being built, numbers afterwards. */
 struct graph_preorder_link {
-	_Atomic uint32_t first; /* child, GRAPH_NONE: no inner one; then: its preorder number */
+	/* first child, GRAPH_NONE: no inner child; later its preorder number */
+	_Atomic uint32_t first;
 	/*
-	 * sibling; of the last one the parent, GRAPH_NONE: the top; then: the number after the last
-	 * one of its subtree
+	 * Next sibling; for the last sibling the parent (GRAPH_NONE: top level). Later the end of
+	 * its subtree: the number after the last one.
 	 */
 	_Atomic uint32_t next;
 };
@@ -26,18 +27,18 @@ struct graph_preorder_link {
 struct graph_preorder {
 	struct base_work *work;
 	struct base_ranks inner;          /* nodes */
-	struct graph_preorder_link *link; /* by place among the inner nodes */
-	_Atomic uint64_t *is_last;        /* by place: no sibling follows */
+	struct graph_preorder_link *link; /* by index among the inner nodes */
+	_Atomic uint64_t *is_last;        /* by index: has no next sibling */
 	_Atomic uint32_t top;             /* first inner node of the top level */
 	struct base_big link_big, last_big;
 };
 
-/* A tree of leaves. `work` is lent. Release it in any case. */
+/* Prepares a tree without inner nodes. `work` is borrowed. Release in any case. */
 int graph_preorder_init(struct graph_preorder *order, uint32_t node_count, struct base_work *work,
 			struct hdb_error *err);
 void graph_preorder_release(struct graph_preorder *order);
 
-/* First: a node, below node_count, has children. On any thread. */
+/* Step 1: marks a node that has children. Any thread may call it. */
 static inline void graph_preorder_mark(struct graph_preorder *order, uint32_t node)
 {
 	base_ranks_put(&order->inner, node);
@@ -48,34 +49,34 @@ static inline bool graph_preorder_is_inner(const struct graph_preorder *order, u
 	return base_ranks_has(&order->inner, node);
 }
 
-/* Second, once all are marked: makes room for them. */
+/* Step 2, when all inner nodes are marked: allocates memory for them. */
 int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err);
 
-/* Place of a node among the inner ones: how many come before it. */
+/* Index of a node among the inner nodes. */
 static inline uint32_t graph_preorder_place(const struct graph_preorder *order, uint32_t node)
 {
 	return base_ranks_before(&order->inner, node);
 }
 
-/* Prefetches what this, or graph_preorder_mark, reads. */
+/* Prefetches what graph_preorder_place and graph_preorder_mark read. */
 static inline void graph_preorder_prefetch(const struct graph_preorder *order, uint32_t node)
 {
 	base_ranks_prefetch(&order->inner, node);
 }
 
 /*
- * Third, for each inner node once: its parent, which was marked, as places; GRAPH_NONE: the top. On
- * any thread.
+ * Step 3, once for each inner node: sets its parent, which must have been marked. Both are indexes
+ * among the inner nodes; GRAPH_NONE is the top level. Any thread may call it.
  */
 void graph_preorder_link(struct graph_preorder *order, uint32_t place, uint32_t parent);
 
 /*
- * Fourth: numbers the inner nodes from 0, each before those below it. HDB_ECORRUPT, with no
- * message, if the top does not reach them all.
+ * Step 4: numbers the inner nodes from 0, each before its descendants. HDB_ECORRUPT, without a
+ * message, if the top level does not lead to all of them.
  */
 int graph_preorder_number(struct graph_preorder *order, struct hdb_error *err);
 
-/* Number of the inner node at a place, and the number after those of its subtree. */
+/* Number of an inner node, and the end of the numbers of its subtree. */
 static inline uint32_t graph_preorder_first(const struct graph_preorder *order, uint32_t place)
 {
 	return atomic_load_explicit(&order->link[place].first, memory_order_relaxed);

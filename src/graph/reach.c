@@ -1,8 +1,8 @@
 /*
  * graph/reach.c - breadth-first search with a queue that holds each node once.
  *
- * The queue tells which nodes come next, so their rows, and then the states of their targets, are
- * prefetched.
+ * The queue shows which nodes come next, so their rows, and then the states of their targets, can
+ * be prefetched.
  */
 #include "graph/reach.h"
 
@@ -14,7 +14,7 @@
 /* Edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
 
-/* Queue entries ahead at which a row, and its targets, are prefetched. */
+/* Distances, in queue entries, at which rows and the states of their targets are prefetched. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
@@ -24,8 +24,8 @@ struct search {
 	const struct graph_rows *rows;
 	const uint64_t *roots;
 	struct base_work *work;
-	uint32_t *parent;  /* of the tree; NULL when only marking */
-	uint64_t *reached; /* when only marking: bits of what was entered or is blocked */
+	uint32_t *parent;  /* the tree; NULL: only marking */
+	uint64_t *reached; /* only marking: bits of nodes that were entered or are blocked */
 	uint32_t *queue;
 	uint32_t head, tail;
 	uint64_t edges_seen, next_step;
@@ -60,7 +60,7 @@ static inline void prefetch(const struct search *s)
 	}
 }
 
-/* Adds `to` to the queue if it is new. A node enters once, so the queue cannot overflow. */
+/* Adds `to` to the queue if it is new. Each node is added once, so the queue cannot overflow. */
 static inline void meet(struct search *s, uint32_t from, uint32_t to)
 {
 	if (s->parent) {
@@ -82,7 +82,7 @@ static void meet_roots(struct search *s)
 		meet(s, GRAPH_NONE, (uint32_t)root);
 }
 
-/* Meets all targets of v. */
+/* Adds all targets of v. */
 static void meet_targets(struct search *s, uint32_t v)
 {
 	uint32_t target[GRAPH_ROW_MAX];
@@ -143,7 +143,7 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 	};
 	int rc;
 
-	/* Blocked nodes count as entered until the end. */
+	/* Blocked nodes count as entered, and are removed from the result at the end. */
 	if (blocked_bits)
 		memcpy(reached, blocked_bits, words * sizeof *reached);
 	else
@@ -156,7 +156,10 @@ int graph_reach_around(const struct graph_rows *rows, const uint64_t *root_bits,
 	return rc;
 }
 
-/* Begins searches at what is not reached, ascending; notes where. */
+/*
+ * Starts a search at each node not reached so far, in ascending order, and marks these starting
+ * nodes.
+ */
 static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {
 	for (uint32_t v = 0; v < s->rows->node_count; v++) {
@@ -170,9 +173,9 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
 }
 
 /*
- * The same from the last beginning to the first. What a search has reached leads to nothing that a
- * later one had to begin at; so a beginning that none of those behind it reaches has nothing before
- * it but its own cycles.
+ * Removes starting nodes that are not needed, from the last to the first. A search does not reach
+ * the starting node of a later search. So a starting node is needed exactly if no later starting
+ * node reaches it: only its own cycles lead to it.
  */
 static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error *err)
 {

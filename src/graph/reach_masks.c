@@ -1,6 +1,6 @@
 /*
- * graph/reach_masks.c - reachability around several sets at once: every node has a mask of the sets
- * that some way to it avoids, and hands it on until no mask grows.
+ * graph/reach_masks.c - reachability around several sets at once. Each node has a mask of the sets
+ * that some path to it avoids, and passes it on until no mask grows.
  */
 #include "graph/reach_masks.h"
 
@@ -11,7 +11,7 @@
 
 /* Edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
-/* Queue entries ahead at which a row, and its targets, are prefetched; see reach.c. */
+/* Distances, in queue entries, at which rows and targets are prefetched; see reach.c. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
@@ -24,7 +24,7 @@ struct walk {
 	const uint64_t *is_member;
 	uint32_t *reached;
 	uint64_t *is_queued;
-	uint32_t *queue; /* a ring of node_count entries: a node is in it once */
+	uint32_t *queue; /* a ring of node_count entries; contains a node at most once */
 	uint64_t head, tail;
 	uint64_t edges_seen, next_step;
 };
@@ -51,7 +51,7 @@ static inline uint32_t queued(const struct walk *w, uint64_t at)
 	return w->queue[at % w->rows->node_count];
 }
 
-/* A way to `to` avoids these sets. */
+/* A path to `to` avoids these sets. */
 static inline void meet(struct walk *w, uint32_t to, uint32_t sets)
 {
 	uint32_t more = sets & ~w->reached[to];

@@ -1,15 +1,16 @@
 /*
- * graph/reach_masks.h - what the roots reach around each of several sets of nodes, in one walk.
+ * graph/reach_masks.h - nodes that the roots reach around each of several sets of nodes, in one
+ * walk.
  */
 #ifndef GRAPH_REACH_MASKS_H
 #define GRAPH_REACH_MASKS_H
 
 #include "graph/adjacency.h"
 
-/* Sets of one walk. */
+/* Maximum number of sets of one walk. */
 #define GRAPH_MASK_SETS 32u
 
-/* A node, and the sets that it is in: a bit each. */
+/* A node and the sets that it belongs to, one bit each. */
 struct graph_member {
 	uint32_t node;
 	uint32_t sets;

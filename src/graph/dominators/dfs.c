@@ -26,21 +26,21 @@
 #define ROW_AHEAD 4
 
 /*
- * The set of nodes visited from the current root is cleared node by node after a small search, and
- * as a whole after one that visits more than one node in SWEEP_PART.
+ * After a small search, the set of nodes visited from the current root is cleared node by node.
+ * After one that visits more than one node in SWEEP_PART, it is cleared as a whole.
  */
 #define SWEEP_PART 256
 
 struct search {
 	struct dom_parts *parts;
 	struct dom_build *b;
-	bool is_alone; /* the only part: states need no atomic update */
+	bool is_alone; /* there is only one part, so states need no atomic updates */
 	struct dom_stack stack;
 	uint64_t steps;
 	struct base_big recent; /* uint32_t: nodes visited from this root */
-	uint32_t recent_limit;  /* a sweep from here on */
-	uint32_t first;         /* number of this search */
-	uint32_t reported;      /* numbers of which dom_step knows */
+	uint32_t recent_limit;  /* more nodes than this: clear the set as a whole */
+	uint32_t first;         /* first number of this search */
+	uint32_t reported;      /* count reported to dom_step */
 };
 
 static int grow_stack(struct dom_stack *stack, struct base_work *work, struct hdb_error *err)
@@ -98,7 +98,7 @@ static inline int add_edge(struct search *s, uint32_t source, uint32_t target,
 	return HDB_OK;
 }
 
-/* Decodes a row: a target gives an edge if it was visited, else an entry on the stack. */
+/* Decodes a row. A visited target gives an edge, any other goes on the stack. */
 static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;
@@ -115,7 +115,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 		dom_stack_long(&s->stack, &row, source);
 		return HDB_OK;
 	}
-	/* Branchless, as visits are unpredictable; visited targets move to the end. */
+	/* Branch-free, because visits are unpredictable. Visited targets move to the end. */
 	for (unsigned i = count; i-- > 0;) {
 		const uint32_t to = target[i];
 		const bool is_new = dom_state(b->states, to) == DOM_NEW;
@@ -161,7 +161,9 @@ static void clear_visited(struct search *s)
 		b->mine[recent[k] / 64] = 0;
 }
 
-/* Numbers all that is reached from `root` and has no number yet. HDB_END if another part failed. */
+/*
+ * Numbers everything reachable from `root` that has no number yet. HDB_END if another part failed.
+ */
 static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 {
 	struct dom_build *b = s->b;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks of numbers in work at once, a thread. */
+/* Blocks of numbers in flight per thread. */
 #define PACK_SLOTS 3u
 
 /* The orders' chunks take 1/CHUNK_SHARE of the budget, and leave 1/KEPT_SHARE to others. */
@@ -39,7 +39,7 @@ int dom_order_init(struct dom_build *b, unsigned part_count, struct hdb_error *e
 		b->work, err);
 }
 
-/* The part that has a number among those of all. */
+/* The part that a number of the whole graph belongs to. */
 static struct dom_build *part_of(const struct dom_parts *parts, uint32_t number)
 {
 	unsigned no = parts->count - 1;
@@ -109,9 +109,9 @@ static int pack_numbers(const uint32_t *number, uint32_t count, uint64_t *values
 	return base_pack_encode(packed, values, count, err);
 }
 
-/* A bucket of nodes in work. */
+/* A bucket of nodes in flight. */
 struct bucket_slot {
-	uint32_t number[GRAPH_BUCKET_SIZE]; /* 0 for what was not reached */
+	uint32_t number[GRAPH_BUCKET_SIZE]; /* 0 for unreachable nodes */
 	uint64_t values[GRAPH_BUCKET_SIZE];
 	struct base_vec packed;
 	BASE_APART;
@@ -131,7 +131,7 @@ static uint32_t bucket_nodes(const struct numbering *n, uint64_t bucket)
 	return left < GRAPH_BUCKET_SIZE ? (uint32_t)left : GRAPH_BUCKET_SIZE;
 }
 
-/* The numbers that a part gave to nodes of a bucket. */
+/* Reads the numbers that a part assigned to nodes of a bucket. */
 static int read_part(const struct dom_build *b, uint64_t bucket, uint32_t *number,
 		     struct hdb_error *err)
 {
@@ -146,7 +146,7 @@ static int read_part(const struct dom_build *b, uint64_t bucket, uint32_t *numbe
 	return rc < 0 ? rc : HDB_OK;
 }
 
-/* Numbers of a bucket's nodes, and packed; on any thread. */
+/* Reads and packs the numbers of a bucket's nodes. Runs on any thread. */
 static int read_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_error *err)
 {
 	const struct numbering *n = ctx;
@@ -171,7 +171,7 @@ static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 	return base_step(n->parts->work, bucket << GRAPH_BUCKET_BITS, err);
 }
 
-/* Frees what the numbers were made of, too. */
+/* Also frees the data that the numbers were built from. */
 static void release(struct numbering *n)
 {
 	for (unsigned i = 0; n->slots && i < n->slot_count; i++)

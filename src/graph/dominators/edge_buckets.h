@@ -1,11 +1,11 @@
 /*
- * graph/dominators/edge_buckets.h - a growing set of edges, handed back grouped by target.
+ * graph/dominators/edge_buckets.h - a growing set of edges, returned grouped by target.
  *
- * A counting sort over all targets would miss the cache at each edge, twice. So edges are
- * thrown into buckets of neighbouring targets as they come (sequential writes, a few hundred
- * streams), and each bucket is sorted within the cache when its turn comes. A chunk holds a target
- * in two bytes and its source as the distance from the one before, which is short when sources
- * come nearly in order. Memory: 3 to 7 bytes an edge and one chunk a bucket. Knows nothing of
+ * A counting sort over all targets would miss the cache twice per edge. So edges are distributed to
+ * buckets of neighbouring targets as they arrive (sequential writes, a few hundred streams), and
+ * each bucket is sorted within the cache when it is processed. A chunk contains the target in two
+ * bytes, and the source as the distance from the previous one, which is short if sources arrive
+ * nearly in order. Memory: 3 to 7 bytes per edge and one chunk per bucket. Does not know
  * dominators.
  */
 #ifndef GRAPH_DOMINATORS_EDGE_BUCKETS_H
@@ -16,38 +16,38 @@
 
 #include <stdbool.h>
 
-/* Targets of a bucket: its sorting counters (8 bytes each) must fit the second-level cache. */
+/* Targets per bucket. Its sorting counters (8 bytes each) must fit the second-level cache. */
 #define GRAPH_BUCKET_BITS 15
 #define GRAPH_BUCKET_SIZE (1u << GRAPH_BUCKET_BITS)
 
-/* Bytes of edges in a chunk: it fills 4096 bytes. */
+/* Bytes of edges in a chunk, which has 4096 bytes in total. */
 #define GRAPH_CHUNK_BYTES 4080
 
-/* An edge takes at most this: two bytes and the longest varint of 33 bits. */
+/* Maximum size of an edge: two bytes, and the longest varint of 33 bits. */
 #define GRAPH_EDGE_BYTES_MAX 7
 
 struct graph_edge_chunk {
-	struct graph_edge_chunk *before; /* the bucket's chunk that filled up before this one */
+	struct graph_edge_chunk *before; /* the bucket's previous chunk */
 	uint32_t used;                   /* bytes */
-	uint32_t last_source;            /* of the edge added last */
+	uint32_t last_source;            /* source of the last edge added */
 	uint8_t bytes[GRAPH_CHUNK_BYTES];
 };
 
 struct graph_edge_buckets {
 	struct base_work *work;
-	struct graph_edge_chunk **last; /* by bucket: its newest chunk or NULL */
+	struct graph_edge_chunk **last; /* by bucket: its newest chunk, or NULL */
 	uint64_t bucket_count;
 	struct base_chunks chunks;
-	struct base_big sorted; /* the sources of the bucket sorted last */
+	struct base_big sorted; /* sources of the last bucket sorted */
 	uint64_t *first;        /* GRAPH_BUCKET_SIZE + 2 row starts of that bucket */
 };
 
-/* Prepares for targets 0..target_count-1; `work` is lent. Release it in any case. */
+/* Prepares for targets 0 to target_count - 1. `work` is borrowed. Release in any case. */
 int graph_buckets_init(struct graph_edge_buckets *eb, uint64_t target_count, struct base_work *work,
 		       struct hdb_error *err);
 void graph_buckets_release(struct graph_edge_buckets *eb);
 
-/* Gives a bucket a new chunk. For graph_buckets_add. */
+/* Adds a chunk to a bucket. For graph_buckets_add. */
 int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hdb_error *err);
 
 static inline int graph_buckets_add(struct graph_edge_buckets *eb, uint32_t source, uint32_t target,
@@ -76,11 +76,11 @@ static inline int graph_buckets_add(struct graph_edge_buckets *eb, uint32_t sour
 	return HDB_OK;
 }
 
-/* Goes through the edges of a bucket, in any order. */
+/* Iterates over the edges of a bucket, in any order. */
 struct graph_edge_reader {
 	const struct graph_edge_chunk *chunk;
 	const uint8_t *at, *end;
-	uint32_t source; /* of the edge before */
+	uint32_t source; /* source of the previous edge */
 };
 
 static inline void graph_buckets_begin(const struct graph_edge_buckets *eb, uint32_t bucket,
@@ -95,7 +95,7 @@ static inline void graph_buckets_begin(const struct graph_edge_buckets *eb, uint
 	}
 }
 
-/* The next edge, its target counted from the bucket's first; false at the end. */
+/* The next edge, with the target relative to the bucket's first. False at the end. */
 static inline bool graph_buckets_next(struct graph_edge_reader *reader, uint32_t *source,
 				      uint32_t *target)
 {
@@ -121,9 +121,9 @@ static inline bool graph_buckets_next(struct graph_edge_reader *reader, uint32_t
 }
 
 /*
- * Sorts one bucket: the edges into its k-th target come from (*source)[(*first)[k]] up to, not
- * including, (*source)[(*first)[k + 1]]. Borrowed until the next call; *source is not NULL, even
- * for no edges.
+ * Sorts one bucket. The edges into its k-th target come from (*source)[(*first)[k]] to
+ * (*source)[(*first)[k + 1]], excluding the latter. Borrowed until the next call. *source is not
+ * NULL, even if there are no edges.
  */
 int graph_buckets_sort(struct graph_edge_buckets *eb, uint32_t bucket, const uint64_t **first,
 		       const uint32_t **source, struct hdb_error *err);

@@ -1,21 +1,21 @@
 /*
- * graph/dominators/semi_lowmem.c - semidominators with links only for joins: nodes that other edges
- * than the search tree's lead to.
+ * graph/dominators/semi_lowmem.c - semidominators with links only for joins, nodes that have
+ * incoming edges besides that of the search tree.
  *
- * This is for heaps whose links do not fit the budget at 8 bytes a node: hundreds of millions of
- * objects in 2 GB, or tens of millions in 100 MB. Without it, links lie in a file and random access
- * to it thrashes.
+ * For heaps whose links, at 8 bytes per node, do not fit the budget: hundreds of millions of
+ * objects in 2 GB, or tens of millions in 100 MB. Otherwise links would be in a file, and random
+ * access to it thrashes.
  *
- * A node that is no join has its parent as semidominator, so its link need not be stored.
- * Consider the evaluation of an edge from u to w (u > w), and let p be the deepest ancestor of u
- * whose number is not above w. On the path from p down to u, the first node contributes p, or at
- * most p if it is a join; later nodes that are no joins contribute more. So the result is the
- * minimum of p and what the joins on the path contribute.
+ * A node that is not a join has its parent as semidominator, so its link need not be stored.
+ * Consider evaluating an edge from u to w (u > w), and let p be the deepest ancestor of u whose
+ * number is not greater than w. On the path from p down to u, the first node contributes p, or at
+ * most p if it is a join; later nodes that are not joins contribute more. So the result is the
+ * minimum of p and the contributions of the joins on the path.
  *
- * A pass over all nodes in order of numbers keeps the path to the current node on a stack. There it
- * finds both p and the nearest join, and replaces each edge by one from p, one from the join, or
- * both ("folding"). What is left to evaluate are paths over joins alone. Edges are grouped by
- * source for this pass and by target afterwards; only the joins' links are accessed at random.
+ * A pass over all nodes in order of numbers keeps the path to the current node on a stack. It finds
+ * both p and the nearest join there, and replaces each edge by one from p, one from the join, or
+ * both ("folding"). The remaining evaluations concern paths over joins only. Edges are grouped by
+ * source for this pass and by target afterwards. Only the links of joins are accessed at random.
  */
 #include "graph/dominators/semi_nca_private.h"
 
@@ -26,22 +26,22 @@
 
 /*
  * If more than one node in JOINS_PART is a join, links for all nodes are used instead, in a file if
- * need be: folding such a graph takes up to three times as long and saves little memory. Measured
+ * necessary: folding such a graph takes up to three times as long and saves little memory. Measured
  * with --memory 64M: 5 % of nodes are joins in application heaps, 43 % in a compiler's heap (1.6 s
  * folded, 1.1 s with all links), 46 % in a random graph (9.0 s, 2.4 s).
  */
 #define JOINS_PART 4u
 
 /*
- * Results emitted last, by target: a cache that drops most duplicates of edges into a class that a
- * million objects refer to.
+ * Cache of recent results, by target. It drops most duplicates of edges into a class that a million
+ * objects refer to.
  */
 #define RECENT_EDGES (1u << 12)
 
 /* A node on the path to the current node. */
 struct path_node {
 	uint32_t number;
-	uint32_t join; /* the nearest join at or above it; 0: none */
+	uint32_t join; /* nearest join at or above it; 0: none */
 };
 
 struct recent_edge {
@@ -52,7 +52,7 @@ struct fold {
 	struct dom_build *b;
 	struct graph_edge_buckets by_source;
 	struct base_ranks joins; /* numbers */
-	struct dom_link *links;  /* by rank; ranks start at 1 */
+	struct dom_link *links;  /* by rank, starting at 1 */
 	struct path_node *path;
 	uint64_t depth, limit;
 	struct recent_edge *recent;
@@ -64,13 +64,13 @@ static bool is_join(const struct fold *f, uint32_t w)
 	return base_ranks_has(&f->joins, w);
 }
 
-/* The join's number among joins, from 1. */
+/* Index of a join among the joins, from 1. */
 static uint32_t rank_of(const struct fold *f, uint32_t w)
 {
 	return base_ranks_before(&f->joins, w) + 1;
 }
 
-/* Marks all nodes that an edge leads to beside the search tree's, and ranks them. */
+/* Marks and ranks all nodes with incoming edges besides that of the search tree. */
 static int mark_joins(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
@@ -112,7 +112,7 @@ static int group_by_source(struct fold *f, struct hdb_error *err)
 	return graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err);
 }
 
-/* Makes `number` the end of the path; its parent is on it. */
+/* Appends `number` to the path, which contains its parent. */
 static int extend_path(struct fold *f, uint32_t number, uint32_t parent, struct hdb_error *err)
 {
 	uint32_t join;
@@ -140,7 +140,7 @@ static int extend_path(struct fold *f, uint32_t number, uint32_t parent, struct 
 	return HDB_OK;
 }
 
-/* The deepest node on the path whose number is not above `w`. */
+/* The deepest node on the path whose number is not greater than `w`. */
 static uint32_t deepest_below(const struct fold *f, uint32_t w)
 {
 	uint64_t low = 0, high = f->depth;
@@ -175,7 +175,7 @@ static int fold_edge(struct fold *f, uint32_t w, struct hdb_error *err)
 	return join ? graph_buckets_add(&f->b->edges, join, w, err) : HDB_OK;
 }
 
-/* The pass in order of numbers, one block of sources. */
+/* One block of the pass in order of numbers. */
 static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
@@ -194,7 +194,8 @@ static int fold_block(struct fold *f, uint32_t block, struct hdb_error *err)
 }
 
 /*
- * Semidominators of one block's numbers, from the highest to the lowest; *rank: joins up to there.
+ * Semidominators of one block, from the highest number to the lowest. *rank is the number of joins
+ * up to the current node.
  */
 static int semi_of_block(struct fold *f, uint32_t block, uint32_t *rank, struct hdb_error *err)
 {
@@ -246,7 +247,7 @@ static int start(struct fold *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The pass upwards: edges become those that joins need. */
+/* The upward pass: replaces edges by those that joins need. */
 static int fold_all(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;
@@ -264,7 +265,7 @@ static int fold_all(struct fold *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The pass downwards, which evaluates what is left. */
+/* The downward pass: evaluates the remaining edges. */
 static int find_semis(struct fold *f, struct hdb_error *err)
 {
 	struct dom_build *b = f->b;

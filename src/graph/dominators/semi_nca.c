@@ -3,7 +3,8 @@
  * tree.
  *
  * Invariants: parent[w] < w; semi[w] <= parent[w]; idom[w] <= semi[w]. The dominator of w is found
- * by walking up the dominator tree from parent[w] to the first number that is not above semi[w].
+ * by walking up the dominator tree from parent[w] to the first number that is not greater than
+ * semi[w].
  *
  * Parents and semidominators are read in order of numbers only, so they are packed
  * (base/packed_runs.h). Only links, and later dominators, are accessed at random and need a plain
@@ -21,9 +22,9 @@
 #define LINK_AHEAD 32u
 #define ANCESTOR_AHEAD 12u
 
-/* The edges to one block's numbers. */
+/* The edges into one block. */
 struct block_edges {
-	const uint64_t *first; /* by target, and past the last */
+	const uint64_t *first; /* by target, with one extra entry */
 	const uint32_t *source;
 };
 
@@ -41,8 +42,8 @@ static inline void prefetch_links(const struct dom_link *links, uint32_t w, cons
 }
 
 /*
- * The semidominator of w: the least of its parent, the sources of edges that are below w, and what
- * evaluating the other sources yields.
+ * The semidominator of w: the minimum of its parent, of the sources of edges that are less than w,
+ * and of the evaluations of the other sources.
  */
 static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t parent,
 			       const struct block_edges *edges, uint64_t *steps)
@@ -61,7 +62,7 @@ static inline uint32_t semi_of(struct dom_link *links, uint32_t w, uint32_t pare
 	return semi;
 }
 
-/* Semidominators of one block's numbers, from the highest to the lowest. */
+/* Semidominators of one block, from the highest number to the lowest. */
 static int semi_of_block(struct dom_build *b, struct dom_link *links, uint32_t block,
 			 struct hdb_error *err)
 {
@@ -103,10 +104,10 @@ static int find_semidominators(struct dom_parts *parts, struct dom_build *b, str
 
 /*
  * Jump pointers over the dominator tree (Myers, "An Applicative Random-Access Stack", 1983). A run
- * is a path down the tree whose numbers follow one another, as those of a list do; pointers lead
- * from the top of one run to another. So any ancestor is found in O(log runs above) steps. Of a
- * top, `up` is the jump and `low` the number of runs above; of any other, `up` is the top, and
- * `low` is NO_TOP.
+ * is a path down the tree with consecutive numbers, such as those of a list. Pointers lead from the
+ * top of a run to the top of another, so any ancestor is found in O(log of the number of runs
+ * above) steps. For a top, `up` is the jump and `low` the number of runs above it. For other nodes,
+ * `up` is the top and `low` is NO_TOP.
  */
 #define NO_TOP UINT32_MAX
 
@@ -131,7 +132,10 @@ static void add_jump(struct dom_link *jumps, uint32_t w, uint32_t dominator)
 	jumps[w].up = a.low - b.low == b.low - jumps[b.up].low ? b.up : top;
 }
 
-/* The nearest ancestor-or-self of x whose number is not above `most`. x is above `most`. */
+/*
+ * The nearest ancestor of x, or x itself, whose number is not greater than `most`. Requires x >
+ * most.
+ */
 static inline uint32_t jump_up(const struct dom_link *jumps, const uint32_t *dominator, uint32_t x,
 			       uint32_t most, uint64_t *steps)
 {
@@ -145,11 +149,11 @@ static inline uint32_t jump_up(const struct dom_link *jumps, const uint32_t *dom
 			return x;
 		x = top_of(jumps, x);
 	}
-	/* The run that x led into contains all numbers from its top to x, `most` among them. */
+	/* The run that contains x has all numbers from its top to x, including `most`. */
 	return most;
 }
 
-/* Makes jump pointers for all numbers below `end`, whose dominators are known. */
+/* Creates jump pointers for all numbers below `end`, whose dominators are known. */
 static int start_jumping(const struct dom_build *b, const uint32_t *dominator, uint32_t end,
 			 struct base_big *big, struct hdb_error *err)
 {
@@ -164,7 +168,7 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 	return HDB_OK;
 }
 
-/* Parents and semidominators of a block. */
+/* Reads parents and semidominators of a block. */
 static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t block,
 		       struct hdb_error *err)
 {
@@ -173,12 +177,12 @@ static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t bl
 	return dom_step(parts, b, BASE_RUN, err);
 }
 
-/* Average steps a walk may take before jump pointers replace it; a compiler's heap takes 3. */
+/* Average number of steps per walk before jump pointers are used. A compiler's heap takes 3. */
 #define WALK_STEPS 8u
 
 /*
  * Finds all dominators of a part. Walking up step by step is fastest on heaps, but quadratic on a
- * long chain with a wide tail. So when walks have taken more than WALK_STEPS steps a number, jump
+ * long chain with a wide tail. So if walks have taken more than WALK_STEPS steps per number, jump
  * pointers take over and bound each walk by a logarithm.
  *
  * dominator[0] belongs to the part before this one and is not accessed.
@@ -273,7 +277,7 @@ static int each_part(struct dom_parts *parts,
 	return base_pipeline_parts(parts->count, &phase, run_part, err);
 }
 
-/* Assigns each part its range of numbers, and prepares for its renumbered edges. */
+/* Assigns each part its range of numbers, and prepares its buckets for renumbered edges. */
 static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 {
 	uint32_t count = 0;
@@ -293,7 +297,7 @@ static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Marks the roots, whose dominator is known before anything is searched. */
+/* Marks the roots. Their dominator, the virtual root, is known in advance. */
 static void mark_roots(const struct dom_parts *parts, uint64_t node_count)
 {
 	_Atomic uint64_t *states = parts->part->states;
@@ -308,7 +312,7 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	struct base_work *work = parts->work;
 	const uint32_t n = rows->node_count;
 
-	/* The states are used at random: the memory that was kept for the search is for them. */
+	/* States are accessed at random, so they get the memory reserved for the search. */
 	base_work_keep(work, 0);
 	base_stage(work, "dominators: search", n, "objects");
 	TRY(base_big_alloc(work, &parts->states_big, (uint64_t)n / 4 + 8, "preorder", err));
@@ -328,7 +332,7 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 	return dom_number(parts, numbers, err);
 }
 
-/* A part's dominators, in their place and numbers among those of all. */
+/* Finds a part's dominators and converts them to numbers of the whole graph. */
 static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct hdb_error *err)
 {
 	uint32_t *dominator = parts->dominator + b->before;
@@ -339,7 +343,9 @@ static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct
 	return HDB_OK;
 }
 
-/* How many parts to use: one if memory may not suffice for links, as semi_lowmem.c needs one. */
+/*
+ * Number of parts. One if memory may not suffice for links, because semi_lowmem.c needs one part.
+ */
 static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 {
 	const uint64_t n = rows->node_count;
@@ -353,7 +359,10 @@ static unsigned part_count(const struct graph_rows *rows, enum graph_search how)
 	return threads < DOM_PARTS_MAX ? threads : DOM_PARTS_MAX;
 }
 
-/* Semidominators of all parts, with links for joins only where memory is short and that pays. */
+/*
+ * Finds semidominators of all parts, with links only for joins if memory is short and that saves
+ * enough.
+ */
 static int each_semidominator(struct dom_parts *parts, enum graph_search how, uint32_t count,
 			      struct hdb_error *err)
 {
@@ -451,7 +460,7 @@ void graph_dominators_release(struct graph_dominators *dominators)
 	*dominators = (struct graph_dominators){ 0 };
 }
 
-/* Nodes that a thread takes at once. */
+/* Number of nodes per work item. */
 #define NODES_SHARE (4u * BASE_RUN)
 
 struct listing {

@@ -25,7 +25,7 @@
 /* Steps between two calls of base_step. */
 #define DOM_STEP_MASK 0xffffu
 
-/* How many targets, or numbers, ahead memory is prefetched. */
+/* Distance, in targets or numbers, of prefetches. */
 #define DOM_AHEAD 8
 
 /*
@@ -34,22 +34,23 @@
  * it have no node in common.
  */
 enum dom_state {
-	DOM_NEW, /* not met */
-	DOM_MET, /* met */
+	DOM_NEW, /* not visited */
+	DOM_MET, /* visited */
+	/* flag: the virtual root is its dominator; roots have it before they are visited */
 	DOM_TOP =
 		2, /* with either: the virtual root is its dominator; of a root, before it is met */
 };
 
-/* Nodes in a word of states. */
+/* States per word. */
 #define DOM_STATES 32u
 
 /* The lower bit of each state in a word. */
 #define DOM_LOW_BITS 0x5555555555555555u
 
-/* Most searches at a time: more would contend for the same nodes. */
+/* Maximum number of concurrent searches. More would compete for the same nodes. */
 #define DOM_PARTS_MAX 16u
 
-/* Below this many nodes there is one. */
+/* Smaller graphs use a single search. */
 #define DOM_PART_NODES (1u << 16)
 
 /* One thread's part of the graph, in numbers of its own. */
@@ -57,21 +58,21 @@ struct dom_build {
 	struct base_work *work;
 	struct graph_rows *rows;
 	uint32_t node_count;
-	uint32_t count;            /* highest number given */
-	uint32_t before;           /* what this part's numbers begin after among those of all */
-	_Atomic uint64_t *states;  /* DOM_STATES a word, by node; of all parts */
-	uint64_t *mine;            /* bits by node: met in the search from this root */
-	struct base_buckets order; /* by bucket of nodes, see dom_spill_of: node and number */
+	uint32_t count;            /* highest number assigned */
+	uint32_t before;           /* offset of this part's numbers among those of all parts */
+	_Atomic uint64_t *states;  /* DOM_STATES per word, by node; shared by all parts */
+	uint64_t *mine;            /* bits by node: visited in the search from the current root */
+	struct base_buckets order; /* nodes and numbers, by bucket of nodes (dom_spill_of) */
 	unsigned order_shift;
-	struct base_runs parents; /* by number: how far below it the parent's number is */
-	struct base_runs semis;   /* by number: how far below the parent the semidominator is */
-	struct graph_edge_buckets crosses; /* all but the search tree's: from numbers to nodes */
-	struct graph_edge_buckets edges;   /* the same, by numbers */
+	struct base_runs parents; /* by number: distance to the parent's number */
+	struct base_runs semis;   /* by number: distance from the parent to the semidominator */
+	struct graph_edge_buckets crosses; /* edges not in the search tree, from numbers to nodes */
+	struct graph_edge_buckets edges;   /* the same edges, between numbers */
 	uint64_t *top;                     /* bits by number: DOM_TOP */
 	struct base_big mine_big, top_big;
-	uint64_t *block; /* BASE_RUN values of parents or semis, while they are worked on */
+	uint64_t *block; /* BASE_RUN values of parents or semis being processed */
 	uint64_t *block2;
-	uint64_t step_count; /* nodes and edges looked at, links followed */
+	uint64_t step_count; /* nodes and edges visited plus links followed */
 	BASE_APART;
 };
 
@@ -80,10 +81,10 @@ struct dom_parts {
 	struct dom_build *part;
 	unsigned count;
 	const uint64_t *root_bits;
-	uint32_t *dominator;        /* by number among those of all parts; at last */
-	_Atomic uint64_t next_word; /* of roots, that nobody has taken */
-	_Atomic uint64_t done;      /* numbers given, about */
-	_Atomic bool is_failed;     /* a part is: the others end */
+	uint32_t *dominator;        /* final result, by number of the whole graph */
+	_Atomic uint64_t next_word; /* next word of root bits to be searched */
+	_Atomic uint64_t done;      /* approximate count of numbers assigned */
+	_Atomic bool is_failed;     /* a part has failed, so the others stop */
 	struct base_big states_big;
 };
 
@@ -94,7 +95,7 @@ struct dom_parts {
 int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 	     struct hdb_error *err);
 
-/* Spill buckets of the order: more would have no chunk of a useful size each. */
+/* Maximum number of spill buckets. With more, chunks would be too small. */
 #define DOM_SPILLS_MAX 4096u
 
 /* The spill bucket of a bucket of nodes. */
@@ -129,7 +130,7 @@ struct dom_stack {
 	struct base_big big;
 };
 
-/* Free entries that scanning a row needs. */
+/* Free entries needed for scanning a row. */
 #define DOM_STACK_ROOM (GRAPH_ROW_MAX + 3)
 
 /* Pushes a long row. */
@@ -181,7 +182,7 @@ static inline uint32_t dom_stack_soon(const struct dom_stack *stack, const struc
 /* Stores the current block of parents: when it is full, or at the end. */
 int dom_put_parents(struct dom_build *build, struct hdb_error *err);
 
-/* Gives the next number, build->count. */
+/* Assigns the next number, build->count. */
 static inline int dom_give_number(struct dom_build *b, uint32_t parent, struct hdb_error *err)
 {
 	if ((b->count & (BASE_RUN - 1)) == BASE_RUN - 1)
@@ -191,7 +192,7 @@ static inline int dom_give_number(struct dom_build *b, uint32_t parent, struct h
 	return HDB_OK;
 }
 
-/* Numbers a node, and notes which. */
+/* Numbers a node and records the pair. */
 static inline int dom_order_add(struct dom_build *b, uint32_t node, uint32_t parent,
 				struct hdb_error *err)
 {
@@ -205,21 +206,21 @@ static inline int dom_order_add(struct dom_build *b, uint32_t node, uint32_t par
 }
 
 /*
- * Numbers the nodes that this part takes; fills count, order, parents and crosses. Parts run at the
- * same time.
+ * Numbers the nodes that this part takes. Fills count, order, parents and crosses. Parts run
+ * concurrently.
  */
 int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
 
-/* Takes the order for all nodes, as one of so many parts. */
+/* Prepares the order of one of part_count parts, for all nodes. */
 int dom_order_init(struct dom_build *build, unsigned part_count, struct hdb_error *err);
 
 /*
- * Turns the orders round into *numbers (packed; release it in any case), and the crosses into
- * edges and top. Frees states, orders and crosses.
+ * Inverts the orders into *numbers (packed; release in any case), and converts crosses to edges and
+ * top. Frees states, orders and crosses.
  */
 int dom_number(struct dom_parts *parts, struct base_runs *numbers, struct hdb_error *err);
 
-/* Numbers of a block that were given. */
+/* Number of nodes in a block of numbers. */
 static inline uint32_t dom_block_count(const struct dom_build *b, uint32_t block)
 {
 	const uint32_t above = b->count - (block << BASE_RUN_BITS);
