@@ -13,6 +13,8 @@ ask 'SELECT count(*), sum(o.@usedHeapSize) FROM INSTANCEOF java.lang.Object o' -
 ask 'SELECT 7 / 2 AS half, "a" + 1 AS text, (1 = 1) AS yes, null AS none, 0.1 AS f FROM OBJECTS 0' --json
 ask 'SELECT x.a, x.b FROM OBJECTS ( SELECT 1 AS a, 2 AS b FROM OBJECTS 0 ) x
 	UNION ( SELECT 3, 4 FROM OBJECTS 0 ) ORDER BY 1 DESC' --csv
+# Of two texts the one that begins the other comes first.
+ask 'SELECT ("a" < "ab") AS x, ("ab" < "a") AS y, ("b" > "ab") AS z FROM OBJECTS 0' --csv
 ask 'SELECT * FROM no.such.Klass' --csv
 ask 'SELECT * FROM no.such.Klass UNION ( SELECT * FROM Sample )' --csv
 ask 'SELECT * FROM java.util.HashMab' --csv
