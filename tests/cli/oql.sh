@@ -15,6 +15,8 @@ ask 'SELECT x.a, x.b FROM OBJECTS ( SELECT 1 AS a, 2 AS b FROM OBJECTS 0 ) x
 	UNION ( SELECT 3, 4 FROM OBJECTS 0 ) ORDER BY 1 DESC' --csv
 # Of two texts the one that begins the other comes first.
 ask 'SELECT ("a" < "ab") AS x, ("ab" < "a") AS y, ("b" > "ab") AS z FROM OBJECTS 0' --csv
+ask 'SELECT 1 AS a, 4 AS b FROM OBJECTS 0 UNION ( SELECT 2, 3 FROM OBJECTS 0 ) ORDER BY 1 DESC' --csv
+ask 'SELECT "abcdef".substring(2) AS a, "abcdef".substring(1, 3) AS b FROM OBJECTS 0' --csv
 ask 'SELECT * FROM no.such.Klass' --csv
 ask 'SELECT * FROM no.such.Klass UNION ( SELECT * FROM Sample )' --csv
 ask 'SELECT * FROM java.util.HashMab' --csv

@@ -77,6 +77,8 @@ static const char *const commands_tried[][COMMAND_WORDS_MAX] = {
 	{ "redact", "DUMP", "OUT", "--json" },
 	{ "oql", "select s, s.@retainedHeapSize from java.lang.Object s", "--db", "DB" },
 	{ "oql", "select * from Node", "--db", "DB", "--json" },
+	{ "oql", "select c.@numberOfObjects from objects ${snapshot}.getClasses() c", "--db",
+	  "DB" },
 	{ "meminfo", "tests/corpus/meminfo/dumpsys" },
 	{ "meminfo", "tests/corpus/meminfo/smaps", "--json" },
 	{ "allocations", "tests/corpus/heapprofd/own.pftrace" },
