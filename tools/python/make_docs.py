@@ -1,8 +1,10 @@
 """Writes the package's documentation as one HTML page, out of docstrings and the registry:
 make_docs.py > heapdb_jvm.html"""
+import ast
 import inspect
 import re
 import sys
+import textwrap
 from html import escape
 
 import heapdb_jvm
@@ -20,9 +22,14 @@ CLASSES = ("Database", "Rows", "Object", "Picture", "Column", "Query")
 
 def doc_of(what):
     """A docstring without its indentation, which is that of its last line: inspect.cleandoc takes that of
-    an example for it where there is nothing else.
+    an example for it where there is nothing else, as the compiler does from Python 3.13 on.
     """
-    doc = what.__doc__ or ""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(what)))
+        doc = ast.get_docstring(tree if inspect.ismodule(what) else tree.body[0], clean=False)
+    except (OSError, TypeError):
+        doc = None
+    doc = doc or what.__doc__ or ""  # methods of queries have theirs from the library
     base = len(doc) - len(doc.rstrip(" "))
     return "\n".join(line[base:] if not line[:base].strip() else line for line in doc.splitlines()).strip()
 
