@@ -273,6 +273,12 @@ void query_set_double(struct query *q, size_t column, double value);
  */
 void query_set_text(struct query *q, size_t column, const char *text);
 void query_set_text_n(struct query *q, size_t column, const char *text, size_t size);
+/*
+ * The text of a string of the heap: whole up to QUERY_STRING_MAX_BYTES, of a longer one the
+ * beginning and "... (1234567 characters)". HDB_NOTFOUND: it has no characters, and nothing is set.
+ */
+int query_set_string(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
+int query_fact_string(struct query *q, const char *name, uint32_t ix, struct hdb_error *err);
 /* A text that lives until the query is closed: not copied. */
 void query_lend_text(struct query *q, size_t column, const char *text);
 void query_lend_text_n(struct query *q, size_t column, const char *text, size_t size);

@@ -4,10 +4,12 @@
  */
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
+#include "heap/values/values.h"
 #include "query/query.h"
 #include "query/rows.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,6 +285,65 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 	/* Texts made of parts may have been cut inside a character. */
 	value->text_size = heap_drop_broken((char *)q->row_text.data + value->u, size);
 	q->row_text.count = value->u + value->text_size;
+}
+
+/* Texts are rarely longer than the first; class paths and documents than the second. */
+#define STRING_BYTES 4096
+#define QUERY_STRING_MAX_BYTES ((size_t)1 << 20)
+
+struct string_text {
+	char small[STRING_BYTES];
+	char *large; /* owned; NULL: it is in small */
+	size_t size;
+};
+
+/* On failure there is nothing to free. */
+static int read_string(struct query *q, uint32_t ix, struct string_text *text,
+		       struct hdb_error *err)
+{
+	struct heap_utf8 out = { .buf = text->small, .size = STRING_BYTES };
+	const size_t end = 64; /* of the mark */
+	int r;
+
+	text->large = NULL;
+	TRY(heap_string_text(q->heap, ix, &out, err));
+	text->size = out.used;
+	if (out.is_whole)
+		return HDB_OK;
+	text->large = out.buf = malloc(QUERY_STRING_MAX_BYTES + end);
+	if (!text->large)
+		return hdb_fail_memory(err, "a string's text", QUERY_STRING_MAX_BYTES);
+	out.size = QUERY_STRING_MAX_BYTES;
+	r = heap_string_text(q->heap, ix, &out, err);
+	if (r != HDB_OK) {
+		free(text->large);
+		return r;
+	}
+	if (!out.is_whole)
+		out.used += (size_t)snprintf(out.buf + out.used, end,
+					     "... (%" PRIu64 " characters)", out.units);
+	text->size = out.used;
+	return HDB_OK;
+}
+
+int query_set_string(struct query *q, size_t column, uint32_t ix, struct hdb_error *err)
+{
+	struct string_text text;
+
+	TRY(read_string(q, ix, &text, err));
+	query_set_text_n(q, column, text.large ? text.large : text.small, text.size);
+	free(text.large);
+	return HDB_OK;
+}
+
+int query_fact_string(struct query *q, const char *name, uint32_t ix, struct hdb_error *err)
+{
+	struct string_text text;
+
+	TRY(read_string(q, ix, &text, err));
+	query_fact_text_n(q, name, text.large ? text.large : text.small, text.size);
+	free(text.large);
+	return HDB_OK;
 }
 
 void query_set_text(struct query *q, size_t column, const char *text)

@@ -24,3 +24,17 @@ for values in by_json, by_csv:
     assert len(values["long.latin"]) > 3000, len(values["long.latin"])
     assert len(values["edge.text"]) == 4095, len(values["edge.text"])
 EOF
+
+# The same text of the string by itself, and as a value of the map that has it; people see how long it is.
+id=$(heapdb info --properties --csv --columns name,id --db p.heapdb | sed -n 's/^long.ascii,//p')
+heapdb object "$id" --json --db p.heapdb > o.json
+heapdb entries java.util.concurrent.ConcurrentHashMap --json --limit all --db p.heapdb > e.json
+python3 - "$ascii" << 'EOF'
+import json, sys
+value = json.load(open("o.json"))["facts"]["value"]
+assert value == sys.argv[1], len(value)
+values = [row["value"] for row in json.load(open("e.json"))["rows"] if row["key"] == "long.ascii"]
+assert values and all(value == sys.argv[1] for value in values), [len(value) for value in values]
+EOF
+heapdb object "$id" --db p.heapdb > o.txt
+grep -q '7,016 characters' o.txt || { cut -c1-200 o.txt; exit 1; }

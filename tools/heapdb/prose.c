@@ -44,13 +44,39 @@ bool has_value(const struct hdb_value *value)
 	return value && value->type != HDB_TYPE_NULL;
 }
 
+/* Of a longer text people read the beginning, which is some screens. */
+#define TEXT_SHOWN_BYTES 4000
+
+void prose_add_text(struct bytes *to, const struct hdb_value *text)
+{
+	const struct render_style style = { .format = FORMAT_TABLE, .human = true };
+	struct hdb_value characters = { .type = HDB_TYPE_COUNT };
+	size_t shown = TEXT_SHOWN_BYTES;
+
+	if (text->text_size <= shown) {
+		bytes_add(to, text->text, text->text_size);
+		return;
+	}
+	while (shown > 0 && ((unsigned char)text->text[shown] & 0xc0) == 0x80)
+		shown--;
+	for (size_t i = 0; i < text->text_size; i++)
+		characters.u += ((unsigned char)text->text[i] & 0xc0) != 0x80;
+	bytes_add(to, text->text, shown);
+	bytes_string(to, "... (");
+	value_for_people(&characters, &style, to);
+	bytes_string(to, " characters; --json has all)");
+}
+
 void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value)
 {
 	const struct render_style style = { .format = FORMAT_TABLE, .human = !out->is_exact };
 
 	if (!has_value(value))
 		return;
-	value_for_people(value, &style, to);
+	if (value->type == HDB_TYPE_TEXT)
+		prose_add_text(to, value);
+	else
+		value_for_people(value, &style, to);
 	if (value->type == HDB_TYPE_BYTES && out->is_exact)
 		bytes_add(to, " B", 2);
 }

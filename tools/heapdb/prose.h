@@ -41,6 +41,9 @@ const struct hdb_value *answer_fact(const struct answer *answer, const char *nam
 /* Whether there is such a value. NULL is none. */
 bool has_value(const struct hdb_value *value);
 
+/* Appends a text; of a long one the beginning and "... (7,016 characters; --json has all)". */
+void prose_add_text(struct bytes *to, const struct hdb_value *text);
+
 /* A value as people read it; sizes as 1.2 GiB, or 1,288,490,189 B. Nothing for null. */
 void prose_value(struct output *out, const struct hdb_value *value);
 /* The same at the end of a text, as `out` will have it. */

@@ -65,7 +65,7 @@ static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 	bytes_string(to, title);
 	bytes_add(to, ": ", 2);
 	if (value->type == HDB_TYPE_TEXT)
-		bytes_add(to, value->text, value->text_size);
+		prose_add_text(to, value);
 	else
 		column_for_people(answer_fact_column(answer, fact), value, style, to);
 }

@@ -158,7 +158,6 @@ static int set_plain(struct query *q, size_t column, const struct heap_value *va
 {
 	char text[TEXT_SIZE];
 	uint32_t ix;
-	int r;
 
 	if (value->type != HPROF_OBJECT) {
 		analysis_value_text(value, text, sizeof(text));
@@ -170,10 +169,8 @@ static int set_plain(struct query *q, size_t column, const struct heap_value *va
 	TRY_FOUND(heap_find(q->heap, value->bits, &ix, err));
 	text[0] = '\0';
 	if (heap_is_string(q->heap, ix)) {
-		r = heap_string(q->heap, ix, text, sizeof(text), err);
-		if (r == HDB_OK)
-			query_set_text(q, column, text);
-		return r < 0 ? r : HDB_OK;
+		TRY_FOUND(query_set_string(q, column, ix, err));
+		return HDB_OK;
 	}
 	analysis_describe(&q->session, ix, text, sizeof(text));
 	if (text[0])

@@ -57,7 +57,8 @@ static const struct hdb_column facts[] = {
 	{ "filler", HDB_TYPE_BOOL, "filler",
 	  "fills a dead area of the heap: no object of the program; only if it is one" },
 	{ "value", HDB_TYPE_TEXT, "value",
-	  "a string's text, its first 4 KiB; a boxed value, a thread's name ..." },
+	  "a string's text, of more than 1 MiB the beginning and its length; a boxed value, a thread's "
+	  "name ..." },
 	{ "length", HDB_TYPE_COUNT, "length", "elements of an array" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
 	{ "retained", HDB_TYPE_BYTES, "retained",
@@ -119,36 +120,16 @@ static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* UTF-16 units of a text. */
-static uint64_t units_of(const char *text)
-{
-	uint64_t units = 0;
-
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-		units += (*p & 0xc0) == 0x80 ? 0 : *p >= 0xf0 ? 2 : 1;
-	return units;
-}
-
 static int add_value(struct query *q, const struct heap_object *o, struct hdb_error *err)
 {
 	char text[TEXT_MAX];
-	uint64_t bits[256], units;
+	uint64_t bits[256];
 	struct heap_slice slice = { .bits = bits, .room = 256 };
 	size_t n = 0;
-	int r;
 
 	text[0] = '\0';
 	if (heap_is_string(q->heap, o->ix)) {
-		struct heap_utf8 out = { .buf = text, .size = sizeof(text), .is_c_text = true };
-
-		r = heap_string_text(q->heap, o->ix, &out, err);
-		units = out.units;
-		TRY_FOUND(r);
-		query_fact_text(q, "value", text);
-		if (units > units_of(text))
-			query_cut(q, NULL,
-				  "the last %" PRIu64 " of %" PRIu64 " characters of the value",
-				  units - units_of(text), units);
+		TRY_FOUND(query_fact_string(q, "value", o->ix, err));
 		return HDB_OK;
 	}
 	if (o->kind == STORE_PRIMITIVE_ARRAY) {

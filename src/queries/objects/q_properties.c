@@ -8,9 +8,6 @@
 #include "queries/queries.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
@@ -30,25 +27,6 @@ static const struct hdb_option_spec options[] = {
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
-/* Bytes of a value that are shown: a class path has thousands; more is no property's. */
-#define VALUE_MAX_BYTES ((size_t)1 << 20)
-
-/* A value that was too long for the walk's buffer, as a whole. */
-static int set_long_value(struct query *q, uint32_t ix, struct hdb_error *err)
-{
-	struct heap_utf8 out = { .size = VALUE_MAX_BYTES };
-	BASE_FREED char *text = out.buf = malloc(VALUE_MAX_BYTES + 64);
-
-	if (!text)
-		return hdb_fail_memory(err, "a property's value", VALUE_MAX_BYTES);
-	TRY(heap_string_text(q->heap, ix, &out, err));
-	if (!out.is_whole)
-		out.used += (size_t)snprintf(text + out.used, 64, "... (%" PRIu64 " characters)",
-					     out.units);
-	query_set_text_n(q, VALUE, text, out.used);
-	return HDB_OK;
-}
-
 static int next_properties(struct query *q, struct hdb_error *err)
 {
 	struct analysis_properties *p = q->state;
@@ -66,7 +44,7 @@ static int next_properties(struct query *q, struct hdb_error *err)
 	/* The last bytes of a full buffer may be those of a character that did not fit. */
 	if (strlen(p->value) + 4 >= sizeof(p->value) && p->value_ix != HEAP_NONE &&
 	    heap_is_string(q->heap, p->value_ix))
-		return set_long_value(q, p->value_ix, err);
+		return query_set_string(q, VALUE, p->value_ix, err);
 	return HDB_OK;
 }
 
