@@ -30,23 +30,33 @@ int import_text_put(struct import *im, const char *text, size_t size, uint32_t *
 	return store_texts_put(&im->texts.writer, text, size, err);
 }
 
+int import_text_read(struct import *im, const struct import_text_place *place,
+		     struct base_view *view, const char **text, uint32_t *size,
+		     struct hdb_error *err)
+{
+	*size = place->size > STORE_TEXT_MAX ? STORE_TEXT_MAX : place->size;
+	*text = (const char *)base_view_at(view, place->offset, *size, err);
+	if (!*text)
+		return HDB_EIO;
+	if (*size == place->size)
+		return HDB_OK;
+	return import_problem(im,
+			      &(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
+							.offset = place->offset,
+							.lost_bytes = place->size - *size },
+			      err, "a text of %" PRIu32 " bytes was cut to %" PRIu32, place->size,
+			      *size);
+}
+
 /* Writes a text to the table when something refers to it for the first time. */
 static int write_place(struct import *im, struct import_text_place *place, struct hdb_error *err)
 {
-	const uint32_t size = place->size > STORE_TEXT_MAX ? STORE_TEXT_MAX : place->size;
 	BASE_VIEW(view, im->source);
-	const uint8_t *raw = base_view_at(&view, place->offset, size, err);
+	const char *text;
+	uint32_t size;
 
-	if (!raw)
-		return HDB_EIO;
-	if (size < place->size)
-		TRY(import_problem(im,
-				   &(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
-							     .offset = place->offset,
-							     .lost_bytes = place->size - size },
-				   err, "a text of %" PRIu32 " bytes was cut to %" PRIu32,
-				   place->size, size));
-	return import_text_put(im, (const char *)raw, size, &place->no, err);
+	TRY(import_text_read(im, place, &view, &text, &size, err));
+	return import_text_put(im, text, size, &place->no, err);
 }
 
 int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err)

@@ -368,11 +368,12 @@ static int parse(struct inspector *inspector, const struct inspect_rule *rule,
 		 struct base_word text, uint32_t *out, struct hdb_error *err)
 {
 	struct hdb_error why;
+	const int r = base_expression_parse(&explain_grammar, text, &inspector->nodes, out, &why);
 
-	if (base_expression_parse(&explain_grammar, text, &inspector->nodes, out, &why) == HDB_OK)
+	if (r == HDB_OK)
 		return HDB_OK;
-	return hdb_fail(err, HDB_EBUG, "inspect.rules, rule of line %d: %s", rule->line,
-			why.message);
+	return hdb_fail(err, r == HDB_ENOMEM ? HDB_ENOMEM : HDB_EBUG,
+			"inspect.rules, rule of line %d: %s", rule->line, why.message);
 }
 
 /* "CONDITION -> TEXT", or a text alone, with expressions in braces. */

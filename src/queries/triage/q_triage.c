@@ -154,11 +154,15 @@ static int parse_rules(struct triage_query *s, struct hdb_error *err)
 {
 	struct hdb_error why;
 
-	for (size_t i = 0; i < RULES; i++)
-		if (base_expression_parse(&grammar, base_word(rules[i].where), &s->nodes,
-					  &s->conditions[i], &why) != HDB_OK)
-			return hdb_fail(err, HDB_EBUG, "triage.rules, rule of line %d: %s",
-					rules[i].line, why.message);
+	for (size_t i = 0; i < RULES; i++) {
+		const int r = base_expression_parse(&grammar, base_word(rules[i].where), &s->nodes,
+						    &s->conditions[i], &why);
+
+		if (r != HDB_OK)
+			return hdb_fail(err, r == HDB_ENOMEM ? HDB_ENOMEM : HDB_EBUG,
+					"triage.rules, rule of line %d: %s", rules[i].line,
+					why.message);
+	}
 	return HDB_OK;
 }
 
