@@ -34,8 +34,7 @@ function flush_line(    key, value, word) {
 	word = value ~ /^[A-Za-z0-9_]+$/ ? value : ""
 	if (word ~ /^[0-9]+[KMG]$/)
 		word = "(" (word + 0) "ull << " 10 * index("KMG", substr(word, length(word))) ")"
-	gsub(/\\/, "\\\\", value)
-	gsub(/"/, "\\\"", value)
+	gsub(/[\\"]/, "\\\\&", value)
 	printf "#line %d \"%s\"\nRULE_%s(%s, \"%s\", %d),\n", held_line, FILENAME, key, word, value, nth[key]++
 	held = ""
 }

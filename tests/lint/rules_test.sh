@@ -27,7 +27,7 @@ build() {
 	awk -f "$HDB_ROOT/tools/rules.awk" t.rules > rows.h 2> out && ${CC:-cc} -w -o table table.c 2> out
 }
 
-build '# first\nrule a b\nsize 16M\nsays "one" \\\\ two\n  and three\nsays four\n\nrule c\nsize 7\nsays x\nsays y\n'
+build '# first\nrule a b\nsize 16M\nsays "one" \\ two\n  and three\nsays four\n\nrule c\nsize 7\nsays x\nsays y\n'
 ./table > got
 cat > want <<'END'
 a b 16777216 "one" \ two and three|four
