@@ -407,11 +407,19 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	return hdb_open(db_path, &options, db, &cli->err);
 }
 
+/* Whether the answer says whether the dump is whole: in text it begins with that. */
+static bool answer_tells_health(const struct cli *cli)
+{
+	return cli->query && !(cli->command->flags & EXPORTS) && !cli->opt.output &&
+	       cli->opt.format == FORMAT_TABLE;
+}
+
 int cli_open_database(struct cli *cli)
 {
 	TRY(locate_database(cli));
 	TRY(cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db));
-	cli_tell_health(cli, cli->db, NULL);
+	if (!answer_tells_health(cli))
+		cli_tell_health(cli, cli->db, NULL);
 	return HDB_OK;
 }
 
@@ -519,6 +527,9 @@ static int run(struct cli *cli, struct arguments args)
 		rc = command->run(cli);
 out:
 	progress_hide();
+	/* It may be why there is no answer. */
+	if (rc != HDB_OK && cli->db && answer_tells_health(cli))
+		cli_tell_health(cli, cli->db, NULL);
 	progress_tell_timings();
 	close_databases(cli);
 	return rc;
