@@ -160,11 +160,9 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 		TRY(append(
 			why, err, "%s%s", *why ? "; " : "",
 			heap->is_phd ?
-				"a portable heap dump has no names of fields, values, texts or GC "
-				"roots: classes of the boot loader and threads of a javacore count "
-				"as GC roots" :
+				"a PHD has no field names, values or GC roots (see heapdb info)" :
 				"there are no GC roots in the dump"));
-	if (state->takes_orphans)
+	if (state->takes_orphans && !(heap->is_phd && lacks == STORE_LACKS_ROOTS))
 		TRY(append(why, err,
 			   "; objects that nothing in the dump holds count as GC roots, since what "
 			   "held them may be missing"));

@@ -1,6 +1,7 @@
 /*
- * phd/phd_write.c - a portable heap dump as an HPROF dump. References are fields named ref1,
- * ref2 and so on; a text at its beginning says what it was made from, with what sizes need.
+ * phd/phd_write.c - a portable heap dump as an HPROF dump. References have no names there: they are
+ * fields named "[ref 1]", "[ref 2]" and so on; a text at its beginning says what it was made from,
+ * with what sizes need.
  */
 #include "phd/phd_private.h"
 
@@ -46,8 +47,9 @@ static int write_texts(struct phd_writer *w)
 				     class->name_size));
 	}
 	for (uint32_t i = 0; i < fields; i++)
-		TRY(hprof_write_text(&w->out, field_text(w, i), text,
-				     (size_t)snprintf(text, sizeof(text), "ref%" PRIu32, i + 1)));
+		TRY(hprof_write_text(
+			&w->out, field_text(w, i), text,
+			(size_t)snprintf(text, sizeof(text), "[ref %" PRIu32 "]", i + 1)));
 	w->next_text = field_text(w, fields);
 	(void)snprintf(text, sizeof(text), HPROF_PHD_FORMAT "%s", phd->head.version,
 		       phd->layout.object_header, phd->layout.primitive_header,

@@ -34,6 +34,13 @@ for form in "4 32 1 4" "5 32 1 4" "5 64 1 8" "5 64 0 4" "6 64 0 4" "6 64 0 8" "6
 	grep -q '^app.Node,app.Loader' classes || complain "$form: loader: $(grep app.Node classes)"
 	grep -q '^java.lang.Thread,<boot>' classes || complain "$form: boot loader"
 done
+# What such a dump lacks is said once, in a line; references have no invented names.
+COLUMNS=100 heapdb top --db x.heapdb > said 2>&1
+[ "$(grep -c 'PHD has no' said)" = 1 ] || complain "the notice: $(head -n 4 said)"
+heapdb info --db x.heapdb 2>&1 | grep -q 'nothing in' || complain "info lacks the roots"
+heapdb sql "SELECT DISTINCT name FROM refs" --csv --db x.heapdb > said 2> /dev/null
+grep -q '^\[ref 1\]$' said || complain "names of references: $(head -n 4 said)"
+grep -q '^\(static \)\{0,1\}ref[0-9]' said && complain "invented names: $(grep ref said | head -n 3)"
 gzip -kf $name
 check $name.gz
 # Through a pipe, also in an archive: without the javacore beside it.

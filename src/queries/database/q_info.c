@@ -56,8 +56,11 @@ static void add_phd(struct query *q)
 	heap_meta_text(q->heap, "dump.phd_by", text, sizeof(text));
 	info_text(q, "written by", "VM that wrote it", text);
 	info_text(q, "lacks", "what such dumps do not have",
-		  "names of fields (references are ref1, ref2, ... without nulls), values, "
+		  "names of fields (references are [ref 1], [ref 2], ... without nulls), values, "
 		  "contents of arrays and texts, GC roots, which references are weak");
+	info_text(q, "GC roots", "what counts as a GC root instead",
+		  "classes of the boot loader, threads of a javacore, and objects that nothing in "
+		  "the dump holds");
 }
 
 static int add_dump(struct query *q, struct hdb_error *err)
