@@ -162,6 +162,7 @@ static void test_every_base_table(void **state)
 static void test_refused(void **state)
 {
 	char packed[1024], moved[1024];
+	ino_t was;
 
 	(void)state;
 	other_by = -1;
@@ -179,6 +180,16 @@ static void test_refused(void **state)
 	expect_refused("a pipe or compressed: import ");
 	import_other(packed, STORE_CONTENTS, HDB_SIZES_VM);
 	expect_refused("a pipe or compressed: import ");
+	/* A question to the compressed file, which is there, imports it again, once. */
+	was = inode();
+	assert_int_equal(run("heapdb histogram '%s'", packed), 0);
+	expect_text("whose tables this version does not read: importing ");
+	assert_int_not_equal(inode(), was);
+	was = inode();
+	assert_int_equal(run("heapdb info '%s'", packed), 0);
+	assert_false(says("importing"));
+	assert_int_equal(inode(), was);
+	assert_int_equal(run("heapdb check '%s'", db_path), 0);
 	(void)unlink(packed);
 	/* The dump is another one. */
 	import_other(dump, STORE_OBJECTS, HDB_SIZES_VM);
