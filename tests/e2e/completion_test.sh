@@ -50,7 +50,7 @@ in_zsh()
 	zsh -f -c '
 		compadd() { [[ $1 == -- ]] && shift; print -l -- "$@" }
 		_describe() { local -a all; all=("${(@P)4}"); print -l -- "${(@)all%%:*}" }
-		_files() { print FILES }
+		_files() { print -r -- FILES "$@" }
 		words=("$@")
 		CURRENT=$#
 		_heapdb() { . "$HDB_ROOT/tools/heapdb/_heapdb"; }
@@ -69,6 +69,37 @@ same()
 		fail "$shell: $*: $(cat "$TMPDIR/said")"
 	fi
 }
+
+# What the shell offers for the words, in a folder with files; of zsh FILES and how it asks for them.
+offers()
+{
+	shell=$1
+	shift
+	(cd "$TMPDIR/files" && "in_$shell" "$@" 2>&1)
+}
+
+# files SHELL WORD...: the shell completes rec to the file and to nothing of LMDB's.
+files()
+{
+	shell=$1
+	shift
+	offers "$shell" "$@" rec >"$TMPDIR/have"
+	case $shell in
+	zsh) grep -qxF 'FILES -F *.heapdb-lock' "$TMPDIR/have" || fail "$shell: $* rec: $(cat "$TMPDIR/have")" ;;
+	*)
+		grep -qx rec.jfr "$TMPDIR/have" || fail "$shell: $* rec: $(cat "$TMPDIR/have")"
+		! grep -q lock "$TMPDIR/have" || fail "$shell: $* rec: the lock file is offered"
+		;;
+	esac
+}
+
+mkdir "$TMPDIR/files"
+heapdb import "$DUMP" -o "$TMPDIR/files/a.heapdb" --quiet >/dev/null
+touch "$TMPDIR/files/rec.jfr" "$TMPDIR/files/rec.heapdb-lock"
+# As Python's parsers have them.
+sed -n 's/.*add_argument("\(--[a-z-]*\)".*/\1/p' "$HDB_ROOT/tools/python/heapdb_jvm/fleet/_command.py" |
+	grep -vxe --master -e --conf | sort -u >"$TMPDIR/want"
+names option fleet | grep -vxe --help | diff -u "$TMPDIR/want" - || fail "options of fleet"
 
 for shell in bash zsh fish; do
 	if ! command -v $shell >/dev/null; then
@@ -99,6 +130,34 @@ for shell in bash zsh fish; do
 		fail "$shell: values of an option"
 	"in_$shell" heapdb histogram --by '' 2>&1 | sort -u | diff -u "$TMPDIR/values" - ||
 		fail "$shell: values of an option of a query that is the command"
+	# Every command completes its options, and files where it takes some.
+	for command in $(names command -); do
+		case $command in
+		info | check | diff)
+			{ names option "$command" && names option "query $command"; } | sort -u >"$TMPDIR/want"
+			;;
+		*) names option "$command" >"$TMPDIR/want" ;;
+		esac
+		offers "$shell" heapdb "$command" -- | sort -u >"$TMPDIR/have"
+		names untaken "query $command" >"$TMPDIR/untaken"
+		grep -vxFf "$TMPDIR/untaken" "$TMPDIR/want" | diff -u - "$TMPDIR/have" ||
+			fail "$shell: options of $command"
+		case $command in
+		query | export | help | version | capture | mcp | fleet | notes) ;;
+		*) files "$shell" heapdb "$command" ;;
+		esac
+	done
+	files "$shell" heapdb leaks
+	files "$shell" heapdb notes list
+	offers "$shell" heapdb fleet r | grep -qx run || fail "$shell: fleet run"
+	for typed in '' id,; do
+		offers "$shell" heapdb top --columns "${typed}ret" | grep -qx "${typed}retained" ||
+			fail "$shell: columns"
+	done
+	offers "$shell" heapdb top --sort ret | grep -qx retained || fail "$shell: --sort"
+	offers "$shell" heapdb retained java.lang.Str | grep -qx java.lang.String || fail "$shell: classes"
+	offers "$shell" heapdb a.heapdb -- | grep -qx -e --json || fail "$shell: options of heapdb FILE"
+	offers "$shell" heapdb -- | grep -qx -e --version || fail "$shell: heapdb --"
 	"in_$shell" heapdb histogram -- 2>&1 | sort -u | diff -u "$TMPDIR/options" - ||
 		fail "$shell: options of a query that is the command"
 done

@@ -29,7 +29,15 @@ while IFS="$(printf '\t')" read -r kind owner name; do
 		grep -q "^\.Cm $name\$" "$page" || complain "command $name is not in the synopsis"
 		;;
 	option)
-		case $owner in query*) continue ;; esac
+		case $owner in
+		query*) continue ;;
+		fleet)
+			[ "$name" = --help ] ||
+				grep -q "Fl Fl ${name#--}\( \|\$\)" "$HDB_ROOT/tools/heapdb/heapdb-fleet.1" ||
+				complain "option $name is not in heapdb-fleet(1)"
+			continue
+			;;
+		esac
 		grep -q "^\.It .*Fl Fl ${name#--}\( \|\$\)" "$page" ||
 			grep -q "Fl Fl ${name#--}\$" "$page" || complain "option $name of $owner is missing"
 		;;

@@ -139,6 +139,12 @@ int cmd_notes(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_version(struct cli *cli);
 
+/* Prints what may stand at the end of a line; see complete.c. */
+int cli_complete(struct cli *cli, struct arguments words);
+
+/* The options that Python reads (cmd_fleet.c), for help and completion; ended by a NULL name. */
+extern const struct option_info fleet_options[];
+
 /* The statement that an operand of export is, or that reads the table it names; NULL: neither. */
 char *export_statement(const char *operand);
 /* Makes cli->statement read a table, or a class. */
@@ -185,6 +191,9 @@ int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_impor
  * named that has none. Sets cli->db_path, and cli->dump_path where that is known.
  */
 int locate_database(struct cli *cli);
+
+/* The same if the database is there, with nothing imported or said; else HDB_EABSENT. */
+int locate_existing(struct cli *cli);
 
 /*
  * Whether an operand is a file that is meant as database or dump, and no name of a class or thread:

@@ -154,13 +154,18 @@ static void put_queries(struct output *out)
 		"\n`heapdb help query NAME` shows a query's options, columns and an example.\n");
 }
 
+static const struct option_info *options_of(const struct command *command)
+{
+	return command->flags & PASSES_ON ? fleet_options : option_table;
+}
+
 static void put_common_options(struct output *out, const struct command *command,
 			       const struct hdb_query_spec *query)
 {
 	const uint64_t groups = options_groups(command, query);
 
 	output_string(out, query ? "\nOptions shared with other queries:\n" : "\nOptions:\n");
-	for (const struct option_info *o = option_table; o->name; o++) {
+	for (const struct option_info *o = options_of(command); o->name; o++) {
 		if (o->groups & groups && !options_spec_has(query, o->name))
 			put_option(out, (char)o->letter, o->name, o->argument, o->help);
 	}
@@ -459,7 +464,7 @@ static void put_names(struct output *out)
 			 blank ? c->name : "-");
 		put_name(out, (struct listed){ "command", option, blank ? blank + 1 : c->name,
 					       c->synopsis, c->summary });
-		for (const struct option_info *o = option_table; o->name; o++) {
+		for (const struct option_info *o = options_of(c); o->name; o++) {
 			snprintf(option, sizeof(option), "--%s", o->name);
 			if (o->groups & groups)
 				put_name(out, (struct listed){ "option", c->name, option,

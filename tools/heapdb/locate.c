@@ -323,6 +323,20 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 	return *db_path ? HDB_OK : door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }
 
+int locate_existing(struct cli *cli)
+{
+	const char *name = cli->opt.db ? cli->opt.db : getenv("HEAPDB");
+	char path[PATH_SIZE];
+	size_t count;
+
+	if (!name || !*name)
+		TRY(newest_here(cli, &cli->db_path, &count));
+	else if (is_database(name) ||
+		 feed_default_path(name, path, sizeof(path), &cli->err) == HDB_OK)
+		cli->db_path = strdup(is_database(name) ? name : path);
+	return cli->db_path && is_database(cli->db_path) ? HDB_OK : HDB_EABSENT;
+}
+
 int locate_database(struct cli *cli)
 {
 	const char *name = cli->opt.db ? cli->opt.db : getenv("HEAPDB");

@@ -648,6 +648,10 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	output_init(&out, STDOUT_FILENO, &progress_hooks);
+	if (name && strcmp(name, "--complete") == 0) {
+		(void)cli_complete(&cli, (struct arguments){ argc - 2, argv + 2, 0 });
+		return output_close(&out) == 0 ? CLI_DONE : CLI_SYSTEM;
+	}
 	if (argc < 2)
 		args = (struct arguments){ .count = 1, .values = own_name };
 	if (argc < 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
