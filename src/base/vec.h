@@ -21,6 +21,19 @@ struct base_vec {
 	struct base_big big; /* what data is in, if it is large */
 };
 
+/*
+ * Members of a structure: a vec, whose elements and number can also be read under typed names, as
+ * data and count are its first members.
+ */
+#define BASE_VEC_AS(vec, type, items, number) \
+	union { \
+		struct base_vec vec; \
+		struct { \
+			type *items; \
+			size_t number; \
+		}; \
+	}
+
 /* What base_vec_reserve does where there is no room. */
 int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct hdb_error *err);
 

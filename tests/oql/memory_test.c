@@ -3,7 +3,6 @@
  * texts in them, sets of keys.
  */
 #include "common/escape.h"
-#include "common/grow.h"
 #include "oql/oql_memory.h"
 
 #include <setjmp.h>
@@ -68,8 +67,9 @@ static void test_arrays(void **state)
 {
 	struct oql_budget budget = { .most_bytes = 1 << 16 };
 	struct oql_arena arena = { .budget = &budget };
-	uint64_t *inside = NULL, *outside = NULL;
-	size_t inside_room = 0, outside_room = 0, inside_count = 0, outside_count = 0;
+	uint64_t *inside = NULL;
+	struct base_vec outside = { 0 };
+	size_t inside_room = 0, inside_count = 0;
 	struct hdb_error err = { 0 };
 
 	(void)state;
@@ -78,17 +78,17 @@ static void test_arrays(void **state)
 		inside_count++;
 	}
 	assert_int_equal(err.code, HDB_ELIMIT);
-	while (outside_count < outside_room || GROW_WITHIN(outside, outside_room, 1 << 16)) {
-		outside[outside_count] = outside_count;
-		outside_count++;
+	while (oql_room(&outside, sizeof(uint64_t), 1 << 16)) {
+		*base_vec_at(&outside, uint64_t, outside.count) = outside.count;
+		outside.count++;
 	}
 	assert_true(inside_count > 1000);
-	assert_int_equal(outside_count, (1 << 16) / sizeof(*outside));
+	assert_int_equal(outside.count, (1 << 16) / sizeof(uint64_t));
 	for (size_t i = 0; i < inside_count; i++)
 		assert_int_equal(inside[i], i);
-	for (size_t i = 0; i < outside_count; i++)
-		assert_int_equal(outside[i], i);
-	free(outside);
+	for (size_t i = 0; i < outside.count; i++)
+		assert_int_equal(*base_vec_at(&outside, uint64_t, i), i);
+	base_vec_release(&outside);
 	oql_arena_release(&arena);
 }
 

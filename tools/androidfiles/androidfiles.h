@@ -66,8 +66,7 @@ struct android_memory_row {
 };
 
 struct android_memory {
-	struct android_memory_row *rows; /* owned */
-	size_t count, capacity;
+	BASE_VEC_AS(vec, struct android_memory_row, rows, count);
 	struct bytes texts; /* each ends with 0; the first is empty */
 	const char *form;   /* static: which form was read */
 	uint64_t uptime_ms; /* of the device; 0: unknown */

@@ -10,7 +10,6 @@
 
 #include "common/fail.h"
 #include "base/base_text.h"
-#include "common/grow.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -65,11 +64,9 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 	struct android_memory_row *rows;
 	struct android_memory_row copy = *row;
 
-	assert(m->count <= m->capacity);
 	if (m->count >= ROWS_MAX)
 		return door_fail(err, HDB_ELIMIT, "more than %u rows", ROWS_MAX);
-	if (m->count == m->capacity && !GROW(m->rows, m->capacity))
-		return door_fail(err, HDB_ENOMEM, "no memory for rows");
+	TRY(base_vec_reserve(&m->vec, 1, sizeof(*row), err));
 	rows = m->rows;
 	if (!m->count)
 		add_text(m, "");
@@ -99,7 +96,7 @@ const struct android_memory_row *android_memory_find(const struct android_memory
 
 void android_memory_release(struct android_memory *m)
 {
-	free(m->rows);
+	base_vec_release(&m->vec);
 	bytes_release(&m->texts);
 	*m = (struct android_memory){ 0 };
 }

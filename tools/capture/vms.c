@@ -4,7 +4,7 @@
  */
 #include "capture/perfdata.h"
 #include "base/scope.h"
-#include "common/grow.h"
+#include "base/vec.h"
 #include "capture/process.h"
 #include "capture/vms.h"
 
@@ -181,8 +181,8 @@ static int compare(const void *a, const void *b)
 }
 
 struct list {
-	struct capture_vm *vms;
-	size_t count, room, hidden;
+	struct base_vec vms; /* struct capture_vm */
+	size_t hidden;
 };
 
 /* Adds the process if it is a VM; false if there is no memory. */
@@ -194,9 +194,9 @@ static bool add(struct list *list, const struct process *p)
 		list->hidden += has < 0 && is_called_java(p);
 		return true;
 	}
-	if (list->count == list->room && !GROW(list->vms, list->room))
+	if (base_vec_reserve(&list->vms, 1, sizeof(struct capture_vm), NULL) < 0)
 		return false;
-	describe(p, &list->vms[list->count++]);
+	describe(p, base_vec_at(&list->vms, struct capture_vm, list->vms.count++));
 	return true;
 }
 
@@ -227,13 +227,12 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 	}
 	closedir(dir);
 	if (!is_good) {
-		free(list.vms);
+		base_vec_release(&list.vms);
 		return door_fail(err, HDB_ENOMEM, "no memory for a list of processes");
 	}
-	if (list.count)
-		qsort(list.vms, list.count, sizeof(*list.vms), compare);
-	*vms = list.vms;
-	*count = list.count;
+	base_vec_sort(&list.vms, sizeof(**vms), compare);
+	*vms = list.vms.data;
+	*count = list.vms.count;
 	*hidden = list.hidden;
 	return HDB_OK;
 }

@@ -5,7 +5,6 @@
 #include "common/call_tree.h"
 
 #include "common/fail.h"
-#include "common/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static bool grow(struct call_tree *t)
 {
 	const size_t slots = t->slot_count ? t->slot_count * 2 : 1024;
 
-	if (t->count == t->room && !GROW(t->nodes, t->room))
+	if (base_vec_reserve(&t->vec, 1, sizeof(*t->nodes), NULL) < 0)
 		return false;
 	if (t->count == 0)
 		t->nodes[t->count++] = (struct call_node){ 0 };
@@ -152,7 +151,7 @@ void call_tree_release(struct call_tree *tree)
 {
 	for (size_t i = 1; i < tree->count; i++)
 		free(tree->nodes[i].name);
-	free(tree->nodes);
+	base_vec_release(&tree->vec);
 	free(tree->slots);
 	free(tree->order);
 	*tree = (struct call_tree){ 0 };

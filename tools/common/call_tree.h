@@ -5,7 +5,7 @@
 #ifndef COMMON_CALL_TREE_H
 #define COMMON_CALL_TREE_H
 
-#include "heapdb.h"
+#include "base/vec.h"
 
 /* Nodes at most; more are refused. */
 #define CALL_TREE_MAX 4000000u
@@ -19,8 +19,8 @@ struct call_node {
 
 /* All zeros is empty. */
 struct call_tree {
-	struct call_node *nodes; /* node 0 is above all, and has no name */
-	size_t count, room;
+	/* node 0 is above all, and has no name */
+	BASE_VEC_AS(vec, struct call_node, nodes, count);
 	uint32_t *slots; /* a hash table of nodes */
 	size_t slot_count;
 	uint32_t *order; /* nodes but 0: parents first, of one parent's the largest first */

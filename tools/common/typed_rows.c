@@ -10,7 +10,7 @@
 #include "common/typed_rows.h"
 
 #include "common/fail.h"
-#include "common/grow.h"
+#include "base/vec.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -30,8 +30,9 @@ struct typed_rows {
 	struct typed_source from;
 	size_t count; /* columns */
 	struct hdb_column *columns;
-	struct hdb_value *kept; /* owned, texts too: rows that were read before */
-	size_t kept_count, kept_room, at;
+	/* rows that were read before, `count` values each; owned, texts too */
+	BASE_VEC_AS(kept_vec, struct hdb_value, kept, kept_count);
+	size_t at;
 	uint64_t row_no;
 	struct hdb_value *values; /* of the current row */
 	char (*numbers)[NUMBER_SIZE];
@@ -52,7 +53,7 @@ static void close_rows(void *ctx)
 	struct typed_rows *s = ctx;
 
 	drop_kept(s);
-	free(s->kept);
+	base_vec_release(&s->kept_vec);
 	free(s->columns);
 	free(s->values);
 	free(s->numbers);
@@ -96,10 +97,8 @@ static int keep_row(struct typed_rows *s, size_t *bytes, struct hdb_error *err)
 {
 	struct hdb_value *to;
 
-	if (s->kept_count == s->kept_room &&
-	    !grow_array((void *)&s->kept, &s->kept_room, (s->count + 1) * sizeof(*s->kept),
-			SIZE_MAX))
-		return door_fail(err, HDB_ENOMEM, "no memory for rows");
+	/* One value more: an element is never empty. */
+	TRY(base_vec_reserve(&s->kept_vec, 1, (s->count + 1) * sizeof(*s->kept), err));
 	to = s->kept + s->kept_count * s->count;
 	memset(to, 0, s->count * sizeof(*to));
 	s->kept_count++;

@@ -8,7 +8,7 @@
 #include "export/export_flat.h"
 
 #include "base/base_text.h"
-#include "common/grow.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -27,19 +27,14 @@ struct block {
 	uint64_t offset, metadata_size, body_size;
 };
 
-struct blocks {
-	struct block *all; /* owned */
-	size_t count, room;
-};
-
 struct arrow {
 	struct flat flat;
 	ZSTD_CCtx *zstd;
 	struct bytes body;
 	uint64_t *nodes, *buffers; /* owned: pairs, of the batch in work */
 	size_t node_count, buffer_count;
-	struct blocks batches, dictionaries;
-	bool has_dictionaries; /* were written */
+	struct base_vec batches, dictionaries; /* struct block */
+	bool has_dictionaries;                 /* were written */
 };
 
 /* ---- the schema ---- */
@@ -142,7 +137,7 @@ static flat_ref schema_table(struct export_writer *w)
 /* ---- messages ---- */
 
 /* Ends the message, whose header was built, and writes it and its body. */
-static int put_message(struct export_writer *w, int type, flat_ref header, struct blocks *blocks,
+static int put_message(struct export_writer *w, int type, flat_ref header, struct base_vec *blocks,
 		       struct hdb_error *err)
 {
 	struct arrow *a = w->state;
@@ -159,12 +154,12 @@ static int put_message(struct export_writer *w, int type, flat_ref header, struc
 	flat_finish(f, root);
 	export_bytes_u32(&start, UINT32_MAX);
 	export_bytes_u32(&start, (uint32_t)f->size);
-	if (f->has_failed || start.failed ||
-	    (blocks && blocks->count == blocks->room && !GROW(blocks->all, blocks->room)))
+	if (f->has_failed || start.failed)
 		return export_no_memory(err);
 	if (blocks)
-		blocks->all[blocks->count++] =
-			(struct block){ w->offset, start.size + f->size, a->body.size };
+		TRY(base_vec_push(blocks,
+				  &(struct block){ w->offset, start.size + f->size, a->body.size },
+				  sizeof(struct block), err));
 	TRY_ERRORS(export_write(w, start.data, start.size, err));
 	TRY_ERRORS(export_write(w, f->data + f->room - f->size, f->size, err));
 	return export_write(w, a->body.data, a->body.size, err);
@@ -306,7 +301,7 @@ static int put_batch(struct export_writer *w, const struct ArrowArray *batch, st
 
 /* ---- the end ---- */
 
-static flat_ref blocks_vector(struct flat *f, const struct blocks *blocks)
+static flat_ref blocks_vector(struct flat *f, const struct base_vec *blocks)
 {
 	uint64_t *words = calloc(blocks->count + 1, 3 * sizeof(*words));
 	flat_ref ref = 0;
@@ -316,9 +311,11 @@ static flat_ref blocks_vector(struct flat *f, const struct blocks *blocks)
 		return 0;
 	}
 	for (size_t i = 0; i < blocks->count; i++) {
-		words[3 * i] = blocks->all[i].offset;
-		words[3 * i + 1] = blocks->all[i].metadata_size; /* an int, and four zeros */
-		words[3 * i + 2] = blocks->all[i].body_size;
+		const struct block *block = base_vec_at(blocks, struct block, i);
+
+		words[3 * i] = block->offset;
+		words[3 * i + 1] = block->metadata_size; /* an int, and four zeros */
+		words[3 * i + 2] = block->body_size;
 	}
 	ref = flat_words(f, words, blocks->count, 3);
 	free(words);
@@ -366,8 +363,8 @@ static void release(struct export_writer *w)
 	bytes_release(&a->body);
 	free(a->nodes);
 	free(a->buffers);
-	free(a->batches.all);
-	free(a->dictionaries.all);
+	base_vec_release(&a->batches);
+	base_vec_release(&a->dictionaries);
 	free(a);
 }
 

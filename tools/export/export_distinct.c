@@ -4,7 +4,6 @@
  *
  * Names and texts come from dumps: the hash is seeded, so that they cannot be chosen to collide.
  */
-#include "common/grow.h"
 #include "export/export_private.h"
 
 #include <stdlib.h>
@@ -51,7 +50,8 @@ static bool grow(struct export_distinct *d)
 	const uint32_t slots = d->slot_count ? 2 * d->slot_count : SLOTS_FIRST;
 	uint32_t *table;
 
-	if (d->count == d->value_room && !GROW(d->values, d->value_room))
+	d->value_count = d->count;
+	if (base_vec_reserve(&d->value_vec, 1, sizeof(*d->values), NULL) < 0)
 		return false;
 	if (d->count < d->slot_count / 2)
 		return true;
@@ -124,7 +124,7 @@ void export_distinct_clear(struct export_distinct *d)
 void export_distinct_release(struct export_distinct *d)
 {
 	free(d->slots);
-	free(d->values);
+	base_vec_release(&d->value_vec);
 	bytes_release(&d->plain);
 	*d = (struct export_distinct){ 0 };
 }

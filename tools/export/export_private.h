@@ -8,6 +8,7 @@
 #include "export/export.h"
 
 #include "base/base_text.h"
+#include "base/vec.h"
 #include "common/fail.h"
 
 #include <stdbool.h>
@@ -99,8 +100,8 @@ struct export_distinct {
 	uint32_t count;
 	uint32_t *slots;     /* owned: 1 + number, 0: free */
 	uint32_t slot_count; /* a power of two */
-	uint64_t *values;    /* owned: numbers, or texts' places in plain */
-	size_t value_room;
+	/* numbers, or texts' places in plain */
+	BASE_VEC_AS(value_vec, uint64_t, values, value_count);
 	struct bytes plain; /* as Parquet's PLAIN encoding has them */
 };
 

@@ -4,7 +4,6 @@
 #include "heapdb/prose_groups.h"
 
 #include "base/base_text.h"
-#include "common/grow.h"
 #include "heapdb/prose.h"
 
 #include <assert.h>
@@ -32,7 +31,7 @@ struct prose_group *prose_groups_find(struct prose_groups *groups, uint64_t key)
 	for (size_t i = 0; i < groups->count; i++)
 		if (groups->items[i].key == key)
 			return &groups->items[i];
-	if (groups->count == groups->room && !GROW(groups->items, groups->room))
+	if (base_vec_reserve(&groups->vec, 1, sizeof(groups->items[0]), NULL) < 0)
 		return NULL;
 	groups->items[groups->count] = (struct prose_group){ .key = key };
 	return &groups->items[groups->count++];
@@ -43,7 +42,7 @@ void prose_groups_release(struct prose_groups *groups, struct output *out)
 	for (size_t i = 0; i < groups->count; i++)
 		for (size_t k = 0; k < PROSE_TEXTS; k++)
 			output_release(out, &groups->items[i].text[k]);
-	free(groups->items);
+	base_vec_release(&groups->vec);
 	*groups = (struct prose_groups){ 0 };
 }
 
@@ -118,8 +117,7 @@ int prose_groups_table(const struct answer *answer, struct prose_groups *groups,
 	assert(groups->column_count <= COLUMNS_MAX);
 	for (size_t i = 0; i < groups->column_count; i++)
 		columns[i] = groups->columns[i].column;
-	if (groups->count > 0)
-		qsort(groups->items, groups->count, sizeof(groups->items[0]), compare);
+	base_vec_sort(&groups->vec, sizeof(groups->items[0]), compare);
 	table.source = &source;
 	table.limit = style->parts;
 	table.row_count = 0;

@@ -5,6 +5,7 @@
 #ifndef HEAPDB_PROSE_GROUPS_H
 #define HEAPDB_PROSE_GROUPS_H
 
+#include "base/vec.h"
 #include "heapdb/render.h"
 
 #define PROSE_TEXTS 4
@@ -27,8 +28,7 @@ struct prose_column {
 };
 
 struct prose_groups {
-	struct prose_group *items; /* owned */
-	size_t count, room;
+	BASE_VEC_AS(vec, struct prose_group, items, count);
 	const struct prose_column *columns; /* lent */
 	size_t column_count;
 };

@@ -16,10 +16,10 @@
 #include "jfr/jfr.h"
 
 #include "base/bytes.h"
+#include "base/vec.h"
 #include "common/descriptor.h"
 #include "common/fail.h"
 #include "base/base_text.h"
-#include "common/grow.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -64,11 +64,11 @@ struct jfr {
 	int64_t start_ns, start_ticks;
 	double ticks_per_ns;
 	struct bytes texts; /* strings of the metadata, each with its zero */
-	struct type *types; /* by id */
-	struct field *fields;
-	struct constant *constants; /* by type, key, place */
-	size_t type_count, type_room, field_count, field_room, constant_count, constant_room;
-	uint32_t kinds[JFR_KINDS]; /* their types */
+	BASE_VEC_AS(type_vec, struct type, types, type_count); /* by id */
+	BASE_VEC_AS(field_vec, struct field, fields, field_count);
+	BASE_VEC_AS(constant_vec, struct constant, constants,
+		    constant_count); /* by type, key, place */
+	uint32_t kinds[JFR_KINDS];   /* their types */
 	struct bytes scratch;
 };
 
@@ -248,8 +248,7 @@ static struct attributes read_attributes(struct cursor *c, const uint32_t *strin
 
 static int add_type(struct jfr *j, const struct attributes *a, struct hdb_error *err)
 {
-	if (j->type_count == j->type_room && !GROW(j->types, j->type_room))
-		return door_fail(err, HDB_ENOMEM, "no memory for types");
+	TRY(base_vec_reserve(&j->type_vec, 1, sizeof(*j->types), err));
 	j->types[j->type_count++] = (struct type){
 		.id = strtoull(j->texts.data + a->id, NULL, 10),
 		.name = a->name,
@@ -263,8 +262,7 @@ static int add_field(struct jfr *j, const struct attributes *a, struct hdb_error
 {
 	if (j->type_count == 0)
 		return HDB_OK;
-	if (j->field_count == j->field_room && !GROW(j->fields, j->field_room))
-		return door_fail(err, HDB_ENOMEM, "no memory for fields");
+	TRY(base_vec_reserve(&j->field_vec, 1, sizeof(*j->fields), err));
 	j->fields[j->field_count++] = (struct field){
 		.name = a->name,
 		.type_id = strtoull(j->texts.data + a->class_id, NULL, 10),
@@ -300,8 +298,7 @@ static void link_types(struct jfr *j)
 						      "jdk.ObjectAllocationSample",
 						      "jdk.GCHeapSummary", "jdk.ThreadCPULoad" };
 
-	if (j->type_count)
-		qsort(j->types, j->type_count, sizeof(*j->types), compare_types);
+	base_vec_sort(&j->type_vec, sizeof(*j->types), compare_types);
 	j->is_damaged |= j->field_count == 0;
 	for (size_t i = 0; i < j->field_count; i++) {
 		j->fields[i].type = type_of_id(j, j->fields[i].type_id);
@@ -449,8 +446,7 @@ static int read_pool(struct cursor *c, struct hdb_error *err)
 	for (uint32_t i = 0; i < count && !j->is_damaged; i++) {
 		const uint64_t key = number(c);
 
-		if (j->constant_count == j->constant_room && !GROW(j->constants, j->constant_room))
-			return door_fail(err, HDB_ENOMEM, "no memory for constants");
+		TRY(base_vec_reserve(&j->constant_vec, 1, sizeof(*j->constants), err));
 		j->constants[j->constant_count++] =
 			(struct constant){ .key = key, .type = type, .at = c->at, .end = c->end };
 		skip_value(c, type);
@@ -480,8 +476,7 @@ static int read_constants(struct cursor all, struct hdb_error *err)
 		}
 		all.at = c.end;
 	}
-	if (j->constant_count)
-		qsort(j->constants, j->constant_count, sizeof(*j->constants), compare_constants);
+	base_vec_sort(&j->constant_vec, sizeof(*j->constants), compare_constants);
 	return HDB_OK;
 }
 
@@ -544,9 +539,9 @@ void jfr_close(struct jfr *jfr)
 		return;
 	bytes_release(&jfr->texts);
 	bytes_release(&jfr->scratch);
-	free(jfr->types);
-	free(jfr->fields);
-	free(jfr->constants);
+	base_vec_release(&jfr->type_vec);
+	base_vec_release(&jfr->field_vec);
+	base_vec_release(&jfr->constant_vec);
 	free(jfr);
 }
 

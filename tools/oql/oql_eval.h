@@ -226,13 +226,12 @@ int oql_class_fields(struct oql_eval *ev, uint32_t class_no, bool is_static,
 		     const struct hdb_fields **fields, size_t *count);
 /* Objects in a list that grows within the budget. */
 struct oql_numbers {
-	uint32_t *ixs; /* owned */
-	size_t count, room;
+	BASE_VEC_AS(vec, uint32_t, ixs, count);
 };
 int oql_add_number(struct oql_eval *ev, struct oql_numbers *numbers, uint32_t ix);
 static inline void oql_numbers_release(struct oql_numbers *numbers)
 {
-	free(numbers->ixs);
+	base_vec_release(&numbers->vec);
 }
 /* Objects that an object has: referents (its class first, then by address), referrers, dominated */
 int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,

@@ -5,7 +5,6 @@
 #include "oql/oql_rows.h"
 
 #include "base/base_text.h"
-#include "common/grow.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -44,7 +43,7 @@ static int add_group(struct oql_rows *rows, struct oql_part *p)
 
 	if (!group)
 		return HDB_ELIMIT;
-	if (p->group_count == p->group_room && !GROW(p->groups, p->group_room))
+	if (base_vec_reserve(&p->group_vec, 1, sizeof(*p->groups), NULL) < 0)
 		return oql_fail(ev->err, HDB_ENOMEM, "no memory for more than %zu groups",
 				p->group_count);
 	p->groups[p->group_count++] = group;

@@ -6,7 +6,6 @@
 
 #include "base/scope.h"
 #include "base/base_text.h"
-#include "common/grow.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -224,9 +223,7 @@ bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name)
 
 int oql_add_number(struct oql_eval *ev, struct oql_numbers *numbers, uint32_t ix)
 {
-	assert(numbers->count <= numbers->room);
-	if (numbers->count == numbers->room &&
-	    !GROW_WITHIN(numbers->ixs, numbers->room, ev->budget.most_bytes))
+	if (!oql_room(&numbers->vec, sizeof(ix), ev->budget.most_bytes))
 		return oql_fail(ev->err, HDB_ELIMIT,
 				"no memory for a list of more than %zu objects", numbers->count);
 	numbers->ixs[numbers->count++] = ix;

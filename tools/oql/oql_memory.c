@@ -115,6 +115,12 @@ bool oql_grow(struct oql_arena *arena, void *items, size_t *room, size_t size,
 	return true;
 }
 
+bool oql_room(struct base_vec *vec, size_t element_size, uint64_t most_bytes)
+{
+	return vec->count < most_bytes / element_size &&
+	       base_vec_reserve(vec, 1, element_size, NULL) == HDB_OK;
+}
+
 void oql_arena_reset(struct oql_arena *arena)
 {
 	while (arena->chunks && (arena->chunks->older || arena->chunks->room > CHUNK_SIZE))

@@ -7,6 +7,7 @@
 
 #include "oql/oql.h"
 
+#include "base/vec.h"
 #include "common/escape.h"
 #include "common/fail.h"
 
@@ -49,6 +50,9 @@ bool oql_grow(struct oql_arena *arena, void *items, size_t *room, size_t size,
 /* Gives all back but one small chunk. */
 void oql_arena_reset(struct oql_arena *arena);
 void oql_arena_release(struct oql_arena *arena);
+
+/* Room for one more element in an array of most_bytes at most; false: there is none. */
+bool oql_room(struct base_vec *vec, size_t element_size, uint64_t most_bytes);
 
 /* HDB_ENOMEM if memory was short. */
 int oql_text_check(const struct bytes *text, struct hdb_error *err);

@@ -263,7 +263,7 @@ void oql_part_close(struct oql_part *p)
 {
 	oql_source_close(p->source);
 	free(p->retained);
-	free(p->groups);
+	base_vec_release(&p->group_vec);
 	oql_keys_release(&p->keys);
 	oql_arena_release(&p->arena);
 	oql_arena_release(&p->kept);

@@ -22,8 +22,9 @@ struct oql_part {
 	size_t pending_at, item;   /* in it; the item that comes next */
 	bool has_row;              /* frame.current is a row whose items are not all taken */
 	struct oql_keys keys;      /* of DISTINCT, or of GROUP BY */
-	struct oql_group **groups; /* owned array of what is in `kept` */
-	size_t group_count, group_room, group_at;
+	/* of what is in `kept` */
+	BASE_VEC_AS(group_vec, struct oql_group *, groups, group_count);
+	size_t group_at;
 	bool is_grouped;
 	struct oql_value *aggregates; /* in `kept` */
 	struct oql_arena kept;        /* as long as the part */
@@ -60,8 +61,8 @@ struct oql_rows {
 	uint64_t wanted;               /* rows that are needed, offset included; 0: all */
 	struct oql_arena arena;        /* as long as the rows */
 	/* ORDER BY */
-	struct oql_sorted_row *sorted; /* owned */
-	size_t sorted_count, sorted_room, sorted_at;
+	BASE_VEC_AS(sorted_vec, struct oql_sorted_row, sorted, sorted_count);
+	size_t sorted_at;
 	struct oql_arena sorted_arena;
 	bool is_sorted;
 };

@@ -141,7 +141,7 @@ void oql_rows_close(struct oql_rows *rows)
 	if (!rows)
 		return;
 	oql_part_close(&rows->part);
-	free(rows->sorted);
+	base_vec_release(&rows->sorted_vec);
 	oql_arena_release(&rows->sorted_arena);
 	oql_arena_release(&rows->arena);
 	free(rows);

@@ -6,7 +6,6 @@
 
 #include "base/scope.h"
 #include "base/base_text.h"
-#include "common/grow.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,17 +18,15 @@ struct oql_in_set {
 
 /* Objects alone as IDs, else values; rows of columns as rows. */
 struct collected {
-	struct oql_value *values; /* owned */
-	size_t count, room;
+	BASE_VEC_AS(vec, struct oql_value, values, count);
 	bool are_objects;
 	bool is_single; /* SELECT * FROM OBJECTS expression: a value stays what it is */
 };
 
 static int make_room(struct oql_eval *ev, struct collected *c)
 {
-	assert(c->count <= c->room);
-	if (c->count < c->room ||
-	    GROW_WITHIN(c->values, c->room, ev->budget.most_bytes - ev->budget.used_bytes))
+	if (c->count < c->vec.capacity ||
+	    oql_room(&c->vec, sizeof(*c->values), ev->budget.most_bytes - ev->budget.used_bytes))
 		return HDB_OK;
 	return oql_fail(ev->err, HDB_ELIMIT,
 			"no memory for more than %zu rows of a sub-select; --memory allows more",
@@ -128,7 +125,7 @@ static int list_rows(struct oql_eval *ev, const struct oql_select *select,
 	if (r >= 0)
 		r = finish(ev, &c, arena, out);
 	oql_rows_close(rows);
-	free(c.values);
+	base_vec_release(&c.vec);
 	ev->nesting--;
 	return r;
 }

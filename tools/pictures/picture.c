@@ -5,7 +5,6 @@
 
 #include "common/fail.h"
 #include "base/base_text.h"
-#include "common/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +17,8 @@ static size_t add_node(struct picture *picture, struct hdb_error *err)
 			  PICTURE_NODES_MAX);
 		return PICTURE_NONE;
 	}
-	if (picture->count == picture->capacity && !GROW(picture->nodes, picture->capacity)) {
-		door_fail(err, HDB_ENOMEM, "no memory for more than %zu nodes", picture->count);
+	if (base_vec_reserve(&picture->vec, 1, sizeof(*picture->nodes), err) < 0)
 		return PICTURE_NONE;
-	}
 	picture->nodes[picture->count] = (struct picture_node){
 		.parent = PICTURE_NONE,
 		.first = PICTURE_NONE,
@@ -58,7 +55,7 @@ void picture_release(struct picture *picture)
 {
 	if (!picture)
 		return;
-	free(picture->nodes);
+	base_vec_release(&picture->vec);
 	bytes_release(&picture->names);
 	free(picture);
 }

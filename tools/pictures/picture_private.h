@@ -4,6 +4,7 @@
 #ifndef PICTURES_PICTURE_PRIVATE_H
 #define PICTURES_PICTURE_PRIVATE_H
 
+#include "base/vec.h"
 #include "pictures/pictures.h"
 
 /* No node. */
@@ -23,8 +24,7 @@ struct picture_node {
 };
 
 struct picture {
-	struct picture_node *nodes; /* owned */
-	size_t count, capacity;
+	BASE_VEC_AS(vec, struct picture_node, nodes, count);
 	size_t last;        /* the node that was added last */
 	struct bytes names; /* escaped: no control characters */
 	const char *title;  /* lent */

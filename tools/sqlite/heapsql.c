@@ -4,7 +4,7 @@
 #include "sqlite/sql_private.h"
 
 #include "base/scope.h"
-#include "common/grow.h"
+#include "base/vec.h"
 #include "common/suggest.h"
 #include "common/unique_names.h"
 
@@ -49,8 +49,7 @@ struct heapsql {
 	char *tmp_dir;
 	/* retained_set */
 	enum { SETS_ONE_BY_ONE, SETS_COLLECT, SETS_KNOWN } sets;
-	struct pending *pending; /* owned */
-	size_t pending_count, pending_room;
+	struct base_vec pending; /* struct pending */
 	uint64_t pending_members;
 };
 
@@ -227,13 +226,16 @@ int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct
 	return HDB_OK;
 }
 
+static struct pending *pending_at(const struct heapsql *sql, size_t i)
+{
+	return base_vec_at(&sql->pending, struct pending, i);
+}
+
 static void forget_sets(struct heapsql *sql)
 {
-	for (size_t i = 0; i < sql->pending_count; i++)
-		free(sql->pending[i].ixs);
-	free(sql->pending);
-	sql->pending = NULL;
-	sql->pending_count = sql->pending_room = 0;
+	for (size_t i = 0; i < sql->pending.count; i++)
+		free(pending_at(sql, i)->ixs);
+	base_vec_release(&sql->pending);
 	sql->pending_members = 0;
 	sql->sets = SETS_ONE_BY_ONE;
 }
@@ -540,23 +542,17 @@ static void hash_members(const uint32_t *ixs, size_t count, uint64_t hash[2])
 static int collect_set(struct heapsql *sql, struct sql_source *source, const uint32_t *ixs,
 		       size_t count, struct hdb_error *err)
 {
-	struct pending *p;
+	struct pending p = { .count = count, .source = source };
 
 	assert(count > 0);
-	assert(sql->pending_count <= sql->pending_room);
-	if (sql->pending_count == sql->pending_room && !GROW(sql->pending, sql->pending_room))
-		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu groups",
-				sql->pending_count);
-	p = &sql->pending[sql->pending_count];
-	*p = (struct pending){ .count = count, .source = source };
-	p->ixs = malloc(count * sizeof(*ixs));
-	if (!p->ixs)
+	TRY(base_vec_reserve(&sql->pending, 1, sizeof(p), err));
+	p.ixs = malloc(count * sizeof(*ixs));
+	if (!p.ixs)
 		return sql_fail(err, HDB_ENOMEM, "no memory for a group of %zu objects", count);
-	memcpy(p->ixs, ixs, count * sizeof(*ixs));
-	hash_members(ixs, count, p->hash);
+	memcpy(p.ixs, ixs, count * sizeof(*ixs));
+	hash_members(ixs, count, p.hash);
 	sql->pending_members += count;
-	sql->pending_count++;
-	return HDB_OK;
+	return base_vec_push(&sql->pending, &p, sizeof(p), err);
 }
 
 int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count, uint64_t *bytes,
@@ -571,8 +567,8 @@ int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count
 		return collect_set(sql, source, ixs, count, err);
 	if (sql && sql->sets == SETS_KNOWN) {
 		hash_members(ixs, count, hash);
-		for (size_t i = 0; i < sql->pending_count; i++) {
-			const struct pending *p = &sql->pending[i];
+		for (size_t i = 0; i < sql->pending.count; i++) {
+			const struct pending *p = pending_at(sql, i);
 
 			if (p->hash[0] != hash[0] || p->hash[1] != hash[1] || p->count != count ||
 			    p->source != source)
@@ -592,19 +588,19 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 {
 	size_t count = 0, at = 0;
 
-	for (size_t i = 0; i < sql->pending_count; i++)
-		if (sql->pending[i].source == source) {
-			sets[count].ixs = sql->pending[i].ixs;
-			sets[count].count = sql->pending[i].count;
+	for (size_t i = 0; i < sql->pending.count; i++)
+		if (pending_at(sql, i)->source == source) {
+			sets[count].ixs = pending_at(sql, i)->ixs;
+			sets[count].count = pending_at(sql, i)->count;
 			count++;
 		}
-	assert(count <= sql->pending_count);
+	assert(count <= sql->pending.count);
 	if (!count)
 		return HDB_OK;
 	TRY_ERRORS(hdb_retained_sets(source->db, sets, count, err));
-	for (size_t i = 0; i < sql->pending_count; i++)
-		if (sql->pending[i].source == source)
-			sql->pending[i].bytes = sets[at++].retained_bytes;
+	for (size_t i = 0; i < sql->pending.count; i++)
+		if (pending_at(sql, i)->source == source)
+			pending_at(sql, i)->bytes = sets[at++].retained_bytes;
 	assert(at == count);
 	return HDB_OK;
 }
@@ -612,14 +608,14 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 /* What the sets that were collected retain, a source's all at once. */
 static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 {
-	BASE_FREED struct hdb_set *sets = calloc(sql->pending_count + 1, sizeof(*sets));
+	BASE_FREED struct hdb_set *sets = calloc(sql->pending.count + 1, sizeof(*sets));
 	int r = sets ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for groups");
 
 	for (size_t s = 0; s < sql->source_count && r >= 0; s++)
 		r = solve_source(sql, sql->sources[s], sets, err);
-	for (size_t i = 0; i < sql->pending_count; i++) {
-		free(sql->pending[i].ixs);
-		sql->pending[i].ixs = NULL;
+	for (size_t i = 0; i < sql->pending.count; i++) {
+		free(pending_at(sql, i)->ixs);
+		pending_at(sql, i)->ixs = NULL;
 	}
 	return r;
 }

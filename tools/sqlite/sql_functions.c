@@ -8,7 +8,7 @@
 #include "sqlite/sql_private.h"
 
 #include "base/scope.h"
-#include "common/grow.h"
+#include "base/vec.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -426,8 +426,7 @@ static void do_regexp(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 /* Objects of a group. */
 struct members {
 	struct sql_source *source;
-	uint32_t *ixs; /* owned */
-	size_t count, room;
+	struct base_vec ixs; /* uint32_t */
 	/* memory was short */
 	bool has_failed;
 };
@@ -445,12 +444,10 @@ static void step_members(struct sqlite3_context *ctx, int argc, sqlite3_value **
 	if (!source || m->has_failed || !object_of(ctx, source, argv[0], &ix))
 		return;
 	m->source = source;
-	if (m->count == m->room && !GROW(m->ixs, m->room)) {
+	if (base_vec_push(&m->ixs, &ix, sizeof(ix), NULL) < 0) {
 		m->has_failed = true;
 		sqlite3_result_error_nomem(ctx);
-		return;
 	}
-	m->ixs[m->count++] = ix;
 }
 
 static int result_retained_set(struct sqlite3_context *ctx, const struct members *m,
@@ -458,7 +455,7 @@ static int result_retained_set(struct sqlite3_context *ctx, const struct members
 {
 	uint64_t bytes = 0;
 
-	TRY(sql_retained_of(m->source, m->ixs, m->count, &bytes, err));
+	TRY(sql_retained_of(m->source, m->ixs.data, m->ixs.count, &bytes, err));
 	sqlite3_result_int64(ctx, (sqlite3_int64)bytes);
 	return HDB_OK;
 }
@@ -473,10 +470,9 @@ static void end_members(struct sqlite3_context *ctx,
 
 	if (!m)
 		return;
-	if (!m->has_failed && m->count)
+	if (!m->has_failed && m->ixs.count)
 		end(ctx, m->source, result(ctx, m, &err), &err);
-	free(m->ixs);
-	m->ixs = NULL;
+	base_vec_release(&m->ixs);
 }
 
 static void end_retained_set(struct sqlite3_context *ctx)
@@ -486,22 +482,10 @@ static void end_retained_set(struct sqlite3_context *ctx)
 
 /* The chain of dominators of the first member, and where the chains of others join it. */
 struct chain {
-	uint32_t *ixs; /* owned */
-	uint32_t length;
-	size_t room;
+	struct base_vec ixs; /* uint32_t */
 	/* by object: its place in the chain, or that where its own chain joins it, and 1; owned */
 	uint32_t *places;
 };
-
-static int add_to_chain(struct chain *chain, uint32_t ix)
-{
-	assert(chain->length <= chain->room);
-	if (chain->length == chain->room && !GROW(chain->ixs, chain->room))
-		return HDB_ENOMEM;
-	chain->ixs[chain->length++] = ix;
-	chain->places[ix] = chain->length;
-	return HDB_OK;
-}
 
 /* Numbers an object's chain of dominators. HDB_NOTFOUND: it is unreachable. */
 static int number_chain(struct sql_source *source, uint32_t ix, struct chain *chain,
@@ -511,7 +495,8 @@ static int number_chain(struct sql_source *source, uint32_t ix, struct chain *ch
 
 	for (uint32_t at = ix; at != HDB_NONE && !chain->places[at]; at = up) {
 		TRY(hdb_dominator_at(source->db, at, &up, err));
-		TRY_ERRORS(add_to_chain(chain, at));
+		TRY(base_vec_push(&chain->ixs, &at, sizeof(at), err));
+		chain->places[at] = (uint32_t)chain->ixs.count;
 	}
 	return HDB_OK;
 }
@@ -536,7 +521,7 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
 	if (at == HDB_NONE)
 		return HDB_OK;
 	*met = chain->places[at] - 1;
-	assert(*met < chain->length);
+	assert(*met < chain->ixs.count);
 	for (at = ix; !chain->places[at]; at = up) {
 		TRY(hdb_dominator_at(source->db, at, &up, err));
 		chain->places[at] = *met + 1;
@@ -546,7 +531,7 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
 
 static void release_chain(struct chain *chain)
 {
-	free(chain->ixs);
+	base_vec_release(&chain->ixs);
 	free(chain->places);
 }
 
@@ -560,22 +545,23 @@ static int common_dominator(const struct members *m, uint32_t *out, struct hdb_e
 {
 	/* Pages that no walk comes to are never touched. */
 	BASE_SCOPED(release_chain)
-	struct chain chain = { .length = 0 };
+	struct chain chain = { .places = NULL };
+	const uint32_t *members = m->ixs.data;
 	uint32_t place = 0, met;
 
-	assert(m->count > 0);
+	assert(m->ixs.count > 0);
 	*out = HDB_NONE;
 	TRY(DOOR_ALLOC(chain.places, hdb_object_count(m->source->db),
 		       "places in a chain of dominators", err));
-	TRY(number_chain(m->source, m->ixs[0], &chain, err));
-	for (size_t i = 1; i < m->count; i++) {
-		TRY(join_chain(m->source, m->ixs[i], &chain, &met, err));
+	TRY(number_chain(m->source, members[0], &chain, err));
+	for (size_t i = 1; i < m->ixs.count; i++) {
+		TRY(join_chain(m->source, members[i], &chain, &met, err));
 		if (met == HDB_NONE)
 			return HDB_OK;
 		place = met > place ? met : place;
 	}
-	assert(place < chain.length);
-	*out = chain.ixs[place];
+	assert(place < chain.ixs.count);
+	*out = *base_vec_at(&chain.ixs, uint32_t, place);
 	return HDB_OK;
 }
 

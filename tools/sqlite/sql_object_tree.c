@@ -5,7 +5,7 @@
  */
 #include "sqlite/sql_objects.h"
 
-#include "common/grow.h"
+#include "base/vec.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -15,35 +15,31 @@ struct top {
 	uint32_t ix;
 };
 
-/* A heap, the largest first. */
-struct tops {
-	struct top *data; /* owned */
-	size_t count, room;
-};
-
 static bool is_larger(const struct top *a, const struct top *b)
 {
 	return a->bytes > b->bytes || (a->bytes == b->bytes && a->ix < b->ix);
 }
 
-static int push_top(struct tops *t, struct top top, struct hdb_error *err)
+/* `tops` is a heap of struct top, the largest first. */
+static int push_top(struct base_vec *tops, struct top top, struct hdb_error *err)
 {
-	size_t at = t->count;
+	size_t at = tops->count;
+	struct top *data;
 
-	if (at == t->room && !GROW(t->data, t->room))
-		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu objects", at);
-	t->count++;
-	while (at > 0 && is_larger(&top, &t->data[(at - 1) / 2])) {
-		t->data[at] = t->data[(at - 1) / 2];
+	TRY(base_vec_push(tops, &top, sizeof(top), err));
+	data = tops->data;
+	while (at > 0 && is_larger(&top, &data[(at - 1) / 2])) {
+		data[at] = data[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
-	t->data[at] = top;
+	data[at] = top;
 	return HDB_OK;
 }
 
-static struct top pop_top(struct tops *t)
+static struct top pop_top(struct base_vec *t)
 {
-	const struct top first = t->data[0], last = t->data[--t->count];
+	struct top *data = t->data;
+	const struct top first = data[0], last = data[--t->count];
 	size_t at = 0;
 
 	assert(!is_larger(&last, &first));
@@ -52,23 +48,23 @@ static struct top pop_top(struct tops *t)
 
 		if (child >= t->count)
 			break;
-		if (child + 1 < t->count && is_larger(&t->data[child + 1], &t->data[child]))
+		if (child + 1 < t->count && is_larger(&data[child + 1], &data[child]))
 			child++;
-		if (!is_larger(&t->data[child], &last))
+		if (!is_larger(&data[child], &last))
 			break;
-		t->data[at] = t->data[child];
+		data[at] = data[child];
 		at = child;
 	}
 	if (t->count)
-		t->data[at] = last;
-	assert(!t->count || !is_larger(&t->data[0], &first));
+		data[at] = last;
+	assert(!t->count || !is_larger(&data[0], &first));
 	return first;
 }
 
 /* ---- the dominator tree ---- */
 
 /* What an object dominates goes in, as many as are asked for: they come largest first. */
-static int push_children(struct objects_cursor *c, struct tops *t, uint32_t ix, uint64_t wanted,
+static int push_children(struct objects_cursor *c, struct base_vec *t, uint32_t ix, uint64_t wanted,
 			 struct hdb_error *err)
 {
 	uint64_t pushed = 0;
@@ -95,7 +91,7 @@ static int push_children(struct objects_cursor *c, struct tops *t, uint32_t ix, 
 
 int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_error *err)
 {
-	struct tops tops = { 0 };
+	struct base_vec tops = { 0 };
 	int r = hdb_list_open(c->db, HDB_DOMINATED, &c->list, err);
 
 	assert(!c->found);
@@ -119,7 +115,7 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 			c->list_count = wanted;
 	}
 	c->list_ixs = c->found;
-	free(tops.data);
+	base_vec_release(&tops);
 	return r;
 }
 
@@ -150,7 +146,7 @@ int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is
 /* ---- numbers of referrers ---- */
 
 /* The least of those seen are on top, to be replaced. */
-static int read_referrers(struct tops *t, struct hdb_scan *scan, size_t wanted,
+static int read_referrers(struct base_vec *t, struct hdb_scan *scan, size_t wanted,
 			  struct hdb_error *err)
 {
 	struct hdb_batch batch = { .struct_size = sizeof(batch) };
@@ -160,7 +156,7 @@ static int read_referrers(struct tops *t, struct hdb_scan *scan, size_t wanted,
 		for (size_t i = 0; i < batch.count; i++) {
 			const struct top top = { ~batch.referrers[i], ~batch.ix[i] };
 
-			if (t->count == wanted && !is_larger(&t->data[0], &top))
+			if (t->count == wanted && !is_larger(base_vec_at(t, struct top, 0), &top))
 				continue;
 			if (t->count == wanted)
 				(void)pop_top(t);
@@ -177,7 +173,7 @@ int sql_objects_most_referred(struct objects_cursor *c, unsigned columns, size_t
 		.columns = columns | HDB_SCAN_REFERRERS,
 		.population = c->population,
 	};
-	struct tops tops = { 0 };
+	struct base_vec tops = { 0 };
 	struct hdb_scan *scan;
 	int r;
 
@@ -193,6 +189,6 @@ int sql_objects_most_referred(struct objects_cursor *c, unsigned columns, size_t
 
 		c->found[tops.count] = ~least.ix;
 	}
-	free(tops.data);
+	base_vec_release(&tops);
 	return r;
 }

@@ -8,6 +8,7 @@
 #ifndef SQLITE_SQL_PRIVATE_H
 #define SQLITE_SQL_PRIVATE_H
 
+#include "base/vec.h"
 #include "sqlite/sqlite.h"
 
 #include "common/fail.h"
@@ -39,8 +40,8 @@ struct sql_source {
 	struct hdb_class_count *counts;
 	bool counts_reachable; /* they have the reachable objects */
 	uint64_t *retained;    /* sums of retained sizes; by class number: sql_need_retained */
-	char **made;           /* names of class tables that are there; owned */
-	size_t made_count, made_room;
+	/* names of class tables that are there; owned */
+	BASE_VEC_AS(made_vec, char *, made, made_count);
 	/* readers of references that no table uses now; owned */
 	struct hdb_references *readers[SQL_READERS];
 	size_t reader_count;

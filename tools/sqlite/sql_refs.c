@@ -3,7 +3,7 @@
  */
 #include "sqlite/sql_private.h"
 
-#include "common/grow.h"
+#include "base/vec.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -466,9 +466,9 @@ const struct sql_table_def sql_dominated = {
 struct reachable {
 	struct row row; /* its step is the depth */
 	struct hdb_list *list;
-	uint64_t *seen;  /* a bit an object; owned */
-	uint32_t *queue; /* in the order in which they were found; owned */
-	size_t count, room, at;
+	uint64_t *seen;        /* a bit an object; owned */
+	struct base_vec queue; /* uint32_t, in the order in which they were found */
+	size_t at;
 	size_t level_end; /* in the queue: where the current depth ends */
 };
 
@@ -476,11 +476,7 @@ static int reach(struct reachable *s, uint32_t ix, struct hdb_error *err)
 {
 	if (was_seen(s->seen, ix))
 		return HDB_OK;
-	assert(s->count <= s->room);
-	if (s->count == s->room && !GROW(s->queue, s->room))
-		return sql_fail(err, HDB_ENOMEM, "no memory for more than %zu objects", s->count);
-	s->queue[s->count++] = ix;
-	return HDB_OK;
+	return base_vec_push(&s->queue, &ix, sizeof(ix), err);
 }
 
 static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
@@ -520,15 +516,16 @@ static int next_reachable(struct sql_cursor *c, struct hdb_error *err)
 	struct reachable *s = c->state;
 
 	do {
-		assert(s->at <= s->count);
-		assert(s->level_end <= s->count);
-		if (s->at == s->count)
+		assert(s->at <= s->queue.count);
+		assert(s->level_end <= s->queue.count);
+		if (s->at == s->queue.count)
 			return HDB_END;
 		if (s->at == s->level_end) {
-			s->level_end = s->count;
+			s->level_end = s->queue.count;
 			s->row.step++;
 		}
-		TRY(hdb_object_at(c->db, s->queue[s->at++], &s->row.facts, err));
+		TRY(hdb_object_at(c->db, *base_vec_at(&s->queue, uint32_t, s->at++), &s->row.facts,
+				  err));
 		TRY(expand(c, s, err));
 	} while (!s->row.facts.is_real);
 	return HDB_OK;
@@ -540,7 +537,7 @@ static void end_reachable(struct sql_cursor *c)
 
 	hdb_list_close(s->list);
 	free(s->seen);
-	free(s->queue);
+	base_vec_release(&s->queue);
 }
 
 const struct sql_table_def sql_reachable_from = {

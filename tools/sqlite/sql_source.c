@@ -5,7 +5,6 @@
 #include "sqlite/sql_private.h"
 
 #include "base/scope.h"
-#include "common/grow.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -43,7 +42,7 @@ void sql_source_close(struct sql_source *source)
 		return;
 	for (size_t i = 0; i < source->made_count; i++)
 		free(source->made[i]);
-	free(source->made);
+	base_vec_release(&source->made_vec);
 	while (source->reader_count)
 		hdb_references_close(source->readers[--source->reader_count]);
 	if (source->owns_db) {
@@ -164,8 +163,7 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 	}
 	if (same == MADE_MAX && source->made_count == MADE_MAX)
 		return sql_fail(err, HDB_ELIMIT, "tables of more than %d classes", MADE_MAX);
-	if (source->made_count == source->made_room && !GROW(source->made, source->made_room))
-		return sql_fail(err, HDB_ENOMEM, "no memory for a table");
+	TRY(base_vec_reserve(&source->made_vec, 1, sizeof(*source->made), err));
 	TRY(sql_define_class(source, name, err));
 	if (!(copy = strdup(name)))
 		return sql_fail(err, HDB_ENOMEM, "no memory for a table");
