@@ -1,6 +1,9 @@
 /*
- * hprof/dump_writer.h - writes a dump record by record, into a pipe or a file: heaps that came in
- * another format.
+ * hprof/dump_writer.h - writes a dump record by record into a pipe or a file. Used to convert heaps
+ * of other formats to HPROF.
+ *
+ * The hprof_put functions collect the body of a record or the sub-records of a segment. They return
+ * nothing: the first failure is kept and returned by the hprof_end function that follows.
  *
  * Put functions collect the body of a record, or sub-records of a segment; the first failure is
  * kept until the record or the sub-record ends.
@@ -10,24 +13,26 @@
 
 #include "base/vec.h"
 
-/* Where the dump goes, piece by piece. */
+/* Receives the bytes of the dump, in order. */
 struct hprof_sink {
 	int (*put)(void *ctx, const void *data, size_t size, struct hdb_error *err);
 	void *ctx;
 };
 
-/* What was written of a heap. */
+/* Statistics of a heap that was written. */
 struct hprof_written {
 	uint64_t object_count;
-	/* parts that are missing, objects and fields that could not be read, sizes that differ */
+	/* missing parts, unreadable objects and fields, differing sizes */
 	uint64_t problem_count;
 };
 
 struct hprof_writer {
 	const struct hprof_sink *sink; /* lent */
 	struct hdb_error *err;         /* lent */
-	struct base_vec segment;       /* bytes that were put */
-	/* bytes, and the most that there may be: a few of a hostile file can stand for many */
+	struct base_vec segment;       /* bytes put and not yet written */
+	/*
+	 * bytes written, and their maximum: a few bytes of a hostile input can expand to very many
+	 */
 	uint64_t written, most;
 	unsigned id_size;
 	int result; /* the first failure of the put functions */
@@ -35,32 +40,38 @@ struct hprof_writer {
 
 void hprof_put(struct hprof_writer *w, const void *data, size_t size);
 void hprof_put_u1(struct hprof_writer *w, uint8_t value);
-/* HDB_ELIMIT beyond 65,535: only numbers of fields are that large. */
+/* Fails with HDB_ELIMIT above 65,535. Only field counts can be that large. */
 void hprof_put_u2(struct hprof_writer *w, size_t value);
 void hprof_put_u4(struct hprof_writer *w, uint32_t value);
 void hprof_put_u8(struct hprof_writer *w, uint64_t value);
 void hprof_put_id(struct hprof_writer *w, uint64_t id);
 
-/* A primitive array without its elements. */
+/* Puts a primitive array without its elements (PRIMITIVE ARRAY NODATA). */
 void hprof_put_bare_array(struct hprof_writer *w, uint64_t id, uint64_t count, uint8_t type);
 
-/* Overwrites two bytes of what was put with a count. */
+/* Overwrites the two bytes at `at` with a count that was not known when they were put. */
 void hprof_patch_u2(struct hprof_writer *w, size_t at, size_t value);
 
-/* Writes the dump's head: "JAVA PROFILE 1.0.3" and so on; ms since 1970, or 0. */
+/*
+ * Writes the file header. `version` is "JAVA PROFILE 1.0.3" or similar; `ms` is the time since
+ * 1970, or 0.
+ */
 int hprof_write_head(struct hprof_writer *w, const char *version, uint64_t ms);
 
-/* Writes what was put as the body of a record. */
+/* Writes the bytes put so far as the body of a record. */
 int hprof_end_record(struct hprof_writer *w, uint8_t tag);
 
-/* Ends a sub-record; writes a segment once there is enough. */
+/* Ends a sub-record, and writes a segment if enough bytes have been collected. */
 int hprof_end_sub(struct hprof_writer *w);
-/* The same behind so many null references, which take no memory. */
+/*
+ * As hprof_end_sub, with `count` null references appended to the sub-record. They are not held in
+ * memory.
+ */
 int hprof_end_sub_nulls(struct hprof_writer *w, uint64_t count);
 
 int hprof_write_text(struct hprof_writer *w, uint64_t text_id, const void *text, size_t size);
 
-/* HDB_ELIMIT: more than `most`. */
+/* Sets the error for a dump larger than `most` and returns HDB_ELIMIT. */
 int hprof_too_large(struct hdb_error *err);
 
 void hprof_writer_release(struct hprof_writer *w);

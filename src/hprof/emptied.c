@@ -1,5 +1,10 @@
 /*
- * hprof/emptied.c - measuring heap dump records whose arrays were emptied.
+ * hprof/emptied.c - measures heap dump records whose primitive arrays have no elements.
+ *
+ * KOOM (koom-java-leak, hprof_strip.cpp, HookWriteInternal) filters the dump while ART writes it.
+ * It omits the objects of the zygote and image heaps and reduces the record's length accordingly.
+ * It also omits the elements of all other primitive arrays, but does not reduce the length by
+ * those.
  *
  * KOOM (koom-java-leak, hprof_strip.cpp, HookWriteInternal) writes what ART writes without the
  * objects of the zygote and image heaps, and takes these off the record's length; and without the
@@ -10,11 +15,14 @@
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
-/* Records, and sub-records, that are looked at before a dump is taken for a common one. */
+/* How many records and sub-records are examined before the dump is taken for an ordinary one. */
 #define RECORDS_MAX (1u << 22)
 #define SUBS_MAX (1u << 20)
 
-/* Elements of the array that is at `offset`, if its tag says that they should be there. */
+/*
+ * Sets *out to the bytes of elements that the array at `offset` should have according to its tag; 0
+ * for other sub-records.
+ */
 static int missing_of(struct base_view *view, const struct hprof_sub *sub, unsigned id_size,
 		      uint64_t *out, struct hdb_error *err)
 {
@@ -28,7 +36,7 @@ static int missing_of(struct base_view *view, const struct hprof_sub *sub, unsig
 	return HDB_OK;
 }
 
-/* 1 if a record may begin at `offset`, or the file ends there. */
+/* Returns 1 if a record may begin at `offset` or the file ends there. */
 static int is_record_end(const struct hprof_file *file, struct base_view *view, uint64_t offset,
 			 struct hdb_error *err)
 {

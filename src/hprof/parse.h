@@ -1,29 +1,29 @@
 /*
- * hprof/parse.h - parsing a heap sub-record without making messages. Private to src/hprof.
+ * hprof/parse.h - parses a heap sub-record without composing error messages. Private to src/hprof.
  *
- * The strict reader adds the messages, the walk and the salvage decide for themselves.
+ * The strict reader adds the messages. The walk and the salvage code react in their own ways.
  */
 #ifndef HPROF_PARSE_H
 #define HPROF_PARSE_H
 
 #include "hprof/reader.h"
 
-/* Outcomes of hprof_sub_parse besides HDB_OK; below 0 only for failures of the source. */
+/* Results of hprof_sub_parse besides HDB_OK. Values below 0 mean that the source failed. */
 enum hprof_parse_result {
 	HPROF_PARSE_BAD_TAG = 101,  /* no sub-record has this tag */
-	HPROF_PARSE_BAD_TYPE = 102, /* an array's, static's or field's basic type is none */
-	HPROF_PARSE_OVERRUN = 103   /* it runs past the limit */
+	HPROF_PARSE_BAD_TYPE = 102, /* unknown basic type of an array, static or field */
+	HPROF_PARSE_OVERRUN = 103   /* runs past the limit */
 };
 
 /*
- * Reads the sub-record at `offset`, whose bytes must end at or before `limit` (at most the file's
- * size). out->offset, tag and (where known) end are set in every case but a failing source; on
- * HPROF_PARSE_OVERRUN `end` is how far it would reach, or the least that it needs.
+ * Reads the sub-record at `offset`, which must end at or before `limit` (at most the file's size).
+ * Unless the source fails, out->offset, out->tag and, where known, out->end are set. After
+ * HPROF_PARSE_OVERRUN, out->end is where the sub-record would end, or the smallest end it can have.
  */
 int hprof_sub_parse(const struct hprof_file *file, struct base_view *view, struct hprof_range range,
 		    struct hprof_sub *out, struct hdb_error *err);
 
-/* The result code of a base_view_at that gave NULL within the source's bounds. */
+/* The result to return after base_view_at gave NULL for a range within the source's bounds. */
 static inline int hprof_view_failed(const struct hdb_error *err)
 {
 	return err && err->code < 0 ? err->code : HDB_EIO;

@@ -1,5 +1,8 @@
 /*
- * hprof/quick.h - reading the sub-records that nearly all of a dump is made of, as fast as can be.
+ * hprof/quick.h - the fast reader of instances and arrays, which make up nearly all of a dump.
+ *
+ * One inline function serves both the walk and the threads that read ahead of it, so that both get
+ * the same results.
  *
  * One function for the walk and for those who read ahead of it, so that both see the same.
  */
@@ -10,26 +13,26 @@
 #include "hprof/reader.h"
 
 /*
- * Bytes ahead that are asked of memory early: three pages. Within a page the processor asks for
- * what follows by itself; where the next page is has to be looked up, which takes as long as
- * reading some tens of sub-records.
+ * Prefetch distance in bytes: three pages. The hardware prefetcher does not cross page boundaries,
+ * and the address translation for the next page takes as long as reading tens of sub-records.
  */
 #define HPROF_PREFETCH_AHEAD 12288
 
-/* Log2 of the size of a primitive type + 1; 0 for what is none. */
+/* Log2 of the size of a primitive type, plus 1; 0 for other types. */
 static const uint8_t hprof_primitive_shift[16] = {
 	[HPROF_BOOLEAN] = 1, [HPROF_BYTE] = 1, [HPROF_CHAR] = 2,   [HPROF_SHORT] = 2,
 	[HPROF_FLOAT] = 3,   [HPROF_INT] = 3,  [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
 };
 
-/* Bytes of the longest head. */
+/* Size of the longest head, an instance's or object array's. */
 #define HPROF_QUICK_HEAD(id_size) (9 + 2 * (uint64_t)(id_size))
 
 /*
- * Reads the sub-record at range.offset, which lies in the view's window or at its end, if it is an
- * instance or an array that ends at or before the limit. False: none of these, or its head is not
- * all there; *sub is then unspecified. Of a primitive array class_id means nothing. Call it with a
- * constant id_size.
+ * Reads the sub-record at range.offset, which lies in the view's window or at its end. Returns true
+ * if it is an instance or an array that ends at or before the limit. Returns false, with *sub
+ * unspecified, for anything else and if the window does not hold the whole head. class_id is
+ * meaningless for a primitive array. Pass id_size as a constant: the function is compiled once for
+ * each.
  */
 static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
 				   const unsigned id_size, struct hprof_sub *sub)
@@ -61,7 +64,7 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 	} else {
 		return false;
 	}
-	/* No sum overflows: sizes are below 2^35, and no file ends beyond 2^63. */
+	/* No sum can overflow: sizes are below 2^35, and no file ends beyond 2^63. */
 	if (body + size > range.limit)
 		return false;
 	sub->offset = at;
@@ -75,8 +78,8 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 	sub->body_size = size;
 	sub->end = body + size;
 	/*
-	 * Where the next ones will be read; this halves the time on dumps beyond the caches. It may
-	 * be an address where nothing is, which a prefetch does not mind.
+	 * Prefetch the sub-records to come: this halves the time on dumps that exceed the caches.
+	 * The address may lie outside the mapping, which is harmless for a prefetch.
 	 */
 	prefetch_read((const void *)((uintptr_t)p + (sub->end - at) + HPROF_PREFETCH_AHEAD));
 	return true;

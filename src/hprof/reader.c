@@ -1,8 +1,8 @@
 /*
  * hprof/reader.c - strict readers of single HPROF records; see reader.h.
  *
- * Every length is checked against the file before a byte is asked for, so a failing view always
- * means a failing source.
+ * Every length is checked against the file's size before its bytes are requested, so a failing view
+ * always means a failing source.
  */
 #include "hprof/reader.h"
 
@@ -106,7 +106,7 @@ bool hprof_sub_is_root(uint8_t tag)
 	       tag == HPROF_ROOT_UNREACHABLE || tag == HPROF_ROOT_UNKNOWN;
 }
 
-/* File kinds that people hand in by mistake, told by their first bytes: FOREIGN_SIZE suffice. */
+/* Other file formats that users pass by mistake, recognized by their first FOREIGN_SIZE bytes. */
 #define FOREIGN_SIZE 512
 static const char *foreign_name(const uint8_t *p, uint64_t size)
 {
@@ -144,7 +144,10 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 			       "an ELF file";
 	if (size >= 262 && !memcmp(p + 257, "ustar", 5))
 		return "a tar archive (unpack it first)";
-	/* A trace is a run of packets: field 1, length-delimited, whose own fields come next. */
+	/*
+	 * A trace is a sequence of packets: field 1, length-delimited, followed by the packet's own
+	 * fields.
+	 */
 	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 &&
 	    p[2] < 0x7f && (p[1] < 0x20 || p[1] > 0x7e))
 		return "perhaps a Perfetto trace, which is read from a file only";
@@ -213,7 +216,7 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 	return HDB_OK;
 }
 
-/* Points at the first `need` bytes of a record's body, or NULL with err set. */
+/* Returns the first `need` bytes of a record's body, or NULL with err set. */
 static const uint8_t *body_at(const struct hprof_file *file, struct base_view *view,
 			      const struct hprof_record *rec, uint64_t need, struct hdb_error *err)
 {
@@ -231,7 +234,10 @@ static const uint8_t *body_at(const struct hprof_file *file, struct base_view *v
 	return base_view_at(view, rec->body_offset, need, err);
 }
 
-/* What a reader returns when body_at gave NULL: what it wrote, or a plain format error. */
+/*
+ * The result of a reader whose body_at returned NULL: the code of the error set, otherwise
+ * HDB_EFORMAT.
+ */
 static int body_failed(const struct hdb_error *err)
 {
 	return err && err->code < 0 ? err->code : HDB_EFORMAT;

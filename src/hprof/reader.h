@@ -1,9 +1,9 @@
 /*
  * hprof/reader.h - reading HPROF: the file header, top-level records, heap sub-records.
  *
- * Strict readers of single records are here; hprof/walk.h puts them together, salvages damaged
- * files and decides what belongs to which dump. Knows nothing of the store. FORMAT.md beside
- * this file has the format and the source of each rule.
+ * This file has strict readers of single records. hprof/walk.h combines them, recovers damaged
+ * files, and decides which records belong to which dump. Nothing here depends on the store.
+ * FORMAT.md in this folder describes the format with the source of each rule.
  */
 #ifndef HPROF_READER_H
 #define HPROF_READER_H
@@ -26,14 +26,17 @@ enum hprof_tag {
 	HPROF_CONTROL_SETTINGS = 0x0e,
 	HPROF_HEAP_DUMP_SEGMENT = 0x1c,
 	HPROF_HEAP_DUMP_END = 0x2c,
-	HPROF_REDACTION_MARK = 0xde /* hprof-analyzer's */
+	HPROF_REDACTION_MARK = 0xde /* written by hprof-analyzer */
 };
 
-/* Flags of ALLOC SITES records (JDK 5 hprof_b_spec.h); without the first the record is complete. */
+/*
+ * Flags of ALLOC SITES records (JDK 5 hprof_b_spec.h). Without the first flag, the record is
+ * complete.
+ */
 enum hprof_sites_flag {
 	HPROF_SITES_INCREMENTAL = 1,
-	HPROF_SITES_BY_ALLOCATION = 2, /* sorted by what was allocated, else by what is live */
-	HPROF_SITES_COLLECTED = 4      /* after a garbage collection */
+	HPROF_SITES_BY_ALLOCATION = 2, /* sorted by allocated bytes, otherwise by live bytes */
+	HPROF_SITES_COLLECTED = 4      /* written after a garbage collection */
 };
 
 /* Heap sub-record tags (HotSpot heapDumper.cpp; ART runtime/hprof/hprof.cc). */
@@ -64,46 +67,49 @@ enum hprof_sub_tag {
 };
 
 /*
- * The text of the first record of a dump whose contents `heapdb redact` has removed: a string that
- * nothing refers to, so that other readers pass over it.
+ * Text of the first record of a dump redacted by `heapdb redact`. It is a string record that
+ * nothing refers to, so other readers ignore it.
  */
 #define HPROF_REDACTED "heapdb: contents of this dump were redacted"
-/* The same where texts are keyed hashes of what they were. */
+/* The same for a redaction that replaced texts by keyed hashes. */
 #define HPROF_HASHED "heapdb: contents of this dump were redacted, texts are hashes"
-/* And of a dump that `heapdb strip` has written. */
+/* The same for a dump written by `heapdb strip`. */
 #define HPROF_STRIPPED "heapdb: contents of arrays of this dump were left out"
-/* What hprof-analyzer's record HPROF_REDACTION_MARK begins with. */
+/* The first bytes of hprof-analyzer's record HPROF_REDACTION_MARK. */
 #define HPROF_REDACTED_BY_ANALYZER "HPROF-REDACT"
 
-/* What was removed from a dump on purpose; what is earlier here is more. Stored: never renumber. */
+/*
+ * What was deliberately removed from a dump, from most to least. Stored in databases: never
+ * renumber.
+ */
 enum hprof_redaction {
 	HPROF_IS_WHOLE = 0,
 	HPROF_IS_REDACTED = 1,
 	HPROF_IS_HASHED = 2,
 	HPROF_IS_STRIPPED = 3,
-	HPROF_IS_FILLED = 4 /* no marker says so: import/zeroed.c */
+	HPROF_IS_FILLED = 4 /* detected from the contents, no record marks it: import/zeroed.c */
 };
-/* What the text of a record says of it. */
+/* Returns the kind of redaction that a record's text marks. */
 enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 
 /*
- * The text of a record of a dump that was made from a portable heap dump: which has no fields but
- * made-up ones, and no values.
+ * Text of a record that marks a dump converted from a portable heap dump (PHD). Such a dump has
+ * only synthetic fields and no values.
  */
 #define HPROF_PHD_FORMAT \
 	"heapdb: portable heap dump of version %u, elements at %u and %u, references of %u, by "
 
-/* Bytes of it without a number. */
+/* Size of the text without its numbers. */
 #define HPROF_PHD_SAME 38u
 
-/* What it says. */
+/* Contents of the PHD mark. */
 struct hprof_phd {
-	unsigned version;                         /* 0: the dump was not made from one */
+	unsigned version;                         /* 0: the dump was not converted from a PHD */
 	unsigned object_header, primitive_header; /* bytes before the elements of arrays */
-	unsigned reference;                       /* bytes of one */
-	char by[200];                             /* the VM */
+	unsigned reference;                       /* bytes of a reference */
+	char by[200];                             /* name of the VM */
 };
-/* Whether a text is that; sets *out. */
+/* Parses a PHD mark into *out. Returns false for any other text. */
 bool hprof_phd_of(const uint8_t *text, uint64_t size, struct hprof_phd *out);
 
 /* Basic types of fields and array elements. */
@@ -121,7 +127,7 @@ enum hprof_type {
 
 enum hprof_version { HPROF_1_0_1 = 1, HPROF_1_0_2 = 2, HPROF_1_0_3 = 3 };
 
-/* An HPROF file whose header was read. */
+/* An HPROF file whose header has been read. */
 struct hprof_file {
 	struct base_source *source; /* lent */
 	enum hprof_version version;
@@ -129,24 +135,27 @@ struct hprof_file {
 	uint64_t timestamp_ms; /* since 1970, UTC */
 	uint64_t first_record; /* offset of the first record */
 	/*
-	 * primitive arrays have no elements, whatever their lengths say: set by whoever asked
-	 * hprof_find_emptied, false from hprof_open
+	 * Primitive arrays have no elements, whatever their lengths say. Set by hprof_find_emptied;
+	 * false after hprof_open.
 	 */
 	bool is_emptied;
-	/* ends a search behind damage with HDB_EINTR; lent; NULL from hprof_open */
+	/*
+	 * stops a search for the next record after damage with HDB_EINTR; lent; NULL after
+	 * hprof_open
+	 */
 	const volatile int *cancel;
 };
 
-/* Bytes that a value of `type` takes in the file; 0 for an unknown type. */
+/* Size in bytes of a value of `type` in the file; 0 for an unknown type. */
 unsigned hprof_type_size(uint8_t type, unsigned id_size);
 
-/* "int", "object", ...; NULL for an unknown type. Static. */
+/* "int", "object", and so on; NULL for an unknown type. Static. */
 const char *hprof_type_name(uint8_t type);
 
 /*
- * Reads the header. HDB_EFORMAT with a message that names what was found (empty file, text,
- * gzip, zip, ELF core, Perfetto or JFR where the first bytes tell) if it is not HPROF;
- * HDB_EFORMAT for an id size that is not 4 or 8; HDB_ETRUNC if the header is cut.
+ * Reads the header. Fails with HDB_EFORMAT if the file is not HPROF, with a message that names what
+ * it is instead (empty, text, gzip, zip, ELF core, Perfetto, JFR) where the first bytes show it, or
+ * if the id size is neither 4 nor 8. Fails with HDB_ETRUNC if the header is cut off.
  */
 int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_error *err);
 
@@ -154,7 +163,7 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 struct hprof_record {
 	uint64_t offset;      /* of its tag */
 	uint64_t body_offset; /* of its body: offset + 9 */
-	uint64_t body_size;   /* bytes; for heap dumps after undoing a wrapped u4 */
+	uint64_t body_size;   /* bytes; of heap dump records with the wrapped u4 length corrected */
 	uint32_t time_us;     /* since the header's timestamp */
 	uint8_t tag;
 };
@@ -230,13 +239,16 @@ struct hprof_control_settings {
 	uint16_t trace_depth;
 };
 
-/* Each: HDB_EFORMAT (named by offset) if the record's body is too short for its type. */
+/*
+ * All of these fail with HDB_EFORMAT, naming the offset, if the body is too short for the record's
+ * type.
+ */
 int hprof_read_utf8(const struct hprof_file *file, struct base_view *view,
 		    const struct hprof_record *rec, struct hprof_utf8 *out, struct hdb_error *err);
 int hprof_read_load_class(const struct hprof_file *file, struct base_view *view,
 			  const struct hprof_record *rec, struct hprof_load_class *out,
 			  struct hdb_error *err);
-/* UNLOAD_CLASS and END_THREAD: one u4 serial. */
+/* UNLOAD_CLASS and END_THREAD, whose body is one u4 serial. */
 int hprof_read_serial(const struct hprof_file *file, struct base_view *view,
 		      const struct hprof_record *rec, uint32_t *serial, struct hdb_error *err);
 int hprof_read_frame(const struct hprof_file *file, struct base_view *view,
@@ -263,11 +275,11 @@ int hprof_read_control_settings(const struct hprof_file *file, struct base_view 
 				const struct hprof_record *rec, struct hprof_control_settings *out,
 				struct hdb_error *err);
 
-/* A heap sub-record. Which members mean something follows from the tag. */
+/* A heap sub-record. The tag determines which members are valid. */
 struct hprof_sub {
 	uint64_t offset; /* of its tag */
 	uint64_t end;    /* past its last byte */
-	uint64_t id;     /* object: all but HEAP_DUMP_INFO, whose heap id (u4) is here */
+	uint64_t id;     /* object id; for HEAP_DUMP_INFO the u4 heap id */
 	/*
 	 * instance: class; object array: array class; class: super class; JNI global: the
 	 * reference's id; heap info: name string id
@@ -284,26 +296,27 @@ struct hprof_sub {
 	uint8_t element_type; /* primitive array */
 };
 
-/* Where a sub-record begins, and the offset at or before which it must end. */
+/* Where a sub-record begins, and the offset it must not run past. */
 struct hprof_range {
 	uint64_t offset;
 	uint64_t limit;
 };
 
 /*
- * Reads the sub-record at range.offset. HDB_EFORMAT for an unknown tag or basic type, HDB_ETRUNC if
- * it runs past the limit or the file's end; out->offset and out->tag are set then too.
+ * Reads the sub-record at range.offset. Fails with HDB_EFORMAT for an unknown tag or basic type,
+ * and with HDB_ETRUNC if the sub-record runs past the limit or the end of the file. out->offset and
+ * out->tag are set in these cases too.
  */
 int hprof_sub_read_in(const struct hprof_file *file, struct base_view *view,
 		      struct hprof_range range, struct hprof_sub *out, struct hdb_error *err);
 
-/* The same without a limit but the file's end. */
+/* As hprof_sub_read_within, limited only by the end of the file. */
 int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64_t offset,
 		   struct hprof_sub *out, struct hdb_error *err);
 
 /*
- * Bytes of an array's body up to its last one that is not zero; `least` if that is not above.
- * HDB_ETRUNC and others of the view.
+ * Sets the size of an array's body without its trailing zero bytes, but at least `least`. Fails
+ * with HDB_ETRUNC or another error of the view.
  */
 int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
 		      uint64_t *out, struct hdb_error *err);
@@ -315,7 +328,7 @@ bool hprof_sub_is_root(uint8_t tag);
 const char *hprof_sub_name(uint8_t tag);
 const char *hprof_tag_name(uint8_t tag);
 
-/* A CLASS_DUMP's parts. */
+/* The parts of a CLASS_DUMP. */
 struct hprof_class {
 	uint64_t class_id;
 	uint64_t super_id;

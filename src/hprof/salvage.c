@@ -1,5 +1,9 @@
 /*
- * hprof/salvage.c - telling records from rubbish; see salvage.h.
+ * hprof/salvage.c - distinguishes records from garbage; see salvage.h.
+ *
+ * Evidence is counted in bits: the negative logarithm of how likely garbage is to look the same. An
+ * instance of a known class is the strongest evidence. A root is the weakest, because small numbers
+ * and 0xff bytes look like root tags.
  *
  * Evidence is counted in bits: how unlikely it would be to meet it in rubbish. An instance of a
  * known class is worth most, a root least, since small numbers and 0xff bytes look like root tags.
@@ -13,28 +17,28 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Bytes of a search between two looks at the cancel flag. */
+/* A search checks the cancel flag once per this many bytes. */
 #define CANCEL_BYTES 1024u
 
-/* More ids than any VM has classes; the table stays under 32 MB whatever the dump says. */
+/* More classes than any VM loads. Keeps the table under 32 MB whatever the dump claims. */
 #define CLASS_LIMIT (1u << 21)
 
-/* Longest chain of sub-records that is followed for evidence. */
+/* Maximum number of sub-records followed to collect evidence. */
 #define CHAIN_MAX 64
 
 /*
- * Bits of evidence in how a chain ends: at the limit, before a top-level record, cut by the file's
- * end.
+ * Evidence, in bits, given by how a chain of sub-records ends: at the limit, before a top-level
+ * record, or cut off by the end of the file.
  */
 enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
 
 /*
- * Records of unknown tags that are passed over on the way to a known one. That so many lengths in a
- * row lead to one another inside the file is evidence enough.
+ * Maximum number of records with unknown tags skipped on the way to a known one. So many
+ * consecutive lengths that each lead to another record inside the file are evidence enough.
  */
 #define UNKNOWN_ROW_MAX 64u
 
-/* A third answer besides 1 and 0. */
+/* A third result besides 1 and 0. */
 #define UNDECIDED 2
 
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
@@ -42,7 +46,7 @@ void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 {
 	assert(file->id_size == 4 || file->id_size == 8);
 	*s = (struct hprof_salvage){ .file = file, .view = view };
-	/* A search costs some steps a byte and each byte is searched a few times at most. */
+	/* A search takes a few steps per byte, and each byte is searched a few times at most. */
 	s->budget = file->source->size / 4 > UINT64_MAX / 64 ? UINT64_MAX :
 							       file->source->size * 16 + (1u << 20);
 }
@@ -126,7 +130,7 @@ static bool spend(struct hprof_salvage *s, uint64_t steps)
 	return true;
 }
 
-/* No string that a VM writes holds a zero byte: Modified UTF-8 has none. */
+/* Strings written by a VM contain no zero byte: Modified UTF-8 encodes U+0000 in two bytes. */
 static int text_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t size,
 			  struct hdb_error *err)
 {
@@ -143,7 +147,10 @@ static int text_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t siz
 	return !memchr(p, 0, (size_t)look);
 }
 
-/* Whether the counts inside a record of variable size fit its size; the sizes fit otherwise. */
+/*
+ * Whether the counts inside a record of variable size are consistent with its size. Records of
+ * other kinds always pass.
+ */
 static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body, uint64_t size,
 			    struct hdb_error *err)
 {
@@ -166,8 +173,9 @@ static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body,
 }
 
 /*
- * Looks at one top-level record by its head: 1 with *end set, 0 if it is none. Says nothing of
- * what is in a heap dump, whose end may lie past the file's.
+ * Checks the head of a top-level record. Returns 1 with *end set if it is plausible, otherwise 0.
+ * The contents of a heap dump record are not examined, and its end may lie past the end of the
+ * file.
  */
 static int head_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t *end, bool *is_heap,
 			  struct hdb_error *err)
@@ -208,8 +216,9 @@ int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 }
 
 /*
- * A heap record by its sub-records, which tell more than what follows it; its length may be
- * wrong, and 0 is what a writer leaves that was stopped. UNDECIDED: what follows it must tell.
+ * Judges a heap record by its sub-records, which are better evidence than what follows it: its
+ * length may be wrong, or 0 if the writer was stopped before it could fill it in. Returns UNDECIDED
+ * if what follows must decide.
  */
 static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, unsigned need,
 			  struct hdb_error *err)
@@ -231,8 +240,8 @@ static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, 
 }
 
 /*
- * Steps over records of unknown tags, *left of them at most: 1 if there may be a known one, 0 if
- * not, below 0 if the source failed.
+ * Skips at most *left records with unknown tags. Returns 1 if a known record may follow, 0 if not,
+ * and a value below 0 if the source failed.
  */
 static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *left,
 			struct hdb_error *err)
@@ -255,8 +264,8 @@ static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *lef
 }
 
 /*
- * hprof_record_plausible, with the evidence that a heap record's sub-records must show, and the
- * number of records of unknown tags that may be between.
+ * As hprof_record_plausible, with the evidence required of a heap record's sub-records and the
+ * number of records with unknown tags that may lie in between.
  */
 static int records_at(struct hprof_salvage *s, uint64_t offset, unsigned depth, unsigned need,
 		      unsigned unknown, struct hdb_error *err)
@@ -302,9 +311,9 @@ int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned dept
 }
 
 /*
- * Bits of evidence in a root, below 0 if it cannot be one. Plain roots in a row look like roots
- * when read from a wrong offset, too, so that their ids must be a class's or look like
- * addresses: aligned, with high bytes of zero.
+ * Returns the evidence of a root in bits; below 0 if it cannot be a root. A run of plain roots
+ * still looks like roots when it is read from a wrong offset. Their ids must therefore belong to a
+ * class or look like addresses: aligned, with zeros in the high bytes.
  */
 static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *sub)
 {
@@ -335,7 +344,7 @@ static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *
 	}
 }
 
-/* A class dump by its head: the two reserved identifiers are zero in all known writers. */
+/* Checks the head of a class dump: every known writer sets the two reserved identifiers to zero. */
 static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 			   struct hdb_error *err)
 {
@@ -353,7 +362,7 @@ static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t li
 	       (super == 0 || class_known(s, super) || s->classes.count == 0);
 }
 
-/* Bits of evidence in a sub-record that parsed; *ok false if it cannot be one. */
+/* Returns the evidence of a parsed sub-record in bits. Sets *ok to false if it cannot be one. */
 static unsigned sub_strength(const struct hprof_salvage *s, const struct hprof_sub *sub, bool *ok)
 {
 	*ok = true;
@@ -379,7 +388,7 @@ static unsigned sub_strength(const struct hprof_salvage *s, const struct hprof_s
 	}
 }
 
-/* A sub-record for evidence: 1 parsed, 0 not, 2 cut by the limit. */
+/* Parses one sub-record as evidence. Returns 1 if it parsed, 0 if not, 2 if the limit cuts it. */
 static int chain_step(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 		      struct hprof_sub *sub, struct hdb_error *err)
 {
@@ -424,8 +433,8 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 			return 0;
 		roots += n == roots && hprof_sub_is_root(sub.tag);
 		/*
-		 * A lone root before good sub-records is too easily rubbish that happens to end
-		 * there.
+		 * A single root before valid sub-records is not accepted: garbage that happens to
+		 * end there looks the same.
 		 */
 		if (need >= HPROF_STRENGTH_SURE &&
 		    ((n == 0 && bits == 0) || (n < 4 && roots > 0 && roots <= n)))
@@ -439,7 +448,7 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 		return 0;
 	if (offset == limit)
 		return n > 0 && bits + BITS_END >= need;
-	if (rc == 2 && limit_is_eof) /* the file is cut inside it */
+	if (rc == 2 && limit_is_eof) /* the file ends inside the sub-record */
 		return bits + BITS_CUT >= need;
 	if (rc == 0 && n > 0) {
 		uint64_t end;
@@ -465,7 +474,7 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 			return hprof_view_failed(err);
 		if (!spend(s, 1))
 			return 0;
-		/* One look costs more than a byte does. */
+		/* Examining an offset costs more than reading a byte. */
 		if (at % CANCEL_BYTES == 0 && s->file->cancel && *s->file->cancel)
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 		search->offset = at;

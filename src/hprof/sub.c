@@ -1,17 +1,17 @@
 /*
  * hprof/sub.c - heap sub-records: roots, class dumps, instances, arrays; see reader.h and parse.h.
  *
- * Only a class dump must be walked to know where it ends; the others say it in their heads.
+ * Only a class dump must be walked to find its end; for other sub-records, the head gives the size.
  */
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
 #include <assert.h>
 
-/* Bytes of a body that are looked at at a time. */
+/* Bytes of a body examined at a time. */
 #define CONTENT_CHUNK (1u << 20)
 
-/* Bytes of a root's body after its object identifier; -1 for what is no root. */
+/* Bytes of a root's body after its object id; -1 for tags that are not roots. */
 static int root_tail(uint8_t tag, unsigned id_size)
 {
 	switch (tag) {
@@ -68,7 +68,7 @@ static void parse_root(const uint8_t *p, unsigned id_size, struct hprof_sub *out
 	}
 }
 
-/* A place in a class dump that knows its bounds. */
+/* A position in a class dump, with its limit. */
 struct cursor {
 	struct base_view *view;
 	uint64_t offset;
@@ -76,7 +76,7 @@ struct cursor {
 	unsigned id_size;
 };
 
-/* Takes `size` bytes; HPROF_PARSE_OVERRUN past the limit. */
+/* Takes `size` bytes. Returns HPROF_PARSE_OVERRUN past the limit. */
 static int take(struct cursor *cur, uint64_t size, const uint8_t **p, struct hdb_error *err)
 {
 	if (size > cur->limit - cur->offset)
@@ -88,7 +88,10 @@ static int take(struct cursor *cur, uint64_t size, const uint8_t **p, struct hdb
 	return HDB_OK;
 }
 
-/* Steps over a count and `*count` entries, each `head` bytes of which the last is a basic type. */
+/*
+ * Skips a count and `*count` entries. The head of an entry has `head` bytes and ends with a basic
+ * type.
+ */
 static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint32_t *count,
 			struct hdb_error *err)
 {
@@ -111,7 +114,7 @@ static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint3
 	return HDB_OK;
 }
 
-/* Finds a class dump's parts; `cur` stands after the instance size and ends past the class. */
+/* Finds the parts of a class dump. `cur` starts after the instance size and ends past the class. */
 static int class_parts(struct cursor *cur, struct hprof_class *out, struct hdb_error *err)
 {
 	const unsigned id_size = cur->id_size;
@@ -124,7 +127,7 @@ static int class_parts(struct cursor *cur, struct hprof_class *out, struct hdb_e
 	return skip_entries(cur, id_size + 1, false, &out->field_count, err);
 }
 
-/* A class dump whose head is at p; `cur` stands behind it. */
+/* Parses a class dump whose head is at p; `cur` is positioned after it. */
 static int parse_class(const uint8_t *p, struct cursor *cur, struct hprof_sub *out,
 		       struct hdb_error *err)
 {
@@ -143,7 +146,7 @@ static int parse_class(const uint8_t *p, struct cursor *cur, struct hprof_sub *o
 	return rc;
 }
 
-/* Bytes after the tag that tell how long the sub-record is; 0 for an unknown tag. */
+/* Number of bytes after the tag that determine the sub-record's size; 0 for an unknown tag. */
 static unsigned head_size(uint8_t tag, unsigned id_size)
 {
 	const int tail = root_tail(tag, id_size);
@@ -166,7 +169,7 @@ static unsigned head_size(uint8_t tag, unsigned id_size)
 	}
 }
 
-/* Instances and arrays: reads the head at p, says how many bytes follow it. */
+/* Parses the head of an instance or array at p, and sets the number of bytes that follow it. */
 static int parse_object(const struct hprof_file *file, const uint8_t *p, struct hprof_sub *out)
 {
 	const unsigned id_size = file->id_size;
@@ -311,7 +314,7 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 	return rc;
 }
 
-/* Bytes of the source as a bound for entries, whose class dump was checked whole. */
+/* Takes bytes with the file's end as the limit: the class dump was checked as a whole before. */
 static int entry_take(struct base_view *view, uint64_t *offset, uint64_t size, const uint8_t **p,
 		      struct hdb_error *err)
 {

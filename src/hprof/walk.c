@@ -1,5 +1,9 @@
 /*
- * hprof/walk.c - the walk over a whole file; see walk.h.
+ * hprof/walk.c - walks over a whole file; see walk.h.
+ *
+ * The quick path handles instances and arrays that lie in the view's window and end inside their
+ * segment. Everything else (roots, classes, segment ends, damage) takes the slow path. Once per
+ * heap record, salvage.c is asked whether its length can be trusted.
  *
  * The quick path serves instances and arrays that lie in the view's window and end inside their
  * segment; all else (roots, classes, segment ends, damage) takes the slow one. Whether a length
@@ -17,7 +21,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Strings of more bytes are looked at before their length is believed. */
+/* Strings longer than this are examined before their length is trusted. */
 #define SUSPICIOUS_TEXT 256
 
 const char *hprof_problem_name(int kind)
@@ -66,7 +70,10 @@ void hprof_walk_release(struct hprof_walk *walk)
 	base_view_release(&walk->view);
 }
 
-/* Whether each of many LF bytes near the file's start follows a CR: a transfer in text mode. */
+/*
+ * Whether many LF bytes near the start of the file all follow a CR, which shows a transfer in text
+ * mode.
+ */
 static bool lines_converted(struct hprof_walk *walk)
 {
 	const uint64_t whole = hprof_walk_file_size(walk);
@@ -100,16 +107,18 @@ int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
 	va_start(args, format);
 	used = vsnprintf(walk->problem.message, size, format, args);
 	va_end(args);
-	if (!walk->told && used > 0 && (size_t)used < size && lines_converted(walk))
+	if (!walk->has_reported && used > 0 && (size_t)used < size && lines_converted(walk))
 		snprintf(walk->problem.message + used, size - (size_t)used,
 			 " (a transfer in text mode has put a CR before each LF of the file)");
-	walk->told = true;
+	walk->has_reported = true;
 	return HDB_OK;
 }
 
 /* ---- top-level records ---- */
 
-/* Evidence of sub-records in the whole body of a record; 1, 0, or a failure. */
+/*
+ * Returns 1 if sub-records in the whole body of the record give evidence, 0 if not, or a failure.
+ */
 static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -120,8 +129,9 @@ static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *
 }
 
 /*
- * A record of unknown tag whose length leads to good ones, and that holds nothing which looks like
- * a heap: 1 and it is passed over by its length, as any reader can; 0 if something else is wrong.
+ * Examines a record of unknown tag. Returns 1 if its length leads to valid records and nothing in
+ * it looks like a heap, so that it can be skipped by its length as any reader does; 0 if the
+ * problem is another one.
  */
 static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -141,7 +151,7 @@ static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, stru
 	return 1;
 }
 
-/* Nothing at walk->next_record is a record. */
+/* Handles a position, walk->next_record, where no valid record begins. */
 static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->next_record, size = hprof_walk_file_size(walk);
@@ -150,7 +160,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 
 	rc = hprof_walk_unknown_record_at(walk, at, err);
 	if (rc > 0) {
-		/* A heap record whose tag is damaged? */
+		/* Perhaps a heap record with a damaged tag? */
 		rc = holds_subs(walk, HPROF_STRENGTH_SURE, err);
 		found.is_record = rc == 0;
 		rc = rc < 0 ? rc : 1;
@@ -194,7 +204,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 		found.is_record ? "record" : "heap sub-record", found.offset);
 }
 
-/* Sub-records without a heap record before them, found by a search. */
+/* Handles sub-records without a heap record before them, found by a search. */
 static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 {
 	walk->record = (struct hprof_record){
@@ -208,7 +218,7 @@ static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 	return hprof_walk_open_heap(walk, event);
 }
 
-/* Undoes what a heap record's length counts of emptied arrays. */
+/* Corrects a heap record's length by the elements missing from emptied arrays. */
 static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -220,7 +230,7 @@ static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 	return rc;
 }
 
-/* A heap record begins: is its length to be believed? */
+/* A heap record begins: decides whether its length can be trusted. */
 static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -248,7 +258,7 @@ static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct h
 	return rc > 0 ? hprof_walk_open_heap(walk, event) : no_record(walk, event, err);
 }
 
-/* The record runs past the end of the file: it is cut off, or its length is wrong. */
+/* Handles a record that runs past the end of the file: it is cut off, or its length is wrong. */
 static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -273,8 +283,9 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 }
 
 /*
- * The record is in bounds but what follows it is none: 1 if its own length is to blame (a record
- * begins inside it, which the walk is then sent to), 0 if it is good.
+ * Examines a record that is within bounds but not followed by a record. Returns 1 if its own length
+ * is wrong, because a record begins inside it; the walk continues there. Returns 0 if the record is
+ * valid.
  */
 static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event *event,
 			struct hdb_error *err)
@@ -305,7 +316,7 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 	return 1;
 }
 
-/* Least bytes that the body of a record must have to be read. */
+/* Smallest body with which a record can be read. */
 static bool body_readable(struct hprof_walk *walk)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -341,7 +352,7 @@ static bool body_readable(struct hprof_walk *walk)
 	}
 }
 
-/* Emits the record, after what the walk itself learns from it. */
+/* Emits the record after taking from it what the walk itself needs. */
 static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -361,9 +372,9 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
 }
 
 /*
- * Whether a long string is one: 1, 0 or a failure. No VM writes zero bytes in strings (Modified
- * UTF-8 has none), but a string whose length is damaged may have swallowed records, which are
- * full of them.
+ * Whether a long string is valid: 1, 0 or a failure. VMs write no zero bytes in strings (Modified
+ * UTF-8 has none). A string whose length is damaged may have swallowed records, which are full of
+ * them.
  */
 static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 {
@@ -375,7 +386,7 @@ static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 	return memchr(p, 0, SUSPICIOUS_TEXT - 8) == NULL;
 }
 
-/* The head of a record is cut off, or what is there is no record. */
+/* Handles a record whose head is cut off or that is not a record. */
 static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->next_record, left = hprof_walk_file_size(walk) - at;
@@ -398,7 +409,7 @@ static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		hprof_tag_name(p[0]), at, 9 - left);
 }
 
-/* One step at the top level. */
+/* Performs one step at the top level. */
 static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -454,8 +465,8 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 /* ---- the quick path ---- */
 
 /*
- * An instance or array that lies in the window and ends by the limit; false leaves all to the
- * slow path. Inlined once for each id size.
+ * Reads an instance or array that lies in the window and ends by the limit. Returns false to leave
+ * it to the slow path. Inlined once for each id size.
  */
 static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 {
@@ -471,12 +482,12 @@ static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 	return true;
 }
 
-/* Whether the first `size` of HPROF_TEXT_LOOK bytes, or all of them, have no zero. */
+/* Whether the text contains no zero byte within its first HPROF_TEXT_LOOK bytes. */
 static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 {
 	for (unsigned i = 0; i < HPROF_TEXT_LOOK; i += 8) {
 		const uint64_t v = load64(p + i);
-		/* The lowest bit is that of the first zero byte. */
+		/* The lowest set bit marks the first zero byte. */
 		const uint64_t zeros = (v - 0x0101010101010101) & ~v & 0x8080808080808080;
 
 		if (zeros)
@@ -486,8 +497,8 @@ static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 }
 
 /*
- * A short text that another text follows, as in the hundred thousands that a dump begins with;
- * false leaves all to step_top, which would find the same.
+ * Reads a short text that is followed by another text; a dump begins with hundreds of thousands of
+ * these. Returns false to leave it to step_top, which gives the same result.
  */
 static inline bool quick_text(struct hprof_walk *walk)
 {
@@ -508,7 +519,7 @@ static inline bool quick_text(struct hprof_walk *walk)
 	if (left < 9 + id + HPROF_TEXT_LOOK || next[0] != HPROF_UTF8)
 		return false;
 	next_size = be32(next + 5);
-	/* What lies in the window does not run past the file's end. */
+	/* Bytes in the window cannot lie past the end of the file. */
 	if (next_size < id || next_size > left - 9 || next_size > HPROF_TEXT_MAX ||
 	    !lacks_zero(next + 9 + id, next_size - id))
 		return false;

@@ -1,6 +1,6 @@
 /*
- * hprof/walk_heap.c - the walk inside a heap record, off the quick path: roots and classes, the
- * record's end, and going on after damage; see walk_steps.h.
+ * hprof/walk_heap.c - the walk inside a heap record, outside the quick path: roots and classes, the
+ * end of the record, and resuming after damage; see walk_steps.h.
  */
 #include "hprof/walk_steps.h"
 
@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* How many sub-records of fixed size rubbish may pass for before it is seen to be none. */
+/* Garbage can pass for up to this many sub-records of fixed size before it is recognized. */
 #define SUSPECT_AGE_MAX 4
 
 /* Opens a heap record whose body is walk->record's; emits HEAP_BEGIN. */
@@ -30,7 +30,7 @@ int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event)
 	return HDB_OK;
 }
 
-/* Ends the open heap record without a word. */
+/* Ends the open heap record without reporting a problem. */
 int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event)
 {
 	walk->state = STATE_TOP;
@@ -45,9 +45,8 @@ int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event)
 }
 
 /*
- * Ends the open heap record at `offset`, where its sub-records end. A length that does not fit
- * is told, unless the u4 wrapped: then the true size is the stored one plus a multiple of 4
- * GiB.
+ * Ends the open heap record at `offset`, where its sub-records end. A wrong length is reported,
+ * except one that wrapped: then the true size is the stored u4 plus a multiple of 4 GiB.
  */
 static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event *event)
 {
@@ -81,14 +80,14 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 		hprof_tag_name(rec->tag), rec->offset, stored, actual);
 }
 
-/* Whether the sub-record's end follows from a length in it that damage may have changed. */
+/* Whether the sub-record's end depends on a length stored in it, which damage may have changed. */
 static bool has_length(const struct hprof_sub *sub)
 {
 	return sub->tag != HPROF_CLASS_DUMP && sub->tag != HPROF_HEAP_DUMP_INFO &&
 	       !hprof_sub_is_root(sub->tag) && sub->body_size > 0;
 }
 
-/* Remembers the object before a run of roots, as long as the run is short. */
+/* Remembers the object before a run of roots while the run is short. */
 static void note_suspect(struct hprof_walk *walk, const struct hprof_sub *next)
 {
 	if (has_length(next)) {
@@ -115,7 +114,7 @@ static int emit_sub(struct hprof_walk *walk, const struct hprof_sub *sub, enum h
 	return HDB_OK;
 }
 
-/* From now on the sub-records are followed to where they stop. */
+/* From now on, follows the sub-records to where they end, past the nominal end. */
 static void follow(struct hprof_walk *walk)
 {
 	walk->following = true;
@@ -124,8 +123,8 @@ static void follow(struct hprof_walk *walk)
 }
 
 /*
- * Looks for where to go on after damage at `at`. The length of the last object may be what is
- * damaged, so its body is searched first; some bytes in it may have passed for roots since.
+ * Finds where to resume after damage at `at`. The damage may be in the length of the last object,
+ * so its body is searched first. Some bytes in that body may have passed for roots.
  */
 static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *search,
 		     struct hdb_error *err)
@@ -153,7 +152,7 @@ static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *
 	return hprof_search(&walk->salvage, search, err);
 }
 
-/* Tells damage at `sub`, and where the walk goes on, which is at `resume`. */
+/* Reports damage at `sub`; the walk resumes at `resume`. */
 static int tell_damage(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
 		       uint64_t resume, enum hprof_event *event)
 {
@@ -183,7 +182,7 @@ static int tell_damage(struct hprof_walk *walk, int parsed, const struct hprof_s
 		name, sub->offset, hprof_tag_name(walk->record.tag), resume);
 }
 
-/* How many bytes the file lacks at least, which ends inside `sub`. */
+/* Smallest number of bytes missing from a file that ends inside `sub`. */
 static uint64_t bytes_missing(const struct hprof_walk *walk, const struct hprof_sub *sub)
 {
 	const uint64_t size = hprof_walk_file_size(walk);
@@ -192,7 +191,9 @@ static uint64_t bytes_missing(const struct hprof_walk *walk, const struct hprof_
 	return end > size ? end - size : 1;
 }
 
-/* Damage at `sub`: goes on at the next place that looks sane, or at the record's end. */
+/*
+ * Handles damage at `sub`: resumes at the next plausible sub-record, or at the end of the record.
+ */
 static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
 		   enum hprof_event *event, struct hdb_error *err)
 {
@@ -208,7 +209,7 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 	if (rc > 0)
 		resume = found.offset;
 	if (!walk->end_known && (resume > walk->segment_end || walk->segment_end > size)) {
-		/* What the length should have been cannot be told any more. */
+		/* The correct length can no longer be determined. */
 		walk->excused = true;
 		follow(walk);
 	}
@@ -228,7 +229,7 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 	return tell_damage(walk, parsed, sub, resume, event);
 }
 
-/* Whether the record at the top-level place `offset` is cut off by the end of the file. */
+/* Whether the end of the file cuts off the record at the top-level position `offset`. */
 static int cut_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
 {
 	const uint64_t left = hprof_walk_file_size(walk) - offset;
@@ -242,7 +243,7 @@ static int cut_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_er
 	       (hprof_tag_is_heap(p[0]) || hprof_size_fits(p[0], be32(p + 5), walk->file->id_size));
 }
 
-/* Whether an unknown record at `offset` is followed by what looks like records. */
+/* Whether what follows the unknown record at `offset` looks like records. */
 int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
 {
 	const uint64_t left = hprof_walk_file_size(walk) - offset;
@@ -276,7 +277,7 @@ int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_s
 	return hprof_search(&walk->salvage, found, err);
 }
 
-/* The nominal end is reached and no record is there: are there more sub-records? */
+/* At the nominal end, with no record there: decides whether more sub-records follow. */
 static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->position, size = hprof_walk_file_size(walk);
@@ -314,9 +315,9 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 }
 
 /*
- * A sub-record that parses crosses the nominal end. If a record begins exactly there, the
- * sub-record's length is wrong; but not where the segment's may have wrapped and sub-records go
- * on behind the crossing one (a heap that holds HPROF bytes in an array).
+ * Handles a valid sub-record that crosses the nominal end. If a record begins exactly at that end,
+ * the sub-record's length is wrong. The exception is a segment whose length may have wrapped and
+ * whose sub-records continue after the crossing one: a heap can hold HPROF bytes in an array.
  */
 static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 		       enum hprof_event *event, struct hdb_error *err)
@@ -337,7 +338,10 @@ static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 	return emit_sub(walk, sub, event, err);
 }
 
-/* Whether to close here, before a record that the length says is inside: 1, 0, or a failure. */
+/*
+ * Whether to close the heap record here, before a record that lies inside it according to its
+ * length: 1, 0, or a failure.
+ */
 static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error *err)
 {
 	const uint8_t *p = base_view_at(&walk->view, at, 1, err);
@@ -349,19 +353,19 @@ static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error
 	if (!hprof_tag_known(p[0]))
 		return 0;
 	is_shared = hprof_sub_is_root(p[0]);
-	/* Where the end is known, tags that both levels share are sub-records. */
+	/* If the end is known, tags that exist at both levels denote sub-records. */
 	if (is_shared && walk->end_known)
 		return 0;
 	rc = hprof_record_plausible(&walk->salvage, at, 4, err);
 	if (rc <= 0 || !is_shared)
 		return rc;
-	/* With 4-byte ids, frame roots of thread 4 are UNLOAD CLASS records to the byte. */
+	/* With 4-byte ids, frame roots of thread 4 are byte for byte UNLOAD CLASS records. */
 	rc = hprof_chain_strength(&walk->salvage, at, hprof_walk_file_size(walk),
 				  HPROF_STRENGTH_LIKELY, err);
 	return rc < 0 ? rc : rc == 0;
 }
 
-/* One step inside a heap record, on the slow path. */
+/* Performs one step inside a heap record on the slow path. */
 int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->position, size = hprof_walk_file_size(walk);
@@ -380,7 +384,7 @@ int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struc
 				 err);
 	if (parsed < 0)
 		return parsed;
-	/* A run of 0xff bytes, not roots. */
+	/* A run of 0xff bytes rather than roots. */
 	if (sub.tag == HPROF_ROOT_UNKNOWN && parsed == HDB_OK &&
 	    sub.id == (walk->file->id_size == 8 ? UINT64_MAX : UINT32_MAX))
 		parsed = HPROF_PARSE_BAD_TAG;

@@ -1,5 +1,6 @@
 /*
- * layout/layout.c - what all rules share: sizes of types, arrays, class objects, the list of gaps.
+ * layout/layout.c - rules common to all VMs: sizes of types, arrays, class objects, and the list of
+ * gaps.
  */
 #include "layout/layout.h"
 
@@ -106,9 +107,9 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 /* ---- class objects, arrays, stack chunks ---- */
 
 /*
- * Static fields begin behind the instance fields of java.lang.Class, which end at a multiple of the
- * alignment: the references, longs, then smaller ones. No rules fill the gap before the longs: the
- * builder's search begins behind it.
+ * Static fields begin after the instance fields of java.lang.Class, at a multiple of the alignment:
+ * first references, then longs, then smaller ones. No VM fills the gap before the longs: the
+ * builder's search for gaps begins after it.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics)
@@ -153,7 +154,10 @@ uint32_t layout_array_period(uint32_t modulus, uint32_t width)
 uint32_t layout_stack_chunk_period(uint32_t modulus)
 {
 	assert(modulus > 0);
-	/* 64 words take whole words of bits at either width, and multiples of 8 bytes. */
+	/*
+	 * 64 words need whole words of bits at either reference width, and their size is a multiple
+	 * of 8 bytes.
+	 */
 	return 64 * layout_array_period(modulus, 8);
 }
 

@@ -1,5 +1,9 @@
 /*
- * layout/layout_art.c - Android's runtime.
+ * layout/layout_art.c - field layout of Android's runtime.
+ *
+ * Fields begin right after the superclass's last one, without rounding: references first, then
+ * primitives from wide to narrow. Bytes skipped for alignment are split into aligned gaps of 4, 2
+ * and 1, and later fields use the largest gap first. Gaps of superclasses are not used.
  *
  * Fields begin right behind the superclass's last one, with no rounding: references first, then
  * primitives from wide to narrow. Bytes skipped to align a field are cut into aligned pieces of 4,
@@ -12,7 +16,7 @@
 /* Basic types in ART's order: reference, long, double, int, float, char, short, boolean, byte. */
 static const uint8_t type_order[] = { LAYOUT_REFERENCE, 11, 7, 10, 6, 5, 9, 4, 8 };
 
-/* Bytes skipped at `from` become gaps of 4, 2 or 1 bytes, each aligned to its size. */
+/* Splits the bytes skipped at `from` into gaps of 4, 2 or 1 bytes, each aligned to its size. */
 static void cut_gap(struct layout_shape *out, uint64_t from, uint64_t to)
 {
 	assert(from <= to);
@@ -26,7 +30,7 @@ static void cut_gap(struct layout_shape *out, uint64_t from, uint64_t to)
 	}
 }
 
-/* The largest gap, of equal ones the lowest; LAYOUT_GAPS_MAX: none. */
+/* Returns the largest gap, the lowest among equals; LAYOUT_GAPS_MAX if there is none. */
 static unsigned largest_gap(const struct layout_shape *out)
 {
 	unsigned best = LAYOUT_GAPS_MAX;

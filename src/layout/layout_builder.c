@@ -1,20 +1,20 @@
 /*
  * layout/layout_builder.c - HotSpot since JDK 15.
  *
- * Primitive fields go first, largest first, each into the smallest gap that holds it (of equal gaps
- * the last one), or to the end; then references the same way, or first of all (JDK 25) if the super
- * class ends with one. Gaps of superclasses count, unless a superclass is @Contended or the
- * switch is off. @Contended fields and classes are appended, with padding before each group and
- * behind the last. A value that is flattened into a field counts as a primitive of its size (JEP
- * 401).
+ * Primitive fields are placed first, from large to small, each in the smallest gap that holds it
+ * (the last one among equals) or at the end. References follow in the same way, or come first if
+ * the superclass ends with one (JDK 25). Gaps of superclasses are used unless a superclass is
+ * @Contended or the switch is off. @Contended fields and classes are appended, with padding before
+ * each group and after the last. A value flattened into a field counts as a primitive of its size
+ * (JEP 401).
  */
 #include "layout/layout.h"
 
 #include <assert.h>
 
 /*
- * Sizes of fields that are put in order, one pass a size: four of primitives, others of flat
- * values.
+ * Maximum number of distinct field sizes placed in order, one pass each: four sizes of primitives,
+ * the rest for flat values.
  */
 #define SIZES_MAX 64
 
@@ -65,7 +65,7 @@ static void place(struct builder *b, struct layout_field *field)
 	}
 }
 
-/* Fields to place: those of one group; group ALONE means the field `only`. */
+/* The fields of one group to place; for group ALONE only the field with index `only`. */
 struct group {
 	struct layout_field *fields;
 	size_t count, only;
@@ -79,8 +79,8 @@ static bool in_group(const struct group *g, size_t i)
 }
 
 /*
- * Places what is no reference and has this size; returns the next smaller one among the others, or
- * 0.
+ * Places the fields of this size that are not references. Returns the next smaller size among the
+ * rest, or 0.
  */
 static uint64_t place_size(struct builder *b, const struct group *g, uint64_t size)
 {
@@ -107,7 +107,7 @@ static void place_primitives(struct builder *b, const struct group *g)
 
 	for (unsigned sizes = 0; size && sizes < SIZES_MAX; sizes++)
 		size = place_size(b, g, size);
-	/* So many sizes are none that a VM has seen: what is left, as it comes. */
+	/* No VM has so many sizes: place the rest in order of declaration. */
 	for (size_t i = 0; size && i < g->count; i++)
 		if (in_group(g, i) && !is_reference(&g->fields[i]) &&
 		    layout_field_size(b->model, &g->fields[i]) <= size)
@@ -123,8 +123,8 @@ static void place_references(struct builder *b, const struct group *g)
 }
 
 /*
- * The groups of @Contended fields, in the order in which the first field of each comes; whether
- * there are any.
+ * Finds the groups of @Contended fields, ordered by the first field of each. Returns whether there
+ * are any.
  */
 static bool place_contended(struct builder *b, struct layout_field *fields, size_t count)
 {
@@ -157,8 +157,8 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	b.appends = out->has_fields && (model->keeps_super_gaps || out->is_contended);
 	if (model->keeps_super_gaps && out->end % model->reference_bytes) {
 		/*
-		 * The switch emulates the rules before JDK 15, superclasses that end at a
-		 * reference's width.
+		 * The switch emulates the rules before JDK 15, under which superclasses end at a
+		 * multiple of a reference's width.
 		 */
 		const uint64_t end = layout_round(out->end, model->reference_bytes);
 
@@ -166,7 +166,7 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 		out->end = end;
 	}
 	if (out->is_contended) {
-		/* Fields of a subclass must not share a cache line with the superclass's. */
+		/* Fields of a subclass must not share a cache line with those of the superclass. */
 		out->end += model->contended_bytes;
 		out->gap_count = 0;
 	}
@@ -184,7 +184,8 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	padded = place_contended(&b, fields, count) || padded;
 	out->is_contended = out->is_contended || padded;
 	/*
-	 * The padding behind is no field: a subclass starts behind the last one, and pads again.
+	 * The padding after the fields is not a field: a subclass starts after the last field and
+	 * pads again.
 	 */
 	out->size =
 		layout_round(out->end + (padded ? model->contended_bytes : 0), model->word_bytes);

@@ -1,19 +1,19 @@
 /*
  * layout/layout_classic.c - HotSpot before JDK 15.
  *
- * A class's fields begin where its superclass's end, rounded up to the width of a reference:
- * longs, ints, shorts, bytes, references. The only gap that is filled is the one before the longs,
- * once. @Contended (JDK 8) as in ClassFileParser::layout_fields.
+ * A class's fields begin at the end of its superclass's, rounded up to the width of a reference, in
+ * the order longs, ints, shorts, bytes, references. Only the gap before the longs is filled, once.
+ * @Contended (JDK 8) follows ClassFileParser::layout_fields.
  */
 #include "layout/layout.h"
 
-/* Kinds of fields in the order in which they are placed; references may come first. */
+/* Kinds of fields in the order of placement; references may come first instead. */
 enum { LONGS, INTS, SHORTS, BYTES, REFERENCES, KINDS };
 
 struct classic {
 	const struct layout_model *model;
 	uint64_t next[KINDS];
-	uint64_t gap[KINDS]; /* where fields of this kind go first, gap_left of them */
+	uint64_t gap[KINDS]; /* where the first gap_left fields of this kind go */
 	unsigned gap_left[KINDS];
 	uint64_t count[KINDS]; /* fields that are not @Contended */
 	uint64_t end;
@@ -32,8 +32,8 @@ static int kind_of(const struct layout_model *model, uint8_t type)
 }
 
 /*
- * Fills the gap of 4 bytes before the longs: an int, or shorts and bytes, or a reference of that
- * width.
+ * Fills the gap of 4 bytes before the longs with an int, with shorts and bytes, or with a reference
+ * of that width.
  */
 static void fill_gap(struct classic *c, uint64_t at, uint64_t length, bool references_first)
 {
@@ -53,7 +53,7 @@ static void fill_gap(struct classic *c, uint64_t at, uint64_t length, bool refer
 	}
 }
 
-/* Decides where each kind begins. */
+/* Determines where each kind begins. */
 static void plan(struct classic *c, uint64_t start, bool references_first, bool fills)
 {
 	const unsigned ref = c->model->reference_bytes;
@@ -100,8 +100,8 @@ static void place(struct classic *c, struct layout_field *field)
 }
 
 /*
- * @Contended fields lie behind all others: those without a group each with padding, then the named
- * group.
+ * Places @Contended fields after all others: first those without a group, each with its own
+ * padding, then the named group.
  */
 static void place_contended(struct classic *c, struct layout_field *fields, size_t count)
 {

@@ -1,5 +1,8 @@
 /*
- * layout/layout_known.c - the table of what HotSpot knows of its own classes.
+ * layout/layout_known.c - table of what HotSpot knows about its own classes.
+ *
+ * Sources: OpenJDK, classfile/javaClasses.hpp (INJECTED_FIELDS) of JDK 7 to 25, ClassFileParser
+ * (the classes with fixed order), and @Contended in the sources of java.base.
  *
  * Sources: OpenJDK, classfile/javaClasses.hpp (INJECTED_FIELDS) of JDK 7 to 25, ClassFileParser
  * (the classes with fixed order), @Contended in the sources of java.base.
@@ -10,28 +13,28 @@
 
 #include <string.h>
 
-/* What a row says. */
+/* The kind of fact in a row. */
 enum what {
 	SINCE,  /* the class exists from this version on */
 	INJECT, /* a field of this type is injected */
 	CONTENDED_CLASS,
-	CONTENDED_FIELD,  /* all that a class has are of one named group */
+	CONTENDED_FIELD,  /* all @Contended fields of a class are in one named group */
 	REFERENCES_FIRST, /* fixed order */
 	STACK_CHUNK,
 	MIRROR,
 	STRING,
 	VERSION,
-	MADE_UP /* a field that ART's dumps add where there is room for none */
+	MADE_UP /* a synthetic field that ART's dumps list although the object has no room for it */
 };
 
-/* Type of an injected field that is as wide as an address. */
+/* Type of an injected field that has the width of an address. */
 #define POINTER 0xffu
 #define BOOLEAN 4u
 #define BYTE 8u
 #define SHORT 9u
 #define INT 10u
 #define LONG 11u
-/* A row without an end. */
+/* `until` of a row that still holds. */
 #define EVER 255u
 
 struct row {
@@ -39,10 +42,10 @@ struct row {
 	const char *field; /* or NULL */
 	uint8_t what;      /* enum what */
 	uint8_t type;
-	uint8_t since, until; /* feature versions, both included */
+	uint8_t since, until; /* feature versions, both inclusive */
 };
 
-/* Sorted by class name; within a class in the order in which fields are added. */
+/* Sorted by class name, and within a class by the order in which fields are added. */
 static const struct row rows[] = {
 	{ "java.lang.AssertionStatusDirectives", NULL, REFERENCES_FIRST, 0, 1, 14 },
 	{ "java.lang.BaseVirtualThread", NULL, SINCE, 0, 19, EVER },
@@ -156,7 +159,7 @@ unsigned layout_known(const char *class_name)
 		       LAYOUT_UNKNOWN;
 }
 
-/* The next row of a known class from *at on that holds for this version, or NULL. */
+/* Returns the next row of a known class, from *at on, that holds for this version, or NULL. */
 static const struct row *next_row(const struct layout_model *model, unsigned known, size_t *at)
 {
 	const unsigned java = model && model->java ? model->java : EVER;

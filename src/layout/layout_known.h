@@ -1,6 +1,8 @@
 /*
- * layout/layout_known.h - what HotSpot knows of its own classes and no dump lists: injected fields,
- * @Contended, fixed order.
+ * layout/layout_known.h - what HotSpot knows about its own classes and dumps do not list: injected
+ * fields, @Contended, and fixed order.
+ *
+ * One table of data by VM version. It applies only to classes of the boot loader.
  *
  * One table of data, by VM version. Only classes of the boot loader are meant.
  */
@@ -9,19 +11,19 @@
 
 #include "layout/layout.h"
 
-/* A class of which nothing is known. */
+/* Number of a class that is not in the table. */
 #define LAYOUT_UNKNOWN 0u
 
-/* Most fields that are injected into one class. */
+/* Maximum number of fields injected into one class. */
 #define LAYOUT_INJECTED_MAX 16
 
 /*
- * Number of the class of this name in the table, or LAYOUT_UNKNOWN. `java.lang.Class` as people
- * write it.
+ * Returns the number of the named class in the table, or LAYOUT_UNKNOWN. Names have the form
+ * java.lang.Class.
  */
 unsigned layout_known(const char *class_name);
 
-/* Traits of a known class in this VM (model->java 0: those of the newest). */
+/* Traits of a known class in this VM; of the newest version if model->java is 0. */
 void layout_known_traits(const struct layout_model *model, unsigned known,
 			 struct layout_traits *out);
 
@@ -30,41 +32,42 @@ uint8_t layout_known_group(const struct layout_model *model, unsigned known,
 			   const char *field_name);
 
 /*
- * Whether any field of it is @Contended in some version: its fields' names must then be looked at.
+ * Whether any field of the class is @Contended in some version, so that the names of its fields
+ * must be compared.
  */
 bool layout_known_names_fields(unsigned known);
 
-/* Whether it, or a field of it, is @Contended in some version. */
+/* Whether the class or one of its fields is @Contended in some version. */
 bool layout_known_may_contend(unsigned known);
 
 /*
- * Injected fields of a known class, in the order in which HotSpot adds them behind the class
- * file's: sets type and group of at most LAYOUT_INJECTED_MAX fields, and `names` (static) unless
- * that is NULL. Returns how many. A field that the class library declares itself under that name is
- * not injected: the caller leaves it out.
+ * Injected fields of a known class, in the order in which HotSpot adds them after the class file's.
+ * Sets the type and group of at most LAYOUT_INJECTED_MAX fields, and `names` (static) unless it is
+ * NULL. Returns their number. The caller must leave out a field if the class library itself
+ * declares one of that name.
  */
 size_t layout_known_injected(const struct layout_model *model, unsigned known,
 			     struct layout_field *out, const char **names);
 
-/* The class with stacks behind its fields: jdk.internal.vm.StackChunk. */
+/* jdk.internal.vm.StackChunk, whose objects have a stack after their fields. */
 bool layout_known_is_stack_chunk(unsigned known);
 
 /* java.lang.String. */
 bool layout_known_is_string(unsigned known);
 
 /*
- * A field that ART's dumps list for what is no field of the object: a string's characters, a
- * loader's table. Other versions have a field of that name: it is made up only if the recorded size
- * has no room for it.
+ * Whether this is a field that ART's dumps list although the object does not have it, such as a
+ * string's characters or a loader's table. Other versions have a real field of that name: treat it
+ * as synthetic only if the recorded size has no room for it.
  */
 bool layout_known_is_made_up(unsigned known, const char *field_name);
 
-/* A class that keeps the version of the class library in a static field "java_version". */
+/* The class that keeps the version of the class library in a static field "java_version". */
 bool layout_known_has_version(unsigned known);
 
 /*
- * First VM version that has a class, for dumps that do not name theirs: 0 for a class that tells
- * nothing. The largest over all classes is a lower bound of the version.
+ * First VM version that has the class, used for dumps that do not state theirs; 0 for classes that
+ * tell nothing. The maximum over all classes is a lower bound of the version.
  */
 unsigned layout_known_since(unsigned known);
 
