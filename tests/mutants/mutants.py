@@ -39,8 +39,14 @@ def read_list():
 
 def copy_tree(to):
     """Copies what git knows; files that have not changed keep their time, so that objects do."""
-    names = subprocess.run(["git", "ls-files", "-z"], capture_output=True, check=True).stdout.split(b"\0")
-    for name in filter(None, (n.decode() for n in names)):
+    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, check=True).stdout.split(b"\0")
+    names = {n.decode() for n in listed if n}
+    for top in ("include", "src", "tests", "tools"):
+        for folder, _, files in os.walk(os.path.join(to, top)):
+            for path in (os.path.join(folder, f) for f in files):
+                if os.path.relpath(path, to) not in names:
+                    os.remove(path)
+    for name in names:
         new = os.path.join(to, name)
         os.makedirs(os.path.dirname(new), exist_ok=True)
         if os.path.islink(name) or not os.path.exists(name):
