@@ -78,7 +78,8 @@ heapdb import r.hprof --quiet > /dev/null
 [ "$(heapdb query strings --match '[A-Za-z0-9]' --db r.heapdb --csv --quiet 2> /dev/null | wc -l)" -le 1 ] ||
 	fail "texts are left"
 heapdb query top --db r.heapdb --json --quiet 2> /dev/null | grep -q '"redacted": *"' || fail "JSON does not say it"
-heapdb query top --db r.heapdb 2>&1 > /dev/null | grep -q 'redacted:' || fail "stderr does not say it"
+heapdb query top --db r.heapdb --csv 2>&1 > /dev/null | grep -q 'redacted:' || fail "stderr does not say it"
+[ "$(heapdb query top --db r.heapdb 2>&1 | grep -c 'redacted:')" = 1 ] || fail "text does not say it once"
 heapdb check --db r.heapdb > out 2>&1 || fail "check of a redacted dump"
 # How many entries collections have is kept, but for sets of enum constants, which are numbers.
 heapdb query collections --db r.heapdb --by class --csv --quiet 2> /dev/null > r.csv
