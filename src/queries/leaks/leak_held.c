@@ -224,20 +224,44 @@ int leak_held_find(struct query *q, const struct leak_rows *rows,
 
 /* ---- the query that lists them ---- */
 
-/* Reachable instances of all classes of a name, which is what query instances lists. */
-static int count_named(struct query *q, const char *name, uint64_t *out, unsigned *classes,
-		       struct hdb_error *err)
+static int add_instances(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
-	BASE_FREED struct derive_total *totals = NULL;
+	(void)err;
+	((uint64_t *)ctx)[count->class_no] += count->count;
+	return HDB_OK;
+}
 
-	*out = *classes = 0;
-	TRY(analysis_load_class_totals(&q->session, &totals, err));
-	for (uint32_t no = 0; no < q->heap->class_count; no++) {
-		if (strcmp(heap_class_name(q->heap, no), name) != 0)
-			continue;
-		*out += totals[no].count;
+/* Sets *out to whether the reachable instances of all classes with this name are `count`. */
+static int are_all(struct query *q, struct leak_rows *rows, const char *name, uint64_t count,
+		   bool *out, unsigned *classes, struct hdb_error *err)
+{
+	struct derive_heap_totals whole;
+	uint64_t instances = 0, reachable = 0;
+
+	if (!rows->instances) {
+		TRY(heap_load_classes(q->heap, err));
+		TRY(BASE_ALLOC(rows->instances, (size_t)q->heap->class_count + 1,
+			       "instances by class", err));
+		TRY(heap_count_all(q->heap, q->session.work, add_instances, rows->instances, err));
+	}
+	*classes = 0;
+	for (uint32_t no = heap_class_by_name(q->heap, name, 0); no != HEAP_NONE;
+	     no = heap_class_by_name(q->heap, name, no + 1)) {
+		instances += rows->instances[no];
 		++*classes;
 	}
+	/* What the import counted decides it in most cases, and the totals need not be built. */
+	*out = instances == count;
+	TRY(derive_heap_totals(q->derive, &whole, err));
+	if (instances <= count ||
+	    instances - count > whole.unreachable_count + heap_invented_count(q->heap))
+		return HDB_OK;
+	if (!rows->by_class)
+		TRY(analysis_load_class_totals(&q->session, &rows->by_class, err));
+	for (uint32_t no = heap_class_by_name(q->heap, name, 0); no != HEAP_NONE;
+	     no = heap_class_by_name(q->heap, name, no + 1))
+		reachable += rows->by_class[no].count;
+	*out = reachable == count;
 	return HDB_OK;
 }
 
@@ -341,7 +365,8 @@ int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *r
 	char pattern[THREAD_NAME_MAX];
 	const char *name;
 	unsigned classes;
-	uint64_t all, id;
+	bool is_all;
+	uint64_t id;
 
 	/* The other queries do not choose the objects of a heap in the same way. */
 	if (held->text || held->length || q->is_filtered)
@@ -359,8 +384,8 @@ int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *r
 		return leak_rows_text(rows, row, LEAK_TARGET, err, "%s", pattern);
 	}
 	name = heap_class_name(q->heap, held->class_no);
-	TRY(count_named(q, name, &all, &classes, err));
-	if (all == held->count) {
+	TRY(are_all(q, rows, name, held->count, &is_all, &classes, err));
+	if (is_all) {
 		TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "instances"));
 		return leak_rows_text(rows, row, LEAK_TARGET, err, "%s", name);
 	}

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Longest text of a row: a sentence with a few names of classes in it. */
@@ -123,5 +124,7 @@ void leak_rows_release(struct leak_rows *rows)
 {
 	base_vec_release(&rows->rows);
 	base_vec_release(&rows->texts);
+	free(rows->instances);
+	free(rows->by_class);
 	*rows = (struct leak_rows){ 0 };
 }
