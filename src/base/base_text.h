@@ -1,5 +1,5 @@
 /*
- * base/base_text.h - where a text goes, numbers and characters in texts, and bytes that grow.
+ * base/base_text.h - text buffers, formatting of numbers and characters, and a growing byte buffer.
  */
 #ifndef BASE_BASE_TEXT_H
 #define BASE_BASE_TEXT_H
@@ -11,37 +11,37 @@
 #include <stdint.h>
 
 /*
- * Room for a text and the zero byte that ends it: `size` bytes, 1 at least, lent by who asks for
- * the text. What does not fit is cut.
+ * A caller's buffer for a text and its terminating zero byte: `size` bytes, at least 1. Longer
+ * texts are cut.
  */
 struct base_text {
 	char *buf;
 	size_t size;
 };
 
-/* The room that an array of char is. */
+/* The buffer that an array of char provides. */
 #define BASE_TEXT(array) ((struct base_text){ (array), sizeof(array) })
 
-/* A number as people read it, "1,234,567"; UINT64_MAX takes 26 characters. */
+/* A formatted number, "1,234,567"; UINT64_MAX takes 26 characters. */
 struct base_number {
 	char text[28];
 };
 
 /*
- * The number with thousands separators, in every locale the same. For arguments of a format:
- * `base_number(n).text` lives to the end of the call that it is written in.
+ * The number with thousands separators, independent of the locale. For arguments of a format:
+ * `base_number(n).text` is valid until the end of the full expression.
  */
 struct base_number base_number(uint64_t value);
 
-/* A size as people read it, "1.6 KiB", "512 B"; to be used likewise. */
+/* A size in readable units, "1.6 KiB", "512 B". Used in the same way. */
 struct base_number base_size(uint64_t bytes);
 
-/* Writes a character in UTF-8 and returns its size; U+FFFD stands for what is no character. */
+/* Writes a character in UTF-8 and returns its size. Writes U+FFFD for an invalid code point. */
 size_t base_utf8(char buf[4], uint32_t character);
 
 /*
- * Bytes that grow. Initialise with zeros, and with `most` if there is a limit. The first failure
- * is kept in `failed` and nothing is added after it, so that one check at the end is enough; where
+ * A growing byte buffer. Initialize with zeros, and set `most` for a limit. The first failure is
+ * kept in `failed` and nothing is added after it, so a single check at the end is enough. Where
  * each step reports its failure, append to a struct base_vec instead.
  */
 struct bytes {
@@ -52,7 +52,7 @@ struct bytes {
 	bool failed;   /* memory or `most` ran out: `data` is incomplete */
 };
 
-/* Room for `more` bytes at the end, or NULL. They count when `size` is raised. */
+/* Returns room for `more` bytes at the end, or NULL. The caller adds what it wrote to `size`. */
 void *bytes_room(struct bytes *b, size_t more);
 void bytes_add(struct bytes *b, const void *data, size_t size);
 void bytes_string(struct bytes *b, const char *string);

@@ -1,5 +1,9 @@
 /*
- * base/chunked_buffer.h - bytes that are appended, stay where they are, and are found by position.
+ * base/chunked_buffer.h - an append-only byte buffer whose contents never move and are found by
+ * position.
+ *
+ * For structures whose size is known only at the end: nothing is copied when they grow, and each
+ * slab is placed separately in the memory budget or in a file (base/work.h).
  *
  * For structures whose size is known only at their end: nothing is copied when they grow, and
  * each slab is within the memory budget or in a file by itself (base/work.h).
@@ -9,7 +13,10 @@
 
 #include "base/work.h"
 
-/* Size of a full slab: 4 MB are a small part of any budget, and few enough to keep a list of. */
+/*
+ * Size of a full slab. 4 MB is a small part of any budget, and large enough to keep the list of
+ * slabs short.
+ */
 #define BASE_CHUNK_BITS 22
 #define BASE_CHUNK_BYTES ((uint64_t)1 << BASE_CHUNK_BITS)
 
@@ -22,8 +29,8 @@ struct base_chunks {
 	struct base_big *slabs;
 	uint8_t **data; /* of the slabs */
 	size_t count, limit;
-	uint64_t size_bytes;  /* of the newest slab */
-	uint64_t used_bytes;  /* in the newest slab */
+	uint64_t size_bytes;  /* size of the newest slab */
+	uint64_t used_bytes;  /* bytes used in the newest slab */
 	uint64_t first_bytes; /* size of the first slab; the next ones double up to a full one */
 };
 
@@ -32,12 +39,12 @@ void base_chunks_init(struct base_chunks *slabs, uint64_t first_bytes, struct ba
 		      const char *what);
 void base_chunks_release(struct base_chunks *slabs);
 
-/* A new slab with room for `bytes`, at most BASE_CHUNK_BYTES. For base_chunks_add. */
+/* Adds a slab with room for `bytes`, at most BASE_CHUNK_BYTES. For base_chunks_add only. */
 int base_chunks_grow(struct base_chunks *slabs, uint64_t bytes, struct hdb_error *err);
 
 /*
- * Room for `bytes` (at most BASE_CHUNK_BYTES) in one piece: *room to write them to, *position to
- * find them. With a first slab of full size, pieces of one size that divides it lie at
+ * Allocates `bytes` (at most BASE_CHUNK_BYTES) of contiguous space. *room is where to write,
+ * *position finds it again. If the first slab has full size, pieces of one size that divides it get
  * positions without gaps.
  */
 static inline int base_chunks_add(struct base_chunks *slabs, uint64_t bytes, uint64_t *position,

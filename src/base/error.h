@@ -1,7 +1,8 @@
 /*
  * base/error.h - writing struct hdb_error.
  *
- * Whoever knows the facts writes the message, once; callers pass it up untouched.
+ * The function that knows the facts writes the message, once. Its callers pass the error up
+ * unchanged.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -17,21 +18,24 @@
  */
 int hdb_fail(struct hdb_error *err, int code, const char *format, ...) HDB_PRINTF(3, 4);
 
-/* The same with ": " and the text of errno at the end; code HDB_EIO, or HDB_ENOMEM for ENOMEM. */
+/*
+ * As hdb_fail, with ": " and the text of errno appended. The code is HDB_EIO, or HDB_ENOMEM for
+ * ENOMEM.
+ */
 int hdb_fail_errno(struct hdb_error *err, int errno_value, const char *format, ...)
 	HDB_PRINTF(3, 4);
 
 /*
- * The same for a file that was named and cannot be opened: HDB_EABSENT if there is none of that
- * name.
+ * As hdb_fail_errno, for a file named by the user that cannot be opened: HDB_EABSENT if it does not
+ * exist.
  */
 int hdb_fail_open(struct hdb_error *err, int errno_value, const char *path);
 
-/* Writes that message; for hdb_fail_memory alone. */
+/* Writes the message for hdb_fail_memory, its only caller. */
 void hdb_note_memory(struct hdb_error *err, const char *what, uint64_t size_bytes);
 /*
- * The message of a failed allocation of `size_bytes` for `what`. Returns HDB_ENOMEM; inline, so
- * that static checkers see that it is always an error.
+ * Reports a failed allocation of `size_bytes` for `what`. Returns HDB_ENOMEM. Inline, so that
+ * static analyzers see that the result is always an error.
  */
 static inline int hdb_fail_memory(struct hdb_error *err, const char *what, uint64_t size_bytes)
 {

@@ -1,6 +1,6 @@
 /*
- * base/frames.c - the byte source over frames: what is inflated is found by its place, and the one
- * that nobody has used for longest goes first.
+ * base/frames.c - the byte source over frames: a cache of inflated frames, indexed by position,
+ * with eviction of the least recently used.
  */
 #include "base/frames.h"
 
@@ -12,33 +12,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames that are kept at least: the stretches that one thread reads from in turn. */
+/*
+ * Minimum number of cached frames: as many as one thread alternates between when it reads several
+ * ranges.
+ */
 #define KEPT_MIN 32u
-/* Buckets of kept frames by place; a power of two. */
+/* Hash buckets of cached frames by position; a power of two. */
 #define BUCKETS 512u
-/* A buffer of a view that is longer is freed with its window. */
+/* A longer buffer is freed together with its window instead of being kept by the view. */
 #define BUFFER_KEPT_MAX (4u << 20)
 
 #define ZSTD_LEVEL 1
 
-/* What stands behind the window of a view. */
+/* What backs the window of a view. */
 struct lent {
 	bool is_buffer;
 };
 
-/* A frame that is inflated. */
+/* An inflated frame. */
 struct frame {
 	struct lent lent;
-	bool is_loading; /* a thread inflates it now */
-	bool is_failed;  /* it could not be */
-	unsigned pins;   /* views and threads that use it */
+	bool is_loading; /* a thread is inflating it now */
+	bool is_failed;  /* inflating it failed */
+	unsigned pins;   /* number of views and threads that use it */
 	uint64_t start, size;
 	struct frame *next;          /* in its bucket */
-	struct frame *older, *newer; /* among those that nobody uses */
+	struct frame *older, *newer; /* neighbours in the list of unused frames */
 	uint8_t data[BASE_FRAME_BYTES];
 };
 
-/* A window that lies in more than one frame. */
+/* buffer for a window that spans several frames */
 struct buffer {
 	struct lent lent;
 	uint64_t capacity;
@@ -48,16 +51,16 @@ struct buffer {
 struct frames_source {
 	struct base_source src;
 	struct base_frames from;
-	pthread_mutex_t lock;  /* of all below */
-	pthread_cond_t loaded; /* a frame is no longer being loaded */
+	pthread_mutex_t lock;  /* protects everything below */
+	pthread_cond_t loaded; /* signalled when a frame is no longer being loaded */
 	struct frame *buckets[BUCKETS];
-	struct frame *oldest, *newest; /* frames that nobody uses */
+	struct frame *oldest, *newest; /* unused frames, by time of last use */
 	unsigned kept, kept_max;
 	volatile int failure; /* result code of the first failure */
 	struct hdb_error error;
 };
 
-/* ---- kept frames; the lock is held ---- */
+/* ---- cached frames; the lock is held ---- */
 
 static struct frame **bucket_of(struct frames_source *f, uint64_t start)
 {
@@ -71,7 +74,10 @@ static struct frame *find_in(struct frame *frame, uint64_t offset)
 	return frame;
 }
 
-/* The kept frame that has the byte at `offset`; it may begin a frame's length before it. */
+/*
+ * Returns the cached frame that contains the byte at `offset`. It may begin up to a frame's length
+ * before it.
+ */
 static struct frame *find_kept(struct frames_source *f, uint64_t offset)
 {
 	struct frame *frame = find_in(*bucket_of(f, offset), offset);
@@ -135,7 +141,9 @@ static void unpin(struct frames_source *f, struct frame *frame)
 	free(frame);
 }
 
-/* A frame to load into: the one that is unused for longest if there are enough, else a new one. */
+/*
+ * Returns a frame to load into: the least recently used one if the cache is full, else a new one.
+ */
 static struct frame *make_frame(struct frames_source *f)
 {
 	struct frame *frame = f->oldest;
@@ -152,7 +160,7 @@ static struct frame *make_frame(struct frames_source *f)
 
 /* ---- inflating ---- */
 
-/* Remembers the first failure, for check(); the lock is held. */
+/* Records the first failure for check(). The lock is held. */
 static int note_failure(struct frames_source *f, int result, const struct hdb_error *err)
 {
 	if (!f->failure && err) {
@@ -162,7 +170,7 @@ static int note_failure(struct frames_source *f, int result, const struct hdb_er
 	return result;
 }
 
-/* Inflates what was found to `out`. The lock is held on entry and return, not meanwhile. */
+/* Inflates a frame into `out`. The lock is held on entry and return, but not in between. */
 static int inflate_to(struct frames_source *f, const struct base_frame *found, uint8_t *out,
 		      struct hdb_error *err)
 {
@@ -180,7 +188,7 @@ static int inflate_to(struct frames_source *f, const struct base_frame *found, u
 			f->src.path, found->start, found->size, why.message);
 }
 
-/* Finds the frame that has `offset`, and checks that it has. The lock is held. */
+/* Finds the frame that contains `offset`, and verifies that it does. The lock is held. */
 static int find_frame(struct frames_source *f, uint64_t offset, struct base_frame *out,
 		      struct hdb_error *err)
 {
@@ -201,7 +209,7 @@ static int find_frame(struct frames_source *f, uint64_t offset, struct base_fram
 	return HDB_OK;
 }
 
-/* Loads a frame that is not kept. The lock is held on entry and return. */
+/* Loads a frame that is not cached. The lock is held on entry and return. */
 static int load(struct frames_source *f, const struct base_frame *found, struct frame **out,
 		struct hdb_error *err)
 {
@@ -233,7 +241,7 @@ static int load(struct frames_source *f, const struct base_frame *found, struct 
 	return HDB_OK;
 }
 
-/* Pins the frame that has `offset`. The lock is held on entry and return. */
+/* Pins the frame that contains `offset`. The lock is held on entry and return. */
 static int get_frame(struct frames_source *f, uint64_t offset, struct frame **out,
 		     struct hdb_error *err)
 {
@@ -264,7 +272,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Bytes that are still to be copied out of frames. */
+/* The bytes still to be copied from frames. */
 struct wanted {
 	uint64_t offset;
 	uint64_t size;
@@ -280,8 +288,8 @@ static void copied(struct wanted *wanted, uint64_t size)
 }
 
 /*
- * Copies the first of the bytes that were asked for, as far as one frame has them; a frame that is
- * asked for whole goes there at once. The lock is held on entry and return.
+ * Copies the first of the remaining bytes, as far as one frame contains them. A frame that is
+ * needed whole is inflated directly into the destination. The lock is held on entry and return.
  */
 static int copy_some(struct frames_source *f, struct wanted *wanted, struct hdb_error *err)
 {
@@ -329,7 +337,7 @@ static void frames_unlend(struct base_view *view)
 	(void)pthread_mutex_unlock(&f->lock);
 }
 
-/* The view's buffer if it is long enough and not too long to keep, else a new one; unlent. */
+/* Returns the view's buffer if it is long enough and not too long to keep, else a new one. */
 static struct buffer *take_buffer(struct frames_source *f, struct base_view *view, uint64_t size)
 {
 	struct lent *lent = view->lent;
@@ -352,7 +360,7 @@ static struct buffer *take_buffer(struct frames_source *f, struct base_view *vie
 	return buffer;
 }
 
-/* Puts a window together; the lock is held on entry and return. */
+/* Assembles a window from several frames. The lock is held on entry and return. */
 static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t offset,
 		       uint64_t size, struct hdb_error *err)
 {
@@ -383,7 +391,7 @@ static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t
 	return HDB_OK;
 }
 
-/* The window at `offset`: a frame that has all of it, or a buffer of its own. The lock is held. */
+/* Sets the window at `offset`: a frame that contains all of it, or a buffer. The lock is held. */
 static int lend_window(struct frames_source *f, struct base_view *view, uint64_t offset,
 		       uint64_t size, struct hdb_error *why)
 {
@@ -529,7 +537,7 @@ void base_frames_check(struct base_source *source)
 	(void)pthread_mutex_lock(&f->lock);
 	for (unsigned no = 0; no < BUCKETS; no++)
 		check_bucket(f, no, &kept, &unused);
-	/* A frame that failed is in no bucket while others wait for it. */
+	/* A failed frame is in no bucket while other threads still wait for it. */
 	assert(kept <= f->kept);
 	assert(!f->oldest == !f->newest);
 	for (const struct frame *frame = f->oldest; frame; frame = frame->newer) {

@@ -1,6 +1,10 @@
 /*
- * base/frames.h - a byte source over frames: runs of bytes, each compressed by itself, that are
- * inflated when they are needed and kept for a while.
+ * base/frames.h - a byte source over frames: separately compressed ranges that are inflated on
+ * demand and cached.
+ *
+ * The caller provides a function that finds frames. A window inside one frame points into the
+ * cache. Any other window is assembled in a buffer of the view. Any number of threads may have
+ * views.
  *
  * Where the frames are, somebody else knows. A window that lies in one frame is lent from what is
  * kept, any other is put together in a buffer of the view's. Any number of threads may have views.
@@ -12,17 +16,17 @@
 
 #include <zstd.h>
 
-/* Most bytes of a frame, inflated. */
+/* Maximum size of an inflated frame. */
 #define BASE_FRAME_BYTES (512u << 10)
-/* A frame of up to so many bytes, packed, may be copied instead of lent. */
+/* A frame whose packed size is up to this may be copied instead of lent. */
 #define BASE_FRAME_COPY 32768u
 /*
- * Longest window: none that a sound dump needs is longer, and one of a damaged length must not
- * take all memory.
+ * Maximum length of a window. No intact dump needs a longer one, and a corrupt length must not use
+ * up all memory.
  */
 #define BASE_FRAMES_WINDOW_MAX (256ull << 20)
 
-/* A frame as it is found. */
+/* A frame's location. */
 struct base_frame {
 	uint64_t start;        /* offset of its first byte in the source */
 	uint64_t size;         /* bytes of it, inflated; at most BASE_FRAME_BYTES */
@@ -31,42 +35,47 @@ struct base_frame {
 	uint8_t copy[BASE_FRAME_COPY];
 };
 
-/* Bytes that base_frame_pack() needs room for at most. */
+/* Maximum output size of base_frame_pack(). */
 #define BASE_FRAME_PACKED_MAX ZSTD_COMPRESSBOUND(BASE_FRAME_BYTES)
 
 /*
- * Packs 1 to BASE_FRAME_BYTES bytes to `out`, which has room for BASE_FRAME_PACKED_MAX: a frame of
- * zstd, level 1 (higher levels take more time and save nothing on heap dumps). *packed_size is what
- * it took. HDB_ENOMEM where there is no memory.
+ * Packs 1 to BASE_FRAME_BYTES bytes into `out`, which has room for BASE_FRAME_PACKED_MAX, as a zstd
+ * frame of level 1 (higher levels take longer and gain nothing on heap dumps). Sets *packed_size.
+ * Fails with HDB_ENOMEM.
  */
 int base_frame_pack(const uint8_t *data, size_t size, uint8_t *out, size_t *packed_size,
 		    struct hdb_error *err);
 
-/* Unpacks a frame; HDB_ECORRUPT, with why, if it does not make out->size bytes. */
+/*
+ * Unpacks a frame. Fails with HDB_ECORRUPT and the reason if it does not give exactly out->size
+ * bytes.
+ */
 int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_error *err);
 
-/* What a source over frames is made of. */
+/* Parameters of a source over frames. */
 struct base_frames {
-	uint64_t size;        /* bytes of the whole, inflated */
-	const char *path;     /* for messages; lent */
-	uint64_t cache_bytes; /* how much of it is kept inflated; a few frames at least */
+	uint64_t size;    /* total inflated size in bytes */
+	const char *path; /* for messages; lent */
+	/* size of the cache of inflated frames; a few frames are always kept */
+	uint64_t cache_bytes;
 	void *ctx;
-	/* Finds the frame that has the byte at `offset`. Never called twice at once. */
+	/* Finds the frame that contains the byte at `offset`. Never called concurrently. */
 	int (*find)(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err);
-	/* Ends ctx when the source is closed; NULL: nothing to end. */
+	/* Releases ctx when the source is closed; may be NULL. */
 	void (*close)(void *ctx);
 };
 
 /*
- * Opens a source over frames. *out is owned: base_source_close, which calls from->close; on failure
- * nothing has been called. HDB_ECORRUPT from a window whose frame does not inflate to its size.
+ * Opens a source over frames. *out is owned: base_source_close, which calls from->close. After a
+ * failure, from->close has not been called. A window fails with HDB_ECORRUPT if one of its frames
+ * does not inflate to its size.
  */
 int base_frames_open(const struct base_frames *from, struct base_source **out,
 		     struct hdb_error *err);
 
 /*
- * Asserts what holds of a source that base_frames_open made, between two calls: buckets, and the
- * list of frames that nobody uses. For tests and debugging.
+ * Asserts the invariants of a source opened by base_frames_open: its buckets and its list of unused
+ * frames. Call it while no other call runs. For tests and debugging.
  */
 void base_frames_check(struct base_source *source);
 

@@ -1,6 +1,11 @@
 /*
- * base/input.h - a file or a pipe that is read once, in order, and inflated if it is compressed:
- * gzip of one member or many, zstd of one frame or many, told by their first bytes.
+ * base/input.h - a file or pipe that is read once, in order, and inflated if it is compressed: gzip
+ * or zstd with one or more members or frames, recognized by the first bytes.
+ *
+ * The contents are delivered in pieces of 1 to 4 MB. Pieces are taken in order, by one thread at a
+ * time. They can be inflated on all threads if the file consists of independent parts: members as
+ * written by the JDK (`jcmd GC.heap_dump -gz=1`), or zstd frames that state their size. Damage ends
+ * a stream early or drops a part; all intact parts are still delivered.
  *
  * What comes is pieces, some 1 to 4 MB each. They are taken in order, by one thread at a time, and
  * can be inflated on all threads where the file is made of parts that need nothing of one another:
@@ -18,80 +23,82 @@ struct base_input;
 
 enum base_packing { BASE_PLAIN, BASE_GZIP, BASE_ZSTD };
 
-/* The name that stands for the standard input. */
+/* The name that denotes standard input. */
 #define BASE_INPUT_STDIN "-"
 
 /*
- * Opens a regular file, a pipe, a socket or a device, or "-", and looks at its first bytes. *out is
- * owned: base_input_close. `path` is lent. Errors say whether it is missing (HDB_EABSENT), not
- * readable (HDB_EIO), a directory or empty (HDB_EFORMAT). Waiting for a pipe ends with HDB_EINTR
- * when *cancel is not 0; NULL: never; lent.
+ * Opens a regular file, pipe, socket or device, or "-", and examines its first bytes. *out is
+ * owned: base_input_close. `path` is lent. Fails with HDB_EABSENT if the file does not exist,
+ * HDB_EIO if it cannot be read, and HDB_EFORMAT for a directory or an empty file. `cancel` is lent
+ * and may be NULL: waiting for a pipe ends with HDB_EINTR once *cancel is not 0.
  */
 int base_input_open(const char *path, const volatile int *cancel, struct base_input **out,
 		    struct hdb_error *err);
 void base_input_close(struct base_input *input);
 
-/* What it is called in messages; borrowed until the input is closed. */
+/* The name of the input in messages; borrowed until the input is closed. */
 const char *base_input_name(const struct base_input *input);
 enum base_packing base_input_packing(const struct base_input *input);
-/* Whether it can be read again at any offset: a regular file under its name. */
+/* Whether it can be opened again and read at any offset: a regular file under its name. */
 bool base_input_is_file(const struct base_input *input);
-/* Bytes of the file, and how many were taken so far; size 0: not known. */
+/* Size of the file and bytes taken so far. A size of 0 means unknown. */
 uint64_t base_input_size(const struct base_input *input);
 uint64_t base_input_taken(const struct base_input *input);
 
-/* Bytes in order. Zero-initialise; base_piece_release. */
+/* Consecutive bytes of the input. Zero-initialize; release with base_piece_release. */
 struct base_piece {
 	const uint8_t *data; /* inflated; borrowed until the piece is used again */
 	uint64_t size;       /* of data */
 	/* private */
 	uint8_t *buffer;
 	uint64_t capacity;
-	const uint8_t *packed; /* what base_piece_inflate is to inflate; NULL: nothing */
+	const uint8_t *packed; /* what base_piece_inflate will inflate; NULL: nothing */
 	uint64_t packed_size, packed_offset;
-	size_t damage_before; /* damage that was noted when it was taken */
-	uint64_t room;        /* bytes that it may inflate to */
+	size_t damage_before; /* number of damages recorded when the piece was taken */
+	uint64_t room;        /* maximum inflated size */
 	void *inflater;
-	bool is_gzip; /* whose the inflater is */
+	bool is_gzip; /* which inflater the piece uses */
 };
 
 /*
- * Takes the next piece: HDB_OK, or HDB_END behind the last. By one thread at a time. What is
- * damaged is no failure: see base_input_damage. Below 0: the system failed, no memory.
+ * Takes the next piece: HDB_OK, or HDB_END after the last. One thread at a time. Damage is not a
+ * failure, see base_input_damage. Results below 0 are failures of the system or lack of memory.
  */
 int base_input_take(struct base_input *input, struct base_piece *piece, struct hdb_error *err);
 
 /*
- * Lends the first bytes, inflated, some thousands if there are so many, which base_input_take gives
- * as if they had not been looked at. Once, before anything is taken. *size 0: nothing comes.
+ * Returns the first inflated bytes, some thousands if the input has so many, without consuming
+ * them: base_input_take delivers them again. Call it at most once, before anything is taken. *size
+ * is 0 for an empty input.
  */
 int base_input_peek(struct base_input *input, const uint8_t **data, uint64_t *size,
 		    struct hdb_error *err);
 
 /*
- * Inflates a piece that was taken; on any thread. HDB_OK with data and size set. HDB_EFORMAT: its
- * parts are damaged, or were wrongly parted: see base_input_again.
+ * Inflates a piece that was taken, on any thread. Returns HDB_OK with data and size set. Returns
+ * HDB_EFORMAT if its parts are damaged or their boundaries were guessed wrong: see
+ * base_input_again.
  */
 int base_piece_inflate(const struct base_input *input, struct base_piece *piece,
 		       struct hdb_error *err);
 
 /*
- * Goes back to where the piece that could not be inflated begins: from there on all is inflated by
- * base_input_take, which finds what is damaged. `given` bytes came before it. No other thread may
- * use the input then.
+ * Goes back to the start of the piece that could not be inflated. From there on, base_input_take
+ * inflates everything as one stream and finds the damage. `given` bytes were delivered before it.
+ * No other thread may use the input during the call.
  */
 void base_input_again(struct base_input *input, const struct base_piece *piece, uint64_t given);
 
 void base_piece_release(struct base_piece *piece);
 
-/* What was wrong in a compressed stream. */
+/* Damage in a compressed stream. */
 struct base_damage {
 	uint64_t input_offset; /* in the compressed file */
-	uint64_t offset;       /* in what was inflated so far */
+	uint64_t offset;       /* in the inflated bytes */
 	char message[160];     /* one line */
 };
 
-/* The damage met so far; *count of them. Borrowed until the next piece is taken. */
+/* Returns the damages found so far and their number. Borrowed until the next piece is taken. */
 const struct base_damage *base_input_damage(const struct base_input *input, size_t *count);
 
 #endif

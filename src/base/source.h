@@ -1,5 +1,9 @@
 /*
- * base/source.h - a byte source: lends windows (pointer, length) of a file at an offset.
+ * base/source.h - a byte source, which lends windows (pointer and length) of a file at an offset.
+ *
+ * One kind of source maps the file; another inflates frames on demand (base/frames.h). Readers do
+ * not know which kind they use. A window belongs to a view and stays valid until the view requests
+ * another one or is released. Each thread has its own views.
  *
  * The file map is one kind, frames that are inflated when they are needed another (base/frames.h).
  * Nothing that reads a source knows which it is. A window is a view's: it stays valid until the
@@ -19,37 +23,37 @@ struct base_source {
 	uint64_t size;    /* bytes of content */
 	const char *path; /* for messages; lent */
 	/*
-	 * Lends the view a window that has at least `size` bytes at `offset` (the caller has
-	 * checked that they exist): sets its data, start and end. On failure the view is as it was.
+	 * Lends the view a window with at least `size` bytes at `offset`, which the caller has
+	 * checked to exist: sets the view's data, start and end. On failure the view is unchanged.
 	 */
 	int (*window)(struct base_view *view, uint64_t offset, uint64_t size,
 		      struct hdb_error *err);
-	/* Takes back what `window` lent the view. NULL: nothing is to be taken back. */
+	/* Takes back what `window` lent the view. NULL if there is nothing to take back. */
 	void (*unlend)(struct base_view *view);
 	/*
-	 * HDB_EIO with an offset if reading failed since it was opened (SIGBUS on a map), or would:
-	 * a system call.
+	 * Returns HDB_EIO, with an offset in the message, if reading has failed since the source
+	 * was opened (SIGBUS on a map) or would fail now. Costs a system call.
 	 */
 	int (*check)(struct base_source *src, struct hdb_error *err);
 	/*
-	 * The same for what has failed so far, without a system call, for use at every object. May
-	 * be NULL: `check`.
+	 * The same for failures so far, without a system call, so it can be called for every
+	 * object. If NULL, `check` is used.
 	 */
 	int (*failed)(struct base_source *src, struct hdb_error *err);
-	/* Advice: the bytes from offset on (there may be fewer) will be read soon. May be NULL. */
+	/* Hint: the bytes from `offset` on (possibly fewer) will be read soon. May be NULL. */
 	void (*want)(struct base_source *src, uint64_t offset, uint64_t size);
 	/*
-	 * Advice: most pages of [offset, offset + size), which were wanted before, are read now.
-	 * May be NULL.
+	 * Hint: most pages of [offset, offset + size), which has been announced before, are read
+	 * now. May be NULL.
 	 */
 	void (*touch)(struct base_source *src, uint64_t offset, uint64_t size);
-	/* Advice: the bytes from offset on are not needed soon. May be NULL. */
+	/* Hint: the bytes from `offset` on are not needed soon. May be NULL. */
 	void (*drop)(struct base_source *src, uint64_t offset, uint64_t size);
 	void (*close)(struct base_source *src);
 };
 
 /*
- * A reader's place in a source: one window at a time. Zero-initialise, set src, end with
+ * A reader's position in a source: one window at a time. Zero-initialize, set src, and call
  * base_view_release before the source is closed.
  */
 struct base_view {
@@ -57,10 +61,10 @@ struct base_view {
 	const uint8_t *data; /* the window's bytes, borrowed */
 	uint64_t start;      /* its offset in the source */
 	uint64_t end;        /* offset past its last byte */
-	void *lent;          /* the source's: what stands behind the window */
+	void *lent;          /* for the source: what backs the window */
 };
 
-/* Gives the window back; the view can go on to be used. A view that never had one is fine. */
+/* Gives the window back. The view can be used again afterwards, and need not have had a window. */
 static inline void base_view_release(struct base_view *view)
 {
 	if (view->src && view->src->unlend && view->lent)
@@ -74,12 +78,15 @@ static inline void base_view_release(struct base_view *view)
 #define BASE_VIEW(name, source) \
 	__attribute__((cleanup(base_view_release))) struct base_view name = { .src = (source) }
 
-/* Fetches a window that holds [offset, offset + size). HDB_ETRUNC if the source ends before. */
+/*
+ * Makes the window contain [offset, offset + size). Fails with HDB_ETRUNC if the source ends
+ * before.
+ */
 int base_view_fill(struct base_view *view, uint64_t offset, uint64_t size, struct hdb_error *err);
 
 /*
- * Points at `size` bytes at `offset`, or NULL with err set (HDB_ETRUNC past the end of the source).
- * The bytes are borrowed until the next call on this view.
+ * Returns a pointer to `size` bytes at `offset`, or NULL with err set (HDB_ETRUNC past the end of
+ * the source). The bytes are borrowed until the next call on this view.
  */
 static inline const uint8_t *base_view_at(struct base_view *view, uint64_t offset, uint64_t size,
 					  struct hdb_error *err)
@@ -91,14 +98,14 @@ static inline const uint8_t *base_view_at(struct base_view *view, uint64_t offse
 	return view->data + (offset - view->start);
 }
 
-/* Asks memory for the byte at `offset` if the window has it; only advice. */
+/* Prefetches the byte at `offset` if the window contains it. */
 static inline void base_view_prefetch(const struct base_view *view, uint64_t offset)
 {
 	if (offset >= view->start && offset < view->end)
 		prefetch_read(view->data + (offset - view->start));
 }
 
-/* How a source will be read, as advice for reading ahead. */
+/* Access pattern of a source, as a hint for read-ahead. */
 enum base_access { BASE_SEQUENTIAL, BASE_RANDOM };
 
 /*
@@ -114,7 +121,7 @@ int base_map_open(const char *path, enum base_access access, struct base_source 
 int base_memory_open(const void *data, uint64_t size, struct base_source **out,
 		     struct hdb_error *err);
 
-/* HDB_EIO if reading has failed so far, as `failed` says. */
+/* Returns HDB_EIO if reading has failed so far; see `failed`. */
 static inline int base_source_failed(struct base_source *src, struct hdb_error *err)
 {
 	return src->failed ? src->failed(src, err) : src->check(src, err);
@@ -124,15 +131,19 @@ static inline int base_source_failed(struct base_source *src, struct hdb_error *
 void base_source_close(struct base_source *src);
 
 /*
- * Installs, unless it is the process's now, the SIGBUS handler that turns a failing page of a
- * mapped region into zeros and a note. Faults elsewhere go to the handler that was there before.
+ * Installs the SIGBUS handler, unless it is already installed. The handler turns a failing page of
+ * a mapped region into zeros and records the fault. Faults elsewhere are passed to the previous
+ * handler.
  */
 void base_sigbus_install(void);
 
-/* Registers a mapped region with the handler; *fault becomes 1 + the region's offset at fault. */
+/*
+ * Registers a mapped region with the handler. On a fault, *fault becomes 1 + the offset in the
+ * region.
+ */
 int base_sigbus_add(const void *start, uint64_t size, volatile uint64_t *fault,
 		    struct hdb_error *err);
-/* Takes the region that begins at `start` from the handler; before it is unmapped. */
+/* Removes the region that begins at `start` from the handler. Call it before unmapping. */
 void base_sigbus_remove(const void *start);
 
 #endif

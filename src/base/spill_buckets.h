@@ -1,6 +1,13 @@
 /*
- * base/spill_buckets.h - records thrown into buckets, each read back in the order in which they
- * came.
+ * base/spill_buckets.h - records distributed to buckets; each bucket is read back in the order of
+ * insertion.
+ *
+ * For tables filled in random order that do not fit in memory: entries for one part of the table go
+ * to one bucket, and each bucket is then processed in memory. A record has one or two numbers close
+ * to those of the bucket's previous record, stored as differences, and up to two others, all as
+ * varints: 3 to 6 bytes in total. A bucket is a chain of chunks. Chunks stay in memory while the
+ * budget lasts; later ones are written whole to a scratch file. The contents are trusted, because
+ * the same process wrote them.
  *
  * For tables that are filled at random and do not fit: what goes to one part of the table goes on
  * one bucket, and each bucket is worked off in memory. A record is one or two numbers that are near
@@ -24,11 +31,11 @@
 #define GRAPH_CHUNK_MAX 65536u
 
 struct base_bucket {
-	uint8_t *chunk;       /* being filled */
-	uint32_t used;        /* bytes of it; past every limit if there is none */
-	uint32_t slot;        /* of it */
+	uint8_t *chunk;       /* the chunk being filled */
+	uint32_t used;        /* bytes used in it; above every limit if there is no chunk */
+	uint32_t slot;        /* its slot */
 	uint32_t first, last; /* full chunks: slots, GRAPH_NO_SLOT */
-	uint64_t before[2];   /* of the record added last */
+	uint64_t before[2];   /* the record added last */
 	uint64_t count;       /* records */
 };
 

@@ -1,5 +1,5 @@
 /*
- * base/work.h - what long work carries with it: memory budget, thread count, progress,
+ * base/work.h - the context of long computations: memory budget, thread count, progress,
  * cancellation, and big arrays that respect the budget.
  */
 #ifndef BASE_WORK_H
@@ -10,10 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/*
- * Freed arrays that are kept for the next ones; more than this at once are given back to the
- * system.
- */
+/* Maximum number of freed arrays kept for reuse; others are returned to the system. */
 #define BASE_POOL_MAX 32
 
 struct base_pool_entry {
@@ -24,8 +21,8 @@ struct base_pool_entry {
 };
 
 /*
- * The largest budget that nobody asked for: it is enough for 100 million objects without a scratch
- * file of much weight, and little on a machine where others work, too.
+ * The largest default budget. It is enough for 100 million objects with little use of a scratch
+ * file, and leaves room on a machine that others use too.
  */
 #define MEMORY_DEFAULT_MAX ((uint64_t)1 << 30)
 
@@ -39,14 +36,14 @@ struct base_stage {
 struct base_work {
 	pthread_mutex_t
 		lock; /* held while arrays come and go: some work takes them on all threads */
-	uint64_t memory_bytes; /* budget of memory, but for mapped files */
-	uint64_t memory_used;  /* by base_big_alloc, what the budget had room for */
-	uint64_t memory_calm;  /* of those arrays, that much may be anonymous: base_work_calm */
+	uint64_t memory_bytes; /* memory budget, not counting mapped files */
+	uint64_t memory_used;  /* bytes taken by base_big_alloc within the budget */
+	uint64_t memory_calm;  /* how many of these may be anonymous: base_work_calm */
 	/* Of those arrays and what is kept for reuse: anonymous, and pages of files. */
 	uint64_t anonymous_bytes, cached_bytes;
-	uint64_t cached_max;  /* most of the latter; 0 where somebody asked for a budget */
-	uint64_t memory_kept; /* not for arrays now: base_work_keep */
-	uint64_t memory_peak; /* most that was used and kept for reuse at once */
+	uint64_t cached_max;  /* maximum of the latter; 0 if a budget was set explicitly */
+	uint64_t memory_kept; /* reserved, not available to arrays: base_work_keep */
+	uint64_t memory_peak; /* maximum of bytes used and kept for reuse together */
 	uint64_t pool_bytes;  /* kept for reuse; together with memory_used within the budget */
 	struct base_pool_entry pool[BASE_POOL_MAX]; /* in order of address */
 	unsigned pool_count;
@@ -67,15 +64,14 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 		    const struct hdb_progress *progress);
 
 /*
- * The budget is for all that the process takes, not for arrays alone: takes out of it what threads
- * and the program have without counting it. There are as many threads then as an eighth of the
- * budget has room for.
+ * The budget covers the whole process, not only arrays: subtracts what threads and the program use
+ * without counting it. Also limits the number of threads to what fits in an eighth of the budget.
  */
 void base_work_allow(struct base_work *work);
 
 /*
- * A budget to ask for, a power of two, of which base_work_allow leaves `size_bytes` at least,
- * whatever the threads.
+ * Returns a budget to request, a power of two, of which base_work_allow leaves at least
+ * `size_bytes` with any number of threads.
  */
 uint64_t base_work_asking(uint64_t size_bytes);
 
@@ -91,15 +87,16 @@ void base_work_release(struct base_work *work);
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit);
 
 /*
- * Reports progress (at most some ten times a second; cheap otherwise) and looks at the cancel flag:
+ * Reports progress (at most some ten times per second; otherwise cheap) and checks the cancel flag:
  * HDB_OK or HDB_EINTR. Call it from the calling thread every few thousand steps.
  */
 int base_step(struct base_work *work, uint64_t done, struct hdb_error *err);
 
 /*
- * A stage whose steps call code that takes steps of its own, in other units: it sets itself aside
- * before each call, and reports by base_step_of. What the code counts is then not reported as if it
- * were of this stage; a stage that the code begins is.
+ * For a stage whose steps call code that counts steps in other units. It copies its stage, calls
+ * base_stage_aside before each such call, and reports its own progress with base_step_of and the
+ * copy. The inner steps are then not reported as steps of this stage; a stage begun by the inner
+ * code is reported.
  */
 static inline void base_stage_aside(struct base_work *work)
 {
@@ -108,13 +105,13 @@ static inline void base_stage_aside(struct base_work *work)
 int base_step_of(struct base_work *work, const struct base_stage *stage, uint64_t done,
 		 struct hdb_error *err);
 
-/* Whether somebody cancelled the work. On any thread. */
+/* Whether the work has been cancelled. On any thread. */
 static inline bool base_is_cancelled(const struct base_work *work)
 {
 	return work->progress.cancel && *work->progress.cancel;
 }
 
-/* Tells the user one thing, by progress.notice. */
+/* Sends the user a message through progress.notice. */
 void base_notice(struct base_work *work, const char *text);
 
 /* Time since some fixed moment, in nanoseconds, microseconds and milliseconds. */
@@ -144,7 +141,7 @@ struct base_big {
 };
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err);
-/* The same with contents that nobody has cleared: they may be those of an array freed before. */
+/* As base_big_alloc, but not cleared: the array may contain data of an array freed before. */
 int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		       const char *what, struct hdb_error *err);
 void base_big_free(struct base_big *big);
@@ -180,28 +177,28 @@ void base_map_soon(const void *data, uint64_t size_bytes);
  */
 int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err);
 
-/* What is left of the budget, in bytes. */
+/* Remaining budget in bytes. */
 uint64_t base_work_room(struct base_work *work);
 /*
- * Keeps that much of the budget from arrays until it is called with 0: for those that come later
- * and matter more.
+ * Reserves this much of the budget: arrays cannot use it until the next call with 0. For more
+ * important arrays that are allocated later.
  */
 void base_work_keep(struct base_work *work, uint64_t size_bytes);
 
 /*
- * Counts memory that somebody else takes, malloc for instance, as used: `bytes` instead of
- * *counted, which is 0 at first and at last.
+ * Counts memory allocated elsewhere, such as by malloc, as used: `bytes` instead of *counted, which
+ * is 0 at the start and the end.
  */
 void base_work_count(struct base_work *work, uint64_t *counted, uint64_t bytes);
 /*
- * From now on arrays take at most that much anonymous memory, if nobody asked for a budget: who
- * says what may be used has said it.
+ * From now on, arrays take at most this much anonymous memory, unless a budget was set explicitly:
+ * a user who sets a budget has decided how much may be used.
  */
 void base_work_calm(struct base_work *work, uint64_t size_bytes);
 /*
- * Keeps one untouched piece of address space for the arrays that come next, so that what they leave
- * behind is one piece again, which a later array of that size fits. Does nothing where the budget
- * has no room for it.
+ * Reserves one untouched range of address space for the next arrays. When they are freed, they form
+ * one contiguous piece again, which a later array of that size fits. Does nothing if the budget has
+ * no room for it.
  */
 void base_pool_reserve(struct base_work *work, uint64_t size_bytes);
 
