@@ -215,7 +215,7 @@ struct merge {
 	struct base_bucket_reader *readers;
 	struct run_head *heap; /* a binary heap, smallest record first */
 	uint32_t run_count, heap_count;
-	/* struct base_sort_key: keys of a run, and twice as many for sorting */
+	/* struct base_sort_key: keys of a run by size, by row, and scratch space */
 	struct base_big keys;
 	struct base_big places; /* uint32_t: nodes of a run by index, then its rows */
 };
@@ -351,7 +351,7 @@ static int cut_runs(struct merge *m, uint32_t no, struct hdb_error *err)
 	struct graph_child_rows *rows = m->rows;
 	struct base_work *work = rows->buckets.work;
 
-	/* Keys, and twice as many for sorting by size and then by row. */
+	/* Three arrays: keys by size, keys by row, and scratch space for sorting. */
 	TRY(base_big_alloc_raw(work, &m->keys, 3 * rows->run_limit * sizeof(struct base_sort_key),
 			       "dominated objects", err));
 	TRY(base_big_alloc_raw(work, &m->places, 2 * rows->run_limit * sizeof(uint32_t),

@@ -33,7 +33,10 @@ int import_locator_read_slow(const struct hprof_file *file, struct base_view *vi
 			     struct hprof_range range, struct hprof_sub *sub,
 			     struct hdb_error *err);
 
-/* Reads the instance or array at range.offset, or another sub-record of an extent. */
+/*
+ * Reads the sub-record at range.offset: with the fast reader if it is an instance or array in the
+ * view's window, otherwise with the slow parser.
+ */
 static inline int import_locator_read_sub(const struct hprof_file *file, struct base_view *view,
 					  struct hprof_range range, struct hprof_sub *sub,
 					  struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
- * import/sizes_fields.c - lays out the classes of a dump under a model, and compares the sizes with
- * distances.
+ * import/sizes_fields.c - lays out the classes of a dump under a model of the VM, and compares the
+ * resulting object sizes with the distances between addresses.
  */
 #include "import/sizes.h"
 
