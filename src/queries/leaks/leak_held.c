@@ -3,6 +3,7 @@
  * one array, or anything; and which query lists exactly these.
  */
 #include "analysis/groups.h"
+#include "analysis/members.h"
 #include "base/glob.h"
 #include "heap/collections/collections.h"
 #include "heap/threads.h"
@@ -235,8 +236,9 @@ static int add_instances(void *ctx, const struct heap_count *count, struct hdb_e
 static int are_all(struct query *q, struct leak_rows *rows, const char *name, uint64_t count,
 		   bool *out, unsigned *classes, struct hdb_error *err)
 {
+	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
 	struct derive_heap_totals whole;
-	uint64_t instances = 0, reachable = 0;
+	uint64_t instances = 0;
 
 	if (!rows->instances) {
 		TRY(heap_load_classes(q->heap, err));
@@ -250,18 +252,14 @@ static int are_all(struct query *q, struct leak_rows *rows, const char *name, ui
 		instances += rows->instances[no];
 		++*classes;
 	}
-	/* What the import counted decides it in most cases, and the totals need not be built. */
+	/* What the import counted decides most cases without a pass over the instances. */
 	*out = instances == count;
 	TRY(derive_heap_totals(q->derive, &whole, err));
 	if (instances <= count ||
 	    instances - count > whole.unreachable_count + heap_invented_count(q->heap))
 		return HDB_OK;
-	if (!rows->by_class)
-		TRY(analysis_load_class_totals(&q->session, &rows->by_class, err));
-	for (uint32_t no = heap_class_by_name(q->heap, name, 0); no != HEAP_NONE;
-	     no = heap_class_by_name(q->heap, name, no + 1))
-		reachable += rows->by_class[no].count;
-	*out = reachable == count;
+	TRY(analysis_members_count(&q->session, name, false, &members, err));
+	*out = members.reachable_count == count;
 	return HDB_OK;
 }
 

@@ -125,6 +125,5 @@ void leak_rows_release(struct leak_rows *rows)
 	base_vec_release(&rows->rows);
 	base_vec_release(&rows->texts);
 	free(rows->instances);
-	free(rows->by_class);
 	*rows = (struct leak_rows){ 0 };
 }

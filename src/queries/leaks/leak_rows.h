@@ -128,12 +128,11 @@ struct leak_row {
 };
 
 struct leak_rows {
-	struct base_vec rows;          /* struct leak_row */
-	struct base_vec texts;         /* bytes, each text terminated */
-	uint64_t part;                 /* the current part: number of the suspect or leak */
-	bool is_brief;                 /* of each part only its headline */
-	uint64_t *instances;           /* by class number, owned; NULL until needed */
-	struct derive_total *by_class; /* the same */
+	struct base_vec rows;  /* struct leak_row */
+	struct base_vec texts; /* bytes, each text terminated */
+	uint64_t part;         /* the current part: number of the suspect or leak */
+	bool is_brief;         /* of each part only its headline */
+	uint64_t *instances;   /* by class number, owned; NULL until needed */
 };
 
 /* An empty row of that kind, of the current part. */
