@@ -6,9 +6,9 @@ heapdb query retained "$id"
 heapdb query retained "$id" --json
 heapdb query retained 'Sample*' java.util.HashMap --csv
 # A class without instances: what its class object holds is what `retained ID` says of that.
-heapdb query retained 'java.lang.Long$LongCache'
-heapdb query retained 'java.lang.Long$LongCache' java.lang.System --json
-id=$(heapdb query class 'java.lang.Long$LongCache' --json | sed -n 's/.*"id":"\(0x[0-9a-f]*\)".*/\1/p' | head -n 1)
+heapdb query retained "java.lang.Long\$LongCache"
+heapdb query retained "java.lang.Long\$LongCache" java.lang.System --json
+id=$(heapdb query class "java.lang.Long\$LongCache" --json | sed -n 's/.*"id":"\(0x[0-9a-f]*\)".*/\1/p' | head -n 1)
 heapdb query retained "$id"
 heapdb query retained 0x1 2>&1
 echo "exit $?"

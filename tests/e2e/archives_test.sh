@@ -52,6 +52,7 @@ done
 # Through a pipe each answers as the file does, whatever it is called.
 if command -v zstd > /dev/null; then zstd -qf a.tar -o a.tar.zst; fi
 for name in dump.hprof frames.hprof.zst plain.hprof.* a.tar a.tgz a.tar.* a.zip; do
+	# shellcheck disable=SC2002 # a pipe, not the file
 	cat "$name" | answers -
 done
 mkfifo fifo
@@ -60,12 +61,13 @@ answers fifo
 for name in dump.hprof a.tar.xz; do
 	for command in convert strip redact; do
 		heapdb $command dump.hprof want.hprof --force --quiet > /dev/null
+		# shellcheck disable=SC2002 # a pipe, not the file
 		cat "$name" | heapdb $command /dev/stdin got.hprof --force --quiet > /dev/null
 		cmp want.hprof got.hprof
 	done
 done
 answers - < a.zip
-[ -z "$(ls "$TMPDIR" | grep -E '^(tmp|heapdb)\.')" ]
+[ -z "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 \( -name 'tmp.*' -o -name 'heapdb.*' \))" ]
 
 # Dumps that are written from them are those that are written from the dump.
 for command in convert strip redact; do
@@ -171,9 +173,12 @@ answers "s3://b/it's \$(touch bad) here.hprof" --fetch 'test {} = "s3://b/it'"'"
 	cat dump.hprof'
 [ ! -e bad ]
 # The name is never read as a command; within quotes it could be, and with - in front it is an option.
+# The shell of --fetch expands these, not this one.
+# shellcheck disable=SC2016
 for quoted in "cat '{}'" 'cat "{}"' 'sh -c "cat {}"' "sh -c 'cat {}'" 'echo `cat {}`' "it=\\''; cat {} '"; do
 	said 2 'write {} without quotes' "s3://\$(touch bad)'; touch bad; '" --fetch "$quoted"
 done
+# shellcheck disable=SC2016,SC1003
 for name in '$(touch bad)' '`touch bad`' "'; touch bad; '" '"; touch bad; "' 'a b  *?' '~' '\' "it's"; do
 	answers "s3://$name" --fetch 'printf %s {} > got.name; cat dump.hprof'
 	[ "$(cat got.name)" = "s3://$name" ]

@@ -150,7 +150,7 @@ for shell in bash zsh fish; do
 	files "$shell" heapdb leaks
 	files "$shell" heapdb notes list
 	offers "$shell" heapdb fleet r | grep -qx run || fail "$shell: fleet run"
-	for typed in '' id,; do
+	for typed in '' 'id,'; do
 		offers "$shell" heapdb top --columns "${typed}ret" | grep -qx "${typed}retained" ||
 			fail "$shell: columns"
 	done

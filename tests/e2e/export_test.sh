@@ -76,12 +76,17 @@ heapdb export histogram --columns name,retained --format parquet -o picked.parqu
 # ---- the suffix of -o FILE chooses the format ----
 heapdb export refs -o suffix.parquet --quiet
 [ "$(head -c4 suffix.parquet)" = PAR1 ] || fail "-o suffix.parquet writes no Parquet"
-heapdb top -o suffix.csv --quiet && heapdb top --csv --quiet | cmp - suffix.csv || fail "top -o suffix.csv"
-heapdb dominator-tree -o suffix.pprof --quiet && heapdb dominator-tree --format pprof --quiet | cmp - suffix.pprof ||
+heapdb top -o suffix.csv --quiet
+heapdb top --csv --quiet | cmp - suffix.csv || fail "top -o suffix.csv"
+heapdb dominator-tree -o suffix.pprof --quiet
+heapdb dominator-tree --format pprof --quiet | cmp - suffix.pprof ||
 	fail "dominator-tree -o suffix.pprof"
-heapdb oql "SELECT s FROM java.lang.String s" -o suffix.jsonl --quiet && grep -q '^{"s":' suffix.jsonl || fail "oql -o"
-heapdb report -o suffix.html --quiet && grep -q '<!doctype html>' suffix.html || fail "report -o suffix.html"
-heapdb report -o suffix.md --quiet && grep -q '^# ' suffix.md || fail "report -o suffix.md"
+heapdb oql "SELECT s FROM java.lang.String s" -o suffix.jsonl --quiet
+grep -q '^{"s":' suffix.jsonl || fail "oql -o"
+heapdb report -o suffix.html --quiet
+grep -q '<!doctype html>' suffix.html || fail "report -o suffix.html"
+heapdb report -o suffix.md --quiet
+grep -q '^# ' suffix.md || fail "report -o suffix.md"
 for wrong in "export refs -o x.parquet --format csv" "top -o x.json --csv" "top -o x.parquet" "top -o x.hprof" \
 	"import $DUMP -o x.hprof" "capture 1 -o x.hprof" "report -o x.csv"; do
 	got=0

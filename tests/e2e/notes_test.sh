@@ -24,7 +24,7 @@ refuses()
 	grep -q "$words" err || fail "$*: does not say \"$words\": $(cat err)"
 }
 
-heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
+heapdb import "${DUMP:?}" -o s.heapdb --quiet >out 2>&1
 heapdb leaks s.heapdb --json >before.json
 heapdb s.heapdb >before.txt
 cat >suspect.py <<'EOT'

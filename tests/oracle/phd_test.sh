@@ -46,7 +46,7 @@ check $name.gz
 # Through a pipe, also in an archive: without the javacore beside it.
 tar cf x.tar $name
 for piped in $name $name.gz x.tar; do
-	heapdb import - -o pipe.heapdb --force --quiet < $piped > /dev/null 2>&1 || complain "$piped through a pipe"
+	heapdb import - -o pipe.heapdb --force --quiet < "$piped" > /dev/null 2>&1 || complain "$piped through a pipe"
 	heapdb histogram --all --csv --db pipe.heapdb 2> /dev/null | cmp -s - histogram.want && continue
 	[ -e histogram.want ] && complain "$piped through a pipe: other answers"
 	heapdb histogram --all --csv --db pipe.heapdb > histogram.want 2> /dev/null

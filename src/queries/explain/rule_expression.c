@@ -421,7 +421,7 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 		if (!is_reachable)
 			continue;
 		TRY(evaluate_at(n->s, block->first_ix + i, n->expression, &value));
-		if (value.kind == BASE_NOTHING || (value.kind == BASE_NUMBER && !value.number))
+		if (value.kind == BASE_NOTHING || (value.kind == BASE_NUMBER && value.number == 0))
 			continue;
 		if (n->out->count++ == 0)
 			n->out->first_ix = block->first_ix + i;
