@@ -5,8 +5,10 @@
 # survives them meets all quick tests (QUICK=0: it does not). Everything happens in a copy of the tree
 # below BUILD, whose objects are kept. Exits with 1 if a mutant no longer applies, if it does not
 # compile, or if more than SURVIVORS_MAX survive.
+import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -46,6 +48,10 @@ def copy_tree(to):
             for path in (os.path.join(folder, f) for f in files):
                 if os.path.relpath(path, to) not in names:
                     os.remove(path)
+    # Dumps beside the project, with others' answers.
+    beside = os.path.join(os.path.dirname(to), "shared")
+    if os.path.isdir("../shared") and not os.path.exists(beside):
+        os.symlink(os.path.abspath("../shared"), beside)
     for name in names:
         new = os.path.join(to, name)
         os.makedirs(os.path.dirname(new), exist_ok=True)
@@ -124,6 +130,7 @@ class Tree:
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the source is mended on the way out
     tests, mutants = read_list()
     area, number = os.environ.get("AREA", ""), os.environ.get("N", "")
     tree = Tree(os.path.abspath(os.path.join(os.environ.get("BUILD", "build"), "mutants")))
@@ -132,6 +139,12 @@ def main():
     ]
     killed, survived, bad = {}, [], 0
     sound = {}  # by test: whether it passes without a mutant; only of those that failed with one
+    os.makedirs(tree.path, exist_ok=True)
+    lock = os.open(os.path.join(tree.path, "mutants.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"another process breaks {tree.path}: one at a time, for each would see the other's mutants")
     copy_tree(tree.path)
     for n, a, file, old, new in chosen:
         begin = time.time()
