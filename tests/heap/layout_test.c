@@ -23,7 +23,7 @@ static void test_fields(void **state)
 	struct hdb_error err = { 0 };
 	struct base_vec parts = { 0 };
 	struct base_work work;
-	struct heap *heap;
+	struct heap *heap = NULL;
 	struct hw w;
 
 	(void)state;

@@ -403,10 +403,7 @@ static int open_archive(struct feed *f, struct hdb_error *err)
 /* Whether bytes begin as a file that is no dump by itself: .zip, .xz, .bz2, .lz4. */
 static bool begins_packed(const char *head, size_t size)
 {
-	static const char *const magics[] = { "PK\3\4",
-					      "\xfd"
-					      "7zXZ",
-					      "BZh", "\x04\x22\x4d\x18" };
+	static const char *const magics[] = { "PK\3\4", "\3757zXZ", "BZh", "\x04\x22\x4d\x18" };
 
 	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
 		if (size > strlen(magics[i]) && memcmp(head, magics[i], strlen(magics[i])) == 0)
