@@ -161,6 +161,7 @@ static int plan_class(struct heap_named_references *n, uint32_t of, uint32_t dec
 		if (stored.type != HPROF_OBJECT || *offset > UINT32_MAX)
 			continue;
 		TRY(keep_name(n, &stored, &field.name, err));
+		assert(field.name);
 		if (!is_wanted(n, field.name))
 			continue;
 		if (has_referent && strcmp(field.name, "referent") == 0)
