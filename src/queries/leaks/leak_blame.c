@@ -1,6 +1,4 @@
-/*
- * queries/leaks/leak_blame.c - who is to blame on a path from a root to a leak suspect.
- */
+/* queries/leaks/leak_blame.c - finds the step of a path that is to blame for a leak suspect. */
 #include "queries/leaks/leak_blame.h"
 
 #include "heap/collections/collections.h"
@@ -15,8 +13,8 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * Fields of the end of a path that are named, the largest, and the part of what it retains that
- * others must have.
+ * If the end of a path is itself to blame: the maximum number of its fields that are named, and the
+ * part (one of ten) of its retained size that the second and third must retain.
  */
 #define END_FIELDS_SHOWN 3u
 #define END_FIELD_PART 10u
@@ -54,8 +52,9 @@ int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * An application's class that holds what comes next only because each object has a class and each
- * class a loader, or by a field that all threads have, is not to blame.
+ * Lowers the rank of an application class that does not hold the next step on purpose: every object
+ * has a class and every class a loader and superclass, and the fields of java.lang.Thread are in
+ * every subclass. Sets *out if the step is such a one.
  */
 static int weigh_own(struct query *q, const struct query_leak_path *path, size_t i,
 		     enum leak_blame *out, struct hdb_error *err)
@@ -82,7 +81,10 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Bytes of the first two parts of a name: "org.h2." of "org.h2.mvstore.MVMap". */
+/*
+ * Returns the number of bytes of the first two parts of a name: "org.h2." of
+ * "org.h2.mvstore.MVMap". SIZE_MAX if it has fewer dots.
+ */
 static size_t library_size(const char *name)
 {
 	const char *dot = strchr(name, '.');
@@ -92,8 +94,8 @@ static size_t library_size(const char *name)
 }
 
 /*
- * Of a collection that a library brings, or of the inside of one: it holds what others put there.
- * So does a lambda with what it captured.
+ * Whether a class is a collection from a library, or a class nested in one: it holds what others
+ * put into it. The same goes for lambdas and what they captured.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -105,7 +107,10 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 
 	if (strstr(name, "$$Lambda"))
 		return true;
-	/* A subclass is an application's own, if it is not in the same library. */
+	/*
+	 * The rule names a superclass in another package: then the subclass is the application's
+	 * own, and it is to blame.
+	 */
 	if (rule && (strchr(rule->class_name, '*') || strcmp(rule->class_name, name) == 0 ||
 		     (library != SIZE_MAX && strncmp(rule->class_name, name, library) == 0)))
 		return true;
@@ -117,7 +122,7 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 	return rule && strcmp(rule->class_name, outer) == 0;
 }
 
-/* Not the platform's. javac and its like are programs of their own. */
+/* Whether a class is not the platform's. javac and its like are programs of their own. */
 static bool is_own(const char *class_name)
 {
 	static const char tools[] = "com.sun.tools.";
@@ -134,7 +139,7 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 
 	assert(i < path->count);
 	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
-	/* An array or a collection only passes on what its owner holds. */
+	/* Arrays and collections only pass on what their owner holds. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
 	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
 		*out = BLAME_ARRAY;
@@ -171,7 +176,10 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 	return result < 0 ? result : HDB_OK;
 }
 
-/* The ThreadLocal whose value the path goes through: HDB_NOTFOUND if it goes through none. */
+/*
+ * Finds the entry of a thread's map that the path passes, and its ThreadLocal. Returns HDB_NOTFOUND
+ * if there is no entry or the ThreadLocal was collected. The lowest entry counts.
+ */
 static int find_thread_local(struct query *q, const struct query_leak_path *path, size_t *step,
 			     uint32_t *key, struct hdb_error *err)
 {
@@ -190,7 +198,7 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 	return HDB_NOTFOUND;
 }
 
-/* The holder of a ThreadLocal whose value the path goes through. */
+/* Finds the holder of a ThreadLocal; kind is LEAK_HOLDER_NONE if no root reaches it. */
 static int find_key_holder(struct query *q, const struct query_leak_path *path, uint32_t key,
 			   struct leak_holder *out, struct hdb_error *err)
 {
@@ -209,7 +217,7 @@ static int find_key_holder(struct query *q, const struct query_leak_path *path, 
 	return HDB_OK;
 }
 
-/* The step of an object before step `end`; `end` if it is none of these. */
+/* Returns the step before `end` at which ix is; `end` if it is not one of them. */
 static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t ix)
 {
 	size_t i = 0;
@@ -220,7 +228,10 @@ static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t i
 	return i;
 }
 
-/* Where what is to blame is in a step further up that is not the platform's, that is its owner. */
+/*
+ * If step `i` is the application's too, it becomes the owner, and what is to blame becomes `top`:
+ * "Cache.entries, in App.CACHE (static)".
+ */
 static int add_step_above(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct query_leak_owner *out, struct hdb_error *err)
 {
@@ -235,7 +246,7 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 
 /* ---- the end of a path, where it is to blame itself: by which fields ---- */
 
-/* A field of the end, by what it keeps alone. */
+/* A field of the object at the end of a path, and what it retains alone. */
 struct end_field {
 	uint64_t retained_bytes;
 	uint32_t ix;
@@ -243,13 +254,14 @@ struct end_field {
 };
 
 struct end_fields {
-	struct end_field list[END_FIELDS_SHOWN]; /* largest first */
+	struct end_field list[END_FIELDS_SHOWN]; /* sorted by retained size, largest first */
 	size_t count;
-	uint64_t more; /* that keep as much as matters, and are not in the list */
-	uint64_t least_bytes;
-	uint64_t kept_bytes; /* by all fields */
+	uint64_t more; /* number of fields not in the list that retain at least least_bytes */
+	uint64_t least_bytes; /* retained size from which a field matters */
+	uint64_t kept_bytes;  /* total retained size of all fields */
 };
 
+/* Inserts a field into the list, unless another field refers to the same object. */
 static void keep_field(struct end_fields *f, const struct end_field *field)
 {
 	size_t at = f->count;
@@ -260,7 +272,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	while (at > 0 && f->list[at - 1].retained_bytes < field->retained_bytes)
 		at--;
 	if (f->count == END_FIELDS_SHOWN) {
-		/* The one that falls out, or does not come in. */
+		/* Count the field that drops out of the list, or that does not get into it. */
 		f->more += (at == f->count ? field : &f->list[f->count - 1])->retained_bytes >=
 			   f->least_bytes;
 		if (at == f->count)
@@ -272,7 +284,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	f->list[at] = *field;
 }
 
-/* The fields that keep what nobody else does. */
+/* Reads the fields and keeps those whose object only this object retains. */
 static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fields,
 			   struct end_fields *out, struct hdb_error *err)
 {
@@ -294,7 +306,10 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 		if (field.retained_bytes)
 			TRY_ERRORS(heap_text(q->heap, fields->field.name_text, field.name,
 					     sizeof(field.name), err));
-		/* What the VM keeps for the class's code is no field of the program's. */
+		/*
+		 * Names in angle brackets are references that the VM keeps for the class, not
+		 * fields.
+		 */
 		if (!field.retained_bytes || field.name[0] == '<')
 			continue;
 		out->kept_bytes += field.retained_bytes;
@@ -303,7 +318,7 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 	return r == HDB_END ? HDB_OK : r;
 }
 
-/* The fields that keep most; named is 0 if none keeps anything. */
+/* Names the fields of an object that retain most. out->named is 0 if none retains anything. */
 static int name_end_fields(struct query *q, const struct heap_object *object,
 			   struct query_leak_owner *out, struct hdb_error *err)
 {
@@ -324,7 +339,8 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 	if (r != HDB_OK)
 		return r == HDB_ECHANGED ? HDB_OK : r;
 	/*
-	 * Of a graph that several fields lead into, each keeps nearly nothing, and all together do.
+	 * If several fields lead into one graph, none of them dominates it, so each retains nearly
+	 * nothing. Then name the largest ones regardless of size.
 	 */
 	if (found.kept_bytes < own / 2)
 		found.least_bytes = 0;
@@ -347,7 +363,10 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 	return HDB_OK;
 }
 
-/* Who is to blame if the end of the path is. */
+/*
+ * Finds what to blame if the end of the path is the best step: its fields that retain most, or the
+ * object itself; if it is the whole path, the kinds of root that keep it.
+ */
 static int find_end(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err)
 {
@@ -391,6 +410,10 @@ int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint3
 	r = find_thread_local(q, path, &entry, &key, err);
 	if (r < 0 && r != HDB_ECHANGED)
 		return r;
+	/*
+	 * The value of a ThreadLocal: who declared the ThreadLocal says more than the thread's map,
+	 * unless an application class below the entry is to blame.
+	 */
 	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
 	    heap_is_thread(q->heap, path->nodes[0])) {
 		out->named = 1;

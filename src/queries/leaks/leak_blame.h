@@ -1,26 +1,38 @@
 /*
- * queries/leaks/leak_blame.h - how well the steps of a path explain it.
+ * queries/leaks/leak_blame.h - how well each step of a path explains why its end is alive.
+ *
+ * A path explains a leak by the step that its reader can change: a field of the application, rather
+ * than an entry of a map or a field of the JDK. Steps are ranked by class only; which of several
+ * paths counts is decided in leak_holders.c.
  */
 #ifndef QUERIES_LEAKS_LEAK_BLAME_H
 #define QUERIES_LEAKS_LEAK_BLAME_H
 
 #include "queries/leaks/leak_parts.h"
 
-/* By what a step is, the best last. An array only passes on what its owner holds. */
+/*
+ * What a step is, least informative first. Arrays and collections only pass on what their owner
+ * holds.
+ */
 enum leak_blame { BLAME_ARRAY, BLAME_PLATFORM, BLAME_THREAD, BLAME_STATIC, BLAME_OWN };
 
-/* What step `i` of a path is; HDB_OK or a failure. */
+/* Finds what step `i` of a path is. i < path->count. Returns HDB_OK or a failure. */
 int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t i,
 		    enum leak_blame *out, struct hdb_error *err);
 
 /*
- * The last of the steps that explain most; the end of the path, which holds nothing on it, only if
- * no other is own.
+ * Chooses the step that explains most, among equals the one nearest to the end. The end itself,
+ * which holds nothing on the path, is chosen only if it is better than all others, and never if
+ * path->is_end_kept is set and there are other steps. *chosen is 0 for an empty path.
  */
 int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
 		     enum leak_blame *best, struct hdb_error *err);
 
-/* Who holds by step `i` of a path. */
+/*
+ * Finds what holds the next step at step `i` of a path: field, static field, local variable,
+ * thread, class or object. i < path->count. Text of *out is its own; class_name is borrowed from
+ * the heap.
+ */
 int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t i,
 		     struct leak_holder *out, struct hdb_error *err);
 

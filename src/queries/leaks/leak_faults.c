@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_faults.c - leaks that rules find, whatever they retain: connections that
- * are not returned, buffers and timers that are not released, class loaders of what was stopped.
+ * queries/leaks/leak_faults.c - leaks that rules find, whatever they retain: connections that are
+ * not returned, buffers and timers that are not released, class loaders of stopped applications.
  */
 #include "queries/leaks/leak_faults.h"
 
@@ -30,7 +30,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 		if (strcmp(keeper->class_name, "java.lang.ref.Finalizer") == 0 &&
 		    strcmp(keeper->field, "unfinalized") == 0)
 			return HDB_NOTFOUND;
-		/* Which thread says more than by which field. */
+		/* Naming the thread says more than naming a field of java.lang.Thread. */
 		if (best == BLAME_THREAD && strcmp(keeper->class_name, "java.lang.Thread") == 0) {
 			*keeper = (struct leak_holder){ .kind = LEAK_HOLDER_THREAD };
 			analysis_describe(&q->session, path.nodes[step], keeper->thread,
@@ -41,7 +41,10 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 	return HDB_OK;
 }
 
-/* Keeps the largest fault that each rule finds, and counts the others that it says. */
+/*
+ * Keeps the first, largest fault of each rule, and counts further ones unless they have the same
+ * text: those would look like duplicates.
+ */
 static int keep(struct base_vec *faults, const struct explain_answer *answer, struct hdb_error *err)
 {
 	struct query_leak_fault new = { .answer = *answer };

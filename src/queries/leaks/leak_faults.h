@@ -1,5 +1,9 @@
 /*
- * queries/leaks/leak_faults.h - faults that rules find, however little they retain.
+ * queries/leaks/leak_faults.h - faults found by rules of query explain, however little memory they
+ * retain.
+ *
+ * A rule with the verdict "leak" is certain (a closed connection pool that a static field still
+ * holds), so query leaks reports its finding as a suspect even below the threshold.
  */
 #ifndef QUERIES_LEAKS_LEAK_FAULTS_H
 #define QUERIES_LEAKS_LEAK_FAULTS_H
@@ -7,19 +11,20 @@
 #include "queries/explain/rules.h"
 #include "queries/leaks/leak_parts.h"
 
-/* What a rule says of the largest object that is at fault, and of how many others. */
+/* What a rule says about the largest faulty object, and how many others it found. */
 struct query_leak_fault {
 	struct explain_answer answer;
 	uint64_t more;
 };
 
-/* Appends one for each rule that finds a leak, the largest first. */
+/* Appends a struct query_leak_fault for each rule that found a leak, the largest first. */
 int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err);
 
 /*
- * Adds to what a rule says of a leak " Kept by Registry.loaders.": who keeps what should not be
- * there. HDB_NOTFOUND: it only waits for its finalizer, and will go.
+ * Appends to what a rule says who keeps the faulty object: " Kept by Registry.loaders." Does
+ * nothing for rules with other verdicts. Returns HDB_NOTFOUND if the object only waits for its
+ * finalizer: then it will be freed and is no leak.
  */
 int query_leak_add_keeper(struct query *q, struct explain_answer *answer, struct hdb_error *err);
 

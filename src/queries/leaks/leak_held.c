@@ -1,6 +1,10 @@
 /*
- * queries/leaks/leak_held.c - what a suspect holds: objects of one class, entries of a collection,
- * one array, or anything; and which query lists exactly these.
+ * queries/leaks/leak_held.c - decides what a suspect holds (objects of one class, entries of a
+ * collection, one array, or anything), and which query lists exactly these objects.
+ *
+ * The sentence should name what the program put there: 300,000 Session, not one HashMap. So the
+ * largest class among the elements wins if it retains half of the suspect. Otherwise the last
+ * collection on the path counts by its entries.
  */
 #include "analysis/groups.h"
 #include "analysis/members.h"
@@ -13,18 +17,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Objects of one class are what is held if they keep at least this part of the suspect. */
+/*
+ * Objects of one class are what is held if they retain at least this part (one of two) of the
+ * suspect.
+ */
 #define MAIN_PART 2u
-/* Less than this part more are a few that others among it have. */
+/*
+ * Differences of up to this part (one of ten) are ignored: a few objects of the class occur
+ * elsewhere below the suspect.
+ */
 #define SOME_PART 10u
-/* Entries of a collection that must be of one class, so that it is what is held. */
+/* Number of entries examined to decide whether a collection holds one class. */
 #define ENTRIES_LOOKED 32u
-/* Bytes of a thread's name; longer ones are cut, and then no pattern is said. */
+/* Maximum bytes of a thread's name; longer ones are cut. */
 #define THREAD_NAME_MAX 256
-/* Threads between two looks at the cancel flag. */
+/* Threads between two checks of the cancel flag. */
 #define STEP_THREADS 4096u
 
-/* The last collection on the path, if it keeps enough: its entries are what is held. */
+/*
+ * Finds the last collection on the path that retains at least half of the suspect; its entries are
+ * what is held. *class_no is the class of the collection, HEAP_NONE if there is none.
+ */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)
 {
@@ -33,7 +46,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 	bool is_top = false;
 
 	*class_no = HEAP_NONE;
-	/* What is above the suspect holds other things, too. */
+	/* Objects above the suspect hold other things too, so the search stops there. */
 	for (size_t i = path->count; i-- > 0 && !is_top && *class_no == HEAP_NONE;) {
 		struct heap_collection collection = { 0 };
 		struct heap_object object;
@@ -60,7 +73,10 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 	return HDB_OK;
 }
 
-/* What the suspect holds: of the rows told the largest class, if it keeps enough. */
+/*
+ * Finds the largest class among the suspect's rows of elements, if it retains enough; otherwise all
+ * objects of the suspect together.
+ */
 static void find_class(const struct leak_rows *rows, const struct query_leak_suspect *about,
 		       struct leak_held *out)
 {
@@ -87,8 +103,9 @@ static void find_class(const struct leak_rows *rows, const struct query_leak_sus
 }
 
 /*
- * Objects of the class that is held in all that the suspect retains: there may be more than where
- * it accumulates. What each of these holds is not known.
+ * Replaces the number of objects of the held class by that in everything the suspect retains, if it
+ * is clearly larger: there may be objects beside the accumulation point. Their total size is
+ * estimated from the average.
  */
 static void count_content(const struct leak_rows *rows, const struct query_leak_suspect *about,
 			  struct leak_held *held)
@@ -108,7 +125,10 @@ static void count_content(const struct leak_rows *rows, const struct query_leak_
 	}
 }
 
-/* The class of the first entries of a collection, if they have one; HEAP_NONE. */
+/*
+ * Finds the class of the first entries of a collection; HEAP_NONE if they have several or are not
+ * objects.
+ */
 static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
 			 struct hdb_error *err)
 {
@@ -135,7 +155,10 @@ static int entries_class(struct heap *heap, const struct heap_collection *collec
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }
 
-/* Where one collection is what is held: its entries, if they are of one class. */
+/*
+ * If a single collection is what is held, holds its entries instead, provided they are of one
+ * class.
+ */
 static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 		       struct hdb_error *err)
 {
@@ -170,7 +193,10 @@ static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 	return HDB_OK;
 }
 
-/* Of a single suspect: objects of one class, entries of a collection, one array, or anything. */
+/*
+ * Finds what a single suspect holds. A large object by itself (an array, or one that retains half
+ * of the suspect alone) is named as such.
+ */
 static int find_held(struct query *q, const struct leak_rows *rows,
 		     const struct query_leak_suspect *about, struct leak_held *out,
 		     struct hdb_error *err)
@@ -197,7 +223,7 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 		count_content(rows, about, out);
 		return HDB_OK;
 	}
-	/* Its own entries, java.util.HashMap$Node, are inside of it. */
+	/* Entries of the collection itself (java.util.HashMap$Node) are its internals. */
 	of = heap_class_name(q->heap, collection);
 	class = out->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, out->class_no);
 	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$'))
@@ -225,6 +251,7 @@ int leak_held_find(struct query *q, const struct leak_rows *rows,
 
 /* ---- the query that lists them ---- */
 
+/* Called for each class and heap with the numbers of the import. */
 static int add_instances(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
 	(void)err;
@@ -232,7 +259,10 @@ static int add_instances(void *ctx, const struct heap_count *count, struct hdb_e
 	return HDB_OK;
 }
 
-/* Sets *out to whether the reachable instances of all classes with this name are `count`. */
+/*
+ * Sets *out to whether the reachable instances of all classes with this name are `count`, and
+ * *classes to the number of such classes. Only then `instances NAME` lists the held objects.
+ */
 static int are_all(struct query *q, struct leak_rows *rows, const char *name, uint64_t count,
 		   bool *out, unsigned *classes, struct hdb_error *err)
 {
@@ -252,7 +282,11 @@ static int are_all(struct query *q, struct leak_rows *rows, const char *name, ui
 		instances += rows->instances[no];
 		++*classes;
 	}
-	/* What the import counted decides most cases without a pass over the instances. */
+	/*
+	 * The numbers counted by the import include unreachable objects. They decide most cases
+	 * without a pass over all instances: if there are too few instances, or more than
+	 * unreachable objects could explain, the answer is no.
+	 */
 	*out = instances == count;
 	TRY(derive_heap_totals(q->derive, &whole, err));
 	if (instances <= count ||
@@ -263,22 +297,28 @@ static int are_all(struct query *q, struct leak_rows *rows, const char *name, ui
 	return HDB_OK;
 }
 
-/* The members of a group: objects on the top level of the dominator tree. */
+/*
+ * Sets the action to a SQL statement that lists the members of a group: the objects of the class
+ * without a dominator.
+ */
 static int set_statement(struct leak_rows *rows, struct leak_row *row,
 			 const struct query_leak_suspect *about, const char *name,
 			 struct hdb_error *err)
 {
-	/* A class without a package may be called as a table is. */
+	/*
+	 * A class without a package may have the name of one of the SQL tables, and arrays have no
+	 * tables.
+	 */
 	const bool is_table = strchr(name, '.') && !strchr(name, '[');
 	char least[64] = "", most[64] = "";
 
-	/* Quotes would have to be doubled, and no class of a program has one. */
+	/* Names with quotes would need escaping. No class of a program has one. */
 	if (strpbrk(name, "'\""))
 		return HDB_OK;
 	if (about->suspect->least_bytes)
 		(void)snprintf(least, sizeof(least), " AND shallow >= %" PRIu64,
 			       about->suspect->least_bytes);
-	/* Larger ones are suspects of their own. */
+	/* Larger objects of the class are suspects themselves. */
 	if (about->most_bytes)
 		(void)snprintf(most, sizeof(most), " AND retained <= %" PRIu64, about->most_bytes);
 	TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "sql"));
@@ -288,7 +328,7 @@ static int set_statement(struct leak_rows *rows, struct leak_row *row,
 			      is_table ? "\" WHERE" : "' AND", least, most);
 }
 
-/* The name of a thread with "*" in the place of each number. */
+/* Writes the name of a thread with each number in it replaced by "*". */
 static int name_pattern(struct query *q, uint32_t ix, char pattern[THREAD_NAME_MAX],
 			struct hdb_error *err)
 {
@@ -307,7 +347,7 @@ static int name_pattern(struct query *q, uint32_t ix, char pattern[THREAD_NAME_M
 	return HDB_OK;
 }
 
-/* Threads whose names fit a pattern, of those that query threads lists. */
+/* Counts threads whose names match a pattern, among those that query threads lists. */
 static int count_threads(struct query *q, const char *pattern, uint64_t *out, struct hdb_error *err)
 {
 	*out = 0;
@@ -325,14 +365,17 @@ static int count_threads(struct query *q, const char *pattern, uint64_t *out, st
 	return HDB_OK;
 }
 
-/* A group of threads that one pattern of names fits, and no other thread: "transfer-*"; or "". */
+/*
+ * Finds a pattern such as "transfer-*" that matches the names of all threads of a group and no
+ * other thread. Empty if there is none.
+ */
 static int thread_pattern(struct query *q, const struct analysis_suspect *s,
 			  char pattern[THREAD_NAME_MAX], struct hdb_error *err)
 {
 	uint64_t count = 0;
 
 	pattern[0] = '\0';
-	/* Of more members only some are there. */
+	/* `members` is incomplete for large groups. */
 	if (s->ix != HEAP_NONE || !s->members.count || s->members.count != s->count ||
 	    !heap_is_thread(q->heap, *base_vec_at(&s->members, uint32_t, 0)))
 		return HDB_OK;
@@ -346,7 +389,7 @@ static int thread_pattern(struct query *q, const struct analysis_suspect *s,
 		if (i % STEP_THREADS == 0)
 			TRY(base_step(q->work, i, err));
 	}
-	/* "0x*" would be an ID. */
+	/* The target "0x*" would be read as an ID. */
 	if (!strchr(pattern, '*') || strncmp(pattern, "0x", 2) == 0)
 		pattern[0] = '\0';
 	if (pattern[0])
@@ -366,7 +409,7 @@ int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *r
 	bool is_all;
 	uint64_t id;
 
-	/* The other queries do not choose the objects of a heap in the same way. */
+	/* With a filter on heaps, other queries would choose different objects. */
 	if (held->text || held->length || q->is_filtered)
 		return HDB_OK;
 	if (held->collection_ix != HEAP_NONE) {

@@ -1,10 +1,21 @@
 /*
- * queries/leaks/leak_holders.c - who is to blame for a leak suspect, where several hold it.
+ * queries/leaks/leak_holders.c - chooses the owner of a leak suspect when several objects hold it.
  *
- * Whatever dominates the suspect is on every path to it. Above the topmost of these, the shortest
- * path is only one of several, and often not the one that explains most: a map that a static field
- * holds is also in a local variable of whoever works with it. So all that refer to this topmost
- * object from outside are looked at, and named, those that last first.
+ * Every object that dominates the suspect is on each path to it. Above the topmost of these (the
+ * object where paths part), the shortest path is only one of several, and often not the one that
+ * explains most: a map in a static field is also in a local variable of the method that is using
+ * it. So all strong referrers of the topmost object, from outside what it dominates, are ranked by
+ * the rules below, and the best are named.
+ *
+ * If only the platform refers to the topmost object (worker threads refer to their pool), the same
+ * search is repeated for the best of these referrers, up to LEVELS_MAX levels up, for an
+ * application field: that field then is the owner.
+ *
+ * A group of suspects has no object that dominates all of it. There each member's path gives one
+ * owner, and the owner of most members wins.
+ *
+ * All searches are bounded, because objects can have millions of referrers; the limits below are
+ * generous enough that they only matter for such objects.
  */
 #include "base/sort.h"
 #include "heap/collections/collections.h"
@@ -16,26 +27,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* References to the topmost object that are looked at. */
+/* References to the topmost object that are examined. */
 #define HOLDERS_LOOKED 4096u
-/* Holders that are distinguished. */
+/* Different holders that are kept. */
 #define HOLDERS_MAX 64u
-/* Objects one above the other whose holders are looked at, until one is the application's. */
+/* Levels of holders examined above the topmost object, to find one of the application's. */
 #define LEVELS_MAX 3u
-/* Steps up the dominator tree for all of them: tenths of a second, on lists. */
+/* Steps up the dominator tree for all holders together: tenths of a second, on lists. */
 #define STEPS_MAX 4000000u
-/* Members of a group whose owners are looked for, the largest first. */
+/* Members of a group whose paths are examined, the largest first. */
 #define MEMBERS_LOOKED 1000u
-/* References to each of them that are looked at. */
+/* Referrers of each member that are examined. */
 #define REFERRERS_LOOKED 16u
-/* Members whose referrers are looked at, and objects that then hold them. */
+/*
+ * Members whose referrers are examined, and the maximum number of different objects found to hold
+ * them.
+ */
 #define MEMBERS_LOOKED_WIDE 100u
 #define MEMBER_HOLDERS_MAX 4096u
-/* Members between two looks at the cancel flag. */
+/* Members between two checks of the cancel flag. */
 #define STEP_MEMBERS 64u
 
 /* ---- the rules ---- */
 
+/* In order of preference, as far as they rank holders: the value is the rank. */
 enum holder_rule {
 	RULE_FIELD,
 	RULE_FIELD_OF_LOCAL,
@@ -49,21 +64,25 @@ enum holder_rule {
 	RULE_THREAD_LOCAL
 };
 
-/* On what way from a root a holder is. */
+/* Whether the path to a holder begins at a local variable of a thread. */
 enum way { WAY_ANY, WAY_LOCAL, WAY_NOT_LOCAL };
 #define ANY_BLAME \
 	(1u << BLAME_ARRAY | 1u << BLAME_PLATFORM | 1u << BLAME_THREAD | 1u << BLAME_STATIC | \
 	 1u << BLAME_OWN)
 
 /*
- * Which holder wins, and why. Of all that refer to an object from outside the first rule that fits
- * gives the rank; of holders of one rank the nearest to a root comes first. The rules without
- * blames are about the suspect as a whole, and choose among owners that others found. The names are
- * in the column "owner_rule"; leak_owners_test.c has a heap for each.
+ * Which holder wins, and why. For each referrer of an object, the first rule that fits its best
+ * step (blames) and its path (way) gives the rank. Among holders of the same rank the one nearest
+ * to a root wins.
+ *
+ * Rules with blames == 0 do not rank holders. They record how the owner of the suspect as a whole
+ * was found. The names appear in the column "owner_rule"; tests/query/leak_owners_test.c has a heap
+ * for each.
  */
 static const struct rule {
 	const char *name;
-	unsigned blames; /* bits of enum leak_blame: what is to blame on the way; 0: not a rank */
+	/* bits of enum leak_blame that the best step on the path may be; 0: does not rank */
+	unsigned blames;
 	enum way way;
 	const char *why;
 } rules[] = {
@@ -100,34 +119,41 @@ static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)
 	owner->why = rules[rule].why;
 }
 
+/* One holder of the topmost object. */
 struct holder {
 	enum holder_rule rank;
-	size_t steps; /* from its root */
+	size_t steps; /* length of its path from a root */
+	/* ix: the referrer itself; owner_ix: the object on the path to it that is to blame. */
 	uint32_t ix, owner_ix;
 	struct leak_holder who;
 };
 
-/* An owner of members of a group: of how many, and how many objects these are. */
+/*
+ * An owner of members of a group: of how many members, and how many objects of this name there are.
+ */
 struct member_owner {
 	struct leak_holder who;
 	uint64_t count, holders;
-	uint32_t ix;      /* the first one */
-	size_t owns;      /* others between it and a member: the fewest */
-	uint32_t last_ix; /* the member that was counted last */
+	uint32_t ix;      /* the first of these objects */
+	size_t owns;      /* fewest other owners between it and a member */
+	uint32_t last_ix; /* the last member counted, so that no member counts twice */
 };
 
-/* Who refers to the object at step `at` of a path, above which other paths lead elsewhere. */
+/*
+ * The holders of the object at step `at` of a path: the topmost object, above which other paths
+ * exist.
+ */
 struct holders {
 	struct query *q;
 	const struct query_leak_path *path;
 	size_t at;
-	struct holder list[HOLDERS_MAX]; /* different ones */
+	struct holder list[HOLDERS_MAX]; /* each name once */
 	size_t count;
-	bool has_more; /* not all were looked at */
-	uint64_t steps;
+	bool has_more;  /* not all were examined */
+	uint64_t steps; /* steps up the dominator tree so far */
 };
 
-/* Whether two are named alike. */
+/* Whether two holders would have the same name in a sentence. */
 static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
 {
 	const char *a_class = a->class_name ? a->class_name : "";
@@ -139,7 +165,8 @@ static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
 }
 
 /*
- * The object of the path above which other paths lead elsewhere; path->count if it is in the gap.
+ * Finds the step of the topmost object that dominates the end of the path. *out is path->count if
+ * that step is in the gap.
  */
 static int find_topmost(struct query *q, const struct query_leak_path *path, size_t *out,
 			struct hdb_error *err)
@@ -156,7 +183,10 @@ static int find_topmost(struct query *q, const struct query_leak_path *path, siz
 	return HDB_OK;
 }
 
-/* Whether the topmost object dominates an object; also if that takes too long to say. */
+/*
+ * Whether the topmost object dominates ix. Also true if the steps are used up: then it is not
+ * examined.
+ */
 static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error *err)
 {
 	const uint32_t top = h->path->nodes[h->at];
@@ -173,8 +203,9 @@ static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error 
 }
 
 /*
- * Extends a path to a holder along the old one from the topmost object; count 0 if it already goes
- * there, or there is no room.
+ * Appends the rest of the old path, from the topmost object on, to a path to one of its holders.
+ * Sets count to 0 if the path already passes the topmost object, if it would have two gaps, or if
+ * it does not fit.
  */
 static void extend_path(const struct holders *h, struct query_leak_path *out)
 {
@@ -198,7 +229,10 @@ static void extend_path(const struct holders *h, struct query_leak_path *out)
 	out->is_end_kept = old->is_end_kept;
 }
 
-/* The path to a holder and on along the old one; count 0 if there is none. */
+/*
+ * Makes the path to a holder and on to the end of the old path; count is 0 if there is no such
+ * path.
+ */
 static int make_path(const struct holders *h, uint32_t holder_ix, struct query_leak_path *out,
 		     struct hdb_error *err)
 {
@@ -221,7 +255,10 @@ static int begins_at_local(struct query *q, const struct query_leak_path *path, 
 	return HDB_OK;
 }
 
-/* The first rule that fits a holder that a path leads to, and which object on it is to blame. */
+/*
+ * Ranks the holder at the end of a path: finds the best step on the path and the first rule that
+ * fits it. One always fits: RULE_LOCAL accepts every step on every path.
+ */
 static int rank_of(struct query *q, const struct query_leak_path *path, struct holder *out,
 		   struct hdb_error *err)
 {
@@ -240,6 +277,7 @@ static int rank_of(struct query *q, const struct query_leak_path *path, struct h
 	return HDB_OK;
 }
 
+/* By rank, then by distance from a root; the index makes the order reproducible. */
 static int compare(const void *a, const void *b)
 {
 	const struct holder *x = a, *y = b;
@@ -249,7 +287,7 @@ static int compare(const void *a, const void *b)
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
-/* Each name once, at its best. */
+/* Adds a holder. Of several with the same name only the best is kept. */
 static void keep(struct holders *h, const struct holder *holder)
 {
 	for (size_t i = 0; i < h->count; i++) {
@@ -265,7 +303,10 @@ static void keep(struct holders *h, const struct holder *holder)
 		h->has_more = true;
 }
 
-/* One that refers to the topmost object of the path. */
+/*
+ * Examines one referrer of the topmost object. It is no holder if it is unreachable by strong
+ * references, refers weakly, or is itself dominated by the topmost object.
+ */
 static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 {
 	struct query *q = h->q;
@@ -279,6 +320,7 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	bool is_inside = false;
 	int r = derive_reach(q->derive, true, ix, &parent, err);
 
+	/* An unreachable object is recorded as its own parent. */
 	if (r != HDB_OK || parent == ix)
 		return r;
 	r = heap_strength(q->heap, ix, h->path->nodes[h->at], &strength, err);
@@ -290,12 +332,17 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	r = make_path(h, ix, &to, err);
 	if (r != HDB_OK || !to.count)
 		return r;
-	/* Classes, their objects and threads hold class loaders without meaning to. */
+	/*
+	 * Class loaders are held by their classes and by contextClassLoader of each thread: that
+	 * never is the reason why they stay.
+	 */
 	r = query_leak_link(q, &to, to.count - rest - 1, &link, err);
 	if (r != HDB_OK || (link.kind == ANALYSIS_LINK_LOADER && link.count == 1) ||
 	    strcmp(link.text, "contextClassLoader") == 0)
 		return r;
-	/* The name is that of the way to the topmost object. */
+	/*
+	 * The name is chosen on the path down to the topmost object, which itself is not to blame.
+	 */
 	to.count -= rest - 1;
 	to.is_end_kept = true;
 	holder.steps = to.count;
@@ -306,6 +353,7 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Examines the referrers of the topmost object and sorts the holders, best first. */
 static int find_holders(struct holders *h, struct hdb_error *err)
 {
 	struct store_lists referrers;
@@ -327,7 +375,7 @@ static int find_holders(struct holders *h, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The best of the holders, named, and how many others there are. */
+/* Takes the best holders as owners, and counts the others. */
 static void take_all(const struct holders *h, struct query_leak_owner *out)
 {
 	out->named = h->count < LEAK_OWNERS ? h->count : LEAK_OWNERS;
@@ -338,9 +386,9 @@ static void take_all(const struct holders *h, struct query_leak_owner *out)
 }
 
 /*
- * If no field of an application's is among the holders, the topmost object's own field says more
- * than who holds it: "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". Collections only
- * pass on.
+ * If no application field holds the topmost object, its own field says more than its holders:
+ * "java.util.concurrent.ThreadPoolExecutor.workQueue, in ". Not for collections: their fields
+ * (table, elementData) say nothing.
  */
 static int find_top(const struct holders *h, struct leak_holder *out, struct hdb_error *err)
 {
@@ -358,8 +406,8 @@ static int find_top(const struct holders *h, struct leak_holder *out, struct hdb
 }
 
 /*
- * Whether other holders than the path's would be named: not if what is to blame is below where
- * paths part.
+ * Whether holders other than the path's have to be examined. Sets *at to the step where paths part.
+ * Not needed if the step to blame is below it: then it is on every path.
  */
 static int find_parting(struct query *q, const struct query_leak_path *path, size_t *at, bool *any,
 			struct hdb_error *err)
@@ -375,16 +423,19 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	TRY(heap_object(q->heap, path->nodes[*at], &object, err));
 	/*
-	 * Classes are held by their loaders and by all their objects, which explains nothing. A
-	 * static field below a class loader explains more than who holds the loader, be it the
-	 * platform's.
+	 * A class is held by its loader and by each of its instances, which explains nothing. And a
+	 * static field below a class loader explains more than the loader's holders, even a
+	 * platform one.
 	 */
 	*any = object.kind != STORE_CLASS &&
 	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
 	return HDB_OK;
 }
 
-/* The object that a suspect's path leads to; HEAP_NONE: paths to a group have nothing in common. */
+/*
+ * The object at the end of a suspect's path. For a group, the last object that all paths to members
+ * share; HEAP_NONE if there is none.
+ */
 static uint32_t path_end(const struct analysis_suspect *s)
 {
 	if (s->point_ix != HEAP_NONE)
@@ -397,19 +448,20 @@ static uint32_t path_end(const struct analysis_suspect *s)
 
 /* ---- the owner of a group ---- */
 
-/* The owners of a group's members that were looked at. */
+/* The owners found so far for the members of a group. */
 struct member_owners {
 	struct query *q;
-	struct member_owner list[HOLDERS_MAX]; /* different ones */
+	struct member_owner list[HOLDERS_MAX]; /* each name once */
 	size_t count;
+	/* Different objects that hold members, so that each counts once for its owner. */
 	struct member_holder {
-		uint32_t owner, ix; /* place in the list, the object */
+		uint32_t owner, ix; /* index of the owner in the list; the object */
 	} holders[MEMBER_HOLDERS_MAX];
 	size_t holder_count;
 	uint64_t steps;
 };
 
-/* The commonest one, then the one that was met first. */
+/* The owner of most members; among equals the first one found. */
 static const struct member_owner *commonest(const struct member_owners *o)
 {
 	const struct member_owner *best = NULL;
@@ -420,13 +472,19 @@ static const struct member_owner *commonest(const struct member_owners *o)
 	return best;
 }
 
-/* Whether nearly each member has a holder of its own. */
+/*
+ * Whether nearly every member has a different owner object of that name, like a task that only this
+ * member refers to.
+ */
 static bool is_one_each(const struct member_owner *owner)
 {
 	return owner->holders > 1 && owner->holders > owner->count / 2;
 }
 
-/* An owner of the member at the end of a path, at a step of it; `owns`: others between. */
+/*
+ * Counts step `at` of a path as an owner of the member at its end. `owns` is the number of owners
+ * between them. Ignored if the tables are full.
+ */
 static void count_owner(struct member_owners *o, const struct leak_holder *who,
 			const struct query_leak_path *path, size_t at, size_t owns)
 {
@@ -455,7 +513,10 @@ static void count_owner(struct member_owners *o, const struct leak_holder *who,
 		o->list[i].ix = ix;
 }
 
-/* Counts all that hold on a path to a member: fields of an application's, and static ones. */
+/*
+ * Counts every step that owns something on a path to a member: static fields and fields of the
+ * application, nearest first.
+ */
 static int count_steps(struct member_owners *o, const struct query_leak_path *path,
 		       struct hdb_error *err)
 {
@@ -475,7 +536,7 @@ static int count_steps(struct member_owners *o, const struct query_leak_path *pa
 	return HDB_OK;
 }
 
-/* Counts who is to blame on a path to a member. */
+/* Counts the one step to blame on a path to a member. */
 static int count_path(struct member_owners *o, struct query_leak_path *path, struct hdb_error *err)
 {
 	struct query_leak_owner owner = { .named = 0 };
@@ -492,7 +553,7 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, str
 	return HDB_OK;
 }
 
-/* Counts all that hold on the paths by way of all that refer to a member. */
+/* Counts the owners on all paths through referrers of one member, not only on its shortest path. */
 static int count_referrers(struct member_owners *o, struct store_lists *referrers, uint32_t member,
 			   struct hdb_error *err)
 {
@@ -511,6 +572,10 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 		if (strength != STORE_STRONG)
 			continue;
 		TRY(query_leak_path_find(q, batch[i], &path, err));
+		/*
+		 * A path that already passes the member cannot lead to it; a full one has no room
+		 * for it.
+		 */
 		for (size_t k = 0; k < path.count; k++)
 			is_above &= path.nodes[k] != member;
 		if (!path.count || !path.is_strong || !is_above || path.count == 2 * LEAK_PATH_ENDS)
@@ -523,8 +588,9 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 }
 
 /*
- * Leaves the owner that the fewest objects are, on paths by way of all that refer to members: of
- * several the nearest to them. None: count is 0.
+ * Looks for one object that holds the members, on paths through all of their referrers. Of the
+ * owners of most members it keeps the one with the fewest objects, among equals the nearest to the
+ * members, as the only one in the list. count is 0 if there is none.
  */
 static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -557,9 +623,9 @@ static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 }
 
 /*
- * The commonest of the nearest owners of a group's members, if it is that of most of them. Where
- * each member has one of its own (a task that will run it), others that refer to the members are
- * looked at, too: one object that has them all owns them.
+ * Finds the owner of a group: the most common among the nearest owners of its members, if it owns
+ * more than half of them. If each member has its own owner object (a task that will run it), looks
+ * for one object that holds them all.
  */
 static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 			    struct query_leak_owner *owner, struct hdb_error *err)
@@ -602,7 +668,10 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 	return HDB_OK;
 }
 
-/* Who holds the best holder of `h`, if paths part above that, too; count 0: they do not. */
+/*
+ * Examines the holders of the best holder of `h` in the same way, if paths part above it too.
+ * above->count is 0 if they do not.
+ */
 static int find_above(const struct holders *h, struct query_leak_path *path, struct holders *above,
 		      struct hdb_error *err)
 {
@@ -617,9 +686,12 @@ static int find_above(const struct holders *h, struct query_leak_path *path, str
 }
 
 /*
- * Where no field of an application's refers to the topmost object, one may refer to an object above
- * its best holder, as with a pool that a static field and the pool's own threads hold. That one is
- * then the first. *better is the path from the first one.
+ * If no application field refers to the topmost object, looks for one that refers to an object
+ * above its best holder: a pool that both its own worker threads and a static field hold. If found,
+ * it becomes the first holder of `h`, and *better the path from it.
+ *
+ * Each level continues from the best holder of the level below; found paths are extended downwards
+ * level by level.
  */
 static int choose_first(struct holders *h, struct query_leak_path *better, bool *is_above,
 			struct hdb_error *err)
@@ -645,12 +717,18 @@ static int choose_first(struct holders *h, struct query_leak_path *better, bool 
 		return HDB_OK;
 	*better = found;
 	*is_above = true;
+	/*
+	 * Replaces the rank, name and owner of the first holder, which remains the same referrer.
+	 */
 	level->list[0].ix = h->list[0].ix;
 	h->list[0] = level->list[0];
 	return HDB_OK;
 }
 
-/* Of a single suspect: who holds its topmost object, or who is to blame on the path. */
+/*
+ * Finds the owners of a single suspect: the holders of its topmost object, or the step to blame on
+ * the path if no others have to be examined.
+ */
 static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		      struct query_leak_path *path, struct query_leak_owner *owner,
 		      struct hdb_error *err)
@@ -685,7 +763,10 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 	return HDB_OK;
 }
 
-/* Whether the path is a local variable's of a thread that does not dominate its end. */
+/*
+ * Whether the path begins at a local variable of a thread that does not dominate the end: the
+ * variable only uses what others hold.
+ */
 static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 		      const struct query_leak_path *path, bool *out, struct hdb_error *err)
 {

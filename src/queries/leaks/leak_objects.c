@@ -1,5 +1,6 @@
 /*
- * queries/leaks/leak_objects.c - leaking objects, with the paths that keep them, as rows.
+ * queries/leaks/leak_objects.c - rows of query leaks about leaking objects and the paths that hold
+ * them. Finding them is the job of queries/traces.
  */
 #include "base/base_text.h"
 #include "heap/known.h"
@@ -10,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Leaks that are listed with their paths, and unreachable objects; all are counted. */
+/* Maximum number of leaks listed with their paths, and of unreachable objects. All are counted. */
 #define LEAKS_SHOWN 20u
 #define NAME_MAX_BYTES 1024
 
@@ -53,6 +54,7 @@ void query_leaking_release(struct query_leaking **f)
 
 /* ---- telling ---- */
 
+/* Appends a row of kind "trace" for each step. */
 static int add_trace(struct leak_rows *rows, const struct leak_steps *steps, struct hdb_error *err)
 {
 	for (size_t i = 0; i < steps->list.count; i++) {
@@ -69,6 +71,7 @@ static int add_trace(struct leak_rows *rows, const struct leak_steps *steps, str
 	return HDB_OK;
 }
 
+/* The total shallow size of the leaking objects of a group. */
 static int sum_shallow(struct query_leaking *f, const struct leak_group *group, uint64_t *bytes,
 		       struct hdb_error *err)
 {
@@ -85,6 +88,7 @@ static int sum_shallow(struct query_leaking *f, const struct leak_group *group, 
 	return HDB_OK;
 }
 
+/* Appends the headline of a group: its last step is the leaking object itself. */
 static int add_leaking(struct query_leaking *f, struct leak_rows *rows,
 		       const struct leak_group *group, const struct leak_steps *steps,
 		       struct hdb_error *err)
@@ -134,6 +138,7 @@ static int add_unreachable(struct query_leaking *f, struct leak_rows *rows, size
 	TRY(leak_steps_unreachable(&f->traces, i, &steps, err));
 	step = base_vec_at(&steps.list, struct leak_step, 0);
 	labels = leak_steps_text(&steps, step->labels);
+	/* It belongs to no suspect, so it has no number. */
 	row.cells[LEAK_SUSPECT] = LEAK_NONE;
 	row.ix = step->ix;
 	TRY(leak_rows_text(rows, &row, LEAK_TEXT, err, "%s%s%s",

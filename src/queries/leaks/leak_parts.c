@@ -1,5 +1,11 @@
 /*
  * queries/leaks/leak_parts.c - what accumulates in a leak suspect, by class.
+ *
+ * Classes of children and contents come from sums over the whole heap (leak_sums.c) and are exact.
+ * "Elements" answer what a user would say a collection contains: not 300,000 HashMap$Node but
+ * 300,000 Session. They are found by following each child down the dominator tree, one by one for
+ * ordinary collections, by a sample for huge ones, and node by node for linked lists, which
+ * dominate each other in a chain.
  */
 #include "queries/leaks/leak_parts.h"
 
@@ -12,27 +18,33 @@
 #include <string.h>
 
 /*
- * Children that are followed down to what they hold: half a second of work. Of more, one of each so
- * many.
+ * Maximum number of children followed: half a second of work. With n times as many children, one of
+ * n is followed.
  */
 #define ELEMENTS_FOLLOWED 400000u
-/* Nodes of a list that are followed: a second of work. */
+/* Maximum number of list nodes followed: a second of work. */
 #define NODES_FOLLOWED 2000000u
-/* So many of the largest are followed in any case. */
+/* The largest children are always followed: one of them may be most of the suspect. */
 #define ELEMENTS_ALL 1024u
-/* An entry dominates a key, a value and the next entry at most. */
+/*
+ * An entry dominates at most a key, a value and the next entry. With more children it is no entry.
+ */
 #define ELEMENT_CHILDREN 4u
-/* Objects that wait, and steps, below one child: buckets and wrappers in wrappers. */
+/*
+ * Limits for the walk below one child, through buckets and nested wrappers: pending objects and
+ * steps.
+ */
 #define ELEMENT_STACK 64u
 #define ELEMENT_STEPS 64u
 #define ELEMENT_ENDS (ELEMENT_STACK + ELEMENT_STEPS)
-/* Classes that are listed one by one (MAT: 20). */
+/* Maximum number of classes listed one by one (MAT: 20). */
 #define CLASSES_SHOWN 8u
-/* Standard errors that 95 of 100 estimates are not farther away than. */
+/* Normal distribution: 95 % of estimates are within this many standard errors. */
 #define ERRORS_95 1.96
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 
+/* By retained size if it is known, else by shallow size; classes without objects last. */
 static int compare_retained(const void *a, const void *b)
 {
 	const struct analysis_class_sum *x = a, *y = b;
@@ -44,12 +56,13 @@ static int compare_retained(const void *a, const void *b)
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
-/* A list of classes, the largest one by one, as rows of one kind. */
+/* How to list classes: the largest get rows of one kind, the others share one. */
 struct class_list {
 	struct leak_rows *rows;
 	enum leak_kind kind;
-	bool with_retained; /* what they retain is known */
-	uint64_t least;     /* bytes: less than that is 0.00 % of the heap, and not listed alone */
+	bool with_retained; /* whether sums have a retained size */
+	/* smallest size listed separately; smaller ones would print as 0.00 % of the heap */
+	uint64_t least;
 };
 
 static struct leak_row class_row(const struct class_list *list, uint64_t step,
@@ -66,11 +79,13 @@ static struct leak_row class_row(const struct class_list *list, uint64_t step,
 	return row;
 }
 
+/* The size that decides whether a class has its own row. */
 static uint64_t bytes_of(const struct class_list *list, const struct analysis_class_sum *sum)
 {
 	return list->with_retained ? sum->retained_bytes : sum->shallow_bytes;
 }
 
+/* Adds a row for each of the first classes that is large enough, and one for all others. */
 static int add_sorted(const struct class_list *list, const struct analysis_class_sum *classes,
 		      size_t count, struct hdb_error *err)
 {
@@ -97,7 +112,7 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 	return leak_rows_add(list->rows, &row, err);
 }
 
-/* Lists the largest classes, and puts the others in one row. */
+/* Adds rows for the largest classes, and one row for all others. */
 static int tell_classes(const struct class_list *list, const struct analysis_class_sum *classes,
 			uint32_t class_count, struct hdb_error *err)
 {
@@ -112,7 +127,7 @@ static int tell_classes(const struct class_list *list, const struct analysis_cla
 	return add_sorted(list, used.data, used.count, err);
 }
 
-/* What is 0.01 % of the heap when it is rounded. */
+/* The smallest size that rounds to 0.01 % of the heap. */
 static uint64_t least_of(const struct query_leak_suspect *about)
 {
 	return (about->whole_bytes + 19999) / 20000;
@@ -140,29 +155,36 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 
 struct elements {
 	struct analysis_class_sum *classes;
-	double *count_squares, *byte_squares; /* by class: of what each chosen child stands for */
-	uint8_t *is_platform;                 /* by class */
-	uint8_t *is_end; /* by class: such children hold nothing else; they are counted already */
+	/* by class: sums of squares over sampled children, for the error of the estimates */
+	double *count_squares, *byte_squares;
+	uint8_t *is_platform; /* by class */
+	/*
+	 * by class: children of these classes contain nothing else to find, and their exact sums
+	 * are already in `classes`
+	 */
+	uint8_t *is_end;
+	/* children by dominator; its buffer is overwritten by each list read */
 	struct store_lists lists;
-	uint64_t every;            /* 1: all are followed */
-	uint64_t length, followed; /* children of the point */
+	uint64_t every;            /* 1: all children are followed; n: one of n */
+	uint64_t length, followed; /* number of children of the point, and of those followed */
 };
 
-/* Objects that wait, the next one last. */
+/* A stack of objects to examine below one child. */
 struct waiting {
 	uint32_t ix[ELEMENT_STACK];
 	size_t count;
 };
 
-/* What one child holds in the end. */
+/* The objects that one child holds in the end. */
 struct ends {
 	uint32_t ix[ELEMENT_ENDS];
 	size_t count;
 };
 
 /*
- * Puts what the next object dominates in its place if that is a few objects which keep most of it:
- * the values of entries, of wrappers, the next entries of a bucket. *taken: whether it did.
+ * Replaces the object on top of the stack by the objects it dominates, if they are few and retain
+ * most of it: values of entries and of wrappers, next entries of a bucket. Sets *taken to whether
+ * it did.
  */
 static int replace_element(struct query *q, struct elements *e, struct waiting *waiting,
 			   bool *taken, struct hdb_error *err)
@@ -194,12 +216,16 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
 	return HDB_OK;
 }
 
-/* What one child holds in the end: itself if all of that is the platform's. */
+/*
+ * Finds what one child holds in the end. If that is all of platform classes, it is the child
+ * itself: "12 LinkedHashMap" says more than the strings and arrays in them.
+ */
 static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct ends *out,
 		     struct hdb_error *err)
 {
 	struct waiting waiting = { .ix = { ix }, .count = 1 };
 	bool has_own = false;
+	/* ELEMENT_STACK and ELEMENT_STEPS bound the number of ends, so out->ix has room. */
 
 	out->count = 0;
 	for (unsigned steps = 0; waiting.count && steps < ELEMENT_STEPS; steps++) {
@@ -225,7 +251,10 @@ static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct en
 	return HDB_OK;
 }
 
-/* Adds what one child holds, by class, so many times. */
+/*
+ * Adds `count` objects that one child holds to the sums of their classes, `times` times. Merges
+ * objects of the same class first, so that the squares are those of one sampled child.
+ */
 static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t count,
 		     uint64_t times)
 {
@@ -253,7 +282,7 @@ static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t
 	}
 }
 
-/* Follows one child, which stands for so many. */
+/* Follows one child, which represents `times` children. */
 static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64_t times,
 			struct hdb_error *err)
 {
@@ -277,7 +306,10 @@ static int follow_child(struct query *q, struct elements *e, uint32_t ix, uint64
 	return HDB_OK;
 }
 
-/* A number that looks random and is the same in each run (splitmix64). */
+/*
+ * A reproducible pseudo-random number (splitmix64): the same dump gives the same answer in every
+ * run and with every number of threads.
+ */
 static uint64_t scramble(uint64_t v)
 {
 	v += 0x9e3779b97f4a7c15u;
@@ -287,9 +319,9 @@ static uint64_t scramble(uint64_t v)
 }
 
 /*
- * How many children the one at a place stands for, 0: it is passed over. The largest ones stand for
- * themselves; of the others one of each `every` that follow one another is chosen by chance, so
- * that none is likelier than another.
+ * Returns how many children the one at this place represents; 0 if it is not in the sample. The
+ * largest represent themselves. The others are divided into runs of `every` consecutive children,
+ * and one of each run is chosen at random, so each is equally likely.
  */
 static uint64_t times_of(const struct elements *e, uint64_t at)
 {
@@ -303,6 +335,10 @@ static uint64_t times_of(const struct elements *e, uint64_t at)
 	return at - first == scramble(run) % size ? size : 0;
 }
 
+/*
+ * Follows all children of the point, or the sample of them. Children are sorted by retained size,
+ * largest first, which times_of relies on.
+ */
 static int follow_children(struct query *q, struct elements *e, uint32_t point_ix,
 			   struct hdb_error *err)
 {
@@ -330,8 +366,8 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
 }
 
 /*
- * Children that are not the platform's are elements, and so are arrays of numbers; *any: whether
- * there are others.
+ * Takes the exact sums of children whose classes have nothing inside (application classes and
+ * arrays of numbers). Sets *any to whether there are children of other classes.
  */
 static void take_ends(struct elements *e, const struct analysis_leak_sums *sums, size_t suspect_no,
 		      bool *any)
@@ -350,7 +386,7 @@ static void take_ends(struct elements *e, const struct analysis_leak_sums *sums,
 
 /* ---- what the nodes of a list hold ---- */
 
-/* Of the others of a node: what the list is about. */
+/* Adds one object that a list node dominates beside the next node. */
 static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)
 {
 	struct analysis_class_sum sum = { .count = 1 };
@@ -367,8 +403,11 @@ static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hd
 }
 
 /*
- * Takes what a node dominates but the next node, or the node itself if it is the application's or
- * that is nothing. *next is HEAP_NONE at the end. A node counts without the rest of the list.
+ * Adds what a list node dominates except the next node; or the node itself if it is an application
+ * class or dominates nothing else. The rest of the list does not count for the node. Sets *next to
+ * the next node, HEAP_NONE at the end of the list.
+ *
+ * The next node is the first dominated object of the node's own class.
  */
 static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t *next,
 		     struct hdb_error *err)
@@ -406,6 +445,7 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 	return HDB_OK;
 }
 
+/* Follows a list from its first node. If it is too long, the rows say how many nodes were read. */
 static int follow_list(struct query *q, struct elements *e, const struct class_list *list,
 		       uint32_t ix, struct hdb_error *err)
 {
@@ -415,6 +455,7 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 
 	TRY(derive_children(q->derive, &e->lists, err));
 	for (; ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
+		/* A damaged table must not make the walk endless. */
 		if (nodes == q->heap->object_count)
 			return heap_damaged(q->heap, STORE_CHILDREN, ix, "children form a circle",
 					    err);
@@ -429,7 +470,7 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 	return HDB_OK;
 }
 
-/* A square root, well enough for an error (Newton); the library does without libm. */
+/* Square root by Newton's method. Good enough for an error estimate, and it avoids linking libm. */
 static double root_of(double v)
 {
 	double root = v > 1 ? v : 1;
@@ -441,7 +482,10 @@ static double root_of(double v)
 	return root;
 }
 
-/* How far the estimates of a class may be away, in percent; a class has to be asked only once. */
+/*
+ * Returns the relative error of a class's estimates in percent: the larger one of count and bytes.
+ * Clears it, so that the row of all other classes adds up only classes without their own row.
+ */
 static double take_error(struct elements *e, const struct leak_row *row, uint32_t no)
 {
 	const double count = row->cells[LEAK_COUNT] ? root_of(e->count_squares[no]) /
@@ -456,8 +500,8 @@ static double take_error(struct elements *e, const struct leak_row *row, uint32_
 }
 
 /*
- * Says of each row that is estimated what from, and how far it may be away. The row of all others
- * comes last.
+ * Adds the sample size and the error to each row that is estimated. Relies on the row of all other
+ * classes being last.
  */
 static int mark_estimates(struct leak_rows *rows, size_t first_row, struct elements *e,
 			  uint32_t class_count, struct hdb_error *err)
@@ -498,7 +542,10 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Leaves out rows of children that say the same as the elements, but for other, small classes. */
+/*
+ * Removes the rows of kind "child" if the elements are the same classes with the same numbers, not
+ * counting a last child row of small classes.
+ */
 static void drop_same(struct leak_rows *rows, size_t from, size_t elements, uint64_t least)
 {
 	struct leak_row *list = rows->rows.data;

@@ -1,6 +1,13 @@
 /*
- * queries/leaks/leak_parts.h - what is told about a leak suspect: the path, who holds it, what
- * accumulates, the thread.
+ * queries/leaks/leak_parts.h - the facts that query leaks reports about one suspect: the path to
+ * it, its owner, what accumulates in it, and the thread that holds it.
+ *
+ * The order of work, per suspect, is in q_leaks.c: query_leak_blame chooses path and owner, then
+ * the rows are appended (path, members, children, elements, contents, thread), and leak_held_find
+ * reads those rows to say in one sentence what is held. Sentences are made in leak_prose.c only.
+ *
+ * Unless a function says otherwise, it returns HDB_OK or a failure, and texts that do not fit are
+ * cut.
  */
 #ifndef QUERIES_LEAKS_LEAK_PARTS_H
 #define QUERIES_LEAKS_LEAK_PARTS_H
@@ -12,36 +19,50 @@
 #include "queries/leaks/leak_rows.h"
 #include "queries/leaks/leak_sums.h"
 
-/* Steps of a path that are shown, half at each end; lists make paths of millions. */
+/*
+ * Steps shown at each end of a path. Paths through linked lists have millions of steps, so the
+ * middle of a longer path is left out.
+ */
 #define LEAK_PATH_ENDS 24u
 
-/* A shortest path, root first; the middle of a long one is left out. */
+/* A shortest path, GC root first, without the middle of a long one. */
 struct query_leak_path {
 	uint32_t nodes[2 * LEAK_PATH_ENDS];
-	size_t count;     /* of them */
-	size_t gap_at;    /* before this one some are left out, if any are */
-	uint64_t gap;     /* how many */
-	bool is_strong;   /* false: through referents of weak, soft, phantom or final references */
-	bool is_end_kept; /* the caller sets it: the end is what is kept, never who is to blame */
-	bool is_passing;  /* it begins at a local of a thread, which does not hold the end */
+	size_t count; /* number of nodes */
+	/* the missing steps come before nodes[gap_at]; only used if gap is not 0 */
+	size_t gap_at;
+	uint64_t gap;     /* number of missing steps */
+	bool is_strong;   /* false: passes a referent of a weak, soft, phantom or final reference */
+	bool is_end_kept; /* set by the caller: the end is the victim, so never blame it */
+	/* starts at a local variable of a thread that does not dominate the end */
+	bool is_passing;
 };
 
-/* The path to ix, off the reach tree: count 0 if no root reaches it. */
+/*
+ * Finds the path to ix in the reach tree: of strong references if there is one, else of all
+ * references. count is 0 if no root reaches ix.
+ */
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err);
 
-/* How step `i` of a path holds the next one; count 0: last step, gap, no dump. */
+/*
+ * Finds the references by which step `i` holds the next step. out->count is 0 for the last step,
+ * before a gap, and if the dump is not available to name the field.
+ */
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
 		    struct analysis_link *out, struct hdb_error *err);
-/* The same as a text, or "". */
+/* The same as a text such as "entries" or "[12]"; empty if there is none. */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);
 
-/* Appends its rows, of kind "path". */
+/* Appends a row of kind "path" for each step and one of kind "gap" for missing steps. */
 int query_leak_path_rows(struct query *q, struct leak_rows *rows,
 			 const struct query_leak_path *path, struct hdb_error *err);
 
-/* The root kinds of an object, "thread object, JNI global". */
+/*
+ * Writes the root kinds of an object, such as "thread object, JNI global". Empty if it is not a
+ * root, HEAP_ORPHAN_NAME if it is one only because the dump is incomplete.
+ */
 void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size);
 
 /* ---- who holds ---- */
@@ -55,114 +76,145 @@ enum leak_holder_kind {
 	LEAK_HOLDER_CLASS,
 	LEAK_HOLDER_OBJECT,
 	LEAK_HOLDER_ROOT,
-	LEAK_HOLDER_NOTHING, /* an incomplete dump lacks it */
-	/* a ThreadLocal is gone, or only entries of threads' maps refer to it */
+	LEAK_HOLDER_NOTHING, /* a root only because the dump is incomplete: its holder is missing */
+	/*
+	 * of a thread-local: the ThreadLocal was collected, or only entries of thread maps refer to
+	 * it
+	 */
 	LEAK_HOLDER_GONE,
 	LEAK_HOLDER_ENTRIES
 };
 
-/* Bytes of a field's name, of a thread's. */
+/* Maximum bytes of the name of a field or thread. */
 #define LEAK_NAME_MAX_BYTES 512
 
+/* What holds an object: a reference, and the object and class that it belongs to. */
 struct leak_holder {
 	enum leak_holder_kind kind;
-	unsigned count;                  /* fields that `field` names */
-	uint32_t ix;                     /* the object; HEAP_NONE */
-	const char *class_name;          /* lent by the heap */
-	char field[LEAK_NAME_MAX_BYTES]; /* or other reference, kinds of root */
-	/* a local variable's thread; of a thread-local: this is who holds the ThreadLocal */
+	unsigned count;                  /* number of fields that `field` names */
+	uint32_t ix;                     /* the holding object, or HEAP_NONE */
+	const char *class_name;          /* borrowed from the heap */
+	char field[LEAK_NAME_MAX_BYTES]; /* field or other reference; for a root, its kinds */
+	/*
+	 * Name of the thread that has the local variable or the thread-local value. If
+	 * is_thread_local, the other members describe who holds the ThreadLocal.
+	 */
 	char thread[LEAK_NAME_MAX_BYTES];
 	bool is_thread_local;
-	uint64_t threads; /* of a thread-local: of so many; 0: of `thread` */
+	/* of a thread-local: number of threads with a value; 0 means only `thread` */
+	uint64_t threads;
 };
 
-/* Owners of one suspect that are named. */
+/* Maximum number of owners named for one suspect. */
 #define LEAK_OWNERS 3u
 
-/* Who owns a suspect: all is facts; leak_prose.c names them. */
+/* The owners of a suspect, as facts. leak_prose.c turns them into words. */
 struct query_leak_owner {
-	/* what it is in: "top, in list"; the field of the topmost object, or of the last one */
+	/*
+	 * If kind is set, the sentence is "TOP, in LIST": the field of the object where paths part,
+	 * or of the last own step, inside the listed owners.
+	 */
 	struct leak_holder top;
 	struct leak_holder list[LEAK_OWNERS];
-	size_t named;       /* of the list; 0: nobody is found */
-	uint64_t more;      /* that are not named */
-	bool has_others;    /* not all were looked at */
-	bool is_own_fields; /* the list is fields of the end of the path */
-	const char *rule;   /* that chose them, and its reason (leak_holders.c); static */
+	size_t named;       /* entries used in the list; 0 means no owner was found */
+	uint64_t more;      /* further owners, not named */
+	bool has_others;    /* there may be more: the search stopped early */
+	bool is_own_fields; /* the list contains fields of the object at the end of the path */
+	/* name of the rule that chose the owners, and its reason; static (leak_holders.c) */
+	const char *rule;
 	const char *why;
-	uint64_t count; /* of a group: members that it owns; 0: most of them */
-	/* the objects that are named, of a group the only one; HEAP_NONE */
+	/*
+	 * members of a group that it owns, 1 for a single suspect; 0 means most members, number
+	 * unknown
+	 */
+	uint64_t count;
+	/*
+	 * The objects that own it, in the order of the list. For a group, only if a single object
+	 * owns its members. HEAP_NONE if unused.
+	 */
 	uint32_t ix[LEAK_OWNERS];
-	bool is_of_members; /* by what the members hold: a thread-local of theirs */
+	bool is_of_members; /* found by what the members themselves hold: their thread-local */
 };
 
 /*
- * Who is to blame on a path: of its objects the last one of a class that is not the platform's and
- * holds the next, and the field by which it does; else the ThreadLocal whose value is on the path,
- * the platform's class that holds it in a static field, or the thread. If `suspect_ix` is further
- * up on the path and not the platform's, the field is in that; HEAP_NONE: nothing is added. If the
- * end of the path is to blame itself, its fields that keep most are named; if it is all of the path
- * and has none, the kind of root that it is.
+ * Finds who is to blame on one path: the last object of an application class, and the field by
+ * which it holds the next step. If there is none, the ThreadLocal whose value is on the path, a
+ * platform class that holds it in a static field, or the thread.
+ *
+ * If the object at the end is itself to blame, its fields that retain most are named, or its root
+ * kinds if it is the whole path and has no such fields. If suspect_ix is an own object further up
+ * the path, the owner becomes "field, in field of suspect"; pass HEAP_NONE to switch that off.
  */
 int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		      struct query_leak_owner *out, struct hdb_error *err);
 
-/* The same as a text: "com.acme.Cache.entries, in com.acme.App.CACHE (static)". */
+/* The same as a text such as "com.acme.Cache.entries, in com.acme.App.CACHE (static)". */
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		       struct base_text to, struct hdb_error *err);
 
 /*
- * The path to a suspect and who is to blame for it. Where several hold it, all are named, static
- * fields before local variables, and the path is the first one's. It ends where memory accumulates,
- * or at the suspect. Of a group the owner is the commonest among the nearest owners of its members,
- * if it is that of most; the path is what their paths have in common.
+ * Finds the path to a suspect and its owners. The path ends at the accumulation point, or at the
+ * suspect if it has none. If several objects hold the suspect, they are ranked by the rules in
+ * leak_holders.c, up to LEAK_OWNERS are named, and the path leads through the first.
+ *
+ * For a group, the owner is the most common among the nearest owners of its members, if it owns
+ * more than half of those examined; the path is the part that the members' paths share. *path must
+ * be zeroed by the caller: it is left alone if there is none.
  */
 int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		     struct query_leak_path *path, struct query_leak_owner *owner,
 		     struct hdb_error *err);
 
-/* A suspect, and what is known of it; all is lent. */
+/* A suspect and everything known about it. All pointers are borrowed. */
 struct query_leak_suspect {
 	const struct analysis_suspect *suspect;
-	const struct query_leak_path *path;    /* that leads to it */
-	const struct analysis_leak_sums *sums; /* of all suspects */
-	size_t no;                             /* its place in them */
-	uint64_t whole_bytes;                  /* 100 % */
-	size_t first_row;                      /* of the report: where its rows begin */
+	const struct query_leak_path *path;    /* the path to it */
+	const struct analysis_leak_sums *sums; /* sums of all suspects */
+	size_t no;                             /* index of this suspect in `sums` */
+	uint64_t whole_bytes;                  /* size of the heap that counts as 100 % */
+	size_t first_row;                      /* index of this suspect's first row in the report */
 	const struct query_leak_owner *owner;
-	const char *holds; /* what a rule says that it holds, "12,000 rows"; NULL: none does */
-	uint64_t held;     /* how many */
-	/* of a group: members retain this at most, as larger ones are suspects of their own; 0 */
+	/*
+	 * number and kind of what it holds as a rule of explain says it, such as "12,000 rows";
+	 * NULL if no rule does
+	 */
+	const char *holds;
+	uint64_t held; /* the number in `holds` */
+	/*
+	 * Of a group: upper bound of the members' retained size, because larger objects of the
+	 * class are suspects themselves. 0 means no bound.
+	 */
 	uint64_t most_bytes;
 };
 
-/* What is held: so many objects of a class, which retain so much together. */
+/* What a suspect holds: a number of objects and their total retained size. */
 struct leak_held {
 	uint64_t count, bytes;
-	uint32_t class_no;      /* HEAP_NONE: of many classes */
-	uint64_t length;        /* of an array that is all; 0: it is none */
-	bool is_entries;        /* of a collection, whatever their class is */
-	uint32_t collection_ix; /* whose entries they are; HEAP_NONE */
-	const char *text;       /* what a rule calls all of them; NULL: nothing */
+	uint32_t class_no;      /* HEAP_NONE: objects of several classes */
+	uint64_t length;        /* length of the array if it is a single array, else 0 */
+	bool is_entries;        /* entries of a collection, of any class */
+	uint32_t collection_ix; /* the collection that contains them, or HEAP_NONE */
+	const char *text;       /* words of a rule for all of them; NULL if there are none */
 };
 
-/* What a suspect holds, whose other rows are there. */
+/* Finds what a suspect holds. Its other rows must have been added: it reads them. */
 int leak_held_find(struct query *q, const struct leak_rows *rows,
 		   const struct query_leak_suspect *about, struct leak_held *out,
 		   struct hdb_error *err);
 
 /*
- * Sets the cells "action" and "target": the query that lists exactly the objects that are held;
- * none if no query does.
+ * Sets the cells "action" and "target" to the query that lists exactly the held objects. Leaves
+ * them empty if no query does, so that the number in the sentence and the rows of the query always
+ * agree.
  */
 int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *row,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err);
 
 /*
- * Kind "child": what the accumulation point dominates immediately, by class. Kind "content": all
- * that the suspect retains, by class. Exact; classes that are not listed have one row together,
- * with no class.
+ * Appends rows of kind "child": what the accumulation point dominates immediately, by class; and of
+ * kind "content": everything the suspect retains, by class. Numbers are exact. Classes beyond the
+ * largest few share one row without a class.
  */
 int query_leak_children(struct leak_rows *rows, const struct query_leak_suspect *about,
 			struct hdb_error *err);
@@ -170,18 +222,18 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 			struct hdb_error *err);
 
 /*
- * Kind "element": by class, what these children hold in the end. A child that is the platform's,
- * like an entry of a map, stands for the few objects that it dominates if they keep most of it, and
- * so on. Of very many such children some are chosen by chance and stand for all, which the rows
- * say, with the error that this may make.
+ * Appends rows of kind "element": what the children hold in the end, by class. A platform object
+ * such as a map entry is replaced by the few objects it dominates if they retain most of it,
+ * repeatedly. If there are very many children, a sample represents all of them, and the rows say so
+ * and give the error.
  */
 int query_leak_elements(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err);
 
 /*
- * Kinds "thread", "frame" and "local": if the path begins at a thread, that thread, its stack and
- * the locals that matter, those on the path or else those that it dominates with more than a tenth
- * of the suspect's retained size.
+ * Appends rows of kinds "thread", "frame" and "local" if the path begins at a thread: the thread,
+ * its stack, and the local variables that matter. Those are the variable on the path, or else those
+ * that the thread dominates and that retain more than a tenth of the suspect.
  */
 int query_leak_thread(struct query *q, struct leak_rows *rows,
 		      const struct query_leak_suspect *about, struct hdb_error *err);

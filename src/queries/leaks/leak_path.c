@@ -1,5 +1,9 @@
 /*
- * queries/leaks/leak_path.c - the path from a root to a leak suspect.
+ * queries/leaks/leak_path.c - the shortest path from a root to a leak suspect.
+ *
+ * Paths come from the reach table, a breadth-first tree with one parent per object. The path by
+ * strong references is preferred: a longer strong path explains why an object stays alive, a
+ * shorter weak one does not.
  */
 #include "heap/heap_database.h"
 #include "queries/leaks/leak_prose.h"
@@ -10,19 +14,19 @@
 
 #define NAME_MAX_BYTES 512
 
-/* Paths to all objects: parents by object, or the table. */
+/* A tree of paths to all objects: an array of parents, or the reach table. */
 struct tree {
-	const uint32_t *parents; /* NULL: the table */
-	bool is_strong;          /* of the table: the one of strong references */
+	const uint32_t *parents; /* NULL: use the table */
+	bool is_strong;          /* of the table: the tree of strong references */
 };
 
-/* An object on the way up. */
+/* The current object of a walk towards the root. */
 struct up {
-	uint32_t ix; /* GRAPH_NONE: above the root */
+	uint32_t ix; /* GRAPH_NONE once the walk has passed the root */
 	bool is_reachable;
 };
 
-/* Goes to the node above. */
+/* Moves to the parent. An object that no root reaches is recorded as its own parent. */
 static int go_up(struct query *q, const struct tree *tree, struct up *up, struct hdb_error *err)
 {
 	const uint32_t ix = up->ix;
@@ -36,7 +40,10 @@ static int go_up(struct query *q, const struct tree *tree, struct up *up, struct
 	return r;
 }
 
-/* Walks up the tree: the first nodes from below are kept, and of the others the last ones. */
+/*
+ * Walks from ix to its root and keeps the first LEAK_PATH_ENDS nodes and, in a ring, the last ones.
+ * The length of the path is not known before the root is found, and may be millions.
+ */
 static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
 		   struct query_leak_path *out, struct hdb_error *err)
 {
@@ -67,7 +74,7 @@ static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
 	}
 	out->gap_at = (size_t)from_top;
 	out->count = (size_t)(length - out->gap);
-	/* The root was met last. */
+	/* The walk met the root last: put the nodes in order, root first. */
 	memmove(out->nodes + from_top, out->nodes + 2 * LEAK_PATH_ENDS - (out->count - from_top),
 		(out->count - from_top) * sizeof(out->nodes[0]));
 	for (uint64_t i = 0; i < from_top; i++)
@@ -101,7 +108,7 @@ int query_leak_link(struct query *q, const struct query_leak_path *path, size_t 
 		return HDB_OK;
 	r = analysis_link_find(&q->session, path->nodes[i], path->nodes[i + 1], out, err);
 	if (r == HDB_ECHANGED) {
-		/* The path stands without the dump, only the names of fields do not. */
+		/* The path does not need the dump; only the names of fields do. */
 		*out = (struct analysis_link){ .count = 0 };
 		r = HDB_OK;
 	}
@@ -134,7 +141,7 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size)
 		(void)snprintf(buf, size, "%s", HEAP_ORPHAN_NAME);
 }
 
-/* The row of step `i`. */
+/* Appends the row of step `i`. */
 static int add_step(struct query *q, struct leak_rows *rows, const struct query_leak_path *path,
 		    size_t i, struct hdb_error *err)
 {

@@ -1,9 +1,10 @@
 /*
- * queries/leaks/leak_prose.c - sentences on leaks, of facts: "Cache.entries holds 12,000 Session
- * (1.6 KiB each), 61.7 % of the heap."
+ * queries/leaks/leak_prose.c - makes sentences about leaks from facts, such as "Cache.entries holds
+ * 12,000 Session (1.6 KiB each), 61.7 % of the heap."
  *
- * Whether a verb is singular is a count of owners or objects, never a matter of what names look
- * like: a thread may be called "fetch and parse".
+ * Singular or plural depends on counts of owners and objects, never on the names: a thread may be
+ * called "fetch and parse". No other file builds these sentences, and no program has to parse them:
+ * all facts have their own columns.
  */
 #include "queries/leaks/leak_prose.h"
 
@@ -16,14 +17,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Maximum bytes of a class name or of a description. */
 #define NAME_MAX_BYTES 1024
 /*
- * "and others" if objects that are not named retain more than a third: below that it is keys and
- * tables.
+ * The sentence adds "and others" if the named objects retain less than two thirds. Below that, the
+ * difference is keys and tables of the collection.
  */
 #define ALL_PART 3u
 
-/* Appends; what does not fit is left out. */
+/* Appends formatted text. What does not fit is left out. */
 static void HDB_PRINTF(2, 3) add(struct base_text to, const char *format, ...)
 {
 	const size_t used = strlen(to.buf);
@@ -36,13 +38,17 @@ static void HDB_PRINTF(2, 3) add(struct base_text to, const char *format, ...)
 
 /* ---- names ---- */
 
+/* Characters of a qualified class name. Bytes above 0x7f belong to UTF-8 letters. */
 static bool is_name_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.' ||
 	       (unsigned char)c >= 0x80;
 }
 
-/* Bytes of the package at the beginning of a name: up to the dot before the first capital. */
+/*
+ * Returns the number of bytes of the package at the start of a name: everything before the first
+ * part that begins with a capital. 0 if no part does.
+ */
 static size_t package_size(const char *name, size_t size)
 {
 	size_t start = 0;
@@ -56,6 +62,7 @@ static size_t package_size(const char *name, size_t size)
 	return 0;
 }
 
+/* Quotes surround the names of threads, which stay as they are. */
 void query_leak_add_short(struct base_text to, const char *text)
 {
 	size_t used = strlen(to.buf), size;
@@ -145,12 +152,13 @@ void leak_owner_text(const struct query_leak_owner *o, struct base_text to)
 		add(to, " and %" PRIu64 " more", o->more);
 }
 
+/* The holder that the sentence begins with. */
 static const struct leak_holder *first_holder(const struct query_leak_owner *o)
 {
 	return o->top.kind ? &o->top : &o->list[0];
 }
 
-/* Whether a sentence that begins with the owners is in the plural. */
+/* Whether a sentence that begins with the owners needs a plural verb. */
 static bool is_several(const struct query_leak_owner *o)
 {
 	bool several = o->named > 1 || o->more || o->has_others || o->top.count > 1;
@@ -160,7 +168,7 @@ static bool is_several(const struct query_leak_owner *o)
 	return several;
 }
 
-/* The cells on who holds. */
+/* Fills in the columns about the owners, for programs. */
 static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct query_leak_owner *o,
 		     struct hdb_error *err)
 {
@@ -199,7 +207,7 @@ static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct 
 
 /* ---- the sentence on a suspect ---- */
 
-/* Whether another class has the same name: only then its loader says which one is meant. */
+/* Whether another class has the same name. Only then is the loader needed to tell them apart. */
 static bool has_twin(struct heap *heap, uint32_t class_no)
 {
 	const char *name = heap_class_name(heap, class_no);
@@ -210,7 +218,7 @@ static bool has_twin(struct heap *heap, uint32_t class_no)
 	return false;
 }
 
-/* ", loaded by com.acme.Loader 0x12c4", where two classes have one name. */
+/* Appends ", loaded by com.acme.Loader 0x12c4" if two classes have the same name. */
 static int add_loader(struct query *q, uint32_t class_no, struct base_text to,
 		      struct hdb_error *err)
 {
@@ -224,7 +232,7 @@ static int add_loader(struct query *q, uint32_t class_no, struct base_text to,
 	return HDB_OK;
 }
 
-/* "12,000 Session", "one byte[134217728]", "20.1 MiB in 300,000 objects". */
+/* Writes what is held: "12,000 Session", "one byte[134217728]", "20.1 MiB in 300,000 objects". */
 static void held_text(struct query *q, const struct leak_held *held, struct base_text to)
 {
 	const char *class_name =
@@ -247,12 +255,16 @@ static void held_text(struct query *q, const struct leak_held *held, struct base
 	}
 }
 
+/* Whether an average size makes sense: not for objects of several classes. */
 static bool has_each(const struct leak_held *held)
 {
 	return held->text || held->class_no != HEAP_NONE || held->is_entries;
 }
 
-/* Whether the owner is named only because the path goes through a local variable. */
+/*
+ * Whether the "owner" is only the local variable that the path starts from. It then must not be the
+ * subject of "holds".
+ */
 static bool is_way(const struct query_leak_suspect *about)
 {
 	const struct query_leak_owner *o = about->owner;
@@ -261,7 +273,10 @@ static bool is_way(const struct query_leak_suspect *about)
 	       first_holder(o)->kind == LEAK_HOLDER_LOCAL && !first_holder(o)->is_thread_local;
 }
 
-/* "Cache.entries", "Thread "main"": who holds it; "" for a group nobody owns. *several: a plural. */
+/*
+ * Writes the subject of the sentence: "Cache.entries", "Thread "main""; empty for a group without
+ * an owner. Sets *several to whether it is a plural.
+ */
 static void owner_text(struct query *q, const struct query_leak_suspect *about, bool *several,
 		       struct base_text to)
 {
@@ -286,12 +301,18 @@ static void owner_text(struct query *q, const struct query_leak_suspect *about, 
 		query_leak_add_short(to, text[0] ? text : heap_class_name(q->heap, s->class_no));
 		is_name = !is_thread;
 	}
-	/* "a local variable", "thread", "a GC root" begin the sentence; names stay as they are. */
+	/*
+	 * Descriptions such as "a local variable" start the sentence with a capital. Names of
+	 * classes keep their case.
+	 */
 	if (to.buf[0] && !is_name)
 		to.buf[0] = (char)toupper((unsigned char)to.buf[0]);
 }
 
-/* ", by the thread-local X of 22 threads", ", reached through a local variable ...". */
+/*
+ * Appends how the objects are reached if that is no owner: ", by the thread-local X of 22 threads"
+ * or ", reached through a local variable ...".
+ */
 static void add_way(const struct query_leak_suspect *about, const struct leak_held *held,
 		    struct base_text to)
 {
@@ -422,7 +443,7 @@ int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct ana
 	return leak_rows_text(rows, row, LEAK_OWNER_KIND, err, "%s", kinds[link->kind]);
 }
 
-/* "static listeners", "[12]", "map[\"key\"]": how a step of a trace holds the next. */
+/* Fills in how a step of a trace holds the next one: "static listeners", "[12]", "map[\"key\"]". */
 static int say_reference(struct leak_rows *rows, struct leak_row *row,
 			 const struct leak_steps *steps, const struct leak_step *step,
 			 struct hdb_error *err)

@@ -1,7 +1,10 @@
 /*
- * queries/leaks/leak_prose.h - the sentences on leaks, for all doors: the terminal, Markdown, the
- * page, MCP and JSON. Each function takes facts and fills in the texts of a row, beside the cells
- * that programs read; nobody has to read a sentence again.
+ * queries/leaks/leak_prose.h - the sentences about leaks for all doors: terminal, Markdown, page,
+ * MCP and JSON.
+ *
+ * Each leak_say_* function takes facts and fills in both the text cells of a row and the cells that
+ * programs read, so that nobody has to parse a sentence. They return HDB_OK, or a failure of memory
+ * or of reading the database. Rows and answers belong to the caller.
  */
 #ifndef QUERIES_LEAKS_LEAK_PROSE_H
 #define QUERIES_LEAKS_LEAK_PROSE_H
@@ -10,47 +13,62 @@
 #include "queries/leaks/leak_parts.h"
 #include "queries/traces/leak_traces.h"
 
-/* A sentence of a leak. */
+/* Maximum bytes of one sentence; longer ones are cut. */
 #define LEAK_TEXT_MAX_BYTES 4096
 
-/* Appends a text with the names of classes in it without their packages; not those in quotes. */
+/* Appends a text, leaving out the packages of class names in it. Text in quotes stays unchanged. */
 void query_leak_add_short(struct base_text to, const char *text);
 
-/* Appends a holder: "com.acme.Cache.entries (static)", "a local variable of thread "main"", ... */
+/*
+ * Appends the name of a holder: "com.acme.Cache.entries (static)", "a local variable of thread
+ * "main"", ...
+ */
 void leak_holder_text(const struct leak_holder *holder, struct base_text to);
 
-/* Writes all owners: "a.A.x (static), a.B.y and 2 more"; "" if there are none. */
+/* Writes all owners: "a.A.x (static), a.B.y and 2 more". Empty if there are none. */
 void leak_owner_text(const struct query_leak_owner *owner, struct base_text to);
 
-/* The first sentence on a suspect: owner, field, number, what, size of each, share. */
+/*
+ * The first sentence about a suspect: owner, field, number of objects, class, average size and
+ * share of the heap. Also fills in the owner's and the held objects' columns.
+ */
 int leak_say_suspect(struct query *q, struct leak_rows *rows, struct leak_row *row,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err);
 
-/* What a rule says and how bad that is; `more` others are like it. */
+/*
+ * What a rule of explain says, and its verdict. `more` is the number of further objects with the
+ * same fault.
+ */
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err);
 
-/* Appends to what a rule says " Kept by Registry.loaders." */
+/* Appends " Kept by Registry.loaders." to what a rule says. */
 void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper);
 
-/* The first step of a path: the kinds of root that it is. */
+/*
+ * The root kinds of the first step of a path. is_passing: the path starts at a local variable that
+ * does not hold the suspect.
+ */
 int leak_say_root(struct leak_rows *rows, struct leak_row *row, const char *roots, bool is_passing,
 		  struct hdb_error *err);
 
-/* How a step holds the next one, as cells. */
+/* How a step holds the next one: the reference, its name and its kind. */
 int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct analysis_link *link,
 		  struct hdb_error *err);
 
-/* A step of a trace, in LeakCanary's words. */
+/* One step of a leak trace, in the terms of LeakCanary. */
 int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct leak_steps *steps,
 		  const struct leak_step *step, struct hdb_error *err);
 
-/* A leaking object: why, which library is at fault ("": none), what it retains. */
+/*
+ * A leaking object: the reason, the library at fault (empty if none), and the number of objects it
+ * retains.
+ */
 int leak_say_leaking(struct leak_rows *rows, struct leak_row *row, const char *reason,
 		     const char *library, uint64_t objects, struct hdb_error *err);
 
-/* The suspects of these numbers may be one leak. */
+/* Says that the suspects with these numbers may be one leak. */
 int leak_say_common(struct leak_rows *rows, struct leak_row *row, const uint64_t *parts,
 		    size_t count, struct hdb_error *err);
 

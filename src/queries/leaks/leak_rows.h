@@ -1,14 +1,16 @@
 /*
- * queries/leaks/leak_rows.h - the answer of query leaks: rows of several kinds, which are made at
- * once and kept, suspect by suspect. All that a row says is a typed cell; sentences are made of the
- * cells by leak_prose.c, and nowhere else.
+ * queries/leaks/leak_rows.h - the answer of query leaks: rows of several kinds.
+ *
+ * All rows are made when the query opens, suspect by suspect, and kept in memory; their number is
+ * bounded by limits on each kind. Everything a row says is a typed cell; sentences are made from
+ * the cells by leak_prose.c and nowhere else.
  */
 #ifndef QUERIES_LEAKS_LEAK_ROWS_H
 #define QUERIES_LEAKS_LEAK_ROWS_H
 
 #include "query/query.h"
 
-/* No value in a cell. */
+/* Value of an empty cell. */
 #define LEAK_NONE UINT64_MAX
 
 /* Number, type, name, title and meaning of each column. */
@@ -97,7 +99,7 @@
 	X(LEAK_ACTION_OPTION, TEXT, "action_option", "action option", "its option, NAME=VALUE")
 enum { LEAK_COLUMNS(QUERY_NUMBER) LEAK_COLUMN_COUNT };
 
-/* Kinds of rows; their names are in the column "kind". */
+/* Kinds of rows. leak_rows.c has their names, the values of column "kind". */
 enum leak_kind {
 	LEAK_ROW_SUSPECT,
 	LEAK_ROW_POINT,
@@ -119,44 +121,54 @@ enum leak_kind {
 	LEAK_ROW_UNREACHABLE
 };
 
+/* One row. Cells of object, class and label are filled in from ix and class_no when it is read. */
 struct leak_row {
 	enum leak_kind kind;
-	uint32_t ix;       /* the object; HEAP_NONE */
-	uint32_t class_no; /* the class if it is not the object's; HEAP_NONE */
-	/* by column: a number, or the place of a text among the texts; LEAK_NONE */
+	uint32_t ix;       /* the object, or HEAP_NONE */
+	uint32_t class_no; /* the class if it is not that of the object, or HEAP_NONE */
+	/* By column: a number, the offset of a text in leak_rows.texts, or LEAK_NONE. */
 	uint64_t cells[LEAK_COLUMN_COUNT];
 };
 
 struct leak_rows {
 	struct base_vec rows;  /* struct leak_row */
-	struct base_vec texts; /* bytes, each text terminated */
-	uint64_t part;         /* the current part: number of the suspect or leak */
-	bool is_brief;         /* of each part only its headline */
-	uint64_t *instances;   /* by class number, owned; NULL until needed */
+	struct base_vec texts; /* terminated texts, one after another */
+	uint64_t part;         /* number of the suspect or leak that new rows belong to */
+	bool is_brief;         /* whether only the first row of each part is wanted */
+	/* number of instances by class number, reachable or not; owned, NULL until needed */
+	uint64_t *instances;
 };
 
-/* An empty row of that kind, of the current part. */
+/* Returns a row of that kind for the current part, with all other cells empty. */
 struct leak_row leak_row_of(const struct leak_rows *rows, enum leak_kind kind);
 
-/* Appends a row. */
+/* Appends a copy of the row. */
 int leak_rows_add(struct leak_rows *rows, const struct leak_row *row, struct hdb_error *err);
 
+/* Borrowed until the next row is added. */
 static inline struct leak_row *leak_rows_at(const struct leak_rows *rows, size_t no)
 {
 	return base_vec_at(&rows->rows, struct leak_row, no);
 }
 
-/* Sets a text cell; an empty text is none. */
+/*
+ * Sets a text cell from a format. An empty text leaves the cell empty; a very long one is cut
+ * between characters.
+ */
 int leak_rows_text(struct leak_rows *rows, struct leak_row *row, unsigned column,
 		   struct hdb_error *err, const char *format, ...) HDB_PRINTF(5, 6);
 
-/* The text of a cell, "" if it has none. Borrowed until the next text is set. */
+/* Returns the text of a cell, "" if it is empty. Borrowed until the next text is set. */
 const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_row *row,
 			      unsigned column);
 
-/* Fills the cells of query leaks. `whole` is 100 % of retained, else of shallow. */
+/*
+ * Fills in the cells of row `no` for the engine. `whole` is the number of bytes that column percent
+ * takes as 100 %.
+ */
 void leak_rows_set(struct query *q, const struct leak_rows *rows, size_t no, uint64_t whole);
 
+/* Accepts a zeroed structure, and leaves one. */
 void leak_rows_release(struct leak_rows *rows);
 
 #endif

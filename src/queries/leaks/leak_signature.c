@@ -1,5 +1,5 @@
 /*
- * queries/leaks/leak_signature.c - signatures of leak suspects, and their shapes.
+ * queries/leaks/leak_signature.c - computes signatures and shapes; leak_signature.h defines them.
  */
 #include "queries/leaks/leak_signature.h"
 
@@ -14,34 +14,41 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Fields of a class and its superclasses that its shape looks at: classes can have millions. */
+/* Limits on what a shape reads of one class: fields of a class, and superclasses. */
 #define SHAPE_FIELDS_MAX 4096u
 #define SHAPE_CLASSES_MAX 256u
+/* Number of type codes of the dump format, which are indexes of the arrays below. */
 #define TYPES 12u
 
 static const char field_mark[] = LEAK_SIGNATURE_FIELD;
 
-/* A text that grows step by step. */
+/* A signature text that is built step by step. */
 struct trail {
 	char text[LEAK_SIGNATURE_MAX_BYTES];
-	size_t used, last; /* where its last step begins */
+	size_t used, last; /* its length, and where its last step begins */
 };
 
 struct signer {
 	struct query *q;
 	struct trail names, shapes;
-	bool is_after_platform; /* the last step is the platform's, a container or the like */
+	bool is_after_platform; /* the last step is a class of the platform, such as a collection */
 };
 
 /* ---- names ---- */
 
-/* What is followed by letters or digits that are made anew in each run or build. */
+/*
+ * Markers of generated class names. Letters or digits that follow them change with each run or
+ * build.
+ */
 static const char *const generated[] = {
 	"$$Lambda",     "$Proxy",          "CGLIB$$",        "ByteBuddy$",
 	"MockitoMock$", "HibernateProxy$", "MethodAccessor", "ConstructorAccessor",
 };
 
-/* Bytes of a generated part that ends at `at`: to be passed over. */
+/*
+ * Returns the length of the generated part at `at`, which follows one of the markers; 0 if there is
+ * none.
+ */
 static size_t generated_size(const char *name, size_t at)
 {
 	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {
@@ -54,7 +61,7 @@ static size_t generated_size(const char *name, size_t at)
 		       (name[at + n] && strchr("/+x", name[at + n])) ||
 		       (name[at + n] == '$' && isdigit((unsigned char)name[at + n + 1])))
 			n++;
-		/* "$ProxyFactory" is somebody's class. */
+		/* Other letters follow: "$ProxyFactory" is a class that somebody wrote. */
 		if (name[at + n] && name[at + n] != '[' && name[at + n] != '$')
 			return 0;
 		return n;
@@ -69,7 +76,10 @@ void leak_stable_name(const char *name, char *out, size_t size)
 	while (name[at] && used + 1 < size) {
 		size_t skip = at ? generated_size(name, at) : 0;
 
-		/* Anonymous and local classes: Outer$12, Outer$1Local; hidden: Name/0x800c0. */
+		/*
+		 * Numbers of anonymous and local classes (Outer$12, Outer$1Local) and of hidden
+		 * classes (Name/0x800c0).
+		 */
 		if (!skip && at && name[at - 1] == '$')
 			skip = strspn(name + at, "0123456789");
 		if (!skip && at && (name[at] == '/' || name[at] == '+') &&
@@ -84,7 +94,7 @@ void leak_stable_name(const char *name, char *out, size_t size)
 
 /* ---- texts ---- */
 
-/* Appends a step, unless it is the one before once more. */
+/* Appends a step, unless it equals the last one or does not fit. */
 static void add_step(struct trail *t, const char *step)
 {
 	const size_t room = sizeof(t->text) - t->used;
@@ -101,6 +111,7 @@ static void add_step(struct trail *t, const char *step)
 	t->used += (size_t)n;
 }
 
+/* Appends a step that is the same in the text and in the shape. */
 static void add_same(struct signer *s, const char *step)
 {
 	add_step(&s->names, step);
@@ -117,6 +128,7 @@ static void hash_text(const char *text, char out[BASE_SHA1_TEXT])
 
 /* ---- shapes of classes ---- */
 
+/* Counts the fields of one class by type. */
 static int count_fields(struct heap *heap, uint32_t first, uint32_t count, uint32_t *by_type,
 			struct hdb_error *err)
 {
@@ -127,13 +139,14 @@ static int count_fields(struct heap *heap, uint32_t first, uint32_t count, uint3
 
 		TRY(heap_field(heap, first + i, &field, err));
 		TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
-		/* What the VM and the compiler add comes and goes. */
+		/* The VM's references and synthetic fields differ between builds. */
 		if (name[0] != '<' && name[0] != '$' && field.type < TYPES)
 			by_type[field.type]++;
 	}
 	return HDB_OK;
 }
 
+/* Writes counts by type: "object 2, int 1". */
 static void put_types(const uint32_t *by_type, char *buf, size_t size)
 {
 	static const char *const names[TYPES] = {
@@ -150,9 +163,9 @@ static void put_types(const uint32_t *by_type, char *buf, size_t size)
 }
 
 /*
- * "{object 2, int 1}": the fields of the application's classes up to the first of the platform,
- * which is named, unless all have it: "{object 2}:java.lang.Thread". Of static fields only the
- * class's own.
+ * Writes the shape of a class: "{object 2, int 1}", the fields of it and its superclasses up to the
+ * first platform class, which is named unless it is java.lang.Object: "{object
+ * 2}:java.lang.Thread". For static fields, only the class itself.
  */
 static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct base_text to,
 		    struct hdb_error *err)
@@ -184,6 +197,10 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 
 /* ---- steps ---- */
 
+/*
+ * Appends a step of an application class: its name and reference to the text, its field types to
+ * the shape.
+ */
 static int add_own(struct signer *s, const struct heap_object *object, uint32_t class_no,
 		   const char *holds, struct hdb_error *err)
 {
@@ -200,7 +217,10 @@ static int add_own(struct signer *s, const struct heap_object *object, uint32_t 
 	return HDB_OK;
 }
 
-/* The method of the application that has the local variable: "com.acme.Job.run", or "". */
+/*
+ * Writes the application method that has the local variable: "com.acme.Job.run". Looks from the
+ * variable's frame outwards. Empty if the stack is unknown or has platform frames only.
+ */
 static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		    struct hdb_error *err)
 {
@@ -239,7 +259,7 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 	return HDB_OK;
 }
 
-/* A thread, with the method whose local variable it is that comes next. */
+/* Appends a thread and the method whose local variable is the next step. */
 static int add_thread(struct signer *s, const struct query_leak_path *path, size_t i,
 		      struct hdb_error *err)
 {
@@ -256,6 +276,10 @@ static int add_thread(struct signer *s, const struct query_leak_path *path, size
 	return r;
 }
 
+/*
+ * Appends a step of a platform class: static fields with their name, others without field and
+ * nested class.
+ */
 static void add_platform(struct signer *s, const struct heap_object *object, uint32_t class_no,
 			 const char *holds)
 {
@@ -271,7 +295,7 @@ static void add_platform(struct signer *s, const struct heap_object *object, uin
 	s->is_after_platform = true;
 }
 
-/* Arrays inside of a container of the platform are its own business. */
+/* Appends an array, unless it is inside a platform collection. */
 static void add_array(struct signer *s, uint32_t class_no)
 {
 	const char *class_name = heap_class_name(s->q->heap, class_no);
@@ -284,6 +308,7 @@ static void add_array(struct signer *s, uint32_t class_no)
 	add_step(&s->shapes, heap_is_platform_class(class_name) ? name : "{}[]");
 }
 
+/* Appends step `i` of the path by what it is. */
 static int add_object(struct signer *s, const struct query_leak_path *path, size_t i,
 		      struct hdb_error *err)
 {
@@ -307,8 +332,9 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 }
 
 /*
- * Where the path begins to say something: at the suspect, which dominates the rest, or below it,
- * the first step of the application; the one to blame if there is none.
+ * Chooses the first step of the text: the first application step from the suspect on; the best step
+ * of the whole path if there is none. Steps above the suspect differ between dumps: several paths
+ * may lead to it.
  */
 static int find_start(struct signer *s, const struct query_leak_path *path, uint32_t suspect_ix,
 		      size_t *start, struct hdb_error *err)
@@ -330,6 +356,7 @@ static int find_start(struct signer *s, const struct query_leak_path *path, uint
 	return HDB_OK;
 }
 
+/* Stores the three cells. */
 static int keep(struct leak_rows *rows, const struct signer *s, struct leak_row *row,
 		struct hdb_error *err)
 {
@@ -356,7 +383,7 @@ int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_
 		TRY(find_start(&signer, path, s->ix, &start, err));
 	for (size_t i = start; i < path->count; i++)
 		TRY(add_object(&signer, path, i, err));
-	/* What a group's members are. */
+	/* The path to a group ends above its members, so append their class. */
 	if (s->ix == HEAP_NONE && heap_is_platform_class(name))
 		add_same(&signer, name);
 	else if (s->ix == HEAP_NONE)

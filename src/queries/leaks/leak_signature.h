@@ -1,17 +1,19 @@
 /*
- * queries/leaks/leak_signature.h - what makes two leak suspects of different dumps the same leak.
+ * queries/leaks/leak_signature.h - recognizes the same leak in different dumps.
  *
- * The text of a signature is the path from the first step that is the application's down to where
- * the suspect accumulates, " > " between steps:
+ * The text of a signature is the path from the first step of the application down to the
+ * accumulation point, with " > " between steps:
+ *
  *
  *     com.acme.Cache#static ENTRIES > java.util.HashMap > com.acme.Session[]
  *
- * It has no IDs, indexes, sizes and threads' names. Classes of the platform stand there without
- * nested classes, fields (but for static ones) and arrays, repeated steps once, so that it is the
- * same whichever bucket of a map the path passes, and in the next JDK. Numbers that a VM or a
- * generator makes (lambdas, proxies, anonymous classes) are left out. The signature is the text's
- * SHA-1. The shape is the SHA-1 of the same text with the application's classes told by the types
- * of their fields, and without the fields' names: what a class that was renamed has still.
+ * It contains no IDs, indexes, sizes or thread names. Platform classes appear without nested
+ * classes, arrays and fields (static fields excepted), and repeated steps appear once, so the text
+ * does not depend on the bucket of a map or on the JDK version. Generated numbers (lambdas,
+ * proxies, anonymous classes) are left out. The signature is the SHA-1 of the text.
+ *
+ * The shape is the SHA-1 of the same text with each application class replaced by the number of its
+ * fields of each type, without field names. It stays the same when classes are renamed.
  */
 #ifndef QUERIES_LEAKS_LEAK_SIGNATURE_H
 #define QUERIES_LEAKS_LEAK_SIGNATURE_H
@@ -19,28 +21,32 @@
 #include "queries/leaks/leak_parts.h"
 #include "queries/traces/leak_traces.h"
 
-/* Between the steps of a text, and between a class and its field. */
+/* Separators between the steps of a text, and between a class and its field. */
 #define LEAK_SIGNATURE_STEP " > "
 #define LEAK_SIGNATURE_FIELD "#"
 
-/* Room for a text of 48 steps; what is longer is cut, always at the same place. */
+/*
+ * Maximum bytes of a text, some 48 steps. A longer text is cut after the last step that fits, so it
+ * stays reproducible.
+ */
 #define LEAK_SIGNATURE_MAX_BYTES 8000
 
-/* Fills the three cells of a suspect's row. */
+/* Fills in the cells signature, signature_shape and signature_text of a suspect's row. */
 int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_leak_suspect *about,
 		    struct leak_row *row, struct hdb_error *err);
 
 /*
- * The text of leaking objects that the same references keep, "" if no reference is suspect: of a
- * known leak of a library the rule's pattern. The signature is LeakCanary's, the SHA-1 of the text
- * without what is between its parts; there is no shape.
+ * Writes the signature text of a group of leaking objects: its suspect references; for a known leak
+ * of a library, the pattern of the rule. Empty if no reference is suspect. Its signature is
+ * LeakCanary's: the SHA-1 of the text without separators. There is no shape.
  */
 void query_leaking_signature_text(const struct leak_group *group, const struct leak_steps *steps,
 				  struct heap *heap, struct base_text to);
 
 /*
- * "com.acme.A$$Lambda" of "com.acme.A$$Lambda$14/0x800c0": a class's name without what differs from
- * one run of a program to the next. `out` has room for `size` bytes, 1 at least.
+ * Writes a class name without the parts that change from run to run: "com.acme.A$$Lambda" for
+ * "com.acme.A$$Lambda$14/0x800c0". Cut to `size` bytes including the terminator; size is at least
+ * 1.
  */
 void leak_stable_name(const char *class_name, char *out, size_t size);
 

@@ -1,6 +1,10 @@
 /*
- * queries/leaks/leak_steps.c - the steps of one leak trace: what each is, why, and how it holds the
- * next.
+ * queries/leaks/leak_steps.c - the steps of one leak trace: the status of each object, the reason,
+ * and the reference to the next.
+ *
+ * The rules are LeakCanary's. An object that is known not to leak proves the same for everything
+ * above it, and a leaking one proves it for everything below. The references between the last
+ * object that is not leaking and the first that is leaking are suspect: the leak is one of them.
  */
 #include "queries/traces/leak_traces.h"
 
@@ -11,17 +15,19 @@
 #define TEXT_MAX_BYTES 4096
 #define NAME_MAX_BYTES 1024
 
-/* A path that is told. */
+/* A trace that is being described. */
 struct telling {
 	struct leak_traces *traces;
 	struct leak_steps *out;
-	uint32_t *path;        /* nodes, from the root on; owned */
-	enum leak_status *own; /* by step: what it tells by itself, the last one for sure; owned */
+	uint32_t *path; /* indexes of nodes, root first; owned */
+	/* By step: the status that the object itself shows; the last one always leaks. Owned. */
+	enum leak_status *own;
 	size_t count;
-	size_t there_end;  /* steps up to the last that is rightly there, it included */
-	size_t first_gone; /* the first leaking one after these */
+	size_t there_end;  /* number of steps up to and including the last one known not to leak */
+	size_t first_gone; /* the first leaking step after these */
 };
 
+/* Stores a text and its offset in out->texts. */
 static int keep_text(struct leak_steps *out, const char *text, size_t *place, struct hdb_error *err)
 {
 	*place = out->texts.count;
@@ -33,7 +39,7 @@ static struct leak_node *node_of(struct telling *t, size_t i)
 	return base_vec_at(&t->traces->nodes, struct leak_node, t->path[i]);
 }
 
-/* The path, and what its steps are. */
+/* Fills in the path and the status of its steps. */
 static int find_path(struct telling *t, uint32_t last, struct hdb_error *err)
 {
 	size_t n = 0;
@@ -65,7 +71,10 @@ static int find_path(struct telling *t, uint32_t last, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The reasons of an object itself; the leaking ones win at the end of a path. */
+/*
+ * Writes the reasons for an object's own status. If rules disagree, the last step counts as leaking
+ * and all others as not leaking, and the text says so.
+ */
 static void own_reason(const struct inspection *inspection, bool is_last, char *buf, size_t size)
 {
 	char gone[TEXT_MAX_BYTES], there[TEXT_MAX_BYTES];
@@ -81,7 +90,7 @@ static void own_reason(const struct inspection *inspection, bool is_last, char *
 		(void)snprintf(buf, size, "%s%s", gone, there);
 }
 
-/* The nearest step towards `end` that tells `status` by itself. */
+/* Returns the nearest step in that direction whose own status is `status`. There must be one. */
 static size_t nearest(const struct telling *t, size_t from, bool is_down, enum leak_status status)
 {
 	size_t i = from;
@@ -92,7 +101,7 @@ static size_t nearest(const struct telling *t, size_t from, bool is_down, enum l
 	return i;
 }
 
-/* Its status among the others, and why. */
+/* Sets the status of step `i`, which may follow from other steps, and writes the reason. */
 static void judge(struct telling *t, size_t i, const char *own, struct leak_step *step,
 		  struct base_text to)
 {
@@ -116,6 +125,7 @@ static void judge(struct telling *t, size_t i, const char *own, struct leak_step
 		       own[0] ? between : "", own);
 }
 
+/* Objects that are not leaking have no sizes: what they retain is no leak. */
 static int set_sizes(struct telling *t, struct leak_step *step, struct hdb_error *err)
 {
 	step->bytes = step->objects = LEAK_NO_SIZE;
@@ -125,6 +135,7 @@ static int set_sizes(struct telling *t, struct leak_step *step, struct hdb_error
 					     &step->objects, err);
 }
 
+/* Describes the reference from step `i` to the next; it is suspect if the leak may be here. */
 static int set_reference(struct telling *t, size_t i, struct leak_step *step, struct hdb_error *err)
 {
 	char text[NAME_MAX_BYTES];
@@ -164,7 +175,7 @@ static int add_step(struct telling *t, size_t i, bool is_before_gap, struct hdb_
 static int begin(struct leak_steps *out, struct hdb_error *err)
 {
 	*out = (struct leak_steps){ .gap = 0 };
-	/* Place 0 is no text. */
+	/* Offset 0 means no text. */
 	return base_bytes_append(&out->texts, "", 1, err);
 }
 

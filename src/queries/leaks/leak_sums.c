@@ -1,5 +1,5 @@
 /*
- * queries/leaks/leak_sums.c - what leak suspects retain by class; see leak_sums.h.
+ * queries/leaks/leak_sums.c - sums by class for all leak suspects; leak_sums.h has the algorithm.
  */
 #include "queries/leaks/leak_sums.h"
 
@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Suspects are numbered below this, which is the number of none. */
+/* Label of objects that belong to no suspect. Numbers of suspects are below it. */
 #define NO_SUSPECT 0xffu
 /*
- * Instead of a dominator's place, from here on: FIRST_LABEL + suspect. Places are fewer: not all
- * objects dominate.
+ * Values of `up` from FIRST_LABEL on mean suspect `value - FIRST_LABEL`; smaller ones are the place
+ * of the dominator. There are always fewer places, as not every object dominates others.
  */
 #define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
-/* Distance, in objects, of prefetches. */
+/* Objects between a prefetch and its use. */
 #define AHEAD 16u
 
 static_assert(SUSPECTS_MAX <= NO_SUSPECT, "a number of a suspect is a byte");
@@ -28,13 +28,19 @@ struct counting {
 	const struct session *session;
 	const struct analysis_suspects *suspects;
 	struct analysis_leak_sums *out;
-	struct derive_tree_block *blocks; /* by slot */
-	struct base_ranks inner;          /* objects that dominate others */
-	_Atomic uint32_t *up;             /* by place among them: their dominator's, or a label */
+	struct derive_tree_block *blocks; /* by slot of the pass */
+	struct base_ranks inner;          /* inner objects: those that dominate others */
+	/* by place of an inner object: its dominator's place, or a label */
+	_Atomic uint32_t *up;
 	struct base_big up_big;
-	uint8_t *group_of_class; /* NO_SUSPECT: none */
+	/* by class: number of the suspect that is a group of it, or NO_SUSPECT */
+	uint8_t *group_of_class;
 	bool has_groups;
-	uint64_t point_bits; /* accumulation points by a few bits of theirs, to pass others over */
+	/*
+	 * bit i: an accumulation point has index i modulo 64. A quick test that rules out nearly
+	 * all objects.
+	 */
+	uint64_t point_bits;
 };
 
 struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,
@@ -61,6 +67,10 @@ void analysis_leak_sums_release(struct analysis_leak_sums *sums)
 
 /* ---- which suspect an object of the top level is, or belongs to ---- */
 
+/*
+ * Returns the suspect that an object without a dominator is or belongs to. class_no is only used if
+ * there are groups.
+ */
 static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t class_no)
 {
 	for (size_t i = 0; i < c->suspects->count; i++)
@@ -69,6 +79,7 @@ static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t cl
 	return c->has_groups ? c->group_of_class[class_no] : NO_SUSPECT;
 }
 
+/* Fills in the tables for suspect_of_top and add_to_children. */
 static int note_suspects(struct counting *c, struct hdb_error *err)
 {
 	const uint32_t class_count = c->session->heap->class_count;
@@ -91,6 +102,7 @@ static int note_suspects(struct counting *c, struct hdb_error *err)
 
 /* ---- the tree of objects that dominate others ---- */
 
+/* First pass: marks all inner objects. */
 static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct counting *c = ctx;
@@ -107,7 +119,13 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Classes are loaded only for groups. */
+/*
+ * Second pass: links each inner object to its dominator, or labels it if it has none. Classes are
+ * only read if there are groups.
+ *
+ * The threads of a pass have different blocks, and each place belongs to one object, so no place is
+ * written twice.
+ */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct counting *c = ctx;
@@ -161,8 +179,9 @@ static int link_all(struct counting *c, struct hdb_error *err)
 }
 
 /*
- * The label that the way up from a place ends at, which all places on it get. Threads that meet on
- * a way write the same. False: the way is a circle.
+ * Finds the label at the end of the chain from a place, and stores it at all places on the way, so
+ * that later searches end there. Threads that meet on a chain store the same label, which is why
+ * relaxed stores suffice. Returns false if the chain is a circle: then the table is damaged.
  */
 static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
 {
@@ -189,15 +208,21 @@ static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
 
 /* ---- all objects ---- */
 
-/* A block whose objects are looked at in order. */
+/* A block whose objects are visited in order. */
 struct looking {
 	struct counting *c;
 	const struct heap_block *objects;
 	const uint32_t *dominator;
-	uint32_t place; /* of the next object that dominates others */
+	uint32_t place; /* place of the next inner object */
 };
 
-/* The suspect that object i belongs to. */
+/*
+ * Finds the suspect that object i of the block belongs to. Must be called for each object in order,
+ * because it counts places.
+ *
+ * A suspect with least_bytes is a group of large primitive arrays. These dominate nothing, so
+ * smaller arrays of the class only have to be excluded here and not from the chains.
+ */
 static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_error *err)
 {
 	struct counting *c = l->c;
@@ -223,7 +248,7 @@ static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_er
 	return HDB_OK;
 }
 
-/* values[] become the suspects' numbers. */
+/* Third pass, on all threads: stores the suspect of each object in block->values. */
 static int find_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct counting *c = ctx;
@@ -248,6 +273,7 @@ static int find_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
+/* Adds an object to the children of the accumulation point that dominates it. */
 static void add_to_children(struct counting *c, const struct derive_block *block, uint32_t i)
 {
 	const struct derive_tree_block *tree = &c->blocks[block->slot];
@@ -264,6 +290,7 @@ static void add_to_children(struct counting *c, const struct derive_block *block
 	}
 }
 
+/* Third pass, in order on one thread: adds each object to the sums of its class. */
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct counting *c = ctx;

@@ -2,11 +2,13 @@
  * queries/leaks/leak_sums.h - what leak suspects retain by class, and what their accumulation
  * points dominate: exact, counted in passes over all objects.
  *
- * All suspects are on the top level of the dominator tree, so each object belongs to the one, if
- * any, that its way up ends at. One pass marks the objects that dominate others, one notes their
- * dominators, and one, on its way through all objects, looks up where these lead and notes it for
- * all that it passed. Memory: a bit an object, 4 bytes an object that dominates others; 24 bytes a
- * class and suspect, twice; files where the budget has no room.
+ * All suspects are on the top level of the dominator tree, so each object belongs to at most one:
+ * the one at the end of its chain of dominators. One pass marks the objects that dominate others
+ * (inner objects), one records the dominators of these, and one visits all objects, follows the
+ * chains and shortens them on the way, as union-find does.
+ *
+ * Memory: 1 bit an object, 4 bytes an inner object, and 64 bytes per class and suspect (two sums);
+ * in files if the budget has no room.
  */
 #ifndef QUERIES_LEAKS_LEAK_SUMS_H
 #define QUERIES_LEAKS_LEAK_SUMS_H
@@ -14,27 +16,30 @@
 #include "analysis/session.h"
 #include "analysis/suspects.h"
 
+/* Sums of the objects of one class. */
 struct analysis_class_sum {
 	uint64_t count, shallow_bytes;
-	uint64_t retained_bytes; /* of children; contents have none */
+	uint64_t retained_bytes; /* of children only; 0 in contents */
 	uint32_t class_no;
 };
 
 struct analysis_leak_sums {
-	struct base_work *work; /* lent */
+	struct base_work *work; /* borrowed */
 	uint32_t class_count;
+	/* per suspect, class_count structs analysis_class_sum each */
 	struct base_big contents_big, children_big;
 };
 
-/* Counts for all suspects at once. Release *out in any case. */
+/* Counts for all suspects at once. The caller releases *out, also after a failure. */
 int analysis_leak_sums_count(const struct session *session,
 			     const struct analysis_suspects *suspects,
 			     struct analysis_leak_sums *out, struct hdb_error *err);
 void analysis_leak_sums_release(struct analysis_leak_sums *sums);
 
 /*
- * By class number, of a suspect: all that it retains; what its accumulation point dominates
- * immediately. What the dump lacks counts nowhere.
+ * Sums of one suspect by class number: everything it retains, and what its accumulation point
+ * dominates immediately. Borrowed until `sums` is released. Objects that the dump does not contain
+ * are not counted.
  */
 struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,
 						       size_t suspect);

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_thread.c - the thread that holds a leak suspect: its stack, and the locals
- * that matter.
+ * queries/leaks/leak_thread.c - the thread that holds a leak suspect: its stack, and the local
+ * variables that matter.
  */
 #include "analysis/describe.h"
 #include "analysis/suspects.h"
@@ -11,15 +11,21 @@
 #include <stdlib.h>
 
 #define FRAME_MAX_BYTES 3200
-/* Innermost frames that are shown; deeper ones only if they have a local that matters. */
+/*
+ * Innermost frames that are always shown. Deeper frames are shown only if they have a local
+ * variable that matters.
+ */
 #define FRAMES_SHOWN 12u
-/* Locals that are shown. */
+/* Maximum number of local variables shown. */
 #define LOCALS_MAX 16u
-/* A local matters if it retains more than this part of the suspect (MAT: 0.10). */
+/*
+ * A local variable matters if it retains more than this part (one of ten) of the suspect, as in MAT
+ * (0.10).
+ */
 #define LOCAL_PART 10u
 
 struct local {
-	uint32_t frame; /* STORE_NONE: of no frame */
+	uint32_t frame; /* depth of its frame, or STORE_NONE if the dump records no frame */
 	uint32_t ix;
 	uint64_t retained_bytes;
 	bool is_on_path;
@@ -40,7 +46,7 @@ static int compare_frames(const void *a, const void *b)
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
-/* Keeps the largest ones, each object once a frame. */
+/* Keeps the largest local variables, each object once per frame. */
 static void keep(struct locals *locals, const struct local *local)
 {
 	size_t least = 0;
@@ -59,7 +65,7 @@ static void keep(struct locals *locals, const struct local *local)
 		locals->list[least] = *local;
 }
 
-/* Whether a local variable of the thread matters, from its root record. */
+/* Keeps a local variable of the thread if it matters; `root` is its root record. */
 static int look_at(struct query *q, const struct store_root *root, struct locals *locals,
 		   struct hdb_error *err)
 {
@@ -77,7 +83,7 @@ static int look_at(struct query *q, const struct store_root *root, struct locals
 	return HDB_OK;
 }
 
-/* If one is on the path, the others do not matter. */
+/* If the path begins at one of the local variables, the others do not matter. Sorts by frame. */
 static void prefer_path(struct locals *locals)
 {
 	size_t kept = 0;
@@ -90,6 +96,7 @@ static void prefer_path(struct locals *locals)
 	qsort(locals->list, locals->count, sizeof(locals->list[0]), compare_frames);
 }
 
+/* Appends rows for the local variables of one frame. */
 static int add_locals(struct query *q, struct leak_rows *rows, const struct locals *locals,
 		      uint32_t frame, struct hdb_error *err)
 {
@@ -117,6 +124,7 @@ static bool has_local(const struct locals *locals, uint32_t frame)
 	return false;
 }
 
+/* Appends a row for the frame at this depth; "?" if the dump does not describe it. */
 static int add_frame(struct query *q, struct leak_rows *rows, const struct store_trace *trace,
 		     uint32_t depth, struct hdb_error *err)
 {
@@ -133,6 +141,10 @@ static int add_frame(struct query *q, struct leak_rows *rows, const struct store
 	return leak_rows_add(rows, &row, err);
 }
 
+/*
+ * Appends the stack: the innermost frames, deeper ones that have local variables, then variables of
+ * unknown frames.
+ */
 static int add_stack(struct query *q, struct leak_rows *rows, const struct store_thread *thread,
 		     const struct locals *locals, struct hdb_error *err)
 {
@@ -147,7 +159,7 @@ static int add_stack(struct query *q, struct leak_rows *rows, const struct store
 		TRY(add_frame(q, rows, &trace, next, err));
 		TRY(add_locals(q, rows, locals, next, err));
 	}
-	/* Locals are sorted by frame: the deeper frames that matter. */
+	/* Local variables are sorted by frame, so deeper frames come in order. */
 	for (size_t i = 0; i < locals->count; i++) {
 		const uint32_t frame = locals->list[i].frame;
 
@@ -162,7 +174,7 @@ static int add_stack(struct query *q, struct leak_rows *rows, const struct store
 					       HDB_OK;
 }
 
-/* The record of a thread object. */
+/* Finds the thread record of a thread object; HDB_NOTFOUND if there is none. */
 static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 		       struct hdb_error *err)
 {

@@ -1,6 +1,11 @@
 /*
- * queries/leaks/q_leaks.c - what leaks: suspects by size, each with the path to it, who holds it,
- * what accumulates, the thread.
+ * queries/leaks/q_leaks.c - query leaks: suspects by size, each with its path, owner, contents and
+ * thread; faults found by rules; and leaking objects.
+ *
+ * Everything is computed when the query opens: find_suspects finds the large ones, tell_all their
+ * owners and rows. The answer has three parts, in this order: what certainly leaks (leaking
+ * objects, faults), what is merely large, and known faults of libraries, so that the first row is
+ * the first thing to look at.
  */
 #include "analysis/groups.h"
 #include "analysis/properties.h"
@@ -22,7 +27,7 @@
 #include <stdlib.h>
 
 #define TEXT_MAX_BYTES 4096
-/* Members of a group that are listed, the largest first. */
+/* Maximum number of members of a group listed, the largest first. */
 #define MEMBERS_SHOWN 5u
 
 static const struct hdb_option_spec options[] = {
@@ -61,24 +66,25 @@ static const struct hdb_column facts[] = {
 	  "not all: the others are only counted" },
 };
 
-/* Who owns a suspect by size, and what a rule says of it. */
+/* The owner of a suspect, and what a rule of explain says about it. */
 struct known {
 	struct query_leak_owner owner;
-	struct explain_answer answer; /* rule NULL: none says anything */
-	uint64_t part;                /* its number */
+	struct explain_answer answer; /* rule is NULL if no rule says anything */
+	uint64_t part;                /* its number in the answer */
 };
 
+/* State of the query. */
 struct leaks {
 	struct analysis_suspects suspects;
 	struct analysis_leak_sums sums;
-	struct query_leak_path *paths; /* one a suspect, as is: */
+	struct query_leak_path *paths; /* by suspect, as is `known` */
 	struct known *known;
 	struct base_vec faults; /* struct query_leak_fault: suspects of any size */
 	struct leak_rows rows;
 	struct explain_rules rules;
 };
 
-/* The headline: what it is, and its signature. */
+/* Appends the headline of a suspect, with its signature. */
 static int add_suspect(struct query *q, struct leaks *l, const struct query_leak_suspect *about,
 		       struct hdb_error *err)
 {
@@ -94,7 +100,7 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 	return leak_rows_add(&l->rows, &row, err);
 }
 
-/* Its sentence, which is made of all else that is known. */
+/* Fills in the sentence of the headline. Called last, because it needs the other rows. */
 static int add_sentence(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err)
 {
@@ -132,8 +138,8 @@ static int add_members(struct query *q, struct leak_rows *rows, const struct ana
 }
 
 /*
- * The rule that explains a suspect, or the largest member of a group, or who owns it: HDB_OK or
- * HDB_NOTFOUND.
+ * Finds the rule that explains a suspect: the accumulation point or an object above it, or the
+ * largest member of a group; if none applies, an owner. Returns HDB_NOTFOUND if no rule applies.
  */
 static int find_explanation(struct query *q, const struct leaks *l, size_t no,
 			    struct explain_answer *answer, struct hdb_error *err)
@@ -154,12 +160,13 @@ static int find_explanation(struct query *q, const struct leaks *l, size_t no,
 			r = explain_object(&q->session, &l->rules, owner->ix[i], answer, err);
 	if (s->ix != HEAP_NONE)
 		return r;
-	/* Of a group also what most paths to members pass. */
+	/* For a group, also try the objects that most paths to its members pass. */
 	for (size_t i = path->count; i-- > 0 && r == HDB_NOTFOUND;)
 		r = explain_object(&q->session, &l->rules, path->nodes[i], answer, err);
 	return r;
 }
 
+/* Appends what a rule advises, and the query it recommends. */
 static int add_advice(struct query *q, struct leaks *l, const struct explain_answer *answer,
 		      struct hdb_error *err)
 {
@@ -177,7 +184,10 @@ static int add_advice(struct query *q, struct leaks *l, const struct explain_ans
 	return leak_rows_add(&l->rows, &row, err);
 }
 
-/* What the rules know of the accumulation point or one of its owners: two rows, if they do. */
+/*
+ * Appends what a rule says about the accumulation point or an owner, and its advice; nothing if no
+ * rule applies.
+ */
 static int explain_suspect(struct query *q, struct leaks *l, struct query_leak_suspect *about,
 			   struct hdb_error *err)
 {
@@ -187,7 +197,10 @@ static int explain_suspect(struct query *q, struct leaks *l, struct query_leak_s
 
 	if (!answer->rule)
 		return HDB_OK;
-	/* An owner further up holds other things, too; of a group it is no owner. */
+	/*
+	 * Use the rule's words for what is held only if they describe this suspect: an owner far
+	 * above holds other things too.
+	 */
 	if (answer->holds[0] && answer->retained_bytes / 2 < bytes) {
 		about->holds = answer->holds;
 		about->held = answer->held;
@@ -197,7 +210,10 @@ static int explain_suspect(struct query *q, struct leaks *l, struct query_leak_s
 	return add_advice(q, l, answer, err);
 }
 
-/* Larger objects of the class of a group are suspects of their own. */
+/*
+ * Returns the upper bound of the members' size, if larger objects of the class are suspects
+ * themselves; else 0.
+ */
 static uint64_t most_of(const struct leaks *l, const struct analysis_suspect *group)
 {
 	for (size_t i = 0; i < l->suspects.count; i++)
@@ -239,7 +255,7 @@ static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_e
 
 /* ---- faults that rules find: suspects of any size ---- */
 
-/* Who owns the suspects, what rules say of them, and the faults that these do not say. */
+/* Finds owners and rules for all suspects, and the faults that no suspect's rule covers already. */
 static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	size_t kept = 0;
@@ -263,7 +279,10 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 		size_t said = 0;
 
 		TRY(heap_object(q->heap, fault->answer.ix, &object, err));
-		/* A suspect below a class loader says what is in it, not that the loader leaks. */
+		/*
+		 * The rule of a suspect below a class loader describes its contents; that the
+		 * loader leaks is still news.
+		 */
 		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 			said = l->suspects.count;
 		while (said < l->suspects.count && l->known[said].answer.rule != fault->answer.rule)
@@ -275,7 +294,10 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A leak is certain, what is large is not: leaks come first, unless one fills half the heap. */
+/*
+ * A leak is certain and a large object may be intended, so faults come first, unless one suspect
+ * retains half of the heap.
+ */
 static bool are_leaks_first(const struct leaks *l)
 {
 	return !l->suspects.count ||
@@ -289,6 +311,7 @@ static bool is_leak(const struct leaks *l, size_t i)
 	return rule && rule->verdict == EXPLAIN_LEAK;
 }
 
+/* Appends a fault as if it were a suspect: its rows have the same form. */
 static int tell_fault(struct query *q, struct leaks *l, struct query_leak_fault *fault,
 		      struct hdb_error *err)
 {
@@ -326,7 +349,7 @@ static int tell_faults(struct query *q, struct leaks *l, struct hdb_error *err)
 
 /* ---- what suspects have in common ---- */
 
-/* How many steps two paths share from the root on. */
+/* Returns the number of steps that two paths share from the root on. */
 static size_t shared_steps(const struct query_leak_path *a, const struct query_leak_path *b)
 {
 	const size_t a_end = a->gap ? a->gap_at : a->count, b_end = b->gap ? b->gap_at : b->count;
@@ -338,9 +361,9 @@ static size_t shared_steps(const struct query_leak_path *a, const struct query_l
 }
 
 /*
- * Whether two suspects may be one leak: an object that both paths pass holds at least as much as
- * the larger one. A thread or a class loader is no such object, for it holds what has nothing
- * to do with one another; nor is what only lies on both shortest paths and keeps neither.
+ * Whether two suspects may be one leak: a shared object on both paths retains at least as much as
+ * the larger of them. Threads and class loaders do not count, because they hold unrelated things.
+ * *shared is the number of shared steps, 0 if not.
  */
 static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[2], size_t *shared,
 		      struct hdb_error *err)
@@ -365,8 +388,8 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 }
 
 /*
- * The suspects from `first` on whose paths begin as its own does, once each: a sentence and the
- * shared steps.
+ * Appends a sentence and the shared steps for the suspects after `first` whose paths begin like its
+ * own. Each suspect appears in only one such group; is_told marks them.
  */
 static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_told,
 		       struct hdb_error *err)
@@ -464,7 +487,10 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	return analysis_leak_sums_count(&q->session, &l->suspects, &l->sums, err);
 }
 
-/* Numbers and tells suspects, and the leaks that none of them is: leaks first, or the largest. */
+/*
+ * Appends all suspects by size and faults, and numbers them: leaks first, or the largest first if
+ * one fills half of the heap.
+ */
 static int tell_order(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	const bool leaks_first = are_leaks_first(l);
@@ -495,10 +521,7 @@ static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 	return HDB_OK;
 }
 
-/*
- * What certainly leaks comes first, then what holds much, then what is a library's fault: the first
- * row is what to look at first.
- */
+/* Appends everything: what certainly leaks, then large suspects, then faults of libraries. */
 static int tell_all(struct query *q, struct leaks *l, struct query_leaking_counts *counts,
 		    struct hdb_error *err)
 {

@@ -1,12 +1,12 @@
 /*
- * queries/leaks/q_reference_leaks.c - references that can never be cleared: from the reference
- * object itself strong references lead to its referent, as when the value of a WeakHashMap refers
- * to its key.
+ * queries/leaks/q_reference_leaks.c - query reference-leaks: references that can never be cleared,
+ * because strong references lead from the reference object to its own referent. Typical is a
+ * WeakHashMap whose value refers to its key.
  *
- * A breadth-first search from each reference whose referent is strongly reachable, over strong
- * references but not through roots nor other reference objects; it begins with the fields that the
- * reference's class adds to java.lang.ref.Reference, so that the VM's own links between references
- * lead nowhere. What it costs is bounded for each reference and for all together.
+ * For each reference whose referent is strongly reachable, a breadth-first search follows strong
+ * references, but not into roots or other reference objects. It starts from the fields that
+ * subclasses add to java.lang.ref.Reference, because the VM's own links between references lead to
+ * all others. The work is bounded per reference and in total.
  */
 #include "analysis/describe.h"
 #include "analysis/reference_list.h"
@@ -24,14 +24,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Objects that are looked at for one reference at most, and for all references together: seconds.
- */
+/* Maximum number of objects visited for one reference, and for all together (seconds). */
 #define OBJECTS_MAX (1u << 30)
 #define ALL_OBJECTS_MAX (100u << 20)
 #define PATH_MAX_BYTES 1024
 #define NAME_MAX_BYTES 512
-/* Searches between two looks at the cancel flag. */
+/* Searches between two checks of the cancel flag. */
 #define STEP_SEARCHES 256
 
 static const struct hdb_option_spec options[] = {
@@ -75,12 +73,13 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* A reference that holds its referent. */
+/* A reference that holds its referent strongly. */
 struct leak {
-	uint32_t ref; /* number in the list */
+	uint32_t ref; /* index in the list of references */
 	uint32_t steps;
 };
 
+/* Leaks with the same classes of reference and referent. */
 struct group {
 	struct leak first;
 	uint64_t count, bytes;
@@ -89,20 +88,22 @@ struct group {
 struct leaks {
 	struct analysis_reference_list list;
 	struct graph_rows graph;
-	uint64_t *is_reference; /* bits, in `bits` */
+	uint64_t *is_reference; /* bits by object; points into `bits` */
 	struct base_big bits, marks;
-	uint32_t epoch;         /* objects of the current search have this mark */
-	struct base_vec queue;  /* uint32_t: objects of the current search */
-	struct base_vec before; /* uint32_t: where in the queue the one before is */
+	uint32_t epoch;        /* an object has this mark if the current search has found it */
+	struct base_vec queue; /* uint32_t: the objects found, in order */
+	/* uint32_t: for each of them, the queue position it was found from */
+	struct base_vec before;
 	uint64_t max_objects, looked;
 	struct base_vec found;      /* struct leak */
-	struct query_groups groups; /* struct group, by class and referent's class */
+	struct query_groups groups; /* struct group, by class of reference and class of referent */
 	uint64_t searched, given_up, not_searched;
 	bool is_list;
 };
 
 /* ---- one search ---- */
 
+/* Adds an object to the queue, unless the search has already found it. */
 static int visit(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t *marks = s->marks.data;
@@ -115,7 +116,7 @@ static int visit(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *
 }
 
 /*
- * What a reference object holds by fields of its own class, not by those of
+ * Visits the objects that a reference holds through fields of its own classes, leaving out those of
  * java.lang.ref.Reference.
  */
 static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uint32_t ix,
@@ -141,7 +142,8 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 }
 
 /*
- * What any other object holds; a huge array must not fill the queue with what is never looked at.
+ * Visits the objects that any other object holds. Stops at the limit, so that a huge array does not
+ * fill the queue with objects that are never examined.
  */
 static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
 {
@@ -156,7 +158,10 @@ static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb
 	return HDB_OK;
 }
 
-/* *end is the referent's place in the queue, 0 if it was not found. */
+/*
+ * Searches from one reference. Sets *end to the referent's position in the queue, 0 if it was not
+ * found.
+ */
 static int search(struct query *q, struct leaks *s, const struct analysis_reference *ref,
 		  size_t *end, struct hdb_error *err)
 {
@@ -174,7 +179,7 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 			break;
 		}
 		/*
-		 * Other references are neighbours in a list or a bucket, not what this one holds.
+		 * Other references are neighbours in a list or hash bucket, not held by this one.
 		 */
 		if (!base_bit_has(s->is_reference, ix))
 			TRY(visit_targets(s, (uint32_t)at, ix, err));
@@ -250,7 +255,7 @@ static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
 
 /* ---- groups ---- */
 
-/* Most references first, then by the first one's ID. */
+/* Largest groups first, then by the ID of the first reference. */
 static int compare_groups(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
@@ -259,7 +264,7 @@ static int compare_groups(const void *a, const void *b)
 	return x->first.ref < y->first.ref ? -1 : x->first.ref > y->first.ref;
 }
 
-/* By class of the reference and class of the referent. */
+/* Groups the leaks by class of reference and class of referent. */
 static int group_leaks(struct query *q, struct leaks *s, struct hdb_error *err)
 {
 	const struct analysis_reference *refs = s->list.refs.data;
@@ -325,7 +330,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Searches again: the way back is kept for one search only. */
+/* Fills in the path. Repeats the search, because the way back is only kept until the next one. */
 static int set_path(struct query *q, struct leaks *s, const struct analysis_reference *ref,
 		    struct hdb_error *err)
 {
@@ -351,7 +356,9 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 					 heap_class_name(q->heap, object.class_no));
 	}
 
-	/* Cut, perhaps within a character, when it is very long. */
+	/*
+	 * A very long path is cut, possibly within a character; query_set_clean_text repairs that.
+	 */
 	if (used >= sizeof(path)) {
 		used = sizeof(path) - 1;
 		memcpy(path + used - 3, "...", 3);

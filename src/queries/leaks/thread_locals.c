@@ -1,5 +1,6 @@
 /*
- * queries/leaks/thread_locals.c - thread-local values, entry by entry, and whose they are.
+ * queries/leaks/thread_locals.c - reads thread-local values entry by entry, and finds their
+ * holders.
  */
 #include "queries/leaks/thread_locals.h"
 
@@ -11,22 +12,23 @@
 #include <stdlib.h>
 
 /*
- * Steps up the dominator tree from an entry to the thread: entry, table, map, thread; virtual
- * threads have more.
+ * Maximum number of steps up the dominator tree from an entry to its thread. Usually it is entry,
+ * table, map, thread; virtual threads have more in between.
  */
 #define THREAD_STEPS 32u
-/* Elements of a table that are read at a time. */
+/* Elements of a table read at a time. */
 #define TABLE_CHUNK 256u
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 /*
- * A ThreadLocal explains a suspect if its values keep so much of what that retains, as on the way
- * to its point.
+ * A ThreadLocal explains a group of threads if its values retain this part of what the threads
+ * retain. Accumulation points are found with the same threshold.
  */
 #define EXPLAINED 0.7
 
 /*
- * HDB_OK if a thread has the entry for itself; HDB_NOTFOUND if none has, or another entry retains
- * that thread.
+ * Returns HDB_OK if a thread dominates the entry, and HDB_NOTFOUND if none does or if another entry
+ * does too.
  */
 static int check_thread(struct query *q, const struct heap_object *entry, struct hdb_error *err)
 {
@@ -76,6 +78,7 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 	return derive_retained(q->derive, ix, &out->bytes, err);
 }
 
+/* The index of the entry makes the order, and so the answer, reproducible. */
 static int compare_keys(const void *a, const void *b)
 {
 	const struct query_local *x = a, *y = b;
@@ -116,7 +119,7 @@ struct query_local_run query_locals_find(struct base_vec *vec, bool is_by_key)
 			if (locals[to].bytes > run.largest->bytes)
 				run.largest = locals + to;
 		}
-		/* Keys that are gone are no ThreadLocal, values that are null no class. */
+		/* A collected key is not a ThreadLocal, and a null value has no class. */
 		if ((is_by_key ? run.from->key_ix : run.from->value_class) != HEAP_NONE &&
 		    run.bytes > best.bytes)
 			best = run;
@@ -155,7 +158,7 @@ int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 
 /* ---- a group of threads ---- */
 
-/* The entries of a thread's table. */
+/* Adds all entries in the table of a thread's map. */
 static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix,
 		     struct hdb_error *err)
 {
@@ -193,7 +196,7 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 	uint32_t table;
 	int r;
 
-	/* Of more members only some are there. */
+	/* `members` is incomplete for large groups, and a part of them proves nothing. */
 	if (suspect->ix != HEAP_NONE || suspect->members.count != suspect->count ||
 	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
 		return HDB_OK;

@@ -1,48 +1,58 @@
 /*
- * queries/leaks/thread_locals.h - thread-local values, added up over threads.
+ * queries/leaks/thread_locals.h - thread-local values, added up over all threads.
  *
- * A pool spreads a leak: little in each thread, much in all of them. What an entry of a thread's
- * map retains counts for its ThreadLocal, and for the class of its value, as a ThreadLocal may be
- * made anew for each use.
+ * A pool spreads a leak over its threads: little in each, much in all of them. The retained size of
+ * each entry of a thread's map is added up by ThreadLocal, and also by class of the value, because
+ * a program may create a new ThreadLocal for each use.
  */
 #ifndef QUERIES_LEAKS_THREAD_LOCALS_H
 #define QUERIES_LEAKS_THREAD_LOCALS_H
 
 #include "queries/leaks/leak_parts.h"
 
-/* What one thread keeps by one ThreadLocal. */
+/* One entry of a thread's map of thread-local values. */
 struct query_local {
-	uint32_t key_ix;      /* the ThreadLocal, HEAP_NONE if it is gone */
-	uint32_t value_class; /* HEAP_NONE: null */
+	uint32_t key_ix;      /* the ThreadLocal, or HEAP_NONE if it was collected */
+	uint32_t value_class; /* class of the value, or HEAP_NONE if that is null */
 	uint32_t entry_ix;
-	uint64_t bytes; /* that the entry retains */
-};
-
-/* Reads an entry of a thread's map: HDB_NOTFOUND unless one thread has it for itself. */
-int query_local_read(struct query *q, uint32_t entry_ix, struct query_local *out,
-		     struct hdb_error *err);
-
-/* The values of one ThreadLocal, or of one class. */
-struct query_local_run {
-	const struct query_local *from, *largest; /* lent by the list */
-	uint64_t count, keys, bytes;              /* count 0: there is none */
+	uint64_t bytes; /* retained size of the entry */
 };
 
 /*
- * Sorts a list of struct query_local and finds the ThreadLocal (else class) whose values retain
- * most.
+ * Reads an entry. Returns HDB_NOTFOUND if the object is no entry that exactly one thread retains: a
+ * shared entry, or one inside the value of another, would count twice.
+ */
+int query_local_read(struct query *q, uint32_t entry_ix, struct query_local *out,
+		     struct hdb_error *err);
+
+/* Entries with the same ThreadLocal or the same class of value. */
+struct query_local_run {
+	/* borrowed from the list; from: the first, in sorted order */
+	const struct query_local *from, *largest;
+	/* count 0: there are none; keys: different ThreadLocals */
+	uint64_t count, keys, bytes;
+};
+
+/*
+ * Sorts a list of struct query_local, and returns the entries of the ThreadLocal (or, if not
+ * is_by_key, of the class of values) that retain most in total. The result points into the list.
  */
 struct query_local_run query_locals_find(struct base_vec *locals, bool is_by_key);
 
-/* Who has a ThreadLocal (HEAP_NONE: it is gone): "com.acme.Context.CURRENT (static)". */
+/*
+ * Finds who holds a ThreadLocal, such as "com.acme.Context.CURRENT (static)". If key_ix is
+ * HEAP_NONE, kind is LEAK_HOLDER_GONE; if no strong path leads to it, LEAK_HOLDER_ENTRIES. The
+ * second function writes it as a text.
+ */
 int query_local_holder(struct query *q, uint32_t key_ix, struct leak_holder *out,
 		       struct hdb_error *err);
 int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 		     struct hdb_error *err);
 
 /*
- * Of a suspect that is a group of threads: the ThreadLocal whose values are most of what they
- * retain becomes the owner, of so many threads. Else *owner stays as it is.
+ * If a suspect is a group of threads, and values of one ThreadLocal are most of what they retain,
+ * that ThreadLocal becomes the owner. Otherwise *owner stays unchanged, also if the dump is not
+ * available.
  */
 int query_locals_explain(struct query *q, const struct analysis_suspect *suspect,
 			 struct query_leak_owner *owner, struct hdb_error *err);
