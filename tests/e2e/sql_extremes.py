@@ -155,6 +155,11 @@ def small_cases():
     for _ in range(300):
         yield f"instr({value()}, {value()})"
         yield f"replace({value()}, {value()}, {value()})"
+        yield f"length({value()})"
+        place = [dice.choice(["0", "1", "2", "-1", "-3", "7", "'2x'", "NULL", "2000000000"]) for _ in range(4)]
+        yield f"substr({value()}, {place[0]})"
+        yield f"{dice.choice(['substr', 'substring'])}({value()}, {place[1]}, {place[2]})"
+        yield f"substr(CAST({value()} AS TEXT), {place[3]}, -1)"
         for name in ("trim", "ltrim", "rtrim"):
             yield f"{name}({value()}, {value()})"
             yield f"{name}({value()})"
@@ -171,6 +176,12 @@ def small_cases():
         yield f"printf('{spec}'{''.join(', ' + (dice.choice(small) if '*' in spec else value()) for _ in range(dice.randrange(5)))})"
 
 
+def as_plain(call):
+    """The call for SQLite as Python has it. Before 3.45, replace() with nothing to look for returned numbers and
+    blobs as they were; ours returns a text whatever the version."""
+    return f"CAST({call} AS TEXT)" if call.startswith("replace(") else call
+
+
 def compare_small(database):
     """Whether SQLite as Python has it gives the same."""
     plain = sqlite3.connect(":memory:")
@@ -178,8 +189,10 @@ def compare_small(database):
     calls, failed = list(small_cases()), 0
     for at in range(0, len(calls), 400):
         part = calls[at:at + 400]
-        select = " UNION ALL ".join(f"SELECT {i} AS i, hex(CAST({c} AS BLOB)) || typeof({c}) AS v" for i, c in enumerate(part))
-        want = dict(plain.execute(select))
+        select, wanted = (" UNION ALL ".join(
+            f"SELECT {i} AS i, hex(CAST({c} AS BLOB)) || typeof({c}) AS v" for i, c in enumerate(calls))
+            for calls in (part, [as_plain(c) for c in part]))
+        want = dict(plain.execute(wanted))
         out = subprocess.run(["heapdb", "sql", database, select, "--json", "--limit", "1000"], capture_output=True)
         assert out.returncode == 0, (out.returncode, out.stdout[-300:])
         rows = json.loads(out.stdout)["rows"]

@@ -1,6 +1,8 @@
 /*
- * sqlite/sql_bounded.c - functions of SQLite that a single call could keep busy for minutes, where
- * SQLite looks at no cancel flag: the same results, with a bound or with looks at the flag.
+ * sqlite/sql_bounded.c - functions of SQLite with other bodies. A single call of some could keep
+ * SQLite busy for minutes without a look at the cancel flag; these have a bound, or look at the
+ * flag. Others end a text at its first U+0000, which strings in heaps contain; these see all of it.
+ * All other results are those of SQLite 3.46, whatever the version that is linked.
  */
 #include "sqlite/sql_private.h"
 
@@ -210,7 +212,7 @@ static void do_replace(struct sqlite3_context *ctx, int argc, sqlite3_value **ar
 			return;
 		size[i] = (size_t)sqlite3_value_bytes(argv[i]);
 		if (i == 1 && !size[1]) {
-			sqlite3_result_value(ctx, argv[0]);
+			sqlite3_result_text(ctx, text[0], (int)size[0], SQLITE_TRANSIENT);
 			return;
 		}
 	}
@@ -224,6 +226,93 @@ static void do_replace(struct sqlite3_context *ctx, int argc, sqlite3_value **ar
 	}
 	sqlite3_str_append(out, at, (int)left);
 	result_string(ctx, out);
+}
+
+/* ---- characters ---- */
+
+/* As SQLite counts: in a text that is no UTF-8 a byte that continues nothing is a character. */
+static const char *after_char(const char *c, const char *end)
+{
+	if ((unsigned char)*c++ >= 0xc0)
+		while (c < end && (*c & 0xc0) == 0x80)
+			c++;
+	return c;
+}
+
+static void do_length(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const int type = sqlite3_value_type(argv[0]);
+	sqlite3_int64 count = sqlite3_value_bytes(argv[0]);
+	const char *c, *end;
+
+	(void)argc;
+	if (type == SQLITE_NULL)
+		return;
+	if (type == SQLITE_TEXT) {
+		c = (const char *)sqlite3_value_text(argv[0]);
+		if (!c) {
+			sqlite3_result_error_nomem(ctx);
+			return;
+		}
+		for (end = c + count, count = 0; c < end; count++)
+			c = after_char(c, end);
+	}
+	sqlite3_result_int64(ctx, count);
+}
+
+/* An argument of substr(); no text or blob is longer. */
+static sqlite3_int64 place_of(sqlite3_value *value)
+{
+	const sqlite3_int64 most = INT32_MAX, place = sqlite3_value_int64(value);
+
+	return place > most ? most : place < -most ? -most : place;
+}
+
+static void do_substr(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const bool is_blob = sqlite3_value_type(argv[0]) == SQLITE_BLOB;
+	const char *at =
+		is_blob ? sqlite3_value_blob(argv[0]) : (const char *)sqlite3_value_text(argv[0]);
+	const char *const end = at ? at + sqlite3_value_bytes(argv[0]) : NULL;
+	sqlite3_int64 from = place_of(argv[1]), count = argc > 2 ? place_of(argv[2]) : INT32_MAX;
+	sqlite3_int64 length = end - at;
+	const char *to;
+
+	for (int i = 0; i < argc; i++)
+		if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
+			return;
+	if (!at)
+		return;
+	/* From 0 on; characters that are asked for before 0 are none, but count. */
+	if (from < 0) {
+		if (!is_blob)
+			for (length = 0, to = at; to < end; length++)
+				to = after_char(to, end);
+		from += length;
+	} else if (from > 0) {
+		from--;
+	} else if (count > 0) {
+		count--;
+	}
+	if (count < 0) {
+		from += count;
+		count = -count;
+	}
+	if (from < 0) {
+		count += from;
+		from = 0;
+	}
+	if (is_blob) {
+		at += from < length ? from : length;
+		to = count > end - at ? end : at + (count > 0 ? count : 0);
+		sqlite3_result_blob(ctx, at, (int)(to - at), SQLITE_TRANSIENT);
+		return;
+	}
+	while (from-- > 0 && at < end)
+		at = after_char(at, end);
+	for (to = at; count-- > 0 && to < end;)
+		to = after_char(to, end);
+	sqlite3_result_text(ctx, at, (int)(to - at), SQLITE_TRANSIENT);
 }
 
 /* ---- trim ---- */
@@ -308,55 +397,80 @@ static void do_rtrim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv
 
 /* ---- patterns ---- */
 
-/* The texts of pattern and subject. False: there is a result, for one is NULL, or an error. */
-static bool read_pattern(struct sqlite3_context *ctx, sqlite3_value **argv, const char *text[2])
+/*
+ * What stands for U+0000 where SQLite matches patterns, for there a zero ends a text. It decodes to
+ * one character, which no text has: Unicode ends before it.
+ */
+#define ZERO "\xf7\xbf\xbf\xbf"
+
+/* The text of a value, terminated: its own, or *owned if it has zeros. NULL: no memory, or NULL. */
+static const char *match_text(sqlite3_value *value, char **owned)
 {
+	const char *text = (const char *)sqlite3_value_text(value);
+	const size_t size = (size_t)sqlite3_value_bytes(value);
+	char *out;
+
+	if (!text || !memchr(text, 0, size))
+		return text;
+	*owned = out = sqlite3_malloc64(4 * (sqlite3_uint64)size + 1);
+	for (size_t i = 0; out && i < size; i++) {
+		memcpy(out, text[i] ? &text[i] : ZERO, text[i] ? 1 : 4);
+		out += text[i] ? 1 : 4;
+	}
+	if (out)
+		*out = '\0';
+	return *owned;
+}
+
+/* Gives SQLite whether the text matches the pattern; `escape` is of LIKE, -1: GLOB. */
+static void match(struct sqlite3_context *ctx, sqlite3_value **argv, int escape)
+{
+	char *owned[2] = { NULL, NULL };
+	const char *text[2] = { NULL, NULL };
 	uint64_t steps = 1;
 
 	for (int i = 0; i < 2; i++) {
 		if (sqlite3_value_type(argv[i]) == SQLITE_BLOB &&
 		    sqlite3_compileoption_used("LIKE_DOESNT_MATCH_BLOBS")) {
 			sqlite3_result_int(ctx, 0);
-			return false;
+			return;
 		}
-		text[i] = (const char *)sqlite3_value_text(argv[i]);
 		steps *= (uint64_t)sqlite3_value_bytes(argv[i]) + 1;
 	}
-	if (text[0] && text[1] && steps <= PATTERN_STEPS_MAX)
-		return true;
-	if (text[0] && text[1])
+	for (int i = 0; i < 2 && steps <= PATTERN_STEPS_MAX; i++)
+		text[i] = match_text(argv[i], &owned[i]);
+	if (sqlite3_value_type(argv[0]) == SQLITE_NULL ||
+	    sqlite3_value_type(argv[1]) == SQLITE_NULL)
+		sqlite3_result_null(ctx);
+	else if (steps > PATTERN_STEPS_MAX)
 		sqlite3_result_error(ctx, "the pattern is too long for a text of this length", -1);
-	return false;
+	else if (!text[0] || !text[1])
+		sqlite3_result_error_nomem(ctx);
+	else
+		sqlite3_result_int(
+			ctx, escape < 0 ? sqlite3_strglob(text[0], text[1]) == 0 :
+					  sqlite3_strlike(text[0], text[1], (unsigned)escape) == 0);
+	sqlite3_free(owned[0]);
+	sqlite3_free(owned[1]);
 }
 
 static void do_like(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
-	unsigned int escape = 0;
-	const char *text[2];
+	const unsigned char *e = argc == 3 ? sqlite3_value_text(argv[2]) : NULL;
 
-	if (argc == 3) {
-		const unsigned char *e = sqlite3_value_text(argv[2]);
-
-		if (!e)
-			return;
-		if (!e[0] || e[0] >= 0x80 || e[1] || e[0] == '%' || e[0] == '_') {
-			sqlite3_result_error(
-				ctx, "ESCAPE takes one ASCII character other than % and _", -1);
-			return;
-		}
-		escape = e[0];
-	}
-	if (read_pattern(ctx, argv, text))
-		sqlite3_result_int(ctx, sqlite3_strlike(text[0], text[1], escape) == 0);
+	if (argc == 3 && !e)
+		return;
+	if (e && (!e[0] || e[0] >= 0x80 || e[1] || e[0] == '%' || e[0] == '_'))
+		sqlite3_result_error(ctx, "ESCAPE takes one ASCII character other than % and _",
+				     -1);
+	else
+		match(ctx, argv, e ? e[0] : 0);
 }
 
 static void do_glob(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
-	const char *text[2];
-
 	(void)argc;
-	if (read_pattern(ctx, argv, text))
-		sqlite3_result_int(ctx, sqlite3_strglob(text[0], text[1]) == 0);
+	match(ctx, argv, -1);
 }
 
 /* With a list of characters to pass over, SQLite looks through it for each of the text. */
@@ -374,11 +488,16 @@ int sql_register_bounded(struct sqlite3 *sqlite, const volatile int *cancel)
 		int args;
 		void (*call)(struct sqlite3_context *ctx, int argc, sqlite3_value **argv);
 	} functions[] = {
-		{ "printf", -1, do_printf },  { "format", -1, do_printf }, { "instr", 2, do_instr },
-		{ "replace", 3, do_replace }, { "trim", 1, do_trim },      { "trim", 2, do_trim },
-		{ "ltrim", 1, do_ltrim },     { "ltrim", 2, do_ltrim },    { "rtrim", 1, do_rtrim },
-		{ "rtrim", 2, do_rtrim },     { "like", 2, do_like },      { "like", 3, do_like },
-		{ "glob", 2, do_glob },       { "unhex", 2, do_unhex },
+		{ "printf", -1, do_printf },   { "format", -1, do_printf },
+		{ "instr", 2, do_instr },      { "replace", 3, do_replace },
+		{ "trim", 1, do_trim },        { "trim", 2, do_trim },
+		{ "ltrim", 1, do_ltrim },      { "ltrim", 2, do_ltrim },
+		{ "rtrim", 1, do_rtrim },      { "rtrim", 2, do_rtrim },
+		{ "like", 2, do_like },        { "like", 3, do_like },
+		{ "glob", 2, do_glob },        { "unhex", 2, do_unhex },
+		{ "length", 1, do_length },    { "substr", 2, do_substr },
+		{ "substr", 3, do_substr },    { "substring", 2, do_substr },
+		{ "substring", 3, do_substr },
 	};
 	int rc = SQLITE_OK;
 

@@ -192,7 +192,7 @@ void sql_result_basic(struct sqlite3_context *ctx, const struct hdb_basic *value
 void sql_result_value(struct sqlite3_context *ctx, const struct hdb_value *value);
 /* How a column of this type is declared. */
 const char *sql_column_type(enum hdb_type type);
-/* The text of an object (hdb_text), NULL if it has none. */
+/* The text of an object (hdb_text), NULL if it has none; HDB_ELIMIT: SQLite takes none so long. */
 int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		       struct hdb_error *err);
 /* A text that is copied. */

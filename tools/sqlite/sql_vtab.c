@@ -4,9 +4,11 @@
  */
 #include "sqlite/sql_private.h"
 
+#include "base/base_text.h"
 #include "base/scope.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -549,11 +551,20 @@ int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, u
 {
 	const int most = sqlite3_limit(source->sqlite, SQLITE_LIMIT_LENGTH, -1);
 	struct hdb_text text = { .struct_size = sizeof(text) };
-	const int r = hdb_read_text(source->db, ix, (uint64_t)most, &text, err);
+	struct hdb_object_facts object = { .struct_size = sizeof(object) };
 
-	if (r == HDB_OK)
+	TRY_FOUND(hdb_read_text(source->db, ix, (uint64_t)most, &text, err));
+	if (text.is_whole) {
 		sqlite3_result_text64(ctx, text.text, text.size, free, SQLITE_UTF8);
-	return r < 0 ? r : HDB_OK;
+		return HDB_OK;
+	}
+	free(text.text);
+	TRY(hdb_object_at(source->db, ix, &object, err));
+	return sql_fail(err, HDB_ELIMIT,
+			"the text of 0x%" PRIx64 " has %s characters, more than the %s bytes that "
+			"a text in SQL may have; exclude this object (id <> 0x%" PRIx64 ")",
+			object.id, base_number(text.units).text, base_number((uint64_t)most).text,
+			object.id);
 }
 
 int sql_result_retained(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
