@@ -105,9 +105,9 @@ static const char *group_title(const char *group)
 	static const struct {
 		const char *group, *title;
 	} titles[] = {
-		{ "leaks", "Leaks: what leaks, and what keeps it alive" },
+		{ "leaks", "Leaks: what leaks and what keeps it alive" },
 		{ "sizes", "Sizes: what uses the memory" },
-		{ "objects", "Objects: what is in one, what refers to it" },
+		{ "objects", "Objects: their contents and references" },
 		{ "waste", "Waste: what could be saved" },
 		{ "threads", "Threads" },
 		{ "classes", "Classes and class loaders" },
@@ -246,8 +246,8 @@ void help_command(struct output *out, const struct command *command,
 	else
 		output_format(
 			out,
-			"\nAnswers are text or a table; --json, --csv and --format say otherwise.\n"
-			"`heapdb help %s --all` has all options, columns and facts.\n",
+			"\nThe answer is text or a table; --json, --csv and --format choose others.\n"
+			"`heapdb help %s --all` lists all options, columns and facts.\n",
 			query->name);
 }
 
@@ -293,15 +293,15 @@ static void put_screen(struct output *out)
 
 	output_string(
 		out,
-		"heapdb answers questions about heap dumps of Java and Android programs.\n\n"
-		"  heapdb FILE               a dump or its database on one screen\n"
-		"  heapdb leaks FILE         leak suspects: what holds how much, with the path\n"
-		"  heapdb top FILE           the biggest objects; --by class, package, loader\n"
-		"  heapdb retained 0x12c4    what would be freed without an object, or a class\n"
-		"  heapdb path 0x12c4        why an object is alive\n"
+		"heapdb analyses heap dumps of Java and Android programs.\n\n"
+		"  heapdb FILE               summary of a dump on one screen\n"
+		"  heapdb leaks FILE         leak suspects, each with its size and path\n"
+		"  heapdb top FILE           biggest objects; --by class, package or loader\n"
+		"  heapdb retained 0x12c4    retained size of an object or a class\n"
+		"  heapdb path 0x12c4        path from a GC root to an object\n"
 		"  heapdb diff OLD NEW       what grew between two dumps\n\n"
-		"FILE is a dump, which is imported once, or a database (*.heapdb). Without it the\n"
-		"newest database in the current folder is asked.\n\nCommands:\n ");
+		"FILE is a dump, which is imported on first use, or a database (*.heapdb).\n"
+		"Without FILE, heapdb reads the newest database in the current folder.\n\nCommands:\n ");
 	for (const struct command *c = commands; c->name; c++) {
 		if (!c->run || strchr(c->name, ' '))
 			continue;
@@ -312,7 +312,7 @@ static void put_screen(struct output *out)
 		output_format(out, " %s", c->name);
 		at += strlen(c->name) + 1;
 	}
-	output_string(out, "\n\nQueries, which are commands, too:\n");
+	output_string(out, "\n\nQueries, each of which is also a command:\n");
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(hdb_query_at(i)->group, group) != 0 && hdb_query_at(i)->is_query)
 			put_group(out, hdb_query_at(i)->group);
@@ -320,8 +320,7 @@ static void put_screen(struct output *out)
 	}
 	output_char(out, '\n');
 	put_missing(out);
-	output_string(out,
-		      "`heapdb help NAME` explains one, `heapdb help --all` has a line on each.\n");
+	output_string(out, "`heapdb help NAME` describes one, `heapdb help --all` lists all.\n");
 }
 
 /* Every command and query with a line. */
@@ -334,8 +333,9 @@ static void put_overview(struct output *out)
 	}
 	put_missing(out);
 	put_queries(out);
-	output_string(out, "\nThe database is FILE, else --db FILE, else $HEAPDB, else the newest "
-			   "*.heapdb in the\ncurrent folder. `man heapdb` is the manual.\n");
+	output_string(out,
+		      "\nThe database is FILE, --db FILE, $HEAPDB or the newest *.heapdb in the "
+		      "current\nfolder, in this order. The manual is `man heapdb`.\n");
 }
 
 /* A line of the list of all names: kind, owner, name, argument and help. */
