@@ -1,8 +1,8 @@
 /*
- * analysis/collection_fill.c - how full a collection or an object array is.
+ * analysis/collection_fill.c - measures how full a collection or an object array is.
  *
- * Fill is size / capacity and collisions are (size - slots in use) / size, as Eclipse MAT has them,
- * so that its users find its numbers.
+ * Fill is size / capacity, and collisions are (size - used slots) / size, as in Eclipse MAT, so
+ * that its users find the same numbers.
  */
 #include "analysis/collection_fill.h"
 
@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-/* Times that each slot may be looked at: once for itself, and wrappers look again. */
+/* How often each slot may be read on average: once for itself, and again by wrappers. */
 #define LOOKS 8
 
 void analysis_measuring_init(const struct session *session, bool is_arrays, bool wants_used,
@@ -60,7 +60,10 @@ static int measure_array(const struct session *session, const struct heap_object
 	return HDB_OK;
 }
 
-/* Bytes that a slot takes: a reference, a pair of them, a number. */
+/*
+ * Returns the size of one slot (a reference, a pair of references, or a number), and the size of
+ * the backing array.
+ */
 static int slot_bytes(const struct session *session, const struct heap_collection *c,
 		      uint64_t *bytes, uint64_t *array_bytes, struct hdb_error *err)
 {
@@ -80,6 +83,7 @@ static int slot_bytes(const struct session *session, const struct heap_collectio
 	return HDB_OK;
 }
 
+/* Adds the backing array and the unused room of a collection that owns them. */
 static int add_costs(const struct session *session, const struct heap_collection *c,
 		     struct analysis_measure *m, struct hdb_error *err)
 {
@@ -87,12 +91,12 @@ static int add_costs(const struct session *session, const struct heap_collection
 	int r;
 
 	assert(c->rule);
-	/* What is inside another collection is counted there. */
+	/* Parts of another collection are counted there. */
 	if (!c->inner || c->inner_ix != c->ix || c->inner->flags & HEAP_LENT)
 		return HDB_OK;
 	r = slot_bytes(session, c, &bytes, &array_bytes, err);
 	m->shallow_bytes += array_bytes;
-	/* Bits that are not set are no waste. */
+	/* Bits of a bit set that are 0 are not waste. */
 	TRY(r);
 	if (m->has_capacity && m->has_size && c->inner->shape != HEAP_WORDS &&
 	    m->capacity > m->size)
@@ -100,6 +104,7 @@ static int add_costs(const struct session *session, const struct heap_collection
 	return r;
 }
 
+/* Counts the used slots of a hash table, within the budget. */
 static int add_used(const struct session *session, struct analysis_measuring *how,
 		    const struct heap_collection *c, struct analysis_measure *m,
 		    struct hdb_error *err)

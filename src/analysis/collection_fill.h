@@ -1,5 +1,6 @@
 /*
- * analysis/collection_fill.h - how full a collection or an object array is, and what that costs.
+ * analysis/collection_fill.h - how full a collection or an object array is, and how many bytes the
+ * free room takes.
  */
 #ifndef ANALYSIS_COLLECTION_FILL_H
 #define ANALYSIS_COLLECTION_FILL_H
@@ -7,39 +8,50 @@
 #include "analysis/session.h"
 #include "heap/collections/collections.h"
 
+/* Measurements of one collection or array. */
 struct analysis_measure {
 	uint32_t class_no;
-	const char *kind;       /* "list", ..., "array"; static */
-	uint64_t size;          /* elements; of arrays: that are not null */
-	uint64_t capacity;      /* elements that it has room for */
-	uint64_t used;          /* slots that begin chains */
-	uint64_t shallow_bytes; /* the object, and the array that it has for itself */
-	uint64_t wasted_bytes;  /* of room that is not used; 0 where a wrapped collection has it */
+	const char *kind;       /* "list", ..., or "array"; static */
+	uint64_t size;          /* number of elements; for arrays, those that are not null */
+	uint64_t capacity;      /* number of elements it has room for */
+	uint64_t used;          /* number of slots in use, for hash tables */
+	uint64_t shallow_bytes; /* of the object and of its own backing array */
+	/* bytes of unused room; 0 if that belongs to a wrapped collection */
+	uint64_t wasted_bytes;
 	bool has_size, has_capacity;
-	bool has_used; /* hashed, not empty, and looked at */
+	bool has_used; /* hashed, not empty, and its slots were counted */
 	bool has_lied; /* its own count was impossible */
 };
 
 struct analysis_measuring {
-	bool is_arrays;  /* object arrays, not collections */
-	bool wants_used; /* looks at the slots of hashed ones */
-	/* what may still be looked at beside sizes; a heap that does not lie needs no more */
+	bool is_arrays;  /* measure object arrays instead of collections */
+	bool wants_used; /* count the used slots of hash tables */
+	/*
+	 * Budgets for counting slots and following links, shared by all measurements. Only damaged
+	 * heaps exceed them.
+	 */
 	uint64_t slots_left, steps_left;
 };
 
-/* Sets the budgets: as many slots and links as the dump could hold. */
+/* Initializes the budgets from the number of slots and links that the dump could contain. */
 void analysis_measuring_init(const struct session *session, bool is_arrays, bool wants_used,
 			     struct analysis_measuring *out);
 
-/* Measures one: HDB_OK, or HDB_NOTFOUND if it is none of them, or a mere part of another one. */
+/*
+ * Measures one object. Returns HDB_NOTFOUND if it is not a collection (or array), or only a part of
+ * another collection.
+ */
 int analysis_measure(const struct session *session, struct analysis_measuring *how,
 		     const struct heap_object *object, struct analysis_measure *out,
 		     struct hdb_error *err);
 
-/* size / capacity; 1 for none of none, as nothing is wasted then. has_capacity must be set. */
+/*
+ * Returns size / capacity. 1 if both are 0, because nothing is wasted then. has_capacity must be
+ * set.
+ */
 double analysis_measure_fill(const struct analysis_measure *m);
 
-/* The share of elements that share a slot with another; has_used must be set. */
+/* Returns the share of elements that share a slot with another one. has_used must be set. */
 double analysis_measure_collisions(const struct analysis_measure *m);
 
 #endif

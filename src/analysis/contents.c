@@ -1,8 +1,8 @@
 /*
- * analysis/contents.c - hashes of all strings or primitive arrays; see contents.h.
+ * analysis/contents.c - hashes the contents of all strings or primitive arrays, and sorts them.
  *
- * Two passes over the objects, both on all threads: one counts, so that the array has the right
- * size, one reads in the order of the heap, which is nearly that of the dump.
+ * Two passes over the objects, both on all threads: the first counts, so that the array gets its
+ * final size; the second reads contents in the order of the heap, which is nearly that of the dump.
  */
 #include "analysis/contents.h"
 
@@ -19,22 +19,23 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Bytes of an array that are hashed at a time. */
+/* Bytes hashed at a time. */
 #define CHUNK_BYTES (1u << 20)
-/* Bytes of a record that it is sorted by: the hash, then the index. */
+/* Bytes of the sort key: the hash, then the index. */
 #define KEY_BYTES 20u
-/* Runs of at most so many records are sorted by insertion. */
+/* Runs of up to this many records are sorted by insertion. */
 #define SHORT_RUN 24u
 
 struct reading {
 	const struct session *session;
 	const struct analysis_contents_options *options;
 	struct analysis_contents *out;
-	struct store_block *references; /* strings */
-	uint64_t room;                  /* records that there is memory for */
-	uint8_t *reachable;             /* of the block that is taken */
+	struct store_block *references; /* by block; for strings */
+	uint64_t room;                  /* number of records that there is memory for */
+	uint8_t *reachable;             /* of the block being taken */
 };
 
+/* Whether object i of the current block belongs to the population. */
 static bool counts(const struct reading *s, uint32_t i)
 {
 	return analysis_population_has(s->options->population, s->reachable[i]);
@@ -42,6 +43,7 @@ static bool counts(const struct reading *s, uint32_t i)
 
 /* ---- counting ---- */
 
+/* Whether the content of object i is to be read. */
 static bool is_wanted(const struct reading *s, const struct heap_block *objects, uint32_t i)
 {
 	const uint32_t no = objects->class_no[i];
@@ -50,7 +52,7 @@ static bool is_wanted(const struct reading *s, const struct heap_block *objects,
 	if (s->options->kind != ANALYSIS_ARRAYS)
 		return objects->kind[i] == STORE_INSTANCE &&
 		       heap_string_layout(s->session->heap, no);
-	/* What is a part of a class object is nobody's to share. */
+	/* An array that is part of a class object cannot be shared. */
 	return objects->kind[i] == STORE_PRIMITIVE_ARRAY && !objects->embedded[i] &&
 	       (!s->options->is_class || s->options->is_class[no]);
 }
@@ -67,7 +69,7 @@ static int count_make(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* The calling thread alone may ask who is reachable. */
+/* Called on the main thread only: reading reachability is not thread-safe. */
 static int find_reachable(const struct reading *s, uint32_t block_no, struct hdb_error *err)
 {
 	return derive_reachable_block(s->session->derive, block_no, s->reachable, err);
@@ -125,15 +127,15 @@ int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offs
 }
 
 /*
- * What `make` writes for a block: records in bytes[0], and in `values` a bit for each object
- * without content.
+ * What a thread makes of a block: records in block->bytes[0], and a bit per object without content,
+ * which ends up in block->values.
  */
 struct made {
 	struct reading *s;
 	struct derive_block *block;
 	struct base_view view;
 	struct heap_offsets *groups;
-	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* a bit an object */
+	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* a bit per object */
 };
 
 static void note_without(struct made *m, uint32_t i)
@@ -226,10 +228,7 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 	return r;
 }
 
-/*
- * Counts an object of the block whose content was looked for, and says whether it is of the
- * population.
- */
+/* Counts an object of the block, and returns whether it belongs to the population. */
 static bool count_one(struct reading *s, const struct heap_block *objects, uint32_t i)
 {
 	assert(i < objects->count);
@@ -238,6 +237,7 @@ static bool count_one(struct reading *s, const struct heap_block *objects, uint3
 	return counts(s, i);
 }
 
+/* Adds the records of a block to the result, in order, on the main thread. */
 static int read_take(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct reading *s = ctx;
@@ -259,7 +259,7 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* ---- sorting ---- */
+/* ---- sorting: a radix sort in place, most significant byte first ---- */
 
 static int compare(const struct analysis_content *a, const struct analysis_content *b)
 {
@@ -280,7 +280,7 @@ static void sort_short(struct analysis_content *records, uint64_t count)
 	}
 }
 
-/* Byte `depth` of the key, the most significant first. */
+/* Returns byte `depth` of the key, most significant first. */
 static unsigned key_byte(const struct analysis_content *record, unsigned depth)
 {
 	assert(depth < KEY_BYTES);
@@ -292,8 +292,8 @@ static unsigned key_byte(const struct analysis_content *record, unsigned depth)
 }
 
 /*
- * Moves records to the places of their byte, one after the other; end[] becomes the ends of the
- * places.
+ * Moves the records into 256 places by the byte at `depth`, in place; end[] receives the ends of
+ * the places.
  */
 static void spread(struct analysis_content *records, uint64_t count, unsigned depth, uint64_t *end)
 {
@@ -318,10 +318,10 @@ static void spread(struct analysis_content *records, uint64_t count, unsigned de
 	}
 }
 
-/* Sorts records by hash, then by ix, in place. */
+/* Sorts by hash, then by index, in place: the array may be in a file, and a copy would not fit. */
 static void sort(struct analysis_content *records, uint64_t count)
 {
-	/* A byte of the key that is looked at: its places, and the first not yet sorted. */
+	/* One byte of the key: the places of its values, and the next place to sort. */
 	struct level {
 		uint64_t start, end[256];
 		unsigned b;
@@ -369,7 +369,7 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	if (!heap->object_count)
 		return HDB_OK;
 	TRY(BASE_ALLOC(s->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
-	/* Builds what distinguishes them, before the stage begins. */
+	/* May build a table, so do it before the stage begins. */
 	return find_reachable(s, 0, err);
 }
 

@@ -1,9 +1,10 @@
 /*
- * analysis/contents.h - what all strings or all primitive arrays hold, as 128-bit hashes in sorted
- * order, so that equal ones lie side by side. What is shown must not depend on that order, which is
- * another one in each process.
+ * analysis/contents.h - the contents of all strings or all primitive arrays as 128-bit hashes,
+ * sorted, so that equal ones are neighbours. Hashes are seeded differently in each process, so
+ * answers must not depend on this order.
  *
- * Memory: 24 bytes a string or array, in one big array that goes to a file beyond the budget.
+ * Memory: 24 bytes a string or array, in one big array that moves to a file if the budget is used
+ * up.
  */
 #ifndef ANALYSIS_CONTENTS_H
 #define ANALYSIS_CONTENTS_H
@@ -11,74 +12,80 @@
 #include "analysis/population.h"
 #include "analysis/session.h"
 
-/* What is read. */
+/* What to read. */
 enum analysis_content_kind {
 	ANALYSIS_TEXTS,  /* strings, by text */
 	ANALYSIS_ARRAYS, /* primitive arrays, by elements */
-	ANALYSIS_SPANS   /* strings, by the elements of their array that are theirs */
+	ANALYSIS_SPANS   /* strings, by the part of their array that they use */
 };
 
-/* A string or an array. */
+/* Content of a string or array. */
 struct analysis_content {
 	/*
-	 * 128 bits of XXH3, in this process alone (base_hash_seed): of the text; of the elements'
-	 * bytes with the type in the seed. Spans: the array's index, and first element << 32 |
-	 * elements.
+	 * 128 bits of XXH3, seeded for this process (base_hash_seed), of the text or of the
+	 * elements' bytes; the element type is part of the seed. For spans it is no hash: index of
+	 * the array, and first byte << 32 | number of bytes.
 	 */
 	uint64_t low, high;
 	uint32_t ix;
-	/* texts: the array if all of it is the text, else HEAP_NONE; spans, arrays: the array */
+	/* texts: the array if the text fills it, else HEAP_NONE; spans and arrays: the array */
 	uint32_t array_ix;
 };
 
 struct analysis_contents {
-	struct base_big records; /* struct analysis_content, by hash, then by ix */
+	struct base_big records; /* struct analysis_content, sorted by hash, then by ix */
 	uint64_t count;
-	uint64_t without;    /* objects left out because the dump lacks their content */
-	uint64_t heap_bytes; /* shallow size of all objects that count, of whatever class */
+	/* number of objects left out because the dump does not contain their content */
+	uint64_t without;
+	uint64_t heap_bytes; /* shallow size of all objects of the population, of any class */
 	uint64_t unreachable_count,
-		unreachable_bytes; /* strings or arrays that no root reaches, wanted or not */
+		/*
+		 * strings or arrays that no root reaches, whether or not they are in the population
+		 */
+		unreachable_bytes;
 };
 
 struct analysis_contents_options {
 	enum analysis_content_kind kind;
 	enum analysis_population
-		population; /* ANALYSIS_OF_NOTHING: reachable ones, as ANALYSIS_OF_REACHABLE */
-	/* arrays: by class number, nonzero if it is asked for; NULL: all */
+		population; /* ANALYSIS_OF_NOTHING has the same meaning as ANALYSIS_OF_REACHABLE */
+	/* arrays: by class number, nonzero if wanted; NULL: all */
 	const uint8_t *is_class;
 };
 
-/* Reads them all, on all threads. Release *out in any case. */
+/* Reads all contents, on all threads. The caller releases *out, also after a failure. */
 int analysis_contents_read(const struct session *session,
 			   const struct analysis_contents_options *options,
 			   struct analysis_contents *out, struct hdb_error *err);
 void analysis_contents_release(struct analysis_contents *contents);
 
-/* End of the run of equal contents that begins at `from`. */
+/* Returns the end of the run of equal contents that begins at `from`. */
 uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_t from);
 
 /* A run of equal contents. */
 struct analysis_run {
 	const struct analysis_content *first;
 	uint64_t count;
-	bool of_arrays;          /* it is one of arrays, not of strings */
-	uint32_t *nodes, *spare; /* scratch: room for an index each of the run */
+	bool of_arrays;          /* the contents are of arrays, not of strings */
+	uint32_t *nodes, *spare; /* scratch space: an index per member of the run each */
 };
 
-/* What a run of equal contents takes. */
+/* What a run of equal contents costs. */
 struct analysis_copies {
-	/* bytes of all copies and of their arrays, each counted once however many share it */
+	/* bytes of all copies and their arrays; an array shared by several strings counts once */
 	uint64_t total;
-	uint64_t wasted; /* the same without one copy, and without the smallest array */
-	uint32_t arrays;
+	/* bytes that one shared copy would save: all but the first object and the smallest array */
+	uint64_t wasted;
+	uint32_t arrays; /* number of different arrays */
 };
 
+/* Measures a run. Overwrites run->nodes and run->spare. */
 int analysis_copies_measure(const struct session *session, const struct analysis_run *run,
 			    struct analysis_copies *out, struct hdb_error *err);
 
 /*
- * Hash of a primitive array's elements. `view` is the thread's own, `offset` the array's in the
- * dump. HDB_NOTFOUND if the dump has no elements.
+ * Hashes the elements of a primitive array. `view` belongs to the calling thread, `offset` is that
+ * of the array in the dump. Returns HDB_NOTFOUND if the dump has no elements.
  */
 int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offset,
 			struct analysis_content *out, struct hdb_error *err);

@@ -1,6 +1,4 @@
-/*
- * analysis/describe.c - objects and references as texts: what an object is, how one holds another.
- */
+/* analysis/describe.c - describes objects and references in texts. */
 #include "analysis/describe.h"
 
 #include "heap/collections/collections.h"
@@ -11,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Elements of an array that are searched for a reference. */
+/* Maximum number of array elements searched for a reference. */
 #define SEARCH_MAX (1u << 20)
 #define SEARCH_CHUNK 2048u
 #define NAME_MAX_BYTES 256
-/* Before the names of static fields. */
+/* Prefix of the names of static fields. */
 #define STATIC_MARK "static "
 
 void analysis_value_text(const struct heap_value *value, char *buf, size_t size)
@@ -24,7 +22,7 @@ void analysis_value_text(const struct heap_value *value, char *buf, size_t size)
 	heap_basic_text(value, buf, size);
 }
 
-/* Adds how many elements a collection has, if that is known. */
+/* Writes the number of elements of a collection, if it is known. */
 static void describe_size(const struct session *session, uint32_t ix, char *buf, size_t size)
 {
 	struct heap_collection c;
@@ -48,17 +46,17 @@ const char *analysis_strength_name(uint8_t strength)
 	return strength < sizeof(names) / sizeof(names[0]) ? names[strength] : "strong";
 }
 
-/* References that are to be named. */
+/* References that are being named. */
 struct reference {
 	const struct session *session;
 	uint32_t from, to;
 	uint64_t to_id;
-	struct base_text text; /* their names so far */
+	struct base_text text; /* the names found so far */
 	enum analysis_link_kind kind;
 	unsigned count;
 };
 
-/* Appends a name to a list with commas. */
+/* Appends a name to the comma-separated list. */
 static void add_name(struct reference *ref, enum analysis_link_kind kind, const char *name)
 {
 	const size_t used = strlen(ref->text.buf);
@@ -69,6 +67,7 @@ static void add_name(struct reference *ref, enum analysis_link_kind kind, const 
 		ref->kind = kind;
 }
 
+/* Appends all fields that contain the reference. */
 static int add_fields(struct reference *ref, struct heap_fields *fields,
 		      enum analysis_link_kind kind, struct hdb_error *err)
 {
@@ -85,6 +84,7 @@ static int add_fields(struct reference *ref, struct heap_fields *fields,
 	return r == HDB_END ? HDB_OK : r;
 }
 
+/* Appends the first element that contains the reference, or "[?]" if it is not near the start. */
 static int find_element(struct reference *ref, uint64_t length, struct hdb_error *err)
 {
 	uint64_t bits[SEARCH_CHUNK];
@@ -138,7 +138,10 @@ static int name_reference(struct reference *ref, struct hdb_error *err)
 	}
 	if (object.kind == STORE_OBJECT_ARRAY && !ref->count)
 		TRY(find_element(ref, object.length, err));
-	/* What no field holds is a thread's local variable (or a loader's class, by MAT's rule). */
+	/*
+	 * If no field holds it, it is a local variable of a thread (or a class of a loader, which
+	 * MAT counts as a reference).
+	 */
 	if (!ref->count && object.kind == STORE_INSTANCE)
 		add_name(ref, ANALYSIS_LINK_LOCAL, "<local variable>");
 	else if (!ref->count)

@@ -1,6 +1,4 @@
-/*
- * analysis/describe.h - texts about objects and references that several queries show.
- */
+/* analysis/describe.h - texts about objects and references that several queries show. */
 #ifndef ANALYSIS_DESCRIBE_H
 #define ANALYSIS_DESCRIBE_H
 
@@ -9,16 +7,16 @@
 #include "heap/values/values.h"
 
 /*
- * What an object's value is, for people: a string's text in quotes, a boxed number, a thread's
- * name, an enum constant, the class that a class object stands for. "" if it has none that can be
- * told.
+ * Describes an object's value for people: text of a string in quotes, a boxed number, name of a
+ * thread, an enum constant, the class of a class object; for collections "size=N". Empty if there
+ * is nothing to say. Cut to `size` bytes.
  */
 void analysis_describe(const struct session *session, uint32_t ix, char *buf, size_t size);
 
-/* A value as text: "12", "true", "'a'", "null", "0x7f00...". Types as in HPROF. */
+/* Writes a value as text: "12", "true", "'a'", "null", "0x7f00...". Types are those of HPROF. */
 void analysis_value_text(const struct heap_value *value, char *buf, size_t size);
 
-/* What a reference is. */
+/* Kinds of references. */
 enum analysis_link_kind {
 	ANALYSIS_LINK_NONE,
 	ANALYSIS_LINK_FIELD,
@@ -31,21 +29,22 @@ enum analysis_link_kind {
 	ANALYSIS_LINK_OTHER
 };
 
-/* How an object holds another. */
+/* How an object holds another one. */
 struct analysis_link {
 	enum analysis_link_kind kind; /* of the first reference */
-	unsigned count;               /* references */
-	char text[512];               /* as analysis_holder gives it */
+	unsigned count;               /* number of references */
+	char text[512];               /* as from analysis_holder */
 };
+/* Finds and names the references from `from` to `to`. Reads the dump. */
 int analysis_link_find(const struct session *session, uint32_t from, uint32_t to,
 		       struct analysis_link *out, struct hdb_error *err);
-/* Its text without "static ". Borrowed. */
+/* Returns the text without "static ". Borrowed from *link. */
 const char *analysis_link_name(const struct analysis_link *link);
 
 /*
- * How `from` holds `to`: the names of its fields with commas between, "[3]", "<class>", "<super>",
- * "<class loader>", "static NAME", "<local variable>". Long arrays are searched so far only, then
- * "[?]".
+ * Writes how `from` holds `to`: names of fields separated by commas, "[3]", "<class>", "<super>",
+ * "<class loader>", "static NAME", "<local variable>". Only the start of a long array is searched;
+ * then the text is "[?]". Reads the dump.
  */
 int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 		    struct base_text text, struct hdb_error *err);
@@ -53,14 +52,17 @@ int analysis_holder(const struct session *session, uint32_t from, uint32_t to,
 /* "strong", "soft", "weak", "phantom", "finalizer"; static. */
 const char *analysis_strength_name(uint8_t strength);
 
-/* What is known of an object's retained size without building dominators. */
+/* A retained size that was found without building dominators. */
 struct analysis_retained {
 	bool found;
-	uint64_t bytes;   /* if it was found */
+	uint64_t bytes;   /* valid if `found` */
 	const char *from; /* "table", "local", or why it was not found; static */
 };
 
-/* From the table, or found locally within the usual limits. */
+/*
+ * Returns the retained size from the table if it is built, else by a local search within the usual
+ * limits.
+ */
 int analysis_cheap_retained(const struct session *session, uint32_t ix,
 			    struct analysis_retained *out, struct hdb_error *err);
 

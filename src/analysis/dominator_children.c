@@ -1,6 +1,4 @@
-/*
- * analysis/dominator_children.c - the children of a node of the dominator tree.
- */
+/* analysis/dominator_children.c - iterates over the children of a node of the dominator tree. */
 #include "analysis/dominator_children.h"
 
 #include <assert.h>
@@ -11,6 +9,7 @@ int analysis_level_count(struct analysis_level *level, uint32_t ix, uint64_t *co
 	return store_lists_begin(&level->others, ix, count, err);
 }
 
+/* Whether an object is not shown: it is not in the dump, or a filter hides its heap. */
 static int is_hidden(const struct session *session, struct analysis_level *level, uint32_t ix,
 		     bool *hidden, struct hdb_error *err)
 {
@@ -35,7 +34,7 @@ static int is_hidden(const struct session *session, struct analysis_level *level
 	return r;
 }
 
-/* Takes an object off the length if it is a child of `parent` that is hidden. */
+/* Subtracts an object from the length if it is a hidden child of `parent`. */
 static int uncount(const struct session *session, struct analysis_level *level, uint32_t parent,
 		   uint32_t ix, struct hdb_error *err)
 {
@@ -63,6 +62,7 @@ int analysis_level_begin(const struct session *session, uint32_t ix, bool hides_
 	TRY(ix == HEAP_NONE ? derive_top_level(session->derive, &out->children, &list, err) :
 			      derive_children(session->derive, &out->children, err));
 	TRY(store_lists_begin(&out->children, list, &out->length, err));
+	/* Only these objects can be missing in the dump. */
 	if (heap->object_count)
 		TRY(uncount(session, out, ix, HEAP_BOOT_LOADER, err));
 	for (uint32_t no = 0; no < heap->class_count; no++)

@@ -1,6 +1,4 @@
-/*
- * analysis/edges.c - every entry of a table of lists, once.
- */
+/* analysis/edges.c - reads every list of a table of lists once, whole blocks at a time. */
 #include "analysis/edges.h"
 
 #include "heap/heap_database.h"
@@ -8,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* Passes on a list that is stored outside its block because of its size. */
 static int each_big(struct store_lists *lists, uint32_t ix, const struct analysis_edge_taker *taker,
 		    struct hdb_error *err)
 {
@@ -27,7 +26,7 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 		       uint64_t list_count, const struct analysis_edge_taker *taker,
 		       struct hdb_error *err)
 {
-	/* Two readers: reading a big list moves the one that reads it. */
+	/* Two readers, because reading a big list moves its reader. */
 	struct store_lists whole = *lists, big = *lists;
 	BASE_FREED uint64_t *lengths = malloc(STORE_BLOCK_OBJECTS * sizeof(*lengths));
 	BASE_SCOPED(base_vec_release) struct base_vec entries = { 0 };

@@ -1,6 +1,9 @@
 /*
- * analysis/exclude.c - references that shall not count, by the strength of a reference object or by
- * field.
+ * analysis/exclude.c - decides which references do not count, by strength or by field.
+ *
+ * A single reference is tested by reading the fields of its object by name. For walks over the
+ * whole heap that would be far too slow, so the filter notes for each class where its reference
+ * fields are, and reads only these from the dump.
  */
 #include "analysis/exclude.h"
 
@@ -15,10 +18,12 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Reference fields of an instance that are compared with the excluded ones; HotSpot's limit is far
- * above, but what has more is data, and then an edge more is cut, never one less. */
+/*
+ * Maximum number of other reference fields that are compared with the excluded ones. An instance
+ * with more can lose a reference that another field also holds; no program has such classes.
+ */
 #define OTHERS_MAX 1024
-/* References up to this many are distinguished by their order, without a look-up. */
+/* Up to this many references are matched by their order, without looking up IDs. */
 #define FEW 16u
 
 void analysis_excludes_release(struct analysis_excludes *excludes)
@@ -32,6 +37,7 @@ void analysis_excludes_release(struct analysis_excludes *excludes)
 	excludes->has_other_edges = NULL;
 }
 
+/* Parses one CLASS:FIELD. */
 static int add_field(const struct session *session, struct analysis_excludes *s, const char *text,
 		     size_t size, struct hdb_error *err)
 {
@@ -87,7 +93,7 @@ int analysis_excludes_parse(const struct session *session, const char *text,
 	return HDB_OK;
 }
 
-/* Whether every field by which `from` holds `to` is excluded by name. */
+/* Sets *out to whether every field by which `from` holds `to` is excluded by name. */
 static int is_field_excluded(const struct analysis_excludes *s, uint32_t from, uint32_t to,
 			     bool *out, struct hdb_error *err)
 {
@@ -139,7 +145,7 @@ int analysis_is_excluded(const struct analysis_excludes *excludes, uint32_t from
 
 /* ---- for walks over the whole heap ---- */
 
-/* Whether a field is among those that are excluded of instances of a class. */
+/* Sets *out to whether a field is excluded for instances of a class. */
 static int is_named(const struct analysis_excludes *s, uint32_t class_no,
 		    const struct store_field *field, bool *out, struct hdb_error *err)
 {
@@ -154,7 +160,10 @@ static int is_named(const struct analysis_excludes *s, uint32_t class_no,
 	return HDB_OK;
 }
 
-/* Notes where instances of a class keep references: its own fields, then each superclass's. */
+/*
+ * Records where instances of a class keep references. The dump stores the fields of the class
+ * itself first, then those of each superclass.
+ */
 static int note_places(const struct session *session, struct analysis_excludes *s,
 		       uint32_t class_no, struct hdb_error *err)
 {
@@ -182,7 +191,7 @@ static int note_places(const struct session *session, struct analysis_excludes *
 	return HDB_OK;
 }
 
-/* Takes one entry out. */
+/* Removes all edges to an object. */
 static void drop(uint32_t *edges, uint32_t *count, uint32_t to)
 {
 	uint32_t kept = 0;
@@ -193,7 +202,7 @@ static void drop(uint32_t *edges, uint32_t *count, uint32_t to)
 	*count = kept;
 }
 
-/* Leaves out the referent, if its strength is excluded and nothing else holds it. */
+/* Removes the referent if its strength is excluded and no strong reference holds it too. */
 static int drop_weak(const struct analysis_excludes *s, uint32_t from, uint32_t *edges,
 		     uint32_t *count, struct hdb_error *err)
 {
@@ -210,13 +219,14 @@ static int drop_weak(const struct analysis_excludes *s, uint32_t from, uint32_t 
 	return HDB_OK;
 }
 
-/* What the fields of an instance refer to: one look at them. */
+/* The IDs that the reference fields of an instance contain. */
 struct held {
 	uint32_t class_no;
 	uint64_t excluded[ANALYSIS_EXCLUDES_MAX], others[OTHERS_MAX];
 	uint32_t excluded_count, other_count;
 };
 
+/* Reads the reference fields of one instance. */
 static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t class_no,
 		     struct held *out, struct hdb_error *err)
 {
@@ -235,7 +245,7 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 		uint64_t id;
 
 		if ((uint64_t)place->at + size > instance.body_size)
-			break; /* a short instance, which the import has reported */
+			break; /* a truncated instance, which the import has reported */
 		at = base_view_at(&s->session->heap->dump.view, instance.body_offset + place->at,
 				  size, err);
 		if (!at)
@@ -249,12 +259,13 @@ static int read_held(const struct analysis_excludes *s, uint32_t from, uint32_t 
 	return HDB_OK;
 }
 
+/* An object that fields refer to. */
 struct target {
 	uint64_t id;
 	bool is_held; /* by a field that is not excluded */
 };
 
-/* Adds an ID to those in ascending order, once. */
+/* Inserts an ID into the ascending list, unless it is there. Returns the new length. */
 static unsigned add_target(struct target *targets, unsigned count, uint64_t id, bool is_held)
 {
 	unsigned i = count;
@@ -271,9 +282,9 @@ static unsigned add_target(struct target *targets, unsigned count, uint64_t id, 
 }
 
 /*
- * The same without looking IDs up. Indices are in the order of IDs, so where all that the fields
- * refer to is among the edges, the k-th of one is the k-th of the other. False: they do not match,
- * and nothing was done.
+ * Removes excluded edges without looking up IDs. Objects are numbered in the order of their IDs, so
+ * if all targets of the fields are among the edges, the k-th ID is the k-th edge. Returns false,
+ * with nothing removed, if numbers show that they are not.
  */
 static bool drop_in_order(const struct analysis_excludes *s, const struct held *held,
 			  uint32_t *edges, uint32_t *count)
@@ -304,7 +315,7 @@ static bool drop_in_order(const struct analysis_excludes *s, const struct held *
 	return true;
 }
 
-/* Leaves out what only excluded fields hold. */
+/* Removes the edges that only excluded fields hold. */
 static int drop_fields(const struct analysis_excludes *s, const struct held *held, uint32_t *edges,
 		       uint32_t *count, struct hdb_error *err)
 {
@@ -329,6 +340,7 @@ static int drop_fields(const struct analysis_excludes *s, const struct held *hel
 	return HDB_OK;
 }
 
+/* Callback of the filter: removes the excluded edges of one object. */
 static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, struct hdb_error *err)
 {
 	const struct analysis_excludes *s = ctx;
@@ -346,8 +358,9 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 }
 
 /*
- * Notes the classes whose instances may have edges that no field has (threads their locals, loaders
- * their classes), or fields whose targets are no edges: then all of them.
+ * Marks the classes whose instances have edges without a field (threads and their local variables,
+ * loaders and their classes). If fields of the dump refer to missing objects, all classes are
+ * marked: then fields without edges exist.
  */
 static int note_other_edges(const struct session *session, struct analysis_excludes *s,
 			    struct hdb_error *err)

@@ -1,5 +1,8 @@
 /*
- * analysis/groups.c - objects counted by class, superclass, package or loader.
+ * analysis/groups.c - counts objects by class, superclass, package or class loader.
+ *
+ * Everything is counted by class first, and classes are then added up to the other groups, so one
+ * table of totals or one pass over the objects serves all of them.
  */
 #include "analysis/groups.h"
 
@@ -26,7 +29,9 @@ static void add(struct derive_total *to, const struct derive_total *from)
 	to->retained_bytes += from->retained_bytes;
 }
 
-/* Drops groups without objects; a class loader without instances may retain something. */
+/*
+ * Removes groups without objects. A class loader without instances is kept if it retains something.
+ */
 static void drop_empty(struct analysis_groups *groups)
 {
 	size_t kept = 0;
@@ -51,7 +56,7 @@ int analysis_load_groups(const struct session *session, enum derive_group by,
 
 /* ---- one pass over all objects ---- */
 
-/* What a pass over all objects fills: one a class. */
+/* Where a pass over all objects adds: totals by class number. */
 struct class_sums {
 	const struct heap *heap;
 	struct derive_total *by_class;
@@ -80,13 +85,13 @@ static int count_reached(void *ctx, const struct heap_block *block, const uint8_
 	return HDB_OK;
 }
 
-/* All count as reachable. */
+/* For passes that do not distinguish reachable objects. */
 static int count_alike(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	return count_reached(ctx, block, NULL, err);
 }
 
-/* Adds objects that the import has counted to the totals of their class. */
+/* Adds the import's counts of one class. */
 static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
 	struct derive_total *total = (struct derive_total *)ctx + count->class_no;
@@ -99,7 +104,7 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* Fills by_class, one a class, by looking at all objects. */
+/* Fills in by_class by a pass over all objects. */
 static int count_objects(const struct session *session, enum analysis_counting counting,
 			 struct derive_total *by_class, struct hdb_error *err)
 {
@@ -114,7 +119,10 @@ static int count_objects(const struct session *session, enum analysis_counting c
 		       heap_each_block(session->heap, session->work, count_alike, &sums, err);
 }
 
-/* Fills by_class, one a class. */
+/*
+ * Fills in by_class from the import's counts if they suffice and exist, else by a pass over all
+ * objects.
+ */
 static int count_classes(const struct session *session, enum analysis_counting counting,
 			 struct derive_total *by_class, struct hdb_error *err)
 {
@@ -125,7 +133,10 @@ static int count_classes(const struct session *session, enum analysis_counting c
 	return r == HDB_NOTFOUND ? count_objects(session, counting, by_class, err) : r;
 }
 
-/* Each class's objects count for it and all its superclasses. */
+/*
+ * Counts the objects of each class for it and all its superclasses. The tree's order has parents
+ * first, so a backward pass adds each class once to its parent.
+ */
 static int fold_supers(const struct heap *heap, const struct derive_total *by_class,
 		       struct derive_total *out, struct hdb_error *err)
 {
@@ -144,7 +155,7 @@ static int fold_supers(const struct heap *heap, const struct derive_total *by_cl
 	return r;
 }
 
-/* A class and what it is sorted by: its package, or its loader. */
+/* A class and its sort keys: its package or its loader. */
 struct member {
 	const char *name;
 	size_t name_size;
@@ -165,7 +176,7 @@ static int compare_members(const void *a, const void *b)
 	return x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* Adds classes up by package or loader. */
+/* Adds up classes by package or loader. The number of a package is that of its first class. */
 static int fold_sorted(struct heap *heap, enum derive_group by, const struct derive_total *by_class,
 		       struct analysis_groups *out, struct hdb_error *err)
 {
@@ -282,13 +293,14 @@ int analysis_count_classes(const struct session *session, bool with_reachable,
 
 /* ---- native memory ---- */
 
-/* One block's columns. */
+/* Columns of one block. */
 struct native_block {
 	struct heap_block objects;
 	uint64_t native[STORE_BLOCK_OBJECTS];
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
 
+/* Adds the native memory of one block of objects. Most blocks own none and are not decoded. */
 static int add_native(const struct session *session, uint32_t block_no, struct native_block *block,
 		      struct derive_total *by_class, struct hdb_error *err)
 {
@@ -315,6 +327,7 @@ static int add_native(const struct session *session, uint32_t block_no, struct n
 	return HDB_OK;
 }
 
+/* In order of numbers, as analysis_groups_find expects. */
 static int compare_no(const void *a, const void *b)
 {
 	const struct derive_total *x = a, *y = b;
@@ -424,7 +437,10 @@ const char *analysis_group_name(const struct session *session, enum derive_group
 	return name;
 }
 
-/* How much the pattern is like a name that it does not match: 2 its end, 1 a part, 0 nothing. */
+/*
+ * How similar a name is to a pattern that it does not match: 2 if it ends with it after a package
+ * or outer class, 1 if it contains it, else 0. Case is ignored.
+ */
 static unsigned likeness(const char *name, const char *pattern)
 {
 	const size_t size = strlen(name), part = strlen(pattern);
@@ -479,7 +495,7 @@ void analysis_add_groups(const struct analysis_groups *groups, struct derive_tot
 		add(out, &groups->totals[i]);
 }
 
-/* The sums of what is shown of a filtered heap. */
+/* Sums up the heaps that a filter shows. */
 static int add_shown(const struct session *session, struct derive_total *out, struct hdb_error *err)
 {
 	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
@@ -491,8 +507,8 @@ static int add_shown(const struct session *session, struct derive_total *out, st
 }
 
 /*
- * Reachable objects that the dump lacks are in no total, but retained sizes count them: where the
- * others are small, one object retains more than all of them are.
+ * Adds reachable objects that the dump does not contain. They are in no total, but retained sizes
+ * count them; without them a share could exceed 100 % in a small heap.
  */
 static int add_invented(const struct session *session, uint64_t *bytes, struct hdb_error *err)
 {

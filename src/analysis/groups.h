@@ -1,8 +1,10 @@
 /*
- * analysis/groups.h - objects counted by class, superclass, package or loader, for the analyses
- * that do so.
+ * analysis/groups.h - objects counted by class, superclass, package or class loader.
  *
- * Objects that the dump lacks (the boot loader's stand-in, invented classes) are counted nowhere.
+ * Objects that the dump does not contain (the placeholder for the boot loader, invented classes)
+ * are not counted. If a filter on heaps is set, only objects of these heaps are.
+ *
+ * Structures named *out are initialized first, so callers release them also after a failure.
  */
 #ifndef ANALYSIS_GROUPS_H
 #define ANALYSIS_GROUPS_H
@@ -10,64 +12,71 @@
 #include "analysis/population.h"
 #include "analysis/session.h"
 
+/* Totals by group; which key they are grouped by is `by`. */
 struct analysis_groups {
 	enum derive_group by;
-	struct derive_total *totals; /* groups that have objects; owned */
+	struct derive_total *totals; /* without empty groups unless stated otherwise; owned */
 	size_t count;
 };
 
-/* How objects are distinguished by analysis_count_groups. */
+/* How analysis_count_groups distinguishes reachable objects. */
 enum analysis_counting {
-	/* all count as reachable, as the import counted them: nothing is built */
+	/*
+	 * It does not: all objects count as reachable. Uses the import's counts and builds no
+	 * table.
+	 */
 	ANALYSIS_COUNT_ALL,
-	/* by the dominators or the reach tree; the latter is built if neither is there */
+	/* By the dominators or the reach tree. Builds the latter if neither exists. */
 	ANALYSIS_COUNT_REACHED
 };
 
-/* Groups from the table totals, which is built if it is not there. Release *out in any case. */
+/* Reads the groups from the table totals, which is built if needed. */
 int analysis_load_groups(const struct session *session, enum derive_group by,
 			 struct analysis_groups *out, struct hdb_error *err);
 
-/* Groups from one pass over all objects, without retained sizes. Release *out in any case. */
+/* Counts the groups in one pass over all objects, without retained sizes. */
 int analysis_count_groups(const struct session *session, enum derive_group by,
 			  enum analysis_counting counting, struct analysis_groups *out,
 			  struct hdb_error *err);
 
-/* An empty total for each class, by number; *out is owned: free(). Loads the classes. */
+/*
+ * Makes an empty total for each class, indexed by class number, and loads the classes. *out is
+ * owned by the caller: free().
+ */
 int analysis_make_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
 
-/* The same with the objects of each class, from the table totals. *out after a failure, too. */
+/* The same, filled in from the table totals. The caller frees *out also after a failure. */
 int analysis_load_class_totals(const struct session *session, struct derive_total **out,
 			       struct hdb_error *err);
 
 /*
- * Objects of each class, by number, without retained sizes: with_reachable from the table totals if
- * it is there, else by a pass over the objects; without, all count as reachable, as the import
- * counted them. *out as above.
+ * Counts the objects of each class, without retained sizes. with_reachable: from the table totals
+ * if it exists, else by a pass over the objects. Otherwise all objects count as reachable, as the
+ * import counted them. The caller frees *out also after a failure.
  */
 int analysis_count_classes(const struct session *session, bool with_reachable,
 			   struct derive_total **out, struct hdb_error *err);
 
-/* Adds up totals of classes (retained sizes too) as --by says. Release *out in any case. */
+/* Adds up totals by class, including retained sizes, to groups of another kind. */
 int analysis_fold_groups(const struct session *session, enum derive_group by,
 			 const struct derive_total *by_class, struct analysis_groups *out,
 			 struct hdb_error *err);
 
 /*
- * Native memory of reachable objects, in shallow_bytes, and its owners, by group; groups without
- * any are left out. *has: whether the heap has any at all, else *out is empty. Release *out in any
- * case.
+ * Finds native memory of reachable and unreachable objects by group, leaving out groups without
+ * any. The totals hold it in shallow_bytes and unreachable_bytes, the number of owners in count and
+ * unreachable_count. *has is false, and *out empty, if the heap has no native memory at all.
  */
 int analysis_native_groups(const struct session *session, enum derive_group by,
 			   struct analysis_groups *out, bool *has, struct hdb_error *err);
 
-/* The group of that number among those of analysis_native_groups: what it owns. */
+/* Returns the native memory of the reachable objects of a group, from analysis_native_groups. */
 uint64_t analysis_group_native(const struct analysis_groups *groups, uint32_t no);
-/* The same of its unreachable objects. */
+/* The same for its unreachable objects. */
 uint64_t analysis_group_lost_native(const struct analysis_groups *groups, uint32_t no);
 
-/* The group of that number, or NULL; of groups that are still in order of their numbers. */
+/* Returns a group by number, or NULL. The groups must be in order of their numbers. */
 const struct derive_total *analysis_groups_find(const struct analysis_groups *groups, uint32_t no);
 
 void analysis_groups_release(struct analysis_groups *groups);
@@ -86,8 +95,8 @@ static inline void analysis_count_object(struct derive_total *total, uint64_t by
 }
 
 /*
- * Makes count and shallow_bytes of a total those of a population; what unreachable objects retain
- * is nothing.
+ * Replaces count and shallow_bytes of a total by those of a population. Unreachable objects retain
+ * nothing.
  */
 static inline void analysis_choose_counts(struct derive_total *total,
 					  enum analysis_population population)
@@ -100,32 +109,36 @@ static inline void analysis_choose_counts(struct derive_total *total,
 	total->shallow_bytes += total->unreachable_bytes;
 }
 
-/* Largest first; ties in order of the groups' numbers. */
+/* Sorts groups, largest first. Groups of the same size are in order of their numbers. */
 enum analysis_group_key { ANALYSIS_BY_SHALLOW, ANALYSIS_BY_RETAINED, ANALYSIS_BY_UNREACHABLE };
 void analysis_sort_groups(struct analysis_groups *groups, enum analysis_group_key key);
 
-/* Keeps the groups whose name matches. HDB_NOTFOUND if there is none. */
+/*
+ * Keeps the groups whose names match a pattern. If none does, returns HDB_NOTFOUND with a message
+ * that suggests a similar name.
+ */
 int analysis_filter_groups(const struct session *session, struct analysis_groups *groups,
 			   const char *pattern, struct hdb_error *err);
 
 /*
- * Name of a group: of the class, package or loader; lent until the heap is closed, not terminated.
+ * Returns the name of a group: of the class, package or loader. It is not terminated, and borrowed
+ * until the heap is closed.
  */
 const char *analysis_group_name(const struct session *session, enum derive_group by, uint32_t no,
 				size_t *size);
 
 /*
- * All objects of the heap, from the table whole (built if it is not there). Its retained_bytes are
- * what all roots retain: the whole that retained sizes are shares of. They are more than the
- * shallow sizes by the objects that the dump lacks.
+ * Returns the total of the whole heap, from the table whole, which is built if needed.
+ * retained_bytes is what all roots retain: the 100 % of retained sizes. It exceeds the shallow size
+ * by objects that the dump does not contain.
  */
 int analysis_heap_total(const struct session *session, struct derive_total *out,
 			struct hdb_error *err);
 
-/* Adds up groups of which each object is in one: not superclasses. */
+/* Adds up groups that do not overlap: any but superclasses. */
 void analysis_add_groups(const struct analysis_groups *groups, struct derive_total *out);
 
-/* 100 * part / whole, 0 for an empty whole. */
+/* Returns 100 * part / whole, or 0 if whole is 0. */
 double analysis_percent(uint64_t part, uint64_t whole);
 
 #endif

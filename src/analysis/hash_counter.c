@@ -1,10 +1,10 @@
 /*
- * analysis/hash_counter.c - entries in pieces, found by a hash table with linear probing, at most
- * three quarters full.
+ * analysis/hash_counter.c - entries in pieces, found by a hash table with linear probing that is at
+ * most three quarters full.
  *
- * A slot has the number of an entry and 32 bits of the hash that its place does not depend on, so
- * that most look-ups of what is new touch one cache line, and the entry is written where the one
- * before it was. Growing the table reads the entries in their order and writes slots only.
+ * A slot contains the number of an entry and 32 bits of the hash that do not determine its place.
+ * So most look-ups of something new touch one cache line, and the new entry is written next to the
+ * last one. Growing the table reads the entries in order and only writes slots.
  */
 #include "analysis/hash_counter.h"
 #include "base/sort.h"
@@ -14,18 +14,21 @@
 
 #define FIRST_SLOTS 4096u
 #define FIRST_PIECE 4096u
-/* Counts up to this are put in order by counting them; there are few above. */
+/* Entries with counts up to this are sorted by counting. Few have larger counts. */
 #define SMALL_COUNTS 4096u
 
 struct slot {
-	uint32_t number; /* of the entry, + 1; 0: free */
-	uint32_t tag;    /* bits of hash.high */
+	uint32_t number; /* number of the entry + 1; 0 if free */
+	uint32_t tag;    /* upper bits of hash.high */
 };
 
 static_assert(((1ull << ANALYSIS_COUNTER_PIECES) - 1) * FIRST_PIECE > UINT32_MAX,
 	      "room for all objects");
 
-/* The piece of an entry, and its place there: piece k begins with entry (2^k - 1) * FIRST_PIECE. */
+/*
+ * Returns the piece of an entry, and its index there. Piece k begins with entry (2^k - 1) *
+ * FIRST_PIECE.
+ */
 static unsigned piece_of(uint64_t number, uint64_t *at)
 {
 	const unsigned k = 63u - (unsigned)__builtin_clzll(number / FIRST_PIECE + 1);
@@ -49,7 +52,7 @@ static uint32_t tag_of(struct heap_text_hash hash)
 	return (uint32_t)(hash.high >> 32);
 }
 
-/* The slot of a hash, or the free one where it belongs. */
+/* Returns the slot of a hash, or the free slot where it belongs. */
 static struct slot *find_slot(const struct analysis_counter *t, struct heap_text_hash hash)
 {
 	struct slot *slots = t->table.data;
@@ -75,7 +78,7 @@ void analysis_counter_prefetch(const struct analysis_counter *t, struct heap_tex
 		prefetch_read((const struct slot *)t->table.data + (hash.low & (t->slots - 1)));
 }
 
-/* Notes that entry `number` has this hash, which no other has. */
+/* Adds the slot of an entry whose hash is not in the table. */
 static void put_slot(struct analysis_counter *t, struct heap_text_hash hash, uint64_t number)
 {
 	struct slot *slots = t->table.data;
@@ -91,7 +94,10 @@ static int grow(struct analysis_counter *t, struct hdb_error *err)
 	const uint64_t slots = t->slots ? t->slots * 2 : FIRST_SLOTS;
 	struct base_big table = { 0 };
 
-	/* The old table is not needed: the entries have it all. */
+	/*
+	 * Free the old table first: the entries contain everything needed, and both need not fit
+	 * into the budget.
+	 */
 	base_big_free(&t->table);
 	t->slots = 0;
 	TRY_ERRORS(base_big_alloc(t->session->work, &table, slots * sizeof(struct slot), t->what,
@@ -108,7 +114,7 @@ static int grow(struct analysis_counter *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Room for one more entry. */
+/* Adds an entry, with a new piece if the last is full. */
 static int new_entry(struct analysis_counter *t, struct analysis_counter_head **out,
 		     struct hdb_error *err)
 {
@@ -160,7 +166,7 @@ static int compare_counted(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Entries with large counts, the most counted first, to the start of the order. */
+/* Writes the entries with large counts to the start of the order, highest count first. */
 static int order_large(const struct analysis_counter *t, uint64_t large, uint32_t *order,
 		       struct hdb_error *err)
 {
@@ -206,8 +212,8 @@ int analysis_counter_order(struct analysis_counter *t, uint64_t min_count, uint6
 	}
 	r = order_large(t, large, order, err);
 	/*
-	 * Where the entries of each small count begin; they come in the order of their first
-	 * objects.
+	 * Compute where the entries of each small count begin. They are then written in the order
+	 * of their first objects, which makes the sort stable.
 	 */
 	at = large;
 	for (uint64_t count = SMALL_COUNTS; count; count--) {

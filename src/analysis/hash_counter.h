@@ -1,7 +1,9 @@
 /*
- * analysis/hash_counter.h - counts of what is the same, by 128-bit hash: entries of any size in the
- * order in which they came, and a hash table of their numbers. Both go to a file when the memory
- * budget is used up (base/work.h).
+ * analysis/hash_counter.h - counts equal things by their 128-bit hash.
+ *
+ * Entries of a fixed size are kept in the order of their first occurrence, with a hash table of
+ * their numbers. Both move to a file when the memory budget is used up (base/work.h). Different
+ * contents with the same 128 bits are not expected: the seed is random in each process.
  */
 #ifndef ANALYSIS_HASH_COUNTER_H
 #define ANALYSIS_HASH_COUNTER_H
@@ -9,56 +11,60 @@
 #include "analysis/session.h"
 #include "heap/values/chars.h"
 
-/* Entries are kept in pieces, each twice as large as the one before; there are fewer than 2^32. */
+/*
+ * Number of pieces that hold the entries. Each is twice as large as the one before; together they
+ * have room for 2^32 entries.
+ */
 #define ANALYSIS_COUNTER_PIECES 21u
 /*
- * How far ahead of analysis_counter_add callers do well to call analysis_counter_prefetch: what
- * memory can fetch at once.
+ * How many additions ahead callers should call analysis_counter_prefetch: as many as the memory can
+ * fetch at once.
  */
 #define ANALYSIS_COUNTER_AHEAD 16u
 
-/* What every entry begins with; what follows it starts as zeros. */
+/* The start of every entry. The caller's data follows and begins as zeros. */
 struct analysis_counter_head {
 	struct heap_text_hash hash;
 	uint64_t count;
 	uint32_t first_ix; /* the object that was counted first */
 };
 
-/* Set the first three, zero the rest; analysis_counter_release at the end. */
+/* Set the first three members and zero the others; call analysis_counter_release at the end. */
 struct analysis_counter {
-	const struct session *session; /* lent */
+	const struct session *session; /* borrowed */
 	size_t entry_bytes;
-	const char *what; /* "texts", for error messages; lent */
-	/* private but for reading */
-	uint64_t used; /* distinct ones */
+	const char *what; /* what is counted, for error messages ("texts"); borrowed */
+	/* private except for reading */
+	uint64_t used; /* number of different hashes */
 	struct base_big pieces[ANALYSIS_COUNTER_PIECES];
 	struct base_big table; /* struct slot (hash_counter.c) */
 	uint64_t slots;        /* a power of two, 0 at first */
-	struct base_big order; /* uint32_t: numbers of entries, by analysis_counter_order */
+	/* uint32_t: numbers of entries, as sorted by analysis_counter_order */
+	struct base_big order;
 };
 
 /*
- * Counts object ix under `hash`; *entry is its entry, lent until analysis_counter_release. Objects
- * are counted in ascending order.
+ * Counts object ix under `hash`. *entry is borrowed until analysis_counter_release. Objects must be
+ * counted in ascending order.
  */
 int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash hash, uint32_t ix,
 			 void **entry, struct hdb_error *err);
 
-/* Asks memory for the slot of a hash; only advice. */
+/* Prefetches the slot of a hash. Only a hint. */
 void analysis_counter_prefetch(const struct analysis_counter *tally, struct heap_text_hash hash);
 
 /*
- * Puts the entries counted min_count times or more in order, the most counted first, then by
- * first_ix, so that the order does not depend on the hash; *kept is how many. Nothing can be added
- * any more.
+ * Sorts the entries that were counted min_count times or more: highest count first, then lowest
+ * first_ix, so that the order does not depend on the hashes. *kept is their number. Nothing can be
+ * added afterwards.
  */
 int analysis_counter_order(struct analysis_counter *tally, uint64_t min_count, uint64_t *kept,
 			   struct hdb_error *err);
 
-/* Entry i of those in order. */
+/* Returns entry i in sorted order. */
 const void *analysis_counter_at(const struct analysis_counter *tally, uint64_t i);
 
-/* Also one of zeros, which was never set. */
+/* Also accepts a zeroed counter. */
 void analysis_counter_release(struct analysis_counter *tally);
 
 #endif

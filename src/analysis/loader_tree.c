@@ -12,9 +12,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Parents of a loader that are followed; more are a circle. */
+/* Maximum depth of the tree. A longer chain of parents is a circle. */
 #define DEPTH_MAX 1000u
-/* Loaders that are listed; more are no class loaders but something broken. */
+/* Maximum number of loaders. A heap with more is damaged. */
 #define LOADERS_MAX 4000000u
 
 uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix)
@@ -31,6 +31,7 @@ uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_
 
 /* ---- finding them ---- */
 
+/* State of the pass that finds loaders. */
 struct finding {
 	struct analysis_loader_tree *tree;
 	const uint8_t *is_loader; /* by class */
@@ -55,7 +56,10 @@ static int look_for_loaders(void *ctx, const struct heap_block *block, struct hd
 	return HDB_OK;
 }
 
-/* Instances of java.lang.ClassLoader, whatever classes name as their loader, the boot loader. */
+/*
+ * Finds instances of java.lang.ClassLoader, all objects that classes have as their loader, and the
+ * boot loader.
+ */
 static int find_loaders(const struct session *session, struct analysis_loader_tree *tree,
 			struct hdb_error *err)
 {
@@ -78,7 +82,10 @@ static int find_loaders(const struct session *session, struct analysis_loader_tr
 			       &(struct finding){ tree, is_loader, is_named }, err);
 }
 
-/* Parents, by a field of java.lang.ClassLoader; without the dump nothing is known of them. */
+/*
+ * Reads the parents from a field of java.lang.ClassLoader. Without the dump they stay unknown,
+ * which is no failure. A null parent means the boot loader.
+ */
 static int find_parents(const struct session *session, struct analysis_loader_tree *tree,
 			struct hdb_error *err)
 {
@@ -102,7 +109,7 @@ static int find_parents(const struct session *session, struct analysis_loader_tr
 	return HDB_OK;
 }
 
-/* How many parents each has; one in a circle has none. */
+/* Counts the parents of each loader. A loader in a circle loses its parent. */
 static void find_levels(struct analysis_loader_tree *tree)
 {
 	assert(tree->all.count <= LOADERS_MAX);
@@ -125,6 +132,7 @@ struct child {
 	uint64_t retained_bytes;
 };
 
+/* By parent, then by retained size; the boot loader counts as the largest. */
 static int compare_children(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
@@ -198,7 +206,7 @@ void analysis_loaders_release(struct analysis_loader_tree *tree)
 	*tree = (struct analysis_loader_tree){ 0 };
 }
 
-/* The text of its field `name`. */
+/* Reads the text of a loader's field `name`. */
 static int read_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
 {
 	uint32_t name_ix;

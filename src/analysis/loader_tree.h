@@ -1,46 +1,45 @@
-/*
- * analysis/loader_tree.h - the class loaders of a heap, and how they are each other's parents.
- */
+/* analysis/loader_tree.h - the class loaders of a heap and the tree of their parents. */
 #ifndef ANALYSIS_LOADER_TREE_H
 #define ANALYSIS_LOADER_TREE_H
 
 #include "analysis/session.h"
 
-/* No loader: the parent of the boot loader, or one that is not known. */
+/* No loader: the parent of the boot loader, or an unknown parent. */
 #define ANALYSIS_NO_LOADER UINT32_MAX
 
-/* What keeps a loader loaded, from least to most. */
+/* Why a loader is loaded, weakest reason first. */
 enum analysis_loader_use { USE_GARBAGE, USE_HELD, USE_PARENT, USE_ROOT, USE_INSTANCES };
 
+/* A class loader. Members from first_class on are filled in by query loaders. */
 struct analysis_loader {
 	uint32_t ix;
-	uint32_t parent;           /* number among the loaders, or ANALYSIS_NO_LOADER */
-	uint32_t level;            /* parents above it */
-	uint32_t first_class;      /* the query's: where its classes are */
-	struct derive_total total; /* of its classes' instances */
-	uint64_t classes;          /* that it defines */
-	uint64_t retained_bytes;   /* at least, with its classes and their instances */
-	uint64_t own_bytes;        /* retained by the loader object alone */
+	uint32_t parent;           /* index among the loaders, or ANALYSIS_NO_LOADER */
+	uint32_t level;            /* number of parents above it */
+	uint32_t first_class;      /* index of its first class in the query's list */
+	struct derive_total total; /* of the instances of its classes */
+	uint64_t classes;          /* number of classes it defines */
+	uint64_t retained_bytes;   /* lower bound, with its classes and their instances */
+	uint64_t own_bytes;        /* retained size of the loader object alone */
 	enum analysis_loader_use use;
 };
 
 struct analysis_loader_tree {
-	struct base_vec all; /* struct analysis_loader, by ix; the boot loader first */
-	uint32_t *order;     /* numbers of loaders, children after their parents; owned */
+	struct base_vec all; /* struct analysis_loader by ix; the boot loader is the first */
+	uint32_t *order;     /* indexes of loaders, parents before children; owned */
 	size_t count;        /* in order[] */
-	bool has_no_parents; /* only the dump has parents and names, and it is not there */
+	bool has_no_parents; /* parents and names are only in the dump, which is not available */
 };
 
 /*
- * Finds instances of java.lang.ClassLoader, whatever classes name as their loader, and the boot
- * loader, and their parents, as far as the dump can be read. One pass over all objects. Release
- * *tree in any case.
+ * Finds instances of java.lang.ClassLoader, all objects that classes have as their loader, and the
+ * boot loader; then their parents, if the dump can be read. One pass over all objects. The caller
+ * releases *tree, also after a failure.
  */
 int analysis_loaders_find(const struct session *session, struct analysis_loader_tree *tree,
 			  struct hdb_error *err);
 void analysis_loaders_release(struct analysis_loader_tree *tree);
 
-/* Makes the order: under one parent those first that retain most. */
+/* Fills in `order`; children of one parent by retained size, largest first. */
 int analysis_loaders_order(struct analysis_loader_tree *tree, struct hdb_error *err);
 
 static inline struct analysis_loader *analysis_loader_at(const struct analysis_loader_tree *tree,
@@ -49,13 +48,12 @@ static inline struct analysis_loader *analysis_loader_at(const struct analysis_l
 	return base_vec_at(&tree->all, struct analysis_loader, no);
 }
 
-/* Number of the loader with that index, or ANALYSIS_NO_LOADER. */
+/* Returns the index of the loader with this ix, or ANALYSIS_NO_LOADER. */
 uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix);
 
 /*
- * The name that a loader was given ("app"), as UTF-8 in buf, cut to `size` bytes. HDB_NOTFOUND
- * without a message, and an empty text, if it has none, or only the dump has it and that is not
- * there.
+ * Writes the name given to a loader ("app"), as UTF-8, cut to `size` bytes. If it has none or the
+ * dump is not available, returns HDB_NOTFOUND without a message, and buf is empty.
  */
 int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			 struct hdb_error *err);

@@ -1,5 +1,8 @@
 /*
- * analysis/members.c - the objects that a class name, a pattern or a loader stands for.
+ * analysis/members.c - finds the objects that a class name, a pattern or a class loader stands for.
+ *
+ * A set is a mark on each of its classes; objects are then found block by block. Most classes occur
+ * in few blocks, and the others are skipped without decoding them.
  */
 #include "analysis/members.h"
 
@@ -16,7 +19,7 @@
 
 static const char loader_prefix[] = "loader:"; /* "loader app" of a sentence will do, too */
 
-/* Of a loader's name that is compared; longer ones do not match. */
+/* Maximum bytes of a loader's name that is compared; a longer one never matches. */
 #define LOADER_NAME_BYTES 256
 
 void analysis_members_release(struct analysis_members *members)
@@ -43,7 +46,7 @@ static int mark_classes(const struct session *session, const char *pattern, bool
 	return HDB_OK;
 }
 
-/* Marks the classes of one loader, which an object is. */
+/* Marks the classes of a loader given by its object. */
 static int mark_loader_object(const struct session *session, const char *target,
 			      struct analysis_members *m, struct hdb_error *err)
 {
@@ -62,7 +65,7 @@ static int mark_loader_object(const struct session *session, const char *target,
 			      target);
 }
 
-/* Marks the classes of all loaders of a class, or of a name. */
+/* Marks the classes of all loaders of a class, or with a name. */
 static int mark_loader(const struct session *session, const char *name, struct analysis_members *m,
 		       struct hdb_error *err)
 {
@@ -77,7 +80,10 @@ static int mark_loader(const struct session *session, const char *name, struct a
 		const struct store_class *class = heap_class(heap, no);
 
 		m->is_member_class[no] = base_glob(name, heap_loader_name(heap, class));
-		/* Only the dump has the name; neighbours mostly have the same loader. */
+		/*
+		 * The dump has to be read for the name. Consecutive classes mostly have the same
+		 * loader, so its name is kept.
+		 */
 		if (!m->is_member_class[no] && class->loader_ix != last_ix) {
 			TRY_ERRORS(analysis_loader_name(heap, class->loader_ix, label,
 							sizeof(label), err));
@@ -90,7 +96,7 @@ static int mark_loader(const struct session *session, const char *name, struct a
 	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", name);
 }
 
-/* Makes the classes of loaders the whole of what their loaders stand for. */
+/* Extends the set from the instances of a loader's classes to everything the loader stands for. */
 static int add_loaders(const struct session *session, struct analysis_members *m,
 		       struct hdb_error *err)
 {
@@ -105,7 +111,7 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 		const struct analysis_member_loader one = { heap_class(heap, no)->loader_ix,
 							    m->is_member_class[no] };
 
-		/* Neighbours mostly have the same loader. */
+		/* Consecutive classes mostly have the same loader. */
 		if (m->loaders.count &&
 		    base_vec_at(&m->loaders, struct analysis_member_loader, m->loaders.count - 1)
 				    ->ix == one.ix)
@@ -129,12 +135,13 @@ static int add_loaders(const struct session *session, struct analysis_members *m
 
 /* ---- objects ---- */
 
-/* Classes whose objects have to be looked at. */
+/* Returns the marks of classes whose objects have to be examined. */
 static const uint8_t *read_classes(const struct analysis_members *m)
 {
 	return m->is_read_class ? m->is_read_class : m->is_member_class;
 }
 
+/* Whether object i of a block is a member. */
 static bool is_in(const struct analysis_members *m, const struct heap_block *block, uint32_t i)
 {
 	const struct analysis_member_loader key = { .ix = block->first_ix + i };
@@ -148,7 +155,7 @@ static bool is_in(const struct analysis_members *m, const struct heap_block *blo
 	return loader ? loader->is_member : m->is_member_class[block->class_no[i]];
 }
 
-/* Whether no object of the block is a member: most classes are in few blocks. */
+/* Sets *is_foreign to whether no object of the block is a member. */
 static int is_foreign(const struct session *session, const struct analysis_members *m,
 		      uint32_t block_no, bool *is_foreign, struct hdb_error *err)
 {
@@ -168,7 +175,10 @@ static void count_member(struct analysis_members *m, bool is_reachable, uint64_t
 	m->unreachable_bytes += is_reachable ? 0 : shallow;
 }
 
-/* Counts the members, and lists them unless there is no room at all. */
+/*
+ * Counts the members, and lists them if ixs is not NULL. `room` is the number of entries of ixs:
+ * more members mean that the counts are damaged.
+ */
 static int pass(const struct session *session, struct analysis_members *m, uint32_t *ixs,
 		uint64_t room, struct hdb_error *err)
 {
@@ -203,6 +213,7 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 	return HDB_OK;
 }
 
+/* For adding up the import's counts of the members' classes. */
 struct room {
 	const struct analysis_members *members;
 	uint64_t count;
@@ -218,7 +229,10 @@ static int add_room(void *ctx, const struct heap_count *count, struct hdb_error 
 	return HDB_OK;
 }
 
-/* How many members there are: the import counted them, or all blocks are looked at. */
+/*
+ * Returns an upper bound of the number of members, from the import's counts if they exist, else by
+ * a pass over the objects.
+ */
 static int count_room(const struct session *session, const struct analysis_members *m,
 		      uint64_t *room, struct hdb_error *err)
 {
@@ -257,7 +271,7 @@ static int find_classes(const struct session *session, const char *target, bool 
 		       mark_classes(session, target, with_sub, out, err);
 }
 
-/* Lists the members, whose classes are found. */
+/* Lists the members; their classes must be marked. */
 static int list_members(const struct session *session, struct analysis_members *out,
 			struct hdb_error *err)
 {
@@ -289,7 +303,7 @@ int analysis_members_find_whole(const struct session *session, const char *targe
 
 /* ---- one by one ---- */
 
-/* What the totals by class say of the members. */
+/* Counts the members from the totals by class. */
 static int count_by_totals(const struct session *session, struct analysis_members *m,
 			   struct hdb_error *err)
 {
@@ -359,14 +373,14 @@ int analysis_member_list_next(const struct session *session, const struct analys
 
 /* ---- the lower bound ---- */
 
-/* States of an object while the topmost members are found; zero: not looked at yet. */
+/* States of an object while the topmost members are found; 0 means unknown. */
 enum { CLEAR = 1, COVERED = 2 };
 
 struct bound {
 	const struct session *session;
 	const uint32_t *idom;
-	uint8_t *state;         /* COVERED: the object or one that dominates it is a member */
-	const uint64_t *member; /* one bit an object */
+	uint8_t *state;         /* COVERED: it is a member, or one that dominates it is */
+	const uint64_t *member; /* a bit per object */
 };
 
 static bool is_member(const struct bound *b, uint32_t ix)
@@ -376,9 +390,9 @@ static bool is_member(const struct bound *b, uint32_t ix)
 }
 
 /*
- * Gives a state to a member and to all that dominate it: one walk up to a known state that finds
- * the topmost member on the way, and one that sets. Each object gets its state once, so all walks
- * together are linear.
+ * Sets the state of a member and of all objects that dominate it. The first walk goes up to an
+ * object whose state is known and finds the topmost member on the way, the second sets the states.
+ * Each object gets its state once, so all walks together are linear.
  */
 static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 {
@@ -393,7 +407,10 @@ static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 			return heap_damaged(b->session->heap, STORE_DOMINATORS, ix,
 					    "dominators form a circle", err);
 	}
-	/* Below a covered object all is covered; else only what is not above the topmost member. */
+	/*
+	 * Everything below a covered object is covered. Otherwise only the objects from the topmost
+	 * member down are.
+	 */
 	if (v != HEAP_NONE && b->state[v] == COVERED)
 		top = HEAP_NONE;
 	for (v = ix; v != HEAP_NONE && !b->state[v]; v = b->idom[v]) {
@@ -404,6 +421,10 @@ static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * Calls `take` for each member whose dominator is not covered. An unreachable object is recorded as
+ * its own dominator.
+ */
 static int each_topmost(const struct bound *b, const struct analysis_members *m,
 			analysis_take_member take, void *ctx, struct hdb_error *err)
 {
@@ -421,7 +442,7 @@ static int each_topmost(const struct bound *b, const struct analysis_members *m,
 	return HDB_OK;
 }
 
-/* The bound of one class is in the table totals. */
+/* For a single class, the table totals contains the bound. */
 static int bound_of_class(const struct session *session, uint32_t class_no, uint64_t *bytes,
 			  struct hdb_error *err)
 {

@@ -1,8 +1,9 @@
 /*
- * analysis/merged.c - a tree over the objects with its branches merged by name.
+ * analysis/merged.c - builds a tree over the objects with its branches merged by name.
  *
- * Objects are placed by passes over the whole heap, or, where they are few, by walking up from
- * each.
+ * Objects get their nodes in one of two ways: all of them by passes over the heap (place_all), or,
+ * if only few count, by walking up from each of these (place_few). Both create the same nodes in
+ * the same order, so the answer does not depend on the way.
  */
 #include "analysis/merged.h"
 
@@ -16,25 +17,25 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Blocks of objects between two looks at the cancel flag. */
+/* Blocks of objects between two checks of the cancel flag. */
 #define STEP_BLOCKS 16
-/* Part of the memory budget that the nodes may take: 1 / NODES_SHARE. */
+/* The nodes may take 1 / NODES_SHARE of the memory budget. */
 #define NODES_SHARE 4
-/* A tree of fewer nodes is of no use. */
+/* With fewer nodes the tree would be useless, so use this many whatever the budget. */
 #define NODES_MIN 4096u
-/* Bytes that a slot of the place map takes, half of them empty. */
+/* Bytes of a slot in the map by_place, counting the empty half of them. */
 #define SLOT_BYTES 24
-/* Tries to find a name: more mean that hashes of different names agree again and again. */
+/* Number of hash seeds tried for a name. Using more would need that many collisions in a row. */
 #define HASH_TRIES 16
 
-/* Steps of the ways of few objects: some 20 ms and 5 MB. More are found by passes over the heap. */
+/* Maximum number of steps of place_few: some 20 ms and 5 MB. */
 #define FEW_STEPS (1u << 17)
-/* Members between two looks at the cancel flag. */
+/* Members between two checks of the cancel flag. */
 #define STEP_MEMBERS 1024
-/* No step: of a way's last one, and of a member that is not reachable. */
+/* No step: above the last step of a way, and for a member that is not reachable. */
 #define NOWHERE UINT32_MAX
 
-/* In place[] of a dump; what waits has its name. */
+/* Values of place[]. The lower bits of a pending object are the number of its name. */
 #define PLACE_NONE ANALYSIS_PLACE_NONE
 #define PLACE_WAITS ANALYSIS_PLACE_WAITS
 
@@ -62,7 +63,7 @@ void analysis_merged_release(struct analysis_merged *m)
 
 /* ---- names ---- */
 
-/* Adds a name, whose text is copied if nobody lends it. */
+/* Adds a name. The text is copied unless it is borrowed from a heap. */
 static int add_name(struct analysis_merged *m, struct analysis_merged_name name, bool is_lent,
 		    struct hdb_error *err)
 {
@@ -82,7 +83,10 @@ static int add_name(struct analysis_merged *m, struct analysis_merged_name name,
 	return base_vec_push(&m->names, &name, sizeof(name), err);
 }
 
-/* The number of a name; new ones are added. */
+/*
+ * Finds or adds a name. On a hash collision another seed is tried, so the map needs only one entry
+ * per hash.
+ */
 static int intern(struct analysis_merged *m, const struct analysis_merged_name *name, bool is_lent,
 		  uint32_t *no, struct hdb_error *err)
 {
@@ -116,7 +120,9 @@ int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *
 	return intern(m, &name, false, no, err);
 }
 
-/* names[no]: of an instance of class no; names[class_count + no]: of its class object. */
+/*
+ * Fills in names[no] for instances of class no, and names[class_count + no] for its class object.
+ */
 static int intern_classes(const struct session *session, struct analysis_merged *m, uint32_t *names,
 			  struct hdb_error *err)
 {
@@ -138,6 +144,7 @@ static int intern_classes(const struct session *session, struct analysis_merged 
 
 /* ---- nodes ---- */
 
+/* Where the last child found below a node is cached. */
 static uint32_t *hint_of(struct analysis_merged *m, uint32_t parent)
 {
 	assert(parent == ANALYSIS_MERGED_TOP || parent < m->nodes.count);
@@ -184,7 +191,7 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 	}
 	*out = base_idmap_get(&m->by_place, place);
 	if (*out == BASE_IDMAP_NONE) {
-		/* The top level is bounded by the number of names. */
+		/* The top level needs no limit: it has at most one node per name. */
 		if (parent != ANALYSIS_MERGED_TOP &&
 		    (analysis_merged_node(m, parent)->depth + 1 >= ANALYSIS_MERGED_DEPTH ||
 		     m->nodes.count >= m->node_limit)) {
@@ -201,15 +208,17 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 
 /* ---- placing objects ---- */
 
+/* State of analysis_merged_add. */
 struct placing {
 	const struct session *session;
 	struct analysis_merged *m;
 	const struct analysis_merged_source *source;
-	uint32_t *parent; /* by object; turned round on the way up, and back on the way down */
+	uint32_t *parent; /* by object; reversed while a way is walked */
 	uint32_t *place;  /* by object: its node, or PLACE_* */
-	uint32_t *names;  /* by class, twice */
+	uint32_t *names;  /* by class: name of instances, then name of class objects */
 };
 
+/* Reads the parents of one block of objects. */
 static int load_parents(struct placing *p, uint32_t block_no, struct hdb_error *err)
 {
 	uint32_t *out = p->parent + (uint64_t)block_no * STORE_BLOCK_OBJECTS;
@@ -218,7 +227,7 @@ static int load_parents(struct placing *p, uint32_t block_no, struct hdb_error *
 	case ANALYSIS_TREE_DOMINATORS:
 		return derive_dominator_block(p->session->derive, block_no, out, err);
 	case ANALYSIS_TREE_WITHOUT:
-		return HDB_OK; /* all were computed at once */
+		return HDB_OK; /* all parents were computed at once */
 	default:
 		return derive_reach_block(p->session->derive,
 					  p->source->tree == ANALYSIS_TREE_REACH_STRONG, block_no,
@@ -226,7 +235,7 @@ static int load_parents(struct placing *p, uint32_t block_no, struct hdb_error *
 	}
 }
 
-/* The table of a tree; 0: it is in none. */
+/* Returns the table that contains a tree, 0 if none does. */
 static enum store_table table_of(enum analysis_tree tree)
 {
 	static const enum store_table tables[] = {
@@ -239,7 +248,10 @@ static enum store_table table_of(enum analysis_tree tree)
 	return tables[tree];
 }
 
-/* Reads parents, and names into place[]: of all objects, whatever filter there is. */
+/*
+ * Reads parents, and the names of objects into place[]. A filter on heaps does not apply here: ways
+ * may pass hidden objects.
+ */
 static int load(struct placing *p, struct heap_block *block, struct hdb_error *err)
 {
 	struct heap *heap = p->session->heap;
@@ -264,7 +276,7 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* A tree's damage: of its table, or of this program where it has none. */
+/* Reports damage of a tree: of its table, or a bug of this program if the tree was computed. */
 static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *err)
 {
 	const struct placing *p = ctx;
@@ -275,8 +287,8 @@ static int damaged(void *ctx, uint32_t ix, const char *what, struct hdb_error *e
 }
 
 /*
- * A way may be millions long, so no stack leads back down: parents point the other way round
- * meanwhile.
+ * Ways may be millions of objects long, so neither recursion nor a stack is used to get back down:
+ * the parent links are reversed on the way up and restored on the way down.
  */
 int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err)
 {
@@ -307,7 +319,7 @@ int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-/* The node of an object is below its parent's, by its name. */
+/* Finds the node of an object by its own name, below its parent's node. */
 static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
 	const struct placing *p = ctx;
@@ -316,7 +328,7 @@ static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct
 	return analysis_merged_child(p->m, *node, p->place[ix] & ~PLACE_WAITS, node, err);
 }
 
-/* Counts an object with its node; of two that retain the same the first one is the example. */
+/* Counts an object in its node. Of two that retain the same, the first is the example. */
 static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t shallow,
 			 uint64_t weight)
 {
@@ -328,7 +340,10 @@ static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t 
 	}
 }
 
-/* Retained sizes of a block if their table is there; else shallow sizes. */
+/*
+ * Reads the sizes that choose the example: retained sizes if the table is built, else shallow
+ * sizes.
+ */
 static int weights(const struct session *session, const struct heap_block *block, uint64_t *out,
 		   struct hdb_error *err)
 {
@@ -339,7 +354,7 @@ static int weights(const struct session *session, const struct heap_block *block
 	return HDB_OK;
 }
 
-/* Whether none of the objects of a block counts. */
+/* Whether no object of a block counts. STORE_BLOCK_OBJECTS is a multiple of 64. */
 static bool is_empty(const uint64_t *members, uint32_t block_no, uint32_t object_count)
 {
 	const uint64_t first = (uint64_t)block_no * STORE_BLOCK_OBJECTS / 64;
@@ -351,6 +366,7 @@ static bool is_empty(const uint64_t *members, uint32_t block_no, uint32_t object
 	return !any;
 }
 
+/* Assigns nodes to all objects that count, in order of index, and counts them. */
 static int place_all(struct placing *p, unsigned dump, struct heap_block *block, uint64_t *weight,
 		     struct hdb_error *err)
 {
@@ -382,7 +398,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 	return HDB_OK;
 }
 
-/* Adds native memory to the nodes of its owners, as far as these count. */
+/* Adds native memory to the nodes of its owners, if these count. */
 static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
 {
 	const struct base_vec *native = p->source->native;
@@ -407,24 +423,27 @@ static int add_native(struct placing *p, unsigned dump, struct hdb_error *err)
 
 /* ---- few objects ---- */
 
-/* An object on the way of a member. */
+/* A step of a way: an object and its parent. */
 struct way_step {
 	uint32_t ix;
-	uint32_t above; /* number of the next step up, or NOWHERE */
-	uint32_t node;  /* once it is placed */
+	uint32_t above; /* the next step towards the root, or NOWHERE */
+	uint32_t node;  /* set once it is placed */
 };
 
-/* A member's way: its own step, and those that no member before it had, the lowest first. */
+/*
+ * The way of a member: its own step, and the steps that earlier members did not have, lowest first.
+ */
 struct way {
 	uint32_t step;
 	uint32_t first, end;
 };
 
+/* State of place_few. */
 struct few {
 	struct placing *placing;
 	struct base_vec steps;    /* struct way_step */
 	struct base_vec ways;     /* struct way, one a member */
-	struct base_idmap number; /* of steps, by index of the object */
+	struct base_idmap number; /* index of object -> number of its step */
 };
 
 static struct way_step *step_at(const struct few *f, uint32_t no)
@@ -433,6 +452,7 @@ static struct way_step *step_at(const struct few *f, uint32_t no)
 	return base_vec_at(&f->steps, struct way_step, no);
 }
 
+/* Finds the parent of an object. *reachable is false if the tree does not contain it. */
 static int parent_of(const struct few *f, uint32_t ix, bool *reachable, uint32_t *parent,
 		     struct hdb_error *err)
 {
@@ -447,7 +467,7 @@ static int parent_of(const struct few *f, uint32_t ix, bool *reachable, uint32_t
 	return r;
 }
 
-/* Adds the part of a member's way that is not there yet, FEW_STEPS and one at most. */
+/* Adds the part of a member's way that earlier ways do not contain, at most FEW_STEPS + 1 steps. */
 static int add_way(struct few *f, uint32_t member, struct hdb_error *err)
 {
 	struct way way = { NOWHERE, (uint32_t)f->steps.count, (uint32_t)f->steps.count };
@@ -496,7 +516,7 @@ static int add_ways(struct few *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Gives nodes to a way's own steps, from the top down. */
+/* Assigns nodes to the new steps of a way, topmost first. */
 static int place_way(const struct few *f, const struct way *way, struct hdb_error *err)
 {
 	struct heap *heap = f->placing->session->heap;
@@ -520,7 +540,10 @@ static int place_way(const struct few *f, const struct way *way, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Counts a member with its node; its retained size, if known, decides on the example. */
+/*
+ * Counts a member in its node. The example is the member with the largest retained size, if that is
+ * known.
+ */
 static int count_member(const struct few *f, uint32_t ix, struct analysis_merged_sum *sum,
 			struct hdb_error *err)
 {
@@ -541,9 +564,9 @@ static int count_member(const struct few *f, uint32_t ix, struct analysis_merged
 }
 
 /*
- * Adds the objects of the source's list as place_all does, with the same nodes in the same order,
- * by walking up from each; the tree's table is there. *is_done is false, and nothing was added, if
- * their ways have more than FEW_STEPS steps.
+ * Does what place_all does for the objects of the source's list, by walking up from each. Sets
+ * *is_done to false, with nothing added, if the ways have more than FEW_STEPS steps. The tree's
+ * table must be built.
  */
 static int place_few(struct placing *p, unsigned dump, bool *is_done, struct hdb_error *err)
 {
@@ -569,6 +592,7 @@ static int place_few(struct placing *p, unsigned dump, bool *is_done, struct hdb
 
 /* ---- objects whose nodes the caller knows ---- */
 
+/* State of analysis_merged_count. */
 struct counting {
 	const struct session *session;
 	struct analysis_merged *m;
@@ -632,7 +656,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 			const struct analysis_merged_source *source, struct hdb_error *err)
 {
 	assert(dump < m->dump_count);
-	/* Whole blocks are read. */
+	/* Whole blocks are read, so the arrays are rounded up to them. */
 	const uint64_t n = (uint64_t)heap_block_count(session->heap) * STORE_BLOCK_OBJECTS;
 	struct placing p = { .session = session, .m = m, .source = source };
 	BASE_SCOPED(base_big_free) struct base_big parent = { 0 }, places = { 0 };
@@ -647,7 +671,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	TRY(BASE_ALLOC(weight, STORE_BLOCK_OBJECTS, "a merged tree", err));
 	TRY(BASE_ALLOC(names, ((size_t)session->heap->class_count + 1) * 2, "a merged tree", err));
 	p.names = names;
-	/* Tables are built before the arrays take the memory. */
+	/* Building a table needs memory too, so do it before allocating the arrays. */
 	if (table_of(source->tree))
 		TRY(derive_need(session->derive, table_of(source->tree), err));
 	TRY_ERRORS(intern_classes(session, m, names, err));
@@ -667,6 +691,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	return add_native(&p, dump, err);
 }
 
+/* Children have higher numbers than their parents, so one backward pass is enough. */
 void analysis_merged_finish(struct analysis_merged *m)
 {
 	for (size_t i = 0; i < m->sums.count; i++) {
@@ -698,7 +723,8 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 			  size_t size)
 {
 	static const char arrow[] = " > ";
-	size_t at = size - 1; /* written from its end */
+	/* the text is written from the end of the buffer, from the node upwards */
+	size_t at = size - 1;
 
 	assert(size > 4);
 	buf[at] = '\0';
@@ -708,7 +734,7 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 		const char *prefix = name->is_class ? "class " : "";
 		const size_t need = strlen(prefix) + name->size + (v == node ? 0 : strlen(arrow));
 
-		/* Room for this name and for three dots. */
+		/* Keep room for "..." after this name. */
 		if (need + 3 > at) {
 			at -= 3;
 			memcpy(buf + at, "...", 3);

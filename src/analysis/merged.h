@@ -1,11 +1,14 @@
 /*
- * analysis/merged.h - a tree over the objects (shortest paths from the roots, or dominators) with
+ * analysis/merged.h - a tree over all objects (shortest paths from the roots, or dominators) with
  * its branches merged by class, package or loader, for one dump or several at once.
  *
  * An object belongs to the node that the names on its way from the root spell: all entries of all
  * tables of all maps that a class holds are one node. So trees of different dumps have the same
- * nodes, whatever addresses their objects have. An object of the same name as the one above it (a
- * link of a list, a branch of a tree) stays in that one's node.
+ * nodes, whatever the addresses of their objects. An object with the same name as its parent (a
+ * node of a linked list, a branch of a tree) belongs to its parent's node.
+ *
+ * To use it: analysis_merged_init, analysis_merged_add for each dump, analysis_merged_finish, then
+ * analysis_merged_walk for the nodes to show.
  */
 #ifndef ANALYSIS_MERGED_H
 #define ANALYSIS_MERGED_H
@@ -14,124 +17,150 @@
 #include "analysis/session.h"
 #include "base/idmap.h"
 
-/* Levels that are distinguished; what is deeper counts with its ancestor on the last one. */
+/* Maximum depth of nodes. Deeper objects count with their ancestor on the last level. */
 #define ANALYSIS_MERGED_DEPTH 100u
-/* Nodes that are distinguished, if the memory budget does not say fewer: some hundred MB. */
+/* Maximum number of nodes, unless the memory budget allows fewer: some hundred MB. */
 #define ANALYSIS_MERGED_NODES (1u << 21)
-/* No node: the parent of the top level. */
+/* Not a node; the parent of nodes on the top level. */
 #define ANALYSIS_MERGED_TOP UINT32_MAX
 
+/* The trees that can be merged. */
 enum analysis_tree {
-	ANALYSIS_TREE_REACH,        /* shortest paths from the roots */
-	ANALYSIS_TREE_REACH_STRONG, /* without referents of weak, soft, phantom, final references */
+	ANALYSIS_TREE_REACH, /* shortest paths from the roots */
+	/* the same, ignoring weak, soft, phantom and final references */
+	ANALYSIS_TREE_REACH_STRONG,
 	ANALYSIS_TREE_DOMINATORS,
-	ANALYSIS_TREE_WITHOUT /* shortest paths without what a filter leaves out */
+	ANALYSIS_TREE_WITHOUT /* shortest paths that avoid the references of a filter */
 };
 
-/* Which objects are merged along which tree. */
+/* Which objects are merged along which tree. All pointers are borrowed. */
 struct analysis_merged_source {
 	enum analysis_tree tree;
-	const struct derive_filter *filter; /* of ANALYSIS_TREE_WITHOUT; lent */
-	const uint64_t *members;            /* those that count, a bit an object; NULL: all; lent */
-	/* The same as a list, ascending; NULL: none. Of few only their ways are looked at. Lent. */
+	const struct derive_filter *filter; /* of ANALYSIS_TREE_WITHOUT */
+	const uint64_t *members;            /* a bit per object: whether it counts; NULL: all do */
+	/*
+	 * The same as an ascending list, or NULL. If it is short, only the ways of these objects
+	 * are read, not the whole heap.
+	 */
 	const uint32_t *list;
 	uint64_t list_count;
-	const struct base_vec *native; /* struct derive_native, ascending; NULL: none; lent */
+	/* struct derive_native, ascending by object; NULL: native memory does not count */
+	const struct base_vec *native;
 };
 
-/* What nodes are called; lent by the heap that had the name first. */
+/* A name of nodes. The text is borrowed from the first heap that has the name. */
 struct analysis_merged_name {
 	const char *text;
 	size_t size;
-	bool is_class; /* the class object of that name; only by class */
+	/* the name means the class object, not instances; only when merging by class */
+	bool is_class;
 };
 
+/* Nodes are numbered in the order of their creation, so parents have lower numbers. */
 struct analysis_merged_node {
-	uint32_t parent; /* a lower number, or ANALYSIS_MERGED_TOP */
-	uint32_t name;   /* number of its name */
-	uint32_t depth;  /* 0: top level */
-	uint32_t hint;   /* the child that was found last */
+	uint32_t parent; /* number of the parent, or ANALYSIS_MERGED_TOP */
+	uint32_t name;   /* index of its name */
+	uint32_t depth;  /* 0 on the top level */
+	uint32_t hint;   /* the child that was looked up last, which often is the next one too */
 };
 
-/* What a node has of one dump. */
+/* What a node contains in one dump. */
 struct analysis_merged_sum {
 	uint64_t count;         /* objects of the node itself */
-	uint64_t shallow_bytes; /* of them */
-	uint64_t total_count;   /* with all nodes below it */
+	uint64_t shallow_bytes; /* their shallow size */
+	uint64_t total_count;   /* with all nodes below; set by analysis_merged_finish */
 	uint64_t total_bytes;
-	uint64_t native_bytes; /* memory outside of the Java heap that its objects own */
+	uint64_t native_bytes; /* native memory owned by these objects */
 	uint64_t total_native;
-	uint32_t example_ix;    /* its object that retains most, HEAP_NONE: none */
-	uint64_t example_bytes; /* what that retains; its shallow size without the table retained */
+	/* the object of the node that retains most, HEAP_NONE if there is none */
+	uint32_t example_ix;
+	/* its retained size; its shallow size if the table retained is not built */
+	uint64_t example_bytes;
 };
 
+/* Private except for reading. */
 struct analysis_merged {
 	enum derive_group by; /* class, package or loader */
 	unsigned dump_count;
 	uint32_t node_limit;
 	struct base_vec names; /* struct analysis_merged_name */
 	struct base_vec nodes; /* struct analysis_merged_node */
-	struct base_vec sums;  /* struct analysis_merged_sum, dump_count a node */
+	struct base_vec sums;  /* struct analysis_merged_sum, dump_count for each node */
 	struct base_idmap by_name, by_place;
-	struct base_vec texts; /* char *: names that no heap lends; owned */
-	uint32_t hint;         /* of the top level */
-	uint64_t folded;       /* objects that count with an ancestor because of a limit */
+	struct base_vec texts; /* char *: copies of names that no heap lends; owned */
+	uint32_t hint;         /* the top level's `hint` */
+	uint64_t folded;       /* objects that count with an ancestor because a limit was reached */
 };
 
-/* Starts an empty tree for so many dumps. Release it in any case. */
+/* Starts an empty tree for dump_count dumps. The caller releases it, also after failures. */
 void analysis_merged_init(struct analysis_merged *m, enum derive_group by, unsigned dump_count);
 void analysis_merged_release(struct analysis_merged *m);
 
 /*
- * Adds the objects of the heap of `q` that the tree reaches as dump number `dump`. Builds the
- * tree's table. Memory: 8 bytes an object meanwhile, within the budget; and the nodes. Objects that
- * the dump lacks do not count.
+ * Adds the objects of the session's heap that the tree reaches, as dump number `dump`. Builds the
+ * tree's table if needed. Memory: the nodes, and temporarily 8 bytes an object within the budget.
+ * Objects that the dump does not contain are not counted. The heap must stay open until the tree is
+ * released.
  */
 int analysis_merged_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 			const struct analysis_merged_source *source, struct hdb_error *err);
 
 /*
- * ---- another way to fill it: by who finds the objects' nodes himself ----
+ * ---- another way to fill it, for callers that find the objects' nodes themselves ----
  *
- * First the limit of nodes, from the budget; then names and nodes as they are met; then all objects
- * of the dump.
+ * Call analysis_merged_limit first, then _text and _child for names and nodes as they are found,
+ * then analysis_merged_count once per dump.
  */
 void analysis_merged_limit(struct analysis_merged *m, const struct session *session);
-/* The number of a name; the text is copied. */
+/* Finds or adds a name. The text is copied. */
 int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
 			 struct hdb_error *err);
-/* In place[]: no path leads to it; or it waits for its node, and the rest is the caller's. */
+/*
+ * Values of place[]: no path leads to the object; or its node is not known yet, and the lower bits
+ * are the caller's.
+ */
 #define ANALYSIS_PLACE_NONE UINT32_MAX
 #define ANALYSIS_PLACE_WAITS 0x80000000u
 
-/* The nodes of a tree of objects that each have one parent. */
+/* How to find the nodes of a tree in which each object has one parent. */
 struct analysis_places {
-	uint32_t *parent; /* by object, HEAP_NONE for a root; changed and restored meanwhile */
-	uint32_t *place;  /* by object: its node, or ANALYSIS_PLACE_* */
-	/* Of object ix, whose parent `above` (HEAP_NONE: none) has node *node: sets *node. */
+	uint32_t *parent; /* by object, HEAP_NONE for a root; modified during calls and restored */
+	uint32_t *place;  /* by object: its node, or one of ANALYSIS_PLACE_* */
+	/*
+	 * Called with *node being the node of `above`, the parent of object ix (HEAP_NONE: a root).
+	 * Sets *node to the node of ix.
+	 */
 	int (*settle)(void *ctx, uint32_t above, uint32_t ix, uint32_t *node,
 		      struct hdb_error *err);
-	/* Reports what is wrong with the parent of an object, and returns the error. */
+	/* Called if the parent of an object is impossible. Returns the error. */
 	int (*damaged)(void *ctx, uint32_t ix, const char *what, struct hdb_error *err);
 	void *ctx;
 };
-/* Sets the node of an object that waits, and of those above it that do. */
+/* Assigns nodes to a pending object and to its pending ancestors, ancestors first. */
 int analysis_merged_place(const struct analysis_places *p, uint32_t ix, struct hdb_error *err);
-/* The child of that name; `parent` itself where it has the name, or where a limit was met. */
+/*
+ * Finds or adds the child of that name. It is `parent` itself if that has the name or if a limit
+ * was reached.
+ */
 int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
 			  struct hdb_error *err);
 
-/* Where the objects of a dump are, by index; lent. */
+/* The node of each object of a dump. All pointers are borrowed. */
 struct analysis_merged_places {
-	const uint32_t *node;  /* ANALYSIS_MERGED_TOP: in none */
-	const uint64_t *added; /* a bit each: its bytes count, the object does not; NULL: all do */
-	const uint64_t *members; /* those that count, a bit each; NULL: all */
+	const uint32_t *node; /* by index: the node, or ANALYSIS_MERGED_TOP for none */
+	/*
+	 * a bit per object: count its bytes but not the object, because another one owns it; NULL:
+	 * none
+	 */
+	const uint64_t *added;
+	const uint64_t *members; /* a bit per object: whether it counts; NULL: all do */
 };
 
+/* Adds all objects of a dump to the sums of their nodes, in one pass over the heap. */
 int analysis_merged_count(const struct session *session, struct analysis_merged *m, unsigned dump,
 			  const struct analysis_merged_places *places, struct hdb_error *err);
 
-/* Adds up the totals, once all dumps are there. */
+/* Computes the totals. Call it once, after all dumps have been added. */
 void analysis_merged_finish(struct analysis_merged *m);
 
 static inline const struct analysis_merged_node *analysis_merged_node(
@@ -148,32 +177,31 @@ static inline struct analysis_merged_sum *analysis_merged_sum(const struct analy
 }
 
 /*
- * Writes "a.B > c.D > e.F" from below `above` (ANALYSIS_MERGED_TOP: from the top) to the node; cut
- * at the left if it does not fit.
+ * Writes the names from below `above` (ANALYSIS_MERGED_TOP: from the top) down to the node, as in
+ * "a.B > c.D > e.F". If they do not fit, the beginning is replaced by "...". size is at least 5.
  */
 void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32_t above, char *buf,
 			  size_t size);
 
-/* ---- going through it ---- */
+/* ---- the nodes to show ---- */
 
-/* A row: a node, or the others of a level, which are too small to be shown each. */
+/* A row: a node, or all siblings that are too small to be shown one by one. */
 struct analysis_merged_step {
-	uint32_t node;   /* of others: the node that they are below, or ANALYSIS_MERGED_TOP */
-	uint32_t others; /* 0: the node itself; else 1 + their number in the walk's rests */
+	uint32_t node;   /* the node; for `others`, their parent or ANALYSIS_MERGED_TOP */
+	uint32_t others; /* 0: the node itself; else 1 + index in the walk's rests */
 };
 
 /*
- * Siblings that are not shown, with all that is below them. In a tree that is cut by rank alone,
- * what the children shown and the others have is what their parent has below itself.
+ * Siblings that are not shown, with everything below them. Sums of shown children and of their rest
+ * equal what the parent has below itself.
  */
 struct analysis_merged_rest {
-	uint32_t nodes; /* siblings */
-	uint32_t depth; /* their level */
+	uint32_t nodes; /* number of siblings */
+	uint32_t depth; /* their depth */
 };
 
 /*
- * The nodes worth showing: parents before children, the highest rank first, the others of a level
- * last.
+ * The nodes to show: parents before children, siblings by rank, highest first, and their rest last.
  */
 struct analysis_merged_walk {
 	struct analysis_merged_step *order; /* owned */
@@ -181,26 +209,29 @@ struct analysis_merged_walk {
 	uint32_t max_depth;    /* the deepest level shown */
 	struct base_vec rests; /* struct analysis_merged_rest */
 	struct base_vec sums; /* struct analysis_merged_sum: totals of the rests, dump_count each */
-	/* nodes that are not shown, and what is theirs of the newest dump, by why */
+	/*
+	 * nodes that are not shown because they are too small or too deep, and what they contain in
+	 * the newest dump
+	 */
 	struct analysis_cut small, deep;
 };
 
-/* What is worth showing. */
+/* Which nodes to show. */
 struct analysis_merged_worth {
 	int64_t (*rank)(const struct analysis_merged *m, uint32_t node);
-	int64_t low;        /* the least rank; nodes above such are shown, too */
-	uint32_t max_depth; /* the deepest level */
+	int64_t low;        /* lowest rank shown; ancestors of shown nodes are always shown */
+	uint32_t max_depth; /* deepest level shown */
 };
 
 /*
- * Orders the nodes that are worth showing. Siblings of such nodes that are too small are one step,
- * `others`, on all levels but those that are too deep. Release *out in any case.
+ * Orders the nodes to show. Small siblings of shown nodes become one step, `others`, except on
+ * levels below max_depth. The caller releases *out, also after a failure.
  */
 int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_merged_worth *worth,
 			 struct analysis_merged_walk *out, struct hdb_error *err);
 void analysis_merged_walk_release(struct analysis_merged_walk *walk);
 
-/* A step's others, and their totals. */
+/* The others of a step, and their totals. */
 static inline const struct analysis_merged_rest *analysis_merged_rest(
 	const struct analysis_merged_walk *walk, const struct analysis_merged_step *step)
 {

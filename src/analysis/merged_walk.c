@@ -1,6 +1,4 @@
-/*
- * analysis/merged_walk.c - the nodes of a merged tree in the order in which people read a tree.
- */
+/* analysis/merged_walk.c - puts the nodes of a merged tree in the order in which a tree is read. */
 #include "analysis/merged.h"
 #include "analysis/population.h"
 #include "base/search.h"
@@ -10,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node that is shown. */
+/* A node to show. */
 struct shown {
 	uint32_t parent, node;
 	int64_t rank;
 	const struct analysis_merged_name *name;
 };
 
+/* Alphabetical; an instance's node comes before the class object's. */
 static int compare_names(const struct analysis_merged_name *a, const struct analysis_merged_name *b)
 {
 	const size_t n = a->size < b->size ? a->size : b->size;
@@ -28,7 +27,10 @@ static int compare_names(const struct analysis_merged_name *a, const struct anal
 	return a->is_class - b->is_class;
 }
 
-/* By parent; under one parent the highest rank first, then by name. The top level is the last. */
+/*
+ * By parent, then by rank, highest first, then by name. ANALYSIS_MERGED_TOP is the largest parent,
+ * so the top level comes last.
+ */
 static int compare_shown(const void *a, const void *b)
 {
 	const struct shown *x = a, *y = b;
@@ -38,7 +40,7 @@ static int compare_shown(const void *a, const void *b)
 	return compare_names(x->name, y->name);
 }
 
-/* Where the children of a node begin in shown[]. */
+/* Returns where the children of a node begin in shown[]. */
 static size_t find_children(const struct shown *shown, size_t count, uint32_t parent)
 {
 	struct base_search search = base_search_in(count);
@@ -50,7 +52,10 @@ static size_t find_children(const struct shown *shown, size_t count, uint32_t pa
 
 /* ---- others ---- */
 
-/* Whether a node has nothing in any dump, itself and below: it is only on the way to others. */
+/*
+ * Whether a node and everything below it are empty in all dumps: only its descendants were
+ * filtered.
+ */
 static bool is_empty(const struct analysis_merged *m, uint32_t node)
 {
 	assert(node < m->nodes.count);
@@ -60,7 +65,10 @@ static bool is_empty(const struct analysis_merged *m, uint32_t node)
 	return true;
 }
 
-/* By node: 1 + the number of the rest below it, 0: none; the last entry is of the top level. */
+/*
+ * Collects the rests. rest_of[node] becomes 1 + index of the rest below a node, 0 if there is none;
+ * the entry after the last node is for the top level.
+ */
 static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint32_t *rest_of,
 		     struct analysis_merged_walk *out, struct hdb_error *err)
 {
@@ -117,7 +125,10 @@ const struct analysis_merged_sum *analysis_merged_others(const struct analysis_m
 
 /* ---- order ---- */
 
-/* Pre-order of what `shown`, sorted, has, each level with its rest at the end. */
+/*
+ * Writes the steps in preorder, each level with its rest at the end. `shown` is sorted by
+ * compare_shown.
+ */
 static void put_order(const struct shown *shown, size_t count, const uint32_t *rest_of,
 		      uint32_t top, struct analysis_merged_walk *out)
 {
@@ -162,7 +173,10 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 		const struct analysis_merged_node *node = analysis_merged_node(m, v);
 		const int64_t weight = worth->rank(m, v);
 
-		/* Children have higher numbers: what they are is known. */
+		/*
+		 * Nodes are visited from the last to the first, so children have already marked
+		 * their parents.
+		 */
 		is_shown[v] =
 			is_shown[v] || (weight >= worth->low && node->depth <= worth->max_depth);
 		if (!is_shown[v])

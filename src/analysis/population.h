@@ -1,29 +1,27 @@
-/*
- * analysis/population.h - which objects count, and how much is left out of an answer.
- */
+/* analysis/population.h - which objects an answer counts, and how much it leaves out. */
 #ifndef ANALYSIS_POPULATION_H
 #define ANALYSIS_POPULATION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which objects the figures of an answer are of. */
+/* The objects that the numbers of an answer refer to. */
 enum analysis_population {
-	ANALYSIS_OF_NOTHING, /* none: the dump, the database, one object */
+	ANALYSIS_OF_NOTHING, /* no objects: the dump, the database, a single object */
 	ANALYSIS_OF_REACHABLE,
 	ANALYSIS_OF_UNREACHABLE,
 	ANALYSIS_OF_ALL
 };
 
-/* What is left out of the rows. UINT64_MAX: not known, or not of that kind. */
+/* What is missing in the rows of an answer; ANALYSIS_NOT_COUNTED if unknown or not applicable. */
 struct analysis_cut {
 	uint64_t rows, objects, bytes;
 };
 
-/* In struct analysis_cut: not known, or not of that kind. */
+/* In struct analysis_cut: unknown or not applicable. */
 #define ANALYSIS_NOT_COUNTED UINT64_MAX
 
-/* Whether objects that a root reaches, or does not, are among a population. */
+/* Whether a population includes reachable objects, or unreachable ones. */
 static inline bool analysis_population_has(enum analysis_population population, bool is_reachable)
 {
 	return population == ANALYSIS_OF_ALL ||

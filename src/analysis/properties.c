@@ -1,5 +1,6 @@
 /*
- * analysis/properties.c - system properties and other facts of the VM; where they are is data.
+ * analysis/properties.c - finds system properties and other facts about the VM. Where they are is
+ * data: the tables below.
  */
 #include "analysis/properties.h"
 
@@ -16,18 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory managers that are looked at: a VM has two or three. */
+/* Maximum number of memory managers read. A VM has two or three. */
 #define MANAGERS_MAX 64
 
-/* What kind of thing a static field leads to. */
+/* What a static field leads to. */
 enum source_kind { A_COLLECTION, A_VALUE };
 
+/* A place where properties are found. */
 struct source {
 	const char *section;
 	const char *field; /* a static field, with its class */
-	const char *path;  /* from there; "" is the object itself */
+	const char *path;  /* path of fields from there; "" is the object itself */
 	enum source_kind kind;
-	const char *inside; /* keys and elements: path of their text, "" if they are strings */
+	const char *inside; /* path from keys and elements to their text; "" if they are strings */
 };
 
 static const struct source sources[] = {
@@ -52,7 +54,10 @@ static const struct source sources[] = {
 
 /* ---- one after the other ---- */
 
-/* The object that a key, an element or a value is, or what it has `inside`; HEAP_NONE: none. */
+/*
+ * Finds the object of a key, element or value, or the one at the path `inside` from it. *ix is
+ * HEAP_NONE if there is none.
+ */
 static int object_of(const struct session *session, const struct heap_value *value,
 		     const char *inside, uint32_t *ix, struct hdb_error *err)
 {
@@ -68,7 +73,7 @@ static int object_of(const struct session *session, const struct heap_value *val
 	return HDB_OK;
 }
 
-/* The text of a value, and of the object that object_of() has found for it. */
+/* Writes the text of a value; ix is the object that object_of() found for it. */
 static int text_of(const struct session *session, const struct heap_value *value, uint32_t ix,
 		   struct base_text text, struct hdb_error *err)
 {
@@ -85,7 +90,7 @@ static int text_of(const struct session *session, const struct heap_value *value
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Opens a source: HDB_NOTFOUND if the heap has none. */
+/* Opens the collection of a source. Returns HDB_NOTFOUND if the heap does not have it. */
 static int open_source(const struct session *session, struct analysis_properties *p,
 		       const struct source *source, struct hdb_error *err)
 {
@@ -95,7 +100,10 @@ static int open_source(const struct session *session, struct analysis_properties
 	TRY(heap_static_object(session->heap, source->field, &ix, err));
 	TRY(heap_path_object(session->heap, ix, source->path, &ix, err));
 	TRY(heap_collection_open(session->heap, ix, &p->collection, err));
-	/* The JDK's own maps have no nodes with rows of their own, so the walk owns nothing. */
+	/*
+	 * Maps of the JDK have no such shape; without it the iteration owns nothing that would need
+	 * a release.
+	 */
 	if (p->collection.inner && p->collection.inner->shape == HEAP_NODES)
 		return HDB_NOTFOUND;
 	TRY(heap_entries_begin(session->heap, &p->collection, &p->entries, err));
@@ -160,17 +168,17 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 
 /* ---- the largest size of the heap ---- */
 
-/* Static fields that have the limit, where no property says otherwise. */
+/* Static fields that contain the limit, unless the property below is set. */
 static const char *const limit_fields[] = {
 	"jdk.internal.misc.VM.directMemory",
 	"sun.misc.VM.directMemory",
 };
 
-/* Set with a value of its own, the fields above have that. */
+/* The property that sets another limit for direct buffers, and the values that mean "not set". */
 static const char limit_property[] = "sun.nio.MaxDirectMemorySize";
 static const char *const limit_defaults[] = { "", "0", "-1" };
 
-/* What HotSpot puts on top of the stack of a thread that ran out of memory. */
+/* HotSpot puts this frame on top of the stack of a thread that ran out of memory. */
 static const char out_of_memory[] = "java.lang.OutOfMemoryError.<init>";
 
 static bool is_default(const char *value)
@@ -181,7 +189,7 @@ static bool is_default(const char *value)
 	return false;
 }
 
-/* Whether the limit of direct buffers was set to something else than the heap's. */
+/* Whether the limit of direct buffers was set to something other than the default. */
 static int find_property(const struct session *session, bool *is_set, struct hdb_error *err)
 {
 	struct analysis_properties *p = NULL;
@@ -213,7 +221,7 @@ static int find_bytes(const struct session *session, uint64_t *bytes, struct hdb
 	return HDB_OK;
 }
 
-/* Whether a frame's text, "com.acme.App.main(App.java:31)", names a class of the platform. */
+/* Whether a frame such as "com.acme.App.main(App.java:31)" is of a platform class. */
 static bool is_platform_frame(const char *text)
 {
 	char class_name[ANALYSIS_FRAME_MAX_BYTES];
@@ -227,7 +235,7 @@ static bool is_platform_frame(const char *text)
 	return heap_is_platform_class(class_name);
 }
 
-/* Whether a thread ran out of memory, and where. */
+/* Checks whether a thread ran out of memory, and where. */
 static int look_at_thread(struct heap *heap, uint64_t no, struct analysis_limit *out,
 			  struct hdb_error *err)
 {
@@ -270,7 +278,7 @@ int analysis_limit_find(const struct session *session, struct analysis_limit *ou
 	*out = (struct analysis_limit){ .thread_ix = HEAP_NONE };
 	if ((r = heap_open_dump(session->heap, err)) == HDB_OK)
 		r = find_bytes(session, &out->bytes, err);
-	/* The database answers without the dump, too. */
+	/* Stacks are in the database, so continue without the dump. */
 	if (r != HDB_OK && r != HDB_ECHANGED)
 		return r;
 	return find_error(session, out, err);
@@ -283,7 +291,10 @@ double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes
 
 /* ---- what is known of the VM ---- */
 
-/* Facts that properties and Android's build tell. */
+/*
+ * Facts and the properties that contain them, the first that exists. The last three are found in
+ * other ways.
+ */
 static const struct {
 	const char *key, *names, *help;
 } known[] = {
@@ -309,7 +320,7 @@ static const struct {
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 enum { ARGUMENTS = KNOWN - 3, COLLECTOR = KNOWN - 2, MAX_HEAP = KNOWN - 1 };
 
-/* Names of memory managers, and switches, by the collector they stand for. */
+/* Names of memory managers and VM switches of each collector. */
 static const struct {
 	const char *mark, *collector;
 } collectors[] = {
@@ -338,6 +349,10 @@ static const struct {
 	{ "-XX:+UseEpsilonGC", "Epsilon" },
 };
 
+/*
+ * Sets the collector by the first mark found. is_inside: the text is a command line that may
+ * contain a switch.
+ */
 static void note_collector(struct analysis_vm_fact *facts, const char *text, bool is_inside)
 {
 	for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++)
@@ -370,7 +385,7 @@ static void note_property(struct analysis_vm_fact *facts, const struct analysis_
 			(void)snprintf(facts[i].value, sizeof(facts[i].value), "%s", p->value);
 }
 
-/* The name of the memory manager with this ID: HDB_NOTFOUND if it has none. */
+/* Reads the name of the memory manager with this ID. HDB_NOTFOUND if it has none. */
 static int manager_name(struct heap *heap, uint64_t id, char *buf, size_t size,
 			struct hdb_error *err)
 {
@@ -383,7 +398,7 @@ static int manager_name(struct heap *heap, uint64_t id, char *buf, size_t size,
 	return heap_string(heap, name, buf, size, err);
 }
 
-/* Memory managers, which java.lang.management makes when it is first used. */
+/* Reads the memory managers, which java.lang.management creates when it is first used. */
 static int note_managers(const struct session *session, struct analysis_vm_fact *facts,
 			 struct hdb_error *err)
 {
@@ -444,7 +459,7 @@ int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **f
 	*count = 0;
 	TRY(BASE_ALLOC(*facts, KNOWN, "properties", err));
 	r = note_facts(session, *facts, err);
-	/* The database answers without the dump, too. */
+	/* Facts are unknown without the dump, which is no failure. */
 	if (r == HDB_ECHANGED)
 		return HDB_OK;
 	TRY_ERRORS(r);

@@ -1,6 +1,6 @@
 /*
- * analysis/properties.h - what the heap holds of the VM that it was: system properties,
- * environment, arguments, build, collector; and how large its heap could become.
+ * analysis/properties.h - what the heap reveals about its VM: system properties, environment,
+ * arguments, build, garbage collector, and maximum heap size.
  */
 #ifndef ANALYSIS_PROPERTIES_H
 #define ANALYSIS_PROPERTIES_H
@@ -8,16 +8,19 @@
 #include "analysis/session.h"
 #include "heap/collections/collections.h"
 
-/* Bytes of a value that are kept. */
+/* Maximum bytes of a value; longer ones are cut. */
 #define ANALYSIS_PROPERTY_MAX 4096
 
-/* Walks all of them, source by source. Zero-initialise. The struct has some 25 KB: allocate it. */
+/*
+ * Iterates over all properties, source by source. Zero-initialize it. It has some 25 KB, so
+ * allocate it on the heap.
+ */
 struct analysis_properties {
-	/* the current one */
+	/* the current property */
 	const char *section; /* "property", "environment", ...; static */
 	char name[512];
 	char value[ANALYSIS_PROPERTY_MAX];
-	uint32_t value_ix; /* HEAP_NONE: no object */
+	uint32_t value_ix; /* object of the value, or HEAP_NONE */
 	/* private */
 	size_t source;
 	bool is_open;
@@ -25,44 +28,51 @@ struct analysis_properties {
 	struct heap_entries entries;
 };
 
-/* HDB_OK with the next one, HDB_END after the last. Opens the dump. */
+/* Returns the next property: HDB_OK, or HDB_END after the last. Opens the dump. */
 int analysis_properties_next(const struct session *session, struct analysis_properties *p,
 			     struct hdb_error *err);
 
-/* One thing that is known of the VM. */
+/* One fact about the VM. */
 struct analysis_vm_fact {
 	const char *key, *help;            /* static */
-	char value[ANALYSIS_PROPERTY_MAX]; /* "": not known, or a number */
-	uint64_t number;                   /* 0: not known, or a text */
+	char value[ANALYSIS_PROPERTY_MAX]; /* empty if unknown, or if the fact is a number */
+	uint64_t number;                   /* 0 if unknown, or if the fact is a text */
 };
 /*
- * Fills in what the properties and the management classes tell: *facts is owned (free()), *count
- * of them. An open dump is needed; without one nothing is known, which is no failure.
+ * Collects the facts from properties and management classes. The caller frees *facts, an array of
+ * *count. Without the dump nothing is known: *count is 0, which is no failure.
  */
 int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **facts, size_t *count,
 		      struct hdb_error *err);
 
+/* Maximum bytes of a stack frame as text. */
 #define ANALYSIS_FRAME_MAX_BYTES 512
 
+/* The maximum heap size, and whether it was reached. */
 struct analysis_limit {
-	uint64_t bytes;        /* what the VM lets the heap grow to; 0: not known */
-	bool is_out_of_memory; /* a thread had just been given an OutOfMemoryError */
+	uint64_t bytes;        /* maximum size of the Java heap; 0 if unknown */
+	bool is_out_of_memory; /* a thread was throwing an OutOfMemoryError */
 	uint32_t thread_ix;    /* that thread, or HEAP_NONE */
-	/* where: its first frame of a class that is not the platform's, else the first; or "" */
+	/*
+	 * where: its first frame that is not the platform's, else its first frame below the
+	 * constructor; may be empty
+	 */
 	char frame[ANALYSIS_FRAME_MAX_BYTES];
 };
 
 /*
- * HotSpot keeps the limit in a static field of its class library: direct buffers may by default
- * take as much as the heap (jdk.internal.misc.VM, before JDK 9 sun.misc.VM); unless the property
- * that sets their limit says otherwise. A dump made on an OutOfMemoryError has the constructor of
- * that class on the stack of the thread that got it. Without the dump nothing is known, which is no
- * failure. Classes must be loaded.
+ * Finds the maximum heap size and the OutOfMemoryError, if any.
+ *
+ * HotSpot keeps the limit of direct buffers in a static field of its class library
+ * (jdk.internal.misc.VM, before JDK 9 sun.misc.VM). By default it equals the maximum heap size,
+ * unless a property sets it. In a dump made on an OutOfMemoryError, the thread that caused it has
+ * the constructor of that class on top of its stack. Without the dump the limit is unknown, which
+ * is no failure. Classes must be loaded.
  */
 int analysis_limit_find(const struct session *session, struct analysis_limit *out,
 			struct hdb_error *err);
 
-/* Share of the limit that so many bytes are, in percent; 0 if the limit is not known. */
+/* Returns `bytes` as a percentage of the limit; 0 if the limit is unknown. */
 double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * analysis/reference_list.c - reference objects, and how strongly objects are reachable; see
- * reference_list.h.
+ * analysis/reference_list.c - lists reference objects, and computes how strongly objects are
+ * reachable.
  */
 #include "analysis/reference_list.h"
 
@@ -13,12 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes between two looks at the cancel flag. */
+/* Nodes between two checks of the cancel flag. */
 #define STEP_NODES 65536
 
 /* ---- the list ---- */
 
-/* Classes that are no subclasses of those that give references their strength, but do the same. */
+/*
+ * Classes that act like references of a strength, although their superclass is not one of the four
+ * classes of java.lang.ref that define it.
+ */
 static const struct {
 	const char *name;
 	uint32_t strength;
@@ -26,7 +29,9 @@ static const struct {
 	{ "java.lang.ref.FinalizerReference", STORE_FINALIZER }, /* Android: extends Reference */
 };
 
-/* Strength of the references that a class's instances are; STORE_STRONG: they are none. */
+/*
+ * Returns the strength of references of a class; STORE_STRONG if its instances are no references.
+ */
 static uint32_t strength_of(struct heap *heap, uint32_t class_no)
 {
 	const struct store_class *class = heap_class(heap, class_no);
@@ -59,7 +64,7 @@ struct listing {
 	uint32_t *strength; /* by class */
 };
 
-/* One pass: counts them if `refs` is NULL, else lists them. */
+/* One pass over the heap: counts the references if `refs` is NULL, else lists them. */
 static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_error *err)
 {
 	struct heap *heap = l->session->heap;
@@ -100,7 +105,7 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 {
 	struct heap *heap = session->heap;
 	BASE_SCOPED(release_listing) struct listing l = { .session = session, .list = out };
-	/* What one reference keeps another may keep better: all of them count. */
+	/* A reference in a hidden heap may be the one that holds an object, so all heaps count. */
 	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
 	*out = (struct analysis_reference_list){ 0 };
@@ -126,9 +131,9 @@ void analysis_references_release(struct analysis_reference_list *list)
 /* ---- levels ---- */
 
 /*
- * One search a level, over the strong graph, from what is waiting for that level: roots for the
- * first, then referents of references that were reached. An object waits once for each reference to
- * it.
+ * State of the search for levels. Each level is one search over strong references. It starts from
+ * the objects waiting for that level: roots for the first, later the referents of references that
+ * were reached. An object waits once for each reference to it.
  */
 struct search {
 	const struct session *session;
@@ -138,7 +143,8 @@ struct search {
 	uint8_t *level;
 	uint32_t *stack;
 	uint32_t depth;
-	struct base_vec waiting[ANALYSIS_LEVELS]; /* uint32_t: referents */
+	/* uint32_t: referents, by the level at which they are reached */
+	struct base_vec waiting[ANALYSIS_LEVELS];
 	uint64_t seen;
 };
 
@@ -162,7 +168,7 @@ const char *analysis_reached_name(enum analysis_reached level)
 	return names[level];
 }
 
-/* The reference object ix, which is one. */
+/* Returns the reference object ix, or NULL. */
 static const struct analysis_reference *find_ref(const struct search *s, uint32_t ix)
 {
 	struct base_search search = base_search_in(s->ref_count);
@@ -181,7 +187,10 @@ static void reach(struct search *s, uint32_t ix, enum analysis_reached level)
 	s->stack[s->depth++] = ix;
 }
 
-/* Lets the referent of a reference that was reached on `level` wait for its turn. */
+/*
+ * Puts the referent of a reference that was reached into the list of its level. If that level is
+ * not below the current one, it is reached right away.
+ */
 static int follow_referent(struct search *s, uint32_t ix, enum analysis_reached level,
 			   const uint64_t *ref_bits, struct hdb_error *err)
 {

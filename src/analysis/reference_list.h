@@ -8,9 +8,9 @@
 #include "analysis/session.h"
 
 /*
- * How an object can be reached at best, as java.lang.ref has it: a path is as strong as its weakest
- * reference. A finalizer's referent is reached after all weaker ways of being kept are gone, a
- * phantom's last.
+ * The strongest way in which an object is reachable, as java.lang.ref defines it: a path is as
+ * strong as its weakest reference. Finalizers and phantom references come last, because they only
+ * act when nothing else holds the referent.
  */
 enum analysis_reached {
 	ANALYSIS_STRONGLY,
@@ -31,33 +31,38 @@ struct analysis_reference {
 };
 
 struct analysis_reference_list {
-	struct base_big refs; /* struct analysis_reference, by ix */
+	struct base_big refs; /* struct analysis_reference, ascending by ix */
 	uint64_t count;
 	struct base_big
-		levels; /* uint8_t an object: enum analysis_reached; empty until asked for */
+		/*
+		 * uint8_t per object: enum analysis_reached; empty before
+		 * analysis_references_levels
+		 */
+		levels;
 };
 
-/* Lists them. Release *out in any case. */
+/* Lists all references. The caller releases *out, also after a failure. */
 int analysis_references_read(const struct session *session, struct analysis_reference_list *out,
 			     struct hdb_error *err);
 void analysis_references_release(struct analysis_reference_list *list);
 
 /*
- * Fills in the levels. Memory: an object 6 bytes, an edge 2. `graph` (may be NULL) gets the strong
- * graph that was loaded for it: graph_rows_release in any case.
+ * Fills in the levels. Memory: 6 bytes an object, 2 a reference. If `graph` is not NULL, it gets
+ * the graph of strong references that was loaded for this; the caller calls graph_rows_release in
+ * any case.
  */
 struct graph_rows;
 int analysis_references_levels(const struct session *session, struct analysis_reference_list *list,
 			       struct graph_rows *graph, struct hdb_error *err);
 
-/* Level of an object. */
+/* Returns the level of an object. */
 static inline enum analysis_reached analysis_reached_of(const struct analysis_reference_list *list,
 							uint32_t ix)
 {
 	return (enum analysis_reached)((const uint8_t *)list->levels.data)[ix];
 }
 
-/* The level that referents of a strength have when nothing stronger reaches them. */
+/* Returns the level of a referent if nothing stronger reaches it. */
 enum analysis_reached analysis_reached_by(uint32_t strength);
 
 /* "strongly", "softly", ...; static. */

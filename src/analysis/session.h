@@ -1,6 +1,6 @@
 /*
- * analysis/session.h - what analyses work on: an open heap, its derived tables, and what long work
- * carries with it. Any door and any query can make one; it has no state of its own.
+ * analysis/session.h - what an analysis works on: an open heap, its derived tables, and the state
+ * of long work. It has no state of its own; any door and any query can make one.
  */
 #ifndef ANALYSIS_SESSION_H
 #define ANALYSIS_SESSION_H
@@ -9,7 +9,7 @@
 #include "heap/heap.h"
 
 struct session {
-	struct heap *heap;      /* lent */
+	struct heap *heap;      /* borrowed, as all three are */
 	struct derive *derive;  /* lent */
 	struct base_work *work; /* lent */
 };

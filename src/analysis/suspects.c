@@ -1,5 +1,9 @@
 /*
  * analysis/suspects.c - finds leak suspects on the top level of the dominator tree.
+ *
+ * Two passes over the top level, which is sorted by retained size: the first takes single suspects
+ * from its start and sums up the rest by class, the second collects the members of the classes that
+ * turned out to be large. Accumulation points are found last.
  */
 #include "analysis/suspects.h"
 
@@ -10,19 +14,25 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A child that keeps less of its parent's retained size than this ends the way down (MAT: 0.7). */
+/*
+ * The way down to an accumulation point ends at a child that retains less than this part of its
+ * parent (MAT: 0.7).
+ */
 #define DROP_NUMERATOR 7u
 #define DROP_DENOMINATOR 10u
-/* Steps down to an accumulation point (MAT's MAX_DEPTH). */
+/* Maximum number of steps down to an accumulation point (MAT's MAX_DEPTH). */
 #define DEPTH_MAX 1000u
-/* Members of a group whose paths are looked at (MAT's max_paths). */
+/* Maximum number of members of a group whose paths are examined (MAT's max_paths). */
 #define MEMBERS_MAX 10000u
-/* Arrays from this size on are a program's buffers, not the insides of texts and collections. */
+/*
+ * Primitive arrays of at least this size are buffers of the program; smaller ones are usually
+ * inside strings and collections.
+ */
 #define BUFFER_BYTES (64u << 10)
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
-/* The top level by class. */
+/* Sums of the objects on the top level of one class. */
 struct by_class {
 	uint64_t count;
 	uint64_t shallow_bytes;
@@ -49,7 +59,10 @@ static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
 	return s;
 }
 
-/* Calls `take` for every object of the top level, largest retained size first. */
+/*
+ * Calls `take` for every object on the top level, largest retained size first. Objects of heaps
+ * that a filter hides are skipped.
+ */
 static int each_top(const struct session *session,
 		    int (*take)(void *ctx, const struct heap_object *object, uint64_t retained,
 				struct hdb_error *err),
@@ -90,11 +103,13 @@ static void add(struct by_class *class, const struct heap_object *object, uint64
 	class->retained_bytes += retained;
 }
 
+/* State of the pass that finds single suspects. */
 struct first_pass {
 	struct analysis_suspects *out;
 	struct by_class *classes;
-	struct by_class *buffers; /* arrays of a class that are large */
-	bool is_rest;             /* the list is sorted: after the first small one all are small */
+	struct by_class *buffers; /* large primitive arrays by class */
+	/* set at the first object that is too small, because all later ones are smaller */
+	bool is_rest;
 };
 
 static int take_first(void *ctx, const struct heap_object *object, uint64_t retained,
@@ -122,17 +137,18 @@ static int take_first(void *ctx, const struct heap_object *object, uint64_t reta
 	return HDB_OK;
 }
 
+/* They follow the single suspects on the top level. */
 /* ---- the members of groups ---- */
 
 struct second_pass {
 	struct analysis_suspects *out;
-	uint32_t *group; /* by class: number of its suspect, HEAP_NONE: none */
-	uint64_t *seen;  /* by suspect: members passed so far */
-	size_t singles;  /* suspects that come first on the top level */
-	size_t passed;
+	uint32_t *group; /* by class: index of its suspect, or HEAP_NONE */
+	uint64_t *seen;  /* by suspect: members seen so far */
+	size_t singles;  /* number of single suspects, which come first on the top level */
+	size_t passed;   /* number of those already skipped */
 };
 
-/* Takes all, or MEMBERS_MAX of them at even distances. */
+/* Adds an object to its group: every member, or MEMBERS_MAX of them at even distances. */
 static int take_member(void *ctx, const struct heap_object *object, uint64_t retained,
 		       struct hdb_error *err)
 {
@@ -150,7 +166,10 @@ static int take_member(void *ctx, const struct heap_object *object, uint64_t ret
 		return HDB_OK;
 	s = &pass->out->list[group];
 	at = pass->seen[group]++;
-	/* The top level is sorted: buffers come before small arrays. */
+	/*
+	 * The top level is sorted, so the large arrays of a class come first; the small ones after
+	 * them are no members.
+	 */
 	if (at >= s->count)
 		return HDB_OK;
 	if (s->count > MEMBERS_MAX &&
@@ -159,7 +178,10 @@ static int take_member(void *ctx, const struct heap_object *object, uint64_t ret
 	return base_vec_push(&s->members, &object->ix, sizeof(object->ix), err);
 }
 
-/* A group that is no suspect. */
+/*
+ * Records a class of values that retains more than the threshold. It is reported, but is no
+ * suspect.
+ */
 static int add_values(struct analysis_suspects *out, uint32_t class_no,
 		      const struct by_class *class, struct hdb_error *err)
 {
@@ -175,7 +197,10 @@ static int add_values(struct analysis_suspects *out, uint32_t class_no,
 	return base_vec_push(&out->values, &group, sizeof(group), err);
 }
 
-/* A class of values is no group; its large arrays are, and do not count as values. */
+/*
+ * Splits a class of values: its large arrays may form a group, the rest is recorded as values.
+ * *group is what may become a suspect; for other classes, all objects of the class.
+ */
 static int set_values_aside(const struct session *session, struct first_pass *first, uint32_t no,
 			    struct by_class *group, struct hdb_error *err)
 {
@@ -202,6 +227,7 @@ static void release_second(struct second_pass *pass)
 	free(pass->seen);
 }
 
+/* Adds a suspect for each class that is large enough, then collects the members. */
 static int add_groups(const struct session *session, struct first_pass *first,
 		      struct hdb_error *err)
 {
@@ -234,13 +260,16 @@ static int add_groups(const struct session *session, struct first_pass *first,
 
 /* ---- accumulation points ---- */
 
-/* What is on the way down to an accumulation point. */
+/* An object on the way down to an accumulation point. */
 struct way {
 	uint32_t ix, class_no;
 	uint64_t bytes;
 };
 
-/* The child that retains most: HEAP_NONE if there is none. */
+/*
+ * Finds the child that retains most; out->ix is HEAP_NONE if there are no children. Lists of
+ * children are sorted by retained size.
+ */
 static int largest_child(const struct session *session, struct store_lists *children, uint32_t of,
 			 struct way *out, struct hdb_error *err)
 {
@@ -261,9 +290,9 @@ static int largest_child(const struct session *session, struct store_lists *chil
 }
 
 /*
- * Down from a single object while its largest child keeps most of it. MAT gives up after so many
- * steps; that long are only lists whose nodes hold one another, which accumulate where they begin:
- * at the first object of that class.
+ * Finds the accumulation point of a single object: goes down as long as the largest child retains
+ * most of its parent. MAT stops after DEPTH_MAX steps. Only linked lists are that deep; they
+ * accumulate at their start, the first object of the class of their nodes.
  */
 static int find_point(const struct session *session, struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -312,7 +341,10 @@ static int find_points(const struct session *session, struct analysis_suspects *
 	return HDB_OK;
 }
 
-/* Largest first; then single objects, larger shallow sizes, lower numbers. */
+/*
+ * By retained size, largest first; then single objects before groups, and by shallow size. Class
+ * and index make the order unique.
+ */
 static int compare_suspects(const void *a, const void *b)
 {
 	const struct analysis_suspect *x = a, *y = b;
@@ -338,7 +370,10 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 	TRY(analysis_heap_total(session, &whole, err));
 	out->whole_bytes = whole.shallow_bytes;
 	out->retained_bytes = whole.retained_bytes;
-	/* A damaged database may say more than fits once it is rounded. */
+	/*
+	 * Large numbers come only from a damaged database; do not let them overflow in the
+	 * conversion.
+	 */
 	if (percent < 100 && whole.shallow_bytes < UINT64_MAX / 2)
 		out->threshold_bytes = (uint64_t)((double)whole.shallow_bytes * percent / 100);
 	else

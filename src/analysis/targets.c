@@ -1,5 +1,6 @@
 /*
- * analysis/targets.c - what a text names: an object, classes.
+ * analysis/targets.c - resolves texts that name an object or classes, with suggestions for
+ * mistakes.
  */
 #include "analysis/targets.h"
 
@@ -15,7 +16,8 @@
 /* ---- classes that the user may have meant ---- */
 
 /*
- * Another class that the user may have meant: "HashMap" for "java.util.HashMap", or the wrong case.
+ * Returns a class whose name ends like the pattern, ignoring case: java.util.HashMap for "hashmap".
+ * NULL if there is none.
  */
 static const char *class_ending(struct heap *heap, const char *pattern)
 {
@@ -34,7 +36,7 @@ static const char *class_ending(struct heap *heap, const char *pattern)
 	return NULL;
 }
 
-/* Also "org.acme.HashMap": the right name in another package. */
+/* Also finds the class of "org.acme.HashMap": the right name in another package. */
 static const char *similar_class(struct heap *heap, const char *pattern)
 {
 	const char *similar = class_ending(heap, pattern);
@@ -58,13 +60,15 @@ static int no_class(struct heap *heap, const char *pattern, struct hdb_error *er
 
 /* ---- objects ---- */
 
-/* Digits of an identifier that needs no 0x. */
+/* Minimum number of digits of an ID without 0x. */
 #define BARE_MIN 8
 
-/* What comes before the name in the label of a class object. */
+/* Prefix of the label of a class object. */
 static const char class_prefix[] = "class ";
 
-/* Where the identifier of "com.acme.Main@0x12c4" begins; NULL if it is no such label. */
+/*
+ * Returns the ID in a label such as "com.acme.Main@0x12c4", or NULL if the text is no such label.
+ */
 static const char *id_of_label(const char *target)
 {
 	const char *at = strrchr(target, '@');
@@ -77,7 +81,7 @@ static bool is_class_label(const char *target)
 	return strncmp(target, class_prefix, sizeof(class_prefix) - 1) == 0;
 }
 
-/* "8039bc78": an identifier without 0x, which is too long to be a name by chance. */
+/* Whether a text like "8039bc78" is an ID without 0x: too long to be a name by chance. */
 static bool is_bare_id(const char *target)
 {
 	const size_t size = strspn(target, "0123456789abcdefABCDEF");
@@ -115,7 +119,7 @@ int analysis_check_object(const char *target, struct hdb_error *err)
 	return is_class_label(target) ? HDB_OK : parse_id(target, &id, err);
 }
 
-/* The class object that "class com.acme.Main" names, if it is the only one of the name. */
+/* Finds the class object of "class com.acme.Main". Fails if several loaders have such a class. */
 static int find_class_object(const struct session *session, const char *target, uint32_t *ix,
 			     struct hdb_error *err)
 {
@@ -140,7 +144,9 @@ static int find_class_object(const struct session *session, const char *target, 
 	return HDB_OK;
 }
 
-/* Whether "Main" or "com.acme.Main" names the class; arrays are "Main[]" or "Main[512]". */
+/*
+ * Whether a label names the class, with or without its package. Arrays are "Main[]" or "Main[512]".
+ */
 static bool is_name_of(const char *label, size_t label_size, const char *class)
 {
 	const char *bracket = memchr(label, '[', label_size);
@@ -153,7 +159,10 @@ static bool is_name_of(const char *label, size_t label_size, const char *class)
 	return size == class_size || strchr(".$", class[class_size - size - 1]);
 }
 
-/* An identifier with another class before it was copied from somewhere else: better no answer. */
+/*
+ * Checks that the class in a label is that of the object. If not, the label was copied from another
+ * dump, and an answer would be about the wrong object.
+ */
 static int check_label(const struct session *session, const char *target, uint32_t ix,
 		       struct hdb_error *err)
 {
@@ -189,7 +198,7 @@ int analysis_object(const struct session *session, const char *target, uint32_t 
 
 /* ---- classes ---- */
 
-/* Marks the class whose class object has the ID. */
+/* Marks the class whose class object has this ID. */
 static int mark_by_id(const struct session *session, const char *target, uint8_t *marks,
 		      struct hdb_error *err)
 {
@@ -204,9 +213,9 @@ static int mark_by_id(const struct session *session, const char *target, uint8_t
 }
 
 /*
- * Marks the subclasses of marked classes with 2. What is found on a way up is kept for the whole
- * way (3: none above is marked), so that each class is passed twice at most, in a circle of a
- * damaged database too.
+ * Marks the subclasses of marked classes with 2. The result for a class is stored on its whole
+ * chain of superclasses (3: no superclass is marked), so each class is visited at most twice, even
+ * if damage makes the chain a circle.
  */
 static void mark_sub(const struct heap *heap, uint8_t *marks)
 {
@@ -229,7 +238,7 @@ static void mark_sub(const struct heap *heap, uint8_t *marks)
 		marks[no] = marks[no] == 1 || marks[no] == 2;
 }
 
-/* Marks the classes that are meant, of which there is one at least. */
+/* Marks the classes that a pattern names. There is at least one, or it fails. */
 static int mark_classes(const struct session *session, const char *pattern, bool with_sub,
 			uint8_t *marks, struct hdb_error *err)
 {

@@ -1,24 +1,23 @@
-/*
- * analysis/targets.h - what a text names: an object, classes.
- */
+/* analysis/targets.h - resolves the target of a query: a text that names an object or classes. */
 #ifndef ANALYSIS_TARGETS_H
 #define ANALYSIS_TARGETS_H
 
 #include "analysis/session.h"
 
 /*
- * Whether a target names one object: by its identifier ("0x12c4") or by a label of the tables
- * ("com.acme.Main@0x12c4", "Main@0x12c4", "class com.acme.Main" for the class object).
+ * Whether a target names a single object: by its ID ("0x12c4", or eight and more digits without 0x)
+ * or by a label of the tables ("com.acme.Main@0x12c4", "Main@0x12c4", "class com.acme.Main" for the
+ * class object).
  */
 bool analysis_is_object(const char *target);
 
-/* HDB_EUSAGE with a message if a text names no object, whatever the dump; else HDB_OK. */
+/* Checks the syntax only: HDB_EUSAGE with a message if a text cannot name an object of any dump. */
 int analysis_check_object(const char *target, struct hdb_error *err);
 
 /*
- * The object that a target names, see analysis_is_object(). HDB_NOTFOUND with a message if the dump
- * has none; HDB_EUSAGE if it is no such name, if the object is of another class than the label
- * says, or if several class loaders have a class of the name.
+ * Finds the object that a target names. Returns HDB_NOTFOUND with a message if the dump does not
+ * contain it, and HDB_EUSAGE if the text is not a name of an object, if the object's class is not
+ * that of the label, or if several class loaders have a class of the name.
  */
 int analysis_object(const struct session *session, const char *target, uint32_t *ix,
 		    struct hdb_error *err);
@@ -30,15 +29,18 @@ struct analysis_class_list {
 };
 
 /*
- * The classes that a name or glob pattern ("java.util.*", "*Cache", "char[]") names. A class may
- * also be named by the ID of its class object. HDB_NOTFOUND with a message if there is none.
- * `with_sub`: their subclasses too. In patterns * and ? match any characters; [ and ] are
- * themselves.
+ * Finds the classes that a name or pattern ("java.util.*", "*Cache", "char[]") matches; a class can
+ * also be named by the ID of its class object. `with_sub` includes subclasses. In patterns * and ?
+ * match any characters; [ and ] match themselves. Returns HDB_NOTFOUND with a message if there is
+ * none.
  */
 int analysis_classes(const struct session *session, const char *pattern, bool with_sub,
 		     struct analysis_class_list *out, struct hdb_error *err);
 
-/* The same as a mark by class number, 1 if it is named; *marks is owned, in any case: free(). */
+/*
+ * The same as marks by class number, 1 if the class is named. The caller frees *marks, also after a
+ * failure.
+ */
 int analysis_class_marks(const struct session *session, const char *pattern, bool with_sub,
 			 uint8_t **marks, struct hdb_error *err);
 
