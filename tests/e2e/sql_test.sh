@@ -48,6 +48,8 @@ refused()
 # ---- what was meant ----
 refused "SELECT clas FROM objects" 2 "no such column: clas; did you mean class?"
 refused 'SELECT siz FROM "java.util.HashMap"' 2 "no such column: siz; did you mean size?"
+refused "SELECT s.tex FROM roots r, strings s" 2 "no such column: s.tex; did you mean text?"
+refused "SELECT shalow FROM histogram" 2 "no such column: shalow; did you mean shallow?"
 refused "SELECT * FROM objekts" 2 "no such table: objekts; did you mean objects?"
 refused "SELECT * FROM object" 2 "missing argument: OBJECT; the table of all objects is objects"
 refused "SELECT * FROM java.util.HashMap" 2 'the name of a class is in double quotes: "java.util.HashMap"'

@@ -83,6 +83,20 @@ for command in fails silent; do
 	fi
 done
 
+# Every table of SQL is in heapdb-sql(1), with the columns that it has.
+"$BUILD/heapdb" import "$DUMP" -o "$TMPDIR/sql.heapdb" --quiet
+if "$BUILD/heapdb" sql "$TMPDIR/sql.heapdb" .tables >"$TMPDIR/tables" 2>/dev/null; then
+	sql=$HDB_ROOT/tools/heapdb/heapdb-sql.1
+	if ! sh "$HDB_ROOT/tools/heapdb/man_sql.sh" "$TMPDIR/sql.heapdb" "$BUILD/heapdb" |
+		diff -u --label "tables" "$sql" -; then
+		complain "columns are behind: sh tools/heapdb/man_sql.sh --write DATABASE"
+	fi
+	sed -n '/^Queries/q;s/^  \([a-z_]*\).*/\1/p' "$TMPDIR/tables" | while read -r name; do
+		grep -q "^\.It Ic .*$name" "$sql" || echo "$name"
+	done >"$TMPDIR/missing"
+	[ ! -s "$TMPDIR/missing" ] || complain "tables not in heapdb-sql(1): $(tr '\n' ' ' <"$TMPDIR/missing")"
+fi
+
 if command -v mandoc >/dev/null; then
 	mandoc -Tlint -W warning "$HDB_ROOT"/tools/heapdb/*.1 || complain "mandoc complains"
 fi

@@ -322,9 +322,10 @@ static int code_of(int rc)
 
 int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 {
-	const char *message = sqlite3_errmsg(sql->sqlite);
-	char hint[512] = "";
+	char message[512], hint[512] = "";
 
+	/* Copied: a hint may ask SQLite. */
+	snprintf(message, sizeof(message), "%s", sqlite3_errmsg(sql->sqlite));
 	for (size_t i = 0; i < sql->source_count; i++) {
 		/* A class whose name cannot be read is no such table. */
 		if (!sql->sources[i]->err.code &&

@@ -128,8 +128,7 @@ int heapsql_filter_open(struct heapsql *sql, const char *expression,
 	f->declaration = declare(columns->list, columns->count);
 	f->def = (struct sql_table_def){
 		.name = TABLE,
-		.columns = f->declaration,
-		.keys = { -1 },
+		.declaration = f->declaration,
 		.plan = plan_row,
 		.next = next_row,
 		.column = column,

@@ -16,10 +16,6 @@
 /* GC roots whose kinds are looked at. */
 #define ROOTS_MAX 100000
 
-static const char object_columns[] =
-	"id, class, kind, shallow, retained, dominator, length, reachable, class_id, heap, "
-	"file_offset, referrers";
-
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
@@ -50,63 +46,62 @@ static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
 
 /* ---- failures ---- */
 
-/* Tries the names of a declaration, "id ID, class TEXT, ..."; the best one is copied. */
-static void try_columns(struct suggest *near, const char *columns, char best[NAME_SIZE])
+/* Tries a name that is not kept; the best one is copied. */
+static void try_name(struct suggest *near, const char *name, char best[NAME_SIZE])
 {
-	char name[NAME_SIZE];
-
-	for (const char *at = columns; at && *at; at = strchr(at, ',')) {
-		at += strspn(at, ", ");
-		copy_name(at + (*at == '"'), "", name);
-		suggest_try(near, name);
-		if (near->best == name)
-			near->best = strcpy(best, name);
+	suggest_try(near, name);
+	if (near->best == name) {
+		snprintf(best, NAME_SIZE, "%s", name);
+		near->best = best;
 	}
 }
 
-/* Tries the fields of the classes that are named in double quotes. */
-static int try_fields(struct hdb *db, const char *text, struct suggest *near, char best[NAME_SIZE])
+static void try_columns(const struct sql_source *source, const char *table, struct suggest *near,
+			char best[NAME_SIZE])
 {
-	for (const char *at = text; (at = strchr(at, '"')) != NULL; at++) {
-		struct hdb_fields *fields;
-		char class[NAME_SIZE];
-		size_t count;
-		uint32_t no;
+	sqlite3_stmt *statement = NULL;
 
-		copy_name(++at, ".[]", class);
-		at += strcspn(at, "\"");
-		if ((no = hdb_class_named(db, class, 0)) != HDB_NONE) {
-			TRY(hdb_class_fields(db, no, &fields, &count, NULL));
-			for (size_t i = 0; i < count; i++)
-				try_columns(near, hdb_field_at(fields, i)->name, best);
-			hdb_fields_free(fields);
-		}
-		if (!*at)
-			break;
-	}
-	return HDB_OK;
+	(void)sqlite3_prepare_v2(source->sqlite, "SELECT name FROM pragma_table_xinfo(?)", -1,
+				 &statement, NULL);
+	(void)sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	while (sqlite3_step(statement) == SQLITE_ROW)
+		try_name(near, (const char *)sqlite3_column_text(statement, 0), best);
+	sqlite3_finalize(statement);
+}
+
+/* Copies the next name after FROM, JOIN or a comma, and returns its place; NULL: there is none. */
+static const char *next_table(const char *at, char name[NAME_SIZE])
+{
+	while (*at && *at != ',' && strncasecmp(at, "from", 4) != 0 &&
+	       strncasecmp(at, "join", 4) != 0)
+		at++;
+	if (!*at)
+		return NULL;
+	at += *at == ',' ? 1 : 4;
+	at += strspn(at, " \t\r\n");
+	copy_name(at, "", name);
+	if (at[strlen(name)] == '.')
+		at += strlen(name) + 1; /* that was the schema */
+	copy_name(at + (*at == '"'), *at == '"' ? ".[]+" : "", name);
+	return at;
 }
 
 /* The nearest column of the tables that the statement names. */
-static void hint_column(struct hdb *db, const char *text, const char *wanted, char *hint,
-			size_t size)
+static void hint_column(const struct sql_source *source, const char *text, const char *wanted,
+			char *hint, size_t size)
 {
 	struct suggest near;
-	char best[NAME_SIZE];
+	char name[NAME_SIZE], best[NAME_SIZE];
 
 	suggest_init(&near, wanted, strlen(wanted));
-	(void)try_fields(db, text, &near, best);
-	if (find_word(text, "objects") || strchr(text, '"'))
-		try_columns(&near, object_columns, best);
-	for (size_t i = 0; sql_tables[i]; i++)
-		if (find_word(text, sql_tables[i]->name))
-			try_columns(&near, sql_tables[i]->columns, best);
+	while ((text = next_table(text, name)) != NULL)
+		try_columns(source, name, &near, best);
 	if (near.best)
 		snprintf(hint, size, "; did you mean %s?", near.best);
 }
 
-static void hint_no_column(struct hdb *db, const char *text, const char *message, char *hint,
-			   size_t size)
+static void hint_no_column(const struct sql_source *source, const char *text, const char *message,
+			   char *hint, size_t size)
 {
 	char wanted[NAME_SIZE], quoted[NAME_SIZE + 2];
 
@@ -115,7 +110,7 @@ static void hint_no_column(struct hdb *db, const char *text, const char *message
 	if (strstr(text, quoted))
 		snprintf(hint, size, "; a text is in single quotes: '%s'", wanted);
 	else
-		hint_column(db, text, strrchr(wanted, '.') ? strrchr(wanted, '.') + 1 : wanted,
+		hint_column(source, text, strrchr(wanted, '.') ? strrchr(wanted, '.') + 1 : wanted,
 			    hint, size);
 }
 
@@ -129,13 +124,8 @@ static void hint_no_table(const struct sql_source *source, const char *wanted, c
 	size_t left;
 
 	suggest_init(&near, wanted, strlen(wanted));
-	for (size_t no = 0; sql_table_at(no, &table, &left); no++) {
-		suggest_try(&near, table.name);
-		if (near.best == table.name) {
-			snprintf(best, sizeof(best), "%s", table.name);
-			near.best = best;
-		}
-	}
+	for (size_t no = 0; sql_table_at(no, &table, &left); no++)
+		try_name(&near, table.name, best);
 	class = suggest_class(source->db, wanted);
 	if (near.best)
 		snprintf(hint, size, "; did you mean %s?", near.best);
@@ -174,7 +164,7 @@ void sql_hint(const struct sql_source *source, const char *text, const char *mes
 			 "; .tables lists tables and .schema TABLE columns, and so does "
 			 "SELECT name, sql FROM sqlite_master");
 	else if (strncmp(message, "no such column: ", 16) == 0)
-		hint_no_column(source->db, text, message + 16, hint, size);
+		hint_no_column(source, text, message + 16, hint, size);
 	else if (strncmp(message, "no such table: ", 15) == 0 && !hint_class(text, hint, size))
 		hint_no_table(source, message + 15, hint, size);
 	else if (strncmp(message, "near \".\"", 8) == 0 || strncmp(message, "near \"[", 7) == 0)

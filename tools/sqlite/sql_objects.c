@@ -419,7 +419,7 @@ static int declare_shape(struct sql_table_def *def, struct hdb_error *err)
 
 	TRY(sql_shape_fill(s, err));
 	s->def = same;
-	s->def.columns = s->declaration;
+	s->def.declaration = s->declaration;
 	return HDB_OK;
 }
 
@@ -427,8 +427,7 @@ static int add_shape(struct sql_source *source, struct shape *s)
 {
 	s->def = (struct sql_table_def){
 		.name = s->name,
-		.columns = s->declaration,
-		.keys = { -1 },
+		.declaration = s->declaration,
 		.state_size = sizeof(struct objects_cursor),
 		.declare = declare_shape,
 		.plan = sql_objects_plan,
@@ -440,33 +439,31 @@ static int add_shape(struct sql_source *source, struct shape *s)
 	return sql_add_table(source, s->name, &s->def, sql_shape_free);
 }
 
-static int add_plain(struct sql_source *source, const char *name, const int *columns,
-		     unsigned kinds, const char *class_name)
-{
-	struct shape *s = sql_shape_plain(source, name, columns, kinds, class_name);
-
-	return s ? add_shape(source, s) : SQLITE_NOMEM;
-}
+/* clang-format off */
+const struct sql_objects_def sql_object_tables[SQL_OBJECT_TABLES] = {
+	{ "objects", "every object: class, kind, sizes, dominator, referrers", 0, NULL,
+	  { C_ID, C_CLASS, C_KIND, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_LENGTH, C_REACHABLE,
+	    C_CLASS_ID, C_HEAP, C_OFFSET, C_REFERRERS, -1 } },
+	{ "instances", "objects of the classes that a pattern names", 0, NULL,
+	  { C_ID, C_CLASS, C_KIND, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_LENGTH, C_REACHABLE,
+	    C_CLASS_ID, C_TEXT, C_PATTERN, C_SUB, -1 } },
+	{ "arrays", "arrays: type, length, sizes",
+	  1u << HDB_KIND_OBJECT_ARRAY | 1u << HDB_KIND_PRIMITIVE_ARRAY, NULL,
+	  { C_ID, C_CLASS, C_TYPE, C_LENGTH, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_REACHABLE,
+	    C_KIND, -1 } },
+	{ "strings", "strings and their texts", 1u << HDB_KIND_INSTANCE, "java.lang.String",
+	  { C_ID, C_TEXT, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_REACHABLE, -1 } },
+};
+/* clang-format on */
 
 int sql_register_objects(struct sql_source *source)
 {
-	static const int objects[] = { C_ID,       C_CLASS,     C_KIND,   C_SHALLOW,
-				       C_RETAINED, C_DOMINATOR, C_LENGTH, C_REACHABLE,
-				       C_CLASS_ID, C_HEAP,      C_OFFSET, C_REFERRERS,
-				       -1 };
-	static const int instances[] = { C_ID,        C_CLASS,  C_KIND,      C_SHALLOW,  C_RETAINED,
-					 C_DOMINATOR, C_LENGTH, C_REACHABLE, C_CLASS_ID, C_TEXT,
-					 C_PATTERN,   C_SUB,    -1 };
-	static const int arrays[] = { C_ID,       C_CLASS,     C_TYPE,      C_LENGTH, C_SHALLOW,
-				      C_RETAINED, C_DOMINATOR, C_REACHABLE, C_KIND,   -1 };
-	static const int strings[] = { C_ID,        C_TEXT,      C_SHALLOW, C_RETAINED,
-				       C_DOMINATOR, C_REACHABLE, -1 };
-	const unsigned array_kinds = 1u << HDB_KIND_OBJECT_ARRAY | 1u << HDB_KIND_PRIMITIVE_ARRAY;
+	for (size_t i = 0; i < SQL_OBJECT_TABLES; i++) {
+		struct shape *s = sql_shape_plain(source, &sql_object_tables[i]);
 
-	TRY(add_plain(source, "objects", objects, 0, NULL));
-	TRY(add_plain(source, "instances", instances, 0, NULL));
-	TRY(add_plain(source, "arrays", arrays, array_kinds, NULL));
-	return add_plain(source, "strings", strings, 1u << HDB_KIND_INSTANCE, "java.lang.String");
+		TRY(s ? add_shape(source, s) : SQLITE_NOMEM);
+	}
+	return SQLITE_OK;
 }
 
 static int add_class(struct sql_source *source, struct shape *shape, struct hdb_error *err)

@@ -107,12 +107,16 @@ struct objects_cursor {
 struct shape *sql_shape_new(struct sql_source *source, const char *name);
 /* NULL is fine. */
 void sql_shape_free(void *shape);
-/*
- * A table of objects of these columns (enum column, ended by -1), of kinds and of a class (NULL: of
- * all). NULL: no memory.
- */
-struct shape *sql_shape_plain(struct sql_source *source, const char *name, const int *columns,
-			      unsigned kinds, const char *class_name);
+/* A table of objects that every database has. NULL: no memory. */
+struct sql_objects_def {
+	const char *name, *help;
+	unsigned kinds;         /* 0: all */
+	const char *class_name; /* NULL: of all */
+	int columns[16];        /* enum column, ended by -1 */
+};
+#define SQL_OBJECT_TABLES 4
+extern const struct sql_objects_def sql_object_tables[SQL_OBJECT_TABLES];
+struct shape *sql_shape_plain(struct sql_source *source, const struct sql_objects_def *def);
 /* The table of a class, "NAME" or "NAME+"; HDB_NOTFOUND if there is none. */
 int sql_shape_of(struct sql_source *source, const char *name, struct shape **out,
 		 struct hdb_error *err);

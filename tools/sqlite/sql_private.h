@@ -76,24 +76,41 @@ enum sql_how {
 };
 /* A cell of a column: how, and where in the state. A small number is for `column` to know. */
 #define SQL_AT(how, state, member) ((uint32_t)(how) << 16 | (uint32_t)offsetof(state, member))
+/*
+ * Or'ed to a cell: rows with a value of the column are found without a scan. Instead of one:
+ * arguments of a table-valued function, which are hidden columns. Constraints on both are given to
+ * begin, in the order of the columns.
+ */
+#define SQL_KEY ((uint32_t)1 << 24)
+#define SQL_OPTION ((uint32_t)1 << 25)
+#define SQL_ARGUMENT (SQL_OPTION | (uint32_t)1 << 26) /* one that must be given */
 
-/* A table or table-valued function: columns, then arguments as hidden columns. */
+struct sql_column {
+	const char *declaration; /* "id ID", as in CREATE TABLE */
+	uint32_t cell;
+};
+#define SQL_COLUMN(declaration, cell) \
+	{ \
+		declaration, cell \
+	}
+#define SQL_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
+
+/* A table or table-valued function. */
 struct sql_table_def {
 	const char *name;
-	const char *help;      /* what it has, in a few words */
-	const char *columns;   /* "id ID, class TEXT, ..." as in CREATE TABLE */
-	const uint32_t *cells; /* of the columns but arguments; NULL: all by `column` */
+	const char *help; /* what it has, in a few words */
+	const struct sql_column *columns;
+	size_t column_count;
 	/*
-	 * columns by which rows are found without a scan, and arguments: numbers of columns,
-	 * ended by -1. Constraints on them are given to begin.
+	 * Of tables that are made at run time, whose columns are numbers for `column`: all of them
+	 * as in CREATE TABLE, the last `option_count` are arguments that may be left out.
 	 */
-	int keys[SQL_KEYS_MAX];
+	const char *declaration;
+	size_t option_count;
 	unsigned narrowing_key; /* the bit of a key that only narrows a scan; 0: none */
-	int first_arg;          /* column of the first argument; arguments are the last columns */
-	int required_args;      /* of them, how many must be given */
 	double rows;            /* a guess without keys */
 	size_t state_size;      /* of sql_cursor.state */
-	/* May be NULL. Makes `columns`, which are NULL until a statement uses the table. */
+	/* May be NULL. Makes `declaration`, which is NULL until a statement uses the table. */
 	int (*declare)(struct sql_table_def *def, struct hdb_error *err);
 	/*
 	 * May be NULL. xBestIndex of a table without keys, which takes constraints in its own way.
@@ -104,7 +121,7 @@ struct sql_table_def {
 	int (*begin)(struct sql_cursor *c, struct hdb_error *err);
 	/* Steps to a row, the first one too: HDB_OK or HDB_END. It may set row_no. */
 	int (*next)(struct sql_cursor *c, struct hdb_error *err);
-	/* Gives SQLite the value of a column, by its number unless there are cells. */
+	/* Gives SQLite the value of a column, by the number in its cell. */
 	int (*column)(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 		      struct hdb_error *err);
 	/* Frees what begin made; the state is cleared. May be NULL. */
@@ -122,8 +139,7 @@ struct sql_cursor {
 	struct sql_source *source;
 	const struct sql_table_def *def;
 	struct hdb *db;
-	struct sqlite3_value
-		*key[SQL_KEYS_MAX]; /* values of def->keys; NULL: not given; lent to begin */
+	struct sqlite3_value *key[SQL_KEYS_MAX]; /* NULL: not given; lent to begin */
 	/* what `plan` chose: sqlite3_index_info.idxNum, and values; lent to begin */
 	int index, argc;
 	struct sqlite3_value **argv;

@@ -7,7 +7,7 @@
  * for -, as "query_NAME", and by its name as it is in quotes. Where a base table has the name,
  * only the longer one is left.
  */
-#include "sqlite/sql_private.h"
+#include "sqlite/sql_objects.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ static void free_def(void *p)
 {
 	const struct query_def *d = p;
 
-	sqlite3_free((char *)(uintptr_t)d->def.columns);
+	sqlite3_free((char *)(uintptr_t)d->def.declaration);
 	free(p);
 }
 
@@ -265,13 +265,10 @@ static void end_query(struct sql_cursor *c)
 	free(s->columns);
 }
 
-static const char *const object_tables[] = { "objects", "instances", "arrays", "strings" };
-#define OBJECT_TABLES (sizeof(object_tables) / sizeof(object_tables[0]))
-
 static bool is_base_table(const char *name)
 {
-	for (size_t i = 0; i < OBJECT_TABLES; i++)
-		if (sqlite3_stricmp(object_tables[i], name) == 0)
+	for (size_t i = 0; i < SQL_OBJECT_TABLES; i++)
+		if (sqlite3_stricmp(sql_object_tables[i].name, name) == 0)
 			return true;
 	for (size_t i = 0; sql_tables[i]; i++)
 		if (sqlite3_stricmp(sql_tables[i]->name, name) == 0)
@@ -298,29 +295,24 @@ bool sql_has_table(const char *name)
 
 bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left)
 {
-	static const char *const helps[] = {
-		"every object: class, kind, sizes, dominator, referrers",
-		"objects of the classes that a pattern names",
-		"arrays: type, length, sizes",
-		"strings and their texts",
-	};
 	const size_t count = hdb_query_count();
 	size_t tables = 0;
 
-	static_assert(sizeof(helps) / sizeof(helps[0]) == OBJECT_TABLES, "a text for each");
 	while (sql_tables[tables])
 		tables++;
 	*out = (struct heapsql_table){ .kind = HEAPSQL_TABLE };
-	if (no < OBJECT_TABLES) {
-		snprintf(out->name, sizeof(out->name), "%s", object_tables[no]);
-		out->help = helps[no];
+	if (no < SQL_OBJECT_TABLES) {
+		snprintf(out->name, sizeof(out->name), "%s", sql_object_tables[no].name);
+		out->help = sql_object_tables[no].help;
 		return true;
 	}
-	no -= OBJECT_TABLES;
+	no -= SQL_OBJECT_TABLES;
 	if (no < tables) {
 		snprintf(out->name, sizeof(out->name), "%s", sql_tables[no]->name);
 		out->help = sql_tables[no]->help;
-		out->needs_argument = sql_tables[no]->required_args > 0;
+		for (size_t i = 0; i < sql_tables[no]->column_count; i++)
+			out->needs_argument |=
+				(sql_tables[no]->columns[i].cell & SQL_ARGUMENT) == SQL_ARGUMENT;
 		out->kind = out->needs_argument ? HEAPSQL_FUNCTION : HEAPSQL_TABLE;
 		return true;
 	}
@@ -342,9 +334,8 @@ bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left)
 
 static int add(struct sql_source *source, const struct hdb_query_spec *spec, const char *name)
 {
-	const int first = (int)spec->column_count;
 	struct query_def *d = calloc(1, sizeof(*d));
-	int keys;
+	size_t options;
 
 	if (!d)
 		return SQLITE_NOMEM;
@@ -355,10 +346,12 @@ static int add(struct sql_source *source, const struct hdb_query_spec *spec, con
 	d->has_before = strcmp(spec->group, "compare") == 0;
 	while (hdb_query_option(spec, d->option_count) && d->option_count < ARGS_MAX - 2)
 		d->option_count++;
+	options = d->option_count + d->has_target + d->has_before;
 	d->def = (struct sql_table_def){
 		.name = spec->name,
-		.columns = declare(source->sqlite, d),
-		.first_arg = first,
+		.column_count = spec->column_count + options,
+		.declaration = declare(source->sqlite, d),
+		.option_count = options,
 		.rows = 1000,
 		.state_size = sizeof(struct query_state),
 		.begin = begin_query,
@@ -366,12 +359,7 @@ static int add(struct sql_source *source, const struct hdb_query_spec *spec, con
 		.column = column_query,
 		.end = end_query,
 	};
-	keys = d->has_target + d->has_before + (int)d->option_count;
-	for (int i = 0; i < keys; i++)
-		d->def.keys[i] = first + i;
-	if (keys < ARGS_MAX)
-		d->def.keys[keys] = -1;
-	if (d->def.columns)
+	if (d->def.declaration)
 		return sql_add_table(source, name, &d->def, free_def);
 	free(d);
 	return SQLITE_NOMEM;

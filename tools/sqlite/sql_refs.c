@@ -20,16 +20,16 @@ struct row {
 };
 
 /* Columns: those that `column_row` knows, and cells. */
-enum {
-	ROW_NAME,
-	ROW_STRENGTH,
-	ROW_ROOT,
-	ROW_STEP = SQL_AT(SQL_U32, struct row, step),
-	ROW_ID = SQL_AT(SQL_U64, struct row, facts.id),
-	ROW_CLASS = SQL_AT(SQL_CLASS, struct row, facts.class_no),
-	ROW_SHALLOW = SQL_AT(SQL_U64, struct row, facts.shallow_bytes),
-	ROW_RETAINED = SQL_AT(SQL_RETAINED, struct row, facts.ix)
-};
+enum { OF_NAME, OF_STRENGTH, OF_ROOT };
+#define ROW_NAME SQL_COLUMN("name TEXT", OF_NAME)
+#define ROW_STRENGTH SQL_COLUMN("strength TEXT", OF_STRENGTH)
+#define ROW_ROOT SQL_COLUMN("root TEXT", OF_ROOT)
+#define ROW_STEP(name) SQL_COLUMN(name " COUNT", SQL_AT(SQL_U32, struct row, step))
+#define ROW_ID SQL_COLUMN("id ID", SQL_AT(SQL_U64, struct row, facts.id))
+#define ROW_CLASS SQL_COLUMN("class TEXT", SQL_AT(SQL_CLASS, struct row, facts.class_no))
+#define ROW_SHALLOW SQL_COLUMN("shallow BYTES", SQL_AT(SQL_U64, struct row, facts.shallow_bytes))
+#define ROW_RETAINED SQL_COLUMN("retained BYTES", SQL_AT(SQL_RETAINED, struct row, facts.ix))
+#define ROW_OF SQL_COLUMN("of ID HIDDEN", SQL_ARGUMENT)
 
 /* A list of objects, with what functions of one object show of them. */
 struct list {
@@ -138,13 +138,13 @@ static int column_row(struct sql_cursor *c, struct sqlite3_context *ctx, int col
 	unsigned strength;
 
 	switch (column) {
-	case ROW_NAME:
+	case OF_NAME:
 		if (row->to == HDB_NONE)
 			return HDB_OK;
 		TRY(hdb_holder(c->db, row->from, row->to, name, sizeof(name), err));
 		sql_result_copy(ctx, name);
 		return HDB_OK;
-	case ROW_STRENGTH:
+	case OF_STRENGTH:
 		TRY(hdb_strength(c->db, row->from, row->to, &strength, err));
 		sqlite3_result_text(ctx, hdb_strength_name(strength), -1, SQLITE_STATIC);
 		return HDB_OK;
@@ -192,18 +192,15 @@ static int next_of(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static const struct sql_column of_columns[] = { ROW_ID,       ROW_CLASS,    ROW_NAME, ROW_SHALLOW,
+						ROW_RETAINED, ROW_STRENGTH, ROW_OF };
+
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define OF_TABLE(variable, text, about, function) \
 	const struct sql_table_def variable = { \
 		.name = text, \
 		.help = about, \
-		.columns = "id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, " \
-			   "strength TEXT, of ID HIDDEN", \
-		.cells = (const uint32_t[]){ ROW_ID, ROW_CLASS, ROW_NAME, ROW_SHALLOW, \
-					     ROW_RETAINED, ROW_STRENGTH }, \
-		.keys = { 6, -1 }, \
-		.first_arg = 6, \
-		.required_args = 1, \
+		SQL_COLUMNS(of_columns), \
 		.rows = 10, \
 		.state_size = sizeof(struct list), \
 		.begin = function, \
@@ -416,13 +413,17 @@ static int column_refs(struct sql_cursor *c, struct sqlite3_context *ctx, int co
 	return HDB_OK;
 }
 
+static const struct sql_column ref_columns[] = {
+	{ "source ID", SQL_KEY | SQL_AT(SQL_U64, struct refs, source_id) },
+	{ "target ID", SQL_KEY | REFS_TARGET },
+	{ "name TEXT", SQL_KEY | REFS_NAME },
+	{ "strength TEXT", REFS_STRENGTH },
+};
+
 const struct sql_table_def sql_refs = {
 	.name = "refs",
 	.help = "every reference: source, target, name of the field",
-	.columns = "source ID, target ID, name TEXT, strength TEXT",
-	.cells = (const uint32_t[]){ SQL_AT(SQL_U64, struct refs, source_id), REFS_TARGET,
-				     REFS_NAME, REFS_STRENGTH },
-	.keys = { 0, 1, 2, -1 },
+	SQL_COLUMNS(ref_columns),
 	.narrowing_key = 1 << 2,
 	.rows = 1e7,
 	.state_size = sizeof(struct refs),
@@ -445,14 +446,13 @@ static int begin_dominated(struct sql_cursor *c, struct hdb_error *err)
 	return begin_list(c, HDB_DOMINATED, ix, err);
 }
 
+static const struct sql_column dominated_columns[] = { ROW_ID, ROW_CLASS, ROW_SHALLOW, ROW_RETAINED,
+						       ROW_OF };
+
 const struct sql_table_def sql_dominated = {
 	.name = "dominated",
 	.help = "what an object dominates immediately",
-	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, of ID HIDDEN",
-	.cells = (const uint32_t[]){ ROW_ID, ROW_CLASS, ROW_SHALLOW, ROW_RETAINED },
-	.keys = { 4, -1 },
-	.first_arg = 4,
-	.required_args = 1,
+	SQL_COLUMNS(dominated_columns),
 	.rows = 10,
 	.state_size = sizeof(struct list),
 	.begin = begin_dominated,
@@ -540,14 +540,13 @@ static void end_reachable(struct sql_cursor *c)
 	base_vec_release(&s->queue);
 }
 
+static const struct sql_column reachable_columns[] = { ROW_ID,       ROW_CLASS,         ROW_SHALLOW,
+						       ROW_RETAINED, ROW_STEP("depth"), ROW_OF };
+
 const struct sql_table_def sql_reachable_from = {
 	.name = "reachable_from",
 	.help = "all that an object reaches, with its depth",
-	.columns = "id ID, class TEXT, shallow BYTES, retained BYTES, depth COUNT, of ID HIDDEN",
-	.cells = (const uint32_t[]){ ROW_ID, ROW_CLASS, ROW_SHALLOW, ROW_RETAINED, ROW_STEP },
-	.keys = { 5, -1 },
-	.first_arg = 5,
-	.required_args = 1,
+	SQL_COLUMNS(reachable_columns),
 	.rows = 10000,
 	.state_size = sizeof(struct reachable),
 	.begin = begin_reachable,
@@ -589,16 +588,16 @@ static int next_path(struct sql_cursor *c, struct hdb_error *err)
 	return hdb_object_at(c->db, row->from, &row->facts, err);
 }
 
+static const struct sql_column path_columns[] = {
+	ROW_STEP("step"), ROW_ID,      ROW_CLASS,
+	ROW_NAME,         ROW_SHALLOW, ROW_RETAINED,
+	ROW_ROOT,         ROW_OF,      { "weak_too BOOL HIDDEN", SQL_OPTION }
+};
+
 const struct sql_table_def sql_path_to_root = {
 	.name = "path_to_root",
 	.help = "the shortest path from an object to a GC root",
-	.columns = "step COUNT, id ID, class TEXT, name TEXT, shallow BYTES, retained BYTES, "
-		   "root TEXT, of ID HIDDEN, weak_too BOOL HIDDEN",
-	.cells = (const uint32_t[]){ ROW_STEP, ROW_ID, ROW_CLASS, ROW_NAME, ROW_SHALLOW,
-				     ROW_RETAINED, ROW_ROOT },
-	.keys = { 7, 8, -1 },
-	.first_arg = 7,
-	.required_args = 1,
+	SQL_COLUMNS(path_columns),
 	.rows = 20,
 	.state_size = sizeof(struct row),
 	.begin = begin_path,

@@ -289,10 +289,9 @@ int sql_shape_fill(struct shape *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-struct shape *sql_shape_plain(struct sql_source *source, const char *name, const int *columns,
-			      unsigned kinds, const char *class_name)
+struct shape *sql_shape_plain(struct sql_source *source, const struct sql_objects_def *def)
 {
-	struct shape *s = sql_shape_new(source, name);
+	struct shape *s = sql_shape_new(source, def->name);
 	sqlite3_str *text;
 
 	if (!s || !(s->columns = new_columns())) {
@@ -300,17 +299,17 @@ struct shape *sql_shape_plain(struct sql_source *source, const char *name, const
 		return NULL;
 	}
 	text = sqlite3_str_new(source->sqlite);
-	for (; *columns >= 0; columns++)
-		declare(text, s, (enum column) * columns, false);
-	s->kinds = kinds;
+	for (const int *at = def->columns; *at >= 0; at++)
+		declare(text, s, (enum column) * at, false);
+	s->kinds = def->kinds;
 	s->declaration = sqlite3_str_finish(text);
-	if (class_name)
+	if (def->class_name)
 		s->classes = calloc((size_t)hdb_class_count(source->db) + 1, 1);
-	if (!s->declaration || (class_name && !s->classes)) {
+	if (!s->declaration || (def->class_name && !s->classes)) {
 		sql_shape_free(s);
 		return NULL;
 	}
-	if (class_name)
-		(void)sql_mark_classes(source, class_name, 0, s->classes);
+	if (def->class_name)
+		(void)sql_mark_classes(source, def->class_name, 0, s->classes);
 	return s;
 }

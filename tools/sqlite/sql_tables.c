@@ -114,30 +114,27 @@ static int column_classes(struct sql_cursor *c, struct sqlite3_context *ctx, int
 	return HDB_OK;
 }
 
+static const struct sql_column class_columns[] = {
+	{ "id ID", SQL_KEY | SQL_AT(SQL_U64, struct classes, class.id) },
+	{ "name TEXT", SQL_KEY | SQL_AT(SQL_CLASS, struct classes, class.class_no) },
+	{ "super TEXT", SQL_AT(SQL_CLASS, struct classes, class.super_no) },
+	{ "super_id ID", CLASSES_SUPER_ID },
+	{ "loader TEXT", SQL_AT(SQL_STATIC, struct classes, class.loader_name) },
+	{ "loader_id ID", SQL_AT(SQL_ID, struct classes, class.loader_id) },
+	{ "instance_size BYTES", SQL_AT(SQL_U64, struct classes, class.instance_bytes) },
+	{ "fields COUNT", SQL_AT(SQL_U32, struct classes, class.field_count) },
+	{ "statics COUNT", SQL_AT(SQL_U32, struct classes, class.static_count) },
+	{ "is_array BOOL", SQL_AT(SQL_INT, struct classes, class.is_array) },
+	{ "objects COUNT", CLASSES_OBJECTS },
+	{ "shallow BYTES", CLASSES_SHALLOW },
+	{ "reachable_objects COUNT", CLASSES_REACHABLE },
+	{ "package TEXT", CLASSES_PACKAGE },
+};
+
 const struct sql_table_def sql_classes = {
 	.name = "classes",
 	.help = "classes: sizes, loader, superclass, counts",
-	.columns = "id ID, name TEXT, super TEXT, super_id ID, loader TEXT, loader_id ID, "
-		   "instance_size BYTES, fields COUNT, statics COUNT, is_array BOOL, "
-		   "objects COUNT, shallow BYTES, reachable_objects COUNT, package TEXT",
-	.cells =
-		(const uint32_t[]){
-			SQL_AT(SQL_U64, struct classes, class.id),
-			SQL_AT(SQL_CLASS, struct classes, class.class_no),
-			SQL_AT(SQL_CLASS, struct classes, class.super_no),
-			CLASSES_SUPER_ID,
-			SQL_AT(SQL_STATIC, struct classes, class.loader_name),
-			SQL_AT(SQL_ID, struct classes, class.loader_id),
-			SQL_AT(SQL_U64, struct classes, class.instance_bytes),
-			SQL_AT(SQL_U32, struct classes, class.field_count),
-			SQL_AT(SQL_U32, struct classes, class.static_count),
-			SQL_AT(SQL_INT, struct classes, class.is_array),
-			CLASSES_OBJECTS,
-			CLASSES_SHALLOW,
-			CLASSES_REACHABLE,
-			CLASSES_PACKAGE,
-		},
-	.keys = { 0, 1, -1 },
+	SQL_COLUMNS(class_columns),
 	.rows = 1000,
 	.state_size = sizeof(struct classes),
 	.begin = begin_classes,
@@ -257,13 +254,17 @@ static void end_totals(struct sql_cursor *c)
 
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define TOTALS_TABLE(by, guess) \
+	static const struct sql_column by##_total_columns[] = { \
+		{ #by " TEXT", TOTALS_GROUP }, \
+		{ "objects COUNT", TOTALS_OBJECTS }, \
+		{ "shallow BYTES", TOTALS_SHALLOW }, \
+		{ "retained BYTES", TOTALS_RETAINED }, \
+		{ "reachable BOOL HIDDEN", SQL_OPTION } \
+	}; \
 	const struct sql_table_def sql_##by##_totals = { \
 		.name = #by "_totals", \
 		.help = "objects and bytes by " #by, \
-		.columns = #by " TEXT, objects COUNT, shallow BYTES, retained BYTES, " \
-			       "reachable BOOL HIDDEN", \
-		.keys = { TOTALS_ARG, -1 }, \
-		.first_arg = TOTALS_ARG, \
+		SQL_COLUMNS(by##_total_columns), \
 		.rows = guess, \
 		.state_size = sizeof(struct totals), \
 		.begin = begin_##by##_totals, \
@@ -341,22 +342,20 @@ static void end_class_fields(struct sql_cursor *c)
 	hdb_fields_free(s->fields);
 }
 
+static const struct sql_column class_field_columns[] = {
+	{ "class TEXT", SQL_KEY | SQL_AT(SQL_CLASS, struct class_fields, range.no) },
+	{ "class_id ID", SQL_KEY | SQL_AT(SQL_U64, struct class_fields, class.id) },
+	{ "name TEXT", SQL_AT(SQL_TEXT, struct class_fields, field.name) },
+	{ "type TEXT", SQL_AT(SQL_STATIC, struct class_fields, type) },
+	{ "declared_in TEXT", SQL_AT(SQL_CLASS, struct class_fields, field.declaring_no) },
+	{ "is_static BOOL", SQL_AT(SQL_INT, struct class_fields, is_static) },
+	{ "value", 0 },
+};
+
 const struct sql_table_def sql_class_fields = {
 	.name = "class_fields",
 	.help = "fields of classes, static ones with their values",
-	.columns = "class TEXT, class_id ID, name TEXT, type TEXT, declared_in TEXT, "
-		   "is_static BOOL, value",
-	.cells =
-		(const uint32_t[]){
-			SQL_AT(SQL_CLASS, struct class_fields, range.no),
-			SQL_AT(SQL_U64, struct class_fields, class.id),
-			SQL_AT(SQL_TEXT, struct class_fields, field.name),
-			SQL_AT(SQL_STATIC, struct class_fields, type),
-			SQL_AT(SQL_CLASS, struct class_fields, field.declaring_no),
-			SQL_AT(SQL_INT, struct class_fields, is_static),
-			0,
-		},
-	.keys = { 0, 1, -1 },
+	SQL_COLUMNS(class_field_columns),
 	.rows = 5000,
 	.state_size = sizeof(struct class_fields),
 	.begin = begin_class_fields,
@@ -420,21 +419,19 @@ static int column_roots(struct sql_cursor *c, struct sqlite3_context *ctx, int c
 	return HDB_OK;
 }
 
-static const uint32_t root_cells[] = {
-	SQL_AT(SQL_U64, struct roots, facts.id),
-	SQL_AT(SQL_CLASS, struct roots, facts.class_no),
-	SQL_AT(SQL_STATIC, struct roots, root.kind),
-	0,
-	SQL_AT(SQL_U32, struct roots, root.frame_depth),
-	SQL_AT(SQL_INT, struct roots, root.is_local),
+static const struct sql_column root_columns[] = {
+	{ "id ID", SQL_KEY | SQL_AT(SQL_U64, struct roots, facts.id) },
+	{ "class TEXT", SQL_AT(SQL_CLASS, struct roots, facts.class_no) },
+	{ "kind TEXT", SQL_AT(SQL_STATIC, struct roots, root.kind) },
+	{ "thread COUNT", 0 },
+	{ "depth COUNT", SQL_AT(SQL_U32, struct roots, root.frame_depth) },
+	{ "is_local BOOL", SQL_AT(SQL_INT, struct roots, root.is_local) }, /* all locals are */
 };
 
 const struct sql_table_def sql_roots = {
 	.name = "roots",
 	.help = "GC roots",
-	.columns = "id ID, class TEXT, kind TEXT, thread COUNT, depth COUNT, is_local BOOL",
-	.cells = root_cells,
-	.keys = { 0, -1 },
+	SQL_COLUMNS(root_columns),
 	.rows = 5000,
 	.state_size = sizeof(struct roots),
 	.begin = begin_roots,
@@ -445,9 +442,8 @@ const struct sql_table_def sql_roots = {
 const struct sql_table_def sql_locals = {
 	.name = "locals",
 	.help = "local variables of threads",
-	.columns = "id ID, class TEXT, kind TEXT, thread COUNT, depth COUNT",
-	.cells = root_cells,
-	.keys = { 0, -1 },
+	.columns = root_columns,
+	.column_count = sizeof(root_columns) / sizeof(root_columns[0]) - 1,
 	.rows = 500,
 	.state_size = sizeof(struct roots),
 	.begin = begin_roots,
@@ -462,14 +458,33 @@ struct thread_rows {
 	struct hdb_rows *rows;
 };
 
-/* The query's columns, in the order of the table's. */
-static const char *const thread_columns[] = {
-	"id",       "serial",  "thread",   "class",       "depth",  "shallow",
-	"retained", "state",   "priority", "daemon",      "locals", "tid",
-	"virtual",  "carrier", "carries",  "stack_bytes", "group",  "parent_group",
-};
+/* Number, the query's column, and the table's. */
+#define THREAD_COLUMNS(X) \
+	X(THREADS_ID, "id", "id ID") \
+	X(THREADS_SERIAL, "serial", "serial COUNT") \
+	X(THREADS_NAME, "thread", "name TEXT") \
+	X(THREADS_CLASS, "class", "class TEXT") \
+	X(THREADS_FRAMES, "depth", "frames COUNT") \
+	X(THREADS_SHALLOW, "shallow", "shallow BYTES") \
+	X(THREADS_RETAINED, "id", "retained BYTES") /* which the query does not search for */ \
+	X(THREADS_STATE, "state", "state TEXT") \
+	X(THREADS_PRIORITY, "priority", "priority COUNT") \
+	X(THREADS_DAEMON, "daemon", "daemon BOOL") \
+	X(THREADS_LOCALS, "locals", "locals COUNT") \
+	X(THREADS_TID, "tid", "tid COUNT") \
+	X(THREADS_VIRTUAL, "virtual", "virtual BOOL") \
+	X(THREADS_CARRIER, "carrier", "carrier ID") \
+	X(THREADS_CARRIES, "carries", "carries ID") \
+	X(THREADS_STACK, "stack_bytes", "stack_bytes BYTES") \
+	X(THREADS_GROUP, "group", "\"group\" TEXT") \
+	X(THREADS_PARENT, "parent_group", "parent_group TEXT")
 
-enum { THREADS_ID, THREADS_NAME = 2, THREADS_RETAINED = 6 };
+#define NUMBER(number, name, declaration) number,
+enum { THREAD_COLUMNS(NUMBER) };
+#define OF_QUERY(number, name, declaration) name,
+static const char *const query_columns[] = { THREAD_COLUMNS(OF_QUERY) };
+#define OF_TABLE(number, name, declaration) SQL_COLUMN(declaration, number),
+static const struct sql_column thread_columns[] = { THREAD_COLUMNS(OF_TABLE) };
 
 static int begin_thread_rows(struct sql_cursor *c, struct hdb_error *err)
 {
@@ -492,9 +507,8 @@ static int column_thread_row(struct sql_cursor *c, struct sqlite3_context *ctx, 
 			     struct hdb_error *err)
 {
 	const struct hdb_rows *rows = ((const struct thread_rows *)c->state)->rows;
-	/* The query does not search for retained sizes. */
-	const char *name = thread_columns[column == THREADS_RETAINED ? THREADS_ID : column];
-	const struct hdb_value *value = hdb_rows_value(rows, hdb_rows_find_column(rows, name));
+	const struct hdb_value *value =
+		hdb_rows_value(rows, hdb_rows_find_column(rows, query_columns[column]));
 	uint32_t ix;
 	int r;
 
@@ -516,11 +530,7 @@ static void end_thread_rows(struct sql_cursor *c)
 const struct sql_table_def sql_threads = {
 	.name = "threads",
 	.help = "threads: state, retained size, frames",
-	.columns = "id ID, serial COUNT, name TEXT, class TEXT, frames COUNT, shallow BYTES, "
-		   "retained BYTES, state TEXT, priority COUNT, daemon BOOL, locals COUNT, "
-		   "tid COUNT, virtual BOOL, carrier ID, carries ID, stack_bytes BYTES, "
-		   "\"group\" TEXT, parent_group TEXT",
-	.keys = { -1 },
+	SQL_COLUMNS(thread_columns),
 	.rows = 50,
 	.state_size = sizeof(struct thread_rows),
 	.begin = begin_thread_rows,
@@ -622,24 +632,22 @@ static int column_frames(struct sql_cursor *c, struct sqlite3_context *ctx, int 
 	return HDB_OK;
 }
 
+static const struct sql_column frame_columns[] = {
+	{ "thread COUNT", SQL_KEY | SQL_AT(SQL_U32, struct threads, thread.serial) },
+	{ "thread_id ID", SQL_AT(SQL_OBJECT, struct threads, thread.ix) },
+	{ "depth COUNT", SQL_AT(SQL_U32, struct threads, depth) },
+	{ "class TEXT", SQL_AT(SQL_CHARS, struct threads, frame.class_name) },
+	{ "method TEXT", SQL_AT(SQL_CHARS, struct threads, frame.method) },
+	{ "signature TEXT", SQL_AT(SQL_CHARS, struct threads, frame.signature) },
+	{ "source TEXT", FRAMES_SOURCE },
+	{ "line COUNT", FRAMES_LINE },
+	{ "frame TEXT", FRAMES_TEXT },
+};
+
 const struct sql_table_def sql_frames = {
 	.name = "frames",
 	.help = "frames of stacks",
-	.columns = "thread COUNT, thread_id ID, depth COUNT, class TEXT, method TEXT, "
-		   "signature TEXT, source TEXT, line COUNT, frame TEXT",
-	.cells =
-		(const uint32_t[]){
-			SQL_AT(SQL_U32, struct threads, thread.serial),
-			SQL_AT(SQL_OBJECT, struct threads, thread.ix),
-			SQL_AT(SQL_U32, struct threads, depth),
-			SQL_AT(SQL_CHARS, struct threads, frame.class_name),
-			SQL_AT(SQL_CHARS, struct threads, frame.method),
-			SQL_AT(SQL_CHARS, struct threads, frame.signature),
-			FRAMES_SOURCE,
-			FRAMES_LINE,
-			FRAMES_TEXT,
-		},
-	.keys = { 0, -1 },
+	SQL_COLUMNS(frame_columns),
 	.rows = 500,
 	.state_size = sizeof(struct threads),
 	.begin = begin_frames,
@@ -670,11 +678,12 @@ static int column_heaps(struct sql_cursor *c, struct sqlite3_context *ctx, int c
 	return HDB_OK;
 }
 
+static const struct sql_column heap_columns[] = { { "no COUNT", 0 }, { "name TEXT", 1 } };
+
 const struct sql_table_def sql_heaps = {
 	.name = "heaps",
 	.help = "Android's heaps",
-	.columns = "no COUNT, name TEXT",
-	.keys = { -1 },
+	SQL_COLUMNS(heap_columns),
 	.rows = 4,
 	.next = next_heaps,
 	.column = column_heaps,

@@ -143,24 +143,21 @@ static void end_entries(struct sql_cursor *c)
 	free(s->marks);
 }
 
+static const struct sql_column entry_columns[] = {
+	{ "no COUNT", SQL_AT(SQL_U64, struct entries, entry.no) },
+	{ "key", SQL_AT(SQL_BASIC_TEXT, struct entries, entry.key) },
+	{ "key_id ID", SQL_AT(SQL_REFERENCE, struct entries, entry.key) },
+	{ "value", SQL_AT(SQL_BASIC_TEXT, struct entries, entry.value) },
+	{ "value_id ID", SQL_AT(SQL_REFERENCE, struct entries, entry.value) },
+	{ "entry ID", SQL_AT(SQL_OBJECT, struct entries, entry.entry_ix) },
+	{ "owner ID", SQL_AT(SQL_OBJECT, struct entries, owner) },
+	{ "of ID HIDDEN", SQL_ARGUMENT },
+};
+
 const struct sql_table_def sql_entries = {
 	.name = "entries",
 	.help = "entries of a collection",
-	.columns = "no COUNT, key, key_id ID, value, value_id ID, entry ID, owner ID, "
-		   "of ID HIDDEN",
-	.cells =
-		(const uint32_t[]){
-			SQL_AT(SQL_U64, struct entries, entry.no),
-			SQL_AT(SQL_BASIC_TEXT, struct entries, entry.key),
-			SQL_AT(SQL_REFERENCE, struct entries, entry.key),
-			SQL_AT(SQL_BASIC_TEXT, struct entries, entry.value),
-			SQL_AT(SQL_REFERENCE, struct entries, entry.value),
-			SQL_AT(SQL_OBJECT, struct entries, entry.entry_ix),
-			SQL_AT(SQL_OBJECT, struct entries, owner),
-		},
-	.keys = { 7, -1 },
-	.first_arg = 7,
-	.required_args = 1,
+	SQL_COLUMNS(entry_columns),
 	.rows = 50,
 	.state_size = sizeof(struct entries),
 	.begin = begin_entries,
@@ -211,16 +208,17 @@ static int next_elements(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static const struct sql_column element_columns[] = {
+	{ "no COUNT", SQL_AT(SQL_U64, struct elements, at) },
+	{ "value", SQL_AT(SQL_BASIC, struct elements, value) },
+	{ "text", SQL_AT(SQL_BASIC_TEXT, struct elements, value) },
+	{ "of ID HIDDEN", SQL_ARGUMENT },
+};
+
 const struct sql_table_def sql_elements = {
 	.name = "elements",
 	.help = "elements of an array",
-	.columns = "no COUNT, value, text, of ID HIDDEN",
-	.cells = (const uint32_t[]){ SQL_AT(SQL_U64, struct elements, at),
-				     SQL_AT(SQL_BASIC, struct elements, value),
-				     SQL_AT(SQL_BASIC_TEXT, struct elements, value) },
-	.keys = { 3, -1 },
-	.first_arg = 3,
-	.required_args = 1,
+	SQL_COLUMNS(element_columns),
 	.rows = 100,
 	.state_size = sizeof(struct elements),
 	.begin = begin_elements,
@@ -276,21 +274,19 @@ static void end_fields(struct sql_cursor *c)
 	hdb_fields_free(((struct fields *)c->state)->fields);
 }
 
+static const struct sql_column field_columns[] = {
+	{ "name TEXT", SQL_AT(SQL_TEXT, struct fields, field.name) },
+	{ "type TEXT", SQL_AT(SQL_STATIC, struct fields, type) },
+	{ "value", SQL_AT(SQL_BASIC, struct fields, field.value) },
+	{ "text", SQL_AT(SQL_BASIC_TEXT, struct fields, field.value) },
+	{ "declared_in TEXT", SQL_AT(SQL_CLASS, struct fields, field.declaring_no) },
+	{ "of ID HIDDEN", SQL_ARGUMENT },
+};
+
 const struct sql_table_def sql_fields = {
 	.name = "fields",
 	.help = "fields of an object, with their values",
-	.columns = "name TEXT, type TEXT, value, text, declared_in TEXT, of ID HIDDEN",
-	.cells =
-		(const uint32_t[]){
-			SQL_AT(SQL_TEXT, struct fields, field.name),
-			SQL_AT(SQL_STATIC, struct fields, type),
-			SQL_AT(SQL_BASIC, struct fields, field.value),
-			SQL_AT(SQL_BASIC_TEXT, struct fields, field.value),
-			SQL_AT(SQL_CLASS, struct fields, field.declaring_no),
-		},
-	.keys = { 5, -1 },
-	.first_arg = 5,
-	.required_args = 1,
+	SQL_COLUMNS(field_columns),
 	.rows = 10,
 	.state_size = sizeof(struct fields),
 	.begin = begin_fields,

@@ -70,18 +70,24 @@ struct table_aux {
 /* Tells SQLite the columns of a table that it connects. */
 static int declare(const struct table_aux *a, sqlite3 *sqlite, char **message)
 {
+	const struct sql_table_def *def = a->def;
 	struct hdb_error err = { 0 };
+	sqlite3_str *text;
 	char *statement;
 	bool was_on;
 	int rc;
 
-	if (!a->def->columns &&
-	    a->def->declare((struct sql_table_def *)(uintptr_t)a->def, &err) < 0) {
+	if (!def->columns && !def->declaration &&
+	    def->declare((struct sql_table_def *)(uintptr_t)def, &err) < 0) {
 		*message = sqlite3_mprintf("%s", err.message);
 		return SQLITE_ERROR;
 	}
-	statement = sqlite3_mprintf("CREATE TABLE x(%s)", a->def->columns);
-	if (!statement)
+	text = sqlite3_str_new(sqlite);
+	sqlite3_str_appendf(text, "CREATE TABLE x(%s", def->columns ? "" : def->declaration);
+	for (size_t i = 0; def->columns && i < def->column_count; i++)
+		sqlite3_str_appendf(text, i ? ", %s" : "%s", def->columns[i].declaration);
+	sqlite3_str_appendchar(text, 1, ')');
+	if (!(statement = sqlite3_str_finish(text)))
 		return SQLITE_NOMEM;
 	/* SQLite asks the authorizer, for it is a CREATE TABLE. */
 	was_on = sql_set_guard(a->source->owner, false);
@@ -115,51 +121,61 @@ static int disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-static bool is_argument(const struct sql_table_def *def, int key)
+static uint32_t cell_of(const struct sql_table_def *def, size_t column)
 {
-	return def->first_arg && def->keys[key] >= def->first_arg;
+	if (def->columns) {
+		assert(column < def->column_count);
+		return def->columns[column].cell;
+	}
+	return def->option_count && column >= def->column_count - def->option_count ?
+		       SQL_OPTION :
+		       (uint32_t)column;
 }
 
 /* Keys with a constraint are a bit each in idxNum, and their values come in that order. */
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct sql_table_def *def = ((struct sql_table *)vtab)->def;
-	int next = 1, found = 0, missing = 0;
+	int next = 1, found = 0, missing = 0, key = 0;
 	char *text = NULL;
-	const char *name;
+	const char *name = "all rows";
 
 	if (def->plan)
 		return def->plan((const struct sql_table *)vtab, info);
 	info->idxNum = 0;
-	for (int k = 0; k < SQL_KEYS_MAX && def->keys[k] >= 0; k++) {
+	for (size_t no = 0; no < def->column_count; no++) {
+		const uint32_t cell = cell_of(def, no);
 		int at = -1;
 
+		if (!(cell & (SQL_KEY | SQL_OPTION)))
+			continue;
+		assert(key < SQL_KEYS_MAX);
 		for (int i = 0; i < info->nConstraint; i++) {
-			if (info->aConstraint[i].iColumn != def->keys[k] ||
+			if (info->aConstraint[i].iColumn != (int)no ||
 			    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ ||
 			    strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0)
 				continue;
 			if (info->aConstraint[i].usable)
 				at = i;
-			else if (is_argument(def, k))
+			else if (cell & SQL_OPTION)
 				return SQLITE_CONSTRAINT;
 		}
-		if (at < 0) {
-			missing += is_argument(def, k) &&
-				   def->keys[k] < def->first_arg + def->required_args;
-			continue;
+		if (at >= 0) {
+			info->aConstraintUsage[at].argvIndex = next++;
+			info->aConstraintUsage[at].omit = (cell & SQL_OPTION) != 0;
+			info->idxNum |= 1 << key;
+			name = cell & SQL_OPTION ? "by argument" : "by key";
+			found++;
+		} else {
+			missing += (cell & SQL_ARGUMENT) == SQL_ARGUMENT;
 		}
-		info->aConstraintUsage[at].argvIndex = next++;
-		info->aConstraintUsage[at].omit = is_argument(def, k);
-		info->idxNum |= 1 << k;
-		found++;
+		key++;
 	}
 	if (missing) {
 		vtab->zErrMsg = sqlite3_mprintf("%s() takes an argument: SELECT * FROM %s(...)",
 						def->name, def->name);
 		return SQLITE_ERROR;
 	}
-	name = found ? (def->first_arg ? "by argument" : "by key") : "all rows";
 	text = sqlite3_mprintf("%s, columns %llx", name, (unsigned long long)info->colUsed);
 	if (!text)
 		return SQLITE_NOMEM;
@@ -291,9 +307,11 @@ static int result_cell(struct sql_cursor *c, sqlite3_context *ctx, uint32_t cell
 {
 	const void *at = (const char *)c->state + (cell & 0xffff);
 
-	switch ((enum sql_how)(cell >> 16)) {
+	if (cell & SQL_OPTION)
+		return HDB_OK;
+	switch ((enum sql_how)(cell >> 16 & 0xff)) {
 	case SQL_BY_COLUMN:
-		return c->def->column(c, ctx, (int)cell, err);
+		return c->def->column(c, ctx, (int)(cell & 0xffff), err);
 	case SQL_INT:
 		sqlite3_result_int(ctx, *(const int *)at);
 		break;
@@ -345,10 +363,7 @@ static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int number)
 	int r;
 
 	sql_no_error(&err);
-	if (c->def->first_arg && number >= c->def->first_arg)
-		return SQLITE_OK;
-	r = result_cell(c, ctx, c->def->cells ? c->def->cells[number] : (uint32_t)number, &err);
-	r = end_of(c, r, &err);
+	r = end_of(c, result_cell(c, ctx, cell_of(c->def, (size_t)number), &err), &err);
 	return r < 0 ? fail_table(cursor->pVtab, c->source, r, &err) : SQLITE_OK;
 }
 
