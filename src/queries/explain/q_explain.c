@@ -1,6 +1,6 @@
 /*
- * queries/explain/q_explain.c - what is known of the objects that hold much: why they are so large,
- * whether that is as it should be, and what to do. See rules.h.
+ * queries/explain/q_explain.c - query explain: why large objects are large, whether that is
+ * intended, and what to do about it. rules.h has the rules.
  */
 #include "queries/explain/rules.h"
 #include "queries/leaks/leak_faults.h"
@@ -50,16 +50,17 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
+/* State of the query. Objects are explained one by one, as rows are read. */
 struct explaining {
 	struct explain_rules rules;
 	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
-	struct base_vec said;       /* uint64_t: hashes of what was said */
+	struct base_vec said;       /* uint64_t: hashes of the texts already returned */
 	struct explain_answer answer;
 	uint64_t whole_bytes, least_bytes;
 	size_t at;
 };
 
-/* All objects of the heap that rules may be about, largest first. */
+/* Candidates without a target: all objects that rules may be about, largest first. */
 static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	s->least_bytes = s->whole_bytes / 100 * query_number(q, "threshold", 1);
@@ -72,7 +73,7 @@ static int find_all(struct query *q, struct explaining *s, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* The target and its owners: its dominators, nearest first. */
+/* Candidates for a target: the object and its dominators, nearest first. */
 static int find_owners(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	uint32_t ix, dominator;
@@ -107,7 +108,7 @@ static int open_explain(struct query *q, struct hdb_error *err)
 	return q->target_count ? find_owners(q, s, err) : find_all(q, s, err);
 }
 
-/* Whether the same was said before, of another object. */
+/* Sets *out to whether the same text was already returned for another object. */
 static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 {
 	const uint64_t hash = XXH3_64bits(s->answer.says, strlen(s->answer.says));

@@ -1,6 +1,9 @@
 /*
- * queries/explain/rule_expression.c - what expressions of rules mean: field paths, and functions of
- * objects of the heap. base/expression.h has their syntax.
+ * queries/explain/rule_expression.c - the meaning of expressions in rules: paths of fields, and
+ * functions of objects. base/expression.h has the syntax.
+ *
+ * A function that does not apply to its argument returns nothing, not an error, so that rules need
+ * no checks for it.
  */
 #include "queries/explain/rules.h"
 
@@ -17,10 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries whose classes are looked at, and different classes counted among them. */
+/* Maximum number of entries examined for kind(), and of different classes among them. */
 #define KIND_ENTRIES 10000u
 #define KIND_CLASSES 16
 
+/* What all functions get. */
 struct scan {
 	struct explain_subject *subject;
 	struct hdb_error *err;
@@ -28,7 +32,7 @@ struct scan {
 
 /* ---- values of the heap ---- */
 
-/* What a field or an element holds. */
+/* Converts a value of a field or element. */
 static int set_value(const struct session *session, const struct heap_value *value,
 		     struct base_value *out, struct hdb_error *err)
 {
@@ -58,7 +62,7 @@ static int set_value(const struct session *session, const struct heap_value *val
 
 /* ---- functions of an object ---- */
 
-/* Entries of a collection or elements of an array. */
+/* count(): entries of a collection or elements of an array. */
 static int count_entries(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -116,7 +120,7 @@ static int class_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* A string's text, or another form of an object's value as text; nothing if there is none. */
+/* text(): the text of a string, or another object's value as text; nothing if there is none. */
 static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -131,7 +135,7 @@ static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* The text of a string alone, and the name of a thread; nothing if it is empty. */
+/* string(): only the text of a string; thread(): the name of a thread. Nothing if it is empty. */
 static int string_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	TRY_FOUND(heap_string(s->subject->session->heap, ix, out->text, sizeof(out->text), s->err));
@@ -177,19 +181,20 @@ static int is_destroyed(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* What a walk over a collection's entries looks for. */
+/* Classes of a collection's entries. */
 struct entry_kinds {
-	uint32_t first_ix; /* of the entries' objects; HEAP_NONE: none yet */
+	uint32_t first_ix; /* first entry that is an object; HEAP_NONE if there is none */
 	uint32_t class_no[KIND_CLASSES];
 	uint64_t count[KIND_CLASSES];
 	unsigned classes;
 };
 
+/* What to do with entries. */
 struct entry_taker {
-	/* takes the object that is an entry of a collection, of maps a value */
+	/* receives the object of an entry; for maps, of the value */
 	int (*take)(struct scan *s, uint32_t ix, void *ctx);
 	void *ctx;
-	uint64_t most; /* entries that are looked at */
+	uint64_t most; /* maximum number of entries */
 };
 
 static int give_entry(struct scan *s, const struct heap_value *value,
@@ -201,7 +206,7 @@ static int give_entry(struct scan *s, const struct heap_value *value,
 	return entry.kind == BASE_OBJECT ? taker->take(s, entry.object, taker->ctx) : HDB_OK;
 }
 
-/* Counts the classes of entries, and notes the first entry. */
+/* Counts the classes of entries, and records the first entry. */
 static int count_kind(struct scan *s, uint32_t ix, void *ctx)
 {
 	struct entry_kinds *kinds = ctx;
@@ -224,7 +229,7 @@ static int count_kind(struct scan *s, uint32_t ix, void *ctx)
 	return HDB_OK;
 }
 
-/* The first entries of a collection or an array of references; of maps the values. */
+/* Passes on the first entries of a collection or array; for maps, the values. */
 static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *taker)
 {
 	struct heap *heap = s->subject->session->heap;
@@ -268,7 +273,7 @@ static int first_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* The class that most of the first entries have, without its package. */
+/* kind(): the most frequent class among the first entries, without its package. */
 static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	struct entry_kinds kinds = { .first_ix = HEAP_NONE };
@@ -287,7 +292,10 @@ static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* The loader of a class object's class, or of an object's. */
+/*
+ * loader(): the class loader of an object's class; of a class object, that of the class it
+ * represents.
+ */
 static int loader_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	struct heap *heap = s->subject->session->heap;
@@ -302,13 +310,13 @@ static int loader_of(struct scan *s, uint32_t ix, struct base_value *out)
 
 /* ---- functions of an object and a text, or of two texts ---- */
 
-/* What is summed: an expression on other objects. */
+/* A sum of an expression over several objects. */
 struct addition {
 	uint32_t expression;
 	double sum;
 };
 
-/* The expression's value with another object as `this`. */
+/* Evaluates an expression with another object as `this`. The budget of steps is shared. */
 static int evaluate_at(struct scan *s, uint32_t ix, uint32_t expression, struct base_value *out)
 {
 	struct explain_subject other = *s->subject;
@@ -335,7 +343,7 @@ static int add_entry(struct scan *s, uint32_t ix, void *ctx)
 	return HDB_OK;
 }
 
-/* The sum of an expression over the entries of a collection. */
+/* sum(): the sum of an expression over the entries of a collection. */
 static int sum_of(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	struct addition addition = { a->expression, 0 };
@@ -348,7 +356,7 @@ static int sum_of(struct scan *s, const struct base_arguments *a, struct base_va
 	return HDB_OK;
 }
 
-/* Whether the class, or one of its super classes, has a name that the patterns have. */
+/* Whether a class matches the patterns, or it or a superclass has the name. */
 static bool is_of_class(struct heap *heap, uint32_t class_no, const char *patterns)
 {
 	return strchr(patterns, '*') ? base_glob_list(patterns, heap_class_name(heap, class_no)) :
@@ -365,7 +373,7 @@ static bool has_class(struct heap *heap, const char *patterns)
 	return false;
 }
 
-/* The first object of a class that refers to an object. */
+/* referrer(): the first instance of a class that refers to an object. */
 static int referrer_of(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -373,7 +381,7 @@ static int referrer_of(struct scan *s, const struct base_arguments *a, struct ba
 	const uint32_t *batch;
 	size_t count = 1;
 
-	/* No table of referrers is built for a class that the heap does not have. */
+	/* Do not build the table of referrers for a class that the heap does not contain. */
 	if (a->value->kind != BASE_OBJECT ||
 	    (!derive_has(session->derive, STORE_REFERRERS) && !has_class(session->heap, a->text)))
 		return HDB_OK;
@@ -396,7 +404,7 @@ static int referrer_of(struct scan *s, const struct base_arguments *a, struct ba
 	return HDB_OK;
 }
 
-/* Counts instances for which an expression is neither nothing nor 0. */
+/* For counting instances for which an expression is neither nothing nor 0. */
 struct instances {
 	struct scan *s;
 	const uint8_t *is_wanted; /* by class number */
@@ -449,7 +457,10 @@ static int count_instances(struct scan *s, const struct base_arguments *a,
 				  &(struct instances){ s, is_wanted, a->expression, out }, s->err);
 }
 
-/* Reachable objects of a class for which an expression holds; one pass over the heap each. */
+/*
+ * Counts reachable instances of a class for which an expression is true. Takes a pass over the
+ * heap, so results are cached.
+ */
 static int find_instances(struct scan *s, const struct base_arguments *a,
 			  const struct explain_count **out)
 {
@@ -480,7 +491,7 @@ static int instances_of(struct scan *s, const struct base_arguments *a, struct b
 	return HDB_OK;
 }
 
-/* The first of them. */
+/* instance(): the first of them. */
 static int instance_of(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct explain_count *found;
@@ -511,7 +522,7 @@ static int static_of(struct scan *s, const struct base_arguments *a, struct base
 	return set_value(session, &value, out, s->err);
 }
 
-/* The value of a reference that is written as it is: HDB_NOTFOUND if it is none. */
+/* Reads a reference given by a path. HDB_NOTFOUND if the field is no reference. */
 static int reference(const struct explain_subject *subject, const char *path,
 		     struct heap_value *out, struct hdb_error *err)
 {
@@ -553,7 +564,7 @@ static int is_a(struct scan *s, const struct base_arguments *a, struct base_valu
 
 /* ---- all functions ---- */
 
-/* Name, what it takes, the function: of an object, or of any value. */
+/* Name, kind of argument, and the function: one of an object, or one of any value. */
 #define FUNCTIONS(X) \
 	X("count", VALUE, count_entries, NULL) \
 	X("retained", VALUE, retained_of, NULL) \
@@ -609,7 +620,7 @@ static int call(void *ctx, unsigned function, const struct base_arguments *a,
 		       HDB_OK;
 }
 
-/* Follows a path of fields from an object; "this" is the object itself. */
+/* Follows a path of fields from an object. "this" is the object itself. */
 static int follow(void *ctx, const struct base_value *from, const char *path,
 		  struct base_value *out, struct hdb_error *err)
 {

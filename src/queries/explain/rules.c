@@ -1,6 +1,4 @@
-/*
- * queries/explain/rules.c - rules: reading their text, finding their classes, making sentences.
- */
+/* queries/explain/rules.c - parses rules, finds their classes, and makes their sentences. */
 #include "queries/explain/rules.h"
 
 #include "base/error.h"
@@ -11,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps over entries that one object may take: counting those of collections without a size. */
+/* Maximum number of entries read for one object, for collections that have to be counted. */
 #define STEPS_MAX 10000000u
 
 static const char *const verdict_names[] = {
@@ -27,11 +25,11 @@ const char *explain_verdict_name(enum explain_verdict verdict)
 
 /* ---- reading ---- */
 
-/* Where a file of rules is read. */
+/* A text of rules being parsed. */
 struct reader {
-	const char *file; /* NULL: compiled in */
+	const char *file; /* NULL: the compiled-in rules */
 	unsigned line;
-	struct explain_rule rule; /* name NULL: none was begun */
+	struct explain_rule rule; /* the current rule; name is NULL if there is none */
 	struct base_vec *rules, *nodes;
 	struct hdb_error *err;
 };
@@ -43,7 +41,7 @@ static int fail(const struct reader *r, const char *what, const char *which)
 			which);
 }
 
-/* Ends the rule that is being read, and checks that it is whole. */
+/* Checks that the current rule is complete, and stores it. */
 static int end_rule(struct reader *r)
 {
 	const struct explain_rule *rule = &r->rule;
@@ -150,7 +148,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 	return fail(r, "a rule has no line", key);
 }
 
-/* Reads all rules of a text, which is cut into lines and words in place. */
+/* Parses a text, which is cut into lines and words in place. */
 static int read_rules(struct reader *r, char *text)
 {
 	char *next = text;
@@ -160,7 +158,7 @@ static int read_rules(struct reader *r, char *text)
 
 		r->line++;
 		next = strchr(line, '\n');
-		/* a line that is indented goes on with the one before */
+		/* an indented line continues the one before */
 		while (next && (next[1] == ' ' || next[1] == '\t')) {
 			char *p = next + 1 + strspn(next + 1, " \t");
 
@@ -189,21 +187,21 @@ static int read_rules(struct reader *r, char *text)
 
 /* ---- the classes that rules are about ---- */
 
-/* A name of classes of the heap, or a pattern of names, that a rule has. */
+/* A class name or pattern of a rule. */
 struct named {
 	uint32_t rule;
 	bool is_pattern;
 	char name[EXPLAIN_VALUE_MAX];
 };
 
-/* Patterns are of the class's own name; names include subclasses. */
+/* A pattern has to match the class's own name; a name includes subclasses. */
 static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
 {
 	return named->is_pattern ? base_glob(named->name, heap_class_name(heap, class_no)) :
 				   heap_has_superclass(heap, class_no, named->name);
 }
 
-/* What a rule names, but for names that no class of the heap has. */
+/* Adds the names of a rule, except those of classes that the heap does not have. */
 static int find_named(struct heap *heap, const struct explain_rule *rule, uint32_t rule_no,
 		      struct base_vec *out, struct hdb_error *err)
 {
@@ -220,7 +218,7 @@ static int find_named(struct heap *heap, const struct explain_rule *rule, uint32
 	return HDB_OK;
 }
 
-/* Which rules are about which class. */
+/* Finds the rules of each class. */
 static int find_classes(const struct session *session, struct explain_rules *out,
 			struct hdb_error *err)
 {
@@ -249,7 +247,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	return HDB_OK;
 }
 
-/* What every sentence may name, besides what its rule reads. */
+/* Values that every sentence can name, besides those that the rule reads. */
 static const struct {
 	const char *name, *expression;
 } usual[] = {
@@ -296,12 +294,12 @@ void explain_rules_release(struct explain_rules *rules)
 
 /* ---- sentences ---- */
 
-/* A sentence that is being made. */
+/* A sentence being made. */
 struct sentence {
 	char *buf;
 	size_t size, used;
-	bool lacks;               /* a value in the current part is nothing */
-	bool is_within, is_whole; /* a part is open; no value outside of parts is nothing */
+	bool lacks;               /* a value in the current brackets is missing */
+	bool is_within, is_whole; /* inside brackets; no value outside of brackets is missing */
 };
 
 static void add(struct sentence *s, const char *text, size_t size)
@@ -311,7 +309,7 @@ static void add(struct sentence *s, const char *text, size_t size)
 	s->buf[s->used] = '\0';
 }
 
-/* {name}, {name:bytes}, ... */
+/* Appends the value of {name}, {name:bytes}, ... */
 static void add_value(struct sentence *s, const struct base_value *value, const char *format)
 {
 	const double n = value->number;
@@ -342,7 +340,7 @@ static void add_value(struct sentence *s, const struct base_value *value, const 
 	}
 }
 
-/* What is written, by which rule, about which object. */
+/* A rule that is applied to an object. */
 struct told {
 	struct explain_subject subject;
 	const struct explain_rules *rules;
@@ -350,7 +348,7 @@ struct told {
 	struct explain_values values;
 };
 
-/* What a sentence can name: what the rule reads, and the usual values. */
+/* Finds a value by name: one that the rule reads, or a usual one. */
 static int find_value(void *ctx, struct base_word name, struct base_value *out,
 		      struct hdb_error *err)
 {
@@ -388,7 +386,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 			const size_t size = strcspn(p + 1, ":}");
 			struct base_value value = { .kind = BASE_NOTHING };
 
-			/* A command: doors show it as they can. */
+			/* {run} stays: doors show commands in their own way. */
 			if (base_is_word((struct base_word){ p + 1, size }, "run")) {
 				add(&s, p, (size_t)(end - p) + 1);
 			} else {
@@ -405,7 +403,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 	return HDB_OK;
 }
 
-/* What it holds, and how many: the first value that is named. */
+/* Writes what the object holds; the number is the first value that is named. */
 static int write_holds(struct told *told, struct explain_answer *out, struct hdb_error *err)
 {
 	const char *holds = told->rule->holds, *name = holds ? strchr(holds, '{') : NULL;
@@ -423,7 +421,7 @@ static int write_holds(struct told *told, struct explain_answer *out, struct hdb
 
 /* ---- explaining ---- */
 
-/* HDB_OK if all conditions hold, else HDB_NOTFOUND. */
+/* Returns HDB_OK if all conditions of a rule are true, else HDB_NOTFOUND. */
 static int fits(struct explain_subject *subject, const struct explain_rule *rule,
 		struct hdb_error *err)
 {
@@ -497,7 +495,7 @@ int explain_chain(const struct session *session, const struct explain_rules *rul
 
 /* ---- all objects that rules may be about ---- */
 
-/* What of a class's objects may be a candidate. */
+/* Which objects of a class are candidates. */
 enum wanted { WANTED_NOTHING, WANTED_LARGE, WANTED_ALL };
 
 struct candidates {
@@ -507,7 +505,7 @@ struct candidates {
 	struct base_vec *out;
 };
 
-/* WANTED_ALL if a rule of a class finds faults. */
+/* Returns WANTED_ALL if a rule of the class finds faults. */
 static enum wanted wanted_of(const struct explain_rules *rules, uint32_t class_no, bool any_large)
 {
 	for (uint32_t i = rules->first[class_no]; i < rules->first[class_no + 1]; i++)
@@ -536,6 +534,7 @@ static int add_candidates(void *ctx, const struct heap_block *block, struct hdb_
 	return HDB_OK;
 }
 
+/* Largest first. */
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct explain_candidate *x = a, *y = b;

@@ -1,10 +1,10 @@
 /*
- * queries/explain/rules.h - what is known of programs' classes, as rules: which objects a rule is
- * about, what it reads of one, and what it then says and advises.
+ * queries/explain/rules.h - knowledge about classes of programs, as rules: which objects a rule is
+ * about, what it reads, what it says and what it advises.
  *
- * Rules are text (rules/README.md has the format): those of rules/NAME.rules are compiled in, users
- * add their own file (--rules, $HEAPDB_RULES), whose rules come first. A rule fits an object if the
- * object's class is one that it names and all its conditions hold; of several the first counts.
+ * Rules are text (rules/README.md has the format). Those in rules/NAME.rules are compiled in. Users
+ * can add a file (--rules, $HEAPDB_RULES), whose rules come first. A rule applies to an object if
+ * it names the object's class and all its conditions are true. The first rule that applies wins.
  */
 #ifndef QUERIES_EXPLAIN_RULES_H
 #define QUERIES_EXPLAIN_RULES_H
@@ -13,17 +13,19 @@
 #include "base/base_text.h"
 #include "base/expression.h"
 
-/* Bytes of a text that a rule reads, and of a sentence that it makes. */
+/* Maximum bytes of a text that a rule reads, and of a sentence that it makes. */
 #define EXPLAIN_VALUE_MAX 200
 #define EXPLAIN_SENTENCE_MAX 1000
-/* Conditions, and values that are read, of one rule. */
+/* Maximum number of conditions of one rule, and of values it reads. */
 #define EXPLAIN_PARTS_MAX 12
-/* Dominators of an object that are tried. */
+/* Maximum number of dominators tried for one object. */
 #define EXPLAIN_OWNERS_MAX 200u
-/* Bytes of a file of rules: some thousand rules. */
+/* Maximum size of a file of rules: some thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
 
-/* For spec.facts of queries that try rules; by it doors know that they take the user's. */
+/*
+ * A fact for queries that try rules. Doors recognize by it that a query accepts the user's rules.
+ */
 #define EXPLAIN_RULES_FACT \
 	{ \
 		"rules_tried", HDB_TYPE_COUNT, "rules tried", \
@@ -31,124 +33,129 @@
 			"only with rules of the user" \
 	}
 
-/* How bad what a rule finds is. */
+/* How to judge what a rule found. */
 enum explain_verdict {
-	EXPLAIN_BY_DESIGN,    /* it is as large as it is configured to be */
-	EXPLAIN_LARGE,        /* expected, but there is much of it */
+	EXPLAIN_BY_DESIGN,    /* as large as it is configured to be */
+	EXPLAIN_LARGE,        /* expected, but there is a lot of it */
 	EXPLAIN_UNBOUNDED,    /* nothing limits it */
 	EXPLAIN_LEAK,         /* no longer needed, but still reachable */
 	EXPLAIN_MISCONFIGURED /* a setting makes it so large */
 };
-/* "by design", "large", ...; static. */
+/* Returns "by design", "large", ...; static. */
 const char *explain_verdict_name(enum explain_verdict verdict);
 
-/* A value that a rule reads; expressions are as in rules/README.md. */
+/* A value that a rule reads. rules/README.md describes expressions. */
 struct explain_read {
 	const char *name;
 	uint32_t expression;
 };
 
-/* All texts are lent by the rules' text. */
+/* A rule. All texts are borrowed from the text of the rules. */
 struct explain_rule {
 	const char *name;
-	const char *classes;                    /* names or patterns, with commas between */
-	uint32_t conditions[EXPLAIN_PARTS_MAX]; /* expressions: places in the rules' nodes */
+	const char *classes;                    /* names or patterns, separated by commas */
+	uint32_t conditions[EXPLAIN_PARTS_MAX]; /* expressions: indexes of the rules' nodes */
 	struct explain_read reads[EXPLAIN_PARTS_MAX];
 	unsigned condition_count, read_count;
 	enum explain_verdict verdict;
 	const char *says, *advice, *source;
-	const char *since, *holds, *run; /* NULL if they are not said */
-	uint32_t kept;                   /* an expression; BASE_NO_NODE if it is not said */
-	unsigned line;                   /* where it begins */
+	const char *since, *holds, *run; /* NULL if the rule has no such line */
+	/* an expression; BASE_NO_NODE if the rule has no such line */
+	uint32_t kept;
+	unsigned line; /* line of its first word */
 };
 
-/* Counts of instances that are remembered: of the rules' expressions, in turn. */
+/* Number of instance counts cached; the oldest is replaced. */
 #define EXPLAIN_COUNTS 16u
 
-/* How many instances of a class there are for which an expression holds, and the first one. */
+/* Number of instances of some classes for which an expression is true, and the first of them. */
 struct explain_count {
 	char classes[BASE_VALUE_MAX], expression[BASE_WORD_MAX];
 	double count;
-	uint32_t first_ix; /* HEAP_NONE: there is none */
+	uint32_t first_ix; /* HEAP_NONE if there is none */
 };
 
 struct explain_counts {
 	struct explain_count list[EXPLAIN_COUNTS];
-	unsigned next; /* the place of the next one */
+	unsigned next; /* index of the entry to replace next */
 };
 
-/* The rules, and which of them are about which class of a heap. */
+/* All rules, and which of them are about which class of the heap. */
 struct explain_rules {
 	struct base_vec rules; /* struct explain_rule */
-	struct base_vec nodes; /* struct base_node: of all expressions */
-	uint32_t usual[3];     /* expressions that every sentence may name */
-	char *own, *users;     /* their texts; owned */
-	uint32_t *first; /* by class number: first place in `list`; owned; one more at the end */
-	struct base_vec list;          /* uint32_t: rules of each class in their order */
-	uint64_t whole_bytes;          /* of all reachable objects; set by who opened them */
+	struct base_vec nodes; /* struct base_node of all expressions */
+	uint32_t usual[3];     /* expressions that every sentence can name */
+	char *own, *users;     /* texts of the compiled-in and the user's rules; owned */
+	/* by class number: start of its rules in `list`, with one more entry at the end; owned */
+	uint32_t *first;
+	/* uint32_t: indexes of rules, class by class in their order */
+	struct base_vec list;
+	/* size of all reachable objects; set by the caller after opening */
+	uint64_t whole_bytes;
 	struct explain_counts *counts; /* owned */
 };
 
 /*
- * Reads the rules that are compiled in, after those of `file` (NULL: none), checks them, and finds
- * their classes in the heap. HDB_EUSAGE with file, line and what is wrong. Release *out in any
- * case.
+ * Reads the rules of `file` (unless NULL) and the compiled-in ones, checks them, and finds their
+ * classes in the heap. Returns HDB_EUSAGE with file, line and problem if a rule is wrong. The
+ * caller releases *out, also after a failure.
  */
 int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
 		       struct hdb_error *err);
 void explain_rules_release(struct explain_rules *rules);
 
-/* Whether any rule is about objects of this class. */
+/* Whether any rule is about instances of this class. */
 static inline bool explain_has_rules(const struct explain_rules *rules, uint32_t class_no)
 {
 	return rules->first[class_no] != rules->first[class_no + 1];
 }
 
-/* What a rule says of an object. */
+/* What a rule says about an object. */
 struct explain_answer {
-	const struct explain_rule *rule; /* lent by the rules */
+	const struct explain_rule *rule; /* borrowed from the rules */
 	uint32_t ix;
 	uint64_t retained_bytes;
-	/* the advice with {run} in the place of a command: query/advice.h */
+	/* with {run} instead of a command: query/advice.h */
 	char says[EXPLAIN_SENTENCE_MAX], advice[EXPLAIN_SENTENCE_MAX];
-	/* "12,000 rows of the table ORDERS", and how many; "" if the rule does not say it */
+	/* "12,000 rows of the table ORDERS", empty if the rule has no such line; and the number */
 	char holds[EXPLAIN_VALUE_MAX];
 	uint64_t held;
-	uint32_t kept_ix; /* the object that should not be kept: its own, or what the rule names */
+	/* the object that should not be alive: ix, or the one that the rule names */
+	uint32_t kept_ix;
 };
 
 /*
- * Explains an object by the first rule that fits it: HDB_OK, or HDB_NOTFOUND if none does. Needs
- * the table retained, and rules->whole_bytes. Reads fields of the dump.
+ * Explains an object by the first rule that applies. Returns HDB_NOTFOUND if none does. Requires
+ * the table retained and rules->whole_bytes. Reads the dump.
  */
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
 		   struct explain_answer *out, struct hdb_error *err);
 
 /*
- * The same for an object or, if no rule fits it, the nearest of its owners that one fits: its
- * dominators. HDB_NOTFOUND if none does.
+ * The same for an object or, if no rule applies to it, the nearest object that dominates it and has
+ * one. Returns HDB_NOTFOUND if there is none.
  */
 int explain_chain(const struct session *session, const struct explain_rules *rules,
 		  uint32_t from_ix, struct explain_answer *out, struct hdb_error *err);
 
-/* An object of a class that rules are about. */
+/* An object that rules may be about. */
 struct explain_candidate {
 	uint32_t ix;
 	uint64_t retained_bytes;
 };
 
-/* Candidates are these at most, those that retain most. */
+/* Maximum number of candidates that callers use, those that retain most. */
 #define EXPLAIN_CANDIDATES_MAX 10000u
 
 /*
- * All reachable objects that rules may be about and that retain at least so many bytes, and those
- * of classes of which rules find faults, whatever they retain; the largest first. All of them: the
- * caller cuts them. UINT64_MAX: the latter only. struct explain_candidate.
+ * Appends, as struct explain_candidate and largest first, all reachable objects of rules' classes
+ * that retain at least least_bytes, and regardless of size those of classes with rules that find
+ * faults. UINT64_MAX: only the latter. The list is complete; the caller cuts it.
  */
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
 		       uint64_t least_bytes, struct base_vec *out, struct hdb_error *err);
 
-/* Whether what a rule finds is a fault: a leak or a wrong setting, however small it is. */
+/* Whether a finding is a fault whatever its size: a leak or a wrong setting. */
 static inline bool explain_is_fault(const struct explain_rule *rule)
 {
 	return rule->verdict == EXPLAIN_LEAK || rule->verdict == EXPLAIN_MISCONFIGURED;
@@ -156,42 +163,46 @@ static inline bool explain_is_fault(const struct explain_rule *rule)
 
 /* ---- for the files of this folder: expressions ---- */
 
-/* What expressions are about. */
+/* The object that an expression is evaluated for. */
 struct explain_subject {
 	const struct session *session;
-	const struct base_vec *nodes; /* of all expressions: struct base_node */
+	const struct base_vec *nodes; /* struct base_node of all expressions */
 	uint32_t ix;
-	uint32_t start_no;    /* paths begin at this class of its line; HEAP_NONE: at its own */
-	uint64_t whole_bytes; /* of the heap */
+	/* fields are searched from this superclass on; HEAP_NONE: from its own class */
+	uint32_t start_no;
+	uint64_t whole_bytes; /* size of the heap */
 	struct explain_counts *counts;
-	uint64_t steps; /* entries that may still be walked over */
+	uint64_t steps; /* number of entries that may still be read */
 };
 
-/* The functions of rules, as rules/README.md has them. */
+/* The functions of rules; rules/README.md describes them. */
 extern const struct base_grammar explain_grammar;
 
-/* The value of an expression about an object; see base/expression.h. */
+/* Evaluates an expression for an object; see base/expression.h. */
 int explain_evaluate(struct explain_subject *subject, uint32_t expression, struct base_value *out,
 		     struct hdb_error *err);
 
-/* Where the values of a template come from. */
+/* Where a template gets its values from. */
 struct explain_values {
-	/* the value that it names as `name`; BASE_NOTHING if there is none */
+	/* finds the value called `name`; BASE_NOTHING if there is none */
 	int (*find)(void *ctx, struct base_word name, struct base_value *out,
 		    struct hdb_error *err);
 	void *ctx;
-	bool is_whole; /* set: no value outside of brackets is missing */
+	bool is_whole; /* set by explain_write: no value outside of brackets was missing */
 };
 
 /*
- * Writes a template: "{name}" is a value, "{name:FORMAT}" one as bytes, percent, plain (a number
- * without separators) or flag (true or false). What stands in brackets is left out if one of its
- * values does not exist.
+ * Expands a template. "{name}" is replaced by a value, "{name:FORMAT}" by one as bytes, percent,
+ * plain (a number without separators) or flag (true or false). A part in brackets is left out if
+ * one of its values is missing.
  */
 int explain_write(const char *template, struct explain_values *values, struct base_text to,
 		  struct hdb_error *err);
 
-/* The text of a file of rules, or of those that are compiled in (NULL): *out is owned. */
+/*
+ * Reads a file of rules, or the compiled-in ones (NULL). The caller frees *out, also after a
+ * failure.
+ */
 int explain_read_text(const char *file, char **out, struct hdb_error *err);
 
 #endif

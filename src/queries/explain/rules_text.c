@@ -1,6 +1,4 @@
-/*
- * queries/explain/rules_text.c - the text of rules: compiled in, or read from a file.
- */
+/* queries/explain/rules_text.c - the text of rules, compiled in or read from a file. */
 #include "queries/explain/rules.h"
 
 #include "base/error.h"
@@ -10,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* made of rules/NAME.rules, in the order of their names, by the Makefile: RULE_LINES */
+/* The Makefile makes RULE_LINES from rules/NAME.rules, in order of their names. */
 #ifndef RULE_LINES /* for checkers that compile this file alone */
 #define RULE_LINES ""
 #endif

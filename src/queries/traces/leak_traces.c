@@ -1,8 +1,9 @@
 /*
- * queries/traces/leak_traces.c - finds leaking objects and groups them; see leak_traces.h.
+ * queries/traces/leak_traces.c - finds leaking objects and groups them; leak_traces.h has the
+ * terms.
  *
- * The paths of all of them together are a tree, whose nodes are kept: each is looked at once,
- * however many leaks it leads to.
+ * The paths of all leaking objects form a tree. Only its nodes are kept, and each is read and
+ * inspected once, however many leaks are below it.
  */
 #include "queries/traces/leak_traces.h"
 
@@ -14,9 +15,9 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 1024
-/* Blocks between two looks at the cancel flag. */
+/* Blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16u
-/* Steps that are walked for signatures: more than this is no honest heap. */
+/* Maximum number of steps walked for signatures. Only a heap made to be slow has more. */
 #define WALK_MAX 400000000u
 
 /* ---- finding ---- */
@@ -30,7 +31,7 @@ static int look(struct leak_traces *t, uint32_t ix, bool only_watched, struct ba
 	return r == HDB_OK && is_leaking ? base_vec_push(found, &ix, sizeof(ix), err) : r;
 }
 
-/* Looks at the instances of a block that rules are for. */
+/* Examines the instances of a block that rules apply to. */
 static int look_in_block(struct leak_traces *t, const struct heap_block *block,
 			 struct base_vec *found, struct hdb_error *err)
 {
@@ -66,6 +67,7 @@ static int look_by_rules(struct leak_traces *t, struct base_vec *found, struct h
 	return HDB_OK;
 }
 
+/* Finds leaking objects, in order of index and without duplicates. */
 static int find_leaking(struct leak_traces *t, bool only_watched, struct base_vec *found,
 			struct hdb_error *err)
 {
@@ -89,16 +91,20 @@ static int find_leaking(struct leak_traces *t, bool only_watched, struct base_ve
 
 /* ---- the tree of their paths ---- */
 
+/* State while the tree of paths is built. Bit sets are by index of the object. */
 struct tree {
 	struct leak_traces *traces;
 	uint64_t *leaking;    /* bits */
-	uint64_t *known;      /* bits: whether a leaking object is above it is known */
-	uint64_t *hanging;    /* bits: it is so */
-	uint64_t *in_tree;    /* bits */
-	struct base_vec *way; /* uint32_t: from an object up */
+	uint64_t *known;      /* it is known whether a leaking object is above it */
+	uint64_t *hanging;    /* a leaking object is above it */
+	uint64_t *in_tree;    /* the tree contains it */
+	struct base_vec *way; /* uint32_t: objects from one upwards */
 };
 
-/* Finds out whether another leaking object is above this one, and on the way for all above it. */
+/*
+ * Finds whether another leaking object is above this one, and stores that for all objects on the
+ * way, so each is visited once.
+ */
 static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
 	const uint32_t *parents = tree->traces->search.parents;
@@ -122,7 +128,10 @@ static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds the objects of a path that the tree lacks; parents are indexes until all are there. */
+/*
+ * Adds the objects of a path that are not in the tree. Until all are, `parent` is the index of an
+ * object, not of a node.
+ */
 static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
 	const uint32_t *parents = tree->traces->search.parents;
@@ -157,7 +166,10 @@ static uint32_t find_node(const struct base_vec *nodes, uint32_t ix)
 	return found ? (uint32_t)(found - (const struct leak_node *)nodes->data) : GRAPH_NONE;
 }
 
-/* What is known of a leaking object before its path is named: where it is counted. */
+/*
+ * Adds a leaking object to the group of objects where it is counted: hidden, unreachable, held by
+ * another one, or traced.
+ */
 static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
 	struct leak_traces *t = tree->traces;
@@ -180,7 +192,7 @@ static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	return base_vec_push(&t->traces, &trace, sizeof(trace), err);
 }
 
-/* Puts the nodes in order, and finds each by its place: parents, and the ends of traces. */
+/* Sorts the nodes by object, and replaces indexes of objects by indexes of nodes. */
 static void join_nodes(struct leak_traces *t)
 {
 	qsort(t->nodes.data, t->nodes.count, sizeof(struct leak_node), compare_nodes);
@@ -225,9 +237,10 @@ static struct leak_node *node_at(struct leak_traces *t, uint32_t no)
 	return base_vec_at(&t->nodes, struct leak_node, no);
 }
 
+/* For finding the references from one parent to its children in the tree. */
 struct naming {
 	struct leak_traces *traces;
-	const uint32_t *children; /* numbers of nodes, of one parent, ascending */
+	const uint32_t *children; /* indexes of nodes with one parent, ascending */
 	size_t count;
 };
 
@@ -245,7 +258,7 @@ static int take_name(void *ctx, const struct trace_reference *reference, struct 
 	node = node_at(n->traces, n->children[s.low]);
 	if (node->ix != reference->to)
 		return HDB_OK;
-	/* The first one counts, and one that is not late before any that is. */
+	/* The first reference wins, but one that is not followed late wins over any that is. */
 	if (!node->is_named || (node->reference.is_late && !reference->is_late))
 		node->reference = *reference;
 	node->is_named = true;
@@ -264,14 +277,14 @@ static int compare_children(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Names of all references in the tree: each object above others is read once. */
+/* Finds the references between all nodes. Each parent is read once. */
 static int name_references(struct leak_traces *t, struct hdb_error *err)
 {
 	const size_t n = t->nodes.count;
 	BASE_FREED struct child *list = malloc((n + 1) * sizeof(*list));
 	BASE_FREED uint32_t *children = malloc((n + 1) * sizeof(*children));
 
-	/* The first pass may have taken them all. */
+	/* The search may have used all steps. */
 	trace_graph_rewind(&t->graph);
 	TRY(list && children ? HDB_OK : hdb_fail_memory(err, "paths", n * sizeof(*list)));
 	for (size_t i = 0; i < n; i++)
@@ -290,7 +303,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What each object of the tree tells by itself. */
+/* Determines the status of each node by the rules on single objects. */
 static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 {
 	int r;
@@ -308,7 +321,7 @@ static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The first known leak of a library on the path to each object of the tree. */
+/* Finds the first known leak of a library on the path to each node. */
 static int find_rules(struct leak_traces *t, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec way = { 0 };
@@ -345,8 +358,8 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 /* ---- what may leak, and what it retains ---- */
 
 /*
- * Sizes are given of the objects below the last one of a path that is rightly there, and of leaking
- * ones.
+ * Computes sizes of leaking objects and of unknown ones on their paths: everything below the last
+ * object that does not leak.
  */
 static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 {
@@ -372,13 +385,15 @@ static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 
 /* ---- signatures ---- */
 
+/* For computing signatures. */
 struct signer {
 	struct leak_traces *traces;
-	struct base_vec *way; /* uint32_t: nodes with suspect references above them, upwards */
+	/* uint32_t: nodes from the leaking object up to the first suspect reference */
+	struct base_vec *way;
 	uint64_t walked;
 };
 
-/* What the first leaking object of the path retains: the most that any from there on does. */
+/* Raises the trace's sizes to what this object retains. The first leaking object retains most. */
 static int measure(struct leak_traces *t, const struct leak_node *node, struct leak_trace *trace,
 		   struct hdb_error *err)
 {
@@ -393,8 +408,8 @@ static int measure(struct leak_traces *t, const struct leak_node *node, struct l
 }
 
 /*
- * Goes up from a leaking object to the first that is rightly there; *first: where in `way` the
- * objects below the suspect references begin.
+ * Walks up from a leaking object to the nearest one that does not leak. *first is the place in
+ * `way` of the topmost leaking object; the references above it are suspect.
  */
 static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, struct hdb_error *err)
 {
@@ -419,6 +434,7 @@ static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, st
 	return HDB_OK;
 }
 
+/* Hashes the suspect references from the top down, in the format of LeakCanary's Shark. */
 static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t first,
 			 struct hdb_error *err)
 {
@@ -473,6 +489,7 @@ static int sign_all(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* The application's leaks first; equal signatures become neighbours. */
 /* ---- groups ---- */
 
 static int compare_signatures(const void *a, const void *b)
@@ -520,7 +537,7 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What is known of each step, what the traces keep, and which of them are the same leak. */
+/* Names references, judges objects, and groups the traces. */
 static int describe_traces(struct leak_traces *t, struct hdb_error *err)
 {
 	TRY(name_references(t, err));

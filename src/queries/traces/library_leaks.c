@@ -1,5 +1,6 @@
 /*
- * queries/traces/library_leaks.c - which of the known references of libraries a heap has.
+ * queries/traces/library_leaks.c - finds which of the known references of libraries apply to a
+ * heap.
  */
 #include "queries/traces/library_leaks.h"
 
@@ -32,9 +33,9 @@ static const struct library_rule library_rules[] = {
 };
 static const size_t library_rule_count = sizeof(library_rules) / sizeof(library_rules[0]);
 
-/* What the heap tells of the device. */
+/* The device, as far as the heap reveals it. */
 struct device {
-	int64_t sdk; /* 0: not known */
+	int64_t sdk; /* 0: unknown */
 	char manufacturer[NAME_MAX_BYTES], build_id[NAME_MAX_BYTES];
 };
 
@@ -64,7 +65,7 @@ static int read_device(struct heap *heap, struct device *out, struct hdb_error *
 	return read_text(heap, "android.os.Build.ID", out->build_id, sizeof(out->build_id), err);
 }
 
-/* A heap that does not tell its version may be of any. */
+/* Without a known version, a rule for any version applies. */
 static bool is_for(const struct library_rule *rule, const struct device *device)
 {
 	if (device->sdk && ((rule->sdk_least && device->sdk < rule->sdk_least) ||
@@ -101,7 +102,7 @@ const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
 {
 	const struct library_rule *found = NULL;
 
-	/* The last one counts. */
+	/* Of several rules the last one wins. */
 	for (size_t i = 0; i < library_rule_count; i++) {
 		const struct library_rule *rule = &library_rules[i];
 

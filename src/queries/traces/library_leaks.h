@@ -1,67 +1,76 @@
 /*
- * queries/traces/library_leaks.h - references by which Android, its makers' versions of it, and
+ * queries/traces/library_leaks.h - references through which Android, vendors' versions of it, and
  * tools are known to leak objects.
  *
- * What is known is a table of classes, fields, and the versions and makers that they are a fault
- * of: library.rules. An object that only these keep is no fault of the application. Some
- * references are ignored: a tool looks at the object by them.
+ * The knowledge is a table of classes, fields, and the versions and manufacturers concerned:
+ * library.rules. An object held only by these is no fault of the application. Some references are
+ * ignored altogether, because a tool uses them to look at the object.
  */
 #ifndef QUERIES_TRACES_LIBRARY_LEAKS_H
 #define QUERIES_TRACES_LIBRARY_LEAKS_H
 
 #include "analysis/session.h"
 
+/* What a rule is about. */
 enum library_kind {
 	LIBRARY_FIELD,  /* a field of instances of the class and its subclasses */
-	LIBRARY_STATIC, /* a static field */
-	LIBRARY_NATIVE, /* a JNI global reference to an instance of the class; no field */
-	LIBRARY_LOCAL   /* a local variable of the thread of that name */
+	LIBRARY_STATIC, /* a static field of the class */
+	LIBRARY_NATIVE, /* a JNI global reference to an instance of the class, without a field */
+	LIBRARY_LOCAL   /* a local variable of the thread with that name */
 };
 
 struct library_rule {
 	const char *id;
 	enum library_kind kind;
-	bool is_ignored;        /* never a reason to be alive; else the fault of a library */
-	bool is_of_growth;      /* grows by itself: counts only where growth is looked for */
-	const char *class_name; /* of LIBRARY_LOCAL the thread's name */
+	/* the reference never keeps an object alive; else it is a library's fault */
+	bool is_ignored;
+	/* the collection grows by design: only matters when growth is searched for */
+	bool is_of_growth;
+	const char *class_name; /* class; for LIBRARY_LOCAL, the name of the thread */
 	const char *field;
-	unsigned sdk_least, sdk_most; /* API levels that have it; 0: no bound */
-	const char *manufacturer;     /* names with | between; NULL: all */
-	const char *build_id;         /* NULL: all */
+	unsigned sdk_least, sdk_most; /* range of API levels; 0 means no bound */
+	const char *manufacturer;     /* names separated by |; NULL means any */
+	const char *build_id;         /* NULL means any */
 };
 
+/* The rules that apply to a heap. */
 struct library_leaks {
-	bool *is_for; /* by rule: whether it is for this heap's version and maker; owned */
+	/* by rule: whether it applies to this heap's version and manufacturer; owned */
+	bool *is_for;
 };
 
-/* What the rules are for. */
+/* The purpose that rules are used for. */
 enum library_use {
-	LIBRARY_FOR_NOTHING, /* no rule counts */
+	LIBRARY_FOR_NOTHING, /* no rule applies */
 	LIBRARY_FOR_LEAKS,
-	LIBRARY_FOR_GROWTH /* only what is ignored counts, and what grows by itself is ignored */
+	/* only ignored references matter, and collections that grow by design are ignored */
+	LIBRARY_FOR_GROWTH
 };
 
-/* Finds out which rules are for this heap. Release it in any case. */
+/* Finds the rules that apply to this heap. The caller releases *leaks, also after a failure. */
 int library_leaks_init(struct library_leaks *leaks, const struct session *session,
 		       enum library_use use, struct hdb_error *err);
 void library_leaks_release(struct library_leaks *leaks);
 
 /*
- * The rule on a class, by its name (for LIBRARY_LOCAL the thread's), and a field, NULL if the kind
- * has none: NULL if there is none for this heap.
+ * Returns the rule about a class (for LIBRARY_LOCAL, a thread) and a field, or NULL if none applies
+ * to this heap. `field` is NULL for kinds that have none.
  */
 const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
 					      enum library_kind kind, const char *class_name,
 					      const char *field);
 
-/* Whether any rule for this heap is of that kind and on that class. */
+/* Whether any rule of that kind about that class applies to this heap. */
 bool library_leaks_has(const struct library_leaks *leaks, enum library_kind kind,
 		       const char *class_name);
 
-/* "known leak of ... (Android API 15 to 28)": what is known, in words. */
+/* Writes a rule in words: "known leak of a library: ... (..., Android API 15 to 28)". */
 void library_leaks_text(const struct library_rule *rule, char *buf, size_t size);
 
-/* "instance field android.os.Message#obj": what signatures of such leaks are made of. */
+/*
+ * Writes the pattern that signatures of such leaks are made of: "instance field
+ * android.os.Message#obj".
+ */
 void library_leaks_pattern(const struct library_rule *rule, char *buf, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * queries/traces/trace_graph.c - which references leak traces follow; see trace_graph.h.
+ * queries/traces/trace_graph.c - decides which references leak traces follow; trace_graph.h has the
+ * rules.
  */
 #include "queries/traces/trace_graph.h"
 
@@ -16,9 +17,9 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Elements of an array that are read at a time. */
+/* Elements of an array read at a time. */
 #define ELEMENTS_CHUNK 1024u
-/* Of a key that is a text, what a name shows. */
+/* Maximum bytes of a key's text in a name. */
 #define KEY_MAX_BYTES 256
 
 /* ---- locals of threads ---- */
@@ -32,7 +33,10 @@ static int compare_local(const void *a, const void *b)
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
-/* The Java frames of threads with an object; its index is kept as thread_serial. */
+/*
+ * Loads the local variables of threads that have an object. thread_serial is replaced by the index
+ * of that object.
+ */
 static int load_locals(struct trace_graph *graph, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
@@ -105,11 +109,14 @@ static int compare_planned(const void *a, const void *b)
 	const struct trace_field *x = a, *y = b;
 	const int order = strcmp(x->name, y->name);
 
-	/* Of the same name that of the class itself first: it has the lower place. */
+	/*
+	 * Of fields with the same name, that of the class itself comes first: it has the lower
+	 * offset.
+	 */
 	return order ? order : x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* The rule on a field of instances of a class: that of the nearest class up the line. */
+/* Returns the rule about a field of a class's instances: that of the nearest superclass. */
 static const struct library_rule *field_rule(const struct trace_graph *graph, uint32_t class_no,
 					     const char *field)
 {
@@ -127,7 +134,10 @@ static const struct library_rule *field_rule(const struct trace_graph *graph, ui
 	return NULL;
 }
 
-/* Whether referents of a class are left out; final references are, where no rules are asked for. */
+/*
+ * Whether the referents of a class are left out. Final references count only if rules are used, as
+ * in LeakCanary.
+ */
 static bool is_weak(const struct trace_graph *graph, const struct store_class *class)
 {
 	return class->strength == STORE_SOFT || class->strength == STORE_WEAK ||
@@ -135,14 +145,16 @@ static bool is_weak(const struct trace_graph *graph, const struct store_class *c
 	       (class->strength == STORE_FINALIZER && graph->use == LIBRARY_FOR_NOTHING);
 }
 
-/* A plan that is made, from the class up. */
+/* A plan being made, from the class up to its topmost superclass. */
 struct planning {
 	uint32_t class_no;
-	uint64_t at;            /* where the next field is */
+	uint64_t at;            /* offset of the next field */
 	struct base_vec fields; /* struct trace_field */
 };
 
-/* Adds the reference fields that class `no` declares, and goes past its fields. */
+/*
+ * Adds the reference fields that class `no` declares, and advances the offset past all its fields.
+ */
 static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no,
 		      struct hdb_error *err)
 {
@@ -194,7 +206,10 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 	if (graph->plans[class_no])
 		return HDB_OK;
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
-		/* On ART java.lang.Object has a reference to the class. */
+		/*
+		 * The class that has no superclass is skipped: on ART java.lang.Object has a
+		 * reference to the class.
+		 */
 		if (heap_class(heap, no)->super_no != STORE_NONE)
 			TRY(plan_class(graph, &p, no, err));
 		no = heap_class(heap, no)->super_no;
@@ -214,7 +229,7 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 
 void trace_graph_rewind(struct trace_graph *graph)
 {
-	/* Several times all that there is: no honest heap needs it. */
+	/* Several times the number of objects, which no normal heap exceeds. */
 	graph->steps_left = 8 * (uint64_t)graph->session->heap->object_count + 1000000;
 }
 
@@ -257,6 +272,7 @@ void trace_graph_release(struct trace_graph *graph)
 	*graph = (struct trace_graph){ .session = NULL };
 }
 
+/* Passes a field on, unless it is null or its object is not in the dump. */
 static int take_field(struct trace_graph *graph, const struct heap_instance *instance,
 		      const struct trace_field *field, const struct trace_taker *taker,
 		      struct hdb_error *err)
@@ -299,7 +315,7 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 		TRY(trace_virtual_read(graph, ix, class_no, taker, err));
 	TRY(trace_graph_plan(graph, class_no, err));
 	plan = graph->plans[class_no];
-	/* The characters belong to the string. */
+	/* Strings include their characters. */
 	if (!plan->count || heap_string_layout(heap, class_no))
 		return HDB_OK;
 	TRY_FOUND(heap_instance_open(heap, ix, &instance, err));
@@ -331,7 +347,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
 		TRY(heap_text(heap, fields.field.name_text, name, sizeof(name), err));
-		/* The class's own memory on Android. */
+		/* ART's own data of the class. */
 		if (strcmp(name, "$staticOverhead") == 0 || strcmp(name, "$classOverhead") == 0)
 			continue;
 		if (has_rules)
@@ -347,7 +363,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 	return r == HDB_END ? HDB_OK : r;
 }
 
-/* Arrays of boxed numbers count these as their own. */
+/* In leak traces, arrays of boxed numbers include the boxes. */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no)
 {
 	static const char package[] = "java.lang.";
@@ -387,7 +403,7 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 			TRY_ERRORS(r = trace_ids_find(&graph->ids, bits[i], &reference.to, err));
 			if (r == HDB_NOTFOUND)
 				continue;
-			/* Numbered without the empty places. */
+			/* Indexes do not count null elements, as in LeakCanary. */
 			reference.value = index++;
 			TRY(taker->take(taker->ctx, &reference, err));
 		}

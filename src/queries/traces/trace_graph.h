@@ -1,13 +1,13 @@
 /*
- * queries/traces/trace_graph.h - the references that leak traces follow, object by object and in a
+ * queries/traces/trace_graph.h - the references that leak traces follow, object by object, in a
  * fixed order.
  *
- * Not all references of the heap: those of weak, soft, phantom and final ones, of an object to its
- * class, of a class to its superclass and loader, of strings to their characters, of arrays of
- * boxed numbers to these, and what tools hold are left out. Known collections refer to their
- * elements at once (trace_virtual.c) and to their parts, too. Fields come by name, so that of
- * several shortest paths the same one is found in every dump; the order is that of LeakCanary's
- * Shark, so that its signatures hold here.
+ * The graph differs from the heap's. Left out are references of weak, soft, phantom and final
+ * references, from an object to its class, from a class to superclass and loader, from strings to
+ * their characters, from arrays of boxes to these, and those of tools. Known collections refer
+ * directly to their elements (trace_virtual.c), and to their internals too. Fields are in order of
+ * name, so that of several shortest paths the same one is found in every dump. The order is that of
+ * LeakCanary's Shark, so that both compute the same signatures.
  */
 #ifndef QUERIES_TRACES_TRACE_GRAPH_H
 #define QUERIES_TRACES_TRACE_GRAPH_H
@@ -16,120 +16,127 @@
 #include "queries/traces/library_leaks.h"
 #include "queries/traces/trace_ids.h"
 
+/* Kinds of references, as leak traces show them. */
 enum trace_kind { TRACE_FIELD, TRACE_STATIC, TRACE_LOCAL, TRACE_ENTRY };
 
-/* How a reference is called. */
+/* How a reference is named. */
 enum trace_name {
-	TRACE_NAME_FIELD,   /* as the text `name_text` */
-	TRACE_NAME_INDEX,   /* as the number `value` */
-	TRACE_NAME_KEY,     /* it is a key of the map */
-	TRACE_NAME_ELEMENT, /* it is in the set */
-	TRACE_NAME_OF_KEY,  /* as the key with identifier `value`, whose value it is */
+	TRACE_NAME_FIELD,   /* by the text `name_text` */
+	TRACE_NAME_INDEX,   /* by the number `value` */
+	TRACE_NAME_KEY,     /* it is a key of a map */
+	TRACE_NAME_ELEMENT, /* it is an element of a set */
+	TRACE_NAME_OF_KEY,  /* by its key in a map, the object with ID `value` */
 	TRACE_NAME_NONE     /* a local variable */
 };
 
+/* A reference from the object being read. */
 struct trace_reference {
 	uint64_t value;
-	const struct library_rule *rule; /* whose fault it is; NULL */
+	const struct library_rule *rule; /* the library at fault, or NULL */
 	uint32_t to;
-	uint32_t owner_no;  /* class that declares the field; of the array or the collection */
-	uint32_t name_text; /* number of a text */
+	uint32_t owner_no;  /* class that declares the field; class of the array or collection */
+	uint32_t name_text; /* index of a text */
 	uint8_t kind;       /* enum trace_kind */
 	uint8_t name;       /* enum trace_name */
 	bool is_late;       /* followed only when nothing else is left */
 };
 
-/* A reference field of instances of a class. */
+/* A reference field of a class's instances. */
 struct trace_field {
 	const struct library_rule *rule;
-	char *name;  /* owned, until the plan is made */
-	uint32_t at; /* bytes from the start of the field values */
+	char *name;  /* owned until the plan is finished */
+	uint32_t at; /* offset in the field values, in bytes */
 	uint32_t declaring_no;
 	uint32_t name_text;
 	bool is_ignored;
 };
 
-/* Where a class has its references, in the order in which they are followed. */
+/* The reference fields of a class, in the order in which they are followed. */
 struct trace_plan {
 	size_t count;
 	struct trace_field fields[];
 };
 
+/* State for reading references. Not shared between threads, except as trace_rows.c says. */
 struct trace_graph {
 	const struct session *session;
 	enum library_use use;
 	struct library_leaks library;
 	struct trace_ids ids;
-	struct trace_plan **plans; /* by class, NULL: not needed yet; owned */
-	uint8_t *shapes;           /* by class: enum trace_shape + 1 of trace_virtual.c, 0: none */
-	struct base_vec locals;    /* struct store_root: Java frames by thread, ascending */
-	/*
-	 * steps through collections that are left to take: chains that many share are not followed
-	 * for ever
-	 */
+	struct trace_plan **plans; /* by class, made on first use; NULL: not yet; owned */
+	/* by class: 1 + index of the rule in trace_virtual.c, 0 if it is no known collection */
+	uint8_t *shapes;
+	struct base_vec locals; /* struct store_root: local variables, sorted by thread */
+	/* steps left inside collections: bounds the work on chains that many objects share */
 	uint64_t steps_left;
-	uint32_t new_activities_ix; /* the first of ActivityThread's; HEAP_NONE */
+	uint32_t new_activities_ix; /* the first of ActivityThread's new activities, or HEAP_NONE */
 };
 
-/* What is done with each reference; not HDB_OK ends it. */
+/* Receives one reference; a result other than HDB_OK ends the reading. */
 typedef int (*trace_take)(void *ctx, const struct trace_reference *reference,
 			  struct hdb_error *err);
 
-/* Who is handed references. */
+/* A function with its context. */
 struct trace_taker {
 	trace_take take;
 	void *ctx;
 };
 
-/* Prepares; loads classes and roots. `session` is lent. Release it in any case. */
+/*
+ * Loads classes and roots, and prepares reading. `session` is borrowed. The caller releases *graph,
+ * also after a failure.
+ */
 int trace_graph_init(struct trace_graph *graph, const struct session *session, enum library_use use,
 		     struct hdb_error *err);
 void trace_graph_release(struct trace_graph *graph);
 
-/* Before another pass over all objects: it may take as many steps again. */
+/* Restores the number of steps. Call it before another pass over all objects. */
 void trace_graph_rewind(struct trace_graph *graph);
 
-/* Makes the plan of a class, if there is none yet. */
+/* Makes the plan of a class unless it exists. */
 int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err);
 
 /*
- * The place of the first of the locals that belongs to thread `ix` or a later object; locals.count
- * if none does.
+ * Returns the index of the first local variable of thread `ix` or of a later one; locals.count if
+ * there is none.
  */
 size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix);
 
-/* Whether an array holds boxed numbers, which count as its own. */
+/* Whether an array contains boxed numbers, which are then part of the array. */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no);
 
-/* Hands on the references of an object, in order. */
+/* Passes the references of an object on, in order. */
 int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, void *ctx,
 		     struct hdb_error *err);
 
-/* The name for people, without brackets: "listeners", "12", "key()", "\"a text\"". */
+/* Writes the name for people, without brackets: "listeners", "12", "key()", "\"a text\"". */
 int trace_reference_name(struct trace_graph *graph, const struct trace_reference *reference,
 			 char *buf, size_t size, struct hdb_error *err);
 
-/* "[x]" for elements, whichever it is; else as trace_reference_name. */
+/* The same, but "[x]" for any element: signatures must not depend on the index. */
 int trace_reference_generic(struct trace_graph *graph, const struct trace_reference *reference,
 			    char *buf, size_t size, struct hdb_error *err);
 
 /*
- * The rule of a library for a root that native code holds: NULL if there is none, or if it is a
- * root for another reason as well.
+ * Finds the rule of a library for a JNI global root. NULL if there is none, or if the object is
+ * also another kind of root.
  */
 int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library_rule **out,
 		    struct hdb_error *err);
 
 /* ---- trace_virtual.c ---- */
 
-/* Which way to read the elements of instances of a class; 0: it is no known collection. */
+/* Returns how to read elements of a class's instances; 0 if it is no known collection. */
 uint8_t trace_shape_of(struct heap *heap, uint32_t class_no);
 
-/* Hands on the elements of a collection. */
+/* Passes the elements of a collection on. */
 int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no,
 		       const struct trace_taker *taker, struct hdb_error *err);
 
-/* The thing that Android's activity thread has new activities in. */
+/*
+ * Finds the object in which Android's ActivityThread keeps new activities; HEAP_NONE if there is
+ * none.
+ */
 int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error *err);
 
 #endif

@@ -1,11 +1,12 @@
-/*
- * queries/traces/trace_ids.c - indexes of objects by identifier; see trace_ids.h.
- */
+/* queries/traces/trace_ids.c - builds the tables of trace_ids.h. */
 #include "queries/traces/trace_ids.h"
 
 #include <stdlib.h>
 
-/* Pages an object at most, and some more: else the heap lies in pieces far apart. */
+/*
+ * Maximum number of pages, per object and in addition. With more the objects are too scattered for
+ * this to pay.
+ */
 #define PAGES_PER_OBJECT 4u
 #define PAGES_MORE 65536u
 
@@ -35,7 +36,7 @@ static int fill(struct trace_ids *ids, uint32_t first_ix, uint64_t *block, struc
 int trace_ids_init(struct trace_ids *ids, const struct session *session, struct hdb_error *err)
 {
 	const uint32_t n = session->heap->object_count;
-	/* The boot loader's stand-in has no identifier. */
+	/* The placeholder for the boot loader has no ID. */
 	const uint32_t first_ix = HEAP_BOOT_LOADER + 1;
 	uint64_t *block, last, pages;
 	int r;

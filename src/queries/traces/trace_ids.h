@@ -1,9 +1,9 @@
 /*
- * queries/traces/trace_ids.h - indexes of objects by identifier, all in memory: for passes that
- * look up every reference of a heap.
+ * queries/traces/trace_ids.h - finds objects by ID in memory, for passes that look up every
+ * reference of a heap.
  *
- * Identifiers are addresses, and the heap mostly one stretch of them: of each 256 the index of the
- * first object, and of each object the last byte. Some two bytes an object.
+ * IDs are addresses, and most heaps are one range of them. For every 256 addresses the index of the
+ * first object is kept, and for every object the lowest byte of its ID: some two bytes an object.
  */
 #ifndef QUERIES_TRACES_TRACE_IDS_H
 #define QUERIES_TRACES_TRACE_IDS_H
@@ -11,19 +11,24 @@
 #include "analysis/session.h"
 
 struct trace_ids {
-	struct heap *heap;          /* lent */
-	struct base_work *work;     /* lent */
-	uint64_t first, page_count; /* the first identifier, rounded; 0: too far apart, not kept */
-	uint32_t *pages;            /* by 256 identifiers: its first object; page_count + 1 */
-	uint8_t *low;               /* by object: the last byte of its identifier */
+	struct heap *heap;      /* borrowed, as is `work` */
+	struct base_work *work; /* lent */
+	/*
+	 * first: lowest ID, rounded down. page_count is 0 if the IDs are too far apart; then the
+	 * heap is asked.
+	 */
+	uint64_t first, page_count;
+	/* by page of 256 IDs: index of its first object; page_count + 1 entries */
+	uint32_t *pages;
+	uint8_t *low; /* by object: lowest byte of its ID */
 	struct base_big pages_big, low_big;
 };
 
-/* `session` is lent. Release it in any case. */
+/* `session` is borrowed. The caller releases *ids, also after a failure. */
 int trace_ids_init(struct trace_ids *ids, const struct session *session, struct hdb_error *err);
 void trace_ids_release(struct trace_ids *ids);
 
-/* As heap_find: HDB_OK or HDB_NOTFOUND. */
+/* Finds an object like heap_find: HDB_OK or HDB_NOTFOUND. Thread-safe if page_count is not 0. */
 static inline int trace_ids_find(struct trace_ids *ids, uint64_t id, uint32_t *ix,
 				 struct hdb_error *err)
 {

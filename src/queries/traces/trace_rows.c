@@ -1,5 +1,8 @@
 /*
- * queries/traces/trace_rows.c - references of all objects as rows; see trace_rows.h.
+ * queries/traces/trace_rows.c - reads the references of all objects into rows of a graph.
+ *
+ * The threads read instances by plans, and arrays, straight from the dump. Everything else becomes
+ * a "special" of its block, which the calling thread reads when it takes the block in order.
  */
 #include "queries/traces/trace_rows.h"
 
@@ -16,54 +19,58 @@
 
 static_assert(STORE_BLOCK_OBJECTS % GRAPH_GROUP == 0, "a group of rows is in one block");
 
-/* Targets of one object that wait to be put into a long row. */
+/* Maximum number of targets collected before they are written to a long row. */
 #define TARGETS_MAX 65536u
-/* Elements of an array that a thread reads; those of longer ones the calling thread. */
+/* Maximum length of arrays that threads read. Longer ones are left to the calling thread. */
 #define ELEMENTS_MAX 16384u
 
-/* What a class's objects are read by. */
+/* How objects of a class are read; bits. */
 enum {
-	BY_PLAN = 1,     /* instances: the fields of the plan */
-	BY_ELEMENTS = 2, /* arrays */
-	BY_CALLER = 4,   /* instances: by the calling thread */
+	BY_PLAN = 1,     /* instances: the threads read the fields of the plan */
+	BY_ELEMENTS = 2, /* arrays: the threads read the elements */
+	BY_CALLER = 4,   /* instances: the calling thread reads them */
 };
 
-/* An object that the calling thread looks at. */
+/* An object that the calling thread finishes. */
 struct special {
-	uint32_t i;     /* in its block */
-	uint32_t count; /* targets that were found; it is to be read if is_open */
-	bool is_open;
+	uint32_t i;     /* its place in the block */
+	uint32_t count; /* number of targets found; unless is_open */
+	bool is_open;   /* nothing was read: the calling thread reads it */
 };
 
-/* What a block needs beside its derive_block, whose values are offsets and whose bytes the rows. */
+/*
+ * Memory for one block, in addition to its derive_block, whose values are offsets and whose bytes
+ * are the packed rows.
+ */
 struct slot {
-	uint8_t *length;          /* of rows, by object */
+	uint8_t *length;          /* by object: length of its row */
 	struct base_vec specials; /* struct special */
-	struct base_vec found;    /* uint32_t: their targets */
-	struct base_vec targets;  /* uint32_t: of one object */
+	struct base_vec found;    /* uint32_t: targets of the specials */
+	struct base_vec targets;  /* uint32_t: targets of the current object */
 	BASE_APART;
 };
 
+/* State of trace_rows_make. */
 struct maker {
 	struct trace_graph *graph;
 	struct heap *heap;
 	struct graph_rows *rows;
 	uint64_t *late;
-	uint8_t *how; /* by class */
+	uint8_t *how; /* by class: how its objects are read */
 	struct slot *slots;
 	unsigned slot_count;
-	/* of the object that the calling thread reads */
+	/* of the object that the calling thread reads: */
 	struct base_vec targets; /* uint32_t */
 	struct graph_long_row row;
 	bool is_long, is_late;
-	/* the group whose rows are joined: where the next one goes */
+	/* The group of rows that is being joined, and where its next row goes. */
 	uint8_t *group_end;
 	uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
 };
 
 /* ---- on any thread ---- */
 
-/* A block that is read. */
+/* A block that a thread reads. */
 struct reading {
 	struct maker *maker;
 	struct derive_block *block;
@@ -71,7 +78,7 @@ struct reading {
 	struct base_view view;
 };
 
-/* The head of an object's sub-record: false if it is not what it should be. */
+/* Reads the head of an object's sub-record. Returns false if it is not the expected one. */
 static bool read_head(struct reading *r, uint64_t offset, uint8_t tag, struct hprof_sub *sub)
 {
 	const unsigned id_size = r->maker->heap->id_size;
@@ -86,7 +93,7 @@ static bool read_head(struct reading *r, uint64_t offset, uint8_t tag, struct hp
 	return is_quick && sub->tag == tag;
 }
 
-/* The targets of the fields of a plan. */
+/* Finds the targets of the fields of a plan. */
 static void read_fields(struct reading *r, const uint8_t *body, uint64_t body_size,
 			const struct trace_plan *plan, uint32_t ix)
 {
@@ -105,7 +112,7 @@ static void read_fields(struct reading *r, const uint8_t *body, uint64_t body_si
 		if (!id || trace_ids_find(&m->graph->ids, id, &targets[n], NULL) != HDB_OK)
 			continue;
 		n++;
-		/* The words of blocks are apart: no other thread has this one. */
+		/* Blocks never share a word of the bit set, so no other thread writes this one. */
 		if (field->rule)
 			base_bit_put(m->late, ix);
 	}
@@ -128,7 +135,7 @@ static void read_elements(struct reading *r, const uint8_t *body, uint64_t lengt
 	r->slot->targets.count = n;
 }
 
-/* Finds the targets of object i of the block: false if the calling thread must. */
+/* Finds the targets of object i of the block. Returns false if the calling thread must read it. */
 static bool read_object(struct reading *r, uint32_t i)
 {
 	const struct heap_block *objects = r->block->objects;
@@ -162,6 +169,7 @@ static bool read_object(struct reading *r, uint32_t i)
 	return true;
 }
 
+/* Leaves an object to the calling thread, with the targets found so far unless is_open. */
 static int add_special(struct slot *s, uint32_t i, bool is_open, struct hdb_error *err)
 {
 	const uint32_t count = is_open ? 0 : (uint32_t)s->targets.count;
@@ -216,7 +224,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		.view = { .src = m->heap->dump.source },
 	};
 	size_t local = trace_graph_locals(graph, objects->first_ix);
-	/* The next thread with locals, which are among its references. */
+	/* The next thread with local variables: these are among its references. */
 	uint32_t thread = HEAP_NONE;
 
 	heap_want_ahead(m->heap, block->block_no);
@@ -256,7 +264,7 @@ static int take_target(void *ctx, const struct trace_reference *reference, struc
 	return put_long(m, m->targets.data, TARGETS_MAX, err);
 }
 
-/* The row of an object that the threads left alone, to m->group_end. */
+/* Writes the row of a special to m->group_end. */
 static int finish_special(struct maker *m, const struct derive_block *block,
 			  const struct special *special, const uint32_t *found,
 			  struct hdb_error *err)
@@ -291,7 +299,7 @@ static int finish_special(struct maker *m, const struct derive_block *block,
 	return r;
 }
 
-/* Joins a block's rows with those before, group by group. */
+/* Appends the rows of a block to those before, group by group. */
 static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct maker *m = ctx;
@@ -333,7 +341,7 @@ static int plan_counted(void *ctx, const struct heap_count *count, struct hdb_er
 		return HDB_OK;
 	TRY(trace_graph_plan(m->graph, no, err));
 	m->how[no] &= (uint8_t)~BY_CALLER;
-	/* The characters belong to the string. */
+	/* Strings include their characters, so they have no references. */
 	if (m->graph->shapes[no])
 		m->how[no] |= BY_CALLER;
 	else if (m->graph->plans[no]->count && !heap_string_layout(m->heap, no))
@@ -341,7 +349,7 @@ static int plan_counted(void *ctx, const struct heap_count *count, struct hdb_er
 	return HDB_OK;
 }
 
-/* How each class's objects are read. */
+/* Decides how the objects of each class are read. */
 static int plan_classes(struct maker *m, struct hdb_error *err)
 {
 	int r;
@@ -351,14 +359,14 @@ static int plan_classes(struct maker *m, struct hdb_error *err)
 		m->how[no] = heap_class(m->heap, no)->element_bytes || trace_is_boxes(m->heap, no) ?
 				     BY_CALLER :
 				     BY_CALLER | BY_ELEMENTS;
-	/* Where nothing was counted the calling thread makes plans as it meets classes. */
+	/* Without the import's counts, the calling thread makes plans as it meets classes. */
 	r = heap_each_count(m->heap, plan_counted, m, err);
 	return r == HDB_NOTFOUND ? HDB_OK : r;
 }
 
 static int make_slots(struct maker *m, struct hdb_error *err)
 {
-	/* No plan has more fields than bytes of an instance are wide. */
+	/* A thread's buffer must have room for all fields of a plan. */
 	size_t most = ELEMENTS_MAX;
 
 	for (uint32_t no = 0; no < m->heap->class_count; no++)

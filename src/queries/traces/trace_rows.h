@@ -2,8 +2,8 @@
  * queries/traces/trace_rows.h - the references that leak traces follow, of all objects, as rows of
  * a graph in memory.
  *
- * Read in order of their place in the dump, on all threads. What plain fields and elements do not
- * tell (collections, classes, threads, long arrays) the calling thread reads in between.
+ * The objects are read in order of their place in the dump, on all threads. Collections, classes,
+ * threads and long arrays are left to the calling thread, because reading them is not thread-safe.
  */
 #ifndef QUERIES_TRACES_TRACE_ROWS_H
 #define QUERIES_TRACES_TRACE_ROWS_H
@@ -12,8 +12,8 @@
 #include "queries/traces/trace_graph.h"
 
 /*
- * Fills *rows; late[] gets a bit for each object that has references that are late, and has room
- * for all objects. Release the rows in any case.
+ * Fills in *rows. Sets a bit in late[] for each object with references that are followed late; it
+ * has room for all objects. The caller releases the rows, also after a failure.
  */
 int trace_rows_make(struct trace_graph *graph, struct graph_rows *rows, uint64_t *late,
 		    struct hdb_error *err);

@@ -1,9 +1,9 @@
 /*
- * queries/traces/trace_search.c - paths of leak traces; see trace_search.h.
+ * queries/traces/trace_search.c - finds the paths of leak traces.
  *
- * The references of all objects are read once, in order of their place, into packed rows
- * (trace_rows.h); the search runs on these, and reads again only objects that have references to be
- * followed late.
+ * The references of all objects are first read into packed rows, in order of their place in the
+ * dump (trace_rows.h). The search runs on these rows, and reads an object again only if it has
+ * references to be followed late.
  */
 #include "queries/traces/trace_search.h"
 
@@ -14,12 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
 /* ---- roots ---- */
 
-/* Kinds in the order in which they are looked at; what is not here is no reason to be alive. */
+/*
+ * Root kinds in the order in which they are tried, as in LeakCanary. Other kinds keep nothing
+ * alive.
+ */
 static const uint8_t root_order[] = {
 	HPROF_ROOT_THREAD_OBJECT, HPROF_ROOT_THREAD_BLOCK, HPROF_ROOT_STICKY_CLASS,
 	HPROF_ROOT_NATIVE_STACK,  HPROF_ROOT_MONITOR_USED, HPROF_ROOT_JNI_MONITOR,
@@ -27,12 +30,12 @@ static const uint8_t root_order[] = {
 };
 #define ROOT_KINDS (sizeof(root_order) / sizeof(root_order[0]))
 
-/* The place of a root's kind in the order, ROOT_KINDS if it does not count. */
+/* Returns the place of a root's kind in that order, or ROOT_KINDS if it does not count. */
 static unsigned rank_root(const struct store_root *root)
 {
 	unsigned i = 0;
 
-	/* Locals of a known thread are its references. */
+	/* Local variables of a known thread are references of that thread. */
 	if (root->kind == HPROF_ROOT_JAVA_FRAME && root->is_local)
 		return ROOT_KINDS;
 	while (i < ROOT_KINDS && root_order[i] != root->kind)
@@ -55,6 +58,7 @@ bool trace_root_kind(struct heap *heap, uint32_t ix, uint8_t *kind)
 	return best < ROOT_KINDS;
 }
 
+/* A root with its sort keys. */
 struct ranked_root {
 	const char *class_name;
 	uint32_t ix;
@@ -85,7 +89,7 @@ static int rank_roots(struct heap *heap, struct base_vec *out, struct hdb_error 
 		root.class_name = heap_class_name(heap, heap_known_class(&object));
 		TRY(base_vec_push(out, &root, sizeof(root), err));
 	}
-	/* Of an incomplete dump: what nothing else holds. */
+	/* In an incomplete dump, objects without referrers count as roots. */
 	for (uint32_t ix = 0; heap->state.takes_orphans && ix < heap->object_count; ix++) {
 		const struct ranked_root root = { "", ix, ROOT_KINDS };
 
@@ -110,7 +114,7 @@ int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_erro
 			.kind = from->rank < ROOT_KINDS ? root_order[from->rank] : 0,
 		};
 
-		/* There may be millions of records on one object. */
+		/* There can be millions of records for one object. */
 		if (i && from[-1].ix == from->ix && from[-1].rank == from->rank)
 			continue;
 		if (root.kind == HPROF_ROOT_JNI_GLOBAL)
@@ -124,6 +128,7 @@ int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_erro
 
 /* ---- the search ---- */
 
+/* A queue of objects; big enough to need no wrapping. */
 struct queue {
 	uint32_t *ix;
 	uint64_t head, tail;
@@ -133,11 +138,12 @@ struct queue {
 struct walk {
 	struct trace_search *search;
 	struct queue first, last;
-	uint64_t *is_waiting; /* bits: in the last queue */
-	uint32_t from;        /* whose references are followed; GRAPH_NONE: roots */
-	bool is_last;         /* nothing but the last queue is left */
+	uint64_t *is_waiting; /* bit set: objects in the last queue that were not moved */
+	uint32_t from;        /* object whose references are followed; GRAPH_NONE for roots */
+	bool is_last;         /* only the last queue is left */
 };
 
+/* Adds an object that the search has just found, unless it is in a queue already. */
 static void enqueue(struct walk *w, uint32_t ix, bool is_late)
 {
 	struct trace_search *s = w->search;
@@ -150,7 +156,7 @@ static void enqueue(struct walk *w, uint32_t ix, bool is_late)
 		if (goes_last)
 			base_bit_put(w->is_waiting, ix);
 	} else if (!goes_last && base_bit_has(w->is_waiting, ix)) {
-		/* Its turn comes sooner: where it waits it is passed over. */
+		/* Move it forward. Its entry in the last queue is skipped later. */
 		base_bit_drop(w->is_waiting, ix);
 		w->first.ix[w->first.tail++] = ix;
 	} else {
@@ -181,7 +187,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	struct walk *w = ctx;
 
 	(void)err;
-	/* An object that refers to itself is no way to it. */
+	/* A reference of an object to itself leads nowhere. */
 	if (reference->to != w->from)
 		enqueue(w, reference->to, reference->is_late);
 	return HDB_OK;
@@ -228,7 +234,7 @@ static int enqueue_roots(struct walk *w, struct hdb_error *err)
 static int init_queue(struct queue *queue, struct base_work *work, uint32_t n,
 		      struct hdb_error *err)
 {
-	/* Each object is put into a queue once; from the last one into the first at most once. */
+	/* Each object is added to one queue once, or to both if it is moved. */
 	int r = base_big_alloc_raw(work, &queue->big, ((uint64_t)n + 1) * sizeof(uint32_t),
 				   "paths of leak traces", err);
 

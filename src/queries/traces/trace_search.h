@@ -1,11 +1,12 @@
 /*
- * queries/traces/trace_search.h - the shortest paths of leak traces from the roots, and what
- * objects retain in the graph that they follow.
+ * queries/traces/trace_search.h - the shortest paths of leak traces, and what objects retain in the
+ * graph that they follow.
  *
- * Breadth first, roots and references in the order of trace_graph.h; what is likely no reason
- * (known leaks of libraries, locals of threads) only when nothing else is left. Sizes are those
- * that the dump records: instances as their class says, arrays their elements, strings with their
- * characters, with registered native memory; no headers, no padding.
+ * The search is breadth-first, with roots and references in the order of trace_graph.h. Unlikely
+ * reasons (known leaks of libraries, local variables of threads) are followed only when nothing
+ * else is left. Sizes are those that the dump records, as in LeakCanary: the instance size of the
+ * class, elements of arrays, strings with their characters, plus registered native memory; no
+ * headers and no padding.
  */
 #ifndef QUERIES_TRACES_TRACE_SEARCH_H
 #define QUERIES_TRACES_TRACE_SEARCH_H
@@ -15,52 +16,58 @@
 #include "graph/dominators/semi_nca.h"
 #include "queries/traces/trace_graph.h"
 
+/* Result of the search. Needs 4 bytes an object, and the rows until sizes have been computed. */
 struct trace_search {
-	struct trace_graph *graph; /* lent */
-	uint32_t *parents; /* by object: GRAPH_NONE of a root, itself if nothing leads to it */
+	struct trace_graph *graph; /* borrowed */
+	/* by object: GRAPH_NONE for a root, the object itself if it is unreachable */
+	uint32_t *parents;
 	struct base_big parents_big;
-	struct graph_rows rows; /* given up for the sizes */
-	uint64_t *roots;        /* bits */
-	uint64_t *has_late;     /* bits: some of its references are late */
+	struct graph_rows rows; /* released when sizes are computed */
+	uint64_t *roots;        /* bit set */
+	uint64_t *has_late;     /* bit set: some of its references are followed late */
 	/* trace_sizes.c */
 	bool has_sizes;
-	struct base_ranks below; /* the objects whose paths pass one of those that are asked for */
-	struct graph_dominators dominators; /* of these, by rank */
-	struct base_sizes bytes, counts;    /* by number: retained */
+	struct base_ranks below; /* objects whose paths pass one of the wanted objects, and these */
+	struct graph_dominators dominators; /* of those objects, by rank */
+	/* by number in the dominator tree: retained size, retained objects */
+	struct base_sizes bytes, counts;
 };
 
-/* Finds the paths. `graph` is lent. Release it in any case. */
+/* Finds the paths. `graph` is borrowed. The caller releases *search, also after a failure. */
 int trace_search_paths(struct trace_search *search, struct trace_graph *graph,
 		       struct hdb_error *err);
 /*
- * Then, if wanted, what `count` objects retain, to which paths lead: costs a pass over the
- * references, and what finding dominators costs for all objects whose paths pass one of them.
+ * Computes what `count` objects retain, which must be reachable. Costs a pass over all references,
+ * and finding dominators of all objects whose paths pass one of them. Can be called once.
  */
 int trace_search_sizes(struct trace_search *search, const uint32_t *wanted, size_t count,
 		       struct hdb_error *err);
 void trace_search_release(struct trace_search *search);
 
-/* What an object retains that is one of `wanted` or below it; 0 for others. */
+/* Returns what an object retains, if it is one of `wanted` or below one; else 0. */
 int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64_t *bytes,
 			  uint64_t *objects, struct hdb_error *err);
 
-/* A root where paths may start. */
+/* A root that paths may start from. */
 struct trace_root {
 	uint32_t ix;
-	uint8_t kind; /* HPROF's; 0: of an incomplete dump, what nothing else holds */
-	bool is_late; /* only when nothing else is left */
+	uint8_t kind; /* as in HPROF; 0: a root only because the dump is incomplete */
+	bool is_late; /* used only when nothing else is left */
 };
 
-/* All of them, in the order in which they are followed, as struct trace_root; *out is owned. */
+/*
+ * Collects all roots in the order in which they are followed, as struct trace_root. *out is owned
+ * by the caller.
+ */
 int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_error *err);
 
 /*
- * The kind of root that an object is, for a path that starts there: of several the one that tells
- * most. false if it is none.
+ * Finds the kind of root of an object: of several kinds, the first in the order that the search
+ * uses. Returns false if it is not a root.
  */
 bool trace_root_kind(struct heap *heap, uint32_t ix, uint8_t *kind);
 
-/* The size of one object as the dump records it. */
+/* Returns the size of one object as the dump records it. */
 int trace_recorded_size(struct heap *heap, const struct heap_object *object, uint64_t *bytes,
 			struct hdb_error *err);
 

@@ -1,5 +1,9 @@
 /*
- * queries/traces/trace_sizes.c - what objects retain in the graph of leak traces.
+ * queries/traces/trace_sizes.c - computes what objects retain in the graph of leak traces.
+ *
+ * Everything that an object dominates is below it in the tree of shortest paths. So dominators are
+ * only computed among the objects below the wanted ones. A reference from outside that set counts
+ * as one from the root: whatever is outside has a path that passes none of the wanted objects.
  */
 #include "base/bits.h"
 #include "derive/blocks.h"
@@ -10,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of an array that are read at a time. */
+/* Elements of an array read at a time. */
 #define ELEMENTS_CHUNK 512u
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
-/* Of arrays of boxed numbers: these, as large as the first one. */
+/* Adds the size of the boxes in an array, all as large as the first one. */
 static int boxes_size(struct heap *heap, const struct heap_object *array, uint64_t *bytes,
 		      struct hdb_error *err)
 {
@@ -85,13 +89,9 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 	}
 }
 
-/*
- * What an object dominates lies below it in the tree of shortest paths. So dominators are found
- * among what is below the objects that are asked for only: a reference from elsewhere counts as one
- * from the root, since whatever is elsewhere has a path that passes none of these.
- */
+/* ---- dominators of the objects below the wanted ones ---- */
 
-/* Puts the objects and all that is below them in the tree into the set. */
+/* Adds the wanted objects, and all objects below them in the tree, to the set. */
 static int find_below(struct trace_search *s, const uint32_t *wanted, size_t count,
 		      struct hdb_error *err)
 {
@@ -125,7 +125,7 @@ static int find_below(struct trace_search *s, const uint32_t *wanted, size_t cou
 	return HDB_OK;
 }
 
-/* Marks the objects of the set that objects outside of it refer to. */
+/* For finding the objects of the set that outside objects refer to. */
 struct entering {
 	struct trace_search *search;
 	struct base_ranks entered;
@@ -159,7 +159,7 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* The next object of the set at or after ix; HEAP_NONE: none. */
+/* Returns the next object of the set from ix on, or HEAP_NONE. */
 static uint32_t next_below(const struct trace_search *s, uint32_t ix)
 {
 	const uint32_t n = s->graph->session->heap->object_count;
@@ -176,19 +176,19 @@ static uint32_t next_below(const struct trace_search *s, uint32_t ix)
 	return HEAP_NONE;
 }
 
-/* The graph of the set's objects by rank, and what is a root there. */
+/* The graph of the set's objects, numbered by rank, with its roots. */
 struct part {
 	struct trace_search *search;
 	struct graph_rows rows;
 	uint64_t *roots;
-	struct base_vec targets; /* uint32_t: of one object, by rank */
-	/* the group whose rows are packed: their lengths, and where the next one goes */
+	struct base_vec targets; /* uint32_t: targets of the current object, as ranks */
+	/* The group of rows being packed: their lengths, and where the next row goes. */
 	uint8_t length[GRAPH_GROUP];
 	uint8_t *group_end;
 	uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
 };
 
-/* Packs the row of the object with that rank into the group. */
+/* Packs the row of one object into the group. */
 static int add_row(struct part *part, uint32_t ix, uint32_t rank, struct hdb_error *err)
 {
 	struct trace_search *s = part->search;
@@ -246,12 +246,13 @@ static int add_rows(struct part *part, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds the part of the graph, and gives up the whole. */
+/* ---- building the part of the graph ---- */
 static void release_entering(struct entering *e)
 {
 	base_ranks_release(&e->entered);
 }
 
+/* Builds the graph of the set, and releases that of the whole heap. */
 static int make_part(struct part *part, struct hdb_error *err)
 {
 	struct trace_search *s = part->search;
@@ -275,15 +276,16 @@ static int make_part(struct part *part, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A pass over the set's objects by rank. */
+/* A pass over the objects of the set in order of rank. */
 struct sizing {
 	struct trace_search *search;
 	const struct base_vec *native;
-	struct heap_block *block;             /* of the object */
-	uint64_t numbers[GRAPH_NUMBERS_STEP]; /* of the ranks around its own */
+	struct heap_block *block; /* contains the current object */
+	/* of GRAPH_NUMBERS_STEP ranks around the current one */
+	uint64_t numbers[GRAPH_NUMBERS_STEP];
 };
 
-/* The number among the dominators of the object with that rank. */
+/* Reads the numbers in the dominator tree of a rank and its neighbours. */
 static int read_numbers(const struct trace_search *s, uint32_t rank, uint64_t *numbers,
 			struct hdb_error *err)
 {
@@ -294,7 +296,7 @@ static int read_numbers(const struct trace_search *s, uint32_t rank, uint64_t *n
 					left < GRAPH_NUMBERS_STEP ? left : GRAPH_NUMBERS_STEP, err);
 }
 
-/* Sets the size of an object, and one. HDB_ELIMIT if it does not fit narrow sizes. */
+/* Sets size and count of an object. Returns HDB_ELIMIT if the size needs wide entries. */
 static int set_size(struct sizing *z, uint32_t ix, uint32_t rank, struct hdb_error *err)
 {
 	struct trace_search *s = z->search;

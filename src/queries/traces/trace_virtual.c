@@ -1,9 +1,9 @@
 /*
- * queries/traces/trace_virtual.c - collections as leak traces see them: the collection refers to
- * its elements, whatever lies between.
+ * queries/traces/trace_virtual.c - known collections in leak traces: the collection refers directly
+ * to its elements, whatever objects are in between.
  *
- * Only instances of the classes themselves: subclasses may hold more than their elements. What is
- * known of a class is a row of data. Chains are a dump's and may run in circles.
+ * This applies only to instances of exactly these classes, because subclasses may hold more than
+ * elements. The knowledge of a class is a row of data. Chains come from a dump and may be circular.
  */
 #include "queries/traces/trace_graph.h"
 
@@ -12,27 +12,29 @@
 
 #include <string.h>
 
-/* Elements of an array that are read at a time. */
+/* Elements of an array read at a time. */
 #define ELEMENTS_CHUNK 512u
 
+/* How elements are found from the field `store`. */
 enum trace_shape {
-	SHAPE_ARRAY,      /* the elements of the array at `store`, `size` of them if given */
-	SHAPE_LINKED,     /* the `value` of each node from `store` on, by `next` */
-	SHAPE_NODES,      /* these nodes themselves */
-	SHAPE_ENTRIES,    /* `key` and `value` of each of these nodes */
-	SHAPE_HASHED,     /* the same of chains that the array at `store` begins */
-	SHAPE_HASHED_SET, /* of such chains the keys only, as elements */
-	SHAPE_SET,        /* the elements of the array at `store`, without a number */
-	SHAPE_REFERENT,   /* what the weak reference at `store` refers to */
-	SHAPE_FIRST_NEW,  /* Android's new activities */
-	SHAPE_NEW         /* those that are destroyed */
+	SHAPE_ARRAY,      /* elements of that array; only the first `size` if that is given */
+	SHAPE_LINKED,     /* `value` of each node of the list, linked by `next` */
+	SHAPE_NODES,      /* the nodes of the list themselves */
+	SHAPE_ENTRIES,    /* `key` and `value` of each node of the list */
+	SHAPE_HASHED,     /* `key` and `value` of each node in the chains of that hash table */
+	SHAPE_HASHED_SET, /* `key` of each node in such chains, as elements of a set */
+	SHAPE_SET,        /* elements of that array, without an index */
+	SHAPE_REFERENT,   /* the referent of that weak reference */
+	SHAPE_FIRST_NEW,  /* the field with Android's new activities */
+	SHAPE_NEW         /* of these activities, the destroyed ones */
 };
 
+/* How to read a class. Of several rules for a class the first with its own field applies. */
 struct virtual_rule {
 	const char *class_name;
 	enum trace_shape shape;
-	const char *own;   /* a field that this version of the class itself has; NULL: any */
-	const char *store; /* paths, as heap/known.h has them */
+	const char *own;   /* a field declared by this version of the class; NULL: any version */
+	const char *store; /* paths as in heap/known.h */
 	const char *size, *next, *key, *value;
 };
 
@@ -72,7 +74,7 @@ static const struct virtual_rule rules[] = {
 	{ "android.util.ArraySet", SHAPE_SET, NULL, "mArray", NULL, NULL, NULL, NULL },
 };
 
-/* Whether the class itself, not one above it, has the field. */
+/* Whether the class itself declares the field. */
 static bool has_own(struct heap *heap, uint32_t class_no, const char *name)
 {
 	const struct store_class *class = heap_class(heap, class_no);
@@ -115,35 +117,36 @@ int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error
 
 /* ---- reading ---- */
 
-/* What a node of a chain refers to: 0 for null and what is no reference. */
+/* IDs in the fields of a node; 0 for null or a missing field. */
 struct node {
 	uint64_t key, value, next;
 };
 
-/* Where instances of a class have these: NODE_NO_FIELD, and that is no reference. */
+/* Offsets of these fields in a class's instances; NODE_NO_FIELD if missing or not a reference. */
 struct node_places {
-	uint32_t class_no; /* HEAP_NONE: none yet */
+	uint32_t class_no; /* HEAP_NONE: not set yet */
 	uint32_t key, value, next;
 };
 #define NODE_NO_FIELD UINT32_MAX
 
+/* A collection being read. */
 struct reading {
 	struct trace_graph *graph;
 	struct heap *heap;
 	const struct virtual_rule *rule;
 	const struct trace_taker *taker;
-	struct trace_reference reference; /* what all have in common */
-	uint64_t no;                      /* of the next element */
-	struct node_places places;        /* of the last node's class */
+	struct trace_reference reference; /* with the members that all references share */
+	uint64_t no;                      /* number of the next element */
+	struct node_places places;        /* for the class of the last node */
 };
 
-/* A chain of nodes; Brent's way to see that it runs in a circle. */
+/* A chain of nodes, with Brent's algorithm for finding cycles. */
 struct chain {
 	uint32_t node, mark;
 	uint64_t steps, power;
 };
 
-/* Hands on an object that a reference with the identifier `id` leads to. */
+/* Passes on a reference to the object with this ID, if it is in the dump. */
 static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_t value,
 		   struct hdb_error *err)
 {
@@ -153,7 +156,7 @@ static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_
 	return r->taker->take(r->taker->ctx, &r->reference, err);
 }
 
-/* The identifier in a field; 0 if there is none. */
+/* Reads the ID in a field; 0 if there is none. */
 static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 		 struct hdb_error *err)
 {
@@ -198,7 +201,7 @@ static int node_field(struct reading *r, const struct heap_instance *instance, u
 	return HDB_OK;
 }
 
-/* Reads a node at once: maps have millions. */
+/* Reads all fields of a node at once, because maps have millions of nodes. */
 static int read_node(struct reading *r, uint32_t ix, struct node *out, struct hdb_error *err)
 {
 	struct heap_instance instance;
@@ -212,7 +215,7 @@ static int read_node(struct reading *r, uint32_t ix, struct node *out, struct hd
 	return node_field(r, &instance, r->places.next, &out->next, err);
 }
 
-/* The next node, HEAP_NONE at the end, in a circle, or if all steps are taken. */
+/* Moves to the next node: HEAP_NONE at the end, in a cycle, or when no steps are left. */
 static int next_node(struct reading *r, struct chain *chain, uint64_t id, struct hdb_error *err)
 {
 	int rc = HDB_NOTFOUND;
@@ -238,7 +241,7 @@ static int give_entry(struct reading *r, const struct node *node, struct hdb_err
 	return give_id(r, node->value, TRACE_NAME_OF_KEY, node->key, err);
 }
 
-/* Only an activity that is destroyed: the others have better paths. */
+/* Passes on an activity only if it is destroyed. Others have better paths. */
 static int give_destroyed(struct reading *r, uint32_t node, uint64_t no, struct hdb_error *err)
 {
 	struct heap_value value = { 0 };
@@ -271,7 +274,7 @@ static int give_node(struct reading *r, uint32_t ix, const struct node *node, st
 	}
 }
 
-/* All nodes of a chain. */
+/* Passes on all nodes of a chain. */
 static int read_chain(struct reading *r, uint32_t first, struct hdb_error *err)
 {
 	struct chain chain = { .node = first, .mark = first, .power = 2 };
@@ -285,7 +288,7 @@ static int read_chain(struct reading *r, uint32_t first, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* An element of the array at `store`. */
+/* Passes on an element of the array at `store`, or the chain that starts there. */
 static int give_element(struct reading *r, uint64_t bits, uint64_t at, struct hdb_error *err)
 {
 	uint32_t node;
@@ -328,7 +331,7 @@ static int read_array(struct reading *r, uint32_t ix, uint32_t array, struct hdb
 	return rc < 0 ? rc : HDB_OK;
 }
 
-/* What an animator moves: the weak reference to it hides who keeps it. */
+/* The target of an animator: its weak reference would hide who keeps the target alive. */
 static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object = { 0 };
@@ -343,11 +346,11 @@ static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 	TRY(id_at(r, reference, r->rule->value, &id, err));
 	r->reference.kind = TRACE_FIELD;
 	r->reference.is_late = true;
-	/* The name of the field goes with what is the animator's: found below. */
+	/* The name of the field is that of the animator's field, set by the caller. */
 	return give_id(r, id, TRACE_NAME_FIELD, 0, err);
 }
 
-/* The number of the text that names a field of instances of a class. */
+/* Finds the text that is the name of a field declared by a class. */
 static int name_of_field(struct heap *heap, uint32_t class_no, const char *name, uint32_t *out,
 			 struct hdb_error *err)
 {
