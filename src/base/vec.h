@@ -23,8 +23,9 @@ struct base_vec {
 
 /*
  * Members of a structure: a vec, whose elements and number can also be read under typed names, as
- * data and count are its first members.
+ * data and count are its first members. A member's name cannot stand in parentheses.
  */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define BASE_VEC_AS(vec, type, items, number) \
 	union { \
 		struct base_vec vec; \
@@ -33,6 +34,7 @@ struct base_vec {
 			size_t number; \
 		}; \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* What base_vec_reserve does where there is no room. */
 int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct hdb_error *err);
