@@ -263,33 +263,36 @@ static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *lef
 	return 1;
 }
 
-/*
- * As hprof_record_plausible, with the evidence required of a heap record's sub-records and the
- * number of records with unknown tags that may lie in between.
- */
-static int records_at(struct hprof_salvage *s, uint64_t offset, unsigned depth, unsigned need,
-		      unsigned unknown, struct hdb_error *err)
+/* What hprof_record_plausible asks for, and what it passes over. */
+struct evidence {
+	unsigned depth;   /* records in a row */
+	unsigned need;    /* strength of a heap record's sub-records */
+	unsigned unknown; /* records with unknown tags that may lie in between */
+};
+
+static int records_at(struct hprof_salvage *s, uint64_t offset, struct evidence evidence,
+		      struct hdb_error *err)
 {
-	const bool passes_unknown = unknown > 0;
+	const bool passes_unknown = evidence.unknown > 0;
 	const uint64_t size = s->file->source->size;
 
-	for (unsigned i = 0; i < depth; i++) {
+	for (unsigned i = 0; i < evidence.depth; i++) {
 		uint64_t end;
 		bool is_heap;
 		int rc;
 
-		rc = passes_unknown ? pass_unknown(s, &offset, &unknown, err) : 1;
+		rc = passes_unknown ? pass_unknown(s, &offset, &evidence.unknown, err) : 1;
 		if (rc <= 0)
 			return rc;
-		if (offset == size || (passes_unknown && !unknown))
+		if (offset == size || (passes_unknown && !evidence.unknown))
 			return 1;
 		rc = head_plausible(s, offset, &end, &is_heap, err);
 		if (rc <= 0)
 			return rc;
-		if (is_heap && i == 0 && offset + 9 == size && need >= HPROF_STRENGTH_SURE)
+		if (is_heap && i == 0 && offset + 9 == size && evidence.need >= HPROF_STRENGTH_SURE)
 			return 0; /* a lone tag is no evidence */
 		if (is_heap && offset + 9 < size) {
-			rc = heap_plausible(s, offset + 9, end, need, err);
+			rc = heap_plausible(s, offset + 9, end, evidence.need, err);
 			if (rc != UNDECIDED)
 				return rc;
 		}
@@ -301,13 +304,14 @@ static int records_at(struct hprof_salvage *s, uint64_t offset, unsigned depth, 
 int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			   struct hdb_error *err)
 {
-	return records_at(s, offset, depth, HPROF_STRENGTH_LIKELY, 0, err);
+	return records_at(s, offset, (struct evidence){ depth, HPROF_STRENGTH_LIKELY, 0 }, err);
 }
 
 int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			 struct hdb_error *err)
 {
-	return records_at(s, offset, depth, HPROF_STRENGTH_LIKELY, UNKNOWN_ROW_MAX, err);
+	return records_at(s, offset,
+			  (struct evidence){ depth, HPROF_STRENGTH_LIKELY, UNKNOWN_ROW_MAX }, err);
 }
 
 /*
@@ -489,7 +493,7 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 		}
 		search->is_record = true;
 		if (search->with_records && hprof_tag_known(p[0]) && limit - at >= 9) {
-			rc = records_at(s, at, 4, HPROF_STRENGTH_SURE, 0, err);
+			rc = records_at(s, at, (struct evidence){ 4, HPROF_STRENGTH_SURE, 0 }, err);
 			if (rc != 0)
 				return rc;
 		}

@@ -23,8 +23,7 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 	const uint32_t load = base_idmap_get(&im->records.load_map, class->out.class_id);
 	BASE_VIEW(view, im->source);
 	const struct import_text_place *place = NULL;
-	const char *raw;
-	uint32_t size;
+	struct import_text raw;
 
 	class->mapping_no = BASE_IDMAP_NONE;
 	if (load != BASE_IDMAP_NONE) {
@@ -50,8 +49,8 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 							class->out.class_id) :
 					 HDB_OK;
 	}
-	TRY(import_text_read(im, place, &view, &raw, &size, err));
-	class->out.element_type = import_class_name(raw, size, name, NAME_MAX_BYTES);
+	TRY(import_text_read(im, place, &view, &raw, err));
+	class->out.element_type = import_class_name(raw.bytes, raw.size, name, NAME_MAX_BYTES);
 	if (class->out.element_type)
 		class->out.flags |= STORE_CLASS_ARRAY;
 	return import_map_class(im, class, name, NAME_MAX_BYTES, err);

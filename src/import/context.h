@@ -328,9 +328,12 @@ const struct import_text_place *import_text_place(const struct import *im, uint6
  * The text at a place, borrowed until `view` is used again. A text longer than STORE_TEXT_MAX bytes
  * is cut, and reported as a problem of the dump. HDB_EIO if it cannot be read.
  */
+struct import_text {
+	const char *bytes;
+	uint32_t size;
+};
 int import_text_read(struct import *im, const struct import_text_place *place,
-		     struct base_view *view, const char **text, uint32_t *size,
-		     struct hdb_error *err);
+		     struct base_view *view, struct import_text *out, struct hdb_error *err);
 /*
  * Replaces the number of a place by the number of its text in the table, and writes the text if it
  * is not in the table yet. BASE_IDMAP_NONE becomes STORE_NONE.

@@ -31,32 +31,30 @@ int import_text_put(struct import *im, const char *text, size_t size, uint32_t *
 }
 
 int import_text_read(struct import *im, const struct import_text_place *place,
-		     struct base_view *view, const char **text, uint32_t *size,
-		     struct hdb_error *err)
+		     struct base_view *view, struct import_text *out, struct hdb_error *err)
 {
-	*size = place->size > STORE_TEXT_MAX ? STORE_TEXT_MAX : place->size;
-	*text = (const char *)base_view_at(view, place->offset, *size, err);
-	if (!*text)
+	out->size = place->size > STORE_TEXT_MAX ? STORE_TEXT_MAX : place->size;
+	out->bytes = (const char *)base_view_at(view, place->offset, out->size, err);
+	if (!out->bytes)
 		return HDB_EIO;
-	if (*size == place->size)
+	if (out->size == place->size)
 		return HDB_OK;
 	return import_problem(im,
 			      &(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
 							.offset = place->offset,
-							.lost_bytes = place->size - *size },
+							.lost_bytes = place->size - out->size },
 			      err, "a text of %" PRIu32 " bytes was cut to %" PRIu32, place->size,
-			      *size);
+			      out->size);
 }
 
 /* Writes a text to the table when something refers to it for the first time. */
 static int write_place(struct import *im, struct import_text_place *place, struct hdb_error *err)
 {
 	BASE_VIEW(view, im->source);
-	const char *text;
-	uint32_t size;
+	struct import_text text;
 
-	TRY(import_text_read(im, place, &view, &text, &size, err));
-	return import_text_put(im, text, size, &place->no, err);
+	TRY(import_text_read(im, place, &view, &text, err));
+	return import_text_put(im, text.bytes, text.size, &place->no, err);
 }
 
 int import_text_use(struct import *im, uint32_t *text, struct hdb_error *err)

@@ -34,10 +34,11 @@ static bool is_target(const struct run *run, const char *word)
 	return run->target_size == strlen(word) && memcmp(run->target, word, run->target_size) == 0;
 }
 
-int query_action_find(struct heap *heap, const char *text, uint32_t ix, uint32_t class_no,
+int query_action_find(struct heap *heap, const char *text, struct query_subject subject,
 		      struct query_action *out, struct hdb_error *err)
 {
-	const char *class_name = class_no == HEAP_NONE ? "" : heap_class_name(heap, class_no);
+	const char *class_name =
+		subject.class_no == HEAP_NONE ? "" : heap_class_name(heap, subject.class_no);
 	struct run run;
 	uint64_t id;
 
@@ -48,8 +49,8 @@ int query_action_find(struct heap *heap, const char *text, uint32_t ix, uint32_t
 	/* Of a user's rule: what does not fit is no query's name, and no target. */
 	if (run.query_size >= sizeof(out->query) || run.target_size >= sizeof(out->target))
 		return HDB_OK;
-	if (is_target(&run, "object") && ix != HEAP_NONE) {
-		TRY(heap_id(heap, ix, &id, err));
+	if (is_target(&run, "object") && subject.ix != HEAP_NONE) {
+		TRY(heap_id(heap, subject.ix, &id, err));
 		(void)snprintf(out->target, sizeof(out->target), "0x%" PRIx64, id);
 	} else if (is_target(&run, "object") || is_target(&run, "class")) {
 		/* A name that does not fit would be another one. */
@@ -62,7 +63,7 @@ int query_action_find(struct heap *heap, const char *text, uint32_t ix, uint32_t
 	}
 	(void)snprintf(out->query, sizeof(out->query), "%.*s", (int)run.query_size, run.query);
 	/* Of a class what is asked of one object is asked of all: which of them to look at. */
-	if (is_target(&run, "object") && ix == HEAP_NONE)
+	if (is_target(&run, "object") && subject.ix == HEAP_NONE)
 		(void)snprintf(out->query, sizeof(out->query), "instances");
 	if (run.option_size)
 		(void)snprintf(out->option, sizeof(out->option), "%.*s=%s", (int)run.option_size,

@@ -26,8 +26,13 @@ struct query_action {
 	char query[32], target[512], option[64]; /* query "": there is none */
 };
 
-/* What a rule says is to be run (NULL: nothing), of an object or a class; HEAP_NONE: of none. */
-int query_action_find(struct heap *heap, const char *run, uint32_t ix, uint32_t class_no,
+/* What a rule speaks of: an object, or a class; HEAP_NONE: none. */
+struct query_subject {
+	uint32_t ix, class_no;
+};
+
+/* The query that a rule recommends in `run` for its subject. run NULL: none. */
+int query_action_find(struct heap *heap, const char *run, struct query_subject subject,
 		      struct query_action *out, struct hdb_error *err);
 
 /* The words with the command in the place of "{run}", without the object or class. */

@@ -143,22 +143,29 @@ static void forget_plans(struct heap_named_references *n)
 	n->plan_fields = 0;
 }
 
-/* Adds the references that a class declares. *offset is the position of its fields. */
-static int plan_class(struct heap_named_references *n, uint32_t of, uint32_t declaring,
-		      uint64_t *offset, struct base_vec *fields, struct hdb_error *err)
+/* The references of a class and its superclasses, while they are collected. */
+struct collected {
+	struct base_vec fields; /* struct field */
+	uint32_t of;            /* the class */
+	uint64_t offset;        /* where the fields of the next superclass begin */
+};
+
+/* Adds the references that a class declares. */
+static int plan_class(struct heap_named_references *n, uint32_t declaring, struct collected *c,
+		      struct hdb_error *err)
 {
 	const struct store_class *class = heap_class(n->heap, declaring);
-	const uint8_t strength = heap_class(n->heap, of)->strength;
+	const uint8_t strength = heap_class(n->heap, c->of)->strength;
 	const bool has_referent = strength && strcmp(heap_class_name(n->heap, declaring),
 						     "java.lang.ref.Reference") == 0;
 
 	for (uint32_t i = 0; i < class->field_count; i++) {
 		struct store_field stored;
-		struct field field = { .offset = (uint32_t)*offset };
+		struct field field = { .offset = (uint32_t)c->offset };
 
 		TRY_ERRORS(heap_field(n->heap, class->first_field + i, &stored, err));
-		*offset += hprof_type_size(stored.type, n->heap->id_size);
-		if (stored.type != HPROF_OBJECT || *offset > UINT32_MAX)
+		c->offset += hprof_type_size(stored.type, n->heap->id_size);
+		if (stored.type != HPROF_OBJECT || c->offset > UINT32_MAX)
 			continue;
 		TRY(keep_name(n, &stored, &field.name, err));
 		assert(field.name);
@@ -166,31 +173,35 @@ static int plan_class(struct heap_named_references *n, uint32_t of, uint32_t dec
 			continue;
 		if (has_referent && strcmp(field.name, "referent") == 0)
 			field.strength = strength;
-		TRY_ERRORS(base_vec_push(fields, &field, sizeof(field), err));
+		TRY_ERRORS(base_vec_push(&c->fields, &field, sizeof(field), err));
 	}
 	return HDB_OK;
 }
 
+static void collected_release(struct collected *c)
+{
+	base_vec_release(&c->fields);
+}
+
 static int make_plan(struct heap_named_references *n, uint32_t of, struct hdb_error *err)
 {
-	BASE_SCOPED(base_vec_release) struct base_vec fields = { 0 };
+	BASE_SCOPED(collected_release) struct collected c = { .of = of };
 	struct plan *plan;
-	uint64_t offset = 0;
 	uint32_t steps = 0;
 
 	for (uint32_t no = of; no != STORE_NONE && steps++ <= n->heap->class_count;
 	     no = heap_class(n->heap, no)->super_no)
-		TRY(plan_class(n, of, no, &offset, &fields, err));
-	if (n->plan_fields + fields.count > PLAN_FIELDS_MAX)
+		TRY(plan_class(n, no, &c, err));
+	if (n->plan_fields + c.fields.count > PLAN_FIELDS_MAX)
 		forget_plans(n);
-	plan = malloc(sizeof(*plan) + fields.count * sizeof(struct field));
+	plan = malloc(sizeof(*plan) + c.fields.count * sizeof(struct field));
 	if (!plan)
 		return hdb_fail_memory(err, "fields of a class",
-				       fields.count * sizeof(struct field));
-	plan->count = (uint32_t)fields.count;
-	if (fields.count)
-		memcpy(plan->fields, fields.data, fields.count * sizeof(struct field));
-	n->plan_fields += fields.count;
+				       c.fields.count * sizeof(struct field));
+	plan->count = (uint32_t)c.fields.count;
+	if (c.fields.count)
+		memcpy(plan->fields, c.fields.data, c.fields.count * sizeof(struct field));
+	n->plan_fields += c.fields.count;
 	n->plans[of] = plan;
 	return HDB_OK;
 }

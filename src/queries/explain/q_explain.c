@@ -149,7 +149,8 @@ static int next_explain(struct query *q, struct hdb_error *err)
 		}
 	}
 	TRY(r);
-	TRY(query_action_find(q->heap, a->rule->run, a->ix, HEAP_NONE, &action, err));
+	TRY(query_action_find(q->heap, a->rule->run, (struct query_subject){ a->ix, HEAP_NONE },
+			      &action, err));
 	query_set_object(q, &cells, a->ix);
 	query_set_double(q, PERCENT, analysis_percent(a->retained_bytes, s->whole_bytes));
 	query_set_text(q, VERDICT, explain_verdict_name(a->rule->verdict));

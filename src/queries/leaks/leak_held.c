@@ -259,13 +259,16 @@ static int add_instances(void *ctx, const struct heap_count *count, struct hdb_e
 	return HDB_OK;
 }
 
-/*
- * Sets *out to whether the reachable instances of all classes with this name are `count`, and
- * *classes to the number of such classes. Only then `instances NAME` lists the held objects.
- */
-static int are_all(struct query *q, struct leak_rows *rows, const char *name, uint64_t count,
-		   bool *out, unsigned *classes, struct hdb_error *err)
+/* What is held, among all classes with the name of its class. */
+struct name_share {
+	bool is_all; /* all their reachable instances are: `instances NAME` lists what is held */
+	unsigned classes; /* classes with the name */
+};
+
+static int find_share(struct query *q, struct leak_rows *rows, const struct leak_held *held,
+		      struct name_share *out, struct hdb_error *err)
 {
+	const char *name = heap_class_name(q->heap, held->class_no);
 	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
 	struct derive_heap_totals whole;
 	uint64_t instances = 0;
@@ -276,24 +279,24 @@ static int are_all(struct query *q, struct leak_rows *rows, const char *name, ui
 			       "instances by class", err));
 		TRY(heap_count_all(q->heap, q->session.work, add_instances, rows->instances, err));
 	}
-	*classes = 0;
+	out->classes = 0;
 	for (uint32_t no = heap_class_by_name(q->heap, name, 0); no != HEAP_NONE;
 	     no = heap_class_by_name(q->heap, name, no + 1)) {
 		instances += rows->instances[no];
-		++*classes;
+		++out->classes;
 	}
 	/*
 	 * The numbers counted by the import include unreachable objects. They decide most cases
 	 * without a pass over all instances: if there are too few instances, or more than
 	 * unreachable objects could explain, the answer is no.
 	 */
-	*out = instances == count;
+	out->is_all = instances == held->count;
 	TRY(derive_heap_totals(q->derive, &whole, err));
-	if (instances <= count ||
-	    instances - count > whole.unreachable_count + heap_invented_count(q->heap))
+	if (instances <= held->count ||
+	    instances - held->count > whole.unreachable_count + heap_invented_count(q->heap))
 		return HDB_OK;
 	TRY(analysis_members_count(&q->session, name, false, &members, err));
-	*out = members.reachable_count == count;
+	out->is_all = members.reachable_count == held->count;
 	return HDB_OK;
 }
 
@@ -399,14 +402,14 @@ static int thread_pattern(struct query *q, const struct analysis_suspect *s,
 	return HDB_OK;
 }
 
-int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *row,
+int leak_held_action(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err)
 {
+	struct leak_row *row = leak_rows_at(rows, about->first_row);
 	char pattern[THREAD_NAME_MAX];
+	struct name_share share;
 	const char *name;
-	unsigned classes;
-	bool is_all;
 	uint64_t id;
 
 	/* With a filter on heaps, other queries would choose different objects. */
@@ -425,12 +428,12 @@ int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *r
 		return leak_rows_text(rows, row, LEAK_TARGET, err, "%s", pattern);
 	}
 	name = heap_class_name(q->heap, held->class_no);
-	TRY(are_all(q, rows, name, held->count, &is_all, &classes, err));
-	if (is_all) {
+	TRY(find_share(q, rows, held, &share, err));
+	if (share.is_all) {
 		TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "instances"));
 		return leak_rows_text(rows, row, LEAK_TARGET, err, "%s", name);
 	}
-	return about->suspect->ix == HEAP_NONE && classes == 1 ?
+	return about->suspect->ix == HEAP_NONE && share.classes == 1 ?
 		       set_statement(rows, row, about, name, err) :
 		       HDB_OK;
 }

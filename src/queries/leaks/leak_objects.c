@@ -96,6 +96,7 @@ static int add_leaking(struct query_leaking *f, struct leak_rows *rows,
 	const struct leak_step *last =
 		base_vec_at(&steps->list, struct leak_step, steps->list.count - 1);
 	struct leak_row row = leak_row_of(rows, group->rule ? LEAK_ROW_LIBRARY : LEAK_ROW_LEAKING);
+	struct leak_leaking leaking;
 	char library[NAME_MAX_BYTES] = "", suspect[NAME_MAX_BYTES], signature[BASE_SHA1_TEXT];
 	char text[LEAK_SIGNATURE_MAX_BYTES];
 
@@ -108,8 +109,9 @@ static int add_leaking(struct query_leaking *f, struct leak_rows *rows,
 	if (group->rule)
 		library_leaks_text(group->rule, library, sizeof(library));
 	TRY(leak_rows_text(rows, &row, LEAK_VIA_FIELD, err, "%s", suspect));
-	TRY(leak_say_leaking(rows, &row, leak_steps_text(steps, last->reason), library,
-			     group->objects, err));
+	leaking = (struct leak_leaking){ leak_steps_text(steps, last->reason), library,
+					 group->objects };
+	TRY(leak_say_leaking(rows, &row, &leaking, err));
 	TRY(leak_rows_text(rows, &row, LEAK_SIGNATURE, err, "%s", signature));
 	query_leaking_signature_text(group, steps, f->q->heap, BASE_TEXT(text));
 	TRY(leak_rows_text(rows, &row, LEAK_SIGNATURE_TEXT, err, "%s", text));

@@ -207,7 +207,7 @@ int leak_held_find(struct query *q, const struct leak_rows *rows,
  * them empty if no query does, so that the number in the sentence and the rows of the query always
  * agree.
  */
-int leak_held_action(struct query *q, struct leak_rows *rows, struct leak_row *row,
+int leak_held_action(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err);
 

@@ -326,10 +326,11 @@ static void add_way(const struct query_leak_suspect *about, const struct leak_he
 		add(to, ", which does not hold %s", held->count == 1 ? "it" : "them");
 }
 
-int leak_say_suspect(struct query *q, struct leak_rows *rows, struct leak_row *row,
+int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err)
 {
+	struct leak_row *row = leak_rows_at(rows, about->first_row);
 	const struct query_leak_owner *owner = about->owner;
 	const struct analysis_suspect *s = about->suspect;
 	const bool is_group = s->ix == HEAP_NONE && owner->count < s->count && !about->holds;
@@ -499,14 +500,16 @@ int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct lea
 
 /* ---- leaking objects, and what several have in common ---- */
 
-int leak_say_leaking(struct leak_rows *rows, struct leak_row *row, const char *reason,
-		     const char *library, uint64_t objects, struct hdb_error *err)
+int leak_say_leaking(struct leak_rows *rows, struct leak_row *row,
+		     const struct leak_leaking *leaking, struct hdb_error *err)
 {
-	TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s%s%s", reason,
-			   library[0] ? "; " : "", library));
-	return leak_rows_text(rows, row, LEAK_TEXT, err, "%s%s%s; retains %s object%s", reason,
-			      library[0] ? "; " : "", library, base_number(objects).text,
-			      objects == 1 ? "" : "s");
+	const char *join = leaking->library[0] ? "; " : "";
+
+	TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s%s%s", leaking->reason, join,
+			   leaking->library));
+	return leak_rows_text(rows, row, LEAK_TEXT, err, "%s%s%s; retains %s object%s",
+			      leaking->reason, join, leaking->library,
+			      base_number(leaking->objects).text, leaking->objects == 1 ? "" : "s");
 }
 
 int leak_say_common(struct leak_rows *rows, struct leak_row *row, const uint64_t *parts,

@@ -32,7 +32,7 @@ void leak_owner_text(const struct query_leak_owner *owner, struct base_text to);
  * The first sentence about a suspect: owner, field, number of objects, class, average size and
  * share of the heap. Also fills in the owner's and the held objects' columns.
  */
-int leak_say_suspect(struct query *q, struct leak_rows *rows, struct leak_row *row,
+int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err);
 
@@ -61,12 +61,15 @@ int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct ana
 int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct leak_steps *steps,
 		  const struct leak_step *step, struct hdb_error *err);
 
-/*
- * A leaking object: the reason, the library at fault (empty if none), and the number of objects it
- * retains.
- */
-int leak_say_leaking(struct leak_rows *rows, struct leak_row *row, const char *reason,
-		     const char *library, uint64_t objects, struct hdb_error *err);
+struct leak_leaking {
+	const char *reason;  /* why an object leaks */
+	const char *library; /* the library at fault, "" if none */
+	uint64_t objects;    /* objects that it retains */
+};
+
+/* The sentences about a leaking object. */
+int leak_say_leaking(struct leak_rows *rows, struct leak_row *row,
+		     const struct leak_leaking *leaking, struct hdb_error *err);
 
 /* Says that the suspects with these numbers may be one leak. */
 int leak_say_common(struct leak_rows *rows, struct leak_row *row, const uint64_t *parts,

@@ -104,12 +104,11 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 static int add_sentence(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err)
 {
-	struct leak_row *row = leak_rows_at(rows, about->first_row);
 	struct leak_held held;
 
 	TRY(leak_held_find(q, rows, about, &held, err));
-	TRY(leak_held_action(q, rows, row, about, &held, err));
-	return leak_say_suspect(q, rows, row, about, &held, err);
+	TRY(leak_held_action(q, rows, about, &held, err));
+	return leak_say_suspect(q, rows, about, &held, err);
 }
 
 /* Fills in an object and its sizes, and appends the row. */
@@ -174,7 +173,8 @@ static int add_advice(struct query *q, struct leaks *l, const struct explain_ans
 	struct query_action action;
 	char text[TEXT_MAX_BYTES];
 
-	TRY(query_action_find(q->heap, answer->rule->run, answer->ix, HEAP_NONE, &action, err));
+	TRY(query_action_find(q->heap, answer->rule->run,
+			      (struct query_subject){ answer->ix, HEAP_NONE }, &action, err));
 	query_advice_text(answer->advice, answer->rule->run, BASE_TEXT(text));
 	TRY(leak_rows_text(&l->rows, &row, LEAK_TEXT, err, "%s", text));
 	TRY(leak_rows_text(&l->rows, &row, LEAK_SHORT_TEXT, err, "%s", answer->advice));

@@ -308,7 +308,8 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 	const bool has_fired = s->has_fired[no];
 	struct query_action action;
 
-	TRY(query_action_find(q->heap, rule->run, f->ix, f->class_no, &action, err));
+	TRY(query_action_find(q->heap, rule->run, (struct query_subject){ f->ix, f->class_no },
+			      &action, err));
 	query_lend_text(q, SEVERITY, has_fired ? severities[rule->severity] : "ok");
 	query_lend_text(q, RULE, rule->id);
 	query_format(q, TEXT, "%s%s", has_fired ? "" : "not found: ", rule->text);
