@@ -1,5 +1,9 @@
 /*
- * queries/compare/diff.h - what the parts of the query diff share. Private to them.
+ * queries/compare/diff.h - declarations shared by the parts of query diff. Private to them.
+ *
+ * Each part compares in one way (--by) and has three functions: _open counts the rows, _row fills
+ * in one of them, _close frees what the part has, and accepts a part that was never opened. A
+ * "side" is one of the dumps, oldest first.
  */
 #ifndef QUERIES_COMPARE_DIFF_H
 #define QUERIES_COMPARE_DIFF_H
@@ -7,7 +11,7 @@
 #include "analysis/merged.h"
 #include "query/query.h"
 
-/* Columns, and their numbers. */
+/* Number, type, name, title and meaning of each column. */
 #define DIFF_COLUMNS(X) \
 	X(DIFF_LEVEL, COUNT, "level", "level", \
 	  "by path and dominator: 0 for the top level, roots; what is below follows") \
@@ -69,6 +73,7 @@
 	X(DIFF_TEXT, TEXT, "text", "summary", "by owner: the row as a sentence")
 enum diff_column { DIFF_COLUMNS(QUERY_NUMBER) };
 
+/* What to compare by; the values of option "by" after the groups, in the same order. */
 enum diff_by {
 	DIFF_BY_GROUP,
 	DIFF_BY_OBJECT,
@@ -79,12 +84,12 @@ enum diff_by {
 	DIFF_BY_OWNER
 };
 
-/* Columns by path and by dominator. */
+/* Columns of comparisons by path and by dominator. */
 #define DIFF_TREE_COLUMNS \
 	"level,status,name,objects_before,objects,objects_delta,retained_before,retained," \
 	"retained_delta,percent,id"
 
-/* A dump's figures of one row. */
+/* The numbers of one dump in one row. */
 struct diff_figures {
 	uint64_t count, shallow_bytes, retained_bytes;
 };
@@ -95,16 +100,18 @@ struct diff_tree;
 struct diff_growth;
 struct diff_owners;
 
-/* Who is handed what both dumps have, by index in the oldest and in the newest. */
+/* Receives the objects that both dumps have: index in the oldest and in the newest. */
 struct diff_pairs {
 	int (*take)(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_error *err);
 	void *ctx;
 };
 
+/* State of the query. */
 struct diff {
-	struct session *sides; /* one a dump, oldest first; to read by, never to make rows with */
+	/* one per dump, oldest first; for reading only, rows belong to the query */
+	struct session *sides;
 	size_t side_count;
-	uint64_t *whole_bytes; /* by side: reachable bytes */
+	uint64_t *whole_bytes; /* by side: size of the reachable objects */
 	enum diff_by by;
 	enum derive_group group;
 	const char *only; /* pattern of names, or NULL */
@@ -115,16 +122,21 @@ struct diff {
 	struct diff_owners *owners;
 };
 
-/* The retained bytes of each dump, or, in DIFF_COUNTS, the objects: "1200 1340 1500". */
+/*
+ * Sets a column to the retained size in each dump, or for DIFF_COUNTS to the number of objects:
+ * "1200 1340 1500".
+ */
 int diff_set_steps(struct query *q, const struct diff *d, const struct diff_figures *by_side,
 		   size_t column, struct hdb_error *err);
-/* Sets the columns of count, shallow and retained, deltas, percent, grows, steps and status. */
+/*
+ * Sets the columns count, shallow, retained, their differences, percent, grows, steps and status.
+ */
 int diff_set_figures(struct query *q, const struct diff *d, const struct diff_figures *by_side,
 		     struct hdb_error *err);
 
 /*
- * Each part: opens (rows counted, or QUERY_TOTAL_UNKNOWN, with which rows of objects alone come one
- * by one until HDB_END), fills in a row, frees what it has, if anything.
+ * The parts. q->total is the number of rows, or QUERY_TOTAL_UNKNOWN: then (only for objects) rows
+ * are read one by one until HDB_END.
  */
 int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err);
 int diff_groups_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
@@ -135,9 +147,9 @@ int diff_objects_row(struct query *q, struct diff *d, size_t no, struct hdb_erro
 void diff_objects_close(struct diff *d);
 
 /*
- * Hands on what is reachable in the oldest dump and in the newest, with one ID, class and length;
- * *match: whether groups of objects can be matched so, which is known only at the end. Sets the
- * facts.
+ * Passes on all objects that are reachable in the oldest and in the newest dump and have the same
+ * ID, class and length in both. *match is whether IDs are reliable enough to match groups of
+ * objects; it is known only at the end. Sets facts about IDs.
  */
 int diff_match_ids(struct query *q, struct diff *d, const struct diff_pairs *pairs, bool *match,
 		   struct hdb_error *err);
@@ -154,7 +166,7 @@ int diff_owners_open(struct query *q, struct diff *d, struct hdb_error *err);
 int diff_owners_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
 void diff_owners_close(struct diff *d);
 
-/* Counts new suspects, whatever the rows are. */
+/* Counts suspects that are new, for --fail-if. Works for every kind of comparison. */
 int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * queries/compare/diff_groups.c - diff by class, superclass, package or loader: totals of every
- * dump, joined by name.
+ * queries/compare/diff_groups.c - diff by class, superclass, package or loader: joins the totals of
+ * all dumps by name.
  *
- * Groups of one name (and loader class) in one dump are added up: the same classes of many loaders
- * of one kind are one row.
+ * Groups with the same name (and class of loader) in one dump are added up: classes that many
+ * loaders of one kind have loaded make one row.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -14,16 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A dump's total of a group. */
+/* The total of a group in one dump. */
 struct part {
-	const char *name, *loader; /* lent by the heap; loader "" where it makes no difference */
+	const char *name, *loader; /* borrowed from the heap; loader is "" if it is not compared */
 	size_t name_size;
 	uint32_t side;
 	uint32_t no;
 	struct diff_figures figures;
 };
 
-/* A group of all dumps: parts [first, end). */
+/* A group in all dumps: parts [first, end). */
 struct row {
 	size_t first, end;
 	int64_t delta, count_delta;
@@ -31,10 +31,10 @@ struct row {
 };
 
 struct diff_groups {
-	struct base_vec parts; /* struct part, sorted */
+	struct base_vec parts; /* struct part, sorted by compare_parts */
 	struct row *rows;
 	size_t count;
-	struct diff_figures *by_side; /* of the row that is given */
+	struct diff_figures *by_side; /* numbers of the current row */
 };
 
 static int add_side(struct diff *d, size_t s, struct hdb_error *err)
@@ -69,7 +69,7 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* By what is joined. */
+/* By the key that dumps are joined on. */
 static int compare_keys(const struct part *a, const struct part *b)
 {
 	const size_t n = a->name_size < b->name_size ? a->name_size : b->name_size;
@@ -96,7 +96,7 @@ static uint64_t size_of(int64_t delta)
 	return delta < 0 ? 0 - (uint64_t)delta : (uint64_t)delta;
 }
 
-/* The largest change first, be it growth or shrinkage. */
+/* Largest change first, in either direction. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;

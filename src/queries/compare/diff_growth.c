@@ -1,13 +1,13 @@
 /*
- * queries/compare/diff_growth.c - diff by growth: what refers to more and more objects.
+ * queries/compare/diff_growth.c - diff by growth: references to more and more objects.
  *
- * In the tree of growth_tree.h a node's child grows if it is in all dumps, and has gained at least
- * as many objects from each dump to the next as the program did the same thing between them
- * (--loops). A node with such children grows, and is listed unless the node above it grows, too:
- * all below it is only a part of it. That is how LeakCanary's ObjectGrowthDetector, after the
- * paper on BLeak (Vilk and Berger, 2018), finds leaks without knowing what should be there.
+ * A child of a node in the growth tree (growth_tree.h) grows if it is in all dumps, and from each
+ * dump to the next gained at least as many objects as the program repeated its work between them
+ * (--loops). A node with such children grows, and is listed unless its parent grows too, because
+ * then it is only a part of that. LeakCanary's ObjectGrowthDetector finds leaks in this way,
+ * without knowing what should be there; it follows the paper on BLeak (Vilk and Berger, 2018).
  *
- * The roots count as a node here: threads that become more are listed, too.
+ * Here the roots count as a node too, so a growing number of threads is listed.
  */
 #include "base/sort.h"
 #include "queries/compare/diff.h"
@@ -19,22 +19,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes of a path. */
+/* Maximum bytes of a path. */
 #define PATH_MAX_BYTES 8192
 
-/* A row: a node that grows, or one of its children that does. */
+/* A row: a growing node, or one of its growing children. */
 struct row {
-	uint32_t node;  /* ANALYSIS_MERGED_TOP: the roots */
-	uint32_t group; /* which of the growing nodes it is, or belongs to */
+	uint32_t node;  /* ANALYSIS_MERGED_TOP for the roots */
+	uint32_t group; /* the growing node that it is or belongs to */
 	bool is_child;
-	uint64_t rank; /* of a growing node: bytes; of a child: objects gained */
+	uint64_t rank; /* of a growing node: retained size; of a child: objects gained */
 	uint64_t group_rank;
 };
 
+/* State of the part. */
 struct diff_growth {
 	struct analysis_merged merged;
-	struct base_big *places;      /* by dump */
-	uint8_t *grows;               /* by node: it has gained objects each time */
+	struct base_big *places;      /* by dump: node of each object */
+	uint8_t *grows;               /* by node: it gained objects each time */
 	struct base_vec rows;         /* struct row */
 	struct growth_shares *shares; /* by dump */
 	uint32_t group_count;
@@ -53,7 +54,7 @@ static bool has_grown(const struct analysis_merged *m, uint32_t node, uint64_t l
 	return true;
 }
 
-/* Which nodes have children that grow; has[nodes.count]: the roots. */
+/* Marks nodes that have growing children; has[nodes.count] is for the roots. */
 static uint8_t *find_parents(const struct diff_growth *g)
 {
 	const size_t n = g->merged.nodes.count;
@@ -68,7 +69,10 @@ static uint8_t *find_parents(const struct diff_growth *g)
 	return has;
 }
 
-/* The growing nodes that are listed, then their children; group_of[node] is set for the former. */
+/*
+ * Lists the growing nodes without a growing parent, then their children. group_of[node] is set for
+ * the former.
+ */
 static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &g->merged;
@@ -110,7 +114,10 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 	return HDB_OK;
 }
 
-/* What retains most first, each before its children, of which those first that gained most. */
+/*
+ * By retained size, largest first; each growing node before its children, of which those that
+ * gained most come first.
+ */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -153,7 +160,7 @@ static int add_sides(struct diff *d, struct diff_growth *g, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* Which nodes grow, the groups of them, and what each of these retains in each dump. */
+/* Finds growing nodes, makes groups of them, and computes what each group retains in each dump. */
 static int find_growing(struct diff *d, struct diff_growth *g, uint64_t loops,
 			struct hdb_error *err)
 {

@@ -1,10 +1,11 @@
 /*
- * queries/compare/diff_objects.c - diff by object: what is new in the newest dump, what is gone of
- * the oldest.
+ * queries/compare/diff_objects.c - diff by object: new objects of the newest dump, and objects of
+ * the oldest that are gone.
  *
- * HPROF's identifiers are addresses: they tell objects apart only while no garbage collection moved
- * them. That is found out first: an ID that is in both dumps should be of the same class and
- * length. Both dumps are read once, side by side, in order of ID; memory does not grow with them.
+ * IDs in HPROF files are addresses: they identify objects only as long as no garbage collection
+ * moves them. So this is checked first: an ID in both dumps should belong to objects of the same
+ * class and length. Both dumps are read side by side in order of ID, which needs no memory per
+ * object.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -16,23 +17,24 @@
 #include <string.h>
 
 /*
- * IDs are stable if of those in both dumps at most STABLE_OTHER percent are another object, and at
- * least STABLE_SHARED percent of the smaller dump's are in both. Compacting collectors leave some
- * objects where they were, at the start of a region, so a few same ones prove nothing.
+ * IDs are stable if at most STABLE_OTHER percent of those in both dumps belong to different
+ * objects, and at least STABLE_SHARED percent of the smaller dump's IDs are in both. Compacting
+ * collectors leave some objects at the start of a region in place, so a few equal ones prove
+ * nothing.
  */
 #define STABLE_OTHER 2
 #define STABLE_SHARED 50
 /*
- * Whole groups of objects can be matched by ID where one in so many is another object: that as many
- * of a group fall on IDs of one other group, of the same class and length each, is no accident. A
- * collection that compacts leaves what is old where it is.
+ * IDs are good enough to match groups of objects if there are at least this many equal objects for
+ * one different object. It is no accident if many objects of one group have the IDs, classes and
+ * lengths of those of one other group. Compaction leaves old objects in place.
  */
 #define MATCHED_OTHERS 5
 
-/* Blocks between two looks at the cancel flag. */
+/* Blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16
 
-/* One dump's objects in order of ID. */
+/* The objects of one dump in order of ID. */
 struct cursor {
 	const struct session *side;
 	struct heap_block block;
@@ -43,14 +45,16 @@ struct cursor {
 };
 
 struct counts {
-	uint64_t same, other;          /* IDs in both */
-	uint64_t objects[2];           /* real ones, by side */
-	uint64_t changed[2], bytes[2]; /* reachable: gone, new */
+	/* IDs in both dumps with the same object, and with different ones */
+	uint64_t same, other;
+	uint64_t objects[2]; /* objects that count, by side */
+	/* reachable objects that are gone (side 0) or new (side 1), and their size */
+	uint64_t changed[2], bytes[2];
 };
 
 struct diff_objects {
-	struct cursor sides[2]; /* the oldest, the newest */
-	int pending;            /* side whose object is to be given before reading on */
+	struct cursor sides[2]; /* the oldest and the newest dump */
+	int pending;            /* side of the last row, whose cursor has not moved yet; -1: none */
 };
 
 /* ---- reading ---- */
@@ -78,13 +82,13 @@ static bool is_real(const struct cursor *c)
 {
 	const struct heap_block *block = &c->block;
 
-	/* A flat value's ID is a number that the next dump gives to another one. */
+	/* The ID of a flat value is a number that the next dump assigns differently. */
 	if (block->kind[c->at] == STORE_INSTANCE && block->embedded[c->at])
 		return false;
 	return heap_is_counted(c->side->heap, block, c->at);
 }
 
-/* Makes `at` a real object, the one there or a later one. */
+/* Moves the cursor to the next object that counts, if it is not at one. */
 static int settle(struct cursor *c, struct hdb_error *err)
 {
 	while (!c->has_ended) {
@@ -114,14 +118,14 @@ static int open_cursor(struct cursor *c, const struct session *side, struct hdb_
 	return rewind_cursor(c, err);
 }
 
-/* The class by which an object is known: for a class object the one it stands for. */
+/* Returns the class of an object; for a class object, the class that it represents. */
 static uint32_t class_no_of(const struct cursor *c)
 {
 	return c->block.kind[c->at] == STORE_CLASS ? (uint32_t)c->block.length[c->at] :
 						     c->block.class_no[c->at];
 }
 
-/* Whether the objects at both cursors, which have one ID, are the same by all that can be seen. */
+/* Whether the objects at both cursors, which have the same ID, look the same. */
 static bool is_same(const struct cursor *a, const struct cursor *b)
 {
 	const uint8_t kind = a->block.kind[a->at];
@@ -133,11 +137,11 @@ static bool is_same(const struct cursor *a, const struct cursor *b)
 		      heap_class_name(b->side->heap, class_no_of(b))) == 0;
 }
 
-/* What the next step of the walk over both finds. */
+/* One step of the walk over both dumps. */
 struct step {
-	/* an object of that side that the other lacks, or both have another at the ID */
+	/* There is an object of that side at this ID, in one dump or in both. */
 	bool has[2];
-	bool is_same; /* the same object in both */
+	bool is_same; /* both dumps have the same object */
 };
 
 static bool look(const struct diff_objects *o, struct step *step)
@@ -171,7 +175,7 @@ static bool is_reachable(const struct diff_objects *o, unsigned s)
 	return o->sides[s].reachable[o->sides[s].at];
 }
 
-/* A same object that became reachable, or unreachable, is new or gone as well. */
+/* An object that became reachable or unreachable is new or gone too. */
 static bool is_changed(const struct diff_objects *o, const struct step *step, unsigned s)
 {
 	return step->has[s] && is_reachable(o, s) && !(step->is_same && is_reachable(o, 1 - s));
@@ -217,7 +221,7 @@ static bool are_stable(const struct counts *n)
 	       both >= least / 100 * STABLE_SHARED;
 }
 
-/* Counts what both dumps have, and says whether IDs are stable. */
+/* Reads both dumps, counts, and sets the facts about IDs. */
 static int compare_ids(struct query *q, struct diff *d, const struct diff_pairs *pairs,
 		       struct counts *n, struct hdb_error *err)
 {
@@ -306,7 +310,7 @@ int diff_objects_row(struct query *q, struct diff *d, size_t no, struct hdb_erro
 
 	(void)no;
 	while (look(o, &step)) {
-		/* The gone object of an ID first, then the new one that has it now. */
+		/* If both dumps have an object at this ID, list the gone one first. */
 		const int side = o->pending == 1 ? -1 :
 				 is_changed(o, &step, 0) && is_wanted(d, 0) && o->pending != 0 ? 0 :
 				 is_changed(o, &step, 1) && is_wanted(d, 1)                    ? 1 :

@@ -1,16 +1,16 @@
 /*
- * queries/compare/diff_owners.c - diff by owner: which field holds more than before, or less.
+ * queries/compare/diff_owners.c - diff by owner: which fields hold more than before, or less.
  *
- * In the tree of owner_tree.h all nodes of one name are added up, so that it does not matter on
- * which paths they are. From the top down, a node is where a change is made if objects of it came
- * or went, as many as explain the change, or if its own bytes did (a table, a buffer); what is
- * below it, which comes and goes with it, is not looked at. Otherwise the change is further down.
- * Its owner is a row, with all that it holds.
+ * All nodes of the owner tree (owner_tree.h) with the same name are added up, because it does not
+ * matter on which path they are. The tree is searched from the top down for the nodes that cause a
+ * change: objects of the node came or went, enough to explain the change, or its own bytes changed
+ * (a table, a buffer). Nodes below such a node came and went with it and are not examined. The
+ * owner of such a node becomes a row, with everything it holds.
  *
- * Where objects kept their IDs from the oldest dump to the newest, an owner that has nothing now,
- * and most of whose objects another has, is the same row as that: its objects moved, they are not
- * new. Arrays of numbers are no evidence: where memory was compacted, they lie where others of the
- * same length did.
+ * If objects kept their IDs, an owner that lost nearly everything while most of its objects now
+ * have another owner is the same row as that one: the objects were moved, they are not new. Arrays
+ * of numbers do not count as evidence: compaction can put one at the address of another of the same
+ * length.
  */
 #include "base/glob.h"
 #include "heap/platform_classes.h"
@@ -25,40 +25,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without --min: changes shown, as a part of the oldest dump's reachable bytes. */
+/* Changes shown without --min: this part of the oldest dump's reachable bytes. */
 #define MIN_PART 1000
-/* An owner has nothing now if it has less than this part of what it had. */
+/* An owner has lost its objects if less than this part (one of ten) is left. */
 #define LEFT_PART 10
-/* What explains a change is at least this part of it. */
+/* The main cause of a change explains at least this part (one of two). */
 #define MAIN_PART 2
 #define TEXT_MAX_BYTES 4096
 
-/* A row: an owner, and what changed of what it holds. */
+/* A row: an owner, and the change of what it holds. */
 struct row {
-	uint32_t owner, key; /* numbers of names */
-	uint32_t before;     /* the owner in the oldest dump */
-	uint32_t node;       /* the largest of its key in the newest dump */
+	uint32_t owner, key; /* indexes of names */
+	uint32_t before;     /* its owner in the oldest dump */
+	uint32_t node;       /* the largest node of the key in the newest dump */
 	int64_t growth;
-	bool is_whole;                /* figures are those of all that the owner holds */
-	bool grows;                   /* steadily */
+	bool is_whole;                /* the numbers are those of everything the owner holds */
+	bool grows;                   /* it grows in each dump */
 	struct diff_figures *figures; /* by dump */
 };
 
+/* State of the part. */
 struct diff_owners {
 	struct owner_tree tree;
-	struct base_big places[2]; /* nodes of the oldest and the newest dump's objects */
-	uint32_t *joined; /* by name: of an owner whose objects moved the one that has them now */
-	uint32_t *key;    /* by name: the name that it counts with */
+	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
+	/* by name, of an owner that lost its objects: the one that has them now */
+	uint32_t *joined;
+	uint32_t *key;             /* by name: the name that it is added to */
 	struct diff_figures *sums; /* by name and dump */
-	uint32_t *row_of;          /* by key: its row + 1, 0: none */
-	uint32_t *main_of;         /* by owner: that of its rows that changed most, + 1 */
+	uint32_t *row_of;          /* by key: index of its row + 1, 0 for none */
+	uint32_t *main_of;         /* by owner: index + 1 of its row with the largest change */
 	struct base_vec rows;      /* struct row */
-	struct diff_figures *figures, *wholes; /* by row and dump; of what its owner holds */
+	/* by row and dump: its numbers; those of everything its owner holds */
+	struct diff_figures *figures, *wholes;
 	size_t name_count;
 };
 
 /* ---- objects that moved from one owner to another ---- */
 
+/* A number of objects that changed from one owner to another. */
 struct move {
 	uint32_t from, to;
 	uint64_t count;
@@ -66,7 +70,7 @@ struct move {
 
 struct moves {
 	struct diff_owners *o;
-	struct query_groups moves; /* struct move, by owners */
+	struct query_groups moves; /* struct move, by pair of owners */
 };
 
 static uint32_t owner_of_node(const struct diff_owners *o, uint32_t node)
@@ -74,7 +78,7 @@ static uint32_t owner_of_node(const struct diff_owners *o, uint32_t node)
 	return owner_tree_name(&o->tree, analysis_merged_node(&o->tree.merged, node)->name)->owner;
 }
 
-/* Whether objects of a node tell that their owner's objects moved. */
+/* Whether objects of a node prove that objects of their owner were moved. */
 static bool is_evidence(const struct diff_owners *o, uint32_t node)
 {
 	const uint32_t name = node == ANALYSIS_MERGED_TOP ?
@@ -97,7 +101,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 		return HDB_OK;
 	move.from = owner_of_node(m->o, a);
 	move.to = owner_of_node(m->o, b);
-	/* Most have not moved: what costs more is asked of the others. */
+	/* Most objects were not moved, so the more expensive test comes last. */
 	if (move.from == move.to || !is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
 	TRY(query_group_of(&m->moves, (uint64_t)move.from << 32 | move.to, &move, &sum, err));
@@ -105,7 +109,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 	return HDB_OK;
 }
 
-/* How many objects each owner has that are evidence. */
+/* Counts the objects of each owner that are evidence. */
 static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 			  struct hdb_error *err)
 {
@@ -121,7 +125,7 @@ static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 	return HDB_OK;
 }
 
-/* Who has an owner's objects now. */
+/* Returns the owner that now has the objects of an owner. */
 static uint32_t joined_to(const struct diff_owners *o, uint32_t owner)
 {
 	while (o->joined[owner] != owner)
@@ -129,7 +133,7 @@ static uint32_t joined_to(const struct diff_owners *o, uint32_t owner)
 	return owner;
 }
 
-/* Owners that have nothing now, and most of whose objects have another owner. */
+/* Joins each owner that lost its objects with the owner that has most of them now. */
 static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 {
 	struct diff_owners *o = m->o;
@@ -172,8 +176,8 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 /* ---- sums by name ---- */
 
 /*
- * The name that each counts with: that of the same class with the owner that has it now. Names of
- * which that one has none count as they are.
+ * Finds the name that each name is added to: the same class with the present owner. If the present
+ * owner has no such name, it stays by itself.
  */
 static int find_keys(struct diff_owners *o, struct hdb_error *err)
 {
@@ -244,7 +248,10 @@ static double size_of(double change)
 	return change < 0 ? -change : change;
 }
 
-/* Whether objects that came or went, or the own bytes of these, are most of a change. */
+/*
+ * Whether most of a change is due to objects of this name that came or went, or to their own bytes.
+ * Objects count with the smaller of their average sizes before and after.
+ */
 static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
 {
 	const struct diff_figures *first = &sums[0], *last = &sums[d->side_count - 1];
@@ -258,7 +265,7 @@ static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
 	       (own * growth > 0 && size_of(own) * MAIN_PART >= size_of(growth));
 }
 
-/* A row for a name, if it has none. */
+/* Adds a row for a name, unless it has one. */
 static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error *err)
 {
 	struct diff_owners *o = d->owners;
@@ -283,6 +290,7 @@ static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error 
 	return HDB_OK;
 }
 
+/* Parents have lower numbers, so a parent is decided before its children. */
 static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
 {
 	struct diff_owners *o = d->owners;
@@ -317,7 +325,7 @@ static struct row *row_at(const struct diff_owners *o, uint32_t at)
 	return at ? base_vec_at(&o->rows, struct row, at - 1) : NULL;
 }
 
-/* Whether a node above it has the same owner: its bytes are in that one's. */
+/* Whether an ancestor has the same owner: then the node's bytes are part of that. */
 static bool is_below_own(const struct diff_owners *o, uint32_t node, uint32_t owner)
 {
 	const struct analysis_merged *m = &o->tree.merged;
@@ -328,7 +336,7 @@ static bool is_below_own(const struct diff_owners *o, uint32_t node, uint32_t ow
 	return up != ANALYSIS_MERGED_TOP;
 }
 
-/* What the owners of rows hold, and the largest node of each row in the newest dump. */
+/* Adds up what the owners of rows hold, and finds the largest node of each row. */
 static void add_nodes(struct diff *d)
 {
 	struct diff_owners *o = d->owners;
@@ -355,8 +363,8 @@ static void add_nodes(struct diff *d)
 }
 
 /*
- * The row that changed most of an owner stands for all that the owner holds, its table and keys
- * included, unless that changed in another way.
+ * The row with the largest change of an owner represents everything the owner holds, including its
+ * table and keys, unless the whole changed in a different way.
  */
 static void take_wholes(struct diff *d)
 {
@@ -376,7 +384,7 @@ static void take_wholes(struct diff *d)
 				row->figures[s].retained_bytes = whole[s].retained_bytes;
 		}
 	}
-	/* Objects of its class are counted in whatever collection of the owner's they are. */
+	/* Then it also counts the objects of its class in other collections of the owner. */
 	for (uint32_t i = 0; i < o->name_count; i++) {
 		const uint32_t owner = joined_to(o, owner_tree_name(&o->tree, i)->owner);
 		const struct row *row = row_at(o, o->main_of[owner]);
@@ -406,8 +414,8 @@ static int fill_rows(struct diff *d, struct hdb_error *err)
 }
 
 /*
- * Whether it holds more in each dump than in the one before. The capacity of a buffer or a table
- * grows by leaps: where no objects came, it is enough that it never shrank.
+ * Whether it holds more in each dump than in the one before. Buffers and tables grow by leaps, so
+ * without new objects it is enough that they never shrink.
  */
 static bool grows_steadily(const struct diff *d, const struct diff_figures *by_side)
 {
@@ -421,7 +429,7 @@ static bool grows_steadily(const struct diff *d, const struct diff_figures *by_s
 	return is_strict || is_even;
 }
 
-/* What grew from dump to dump first, then what grew, then what shrank; each the largest first. */
+/* Steady growth first, then other growth, then shrinkage; largest change first. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -436,8 +444,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Left out are rows whose owner holds as much as before, or is not what --only says, and what is in
- * the row of all that its owner holds.
+ * Leaves out rows whose owner holds as much as before or does not match --only, and rows that are
+ * included in the row for their whole owner.
  */
 static bool is_wanted(const struct diff *d, const struct row *row, uint64_t least)
 {

@@ -1,15 +1,14 @@
 /*
- * queries/compare/diff_tree.c - diff along merged trees: what grows and shrinks under which path of
- * owners from the roots, under which dominator, and which of that is suspect.
+ * queries/compare/diff_tree.c - diff along merged trees: what grows and shrinks by path from the
+ * roots or by dominator, and which growth is suspect.
  *
- * Paths are those of least strangeness (owner_tree.h). What has another path in the newest dump
- * than in the oldest is on both: it shrank, or went, on the one, and moved to the other.
+ * Paths are those of owner_tree.h. An object whose path changed appears on both: as a loss on the
+ * old path, and as moved on the new one.
  *
- * Suspects follow Eclipse MAT's comparison of two dominator trees: at the top level, what grew by
- * more than a share of the older heap; from there down to where growth accumulates, that is as long
- * as one child has most of its parent's growth. MAT looks at single objects, here they are merged,
- * so it is the growth an object of the node that is compared: a table with thousands of growing
- * entries is where it ends.
+ * Suspects follow Eclipse MAT's comparison of two dominator trees: nodes on the top level that grew
+ * by more than a share of the older heap, and from there down as long as one child has most of its
+ * parent's growth. MAT compares single objects; here they are merged, so growth per object of a
+ * node is compared: the search stops at a table with thousands of growing entries.
  */
 #include "analysis/merged.h"
 #include "queries/compare/diff.h"
@@ -20,24 +19,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Without --min: growth shown, as a part of the oldest dump's reachable bytes. */
+/* Changes shown without --min: this part of the oldest dump's reachable bytes. */
 #define MIN_PART 1000
-/* A child with at least this share of its parent's growth is where the growth is (MAT's ratio). */
+/*
+ * Growth is followed into a child that has at least this share of its parent's growth (MAT's
+ * ratio).
+ */
 #define DROP_RATIO 0.7
-/* Bytes of the path to where the growth is. */
+/* Maximum bytes of the path to where the growth is. */
 #define PATH_MAX_BYTES 4096
 
-/* A child that has grown most. */
+/* The child that has grown most. */
 struct largest {
 	uint32_t child; /* ANALYSIS_MERGED_TOP: none has grown */
 	int64_t growth;
 };
 
+/* State of the part. */
 struct diff_tree {
-	struct owner_tree owners; /* the tree, be it of owners or of dominators */
-	uint64_t *lost;           /* by name: objects that nodes had in the oldest dump alone */
+	struct owner_tree owners; /* the tree, merged by owner or by class along dominators */
+	uint64_t *lost;           /* by name: objects that left nodes since the oldest dump */
 	struct analysis_merged_walk walk;
-	struct diff_figures *by_side; /* of the row that is given */
+	struct diff_figures *by_side; /* numbers of the current row */
 	struct largest *largest;      /* by node; only for suspects */
 };
 
@@ -47,7 +50,7 @@ static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
 			 analysis_merged_sum(m, node, 0)->total_bytes);
 }
 
-/* What is lost is shown as what is gained. */
+/* For trees that show losses like gains. */
 static int64_t change_of(const struct analysis_merged *m, uint32_t node)
 {
 	const int64_t growth = growth_of(m, node);
@@ -69,7 +72,7 @@ static void free_tree(struct diff_tree **at)
 	free(t);
 }
 
-/* How many objects of each name are no longer where they were in the oldest dump. */
+/* Counts how many objects of each name are no longer in the nodes they were in. */
 static int count_lost(struct diff_tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &t->owners.merged;
@@ -86,8 +89,8 @@ static int count_lost(struct diff_tree *t, struct hdb_error *err)
 }
 
 /*
- * Whether a node that the oldest dump does not have got most of its objects from elsewhere: others
- * of the same owner or class have lost as many.
+ * Whether a node that is new got most of its objects from elsewhere: other nodes of the same owner
+ * or class lost more than half as many.
  */
 static bool has_moved(const struct diff_tree *t, uint32_t node)
 {
@@ -99,7 +102,7 @@ static bool has_moved(const struct diff_tree *t, uint32_t node)
 		       analysis_merged_sum(m, node, m->dump_count - 1)->count / 2;
 }
 
-/* By owner along the paths from the roots, or by class along the dominators. */
+/* Makes the tree of all dumps: by owner along paths (is_named), or by class along dominators. */
 static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, struct hdb_error *err)
 {
 	const struct analysis_merged_source source = { .tree = ANALYSIS_TREE_DOMINATORS };
@@ -141,7 +144,7 @@ static int find_largest(struct diff_tree *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether the child that grows most has most of its parent's growth. */
+/* Whether one child has most of its parent's growth. */
 static bool child_has_it(const struct diff_tree *t, uint32_t node)
 {
 	return t->largest[node].child != ANALYSIS_MERGED_TOP &&
@@ -149,7 +152,7 @@ static bool child_has_it(const struct diff_tree *t, uint32_t node)
 		       DROP_RATIO * (double)growth_of(&t->owners.merged, node);
 }
 
-/* Growth of the node divided by its objects in the newest dump. */
+/* Returns the growth of a node per object in the newest dump. */
 static double growth_each(const struct diff_tree *t, uint32_t node)
 {
 	const uint64_t count =
@@ -159,7 +162,9 @@ static double growth_each(const struct diff_tree *t, uint32_t node)
 	return (double)growth_of(&t->owners.merged, node) / (double)(count ? count : 1);
 }
 
-/* Where the node's growth accumulates. Children have higher numbers than parents, so this ends. */
+/*
+ * Finds where a node's growth accumulates. Children have higher numbers than parents, so this ends.
+ */
 static uint32_t find_point(const struct diff_tree *t, uint32_t node)
 {
 	while (child_has_it(t, node) &&
@@ -197,7 +202,9 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 
 /* ---- opening ---- */
 
-/* Suspects are no tree: what else has grown on the top level is said, not listed. */
+/*
+ * For suspects: counts the other nodes on the top level that grew, and removes the rows for rests.
+ */
 static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold,
 			struct hdb_error *err)
 {
@@ -240,7 +247,7 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
 		query_fact(q, "min", low);
 		query_fact(q, "folded", t->owners.merged.folded);
-		/* What is the same is no change, whatever --min says. */
+		/* A node that did not change is not listed, even with --min 0. */
 		low = low ? low : 1;
 	}
 	worth = (struct analysis_merged_worth){ d->by == DIFF_BY_PATH ? change_of : growth_of,
@@ -269,7 +276,7 @@ int diff_tree_open(struct query *q, struct diff *d, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-/* The newest dump's largest object of a node; null if it has none there. */
+/* Sets the object of a node that retains most in the newest dump; null if there is none. */
 static void set_example(struct query *q, const struct diff_tree *t, size_t column, uint32_t node)
 {
 	const struct analysis_merged_sum *sum =

@@ -1,8 +1,9 @@
 /*
- * queries/compare/growth_shares.c - what groups of objects hold; see growth_shares.h.
+ * queries/compare/growth_shares.c - computes what groups of objects hold.
  *
- * First all is marked that the roots reach without passing a member of a group. Then each group is
- * followed through the rest, twice: to count how many groups reach an object, and to share it.
+ * First everything is marked that the roots reach without passing a member of a group. Then each
+ * group is followed through the rest, twice: the first pass counts how many groups reach each
+ * object, the second adds each object's share.
  */
 #include "queries/compare/growth_shares.h"
 
@@ -12,24 +13,25 @@
 
 #include <stdlib.h>
 
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
-/* Steps of all groups together: so many times the objects of the heap. */
+/* Maximum number of steps of all groups together, as a multiple of the number of objects. */
 #define STEPS_FACTOR 64u
 
+/* State of growth_shares_find. */
 struct sharing {
 	const struct session *session;
 	const struct growth_members *members;
 	struct trace_graph graph;
 	struct base_vec native; /* struct derive_native */
-	uint64_t *kept;         /* bits: reachable without the groups */
-	uint32_t *stamp;        /* by object: the pass that was there last */
-	uint32_t *count;        /* by object: groups that reach it */
+	uint64_t *kept;         /* bit set: reachable without the groups */
+	uint32_t *stamp;        /* by object: the last turn that reached it */
+	uint32_t *count;        /* by object: number of groups that reach it */
 	struct base_big stamp_big, count_big;
-	struct base_vec stack; /* uint32_t: objects whose references are to be followed */
-	uint32_t turn;
+	struct base_vec stack; /* uint32_t: objects whose references are still to be followed */
+	uint32_t turn;         /* number of the current group and pass; never 0 */
 	uint64_t steps_left, done;
-	bool is_first; /* the groups are counted, not yet summed */
+	bool is_first; /* the pass that counts, not the one that adds */
 	double bytes, objects;
 	struct growth_share *share;
 };
@@ -48,6 +50,7 @@ static int step(struct sharing *s, struct hdb_error *err)
 
 /* ---- without the groups ---- */
 
+/* Marks an object that is reachable without the groups. */
 static int keep(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
 	if (base_bit_has(s->kept, ix) || group_of(s, ix) != UINT32_MAX)
@@ -79,6 +82,7 @@ static int mark_kept(struct sharing *s, struct hdb_error *err)
 
 /* ---- the groups ---- */
 
+/* Adds an object to the current group: its share, and all of it if no other group reaches it. */
 static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
 	const double part = s->count[ix] ? 1.0 / (double)s->count[ix] : 1;
@@ -97,6 +101,7 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Reaches an object from the current group, once a turn. */
 static int reach(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
 	if (s->stamp[ix] == s->turn || base_bit_has(s->kept, ix) || !s->steps_left)
@@ -116,7 +121,7 @@ static int reach_reference(void *ctx, const struct trace_reference *reference,
 	return reach(ctx, reference->to, err);
 }
 
-/* Follows one group, whose members are ix[0] .. ix[count - 1]. */
+/* Follows one group, whose members are ix[0] to ix[count - 1]. */
 static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 			struct hdb_error *err)
 {
@@ -133,7 +138,10 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 	return HDB_OK;
 }
 
-/* Members by group: *first[g] .. *first[g + 1] of *list. Both are owned, also after a failure. */
+/*
+ * Sorts members by group: those of group g are (*list)[(*first)[g]] up to (*first)[g + 1]. Both
+ * arrays are owned by the caller, also after a failure.
+ */
 static int list_members(const struct sharing *s, uint64_t **first, uint32_t **list,
 			struct hdb_error *err)
 {

@@ -1,7 +1,8 @@
 /*
- * queries/compare/growth_shares.h - what groups of objects hold of a heap: what would be freed if
- * none of the groups were there, divided among those that reach it.
+ * queries/compare/growth_shares.h - what groups of objects hold: everything that would be freed if
+ * none of the groups existed, divided among the groups that reach it.
  *
+ * Dominators cannot answer this: what two growing collections share is retained by neither.
  * References are those of leak traces, sizes those that the dump records (traces/trace_search.h).
  */
 #ifndef QUERIES_COMPARE_GROWTH_SHARES_H
@@ -9,24 +10,29 @@
 
 #include "analysis/session.h"
 
+/* The groups. All pointers are borrowed. */
 struct growth_members {
-	const uint32_t *place;    /* by object: its node; UINT32_MAX: none; lent */
-	const uint32_t *group_of; /* by node: its group; UINT32_MAX: none; lent */
+	const uint32_t *place;    /* by object: its node, or UINT32_MAX */
+	const uint32_t *group_of; /* by node: its group, or UINT32_MAX */
 	uint32_t group_count;
 };
 
-/* Of one group. */
+/* What one group holds. */
 struct growth_share {
-	uint64_t bytes, objects;             /* its share of what several reach, rounded */
+	/* including its share of what several groups reach, rounded */
+	uint64_t bytes, objects;
 	uint64_t alone_bytes, alone_objects; /* what no other group reaches */
 };
 
 struct growth_shares {
 	struct growth_share *list; /* by group; owned */
-	bool is_cut; /* groups reach too much of one another: shares are lower bounds */
+	bool is_cut; /* the groups reach too much of one another: shares are lower bounds */
 };
 
-/* Memory: 13 bytes an object meanwhile, within the budget. Release them in any case. */
+/*
+ * Computes all shares. Memory: temporarily 13 bytes an object, within the budget. The caller
+ * releases *out, also after a failure.
+ */
 int growth_shares_find(const struct session *session, const struct growth_members *members,
 		       struct growth_shares *out, struct hdb_error *err);
 void growth_shares_release(struct growth_shares *shares);

@@ -1,5 +1,8 @@
 /*
- * queries/compare/growth_tree.c - paths merged by the names of references; see growth_tree.h.
+ * queries/compare/growth_tree.c - builds the tree of paths merged by names of references.
+ *
+ * The walk proceeds by runs: all objects that references with one name lead to from one node. A
+ * run's objects become one node, and their references are grouped by name into the next runs.
  */
 #include "queries/compare/growth_tree.h"
 
@@ -13,40 +16,43 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Elements of an array of boxes that are read at a time. */
+/* Elements of an array read at a time. */
 #define ELEMENTS_CHUNK 512u
-/* Runs of objects between two looks at the cancel flag. */
+/* Runs between two checks of the cancel flag. */
 #define STEP_RUNS 1024u
 /* In classes[]: the object is the class object of that class. */
 #define CLASS_OBJECT 0x80000000u
 
-/* Objects that wait for their turn: all that references of one name of one node lead to. */
+/* Pending objects: all that references with one name from one node lead to. */
 struct run {
 	uint32_t parent; /* a node, or ANALYSIS_MERGED_TOP */
 	uint32_t name;
-	uint64_t first, count; /* in the queue's objects */
+	uint64_t first, count; /* range of the queue's `objects` */
 };
 
+/* Pending runs in order. */
 struct queue {
 	struct base_vec runs; /* struct run */
 	size_t head;
 	uint32_t *objects;
 	uint64_t used;
 	struct base_big objects_big;
-	uint64_t *has; /* bits: objects that were ever in it */
+	uint64_t *has; /* bit set: objects that were ever added */
 };
 
-/* References of one name that the objects of a node have. */
+/* References with one name from the objects of a node. */
 struct group {
 	uint32_t name;
 	bool is_late;
 	uint64_t count, at;
 };
 
+/* An object that a reference of a group leads to. */
 struct pair {
 	uint32_t group, ix;
 };
 
+/* State of growth_tree_add. */
 struct walk {
 	const struct session *session;
 	struct analysis_merged *m;
@@ -55,21 +61,25 @@ struct walk {
 	uint32_t *classes; /* by object */
 	struct base_big place_big, classes_big;
 	struct queue first, last;
-	bool is_last;           /* nothing but the last queue is left */
-	struct base_vec groups; /* struct group: of the node that is visited */
+	bool is_last;           /* only the last queue is left */
+	struct base_vec groups; /* struct group of the node being visited */
 	struct base_vec pairs;  /* struct pair */
-	/* by name and lateness: 1 + the group that had it last, which is another node's if its name
-	 * is not this one */
+	/*
+	 * uint32_t, by name and lateness: 1 + index of its group. It may be left over from an
+	 * earlier node; then the group there has another name.
+	 */
 	struct base_vec group_of; /* uint32_t */
-	/* kinds of references to numbers of edges, with owner and name; of edges and targets to
-	 * names */
+	/*
+	 * From owner and field to the number of an edge, by kind of reference; from edge and class
+	 * of the target to a name.
+	 */
 	struct base_idmap edges[TRACE_ENTRY + 1], names;
 	uint32_t edge_count;
 };
 
 /* ---- names ---- */
 
-/* A class's name without its package. */
+/* Returns the name of a class without its package. */
 static const char *simple_name(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -94,7 +104,7 @@ static int make_name(struct walk *w, const struct trace_reference *reference, ui
 	return analysis_merged_text(w->m, text, name, err);
 }
 
-/* The number of the name of a reference to an object. */
+/* Finds the name of a reference. Names are cached by number, because making the text is slow. */
 static int name_of(struct walk *w, const struct trace_reference *reference, uint32_t *name,
 		   struct hdb_error *err)
 {
@@ -123,7 +133,7 @@ static int init_queue(struct walk *w, struct queue *queue, struct hdb_error *err
 {
 	const uint64_t n = w->session->heap->object_count;
 
-	/* Each object is put into a queue once. */
+	/* Each object is added to a queue at most once. */
 	TRY(base_big_alloc_raw(w->session->work, &queue->objects_big, (n + 1) * sizeof(uint32_t),
 			       "paths", err));
 	queue->objects = queue->objects_big.data;
@@ -137,7 +147,7 @@ static void release_queue(struct queue *queue)
 	free(queue->has);
 }
 
-/* The group of a name among those of the node that is visited; new ones are added. */
+/* Finds or adds the group of a name for the node being visited. */
 static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out,
 		      struct hdb_error *err)
 {
@@ -161,7 +171,7 @@ static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out
 	return base_vec_push(&w->groups, &group, sizeof(group), err);
 }
 
-/* A reference to `ix` under a name: it waits, unless it has its place, or waits already. */
+/* Adds a reference to `ix`. The object becomes pending, unless it has its node or is pending. */
 static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
 		      struct hdb_error *err)
 {
@@ -177,7 +187,7 @@ static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
 	return base_vec_push(&w->pairs, &pair, sizeof(pair), err);
 }
 
-/* What was added goes into the queues, group by group. */
+/* Moves the groups of the visited node into the queues. */
 static int enqueue_groups(struct walk *w, uint32_t parent, struct hdb_error *err)
 {
 	for (size_t i = 0; i < w->groups.count; i++) {
@@ -228,6 +238,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	return add_target(w, name, reference->to, reference->is_late, err);
 }
 
+/* Visits a run: its objects that have no node yet become one node. */
 static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 {
 	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;
@@ -299,9 +310,10 @@ static int load_classes(void *ctx, const struct heap_block *block, struct hdb_er
 
 /* ---- what counts with another object ---- */
 
+/* For adding objects that are part of another object. */
 struct adding {
 	struct walk *walk;
-	uint64_t *added; /* bits */
+	uint64_t *added; /* bit set: objects that are part of another */
 };
 
 static void add_to(struct adding *a, uint32_t ix, uint32_t to)
@@ -331,7 +343,10 @@ static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Characters of strings and elements of arrays of boxes that nothing else leads to. */
+/*
+ * Adds characters of strings and elements of arrays of boxes to these, if nothing else leads to
+ * them.
+ */
 static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 {
 	struct heap *heap = w->session->heap;
@@ -400,7 +415,7 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	BASE_SCOPED(release) struct walk w = { .session = session, .m = m };
 	BASE_FREED uint64_t *added = NULL;
 	const bool is_filtered = session->heap->filter.is_on;
-	/* Paths go through all objects; those of the filter are counted. */
+	/* Paths pass all objects; only those that the filter shows are counted. */
 	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
 	TRY(BASE_ALLOC(added, (size_t)session->heap->object_count / 64 + 1, "paths", err));
@@ -413,7 +428,7 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	TRY(analysis_merged_count(session, m, dump, &places, err));
 	if (!options->place)
 		return HDB_OK;
-	/* What only counts with another object is no object of a node. */
+	/* Objects that are part of another one have no node of their own. */
 	for (uint32_t ix = 0; ix < session->heap->object_count; ix++)
 		if (base_bit_has(added, ix))
 			w.place[ix] = ANALYSIS_MERGED_TOP;

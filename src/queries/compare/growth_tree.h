@@ -1,13 +1,14 @@
 /*
- * queries/compare/growth_tree.h - the tree of shortest paths from the GC roots, merged by the names
- * of references: a field with the class that declares it and the class of what it refers to.
+ * queries/compare/growth_tree.h - the tree of shortest paths from the GC roots, merged by names of
+ * references. Such a name consists of the field, the class that declares it, and the class of the
+ * object it refers to.
  *
- * All elements of all maps that one field holds are one node, those of another field another one;
- * so nodes of different dumps are the same whatever addresses their objects have. Paths are those
- * of leak traces (traces/trace_graph.h): collections refer to their elements at once, referents of
- * weak, soft, phantom and final references are left out. Nodes are visited in the order in which
- * LeakCanary's detector of growth visits them, each object by the first one that leads to it. A
- * reference of the same name as the one above it (the next node of a list) stays in that one's
+ * All elements of all maps that one field holds form one node, and those of another field another
+ * node, so nodes of different dumps correspond whatever the addresses of their objects. Paths are
+ * those of leak traces (traces/trace_graph.h): collections refer directly to their elements, and
+ * referents of weak, soft, phantom and final references are left out. Nodes are visited in the
+ * order of LeakCanary's heap growth detector, and an object belongs to the first node that leads to
+ * it. A reference with the same name as the one above it (the next node of a list) stays in that
  * node.
  */
 #ifndef QUERIES_COMPARE_GROWTH_TREE_H
@@ -17,22 +18,24 @@
 #include "base/work.h"
 #include "queries/traces/library_leaks.h"
 
-/* What is asked of the tree. */
+/* How to build the tree. */
 struct growth_tree_options {
 	enum library_use use;
-	/* those that count, a bit an object, each at its place; NULL: all; lent */
+	/*
+	 * a bit per object: whether it counts; all objects get a place. NULL: all count. Borrowed.
+	 */
 	const uint64_t *members;
 	/*
-	 * set to the node of each object by index, ANALYSIS_MERGED_TOP where nothing leads to it:
-	 * owned, base_big_free with the session's work; NULL: not asked for
+	 * Set to the node of each object, ANALYSIS_MERGED_TOP for unreachable ones. The caller
+	 * frees it: base_big_free with the session's work. NULL: not wanted.
 	 */
 	struct base_big *place;
 };
 
 /*
- * Adds a heap to the tree as dump number `dump`. Without `members` strings count with their
- * characters, arrays of boxed numbers with these, where nothing else leads to them. Memory: 16
- * bytes an object meanwhile, within the budget.
+ * Adds a heap to the tree as dump number `dump`. Without `members`, strings include their
+ * characters and arrays of boxes their boxes, if nothing else leads to these. Memory: temporarily
+ * 16 bytes an object, within the budget.
  */
 int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 		    const struct growth_tree_options *options, struct hdb_error *err);

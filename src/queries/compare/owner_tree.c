@@ -1,9 +1,10 @@
 /*
- * queries/compare/owner_tree.c - paths of least strangeness, merged by owner; see owner_tree.h.
+ * queries/compare/owner_tree.c - builds the tree of paths merged by owner.
  *
- * First the fields of all objects that may own are read, in order of index: an object that its
- * parent on the path holds by such a field gets the owner's number. Then each object's node follows
- * from its parent's, in any order: objects whose parents have no node yet wait on the way up.
+ * First the fields of all objects that can own something are read, in order of index: an object
+ * that its parent on the path holds by such a field gets the number of this owner. Then the node of
+ * each object follows from its parent's node, in any order: objects whose parents have no node yet
+ * are pending.
  */
 #include "queries/compare/owner_tree.h"
 
@@ -23,14 +24,17 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Steps up the path to the owner of a ThreadLocal; further up its class says as much. */
+/*
+ * Maximum number of steps up the path to the owner of a ThreadLocal. Beyond that its class says as
+ * much.
+ */
 #define KEY_STEPS 64u
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
-/* Nodes that were found last, by parent and name: a power of two. */
+/* Size of the cache of nodes by parent and name; a power of two. */
 #define FOUND_SLOTS 4096u
 
-/* In place[] of struct analysis_places; what waits has its owner + 1, or 0. */
+/* Values of place[]. The lower bits of a pending object are the number of its owner + 1, or 0. */
 #define PLACE_NONE ANALYSIS_PLACE_NONE
 #define PLACE_WAITS ANALYSIS_PLACE_WAITS
 /* In classes[]: the object is the class object of that class. */
@@ -38,34 +42,36 @@
 
 static const char entry_class[] = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 
-/* What objects of a class are on a path. */
+/* Roles of a class's objects on a path. */
 enum kind { KIND_OWN, KIND_THREAD, KIND_LOCAL_ENTRY, KIND_PLATFORM, KIND_PART, KIND_ARRAY };
 
-/* What an owner holds: an object of a class, or what is in a collection there. */
+/* What a node stands for: an owner and the class of what it holds. */
 struct held {
 	uint32_t owner, class_no;
-	bool is_entry;
+	bool is_entry; /* it is held inside a collection of the owner */
 };
 
+/* An entry of the cache of nodes. */
 struct found {
 	uint32_t parent, name, node;
 };
 
+/* State of owner_tree_add. Arrays without a note are by index of the object. */
 struct adding {
 	const struct session *session;
 	struct owner_tree *tree;
 	struct trace_graph graph;
-	uint32_t reading; /* the object whose fields are read */
-	uint32_t *parent; /* by object; turned round on the way up, and back on the way down */
-	uint32_t *place;  /* by object: its node, or PLACE_* */
+	uint32_t reading; /* the object whose fields are being read */
+	uint32_t *parent; /* reversed while a path is walked */
+	uint32_t *place;  /* its node, or PLACE_* */
 	uint32_t *classes;
-	uint64_t *holds;           /* bits: objects that are the parent of another */
-	uint64_t *parts;           /* bits: objects that count with what has them */
+	uint64_t *holds;           /* bit set: objects that are the parent of another */
+	uint64_t *parts;           /* bit set: objects that are part of another */
 	uint8_t *kind;             /* by class */
-	struct base_idmap fields;  /* of class and field: the owner's name */
-	struct base_idmap held[2]; /* of owner and class: the name; of entries */
-	struct base_idmap threads; /* of a thread: the owner of its local variables */
-	struct base_vec entries;   /* uint32_t: of thread-locals */
+	struct base_idmap fields;  /* class and field -> name of the owner */
+	struct base_idmap held[2]; /* owner and class -> name; [1] is for entries */
+	struct base_idmap threads; /* thread -> owner of its local variables */
+	struct base_vec entries;   /* uint32_t: entries of thread-local maps */
 	struct found found[FOUND_SLOTS];
 };
 
@@ -100,7 +106,10 @@ const char *owner_tree_held(const struct owner_tree *tree, uint32_t name)
 	return from ? text_of(tree, name) + from : "";
 }
 
-/* The number of a name, whose parts are kept; `owner` HEAP_NONE: it is an owner's itself. */
+/*
+ * Finds or adds a name and stores its parts. If part.owner is HEAP_NONE, the name itself is an
+ * owner.
+ */
 static int add_name(struct adding *a, const char *text, struct owner_name part, uint32_t *out,
 		    struct hdb_error *err)
 {
@@ -126,7 +135,7 @@ static const char *class_name(const struct adding *a, uint32_t class_no, char ou
 	return out;
 }
 
-/* Writes "OWNER -> CLASS", "OWNER[] -> CLASS"; the result: bytes before the class. */
+/* Writes "OWNER -> CLASS" or "OWNER[] -> CLASS". Returns the number of bytes before the class. */
 static uint32_t write_name(const struct adding *a, const struct held *held, struct base_text to)
 {
 	char name[NAME_MAX_BYTES];
@@ -139,7 +148,7 @@ static uint32_t write_name(const struct adding *a, const struct held *held, stru
 	return (uint32_t)n;
 }
 
-/* The number of its name. */
+/* Finds or adds the name of a node. */
 static int name_of(struct adding *a, const struct held *held, uint32_t *out, struct hdb_error *err)
 {
 	const uint64_t key = (uint64_t)held->owner << 32 | held->class_no;
@@ -157,7 +166,10 @@ static int name_of(struct adding *a, const struct held *held, uint32_t *out, str
 
 /* ---- who owns: the fields ---- */
 
-/* "com.acme.Cache.entries", "com.acme.App.CACHE (static)": of the object that is read. */
+/*
+ * Finds the owner for a field of the object being read: "com.acme.Cache.entries",
+ * "com.acme.App.CACHE (static)".
+ */
 static int field_owner(struct adding *a, const struct trace_reference *reference, uint32_t *out,
 		       struct hdb_error *err)
 {
@@ -175,7 +187,10 @@ static int field_owner(struct adding *a, const struct trace_reference *reference
 	return base_idmap_put(&a->fields, key, *out, err);
 }
 
-/* An object that its parent holds by a field has an owner; the first by name, if several do. */
+/*
+ * Stores the owner of an object that its parent holds by this field. The first field in order of
+ * name wins.
+ */
 static int take_reference(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
 {
 	struct adding *a = ctx;
@@ -190,7 +205,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	return HDB_OK;
 }
 
-/* Whose ThreadLocal it is: the owner on its path, or its class. */
+/* Writes the owner of a ThreadLocal: the owner on its path, or its class. */
 static void key_owner(const struct adding *a, uint32_t key, char *buf, size_t size)
 {
 	char name[NAME_MAX_BYTES];
@@ -206,7 +221,7 @@ static void key_owner(const struct adding *a, uint32_t key, char *buf, size_t si
 			       class_name(a, a->classes[key], name));
 }
 
-/* Values of thread-locals belong to whoever has the ThreadLocal. */
+/* The value of a thread-local belongs to the owner of the ThreadLocal. */
 static int read_entry(struct adding *a, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = a->session->heap;
@@ -253,7 +268,9 @@ static int find_owners(struct adding *a, struct hdb_error *err)
 
 /* ---- nodes ---- */
 
-/* The node of that name below `parent`; one of the path's own if the name is on it. */
+/*
+ * Finds or adds the node with a name below `parent`; if the name is already on the path, that node.
+ */
 static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *out,
 		    struct hdb_error *err)
 {
@@ -270,15 +287,14 @@ static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *
 	*out = up;
 	if (up == ANALYSIS_MERGED_TOP)
 		TRY_ERRORS(analysis_merged_child(m, parent, name, out, err));
-	/* Where a limit was met each object counts as folded. */
+	/* If a limit was reached, the node is not cached, so that each object counts as folded. */
 	if (*out != ANALYSIS_MERGED_TOP && analysis_merged_node(m, *out)->name == name)
 		*f = (struct found){ parent, name, *out + 1 };
 	return HDB_OK;
 }
 
 /*
- * The kind of a root that lasts, if it has one: a thread is in frames of its own at one moment and
- * not at the next.
+ * Returns a kind of root that lasts, if there is one. Frames of a thread come and go between dumps.
  */
 static uint8_t lasting_kind(const struct store_root *roots, size_t count)
 {
@@ -303,7 +319,10 @@ static int root_owner(struct adding *a, uint32_t ix, uint32_t *out, struct hdb_e
 	return owner_number(a, text, out, err);
 }
 
-/* 'a local variable of thread "pool-1-thread-*"': threads of one pool are one owner. */
+/*
+ * Finds the owner for local variables of a thread. All threads of one pool are one owner: "a local
+ * variable of thread "pool-1-thread-*"".
+ */
 static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct hdb_error *err)
 {
 	char name[NAME_MAX_BYTES] = "", text[NAME_MAX_BYTES + 40] = "a local variable of thread \"";
@@ -324,7 +343,7 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 	return base_idmap_put(&a->threads, thread, *out, err);
 }
 
-/* Whether an object is a part of what has it: an entry, a table, the characters of a string. */
+/* Whether an object is part of the one above it: an entry, a table, the characters of a string. */
 static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
 {
 	const uint8_t kind = a->kind[a->classes[ix] & ~CLASS_OBJECT];
@@ -339,7 +358,7 @@ static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
 	       (from == KIND_PLATFORM || from == KIND_PART || from == KIND_ARRAY);
 }
 
-/* The node of an object whose parent `above`, if it has one, has the node *node. */
+/* Finds the node of an object whose parent `above`, unless HEAP_NONE, has the node *node. */
 static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
 	struct adding *a = ctx;
@@ -440,7 +459,7 @@ static int load(void *ctx, const struct heap_block *block, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Which objects hold others; that an object has a class is no field of its own. */
+/* Marks objects that hold others. That an object has a class does not count. */
 static void find_holders(struct adding *a)
 {
 	for (uint32_t ix = 0; ix < a->session->heap->object_count; ix++) {
@@ -452,7 +471,7 @@ static void find_holders(struct adding *a)
 	}
 }
 
-/* What is taken meanwhile. */
+/* Arrays that are only needed while a heap is added. */
 struct arrays {
 	struct base_big parent, place, classes, bits;
 };
@@ -461,12 +480,12 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 {
 	struct heap *heap = a->session->heap;
 	struct base_work *work = a->session->work;
-	/* Whole blocks are read. */
+	/* Whole blocks are read, so arrays are rounded up to them. */
 	const uint64_t n = (uint64_t)heap_block_count(heap) * STORE_BLOCK_OBJECTS;
 	const uint64_t words = n / 64 + 1;
 	uint32_t thread_no;
 
-	/* The table is built before the arrays take the memory. */
+	/* Building the table needs memory, so it comes before the arrays. */
 	TRY(derive_need(a->session->derive, STORE_REACH_STRONG, err));
 	TRY(trace_graph_init(&a->graph, a->session, LIBRARY_FOR_NOTHING, err));
 	analysis_merged_limit(&a->tree->merged, a->session);
@@ -520,7 +539,7 @@ int owner_tree_add(const struct session *session, struct owner_tree *tree, unsig
 	BASE_SCOPED(release_arrays) struct arrays arrays = { 0 };
 	BASE_SCOPED(release_adding) struct adding *a = NULL;
 	const bool is_filtered = session->heap->filter.is_on;
-	/* Paths go through all objects; those of the filter are counted. */
+	/* Paths pass all objects; only those that the filter shows are counted. */
 	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
 	TRY(BASE_ALLOC(a, 1, "owners", err));

@@ -1,17 +1,18 @@
 /*
- * queries/compare/owner_tree.h - the tree of paths of least strangeness, merged by owner.
+ * queries/compare/owner_tree.h - the tree of least strange paths (derive/strange.rules), merged by
+ * owner.
  *
- * An object's owner is the field of an application's that holds it, be it by way of collections,
- * arrays and other objects of the platform; a static field of the platform's, a thread's field or
- * local variable, a thread-local, or the kind of GC root where no field is to blame. That is how
- * leaks names owners. A node is an owner with the class of what it holds: "a.Cache.entries ->
- * java.util.HashMap", below it what is in the collection, "a.Cache.entries[] -> a.Session", below
- * that what sessions own. Entries, tables and characters are parts of what has them: their bytes
- * count there, they do not.
+ * The owner of an object is the application's field that holds it, directly or through collections,
+ * arrays and other platform objects; or a static field of the platform, a field or local variable
+ * of a thread, or a thread-local; or else the kind of GC root. Query leaks names owners in the same
+ * way. A node is an owner with the class of what it holds: "a.Cache.entries -> java.util.HashMap".
+ * Below it are the contents of the collection, "a.Cache.entries[] -> a.Session", and below those
+ * what sessions own. Entries, tables and characters are parts of another object: their bytes count
+ * there, but they are not counted themselves.
  *
- * Names have no address and nothing that differs from one run to the next, so nodes of different
- * dumps are the same. A name occurs once on a path: what holds itself, directly or not, stays in
- * one node, so that all nodes of one name can be added up.
+ * Names contain no addresses and nothing else that changes from run to run, so nodes of different
+ * dumps correspond. A name occurs only once on a path: something that holds itself stays in one
+ * node, so all nodes with the same name can be added up.
  */
 #ifndef QUERIES_COMPARE_OWNER_TREE_H
 #define QUERIES_COMPARE_OWNER_TREE_H
@@ -19,32 +20,37 @@
 #include "analysis/merged.h"
 #include "base/work.h"
 
-/* A tree over several dumps; the names of nodes in parts. */
+/* A tree over several dumps, and the parts of its nodes' names. */
 struct owner_tree {
 	struct analysis_merged merged;
-	struct base_vec parts; /* struct owner_name, by number of a name */
+	struct base_vec parts; /* struct owner_name, by index of the name */
 };
 
-/* Of a node's name: who owns. */
+/* The parts of a node's name. */
 struct owner_name {
-	uint32_t owner;     /* number of the name that is the owner's alone */
-	uint32_t held_from; /* bytes before the class of what is held; 0: the name is an owner's */
+	uint32_t owner; /* index of the name that is only the owner */
+	/* bytes before the class of what is held; 0 if the name is only an owner */
+	uint32_t held_from;
 };
 
 void owner_tree_init(struct owner_tree *tree, unsigned dump_count);
 void owner_tree_release(struct owner_tree *tree);
 
 /*
- * Adds a heap as dump number `dump`. Builds the table of paths of least strangeness. Memory: 14
- * bytes and 2 bits an object meanwhile, within the budget. Two passes over the objects, and one
- * over the fields of those that hold others; linear. *place, unless NULL, is set to the node of
- * each object by index, ANALYSIS_MERGED_TOP where it has none or is a part: base_big_free with the
- * session's work.
+ * Adds a heap as dump number `dump`. Builds the table of least strange paths if needed. Memory:
+ * temporarily 14 bytes and 2 bits an object, within the budget. Time is linear: two passes over the
+ * objects and one over the fields of those that hold others.
+ *
+ * *place, unless NULL, is set to the node of each object, ANALYSIS_MERGED_TOP if it has none or is
+ * a part of another; the caller frees it: base_big_free with the session's work.
  */
 int owner_tree_add(const struct session *session, struct owner_tree *tree, unsigned dump,
 		   struct base_big *place, struct hdb_error *err);
 
-/* The text of a name's owner, and the class of what is held ("" of an owner's own name); lent. */
+/*
+ * Returns the owner of a name, and the class of what is held ("" if the name is only an owner).
+ * Borrowed until the tree is released.
+ */
 const char *owner_tree_owner(const struct owner_tree *tree, uint32_t name);
 const char *owner_tree_held(const struct owner_tree *tree, uint32_t name);
 

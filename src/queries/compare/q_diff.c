@@ -1,8 +1,9 @@
 /*
- * queries/compare/q_diff.c - what changed between dumps: two, or more in order of age.
+ * queries/compare/q_diff.c - query diff: what changed between two or more dumps.
  *
- * The database that is asked is the newest; the older ones come with the arguments. The parts are
- * in files of their own: diff_groups.c, diff_objects.c, diff_tree.c, diff_growth.c, diff_owners.c.
+ * The queried database is the newest dump, the older ones are given as arguments. This file reads
+ * options, sets facts and chooses columns; the parts are diff_groups.c, diff_objects.c,
+ * diff_tree.c, diff_growth.c and diff_owners.c.
  */
 #include "analysis/groups.h"
 #include "queries/compare/diff.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a number in the column steps. */
+/* Maximum bytes of a number in column steps, with a space. */
 #define STEP_BYTES 21
 
 static const struct hdb_option_spec options[] = {
@@ -176,14 +177,14 @@ static void read_by(const struct query *q, struct diff *d)
 {
 	const unsigned others = query_choice(q, "by");
 
-	/* After class, superclass, package and loader come the others, in order. */
+	/* The option's other values follow class, superclass, package and loader in order. */
 	d->group = query_by(q);
 	d->by = others <= DERIVE_LOADER ?
 			DIFF_BY_GROUP :
 			(enum diff_by)(DIFF_BY_OBJECT + others - DERIVE_LOADER - 1);
 }
 
-/* Says if sizes were computed in different ways. */
+/* Sets a fact if the dumps' sizes were computed in different ways. */
 static void compare_sizes(struct query *q, const struct diff *d)
 {
 	const struct heap_layout *a = &d->sides[0].heap->layout;
@@ -211,7 +212,7 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 		if (s == 0)
 			first = total;
 		last = total;
-		/* What the tables took is given back before the next dump's are built. */
+		/* Return the memory of its tables before building those of the next dump. */
 		base_work_release(d->sides[s].work);
 		TRY(r);
 	}
@@ -227,12 +228,13 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What to compare by: the functions of the part, and the columns. */
+/* By kind of comparison: the functions of its part, and its columns. */
 static const struct {
 	int (*open)(struct query *q, struct diff *d, struct hdb_error *err);
 	int (*row)(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
 	void (*close)(struct diff *d);
-	const char *columns, *columns_of_many; /* these too of more than two dumps */
+	/* columns_of_many: further columns for more than two dumps */
+	const char *columns, *columns_of_many;
 } parts[] = {
 	[DIFF_BY_GROUP] = { diff_groups_open, diff_groups_row, diff_groups_close,
 			    "status,name,objects_before,objects,objects_delta,shallow_before,"
@@ -293,7 +295,7 @@ static int diff_row(struct query *q, size_t no, struct hdb_error *err)
 	return parts[d->by].row(q, d, no, err);
 }
 
-/* Objects whose number is not known. */
+/* For parts that do not know their number of rows. */
 static int next_object(struct query *q, struct hdb_error *err)
 {
 	return diff_row(q, 0, err);

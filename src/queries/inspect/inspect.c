@@ -1,6 +1,4 @@
-/*
- * queries/inspect/inspect.c - applies the rules on single objects; see inspect.h.
- */
+/* queries/inspect/inspect.c - applies the rules about single objects. */
 #include "queries/inspect/inspect.h"
 
 #include "queries/explain/rules.h"
@@ -16,12 +14,12 @@
 #include <string.h>
 
 #define TEXT_MAX_BYTES 1024
-/* Services of one process. */
+/* Maximum number of services in one process. */
 #define SERVICES_MAX 65536u
-/* Of what is said of one object, as much as this is kept: a dump's texts and lists are long. */
+/* Maximum bytes of texts kept for one object: texts and lists in a dump can be huge. */
 #define INSPECTION_MAX_BYTES 16384u
 
-/* References of tools that wait for objects to go. */
+/* Classes of weak references by which tools watch objects. */
 static const char *const watchers[] = {
 	"leakcanary.KeyedWeakReference",
 	"com.squareup.leakcanary.KeyedWeakReference",
@@ -239,7 +237,7 @@ static int load_uptime(struct inspector *inspector, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* The first watch of an object, or the number of all. */
+/* Returns the index of the first watch of an object, or the number of watches. */
 static size_t find_watched(const struct inspector *inspector, uint32_t ix)
 {
 	struct base_search s = base_search_in(inspector->watched.count);
@@ -251,7 +249,7 @@ static size_t find_watched(const struct inspector *inspector, uint32_t ix)
 	return s.low;
 }
 
-/* Labels with the times of a watch; only if the dump knows when it was made. */
+/* Adds labels with the times of a watch, if the dump reveals when it was made. */
 static int say_times(struct inspect_look *look, uint32_t reference, struct hdb_error *err)
 {
 	static const struct {
@@ -299,7 +297,7 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 
 /* ---- what else is prepared ---- */
 
-/* mServices is an ArrayMap: keys and values by turns in mArray. */
+/* Loads the known services. mServices is an ArrayMap: keys and values alternate in mArray. */
 static int load_services(struct inspector *inspector, struct hdb_error *err)
 {
 	struct heap *heap = inspector->session->heap;
@@ -329,7 +327,7 @@ static int load_services(struct inspector *inspector, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* LeakCanary puts the names of the ids of views into the heap before it dumps it. */
+/* Finds the names of view IDs, which LeakCanary puts into the heap before dumping it. */
 static int load_resources(struct inspector *inspector, struct hdb_error *err)
 {
 	struct heap *heap = inspector->session->heap;
@@ -376,7 +374,7 @@ static int parse(struct inspector *inspector, const struct inspect_rule *rule,
 			"inspect.rules, rule of line %d: %s", rule->line, why.message);
 }
 
-/* "CONDITION -> TEXT", or a text alone, with expressions in braces. */
+/* Parses "CONDITION -> TEXT", or only TEXT, with expressions in braces. */
 static int add_saying(struct inspector *inspector, const struct inspect_rule *rule,
 		      enum inspect_says says, const char *line, struct hdb_error *err)
 {
@@ -406,7 +404,7 @@ static int add_rule(struct inspector *inspector, size_t no, struct hdb_error *er
 	const struct inspect_rule *rule = &rules[no];
 	const uint64_t bit = (uint64_t)1 << no;
 
-	/* Most heaps have none of these classes. */
+	/* Skips rules about classes that the heap does not contain, which is most. */
 	if (rule->class_name && heap_class_by_name(heap, rule->class_name, 0) == HEAP_NONE)
 		return HDB_OK;
 	inspector->where[no] = BASE_NO_NODE;
@@ -475,7 +473,7 @@ bool inspector_wants(const struct inspector *inspector, uint32_t class_no)
 
 /* ---- applying rules ---- */
 
-/* What the expressions of a saying are about, and which of them comes next in its text. */
+/* For expanding sayings: the object, and the next expression in the text. */
 struct told {
 	struct explain_subject subject;
 	const uint32_t *next;
@@ -490,7 +488,7 @@ static int next_value(void *ctx, struct base_word name, struct base_value *out,
 	return explain_evaluate(&told->subject, *told->next++, out, err);
 }
 
-/* Whether a condition holds; BASE_NO_NODE always does. */
+/* Sets *out to whether a condition is true; BASE_NO_NODE always is. */
 static int holds(struct told *told, uint32_t condition, bool *out, struct hdb_error *err)
 {
 	struct base_value value;
@@ -543,7 +541,7 @@ static int apply(struct inspect_look *look, struct hdb_error *err)
 	return look->rule->labels && look->out->wants_text ? look->rule->labels(look, err) : HDB_OK;
 }
 
-/* The class among those of an object that the rule names. */
+/* Returns the class or superclass of an object that the rule names. */
 static uint32_t find_start(struct heap *heap, uint32_t class_no, const char *class_name)
 {
 	uint32_t no = class_no;

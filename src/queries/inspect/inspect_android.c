@@ -1,6 +1,6 @@
 /*
- * queries/inspect/inspect_android.c - what data cannot say of single objects, but for views and
- * contexts.
+ * queries/inspect/inspect_android.c - functions of rules that expressions cannot replace, except
+ * those for views and contexts.
  */
 #include "heap/known.h"
 #include "base/sort.h"
@@ -11,14 +11,14 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Elements of lists and maps that are shown. */
+/* Maximum number of elements of lists and maps shown. */
 #define ELEMENTS_MAX 64u
-/* Ids of resources of an application. */
+/* Maximum number of resource IDs of an application. */
 #define RESOURCES_MAX 1048576u
 
 /* ---- any VM ---- */
 
-/* "Outer$1": the compiler's own name. */
+/* "Outer$1" is a name that the compiler made. */
 int inspect_anonymous(struct inspect_look *look, struct hdb_error *err)
 {
 	const char *name = heap_class_name(look->heap, look->class_no);
@@ -30,7 +30,7 @@ int inspect_anonymous(struct inspect_look *look, struct hdb_error *err)
 	    dollar[1 + strspn(dollar + 1, "0123456789")] || super == STORE_NONE)
 		return HDB_OK;
 	super_name = heap_class_name(look->heap, super);
-	/* What it implements is not in the dump. */
+	/* The dump does not tell which interface it implements. */
 	if (strcmp(super_name, "java.lang.Object") == 0)
 		return HDB_OK;
 	return inspect_say(look, INSPECT_LABEL, err, "Anonymous subclass of %s", super_name);
@@ -87,7 +87,7 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 
 /* ---- receivers ---- */
 
-/* Keys of an ArrayMap: every other element of mArray. */
+/* Receivers are the keys of an ArrayMap: every other element of mArray. */
 static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_error *err)
 {
 	uint64_t bits[ELEMENTS_MAX];
@@ -109,7 +109,9 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 	return HDB_OK;
 }
 
-/* A context, and the receivers that it registered: HDB_NOTFOUND if the dump lacks one of both. */
+/*
+ * Adds a context and the receivers it registered. HDB_NOTFOUND if one of them is not in the dump.
+ */
 static int say_context_of(struct inspect_look *look, uint64_t context, uint64_t map,
 			  struct hdb_error *err)
 {

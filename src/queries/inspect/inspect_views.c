@@ -1,5 +1,6 @@
 /*
- * queries/inspect/inspect_views.c - views, and the contexts that they and others belong to.
+ * queries/inspect/inspect_views.c - rules for views, and for the contexts that they and other
+ * objects belong to.
  */
 #include "heap/known.h"
 #include "queries/inspect/inspect.h"
@@ -8,9 +9,9 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Contexts wrapped in one another. */
+/* Maximum depth of wrapped contexts. */
 #define WRAPS_MAX 64u
-/* Views in one another. */
+/* Maximum depth of nested views. */
 #define VIEWS_MAX 1024u
 
 static const char activity[] = "android.app.Activity";
@@ -22,7 +23,7 @@ static const char decor_view[] = "com.android.internal.policy.DecorView";
 
 enum context_kind { CONTEXT_NONE, CONTEXT_WRAPPER, CONTEXT_ACTIVITY, CONTEXT_OTHER };
 
-/* What the nearest known class of an object is. */
+/* Returns the kind of the nearest known class of an object. */
 static enum context_kind kind_of(struct heap *heap, uint32_t ix)
 {
 	if (!inspect_is_a(heap, ix, wrapper))
@@ -35,7 +36,7 @@ static enum context_kind kind_of(struct heap *heap, uint32_t ix)
 		       CONTEXT_WRAPPER;
 }
 
-/* A reference of an object: HEAP_NONE if it is null or not there. */
+/* Reads a reference; HEAP_NONE if it is null or missing. */
 static int get(struct heap *heap, uint32_t ix, const char *path, uint32_t *out,
 	       struct hdb_error *err)
 {
@@ -56,7 +57,7 @@ int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct
 
 		TRY(get(heap, context, "mBase", &base, err));
 		kind = base == HEAP_NONE ? CONTEXT_NONE : kind_of(heap, base);
-		/* A context of a decor knows its window rather than its activity. */
+		/* A DecorContext refers to its window instead of its activity. */
 		if (kind != CONTEXT_ACTIVITY &&
 		    inspect_is_a(heap, context, "com.android.internal.policy.DecorContext"))
 			TRY(get(heap, context, "mPhoneWindow.mContext", &other, err));
@@ -96,9 +97,9 @@ int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct 
 /* ---- views ---- */
 
 struct view_facts {
-	uint32_t root; /* the topmost view above; HEAP_NONE: it is that itself */
+	uint32_t root; /* the topmost view above it; HEAP_NONE if it is topmost itself */
 	bool is_in_window, is_attached, is_root_attached, is_destroyed;
-	bool has_root_impl; /* what is above all views is no view */
+	bool has_root_impl; /* what is above the topmost view is not a view */
 	int64_t attach_count;
 };
 
@@ -182,7 +183,7 @@ int inspect_view(struct inspect_look *look, struct hdb_error *err)
 			   f.attach_count);
 }
 
-/* Only the topmost view is looked for: the others hang on it. */
+/* Only the topmost view counts as leaking: it holds the others. */
 int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
 {
 	struct view_facts f;
@@ -199,7 +200,7 @@ int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
 	return r;
 }
 
-/* An editor is what its text view is. */
+/* An editor has the status of its text view. */
 int inspect_editor(struct inspect_look *look, struct hdb_error *err)
 {
 	struct inspect_look inner = *look;
@@ -219,7 +220,7 @@ int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err)
 
 /* ---- contexts that speak ---- */
 
-/* "screen: app.Screen, mDestroyed = true": a field that is a context. */
+/* Adds a label for a field that is a context: "screen: app.Screen, mDestroyed = true". */
 static int say_context(struct inspect_look *look, const char *field, uint32_t context,
 		       struct hdb_error *err)
 {
@@ -249,7 +250,7 @@ int inspect_context_fields(struct inspect_look *look, struct hdb_error *err)
 	struct heap_fields fields;
 	int r;
 
-	/* Most heaps are of no Android. */
+	/* Most heaps are not from Android. */
 	if (heap_class_by_name(look->heap, "android.content.Context", 0) == HEAP_NONE)
 		return HDB_OK;
 	TRY_FOUND(heap_fields_begin(look->heap, look->ix, &fields, err));
