@@ -46,6 +46,7 @@ refused 'select reachables(u, "java.net.URL.handler") from java.net.URL u' 'WITH
 refused 'select top(referrers(t), "rhs.id - lhs.id") from java.lang.Thread t' 'a join'
 refused 'select sort(heap.classes(), "compare(lhs, rhs)")' 'compare'
 refused 'select map(heap.objects("a"), "index")' 'row_number'
+refused 'map(unique(heap.roots()), "it.type")' 'FROM roots'
 refused 'select heap.objects(' 'expected'
 # The SQL that is shown can be pasted into a shell, and answers the same.
 heapdb oql 'select sizeof(m) from java.util.HashMap m' --limit 5 2>said >got

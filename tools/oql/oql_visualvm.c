@@ -63,6 +63,7 @@ struct value {
 	const char *sql;   /* of an OBJECT or CLASS its identifier; of a ROW its columns */
 	const char *row;   /* an OBJECT's table in FROM that has its sizes; NULL: none */
 	const char *class; /* the name of an OBJECT's class, or a CLASS's; NULL: by `sql` */
+	const char *root;  /* its table roots in FROM; "": a root's that is not in FROM any more */
 	struct pair *pairs;
 	struct list *list;
 	struct code code; /* of a FUNCTION, and of a TEXT that is a literal */
@@ -419,7 +420,9 @@ static void reopen(struct translator *t, struct list *l)
 	*l = (struct list){
 		.from = put(t, "(SELECT %s%s AS v%s) %s", l->is_distinct ? "DISTINCT " : "",
 			    l->item.sql, tail(t, l), name),
-		.item = make(l->item.kind, put(t, "%s.v", name)),
+		.item = { .kind = l->item.kind,
+			  .sql = put(t, "%s.v", name),
+			  .root = l->item.root ? "" : NULL },
 	};
 }
 
@@ -559,6 +562,8 @@ static struct value call_list(struct translator *t, struct oql_str name, const s
 	if (oql_is(name, "toArray"))
 		return list;
 	if (oql_is(name, "map")) {
+		if (l->is_distinct) /* of what it is made, not of what is made of it */
+			reopen(t, l);
 		l->item = apply_to(t, code, &l->item);
 		return t->result == HDB_OK ? join(t, list) : nothing;
 	}
@@ -594,10 +599,12 @@ static struct value call_list(struct translator *t, struct oql_str name, const s
 
 /*
  * What there is, and its SQL: "$0" is the first argument or what the method is of, "$t0" its text,
- * "$c0" the name of its class, "$l0" its label, "$s0" and "$r0" its sizes, "$a" the alias of a list.
+ * "$c0" the name of its class, "$l0" its label, "$s0" and "$r0" its sizes, "$w0" its table of roots,
+ * "$a" the alias of a list.
  */
 static const struct form {
-	char of; /* f nothing, h heap, o an object, c a class, t a text, l a list; x: see `sql` */
+	/* f nothing, h heap, o an object, r a root, c a class, t a text, l a list; x: see `sql` */
+	char of;
 	unsigned char least, most; /* arguments, with what it is of */
 	enum kind kind;
 	const char *name, *sql; /* of a list what follows FROM; of x what to write */
@@ -632,7 +639,7 @@ static const struct form {
 	{ 'h', 1, 1, OBJECT, "objects", "instances($n0) $a" },
 	{ 'h', 2, 3, OBJECT, "objects", "instances($n0, $1) $a" },
 	{ 'h', 0, 0, CLASS, "classes", "classes $a" },
-	{ 'h', 0, 0, OBJECT, "roots", "(SELECT DISTINCT id FROM roots) $a" },
+	{ 'h', 0, 0, OBJECT, "roots", "(SELECT id, kind, thread FROM roots) $a" },
 	{ 'h', 1, 1, CLASS, "findClass", "(SELECT id FROM classes WHERE name = $n0)" },
 	{ 'h', 1, 1, OBJECT, "findObject", "$i0" },
 	{ 'h', 1, 2, TEXT, "livepaths", "path($0)" },
@@ -642,6 +649,9 @@ static const struct form {
 	{ 'c', 1, 1, CLASS, "superclass", "(SELECT super_id FROM classes WHERE id = $0)" },
 	{ 'c', 1, 1, OBJECT, "loader", "(SELECT loader_id FROM classes WHERE id = $0)" },
 	{ 'c', 1, 1, OBJECT, "instances", "instances($n0, 0) $a" },
+	{ 'r', 1, 1, TEXT, "type", "$w0.kind" },
+	{ 'r', 1, 1, TEXT, "description", "$w0.kind" },
+	{ 'r', 1, 1, OBJECT, "referrer", "(SELECT id FROM threads WHERE serial = $w0.thread)" },
 	{ 'o', 1, 1, NUMBER, "id", "$0" },
 	{ 'o', 1, 1, CLASS, "clazz", "(SELECT class_id FROM objects WHERE id = $0)" },
 	{ 'o', 1, 1, NUMBER, "length",
@@ -722,6 +732,13 @@ static const char *argument(struct translator *t, char how, const struct value *
 		return v->kind == TEXT  ? put_class(t, v->code.text) :
 		       v->kind == CLASS ? class_name(t, v) :
 					  refuse(t, "this class", "instances('CLASS')").sql;
+	case 'w':
+		return *v->root ?
+			       v->root :
+			       refuse(t,
+				      "the type of a root in a list that was made distinct, cut or grouped",
+				      "SELECT ... FROM roots")
+				       .sql;
 	case 'i':
 		return *as_number(t, v) ? as_number(t, v) : v->sql;
 	default:
@@ -785,6 +802,7 @@ static struct value call_form(struct translator *t, char of, struct oql_str name
 		return nothing;
 	v.list->from = fill(t, v.list->from, args, as);
 	v.list->where = where ? fill(t, where + 7, args, as) : NULL;
+	v.list->item.root = oql_is(name, "roots") ? as : NULL;
 	return count == 3 ? do_filter(t, v, &args[2]) : v;
 }
 
@@ -806,7 +824,9 @@ static struct value call_member(struct translator *t, struct oql_str name, const
 		out = call_form(t, 'c', name, args, count);
 	if (v->kind == LIST && oql_is(name, "length"))
 		out = call_form(t, 'l', name, args, count);
-	if (is_object && !is_call)
+	if (v->root && !is_call)
+		out = call_form(t, 'r', name, args, count);
+	if (is_object && !is_call && out.kind == NIL)
 		out = call_form(t, 'o', name, args, count);
 	if (out.kind == NIL && (is_call || v->kind == TEXT) && v->kind <= CLASS)
 		out = call_form(t, 't', name, args, count);
