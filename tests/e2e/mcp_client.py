@@ -168,6 +168,8 @@ def check_tools(s, tools):
         s.refuse("sql", "expected", db=db)
     a = s.call("oql", db=db, statement="SELECT s, s.nosuch AS none FROM Sample s")
     assert list(a["rows"][0]) == ["s", "none"] and a["rows"][0]["s"].startswith("0x"), a
+    a = s.call("oql", db=db, statement="SELECT t.name, t FROM java.lang.Thread t", limit=1)
+    assert a["rows"][0]["t.name"] == "main" and a["rows"][0]["t"].startswith("0x"), a
     a = s.call("oql", db=db, statement="SELECT * FROM java.lang.String", limit=2)
     assert a["cut"] and a["row_count"] == 2, a
     s.refuse("oql", "there is java.util.HashMap", db=db, statement="SELECT * FROM java.util.HashMab")

@@ -193,6 +193,7 @@ static void as_text(struct hdb_value *value, char *room)
 			snprintf(room, NUMBER_SIZE, value->d > 0 ? "Infinity" : "-Infinity") :
 		is_real(value->type)        ? snprintf(room, NUMBER_SIZE, "%.17g", value->d) :
 		value->type == HDB_TYPE_INT ? snprintf(room, NUMBER_SIZE, "%" PRId64, value->i) :
+		value->type == HDB_TYPE_ID  ? snprintf(room, NUMBER_SIZE, "0x%" PRIx64, value->u) :
 					      snprintf(room, NUMBER_SIZE, "%" PRIu64, value->u);
 
 	value->text = room;

@@ -122,7 +122,8 @@ static enum hdb_type type_of(const struct oql *oql, const struct oql_value *v)
 	case OQL_V_DOUBLE:
 		return HDB_TYPE_DOUBLE;
 	case OQL_V_OBJECT:
-		return oql->with_labels ? HDB_TYPE_TEXT : HDB_TYPE_ID;
+		return oql->with_labels || hdb_is_string(oql->eval.db, v->ix) ? HDB_TYPE_TEXT :
+										HDB_TYPE_ID;
 	case OQL_V_REFERENCE:
 		return HDB_TYPE_ID;
 	default:
@@ -327,6 +328,20 @@ static int label_cell(struct oql *oql, size_t no, const struct oql_value *v)
 	return text_cell(oql, no);
 }
 
+/* An object for programs: a string is its text, another one its identifier. */
+static int object_cell(struct oql *oql, size_t no, const struct oql_value *v)
+{
+	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
+	bool has;
+
+	TRY_ERRORS(oql_put_string(&oql->eval, v->ix, &oql->texts[no], &has));
+	if (has)
+		return text_cell(oql, no);
+	TRY(hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err));
+	oql->cells[no] = (struct hdb_value){ .type = HDB_TYPE_ID, .u = facts.id };
+	return HDB_OK;
+}
+
 /* Floats as the double that prints like them. */
 static double printed(const struct oql_value *v)
 {
@@ -346,14 +361,14 @@ static double printed(const struct oql_value *v)
 static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)
 {
 	struct hdb_value *cell = &oql->cells[no];
-	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
-	int r = HDB_OK;
 
 	assert(no < oql->column_count);
 	*cell = (struct hdb_value){ 0 };
 	oql->texts[no].size = 0;
 	if (v->type == OQL_V_NULL)
 		return HDB_OK;
+	if (v->type == OQL_V_OBJECT)
+		return oql->with_labels ? label_cell(oql, no, v) : object_cell(oql, no, v);
 	cell->type = type_of(oql, v);
 	switch (cell->type) {
 	case HDB_TYPE_BOOL:
@@ -367,16 +382,10 @@ static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)
 		return HDB_OK;
 	case HDB_TYPE_ID:
 		cell->u = (uint64_t)v->i;
-		if (v->type == OQL_V_OBJECT) {
-			r = hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err);
-			cell->u = r < 0 ? 0 : facts.id;
-		}
-		return r;
+		return HDB_OK;
 	default:
 		break;
 	}
-	if (v->type == OQL_V_OBJECT)
-		return label_cell(oql, no, v);
 	TRY_ERRORS(oql_put_value(&oql->eval, v, false, &oql->texts[no]));
 	return text_cell(oql, no);
 }

@@ -38,7 +38,8 @@ struct oql_options {
 	uint64_t limit;               /* most rows; 0: all */
 	const char *sort;             /* column to sort by, "-column" the other way; NULL: none */
 	size_t batch_rows;            /* of oql_arrow, as of hdb_rows_arrow */
-	bool with_labels;             /* objects in columns as "java.util.HashMap @ 0x12c4" */
+	bool with_labels;             /* objects as "java.util.HashMap @ 0x12c4", not as their IDs
+					 and strings as their text */
 	struct hdb_progress progress; /* reports and cancels; what it points to is lent */
 };
 

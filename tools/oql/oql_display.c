@@ -125,7 +125,7 @@ static int put_shown(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *
 	return r;
 }
 
-static int put_text(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
+int oql_put_string(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 {
 	*has = hdb_is_string(ev->db, ix);
 	return *has ? put_shown(ev, ix, out, has) : HDB_OK;
@@ -145,7 +145,7 @@ static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct 
 		*has = true;
 		return oql_put_plain(ev, &v, out);
 	}
-	return put_text(ev, v.ix, out, has);
+	return oql_put_string(ev, v.ix, out, has);
 }
 
 /* What comes before the text, if it has one. */
@@ -414,7 +414,7 @@ static int put_by_rule(struct oql_eval *ev, size_t no, uint32_t ix, struct bytes
 		return put_builder(ev, ix, out, has);
 	if (rules[no].rule == RULE_SHOWN)
 		return put_shown(ev, ix, out, has);
-	return put_text(ev, ix, out, has);
+	return oql_put_string(ev, ix, out, has);
 }
 
 int oql_display(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)

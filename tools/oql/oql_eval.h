@@ -251,6 +251,8 @@ bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name);
 
 /* MAT's display text, but whole and in its own characters. *has: it has one. */
 int oql_display(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has);
+/* The text of a java.lang.String. *has: it is one, and the dump has its characters. */
+int oql_put_string(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has);
 
 /* ---- attributes and methods ---- */
 
