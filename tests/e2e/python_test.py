@@ -549,7 +549,11 @@ class Sql(Case):
         db = self.open()
         answer = db.oql("SELECT s, s.@usedHeapSize AS used, toString(s) AS text FROM java.lang.String s")
         self.assertEqual([(c.name, c.type) for c in answer.columns],
-                         [("s", "id"), ("used", "integer"), ("text", "text")])
+                         [("s", "text"), ("used", "integer"), ("text", "text")])
+        self.assertTrue(all(row.s == row.text for row in answer))
+        parts = db.oql("SELECT s AS a FROM java.lang.String s UNION ( SELECT m FROM java.util.HashMap m )")
+        self.assertEqual(parts.columns[0].type, "text")
+        self.assertRegex(parts[-1].a, "^0x[0-9a-f]+$")
         everything = db.sql("SELECT count(*) FROM objects WHERE class = 'java.lang.String'").first()[0]
         self.assertEqual(len(answer), everything)
         mixed = db.oql("SELECT m.size AS a FROM java.util.HashMap m UNION ( SELECT toHex(1) FROM OBJECTS 0 )")
