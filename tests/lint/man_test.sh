@@ -19,6 +19,16 @@ if ! diff -u --label heapdb-queries.1 --label "heapdb help" "$TMPDIR/have" "$TMP
 	complain "the list of queries is behind: sh tools/heapdb/man_queries.sh --write"
 fi
 
+# The page that describes the options of a command, beside heapdb(1).
+page_of()
+{
+	case $1 in
+	convert | strip | redact) echo convert ;;
+	meminfo | allocations) echo android ;;
+	*) echo "$1" ;;
+	esac
+}
+
 "$BUILD/heapdb" help --names >"$TMPDIR/names"
 cut -f 1-3 "$TMPDIR/names" >"$TMPDIR/short"
 while IFS="$(printf '\t')" read -r kind owner name; do
@@ -29,17 +39,11 @@ while IFS="$(printf '\t')" read -r kind owner name; do
 		grep -q "^\.Cm $name\$" "$page" || complain "command $name is not in the synopsis"
 		;;
 	option)
-		case $owner in
-		query*) continue ;;
-		fleet)
-			[ "$name" = --help ] ||
-				grep -q "Fl Fl ${name#--}\( \|\$\)" "$HDB_ROOT/tools/heapdb/heapdb-fleet.1" ||
-				complain "option $name is not in heapdb-fleet(1)"
-			continue
-			;;
-		esac
-		grep -q "^\.It .*Fl Fl ${name#--}\( \|\$\)" "$page" ||
-			grep -q "Fl Fl ${name#--}\$" "$page" || complain "option $name of $owner is missing"
+		case $owner in query*) continue ;; esac
+		part=$HDB_ROOT/tools/heapdb/heapdb-$(page_of "$owner").1
+		[ -f "$part" ] || part=$page
+		cat "$page" "$part" >"$TMPDIR/both"
+		grep -q "Fl Fl ${name#--}\( \|\$\)" "$TMPDIR/both" || complain "option $name of $owner is missing"
 		;;
 	esac
 done <"$TMPDIR/short"
@@ -53,19 +57,22 @@ awk -F '\t' '($1 == "command" || $1 == "option") && $2 !~ /^query / { print $2 "
 done >"$TMPDIR/long"
 [ ! -s "$TMPDIR/long" ] || complain "help texts: $(cat "$TMPDIR/long")"
 
-# A reader meets examples before the lists of commands and options.
+# A reader meets examples before the lists of commands and options, and no page of 5,000 words.
 sed '/^\.Sh COMMANDS/q' "$page" | grep -q '^\.Ss Examples' || complain "Examples come after COMMANDS"
+words=$(wc -w <"$page")
+[ "$words" -le 5000 ] || complain "heapdb.1 has $words words, more than 5,000"
 
 # Every part of the manual is there, is packaged, and is named in heapdb(1).
-for name in queries sql capture fleet serve android; do
+for name in android capture convert diff fleet mcp oql queries serve sql; do
 	[ -f "$HDB_ROOT/tools/heapdb/heapdb-$name.1" ] || complain "no page heapdb-$name(1)"
 	grep -q "^\.Xr heapdb-$name 1" "$page" || complain "heapdb(1) does not name heapdb-$name(1)"
 	grep -q "/heapdb-$name\.1\$" "$HDB_ROOT/tools/packaging/debian/heapdb.install" ||
 		complain "heapdb-$name(1) is not packaged"
 done
 
-# And nothing that the command does not have.
-sed -n 's/^\.It .*Fl Fl \([a-z-]*\).*/--\1/p' "$page" | sort -u | while read -r name; do
+# And nothing that the command does not have: lists and synopses have its options alone.
+sed -n 's/^\.\(It\|Op\) \(.*[^a-z]\)\{0,1\}Fl Fl \([a-z-]*\).*/--\3/p' "$HDB_ROOT"/tools/heapdb/*.1 |
+	sort -u | while read -r name; do
 	cut -f 3 "$TMPDIR/names" | grep -qxe "$name" || echo "$name"
 done >"$TMPDIR/extra"
 [ ! -s "$TMPDIR/extra" ] || complain "options that do not exist: $(tr '\n' ' ' <"$TMPDIR/extra")"
