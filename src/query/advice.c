@@ -1,6 +1,4 @@
-/*
- * query/advice.c - what rules say is to be run, as cells and as a command.
- */
+/* query/advice.c - turns the query that a rule recommends into cells and into a command. */
 #include "query/advice.h"
 
 #include <stdio.h>
@@ -46,14 +44,14 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 	if (!text)
 		return HDB_OK;
 	run = parts_of(text);
-	/* Of a user's rule: what does not fit is no query's name, and no target. */
+	/* A user's rule may contain anything; too long a name is not the name of a query. */
 	if (run.query_size >= sizeof(out->query) || run.target_size >= sizeof(out->target))
 		return HDB_OK;
 	if (is_target(&run, "object") && subject.ix != HEAP_NONE) {
 		TRY(heap_id(heap, subject.ix, &id, err));
 		(void)snprintf(out->target, sizeof(out->target), "0x%" PRIx64, id);
 	} else if (is_target(&run, "object") || is_target(&run, "class")) {
-		/* A name that does not fit would be another one. */
+		/* Cutting a name would make it a different one. */
 		if (!class_name[0] || strlen(class_name) >= sizeof(out->target))
 			return HDB_OK;
 		(void)snprintf(out->target, sizeof(out->target), "%s", class_name);
@@ -62,7 +60,7 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 			       run.target);
 	}
 	(void)snprintf(out->query, sizeof(out->query), "%.*s", (int)run.query_size, run.query);
-	/* Of a class what is asked of one object is asked of all: which of them to look at. */
+	/* A rule about one object, applied to a class: list the instances to choose from. */
 	if (is_target(&run, "object") && subject.ix == HEAP_NONE)
 		(void)snprintf(out->query, sizeof(out->query), "instances");
 	if (run.option_size)

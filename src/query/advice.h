@@ -1,9 +1,9 @@
 /*
- * query/advice.h - advice as an action and a target: words in which "{run}" stands for a query that
- * is to be asked, which a terminal shows as a command and a page as a link.
+ * query/advice.h - advice, as words with "{run}" in place of a query to run, and as that query's
+ * parts: terminals show a command, the page shows a link.
  *
- * What is to be run is text of a rule: "QUERY [object|class|TARGET] [--NAME VALUE]"; object and
- * class are those that the rule was about.
+ * Rules write the query as "QUERY [object|class|TARGET] [--NAME VALUE]", where `object` and `class`
+ * are those that the rule was applied to.
  */
 #ifndef QUERY_ADVICE_H
 #define QUERY_ADVICE_H
@@ -11,7 +11,7 @@
 #include "base/base_text.h"
 #include "query/query.h"
 
-/* The columns of a query that gives advice, after the one that has the text. */
+/* Columns of a query that gives advice, following the one with the text. */
 #define QUERY_ADVICE_COLUMNS(X) \
 	X(ADVICE_WORDS, TEXT, "advice_words", "advice words", \
 	  "the advice with {run} in the place of the command, if there is one") \
@@ -22,23 +22,24 @@ struct query_advice_columns {
 	size_t text, words, action, target, option;
 };
 
+/* A query to run. query is "" if there is none. */
 struct query_action {
 	char query[32], target[512], option[64]; /* query "": there is none */
 };
 
-/* What a rule speaks of: an object, or a class; HEAP_NONE: none. */
+/* What a rule was applied to: an object, or a class; the other is HEAP_NONE. */
 struct query_subject {
 	uint32_t ix, class_no;
 };
 
-/* The query that a rule recommends in `run` for its subject. run NULL: none. */
+/* Finds the query that a rule recommends for its subject. run may be NULL: none. */
 int query_action_find(struct heap *heap, const char *run, struct query_subject subject,
 		      struct query_action *out, struct hdb_error *err);
 
-/* The words with the command in the place of "{run}", without the object or class. */
+/* Writes the words with the command in place of "{run}", without the object or class. */
 void query_advice_text(const char *words, const char *run, struct base_text to);
 
-/* Fills all cells. */
+/* Fills in all cells of advice. */
 void query_set_advice(struct query *q, const struct query_advice_columns *columns,
 		      const char *words, const struct query_action *action, const char *run);
 

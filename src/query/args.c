@@ -1,6 +1,4 @@
-/*
- * query/args.c - what a query is asked with: options, and targets that name objects and classes.
- */
+/* query/args.c - reads a query's arguments: options, and targets that name objects and classes. */
 #include "query/query.h"
 
 #include "query/object_columns.h"
@@ -66,7 +64,10 @@ static int bad_choice(const struct hdb_option_spec *o, const char *value, struct
 			value);
 }
 
-/* Reads a number of the option's unit: of bytes one of K, M, G, T may follow, and "B" or "iB". */
+/*
+ * Parses a number in the option's unit. A number of bytes may be followed by K, M, G or T, and then
+ * by "B" or "iB".
+ */
 static bool read_number(const struct hdb_option_spec *o, const char *text, uint64_t *out)
 {
 	static const char units[] = "KMGT";
@@ -91,7 +92,10 @@ static bool read_number(const struct hdb_option_spec *o, const char *text, uint6
 	return !*end && !errno && *out >= o->low && *out <= o->high;
 }
 
-/* "must be a number of bytes, 1 or more", "must be a percentage from 1 to 100" */
+/*
+ * The message for a wrong number: "must be a number of bytes, 1 or more", "must be a percentage
+ * from 1 to 100".
+ */
 static int bad_number(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
 {
 	const bool is_percent = o->unit && strcmp(o->unit, "percent") == 0;
@@ -163,10 +167,10 @@ static int check_targets(const struct query *q, struct hdb_error *err)
 			spec->target_max, spec->target_max == 1 ? "" : "s", spec->targets);
 }
 
-/* Characters of an identifier's text, with its end. */
+/* Bytes of an ID's text with its terminator. */
 #define ID_TEXT 19
 
-/* Texts first, then objects by number: from here on all are texts. */
+/* Collects targets given as texts, then those given as numbers; from here on all are texts. */
 static int gather_targets(struct query *q, struct hdb_error *err)
 {
 	const struct hdb_query_args *args = &q->args;
@@ -202,7 +206,7 @@ const char *query_option(const struct query *q, const char *name)
 {
 	const char *value = NULL;
 
-	/* The last one counts, as on any command line. */
+	/* The last one wins, as on any command line. */
 	for (size_t i = 0; i < q->args.option_count; i++) {
 		const struct hdb_option *option = &q->args.options[i];
 

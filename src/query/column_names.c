@@ -1,5 +1,5 @@
 /*
- * query/column_names.c - the texts that a column can have, for columns of numbers instead of texts.
+ * query/column_names.c - the different texts of a column, for columns of indexes instead of texts.
  */
 #include "base/scope.h"
 #include "query/query.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of all names of a column; readers of columns count them with 31 bits. */
+/* Maximum total size of a column's names: readers of columns use 31-bit offsets. */
 #define NAMES_MAX (1u << 30)
 
 struct entry {

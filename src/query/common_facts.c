@@ -1,6 +1,6 @@
 /*
- * query/common_facts.c - facts that any answer has first if they hold: that the dump is another one
- * by now, and what the dump lacks.
+ * query/common_facts.c - facts that can come first in any answer: the dump file has changed since
+ * the import, or the dump is incomplete.
  */
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
@@ -59,7 +59,7 @@ static struct hdb_value *add(struct query *q, unsigned no)
 	return &fact->value;
 }
 
-/* Adds a text; file names are what they are. */
+/* Adds a text that may not be valid UTF-8, such as a file name. */
 static int add_clean(struct query *q, unsigned no, const char *text, struct hdb_error *err)
 {
 	size_t size = strlen(text);
@@ -89,7 +89,7 @@ static const char *redacted_of(const struct heap *heap)
 	return heap->state.redacted;
 }
 
-/* Adds what is to say of any of the databases; where there are several, with the name of each. */
+/* Adds the text about any of the databases; if there are several, with the name of each. */
 static int add_text(struct query *q, unsigned no, const char *(*text_of)(const struct heap *),
 		    struct hdb_error *err)
 {
@@ -176,7 +176,7 @@ void query_tell_no_rows(struct query *q)
 	for (size_t i = 0; i < q->common_count; i++)
 		if (q->common[i].column == &facts[NO_ROWS])
 			return;
-	/* Else that says why. */
+	/* If rows were cut, the fact `cut` explains it. */
 	if (!q->is_cut)
 		tell(q, NO_ROWS, why);
 }

@@ -1,19 +1,17 @@
-/*
- * query/common_options.h - options that several queries have.
- */
+/* query/common_options.h - options that several queries have. */
 #ifndef QUERY_COMMON_OPTIONS_H
 #define QUERY_COMMON_OPTIONS_H
 
 #include "analysis/exclude.h"
 #include "query/query.h"
 
-/* Without --skip: classes that tell nobody whose memory it is, as in Eclipse MAT. */
+/* Default of --skip, as in Eclipse MAT: classes that do not tell whose memory it is. */
 #define QUERY_SKIP_DEFAULT "java.*,javax.*,com.sun.*,sun.*,jdk.*"
 
-/* The value of --by: class, superclass, package or loader; class if it says something else. */
+/* Returns the value of --by: class, superclass, package or loader; class for any other value. */
 enum derive_group query_by(const struct query *q);
 
-/* Reads --exclude, as analysis_excludes_parse: nothing is excluded unless the option says so. */
+/* Reads --exclude (analysis_excludes_parse). Nothing is excluded by default. */
 int query_read_excludes(const struct query *q, struct analysis_excludes *out,
 			struct hdb_error *err);
 

@@ -1,6 +1,4 @@
-/*
- * query/conditions.c - the option --fail-if: reading conditions, measuring, judging.
- */
+/* query/conditions.c - the option --fail-if: parses, measures and evaluates conditions. */
 #include "query/conditions.h"
 
 #include "analysis/groups.h"
@@ -14,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Longest target, as long as class names get. */
+/* Maximum bytes of a target: class names can be long. */
 #define TARGET_MAX 1024
-/* Bytes of the fact with all conditions; what is longer is cut. */
+/* Maximum bytes of the fact with all conditions; it is cut. */
 #define TEXT_MAX 4096
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, GROWTH };
@@ -37,7 +35,7 @@ static const struct base_grammar grammar = {
 };
 
 struct condition {
-	const char *text; /* as it was given */
+	const char *text; /* as it was given */ /* as given by the user */
 	enum measure measure;
 	enum base_sign sign;
 	bool is_growth, is_percent;
@@ -52,7 +50,7 @@ static int wrong(const struct condition *c, const char *what, struct hdb_error *
 	return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s", c->text, what);
 }
 
-/* "measure SIGN number" of a parsed text: what is left of the sign, and what is right. */
+/* Takes "measure SIGN number" from the two sides of a parsed comparison. */
 static int take_parts(struct condition *c, const struct base_node *left,
 		      const struct base_node *right, struct hdb_error *err)
 {
@@ -110,7 +108,7 @@ static int check(const struct condition *c, size_t side_count, bool has_suspects
 	return HDB_OK;
 }
 
-/* Condition number `no` of the query: HDB_OK or HDB_END. */
+/* Reads the query's next condition after option *no: HDB_OK or HDB_END. */
 static int next_condition(const struct query *q, size_t *no, struct condition *c,
 			  struct hdb_error *err)
 {
@@ -137,7 +135,7 @@ int query_check_conditions(const struct query *q, size_t side_count, bool has_su
 
 /* ---- measuring ---- */
 
-/* A class or object that a dump lacks has no objects there: that is no error. */
+/* A class or object that a dump does not contain is not an error: it has no objects there. */
 static int forget(struct hdb_error *err)
 {
 	if (err)
@@ -172,7 +170,7 @@ static int measure_object(const struct session *side, const struct condition *c,
 	return r;
 }
 
-/* HDB_END: the dump has no such class or object. */
+/* Measures one dump. HDB_END if it does not contain the class or object. */
 static int measure(const struct session *side, const struct condition *c, uint64_t *out,
 		   struct hdb_error *err)
 {
@@ -194,7 +192,7 @@ static int measure(const struct session *side, const struct condition *c, uint64
 					  NULL, &result, err)) == HDB_OK)
 		*out = result.retained_bytes;
 	analysis_members_release(&members);
-	/* What it took is given back before another dump is measured. */
+	/* Return the memory before measuring another dump. */
 	base_work_release(side->work);
 	return r == HDB_NOTFOUND ? forget(err) : r;
 }
@@ -208,7 +206,7 @@ static bool holds(const struct condition *c, double value)
 	return base_number_holds(value, c->sign, c->number);
 }
 
-/* All of what the condition measures that the dump has. */
+/* Returns the measure's total over the whole dump, for percentages. */
 static int whole(const struct session *side, const struct condition *c, uint64_t *out,
 		 struct hdb_error *err)
 {
@@ -219,17 +217,17 @@ static int whole(const struct session *side, const struct condition *c, uint64_t
 	return r;
 }
 
-/* What conditions are about. */
+/* What all conditions are evaluated on. */
 struct judged {
-	const struct session *first, *last; /* the oldest dump and the newest, which may be one */
-	uint64_t suspect_count;             /* if a condition has asked for it */
+	const struct session *first, *last; /* oldest and newest dump, possibly the same */
+	uint64_t suspect_count;             /* valid if a condition uses it */
 };
 
-/* What a condition compares, and what that is made of. */
+/* A measured value, and how it came about as text. */
 struct finding {
 	double value;
 	char text[96];
-	bool is_unknown; /* no dump that was measured has such a class or object */
+	bool is_unknown; /* no measured dump contains the class or object */
 };
 
 static int find_value(const struct judged *j, const struct condition *c, struct finding *out,
@@ -303,7 +301,7 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		query_fact(q, "unknown", unknown);
 	if (used >= sizeof(list))
 		memcpy(list + sizeof(list) - 4, "...", 4);
-	/* What was typed may be no UTF-8, and the cut may be anywhere. */
+	/* The user's text may not be UTF-8, and may have been cut anywhere. */
 	(void)heap_clean_text(list, strlen(list), clean, sizeof(clean));
 	query_fact_text(q, "conditions", clean);
 	return HDB_OK;

@@ -1,27 +1,29 @@
 /*
- * query/conditions.h - conditions that make an answer a "no", for builds that watch over a heap:
- * the option --fail-if.
+ * query/conditions.h - conditions under which an answer is "no", for builds that watch a heap: the
+ * option --fail-if.
  *
- *	condition  measure OP number
- *	measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects()
- *	           growth(count(TARGET)) | growth(shallow(TARGET)) | growth(retained(TARGET))
- *	TARGET     class, pattern, loader:CLASS, loader:ID or object ID, as for `query retained`
- *	OP         > >= < <= == !=
- *	number     a decimal number; after it K, M, G or T (powers of 1,024, "iB" or "B" may follow),
- *	           or %: of growth a share of what was there, else of the newest dump's whole heap
+ * condition  measure OP number
+ * measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects()
+ *            growth(count(TARGET)) | growth(shallow(TARGET)) | growth(retained(TARGET))
+ * TARGET     class, pattern, loader:CLASS, loader:ID or object ID, as for `query retained`
+ * OP         > >= < <= == !=
+ * number     a decimal number, optionally followed by K, M, G or T (powers of 1,024; "iB" or
+ *            "B" may follow), or by %: of growth, relative to the oldest dump, otherwise to
+ *            the newest dump's whole heap
  *
- * It is an expression (base/expression.h) of this form alone.
+ * A condition is an expression (base/expression.h) of exactly this form.
  *
- * Measures are of the newest dump; growth is from the oldest to the newest. Only reachable objects
- * count; retained sizes are exact. A class that a dump lacks has no objects there; if all
- * dumps lack it, the fact "unknown" says so, for the name may be misspelt.
+ * Measures refer to the newest dump, growth to the change from the oldest to the newest. Only
+ * reachable objects count, and retained sizes are exact. A class that a dump does not contain has
+ * no objects there. If no dump contains it, the fact "unknown" says so, because the name may be
+ * misspelled.
  */
 #ifndef QUERY_CONDITIONS_H
 #define QUERY_CONDITIONS_H
 
 #include "query/query.h"
 
-/* The option, for the spec of a query that has it; and its facts. */
+/* The option for the spec of a query that accepts it, and its facts. */
 #define QUERY_FAIL_IF \
 	{ \
 		"fail-if", HDB_OPTION_TEXT, "CONDITION", \
@@ -43,15 +45,15 @@
 	}
 
 /*
- * Reads all --fail-if of the query and judges them; sets the facts "failed" and "conditions".
- * `sides` are the dumps, oldest first; `suspects` counts new suspects, NULL where there are none.
- * HDB_EUSAGE with what is wrong, before anything is computed.
+ * Reads all --fail-if options, evaluates them, and sets the facts "failed", "unknown" and
+ * "conditions". `sides` are the dumps, oldest first. `suspects` counts new suspects; NULL if the
+ * query cannot. Returns HDB_EUSAGE for a wrong condition, before computing anything.
  */
 int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		int (*suspects)(struct query *q, uint64_t *count, struct hdb_error *err),
 		struct hdb_error *err);
 
-/* Checks the syntax alone, so that a wrong condition is told before long work. */
+/* Checks only the syntax, so that a wrong condition is reported before long work. */
 int query_check_conditions(const struct query *q, size_t side_count, bool has_suspects,
 			   struct hdb_error *err);
 

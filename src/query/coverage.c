@@ -1,6 +1,4 @@
-/*
- * query/coverage.c - what an answer covers, as facts.
- */
+/* query/coverage.c - reports what an answer covers, as facts. */
 #include "query/coverage.h"
 
 #include "analysis/groups.h"
@@ -18,7 +16,7 @@ int query_read_population(struct query *q, struct hdb_error *err)
 	const bool others = query_option(q, "unreachable") != NULL,
 		   all = query_option(q, "all") != NULL;
 
-	/* Elsewhere --all is another choice. */
+	/* Other queries may have an option --all with another meaning. */
 	if (!query_find_option(q->def, "unreachable"))
 		return HDB_OK;
 	if (others && all)
@@ -90,14 +88,14 @@ static bool is_nothing(uint64_t value)
 	return !value || value == ANALYSIS_NOT_COUNTED;
 }
 
-/* Adds a sentence; its numbers get commas between thousands, as in tables. */
+/* Appends a sentence, adding thousands separators to its numbers, as in tables. */
 static int add_sentence(struct base_vec *to, const char *text, struct hdb_error *err)
 {
 	size_t digits;
 
 	assert(*text);
 	for (const char *p = text; *p; p += digits ? digits : 1) {
-		/* Not what is part of a word or of a fraction. */
+		/* Skip digits inside words and fractions. */
 		const bool is_number =
 			p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '.');
 

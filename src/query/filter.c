@@ -1,7 +1,7 @@
 /*
- * query/filter.c - rows that the caller does not want (struct hdb_row_filter) are left out: tested
- * when a query has filled the columns that the test looks at, or else when the row is whole. So are
- * rows that are not among the best while rows are sorted with a limit.
+ * query/filter.c - leaves out rows that the caller does not want (struct hdb_row_filter), and,
+ * while sorting with a limit, rows that are not among the first. They are tested as soon as a query
+ * has filled in the tested columns, or else when the row is complete.
  */
 #include "query/object_columns.h"
 #include "base/scope.h"
@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows between two looks at the cancel flag. */
+/* Rows between two checks of the cancel flag. */
 #define STEP_ROWS 4096
 
 struct query_filter {
-	const struct hdb_column **columns; /* those shown; owned */
+	const struct hdb_column **columns; /* the shown columns; owned */
 	const struct hdb_value **values;   /* their cells; owned */
 	bool *uses;                        /* by column of the spec: whether it is tested; owned */
 	uint64_t tested;
-	bool uses_shared; /* columns of object_columns.h are tested */
-	bool is_done;     /* the current row was tested */
+	bool uses_shared; /* whether columns of object_columns.h are tested */
+	bool is_done;     /* the current row has been tested */
 };
 
 void query_filter_free(struct query_filter *f)
@@ -41,7 +41,7 @@ static bool looks_at(const struct query *q, size_t column)
 
 bool query_is_tested(const struct query *q, size_t column)
 {
-	/* What a label is made of is filled with it. */
+	/* The parts of a label are filled in together with it. */
 	if (column == q->label && column != SIZE_MAX &&
 	    (looks_at(q, q->label_kind) || looks_at(q, q->label_value)))
 		return true;
@@ -101,7 +101,7 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Of a caller's filter. */
+/* Applies the caller's filter. */
 static int test_filter(struct query *q, bool *wanted, struct hdb_error *err)
 {
 	struct query_filter *f = q->filter;

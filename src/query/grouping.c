@@ -1,6 +1,4 @@
-/*
- * query/grouping.c - sums by a key.
- */
+/* query/grouping.c - sums by key. */
 #include "query/grouping.h"
 
 #include <assert.h>

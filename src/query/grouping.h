@@ -1,9 +1,9 @@
 /*
- * query/grouping.h - sums by a key: the group of each item is found or added, and at the end groups
- * are put in order.
+ * query/grouping.h - sums by key: finds or adds the group of each item; the caller sorts the groups
+ * at the end.
  *
- * For groups that are few, by class or stack trace. What may be one for each object counts with
- * analysis/hash_counter.h, which goes to a file when memory is short.
+ * For a moderate number of groups, such as classes or stack traces. If there may be one per object,
+ * use analysis/hash_counter.h, which moves to a file when memory is short.
  */
 #ifndef QUERY_GROUPING_H
 #define QUERY_GROUPING_H
@@ -11,14 +11,15 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 
-/* Set `size`, zero the rest; query_groups_release at the end. */
+/* Set `size`, zero the rest; call query_groups_release at the end. */
 struct query_groups {
-	size_t size;               /* bytes of a group */
-	struct base_vec list;      /* groups, in the order of their first items */
-	struct base_idmap numbers; /* places in the list, by key; of no use once that is sorted */
+	size_t size;          /* size of a group in bytes */
+	struct base_vec list; /* groups in the order of their first items */
+	/* indexes in the list, by key; invalid once the list is sorted */
+	struct base_idmap numbers;
 };
 
-/* The group of a key; a new one is a copy of `fresh`. *out is borrowed until the next call. */
+/* Finds the group of a key. A new one is a copy of *fresh. *out is borrowed until the next call. */
 int query_group_of(struct query_groups *groups, uint64_t key, const void *fresh, void **out,
 		   struct hdb_error *err);
 

@@ -1,6 +1,4 @@
-/*
- * query/info_rows.c - lists of keys and values.
- */
+/* query/info_rows.c - lists of keys and values. */
 #include "query/info_rows.h"
 
 #include "base/base_text.h"
@@ -87,7 +85,7 @@ int info_row(struct query *q, size_t no, struct hdb_error *err)
 	(void)err;
 	if (row->section)
 		query_lend_text(q, SECTION, row->section);
-	/* These are the dump's and the system's words. */
+	/* Key and value come from the dump or the system, so they are copied. */
 	query_set_text(q, KEY - shift, row->key);
 	if (row->value)
 		query_set_text(q, VALUE - shift, row->value);

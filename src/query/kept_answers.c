@@ -1,11 +1,13 @@
 /*
- * query/kept_answers.c - answers kept in the database: read back, or recorded while they are made.
+ * query/kept_answers.c - records answers while they are made, keeps them in the database, and reads
+ * them back.
  *
- * One block, key 0, an item a row; numbers are little-endian: u32 1 if these are all rows, u32
- * number of columns, u64 rows without limit, for each column u32 its number in the spec; u32 number
- * of facts, for each u32 its number in the spec and a value; then the rows, a value a column. A
- * value is a byte enum hdb_type, then u64 bits of the number, or u32 size and bytes of the text;
- * nothing follows HDB_TYPE_NULL.
+ * The table has one block with key 0 and one item per row. Its bytes, with little-endian numbers:
+ * u32 1 if these are all rows, else 0; u32 number of columns; u64 number of rows without limit; for
+ * each column, u32 its index in the spec; u32 number of facts; for each fact, u32 its index in the
+ * spec and a value; then the rows, one value per column. A value is one byte (enum hdb_type)
+ * followed by u64 with the bits of a number, or by u32 size and the bytes of a text. Nothing
+ * follows HDB_TYPE_NULL.
  */
 #include "query/kept_answers.h"
 
@@ -21,12 +23,13 @@
 
 struct query_kept {
 	enum store_table table;
-	/* read back */
+	/* when reading back: */
 	bool is_replayed;
-	uint8_t *block; /* owned: a refresh of the store moves what it lends */
+	/* a copy, because refreshing the store invalidates borrowed blocks; owned */
+	uint8_t *block;
 	size_t size, at;
-	uint64_t left; /* rows */
-	/* recorded */
+	uint64_t left; /* number of rows left */
+	/* when recording: */
 	struct base_vec rows; /* bytes */
 	uint64_t row_count;
 	bool is_full, is_whole;
@@ -46,7 +49,7 @@ bool query_is_replayed(const struct query *q)
 	return q->kept && q->kept->is_replayed;
 }
 
-/* Whether the question is the plain one. */
+/* Whether the question is the plain one, whose answer is kept. */
 static bool is_plain(const struct query *q)
 {
 	const struct hdb_query_args *args = &q->args;
@@ -87,7 +90,10 @@ static bool take_u32(struct query_kept *k, uint32_t *out)
 	return p != NULL;
 }
 
-/* A value of a column of `type`. Its text is lent by the block. False: it does not hold. */
+/*
+ * Reads a value of a column of `type`. Its text points into the block. Returns false if it is
+ * damaged.
+ */
 static bool take_value(struct query_kept *k, enum hdb_type type, struct hdb_value *out)
 {
 	uint8_t *p = take(k, 1);
@@ -141,7 +147,7 @@ static int read_fact(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The block's head: columns and facts. */
+/* Reads the start of the block: columns and facts. */
 static int read_head(struct query *q, struct hdb_error *err)
 {
 	struct query_kept *k = q->kept;
@@ -181,7 +187,7 @@ int query_kept_next(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether the block has the rows that are asked for. */
+/* Whether the block contains all rows that are wanted. */
 static bool suffices(const struct query *q, const struct store_block *block)
 {
 	return block->size >= 16 &&
@@ -213,7 +219,7 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	if (!table || q->heap->object_count < QUERY_KEPT_OBJECTS || !store_table_revision(table) ||
 	    !is_plain(q))
 		return HDB_NOTFOUND;
-	/* Without the dump, or with another one, less is known. */
+	/* Without the dump, or if it has changed, the kept answer would say more than is known. */
 	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;
 	r = heap_table_info(q->heap, table, &info, err);
@@ -228,7 +234,7 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 		return damaged(q, "missing", err);
 	if (suffices(q, &block))
 		return replay(q, &block, err);
-	q->kept->is_full = true; /* what is there stays */
+	q->kept->is_full = true; /* Keep the existing answer. */
 	return HDB_NOTFOUND;
 }
 
@@ -335,6 +341,6 @@ void query_kept_write(struct query *q)
 	block.data = bytes.data;
 	block.size = bytes.count;
 	block.item_count = (uint32_t)k->row_count;
-	/* If not now, then when somebody asks again. */
+	/* If it fails now, the next question tries again. */
 	(void)store_keep(q->heap->store, k->table, &block, &err);
 }

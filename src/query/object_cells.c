@@ -1,6 +1,4 @@
-/*
- * query/object_cells.c - cells about objects, classes and groups of them.
- */
+/* query/object_cells.c - cells about objects, classes and groups of them. */
 #include "query/object_cells.h"
 
 #include "analysis/describe.h"
@@ -8,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Bytes of a value in a label. */
+/* Maximum bytes of a value in a label. */
 #define LABEL_MAX 1400
 
 static const char *kind_name(const struct heap_object *object)
@@ -19,7 +17,7 @@ static const char *kind_name(const struct heap_object *object)
 						       "instance";
 }
 
-/* The parts of a label, where the query shows them: `value` "" or NULL for none. */
+/* Sets the parts of a label, if the query shows them. value may be "" or NULL. */
 static void set_parts(struct query *q, size_t column, const char *kind, const char *value)
 {
 	if (column != q->label || q->label_kind == SIZE_MAX)
@@ -63,10 +61,10 @@ void query_set_label(struct query *q, size_t column, uint32_t ix)
 		query_format(q, column, "class %s",
 			     heap_class_name(q->heap, (uint32_t)object.length));
 	} else if (object.kind != STORE_INSTANCE) {
-		/* "int[][]" of 3 is "int[3][]". */
+		/* An "int[][]" of length 3 is shown as "int[3][]". */
 		while (size >= 4 && strncmp(name + size - 4, "[][]", 4) == 0)
 			size -= 2;
-		/* Strange dumps have arrays whose class is called otherwise. */
+		/* In damaged dumps an array's class may have any name. */
 		if (size < 2 || strncmp(name + size - 2, "[]", 2) != 0)
 			size += 2;
 		query_format(q, column, "%.*s[%" PRIu64 "]%s%s%s", (int)(size - 2), name,

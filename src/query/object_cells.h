@@ -1,6 +1,4 @@
-/*
- * query/object_cells.h - cells about objects, classes and groups of them that several queries have.
- */
+/* query/object_cells.h - cells about objects, classes and groups of them, for several queries. */
 #ifndef QUERY_OBJECT_CELLS_H
 #define QUERY_OBJECT_CELLS_H
 
@@ -9,28 +7,25 @@
 #include "query/query.h"
 
 /*
- * Sets a text column to a value for people: a number, "null", or the label of the object; and an ID
- * column (SIZE_MAX: none) to that object, if the dump has it.
+ * Sets a text column to a value: a number, "null", or the label of the object it refers to; and an
+ * ID column (SIZE_MAX: none) to that object, if the dump contains it.
  */
 void query_set_value(struct query *q, size_t text_column, size_t id_column,
 		     const struct heap_value *value);
 
-/*
- * Sets the columns id, class, label, shallow and retained (the table's, null without it) of an
- * object.
- */
+/* Columns about an object; SIZE_MAX: the query has no such column. */
 struct query_object_columns {
 	size_t id, class, label, shallow, retained; /* SIZE_MAX: none */
 };
 void query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix);
 
-/* Sets a text column to the group's name. */
+/* Sets a text column to the name of a group. */
 void query_set_group(struct query *q, size_t column, const struct analysis_groups *groups,
 		     const struct derive_total *total);
 
 /*
- * Sets the columns of a group's class or loader object, and of a class's loader: its name, with its
- * ID unless it is the boot loader. Packages have neither.
+ * Sets the columns for a group's class or loader object, and for the loader of a class: its name,
+ * and its ID unless it is the boot loader. Packages have neither.
  */
 void query_set_group_objects(struct query *q, size_t id_column, size_t loader_column,
 			     const struct analysis_groups *groups,

@@ -1,5 +1,6 @@
 /*
- * query/object_columns.c - columns and choices that many queries share; see object_columns.h.
+ * query/object_columns.c - columns and options that many queries share; object_columns.h describes
+ * them.
  */
 #include "query/object_columns.h"
 
@@ -37,7 +38,7 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
 		if (!(def->uses & shared[i].use))
 			continue;
-		/* Where the user chooses columns, depth is one of them. */
+		/* If the user chooses columns, depth is one of the choices. */
 		if (def->uses & QUERY_CHOOSES_COLUMNS && shared[i].use == QUERY_ROWS_ARE_OBJECTS)
 			continue;
 		if (!no--)
@@ -60,7 +61,7 @@ static int heap_name(struct heap *of, uint32_t heap_no, char *name, size_t size,
 	return heap_text(of, heap.name_text, name, size, err);
 }
 
-/* The number of a heap, by name: HDB_OK, or HDB_NOTFOUND. */
+/* Finds the number of a heap by its name. HDB_NOTFOUND lists the names. */
 static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struct hdb_error *err)
 {
 	const uint64_t count = heap_record_count(heap, STORE_HEAPS);
@@ -80,7 +81,7 @@ static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struc
 	return hdb_fail(err, HDB_NOTFOUND, "there is no heap \"%s\"; there are: %s", wanted, list);
 }
 
-/* The heap of that name in all databases; an earlier dump may lack it: nothing is in it there. */
+/* Finds the heap in all databases. An earlier dump without that heap has no objects in it. */
 static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err)
 {
 	int r = find_heap(q->heap, wanted, &q->only_heap, err);
@@ -96,7 +97,7 @@ static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err
 	return r < 0 ? r : HDB_OK;
 }
 
-/* "retained_app": letters, digits and underscores. */
+/* Names the column of a heap "retained_app": only letters, digits and underscores. */
 static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, struct hdb_error *err)
 {
 	char text[NAME_SIZE], name[2 * NAME_SIZE];
@@ -110,7 +111,7 @@ static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, st
 			*p = '_';
 	}
 	(void)snprintf(name, sizeof(name), "retained_%s", text);
-	/* Names that are there already stay what they are. */
+	/* Do not use a name that another column has. */
 	if (query_find_column(q, name) != SIZE_MAX)
 		(void)snprintf(name, sizeof(name), "retained_heap_%u", (unsigned)heap_no);
 	query_rename(q, column, name, HDB_TYPE_BYTES);
@@ -186,7 +187,7 @@ static void hide(struct query *q, size_t column)
 	q->column_count = kept;
 }
 
-/* Shows a column last, or not at all. */
+/* Shows a column as the last one, or hides it. */
 static void show(struct query *q, size_t column, bool is_shown)
 {
 	if (column == SIZE_MAX)

@@ -1,18 +1,18 @@
 /*
- * query/object_columns.h - columns that every query has whose rows are objects, and the choices
- * which objects and references count.
+ * query/object_columns.h - columns of every query whose rows are objects, and the options that
+ * choose which objects and references count.
  *
  * A definition with QUERY_ROWS_ARE_OBJECTS in `uses` has QUERY_OBJECT_COLUMNS at the end of its
- * columns and an ID column "id". Which of them an answer shows is decided here, after `open`:
- * native and retained_native where the dump has any native size, heap and retained_* of each heap
- * where it has several, depth with --depth. They are filled in after `next`, unless it did.
+ * columns, and an ID column "id". After `open`, this module decides which of these columns to show:
+ * native and retained_native if the dump has native sizes, heap and retained_* for each heap if it
+ * has several heaps, depth with --depth. It fills them in after `next`, unless `next` did.
  */
 #ifndef QUERY_OBJECT_COLUMNS_H
 #define QUERY_OBJECT_COLUMNS_H
 
 #include "query/query.h"
 
-/* Heaps with a column. */
+/* Maximum number of heaps with their own column. */
 #define QUERY_HEAPS 4u
 
 #define QUERY_NATIVE_COLUMN \
@@ -33,7 +33,7 @@
 		"heap", HDB_TYPE_TEXT, "heap", \
 			"Android's heap that it is in; only of dumps with several" \
 	}
-/* Those but native and heap. */
+/* The columns other than native and heap. */
 #define QUERY_RETAINED_NATIVE_COLUMN \
 	{ \
 		"retained_native", HDB_TYPE_BYTES, "retained native", \
@@ -47,20 +47,20 @@
 		QUERY_HEAP_COLUMN("1"), QUERY_HEAP_COLUMN("2"), QUERY_HEAP_COLUMN("3"), \
 		QUERY_HEAP_COLUMN("4")
 
-/* The choices that a definition has beside its own options; a bit each, as `uses`. */
+/* Returns shared option number `no` of a definition, NULL after the last. */
 const struct hdb_option_spec *query_shared_option(const struct query_def *def, unsigned no);
 
-/* Before `open`: reads --retained and --heap, and names the columns of heaps. */
+/* Reads --retained and --heap, and names the columns of heaps. Called before `open`. */
 int query_begin_shared(struct query *q, struct hdb_error *err);
-/* The columns alone, of the definition that a query became. */
+/* Only the part about columns, for the definition that a query became. */
 int query_begin_columns(struct query *q, struct hdb_error *err);
-/* After `open`: which of the columns are shown. */
+/* Decides which of the columns are shown. Called after `open`. */
 int query_show_object_columns(struct query *q, struct hdb_error *err);
-/* Whether it is one of these columns. */
+/* Whether a column is one of these. */
 bool query_is_object_column(const struct query *q, size_t column);
-/* After `next`: fills them in. */
+/* Fills in the columns. Called after `next`. */
 int query_fill_object_columns(struct query *q, struct hdb_error *err);
-/* Whether the row that was made is of an object of another heap than was asked for. */
+/* Sets *is_elsewhere to whether the row's object is in another heap than the one asked for. */
 int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * query/row_sort.c - rows in the order of a column: all of them within the memory budget, or the
- * best few in a heap whose root is the worst that is kept, so that memory goes with the limit.
+ * query/row_sort.c - sorts rows by a column: all of them within the memory budget, or with a limit
+ * the first few, in a heap whose root is the worst row kept, so memory depends on the limit.
  *
- * Rows that belong together by their column "level" (enum query_order) stay together: rows are
- * sorted among those of the same parent, then put in preorder. For that all are kept, whatever the
+ * Rows connected by their column "level" (enum query_order) stay together: they are sorted among
+ * the rows of the same parent and then put in preorder. For this all rows are kept, whatever the
  * limit.
  */
 #include "base/bytes.h"
@@ -17,34 +17,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows between two looks at the cancel flag. */
+/* Rows between two checks of the cancel flag. */
 #define STEP_ROWS 4096
-/* What an allocation costs beside its bytes. */
+/* Overhead of an allocation in bytes. */
 #define MALLOC_OVERHEAD 16
 
-/* A kept row: `column_count` numbers of 8 bytes, as many types of a byte, then the texts. */
+/* A kept row: column_count numbers of 8 bytes, then as many types of one byte, then the texts. */
 struct kept_row {
-	uint64_t order; /* place among all rows, so that ties keep their order */
-	/* of rows with levels: order of the row that it belongs to, and 1; 0: none */
+	uint64_t order; /* number of the row, which decides between equal keys */
+	/* with levels: 1 + order of its parent; 0: none */
 	uint64_t parent;
-	uint32_t size_bytes; /* of all of it */
+	uint32_t size_bytes; /* of the whole structure */
 	uint8_t bytes[];
 };
 
-/* A text in a kept row: its number is offset << 32 | size. Longer rows than this are refused. */
+/* Maximum size of a row: a text is stored as offset << 32 | size. */
 #define ROW_TEXT_MAX UINT32_MAX
 
+/* State of sorting. */
 struct query_sorted {
-	struct base_vec rows; /* struct kept_row *; a heap while rows are made, then in order */
-	size_t key;           /* the column */
+	struct base_vec rows; /* struct kept_row *: a heap while rows are made, then sorted */
+	size_t key;           /* the column to sort by */
 	size_t column_count;
 	bool descending;
 	bool is_tree;    /* rows have parents */
-	bool is_ordered; /* by order_rows; before that, when full, a heap */
+	bool is_ordered; /* sorted; before, if there is a limit, a heap */
 	bool only_heads; /* rows with a parent keep their order */
-	bool is_early;   /* a row is left as soon as its key is there and is not among the best */
-	uint64_t limit;  /* rows to keep, 0: all */
-	uint64_t left;   /* rows that were left early */
+	bool is_early;   /* rows can be dropped once their key is filled in */
+	uint64_t limit;  /* number of rows to keep, 0 for all */
+	uint64_t left;   /* number of rows dropped early */
 	struct base_stage stage;
 	uint64_t used_bytes;
 };
@@ -73,7 +74,7 @@ static int compare_values(const struct hdb_value *a, const struct hdb_value *b)
 		return (a->i > b->i) - (a->i < b->i);
 	case HDB_TYPE_DOUBLE:
 	case HDB_TYPE_PERCENT:
-		/* NaN is more than all others, as in Java. */
+		/* NaN is greater than all other numbers, as in Java. */
 		if (isnan(a->d) || isnan(b->d))
 			return (isnan(a->d) != 0) - (isnan(b->d) != 0);
 		return (a->d > b->d) - (a->d < b->d);
@@ -82,7 +83,9 @@ static int compare_values(const struct hdb_value *a, const struct hdb_value *b)
 	}
 }
 
-/* Below 0 if `a` comes before `b`. Rows without a value come last either way. */
+/*
+ * Returns a value below 0 if `a` comes before `b`. Rows without a value come last in both orders.
+ */
 static int compare_keys(const struct query_sorted *s, const struct key *a, const struct key *b)
 {
 	const bool a_null = a->value.type == HDB_TYPE_NULL, b_null = b->value.type == HDB_TYPE_NULL;
@@ -139,7 +142,7 @@ static void key_of(const struct query_sorted *s, const struct kept_row *row, str
 	out->parent = row->parent;
 }
 
-/* Bytes that the current row takes when packed. */
+/* Returns the packed size of the current row. */
 static uint64_t packed_size(const struct query *q)
 {
 	uint64_t size = sizeof(struct kept_row) + q->def->spec.column_count * 9;
@@ -181,7 +184,7 @@ static bool is_before(const struct query_sorted *s, const struct kept_row *a,
 	return compare_keys(s, &x, &y) < 0;
 }
 
-/* Moves the row at `at` down until what is below it comes before it. */
+/* Moves the row at `at` down the heap until all rows below it come before it. */
 static void sift_down(const struct query_sorted *s, size_t at, size_t count)
 {
 	struct kept_row **rows = s->rows.data;
@@ -209,7 +212,7 @@ static void make_heap(const struct query_sorted *s)
 		sift_down(s, i, s->rows.count);
 }
 
-/* Whether the current row is kept though the heap is full; the root is the worst of the heap. */
+/* Whether the current row replaces the worst row of a full heap. */
 static bool beats_root(const struct query *q, const struct query_sorted *s, uint64_t order)
 {
 	struct key fresh = { .value = q->cells[s->key], .order = order }, root;
@@ -218,7 +221,7 @@ static bool beats_root(const struct query *q, const struct query_sorted *s, uint
 	return compare_keys(s, &fresh, &root) < 0;
 }
 
-/* Whoever makes a row may have counted something else meanwhile, in a stage of its own or not. */
+/* Continues this sort's own stage, because making a row may have started others. */
 static int step(struct query *q, const struct query_sorted *s, struct hdb_error *err)
 {
 	const int r = base_step_of(q->work, &s->stage, q->made + s->left, err);
@@ -246,9 +249,8 @@ int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err)
 }
 
 /*
- * Whether a row's key tells if the row is kept: what nobody sees then need not be read. Columns
- * that are filled when the rest of the row is are no such keys, and rows of another heap do not
- * count.
+ * Whether rows can be dropped once their key is known, so that their other columns need not be
+ * computed. Not if the key is filled in last, or if rows of other heaps are dropped later.
  */
 static bool is_early(const struct query *q, const struct query_sorted *s)
 {
@@ -294,7 +296,7 @@ static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, str
 	return r;
 }
 
-/* Heap sort: no memory beside the rows', and never quadratic. */
+/* Heap sort: needs no extra memory and is never quadratic. */
 static void order_rows(struct query_sorted *s)
 {
 	struct kept_row **rows = s->rows.data;
@@ -313,11 +315,11 @@ static void order_rows(struct query_sorted *s)
 
 /* ---- rows with levels ---- */
 
-/* A row whose children are looked for, or given. */
+/* A row whose children are being collected or written. */
 struct open_row {
 	uint64_t level;
-	size_t at;       /* its place, or that of its next child */
-	uint64_t parent; /* the parent of those */
+	size_t at;       /* its index, or that of its next child */
+	uint64_t parent; /* the children's `parent` */
 };
 
 static uint64_t level_of(const struct query_sorted *s, const struct kept_row *row, size_t column)
@@ -328,7 +330,7 @@ static uint64_t level_of(const struct query_sorted *s, const struct kept_row *ro
 	return value.type == HDB_TYPE_NULL ? 0 : value.u;
 }
 
-/* Each row's parent is the last row before it of a lower level. */
+/* The parent of a row is the last row before it on a lower level. */
 static int find_parents(const struct query_sorted *s, size_t column, struct base_vec *stack,
 			struct hdb_error *err)
 {
@@ -350,7 +352,7 @@ static int find_parents(const struct query_sorted *s, size_t column, struct base
 	return HDB_OK;
 }
 
-/* Where the rows of a parent begin. */
+/* Returns where the rows of a parent begin. */
 static size_t find_children(const struct query_sorted *s, uint64_t parent)
 {
 	struct kept_row *const *rows = s->rows.data;
@@ -361,7 +363,7 @@ static size_t find_children(const struct query_sorted *s, uint64_t parent)
 	return search.low;
 }
 
-/* Rows that are sorted by parent become a tree's preorder. */
+/* Puts rows that are sorted by parent in preorder. */
 static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct hdb_error *err)
 {
 	struct open_row top = { .at = 0 };

@@ -1,7 +1,4 @@
-/*
- * query/row_values.c - the values of a query: columns that are shown, cells of the current row,
- * facts.
- */
+/* query/row_values.c - the values of a query: shown columns, cells of the current row, facts. */
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
 #include "heap/values/values.h"
@@ -17,7 +14,7 @@
 
 /* ---- columns ---- */
 
-/* Number of the column of this name, or SIZE_MAX. */
+/* Returns the index of a column by its name, or SIZE_MAX. */
 static size_t find_column(const struct hdb_column *columns, size_t count, const char *name,
 			  size_t name_size)
 {
@@ -48,7 +45,7 @@ size_t query_find_shown(const struct query *q, const char *name)
 	return column == SIZE_MAX ? SIZE_MAX : q->column_count + column;
 }
 
-/* Of a list of columns in a message. */
+/* Maximum bytes of a list of columns in a message. */
 #define LIST_BYTES 150
 
 void query_fail(struct query *q, int code, const struct hdb_error *why)
@@ -88,7 +85,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			(void)snprintf(list + used, sizeof(list) - used, ", ...");
 			break;
 		}
-		/* Of heaps that this dump does not have. */
+		/* Columns of heaps that this dump does not have. */
 		if (strncmp(column->name, "retained_heap", 13) != 0)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", column->name);
@@ -97,7 +94,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			(int)(name_size < 64 ? name_size : 64), name, list);
 }
 
-/* The same among the names of this answer's columns, which count first. */
+/* The same, but the names that columns have in this answer take precedence. */
 static size_t named_column(const struct query *q, const char *name, size_t name_size)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
@@ -201,7 +198,7 @@ const struct hdb_value *query_value(const struct query *q, size_t column)
 
 /* ---- cells ---- */
 
-/* Whether values of the type are kept in `u`. */
+/* Whether values of the type are stored in `u`. */
 static bool is_unsigned(enum hdb_type type)
 {
 	return type == HDB_TYPE_COUNT || type == HDB_TYPE_BYTES || type == HDB_TYPE_ID ||
@@ -267,8 +264,8 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 	int r;
 
 	/*
-	 * row_text moves while it grows: the place is kept until the row is whole (see
-	 * query_place_texts).
+	 * row_text moves while it grows, so only the offset is stored until the row is complete
+	 * (query_place_texts).
 	 */
 	value->text = NULL;
 	value->u = q->row_text.count;
@@ -282,27 +279,28 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 		query_null(q, column);
 		return;
 	}
-	/* Texts made of parts may have been cut inside a character. */
+	/* A text made of parts may end within a character. */
 	value->text_size = heap_drop_broken((char *)q->row_text.data + value->u, size);
 	q->row_text.count = value->u + value->text_size;
 }
 
-/* Texts are rarely longer than the first; class paths and documents than the second. */
+/* Most strings fit the first size; class paths and documents fit the second. */
 #define STRING_BYTES 4096
 #define QUERY_STRING_MAX_BYTES ((size_t)1 << 20)
 
+/* The text of a string. */
 struct string_text {
 	char small[STRING_BYTES];
 	char *large; /* owned; NULL: it is in small */
 	size_t size;
 };
 
-/* On failure there is nothing to free. */
+/* After a failure there is nothing to free. */
 static int read_string(struct query *q, uint32_t ix, struct string_text *text,
 		       struct hdb_error *err)
 {
 	struct heap_utf8 out = { .buf = text->small, .size = STRING_BYTES };
-	const size_t end = 64; /* of the mark */
+	const size_t end = 64; /* room for the mark at the end */
 	int r;
 
 	text->large = NULL;
@@ -400,7 +398,7 @@ void query_unplace_texts(struct query *q)
 	for (size_t i = 0; i < q->def->spec.column_count; i++) {
 		struct hdb_value *value = &q->cells[i];
 
-		/* A text that is lent, or empty, stays. */
+		/* Leave borrowed and empty texts alone. */
 		if (value->type == HDB_TYPE_TEXT && value->text_size && q->row_text.data &&
 		    value->text == (const char *)q->row_text.data + value->u)
 			value->text = NULL;
@@ -443,7 +441,7 @@ void query_set_class_of(struct query *q, size_t column, uint32_t ix)
 
 /* ---- facts ---- */
 
-/* A place for the fact of this name, in the order of the spec; NULL: no memory. */
+/* Makes room for a fact, in the order of the spec. NULL if there is no memory. */
 static struct query_fact *make_fact(struct query *q, const char *name)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;

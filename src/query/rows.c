@@ -1,6 +1,6 @@
 /*
- * query/rows.c - running a query: checks what was asked, opens it, hands out rows, sorts, limits
- * and counts.
+ * query/rows.c - runs a query: checks the arguments, opens it, returns rows, sorts, limits and
+ * counts.
  */
 #include "query/rows.h"
 
@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows between two looks at the cancel flag while rows are only counted. */
+/* Rows between two checks of the cancel flag while rows are only counted. */
 #define STEP_ROWS 4096
-/* Rows between two looks at the size of the database file. */
+/* Rows between two checks of the database file's size. */
 #define ROWS_A_CHECK 64
 
 /* ---- opening ---- */
 
-/* Cells and columns for q->def. */
+/* Allocates cells and columns for q->def. */
 static int make_cells(struct query *q, struct hdb_error *err)
 {
 	const size_t count = q->def->spec.column_count;
@@ -41,7 +41,7 @@ static int make_cells(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes the state, and opens. */
+/* Allocates the state, and opens. */
 static int prepare(struct query *q, struct hdb_error *err)
 {
 	const size_t size = q->def->state_size;
@@ -63,15 +63,12 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	q->population = def->population;
 	TRY(make_cells(q, err));
 	TRY_ERRORS(query_read_population(q, err));
-	/* What the first one shares was read; columns are others. */
+	/* Shared options have been read; only the columns differ. */
 	TRY(query_begin_columns(q, err));
 	return prepare(q, err);
 }
 
-/*
- * A column of the query that this answer does not have: all of it would be null, and nothing
- * sorted.
- */
+/* Fails because the column to sort by is not in this answer: all its values would be null. */
 static int absent_column(const struct query *q, size_t column, struct hdb_error *err)
 {
 	char list[512] = "";
@@ -84,10 +81,7 @@ static int absent_column(const struct query *q, size_t column, struct hdb_error 
 			q->def->spec.columns[column].name, list);
 }
 
-/*
- * Whether the user chooses the columns before they are made: then those that are sorted by are
- * made, too.
- */
+/* Whether the user chooses columns before they are made. Then columns to sort by are made too. */
 static bool chooses_columns(const struct query *q)
 {
 	const struct hdb_option_spec *o = q->def->spec.options;
@@ -116,7 +110,7 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 	return query_sort(q, column, is_text == is_turned, q->args.limit, err);
 }
 
-/* Whether all that was read could be read, of every database. */
+/* Checks for all databases that everything could be read. */
 static int check_heaps(const struct query *q, int (*check)(struct heap *, struct hdb_error *),
 		       struct hdb_error *err)
 {
@@ -128,14 +122,14 @@ static int check_heaps(const struct query *q, int (*check)(struct heap *, struct
 }
 
 /*
- * What could not be read is never shown as if right, and what failed on the zeros that stand for it
- * is not what is wrong.
+ * A read error must never be shown as a correct answer. If reading failed, it is reported instead
+ * of errors that followed from the zeros returned in its place.
  */
 static int check_read(const struct query *q, int r, struct hdb_error *err)
 {
 	/*
-	 * The file's size is looked at now and then and at the end, so that no answer ends as if it
-	 * were good.
+	 * The file's size is checked now and then, and always at the end, so that no answer ends as
+	 * if it were good.
 	 */
 	int (*check)(struct heap *, struct hdb_error *) =
 		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;
@@ -143,7 +137,7 @@ static int check_read(const struct query *q, int r, struct hdb_error *err)
 
 	if (r >= 0 && q->failure)
 		r = query_failed(q, err);
-	/* A message that is there already stays unless this is what is wrong. */
+	/* Keep an existing message, unless reading was the cause. */
 	if (r == HDB_EINTR || check_heaps(q, check, &why) >= 0)
 		return r;
 	if (err)
@@ -168,7 +162,7 @@ static void set_filters(struct query *q, bool is_on)
 		set_filter(q, q->before[i].heap, q->only_before[i], is_on);
 }
 
-/* Calls one of the query's functions, which sees the objects of the heap that was asked for. */
+/* Calls a function of the query with the filter for the requested heap switched on. */
 static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error *),
 		   struct hdb_error *err)
 {
@@ -183,7 +177,7 @@ static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error
 	return r;
 }
 
-/* *is_kept: the answer was kept in the database, rows are read from there. */
+/* Prepares the query. *is_kept: rows are read from the kept answer. */
 static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 {
 	int r;
@@ -295,7 +289,7 @@ static int next_row(struct query *q, struct hdb_error *err)
 	return q->row_no < q->row_count ? q->def->row(q, (size_t)q->row_no++, err) : HDB_END;
 }
 
-/* The next row, whether it is shown or not. */
+/* Makes the next row. *is_shown: it passed all tests. */
 static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 {
 	bool is_elsewhere = false, is_wanted = true;
@@ -327,7 +321,7 @@ int query_make(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK) {
 		if (r == HDB_END)
 			query_kept_end(q);
-		/* After a failure too: what was made is not known to be whole. */
+		/* After a failure too: the state of the query is unknown then. */
 		q->has_ended = true;
 		return r;
 	}
@@ -396,7 +390,7 @@ int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error 
 		TRY(BASE_ALLOC(q->batch.columns, columns + 1, "columns", err));
 	q->batch.count = 0;
 	r = q->def->batch(q, &q->batch, err);
-	/* So many rows were read that the file's size is looked at each time. */
+	/* A batch has many rows, so the file's size is checked every time. */
 	q->made += r == HDB_OK ? q->batch.count : 0;
 	r = check_read(q, r, err);
 	if (r != HDB_OK) {
@@ -415,7 +409,7 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 	uint64_t *known = q->filter ? &q->wanted_total : &q->total;
 	int r = HDB_OK;
 
-	/* Who tests rows sees them. */
+	/* A filter looks at the cells of all rows. */
 	q->is_counting = *known == QUERY_TOTAL_UNKNOWN && !q->filter;
 	while (*known == QUERY_TOTAL_UNKNOWN && (r = query_make(q, err)) == HDB_OK)
 		if (q->made % STEP_ROWS == 0 && (r = base_step(q->work, q->made, err)) < 0)

@@ -1,18 +1,19 @@
-/*
- * query/table_rows.h - queries that give one row for each record of a table, in its order.
- */
+/* query/table_rows.h - for queries with one row for each record of a table, in its order. */
 #ifndef QUERY_TABLE_ROWS_H
 #define QUERY_TABLE_ROWS_H
 
 #include "query/query.h"
 
-/* Copies record `no` of the table of the definition (`rows_of`). */
+/* Copies record `no` of the definition's table (`rows_of`). */
 int query_record(struct query *q, size_t no, void *record, struct hdb_error *err);
 
 /* Sets a text column to a text of the dump; null for STORE_NONE. */
 void query_set_dump_text(struct query *q, size_t column, uint32_t text_no);
 
-/* Sets a text column to bytes that may not be UTF-8, made so; cut to some hundred bytes. */
+/*
+ * Sets a text column to bytes that may not be UTF-8, replacing invalid ones. Cut to some hundred
+ * bytes.
+ */
 void query_set_clean_text(struct query *q, size_t column, const char *text, size_t size);
 
 #endif
