@@ -17,7 +17,7 @@ heapdb import "$DUMP" -o before.heapdb --quiet >/dev/null
 cp before.heapdb after.heapdb
 failed=0
 count=0
-sed -n '/^\.Sh EXAMPLES/,$p' "$page" | grep '^SELECT' | sed 's/\\e/\\/g' >examples
+grep '^SELECT' "$page" | sed 's/\\e/\\/g' >examples
 while read -r statement; do
 	count=$((count + 1))
 	set -- before.heapdb
