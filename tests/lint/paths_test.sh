@@ -1,11 +1,13 @@
 #!/bin/sh
-# tests/lint/paths_test.sh - the files that CONTRIBUTING, src/README.md and tests/README.md send a
-# reader to are there.
+# tests/lint/paths_test.sh - the files that CONTRIBUTING and the READMEs name exist: paths between
+# backticks, and names without a folder anywhere in the tree.
 set -eu
 
 cd "$HDB_ROOT"
 tmp=$(mktemp)
-trap 'rm -f "$tmp"' EXIT
+tree=$(mktemp)
+trap 'rm -f "$tmp" "$tree"' EXIT
+find include src tools tests bench -type f | sed 's|.*/||' | sort -u >"$tree"
 
 # Paths between backticks that name a file: they have a dot in the last part and no * or capitals
 # that stand for a name. Each may be written from the top, from src/, tests/ or tools/.
@@ -19,6 +21,8 @@ look()
 		done
 		echo "$1 names $path, which is not there" >>"$tmp"
 	done
+	grep -o '`[a-z_0-9][a-z_0-9]*\.\(c\|h\|sh\|py\|java\|rules\)`' "$1" | tr -d '`' | sort -u | comm -23 - "$tree" |
+	sed "s|^|$1 names a file that is nowhere: |" >>"$tmp"
 }
 
 for page in .github/CONTRIBUTING.md src/README.md tests/README.md README.md; do
