@@ -26,7 +26,7 @@ for values in by_json, by_csv:
 EOF
 
 # The same text of the string by itself, and as a value of the map that has it; people see how long it is.
-id=$(heapdb info --properties --csv --columns name,id --db p.heapdb | sed -n 's/^long.ascii,//p')
+id=$(heapdb info --properties --csv --columns name,id --db p.heapdb | sed -n '/^long.ascii,/{s///p;q;}')
 heapdb object "$id" --json --db p.heapdb > o.json
 heapdb entries java.util.concurrent.ConcurrentHashMap --json --limit all --db p.heapdb > e.json
 python3 - "$ascii" << 'EOF'
