@@ -48,12 +48,16 @@ while IFS="$(printf '\t')" read -r kind owner name; do
 	esac
 done <"$TMPDIR/short"
 
-# Help on a command and on an option takes at most two lines of an 80-column terminal, and is a
-# sentence or a noun phrase with a full stop.
+# Help on a command and on an option takes at most two lines of an 80-column terminal, begins with a capital, and has a
+# full stop if it is more than one sentence.
 awk -F '\t' '($1 == "command" || $1 == "option") && $2 !~ /^query / { print $2 " " $3 "\t" $5 }' \
 	"$TMPDIR/names" | while IFS="$(printf '\t')" read -r name help; do
 	[ "$(printf '%s\n' "$help" | fold -s -w 53 | wc -l)" -le 2 ] || echo "$name: more than two lines: $help"
-	case $help in [A-Z]*. | "run: "*. | "prune: "*. | "Android: "*.) ;; *) echo "$name: no sentence: $help" ;; esac
+	case $help in [A-Z]* | "run: "* | "prune: "*) ;; *) echo "$name: no capital: $help" ;; esac
+	case $help in
+	*". "*.) ;;
+	*". "* | *.) echo "$name: the full stop: $help" ;;
+	esac
 done >"$TMPDIR/long"
 [ ! -s "$TMPDIR/long" ] || complain "help texts: $(cat "$TMPDIR/long")"
 
