@@ -1,6 +1,4 @@
-/*
- * base/base_text.c - numbers and characters in texts, and bytes that grow.
- */
+/* base/base_text.c - formats numbers, and builds texts in growing buffers. */
 #include "base/base_text.h"
 
 #include <assert.h>
@@ -9,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that are allocated beyond what is needed now. */
+/* Bytes allocated beyond what is needed now. */
 #define SPARE 64
 
 struct base_number base_number(uint64_t value)

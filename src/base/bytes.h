@@ -1,8 +1,8 @@
 /*
- * base/bytes.h - unaligned loads and stores, big-endian (HPROF, LMDB keys) and little-endian (our
- * blocks), varints and zigzag.
+ * base/bytes.h - unaligned loads and stores: big-endian (HPROF, LMDB keys) and little-endian
+ * (blocks); varints and zigzag.
  *
- * None of these checks bounds: the caller has.
+ * None of these functions checks bounds: callers must.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
@@ -37,13 +37,13 @@ static inline uint64_t be64(const void *p)
 	return __builtin_bswap64(v);
 }
 
-/* An HPROF identifier of 4 or 8 bytes. */
+/* Reads an HPROF identifier of 4 or 8 bytes. */
 static inline uint64_t be_id(const void *p, unsigned id_size)
 {
 	return id_size == 8 ? be64(p) : be32(p);
 }
 
-/* An unsigned big-endian number of 1, 2, 4 or 8 bytes. */
+/* Reads an unsigned big-endian number of 1, 2, 4 or 8 bytes. */
 static inline uint64_t be_bits(const void *p, unsigned size)
 {
 	switch (size) {
@@ -106,7 +106,7 @@ static inline void store64(void *p, uint64_t v)
 	memcpy(p, &v, 8);
 }
 
-/* Maps small signed differences to small unsigned numbers: 0, -1, 1, -2 ... to 0, 1, 2, 3 ... */
+/* Maps small signed numbers to small unsigned ones: 0, -1, 1, -2, ... to 0, 1, 2, 3, ... */
 static inline uint64_t zigzag(int64_t v)
 {
 	return ((uint64_t)v << 1) ^ (0 - ((uint64_t)v >> 63));
@@ -118,7 +118,7 @@ static inline int64_t unzigzag(uint64_t v)
 }
 
 /*
- * Bits of v that are set; without the processor's instruction for it the compiler would call a
+ * Counts the bits of v that are set. Without the processor's instruction, the compiler would call a
  * function.
  */
 static inline uint32_t count_bits(uint64_t v)
@@ -129,10 +129,13 @@ static inline uint32_t count_bits(uint64_t v)
 	return (uint32_t)(v * 0x0101010101010101u >> 56);
 }
 
-/* Longest varint: a 64-bit number in groups of 7 bits. */
+/* Maximum size of a varint: a 64-bit number in groups of 7 bits. */
 #define VARINT_MAX 10
 
-/* Writes v in groups of 7 bits, low first, high bit meaning "more"; returns the end. */
+/*
+ * Writes v in groups of 7 bits, lowest first, with the high bit set if more follow. Returns the
+ * end.
+ */
 static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 {
 	while (v >= 0x80) {
@@ -144,8 +147,8 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
 }
 
 /*
- * Reads a varint from [p, end) into *v; returns the end of it, or NULL if it runs past `end` or
- * past 64 bits.
+ * Reads a varint from [p, end). Returns its end, or NULL if it runs past `end` or has more than 64
+ * bits.
  */
 static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
@@ -168,7 +171,7 @@ static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, ui
 	return NULL;
 }
 
-/* Smallest multiple of `unit` (a power of two or not, never 0) that is at least v. */
+/* Returns the smallest multiple of `unit` (not 0) that is at least v. */
 static inline uint64_t round_up(uint64_t v, uint64_t unit)
 {
 	return (v + unit - 1) / unit * unit;

@@ -1,6 +1,4 @@
-/*
- * base/chunked_buffer.c - slabs of growing size, each a big array of its own.
- */
+/* base/chunked_buffer.c - slabs of growing size, each a separate large array. */
 #include "base/chunked_buffer.h"
 
 #include <assert.h>
@@ -23,7 +21,7 @@ void base_chunks_release(struct base_chunks *slabs)
 	*slabs = (struct base_chunks){ 0 };
 }
 
-/* Room in the list of slabs for one more. */
+/* Makes room in the list for one more slab. */
 static int grow_list(struct base_chunks *slabs, struct hdb_error *err)
 {
 	const size_t limit = slabs->limit ? 2 * slabs->limit : 16;

@@ -1,11 +1,9 @@
-/*
- * base/clear_names.c - names of classes and members before an app was obfuscated.
- */
+/* base/clear_names.c - original names of the classes and members of an obfuscated app. */
 #include "base/clear_names.h"
 
 #include "base/search.h"
 
-/* Fields of DeobfuscationMapping; of its classes, and of their members. */
+/* Field numbers of DeobfuscationMapping, and of its classes and their members. */
 enum { MAPPING_PACKAGE = 1, MAPPING_CLASS = 3 };
 enum { MAPPING_OLD = 1, MAPPING_NEW = 2 };
 

@@ -1,6 +1,4 @@
-/*
- * base/error.c - writing struct hdb_error, and the names of result codes.
- */
+/* base/error.c - fills in struct hdb_error, and names result codes. */
 #include "base/error.h"
 
 #include <errno.h>

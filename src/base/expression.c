@@ -1,6 +1,4 @@
-/*
- * base/expression.c - expressions: from a text to nodes, from nodes to values.
- */
+/* base/expression.c - parses expressions into nodes, and evaluates nodes. */
 #include "base/expression.h"
 
 #include "base/error.h"
@@ -11,9 +9,9 @@
 #include <ctype.h>
 #include <stdio.h>
 
-/* Parentheses and functions within one another. */
+/* Maximum depth of nested parentheses and functions. */
 #define DEPTH_MAX 16
-/* Digits of a number before its point. */
+/* Maximum number of digits before the decimal point. */
 #define DIGITS_MAX 18
 
 static const char *const signs[] = {
@@ -29,9 +27,9 @@ struct parse {
 	const struct base_grammar *grammar;
 	const char *at, *end;
 	struct base_vec *nodes;
-	size_t nodes_max; /* in `nodes` */
+	size_t nodes_max; /* limit for nodes->count */
 	unsigned depth;
-	bool has_begun; /* something of the expression was read */
+	bool has_begun; /* a part of the expression has been parsed */
 	bool is_within; /* the text is an argument of a function */
 	struct hdb_error *err;
 };
@@ -46,7 +44,7 @@ static int expected(const struct parse *p, const char *wanted)
 			(int)(left < 40 ? left : 40), p->at);
 }
 
-/* Steps over blanks, and over `text` if it comes next. */
+/* Skips blanks, and `text` if it follows. */
 static bool take(struct parse *p, const char *text)
 {
 	const size_t size = strlen(text);
@@ -77,7 +75,7 @@ static int add(struct parse *p, struct base_node node, uint32_t *out)
 	return base_vec_push(p->nodes, &node, sizeof(node), p->err);
 }
 
-/* 1 if no unit follows, else a power of 1,024. */
+/* Parses a unit. Returns 1 if there is none, else a power of 1,024. */
 static double unit(struct parse *p)
 {
 	static const char units[] = "KMGT";
@@ -121,7 +119,7 @@ static int number(struct parse *p, bool is_negative, uint32_t *out)
 	return add(p, node, out);
 }
 
-/* A text, from behind its first quote on. */
+/* Parses a text, from after its opening quote. */
 static int quoted(struct parse *p, struct base_word *out)
 {
 	const char *end = memchr(p->at, '\'', (size_t)(p->end - p->at));
@@ -133,7 +131,7 @@ static int quoted(struct parse *p, struct base_word *out)
 	return HDB_OK;
 }
 
-/* Names with "." and "|" between; empty if none comes next. */
+/* Parses names separated by "." and "|"; empty if there is none. */
 static int path(struct parse *p, struct base_word *out)
 {
 	*out = (struct base_word){ p->at, 0 };
@@ -169,13 +167,13 @@ static int characters(struct parse *p, struct base_word *out)
 	while (out->size && isspace((unsigned char)out->text[out->size - 1]))
 		out->size--;
 	p->at = end;
-	/* A condition names classes by characters, and evaluates none. */
+	/* Conditions contain class names as characters, which are not evaluated. */
 	return p->grammar->is_condition || out->size < BASE_WORD_MAX ?
 		       HDB_OK :
 		       expected(p, "a shorter path before");
 }
 
-/* The second argument, from behind the comma on. */
+/* Parses the second argument, from after the comma. */
 static int second(struct parse *p, const struct base_function *f, struct base_node *call)
 {
 	struct parse inner = *p;
@@ -195,7 +193,7 @@ static int second(struct parse *p, const struct base_function *f, struct base_no
 	return inner.at == inner.end ? HDB_OK : expected(&inner, "the end of the expression");
 }
 
-/* Fields after a function or a parenthesis: ".name.other". */
+/* Parses fields after a function or a parenthesis: ".name.other". */
 static int suffix(struct parse *p, uint32_t *out)
 {
 	struct base_node node = { .kind = BASE_NODE_PATH, .left = *out };
@@ -207,7 +205,7 @@ static int suffix(struct parse *p, uint32_t *out)
 	return add(p, node, out);
 }
 
-/* NAME(...), from behind the parenthesis on; fields may follow. */
+/* Parses NAME(...) from after the parenthesis, and fields that follow. */
 static int call(struct parse *p, struct base_word name, uint32_t *out)
 {
 	struct base_node node = { .kind = BASE_NODE_CALL,
@@ -276,7 +274,7 @@ static int factor(struct parse *p, uint32_t *out)
 	return p->grammar->is_condition ? expected(p, "\"(\"") : add(p, node, out);
 }
 
-/* Adds a part that a sign connects with what *out is. */
+/* Parses an operand and connects it with *out by a sign. */
 static int connect(struct parse *p, enum base_sign sign,
 		   int (*part)(struct parse *p, uint32_t *out), uint32_t *out)
 {
@@ -286,7 +284,7 @@ static int connect(struct parse *p, enum base_sign sign,
 	return add(p, node, out);
 }
 
-/* Parts with one of two signs between, from left to right. */
+/* Parses operands with one of two signs between them, from left to right. */
 static int connect_all(struct parse *p, enum base_sign one, enum base_sign other,
 		       int (*part)(struct parse *p, uint32_t *out), uint32_t *out)
 {
@@ -367,7 +365,7 @@ void base_value_set_text(struct base_value *out, const char *text)
 	(void)snprintf(out->text, sizeof(out->text), "%s", text);
 }
 
-/* `left` becomes what a sign makes of two numbers; of anything else nothing. */
+/* Computes left SIGN right into *left: nothing, unless both are numbers. */
 static void combine(struct base_value *left, enum base_sign sign, const struct base_value *right)
 {
 	if (left->kind != BASE_NUMBER || right->kind != BASE_NUMBER ||
@@ -433,7 +431,7 @@ int base_expression_evaluate(const struct base_evaluator *e, uint32_t expression
 			     struct base_value *out, struct hdb_error *err)
 {
 	const struct base_node *node = base_vec_at(e->nodes, struct base_node, expression_no);
-	struct base_value value; /* not cleared: its text is large */
+	struct base_value value; /* not initialized, because its text is large */
 	char text[BASE_WORD_MAX];
 
 	assert(expression_no < e->nodes->count && node->word.size < BASE_WORD_MAX);

@@ -1,21 +1,22 @@
 /*
  * base/expression.h - the expressions of rules and conditions: one parser for all of them.
  *
- *	expression  all { "or" all }
- *	all         comparison { "and" comparison }
- *	comparison  sum [ SIGN sum ]                SIGN: >= <= == != > < ~
- *	sum         product { ("+" | "-") product }
- *	product     factor { ("*" | "/") factor }
- *	factor      NUMBER | 'text' | path | call [ "." path ] | "(" expression ")" [ "." path ]
- *	call        NAME "(" expression [ "," 'text' ] ")"
- *	NUMBER      [ "-" ] digits [ "." digits ] [ "%" | unit ]
+ * expression  all { "or" all }
+ * all         comparison { "and" comparison }
+ * comparison  sum [ SIGN sum ]                SIGN: >= <= == != > < ~
+ * sum         product { ("+" | "-") product }
+ * product     factor { ("*" | "/") factor }
+ * factor      NUMBER | 'text' | path | call [ "." path ] | "(" expression ")" [ "." path ]
+ * call        NAME "(" expression [ "," 'text' ] ")"
+ * NUMBER      [ "-" ] digits [ "." digits ] [ "%" | unit ]
  *
- * A unit is K, M, G or T, powers of 1,024; "iB" or "B" may follow. A path is names with "." or "|"
- * between. What paths and functions mean is the caller's business: base/ knows no heaps.
+ * A unit is K, M, G or T, a power of 1,024; "iB" or "B" may follow. A path consists of names
+ * separated by "." or "|". The caller decides what paths and functions mean; this file knows
+ * nothing about heaps.
  *
- * A text is parsed once, into nodes that point into it, and evaluated as often as needed. Values
- * that do not exist (a field of another version, a null) are "nothing": arithmetic with nothing is
- * nothing, and comparisons with it do not hold.
+ * A text is parsed once, into nodes that point into it, and evaluated as often as needed. A value
+ * that does not exist (a field of another version, a null) is "nothing": arithmetic with nothing
+ * gives nothing, and comparisons with it are false.
  */
 #ifndef BASE_EXPRESSION_H
 #define BASE_EXPRESSION_H
@@ -25,32 +26,33 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Bytes of a text that is a value; longer ones are cut. */
+/* Maximum bytes of a text value; longer ones are cut. */
 #define BASE_VALUE_MAX 512
-/* Bytes of a text or a path that is written in an expression. */
+/* Maximum bytes of a text or path in an expression. */
 #define BASE_WORD_MAX 200
-/* Nodes of one expression: evaluating nests no deeper. */
+/* Maximum number of nodes of an expression, which bounds the depth of its evaluation. */
 #define BASE_EXPRESSION_NODES_MAX 128u
 
 enum base_value_kind { BASE_NOTHING, BASE_NUMBER, BASE_STRING, BASE_OBJECT };
 
+/* A value that an expression, path or function returns. */
 struct base_value {
 	enum base_value_kind kind;
 	double number;
-	uint32_t object; /* whatever number the caller gives objects */
+	uint32_t object; /* the caller's number for an object */
 	char text[BASE_VALUE_MAX];
 };
 
 void base_value_set_number(struct base_value *out, double number);
 void base_value_set_text(struct base_value *out, const char *text);
 
-/* Whether a value is a number other than 0: conditions are 1 or 0. */
+/* Whether a value is a number other than 0. Comparisons return 1 or 0. */
 static inline bool base_value_is_true(const struct base_value *value)
 {
 	return value->kind == BASE_NUMBER && value->number != 0;
 }
 
-/* A name within a text: not terminated. */
+/* A part of a text: not terminated. */
 struct base_word {
 	const char *text;
 	size_t size;
@@ -61,25 +63,27 @@ static inline bool base_is_word(struct base_word word, const char *name)
 	return strlen(name) == word.size && memcmp(name, word.text, word.size) == 0;
 }
 
-/* What stands in the parentheses of a function. */
+/* Arguments of a function. */
 enum base_takes {
 	BASE_TAKES_VALUE,
 	BASE_TAKES_TEXT,       /* a value and a text */
-	BASE_TAKES_EXPRESSION, /* a value and a text that is an expression, about other objects */
-	BASE_TAKES_RAW         /* characters up to the next ")", as they are */
+	BASE_TAKES_EXPRESSION, /* a value, and an expression about other objects */
+	BASE_TAKES_RAW         /* the characters up to the next ")", unparsed */
 };
 
+/* A function that expressions can call. */
 struct base_function {
 	const char *name;
 	enum base_takes takes;
 };
 
-/* What a user of expressions understands. */
+/* The language of one user of expressions. */
 struct base_grammar {
 	const struct base_function *functions;
 	size_t function_count;
-	const char *first, *operand; /* for messages: what is expected first, and after a sign */
-	/* an expression is a comparison, and numbers may be percentages */
+	/* for messages: what is expected at the start, and after a sign */
+	const char *first, *operand;
+	/* a whole expression is one comparison, and numbers can be percentages */
 	bool is_condition;
 };
 
@@ -90,7 +94,7 @@ enum base_sign {
 	BASE_UNEQUAL,
 	BASE_ABOVE,
 	BASE_BELOW,
-	BASE_LIKE, /* a text matches patterns with commas between */
+	BASE_LIKE, /* a text matches patterns separated by commas */
 	BASE_OR,
 	BASE_AND,
 	BASE_PLUS,
@@ -99,7 +103,7 @@ enum base_sign {
 	BASE_DIVIDED
 };
 
-/* Whether a comparison of numbers holds. */
+/* Compares two numbers. */
 bool base_number_holds(double left, enum base_sign sign, double right);
 
 enum base_node_kind {
@@ -110,15 +114,16 @@ enum base_node_kind {
 	BASE_NODE_SIGN
 };
 
-/* A part of an expression; others are named by their place in the vector of nodes. */
+/* A part of an expression. Nodes refer to each other by their index in the vector of nodes. */
 struct base_node {
-	uint8_t kind;          /* enum base_node_kind */
-	uint8_t sign;          /* enum base_sign */
-	uint16_t function;     /* of a call: its place in the grammar */
-	bool is_percent;       /* of a number */
-	uint32_t left;         /* of a path: the object it begins at; of a call: its value */
-	uint32_t right;        /* of a call: the expression that its text is */
-	struct base_word word; /* a text, a path, a call's text or characters */
+	uint8_t kind;      /* enum base_node_kind */
+	uint8_t sign;      /* enum base_sign */
+	uint16_t function; /* of a call: index in the grammar */
+	bool is_percent;   /* of a number */
+	/* of a path: the object where it starts, or BASE_NO_NODE; of a call: its value */
+	uint32_t left;
+	uint32_t right;        /* of a call: its second argument, parsed as an expression */
+	struct base_word word; /* a text, a path, or a call's text or characters */
 	double number;
 };
 #define BASE_NO_NODE UINT32_MAX
@@ -129,26 +134,29 @@ static inline struct base_word base_word(const char *text)
 }
 
 /*
- * Parses a text, which the nodes lend: adds to `nodes` (struct base_node) and sets *out to the
- * expression's place there. HDB_EUSAGE with what was expected and where.
+ * Parses a text, which must outlive the nodes: appends to `nodes` (struct base_node) and sets *out
+ * to the expression's index. Returns HDB_EUSAGE with what was expected and where.
  */
 int base_expression_parse(const struct base_grammar *grammar, struct base_word text,
 			  struct base_vec *nodes, uint32_t *out, struct hdb_error *err);
 
-/* What a function is called with. */
+/* The arguments of a call. */
 struct base_arguments {
 	const struct base_value *value;
-	const char *text;    /* the second argument; "" */
-	uint32_t expression; /* what that text is, BASE_NO_NODE */
+	const char *text;    /* the second argument, or "" */
+	uint32_t expression; /* the second argument as an expression, or BASE_NO_NODE */
 };
 
-/* What paths and functions of an evaluation are; values are BASE_NOTHING when they are called. */
+/* How to evaluate paths and functions. *out is BASE_NOTHING when they are called. */
 struct base_evaluator {
 	const struct base_vec *nodes;
-	/* the value of a path, terminated; from an object, or NULL: what the expression is about */
+	/*
+	 * Reads the value of a path, which is terminated, starting from an object, or (NULL) from
+	 * the object that the expression is about.
+	 */
 	int (*path)(void *ctx, const struct base_value *from, const char *path,
 		    struct base_value *out, struct hdb_error *err);
-	/* what a function of the grammar, by its place there, returns */
+	/* Calls a function, given by its index in the grammar. */
 	int (*call)(void *ctx, unsigned function, const struct base_arguments *arguments,
 		    struct base_value *out, struct hdb_error *err);
 	void *ctx;

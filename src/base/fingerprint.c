@@ -14,7 +14,7 @@
 #define ENDS_BYTES 65536u
 #define SAMPLES 64u
 #define SAMPLE_BYTES 4096u
-/* A file of so many bytes is hashed whole, as one part. */
+/* A file of at most this size is hashed as a whole, as one part. */
 #define WHOLE_BYTES (2 * ENDS_BYTES + SAMPLES * SAMPLE_BYTES)
 #define PARTS_MAX (SAMPLES + 1)
 
@@ -23,7 +23,7 @@ struct part {
 	uint64_t size;
 };
 
-/* What is hashed of a file of `size` bytes, in order; returns how many parts. */
+/* Finds the parts of a file of `size` bytes to hash, in order. Returns their number. */
 static unsigned find_parts(uint64_t size, struct part parts[PARTS_MAX])
 {
 	const uint64_t step = (size - SAMPLE_BYTES) / SAMPLES;
@@ -56,7 +56,7 @@ int base_fingerprint(struct base_source *source, uint64_t *out, struct hdb_error
 	return HDB_OK;
 }
 
-/* Reads a part whole: 0, or an errno; EIO where the file ends before it. */
+/* Reads a whole part: 0, or an errno; EIO if the file ends before. */
 static int read_part(int fd, const struct part *part, uint8_t *buf)
 {
 	uint64_t done = 0;
@@ -84,10 +84,7 @@ int base_fingerprint_fd(int fd, uint64_t size, uint64_t *out, struct hdb_error *
 
 	if (!buf)
 		return hdb_fail_memory(err, "samples of a file", WHOLE_BYTES);
-	/*
-	 * A file that is not in memory is then read at all places at once, not at one after the
-	 * other.
-	 */
+	/* Lets the disk read all parts at once, instead of one after the other. */
 	for (unsigned i = 0; i < count; i++)
 		(void)posix_fadvise(fd, (off_t)parts[i].offset, (off_t)parts[i].size,
 				    POSIX_FADV_WILLNEED);

@@ -1,17 +1,17 @@
 /*
- * base/glob.c - matching names with patterns of * and ?.
+ * base/glob.c - matches names with patterns of * and ?.
  *
- * Brackets are themselves, since class names of arrays have them. Takes time of the pattern's size
- * times the text's at worst: only the last * is ever gone back to.
+ * Brackets match themselves, because names of array classes contain them. The worst case takes time
+ * proportional to pattern size times text size: matching only ever goes back to the last *.
  */
 #include "base/glob.h"
 
 #include <string.h>
 
-/* Longest pattern of a list; longer ones match nothing, as no class name is longer. */
+/* Maximum size of a pattern in a list. Longer ones match nothing, as no class name is that long. */
 #define PATTERN_MAX 4096
 
-/* The text after its first character, which may be of several bytes. */
+/* Skips a character, which may have several bytes. */
 static const char *skip_character(const char *text)
 {
 	text++;
@@ -23,7 +23,7 @@ static const char *skip_character(const char *text)
 bool base_glob(const char *pattern, const char *text)
 {
 	const char *star = NULL;   /* the pattern after the last * */
-	const char *resume = NULL; /* where in the text that * ends for now */
+	const char *resume = NULL; /* where in the text that * ends at present */
 
 	while (*text) {
 		if (*pattern == '*') {

@@ -1,18 +1,18 @@
-/*
- * base/glob.h - names matched with patterns, and lists of names in one text.
- */
+/* base/glob.h - matches names with patterns, and searches lists of names. */
 #ifndef BASE_GLOB_H
 #define BASE_GLOB_H
 
 #include <stdbool.h>
 
-/* Whether `pattern` matches all of `text`: * and ? match any characters; [ and ] are themselves. */
+/*
+ * Whether `pattern` matches all of `text`. * and ? match any characters; [ and ] match themselves.
+ */
 bool base_glob(const char *pattern, const char *text);
 
-/* Whether `name` is among `names`, which have | between them: "Google|LGE". */
+/* Whether `name` is one of `names`, which are separated by |: "Google|LGE". */
 bool base_is_among(const char *names, const char *name);
 
-/* Whether one of the patterns, with commas and blanks between, matches. */
+/* Whether one of the patterns, which are separated by commas or blanks, matches. */
 bool base_glob_list(const char *patterns, const char *text);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * base/idmap.c - open addressing with linear probing, at most half full.
- */
+/* base/idmap.c - open addressing with linear probing; at most half full. */
 #include "base/idmap.h"
 
 #include "base/prefetch.h"
@@ -14,7 +12,7 @@
 
 uint64_t base_hash_seed(void)
 {
-	/* 16 random bytes that the kernel gives each program. */
+	/* The kernel gives each process 16 random bytes. */
 	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
 	uint64_t seed = 0;
 
@@ -23,7 +21,7 @@ uint64_t base_hash_seed(void)
 	return seed;
 }
 
-/* Finalizer of MurmurHash3 (Appleby, public domain). */
+/* The finalizer of MurmurHash3 (Appleby, public domain). */
 uint64_t base_hash(uint64_t id, uint64_t seed)
 {
 	uint64_t v = id ^ seed;
@@ -76,7 +74,7 @@ static int grow(struct base_idmap *map, uint64_t capacity, struct hdb_error *err
 	}
 	if (!bigger.slots)
 		return hdb_fail_memory(err, "an identifier map", size);
-	/* All bits of BASE_IDMAP_NONE are set. */
+	/* Sets every value to BASE_IDMAP_NONE. */
 	memset(bigger.slots, 0xff, size);
 	for (uint64_t i = 0; i < map->capacity; i++)
 		if (map->slots[i].value != BASE_IDMAP_NONE)

@@ -1,10 +1,12 @@
 /*
- * base/input.c - an input that is read once: its bytes, inflating gzip and zstd, pieces of both.
+ * base/input.c - an input that is read once: its plain bytes, or gzip and zstd data that is
+ * inflated piece by piece.
  *
- * A stream is inflated in order, which finds damage and skips it. Where a file consists of
- * independent members or frames, those are inflated on any thread instead. That is a guess: only
- * inflating tells where a member of gzip ends, so the next one is found by its first bytes; when
- * what lies between does not inflate to its end, the rest of the file is inflated as a stream.
+ * A stream is inflated sequentially, which finds damage and skips it. If a file consists of
+ * independent members or frames, these are inflated on any thread instead. Their boundaries are a
+ * guess: only inflating shows where a gzip member ends, so the next one is found by its first
+ * bytes. If the data in between does not inflate to its end, the rest of the file is inflated as a
+ * stream.
  */
 #include "base/input.h"
 
@@ -25,29 +27,34 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* Milliseconds between looks at the cancel flag while a pipe has nothing. */
+/* Milliseconds between checks of the cancel flag while a pipe is empty. */
 #define WAIT_MS 100
-/* Bytes of a pipe that are read at a time. */
+/* Bytes read from a pipe at a time. */
 #define READ_BYTES (1u << 20)
-/* Bytes at the beginning that tell what it is, with a comment of gzip's. */
+/* Bytes at the start that reveal the format, including a gzip comment. */
 #define HEAD_BYTES 1024u
 /* Bytes that a stream is inflated to at a time. */
 #define STREAM_PIECE (1u << 20)
-/* Parts that are inflated at a time have no more bytes together, unless one has. */
+/* Maximum total size of parts inflated together, unless a single one is larger. */
 #define PARTS_PIECE (2u << 20)
-/* A part that inflates to more is inflated as a stream. */
+/* A part that inflates to more than this is inflated as a stream. */
 #define PART_MAX (8u << 20)
-/* Damage that is kept; more of it ends the input. */
+/* Maximum number of damage reports kept. Reading stops after this many. */
 #define DAMAGE_MAX 1000u
-/* Window of a zstd frame: 128 MiB, as `zstd -d` has it; what --long=31 has made is refused. */
+/*
+ * Maximum window of a zstd frame: 128 MiB, like `zstd -d`. Files made with --long=31 are refused.
+ */
 #define ZSTD_WINDOW_LOG 27
-/* What a decompressor takes, for messages. */
+/* Memory of a decompressor, for messages. */
 #define DECOMPRESSOR_BYTES (96u << 10)
-/* gzip: fixed part of a member's head; bytes of it that are the same in every member of the JDK. */
+/*
+ * gzip: size of the fixed part of a member's head; its bytes that are the same in all members that
+ * the JDK writes.
+ */
 #define GZIP_HEAD 10u
 #define GZIP_SAME 8u
 #define GZIP_COMMENT 0x10
-/* Bytes of the size at a member's end, which is the last of it. */
+/* Size of the length field that ends a member. */
 #define GZIP_SIZE 4u
 
 static const uint8_t gzip_magic[] = { 0x1f, 0x8b, 8 };
@@ -55,43 +62,43 @@ static const uint8_t gzip_plain[GZIP_SAME] = { 0x1f, 0x8b, 8 };
 static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
 
 struct base_input {
-	const char *path;           /* lent */
-	const volatile int *cancel; /* lent, or NULL */
+	const char *path;           /* borrowed */
+	const volatile int *cancel; /* borrowed, or NULL */
 	enum base_packing packing;
 	bool is_file;
 	int fd;
-	uint64_t size;   /* of the file; 0: a pipe */
-	uint64_t offset; /* bytes that were taken */
-	/* a file: its map */
+	uint64_t size;   /* of the file; 0 for a pipe */
+	uint64_t offset; /* number of bytes taken from the file */
+	/* for a file: its map */
 	struct base_source *map;
 	const uint8_t *mapped;
-	/* a pipe: bytes that were read and not taken yet */
+	/* for a pipe: bytes that were read but not taken */
 	uint8_t *buffer;
 	uint64_t at, filled;
 	bool is_at_end;
-	/* compressed */
+	/* for compressed data: */
 	void *stream;         /* z_stream or ZSTD_DStream */
 	bool is_in_stream;    /* inside a member or frame */
-	bool is_over;         /* nothing more comes */
-	bool has_parts;       /* parts may be inflated by themselves: a file's only */
-	uint64_t part_room;   /* gzip: bytes that a member inflates to at most */
-	uint64_t part_count;  /* members or frames that have begun */
-	uint64_t part_offset; /* where the last one of a stream did */
-	uint64_t given;       /* bytes that pieces have had, as far as known */
+	bool is_over;         /* nothing follows */
+	bool has_parts;       /* parts can be inflated independently; only for files */
+	uint64_t part_room;   /* gzip: maximum inflated size of a member */
+	uint64_t part_count;  /* number of members or frames started */
+	uint64_t part_offset; /* start of the last one in a stream */
+	uint64_t given;       /* inflated bytes in all pieces so far, as far as known */
 	struct base_damage *damage;
 	size_t damage_count, damage_max;
-	struct base_piece peeked; /* size 0: nothing */
+	struct base_piece peeked; /* size 0: none */
 };
 
 /* ---- the bytes of the file ---- */
 
-/* Where the next byte is, after fill. */
+/* Returns the next byte, after fill(). */
 static inline const uint8_t *next_byte(const struct base_input *in)
 {
 	return in->map ? in->mapped + in->offset : in->buffer + in->at;
 }
 
-/* Waits until a pipe has bytes, or its end. */
+/* Waits until a pipe has bytes or ends. */
 static int wait_for_bytes(const struct base_input *in, struct hdb_error *err)
 {
 	struct pollfd pipe = { .fd = in->fd, .events = POLLIN };
@@ -106,8 +113,8 @@ static int wait_for_bytes(const struct base_input *in, struct hdb_error *err)
 }
 
 /*
- * Has at least `want` bytes (at most READ_BYTES) ready at next_byte unless the input ends before;
- * *left is how many there are.
+ * Makes at least `want` bytes (at most READ_BYTES) available at next_byte(), unless the input ends
+ * before. *left is the number available.
  */
 static int fill(struct base_input *in, uint64_t want, uint64_t *left, struct hdb_error *err)
 {
@@ -138,14 +145,14 @@ static int fill(struct base_input *in, uint64_t want, uint64_t *left, struct hdb
 	return HDB_OK;
 }
 
-/* Steps over bytes that are ready. */
+/* Skips bytes that are available. */
 static void skip(struct base_input *in, uint64_t size)
 {
 	in->offset += size;
 	in->at += size;
 }
 
-/* Gives the piece a buffer of at least `size` bytes; the old content is lost. */
+/* Gives the piece a buffer of at least `size` bytes, without its old content. */
 static int reserve(struct base_piece *piece, uint64_t size, struct hdb_error *err)
 {
 	if (piece->capacity >= size)
@@ -179,7 +186,7 @@ static bool is_zstd(const uint8_t *p, uint64_t left)
 			     ((p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3)));
 }
 
-/* What the JDK says of its members, "HPROF BLOCKSIZE=1048576"; 0: nothing. */
+/* Reads the block size from the JDK's comment "HPROF BLOCKSIZE=1048576"; 0 if there is none. */
 static uint64_t jdk_block_size(const uint8_t *p, uint64_t left)
 {
 	static const char words[] = "HPROF BLOCKSIZE=";
@@ -196,7 +203,7 @@ static uint64_t jdk_block_size(const uint8_t *p, uint64_t left)
 	return size;
 }
 
-/* Tells from the first `left` bytes whether the input is compressed. */
+/* Decides from the first `left` bytes whether the input is compressed. */
 static int begin_inflating(struct base_input *in, uint64_t left, struct hdb_error *err)
 {
 	const uint8_t *p = next_byte(in);
@@ -233,7 +240,7 @@ static void end_inflating(struct base_input *in)
 
 /* ---- damage ---- */
 
-/* Notes damage at the current place, behind what the piece has so far. */
+/* Records damage at the current position, after what the piece contains so far. */
 static int note_damage(struct base_input *in, const struct base_piece *piece, const char *what,
 		       struct hdb_error *err)
 {
@@ -261,7 +268,7 @@ static int note_damage(struct base_input *in, const struct base_piece *piece, co
 	return HDB_OK;
 }
 
-/* Whether a part seems to begin at p. */
+/* Whether a part seems to start at p. */
 static bool begins_part(const struct base_input *in, const uint8_t *p, uint64_t left)
 {
 	if (in->packing == BASE_ZSTD)
@@ -270,8 +277,8 @@ static bool begins_part(const struct base_input *in, const uint8_t *p, uint64_t 
 }
 
 /*
- * Skips to the next part behind damage, if there were several: a stream of one part has lost its
- * way for good.
+ * After damage: skips to the next part, if there have been several. A stream of one part cannot be
+ * continued.
  */
 static int find_part(struct base_input *in, struct hdb_error *err)
 {
@@ -284,7 +291,7 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 		uint64_t left, i;
 
 		TRY_ERRORS(fill(in, STREAM_PIECE, &left, err));
-		/* Not the same part again: zstd does not say how much of it was read. */
+		/* Do not find the same part again: zstd does not tell how much of it was read. */
 		for (i = left && in->offset == in->part_offset; i + GZIP_HEAD <= left; i++) {
 			if (begins_part(in, next_byte(in) + i, left - i)) {
 				skip(in, i);
@@ -302,8 +309,8 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 /* ---- in order ---- */
 
 /*
- * Inflates some of `left` bytes into the piece: HDB_OK, HDB_END if the part has ended, HDB_EFORMAT
- * with *why if it is damaged. *used bytes were taken in.
+ * Inflates some of `left` bytes into the piece. Returns HDB_OK, HDB_END at the end of the part, or
+ * HDB_EFORMAT with *why if it is damaged. *used is the number of bytes consumed.
  */
 static int inflate_gzip(struct base_input *in, struct base_piece *piece, uint64_t left,
 			uint64_t *used, const char **why)
@@ -331,7 +338,9 @@ static int inflate_zstd(struct base_input *in, struct base_piece *piece, uint64_
 			uint64_t *used, const char **why)
 {
 	ZSTD_inBuffer from = { .src = next_byte(in), .size = left };
-	/* What a call has made is lost if it meets damage: no more than a block at a time. */
+	/*
+	 * A call that meets damage loses what it has inflated, so let it inflate a block at a time.
+	 */
 	ZSTD_outBuffer to = {
 		.dst = piece->buffer,
 		.size = least(STREAM_PIECE, piece->size + ZSTD_BLOCKSIZE_MAX),
@@ -359,8 +368,9 @@ static void begin_part(struct base_input *in)
 }
 
 /*
- * Goes on behind damage. A member of gzip whose checksum or size at the end is wrong has ended all
- * the same, and where the next one begins is known. zlib tells what was wrong by its words alone.
+ * Continues after damage. A gzip member with a wrong checksum or length at its end is nevertheless
+ * complete, and the start of the next one is known. zlib reports the kind of damage only by its
+ * message.
  */
 static int pass_damage(struct base_input *in, const char *why, struct hdb_error *err)
 {
@@ -371,13 +381,13 @@ static int pass_damage(struct base_input *in, const char *why, struct hdb_error 
 		return HDB_OK;
 	if (in->packing != BASE_GZIP || strcmp(why, "incorrect data check") != 0)
 		return find_part(in, err);
-	/* The checksum was read, the size behind it was not. */
+	/* zlib has read the checksum, but not the length after it. */
 	TRY(fill(in, GZIP_SIZE, &left, err));
 	skip(in, least(GZIP_SIZE, left));
 	return HDB_OK;
 }
 
-/* Between parts: begins the next one. Zeros at the end, which tapes leave, are no part. */
+/* Between parts: starts the next one. Zeros at the end, which tapes leave, are not a part. */
 static int next_part(struct base_input *in, const struct base_piece *piece, uint64_t left,
 		     struct hdb_error *err)
 {
@@ -403,7 +413,7 @@ static int next_part(struct base_input *in, const struct base_piece *piece, uint
 	return find_part(in, err);
 }
 
-/* Inflates on until the piece is full or the input is over. */
+/* Inflates until the piece is full or the input ends. */
 static int take_stream(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
 {
 	int r;
@@ -440,7 +450,10 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 
 /* ---- in parts ---- */
 
-/* Bytes of the JDK's member at p: up to where the next one seems to begin, or all. */
+/*
+ * Returns the size of the JDK's member at p: up to where the next one seems to start, or
+ * everything.
+ */
 static uint64_t member_size(const uint8_t *p, uint64_t left)
 {
 	uint64_t at = GZIP_HEAD + 8;
@@ -458,8 +471,8 @@ static uint64_t member_size(const uint8_t *p, uint64_t left)
 }
 
 /*
- * The size of the part at p, packed and inflated: false if it is none that can be inflated by
- * itself.
+ * Finds the packed and inflated size of the part at p. Returns false if it cannot be inflated
+ * independently.
  */
 static bool measure_part(const struct base_input *in, const uint8_t *p, uint64_t left,
 			 uint64_t *packed, uint64_t *room)
@@ -472,14 +485,17 @@ static bool measure_part(const struct base_input *in, const uint8_t *p, uint64_t
 		return is_gzip(p, left);
 	}
 	size = ZSTD_getFrameContentSize(p, left);
-	if (size > PART_MAX) /* as what says that it is not known, or none */
+	if (size > PART_MAX) /* also if the size is unknown or invalid */
 		return false;
 	*room = size;
 	*packed = ZSTD_findFrameCompressedSize(p, left);
 	return !ZSTD_isError(*packed);
 }
 
-/* Takes parts that are to be inflated by themselves; HDB_NOTFOUND if the next one cannot be. */
+/*
+ * Takes parts to be inflated independently. Returns HDB_NOTFOUND if that is not possible for the
+ * next one.
+ */
 static int take_parts(struct base_input *in, struct base_piece *piece)
 {
 	const uint64_t first = in->offset;
@@ -504,7 +520,7 @@ static int take_parts(struct base_input *in, struct base_piece *piece)
 	return HDB_OK;
 }
 
-/* The next piece of what is compressed. */
+/* Takes the next piece of compressed data. */
 static int take_compressed(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
 {
 	int r;
@@ -632,7 +648,7 @@ const struct base_damage *base_input_damage(const struct base_input *in, size_t 
 
 /* ---- pieces ---- */
 
-/* Bytes that are not compressed. */
+/* Takes uncompressed bytes. */
 static int take_plain(struct base_input *in, struct base_piece *piece, struct hdb_error *err)
 {
 	uint64_t left = 0;
@@ -727,7 +743,7 @@ int base_input_peek(struct base_input *in, const uint8_t **data, uint64_t *size,
 		base_input_again(in, piece, 0);
 		r = base_input_take(in, piece, err);
 	}
-	piece->packed = NULL; /* it is inflated */
+	piece->packed = NULL; /* it has been inflated */
 	*data = piece->data;
 	*size = r == HDB_OK ? piece->size : 0;
 	return r == HDB_END ? HDB_OK : r;
@@ -738,9 +754,12 @@ void base_input_again(struct base_input *in, const struct base_piece *piece, uin
 	in->given = given;
 	in->offset = piece->packed_offset;
 	in->has_parts = in->is_in_stream = in->is_over = false;
-	/* What was noted since lies behind, where another thread was, and is met again. */
+	/*
+	 * Damage recorded later is after this position, where another thread was; it will be found
+	 * again.
+	 */
 	in->damage_count = piece->damage_before;
-	/* There are several: behind damage the next one is looked for. */
+	/* There are several parts: after damage, look for the next one. */
 	in->part_count++;
 }
 

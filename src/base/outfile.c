@@ -1,6 +1,6 @@
 /*
- * base/outfile.c - writing a file that appears when it is whole: it has no name before (O_TMPFILE),
- * or, where the file system knows no such files, one that ends in ".writing".
+ * base/outfile.c - writes a file that appears when it is complete. Before, it has no name
+ * (O_TMPFILE), or on file systems without such files a name that ends in ".writing".
  */
 #include "base/outfile.h"
 
@@ -19,29 +19,29 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* Bytes that are compressed by themselves. */
+/* Bytes that are compressed independently. */
 #define BLOCK_BYTES (1u << 20)
-/* Levels: what the JDK's -gz=1 takes, and zstd's own default. */
+/* Compression levels: that of the JDK's -gz=1, and the default of zstd. */
 #define GZIP_LEVEL 1
 #define ZSTD_LEVEL 3
 #define GZIP_COMMENT "HPROF BLOCKSIZE=1048576"
-/* Of a member of gzip beside its deflate stream: head with comment, and tail. */
+/* Bytes of a gzip member besides its deflate stream: head with comment, and tail. */
 #define GZIP_MORE (10u + sizeof(GZIP_COMMENT) + 8u)
 
 struct base_outfile {
-	const char *path; /* lent */
-	char *temp_path;  /* NULL: the file has no name yet, or is the standard output */
+	const char *path; /* borrowed */
+	char *temp_path;  /* NULL: the file has no name yet, or is standard output */
 	struct base_outfile_options options;
 	int fd;
 	bool is_stdout;
-	uint8_t *block; /* BLOCK_BYTES that wait */
+	uint8_t *block; /* BLOCK_BYTES that are not written yet */
 	size_t used;
 	uint8_t *packed;
 	size_t packed_max;
 	struct libdeflate_compressor *deflate;
 	ZSTD_CCtx *zstd;
 	struct base_vec seek; /* uint32_t: packed and plain size of each frame */
-	uint64_t bytes;       /* written */
+	uint64_t bytes;       /* number of bytes written */
 };
 
 /* ---- opening ---- */
@@ -69,8 +69,8 @@ static int make_packer(struct base_outfile *f, struct hdb_error *err)
 }
 
 /*
- * A file without a name in the folder of the path; HDB_END if there can be none, or if it could not
- * be given one: that goes by way of /proc.
+ * Creates a file without a name in the folder of the path. Returns HDB_END if that is not possible,
+ * or if it could not be given a name later, which needs /proc.
  */
 static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 {
@@ -88,7 +88,7 @@ static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
 {
 	if (asprintf(&f->temp_path, "%s.writing", f->path) >= 0) {
-		/* One that is left of another run is replaced. */
+		/* Replace a file left by an interrupted run. */
 		(void)unlink(f->temp_path);
 		return HDB_OK;
 	}
@@ -160,7 +160,7 @@ static int write_all(struct base_outfile *f, const uint8_t *p, uint64_t size, st
 	return HDB_OK;
 }
 
-/* A member of gzip; the first has a comment. */
+/* Writes a member of gzip; the first has a comment. */
 static int write_member(struct base_outfile *f, struct hdb_error *err)
 {
 	static const uint8_t head[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 3 };
@@ -196,7 +196,7 @@ static int write_frame(struct base_outfile *f, struct hdb_error *err)
 	return write_all(f, f->packed, n, err);
 }
 
-/* Writes the bytes that wait. */
+/* Writes the bytes collected so far. */
 static int flush(struct base_outfile *f, struct hdb_error *err)
 {
 	int r;
@@ -231,7 +231,7 @@ int base_outfile_write(struct base_outfile *f, const void *data, uint64_t size,
 	return HDB_OK;
 }
 
-/* The table of zstd's seekable format: a skippable frame with both sizes of each frame. */
+/* Writes the table of zstd's seekable format: a skippable frame with both sizes of each frame. */
 static int write_seek_table(struct base_outfile *f, struct hdb_error *err)
 {
 	const uint32_t frames = (uint32_t)(f->seek.count / 8);
@@ -257,13 +257,13 @@ int base_sync_folder(const char *path, struct hdb_error *err)
 	if (!copy)
 		return hdb_fail_memory(err, "a file name", strlen(path));
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Some file systems cannot sync a folder: the rename is then as durable as they make it. */
+	/* Some file systems cannot sync a folder. The rename is then as durable as they make it. */
 	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
 		return hdb_fail_errno(err, errno, "%s: cannot sync its folder", path);
 	return HDB_OK;
 }
 
-/* Gives a file without a name its name. */
+/* Gives a nameless file its name. */
 static int link_file(struct base_outfile *f, struct hdb_error *err)
 {
 	char from[64];

@@ -1,9 +1,9 @@
 /*
- * base/outfile.h - a file that is written in order, plain or compressed, and appears under its name
- * only when it is whole.
+ * base/outfile.h - a file that is written sequentially, plain or compressed, and gets its name only
+ * when it is complete.
  *
- * gzip is written as the JDK does, in members of 1 MiB with "HPROF BLOCKSIZE=" in the first one's
- * comment, and zstd with a seek table, so that both can be read in parts.
+ * gzip files are written like those of the JDK: members of 1 MiB, with "HPROF BLOCKSIZE=" in the
+ * comment of the first. zstd files get a seek table. So both can be read in parts.
  */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H
@@ -17,13 +17,14 @@ struct base_outfile;
 
 struct base_outfile_options {
 	enum base_packing packing;
-	bool force;  /* replaces a file of that name */
-	mode_t mode; /* permissions; 0: of its owner alone, 0600 */
+	bool force;  /* whether to replace an existing file */
+	mode_t mode; /* permissions; 0 means 0600, only for its owner */
 };
 
 /*
- * Begins a file. `path` "-" is the standard output. `path` is lent. HDB_EEXIST if there is a file
- * of that name and `force` is not set. *out is owned: base_outfile_finish or base_outfile_abort.
+ * Starts a file. `path` is borrowed; "-" is standard output. Returns HDB_EEXIST if the file exists
+ * and `force` is not set. *out is owned by the caller, until base_outfile_finish or
+ * base_outfile_abort.
  */
 int base_outfile_create(const char *path, const struct base_outfile_options *options,
 			struct base_outfile **out, struct hdb_error *err);
@@ -32,15 +33,15 @@ int base_outfile_write(struct base_outfile *file, const void *data, uint64_t siz
 		       struct hdb_error *err);
 
 /*
- * Writes the rest, gives the file its name, and frees it, also on failure. *bytes (may be NULL) is
- * the size of the file.
+ * Writes the rest, gives the file its name, and frees *file, also after a failure. *bytes, unless
+ * NULL, is set to the size of the file.
  */
 int base_outfile_finish(struct base_outfile *file, uint64_t *bytes, struct hdb_error *err);
 
-/* Drops all of it; NULL is fine. */
+/* Discards the file. NULL is allowed. */
 void base_outfile_abort(struct base_outfile *file);
 
-/* Makes a new name in the folder of `path` durable, as far as its file system can. */
+/* Makes a new name in the folder of `path` durable, as far as the file system supports it. */
 int base_sync_folder(const char *path, struct hdb_error *err);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * base/pack.c - packed columns.
  *
- * Column: u32 size in bytes, u32 offset of each group from the column's start, groups, 8 bytes of
- * zeros (so that 8-byte loads stay inside). Group: u8 width, u8 exception count, u8 exception
- * width, u8 bytes of base, the base, the low bits of all values, the exceptions' positions (u8),
- * the exceptions' high bits. All little-endian.
+ * Layout of a column: u32 size in bytes, u32 offset of each group from the column's start, the
+ * groups, 8 zero bytes (so that 8-byte loads stay inside). Layout of a group: u8 width, u8 number
+ * of exceptions, u8 width of exceptions, u8 bytes of the base, the base, the low bits of all
+ * values, the positions of exceptions (u8 each), the high bits of exceptions. Everything is
+ * little-endian.
  */
 #include "base/pack.h"
 
@@ -17,7 +18,7 @@
 #endif
 
 #define GROUP_HEADER 4
-/* Of what is to be compiled once more for processors with longer vectors. */
+/* For functions that are compiled once more for processors with longer vectors. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define PAD 8
 
@@ -36,7 +37,7 @@ static uint64_t bits_to_bytes(uint64_t bits)
 	return (bits + 7) / 8;
 }
 
-/* Reads `width` bits at bit `bit` of p; reads at most 9 bytes from p[bit / 8]. */
+/* Reads `width` bits at bit `bit` of p. Reads up to 9 bytes from p[bit / 8]. */
 static inline uint64_t get_bits(const uint8_t *p, uint64_t bit, unsigned width)
 {
 	const unsigned shift = (unsigned)(bit & 7);
@@ -49,7 +50,7 @@ static inline uint64_t get_bits(const uint8_t *p, uint64_t bit, unsigned width)
 	return v & mask_of(width);
 }
 
-/* Packs fields of one width back to back. */
+/* Packs fields of the same width one after another. */
 static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t base,
 			unsigned width)
 {
@@ -77,8 +78,8 @@ static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t
 }
 
 /*
- * Counts values, less the base, by bit length. Neighbours mostly have the same length, so they are
- * counted in different lanes: one counter would wait for itself.
+ * Counts values minus the base by bit length. Neighbours mostly have the same length, so they are
+ * counted in different lanes: increments of one counter would wait for each other.
  */
 static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, uint8_t lanes[4][65])
 {
@@ -88,8 +89,8 @@ static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, uin
 }
 
 /*
- * The width that makes the group smallest; a value that needs more becomes an exception. `max` is
- * the bit length of the largest value less the base.
+ * Returns the width that makes the group smallest; values that need more become exceptions. `max`
+ * is the bit length of the largest value minus the base.
  */
 static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, unsigned max)
 {
@@ -108,7 +109,10 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 			best_cost = cost;
 			best = w;
 		}
-		/* No fewer exceptions are left below, and what the others save they take. */
+		/*
+		 * From here on there are no fewer exceptions, and they cost more than narrower
+		 * values save.
+		 */
 		if ((uint64_t)over * (8 + max) >= best_cost)
 			break;
 	}
@@ -116,19 +120,19 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 }
 
 /*
- * Room that writing a group takes: header, base, values of 64 bits, positions, high bits, what is
- * written behind.
+ * Bytes needed for writing a group: header, base, 64-bit values, positions, high bits, and what is
+ * written past the end.
  */
 #define GROUP_MAX (GROUP_HEADER + 8 + PACK_GROUP * 8 + PACK_GROUP + PACK_GROUP * 8 + PAD)
 
-/* Bit lengths of the parts of a group. */
+/* Bit widths of the parts of a group. */
 struct widths {
 	uint64_t base;
-	unsigned width; /* of what every value has */
-	unsigned max;   /* of the largest value less the base */
+	unsigned width; /* stored for every value */
+	unsigned max;   /* of the largest value minus the base */
 };
 
-/* Writes the positions of the exceptions of a group; returns how many. */
+/* Writes the positions of a group's exceptions. Returns their number. */
 static unsigned put_positions(uint8_t *positions, const uint64_t *values, unsigned n, uint64_t base,
 			      unsigned width)
 {
@@ -141,10 +145,7 @@ static unsigned put_positions(uint8_t *positions, const uint64_t *values, unsign
 	return (unsigned)(p - positions);
 }
 
-/*
- * Writes the high bits of the exceptions of a group, whose positions are written; returns their
- * end.
- */
+/* Writes the high bits of a group's exceptions, after their positions. Returns the end. */
 static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t *values,
 			      const struct widths *w)
 {
@@ -158,15 +159,18 @@ static uint8_t *put_high_bits(uint8_t *positions, unsigned count, const uint64_t
 /* ---- values of 32 bits ---- */
 
 /*
- * Most groups have only values that 32 bits hold. What is done for all of them then are loops that
- * compilers turn into vectors, over whole groups: places behind the last value are 0. What comes
- * out is what the general way would give.
+ * Most groups contain only values of up to 32 bits. For these there is a second encoder made of
+ * loops that compilers turn into vector code, over whole groups: entries after the last value are
+ * 0. The result is the same as that of the general encoder.
  */
 
-/* Groups of fewer values take the general way: here they cost as much as whole ones. */
+/* Smaller groups use the general encoder: here they would cost as much as whole ones. */
 #define SMALL_MIN 16
 
-/* Whether all values have 32 bits; then v is all of a group, with the first value at its end. */
+/*
+ * Returns whether all values fit 32 bits. Then v contains the group, filled up with its first
+ * value.
+ */
 static ALWAYS_INLINE bool take_small(const uint64_t *values, unsigned n, uint32_t *v)
 {
 	uint64_t any = 0;
@@ -187,7 +191,7 @@ static ALWAYS_INLINE bool take_small(const uint64_t *values, unsigned n, uint32_
 	return any <= UINT32_MAX;
 }
 
-/* Takes the least off all values, which is returned; *any is the bits that any of them has then. */
+/* Subtracts the minimum from all values and returns it. *any is the OR of the results. */
 static ALWAYS_INLINE uint32_t take_base(uint32_t *v, unsigned n, uint32_t *any)
 {
 	uint32_t base = UINT32_MAX, bits = 0;
@@ -205,8 +209,8 @@ static ALWAYS_INLINE uint32_t take_base(uint32_t *v, unsigned n, uint32_t *any)
 }
 
 /*
- * The bit lengths of all values: what the exponents of floating-point numbers say. A number whose
- * second bit is 0 is not rounded up to the next power of two; one of 32 bits is negative.
+ * Finds the bit lengths of all values, from the exponents of floating-point numbers. Clearing the
+ * second-highest bit prevents rounding up to the next power of two; a 32-bit number is negative.
  */
 static ALWAYS_INLINE void take_lengths(const uint32_t *v, uint8_t *length)
 {
@@ -221,7 +225,7 @@ static ALWAYS_INLINE void take_lengths(const uint32_t *v, uint8_t *length)
 	}
 }
 
-/* How many lengths are over `width`. */
+/* Counts lengths greater than `width`. */
 static ALWAYS_INLINE unsigned count_longer(const uint8_t *length, unsigned width)
 {
 	const uint8_t limit = (uint8_t)(width + 1);
@@ -233,7 +237,7 @@ static ALWAYS_INLINE unsigned count_longer(const uint8_t *length, unsigned width
 	return over;
 }
 
-/* As best_width, of the lengths. */
+/* Like best_width, given the lengths. */
 static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n, unsigned max)
 {
 	unsigned best = max, best_cost = n * max;
@@ -253,8 +257,8 @@ static ALWAYS_INLINE unsigned best_small_width(const uint8_t *length, unsigned n
 }
 
 /*
- * The low `width` bits of n values back to back: neighbours become one field, and pairs of those
- * where they have room in 64 bits.
+ * Packs the low `width` bits of n values: neighbours are joined into one field, and pairs of those
+ * too if they fit 64 bits.
  */
 static ALWAYS_INLINE uint8_t *put_small_run(uint8_t *p, const uint32_t *v, unsigned n,
 					    unsigned width)
@@ -274,7 +278,7 @@ static ALWAYS_INLINE uint8_t *put_small_run(uint8_t *p, const uint32_t *v, unsig
 	return p + bits_to_bytes((uint64_t)n * width);
 }
 
-/* Bits of which of 64 lengths are over `width`. */
+/* Returns a bit for each of 64 lengths that is greater than `width`. */
 static ALWAYS_INLINE uint64_t longer(const uint8_t *length, unsigned width)
 {
 	const uint64_t top = 0x8080808080808080, add = (top / 128) * (127 - width);
@@ -283,15 +287,15 @@ static ALWAYS_INLINE uint64_t longer(const uint8_t *length, unsigned width)
 	for (unsigned i = 0; i < 64; i += 8) {
 		const uint64_t high = ((load64(length + i) + add) & top) >> 7;
 
-		/* The lowest bits of eight bytes come together in the highest byte. */
+		/* Collects the lowest bits of eight bytes in the highest byte. */
 		bits |= high * 0x0102040810204080 >> 56 << i;
 	}
 	return bits;
 }
 
 /*
- * The positions of values with more than w->width bits, and their high bits; returns the end.
- * *count is how many. Writes up to 8 bytes behind.
+ * Writes the positions of values with more than w->width bits, and their high bits. Returns the
+ * end; *count is their number. Writes up to 8 bytes past the end.
  */
 static ALWAYS_INLINE uint8_t *put_small_exceptions(uint8_t *p, const uint32_t *v,
 						   const uint8_t *length, const struct widths *w,
@@ -337,7 +341,7 @@ static struct widths widths_of(const uint64_t *values, unsigned n)
 	return w;
 }
 
-/* Writes a group to h, which has room for GROUP_MAX bytes; returns its end. */
+/* Writes a group to h, which has room for GROUP_MAX bytes. Returns the end. */
 static ALWAYS_INLINE uint8_t *encode_group_by(uint8_t *h, const uint64_t *values, unsigned n)
 {
 	uint32_t v[PACK_GROUP];
@@ -447,7 +451,7 @@ int base_pack_encode(struct base_vec *out, const uint64_t *values, uint32_t coun
 	return base_pack_end(&w, err);
 }
 
-/* Bytes of a group with this header, without the header. */
+/* Returns the size of a group with this header, without the header. */
 static uint64_t group_size(const uint8_t *h, unsigned n)
 {
 	return (uint64_t)h[3] + bits_to_bytes((uint64_t)n * h[0]) + h[1] +
@@ -467,7 +471,7 @@ static bool group_is_sound(const uint8_t *h, uint64_t room, unsigned n)
 
 	if (room < GROUP_HEADER || h[0] > 64 || h[0] + h[2] > 64 || h[3] > 8 || h[1] > n)
 		return false;
-	/* Exceptions have bits of their own. */
+	/* An exception must have high bits. */
 	if (h[1] && !h[2])
 		return false;
 	if (group_size(h, n) > room - GROUP_HEADER)
@@ -545,18 +549,18 @@ bool base_pack_is_zero(const struct pack_column *column)
 	return true;
 }
 
-/* Where the low bits of a group's values are, which are fields of one width; up to 57 bits. */
+/* Fields of one width: the low bits of a group's values, up to 57 bits each. */
 struct fields {
 	const uint8_t *at;
-	const uint8_t *end; /* what can be read ends there */
-	uint64_t base;      /* is added to all */
+	const uint8_t *end; /* end of the readable bytes */
+	uint64_t base;      /* added to all values */
 	unsigned width, count;
 };
 
 #ifdef __x86_64__
-/* How four fields in a row come to the four lanes of a vector. */
+/* Moves four consecutive fields to the four lanes of a vector. */
 struct lanes {
-	__m256i bytes; /* of 16 that are read at `at`, for each half those of its two fields */
+	__m256i bytes; /* of 16 bytes read at `at`: for each half, those of its two fields */
 	__m256i shift;
 	unsigned at[2];
 };
@@ -591,7 +595,7 @@ __attribute__((target("avx2"))) static inline void unpack_four(const uint8_t *p,
 	_mm256_storeu_si256((__m256i *)out, _mm256_add_epi64(value, base));
 }
 
-/* Unpacks eight at a time, which begin at whole bytes; how many it did. */
+/* Unpacks eight fields at a time, which start at whole bytes. Returns the number of fields done. */
 __attribute__((target("avx2"))) static unsigned unpack_avx2(const struct fields *in, uint64_t *out)
 {
 	const struct lanes first = lanes_of(0, in->width), second = lanes_of(4, in->width);
@@ -622,7 +626,7 @@ static void unpack(const struct fields *in, uint64_t *out)
 		out[done] = in->base + ((load64(in->at + bit / 8) >> bit % 8) & mask);
 }
 
-/* Adds the high bits of a group's exceptions. Behind a column is room for eight bytes. */
+/* Adds the high bits of a group's exceptions. Eight bytes after a column are readable. */
 static void add_exceptions(const uint8_t *h, const uint8_t *positions, uint64_t *out)
 {
 	const unsigned width = h[0], count = h[1], high = h[2];

@@ -1,10 +1,10 @@
 /*
- * base/pack.h - packed columns of 64-bit numbers: groups of 128, each with a common base, a bit
- * width of its own and a few exceptions for the values that do not fit.
+ * base/pack.h - packed columns of 64-bit numbers: groups of 128 values, each with a common base,
+ * its own bit width, and a few exceptions for values that do not fit.
  *
  * The scheme is patched frame of reference (Zukowski et al., "Super-Scalar RAM-CPU Cache
- * Compression", ICDE 2006): constant time access to any value, and a column costs little more than
- * the entropy of its typical values.
+ * Compression", ICDE 2006). Any value can be read in constant time, and a column takes little more
+ * than the entropy of its typical values.
  */
 #ifndef BASE_PACK_H
 #define BASE_PACK_H
@@ -13,53 +13,56 @@
 
 #include <stdbool.h>
 
-/* Values in a group. A position in a group is one byte. */
+/* Values per group. A position within a group fits one byte. */
 #define PACK_GROUP 128
 
-/* Appends the packed form of `count` values to `out`. */
+/* Appends `count` values in packed form to `out`. */
 int base_pack_encode(struct base_vec *out, const uint64_t *values, uint32_t count,
 		     struct hdb_error *err);
 
-/* Writes a column group by group; private. */
+/* State for writing a column group by group; private. */
 struct pack_writer {
-	struct base_vec *out; /* lent */
-	size_t start;         /* of the column in out */
-	uint32_t group;       /* groups put so far */
+	struct base_vec *out; /* borrowed */
+	size_t start;         /* start of the column in `out` */
+	uint32_t group;       /* number of groups written */
 };
 
 /*
- * Begins a column of `count` values at the end of `out`, to which only this writer may append until
- * pack_end.
+ * Starts a column of `count` values at the end of `out`. Until base_pack_end, only this writer may
+ * append to `out`.
  */
 int base_pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count,
 		    struct hdb_error *err);
-/* The next PACK_GROUP values, or what is left of them. */
+/* Writes the next PACK_GROUP values, or the remaining ones. */
 int base_pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n,
 			struct hdb_error *err);
 int base_pack_end(struct pack_writer *w, struct hdb_error *err);
 
-/* A packed column in memory that is borrowed from whoever has the bytes. */
+/* A packed column; its bytes are borrowed. */
 struct pack_column {
 	const uint8_t *data; /* its first byte */
-	uint64_t size;       /* bytes that it takes */
-	uint32_t count;      /* values */
+	uint64_t size;       /* its size in bytes */
+	uint32_t count;      /* number of values */
 };
 
 /*
- * Opens the column at the start of [data, data + size), of which it may take less: `count` values
- * are expected. Checks the whole structure, so that reading needs no checks; HDB_ECORRUPT if it
- * does not hold.
+ * Opens the column of `count` values at the start of [data, data + size), which may be longer.
+ * Checks the whole structure, so that reading needs no checks. Returns HDB_ECORRUPT if it is
+ * invalid.
  */
 int base_pack_open(struct pack_column *column, const uint8_t *data, uint64_t size, uint32_t count,
 		   struct hdb_error *err);
 
-/* Value i (i < count). */
+/* Returns value i; i < count. */
 uint64_t base_pack_get(const struct pack_column *column, uint32_t i);
 
-/* Whether all its values are 0, as pack_encode writes them; false if they are but otherwise. */
+/*
+ * Whether all values are 0, in the form that base_pack_encode writes; false for other forms of such
+ * a column.
+ */
 bool base_pack_is_zero(const struct pack_column *column);
 
-/* Decodes group g into out[128]; returns how many values it has. */
+/* Decodes group g into out[128]. Returns its number of values. */
 unsigned base_pack_group(const struct pack_column *column, uint32_t g, uint64_t *out);
 
 #endif

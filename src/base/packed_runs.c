@@ -1,6 +1,4 @@
-/*
- * base/packed_runs.c - packed blocks, appended to slabs.
- */
+/* base/packed_runs.c - packed blocks, stored in slabs. */
 #include "base/packed_runs.h"
 
 #include "base/bytes.h"
@@ -10,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first slab; small arrays stay small. */
+/* Size of the first slab, so that small arrays stay small. */
 #define FIRST_SLAB_BYTES ((uint64_t)1 << 12)
 
 int base_runs_init(struct base_runs *runs, uint64_t count, struct base_work *work, const char *what,
@@ -37,7 +35,7 @@ int base_runs_put_packed(struct base_runs *runs, uint64_t block, const struct ba
 	uint8_t *room;
 
 	assert(block < runs->block_count && count <= BASE_RUN);
-	/* Its length stands before it. */
+	/* The length is stored before the block. */
 	TRY(base_chunks_add(&runs->bytes, 8 + packed->count, &runs->position[block], &room, err));
 	runs->count[block] = count;
 	store64(room, packed->count);
@@ -61,7 +59,7 @@ static int open_block(const struct base_runs *runs, uint64_t block, struct pack_
 	return base_pack_open(column, at + 8, load64(at), runs->count[block], err);
 }
 
-/* Reads the groups that have `count` values of a block, from group `from` on. */
+/* Decodes the groups with `count` values of a block, from group `from` on. */
 static void get_groups(const struct pack_column *block, uint32_t from, uint32_t count,
 		       uint64_t *values)
 {

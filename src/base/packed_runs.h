@@ -1,9 +1,8 @@
 /*
- * base/packed_runs.h - an array of numbers that is written and read in blocks, packed
- * (base/pack.h).
+ * base/packed_runs.h - an array of numbers that is written and read in packed blocks (base/pack.h).
  *
- * For what an algorithm writes down in one phase and goes through in the next: parents in the
- * order of a search, for instance, which cost half a byte so.
+ * For what an algorithm writes in one phase and reads sequentially in the next, such as parents in
+ * the order of a search, which take half a byte each in this form.
  */
 #ifndef BASE_PACKED_RUNS_H
 #define BASE_PACKED_RUNS_H
@@ -11,37 +10,43 @@
 #include "base/vec.h"
 #include "base/chunked_buffer.h"
 
-/* Numbers of a block, but for the last one's. */
+/* Numbers per block, except the last. */
 #define BASE_RUN_BITS 15
 #define BASE_RUN (1u << BASE_RUN_BITS)
 
 struct base_runs {
-	uint64_t *position; /* by block */
+	uint64_t *position; /* by block: its offset in `bytes` */
 	uint64_t block_count;
-	uint32_t *count; /* values, by block */
+	uint32_t *count; /* by block: number of values */
 	struct base_chunks bytes;
-	struct base_vec packed; /* one block, before it is put */
+	struct base_vec packed; /* scratch space for one block */
 };
 
-/* Room for `count` numbers. `work` and `what` are lent. Release it in any case. */
+/*
+ * Allocates an array of `count` numbers. `work` and `what` are borrowed. The caller releases *runs,
+ * also after a failure.
+ */
 int base_runs_init(struct base_runs *runs, uint64_t count, struct base_work *work, const char *what,
 		   struct hdb_error *err);
 void base_runs_release(struct base_runs *runs);
 
-/* Puts block `block`, once, in any order. `count` is BASE_RUN but in the last block. */
+/*
+ * Writes block `block`, once; blocks may come in any order. `count` is BASE_RUN except in the last
+ * block.
+ */
 int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values, uint32_t count,
 		  struct hdb_error *err);
 
-/* The same with values that were packed elsewhere (pack_encode), on another thread perhaps. */
+/* The same for values packed elsewhere (base_pack_encode), for example on another thread. */
 int base_runs_put_packed(struct base_runs *runs, uint64_t block, const struct base_vec *packed,
 			 uint32_t count, struct hdb_error *err);
 
-/* Reads a block that was put, into values[BASE_RUN]. */
+/* Reads a block that was written into values[BASE_RUN]. */
 int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values,
 		  struct hdb_error *err);
 
 /*
- * Values [first, first + count) of those that were put; first is a multiple of 128. On any thread.
+ * Reads values [first, first + count) that were written. first is a multiple of 128. Thread-safe.
  */
 int base_runs_range(const struct base_runs *runs, uint64_t first, uint64_t *values, uint32_t count,
 		    struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
- * base/packets.c - opens a trace in memory: what is compressed in it, all of it or packets, by
- * deflate or zstd, is inflated, within limits.
+ * base/packets.c - opens a trace in memory. Compressed parts (the whole file or packets, deflate or
+ * zstd) are inflated, within limits.
  */
 #include "base/packets.h"
 
@@ -10,18 +10,18 @@
 #include <zstd.h>
 
 /*
- * What may be inflated: of one TracePacket, and of a file so many times its bytes and MiB. Perfetto
- * compresses some 512 KB at a time; real heaps become a fifth.
+ * Limits for inflating: bytes of one TracePacket; and for a file, MiB plus a multiple of its size.
+ * Perfetto compresses some 512 KB at a time, and real heap graphs shrink to a fifth.
  */
 #define PACKET_MAX (64u << 20)
 #define GROWTH_MIB 64u
 #define GROWTH_MAX 64u
-/* Bytes that are inflated at a time. */
+/* Bytes inflated at a time. */
 #define STEP 65536u
-/* First bytes of gzip and zstd, which no trace has. */
+/* First bytes of gzip and zstd files, which no trace has. */
 enum { GZIP = 0x1f, ZSTD = 0x28 };
 
-/* Packets that are looked at to tell whether a file is a trace. */
+/* Packets examined to decide whether a file is a trace. */
 #define LOOK_PACKETS 16
 
 bool packets_is_message(struct proto message)
@@ -33,7 +33,7 @@ bool packets_is_message(struct proto message)
 	return !message.is_bad;
 }
 
-/* Whether the file begins as a trace does: with packets, whole messages. */
+/* Whether the file starts like a trace: with packets that are whole messages. */
 static bool is_trace(struct proto trace)
 {
 	struct proto_field field;
@@ -45,7 +45,7 @@ static bool is_trace(struct proto trace)
 			return false;
 		count++;
 	}
-	/* A trace may be cut, but not in its first packet. */
+	/* A trace may be truncated, but not in its first packet. */
 	return count > 0;
 }
 
@@ -66,14 +66,17 @@ int64_t packets_clock_offset(struct proto clocks, uint64_t id)
 	return realtime && other ? (int64_t)(realtime - other) : 0;
 }
 
-/* Packets as they were before they were compressed. */
+/* Packets being inflated. */
 struct unpacked {
 	struct base_vec *bytes;
 	size_t most;
 	int result;
 };
 
-/* Room for more bytes; NULL if there is none, or what came so far does not begin with a packet. */
+/*
+ * Makes room for more bytes. NULL if there is none, or if the bytes so far do not start with a
+ * packet.
+ */
 static uint8_t *room(struct unpacked *to, size_t more)
 {
 	const uint8_t *data = to->bytes->data;
@@ -87,7 +90,7 @@ static uint8_t *room(struct unpacked *to, size_t more)
 	return to->result == HDB_OK ? (uint8_t *)to->bytes->data + size : NULL;
 }
 
-/* The form of zlib or gzip, of which several members may follow one another. */
+/* Inflates zlib or gzip data, which may consist of several members. */
 static void unpack_deflate(struct unpacked *to, struct proto from)
 {
 	z_stream z = { .next_in = (z_const Bytef *)from.at };
@@ -108,7 +111,7 @@ static void unpack_deflate(struct unpacked *to, struct proto from)
 		to->result = r == Z_MEM_ERROR ? HDB_ENOMEM : HDB_EFORMAT;
 }
 
-/* Frames of zstd. */
+/* Inflates frames of zstd. */
 static void unpack_zstd(struct unpacked *to, struct proto from)
 {
 	ZSTD_DStream *z = ZSTD_createDStream();
@@ -143,11 +146,11 @@ static void add(struct unpacked *to, const uint8_t *at, const uint8_t *end)
 		to->result = base_bytes_append(to->bytes, at, (size_t)(end - at), NULL);
 }
 
-/* Copies a trace if packets of it are compressed. */
+/* Copies a trace, inflating packets, if any of them is compressed. */
 static int expand(struct base_vec *copy, struct proto trace, size_t most)
 {
 	struct unpacked to = { .bytes = copy };
-	const uint8_t *at = trace.at; /* of what is not in the copy yet */
+	const uint8_t *at = trace.at; /* start of what is not in the copy yet */
 	struct proto_field packet, part;
 
 	for (const uint8_t *tag = at; proto_next(&trace, &packet); tag = trace.at) {
@@ -187,7 +190,8 @@ int packets_open(struct proto *trace, struct base_vec *copy)
 		unpack(&whole, *trace);
 		*trace = all_of(copy);
 	}
-	if (!is_trace(*trace)) /* whatever is wrong with it, others may read it */
+	/* it is not a trace, whatever else may be wrong: other readers may accept it */
+	if (!is_trace(*trace))
 		return HDB_NOTFOUND;
 	TRY(whole.result);
 	r = expand(&packets, *trace, most);

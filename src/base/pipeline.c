@@ -1,8 +1,8 @@
 /*
  * base/pipeline.c - ordered production on threads.
  *
- * The calling thread takes the next item in order when it is ready and makes items otherwise, so
- * one thread is the plain loop and two threads use two cores.
+ * The calling thread takes the next item in order when it is ready, and makes items otherwise. So
+ * one thread is a plain loop, and two threads use two cores.
  */
 #include "base/pipeline.h"
 
@@ -28,11 +28,11 @@ struct run {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct slot *slots;
-	uint64_t next_item; /* the next to be made */
+	uint64_t next_item; /* the next item to make */
 	bool is_stopping;
 };
 
-/* Claims the next item if its slot is free; the lock is held. */
+/* Claims the next item if its slot is free. The lock must be held. */
 static bool claim(struct run *run, uint64_t *item)
 {
 	const uint64_t i = run->next_item;
@@ -49,7 +49,7 @@ static bool claim(struct run *run, uint64_t *item)
 	return true;
 }
 
-/* Makes a claimed item; the lock is held on entry and on return, not meanwhile. */
+/* Makes a claimed item. The lock is held on entry and return, and released in between. */
 static void make(struct run *run, uint64_t item)
 {
 	const unsigned at = (unsigned)(item % run->p->slot_count);
@@ -78,7 +78,7 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* Takes the items in order on the calling thread; the lock is held. */
+/* Takes the items in order on the calling thread. The lock must be held. */
 static int take_all(struct run *run, struct hdb_error *err)
 {
 	uint64_t take = 0;
@@ -129,7 +129,7 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 	run.slots = slots;
 	(void)pthread_mutex_init(&run.lock, NULL);
 	(void)pthread_cond_init(&run.changed, NULL);
-	/* A thread that cannot start is one helper less, not a failure. */
+	/* If a thread cannot be started, there is one helper less; that is no failure. */
 	while (started < extra && base_thread_start(&threads[started], worker, &run))
 		started++;
 	pthread_mutex_lock(&run.lock);

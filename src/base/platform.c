@@ -1,6 +1,4 @@
-/*
- * base/platform.c - see platform.h; empty where PORTABLE is not defined.
- */
+/* base/platform.c - the replacements of platform.h; empty unless PORTABLE is defined. */
 #ifdef PORTABLE
 
 #include "base/platform.h"
@@ -18,9 +16,9 @@
 #undef strerror_r
 
 #define RANDOM_BYTES 16
-/* No text lies below, where error numbers are. */
+/* Addresses below this are error numbers, not texts. */
 #define NO_POINTER 4096
-/* Bytes that are copied or cleared at a time. */
+/* Bytes copied or cleared at a time. */
 #define COPY_BYTES 65536
 
 ssize_t portable_getrandom(void *bytes, size_t size, unsigned flags)
@@ -36,7 +34,7 @@ ssize_t portable_getrandom(void *bytes, size_t size, unsigned flags)
 
 static uint8_t random_bytes[RANDOM_BYTES];
 
-/* Before main, so that all threads see the same. */
+/* Runs before main, so that all threads see the same bytes. */
 __attribute__((constructor)) static void set_random(void)
 {
 	(void)!portable_getrandom(random_bytes, sizeof(random_bytes), 0);
@@ -59,11 +57,11 @@ void *portable_memrchr(const void *bytes, int c, size_t size)
 void portable_explicit_bzero(void *bytes, size_t size)
 {
 	memset(bytes, 0, size);
-	/* The compiler does not know that nobody reads them. */
+	/* Without this the compiler would remove the stores, as nobody reads them. */
 	__asm__ volatile("" : : "r"(bytes) : "memory");
 }
 
-/* The system's returns the text, or a small number and has put the text into `out`. */
+/* The system's function returns the text, or a small number and writes the text to `out`. */
 const char *portable_strerror_r(int number, char *out, size_t size)
 {
 	uintptr_t text;
@@ -76,10 +74,10 @@ const char *portable_strerror_r(int number, char *out, size_t size)
 #ifdef __x86_64__
 static struct {
 	bool has_bits, has_vectors;
-	unsigned amd_family; /* 0: another maker's */
+	unsigned amd_family; /* 0: from another manufacturer */
 } processor;
 
-/* Before main. What has vectors must also have a system that keeps their registers. */
+/* Runs before main. Vectors also need a system that saves their registers. */
 __attribute__((constructor)) static void ask_processor(void)
 {
 	const unsigned both = bit_BMI | bit_BMI2;
@@ -119,7 +117,7 @@ struct order {
 	void *ctx;
 };
 
-/* Merges from[low..mid) and from[mid..high) to the same places of `to`. */
+/* Merges from[low..mid) and from[mid..high) into the same range of `to`. */
 static void merge(const struct order *o, const char *from, char *to, const size_t bounds[3])
 {
 	size_t a = bounds[0], b = bounds[1];
@@ -149,7 +147,7 @@ static void exchange(char *a, char *b, size_t size)
 	}
 }
 
-/* Slow, and takes no memory. */
+/* Slow, but needs no memory. */
 static void insert_all(const struct order *o, char *base, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {

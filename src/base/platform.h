@@ -1,8 +1,8 @@
 /*
- * base/platform.h - second ways of doing what only Linux or a newer C library has. Sources are
- * written for Linux and do not include this: the compiler does (-include) where PORTABLE is
- * defined, which is for macOS, for wheels that old systems load, and in `make PORTABLE=1`, which
- * tests it.
+ * base/platform.h - replacements for functions that only Linux or a recent C library has. Sources
+ * are written for Linux and do not include this file: the compiler does (-include) if PORTABLE is
+ * defined. That is the case on macOS, for wheels that must run on old systems, and in `make
+ * PORTABLE=1`, which tests the replacements.
  */
 #ifndef BASE_PLATFORM_H
 #define BASE_PLATFORM_H
@@ -36,12 +36,12 @@ extern char **environ;
 #define st_birthtim st_birthtimespec
 #endif
 
-/* Bytes of the system's random source: `size`, or -1. */
+/* Reads random bytes of the system. Returns `size`, or -1. */
 ssize_t portable_getrandom(void *bytes, size_t size, unsigned flags);
 #undef getrandom
 #define getrandom portable_getrandom
 
-/* AT_RANDOM alone: 16 bytes that are random in each program. */
+/* Supports only AT_RANDOM: 16 bytes that are random in each process. */
 unsigned long portable_getauxval(unsigned long type);
 #undef getauxval
 #define getauxval portable_getauxval
@@ -53,28 +53,28 @@ void portable_explicit_bzero(void *bytes, size_t size);
 #undef explicit_bzero
 #define explicit_bzero portable_explicit_bzero
 
-/* As glibc has it: the text, which may be in `out`. */
+/* Like glibc's: returns the text, which may be in `out`. */
 const char *portable_strerror_r(int number, char *out, size_t size);
 #undef strerror_r
 #define strerror_r portable_strerror_r
 
-/* Merges, so that equal elements keep their order; as glibc does. */
+/* A merge sort, so equal elements keep their order, as with glibc. */
 void portable_qsort_r(void *base, size_t count, size_t size,
 		      int (*compare)(const void *a, const void *b, void *ctx), void *ctx);
 #undef qsort_r
 #define qsort_r portable_qsort_r
 
-/* Files without names: one that was unlinked, in $TMPDIR or /tmp. */
+/* A file without a name: one in $TMPDIR or /tmp that was unlinked. */
 int portable_memfd_create(const char *name, unsigned flags);
 #undef memfd_create
 #define memfd_create portable_memfd_create
 #undef MFD_CLOEXEC
 #define MFD_CLOEXEC 1u
-/* Opening a folder to write fails, after which callers make a file with a name. */
+/* Opening a folder for writing fails, and callers then create a file with a name. */
 #undef O_TMPFILE
 #define O_TMPFILE 0
 
-/* Reserves by writing zeros: the caller's file is new. */
+/* Reserves space by writing zeros: the caller's file is new. */
 int portable_fallocate(int fd, off_t offset, off_t size);
 #undef posix_fallocate
 #define posix_fallocate portable_fallocate
@@ -85,7 +85,7 @@ int portable_pipe2(int ends[2], int flags);
 int portable_socket(int domain, int type, int protocol);
 #undef socket
 #define socket portable_socket
-/* Copies what there is; the writer waits for room. */
+/* Copies what is available; the writer waits for room. */
 ssize_t portable_splice(int from, int to, size_t size);
 #undef splice
 #define splice(from, from_at, to, to_at, size, flags) portable_splice(from, to, size)
@@ -94,7 +94,7 @@ ssize_t portable_splice(int from, int to, size_t size);
 #undef SPLICE_F_NONBLOCK
 #define SPLICE_F_NONBLOCK 2
 
-/* Hints that change no result. */
+/* Hints without effect on results. */
 #undef posix_fadvise
 #define posix_fadvise(fd, offset, size, advice) ((void)(fd), (void)(offset), (void)(size), 0)
 #undef sync_file_range
@@ -104,7 +104,7 @@ ssize_t portable_splice(int from, int to, size_t size);
 #undef F_SETPIPE_SZ
 #define F_SETPIPE_SZ F_GETFD
 
-/* Times alone; a birth only where stat() has one. */
+/* Only times; a birth time only if stat() has one. */
 struct portable_statx_timestamp {
 	int64_t tv_sec;
 	uint32_t tv_nsec;

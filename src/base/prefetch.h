@@ -1,22 +1,22 @@
 /*
- * base/prefetch.h - prefetching of memory that is used soon.
+ * base/prefetch.h - prefetching of memory that will be used soon.
  *
- * GCC takes a function that does nothing but prefetch for one without effect, and drops its calls;
- * hence the empty instruction.
+ * GCC considers a function that only prefetches to have no effect, and removes calls of it; the
+ * empty assembler statement prevents that.
  */
 #ifndef BASE_PREFETCH_H
 #define BASE_PREFETCH_H
 
 #include <stdint.h>
 
-/* To be read; any address will do. */
+/* For reading; any address is allowed. */
 static inline void prefetch_read(const volatile void *p)
 {
 	__builtin_prefetch((const void *)(uintptr_t)p);
 	__asm__ volatile("");
 }
 
-/* To be written. */
+/* For writing. */
 static inline void prefetch_write(const volatile void *p)
 {
 	__builtin_prefetch((const void *)(uintptr_t)p, 1);

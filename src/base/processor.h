@@ -1,10 +1,10 @@
 /*
- * base/processor.h - which instructions beyond those of every x86-64 the processor has.
+ * base/processor.h - detects instructions that not every x86-64 processor has.
  *
- * Intel's count, find and move bits in one since 2013, AMD's since 2015. A hot function that does
- * much of it is there twice: what it does is `static inline`, and one of two functions that call it
- * has PROCESSOR_BITS: compilers put all into it that it calls and that they have seen, with those
- * instructions. -DPROCESSOR_PLAIN does without, for tests.
+ * Intel processors count, find and move bits in one instruction since 2013, AMD's since 2015. A hot
+ * function that does this a lot is compiled twice: its body is `static inline`, and one of its two
+ * callers has PROCESSOR_BITS, which makes the compiler inline everything and use these
+ * instructions. -DPROCESSOR_PLAIN disables this, for tests.
  */
 #ifndef BASE_PROCESSOR_H
 #define BASE_PROCESSOR_H
@@ -17,7 +17,7 @@
 #define PROCESSOR_BITS
 #endif
 
-/* The compiler's own table is not in every C library: base/platform.c asks the processor. */
+/* Not every C library has the compiler's own table, so base/platform.c queries the processor. */
 #if defined(PORTABLE) && defined(__x86_64__)
 bool portable_cpu_supports(const char *name);
 bool portable_cpu_is(const char *name);
@@ -36,7 +36,10 @@ static inline bool processor_has_bits(void)
 	return PROCESSOR_HAS("bmi2") && PROCESSOR_HAS("bmi") && PROCESSOR_HAS("popcnt");
 }
 
-/* Whether it gathers and scatters bits fast, too: AMD's older ones take longer than without. */
+/*
+ * Whether gathering and scattering bits is fast too. On older AMD processors it is slower than
+ * doing it by hand.
+ */
 static inline bool processor_moves_bits(void)
 {
 #ifdef __x86_64__
@@ -47,7 +50,7 @@ static inline bool processor_moves_bits(void)
 #endif
 }
 
-/* Whether it computes with four numbers at once. */
+/* Whether it computes with four 64-bit numbers at once. */
 static inline bool processor_has_vectors(void)
 {
 	return PROCESSOR_HAS("avx2") && processor_has_bits();

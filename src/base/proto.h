@@ -1,6 +1,4 @@
-/*
- * base/proto.h - reads messages of Protocol Buffers, field by field, without a schema.
- */
+/* base/proto.h - reads Protocol Buffers messages field by field, without a schema. */
 #ifndef BASE_PROTO_H
 #define BASE_PROTO_H
 
@@ -8,19 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left of a message; borrowed. */
+/* The unread rest of a message; borrowed. */
 struct proto {
 	const uint8_t *at, *end;
-	bool is_bad; /* it did not end where a field ends */
+	bool is_bad; /* it did not end at the end of a field */
 };
 
 enum proto_wire { PROTO_VARINT = 0, PROTO_64 = 1, PROTO_BYTES = 2, PROTO_32 = 5 };
 
+/* A field of a message. */
 struct proto_field {
 	uint32_t no;
 	enum proto_wire wire;
-	uint64_t value;     /* of a number */
-	struct proto bytes; /* of text, packed numbers or a message */
+	uint64_t value;     /* if it is a number */
+	struct proto bytes; /* if it is text, packed numbers or a message */
 };
 
 static inline bool proto_varint(struct proto *p, uint64_t *out)
@@ -37,7 +36,7 @@ static inline bool proto_varint(struct proto *p, uint64_t *out)
 	return false;
 }
 
-/* The next field; false at the end, or where the bytes are no message: see is_bad. */
+/* Reads the next field. Returns false at the end, or if the bytes are not a message: see is_bad. */
 static inline bool proto_next(struct proto *p, struct proto_field *out)
 {
 	uint64_t tag, size = 0;
@@ -70,7 +69,7 @@ static inline bool proto_next(struct proto *p, struct proto_field *out)
 	return true;
 }
 
-/* The last field of this number; all zeros if there is none. */
+/* Returns the last field with this number, all zeros if there is none. */
 static inline struct proto_field proto_last(struct proto message, uint32_t no)
 {
 	struct proto_field field, last = { 0 };

@@ -1,9 +1,9 @@
 /*
- * base/rank_bitset.h - a set of nodes that knows how many of them come before a node: places in a
- * smaller array.
+ * base/rank_bitset.h - a set of nodes that can tell how many of its nodes come before a given one.
+ * That number is the node's index in a smaller array.
  *
- * Nodes are put in on any thread, then ranked once, then looked up. Memory: a bit a node, and 4
- * bytes for each BASE_RANK_BITS.
+ * Nodes are added on any thread, then ranked once, then looked up. Memory: 1 bit per node, and 4
+ * bytes per BASE_RANK_BITS nodes.
  */
 #ifndef BASE_RANK_BITSET_H
 #define BASE_RANK_BITSET_H
@@ -14,21 +14,24 @@
 
 #include <stdatomic.h>
 
-/* Bits of which the rank is counted, not kept: a word, since counting more takes a loop. */
+/*
+ * Ranks are stored once per this many bits; the rest is counted. More than a word would need a
+ * loop.
+ */
 #define BASE_RANK_BITS 64u
 
 struct base_ranks {
 	struct base_work *work;
 	uint32_t node_count;
-	uint32_t count;         /* nodes in the set, once ranked */
+	uint32_t count;         /* number of nodes in the set; valid after ranking */
 	_Atomic uint64_t *bits; /* by node */
-	uint32_t *before;       /* by BASE_RANK_BITS nodes: those in the set before them */
+	uint32_t *before;       /* by group of BASE_RANK_BITS nodes: nodes of the set before it */
 	struct base_big bits_big, before_big;
 };
 
 /*
- * An empty set of nodes up to node_count, that one too. `work` and `what` are lent. Release it in
- * any case.
+ * Makes an empty set for nodes up to and including node_count. `work` and `what` are borrowed. The
+ * caller releases *set, also after a failure.
  */
 int base_ranks_init(struct base_ranks *set, uint32_t node_count, struct base_work *work,
 		    const char *what, struct hdb_error *err);
@@ -44,7 +47,7 @@ static inline bool base_ranks_has(const struct base_ranks *set, uint32_t v)
 	return base_ranks_word(set, v / 64) >> (v % 64) & 1;
 }
 
-/* On any thread. */
+/* Thread-safe. */
 static inline void base_ranks_put(struct base_ranks *set, uint32_t v)
 {
 	if (!base_ranks_has(set, v))
@@ -52,7 +55,7 @@ static inline void base_ranks_put(struct base_ranks *set, uint32_t v)
 					 memory_order_relaxed);
 }
 
-/* As base_ranks_put while no other thread puts any in: several times as fast. */
+/* Like base_ranks_put, but only if no other thread adds nodes: several times as fast. */
 static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 {
 	atomic_store_explicit(&set->bits[v / 64],
@@ -60,10 +63,10 @@ static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 			      memory_order_relaxed);
 }
 
-/* Once all are in: sets `count`. */
+/* Computes the ranks and `count`. Call it once all nodes have been added. */
 void base_ranks_rank(struct base_ranks *set);
 
-/* How many nodes of the set come before v. */
+/* Returns how many nodes of the set come before v. */
 static inline uint32_t base_ranks_before(const struct base_ranks *set, uint32_t v)
 {
 	const uint64_t below = ((uint64_t)1 << (v % BASE_RANK_BITS)) - 1;

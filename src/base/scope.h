@@ -1,8 +1,8 @@
 /*
- * base/scope.h - memory that is released where its scope ends, however the scope is left.
+ * base/scope.h - releases variables at the end of their scope, however the scope is left.
  *
- * So TRY can leave a function that owns memory, and what a function owns is said where it is
- * declared. What is declared so must have a value from the start: NULL, or zeros.
+ * This allows TRY in functions that own memory, and states ownership where a variable is declared.
+ * Such a variable must be initialized: NULL or zeros.
  */
 #ifndef BASE_SCOPE_H
 #define BASE_SCOPE_H
@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Before a declaration: calls a function with the variable's address where its scope ends. */
+/* Before a declaration: calls `release` with the variable's address at the end of its scope. */
 #define BASE_SCOPED(release) __attribute__((cleanup(release)))
 
-/* The same for a pointer to what malloc gave. */
+/* The same for a pointer from malloc. */
 #define BASE_FREED BASE_SCOPED(base_free_at)
 static inline void base_free_at(void *pointer)
 {
 	free(*(void **)pointer); /* to compilers a void * may alias any pointer */
 }
 
-/* The same for a file descriptor; -1: none. */
+/* The same for a file descriptor; -1 means none. */
 #define BASE_CLOSED BASE_SCOPED(base_close_at)
 static inline void base_close_at(const int *fd)
 {
@@ -30,10 +30,16 @@ static inline void base_close_at(const int *fd)
 		(void)close(*fd);
 }
 
-/* `count` elements of `size` bytes, zeros; never NULL for 0 of them. NULL: HDB_ENOMEM, in err. */
+/*
+ * Allocates `count` zeroed elements of `size` bytes; not NULL for 0 elements. Returns NULL, with
+ * HDB_ENOMEM in *err, if there is no memory.
+ */
 void *base_alloc(size_t count, size_t size, const char *what, struct hdb_error *err);
 
-/* Points at that many zeroed elements, for `what`: HDB_OK or HDB_ENOMEM. */
+/*
+ * Sets a pointer to that many zeroed elements. `what` names them in the message. HDB_OK or
+ * HDB_ENOMEM.
+ */
 #define BASE_ALLOC(pointer, count, what, err) \
 	(((pointer) = base_alloc((count), sizeof(*(pointer)), (what), (err))) ? HDB_OK : HDB_ENOMEM)
 

@@ -1,13 +1,13 @@
 /*
- * base/search.h - binary search over whatever is in order: the caller compares.
+ * base/search.h - binary search in anything that is sorted; the caller does the comparison.
  *
- *	struct base_search s = base_search_in(count);
+ * struct base_search s = base_search_in(count);
  *
- *	while (base_search_next(&s))
- *		base_search_step(&s, rows[s.mid].key < key);
- *	return s.low; // the first row whose key is not below `key`; count: there is none
+ * while (base_search_next(&s))
+ *         base_search_step(&s, rows[s.mid].key < key);
+ * return s.low; // the first row whose key is not less than `key`, or count
  *
- * Ends after 64 steps at most, also where what is searched is not in order.
+ * Takes at most 64 steps, even if the data is not sorted.
  */
 #ifndef BASE_SEARCH_H
 #define BASE_SEARCH_H
@@ -16,25 +16,25 @@
 #include <stdint.h>
 
 struct base_search {
-	uint64_t low;  /* all before it are before what is looked for */
-	uint64_t high; /* this one and all after it are not */
-	uint64_t mid;  /* to be compared */
+	uint64_t low;  /* everything before it is less than the target */
+	uint64_t high; /* it and everything after it are not */
+	uint64_t mid;  /* index to compare next */
 };
 
-/* A search among the places 0 to count - 1. */
+/* A search among the indexes 0 to count - 1. */
 static inline struct base_search base_search_in(uint64_t count)
 {
 	return (struct base_search){ .high = count };
 }
 
-/* Sets `mid`; false: the search is over, and `low` is the answer. */
+/* Sets `mid`. Returns false when the search is finished; `low` is then the result. */
 static inline bool base_search_next(struct base_search *s)
 {
 	s->mid = s->low + (s->high - s->low) / 2;
 	return s->low < s->high;
 }
 
-/* Says whether the place `mid` is before what is looked for. */
+/* Tells the search whether the element at `mid` is before the target. */
 static inline void base_search_step(struct base_search *s, bool is_before)
 {
 	if (is_before)

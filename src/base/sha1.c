@@ -1,6 +1,4 @@
-/*
- * base/sha1.c - SHA-1; see sha1.h.
- */
+/* base/sha1.c - SHA-1. */
 #include "base/sha1.h"
 
 #include "base/bytes.h"

@@ -1,10 +1,11 @@
 /*
- * base/sigbus.c - a failing page of a mapped file becomes zeros and a note, not a dead process.
+ * base/sigbus.c - turns an unreadable page of a mapped file into zeros and a note instead of a
+ * crash.
  *
- * The handler replaces the rest of the region, from the failing page on, by zero pages, so that a
- * reader goes on (its results are thrown away when check() fails) and there is at most one fault a
- * region. mmap is not on POSIX's list of async-signal-safe functions, but on Linux it is one
- * system call that takes no lock of the C library.
+ * The handler maps zero pages over the rest of the region, from the failing page on. The reader
+ * continues (its results are discarded when check() fails), and there is at most one fault per
+ * region. POSIX does not list mmap as async-signal-safe, but on Linux it is one system call that
+ * takes no lock of the C library.
  */
 #include "base/source.h"
 
@@ -15,21 +16,21 @@
 #include <unistd.h>
 
 /*
- * Mapped files open at once in a process; each database has three. A fixed table, since a handler
- * reads it.
+ * Maximum number of mapped files in a process; each database has three. The table is fixed, because
+ * a signal handler reads it.
  */
 #define REGIONS_MAX 1024
 
 struct region {
-	_Atomic(uintptr_t) start; /* 0: free */
+	_Atomic(uintptr_t) start; /* 0: the entry is free */
 	uint64_t size;
 	volatile uint64_t *fault;
 };
 
 static struct region regions[REGIONS_MAX];
-static uint64_t page_size = 4096; /* set before the handler is */
+static uint64_t page_size = 4096; /* set before the handler is installed */
 static struct sigaction old_action;
-/* The handler before ours is running: if it hands the signal back to us, nobody wants it. */
+/* The handler before ours is running. If it passes the signal back to us, nobody handles it. */
 static volatile sig_atomic_t is_chaining;
 
 static void call_old(int sig, siginfo_t *info, void *ucontext)
@@ -87,7 +88,7 @@ void base_sigbus_install(void)
 		;
 	if (size > 0)
 		page_size = (uint64_t)size;
-	/* Another part of the process may have set its own handler since. */
+	/* Other code of the process may have installed its own handler since. */
 	if (sigaction(SIGBUS, NULL, &action) == 0 &&
 	    (!(action.sa_flags & SA_SIGINFO) || action.sa_sigaction != on_sigbus)) {
 		old_action = action;

@@ -1,6 +1,4 @@
-/*
- * base/siphash.c - SipHash-2-4-128, as its authors' reference program computes it.
- */
+/* base/siphash.c - SipHash-2-4-128, following its authors' reference implementation. */
 #include "base/siphash.h"
 
 #include "base/bytes.h"
@@ -34,7 +32,7 @@ static inline void take(uint64_t v[4], uint64_t word)
 	v[0] ^= word;
 }
 
-/* Little-endian, whatever the machine. */
+/* Little-endian on every machine. */
 static inline uint64_t word_of(const uint8_t *p)
 {
 	return __builtin_bswap64(be64(p));

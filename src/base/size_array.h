@@ -1,6 +1,4 @@
-/*
- * base/size_array.h - an array of sizes: 4 bytes each while they fit, else 8.
- */
+/* base/size_array.h - an array of sizes with 4 bytes per entry while they suffice, otherwise 8. */
 #ifndef BASE_SIZE_ARRAY_H
 #define BASE_SIZE_ARRAY_H
 
@@ -9,17 +7,17 @@
 
 struct base_sizes {
 	struct base_work *work;
-	uint32_t *narrow; /* one of both is NULL */
+	uint32_t *narrow; /* one of `narrow` and `wide` is NULL */
 	uint64_t *wide;
 	struct base_big big;
 };
 
-/* `count` zeros. `work` is lent. Release it in any case. */
+/* Allocates `count` zeros. `work` is borrowed. The caller releases *sizes, also after a failure. */
 int base_sizes_init(struct base_sizes *sizes, uint64_t count, bool is_wide, struct base_work *work,
 		    struct hdb_error *err);
 void base_sizes_release(struct base_sizes *sizes);
 
-/* Sets a size; false if it is too big for narrow sizes. */
+/* Sets a size. Returns false if it does not fit a narrow array. */
 static inline bool base_sizes_set(struct base_sizes *sizes, uint32_t i, uint64_t size)
 {
 	if (sizes->wide)

@@ -1,13 +1,13 @@
 /*
- * base/sort.c - insertion sort for short lists, radix sort by bytes for the others. A byte that is
- * the same everywhere costs no pass.
+ * base/sort.c - insertion sort for short lists, radix sort by bytes for others. A byte that is the
+ * same in all keys needs no pass.
  */
 #include "base/sort.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Below this, insertion beats counting. */
+/* Below this size insertion sort is faster than counting. */
 #define SHORT_LIST 48
 
 static void insert_keys(struct base_sort_key *keys, size_t count)
@@ -21,7 +21,10 @@ static void insert_keys(struct base_sort_key *keys, size_t count)
 	}
 }
 
-/* Turns counts into starts. False if all is in one slot: there is nothing to move. */
+/*
+ * Turns counts into start positions. Returns false if all elements are in one slot, so nothing
+ * moves.
+ */
 static int counts_to_starts(size_t counts[256], size_t count)
 {
 	size_t sum = 0;

@@ -1,6 +1,4 @@
-/*
- * base/spill.c - scratch files by pread and pwrite.
- */
+/* base/spill.c - scratch files, by pread and pwrite. */
 #include "base/spill.h"
 
 #include <assert.h>

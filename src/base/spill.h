@@ -1,37 +1,37 @@
 /*
- * base/spill.h - a scratch file that is written and read in pieces, for what does not fit the
- * budget.
+ * base/spill.h - a scratch file that is written and read in pieces, for data that does not fit the
+ * memory budget.
  *
- * Unlike the mapped files of base/work.h it costs no page faults, and what is read is read in one
- * piece: for data that is written and read in order. It has no name and goes with its descriptor.
+ * For data that is written and read sequentially: unlike the mapped files of base/work.h it causes
+ * no page faults. The file has no name, so it disappears with its descriptor.
  */
 #ifndef BASE_SPILL_H
 #define BASE_SPILL_H
 
 #include "base/work.h"
 
-/* Zero-initialise but for `work`; base_spill_close takes one that was never written, too. */
+/* Zero-initialize it except `work`. base_spill_close accepts one that was never written. */
 struct base_spill {
-	const struct base_work *work; /* lent; says where the file is made */
+	const struct base_work *work; /* borrowed; decides where the file is created */
 	int fd;
 	bool is_open;
 };
 
 /*
- * Writes `size` bytes at `offset`, all of them: HDB_EIO, for instance if the disk is full. The
- * first call makes the file, by base_scratch_file.
+ * Writes all of `size` bytes at `offset`. The first call creates the file (base_scratch_file).
+ * Fails with HDB_EIO, for example if the disk is full.
  */
 int base_spill_write(struct base_spill *spill, uint64_t offset, const void *data, size_t size,
 		     struct hdb_error *err);
 
-/* Reads what was written there, all of it. May be called on any thread. */
+/* Reads all of `size` bytes that were written there. Thread-safe. */
 int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data, size_t size,
 		    struct hdb_error *err);
 
-/* Says that these bytes will be read soon; costs a system call. */
+/* Announces that these bytes will be read soon. Costs a system call. */
 void base_spill_soon(const struct base_spill *spill, uint64_t offset, uint64_t size);
 
-/* Drops what was written; the next write makes a file anew. */
+/* Discards the file. The next write creates a new one. */
 void base_spill_close(struct base_spill *spill);
 
 #endif

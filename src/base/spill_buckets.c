@@ -1,21 +1,22 @@
-/*
- * base/spill_buckets.c - buckets as chains of chunks in memory and in a scratch file.
- */
+/* base/spill_buckets.c - buckets as chains of chunks, in memory and in a scratch file. */
 #include "base/spill_buckets.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-/* Memory is taken in pieces of this while there is room for all: few enough to keep a list of. */
+/* Memory is taken in slabs of this size while there is room: large enough to need few of them. */
 #define SLAB_BYTES ((uint64_t)4 << 20)
 
-/* And in these for chunks that must be in memory; never in a file (base/work.h: small arrays). */
+/*
+ * Size of slabs for chunks that must be in memory. Such small arrays never go to a file
+ * (base/work.h).
+ */
 #define SMALL_SLAB_BYTES ((uint64_t)512 << 10)
 
 /* Chunks of a bucket that are prefetched before they are read. */
 #define CHUNKS_AHEAD 16u
 
-/* Bytes that a record may take. */
+/* Maximum size of a record in bytes. */
 #define RECORD_BYTES_MAX (BASE_BUCKET_FIELDS * VARINT_MAX)
 
 static_assert(RECORD_BYTES_MAX < GRAPH_CHUNK_MIN, "a chunk has room for a record");
@@ -68,7 +69,7 @@ void base_buckets_release(struct base_buckets *buckets)
 	*buckets = (struct base_buckets){ 0 };
 }
 
-/* More chunks in memory, on the list of free ones. */
+/* Adds a slab and puts its chunks on the list of free ones. */
 static int add_slab(struct base_buckets *buckets, uint64_t bytes, struct hdb_error *err)
 {
 	struct base_bucket_slab slab = { 0 };
@@ -96,7 +97,7 @@ static int add_slab(struct base_buckets *buckets, uint64_t bytes, struct hdb_err
 	return base_vec_push(&buckets->slabs, &slab, sizeof slab, err);
 }
 
-/* Forgets free chunks of slabs that were given back. */
+/* Removes chunks of released slabs from the list of free ones. */
 static void skip_freed(struct base_buckets *buckets)
 {
 	while (buckets->free_slot != GRAPH_NO_SLOT &&
@@ -105,8 +106,9 @@ static void skip_freed(struct base_buckets *buckets)
 }
 
 /*
- * Whether one more chunk may stay in memory; there is a free one then. Where the budget is used up,
- * free chunks are for buckets that have none: a bucket that must have one takes many with it.
+ * Sets *has to whether one more chunk may stay in memory; then there is a free one. Once the budget
+ * is used up, free chunks are reserved for buckets that have none: a slab for a bucket that needs a
+ * chunk provides many.
  */
 static int has_chunk(struct base_buckets *buckets, bool has_none, bool *has, struct hdb_error *err)
 {
@@ -142,7 +144,7 @@ static int take_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 	return HDB_OK;
 }
 
-/* Puts a full chunk's slot at the end of its bucket's list. */
+/* Appends a full chunk to its bucket's list. */
 static void append_slot(struct base_buckets *buckets, struct base_bucket *bucket, uint32_t no)
 {
 	slot_at(buckets, no)->next = GRAPH_NO_SLOT;
@@ -154,7 +156,7 @@ static void append_slot(struct base_buckets *buckets, struct base_bucket *bucket
 	bucket->last = no;
 }
 
-/* Writes the bucket's chunk to the file. */
+/* Writes the chunk of a bucket to the file. */
 static int spill_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 		       struct hdb_error *err)
 {
@@ -211,7 +213,7 @@ void base_bucket_end(struct base_bucket_reader *reader)
 	*reader = (struct base_bucket_reader){ 0 };
 }
 
-/* Prefetches the chunk at `no`, if it is in the file; returns the slot after it. */
+/* Prefetches the chunk at `no`, if it is in the file. Returns the slot after it. */
 static uint32_t ask(const struct base_buckets *buckets, uint32_t no)
 {
 	const struct base_bucket_slot *slot = slot_at(buckets, no);
@@ -221,7 +223,7 @@ static uint32_t ask(const struct base_buckets *buckets, uint32_t no)
 	return slot->next;
 }
 
-/* Keeps some chunks on their way. */
+/* Keeps some chunks prefetched. */
 static void look_ahead(struct base_bucket_reader *reader)
 {
 	while (reader->ahead_count < CHUNKS_AHEAD && reader->ahead != GRAPH_NO_SLOT) {

@@ -1,6 +1,4 @@
-/*
- * base/thread.c - a thread that begins on another processor than the one that starts it.
- */
+/* base/thread.c - starts a thread on a different processor than that of its creator. */
 #include "base/thread.h"
 
 static void *run_thread(void *arg)
@@ -8,7 +6,7 @@ static void *run_thread(void *arg)
 	struct base_thread *t = arg;
 
 #ifdef __GLIBC__
-	/* It stays where it is until the system has a reason to move it. */
+	/* Now it may run anywhere, and stays where it is until the system moves it. */
 	if (t->is_away)
 		(void)pthread_setaffinity_np(pthread_self(), sizeof(t->processors), &t->processors);
 #endif
@@ -16,7 +14,7 @@ static void *run_thread(void *arg)
 }
 
 #ifdef __GLIBC__
-/* Keeps the thread off the caller's processor, where it has more; false: it begins anywhere. */
+/* Makes the thread start on other processors than the caller's. Returns false if there are none. */
 static bool keep_away(struct base_thread *t, pthread_attr_t *attr)
 {
 	const int here = sched_getcpu();

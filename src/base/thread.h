@@ -1,9 +1,9 @@
 /*
- * base/thread.h - a thread that begins on another processor than the one that starts it.
+ * base/thread.h - starts a thread on a different processor than that of its creator.
  *
- * Linux may put a new thread beside the one that starts it, though another processor is idle, and
- * moves it only at its next balancing: a pass of 50 ms then has one processor for half of its time
- * (measured on two: in six of ten first queries, for 8 to 35 ms).
+ * Linux may place a new thread on its creator's processor although another is idle, and moves it
+ * only when it next balances load. A pass of 50 ms then runs on one processor half of the time
+ * (measured on two processors: 8 to 35 ms in six of ten first queries).
  */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
@@ -14,15 +14,15 @@
 #include <stdint.h>
 
 /*
- * Bytes that processors take from each other at once: two lines of their caches. What one thread
- * writes, and what another one uses all the time, are that far apart: else each write of the one
- * makes the other wait for memory (a search took 1.7 times as long on two threads).
+ * Distance that keeps data on different cache lines; processors transfer two lines at a time. Data
+ * written by one thread must be this far from data that another thread uses all the time, otherwise
+ * each write makes the other thread wait (a search took 1.7 times as long on two threads).
  */
 #define BASE_APART_BYTES 128u
 
 /*
- * The last member of a struct of which arrays have one for each thread, or slot of one; or a member
- * between what all read and what one writes.
+ * Last member of a structure of which there is an array with one element per thread or slot; or a
+ * member between data that all threads read and data that one writes.
  */
 #define BASE_APART uint8_t apart[BASE_APART_BYTES]
 
@@ -31,18 +31,18 @@ struct base_thread {
 	void *(*run)(void *arg);
 	void *arg;
 #ifdef __GLIBC__
-	cpu_set_t processors; /* of the one that starts it, which it may have once it runs */
-	bool is_away;         /* begins on one of the others */
+	cpu_set_t processors; /* processors of the creator, which the thread may use once it runs */
+	bool is_away;         /* starts on one of the others */
 #endif
 };
 
 /*
- * Calls run(arg) on a new thread. *thread must stay where it is until base_thread_join. False: no
+ * Calls run(arg) on a new thread. *thread must not move until base_thread_join. Returns false if no
  * thread could be started.
  */
 bool base_thread_start(struct base_thread *thread, void *(*run)(void *arg), void *arg);
 
-/* Waits for one that was started. */
+/* Waits for a thread that was started. */
 void base_thread_join(struct base_thread *thread);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * base/try.h - passing a result code on. The tools may include it, for it is macros alone.
+ * base/try.h - macros that return result codes to the caller. Tools may include it, because it
+ * contains only macros.
  */
 #ifndef BASE_TRY_H
 #define BASE_TRY_H
@@ -7,10 +8,12 @@
 #include "heapdb.h"
 
 /*
- * Calls a function that returns a result code, and returns the code from the function around it
- * unless it is HDB_OK. TRY_ERRORS does so for errors alone: HDB_END and HDB_NOTFOUND are ignored.
- * TRY_FOUND returns HDB_OK for these two: without what it looks for the function has nothing to do.
- * What must be released first is declared with BASE_SCOPED (base/scope.h), or `goto out` instead.
+ * TRY calls a function that returns a result code, and returns the code from the surrounding
+ * function unless it is HDB_OK.
+ *
+ * TRY_ERRORS returns only errors; HDB_END and HDB_NOTFOUND are ignored. TRY_FOUND returns HDB_OK
+ * for these two: the function has nothing to do without what it looked for. Declare what has to be
+ * released with BASE_SCOPED (base/scope.h).
  */
 #define TRY(call) \
 	do { \

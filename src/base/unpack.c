@@ -1,6 +1,6 @@
 /*
- * base/unpack.c - inflating where it comes in parts, and packing frames, are on all threads; pieces
- * are taken in order, and frames are given away in order.
+ * base/unpack.c - inflates a dump on all threads if it consists of parts, and packs frames. Pieces
+ * are taken in order, and frames are passed on in order.
  */
 #include "base/unpack.h"
 
@@ -17,21 +17,22 @@
 #include <sys/mman.h>
 
 /*
- * What inflates to more than this must not be RATIO_MAX times as large as the file: gzip packs
- * zeros 1030 times (976 in members of 1 MiB), zstd 32,000 times, heaps 3 to 10 times.
+ * Data that inflates to more than this must not be RATIO_MAX times as large as the file: heaps
+ * inflate 3 to 10 times, while gzip packs zeros 1,030 times (976 in members of 1 MiB) and zstd
+ * 32,000 times.
  */
 #define BOMB_BYTES (8ull << 30)
 #define RATIO_MAX 500u
 
 struct packed {
-	uint32_t size;        /* bytes of the frame, inflated */
-	uint32_t packed_size; /* bytes in slot.bytes */
+	uint32_t size;        /* inflated size of the frame */
+	uint32_t packed_size; /* its size in slot.bytes */
 };
 
 struct slot {
 	struct base_piece piece;
 	struct base_vec frames; /* struct packed */
-	struct base_vec bytes;  /* of the frames, one behind the other */
+	struct base_vec bytes;  /* the frames, one after another */
 	bool is_damaged;        /* the piece could not be inflated */
 	BASE_APART;
 };
@@ -42,17 +43,18 @@ struct unpack {
 	struct slot *slots;
 	unsigned slot_count;
 	uint64_t size; /* bytes of the dump so far */
-	/* Pieces are taken in order. */
-	pthread_mutex_t lock; /* of `turn` */
+	/* Makes threads take pieces in order. */
+	pthread_mutex_t lock; /* protects `turn` */
 	pthread_cond_t turned;
 	uint64_t turn;
-	struct slot *damaged; /* the piece from which on all is inflated in order; NULL: none */
+	/* the piece from which on everything is inflated sequentially; NULL: none */
+	struct slot *damaged;
 	atomic_bool is_stopping;
 };
 
 /* ---- a piece, on any thread ---- */
 
-/* Takes piece number `item` of this run, when it is its turn. */
+/* Takes piece number `item` when its turn has come. */
 static int take(struct unpack *u, struct slot *slot, uint64_t item, struct hdb_error *err)
 {
 	int r = HDB_END;
@@ -130,7 +132,7 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 
 	(void)item;
 	if (u->damaged)
-		return HDB_OK; /* taken again */
+		return HDB_OK; /* the bytes will be read again */
 	if (slot->is_damaged) {
 		u->damaged = slot;
 		u->is_stopping = true;
@@ -218,7 +220,7 @@ struct place {
 
 struct scratch {
 	struct base_spill spill;
-	uint64_t bytes;         /* of the file */
+	uint64_t bytes;         /* size of the file */
 	struct base_vec places; /* struct place, in order */
 	uint8_t *map;
 };

@@ -1,8 +1,7 @@
 /*
- * base/vec.h - growing arrays of plain structs, and growing byte buffers.
+ * base/vec.h - growing arrays of plain structures, and growing byte buffers.
  *
- * struct base_vec is for element types; zero-initialise. Elements move when it grows, so keep
- * indices, not pointers.
+ * Zero-initialize a struct base_vec. Elements move when it grows, so keep indexes, not pointers.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -14,16 +13,19 @@
 
 struct base_vec {
 	void *data;
-	size_t count;    /* elements in use */
-	size_t capacity; /* elements allocated */
-	/* lent; a large array is its budget's then, and beyond that in a file. NULL: malloc's */
+	size_t count;    /* number of elements in use */
+	size_t capacity; /* number of elements allocated */
+	/*
+	 * Borrowed. If set, a large array is part of its budget, and moves to a file beyond that.
+	 * NULL: always malloc.
+	 */
 	struct base_work *work;
-	struct base_big big; /* what data is in, if it is large */
+	struct base_big big; /* what `data` is in, if it is large */
 };
 
 /*
- * Members of a structure: a vec, whose elements and number can also be read under typed names, as
- * data and count are its first members. A member's name cannot stand in parentheses.
+ * Members of a structure: a vec whose elements and number can also be accessed by typed names,
+ * because data and count are its first members. A member's name cannot be put in parentheses.
  */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define BASE_VEC_AS(vec, type, items, number) \
@@ -36,12 +38,12 @@ struct base_vec {
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* What base_vec_reserve does where there is no room. */
+/* The slow path of base_vec_reserve. */
 int base_vec_grow(struct base_vec *vec, size_t more, size_t element_size, struct hdb_error *err);
 
 /*
- * Makes room for `more` further elements of `element_size` bytes; data is not NULL after it, even
- * for 0.
+ * Makes room for `more` further elements of `element_size` bytes. Afterwards data is not NULL, even
+ * for 0 elements.
  */
 static inline int base_vec_reserve(struct base_vec *vec, size_t more, size_t element_size,
 				   struct hdb_error *err)
@@ -51,7 +53,7 @@ static inline int base_vec_reserve(struct base_vec *vec, size_t more, size_t ele
 		       base_vec_grow(vec, more, element_size, err);
 }
 
-/* Appends one element (copied). */
+/* Appends a copy of one element. */
 static inline int base_vec_push(struct base_vec *vec, const void *element, size_t element_size,
 				struct hdb_error *err)
 {
@@ -64,17 +66,17 @@ static inline int base_vec_push(struct base_vec *vec, const void *element, size_
 	return HDB_OK;
 }
 
-/* Frees the array and empties it. */
+/* Frees and empties the array. */
 void base_vec_release(struct base_vec *vec);
 
-/* Element i, which must exist, as a pointer to `type`. */
+/* Returns element i, which must exist, as a pointer to `type`. */
 #define base_vec_at(vec, type, i) (&((type *)(vec)->data)[i])
 
-/* The element at *at, which is stepped on; NULL: there is none left. */
+/* Returns the element at *at and advances *at; NULL if there are no more. */
 #define base_vec_next(vec, type, at) \
 	(*(at) < (vec)->count ? base_vec_at(vec, type, (*(at))++) : (type *)NULL)
 
-/* Puts the elements in the order of a comparison, as qsort has it. */
+/* Sorts the elements with a comparison for qsort. */
 static inline void base_vec_sort(struct base_vec *vec, size_t element_size,
 				 int (*compare)(const void *, const void *))
 {

@@ -1,6 +1,4 @@
-/*
- * base/work.c - memory budget, progress, cancellation and big arrays.
- */
+/* base/work.c - memory budget, progress, cancellation, and large arrays. */
 #include "base/work.h"
 
 #include "base/bytes.h"
@@ -21,46 +19,46 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The budget when neither the caller nor the system says one. */
+/* The budget if neither the caller nor the system gives one. */
 #define MEMORY_FALLBACK MEMORY_DEFAULT_MAX
 /*
- * The part of all memory that pages of files may take in its place. Linux holds up who writes when
- * 15 % of what is free wait for the disk, and begins to write at 10 %.
+ * The part of all memory that pages of files may use instead of anonymous memory. Linux throttles
+ * writers when 15 % of the free memory is waiting for the disk, and starts writing at 10 %.
  */
 #define CACHED_PART 16u
 /*
- * Bytes of such a file that are written at once, up to which the kernel makes its pages larger: 64
- * KiB take a third more time to write, and twice as much to touch and to free. Larger ones than
- * this gain nothing.
+ * Bytes of such a file written at once. Up to this size the kernel makes its pages larger: with 64
+ * KiB writing takes a third longer, and touching and freeing take twice as long. Larger writes gain
+ * nothing.
  */
 #define CLEAR_BYTES (1u << 20)
-/* And of what is free on the disk. */
+/* And the part of the free disk space. */
 #define CACHED_DISK_PART 8u
-/* Below this a budget is not worth keeping: tables need some room to work at all. */
+/* A smaller budget makes no sense: tables need some room to work at all. */
 #define MEMORY_MIN (16ull << 20)
 /*
- * What a thread has without counting it, at most: blocks that are being worked on, its stack, what
- * malloc keeps for it. Measured with 2 and 16 threads: 2.2 to 3.1 MB. And what the program has:
- * tables of classes, what the store keeps, what is rounded up.
+ * Memory that is not counted against the budget, at most: of each thread, blocks being worked on,
+ * its stack, and what malloc keeps for it (measured with 2 and 16 threads: 2.2 to 3.1 MB); of the
+ * program, tables of classes, caches of the store, and rounding.
  */
 #define THREAD_BYTES (3ull << 20)
 #define PROGRAM_BYTES (12ull << 20)
-/* Threads have no more than one in so many bytes of a budget: arrays need the rest. */
+/* Threads may use this part (one of eight) of a budget: arrays need the rest. */
 #define THREADS_PART 8u
-/* Arrays smaller than this always live in anonymous memory. */
+/* Smaller arrays always use anonymous memory. */
 #define BIG_MIN (1ull << 20)
 /* Sizes are rounded up to this, so that pieces of freed arrays fit new ones. */
 #define BIG_UNIT (1ull << 16)
-/* What the kernel reads ahead begins at multiples of this, which is one of its pages' size. */
+/* Read-ahead of the kernel starts at multiples of this, the size of one of its larger pages. */
 #define SOON_UNIT (1ull << 16)
 /*
- * The kernel's pages; one with larger ones refuses advice for their parts, which is all that is
- * lost.
+ * The kernel's page size. A kernel with larger pages refuses advice about parts of them, which does
+ * no other harm.
  */
 #define PAGE_BYTES 4096u
-/* More worker threads than this gain nothing: one thread writes the database. */
+/* More worker threads gain nothing: one thread writes the database. */
 #define THREADS_MAX 64
-/* Progress is drawn at most this often. */
+/* Minimum time between two progress reports. */
 #define REPORT_INTERVAL_NS 80000000ull
 
 uint64_t base_now_ns(void)
@@ -81,7 +79,7 @@ uint64_t base_now_ms(void)
 	return base_now_ns() / 1000000;
 }
 
-/* The number in a one-line file, UINT64_MAX if there is none ("max" or no file). */
+/* Reads the number in a one-line file. UINT64_MAX if there is none ("max", or no file). */
 static uint64_t read_number(const char *path)
 {
 	uint64_t v = UINT64_MAX;
@@ -95,7 +93,7 @@ static uint64_t read_number(const char *path)
 	return v;
 }
 
-/* The least limit from a group's folder up to the root of its hierarchy. */
+/* Returns the smallest limit from a group's folder up to the root of its hierarchy. */
 static uint64_t limit_upwards(const char *mount, const char *group, const char *file)
 {
 	uint64_t least = UINT64_MAX;
@@ -122,9 +120,9 @@ static uint64_t limit_upwards(const char *mount, const char *group, const char *
 }
 
 /*
- * The memory limit of this process's control group, version 2 ("0::/path") or 1 ("N:memory:/path");
- * UINT64_MAX if there is none. In a container the group's path may not be visible: the root of the
- * mount is asked, too.
+ * Returns the memory limit of this process's control group, version 2 ("0::/path") or 1
+ * ("N:memory:/path"); UINT64_MAX if there is none. In a container the group's path may be
+ * invisible, so the root of the mount is checked too.
  */
 static uint64_t cgroup_limit(void)
 {
@@ -152,7 +150,7 @@ static uint64_t cgroup_limit(void)
 	return least;
 }
 
-/* What there is: the machine's memory, or the control group's limit. */
+/* Returns the machine's memory, or the control group's limit if that is lower. */
 static uint64_t memory_there_is(void)
 {
 	const long pages = sysconf(_SC_PHYS_PAGES);
@@ -212,7 +210,7 @@ uint64_t base_work_asking(uint64_t size_bytes)
 {
 	uint64_t asked = 2 * MEMORY_MIN;
 
-	/* Threads take a part of the budget at most. */
+	/* Threads use a part of the budget. */
 	while (asked < 1ull << 62 &&
 	       asked - asked / THREADS_PART < size_bytes + PROGRAM_BYTES + THREAD_BYTES)
 		asked *= 2;
@@ -256,7 +254,9 @@ int base_step(struct base_work *work, uint64_t done, struct hdb_error *err)
 	return base_step_of(work, &work->stage, done, err);
 }
 
-/* An unlinked, empty file in the folder; readable by the owner alone. 0 or errno. */
+/*
+ * Creates an empty, unlinked file in the folder, readable only by its owner. Returns 0 or an errno.
+ */
 static int scratch_file(const char *dir, int *fd)
 {
 	char name[4096];
@@ -276,8 +276,8 @@ static int scratch_file(const char *dir, int *fd)
 }
 
 /*
- * Such a file with its blocks reserved: a full disk is an error here, not a SIGBUS later. Or
- * without, of 0 bytes.
+ * Creates such a file with reserved blocks, so that a full disk is an error now and not a SIGBUS
+ * later. size 0: without.
  */
 static int reserved_file(const char *dir, uint64_t size, int *fd)
 {
@@ -293,7 +293,7 @@ static int reserved_file(const char *dir, uint64_t size, int *fd)
 	return e;
 }
 
-/* Nothing can be made in the folder, however much room there is. */
+/* Whether the error means that no file can be created in the folder, whatever its free space. */
 static bool is_closed(int e)
 {
 	return e == EACCES || e == EPERM || e == EROFS || e == ENOENT || e == ENOTDIR ||
@@ -301,9 +301,9 @@ static bool is_closed(int e)
 }
 
 /*
- * A scratch file in the scratch folder, in the other one if that is of a database that cannot be
- * written or its disk is full, or in memory if no folder can be written at all: rather beyond the
- * budget than no answer.
+ * Creates a scratch file in the scratch folder. If that cannot be written, or its disk is full,
+ * uses the other folder; if no folder can be written at all, memory: exceeding the budget is better
+ * than no answer.
  */
 static int any_file(const struct base_work *work, uint64_t size, int *fd, struct hdb_error *err)
 {
@@ -353,14 +353,17 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 				      size);
 	}
 	/*
-	 * When memory is short, what is read besides what was asked for drives out what will be:
-	 * most arrays are used here and there.
+	 * When memory is short, read-ahead would evict pages that are needed: most arrays are
+	 * accessed at random.
 	 */
 	(void)madvise(big->data, size, MADV_RANDOM);
 	return HDB_OK;
 }
 
-/* File systems whose pages are no cache of a disk here, from linux/magic.h and their sources. */
+/*
+ * File systems whose pages do not cache a local disk (numbers from linux/magic.h and their
+ * sources).
+ */
 #define FS_TMPFS 0x01021994u
 #define FS_RAMFS 0x858458f6u
 #define FS_NFS 0x6969u
@@ -370,7 +373,7 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 #define FS_9P 0x01021997u
 #define FS_CEPH 0x00c36400u
 
-/* Whether pages of a file there may stand in for so much memory. */
+/* Whether pages of a file there can replace that much memory. */
 static bool is_good_disk(int fd, uint64_t size)
 {
 	static const uint32_t others[] = { FS_TMPFS, FS_RAMFS, FS_NFS, FS_CIFS,
@@ -402,8 +405,9 @@ static bool write_zeros(int fd, uint64_t size)
 }
 
 /*
- * Memory that is pages of a file, NULL if there can be none: then it is anonymous. Written and not
- * just reserved: mapped pages that are made as they are used take twice as long as anonymous ones.
+ * Maps pages of a file as memory; NULL if that is not possible, then use anonymous memory. The file
+ * is written, not just reserved: pages of a mapping that are created on first use take twice as
+ * long as anonymous ones.
  */
 static uint8_t *map_cached(const struct base_work *work, uint64_t size)
 {
@@ -438,9 +442,12 @@ void base_map_soon(const void *data, uint64_t size_bytes)
 		(void)madvise((char *)(uintptr_t)data - inside, inside + size_bytes, MADV_WILLNEED);
 }
 
-/* ---- the pool: memory that was touched once is cheap, fresh memory the kernel must clear ---- */
+/*
+ * ---- the pool of freed memory: reusing it is cheap, while the kernel has to clear fresh memory
+ * ----
+ */
 
-/* Takes a piece off the list; its memory stays as it is. */
+/* Removes a piece from the list. Its memory is not released. */
 static void pool_remove(struct base_work *work, unsigned i)
 {
 	assert(i < work->pool_count);
@@ -450,14 +457,14 @@ static void pool_remove(struct base_work *work, unsigned i)
 	memmove(&work->pool[i], &work->pool[i + 1], (work->pool_count - i) * sizeof(work->pool[0]));
 }
 
-/* Gives memory back to the system. */
+/* Returns memory to the system. */
 static void give_back(struct base_work *work, void *data, uint64_t size, bool is_cached)
 {
 	(void)munmap(data, size);
 	*(is_cached ? &work->cached_bytes : &work->anonymous_bytes) -= size;
 }
 
-/* Gives at least `size` bytes of a kept piece back, from its end, or all of it. */
+/* Returns at least `size` bytes of a pooled piece to the system, from its end, or all of it. */
 static void pool_drop(struct base_work *work, unsigned i, uint64_t size)
 {
 	struct base_pool_entry *piece = &work->pool[i];
@@ -473,14 +480,16 @@ static void pool_drop(struct base_work *work, unsigned i, uint64_t size)
 	give_back(work, piece->data + piece->size_bytes, back, piece->is_cached);
 }
 
-/* Gives kept memory back until at most `keep` bytes are kept. */
+/* Returns pooled memory to the system until at most `keep` bytes are pooled. */
 static void pool_trim(struct base_work *work, uint64_t keep)
 {
 	while (work->pool_count && work->pool_bytes > keep)
 		pool_drop(work, work->pool_count - 1, work->pool_bytes - keep);
 }
 
-/* The same for anonymous memory, until `size` bytes more are within what is calm. */
+/*
+ * The same for anonymous memory, until `size` more bytes are within the limit of anonymous memory.
+ */
 static void pool_calm(struct base_work *work, uint64_t size)
 {
 	for (unsigned i = work->pool_count; i-- > 0;)
@@ -498,7 +507,7 @@ static bool are_neighbours(const struct base_pool_entry *a, const struct base_po
 	return a->data + a->size_bytes == b->data && a->is_cached == b->is_cached;
 }
 
-/* Keeps a freed array; joins it with its neighbours. */
+/* Adds a freed array to the pool, and joins it with adjacent pieces. */
 static void pool_put(struct base_work *work, const struct base_pool_entry *piece)
 {
 	unsigned i = 0;
@@ -530,7 +539,10 @@ static void pool_put(struct base_work *work, const struct base_pool_entry *piece
 	}
 }
 
-/* Takes an array from the smallest kept piece that has its size; false if none has. */
+/*
+ * Takes an array from the smallest pooled piece that is large enough. Returns false if there is
+ * none.
+ */
 static bool pool_take(struct base_work *work, struct base_big *big)
 {
 	const uint64_t size = big->size_bytes;
@@ -558,9 +570,9 @@ static bool pool_take(struct base_work *work, struct base_big *big)
 }
 
 /*
- * Small pages: memory is taken as it is used. Huge ones made the building of dominators 10 to 20 %
- * slower where a virtual machine gets them from its host one by one, and random graphs hardly
- * faster.
+ * Uses small pages, so that memory is only taken when it is used. Huge pages made building
+ * dominators 10 to 20 % slower on virtual machines that get them from their host one by one, and
+ * random graphs hardly faster.
  */
 static uint8_t *map_anonymous(uint64_t size)
 {
@@ -608,7 +620,7 @@ void base_work_count(struct base_work *work, uint64_t *counted, uint64_t bytes)
 	work->memory_used += bytes - *counted;
 	work->anonymous_bytes += bytes - *counted;
 	*counted = bytes;
-	/* What is kept gives way. */
+	/* Pooled memory is released first. */
 	pool_trim(work, room_left(work));
 	pool_calm(work, 0);
 	note_peak(work);
@@ -627,8 +639,8 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes)
 }
 
 /*
- * What is kept gives way to what was taken: for its sake the peak does not grow, nor does it go
- * beyond the budget while it waits for somebody else.
+ * Releases pooled memory in favour of memory in use, so that pooling neither raises the peak nor
+ * exceeds the budget.
  */
 static void pool_make_way(struct base_work *work)
 {
@@ -639,8 +651,8 @@ static void pool_make_way(struct base_work *work)
 }
 
 /*
- * Fresh memory for a large array, which is counted as used. The lock is released while pages of
- * files are made, which takes long: other threads make theirs.
+ * Allocates fresh memory for a large array, and counts it as used. Unlocks while it creates pages
+ * of files, which takes long, so that other threads can do the same.
  */
 static void take_fresh(struct base_work *work, struct base_big *big)
 {
@@ -667,7 +679,7 @@ static void take_fresh(struct base_work *work, struct base_big *big)
 	work->anonymous_bytes += big->data ? size : 0;
 }
 
-/* Takes an array; the lock is held, and may be released meanwhile. */
+/* Allocates an array. The lock is held, but may be released in between. */
 static int take_array(struct base_work *work, struct base_big *big, uint64_t size, const char *what,
 		      struct hdb_error *err)
 {
@@ -675,7 +687,7 @@ static int take_array(struct base_work *work, struct base_big *big, uint64_t siz
 	if (size >= BIG_MIN && work->scratch_dir && size > room_left(work)) {
 		int r;
 
-		/* Files share what memory there is with what is kept. */
+		/* Files compete with the pool for the same physical memory. */
 		pool_trim(work, 0);
 		r = alloc_file(work, big, size, err);
 		if (r < 0)
