@@ -178,7 +178,7 @@ static int put(void *ctx, const void *data, size_t size, struct hdb_error *err)
 	struct file *f = ctx;
 
 	if (++f->writes == f->fails_at)
-		return door_fail(err, HDB_EIO, "no room");
+		return hdb_fail(err, HDB_EIO, "no room");
 	bytes_add(&f->bytes, data, size);
 	return HDB_OK;
 }

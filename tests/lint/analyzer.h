@@ -2,17 +2,15 @@
  * tests/lint/analyzer.h - what the analyzers are told beyond the sources; see lint-tidy and
  * lint-analyzer in the Makefile.
  *
- * They look at one file at a time and so cannot know that hdb_fail() and door_fail() never return
- * HDB_OK; without this they follow every failure as if it were a success.
+ * They look at one file at a time and so cannot know that hdb_fail() never returns HDB_OK; without
+ * this they follow every failure as if it were a success.
  */
 #ifndef TESTS_ANALYZER_H
 #define TESTS_ANALYZER_H
 
 #include "base/error.h"
-#include "common/fail.h"
 
 #define hdb_fail(err, code, ...) (hdb_fail(err, code, __VA_ARGS__), (code))
-#define door_fail(err, code, ...) (door_fail(err, code, __VA_ARGS__), (code))
 #define hdb_fail_errno(err, ...) (hdb_fail_errno(err, __VA_ARGS__), HDB_EIO)
 #define hdb_fail_memory(err, ...) (hdb_fail_memory(err, __VA_ARGS__), HDB_ENOMEM)
 

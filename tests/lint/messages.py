@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-CALLS = r"\b(?:hdb_fail|door_fail|cli_usage|mcp_fail|oql_fail\w*|heap_damaged|store_damaged|damaged)\((.*?)\);"
+CALLS = r"\b(?:hdb_fail|cli_usage|oql_fail_\w*|heap_damaged|store_damaged|damaged)\((.*?)\);"
 CONVERSION = r"%[-+#0]*[.*\d]*(?:hh|h|ll|l|z|j)?[diuxXcsgfp]?|\\\"|\\n|\\t"
 SHORTEST_PIECE = 8  # shorter ones occur by chance
 FIRST_CHARACTERS = 24  # a test may name the beginning of a long message alone

@@ -17,7 +17,8 @@
 #include "base/bytes.h"
 #include "common/descriptor.h"
 #include "common/escape.h"
-#include "common/fail.h"
+#include "base/error.h"
+#include "base/scope.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -54,7 +55,7 @@ struct cursor {
 
 static int too_short(struct cursor *c, const char *what)
 {
-	return door_fail(c->err, HDB_ETRUNC, "ends within %s at offset %zu", what, c->at);
+	return hdb_fail(c->err, HDB_ETRUNC, "ends within %s at offset %zu", what, c->at);
 }
 
 /* `n` bytes, or NULL at the end. */
@@ -109,16 +110,14 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 	if (is_class)
 		dotted(text, sizeof(text));
 	*out = strdup(text);
-	return *out ? HDB_OK : door_fail(c->err, HDB_ENOMEM, "no memory for names");
+	return *out ? HDB_OK : hdb_fail(c->err, HDB_ENOMEM, "no memory for names");
 }
 
 static int read_names(struct cursor *c, struct android_allocations *a)
 {
 	const size_t count = a->name_counts[0] + a->name_counts[1] + a->name_counts[2];
 
-	a->names = calloc(count + 1, sizeof(*a->names));
-	if (!a->names)
-		return door_fail(c->err, HDB_ENOMEM, "no memory for names");
+	TRY(BASE_ALLOC(a->names, count + 1, "names", c->err));
 	for (size_t i = 0; i < count; i++)
 		TRY(read_name(c, i < a->name_counts[CLASSES], &a->names[i]));
 	return HDB_OK;
@@ -156,20 +155,20 @@ static int read_header(struct cursor *c, struct header *h, struct android_alloca
 		a->name_counts[i] = be16(p + 9 + 2 * i);
 	if (h->header_bytes < HEADER_BYTES || h->entry_bytes < ENTRY_BYTES ||
 	    h->frame_bytes < FRAME_BYTES)
-		return door_fail(c->err, HDB_EFORMAT,
-				 "no record of allocations as ddmlib writes it: its header says "
-				 "lengths of %u, %u and %u bytes, at least 15, 9 and 8 are",
-				 h->header_bytes, h->entry_bytes, h->frame_bytes);
+		return hdb_fail(c->err, HDB_EFORMAT,
+				"no record of allocations as ddmlib writes it: its header says "
+				"lengths of %u, %u and %u bytes, at least 15, 9 and 8 are",
+				h->header_bytes, h->entry_bytes, h->frame_bytes);
 	if (h->names_at > c->size || h->names_at < h->header_bytes)
-		return door_fail(c->err, HDB_EFORMAT, "names at offset %" PRIu32 " of %zu bytes",
-				 h->names_at, c->size);
+		return hdb_fail(c->err, HDB_EFORMAT, "names at offset %" PRIu32 " of %zu bytes",
+				h->names_at, c->size);
 	return HDB_OK;
 }
 
 static int wrong_name(struct cursor *c, const char *what, unsigned no, size_t count)
 {
-	return door_fail(c->err, HDB_EFORMAT, "%s %u of %zu before offset %zu", what, no, count,
-			 c->at);
+	return hdb_fail(c->err, HDB_EFORMAT, "%s %u of %zu before offset %zu", what, no, count,
+			c->at);
 }
 
 static int read_frame(struct cursor *c, const struct header *h, struct android_allocations *a)
@@ -239,7 +238,7 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 
 	*out = (struct android_allocations){ 0 };
 	if (size > ANDROID_FILE_MAX)
-		return door_fail(err, HDB_ELIMIT, "larger than %u bytes", ANDROID_FILE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "larger than %u bytes", ANDROID_FILE_MAX);
 	TRY(read_header(&c, &h, out));
 	assert(h.entry_bytes >= ENTRY_BYTES);
 	assert(h.frame_bytes > 0);
@@ -250,7 +249,7 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	out->list = calloc(end / h.entry_bytes + 1, sizeof(*out->list));
 	out->frames = malloc((end / h.frame_bytes + 1) * sizeof(*out->frames));
 	if (!out->list || !out->frames)
-		return door_fail(err, HDB_ENOMEM, "no memory for allocations");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for allocations");
 	c.at = h.header_bytes;
 	c.size = h.names_at;
 	while (h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes)

@@ -11,7 +11,7 @@
  */
 #include "androidfiles/androidfiles.h"
 
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,8 +119,7 @@ static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number, s
 	}
 	no = (uint32_t)native->known.count;
 	if (no == KNOWN_MAX)
-		return door_fail(r->err, HDB_ELIMIT, "more than %u parts of call stacks",
-				 KNOWN_MAX);
+		return hdb_fail(r->err, HDB_ELIMIT, "more than %u parts of call stacks", KNOWN_MAX);
 	TRY(base_vec_push(&native->known, &new, sizeof(new), r->err));
 	*out = base_vec_at(&native->known, struct known, no);
 	return base_idmap_put(&native->known_map, hash, no, r->err);
@@ -534,15 +533,14 @@ int android_native_read(const uint8_t *data, size_t size, struct android_native 
 	*out = (struct android_native){ .trace = { data, data + size, false } };
 	opened = packets_open(&out->trace, &out->copy);
 	if (opened < 0)
-		return door_fail(err, opened, "%s", packets_problem(opened));
+		return hdb_fail(err, opened, "%s", packets_problem(opened));
 	TRY(opened);
 	TRY(take_packets(&r));
 	clear_sort(&out->names);
 	if (!out->dumps.count)
-		return door_fail(
-			err, HDB_EFORMAT,
-			"the trace has no profile of native heaps: record it with the data "
-			"source android.heapprofd");
+		return hdb_fail(err, HDB_EFORMAT,
+				"the trace has no profile of native heaps: record it with the data "
+				"source android.heapprofd");
 	for (size_t i = 0; i < out->known.count; i++)
 		out->heaps += base_vec_at(&out->known, struct known, i)->key[0] == HEAP;
 	for (size_t i = 0; i < out->dumps.count; i++)
@@ -643,8 +641,8 @@ int android_native_group(struct android_native *native, unsigned dump,
 	int rc;
 
 	if (dump > native->dumps.count)
-		return door_fail(err, HDB_EUSAGE, "no dump number %u; the trace holds %zu", dump,
-				 native->dumps.count);
+		return hdb_fail(err, HDB_EUSAGE, "no dump number %u; the trace holds %zu", dump,
+				native->dumps.count);
 	rc = take_packets(&r);
 	if (rc == HDB_OK && !is_stack)
 		rc = add_sites(&r, by == ANDROID_BY_MODULE, tree);

@@ -8,7 +8,7 @@
 #include "androidfiles/androidfiles.h"
 
 #include "base/scope.h"
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -437,7 +437,7 @@ int android_smaps_read(const char *data, size_t size, struct android_memory *out
 	const char *end = data + size;
 
 	if (!s)
-		return door_fail(err, HDB_ENOMEM, "no memory for sums");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for sums");
 	s->out = out;
 	for (const char *p = data, *stop; p < end; p = stop + (stop < end)) {
 		stop = memchr(p, '\n', (size_t)(end - p));
@@ -447,7 +447,7 @@ int android_smaps_read(const char *data, size_t size, struct android_memory *out
 	end_mapping(s);
 	out->form = s->is_rollup ? "smaps_rollup" : "smaps";
 	return s->total.has ? give_rows(s, err) :
-			      door_fail(err, HDB_EFORMAT,
-					"mappings without sizes: /proc/PID/maps has none, smaps is "
-					"meant");
+			      hdb_fail(err, HDB_EFORMAT,
+				       "mappings without sizes: /proc/PID/maps has none, smaps is "
+				       "meant");
 }

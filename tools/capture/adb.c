@@ -53,7 +53,7 @@ int adb_failed(const char *what, const struct child_output *out, struct hdb_erro
 	char line[512];
 
 	telling_line(out->text, line, sizeof(line));
-	return door_fail(err, HDB_EIO, "%s: %s", what, line[0] ? line : "failed");
+	return hdb_fail(err, HDB_EIO, "%s: %s", what, line[0] ? line : "failed");
 }
 
 /* A process name goes to the device's shell: only what needs no quotes there. */
@@ -74,7 +74,7 @@ int adb_begin(const struct capture_options *options, const char *process, struct
 	struct child_output out;
 
 	if (!is_process_name(process))
-		return door_fail(err, HDB_EUSAGE, "\"%s\" is not a process name", process);
+		return hdb_fail(err, HDB_EUSAGE, "\"%s\" is not a process name", process);
 	TRY(adb_run(options, state, capture_timeout_ms(options), &out, err));
 	return out.code == 0 ? HDB_OK : adb_failed("adb", &out, err);
 }

@@ -80,7 +80,7 @@ static int dump(struct app_capture *c, const char *process, struct hdb_error *er
 		TRY(dump_once(c, process, NULL, &out, err));
 	}
 	if (strstr(out.text, "Unknown process") || strstr(out.text, "nable to find process"))
-		return door_fail(err, HDB_EABSENT, "there is no process %s on the device", process);
+		return hdb_fail(err, HDB_EABSENT, "there is no process %s on the device", process);
 	if (out.code != 0 || strstr(out.text, "Exception") || strstr(out.text, "Error:") ||
 	    strstr(out.text, "not debuggable"))
 		return adb_failed("am dumpheap", &out, err);
@@ -115,8 +115,8 @@ static int wait_for_file(struct app_capture *c, struct hdb_error *err)
 		if (now != before)
 			since = base_now_ms();
 		else if (base_now_ms() - since > timeout)
-			return door_fail(err, HDB_EIO, "the device wrote no dump within %llu s",
-					 (unsigned long long)timeout / 1000);
+			return hdb_fail(err, HDB_EIO, "the device wrote no dump within %llu s",
+					(unsigned long long)timeout / 1000);
 		before = now;
 		(void)poll(NULL, 0, GROWTH_MS);
 		if (capture_is_cancelled(&c->options))
@@ -134,10 +134,10 @@ static int finish(void *ctx, uint64_t bytes, struct hdb_error *err)
 	c->cat = 0;
 	if (bytes == c->size && code == 0)
 		return HDB_OK;
-	return door_fail(err, HDB_EIO,
-			 "adb gave %llu of %llu bytes of the dump (exit code %d): was the device "
-			 "disconnected?",
-			 (unsigned long long)bytes, (unsigned long long)c->size, code);
+	return hdb_fail(err, HDB_EIO,
+			"adb gave %llu of %llu bytes of the dump (exit code %d): was the device "
+			"disconnected?",
+			(unsigned long long)bytes, (unsigned long long)c->size, code);
 }
 
 static int start(struct app_capture *c, const char *process, struct hdb_error *err)
@@ -168,7 +168,7 @@ int capture_app_start(const char *process, const struct capture_options *options
 	int rc;
 
 	if (!c)
-		return door_fail(err, HDB_ENOMEM, "no memory for a capture");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a capture");
 	c->base.release = release;
 	c->base.stream.read_fd = c->base.stream.write_fd = -1;
 	c->options = *options;

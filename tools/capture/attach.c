@@ -32,8 +32,8 @@ void attach_trigger_name(const struct process *process, char *out)
 
 static int has_ended(const struct attach *a, struct hdb_error *err)
 {
-	return door_fail(err, HDB_EIO, "process %ld ended before it answered",
-			 (long)a->process->pid);
+	return hdb_fail(err, HDB_EIO, "process %ld ended before it answered",
+			(long)a->process->pid);
 }
 
 static bool is_stopped(const struct process *p)
@@ -51,9 +51,9 @@ int attach_is_silent(struct attach *a, struct hdb_error *err)
 		why = "; it is stopped (SIGSTOP, or a debugger)";
 	else if (!a->process->catches_quit)
 		why = "; it has no handler of SIGQUIT (yet)";
-	return door_fail(err, HDB_EIO, "process %ld did not answer within %llu s%s",
-			 (long)a->process->pid,
-			 (unsigned long long)capture_timeout_ms(a->options) / 1000, why);
+	return hdb_fail(err, HDB_EIO, "process %ld did not answer within %llu s%s",
+			(long)a->process->pid,
+			(unsigned long long)capture_timeout_ms(a->options) / 1000, why);
 }
 
 /* Whether the socket is the VM's own, and not one that another user has put there. */
@@ -64,15 +64,15 @@ static int check_socket(const struct attach *a, const char *name, struct hdb_err
 	if (fstatat(a->tmp_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ?
 			       NOT_YET :
-			       door_fail(err, HDB_EIO, "/tmp/%s: %s", name, strerror(errno));
+			       hdb_fail(err, HDB_EIO, "/tmp/%s: %s", name, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return door_fail(err, HDB_EIO, "/tmp/%s of process %ld is not a socket", name,
-				 (long)a->process->pid);
+		return hdb_fail(err, HDB_EIO, "/tmp/%s of process %ld is not a socket", name,
+				(long)a->process->pid);
 	if (st.st_uid != a->process->uid || st.st_mode & (S_IWGRP | S_IWOTH | S_IRGRP | S_IROTH))
-		return door_fail(err, HDB_EIO,
-				 "/tmp/%s of process %ld is not its own: another user made it, or "
-				 "others may use it",
-				 name, (long)a->process->pid);
+		return hdb_fail(err, HDB_EIO,
+				"/tmp/%s of process %ld is not its own: another user made it, or "
+				"others may use it",
+				name, (long)a->process->pid);
 	return HDB_OK;
 }
 
@@ -83,11 +83,11 @@ static int check_peer(const struct attach *a, int fd, struct hdb_error *err)
 	socklen_t size = sizeof(peer);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
-		return door_fail(err, HDB_EIO, "socket: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "socket: %s", strerror(errno));
 	if (peer.pid != a->process->pid)
-		return door_fail(err, HDB_EIO,
-				 "the socket of process %ld is another process's (%ld)",
-				 (long)a->process->pid, (long)peer.pid);
+		return hdb_fail(err, HDB_EIO,
+				"the socket of process %ld is another process's (%ld)",
+				(long)a->process->pid, (long)peer.pid);
 	return HDB_OK;
 }
 
@@ -105,7 +105,7 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 		 name);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return door_fail(err, HDB_EIO, "socket: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "socket: %s", strerror(errno));
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
 		const int failure = errno;
 
@@ -113,8 +113,8 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 		/* Not listening any more; or a queue that is full. */
 		if (failure == ECONNREFUSED || failure == ENOENT || failure == EAGAIN)
 			return NOT_YET;
-		return door_fail(err, HDB_EIO, "/tmp/%s of process %ld: %s", name,
-				 (long)a->process->pid, strerror(failure));
+		return hdb_fail(err, HDB_EIO, "/tmp/%s of process %ld: %s", name,
+				(long)a->process->pid, strerror(failure));
 	}
 	if ((rc = check_peer(a, fd, err)) != HDB_OK) {
 		close(fd);
@@ -139,8 +139,8 @@ static int send_quit(const struct attach *a, struct hdb_error *err)
 	rc = fd >= 0 ? (int)syscall(SYS_pidfd_send_signal, fd, SIGQUIT, NULL, 0) :
 		       kill(a->process->pid, SIGQUIT);
 	if (rc < 0)
-		return door_fail(err, HDB_EIO, "process %ld: SIGQUIT: %s", (long)a->process->pid,
-				 strerror(errno));
+		return hdb_fail(err, HDB_EIO, "process %ld: SIGQUIT: %s", (long)a->process->pid,
+				strerror(errno));
 	return HDB_OK;
 }
 
@@ -163,10 +163,10 @@ static int make_trigger(const struct attach *a, const char *name, int *folder,
 			*folder = folders[i];
 	}
 	if (fd < 0)
-		return door_fail(err, HDB_EIO,
-				 "cannot make the file %s for process %ld, in its working folder "
-				 "or in its /tmp: %s",
-				 name, (long)a->process->pid, strerror(errno));
+		return hdb_fail(err, HDB_EIO,
+				"cannot make the file %s for process %ld, in its working folder "
+				"or in its /tmp: %s",
+				name, (long)a->process->pid, strerror(errno));
 	close(fd);
 	return HDB_OK;
 }
@@ -232,8 +232,8 @@ static int write_all(struct attach *a, int fd, const char *data, size_t size, st
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return process_is_ending(a->process) ?
 				       has_ended(a, err) :
-				       door_fail(err, HDB_EIO, "process %ld hung up: %s",
-						 (long)a->process->pid, strerror(errno));
+				       hdb_fail(err, HDB_EIO, "process %ld hung up: %s",
+						(long)a->process->pid, strerror(errno));
 		if ((rc = capture_wait(a->options, fd, POLLOUT, end, err)) != HDB_OK)
 			return rc == HDB_END ? attach_is_silent(a, err) : rc;
 	}
@@ -250,7 +250,7 @@ int attach_send(struct attach *a, const char *command, const char *const *argume
 
 	*socket_fd = -1;
 	if (!size)
-		return door_fail(err, HDB_EUSAGE, "the request is too long for the VM");
+		return hdb_fail(err, HDB_EUSAGE, "the request is too long for the VM");
 	assert(size <= sizeof(request));
 	TRY(connect_to(a, &fd, err));
 	assert(fd >= 0);
@@ -276,7 +276,7 @@ static int read_all(struct attach *a, int fd, bool is_patient, struct bytes *out
 	for (;;) {
 		char *to = bytes_room(out, READ_BYTES + 1);
 		int rc = to ? capture_wait(a->options, fd, POLLIN, end, err) :
-			      door_fail(err, HDB_ENOMEM, "no memory for the answer");
+			      hdb_fail(err, HDB_ENOMEM, "no memory for the answer");
 		ssize_t n;
 
 		if (rc == HDB_END) {
@@ -292,8 +292,8 @@ static int read_all(struct attach *a, int fd, bool is_patient, struct bytes *out
 		}
 		out->size += n > 0 ? (size_t)n : 0;
 		if (out->size > ATTACH_REPLY_MAX)
-			return door_fail(err, HDB_ELIMIT, "the answer has more than %u MiB",
-					 ATTACH_REPLY_MAX >> 20);
+			return hdb_fail(err, HDB_ELIMIT, "the answer has more than %u MiB",
+					ATTACH_REPLY_MAX >> 20);
 	}
 }
 
@@ -304,13 +304,13 @@ int attach_receive(struct attach *a, int socket_fd, bool is_patient, struct repl
 	if (reply->bytes.size == 0)
 		return process_is_ending(a->process) ?
 			       has_ended(a, err) :
-			       door_fail(err, HDB_EIO, "process %ld hung up without an answer",
-					 (long)a->process->pid);
+			       hdb_fail(err, HDB_EIO, "process %ld hung up without an answer",
+					(long)a->process->pid);
 	return attach_parse_reply(reply) ?
 		       HDB_OK :
-		       door_fail(err, HDB_EFORMAT,
-				 "process %ld gave an answer that no HotSpot VM gives",
-				 (long)a->process->pid);
+		       hdb_fail(err, HDB_EFORMAT,
+				"process %ld gave an answer that no HotSpot VM gives",
+				(long)a->process->pid);
 }
 
 int attach_ask(struct attach *a, const char *command, const char *const *arguments,

@@ -10,7 +10,7 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 {
 	*vms = NULL;
 	*count = *hidden = 0;
-	return door_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
 }
 
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
@@ -19,7 +19,7 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 	(void)pid;
 	(void)options;
 	*out = NULL;
-	return door_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
@@ -29,7 +29,7 @@ int capture_vm_ask(int pid, enum capture_question question, const struct capture
 	(void)question;
 	(void)options;
 	*text = NULL;
-	return door_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
 }
 #endif
 

@@ -57,15 +57,15 @@ int child_start(const char *const *argv, bool both, pid_t *pid, int *out_fd, str
 	int ends[2], failure;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
 	failure = spawn(argv, both, ends[1], pid);
 	close(ends[1]);
 	if (failure) {
 		close(ends[0]);
 		*pid = 0;
-		return door_fail(err, HDB_EIO, "%s: %s", argv[0],
-				 failure == ENOENT ? "is not installed, or not on PATH" :
-						     strerror(failure));
+		return hdb_fail(err, HDB_EIO, "%s: %s", argv[0],
+				failure == ENOENT ? "is not installed, or not on PATH" :
+						    strerror(failure));
 	}
 	*out_fd = ends[0];
 	return HDB_OK;
@@ -101,8 +101,8 @@ static int read_output(int fd, const struct capture_options *options, uint64_t t
 		ssize_t n;
 
 		if (rc == HDB_END)
-			return door_fail(err, HDB_EIO, "no answer within %llu s",
-					 (unsigned long long)timeout_ms / 1000);
+			return hdb_fail(err, HDB_EIO, "no answer within %llu s",
+					(unsigned long long)timeout_ms / 1000);
 		TRY(rc);
 		n = read(fd, room ? out->text + out->size : dropped, room ? room : sizeof(dropped));
 		if (n == 0 || (n < 0 && errno != EINTR))
@@ -128,7 +128,7 @@ int child_run(const char *const *argv, const struct capture_options *options, ui
 	close(fd);
 	if (rc != HDB_OK) {
 		child_kill(pid);
-		return door_fail(err, rc, "%s: %s", argv[0], why.message);
+		return hdb_fail(err, rc, "%s: %s", argv[0], why.message);
 	}
 	out->code = child_wait(pid);
 	return HDB_OK;

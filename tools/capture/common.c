@@ -25,7 +25,7 @@ bool capture_is_cancelled(const struct capture_options *options)
 
 int capture_interrupted(struct hdb_error *err)
 {
-	return door_fail(err, HDB_EINTR, "interrupted");
+	return hdb_fail(err, HDB_EINTR, "interrupted");
 }
 
 int capture_wait(const struct capture_options *options, int fd, short events, uint64_t end_ms,
@@ -43,7 +43,7 @@ int capture_wait(const struct capture_options *options, int fd, short events, ui
 		if (n > 0)
 			return HDB_OK;
 		if (n < 0 && errno != EINTR)
-			return door_fail(err, HDB_EIO, "poll: %s", strerror(errno));
+			return hdb_fail(err, HDB_EIO, "poll: %s", strerror(errno));
 	}
 }
 

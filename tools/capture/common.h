@@ -7,7 +7,8 @@
 
 #include "base/work.h"
 #include "capture/capture.h"
-#include "common/fail.h"
+#include "base/error.h"
+#include "base/scope.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,16 +13,16 @@ int identity_take(const struct process *p, struct identity *before, struct hdb_e
 	if (before->uid == p->uid && before->gid == p->gid)
 		return HDB_OK;
 	if (before->uid != 0)
-		return door_fail(err, HDB_EIO,
-				 "process %ld belongs to user %lu, group %lu: only that user, with "
-				 "that group, and root can ask it",
-				 (long)p->pid, (unsigned long)p->uid, (unsigned long)p->gid);
+		return hdb_fail(err, HDB_EIO,
+				"process %ld belongs to user %lu, group %lu: only that user, with "
+				"that group, and root can ask it",
+				(long)p->pid, (unsigned long)p->uid, (unsigned long)p->gid);
 	if (setegid(p->gid) < 0 || seteuid(p->uid) < 0) {
 		const int failure = errno;
 
 		(void)!setegid(before->gid);
-		return door_fail(err, HDB_EIO, "cannot act as user %lu, group %lu: %s",
-				 (unsigned long)p->uid, (unsigned long)p->gid, strerror(failure));
+		return hdb_fail(err, HDB_EIO, "cannot act as user %lu, group %lu: %s",
+				(unsigned long)p->uid, (unsigned long)p->gid, strerror(failure));
 	}
 	before->is_taken = true;
 	return HDB_OK;

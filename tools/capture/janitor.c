@@ -92,7 +92,7 @@ int janitor_start(const struct litter *litter, struct janitor *janitor, struct h
 	assert(litter->folder_fd >= 0);
 	*janitor = (struct janitor){ .pipe_fd = -1 };
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
 	janitor->pid = fork();
 	if (janitor->pid == 0) {
 		close(ends[1]);
@@ -102,7 +102,7 @@ int janitor_start(const struct litter *litter, struct janitor *janitor, struct h
 	if (janitor->pid < 0) {
 		janitor->pid = 0;
 		close(ends[1]);
-		return door_fail(err, HDB_EIO, "fork: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "fork: %s", strerror(errno));
 	}
 	janitor->pipe_fd = ends[1];
 	return HDB_OK;

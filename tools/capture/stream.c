@@ -34,7 +34,7 @@ static int move_some(struct stream *s, struct hdb_error *err)
 		return NOTHING_YET;
 	if (errno == EPIPE)
 		return READER_LEFT;
-	return door_fail(err, HDB_EIO, "the dump could not be read: %s", strerror(errno));
+	return hdb_fail(err, HDB_EIO, "the dump could not be read: %s", strerror(errno));
 }
 
 /*
@@ -49,14 +49,14 @@ static int wait_until_ready(const struct stream *s, struct hdb_error *err)
 	struct pollfd to = { .fd = s->write_fd, .events = POLLOUT };
 
 	if (poll(&to, 1, CAPTURE_TICK_MS) < 0 && errno != EINTR)
-		return door_fail(err, HDB_EIO, "poll: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "poll: %s", strerror(errno));
 	if (to.revents & POLLERR)
 		return READER_LEFT;
 	/* Room there must be first: the VM waits for it, and that is not its fault. */
 	if (!(to.revents & POLLOUT))
 		return HDB_OK;
 	if (poll(from, 2, CAPTURE_TICK_MS) < 0 && errno != EINTR)
-		return door_fail(err, HDB_EIO, "poll: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "poll: %s", strerror(errno));
 	/*
 	 * An answer comes behind the bytes, but the bytes may have been looked for before they
 	 * came.
@@ -113,7 +113,7 @@ int stream_start(struct stream *s, struct hdb_error *err)
 	assert(!s->is_running);
 	s->read_fd = s->write_fd = -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
 	s->read_fd = ends[0];
 	s->write_fd = ends[1];
 	/* Larger is faster; it may be refused. */
@@ -121,7 +121,7 @@ int stream_start(struct stream *s, struct hdb_error *err)
 	(void)fcntl(s->from_fd, F_SETPIPE_SZ, PIPE_BYTES);
 	rc = pthread_create(&s->thread, NULL, run, s);
 	if (rc != 0)
-		return door_fail(err, HDB_ENOMEM, "thread: %s", strerror(rc));
+		return hdb_fail(err, HDB_ENOMEM, "thread: %s", strerror(rc));
 	s->is_running = true;
 	return HDB_OK;
 }

@@ -73,24 +73,23 @@ static int find_vm(struct vm_capture *c, int pid, struct hdb_error *err)
 	int has;
 
 	if (failure)
-		return door_fail(err, HDB_EABSENT, "there is no process %d%s", pid,
-				 access("/proc/self/status", R_OK) < 0 ?
-					 " to be seen: /proc is not mounted" :
-					 "");
+		return hdb_fail(err, HDB_EABSENT, "there is no process %d%s", pid,
+				access("/proc/self/status", R_OK) < 0 ?
+					" to be seen: /proc is not mounted" :
+					"");
 	has = process_has_hotspot(&c->process);
 	if (has < 0 && geteuid() != 0 && c->process.uid != geteuid())
 		return identity_take(&c->process, &c->before, err);
 	if (has < 0)
-		return door_fail(err, HDB_EIO, "no permission to inspect process %d: %s", pid,
-				 strerror(EACCES));
+		return hdb_fail(err, HDB_EIO, "no permission to inspect process %d: %s", pid,
+				strerror(EACCES));
 	if (has == 0)
-		return door_fail(err, HDB_EFORMAT,
-				 "process %d is not a HotSpot VM: it has not loaded libjvm.so",
-				 pid);
+		return hdb_fail(err, HDB_EFORMAT,
+				"process %d is not a HotSpot VM: it has not loaded libjvm.so", pid);
 	(void)capture_counters(&c->process, &counters);
 	if (counters.cannot_attach)
-		return door_fail(err, HDB_EIO,
-				 "process %d was started with -XX:+DisableAttachMechanism", pid);
+		return hdb_fail(err, HDB_EIO,
+				"process %d was started with -XX:+DisableAttachMechanism", pid);
 	capture_main_class(&c->process, counters.command, main_class, sizeof(main_class));
 	snprintf(c->base.name, sizeof(c->base.name), "JVM %d%s%s%s", pid, main_class[0] ? " (" : "",
 		 main_class, main_class[0] ? ")" : "");
@@ -103,24 +102,24 @@ static int open_folders(struct vm_capture *c, struct hdb_error *err)
 	const size_t size = strcspn(place, " \t\r\n\"'%");
 
 	if (place[0] != '/' || place[size])
-		return door_fail(err, HDB_EUSAGE,
-				 "%s: a folder is named by its whole path, without blanks, quotes "
-				 "and percent signs",
-				 place);
+		return hdb_fail(err, HDB_EUSAGE,
+				"%s: a folder is named by its whole path, without blanks, quotes "
+				"and percent signs",
+				place);
 	c->cwd_fd = openat(c->process.proc_fd, "cwd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	c->tmp_fd = process_folder(&c->process, "/tmp");
 	if (c->tmp_fd < 0)
-		return door_fail(err, HDB_EIO, "/tmp of process %d: %s", c->process.pid,
-				 strerror(errno));
+		return hdb_fail(err, HDB_EIO, "/tmp of process %d: %s", c->process.pid,
+				strerror(errno));
 	c->place_fd = process_folder(&c->process, place);
 	if (c->place_fd < 0)
-		return door_fail(err, HDB_EIO, "%s of process %d: %s", place, c->process.pid,
-				 strerror(errno));
+		return hdb_fail(err, HDB_EIO, "%s of process %d: %s", place, c->process.pid,
+				strerror(errno));
 	capture_random_name(".heapdb-", c->folder, sizeof(c->folder));
 	if ((size_t)snprintf(c->path, sizeof(c->path), "%s%s%s", place,
 			     place[strlen(place) - 1] == '/' ? "" : "/",
 			     c->folder) >= sizeof(c->path))
-		return door_fail(err, HDB_EUSAGE, "%s: the name is too long", place);
+		return hdb_fail(err, HDB_EUSAGE, "%s: the name is too long", place);
 	return HDB_OK;
 }
 
@@ -130,9 +129,9 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 	struct stat st;
 
 	if (mkdirat(c->place_fd, c->folder, 0700) < 0)
-		return door_fail(err, HDB_EIO, "cannot make a folder in %s of process %d: %s",
-				 c->options.tmp ? c->options.tmp : "/tmp", c->process.pid,
-				 strerror(errno));
+		return hdb_fail(err, HDB_EIO, "cannot make a folder in %s of process %d: %s",
+				c->options.tmp ? c->options.tmp : "/tmp", c->process.pid,
+				strerror(errno));
 	c->has_litter = true;
 	c->folder_fd =
 		openat(c->place_fd, c->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -148,8 +147,8 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 		c->dump_fd = openat(c->folder_fd, CAPTURE_PIPE,
 				    O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (c->dump_fd < 0 || fstat(c->dump_fd, &st) < 0 || !S_ISFIFO(st.st_mode))
-		return door_fail(err, HDB_EIO, "cannot make a pipe in %s of process %d: %s",
-				 c->path, c->process.pid, strerror(errno));
+		return hdb_fail(err, HDB_EIO, "cannot make a pipe in %s of process %d: %s", c->path,
+				c->process.pid, strerror(errno));
 	return janitor_start(&c->litter, &c->janitor, err);
 }
 
@@ -182,11 +181,11 @@ static int check_answer(const struct vm_capture *c, const struct reply *reply, c
 	if (reply->code == 0 && strstr(reply->text, good))
 		return HDB_OK;
 	attach_last_line(reply, line, sizeof(line));
-	return door_fail(err, HDB_EIO, "process %d could not %s: %s%s", c->process.pid, what,
-			 line[0] ? line : "it does not say why",
-			 strstr(line, "No space left") ?
-				 "; --tmp DIR names another folder, as the VM sees it" :
-				 "");
+	return hdb_fail(err, HDB_EIO, "process %d could not %s: %s%s", c->process.pid, what,
+			line[0] ? line : "it does not say why",
+			strstr(line, "No space left") ?
+				"; --tmp DIR names another folder, as the VM sees it" :
+				"");
 }
 
 static int receive_answer(struct vm_capture *c, struct hdb_error *err)
@@ -207,9 +206,9 @@ static int finish_pipe(void *ctx, uint64_t bytes, struct hdb_error *err)
 
 	/* Some of the answer may have come before. */
 	if (rc == HDB_EIO && process_is_ending(&c->process))
-		rc = door_fail(err, HDB_EIO,
-			       "process %d ended while it dumped its heap, after %llu bytes",
-			       c->process.pid, (unsigned long long)bytes);
+		rc = hdb_fail(err, HDB_EIO,
+			      "process %d ended while it dumped its heap, after %llu bytes",
+			      c->process.pid, (unsigned long long)bytes);
 	return rc;
 }
 
@@ -257,8 +256,8 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	c->dump_fd =
 		openat(c->folder_fd, CAPTURE_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (c->dump_fd < 0 || fstat(c->dump_fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return door_fail(err, HDB_EIO, "%s of process %d: %s", path, c->process.pid,
-				 c->dump_fd < 0 ? strerror(errno) : "is not a file");
+		return hdb_fail(err, HDB_EIO, "%s of process %d: %s", path, c->process.pid,
+				c->dump_fd < 0 ? strerror(errno) : "is not a file");
 	litter_remove(&c->litter);
 	capture_close_fd(c->socket_fd);
 	c->socket_fd = -1;
@@ -310,7 +309,7 @@ static struct vm_capture *new_capture(const struct capture_options *options, str
 	struct vm_capture *c = calloc(1, sizeof(*c));
 
 	if (!c) {
-		(void)door_fail(err, HDB_ENOMEM, "no memory for a capture");
+		(void)hdb_fail(err, HDB_ENOMEM, "no memory for a capture");
 		return NULL;
 	}
 	c->base.release = release;
@@ -352,7 +351,7 @@ static int ask_for_text(struct vm_capture *c, enum capture_question question, ch
 	TRY(attach_receive(&c->attach, c->socket_fd, true, &reply, err));
 	TRY(check_answer(c, &reply, "", "answer", err));
 	*text = strdup(reply.text);
-	return *text ? HDB_OK : door_fail(err, HDB_ENOMEM, "no memory for the answer");
+	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for the answer");
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,

@@ -210,7 +210,7 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 	if (!dir || faccessat(dirfd(dir), "self/status", R_OK, 0) < 0) {
 		if (dir)
 			closedir(dir);
-		return door_fail(err, HDB_EIO, "cannot list processes: /proc is not mounted");
+		return hdb_fail(err, HDB_EIO, "cannot list processes: /proc is not mounted");
 	}
 	while (is_good && (entry = readdir(dir))) {
 		struct process process;
@@ -228,7 +228,7 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 	closedir(dir);
 	if (!is_good) {
 		base_vec_release(&list.vms);
-		return door_fail(err, HDB_ENOMEM, "no memory for a list of processes");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a list of processes");
 	}
 	base_vec_sort(&list.vms, sizeof(**vms), compare);
 	*vms = list.vms.data;

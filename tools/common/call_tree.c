@@ -4,7 +4,7 @@
  */
 #include "common/call_tree.h"
 
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,17 +72,17 @@ int call_tree_child(struct call_tree *tree, uint32_t parent, const char *name, u
 	char *copy;
 
 	if (!grow(tree))
-		return door_fail(err, HDB_ENOMEM, "no memory for call stacks");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for call stacks");
 	slot = find(tree, parent, name);
 	*node = *slot;
 	if (*node)
 		return HDB_OK;
 	if (tree->count >= CALL_TREE_MAX)
-		return door_fail(err, HDB_ELIMIT, "more than %u different frames of call stacks",
-				 CALL_TREE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "more than %u different frames of call stacks",
+				CALL_TREE_MAX);
 	copy = strdup(name);
 	if (!copy)
-		return door_fail(err, HDB_ENOMEM, "no memory for call stacks");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for call stacks");
 	*node = *slot = (uint32_t)tree->count;
 	tree->nodes[tree->count++] = (struct call_node){
 		.name = copy, .parent = parent, .level = parent ? tree->nodes[parent].level + 1 : 0
@@ -133,7 +133,7 @@ int call_tree_sum(struct call_tree *tree, struct hdb_error *err)
 	tree->order = malloc((count + 1) * sizeof(*tree->order));
 	if (!tree->order || !room) {
 		free(room);
-		return door_fail(err, HDB_ENOMEM, "no memory for call stacks");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for call stacks");
 	}
 	for (size_t i = count; i > 0; i--) {
 		call_node_add(&tree->nodes[tree->nodes[i].parent], &tree->nodes[i]);

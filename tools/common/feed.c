@@ -2,7 +2,7 @@
  * common/feed.c - see feed.h.
  */
 #include "common/feed.h"
-#include "common/fail.h"
+#include "base/error.h"
 #include "common/library.h"
 
 #include "base/try.h"
@@ -150,7 +150,7 @@ static int file_name(const char *name, char *out, size_t size, struct hdb_error 
 	used -= ending_size(file, used);
 	if ((size_t)snprintf(out, size, "%.*s%.*s", (int)folder, name, (int)used, file) < size)
 		return HDB_OK;
-	return door_fail(err, HDB_ELIMIT, "%s: file name too long", name);
+	return hdb_fail(err, HDB_ELIMIT, "%s: file name too long", name);
 }
 
 int feed_default_path(const char *dump, char *out, size_t size, struct hdb_error *err)
@@ -191,7 +191,7 @@ static bool begins_trace(const char *head, size_t size)
 static int check_cancel(const struct feed *f, struct hdb_error *err)
 {
 	return f->progress->cancel && *f->progress->cancel ?
-		       door_fail(err, HDB_EINTR, "interrupted") :
+		       hdb_fail(err, HDB_EINTR, "interrupted") :
 		       HDB_OK;
 }
 
@@ -219,7 +219,7 @@ static int fail_pipe(const struct feed *f, struct hdb_error *err)
 	const int e = errno;
 
 	TRY(check_cancel(f, err));
-	return door_fail(err, HDB_EIO, "%s: cannot read: %s", f->name, strerror(e));
+	return hdb_fail(err, HDB_EIO, "%s: cannot read: %s", f->name, strerror(e));
 }
 
 /* Reads the first bytes, which are read again. */
@@ -228,7 +228,7 @@ static int read_first(struct feed *f, struct hdb_error *err)
 	f->first = malloc(FIRST_BYTES);
 	f->block = malloc(PIECE_BYTES);
 	if (!f->first || !f->block)
-		return door_fail(err, HDB_ENOMEM, "no memory for a pipe");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a pipe");
 	while (f->first_size < FIRST_BYTES) {
 		const ssize_t n =
 			read_pipe(f, f->first + f->first_size, FIRST_BYTES - f->first_size);
@@ -261,8 +261,8 @@ static int write_out(struct feed *f, const char *bytes, size_t size, struct hdb_
 		if (n < 0 && errno == EPIPE)
 			return HDB_END;
 		if (n < 0 && errno != EINTR)
-			return door_fail(err, HDB_EIO, "%s: cannot write what was read: %s",
-					 f->name, strerror(errno));
+			return hdb_fail(err, HDB_EIO, "%s: cannot write what was read: %s", f->name,
+					strerror(errno));
 		bytes += n > 0 ? n : 0;
 		size -= n > 0 ? (size_t)n : 0;
 	}
@@ -359,7 +359,7 @@ static int fail_archive(const struct feed *f, struct hdb_error *err)
 	const char *why = archive_error_string(f->archive);
 
 	TRY(check_cancel(f, err));
-	return door_fail(err, HDB_EFORMAT, "%s: %s", f->archive_name, why ? why : "is damaged");
+	return hdb_fail(err, HDB_EFORMAT, "%s: %s", f->archive_name, why ? why : "is damaged");
 }
 
 static la_ssize_t on_read(struct archive *archive, void *ctx, const void **out)
@@ -394,7 +394,7 @@ static int open_archive(struct feed *f, struct hdb_error *err)
 	TRY(load(err));
 	f->archive = make_archive();
 	if (!f->archive)
-		return door_fail(err, HDB_ENOMEM, "no memory for an archive");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for an archive");
 	r = f->is_pipe ? archive_read_open(f->archive, f, NULL, on_read, NULL) :
 			 archive_read_open_fd(f->archive, f->from_fd, PIECE_BYTES);
 	return r == ARCHIVE_OK ? HDB_OK : fail_archive(f, err);
@@ -449,9 +449,9 @@ static int count_bytes(struct feed *f, uint64_t size, uint64_t announced, struct
 	f->bytes += size;
 	if (f->bytes + announced <= BOMB_BYTES || (f->bytes + announced) / RATIO_MAX <= packed)
 		return HDB_OK;
-	return door_fail(err, HDB_ELIMIT,
-			 "%s: unpacks to more than %u times its size, which no heap does",
-			 f->archive_name, RATIO_MAX);
+	return hdb_fail(err, HDB_ELIMIT,
+			"%s: unpacks to more than %u times its size, which no heap does",
+			f->archive_name, RATIO_MAX);
 }
 
 /* Whether what is passed over is read, and not jumped. */
@@ -528,9 +528,9 @@ static int find_dump(struct feed *f, struct hdb_error *err)
 	r = next_dump(f, &name, err);
 	if (r == HDB_END)
 		return f->named ?
-			       door_fail(err, HDB_EABSENT, "%s: has no file %s", f->archive_name,
-					 f->named) :
-			       door_fail(err, HDB_EFORMAT, "%s: has no heap dump", f->archive_name);
+			       hdb_fail(err, HDB_EABSENT, "%s: has no file %s", f->archive_name,
+					f->named) :
+			       hdb_fail(err, HDB_EFORMAT, "%s: has no heap dump", f->archive_name);
 	return r;
 }
 
@@ -552,7 +552,7 @@ static int unpack(struct feed *f, struct hdb_error *err)
 {
 	char *piece = malloc(PIECE_BYTES);
 	const int r = piece ? unpack_dump(f, piece, err) :
-			      door_fail(err, HDB_ENOMEM, "no memory to unpack");
+			      hdb_fail(err, HDB_ENOMEM, "no memory to unpack");
 
 	free(piece);
 	return r;
@@ -576,8 +576,8 @@ static void close_archive(struct feed *f)
 
 static int find_dump(struct feed *f, struct hdb_error *err)
 {
-	return door_fail(err, HDB_EUSAGE, "%s: this heapdb was built without libarchive: unpack it",
-			 f->archive_name);
+	return hdb_fail(err, HDB_EUSAGE, "%s: this heapdb was built without libarchive: unpack it",
+			f->archive_name);
 }
 
 static bool is_archive_inside(const struct feed *f, char *head, size_t *head_size)
@@ -629,14 +629,14 @@ static int start_thread(struct feed *f, struct hdb_error *err)
 	int ends[2], e;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
 	f->read_fd = ends[0];
 	f->write_fd = ends[1];
 	e = pthread_create(&f->thread, NULL, run, f);
 	f->is_running = e == 0;
 	if (e) {
 		close(f->write_fd);
-		return door_fail(err, HDB_ENOMEM, "thread: %s", strerror(e));
+		return hdb_fail(err, HDB_ENOMEM, "thread: %s", strerror(e));
 	}
 	return HDB_OK;
 }
@@ -706,15 +706,15 @@ static char *command_of(const char *fetch, struct hdb_error *err)
 			fputc(*++p, out);
 	}
 	if (!out || fclose(out) != 0) {
-		door_fail(err, HDB_ENOMEM, "no memory for a command");
+		hdb_fail(err, HDB_ENOMEM, "no memory for a command");
 	} else if (is_quoted) {
-		door_fail(err, HDB_EUSAGE,
-			  "--fetch %s: write {} without quotes around it: the name is one word by "
-			  "itself, and within quotes the shell could run what it says",
-			  fetch);
+		hdb_fail(err, HDB_EUSAGE,
+			 "--fetch %s: write {} without quotes around it: the name is one word by "
+			 "itself, and within quotes the shell could run what it says",
+			 fetch);
 	} else if (!count) {
-		door_fail(err, HDB_EUSAGE,
-			  "--fetch %s: say where the name goes, as in 'curl -sSf {}'", fetch);
+		hdb_fail(err, HDB_EUSAGE,
+			 "--fetch %s: say where the name goes, as in 'curl -sSf {}'", fetch);
 	} else {
 		return text;
 	}
@@ -745,22 +745,22 @@ static int start_fetch(struct feed *f, const char *fetch, struct hdb_error *err)
 	int ends[2], e;
 
 	if (f->archive_name[0] == '-')
-		return door_fail(err, HDB_EUSAGE,
-				 "%s: begins with -, which the command of --fetch could take for "
-				 "an option",
-				 f->archive_name);
+		return hdb_fail(err, HDB_EUSAGE,
+				"%s: begins with -, which the command of --fetch could take for "
+				"an option",
+				f->archive_name);
 	command = command_of(fetch, err);
 	if (!command)
 		return err->code;
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		free(command);
-		return door_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
 	}
 	e = spawn(f, command, ends[1]);
 	free(command);
 	close(ends[1]);
 	f->from_fd = ends[0];
-	return e ? door_fail(err, HDB_EIO, "sh: %s", strerror(e)) : HDB_OK;
+	return e ? hdb_fail(err, HDB_EIO, "sh: %s", strerror(e)) : HDB_OK;
 }
 
 /* ---- both ---- */
@@ -774,15 +774,15 @@ static int open_input(struct feed *f, const char *name, const char *fetch, struc
 	if (fetch)
 		return start_fetch(f, fetch, err);
 	if (is_address(name))
-		return door_fail(err, HDB_EUSAGE,
-				 "%s: heapdb itself opens no connection; name a command that "
-				 "prints the dump: --fetch '%s'",
-				 name, strncmp(name, "s3:", 3) ? "curl -sSf {}" : "aws s3 cp {} -");
+		return hdb_fail(err, HDB_EUSAGE,
+				"%s: heapdb itself opens no connection; name a command that "
+				"prints the dump: --fetch '%s'",
+				name, strncmp(name, "s3:", 3) ? "curl -sSf {}" : "aws s3 cp {} -");
 	f->from_fd = strcmp(name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
 					      open(f->archive_name, O_RDONLY | O_CLOEXEC);
 	if (f->from_fd < 0)
-		return door_fail(err, errno == ENOENT ? HDB_EABSENT : HDB_EIO, "%s: %s",
-				 f->archive_name, strerror(errno));
+		return hdb_fail(err, errno == ENOENT ? HDB_EABSENT : HDB_EIO, "%s: %s",
+				f->archive_name, strerror(errno));
 	if (!f->is_pipe && fstat(f->from_fd, &st) == 0)
 		f->archive_bytes = (uint64_t)st.st_size;
 	return HDB_OK;
@@ -800,14 +800,14 @@ static int start(const char *name, const char *fetch, const struct hdb_progress 
 
 	*out = f;
 	if (!f)
-		return door_fail(err, HDB_ENOMEM, "no memory for a pipe");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a pipe");
 	f->from_fd = f->read_fd = f->write_fd = -1;
 	f->progress = progress;
 	f->name = strcmp(name, "-") == 0 ? "standard input" : name;
 	f->named = name[size] ? name + size + 1 : NULL;
 	if ((size_t)snprintf(f->archive_name, sizeof(f->archive_name), "%.*s", (int)size, name) >=
 	    sizeof(f->archive_name))
-		return door_fail(err, HDB_ELIMIT, "%s: file name too long", name);
+		return hdb_fail(err, HDB_ELIMIT, "%s: file name too long", name);
 	TRY(open_input(f, name, fetch, err));
 	TRY(begin(f, name, err));
 	snprintf(f->path, sizeof(f->path), "/dev/fd/%d", f->read_fd);
@@ -827,9 +827,9 @@ static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 			(void)kill(f->fetch, SIGTERM);
 	if (status == 0 || !is_read)
 		return HDB_OK;
-	return door_fail(err, HDB_EIO, "%s: the command of --fetch failed (%s %d)", f->archive_name,
-			 WIFSIGNALED(status) ? "signal" : "exit code",
-			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return hdb_fail(err, HDB_EIO, "%s: the command of --fetch failed (%s %d)", f->archive_name,
+			WIFSIGNALED(status) ? "signal" : "exit code",
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 /*
@@ -872,8 +872,8 @@ static int fail_read(const struct feed *f, int rc, const char *why, struct hdb_e
 	const size_t size = strlen(f->path);
 	const bool names_pipe = strncmp(read.message, f->path, size) == 0;
 
-	return door_fail(err, rc, "%s%s%s%s", names_pipe ? f->name : "",
-			 read.message + (names_pipe ? size : 0), why[0] ? "; " : "", why);
+	return hdb_fail(err, rc, "%s%s%s%s", names_pipe ? f->name : "",
+			read.message + (names_pipe ? size : 0), why[0] ? "; " : "", why);
 }
 
 static void notice(const struct hdb_progress *progress, const char *before, const char *after)

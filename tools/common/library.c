@@ -2,7 +2,7 @@
  * common/library.c - see library.h.
  */
 #include "common/library.h"
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -13,12 +13,12 @@ int library_load(const char *file, const struct library_function *functions, siz
 	void *const library = dlopen(file, RTLD_NOW);
 
 	if (!library)
-		return door_fail(err, HDB_EIO, "a library is missing: %s", dlerror());
+		return hdb_fail(err, HDB_EIO, "a library is missing: %s", dlerror());
 	for (size_t i = 0; i < count; i++) {
 		void *const function = dlsym(library, functions[i].name);
 
 		if (!function)
-			return door_fail(err, HDB_EIO, "a library is too old: %s", dlerror());
+			return hdb_fail(err, HDB_EIO, "a library is too old: %s", dlerror());
 		memcpy(functions[i].place, &function, sizeof(function));
 	}
 	return HDB_OK;

@@ -3,7 +3,7 @@
  */
 #include "common/pixels.h"
 
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@ int image_read(struct hdb *db, uint32_t ix, uint64_t size, uint8_t **out, struct
 
 	*out = malloc(size ? size : 1);
 	if (!*out)
-		return door_fail(err, HDB_ENOMEM, "no memory for a picture of %" PRIu64 " bytes",
-				 size);
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a picture of %" PRIu64 " bytes",
+				size);
 	for (; slice.from < size; slice.from += slice.count) {
 		slice.room = size - slice.from < CHUNK ? (size_t)(size - slice.from) : CHUNK;
 		TRY(hdb_elements(db, ix, &slice, err));
 		if (!slice.count)
-			return door_fail(err, HDB_ECORRUPT, "an array ends too early");
+			return hdb_fail(err, HDB_ECORRUPT, "an array ends too early");
 		for (size_t i = 0; i < slice.count; i++)
 			(*out)[slice.from + i] = (uint8_t)bits[i];
 	}

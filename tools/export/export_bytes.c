@@ -73,7 +73,7 @@ int export_zstd_put(ZSTD_CCtx *z, const void *data, size_t size, struct bytes *t
 		return export_no_memory(err);
 	done = ZSTD_compress2(z, room, bound, data, size);
 	if (ZSTD_isError(done))
-		return door_fail(err, HDB_ENOMEM, "zstd: %s", ZSTD_getErrorName(done));
+		return hdb_fail(err, HDB_ENOMEM, "zstd: %s", ZSTD_getErrorName(done));
 	assert(done <= bound);
 	to->size += done;
 	return HDB_OK;

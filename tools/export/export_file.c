@@ -23,7 +23,7 @@ static int fail_file(const char *path, struct hdb_error *err)
 {
 	const int number = errno;
 
-	return door_fail(err, HDB_EIO, "%s: %s", path ? path : "standard output", strerror(number));
+	return hdb_fail(err, HDB_EIO, "%s: %s", path ? path : "standard output", strerror(number));
 }
 
 static int write_file(void *ctx, const void *data, size_t size, struct hdb_error *err)
@@ -42,7 +42,7 @@ static int create(struct export_file *file, const char *path, struct hdb_error *
 	if (!file->path || !file->temporary)
 		return export_no_memory(err);
 	if (!file->force && lstat(path, &st) == 0)
-		return door_fail(err, HDB_EEXIST, "%s exists already", path);
+		return hdb_fail(err, HDB_EEXIST, "%s exists already", path);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		/* A device or a pipe is written as it is. */
 		free(file->temporary);

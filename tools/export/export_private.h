@@ -9,7 +9,8 @@
 
 #include "base/base_text.h"
 #include "base/vec.h"
-#include "common/fail.h"
+#include "base/error.h"
+#include "base/scope.h"
 
 #include <stdbool.h>
 #include <string.h>

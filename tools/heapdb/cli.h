@@ -10,7 +10,8 @@
 
 #include "heapdb.h"
 
-#include "common/fail.h"
+#include "base/error.h"
+#include "base/scope.h"
 #include "common/feed.h"
 #include "common/output.h"
 #include "heapdb/options.h"
@@ -245,7 +246,7 @@ static inline void file_text_release(struct file_text *text)
 }
 
 /* HDB_EUSAGE: what the command line asks for cannot be done; the message is printf's. */
-#define cli_usage(cli, ...) door_fail(&(cli)->err, HDB_EUSAGE, __VA_ARGS__)
+#define cli_usage(cli, ...) hdb_fail(&(cli)->err, HDB_EUSAGE, __VA_ARGS__)
 
 /* Puts the name of the file before the message of its reader, which returned `rc`. */
 int cli_name_file(struct cli *cli, const char *name, int rc);

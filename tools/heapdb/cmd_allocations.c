@@ -134,7 +134,7 @@ static int print_rows(struct cli *cli, const struct answer *plain, struct calls 
 	struct answer answer = *plain;
 
 	answer.source = &source;
-	TRY(DOOR_ALLOC(answer.picked, ALLOC_COLUMNS, "a list of columns", &cli->err));
+	TRY(BASE_ALLOC(answer.picked, ALLOC_COLUMNS, "a list of columns", &cli->err));
 	if (by == CALLS_BY_STACK)
 		pick(&answer, ALLOC_LEVEL, ALLOC_LEVEL);
 	if (!calls->native)
@@ -181,9 +181,9 @@ static int tracker(struct cli *cli, const struct file_text *file)
 	const struct options *opt = &cli->opt;
 
 	if (opt->by > CALLS_BY_SITE || opt->snapshot)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "--by module and dump and --snapshot are for native heaps "
-				 "in Perfetto traces");
+		return hdb_fail(&cli->err, HDB_EUSAGE,
+				"--by module and dump and --snapshot are for native heaps "
+				"in Perfetto traces");
 	TRY(cli_name_file(cli, opt->operands[0],
 			  android_allocations_read((const uint8_t *)file->data, file->size, &list,
 						   &cli->err)));
@@ -241,7 +241,7 @@ int cmd_allocations(struct cli *cli)
 	int rc;
 
 	if (opt->operand_count != 1)
-		return door_fail(&cli->err, HDB_EUSAGE, "expected one file");
+		return hdb_fail(&cli->err, HDB_EUSAGE, "expected one file");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
 	TRY(cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file));
@@ -252,8 +252,8 @@ int cmd_allocations(struct cli *cli)
 	if (!options_given(opt, "by"))
 		opt->by = CALLS_BY_SITE;
 	if (opt->by < CALLS_BY_STACK)
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "a profile of native heaps is --by stack|site|module|dump");
+		return hdb_fail(&cli->err, HDB_EUSAGE,
+				"a profile of native heaps is --by stack|site|module|dump");
 	TRY(android_native_group(&native, opt->snapshot,
 				 opt->by == CALLS_BY_DUMP ? ANDROID_BY_STACK :
 							    (enum android_allocations_by)opt->by,

@@ -138,18 +138,18 @@ static int check_use(struct cli *cli)
 	const uint64_t groups = options_of_form(cli->command, opt, &form);
 
 	if (opt->operand_count > 1 || (opt->operand_count && opt->adb))
-		return door_fail(&cli->err, HDB_EUSAGE,
-				 "one process at a time; usage: heapdb capture %s",
-				 cli->command->synopsis);
+		return hdb_fail(&cli->err, HDB_EUSAGE,
+				"one process at a time; usage: heapdb capture %s",
+				cli->command->synopsis);
 	TRY(options_only(opt, groups, form, &cli->err));
 	if (opt->histogram && opt->stacks)
-		return door_fail(&cli->err, HDB_EUSAGE, "--histogram or --stacks, not both");
+		return hdb_fail(&cli->err, HDB_EUSAGE, "--histogram or --stacks, not both");
 	if (opt->serial && !opt->adb)
-		return door_fail(&cli->err, HDB_EUSAGE, "--serial needs --adb");
+		return hdb_fail(&cli->err, HDB_EUSAGE, "--serial needs --adb");
 	if (opt->live && opt->all)
-		return door_fail(&cli->err, HDB_EUSAGE, "--live and --all cannot be combined");
+		return hdb_fail(&cli->err, HDB_EUSAGE, "--live and --all cannot be combined");
 	if (opt->contents == HDB_CONTENTS_REFER)
-		return door_fail(
+		return hdb_fail(
 			&cli->err, HDB_EUSAGE,
 			"a captured dump is not a file that can be referred to: its contents "
 			"are kept in the database");
@@ -165,7 +165,7 @@ static int parse_pid(struct cli *cli, int *pid)
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || value < 1 || value > INT_MAX)
-		return door_fail(
+		return hdb_fail(
 			&cli->err, HDB_EUSAGE,
 			"\"%s\" is not a PID; `heapdb capture` lists the JVMs of this machine",
 			text);
@@ -195,12 +195,12 @@ static int check_database(struct cli *cli, const char *db_path)
 	char folder[DATABASE_PATH_SIZE];
 
 	if (strlen(db_path) >= sizeof(folder))
-		return door_fail(&cli->err, HDB_ELIMIT, "%s: the name is too long", db_path);
+		return hdb_fail(&cli->err, HDB_ELIMIT, "%s: the name is too long", db_path);
 	cli_folder_of(db_path, folder, sizeof(folder));
 	if (access(folder, W_OK) < 0)
-		return door_fail(&cli->err, HDB_EIO, "%s: %s", folder, strerror(errno));
+		return hdb_fail(&cli->err, HDB_EIO, "%s: %s", folder, strerror(errno));
 	if (!cli->opt.force && access(db_path, F_OK) == 0)
-		return door_fail(&cli->err, HDB_EEXIST, "%s exists already", db_path);
+		return hdb_fail(&cli->err, HDB_EEXIST, "%s exists already", db_path);
 	return HDB_OK;
 }
 

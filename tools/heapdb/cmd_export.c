@@ -11,6 +11,8 @@
 
 #include "export/export.h"
 
+#include "common/door_rows.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +62,7 @@ int export_table(struct cli *cli, const char *name)
 	char *text = malloc(size), *at;
 
 	if (!text)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
 	at = text + snprintf(text, size, "SELECT * FROM \"");
 	for (; *name; name++) {
 		if (*name == '"')
@@ -116,7 +118,7 @@ static int add_note(struct notes *notes, const char *key, const char *value, siz
 		notes->texts = texts;
 	if (!copy) {
 		free(name);
-		return door_fail(err, HDB_ENOMEM, "no memory for facts");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for facts");
 	}
 	snprintf(name, room, "heapdb.%s", key);
 	texts[notes->count++] = name;
@@ -329,7 +331,7 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 	int r;
 
 	if (!out)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a file");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file");
 	TRY_ERRORS(export_file_create(cli->opt.output, cli->opt.force, &file, &sink, &cli->err));
 	output_init(out, export_file_descriptor(file), &progress_hooks);
 	cli->out = out;
@@ -337,7 +339,7 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 	output_flush(out);
 	cli->out = console;
 	if ((r >= 0 || r == HDB_EIO) && out->error)
-		r = door_fail(&cli->err, HDB_EIO, "%s: %s", cli->opt.output, strerror(out->error));
+		r = hdb_fail(&cli->err, HDB_EIO, "%s: %s", cli->opt.output, strerror(out->error));
 	if (r >= 0)
 		r = export_file_finish(file, &cli->err);
 	else

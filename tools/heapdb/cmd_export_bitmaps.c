@@ -60,7 +60,7 @@ static FILE *open_file(struct exporting *x, uint64_t id, const char *suffix)
 		    0666);
 	file = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (!file) {
-		door_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
+		hdb_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 	}
@@ -72,7 +72,7 @@ static int close_file(struct exporting *x, FILE *file, int rc)
 	const int failed = ferror(file) | fclose(file);
 
 	if (rc == HDB_OK && failed)
-		rc = door_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
+		rc = hdb_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
 	if (rc != HDB_OK)
 		(void)unlinkat(x->folder, x->file, 0);
 	return rc;
@@ -207,10 +207,10 @@ static int source_next(void *ctx, struct hdb_error *err)
 static int open_folder(struct exporting *x, const char *name)
 {
 	if (mkdir(name, 0777) < 0 && errno != EEXIST)
-		return door_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
+		return hdb_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
 	x->folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (x->folder < 0)
-		return door_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
+		return hdb_fail(&x->cli->err, HDB_EIO, "%s: %s", name, strerror(errno));
 	return HDB_OK;
 }
 

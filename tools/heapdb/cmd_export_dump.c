@@ -19,8 +19,8 @@ static int copy(struct cli *cli)
 	int rc;
 
 	if (!buf)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a copy of %u bytes",
-				 COPY_BYTES);
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a copy of %u bytes",
+				COPY_BYTES);
 	do {
 		rc = hdb_dump_read(cli->db, offset, buf, COPY_BYTES, &size, &cli->err);
 		if (rc != HDB_OK)
@@ -29,7 +29,7 @@ static int copy(struct cli *cli)
 		output_bytes(cli->out, buf, size);
 		offset += size;
 		if (progress_is_cancelled())
-			return door_fail(&cli->err, HDB_EINTR, "interrupted");
+			return hdb_fail(&cli->err, HDB_EINTR, "interrupted");
 	} while (!cli->out->error);
 	return HDB_OK;
 }

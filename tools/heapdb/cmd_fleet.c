@@ -72,7 +72,7 @@ int cmd_fleet(struct cli *cli)
 	}
 	if (!count)
 		return cli_usage(cli, "expected a folder with the tables of a fleet, or `run`");
-	TRY(DOOR_ALLOC(values, count + 4, "arguments", &cli->err));
+	TRY(BASE_ALLOC(values, count + 4, "arguments", &cli->err));
 	values[0] = (char *)(uintptr_t)python;
 	values[1] = (char *)(uintptr_t) "-c";
 	values[2] = (char *)(uintptr_t)program;
@@ -81,6 +81,6 @@ int cmd_fleet(struct cli *cli)
 	(void)signal(SIGPIPE, SIG_DFL);
 	execvp(python, values);
 	free(values);
-	return door_fail(&cli->err, HDB_EIO, "needs Python 3.9 or later: %s: %s", python,
-			 strerror(errno));
+	return hdb_fail(&cli->err, HDB_EIO, "needs Python 3.9 or later: %s: %s", python,
+			strerror(errno));
 }

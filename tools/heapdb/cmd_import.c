@@ -1,6 +1,7 @@
 /*
  * heapdb/cmd_import.c - imports a dump and reports the result.
  */
+#include "common/door_rows.h"
 #include "base/work.h"
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"

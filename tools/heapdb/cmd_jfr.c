@@ -221,7 +221,7 @@ static int row_next(void *ctx, struct hdb_error *err)
 		if (fields[i].kinds >> r->kind & 1)
 			r->cells[i] = event_cell(r, &event, i);
 		if (r->texts[i].failed)
-			return door_fail(err, HDB_ENOMEM, "no memory for texts");
+			return hdb_fail(err, HDB_ENOMEM, "no memory for texts");
 	}
 	return HDB_OK;
 }
@@ -241,7 +241,7 @@ static int print_events(struct recording *r, const struct answer *plain)
 	struct answer answer = *plain;
 
 	answer.source = &source;
-	TRY(DOOR_ALLOC(answer.picked, COLUMNS, "a list of columns", &r->cli->err));
+	TRY(BASE_ALLOC(answer.picked, COLUMNS, "a list of columns", &r->cli->err));
 	for (size_t i = 0; i < COLUMNS; i++)
 		if (fields[i].kinds >> r->kind & 1 && !(has_no_stacks && fields[i].form == STACK))
 			answer.picked[answer.picked_count++] = i;
@@ -341,7 +341,7 @@ static int recording_open(struct cli *cli, const char *path, struct recording **
 	int rc;
 
 	if (!r)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a recording");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a recording");
 	r->cli = cli;
 	TRY(cli_read_file(r->cli, path, JFR_SIZE_MAX, &r->file));
 	rc = jfr_open(r->file.data, r->file.size, &r->jfr, &r->cli->err);

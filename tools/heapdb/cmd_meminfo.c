@@ -8,6 +8,8 @@
 
 #include "androidfiles/androidfiles.h"
 
+#include "common/door_rows.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -216,7 +218,7 @@ static int pick_columns(struct meminfo *m, struct answer *answer)
 		has_pid |= m->memory.rows[i].pid != 0;
 		has_process |= m->memory.texts.data[m->memory.rows[i].process] != '\0';
 	}
-	TRY(DOOR_ALLOC(answer->picked, COLUMNS, "a list of columns", &m->cli->err));
+	TRY(BASE_ALLOC(answer->picked, COLUMNS, "a list of columns", &m->cli->err));
 	for (size_t i = 0; i < COLUMNS; i++) {
 		if (i >= FIGURES && i < DUMP ? !(has >> (i - FIGURES) & 1) :
 		    i == PID                 ? !has_pid :

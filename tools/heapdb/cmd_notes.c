@@ -17,7 +17,7 @@ int cli_notes(struct cli *cli, struct notes **notes)
 	int r = HDB_OK;
 
 	if (!cli->has_read_notes && cli->db_path) {
-		TRY(DOOR_ALLOC(cli->notes, 1, "notes", &cli->err));
+		TRY(BASE_ALLOC(cli->notes, 1, "notes", &cli->err));
 		r = notes_read(cli->db, cli->db_path, cli->notes, &err);
 		cli->has_read_notes = true;
 	}

@@ -77,7 +77,7 @@ static int tell_translation(struct cli *cli, const char *statement)
 	char *to = quoted;
 
 	if (!quoted)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
 	for (const char *at = statement; *at; at++) {
 		const size_t size = *at == '\'' ? 4 : 1;
 

@@ -8,6 +8,8 @@
 #include "heapdb/prose.h"
 #include "heapdb/where.h"
 
+#include "common/door_rows.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,7 +177,7 @@ static int open_all(struct cli *cli)
 		return cli_usage(cli, "expected two databases or dumps, the older one first");
 	cli->before = calloc(count - 1, sizeof(cli->before[0]));
 	if (!cli->before)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
 	for (size_t i = 0; i < count; i++) {
 		struct database *d = &cli->before[i];
 		const bool is_last = i == count - 1;
@@ -232,8 +234,8 @@ int cmd_diff(struct cli *cli)
 	TRY(open_all(cli));
 	before = calloc(cli->before_count, sizeof(before[0]));
 	if (!before)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases",
-				 cli->before_count);
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases",
+				cli->before_count);
 	for (size_t i = 0; i < cli->before_count; i++)
 		before[i] = cli->before[i].db;
 	if (wants_growth(cli))

@@ -27,7 +27,7 @@ static int write_bytes(void *ctx, const void *data, size_t size, struct hdb_erro
 	struct output *out = ctx;
 
 	output_bytes(out, data, size);
-	return out->error ? door_fail(err, HDB_EIO, "%s", strerror(out->error)) : HDB_OK;
+	return out->error ? hdb_fail(err, HDB_EIO, "%s", strerror(out->error)) : HDB_OK;
 }
 
 static int write_parquet(struct answer *answer, struct output *out)
@@ -71,7 +71,7 @@ int serve_write_answer(struct answer *answer, const struct serve_sink *to)
 		free(out);
 		if (copy >= 0)
 			close(copy);
-		return door_fail(answer->err, HDB_ENOMEM, "no memory for an answer");
+		return hdb_fail(answer->err, HDB_ENOMEM, "no memory for an answer");
 	}
 	output_init(out, copy, &progress_hooks);
 	answer->size_max = to->format == SERVE_PAGE ? SERVE_ANSWER_MAX : SERVE_EXPORT_MAX;
@@ -79,8 +79,8 @@ int serve_write_answer(struct answer *answer, const struct serve_sink *to)
 	answer->cancel = to->cancel;
 	rc = write_answer(answer, to, out);
 	if (output_close(out) != 0)
-		rc = door_fail(answer->err, HDB_EIO, "the answer cannot be kept: %s",
-			       strerror(out->error));
+		rc = hdb_fail(answer->err, HDB_EIO, "the answer cannot be kept: %s",
+			      strerror(out->error));
 	answer_release(answer);
 	free(out);
 	return rc;
@@ -110,12 +110,12 @@ static int write_png(const struct pixels *pixels, int fd, struct hdb_error *err)
 	if (!file) {
 		if (copy >= 0)
 			close(copy);
-		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a picture");
 	}
 	rc = picture_png_write(pixels, file, err);
 	failed = fclose(file) != 0;
 	TRY(rc);
-	return failed ? door_fail(err, HDB_EIO, "the picture cannot be kept") : HDB_OK;
+	return failed ? hdb_fail(err, HDB_EIO, "the picture cannot be kept") : HDB_OK;
 }
 
 /*

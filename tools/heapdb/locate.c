@@ -134,8 +134,8 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 	*best = NULL;
 	*count = 0;
 	if (!dir)
-		return door_fail(&cli->err, HDB_EIO, "cannot read the current folder: %s",
-				 strerror(errno));
+		return hdb_fail(&cli->err, HDB_EIO, "cannot read the current folder: %s",
+				strerror(errno));
 	while ((entry = readdir(dir)) != NULL) {
 		const size_t size = strlen(entry->d_name), tail = strlen(EXTENSION);
 
@@ -149,7 +149,7 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 		free(*best);
 		*best = strdup(entry->d_name);
 		if (!*best) {
-			rc = door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+			rc = hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 			goto out;
 		}
 	}
@@ -302,7 +302,7 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 			return rc;
 	}
 	*db_path = strdup(path);
-	return *db_path ? HDB_OK : door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+	return *db_path ? HDB_OK : hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }
 
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path)
@@ -316,11 +316,11 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 		TRY(rc);
 		*dump_path = strdup(name);
 		if (!*dump_path)
-			return door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+			return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 		return HDB_OK;
 	}
 	*db_path = strdup(name);
-	return *db_path ? HDB_OK : door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+	return *db_path ? HDB_OK : hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }
 
 int locate_existing(struct cli *cli)
@@ -361,6 +361,6 @@ int locate_database(struct cli *cli)
 		cli->dump_path = strdup(dump);
 	}
 	if (!cli->db_path || (dump && !cli->dump_path))
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 	return HDB_OK;
 }

@@ -201,9 +201,9 @@ int cli_fail_missing(struct hdb_error *err, const struct command *command)
 {
 	for (const struct missing *m = missing_doors; m->name; m++) {
 		if (strcmp(m->name, command->name) == 0)
-			return door_fail(err, HDB_EUSAGE,
-					 "this heapdb was built without %s, which %s needs",
-					 m->library, m->name);
+			return hdb_fail(err, HDB_EUSAGE,
+					"this heapdb was built without %s, which %s needs",
+					m->library, m->name);
 	}
 	return HDB_EBUG;
 }
@@ -588,7 +588,7 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 		cli_usage(cli, "there is no command \"%s\"; did you mean \"export %s\"?", name,
 			  query->name);
 	else if (locate_looks_like_file(name))
-		door_fail(&cli->err, HDB_EABSENT, "there is no file %s", name);
+		hdb_fail(&cli->err, HDB_EABSENT, "there is no file %s", name);
 	else if (near)
 		cli_usage(cli, "there is no command \"%s\"; did you mean \"%s\"?", name, near);
 	else if (cli_nearest_query(name))
@@ -616,7 +616,7 @@ static int overview_of(struct cli *cli, struct arguments *args, char *file)
 					 "did you mean `heapdb %s %s`? The command comes first",
 					 word, file);
 	}
-	TRY(DOOR_ALLOC(values, (size_t)args->count + 3, "arguments", &cli->err));
+	TRY(BASE_ALLOC(values, (size_t)args->count + 3, "arguments", &cli->err));
 	values[0] = values[1] = overview;
 	for (int i = 0; i < args->count; i++)
 		values[2 + i] = args->values[i];
@@ -683,7 +683,7 @@ int main(int argc, char **argv)
 	code = exit_code_of(rc);
 	if (output_close(&out) != 0 && out.error != EPIPE) {
 		code = exit_code_of(HDB_EIO);
-		door_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
+		hdb_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
 		if (!progress_signal())
 			say(cli.message_prefix, cli.err.message);
 	}

@@ -249,7 +249,7 @@ int markdown_headline(struct answer *answer, struct output *out)
 	BASE_FREED struct head *head = NULL;
 	int rc;
 
-	TRY(DOOR_ALLOC(head, 1, "the first lines", answer->err));
+	TRY(BASE_ALLOC(head, 1, "the first lines", answer->err));
 	output_collect(&head->suspect.out, &head->suspect.text);
 	output_collect(&head->leaking.out, &head->leaking.text);
 	while ((rc = answer_next(answer, out)) == HDB_OK)

@@ -51,8 +51,8 @@ static int read_row(struct cli *cli, struct timeline *t, const char *path)
 			  android_memory_read(file.data, file.size, &memory, &cli->err)));
 	total = android_memory_find(&memory, ANDROID_MEMORY, "TOTAL");
 	if (!total)
-		return door_fail(&cli->err, HDB_EFORMAT,
-				 "%s: a capture of one process's memory is expected", path);
+		return hdb_fail(&cli->err, HDB_EFORMAT,
+				"%s: a capture of one process's memory is expected", path);
 	cells[CAPTURE] = text_value(path);
 	t->first_ms = t->count++ ? t->first_ms : memory.uptime_ms;
 	if (memory.uptime_ms && t->first_ms)
@@ -155,7 +155,7 @@ static void release(struct timeline *t)
 
 static int read_all(struct cli *cli, struct timeline *t)
 {
-	TRY(DOOR_ALLOC(t->rows, cli->opt.operand_count, "captures", &cli->err));
+	TRY(BASE_ALLOC(t->rows, cli->opt.operand_count, "captures", &cli->err));
 	for (size_t i = 0; i < cli->opt.operand_count; i++)
 		TRY(read_row(cli, t, cli->opt.operands[i]));
 	return HDB_OK;

@@ -411,19 +411,19 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 
 	if (spec && spec->is_tree && size == strlen("where") && memcmp(name, "where", size) == 0) {
 		where_table(spec, table, sizeof(table));
-		return door_fail(err, HDB_EUSAGE,
-				 "--where does not work on a tree; heapdb sql \"SELECT ... FROM %s "
-				 "WHERE ...\"",
-				 table);
+		return hdb_fail(err, HDB_EUSAGE,
+				"--where does not work on a tree; heapdb sql \"SELECT ... FROM %s "
+				"WHERE ...\"",
+				table);
 	}
 	find_takers(&takers, command, name, size);
 	/* of `query --by top` the caller reports what is wrong */
 	if (takers.count == 0 ||
 	    (command->flags & NAMES_QUERY && !spec && !options_find(name, size, ~0U)))
 		return HDB_OK;
-	return door_fail(err, HDB_EUSAGE, "--%.*s is not an option of %s%s%s, but of %s", (int)size,
-			 name, command->name, spec && command->flags & NAMES_QUERY ? " " : "",
-			 spec && command->flags & NAMES_QUERY ? spec->name : "", takers.text);
+	return hdb_fail(err, HDB_EUSAGE, "--%.*s is not an option of %s%s%s, but of %s", (int)size,
+			name, command->name, spec && command->flags & NAMES_QUERY ? " " : "",
+			spec && command->flags & NAMES_QUERY ? spec->name : "", takers.text);
 }
 
 /* The option of the table that getopt returned; NULL: none. */
@@ -446,7 +446,7 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 	assert(value == ':' || value == '?');
 	assert(optind <= p->args.count);
 	if (value == ':')
-		return door_fail(err, HDB_EUSAGE, "option %s needs a value", given);
+		return hdb_fail(err, HDB_EUSAGE, "option %s needs a value", given);
 	if (strncmp(given, "--", 2) != 0) {
 		const struct option_info *o = option_table;
 
@@ -454,32 +454,32 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 			o++;
 		if (o->name && not_taken(p->command, p->spec, o->name, strlen(o->name), err))
 			return HDB_EUSAGE;
-		return door_fail(err, HDB_EUSAGE, "unknown option -%c", optopt);
+		return hdb_fail(err, HDB_EUSAGE, "unknown option -%c", optopt);
 	}
 	if (optopt != 0)
-		return door_fail(err, HDB_EUSAGE, "option %.*s takes no value", (int)name_size,
-				 given);
+		return hdb_fail(err, HDB_EUSAGE, "option %.*s takes no value", (int)name_size,
+				given);
 	if (p->spec && p->spec->one_population &&
 	    (strcmp(given, "--unreachable") == 0 || strcmp(given, "--all") == 0))
-		return door_fail(err, HDB_EUSAGE, "%s has no option %s: %s", p->spec->name, given,
-				 p->spec->one_population);
+		return hdb_fail(err, HDB_EUSAGE, "%s has no option %s: %s", p->spec->name, given,
+				p->spec->one_population);
 	if (not_taken(p->command, p->spec, given + 2, name_size - 2, err))
 		return HDB_EUSAGE;
 	suggest_init(&near, given + 2, name_size - 2);
 	for (const struct option *o = p->longs; o->name; o++) {
 		if (name_size > 2 && strncmp(o->name, given + 2, name_size - 2) == 0)
-			return door_fail(err, HDB_EUSAGE,
-					 "option %.*s is ambiguous: it begins several names",
-					 (int)name_size, given);
+			return hdb_fail(err, HDB_EUSAGE,
+					"option %.*s is ambiguous: it begins several names",
+					(int)name_size, given);
 		suggest_try(&near, o->name);
 	}
 	if (near.best)
-		return door_fail(err, HDB_EUSAGE, "unknown option %.*s; did you mean --%s?",
-				 (int)name_size, given, near.best);
-	return door_fail(err, HDB_EUSAGE, "unknown option %.*s%s", (int)name_size, given,
-			 p->command->flags & NAMES_QUERY && !p->spec ?
-				 "; a query's own options come after its name" :
-				 "");
+		return hdb_fail(err, HDB_EUSAGE, "unknown option %.*s; did you mean --%s?",
+				(int)name_size, given, near.best);
+	return hdb_fail(err, HDB_EUSAGE, "unknown option %.*s%s", (int)name_size, given,
+			p->command->flags & NAMES_QUERY && !p->spec ?
+				"; a query's own options come after its name" :
+				"");
 }
 
 int options_query_name(const struct command *command, struct arguments args, int *place,
@@ -541,7 +541,7 @@ static int set_format(struct options *opt, enum format format, struct hdb_error 
 {
 	assert(opt->has_format || !opt->format);
 	if (opt->has_format && opt->format != format)
-		return door_fail(err, HDB_EUSAGE, "only one output format can be chosen");
+		return hdb_fail(err, HDB_EUSAGE, "only one output format can be chosen");
 	opt->has_format = true;
 	opt->format = format;
 	return HDB_OK;
@@ -560,9 +560,9 @@ static int bad_word(const struct option_info *o, const char *value, struct hdb_e
 			if (options_groups(c, NULL) & other->groups)
 				taker = c->name;
 	}
-	return door_fail(err, HDB_EUSAGE, "--%s is %s, not \"%s\"%s%s%s", o->name, o->argument,
-			 value, taker ? ", which `heapdb " : "", taker ? taker : "",
-			 taker ? "` takes" : "");
+	return hdb_fail(err, HDB_EUSAGE, "--%s is %s, not \"%s\"%s%s%s", o->name, o->argument,
+			value, taker ? ", which `heapdb " : "", taker ? taker : "",
+			taker ? "` takes" : "");
 }
 
 static int set_word(const struct option_info *o, const char *value, struct options *opt,
@@ -592,11 +592,11 @@ static int set_number(const struct option_info *o, const char *value, struct opt
 		 o->limit);
 	if (!parse_number(value, is_bytes, is_count || is_bytes ? INT64_MAX : o->limit, &number) ||
 	    (number == 0 && !is_count))
-		return door_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"", o->name,
-				 is_bytes ? "a size such as 512M or 2G" :
-				 is_count ? "a number of rows or \"all\"" :
-					    range,
-				 value);
+		return hdb_fail(err, HDB_EUSAGE, "--%s takes %s, not \"%s\"", o->name,
+				is_bytes ? "a size such as 512M or 2G" :
+				is_count ? "a number of rows or \"all\"" :
+					   range,
+				value);
 	if (is_count || is_bytes)
 		*(uint64_t *)place = number;
 	else
@@ -685,10 +685,10 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 	if (!name || !(groups & (OPTIONS_FILE | OPTIONS_IMPORT)))
 		return HDB_OK;
 	if (ends_with(name, ".hprof") && groups & OPTIONS_IMPORT)
-		return door_fail(err, HDB_EUSAGE,
-				 "-o %s: a heap database is written, not a dump: -o FILE.heapdb; "
-				 "`heapdb export dump -o %s` writes the dump of one",
-				 name, name);
+		return hdb_fail(err, HDB_EUSAGE,
+				"-o %s: a heap database is written, not a dump: -o FILE.heapdb; "
+				"`heapdb export dump -o %s` writes the dump of one",
+				name, name);
 	if (!(groups & OPTIONS_FILE) || !(groups & OPTIONS_JSON))
 		return HDB_OK;
 	if (ends_with(name, ".html") && groups & OPTIONS_REPORT) {
@@ -697,10 +697,10 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 		return HDB_OK;
 	}
 	if (ends_with(name, ".hprof") || ends_with(name, ".heapdb") || ends_with(name, ".html"))
-		return door_fail(err, HDB_EUSAGE,
-				 "-o %s: this command writes no such file; `heapdb export dump` "
-				 "writes .hprof, `import` .heapdb, `report` .html",
-				 name);
+		return hdb_fail(err, HDB_EUSAGE,
+				"-o %s: this command writes no such file; `heapdb export dump` "
+				"writes .hprof, `import` .heapdb, `report` .html",
+				name);
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
 		if (!ends_with(name, suffixes[i].suffix))
 			continue;
@@ -708,14 +708,14 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 			return opt->format == suffixes[i].format ||
 					       suffixes[i].others & IS(opt->format) ?
 				       HDB_OK :
-				       door_fail(err, HDB_EUSAGE,
-						 "-o %s contradicts the format that was chosen",
-						 name);
+				       hdb_fail(err, HDB_EUSAGE,
+						"-o %s contradicts the format that was chosen",
+						name);
 		if (!has_format(groups, suffixes[i].format))
-			return door_fail(err, HDB_EUSAGE,
-					 "-o %s: this command does not write %s; `heapdb export` "
-					 "writes columns, and trees of queries that have any",
-					 name, suffixes[i].suffix);
+			return hdb_fail(err, HDB_EUSAGE,
+					"-o %s: this command does not write %s; `heapdb export` "
+					"writes columns, and trees of queries that have any",
+					name, suffixes[i].suffix);
 		opt->has_format = true;
 		opt->format = suffixes[i].format;
 		return HDB_OK;
@@ -734,7 +734,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 	opt->query_options = calloc((size_t)args.count + 1, sizeof(opt->query_options[0]));
 	opt->given = calloc(sizeof(option_table) / sizeof(option_table[0]), sizeof(opt->given[0]));
 	if (!opt->operands || !opt->query_options || !opt->given)
-		return door_fail(err, HDB_ENOMEM, "no memory for %d arguments", args.count);
+		return hdb_fail(err, HDB_ENOMEM, "no memory for %d arguments", args.count);
 	parser_init(&p, command, spec, args);
 	while ((value = parser_next(&p)) != -1) {
 		assert(opt->query_option_count < (size_t)args.count);
@@ -768,8 +768,7 @@ int options_only(const struct options *opt, uint64_t groups, const char *what,
 		const char *name = opt->given[i]->name;
 
 		if (!options_find(name, strlen(name), groups | OPTIONS_HELP))
-			return door_fail(err, HDB_EUSAGE, "--%s is not an option of %s", name,
-					 what);
+			return hdb_fail(err, HDB_EUSAGE, "--%s is not an option of %s", name, what);
 	}
 	return HDB_OK;
 }

@@ -117,7 +117,7 @@ int prose_path(struct answer *answer, const struct render_style *style, struct o
 	BASE_FREED struct path *path = NULL;
 	int rc;
 
-	TRY(DOOR_ALLOC(path, 1, "a path", answer->err));
+	TRY(BASE_ALLOC(path, 1, "a path", answer->err));
 	rc = put_paths(answer, path, style, out);
 	for (size_t i = 0; i < PATH_STEPS_MAX; i++) {
 		output_release(out, &path->step[i].name);

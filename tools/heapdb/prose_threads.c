@@ -251,7 +251,7 @@ static int collect(struct answer *answer, struct prose_groups *all, struct outpu
 	for (size_t i = 0; i < PROSE_TEXTS; i++)
 		output_release(out, &thread.g.text[i]);
 	if (!is_good)
-		return door_fail(answer->err, HDB_ENOMEM, "no memory for threads");
+		return hdb_fail(answer->err, HDB_ENOMEM, "no memory for threads");
 	return rc == HDB_END ? HDB_OK : rc;
 }
 

@@ -23,16 +23,16 @@ static int read_all(struct cli *cli, int fd, struct file_text *text)
 		const ssize_t n = to ? read(fd, to, READ_BYTES) : 0;
 
 		if (!to)
-			return door_fail(&cli->err, HDB_ENOMEM, "no memory for %s", text->name);
+			return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %s", text->name);
 		if (n < 0 && errno == EINTR && !progress_is_cancelled())
 			continue;
 		if (n < 0)
-			return door_fail(&cli->err, progress_is_cancelled() ? HDB_EINTR : HDB_EIO,
-					 "%s: %s", text->name, strerror(errno));
+			return hdb_fail(&cli->err, progress_is_cancelled() ? HDB_EINTR : HDB_EIO,
+					"%s: %s", text->name, strerror(errno));
 		all.size += (size_t)n;
 		if (all.size > text->size_max)
-			return door_fail(&cli->err, HDB_ELIMIT, "%s: larger than %zu bytes",
-					 text->name, text->size_max);
+			return hdb_fail(&cli->err, HDB_ELIMIT, "%s: larger than %zu bytes",
+					text->name, text->size_max);
 		if (n == 0)
 			break;
 	}
@@ -52,8 +52,8 @@ int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct fil
 	*out = (struct file_text){ .name = is_input ? "standard input" : path,
 				   .size_max = size_max };
 	if (fd < 0)
-		return door_fail(&cli->err, errno == ENOENT ? HDB_EFORMAT : HDB_EIO, "%s: %s", path,
-				 strerror(errno));
+		return hdb_fail(&cli->err, errno == ENOENT ? HDB_EFORMAT : HDB_EIO, "%s: %s", path,
+				strerror(errno));
 	rc = read_all(cli, fd, out);
 	if (!is_input)
 		close(fd);
@@ -67,5 +67,5 @@ int cli_name_file(struct cli *cli, const char *name, int rc)
 	if (rc >= 0)
 		return rc;
 	snprintf(message, sizeof(message), "%s", cli->err.message);
-	return door_fail(&cli->err, rc, "%.100s: %.300s", name, message);
+	return hdb_fail(&cli->err, rc, "%.100s: %.300s", name, message);
 }

@@ -133,8 +133,8 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 	case FORMAT_ARROW_STREAM:
 		break;
 	}
-	return door_fail(answer->err, HDB_EUSAGE,
-			 "parquet and arrow are written by `heapdb export`");
+	return hdb_fail(answer->err, HDB_EUSAGE,
+			"parquet and arrow are written by `heapdb export`");
 }
 
 /* ---- rows of a query, or of another source ---- */
@@ -175,10 +175,10 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", have);
 	}
-	return door_fail(answer->err, HDB_EUSAGE,
-			 "there is no column \"%.*s\"%s%s%s; there are: %s%s", (int)size, name,
-			 near.best ? ", but \"" : "", near.best ? near.best : "",
-			 near.best ? "\"" : "", list, used < sizeof(list) ? "" : "...");
+	return hdb_fail(answer->err, HDB_EUSAGE,
+			"there is no column \"%.*s\"%s%s%s; there are: %s%s", (int)size, name,
+			near.best ? ", but \"" : "", near.best ? near.best : "",
+			near.best ? "\"" : "", list, used < sizeof(list) ? "" : "...");
 }
 
 int render_columns(struct answer *answer, const char *columns, const struct render_style *style,
@@ -238,7 +238,7 @@ int answer_pick(struct answer *answer, const char *columns)
 	const size_t most = strlen(columns) + 1;
 
 	assert(answer->picked_count == 0);
-	TRY(DOOR_ALLOC(answer->picked, most, "a list of columns", answer->err));
+	TRY(BASE_ALLOC(answer->picked, most, "a list of columns", answer->err));
 	for (const char *name = columns;;) {
 		const size_t size = strcspn(name, ",");
 
@@ -246,8 +246,8 @@ int answer_pick(struct answer *answer, const char *columns)
 		TRY(find_column(answer, name, size, &answer->picked[answer->picked_count]));
 		for (size_t i = 0; i < answer->picked_count; i++)
 			if (answer->picked[i] == answer->picked[answer->picked_count])
-				return door_fail(answer->err, HDB_EUSAGE,
-						 "column \"%.*s\" is named twice", (int)size, name);
+				return hdb_fail(answer->err, HDB_EUSAGE,
+						"column \"%.*s\" is named twice", (int)size, name);
 		answer->picked_count++;
 		if (!name[size])
 			break;
@@ -306,7 +306,7 @@ int answer_thin(struct answer *answer, bool for_people)
 	bool has_label = false;
 
 	assert(!answer->picked);
-	TRY(DOOR_ALLOC(answer->picked, count + 1, "a list of columns", answer->err));
+	TRY(BASE_ALLOC(answer->picked, count + 1, "a list of columns", answer->err));
 	for (size_t i = 0; i < count; i++) {
 		const struct hdb_column *column = hdb_rows_column(answer->rows, i);
 
@@ -366,11 +366,11 @@ int answer_next(struct answer *answer, const struct output *out)
 		return answer->err->code = HDB_EIO;
 	}
 	if (progress_is_cancelled() || (answer->cancel && *answer->cancel))
-		return door_fail(answer->err, HDB_EINTR, "interrupted");
+		return hdb_fail(answer->err, HDB_EINTR, "interrupted");
 	if (answer->size_max && out->written > answer->size_max)
-		return door_fail(answer->err, HDB_ELIMIT,
-				 "the answer is longer than %" PRIu64 " MiB: ask for fewer rows",
-				 answer->size_max >> 20);
+		return hdb_fail(answer->err, HDB_ELIMIT,
+				"the answer is longer than %" PRIu64 " MiB: ask for fewer rows",
+				answer->size_max >> 20);
 	if (answer->source && answer->limit && answer->row_count == answer->limit)
 		return HDB_END;
 	rc = answer->source ? answer->source->next(answer->source->ctx, answer->err) :

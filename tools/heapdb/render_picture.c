@@ -42,9 +42,9 @@ static int find_columns(const struct answer *answer, struct columns *columns)
 		columns->bytes = column_named(answer, "bytes");
 	if (columns->level == NO_COLUMN || columns->name == NO_COLUMN ||
 	    columns->bytes == NO_COLUMN || answer->sort)
-		return door_fail(answer->err, HDB_EUSAGE,
-				 "only a tree in its own order can be drawn, as dominator-tree "
-				 "without --sort and --columns");
+		return hdb_fail(answer->err, HDB_EUSAGE,
+				"only a tree in its own order can be drawn, as dominator-tree "
+				"without --sort and --columns");
 	return HDB_OK;
 }
 

@@ -95,9 +95,9 @@ static int check_rest(const char *rest, struct hdb_error *err)
 {
 	return rest[strspn(rest, " \t\r\n;")] == '\0' ?
 		       HDB_OK :
-		       door_fail(err, HDB_EUSAGE,
-				 "one statement at a time: what follows the first "
-				 "semicolon is another one");
+		       hdb_fail(err, HDB_EUSAGE,
+				"one statement at a time: what follows the first "
+				"semicolon is another one");
 }
 
 static int run(struct heapsql *sql, const struct serve_statement *ask, const struct serve_sink *to,
@@ -112,9 +112,9 @@ static int run(struct heapsql *sql, const struct serve_statement *ask, const str
 
 	TRY(heapsql_prepare(sql, ask->text, &rest, &rows, err));
 	if (!rows)
-		return door_fail(err, HDB_EUSAGE,
-				 "there is no statement: SELECT * FROM objects "
-				 "ORDER BY retained DESC LIMIT 10");
+		return hdb_fail(err, HDB_EUSAGE,
+				"there is no statement: SELECT * FROM objects "
+				"ORDER BY retained DESC LIMIT 10");
 	TRY(check_rest(rest, err));
 	TRY(sql_rows_begin(&source, rows, err));
 	source.texts_max = to->format == SERVE_PAGE ? TEXTS_MAX : 0;

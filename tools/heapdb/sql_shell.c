@@ -236,7 +236,7 @@ static int run_next(struct cli *cli, struct heapsql *sql, const char **text)
 		return run_one(cli, sql, text);
 	line = strndup(*text, size);
 	if (!line)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for a command");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a command");
 	*text += size;
 	rc = run_command(cli, sql, line);
 	free(line);
@@ -261,8 +261,8 @@ int sql_run(struct cli *cli, struct heapsql *sql, const char *text)
 	while (rc == HDB_OK && *(text = skip_comments(text)))
 		rc = run_next(cli, sql, &text);
 	if (rc == HDB_EINTR && progress_is_out_of_time())
-		return door_fail(&cli->err, HDB_EINTR, "stopped after %u seconds (--timeout)",
-				 cli->opt.timeout);
+		return hdb_fail(&cli->err, HDB_EINTR, "stopped after %u seconds (--timeout)",
+				cli->opt.timeout);
 	return rc;
 }
 
@@ -424,7 +424,7 @@ static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 	e->el = el_init("heapdb", stdin, stdout, stderr);
 	e->history = history_init();
 	if (!e->el || !e->history)
-		return door_fail(&cli->err, HDB_ENOMEM, "no memory for line editing");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for line editing");
 	history(e->history, &event, H_SETSIZE, 1000);
 	history(e->history, &event, H_SETUNIQUE, 1);
 	e->file = history_file(e->path, sizeof(e->path));
@@ -547,6 +547,6 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 	}
 	free(text.data);
 	editor_close(&editor);
-	return text.failed ? door_fail(&cli->err, HDB_ENOMEM, "no memory for a statement") : HDB_OK;
+	return text.failed ? hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a statement") : HDB_OK;
 }
 #endif

@@ -18,7 +18,8 @@
 #include "base/bytes.h"
 #include "base/vec.h"
 #include "common/descriptor.h"
-#include "common/fail.h"
+#include "base/error.h"
+#include "base/scope.h"
 #include "base/base_text.h"
 
 #include <assert.h>
@@ -334,7 +335,7 @@ static int read_metadata(struct jfr *j, struct cursor c, struct hdb_error *err)
 	j->texts.size = j->type_count = j->field_count = 0;
 	bytes_add(&j->texts, "", 1);
 	if (!read_event(&c, &type) || type != 0)
-		return door_fail(err, HDB_EFORMAT, "no metadata at offset %" PRIu32, c.at);
+		return hdb_fail(err, HDB_EFORMAT, "no metadata at offset %" PRIu32, c.at);
 	for (int i = 0; i < 3; i++) /* start, duration, number */
 		(void)number(&c);
 	count = count_of(&c);
@@ -345,7 +346,7 @@ static int read_metadata(struct jfr *j, struct cursor c, struct hdb_error *err)
 		bytes_add(&j->texts, "", 1);
 	}
 	rc = strings && !j->texts.failed ? read_elements(&c, strings, count, err) :
-					   door_fail(err, HDB_ENOMEM, "no memory for metadata");
+					   hdb_fail(err, HDB_ENOMEM, "no memory for metadata");
 	free(strings);
 	if (rc == HDB_OK)
 		link_types(j);
@@ -440,9 +441,9 @@ static int read_pool(struct cursor *c, struct hdb_error *err)
 	const uint32_t count = count_of(c);
 
 	if (type == NO_TYPE)
-		return door_fail(err, HDB_EFORMAT,
-				 "constants of the unknown type %" PRIu64 " before offset %" PRIu32,
-				 id, c->at);
+		return hdb_fail(err, HDB_EFORMAT,
+				"constants of the unknown type %" PRIu64 " before offset %" PRIu32,
+				id, c->at);
 	for (uint32_t i = 0; i < count && !j->is_damaged; i++) {
 		const uint64_t key = number(c);
 
@@ -465,14 +466,14 @@ static int read_constants(struct cursor all, struct hdb_error *err)
 		uint64_t type;
 
 		if (!read_event(&c, &type))
-			return door_fail(err, HDB_EFORMAT, "no event at offset %" PRIu32, all.at);
+			return hdb_fail(err, HDB_EFORMAT, "no event at offset %" PRIu32, all.at);
 		for (int i = 0; type == 1 && i < 4; i++) /* start, duration, distance, kind */
 			(void)number(&c);
 		for (uint32_t left = type == 1 ? count_of(&c) : 0; left > 0; left--) {
 			TRY(read_pool(&c, err));
 			if (j->is_damaged)
-				return door_fail(err, HDB_EFORMAT,
-						 "damaged constants before offset %" PRIu32, c.at);
+				return hdb_fail(err, HDB_EFORMAT,
+						"damaged constants before offset %" PRIu32, c.at);
 		}
 		all.at = c.end;
 	}
@@ -490,23 +491,22 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	uint64_t size, metadata;
 
 	if (left < HEADER_BYTES)
-		return door_fail(err, HDB_ETRUNC, "ends within the header of a chunk");
+		return hdb_fail(err, HDB_ETRUNC, "ends within the header of a chunk");
 	if (memcmp(p, "FLR", 4) != 0)
-		return door_fail(err, HDB_EFORMAT, "no Flight Recorder chunk at offset %" PRIu32,
-				 start);
+		return hdb_fail(err, HDB_EFORMAT, "no Flight Recorder chunk at offset %" PRIu32,
+				start);
 	/* A first byte of flags: numbers have 7 bits a byte. */
 	if (be16(p + 4) != 2 || !(p[67] & 1))
-		return door_fail(err, HDB_EFORMAT,
-				 "version %u.%u of the format: those of JDK 11 and later are read",
-				 be16(p + 4), be16(p + 6));
+		return hdb_fail(err, HDB_EFORMAT,
+				"version %u.%u of the format: those of JDK 11 and later are read",
+				be16(p + 4), be16(p + 6));
 	size = be64(p + 8);
 	metadata = be64(p + 24);
 	if (size > left)
-		return door_fail(err, HDB_ETRUNC, "ends within the chunk at offset %" PRIu32,
-				 start);
+		return hdb_fail(err, HDB_ETRUNC, "ends within the chunk at offset %" PRIu32, start);
 	if (size < HEADER_BYTES || metadata < HEADER_BYTES || metadata > size)
-		return door_fail(err, HDB_EFORMAT, "damaged header of the chunk at offset %" PRIu32,
-				 start);
+		return hdb_fail(err, HDB_EFORMAT, "damaged header of the chunk at offset %" PRIu32,
+				start);
 	j->start_ns = (int64_t)be64(p + 32);
 	j->start_ticks = (int64_t)be64(p + 48);
 	j->ticks_per_ns = (double)be64(p + 56) / 1e9;
@@ -516,18 +516,18 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	TRY(read_metadata(j, c, err));
 	c.at = j->at = start + HEADER_BYTES;
 	if (j->is_damaged)
-		return door_fail(err, HDB_EFORMAT,
-				 "damaged metadata of the chunk at offset %" PRIu32, start);
+		return hdb_fail(err, HDB_EFORMAT,
+				"damaged metadata of the chunk at offset %" PRIu32, start);
 	return read_constants(c, err);
 }
 
 int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *err)
 {
-	TRY(DOOR_ALLOC(*out, 1, "a recording", err));
+	TRY(BASE_ALLOC(*out, 1, "a recording", err));
 	if (size > JFR_SIZE_MAX)
-		return door_fail(err, HDB_ELIMIT, "larger than %u bytes", JFR_SIZE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "larger than %u bytes", JFR_SIZE_MAX);
 	if (size < 4 || memcmp(data, "FLR", 4) != 0)
-		return door_fail(err, HDB_EFORMAT, "not a recording of Flight Recorder");
+		return hdb_fail(err, HDB_EFORMAT, "not a recording of Flight Recorder");
 	(*out)->data = data;
 	(*out)->size = (uint32_t)size;
 	return HDB_OK;
@@ -564,8 +564,8 @@ int jfr_next(struct jfr *jfr, enum jfr_kind *kind, struct jfr_value *event, stru
 		uint32_t type;
 
 		if (jfr->is_damaged)
-			return door_fail(err, HDB_EFORMAT, "a damaged event before offset %" PRIu32,
-					 jfr->at);
+			return hdb_fail(err, HDB_EFORMAT, "a damaged event before offset %" PRIu32,
+					jfr->at);
 		if (jfr->at == jfr->end && jfr->next == jfr->size)
 			return HDB_END;
 		if (jfr->at == jfr->end) {
@@ -573,7 +573,7 @@ int jfr_next(struct jfr *jfr, enum jfr_kind *kind, struct jfr_value *event, stru
 			continue;
 		}
 		if (!read_event(&c, &id))
-			return door_fail(err, HDB_EFORMAT, "no event at offset %" PRIu32, jfr->at);
+			return hdb_fail(err, HDB_EFORMAT, "no event at offset %" PRIu32, jfr->at);
 		jfr->at = c.end;
 		type = type_of_id(jfr, id);
 		*event = (struct jfr_value){ .type = type, .at = c.at, .end = c.end };

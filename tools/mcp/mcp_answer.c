@@ -4,6 +4,8 @@
  */
 #include "mcp_private.h"
 
+#include "common/door_rows.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -150,7 +152,7 @@ static int refuse_column(const struct hdb_rows *rows, const char *name, struct h
 	for (size_t i = 0; i < hdb_rows_column_count(rows); i++)
 		bytes_format(&names, "%s%s", names.size ? ", " : "",
 			     hdb_rows_column(rows, i)->name);
-	return mcp_fail(err, HDB_EUSAGE, "there is no column \"%.60s\"; there are: %.*s", name,
+	return hdb_fail(err, HDB_EUSAGE, "there is no column \"%.60s\"; there are: %.*s", name,
 			(int)names.size, names.size ? names.data : "");
 }
 
@@ -178,12 +180,12 @@ static int add_row(struct filling *f, struct hdb_error *err)
 		const size_t size = row ? mcp_size(row) + 1 : 0;
 
 		if (!row)
-			return mcp_fail(err, HDB_ENOMEM, "no memory for a row");
+			return hdb_fail(err, HDB_ENOMEM, "no memory for a row");
 		if (size <= f->page->budget_bytes - f->used) {
 			f->used += size;
 			return json_array_append_new(f->list, row) == 0 ?
 				       HDB_OK :
-				       mcp_fail(err, HDB_ENOMEM, "no memory for a row");
+				       hdb_fail(err, HDB_ENOMEM, "no memory for a row");
 		}
 		json_decref(row);
 		if (!is_first)
@@ -191,7 +193,7 @@ static int add_row(struct filling *f, struct hdb_error *err)
 	}
 	f->is_full = f->is_cut = true;
 	return is_first ?
-		       mcp_fail(err, HDB_ELIMIT,
+		       hdb_fail(err, HDB_ELIMIT,
 				"not even one row fits into max_tokens: ask for more, or for fewer "
 				"columns") :
 		       HDB_OK;
@@ -207,7 +209,7 @@ static int fill(struct filling *f, struct hdb_error *err)
 	while (!f->is_full && (r = f->from.next(f->from.ctx, err)) != HDB_END) {
 		TRY_ERRORS(r);
 		if (*f->cancel)
-			return mcp_fail(err, HDB_EINTR, "cancelled");
+			return hdb_fail(err, HDB_EINTR, "cancelled");
 		if (no++ < page->offset)
 			continue;
 		TRY_ERRORS(add_row(f, err));
@@ -226,7 +228,7 @@ static int put_facts(struct filling *f, const struct hdb_rows *rows, json_t *ans
 		const size_t size = facts ? mcp_size(facts) : 0;
 
 		if (!facts)
-			return mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
+			return hdb_fail(err, HDB_ENOMEM, "no memory for an answer");
 		if (size <= f->page->budget_bytes / 2 || text_max < MCP_TEXT_MIN) {
 			f->used += size;
 			json_object_set_new(answer, "facts", facts);
@@ -235,7 +237,7 @@ static int put_facts(struct filling *f, const struct hdb_rows *rows, json_t *ans
 		json_decref(facts);
 	}
 	if (f->used >= f->page->budget_bytes)
-		return mcp_fail(err, HDB_ELIMIT, "the facts alone do not fit into max_tokens");
+		return hdb_fail(err, HDB_ELIMIT, "the facts alone do not fit into max_tokens");
 	return HDB_OK;
 }
 
@@ -288,7 +290,7 @@ int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_p
 
 	page->next = 0;
 	if (!answer || !f.list)
-		return mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for an answer");
 	args.limit = page->offset > UINT64_MAX - room ? UINT64_MAX : page->offset + room;
 	TRY(hdb_query(db, question->spec->name, &args, &rows, err));
 	f.from.ctx = rows;

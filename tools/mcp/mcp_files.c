@@ -21,22 +21,22 @@ int mcp_files_init(struct mcp_files *files, const struct mcp_options *options,
 		.options = options,
 		.open = { .memory_bytes = options->memory_bytes, .threads = options->threads },
 	};
-	TRY(DOOR_ALLOC(files->folders, options->folder_count + 1, "the folders' names", err));
+	TRY(BASE_ALLOC(files->folders, options->folder_count + 1, "the folders' names", err));
 	for (size_t i = 0; i < options->folder_count; i++) {
 		struct stat info;
 		char *path = realpath(options->folders[i], NULL);
 
 		if (!path && errno != ENOENT && errno != ENOTDIR)
-			return mcp_fail(err, errno == ENOMEM ? HDB_ENOMEM : HDB_EIO, "%s: %s",
+			return hdb_fail(err, errno == ENOMEM ? HDB_ENOMEM : HDB_EIO, "%s: %s",
 					options->folders[i], strerror(errno));
 		if (!path)
-			return mcp_fail(err, HDB_EABSENT, "there is no folder \"%s\"",
+			return hdb_fail(err, HDB_EABSENT, "there is no folder \"%s\"",
 					options->folders[i]);
 		files->folders[files->folder_count++] = path;
 		if (stat(path, &info) != 0)
-			return mcp_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
+			return hdb_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
 		if (!S_ISDIR(info.st_mode))
-			return mcp_fail(err, HDB_EUSAGE, "\"%s\" is not a folder",
+			return hdb_fail(err, HDB_EUSAGE, "\"%s\" is not a folder",
 					options->folders[i]);
 	}
 	return HDB_OK;
@@ -172,7 +172,7 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 		found = name ? name : found;
 	}
 	if (count != 1)
-		return mcp_fail(
+		return hdb_fail(
 			err, HDB_EUSAGE,
 			count ? "there are %zu databases: say which one is meant with \"db\"; "
 				"the tool \"open\" lists them" :
@@ -181,7 +181,7 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 			count);
 	assert(found);
 	*path = strdup(found);
-	return *path ? HDB_OK : mcp_fail(err, HDB_ENOMEM, "no memory for a name");
+	return *path ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for a name");
 }
 
 /* Real path of a file with such an end that lies below a folder; NULL: there is none. */
@@ -223,11 +223,11 @@ static int refuse_file(const struct mcp_files *files, const char *name, struct h
 {
 	char *dump = strlen(name) < PATH_MAX ? find_file(files, name, ".hprof") : NULL;
 	const int r =
-		dump ? mcp_fail(err, HDB_EABSENT,
+		dump ? hdb_fail(err, HDB_EABSENT,
 				"\"%s\" is a dump that has no database yet: ask the user to run "
 				"`heapdb import '%s'`, then call again",
 				name, dump) :
-		       mcp_fail(err, HDB_EABSENT,
+		       hdb_fail(err, HDB_EABSENT,
 				"there is no database \"%s\" below the folders that may be read; "
 				"the tool \"open\" lists what there is",
 				name);
@@ -278,12 +278,12 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 	struct stat info;
 
 	if (stat(path, &info) != 0)
-		return mcp_fail(err, HDB_EABSENT, "\"%s\" no longer exists", path);
+		return hdb_fail(err, HDB_EABSENT, "\"%s\" no longer exists", path);
 	d = find_kept(files, path, &info);
 	if (!d) {
 		d = free_place(files);
 		if (!d)
-			return mcp_fail(err, HDB_ELIMIT, "at most %d databases at once",
+			return hdb_fail(err, HDB_ELIMIT, "at most %d databases at once",
 					MCP_OPEN_MAX);
 		TRY_ERRORS(hdb_open(path, &files->open, &d->db, err));
 		d->path = strdup(path);
@@ -292,7 +292,7 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 		if (!d->path) {
 			hdb_close(d->db);
 			*d = (struct mcp_database){ 0 };
-			return mcp_fail(err, HDB_ENOMEM, "no memory for a name");
+			return hdb_fail(err, HDB_ENOMEM, "no memory for a name");
 		}
 	}
 	assert(d->db);
@@ -315,6 +315,6 @@ int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, c
 		return refuse_file(files, name ? name : only, err);
 	TRY_ERRORS(open_kept(files, path, db, err));
 	if (shown && !(*shown = strdup(shown_name(files, path))))
-		return mcp_fail(err, HDB_ENOMEM, "no memory for a name");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a name");
 	return HDB_OK;
 }

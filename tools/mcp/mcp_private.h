@@ -7,7 +7,8 @@
 
 #include "mcp.h"
 
-#include "common/fail.h"
+#include "base/error.h"
+#include "base/scope.h"
 #include "base/base_text.h"
 
 #include <jansson.h>
@@ -36,7 +37,6 @@
 #define MCP_LIST_MAX 200
 
 /* Writes a message and returns `code`. */
-#define mcp_fail door_fail
 
 /* ---- mcp_files.c: which databases there are, and those that are open ---- */
 

@@ -652,14 +652,14 @@ int mcp_serve(const struct mcp_options *options, int in, int out, struct hdb_err
 		.cancel = &s.cancel,
 	};
 	if (r >= 0 && (!buffer || pthread_create(&worker, NULL, work, &s) != 0))
-		r = mcp_fail(err, HDB_ENOMEM, "no memory for the conversation");
+		r = hdb_fail(err, HDB_ENOMEM, "no memory for the conversation");
 	if (r >= 0) {
 		read_lines(&s, buffer);
 		finish(&s, worker);
 		if (s.read_error)
-			r = mcp_fail(err, HDB_EIO, "standard input: %s", strerror(s.read_error));
+			r = hdb_fail(err, HDB_EIO, "standard input: %s", strerror(s.read_error));
 		if (s.write_error && s.write_error != EPIPE)
-			r = mcp_fail(err, HDB_EIO, "standard output: %s", strerror(s.write_error));
+			r = hdb_fail(err, HDB_EIO, "standard output: %s", strerror(s.write_error));
 	}
 	mcp_files_release(&s.files);
 	pthread_cond_destroy(&s.changed);

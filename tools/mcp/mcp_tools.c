@@ -48,7 +48,7 @@ static int take_text(const json_t *args, const char *name, const char **text, st
 	if (!value || json_is_null(value))
 		return HDB_OK;
 	if (!is_text(value))
-		return mcp_fail(err, HDB_EUSAGE, "\"%s\" must be a string", name);
+		return hdb_fail(err, HDB_EUSAGE, "\"%s\" must be a string", name);
 	*text = json_string_value(value);
 	return HDB_OK;
 }
@@ -61,7 +61,7 @@ static int take_number(const json_t *args, const char *name, uint64_t *number,
 	if (!value || json_is_null(value))
 		return HDB_OK;
 	if (!json_is_integer(value) || json_integer_value(value) < 1)
-		return mcp_fail(err, HDB_EUSAGE, "\"%s\" must be a number from 1", name);
+		return hdb_fail(err, HDB_EUSAGE, "\"%s\" must be a number from 1", name);
 	*number = (uint64_t)json_integer_value(value);
 	return HDB_OK;
 }
@@ -72,7 +72,7 @@ static int take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
 
 	TRY_ERRORS(take_number(args, "max_tokens", &tokens, err));
 	if (tokens < MCP_TOKENS_MIN || tokens > MCP_TOKENS_MAX)
-		return mcp_fail(err, HDB_EUSAGE, "\"max_tokens\" must be from %d to %d",
+		return hdb_fail(err, HDB_EUSAGE, "\"max_tokens\" must be from %d to %d",
 				MCP_TOKENS_MIN, MCP_TOKENS_MAX);
 	*bytes = tokens * MCP_BYTES_PER_TOKEN;
 	return HDB_OK;
@@ -120,7 +120,7 @@ static int take_texts(struct asking *a, const char *name,
 		const json_t *text = json_is_array(value) ? json_array_get(value, i) : value;
 
 		if (!is_text(text))
-			return mcp_fail(err, HDB_EUSAGE,
+			return hdb_fail(err, HDB_EUSAGE,
 					"\"%s\" must be a string or an array of strings", name);
 		TRY_ERRORS(add(a, json_string_value(text), err));
 	}
@@ -130,7 +130,7 @@ static int take_texts(struct asking *a, const char *name,
 static int add_target(struct asking *a, const char *text, struct hdb_error *err)
 {
 	if (a->target_count == ARGUMENTS_MAX)
-		return mcp_fail(err, HDB_ELIMIT, "at most %d targets", ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "at most %d targets", ARGUMENTS_MAX);
 	a->targets[a->target_count++] = text;
 	return HDB_OK;
 }
@@ -140,11 +140,11 @@ static int add_before(struct asking *a, const char *text, struct hdb_error *err)
 	struct hdb *db = NULL;
 
 	if (a->before_count == MCP_BEFORE_MAX)
-		return mcp_fail(err, HDB_ELIMIT, "at most %d earlier databases", MCP_BEFORE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "at most %d earlier databases", MCP_BEFORE_MAX);
 	TRY_ERRORS(mcp_files_open(a->call->files, text, &db, NULL, err));
 	for (size_t i = 0; i <= a->before_count; i++) {
 		if (db == (i == a->before_count ? a->db : a->before[i]))
-			return mcp_fail(err, HDB_EUSAGE, "\"%s\" is compared with itself", text);
+			return hdb_fail(err, HDB_EUSAGE, "\"%s\" is compared with itself", text);
 	}
 	a->before[a->before_count++] = db;
 	return HDB_OK;
@@ -153,7 +153,7 @@ static int add_before(struct asking *a, const char *text, struct hdb_error *err)
 static int add_option(struct asking *a, const char *name, const char *value, struct hdb_error *err)
 {
 	if (a->given_count == ARGUMENTS_MAX)
-		return mcp_fail(err, HDB_ELIMIT, "at most %d options", ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "at most %d options", ARGUMENTS_MAX);
 	a->given[a->given_count++] = (struct hdb_option){ name, value };
 	return HDB_OK;
 }
@@ -164,14 +164,14 @@ static int add_number(struct asking *a, const char *name, const json_t *value,
 	char text[64];
 
 	if (a->made_count == ARGUMENTS_MAX)
-		return mcp_fail(err, HDB_ELIMIT, "at most %d options", ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "at most %d options", ARGUMENTS_MAX);
 	if (json_is_integer(value))
 		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	else
 		snprintf(text, sizeof(text), "%.15g", json_real_value(value));
 	a->made[a->made_count] = strdup(text);
 	if (!a->made[a->made_count])
-		return mcp_fail(err, HDB_ENOMEM, "no memory for an option");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for an option");
 	return add_option(a, name, a->made[a->made_count++], err);
 }
 
@@ -184,12 +184,12 @@ static int add_value(struct asking *a, const struct hdb_option_spec *option, con
 	if (!option->argument)
 		return json_is_true(value) ?
 			       add_option(a, option->name, NULL, err) :
-			       mcp_fail(err, HDB_EUSAGE, "\"%s\" is a switch: true or false",
+			       hdb_fail(err, HDB_EUSAGE, "\"%s\" is a switch: true or false",
 					option->name);
 	if (json_is_number(value))
 		return add_number(a, option->name, value, err);
 	if (!is_text(value))
-		return mcp_fail(err, HDB_EUSAGE, "\"%s\" takes %s", option->name, option->argument);
+		return hdb_fail(err, HDB_EUSAGE, "\"%s\" takes %s", option->name, option->argument);
 	return add_option(a, option->name, json_string_value(value), err);
 }
 
@@ -207,7 +207,7 @@ static int refuse_name(const struct hdb_query_spec *spec, unsigned takes, const 
 		if (takes || strcmp(key, "target") != 0)
 			bytes_format(&names, "%s%s", names.size ? ", " : "", key);
 	}
-	return mcp_fail(err, HDB_EUSAGE, "there is no %s \"%.60s\"; there are: %.*s",
+	return hdb_fail(err, HDB_EUSAGE, "there is no %s \"%.60s\"; there are: %.*s",
 			takes ? "argument" : "option", name, names.size ? (int)names.size : 4,
 			names.size ? names.data : "none");
 }
@@ -249,7 +249,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 		if (!is_apart && mcp_find_option(a->spec, name))
 			r = take_option(a, name, value, err);
 		else if (is_apart && mcp_find_option(a->spec, name))
-			r = mcp_fail(err, HDB_EUSAGE,
+			r = hdb_fail(err, HDB_EUSAGE,
 				     "\"%s\" is an option of the query: put it into \"options\"",
 				     name);
 		else if (!is_common(a->tool->takes, name))
@@ -259,7 +259,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 	if (!is_apart || !options || json_is_null(options))
 		return HDB_OK;
 	if (!json_is_object(options))
-		return mcp_fail(err, HDB_EUSAGE, "\"options\" must be an object");
+		return hdb_fail(err, HDB_EUSAGE, "\"options\" must be an object");
 	json_object_foreach(options, name, value)
 	{
 		TRY_ERRORS(take_option(a, name, value, err));
@@ -299,9 +299,9 @@ static int take_cursor(struct asking *a, struct hdb_error *err)
 	if ((r = take_text(a->call->args, "cursor", &text, err)) < 0 || !text)
 		return r;
 	if (sscanf(text, "%" SCNu64 "-%" SCNx32 "%n", &offset, &hash, &end) != 2 || text[end])
-		return mcp_fail(err, HDB_EUSAGE, "\"%.40s\" is not a cursor", text);
+		return hdb_fail(err, HDB_EUSAGE, "\"%.40s\" is not a cursor", text);
 	if (hash != a->hash)
-		return mcp_fail(err, HDB_EUSAGE,
+		return hdb_fail(err, HDB_EUSAGE,
 				"the cursor belongs to another question: ask the same one again");
 	a->page.offset = offset;
 	return HDB_OK;
@@ -325,10 +325,10 @@ static int take_name(struct asking *a, struct hdb_error *err)
 	if (!name && (r = take_text(a->call->args, "name", &name, err)) < 0)
 		return r;
 	if (!name)
-		return mcp_fail(err, HDB_EUSAGE, "\"name\" of a query expected");
+		return hdb_fail(err, HDB_EUSAGE, "\"name\" of a query expected");
 	a->spec = hdb_query_named(name);
 	if (!a->spec)
-		return mcp_fail(err, HDB_NOTFOUND,
+		return hdb_fail(err, HDB_NOTFOUND,
 				"there is no query \"%.60s\"; the tool \"explain\" lists them",
 				name);
 	return HDB_OK;
@@ -350,7 +350,7 @@ static int take_rows(struct asking *a, struct hdb_error *err)
 		if (json_is_null(a->page.columns))
 			a->page.columns = NULL;
 		if (a->page.columns && !json_is_array(a->page.columns))
-			return mcp_fail(err, HDB_EUSAGE, "\"columns\" must be an array of names");
+			return hdb_fail(err, HDB_EUSAGE, "\"columns\" must be an array of names");
 	}
 	TRY_ERRORS(take_budget(args, &a->page.budget_bytes, err));
 	return take_cursor(a, err);
@@ -375,11 +375,11 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 	TRY_ERRORS(take_texts(&a, "target", add_target, err));
 	TRY_ERRORS(take_rows(&a, err));
 	if (!a.target_count && *a.spec->targets && *a.spec->targets != '[')
-		return mcp_fail(err, HDB_EUSAGE, "a \"target\" expected: %s", a.spec->targets);
+		return hdb_fail(err, HDB_EUSAGE, "a \"target\" expected: %s", a.spec->targets);
 	TRY_ERRORS(take_database(&a, err));
 	TRY_ERRORS(take_texts(&a, "before", add_before, err));
 	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count)
-		return mcp_fail(err, HDB_EUSAGE, "\"before\" expected: an earlier database");
+		return hdb_fail(err, HDB_EUSAGE, "\"before\" expected: an earlier database");
 	/* The database's name is part of the answer. */
 	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
 	question.spec = a.spec;
@@ -552,7 +552,7 @@ static int run_statement(const struct mcp_call *call, const struct tool *tool, j
 
 	TRY_ERRORS(begin(call, tool, "statement", &statement.text, err));
 	if (!statement.text || (all && !json_is_boolean(all)))
-		return mcp_fail(err, HDB_EUSAGE,
+		return hdb_fail(err, HDB_EUSAGE,
 				!statement.text ? "a \"statement\" expected" :
 						  "\"all\" has to be true or false");
 	TRY_ERRORS(take_number(call->args, "limit", &a.page.limit, err));
@@ -682,7 +682,7 @@ int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *e
 	*out = NULL;
 	call->files->call++;
 	if (!tool)
-		return mcp_fail(err, HDB_NOTFOUND, "there is no tool \"%.60s\"", call->name);
+		return hdb_fail(err, HDB_NOTFOUND, "there is no tool \"%.60s\"", call->name);
 	TRY(tool->run(call, tool, out, err));
-	return *out ? HDB_OK : mcp_fail(err, HDB_ENOMEM, "no memory for an answer");
+	return *out ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for an answer");
 }

@@ -3,9 +3,10 @@
  */
 #include "notes/notes.h"
 
+#include "common/door_rows.h"
 #include "base/outfile.h"
 #include "base/scope.h"
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ static int path_of(const char *db_path, char *path, struct hdb_error *err)
 {
 	return snprintf(path, PATH_SIZE, "%s.notes", db_path) < PATH_SIZE ?
 		       HDB_OK :
-		       door_fail(err, HDB_ELIMIT, "the name of the database is too long for notes");
+		       hdb_fail(err, HDB_ELIMIT, "the name of the database is too long for notes");
 }
 
 /* The file's text, with a zero behind it; *data is owned, also after a failure. No file: NULL. */
@@ -66,22 +67,22 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 	if (fd < 0 && errno == ENOENT)
 		return HDB_OK;
 	if (fd < 0)
-		return door_fail(err, errno == EACCES ? HDB_EABSENT : HDB_EIO, "%s: %s", path,
-				 strerror(errno));
+		return hdb_fail(err, errno == EACCES ? HDB_EABSENT : HDB_EIO, "%s: %s", path,
+				strerror(errno));
 	if (fstat(fd, &st) != 0)
-		return door_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
+		return hdb_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return door_fail(err, HDB_EFORMAT, "%s is no file of notes", path);
+		return hdb_fail(err, HDB_EFORMAT, "%s is no file of notes", path);
 	if ((uint64_t)st.st_size > NOTES_FILE_MAX)
-		return door_fail(err, HDB_ELIMIT, "%s is larger than %zu bytes", path,
-				 NOTES_FILE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "%s is larger than %zu bytes", path,
+				NOTES_FILE_MAX);
 	*data = malloc((size_t)st.st_size + 1);
 	if (!*data)
-		return door_fail(err, HDB_ENOMEM, "no memory for notes");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for notes");
 	while (n > 0 && *size < (size_t)st.st_size) {
 		n = read(fd, *data + *size, (size_t)st.st_size - *size);
 		if (n < 0)
-			return door_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
+			return hdb_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
 		*size += (size_t)n;
 	}
 	(*data)[*size] = '\0';
@@ -182,17 +183,17 @@ int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 	TRY(path_of(db_path, path, err));
 	TRY(read_text(path, &text, &size, err));
 	/* One more than there may be: for the one that is added. */
-	TRY(DOOR_ALLOC(notes->list, NOTES_MAX + 1, "notes", err));
+	TRY(BASE_ALLOC(notes->list, NOTES_MAX + 1, "notes", err));
 	if (!text)
 		return HDB_OK;
 	/* jansson goes on without what it had no memory for: only errno says so. */
 	errno = 0;
 	notes->json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	if (errno == ENOMEM)
-		return door_fail(err, HDB_ENOMEM, "no memory for notes");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for notes");
 	return notes->json && take(db, notes) ?
 		       HDB_OK :
-		       door_fail(err, HDB_EFORMAT, "%s is no file of notes, or is damaged", path);
+		       hdb_fail(err, HDB_EFORMAT, "%s is no file of notes, or is damaged", path);
 }
 
 int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
@@ -210,7 +211,7 @@ int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
 	whole = json_pack("{s:o}", "notes", all);
 	*text = is_good ? dump(whole, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(whole);
-	return *text ? HDB_OK : door_fail(err, HDB_ENOMEM, "no memory for notes");
+	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for notes");
 }
 
 /* ---- writing ---- */
@@ -222,7 +223,7 @@ static int lock(const char *db_path, int *fd, struct hdb_error *err)
 
 	*fd = open(db_path, O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)
-		return door_fail(err, HDB_EIO, "%s: %s", db_path, strerror(errno));
+		return hdb_fail(err, HDB_EIO, "%s: %s", db_path, strerror(errno));
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		/* where the file system has no such locks the last writer wins */
 		if (flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
@@ -230,7 +231,7 @@ static int lock(const char *db_path, int *fd, struct hdb_error *err)
 		nanosleep(&pause, NULL);
 	}
 	close(*fd);
-	return door_fail(err, HDB_EIO, "another process is writing the notes of %s", db_path);
+	return hdb_fail(err, HDB_EIO, "another process is writing the notes of %s", db_path);
 }
 
 /* Writes them in one piece, as readable as the database: `like` is open. */
@@ -244,10 +245,10 @@ static int replace(const char *db_path, const json_t *json, int like, struct hdb
 	int r;
 
 	if (!text)
-		return door_fail(err, HDB_ENOMEM, "no memory for notes");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for notes");
 	TRY(path_of(db_path, path, err));
 	if (fstat(like, &st) != 0)
-		return door_fail(err, HDB_EIO, "%s: %s", db_path, strerror(errno));
+		return hdb_fail(err, HDB_EIO, "%s: %s", db_path, strerror(errno));
 	options.mode = st.st_mode & 0666;
 	TRY(base_outfile_create(path, &options, &file, err));
 	r = base_outfile_write(file, text, strlen(text), err);
@@ -274,7 +275,7 @@ static int write_list(const char *db_path, const struct notes *notes, int like,
 	}
 	whole = json_pack("{s:i,s:o}", "schema", SCHEMA, "notes", all);
 	r = is_good && whole ? replace(db_path, whole, like, err) :
-			       door_fail(err, HDB_ENOMEM, "no memory for notes");
+			       hdb_fail(err, HDB_ENOMEM, "no memory for notes");
 	json_decref(whole);
 	return r;
 }
@@ -291,7 +292,7 @@ static int check_target(struct hdb *db, const char *target, struct hdb_error *er
 	if (strcmp(kind, "leak") == 0)
 		return HDB_OK;
 	if (strpbrk(target, "*?"))
-		return door_fail(err, HDB_EUSAGE, "a note is on one class, not on a pattern");
+		return hdb_fail(err, HDB_EUSAGE, "a note is on one class, not on a pattern");
 	return hdb_query(db, kind, &args, &rows, err);
 }
 
@@ -300,14 +301,14 @@ static int check_text(const char *text, struct hdb_error *err)
 	json_t *json;
 
 	if (!*text || strlen(text) > NOTE_TEXT_MAX)
-		return door_fail(err, HDB_EUSAGE, "a note has 1 to %d bytes", NOTE_TEXT_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "a note has 1 to %d bytes", NOTE_TEXT_MAX);
 	errno = 0;
 	json = json_string(text);
 	json_decref(json);
 	if (json)
 		return HDB_OK;
-	return errno == ENOMEM ? door_fail(err, HDB_ENOMEM, "no memory for notes") :
-				 door_fail(err, HDB_EUSAGE, "a note is a text in UTF-8");
+	return errno == ENOMEM ? hdb_fail(err, HDB_ENOMEM, "no memory for notes") :
+				 hdb_fail(err, HDB_EUSAGE, "a note is a text in UTF-8");
 }
 
 /* A target as notes have it: the object's ID without zeros before it, and its dump. */
@@ -322,7 +323,7 @@ static int find_place(const struct hdb *db, const char *target, struct place *pl
 	uint64_t id;
 
 	if (!*target || strlen(target) > NOTE_TARGET_MAX)
-		return door_fail(err, HDB_EUSAGE, "a note is on an object, a class or a leak");
+		return hdb_fail(err, HDB_EUSAGE, "a note is on an object, a class or a leak");
 	*place = (struct place){ 0 };
 	if (!is_object(target)) {
 		memcpy(place->target, target, strlen(target));
@@ -333,7 +334,7 @@ static int find_place(const struct hdb *db, const char *target, struct place *pl
 	if (*end == '@' && strlen(end + 1) == DUMP_SIZE - 1)
 		memcpy(place->dump, end + 1, DUMP_SIZE);
 	else if (*end || end == target + 1)
-		return door_fail(err, HDB_EUSAGE, "%s is no ID of an object", target);
+		return hdb_fail(err, HDB_EUSAGE, "%s is no ID of an object", target);
 	snprintf(place->target, sizeof(place->target), "0x%" PRIx64, id);
 	return HDB_OK;
 }
@@ -357,11 +358,11 @@ static int change(struct notes *notes, const struct place *place, const char *te
 	struct note *note = find_note(notes, place);
 
 	if (!text && !note)
-		return door_fail(err, HDB_NOTFOUND, "there is no note on %s", place->target);
+		return hdb_fail(err, HDB_NOTFOUND, "there is no note on %s", place->target);
 	if (!text) {
 		*note = notes->list[--notes->count];
 	} else if (!note && notes->count == NOTES_MAX) {
-		return door_fail(err, HDB_ELIMIT, "there are %d notes already", NOTES_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "there are %d notes already", NOTES_MAX);
 	} else {
 		note = note ? note : &notes->list[notes->count++];
 		*note = (struct note){ .target = place->target,
@@ -416,7 +417,7 @@ int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
 {
 	(void)notes;
 	*text = strdup("{\"notes\":{}}");
-	return *text ? HDB_OK : door_fail(err, HDB_ENOMEM, "no memory for notes");
+	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for notes");
 }
 
 int notes_set(struct hdb *db, const char *db_path, const char *target, const char *text,
@@ -426,8 +427,8 @@ int notes_set(struct hdb *db, const char *db_path, const char *target, const cha
 	(void)db_path;
 	(void)target;
 	(void)text;
-	return door_fail(err, HDB_EUSAGE,
-			 "this heapdb was built without libjansson, which notes need");
+	return hdb_fail(err, HDB_EUSAGE,
+			"this heapdb was built without libjansson, which notes need");
 }
 
 #endif

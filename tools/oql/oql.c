@@ -42,12 +42,12 @@ static int check_utf8(struct oql_str text, struct hdb_error *err)
 	size_t n;
 
 	if (text.size > OQL_TEXT_MAX)
-		return oql_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
+		return hdb_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
 				OQL_TEXT_MAX);
 	for (size_t i = 0; i < text.size; i += n) {
 		n = utf8_decode(text.data + i, text.size - i, &c);
 		if (!n || !text.data[i])
-			return oql_fail(err, HDB_EUSAGE, "byte %zu of the statement is no UTF-8",
+			return hdb_fail(err, HDB_EUSAGE, "byte %zu of the statement is no UTF-8",
 					i + 1);
 	}
 	return HDB_OK;
@@ -105,7 +105,7 @@ static int name_columns(struct oql *oql)
 	}
 	return HDB_OK;
 no_memory:
-	return oql_fail(oql->eval.err, HDB_ENOMEM, "no memory for the names of columns");
+	return hdb_fail(oql->eval.err, HDB_ENOMEM, "no memory for the names of columns");
 }
 
 static enum hdb_type type_of(const struct oql *oql, const struct oql_value *v)
@@ -150,7 +150,7 @@ static int make_columns(struct oql *oql)
 	oql->cells = calloc(count, sizeof(oql->cells[0]));
 	oql->texts = calloc(count, sizeof(oql->texts[0]));
 	if (!oql->columns || !oql->names || !oql->cells || !oql->texts)
-		return oql_fail(oql->eval.err, HDB_ENOMEM, "no memory for %zu columns", count);
+		return hdb_fail(oql->eval.err, HDB_ENOMEM, "no memory for %zu columns", count);
 	oql->column_count = count;
 	for (size_t i = 0; i < count; i++)
 		oql->texts[i].most = oql->eval.budget.most_bytes;
@@ -220,7 +220,7 @@ static int refuse_visualvm(struct oql_str text, struct hdb_error *err)
 	int r = oql_to_sql(text, &sql, err);
 
 	if (r == HDB_OK)
-		r = oql_fail(err, HDB_EUSAGE, "this is VisualVM's OQL; as SQL it is: %s", sql);
+		r = hdb_fail(err, HDB_EUSAGE, "this is VisualVM's OQL; as SQL it is: %s", sql);
 	free(sql);
 	return r == HDB_NOTFOUND ? HDB_OK : r;
 }
@@ -235,7 +235,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	TRY_ERRORS(check_utf8(text, err));
 	TRY_ERRORS(refuse_visualvm(text, err));
 	opt = opt ? opt : &none;
-	TRY(DOOR_ALLOC(oql, 1, "a statement", err));
+	TRY(BASE_ALLOC(oql, 1, "a statement", err));
 	oql->text = strndup(text.data, text.size);
 	oql->limit = opt->limit;
 	oql->with_labels = opt->with_labels;
@@ -246,7 +246,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	oql->eval.budget.most_bytes = opt->memory_bytes ? opt->memory_bytes : OQL_MEMORY_DEFAULT;
 	oql->eval.keep.budget = &oql->eval.budget;
 	if (!oql->text)
-		r = oql_fail(err, HDB_ENOMEM, "no memory for a statement");
+		r = hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
 	else
 		r = oql_result(open_rows(oql, opt), oql->eval.err);
 	if (r < 0) {

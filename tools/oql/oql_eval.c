@@ -16,7 +16,7 @@
 int oql_tick(struct oql_eval *ev)
 {
 	if (++ev->steps % TICKS == 0 && ev->progress.cancel && *ev->progress.cancel)
-		return oql_fail(ev->err, HDB_EINTR, "interrupted");
+		return hdb_fail(ev->err, HDB_EINTR, "interrupted");
 	return HDB_OK;
 }
 

@@ -284,7 +284,7 @@ int oql_source_open(struct oql_eval *ev, const struct oql_select *select,
 	struct oql_source *s;
 	int r;
 
-	TRY(DOOR_ALLOC(s, 1, "a source of rows", ev->err));
+	TRY(BASE_ALLOC(s, 1, "a source of rows", ev->err));
 	*out = s;
 	s->ev = ev;
 	s->select = select;

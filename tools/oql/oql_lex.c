@@ -59,7 +59,7 @@ int oql_fail_at(const char *text, size_t at, struct hdb_error *err, const char *
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
 	oql_place(text, at, &line, &column);
-	return oql_fail(err, HDB_EUSAGE, "line %zu, column %zu: %s", line, column, message);
+	return hdb_fail(err, HDB_EUSAGE, "line %zu, column %zu: %s", line, column, message);
 }
 
 static bool is_digit(char c)
@@ -303,7 +303,7 @@ int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out
 	struct oql_token *tokens;
 
 	if (text.size > OQL_TEXT_MAX)
-		return oql_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
+		return hdb_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
 				OQL_TEXT_MAX);
 	/* no token is shorter than a byte; the last is the end */
 	TRY(OQL_TAKE(tokens, arena, text.size + 1, err));

@@ -25,7 +25,7 @@ struct oql_key {
 
 static int over_budget(const struct oql_budget *budget, struct hdb_error *err)
 {
-	return oql_fail(err, HDB_ELIMIT,
+	return hdb_fail(err, HDB_ELIMIT,
 			"what the statement keeps needs more than %" PRIu64
 			" MiB; --memory allows more",
 			budget->most_bytes >> 20);
@@ -50,7 +50,7 @@ static struct oql_chunk *add_chunk(struct oql_arena *arena, size_t need, struct 
 	}
 	chunk = malloc(sizeof(*chunk) + room);
 	if (!chunk) {
-		oql_fail(err, HDB_ENOMEM, "no memory for %zu bytes of a statement", room);
+		hdb_fail(err, HDB_ENOMEM, "no memory for %zu bytes of a statement", room);
 		return NULL;
 	}
 	budget->used_bytes += room;
@@ -138,7 +138,7 @@ void oql_arena_release(struct oql_arena *arena)
 int oql_text_check(const struct bytes *text, struct hdb_error *err)
 {
 	if (text->failed)
-		return oql_fail(err, HDB_ENOMEM, "no memory for a text of %zu bytes", text->size);
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a text of %zu bytes", text->size);
 	return HDB_OK;
 }
 

@@ -9,7 +9,8 @@
 
 #include "base/vec.h"
 #include "common/escape.h"
-#include "common/fail.h"
+#include "base/error.h"
+#include "base/scope.h"
 
 #include <stdbool.h>
 
@@ -70,6 +71,5 @@ bool oql_keys_has(const struct oql_keys *keys, const char *data, size_t size);
 void oql_keys_release(struct oql_keys *keys);
 
 /* Fills in `err` and returns `code`. */
-#define oql_fail door_fail
 
 #endif

@@ -149,7 +149,7 @@ static int keep_row(struct oql_rows *rows, uint64_t no)
 	const struct oql_sorted_row row = { .no = no, .keys = rows->keys, .values = rows->values };
 
 	if (!oql_room(&rows->sorted_vec, sizeof(row), rows->ev->budget.most_bytes))
-		return oql_fail(rows->ev->err, HDB_ELIMIT, "no memory to sort more than %zu rows",
+		return hdb_fail(rows->ev->err, HDB_ELIMIT, "no memory to sort more than %zu rows",
 				rows->sorted_count);
 	return copy_sorted(rows, &rows->sorted_arena, &row, &rows->sorted[rows->sorted_count++]);
 }

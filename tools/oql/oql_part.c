@@ -232,7 +232,7 @@ static int find_retained(struct oql_rows *rows, struct oql_part *p)
 
 	assert(!p->retained); /* or its rows were those of the set */
 	TRY_ERRORS(find_members(rows, p, &m));
-	TRY(DOOR_ALLOC(p->retained, words, "a set of objects", ev->err));
+	TRY(BASE_ALLOC(p->retained, words, "a set of objects", ev->err));
 	return m.count ? hdb_retained_marks(ev->db,
 					    &(struct hdb_set){ .ixs = m.ixs, .count = m.count },
 					    p->retained, ev->err) :

@@ -101,7 +101,7 @@ static int compile(struct oql_eval *ev, struct oql_pattern *pattern)
 	pattern->data = pcre2_match_data_create(1, NULL);
 	pattern->context = pcre2_match_context_create(NULL);
 	if (!pattern->data || !pattern->context)
-		return oql_fail(ev->err, HDB_ENOMEM, "no memory for a regular expression");
+		return hdb_fail(ev->err, HDB_ENOMEM, "no memory for a regular expression");
 	pcre2_set_match_limit(pattern->context, MATCH_STEPS);
 	pcre2_set_heap_limit(pattern->context, MATCH_MEMORY_KIB);
 	return HDB_OK;
@@ -143,7 +143,7 @@ int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str so
 	if (source.size > PATTERN_SIZE_MAX)
 		return oql_refuse(ev, e, "this regular expression is longer than %d bytes",
 				  PATTERN_SIZE_MAX);
-	TRY(DOOR_ALLOC(pattern, 1, "a regular expression", ev->err));
+	TRY(BASE_ALLOC(pattern, 1, "a regular expression", ev->err));
 	pattern->is_whole = is_whole;
 	pattern->place = e;
 	bytes_add(&pattern->source, source.data, source.size);

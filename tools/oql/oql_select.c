@@ -94,7 +94,7 @@ int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 {
 	struct oql_rows *rows;
 
-	TRY(DOOR_ALLOC(rows, 1, "rows", ev->err));
+	TRY(BASE_ALLOC(rows, 1, "rows", ev->err));
 	*out = rows;
 	rows->ev = ev;
 	rows->outer = outer;
@@ -115,7 +115,7 @@ int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned)
 	struct oql_order_key order = { .is_natural = true, .is_descending = is_turned };
 
 	if (!oql_rows_column(rows, column, &order.column))
-		return oql_fail(rows->ev->err, HDB_EUSAGE, "there is no column \"%.*s\"",
+		return hdb_fail(rows->ev->err, HDB_EUSAGE, "there is no column \"%.*s\"",
 				(int)(column.size < 100 ? column.size : 100), column.data);
 	assert(rows->orders);
 	assert(!rows->is_sorted);

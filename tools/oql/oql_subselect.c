@@ -28,7 +28,7 @@ static int make_room(struct oql_eval *ev, struct collected *c)
 	if (c->count < c->vec.capacity ||
 	    oql_room(&c->vec, sizeof(*c->values), ev->budget.most_bytes - ev->budget.used_bytes))
 		return HDB_OK;
-	return oql_fail(ev->err, HDB_ELIMIT,
+	return hdb_fail(ev->err, HDB_ELIMIT,
 			"no memory for more than %zu rows of a sub-select; --memory allows more",
 			c->count);
 }
@@ -97,7 +97,7 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 	}
 	ixs = malloc((c->count + 1) * sizeof(ixs[0]));
 	if (!ixs)
-		return oql_fail(ev->err, HDB_ENOMEM, "no memory for %zu objects", c->count);
+		return hdb_fail(ev->err, HDB_ENOMEM, "no memory for %zu objects", c->count);
 	for (size_t i = 0; i < c->count; i++)
 		ixs[i] = c->values[i].ix;
 	r = oql_make_ids(ev, arena, ixs, c->count, out);

@@ -205,7 +205,7 @@ static void next(struct translator *t)
 		      *at == '"' || *at == '\''              ? QUOTED :
 							       SIGN;
 	if (t->in.token != END && ++t->steps > STEPS_MAX)
-		fail(t, oql_fail(t->err, HDB_ELIMIT, "the statement has too many steps"));
+		fail(t, hdb_fail(t->err, HDB_ELIMIT, "the statement has too many steps"));
 	if (t->in.token == END)
 		return;
 	t->in.at = at + 1;
@@ -1076,7 +1076,7 @@ static struct value parse_unary(struct translator *t)
 	struct value v;
 
 	if (++t->depth > OQL_DEPTH_MAX)
-		fail(t, oql_fail(t->err, HDB_ELIMIT, "the statement nests too deeply"));
+		fail(t, hdb_fail(t->err, HDB_ELIMIT, "the statement nests too deeply"));
 	if (take(t, "!")) {
 		v = parse_unary(t);
 		v = make(BOOL, put(t, "(NOT coalesce(%s, 0))", as_condition(t, &v)));
@@ -1301,5 +1301,5 @@ int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err)
 	out = translate(&t);
 	TRY(oql_result(t.result, err));
 	*sql = strdup(out);
-	return *sql ? HDB_OK : oql_fail(err, HDB_ENOMEM, "no memory for a statement");
+	return *sql ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
 }

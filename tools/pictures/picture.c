@@ -3,7 +3,7 @@
  */
 #include "pictures/picture_private.h"
 
-#include "common/fail.h"
+#include "base/error.h"
 #include "base/base_text.h"
 
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 static size_t add_node(struct picture *picture, struct hdb_error *err)
 {
 	if (picture->count == PICTURE_NODES_MAX) {
-		door_fail(err, HDB_ELIMIT, "more than %d nodes: draw fewer with --min or --depth",
-			  PICTURE_NODES_MAX);
+		hdb_fail(err, HDB_ELIMIT, "more than %d nodes: draw fewer with --min or --depth",
+			 PICTURE_NODES_MAX);
 		return PICTURE_NONE;
 	}
 	if (base_vec_reserve(&picture->vec, 1, sizeof(*picture->nodes), err) < 0)
@@ -44,7 +44,7 @@ int picture_make(struct picture **picture, const char *title, struct hdb_error *
 	if (!*picture || add_node(*picture, err) == PICTURE_NONE) {
 		picture_release(*picture);
 		*picture = NULL;
-		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a picture");
 	}
 	(*picture)->title = title;
 	set_name(*picture, 0, "heap", strlen("heap"));
@@ -110,7 +110,7 @@ int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap,
 	uint64_t top = 0;
 
 	if (picture->names.failed)
-		return door_fail(err, HDB_ENOMEM, "no memory for names");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for names");
 	for (size_t c = nodes[0].first; c != PICTURE_NONE; c = nodes[c].next)
 		if (__builtin_add_overflow(top, nodes[c].bytes, &top))
 			top = UINT64_MAX;

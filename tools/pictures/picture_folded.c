@@ -6,7 +6,7 @@
 #include "pictures/picture_private.h"
 
 #include "base/scope.h"
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ int picture_folded(const struct picture *picture, struct output *out, struct hdb
 	for (size_t i = 0; i < picture->count; i++)
 		if (picture->nodes[i].level > deepest)
 			deepest = picture->nodes[i].level;
-	TRY(DOOR_ALLOC(stack, deepest, "a stack", err));
+	TRY(BASE_ALLOC(stack, deepest, "a stack", err));
 	for (size_t i = 1; i < picture->count && out->error == 0; i++) {
 		size_t used = 0;
 

@@ -4,7 +4,7 @@
  */
 #include "pictures/picture_private.h"
 
-#include "common/fail.h"
+#include "base/error.h"
 
 #define ROW_HEIGHT 18
 #define ROWS_MAX 64

@@ -6,7 +6,7 @@
 #include "pictures/pictures.h"
 
 #include "base/scope.h"
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,14 +66,14 @@ int picture_png_write(const struct pixels *pixels, FILE *file, struct hdb_error 
 	if (!pixels->width || !pixels->height || pixels->width > PICTURE_SIDE_MAX ||
 	    pixels->height > PICTURE_SIDE_MAX ||
 	    (pixels->pixel_bytes != 4 && pixels->pixel_bytes != 2 && pixels->pixel_bytes != 1))
-		return door_fail(err, HDB_EUSAGE, "no picture of that kind");
+		return hdb_fail(err, HDB_EUSAGE, "no picture of that kind");
 	rgba = malloc(count * 4);
 	if (!rgba)
-		return door_fail(err, HDB_ENOMEM, "no memory for a picture");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a picture");
 	for (uint64_t i = 0; i < count; i++)
 		convert(pixels->bytes + i * pixels->pixel_bytes, pixels->pixel_bytes, rgba + i * 4);
 	if (!png_image_write_to_stdio(&image, file, 0, rgba, 0, NULL))
-		return door_fail(err, HDB_EIO, "%s", image.message);
+		return hdb_fail(err, HDB_EIO, "%s", image.message);
 	return HDB_OK;
 }
 
@@ -88,7 +88,7 @@ int picture_png_write(const struct pixels *pixels, FILE *file, struct hdb_error 
 {
 	(void)pixels;
 	(void)file;
-	return door_fail(err, HDB_EBUG, "built without libpng");
+	return hdb_fail(err, HDB_EBUG, "built without libpng");
 }
 
 #endif

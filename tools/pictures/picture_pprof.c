@@ -6,7 +6,7 @@
 #include "pictures/picture_private.h"
 
 #include "base/scope.h"
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,8 +92,8 @@ int picture_pprof(struct picture *picture, struct output *out, struct hdb_error 
 	BASE_SCOPED(picture_frames_release) struct picture_frames frames = { 0 };
 
 	if (out->is_terminal)
-		return door_fail(err, HDB_EUSAGE,
-				 "a profile for pprof is binary: write it to a file");
+		return hdb_fail(err, HDB_EUSAGE,
+				"a profile for pprof is binary: write it to a file");
 	TRY_ERRORS(picture_frames(picture, &frames, err));
 	put_head(out, SAMPLE_TYPE, 4);
 	put_number(out, 1, RETAINED);

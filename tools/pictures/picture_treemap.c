@@ -4,7 +4,7 @@
  */
 #include "pictures/picture_private.h"
 
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 

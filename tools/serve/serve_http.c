@@ -4,7 +4,7 @@
  */
 #include "base/scope.h"
 #include "common/escape.h"
-#include "common/fail.h"
+#include "base/error.h"
 #include "serve/serve.h"
 #include "serve/serve_bundle.h"
 #include "serve/serve_gate.h"
@@ -298,9 +298,9 @@ static enum MHD_Result ask(struct server *server, struct MHD_Connection *connect
 		job->held = &server->exports;
 		job->size = 1;
 		if (atomic_fetch_add(job->held, 1) >= SERVE_EXPORTS_MAX)
-			door_fail(&a.err, HDB_ELIMIT,
-				  "%d files are made or sent already; ask again later",
-				  SERVE_EXPORTS_MAX);
+			hdb_fail(&a.err, HDB_ELIMIT,
+				 "%d files are made or sent already; ask again later",
+				 SERVE_EXPORTS_MAX);
 	}
 	if (a.err.code != HDB_OK) {
 		serve_job_free(job);
@@ -612,14 +612,14 @@ static int listen_on(struct server *server, unsigned *port, struct hdb_error *er
 	const int one = 1;
 
 	if (!is_four && inet_pton(AF_INET6, address, &six.sin6_addr) != 1)
-		return door_fail(err, HDB_EUSAGE, "%s: %s", address, "not an IPv4 or IPv6 address");
+		return hdb_fail(err, HDB_EUSAGE, "%s: %s", address, "not an IPv4 or IPv6 address");
 	*fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (*fd < 0)
-		return door_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
+		return hdb_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(*fd, to, size) != 0 || listen(*fd, CONNECTIONS_WAITING_MAX) != 0 ||
 	    getsockname(*fd, to, &size) != 0)
-		return door_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
+		return hdb_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
 	*port = ntohs(is_four ? four.sin_port : six.sin6_port);
 	return HDB_OK;
 }
@@ -639,7 +639,7 @@ static int start(struct server *server, struct hdb_error *err)
 		MHD_OPTION_UNESCAPE_CALLBACK, without_zeros, NULL, MHD_OPTION_STRICT_FOR_CLIENT,
 		strict, MHD_OPTION_END);
 	return server->daemon ? HDB_OK :
-				door_fail(err, HDB_EIO, "cannot serve: %s", strerror(errno));
+				hdb_fail(err, HDB_EIO, "cannot serve: %s", strerror(errno));
 }
 
 static void tell_ready(const struct server *server, unsigned port)
@@ -670,14 +670,14 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 	unsigned port = 0;
 
 	if (options->database_count == 0 || options->database_count > SERVE_DATABASES_MAX)
-		return door_fail(err, HDB_ELIMIT, "too many databases: 16 at most");
+		return hdb_fail(err, HDB_ELIMIT, "too many databases: 16 at most");
 	TRY(serve_library_load(err));
 	TRY(listen_on(&server, &port, err));
 	if (!serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
-		return door_fail(err, HDB_EIO, "cannot get random bytes: %s", strerror(errno));
+		return hdb_fail(err, HDB_EIO, "cannot get random bytes: %s", strerror(errno));
 	server.slow = serve_slow_new();
 	if (!server.slow)
-		return door_fail(err, HDB_ENOMEM, "cannot serve: no memory");
+		return hdb_fail(err, HDB_ENOMEM, "cannot serve: no memory");
 	TRY(serve_jobs_start(options, &server.jobs, err));
 	TRY(start(&server, err));
 	tell_ready(&server, port);

@@ -3,9 +3,10 @@
  */
 #include "serve/serve_jobs.h"
 
+#include "common/door_rows.h"
 #include "base/scope.h"
 #include "base/work.h"
-#include "common/fail.h"
+#include "base/error.h"
 #include "serve/serve_cache.h"
 #include "serve/serve_pack.h"
 #include "serve/serve_value.h"
@@ -196,7 +197,7 @@ static int hold_answer(struct serve_job *job)
 		return HDB_OK;
 	close(job->fd);
 	job->fd = -1;
-	return door_fail(
+	return hdb_fail(
 		&job->err, HDB_EINTR,
 		"answers that were not read yet use all memory for answers; ask again later");
 }
@@ -226,7 +227,7 @@ static int answer(struct worker *w, struct serve_job *job)
 
 	job->fd = open_file(w->jobs->options, job);
 	if (job->fd < 0) {
-		r = door_fail(&job->err, HDB_EIO, "%s", strerror(errno));
+		r = hdb_fail(&job->err, HDB_EIO, "%s", strerror(errno));
 	} else if (!key || job->object || !serve_cache_get(w->jobs->cache, key, job->fd)) {
 		is_kept = is_lasting(w, job);
 		r = make_answer(w, job);
@@ -240,9 +241,9 @@ static int answer(struct worker *w, struct serve_job *job)
 	if (r == HDB_OK)
 		r = hold_answer(job);
 	if (r == HDB_EINTR && w->is_late)
-		door_fail(&job->err, r,
-			  "stopped, for it took too long: ask for less, or ask the "
-			  "command, which has no limit");
+		hdb_fail(&job->err, r,
+			 "stopped, for it took too long: ask for less, or ask the "
+			 "command, which has no limit");
 	return r;
 }
 
@@ -328,7 +329,7 @@ static void *work(void *ctx)
 
 	while ((job = take(w)) != NULL) {
 		const int r =
-			w->cancel ? door_fail(&job->err, HDB_EINTR, "cancelled") : answer(w, job);
+			w->cancel ? hdb_fail(&job->err, HDB_EINTR, "cancelled") : answer(w, job);
 
 		pthread_mutex_lock(&w->jobs->lock);
 		w->job = NULL;
@@ -393,21 +394,21 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 	struct serve_jobs *jobs;
 	int r = HDB_OK;
 
-	TRY(DOOR_ALLOC(jobs, 1, "workers", err));
+	TRY(BASE_ALLOC(jobs, 1, "workers", err));
 	jobs->options = options;
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->wake, NULL);
 	jobs->worker_count = count_workers(options);
 	jobs->cache = serve_cache_new();
 	if (!jobs->cache)
-		r = door_fail(err, HDB_ENOMEM, "no memory for answers");
+		r = hdb_fail(err, HDB_ENOMEM, "no memory for answers");
 	for (size_t i = 0; i < jobs->worker_count && r == HDB_OK; i++) {
 		struct worker *w = &jobs->workers[i];
 
 		w->jobs = jobs;
 		r = open_databases(w, err);
 		if (r == HDB_OK && pthread_create(&w->thread, NULL, work, w) != 0)
-			r = door_fail(err, HDB_EIO, "cannot start a thread");
+			r = hdb_fail(err, HDB_EIO, "cannot start a thread");
 		w->is_started = r == HDB_OK;
 	}
 	if (r != HDB_OK) {
@@ -530,7 +531,7 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 	for (; left; left = next) {
 		next = left->next;
 		left->state = SERVE_DONE;
-		left->result = door_fail(&left->err, HDB_EINTR, "cancelled");
+		left->result = hdb_fail(&left->err, HDB_EINTR, "cancelled");
 		left->done(left);
 	}
 }

@@ -4,7 +4,7 @@
  */
 #include "serve/serve_request.h"
 
-#include "common/fail.h"
+#include "base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@ static const char *keep(struct serve_job *job, const char *text, struct hdb_erro
 	char *copy;
 
 	if (job->string_count == SERVE_ARGUMENTS_MAX) {
-		door_fail(err, HDB_EUSAGE, "more than %d arguments", SERVE_ARGUMENTS_MAX);
+		hdb_fail(err, HDB_EUSAGE, "more than %d arguments", SERVE_ARGUMENTS_MAX);
 		return NULL;
 	}
 	copy = strdup(text);
 	if (!copy)
-		door_fail(err, HDB_EUSAGE, "no memory for an argument");
+		hdb_fail(err, HDB_EUSAGE, "no memory for an argument");
 	else
 		job->strings[job->string_count++] = copy;
 	return copy;
@@ -57,12 +57,12 @@ static int set_database(struct serve_job *job, size_t count, const char *key, co
 	size_t number;
 
 	if (!serve_request_database(value, count, &number))
-		return door_fail(err, HDB_EUSAGE, "\"%s\" is the number of a database, 0 to %zu",
-				 key, count - 1);
+		return hdb_fail(err, HDB_EUSAGE, "\"%s\" is the number of a database, 0 to %zu",
+				key, count - 1);
 	if (strcmp(key, "db") == 0)
 		job->database = number;
 	else if (job->before_count == SERVE_DATABASES_MAX)
-		return door_fail(err, HDB_EUSAGE, "more than %d databases", SERVE_DATABASES_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "more than %d databases", SERVE_DATABASES_MAX);
 	else
 		job->before[job->before_count++] = number;
 	return HDB_OK;
@@ -75,9 +75,9 @@ static int set_id(struct serve_job *job, const char *value, struct hdb_error *er
 
 	if (size == 0 || size >= sizeof(job->id) ||
 	    strspn(value, "0123456789abcdefghijklmnopqrstuvwxyz-") != size)
-		return door_fail(err, HDB_EUSAGE,
-				 "\"job\" has letters, digits and dashes, at most %d",
-				 SERVE_ID_SIZE - 1);
+		return hdb_fail(err, HDB_EUSAGE,
+				"\"job\" has letters, digits and dashes, at most %d",
+				SERVE_ID_SIZE - 1);
 	memcpy(job->id, value, size + 1);
 	return HDB_OK;
 }
@@ -102,22 +102,22 @@ static int add_option(struct serve_job *job, const char *key, const char *value,
 	while ((o = hdb_query_option(job->spec, no)) != NULL && strcmp(o->name, key) != 0)
 		no++;
 	if (!o)
-		return door_fail(err, HDB_EUSAGE, "the query %s has no option \"%.60s\"",
-				 job->spec->name, key);
+		return hdb_fail(err, HDB_EUSAGE, "the query %s has no option \"%.60s\"",
+				job->spec->name, key);
 	if (names_file(o))
-		return door_fail(err, HDB_EUSAGE,
-				 "the option \"%s\" names files, and is for the command alone",
-				 o->name);
+		return hdb_fail(err, HDB_EUSAGE,
+				"the option \"%s\" names files, and is for the command alone",
+				o->name);
 	if (job->option_count == SERVE_ARGUMENTS_MAX)
-		return door_fail(err, HDB_EUSAGE, "more than %d options", SERVE_ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "more than %d options", SERVE_ARGUMENTS_MAX);
 	*option = (struct hdb_option){ .name = o->name };
 	if (o->argument) {
 		option->value = keep(job, value, err);
 		if (!option->value)
 			return err->code;
 	} else if (*value && strcmp(value, "1") != 0 && strcmp(value, "true") != 0) {
-		return door_fail(err, HDB_EUSAGE,
-				 "the option \"%s\" is a switch and takes no value", o->name);
+		return hdb_fail(err, HDB_EUSAGE, "the option \"%s\" is a switch and takes no value",
+				o->name);
 	}
 	job->option_count++;
 	return HDB_OK;
@@ -130,7 +130,7 @@ static int set_object(struct serve_job *job, const char *value, struct hdb_error
 
 	if (strncmp(value, "0x", 2) != 0 || digits == 0 || digits > 16 ||
 	    strspn(value + 2, "0123456789abcdef") != digits)
-		return door_fail(err, HDB_EUSAGE, "\"id\" is an object's ID, as 0x12c4");
+		return hdb_fail(err, HDB_EUSAGE, "\"id\" is an object's ID, as 0x12c4");
 	job->object = strtoull(value, NULL, 16);
 	return HDB_OK;
 }
@@ -159,16 +159,16 @@ static int add_value_argument(struct serve_job *job, const char *key, const char
 	if (strcmp(key, "id") == 0)
 		return set_object(job, value, err);
 	if (!number)
-		return door_fail(err, HDB_EUSAGE, "a value has no argument \"%.60s\"", key);
+		return hdb_fail(err, HDB_EUSAGE, "a value has no argument \"%.60s\"", key);
 	return read_number(value, UINT32_MAX, number) ?
 		       HDB_OK :
-		       door_fail(err, HDB_EUSAGE, "\"%s\" is a number of elements", key);
+		       hdb_fail(err, HDB_EUSAGE, "\"%s\" is a number of elements", key);
 }
 
 static int add_target(struct serve_job *job, const char *value, struct hdb_error *err)
 {
 	if (job->target_count == SERVE_ARGUMENTS_MAX)
-		return door_fail(err, HDB_EUSAGE, "more than %d targets", SERVE_ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "more than %d targets", SERVE_ARGUMENTS_MAX);
 	job->targets[job->target_count] = keep(job, value, err);
 	return job->targets[job->target_count++] ? HDB_OK : err->code;
 }
@@ -194,13 +194,13 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 		job->limit = 0;
 		return job->format != SERVE_PAGE ?
 			       HDB_OK :
-			       door_fail(err, HDB_EUSAGE,
-					 "\"format\" is csv, json or parquet: all rows as a file");
+			       hdb_fail(err, HDB_EUSAGE,
+					"\"format\" is csv, json or parquet: all rows as a file");
 	}
 	if (strcmp(key, "limit") == 0 && job->format == SERVE_PAGE) {
 		if (!read_number(value, SERVE_ROWS_MAX, &job->limit) || job->limit == 0)
-			return door_fail(err, HDB_EUSAGE, "\"limit\" is a number of rows, 1 to %d",
-					 SERVE_ROWS_MAX);
+			return hdb_fail(err, HDB_EUSAGE, "\"limit\" is a number of rows, 1 to %d",
+					SERVE_ROWS_MAX);
 		return HDB_OK;
 	}
 	if (job->kind == SERVE_SQL) {
@@ -209,10 +209,10 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 			return HDB_OK;
 		}
 		if (strcmp(key, "q") != 0 || job->statement)
-			return door_fail(err, HDB_EUSAGE,
-					 "a statement has one \"q\", perhaps \"all\" of 1, and no "
-					 "\"%.60s\"",
-					 key);
+			return hdb_fail(err, HDB_EUSAGE,
+					"a statement has one \"q\", perhaps \"all\" of 1, and no "
+					"\"%.60s\"",
+					key);
 		job->statement = keep(job, value, err);
 		return job->statement ? HDB_OK : err->code;
 	}
@@ -227,8 +227,8 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 int serve_request_check(const struct serve_job *job, struct hdb_error *err)
 {
 	if (job->kind == SERVE_SQL && !job->statement)
-		return door_fail(err, HDB_EUSAGE, "\"q\" is missing: a statement of SQL");
+		return hdb_fail(err, HDB_EUSAGE, "\"q\" is missing: a statement of SQL");
 	if ((job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP) && job->object == 0)
-		return door_fail(err, HDB_EUSAGE, "\"id\" is missing: an object's ID");
+		return hdb_fail(err, HDB_EUSAGE, "\"id\" is missing: an object's ID");
 	return HDB_OK;
 }

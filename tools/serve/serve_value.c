@@ -4,7 +4,7 @@
 #include "serve/serve_value.h"
 
 #include "base/scope.h"
-#include "common/fail.h"
+#include "base/error.h"
 #include "common/output.h"
 
 #include <errno.h>
@@ -25,14 +25,14 @@ static int put(struct serve_job *job, const char *data, size_t size)
 {
 	return write_all(job->fd, data, size) ?
 		       HDB_OK :
-		       door_fail(&job->err, HDB_EIO, "cannot write the value: %s", strerror(errno));
+		       hdb_fail(&job->err, HDB_EIO, "cannot write the value: %s", strerror(errno));
 }
 
 static int too_long(struct serve_job *job)
 {
-	return door_fail(&job->err, HDB_ELIMIT,
-			 "the value is longer than %" PRIu64 " MiB: ask the command",
-			 SERVE_VALUE_MAX >> 20);
+	return hdb_fail(&job->err, HDB_ELIMIT,
+			"the value is longer than %" PRIu64 " MiB: ask the command",
+			SERVE_VALUE_MAX >> 20);
 }
 
 /* All of a text. */
@@ -42,7 +42,7 @@ static int put_text(struct hdb *db, struct serve_job *job, uint32_t ix)
 	int r = hdb_read_text(db, ix, SERVE_VALUE_MAX, &text, &job->err);
 
 	if (r == HDB_NOTFOUND)
-		return door_fail(&job->err, r, "the object has no value of its own, only fields");
+		return hdb_fail(&job->err, r, "the object has no value of its own, only fields");
 	TRY(r);
 	job->is_text = true;
 	r = text.is_whole ? put(job, text.text, text.size) : too_long(job);
@@ -103,7 +103,7 @@ static int put_array(struct hdb *db, struct serve_job *job, uint32_t ix)
 	struct hdb_slice slice = { .struct_size = sizeof(slice), .from = job->from, .bits = bits };
 
 	if (!bits || !text)
-		return door_fail(&job->err, HDB_ENOMEM, "no memory for an array");
+		return hdb_fail(&job->err, HDB_ENOMEM, "no memory for an array");
 	return put_pieces(db, job, ix, &slice, text);
 }
 
@@ -114,7 +114,7 @@ static int find_object(struct hdb *db, struct serve_job *job, uint32_t *ix,
 	const int r = hdb_find(db, job->object, ix, &job->err);
 
 	if (r == HDB_NOTFOUND)
-		return door_fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
+		return hdb_fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
 	TRY(r);
 	return hdb_object_at(db, *ix, facts, &job->err);
 }
@@ -141,11 +141,11 @@ static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 
 	*size = (size_t)length;
 	if (job->pixel_bytes > 4 || job->pixel_bytes == 3 || pixels > SERVE_PIXELS_MAX)
-		return door_fail(&job->err, HDB_NOTFOUND, "no picture of that size");
+		return hdb_fail(&job->err, HDB_NOTFOUND, "no picture of that size");
 	if (job->pixel_bytes > 0) {
 		*size = (size_t)(pixels * job->pixel_bytes);
 		if (pixels == 0 || *size > length)
-			return door_fail(&job->err, HDB_NOTFOUND, "no picture of that size");
+			return hdb_fail(&job->err, HDB_NOTFOUND, "no picture of that size");
 	}
 	return *size > SERVE_VALUE_MAX ? too_long(job) : HDB_OK;
 }
@@ -158,9 +158,9 @@ static int find_picture(struct hdb *db, const struct serve_options *options, str
 
 	TRY(find_object(db, job, ix, &facts));
 	if (facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
-		return door_fail(&job->err, HDB_NOTFOUND, "not an array of bytes");
+		return hdb_fail(&job->err, HDB_NOTFOUND, "not an array of bytes");
 	if (job->pixel_bytes > 0 && !options->write_png)
-		return door_fail(&job->err, HDB_NOTFOUND, "this heapdb was built without libpng");
+		return hdb_fail(&job->err, HDB_NOTFOUND, "this heapdb was built without libpng");
 	return size_picture(job, facts.length, size);
 }
 
@@ -179,7 +179,7 @@ static int put_picture(const struct serve_options *options, struct serve_job *jo
 	kind = image_kind_of(bytes, size);
 	job->type = kind ? kind->type : NULL;
 	return kind ? put(job, (const char *)bytes, size) :
-		      door_fail(&job->err, HDB_NOTFOUND, "not a PNG, JPEG or WebP image");
+		      hdb_fail(&job->err, HDB_NOTFOUND, "not a PNG, JPEG or WebP image");
 }
 
 int serve_bitmap(struct hdb *db, const struct serve_options *options, struct serve_job *job)

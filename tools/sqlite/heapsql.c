@@ -198,7 +198,7 @@ int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct
 	struct heapsql *sql;
 	int rc, r;
 
-	TRY(DOOR_ALLOC(sql, 1, "a connection", err));
+	TRY(BASE_ALLOC(sql, 1, "a connection", err));
 	if (opt)
 		sql->opt = *opt;
 	if (sql->opt.tmp_dir) {
@@ -215,7 +215,7 @@ int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct
 	if (rc == SQLITE_OK)
 		rc = sql_register_bounded(sql->sqlite, sql->opt.cancel);
 	if (rc != SQLITE_OK) {
-		r = sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EIO, "SQLite: %s",
+		r = hdb_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EIO, "SQLite: %s",
 			     sqlite3_errstr(rc));
 		heapsql_close(sql);
 		return r;
@@ -272,13 +272,13 @@ static int attach(struct heapsql *sql, const char *name, struct hdb_error *err)
 
 	if (!*name || sqlite3_stricmp(name, "main") == 0 || sqlite3_stricmp(name, "temp") == 0 ||
 	    sql_source_named(sql, name))
-		return sql_fail(err, HDB_EUSAGE, "\"%.80s\" cannot be the name of a database%s",
+		return hdb_fail(err, HDB_EUSAGE, "\"%.80s\" cannot be the name of a database%s",
 				name, sql_source_named(sql, name) ? ": it is taken" : "");
 	statement = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", name);
 	rc = statement ? sqlite3_exec(sql->sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
 	sqlite3_free(statement);
 	return rc == SQLITE_OK ? HDB_OK :
-				 sql_fail(err, HDB_ELIMIT, "%s", sqlite3_errmsg(sql->sqlite));
+				 hdb_fail(err, HDB_ELIMIT, "%s", sqlite3_errmsg(sql->sqlite));
 }
 
 int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, struct hdb_error *err)
@@ -287,7 +287,7 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, st
 
 	assert(sql->source_count <= DATABASES_MAX);
 	if (sql->source_count == DATABASES_MAX)
-		return sql_fail(err, HDB_ELIMIT, "more than %d databases", DATABASES_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "more than %d databases", DATABASES_MAX);
 	if (database->name)
 		TRY_ERRORS(attach(sql, database->name, err));
 	TRY_ERRORS(sql_source_open(sql->sqlite, database, &source, err));
@@ -296,7 +296,7 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, st
 	sql->sources[sql->source_count++] = source;
 	TRY(sql_register(source, err));
 	if (sql->source_count == 1 && sql_register_functions(source) != SQLITE_OK)
-		return sql_fail(err, HDB_ENOMEM, "no memory for functions");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for functions");
 	return HDB_OK;
 }
 
@@ -342,13 +342,13 @@ int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 		return sql->sources[i]->err.code;
 	}
 	if (code_of(rc) == HDB_EINTR)
-		return sql_fail(err, HDB_EINTR, "interrupted");
+		return hdb_fail(err, HDB_EINTR, "interrupted");
 	if (rc == SQLITE_AUTH)
-		return sql_fail(err, HDB_EUSAGE,
+		return hdb_fail(err, HDB_EUSAGE,
 				"statements only read: SELECT, EXPLAIN and WITH are understood");
 	if (sql->text && sql->source_count)
 		sql_hint(sql->sources[0], sql->text, message, hint, sizeof(hint));
-	return sql_fail(err, code_of(rc), "%s%s", message, hint);
+	return hdb_fail(err, code_of(rc), "%s%s", message, hint);
 }
 
 static void clear_failures(struct heapsql *sql)
@@ -378,23 +378,23 @@ static enum hdb_type type_of(const char *declared)
 static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 {
 	rows->count = (size_t)sqlite3_column_count(rows->statement);
-	TRY(DOOR_ALLOC(rows->columns, rows->count + 1, "columns", err));
-	TRY(DOOR_ALLOC(rows->values, rows->count + 1, "columns", err));
-	TRY(DOOR_ALLOC(rows->blobs, rows->count + 1, "columns", err));
-	TRY(DOOR_ALLOC(rows->names, rows->count + 1, "columns", err));
+	TRY(BASE_ALLOC(rows->columns, rows->count + 1, "columns", err));
+	TRY(BASE_ALLOC(rows->values, rows->count + 1, "columns", err));
+	TRY(BASE_ALLOC(rows->blobs, rows->count + 1, "columns", err));
+	TRY(BASE_ALLOC(rows->names, rows->count + 1, "columns", err));
 	for (size_t i = 0; i < rows->count; i++) {
 		const char *name = sqlite3_column_name(rows->named, (int)i);
 
 		rows->names[i] = name ? strdup(name) : NULL;
 		if (!rows->names[i])
-			return sql_fail(err, HDB_ENOMEM, "no memory for columns");
+			return hdb_fail(err, HDB_ENOMEM, "no memory for columns");
 		/* A field's name is a dump's. */
 		for (char *at = rows->names[i]; *at; at++)
 			if ((unsigned char)*at < 0x20 || *at == 0x7f)
 				*at = '?';
 	}
 	if (!unique_names(rows->names, rows->count))
-		return sql_fail(err, HDB_ENOMEM, "no memory for columns");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for columns");
 	for (size_t i = 0; i < rows->count; i++)
 		rows->columns[i] = (struct hdb_column){
 			.name = rows->names[i],
@@ -458,7 +458,7 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 	*out = NULL;
 	*rest = text;
 	if (strlen(text) > STATEMENT_MAX)
-		return sql_fail(err, HDB_ELIMIT, "a statement of more than %d bytes",
+		return hdb_fail(err, HDB_ELIMIT, "a statement of more than %d bytes",
 				STATEMENT_MAX);
 	clear_failures(sql);
 	TRY_ERRORS(define_classes(sql, text, err));
@@ -478,7 +478,7 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 	rows = calloc(1, sizeof(*rows));
 	if (!rows) {
 		sqlite3_finalize(statement);
-		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
 	}
 	rows->sql = sql;
 	rows->statement = statement;
@@ -549,7 +549,7 @@ static int collect_set(struct heapsql *sql, struct sql_source *source, const uin
 	TRY(base_vec_reserve(&sql->pending, 1, sizeof(p), err));
 	p.ixs = malloc(count * sizeof(*ixs));
 	if (!p.ixs)
-		return sql_fail(err, HDB_ENOMEM, "no memory for a group of %zu objects", count);
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a group of %zu objects", count);
 	memcpy(p.ixs, ixs, count * sizeof(*ixs));
 	hash_members(ixs, count, p.hash);
 	sql->pending_members += count;
@@ -610,7 +610,7 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 {
 	BASE_FREED struct hdb_set *sets = calloc(sql->pending.count + 1, sizeof(*sets));
-	int r = sets ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for groups");
+	int r = sets ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for groups");
 
 	for (size_t s = 0; s < sql->source_count && r >= 0; s++)
 		r = solve_source(sql, sql->sources[s], sets, err);
@@ -653,7 +653,7 @@ static int set_blob(struct heapsql_rows *rows, size_t i, struct hdb_value *value
 	free(rows->blobs[i]);
 	rows->blobs[i] = text;
 	if (!text)
-		return sql_fail(err, HDB_ENOMEM, "no memory for a value of %d bytes", size);
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a value of %d bytes", size);
 	for (int at = 0; at < size; at++) {
 		text[2 * at] = digits[data[at] >> 4];
 		text[2 * at + 1] = digits[data[at] & 15];
@@ -681,7 +681,7 @@ static int set_plan(struct heapsql_rows *rows, size_t i, struct hdb_value *value
 	free(rows->blobs[i]);
 	rows->blobs[i] = text;
 	if (!text)
-		return sql_fail(err, HDB_ENOMEM, "no memory for a text");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a text");
 	value->text_size = (size_t)snprintf(
 		text, value->text_size + 3, "%.*s (%.*s)", (int)(at - value->text), value->text,
 		(int)(columns ? (size_t)(columns - how - 1) : strlen(how + 1)), how + 1);
@@ -715,7 +715,7 @@ static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 		value->type = HDB_TYPE_TEXT;
 		text = sqlite3_column_text(rows->statement, (int)i);
 		if (!text)
-			return sql_fail(err, HDB_ENOMEM, "no memory for a text");
+			return hdb_fail(err, HDB_ENOMEM, "no memory for a text");
 		value->text = (const char *)text;
 		value->text_size = (size_t)sqlite3_column_bytes(rows->statement, (int)i);
 		return sqlite3_stmt_isexplain(rows->statement) == 2 ?

@@ -34,12 +34,12 @@ static int start(void *ctx, struct hdb_error *err)
 	s->rows = NULL;
 	TRY_ERRORS(heapsql_prepare(s->sql, s->text, &rest, &s->rows, err));
 	if (!s->rows)
-		return sql_fail(err, HDB_EUSAGE, "there is no statement");
+		return hdb_fail(err, HDB_EUSAGE, "there is no statement");
 	if (rest[strspn(rest, " \t\r\n;")])
-		return sql_fail(err, HDB_EUSAGE, "one statement at a time");
+		return hdb_fail(err, HDB_EUSAGE, "one statement at a time");
 	return heapsql_column_count(s->rows) ?
 		       HDB_OK :
-		       sql_fail(err, HDB_EUSAGE, "the statement has no columns");
+		       hdb_fail(err, HDB_EUSAGE, "the statement has no columns");
 }
 
 static const struct hdb_column *column_at(void *ctx, size_t column)
@@ -71,7 +71,7 @@ int heapsql_source(const struct heapsql_database *database, const char *text,
 
 	if (!s || !(s->text = strdup(text))) {
 		free(s);
-		return sql_fail(err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
 	}
 	r = heapsql_open(opt, &s->sql, err);
 	if (r >= 0)

@@ -115,7 +115,7 @@ static int run(struct sqlite3 *sqlite, char *statement, struct hdb_error *err)
 	sqlite3_free(statement);
 	return rc == SQLITE_OK ?
 		       HDB_OK :
-		       sql_fail(err, HDB_ELIMIT, "heapdb_open: %s", sqlite3_errmsg(sqlite));
+		       hdb_fail(err, HDB_ELIMIT, "heapdb_open: %s", sqlite3_errmsg(sqlite));
 }
 
 static int make_tables(struct sql_source *source, bool is_first, struct hdb_error *err)
@@ -131,7 +131,7 @@ static int make_tables(struct sql_source *source, bool is_first, struct hdb_erro
 			TRY_ERRORS(announce(source, name, err));
 	}
 	return is_first && sql_register_functions(source) != SQLITE_OK ?
-		       sql_fail(err, HDB_ENOMEM, "no memory for functions") :
+		       hdb_fail(err, HDB_ENOMEM, "no memory for functions") :
 		       HDB_OK;
 }
 
@@ -153,7 +153,7 @@ static int open_file(const char *path, struct heapsql_database *database, struct
 		TRY_ERRORS(hdb_default_path(path, made, sizeof(made), err));
 		r = hdb_open(made, NULL, &database->db, err);
 		if (r == HDB_EABSENT)
-			return sql_fail(err, r,
+			return hdb_fail(err, r,
 					"%s has no heap database: heapdb import '%s' makes it",
 					path, path);
 		path = made;
@@ -161,7 +161,7 @@ static int open_file(const char *path, struct heapsql_database *database, struct
 	TRY_ERRORS(r);
 	database->reopen = reopen;
 	database->ctx = strdup(path);
-	return database->ctx ? HDB_OK : sql_fail(err, HDB_ENOMEM, "no memory for a database");
+	return database->ctx ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for a database");
 }
 
 static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char *path,
@@ -184,7 +184,7 @@ static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char
 	source->owner = sql;
 	/* From here on the connection has it, also after a failure. */
 	if (keep_source(sqlite, source) != SQLITE_OK)
-		return sql_fail(err, HDB_ENOMEM, "no memory for a database");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for a database");
 	sql->sources[sql->count++] = source;
 	return make_tables(source, sql->count == 1, err);
 }

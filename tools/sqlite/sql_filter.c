@@ -100,7 +100,7 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 	int rc, r = HDB_OK;
 
 	if (!text)
-		return sql_fail(err, HDB_ENOMEM, "no memory for an expression");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for an expression");
 	if ((rc = sql_add_table(f->source, TABLE, &f->def, NULL)) == SQLITE_OK) {
 		(void)sql_set_guard(f->sql, true);
 		rc = sqlite3_prepare_v2(sqlite, text, -1, &f->statement, &rest);
@@ -108,7 +108,7 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 	if (rc != SQLITE_OK)
 		r = fail_expression(f, rc, columns, err);
 	else if (!f->statement || rest[strspn(rest, " \t\r\n;")])
-		r = sql_fail(err, HDB_EUSAGE, "expected one expression, not \"%.200s\"",
+		r = hdb_fail(err, HDB_EUSAGE, "expected one expression, not \"%.200s\"",
 			     expression);
 	sqlite3_free(text);
 	return r;
@@ -121,7 +121,7 @@ int heapsql_filter_open(struct heapsql *sql, const char *expression,
 	struct heapsql_filter *f;
 	int r;
 
-	TRY(DOOR_ALLOC(f, 1, "an expression", err));
+	TRY(BASE_ALLOC(f, 1, "an expression", err));
 	f->sql = sql;
 	f->source = sql_first_source(sql);
 	f->count = columns->count;
@@ -134,9 +134,9 @@ int heapsql_filter_open(struct heapsql *sql, const char *expression,
 		.column = column,
 	};
 	if (!f->source)
-		r = sql_fail(err, HDB_EUSAGE, "no database");
+		r = hdb_fail(err, HDB_EUSAGE, "no database");
 	else if (!f->declaration)
-		r = sql_fail(err, HDB_ENOMEM, "no memory for columns");
+		r = hdb_fail(err, HDB_ENOMEM, "no memory for columns");
 	else
 		r = prepare(f, expression, columns->list, err);
 	if (r < 0) {

@@ -514,7 +514,7 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
 	for (at = ix; at != HDB_NONE && !chain->places[at]; at = up, left--) {
 		/* The first path is numbered, so only another one can contain a cycle. */
 		if (!left)
-			return sql_fail(err, HDB_ECORRUPT,
+			return hdb_fail(err, HDB_ECORRUPT,
 					"the database is damaged: dominators form a circle");
 		TRY(hdb_dominator_at(source->db, at, &up, err));
 	}
@@ -551,7 +551,7 @@ static int common_dominator(const struct members *m, uint32_t *out, struct hdb_e
 
 	assert(m->ixs.count > 0);
 	*out = HDB_NONE;
-	TRY(DOOR_ALLOC(chain.places, hdb_object_count(m->source->db),
+	TRY(BASE_ALLOC(chain.places, hdb_object_count(m->source->db),
 		       "places in a chain of dominators", err));
 	TRY(number_chain(m->source, members[0], &chain, err));
 	for (size_t i = 1; i < m->ixs.count; i++) {

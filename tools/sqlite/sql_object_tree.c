@@ -97,7 +97,7 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 	assert(!c->found);
 	c->found = calloc(wanted + 1, sizeof(*c->found));
 	if (!c->found && r == HDB_OK)
-		r = sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", wanted);
+		r = hdb_fail(err, HDB_ENOMEM, "no memory for %zu objects", wanted);
 	if (r == HDB_OK)
 		r = push_children(c, &tops, HDB_NONE, wanted, err);
 	while (r == HDB_OK && tops.count && c->list_count < wanted) {
@@ -109,7 +109,7 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 		c->list_count += c->facts.is_real != 0;
 		r = push_children(c, &tops, top.ix, wanted - c->list_count, err);
 		if (c->source->cancel && *c->source->cancel)
-			r = sql_fail(err, HDB_EINTR, "interrupted");
+			r = hdb_fail(err, HDB_EINTR, "interrupted");
 		/* Which of too many are the largest does not matter. */
 		if (c->retained_from && c->list_count + tops.count >= wanted)
 			c->list_count = wanted;
@@ -183,7 +183,7 @@ int sql_objects_most_referred(struct objects_cursor *c, unsigned columns, size_t
 	c->list_count = tops.count;
 	c->list_ixs = c->found = calloc(tops.count + 1, sizeof(*c->found));
 	if (!c->found && r == HDB_OK)
-		r = sql_fail(err, HDB_ENOMEM, "no memory for %zu objects", tops.count);
+		r = hdb_fail(err, HDB_ENOMEM, "no memory for %zu objects", tops.count);
 	while (r == HDB_OK && tops.count) {
 		const struct top least = pop_top(&tops);
 

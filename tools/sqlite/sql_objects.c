@@ -192,7 +192,7 @@ static int mark_pattern(struct objects_cursor *c, const struct class_part *p, ui
 	r = hdb_classes_like(c->db, pattern, !p->sub || sqlite3_value_int(p->sub), marks, err);
 	/* Not found: the question is wrong. */
 	if (r == HDB_NOTFOUND)
-		return sql_fail(err, HDB_EUSAGE, "no class matches %s", pattern);
+		return hdb_fail(err, HDB_EUSAGE, "no class matches %s", pattern);
 	return r;
 }
 
@@ -210,7 +210,7 @@ static int by_class(struct objects_cursor *c, const struct class_part *p, struct
 	BASE_FREED uint8_t *found = NULL;
 	int r = HDB_OK;
 
-	TRY(DOOR_ALLOC(found, (size_t)hdb_class_count(c->db) + 1, "classes", err));
+	TRY(BASE_ALLOC(found, (size_t)hdb_class_count(c->db) + 1, "classes", err));
 	if (p->part == BY_CLASS && p->is_in)
 		mark_values(c, p->value, found);
 	else if (p->part == BY_CLASS || p->part == BY_CLASS_GLOB)
@@ -471,7 +471,7 @@ static int add_class(struct sql_source *source, struct shape *shape, struct hdb_
 	const int rc = add_shape(source, shape);
 
 	return rc == SQLITE_OK ? HDB_OK :
-				 sql_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EBUG,
+				 hdb_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EBUG,
 					  "the table of a class cannot be made: %s",
 					  sqlite3_errmsg(source->sqlite));
 }
@@ -489,5 +489,5 @@ int sql_announce_class(struct sql_source *source, const char *name, struct hdb_e
 	struct shape *shape = sql_shape_new(source, name);
 
 	return shape ? add_class(source, shape, err) :
-		       sql_fail(err, HDB_ENOMEM, "no memory for a table");
+		       hdb_fail(err, HDB_ENOMEM, "no memory for a table");
 }

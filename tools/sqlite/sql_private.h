@@ -11,7 +11,8 @@
 #include "base/vec.h"
 #include "sqlite/sqlite.h"
 
-#include "common/fail.h"
+#include "base/error.h"
+#include "base/scope.h"
 
 #ifdef HEAPSQL_EXTENSION
 #include <sqlite3ext.h>
@@ -167,7 +168,6 @@ void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, i
 bool sql_set_guard(struct heapsql *sql, bool is_on);
 
 /* Writes a message and returns `code`. */
-#define sql_fail door_fail
 
 static_assert(SQLITE_OK == HDB_OK, "TRY passes on codes of SQLite, too");
 

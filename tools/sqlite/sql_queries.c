@@ -146,7 +146,7 @@ static int take_before(struct sql_cursor *c, const char *name, struct hdb_error 
 	int r;
 
 	if (!other || !other->database.reopen)
-		return sql_fail(err, HDB_EUSAGE, "there is no database %s", name);
+		return hdb_fail(err, HDB_EUSAGE, "there is no database %s", name);
 	r = other->database.reopen(other->database.ctx, &s->before, err);
 	s->before_list = &s->before;
 	s->args.before = s->before_list;
@@ -173,7 +173,7 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 		number = 1 - number;
 	text = text_of(s, value, aux->has_target && number == 0);
 	if (!text)
-		return sql_fail(err, HDB_ENOMEM, "no memory for an argument");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for an argument");
 	if (aux->has_target && number-- == 0) {
 		split_targets(s, s->texts[s->text_count - 1]);
 		return HDB_OK;
@@ -199,9 +199,7 @@ static int map_columns(const struct hdb_query_spec *spec, struct query_state *s,
 	const size_t shown = hdb_rows_column_count(s->rows);
 
 	assert(!s->columns);
-	s->columns = malloc((spec->column_count + 1) * sizeof(*s->columns));
-	if (!s->columns)
-		return sql_fail(err, HDB_ENOMEM, "no memory for columns");
+	TRY(BASE_ALLOC(s->columns, spec->column_count + 1, "columns", err));
 	for (size_t i = 0; i < spec->column_count; i++) {
 		s->columns[i] = -1;
 		for (size_t k = 0; k < shown; k++)
@@ -234,7 +232,7 @@ static int begin_query(struct sql_cursor *c, struct hdb_error *err)
 	if (r == HDB_NOTFOUND && s->args.target_count && strncmp(s->targets[0], "0x", 2) == 0)
 		return HDB_END;
 	if (r != HDB_OK)
-		return r == HDB_NOTFOUND ? sql_fail(err, HDB_EUSAGE, "%s", err->message) : r;
+		return r == HDB_NOTFOUND ? hdb_fail(err, HDB_EUSAGE, "%s", err->message) : r;
 	return map_columns(def_of(c)->spec, s, err);
 }
 

@@ -67,7 +67,7 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 	s->row.from = s->row.to = ix;
 	TRY(hdb_list_begin(s->list, ix, &length, err));
 	return kind == HDB_REFERENCES && length > DISTINCT_MAX ?
-		       DOOR_ALLOC(s->seen, hdb_object_count(c->db) / 64 + 1, "a set of objects",
+		       BASE_ALLOC(s->seen, hdb_object_count(c->db) / 64 + 1, "a set of objects",
 				  err) :
 		       HDB_OK;
 }
@@ -283,7 +283,7 @@ static int begin_scan(struct sql_cursor *c, struct hdb_error *err)
 		TRY(lend_reader(c, err));
 	} else {
 		TRY(hdb_references_open(c->db, name, &s->reader, err));
-		TRY(DOOR_ALLOC(s->marks, (size_t)hdb_class_count(c->db) + 1, "classes", err));
+		TRY(BASE_ALLOC(s->marks, (size_t)hdb_class_count(c->db) + 1, "classes", err));
 		TRY(hdb_references_classes(s->reader, s->marks, err));
 		opt.classes = s->marks;
 	}
@@ -332,7 +332,7 @@ static int scan_source(struct sql_cursor *c, uint32_t *ix, struct hdb_error *err
 
 	if (s->at == s->batch.count) {
 		if (c->source->cancel && *c->source->cancel)
-			return sql_fail(err, HDB_EINTR, "interrupted");
+			return hdb_fail(err, HDB_EINTR, "interrupted");
 		s->at = s->batch.count = 0;
 		TRY(hdb_scan_next(s->scan, &s->batch, err));
 	}
@@ -485,7 +485,7 @@ static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
 	uint32_t ix;
 
 	TRY(sql_value_object(c->source, c->key[0], &ix, err));
-	TRY(DOOR_ALLOC(s->seen, hdb_object_count(c->db) / 64 + 1, "a set of objects", err));
+	TRY(BASE_ALLOC(s->seen, hdb_object_count(c->db) / 64 + 1, "a set of objects", err));
 	TRY(hdb_list_open(c->db, HDB_REFERENCES, &s->list, err));
 	TRY_ERRORS(reach(s, ix, err));
 	s->level_end = 1;

@@ -154,7 +154,7 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 	BASE_SCOPED(release_taken) void *taken = NULL;
 	size_t counts[BASES_MAX] = { 0 };
 
-	TRY(DOOR_ALLOC(s->field_of, (size_t)(COLUMNS_MAX + 32) * (s->base_count + 1), "a table",
+	TRY(BASE_ALLOC(s->field_of, (size_t)(COLUMNS_MAX + 32) * (s->base_count + 1), "a table",
 		       err));
 	for (int i = 0; i < C_PATTERN; i++) {
 		char name[32];
@@ -182,7 +182,7 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 				}
 			}
 		if (!add_field(text, s, &taken, field, f))
-			return sql_fail(err, HDB_ENOMEM, "no memory for a table");
+			return hdb_fail(err, HDB_ENOMEM, "no memory for a table");
 	}
 	return HDB_OK;
 }
@@ -255,7 +255,7 @@ static int class_shape(struct sql_source *source, const char *name, bool with_su
 	}
 	sqlite3_free(sqlite3_str_finish(text));
 	if (r == HDB_OK && !(s && s->declaration))
-		r = sql_fail(err, HDB_ENOMEM, "no memory for a table");
+		r = hdb_fail(err, HDB_ENOMEM, "no memory for a table");
 	if (r == HDB_OK)
 		*out = s;
 	else
@@ -280,7 +280,7 @@ int sql_shape_fill(struct shape *s, struct hdb_error *err)
 	int r = sql_shape_of(s->source, s->name, &made, err);
 
 	if (r == HDB_NOTFOUND)
-		return sql_fail(err, HDB_EBUG, "there is no class %.200s", s->name);
+		return hdb_fail(err, HDB_EBUG, "there is no class %.200s", s->name);
 	TRY_ERRORS(r);
 	free(made->name);
 	made->name = s->name;

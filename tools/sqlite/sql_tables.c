@@ -164,7 +164,7 @@ static int begin_groups(struct sql_cursor *c, uint32_t count, struct hdb_error *
 	s->population = wants_unreachable ? -1 : !is_all || c->key[0];
 	s->no = UINT32_MAX;
 	s->count = count;
-	return DOOR_ALLOC(s->sums, (size_t)count + 1, "totals", err);
+	return BASE_ALLOC(s->sums, (size_t)count + 1, "totals", err);
 }
 
 static int begin_class_totals(struct sql_cursor *c, struct hdb_error *err)

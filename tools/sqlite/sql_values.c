@@ -51,10 +51,10 @@ static int begin_class_entries(struct sql_cursor *c, const char *name, struct hd
 
 	s->marks = calloc((size_t)hdb_class_count(c->db) + 1, 1);
 	if (!plain || !s->marks)
-		return sql_fail(err, HDB_ENOMEM, "no memory for classes");
+		return hdb_fail(err, HDB_ENOMEM, "no memory for classes");
 	r = hdb_classes_like(c->db, plain, with_sub, s->marks, err);
 	if (r == HDB_NOTFOUND)
-		r = sql_fail(err, HDB_EUSAGE, "no class matches %.200s", name);
+		r = hdb_fail(err, HDB_EUSAGE, "no class matches %.200s", name);
 	TRY_ERRORS(r);
 	opt.classes = s->marks;
 	return hdb_scan_open(c->db, &opt, &s->scan, err);
@@ -93,7 +93,7 @@ static int next_owner(struct sql_cursor *c, struct hdb_error *err)
 			s->batch.count = 0;
 			r = hdb_scan_next(s->scan, &s->batch, err);
 			if (r == HDB_END && s->unknown)
-				r = sql_fail(err, HDB_EUSAGE,
+				r = hdb_fail(err, HDB_EUSAGE,
 					     "of %" PRIu64 " of %" PRIu64
 					     " collections not all entries are known, so these are "
 					     "not all: %s",

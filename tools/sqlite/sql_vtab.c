@@ -248,7 +248,7 @@ static int step(sqlite3_vtab_cursor *cursor)
 	sql_no_error(&err);
 	c->row_no++;
 	if (c->source->cancel && *c->source->cancel)
-		r = sql_fail(&err, HDB_EINTR, "interrupted");
+		r = hdb_fail(&err, HDB_EINTR, "interrupted");
 	else
 		r = end_of(c, c->def->next(c, &err), &err);
 	c->at_end = r != HDB_OK;
@@ -468,7 +468,7 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
 		if (text && text[0] == '0' && (text[1] | 0x20) == 'x')
 			id = strtoull(text + 2, &end, 16);
 		if (!end || *end)
-			return sql_fail(err, HDB_EUSAGE,
+			return hdb_fail(err, HDB_EUSAGE,
 					"\"%.80s\" is not an object ID: expected an ID like 0x12c4",
 					text ? text : "");
 		break;
@@ -476,7 +476,7 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
 	case SQLITE_NULL:
 		return HDB_NOTFOUND;
 	default:
-		return sql_fail(err, HDB_EUSAGE, "a real or a blob cannot be an object ID");
+		return hdb_fail(err, HDB_EUSAGE, "a real or a blob cannot be an object ID");
 	}
 	return id ? hdb_find(source->db, id, ix, err) : HDB_NOTFOUND;
 }
@@ -575,7 +575,7 @@ int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, u
 	}
 	free(text.text);
 	TRY(hdb_object_at(source->db, ix, &object, err));
-	return sql_fail(err, HDB_ELIMIT,
+	return hdb_fail(err, HDB_ELIMIT,
 			"the text of 0x%" PRIx64 " has %s characters, more than the %s bytes that "
 			"a text in SQL may have; exclude this object (id <> 0x%" PRIx64 ")",
 			object.id, base_number(text.units).text, base_number((uint64_t)most).text,
@@ -651,7 +651,7 @@ int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error 
 	if (source->counts && (source->counts_reachable || !reachable))
 		return HDB_OK;
 	if (!source->counts)
-		TRY(DOOR_ALLOC(source->counts, (size_t)hdb_class_count(source->db) + 1,
+		TRY(BASE_ALLOC(source->counts, (size_t)hdb_class_count(source->db) + 1,
 			       "totals of classes", err));
 	source->counts_reachable = reachable;
 	return hdb_class_counts(source->db, reachable, source->counts, err);
@@ -670,7 +670,7 @@ int sql_need_retained(struct sql_source *source, struct hdb_error *err)
 
 	if (source->retained)
 		return HDB_OK;
-	TRY(DOOR_ALLOC(sums, (size_t)hdb_class_count(source->db) + 1, "totals of classes", err));
+	TRY(BASE_ALLOC(sums, (size_t)hdb_class_count(source->db) + 1, "totals of classes", err));
 	TRY_ERRORS(hdb_scan_open(source->db, &opt, &scan, err));
 	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count; i++)
