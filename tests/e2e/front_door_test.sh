@@ -59,6 +59,20 @@ same want_info info a.heapdb
 heapdb overview --db a.heapdb > want_overview
 heapdb a.heapdb | head -n 2 > have
 head -n 2 want_overview | cmp -s - have || fail "heapdb FILE is not the overview"
+# A dump from standard input, whose database is stdin.heapdb; one that is there is not replaced.
+mkdir pipe
+(cd pipe && heapdb -) < a.hprof > have 2> said || fail "heapdb -: $(cat said)"
+grep -q 'importing standard input into stdin.heapdb' said || fail "heapdb -: $(cat said)"
+sed '1d; s/a.heapdb/stdin.heapdb/' want_overview > want
+sed 1d have | cmp -s want - || fail "heapdb -: $(cat have)"
+cd pipe
+refused 'stdin.heapdb exists' - < ../a.hprof
+rm stdin.heapdb
+same ../want_leaks leaks - < ../a.hprof
+rm stdin.heapdb
+refused 'standard input: the input is empty' - < /dev/null
+[ ! -e stdin.heapdb ] || fail "heapdb -: a database without a dump"
+cd ..
 cp a.hprof b.hprof
 heapdb b.hprof > have 2> said
 [ -s b.heapdb ] || fail "a dump is not imported"

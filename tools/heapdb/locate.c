@@ -17,6 +17,9 @@
 
 #define EXTENSION ".heapdb"
 
+/* The database of a dump that comes from standard input, in the current folder. */
+#define STDIN_DATABASE "stdin.heapdb"
+
 /* Longest path of a default database. */
 #define PATH_SIZE 4096
 
@@ -305,11 +308,30 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 	return *db_path ? HDB_OK : hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }
 
+/* Imports what standard input has. An existing database is kept: its dump may be nowhere else. */
+static int database_of_stdin(struct cli *cli, char **db_path)
+{
+	int rc;
+
+	if (access(STDIN_DATABASE, F_OK) == 0)
+		return cli_usage(cli, "standard input: " STDIN_DATABASE
+				      " exists; `heapdb " STDIN_DATABASE
+				      "` shows it, `heapdb import - -o FILE` makes another one");
+	cli_notice(cli, "importing standard input into " STDIN_DATABASE);
+	rc = cli_import(cli, "-", STDIN_DATABASE, NULL, false);
+	if (rc != HDB_OK && rc != HDB_END)
+		return rc;
+	*db_path = strdup(STDIN_DATABASE);
+	return *db_path ? HDB_OK : hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+}
+
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path)
 {
 	char archive[PATH_SIZE];
 
 	*db_path = *dump_path = NULL;
+	if (strcmp(name, "-") == 0)
+		return database_of_stdin(cli, db_path);
 	if (is_dump(name) || feed_archive(name, archive, sizeof(archive))) {
 		const int rc = database_of_dump(cli, name, db_path);
 

@@ -660,7 +660,8 @@ int main(int argc, char **argv)
 		name = "help";
 	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		name = "version";
-	else if (!cli_find_command(name) && !hdb_query_named(name) && locate_is_file(name))
+	else if (!cli_find_command(name) && !hdb_query_named(name) &&
+		 (strcmp(name, "-") == 0 || locate_is_file(name)))
 		name = overview_of(&cli, &args, argv[1]) == HDB_OK ? "overview" : NULL;
 	cli.command = name ? choose_command(&cli, name) : NULL;
 	if (cli.command) {
