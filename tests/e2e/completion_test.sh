@@ -156,6 +156,11 @@ for shell in bash zsh fish; do
 	done
 	offers "$shell" heapdb top --sort ret | grep -qx retained || fail "$shell: --sort"
 	offers "$shell" heapdb retained java.lang.Str | grep -qx java.lang.String || fail "$shell: classes"
+	offers "$shell" heapdb retained java. | grep -qxF 'java.util.HashMap$Node' || fail "$shell: not the largest classes"
+	# Behind the FILE: its classes, and no more files.
+	offers "$shell" heapdb retained a.heapdb '' >"$TMPDIR/have"
+	grep -qxF 'byte[]' "$TMPDIR/have" || fail "$shell: classes of the file: $(head -n 3 "$TMPDIR/have")"
+	! grep -q -e '^rec.jfr' -e '^FILES' "$TMPDIR/have" || fail "$shell: files where classes are expected"
 	offers "$shell" heapdb a.heapdb -- | grep -qx -e --json || fail "$shell: options of heapdb FILE"
 	offers "$shell" heapdb -- | grep -qx -e --version || fail "$shell: heapdb --"
 	"in_$shell" heapdb histogram -- 2>&1 | sort -u | diff -u "$TMPDIR/options" - ||

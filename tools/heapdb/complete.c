@@ -7,6 +7,8 @@
  */
 #include "heapdb/cli.h"
 
+#include "base/scope.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,12 +146,43 @@ static const char *named_file(const struct line *l)
 	return NULL;
 }
 
-/* Names of classes that begin with what is typed, or have it after their package. */
+struct class_size {
+	uint64_t bytes; /* of its objects */
+	uint32_t no;
+};
+
+static int by_size(const void *a, const void *b)
+{
+	const struct class_size *x = a, *y = b;
+
+	return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) :
+				      (x->no > y->no) - (x->no < y->no);
+}
+
+/* The classes of a database, those with the most bytes first. Owned; NULL after a failure. */
+static struct class_size *classes_by_size(struct hdb *db)
+{
+	const uint32_t n = hdb_class_count(db);
+	BASE_FREED struct hdb_class_count *counts = calloc((size_t)n + 1, sizeof(*counts));
+	struct class_size *sizes = calloc((size_t)n + 1, sizeof(*sizes));
+
+	if (!counts || !sizes || hdb_class_counts(db, 0, counts, NULL) != HDB_OK) {
+		free(sizes);
+		return NULL;
+	}
+	for (uint32_t no = 0; no < n; no++)
+		sizes[no] = (struct class_size){ counts[no].shallow_bytes, no };
+	qsort(sizes, n, sizeof(*sizes), by_size);
+	return sizes;
+}
+
+/* Names of classes that begin with what is typed, those with the most bytes first. */
 static void offer_classes(struct line *l)
 {
 	struct cli *cli = l->cli;
 	const char *rest = l->typed + l->keep;
 	const size_t size = strlen(rest);
+	BASE_FREED struct class_size *sizes = NULL;
 	struct hdb *db = NULL;
 	unsigned offered = 0;
 
@@ -158,8 +191,9 @@ static void offer_classes(struct line *l)
 	if (locate_existing(cli) != HDB_OK ||
 	    hdb_open(cli->db_path, NULL, &db, &cli->err) != HDB_OK)
 		return;
-	for (uint32_t no = 0; no < hdb_class_count(db) && offered < CLASSES_MAX; no++) {
-		const char *name = hdb_class_name(db, no);
+	sizes = classes_by_size(db);
+	for (uint32_t i = 0; sizes && i < hdb_class_count(db) && offered < CLASSES_MAX; i++) {
+		const char *name = hdb_class_name(db, sizes[i].no);
 
 		if (strncmp(name, rest, size) == 0 && !strpbrk(name, "\t\n")) {
 			offer(l, name, "class");
@@ -245,10 +279,14 @@ static void offer_operand(struct line *l)
 	} else if (strcmp(name, "notes") == 0 && is_first) {
 		offer_list(l, "list|add|remove");
 	} else if (strcmp(name, "version") != 0) {
-		if (l->query && l->query->target_types & (HDB_TARGET_CLASS | HDB_TARGET_PATTERN) &&
-		    *l->typed)
+		const bool has_target = l->query && l->query->target_types &
+							    (HDB_TARGET_CLASS | HDB_TARGET_PATTERN);
+		const bool has_file = named_file(l) != NULL;
+
+		if (has_target && (*l->typed || has_file))
 			offer_classes(l);
-		ask_shell(l, "files");
+		if (!has_target || !has_file || !l->has_any)
+			ask_shell(l, "files");
 	}
 }
 
