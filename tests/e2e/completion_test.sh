@@ -156,7 +156,8 @@ for shell in bash zsh fish; do
 	done
 	offers "$shell" heapdb top --sort ret | grep -qx retained || fail "$shell: --sort"
 	offers "$shell" heapdb retained java.lang.Str | grep -qx java.lang.String || fail "$shell: classes"
-	offers "$shell" heapdb retained java. | grep -qxF 'java.util.HashMap$Node' || fail "$shell: not the largest classes"
+	offers "$shell" heapdb retained java. | grep -qxF 'java.util.HashMap$Node' ||
+		fail "$shell: not the largest classes"
 	# Behind the FILE: its classes, and no more files.
 	offers "$shell" heapdb retained a.heapdb '' >"$TMPDIR/have"
 	grep -qxF 'byte[]' "$TMPDIR/have" || fail "$shell: classes of the file: $(head -n 3 "$TMPDIR/have")"

@@ -545,6 +545,20 @@ class Sql(Case):
             self.assertEqual(str(frame.dtypes["id"]), "uint64")
             self.assertIn(hex(HOLDER), set(answer.to_pandas(hex_ids=True)["id"]))
 
+    def test_sql_catalogue(self):
+        db = self.open()
+        listed = dict((row.name, row.sql) for row in db.sql("SELECT name, sql FROM sqlite_master").rows())
+        self.assertGreater(len(listed), 40)
+        self.assertIn("every object", listed["objects"])
+
+    def test_sql_without_rows(self):
+        db = self.open()
+        none = db.sql("SELECT id FROM objects WHERE class = 'String'")
+        self.assertEqual(len(none), 0)
+        self.assertIn("there is 'java.lang.String'", none.note)
+        self.assertIsNone(db.sql("SELECT id FROM objects WHERE class = 'java.lang.String'").note)
+        self.assertIsNone(db.sql("SELECT id FROM objects WHERE id = 1").note)
+
     def test_oql(self):
         db = self.open()
         answer = db.oql("SELECT s, s.@usedHeapSize AS used, toString(s) AS text FROM java.lang.String s")

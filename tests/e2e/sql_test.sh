@@ -60,6 +60,8 @@ refused "SELECT id FROM objects WHERE class = 'String'" 0 "no class is named 'St
 refused "SELECT id FROM objects WHERE class = 'java.util.HashMapp'" 0 "there is 'java.util.HashMap'"
 refused "SELECT id FROM objects WHERE kind = 'array'" 0 "objects are instance, object array, primitive array or class"
 refused "SELECT id FROM roots WHERE kind = 'STICKY CLASS'" 0 "is of kind 'STICKY CLASS'; there is 'sticky class'"
+same "why there are no rows, in JSON" "$(heapdb sql "SELECT id FROM objects WHERE class = 'String'" --json 2>&1 |
+	grep -c '"facts":{"note":"no class is named .*there is .java.lang.String')" 1
 is "SELECT count(*) > 40, sum(name = 'refs') FROM sqlite_master" "1	1"
 same "schema of refs" "$(heapdb sql '.schema refs' | tr -s ' ' | tr '\n' ',')" \
 	"refs: every reference: source, target, name of the field, source ID, target ID, name TEXT, strength TEXT,"

@@ -27,6 +27,13 @@ static int run_sql(const struct mcp_statement *statement, struct hdb_row_source 
 
 	return heapsql_source(&database, statement->text, &options, out, err);
 }
+
+static bool why_sql_empty(const struct mcp_statement *statement, char *why, size_t size)
+{
+	const struct heapsql_database database = { .db = statement->db, .all = statement->all };
+
+	return heapsql_why_source_empty(&database, statement->text, why, size);
+}
 #endif
 
 static int run_oql(const struct mcp_statement *statement, struct hdb_row_source *out,
@@ -61,6 +68,7 @@ int cmd_mcp(struct cli *cli)
 		.report = report_text,
 #ifdef HAVE_SQLITE
 		.sql = run_sql,
+		.why_sql_empty = why_sql_empty,
 #endif
 		.oql = run_oql,
 	};

@@ -32,18 +32,24 @@ int sql_open(struct cli *cli, struct heapsql **sql)
 	return heapsql_open(&options, sql, &cli->err);
 }
 
-/* Prints the rows of one statement, the first of `text`. */
-static int print(struct cli *cli, const char *text, struct heapsql_rows *rows, uint64_t *count)
+/* Prints the rows of one statement, the first of `text`; why there are none is a fact of JSON. */
+static int print(struct cli *cli, struct heapsql *sql, const char *text, struct heapsql_rows *rows)
 {
 	struct sql_rows read;
 	struct answer answer = { .name = "sql", .source = &read.source, .limit = cli->opt.limit };
-	int rc;
+	struct own_fact note;
+	char why[512];
 
 	answer.is_picked = heapsql_names_columns(text);
 	TRY(sql_rows_begin(&read, rows, &cli->err));
-	rc = print_answer(cli, &answer);
-	*count = answer.row_count;
-	return rc;
+	if (read.first == HDB_END && heapsql_why_empty(sql, text, why, sizeof(why))) {
+		note = text_fact("note", NULL, why);
+		answer.facts = &note;
+		answer.fact_count = cli->opt.format == FORMAT_JSON;
+		if (!answer.fact_count)
+			cli_notice(cli, "%s", why);
+	}
+	return print_answer(cli, &answer);
 }
 
 /* The next statement; *text is what follows it. */
@@ -51,17 +57,13 @@ static int run_one(struct cli *cli, struct heapsql *sql, const char **text)
 {
 	struct heapsql_rows *rows = NULL;
 	const char *statement = *text;
-	uint64_t count = 1;
-	char why[512];
 	int rc;
 
 	if (cli->opt.timeout)
 		progress_time_limit(cli->opt.timeout);
 	rc = heapsql_prepare(sql, *text, text, &rows, &cli->err);
 	if (rc == HDB_OK && rows)
-		rc = print(cli, statement, rows, &count);
-	if (rc == HDB_OK && !count && heapsql_why_empty(sql, statement, why, sizeof(why)))
-		cli_notice(cli, "%s", why);
+		rc = print(cli, sql, statement, rows);
 	heapsql_rows_close(rows);
 	if (cli->opt.timeout)
 		progress_time_limit(0);

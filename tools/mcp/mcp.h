@@ -18,6 +18,8 @@ struct mcp_statement {
 	const char *text;
 	bool all; /* SQL: tables show unreachable objects, too */
 	const volatile int *cancel;
+	/* Why an answer has no rows, where that can be told. NULL: it cannot. */
+	bool (*why_empty)(const struct mcp_statement *statement, char *why, size_t size);
 };
 
 typedef int mcp_statement_fn(const struct mcp_statement *statement, struct hdb_row_source *out,
@@ -36,6 +38,7 @@ struct mcp_options {
 		      struct hdb_error *err);
 	/* Runs a statement that reads: *out has its rows, and ends it. NULL: there is no SQL. */
 	mcp_statement_fn *sql, *oql;
+	bool (*why_sql_empty)(const struct mcp_statement *statement, char *why, size_t size);
 };
 
 /*

@@ -314,6 +314,7 @@ int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *stat
 		.list = list,
 		.used = FRAME_BYTES,
 	};
+	char why[512];
 	int r;
 
 	TRY_ERRORS(run(statement, &f.from, err));
@@ -324,6 +325,9 @@ int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *stat
 	if (r >= 0 && (f.is_cut || (f.is_full && f.from.next(f.from.ctx, NULL) == HDB_OK)))
 		json_object_set_new(*out, "cut",
 				    json_string("more rows follow: LIMIT and OFFSET have them"));
+	if (r >= 0 && json_array_size(list) == 0 && statement->why_empty &&
+	    statement->why_empty(statement, why, sizeof(why)))
+		json_object_set_new(*out, "note", json_string(why));
 	f.from.close(f.from.ctx);
 	return r;
 }

@@ -100,8 +100,8 @@ int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_p
 	       json_t **out, struct hdb_error *err);
 
 /*
- * The rows of a statement, nulls too: {"rows", "row_count"}, and "cut" where more follow.
- * HDB_ELIMIT as above.
+ * The rows of a statement, nulls too: {"rows", "row_count"}, and "cut" where more follow, "note"
+ * where there are none and it is known why. HDB_ELIMIT as above.
  */
 int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *statement,
 			 struct mcp_page *page, json_t **out, struct hdb_error *err);

@@ -560,6 +560,8 @@ static int run_statement(const struct mcp_call *call, const struct tool *tool, j
 	TRY_ERRORS(take_database(&a, err));
 	statement.db = a.db;
 	statement.all = json_is_true(all);
+	if (tool->takes & MCP_TAKES_ALL)
+		statement.why_empty = call->files->options->why_sql_empty;
 	return mcp_answer_statement(statement_fn(call->files->options, tool), &statement, &a.page,
 				    out, err);
 }

@@ -46,6 +46,13 @@ int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_options 
 
 	return heapsql_arrow(db, statement, &options, out, err);
 }
+
+int hdbpy_why_empty(struct hdb *db, const char *statement, int all, char *why, size_t size)
+{
+	const struct heapsql_database database = { .db = db, .all = all != 0 };
+
+	return heapsql_why_source_empty(&database, statement, why, size);
+}
 #endif
 
 int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_options *opt,

@@ -30,6 +30,12 @@ HDB_API int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_
 		      struct ArrowArrayStream *out, struct hdb_error *err);
 
 /*
+ * Why an SQL statement has no rows, if it asks for a class or kind that nothing has: 1, and a text
+ * in `why`; else 0.
+ */
+HDB_API int hdbpy_why_empty(struct hdb *db, const char *statement, int all, char *why, size_t size);
+
+/*
  * Writes what the stream gives into a file and releases it, also on failure. `format`: 0 Parquet,
  * 1 an Arrow file, 2 an Arrow stream. HDB_EEXIST if there is one and `force` is 0.
  */

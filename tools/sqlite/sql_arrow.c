@@ -104,6 +104,19 @@ int heapsql_arrow(struct hdb *db, const char *statement, const struct heapsql_ar
 	return typed_rows_arrow(&source, opt->batch_rows, out, err);
 }
 
+bool heapsql_why_source_empty(const struct heapsql_database *database, const char *text, char *why,
+			      size_t size)
+{
+	struct heapsql *sql = NULL;
+	struct hdb_error err;
+	const bool is_known = heapsql_open(NULL, &sql, &err) == HDB_OK &&
+			      heapsql_add(sql, database, &err) == HDB_OK &&
+			      heapsql_why_empty(sql, text, why, size);
+
+	heapsql_close(sql);
+	return is_known;
+}
+
 bool heapsql_has_table(const char *name)
 {
 	struct heapsql_table table;

@@ -151,5 +151,8 @@ int heapsql_schema(struct heapsql *sql, const char *table, bool with_types, char
 		   struct hdb_error *err);
 /* Why a statement has no rows, if it asks for a class or kind that nothing has. */
 bool heapsql_why_empty(struct heapsql *sql, const char *text, char *why, size_t size);
+/* The same by a connection of its own. */
+bool heapsql_why_source_empty(const struct heapsql_database *database, const char *text, char *why,
+			      size_t size);
 
 #endif

@@ -179,6 +179,8 @@ for _name in STATEMENTS:
     if STATEMENTS[_name]:
         _declare(f"hdbpy_{_name}", c_int, c_void_p, c_char_p, POINTER(StatementOptions),
                  POINTER(ArrowArrayStream), _E)
+if STATEMENTS["sql"]:
+    _declare("hdbpy_why_empty", c_int, c_void_p, c_char_p, c_int, c_char_p, c_size_t)
 if HAS_ARCHIVES:
     _declare("hdbpy_import", c_int, c_char_p, c_char_p, POINTER(ImportOptions), _E)
     _declare("hdbpy_default_path", c_int, c_char_p, c_char_p, c_size_t, _E)

@@ -429,6 +429,16 @@ class StatementRows(Rows):
         if stream is not None and stream.release:
             stream.release(byref(stream))
 
+    @property
+    def note(self):
+        """Why there are no rows, if the statement asks for a class or kind that nothing has; else None."""
+        self._check_open()
+        why = ctypes.create_string_buffer(512)
+        if self.query != "sql" or len(self) or not c.lib.hdbpy_why_empty(
+                self._database._handle, self.statement.encode(), self._all, why, len(why)):
+            return None
+        return c.text(why.value)
+
     def _take(self, batch=_BATCH):
         self._check_open()
         stream, self._stream = self._stream or self._ask(), None
