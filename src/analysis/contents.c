@@ -52,7 +52,7 @@ static bool is_wanted(const struct reading *s, const struct heap_block *objects,
 	if (s->options->kind != ANALYSIS_ARRAYS)
 		return objects->kind[i] == STORE_INSTANCE &&
 		       heap_string_layout(s->session->heap, no);
-	/* An array that is part of a class object cannot be shared. */
+	/* An embedded array is part of another object and cannot be shared. */
 	return objects->kind[i] == STORE_PRIMITIVE_ARRAY && !objects->embedded[i] &&
 	       (!s->options->is_class || s->options->is_class[no]);
 }

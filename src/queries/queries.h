@@ -1,29 +1,27 @@
-/*
- * queries/queries.h - the list of all queries, and how one is found.
- */
+/* queries/queries.h - the list of all queries, and how to find one. */
 #ifndef QUERIES_QUERIES_H
 #define QUERIES_QUERIES_H
 
 #include "query/query.h"
 
-/* The table of queries. */
+/* Returns the table of queries. */
 const struct query_def *const *query_registry(size_t *count);
-/* By name or alias; NULL: there is none. */
+/* Finds a query by name or alias; NULL if there is none. */
 const struct query_def *query_find(const char *name);
-/* What users see of it, for any thread; static. */
+/* Returns the public specs of all queries; static. Thread-safe. */
 const struct hdb_query_spec *query_specs(size_t *count);
 const struct hdb_query_spec *query_spec_named(const char *name);
 /*
- * The field of a spec that every query has and this one has not ("options"), or NULL. Builds with
- * asserts end with its name before the first look at the table.
+ * Returns the name of a field ("options") that every spec must have and this one does not; NULL if
+ * it is complete. Builds with asserts stop with that name when the table is first used.
  */
 const char *query_missing_field(const struct hdb_query_spec *spec);
-/* HDB_EUSAGE for a name that no query has, with those that there are. */
+/* Fails with HDB_EUSAGE for an unknown query, and lists the known ones. */
 int query_fail_unknown(const char *name, struct hdb_error *err);
 
 /*
- * All queries in the order of the manual; those of a group follow each other. X(name) is query_name
- * of a file q_*.c.
+ * All queries in the order of the manual; queries of a group are consecutive. X(name) is query_name
+ * in a file q_*.c.
  */
 #define QUERIES(X) \
 	/* leaks */ \

@@ -1,6 +1,4 @@
-/*
- * queries/registry.c - the table of queries (queries.h), by name, and as users see it.
- */
+/* queries/registry.c - the table of queries (queries.h), by name, and as users see it. */
 #include "base/glob.h"
 #include "queries/queries.h"
 #include "query/object_columns.h"
@@ -24,11 +22,11 @@ const struct query_def *const *query_registry(size_t *count)
 }
 
 /*
- * The registry holds definitions; users see their specs in one array, made once whichever thread
- * asks first.
+ * The registry contains definitions; users see their specs in one array, made by the first thread
+ * that needs it.
  */
 static struct hdb_query_spec specs[REGISTRY_COUNT];
-/* Options of each: its own, those that it shares with others, and an end. */
+/* Maximum number of options: its own, shared ones, and the end. */
 #define OPTIONS_MAX 24
 static struct hdb_option_spec options[REGISTRY_COUNT][OPTIONS_MAX];
 
@@ -98,7 +96,7 @@ static bool is_named(const struct hdb_query_spec *spec, const char *name)
 	       (spec->aliases && base_is_among(spec->aliases, name));
 }
 
-/* Its place in the registry, or REGISTRY_COUNT. */
+/* Returns the index in the registry, or REGISTRY_COUNT. */
 static size_t find(const char *name)
 {
 	size_t i = 0;

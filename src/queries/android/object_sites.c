@@ -1,6 +1,4 @@
-/*
- * queries/android/object_sites.c - objects by stack trace; see object_sites.h.
- */
+/* queries/android/object_sites.c - counts objects by stack trace. */
 #include "queries/android/object_sites.h"
 
 #include "base/bytes.h"
@@ -12,14 +10,16 @@
 
 #define TEXT_MAX_BYTES 512
 
-/* One block's columns. */
+/* Columns of one block. */
 struct columns {
 	struct heap_block objects;
 	uint64_t offsets[STORE_BLOCK_OBJECTS];
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
 
-/* The serial of an object's trace: behind its identifier, whatever it is. */
+/*
+ * Reads the serial number of an object's trace, which follows its ID in every kind of sub-record.
+ */
 static int read_serial(struct heap *heap, const struct columns *columns, uint32_t i, uint32_t *out,
 		       struct hdb_error *err)
 {

@@ -1,33 +1,33 @@
-/*
- * queries/android/object_sites.h - objects counted by the stack trace that each has, and by class.
- */
+/* queries/android/object_sites.h - objects counted by the stack trace of each, and by class. */
 #ifndef QUERIES_OBJECT_SITES_H
 #define QUERIES_OBJECT_SITES_H
 
 #include "query/grouping.h"
 #include "query/query.h"
 
+/* Objects with one stack trace. */
 struct object_site {
 	uint64_t count, bytes;
-	uint32_t trace, class_no; /* the trace's serial, 0: none */
-	struct store_trace stack; /* frame_count 0: the dump does not have it */
+	uint32_t trace, class_no; /* serial number of the trace, 0 if there is none */
+	struct store_trace stack; /* frame_count is 0 if the dump does not contain it */
 };
 
+/* The result. */
 struct object_sites {
 	struct query_groups sites; /* struct object_site, by trace and class */
 	bool is_by_class;
 };
 
 /*
- * Counts the objects of the population; opens the dump. Set is_by_class before. Release in any
- * case.
+ * Counts the objects of the population, and opens the dump. Set is_by_class before. The caller
+ * releases *out, also after a failure.
  */
 int object_sites_count(struct query *q, struct object_sites *out, struct hdb_error *err);
 void object_sites_release(struct object_sites *sites);
 
 /*
- * Sets the cells of a stack: its innermost frame, and the others, of which OBJECT_SITES_FRAMES are
- * shown at most. Both stay null where the stack has no frames.
+ * Sets the cells about a stack: its innermost frame, and up to OBJECT_SITES_FRAMES frames. Both
+ * stay null for a stack without frames.
  */
 #define OBJECT_SITES_FRAMES 32u
 int object_sites_set_stack(struct query *q, const struct store_trace *stack, size_t site_column,

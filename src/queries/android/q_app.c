@@ -1,5 +1,5 @@
 /*
- * queries/android/q_app.c - what an Android dump tells of its device and its application.
+ * queries/android/q_app.c - query app: what an Android dump reveals about device and application.
  */
 #include "base/base_text.h"
 #include "derive/native.h"
@@ -14,10 +14,10 @@
 #include <string.h>
 
 #define TEXT_MAX_BYTES 1024
-/* Databases that are listed. */
+/* Maximum number of databases listed. */
 #define DATABASES_MAX 1000u
 
-/* Those of info without its section. */
+/* The columns of query info without section. */
 #define COLUMNS(X) \
 	X(KEY, TEXT, "key", "what", "what is told") \
 	X(VALUE, TEXT, "value", "value", "as text; null if the dump does not tell") \
@@ -69,7 +69,7 @@ static int static_text(struct heap *heap, const char *field, const char *path, s
 
 /* ---- one pass over the objects ---- */
 
-/* Of a bitmap or a display; 0 if it tells none. */
+/* Reads the number of pixels of a bitmap or display; 0 if unknown. */
 static int count_pixels(struct heap *heap, uint32_t ix, const char *const fields[2],
 			uint64_t *pixels, struct hdb_error *err)
 {
@@ -147,7 +147,7 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 	return HDB_OK;
 }
 
-/* Bitmaps of more pixels than the largest display has, and a tenth. */
+/* Counts bitmaps with over a tenth more pixels than the largest display. */
 static void count_large(struct state *s)
 {
 	for (size_t i = 0; i < s->bitmaps.count; i++) {

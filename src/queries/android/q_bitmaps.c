@@ -1,12 +1,12 @@
 /*
- * queries/android/q_bitmaps.c - Android's bitmaps: size, configuration, where the pixels are, which
- * of them are the same picture.
+ * queries/android/q_bitmaps.c - query bitmaps: Android's bitmaps: size, configuration, where the
+ * pixels are, and which show the same picture.
  *
- * To Android 7 pixels are a byte[], Bitmap.mBuffer. Later they are native memory, which a dump
- * does not have; a dump made by `am dumpheap -b png` has pictures in the static field
- * Bitmap.dumpData, by the address of the native bitmap. The configuration is native, too: here it
- * is told by the bytes a pixel. Android 16's Bitmap.mId has the kind of its storage in its seventh
- * decimal digit.
+ * Up to Android 7 pixels are in a byte[], Bitmap.mBuffer. Later they are native memory, which is
+ * not in the dump, but a dump made by `am dumpheap -b png` contains pictures in the static field
+ * Bitmap.dumpData, by address of the native bitmap. The configuration is native too; it is inferred
+ * from the bytes per pixel. In Android 16 the seventh decimal digit of Bitmap.mId is the kind of
+ * storage.
  */
 #include "analysis/groups.h"
 #include "base/search.h"
@@ -21,11 +21,11 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Elements of an array that are read at a time. */
+/* Elements of an array read at a time. */
 #define CHUNK 4096u
-/* Bytes that Android counts for the native part of a bitmap, beside its pixels. */
+/* Bytes that Android counts for the native part of a bitmap besides its pixels. */
 #define NATIVE_PART_BYTES 32u
-/* Storages in Bitmap.mId. */
+/* Kinds of storage in Bitmap.mId. */
 #define STORAGE_UNIT 1000000u
 #define STORAGE_ASHMEM 2
 #define STORAGE_HARDWARE 3
@@ -79,18 +79,18 @@ static const struct hdb_column facts[] = {
 enum encoding { NO_CONTENTS, PIXELS, JPEG, PNG, WEBP };
 
 struct bitmap {
-	uint32_t ix, buffer; /* HEAP_NONE: the dump has no contents */
+	uint32_t ix, buffer; /* HEAP_NONE: contents are not in the dump */
 	int32_t width, height, density;
-	uint64_t bytes; /* 0: not known */
+	uint64_t bytes; /* 0 if unknown */
 	uint64_t copies, wasted;
-	uint32_t first; /* place in the list, by order of index */
+	uint32_t first; /* index in the list, in order of ix */
 	XXH128_hash_t hash;
-	const char *config, *store; /* static; NULL: not known */
+	const char *config, *store; /* static; NULL if unknown */
 	uint8_t encoding;
 	bool is_recycled;
 };
 
-/* A picture that `am dumpheap -b` made. */
+/* A picture made by `am dumpheap -b`. */
 struct picture {
 	uint64_t native;
 	uint32_t buffer;
@@ -99,7 +99,7 @@ struct picture {
 struct state {
 	struct query *q;
 	struct base_vec list;     /* struct bitmap */
-	struct base_vec pictures; /* struct picture, by native */
+	struct base_vec pictures; /* struct picture, by native address */
 	enum encoding picture_encoding;
 	struct base_vec native; /* struct derive_native */
 	bool is_only_copies;
@@ -115,7 +115,7 @@ static int compare_pictures(const void *a, const void *b)
 	return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 
-/* Bitmap.CompressFormat's numbers. */
+/* The numbers of Bitmap.CompressFormat. */
 static enum encoding encoding_of(int64_t format)
 {
 	static const enum encoding encodings[] = { JPEG, PNG, WEBP, WEBP, WEBP };
@@ -125,7 +125,7 @@ static enum encoding encoding_of(int64_t format)
 		       NO_CONTENTS;
 }
 
-/* The pairs of natives[] and buffers[], as many as both have, at most `count`. */
+/* Reads the pairs of natives[] and buffers[]: as many as both have, at most `count`. */
 static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint64_t count,
 		      struct hdb_error *err)
 {
@@ -192,7 +192,7 @@ static uint32_t find_picture(const struct state *s, uint64_t native)
 
 /* ---- one bitmap ---- */
 
-/* The number in a field, 0 if there is none. */
+/* Reads a number from a field, 0 if there is none. */
 static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, struct hdb_error *err)
 {
 	int64_t out = 0;
@@ -203,13 +203,16 @@ static int64_t number(struct state *s, uint32_t ix, const char *path, int *r, st
 	return *r == HDB_OK ? out : 0;
 }
 
-/* Pixels of both sides; 0 if a side is not above 0. Both are below 2^31, so that it fits. */
+/*
+ * Returns width times height; 0 if one of them is not positive. Both are below 2^31, so this cannot
+ * overflow.
+ */
 static uint64_t pixels_of(const struct bitmap *b)
 {
 	return b->width > 0 && b->height > 0 ? (uint64_t)b->width * (uint64_t)b->height : 0;
 }
 
-/* Bytes a pixel, as the bytes of all of them tell; 0: they do not. */
+/* Returns the bytes per pixel, judging by the total size; 0 if unknown. */
 static unsigned bytes_a_pixel(const struct bitmap *b)
 {
 	const uint64_t pixels = pixels_of(b);
@@ -285,7 +288,7 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 	return HDB_OK;
 }
 
-/* The contents as a number: what counts of the array, with the sides. */
+/* Hashes the contents: the used part of the array, with width and height. */
 static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
 			 struct hdb_error *err)
 {
@@ -341,7 +344,7 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 	BASE_FREED struct heap_block *block = NULL;
 	BASE_FREED uint8_t *is_bitmap = NULL;
 	BASE_SCOPED(free_hash) XXH3_state_t *hash = XXH3_createState();
-	uint64_t done = 0; /* objects, before the block */
+	uint64_t done = 0; /* number of objects before the block */
 	struct derive_total sum = { 0 };
 	bool any = false, reachable;
 
@@ -374,7 +377,7 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Those with the same contents together, then by index; those without contents last. */
+/* Bitmaps with the same contents together, then by index; those without contents last. */
 static int compare_contents(const void *a, const void *b)
 {
 	const struct bitmap *x = a, *y = b;
@@ -400,7 +403,7 @@ static bool is_same(const struct bitmap *a, const struct bitmap *b)
 	       XXH128_isEqual(a->hash, b->hash);
 }
 
-/* Counts copies; returns what they waste. */
+/* Counts copies. Returns the bytes they waste. */
 static uint64_t join_copies(struct state *s)
 {
 	struct bitmap *list = s->list.data;

@@ -1,9 +1,9 @@
 /*
- * queries/android/q_call_tree.c - objects by call stack, as a tree: who called whom to allocate
- * them, the outermost call first, and what was allocated.
+ * queries/android/q_call_tree.c - query call-tree: objects by call stack, as a tree: which calls
+ * allocated them, outermost call first, and what was allocated.
  *
- * A node is a frame below the same frames, or a class below the frame that allocated; a parent has
- * a smaller number than its children.
+ * A node is a frame below the same outer frames, or a class below the frame that allocated it.
+ * Parents have lower numbers than their children.
  */
 #include "analysis/groups.h"
 #include "base/search.h"
@@ -18,11 +18,11 @@
 #include <stdlib.h>
 
 #define TEXT_MAX_BYTES 512
-/* Frames of one stack that become nodes, the innermost ones. */
+/* Maximum number of frames of one stack that become nodes: the innermost ones. */
 #define FRAMES_MAX 1024u
-/* In a node's id: a class and no frame. */
+/* In a node's id: it is a class, not a frame. */
 #define IS_CLASS 0x80000000u
-/* The id of the node of all objects without a stack. */
+/* The id of the node for objects without a stack. */
 #define NO_STACK 0x7fffffffu
 #define NO_NODE UINT32_MAX
 
@@ -62,9 +62,9 @@ struct node {
 struct state {
 	struct object_sites counted;
 	struct base_vec nodes; /* struct node */
-	struct base_idmap map; /* parent and id: number of a node */
-	uint32_t *order;       /* rows: numbers of nodes; owned */
-	uint64_t whole;        /* bytes */
+	struct base_idmap map; /* parent and id -> number of the node */
+	uint32_t *order;       /* the rows: numbers of nodes; owned */
+	uint64_t whole;        /* in bytes */
 };
 
 static int find_node(struct state *s, uint32_t parent, uint32_t id, uint32_t *out,
@@ -86,7 +86,7 @@ static int find_node(struct state *s, uint32_t parent, uint32_t id, uint32_t *ou
 	return base_vec_push(&s->nodes, &node, sizeof(node), err);
 }
 
-/* The node of the frame that allocated. */
+/* Finds or adds the node of the frame that allocated. */
 static int find_stack(struct query *q, struct state *s, const struct store_trace *stack,
 		      uint32_t *out, struct hdb_error *err)
 {
@@ -99,7 +99,7 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 
 		TRY_ERRORS(r = heap_record(q->heap, STORE_TRACE_FRAMES, stack->first_frame + depth,
 					   &no, err));
-		/* A frame that the dump lacks is none. */
+		/* Skip frames that the dump does not contain. */
 		if (r != HDB_OK || no >= NO_STACK)
 			continue;
 		TRY_ERRORS(find_node(s, *out, no, out, err));
@@ -140,7 +140,7 @@ static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A class's objects are its frame's own. */
+/* The objects of a class count as those of its frame. */
 static void add_up(struct state *s)
 {
 	for (size_t i = s->nodes.count; i-- > 0;) {
@@ -157,7 +157,7 @@ static void add_up(struct state *s)
 	}
 }
 
-/* ---- order: preorder, the largest first ---- */
+/* ---- order: preorder, largest first ---- */
 
 struct child {
 	uint32_t parent, no;
@@ -182,7 +182,7 @@ static size_t first_child(const struct child *list, size_t count, uint32_t paren
 	return s.low;
 }
 
-/* Children of one node that are still to come. */
+/* The children of one node that are still to be visited. */
 struct range {
 	size_t at, end;
 };
@@ -195,7 +195,7 @@ static struct range children_of(const struct child *list, size_t count, uint32_t
 	};
 }
 
-/* Levels: frames, a class, and the top. */
+/* Maximum number of levels: frames, a class, and the top. */
 #define LEVELS (FRAMES_MAX + 3)
 
 static size_t walk(struct state *s, const struct child *list, uint64_t max_level,
@@ -240,7 +240,7 @@ static int put_in_order(struct query *q, struct state *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What --depth keeps out of the rows. */
+/* Reports what --depth leaves out. */
 static void tell_cut(struct query *q, const struct state *s)
 {
 	const struct analysis_cut cut = {

@@ -1,6 +1,7 @@
 /*
- * queries/android/q_leak_traces.c - every leak trace of an application, step by step, with all that
- * LeakCanary tells of it: for programs that keep a history of leaks, and to compare.
+ * queries/android/q_leak_traces.c - query leak-traces: every leak trace of an application, step by
+ * step, with everything that LeakCanary shows: for programs that keep a history of leaks or compare
+ * them.
  */
 #include "queries/traces/leak_traces.h"
 #include "queries/queries.h"
@@ -75,7 +76,7 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	uint64_t libraries = 0;
 
 	TRY(leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL, err));
-	/* What a line of a terminal has room for comes first. */
+	/* The columns that fit a terminal line come first. */
 	query_choose(q,
 		     "leak,trace,step,class,status,name,retained,retained_objects,id,kind,root,"
 		     "type,reason,reference_type,owner,generic,suspect,labels,library,signature");
@@ -94,7 +95,7 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Gets the steps of the next path: HDB_END after the last. */
+/* Reads the steps of the next path: HDB_END after the last. */
 static int next_path(struct state *s, struct hdb_error *err)
 {
 	const struct base_vec *groups = &s->traces.groups;
@@ -167,7 +168,7 @@ static int set_object(struct query *q, const struct leak_steps *steps, const str
 	return HDB_OK;
 }
 
-/* What all steps of a path have in common. */
+/* Sets the columns that all steps of a path share. */
 static void set_leak(struct query *q, const struct state *s, const struct leak_step *step)
 {
 	const struct base_vec *groups = &s->traces.groups;

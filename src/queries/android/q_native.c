@@ -1,5 +1,5 @@
 /*
- * queries/android/q_native.c - native memory that objects own, by class or object by object.
+ * queries/android/q_native.c - query native: native memory owned by objects, by class or by object.
  */
 #include "base/sort.h"
 #include "derive/native.h"
@@ -44,7 +44,7 @@ struct owner {
 };
 
 struct state {
-	struct query_groups owners; /* struct owner, by class or one by one */
+	struct query_groups owners; /* struct owner, by class or object */
 	bool is_by_object;
 };
 

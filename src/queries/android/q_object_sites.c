@@ -1,6 +1,6 @@
 /*
- * queries/android/q_object_sites.c - where objects were allocated, by the stack traces that the
- * dump has for each of them.
+ * queries/android/q_object_sites.c - query object-sites: where objects were allocated, if the dump
+ * has a stack trace for each.
  */
 #include "base/sort.h"
 #include "heap/threads.h"
@@ -49,7 +49,7 @@ static int compare_sites(const void *a, const void *b)
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
-/* Only those with frames are sites; the others are counted. */
+/* Keeps sites with frames, and counts the others. */
 static void keep_sites(struct query *q, struct state *s)
 {
 	struct object_site *list = s->counted.sites.list.data;

@@ -1,11 +1,10 @@
 /*
- * queries/database/checks.c - the list of checks, and those of the tables that hold objects and
- * classes. The others are in checks_counts.c, checks_edges.c, checks_tree.c and
- * checks_sums.c.
+ * queries/database/checks.c - the list of checks, and the checks of tables about objects and
+ * classes. The others are in checks_counts.c, checks_edges.c, checks_tree.c and checks_sums.c.
  *
- * The counts of objects and bytes that they state are those of info: without what the dump lacks.
- * Each is one or two passes over whole tables; memory is at most some bytes an object, from the
- * budget.
+ * Numbers of objects and bytes in messages are those of query info: without objects that the dump
+ * does not contain. Each check takes one or two passes over whole tables, and at most some bytes an
+ * object from the memory budget.
  */
 #include "queries/database/checks.h"
 
@@ -13,7 +12,7 @@
 
 /* ---- counts ---- */
 
-/* Derived tables that another version built: they are not read. */
+/* Counts derived tables built by another version, which are not read. */
 static int count_old(struct store *store, unsigned *count, struct hdb_error *err)
 {
 	for (unsigned t = STORE_REFERRERS; t < STORE_ANSWERS; t++) {
@@ -96,7 +95,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			if (total && ids[i] <= previous)
 				FAIL(found, "0x%" PRIx64 " after 0x%" PRIx64, ids[i], previous);
 			previous = ids[i];
-			/* Looking one up a block shows that the directory leads to it. */
+			/* One look-up per block shows that the directory leads to it. */
 			if (i != count / 2 || !found->ok)
 				continue;
 			TRY_ERRORS(r = heap_find(q->heap, ids[i], &ix, err));
@@ -116,7 +115,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 
 /* ---- objects and classes ---- */
 
-/* A pass over the objects. */
+/* State of a pass over the objects. */
 struct looking {
 	const struct heap *heap;
 	struct query_check_found *found;
@@ -146,7 +145,10 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 	return HDB_OK;
 }
 
-/* That each class object stands for a class whose object it is; reading checks all numbers. */
+/*
+ * Checks that each class object stands for a class that refers back to it. Reading checks the
+ * numbers.
+ */
 static int check_objects(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	struct looking l = { .heap = q->heap, .found = found };

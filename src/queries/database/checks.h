@@ -1,6 +1,4 @@
-/*
- * queries/database/checks.h - the checks of q_check.c: that tables agree with one another.
- */
+/* queries/database/checks.h - the checks of query check: whether tables agree with each other. */
 #ifndef QUERIES_DATABASE_CHECKS_H
 #define QUERIES_DATABASE_CHECKS_H
 
@@ -8,40 +6,41 @@
 
 #include <stdio.h>
 
-/* Checks that there is room for: those of each strength of references, too. */
+/* Maximum number of checks, including those for each strength of references. */
 #define CHECKS_MAX 96
-/* Tables that one check may need. */
+/* Maximum number of tables that a check needs. */
 #define CHECK_NEEDS_MAX 2
-/* Bytes of a check's name, its end included. */
+/* Maximum bytes of a check's name, with the terminator. */
 #define CHECK_NAME_SIZE 64
-/* Bytes of what a check says, its end included. */
+/* Maximum bytes of a check's result, with the terminator. */
 #define CHECK_DETAIL_SIZE HDB_ERROR_SIZE
 
-/* What a check found. */
+/* The result of a check. */
 struct query_check_found {
 	bool ok;
 	char detail[CHECK_DETAIL_SIZE];
 };
 
+/* A check. */
 struct query_check_step {
 	const char *name;                        /* static */
-	enum store_table needs[CHECK_NEEDS_MAX]; /* tables that need not be there, ended by 0 */
+	enum store_table needs[CHECK_NEEDS_MAX]; /* derived tables that it needs; ends with 0 */
 	/*
-	 * Sets found->ok, true before, and says in found->detail what it saw. HDB_ECORRUPT is as
-	 * good as not ok; other failures mean that it could not be done.
+	 * Sets found->ok, which is true before, and describes the result in found->detail.
+	 * HDB_ECORRUPT means not ok as well; other failures mean that the check could not be done.
 	 */
 	int (*run)(struct query *q, struct query_check_found *found, struct hdb_error *err);
-	/* Also of the tables where references count only up to some strength, where they are. */
+	/* also run for the tables of each strength of references that exist */
 	bool is_by_strength;
 };
 
-/* For `run`: what it found is wrong, or is as it should be. The text is printf's. */
+/* For `run`: record a failure, or a result that is as expected. The text is a printf format. */
 #define FAIL(found, ...) \
 	((found)->ok = false, (void)snprintf((found)->detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
 
 #define SAY(found, ...) ((void)snprintf((found)->detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
 
-/* checks_counts.c: the one of the table class.counts, which some databases lack. */
+/* The check of table class.counts, which some databases lack (checks_counts.c). */
 int query_check_class_counts(struct query *q, struct query_check_found *found,
 			     struct hdb_error *err);
 
@@ -51,9 +50,9 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 int query_check_reach(struct query *q, struct query_check_found *found, struct hdb_error *err);
 
 /* checks_tree.c */
-/* The dominators of all objects, into idom. */
+/* Reads the dominators of all objects. */
 int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_error *err);
-/* That the tables of reach and of dominators say the same of who is reachable. */
+/* Checks that reach and dominators agree about which objects are reachable. */
 int query_check_agreement(struct query *q, struct query_check_found *found, struct hdb_error *err);
 int query_check_children(struct query *q, struct query_check_found *found, struct hdb_error *err);
 int query_check_top_level(struct query *q, struct query_check_found *found, struct hdb_error *err);
@@ -69,7 +68,7 @@ int query_check_depth(struct query *q, struct query_check_found *found, struct h
 int query_check_totals(struct query *q, struct query_check_found *found, struct hdb_error *err);
 int query_check_whole(struct query *q, struct query_check_found *found, struct hdb_error *err);
 
-/* All of them, in the order in which they run. Static. */
+/* Returns all checks in the order in which they run; static. */
 const struct query_check_step *query_check_steps(size_t *count);
 
 #endif

@@ -1,11 +1,9 @@
-/*
- * queries/database/checks_counts.c - that the import counted objects as they are.
- */
+/* queries/database/checks_counts.c - checks the import's counts against the objects. */
 #include "queries/database/checks.h"
 
 #include <stdlib.h>
 
-/* Objects of a class and their bytes. */
+/* Number and size of the objects of a class. */
 struct sum {
 	uint64_t count, bytes;
 };
@@ -20,7 +18,7 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* Takes the objects of a block away again. */
+/* Subtracts the objects of a block. */
 static int take_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	struct sum *sums = ctx;

@@ -1,6 +1,6 @@
 /*
- * queries/database/checks_edges.c - the checks that follow all references: their number, the
- * referrers, and who is reachable.
+ * queries/database/checks_edges.c - the checks that follow all references: their number, the table
+ * of referrers, and reachability.
  */
 #include "analysis/edges.h"
 #include "heap/heap_database.h"
@@ -8,18 +8,19 @@
 
 /* ---- references and referrers ---- */
 
-/* A sum over distinct pairs (from, to) that does not depend on their order. */
+/* A sum over different pairs (from, to) that does not depend on their order. */
 struct edge_sum {
-	uint64_t all;      /* entries */
-	uint64_t distinct; /* without those repeated in one list */
+	uint64_t all;      /* number of entries */
+	uint64_t distinct; /* without repetitions within a list */
 	uint64_t hash;
-	uint32_t *last; /* by entry: 1 + the list that had it last; NULL: lists are distinct */
-	bool is_turned; /* the lists are of referrers */
+	/* by entry: 1 + the last list that contained it; NULL: lists have no repetitions */
+	uint32_t *last;
+	bool is_turned; /* the lists contain referrers */
 };
 
 /*
- * A pair's share of the sum: a finalizer, so that swapped and shifted pairs differ (Stafford's mix
- * 13).
+ * Returns a pair's share of the sum. The mixing (Stafford's variant 13) makes swapped and shifted
+ * pairs differ.
  */
 static uint64_t mix(uint32_t from, uint32_t to)
 {
@@ -93,8 +94,8 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 struct reach {
 	struct query *q;
 	uint32_t *parent;   /* by object: itself if unreachable, HEAP_NONE for a root */
-	uint8_t *confirmed; /* the parent refers to it */
-	uint32_t missed;    /* a reachable object's reference to an unreachable one; HEAP_NONE */
+	uint8_t *confirmed; /* the parent does refer to it */
+	uint32_t missed;    /* an unreachable object that a reachable one refers to, or HEAP_NONE */
 };
 
 static int confirm(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
@@ -116,7 +117,7 @@ static int confirm(void *ctx, uint32_t ix, const uint32_t *entries, size_t count
 	return HDB_OK;
 }
 
-/* The edges from objects to their classes, which are in no list. */
+/* Visits the references from objects to their classes, which are in no list. */
 static int confirm_classes(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct reach *reach = ctx;
@@ -129,7 +130,7 @@ static int confirm_classes(void *ctx, const struct heap_block *block, struct hdb
 	return HDB_OK;
 }
 
-/* The parents, and what classes confirm of them. */
+/* Loads the parents, and confirms those that are classes. */
 static int load_reach(struct reach *reach, struct hdb_error *err)
 {
 	struct query *q = reach->q;

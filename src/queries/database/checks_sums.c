@@ -1,6 +1,6 @@
 /*
- * queries/database/checks_sums.c - the checks of what is added up over the dominator tree
- * (retained sizes, native memory, Android's heaps), of depths, and of totals by group.
+ * queries/database/checks_sums.c - the checks of sums over the dominator tree (retained sizes,
+ * native memory, heaps of Android), of depths, and of totals by group.
  */
 #include "analysis/groups.h"
 #include "derive/build.h"
@@ -16,18 +16,18 @@ struct sums {
 	struct query *q;
 	const char *what; /* "bytes of native memory" */
 	uint32_t heap_no;
-	/* what each object of a block has itself, and what it is said to retain */
+	/* the own value of each object in a block, and the stored retained value */
 	int (*own)(struct sums *s, const struct heap_block *block, uint64_t *out,
 		   struct hdb_error *err);
 	int (*held)(struct sums *s, const struct heap_block *block, uint64_t *out,
 		    struct hdb_error *err);
 	struct query_check_found *found;
-	uint64_t *own_values, *held_values; /* of a block's objects */
-	uint32_t *heaps;                    /* of them */
-	bool is_comparing;                  /* else values are added up */
+	uint64_t *own_values, *held_values; /* of the objects of a block */
+	uint32_t *heaps;                    /* of these objects */
+	bool is_comparing;                  /* values are compared, not added up */
 	uint32_t *idom;
 	uint64_t *below;     /* by object: what it should retain */
-	uint64_t count, all; /* of reachable objects of the dump: how many, what they have */
+	uint64_t count, all; /* of reachable objects in the dump: number, and total of own values */
 	uint64_t reached,
 		top; /* what all reachable ones have; what the top level is said to retain */
 };
@@ -77,7 +77,7 @@ static int look_at_sums(void *ctx, const struct heap_block *block, struct hdb_er
 	return HDB_OK;
 }
 
-/* Two passes over the blocks: adding up, then comparing. */
+/* Two passes over the blocks: one adds up, one compares. */
 static int pass_sums(struct sums *s, struct hdb_error *err)
 {
 	struct query *q = s->q;
@@ -96,7 +96,7 @@ static int pass_sums(struct sums *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Roots have no dominator, and what dominates is reachable. */
+/* Roots have no dominator, and dominators are reachable. */
 static void check_dominators(const struct sums *s)
 {
 	const struct heap *heap = s->q->heap;
@@ -307,7 +307,8 @@ int query_check_depth(struct query *q, struct query_check_found *found, struct h
 
 struct class_sums {
 	const struct heap *heap;
-	struct derive_total *by_class; /* by number, reachable and not; the last: the sum of all */
+	/* by class number, reachable and unreachable; the last is the total */
+	struct derive_total *by_class;
 };
 
 static int count_block(void *ctx, const struct heap_block *block, const uint8_t *reachable,
@@ -327,7 +328,7 @@ static int count_block(void *ctx, const struct heap_block *block, const uint8_t 
 	return HDB_OK;
 }
 
-/* Objects and bytes by class number. */
+/* Counts objects and bytes by class number. */
 static int count_classes(struct query *q, struct derive_total *by_class, struct hdb_error *err)
 {
 	struct class_sums sums = { q->heap, by_class };
@@ -350,7 +351,7 @@ static void add_total(struct derive_total *sum, const struct derive_total *more)
 	sum->unreachable_bytes += more->unreachable_bytes;
 }
 
-/* The totals of a grouping add up to all; those of classes are each class's. */
+/* Checks that the totals of a grouping add up to the total, and that totals by class are right. */
 static int compare_totals(struct query *q, enum derive_group group,
 			  const struct derive_total *by_class, struct query_check_found *found,
 			  struct hdb_error *err)
@@ -369,7 +370,7 @@ static int compare_totals(struct query *q, enum derive_group group,
 			FAIL(found, "the totals of class %" PRIu32 " are not its objects",
 			     totals[i].no);
 	}
-	/* Of superclasses each counts what is below it, too. */
+	/* A superclass also counts its subclasses. */
 	if (found->ok && group != DERIVE_SUPERCLASS && !is_same(&sum, &by_class[n]))
 		FAIL(found, "totals by %s come to %" PRIu64 " objects, %" PRIu64 " expected",
 		     names[group], sum.count, by_class[n].count);

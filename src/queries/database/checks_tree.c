@@ -1,6 +1,6 @@
 /*
- * queries/database/checks_tree.c - the checks of the dominator tree: who is reachable, lists
- * of children.
+ * queries/database/checks_tree.c - the checks of the dominator tree: reachability, and lists of
+ * children.
  */
 #include "analysis/edges.h"
 #include "derive/build.h"
@@ -17,7 +17,7 @@ int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_erro
 	return HDB_OK;
 }
 
-/* That both say the same of who is reachable. */
+/* Checks that both agree about which objects are reachable. */
 int query_check_agreement(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {
 	BASE_FREED uint32_t *idom = malloc(2 * STORE_BLOCK_OBJECTS * sizeof(*idom));
@@ -43,7 +43,7 @@ int query_check_agreement(struct query *q, struct query_check_found *found, stru
 
 /* ---- children ---- */
 
-/* Entries of a list whose dominators and sizes memory is asked for ahead. */
+/* How far ahead the dominators and sizes of list entries are prefetched. */
 #define CHILDREN_AHEAD 16u
 
 struct children {
@@ -51,12 +51,12 @@ struct children {
 	uint32_t *idom;
 	uint64_t *retained;
 	uint64_t count;
-	uint64_t invented; /* of the expected: what the dump lacks */
-	uint32_t wrong;    /* a child whose dominator is another; HEAP_NONE */
-	uint32_t unsorted; /* a child that retains more than the one before it; HEAP_NONE */
+	uint64_t invented; /* of the expected ones: objects that the dump does not contain */
+	uint32_t wrong;    /* a child with another dominator, or HEAP_NONE */
+	uint32_t unsorted; /* a child that retains more than the one before it, or HEAP_NONE */
 	uint32_t list;
-	uint32_t top_list; /* the number of the top level's */
-	uint64_t before;   /* what the child before it retains */
+	uint32_t top_list; /* number of the top level's list */
+	uint64_t before;   /* retained size of the child before */
 };
 
 static int look_at_children(void *ctx, uint32_t ix, const uint32_t *entries, size_t count,
@@ -94,14 +94,14 @@ static int load_block(void *ctx, const struct heap_block *block, struct hdb_erro
 	return derive_retained_block(c->q->derive, block, c->retained + block->first_ix, err);
 }
 
-/* The tables that lists of children are compared with. */
+/* Loads the tables that lists of children are compared with. */
 static int load_children(struct children *c, struct hdb_error *err)
 {
 	TRY(query_check_load_dominators(c->q, c->idom, err));
 	return heap_each_block(c->q->heap, c->q->work, load_block, c, err);
 }
 
-/* Whether an object is to be in one of the lists. */
+/* Whether an object must be in one of the lists. */
 static bool is_expected(const struct children *c, uint32_t ix)
 {
 	return c->idom[ix] == HEAP_NONE || (c->top_list && c->idom[ix] != ix);
@@ -119,8 +119,8 @@ static uint64_t count_invented(const struct children *c)
 }
 
 /*
- * Looks at the lists of a table, of which the last is the top level's: number `top_list`. *expected
- * is how many objects there are to be in them.
+ * Checks the lists of a table, of which number `top_list` is that of the top level. *expected is
+ * the number of objects that must be in them.
  */
 static int look_at_lists(struct children *c, struct store_lists *lists, uint64_t *expected,
 			 struct hdb_error *err)

@@ -1,9 +1,8 @@
 /*
- * queries/database/q_check.c - verifies the database: the checksum of every block, then that tables
- * agree with one another.
+ * queries/database/q_check.c - query check: verifies the checksum of every block, and that tables
+ * agree with each other.
  *
- * The checks themselves are in checks.c. Derived tables are checked if they are there; none is
- * built.
+ * The checks are in checks.c. Derived tables are checked if they exist; none is built.
  */
 #include "queries/database/checks.h"
 #include "queries/queries.h"
@@ -36,7 +35,7 @@ struct check {
 	size_t count;
 };
 
-/* The first table that a check needs and that is not there; 0: none. */
+/* Returns the first table that a check needs and that does not exist; 0 if there is none. */
 static enum store_table missing_table(struct query *q, const struct query_check_step *step)
 {
 	for (size_t i = 0; i < CHECK_NEEDS_MAX && step->needs[i]; i++)
@@ -45,7 +44,7 @@ static enum store_table missing_table(struct query *q, const struct query_check_
 	return (enum store_table)0;
 }
 
-/* Runs one check; damage is its result, anything else that fails is the query's. */
+/* Runs one check. Damage is a result of the check; other failures are failures of the query. */
 static int run(struct query *q, const struct query_check_step *step, const char *strength,
 	       struct row *row, struct hdb_error *err)
 {
@@ -71,7 +70,7 @@ static int run(struct query *q, const struct query_check_step *step, const char 
 	return HDB_OK;
 }
 
-/* The checks of the tables of one strength, as far as these are there. */
+/* Runs the checks of the tables for one strength, if these exist. */
 static int run_strength(struct query *q, struct check *c, enum derive_view view,
 			const char *strength, struct hdb_error *err)
 {

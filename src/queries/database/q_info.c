@@ -1,7 +1,8 @@
 /*
- * queries/database/q_info.c - what is known of the database, the dump and the heap: key by key.
+ * queries/database/q_info.c - query info: everything known about database, dump and heap, as keys
+ * and values.
  *
- * With an option it becomes another query: problems, tables, dangling, properties.
+ * With an option it turns into another query: problems, tables, dangling, properties.
  */
 #include "analysis/groups.h"
 #include "analysis/properties.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Threads between two looks at the cancel flag. */
+/* Threads between two checks of the cancel flag. */
 #define STEP_THREADS 4096u
 
 static const struct hdb_option_spec options[] = {
@@ -163,7 +164,7 @@ static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Objects that no program made. */
+/* Objects that the program did not make. */
 struct apart {
 	struct heap *heap;
 	uint64_t flat, fillers, filler_bytes;
@@ -185,7 +186,7 @@ static int add_apart(void *ctx, const struct heap_count *count, struct hdb_error
 	return HDB_OK;
 }
 
-/* Flat values and fillers, where the import has counted and there are any. */
+/* Adds flat values and fillers, if the import counted any. */
 static int add_special(struct query *q, struct hdb_error *err)
 {
 	struct apart a = { .heap = q->heap };
@@ -203,7 +204,7 @@ static int add_special(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Counts objects by kind; what the dump lacks is counted apart. */
+/* Counts objects by kind, and separately those that the dump does not contain. */
 static int count_kinds(struct query *q, uint64_t kinds[4], uint64_t *invented,
 		       struct hdb_error *err)
 {
@@ -222,7 +223,7 @@ static int add_reachable(struct query *q, struct hdb_error *err)
 {
 	struct derive_total total;
 
-	/* Known only once something has needed it; info builds nothing. */
+	/* Only known once something has needed it: info builds nothing. */
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;
 	TRY(analysis_heap_total(&q->session, &total, err));
@@ -233,7 +234,7 @@ static int add_reachable(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Virtual threads among those that the dump names; a row only if there are any. */
+/* Counts virtual threads among the dump's threads; adds a row only if there are any. */
 static int add_virtual_threads(struct query *q, struct hdb_error *err)
 {
 	uint64_t count = 0;

@@ -1,6 +1,6 @@
 /*
- * queries/database/q_problems.c - what the import found wrong with the dump, and what was lost by
- * it.
+ * queries/database/q_problems.c - query problems: what the import found wrong with the dump, and
+ * what was lost.
  */
 #include "heap/heap_database.h"
 #include "hprof/walk.h"
@@ -33,7 +33,7 @@ static const struct hdb_column facts[] = {
 	QUERY_CUT_FACTS,
 };
 
-/* What a kind of problem was met in, and what it costs. */
+/* Where a kind of problem is found, and its effect. */
 static const struct {
 	uint32_t kind;
 	const char *record, *effect;

@@ -1,6 +1,6 @@
 /*
- * queries/database/q_sizes.c - how shallow sizes were computed, why so, how much of the heap proves
- * it, and what Eclipse MAT's arithmetic would give instead.
+ * queries/database/q_sizes.c - query sizes: how shallow sizes were computed and why, how much of
+ * the heap proves it, and what Eclipse MAT would compute instead.
  */
 #include "analysis/groups.h"
 #include "base/base_text.h"
@@ -14,17 +14,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Classes that are listed one by one where the distances correct the layout. */
+/* Maximum number of classes listed whose layout was corrected by distances. */
 #define LISTED_MAX 20
 
-/* Objects and bytes by how well their size is proved, and under MAT's arithmetic. */
+/* Objects and bytes by how well their sizes are proved, and according to MAT. */
 struct tally {
 	uint64_t classes[4], bytes[4]; /* by enum store_size_basis; without class objects */
 	uint64_t mirrors[4], mirror_bytes[4];
 	uint64_t total, mat_total;
-	uint64_t *class_objects;   /* by class: objects of it, no class objects */
-	uint64_t *mat_bytes;       /* of an instance */
-	uint64_t *mat_class_bytes; /* of a class object */
+	uint64_t *class_objects;   /* by class: number of instances, without class objects */
+	uint64_t *mat_bytes;       /* by class: of an instance */
+	uint64_t *mat_class_bytes; /* by class: of its class object */
 	unsigned mat_reference, mat_align;
 };
 
@@ -174,12 +174,12 @@ static void add_rules(struct query *q)
 
 /* ---- Eclipse MAT's arithmetic ---- */
 
-/* Fields that lie together in the table of all. */
+/* Consecutive fields in the table of all fields. */
 struct field_run {
 	uint32_t first, count;
 };
 
-/* Bytes of their values. */
+/* Adds up the sizes of their values. */
 static int field_bytes(struct query *q, const struct tally *t, struct field_run run,
 		       uint64_t *bytes, struct hdb_error *err)
 {
@@ -196,7 +196,8 @@ static int field_bytes(struct query *q, const struct tally *t, struct field_run 
 }
 
 /*
- * Size of a class before alignment: its superclasses first, by way of a stack of those still to do.
+ * Computes the size of a class before alignment. Superclasses come first, from a stack of classes
+ * to do.
  */
 static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_vec *stack,
 		     struct hdb_error *err)
@@ -264,7 +265,8 @@ static uint64_t mat_object(const struct query *q, const struct tally *t, uint32_
 }
 
 /*
- * The same of objects that pad alike: MAT's alignment, too, divides the modulus of their lengths.
+ * The same for objects with equal padding: MAT's alignment too divides the modulus of their
+ * lengths.
  */
 static uint64_t mat_objects(const struct query *q, const struct tally *t,
 			    const struct heap_count *c)
@@ -308,7 +310,7 @@ struct counting {
 	struct tally *t;
 };
 
-/* Counts `count->count` objects of one class and kind, which pad alike. */
+/* Counts the objects of one class and kind, which have equal padding. */
 static int add_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
 	const struct counting *c = ctx;
@@ -339,8 +341,8 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 
 	TRY(heap_count_all(q->heap, q->work, add_counted, &c, err));
 	/*
-	 * Class objects are of one class, and of one arithmetic: one that is exact speaks for those
-	 * in doubt.
+	 * All class objects have the same layout rules, so if one of them is exact, that holds for
+	 * uncertain ones too.
 	 */
 	if (t->mirrors[STORE_SIZE_EXACT] && !t->mirrors[STORE_SIZE_CUT])
 		t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_COMPUTED];
@@ -387,7 +389,7 @@ static void add_basis(struct query *q, const struct tally *t)
 	}
 }
 
-/* Classes whose distances correct the layout, one by one. */
+/* Lists classes whose layout was corrected by distances. */
 static void add_corrected(struct query *q, const struct tally *t)
 {
 	unsigned listed = 0;

@@ -1,6 +1,6 @@
 /*
- * queries/database/q_tables.c - the tables of the database: how large they are, which derived ones
- * are there.
+ * queries/database/q_tables.c - query tables: the tables of the database, their sizes, and which
+ * derived tables exist.
  */
 #include "heap/heap_database.h"
 #include "queries/queries.h"
@@ -39,7 +39,7 @@ static int open_tables(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Number of the n-th table. */
+/* Returns the number of the n-th table. */
 static unsigned nth_table(uint64_t n)
 {
 	unsigned t = STORE_META + 1;
@@ -63,7 +63,7 @@ static int table_row(struct query *q, size_t no, struct hdb_error *err)
 	query_set(q, PRESENT, r == HDB_OK);
 	if (r != HDB_OK)
 		return HDB_OK;
-	/* An answer's is another one in each library. */
+	/* The revision of a kept answer differs between versions of the library. */
 	if (t < STORE_ANSWERS)
 		query_set(q, REVISION, info.revision);
 	query_set(q, BLOCKS, info.block_count);

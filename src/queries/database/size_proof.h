@@ -1,5 +1,5 @@
 /*
- * queries/database/size_proof.h - what proves the size of a class's instances; the body is in
+ * queries/database/size_proof.h - what proves the size of a class's instances; implemented in
  * q_sizes.c.
  */
 #ifndef QUERIES_DATABASE_SIZE_PROOF_H
@@ -7,10 +7,10 @@
 
 #include "query/query.h"
 
-/* Bytes of a sentence that says what proves a size, with its end. */
+/* Maximum bytes of a sentence that says what proves a size, with the terminator. */
 #define QUERY_PROOF_MAX 160
 
-/* What in the dump proves the size of a class's instances, for people. */
+/* Describes what in the dump proves the size of a class's instances. */
 void query_size_proof(const struct query *q, const struct store_class *class,
 		      char out[QUERY_PROOF_MAX]);
 

@@ -1,9 +1,10 @@
 /*
- * queries/objects/collection_path.c - paths through collections; see collection_path.h.
+ * queries/objects/collection_path.c - finds the collections that a path passes, for
+ * collection_path.h.
  *
- * What is inside a collection is known from its row in the table of known collections: the array at
- * its `store`, entries with its key and value fields, and whatever is an instance of a class nested
- * in the known one (indices of skip lists, bins of tables).
+ * The internals of a collection are known from its row in the table of known collections: the array
+ * in its field `store`, entries with its key and value fields, and instances of classes nested in
+ * the known one (indexes of skip lists, bins of tables).
  */
 #include "queries/objects/collection_path.h"
 
@@ -14,26 +15,26 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Wrappers and parts within one another that are looked through. */
+/* Maximum nesting of wrappers and parts. */
 #define LEVELS 16
-/* Objects that a path of fields may pass: "table.array" passes one. */
+/* Maximum number of objects that a path of fields passes: "table.array" passes one. */
 #define PATH_OBJECTS 4
-/* Elements of an array that are searched for an index. */
+/* Maximum number of array elements searched for an index. */
 #define SEARCH_MAX (1u << 20)
 #define SEARCH_CHUNK 1024u
 
-/* Where the search is in a path. */
+/* Position of the search in a path. */
 struct place {
 	const struct session *session;
 	const uint32_t *nodes;
-	size_t at;         /* the object that is looked at; SIZE_MAX: past the end */
+	size_t at;         /* the object being examined; SIZE_MAX: past the end */
 	uint32_t ix;       /* the collection that holds it */
-	uint32_t class_no; /* that its row names */
+	uint32_t class_no; /* the class that its row names */
 	const struct heap_collection_rule *rule;
 	unsigned takes;
 };
 
-/* HDB_OK if `ix` is a known collection. */
+/* Makes `ix` the current collection, if it is a known one: HDB_OK or HDB_NOTFOUND. */
 static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -44,7 +45,7 @@ static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 	p->ix = ix;
 	p->rule = heap_collection_rule(p->session->heap, object.class_no);
 	p->class_no = object.class_no;
-	/* The class that the row names: fields of subclasses do not hide its own. */
+	/* Use the class that the row names, whose fields a subclass cannot hide. */
 	while (p->rule && heap_class(p->session->heap, p->class_no)->super_no != STORE_NONE &&
 	       heap_collection_rule(p->session->heap,
 				    heap_class(p->session->heap, p->class_no)->super_no) == p->rule)
@@ -52,7 +53,7 @@ static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 	return p->rule ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* Steps down to the object at a path of the collection, if it is next: HDB_OK with p->at there. */
+/* Moves to the object at a field path of the collection, if that is the next one of the path. */
 static int follow(struct place *p, const char *path, struct hdb_error *err)
 {
 	uint32_t target;
@@ -70,7 +71,7 @@ static int follow(struct place *p, const char *path, struct hdb_error *err)
 	return HDB_NOTFOUND;
 }
 
-/* Steps past the object, which must not be the last one. */
+/* Moves past the object, unless it is the last one. */
 static bool pass(struct place *p)
 {
 	if (!p->at)
@@ -79,7 +80,9 @@ static bool pass(struct place *p)
 	return true;
 }
 
-/* Index of an object in an array: HDB_NOTFOUND if it is not there, or too far behind. */
+/*
+ * Finds the index of an object in an array. HDB_NOTFOUND if it is not among the elements searched.
+ */
 static int find_index(const struct session *session, uint32_t array_ix, uint32_t ix,
 		      uint64_t *index, struct hdb_error *err)
 {
@@ -113,7 +116,7 @@ static int element_of(const struct session *session, uint32_t array_ix, uint64_t
 	return r < 0 || slice.done ? r : HDB_NOTFOUND;
 }
 
-/* What holds by a key or a value, seen from outside of wrappers. */
+/* Sets how the element is held, as seen from outside of any wrappers. */
 static void set_kind(const struct place *p, struct analysis_fold *fold, bool is_key)
 {
 	fold->kind = p->takes != HEAP_TAKES_ALL || !p->rule->key ? ANALYSIS_FOLD_ELEMENT :
@@ -123,7 +126,7 @@ static void set_kind(const struct place *p, struct analysis_fold *fold, bool is_
 
 /* ---- by shape ---- */
 
-/* Elements of arrays: p->at is at the array. */
+/* For arrays: p->at is at the array. */
 static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_array,
 		      struct hdb_error *err)
 {
@@ -164,7 +167,7 @@ static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_a
 	return element_of(p->session, keys, index, &fold->key, err);
 }
 
-/* Whether the entry holds what comes next by this path. */
+/* Sets *out to whether the entry holds the next object by this field path. */
 static int holds(struct place *p, uint32_t entry, const char *path, bool *out,
 		 struct hdb_error *err)
 {
@@ -181,7 +184,10 @@ static int holds(struct place *p, uint32_t entry, const char *path, bool *out,
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Whether an object is inside collections of the row: nested in its class, or like an entry. */
+/*
+ * Sets *out to whether an object is internal to the collection: nested in its class, or like an
+ * entry.
+ */
 static int is_inside(struct place *p, uint32_t ix, bool *out, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = p->rule;
@@ -208,7 +214,7 @@ static int is_inside(struct place *p, uint32_t ix, bool *out, struct hdb_error *
 	return r;
 }
 
-/* Along entries to the one that holds something else. p->at is at the first. */
+/* Follows entries to the one that holds something else. p->at is at the first entry. */
 static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_first,
 			struct hdb_error *err)
 {
@@ -218,7 +224,7 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 	int r = is_inside(p, p->nodes[p->at], &inside, err);
 
 	assert(p->at < fold->outer);
-	/* A key is a lesser guess than a value: an object may be both. */
+	/* A value is a better guess than a key: an object may be both. */
 	while (r == HDB_OK && inside && p->at) {
 		const uint32_t entry = p->nodes[p->at];
 		uint32_t next;
@@ -267,11 +273,11 @@ static int fold_chains(struct place *p, struct analysis_fold *fold, struct hdb_e
 	if (r == HDB_OK && circular)
 		return pass(p) ? fold_entries(p, fold, rule->kind == HEAP_LIST, err) : HDB_NOTFOUND;
 	TRY_ERRORS(r);
-	/* Perhaps by another field: the last entry, an index. */
+	/* It may be held by another field: the last entry, an index. */
 	return fold_entries(p, fold, r == HDB_OK && rule->shape == HEAP_LINKED, err);
 }
 
-/* Looks from the collection at p->ix down to its element. */
+/* Goes from the collection at p->ix down to its element. */
 static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -306,7 +312,10 @@ static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_erro
 		}
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_NOTFOUND;
-		/* A wrapped collection or a part; what a view shows of it is its own. */
+		/*
+		 * A wrapped collection or a part. What a view shows of a collection is the view's
+		 * own.
+		 */
 		if ((r = enter(p, p->nodes[p->at], err)) != HDB_OK)
 			return r < 0 ? r : HDB_NOTFOUND;
 		if (!pass(p))

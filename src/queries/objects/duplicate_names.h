@@ -1,5 +1,5 @@
 /*
- * queries/objects/duplicate_names.h - names that several classes have; the body is in
+ * queries/objects/duplicate_names.h - names shared by several classes; implemented in
  * q_duplicate_classes.c.
  */
 #ifndef QUERIES_OBJECTS_DUPLICATE_NAMES_H
@@ -7,7 +7,7 @@
 
 #include "query/query.h"
 
-/* How many names several classes have. */
+/* Counts the names that several classes have. */
 int query_count_duplicates(struct query *q, uint64_t *names, struct hdb_error *err);
 
 #endif

@@ -24,7 +24,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Kind of texts, which are never taken for contents. */
+/* The kind of texts, which keeps their hashes apart from those of contents. */
 #define TEXT_KIND 2u
 /*
  * Members of a block from which on its part of the dump is read whole: there is one in every other

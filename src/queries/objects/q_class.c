@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_class.c - a class: its fields, loader, superclasses, instances; or a list of
- * classes.
+ * queries/objects/q_class.c - query class: fields, loader, superclasses and instances of a class,
+ * or a list of classes.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
@@ -80,9 +80,9 @@ static const struct hdb_column facts[] = {
 struct class_query {
 	struct analysis_class_list classes;
 	bool in_statics;
-	struct derive_total *instances; /* those that count, by class; owned */
-	uint64_t *flat;                 /* all that are flat values; owned */
-	/* one class */
+	struct derive_total *instances; /* instances of the population, by class; owned */
+	uint64_t *flat;                 /* number of flat values, by class; owned */
+	/* for a single class: */
 	struct heap_fields fields; /* statics */
 	uint32_t no;               /* class whose instance fields are listed */
 	uint32_t field, steps;
@@ -111,7 +111,7 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 	return heap_count_all(q->heap, NULL, add_counted, s, err);
 }
 
-/* With --heap the list is of classes that have objects there. */
+/* With --heap, lists only classes that have objects in that heap. */
 static void drop_empty(const struct query *q, struct class_query *s)
 {
 	size_t kept = 0;
@@ -265,7 +265,7 @@ static int next_static(struct query *q, struct class_query *s, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Fields of an instance, the class's own first. */
+/* Returns the instance fields, those of the class itself first. */
 static int next_field(struct query *q, struct class_query *s, struct hdb_error *err)
 {
 	struct store_field field;

@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_direct_buffers.c - buffers and foreign-memory segments outside of the heap:
- * their memory is not in the dump, and no size of an object tells of it.
+ * queries/objects/q_direct_buffers.c - query direct-buffers: buffers and foreign-memory segments
+ * outside the heap. Their memory is not in the dump, and no object size includes it.
  */
 #include "analysis/members.h"
 #include "base/sort.h"
@@ -13,11 +13,11 @@
 
 #include <stdlib.h>
 
-/* Steps up the dominator tree to a thread. */
+/* Maximum number of steps up the dominator tree to a thread. */
 #define THREAD_STEPS_MAX 1000
-/* Steps from a buffer to its views, of which the last one's holder is looked for. */
+/* Maximum number of steps from a buffer to its views; the holder of the last view is looked for. */
 #define VIEW_STEPS_MAX 8
-/* Referrers of a buffer that are looked at: a holder by chance is as good as any of so many. */
+/* Maximum number of referrers examined. Among that many, any holder is as good as another. */
 #define REFERRERS_MAX 10000u
 #define NAME_SIZE 512
 
@@ -68,15 +68,15 @@ static const struct hdb_column facts[] = {
 struct buffers {
 	struct base_vec list;     /* struct buffer, largest first */
 	struct base_vec segments; /* struct derive_segment */
-	struct base_vec modules;  /* uint32_t, ascending: buffers of the JDK's lib/modules */
+	struct base_vec modules;  /* uint32_t, ascending: buffers for the JDK's file lib/modules */
 	struct store_lists referrers;
-	bool has_referrers; /* they are open */
+	bool has_referrers; /* whether they are open */
 	uint64_t modules_bytes;
 	uint64_t unreachable_count, unreachable_bytes;
 	bool with_views;
 };
 
-/* Kinds, in the order of the facts that add them up; the last is in none. */
+/* Kinds, in the order of the facts with their sums. The last has no fact. */
 enum kind { DIRECT, MAPPED, SEGMENT, NATIVE, VIEW };
 
 struct buffer {
@@ -92,7 +92,7 @@ static int add_buffer(struct buffers *s, const struct buffer *buffer, struct hdb
 		       base_vec_push(&s->list, buffer, sizeof(*buffer), err);
 }
 
-/* Whether a reference of the path is there. */
+/* Sets *out to whether the path leads to an object. */
 static int has(struct query *q, uint32_t ix, const char *path, bool *out, struct hdb_error *err)
 {
 	uint32_t other;
@@ -102,7 +102,7 @@ static int has(struct query *q, uint32_t ix, const char *path, bool *out, struct
 	return r < 0 ? r : HDB_OK;
 }
 
-/* What takes an object of a class in the list. */
+/* Takes an object of one of the classes. */
 typedef int (*take_object)(struct query *q, uint32_t ix, struct hdb_error *err);
 
 static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -114,11 +114,13 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 
 	TRY_ERRORS(heap_path_number(q->heap, ix, "capacity", &capacity, err));
 	TRY_ERRORS(has(q, ix, "att|viewedBuffer", &is_view, err));
-	/* A buffer over a segment has no memory of its own either. */
+	/* A buffer over a segment does not own memory either. */
 	if (!is_view)
 		TRY_ERRORS(has(q, ix, "segment", &is_view, err));
 	TRY_ERRORS(has(q, ix, "fd", &is_mapped, err));
-	/* NewDirectByteBuffer of JNI makes a buffer without what would free its memory. */
+	/*
+	 * NewDirectByteBuffer of JNI makes a buffer without an object that would free its memory.
+	 */
 	TRY_ERRORS(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
 	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
 	buffer.kind = is_view ? VIEW : is_mapped ? MAPPED : is_owner ? DIRECT : NATIVE;
@@ -147,7 +149,7 @@ static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 	int r = heap_path_object(q->heap, ix, "memoryMap", &map, err);
 
 	TRY_FOUND(r);
-	/* It may be a view of what was mapped. */
+	/* It may be a view of the mapping. */
 	for (unsigned steps = 0; steps < VIEW_STEPS_MAX && r == HDB_OK; steps++) {
 		uint32_t of;
 
@@ -157,7 +159,7 @@ static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 	return r < 0 ? r : base_vec_push(&s->modules, &map, sizeof(map), err);
 }
 
-/* By capacity, the largest first. */
+/* Largest capacity first. */
 static int compare_buffers(const void *a, const void *b)
 {
 	const struct buffer *x = a, *y = b;
@@ -166,7 +168,10 @@ static int compare_buffers(const void *a, const void *b)
 	return x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
-/* Takes the objects of a class and its subclasses that count, if the heap has it. */
+/*
+ * Takes the objects of a class and its subclasses that belong to the population, if the heap has
+ * the class.
+ */
 static int take_class(struct query *q, const char *name, take_object take, struct hdb_error *err)
 {
 	struct buffers *s = q->state;
@@ -246,10 +251,10 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What may hold a buffer, if no single object does. */
+/* Possible holders of a buffer that no single object dominates. */
 struct candidates {
-	uint32_t holder, view; /* the best ones; HEAP_NONE: none */
-	uint64_t retained;     /* by the holder */
+	uint32_t holder, view; /* the best ones, or HEAP_NONE */
+	uint64_t retained;     /* retained size of the holder */
 };
 
 static int look_at_referrer(struct query *q, uint32_t ix, uint32_t from, struct candidates *c,
@@ -278,7 +283,10 @@ static int look_at_referrer(struct query *q, uint32_t ix, uint32_t from, struct 
 	return HDB_OK;
 }
 
-/* Who refers to a buffer, but for what frees it, which does so by a phantom reference. */
+/*
+ * Finds the objects that refer to a buffer, except the one that frees it, which has a phantom
+ * reference.
+ */
 static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 			   struct hdb_error *err)
 {
@@ -300,8 +308,8 @@ static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 }
 
 /*
- * The holder of a buffer: its dominator, or a referrer, in *is_dominator; where only other buffers
- * hold it, theirs. HEAP_NONE: none.
+ * Finds the holder of a buffer: its dominator (*is_dominator), or a referrer. If only other buffers
+ * hold it, theirs. HEAP_NONE if there is none.
  */
 static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_dominator,
 		       struct hdb_error *err)
@@ -332,7 +340,7 @@ static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_
 	return HDB_OK;
 }
 
-/* Holder, and the thread above it. */
+/* Sets the holder, and the thread above it. */
 static int set_holder(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	char name[NAME_SIZE];

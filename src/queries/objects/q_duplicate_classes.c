@@ -37,7 +37,7 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* A class, and how many share its name. */
+/* A class, and the number of classes with its name. */
 struct copy {
 	const char *name;
 	uint32_t no, copies;

@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_entries.c - what a collection holds, or all collections of a class: keys and
- * values of a map, elements of the others.
+ * queries/objects/q_entries.c - query entries: the contents of a collection, or of all collections
+ * of a class: keys and values of maps, elements of others.
  */
 #include "analysis/describe.h"
 #include "analysis/members.h"
@@ -12,12 +12,12 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Bytes of a plain key or value. */
+/* Maximum bytes of a key or value as text. */
 #define TEXT_SIZE 4096
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096
 
-/* Those of one collection. */
+/* Columns for a single collection. */
 #define COLUMNS_OF_ONE "no,key,key_label,key_id,value,value_label,value_id,retained,entry"
 
 static const struct hdb_option_spec options[] = {
@@ -64,14 +64,14 @@ static const struct hdb_column facts[] = {
 };
 
 struct contents {
-	struct analysis_members members; /* of a class */
+	struct analysis_members members; /* collections of a class */
 	bool is_class;
-	bool is_open; /* one of them */
-	uint64_t at;  /* the next member */
+	bool is_open; /* one of them is open */
+	uint64_t at;  /* index of the next member */
 	struct heap_collection collection;
 	struct heap_entries entries;
 	uint64_t from;
-	bool is_told; /* that it was cut */
+	bool is_told; /* the cut has been reported */
 };
 
 static void set_facts(struct query *q, const struct contents *s)
@@ -152,7 +152,7 @@ static int open_entries(struct query *q, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-/* The text of a value, without class and quotes. */
+/* Sets a value as text, without class and quotes. */
 static int set_plain(struct query *q, size_t column, const struct heap_value *value,
 		     struct hdb_error *err)
 {
@@ -218,7 +218,7 @@ static int open_next(struct query *q, struct hdb_error *err)
 	return r < 0 ? r : heap_entries_begin(q->heap, &s->collection, &s->entries, err);
 }
 
-/* With --heap only entries whose value is an object of that heap are shown. */
+/* With --heap, shows only entries whose value is in that heap. */
 static int is_shown(struct query *q, const struct heap_value *value, bool *out,
 		    struct hdb_error *err)
 {
@@ -242,8 +242,8 @@ static const char *cut_text(const struct heap_entries *e)
 }
 
 /*
- * Steps to an entry that is shown; *end: to the place where a collection's links are damaged, or
- * where entries are not known.
+ * Moves to the next entry to show. Sets *end, where the entries of a collection stop because its
+ * links are damaged or entries are unknown, to the reason.
  */
 static int step(struct query *q, const char **end, struct hdb_error *err)
 {
@@ -277,7 +277,7 @@ static int step(struct query *q, const char **end, struct hdb_error *err)
 	}
 }
 
-/* The columns that a filter looks at come first: the others are for rows that it wants. */
+/* Sets the columns that a filter tests first. The others are only needed for rows it wants. */
 static int set_columns(struct query *q, bool is_tested, struct hdb_error *err)
 {
 	const struct heap_entries *e = &((const struct contents *)q->state)->entries;
@@ -306,7 +306,7 @@ static int set_id(struct query *q, size_t column, const struct heap_value *value
 	return HDB_OK;
 }
 
-/* What costs little, or is not known to be tested by its name alone. */
+/* Sets columns that are cheap, or whose use by a test cannot be seen from their name. */
 static int set_ids(struct query *q, struct hdb_error *err)
 {
 	const struct heap_entries *e = &((const struct contents *)q->state)->entries;

@@ -1,9 +1,9 @@
 /*
- * queries/objects/q_group.c - objects of a class by their value, or by the value of one of their
- * fields.
+ * queries/objects/q_group.c - query group-by-value: groups objects of a class by their value, or by
+ * the value of a field.
  *
- * What they are grouped by is keys.h. Memory grows with the number of distinct values only: 56
- * bytes each, and some 12 to find and order them; texts are made again when their rows are given.
+ * keys.h computes the keys. Memory depends only on the number of different values: 56 bytes each,
+ * and some 12 for finding and sorting them. Texts are made again for each row.
  */
 #include "analysis/hash_counter.h"
 #include "heap/known.h"
@@ -54,12 +54,12 @@ struct value_group {
 };
 
 struct grouping {
-	struct query *q;    /* lent */
+	struct query *q;    /* borrowed */
 	uint8_t *is_member; /* by class number */
 	struct analysis_keys keys;
 	bool has_retained;
 	uint64_t members, bytes;
-	uint64_t others, other_bytes;  /* unreachable */
+	uint64_t others, other_bytes;  /* unreachable ones */
 	struct analysis_counter tally; /* struct value_group */
 	/* of the current block */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
@@ -87,7 +87,7 @@ static int add_object(struct grouping *s, const struct heap_block *objects,
 	return HDB_OK;
 }
 
-/* Takes the keys of a block. */
+/* Adds the keys of one block. */
 static int add_block(void *ctx, const struct heap_block *objects, struct analysis_key *keys,
 		     size_t count, struct hdb_error *err)
 {
@@ -110,7 +110,7 @@ static int add_block(void *ctx, const struct heap_block *objects, struct analysi
 
 /* ---- the query ---- */
 
-/* A field that no class of the members has is a mistake, not an answer. */
+/* A field that no class of the members has is a mistake of the user. */
 static int check_path(struct query *q, const struct grouping *s, struct hdb_error *err)
 {
 	const char *path = s->keys.path;
@@ -137,7 +137,7 @@ static int read_by(struct query *q, struct grouping *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Says what is not listed. */
+/* Reports what is not listed. */
 static void leave_rare(struct query *q, const struct grouping *s, uint64_t min_count)
 {
 	struct analysis_cut cut = { .rows = s->tally.used - q->total };

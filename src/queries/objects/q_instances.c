@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_instances.c - the objects of a class, of classes that a pattern names, with
- * fields as columns.
+ * queries/objects/q_instances.c - query instances: the objects of a class or of all classes that
+ * match a pattern, with their fields as columns.
  */
 #include "analysis/describe.h"
 #include "analysis/members.h"
@@ -14,13 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Fields that one answer has columns for. */
+/* Maximum number of fields with a column. */
 #define FIELDS_MAX 12
-/* Objects that are looked at for the type of a field. */
+/* Maximum number of objects examined to find the type of a field. */
 #define PROBES_MAX 256
-/* Longest path of fields. */
+/* Maximum bytes of a path of fields. */
 #define PATH_SIZE 256
-/* Bytes of a value's text. */
+/* Maximum bytes of a value's text. */
 #define VALUE_SIZE 1024
 
 static const struct hdb_option_spec options[] = {
@@ -99,7 +99,7 @@ static int read_fields(struct instances *s, const char *list, struct hdb_error *
 	}
 }
 
-/* Own fields first, then those of superclasses, each name once. */
+/* Adds the fields of the class, then those of superclasses, each name once. */
 static int add_class_fields(struct query *q, struct instances *s, uint32_t class_no,
 			    struct hdb_error *err)
 {
@@ -144,7 +144,7 @@ static enum hdb_type column_type(uint8_t type)
 	}
 }
 
-/* Those that are looked at for the types of fields. */
+/* Finds the objects that are examined for the types of fields. */
 static int first_members(struct query *q, const struct instances *s, uint32_t *ixs, uint64_t *count,
 			 struct hdb_error *err)
 {
@@ -158,7 +158,7 @@ static int first_members(struct query *q, const struct instances *s, uint32_t *i
 	return HDB_OK;
 }
 
-/* Whether a column that is no field has this name, in upper or lower case. */
+/* Whether another column has this name, ignoring case. */
 static bool is_taken(const char *name)
 {
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
@@ -168,7 +168,7 @@ static bool is_taken(const char *name)
 	return false;
 }
 
-/* The class that declares a field of the class that was asked for; HEAP_NONE: not known. */
+/* Finds the class that declares a field of the requested class; HEAP_NONE if unknown. */
 static int declaring_class(struct query *q, const struct instances *s, const char *name,
 			   uint32_t *out, struct hdb_error *err)
 {
@@ -194,7 +194,7 @@ static int declaring_class(struct query *q, const struct instances *s, const cha
 	return HDB_OK;
 }
 
-/* A field's column has its name, Class.name where another column is called so. */
+/* A field's column has the field's name, or Class.name if another column has that. */
 static int rename_column(struct query *q, const struct instances *s, unsigned f, enum hdb_type type,
 			 struct hdb_error *err)
 {
@@ -228,7 +228,7 @@ static int name_columns(struct query *q, struct instances *s, struct hdb_error *
 	TRY(r);
 	for (unsigned f = 0; f < s->field_count; f++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, ",field%u", f + 1);
-	/* Before they have names of their own, which may be those of others. */
+	/* Choose the columns before renaming them, because new names may clash with others. */
 	query_choose(q, names);
 	for (unsigned f = 0; f < s->field_count; f++) {
 		enum hdb_type type = HDB_TYPE_TEXT;
@@ -303,7 +303,9 @@ static int set_field(struct query *q, size_t column, const char *path, uint32_t 
 	double wide;
 	int r = heap_path_value(q->heap, ix, path, &value, err);
 
-	/* Another class of the pattern may have a field of this name and another type. */
+	/*
+	 * Another class matching the pattern may have a field with this name and a different type.
+	 */
 	if (r != HDB_OK || column_type(value.type) != type)
 		return r < 0 ? r : HDB_OK;
 	switch (type) {
@@ -335,7 +337,7 @@ static int set_field(struct query *q, size_t column, const char *path, uint32_t 
 	return HDB_OK;
 }
 
-/* Fills the columns that a filter looks at, or (is_tested false) the others. */
+/* Sets the columns that a filter tests, or the others. */
 static int set_columns(struct query *q, uint32_t ix, bool is_tested, struct hdb_error *err)
 {
 	const struct instances *s = q->state;

@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_layout.c - where the fields of a class lie in an instance: offsets, gaps and
- * padding.
+ * queries/objects/q_layout.c - query layout: where the fields of a class are in an instance:
+ * offsets, gaps and padding.
  */
 #include "heap/heap_layout.h"
 #include "queries/database/size_proof.h"

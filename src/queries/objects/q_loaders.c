@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_loaders.c - class loaders as a tree: what each defines, what lives of it, and
- * whether anything but references keeps it loaded.
+ * queries/objects/q_loaders.c - query loaders: class loaders as a tree: the classes each defines,
+ * their instances, and whether anything besides references keeps it loaded.
  */
 #include "analysis/groups.h"
 #include "analysis/loader_tree.h"
@@ -65,11 +65,11 @@ static const char *const use_names[] = { "garbage", "held", "parent", "root", "i
 
 struct loaders {
 	struct analysis_loader_tree tree;
-	size_t at; /* in the tree's order */
+	size_t at; /* position in the tree's order */
 	struct derive_total *by_class;
-	struct derive_total *shown; /* by number of loader: its total, with --heap of that heap */
-	uint32_t *sorted_classes;   /* by loader, then what retains most first */
-	uint64_t class_at; /* next class of the current loader; UINT64_MAX: the loader itself */
+	struct derive_total *shown; /* by loader: its total; with --heap, that of the heap */
+	uint32_t *sorted_classes;   /* by loader, then largest retained size first */
+	uint64_t class_at; /* the current loader's next class; UINT64_MAX: the loader itself */
 	bool with_classes, only_idle;
 };
 
@@ -120,7 +120,9 @@ static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Totals of loaders: of all objects, whether they are used, and of those that are shown. */
+/*
+ * Adds totals of loaders: of all objects, which decide whether they are used, or of the shown ones.
+ */
 static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 			     struct hdb_error *err)
 {
@@ -143,7 +145,7 @@ static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 	return HDB_OK;
 }
 
-/* Totals of classes by number, and of loaders. */
+/* Loads the totals of classes by number, and of loaders. */
 static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(s->shown, s->tree.all.count + 1, "class loaders", err));
@@ -162,7 +164,7 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 			TRY(derive_is_reachable(q->derive, loader->ix, &reachable, err));
 			TRY(derive_retained(q->derive, loader->ix, &loader->own_bytes, err));
 		}
-		/* One without classes is no group: there it is alone. */
+		/* A loader without classes has no group; then it is counted alone. */
 		loader->retained_bytes =
 			loader->classes ? loader->total.retained_bytes : loader->own_bytes;
 		if (!reachable)
@@ -174,7 +176,7 @@ static int judge(struct query *q, struct loaders *s, struct hdb_error *err)
 		else
 			loader->use = USE_HELD;
 	}
-	/* Who has a child that is used is used itself. Parents come first in the order. */
+	/* A loader with a child in use is in use itself. The order has parents first. */
 	for (size_t i = s->tree.count; i-- > 0;) {
 		const struct analysis_loader *loader =
 			analysis_loader_at(&s->tree, s->tree.order[i]);
@@ -225,7 +227,7 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	}
 	TRY(add_totals(q, s, err));
 	TRY(add_classes(q, s, err));
-	/* Sizes are needed for the order, the order for judging: twice is cheap. */
+	/* The order depends on sizes, and the judgement on the order. Doing it twice is cheap. */
 	TRY(judge(q, s, err));
 	TRY(analysis_loaders_order(&s->tree, err));
 	TRY(judge(q, s, err));

@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_object.c - one object: its sizes, all its fields with their values, its
- * elements, its statics.
+ * queries/objects/q_object.c - query object: one object with its sizes, all fields and their
+ * values, elements, and static fields.
  */
 #include "analysis/describe.h"
 #include "heap/heap_database.h"
@@ -15,7 +15,7 @@
 #define NAME_MAX_BYTES 512
 /* Elements read at a time. */
 #define CHUNK 1024u
-/* Levels below the object that can be unfolded, and rows of an object there. */
+/* Maximum number of levels unfolded below the object, and rows of an object there. */
 #define DEPTH_MAX 8
 #define ROWS_BELOW 25
 
@@ -79,21 +79,21 @@ static const struct hdb_column facts[] = {
 	QUERY_CUT_FACTS,
 };
 
-/* An object whose fields or elements are rows. */
+/* An object whose fields or elements are listed. */
 struct part {
 	struct heap_object object;
 	struct heap_fields fields;
 	uint64_t bits[CHUNK];
 	uint64_t at, in_chunk, chunk_from; /* elements */
 	uint8_t type;
-	uint32_t rows; /* so far */
+	uint32_t rows; /* number of rows so far */
 };
 
 struct object {
-	struct part parts[DEPTH_MAX + 1]; /* the object, and what is unfolded within it */
-	uint32_t level, depth;            /* the part whose rows come, the deepest there may be */
-	uint32_t below;                   /* what is unfolded next; HEAP_NONE: nothing */
-	bool has_no_contents;             /* of an array, in the dump */
+	struct part parts[DEPTH_MAX + 1]; /* the object, and the objects unfolded inside it */
+	uint32_t level, depth;            /* the part being listed, and the deepest allowed */
+	uint32_t below;                   /* object to unfold next, or HEAP_NONE */
+	bool has_no_contents;             /* the dump lacks the array's contents */
 };
 
 static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -141,7 +141,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 				  o->length);
 			return HDB_OK;
 		}
-		/* Bytes and characters also as text, as far as they are printable. */
+		/* Show bytes and characters as text too, as far as they are printable. */
 		if (slice.type != HPROF_BYTE && slice.type != HPROF_CHAR)
 			return HDB_OK;
 		for (; n < slice.done && bits[n] >= 0x20 && bits[n] < 0x7f; n++)
@@ -177,7 +177,7 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* A flat value has one holder: the first that refers to it. */
+/* A flat value is part of one object: the first that refers to it. */
 static int add_flat(struct query *q, const struct heap_object *o, struct hdb_error *err)
 {
 	struct store_lists referrers;
@@ -195,7 +195,7 @@ static int add_flat(struct query *q, const struct heap_object *o, struct hdb_err
 	return HDB_OK;
 }
 
-/* With what it retains where that is a look-up. */
+/* Adds native memory, including retained native memory if that needs only a look-up. */
 static int add_native(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	uint64_t bytes;
@@ -213,7 +213,7 @@ static int add_native(struct query *q, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* By the reach tree, which is not built for it: the steps of one path. */
+/* Adds the depth from the reach tree, if it is built, by following one path. */
 static int add_depth(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	uint64_t depth = 0;
@@ -387,7 +387,7 @@ static int next_element(struct query *q, struct part *s, struct hdb_error *err)
 	return set_value(q, &value, err);
 }
 
-/* With --heap only what refers to an object of that heap is shown. */
+/* With --heap, shows only references to objects of that heap. */
 static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 {
 	uint32_t ix;
@@ -402,7 +402,10 @@ static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 	return r;
 }
 
-/* Whether what the row refers to is unfolded: no text or number, nor what is unfolded already. */
+/*
+ * Decides whether the object that the row refers to is unfolded: not if it is a text or number, or
+ * unfolded already.
+ */
 static int find_below(struct query *q, struct object *s, struct hdb_error *err)
 {
 	uint32_t ix;
@@ -418,7 +421,7 @@ static int find_below(struct query *q, struct object *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A row of the part that is unfolded; of those below the object not more than some. */
+/* Returns a row of an unfolded object; below the top object, a limited number of rows. */
 static int next_of_part(struct query *q, struct object *s, struct hdb_error *err)
 {
 	struct part *part = &s->parts[s->level];

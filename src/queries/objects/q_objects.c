@@ -1,9 +1,9 @@
 /*
- * queries/objects/q_objects.c - all objects in order of ID, as many columns as are asked for: for
- * exports.
+ * queries/objects/q_objects.c - query objects: all objects in order of ID, with the requested
+ * columns, for exports.
  *
- * Block by block: memory does not grow with the heap, and only those derived tables are built that
- * a chosen column, or telling reachable objects apart, needs.
+ * Works block by block, so memory does not grow with the heap. Builds only the derived tables that
+ * a chosen column or the population needs.
  */
 #include "heap/heap_database.h"
 #include "queries/queries.h"
@@ -57,9 +57,9 @@ struct class_text {
 	size_t size;
 };
 
-/* The columns of a block; numbers and codes by COLUMN. */
+/* The columns of one block; numbers and codes are indexed by COLUMN. */
 struct columns {
-	uint32_t keep[STORE_BLOCK_OBJECTS]; /* places in the block of the rows */
+	uint32_t keep[STORE_BLOCK_OBJECTS]; /* indexes of the rows in the block */
 	uint64_t values[OWN_COLUMNS][STORE_BLOCK_OBJECTS];
 	uint32_t codes[OWN_COLUMNS][STORE_BLOCK_OBJECTS];
 	uint8_t flags[STORE_BLOCK_OBJECTS];
@@ -67,22 +67,22 @@ struct columns {
 };
 
 /*
- * All identifiers by number, for look-ups in no order: the table's groups take four times as long
- * each. Differences from the first, without the low bits that are zero in all of them, so that 4
- * bytes do where a heap spans up to 32 GiB.
+ * All IDs by index, for random look-ups: decoding groups of the table takes four times as long for
+ * each. They are stored as differences from the first ID, without the low bits that are 0 in all,
+ * so that 4 bytes suffice for a heap that spans up to 32 GiB.
  */
 struct all_ids {
-	void *array; /* owned; NULL: they are looked up */
+	void *array; /* owned; NULL: use look-ups */
 	uint64_t first;
 	unsigned shift;
 	bool is_wide; /* 8 bytes each */
 };
 
-/* Where fewer rows are asked for they are looked up one by one. */
+/* With fewer rows, IDs are looked up one by one. */
 #define ALL_IDS_FROM 100000
 
 struct objects {
-	struct heap_block block; /* the open one, and columns of it */
+	struct heap_block block; /* the current block, and columns of it */
 	uint64_t offsets[STORE_BLOCK_OBJECTS], ids[STORE_BLOCK_OBJECTS];
 	uint64_t retained[STORE_BLOCK_OBJECTS], native[STORE_BLOCK_OBJECTS];
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
@@ -93,11 +93,11 @@ struct objects {
 	uint32_t *class_codes; /* by class number: for batches */
 	uint32_t *heap_codes;  /* by heap number - 1 */
 	uint32_t kind_codes[KIND_COUNT];
-	struct columns *batch; /* the first one makes it */
-	struct all_ids ids_of; /* for the identifiers of dominators */
+	struct columns *batch; /* allocated with the first batch */
+	struct all_ids ids_of; /* for the IDs of dominators */
 	bool shows[OWN_COLUMNS];
 	bool with_invented, tells_reachable;
-	uint32_t block_no, at, count; /* the open block is block_no - 1 */
+	uint32_t block_no, at, count; /* the current block is block_no - 1 */
 };
 
 /* ---- opening ---- */
@@ -121,7 +121,7 @@ static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Names of classes, kinds and heaps by number, for those who take columns. */
+/* Declares the names of classes, kinds and heaps, for callers that read columns. */
 static int make_names(struct query *q, struct objects *o, struct hdb_error *err)
 {
 	const uint32_t classes = q->heap->class_count;
@@ -148,7 +148,7 @@ static int make_names(struct query *q, struct objects *o, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* All rows can be counted before they are read if nothing depends on who is reachable. */
+/* The number of rows is known beforehand if it does not depend on reachability. */
 static uint64_t known_total(const struct query *q, const struct objects *o)
 {
 	uint64_t total = q->heap->object_count;
@@ -173,12 +173,12 @@ static int open_objects(struct query *q, struct hdb_error *err)
 						      "id,class,kind,shallow,retained,dominator,"
 						      "length,offset,reachable,heap");
 	}
-	/* A row that is sorted by a column needs it, shown or not. */
+	/* A column that rows are sorted by is needed even if it is not shown. */
 	for (size_t c = 0; c < OWN_COLUMNS; c++)
 		o->shows[c] = query_is_shown(q, c) ||
 			      (q->args.sort &&
 			       strcmp(q->args.sort + (*q->args.sort == '-'), columns[c].name) == 0);
-	/* By its ID the columns of all queries find the object. */
+	/* The columns shared by all queries find the object by its ID. */
 	o->shows[ID] = true;
 	o->with_invented = query_option(q, "invented") != NULL;
 	o->tells_reachable =
@@ -191,7 +191,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	if (o->shows[DOMINATOR] || o->shows[RETAINED])
 		TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact(q, "objects", q->heap->object_count);
-	/* With all of them nothing else asks who is reachable, and no table is built for that. */
+	/* With --all nothing else needs reachability, so no table is built for it. */
 	if (o->tells_reachable)
 		query_tell_unreached(q);
 	q->total = known_total(q, o);
@@ -290,7 +290,7 @@ static void set_offset(struct query *q, const struct objects *o, uint32_t i)
 		query_set(q, OFFSET, offset);
 }
 
-/* Few ask for it: it is looked up for each object on its own. */
+/* Rarely requested, so each object is looked up. */
 static int set_heap(struct query *q, const struct objects *o, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -339,7 +339,7 @@ static int next_objects(struct query *q, struct hdb_error *err)
 
 /* ---- columns ---- */
 
-/* Takes the rows of the open block that are left: how many. */
+/* Takes the remaining rows of the current block, and returns their number. */
 static size_t keep_rows(const struct query *q, struct objects *o)
 {
 	uint32_t *keep = o->batch->keep;
@@ -353,7 +353,7 @@ static size_t keep_rows(const struct query *q, struct objects *o)
 	return n;
 }
 
-/* The low bits that are zero in all differences; *last: the largest difference. */
+/* Finds the low bits that are 0 in all differences; *last is the largest difference. */
 static int measure_ids(struct query *q, struct objects *o, uint64_t *last, struct hdb_error *err)
 {
 	const uint32_t blocks = heap_block_count(q->heap);
@@ -454,7 +454,7 @@ static bool is_array(const struct heap_block *block, uint32_t i)
 	return block->kind[i] == STORE_OBJECT_ARRAY || block->kind[i] == STORE_PRIMITIVE_ARRAY;
 }
 
-/* What needs no look-up of other objects. */
+/* Fills in columns that need no look-up of other objects. */
 static void fill_plain(struct query *q, struct objects *o, size_t n)
 {
 	const struct heap_block *block = &o->block;

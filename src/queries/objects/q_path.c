@@ -1,10 +1,10 @@
 /*
- * queries/objects/q_path.c - why an object is alive: paths from GC roots to it.
+ * queries/objects/q_path.c - query path: why an object is alive: paths from GC roots to it.
  *
- * The usual question (not through referents of weak, soft, phantom and final references; or through
- * all) is read off a reach tree, which has the path of least strangeness (derive/strangeness.h).
- * Other exclusions, more than one path, and the shortest path are searched for backwards over the
- * referrers.
+ * The usual questions (avoiding referents of weak, soft, phantom and final references; or using all
+ * references) are answered from a reach tree, which contains the least strange paths
+ * (derive/strangeness.h). Other exclusions, several paths, and the shortest path need a search
+ * backwards along the referrers.
  */
 #include "analysis/describe.h"
 #include "analysis/exclude.h"
@@ -20,10 +20,10 @@
 #include <stdio.h>
 
 #define NAME_MAX_BYTES 512
-/* Objects that a search backwards may visit: some seconds of work. */
+/* Maximum number of objects that a backward search visits: some seconds of work. */
 #define SEARCH_NODES_MAX 20000000u
 
-/* Paths that may be asked for. */
+/* Maximum number of paths a user can request. */
 #define PATHS_MAX 1000000
 
 static const struct hdb_option_spec options[] = {
@@ -74,8 +74,8 @@ struct path_query {
 	bool has_paths;
 	const uint32_t *nodes; /* the current path, target first */
 	size_t node_count;
-	struct base_vec tree;  /* uint32_t: a path off the tree */
-	bool is_folded;        /* collections are one step */
+	struct base_vec tree;  /* uint32_t: a path from the tree */
+	bool is_folded;        /* collections count as one step */
 	struct base_vec folds; /* struct analysis_fold of the current path, the next one last */
 };
 
@@ -105,7 +105,7 @@ static int fail_none(const struct query *q, bool reachable, const char *id, stru
 			id);
 }
 
-/* Reads the path off a reach tree. */
+/* Reads the path from a reach tree. */
 static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool *found,
 		     struct hdb_error *err)
 {
@@ -148,7 +148,7 @@ static int open_search(struct query *q, struct path_query *s, struct hdb_error *
 	return HDB_OK;
 }
 
-/* The next path of the search: HDB_OK or HDB_END. */
+/* Returns the next path of the search: HDB_OK or HDB_END. */
 static int search_next(struct path_query *s, struct hdb_error *err)
 {
 	int r;
@@ -164,7 +164,7 @@ static int search_next(struct path_query *s, struct hdb_error *err)
 	return r;
 }
 
-/* Finds the collections of a new path; without the dump they are left as they are. */
+/* Finds the collections of a new path. Without the dump it stays as it is. */
 static int fold_path(struct query *q, struct path_query *s, struct hdb_error *err)
 {
 	int r;
@@ -271,7 +271,7 @@ static int next_path(struct query *q, struct hdb_error *err)
 		if (r == HDB_OK)
 			query_set_text(q, NAME, name);
 		else if (r == HDB_ECHANGED)
-			/* the path stands without the dump, only the names of fields do not */
+			/* the path does not need the dump, only the names of fields do */
 			r = HDB_OK;
 	}
 	TRY(r);

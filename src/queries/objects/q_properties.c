@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_properties.c - system properties, environment and arguments of the VM, where
- * the heap holds them.
+ * queries/objects/q_properties.c - query properties: system properties, environment and arguments
+ * of the VM, if the heap contains them.
  */
 #include "analysis/properties.h"
 #include "base/glob.h"
@@ -41,7 +41,7 @@ static int next_properties(struct query *q, struct hdb_error *err)
 	query_set_text(q, NAME, p->name);
 	query_set_text(q, VALUE, p->value);
 	query_set_id(q, ID, p->value_ix);
-	/* The last bytes of a full buffer may be those of a character that did not fit. */
+	/* A full buffer may end within a character. */
 	if (strlen(p->value) + 4 >= sizeof(p->value) && p->value_ix != HEAP_NONE &&
 	    heap_is_string(q->heap, p->value_ix))
 		return query_set_string(q, VALUE, p->value_ix, err);

@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_records.c - what the dump's small records say, row by row: missing objects,
- * counts of records, allocation sites, CPU samples, heap summaries.
+ * queries/objects/q_records.c - queries about small records of the dump: missing objects, counts of
+ * records, allocation sites, CPU samples, heap summaries.
  */
 #include "heap/heap_database.h"
 #include "heap/threads.h"
@@ -16,8 +16,8 @@
 /* ---- dangling ---- */
 
 /*
- * An object that was left out lies no farther than this from those before and behind it: in the
- * same region.
+ * Maximum distance of a missing object from the objects before and after it: they are in the same
+ * region.
  */
 #define LEFT_OUT_NEAR (1u << 20)
 
@@ -63,8 +63,8 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Whether an object might be at `id`: the one before ends there or earlier, and the next one begins
- * behind it.
+ * Sets *out to whether an object could have been at `id`: the one before ends there or earlier, and
+ * the next one starts after it.
  */
 static int is_left_out(struct query *q, uint64_t id, bool *out, struct hdb_error *err)
 {
@@ -159,7 +159,7 @@ const struct query_def query_records = {
 
 /* ---- allocation sites ---- */
 
-/* The frames of a record's stack trace. */
+/* Columns about the frames of a record's stack trace. */
 #define STACK_COLUMNS \
 	{ "frames", HDB_TYPE_COUNT, "frames", \
 	  "depth of the stack, as far as the dump has it; null if it is not in the dump" }, \
@@ -191,8 +191,8 @@ enum { SITE_COLUMNS(QUERY_NUMBER) SITE_FRAMES, SITE_SITE, SITE_STACK };
 static const struct hdb_column site_columns[] = { SITE_COLUMNS(QUERY_COLUMN) STACK_COLUMNS };
 
 /*
- * Whether HPROF's agent wrote the dump, which says how it was set; HotSpot's own dumps have no
- * trace of an object.
+ * Whether HPROF's agent wrote the dump: it records its settings. HotSpot's own dumps have no stack
+ * traces of objects.
  */
 static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
 {
@@ -208,7 +208,7 @@ static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Dumps of Android and of HPROF's agent may have no such record, but a trace of each object. */
+/* Dumps of Android and of HPROF's agent may lack such records but have a trace for each object. */
 static int open_sites(struct query *q, struct hdb_error *err)
 {
 	bool has_traces = q->heap->is_android;

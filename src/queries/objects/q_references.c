@@ -1,6 +1,4 @@
-/*
- * queries/objects/q_references.c - what an object refers to, and how.
- */
+/* queries/objects/q_references.c - query references: what an object refers to, and how. */
 #include "analysis/describe.h"
 #include "queries/queries.h"
 #include "query/object_cells.h"
@@ -38,17 +36,18 @@ static const struct hdb_column facts[] = {
 	  "arrays an object may count more than once" },
 };
 
-/* Elements of an array that are read at a time. */
+/* Elements of an array read at a time. */
 #define CHUNK 2048u
 
 struct references {
 	uint32_t ix;
-	uint32_t class_ix;    /* still to be given, or HEAP_NONE */
-	struct base_vec list; /* uint32_t; ascending, each once; not of arrays */
+	uint32_t class_ix;    /* not yet listed, or HEAP_NONE */
+	struct base_vec list; /* uint32_t, ascending and unique; not for arrays */
 	size_t at;
-	uint64_t element; /* arrays of objects: looked at so far */
+	uint64_t element; /* object arrays: number of elements read */
 	struct heap_object object;
-	bool has_class;       /* among those in the list, by a field too: ART's shadow$_klass_ */
+	/* the list contains it too, because a field refers to it: ART's shadow$_klass_ */
+	bool has_class;
 	uint64_t bits[CHUNK]; /* elements of an array */
 	uint64_t bits_from, bits_count;
 };
@@ -60,7 +59,7 @@ static int by_index(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Reads the list, where a long one may have an object twice. */
+/* Reads the list. A long one may contain an object twice. */
 static int read_list(struct references *s, struct store_lists *lists, struct hdb_error *err)
 {
 	const uint32_t *batch;
@@ -117,7 +116,7 @@ static int set_row(struct query *q, const struct references *s, uint32_t ix, con
 	return HDB_OK;
 }
 
-/* Elements of an array, one row each, nulls and strangers left out. */
+/* Returns one row per element of an array, except nulls and objects not in the dump. */
 static int next_element(struct query *q, struct references *s, struct hdb_error *err)
 {
 	char name[32];
@@ -157,7 +156,7 @@ static int next_references(struct query *q, struct hdb_error *err)
 
 	if (ix != HEAP_NONE) {
 		s->class_ix = HEAP_NONE;
-		/* One row, with its fields, when its turn comes. */
+		/* It gets a single row, with its fields, when its turn comes. */
 		if (!s->has_class)
 			return set_row(q, s, ix, "<class>", err);
 	}

@@ -1,6 +1,4 @@
-/*
- * queries/objects/q_referrers.c - who refers to an object, and how.
- */
+/* queries/objects/q_referrers.c - query referrers: what refers to an object, and how. */
 #include "analysis/describe.h"
 #include "queries/queries.h"
 #include "query/coverage.h"
@@ -44,13 +42,13 @@ static const struct hdb_column facts[] = {
 
 struct referrers {
 	uint32_t ix;
-	uint32_t class_no; /* whose instances are listed, or HEAP_NONE */
+	uint32_t class_no; /* class whose instances are listed, or HEAP_NONE */
 	struct store_lists lists;
 	const uint32_t *batch;
 	size_t count, at;
-	uint8_t *is_wanted;      /* by class number: that class; owned */
-	struct heap_block block; /* of instances */
-	uint32_t block_no, i;    /* the block that comes next */
+	uint8_t *is_wanted;      /* by class number: whether it is that class; owned */
+	struct heap_block block; /* with instances */
+	uint32_t block_no, i;    /* the next block */
 };
 
 struct instances {
@@ -76,7 +74,7 @@ static int mark_class(struct query *q, struct referrers *s, uint32_t class_no,
 	return HDB_OK;
 }
 
-/* The next block with instances: HDB_OK or HDB_END. */
+/* Reads the next block with instances: HDB_OK or HDB_END. */
 static int read_next_block(struct query *q, struct referrers *s, struct hdb_error *err)
 {
 	bool has = false;
@@ -87,7 +85,10 @@ static int read_next_block(struct query *q, struct referrers *s, struct hdb_erro
 		     HDB_END;
 }
 
-/* Instances of a class: as the import counted them, or a pass over the blocks that have some. */
+/*
+ * Counts instances of a class: from the import's counts, or by reading the blocks that contain
+ * some.
+ */
 static int count_instances(struct query *q, struct referrers *s, uint32_t class_no, uint64_t *count,
 			   struct hdb_error *err)
 {
@@ -108,8 +109,8 @@ static int count_instances(struct query *q, struct referrers *s, uint32_t class_
 }
 
 /*
- * Counts the objects of the list that are asked for: *count. Of an unreachable object all are,
- * for they are as unreachable.
+ * Counts the referrers that belong to the population. For an unreachable object these are all,
+ * because they are unreachable too.
  */
 static int count_referrers(struct query *q, struct referrers *s, uint64_t *count,
 			   struct hdb_error *err)
@@ -168,7 +169,7 @@ static int open_referrers(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The next instance of the class. */
+/* Returns the next instance of the class. */
 static int next_instance(struct query *q, struct referrers *s, uint32_t *ix, struct hdb_error *err)
 {
 	if (s->class_no == HEAP_NONE)

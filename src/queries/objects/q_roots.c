@@ -1,6 +1,4 @@
-/*
- * queries/objects/q_roots.c - GC roots by kind, or the objects of one kind.
- */
+/* queries/objects/q_roots.c - query roots: GC roots by kind, or the objects of one kind. */
 #include "analysis/describe.h"
 #include "heap/threads.h"
 #include "queries/queries.h"
@@ -82,7 +80,7 @@ static int count_kinds(struct query *q, struct roots_query *s, struct hdb_error 
 	return HDB_OK;
 }
 
-/* The kind of this name, case and punctuation aside. */
+/* Finds a kind by its name, ignoring case and punctuation. */
 static int find_kind(struct roots_query *s, const char *name, struct hdb_error *err)
 {
 	if (strcasecmp(name, "all") == 0) {

@@ -1,10 +1,10 @@
 /*
- * queries/objects/q_strings.c - strings by content: how often each text is there and what its
- * copies cost; or by prefix, length or encoding.
+ * queries/objects/q_strings.c - query strings: how often each text occurs and what its copies cost;
+ * or strings by prefix, length or encoding.
  *
- * Strings are grouped by 128 bits of XXH3 of all their characters in one pass in the order of the
- * heap, so memory grows with the number of distinct texts only, 48 bytes each, and some 12 to find
- * and order them; texts are read again when their rows are given.
+ * Strings are grouped by 128 bits of XXH3 of all their characters, in one pass in the order of the
+ * heap. So memory depends only on the number of different texts: 48 bytes each, and some 12 for
+ * finding and sorting them. Texts are read again for each row.
  */
 #include "analysis/hash_counter.h"
 #include "heap/values/string_scan.h"
@@ -18,14 +18,14 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* Bytes of a text that are matched and shown; the rest is told by its length. */
+/* Maximum bytes of a text that is matched and shown; only the length of the rest is given. */
 #define TEXT_MAX 65536u
-/* Steps and kilobytes that a regular expression may take on one text: some patterns explode. */
+/* Limits for matching a regular expression with one text: the cost of some patterns explodes. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 65536u
-/* Units of a prefix, at most. */
+/* Maximum number of units of a prefix. */
 #define PREFIX_MAX 4096u
-/* Strings between two looks at the cancel flag. */
+/* Strings between two checks of the cancel flag. */
 #define STEP_STRINGS 4096
 
 static const struct hdb_option_spec options[] = {
@@ -76,14 +76,14 @@ static const struct hdb_column facts[] = {
 
 enum by { BY_TEXT, BY_PREFIX, BY_LENGTH, BY_ENCODING };
 
-/* All strings of one text, or of one group. */
+/* All strings with one text, or of one group. */
 struct text {
 	struct analysis_counter_head head;
 	uint64_t string_bytes;
 	uint64_t array_bytes;
 };
 
-/* A string that waits to be counted, while memory fetches its slot. */
+/* A string waiting to be counted while its slot is being prefetched. */
 struct waiting {
 	struct heap_text_hash hash;
 	uint64_t string_bytes, array_bytes;
@@ -96,20 +96,20 @@ struct strings {
 	enum by by;
 	uint64_t prefix; /* units */
 	char text[TEXT_MAX + 1];
-	/* filters */
+	/* filters: */
 	const char *equals; /* NULL: any */
 	pcre2_code *regex;  /* NULL: any */
 	pcre2_match_data *match_data;
 	pcre2_match_context *match_context;
-	/* texts */
+	/* texts: */
 	struct analysis_counter tally; /* struct text */
 	struct waiting waiting[ANALYSIS_COUNTER_AHEAD];
-	uint64_t came, counted; /* strings that were put there, and taken */
+	uint64_t came, counted; /* number of strings put there, and taken out */
 	uint64_t steps, looked, without_text;
-	uint64_t found, found_bytes;  /* that pass the filters */
-	uint64_t others, other_bytes; /* unreachable */
-	uint64_t in_part;             /* texts beyond TEXT_MAX without a match in their beginning */
-	uint32_t block_no;            /* of `reachable`; HEAP_NONE: none yet */
+	uint64_t found, found_bytes;  /* strings that pass the filters */
+	uint64_t others, other_bytes; /* unreachable ones */
+	uint64_t in_part;             /* texts longer than TEXT_MAX whose start does not match */
+	uint32_t block_no;            /* block of `reachable`; HEAP_NONE: none yet */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
 
@@ -128,7 +128,7 @@ static int compile(struct strings *s, const char *pattern, struct hdb_error *err
 		return hdb_fail(err, HDB_EUSAGE, "--match: %s, at character %zu of \"%.200s\"", why,
 				(size_t)at, pattern);
 	}
-	/* Without a compiler for this machine matching is slower, that is all. */
+	/* If there is no compiler for this machine, matching is slower, but works. */
 	(void)pcre2_jit_compile(s->regex, PCRE2_JIT_COMPLETE);
 	s->match_data = pcre2_match_data_create_from_pattern(s->regex, NULL);
 	s->match_context = pcre2_match_context_create(NULL);
@@ -153,7 +153,7 @@ static int search(struct strings *s, size_t size, bool *found, struct hdb_error 
 			why);
 }
 
-/* Whether the characters of the current string pass the filters. */
+/* Sets *match to whether the current string passes the filters. */
 static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 {
 	const struct heap_chars *chars = &s->scan.string.chars;
@@ -164,7 +164,7 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 	*match = !s->equals && !s->regex;
 	if (*match)
 		return HDB_OK;
-	/* A unit is one to three bytes of UTF-8. */
+	/* A unit becomes one to three bytes of UTF-8. */
 	if (s->equals && (chars->count > want || chars->count * 3 < want))
 		return HDB_OK;
 	TRY_ERRORS(r = heap_chars_utf8(&s->scan.view, chars, &text, err));
@@ -176,7 +176,7 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 	return r;
 }
 
-/* Whether the current string is of the population. */
+/* Sets *is_counted to whether the current string belongs to the population. */
 static int counts(struct query *q, struct strings *s, bool *is_counted, struct hdb_error *err)
 {
 	const uint32_t block_no = s->scan.ix / STORE_BLOCK_OBJECTS;
@@ -192,7 +192,7 @@ static int counts(struct query *q, struct strings *s, bool *is_counted, struct h
 	return HDB_OK;
 }
 
-/* Steps to the next string that passes: HDB_OK or HDB_END. */
+/* Moves to the next string that passes: HDB_OK or HDB_END. */
 static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 {
 	bool passes = false;
@@ -232,7 +232,7 @@ static int encoding_of(struct strings *s, const struct heap_chars *chars, enum e
 	return r;
 }
 
-/* The part of the characters that a group shows. */
+/* Returns the characters that a group is about. */
 static struct heap_chars shown_chars(const struct strings *s, const struct heap_chars *chars)
 {
 	struct heap_chars shown = *chars;
@@ -242,7 +242,7 @@ static struct heap_chars shown_chars(const struct strings *s, const struct heap_
 	return shown;
 }
 
-/* What strings of one group have in common, as 128 bits: exact or as good as. */
+/* Computes the key that all strings of a group share, as 128 bits: exact, or practically so. */
 static int key_of(struct strings *s, const struct heap_chars *chars, struct heap_text_hash *out,
 		  struct hdb_error *err)
 {
@@ -260,7 +260,7 @@ static int key_of(struct strings *s, const struct heap_chars *chars, struct heap
 	return r;
 }
 
-/* Counts the string that has waited longest. */
+/* Counts the string that has been waiting longest. */
 static int count_string(struct strings *s, struct hdb_error *err)
 {
 	const struct waiting *w = &s->waiting[s->counted++ % ANALYSIS_COUNTER_AHEAD];
@@ -292,7 +292,7 @@ static int add_string(struct strings *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Says what is not shown, or not searched. */
+/* Reports what is not shown, or not searched. */
 static void leave_rare(struct query *q, const struct strings *s, uint64_t min_count)
 {
 	struct analysis_cut cut = { .rows = s->tally.used - q->total };
@@ -384,11 +384,14 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	if (s->is_list && min_count > 1)
 		return hdb_fail(err, HDB_EUSAGE,
 				"--min-count is for texts or groups, not for --objects");
-	/* Listed ones are looked for row by row: their facts are not known before the last. */
+	/*
+	 * Strings that are listed are found row by row, so their facts are not known before the
+	 * last.
+	 */
 	return s->is_list ? HDB_OK : group_texts(q, s, min_count, err);
 }
 
-/* A row: a string, or a text with what all its strings take. */
+/* A row: a string, or a text with the sizes of all its strings. */
 struct text_row {
 	uint32_t ix;
 	const struct heap_chars *chars;
@@ -422,7 +425,7 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 	return HDB_OK;
 }
 
-/* With --objects: their number is not known before the last. */
+/* With --objects the number of rows is not known before the last. */
 static int next_string(struct query *q, struct hdb_error *err)
 {
 	struct strings *s = q->state;

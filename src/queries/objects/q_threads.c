@@ -1,6 +1,6 @@
 /*
- * queries/objects/q_threads.c - threads: name, state, stack with frames and their locals, what they
- * retain.
+ * queries/objects/q_threads.c - query threads: name, state, stack with frames and local variables,
+ * retained size.
  */
 #include "analysis/describe.h"
 #include "base/glob.h"
@@ -77,29 +77,29 @@ static const struct hdb_column facts[] = {
 
 struct threads_query {
 	const char *pattern;
-	char part[NAME_MAX_BYTES]; /* the pattern, if names that hold it are meant */
-	uint32_t wanted_ix;        /* HEAP_NONE: by pattern, or all */
+	char part[NAME_MAX_BYTES]; /* the pattern, if it may match a part of a name */
+	uint32_t wanted_ix;        /* HEAP_NONE: by pattern, or all threads */
 	bool no_stack, no_locals;
 	uint64_t next_no;
-	struct store_thread thread; /* the current one */
+	struct store_thread thread; /* the current thread */
 	char name[NAME_MAX_BYTES];
 	struct store_trace trace;
-	uint32_t depth; /* frames of it */
-	uint32_t frame; /* next frame; depth: locals without a frame are next */
+	uint32_t depth; /* number of its frames */
+	uint32_t frame; /* next frame; `depth`: local variables without a frame are next */
 	bool in_thread, in_locals;
 	struct base_vec by_thread;       /* struct local, sorted */
 	size_t local, local_end;         /* of the current thread */
 	struct base_vec unlisted;        /* uint32_t: with --all, threads without a record */
-	struct base_idmap carried;       /* carrier's index -> that of the virtual thread */
+	struct base_idmap carried;       /* index of the carrier -> index of its virtual thread */
 	struct analysis_vthread vthread; /* the current thread, if it is virtual */
-	uint32_t chunk;                  /* next stack chunk to give; HEAP_NONE: none */
+	uint32_t chunk;                  /* next stack chunk to list, or HEAP_NONE */
 	uint32_t chunk_no;
 };
 
 /* A local variable of a thread. */
 struct local {
 	uint32_t thread_serial;
-	uint32_t frame; /* STORE_NONE: of no frame */
+	uint32_t frame; /* STORE_NONE if unknown */
 	uint32_t ix;
 	uint8_t kind;
 };
@@ -139,7 +139,7 @@ static int read_name(struct query *q, struct threads_query *s, struct hdb_error 
 	return HDB_OK;
 }
 
-/* The next thread that is asked for: HDB_OK or HDB_END. */
+/* Moves to the next requested thread: HDB_OK or HDB_END. */
 static int next_thread(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
 	const uint64_t listed = heap_thread_count(q->heap);
@@ -165,7 +165,9 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 			TRY_ERRORS(heap_passes_over(q->heap, s->thread.ix, &is_elsewhere, err));
 		if (is_elsewhere)
 			continue;
-		/* START_THREAD without object in this dump is another snapshot's thread. */
+		/*
+		 * A START_THREAD record without an object in this dump belongs to another snapshot.
+		 */
 		if (s->thread.ix == STORE_NONE && !s->name[0])
 			continue;
 		if (s->wanted_ix != HEAP_NONE && s->thread.ix != s->wanted_ix)
@@ -177,7 +179,7 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 	return HDB_END;
 }
 
-/* What open_threads counts. */
+/* Numbers for the facts. */
 struct thread_counts {
 	uint64_t threads, virtual_threads, mounted, stack_bytes, long_stacks;
 };
@@ -249,7 +251,7 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		TRY(analysis_unlisted_threads(&q->session, &s->unlisted, err));
 	TRY(count_threads(q, s, &n, err));
 	if (!n.threads && s->pattern && !strpbrk(s->pattern, "*?")) {
-		/* A part of the names will do. */
+		/* Try a part of the names. */
 		(void)snprintf(s->part, sizeof(s->part), "*%s*", s->pattern);
 		s->pattern = s->part;
 		TRY(count_threads(q, s, &n, err));
@@ -293,10 +295,10 @@ static int set_retained(struct query *q, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What a virtual thread has, and who carries whom. */
+/* Sets the columns about virtual threads and carriers. */
 static int set_virtual(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
-	/* What VMs call Thread.threadId(): OpenJDK, Android. */
+	/* Names of the field with Thread.threadId(): OpenJDK, Android. */
 	static const char *const tid_names[] = { "tid", "id" };
 	const uint32_t carried = base_idmap_get(&s->carried, s->thread.ix);
 	struct heap_value tid;
@@ -321,7 +323,10 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 	return HDB_OK;
 }
 
-/* An END THREAD record is surer than the fields of an object that may be of an earlier snapshot. */
+/*
+ * An END THREAD record is more reliable than fields of an object that may be from an earlier
+ * snapshot.
+ */
 static void set_ended(struct query *q, const struct store_thread *thread)
 {
 	if (thread->has_ended)
@@ -448,8 +453,8 @@ static int next_threads(struct query *q, struct hdb_error *err)
 				base_vec_at(&s->by_thread, struct local, s->local) :
 				NULL;
 		/*
-		 * Locals of a frame come after it; those of no frame, or of one beyond the trace,
-		 * last.
+		 * The local variables of a frame follow it. Those without a frame, or of a frame
+		 * that the trace does not have, come last.
 		 */
 		if (local && !s->no_locals &&
 		    ((s->in_locals && local->frame < s->frame) || s->frame == s->depth)) {

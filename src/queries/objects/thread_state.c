@@ -1,6 +1,6 @@
 /*
- * queries/objects/thread_state.c - state, daemon and priority of threads, by the fields that VMs
- * have for them.
+ * queries/objects/thread_state.c - state, daemon flag and priority of threads, from the fields that
+ * different VMs have.
  */
 #include "queries/objects/thread_state.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* threadStatus bits, JVMTI thread states (JVMTI specification, GetThreadState). */
+/* Bits of threadStatus: JVMTI thread states (JVMTI specification, GetThreadState). */
 enum {
 	JVMTI_ALIVE = 1,
 	JVMTI_TERMINATED = 2,
@@ -35,9 +35,9 @@ static const char *state_name(uint64_t bits)
 }
 
 /*
- * Thread.State of a virtual thread, by the names that java.lang.VirtualThread has for its states
- * (JDK 19 to 25): their numbers differ between releases, but the constants are in the dump. What
- * is not here is on its way: RUNNABLE.
+ * Thread.State of a virtual thread, by the names of the constants in java.lang.VirtualThread (JDK
+ * 19 to 25). Their numbers differ between releases, but the dump contains the constants. States not
+ * listed are transitional: RUNNABLE.
  */
 static const struct {
 	const char *constant, *state;
@@ -82,7 +82,7 @@ static int set_virtual_state(struct query *q, uint32_t ix,
 			if (strcmp(virtual_states[i].constant, name) == 0)
 				state = virtual_states[i].state;
 	}
-	/* By Thread's documentation all virtual threads have these. */
+	/* As documented in Thread, all virtual threads have these values. */
 	query_set(q, columns->daemon, 1);
 	query_set_int(q, columns->priority, 5);
 	TRY_ERRORS(r);

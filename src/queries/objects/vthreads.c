@@ -1,6 +1,6 @@
 /*
- * queries/objects/vthreads.c - virtual threads, their carriers and stack chunks; threads without a
- * record.
+ * queries/objects/vthreads.c - reads virtual threads, their carriers and stack chunks; finds
+ * threads without a record.
  */
 #include "queries/objects/vthreads.h"
 
@@ -28,7 +28,7 @@ int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *b
 	int r;
 
 	TRY(int_field(session, ix, "size", &size, err));
-	/* Both in words; the stack grows down, so what is above sp is in use. */
+	/* Both are in words. The stack grows down, so everything above sp is in use. */
 	TRY(int_field(session, ix, "sp", &sp, err));
 	*bytes = size > sp ? (size - sp) * session->heap->id_size : 0;
 	*below = HEAP_NONE;

@@ -1,5 +1,6 @@
 /*
- * queries/retained/dominator_cut.c - a queue of nodes to open, the largest first.
+ * queries/retained/dominator_cut.c - chooses the largest nodes by a queue of nodes to open, largest
+ * first.
  */
 #include "queries/retained/dominator_cut.h"
 
@@ -8,22 +9,22 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Smaller children than this part of the whole cut are not looked at: no picture shows them. */
+/* Children smaller than this part of the whole are not examined: no picture shows them. */
 #define SMALL_PART 20000
 
-/* Nodes that may wait to be shown, 64 bytes each. */
+/* Maximum number of nodes waiting to be shown, 64 bytes each. */
 #define WAITING_MAX 200000
 
 struct cutting {
 	const struct session *session;
 	struct analysis_dominator_cut *cut;
-	uint32_t count; /* nodes, shown or not */
+	uint32_t count; /* number of nodes, shown or not */
 	uint64_t least_bytes;
-	uint32_t *heap; /* owned: nodes that wait; none is before the one at half its place */
+	uint32_t *heap; /* a binary heap of the nodes that wait, largest first; owned */
 	uint32_t heap_count;
 };
 
-/* Larger first, of one size the earlier node. */
+/* Larger nodes first; of the same size, the one found first. */
 static bool is_before(const struct cutting *c, uint32_t a, uint32_t b)
 {
 	const struct analysis_cut_node *x = &c->cut->nodes[a], *y = &c->cut->nodes[b];
@@ -79,7 +80,7 @@ static void add_node(struct cutting *c, uint32_t parent, uint32_t ix, uint64_t r
 	heap_put(c, node);
 }
 
-/* Shows a node, after the larger ones of its parent's children. */
+/* Shows a node, as the last of its parent's children shown so far. */
 static void show(struct cutting *c, uint32_t node)
 {
 	struct analysis_cut_node *nodes = c->cut->nodes, *n = &nodes[node], *above;
@@ -100,7 +101,7 @@ static void show(struct cutting *c, uint32_t node)
 	c->cut->shown++;
 }
 
-/* Its children wait to be shown, as far as they are not small. */
+/* Adds the children of a node to the queue, unless they are too small. */
 static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 {
 	struct analysis_cut_node *n = &c->cut->nodes[node];

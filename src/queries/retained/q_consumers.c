@@ -1,10 +1,10 @@
 /*
- * queries/retained/q_consumers.c - the top consumers: the biggest objects of the dominator tree's
- * top level, or of a set, and what they are together by class, loader and package.
+ * queries/retained/q_consumers.c - query top-consumers: the largest objects on the top level of the
+ * dominator tree or of a set, and their sums by class, class loader and package.
  *
- * Sections and rule of Eclipse MAT's query: items are what no object dominates, or, of a set, its
- * members that no other member dominates; all groups above a threshold of the items' sum are
- * listed.
+ * Sections and rule are those of Eclipse MAT: items are objects that no other object dominates, or
+ * in a set those that no other member dominates. A section lists the groups above a threshold of
+ * the items' total.
  */
 #include "analysis/describe.h"
 #include "analysis/dominator_children.h"
@@ -63,17 +63,17 @@ struct item {
 	uint64_t retained_bytes;
 };
 
-/* A package, or a class in it. */
+/* A package, or a class in a package. */
 struct package {
-	const char *name; /* its first name_size bytes; lent by the heap */
+	const char *name; /* the first name_size bytes; borrowed from the heap */
 	size_t name_size;
 	uint32_t level;
-	bool is_class; /* a class, and not a package of the same name */
+	bool is_class; /* it is a class, not a package with that name */
 	struct derive_total total;
-	uint64_t others; /* not 0: so many that are not listed, without a name */
+	uint64_t others; /* not 0: a row for this many packages that are not listed */
 };
 
-/* What a section, or a package, does not list. */
+/* Groups that a section or package does not list. */
 struct rest {
 	uint64_t groups;
 	struct derive_total total;
@@ -85,23 +85,23 @@ struct consumers {
 	struct derive_total *by_class;
 	struct base_vec items; /* struct item, largest first */
 	struct analysis_groups classes, loaders;
-	struct base_vec packages; /* struct package, in order of name: parents first */
+	struct base_vec packages; /* struct package, in order of name, parents first */
 	uint64_t count, retained_bytes, threshold, percent;
-	struct rest rest[SECTIONS]; /* those of packages are in their rows */
+	struct rest rest[SECTIONS]; /* those of packages are rows */
 	bool has_native;
 };
 
 /* ---- items ---- */
 
-/* The threshold if `bytes` were all. */
+/* Returns the threshold if `bytes` were the total. */
 static uint64_t share(const struct consumers *s, uint64_t bytes)
 {
 	return bytes / 100 * s->percent + bytes % 100 * s->percent / 100;
 }
 
 /*
- * Items are reachable: of their totals what counts the others has native memory, that of the items
- * themselves and that which they retain.
+ * Items are reachable, so the members of their totals about unreachable objects are used for native
+ * memory: of the items themselves, and what they retain.
  */
 static int add_native(struct query *q, uint32_t ix, struct derive_total *total,
 		      struct hdb_error *err)
@@ -123,7 +123,7 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 
 	TRY(heap_object(q->heap, ix, &object, err));
 	TRY_ERRORS(derive_retained(q->derive, ix, &item.retained_bytes, err));
-	/* A class object stands for its class, as a loader's class does for its loader. */
+	/* A class object counts for its class, and that class for its loader. */
 	total = &s->by_class[heap_known_class(&object)];
 	total->count++;
 	total->shallow_bytes += object.shallow_bytes;
@@ -132,7 +132,7 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 		TRY_ERRORS(add_native(q, ix, total, err));
 	s->count++;
 	s->retained_bytes += item.retained_bytes;
-	/* The sum only grows: what is below its share now will not be listed. */
+	/* The total only grows, so an item below its share now will not be listed. */
 	if (item.retained_bytes > share(s, s->retained_bytes) || !s->percent)
 		TRY(base_vec_push(&s->items, &item, sizeof(item), err));
 	return HDB_OK;
@@ -188,7 +188,7 @@ static void add_total(struct derive_total *to, const struct derive_total *total)
 	to->unreachable_bytes += total->unreachable_bytes;
 }
 
-/* Classes by name, so that packages come as a tree does. */
+/* Classes in order of name, so that packages come in the order of a tree. */
 struct named {
 	const char *name;
 	uint32_t no;
@@ -202,7 +202,9 @@ static int compare_named(const void *a, const void *b)
 	return c ? c : x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* Length of the first `level` + 1 words of a class name; all of it for its last level. */
+/*
+ * Returns the length of the first `level` + 1 parts of a class name; all of it for its last level.
+ */
 static size_t words(const char *name, uint32_t level)
 {
 	size_t size = strcspn(name, ".");
@@ -212,7 +214,7 @@ static size_t words(const char *name, uint32_t level)
 	return size;
 }
 
-/* Adds a class to each package that it is in; `path` has the packages of the class before. */
+/* Adds a class to each package that contains it. `path` has the packages of the previous class. */
 static int add_class(struct consumers *s, const struct named *class, struct base_vec *path,
 		     struct hdb_error *err)
 {
@@ -268,14 +270,14 @@ static int add_packages(struct query *q, struct consumers *s, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Adds what is not listed to the others of its section or package. */
+/* Adds a group that is not listed to the rest of its section or package. */
 static void add_rest(struct rest *rest, const struct derive_total *total)
 {
 	rest->groups++;
 	add_total(&rest->total, total);
 }
 
-/* Keeps what retains more than the threshold. */
+/* Keeps the groups that retain more than the threshold. */
 static void drop_small_groups(const struct consumers *s, struct analysis_groups *groups,
 			      struct rest *rest)
 {
@@ -290,7 +292,7 @@ static void drop_small_groups(const struct consumers *s, struct analysis_groups 
 	groups->count = kept;
 }
 
-/* Items that were not kept are known by what is missing to the sum of all. */
+/* The items that were not kept are the difference to the total. */
 static int drop_small_items(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct item *items = s->items.data;
@@ -317,13 +319,13 @@ static int drop_small_items(struct query *q, struct consumers *s, struct hdb_err
 	return HDB_OK;
 }
 
-/* A package whose children are gone through; the first is what has all of the top level. */
+/* A package whose children are being visited; the first contains the top level. */
 struct open_package {
 	uint32_t level; /* of its children */
 	struct rest rest;
 };
 
-/* Ends the packages whose children are below `level`: each gets its others. */
+/* Closes packages whose children are below `level`, and adds their rests. */
 static int close_packages(struct base_vec *open, uint32_t level, struct base_vec *out,
 			  struct hdb_error *err)
 {
@@ -345,7 +347,7 @@ static int close_packages(struct base_vec *open, uint32_t level, struct base_vec
 	return HDB_OK;
 }
 
-/* What is in a package that is not listed is not listed either, and counts with it. */
+/* The contents of a package that is not listed are not listed either. */
 static int drop_small_packages(struct consumers *s, struct hdb_error *err)
 {
 	struct open_package top = { .level = 0 };
@@ -391,7 +393,10 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* A class loader retains the same in all answers: more than its items where others hold some. */
+/*
+ * A class loader retains the same in all answers: more than its items if other items hold some of
+ * it.
+ */
 static int size_loaders(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct analysis_groups items = s->loaders;
@@ -459,7 +464,7 @@ static void object_row(struct query *q, const struct consumers *s, const struct 
 	const struct derive_total total = { .count = 1, .retained_bytes = item->retained_bytes };
 
 	set_total(q, s, "object", &total);
-	/* Filled in by what the object is. */
+	/* Filled in for the row's object. */
 	query_null(q, NATIVE);
 	query_null(q, RETAINED_NATIVE);
 	query_set_object(q, &cells, item->ix);
@@ -471,7 +476,7 @@ static void others_row(struct query *q, const struct consumers *s, unsigned sect
 	static const char *const kinds[] = { "object", "class", "loader", "package" };
 
 	set_total(q, s, kinds[section], &rest->total);
-	/* Of objects that are not listed it was not added up. */
+	/* Native memory of the other objects was not added up. */
 	if (section == ITEMS) {
 		query_null(q, NATIVE);
 		query_null(q, RETAINED_NATIVE);

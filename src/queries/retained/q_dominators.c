@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_dominators.c - the dominator tree, one level at a time: the largest first, or
- * a level grouped; or the largest nodes of all levels.
+ * queries/retained/q_dominators.c - query dominators: the dominator tree, one level at a time,
+ * largest first or grouped; or the largest nodes on all levels.
  */
 #include "analysis/describe.h"
 #include "analysis/dominator_children.h"
@@ -65,8 +65,8 @@ struct dominators {
 	bool is_tree;
 	uint32_t node,
 		rest;   /* of the cut: that is next; whose others are, ANALYSIS_CUT_NONE: none */
-	uint64_t whole; /* reachable bytes of the heap */
-	uint64_t retained_whole; /* that all roots retain: 100 % */
+	uint64_t whole; /* shallow size of all reachable objects */
+	uint64_t retained_whole; /* retained size of all roots: 100 % */
 };
 
 static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
@@ -88,7 +88,7 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 	return HDB_OK;
 }
 
-/* Adds the level up. */
+/* Adds up the level. */
 static int group_level(struct query *q, struct dominators *d, enum derive_group by,
 		       struct hdb_error *err)
 {
@@ -119,7 +119,7 @@ static int group_level(struct query *q, struct dominators *d, enum derive_group 
 	return HDB_OK;
 }
 
-/* The largest nodes below. */
+/* Chooses the largest nodes below. */
 static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct hdb_error *err)
 {
 	const uint32_t most = (uint32_t)query_number(q, "tree", 1);
@@ -138,7 +138,7 @@ static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-/* The row for what is not shown of a node's children; it comes after those that are. */
+/* Sets the row for a node's children that are not shown; it follows those that are. */
 static void set_others(struct query *q, struct dominators *d)
 {
 	const struct analysis_cut_node *n = &d->cut.nodes[d->rest];
@@ -151,8 +151,8 @@ static void set_others(struct query *q, struct dominators *d)
 }
 
 /*
- * Steps to the next row: down where there is something below, else past the last of each node's
- * children to what is left of these, and on.
+ * Moves to the next row in preorder; after the last child of a node comes the row for its other
+ * children.
  */
 static int step_cut(struct dominators *d)
 {

@@ -1,10 +1,10 @@
 /*
- * queries/retained/q_drops.c - big drops in the dominator tree: objects that retain much more than
- * the largest object that they dominate. There memory accumulates.
+ * queries/retained/q_drops.c - query big-drops: accumulation points, that is objects that retain
+ * much more than the largest object they dominate.
  *
- * Rule of Eclipse MAT's query: an object is listed if it retains more than its largest child by
- * over a threshold, or if it has no child and retains more than that; the search goes on into all
- * children above the threshold below a listed object, else into the largest child only.
+ * The rule is Eclipse MAT's: an object is listed if it retains more than its largest child by over
+ * a threshold, or if it has no child and retains more than that. Below a listed object the search
+ * continues in all children above the threshold, otherwise only in the largest child.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
@@ -51,7 +51,7 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* A node to look at: below so many drops. */
+/* A node to examine, below `level` listed ones. */
 struct todo {
 	uint32_t ix;
 	uint32_t level;
@@ -227,7 +227,7 @@ static int next_drop(struct query *q, struct hdb_error *err)
 			return heap_damaged(q->heap, STORE_CHILDREN, at.ix,
 					    "what is dominated forms a circle", err);
 		TRY(derive_retained(q->derive, at.ix, &retained, err));
-		/* The largest child alone, until it is known that this is a drop. */
+		/* Only the largest child, until it is known whether this is a drop. */
 		TRY(push_children(d, at, 1, &found, err));
 		if (d->looked_at % 65536 == 0)
 			TRY(base_step(q->work, d->looked_at, err));

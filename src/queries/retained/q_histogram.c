@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_histogram.c - how many objects of each class, superclass, package, loader,
- * heap or call stack there are, and how large.
+ * queries/retained/q_histogram.c - query histogram: number and size of objects by class,
+ * superclass, package, class loader, heap or call stack.
  */
 #include "analysis/groups.h"
 #include "derive/build.h"
@@ -63,11 +63,11 @@ static const struct hdb_column facts[] = {
 
 struct histogram {
 	struct analysis_groups groups;
-	struct analysis_groups native; /* by the same; shallow_bytes are native ones */
-	char (*heap_names)[NAME_SIZE]; /* by heap: `no` of the groups is a heap; NULL: it is not */
+	struct analysis_groups native; /* by the same groups; shallow_bytes is native memory */
+	char (*heap_names)[NAME_SIZE]; /* by heap, if groups are heaps; else NULL */
 };
 
-/* The sum over all objects; superclasses would count them several times. */
+/* Adds up all objects. Superclasses would count them several times. */
 static int set_facts(struct query *q, const struct analysis_groups *groups, bool is_shallow,
 		     struct hdb_error *err)
 {
@@ -91,8 +91,8 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 }
 
 /*
- * Counts those who are asked for. Groups that have none are left out; but unreachable objects stay
- * beside reachable ones.
+ * Replaces the counts by those of the population, and drops groups without any. Unreachable objects
+ * are listed beside reachable ones.
  */
 static void choose_counts(const struct query *q, struct analysis_groups *groups)
 {
@@ -124,7 +124,7 @@ static void choose_columns(struct query *q, enum derive_group by, bool is_shallo
 
 /* ---- by Android's heaps ---- */
 
-/* One block's columns. */
+/* Columns of one block. */
 struct heap_columns {
 	struct heap_block objects;
 	uint64_t native[STORE_BLOCK_OBJECTS];
@@ -169,7 +169,7 @@ static int name_heaps(struct query *q, struct histogram *h, size_t count, struct
 	return HDB_OK;
 }
 
-/* A group for each heap, and one for what is in none, whose numbers are the groups'. */
+/* Makes a group for each heap, and one for objects in none; the group's number is the heap's. */
 static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *err)
 {
 	const size_t count = (size_t)heap_record_count(q->heap, STORE_HEAPS) + 1;

@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_immediate.c - who keeps the objects of a class alive: their immediate
- * dominators, by class.
+ * queries/retained/q_immediate.c - query immediate-dominators: what keeps the objects of a class
+ * alive: their immediate dominators, by class.
  */
 #include "analysis/groups.h"
 #include "analysis/members.h"
@@ -49,9 +49,10 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* A class of dominators. */
+/* Dominators of one class. */
 struct group {
-	uint32_t key; /* class number; class_count and more: class objects; twice that: none */
+	/* class number; from class_count on: class objects; twice class_count: no dominator */
+	uint32_t key;
 	uint32_t example_ix;
 	uint64_t count, shallow_bytes, dominated, dominated_bytes, native;
 };
@@ -66,14 +67,14 @@ struct finder {
 	struct query *q;
 	uint32_t *idom;       /* by object */
 	uint32_t *key;        /* by object: as in struct group */
-	uint64_t *seen;       /* dominators counted, a bit each */
+	uint64_t *seen;       /* bit set: dominators already counted */
 	uint8_t *is_skipped;  /* by key */
 	struct group *groups; /* by key */
 	const uint8_t *is_member_class;
 	struct base_vec native; /* struct derive_native, ascending */
 };
 
-/* Reads dominators, and under which key each object counts. */
+/* Reads the dominators, and the key of each object. */
 static int load_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct finder *f = ctx;
@@ -88,7 +89,7 @@ static int load_block(void *ctx, const struct heap_block *block, struct hdb_erro
 				      err);
 }
 
-/* Finds who dominates a member that is reachable. */
+/* Finds the dominator of a reachable member, passing over skipped classes. */
 static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, struct hdb_error *err)
 {
 	const uint32_t n = f->q->heap->object_count, none = 2 * f->q->heap->class_count;
@@ -113,7 +114,7 @@ static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, str
 	return HDB_OK;
 }
 
-/* Adds the members. */
+/* Adds the members of one block. */
 static int add_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct finder *f = ctx;
@@ -128,7 +129,7 @@ static int add_block(void *ctx, const struct heap_block *block, struct hdb_error
 	return HDB_OK;
 }
 
-/* Adds the bytes of dominators. */
+/* Adds the sizes of dominators. */
 static int size_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct finder *f = ctx;
@@ -171,7 +172,7 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 	mark_skipped(f);
 	base_stage(q->work, "finding dominators", q->heap->object_count, "objects");
 	TRY(heap_each_block(q->heap, NULL, load_block, f, err));
-	/* Only what is dominated must be of the heap that was asked for. */
+	/* The filter applies to what is dominated, not to the dominators. */
 	q->heap->filter.is_on = is_filtered;
 	f->is_member_class = members->is_member_class;
 	TRY(heap_each_block(q->heap, q->work, add_block, f, err));

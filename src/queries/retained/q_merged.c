@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_merged.c - whole trees merged by name: the paths from the roots to the objects
- * of a set, and the dominator tree.
+ * queries/retained/q_merged.c - queries merged-paths and dominator-tree: the paths from the roots
+ * to the objects of a set, and the dominator tree, merged by name.
  */
 #include "analysis/exclude.h"
 #include "analysis/groups.h"
@@ -41,7 +41,7 @@ enum {
 		     "memory outside of the Java heap that the objects own, not in the other " \
 		     "sizes; given if they own any" }
 
-/* Without --min: nodes of the dominator tree that are shown, as a part of all reachable bytes. */
+/* Nodes of the dominator tree shown without --min: this part of all reachable bytes. */
 #define MIN_PART 1000
 
 static const struct hdb_option_spec path_options[] = {
@@ -149,7 +149,7 @@ struct merged_query {
 	struct analysis_merged_walk walk;
 	struct analysis_excludes excludes;
 	struct analysis_members members;
-	struct base_big bits;   /* the members, a bit an object */
+	struct base_big bits;   /* bit set: the members */
 	struct base_vec native; /* struct derive_native */
 	uint32_t one;           /* the member, if an object is named */
 	bool is_one;
@@ -167,7 +167,7 @@ static int64_t bytes_rank(const struct analysis_merged *m, uint32_t node)
 	return (int64_t)analysis_merged_sum(m, node, 0)->total_bytes;
 }
 
-/* The members that count, as bits. An object's ID names a set of one. */
+/* Finds the members that count, as bits. The ID of an object names a set of one. */
 static int find_members(struct query *q, struct merged_query *s, struct hdb_error *err)
 {
 	const char *target = q->targets[0];
@@ -185,7 +185,7 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		TRY(analysis_object(&q->session, target, &ix, err));
 		TRY(heap_object(q->heap, ix, &object, err));
 		TRY(derive_is_reachable(q->derive, ix, &reachable, err));
-		/* It is the set, if it is in the heap that was asked for. */
+		/* It is the set, if it is in the requested heap. */
 		if (heap_leaves_out(q->heap, object.heap_no))
 			return HDB_OK;
 		base_bit_put(bits, ix);
@@ -205,7 +205,10 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 	return HDB_OK;
 }
 
-/* The paths of leak traces: by names of fields, through collections at once. */
+/*
+ * Merges the paths of leak traces by names of fields, with direct references to elements of
+ * collections.
+ */
 static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_error *err)
 {
 	const struct growth_tree_options options = {
@@ -219,7 +222,7 @@ static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_er
 		return hdb_fail(err, HDB_EUSAGE,
 				"--by field follows strong references; --exclude does not go with "
 				"it");
-	/* The members are of the heap that was asked for, what holds them may be of others. */
+	/* Members must be in the requested heap; objects that hold them may be in others. */
 	was_filtered = heap_show_all(q->heap);
 	r = growth_tree_add(&q->session, &s->merged, 0, &options, err);
 	q->heap->filter.is_on = was_filtered;
@@ -274,7 +277,7 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 	return derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err);
 }
 
-/* Those of others and of native memory only where there are any. */
+/* Shows the columns about others and native memory only if there are any. */
 static void choose_columns(struct query *q, const struct merged_query *s)
 {
 	bool has_native = false;

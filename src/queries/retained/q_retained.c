@@ -1,9 +1,9 @@
 /*
- * queries/retained/q_retained.c - what becomes unreachable if an object goes, or all objects of
- * some classes.
+ * queries/retained/q_retained.c - query retained: what would be freed without an object, or without
+ * all objects of some classes.
  *
- * For an object: from the table if there is one, else by looking at its surroundings, else by
- * building the table. For a set of objects see members.c and derive_retained_set.
+ * For an object, the answer comes from the table if it exists, otherwise from a search around the
+ * object, otherwise from building the table. For sets, see members.c and derive_retained_set.
  */
 #include "analysis/exclude.h"
 #include "analysis/members.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those without native memory, which only some dumps tell. */
+/* The columns without native memory, which only some dumps record. */
 #define SHOWN "target,id,class,objects,shallow,bound,retained,retained_objects,exact,reachable"
 
 static const struct hdb_option_spec options[] = {
@@ -90,35 +90,35 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* Class objects that are asked what they retain: those of one name in several class loaders. */
+/* Maximum number of class objects examined: those with one name in several class loaders. */
 #define CLASS_OBJECTS_MAX 100
 
 enum way { WAY_EXCLUDING, WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY_QUICK, WAY_COUNT };
 
 struct answer {
-	uint32_t ix;       /* HEAP_NONE: a set */
+	uint32_t ix;       /* HEAP_NONE for a set */
 	uint32_t class_no; /* of a set of one class, else HEAP_NONE */
 	uint64_t objects;
 	uint64_t shallow_bytes;
 	uint64_t native_bytes; /* of a set */
 	uint64_t retained_bytes;
 	uint64_t retained_count;
-	bool is_counted; /* retained_count is known */
+	bool is_counted; /* retained_count is valid */
 	bool is_exact;
 	bool is_reachable;
 };
 
 struct retained {
-	struct answer *answers; /* one a target */
+	struct answer *answers; /* one per target */
 	struct graph_retained_options limits;
 	bool ways[WAY_COUNT];
 	bool is_excluding;
 	struct analysis_excludes excludes;
 	struct derive_filter filter;                   /* if is_excluding */
-	struct derive_retained_result cost;            /* summed up */
+	struct derive_retained_result cost;            /* added up */
 	uint64_t unreachable_count, unreachable_bytes; /* of all targets */
 	struct base_vec native;                        /* struct derive_native, ascending */
-	bool has_class_object;                         /* the fact is set */
+	bool has_class_object;                         /* the fact has been set */
 };
 
 static void add_cost(struct retained *s, const struct derive_retained_result *cost)
@@ -140,7 +140,7 @@ static int from_table(struct query *q, struct answer *a, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What a set retains exactly, found in a way. */
+/* Stores an exact result for a set, and how it was found. */
 static void take_result(struct retained *s, const struct derive_retained_result *result,
 			unsigned way, struct answer *a)
 {
@@ -188,7 +188,7 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 
 /* ---- sets ---- */
 
-/* What a set retains, in the way that was asked for. */
+/* Computes what a set retains, in the requested way. */
 static int answer_members(struct query *q, struct retained *s, struct analysis_members *members,
 			  struct answer *a, struct hdb_error *err)
 {
@@ -210,7 +210,10 @@ static int answer_members(struct query *q, struct retained *s, struct analysis_m
 	return HDB_OK;
 }
 
-/* Native memory of the reachable ones of a set: owners are fewer than members may be. */
+/*
+ * Adds up native memory of a set's reachable objects. Owners of native memory are fewer than
+ * members may be.
+ */
 static int add_native(struct query *q, const struct retained *s,
 		      const struct analysis_members *members, struct answer *a,
 		      struct hdb_error *err)
@@ -228,7 +231,7 @@ static int add_native(struct query *q, const struct retained *s,
 	return HDB_OK;
 }
 
-/* Of a class without instances the static fields may hold much: which object to ask about. */
+/* A class without instances may hold much through static fields: say which object to ask about. */
 static int tell_class_object(struct query *q, struct retained *s, const char *target,
 			     const struct analysis_members *members, struct hdb_error *err)
 {
@@ -282,7 +285,7 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 
 /* ---- explaining ---- */
 
-/* Which derived tables are there, by number. */
+/* Which tables exist, by number. */
 struct tables {
 	bool has[STORE_TABLE_END];
 };
@@ -376,12 +379,12 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	read_limits(q, s);
 	query_choose(q, SHOWN);
 	TRY(read_excludes(q, s, err));
-	/* That table is of single objects, and of all references. */
+	/* That table is about single objects and all references. */
 	if (s->is_excluding || !has_object(q))
 		q->extra.retained_native = SIZE_MAX;
 	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err));
 	TRY(BASE_ALLOC(s->answers, count, "retained sizes", err));
-	/* Names first: a wrong one is told before tables are built. */
+	/* Resolve all names first, so that a wrong one is reported before tables are built. */
 	for (size_t i = 0; i < count; i++) {
 		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
 		s->answers[i].objects = 1;

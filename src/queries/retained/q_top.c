@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_top.c - what is biggest: objects that nothing else holds alone, classes,
- * packages, loaders.
+ * queries/retained/q_top.c - query top: the largest objects that nothing else holds alone, classes,
+ * packages, or class loaders.
  */
 #include "analysis/describe.h"
 #include "analysis/dominator_children.h"
@@ -46,9 +46,9 @@ static const struct hdb_column facts[] = {
 struct top {
 	struct analysis_level level;   /* by object */
 	struct analysis_groups groups; /* by anything else */
-	struct analysis_groups native; /* by the same; shallow_bytes are native ones */
+	struct analysis_groups native; /* by the same groups; shallow_bytes is native memory */
 	bool is_grouped;
-	uint64_t whole; /* that all roots retain */
+	uint64_t whole; /* retained size of all roots */
 };
 
 static int set_facts(struct query *q, struct top *t, struct hdb_error *err)

@@ -1,7 +1,7 @@
 /*
- * queries/triage/q_overview.c - a dump on one screen: what it is, the leak suspects and the
- * findings of triage in a line each. Asks the queries leaks, triage and info, and has no analysis
- * of its own.
+ * queries/triage/q_overview.c - query overview: a dump on one screen: what it is, leak suspects,
+ * and findings of triage, one line each. It runs the queries leaks, triage and info, and has no
+ * analysis of its own.
  */
 #include "queries/queries.h"
 
@@ -56,14 +56,14 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* Leaks that get a row: the overview is one screen. */
+/* Maximum number of leaks listed: the overview is one screen. */
 enum { OVERVIEW_LEAKS_MAX = 5 };
 
-/* A row: texts are copies, by column; NULL: none. */
+/* A row. Texts are copies, by column; NULL if there is none. */
 struct line {
 	const char *kind;
 	double percent;
-	uint64_t retained_bytes, id; /* 0: not known */
+	uint64_t retained_bytes, id; /* 0: unknown */
 	char *texts[COLUMN_COUNT];
 };
 
@@ -73,7 +73,7 @@ struct overview {
 	uint64_t leak_count;
 };
 
-/* ---- reading what other queries say ---- */
+/* ---- reading the answers of other queries ---- */
 
 static const struct hdb_value *cell_of(const struct query *q, const char *column)
 {
@@ -95,7 +95,7 @@ static uint64_t number_of(const struct query *q, const char *column)
 	return v->type == HDB_TYPE_NULL ? 0 : v->u;
 }
 
-/* *out is owned; NULL for null. */
+/* Copies a text; NULL for a null cell. *out is owned by the caller. */
 static int copy_of(const struct query *q, const char *column, char **out, struct hdb_error *err)
 {
 	const struct hdb_value *v = cell_of(q, column);
@@ -108,10 +108,10 @@ static int copy_of(const struct query *q, const char *column, char **out, struct
 	return HDB_OK;
 }
 
-/* What an answer is read with: a row at a time. */
+/* Reads one row of an answer. */
 typedef int (*read_row)(struct query *q, const struct query *row, struct hdb_error *err);
 
-/* Asks another query the plain question, and reads its rows. */
+/* Runs another query without options, and reads its rows. */
 static int ask(struct query *q, const char *name, read_row read, struct hdb_error *err)
 {
 	const struct query_sides sides = { .session = &q->session };
@@ -128,7 +128,7 @@ static int ask(struct query *q, const char *name, read_row read, struct hdb_erro
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Columns that are those of the answer that is read; findings have some of them. */
+/* Columns copied from the other answer. Findings have only some of them. */
 static const struct {
 	unsigned column;
 	const char *name;
@@ -224,7 +224,7 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 	struct overview *o = q->state;
 	struct line *line;
 
-	/* what the rows of query leaks say already */
+	/* the rows of query leaks contain this already */
 	if (is_text(row, "rule", "leak-suspect") ||
 	    (is_text(row, "rule", "leaking-objects") && o->leak_count))
 		return HDB_OK;
@@ -238,8 +238,8 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 }
 
 /*
- * What ran the program: the version of Java, without one the VM's name and version; Android;
- * OpenJ9 with what it calls itself, "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)".
+ * Names what ran the program: the version of Java, or else the VM's name and version; Android; for
+ * OpenJ9 what it calls itself, "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)".
  */
 static void name_runtime(struct query *q, const struct query *row, const struct hdb_value *value)
 {

@@ -1,6 +1,4 @@
-/*
- * queries/triage/q_triage.c - first aid: which of a table of rules the heap breaks.
- */
+/* queries/triage/q_triage.c - query triage: which rules of a table the heap violates. */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
 #include "analysis/properties.h"
@@ -58,9 +56,9 @@ static const struct hdb_column facts[] = {
 
 enum severity { CRITICAL, WARNING, INFO };
 
-/* Of rules with the same name the first that fires is reported. */
+/* A rule. Of several with the same name, the first that fires is reported. */
 struct rule {
-	int line; /* of triage.rules */
+	int line; /* line in triage.rules */
 	const char *id, *where, *text, *advice, *run;
 	enum severity severity;
 	enum triage_measure_no measure;
@@ -89,15 +87,15 @@ static const struct base_grammar grammar = {
 
 struct triage_query {
 	struct triage triage;
-	struct base_vec nodes; /* struct base_node: of conditions */
+	struct base_vec nodes; /* struct base_node of conditions */
 	uint32_t conditions[RULES];
-	size_t rows[RULES]; /* numbers of rules, in the order in which they are given */
+	size_t rows[RULES]; /* indexes of rules, in the order of rows */
 	bool has_fired[RULES];
 	size_t count;
 	bool is_all;
 };
 
-/* What conditions of rules may name. */
+/* A name that conditions can use. */
 struct named {
 	const char *name;
 	double value;
@@ -118,7 +116,7 @@ static int named_value(void *ctx, const struct base_value *from, const char *pat
 	return hdb_fail(err, HDB_EBUG, "triage.rules: a measure has no \"%s\"", path);
 }
 
-/* Garbage is no part of what is reachable, and may be many times as large. */
+/* Garbage is not part of the reachable heap, and may be many times as large. */
 static bool is_garbage(enum triage_measure_no measure)
 {
 	return measure == TRIAGE_GARBAGE || measure == TRIAGE_FILLERS;
@@ -166,7 +164,7 @@ static int parse_rules(struct triage_query *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether a row has a rule of this name; those in `rows` before `count`. */
+/* Whether one of the first `count` rows has a rule with this name. */
 static bool is_told(const struct triage_query *s, size_t rule)
 {
 	for (size_t k = 0; k < s->count; k++)
@@ -175,7 +173,7 @@ static bool is_told(const struct triage_query *s, size_t rule)
 	return false;
 }
 
-/* Lines of one name are one rule. */
+/* Lines with the same name are one rule. */
 static uint64_t count_rules(void)
 {
 	uint64_t count = 0;
@@ -190,7 +188,7 @@ static uint64_t count_rules(void)
 	return count;
 }
 
-/* The rules that fire, worst first; or with --all one row for each. */
+/* Chooses the rules that fire, most severe first; with --all, all rules. */
 static int choose_rules(struct triage_query *s, struct hdb_error *err)
 {
 	bool is_firing;
@@ -212,7 +210,7 @@ static int choose_rules(struct triage_query *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The largest suspect in a few words: who holds it, or what it is. */
+/* Sets a fact with the largest suspect in a few words: who holds it, or what it is. */
 static void set_suspect_fact(struct query *q, const struct triage *t)
 {
 	const struct triage_figure *f = &t->figures[TRIAGE_SUSPECT];
@@ -248,7 +246,7 @@ static void set_facts(struct query *q, const struct triage_query *s)
 		set_suspect_fact(q, &s->triage);
 }
 
-/* Passes that count objects: only those that rows are of. */
+/* Takes the measures that need passes over objects, limited to the objects that rows are about. */
 static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 {
 	HEAP_FILTER_SCOPE(heap_show_chosen, q->heap);

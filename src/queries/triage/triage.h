@@ -1,9 +1,9 @@
 /*
- * queries/triage/triage.h - rules of first aid: what is measured of a heap, and from which figures
- * on it is worth a word.
+ * queries/triage/triage.h - the rules of query triage: what is measured in a heap, and from which
+ * values on it is reported.
  *
- * Rules (triage.rules) and what they measure (the other .rules files) are data; the C files take
- * the measures.
+ * Rules (triage.rules) and what they measure (the other .rules files) are data; the C files do the
+ * measuring.
  */
 #ifndef QUERIES_LEAKS_TRIAGE_H
 #define QUERIES_LEAKS_TRIAGE_H
@@ -91,42 +91,46 @@
 #define TRIAGE_MEASURE_NAME(name, one, many) TRIAGE_##name,
 enum triage_measure_no { TRIAGE_MEASURE_LIST(TRIAGE_MEASURE_NAME) TRIAGE_MEASURES };
 
-/* One measure. */
+/* One measurement. */
 struct triage_figure {
 	uint64_t count, bytes;
-	uint32_t ix;          /* an object to look at, HEAP_NONE */
-	uint32_t class_no;    /* or a class, HEAP_NONE; of several the one with most objects */
-	uint64_t class_count; /* its objects */
-	uint64_t sampled;     /* 0: counted; else estimated from so many objects */
-	bool is_outside;      /* bytes are not of the heap */
+	uint32_t ix;          /* an object to look at, or HEAP_NONE */
+	uint32_t class_no;    /* a class, or HEAP_NONE; of several, the one with most objects */
+	uint64_t class_count; /* number of its objects */
+	uint64_t sampled;     /* 0: counted; otherwise estimated from this many objects */
+	bool is_outside;      /* bytes are not part of the heap */
 	bool has_no_bytes;    /* only a number of things */
-	char detail[1024];    /* what is special here */
+	char detail[1024];    /* details for the message */
 };
 
+/* All measurements, and the totals they are compared with. */
 struct triage {
 	struct query *q;
-	uint64_t whole_bytes;    /* reachable bytes */
-	uint64_t retained_bytes; /* that all roots retain: 100 % of what is reachable */
+	uint64_t whole_bytes;    /* shallow size of all reachable objects */
+	uint64_t retained_bytes; /* retained size of all roots: 100 % of what is reachable */
 	uint64_t all_bytes;      /* reachable or not: 100 % of garbage */
-	uint64_t suspect_count;  /* that the query leaks has */
+	uint64_t suspect_count;  /* number of suspects of query leaks */
 	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
 
-/* Take their measures; build what tables they need. */
+/* Take the measurements, and build the tables they need. */
 int triage_take_totals(struct triage *t, struct hdb_error *err);
 int triage_take_scan(struct triage *t, struct hdb_error *err);
 int triage_take_strings(struct triage *t, struct hdb_error *err);
 int triage_take_loaders(struct triage *t, struct hdb_error *err);
-/* By what the thread that retains most holds it; after triage_take_scan, which finds the thread. */
+/*
+ * Describes what the thread that retains most holds. Call it after triage_take_scan, which finds
+ * that thread.
+ */
 int triage_explain_pin(struct triage *t, struct hdb_error *err);
 
-/* Takes the thread-local values whose entries are given, uint32_t. */
+/* Measures thread-local values, given their entries (uint32_t). */
 int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_error *err);
 
 /*
- * Fields by name: made for the pass over all objects, which adds reachable instances; then each is
- * looked at. Close *out in any case.
+ * Measurements of fields by name. Open before the pass over all objects, which adds reachable
+ * instances; then each of them is examined. The caller closes *out, also after a failure.
  */
 struct triage_fields;
 int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_error *err);

@@ -1,10 +1,10 @@
 /*
- * queries/triage/triage_fields.c - collections in fields whose name says what they hold: of each
- * kind the one that matters.
+ * queries/triage/triage_fields.c - measures collections in fields whose names say what they
+ * contain: of each kind the most important one.
  *
- * Classes are looked at once, for fields of such names; the pass over all objects collects their
- * instances, and then each field is read. A map may have collections of the things for values, one
- * for each event or type: then what is in those is counted.
+ * Classes are searched once for fields with such names. The pass over all objects collects their
+ * instances, and then each field is read. The values of a map may be collections of the things, for
+ * example one for each event type: then the contents of those are counted.
  */
 #include "base/glob.h"
 #include "heap/collections/collections.h"
@@ -14,19 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer names of fields are none of the table's. */
+/* Maximum size of a field's name; no name in the table is longer. */
 #define FIELD_NAME_MAX 64
 /*
- * Elements and entries that may be looked at, by objects of the heap: a heap that does not lie
- * needs no more.
+ * Budget for examining elements and entries, as a multiple of the number of objects. Only damaged
+ * heaps need more.
  */
 #define LOOKS 8u
 #define STEP_OBJECTS 4096u
 
-/* So many elements are many: of collections with as many the one that retains most matters. */
+/*
+ * A collection with at least this many elements is large. Of large ones, the one that retains most
+ * is reported.
+ */
 #define MANY 1000u
 
-/* Fields whose collection is measured, by name. */
+/* The fields whose collections are measured, by name. */
 static const struct {
 	const char *rule;
 	enum triage_measure_no measure;
@@ -41,17 +44,20 @@ static const struct {
 
 /* A field that the table names. */
 struct named_field {
-	uint32_t class_no; /* that declares it */
+	uint32_t class_no; /* the class that declares it */
 	bool is_static;
 	enum triage_measure_no measure;
 	char name[FIELD_NAME_MAX];
 };
 
 struct triage_fields {
-	struct base_vec fields; /* struct named_field: those of instances, by class */
-	/* by class: of the fields that it declares; up to that of the next class */
+	struct base_vec fields; /* struct named_field: instance fields, by class */
+	/*
+	 * by class: start of the fields that it declares; they end where those of the next class
+	 * start
+	 */
 	uint32_t *first;
-	/* by class: itself or its nearest superclass with such a field, HEAP_NONE */
+	/* by class: itself or its nearest superclass with such a field, or HEAP_NONE */
 	uint32_t *nearest;
 	struct base_vec ixs; /* uint32_t: instances */
 	uint64_t looks_left;
@@ -71,7 +77,7 @@ void triage_fields_close(struct triage_fields *f)
 
 /* ---- classes ---- */
 
-/* The measure of a field, TRIAGE_MEASURES if the table does not name it. */
+/* Returns the measure of a field, TRIAGE_MEASURES if the table does not contain it. */
 static enum triage_measure_no measure_of(const char *class_name, const char *field)
 {
 	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++)
@@ -96,7 +102,7 @@ static int find_own_fields(struct triage *t, struct triage_fields *f, uint32_t n
 		TRY(heap_field(heap, class->first_field + i, &field, err));
 		if (field.type == HPROF_OBJECT)
 			TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
-		/* "." and "|" would be a path. */
+		/* A name with "." or "|" would be read as a path. */
 		if (!name[0] || strlen(name) >= FIELD_NAME_MAX || strpbrk(name, ".|"))
 			continue;
 		named.measure = measure_of(heap_class_name(heap, no), name);
@@ -113,7 +119,7 @@ static bool has_own(const struct triage_fields *f, uint32_t no)
 	return f->first[no] < f->first[no + 1];
 }
 
-/* Each class is walked over a few times at most, however deep the chains are. */
+/* Each class is visited only a few times, however long the chains of superclasses are. */
 static int find_nearest(const struct heap *heap, struct triage_fields *f, struct hdb_error *err)
 {
 	BASE_FREED bool *is_known = NULL;
@@ -166,7 +172,7 @@ int triage_fields_add(struct triage_fields *f, uint32_t ix, uint32_t class_no,
 
 /* ---- what is in a field ---- */
 
-/* Whether so much may still be looked at; takes it. */
+/* Takes `looks` from the budget. Returns false if that much is not left. */
 static bool spend(struct triage_fields *f, uint64_t looks)
 {
 	if (f->looks_left < looks)
@@ -195,7 +201,7 @@ static int count_array(struct heap *heap, struct triage_fields *f, const struct 
 	return HDB_OK;
 }
 
-/* Opens a collection and knows its size, or HDB_NOTFOUND. */
+/* Opens a collection and finds its size: HDB_OK or HDB_NOTFOUND. */
 static int open_sized(struct heap *heap, struct triage_fields *f, uint32_t ix,
 		      struct heap_collection *out, struct hdb_error *err)
 {
@@ -205,7 +211,7 @@ static int open_sized(struct heap *heap, struct triage_fields *f, uint32_t ix,
 	return HDB_OK;
 }
 
-/* What a value of a map stands for: the elements of a collection or an array, or one thing. */
+/* Returns how many things a map's value stands for: the elements of a collection or array, or 1. */
 static int count_value(struct heap *heap, struct triage_fields *f, const struct heap_value *value,
 		       uint64_t *count, struct hdb_error *err)
 {
@@ -227,7 +233,7 @@ static int count_value(struct heap *heap, struct triage_fields *f, const struct 
 	return HDB_OK;
 }
 
-/* All that is below the entries of a map; *count stays if there is more than may be looked at. */
+/* Counts everything in the values of a map. *count is unchanged if the budget does not suffice. */
 static int count_map(struct heap *heap, struct triage_fields *f, const struct heap_collection *map,
 		     uint64_t *count, struct hdb_error *err)
 {
@@ -247,7 +253,7 @@ static int count_map(struct heap *heap, struct triage_fields *f, const struct he
 	return r < 0 ? r : HDB_OK;
 }
 
-/* HDB_NOTFOUND if ix is no collection that is known. */
+/* Returns HDB_NOTFOUND if ix is not a known collection. */
 static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, uint64_t *count,
 		      struct hdb_error *err)
 {
@@ -264,7 +270,7 @@ static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, u
 	return c.rule->kind == HEAP_MAP && c.size ? count_map(heap, f, &c, count, err) : HDB_OK;
 }
 
-/* Of those with many elements the one that retains most, else the one with most elements. */
+/* Of large collections keeps the one that retains most, otherwise the one with most elements. */
 static int add_held(struct triage *t, struct triage_fields *f, const struct named_field *field,
 		    uint32_t ix, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * queries/triage/triage_loaders.c - leaking class loaders: closed ones, and several with the same
- * classes.
+ * queries/triage/triage_loaders.c - measures leaking class loaders: closed ones, and several
+ * loaders with the same classes.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
@@ -19,7 +19,7 @@
 
 #define NAME_MAX_BYTES 512
 
-/* How a loader says that it was closed: a class, and an expression. */
+/* How to recognize that a loader was closed: its class and an expression. */
 static const struct {
 	const char *super, *is_closed;
 } closed_signs[] = {
@@ -28,7 +28,7 @@ static const struct {
 };
 #define SIGNS (sizeof(closed_signs) / sizeof(closed_signs[0]))
 
-/* Classes that frameworks generate for each loader again: twins of these say nothing. */
+/* Classes that frameworks generate again for each loader: several of them prove nothing. */
 static const char *const generated[] = {
 	"*$$*",
 	"*/0x*",
@@ -54,7 +54,7 @@ static const struct hint hints[] = {
 #include <queries/triage/loader_hints.rules.h>
 };
 
-/* Whether a hint is about step `i` of a path: HDB_OK, or HDB_NOTFOUND. */
+/* Whether a hint is about step `i` of a path: HDB_OK or HDB_NOTFOUND. */
 static int matches(struct query *q, const struct query_leak_path *path, size_t i,
 		   const struct hint *hint, struct hdb_error *err)
 {
@@ -72,13 +72,13 @@ static int matches(struct query *q, const struct query_leak_path *path, size_t i
 	return strcmp(field, hint->field) == 0 ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* The first hint that is about a step of a path; NULL: none is. */
+/* Finds the first hint about a step of a path; NULL if there is none. */
 static int find_hint(struct query *q, const struct query_leak_path *path, const char **text,
 		     struct hdb_error *err)
 {
 	*text = NULL;
 	for (size_t h = 0; h < sizeof(hints) / sizeof(hints[0]); h++) {
-		/* The loader itself does not keep itself. */
+		/* A loader does not keep itself alive. */
 		for (size_t i = 0; i + 1 < path->count; i++) {
 			const int r = matches(q, path, i, &hints[h], err);
 
@@ -114,7 +114,10 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 
 /* ---- what a loader retains ---- */
 
-/* With its classes and their instances: the lower bound that all answers give of a loader. */
+/*
+ * Returns the retained size of a loader with its classes and their instances: the lower bound that
+ * all answers give.
+ */
 static uint64_t loader_bytes(const struct analysis_groups *loaders, uint32_t loader_ix)
 {
 	const struct derive_total *total = analysis_groups_find(loaders, loader_ix);
@@ -211,7 +214,7 @@ static bool is_generated(const char *name)
 	return false;
 }
 
-/* Application classes with their loaders, sorted by name and kind of loader. */
+/* Collects application classes with their loaders, sorted by name and class of the loader. */
 static int collect_twins(struct query *q, struct twin *twins, uint32_t *count,
 			 struct hdb_error *err)
 {

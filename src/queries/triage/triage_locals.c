@@ -1,6 +1,6 @@
 /*
- * queries/triage/triage_locals.c - which ThreadLocal's values retain most over all threads, and the
- * values of which class; by what the thread that retains most holds it.
+ * queries/triage/triage_locals.c - finds the ThreadLocal whose values retain most over all threads,
+ * and the class of values that does; and what the thread that retains most holds.
  */
 #include "analysis/dominator_children.h"
 #include "base/base_text.h"
@@ -15,7 +15,10 @@
 #define STEP_OBJECTS 4096u
 #define NAME_MAX_BYTES 512
 
-/* The frame whose local variable an object is, "com.acme.App.main(App.java:31)"; or "". */
+/*
+ * Writes the frame whose local variable an object is: "com.acme.App.main(App.java:31)"; empty if
+ * there is none.
+ */
 static int find_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		      struct hdb_error *err)
 {
@@ -53,7 +56,7 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 
 	if (f->ix == HEAP_NONE)
 		return HDB_OK;
-	/* What it dominates comes in order of retained sizes. */
+	/* The objects it dominates are sorted by retained size. */
 	TRY(analysis_level_begin(&t->q->session, f->ix, true, &level, err));
 	TRY_FOUND(analysis_level_next(&t->q->session, &level, &path.nodes[1], err));
 	TRY(derive_retained(t->q->derive, path.nodes[1], &retained, err));

@@ -1,10 +1,10 @@
 /*
- * queries/triage/triage_scan.c - what the rules of first aid take from a pass over all objects, and
- * from the values of some.
+ * queries/triage/triage_scan.c - measurements that need a pass over all objects and the values of
+ * some.
  *
- * The pass reads blocks in order; the objects whose values are asked for are only collected in it,
- * for values are read by offset from the dump. Of a class with more than SAMPLES_MAX objects so
- * many are looked at, evenly, and stand for all.
+ * The pass reads blocks in order and only collects the objects whose values are needed, because
+ * values are read from the dump. Of a class with more than SAMPLES_MAX objects, an even sample of
+ * that size represents all.
  */
 #include "analysis/collection_fill.h"
 #include "analysis/contents.h"
@@ -19,45 +19,42 @@
 #include <string.h>
 
 /*
- * Of equally long arrays the one that retains most is told, if they are so long: of others there
- * may be millions.
+ * Among arrays of at least this length, equally long ones are compared by retained size. There may
+ * be millions of shorter ones.
  */
 #define LONG_ARRAY 1000u
-/* Objects whose values are read, for each line of the table: a second. */
+/* Maximum number of objects whose values are read, for each line of the table: a second. */
 #define SAMPLES_MAX 500000u
-/* Steps up a reach tree, or down to a referent. */
+/* Maximum number of steps up a reach tree, or down to a referent. */
 #define CHAIN_MAX 32u
-/*
- * A hash map with so many elements, of which so large a share has its slot with others, is a slow
- * one.
- */
+/* A hash map is slow if it has at least this many elements and this share of them shares slots. */
 #define COLLIDING_ELEMENTS 1000u
 #define COLLIDING_SHARE 0.7
-/* Blocks between two looks at the cancel flag. */
+/* Blocks between two checks of the cancel flag. */
 #define STEP_BLOCKS 16u
 #define STEP_OBJECTS 4096u
 
-/* What values of a class are looked at. */
+/* Which values of a class are examined. */
 struct line {
 	const char *rule;
-	/* looks at an object; NULL: triage_locals.c looks at all of them */
+	/* examines an object; NULL: triage_locals.c examines all of them */
 	int (*look)(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err);
 	const char *class_name, *field, *other;
 	enum triage_measure_no measure;
 	bool with_sub;
 };
 
-/* Lines of values.rules, a bit each, and objects of one. */
+/* Maximum number of lines in values.rules, which are bits of a word. */
 #define LINES_MAX 32u
 
 struct collected {
-	struct base_vec ixs; /* uint32_t */
+	struct base_vec ixs; /* uint32_t: objects of one line */
 	uint64_t seen, whole;
 };
 
 struct scan {
 	struct triage *t;
-	uint32_t *line_bits; /* by class: bit set of lines of values.rules */
+	uint32_t *line_bits; /* by class: bits of lines of values.rules */
 	struct collected *lines;
 	struct triage_fields *fields;
 	struct heap_block *block;
@@ -66,7 +63,7 @@ struct scan {
 
 /* ---- one object ---- */
 
-/* The object that retains most. */
+/* Keeps the object that retains most. */
 static int look_largest(struct triage *t, const struct line *line, uint32_t ix,
 			struct hdb_error *err)
 {
@@ -93,7 +90,7 @@ static int add_retained(struct triage *t, struct triage_figure *f, uint32_t ix,
 	return HDB_OK;
 }
 
-/* The object with the largest number in the path `field`. */
+/* Keeps the object with the largest number at the path `field`. */
 static int look_longest(struct triage *t, const struct line *line, uint32_t ix,
 			struct hdb_error *err)
 {
@@ -103,14 +100,14 @@ static int look_longest(struct triage *t, const struct line *line, uint32_t ix,
 
 	if (r != HDB_OK || length <= 0 || (uint64_t)length <= f->count)
 		return r < 0 ? r : HDB_OK;
-	/* A list of n elements has n nodes. */
+	/* A list of n elements has n nodes, so larger numbers are damage. */
 	f->count = (uint64_t)length < t->q->heap->object_count ? (uint64_t)length :
 								 t->q->heap->object_count;
 	f->ix = ix;
 	return derive_retained(t->q->derive, ix, &f->bytes, err);
 }
 
-/* Objects whose field is null, and what they retain. */
+/* Counts objects whose field is null, and what they retain. */
 static int look_null(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[line->measure];
@@ -124,7 +121,7 @@ static int look_null(struct triage *t, const struct line *line, uint32_t ix, str
 	return add_retained(t, f, ix, err);
 }
 
-/* A signed number in a field, 0 if it is negative. */
+/* Reads a signed number, 0 if it is negative. */
 static uint64_t as_size(const struct heap_value *value)
 {
 	const int64_t n =
@@ -133,7 +130,7 @@ static uint64_t as_size(const struct heap_value *value)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-/* The sum of the field. */
+/* Adds up the field. */
 static int look_sum(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[line->measure];
@@ -152,7 +149,7 @@ static int look_sum(struct triage *t, const struct line *line, uint32_t ix, stru
 	return HDB_OK;
 }
 
-/* Adds a large hash map whose elements share slots far more than chance would have it. */
+/* Adds a large hash map whose elements share slots far more often than by chance. */
 static int look_collisions(struct triage *t, const struct heap_object *object,
 			   struct hdb_error *err)
 {
@@ -175,8 +172,8 @@ static int look_collisions(struct triage *t, const struct heap_object *object,
 }
 
 /*
- * Elements in `field`, of the array in `other`: free places of a collection that is at most half
- * full; those without elements are counted apart.
+ * Compares the number of elements in `field` with the length of the array in `other`: unused room
+ * of collections that are at most half full. Empty ones are counted separately.
  */
 static int look_fill(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
 {
@@ -201,7 +198,7 @@ static int look_fill(struct triage *t, const struct line *line, uint32_t ix, str
 	if (!as_size(&value)) {
 		uint32_t dominator = HEAP_NONE;
 
-		/* The shared empty array of ArrayList is nobody's own. */
+		/* The shared empty array of ArrayList belongs to nobody. */
 		if (found == HDB_OK)
 			TRY_ERRORS(derive_dominator(t->q->derive, array_ix, &dominator, err));
 		bytes = object.shallow_bytes + (dominator == ix ? array.shallow_bytes : 0);
@@ -220,8 +217,8 @@ static int look_fill(struct triage *t, const struct line *line, uint32_t ix, str
 }
 
 /*
- * Whether the reference itself is on the strong way from a root to its referent, in `field`;
- * `other` retains.
+ * Checks whether the reference itself is on the strong path from a root to its referent, in
+ * `field`; `other` is what retains.
  */
 static int look_self(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
 {
@@ -230,7 +227,7 @@ static int look_self(struct triage *t, const struct line *line, uint32_t ix, str
 
 	TRY_FOUND(heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
 				    &at, err));
-	/* The entry itself may retain others of its bucket. */
+	/* The entry itself may retain other entries of its bucket. */
 	TRY_FOUND(heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->other },
 				    &value, err));
 	for (unsigned steps = 0; steps < CHAIN_MAX && at != GRAPH_NONE; steps++) {
@@ -288,7 +285,7 @@ static int look_at_array(struct scan *s, uint32_t i, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether all objects of a line are looked at, however many there are. */
+/* Whether all objects of a line are examined, however many there are. */
 static bool takes_all(const struct line *line)
 {
 	return !line->look || line->look == look_largest || line->look == look_longest;
@@ -337,7 +334,7 @@ static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Which classes which lines look at, and how many objects these have. */
+/* Decides which lines examine which classes, and counts the objects of these. */
 static int choose_classes(struct scan *s, struct hdb_error *err)
 {
 	struct heap *heap = s->t->q->heap;
@@ -365,7 +362,7 @@ static int choose_classes(struct scan *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What was added to a figure since `before` stands for `weight` times as much. */
+/* Scales what was added to a measurement since `before` by `weight`. */
 static uint64_t scaled(uint64_t before, uint64_t now, double weight)
 {
 	const double more = (double)(now - before) * weight;
@@ -438,7 +435,7 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 
 /* ---- strings ---- */
 
-/* One run of strings of the same text: what the query duplicates says of it. */
+/* Measures the copies of one text, as query duplicates does. */
 static int count_run(struct triage *t, const struct analysis_content *run, uint64_t count,
 		     struct base_big *nodes, struct hdb_error *err)
 {
@@ -447,7 +444,7 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	struct analysis_copies copies;
 	struct heap_object object;
 
-	/* Texts that the VM cut may go on differently. */
+	/* Texts that the VM cut off may continue differently. */
 	if (zeroed && run[0].array_ix != HEAP_NONE) {
 		TRY(heap_object(t->q->heap, run[0].array_ix, &object, err));
 		if (object.length > zeroed)
@@ -463,8 +460,8 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	f->count += count - 1;
 	f->bytes += copies.wasted;
 	/*
-	 * The text that is there most often, of several the first by ID: runs lie in another order
-	 * in each process.
+	 * Keeps the text with most copies, of several the first by ID, because the order of runs
+	 * differs between processes.
 	 */
 	if (count > f->class_count || (count == f->class_count && run[0].ix < f->ix)) {
 		f->class_count = count;

@@ -1,6 +1,5 @@
 /*
- * queries/triage/triage_totals.c - what the rules of first aid take from totals by class, roots and
- * the dominator tree.
+ * queries/triage/triage_totals.c - measurements from totals by class, roots and the dominator tree.
  */
 #include "analysis/groups.h"
 #include "analysis/properties.h"
@@ -16,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An object of so many bytes at most is small: header and a few fields. */
+/* Objects up to this size are small: a header and a few fields. */
 #define SMALL_BYTES 64u
 
 static bool is_array(const struct heap *heap, uint32_t no)
@@ -26,7 +25,7 @@ static bool is_array(const struct heap *heap, uint32_t no)
 
 /* ---- classes by name ---- */
 
-/* Classes that make a measure. */
+/* The classes that a measure counts. */
 struct set {
 	const char *rule;
 	enum triage_measure_no measure;
@@ -55,7 +54,7 @@ static bool is_in_set(struct heap *heap, const struct set *set, uint32_t no)
 	return base_glob_list(set->patterns, heap_class_name(heap, no));
 }
 
-/* Adds a class to a measure, or takes it instead of the one that is there. */
+/* Adds a class to a measurement, or replaces it by the class. */
 static void add_class(struct triage_figure *f, const struct set *set,
 		      const struct derive_total *total)
 {
@@ -93,7 +92,10 @@ static void add_sets(struct triage *t, const struct analysis_groups *groups)
 	}
 }
 
-/* The class of small objects that takes most, and the garbage by which old collectors fill gaps. */
+/*
+ * Finds the class of small objects that takes most, and the garbage with which old collectors fill
+ * gaps.
+ */
 static void add_classes(struct triage *t, const struct analysis_groups *groups)
 {
 	struct triage_figure *many_small = &t->figures[TRIAGE_MANY_SMALL];
@@ -103,10 +105,7 @@ static void add_classes(struct triage *t, const struct analysis_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct derive_total *total = &groups->totals[i];
 		const char *name = heap_class_name(t->q->heap, total->no);
-		/*
-		 * Dumps have the collector's arrays as int[]; what else may be of that class cannot
-		 * be distinguished.
-		 */
+		/* Dumps contain such arrays as int[], and cannot be distinguished from others. */
 		const bool is_filler = strcmp(name, "int[]") == 0 ||
 				       strncmp(name, "jdk.internal.vm.Filler",
 					       strlen("jdk.internal.vm.Filler")) == 0;
@@ -137,7 +136,7 @@ static int count_classes(struct triage *t, struct hdb_error *err)
 
 /* ---- roots ---- */
 
-/* What JNI global references keep: of those on the top level what they retain. */
+/* Adds up what JNI global references keep: the retained size of those on the top level. */
 static int add_jni(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_JNI_GLOBALS];
@@ -191,7 +190,7 @@ static int add_suspect(struct triage *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Objects whose life cycle is over, and the first reference that may be to blame. */
+/* Counts leaking objects, and finds the first reference that may be to blame. */
 static int add_leaking(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SHOULD_BE_GONE];
@@ -215,7 +214,7 @@ static int add_leaking(struct triage *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* How full the heap is. */
+/* Measures how full the heap is. */
 static int add_limit(struct triage *t, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_HEAP];
@@ -255,7 +254,7 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 	TRY(load_groups(t->q, &groups, err));
 	add_sets(t, &groups);
 	add_classes(t, &groups);
-	/* Shares are of the whole heap, whatever objects are looked at. */
+	/* Shares are of the whole heap, whichever objects are examined. */
 	TRY(analysis_heap_total(&t->q->session, &whole, err));
 	t->whole_bytes = whole.shallow_bytes;
 	t->retained_bytes = whole.retained_bytes;

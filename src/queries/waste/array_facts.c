@@ -1,6 +1,4 @@
-/*
- * queries/waste/array_facts.c - what an array holds; see array_facts.h.
- */
+/* queries/waste/array_facts.c - examines what an array contains. */
 #include "queries/waste/array_facts.h"
 
 #include "base/bytes.h"
@@ -8,10 +6,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Bytes that are looked at at a time; a multiple of all element sizes. */
+/* Bytes examined at a time; a multiple of all element sizes. */
 #define CHUNK_BYTES (1u << 20)
 
-/* Whether all elements are like the first: the array is equal to itself an element further. */
+/* Sets *out to whether all elements are equal: the array equals itself shifted by one element. */
 static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsigned width,
 		      bool *out, struct hdb_error *err)
 {
@@ -21,7 +19,9 @@ static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsig
 		uint64_t n = sub->body_size - at;
 		const uint8_t *p;
 
-		/* One element more than a chunk, so that chunks are compared with one another. */
+		/*
+		 * One element more than a chunk, so that chunks are compared with each other too.
+		 */
 		if (n > CHUNK_BYTES + width)
 			n = CHUNK_BYTES + width;
 		p = base_view_at(view, sub->body_offset + at, n, err);

@@ -1,10 +1,10 @@
 /*
- * queries/waste/garbage.c - the forest of the unreachable; see garbage.h.
+ * queries/waste/garbage.c - finds the holders among unreachable objects.
  *
- * Tops of rings: search from whatever is left, in order, noting where each search began. An object
- * that a later start reaches is no top, so the starts are gone through again, the last first, and
- * those not reached by then are the tops: of two objects that are each other's only way in, both
- * are reached from the last start that reaches one.
+ * Holders of rings are found by searching from each remaining object in order, recording the
+ * starts. An object that a later start reaches is no holder, so the starts are visited again, the
+ * last first; those that were not reached by then are the holders. If two objects are only
+ * reachable from each other, the last start that reaches one of them reaches both.
  */
 #include "queries/waste/garbage.h"
 
@@ -14,29 +14,29 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536
 
-/* How far an object has come. */
+/* State of an object during the search. */
 enum { FRESH, HELD, LEFT, AGAIN, COUNTED };
 
-/* For the size of an object that a filter leaves out: it holds others, and does not count. */
+/* Size of an object that a filter hides: it holds others, but does not count. */
 #define ELSEWHERE UINT64_MAX
 
 struct garbage {
 	const struct session *session;
-	/* uint32_t an object: number among the unreachable + 1; 0: reachable */
+	/* uint32_t per object: number among the unreachable objects + 1; 0 if reachable */
 	struct base_big numbers;
-	struct base_big ixs;    /* uint32_t each */
+	struct base_big ixs;    /* uint32_t per unreachable object: its index */
 	struct base_big bytes;  /* uint64_t each: shallow size, or ELSEWHERE */
-	struct base_big first;  /* uint64_t each, and one more: its edges in `target` */
+	struct base_big first;  /* uint64_t each, and one more: start of its edges in `target` */
 	struct base_big target; /* uint32_t */
 	struct base_big state;  /* uint8_t each */
 	struct base_vec native; /* struct derive_native, ascending */
 	struct base_big stack;  /* uint32_t each */
 	struct base_vec starts; /* uint32_t */
 	uint64_t count;
-	bool is_filling; /* edges are written; else counted */
+	bool is_filling; /* edges are being written, not counted */
 	uint64_t seen;
 };
 
@@ -51,7 +51,7 @@ static void put_edge(struct garbage *g, uint32_t from, uint32_t to)
 	assert(from < g->session->heap->object_count);
 	if (!numbers[from] || !numbers[to] || from == to)
 		return;
-	/* While filling, first[n + 1] is where the next edge of n goes. */
+	/* While edges are written, first[n + 1] is where the next edge of n goes. */
 	if (g->is_filling)
 		target[first[numbers[from]]++] = numbers[to] - 1;
 	else
@@ -81,7 +81,7 @@ static int put_classes(void *ctx, const struct heap_block *block, struct hdb_err
 	return HDB_OK;
 }
 
-/* All edges once, those to classes included: counts them, or writes them. */
+/* Visits all edges once, including those to classes: counts or writes them. */
 static int each_edge(struct garbage *g, struct hdb_error *err)
 {
 	struct heap *heap = g->session->heap;
@@ -124,7 +124,7 @@ static int number_block(void *ctx, const struct heap_block *block, const uint8_t
 	return HDB_OK;
 }
 
-/* Numbers the unreachable, of all heaps; lists them once there is room. */
+/* Numbers the unreachable objects of all heaps; lists them too, once there is memory for it. */
 static int pass(struct garbage *g, struct hdb_error *err)
 {
 	struct heap *heap = g->session->heap;
@@ -156,8 +156,8 @@ static int load(struct garbage *g, struct hdb_error *err)
 	base_stage(work, "reading garbage", g->session->heap->object_count, "objects");
 	TRY_ERRORS(each_edge(g, err));
 	/*
-	 * first[n + 1] is the number of n's edges; it becomes their start, and by filling their
-	 * end.
+	 * Turns first[n + 1] from the number of n's edges into their start, which writing them
+	 * turns into their end.
 	 */
 	first = g->first.data;
 	for (uint64_t n = 1; n <= g->count; n++) {
@@ -173,12 +173,15 @@ static int load(struct garbage *g, struct hdb_error *err)
 
 /* ---- searching ---- */
 
-/* How a search changes the state of what it finds. */
+/* How a search changes the state of the objects it reaches. */
 struct turn {
 	uint8_t old, new;
 };
 
-/* Turns the state of all that `from` leads to through such; adds it up if `top` is not NULL. */
+/*
+ * Changes the state of all objects that `from` reaches through objects in the old state. Adds them
+ * up if `top` is not NULL.
+ */
 static int search(struct garbage *g, uint32_t from, struct turn turn,
 		  struct analysis_garbage_top *top, struct hdb_error *err)
 {
@@ -215,14 +218,14 @@ static int search(struct garbage *g, uint32_t from, struct turn turn,
 	return HDB_OK;
 }
 
-/* Marks the tops in `is_top`. */
+/* Marks the holders in `is_top`. */
 static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 {
 	const uint64_t *first = g->first.data;
 	const uint32_t *target = g->target.data;
 	const uint8_t *state = g->state.data;
 
-	/* First all are tops, then those that something refers to are not. */
+	/* First mark all objects, then unmark those that something refers to. */
 	for (uint32_t n = 0; n < g->count; n++)
 		is_top[n] = 1;
 	for (uint64_t e = 0; e < first[g->count]; e++)

@@ -1,6 +1,4 @@
-/*
- * queries/waste/holders.c - through which fields objects are held; see holders.h.
- */
+/* queries/waste/holders.c - counts through which fields objects are held. */
 #include "queries/waste/holders.h"
 
 #include "heap/values/values.h"
@@ -10,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Field numbers that are none: elements of an array, what no field holds, a root. */
+/* Special field numbers: elements of an array, a reference that no field holds, a root. */
 #define ELEMENTS 0xfffffffeu
 #define LOCAL 0xfffffffdu
 #define ROOT 0xfffffffcu
 
 #define FIELD_NAME_BYTES 512
-/* References between two looks at the cancel flag. */
+/* References between two checks of the cancel flag. */
 #define STEP_REFERENCES 4096
 
 static int count(struct analysis_holders *h, uint32_t class_no, uint32_t field_no,
@@ -56,7 +54,7 @@ void analysis_holders_clear(struct analysis_holders *h)
 	h->references = 0;
 }
 
-/* Counts the fields of an instance, or the statics of a class, that hold to_id. */
+/* Counts the fields of an instance, or the static fields of a class, that contain to_id. */
 static int count_fields(struct analysis_holders *h, struct heap_fields *fields, uint64_t to_id,
 			bool *found, struct hdb_error *err)
 {

@@ -1,8 +1,8 @@
 /*
- * queries/waste/q_arrays.c - arrays that are empty, hold nothing but zeros or one value, or end in
- * a long tail of zeros.
+ * queries/waste/q_arrays.c - query arrays: arrays that are empty, contain only zeros or one value,
+ * or end with many zeros.
  *
- * One pass over the objects in the order of the heap, on all threads; memory goes with the number
+ * One pass over the objects in the order of the heap, on all threads. Memory depends on the number
  * of groups.
  */
 #include "analysis/describe.h"
@@ -75,20 +75,20 @@ static const struct hdb_column facts[] = {
 enum kind { ANY, KIND_EMPTY, KIND_ZERO, KIND_CONSTANT, KIND_TAILS, KINDS };
 enum by { BY_CLASS, BY_LENGTH, BY_VALUE };
 
-/* What is told of one array, from the threads to the one that counts. */
+/* What threads find out about one array. */
 struct found {
 	uint64_t length, value, shallow_bytes, tail_bytes;
 	uint32_t ix, class_no;
 	bool is_kind[KINDS];
 	bool has_content;
-	bool is_short_tail; /* zeros at the end, but fewer than --min-tail */
+	bool is_short_tail; /* zeros at the end, but less than --min-tail */
 };
 
 struct group {
 	struct analysis_counter_head head;
 	uint64_t length, value;
-	uint64_t count[KINDS]; /* of ANY: all */
-	uint64_t bytes[KINDS]; /* of KIND_TAILS: of the tails */
+	uint64_t count[KINDS]; /* for ANY: of all arrays */
+	uint64_t bytes[KINDS]; /* for KIND_TAILS: of the zeros at the end */
 	uint64_t wasted;
 	uint32_t class_no;
 };
@@ -98,18 +98,21 @@ struct arrays {
 	enum by by;
 	uint64_t min_tail;
 	uint8_t *is_class;                      /* by class number: wanted; NULL: all */
-	uint8_t reachable[STORE_BLOCK_OBJECTS]; /* of the block that is taken */
+	uint8_t reachable[STORE_BLOCK_OBJECTS]; /* of the block being counted */
 	struct query *q;                        /* while arrays are read */
 	struct analysis_counter counter;        /* struct group */
-	struct base_vec rows;                   /* const struct group *, in order */
+	struct base_vec rows;                   /* const struct group *, sorted */
 	uint64_t looked, looked_bytes, without;
-	uint64_t others, other_bytes; /* unreachable */
+	uint64_t others, other_bytes; /* unreachable ones */
 	struct analysis_cut short_tails;
 };
 
 /* ---- reading, on all threads ---- */
 
-/* What is told of object `i`; `array` is what it holds, NULL: nothing, or not in the dump. */
+/*
+ * Decides which kinds object `i` belongs to. `array` is what it contains; NULL if it is empty or
+ * not in the dump.
+ */
 static void examine(const struct arrays *a, const struct heap_block *objects, uint32_t i,
 		    const struct analysis_array_facts *array, struct found *out)
 {
@@ -129,7 +132,7 @@ static void examine(const struct arrays *a, const struct heap_block *objects, ui
 	out->value = array->value;
 	out->is_kind[KIND_ZERO] = array->is_zero;
 	out->is_kind[KIND_CONSTANT] = array->is_constant;
-	/* Which elements are null a portable heap dump does not say. */
+	/* Portable heap dumps do not record which elements are null. */
 	if (array->is_zero || array->tail_count > length || a->q->heap->is_phd)
 		return;
 	out->tail_bytes = out->shallow_bytes - heap_shallow(a->q->heap, out->class_no,
@@ -167,7 +170,7 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 
 /* ---- counting, on the calling thread ---- */
 
-/* Groups with the same hash are the same: it can be undone. */
+/* Equal hashes mean equal groups, because the hash can be inverted. */
 static struct heap_text_hash hash_of(uint32_t class_no, uint64_t length, uint64_t value)
 {
 	const uint64_t seed = base_hash_seed();
@@ -223,8 +226,7 @@ static int take(void *ctx, struct derive_block *block, struct hdb_error *err)
 }
 
 /*
- * Largest waste first, then by class, length and value, so that the order does not depend on the
- * hash.
+ * Most waste first, then by class, length and value, so that the order does not depend on the hash.
  */
 static int compare(const void *left, const void *right)
 {
@@ -336,7 +338,10 @@ static void set_facts(struct query *q, const struct arrays *a)
 	if (a->kind != ANY)
 		query_fact(q, "wasted", wasted);
 	query_tell_unreachable(q, a->others, a->other_bytes);
-	/* Without a kind the arrays are in the rows, but not in the columns of tails. */
+	/*
+	 * Without a kind, these arrays are in the rows but not in the columns about zeros at the
+	 * end.
+	 */
 	if (a->kind == ANY && a->short_tails.objects) {
 		query_cut(q, NULL,
 			  "in the columns of tails: those of %" PRIu64 " arrays, which are shorter "

@@ -1,9 +1,9 @@
 /*
- * queries/waste/q_collections.c - lists, sets, maps and queues of known classes, or object arrays:
- * how many, how full, what their empty room costs.
+ * queries/waste/q_collections.c - query collections: lists, sets, maps and queues of known classes,
+ * or object arrays: their number, how full they are, and what unused room costs.
  *
- * One pass over the objects. Sums by class, by ratio and by size are small; one by one they are
- * kept as (size, index), 16 bytes each, and measured again when their rows are given.
+ * One pass over the objects. Sums by class, ratio or size are small. For a list of single
+ * collections, size and index are kept, 16 bytes each, and they are measured again for each row.
  */
 #include "analysis/collection_fill.h"
 #include "analysis/describe.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps into which a ratio is divided at most. */
+/* Maximum number of steps that a ratio is divided into. */
 #define SEGMENTS_MAX 1000u
 
 static const struct hdb_option_spec options[] = {
@@ -78,18 +78,19 @@ static const struct hdb_column facts[] = {
 
 enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 
-/* Collections of one row. */
+/* The collections of one row. */
 struct sum {
-	uint64_t key; /* class number, size, segment */
+	uint64_t key; /* class number, size or segment */
 	uint64_t count, empty, elements, wasted_bytes, shallow_bytes, without_size, impossible;
-	uint64_t sized, capacity;  /* elements and room of those that have a capacity */
-	uint64_t hashed, collided; /* elements of hashed ones, and how many share a slot */
+	uint64_t sized, capacity; /* elements and room of collections with a capacity */
+	/* elements of hash tables, and of those the ones that share a slot */
+	uint64_t hashed, collided;
 	uint64_t largest_size;
 	uint32_t largest_ix;
 	const char *kind;
 };
 
-/* A collection when they are listed one by one. */
+/* A collection that is listed by itself. */
 struct one {
 	uint64_t size;
 	uint32_t ix;
@@ -100,15 +101,15 @@ struct collections {
 	uint64_t segments;
 	uint8_t *wanted; /* by class number: 1 if named; NULL: all */
 	struct analysis_measuring how;
-	struct sum all, others;       /* reachable ones, or those that count; unreachable ones */
-	struct analysis_cut unsorted; /* those that fit in no row */
+	struct sum all, others;       /* those that count, and the others (unreachable ones) */
+	struct analysis_cut unsorted; /* those that belong to no row */
 	struct query_groups sums;     /* struct sum, by key */
 	struct base_vec ones;         /* struct one */
 };
 
 /* ---- sums ---- */
 
-/* Adds a collection; of several largest ones the first is kept. */
+/* Adds a collection. Of several equally large ones the first is kept. */
 static void add_to(struct sum *sum, const struct analysis_measure *m, uint32_t ix)
 {
 	if (!sum->count || m->size > sum->largest_size) {
@@ -133,10 +134,13 @@ static void add_to(struct sum *sum, const struct analysis_measure *m, uint32_t i
 	}
 }
 
-/* Segment of a ratio: 0 is 0 itself, the last but one ends at 1, the last is what is above. */
+/*
+ * Returns the segment of a ratio: 0 for exactly 0, the last but one ends at 1, the last is for
+ * larger ratios.
+ */
 static uint64_t segment_of(const struct collections *s, double ratio)
 {
-	/* A little less, so that 3 / 5 is in the third of five steps. */
+	/* Slightly less, so that 3 / 5 belongs to the third of five steps. */
 	const double steps = ratio * (double)s->segments - 1e-9;
 	const uint64_t whole = steps > 0 ? (uint64_t)steps : 0;
 
@@ -158,7 +162,7 @@ static int count_one(struct collections *s, const struct analysis_measure *m, ui
 	if ((s->by == BY_SIZE && !m->has_size) ||
 	    (s->by == BY_FILL && (!m->has_capacity || !m->has_size)) ||
 	    (s->by == BY_COLLISIONS && !m->has_used)) {
-		/* It is in no row. */
+		/* It belongs to no row. */
 		s->unsorted.rows = ANALYSIS_NOT_COUNTED;
 		s->unsorted.objects++;
 		s->unsorted.bytes += m->shallow_bytes;
@@ -202,7 +206,7 @@ static int look_at_block(void *ctx, const struct heap_block *block, const uint8_
 			add_to(&s->others, &m, object.ix);
 		if (query_counts(q, reachable[i]) && (r = count_one(s, &m, object.ix, err)) < 0)
 			return r;
-		/* Some are long: chains to walk, slots to count. */
+		/* Some take long: chains to follow, slots to count. */
 		TRY_ERRORS(base_step(q->work, object.ix, err));
 	}
 	return HDB_OK;
@@ -305,7 +309,7 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	TRY(look_at_all(q, err));
 	set_facts(q, s);
 	order_rows(q, s);
-	/* Rows that show one at a time look at its slots. */
+	/* For a list of single collections, slots are counted for each row. */
 	analysis_measuring_init(&q->session, is_arrays, true, &s->how);
 	return HDB_OK;
 }

@@ -1,9 +1,9 @@
 /*
- * queries/waste/q_duplicates.c - strings, or primitive arrays, that are there more than once, what
- * their copies cost and who holds them.
+ * queries/waste/q_duplicates.c - query duplicates: strings or primitive arrays that exist more than
+ * once, what their copies cost, and who holds them.
  *
- * Equal ones lie side by side once all are sorted by hash (contents.h); of each run only 32 bytes
- * are kept. Texts and holders are looked up when a row is given.
+ * Equal contents are neighbours after sorting by hash (contents.h). Only 32 bytes are kept for each
+ * run of copies; texts and holders are found when a row is made.
  */
 #include "analysis/contents.h"
 #include "analysis/describe.h"
@@ -18,12 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes of a text that are shown; the rest is told by its length. */
+/* Maximum bytes of a text that is shown; only the length of the rest is given. */
 #define TEXT_MAX 512u
-/* Elements of an array that are shown. */
+/* Maximum number of array elements shown. */
 #define SHOWN_ELEMENTS 8u
 #define HOLDER_MAX 1200
-/* Copies between two looks at the cancel flag. */
+/* Copies between two checks of the cancel flag. */
 #define STEP_COPIES 4096
 
 static const struct hdb_option_spec options[] = {
@@ -80,9 +80,9 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* Objects of one content. */
+/* Objects with the same contents. */
 struct group {
-	uint64_t first;  /* in the records */
+	uint64_t first;  /* index in the records */
 	uint64_t wasted; /* bytes */
 	uint64_t total;  /* bytes */
 	uint32_t count;
@@ -96,15 +96,19 @@ struct duplicates {
 	uint8_t *is_class;
 	uint64_t min_count, min_wasted;
 	struct base_big groups;
-	struct base_big order; /* struct base_sort_key: groups as they are given */
+	struct base_big order; /* struct base_sort_key: groups in the order of rows */
 	uint64_t group_count, distinct;
-	struct analysis_cut rare, thrifty; /* contents with fewer copies; that waste less */
+	/* contents with fewer copies than --min-count; contents that waste less */
+	struct analysis_cut rare, thrifty;
 	char text[TEXT_MAX + 1];
 };
 
 /* ---- grouping ---- */
 
-/* Counts distinct contents and those that are there often enough; *longest is their longest run. */
+/*
+ * Counts the different contents, and those with enough copies; *longest is the largest number of
+ * copies.
+ */
 static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest)
 {
 	*groups = *longest = 0;
@@ -113,7 +117,7 @@ static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest
 
 		d->distinct++;
 		*groups += n >= d->min_count;
-		/* What is there once is no duplicate. */
+		/* A single one is no duplicate. */
 		if (n > 1 && n < d->min_count) {
 			d->rare.rows++;
 			d->rare.objects += n;
@@ -167,7 +171,7 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 	return HDB_OK;
 }
 
-/* Most wasted first, then by ID. */
+/* Most waste first, then by ID. */
 static int order_groups(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
 	const struct analysis_content *records = d->contents.records.data;
@@ -231,7 +235,7 @@ static void set_facts(struct query *q, const struct duplicates *d)
 
 /* ---- the query ---- */
 
-/* Which array classes PATTERN names. */
+/* Finds the array classes that PATTERN matches. */
 static int choose_classes(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
 	if (!q->target_count)

@@ -1,8 +1,9 @@
 /*
- * queries/waste/q_finalizers.c - objects with a finalizer: those that wait to become garbage, those
- * that are garbage and queue for the finalizer thread, the one that is being finalized.
+ * queries/waste/q_finalizers.c - query finalizers: objects with a finalizer: those still in use,
+ * garbage that is queued for the finalizer thread, and the one being finalized.
  *
- * The state is read off each reference's own fields, so that no list of the heap is followed.
+ * The state is derived from the fields of each reference, so no list in the heap has to be
+ * followed.
  */
 #include "analysis/describe.h"
 #include "analysis/reference_list.h"
@@ -67,7 +68,7 @@ static const struct hdb_column facts[] = {
 enum state { REGISTERED, QUEUED, RUNNING, FINALIZED, STATES };
 static const char *const state_names[STATES] = { "registered", "queued", "running", "finalized" };
 
-/* The classes that tell, and their fields: the JDK's, and Android's. */
+/* Classes and fields that reveal the state: of the JDK, and of Android. */
 static const char enqueued_field[] = "java.lang.ref.ReferenceQueue.ENQUEUED";
 static const char reference_class[] = "java.lang.ref.Reference";
 static const char jdk_finalizer[] = "java.lang.ref.Finalizer";
@@ -77,17 +78,17 @@ static const char *const thread_classes[] = {
 	"java.lang.Daemons$FinalizerDaemon",
 };
 
-/* A finalizer. */
+/* An object with a finalizer. */
 struct item {
-	uint32_t object; /* HEAP_NONE: none any more */
+	uint32_t object; /* HEAP_NONE: cleared */
 	uint32_t finalizer;
 	uint8_t state;
-	bool is_reachable; /* the finalizer, and so the object */
+	bool is_reachable; /* whether the finalizer, and so the object, is reachable */
 };
 
 struct group {
 	uint64_t count, bytes, native;
-	uint32_t class_no; /* HEAP_NONE: of none */
+	uint32_t class_no; /* HEAP_NONE: unknown */
 	uint32_t object;   /* the first of them */
 	uint8_t state;
 };
@@ -97,13 +98,13 @@ struct finalizers {
 	struct base_vec items;      /* struct item */
 	struct query_groups groups; /* struct group, by state and class */
 	struct base_vec native;     /* struct derive_native, ascending */
-	uint64_t enqueued_id;       /* ReferenceQueue.ENQUEUED; 0: none */
+	uint64_t enqueued_id;       /* ReferenceQueue.ENQUEUED; 0 if there is none */
 	bool is_list;
 };
 
 /* ---- states ---- */
 
-/* A reference field's raw ID, 0 if there is no such field. */
+/* Reads the ID in a reference field, 0 if there is no such field. */
 static int field_id(struct query *q, uint32_t ix, struct heap_field_name field, uint64_t *id,
 		    struct hdb_error *err)
 {
@@ -115,9 +116,9 @@ static int field_id(struct query *q, uint32_t ix, struct heap_field_name field, 
 }
 
 /*
- * A JDK's Finalizer is linked to itself by `next` when it is taken from the queue, and cleared
- * afterwards; while it is in the queue its `queue` is ReferenceQueue.ENQUEUED. Android moves the
- * object from `referent` to `zombie`.
+ * A Finalizer of the JDK refers to itself by `next` once it has been taken from the queue, and is
+ * cleared afterwards. While it is in the queue, its `queue` is ReferenceQueue.ENQUEUED. Android
+ * moves the object from `referent` to `zombie`.
  */
 static int add_item(struct query *q, struct finalizers *f, const struct analysis_reference *ref,
 		    struct hdb_error *err)
@@ -154,7 +155,7 @@ static int add_item(struct query *q, struct finalizers *f, const struct analysis
 	if (q->heap->filter.is_on) {
 		struct heap_object object;
 
-		/* Of the heap that the object is in, or was: then only its finalizer is left. */
+		/* The heap is that of the object; if it was cleared, that of its finalizer. */
 		r = heap_object(q->heap, item.object == HEAP_NONE ? ref->ix : item.object, &object,
 				err);
 		if (r != HDB_OK || heap_leaves_out(q->heap, object.heap_no))
@@ -224,7 +225,7 @@ static int set_kept(struct query *q, const struct finalizers *f, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Keeps the items that are asked for; says how many the unreachable ones are. */
+/* Keeps the items of the population, and reports the unreachable ones. */
 static int keep_counted(struct query *q, struct finalizers *f, struct hdb_error *err)
 {
 	struct item *items = f->items.data;
@@ -262,7 +263,7 @@ static int set_facts(struct query *q, struct finalizers *f, struct hdb_error *er
 
 /* ---- rows ---- */
 
-/* Keeps the items in one state. */
+/* Keeps the items in the requested state. */
 static void filter(const struct query *q, struct finalizers *f)
 {
 	const unsigned state = query_choice(q, "state");
@@ -318,7 +319,7 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	f->groups.size = sizeof(struct group);
 	query_choose(q, f->is_list ? "state,id,class,label,shallow,retained,reached,finalizer" :
 				     "state,class,objects,shallow,id");
-	/* Of a group the sum is shown, and not what one of it retains. */
+	/* For a group, native memory is the sum, not what one of its objects retains. */
 	if (!f->is_list) {
 		q->extra.retained_native = SIZE_MAX;
 		TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &f->native, err));

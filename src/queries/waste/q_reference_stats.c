@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_reference_stats.c - soft, weak, phantom and final references by class: how many,
- * to what, and what only they keep.
+ * queries/waste/q_reference_stats.c - query reference-stats: soft, weak, phantom and final
+ * references by class: how many there are, what they refer to, and what only they hold.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the names of columns. */
+/* Maximum bytes of the names of columns. */
 #define COLUMNS_MAX_BYTES 256
 
 static const struct hdb_option_spec options[] = {
@@ -73,7 +73,7 @@ static const struct hdb_column facts[] = {
 enum by { BY_CLASS, BY_REFERENT, BY_STRENGTH };
 
 struct row {
-	uint32_t class_no; /* HEAP_NONE: of no class */
+	uint32_t class_no; /* HEAP_NONE: no class */
 	uint32_t strength;
 	uint64_t count, cleared, referents, only, only_bytes, only_retained;
 	uint64_t native, retained_native;
@@ -83,20 +83,21 @@ struct stats {
 	struct analysis_reference_list list;
 	struct base_big keys, spare; /* struct base_sort_key: references by row, then by referent */
 	uint64_t key_count;
-	struct base_vec rows;    /* struct row */
-	struct base_vec members; /* uint32_t: of the row that is made, what only it keeps */
+	struct base_vec rows; /* struct row */
+	/* uint32_t, of the row being made: referents that only its references hold */
+	struct base_vec members;
 	enum by by;
 	bool has_retained, has_native;
-	uint64_t unreachable;  /* references */
+	uint64_t unreachable;  /* number of references */
 	struct base_big idom;  /* uint32_t */
-	struct base_big state; /* uint32_t: the row that an object was last seen for, see cover() */
+	struct base_big state; /* uint32_t: the last row and state of each object, see cover() */
 };
 
-/* ---- retained: the topmost of a set in the dominator tree ---- */
+/* ---- retained size: the topmost objects of a set in the dominator tree ---- */
 
 /*
- * What an object is for row number n (from 1): above members only, a member of its set, at or below
- * one.
+ * State of an object for row number n (from 1): only above members; a member of its set; a member
+ * or below one.
  */
 enum { CLEAR = 0, MEMBER = 1, COVERED = 2, STATES = 3 };
 
@@ -106,8 +107,8 @@ static uint32_t state_of(uint32_t row, uint32_t state)
 }
 
 /*
- * Gives a state to a member and to all that dominate it. As each object gets its state once a row,
- * all walks of a row are linear.
+ * Sets the state of a member and of all objects that dominate it. Each object gets its state once
+ * per row, so all walks of a row are linear.
  */
 static int cover(struct query *q, struct stats *s, uint32_t row, uint32_t ix, struct hdb_error *err)
 {
@@ -124,7 +125,10 @@ static int cover(struct query *q, struct stats *s, uint32_t row, uint32_t ix, st
 			return heap_damaged(q->heap, STORE_DOMINATORS, ix,
 					    "dominators form a circle", err);
 	}
-	/* Below a covered object all is covered; else only what is not above the topmost member. */
+	/*
+	 * Everything below a covered object is covered. Otherwise only the objects from the topmost
+	 * member down are.
+	 */
 	if (v != HEAP_NONE && state[v] == covered)
 		top = HEAP_NONE;
 	for (v = ix; v != HEAP_NONE && state[v] != clear && state[v] != covered; v = idom[v]) {
@@ -179,7 +183,7 @@ static int load_dominators(struct query *q, struct stats *s, struct hdb_error *e
 
 /* ---- rows ---- */
 
-/* Rows are in order of this: the class, then the strength. */
+/* Returns the sort key of rows: the class, then the strength. */
 static int row_key(struct query *q, const struct stats *s, const struct analysis_reference *ref,
 		   uint64_t *out, struct hdb_error *err)
 {
@@ -252,7 +256,7 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 			continue;
 		last = ix;
 		row.referents++;
-		/* What is unreachable nobody keeps. */
+		/* Nobody holds an unreachable object. */
 		if (analysis_reached_of(&s->list, ix) < analysis_reached_by(row.strength) ||
 		    analysis_reached_of(&s->list, ix) == ANALYSIS_UNREACHABLE)
 			continue;
@@ -269,7 +273,7 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 	return base_vec_push(&s->rows, &row, sizeof(row), err);
 }
 
-/* Most bytes kept first, then most references, then by class. */
+/* Most bytes held first, then most references, then by class. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -298,7 +302,7 @@ static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
 
 /* ---- facts ---- */
 
-/* Objects and bytes by how they are reached. */
+/* Objects and bytes by how strongly they are reachable. */
 struct levels {
 	const struct heap *heap;
 	const struct analysis_reference_list *list;
@@ -314,7 +318,7 @@ static int add_levels(void *ctx, const struct heap_block *block, struct hdb_erro
 		const enum analysis_reached level =
 			analysis_reached_of(l->list, block->first_ix + i);
 
-		/* What the dump lacks counts nowhere. */
+		/* Objects that the dump does not contain are not counted. */
 		if (!heap_is_counted(l->heap, block, i))
 			continue;
 		l->count[level]++;
@@ -392,7 +396,7 @@ static int stat_row(struct query *q, size_t no, struct hdb_error *err)
 	query_lend_text(q, NAME, name);
 	query_set(q, COUNT, row->count);
 	query_set_text(q, STRENGTH, analysis_strength_name((uint8_t)row->strength));
-	/* Which reference is the referent a portable heap dump does not say. */
+	/* Portable heap dumps do not record which reference is the referent. */
 	if (q->heap->is_phd)
 		return HDB_OK;
 	query_set(q, CLEARED, row->cleared);

@@ -1,8 +1,9 @@
 /*
- * queries/waste/q_substrings.c - arrays that several strings share, or of which strings use a part
- * only: substrings of VMs up to JDK 7u5, deduplicated strings, copies by new String(String).
+ * queries/waste/q_substrings.c - query substrings: arrays that several strings share, or of which
+ * strings use only a part: substrings of VMs up to JDK 7u5, deduplicated strings, copies by new
+ * String(String).
  *
- * Strings are sorted by array (contents.h), so that all users of an array lie side by side.
+ * Strings are sorted by array (contents.h), so all users of an array are neighbours.
  */
 #include "analysis/contents.h"
 #include "base/sort.h"
@@ -13,9 +14,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Bytes of a text that are shown. */
+/* Maximum bytes of a text that is shown. */
 #define TEXT_MAX 512u
-/* Strings between two looks at the cancel flag. */
+/* Strings between two checks of the cancel flag. */
 #define STEP_STRINGS 65536
 
 static const struct hdb_option_spec options[] = {
@@ -55,7 +56,7 @@ static const struct hdb_column facts[] = {
 
 /* An array that is shown. */
 struct shown {
-	uint64_t first; /* its first string in the records */
+	uint64_t first; /* index of its first string in the records */
 	uint64_t wasted, used;
 	uint32_t strings;
 };
@@ -63,15 +64,15 @@ struct shown {
 struct substrings {
 	struct analysis_contents contents;
 	struct base_big rows;  /* struct shown */
-	struct base_big order; /* struct base_sort_key: rows as they are given */
+	struct base_big order; /* struct base_sort_key: arrays in the order of rows */
 	uint64_t row_count;
 	uint64_t arrays, shared, sharing, wasted;
 	struct analysis_cut unshared,
-		thrifty; /* arrays that waste, but of one string; that waste less */
+		thrifty; /* arrays with waste but only one string; arrays that waste less */
 	char text[TEXT_MAX + 1];
 };
 
-/* Adds up the strings of one array; which these are is set. */
+/* Adds up the strings of one array, which are set. */
 static int measure(struct query *q, const struct substrings *s, struct shown *out,
 		   struct hdb_error *err)
 {
@@ -81,7 +82,7 @@ static int measure(struct query *q, const struct substrings *s, struct shown *ou
 	struct heap_object array;
 
 	TRY_ERRORS(heap_object(q->heap, records[0].array_ix, &array, err));
-	/* They are in order of their first element. */
+	/* They are sorted by first element. */
 	for (uint32_t i = 0; i < out->strings; i++) {
 		const uint64_t first = records[i].high >> 32;
 		const uint64_t after = first + (uint32_t)records[i].high;
@@ -106,7 +107,8 @@ static void leave_out(struct analysis_cut *cut, const struct shown *row)
 }
 
 /*
- * Goes through all arrays: adds them up and counts the rows if `rows` is NULL, else fills them in.
+ * Visits all arrays. Adds them up and counts the rows if `rows` is NULL, otherwise fills in the
+ * rows.
  */
 static int find_arrays(struct query *q, struct substrings *s, uint64_t min_wasted,
 		       struct shown *rows, struct hdb_error *err)
@@ -150,7 +152,7 @@ static int find_arrays(struct query *q, struct substrings *s, uint64_t min_waste
 	return HDB_OK;
 }
 
-/* Most wasted first, then most strings, then by ID. */
+/* Most waste first, then most strings, then by ID. */
 static int order_rows(struct query *q, struct substrings *s, struct hdb_error *err)
 {
 	const uint64_t bytes = (s->row_count + 1) * sizeof(struct base_sort_key);

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_unreachable.c - the garbage in the dump: objects that no root reaches, by class,
- * or by the objects that hold them together.
+ * queries/waste/q_unreachable.c - query unreachable: the garbage in the dump, that is objects that
+ * no root reaches, by class or by the objects that hold them.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
@@ -55,16 +55,16 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* Holders of one class. */
+/* The holders of one class. */
 struct holder_group {
 	uint64_t holders, count, bytes, native_bytes;
 	uint32_t class_no;
-	uint32_t biggest; /* number of the one with most bytes in `tops` */
+	uint32_t biggest; /* index in `tops` of the one that holds most bytes */
 };
 
 struct unreachable {
 	struct analysis_groups groups;
-	struct analysis_groups native; /* by the same; not by holder */
+	struct analysis_groups native; /* by the same groups; not by holder */
 	uint64_t bytes;                /* of all unreachable objects */
 	bool by_holder, is_list, has_native;
 	struct base_vec tops;     /* struct analysis_garbage_top; by holder */
@@ -91,7 +91,7 @@ static int compare_groups(const void *a, const void *b)
 	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
 }
 
-/* Adds up holders by class; PATTERN keeps those whose class matches. */
+/* Adds up holders by class. PATTERN keeps those whose class matches. */
 static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
 	struct analysis_garbage_top *tops = u->tops.data;
@@ -133,7 +133,7 @@ static int open_holders(struct query *q, struct unreachable *u, struct hdb_error
 {
 	TRY(analysis_garbage_tops(&q->session, &u->tops, err));
 	query_fact(q, "holders", u->tops.count);
-	/* Sorted, so that the first of a class is its biggest. */
+	/* Sorted, so the first of each class is its largest. */
 	base_vec_sort(&u->tops, sizeof(struct analysis_garbage_top), compare_tops);
 	TRY(group_tops(q, u, err));
 	q->total = u->is_list ? u->tops.count : u->by_class.count;
@@ -176,7 +176,7 @@ static void holder_row(struct query *q, const struct unreachable *u, size_t no)
 static int load(struct query *q, enum derive_group by, struct analysis_groups *out,
 		struct hdb_error *err)
 {
-	/* Totals need the dominator tree; telling who is reachable does not. */
+	/* Totals need the dominator tree; reachability does not. */
 	return derive_has(q->derive, STORE_TOTALS) ?
 		       analysis_load_groups(&q->session, by, out, err) :
 		       analysis_count_groups(&q->session, by, ANALYSIS_COUNT_REACHED, out, err);
