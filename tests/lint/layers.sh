@@ -4,7 +4,7 @@
 # Each room sees itself and the rooms that its line names, by way of "ROOM/FILE.h". Everything may
 # include "heapdb.h", which has the result codes. A change of this table is a change of design.
 # Also checked: included files exist, sources in src/ include from src/ and never a neighbour by its
-# bare name, and no two files share a name.
+# bare name, no two files share a name, and the top folder has no tracked file that is not listed here.
 # An argument is another project root to check (the check's own test uses it).
 set -eu
 
@@ -47,6 +47,12 @@ derive/derive.h derive/blocks.h derive/build.h derive/class_tree.h derive/native
 analysis/*
 query/*
 queries/queries.h
+'
+
+# The top folder: build products such as wheels do not belong there.
+top='
+include src tools tests bench Makefile README.md LICENSE NOTICES CHANGELOG.md pyproject.toml
+.ci .github .clang-format .clang-tidy .editorconfig .gitattributes .gitignore
 '
 
 # Whether the header $1 is a door.
@@ -138,6 +144,12 @@ while read -r file line included; do
 done <<END
 $(includes tools)
 END
+
+# Where the sources are no clone there are no tracked files.
+for name in $([ ! -e .git ] || git -c safe.directory='*' ls-files | sed 's|/.*||' | sort -u); do
+	printf '%s\n' "$top" | tr ' ' '\n' | grep -qxF "$name" ||
+		complain "$name does not belong in the top folder (top=, above)"
+done
 
 for name in $(find src tools -name '*.[ch]' -exec basename {} \; | sort | uniq -d); do
 	complain "several files are called $name:" "$(find src tools -name "$name" | sort | tr '\n' ' ')"

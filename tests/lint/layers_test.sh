@@ -31,6 +31,27 @@ refuses()
 	}
 }
 
+# A file in the top folder: only if it is tracked.
+top()
+{
+	rm -rf "$tmp/tree"
+	mkdir -p "$tmp/tree/src/base" "$tmp/tree/tools/heapdb"
+	printf '#include "heapdb.h"\n' >"$tmp/tree/src/base/one.h"
+	echo >"$tmp/tree/heapdb_jvm-1.0-py3-none-any.whl"
+	git -C "$tmp/tree" init -q
+	git -C "$tmp/tree" add src
+	sh layers.sh "$tmp/tree" >/dev/null
+	git -C "$tmp/tree" add .
+	if sh layers.sh "$tmp/tree" >"$tmp/out" 2>&1; then
+		echo "not refused: a wheel in the top folder"
+		exit 1
+	fi
+	grep -q 'whl does not belong in the top folder' "$tmp/out"
+}
+
+if command -v git >/dev/null; then
+	top
+fi
 refuses src/base/up.c '#include "heap/two.h"' 'src/base may not see'
 refuses src/import/side.c '#include "heap/two.h"' 'src/import may not see'
 refuses src/base/near.c '#include "one.h"' 'write "room/one.h"'
