@@ -423,6 +423,7 @@ lint-layers:
 lint-text:
 	@sh tests/lint/text.sh
 	@sh tests/lint/file_names.sh
+	@sh tests/lint/english.sh
 
 lint-format:
 	@if command -v clang-format >/dev/null; then \
@@ -587,7 +588,7 @@ static: ## build build/static/heapdb, one file that needs no library (tools/inst
 doors: $(BUILD)/heapdb
 	@echo "$<: has $(DOORS_HERE)"
 	@lacks="$(filter-out $(DOORS_HERE),$(DOORS))"; [ -z "$$lacks" ] || { echo "$<: lacks $$lacks:" \
-		"install the library, or name what is wanted: make static DOORS='sql mcp'" >&2; exit 1; }
+		"install the library, or list the doors: make static DOORS='sql mcp'" >&2; exit 1; }
 
 # The library's and the tests' libraries come from Debian's other architecture
 # (tools/install-deps.sh --arm64). cmocka has no static library, so that the tests' programs are

@@ -76,7 +76,7 @@ enum hdb_result {
 	HDB_ELIMIT = -12,   /* a named limit of heapdb was reached */
 	HDB_ECORRUPT = -13, /* the heap database is damaged */
 	HDB_EVERSION = -14, /* the heap database was written by a version that counts otherwise */
-	HDB_ECHANGED = -15, /* the dump is not the one that was imported, or is not found */
+	HDB_ECHANGED = -15, /* the dump has changed since it was imported, or is missing */
 	HDB_EABSENT = -16,  /* a dump or database of this name does not exist */
 	HDB_EIO = -20,      /* the system refused or failed: disk, permission, mapping */
 	HDB_ENOMEM = -21,   /* no memory */
@@ -197,8 +197,8 @@ HDB_API int hdb_import(const char *dump_path, const char *db_path,
  * (sizes, layout, mapping, snapshot, strict), and replaces it: for a database that hdb_open refuses
  * with HDB_EVERSION, since an earlier version of heapdb made it. `dump_path` is where the dump is
  * now; NULL: where it was. Of `opt` the budget, the threads, `wait`, the handler of SIGBUS and the
- * progress count, whose `notice` is told before the import begins. HDB_EVERSION if the database is
- * of another format, keeps its dump (a pipe, a compressed file) and dump_path is NULL, or if the
+ * progress count, whose `notice` is called before the import begins. HDB_EVERSION if the database
+ * is of another format, keeps its dump (a pipe, a compressed file) and dump_path is NULL, or if the
  * dump is gone or has changed; the database stays as it is then. Otherwise as hdb_import.
  */
 HDB_API int hdb_import_again(const char *db_path, const char *dump_path,
@@ -323,7 +323,7 @@ struct hdb_redact_options {
 	 */
 	const char *const *keep;
 	/*
-	 * nonzero: arrays of bytes and chars get letters in the place of their contents, the same
+	 * nonzero: arrays of bytes and chars get letters instead of their contents, the same
 	 * for the same content under the same key (SipHash-2-4-128)
 	 */
 	int hash;
@@ -389,10 +389,10 @@ HDB_API int hdb_open(const char *db_path, const struct hdb_open_options *opt, st
 struct hdb_health {
 	size_t struct_size; /* sizeof the structure, or 0 */
 	/*
-	 * one line: the dump beside the database, or that of dump_path, is not the one that was
-	 * imported: answers are of that one, and questions that need the dump's bytes fail with
-	 * HDB_ECHANGED. NULL: it is, or there is none. Found when the database was opened. Borrowed
-	 * until hdb_close
+	 * one line: the dump beside the database, or that of dump_path, has changed since it was
+	 * imported: answers are of the imported one, and questions that need the dump's bytes fail
+	 * with HDB_ECHANGED. NULL: it has not, or there is no dump. Found when the database was
+	 * opened. Borrowed until hdb_close
 	 */
 	const char *stale;
 	/*
@@ -557,7 +557,7 @@ enum hdb_scan_column {
 struct hdb_scan_options {
 	size_t struct_size;     /* sizeof the structure, or 0 */
 	unsigned columns;       /* enum hdb_scan_column added up; the others always come */
-	const uint8_t *classes; /* by class number: nonzero if it is wanted; NULL: all; lent */
+	const uint8_t *classes; /* by class number: nonzero to include it; NULL: all; lent */
 	unsigned kinds;         /* 1 << enum hdb_object_kind, added up; 0: all */
 	int population;         /* 1: reachable objects only; -1: unreachable ones only; 0: all */
 	uint32_t from_ix;       /* first number that is looked at */
@@ -584,7 +584,7 @@ struct hdb_batch {
 
 /*
  * All objects of the dump that the options want, in the order of their numbers: some ten million a
- * second. Parts of the heap that hold no class that is wanted are passed over. `opt` may be NULL.
+ * second. Parts of the heap that hold no requested class are skipped. `opt` may be NULL.
  * *out is owned: hdb_scan_close.
  */
 struct hdb_scan;
@@ -713,7 +713,7 @@ HDB_API int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct
 struct hdb_slice {
 	size_t struct_size; /* sizeof the structure, or 0 */
 	uint64_t from;      /* the first element */
-	size_t room;        /* how many are wanted */
+	size_t room;        /* number of elements to read */
 	uint64_t *bits;     /* room for them, as raw bits for hdb_basic_of; lent */
 	/* set by hdb_elements: how many there are, less than room at the end of the array */
 	size_t count;
@@ -1082,7 +1082,7 @@ struct hdb_query_args {
 	 */
 	struct hdb *const *before;
 	size_t before_count;
-	const struct hdb_row_filter *filter; /* NULL: all rows are wanted */
+	const struct hdb_row_filter *filter; /* NULL: all rows */
 };
 
 /* An answer: an iterator over rows. */
@@ -1189,7 +1189,7 @@ struct ArrowArrayStream {
 #endif
 
 /*
- * The rows that follow as a stream of the Arrow C data interface (which the caller lends empty):
+ * The rows that follow as a stream of the Arrow C data interface (which the caller provides empty):
  * batches of `batch_rows` rows at most (0: 65,536; SIZE_MAX: all in one batch, unless it has much
  * text), a field a column: counts, bytes and identifiers are uint64, integers int64, texts utf8;
  * where all texts that there can be are known beforehand (names of classes in "objects") int32

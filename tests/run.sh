@@ -78,7 +78,7 @@ mkdir -p "$out"
 	true
 } | sed 's/ *$//' | T="${T:-}" awk 'index($1, ENVIRON["T"])' >"$out/every"
 
-# Programs are told by their sources.
+# Programs are known by their sources.
 slow=$(grep -lE '^( \*|#) Slow: ' tests/*/*_test.c tests/*/*_test.sh 2>/dev/null |
 	sed "s|^tests/\(.*\)\.c\$|$BUILD/tests/\1|" | tr '\n' ' ')
 [ -z "${T:-}" ] || SET=all

@@ -12,7 +12,7 @@
 #   sh tools/install-deps.sh --arm64  also the compiler, libraries and emulator of `make arm64` and
 #                                     `make test-arm64`
 #
-# Needs root or sudo. Does nothing if everything is there already.
+# Needs root or sudo. Does nothing if everything is installed.
 set -eu
 
 # Packages whose names have versions: those of Debian 12, or of 13 and later.

@@ -11,7 +11,7 @@ import javax.tools.ToolProvider;
 /**
  * Dumps of a fleet, all from one VM: each program is loaded by a loader of its own, run, dumped and
  * dropped. "dump FILE": FILE has a line for each dump: its classes, the main class, the build's number,
- * the file to write, parted by tabs. "compile FILE": a line for each folder of classes: it, its sources.
+ * the file to write, separated by tabs. "compile FILE": a line for each folder of classes: it, its sources.
  */
 public final class FleetDump {
 	private FleetDump() {

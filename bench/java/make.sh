@@ -40,7 +40,7 @@ tmp=$(cd "$tmp" && pwd)
 sources=
 if [ $class = JavacHeap ]; then
 	zip=${JAVA_SOURCES:-$(cd "$(dirname "$(readlink -f "$(command -v "${bin}javac")")")/.." && pwd)/lib/src.zip}
-	[ -r "$zip" ] || die "$zip cannot be read: the JDK's sources are wanted, or JAVA_SOURCES"
+	[ -r "$zip" ] || die "$zip cannot be read: expected the JDK's sources; JAVA_SOURCES names another file"
 	(cd "$tmp" && "${bin}jar" xf "$zip" java.base)
 	sources=$tmp/java.base
 	(cd "$sources" && find . -name '*.java' | LC_ALL=C sort | tail -n "+$((${size:-1700} + 1))" | xargs rm -f)

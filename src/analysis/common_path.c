@@ -1,10 +1,10 @@
 /*
  * analysis/common_path.c - what the shortest paths to many objects have in common.
  *
- * The paths are read off the reach tree, from each object upwards until one is met that an earlier
- * path had: together they are a tree whose nodes are numbered as they are met. Walk after walk
- * backwards, and each walk upwards, children come before their parents, so that one pass adds up
- * how many objects hang on each node, and what they retain.
+ * The paths are read off the reach tree, from each object upwards to the first object of an earlier
+ * path. Together they are a tree whose nodes are numbered in order of discovery. Walks backwards,
+ * and nodes of a walk upwards, are in an order with children before parents, so one pass adds up
+ * the number of objects below each node, and what they retain.
  */
 #include "analysis/session.h"
 #include "analysis/suspects.h"

@@ -87,7 +87,7 @@ struct analysis_merged {
 	struct base_vec nodes; /* struct analysis_merged_node */
 	struct base_vec sums;  /* struct analysis_merged_sum, dump_count for each node */
 	struct base_idmap by_name, by_place;
-	struct base_vec texts; /* char *: copies of names that no heap lends; owned */
+	struct base_vec texts; /* char *: copies of names that no heap owns; owned */
 	uint32_t hint;         /* the top level's `hint` */
 	uint64_t folded;       /* objects that count with an ancestor because a limit was reached */
 };

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest name of a field that is told whole, bytes with its end. */
+/* Longest name of a field that is returned whole, bytes with its end. */
 #define FIELD_NAME_SIZE 4096
 /* Memory for the fields of one class: 65,535 fields a class, but superclasses by the thousand. */
 #define FIELDS_MAX (1u << 20)

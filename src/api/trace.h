@@ -1,5 +1,5 @@
 /*
- * api/trace.h - heaps in other formats in the place of dumps: graphs in Perfetto traces, portable
+ * api/trace.h - heaps in other formats than HPROF: graphs in Perfetto traces, portable
  * heap dumps.
  */
 #ifndef API_TRACE_H

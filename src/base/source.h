@@ -1,5 +1,5 @@
 /*
- * base/source.h - a byte source, which lends windows (pointer and length) of a file at an offset.
+ * base/source.h - a byte source, which returns windows (pointer and length) of a file at an offset.
  *
  * One kind of source maps the file; another inflates frames on demand (base/frames.h). Readers do
  * not know which kind they use. A window belongs to a view and stays valid until the view requests
@@ -23,7 +23,7 @@ struct base_source {
 	uint64_t size;    /* bytes of content */
 	const char *path; /* for messages; lent */
 	/*
-	 * Lends the view a window with at least `size` bytes at `offset`, which the caller has
+	 * Gives the view a window with at least `size` bytes at `offset`, which the caller has
 	 * checked to exist: sets the view's data, start and end. On failure the view is unchanged.
 	 */
 	int (*window)(struct base_view *view, uint64_t offset, uint64_t size,

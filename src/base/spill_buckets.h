@@ -136,7 +136,7 @@ struct base_bucket_reader {
 };
 
 /*
- * Lends the buckets to the reader until base_bucket_end, which takes one that was never begun
+ * Reserves the buckets for the reader until base_bucket_end, which takes one that was never begun
  * (zeros), too.
  */
 int base_bucket_begin(const struct base_buckets *buckets, uint32_t bucket_no,

@@ -61,7 +61,7 @@ static int read_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Only the top level is wanted, and most blocks have no object of it. Dominators are cheap to read,
+ * Only the top level is needed, and most blocks have no object of it. Dominators are cheap to read,
  * so objects and retained sizes are read only for blocks that have one.
  */
 static int read_top_block(void *ctx, struct derive_block *block, struct hdb_error *err)

@@ -34,7 +34,7 @@ struct graph_retained_set {
 };
 
 /*
- * Lists what goes if all of `members` go, themselves included. A member that no root reaches
+ * Lists what all of `members` retain, themselves included. A member that no root reaches
  * retains nothing and is ignored; duplicates do no harm. `opt` may be NULL. HDB_OK;
  * GRAPH_BUDGET if a limit was exceeded, then the set is empty; or a failure. Release *out in
  * any case.

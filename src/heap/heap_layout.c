@@ -84,8 +84,8 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 
 	if (own->total++ >= HEAP_PARTS_MAX)
 		return hdb_fail(err, HDB_ELIMIT,
-				"more than %u fields in a class and its super "
-				"classes",
+				"more than %u fields in a class and its "
+				"superclasses",
 				HEAP_PARTS_MAX);
 	sized.bytes = layout_field_size(own->model, &field);
 	TRY_ERRORS(base_vec_push(&own->parts, &sized, sizeof(sized), err));

@@ -281,7 +281,7 @@ struct hprof_sub {
 	uint64_t end;    /* past its last byte */
 	uint64_t id;     /* object id; for HEAP_DUMP_INFO the u4 heap id */
 	/*
-	 * instance: class; object array: array class; class: super class; JNI global: the
+	 * instance: class; object array: array class; class: superclass; JNI global: the
 	 * reference's id; heap info: name string id
 	 */
 	uint64_t class_id;
@@ -335,7 +335,7 @@ struct hprof_class {
 	uint64_t loader_id;
 	uint64_t signers_id;
 	uint64_t protection_domain_id;
-	uint32_t instance_size; /* bytes of instance fields, super classes included */
+	uint32_t instance_size; /* bytes of instance fields, superclasses included */
 	uint32_t trace_serial;
 	uint32_t constant_count;
 	uint32_t static_count;

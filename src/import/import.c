@@ -258,7 +258,7 @@ static int open_header(struct import *im, struct hdb_error *err)
 
 /*
  * A heap graph converted from a trace (perfetto/write.c) has no records or offsets that mean
- * anything to the user, so its message speaks of packets.
+ * anything to the user, so its message counts packets.
  */
 static int lacks_packets(struct import *im, struct hdb_error *err)
 {

@@ -132,7 +132,7 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 	case HPROF_ROOT_NATIVE_STACK:
 	case HPROF_ROOT_THREAD_BLOCK:
 		/*
-		 * The thread refers to it if the thread's object is known by now. In MAT, too, the
+		 * The thread refers to it if the thread's object is already known. In MAT, too, the
 		 * thread must come first in the file.
 		 */
 		no = base_idmap_get(&im->records.thread_roots, sub->thread_serial);

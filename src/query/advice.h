@@ -14,7 +14,7 @@
 /* Columns of a query that gives advice, following the one with the text. */
 #define QUERY_ADVICE_COLUMNS(X) \
 	X(ADVICE_WORDS, TEXT, "advice_words", "advice words", \
-	  "the advice with {run} in the place of the command, if there is one") \
+	  "the advice, with {run} instead of the command, if it has one") \
 	X(ACTION, TEXT, "action", "action", "query to ask") \
 	X(TARGET, TEXT, "target", "target", "its target") \
 	X(ACTION_OPTION, TEXT, "action_option", "action option", "its option, NAME=VALUE")

@@ -25,8 +25,8 @@ enum {
 
 static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	{ "stale", HDB_TYPE_TEXT, "stale",
-	  "the dump is not the one any more that was imported: what is "
-	  "said is of the imported one" },
+	  "The dump file has changed since it was imported. The answer describes the imported "
+	  "version." },
 	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "what the dump lacks" },
 	{ "redacted", HDB_TYPE_TEXT, "redacted", "what was removed from the dump on purpose" },
 	{ "missing_bytes", HDB_TYPE_BYTES, "missing bytes",

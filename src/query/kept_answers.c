@@ -187,7 +187,7 @@ int query_kept_next(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether the block contains all rows that are wanted. */
+/* Whether the block contains all requested rows. */
 static bool suffices(const struct query *q, const struct store_block *block)
 {
 	return block->size >= 16 &&

@@ -165,7 +165,7 @@ struct query {
 	uint64_t total;
 	enum analysis_population population; /* coverage.h */
 	bool is_cut;
-	struct analysis_cut cut;     /* what query_cut was told, if is_cut */
+	struct analysis_cut cut;     /* arguments of query_cut, if is_cut */
 	struct base_vec cut_text;    /* reasons */
 	struct query_filter *filter; /* made from args.filter by filter.c; NULL: none */
 	uint64_t wanted_total;       /* with a filter: number of rows it accepts, or unknown */
@@ -341,7 +341,7 @@ bool query_is_tested(const struct query *q, size_t column);
 /*
  * For `next` functions whose rows are expensive: tests the row once the tested columns are filled
  * in. If *wanted is false, the row need not be completed, and the next one can be made after
- * query_reset. Without a filter and a limited sort, all rows are wanted.
+ * query_reset. Without a filter and a limited sort, all rows pass.
  */
 int query_test(struct query *q, bool *wanted, struct hdb_error *err);
 /* Makes all cells null again. */
@@ -359,8 +359,8 @@ void query_reset(struct query *q);
 	  "of the label's object: instance, object array, primitive array or class" }, \
 	{ \
 		"label_value", HDB_TYPE_TEXT, "label value", \
-			"of the label's object, if it has one that can be told: a string's text, a " \
-			"boxed value, a thread's name, a class object's class" \
+			"value of the labelled object: string text, boxed value, thread name or " \
+			"class name" \
 	}
 
 /* Sets an ID column to the ID of object ix; null for HEAP_NONE. */

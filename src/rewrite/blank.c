@@ -1,5 +1,5 @@
 /*
- * rewrite/blank.c - zeros in the place of values.
+ * rewrite/blank.c - zeros instead of values.
  */
 #include "rewrite/blank.h"
 

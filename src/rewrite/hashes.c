@@ -1,5 +1,5 @@
 /*
- * rewrite/hashes.c - hashes in the place of contents.
+ * rewrite/hashes.c - hashes instead of contents.
  */
 #include "rewrite/hashes.h"
 

@@ -19,7 +19,7 @@ struct rewrite_hashes {
 int rewrite_hashes_open(struct rewrite_hashes *hashes, const char *path, struct hdb_error *err);
 
 /*
- * Writes a primitive array with letters in the place of its contents: 20 that are its hash, again
+ * Writes a primitive array with letters instead of its contents: 20 that are its hash, again
  * and again; of short ones so many as there is room for. Zeros stay zeros.
  */
 int rewrite_hashes_array(const struct rewrite_hashes *hashes, struct rewriter *w,

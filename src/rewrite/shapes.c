@@ -181,7 +181,7 @@ static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 	return HDB_OK;
 }
 
-/* The longest chain of super classes that is followed; damage may have made it a circle. */
+/* The longest chain of superclasses that is followed; damage may have made it a circle. */
 #define SUPERS_MAX 1000u
 
 static int find_runs(struct rewrite_shapes *s, uint32_t no, struct hdb_error *err)

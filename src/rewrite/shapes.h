@@ -20,10 +20,10 @@ struct rewrite_class {
 	uint32_t field_count;
 	uint32_t body_bytes;    /* of its own fields */
 	uint32_t instance_size; /* as the dump says */
-	/* found when an instance is met first */
+	/* found at the first instance */
 	size_t first_run, run_count;
 	uint64_t run_bytes; /* of all runs */
-	uint64_t all_bytes; /* with the fields of super classes */
+	uint64_t all_bytes; /* with the fields of superclasses */
 	bool has_runs;
 };
 

@@ -16,7 +16,7 @@
 
 static unsigned waits;
 
-/* In the place of the system's functions, for LMDB, too. */
+/* Replace the system's functions, for LMDB, too. */
 HDB_API int fdatasync(int fd)
 {
 	waits++;

@@ -366,7 +366,7 @@ static int import_beside(bool force, bool is_made)
 	pthread_t thread;
 
 	assert_int_equal(store_create(db_path, true, 1 << 20, &writer, &err), HDB_OK);
-	/* Who does not want to wait is told. */
+	/* Without `wait` the call fails at once. */
 	assert_int_equal(
 		hdb_import(dump, db_path, &(struct hdb_import_options){ .force = 1 }, NULL, &err),
 		HDB_EIO);

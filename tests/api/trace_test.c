@@ -1,5 +1,5 @@
 /*
- * tests/api/trace_test.c - traces in the place of dumps, as programs see it: progress is reported
+ * tests/api/trace_test.c - traces instead of dumps, as programs see it: progress is reported
  * by the thread that asked, and a cancelled import leaves nothing.
  */
 #include "heapdb.h"

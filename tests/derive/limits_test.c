@@ -1,7 +1,7 @@
 /*
  * limits_test.c - what derived tables refuse: more references, classes and objects than their
  * numbers hold, and tables that nobody builds. The functions that count references are called
- * themselves, as no heap of that size is at hand.
+ * themselves, as there is no heap of that size to test with.
  */
 #include "derive/referrers.c" /* NOLINT: its functions are static */
 

@@ -58,7 +58,7 @@ static const struct {
 
 /* ---- searching ---- */
 
-/* What is kept by design: names that the graph of the dump is told with. NULL ends a list. */
+/* What is kept by design: names that describe the graph of the dump. NULL ends a list. */
 static const char *const kept_of_writer[] = { "CLASS",  "LATECLASS", "FIELD",     "LATEFIELD",
 					      "STATIC", "METHOD",    "SIGNATURE", "SOURCE",
 					      "THREAD", "GROUP",     "PARENT",    "HEAP",

@@ -159,7 +159,7 @@ counts()
 		[ "$options" = --all ] || python3 "$work/same.py" histogram ours || fail "counts of capture $options"
 		clean counts
 	done
-	# The VM's own answers, without a dump: jcmd and jstack are told the same.
+	# The VM's own answers, without a dump: jcmd and jstack get the same.
 	"$heapdb" capture "$pid" --histogram --csv --columns class,objects,shallow > ours
 	"$home/bin/jcmd" "$pid" GC.class_histogram > histogram
 	counts=$(awk '$4 == "java.util.HashMap$Node" { print $2 "," $3 }' histogram)

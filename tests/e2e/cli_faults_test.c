@@ -442,7 +442,7 @@ static bool is_said(const char *const *words, unsigned long at, bool is_sticky, 
 	return false;
 }
 
-/* Each allocation that fails is told by its own message. */
+/* Each allocation that fails is reported by its own message. */
 static void test_messages(void **state)
 {
 	FILE *f = fopen("tests/data/memory_messages.txt", "r");

@@ -112,7 +112,7 @@ def test_conditions():
                               (("--fail-if", "nothing"), 2, [])):
         done = command("made", "--report", "overview", *words)
         check(f"{words}: exit code", done.returncode == code, done)
-        check(f"{words}: what is told", all(text in done.stderr for text in told), done.stderr)
+        check(f"{words}: the message", all(text in done.stderr for text in told), done.stderr)
     done = command("quiet", "--fail-if", "new-leak", "--fail-if", "growing")
     check("nothing new, nothing growing", done.returncode == 0 and not done.stderr, done)
 

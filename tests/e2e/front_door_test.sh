@@ -1,6 +1,6 @@
 #!/bin/sh
 # tests/e2e/front_door_test.sh - what a person types first works: queries are commands, a file may
-# stand anywhere, and a name that is nothing is told what it is near to.
+# stand anywhere, and an unknown name gets a suggestion.
 set -eu
 export LC_ALL=C COLUMNS=100
 unset HEAPDB

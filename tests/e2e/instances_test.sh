@@ -25,7 +25,7 @@ same "heading" "$(heapdb query instances java.util.HashMap --fields size,table -
 same "a path" "$(heapdb query instances java.lang.Thread --fields name,group.name --csv | grep -c ",main,main,")" 1
 same "subclasses" "$(heapdb query instances java.lang.Thread --subclasses --all --csv | wc -l)" 13
 same "unreachable" "$(heapdb query instances java.lang.Thread --subclasses --unreachable --csv | wc -l)" 4
-# The best few of a column are the first of all that are sorted by it, and as many rows are told.
+# The best few of a column are the first of all that are sorted by it, and the same number of rows is reported.
 best()
 {
 	heapdb query "$@" --limit all --json | sed 's/"row_count":[0-9]*,//; s/,$//' >all.json

@@ -308,7 +308,7 @@ FLAG = re.compile(r"(^|[\\s(\"'`])--[a-z]|fail-if|\\bexit \\d")
 
 
 def check_texts(s):
-    """Texts speak of tools and arguments, not of a command line."""
+    """Texts name tools and arguments, not of a command line."""
     listed = s.ask("tools/list")["result"]["tools"]
     texts = [(t["name"], json.dumps(t)) for t in listed]
     options = 0

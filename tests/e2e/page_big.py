@@ -302,7 +302,7 @@ try:
     check("the page opens", browser.until("document.querySelector('.views') !== null"))
     reload()
     first = all_views(FIRST_LIMIT_MS)
-    check("the heap's size is told once it is known", browser.until("[...document.querySelectorAll('.dbs a')].every(a => /[KM]iB/.test(a.innerText))"))
+    check("the heap's size is shown once it is known", browser.until("[...document.querySelectorAll('.dbs a')].every(a => /[KM]iB/.test(a.innerText))"))
     reload()
     again = all_views(AGAIN_LIMIT_MS)
     print(f"{'view':34} {'first':>9} {'again':>9} {'moved':>7}")

@@ -84,7 +84,7 @@ try:
         location.hash = '#/overview?db=1'; 1""")
     check("a finding of 75 % is above a suspect of 60 %", browser.until("[...document.querySelectorAll('main article')].map(e => /75.0|60.0|20.0/.exec(e.innerText)[0]).join() === '75.0,60.0,20.0'"))
     check("the finding leads to the class loaders", browser.run("document.querySelector('article.first h2 a').hash.startsWith('#/loaders')"))
-    check("what to do is said, with a link in the place of a command", "What to do: Keep fewer (threads)." in text("main article:nth-of-type(2)")
+    check("what to do is said, with a link instead of a command", "What to do: Keep fewer (threads)." in text("main article:nth-of-type(2)")
           and browser.run("document.querySelector('main article:nth-of-type(2) .advice a').hash") == "#/all?db=1&q=threads&target=main")
     check("no command on the page", "heapdb " not in text("main"))
     check("500 opens those 500", browser.run("[...document.querySelectorAll('main article h2 a')].find(a => a.innerText.includes('500')).hash") == "#/all?db=1&q=entries&target=0x11&sort=retained")
@@ -268,7 +268,7 @@ try:
     check("Ctrl K searches", browser.until("document.activeElement.id === 'search'"))
     offers("hashmap")
     browser.key("ArrowDown")
-    check("what is chosen is told to screen readers", browser.until("document.getElementById(document.getElementById('search').getAttribute('aria-activedescendant'))?.getAttribute('aria-selected') === 'true'"))
+    check("what is chosen is announced to screen readers", browser.until("document.getElementById(document.getElementById('search').getAttribute('aria-activedescendant'))?.getAttribute('aria-selected') === 'true'"))
     write("#search", "plugins-a")
     browser.key("Enter")
     check("Enter on a text finds it", browser.until("location.hash.includes('strings') && document.querySelector('main table td')?.innerText"))
@@ -285,7 +285,7 @@ try:
     check("what is no regular expression is said", browser.until("document.querySelector('.count').innerText.includes('not a valid regular expression')"))
     write("main .table input", "HashMap$")
     check("a filter is in the address", browser.until("location.hash.includes('filter=HashMap')"))
-    check("rows and all are told", browser.until("/^[1-9] of [0-9]{3} rows$/.test(document.querySelector('.count').innerText.trim())"))
+    check("both row counts are shown", browser.until("/^[1-9] of [0-9]{3} rows$/.test(document.querySelector('.count').innerText.trim())"))
     browser.run("navigator.clipboard.writeText = (t) => { window.copied = t; return Promise.resolve(); };"
                 "[...document.querySelectorAll('main .table button')].find(b => b.innerText === 'Copy as CSV').click(); 1")
     check("rows are copied as CSV", browser.until("window.copied?.startsWith('name,objects,shallow,retained') && window.copied.includes('java.util.HashMap,')"))
@@ -455,7 +455,7 @@ try:
     go(f"#/overview?obj={text_id}&tab=text", ".inspector .long", "text of a string")
     check("whole", browser.until("document.querySelector('.inspector .long').innerText.includes('hello, heap')"))
     go(f"#/overview?obj={cache[0]}&tab=path", ".inspector .chain li", "path")
-    check("its share of the heap is told", browser.until("/% of the heap/.test(document.querySelector('.inspector .facts').innerText)"))
+    check("its share of the heap is shown", browser.until("/% of the heap/.test(document.querySelector('.inspector .facts').innerText)"))
     browser.run("(s => { s.value = '10'; s.dispatchEvent(new Event('change', { bubbles: true })); })(document.querySelector('.inspector .tools select')); 1")
     paths = browser.run(f"fetch('/api/query/path?target={cache[0]}&all=10').then(r => r.json()).then(a => new Set(a.rows.map(r => r.path)).size)")
     check(f"all {paths} paths", browser.until(f"document.querySelectorAll('.inspector .chain').length === {paths}"))
@@ -564,7 +564,7 @@ try:
     check("all of them were looked at", browser.run("new Set(window.questions.filter(u => /query.(duplicates|collections|arrays|group-by-value.target=java.lang.(Long|Integer)\\b)/.test(u)).map(u => u.replace(/&?job=.*/, ''))).size") == 7)
     browser.run("window.fetch = window.real; 1")
 
-    # Nothing moves while a view loads; numbers are the language's; no motion where none is wanted.
+    # Nothing moves while a view loads; numbers are the language's; no motion if the user prefers none.
     shifts = ("new Promise(done => new PerformanceObserver(l => done(l.getEntries().reduce((s, e) => s + e.value, 0))).observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => done(0), 300))")
     for path, selector, name in VIEWS:
         if name in ("android", "compare"):
@@ -730,7 +730,7 @@ try:
     browser.size(390, 844, dark=True)
     check("the dark is dark", browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)")
 
-    # A server that is away is told; once it is back the page goes on.
+    # A server that is away is reported; once it is back the page goes on.
     browser.size(1280, 800)
     browser.run("window.stays = 1; window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch')); location.hash = '#/all?q=sizes'; 1")
     check("that the server is away is said", browser.until("document.querySelector('.gone')?.innerText.includes('goes on when it is back')"))

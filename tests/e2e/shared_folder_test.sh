@@ -141,7 +141,7 @@ else
 	echo "files of another user: not tried, this is not root"
 fi
 
-# closed streams: nothing is written where it does not belong, and lost output is told
+# closed streams: nothing is written where it does not belong, and lost output is reported
 heapdb import "$DUMP" -o c.heapdb > /dev/null
 heapdb query top --db c.heapdb > /dev/null
 for how in '>&-' '2>&-' '<&- >&-' '>&- 2>&-' '<&- >&- 2>&-' '<&- 2>&-'; do

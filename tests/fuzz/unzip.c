@@ -1,6 +1,6 @@
 /*
  * fuzz/unzip.c - compressed streams of arbitrary bytes, as a file and through a pipe: both give the
- * same bytes, in bounded memory and time, and damage is told.
+ * same bytes, in bounded memory and time, and damage is reported.
  */
 #include "base/input.h"
 #include "base/unpack.h"

@@ -143,7 +143,7 @@ static void test_deep(void **state)
 	free(parent);
 }
 
-/* What no root leads to has no number, and is told. */
+/* What no root leads to has no number, and is reported. */
 static void test_circles(void **state)
 {
 	static const uint32_t circle[] = { GRAPH_NONE, 0, 3, 2, 1 }, own[] = { 0, 0 };

@@ -1,5 +1,5 @@
 /*
- * layout_test.c - a layout has a limit: a class whose super classes have more than a million fields
+ * layout_test.c - a layout has a limit: a class whose superclasses have more than a million fields
  * is refused, not laid out.
  */
 #include "heap/heap_layout.h"
@@ -64,7 +64,7 @@ static void test_fields(void **state)
 	assert_int_equal(heap_lay_out(heap, heap_class_by_name(heap, "C16", 0), &parts, &err),
 			 HDB_ELIMIT);
 	assert_string_equal(err.message,
-			    "more than 1048576 fields in a class and its super classes");
+			    "more than 1048576 fields in a class and its superclasses");
 	base_vec_release(&parts);
 	heap_close(heap);
 	base_work_release(&work);

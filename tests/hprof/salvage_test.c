@@ -29,7 +29,7 @@ static unsigned whole_subs(const struct walked *good, uint64_t cut)
 }
 
 /*
- * Cut at every byte: every whole sub-record is kept, and the cut is told unless it is between
+ * Cut at every byte: every whole sub-record is kept, and the cut is reported unless it is between
  * records.
  */
 static void test_cuts(void **state)
@@ -326,7 +326,7 @@ static void test_damage(void **state)
 	}
 }
 
-/* What was lost and where is told in numbers. */
+/* What was lost, and where, is reported in numbers. */
 static void test_problem_facts(void **state)
 {
 	struct hw w;

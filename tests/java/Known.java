@@ -36,7 +36,7 @@ public class Known {
         G0, G1, G2, G3, G4, G5, G6, G7, G8, G9 }
     record Point(int x, int y, String name) {}
 
-    // Fields of a sub class with the names that matter must not mislead.
+    // Fields of a subclass with the names that matter must not mislead.
     static class Misleading extends HashMap<Object, Object> {
         int size = 77;
         Object[] table = { "wrong" };

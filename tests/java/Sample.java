@@ -52,7 +52,7 @@ public class Sample {
         }
     }
 
-    /** One field of every type. Its super class has fields too, one of the same name. */
+    /** One field of every type. Its superclass has fields too, one of the same name. */
     static class Base {
         int value = -1;
         Object owner = "owner of the base";

@@ -1,5 +1,5 @@
 /*
- * tests/lint/analyzer.h - what the analyzers are told beyond the sources; see lint-tidy and
+ * tests/lint/analyzer.h - what the analyzers know beyond the sources; see lint-tidy and
  * lint-analyzer in the Makefile.
  *
  * They look at one file at a time and so cannot know that hdb_fail() never returns HDB_OK; without

@@ -27,7 +27,7 @@ grep -E ',(leaking|trace),' rows |
 		s/the activity thread does not know this service/UNKNOWN/
 		s/a watcher expects it to be gone/WATCHED/; s/; \(key = \|service: \|mApplication: \).*//' |
 	diff -u want -
-# What nothing keeps is told, too: a toast's views that are gone.
+# What nothing keeps is reported, too: a toast's views that are gone.
 grep -q '^,unreachable,,android.view.ViewRootImpl,,"ViewRootImpl#mView is null; ' rows
 # On a terminal it stands under a heading of its own, not among the local variables of another leak.
 if python3 -c 'import pty; pty.openpty()' 2> /dev/null; then

@@ -213,7 +213,7 @@ leak androidx.fragment.app.Fragment 'app\.More\.fragment \(static\)' 1 "$state"
 leak android.widget.Toast 'app\.More\.toast \(static\)' 1 'it was shown and is hidden'
 [ "$(grep -cE ',(leaking|library),' rows)" = 7 ] || complain "not 7 leaks"
 program=app.Main
-# Another version of Android: the fields are known for it no more, and what they keep is told as any
+# Another version of Android: the fields are known for it no more, and what they keep is reported as any
 # other leak.
 ask newer
 grep -q 'leaks of libraries' facts && complain "a library's leak in a version that has none"

@@ -3,7 +3,7 @@
 # LeakCanary's detector of growth (Shark 3.0-alpha-8) in ../shared/android/grow.shark.txt: paths,
 # objects, retained bytes after each dump, children and what they gained, for two thresholds.
 #
-# Deliberate differences: GC roots that become more are told as well (here none do); the nodes inside
+# Deliberate differences: GC roots that become more are reported as well (here none do); the nodes inside
 # a map are children of its table, which Shark shows as the map's.
 set -eu
 export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1

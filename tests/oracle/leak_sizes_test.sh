@@ -111,7 +111,7 @@ for seed in range(ROUNDS):
         partly += len(lost) > 1
     first = [i for i in leaking & everything if i in told]
     if len(first) < 5:
-        sys.exit('seed %d: only %d leaking objects were told' % (seed, len(first)))
+        sys.exit('seed %d: only %d leaking objects were found' % (seed, len(first)))
 print('%d sizes compared, %d of more than one object' % (compared, partly))
 if compared < 50 or partly < 30:
     sys.exit('too little was compared')

@@ -1157,7 +1157,7 @@ def check_garbage(mine, heap, other, back, kind, added):
         if args[0] in ('histogram',):
             reachable = lambda r: r['objects']
         compare(mine, other, args, lost, kind, back, args[0] == 'histogram', keep_rows=reachable)
-    # Of the rules all but those on garbage, fillers and texts speak of what is reachable.
+    # Of the rules all but those on garbage, fillers and texts are about what is reachable.
     compare(mine, other, ('triage', '--all'), (), kind, back, False,
             keep_rows=lambda r: r['rule'] not in ('garbage', 'gc-fillers'))
 

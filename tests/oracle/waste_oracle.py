@@ -208,8 +208,8 @@ class Graph:
         self.held = defaultdict(Counter)
         for ix in d.objects:
             edges = list(d.edges(ix))
-            # An array counts once for each object that it holds, and without holder are a class's edges to its super
-            # class and loader, which are no fields.
+            # An array counts once for each object that it holds, and without holder are a class's edges to its
+            # superclass and loader, which are no fields.
             for holder, to in set(edges) if d.objects[ix][0] == 'objects' else edges:
                 self.held[to][holder if holder != '[]' else d.classes[d.class_of(ix)].name] += holder is not None
             s = strength.get(d.objects[ix][1]) if d.objects[ix][0] == 'instance' else None

@@ -179,7 +179,7 @@ static bool takes(const struct hdb_query_spec *spec, const char *name)
 	return o->name != NULL;
 }
 
-/* --heap is a filter of every query that tells of objects. */
+/* --heap is a filter of every query about objects. */
 static void heaps(void **state)
 {
 	const size_t named = sizeof(without_heap) / sizeof(without_heap[0]);
@@ -196,7 +196,7 @@ static void heaps(void **state)
 		found += reason != NULL;
 		if (takes(hdb_query_at(i), "heap") == (reason != NULL))
 			fail_msg("%s %s --heap%s%s", hdb_query_at(i)->name,
-				 reason ? "takes" : "lacks", reason ? ", but tells of " : "",
+				 reason ? "takes" : "lacks", reason ? ", but is about " : "",
 				 reason ? reason : "");
 	}
 	assert_int_equal(found, named);

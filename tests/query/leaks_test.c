@@ -274,7 +274,7 @@ static void test_worlds(void **state)
 }
 
 /*
- * A chain of all nodes: no child keeps less than 70 % but near the end; the path to there is told
+ * A chain of all nodes: no child keeps less than 70 % but near the end; the path to there is shown
  * in part.
  */
 static void test_long_path(void **state)

@@ -29,7 +29,7 @@ static unsigned class_of(const struct hdb_rows *rows, const char *column)
 /* ---- without some references ---- */
 
 /*
- * What goes if the set goes and references of instances of `from` and its subclasses do not count,
+ * What the set retains if references of instances of `from` and its subclasses do not count,
  * as Eclipse MAT has it: what the roots do not reach so around the set, and the set reaches.
  */
 static uint64_t retained_without(const bool *set, int from, uint64_t *count)
@@ -316,7 +316,7 @@ static void write_circle(void)
 	heap_close(heap);
 }
 
-/* A damaged tree whose checksums hold is told, and nothing goes round in it for ever. */
+/* A damaged tree whose checksums hold is reported, and nothing goes round in it for ever. */
 static void circles(void **state)
 {
 	static const struct ask asks[] = {
@@ -347,7 +347,7 @@ static void circles(void **state)
 	world_free(&world);
 }
 
-/* What cannot be asked is told. */
+/* Wrong questions are refused. */
 static void wrong_questions(void **state)
 {
 	static const struct ask asks[] = {

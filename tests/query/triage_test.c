@@ -1,7 +1,7 @@
 /*
  * triage_test.c - what the rules of triage count: thread-local values over all threads, what
  * is in collections that fields of telling names hold, long lists without an array, hash codes that
- * collide; and that all rules are told. Also whose values a group of threads holds, as a leak
+ * collide; and that all rules are listed. Also whose values a group of threads holds, as a leak
  * suspect.
  */
 #include "support/query_ask.h"

@@ -1,7 +1,7 @@
 /*
- * redact_test.c - which arrays lose their contents: bytes that hold text are told by printable ones
- * that follow one another, blanks among them; and an array of zeros stays one where contents become
- * hashes, but not one whose last byte is another.
+ * redact_test.c - which arrays lose their contents: bytes that hold text are recognised by
+ * printable ones that follow one another, blanks among them; and an array of zeros stays one where
+ * contents become hashes, but not one whose last byte is another.
  */
 #include "support/hprof_writer.h"
 #include "support/temp.h"

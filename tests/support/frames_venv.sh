@@ -1,6 +1,6 @@
 #!/bin/sh
 # frames_venv.sh - prints the path of a Python environment with pyarrow, pandas, polars and duckdb,
-# made once under build/ and kept from one run to the next; prints nothing where they cannot be had.
+# made once under build/ and kept from one run to the next; prints nothing if they are not available.
 # Two tests that want it at once take turns.
 set -eu
 venv=$HDB_ROOT/build/python-venv

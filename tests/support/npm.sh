@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 
 # npm_package FOLDER PACKAGE: installs it into the folder once, kept from one run to the next; skips the test
-# where it cannot be had. Scripts of packages are not run.
+# if it is not available. Scripts of packages are not run.
 npm_package()
 {
 	command -v npm >/dev/null || { echo "no npm here"; exit 77; }

@@ -103,7 +103,7 @@ static inline void world_reach(const struct world *w, const bool *blocked, bool 
 	}
 }
 
-/* What goes if the set goes. */
+/* What the set retains. */
 static inline uint64_t world_retained(const struct world *w, const bool *set, uint64_t *count)
 {
 	bool reached[WORLD_NODES_MAX];

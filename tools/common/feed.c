@@ -242,7 +242,7 @@ static int read_first(struct feed *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Lends the next bytes of the pipe; 0: its end. Below 0: as read_pipe. */
+/* Returns the next bytes of the pipe; 0: its end. Below 0: as read_pipe. */
 static ssize_t next_bytes(struct feed *f, const char **out)
 {
 	const size_t first = f->first_size - f->first_at;

@@ -16,7 +16,7 @@ struct library_function {
 	void *place; /* a pointer to the function, which is set */
 };
 
-/* HDB_OK, also when it is there already; HDB_EIO: it is not on this machine. */
+/* HDB_OK, also if it is already loaded; HDB_EIO: it is not on this machine. */
 int library_load(const char *file, const struct library_function *functions, size_t count,
 		 struct hdb_error *err);
 

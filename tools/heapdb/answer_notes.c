@@ -71,7 +71,7 @@ void notes_of_row(const struct answer *answer, const struct render_style *style,
 	}
 }
 
-/* The next note that the answer met, from *at on; then none is met any more. */
+/* The next note that the answer met, from *at on; then there is none left. */
 static const struct note *next_met(const struct answer *answer, size_t *at)
 {
 	struct notes *notes = answer->notes;

@@ -1,5 +1,5 @@
 /*
- * heapdb/cmd_serve.c - the page: finds the databases, and lends the server the JSON writer.
+ * heapdb/cmd_serve.c - the page: finds the databases, and gives the server the JSON writer.
  */
 #include "heapdb/cli.h"
 

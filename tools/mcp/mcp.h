@@ -18,7 +18,7 @@ struct mcp_statement {
 	const char *text;
 	bool all; /* SQL: tables show unreachable objects, too */
 	const volatile int *cancel;
-	/* Why an answer has no rows, where that can be told. NULL: it cannot. */
+	/* Gives the reason why an answer has no rows, if it is known. NULL: never known. */
 	bool (*why_empty)(const struct mcp_statement *statement, char *why, size_t size);
 };
 

@@ -103,7 +103,7 @@ static const json_t *id_of(const json_t *message)
 	return json_object_get(message, "id");
 }
 
-/* For want of memory a request still gets its answer; an id that is a text is too long for it. */
+/* Without memory a request still gets its answer; an id that is a text is too long for it. */
 static void write_no_memory(struct server *s, const json_t *id)
 {
 	char text[200], number[24] = "null";

@@ -174,7 +174,7 @@ static bool mentions(const char *text, const char *word)
 	return strstr(text, word) != NULL;
 }
 
-/* One table in the place of a search an object, where many objects are asked about. */
+/* One table instead of a search per object, where many objects are asked about. */
 static int build_tables(struct oql *oql)
 {
 	const enum oql_from_kind from = oql->select->from.kind;

@@ -420,7 +420,7 @@ static bool has_empty_list(const struct oql_source *s)
 	return false;
 }
 
-/* A row of columns, with one element in the place of each list. */
+/* A row of columns, with one element instead of each list. */
 static int make_row(struct oql_source *s, struct oql_value *out)
 {
 	const size_t width = s->rows->width;

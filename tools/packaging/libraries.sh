@@ -1,6 +1,6 @@
 #!/bin/sh
 # tools/packaging/libraries.sh DIR NAME... - compiles libraries for what $CC and $AR build for, from the
-# sources of Debian's packages: DIR/lib/libNAME.a, DIR/include. What is there already is not made again.
+# sources of Debian's packages: DIR/lib/libNAME.a, DIR/include. What exists is not made again.
 #
 # Names are those of source packages. `make static` takes libmicrohttpd without TLS and libarchive without
 # XML: Debian's archives of them call GnuTLS and ICU. Wheels for old systems and macOS take all. apt verifies

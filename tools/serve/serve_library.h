@@ -13,7 +13,7 @@
 
 struct hdb_error;
 
-/* Loads the library. HDB_OK, also when it is there already; HDB_EIO: it is not on this machine. */
+/* Loads the library. HDB_OK, also if it is already loaded; HDB_EIO: it is not on this machine. */
 int serve_library_load(struct hdb_error *err);
 
 #ifdef HTTP_LIBRARY

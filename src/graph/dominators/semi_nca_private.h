@@ -38,7 +38,7 @@ enum dom_state {
 	DOM_MET, /* visited */
 	/* flag: the virtual root is its dominator; roots have it before they are visited */
 	DOM_TOP =
-		2, /* with either: the virtual root is its dominator; of a root, before it is met */
+		2, /* with either: the virtual root is its dominator; of a root, before its visit */
 };
 
 /* States per word. */

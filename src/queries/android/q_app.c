@@ -19,7 +19,7 @@
 
 /* The columns of query info without section. */
 #define COLUMNS(X) \
-	X(KEY, TEXT, "key", "what", "what is told") \
+	X(KEY, TEXT, "key", "what", "name of the property") \
 	X(VALUE, TEXT, "value", "value", "as text; null if the dump does not tell") \
 	X(NUMBER, COUNT, "number", "number", "as a number, if it is one") \
 	X(HELP, TEXT, "help", "meaning", "what that is")
@@ -161,7 +161,7 @@ static void count_large(struct state *s)
 	}
 }
 
-/* ---- what is told ---- */
+/* ---- properties ---- */
 
 static int count_threads(struct heap *heap)
 {
@@ -292,7 +292,7 @@ const struct query_def query_app = {
 		.name = "app", .aliases = "android",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "what an Android dump tells of its device and application: API level, process, "
+		.summary = "device and application of an Android dump: API level, process, "
 			   "counts, bitmaps, databases",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,

@@ -134,7 +134,7 @@ struct leak_rows {
 	struct base_vec rows;  /* struct leak_row */
 	struct base_vec texts; /* terminated texts, one after another */
 	uint64_t part;         /* number of the suspect or leak that new rows belong to */
-	bool is_brief;         /* whether only the first row of each part is wanted */
+	bool is_brief;         /* whether only the first row of each part is needed */
 	/* number of instances by class number, reachable or not; owned, NULL until needed */
 	uint64_t *instances;
 };

@@ -14,8 +14,8 @@
 	X(OFFSET, COUNT, "offset", "offset", "bytes from the start of the object") \
 	X(BYTES, COUNT, "bytes", "bytes", "how many; 0 for the elements of an array") \
 	X(PART, TEXT, "part", "part", \
-	  "what lies there: header, length, field, injected field (the VM's own), gap (for want " \
-	  "of a field that fits), contended padding, padding (to the alignment), not explained, " \
+	  "what lies there: header, length, field, injected field (the VM's own), gap (no " \
+	  "field fits), contended padding, padding (to the alignment), not explained, " \
 	  "elements") \
 	X(DECLARED_IN, TEXT, "declared_in", "declared in", "class that declares the field") \
 	X(FIELD, TEXT, "field", "field", "its name") \

@@ -7,7 +7,7 @@ heaps.tsv has a line for each heap: program and mode (tests/java/real/PROGRAM.ja
 first sentence of `leaks` must have (owner, number), and the rule that must explain it; "-" is nothing.
 Modes that end in "ok" are programs without a fault: no rule may call anything in them a leak, unbounded or
 misconfigured. Maven brings the libraries that a program names in its lines "// jars" ("!": without those
-that it needs), once, into REAL_JARS (build/real-jars). Exit 77 where a JDK 17 or Maven cannot be had, 1 where a line does not hold.
+that it needs), once, into REAL_JARS (build/real-jars). Exit 77 where a JDK 17 or Maven is not available, 1 where a line does not hold.
 """
 import argparse
 import csv

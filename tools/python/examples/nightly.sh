@@ -1,6 +1,6 @@
 #!/bin/sh
 # nightly.sh - the dumps of a folder as tables and a page: DUMPS/app/build/2026-03-02/name.hprof.
-# Ends with 1 if a leak is new or grows; the file WEBHOOK has the address that is told.
+# Ends with 1 if a leak is new or grows; the file WEBHOOK has the address that gets a message.
 set -eu
 dumps=${DUMPS:-/var/dumps} tables=${TABLES:-/var/lib/heapdb/fleet} keep=${KEEP:-30d}
 page=${PAGE:-/var/www/heap/index.html}

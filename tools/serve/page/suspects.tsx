@@ -176,7 +176,7 @@ export function Ranked({ db, android }: { db?: string; android?: boolean }) {
   const suspects = groupsOf(leaks.answer.rows).filter((rows) => !traced || rows[0].kind === "suspect").map((rows): [number, Row[], Row?] => [Number(rows[0].retained ?? 0), rows]);
   const findings = (triage.answer?.rows ?? []).filter((r) => r.rule !== "leak-suspect" && (!traced || r.rule !== "leaking-objects"))
     .map((r): [number, Row[], Row?] => [isFirst(r) ? Infinity : r.rule === "heap-full" ? 0 : Number(r.bytes ?? 0), [], r]);
-  // A finding about what a suspect holds is told there.
+  // A finding about what a suspect holds is shown there.
   const isOf = (rows: Row[], f: Row) => !isFirst(f) && rows.some((r) => (r.kind === "element" && r.class === f.class && r.objects === f.count && !f.id) || (r.kind === "suspect" && f.id !== null && r.id === f.id));
   const all = [...suspects, ...findings.filter(([, , f]) => !suspects.some(([, rows]) => isOf(rows, f!)))].sort((a, b) => b[0] - a[0]), brief = !report;
   const one = ([, rows, finding]: [number, Row[], Row?], i: number) => (finding ? <Finding row={finding} first={i === 0 && !traced} />

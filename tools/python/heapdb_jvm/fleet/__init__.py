@@ -17,7 +17,7 @@ answers to OUT/TABLE/app=A/build=B/day=D/dump=N/part-0.parquet:
     threads    threads and what they retain
     waste      bytes that duplicate texts, room in collections, arrays of zeros and garbage take
 
-A dump that is there already is passed over, so that a run that ended in the middle is started
+A dump that is already in the tables is skipped, so that a run that ended in the middle is started
 again. The reports are SQL (the folder sql), for DuckDB here and for Spark on a cluster.
 """
 from ._listing import Entry, ListingError, read_listing

@@ -1,0 +1,73 @@
+#!/bin/sh
+# tests/lint/english.sh - phrases that were replaced by plain English do not return. Part of `make lint-text`.
+#
+# Checked in help texts, messages, comments, manuals, rules and pages, in any case and across line ends.
+# A phrase belongs in the list only if it is wrong wherever it occurs, so no file is excepted but this
+# check and its test.
+# An argument is another project root to check (the check's own test uses it).
+set -eu
+
+cd "${1:-$(dirname "$0")/../..}"
+
+# Extended regular expressions, one a line, in lower case; [what to say].
+phrases='
+said otherwise                [unless stated otherwise]
+(can|cannot) be had           [is not available]
+(is|are|was|were) wanted      [expected, required, requested]
+not the one (any more|that was) [has changed since]
+in the place of               [instead of]
+(super|sub) class(es)?        [superclass, subclass]
+at hand                       [available]
+hangs on                      [is retained by, depends on]
+by now                        [meanwhile, already]
+piles? up                     [accumulates]
+(is|are) met                  [is found, is visited]
+lends                         [returns, provides]
+is there already              [exists, is already installed]
+(can|cannot) be told          [is known, can be determined]
+(is|are|was|were) told        [is reported, is given]
+parted by                     [separated by]
+what goes if                  [would be freed without]
+sets? free                    [frees]
+holds? good                   [applies]
+for want of                   [without]
+much for little               [GC is reclaiming little]
+tells of                      [describes, mentions, records]
+speaks? of                    [describes, is about]
+'
+
+# shellcheck disable=SC2016
+bad=$(find include src tools tests bench .ci .github Makefile ./*.md -type f \( -name '*.[ch13]' \
+	-o -name '*.sh' -o -name '*.md' -o -name '*.py' -o -name '*.rules' -o -name '*.awk' -o -name '*.java' \
+	-o -name '*.ts' -o -name '*.tsx' -o -name '*.yml' -o -name Makefile -o -path '.ci/*' \) \
+	! -path 'tests/lint/english*' ! -path '*/node_modules/*' | sort | xargs -r awk -v phrases="$phrases" '
+	BEGIN {
+		count = split(phrases, line, "\n")
+		for (i = 1; i <= count; i++)
+			if (split(line[i], part, / *[][]/) > 1) {
+				instead[part[1]] = part[2]
+				any = any (any ? "|" : "") part[1]
+			}
+		any = "[^a-z_](" any ")[^a-z_]"
+	}
+	FNR == 1 { before = "" }
+	{
+		text = tolower($0)
+		gsub(/^[ \t*#\/"]+|[ \t"\\]+$/, "", text)
+		gsub(/ told (apart|to)([^a-z]|$)/, " ", text)
+		# The end of the line before, for phrases that a line end cuts in two.
+		both = before " " text " "
+		for (past = 0; match(substr(both, past + 1), any); past += RSTART + RLENGTH - 2) {
+			found = substr(both, past + RSTART + 1, RLENGTH - 2)
+			for (phrase in instead)
+				if (past + RSTART + RLENGTH > length(before) + 3 && found ~ "^(" phrase ")$")
+					print FILENAME ":" FNR ": \"" found "\": say: " instead[phrase]
+		}
+		before = " " substr(text, length(text) > 30 ? length(text) - 30 : 1)
+	}')
+
+if [ -n "$bad" ]; then
+	echo "$bad" >&2
+	exit 1
+fi
+echo "english: clean"
