@@ -1,8 +1,8 @@
 #!/bin/sh
 # first_lines_test.sh - the first line of the report, which says what to look at first: of the
 # sample, of dumps of hprofgen, and of the dumps of ../shared/dumps and ../shared/android
-# (HDB_DUMPS, HDB_ANDROID name other folders) where they are. tests/README.md says what each is and
-# whether the line names what a person would name.
+# (HDB_DUMPS, HDB_ANDROID name other folders) where they are. tests/README.md lists those whose line is
+# not what a person would name.
 #
 #   FIRST_LINES=write first_lines_test.sh      prints what is in data/first_lines.txt, to review and put there
 #
