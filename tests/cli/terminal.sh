@@ -7,7 +7,7 @@ heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 python3 - <<'END'
 import fcntl, os, pty, struct, subprocess, termios
 
-COMMAND = ["heapdb", "query", "histogram", "java.util.concurrent.*", "--columns", "name,count"]
+COMMAND = ["heapdb", "query", "histogram", "java.util.concurrent.*", "--columns", "name,objects"]
 
 def on_terminal(columns, command=COMMAND):
     main, side = pty.openpty()

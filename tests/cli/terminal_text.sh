@@ -55,8 +55,9 @@ assert "\033[1m" in on_terminal(80, "histogram --limit 1", TERM="xterm", NO_COLO
 assert "\033" not in on_terminal(80, "histogram --limit 1", TERM="dumb", NO_COLOR="")
 assert "\033" not in on_terminal(80, "histogram --limit 1", TERM="xterm", NO_COLOR="1")
 
-latch = subprocess.run(["heapdb", "query", "group", "java.util.concurrent.CountDownLatch", "--csv", "--columns", "id",
-                        "--db", "s.heapdb"], stdout=subprocess.PIPE, check=True).stdout.decode().split()[1]
+latch = subprocess.run(["heapdb", "query", "group-by-value", "java.util.concurrent.CountDownLatch",
+                        "--csv", "--columns", "id", "--db", "s.heapdb"],
+                       stdout=subprocess.PIPE, check=True).stdout.decode().split()[1]
 for command in "threads main", "threads", "threads --stacks --limit 1", "path " + latch, "object " + latch, \
         "object " + latch + " --depth 1", "references " + latch, "referrers " + latch, \
         "leaks --threshold 14", "leaks --threshold 14 --limit 1", "triage":
