@@ -141,8 +141,8 @@ specs = {spec["name"]: spec for spec in json.loads(ask("/api/specs")[1])["specs"
 check("the registry is whole", {"leaks", "histogram", "path", "diff", "info"} <= set(specs))
 for name, path, args in [
         ("top", "limit=5&by=class", ["--limit", "5", "--by", "class"]),
-        ("histogram", "limit=7&sort=-count&target=java.util.*", ["java.util.*", "--limit", "7",
-                                                                "--sort", "-count"]),
+        ("histogram", "limit=7&sort=-objects&target=java.util.*", ["java.util.*", "--limit", "7",
+                                                                "--sort", "-objects"]),
         ("leaks", "brief=1&limit=50", ["--brief", "--limit", "50"]),
         ("threads", "limit=20", ["--limit", "20"])]:
     answer, text = ask(f"/api/query/{name}?{path}")
