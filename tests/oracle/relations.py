@@ -870,7 +870,7 @@ QUESTIONS = [
     (('top',), ()), (('top', '--by', 'class'), ()), (('top', '--by', 'loader'), ()),
     (('dominators',), ()), (('dominators', '--by', 'package'), ()),
     (('dominator-tree',), ('id',)), (('dominator-tree', '--by', 'package'), ('id',)),
-    (('big-drops',), ()), (('top-consumers',), ()), (('leaks',), None), (('leaks', '--brief'), ('suspect', 'via_field', 'short_text', 'owner_text', 'signature', 'signature_shape', 'signature_text')),
+    (('big-drops',), ()), (('top-consumers',), ()), (('leaks',), None), (('leaks', '--brief'), ('suspect', 'via_field', 'text', 'short_text', 'owner_text', 'signature', 'signature_shape', 'signature_text')),
     (('triage', '--all'), ('id', 'class', 'label', 'detail', 'suspect', 'target')), (('roots',), ()), (('roots', '--kind', 'all'), ()),
     (('threads',), ()), (('threads', '--all', '--no-stack'), ()),
     (('strings',), ('id',)), (('strings', '--by', 'encoding'), ('id',)), (('strings', '--by', 'prefix'), ('id',)),
