@@ -14,10 +14,11 @@
 /* Columns of a query that gives advice, following the one with the text. */
 #define QUERY_ADVICE_COLUMNS(X) \
 	X(ADVICE_WORDS, TEXT, "advice_words", "advice words", \
-	  "the advice, with {run} instead of the command, if it has one") \
-	X(ACTION, TEXT, "action", "action", "query to ask") \
-	X(TARGET, TEXT, "target", "target", "its target") \
-	X(ACTION_OPTION, TEXT, "action_option", "action option", "its option, NAME=VALUE")
+	  "Advice with {run} instead of the command, if it has one") \
+	X(ACTION, TEXT, "action", "action", "Query to run") \
+	X(TARGET, TEXT, "target", "target", "Target of the query to run") \
+	X(ACTION_OPTION, TEXT, "action_option", "action option", \
+	  "Option of the query to run, NAME=VALUE")
 struct query_advice_columns {
 	size_t text, words, action, target, option;
 };

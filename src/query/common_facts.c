@@ -25,22 +25,21 @@ enum {
 
 static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	{ "stale", HDB_TYPE_TEXT, "stale",
-	  "The dump file has changed since it was imported. The answer describes the imported "
-	  "version." },
-	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "what the dump lacks" },
-	{ "redacted", HDB_TYPE_TEXT, "redacted", "what was removed from the dump on purpose" },
+	  "Change of the dump file since it was imported. The answer describes the imported version." },
+	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "What the dump lacks" },
+	{ "redacted", HDB_TYPE_TEXT, "redacted", "What was removed from the dump on purpose" },
 	{ "missing_bytes", HDB_TYPE_BYTES, "missing bytes",
-	  "of a dump that was cut: what it lacks at least; null if that is not known" },
+	  "Bytes missing at least from a truncated dump. Empty if unknown." },
 	{ "skipped_bytes", HDB_TYPE_BYTES, "skipped bytes",
-	  "of an incomplete dump: bytes with objects that could not be read" },
+	  "Bytes of an incomplete dump with objects that could not be read" },
 	{ "roots_seen", HDB_TYPE_COUNT, "known GC roots",
-	  "of an incomplete dump: root records on objects that it has" },
+	  "Root records of an incomplete dump whose objects it has" },
 	{ "strength", HDB_TYPE_TEXT, "references that count",
-	  "with --retained: the weakest references that count" },
+	  "Weakest references that count, with --retained" },
 	{ "only_heap", HDB_TYPE_TEXT, "objects of heap",
-	  "with --heap: the heap whose objects are listed and counted" },
+	  "Heap whose objects are listed and counted, with --heap" },
 	{ "no_rows", HDB_TYPE_TEXT, "no rows",
-	  "of an answer without rows, after the last: why it has none" },
+	  "Reason why an answer has no rows, given after its other facts" },
 };
 
 const struct hdb_column *query_common_facts(size_t *count)

@@ -27,21 +27,18 @@
 #define QUERY_FAIL_IF \
 	{ \
 		"fail-if", HDB_OPTION_TEXT, "CONDITION", \
-			"exit 1 if it holds, as 'retained(com.acme.*) > 50M' or " \
-			"'growth(count(a.B)) > 10%'; may be given several times", \
+			"Exit with 1 if this holds: 'retained(com.acme.*) > 50M', 'growth(count(a.B)) > " \
+			"10%'. May be repeated.", \
 			.example = "count(java.lang.Thread) > 1000", .is_repeated = 1 \
 	}
 #define QUERY_FAIL_IF_FACTS \
 	{ "failed", HDB_TYPE_COUNT, "conditions met", \
-	  "with --fail-if: how many of its conditions " \
-	  "hold; above 0 the exit code is 1" }, \
+	  "Conditions of --fail-if that hold. The exit code is 1 if there are any." }, \
 		{ "unknown", HDB_TYPE_COUNT, "conditions about nothing", \
-		  "with --fail-if: how many of its conditions " \
-		  "name a class or object that no dump has" }, \
+		  "Conditions of --fail-if that name a class or object that no dump has" }, \
 	{ \
 		"conditions", HDB_TYPE_TEXT, "conditions", \
-			"with --fail-if: each condition, what was " \
-			"found, and whether it holds" \
+			"Conditions of --fail-if, each with the value found and whether it holds" \
 	}
 
 /*

@@ -20,47 +20,45 @@
 #define QUERY_NO_ANDROID_FACT \
 	{ \
 		"note", HDB_TYPE_TEXT, "note", \
-			"given if the dump is not of an Android program: what that means for the rows" \
+			"Note on what the rows lack if the dump is not of an Android program" \
 	}
 
 /* The options of queries that can count unreachable objects. */
 #define QUERY_POPULATION_OPTIONS(what) \
 	{ "unreachable", HDB_OPTION_FLAG, \
-	  .help = what " that no root reaches, instead of those that one does" }, \
+	  .help = "Unreachable " what " instead of reachable ones" }, \
 	{ \
-		"all", HDB_OPTION_FLAG, \
-			.help = "both: " what " whether a root reaches them or not" \
+		"all", HDB_OPTION_FLAG, .help = "Reachable and unreachable " what \
 	}
 
 /* Values of spec.one_population for queries that cannot. */
-#define QUERY_RETAINS_ONLY \
-	"it counts reachable objects alone: what is unreachable has no dominator and retains nothing"
-#define QUERY_REACHES_ONLY "it counts reachable objects alone: it follows references from GC roots"
+#define QUERY_RETAINS_ONLY "unreachable objects have no dominator and retain nothing"
+#define QUERY_REACHES_ONLY "it follows references from GC roots"
 
 /* The facts, to end a spec with. */
 #define QUERY_COVERAGE_FACTS \
 	{ "counted", HDB_TYPE_TEXT, "counted", \
-	  "which objects count: \"reachable\", \"unreachable\" or " \
-	  "\"all objects, reachable or not\"; what the dump lacks counts nowhere" }, \
+	  "Objects counted: \"reachable\", \"unreachable\" or \"all objects, reachable or " \
+	  "not\", if in the dump" }, \
 		{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", \
-		  "objects that no root reaches, of " \
-		  "the whole heap or of those that were asked for" }, \
-		{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", "their bytes" }, \
+		  "Unreachable objects of the whole heap, or among those asked for" }, \
+		{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", \
+		  "Shallow size of the unreachable objects" }, \
 		{ "cut", HDB_TYPE_TEXT, "left out", \
-		  "given if the rows leave something out: what, and why" }, \
-		{ "cut_rows", HDB_TYPE_COUNT, "rows left out", "how many rows that would be" }, \
+		  "Reason why rows are left out, if any are, and which" }, \
+		{ "cut_rows", HDB_TYPE_COUNT, "rows left out", "Rows left out" }, \
 		{ "cut_objects", HDB_TYPE_COUNT, "objects left out", \
-		  "objects that they would show" }, \
+		  "Objects in the rows left out" }, \
 	{ \
-		"cut_bytes", HDB_TYPE_BYTES, "bytes left out", "bytes of these" \
+		"cut_bytes", HDB_TYPE_BYTES, "bytes left out", "Bytes in the rows left out" \
 	}
 
 /* For queries that do not count objects but leave something out. */
 #define QUERY_CUT_FACTS \
 	{ "cut", HDB_TYPE_TEXT, "left out", \
-	  "given if the rows leave something out: what, and why" }, \
+	  "Reason why rows are left out, if any are, and which" }, \
 	{ \
-		"cut_rows", HDB_TYPE_COUNT, "rows left out", "how many rows that would be" \
+		"cut_rows", HDB_TYPE_COUNT, "rows left out", "Rows left out" \
 	}
 
 /*

@@ -13,11 +13,11 @@ enum { SECTION, KEY, VALUE, NUMBER, HELP };
 
 const struct hdb_column info_columns[INFO_COLUMNS] = {
 	{ "section", HDB_TYPE_TEXT, "",
-	  "dump, vm, database, sizes, classes, objects, roots or tables" },
-	{ "key", HDB_TYPE_TEXT, "", "what it is about" },
-	{ "value", HDB_TYPE_TEXT, "", "for people" },
-	{ "number", HDB_TYPE_COUNT, "", "the same as a number, if it is one" },
-	{ "help", HDB_TYPE_TEXT, "", "what it means" },
+	  "Section: dump, vm, database, sizes, classes, objects, roots or tables" },
+	{ "key", HDB_TYPE_TEXT, "", "Name of the value" },
+	{ "value", HDB_TYPE_TEXT, "", "Value as text" },
+	{ "number", HDB_TYPE_COUNT, "", "Value as a number, if it is one" },
+	{ "help", HDB_TYPE_TEXT, "", "Meaning of the value" },
 };
 
 struct row {

@@ -22,15 +22,16 @@ static const struct {
 } shared[] = {
 	{ QUERY_USES_STRENGTH,
 	  { "retained", HDB_OPTION_CHOICE, "strong|soft|finalizer|weak|phantom",
-	    "the weakest references that count for what is reachable, dominated and retained",
+	    "Ignore references weaker than this. What only weaker ones hold counts as "
+	    "unreachable.",
 	    .default_value = "phantom" } },
 	{ QUERY_USES_HEAP,
 	  { "heap", HDB_OPTION_TEXT, "NAME",
-	    "only objects of this heap: app, image, zygote, ... of Android; default: all",
+	    "Only objects of this Android heap, such as app, image or zygote",
 	    .example = "default" } },
 	{ QUERY_ROWS_ARE_OBJECTS,
 	  { "depth", HDB_OPTION_FLAG,
-	    .help = "the column depth: steps of the shortest path from a GC root" } },
+	    .help = "Add the column depth: steps of the shortest path from a GC root" } },
 };
 
 const struct hdb_option_spec *query_shared_option(const struct query_def *def, unsigned no)

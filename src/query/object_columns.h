@@ -18,32 +18,31 @@
 #define QUERY_NATIVE_COLUMN \
 	{ \
 		"native", HDB_TYPE_BYTES, "native", \
-			"memory outside of the Java heap that it owns, not in the other sizes; only of " \
-			"dumps that tell any" \
+			"Native memory owned by the object, in no other size, if the dump records it" \
 	}
 #define QUERY_HEAP_COLUMN(no) \
 	{ \
 		"retained_heap" no, HDB_TYPE_BYTES, "retained in heap " no, \
-			"what it retains in one of Android's heaps, which is in the column's name: " \
-			"retained_app; only of dumps with several" \
+			"Retained size in the Android heap that names the column (retained_app), if the " \
+			"dump has several" \
 	}
 #define QUERY_OBJECT_COLUMNS \
 	QUERY_NATIVE_COLUMN, QUERY_OTHER_OBJECT_COLUMNS, \
 	{ \
 		"heap", HDB_TYPE_TEXT, "heap", \
-			"Android's heap that it is in; only of dumps with several" \
+			"Android heap of the object, if the dump has several" \
 	}
 /* The columns other than native and heap. */
 #define QUERY_RETAINED_NATIVE_COLUMN \
 	{ \
 		"retained_native", HDB_TYPE_BYTES, "retained native", \
-			"native memory of all that it retains, not in retained; only of dumps that " \
-			"tell any" \
+			"Native memory of all objects it retains, not in retained, if the dump records " \
+			"it" \
 	}
 #define QUERY_OTHER_OBJECT_COLUMNS \
 	QUERY_RETAINED_NATIVE_COLUMN, \
 		{ "depth", HDB_TYPE_COUNT, "depth", \
-		  "steps of the shortest path from a GC root, which has 0; none if unreachable" }, \
+		  "Steps of the shortest path from a GC root; a root has 0. Empty if unreachable." }, \
 		QUERY_HEAP_COLUMN("1"), QUERY_HEAP_COLUMN("2"), QUERY_HEAP_COLUMN("3"), \
 		QUERY_HEAP_COLUMN("4")
 

@@ -65,9 +65,6 @@ struct query_batch {
 	"them with -agentlib:hprof=heap=all,depth=8,format=b, Android while it records " \
 	"allocations; on newer JDKs a Flight Recorder recording has them"
 
-/* The end of every heap_help. */
-#define QUERY_HEAP_NAMES ": app, image, zygote, ... of Android; default: all"
-
 /* The definition of a query. */
 struct query_def {
 	struct hdb_query_spec spec;
@@ -116,6 +113,29 @@ struct query_def {
  */
 #define QUERY_NUMBER(number, type, name, title, help) number,
 #define QUERY_COLUMN(number, type, name, title, help) { name, HDB_TYPE_##type, title, help },
+
+/*
+ * What many queries say of their columns and facts: one text for one meaning. heapdb-queries(1)
+ * then has it once, at the top.
+ */
+#define QUERY_HELP_ID "ID of the object"
+#define QUERY_HELP_CLASS "Class of the object"
+#define QUERY_HELP_LABEL "Label of the object: class and, if known, value"
+#define QUERY_HELP_SHALLOW "Shallow size of the object"
+#define QUERY_HELP_SHALLOW_SUM "Shallow size of the objects in the row"
+#define QUERY_HELP_RETAINED "Retained size of the object"
+#define QUERY_HELP_RETAINED_KNOWN "Retained size of the object, if the dominator tree is built"
+#define QUERY_HELP_REACHABLE "Whether the object is reachable"
+#define QUERY_HELP_STRENGTH "Strength of the reference: strong, soft, weak, phantom or finalizer"
+#define QUERY_HELP_LEVEL "Level in the tree: 0 is the top. Children follow their parent."
+#define QUERY_HELP_PERCENT "Retained size as a share of the reachable heap"
+#define QUERY_HELP_WHOLE "Shallow size of the reachable heap: 100 %"
+#define QUERY_HELP_WHOLE_OBJECTS "Reachable objects of the whole heap"
+#define QUERY_HELP_OTHERS "Small nodes that this row sums up. Empty for other rows."
+#define QUERY_HELP_FOLDED \
+	"Objects counted with an ancestor because the tree is too wide or too deep"
+#define QUERY_HELP_SUBCLASSES "Include subclasses of the named classes"
+#define QUERY_HELP_EXCLUDE "References to ignore; fields of subclasses are included"
 
 /* The options of a query without options of its own. */
 extern const struct hdb_option_spec query_no_options[];
@@ -323,10 +343,8 @@ bool query_has_fact(const struct query *q, const char *name);
 #define QUERY_ZEROED_FACT \
 	{ \
 		"zeroed_from", HDB_TYPE_COUNT, "left out from element", \
-			"the VM left out what arrays hold from " \
-			"this element on, and wrote zeros: longer texts and arrays are cut, and may be " \
-			"different where " \
-			"they look the same; only if it is so" \
+			"Index from which the VM wrote zeros, if it did. Longer arrays are cut and may " \
+			"differ." \
 	}
 void query_zeroed(struct query *q);
 
@@ -356,11 +374,11 @@ void query_reset(struct query *q);
  */
 #define QUERY_LABEL_COLUMNS \
 	{ "label_kind", HDB_TYPE_TEXT, "label kind", \
-	  "of the label's object: instance, object array, primitive array or class" }, \
+	  "Kind of the labelled object: instance, object array, primitive array or class" }, \
 	{ \
 		"label_value", HDB_TYPE_TEXT, "label value", \
-			"value of the labelled object: string text, boxed value, thread name or " \
-			"class name" \
+			"Value of the labelled object: string text, boxed value, thread name or class " \
+			"name" \
 	}
 
 /* Sets an ID column to the ID of object ix; null for HEAP_NONE. */

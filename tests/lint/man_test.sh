@@ -48,10 +48,10 @@ while IFS="$(printf '\t')" read -r kind owner name; do
 	esac
 done <"$TMPDIR/short"
 
-# Help on a command and on an option takes at most two lines of an 80-column terminal, begins with a capital, and has a
-# full stop if it is more than one sentence.
-awk -F '\t' '($1 == "command" || $1 == "option") && $2 !~ /^query / { print $2 " " $3 "\t" $5 }' \
-	"$TMPDIR/names" | while IFS="$(printf '\t')" read -r name help; do
+# Help on a command, query, option, column or fact takes at most two lines of an 80-column terminal,
+# begins with a capital, and has a full stop if it is more than one sentence.
+awk -F '\t' '$1 ~ /^(command|query|option|column|fact)$/ { print $1 " " $2 " " $3 "\t" $5 }' \
+	"$TMPDIR/names" | awk -F '\t' '!seen[$2]++' | while IFS="$(printf '\t')" read -r name help; do
 	[ "$(printf '%s\n' "$help" | fold -s -w 53 | wc -l)" -le 2 ] || echo "$name: more than two lines: $help"
 	case $help in [A-Z]* | "run: "* | "prune: "*) ;; *) echo "$name: no capital: $help" ;; esac
 	case $help in
@@ -65,6 +65,8 @@ done >"$TMPDIR/long"
 sed '/^\.Sh COMMANDS/q' "$page" | grep -q '^\.Ss Examples' || complain "Examples come after COMMANDS"
 words=$(wc -w <"$page")
 [ "$words" -le 5000 ] || complain "heapdb.1 has $words words, more than 5,000"
+words=$(wc -w <"$queries")
+[ "$words" -le 14000 ] || complain "heapdb-queries.1 has $words words, more than 14,000"
 
 # Every part of the manual is there, is packaged, and is named in heapdb(1).
 for name in android capture convert diff fleet mcp oql queries serve sql; do

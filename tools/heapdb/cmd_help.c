@@ -72,22 +72,20 @@ static void put_option(struct output *out, char letter, const char *name, const 
 	put_line(out, left, help);
 }
 
-/* The range and the default of an option: "(1 to 100, default 10)". */
+/* The default and the range of an option: " Default: 10. Range: 1 to 100." */
 static void describe_range(const struct hdb_option_spec *o, char *out, size_t size)
 {
 	const bool is_number = o->type == HDB_OPTION_NUMBER;
 	size_t used = 0;
 
 	out[0] = '\0';
-	if (is_number && o->high < INT64_MAX)
-		used += (size_t)snprintf(out, size, " (%" PRIu64 " to %" PRIu64, o->low, o->high);
-	else if (is_number && o->low > 0)
-		used += (size_t)snprintf(out, size, " (%" PRIu64 " or more", o->low);
 	if (o->default_value)
-		used += (size_t)snprintf(out + used, size - used, "%sdefault %s",
-					 used > 0 ? ", " : " (", o->default_value);
-	if (used > 0)
-		snprintf(out + used, size - used, ")");
+		used = (size_t)snprintf(out, size, " Default: %s.", o->default_value);
+	if (is_number && o->high < INT64_MAX)
+		snprintf(out + used, size - used, " Range: %" PRIu64 " to %" PRIu64 ".", o->low,
+			 o->high);
+	else if (is_number && o->low > 0)
+		snprintf(out + used, size - used, " At least %" PRIu64 ".", o->low);
 }
 
 static void put_query_option(struct output *out, const struct hdb_option_spec *o)
@@ -95,7 +93,8 @@ static void put_query_option(struct output *out, const struct hdb_option_spec *o
 	char range[160], help[512];
 
 	describe_range(o, range, sizeof(range));
-	snprintf(help, sizeof(help), "%s%s", o->help, range);
+	snprintf(help, sizeof(help), "%s%s%s", o->help,
+		 *range && o->help[strlen(o->help) - 1] != '.' ? "." : "", range);
 	put_option(out, 0, o->name, o->argument, help);
 }
 
@@ -204,6 +203,7 @@ static void put_aliases(struct output *out, const struct hdb_query_spec *query)
 static void put_query(struct output *out, const struct hdb_query_spec *query, bool is_all)
 {
 	const struct hdb_option_spec *o;
+	char text[256];
 
 	output_format(out, "\nExample: heapdb %s%s%s%s\n", verb_of(query), query->name,
 		      *query->example ? " " : "", query->example);
@@ -213,8 +213,10 @@ static void put_query(struct output *out, const struct hdb_query_spec *query, bo
 	for (size_t n = 0; (o = hdb_query_option(query, n)) != NULL; n++)
 		put_query_option(out, o);
 	if (query->one_population) {
-		output_string(out, "\nNo --unreachable, no --all: ");
-		put_words(out, query->one_population, strlen("No --unreachable, no --all: "));
+		snprintf(text, sizeof(text), "--unreachable and --all do not apply: %s.",
+			 query->one_population);
+		output_char(out, '\n');
+		put_words(out, text, 0);
 	}
 	if (!is_all)
 		return;

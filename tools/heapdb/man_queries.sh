@@ -5,8 +5,9 @@
 #   man_queries.sh --write [HEAPDB]    replaces it in heapdb-queries.1, between the lines that mark it
 #
 # Summary, aliases, example, options, columns and facts are the library's own words, so the page
-# cannot say anything else than `heapdb help query NAME`. tests/lint/man_test.sh fails when the page
-# is behind.
+# cannot say anything else than `heapdb help query NAME`. What several queries say alike is
+# described once, at the top; each query then only lists the name. tests/lint/man_test.sh fails when
+# the page is behind.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,45 +29,136 @@ section()
 	function text(s) {
 		gsub(/\\/, "\\e", s)
 		gsub(/ - /, " \\(en ", s)
+		gsub(/[.] /, ".\n", s)
 		if (s ~ /^[.\047]/)
 			s = "\\&" s
 		return s
 	}
-	# What heapdb help says in brackets: "1..100" and the default.
+	# What heapdb help says of "1..100" and the default.
 	function range(numbers, value, s) {
-		if (numbers ~ /\.\.[0-9]/) {
-			sub(/\.\./, " to ", numbers)
-			s = numbers
-		} else if (numbers ~ /^[1-9]/) {
-			sub(/\.\./, " or more", numbers)
-			s = numbers
-		}
-		if (value != "")
-			s = s (s == "" ? "" : ", ") "default " value
-		return s == "" ? "" : " (" s ")"
+		s = value == "" ? "" : " Default: " value "."
+		if (sub(/\.\./, " to ", numbers) && numbers ~ / to [0-9]/)
+			return s " Range: " numbers "."
+		return numbers ~ /^[1-9]/ ? s " At least " (numbers + 0) "." : s
+	}
+	function tag() {
+		return $1 == "option" ? "Fl " substr($3, 2) ($4 == "" ? "" : " Ar " $4) : $3
+	}
+	function help() {
+		value = $1 == "option" ? range($8, $7) : ""
+		return $5 (value == "" || $5 ~ /\.$/ ? "" : ".") value
+	}
+	# One list for each query: "Options:", its items, "Columns:", its items, ...
+	function heading(kind) {
+		if (!is_open)
+			print ".Pp\n.Bl -tag -width 19n -compact"
+		is_open = 1
+		print ".It Sy " toupper(substr(kind, 1, 1)) substr(kind, 2) "s"
 	}
 	function end_list() {
-		if (list != "")
+		if (is_open)
 			print ".El"
-		list = ""
+		is_open = 0
 	}
-	# One list for each kind of name.
-	function item(kind, heading, tag, help) {
-		if (list != kind) {
-			end_list()
-			print ".Pp"
-			print heading ":"
-			print ".Bl -tag -width unreachable_shallow -compact -offset 2n"
-			list = kind
+	function sort_names(all, n, i, k, name) {
+		n = split(all, list_of, "\t")
+		for (i = 2; i <= n; i++) {
+			name = list_of[i]
+			for (k = i - 1; k > 0 && list_of[k] > name; k--)
+				list_of[k + 1] = list_of[k]
+			list_of[k + 1] = name
 		}
-		print ".It " tag
-		print text(help)
+		return n
+	}
+	# Names with one text, as field1 to field12, are one item.
+	function put_item() {
+		if (tags != "")
+			print ".It " tags "\n" text(said)
+		tags = ""
+	}
+	function add_item(name, says) {
+		if (says != said || name ~ /^Fl/)
+			put_item()
+		tags = tags (tags == "" ? "" : " , ") name
+		said = says
+	}
+	# Names that are described at the top come last, without a text.
+	function end_kind() {
+		put_item()
+		if (shared != "")
+			also = also (also == "" ? "" : "; ") kind "s " shared
+		list = shared = ""
+	}
+	function end_query() {
+		end_kind()
+		end_list()
+		kind = ""
+		if (also != "") {
+			# What coverage.h and object_columns.h give most queries.
+			sub(coverage, "coverage", also)
+			sub(of_objects, "object columns", also)
+			print ".Pp\nAlso common: " text(also) "."
+		}
+		also = ""
+	}
+	function item() {
+		if (kind != $1)
+			end_kind()
+		kind = $1
+		if (is_common[$1, $3] == tag() "\n" help()) {
+			shared = shared (shared == "" ? "" : ", ") $3
+			return
+		}
+		if (list == "")
+			heading($1)
+		list = $1
+		add_item(tag(), help())
+	}
+	# What several queries say alike; of several texts of a name the one that most have.
+	FNR == NR {
+		reasons[$5] += $1 == "population"
+		if ($1 !~ /^(option|column|fact)$/ || $2 !~ /^query /)
+			next
+		said = tag() "\n" help()
+		n = ++count[$1, $3, said]
+		if (!(($1, $3) in most)) {
+			names[$1] = names[$1] (names[$1] == "" ? "" : "\t") $3
+			most[$1, $3] = 1
+		}
+		# "These" are objects of the row before: such a text stays where it is.
+		if (n > most[$1, $3] && $5 !~ / (these|them|that query)/) {
+			most[$1, $3] = n
+			is_common[$1, $3] = said
+		}
+		next
+	}
+	FNR == 1 {
+		coverage = "counted, unreachable_objects, unreachable_shallow, " \
+			"cut, cut_rows, cut_objects, cut_bytes"
+		of_objects = "native, retained_native, depth, " \
+			"retained_heap1, retained_heap2, retained_heap3, retained_heap4, heap"
+		print ".Ss Common options, columns and facts"
+		print "These mean the same in every query that lists them."
+		for (i = 1; i <= split("option column fact", kinds, " "); i++) {
+			heading(kinds[i])
+			n = sort_names(names[kinds[i]])
+			for (k = 1; k <= n; k++)
+				if ((kinds[i], list_of[k]) in is_common) {
+					split(is_common[kinds[i], list_of[k]], parts, "\n")
+					add_item(parts[1], parts[2])
+				}
+			put_item()
+		}
+		end_list()
+		print ".Pp"
+		print "Object columns are " of_objects "."
+		print "Facts of coverage are " coverage "."
 	}
 	$1 == "query" {
-		end_list()
-		print ($2 == "query" ? ".Ss query " : $3 ~ /^(info|check|diff)$/ ? ".Ss " : ".Ss export ") \
+		end_query()
+		print ($2 == "query" ? ".Ss " : $3 ~ /^(info|check|diff)$/ ? ".Ss " : ".Ss export ") \
 			$3 ($4 == "" ? "" : " " $4)
-		print text(toupper(substr($5, 1, 1)) substr($5, 2)) "."
+		print text($5) "."
 	}
 	# After the summary: what it is also called, and an example.
 	$1 == "alias" { aliases = aliases (aliases == "" ? "" : ", ") $3 }
@@ -77,21 +169,15 @@ section()
 		print ".Pp"
 		print ".Dl heapdb " text($3 ($4 == "" ? "" : " " $4))
 	}
-	$1 == "population" {
+	$1 == "population" && reasons[$5] == 1 {
 		print ".Pp"
-		print "No"
-		print ".Fl Fl unreachable ,"
-		print "no"
-		print ".Fl Fl all :"
-		print text($5) "."
+		print ".Fl -unreachable"
+		print "and"
+		print ".Fl -all"
+		print "do not apply: " text($5) "."
 	}
-	$1 == "option" && $2 ~ /^query / {
-		item("option", "Options", "Fl Fl " substr($3, 3) ($4 == "" ? "" : " Ar " $4), \
-			$5 range($8, $7))
-	}
-	$1 == "column" { item("column", "Columns", "Va " $3, $5) }
-	$1 == "fact" { item("fact", "Facts", "Va " $3, $5) }
-	END { end_list() }' "$tmp/names"
+	($1 == "option" || $1 == "column" || $1 == "fact") && $2 ~ /^query / { item() }
+	END { end_query() }' "$tmp/names" "$tmp/names"
 }
 
 if [ -z "$write" ]; then

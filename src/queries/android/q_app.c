@@ -19,10 +19,10 @@
 
 /* The columns of query info without section. */
 #define COLUMNS(X) \
-	X(KEY, TEXT, "key", "what", "name of the property") \
-	X(VALUE, TEXT, "value", "value", "as text; null if the dump does not tell") \
-	X(NUMBER, COUNT, "number", "number", "as a number, if it is one") \
-	X(HELP, TEXT, "help", "meaning", "what that is")
+	X(KEY, TEXT, "key", "what", "Name of the value") \
+	X(VALUE, TEXT, "value", "value", "Value as text. Empty if the dump does not record it.") \
+	X(NUMBER, COUNT, "number", "number", "Value as a number, if it is one") \
+	X(HELP, TEXT, "help", "meaning", "Meaning of the value")
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
@@ -292,8 +292,7 @@ const struct query_def query_app = {
 		.name = "app", .aliases = "android",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "device and application of an Android dump: API level, process, "
-			   "counts, bitmaps, databases",
+		.summary = "Android device and application: API level, process, counts, bitmaps, databases",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -32,46 +32,46 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "duplicates", HDB_OPTION_FLAG,
-	  .help = "only the first bitmap of each picture that is there several times, with what the "
-		  "others waste" },
-	QUERY_POPULATION_OPTIONS("bitmaps"),
+	  .help = "Only the first of several equal bitmaps, with what the copies waste" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "the bitmap") \
-	X(WIDTH, INT, "width", "width", "pixels in a row") \
-	X(HEIGHT, INT, "height", "height", "rows") \
+	X(ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(WIDTH, INT, "width", "width", "Pixels in a row") \
+	X(HEIGHT, INT, "height", "height", "Rows of pixels") \
 	X(CONFIG, TEXT, "config", "config", \
-	  "ARGB_8888, RGB_565, ALPHA_8, RGBA_F16, by the bytes a pixel; HARDWARE: pixels are in " \
-	  "graphics memory; null if nothing tells") \
-	X(BYTES, BYTES, "bytes", "bytes", "of the pixels; null if nothing tells") \
+	  "Pixel format: ARGB_8888, RGB_565, ALPHA_8, RGBA_F16 or HARDWARE. Empty if " \
+	  "unknown.") \
+	X(BYTES, BYTES, "bytes", "bytes", "Bytes of the pixels. Empty if unknown.") \
 	X(STORE, TEXT, "store", "where", \
-	  "java: in the Java heap; native: in native memory; ashmem: in shared memory; " \
-	  "hardware: in graphics memory") \
-	X(DENSITY, INT, "density", "density", "dots an inch, 0: not known") \
-	X(RECYCLED, BOOL, "recycled", "recycled", "whether the program has given the pixels back") \
+	  "Memory of the pixels: java (Java heap), native, ashmem (shared memory) or " \
+	  "hardware (graphics memory)") \
+	X(DENSITY, INT, "density", "density", "Dots an inch; 0 if unknown") \
+	X(RECYCLED, BOOL, "recycled", "recycled", "Whether the program has recycled the bitmap") \
 	X(ENCODING, TEXT, "encoding", "contents", \
-	  "what the dump has of it: pixels, png, jpeg or webp; null: nothing") \
-	X(BUFFER, ID, "buffer", "buffer", "the array with these contents") \
-	X(COPIES, COUNT, "copies", "copies", "bitmaps with the same contents, this one included") \
+	  "Encoding of the contents: pixels, png, jpeg or webp. Empty if the dump has " \
+	  "none.") \
+	X(BUFFER, ID, "buffer", "buffer", "ID of the array with these contents") \
+	X(COPIES, COUNT, "copies", "copies", "Bitmaps with the same contents, including this one") \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "of a copy that is not the first one its bytes; with --duplicates the bytes of all " \
-	  "but the first") \
-	X(FIRST, ID, "first", "same as", "the first bitmap with the same contents") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "what would be freed of the Java heap without it")
+	  "Bytes of a copy, except for the first; with --duplicates, of all copies except " \
+	  "the first") \
+	X(FIRST, ID, "first", "same as", "ID of the first bitmap with the same contents") \
+	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "how many there are" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "their pixels, as far as that is known" },
-	{ "java", HDB_TYPE_BYTES, "in the Java heap", "the part that is in the Java heap" },
-	{ "native", HDB_TYPE_BYTES, "native", "the part that is not" },
-	{ "contents", HDB_TYPE_COUNT, "with contents", "bitmaps whose contents the dump has" },
+	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "Bitmaps" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "Bytes of their pixels, as far as known" },
+	{ "java", HDB_TYPE_BYTES, "in the Java heap", "Bytes of pixels in the Java heap" },
+	{ "native", HDB_TYPE_BYTES, "native", "Bytes of pixels outside the Java heap" },
+	{ "contents", HDB_TYPE_COUNT, "with contents", "Bitmaps whose contents the dump has" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted by copies",
-	  "bytes of bitmaps that have the contents of another one, but the first of each" },
+	  "Bytes of bitmaps with the contents of another one, except for the first of "
+	  "each" },
 	QUERY_NO_ANDROID_FACT,
 	QUERY_COVERAGE_FACTS,
 };
@@ -528,7 +528,7 @@ const struct query_def query_bitmaps = {
 		.name = "bitmaps", .aliases = "bitmap-list",
 		.group = "waste", .example = "--duplicates",
 		.targets = "",
-		.summary = "Android's bitmaps: size, where the pixels are, and which are the same picture",
+		.summary = "Android bitmaps: size, memory of the pixels, equal pictures",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -27,30 +27,31 @@
 #define NO_NODE UINT32_MAX
 
 static const struct hdb_option_spec options[] = {
-	{ "depth", HDB_OPTION_NUMBER, "N", "the deepest level shown, 0 the outermost calls",
+	{ "depth", HDB_OPTION_NUMBER, "N", "Deepest level shown; 0 is the outermost calls",
 	  .low = 0, .high = FRAMES_MAX, .unit = "levels", .example = "5" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(LEVEL, COUNT, "level", "level", "0: outermost calls; what they call follows") \
-	X(KIND, TEXT, "kind", "kind", "frame: a call; class: what the call above it allocated") \
-	X(NAME, TEXT, "name", "name", "the frame, or the class") \
-	X(COUNT, COUNT, "objects", "objects", "objects that it allocated itself") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(LEVEL, COUNT, "level", "level", QUERY_HELP_LEVEL) \
+	X(KIND, TEXT, "kind", "kind", \
+	  "Kind of the row: frame (a call) or class (allocated by the call above)") \
+	X(NAME, TEXT, "name", "name", "Name of the frame or class") \
+	X(COUNT, COUNT, "objects", "objects", "Objects that the frame itself allocated") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(BELOW_COUNT, COUNT, "below_objects", "objects below", \
-	  "objects that it and the calls below it allocated") \
-	X(BELOW_SHALLOW, BYTES, "below_shallow", "shallow below", "their bytes") \
-	X(PERCENT, PERCENT, "percent", "%", "below_shallow as a share of all bytes that count")
+	  "Objects allocated by the frame and the calls below it") \
+	X(BELOW_SHALLOW, BYTES, "below_shallow", "shallow below", "Shallow size of these objects") \
+	X(PERCENT, PERCENT, "percent", "%", "Share of below_shallow in all bytes that count")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "of these" },
-	{ "others", HDB_TYPE_COUNT, "others", "objects of which the dump has no stack" },
-	{ "note", HDB_TYPE_TEXT, "note", "how to get stacks, where the dump has none" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Objects with a stack that has frames" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of these objects" },
+	{ "others", HDB_TYPE_COUNT, "others", "Objects without a stack in the dump" },
+	{ "note", HDB_TYPE_TEXT, "note", "Note on how to get stacks, if the dump has none" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -317,7 +318,7 @@ const struct query_def query_call_tree = {
 		.name = "call-tree", .aliases = "allocation-tree",
 		.group = "database", .example = "--depth 2",
 		.targets = "",
-		.summary = "reachable objects by the call stack that allocated them, as a tree",
+		.summary = "Reachable objects by the call stack that allocated them, as a tree",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

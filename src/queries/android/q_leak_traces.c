@@ -12,54 +12,57 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "watched", HDB_OPTION_FLAG,
-	  .help = "only objects that a watcher of the program (ObjectWatcher) waits for in vain" },
+	  .help = "Only objects that a watcher of the program (ObjectWatcher) still waits for" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(LEAK, COUNT, "leak", "leak", \
-	  "number of the leak, from 1: all objects that the same references keep; the " \
-	  "application's first, then what retains most; null for what nothing keeps") \
-	X(TRACE, COUNT, "trace", "trace", "number of the leaking object within the leak, from 1") \
-	X(STEP, COUNT, "step", "step", "place in the path, 0 the root") \
+	  "Number of the leak, from 1: the application's first, then by retained size. " \
+	  "Empty if unreachable.") \
+	X(TRACE, COUNT, "trace", "trace", "Number of the leaking object within the leak, from 1") \
+	X(STEP, COUNT, "step", "step", "Position in the path; 0 is the GC root") \
 	X(KIND, TEXT, "kind", "kind", \
-	  "application; library: only a known fault of Android, its makers or a library keeps " \
-	  "it; unreachable: nothing keeps it") \
-	X(ROOT, TEXT, "root", "root", "of the first step, the kind of GC root") \
-	X(ID, ID, "id", "id", "the object") \
-	X(TYPE, TEXT, "type", "type", "instance, array, class") \
-	X(CLASS, TEXT, "class", "class", "its class; of a class object that class") \
-	X(STATUS, TEXT, "status", "status", "leaking, not leaking, unknown") \
-	X(REASON, TEXT, "reason", "reason", "why") \
+	  "Kind of the leak: application, library (known leaks of Android, vendors, " \
+	  "libraries) or unreachable") \
+	X(ROOT, TEXT, "root", "root", "Kind of GC root, for the first step") \
+	X(ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(TYPE, TEXT, "type", "type", "Type of the object: instance, array or class") \
+	X(CLASS, TEXT, "class", "class", \
+	  "Class of the object; for a class object, the class it stands for") \
+	X(STATUS, TEXT, "status", "status", \
+	  "Status of the object: leaking, not leaking or unknown") \
+	X(REASON, TEXT, "reason", "reason", "Reason for the status") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "bytes that only it keeps, of those that are not rightly there: as the dump records " \
-	  "sizes, without headers and padding, without what only weak, soft and phantom " \
-	  "references lead to") \
-	X(OBJECTS, COUNT, "retained_objects", "objects", "the same as a number of objects") \
+	  "Retained size as LeakCanary counts it, by sizes of the dump, without weak, " \
+	  "soft and phantom references") \
+	X(OBJECTS, COUNT, "retained_objects", "objects", "Retained objects, counted the same way") \
 	X(REFERENCE, TEXT, "reference_type", "reference", \
-	  "how it holds the next step: field, static, local, entry (of an array or a collection)") \
+	  "Kind of the reference to the next step: field, static, local, or entry (of an " \
+	  "array or collection)") \
 	X(OWNER, TEXT, "owner", "owner", \
-	  "class that declares the field; of the array, collection") \
-	X(NAME, TEXT, "name", "name", "the reference's name") \
-	X(GENERIC, TEXT, "generic", "generic", "its name in the signature") \
-	X(SUSPECT, BOOL, "suspect", "suspect", "whether this reference may be the leak") \
-	X(LABELS, TEXT, "labels", "labels", "what else is known of the object") \
-	X(LIBRARY, TEXT, "library", "library", "the known leak that this reference is") \
+	  "Class that declares the field, or class of the array or collection") \
+	X(NAME, TEXT, "name", "name", "Name of the reference") \
+	X(GENERIC, TEXT, "generic", "generic", "Name of the reference in the signature") \
+	X(SUSPECT, BOOL, "suspect", "suspect", "Whether this reference may be the leak") \
+	X(LABELS, TEXT, "labels", "labels", "Facts about the object, as LeakCanary labels it") \
+	X(LIBRARY, TEXT, "library", "library", "Known library leak that this reference is") \
 	X(SIGNATURE, TEXT, "signature", "signature", \
-	  "SHA-1 of the suspect references, the same as LeakCanary's")
+	  "SHA-1 of the suspect references, equal to LeakCanary's signature")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
-	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "how many were found" },
+	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "Leaking objects found" },
 	{ "hanging", HDB_TYPE_COUNT, "held by others",
-	  "of those, kept by another leaking object: not listed" },
-	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "of those, kept by nothing" },
-	{ "leaks", HDB_TYPE_COUNT, "leaks", "the others, by what keeps them" },
+	  "Leaking objects held by another leaking object. Not listed." },
+	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "Leaking objects that are unreachable" },
+	{ "leaks", HDB_TYPE_COUNT, "leaks",
+	  "Leaks, one for all leaking objects held by the same references" },
 	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
-	  "of those, known to be the fault of Android, its makers or a library" },
+	  "Leaks known to be caused by Android, a device vendor or a library" },
 	{ "untraced", HDB_TYPE_COUNT, "not traced",
-	  "objects whose paths are too long all together; only if there are any" },
+	  "Leaking objects left out because all paths together are too long, if any" },
 	QUERY_NO_ANDROID_FACT,
 };
 
@@ -218,15 +221,14 @@ const struct query_def query_leak_traces = {
 		.name = "leak-traces", .aliases = "leakcanary|shark",
 		.group = "leaks", .example = "--watched",
 		.targets = "",
-		.summary = "leaking objects of Android applications: each step of each path, with "
-			   "LeakCanary's verdicts and signatures",
+		.summary = "Leaking objects of Android applications: each step of each path, verdicts and "
+			"signatures of LeakCanary",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_REACHES_ONLY,
 	},
 	.uses = QUERY_HAS_NATIVE | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "only leaking objects of this heap"
-		     QUERY_HEAP_NAMES "; their paths go through all",
+	.heap_help = "Only leaking objects of this Android heap. Their paths lead through all heaps.",
 	.state_size = sizeof(struct state),
 	.open = open_traces, .next = next_traces, .close = close_traces,
 };

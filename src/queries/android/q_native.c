@@ -9,32 +9,33 @@
 #include "query/object_columns.h"
 
 static const struct hdb_option_spec options[] = {
-	{ "objects", HDB_OPTION_FLAG, .help = "the owners one by one, instead of by class" },
-	QUERY_POPULATION_OPTIONS("owners"),
+	{ "objects", HDB_OPTION_FLAG, .help = "List the owners one by one, not by class" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "the owner; by class null") \
-	X(CLASS, TEXT, "class", "class", "its class") \
-	X(LABEL, TEXT, "label", "object", "what it is; by class null") \
-	X(COUNT, COUNT, "objects", "objects", "owners") \
-	X(NATIVE, BYTES, "native", "native", "native memory that they own") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their own bytes in the Java heap") \
+	X(ID, ID, "id", "id", "ID of the owner; only with --objects") \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(LABEL, TEXT, "label", "object", "Label of the owner; only with --objects") \
+	X(COUNT, COUNT, "objects", "objects", "Objects that own native memory") \
+	X(NATIVE, BYTES, "native", "native", "Native memory owned by these objects") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of these objects in the Java heap") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "of single objects: what would be freed of the Java heap without it")
+	  "Retained size of the owner in the Java heap; only with --objects")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = {
 	COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 	QUERY_OTHER_OBJECT_COLUMNS,
 	{ "heap", HDB_TYPE_TEXT, "heap",
-	  "of single objects: Android's heap that it is in; only of dumps with several" }
+	  "Android heap of the owner, if the dump has several; only with --objects" }
 };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "how many objects own native memory" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Objects that own native memory" },
 	{ "native", HDB_TYPE_BYTES, "native bytes",
-	  "all that is known; of sizes like ahat's, all that is registered" },
+	  "Native memory of all of these objects; with sizes like ahat's, all that is "
+	  "registered" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -140,8 +141,8 @@ const struct query_def query_native = {
 		.group = "waste", .example = "--objects",
 		.targets = "",
 		.never_null = "class|objects|native|shallow",
-		.summary = "native memory that objects own: Android's registered allocations, direct "
-			   "buffers",
+		.summary = "Native memory owned by objects: Android's registered allocations, direct "
+			"buffers",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

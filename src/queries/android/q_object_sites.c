@@ -12,27 +12,27 @@
 #include <stdlib.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "stack|class", "a row a stack, or a row a stack and class",
+	{ "by", HDB_OPTION_CHOICE, "stack|class", "Group by stack, or by stack and class",
 	  .default_value = "stack" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(TRACE, COUNT, "trace", "trace", "serial number of the stack trace; 0: none is known") \
-	X(CLASS, TEXT, "class", "class", "what was allocated; by stack null") \
-	X(COUNT, COUNT, "objects", "objects", "objects of the dump that were allocated there") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
-	X(FRAMES, COUNT, "frames", "frames", "depth of the stack") \
-	X(SITE, TEXT, "site", "allocated in", "the innermost frame; null if there is none") \
-	X(STACK, TEXT, "stack", "called from", "the other frames, the innermost first; 32 at most")
+	X(TRACE, COUNT, "trace", "trace", "Serial number of the stack trace; 0 if none is known") \
+	X(CLASS, TEXT, "class", "class", "Class of the allocated objects. Empty by stack.") \
+	X(COUNT, COUNT, "objects", "objects", "Objects of the dump that were allocated there") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
+	X(FRAMES, COUNT, "frames", "frames", "Frames of the stack") \
+	X(SITE, TEXT, "site", "allocated in", "Innermost frame. Empty if there is none.") \
+	X(STACK, TEXT, "stack", "called from", "Other frames, innermost first, at most 32")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "with a stack that has frames" },
-	{ "shallow", HDB_TYPE_BYTES, "bytes", "of these" },
-	{ "others", HDB_TYPE_COUNT, "others", "objects of which the dump has no stack" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Objects with a stack that has frames" },
+	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of these objects" },
+	{ "others", HDB_TYPE_COUNT, "others", "Objects without a stack in the dump" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -112,8 +112,7 @@ const struct query_def query_object_sites = {
 		.name = "object-sites", .aliases = "call-stacks",
 		.group = "database", .example = "--by class",
 		.targets = "",
-		.summary = "where the objects were allocated, by the stack traces that the dump has for "
-			   "them",
+		.summary = "Allocation sites of objects, by the stack traces that the dump has for them",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

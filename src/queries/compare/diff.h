@@ -14,63 +14,59 @@
 /* Number, type, name, title and meaning of each column. */
 #define DIFF_COLUMNS(X) \
 	X(DIFF_LEVEL, COUNT, "level", "level", \
-	  "by path and dominator: 0 for the top level, roots; what is below follows") \
+	  "Level in the tree: 0 is the top. Children follow their parent. By path and " \
+	  "dominator.") \
 	X(DIFF_STATUS, TEXT, "status", "status", \
-	  "new: not in the oldest dump; gone: not in the newest; moved: by path, dominator and " \
-	  "suspect, new there, but others of the same owner or class have lost as many; grown, " \
-	  "shrunk or same: by retained bytes, or, if they are the same, by objects") \
+	  "Change since the oldest dump: new, gone, moved, grown, shrunk or same") \
 	X(DIFF_ID, ID, "id", "id", \
-	  "by object the object, a gone one's in the oldest dump; by path, dominator and " \
-	  "suspect the object of the newest dump that retains most of those in the row") \
+	  "ID of the object (a gone one's in the oldest dump), or of the one that retains " \
+	  "most") \
 	X(DIFF_NAME, TEXT, "name", "name", \
-	  "class, package, loader or object; \"class X\" is the class object of X, which holds " \
-	  "its static fields") \
+	  "Name of the class, package, loader or object. \"class X\" is a class object, " \
+	  "which holds static fields.") \
 	X(DIFF_LOADER, TEXT, "loader", "loader", \
-	  "class of the class's loader; by class and superclass") \
+	  "Class loader of the class; by class and superclass") \
 	X(DIFF_COUNT_BEFORE, COUNT, "objects_before", "objects before", \
-	  "reachable objects in the oldest dump") \
-	X(DIFF_COUNT, COUNT, "objects", "objects", "in the newest") \
-	X(DIFF_COUNT_DELTA, INT, "objects_delta", "+ objects", "how many more") \
+	  "Reachable objects in the oldest dump") \
+	X(DIFF_COUNT, COUNT, "objects", "objects", "Reachable objects in the newest dump") \
+	X(DIFF_COUNT_DELTA, INT, "objects_delta", "+ objects", "Increase in objects") \
 	X(DIFF_SHALLOW_BEFORE, BYTES, "shallow_before", "shallow before", \
-	  "bytes of these objects themselves in the oldest dump") \
-	X(DIFF_SHALLOW, BYTES, "shallow", "shallow", "in the newest") \
-	X(DIFF_SHALLOW_DELTA, INT, "shallow_delta", "+ shallow", "how many more") \
+	  "Shallow size of these objects in the oldest dump") \
+	X(DIFF_SHALLOW, BYTES, "shallow", "shallow", \
+	  "Shallow size of these objects in the newest dump") \
+	X(DIFF_SHALLOW_DELTA, INT, "shallow_delta", "+ shallow", "Increase in shallow size") \
 	X(DIFF_RETAINED_BEFORE, BYTES, "retained_before", "retained before", \
-	  "in the oldest dump: of groups the lower bound (as in histogram); by path the bytes " \
-	  "of the objects on the path's end and below it, each counted on the path that path " \
-	  "shows, none that only weak, soft, phantom or final references hold; by owner the " \
-	  "same of all that it holds; by dominator and suspect what they retain; by growth what " \
-	  "would be freed if nothing that grows were there, what several rows reach divided " \
-	  "among them, bytes as the dump records them") \
-	X(DIFF_RETAINED, BYTES, "retained", "retained", "in the newest") \
-	X(DIFF_RETAINED_DELTA, INT, "retained_delta", "+ retained", "how many more") \
+	  "Retained size in the oldest dump. What it covers depends on --by: see " \
+	  "heapdb-queries(1).") \
+	X(DIFF_RETAINED, BYTES, "retained", "retained", "Retained size in the newest dump") \
+	X(DIFF_RETAINED_DELTA, INT, "retained_delta", "+ retained", "Increase in retained size") \
 	X(DIFF_PERCENT, PERCENT, "percent", "%", \
-	  "retained_delta as a share of the oldest dump's reachable bytes") \
+	  "Increase in retained size as a share of the oldest dump's reachable heap") \
 	X(DIFF_GROWS, BOOL, "grows", "grows", \
-	  "whether retained rose from each dump to the next; of more than two dumps") \
+	  "Whether the retained size rose from each dump to the next, if there are more " \
+	  "than two") \
 	X(DIFF_STEPS, TEXT, "steps", "retained by dump", \
-	  "retained bytes in each dump, oldest first; of more than two dumps") \
+	  "Retained size in each dump, oldest first, if there are more than two") \
 	X(DIFF_POINT, TEXT, "point", "grows in", \
-	  "by suspect: names down the dominator tree to where the growth accumulates") \
+	  "Names down the dominator tree to where the growth accumulates; by suspect") \
 	X(DIFF_POINT_OF, TEXT, "point_of", "by", \
-	  "by suspect: what accumulates there, names further down as long as one has most of " \
-	  "the growth") \
+	  "Names of what accumulates there, down to where the growth divides; by suspect") \
 	X(DIFF_POINT_ID, ID, "point_id", "in object", \
-	  "by suspect: the object of the newest dump that retains most of those where the " \
-	  "growth is") \
-	X(DIFF_POINT_DELTA, INT, "point_delta", "+ there", "by suspect: growth of retained there") \
+	  "ID of the newest dump's largest object where the growth is; by suspect") \
+	X(DIFF_POINT_DELTA, INT, "point_delta", "+ there", \
+	  "Increase in retained size there; by suspect") \
 	X(DIFF_OTHERS, COUNT, "others", "others", \
-	  "by path and dominator, of a row that stands for nodes that are not shown: how many, " \
-	  "count being all their objects; null for a node") \
+	  "Small nodes that this row sums up, with all their objects. Empty for other " \
+	  "rows. By path and dominator.") \
 	X(DIFF_COUNTS, TEXT, "counts", "objects by dump", \
-	  "by growth: objects in each dump, oldest first") \
+	  "Objects in each dump, oldest first; by growth") \
 	X(DIFF_ALONE, BYTES, "retained_alone", "retained alone", \
-	  "by growth: the part of retained that no other row reaches") \
+	  "Retained size that no other row reaches; by growth") \
 	X(DIFF_HELD, TEXT, "held", "what", \
-	  "by owner: the class of what changed most there, whose objects are counted") \
+	  "Class of the objects that changed most there, which are counted; by owner") \
 	X(DIFF_OWNER_BEFORE, TEXT, "owner_before", "owner before", \
-	  "by owner: who owned most of the same objects in the oldest dump, if it was another") \
-	X(DIFF_TEXT, TEXT, "text", "summary", "by owner: the row as a sentence")
+	  "Owner of most of these objects in the oldest dump, if different; by owner") \
+	X(DIFF_TEXT, TEXT, "text", "summary", "Row as a sentence; by owner")
 enum diff_column { DIFF_COLUMNS(QUERY_NUMBER) };
 
 /* What to compare by; the values of option "by" after the groups, in the same order. */

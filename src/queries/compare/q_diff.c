@@ -22,31 +22,27 @@
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE,
 	  "class|superclass|package|loader|object|path|dominator|suspect|growth|owner",
-	  "what to compare; object: new and gone objects; path: what changed under "
-	  "which path of owners from the roots; dominator: the same along the dominator "
-	  "tree, by class; suspect: where the growth is that may be a leak; growth: what "
-	  "refers to more objects in each dump, as LeakCanary's detector tells it; owner: "
-	  "what grew and what shrank, by the field that owns it",
-	  .default_value = "class" },
+	  "What to compare, described in heapdb-queries(1)", .default_value = "class" },
 	{ "only", HDB_OPTION_TEXT, "PATTERN",
-	  "of classes, packages, loaders, objects and owners those with such a name",
+	  "Only classes, packages, loaders, objects or owners with a matching name",
 	  .example = "java.util.*" },
 	{ "min", HDB_OPTION_NUMBER, "BYTES",
-	  "by path, dominator and owner: change that is shown (default: a thousandth of "
-	  "the oldest dump's reachable bytes)",
+	  "Smallest change shown by path, dominator and owner. Default: 0.1 % of the "
+	  "oldest dump's reachable heap.",
 	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
 	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "by path and dominator: the deepest level shown, 0 the top; default: all levels",
-	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
+	  "Deepest level shown by path and dominator; 0 is the top. Default: all.", .low = 0,
+	  .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "by suspect: growth of a suspect, of the oldest dump's reachable bytes", .low = 0,
-	  .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
+	  "Growth of a suspect, as a share of the oldest dump's reachable heap; by "
+	  "suspect",
+	  .low = 0, .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
 	{ "loops", HDB_OPTION_NUMBER, "N",
-	  "by growth: how often the program did the same thing between two dumps; what "
-	  "gained fewer objects than that from any dump to the next does not grow",
+	  "Repetitions of an action between two dumps. Gains of fewer objects are no "
+	  "growth. By growth.",
 	  .low = 1, .high = UINT32_MAX, .unit = "times", .default_value = "1", .example = "5" },
 	{ "trust-ids", HDB_OPTION_FLAG,
-	  .help = "by object: lists objects even if IDs do not look stable" },
+	  .help = "List objects even if IDs do not look stable; by object" },
 	QUERY_FAIL_IF,
 	{ .name = NULL },
 };
@@ -54,42 +50,41 @@ static const struct hdb_option_spec options[] = {
 static const struct hdb_column columns[] = { DIFF_COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "dumps", HDB_TYPE_COUNT, "dumps", "dumps compared" },
+	{ "dumps", HDB_TYPE_COUNT, "dumps", "Dumps compared" },
 	{ "heap_objects_before", HDB_TYPE_COUNT, "reachable objects before",
-	  "reachable objects of the oldest dump" },
-	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", "of the newest" },
+	  "Reachable objects in the oldest dump" },
+	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects",
+	  "Reachable objects in the newest dump" },
 	{ "heap_shallow_before", HDB_TYPE_BYTES, "reachable bytes before",
-	  "reachable bytes of the oldest dump: 100 %" },
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the newest" },
-	{ "heap_shallow_delta", HDB_TYPE_INT, "growth of reachable bytes", "how many more" },
+	  "Shallow size of the oldest dump's reachable heap: 100 %" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
+	  "Shallow size of the newest dump's reachable heap" },
+	{ "heap_shallow_delta", HDB_TYPE_INT, "growth of reachable bytes",
+	  "Increase in shallow size" },
 	{ "sizes", HDB_TYPE_TEXT, "sizes",
-	  "given if the dumps' sizes come about in different ways: then bytes cannot be compared" },
+	  "Note that the dumps have different size models, so bytes cannot be compared" },
 	{ "ids_stable", HDB_TYPE_BOOL, "IDs are stable",
-	  "by object and owner: whether objects kept their "
-	  "identifiers, which are addresses, from the oldest dump to the newest" },
+	  "Whether objects kept their IDs (addresses) since the oldest dump; by object "
+	  "and owner" },
 	{ "ids_same", HDB_TYPE_COUNT, "same objects",
-	  "by object and owner: IDs that are in both with the same "
-	  "class and length" },
+	  "IDs in both dumps with the same class and length; by object and owner" },
 	{ "ids_other", HDB_TYPE_COUNT, "other objects",
-	  "by object and owner: IDs that are another object in the "
-	  "newest dump" },
+	  "IDs that are another object in the newest dump; by object and owner" },
 	{ "matched_by", HDB_TYPE_TEXT, "matched by",
-	  "by owner: ID, if most IDs that are in both dumps are the same objects, so that what moved "
-	  "from one owner to another is known; else owner" },
+	  "Matching of objects: ID, if IDs are stable, which shows moves between owners, "
+	  "else owner; by owner" },
 	{ "new_objects", HDB_TYPE_COUNT, "new objects",
-	  "by object, if IDs are stable: reachable objects that the oldest dump lacks" },
-	{ "new_shallow", HDB_TYPE_BYTES, "new bytes", "their shallow sizes" },
+	  "Reachable objects that the oldest dump lacks; by object, if IDs are stable" },
+	{ "new_shallow", HDB_TYPE_BYTES, "new bytes", "Shallow size of these objects" },
 	{ "gone_objects", HDB_TYPE_COUNT, "gone objects",
-	  "by object, if IDs are stable: reachable "
-	  "objects of the oldest dump that the newest lacks" },
-	{ "gone_shallow", HDB_TYPE_BYTES, "gone bytes", "their shallow sizes" },
+	  "Reachable objects that the newest dump lacks; by object, if IDs are stable" },
+	{ "gone_shallow", HDB_TYPE_BYTES, "gone bytes", "Shallow size of these objects" },
 	{ "min", HDB_TYPE_BYTES, "growth shown",
-	  "by path, dominator and owner: from how many bytes on" },
-	{ "folded", HDB_TYPE_COUNT, "folded",
-	  "by path and dominator: objects that count with one above "
-	  "them because the tree has too many branches or is too deep" },
-	{ "growing", HDB_TYPE_COUNT, "growing nodes", "by growth: how many are listed" },
-	{ "threshold", HDB_TYPE_BYTES, "threshold", "by suspect: growth of a suspect is above it" },
+	  "Smallest change shown; by path, dominator and owner" },
+	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
+	{ "growing", HDB_TYPE_COUNT, "growing nodes", "Growing nodes listed; by growth" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold",
+	  "Growth above which a suspect is listed; by suspect" },
 	QUERY_FAIL_IF_FACTS,
 	QUERY_COVERAGE_FACTS,
 };
@@ -315,14 +310,14 @@ const struct query_def query_diff = {
 		.name = "diff", .aliases = "compare",
 		.group = "compare", .example = "before.heapdb after.heapdb --by class",
 		.targets = "",
-		.summary = "what changed between dumps: classes, objects, paths, dominators, leak suspects",
+		.summary = "Changes between dumps: classes, objects, paths, dominators, leak suspects",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
-		.one_population = "it compares the reachable objects alone",
+		.one_population = "it compares reachable objects only",
 	},
 	.no_rows = "nothing differs",
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE, .uses = QUERY_USES_HEAP,
-	.heap_help = "only objects of this heap are counted, in each dump" QUERY_HEAP_NAMES,
+	.heap_help = "Count only objects of this Android heap in each dump",
 	.state_size = sizeof(struct diff),
 	.open = open_diff, .next = next_object, .row = diff_row, .close = close_diff,
 	.takes_before = true,

@@ -12,16 +12,17 @@
 #include <string.h>
 
 #define COLUMNS(X) \
-	X(NAME, TEXT, "name", "check", "what was checked") \
+	X(NAME, TEXT, "name", "check", "Name of the check") \
 	X(RESULT, TEXT, "result", "result", \
-	  "\"ok\", \"failed\", or \"not built\" if a derived table that it needs is not there") \
-	X(DETAIL, TEXT, "detail", "", "what was found")
+	  "Result: \"ok\", \"failed\", or \"not built\" if a derived table that it needs " \
+	  "is missing") \
+	X(DETAIL, TEXT, "detail", "", "Details of what was found")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "blocks", HDB_TYPE_COUNT, "blocks", "blocks whose checksum was verified" },
-	{ "failed", HDB_TYPE_COUNT, "failed", "checks that failed" },
+	{ "blocks", HDB_TYPE_COUNT, "blocks", "Blocks whose checksum was verified" },
+	{ "failed", HDB_TYPE_COUNT, "failed", "Checks that failed" },
 };
 
 struct row {
@@ -142,7 +143,7 @@ const struct query_def query_check = {
 		.group = "database", .example = "",
 		.targets = "",
 		.never_null = "name|result",
-		.summary = "verifies the checksum of every block, and that the tables agree",
+		.summary = "Verifies the checksum of every block, and that the tables agree",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
 	},

@@ -20,13 +20,13 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "sizes", HDB_OPTION_FLAG,
-	  .help = "how shallow sizes are computed, and why: the query sizes" },
+	  .help = "Show how shallow sizes are computed and why: query sizes" },
 	{ "problems", HDB_OPTION_FLAG,
-	  .help = "the problems met by the import: the query problems" },
-	{ "tables", HDB_OPTION_FLAG, .help = "the tables of the database: the query tables" },
-	{ "dangling", HDB_OPTION_FLAG, .help = "missing objects: the query dangling" },
+	  .help = "List the problems found by the import: query problems" },
+	{ "tables", HDB_OPTION_FLAG, .help = "List the tables of the database: query tables" },
+	{ "dangling", HDB_OPTION_FLAG, .help = "List missing objects: query dangling" },
 	{ "properties", HDB_OPTION_FLAG,
-	  .help = "system properties and environment: the query properties" },
+	  .help = "List system properties and environment: query properties" },
 	{ .name = NULL },
 };
 
@@ -371,7 +371,7 @@ const struct query_def query_info = {
 		.group = "database", .example = "--sizes",
 		.targets = "",
 		.never_null = "section|key",
-		.summary = "what is known of the database, the dump and the heap",
+		.summary = "Database, dump and heap: what is known of them",
 		.options = options,
 		.columns = info_columns, .column_count = INFO_COLUMNS,
 		.is_query = 0,

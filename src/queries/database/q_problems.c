@@ -12,24 +12,24 @@
 #include <string.h>
 
 #define COLUMNS(X) \
-	X(KIND, TEXT, "kind", "kind", "what kind of damage") \
-	X(OFFSET, COUNT, "offset", "offset", "where in the dump, bytes") \
+	X(KIND, TEXT, "kind", "kind", "Kind of damage") \
+	X(OFFSET, COUNT, "offset", "offset", "Offset in the dump, in bytes") \
 	X(RECORD, TEXT, "record", "in", \
-	  "what it was met in: file, record, segment, sub-record, object, class or text") \
-	X(LOST, BYTES, "lost_bytes", "lost", "bytes of the dump that were skipped") \
-	X(ID, ID, "id", "object", "the object that it is about, if any") \
+	  "Place of the damage: file, record, segment, sub-record, object, class or text") \
+	X(LOST, BYTES, "lost_bytes", "lost", "Bytes of the dump that were skipped") \
+	X(ID, ID, "id", "object", "ID of the object concerned, if any") \
 	X(EFFECT, TEXT, "effect", "what totals lost", \
-	  "what counts, sizes and answers lack because of it") \
-	X(MESSAGE, TEXT, "message", "message", "one line")
+	  "Effect on counts, sizes and answers: what they lack") \
+	X(MESSAGE, TEXT, "message", "message", "Problem in one line")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "problems", HDB_TYPE_COUNT, "problems", "met by the import; the first 10,000 are kept" },
-	{ "lost_bytes", HDB_TYPE_BYTES, "lost",
-	  "bytes of the dump that were skipped by those kept" },
+	{ "problems", HDB_TYPE_COUNT, "problems",
+	  "Problems found by the import. The first 10,000 are kept." },
+	{ "lost_bytes", HDB_TYPE_BYTES, "lost", "Bytes of the dump skipped by the problems kept" },
 	{ "dangling_references", HDB_TYPE_COUNT, "dangling references",
-	  "references to objects that are not in the dump, which count nowhere" },
+	  "References to objects that are missing from the dump, which are never counted" },
 	QUERY_CUT_FACTS,
 };
 
@@ -129,7 +129,7 @@ const struct query_def query_problems = {
 		.name = "problems",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "damage in the dump, and what was lost",
+		.summary = "Damage in the dump, and what was lost",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -466,7 +466,7 @@ const struct query_def query_sizes = {
 		.name = "sizes",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "how shallow sizes are computed, and what in the dump proves it",
+		.summary = "How shallow sizes are computed, and what in the dump proves it",
 		.options = query_no_options,
 		.columns = info_columns, .column_count = INFO_COLUMNS, .is_query = 1,
 	},

@@ -9,23 +9,25 @@
 #include <string.h>
 
 #define COLUMNS(X) \
-	X(NAME, TEXT, "name", "table", "its name") \
+	X(NAME, TEXT, "name", "table", "Name of the table") \
 	X(KIND, TEXT, "kind", "kind", \
-	  "\"base\": written by the import; \"derived\": built when first needed") \
-	X(PRESENT, BOOL, "present", "there", "whether it is in the database") \
+	  "Kind of the table: base (written by the import) or derived (built when first " \
+	  "needed)") \
+	X(PRESENT, BOOL, "present", "there", "Whether the table is in the database") \
 	X(REVISION, COUNT, "revision", "revision", \
-	  "revision of what the table says; not of answers that are kept") \
-	X(BLOCKS, COUNT, "blocks", "blocks", "blocks that it is kept in") \
-	X(ITEMS, COUNT, "items", "items", "entries") \
-	X(BYTES, BYTES, "bytes", "bytes", "of its blocks in the file") \
+	  "Revision of the table's contents. Empty for kept answers.") \
+	X(BLOCKS, COUNT, "blocks", "blocks", "Blocks of the table") \
+	X(ITEMS, COUNT, "items", "items", "Entries of the table") \
+	X(BYTES, BYTES, "bytes", "bytes", "Bytes of its blocks in the file") \
 	X(BYTES_PER_OBJECT, DOUBLE, "bytes_per_object", "bytes/object", \
-	  "over all objects of the heap")
+	  "Bytes for each object of the heap")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "database_bytes", HDB_TYPE_BYTES, "database", "size of the file" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "in the database, invented ones included" },
+	{ "database_bytes", HDB_TYPE_BYTES, "database", "Size of the database file" },
+	{ "objects", HDB_TYPE_COUNT, "objects",
+	  "Objects in the database, including invented ones" },
 };
 
 static int open_tables(struct query *q, struct hdb_error *err)
@@ -80,7 +82,7 @@ const struct query_def query_tables = {
 		.name = "tables",
 		.group = "database", .example = "",
 		.targets = "", .never_null = "name|kind|present",
-		.summary = "the tables of the database",
+		.summary = "Tables of the database",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -19,33 +19,31 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "without a target: explain objects that retain at least this much of the heap, and leaks and "
-	  "wrong settings of any size",
+	  "Smallest share to explain, if no target is given. Leaks and wrong settings of "
+	  "any size are included.",
 	  .low = 0, .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "the object that a rule fits") \
-	X(CLASS, TEXT, "class", "class", "its class") \
-	X(LABEL, TEXT, "label", "object", "what it is, for people") \
-	X(RETAINED, BYTES, "retained", "retained", "what would be freed without it") \
-	X(PERCENT, PERCENT, "percent", "%", "retained as a share of all reachable bytes") \
+	X(ID, ID, "id", "id", "ID of the object that the rule matches") \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
+	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
+	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
 	X(VERDICT, TEXT, "verdict", "verdict", \
-	  "\"by design\": as large as it is configured to be; \"large\": expected, but there is " \
-	  "much of it; \"unbounded\": nothing limits it; \"leak\": no longer needed but still " \
-	  "reachable; \"misconfigured\": a setting makes it so large") \
-	X(TEXT, TEXT, "text", "explanation", "what it is and holds") \
-	X(ADVICE, TEXT, "advice", "advice", "the setting or the call to change") \
-	X(RULE, TEXT, "rule", "rule", "the name of the rule that fits") \
-	X(SINCE, TEXT, "since", "since", "the version from which on the rule holds") \
-	X(SOURCE, TEXT, "source", "source", "where the rule is from") \
+	  "Verdict: by design, large, unbounded, leak or misconfigured") \
+	X(TEXT, TEXT, "text", "explanation", "Description of the object and of what it holds") \
+	X(ADVICE, TEXT, "advice", "advice", "Setting or call to change") \
+	X(RULE, TEXT, "rule", "rule", "Name of the matching rule") \
+	X(SINCE, TEXT, "since", "since", "Version since which the rule applies") \
+	X(SOURCE, TEXT, "source", "source", "Code or document that the rule is based on") \
 	QUERY_ADVICE_COLUMNS(X)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
 	EXPLAIN_RULES_FACT,
 	QUERY_COVERAGE_FACTS,
 };
@@ -178,7 +176,7 @@ const struct query_def query_explain = {
 		.group = "leaks", .example = "0xfeb10838",
 		.targets = "[OBJECT]",
 		.target_types = HDB_TARGET_OBJECT, .target_max = 1,
-		.summary = "why large objects are large, whether that is right, and what to do",
+		.summary = "Why large objects are large, whether that is intended, and what to do",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

@@ -16,87 +16,71 @@
 /* Number, type, name, title and meaning of each column. */
 #define LEAK_COLUMNS(X) \
 	X(LEAK_SUSPECT, COUNT, "suspect", "suspect", \
-	  "its number, from 1: leaking objects, then faults that rules of query explain find " \
-	  "and leak suspects, the largest first, then known leaks of libraries; null for what " \
-	  "several have in common") \
+	  "Rank of the suspect, starting at 1. Empty for rows shared by several suspects.") \
 	X(LEAK_KIND, TEXT, "kind", "kind", \
-	  "suspect: what is large, or what a rule of query explain calls a leak, however small; " \
-	  "point: the accumulation point; path, gap: from a root down to there; member: of a " \
-	  "group; child: by class, what the point dominates immediately; explanation, advice: " \
-	  "what a rule of query explain says of the point or of an owner of it, and what to do; " \
-	  "element: by class, what these hold, below entries of collections; content: by class, " \
-	  "all that the suspect retains; of each of the three the largest classes, and one row " \
-	  "without a class for the others; thread, frame, local: of the thread that holds it; " \
-	  "common: the beginning that paths of several suspects share; leaking, trace: a " \
-	  "leaking object (destroyed but still reachable, by Android's life cycles), one for " \
-	  "all that the same references keep, and its path; library: such a one that only a " \
-	  "known fault of Android, its makers or a library keeps; unreachable: one that nothing " \
-	  "keeps") \
+	  "Kind of the row, such as suspect, path or leaking: see heapdb-queries(1)") \
 	X(LEAK_STEP, COUNT, "step", "step", \
-	  "place in the path or the stack, 0 the root or the innermost frame") \
-	X(LEAK_ID, ID, "id", "id", "the object") \
-	X(LEAK_CLASS, TEXT, "class", "class", "its class, or the class of all") \
-	X(LEAK_LABEL, TEXT, "label", "object", "what it is") \
+	  "Position in the path or stack: 0 is the GC root or the innermost frame") \
+	X(LEAK_ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(LEAK_CLASS, TEXT, "class", "class", "Class of the object, or of all objects of the row") \
+	X(LEAK_LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
 	X(LEAK_VIA_FIELD, TEXT, "via_field", "via field", \
-	  "in a path the field that holds the next object; of a suspect what holds it, of a " \
-	  "leaking object the first reference that may be the leak") \
+	  "Field that holds the next object or the suspect. For a leaking object, the " \
+	  "first reference that may leak.") \
 	X(LEAK_COUNT, COUNT, "objects", "objects", \
-	  "how many; in a trace how many objects the step retains") \
-	X(LEAK_SHALLOW, BYTES, "shallow", "shallow", "their own bytes") \
+	  "Objects of the row. In a leak trace, objects retained by this step.") \
+	X(LEAK_SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the objects") \
 	X(LEAK_RETAINED, BYTES, "retained", "retained", \
-	  "retained size of the objects together; by class the sum; of leaking objects and " \
-	  "traces the sizes as the dump records them, as LeakCanary counts (see leak-traces)") \
+	  "Retained size of the objects; by class, the sum. For leaking objects and " \
+	  "traces, see leak-traces.") \
 	X(LEAK_PERCENT, PERCENT, "percent", "%", \
-	  "share of all reachable bytes; of content by shallow bytes") \
-	X(LEAK_TEXT, TEXT, "text", "summary", \
-	  "a sentence on the suspect: owner, number, what, size of each, share; a frame; why an " \
-	  "object is leaking; of the first step of a path the kinds of GC root; in a trace " \
-	  "whether the step is leaking; of an element that is estimated, from how many entries " \
-	  "and how well, or of how many nodes of a list it is") \
+	  "Share of the reachable heap. For rows of kind content, share of shallow size.") \
+	X(LEAK_TEXT, TEXT, "text", "summary", "Sentence about the row: see heapdb-queries(1)") \
 	X(LEAK_SIGNATURE, TEXT, "signature", "signature", \
-	  "of a suspect: the SHA-1 of signature_text, the same for the same leak in other dumps " \
-	  "and builds; of a leaking object LeakCanary's signature") \
+	  "Leak fingerprint: SHA-1 of signature_text, equal in other dumps and builds, or " \
+	  "LeakCanary's signature") \
 	X(LEAK_SHAPE, TEXT, "signature_shape", "shape", \
-	  "of a suspect: the same with the application's classes told by the types of their " \
-	  "fields instead of their names: it is still the same when they were renamed") \
+	  "Leak fingerprint that survives renaming: types of fields instead of " \
+	  "application class names") \
 	X(LEAK_SIGNATURE_TEXT, TEXT, "signature_text", "signature of", \
-	  "what is signed: the path from the application's first step to the accumulation " \
-	  "point, CLASS#FIELD > CLASS ..., containers of the platform without their insides; of " \
-	  "a leaking object the suspect references (its signature is of the text without # and " \
-	  ">)") \
+	  "Text of the fingerprint: path from the application to the accumulation point, " \
+	  "or suspect references") \
 	X(LEAK_SHORT_TEXT, TEXT, "short_text", "short summary", \
-	  "the summary without what other columns have: share, verdict, GC root, suspect " \
-	  "reference") \
+	  "Summary without share, verdict, GC root and suspect reference, which are " \
+	  "columns") \
 	X(LEAK_OWNER_KIND, TEXT, "owner_kind", "owner kind", \
-	  "what the owner in the sentence is, or in a path how the object holds the next one: " \
-	  "static field, field, element, local variable, thread-local, thread, class, class " \
-	  "loader, superclass, object, GC root, nothing") \
+	  "Kind of the owner, or of the reference to the next step: see heapdb-queries(1)") \
 	X(LEAK_OWNER, TEXT, "owner", "owner", \
-	  "class that owns the suspect, or the thread's name; of several owners the first") \
+	  "Class or thread that owns the suspect, the first of several") \
 	X(LEAK_FIELD, TEXT, "field", "field", \
-	  "field by which the owner, or in a path the object, holds it") \
-	X(LEAK_OWNER_COUNT, COUNT, "owners", "owners", "number of owners, named or not") \
-	X(LEAK_OWNER_RULE, TEXT, "owner_rule", "owner rule", "rule that chose the owner") \
-	X(LEAK_OWNER_WHY, TEXT, "owner_why", "reason of the rule", "why that rule chose it") \
-	X(LEAK_OWNER_TEXT, TEXT, "owner_text", "owner text", \
-	  "the owners as the sentence names them") \
-	X(LEAK_HELD, COUNT, "held", "held", "number of objects that the sentence says are held") \
-	X(LEAK_HELD_CLASS, TEXT, "held_class", "held class", "their class, if they have one") \
-	X(LEAK_HELD_TEXT, TEXT, "held_text", "held text", "their number and name in the sentence") \
-	X(LEAK_EACH, BYTES, "each", "each", "average size of each of them") \
-	X(LEAK_ROOT, TEXT, "root", "root", "of the first step of a path the kinds of GC root") \
+	  "Field by which the owner holds the suspect, or a step the next object") \
+	X(LEAK_OWNER_COUNT, COUNT, "owners", "owners", \
+	  "Owners, whether the sentence names them or not") \
+	X(LEAK_OWNER_RULE, TEXT, "owner_rule", "owner rule", \
+	  "Name of the rule that chose the owner") \
+	X(LEAK_OWNER_WHY, TEXT, "owner_why", "reason of the rule", \
+	  "Reason why that rule chose the owner") \
+	X(LEAK_OWNER_TEXT, TEXT, "owner_text", "owner text", "Owners as the sentence names them") \
+	X(LEAK_HELD, COUNT, "held", "held", "Objects that the sentence says are held") \
+	X(LEAK_HELD_CLASS, TEXT, "held_class", "held class", \
+	  "Class of these objects, if they share one") \
+	X(LEAK_HELD_TEXT, TEXT, "held_text", "held text", \
+	  "Number and name of these objects in the sentence") \
+	X(LEAK_EACH, BYTES, "each", "each", "Average size of these objects") \
+	X(LEAK_ROOT, TEXT, "root", "root", "Kinds of GC root of the first step of a path") \
 	X(LEAK_STATUS, TEXT, "status", "status", \
-	  "of a step of a trace: leaking, not leaking, unknown") \
+	  "Status of a step of a leak trace: leaking, not leaking or unknown") \
 	X(LEAK_IS_SUSPECT, BOOL, "is_suspect_reference", "suspect reference", \
-	  "of a step of a trace: whether its reference to the next one may be the leak") \
+	  "Whether the reference to the next step of a leak trace may be the leak") \
 	X(LEAK_VERDICT, TEXT, "verdict", "verdict", \
-	  "of an explanation, or of a fault that a rule finds: by design, large, unbounded, " \
-	  "leak, misconfigured") \
+	  "Verdict of the explanation or of a rule: by design, large, unbounded, leak or " \
+	  "misconfigured") \
 	X(LEAK_ACTION, TEXT, "action", "action", \
-	  "query that lists exactly the objects that the sentence counts; of advice the query to " \
-	  "ask, which is {run} in the short summary") \
-	X(LEAK_TARGET, TEXT, "target", "target", "target of that query; of sql the statement") \
-	X(LEAK_ACTION_OPTION, TEXT, "action_option", "action option", "its option, NAME=VALUE")
+	  "Query that lists the objects in the sentence. For advice, the query to run, " \
+	  "{run} in short_text.") \
+	X(LEAK_TARGET, TEXT, "target", "target", "Target of that query; for sql, the statement") \
+	X(LEAK_ACTION_OPTION, TEXT, "action_option", "action option", \
+	  "Option of the query to run, NAME=VALUE")
 enum { LEAK_COLUMNS(QUERY_NUMBER) LEAK_COLUMN_COUNT };
 
 /* Kinds of rows. leak_rows.c has their names, the values of column "kind". */

@@ -32,38 +32,43 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "suspects retain more than this share of the heap", .low = SUSPECTS_PERCENT_MIN,
+	  "Share of the heap above which an object is a suspect", .low = SUSPECTS_PERCENT_MIN,
 	  .high = 100, .unit = "percent", .default_value = "10", .example = "5" },
-	{ "brief", HDB_OPTION_FLAG, .help = "a row each, without paths and contents" },
+	{ "brief", HDB_OPTION_FLAG,
+	  .help = "One row for each suspect, without paths and contents" },
 	{ .name = NULL },
 };
 
 static const struct hdb_column columns[] = { LEAK_COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
-	{ "threshold", HDB_TYPE_BYTES, "threshold", "suspects retain more" },
-	{ "max_heap", HDB_TYPE_BYTES, "maximum heap size", "maximum heap size, if known" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
+	{ "threshold", HDB_TYPE_BYTES, "threshold",
+	  "Retained size above which an object is a suspect" },
+	{ "max_heap", HDB_TYPE_BYTES, "maximum heap size", "Maximum heap size, if known" },
 	{ "out_of_memory", HDB_TYPE_BOOL, "out of memory",
-	  "the dump was made on an OutOfMemoryError" },
-	{ "suspects", HDB_TYPE_COUNT, "suspects", "how many were found" },
+	  "Whether the dump was written on an OutOfMemoryError" },
+	{ "suspects", HDB_TYPE_COUNT, "suspects", "Suspects found" },
 	EXPLAIN_RULES_FACT,
 	{ "values", HDB_TYPE_TEXT, "not suspect",
-	  "classes of values whose objects hold more than the threshold together, like "
-	  "java.lang.Class and java.lang.String: as groups they are no suspects" },
-	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "by the rules on single objects" },
+	  "Value classes, such as java.lang.String, that exceed the threshold together "
+	  "but are no suspects" },
+	{ "leaking", HDB_TYPE_COUNT, "leaking objects",
+	  "Leaking objects found by the rules on single objects" },
 	{ "hanging", HDB_TYPE_COUNT, "held by others",
-	  "of those, held by another one of them: not listed" },
+	  "Leaking objects held by another leaking object. Not listed." },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "the others, those that the same references keep as one; the first 20 are listed" },
+	  "Leaks, one for all leaking objects held by the same references. The first 20 "
+	  "are listed." },
 	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
-	  "of those, known to be the fault of Android, its makers or a library; shown last" },
+	  "Leaks known to be caused by Android, a device vendor or a library. Listed "
+	  "last." },
 	{ "unreachable", HDB_TYPE_COUNT, "unreachable leaks",
-	  "leaking objects that nothing keeps, if there are any: not among those above; the first 20 "
-	  "are listed" },
+	  "Leaking objects that are unreachable, not counted above. The first 20 are "
+	  "listed." },
 	{ "traced", HDB_TYPE_COUNT, "traced",
-	  "leaking objects whose paths were searched, if these are "
-	  "not all: the others are only counted" },
+	  "Leaking objects whose paths were searched, if not all. The others are only "
+	  "counted." },
 };
 
 /* The owner of a suspect, and what a rule of explain says about it. */
@@ -587,15 +592,13 @@ const struct query_def query_leaks = {
 		.group = "leaks", .example = "--threshold 5",
 		.targets = "",
 		.never_null = "suspect|kind",
-		.summary = "leak suspects and leaking objects: what holds them, what accumulates, the "
-			   "path from a GC root",
+		.summary = "Leak suspects and leaking objects: owner, accumulation point and path",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "only suspects and leaking objects of this heap"
-		     QUERY_HEAP_NAMES "; shares are of all heaps",
+	.heap_help = "Only suspects and leaking objects of this Android heap. Shares are of all heaps.",
 	.keeps = STORE_ANSWER_LEAKS,
 	.state_size = sizeof(struct leaks),
 	.open = open_leaks, .row = leak_row_at, .close = close_leaks,

@@ -34,42 +34,44 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG,
-	  .help = "the references one by one, in the order of their IDs" },
+	  .help = "List the references one by one, in the order of their IDs" },
 	{ "max-objects", HDB_OPTION_NUMBER, "N",
-	  "how far to search from each reference: objects looked at", .low = 2, .high = OBJECTS_MAX,
+	  "Objects to visit from each reference before giving up", .low = 2, .high = OBJECTS_MAX,
 	  .unit = "objects", .default_value = "1000", .example = "100" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(STRENGTH, TEXT, "strength", "strength", "soft, weak or phantom") \
-	X(CLASS, TEXT, "class", "reference", "class of the reference") \
-	X(REFERENT_CLASS, TEXT, "referent_class", "referent", "class of the referent") \
-	X(LABEL, TEXT, "label", "object", "what the referent is; only with --objects") \
+	X(STRENGTH, TEXT, "strength", "strength", \
+	  "Strength of the reference: soft, weak or phantom") \
+	X(CLASS, TEXT, "class", "reference", "Class of the reference") \
+	X(REFERENT_CLASS, TEXT, "referent_class", "referent", "Class of the referent") \
+	X(LABEL, TEXT, "label", "object", "Label of the referent; only with --objects") \
 	X(COUNT, COUNT, "objects", "objects", \
-	  "references of this class to such referents; not with --objects") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the referents") \
+	  "References of this class to such referents; not with --objects") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the referents") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size of the referent: what would be freed without it; only with --objects, " \
-	  "null while the table is not built") \
-	X(STEPS, COUNT, "steps", "steps", "length of the path; of a group the first one's") \
+	  "Retained size of the referent, if the dominator tree is built; only with " \
+	  "--objects") \
+	X(STEPS, COUNT, "steps", "steps", \
+	  "Steps of the path; for a group, of its first reference's path") \
 	X(PATH, TEXT, "path", "path", \
-	  "the strong path from the reference to its referent: field (class of the object that " \
-	  "it holds), and so on; of a group the first one's") \
-	X(ID, ID, "id", "id", "the reference, or the first of the group") \
-	X(REFERENT, ID, "referent", "referent id", "its referent")
+	  "Strong path to the referent: fields, each with the class it holds. For a " \
+	  "group, the first one's.") \
+	X(ID, ID, "id", "id", "ID of the reference, or of the first one in the group") \
+	X(REFERENT, ID, "referent", "referent id", "ID of the referent")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "leaks", HDB_TYPE_COUNT, "leaks", "references that hold their own referent strongly" },
+	{ "leaks", HDB_TYPE_COUNT, "leaks", "References that hold their own referent strongly" },
 	{ "searched", HDB_TYPE_COUNT, "searched",
-	  "references that were searched from: their referent is strongly reachable" },
+	  "References searched: those whose referent is strongly reachable" },
 	{ "given_up", HDB_TYPE_COUNT, "given up",
-	  "searches that looked at --max-objects objects and found nothing" },
+	  "Searches that visited --max-objects objects and found nothing" },
 	{ "not_searched", HDB_TYPE_COUNT, "not searched",
-	  "references left out because all searches "
-	  "together had become too long; a smaller --max-objects reaches them" },
+	  "References skipped because all searches took too long. A smaller --max-objects "
+	  "reaches them." },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -410,14 +412,14 @@ const struct query_def query_reference_leaks = {
 		.name = "reference-leaks",
 		.group = "leaks", .example = "",
 		.targets = "",
-		.summary = "soft, weak and phantom references whose referent is also held strongly by them",
+		.summary = "Soft, weak and phantom references that also hold their referent strongly",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_REACHES_ONLY,
 	},
 	.no_rows = "no referent holds its own reference",
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "only references of this heap" QUERY_HEAP_NAMES "; paths go through all",
+	.heap_help = "Only references of this Android heap. Paths lead through all heaps.",
 	.state_size = sizeof(struct leaks),
 	.open = open_leaks, .row = leak_row, .close = close_leaks,
 };

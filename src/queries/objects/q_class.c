@@ -17,63 +17,65 @@
 #define LINE_MAX_BYTES 2048
 
 static const struct hdb_option_spec options[] = {
-	{ "list", HDB_OPTION_FLAG, .help = "a row a class, also for a single class" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = "subclasses, too" },
+	{ "list", HDB_OPTION_FLAG, .help = "One row for each class, even for a single class" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ "layout", HDB_OPTION_FLAG,
-	  .help = "where its fields lie in an instance: the query layout" },
-	QUERY_POPULATION_OPTIONS("instances"),
+	  .help = "Show where its fields lie in an instance: query layout" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "the class object (lists)") \
-	X(CLASS, TEXT, "class", "class", "its name (lists)") \
-	X(LOADER, TEXT, "loader", "loader", "class of its loader (lists)") \
-	X(SUPER, TEXT, "superclass", "superclass", "its superclass (lists)") \
+	X(ID, ID, "id", "id", "ID of the class object; in lists") \
+	X(CLASS, TEXT, "class", "class", "Name of the class; in lists") \
+	X(LOADER, TEXT, "loader", "loader", "Class of the class loader; in lists") \
+	X(SUPER, TEXT, "superclass", "superclass", "Name of the superclass; in lists") \
 	X(INSTANCE_BYTES, BYTES, "instance_bytes", "instance", \
-	  "shallow size of an instance; of an empty array for array classes (lists)") \
+	  "Shallow size of an instance, or of an empty array; in lists") \
 	X(CLASS_BYTES, BYTES, "class_bytes", "class object", \
-	  "shallow size of the class object (lists)") \
+	  "Shallow size of the class object; in lists") \
 	X(INSTANCES, COUNT, "instances", "instances", \
-	  "objects of exactly this class: the reachable ones; with --unreachable the others, " \
-	  "with --all all (lists)") \
-	X(DECLARED_IN, TEXT, "declared_in", "declared in", "class that declares the field") \
-	X(FIELD, TEXT, "field", "field", "its name") \
-	X(TYPE, TEXT, "type", "type", "its basic type") \
-	X(STATIC, BOOL, "static", "static", "whether it is static") \
-	X(OFFSET, COUNT, "offset", "offset", "bytes from the start of the values in the dump") \
-	X(VALUE, TEXT, "value", "value", "of a static field") \
-	X(REF, ID, "ref", "refers to", "of a static field: the object, if the dump has it")
+	  "Objects of exactly this class that are counted; in lists") \
+	X(DECLARED_IN, TEXT, "declared_in", "declared in", "Class that declares the field") \
+	X(FIELD, TEXT, "field", "field", "Name of the field") \
+	X(TYPE, TEXT, "type", "type", "Basic type of the field") \
+	X(STATIC, BOOL, "static", "static", "Whether the field is static") \
+	X(OFFSET, COUNT, "offset", "offset", \
+	  "Offset from the start of the values in the dump, in bytes") \
+	X(VALUE, TEXT, "value", "value", "Value of a static field") \
+	X(REF, ID, "ref", "refers to", \
+	  "ID of the object that a static field refers to, if the dump has it")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
-	{ "class", HDB_TYPE_TEXT, "class", "its name" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "class of its loader" },
-	{ "loader_id", HDB_TYPE_ID, "loader object", "its loader; 0x0 is the boot loader" },
-	{ "superclasses", HDB_TYPE_TEXT, "superclasses", "nearest first" },
-	{ "subclasses", HDB_TYPE_COUNT, "subclasses", "direct ones" },
+	{ "class", HDB_TYPE_TEXT, "class", "Name of the class" },
+	{ "loader", HDB_TYPE_TEXT, "loader", "Class of the class loader" },
+	{ "loader_id", HDB_TYPE_ID, "loader object",
+	  "ID of the class loader; 0x0 is the boot loader" },
+	{ "superclasses", HDB_TYPE_TEXT, "superclasses", "Superclasses, nearest first" },
+	{ "subclasses", HDB_TYPE_COUNT, "subclasses", "Direct subclasses" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
-	  "shallow size of an instance; of an empty array for array classes" },
-	{ "class_bytes", HDB_TYPE_BYTES, "class size", "shallow size of the class object" },
+	  "Shallow size of an instance, or of an empty array" },
+	{ "class_bytes", HDB_TYPE_BYTES, "class size", "Shallow size of the class object" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "objects of exactly this class: the reachable ones; with --unreachable the others, with "
-	  "--all all" },
+	  "Objects of exactly this class that are counted" },
 	{ "flat_values", HDB_TYPE_COUNT, "flat values",
-	  "of all, reachable or not, values inside other objects, which "
-	  "have their bytes; only if there are any" },
+	  "Values inside other objects, which have their bytes, reachable or not, if "
+	  "there are any" },
 	{ "element_bytes", HDB_TYPE_BYTES, "flat elements",
-	  "bytes of an element, if the elements of its arrays are flat values" },
+	  "Bytes of an element, if the elements of its arrays are flat values" },
 	{ "filler", HDB_TYPE_BOOL, "filler",
-	  "its objects fill dead areas of the heap: none of the program's; only if so" },
+	  "True if its objects only fill dead areas of the heap. Otherwise absent." },
 	{ "unloaded", HDB_TYPE_BOOL, "unloaded",
-	  "an UNLOAD CLASS record of an HPROF agent names it; only if so" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	  "True if an UNLOAD CLASS record of an HPROF agent names the class. Otherwise "
+	  "absent." },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
 	{ "retained", HDB_TYPE_BYTES,
-	  "retained >=", "lower bound of what its instances retain; while totals are built" },
-	{ "proof", HDB_TYPE_TEXT, "proof", "what in the dump proves the instance size" },
-	{ "classes", HDB_TYPE_COUNT, "classes", "classes in the list" },
+	  "retained >=", "Lower bound of the instances' retained size, once totals are built" },
+	{ "proof", HDB_TYPE_TEXT, "proof", "Evidence in the dump for the instance size" },
+	{ "classes", HDB_TYPE_COUNT, "classes", "Classes in the list" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -315,13 +317,12 @@ const struct query_def query_class = {
 		.targets = "CLASS|PATTERN",
 		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
 		.target_min = 1, .target_max = 1,
-		.summary = "a class: fields, class loader, superclasses, instances; or a list of classes",
+		.summary = "A class: fields, class loader, superclasses, instances; or a list of classes",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
-	.heap_help = "only instances in this heap are counted"
-		     QUERY_HEAP_NAMES "; of a list the classes that have any",
+	.heap_help = "Count only instances in this Android heap. A list has the classes with any.",
 	.state_size = sizeof(struct class_query),
 	.open = open_class, .next = next_field_row, .row = class_row, .close = close_class,
 };

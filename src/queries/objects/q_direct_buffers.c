@@ -23,45 +23,47 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "views", HDB_OPTION_FLAG,
-	  .help = "slices and duplicates of other buffers, too, which have no memory of their own" },
-	QUERY_POPULATION_OPTIONS("buffers"),
+	  .help = "Also list slices and duplicates of other buffers, which have no memory of "
+		  "their own" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "the buffer") \
-	X(CLASS, TEXT, "class", "class", "its class") \
-	X(LABEL, TEXT, "label", "object", "what it is") \
+	X(ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
 	X(KIND, TEXT, "kind", "kind", \
-	  "direct, mapped (a file), segment (allocated from an arena of java.lang.foreign), " \
-	  "native (of memory that something else frees: native code's, or by Unsafe as " \
-	  "Netty's), or view (a part of another one)") \
+	  "Kind of the buffer: direct, mapped (a file), segment (java.lang.foreign), " \
+	  "native (freed by others) or view") \
 	X(CAPACITY, BYTES, "capacity", "capacity", \
-	  "bytes outside of the heap; of a view, none of its own") \
-	X(POSITION, COUNT, "position", "position", "where it is read or written next") \
-	X(LIMIT, COUNT, "limit", "limit", "the first element that must not be read or written") \
-	X(ADDRESS, ID, "address", "address", "where the memory is") \
+	  "Bytes outside the heap; a view has none of its own") \
+	X(POSITION, COUNT, "position", "position", \
+	  "Position of the next element to read or write") \
+	X(LIMIT, COUNT, "limit", "limit", \
+	  "Limit: the first element that must not be read or written") \
+	X(ADDRESS, ID, "address", "address", "Address of the memory") \
 	X(HOLDER, ID, "holder_id", "holder id", \
-	  "its immediate dominator; if several hold it, of the objects that refer to it " \
-	  "strongly and are no buffers the one that retains most") \
-	X(HOLDER_LABEL, TEXT, "holder", "holder", "what that is") \
+	  "ID of the immediate dominator, or else of the largest strong referrer that is " \
+	  "no buffer") \
+	X(HOLDER_LABEL, TEXT, "holder", "holder", "Label of the holder") \
 	X(THREAD, TEXT, "thread", "thread", \
-	  "the thread without which it would be freed, as those of thread-local caches") \
-	X(RETAINED, BYTES, "retained", "retained", "bytes in the heap that it retains")
+	  "Thread without which the buffer would be freed, as with thread-local caches") \
+	X(RETAINED, BYTES, "retained", "retained", "Retained size of the buffer in the heap")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "capacity", HDB_TYPE_BYTES, "capacity",
-	  "of the direct buffers that are listed, together" },
-	{ "mapped", HDB_TYPE_BYTES, "mapped", "of the mapped ones, segments among them" },
+	{ "capacity", HDB_TYPE_BYTES, "capacity", "Bytes of the listed direct buffers" },
+	{ "mapped", HDB_TYPE_BYTES, "mapped",
+	  "Bytes of mapped buffers, including mapped segments" },
 	{ "segments", HDB_TYPE_BYTES, "segments",
-	  "of the segments that were allocated from arenas that are open; given if there are any" },
+	  "Bytes of segments allocated from open arenas, if there are any" },
 	{ "native", HDB_TYPE_BYTES, "memory of native code",
-	  "of the native ones: freeing the buffer does not free it" },
+	  "Bytes of native buffers, which freeing the buffer does not free" },
 	{ "jdk_modules", HDB_TYPE_BYTES, "JDK's modules, not listed",
-	  "the JDK's own file lib/modules, which the VM maps: no memory of the application; given if "
-	  "the dump has it" },
+	  "Bytes of the JDK's file lib/modules, which the VM maps, not the application. "
+	  "Only if the dump has it." },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -409,8 +411,8 @@ const struct query_def query_direct_buffers = {
 		.name = "direct-buffers", .aliases = "native-buffers",
 		.group = "objects", .example = "",
 		.targets = "",
-		.summary = "buffers and foreign-memory segments outside of the heap, largest first: their "
-			   "capacity, holder and thread",
+		.summary = "Buffers and foreign-memory segments outside the heap, largest first: capacity, "
+			"holder, thread",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

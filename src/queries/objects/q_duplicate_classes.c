@@ -13,27 +13,28 @@
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
-	QUERY_POPULATION_OPTIONS("instances"),
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(NAME, TEXT, "name", "class", "name of the class") \
-	X(COPIES, COUNT, "copies", "copies", "classes of this name") \
-	X(LOADER, TEXT, "loader", "loader", "class of the loader of this one") \
-	X(LOADER_ID, ID, "loader_id", "loader id", "its loader; 0x0 is the boot loader") \
-	X(ID, ID, "id", "id", "its class object") \
-	X(INSTANCES, COUNT, "objects", "objects", \
-	  "its reachable instances; with --unreachable the others, with --all all") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
-	X(RETAINED, BYTES, "retained", "retained >=", "bytes that they retain at least") \
-	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", "its unreachable instances")
+	X(NAME, TEXT, "name", "class", "Name of the class") \
+	X(COPIES, COUNT, "copies", "copies", "Classes of this name") \
+	X(LOADER, TEXT, "loader", "loader", "Class of this one's class loader") \
+	X(LOADER_ID, ID, "loader_id", "loader id", \
+	  "ID of the class loader; 0x0 is the boot loader") \
+	X(ID, ID, "id", "id", "ID of the class object") \
+	X(INSTANCES, COUNT, "objects", "objects", "Instances that are counted") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
+	X(RETAINED, BYTES, "retained", \
+	  "retained >=", "Lower bound of the instances' retained size") \
+	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", "Unreachable instances")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "names", HDB_TYPE_COUNT, "names", "names that several classes have" },
-	{ "classes", HDB_TYPE_COUNT, "classes", "classes of these names" },
+	{ "names", HDB_TYPE_COUNT, "names", "Names that several classes have" },
+	{ "classes", HDB_TYPE_COUNT, "classes", "Classes with these names" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -161,14 +162,13 @@ const struct query_def query_duplicate_classes = {
 		.group = "classes", .example = "",
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
-		.summary = "classes that several class loaders define",
+		.summary = "Classes that several class loaders define",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "no class is defined by more than one class loader",
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
-	.heap_help = "only objects of this heap are counted"
-		     QUERY_HEAP_NAMES "; all classes are shown",
+	.heap_help = "Count only objects of this Android heap. All classes are listed.",
 	.state_size = sizeof(struct duplicates),
 	.open = open_duplicates, .row = duplicate_row, .close = close_duplicates,
 };

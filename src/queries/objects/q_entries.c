@@ -21,45 +21,47 @@
 #define COLUMNS_OF_ONE "no,key,key_label,key_id,value,value_label,value_id,retained,entry"
 
 static const struct hdb_option_spec options[] = {
-	{ "from", HDB_OPTION_NUMBER, "N", "first entry that is shown of a collection, from 0",
+	{ "from", HDB_OPTION_NUMBER, "N", "First entry of a collection that is listed, from 0",
 	  .low = 0, .high = UINT64_MAX, .unit = "entries", .default_value = "0", .example = "100" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = "of a class: its subclasses' objects, too" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	QUERY_POPULATION_OPTIONS("collections of a class"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(OWNER, ID, "owner", "owner", "the collection; only of a class") \
-	X(NO, COUNT, "no", "no", "number of the entry in the collection's own order, from 0") \
+	X(OWNER, ID, "owner", "owner", "ID of the collection; only for a class") \
+	X(NO, COUNT, "no", "no", "Index of the entry in the collection's own order, from 0") \
 	X(KEY, TEXT, "key", "plain key", \
-	  "the key's text alone: of a string its characters, of a boxed number the number; null " \
-	  "if it has none, and for what has no keys") \
+	  "Key as plain text: characters of a string, value of a boxed number. Empty for " \
+	  "other keys.") \
 	X(KEY_LABEL, TEXT, "key_label", "key", \
-	  "the key with its class; null for what has no keys") \
-	X(KEY_ID, ID, "key_id", "key id", "the key, if it is an object that the dump has") \
-	X(VALUE, TEXT, "value", "plain value", "the same of the value, or the element") \
+	  "Label of the key. Empty for collections without keys.") \
+	X(KEY_ID, ID, "key_id", "key id", "ID of the key, if it is an object that the dump has") \
+	X(VALUE, TEXT, "value", "plain value", "Value or element as plain text, like key") \
 	X(VALUE_LABEL, TEXT, "value_label", "value", \
-	  "the value, or the element; bits by their numbers; a last one <cut: ...> where the " \
-	  "links are damaged, or <unknown: ...> where others are not known") \
-	X(VALUE_ID, ID, "value_id", "value id", "the value, if it is an object that the dump has") \
+	  "Label of the value or element. A last row <cut: ...> marks damaged links, " \
+	  "<unknown: ...> unknown entries.") \
+	X(VALUE_ID, ID, "value_id", "value id", \
+	  "ID of the value, if it is an object that the dump has") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "bytes that the value retains; null while the table is not built") \
-	X(ENTRY, ID, "entry", "entry", "the object that holds both, if there is one")
+	  "Retained size of the value, if the dominator tree is built") \
+	X(ENTRY, ID, "entry", "entry", \
+	  "ID of the entry object that holds key and value, if there is one")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "the collection" },
+	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
 	{ "class", HDB_TYPE_TEXT, "class",
-	  "its class, or the class or pattern that was asked for" },
+	  "Class of the collection, or class or pattern asked for" },
 	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
-	  "objects of a class, reachable or not" },
-	{ "known_as", HDB_TYPE_TEXT, "known as", "the class of the table of known collections" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "list, set, map, queue or bits" },
-	{ "in", HDB_TYPE_ID, "contents in", "the collection that it wraps" },
-	{ "size", HDB_TYPE_COUNT, "size", "entries by its own count; null if it keeps none" },
-	{ "capacity", HDB_TYPE_COUNT, "capacity", "entries that fit without growing" },
-	{ "note", HDB_TYPE_TEXT, "note", "what is wrong, or not to be seen" },
+	  "Objects of the class, reachable or not" },
+	{ "known_as", HDB_TYPE_TEXT, "known as", "Class in the table of known collections" },
+	{ "kind", HDB_TYPE_TEXT, "kind", "Kind of collection: list, set, map, queue or bits" },
+	{ "in", HDB_TYPE_ID, "contents in", "Collection that it wraps" },
+	{ "size", HDB_TYPE_COUNT, "size", "Entries by its own count. Empty if it keeps none." },
+	{ "capacity", HDB_TYPE_COUNT, "capacity", "Entries that fit without growing" },
+	{ "note", HDB_TYPE_TEXT, "note", "Note on what is wrong or cannot be seen" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -363,15 +365,15 @@ const struct query_def query_entries = {
 		.targets = "OBJECT|CLASS|PATTERN",
 		.target_types = HDB_TARGET_OBJECT | HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
 		.target_min = 1, .target_max = 1,
-		.summary = "the elements or entries of a list, set, map or queue, or of all of a class",
+		.summary = "Elements or entries of a list, set, map or queue, or of all collections of a "
+			"class",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.no_rows = "the collections are empty",
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "only entries whose value or element is an object of this heap"
-		     QUERY_HEAP_NAMES,
+	.heap_help = "Only entries whose value or element is an object of this Android heap",
 	.state_size = sizeof(struct contents),
 	.open = open_entries, .next = next_entries, .close = close_entries,
 };

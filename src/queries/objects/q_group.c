@@ -17,34 +17,34 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_TEXT, "value|field:PATH",
-	  "what objects must have in common: their own value, or that of a "
-	  "field, with dots for fields of fields",
+	  "What to group by: the object's own value, or a field, or with dots a field of "
+	  "a field",
 	  .default_value = "value", .example = "field:name" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = "objects of subclasses too" },
-	{ "min-count", HDB_OPTION_NUMBER, "N", "values that at least N objects have", .low = 1,
-	  .high = UINT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
+	{ "min-count", HDB_OPTION_NUMBER, "N", "Smallest number of objects with the same value",
+	  .low = 1, .high = UINT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(VALUE, TEXT, "value", "value", "the value, its first 1,023 bytes") \
-	X(COUNT, COUNT, "objects", "objects", "objects with this value") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of these objects themselves") \
+	X(VALUE, TEXT, "value", "value", "Value, its first 1,023 bytes") \
+	X(COUNT, COUNT, "objects", "objects", "Objects with this value") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "sum of what each of them retains; an object within another one counts for both; null " \
-	  "while the table is not built") \
+	  "Sum of the retained sizes, if the dominator tree is built; nested objects " \
+	  "count for both") \
 	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
-	  "of the objects, those that no root reaches; with --all") \
-	X(ID, ID, "id", "id", "one of the objects, the first by ID")
+	  "Unreachable objects among them; with --all") \
+	X(ID, ID, "id", "id", "ID of the first of these objects")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "by", HDB_TYPE_TEXT, "by", "what they have in common" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "objects of the class that count" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "values", HDB_TYPE_COUNT, "values", "distinct values, listed or not" },
+	{ "by", HDB_TYPE_TEXT, "by", "What they have in common" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Objects of the class" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
+	{ "values", HDB_TYPE_COUNT, "values", "Distinct values, listed or not" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -219,7 +219,7 @@ const struct query_def query_group = {
 		.targets = "CLASS|PATTERN",
 		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
 		.target_min = 1, .target_max = 1,
-		.summary = "objects of a class grouped by their value, or by a field's value",
+		.summary = "Objects of a class grouped by their value, or by a field's value",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -25,24 +25,24 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "fields", HDB_OPTION_TEXT, "A,B.C,...",
-	  "fields, or paths of fields, up to 12 (default: the first 12 of the class)",
+	  "Fields, or paths of fields, up to 12. Default: the first 12 of the class.",
 	  .example = "size,table.length" },
-	{ "subclasses", HDB_OPTION_FLAG, .help = "the objects of subclasses, too" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define FIELD_COLUMN(name) \
 	{ \
-		name, HDB_TYPE_TEXT, name, "a field; its name is the column's" \
+		name, HDB_TYPE_TEXT, name, "Value of a field, which names the column" \
 	}
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "the object") \
-	X(LABEL, TEXT, "label", "object", "what it is") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object itself") \
+	X(ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object; 0 if unreachable") \
-	X(REACHABLE, BOOL, "reachable", "reachable", "whether a root reaches it")
+	  "Retained size of the object; 0 if unreachable") \
+	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE)
 enum { COLUMNS(QUERY_NUMBER) FIRST_FIELD };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) FIELD_COLUMN("field1"),
 					     FIELD_COLUMN("field2"),
@@ -60,9 +60,9 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) FIELD_COLUMN(
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "class", HDB_TYPE_TEXT, "class", "the class or pattern that was asked for" },
+	{ "class", HDB_TYPE_TEXT, "class", "Class or pattern asked for" },
 	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
-	  "objects of it, reachable or not" },
+	  "Objects of it, reachable or not" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -390,7 +390,7 @@ const struct query_def query_instances = {
 		.targets = "CLASS|PATTERN",
 		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
 		.target_min = 1, .target_max = 1,
-		.summary = "the objects of a class, with their fields as columns",
+		.summary = "Objects of a class, with their fields as columns",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

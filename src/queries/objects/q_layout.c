@@ -11,30 +11,29 @@
 #define NAME_MAX_BYTES 512
 
 #define COLUMNS(X) \
-	X(OFFSET, COUNT, "offset", "offset", "bytes from the start of the object") \
-	X(BYTES, COUNT, "bytes", "bytes", "how many; 0 for the elements of an array") \
+	X(OFFSET, COUNT, "offset", "offset", "Offset from the start of the object, in bytes") \
+	X(BYTES, COUNT, "bytes", "bytes", "Bytes; 0 for the elements of an array") \
 	X(PART, TEXT, "part", "part", \
-	  "what lies there: header, length, field, injected field (the VM's own), gap (no " \
-	  "field fits), contended padding, padding (to the alignment), not explained, " \
-	  "elements") \
-	X(DECLARED_IN, TEXT, "declared_in", "declared in", "class that declares the field") \
-	X(FIELD, TEXT, "field", "field", "its name") \
+	  "Part: header, length, field, injected field, gap, contended padding, padding, " \
+	  "not explained, elements") \
+	X(DECLARED_IN, TEXT, "declared_in", "declared in", "Class that declares the field") \
+	X(FIELD, TEXT, "field", "field", "Name of the field") \
 	X(TYPE, TEXT, "type", "type", \
-	  "basic type of the field, or of the elements; of a value that lies in the field, " \
-	  "\"flat\" and its class")
+	  "Basic type of the field or elements; for a flat value, \"flat\" and its class")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "class object", "ID of the class object" },
-	{ "class", HDB_TYPE_TEXT, "class", "its name" },
+	{ "class", HDB_TYPE_TEXT, "class", "Name of the class" },
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
-	  "shallow size of an instance; of an empty array for array classes" },
+	  "Shallow size of an instance, or of an empty array" },
 	{ "field_bytes", HDB_TYPE_BYTES, "fields",
-	  "bytes of its fields, inherited and injected ones included" },
-	{ "waste_bytes", HDB_TYPE_BYTES, "gaps and padding", "bytes of gaps and padding" },
-	{ "recorded_bytes", HDB_TYPE_BYTES, "recorded", "instance size that the dump records" },
-	{ "proof", HDB_TYPE_TEXT, "proof", "what in the dump proves the size" },
+	  "Bytes of the fields, including inherited and injected ones" },
+	{ "waste_bytes", HDB_TYPE_BYTES, "gaps and padding", "Bytes of gaps and padding" },
+	{ "recorded_bytes", HDB_TYPE_BYTES, "recorded",
+	  "Bytes of an instance as the dump records them" },
+	{ "proof", HDB_TYPE_TEXT, "proof", "Evidence in the dump for this size" },
 };
 
 struct layout_query {
@@ -122,7 +121,7 @@ const struct query_def query_layout = {
 		.group = "classes", .example = "java.util.HashMap",
 		.targets = "CLASS",
 		.target_types = HDB_TARGET_CLASS, .target_min = 1, .target_max = 1,
-		.summary = "object layout of a class: offsets of its fields, gaps and padding",
+		.summary = "Object layout of a class: offsets of its fields, gaps and padding",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -17,47 +17,43 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "classes", HDB_OPTION_FLAG,
-	  .help = "with the classes that each loader defines, those that retain most first" },
+	  .help = "Also list the classes that each loader defines, those that retain most first" },
 	{ "idle", HDB_OPTION_FLAG,
-	  .help = "only loaders without reachable instances of their classes" },
-	QUERY_POPULATION_OPTIONS("instances"),
+	  .help = "Only loaders whose classes have no reachable instances" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(LEVEL, COUNT, "level", "level", "0: without parent; loaders follow their parent") \
-	X(KIND, TEXT, "kind", "kind", "loader, or class with --classes") \
-	X(ID, ID, "id", "id", "the loader, 0x0 for the boot loader; the class object") \
-	X(NAME, TEXT, "name", "class", "class of the loader; the class that it defines") \
-	X(LABEL, TEXT, "label", "name", \
-	  "the loader's own name, where it has one (JDK 9 and later)") \
-	X(PARENT, ID, "parent", "parent", "its parent, null for the boot loader") \
-	X(CLASSES, COUNT, "classes", "classes", "classes that it defines") \
-	X(INSTANCES, COUNT, "objects", "objects", \
-	  "reachable instances of these classes; with --unreachable the others, with --all all") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(LEVEL, COUNT, "level", "level", QUERY_HELP_LEVEL) \
+	X(KIND, TEXT, "kind", "kind", "Kind of the row: loader, or class with --classes") \
+	X(ID, ID, "id", "id", "ID of the loader, 0x0 for the boot loader, or of the class object") \
+	X(NAME, TEXT, "name", "class", "Class of the loader, or name of the defined class") \
+	X(LABEL, TEXT, "label", "name", "Name of the loader, if it has one (JDK 9 and later)") \
+	X(PARENT, ID, "parent", "parent", "ID of the parent. Empty for the boot loader.") \
+	X(CLASSES, COUNT, "classes", "classes", "Classes that it defines") \
+	X(INSTANCES, COUNT, "objects", "objects", "Instances of these classes that are counted") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained >=", \
-	  "lower bound of what the loader, its class objects and their instances retain " \
-	  "together; `retained loader:ID` has the exact size; of a class what its instances " \
-	  "retain at least") \
+	  "Lower bound for the loader, its classes and their instances, or for a class's " \
+	  "instances") \
 	X(OWN, BYTES, "loader_retained", "loader object", \
-	  "retained size of the loader object alone") \
+	  "Retained size of the loader object alone") \
 	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
-	  "unreachable instances of these classes") \
+	  "Unreachable instances of these classes") \
 	X(USE, TEXT, "use", "use", \
-	  "instances: it has reachable instances; root: it or one of its classes is a root; " \
-	  "parent: a loader below it is one of these; held: nothing but references to it or its " \
-	  "classes keeps it, `query path ID` says which; garbage: unreachable, to be unloaded")
+	  "Reason why it is alive: instances, root, parent, held (by references to it or " \
+	  "its classes), or garbage")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "loaders", HDB_TYPE_COUNT, "loaders", "class loader objects, and the boot loader" },
-	{ "defining", HDB_TYPE_COUNT, "with classes", "of those, loaders that define classes" },
+	{ "loaders", HDB_TYPE_COUNT, "loaders", "Class loader objects, and the boot loader" },
+	{ "defining", HDB_TYPE_COUNT, "with classes", "Loaders that define classes" },
 	{ "idle", HDB_TYPE_COUNT, "without instances",
-	  "of those with classes, loaders without reachable instances of them" },
+	  "Loaders with classes that have no reachable instances" },
 	{ "duplicates", HDB_TYPE_COUNT, "duplicate names",
-	  "class names that several loaders define; `query duplicate-classes` lists them" },
+	  "Class names that several loaders define: see query duplicate-classes" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -339,15 +335,14 @@ const struct query_def query_loaders = {
 		.group = "classes", .example = "--classes",
 		.targets = "",
 		.never_null = "level|name|objects|shallow|retained",
-		.summary = "the tree of class loaders: classes, instances, retained sizes, what keeps "
-			   "them alive",
+		.summary = "Class loaders as a tree: classes, instances, retained sizes, what keeps them "
+			"alive",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .order = QUERY_ORDER_TREE,
 	.uses = QUERY_USES_HEAP,
-	.heap_help = "only objects of this heap are counted"
-		     QUERY_HEAP_NAMES "; all loaders are shown",
+	.heap_help = "Count only objects of this Android heap. All loaders are listed.",
 	.keeps = STORE_ANSWER_LOADERS,
 	.state_size = sizeof(struct loaders),
 	.open = open_loaders, .next = next_loader, .close = close_loaders,

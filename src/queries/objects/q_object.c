@@ -20,62 +20,62 @@
 #define ROWS_BELOW 25
 
 static const struct hdb_option_spec options[] = {
-	{ "from", HDB_OPTION_NUMBER, "N", "first element of an array that is shown", .low = 0,
+	{ "from", HDB_OPTION_NUMBER, "N", "First element of an array that is listed", .low = 0,
 	  .high = UINT64_MAX, .unit = "elements", .default_value = "0", .example = "100" },
 	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "unfolds so many levels of the objects that it refers to; of each its first 25 fields or "
-	  "elements",
+	  "Levels of referenced objects to unfold, the first 25 fields or elements of "
+	  "each",
 	  .low = 0, .high = DEPTH_MAX, .unit = "levels", .default_value = "0", .example = "2" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(DECLARED_IN, TEXT, "class", "declared in", \
-	  "class that declares the field; null for elements") \
-	X(NAME, TEXT, "name", "name", "name of the field, [index] of an element") \
-	X(TYPE, TEXT, "type", "type", "its basic type, \"object\" for references") \
-	X(VALUE, TEXT, "value", "value", "its value; of a reference the ID or null") \
-	X(REF, ID, "ref", "refers to", "the object that it refers to, if the dump has it") \
-	X(LABEL, TEXT, "label", "object", "what that object is") \
+	  "Class that declares the field. Empty for elements.") \
+	X(NAME, TEXT, "name", "name", "Name of the field, or [index] of the element") \
+	X(TYPE, TEXT, "type", "type", "Basic type, \"object\" for references") \
+	X(VALUE, TEXT, "value", "value", "Value; for a reference the ID or null") \
+	X(REF, ID, "ref", "refers to", "ID of the object referred to, if the dump has it") \
+	X(LABEL, TEXT, "label", "object", "Label of the object referred to") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "what that object retains; null while the table is not built") \
-	X(LEVEL, COUNT, "level", "level", \
-	  "0: of the object itself; what its fields refer to follows; only with --depth")
+	  "Retained size of the object referred to, if the dominator tree is built") \
+	X(LEVEL, COUNT, "level", "level", "Level in the tree: 0 is the object. Only with --depth.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "the object" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
+	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
 	{ "class_id", HDB_TYPE_ID, "class object", "ID of its class" },
-	{ "loader", HDB_TYPE_TEXT, "loader", "class loader of its class" },
-	{ "kind", HDB_TYPE_TEXT, "kind", "instance, object array, primitive array or class" },
+	{ "loader", HDB_TYPE_TEXT, "loader", "Class loader of its class" },
+	{ "kind", HDB_TYPE_TEXT, "kind",
+	  "Kind of the object: instance, object array, primitive array or class" },
 	{ "flat", HDB_TYPE_BOOL, "flat value",
-	  "a value inside another object, which has its bytes; the "
-	  "ID is made up; only if it is one" },
-	{ "flat_in", HDB_TYPE_ID, "flat value in", "the object that it is in" },
+	  "True for a value inside another object, which has its bytes; the ID is "
+	  "invented. Otherwise absent." },
+	{ "flat_in", HDB_TYPE_ID, "flat value in", "ID of the object that contains it" },
 	{ "filler", HDB_TYPE_BOOL, "filler",
-	  "fills a dead area of the heap: no object of the program; only if it is one" },
+	  "True if it only fills a dead area of the heap. Otherwise absent." },
 	{ "value", HDB_TYPE_TEXT, "value",
-	  "a string's text, of more than 1 MiB the beginning and its length; a boxed value, a thread's "
-	  "name ..." },
-	{ "length", HDB_TYPE_COUNT, "length", "elements of an array" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "bytes of the object itself" },
-	{ "retained", HDB_TYPE_BYTES, "retained",
-	  "retained size: what would be freed without this object; 0 if unreachable" },
+	  "Value of the object: boxed value, thread name, or text (beyond 1 MiB, its "
+	  "beginning and length)" },
+	{ "length", HDB_TYPE_COUNT, "length", "Elements of the array" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", QUERY_HELP_SHALLOW },
+	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of the object; 0 if unreachable" },
 	{ "native", HDB_TYPE_BYTES, "native",
-	  "native memory that it owns, not in the other sizes; only of dumps that tell any" },
+	  "Native memory owned by the object, in no other size, if the dump records it" },
 	{ "retained_native", HDB_TYPE_BYTES, "retained native",
-	  "native memory of all that it retains; only while the tables for it are there" },
+	  "Native memory of all objects it retains, once the tables for it are built" },
 	{ "depth", HDB_TYPE_COUNT, "depth",
-	  "steps of the shortest path from a GC root; only while the table reach is there" },
-	{ "retained_from", HDB_TYPE_TEXT, "retained from", "table, local, or why it is absent" },
-	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
-	{ "roots", HDB_TYPE_TEXT, "roots", "the kinds of root it is" },
-	{ "heap", HDB_TYPE_TEXT, "heap", "the heap it is in (Android)" },
-	{ "file_offset", HDB_TYPE_COUNT, "file offset", "of its record in the dump" },
+	  "Steps of the shortest path from a GC root, once the table reach is built" },
+	{ "retained_from", HDB_TYPE_TEXT, "retained from",
+	  "Source of retained: table or local, or why it is absent" },
+	{ "reachable", HDB_TYPE_BOOL, "reachable", QUERY_HELP_REACHABLE },
+	{ "roots", HDB_TYPE_TEXT, "roots", "Kinds of GC root that it is" },
+	{ "heap", HDB_TYPE_TEXT, "heap", "Android heap of the object" },
+	{ "file_offset", HDB_TYPE_COUNT, "file offset", "Offset of its record in the dump" },
 	{ "allocated_at", HDB_TYPE_TEXT, "allocated at",
-	  "innermost frame of its allocation trace" },
+	  "Innermost frame of its allocation trace" },
 	QUERY_CUT_FACTS,
 };
 
@@ -471,13 +471,12 @@ const struct query_def query_object = {
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "an object: sizes, fields with their values, elements, static fields",
+		.summary = "An object: sizes, fields and their values, elements, static fields",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "only fields and elements that refer to an object of this heap"
-		     QUERY_HEAP_NAMES,
+	.heap_help = "Only fields and elements that refer to an object of this Android heap",
 	.state_size = sizeof(struct object),
 	.open = open_object, .next = next_object,
 };

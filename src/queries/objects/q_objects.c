@@ -14,38 +14,39 @@
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "columns", HDB_OPTION_TEXT, "NAME,NAME...", "the columns, in that order",
+	{ "columns", HDB_OPTION_TEXT, "NAME,NAME...", "Columns to show, in this order",
 	  .example = "id,class,shallow" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ "invented", HDB_OPTION_FLAG,
-	  .help = "objects that the dump lacks too: the boot loader's stand-in (0x0), "
-		  "classes without a record" },
+	  .help = "Also list invented objects: the boot loader's stand-in (0x0), classes without "
+		  "a record" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "HPROF identifier") \
-	X(CLASS, TEXT, "class", "class", "name of its class") \
-	X(KIND, TEXT, "kind", "kind", "instance, object array, primitive array or class") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object itself") \
+	X(ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(KIND, TEXT, "kind", "kind", \
+	  "Kind of the object: instance, object array, primitive array or class") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object; 0 if unreachable") \
+	  "Retained size of the object; 0 if unreachable") \
 	X(DOMINATOR, ID, "dominator", "dominator", \
-	  "immediate dominator; 0x0 for the top level, none if unreachable") \
-	X(LENGTH, COUNT, "length", "length", "elements of an array; none for others") \
+	  "ID of the immediate dominator; 0x0 for the top level. Empty if unreachable.") \
+	X(LENGTH, COUNT, "length", "length", "Elements of an array. Empty for other objects.") \
 	X(OFFSET, COUNT, "offset", "offset", \
-	  "of its record in the dump, bytes; none if the dump lacks it") \
-	X(REACHABLE, BOOL, "reachable", "reachable", "whether a root reaches it") \
-	X(HEAP, TEXT, "heap", "heap", "Android heap; none for others") \
+	  "Offset of its record in the dump, in bytes. Empty if the dump lacks it.") \
+	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE) \
+	X(HEAP, TEXT, "heap", "heap", "Android heap of the object. Empty for others.") \
 	X(NATIVE, BYTES, "native", "native", \
-	  "native memory that it owns, not in the other sizes; shown by default of Android's " \
-	  "dumps only")
+	  "Native memory owned by the object, in no other size; by default for Android " \
+	  "dumps")
 enum { COLUMNS(QUERY_NUMBER) OWN_COLUMNS };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_OTHER_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "in the database, invented and unreachable ones included" },
+	  "Objects in the database, including invented and unreachable ones" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -537,7 +538,7 @@ const struct query_def query_objects = {
 		.group = "database", .example = "--columns id,class,shallow",
 		.targets = "",
 		.never_null = "id|class|kind|shallow",
-		.summary = "all reachable objects in order of ID, for export",
+		.summary = "All reachable objects in order of ID, for export",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
 	},

@@ -28,40 +28,37 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  "references that do not count; fields of subclasses included",
-	  .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
-	{ "all", HDB_OPTION_NUMBER, "N", "up to N paths, shortest first, each to another root",
+	  QUERY_HELP_EXCLUDE, .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
+	{ "all", HDB_OPTION_NUMBER, "N", "Up to N paths, shortest first, each to another root",
 	  .low = 1, .high = PATHS_MAX, .unit = "paths", .default_value = "1", .example = "5" },
 	{ "shortest", HDB_OPTION_FLAG,
-	  .help = "the path with the fewest steps, not the one that explains most" },
+	  .help = "The path with the fewest steps, not the one that explains most" },
 	{ "internals", HDB_OPTION_FLAG,
-	  .help = "the entries, tables and inner maps of known collections, too" },
+	  .help = "Also show entries, tables and inner maps of known collections" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(PATH, COUNT, "path", "path", "number of the path, from 1") \
+	X(PATH, COUNT, "path", "path", "Number of the path, from 1") \
 	X(STEP, COUNT, "step", "step", \
-	  "0 is the object that was asked for, the last one a root; numbers that are left out " \
-	  "are inside of collections") \
-	X(ID, ID, "id", "id", "the object") \
-	X(CLASS, TEXT, "class", "class", "its class") \
-	X(LABEL, TEXT, "label", "object", "what it is") \
+	  "Position in the path: 0 is the object asked for, the last a GC root. Steps " \
+	  "inside collections are skipped.") \
+	X(ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
 	X(NAME, TEXT, "via_field", "via field", \
-	  "its field that holds the object of the row before; of a collection [\"key\"], " \
+	  "Field that holds the object of the row before; in a collection [\"key\"], " \
 	  "[index], key [\"key\"] or element") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "its own bytes") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object; null while the table is not " \
-	  "built") \
-	X(ROOT, TEXT, "root", "root", "of the last step: the kinds of root it is")
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
+	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
+	X(ROOT, TEXT, "root", "root", "Kinds of GC root, for the last step")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "the object" },
-	{ "exclude", HDB_TYPE_TEXT, "excluded", "references that did not count" },
-	{ "way", HDB_TYPE_TEXT, "way", "reach tree, or search backwards" },
+	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
+	{ "exclude", HDB_TYPE_TEXT, "excluded", "References that were ignored" },
+	{ "way", HDB_TYPE_TEXT, "way", "Method used: reach tree, or search backwards" },
 };
 
 struct path_query {
@@ -298,14 +295,13 @@ const struct query_def query_path = {
 		.group = "leaks", .example = "0xfeb10838",
 		.targets = "OBJECT",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "the path from a GC root to an object that explains most: through fields "
-			   "of the application, not through locals, thread-locals and lists of the "
-			   "VM; and further ones",
+		.summary = "Path from a GC root to an object, by application fields rather than locals, "
+			"thread-locals and VM lists",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "only paths that go through objects of this heap alone" QUERY_HEAP_NAMES,
+	.heap_help = "Only paths through objects of this Android heap alone",
 	.state_size = sizeof(struct path_query),
 	.open = open_path, .next = next_path, .close = close_path,
 };

@@ -11,19 +11,18 @@
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "match", HDB_OPTION_TEXT, "PATTERN", "names that match; * and ? stand for any characters",
-	  .example = "java.*" },
+	{ "match", HDB_OPTION_TEXT, "PATTERN",
+	  "Only matching names; * and ? stand for any characters", .example = "java.*" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(SECTION, TEXT, "section", "section", \
-	  "property (of java.lang.System), vm property (as the VM started with), environment, " \
-	  "vm argument or android") \
-	X(NAME, TEXT, "name", "name", "its name; arguments have their number") \
-	X(VALUE, TEXT, "value", "value", \
-	  "its text; of more than 1 MiB the beginning, and its length") \
-	X(ID, ID, "id", "id", "the object that holds the value")
+	  "Section: property (current), vm property (at the VM's start), environment, vm " \
+	  "argument or android") \
+	X(NAME, TEXT, "name", "name", "Name of the property, or number of the argument") \
+	X(VALUE, TEXT, "value", "value", "Value as text; beyond 1 MiB, its beginning and length") \
+	X(ID, ID, "id", "id", "ID of the object that holds the value")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
@@ -53,7 +52,7 @@ const struct query_def query_properties = {
 		.name = "properties", .aliases = "system-properties",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "system properties, environment and arguments of the VM",
+		.summary = "System properties, environment and arguments of the VM",
 		.options = options,
 		QUERY_COLUMNS(columns),
 		.is_query = 1,

@@ -22,23 +22,22 @@
 #define LEFT_OUT_NEAR (1u << 20)
 
 #define DANGLING_COLUMNS(X) \
-	X(DANGLING_ID, ID, "id", "missing object", "identifier that is not in the dump") \
-	X(DANGLING_REFERENCES, COUNT, "references", "references", "references to it") \
-	X(DANGLING_EXAMPLE, ID, "example", "for example from", "an object that refers to it") \
-	X(DANGLING_EXAMPLE_CLASS, TEXT, "example_class", "of class", "the class of that") \
+	X(DANGLING_ID, ID, "id", "missing object", "ID that is missing from the dump") \
+	X(DANGLING_REFERENCES, COUNT, "references", "references", "References to it") \
+	X(DANGLING_EXAMPLE, ID, "example", "for example from", \
+	  "ID of an object that refers to it") \
+	X(DANGLING_EXAMPLE_CLASS, TEXT, "example_class", "of class", "Class of that object") \
 	X(DANGLING_LEFT_OUT, BOOL, "left_out", "left out", \
-	  "whether there is room for it between two objects of the dump: HotSpot leaves out " \
-	  "class objects of CDS whose classes are not loaded; null where identifiers are no " \
-	  "addresses")
+	  "Whether it fits between two objects, like classes that HotSpot omits. Empty if " \
+	  "IDs are no addresses.")
 enum { DANGLING_COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column dangling_columns[] = { DANGLING_COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column dangling_facts[] = {
 	{ "references", HDB_TYPE_COUNT, "references",
-	  "all references to objects that are not in the "
-	  "dump; the first 100,000 missing objects are listed" },
+	  "References to missing objects. The first 100,000 of these objects are listed." },
 	{ "listed", HDB_TYPE_COUNT, "listed",
-	  "references to those that are listed, the sum of the column" },
+	  "References to the objects listed: the sum of the column" },
 	QUERY_CUT_FACTS,
 };
 
@@ -109,7 +108,8 @@ const struct query_def query_dangling = {
 		.name = "dangling",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "objects that are referenced but missing in the dump", .options = query_no_options,
+		.summary = "Objects that are referenced but missing from the dump",
+		.options = query_no_options,
 		QUERY_COLUMNS(dangling_columns), QUERY_FACTS(dangling_facts), .is_query = 1,
 	},
 	.no_rows = "every reference leads to an object of the dump",
@@ -119,13 +119,13 @@ const struct query_def query_dangling = {
 /* ---- records ---- */
 
 #define RECORD_COLUMNS(X) \
-	X(RECORD_NAME, TEXT, "name", "record", "name of the record type") \
-	X(RECORD_TAG, ID, "tag", "tag", "its number in the format") \
+	X(RECORD_NAME, TEXT, "name", "record", "Name of the record type") \
+	X(RECORD_TAG, ID, "tag", "tag", "Number of the record type in the format") \
 	X(RECORD_LEVEL, TEXT, "level", "level", \
-	  "\"top\", or \"heap\" for sub-records of heap dumps") \
+	  "Level: \"top\", or \"heap\" for sub-records of heap dumps") \
 	X(RECORD_COUNT, COUNT, "records", "records", \
-	  "how many there are in the file, whatever snapshot was imported") \
-	X(RECORD_BYTES, BYTES, "bytes", "bytes", "their bytes in the dump")
+	  "Records in the file, whichever snapshot was imported") \
+	X(RECORD_BYTES, BYTES, "bytes", "bytes", "Bytes of these records")
 enum { RECORD_COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column record_columns[] = { RECORD_COLUMNS(QUERY_COLUMN) };
 
@@ -151,7 +151,7 @@ const struct query_def query_records = {
 		.group = "database", .example = "",
 		.targets = "",
 		.never_null = "name|tag|records|bytes",
-		.summary = "record types of the dump, with their number", .options = query_no_options,
+		.summary = "Record types of the dump and their numbers", .options = query_no_options,
 		QUERY_COLUMNS(record_columns), .is_query = 1,
 	},
 	.rows_of = STORE_RECORD_COUNTS, .row = record_row,
@@ -162,11 +162,10 @@ const struct query_def query_records = {
 /* Columns about the frames of a record's stack trace. */
 #define STACK_COLUMNS \
 	{ "frames", HDB_TYPE_COUNT, "frames", \
-	  "depth of the stack, as far as the dump has it; null if it is not in the dump" }, \
-		{ "site", HDB_TYPE_TEXT, "in", "the innermost frame" }, \
+	  "Frames of the stack, as far as the dump has it. Empty if it has none." }, \
+		{ "site", HDB_TYPE_TEXT, "in", "Innermost frame" }, \
 	{ \
-		"stack", HDB_TYPE_TEXT, "called from", \
-			"the other frames, the innermost first; 32 at most" \
+		"stack", HDB_TYPE_TEXT, "called from", "Other frames, innermost first, at most 32" \
 	}
 
 /* Sets `frames` and the two columns after it. */
@@ -180,13 +179,13 @@ static int set_stack(struct query *q, uint32_t trace_serial, size_t frames, stru
 }
 
 #define SITE_COLUMNS(X) \
-	X(SITE_RECORD, COUNT, "record", "record", "which ALLOC SITES record, from 1") \
-	X(SITE_CLASS, TEXT, "class", "class", "what was allocated") \
-	X(SITE_LIVE_OBJECTS, COUNT, "live_objects", "live objects", "instances that were alive") \
-	X(SITE_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "their bytes") \
-	X(SITE_OBJECTS, COUNT, "allocated_objects", "objects", "instances that were allocated") \
-	X(SITE_BYTES, BYTES, "allocated_bytes", "bytes", "their bytes") \
-	X(SITE_TRACE, COUNT, "trace", "trace", "serial number of the stack trace")
+	X(SITE_RECORD, COUNT, "record", "record", "Number of the ALLOC SITES record, from 1") \
+	X(SITE_CLASS, TEXT, "class", "class", "Class of the allocated objects") \
+	X(SITE_LIVE_OBJECTS, COUNT, "live_objects", "live objects", "Instances that were alive") \
+	X(SITE_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "Bytes of the live instances") \
+	X(SITE_OBJECTS, COUNT, "allocated_objects", "objects", "Instances that were allocated") \
+	X(SITE_BYTES, BYTES, "allocated_bytes", "bytes", "Bytes of the allocated instances") \
+	X(SITE_TRACE, COUNT, "trace", "trace", "Serial number of the stack trace")
 enum { SITE_COLUMNS(QUERY_NUMBER) SITE_FRAMES, SITE_SITE, SITE_STACK };
 static const struct hdb_column site_columns[] = { SITE_COLUMNS(QUERY_COLUMN) STACK_COLUMNS };
 
@@ -240,8 +239,8 @@ const struct query_def query_alloc_sites = {
 		.name = "alloc-sites",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "allocation sites, if the dump has records of them; "
-		           "of Android and HPROF agents else as object-sites",
+		.summary = "Allocation sites, from the dump's records or, for Android and HPROF agents, as "
+			"in object-sites",
 		.options = query_no_options,
 		QUERY_COLUMNS(site_columns), .is_query = 1,
 	},
@@ -252,10 +251,10 @@ const struct query_def query_alloc_sites = {
 /* ---- CPU samples ---- */
 
 #define SAMPLE_COLUMNS(X) \
-	X(SAMPLE_RECORD, COUNT, "record", "record", "which CPU SAMPLES record, from 1") \
-	X(SAMPLE_COUNT, COUNT, "samples", "samples", "samples with this stack trace") \
-	X(SAMPLE_PERCENT, PERCENT, "percent", "%", "share of the record's samples") \
-	X(SAMPLE_TRACE, COUNT, "trace", "trace", "serial number of the stack trace")
+	X(SAMPLE_RECORD, COUNT, "record", "record", "Number of the CPU SAMPLES record, from 1") \
+	X(SAMPLE_COUNT, COUNT, "samples", "samples", "Samples with this stack trace") \
+	X(SAMPLE_PERCENT, PERCENT, "percent", "%", "Share of the record's samples") \
+	X(SAMPLE_TRACE, COUNT, "trace", "trace", "Serial number of the stack trace")
 enum { SAMPLE_COLUMNS(QUERY_NUMBER) SAMPLE_FRAMES, SAMPLE_SITE, SAMPLE_STACK };
 static const struct hdb_column sample_columns[] = { SAMPLE_COLUMNS(QUERY_COLUMN) STACK_COLUMNS };
 
@@ -290,23 +289,24 @@ const struct query_def query_cpu_samples = {
 
 #define SUMMARY_COLUMNS(X) \
 	X(SUMMARY_RECORD, TEXT, "record", "record", \
-	  "HEAP SUMMARY, or ALLOC SITES, whose totals these are") \
+	  "Record with these totals: HEAP SUMMARY or ALLOC SITES") \
 	X(SUMMARY_TIME, DOUBLE, "seconds", "seconds", \
-	  "when it was written, since the dump's time; begins anew after 71 minutes") \
+	  "Seconds from the dump's time to when it was written; starts again after 71 " \
+	  "minutes") \
 	X(SUMMARY_LIVE_OBJECTS, COUNT, "live_objects", "live objects", \
-	  "instances that were alive") \
-	X(SUMMARY_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "their bytes") \
-	X(SUMMARY_OBJECTS, COUNT, "allocated_objects", "objects", "instances that were allocated") \
-	X(SUMMARY_BYTES, BYTES, "allocated_bytes", "bytes", "their bytes") \
+	  "Instances that were alive") \
+	X(SUMMARY_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "Bytes of the live instances") \
+	X(SUMMARY_OBJECTS, COUNT, "allocated_objects", "objects", "Instances that were allocated") \
+	X(SUMMARY_BYTES, BYTES, "allocated_bytes", "bytes", "Bytes of the allocated instances") \
 	X(SUMMARY_INCREMENTAL, BOOL, "incremental", "incremental", \
-	  "of ALLOC SITES whether only sites that changed are listed, not all") \
+	  "Whether ALLOC SITES has only the sites that changed") \
 	X(SUMMARY_SORTED_BY, TEXT, "sorted_by", "sorted by", \
-	  "of ALLOC SITES the order of the sites: live or allocated bytes") \
+	  "Order of the sites in ALLOC SITES: live or allocated bytes") \
 	X(SUMMARY_COLLECTED, BOOL, "collected", "collected", \
-	  "of ALLOC SITES whether a garbage collection came first") \
+	  "Whether a garbage collection came before ALLOC SITES") \
 	X(SUMMARY_CUTOFF, PERCENT, "cutoff_percent", "cutoff", \
-	  "of ALLOC SITES the share below which sites are left out") \
-	X(SUMMARY_OFFSET, COUNT, "offset", "offset", "of the record in the dump, bytes")
+	  "Share below which ALLOC SITES leaves out sites") \
+	X(SUMMARY_OFFSET, COUNT, "offset", "offset", "Offset of the record in the dump, in bytes")
 enum { SUMMARY_COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column summary_columns[] = { SUMMARY_COLUMNS(QUERY_COLUMN) };
 
@@ -340,7 +340,7 @@ const struct query_def query_heap_summaries = {
 		.name = "heap-summaries",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "heap summaries of HPROF agents, and totals of their allocation sites",
+		.summary = "Heap summaries of HPROF agents, and totals of their allocation sites",
 		.options = query_no_options,
 		QUERY_COLUMNS(summary_columns),
 		.is_query = 1,

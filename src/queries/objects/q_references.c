@@ -14,26 +14,24 @@ static const struct hdb_option_spec options[] = { { .name = NULL } };
 
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "name", \
-	  "fields that hold it, [index], <class>, <super>, <class loader>, static NAME, <local " \
-	  "variable>") \
-	X(ID, ID, "id", "id", "the object referred to") \
-	X(CLASS, TEXT, "class", "class", "its class") \
-	X(LABEL, TEXT, "label", "object", "what it is") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "its own bytes") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object; null while the table is not " \
-	  "built") \
-	X(STRENGTH, TEXT, "strength", "strength", "strong, soft, weak, phantom or finalizer")
+	  "Fields that hold it, static NAME, [index], <class>, <super>, <class loader> or " \
+	  "<local variable>") \
+	X(ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
+	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
+	X(STRENGTH, TEXT, "strength", "strength", QUERY_HELP_STRENGTH)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "whose references these are" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "id", HDB_TYPE_ID, "object", "ID of the object whose references these are" },
+	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
 	{ "references", HDB_TYPE_COUNT, "references",
-	  "distinct objects, its class included, in all heaps; in long "
-	  "arrays an object may count more than once" },
+	  "Distinct objects referred to in all heaps, with the class; in long arrays some "
+	  "count more than once" },
 };
 
 /* Elements of an array read at a time. */
@@ -180,7 +178,7 @@ const struct query_def query_references = {
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "outgoing references of an object, with field names",
+		.summary = "Outgoing references of an object, with field names",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

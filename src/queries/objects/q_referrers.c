@@ -10,33 +10,33 @@
 #define NAME_MAX_BYTES 512
 
 static const struct hdb_option_spec options[] = {
-	{ "instances", HDB_OPTION_FLAG, .help = "of a class object: its instances, too" },
+	{ "instances", HDB_OPTION_FLAG, .help = "Also list the instances of a class object" },
 	QUERY_POPULATION_OPTIONS("referrers"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "the object that refers") \
-	X(CLASS, TEXT, "class", "class", "its class") \
-	X(LABEL, TEXT, "label", "object", "what it is") \
-	X(NAME, TEXT, "name", "through", "its fields that hold the object, [index], <class>, ...") \
-	X(STRENGTH, TEXT, "strength", "strength", "strong, soft, weak, phantom or finalizer") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "its own bytes") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object; null while the table is not " \
-	  "built") \
-	X(REACHABLE, BOOL, "reachable", "reachable", "whether a root reaches it")
+	X(ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
+	X(NAME, TEXT, "name", "through", \
+	  "Names of its fields that hold the object, or [index], <class> and so on") \
+	X(STRENGTH, TEXT, "strength", "strength", QUERY_HELP_STRENGTH) \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
+	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
+	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "whose referrers these are" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
+	{ "id", HDB_TYPE_ID, "object", "ID of the object whose referrers these are" },
+	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
 	{ "referrers", HDB_TYPE_COUNT, "referrers",
-	  "distinct objects in all heaps that are asked for, without instances of a class" },
+	  "Distinct referring objects in all heaps asked for, without instances of a "
+	  "class" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "of a class object: its instances, reachable or not, which refer to it, too" },
+	  "Instances of a class object, reachable or not, which refer to it too" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -234,7 +234,7 @@ const struct query_def query_referrers = {
 		.group = "objects", .example = "0xfeb10838",
 		.targets = "OBJECT",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "incoming references of an object, with field names",
+		.summary = "Incoming references of an object, with field names",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -13,32 +13,33 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "kind", HDB_OPTION_TEXT, "NAME|all",
-	  "lists the roots of a kind (\"JNI global\", \"sticky class\", ...)",
+	  "List the roots of this kind (\"JNI global\", \"sticky class\", ...)",
 	  .example = "JNI global" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(KIND, TEXT, "kind", "kind", "kind of root") \
-	X(RECORDS, COUNT, "records", "records", "root records of the kind (by kind)") \
-	X(OBJECTS, COUNT, "objects", "objects", "distinct objects (by kind)") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object, or of the distinct objects") \
-	X(ID, ID, "id", "id", "the object (lists)") \
-	X(CLASS, TEXT, "class", "class", "its class (lists)") \
-	X(LABEL, TEXT, "label", "object", "what it is (lists)") \
+	X(KIND, TEXT, "kind", "kind", "Kind of GC root") \
+	X(RECORDS, COUNT, "records", "records", "Root records of this kind; by kind") \
+	X(OBJECTS, COUNT, "objects", "objects", "Distinct objects; by kind") \
+	X(SHALLOW, BYTES, "shallow", "shallow", \
+	  "Shallow size of the object, or of the distinct objects") \
+	X(ID, ID, "id", "id", "ID of the object; in lists") \
+	X(CLASS, TEXT, "class", "class", "Class of the object; in lists") \
+	X(LABEL, TEXT, "label", "object", "Label of the object; in lists") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object; null while the table is not " \
-	  "built (lists)") \
-	X(THREAD, TEXT, "thread", "thread", "name of the thread that the record names (lists)") \
-	X(LOCAL, BOOL, "local", "local", "held by its thread, which counts as the root (lists)")
+	  "Retained size of the object, if the dominator tree is built; in lists") \
+	X(THREAD, TEXT, "thread", "thread", "Name of the thread in the root record; in lists") \
+	X(LOCAL, BOOL, "local", "local", \
+	  "Whether a thread holds it, which counts as the root; in lists")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "records", HDB_TYPE_COUNT, "root records", "of all kinds, on objects of the dump" },
-	{ "objects", HDB_TYPE_COUNT, "root objects",
-	  "distinct objects that are roots of their own" },
+	{ "records", HDB_TYPE_COUNT, "root records",
+	  "Root records of all kinds, on objects of the dump" },
+	{ "objects", HDB_TYPE_COUNT, "root objects", "Distinct objects that are roots themselves" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -178,7 +179,7 @@ const struct query_def query_roots = {
 		.summary = "GC roots by kind, or the objects of a kind",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = "it counts reachable objects alone: GC roots are",
+		.one_population = "GC roots are reachable",
 	},
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL,

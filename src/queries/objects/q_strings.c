@@ -29,46 +29,48 @@
 #define STEP_STRINGS 4096
 
 static const struct hdb_option_spec options[] = {
-	{ "match", HDB_OPTION_TEXT, "REGEX", "texts that match a regular expression (PCRE2)",
-	  .example = "^https?:" },
-	{ "equals", HDB_OPTION_TEXT, "TEXT", "this text only", .example = "main" },
-	{ "min-count", HDB_OPTION_NUMBER, "N", "texts, or groups, that are there at least N times",
-	  .low = 1, .high = UINT64_MAX, .unit = "strings", .default_value = "1", .example = "10" },
-	{ "by", HDB_OPTION_CHOICE, "text|prefix|length|encoding", "what to group by",
+	{ "match", HDB_OPTION_TEXT, "REGEX",
+	  "Only texts that match this regular expression (PCRE2)", .example = "^https?:" },
+	{ "equals", HDB_OPTION_TEXT, "TEXT", "Only this text", .example = "main" },
+	{ "min-count", HDB_OPTION_NUMBER, "N",
+	  "Smallest number of strings with the same text, or in the same group", .low = 1,
+	  .high = UINT64_MAX, .unit = "strings", .default_value = "1", .example = "10" },
+	{ "by", HDB_OPTION_CHOICE, "text|prefix|length|encoding", "What to group by",
 	  .default_value = "text" },
-	{ "prefix-length", HDB_OPTION_NUMBER, "N", "UTF-16 units of a prefix", .low = 1,
+	{ "prefix-length", HDB_OPTION_NUMBER, "N", "Length of a prefix in UTF-16 units", .low = 1,
 	  .high = PREFIX_MAX, .unit = "UTF-16 units", .default_value = "8", .example = "4" },
-	{ "objects", HDB_OPTION_FLAG, .help = "the strings one by one, in the order of the dump" },
-	QUERY_POPULATION_OPTIONS("strings"),
+	{ "objects", HDB_OPTION_FLAG,
+	  .help = "List the strings one by one, in the order of the dump" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(COUNT, COUNT, "objects", "objects", \
 	  "String objects with this text, prefix, length or encoding") \
-	X(TEXT, TEXT, "text", "text", "the text, its first 64 KiB; by prefix the prefix") \
+	X(TEXT, TEXT, "text", "text", "Text, its first 64 KiB; by prefix, the prefix") \
 	X(LENGTH, COUNT, "length", "length", \
-	  "UTF-16 units of the whole text; by prefix of the prefix") \
+	  "UTF-16 units of the whole text; by prefix, of the prefix") \
 	X(ENCODING, TEXT, "encoding", "encoding", \
-	  "how the characters are kept, only by encoding: \"Latin-1 bytes\", \"UTF-16 bytes, " \
-	  "little-endian\" or \"big-endian\", \"char[]\", or \"char[] that fits Latin-1\"") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "shallow size of the String objects") \
+	  "Encoding, such as \"Latin-1 bytes\" or \"UTF-16 bytes, little-endian\"; by " \
+	  "encoding") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the String objects") \
 	X(ARRAYS, BYTES, "array_shallow", "array shallow", \
-	  "shallow size of their arrays, once a String") \
-	X(TOTAL, BYTES, "total_shallow", "total shallow", "both together") \
-	X(ID, ID, "id", "id", "a String object of the row, the first by ID")
+	  "Shallow size of their arrays, counted once for each String") \
+	X(TOTAL, BYTES, "total_shallow", "total shallow", "Shallow size of strings and arrays") \
+	X(ID, ID, "id", "id", "ID of the first of these String objects")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "String objects that count; like the following not with --objects" },
+	  "String objects; this and the following facts not with --objects" },
 	{ "found", HDB_TYPE_COUNT, "found",
-	  "of those, with a text that --match and --equals want" },
+	  "String objects with a text that --match and --equals select" },
 	{ "found_shallow", HDB_TYPE_BYTES, "found shallow",
-	  "their bytes, and those of their arrays, once a String" },
-	{ "texts", HDB_TYPE_COUNT, "texts", "distinct texts, or groups, that are shown" },
+	  "Shallow size of these strings and their arrays, counted once for each String" },
+	{ "texts", HDB_TYPE_COUNT, "texts", "Distinct texts or groups listed" },
 	{ "without_text", HDB_TYPE_COUNT, "without text",
 	  "String objects whose characters the dump lacks" },
 	QUERY_COVERAGE_FACTS,
@@ -469,7 +471,7 @@ const struct query_def query_strings = {
 		.name = "strings",
 		.group = "objects", .example = "--match '^java' --min-count 2",
 		.targets = "",
-		.summary = "strings by content, with their number and size",
+		.summary = "Strings by content, with their number and size",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -19,59 +19,58 @@
 #define NAME_MAX_BYTES 512
 #define FRAME_MAX_BYTES 3200
 static const struct hdb_option_spec options[] = {
-	{ "no-stack", HDB_OPTION_FLAG, .help = "without frames, stack chunks and locals" },
+	{ "no-stack", HDB_OPTION_FLAG, .help = "Leave out frames, stack chunks and locals" },
 	{ "all", HDB_OPTION_FLAG,
-	  .help = "thread objects, too, that the dump does not list as threads: not started, ended, "
-		  "or virtual ones that the VM left out" },
-	{ "no-locals", HDB_OPTION_FLAG, .help = "without locals" },
+	  .help = "Also list Thread objects that the dump does not list as threads: new, ended, "
+		  "or virtual" },
+	{ "no-locals", HDB_OPTION_FLAG, .help = "Leave out local variables" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(LEVEL, COUNT, "level", "level", \
-	  "0 thread, 1 frame or stack chunk, 2 local; not with --no-stack") \
+	  "Level: 0 thread, 1 frame or stack chunk, 2 local; not with --no-stack") \
 	X(KIND, TEXT, "kind", "kind", \
-	  "thread, frame, local or chunk: an object that holds frames of a virtual thread that " \
-	  "is not mounted; not with --no-stack") \
-	X(THREAD, TEXT, "thread", "thread", "the thread's name") \
+	  "Kind of the row: thread, frame, local, or chunk of an unmounted virtual " \
+	  "thread; not with --no-stack") \
+	X(THREAD, TEXT, "thread", "thread", "Name of the thread") \
 	X(TEXT, TEXT, "text", "what", \
-	  "the frame, the local; of a thread its class; not with --no-stack") \
+	  "Text of the frame or local; for a thread, its class; not with --no-stack") \
 	X(SIGNATURE, TEXT, "signature", "signature", \
-	  "the frame's method signature; not with --no-stack") \
-	X(ID, ID, "id", "id", "the thread object or the local") \
-	X(CLASS, TEXT, "class", "class", "its class") \
-	X(SERIAL, COUNT, "serial", "serial", "the thread's serial number in the dump") \
-	X(STATE, TEXT, "state", "state", "as java.lang.Thread.State, if the dump has it") \
-	X(DAEMON, BOOL, "daemon", "daemon", "whether it is a daemon thread") \
-	X(PRIORITY, INT, "priority", "priority", "its priority") \
+	  "Signature of the frame's method; not with --no-stack") \
+	X(ID, ID, "id", "id", "ID of the thread object or local") \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(SERIAL, COUNT, "serial", "serial", "Serial number of the thread in the dump") \
+	X(STATE, TEXT, "state", "state", "State as in java.lang.Thread.State, if the dump has it") \
+	X(DAEMON, BOOL, "daemon", "daemon", "Whether it is a daemon thread") \
+	X(PRIORITY, INT, "priority", "priority", "Priority of the thread") \
 	X(DEPTH, COUNT, "depth", "frames", \
-	  "frames of its stack; of a frame its number, 0 the innermost") \
-	X(LOCALS, COUNT, "locals", "locals", "local variables that it holds") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the thread object or the local") \
+	  "Frames of its stack; for a frame its number, 0 the innermost") \
+	X(LOCALS, COUNT, "locals", "locals", "Local variables that it holds") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the thread object or local") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object; null if it would take the " \
-	  "dominator tree and that is not built") \
+	  "Retained size of the object, if known or found without the dominator tree") \
 	X(TID, COUNT, "tid", "tid", "Thread.threadId(), if the dump has it") \
-	X(VIRTUAL, BOOL, "virtual", "virtual", "of a thread whether it is a virtual one") \
+	X(VIRTUAL, BOOL, "virtual", "virtual", "Whether a thread is virtual") \
 	X(CARRIER, ID, "carrier", "carrier", \
-	  "of a mounted virtual thread the platform thread that runs it; only if a thread is " \
-	  "virtual, as the columns below") \
-	X(CARRIES, ID, "carries", "carries", \
-	  "of a platform thread the virtual thread that it runs") \
+	  "Carrier: platform thread that runs a mounted virtual thread. From here on only " \
+	  "if a thread is virtual.") \
+	X(CARRIES, ID, "carries", "carries", "Virtual thread that a platform thread runs") \
 	X(STACK_BYTES, BYTES, "stack_bytes", "stack in heap", \
-	  "bytes of frames in a virtual thread's stack chunks, or in the chunk; dumps do not " \
-	  "count them into any size") \
-	X(GROUP, TEXT, "group", "group", "of a thread the name of its thread group") \
-	X(PARENT_GROUP, TEXT, "parent_group", "parent group", "the name of that group's parent")
+	  "Bytes of frames in a virtual thread's stack chunks, or in the chunk; in no " \
+	  "other size") \
+	X(GROUP, TEXT, "group", "group", "Name of the thread group") \
+	X(PARENT_GROUP, TEXT, "parent_group", "parent group", "Name of the parent of that group")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "threads", HDB_TYPE_COUNT, "threads", "threads shown" },
-	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads", "of those, virtual ones" },
-	{ "mounted", HDB_TYPE_COUNT, "mounted", "of those, with a carrier" },
+	{ "threads", HDB_TYPE_COUNT, "threads", "Threads listed" },
+	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads",
+	  "Virtual threads among these threads" },
+	{ "mounted", HDB_TYPE_COUNT, "mounted", "Virtual threads with a carrier" },
 	{ "stack_bytes", HDB_TYPE_BYTES, "stacks in heap",
-	  "bytes of frames in the stack chunks of virtual threads" },
+	  "Bytes of frames in the stack chunks of virtual threads" },
 	QUERY_CUT_FACTS,
 };
 
@@ -488,12 +487,12 @@ const struct query_def query_threads = {
 		.target_types = HDB_TARGET_OBJECT | HDB_TARGET_NAME,
 		.target_min = 0, .target_max = 1,
 		.never_null = "level|kind",
-		.summary = "threads: state, stack with frames and locals, retained sizes",
+		.summary = "Threads: state, stack with frames and locals, retained sizes",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.order = QUERY_ORDER_HEADS, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "only threads whose Thread is in this heap" QUERY_HEAP_NAMES,
+	.heap_help = "Only threads whose Thread object is in this Android heap",
 	.state_size = sizeof(struct threads_query),
 	.open = open_threads, .next = next_threads, .close = close_threads,
 };

@@ -22,38 +22,38 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "what is listed retains more than this, of all the items", .low = 0, .high = 100,
+	  "Share of all items' retained size above which an item is listed", .low = 0, .high = 100,
 	  .unit = "percent", .default_value = "1", .example = "5" },
-	{ "subclasses", HDB_OPTION_FLAG,
-	  .help = "include the subclasses of the classes that are named" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(KIND, TEXT, "kind", "kind", "object, class, loader or package") \
+	X(KIND, TEXT, "kind", "kind", "Kind of the row: object, class, loader or package") \
 	X(LEVEL, COUNT, "level", "level", \
-	  "of packages: 0 for the first word of the name; the packages and classes in a package " \
-	  "follow it") \
-	X(ID, ID, "id", "id", "the object, or the loader") \
+	  "Level of a package: 0 for the first word of its name. Children follow their " \
+	  "parent.") \
+	X(ID, ID, "id", "id", "ID of the object or loader") \
 	X(NAME, TEXT, "name", "name", \
-	  "what it is; a class object counts with the class that it stands for") \
-	X(COUNT, COUNT, "objects", "objects", "items in it") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the items themselves") \
+	  "Name of the object, class, loader or package. A class object counts with its " \
+	  "class.") \
+	X(COUNT, COUNT, "objects", "objects", "Objects in the row") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "the sum of what the items retain; of a class loader, unless a target is named, what " \
-	  "it retains at least with all its classes and their instances, as query loaders says") \
-	X(PERCENT, PERCENT, "percent", "%", "retained as a share of what all items retain") \
+	  "Sum of the objects' retained sizes. For a class loader without a target, as in " \
+	  "query loaders.") \
+	X(PERCENT, PERCENT, "percent", "%", "Share of the retained size of all items") \
 	X(OTHERS, COUNT, "others", "others", \
-	  "of a row that stands for what retains too little to be listed: how many objects, " \
-	  "classes, loaders, or packages and classes of one package; null for others")
+	  "Small objects, classes, loaders or packages that this row sums up. Empty for " \
+	  "other rows.")
 enum { COLUMNS(QUERY_NUMBER) NATIVE, RETAINED_NATIVE };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_COLUMN,
 					     QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "objects that no other of them dominates" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "what they retain: 100 %" },
-	{ "threshold", HDB_TYPE_BYTES, "threshold", "what is listed retains more" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Objects that no other of them dominates" },
+	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of these objects: 100 %" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold", "Retained size above which an item is listed" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -545,7 +545,7 @@ const struct query_def query_consumers = {
 		.targets = "[CLASS|PATTERN|loader:OBJECT|loader:CLASS]",
 		.target_types = QUERY_TARGET_SET, .target_min = 0, .target_max = 1,
 		.summary =
-			"the biggest objects, and the classes, class loaders and packages that retain most",
+			"Biggest objects, and the classes, class loaders and packages that retain most",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

@@ -16,44 +16,42 @@
 #include <stdlib.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "adds up the objects of the level",
-	  .default_value = NULL },
+	{ "by", HDB_OPTION_CHOICE, "class|package|loader",
+	  "Sum up the objects of the level by this", .default_value = NULL },
 	{ "tree", HDB_OPTION_NUMBER, "N",
-	  "all levels below: the N nodes that retain most, in the order of the tree", .low = 1,
+	  "Show the N nodes on all levels below that retain most, in tree order", .low = 1,
 	  .high = ANALYSIS_CUT_NODES_MAX, .unit = "nodes", .example = "1000" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "the dominated object; not with --by") \
-	X(CLASS, TEXT, "class", "class", "its class; not with --by") \
-	X(LABEL, TEXT, "label", "object", "what it is, for people; not with --by") \
-	X(NAME, TEXT, "name", "name", "class, package or loader class; only with --by") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "objects of the level that are added up; only with --by") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object itself") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object") \
-	X(PERCENT, PERCENT, "percent", "%", "retained as a share of all reachable bytes") \
+	X(ID, ID, "id", "id", "ID of the dominated object; not with --by") \
+	X(CLASS, TEXT, "class", "class", "Class of the object; not with --by") \
+	X(LABEL, TEXT, "label", "object", "Label of the object; not with --by") \
+	X(NAME, TEXT, "name", "name", \
+	  "Name of the class, package or loader class; only with --by") \
+	X(COUNT, COUNT, "objects", "objects", "Objects of the level in this row; only with --by") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
+	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
+	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
 	X(DOMINATED, COUNT, "children", "children", \
-	  "objects that it dominates immediately; not with --by") \
-	X(LEVEL, COUNT, "level", "level", \
-	  "0: what the object dominates, or the top level; only with --tree") \
-	X(OTHERS, COUNT, "others", "others", \
-	  "of a row that stands for smaller nodes that are not shown: how many; only with --tree")
+	  "Objects that it immediately dominates; not with --by") \
+	X(LEVEL, COUNT, "level", "level", "Level in the tree: 0 is the top. Only with --tree.") \
+	X(OTHERS, COUNT, "others", "others", QUERY_HELP_OTHERS)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "id", HDB_TYPE_ID, "object", "whose level it is; absent for the top level" },
-	{ "class", HDB_TYPE_TEXT, "class", "its class" },
-	{ "retained", HDB_TYPE_BYTES, "retained", "what it retains; 0 if it is unreachable" },
-	{ "reachable", HDB_TYPE_BOOL, "reachable", "whether a root reaches it" },
+	{ "id", HDB_TYPE_ID, "object",
+	  "ID of the object whose level it is. Absent for the top level." },
+	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
+	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of the object; 0 if unreachable" },
+	{ "reachable", HDB_TYPE_BOOL, "reachable", QUERY_HELP_REACHABLE },
 	{ "children", HDB_TYPE_COUNT, "children",
-	  "objects of the level; of those that the dump "
-	  "lacks only the ones that dominate something" },
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
+	  "Objects of the level. Objects that the dump lacks count only if they dominate "
+	  "something." },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -264,7 +262,7 @@ const struct query_def query_dominators = {
 		.targets = "[OBJECT]",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 0, .target_max = 1,
 		.never_null = "shallow|retained|percent",
-		.summary = "the dominator tree: its top level, or what an object dominates immediately",
+		.summary = "Dominator tree: its top level, or what an object immediately dominates",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

@@ -18,36 +18,37 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "how large a drop is at least, of all reachable bytes", .low = 0, .high = 100,
+	  "Smallest drop, as a share of the reachable heap", .low = 0, .high = 100,
 	  .unit = "percent", .default_value = "1", .example = "5" },
 	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
-	  "classes that are passed over when looking for who dominates it",
-	  .default_value = QUERY_SKIP_DEFAULT, .example = "java.*" },
+	  "Classes to skip when looking for the holder", .default_value = QUERY_SKIP_DEFAULT,
+	  .example = "java.*" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(LEVEL, COUNT, "level", "level", \
-	  "0, or one more than that of the drop that dominates it") \
-	X(ID, ID, "id", "id", "the object where retained bytes drop") \
-	X(CLASS, TEXT, "class", "class", "its class") \
-	X(LABEL, TEXT, "label", "object", "what it is, for people") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object") \
-	X(PERCENT, PERCENT, "percent", "%", "retained as a share of all reachable bytes") \
-	X(DOMINATED, COUNT, "children", "children", "objects that it dominates immediately") \
-	X(LARGEST, BYTES, "largest", "largest child", "retained size of the largest of them") \
+	  "Level: 0, or one more than that of the drop that dominates it") \
+	X(ID, ID, "id", "id", "ID of the object where retained size drops") \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
+	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
+	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
+	X(DOMINATED, COUNT, "children", "children", "Objects that it immediately dominates") \
+	X(LARGEST, BYTES, "largest", "largest child", "Retained size of the largest of them") \
 	X(HOLDER_ID, ID, "holder_id", "holder id", \
-	  "the first object above it in the dominator tree whose class --skip does not name") \
-	X(HOLDER, TEXT, "holder", "holder", "what that is; none if there is no such object") \
-	X(HOLDER_RETAINED, BYTES, "holder_retained", "holder retains", "its retained size")
+	  "ID of the holder: the nearest dominator whose class --skip does not name") \
+	X(HOLDER, TEXT, "holder", "holder", "Label of the holder") \
+	X(HOLDER_RETAINED, BYTES, "holder_retained", "holder retains", \
+	  "Retained size of the holder")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of all heaps: 100 %" },
-	{ "threshold", HDB_TYPE_BYTES, "threshold", "a drop is larger than this" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
+	  "Shallow size of the reachable heap, all heaps together: 100 %" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold", "Size above which a drop is listed" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -253,7 +254,7 @@ const struct query_def query_drops = {
 		.name = "big-drops", .aliases = "drops",
 		.group = "sizes", .example = "--threshold 5",
 		.targets = "",
-		.summary = "accumulation points: big drops of retained size in the dominator tree",
+		.summary = "Accumulation points: big drops of retained size in the dominator tree",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

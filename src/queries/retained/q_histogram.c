@@ -18,12 +18,12 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|heap|call-stack",
-	  "what to count by; a superclass counts its subclasses too; heap: Android's; call-stack: what "
-	  "allocated the objects, as query call-tree",
+	  "What to count by. A superclass includes subclasses, heap is Android's, "
+	  "call-stack is query call-tree.",
 	  .default_value = "class" },
 	{ "shallow", HDB_OPTION_FLAG,
-	  .help = "count and shallow size of all objects, reachable or not, as the import "
-		  "counted them; builds no table; no retained sizes" },
+	  .help = "Count all objects, reachable or not, as the import did: no retained sizes, "
+		  "builds no table" },
 	QUERY_FAIL_IF,
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
@@ -31,30 +31,31 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "name", \
-	  "class, superclass, package, class of the class loader, or heap") \
-	X(LOADER, TEXT, "loader", "loader", "the class's loader; only by class and superclass") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "reachable objects; with --unreachable the others, with --all and --shallow all") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of these objects themselves") \
+	  "Name of the class, superclass, package, class of the class loader, or heap") \
+	X(LOADER, TEXT, "loader", "loader", "Class loader of the class; by class and superclass") \
+	X(COUNT, COUNT, "objects", "objects", "Objects that are counted, with --shallow all") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained >=", \
-	  "bytes they retain at least: the sum over those that no other of them dominates; by " \
-	  "loader with the loader and its class objects, as query loaders says; not with " \
-	  "--shallow and --unreachable") \
+	  "Lower bound of the retained size; by loader as in query loaders. Not with " \
+	  "--shallow and --unreachable.") \
 	X(UNREACHABLE_COUNT, COUNT, "unreachable_objects", "unreachable", \
-	  "unreachable objects; not with --shallow and --unreachable") \
+	  "Unreachable objects; not with --shallow and --unreachable") \
 	X(UNREACHABLE_SHALLOW, BYTES, "unreachable_shallow", "unreachable bytes", \
-	  "bytes of the unreachable objects; not with --shallow and --unreachable") \
-	X(ID, ID, "id", "id", "class object, or the loader by loader; none by package") \
+	  "Shallow size of the unreachable objects; not with --shallow and --unreachable") \
+	X(ID, ID, "id", "id", \
+	  "ID of the class object, or of the loader by loader. Empty by package.") \
 	X(NATIVE, BYTES, "native", "native", \
-	  "native memory that the objects own, not in the other sizes; only of dumps that tell " \
-	  "any; not with --shallow")
+	  "Native memory owned by these objects, in no other size, if the dump records " \
+	  "it. Not with --shallow.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "groups", HDB_TYPE_COUNT, "groups", "groups that have objects, before the pattern" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "of the whole heap, as in the rows" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "groups", HDB_TYPE_COUNT, "groups",
+	  "Groups that have objects, before the pattern is applied" },
+	{ "objects", HDB_TYPE_COUNT, "objects",
+	  "Objects of the whole heap, of the same kind as in the rows" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
 	QUERY_FAIL_IF_FACTS,
 	QUERY_COVERAGE_FACTS,
 };
@@ -286,8 +287,8 @@ const struct query_def query_histogram = {
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.never_null = "name|objects|shallow",
-		.summary = "class histogram: objects and bytes by class, superclass, package, class "
-			   "loader, heap or call stack",
+		.summary = "Class histogram: objects and bytes by class, superclass, package, class "
+			"loader, heap or call stack",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

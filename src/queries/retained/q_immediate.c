@@ -19,33 +19,32 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
-	  "dominators of these classes are passed over: what dominates them counts instead",
+	  "Skip dominators of these classes and count what dominates them instead",
 	  .default_value = QUERY_SKIP_DEFAULT, .example = "java.*" },
-	{ "subclasses", HDB_OPTION_FLAG,
-	  .help = "include the subclasses of the classes that are named" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "dominators", \
-	  "class of the dominators; \"class X\" for the class object of X, \"<root>\" for " \
-	  "objects that no object dominates") \
-	X(LOADER, TEXT, "loader", "loader", "class of the class's loader") \
-	X(COUNT, COUNT, "objects", "objects", "dominators of that class") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	  "Class of the dominators; \"class X\" for a class object, \"<root>\" for " \
+	  "objects that nothing dominates") \
+	X(LOADER, TEXT, "loader", "loader", "Class loader of the class") \
+	X(COUNT, COUNT, "objects", "objects", "Dominators of that class") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the dominators") \
 	X(DOMINATED, COUNT, "dominated_objects", "dominated objects", \
-	  "objects of the target that they dominate") \
-	X(DOMINATED_SHALLOW, BYTES, "dominated_shallow", "dominated shallow", "bytes of these") \
-	X(EXAMPLE, ID, "id", "example", "one of the dominators, that of the first object") \
+	  "Objects of the target that they dominate") \
+	X(DOMINATED_SHALLOW, BYTES, "dominated_shallow", "dominated shallow", \
+	  "Shallow size of the dominated objects") \
+	X(EXAMPLE, ID, "id", "example", "ID of the dominator of the first of these objects") \
 	X(NATIVE, BYTES, "dominated_native", "dominated native", \
-	  "memory outside of the Java heap that the dominated objects own, not in the other " \
-	  "sizes; given if they own any")
+	  "Native memory owned by the dominated objects, in no other size, if any")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the target" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Reachable objects of the target" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -275,7 +274,7 @@ const struct query_def query_immediate_dominators = {
 		.group = "leaks", .example = "java.lang.String --skip 'java.*'",
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS",
 		.target_types = QUERY_TARGET_SET, .target_min = 1, .target_max = 1,
-		.summary = "the immediate dominators of the objects of a set, by class",
+		.summary = "Immediate dominators of a set of objects, by class",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

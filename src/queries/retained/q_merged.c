@@ -32,115 +32,100 @@ enum {
 	COLUMN_COUNT
 };
 
-#define OTHERS_COLUMN \
-	[OTHERS] = { "others", HDB_TYPE_COUNT, "others", \
-		     "of a row that stands for nodes that are not " \
-		     "shown: how many; null for a node; given if there are such rows" }
+#define OTHERS_COLUMN [OTHERS] = { "others", HDB_TYPE_COUNT, "others", QUERY_HELP_OTHERS }
 #define NATIVE_COLUMN \
 	[NATIVE] = { "native", HDB_TYPE_BYTES, "native", \
-		     "memory outside of the Java heap that the objects own, not in the other " \
-		     "sizes; given if they own any" }
+		     "Native memory owned by these objects, in no other size, if any" }
 
 /* Nodes of the dominator tree shown without --min: this part of all reachable bytes. */
 #define MIN_PART 1000
 
 static const struct hdb_option_spec path_options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|package|loader|field",
-	  "what to merge by; field: the fields on the way, so that what different ones hold is apart "
-	  "(needs the dump)",
+	  "What to merge by; field also tells apart what different fields hold (needs the "
+	  "dump)",
 	  .default_value = "class", .example = "field" },
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  "references that do not count; fields of subclasses included",
-	  .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
-	{ "subclasses", HDB_OPTION_FLAG,
-	  .help = "include the subclasses of the classes that are named" },
-	{ "min", HDB_OPTION_NUMBER, "N", "objects of the set on or below a node that is shown",
-	  .low = 0, .high = INT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
-	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "the deepest level shown, 0 the roots; default: all levels", .low = 0,
-	  .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
+	  QUERY_HELP_EXCLUDE, .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
+	{ "min", HDB_OPTION_NUMBER, "N",
+	  "Smallest number of objects of the set on or below a node that is shown", .low = 0,
+	  .high = INT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
+	{ "depth", HDB_OPTION_NUMBER, "N", "Deepest level shown; 0 is the roots. Default: all.",
+	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
 	{ .name = NULL },
 };
 
 static const struct hdb_option_spec tree_options[] = {
-	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "what to merge by",
+	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "What to merge by",
 	  .default_value = "class" },
 	{ "min", HDB_OPTION_NUMBER, "BYTES",
-	  "retained bytes of a node that is shown (default: a thousandth of the reachable bytes)",
+	  "Smallest retained size of a node that is shown. Default: 0.1 % of the "
+	  "reachable heap.",
 	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
-	{ "depth", HDB_OPTION_NUMBER, "N",
-	  "the deepest level shown, 0 the top; default: all levels", .low = 0,
-	  .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
+	{ "depth", HDB_OPTION_NUMBER, "N", "Deepest level shown; 0 is the top. Default: all.",
+	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
 	{ .name = NULL },
 };
 
 static const struct hdb_column path_columns[COLUMN_COUNT] = {
-	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", "0: roots; what they hold follows" },
+	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", QUERY_HELP_LEVEL },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
-		   "class, package or loader of the objects on this step "
-		   "of their paths; \"class X\" is the class object of X; by field: "
-		   "\"Main.CACHE -> java.util.HashMap\", the field that leads to them and their class" },
+		   "Class, package or loader of the objects on this step; by field, \"Main.CACHE "
+		   "-> java.util.HashMap\"" },
 	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects",
-		    "objects of the set whose path ends here" },
-	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+		    "Objects of the set whose path ends here" },
+	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
 	[TOTAL_COUNT] = { "below_objects", HDB_TYPE_COUNT, "objects below",
-			  "objects of the set whose path ends or passes here" },
-	[TOTAL] = { "below_shallow", HDB_TYPE_BYTES, "shallow below", "their bytes" },
-	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", "below_objects as a share of the set" },
+			  "Objects of the set whose path ends here or below" },
+	[TOTAL] = { "below_shallow", HDB_TYPE_BYTES, "shallow below",
+		    "Shallow size of these objects" },
+	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", "Share of below_objects in the set" },
 	[ID] = { "id", HDB_TYPE_ID, "id",
-		 "of the objects of the set that end here the one that retains most" },
+		 "ID of the object of the set that ends here and retains most" },
 	OTHERS_COLUMN,
 	NATIVE_COLUMN,
 	[TOTAL_NATIVE] = { "below_native", HDB_TYPE_BYTES, "native below",
-			   "native memory of the objects below; given if there is any" },
+			   "Native memory of the objects below, if any" },
 };
 
 static const struct hdb_column tree_columns[COLUMN_COUNT] = {
-	[LEVEL] = { "level", HDB_TYPE_COUNT, "level",
-		    "0: what no object dominates; what it dominates follows" },
+	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", QUERY_HELP_LEVEL },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
-		   "class, package or loader of the objects of the node; "
-		   "\"class X\" is the class object of X" },
-	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "objects of the node" },
-	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+		   "Class, package or loader of the node's objects. \"class X\" is a class object." },
+	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects", "Objects of the node" },
+	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
 	[TOTAL_COUNT] = { "retained_objects", HDB_TYPE_COUNT, "retained objects",
-			  "objects of the node and below it" },
+			  "Objects of the node and below it" },
 	[TOTAL] = { "retained", HDB_TYPE_BYTES, "retained",
-		    "bytes of the objects of the node and below "
-		    "it: what they retain, with --heap in that heap" },
-	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%",
-		      "retained as a share of all reachable bytes" },
-	[ID] = { "id", HDB_TYPE_ID, "id", "the object of the node that retains most" },
+		    "Bytes of the objects of the node and below it; with --heap only in that heap" },
+	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", QUERY_HELP_PERCENT },
+	[ID] = { "id", HDB_TYPE_ID, "id", "ID of the object of the node that retains most" },
 	OTHERS_COLUMN,
 	NATIVE_COLUMN,
 	[TOTAL_NATIVE] = { "retained_native", HDB_TYPE_BYTES, "retained native",
-			   "native memory of the objects of the node and below it; given if "
-			   "there is any" },
+			   "Native memory of the objects of the node and below it, if any" },
 };
 
 static const struct hdb_column path_facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "reachable objects of the set" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Reachable objects of the set" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
 	{ "without_path", HDB_TYPE_COUNT, "without path",
-	  "of those, held only through excluded "
-	  "references; by field, also as the loader of a class" },
-	{ "exclude", HDB_TYPE_TEXT, "excluded", "references that did not count" },
-	{ "folded", HDB_TYPE_COUNT, "folded",
-	  "objects that count with one above them because the tree "
-	  "has too many branches or is too deep" },
+	  "Objects held only through excluded references; by field, also as the loader of "
+	  "a class" },
+	{ "exclude", HDB_TYPE_TEXT, "excluded", "References that were ignored" },
+	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
 	{ "min", HDB_TYPE_COUNT, "shown from objects",
-	  "objects of the set on or below a node from which on it is shown" },
+	  "Smallest number of objects of the set on or below a node that is shown" },
 	QUERY_COVERAGE_FACTS,
 };
 
 static const struct hdb_column tree_facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
-	  "of the whole heap, with --heap of that one: 100 %" },
+	  "Shallow size of the reachable heap, with --heap of that heap: 100 %" },
 	{ "min", HDB_TYPE_BYTES, "shown from bytes",
-	  "retained bytes of a node from which on it is shown" },
-	{ "folded", HDB_TYPE_COUNT, "folded",
-	  "objects that count with one above them because the tree "
-	  "has too many branches or is too deep" },
+	  "Smallest retained size of a node that is shown" },
+	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -404,8 +389,8 @@ const struct query_def query_paths = {
 		.targets = "CLASS|PATTERN|loader:OBJECT|loader:CLASS|OBJECT",
 		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
 		.target_min = 1, .target_max = 1,
-		.summary = "the paths from the GC roots to all objects of a set, merged by "
-			   "class, package or class loader",
+		.summary = "Paths from the GC roots to all objects of a set, merged by class, package or "
+			"class loader",
 		.options = path_options,
 		QUERY_COLUMNS(path_columns), QUERY_FACTS(path_facts), .is_query = 1,
 		.one_population = QUERY_REACHES_ONLY,
@@ -421,7 +406,7 @@ const struct query_def query_dominator_tree = {
 		.name = "dominator-tree",
 		.group = "sizes", .example = "--by package --depth 2",
 		.targets = "",
-		.summary = "the dominator tree merged by class, package or class loader",
+		.summary = "Dominator tree merged by class, package or class loader",
 		.options = tree_options,
 		QUERY_COLUMNS(tree_columns), QUERY_FACTS(tree_facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

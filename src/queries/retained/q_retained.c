@@ -24,69 +24,67 @@
 #define SHOWN "target,id,class,objects,shallow,bound,retained,retained_objects,exact,reachable"
 
 static const struct hdb_option_spec options[] = {
-	{ "lower-bound", HDB_OPTION_FLAG,
-	  .help = "of classes and loaders the lower bound: the sum over their objects that no "
-		  "other of them dominates" },
-	{ "subclasses", HDB_OPTION_FLAG,
-	  .help = "include the subclasses of the classes that are named" },
+	{ "lower-bound", HDB_OPTION_FLAG, .help = "Only the lower bound for classes and loaders" },
+	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ "budget", HDB_OPTION_NUMBER, "N",
-	  "objects to look at before the dominator tree is built instead; 0: no limit", .low = 0,
-	  .high = UINT32_MAX, .unit = "objects", .example = "100000" },
+	  "Objects to visit before building the dominator tree instead. 0 means no limit.",
+	  .low = 0, .high = UINT32_MAX, .unit = "objects", .example = "100000" },
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  "references that do not count when others hold what the target "
-	  "reaches; fields of subclasses included",
+	  "References to ignore when others hold what the target reaches; fields of "
+	  "subclasses are included",
 	  .example = "weak,soft" },
-	{ "explain", HDB_OPTION_FLAG,
-	  .help = "says which way the answer was found and what that cost" },
+	{ "explain", HDB_OPTION_FLAG, .help = "Show how the answer was computed and what it cost" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(TARGET, TEXT, "target", "target", "as it was asked for") \
-	X(ID, ID, "id", "id", "the object; none for sets") \
-	X(CLASS, TEXT, "class", "class", "the object's class, or the class if the set is one's") \
-	X(OBJECTS, COUNT, "objects", "objects", "reachable objects that the target names") \
+	X(TARGET, TEXT, "target", "target", "Target as it was asked for") \
+	X(ID, ID, "id", "id", "ID of the object. Empty for a set.") \
+	X(CLASS, TEXT, "class", "class", \
+	  "Class of the object, or the class whose objects are the set") \
+	X(OBJECTS, COUNT, "objects", "objects", "Reachable objects that the target names") \
 	X(SHALLOW, BYTES, "shallow", "shallow", \
-	  "bytes of the object itself, reachable or not; of a set's reachable objects") \
+	  "Shallow size of the object, reachable or not, or of the set's reachable " \
+	  "objects") \
 	X(BOUND, TEXT, "bound", "bound", \
-	  "how to read retained: \"exact\" or, with --lower-bound, \"lower bound\"") \
+	  "Meaning of retained: \"exact\", or \"lower bound\" with --lower-bound") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: bytes that would be freed without the target, itself included; 0 if " \
-	  "it is unreachable") \
+	  "Retained size: bytes that would be freed without the target, including itself; " \
+	  "0 if unreachable") \
 	X(RETAINED_OBJECTS, COUNT, "retained_objects", "retained objects", \
-	  "how many objects these are, where the way that was taken counts them") \
-	X(EXACT, BOOL, "exact", "exact", "false if retained is a lower bound") \
+	  "Retained objects, if the chosen method counts them") \
+	X(EXACT, BOOL, "exact", "exact", "Whether retained is exact, not a lower bound") \
 	X(REACHABLE, BOOL, "reachable", "reachable", \
-	  "whether a root reaches it, or any of the set") \
+	  "Whether the object, or any object of the set, is reachable") \
 	X(NATIVE, BYTES, "native", "native", \
-	  "memory outside of the Java heap that the object owns, or the set's reachable " \
-	  "objects, not in the other sizes; only of dumps that tell any") \
+	  "Native memory owned by the object or reachable set, in no other size, if the " \
+	  "dump records it") \
 	X(RETAINED_NATIVE, BYTES, "retained_native", "retained native", \
-	  "of an object: native memory of all that it retains; only of dumps that tell any, " \
-	  "while the dominator tree is built, and not with --exclude")
+	  "Native memory of all objects an object retains, once the dominator tree is " \
+	  "built; not with --exclude")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "way", HDB_TYPE_TEXT, "way",
-	  "with --explain: \"table\", \"local\", \"dominators built\", "
-	  "\"blocked walk\", \"lower bound\", \"walk without excluded references\"; several with commas" },
+	  "Methods used, such as table, local or dominators built; with --explain" },
 	{ "subtree_count", HDB_TYPE_COUNT, "subtree",
-	  "with --explain: objects of the reach tree below the target" },
-	{ "removed_count", HDB_TYPE_COUNT, "removed", "with --explain: of those, held by others" },
+	  "Objects of the reach tree below the target; with --explain" },
+	{ "removed_count", HDB_TYPE_COUNT, "removed",
+	  "Objects among them held by others; with --explain" },
 	{ "edges_looked_at", HDB_TYPE_COUNT, "edges looked at",
-	  "with --explain: references and referrers" },
+	  "References and referrers visited; with --explain" },
 	{ "time_us", HDB_TYPE_COUNT, "microseconds",
-	  "with --explain: for everything, tables included" },
+	  "Time of the whole query in microseconds, tables included; with --explain" },
 	{ "tables_built", HDB_TYPE_TEXT, "tables built",
-	  "with --explain: derived tables that were missing, or \"none\"" },
+	  "Derived tables that had to be built, or \"none\"; with --explain" },
 	{ "class_object", HDB_TYPE_ID, "class object",
-	  "of the first target without reachable instances: its class object; of several classes the "
-	  "one that retains most" },
+	  "Class object of the first target without reachable instances; of several, the "
+	  "largest" },
 	{ "class_retained", HDB_TYPE_BYTES, "retained by the class object",
-	  "bytes that would be freed without that class object, static fields included" },
+	  "Retained size of that class object, including static fields" },
 	{ "note", HDB_TYPE_TEXT, "note",
-	  "given with class_object: the target, and what to ask next" },
+	  "Note on the target and what to ask next, given with class_object" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -454,8 +452,8 @@ const struct query_def query_retained = {
 		.target_types = QUERY_TARGET_SET | HDB_TARGET_OBJECT,
 		.target_min = 1, .target_max = UINT_MAX,
 		.never_null = "target|objects|shallow|retained",
-		.summary = "retained size of an object, of all objects of a class, or of a class loader "
-			   "with its classes and their instances",
+		.summary = "Retained size of an object, a class (all instances), or a class loader (its "
+			"classes and their instances)",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

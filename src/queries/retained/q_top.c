@@ -15,31 +15,31 @@
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "by", HDB_OPTION_CHOICE, "object|class|superclass|package|loader", "what to list",
+	{ "by", HDB_OPTION_CHOICE, "object|class|superclass|package|loader", "What to list",
 	  .default_value = "object" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "the object; by loader the loader; by class the class object") \
-	X(CLASS, TEXT, "class", "class", "its class; only by object") \
-	X(LABEL, TEXT, "label", "object", "what it is, for people; only by object") \
-	X(NAME, TEXT, "name", "name", "class, package or loader class; not by object") \
-	X(LOADER, TEXT, "loader", "loader", "the class's loader; only by class and superclass") \
-	X(COUNT, COUNT, "objects", "objects", "reachable objects; not by object") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the object, or of the objects") \
+	X(ID, ID, "id", "id", "ID of the object, loader or class object") \
+	X(CLASS, TEXT, "class", "class", "Class of the object; only by object") \
+	X(LABEL, TEXT, "label", "object", "Label of the object; only by object") \
+	X(NAME, TEXT, "name", "name", "Name of the class, package or loader class; not by object") \
+	X(LOADER, TEXT, "loader", "loader", "Class loader of the class; by class and superclass") \
+	X(COUNT, COUNT, "objects", "objects", "Reachable objects; not by object") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the object or objects") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object; for a group a lower bound: " \
-	  "the sum over its objects that no other of them dominates") \
-	X(PERCENT, PERCENT, "percent", "%", "retained as a share of all reachable bytes")
+	  "Retained size of the object, or lower bound for a group") \
+	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
-	{ "bound", HDB_TYPE_TEXT, "retained sizes", "\"exact\", or \"lower bound\" by groups" },
+	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", QUERY_HELP_WHOLE_OBJECTS },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
+	{ "bound", HDB_TYPE_TEXT, "retained sizes",
+	  "Meaning of retained: \"exact\", or \"lower bound\" for groups" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -146,7 +146,7 @@ const struct query_def query_top = {
 		.group = "sizes", .example = "--by class",
 		.targets = "",
 		.never_null = "shallow|retained|percent",
-		.summary = "the biggest objects, classes, packages or class loaders by retained size",
+		.summary = "Biggest objects, classes, packages or class loaders by retained size",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

@@ -17,41 +17,43 @@ static const struct hdb_option_spec options[] = { { .name = NULL } };
 
 #define COLUMNS(X) \
 	X(KIND, TEXT, "kind", "kind", \
-	  "\"leak\" or \"suspect\" of query leaks, or \"finding\" of query triage") \
-	X(SEVERITY, TEXT, "severity", "severity", "of a finding: critical, warning or info") \
+	  "Kind of the row: leak or suspect (of query leaks) or finding (of query triage)") \
+	X(SEVERITY, TEXT, "severity", "severity", \
+	  "Severity of a finding: critical, warning or info") \
 	X(PERCENT, PERCENT, "percent", "%", \
-	  "share of all reachable bytes; of a finding, of what share_of says") \
-	X(RETAINED, BYTES, "retained", "retained", "what would be freed without it") \
+	  "Share of the reachable heap; for a finding, share of share_of") \
+	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
 	X(TEXT, TEXT, "text", "what", \
-	  "of a leak which object leaks, what tells so, and what holds it; of a suspect the " \
-	  "first sentence of query leaks; of a finding what was found") \
-	X(ID, ID, "id", "id", "the object, if it is one") \
-	X(CLASS, TEXT, "class", "class", "its class") \
+	  "Sentence about the leak (object, evidence, holder), the suspect or the finding") \
+	X(ID, ID, "id", "id", "ID of the object, if it is one") \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(EXPLANATION, TEXT, "explanation", "explanation", \
-	  "of a suspect what is known of it, and in brackets whether that is as it should be") \
-	X(SIGNATURE, TEXT, "signature", "signature", "leak fingerprint, as query leaks has it") \
+	  "Explanation of a suspect, with its verdict in brackets") \
+	X(SIGNATURE, TEXT, "signature", "signature", "Leak fingerprint, as in query leaks") \
 	X(SHORT_TEXT, TEXT, "short_text", "short what", \
-	  "of a suspect the sentence without its share of the heap") \
-	X(ACTION, TEXT, "action", "action", "as in query leaks") \
-	X(TARGET, TEXT, "target", "target", "as in query leaks") \
-	X(SHARE_OF, TEXT, "share_of", "share of", "of a finding, as in query triage")
+	  "Sentence about a suspect, without its share of the heap") \
+	X(ACTION, TEXT, "action", "action", "Query to run, as in query leaks") \
+	X(TARGET, TEXT, "target", "target", "Target of the query to run") \
+	X(SHARE_OF, TEXT, "share_of", "share of", \
+	  "Base of percent for a finding, as in query triage")
 enum { COLUMNS(QUERY_NUMBER) COLUMN_COUNT };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "dump", HDB_TYPE_TEXT, "dump", "the file that was imported" },
-	{ "database", HDB_TYPE_TEXT, "database", "the file of the database" },
-	{ "runtime", HDB_TYPE_TEXT, "runtime", "Java or Android, and which version" },
-	{ "collector", HDB_TYPE_TEXT, "collector", "garbage collector, if the heap tells" },
-	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", "of the whole heap: 100 %" },
-	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", "of the whole heap" },
-	{ "max_heap", HDB_TYPE_BYTES, "maximum heap", "what the VM allows, if the heap tells" },
-	{ "threads", HDB_TYPE_COUNT, "threads", "threads that the dump names" },
-	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads", "of those, virtual ones" },
+	{ "dump", HDB_TYPE_TEXT, "dump", "Name of the imported dump file" },
+	{ "database", HDB_TYPE_TEXT, "database", "Name of the database file" },
+	{ "runtime", HDB_TYPE_TEXT, "runtime", "Runtime, Java or Android, and its version" },
+	{ "collector", HDB_TYPE_TEXT, "collector", "Garbage collector, if known" },
+	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
+	{ "heap_objects", HDB_TYPE_COUNT, "reachable objects", QUERY_HELP_WHOLE_OBJECTS },
+	{ "max_heap", HDB_TYPE_BYTES, "maximum heap", "Maximum heap size, if known" },
+	{ "threads", HDB_TYPE_COUNT, "threads", "Threads listed in the dump" },
+	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads",
+	  "Virtual threads among these threads" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "groups of leaking objects, of which the first are rows" },
+	  "Groups of leaking objects, of which the first are rows" },
 	{ "out_of_memory", HDB_TYPE_TEXT, "OutOfMemoryError",
-	  "the thread that ran out of memory, and where; only if one did" },
+	  "Thread that ran out of memory, and where, if one did" },
 	EXPLAIN_RULES_FACT,
 	QUERY_COVERAGE_FACTS,
 };
@@ -339,7 +341,7 @@ const struct query_def query_overview = {
 		.name = "overview", .aliases = "summary",
 		.group = "leaks", .example = "",
 		.targets = "",
-		.summary = "a dump on one screen: what it is, suspects and findings in a line each",
+		.summary = "The dump on one screen: sizes, suspects and findings in one line each",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

@@ -17,39 +17,45 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "all", HDB_OPTION_FLAG,
-	  .help = "all rules with their figures, whether they fire or not" },
+	  .help = "List all rules with their figures, whether they apply or not" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(SEVERITY, TEXT, "severity", "severity", \
-	  "critical, warning or info; with --all also ok: not found") \
-	X(RULE, TEXT, "rule", "rule", "name of the rule") \
-	X(COUNT, COUNT, "count", "count", "how many things were found; `unit` says of what") \
+	  "Severity: critical, warning or info; with --all also ok (not found)") \
+	X(RULE, TEXT, "rule", "rule", "Name of the rule") \
+	X(COUNT, COUNT, "count", "count", "Number of things found; unit names them") \
 	X(BYTES, BYTES, "bytes", "bytes", \
-	  "what these take or retain; of direct-buffers and mapped-files bytes outside the heap") \
+	  "Size or retained size. For direct-buffers and mapped-files, bytes outside the " \
+	  "heap.") \
 	X(PERCENT, PERCENT, "percent", "%", \
-	  "bytes as a share of what share_of says; null for bytes outside the heap") \
+	  "Share of bytes in share_of. Empty for bytes outside the heap.") \
 	X(SHARE_OF, TEXT, "share_of", "share of", \
-	  "\"the heap\": all reachable bytes; or \"the heap, garbage included\": all bytes") \
-	X(ID, ID, "id", "id", "an object to look at") \
-	X(CLASS, TEXT, "class", "class", "its class, or the class that the finding is about") \
-	X(LABEL, TEXT, "label", "object", "what it is") \
-	X(TEXT, TEXT, "text", "finding", "what the rule says") \
-	X(DETAIL, TEXT, "detail", "detail", "what is special here; how figures were estimated") \
-	X(ADVICE, TEXT, "advice", "advice", "what to look at, or to do") \
-	X(UNIT, TEXT, "unit", "unit", "what was counted, as \"sessions\"") \
+	  "Base of percent: \"the heap\" (all reachable bytes) or \"the heap, garbage " \
+	  "included\" (all bytes)") \
+	X(ID, ID, "id", "id", "ID of an object to look at") \
+	X(CLASS, TEXT, "class", "class", \
+	  "Class of the object, or class that the finding is about") \
+	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
+	X(TEXT, TEXT, "text", "finding", "Sentence of the rule") \
+	X(DETAIL, TEXT, "detail", "detail", \
+	  "Details of this finding, or how its figures were estimated") \
+	X(ADVICE, TEXT, "advice", "advice", "Advice: what to look at, or to do") \
+	X(UNIT, TEXT, "unit", "unit", "Unit of count, such as sessions") \
 	QUERY_ADVICE_COLUMNS(X)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "rules", HDB_TYPE_COUNT, "rules", "how many were tried: as many rows as --all gives" },
-	{ "findings", HDB_TYPE_COUNT, "findings", "how many fired" },
-	{ "critical", HDB_TYPE_COUNT, "critical", "critical ones of them" },
-	{ "warnings", HDB_TYPE_COUNT, "warnings", "warnings of them" },
-	{ "suspects", HDB_TYPE_COUNT, "leak suspects", "that `query leaks` has, known or not" },
-	{ "suspect", HDB_TYPE_TEXT, "largest suspect", "what it is and its share of the heap" },
+	{ "rules", HDB_TYPE_COUNT, "rules", "Rules tried, as many as rows with --all" },
+	{ "findings", HDB_TYPE_COUNT, "findings", "Rules that found something" },
+	{ "critical", HDB_TYPE_COUNT, "critical", "Critical findings" },
+	{ "warnings", HDB_TYPE_COUNT, "warnings", "Warnings" },
+	{ "suspects", HDB_TYPE_COUNT, "leak suspects",
+	  "Suspects of query leaks, explained or not" },
+	{ "suspect", HDB_TYPE_TEXT, "largest suspect",
+	  "Largest suspect and its share of the heap" },
 };
 
 #define NAME_MAX_BYTES 1024
@@ -346,13 +352,12 @@ const struct query_def query_triage = {
 		.group = "leaks", .example = "--all",
 		.targets = "",
 		.never_null = "severity|rule|text",
-		.summary = "known memory problems that this heap has, most severe first",
+		.summary = "Known memory problems found in this heap, most severe first",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "only objects of this heap are counted"
-		     QUERY_HEAP_NAMES "; shares are of all heaps",
+	.heap_help = "Count only objects of this Android heap. Shares are of all heaps.",
 	.keeps = STORE_ANSWER_TRIAGE,
 	.state_size = sizeof(struct triage_query),
 	.open = open_triage, .row = rule_row, .close = close_triage,

@@ -17,58 +17,60 @@
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "empty", HDB_OPTION_FLAG, .help = "arrays of length zero" },
-	{ "zero", HDB_OPTION_FLAG, .help = "arrays of one element or more, all zero or null" },
+	{ "empty", HDB_OPTION_FLAG, .help = "Arrays of length zero" },
+	{ "zero", HDB_OPTION_FLAG,
+	  .help = "Arrays of one element or more that are all zero or null" },
 	{ "constant", HDB_OPTION_FLAG,
-	  .help = "arrays of two or more elements of a primitive type, all the same" },
+	  .help = "Arrays of two or more equal elements of a primitive type" },
 	{ "trailing-zeros", HDB_OPTION_FLAG,
-	  .help = "arrays that end in a long run of zeros or nulls, but have something before" },
-	{ "min-tail", HDB_OPTION_NUMBER, "BYTES", "what is a long run: bytes in the heap", .low = 1,
-	  .high = UINT64_MAX, .unit = "bytes", .default_value = "64", .example = "256" },
+	  .help = "Arrays that end in a long run of zeros or nulls after something else" },
+	{ "min-tail", HDB_OPTION_NUMBER, "BYTES", "Smallest size of a long run, in bytes of heap",
+	  .low = 1, .high = UINT64_MAX, .unit = "bytes", .default_value = "64", .example = "256" },
 	{ "by", HDB_OPTION_CHOICE, "class|length|value",
-	  "what to group by: class; class and length; class, length and first "
-	  "element, only with --constant (as fine as the kind needs: --zero by "
-	  "length, --constant by value, else by class)",
+	  "What to group by, with those before it; value only with --constant. Default: "
+	  "as fine as the kind needs.",
 	  .default_value = NULL },
-	QUERY_POPULATION_OPTIONS("arrays"),
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(CLASS, TEXT, "class", "class", "class of the arrays") \
-	X(LENGTH, COUNT, "length", "length", "elements; not by class") \
-	X(VALUE, TEXT, "value", "value", "what every element is; only by value") \
-	X(COUNT, COUNT, "objects", "objects", "arrays in the group") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	X(CLASS, TEXT, "class", "class", "Class of the arrays") \
+	X(LENGTH, COUNT, "length", "length", "Elements of each array; not by class") \
+	X(VALUE, TEXT, "value", "value", "Value of every element; only by value") \
+	X(COUNT, COUNT, "objects", "objects", "Arrays of the group") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "what could be saved: with --trailing-zeros the bytes that the arrays would be " \
-	  "smaller without their tails, else all their bytes; only with a kind") \
+	  "Bytes that could be saved: the tails with --trailing-zeros, else whole arrays; " \
+	  "only with a kind") \
 	X(EMPTY, COUNT, "empty", "empty", \
-	  "arrays of length zero; like the following only without a kind") \
-	X(EMPTY_BYTES, BYTES, "empty_shallow", "empty shallow", "their bytes") \
-	X(ZERO, COUNT, "zero", "zero", "arrays of zeros or nulls only") \
-	X(ZERO_BYTES, BYTES, "zero_shallow", "zero shallow", "their bytes") \
+	  "Arrays of length zero; this and the following columns only without a kind") \
+	X(EMPTY_BYTES, BYTES, "empty_shallow", "empty shallow", \
+	  "Shallow size of the empty arrays") \
+	X(ZERO, COUNT, "zero", "zero", "Arrays of zeros or nulls only") \
+	X(ZERO_BYTES, BYTES, "zero_shallow", "zero shallow", "Shallow size of the zero arrays") \
 	X(CONSTANT, COUNT, "constant", "constant", \
-	  "arrays of two or more elements of a primitive type, all the same, zeros included") \
-	X(CONSTANT_BYTES, BYTES, "constant_shallow", "constant shallow", "their bytes") \
+	  "Arrays of two or more equal elements of a primitive type, including zeros") \
+	X(CONSTANT_BYTES, BYTES, "constant_shallow", "constant shallow", \
+	  "Shallow size of the constant arrays") \
 	X(TAILS, COUNT, "trailing_zeros", "trailing zeros", \
-	  "arrays that end in a long run of zeros or nulls, but have something before") \
+	  "Arrays that end in a long run of zeros or nulls after something else") \
 	X(TAIL_BYTES, BYTES, "trailing_wasted", "trailing wasted", \
-	  "what they would be smaller without it") \
-	X(ID, ID, "id", "id", "an array of the group, the first by ID")
+	  "Bytes that they would save without it") \
+	X(ID, ID, "id", "id", "ID of the first array of the group")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
-	{ "objects", HDB_TYPE_COUNT, "objects", "arrays that were looked at" },
-	{ "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
-	{ "found", HDB_TYPE_COUNT, "found",
-	  "arrays of the kind that was asked for; all without one" },
-	{ "found_shallow", HDB_TYPE_BYTES, "found shallow", "their bytes" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted", "the sum of the column; only with a kind" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Arrays examined" },
+	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these arrays" },
+	{ "found", HDB_TYPE_COUNT, "found", "Arrays of the kind asked for, or all" },
+	{ "found_shallow", HDB_TYPE_BYTES, "found shallow", "Shallow size of these arrays" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted",
+	  "Bytes that could be saved: the sum of the column; only with a kind" },
 	{ "without_content", HDB_TYPE_COUNT, "without content",
-	  "arrays whose elements the dump lacks; they are of no kind but empty" },
+	  "Arrays whose elements the dump lacks. They can only count as empty." },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -419,7 +421,7 @@ const struct query_def query_arrays = {
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.never_null = "class|objects|shallow",
-		.summary = "arrays that are empty, all zero, of one value, or have trailing zeros",
+		.summary = "Arrays that are empty, all zero, of one value, or have trailing zeros",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

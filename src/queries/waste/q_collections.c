@@ -22,57 +22,59 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|size|fill|collisions|object",
-	  "what to count by; object: one by one, largest first", .default_value = "class" },
+	  "What to count by; object: list them one by one, largest first",
+	  .default_value = "class" },
 	{ "arrays", HDB_OPTION_FLAG,
-	  .help = "object arrays instead of collections: their size is the elements that are "
-		  "not null" },
-	{ "segments", HDB_OPTION_NUMBER, "N", "steps of a ratio", .low = 1, .high = SEGMENTS_MAX,
+	  .help = "Examine object arrays instead of collections; their size is the elements that "
+		  "are not null" },
+	{ "segments", HDB_OPTION_NUMBER, "N", "Steps of a ratio", .low = 1, .high = SEGMENTS_MAX,
 	  .unit = "steps", .default_value = "5", .example = "4" },
-	QUERY_POPULATION_OPTIONS("collections"),
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(CLASS, TEXT, "class", "class", "class of the collections") \
-	X(LABEL, TEXT, "label", "object", "by object: what it is") \
-	X(KIND, TEXT, "kind", "kind", "list, set, map, queue, bits or array") \
+	X(CLASS, TEXT, "class", "class", "Class of the collections") \
+	X(LABEL, TEXT, "label", "object", "Label of the collection; by object") \
+	X(KIND, TEXT, "kind", "kind", "Kind of collection: list, set, map, queue, bits or array") \
 	X(AT_MOST, DOUBLE, "at_most", "ratio <=", \
-	  "by fill and collisions: the ratio is at most this and more than that of the row " \
-	  "before; null: more than 1") \
-	X(SIZE, COUNT, "size", "size", "by size and object: elements; null if it is not known") \
-	X(COUNT, COUNT, "objects", "objects", "collections") \
-	X(EMPTY, COUNT, "empty", "empty", "of those, without elements") \
-	X(ELEMENTS, COUNT, "elements", "elements", "elements of all of them") \
+	  "Largest ratio in the row, above the row before; by fill and collisions. Empty " \
+	  "above 1.") \
+	X(SIZE, COUNT, "size", "size", "Elements; by size and object. Empty if unknown.") \
+	X(COUNT, COUNT, "objects", "objects", "Collections of the row") \
+	X(EMPTY, COUNT, "empty", "empty", "Collections without elements") \
+	X(ELEMENTS, COUNT, "elements", "elements", "Elements of all of them") \
 	X(CAPACITY, COUNT, "capacity", "capacity", \
-	  "elements for which there is room, where arrays keep them") \
-	X(FILL, DOUBLE, "fill", "fill", "elements / capacity, of those with a capacity") \
+	  "Elements for which there is room, where arrays store them") \
+	X(FILL, DOUBLE, "fill", "fill", \
+	  "Fill ratio: elements / capacity, for collections with a capacity") \
 	X(COLLISIONS, DOUBLE, "collisions", "collisions", \
-	  "(elements - slots in use) / elements, of maps with chains") \
+	  "Collision ratio: (elements - slots in use) / elements, for maps with chains") \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "bytes of array slots without an element; 0 for those that wrap another one, where it " \
-	  "is counted") \
+	  "Bytes of array slots without an element; 0 for a wrapper, whose contents count " \
+	  "once") \
 	X(SHALLOW, BYTES, "shallow", "shallow", \
-	  "bytes of the collections and of the arrays that they keep for themselves, without " \
-	  "entry objects") \
+	  "Shallow size of the collections and of their own arrays, without entry objects") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "by object: retained size: what would be freed without this object; null while the " \
-	  "table is not built") \
+	  "Retained size of the collection, if the dominator tree is built; by object") \
 	X(LARGEST_SIZE, COUNT, "largest_size", "largest size", \
-	  "by class: elements of the largest") \
-	X(LARGEST, ID, "largest", "largest", "the largest one, of several the first by ID") \
-	X(ID, ID, "id", "id", "by object: the collection")
+	  "Elements of the largest one; by class") \
+	X(LARGEST, ID, "largest", "largest", \
+	  "ID of the largest one, the first if there are several") \
+	X(ID, ID, "id", "id", "ID of the collection; by object")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "those that were looked at" },
-	{ "empty", HDB_TYPE_COUNT, "empty", "of those, without elements" },
-	{ "elements", HDB_TYPE_COUNT, "elements", "their elements, those of wrapped ones twice" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted", "bytes of array slots without an element" },
-	{ "without_size", HDB_TYPE_COUNT, "without size", "whose size is not known" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Collections examined" },
+	{ "empty", HDB_TYPE_COUNT, "empty", "Collections without elements" },
+	{ "elements", HDB_TYPE_COUNT, "elements",
+	  "Elements of all of them; those of wrapped collections count twice" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted", "Bytes of array slots without an element" },
+	{ "without_size", HDB_TYPE_COUNT, "without size", "Collections whose size is not known" },
 	{ "impossible", HDB_TYPE_COUNT, "impossible sizes",
-	  "whose own count is more than there can be; cut to that" },
+	  "Collections whose own count is more than there can be, and was cut" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -394,7 +396,7 @@ const struct query_def query_collections = {
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.never_null = "class|kind|objects",
-		.summary = "fill ratio, size and collisions of collections, or of object arrays",
+		.summary = "Fill ratio, size and collisions of collections, or of object arrays",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

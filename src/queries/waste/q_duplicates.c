@@ -28,55 +28,53 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "strings", HDB_OPTION_FLAG,
-	  .help = "strings (what is looked at unless --arrays is given)" },
+	  .help = "Examine strings (default, unless --arrays is given)" },
 	{ "arrays", HDB_OPTION_FLAG,
-	  .help = "arrays of primitive type; PATTERN says of which classes" },
-	{ "min-count", HDB_OPTION_NUMBER, "N", "what is there at least N times", .low = 2,
+	  .help = "Examine arrays of primitive type, or of the classes that match PATTERN" },
+	{ "min-count", HDB_OPTION_NUMBER, "N", "Smallest number of copies", .low = 2,
 	  .high = UINT32_MAX, .unit = "objects", .default_value = "2", .example = "10" },
-	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES", "what wastes at least so much", .low = 0,
+	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES", "Smallest number of wasted bytes", .low = 0,
 	  .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
-	QUERY_POPULATION_OPTIONS("strings or arrays"),
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ "no-holders", HDB_OPTION_FLAG,
-	  .help = "do not look who holds them: one pass that builds no table of referrers" },
+	  .help = "Do not look for holders: one pass, builds no table of referrers" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "bytes of all copies but one: of the String objects, and of their arrays, each " \
-	  "counted once however many share it; one array, the smallest, is kept, and arrays of " \
-	  "which a string uses a part only are left out") \
-	X(COUNT, COUNT, "objects", "objects", "objects with this content") \
-	X(ARRAYS, COUNT, "arrays", "arrays", "distinct arrays that hold it") \
-	X(CLASS, TEXT, "class", "class", "class of the first copy") \
-	X(LENGTH, COUNT, "length", "length", "UTF-16 units of the text, elements of the array") \
-	X(TOTAL, BYTES, "total_shallow", "total shallow", "bytes of all copies and their arrays") \
-	X(TEXT, TEXT, "text", "text", \
-	  "the text, its first 512 bytes; of arrays the first elements") \
+	  "Bytes of all copies but one, with their arrays. Shared arrays count once, " \
+	  "partly used ones not.") \
+	X(COUNT, COUNT, "objects", "objects", "Objects with this content") \
+	X(ARRAYS, COUNT, "arrays", "arrays", "Distinct arrays that hold it") \
+	X(CLASS, TEXT, "class", "class", "Class of the first copy") \
+	X(LENGTH, COUNT, "length", "length", \
+	  "Length of the text in UTF-16 units, or elements of the array") \
+	X(TOTAL, BYTES, "total_shallow", "total shallow", "Bytes of all copies and their arrays") \
+	X(TEXT, TEXT, "text", "text", "Text, its first 512 bytes; for arrays the first elements") \
 	X(HOLDER, TEXT, "holder", "holder", \
-	  "the field, or class of arrays, that most references to copies come from") \
-	X(HELD, COUNT, "held", "times", "references that come from there") \
+	  "Holder: field, or class of arrays, from which most references to copies come") \
+	X(HELD, COUNT, "held", "times", "References from that holder") \
 	X(REFERENCES, COUNT, "references", "of", \
-	  "all references to copies; an array counts once for a copy") \
-	X(ID, ID, "id", "id", "a copy, the first by ID")
+	  "References to all copies; an array counts once for a copy") \
+	X(ID, ID, "id", "id", "ID of the first copy")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
-	{ "objects", HDB_TYPE_COUNT, "objects", "strings or arrays that were compared" },
-	{ "contents", HDB_TYPE_COUNT, "contents", "distinct contents among them" },
-	{ "duplicated", HDB_TYPE_COUNT, "duplicated",
-	  "contents that are there often enough to be listed" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Strings or arrays compared" },
+	{ "contents", HDB_TYPE_COUNT, "contents", "Distinct contents among them" },
+	{ "duplicated", HDB_TYPE_COUNT, "duplicated", "Contents with enough copies to be listed" },
 	{ "copies", HDB_TYPE_COUNT, "copies",
-	  "objects that could go: all listed copies but one of each" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted", "bytes of these, the sum of the column" },
+	  "Objects that could be saved: all listed copies but one of each" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted", "Bytes that could be saved: the sum of the column" },
 	{ "total_shallow", HDB_TYPE_BYTES, "total shallow",
-	  "bytes of all copies that are listed, and their arrays: the sum of the column" },
+	  "Bytes of all listed copies and their arrays: the sum of the column" },
 	{ "heap_shallow", HDB_TYPE_BYTES, "heap shallow",
-	  "shallow size of all objects that count, of any class" },
+	  "Shallow size of all counted objects of any class" },
 	{ "without_content", HDB_TYPE_COUNT, "without content",
-	  "objects whose content the dump lacks" },
+	  "Objects whose content the dump lacks" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -383,7 +381,7 @@ const struct query_def query_duplicates = {
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.never_null = "wasted|objects",
-		.summary = "duplicate strings or primitive arrays: what the copies waste, what holds them",
+		.summary = "Duplicate strings or primitive arrays: what the copies waste, what holds them",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -23,45 +23,44 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG,
-	  .help = "the objects one by one, in order of their finalizers' IDs" },
+	  .help = "List the objects one by one, in the order of their finalizers' IDs" },
 	{ "state", HDB_OPTION_CHOICE, "registered|queued|running|finalized",
-	  "only those in this state", .default_value = NULL },
-	QUERY_POPULATION_OPTIONS("finalizers"),
+	  "Only objects in this state", .default_value = NULL },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(STATE, TEXT, "state", "state", \
-	  "registered: its finalizer has not been called for; queued: it waits for the " \
-	  "finalizer thread; running: it was taken from the queue and is being finalized; " \
-	  "finalized: done, the object is gone") \
-	X(CLASS, TEXT, "class", "class", "class of the object") \
-	X(LABEL, TEXT, "label", "object", "what it is; only with --objects") \
-	X(COUNT, COUNT, "objects", "objects", "objects in this state; not with --objects") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
+	  "State: registered, queued (for the finalizer thread), running, or finalized " \
+	  "(the object is gone)") \
+	X(CLASS, TEXT, "class", "class", "Class of the object") \
+	X(LABEL, TEXT, "label", "object", "Label of the object; only with --objects") \
+	X(COUNT, COUNT, "objects", "objects", "Objects in this state; not with --objects") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "retained size: what would be freed without this object; only with --objects, null " \
-	  "while the table is not built") \
+	  "Retained size of the object, if the dominator tree is built; only with " \
+	  "--objects") \
 	X(LEVEL, TEXT, "reached", "reached", \
-	  "how a root reaches the object at best: strongly, softly, weakly, by a finalizer " \
-	  "(nothing else keeps it), unreachable; only with --objects") \
+	  "Reachability: strongly, softly, weakly, by a finalizer (only) or unreachable; " \
+	  "only with --objects") \
 	X(FINALIZER, ID, "finalizer", "finalizer", \
-	  "the reference that has the object finalized; only with --objects") \
-	X(ID, ID, "id", "id", "the object, or one of the group")
+	  "ID of the reference that has the object finalized; only with --objects") \
+	X(ID, ID, "id", "id", "ID of the object, or of one of the group")
 enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
 	{ "registered", HDB_TYPE_COUNT, "registered",
-	  "objects whose finalizer has not been called for" },
-	{ "queued", HDB_TYPE_COUNT, "queued", "objects that wait for the finalizer thread" },
-	{ "running", HDB_TYPE_COUNT, "running", "objects that are being finalized" },
-	{ "finalized", HDB_TYPE_COUNT, "finalized", "references whose object was finalized" },
+	  "Objects whose finalizer has not been called for" },
+	{ "queued", HDB_TYPE_COUNT, "queued", "Objects that wait for the finalizer thread" },
+	{ "running", HDB_TYPE_COUNT, "running", "Objects that are being finalized" },
+	{ "finalized", HDB_TYPE_COUNT, "finalized", "References whose object was finalized" },
 	{ "kept_objects", HDB_TYPE_COUNT, "kept by finalizers",
-	  "objects of any class that only finalizers keep" },
-	{ "kept_shallow", HDB_TYPE_BYTES, "kept shallow", "their bytes" },
-	{ "thread", HDB_TYPE_ID, "finalizer thread", "the thread that calls finalizers" },
+	  "Objects of any class held only by finalizers" },
+	{ "kept_shallow", HDB_TYPE_BYTES, "kept shallow", "Shallow size of these objects" },
+	{ "thread", HDB_TYPE_ID, "finalizer thread", "Thread that calls finalizers" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -386,7 +385,7 @@ const struct query_def query_finalizers = {
 		.group = "waste", .example = "",
 		.targets = "",
 		.never_null = "state|class|objects|shallow",
-		.summary = "objects with a finalizer, by state: the finalizer thread's queue",
+		.summary = "Objects with a finalizer, by state: the finalizer thread's queue",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -18,55 +18,63 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|referent|strength",
-	  "what to group by: class of the reference, class of the referent, or strength alone",
+	  "What to group by: class of the reference, class of the referent, or strength",
 	  .default_value = "class" },
-	{ "no-retained", HDB_OPTION_FLAG, .help = "no retained sizes: builds no dominator tree" },
-	QUERY_POPULATION_OPTIONS("reference objects"),
+	{ "no-retained", HDB_OPTION_FLAG,
+	  .help = "Leave out retained sizes; builds no dominator tree" },
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "name", \
-	  "class of the references, or of the referents; not by strength") \
-	X(STRENGTH, TEXT, "strength", "strength", "soft, weak, phantom or finalizer") \
-	X(COUNT, COUNT, "objects", "objects", \
-	  "reference objects that a root reaches; with --unreachable the others, with --all all") \
+	  "Class of the references or of the referents; not by strength") \
+	X(STRENGTH, TEXT, "strength", "strength", \
+	  "Strength of the reference: soft, weak, phantom or finalizer") \
+	X(COUNT, COUNT, "objects", "objects", "Reference objects that are counted") \
 	X(CLEARED, COUNT, "cleared", "cleared", \
-	  "of them, those whose referent is null or not in the dump") \
-	X(REFERENTS, COUNT, "referents", "referents", "distinct objects that they refer to") \
+	  "References whose referent is null or missing from the dump") \
+	X(REFERENTS, COUNT, "referents", "referents", "Distinct objects that they refer to") \
 	X(ONLY, COUNT, "only", "only so", \
-	  "of them, those that nothing stronger reaches: by a path of stronger references from " \
-	  "a root") \
-	X(ONLY_SHALLOW, BYTES, "only_shallow", "their bytes", "shallow size of these") \
+	  "Referents that no path of stronger references from a GC root reaches") \
+	X(ONLY_SHALLOW, BYTES, "only_shallow", "Shallow size of the unreachable objects", \
+	  "Shallow size of these objects") \
 	X(ONLY_RETAINED, BYTES, "only_retained", "retained >=", \
-	  "retained size of these, at least: the sum over those that no other of them dominates") \
+	  "Lower bound of their retained size: sum over those that no other of them " \
+	  "dominates") \
 	X(NATIVE, BYTES, "only_native", "native", \
-	  "memory outside of the Java heap that these own, not in the other sizes; only of " \
-	  "dumps that tell any") \
+	  "Native memory owned by these objects, in no other size, if the dump records it") \
 	X(RETAINED_NATIVE, BYTES, "only_retained_native", \
-	  "retained native >=", "the same of all that they retain, at least")
+	  "retained native >=", "Lower bound of the native memory of all objects they retain")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "references", HDB_TYPE_COUNT, "references", "reference objects in the rows" },
+	{ "references", HDB_TYPE_COUNT, "references", "Reference objects in the rows" },
 	{ "unreachable_references", HDB_TYPE_COUNT, "unreachable references",
-	  "reference objects that no root reaches" },
+	  "Unreachable reference objects" },
 	{ "strong_objects", HDB_TYPE_COUNT, "strongly reachable",
-	  "objects on a path of strong references from a root" },
-	{ "strong_shallow", HDB_TYPE_BYTES, "strongly reachable bytes", "shallow size of these" },
+	  "Objects on a path of strong references from a GC root" },
+	{ "strong_shallow", HDB_TYPE_BYTES, "strongly reachable bytes",
+	  "Shallow size of these objects" },
 	{ "soft_objects", HDB_TYPE_COUNT, "softly",
-	  "objects that are reachable, but not without soft "
-	  "references: they go before memory runs out" },
-	{ "soft_shallow", HDB_TYPE_BYTES, "softly reachable bytes", "shallow size of these" },
+	  "Objects reachable only with soft references. They are freed before memory runs "
+	  "out." },
+	{ "soft_shallow", HDB_TYPE_BYTES, "softly reachable bytes",
+	  "Shallow size of these objects" },
 	{ "weak_objects", HDB_TYPE_COUNT, "weakly",
-	  "not without weak references: they go with the next collection" },
-	{ "weak_shallow", HDB_TYPE_BYTES, "weakly reachable bytes", "shallow size of these" },
+	  "Objects reachable only with weak references. They are freed by the next "
+	  "collection." },
+	{ "weak_shallow", HDB_TYPE_BYTES, "weakly reachable bytes",
+	  "Shallow size of these objects" },
 	{ "finalizer_objects", HDB_TYPE_COUNT, "by finalizers",
-	  "only because something is still to be finalized" },
-	{ "finalizer_shallow", HDB_TYPE_BYTES, "bytes by finalizers", "shallow size of these" },
-	{ "phantom_objects", HDB_TYPE_COUNT, "phantom", "not without phantom references" },
-	{ "phantom_shallow", HDB_TYPE_BYTES, "phantom reachable bytes", "shallow size of these" },
+	  "Objects reachable only because something is still to be finalized" },
+	{ "finalizer_shallow", HDB_TYPE_BYTES, "bytes by finalizers",
+	  "Shallow size of these objects" },
+	{ "phantom_objects", HDB_TYPE_COUNT, "phantom",
+	  "Objects reachable only with phantom references" },
+	{ "phantom_shallow", HDB_TYPE_BYTES, "phantom reachable bytes",
+	  "Shallow size of these objects" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -428,7 +436,7 @@ const struct query_def query_reference_stats = {
 		.group = "waste", .example = "--by strength",
 		.targets = "",
 		.never_null = "name|strength|objects",
-		.summary = "soft, weak, phantom and final references by class, and what only they retain",
+		.summary = "Soft, weak, phantom and final references by class, and what only they retain",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

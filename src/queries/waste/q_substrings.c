@@ -20,35 +20,36 @@
 #define STEP_STRINGS 65536
 
 static const struct hdb_option_spec options[] = {
-	{ "shared", HDB_OPTION_FLAG, .help = "only arrays of two strings or more" },
-	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES", "only arrays that waste at least so much",
+	{ "shared", HDB_OPTION_FLAG, .help = "Only arrays of two strings or more" },
+	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES", "Smallest number of bytes that an array wastes",
 	  .low = 0, .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
-	QUERY_POPULATION_OPTIONS("strings"),
+	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "bytes that the array would be smaller if it held no more than its strings need") \
+	  "Bytes that the array would save if it held only what its strings need") \
 	X(STRINGS, COUNT, "strings", "strings", "String objects that use the array") \
-	X(CLASS, TEXT, "class", "class", "char[] or byte[]") \
-	X(LENGTH, COUNT, "length", "length", "elements of the array") \
-	X(USED, COUNT, "used", "used", "elements that some string shows") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "bytes of the array") \
+	X(CLASS, TEXT, "class", "class", "Class of the array: char[] or byte[]") \
+	X(LENGTH, COUNT, "length", "length", "Elements of the array") \
+	X(USED, COUNT, "used", "used", "Elements that some string uses") \
+	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the array") \
 	X(TEXT, TEXT, "text", "text", \
-	  "text of the string that begins first in the array, its first 512 bytes") \
-	X(STRING, ID, "string", "string", "that string") \
-	X(ID, ID, "id", "id", "the array")
+	  "Text of the string that begins first in the array, its first 512 bytes") \
+	X(STRING, ID, "string", "string", "ID of that string") \
+	X(ID, ID, "id", "id", QUERY_HELP_ID)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
-	{ "strings", HDB_TYPE_COUNT, "strings", "String objects that were looked at" },
-	{ "arrays", HDB_TYPE_COUNT, "arrays", "distinct arrays of theirs" },
-	{ "shared", HDB_TYPE_COUNT, "shared", "arrays of two strings or more" },
-	{ "sharing", HDB_TYPE_COUNT, "sharing", "strings that use one of these" },
-	{ "wasted", HDB_TYPE_BYTES, "wasted", "sum over all arrays, shown or not" },
+	{ "strings", HDB_TYPE_COUNT, "strings", "String objects examined" },
+	{ "arrays", HDB_TYPE_COUNT, "arrays", "Distinct arrays of these strings" },
+	{ "shared", HDB_TYPE_COUNT, "shared", "Arrays of two strings or more" },
+	{ "sharing", HDB_TYPE_COUNT, "sharing", "Strings that use one of these arrays" },
+	{ "wasted", HDB_TYPE_BYTES, "wasted",
+	  "Bytes that could be saved in all arrays, listed or not" },
 	{ "without_text", HDB_TYPE_COUNT, "without text",
 	  "String objects whose characters the dump lacks" },
 	QUERY_COVERAGE_FACTS,
@@ -257,7 +258,7 @@ const struct query_def query_substrings = {
 		.name = "substrings",
 		.group = "waste", .example = "",
 		.targets = "",
-		.summary = "strings that share a char or byte array, or use a part of it",
+		.summary = "Strings that share a char or byte array, or use a part of it",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

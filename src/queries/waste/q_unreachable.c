@@ -18,40 +18,38 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|holder",
-	  "what to count by; a holder is an unreachable object that no other one "
-	  "references: with it go the objects that only it keeps",
+	  "What to count by; a holder is an unreachable object that no other one "
+	  "references",
 	  .default_value = "class" },
 	{ "holders", HDB_OPTION_FLAG,
-	  .help = "the holders one by one, the one with most bytes first" },
+	  .help = "List the holders one by one, those with most bytes first" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(ID, ID, "id", "id", \
-	  "the holder, or the one with most bytes of its class; only by holder") \
+	  "ID of the holder, or of the largest one of its class; only by holder") \
 	X(NAME, TEXT, "name", "name", \
-	  "class, superclass, package or class of the class loader; by holder the holder's class") \
-	X(LABEL, TEXT, "label", "object", "what the holder is; only with --holders") \
-	X(HOLDERS, COUNT, "holders", "holders", "holders of this class; only by holder") \
+	  "Name of the class, superclass, package, loader class or holder's class") \
+	X(LABEL, TEXT, "label", "object", "Label of the holder; only with --holders") \
+	X(HOLDERS, COUNT, "holders", "holders", "Holders of this class; only by holder") \
 	X(COUNT, COUNT, "objects", "objects", \
-	  "unreachable objects; by holder those reachable from such holders, themselves " \
-	  "included; an object of several holders counts for the first by ID, and in a cycle " \
-	  "that nothing references one object is the holder") \
-	X(SHALLOW, BYTES, "shallow", "shallow", "their bytes") \
-	X(PERCENT, PERCENT, "percent", "%", "share of all unreachable bytes")
+	  "Unreachable objects; by holder those it reaches, with itself, each counted for " \
+	  "its first holder by ID") \
+	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
+	X(PERCENT, PERCENT, "percent", "%", "Share of all unreachable bytes")
 enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
 static const struct hdb_column columns[] = {
 	COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 	{ "native", HDB_TYPE_BYTES, "native",
-	  "memory outside of the Java heap that these objects own, not in the other sizes; only of "
-	  "dumps that tell any" }
+	  "Native memory owned by these objects, in no other size, if the dump records it" }
 };
 
 static const struct hdb_column facts[] = {
 	{ "holders", HDB_TYPE_COUNT, "holders",
-	  "unreachable objects that no other one holds; only by holder" },
-	{ "objects", HDB_TYPE_COUNT, "reachable objects", "objects that a root reaches" },
-	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "their bytes" },
+	  "Unreachable objects that no other one references; only by holder" },
+	{ "objects", HDB_TYPE_COUNT, "reachable objects", "Reachable objects" },
+	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "Shallow size of these objects" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -285,12 +283,11 @@ const struct query_def query_unreachable = {
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.never_null = "name|objects|shallow",
-		.summary = "unreachable objects by class, superclass, package, class loader, or what "
-			   "holds them",
+		.summary = "Unreachable objects by class, superclass, package, class loader, or what holds "
+			"them",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = "it counts unreachable objects alone; `histogram` counts the "
-				  "others, or all",
+		.one_population = "it counts unreachable objects; `histogram` counts the others, or all",
 	},
 	.no_rows = "no object of those asked for is unreachable",
 	.population = ANALYSIS_OF_UNREACHABLE,
