@@ -7,6 +7,7 @@
 #include "base/try.h"
 #include "hprof/reader.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,8 @@ void perfetto_field_name(const struct proto *field, struct proto *class_name, st
 	for (at = class_name->end; at > field->at && at[-1] != ' ';)
 		at--;
 	class_name->at = at;
+	assert(class_name->at <= class_name->end);
+	assert(class_name->end <= name->at && name->at <= name->end);
 }
 
 /* The number of a field of the graph with this ID. A name may come after it was used. */
@@ -157,6 +160,7 @@ static int take_type_fields(struct perfetto_tables *g, struct proto_field *field
 		TRY(field_no(g, *base_vec_at(&ids, uint64_t, i), &no, err));
 		TRY(base_vec_push(&g->type_fields, &no, sizeof(no), err));
 	}
+	assert(type->first_field + type->field_count == g->type_fields.count);
 	return HDB_OK;
 }
 
@@ -338,6 +342,7 @@ static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
 		}
 		TRY(base_vec_push(is_made_up ? &made_up : &classes, &name, sizeof(name), err));
 	}
+	assert(classes.count + made_up.count == g->types.count);
 	base_vec_sort(&classes, sizeof(struct class_name), compare_names);
 	base_vec_sort(&made_up, sizeof(struct class_name), compare_names);
 	while (c < classes.count && m < made_up.count) {
@@ -358,6 +363,7 @@ static void link_types(struct perfetto_tables *g)
 {
 	struct perfetto_type *types = g->types.data;
 
+	static_assert(BASE_IDMAP_NONE == PERFETTO_NONE, "a superclass that is not there has none");
 	for (size_t i = 0; i < g->types.count; i++) {
 		if (!types[i].super_id)
 			continue;
@@ -369,6 +375,7 @@ static void link_types(struct perfetto_tables *g)
 		uint32_t no = (uint32_t)i;
 
 		for (unsigned depth = 0; no != PERFETTO_NONE; depth++) {
+			assert(no < g->types.count);
 			types[i].chain_fields += types[no].field_count;
 			if (depth == SUPERCLASSES_MAX) {
 				types[no].super_no = PERFETTO_NONE;
@@ -423,6 +430,7 @@ int perfetto_references_read(struct perfetto_tables *g, const struct perfetto_ob
 	}
 	while (out->slots.count < g->fields.count)
 		TRY(base_vec_push(&out->slots, &none, sizeof(none), err));
+	assert(!out->fields.count || out->fields.count == out->ids.count);
 	return r;
 }
 

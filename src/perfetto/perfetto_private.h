@@ -10,6 +10,8 @@
 #include "base/vec.h"
 #include "perfetto/perfetto.h"
 
+#include <assert.h>
+
 #define PERFETTO_NONE UINT32_MAX
 
 /* A graph of the trace: of one process at one time. */
@@ -101,17 +103,20 @@ struct perfetto_tables {
 
 static inline struct perfetto_type *perfetto_type_at(const struct perfetto_tables *g, size_t no)
 {
+	assert(no < g->types.count);
 	return base_vec_at(&g->types, struct perfetto_type, no);
 }
 
 static inline const struct perfetto_object *perfetto_object_at(const struct perfetto_tables *g,
 							       size_t no)
 {
+	assert(no < g->objects.count);
 	return base_vec_at(&g->objects, struct perfetto_object, no);
 }
 
 static inline struct proto *perfetto_field_at(const struct perfetto_tables *g, size_t no)
 {
+	assert(no < g->fields.count);
 	return base_vec_at(&g->fields, struct proto, no);
 }
 
@@ -119,6 +124,8 @@ static inline struct proto *perfetto_field_at(const struct perfetto_tables *g, s
 static inline uint32_t perfetto_own_field(const struct perfetto_tables *g,
 					  const struct perfetto_type *type, size_t i)
 {
+	assert(i < type->field_count);
+	assert(type->first_field + type->field_count <= g->type_fields.count);
 	return *base_vec_at(&g->type_fields, uint32_t, type->first_field + i);
 }
 

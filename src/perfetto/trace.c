@@ -5,6 +5,7 @@
 
 #include "base/try.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -23,6 +24,7 @@ static int graph_of(struct perfetto *t, const struct perfetto_graph *packet, uin
 	uint32_t no = base_idmap_get(&t->open_graphs, packet->sequence_id);
 
 	if (no != BASE_IDMAP_NONE) {
+		assert(no < t->graphs.count);
 		graph = base_vec_at(&t->graphs, struct perfetto_graph, no);
 		if (graph->is_open && graph->pid == packet->pid &&
 		    (!packet->timestamp || graph->timestamp == packet->timestamp)) {
@@ -51,6 +53,7 @@ static int take_graph(struct perfetto *t, struct proto message, struct perfetto_
 	packet.pid = (int64_t)proto_last(message, GRAPH_PID).value;
 	packet.next_index = proto_last(message, GRAPH_INDEX).value;
 	TRY(graph_of(t, &packet, &taken.graph_no, err));
+	assert(taken.graph_no < t->graphs.count);
 	graph = base_vec_at(&t->graphs, struct perfetto_graph, taken.graph_no);
 	graph->missing_count += packet.next_index != graph->next_index;
 	graph->missing_count += !packets_is_message(message);

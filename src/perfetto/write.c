@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "hprof/reader.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Objects between two looks at the cancel flag. */
@@ -60,6 +61,7 @@ static uint64_t object_id(const struct writer *w, uint64_t id)
 {
 	const uint64_t most = w->out.id_size == 8 ? UINT64_MAX : NO_OBJECT;
 
+	assert(w->scale > 0);
 	return id <= most / w->scale ? id * w->scale : NO_OBJECT;
 }
 
@@ -144,6 +146,7 @@ static int write_texts(struct writer *w)
 
 static uint64_t class_id(const struct writer *w, uint32_t type_no)
 {
+	assert(type_no == PERFETTO_NONE || type_no < w->class_ids.count);
 	return type_no == PERFETTO_NONE ? 0 : *base_vec_at(&w->class_ids, uint64_t, type_no);
 }
 
@@ -183,6 +186,7 @@ static int write_loads(struct writer *w)
 
 static void put_heap(struct writer *w, uint8_t heap)
 {
+	assert(w->heap <= HEAPS);
 	if (heap >= HEAPS)
 		heap = 0;
 	if (heap == w->heap)
@@ -379,6 +383,7 @@ static void put_slot(struct writer *w, uint32_t field_no, uint32_t object_no)
 	const struct perfetto_slot *slot =
 		base_vec_at(&w->refs.slots, struct perfetto_slot, field_no);
 
+	assert(field_no < w->refs.slots.count);
 	hprof_put_id(&w->out, slot->object_no == object_no + 1 ? object_id(w, slot->id) : 0);
 }
 
@@ -453,6 +458,7 @@ static int write_instance(struct writer *w, uint32_t no, const struct perfetto_t
 			return hprof_too_large(w->out.err);
 		t = t->super_no == PERFETTO_NONE ? NULL : perfetto_type_at(w->g, t->super_no);
 	}
+	assert(at + 4 <= w->out.segment.count);
 	put_be32((uint8_t *)w->out.segment.data + at, (uint32_t)(w->out.segment.count - at - 4));
 	if (is_string(type) && object->self_size > STRING_BYTES)
 		hprof_put_bare_array(&w->out, id + STRING_VALUE_AT,

@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "base/try.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -40,6 +41,8 @@ static int end_thread(struct threads *t)
 	const uint32_t serial = (uint32_t)t->w->thread_ids.count;
 	const uint64_t id = serial ? *base_vec_at(&t->w->thread_ids, uint64_t, serial - 1) : 0;
 
+	assert(t->first_frame <= t->frame_count);
+	assert(serial <= THREADS_MAX);
 	/* Without an object it is the VM's own. */
 	if (!id)
 		return HDB_OK;

@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "base/unpack.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,7 @@ static void find_layout(struct phd *phd, const struct evidence *e)
 {
 	const bool is_wide = phd->head.word_bytes == 8 && e->objects_8 > 0;
 
+	assert(!is_wide || e->objects_8 >= HEADER_MIN);
 	phd->layout.reference = is_wide ? 8 : 4;
 	phd->layout.object_header = header_of(is_wide ? e->objects_8 : e->objects_4);
 	phd->layout.primitive_header =
@@ -217,8 +219,10 @@ static int link_supers(struct phd *phd, struct hdb_error *err)
 						       0 :
 						       phd_class_at(phd, class->super_no)->fields;
 
+			assert(class->visit == 1);
 			class->visit = 2;
 			class->fields = class->most_refs > above ? class->most_refs : above;
+			assert(class->fields >= above && class->fields <= FIELDS_MAX);
 			if (class->fields > phd->most_fields)
 				phd->most_fields = class->fields;
 		}

@@ -9,6 +9,8 @@
 #include "hprof/reader.h"
 #include "phd/phd.h"
 
+#include <assert.h>
+
 #define PHD_NONE UINT32_MAX
 /* Records between two looks at the cancel flag. */
 #define PHD_STEP_RECORDS 16384u
@@ -96,11 +98,13 @@ struct phd {
 
 static inline struct phd_class *phd_class_at(const struct phd *phd, uint32_t no)
 {
+	assert(no < phd->classes.count);
 	return base_vec_at(&phd->classes, struct phd_class, no);
 }
 
 static inline const char *phd_name(const struct phd *phd, uint32_t at)
 {
+	assert(at <= phd->names.count);
 	return (const char *)phd->names.data + at;
 }
 
@@ -114,6 +118,7 @@ int phd_name_put(struct phd *phd, const void *text, size_t size, uint32_t *at,
 /* The first reference of a class, which leads to its loader, or 0. */
 static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_class *class)
 {
+	assert(class->first_ref + class->ref_count <= phd->class_refs.count);
 	return class->ref_count ? *base_vec_at(&phd->class_refs, uint64_t, class->first_ref) : 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/try.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 enum { FLAG_64_BIT = 1, FLAG_HASHED = 2, FLAG_J9 = 4 };
@@ -39,6 +40,7 @@ static bool refill(struct phd_reader *r)
 	if (r->result == HDB_OK) {
 		r->at = view->data + (offset - view->start);
 		r->end = view->data + (view->end - view->start);
+		assert(r->at < r->end);
 	}
 	return r->result == HDB_OK;
 }
@@ -48,6 +50,7 @@ static uint64_t take(struct phd_reader *r, unsigned size)
 {
 	uint64_t value = 0;
 
+	assert(size <= sizeof(value));
 	for (unsigned i = 0; i < size; i++) {
 		if (r->at == r->end && !refill(r))
 			return 0;
@@ -80,6 +83,8 @@ static uint64_t take_address(struct phd_reader *r, uint64_t from, unsigned size)
 	const uint64_t sign = number >> 63 && unused ? UINT64_MAX << (64 - unused) : 0;
 	const uint64_t address = from + ((number >> unused | sign) << shift);
 
+	assert(size > 0 && size <= 8);
+	assert(r->word_bytes == 4 || r->word_bytes == 8);
 	return r->word_bytes == 8 ? address : address & UINT32_MAX;
 }
 
@@ -113,6 +118,7 @@ static void take_refs(struct phd_reader *r, struct phd_record *out, uint64_t cou
 
 static void remember_class(struct phd_reader *r, uint64_t class_id)
 {
+	assert(r->next_class < sizeof(r->classes) / sizeof(r->classes[0]));
 	r->classes[r->next_class] = class_id;
 	r->next_class = (r->next_class + 1) % 4;
 }

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/try.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /*
@@ -73,6 +74,7 @@ static int write_loads(struct phd_writer *w)
 
 static uint64_t ref_at(const struct phd_record *record, size_t i)
 {
+	assert(i < record->refs.count);
 	return *base_vec_at(&record->refs, uint64_t, i);
 }
 
@@ -119,6 +121,7 @@ static int write_array(struct phd_writer *w, const struct phd_record *record, ui
 		w->phd->problem_count++;
 		length = refs;
 	}
+	assert(skip <= record->refs.count);
 	length = length < refs ? refs : length;
 	if (length > INT32_MAX)
 		return hprof_too_large(w->out.err);
@@ -233,6 +236,7 @@ static int write_class(struct phd_writer *w, uint32_t no)
 	const uint64_t loader_id = loader_of(w, class);
 	const uint32_t inherited = super ? super->fields : 0;
 
+	assert(inherited <= class->fields);
 	hprof_put_u1(&w->out, HPROF_CLASS_DUMP);
 	hprof_put_id(&w->out, class->id);
 	hprof_put_u4(&w->out, 0);
