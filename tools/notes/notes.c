@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "base/error.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,7 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 			return hdb_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
 		*size += (size_t)n;
 	}
+	assert(*size <= (size_t)st.st_size);
 	(*data)[*size] = '\0';
 	return HDB_OK;
 }
@@ -133,6 +135,7 @@ static void arrange(struct notes *notes)
 	notes->shown = 0;
 	while (notes->shown < notes->count && !notes->list[notes->shown].is_other)
 		notes->shown++;
+	assert(notes->shown <= notes->count);
 }
 
 /* Fills the list from the JSON; false: it is not as we write it. */
@@ -145,6 +148,7 @@ static bool take(const struct hdb *db, struct notes *notes)
 	    !json_is_array(all) || json_array_size(all) > NOTES_MAX)
 		return false;
 	write_dump(db, here);
+	assert(notes->count == 0);
 	for (size_t i = 0; i < json_array_size(all); i++) {
 		const json_t *value = json_array_get(all, i);
 		const json_t *target = json_object_get(value, "target");
@@ -357,6 +361,7 @@ static int change(struct notes *notes, const struct place *place, const char *te
 {
 	struct note *note = find_note(notes, place);
 
+	assert(notes->count <= NOTES_MAX);
 	if (!text && !note)
 		return hdb_fail(err, HDB_NOTFOUND, "there is no note on %s", place->target);
 	if (!text) {
@@ -446,6 +451,7 @@ struct note *notes_find(const struct notes *notes, const char *target, size_t si
 {
 	size_t low = 0, high = notes->shown;
 
+	assert(notes->shown <= notes->count);
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 		const char *have = notes->list[middle].target;

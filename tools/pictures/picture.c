@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/base_text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,7 @@ int picture_add(struct picture *picture, const struct picture_part *part, struct
 		return err->code;
 	while (up != 0 && nodes[up].level >= level)
 		up = nodes[up].parent;
+	assert(up < node); /* a parent comes before its children */
 	nodes[node].parent = up;
 	nodes[node].level = nodes[up].level + 1;
 	if (nodes[up].first == PICTURE_NONE)
@@ -97,6 +99,7 @@ static void fit(struct picture *picture)
 		for (size_t c = nodes[i].first; c != PICTURE_NONE; c = nodes[c].next) {
 			if (nodes[c].bytes > left)
 				nodes[c].bytes = left;
+			assert(c > i && nodes[c].parent == i);
 			left -= nodes[c].bytes;
 		}
 		nodes[i].self = left;
@@ -109,6 +112,7 @@ int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap,
 	struct picture_node *nodes = picture->nodes;
 	uint64_t top = 0;
 
+	assert(picture->count > 0 && nodes[0].level == 0);
 	if (picture->names.failed)
 		return hdb_fail(err, HDB_ENOMEM, "no memory for names");
 	for (size_t c = nodes[0].first; c != PICTURE_NONE; c = nodes[c].next)

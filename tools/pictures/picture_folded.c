@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A name with ":" for ";", which parts names. */
@@ -45,6 +46,7 @@ int picture_folded(const struct picture *picture, struct output *out, struct hdb
 			continue;
 		for (size_t n = i; n != 0; n = picture->nodes[n].parent)
 			stack[used++] = n;
+		assert(used == picture->nodes[i].level);
 		put_stack(out, picture, stack);
 		output_u64(out, picture->nodes[i].self);
 		output_char(out, '\n');

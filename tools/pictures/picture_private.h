@@ -7,6 +7,8 @@
 #include "base/vec.h"
 #include "pictures/pictures.h"
 
+#include <assert.h>
+
 /* No node. */
 #define PICTURE_NONE SIZE_MAX
 
@@ -33,6 +35,8 @@ struct picture {
 /* The name; not zero-terminated. */
 static inline const char *picture_name(const struct picture *picture, size_t node)
 {
+	assert(node < picture->count);
+	assert(picture->nodes[node].name + picture->nodes[node].size <= picture->names.size);
 	return picture->names.data + picture->nodes[node].name;
 }
 

@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ int picture_frames(struct picture *picture, struct picture_frames *frames, struc
 			nodes[frames->count++] = node;
 		of[node] = frames->count - 1;
 	}
+	assert(frames->count < picture->count);
 	return HDB_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/escape.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,8 @@ static void drop_last(struct serve_cache *cache)
 {
 	struct entry *last = &cache->entries[--cache->count];
 
+	assert(cache->count < ENTRIES_MAX);
+	assert(cache->size >= last->size);
 	cache->size -= last->size;
 	free(last->key);
 	free(last->data);
@@ -103,6 +106,7 @@ static void move_first(struct serve_cache *cache, size_t place)
 {
 	const struct entry entry = cache->entries[place];
 
+	assert(place < ENTRIES_MAX);
 	memmove(&cache->entries[1], &cache->entries[0], place * sizeof(entry));
 	cache->entries[0] = entry;
 }
@@ -121,6 +125,7 @@ void serve_cache_put(struct serve_cache *cache, const char *key, int fd, size_t 
 		while (cache->count == ENTRIES_MAX ||
 		       (cache->count && cache->size + size > SERVE_CACHE_MAX))
 			drop_last(cache);
+		assert(cache->count < ENTRIES_MAX);
 		cache->entries[cache->count] = entry;
 		move_first(cache, cache->count++);
 		cache->size += size;

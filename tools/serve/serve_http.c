@@ -15,6 +15,7 @@
 #include "serve/serve_slow.h"
 #include "serve/serve_specs.h"
 
+#include <assert.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -74,6 +75,7 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 {
 	enum MHD_Result r;
 
+	assert(type);
 	if (!response)
 		return MHD_NO;
 	for (size_t i = 0; i < sizeof(fixed_headers) / sizeof(fixed_headers[0]); i++)
@@ -191,6 +193,7 @@ static void name_file(struct MHD_Response *response, const struct serve_job *job
 {
 	char text[96];
 
+	assert(job->format < sizeof(files) / sizeof(files[0]));
 	if (job->format != SERVE_PAGE)
 		snprintf(text, sizeof(text), "attachment; filename=\"%s.%s\"",
 			 job->spec ? job->spec->name : "sql", files[job->format].ending);

@@ -12,6 +12,7 @@
 #include "serve/serve_value.h"
 #include "serve/serve_warm.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #ifdef __GLIBC__
@@ -113,6 +114,9 @@ static int answer_query(struct worker *w, struct serve_job *job)
 	const struct serve_sink to = { job->fd, job->format, &job->rows, &w->cancel };
 	DOOR_ROWS *rows = NULL;
 
+	assert(job->spec);
+	assert(job->database < w->jobs->options->database_count);
+	assert(job->before_count <= SERVE_DATABASES_MAX);
 	for (size_t i = 0; i < job->before_count; i++)
 		before[i] = w->databases[job->before[i]];
 	if (job->before_count > 0)
@@ -190,6 +194,7 @@ static int hold_answer(struct serve_job *job)
 	const off_t end = lseek(job->fd, 0, SEEK_END);
 	const uint64_t size = end < 0 ? 0 : (uint64_t)end;
 
+	assert(!job->size); /* it is held once */
 	if (!job->held || size < SERVE_HELD_LEAST)
 		return HDB_OK;
 	job->size = size;
@@ -292,7 +297,9 @@ static struct serve_job *take_waiting(struct serve_jobs *jobs)
 		jobs->first = job->next;
 	if (jobs->last == job)
 		jobs->last = before;
+	assert(jobs->waiting > 0);
 	jobs->waiting--;
+	assert(!jobs->first == !jobs->waiting && !jobs->last == !jobs->waiting);
 	return job;
 }
 
@@ -332,6 +339,7 @@ static void *work(void *ctx)
 			w->cancel ? hdb_fail(&job->err, HDB_EINTR, "cancelled") : answer(w, job);
 
 		pthread_mutex_lock(&w->jobs->lock);
+		assert(w->job == job && job->state == SERVE_RUNNING);
 		w->job = NULL;
 		job->result = r;
 		job->state = SERVE_DONE;
@@ -394,11 +402,13 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 	struct serve_jobs *jobs;
 	int r = HDB_OK;
 
+	assert(options->database_count > 0 && options->database_count <= SERVE_DATABASES_MAX);
 	TRY(BASE_ALLOC(jobs, 1, "workers", err));
 	jobs->options = options;
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->wake, NULL);
 	jobs->worker_count = count_workers(options);
+	assert(jobs->worker_count > 0 && jobs->worker_count <= SERVE_WORKERS_MAX);
 	jobs->cache = serve_cache_new();
 	if (!jobs->cache)
 		r = hdb_fail(err, HDB_ENOMEM, "no memory for answers");
@@ -462,6 +472,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 {
 	bool has_room;
 
+	assert(job->done);
 	job->key = job->format == SERVE_PAGE ? serve_cache_key(job) : NULL;
 	pthread_mutex_lock(&jobs->lock);
 	has_room = jobs->waiting < SERVE_WAITING_MAX && !jobs->is_stopping;
@@ -474,6 +485,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 			jobs->first = job;
 		jobs->last = job;
 		jobs->waiting++;
+		assert(jobs->first && jobs->waiting <= SERVE_WAITING_MAX);
 		make_way(jobs, job);
 		pthread_cond_signal(&jobs->wake);
 	}
@@ -502,12 +514,14 @@ static void take_left(struct serve_jobs *jobs, struct serve_job **left)
 			*at = job->next;
 			job->next = *left;
 			*left = job;
+			assert(jobs->waiting > 0);
 			jobs->waiting--;
 		} else {
 			jobs->last = job;
 			at = &job->next;
 		}
 	}
+	assert(!jobs->first == !jobs->waiting && !jobs->last == !jobs->waiting);
 }
 
 void serve_jobs_watch(struct serve_jobs *jobs)
@@ -529,6 +543,7 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 	take_left(jobs, &left);
 	pthread_mutex_unlock(&jobs->lock);
 	for (; left; left = next) {
+		assert(left->done); /* what only warms the cache never waits */
 		next = left->next;
 		left->state = SERVE_DONE;
 		left->result = hdb_fail(&left->err, HDB_EINTR, "cancelled");
@@ -579,6 +594,7 @@ bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_p
 
 bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database)
 {
+	assert(database < SERVE_DATABASES_MAX);
 	return jobs->is_android[database];
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/output.h"
 
+#include <assert.h>
 #include <libdeflate.h>
 
 #include <stdlib.h>
@@ -49,6 +50,7 @@ void *serve_pack(const void *data, size_t size, size_t *packed)
 	if (out)
 		*packed = libdeflate_gzip_compress(compressor, data, size, out, size);
 	libdeflate_free_compressor(compressor);
+	assert(*packed <= size);
 	if (*packed == 0) { /* it would not be smaller */
 		free(out);
 		return NULL;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ static const char *keep(struct serve_job *job, const char *text, struct hdb_erro
 {
 	char *copy;
 
+	assert(job->string_count <= SERVE_ARGUMENTS_MAX);
 	if (job->string_count == SERVE_ARGUMENTS_MAX) {
 		hdb_fail(err, HDB_EUSAGE, "more than %d arguments", SERVE_ARGUMENTS_MAX);
 		return NULL;
@@ -45,6 +47,7 @@ bool serve_request_database(const char *text, size_t count, size_t *number)
 {
 	uint64_t found;
 
+	assert(count > 0);
 	if (!read_number(text, count - 1, &found))
 		return false;
 	*number = (size_t)found;
@@ -99,6 +102,8 @@ static int add_option(struct serve_job *job, const char *key, const char *value,
 	size_t no = 0;
 	struct hdb_option *option = &job->options[job->option_count];
 
+	assert(job->spec);
+	assert(job->option_count <= SERVE_ARGUMENTS_MAX);
 	while ((o = hdb_query_option(job->spec, no)) != NULL && strcmp(o->name, key) != 0)
 		no++;
 	if (!o)

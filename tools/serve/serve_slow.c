@@ -5,6 +5,7 @@
 
 #include "base/work.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -61,6 +62,7 @@ void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one)
 	if (!one)
 		return;
 	pthread_mutex_lock(&slow->lock);
+	assert(!one->before == (slow->first == one));
 	if (one->before)
 		one->before->next = one->next;
 	else

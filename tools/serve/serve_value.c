@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "common/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -88,8 +89,10 @@ static int put_pieces(struct hdb *db, struct serve_job *job, uint32_t ix, struct
 			break;
 		for (size_t i = 0; i < slice->count; i++)
 			size += format(text + size, slice->type, slice->bits[i]);
+		assert(size <= (size_t)PIECE * NUMBER_MAX);
 		sent += size;
 		TRY(sent > SERVE_VALUE_MAX ? too_long(job) : put(job, text, size));
+		assert(slice->count <= left);
 		slice->from += slice->count;
 		left -= slice->count;
 	}

@@ -4,6 +4,8 @@
  */
 #include "serve/serve_warm.h"
 
+#include <assert.h>
+
 static const struct {
 	const char *query;
 	uint64_t limit;
@@ -43,6 +45,7 @@ struct serve_job *serve_warm_job(size_t number, size_t database_count)
 		return NULL;
 	job->database = number % database_count;
 	job->spec = hdb_query_named(questions[no].query);
+	assert(job->spec);
 	job->limit = questions[no].limit;
 	job->targets[0] = questions[no].target;
 	job->target_count = questions[no].target ? 1 : 0;
