@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Work shorter than this draws nothing: it would only flicker. */
@@ -39,9 +40,9 @@ static struct {
 	bool is_kept;
 	unsigned count;
 	const char *name[STAGES_MAX];
-	uint64_t spent_ns[STAGES_MAX];
-	unsigned now;      /* the stage at work */
-	uint64_t since_ns; /* when it began */
+	uint64_t spent_ns[STAGES_MAX], cpu_ns[STAGES_MAX];
+	unsigned now;                    /* the stage at work */
+	uint64_t since_ns, cpu_since_ns; /* when it began, on both clocks */
 } times;
 
 static void on_signal(int number)
@@ -101,14 +102,28 @@ void progress_start(bool draw, bool keep_times)
 	times.is_kept = keep_times;
 }
 
-/* Charges the time since the last change to the stage that was at work, and begins `stage`. */
+/* Charges the time since the last change to the stage that was at work. */
+static void charge(uint64_t now)
+{
+	struct timespec cpu;
+	uint64_t cpu_now;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	cpu_now = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+	if (times.count) {
+		assert(times.now < times.count);
+		times.spent_ns[times.now] += now - times.since_ns;
+		times.cpu_ns[times.now] += cpu_now - times.cpu_since_ns;
+	}
+	times.since_ns = now;
+	times.cpu_since_ns = cpu_now;
+}
+
 static void keep_time(const char *stage, uint64_t now)
 {
 	unsigned i = 0;
 
-	if (times.count)
-		times.spent_ns[times.now] += now - times.since_ns;
-	times.since_ns = now;
+	charge(now);
 	while (i < times.count && strcmp(times.name[i], stage) != 0)
 		i++;
 	if (i == STAGES_MAX)
@@ -124,10 +139,10 @@ void progress_tell_timings(void)
 {
 	if (!times.is_kept || !times.count)
 		return;
-	assert(times.now < times.count);
-	times.spent_ns[times.now] += base_now_ns() - times.since_ns;
+	charge(base_now_ns());
 	for (unsigned i = 0; i < times.count; i++)
-		fprintf(stderr, "%s\t%.3f\n", times.name[i], (double)times.spent_ns[i] / 1e9);
+		fprintf(stderr, "%s\t%.3f\t%.3f\n", times.name[i], (double)times.spent_ns[i] / 1e9,
+			(double)times.cpu_ns[i] / 1e9);
 	times.count = 0;
 }
 
