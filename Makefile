@@ -136,7 +136,7 @@ AR_SAID      = $(call say,AR,$@)
 .SUFFIXES:
 .SECONDARY:
 .PHONY: all lib command test test-all test-slow test-programs golden lint lint-commits lint-layers lint-text lint-format lint-headers lint-man \
-	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate bench-baseline fuzz fuzz-afl hostile mutants nightly valgrind demo \
+	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate fuzz fuzz-afl hostile mutants nightly valgrind demo \
 	abi-baseline install uninstall cov dist deb static doors wheel stubs docs wheels macos arm64 test-arm64 release page check format clean help FORCE
 
 all: lib command $(extension) $(python_lib) ## build the library and the command (default)
@@ -273,10 +273,8 @@ bench: all $(generator) ## run the benchmarks
 	@if [ -f bench/run.sh ]; then BUILD=$(BUILD) sh bench/run.sh; \
 	else echo "no benchmarks: bench/run.sh is not there"; fi
 
-bench-gate: all $(generator) $(sample) ## instructions of import and queries against bench/gate.baseline (needs valgrind)
-	@BUILD=$(BUILD) CC="$(CC)" DUMP=$(sample) sh bench/gate.sh
-bench-baseline: all $(generator) $(sample) ## write bench/gate.baseline anew
-	@BUILD=$(BUILD) CC="$(CC)" DUMP=$(sample) sh bench/gate.sh --write
+bench-gate: all $(generator) $(sample) ## instructions and times of import and queries against the commit before (BASE=COMMIT; needs valgrind)
+	@BUILD=$(BUILD) CC="$(CC)" DUMP=$(sample) BASE=$(BASE) sh bench/gate.sh || [ $$? -eq 77 ]
 
 # Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A short quarantine and
 # short stacks of allocations, and no weights of what is kept, make more than twice the runs a
@@ -350,6 +348,7 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
 	$(MAKE) valgrind
+	$(MAKE) bench-gate BASE=$$(git rev-list -n 1 --before=yesterday HEAD 2>/dev/null)
 	$(MAKE) mutants
 	$(MAKE) test T=page_ HEAPDB_PAGE=full LIMIT=3000
 	$(MAKE) static && $(MAKE) test T=static_test

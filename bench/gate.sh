@@ -1,65 +1,151 @@
 #!/bin/sh
-# gate.sh [--write] - instructions of an import, the first `top`, `leaks` and `histogram --by package`,
-# counted by callgrind on one thread, against bench/gate.baseline. More than 3 % up fails, and the
-# function that grew most is named. --write makes the baseline anew. On the sample, and on three real
-# dumps of ../shared/dumps where they are. The baseline's first line names compiler, machine and kernel:
-# the instructions of others are no measure. Exit code 77: valgrind is not here, or the baseline is of
-# another machine.
-# From the caller: BUILD, DUMP (the sample), CC.
+# gate.sh - this tree against an earlier commit, built and measured on this machine in the same run.
+#
+#   BASE=COMMIT gate.sh          default: HEAD~1, or HEAD if sources are changed
+#   gate.sh --compare OLD NEW    only judges two files of measures
+#
+# Instructions of an import, the first `top`, `leaks` and `histogram --by package` by callgrind, on one
+# thread: more than 3 % up fails, and the function that grew most is named. On the sample, and on three
+# real dumps of ../shared/dumps where they are. Then import and `top` of two million objects on two
+# threads: the least wall time of ROUNDS runs, which alternate with those of BASE, and the processor time.
+# More than 20 % and 20 ms up fails, for other programs disturb times. Times of stages are for reading.
+# Nothing is kept but the program of BASE: figures of other machines are no measure.
+# Exit code 77: no valgrind, or no such commit (a clone without history).
+# From the caller: BUILD, DUMP (the sample), CC, ROUNDS (7).
 set -eu
+LC_ALL=C
+export LC_ALL
 cd "$(dirname "$0")/.."
-command -v valgrind > /dev/null || { echo "gate: no valgrind here"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-baseline=bench/gate.baseline
-machine="# $(${CC:-cc} --version | head -n 1), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1),\
- $(nproc) cores, $(awk '/^MemTotal/ { print int($2 / 1048576 + 0.5) }' /proc/meminfo) GiB, $(uname -r)"
-if [ "${1:-}" != --write ] && [ "$(head -n 1 $baseline)" != "$machine" ]; then
-	echo "gate: the baseline is of another machine ($(head -n 1 $baseline)), here is $machine: make bench-baseline"
-	exit 77
+
+# Lines "DUMP STEP FUNCTION INSTRUCTIONS", all functions together as "total"; of times "DUMP STEP
+# wall|cpu MILLISECONDS", of which the least counts, and of stages "DUMP STEP stage:NAME MILLISECONDS".
+compare() {
+	awk '
+	function ratio(key) { return before[key] > 0 ? now[key] / before[key] : 1 }
+	{ key = $1 " " $2 " " $3; value = $4 }
+	NR == FNR && (!(key in before) || value < before[key]) { before[key] = value }
+	NR == FNR { next }
+	!(key in now) || value < now[key] { now[key] = value }
+	END {
+		for (key in now) {
+			split(key, part, " ")
+			is_time = part[3] ~ /^(wall|cpu|stage:)/
+			if (is_time || part[3] == "total")
+				continue
+			grown = now[key] - before[key]
+			step = part[1] " " part[2]
+			if (grown > most[step]) { most[step] = grown; who[step] = part[3] }
+		}
+		for (key in now) {
+			split(key, part, " ")
+			step = part[1] " " part[2]
+			what = part[3] == "total" ? "instructions" : part[3] ~ /^wall|^cpu/ ? "ms of " part[3] : ""
+			if (!what && part[3] ~ /^stage:/ && now[key] >= 20)
+				what = "ms in stage " substr(part[3], 7)
+			if (!what)
+				continue
+			is_stage = part[3] ~ /^stage:/
+			if (!(key in before) && is_stage)
+				continue
+			if (!(key in before)) { print "gate: " key ": not measured before"; bad = 1; continue }
+			printf "gate: %s: %d %s, %+.1f %%\n", step, now[key], what, 100 * (ratio(key) - 1)
+			seen++
+			if (is_stage || ratio(key) <= (part[3] == "total" ? 1.03 : 1.2) ||
+			    (part[3] != "total" && now[key] - before[key] < 20))
+				continue
+			bad = 1
+			printf "gate: FAILED: %s: %s", step, what
+			if (part[3] == "total") printf ": %s grew most, by %d", who[step], most[step]
+			print ""
+		}
+		exit bad || !seen
+	}' "$1" "$2" >"$1.said" && rc=0 || rc=$?
+	sort "$1.said"
+	rm -f "$1.said"
+	return "$rc"
+}
+if [ "${1:-}" = --compare ]; then
+	compare "$2" "$3"
+	exit
 fi
 
-# measure NAME STEP COMMAND...: lines "NAME STEP FUNCTION INSTRUCTIONS", of all together as "total".
-measure() {
+command -v valgrind >/dev/null || { echo "gate: no valgrind here"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ -z "${BASE:-}" ]; then
+	BASE=HEAD~1
+	git diff --quiet HEAD -- src tools include Makefile 2>/dev/null || BASE=HEAD
+fi
+commit=$(git rev-parse -q --verify "$BASE^{commit}" 2>/dev/null) ||
+	{ echo "gate: no commit $BASE here to compare with"; exit 77; }
+if git diff --quiet "$commit" -- src tools include Makefile; then
+	echo "gate: the sources are those of $BASE: nothing to compare"
+	exit 0
+fi
+old=$BUILD/gate/$commit
+if [ ! -x "$old" ]; then
+	mkdir -p "$work/base" "$BUILD/gate"
+	git archive "$commit" | tar -x -C "$work/base"
+	make -s -j "$(nproc)" -C "$work/base" BUILD=build CC="${CC:-cc}" build/heapdb >"$work/log" 2>&1 ||
+		{ tail -n 5 "$work/log"; echo "gate: $BASE does not build"; exit 1; }
+	rm -f "$BUILD/gate"/*
+	cp "$work/base/build/heapdb" "$old"
+fi
+
+# count NAME STEP COMMAND...
+count() {
 	key="$1 $2"
 	shift 2
-	valgrind -q --tool=callgrind --callgrind-out-file="$work/counts" "$@" --threads 1 > /dev/null || exit 1
+	valgrind -q --tool=callgrind --callgrind-out-file="$work/counts" "$@" --threads 1 >/dev/null || exit 1
 	callgrind_annotate --auto=no --threshold=99 "$work/counts" | awk -v key="$key" '
 		/^ *[0-9,]+ \(.*PROGRAM TOTALS/ { n = $1; gsub(",", "", n); print key, "total", n; next }
 		/^ *[0-9,]+ \(.*:/ { n = $1; gsub(",", "", n); f = $0; sub(/ \[[^]]*\]$/, "", f); sub(/^.*:/, "", f)
 			gsub(" ", "_", f); sum[f] += n }
 		END { for (f in sum) if (sum[f] > 200000) print key, f, sum[f] }'
 }
+
+# count_all PROGRAM: of all dumps.
+count_all() {
+	for dump in "${DUMP:?}" "$work"/*.hprof; do
+		[ -f "$dump" ] || continue
+		name=$(basename "$dump" .hprof)
+		db=$work/counted.heapdb
+		rm -f "$db"
+		count "$name" import "$1" import "$dump" -o "$db"
+		count "$name" top "$1" query top --db "$db"
+		count "$name" leaks "$1" query leaks --db "$db"
+		count "$name" packages "$1" query histogram --by package --db "$db"
+	done
+}
+
+# clock NAME STEP COMMAND...
+clock() {
+	key="$1 $2"
+	shift 2
+	"$work/peak" -o "$work/took" "$@" --threads 2 --timings >/dev/null 2>"$work/stages" || exit 1
+	awk -v key="$key" '{ printf "%s wall %d\n%s cpu %d\n", key, $1 * 1000, key, ($2 + $3) * 1000 }' "$work/took"
+	awk -F '\t' -v key="$key" 'NF >= 2 { gsub(" ", "_", $1)
+		printf "%s stage:%s %d\n", key, $1, $2 * 1000
+		if (NF > 2) printf "%s stage:%s:cpu %d\n", key, $1, $3 * 1000 }' "$work/stages"
+}
+
+# clock_all PROGRAM
+clock_all() {
+	db=$work/clocked.heapdb
+	rm -f "$db"
+	clock random-2M import "$1" import "$work/random.dump" -o "$db"
+	clock random-2M top "$1" query top --db "$db"
+}
+
 for name in basics_j17 basics_j25 refs_j17_all; do
 	[ ! -f ../shared/dumps/$name.hprof.zst ] || zstd -dqf -o "$work/$name.hprof" ../shared/dumps/$name.hprof.zst
 done
-for dump in "${DUMP:?}" "$work"/*.hprof; do
-	[ -f "$dump" ] || continue
-	name=$(basename "$dump")
-	db=$work/$name.heapdb
-	measure "$name" import "$BUILD/heapdb" import "$dump" -o "$db"
-	measure "$name" top "$BUILD/heapdb" query top --db "$db"
-	measure "$name" leaks "$BUILD/heapdb" query leaks --db "$db"
-	measure "$name" packages "$BUILD/heapdb" query histogram --by package --db "$db"
-done > "$work/all" || exit 1
-LC_ALL=C sort "$work/all" > "$work/now"
-if [ "${1:-}" = --write ]; then
-	{ echo "$machine" && cat "$work/now"; } > $baseline
-	echo "gate: $(grep -c ' total ' $baseline) measures written"
-	exit 0
-fi
-awk '
-	{ key = $1 " " $2 }
-	/^#/ { next }
-	NR == FNR { before[key, $3] = $4; next }
-	$3 == "total" { now[key] = $4; next }
-	{ grown = $4 - before[key, $3]; if (grown > most[key]) { most[key] = grown; who[key] = $3 } }
-	END { for (key in now) {
-		if (!before[key, "total"]) { print "gate: " key ": not in the baseline"; continue }
-		ratio = now[key] / before[key, "total"]
-		printf "gate: %s: %d instructions, %+.1f %%\n", key, now[key], 100 * (ratio - 1)
-		seen++
-		if (ratio <= 1.03) continue
-		bad = 1
-		printf "gate: FAILED: %s: %s grew most, by %d\n", key, who[key], most[key]
-	} exit bad || !seen }' $baseline "$work/now"
+count_all "$old" >"$work/old"
+count_all "$BUILD/heapdb" >"$work/new"
+${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o "$work/peak" bench/peak.c
+"$BUILD/hprofgen" random --objects 2M -o "$work/random.dump" >/dev/null
+for _ in $(seq "${ROUNDS:-7}"); do
+	clock_all "$old" >>"$work/old"
+	clock_all "$BUILD/heapdb" >>"$work/new"
+done
+compare "$work/old" "$work/new"
