@@ -45,7 +45,8 @@ struct store_object import_get_object(const struct maker *m, uint32_t i)
 	};
 }
 
-int import_put_object(struct maker *m, uint32_t i, const struct store_object *o,
+/* Stores object i of the block, except its offset. */
+static int put_object(struct maker *m, uint32_t i, const struct store_object *o,
 		      struct hdb_error *err)
 {
 	assert(o->length <= UINT32_MAX);
@@ -526,7 +527,8 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 	return end_raw(m, i, first, err);
 }
 
-int import_look_up(struct import *im, struct maker *m, struct hdb_error *err)
+/* Completes the oldest group of lookups, and prefetches the next IDs of m->raw. */
+static int look_up(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	struct idset_asked *asked = &m->asked[m->asked_turn++ % MAKER_ASKED];
 	const uint64_t *ids = m->raw.data;
@@ -548,7 +550,7 @@ int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 {
 	TRY(base_vec_reserve(&m->found, m->raw.count - m->found.count, sizeof(uint32_t), err));
 	while (m->answered < m->raw.count)
-		TRY(import_look_up(im, m, err));
+		TRY(look_up(im, m, err));
 	return HDB_OK;
 }
 
@@ -572,7 +574,7 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
 		TRY(take_object(im, m, i, &sub, err));
 		/* The prefetched words arrive while further objects are read. */
 		while (m->raw.count - m->asked_end >= MAKER_ASK)
-			TRY(import_look_up(im, m, err));
+			TRY(look_up(im, m, err));
 	}
 }
 
@@ -597,7 +599,7 @@ static int take_other(struct import *im, struct maker *m, uint32_t i, struct hdb
 			o.heap_no = heap_of(im, m->offsets[i]);
 		r = take_class(im, m, &o, m->ids[i], err);
 	}
-	if (r != HDB_OK || (r = import_put_object(m, i, &o, err)) != HDB_OK)
+	if (r != HDB_OK || (r = put_object(m, i, &o, err)) != HDB_OK)
 		return r;
 	return end_raw(m, i, first, err);
 }
@@ -627,7 +629,7 @@ int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err)
 			mark_flat(im, m, i, &o);
 		TRY(note_object(im, m, i, &o, err));
 		if (o.is_embedded)
-			TRY_ERRORS(import_put_object(m, i, &o, err));
+			TRY_ERRORS(put_object(m, i, &o, err));
 	}
 	return HDB_OK;
 }

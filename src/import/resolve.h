@@ -172,18 +172,11 @@ void import_forget_classes(struct maker *m);
 /* Object i of the block, as stored so far. */
 struct store_object import_get_object(const struct maker *m, uint32_t i);
 
-/* Stores object i of the block, except its offset. */
-int import_put_object(struct maker *m, uint32_t i, const struct store_object *o,
-		      struct hdb_error *err);
-
 /* Cache slot of a class in m->classes. */
 static inline struct maker_class *import_class_entry(struct maker *m, uint64_t class_id)
 {
 	return &m->classes[import_id_hash(class_id) % MAKER_CLASSES];
 }
-
-/* Completes the oldest group of lookups, and prefetches the next IDs of m->raw. */
-int import_look_up(struct import *im, struct maker *m, struct hdb_error *err);
 
 /* Completes the lookups of all IDs in m->raw. */
 int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err);

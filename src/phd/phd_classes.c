@@ -29,8 +29,9 @@ struct evidence {
 	bool has_last;
 };
 
-int phd_name_put(struct phd *phd, const void *text, size_t size, uint32_t *at,
-		 struct hdb_error *err)
+/* Appends to names: HDB_ELIMIT where that is too much. */
+static int put_name(struct phd *phd, const void *text, size_t size, uint32_t *at,
+		    struct hdb_error *err)
 {
 	if (phd->names.count + size > UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "more than 4 GiB of names");
@@ -138,7 +139,7 @@ static int note_class(struct phd *phd, const struct phd_record *record, struct h
 	class->ref_count =
 		(uint32_t)(record->refs.count < FIELDS_MAX ? record->refs.count : FIELDS_MAX);
 	class->name_size = (uint32_t)record->name.count;
-	TRY(phd_name_put(phd, record->name.data, record->name.count, &class->name_at, err));
+	TRY(put_name(phd, record->name.data, record->name.count, &class->name_at, err));
 	for (uint32_t i = 0; i < class->ref_count; i++)
 		TRY(base_vec_push(&phd->class_refs, base_vec_at(&record->refs, uint64_t, i),
 				  sizeof(uint64_t), err));
@@ -262,7 +263,7 @@ static int find_array_class(struct phd *phd, uint32_t no, struct base_vec *name,
 		return HDB_OK;
 	of->array_no = (uint32_t)phd->classes.count;
 	made_up.name_size = (uint32_t)name->count;
-	TRY(phd_name_put(phd, name->data, name->count, &made_up.name_at, err));
+	TRY(put_name(phd, name->data, name->count, &made_up.name_at, err));
 	return base_vec_push(&phd->classes, &made_up, sizeof(made_up), err);
 }
 
@@ -276,7 +277,7 @@ static int name_unknown(struct phd *phd, struct phd_class *class, struct hdb_err
 	class->name_size =
 		(uint32_t)snprintf(name, sizeof(name), "unknown class 0x%" PRIx64, class->id);
 	phd->problem_count++;
-	return phd_name_put(phd, name, class->name_size, &class->name_at, err);
+	return put_name(phd, name, class->name_size, &class->name_at, err);
 }
 
 static int link_arrays(struct phd *phd, struct hdb_error *err)
@@ -326,7 +327,7 @@ int phd_open(struct base_input *input, struct phd_files files, struct base_work 
 	phd->work = phd->classes.work = phd->class_map.work = phd->name_map.work = work;
 	phd->names.work = phd->class_refs.work = work;
 	/* So that there are names. */
-	TRY(phd_name_put(phd, "", 1, &(uint32_t){ 0 }, err));
+	TRY(put_name(phd, "", 1, &(uint32_t){ 0 }, err));
 	TRY(phd_reader_open(&phd->head, phd->source, err));
 	TRY(read_records(phd, err));
 	phd_reader_release(&phd->head);

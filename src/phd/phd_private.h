@@ -111,10 +111,6 @@ static inline const char *phd_name(const struct phd *phd, uint32_t at)
 /* The number of the first class of this name, or PHD_NONE. */
 uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size);
 
-/* Appends to names: HDB_ELIMIT where that is too much. */
-int phd_name_put(struct phd *phd, const void *text, size_t size, uint32_t *at,
-		 struct hdb_error *err);
-
 /* The first reference of a class, which leads to its loader, or 0. */
 static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_class *class)
 {

@@ -41,7 +41,8 @@ static bool is_stopped(const struct process *p)
 	return p->state == 'T' || p->state == 't';
 }
 
-int attach_is_silent(struct attach *a, struct hdb_error *err)
+/* The failure that the VM did not answer in time, with what is known of why; HDB_EIO. */
+static int fail_silent(struct attach *a, struct hdb_error *err)
 {
 	const char *why = "";
 
@@ -193,7 +194,7 @@ static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
 			return capture_interrupted(err);
 		rc = try_connect(a, out, err);
 		if (rc == NOT_YET && (spent > timeout || process_is_gone(a->process)))
-			return attach_is_silent(a, err);
+			return fail_silent(a, err);
 	}
 	return rc;
 }
@@ -235,7 +236,7 @@ static int write_all(struct attach *a, int fd, const char *data, size_t size, st
 				       hdb_fail(err, HDB_EIO, "process %ld hung up: %s",
 						(long)a->process->pid, strerror(errno));
 		if ((rc = capture_wait(a->options, fd, POLLOUT, end, err)) != HDB_OK)
-			return rc == HDB_END ? attach_is_silent(a, err) : rc;
+			return rc == HDB_END ? fail_silent(a, err) : rc;
 	}
 	return HDB_OK;
 }
@@ -264,7 +265,7 @@ int attach_check_life(struct attach *a, struct hdb_error *err)
 {
 	if (process_is_gone(a->process))
 		return has_ended(a, err);
-	return is_stopped(a->process) ? attach_is_silent(a, err) : HDB_OK;
+	return is_stopped(a->process) ? fail_silent(a, err) : HDB_OK;
 }
 
 /* Reads until the VM hangs up. */
@@ -280,7 +281,7 @@ static int read_all(struct attach *a, int fd, bool is_patient, struct bytes *out
 		ssize_t n;
 
 		if (rc == HDB_END) {
-			TRY(is_patient ? attach_check_life(a, err) : attach_is_silent(a, err));
+			TRY(is_patient ? attach_check_life(a, err) : fail_silent(a, err));
 			end = base_now_ms() + capture_timeout_ms(a->options);
 			continue;
 		}

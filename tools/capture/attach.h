@@ -55,7 +55,4 @@ int attach_check_life(struct attach *attach, struct hdb_error *err);
 int attach_ask(struct attach *attach, const char *command, const char *const *arguments,
 	       struct reply *reply, struct hdb_error *err);
 
-/* The failure that the VM did not answer in time, with what is known of why; HDB_EIO. */
-int attach_is_silent(struct attach *attach, struct hdb_error *err);
-
 #endif

@@ -58,7 +58,8 @@ static unsigned long number_in(const char *line, int n, unsigned long none)
 	return value;
 }
 
-int process_look(struct process *p)
+/* Reads state, owner and so on again: 0, or an errno if the process has ended. */
+static int look(struct process *p)
 {
 	char text[STATUS_SIZE];
 	const char *line;
@@ -86,7 +87,7 @@ int process_open(pid_t pid, struct process *p)
 	*p = (struct process){ .pid = pid, .inner_pid = pid };
 	snprintf(name, sizeof(name), "/proc/%ld", (long)pid);
 	p->proc_fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return p->proc_fd < 0 ? errno : process_look(p);
+	return p->proc_fd < 0 ? errno : look(p);
 }
 
 void process_close(struct process *p)
@@ -97,7 +98,7 @@ void process_close(struct process *p)
 
 bool process_is_gone(struct process *p)
 {
-	return process_look(p) != 0 || p->state == 'Z' || p->state == 'X';
+	return look(p) != 0 || p->state == 'Z' || p->state == 'X';
 }
 
 bool process_is_ending(struct process *p)

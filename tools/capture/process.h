@@ -26,9 +26,6 @@ struct process {
 int process_open(pid_t pid, struct process *process);
 void process_close(struct process *process);
 
-/* Reads state, owner and so on again: 0, or an errno if the process has ended. */
-int process_look(struct process *process);
-
 /* Whether it has ended. */
 bool process_is_gone(struct process *process);
 

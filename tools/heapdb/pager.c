@@ -130,11 +130,6 @@ void pager_flush(void)
 	output_flush(pager.out);
 }
 
-bool pager_is_running(void)
-{
-	return pager.pid != 0;
-}
-
 void pager_wait(void)
 {
 	if (!pager.pid)

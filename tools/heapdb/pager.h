@@ -19,9 +19,6 @@ void pager_before_write(struct output *out);
 /* Writes what was held back or waits for the pager, before a message. */
 void pager_flush(void);
 
-/* Whether a pager runs. */
-bool pager_is_running(void);
-
 /* Waits until the reader leaves the pager; standard error is the terminal again. */
 void pager_wait(void);
 

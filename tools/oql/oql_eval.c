@@ -110,8 +110,9 @@ int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str 
 	return oql_basic(ev, &basic, false, out);
 }
 
-int oql_field(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
-	      const struct oql_value *of, struct oql_value *out)
+/* The value of a field or a column, by "." */
+static int field_value(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
+		       const struct oql_value *of, struct oql_value *out)
 {
 	int r;
 
@@ -139,7 +140,7 @@ static int name_value(struct oql_eval *ev, struct oql_expr *e, const struct oql_
 	if (frame->current.type == OQL_V_NULL && !frame->outer)
 		return oql_refuse(ev, e, "\"%.*s\" is not known here", shown(e->name),
 				  e->name.data);
-	return oql_field(ev, e, frame, &frame->current, out);
+	return field_value(ev, e, frame, &frame->current, out);
 }
 
 static int attribute_value(struct oql_eval *ev, const struct oql_expr *e,
@@ -579,7 +580,7 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 		return oql_subselect(ev, node, frame, frame->arena, out);
 	case OQL_FIELD:
 		TRY_ERRORS(oql_evaluate(ev, e->a, frame, &of));
-		return oql_field(ev, node, frame, &of, out);
+		return field_value(ev, node, frame, &of, out);
 	case OQL_ATTRIBUTE:
 		return attribute_value(ev, e, frame, out);
 	case OQL_METHOD:

@@ -131,9 +131,6 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 /* As a condition: null is false; HDB_EUSAGE if it is no boolean. */
 int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		  bool *out);
-/* The value of a field or a column, by "." */
-int oql_field(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
-	      const struct oql_value *of, struct oql_value *out);
 /* The field of that name of an object; null: it has none. `node` (may be NULL) remembers where. */
 int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str name,
 		     const struct oql_value *of, struct oql_value *out);
@@ -287,9 +284,6 @@ int oql_stack_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out);
 /* Class objects of reachable classes, marked ones only unless `marks` is NULL. */
 int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_arena *arena,
 		      struct oql_value *out);
-/* toString(v). */
-int oql_to_string(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
-		  struct oql_value *out);
 
 /* ---- SELECT: oql_select.c, oql_from.c ---- */
 

@@ -103,8 +103,9 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 	return HDB_OK;
 }
 
-int oql_to_string(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
-		  struct oql_value *out)
+/* toString(v). */
+static int to_string(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
+		     struct oql_value *out)
 {
 	struct bytes text = { .most = ev->budget.most_bytes };
 	bool has;
@@ -219,7 +220,7 @@ int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 	if (no == 0)
 		return to_hex(ev, e, v, arena, out);
 	if (no == 1)
-		return oql_to_string(ev, v, arena, out);
+		return to_string(ev, v, arena, out);
 	if (no == 2)
 		return numbers_of(ev, v, arena, out);
 	*out = (struct oql_value){ 0 };
@@ -647,7 +648,7 @@ int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_valu
 	if (r == HDB_NOTFOUND && args.count == 0)
 		r = getter(ev, e, frame, v, out);
 	if (r == HDB_NOTFOUND && args.count == 0 && oql_is(e->name, "toString"))
-		r = oql_to_string(ev, v, frame->arena, out);
+		r = to_string(ev, v, frame->arena, out);
 	if (r == HDB_NOTFOUND && args.count == 1 && oql_is(e->name, "equals")) {
 		*out = oql_bool(oql_equal(v, &args.values[0]));
 		r = HDB_OK;

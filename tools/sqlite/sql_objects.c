@@ -42,7 +42,8 @@ int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err
 	return HDB_OK;
 }
 
-bool sql_object_is_member(const struct objects_cursor *c)
+/* Whether it belongs to the table, and to the classes that are asked for. */
+static bool is_member(const struct objects_cursor *c)
 {
 	const struct shape *s = c->shape;
 
@@ -82,7 +83,7 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 				return HDB_END;
 		}
 		TRY(sql_object_take(c, c->list_ixs[c->list_at++], err));
-	} while (!sql_object_is_member(c));
+	} while (!is_member(c));
 	return HDB_OK;
 }
 

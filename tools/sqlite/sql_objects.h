@@ -138,8 +138,6 @@ int sql_objects_plan(const struct sql_table *table, sqlite3_index_info *info);
 
 /* Makes an object the current one, which was not scanned. */
 int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err);
-/* Whether it belongs to the table, and to the classes that are asked for. */
-bool sql_object_is_member(const struct objects_cursor *c);
 
 /*
  * Makes these the cursor's list: the `wanted` objects that retain most, but none that retains less

@@ -81,8 +81,9 @@ int inspect_reference(struct inspect_look *look, const char *path, uint32_t *tar
 	return HDB_OK;
 }
 
-int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
-		    struct hdb_error *err)
+/* Reads a string of an object; "" if it is null or missing, which is no failure. */
+static int text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
+		   struct hdb_error *err)
 {
 	uint32_t text;
 	const int r = heap_path_object(heap, ix, path, &text, err);
@@ -281,13 +282,13 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 		if (one->ix != look->ix)
 			break;
 		if (look->out->wants_text)
-			TRY(inspect_text_of(look->heap, one->reference, "description|name",
-					    BASE_TEXT(text), err));
+			TRY(text_of(look->heap, one->reference, "description|name", BASE_TEXT(text),
+				    err));
 		TRY(inspect_say(look, INSPECT_GONE, err, "a watcher expects it to be gone%s%s",
 				text[0] ? ": " : "", text));
 		if (!look->out->wants_text)
 			return HDB_OK;
-		TRY(inspect_text_of(look->heap, one->reference, "key", BASE_TEXT(text), err));
+		TRY(text_of(look->heap, one->reference, "key", BASE_TEXT(text), err));
 		if (text[0])
 			TRY(inspect_say(look, INSPECT_LABEL, err, "key = %s", text));
 		TRY(say_times(look, one->reference, err));

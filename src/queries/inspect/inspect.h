@@ -145,9 +145,6 @@ int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct 
 /* Reads a reference: HEAP_NONE if it is null. HDB_NOTFOUND if there is no such field. */
 int inspect_reference(struct inspect_look *look, const char *path, uint32_t *target,
 		      struct hdb_error *err);
-/* Reads a string of an object; "" if it is null or missing, which is no failure. */
-int inspect_text_of(struct heap *heap, uint32_t ix, const char *path, struct base_text to,
-		    struct hdb_error *err);
 
 /* ---- inspect_android.c, inspect_views.c: functions of rules ---- */
 
@@ -168,8 +165,6 @@ int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err);
 int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct hdb_error *err);
 /* Whether that is a destroyed activity. */
 int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct hdb_error *err);
-/* Reads Activity.mDestroyed. HDB_NOTFOUND if there is no such field. */
-int inspect_destroyed(struct heap *heap, uint32_t activity, bool *out, struct hdb_error *err);
 /* Writes the name of a resource ID. Returns false if the dump does not contain it. */
 bool inspect_resource_name(struct inspector *inspector, int64_t id, char *buf, size_t size);
 /* Describes the target of a reference: "instance @12 of X", "null". */

@@ -74,7 +74,8 @@ int inspect_component(struct heap *heap, uint32_t context, uint32_t *out, struct
 	return HDB_OK;
 }
 
-int inspect_destroyed(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
+/* Reads Activity.mDestroyed. HDB_NOTFOUND if there is no such field. */
+static int read_destroyed(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
 {
 	struct inspect_look look = { .heap = heap, .ix = ix, .start_no = HEAP_NONE };
 
@@ -90,7 +91,7 @@ int inspect_is_destroyed(struct heap *heap, uint32_t context, bool *out, struct 
 	if (context != HEAP_NONE)
 		TRY_FOUND(inspect_component(heap, context, &component, err));
 	if (component != HEAP_NONE && inspect_is_a(heap, component, activity))
-		r = inspect_destroyed(heap, component, out, err);
+		r = read_destroyed(heap, component, out, err);
 	return r < 0 ? r : HDB_OK;
 }
 
@@ -237,7 +238,7 @@ static int say_context(struct inspect_look *look, const char *field, uint32_t co
 			       inspect_class_of(look->heap, component));
 	if (component == HEAP_NONE || !inspect_is_a(look->heap, component, activity))
 		return inspect_say(look, INSPECT_LABEL, err, "%s: %s%s", field, name, wraps);
-	TRY_ERRORS(r = inspect_destroyed(look->heap, component, &is_destroyed, err));
+	TRY_ERRORS(r = read_destroyed(look->heap, component, &is_destroyed, err));
 	return inspect_say(look, INSPECT_LABEL, err, "%s: %s%s, mDestroyed = %s", field, name,
 			   wraps,
 			   r != HDB_OK  ? "UNKNOWN" :
