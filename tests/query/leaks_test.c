@@ -361,6 +361,60 @@ static void test_group(void **state)
 	world_free(&world);
 }
 
+/* Writes small and large arrays of bytes, each a GC root; what "values" says of byte[], in percent. */
+static double values_percent(unsigned small, unsigned large)
+{
+	static const uint8_t zeros[70000];
+	const struct ask ask = { .query = "leaks", .options = { "threshold=25" } };
+	const struct hdb_import_options opt = { .force = 1, .sizes = HDB_SIZES_MAT };
+	struct hdb_error err = { 0 };
+	struct hdb_rows *rows;
+	double percent = 0;
+	struct hw w;
+
+	hw_init(&w, HPROF_1_0_2, 8, 1000);
+	hw_utf8(&w, 11, "java/lang/Object");
+	hw_utf8(&w, 12, "[B");
+	hw_load_class(&w, 1, 0x1000, 0, 11);
+	hw_load_class(&w, 2, 0x1040, 0, 12);
+	hw_begin(&w, HPROF_HEAP_DUMP_SEGMENT, 0);
+	hw_class(&w, &(struct hw_class){ .id = 0x1000 });
+	hw_class(&w, &(struct hw_class){ .id = 0x1040, .super_id = 0x1000 });
+	for (unsigned i = 0; i < small + large; i++) {
+		const uint64_t id = 0x100000 + (uint64_t)i * 0x20000;
+
+		hw_root(&w, HPROF_ROOT_JNI_GLOBAL, id, 0x7f0000, 0);
+		hw_primitive_array(&w, id, HPROF_BYTE, zeros, i < small ? 1000 : sizeof(zeros));
+	}
+	hw_end(&w);
+	assert_int_equal(hw_save(&w, temp_path("values.hprof")), 0);
+	hw_release(&w);
+	assert_int_equal(
+		hdb_import(temp_path("values.hprof"), temp_path("values.heapdb"), &opt, NULL, &err),
+		HDB_OK);
+	assert_int_equal(hdb_open(temp_path("values.heapdb"), NULL, &world.db, &err), HDB_OK);
+	assert_int_equal(ask_open(world.db, &ask, &rows, &err), HDB_OK);
+	while (hdb_rows_next(rows, &err) == HDB_OK)
+		;
+	if (fact_of(rows, "values"))
+		assert_int_equal(sscanf(fact_of(rows, "values")->text, "byte[] %lf", &percent), 1);
+	hdb_rows_close(rows);
+	hdb_close(world.db);
+	(void)unlink(temp_path("values.hprof"));
+	(void)unlink(temp_path("values.heapdb"));
+	return percent;
+}
+
+/* Large arrays that are no suspect together remain among the values; otherwise they are apart. */
+static void test_values(void **state)
+{
+	const double small = 300 * 1016, large = 2 * 70016;
+
+	(void)state;
+	assert_true(values_percent(300, 1) > 99.5);
+	assert_float_equal(values_percent(300, 2), 100 * small / (small + large), 0.5);
+}
+
 static void test_usage(void **state)
 {
 	const struct ask zero = { .query = "leaks", .options = { "threshold=0" } };
@@ -379,9 +433,8 @@ static void test_usage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_worlds),
-		cmocka_unit_test(test_long_path),
-		cmocka_unit_test(test_group),
+		cmocka_unit_test(test_worlds), cmocka_unit_test(test_long_path),
+		cmocka_unit_test(test_group),  cmocka_unit_test(test_values),
 		cmocka_unit_test(test_usage),
 	};
 
