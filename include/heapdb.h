@@ -1,35 +1,30 @@
 /*
- * heapdb.h - the one public header of heapdb, a database for Java and Android heap dumps.
+ * heapdb.h - the public header of heapdb, a database for Java and Android heap dumps.
  *
- * A heap database is made once from an HPROF file (hdb_import), opened any number of times
- * (hdb_open) and asked questions (hdb_query and the direct look-ups). Answers come row by row
- * from an iterator with named, typed columns; nothing is built whole in memory unless it must be
- * sorted.
+ * hdb_import makes a heap database from an HPROF file once. hdb_open opens it any number of times;
+ * hdb_query and other functions read it. An answer is an iterator over rows with named, typed
+ * columns; rows are kept in memory only to sort them.
  *
- * Results: every function that can fail returns an int: HDB_OK (0), an expected outcome above 0
- * (HDB_END, HDB_NOTFOUND), or a failure below 0 with its message in `err`. `err` may be NULL.
- * NULL: a pointer may be NULL where its function says so, and so may `err` and what a function
- * named _close or _free takes. Elsewhere NULL is HDB_EUSAGE, and nothing was done; functions that
- * return no result give 0, NULL, HDB_NONE, SIZE_MAX or "" then, whichever says that there is
- * nothing. Lists in structures may be NULL if they say that they are empty. No handle may be used
- * after it was closed, nor closed twice, as with free().
- * Threads: a handle is used by one thread at a time; several handles may be open on one database,
- * in one process or many.
- * Process-wide are only what handles on one file share, behind a lock, and a handler of SIGBUS: it
- * makes a page of our own maps that cannot be read a failure with a message (the file shrank, the
- * disk failed) and passes all other faults on to the handler that was there before. Options leave
- * the handler out.
- * Ownership words: "owned" (you free it with the named function), "borrowed until EVENT" (the
- * pointer dies with the event), "lent" (you keep it alive for the callee).
+ * Results: a function that can fail returns an int: HDB_OK (0), an expected outcome above 0
+ * (HDB_END, HDB_NOTFOUND), or a failure below 0 with its message in `err`, which may be NULL.
+ * NULL: a pointer may be NULL if its function says so, and so may `err` and the argument of
+ * functions named _close or _free. Any other NULL is HDB_EUSAGE and has no effect; functions
+ * without a result code return 0, NULL, HDB_NONE, SIZE_MAX or "" then. Empty lists in structures
+ * may be NULL. As with free(), no handle may be used after it was closed, or closed twice.
+ * Threads: one thread at a time uses a handle. Several handles may be open on one database, in one
+ * process or many.
+ * Global state: handles on the same file share some, behind a lock. A SIGBUS handler turns an
+ * unreadable page of the library's own maps (the file shrank, the disk failed) into a failure with
+ * a message, and passes any other fault to the previous handler; an option leaves it out.
+ * Ownership: "owned" (you free it with the named function), "borrowed until EVENT" (the pointer is
+ * invalid after the event), "lent" (you keep it alive for the library).
  *
- * Structures: libraries of one soname only add functions, and add members at the end of structures,
- * so that programs need not be compiled again. One rule makes that possible:
- * - A structure that you make begins with `struct_size`: set it to sizeof of the structure, in
- *   structures for results too. The library neither reads nor writes beyond it. 0 stands for the
- *   size in version 0.3.0; a smaller size is HDB_EUSAGE. Members of options that are 0 mean the
- *   default.
- * - Structures that the library makes come by pointer, one at a time. They are never elements of
- *   an array that you step through.
+ * Structures: libraries with the same soname only add functions, and members at the end of
+ * structures, so that programs need not be recompiled. This requires one rule:
+ * - A structure that you make, for options or for a result, begins with `struct_size`: set it to
+ *   sizeof the structure. The library reads and writes nothing beyond it. 0 stands for the size in
+ *   version 0.3.0; a smaller size is HDB_EUSAGE. A member of options that is 0 is the default.
+ * - A structure that the library makes is returned by pointer, never as an element of an array.
  * - Structures without `struct_size` that you make never change: hdb_error, hdb_progress,
  *   hdb_basic, hdb_value, hdb_option, hdb_class_count, hdb_set, and those of Arrow.
  */
@@ -67,139 +62,128 @@ extern "C" {
 enum hdb_result {
 	HDB_OK = 0,
 	HDB_END = 1,      /* no more rows, records or entries */
-	HDB_NOTFOUND = 2, /* the thing asked for is not there */
+	HDB_NOTFOUND = 2, /* no such object, class or thing */
 
-	HDB_EUSAGE = -1,    /* the call's arguments are wrong */
-	HDB_EEXIST = -2,    /* the file exists already, see `force` */
-	HDB_EFORMAT = -10,  /* not an HPROF file, or a record that breaks the format */
+	HDB_EUSAGE = -1,    /* wrong arguments */
+	HDB_EEXIST = -2,    /* the file exists; see `force` */
+	HDB_EFORMAT = -10,  /* not an HPROF file, or an invalid record */
 	HDB_ETRUNC = -11,   /* input ends too early */
-	HDB_ELIMIT = -12,   /* a named limit of heapdb was reached */
-	HDB_ECORRUPT = -13, /* the heap database is damaged */
-	HDB_EVERSION = -14, /* the heap database was written by a version that counts otherwise */
-	HDB_ECHANGED = -15, /* the dump has changed since it was imported, or is missing */
-	HDB_EABSENT = -16,  /* a dump or database of this name does not exist */
-	HDB_EIO = -20,      /* the system refused or failed: disk, permission, mapping */
-	HDB_ENOMEM = -21,   /* no memory */
-	HDB_EINTR = -22,    /* interrupted by the caller's cancel flag */
-	HDB_EBUG = -23      /* an invariant of heapdb does not hold: please report */
+	HDB_ELIMIT = -12,   /* a limit of heapdb was reached */
+	HDB_ECORRUPT = -13, /* the database is damaged */
+	HDB_EVERSION = -14, /* another version of heapdb wrote the database */
+	HDB_ECHANGED = -15, /* the dump has changed since the import, or is missing */
+	HDB_EABSENT = -16,  /* no dump or database of this name */
+	HDB_EIO = -20,      /* system failure: disk, permission, mapping */
+	HDB_ENOMEM = -21,   /* out of memory */
+	HDB_EINTR = -22,    /* cancelled by the caller's flag */
+	HDB_EBUG = -23      /* a bug of heapdb: please report it */
 };
 
-/* Longest message that an error carries, with its final zero. */
+/* Size of an error message, including the final zero. */
 #define HDB_ERROR_SIZE 768
 
-/* A failure: a result code and one line of English that says what, where and what was expected. */
+/* A failure: a result code, and one line that says what failed, where, and what was expected. */
 struct hdb_error {
-	int code;                     /* enum hdb_result, HDB_OK when there is none */
-	char message[HDB_ERROR_SIZE]; /* zero-terminated, no newline at its end */
+	int code;                     /* enum hdb_result; HDB_OK: no error */
+	char message[HDB_ERROR_SIZE]; /* zero-terminated, without newline */
 };
 
 /*
- * Long work reports here. `report` may be called from the calling thread only; `done` and `total`
- * are bytes or objects as `unit` says; total 0 means unknown. When `*cancel` becomes nonzero (it
- * may be set from a signal handler) the work stops soon and returns HDB_EINTR, leaving nothing
- * behind.
+ * Progress of long work. `report` is called on the calling thread only; `done` and `total` are in
+ * `unit` (bytes or objects), and total 0 is unknown. When `*cancel` becomes nonzero, which a signal
+ * handler may do, the work soon stops and returns HDB_EINTR, leaving nothing behind.
  */
 struct hdb_progress {
 	void (*report)(void *ctx, const char *stage, uint64_t done, uint64_t total,
 		       const char *unit); /* NULL: silent */
-	void *ctx;                        /* passed to report and notice */
+	void *ctx;                        /* first argument of report and notice */
 	const volatile int *cancel;       /* NULL: cannot be cancelled; lent */
-	/*
-	 * One line that the user should know, as that the database cannot be written; NULL: silent.
-	 */
+	/* One line for the user, such as that the database is read-only. NULL: silent. */
 	void (*notice)(void *ctx, const char *text);
 };
 
-/* How shallow sizes are computed; see the manual's SIZES. */
+/* How shallow sizes are computed; see SIZES in heapdb(1). */
 enum hdb_size_model {
-	HDB_SIZES_VM = 0,   /* as the running VM laid objects out, inferred from the dump */
-	HDB_SIZES_MAT = 1,  /* exactly Eclipse MAT's arithmetic */
-	HDB_SIZES_DUMP = 2, /* what the file records: no headers, no padding */
-	/* exactly ahat's: what the file records, also of array classes and java.lang.Class */
-	HDB_SIZES_AHAT = 3
+	HDB_SIZES_VM = 0,   /* sizes in the VM, inferred from the dump */
+	HDB_SIZES_MAT = 1,  /* Eclipse MAT's arithmetic, exactly */
+	HDB_SIZES_DUMP = 2, /* recorded sizes: no headers, no padding */
+	HDB_SIZES_AHAT = 3  /* the arithmetic of Android's ahat, exactly */
 };
 
-/* Whether the database keeps the dump's bytes, so that the dump may go. */
+/* Whether the database contains the dump, so that the dump may be deleted. */
 enum hdb_contents {
-	HDB_CONTENTS_AUTO = 0, /* a plain file is referred to, anything else is kept */
-	HDB_CONTENTS_KEEP = 1, /* kept, compressed, in the database */
-	HDB_CONTENTS_REFER = 2 /* read from the dump when needed; only a plain file can be */
+	HDB_CONTENTS_AUTO = 0, /* refer to a plain file, keep anything else */
+	HDB_CONTENTS_KEEP = 1, /* keep it, compressed */
+	HDB_CONTENTS_REFER = 2 /* refer to the file, which must be plain */
 };
 
 struct hdb_import_options {
-	size_t struct_size; /* sizeof the structure, or 0 */
+	size_t struct_size;
 	/*
-	 * budget of anonymous memory; 0: a quarter of RAM or cgroup, 1 GiB at most, of which
-	 * what is beyond 5 bytes an object is pages of unlinked files where possible
+	 * budget of anonymous memory; 0: a quarter of RAM or of the cgroup's limit, at most 1 GiB,
+	 * of which all beyond 5 bytes per object are pages of unlinked files if possible
 	 */
 	uint64_t memory_bytes;
-	unsigned threads;          /* worker threads; 0: one a core; fewer in a small budget */
-	enum hdb_size_model sizes; /* the shallow size model */
-	const char *layout;        /* "header=12,ref=4,align=8", any part; NULL: infer; lent */
-	unsigned snapshot;         /* which dump of a file that holds several, from 1; 0: first */
-	int strict;                /* nonzero: refuse a damaged dump instead of salvaging it */
-	int force;                 /* nonzero: replace an existing database */
+	unsigned threads; /* worker threads; 0: one per core; fewer if the budget is small */
+	enum hdb_size_model sizes;
+	const char *layout; /* "header=12,ref=4,align=8", or parts of it; NULL: inferred; lent */
+	unsigned snapshot;  /* which dump of a file with several, from 1; 0: first */
+	int strict;         /* nonzero: refuse a damaged dump */
+	int force;          /* nonzero: replace an existing database */
 	/*
-	 * nonzero: if somebody else is importing into the same database, wait for the end of that
-	 * and return HDB_END if it has made the database; else that is a failure, HDB_EIO
+	 * nonzero: wait for another import into the same database, and return HDB_END if it
+	 * succeeds; 0: HDB_EIO if there is one
 	 */
 	int wait;
-	/*
-	 * nonzero: no handler of SIGBUS is installed, see above; a page that cannot be read then
-	 * ends the process
-	 */
-	int no_sigbus_handler;
+	int no_sigbus_handler; /* nonzero: an unreadable page ends the process */
 	struct hdb_progress progress;
-	enum hdb_contents contents; /* kept in the database or not */
-	const char *dump_name; /* what a dump that is no file is called; NULL: dump_path; lent */
-	/*
-	 * a mapping.txt of ProGuard or R8: classes, fields, methods and lines get the names of the
-	 * source; NULL: those of the dump; lent
-	 */
+	enum hdb_contents contents; /* whether the database contains the dump */
+	const char *dump_name;      /* name of a dump that is not a file; NULL: dump_path; lent */
+	/* mapping.txt of ProGuard or R8, to restore names and lines; NULL: none; lent */
 	const char *mapping_path;
 	/*
-	 * nonzero: nothing waits for the disk, for a database that is thrown away after its
-	 * questions. Whole or absent for every process, but if the machine stops it may be damaged
+	 * nonzero: do not wait for the disk, for temporary databases. Processes see a complete
+	 * database or none, but it may be damaged if the machine stops
 	 */
 	int no_sync;
-	/* the javacore of a portable heap dump; NULL: one beside it, if there is one; lent */
+	/* javacore of a portable heap dump; NULL: the one next to it, if any; lent */
 	const char *javacore_path;
 };
 
-/* What an import did. */
+/* Result of an import. */
 struct hdb_import_result {
-	size_t struct_size;       /* sizeof the structure, or 0 */
-	uint64_t object_count;    /* objects of all kinds, class objects included */
-	uint64_t class_count;     /* classes */
-	uint64_t reference_count; /* stored references, without the one to the object's class */
+	size_t struct_size;
+	uint64_t object_count; /* objects of all kinds, including class objects */
+	uint64_t class_count;
+	uint64_t reference_count; /* references, except those to classes of objects */
 	uint64_t root_count;      /* root records on objects of the dump */
-	uint64_t problem_count;   /* problems met, see hdb_query "problems" */
-	uint64_t dump_bytes;      /* size of the dump, inflated if it is compressed */
-	uint64_t database_bytes;  /* size of the database file */
-	unsigned snapshot_count;  /* heap dumps in the file */
+	uint64_t problem_count;   /* see the query "problems" */
+	uint64_t dump_bytes;      /* size of the dump, uncompressed */
+	uint64_t database_bytes;
+	unsigned snapshot_count; /* heap dumps in the file */
 };
 
 /*
- * Imports the HPROF file `dump_path` into a new heap database `db_path` (NULL: the dump's name
- * with its extension replaced by ".heapdb"; with "-" it must be given). The dump may be compressed
- * by gzip or zstd, and may be a pipe; "-" is the standard input. Of a Perfetto trace, which must be
- * a file, a Java heap graph is imported, opt->snapshot says which; a portable heap dump of OpenJ9
- * is copied to the database's folder while it is read, unless it is a plain file. The database
- * appears under its name only when whole. `opt` and `out` may be NULL. HDB_EEXIST if the database
- * exists and `force` is not set. HDB_END: see `wait`.
+ * Imports the dump `dump_path` into a new heap database `db_path` (NULL: the dump's name with the
+ * extension ".heapdb"; required for "-"). The dump may be compressed by gzip or zstd, and may be a
+ * pipe; "-" is standard input. A Perfetto trace must be a file; opt->snapshot selects one of its
+ * Java heap graphs. A portable heap dump of OpenJ9 that is not a plain file is copied to the
+ * database's folder while it is read. The database gets its name only when it is complete. `opt`
+ * and `out` may be NULL. HDB_EEXIST if the database exists and `force` is not set. HDB_END: see
+ * `wait`.
  */
 HDB_API int hdb_import(const char *dump_path, const char *db_path,
 		       const struct hdb_import_options *opt, struct hdb_import_result *out,
 		       struct hdb_error *err);
 
 /*
- * Imports the dump of an existing database again, with the options that the database records
- * (sizes, layout, mapping, snapshot, strict), and replaces it: for a database that hdb_open refuses
- * with HDB_EVERSION, since an earlier version of heapdb made it. `dump_path` is where the dump is
- * now; NULL: where it was. Of `opt` the budget, the threads, `wait`, the handler of SIGBUS and the
- * progress count, whose `notice` is called before the import begins. HDB_EVERSION if the database
- * is of another format, keeps its dump (a pipe, a compressed file) and dump_path is NULL, or if the
- * dump is gone or has changed; the database stays as it is then. Otherwise as hdb_import.
+ * Imports the dump of an existing database again and replaces the database, with the options that
+ * it records (sizes, layout, mapping, snapshot, strict). For a database that hdb_open refuses with
+ * HDB_EVERSION because an earlier version of heapdb made it. `dump_path` is where the dump is now;
+ * NULL: where it was. Of `opt`, only the budget, the threads, `wait`, the SIGBUS handler and the
+ * progress are used; `notice` is called before the import begins. HDB_EVERSION, and the database
+ * stays as it is, if it has another format, if it contains its dump (a pipe, a compressed file) and
+ * dump_path is NULL, or if the dump is gone or has changed. Otherwise as hdb_import.
  */
 HDB_API int hdb_import_again(const char *db_path, const char *dump_path,
 			     const struct hdb_import_options *opt, struct hdb_import_result *out,
@@ -211,138 +195,125 @@ HDB_API int hdb_import_again(const char *db_path, const char *dump_path,
  */
 HDB_API int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_error *err);
 
-/* ---- dumps to dumps ---- */
+/* ---- writing dumps ---- */
 
-/* How a dump that is written is compressed. */
+/* Compression of the new dump. */
 enum hdb_packing {
-	HDB_PACKING_AUTO = 0, /* by its name: .gz, .zst, else not at all */
+	HDB_PACKING_AUTO = 0, /* by its suffix, .gz or .zst; otherwise none */
 	HDB_PACKING_NONE = 1,
-	HDB_PACKING_GZIP = 2, /* in members of 1 MiB, as the JDK writes them */
+	HDB_PACKING_GZIP = 2, /* members of 1 MiB, as the JDK writes it */
 	HDB_PACKING_ZSTD = 3  /* seekable */
 };
 
-/* What is common to all that write a dump. */
+/* Options of all functions that write a dump. */
 struct hdb_output_options {
-	size_t struct_size; /* sizeof the structure, or 0 */
+	size_t struct_size;
 	enum hdb_packing packing;
-	int force;             /* nonzero: replace a file of that name */
+	int force;             /* nonzero: replace an existing file */
 	uint64_t memory_bytes; /* budget; 0: 32 MiB */
-	unsigned threads;      /* for inflating; 0: one a core */
+	unsigned threads;      /* for decompression; 0: one per core */
 	struct hdb_progress progress;
 };
 
-/* What became of a dump. */
+/* Result of writing a dump. */
 struct hdb_output_result {
-	size_t struct_size;     /* sizeof the structure, or 0 */
-	uint64_t dump_bytes;    /* of the dump that was read, inflated */
-	uint64_t file_bytes;    /* of the file that was written */
-	uint64_t object_count;  /* instances and arrays that were read; 0: bytes were copied */
-	uint64_t dropped_count; /* of them, those left out */
-	uint64_t changed_count; /* and those whose contents were changed */
-	uint64_t changed_bytes; /* bytes of contents that are zero, or a hash, now */
-	uint64_t problem_count; /* damage that was met; what could not be read is left out */
-	uint64_t renamed_count; /* names that are others now */
-	uint64_t secret_count;  /* lines of the report of what looks like a secret */
+	size_t struct_size;
+	uint64_t dump_bytes;    /* size of the input, uncompressed */
+	uint64_t file_bytes;    /* size of the new file */
+	uint64_t object_count;  /* instances and arrays read; 0: bytes were copied */
+	uint64_t dropped_count; /* objects left out */
+	uint64_t changed_count; /* objects with changed contents */
+	uint64_t changed_bytes; /* bytes replaced with zeros or hashes */
+	uint64_t problem_count; /* damage found; unreadable parts are left out */
+	uint64_t renamed_count; /* names changed */
+	uint64_t secret_count;  /* possible secrets reported */
 };
 
 struct hdb_convert_options {
-	size_t struct_size;                      /* sizeof the structure, or 0 */
+	size_t struct_size;
 	const struct hdb_output_options *output; /* NULL: defaults; lent */
-	/*
-	 * nonzero: objects of Android's zygote and image heaps are left out, as `hprof-conv -z`
-	 * does
-	 */
-	int app_only;
-	/* nonzero: heap dump records are written anew as short segments, whatever else changes */
-	int segments;
-	/* bytes of an identifier in the new dump, 4 or 8; 0: as it was */
-	unsigned id_size;
-	unsigned snapshot; /* of a Perfetto trace: which heap graph, from 1; 0: first */
-	/* as import options have them */
-	const char *dump_name, *javacore_path;
+	int app_only; /* nonzero: leave out Android's zygote and image heaps, as `hprof-conv -z` */
+	int segments; /* nonzero: write the heap dump as short segments */
+	unsigned id_size;  /* size of an identifier in the new dump, 4 or 8; 0: unchanged */
+	unsigned snapshot; /* heap graph of a Perfetto trace, from 1; 0: first */
+	const char *dump_name, *javacore_path; /* as in struct hdb_import_options */
 };
 
 /*
- * Writes the dump `in_path`, compressed or not, "-" for the standard input, to `out_path`, "-" for
- * the standard output. An Android dump (1.0.3) becomes a 1.0.2, as hprof-conv makes it: without the
- * records that only Android has, its GC roots as unknown ones. Any other is copied byte for byte,
- * unless the options say more. The file appears when it is whole. `opt` and `out` may be NULL.
- * HDB_EEXIST if it exists and `force` is not set; HDB_ELIMIT, with the first one, if identifiers do
- * not fit in 4 bytes. A Perfetto trace becomes an Android dump (1.0.3) of one of its Java heap
- * graphs, in which arrays and strings have lengths but no contents; a portable heap dump of OpenJ9
- * a 1.0.2 without contents.
+ * Converts the dump `in_path` ("-": standard input), compressed or not, to `out_path` ("-":
+ * standard output). An Android dump (1.0.3) becomes a 1.0.2, as hprof-conv makes it: without the
+ * records that only Android has, and with its GC roots as unknown ones. A Perfetto trace becomes an
+ * Android dump (1.0.3) of one of its Java heap graphs, in which arrays and strings have lengths but
+ * no contents. A portable heap dump of OpenJ9 becomes a 1.0.2 without contents. Any other dump is
+ * copied byte for byte, unless the options change something. The file gets its name when it is
+ * complete. `opt` and `out` may be NULL. HDB_EEXIST if the file exists and `force` is not set;
+ * HDB_ELIMIT, naming the first one, if identifiers do not fit in 4 bytes.
  */
 HDB_API int hdb_convert(const char *in_path, const char *out_path,
 			const struct hdb_convert_options *opt, struct hdb_output_result *out,
 			struct hdb_error *err);
 
-/* What of a dump is zeroed. */
+/* What is set to zero. */
 enum hdb_strip {
-	HDB_STRIP_ARRAYS = 0,     /* the contents of primitive arrays */
-	HDB_STRIP_PRIMITIVES = 1, /* and all primitive fields */
+	HDB_STRIP_ARRAYS = 0,     /* contents of primitive arrays */
+	HDB_STRIP_PRIMITIVES = 1, /* and primitive fields */
 };
 
-/* Which primitive arrays stay; all others are left out. */
+/* Primitive arrays to keep; all others are left out. */
 enum hdb_keep {
-	HDB_KEEP_STRINGS = 1, /* the texts of strings */
-	HDB_KEEP_BITMAPS = 2, /* the buffers of Android's bitmaps; of equal ones the first */
+	HDB_KEEP_STRINGS = 1, /* those of strings */
+	HDB_KEEP_BITMAPS = 2, /* pixels of Android's bitmaps; the first of equal ones */
 };
 
 struct hdb_strip_options {
-	size_t struct_size;                      /* sizeof the structure, or 0 */
+	size_t struct_size;
 	const struct hdb_output_options *output; /* NULL: defaults; lent */
 	enum hdb_strip what;
-	unsigned keep; /* enum hdb_keep, added; 0: no array is left out, `what` says */
-	/* nonzero: objects of Android's zygote and image heaps are left out, as KOOM does */
-	int app_only;
+	unsigned keep; /* sum of enum hdb_keep; 0: leave out no array */
+	int app_only;  /* nonzero: leave out Android's zygote and image heaps, as KOOM does */
 };
 
 /*
- * Writes a dump without contents, as hdb_convert does: object IDs, classes, references and lengths
- * stay, so that sizes, dominators and paths do. Compressed it is a fraction of the size.
+ * Writes a dump without contents, as hdb_convert writes one. Object IDs, classes, references and
+ * lengths remain, and so do sizes, dominators and paths. Compressed, it is a fraction of the size.
  */
 HDB_API int hdb_strip(const char *in_path, const char *out_path,
 		      const struct hdb_strip_options *opt, struct hdb_output_result *out,
 		      struct hdb_error *err);
 
-/* Which primitive arrays lose their contents. */
+/* Primitive arrays that lose their contents. */
 enum hdb_redact_arrays {
 	HDB_REDACT_ARRAYS = 0, /* all */
 	HDB_REDACT_BYTES = 1,  /* those of bytes and chars */
-	/* those of chars, of strings, and of bytes those with four printable ones on end */
+	/* those of chars, of strings, and of bytes with four printable ones in a row */
 	HDB_REDACT_TEXTS = 2,
 };
 
 struct hdb_redact_options {
-	size_t struct_size;                      /* sizeof the structure, or 0 */
+	size_t struct_size;
 	const struct hdb_output_options *output; /* NULL: defaults; lent */
 	enum hdb_redact_arrays arrays;
 	/*
-	 * "CLASS" or "CLASS:FIELD", names or patterns: primitive fields, and for "byte[]" and the
-	 * like arrays, that keep their values. Ended by NULL; NULL: none. Lent
+	 * primitive fields that keep their values, and arrays ("byte[]"): names or patterns,
+	 * "CLASS" or "CLASS:FIELD", ended by NULL; NULL: none; lent
 	 */
 	const char *const *keep;
 	/*
-	 * nonzero: arrays of bytes and chars get letters instead of their contents, the same
-	 * for the same content under the same key (SipHash-2-4-128)
+	 * nonzero: replace contents of byte and char arrays with letters, the same for the same
+	 * contents and key (SipHash-2-4-128)
 	 */
 	int hash;
-	/* file with the key, of 16 to 4,096 bytes; NULL: a new one that nobody knows. Lent */
-	const char *key_path;
-	/* file with lines "OLD -> NEW": other names of classes and fields. NULL: none. Lent */
-	const char *names_path;
-	/*
-	 * file for what looks like a secret: keys, tokens, passwords, numbers of cards; where it
-	 * was, not what. NULL: nobody looks. Lent
-	 */
+	const char *key_path;   /* file with the key, 16 to 4,096 bytes; NULL: random; lent */
+	const char *names_path; /* file with lines "OLD -> NEW" that rename; NULL: none; lent */
+	/* output file for places (not values) of possible secrets; NULL: no search; lent */
 	const char *report_path;
 };
 
 /*
- * Writes a dump without the program's data: as hdb_strip with HDB_STRIP_PRIMITIVES, except the
- * sizes of the JDK's collections and what options keep, and marked as redacted, which every answer
- * of a database made of it says. Of texts, names of classes, fields, methods, source files, threads
- * and heaps stay, if a record refers to them.
+ * Writes a dump without the program's data: as hdb_strip with HDB_STRIP_PRIMITIVES, except for the
+ * sizes of the JDK's collections and what the options keep. The dump is marked as redacted, and
+ * every answer from it says so. Names of classes, fields, methods, source files, threads and heaps
+ * remain if a record refers to them.
  */
 HDB_API int hdb_redact(const char *in_path, const char *out_path,
 		       const struct hdb_redact_options *opt, struct hdb_output_result *out,
@@ -352,97 +323,83 @@ HDB_API int hdb_redact(const char *in_path, const char *out_path,
 struct hdb;
 
 struct hdb_open_options {
-	size_t struct_size;    /* sizeof the structure, or 0 */
-	const char *dump_path; /* where the dump is now; NULL: where it was at import; lent */
+	size_t struct_size;
+	const char *dump_path; /* current path of the dump; NULL: as at import; lent */
 	uint64_t memory_bytes; /* budget for building derived tables; 0: as for import */
-	unsigned threads;      /* worker threads; 0: one a core; fewer in a small budget */
+	unsigned threads;      /* as for import */
 	struct hdb_progress progress;
 	/*
-	 * folder for private files (0600, without a name) if the database cannot be written; NULL:
-	 * $TMPDIR or /tmp; lent. They are in memory where that cannot be written either
+	 * folder for nameless private files if the database cannot be written, or memory if the
+	 * folder cannot; NULL: $TMPDIR or /tmp; lent
 	 */
 	const char *tmp_dir;
-	int no_sigbus_handler; /* as of struct hdb_import_options */
-	/*
-	 * nonzero: tables that are built do not wait for the disk, as of struct hdb_import_options.
-	 * Of handles on one file in one process the first that is open decides for all
-	 */
-	int no_sync;
-	/*
-	 * a file with rules of your own, which explain objects before those built in do (the manual
-	 * has the format); NULL: $HEAPDB_RULES, if it is set; lent. Read when a question needs it
-	 */
+	int no_sigbus_handler; /* as for import */
+	int no_sync; /* as for import; the first open handle on a file decides for the process */
+	/* your own rules for the query "explain", read on first use; NULL: $HEAPDB_RULES; lent */
 	const char *rules_path;
 };
 
 /*
- * Opens the database `db_path`. `opt` may be NULL. *out is owned: hdb_close.
- * The dump itself is opened only when a question needs its bytes (field values, array contents).
+ * Opens the database `db_path`. `opt` may be NULL. *out is owned: hdb_close. The dump itself is
+ * opened only when a query needs its bytes (field values, array contents).
  */
 HDB_API int hdb_open(const char *db_path, const struct hdb_open_options *opt, struct hdb **out,
 		     struct hdb_error *err);
 
 /*
- * What whoever shows an answer should say first. Where it holds, every hdb_rows has it as facts,
- * too, before its own (hdb_query_fact); hdb_object and hdb_retained have no other place for it.
+ * What to show before an answer. Every hdb_rows has the members that apply as facts before its own
+ * (hdb_query_fact); hdb_object and hdb_retained do not report them.
  */
 struct hdb_health {
-	size_t struct_size; /* sizeof the structure, or 0 */
+	size_t struct_size;
 	/*
-	 * one line: the dump beside the database, or that of dump_path, has changed since it was
-	 * imported: answers are of the imported one, and questions that need the dump's bytes fail
-	 * with HDB_ECHANGED. NULL: it has not, or there is no dump. Found when the database was
-	 * opened. Borrowed until hdb_close
+	 * one line: the dump file has changed since the import. Answers describe the imported
+	 * version; queries that need the dump's bytes fail with HDB_ECHANGED. NULL: unchanged when
+	 * the database was opened, or gone. Borrowed until hdb_close
 	 */
 	const char *stale;
 	/*
-	 * one line: what the dump lacks, as its end or its GC roots; NULL: nothing that is known.
-	 * Objects that nothing in it holds then count as GC roots. Borrowed until hdb_close
+	 * one line: what the dump lacks, such as its end or GC roots; then objects without
+	 * referrers count as GC roots. NULL: nothing known. Borrowed until hdb_close
 	 */
 	const char *incomplete;
-	/*
-	 * one line: values were removed from the dump on purpose (hdb_redact); NULL: it does not
-	 * say so. Static
-	 */
-	const char *redacted;
-	uint64_t missing_bytes; /* of a dump that was cut: what it lacks at least; 0: not known */
-	/* of an incomplete dump: bytes with objects that could not be read */
-	uint64_t skipped_bytes;
-	uint64_t roots_seen; /* root records on objects of the dump */
-	/* How it was imported, for whoever imports the dump anew. */
-	const char *dump_path; /* where the dump was; borrowed until hdb_close */
-	const char *layout;    /* as import options have it, or NULL; borrowed until hdb_close */
+	const char *redacted;   /* one line: values were removed on purpose; or NULL; static */
+	uint64_t missing_bytes; /* minimum number of bytes that a cut dump lacks; 0: unknown */
+	uint64_t skipped_bytes; /* bytes with objects that could not be read */
+	uint64_t roots_seen;    /* root records on objects of the dump */
+	/* How it was imported, to import it again. */
+	const char *dump_path; /* path at import; borrowed until hdb_close */
+	const char *layout;    /* as for import, or NULL; borrowed until hdb_close */
 	enum hdb_size_model sizes;
 	unsigned snapshot;
 	int strict;
-	const char *mapping_path; /* as import options have it, or NULL; borrowed until hdb_close */
+	const char *mapping_path; /* as for import, or NULL; borrowed until hdb_close */
 };
 
-/* Fills in *out. Reads nothing that hdb_open has not read. */
+/* Fills in *out from what hdb_open has read. */
 HDB_API void hdb_health(const struct hdb *db, struct hdb_health *out);
 
 /*
- * The fingerprint of the imported dump: databases with the same fingerprint are of the same dump.
- * 0 if `db` is NULL.
+ * The fingerprint of the imported dump; databases with the same fingerprint have the same dump. 0
+ * if `db` is NULL.
  */
 HDB_API uint64_t hdb_dump_fingerprint(const struct hdb *db);
 
 /*
- * Functions without an error, or with NULL for it, take a default for what cannot be read, as "?"
- * for the name of a class. The handle keeps the first such failure: HDB_OK, or its code and
- * message. Ask before what they returned is shown; hdb_rows_next and functions with an error that
- * read names do it themselves.
+ * The first failure that a function without `err`, or with NULL for it, could not report: it
+ * returned a default instead, such as "?" for a class name. HDB_OK: none. Call it before showing
+ * what such functions returned; hdb_rows_next and functions with `err` that read names do so
+ * themselves.
  */
 HDB_API int hdb_failed(const struct hdb *db, struct hdb_error *err);
 
-/* Closes the handle; NULL is fine. Every hdb_rows of it must be closed before. */
+/* Closes the handle; close its rows and readers before. NULL is allowed. */
 HDB_API void hdb_close(struct hdb *db);
 
 /*
- * Reads bytes of the HPROF dump that the database was made from, as it was before anybody
- * compressed it: at most `size` from `offset` on into buf, *done of them. HDB_END at its end, and
- * nothing is read. HDB_ECHANGED if the database does not keep the dump, and the dump is not where
- * it was.
+ * Reads up to `size` bytes of the uncompressed dump from `offset` into buf; *done is their number.
+ * HDB_END at the end. HDB_ECHANGED if the database does not contain the dump and the dump is
+ * missing or changed.
  */
 HDB_API int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_t *done,
 			  struct hdb_error *err);
@@ -455,77 +412,77 @@ enum hdb_object_kind {
 	HDB_KIND_CLASS = 3
 };
 
-/* The short facts of one object. */
+/* An object. */
 struct hdb_object_info {
-	size_t struct_size; /* sizeof the structure, or 0 */
-	uint64_t id;        /* HPROF identifier */
+	size_t struct_size;
+	uint64_t id; /* HPROF identifier */
 	enum hdb_object_kind kind;
 	const char *class_name; /* "java.util.HashMap$Node[]"; borrowed until hdb_close */
 	uint64_t class_id;      /* identifier of its class object */
-	uint64_t shallow_bytes; /* under the database's size model */
-	uint64_t length;        /* elements of an array, else 0 */
-	uint64_t file_offset;   /* of its record in the dump */
+	uint64_t shallow_bytes;
+	uint64_t length;      /* array length, or 0 */
+	uint64_t file_offset; /* of its record in the dump */
 };
 
-/* Looks up one object by HPROF identifier. HDB_NOTFOUND if the dump has none. */
+/* Looks up an object by identifier. HDB_NOTFOUND if the dump does not have it. */
 HDB_API int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out,
 		       struct hdb_error *err);
 
 /*
- * The exact retained size in bytes of one object; builds what tables it needs. An unreachable
- * object retains 0 bytes. HDB_NOTFOUND if the dump has no such object.
+ * The exact retained size of an object in bytes; 0 if it is unreachable. Builds the tables that it
+ * needs. HDB_NOTFOUND if the dump does not have the object.
  */
 HDB_API int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hdb_error *err);
 
 /* ---- object by object ----
  *
- * For whoever asks what no query answers. Objects have numbers, their places in the order of IDs,
- * below hdb_object_count; classes have numbers below hdb_class_count. A number that is not below
- * its count is HDB_EUSAGE. Several readers may be open at once on a handle; each is closed before
- * hdb_close. Numbers belong to a database: another import of the same dump may give others.
+ * For what no query answers. Objects are numbered in the order of their IDs, below
+ * hdb_object_count, and classes below hdb_class_count; any other number is HDB_EUSAGE. Several
+ * readers may be open on a handle at the same time; close them before hdb_close. Numbers belong to
+ * a database: another import of the same dump may assign others.
  */
 
 /* No object, no class. */
 #define HDB_NONE UINT32_MAX
 
-/* Numbers of objects and of classes end before these; some objects are not in the dump: is_real. */
+/* Objects and classes have numbers below these. Some objects are not in the dump: is_real. */
 HDB_API uint32_t hdb_object_count(const struct hdb *db);
 HDB_API uint32_t hdb_class_count(const struct hdb *db);
 
-/* The number of the object with this ID: HDB_OK, or HDB_NOTFOUND without a message. */
+/* The number of the object with this ID. HDB_NOTFOUND has no message. */
 HDB_API int hdb_find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err);
 
 struct hdb_object_facts {
-	size_t struct_size; /* sizeof the structure, or 0 */
+	size_t struct_size;
 	uint64_t id;
 	uint32_t ix;
-	uint32_t class_no; /* its class */
+	uint32_t class_no;
 	enum hdb_object_kind kind;
-	int is_real;         /* 0: the boot class loader's stand-in, a class that the dump lacks */
-	uint32_t stands_for; /* class objects: the class; else HDB_NONE */
-	uint32_t heap_no;    /* Android: for hdb_heap_name; HDB_NONE: none */
-	uint64_t length;     /* elements of an array, else 0 */
-	uint64_t shallow_bytes; /* under the database's size model */
+	int is_real;         /* 0: not in the dump, such as the boot class loader */
+	uint32_t stands_for; /* class of a class object, or HDB_NONE */
+	uint32_t heap_no;    /* Android heap, for hdb_heap_name, or HDB_NONE */
+	uint64_t length;     /* array length, or 0 */
+	uint64_t shallow_bytes;
 };
 
-/* What is known of object number ix without the dump. */
+/* Facts about object number ix, without reading the dump. */
 HDB_API int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out,
 			  struct hdb_error *err);
 
-/* Tables that are computed on first need and kept. */
+/* Derived tables, which are computed on first use and stored. */
 enum hdb_need {
-	HDB_NEED_REACHABLE = 1,  /* who is reachable; paths to GC roots by any reference */
+	HDB_NEED_REACHABLE = 1,  /* reachability; paths to GC roots by any reference */
 	HDB_NEED_STRONG = 2,     /* paths to GC roots by strong references */
 	HDB_NEED_DOMINATORS = 4, /* dominators and retained sizes */
-	HDB_NEED_CHILDREN = 8,   /* what objects dominate */
-	HDB_NEED_REFERRERS = 16  /* who refers to objects */
+	HDB_NEED_CHILDREN = 8,   /* dominated objects */
+	HDB_NEED_REFERRERS = 16  /* referrers */
 };
-/* Computes those that are not there yet, with progress; `needs`: enum hdb_need added up. */
+/* Computes those that are missing; `needs`: sum of enum hdb_need. */
 HDB_API int hdb_need(struct hdb *db, unsigned needs, struct hdb_error *err);
-/* Those that are there. */
+/* Those that are stored. */
 HDB_API unsigned hdb_has(struct hdb *db);
 
-/* *reachable: whether a GC root reaches the object, by any reference. */
+/* *reachable: whether a GC root reaches the object by any reference. */
 HDB_API int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_error *err);
 /* As hdb_retained. */
 HDB_API int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
@@ -537,7 +494,7 @@ HDB_API int hdb_dominator_at(struct hdb *db, uint32_t ix, uint32_t *dominator,
 			     struct hdb_error *err);
 /*
  * The next object on a shortest path to a GC root; HDB_NONE: it is a root. HDB_NOTFOUND if there is
- * no path. `strong` nonzero: not by the referents of weak, soft, phantom and final references.
+ * no path. `strong` nonzero: without referents of weak, soft, phantom and final references.
  */
 HDB_API int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *parent,
 			  struct hdb_error *err);
@@ -546,46 +503,46 @@ HDB_API int hdb_parent_at(struct hdb *db, uint32_t ix, int strong, uint32_t *par
 enum hdb_scan_column {
 	HDB_SCAN_ID = 1,
 	HDB_SCAN_REACHABLE = 2,
-	HDB_SCAN_RETAINED = 4,   /* needs dominators */
-	HDB_SCAN_DOMINATOR = 8,  /* needs dominators */
-	HDB_SCAN_OFFSET = 16,    /* of records in the dump */
-	HDB_SCAN_FIELDS = 32,    /* no column: hdb_scan_field will be called; reads ahead */
-	HDB_SCAN_REFERRERS = 64, /* how many; needs their table */
-	HDB_SCAN_REACHABLE_REFERRERS = 128 /* with HDB_SCAN_REFERRERS: only those count */
+	HDB_SCAN_RETAINED = 4,             /* needs dominators */
+	HDB_SCAN_DOMINATOR = 8,            /* needs dominators */
+	HDB_SCAN_OFFSET = 16,              /* offset of the record in the dump */
+	HDB_SCAN_FIELDS = 32,              /* no column: read ahead for hdb_scan_field */
+	HDB_SCAN_REFERRERS = 64,           /* their number; needs their table */
+	HDB_SCAN_REACHABLE_REFERRERS = 128 /* count only reachable referrers */
 };
 
 struct hdb_scan_options {
-	size_t struct_size;     /* sizeof the structure, or 0 */
-	unsigned columns;       /* enum hdb_scan_column added up; the others always come */
-	const uint8_t *classes; /* by class number: nonzero to include it; NULL: all; lent */
-	unsigned kinds;         /* 1 << enum hdb_object_kind, added up; 0: all */
-	int population;         /* 1: reachable objects only; -1: unreachable ones only; 0: all */
-	uint32_t from_ix;       /* first number that is looked at */
-	uint32_t end_ix;        /* the first that is not; 0: to the end */
-	int descending;         /* nonzero: last objects first */
+	size_t struct_size;
+	unsigned columns;       /* sum of enum hdb_scan_column; other columns are always set */
+	const uint8_t *classes; /* by class number, nonzero: include; NULL: all; lent */
+	unsigned kinds;         /* sum of 1 << enum hdb_object_kind; 0: all */
+	int population;         /* 1: reachable objects; -1: unreachable ones; 0: all */
+	uint32_t from_ix;       /* first object */
+	uint32_t end_ix;        /* object after the last; 0: to the end */
+	int descending;         /* nonzero: last object first */
 };
 
-/* Some objects, column by column; arrays of `count`, borrowed until the next call on the scan. */
+/* Columns of `count` objects, borrowed until the next call on the scan. */
 struct hdb_batch {
-	size_t struct_size; /* sizeof the structure, or 0 */
+	size_t struct_size;
 	size_t count;
 	const uint32_t *ix;
 	const uint32_t *class_no;
 	const uint8_t *kind; /* enum hdb_object_kind */
 	const uint64_t *shallow_bytes;
-	const uint64_t *length; /* elements of arrays; class objects: the class it stands for */
-	const uint64_t *id;     /* this and the following: NULL unless asked for */
+	const uint64_t *length; /* array length; of a class object, its class */
+	const uint64_t *id;     /* this and the following: NULL unless requested */
 	const uint8_t *reachable;
 	const uint64_t *retained_bytes;
-	const uint32_t *dominator; /* HDB_NONE for the top level; the object itself: unreachable */
-	const uint64_t *file_offset; /* 0: the dump does not tell */
-	const uint64_t *referrers;   /* how many objects refer to it, as HDB_REFERRERS has them */
+	const uint32_t *dominator;   /* HDB_NONE: top level; the object itself: unreachable */
+	const uint64_t *file_offset; /* 0: unknown */
+	const uint64_t *referrers;   /* number of objects in its HDB_REFERRERS list */
 };
 
 /*
- * All objects of the dump that the options want, in the order of their numbers: some ten million a
- * second. Parts of the heap that hold no requested class are skipped. `opt` may be NULL.
- * *out is owned: hdb_scan_close.
+ * Scans the objects that the options select, in the order of their numbers: about ten million per
+ * second. Parts of the heap without these classes are skipped. `opt` may be NULL. *out is owned:
+ * hdb_scan_close.
  */
 struct hdb_scan;
 HDB_API int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, struct hdb_scan **out,
@@ -593,9 +550,8 @@ HDB_API int hdb_scan_open(struct hdb *db, const struct hdb_scan_options *opt, st
 /* HDB_OK with at least one object, HDB_END after the last. */
 HDB_API int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error *err);
 /*
- * The value of a field of object `at` of the last batch, as hdb_field_value: some ten million a
- * second where all fields of an object are asked for before those of the next. Needs
- * HDB_SCAN_FIELDS.
+ * The value of a field of object `at` of the last batch, as hdb_field_value: about ten million per
+ * second if all fields of an object are read before those of the next. Needs HDB_SCAN_FIELDS.
  */
 struct hdb_field;
 struct hdb_basic;
@@ -605,7 +561,7 @@ HDB_API void hdb_scan_close(struct hdb_scan *scan);
 
 /* ---- classes ---- */
 
-/* Types of fields and elements: HPROF's numbers. */
+/* Types of fields and elements, with HPROF's numbers. */
 enum hdb_basic_type {
 	HDB_BASIC_OBJECT = 2,
 	HDB_BASIC_BOOLEAN = 4,
@@ -619,46 +575,44 @@ enum hdb_basic_type {
 };
 
 struct hdb_class {
-	size_t struct_size; /* sizeof the structure, or 0 */
+	size_t struct_size;
 	uint32_t class_no;
-	uint32_t super_no;       /* HDB_NONE: none */
+	uint32_t super_no;       /* superclass, or HDB_NONE */
 	uint32_t object_ix;      /* its class object */
-	uint32_t loader_ix;      /* its class loader; HDB_NONE: the boot loader */
+	uint32_t loader_ix;      /* its class loader, or HDB_NONE for the boot loader */
 	uint64_t id;             /* of its class object */
-	uint64_t loader_id;      /* 0: the boot loader */
+	uint64_t loader_id;      /* 0: boot loader */
 	const char *name;        /* "java.util.HashMap$Node[]"; borrowed until hdb_close */
-	const char *loader_name; /* class of the loader, "<boot>"; borrowed until hdb_close */
-	uint64_t instance_bytes; /* shallow size of an instance; of an empty array */
+	const char *loader_name; /* class of the loader, or "<boot>"; borrowed likewise */
+	uint64_t instance_bytes; /* shallow size of an instance or an empty array */
 	uint32_t field_count;    /* own instance fields */
-	uint32_t static_count;   /* static fields */
+	uint32_t static_count;
 	int is_array;
-	int is_real;       /* 0: the dump has no such class, objects of it only */
-	unsigned strength; /* of its instances' referents: 0 strong, 1 soft, 2 weak, 3
-				     phantom, 4 final */
+	int is_real;       /* 0: the dump has only objects of the class */
+	unsigned strength; /* of referents of its instances, as hdb_strength */
 };
 HDB_API int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out,
 			 struct hdb_error *err);
-/* How many objects a class has, its subclasses not among them, and their bytes. */
+/* Number and size of the objects of a class, without subclasses. */
 struct hdb_class_count {
-	uint64_t objects, shallow_bytes;                     /* all, reachable or not */
-	uint64_t reachable_objects, reachable_shallow_bytes; /* 0 unless they were asked for */
+	uint64_t objects, shallow_bytes;                     /* all objects */
+	uint64_t reachable_objects, reachable_shallow_bytes; /* 0 unless requested */
 };
 /*
- * Those of all classes, by class number: room for hdb_class_count. The reachable ones come from the
- * table of totals where it is there, else from a pass over the objects, and need the table of
- * reachable objects; the others are as the import counted them.
+ * The counts of all classes by class number; `out` has room for hdb_class_count. Reachable counts
+ * come from the table of totals if it is stored, otherwise from a pass over the objects, and need
+ * the table of reachable objects; the others were counted by the import.
  */
 HDB_API int hdb_class_counts(struct hdb *db, int with_reachable, struct hdb_class_count *out,
 			     struct hdb_error *err);
-/* Its name alone; never NULL, "?" if it cannot be read (hdb_failed). Borrowed until hdb_close. */
+/* The name of a class; "?" if it cannot be read (hdb_failed). Borrowed until hdb_close. */
 HDB_API const char *hdb_class_name(struct hdb *db, uint32_t class_no);
-/* The first class of this name from number `from` on, or HDB_NONE. Looks at all names. */
+/* The first class with this name from number `from` on, or HDB_NONE. Searches all names. */
 HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from);
 /*
- * Sets marks[no] to 1 for each class whose name the pattern ("java.util.*", * and ? match any
- * characters) matches, or that the ID of its class object ("0x12c4") names, to 2 for their
- * subclasses if `subclasses` is nonzero, to 0 for all others. marks has room for hdb_class_count.
- * HDB_NOTFOUND if that is none.
+ * Sets marks[no] to 1 for each class that matches the pattern ("java.util.*", with * and ?) or
+ * whose class object has that ID ("0x12c4"), to 2 for their subclasses if `subclasses` is nonzero,
+ * and to 0 for all others. marks has room for hdb_class_count. HDB_NOTFOUND if there is none.
  */
 HDB_API int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
 			     struct hdb_error *err);
@@ -667,24 +621,24 @@ HDB_API int hdb_is_subclass(struct hdb *db, uint32_t class_no, uint32_t super_no
 
 /* A value of a field or an element. */
 struct hdb_basic {
-	enum hdb_basic_type type; /* says which of the others has it */
-	uint64_t id; /* OBJECT: what it refers to, 0 for null; need not be in the dump */
-	int64_t i;   /* BOOLEAN (0, 1), CHAR, BYTE, SHORT, INT, LONG */
-	double d;    /* FLOAT, DOUBLE */
+	enum hdb_basic_type type; /* which of the other members is set */
+	uint64_t id;              /* OBJECT: identifier, 0 for null; the dump may lack the object */
+	int64_t i;                /* BOOLEAN (0, 1), CHAR, BYTE, SHORT, INT, LONG */
+	double d;                 /* FLOAT, DOUBLE */
 };
 
 /* A field of a class. */
 struct hdb_field {
 	const char *name; /* UTF-8 */
 	enum hdb_basic_type type;
-	uint32_t declaring_no;  /* the class that declares it */
-	uint32_t class_no;      /* the class whose list this is */
-	uint32_t from_end;      /* where it is in instances: for hdb_field_value */
-	struct hdb_basic value; /* static fields: the value; else 0 */
+	uint32_t declaring_no;  /* declaring class */
+	uint32_t class_no;      /* class of the list */
+	uint32_t from_end;      /* place in instances, for hdb_field_value */
+	struct hdb_basic value; /* of a static field, otherwise 0 */
 };
 /*
- * The instance fields of a class, its own first, then each superclass's; or the static fields that
- * it declares itself; *count of them. *out is owned: hdb_fields_free.
+ * The instance fields of a class, its own first, then those of each superclass; or its own static
+ * fields. *count is their number. *out is owned: hdb_fields_free.
  */
 struct hdb_fields;
 HDB_API int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
@@ -695,11 +649,11 @@ HDB_API int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_fiel
 HDB_API const struct hdb_field *hdb_field_at(const struct hdb_fields *fields, size_t no);
 HDB_API void hdb_fields_free(struct hdb_fields *fields);
 
-/* ---- values: from the dump; HDB_ECHANGED if it is not there or another one ---- */
+/* ---- values: from the dump; HDB_ECHANGED if it is missing or has changed ---- */
 
 /*
- * The value of a field (hdb_class_fields) of an instance of its class or of a subclass: some
- * million a second. HDB_NOTFOUND if the dump lacks it.
+ * The value of a field (hdb_class_fields) of an instance of its class or of a subclass: about a
+ * million per second. HDB_NOTFOUND if the dump lacks it.
  */
 HDB_API int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 			    struct hdb_basic *out, struct hdb_error *err);
@@ -711,55 +665,54 @@ HDB_API int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct
 			   struct hdb_error *err);
 /* A part of an array. */
 struct hdb_slice {
-	size_t struct_size; /* sizeof the structure, or 0 */
-	uint64_t from;      /* the first element */
-	size_t room;        /* number of elements to read */
-	uint64_t *bits;     /* room for them, as raw bits for hdb_basic_of; lent */
-	/* set by hdb_elements: how many there are, less than room at the end of the array */
-	size_t count;
-	enum hdb_basic_type type; /* set by hdb_elements: of all of them */
+	size_t struct_size;
+	uint64_t from;  /* first element */
+	size_t room;    /* size of `bits` */
+	uint64_t *bits; /* elements as raw bits, for hdb_basic_of; lent */
+	size_t count;   /* set by hdb_elements: less than `room` at the end of the array */
+	enum hdb_basic_type type; /* set by hdb_elements */
 };
-/* Reads elements of an array. HDB_EUSAGE if it is no array. */
+/* Reads elements of an array. HDB_EUSAGE if the object is not an array. */
 HDB_API int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice,
 			 struct hdb_error *err);
 HDB_API void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_basic *out);
 /*
- * The text of an object: a string's characters, a char[]'s, a byte[]'s as far as they are printable
- * ASCII; a boxed number, a thread's name, a date, the name of the class that a class object stands
- * for. In buf (size bytes, terminated), cut at a character. *units (may be NULL): UTF-16 units of
- * a string or elements of an array, at most three bytes each; 0 for others. HDB_NOTFOUND if it has
- * no text. To a reader of C strings a text ends at its first U+0000: hdb_read_text.
+ * The text of an object: characters of a string or a char[], printable ASCII of a byte[], a boxed
+ * number, the name of a thread, a date, or the class name of a class object. It is written to buf
+ * (size bytes, terminated) and cut at a character. *units (may be NULL): UTF-16 units of a string
+ * or elements of an array, at most three bytes each; otherwise 0. HDB_NOTFOUND if it has no text.
+ * A text may contain U+0000: see hdb_read_text.
  */
 HDB_API int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
 		     struct hdb_error *err);
-/* A text with its size, for there may be zeros (U+0000) in it. */
+/* A text with its size, since it may contain zeros (U+0000). */
 struct hdb_text {
-	size_t struct_size; /* sizeof the structure, or 0 */
-	char *text;         /* owned: free(); size bytes of UTF-8 and a zero */
-	size_t size;        /* bytes */
-	uint64_t units;     /* as above */
-	int is_whole;       /* 0: cut at a character, for it has more than `most` bytes */
+	size_t struct_size;
+	char *text;     /* UTF-8 and a final zero; owned: free() */
+	size_t size;    /* bytes without the final zero */
+	uint64_t units; /* as in hdb_text */
+	int is_whole;   /* 0: cut to `most` bytes, at a character */
 };
-/* The same in memory of its own, and at most so many bytes. HDB_NOTFOUND: *out is zeros. */
+/* As hdb_text, in new memory, with at most `most` bytes. HDB_NOTFOUND: *out is zeros. */
 HDB_API int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *out,
 			  struct hdb_error *err);
-/* 1 if it is a java.lang.String, else 0. */
+/* 1 if the object is a java.lang.String, else 0. */
 HDB_API int hdb_is_string(struct hdb *db, uint32_t ix);
 
 /* ---- references ---- */
 
-/* Lists of objects that an object has. */
+/* Lists of an object. */
 enum hdb_list_kind {
-	HDB_REFERENCES, /* what it refers to: not its class; in the order of fields or elements */
-	HDB_REFERRERS,  /* who refers to it; of a class object not its instances */
-	HDB_DOMINATED   /* what it dominates immediately, largest retained size first; of HDB_NONE
-			   the top level */
+	HDB_REFERENCES, /* objects that it refers to, except its class, in the order of fields */
+	HDB_REFERRERS,  /* objects that refer to it; of a class object, without its instances */
+	HDB_DOMINATED /* objects that it immediately dominates, largest first; of HDB_NONE: the top
+			   level */
 };
-/* A reader of such lists; builds the table that it needs. *out is owned: hdb_list_close. */
+/* Opens a reader of lists; builds the table that it needs. *out is owned: hdb_list_close. */
 struct hdb_list;
 HDB_API int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out,
 			  struct hdb_error *err);
-/* Starts with the list of object ix; *length (may be NULL): its entries. */
+/* Starts the list of object ix; *length (may be NULL): its number of entries. */
 HDB_API int hdb_list_begin(struct hdb_list *list, uint32_t ix, uint64_t *length,
 			   struct hdb_error *err);
 /* The next entries, borrowed until the next call on the list; *count is 0 after the last. */
@@ -767,33 +720,33 @@ HDB_API int hdb_list_next(struct hdb_list *list, const uint32_t **ixs, size_t *c
 			  struct hdb_error *err);
 HDB_API void hdb_list_close(struct hdb_list *list);
 
-/* A reference that one field, static field or element holds; the library makes it. */
+/* The reference of a field, static field or element. */
 struct hdb_reference {
-	uint64_t to_id; /* the object that is referred to */
+	uint64_t to_id; /* the object referred to */
 	/*
-	 * "next", "static cache"; of a class object also "<super>", "<class loader>"; of a thread
-	 * "<local variable>". Borrowed until hdb_close. NULL: an element.
+	 * "next", "static cache", "<super>", "<class loader>", "<local variable>"; NULL: an
+	 * element. Borrowed until hdb_close
 	 */
 	const char *name;
-	uint64_t element;  /* its place in the array, if `name` is NULL */
-	unsigned strength; /* of this reference, as hdb_strength has them */
+	uint64_t element;  /* index in the array, if `name` is NULL */
+	unsigned strength; /* as in hdb_strength */
 };
 /*
- * A reader of the references of objects one by one, as often as the dump has them: not to their
- * classes, and not to what the dump lacks. `name`: only those of this name ("next", "[3]"), which
- * costs less; NULL: all. *out is owned: hdb_references_close.
+ * Opens a reader of single references: one for each field and element, except those to classes and
+ * to objects that the dump lacks. `name`: only those with this name ("next", "[3]"), which is
+ * faster; NULL: all. *out is owned: hdb_references_close.
  */
 struct hdb_references;
 HDB_API int hdb_references_open(struct hdb *db, const char *name, struct hdb_references **out,
 				struct hdb_error *err);
-/* Sets marks[no] to 1 for classes whose objects can have any, to 0 for all others; as above. */
+/* Sets marks[no] to 1 for classes whose objects can have such references, else to 0. */
 HDB_API int hdb_references_classes(struct hdb_references *refs, uint8_t *marks,
 				   struct hdb_error *err);
 /* Starts with the references of object `from` to object `to`; HDB_NONE: to any. */
 HDB_API int hdb_references_begin(struct hdb_references *refs, uint32_t from, uint32_t to,
 				 struct hdb_error *err);
 /*
- * The next one, borrowed until the next call on the reader: HDB_OK or HDB_END. Fields of the
+ * The next reference, borrowed until the next call on the reader, or HDB_END. Fields of the
  * object's own class come before those of superclasses.
  */
 HDB_API int hdb_references_next(struct hdb_references *refs, const struct hdb_reference **out,
@@ -801,8 +754,8 @@ HDB_API int hdb_references_next(struct hdb_references *refs, const struct hdb_re
 HDB_API void hdb_references_close(struct hdb_references *refs);
 
 /*
- * How `from` holds `to`: names of fields with ", " between, "[3]", "<class>", "<super>",
- * "<class loader>", "static NAME", "<local variable>"; "[?]" in very long arrays. In buf, cut.
+ * How `from` refers to `to`: names of fields separated by ", ", "[3]", "<class>", "<super>",
+ * "<class loader>", "static NAME", "<local variable>"; "[?]" in very long arrays. Cut to buf.
  */
 HDB_API int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t size,
 		       struct hdb_error *err);
@@ -815,23 +768,23 @@ HDB_API const char *hdb_strength_name(unsigned strength);
 /* ---- sets of objects ---- */
 
 /*
- * A set of objects, and what it retains exactly: what becomes unreachable if all its reachable
- * members go, themselves included.
+ * A set of objects and its exact retained size: all objects that would become unreachable without
+ * its reachable members, including these.
  */
 struct hdb_set {
-	const uint32_t *ixs; /* in any order, also repeated; lent */
+	const uint32_t *ixs; /* any order, repetitions allowed; lent */
 	size_t count;
 	uint64_t retained_bytes; /* set by hdb_retained_sets */
-	uint64_t retained_count; /* objects; set by hdb_retained_sets */
+	uint64_t retained_count; /* number of objects; set likewise */
 };
-/* Many sets at once cost far less than one by one. Builds tables that it needs. */
+/* Many sets in one call are much faster than one by one. Builds the tables that it needs. */
 HDB_API int hdb_retained_sets(struct hdb *db, struct hdb_set *sets, size_t set_count,
 			      struct hdb_error *err);
 
 /*
- * The objects that a set retains, its reachable members too: those whose bit is set in `bits`,
- * bits[ix / 64] >> (ix % 64) & 1, of which there is room for hdb_object_count and 64 more. What is
- * not in the dump (is_real) is among them. One walk over the heap.
+ * Sets the bits of the objects that a set retains, including its reachable members and objects that
+ * are not in the dump (is_real): bits[ix / 64] >> (ix % 64) & 1. There is room for hdb_object_count
+ * bits and 64 more. One walk over the heap.
  */
 HDB_API int hdb_retained_marks(struct hdb *db, const struct hdb_set *set, uint64_t *bits,
 			       struct hdb_error *err);
@@ -839,34 +792,34 @@ HDB_API int hdb_retained_marks(struct hdb *db, const struct hdb_set *set, uint64
 /* ---- collections ---- */
 
 struct hdb_collection {
-	size_t struct_size;   /* sizeof the structure, or 0 */
-	const char *known_as; /* "java.util.HashMap": the class that is known; static */
+	size_t struct_size;
+	const char *known_as; /* known class, such as "java.util.HashMap"; static */
 	const char *kind;     /* "list", "set", "map", "queue", "bits"; static */
 	int has_size, has_capacity;
-	uint64_t size;     /* elements or entries, by its own count */
-	uint64_t capacity; /* that fit without growing */
+	uint64_t size;     /* number of elements or entries */
+	uint64_t capacity; /* number that fits without growing */
 };
-/* HDB_NOTFOUND if it is no collection of a known class. Reads the dump. */
+/* HDB_NOTFOUND if it is not a collection of a known class. Reads the dump. */
 HDB_API int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 			      struct hdb_error *err);
 
 struct hdb_entry {
-	size_t struct_size; /* sizeof the structure, or 0 */
-	uint64_t no;        /* from 0 */
-	uint32_t entry_ix;  /* the object that holds key and value, or HDB_NONE */
-	int has_key;        /* maps */
+	size_t struct_size;
+	uint64_t no;       /* from 0 */
+	uint32_t entry_ix; /* object with key and value, or HDB_NONE */
+	int has_key;       /* of a map */
 	struct hdb_basic key, value;
 };
 /*
- * The entries of a collection; HDB_NOTFOUND as above, HDB_EUSAGE if they are not known (of some
- * classes only the size is). *out is owned: hdb_entries_close.
+ * Opens the entries of a collection. HDB_NOTFOUND as above; HDB_EUSAGE if only the size of the
+ * class is known. *out is owned: hdb_entries_close.
  */
 struct hdb_entries;
 HDB_API int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out,
 			     struct hdb_error *err);
 /*
- * HDB_END after the last; of damaged links also where they run into themselves. HDB_EUSAGE after
- * the last if there are others that are not known.
+ * HDB_END after the last, or where damaged links form a cycle. HDB_EUSAGE after the last if others
+ * are not known.
  */
 HDB_API int hdb_entries_next(struct hdb_entries *entries, struct hdb_entry *out,
 			     struct hdb_error *err);
@@ -875,44 +828,44 @@ HDB_API void hdb_entries_close(struct hdb_entries *entries);
 /* ---- GC roots and threads ---- */
 
 struct hdb_root {
-	size_t struct_size; /* sizeof the structure, or 0 */
+	size_t struct_size;
 	uint32_t ix;
 	const char *kind;       /* "JNI global", ...; static */
 	uint32_t thread_serial; /* 0: none */
-	uint32_t frame_depth;   /* from 0, the innermost; HDB_NONE: none */
-	int is_local; /* held by a known thread, as a local variable is: no root of its own */
+	uint32_t frame_depth;   /* 0: innermost; HDB_NONE: none */
+	int is_local; /* held by a known thread, like a local variable; not a separate root */
 };
-/* Root records in the order of objects. */
+/* Root records, ordered by object. */
 HDB_API int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err);
 HDB_API int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_error *err);
-/* Those of object ix: numbers [*first, *first + *count). */
+/* The roots of object ix: numbers [*first, *first + *count). */
 HDB_API int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 			 struct hdb_error *err);
 
 struct hdb_thread {
-	size_t struct_size; /* sizeof the structure, or 0 */
+	size_t struct_size;
 	uint32_t serial;
-	uint32_t ix;           /* the thread object; HDB_NONE: not in the dump */
+	uint32_t ix;           /* thread object; HDB_NONE: not in the dump */
 	uint32_t trace_serial; /* for hdb_frame_at */
 	uint32_t frame_count;
-	char name[512];   /* "" if the dump does not tell */
-	size_t name_size; /* bytes of it, among which there may be zeros */
+	char name[512];   /* "": unknown */
+	size_t name_size; /* bytes; the name may contain zeros */
 };
-/* Threads whose stack or start the dump has, in the order of serial numbers. */
+/* Threads with a stack or start record, ordered by serial number. */
 HDB_API uint64_t hdb_thread_count(struct hdb *db);
 HDB_API int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out,
 			  struct hdb_error *err);
 
 struct hdb_frame {
-	size_t struct_size; /* sizeof the structure, or 0 */
-	char class_name[1024], method[1024], signature[1024], source[1024]; /* "": not told; cut */
-	int line; /* above 0; else HPROF's: 0 or -1 unknown, -2 compiled, -3 native */
+	size_t struct_size;
+	char class_name[1024], method[1024], signature[1024], source[1024]; /* "": unknown; cut */
+	int line; /* 0 or -1: unknown, -2: compiled, -3: native */
 };
-/* Frame `depth` (0: the innermost) of a trace. HDB_NOTFOUND past the last, or not in the dump. */
+/* Frame `depth` (0: innermost) of a trace. HDB_NOTFOUND if the dump does not have it. */
 HDB_API int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth,
 			 struct hdb_frame *out, struct hdb_error *err);
 
-/* Android's heaps: how many, and their names (buf: cut). */
+/* Number of Android's heaps, and their names, cut to buf. */
 HDB_API uint32_t hdb_heap_count(struct hdb *db);
 HDB_API int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size,
 			  struct hdb_error *err);
@@ -920,165 +873,148 @@ HDB_API int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t si
 /* Types of column values. */
 enum hdb_type {
 	HDB_TYPE_NULL = 0, /* no value */
-	HDB_TYPE_COUNT,    /* u: a number of things */
-	HDB_TYPE_BYTES,    /* u: a size in bytes */
-	HDB_TYPE_ID,       /* u: an HPROF identifier, printed as 0x... */
-	HDB_TYPE_INT,      /* i: a signed integer */
+	HDB_TYPE_COUNT,    /* u */
+	HDB_TYPE_BYTES,    /* u: size in bytes */
+	HDB_TYPE_ID,       /* u: identifier, printed as 0x... */
+	HDB_TYPE_INT,      /* i */
 	HDB_TYPE_DOUBLE,   /* d */
 	HDB_TYPE_BOOL,     /* u: 0 or 1 */
-	HDB_TYPE_TEXT,     /* text, text_size: valid UTF-8, not always zero-terminated */
-	HDB_TYPE_PERCENT   /* d: a share in percent; two digits behind the point are shown */
+	HDB_TYPE_TEXT,     /* text, text_size: valid UTF-8, not always terminated */
+	HDB_TYPE_PERCENT   /* d: percentage, shown with two decimals */
 };
 
-/* One value of a row or one fact of an answer. */
+/* A value of a row, or a fact of an answer. */
 struct hdb_value {
-	enum hdb_type type; /* says which of the others has the value */
+	enum hdb_type type; /* which of the other members is set */
 	uint64_t u;
 	int64_t i;
 	double d;
 	const char *text; /* borrowed until the next call on the rows */
-	size_t text_size; /* bytes */
+	size_t text_size;
 };
 
-/* One column of an answer, or one key among an answer's facts. */
+/* A column or a fact of an answer. */
 struct hdb_column {
-	const char *name;   /* its key: lower case, [a-z0-9_] */
-	enum hdb_type type; /* type of its values, each of which may also be HDB_TYPE_NULL */
+	const char *name;   /* key: [a-z0-9_] */
+	enum hdb_type type; /* type of its values, which may also be HDB_TYPE_NULL */
 	const char *title;  /* heading for people */
-	const char *help;   /* one line: what it says, its unit */
+	const char *help;   /* one line, with the unit */
 };
 
-/* What an option of a query takes. */
+/* Type of the argument of a query option. */
 enum hdb_option_type {
-	HDB_OPTION_FLAG = 0, /* nothing: it is given or not */
-	HDB_OPTION_CHOICE,   /* one of the words in `argument`, which has "|" between them */
-	HDB_OPTION_NUMBER,   /* a decimal number from `low` to `high`; of bytes also "64K", "10M" */
-	HDB_OPTION_CLASSES,  /* class names and patterns with * and ?, with commas between */
+	HDB_OPTION_FLAG = 0, /* no argument */
+	HDB_OPTION_CHOICE,   /* a word of `argument`, where "|" separates them */
+	HDB_OPTION_NUMBER,   /* a number from `low` to `high`; of bytes also "64K", "10M" */
+	HDB_OPTION_CLASSES,  /* class names and patterns, separated by commas */
 	HDB_OPTION_OBJECT,   /* an object: "0x12c4" */
-	HDB_OPTION_TEXT      /* any other text, as `argument` and `help` say */
+	HDB_OPTION_TEXT      /* any other text */
 };
 
-/* One option that a query takes; members in the order in which definitions are written. */
+/* An option of a query; members in the order in which definitions are written. */
 struct hdb_option_spec {  /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	const char *name; /* without dashes: "by" */
 	enum hdb_option_type type;
-	const char *argument;      /* NULL: a flag; else what it takes: "class|package", "BYTES" */
+	const char *argument;      /* "class|package", "BYTES"; NULL: a flag */
 	const char *help;          /* one line */
-	const char *default_value; /* what counts if it is not given; NULL: see `help` */
-	const char *example;       /* a value that makes sense; NULL for flags and choices */
-	const char *unit;          /* of a number: "bytes", "percent", "objects"; else NULL */
+	const char *default_value; /* NULL: see `help` */
+	const char *example;       /* NULL for flags and choices */
+	const char *unit;          /* of a number: "bytes", "percent", "objects"; or NULL */
 	uint64_t low, high;        /* of a number; UINT64_MAX or INT64_MAX: no upper limit */
-	int is_repeated;           /* nonzero: may be given several times, and each counts */
+	int is_repeated;           /* nonzero: may be given several times */
 };
 
-/* What the targets of a query may be; flags. */
+/* Types of targets; flags. */
 enum hdb_target_type {
 	HDB_TARGET_OBJECT = 1,  /* an object: "0x12c4" */
-	HDB_TARGET_CLASS = 2,   /* a class: its name, or the identifier of its class object */
+	HDB_TARGET_CLASS = 2,   /* a class: name, or identifier of its class object */
 	HDB_TARGET_PATTERN = 4, /* classes: names with * and ? */
 	HDB_TARGET_LOADER = 8,  /* classes of a class loader: "loader:0x12c4", "loader:a.Loader" */
-	HDB_TARGET_NAME = 16    /* a pattern of other names, as those of threads */
+	HDB_TARGET_NAME = 16    /* a pattern of other names, such as thread names */
 };
 
-/* One query; hdb_query_at lists them. */
-struct hdb_query_spec {   /* NOLINT(clang-analyzer-optin.performance.Padding) */
-	const char *name; /* "retained" */
+/* A query; hdb_query_at lists them. */
+struct hdb_query_spec {      /* NOLINT(clang-analyzer-optin.performance.Padding) */
+	const char *name;    /* "retained" */
+	const char *aliases; /* other names, "histo|class-histogram"; NULL: none */
 	/*
-	 * other names that hdb_query takes, terms of other tools, with "|" between:
-	 * "histo|class-histogram"; NULL: none
-	 */
-	const char *aliases;
-	/*
-	 * what it is about: "leaks", "sizes", "objects", "waste", "threads", "classes", "compare"
-	 * or "database". Queries of a group follow each other
+	 * "leaks", "sizes", "objects", "waste", "threads", "classes", "compare" or "database".
+	 * Queries of a group are adjacent
 	 */
 	const char *group;
-	/*
-	 * arguments as in a shell, that run on the sample dump (tests/data): what comes after its
-	 * name; "": nothing
-	 */
-	const char *example;
-	const char *targets;   /* what its targets are, for people: "OBJECT|CLASS..." or "" */
-	unsigned target_types; /* enum hdb_target_type; 0: it takes none */
-	unsigned target_min, target_max; /* how many; UINT_MAX: any number */
+	const char *example;   /* shell arguments that run on the sample dump (tests/data), or "" */
+	const char *targets;   /* for people: "OBJECT|CLASS..." or "" */
+	unsigned target_types; /* sum of enum hdb_target_type; 0: no targets */
+	unsigned target_min, target_max; /* their number; UINT_MAX: any */
 	const char *summary;             /* one line */
-	/* names of columns that have a value in every row, "name|objects"; NULL: none is promised */
-	const char *never_null;
-	/* Arrays of the library: hdb_query_option, hdb_query_column and hdb_query_fact step on. */
-	const struct hdb_option_spec *options; /* ended by a NULL name; never NULL */
-	const struct hdb_column *columns;      /* its columns, as documented */
+	const char *never_null; /* columns with a value in every row, "name|objects", or NULL */
+	/* Arrays for hdb_query_option, hdb_query_column and hdb_query_fact. */
+	const struct hdb_option_spec *options; /* ended by a NULL name */
+	const struct hdb_column *columns;
 	size_t column_count;
-	const struct hdb_column *facts; /* its facts, as documented */
+	const struct hdb_column *facts;
 	size_t fact_count;
-	/* 0: about a database or a comparison as a whole, which a door may show in its own place */
-	int is_query;
-	/*
-	 * of a query that counts objects: which ones alone, and why it has no options "unreachable"
-	 * and "all"; NULL: it has them, or counts none
-	 */
+	int is_query; /* 0: about a database or a comparison as a whole */
+	/* why a query that counts objects has no options "unreachable" and "all"; or NULL */
 	const char *one_population;
-	/* its rows belong to one another: none can be left out (struct hdb_row_filter) */
-	int is_tree;
+	int is_tree; /* nonzero: no row can be left out (struct hdb_row_filter) */
 };
 
-/* How many queries there are, and one, in the order of the manual. Static; NULL: no such number. */
+/* Number of queries, and one by number, in the order of the manual. Static; NULL: none. */
 HDB_API size_t hdb_query_count(void);
 HDB_API const struct hdb_query_spec *hdb_query_at(size_t no);
 
 /*
  * An option, a column or a fact of a query, by number from 0. Static; NULL after the last. The
- * facts of NULL are those that any answer may have before its own: see struct hdb_health.
+ * facts of query NULL are those that precede any answer's own: see struct hdb_health.
  */
 HDB_API const struct hdb_option_spec *hdb_query_option(const struct hdb_query_spec *query,
 						       size_t no);
 HDB_API const struct hdb_column *hdb_query_column(const struct hdb_query_spec *query, size_t no);
 HDB_API const struct hdb_column *hdb_query_fact(const struct hdb_query_spec *query, size_t no);
 
-/* The query with this name or alias; static. NULL: there is none. */
+/* The query with this name or alias, or NULL; static. */
 HDB_API const struct hdb_query_spec *hdb_query_named(const char *name);
 
-/* An option given to a query; value NULL for a switch. */
+/* An option given to a query; value NULL for a flag. */
 struct hdb_option {
 	const char *name;
 	const char *value;
 };
 
 /*
- * Chooses rows of an answer, for callers that understand expressions over its columns. Of answers
- * whose rows belong together, as those of trees, none can be left out: HDB_EUSAGE.
+ * Selects rows of an answer, for callers that evaluate expressions over its columns. Answers whose
+ * rows belong together, such as trees, refuse a filter: HDB_EUSAGE.
  */
 struct hdb_row_filter {
-	size_t struct_size; /* sizeof the structure, or 0 */
-	const char *text;   /* as its user wrote it, for what echoes a question; NULL: not told */
-	void *ctx;          /* given to the functions */
-	/* Called once, before the first row; columns are borrowed until hdb_rows_close. */
+	size_t struct_size;
+	const char *text; /* as the user wrote it, to repeat in answers; NULL: unknown */
+	void *ctx;        /* first argument of the functions */
+	/* Called before the first row; columns are borrowed until hdb_rows_close. */
 	int (*begin)(void *ctx, const struct hdb_column *const *columns, size_t count,
 		     struct hdb_error *err);
-	/* Whether `test` looks at this column, so that others are made of wanted rows only. */
+	/* Whether `test` reads this column; others are computed for selected rows only. */
 	int (*uses)(void *ctx, size_t column);
-	/* *wanted: whether the row with these values, one a column, is. Values are borrowed. */
+	/* Sets *wanted for a row with one value per column, borrowed. */
 	int (*test)(void *ctx, const struct hdb_value *const *values, int *wanted,
 		    struct hdb_error *err);
 };
 
-/* What a query is asked with; everything that it points to is lent until the rows are closed. */
+/* Arguments of a query; everything that it points to is lent until the rows are closed. */
 struct hdb_query_args {
-	size_t struct_size;         /* sizeof the structure, or 0 */
+	size_t struct_size;
 	const char *const *targets; /* object IDs ("0x12c4"), class names, patterns */
 	size_t target_count;
-	const uint64_t *ids; /* further targets: objects by identifier */
+	const uint64_t *ids; /* further targets, by identifier */
 	size_t id_count;
 	const struct hdb_option *options;
 	size_t option_count;
+	const char *
+		sort; /* column, numbers descending, texts ascending; "-column": reversed; or NULL */
+	uint64_t limit; /* maximum number of rows; 0: all */
 	/*
-	 * column to sort by, largest numbers and first texts first; "-column" the other way round;
-	 * NULL: the query's own order
-	 */
-	const char *sort;
-	uint64_t limit; /* most rows that will be taken; 0: all */
-	/*
-	 * open databases of earlier dumps, oldest first, for queries that compare ("diff"); NULL:
-	 * none. Lent: a handle that is lent answers nothing else until the rows are closed
+	 * databases of earlier dumps, oldest first, for comparisons ("diff"); they answer nothing
+	 * else until the rows are closed
 	 */
 	struct hdb *const *before;
 	size_t before_count;
@@ -1089,9 +1025,9 @@ struct hdb_query_args {
 struct hdb_rows;
 
 /*
- * Asks a question. `args` may be NULL. *out is owned: hdb_rows_close. Builds the derived tables
- * that it needs, keeps them in the database, and reports progress meanwhile. HDB_NOTFOUND if an
- * object or class that is named does not exist, HDB_EUSAGE for an unknown query, option or column.
+ * Runs a query. `args` may be NULL. *out is owned: hdb_rows_close. Builds the derived tables that
+ * it needs, with progress, and stores them in the database. HDB_NOTFOUND if an object or class that
+ * is named does not exist; HDB_EUSAGE for an unknown query, option or column.
  */
 HDB_API int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,
 		      struct hdb_rows **out, struct hdb_error *err);
@@ -1101,9 +1037,9 @@ HDB_API size_t hdb_rows_column_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, size_t column);
 
 /*
- * The place of the column that is named so, for hdb_rows_column, hdb_rows_value and the functions
- * below. A column that the query has, but that does not apply to this answer or dump, has a place
- * past the others; all its values are null. SIZE_MAX if the query has no such column.
+ * The number of the column with this name, for hdb_rows_column, hdb_rows_value and the functions
+ * below. A column of the query that does not apply to this answer or dump comes after the others;
+ * all its values are null. SIZE_MAX if the query has no such column.
  */
 HDB_API size_t hdb_rows_find_column(const struct hdb_rows *rows, const char *name);
 
@@ -1114,10 +1050,9 @@ HDB_API int hdb_rows_next(struct hdb_rows *rows, struct hdb_error *err);
 HDB_API const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size_t column);
 
 /*
- * The same as what they are. hdb_rows_u64 is for counts, bytes, identifiers and booleans,
- * hdb_rows_i64 for those and integers, hdb_rows_double for all numbers; hdb_rows_text is
- * zero-terminated, and borrowed as the value is. Where there is no value, no such column or one of
- * another type, they give 0 or NULL.
+ * The value by type: hdb_rows_u64 for counts, bytes, identifiers and booleans, hdb_rows_i64 for
+ * those and integers, hdb_rows_double for all numbers, hdb_rows_text for texts, zero-terminated and
+ * borrowed like the value. 0 or NULL if there is no value, no such column or another type.
  */
 HDB_API uint64_t hdb_rows_u64(const struct hdb_rows *rows, size_t column);
 HDB_API int64_t hdb_rows_i64(const struct hdb_rows *rows, size_t column);
@@ -1128,28 +1063,28 @@ HDB_API const char *hdb_rows_text(struct hdb_rows *rows, size_t column);
 HDB_API int hdb_rows_is_null(const struct hdb_rows *rows, size_t column);
 
 /*
- * How many rows there are without the limit. Known at once for most queries; for the others it
- * is counted, which may read on to the end: call it after the last hdb_rows_next.
+ * The number of rows without the limit. Some queries have to count, which may read on to the end:
+ * call it after the last hdb_rows_next.
  */
 HDB_API int hdb_rows_total(struct hdb_rows *rows, uint64_t *total, struct hdb_error *err);
 
 /*
- * Facts: named values that belong to the answer as a whole (totals, how it was found). Complete
- * once hdb_query returned. The column and the value are borrowed until hdb_rows_close.
+ * Facts: named values about the answer as a whole (totals, how it was computed). Complete when
+ * hdb_query returns. The column and the value are borrowed until hdb_rows_close.
  */
 HDB_API size_t hdb_rows_fact_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_fact_column(const struct hdb_rows *rows, size_t fact);
 HDB_API const struct hdb_value *hdb_rows_fact_value(const struct hdb_rows *rows, size_t fact);
 
-/* The value of the fact that is named so, borrowed as above; NULL if the answer has none. */
+/* The value of the fact with this name, borrowed likewise; NULL if the answer has none. */
 HDB_API const struct hdb_value *hdb_rows_find_fact(const struct hdb_rows *rows, const char *name);
 
-/* Ends the answer; NULL is fine. */
+/* Ends the answer; NULL is allowed. */
 HDB_API void hdb_rows_close(struct hdb_rows *rows);
 
 /*
- * The structures of the Arrow C data and stream interfaces, an ABI that needs no library; here
- * unless another header has brought them. See
+ * The structures of the Arrow C data and stream interfaces, an ABI that needs no library, unless
+ * another header has defined them. See
  * https://arrow.apache.org/docs/format/CDataInterface.html
  */
 #ifndef ARROW_C_DATA_INTERFACE
@@ -1189,41 +1124,40 @@ struct ArrowArrayStream {
 #endif
 
 /*
- * The rows that follow as a stream of the Arrow C data interface (which the caller provides empty):
- * batches of `batch_rows` rows at most (0: 65,536; SIZE_MAX: all in one batch, unless it has much
- * text), a field a column: counts, bytes and identifiers are uint64, integers int64, texts utf8;
- * where all texts that there can be are known beforehand (names of classes in "objects") int32
- * numbers in a dictionary of them, the same in all batches. The stream owns `rows` from then on:
- * its release closes them, before hdb_close. A call of it that fails returns an errno and has its
- * message. HDB_ENOMEM, and `rows` stays the caller's.
+ * Makes the remaining rows a stream of the Arrow C data interface, in `out` (lent): batches of at
+ * most `batch_rows` rows (0: 65,536; SIZE_MAX: one batch, unless there is much text) with a field
+ * per column. Counts, bytes and identifiers are uint64, integers int64, texts utf8; if all possible
+ * texts are known beforehand (class names in "objects"), int32 indexes into a dictionary, the same
+ * in all batches. The stream owns `rows` and must be released before hdb_close. A failing call of
+ * the stream returns an errno and has a message. HDB_ENOMEM: `rows` remains the caller's.
  */
 HDB_API int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct ArrowArrayStream *out,
 			   struct hdb_error *err);
 
 /*
- * Rows that are no query's, as those of a statement; members as the functions hdb_rows_... are. Of
- * your columns only members that version 0.3.0 has are read.
+ * Rows from another source than a query, such as an SQL statement; the members work like the
+ * functions hdb_rows_... Only members of columns that version 0.3.0 has are read.
  */
 struct hdb_row_source {
-	size_t struct_size; /* sizeof the structure, or 0 */
+	size_t struct_size;
 	void *ctx;
 	size_t column_count;
 	const struct hdb_column *(*column)(void *ctx, size_t column);
 	int (*next)(void *ctx, struct hdb_error *err);
 	const struct hdb_value *(*value)(void *ctx, size_t column);
-	void (*close)(void *ctx); /* called by the stream's release; may be NULL */
+	void (*close)(void *ctx); /* on release of the stream; may be NULL */
 };
 
 /*
- * The same for rows that are no query's. HDB_ENOMEM, or HDB_EUSAGE if a function but `close` is
- * NULL; nothing was closed.
+ * As hdb_rows_arrow, for such rows. HDB_ENOMEM, or HDB_EUSAGE if a function other than `close` is
+ * NULL; then nothing was closed.
  */
 HDB_API int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
 			     struct ArrowArrayStream *out, struct hdb_error *err);
 
-/* The version of the library that is loaded, and a result code's name; static strings. */
+/* The version of the loaded library, and the name of a result code; static strings. */
 HDB_API const char *hdb_version(void);
-/* HDB_VERSION_NUMBER of the library that is loaded, which may be newer than the header. */
+/* HDB_VERSION_NUMBER of the loaded library, which may be newer than the header. */
 HDB_API unsigned hdb_version_number(void);
 HDB_API const char *hdb_result_name(int result);
 

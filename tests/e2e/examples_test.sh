@@ -19,7 +19,7 @@ lines=$(wc -l <"$HDB_ROOT/tests/examples/top10.c")
 [ "$lines" -lt 60 ] || { echo "top10.c has $lines lines"; exit 1; }
 
 # The example of heapdb(3) compiles and prints five classes.
-awk '/^\.Sh/ { here = /EXAMPLES/ }
+awk '/^\.S[hs]/ { here = /Example/ }
 	/^\.Ed/ { on = 0 } on { gsub(/\\e/, "\\"); print } here && /^\.Bd -literal/ { on = 1 }' \
 	"$HDB_ROOT/tools/heapdb/heapdb.3" >page.c
 # shellcheck disable=SC2086 # CC may be several words

@@ -10,9 +10,11 @@ trap 'rm -rf "$tmp"' EXIT
 
 awk '
 /^(struct|enum) hdb_[a-z_]* \{/ {
-	if (!count++)
-		print ".Sh STRUCTURES"
-	print ".Bd -literal"
+	if (count++)
+		print ""
+	else
+		print ".Sh STRUCTURES\n.Va struct_size\nis sizeof the structure, or 0; see\n" \
+			".Sx Versions .\n.Bd -literal"
 	inside = 1
 }
 inside {
@@ -21,11 +23,11 @@ inside {
 	gsub(/\t/, "    ")
 	print
 }
-inside && /^};/ {
+inside && /^};/ { inside = 0 }
+END {
 	print ".Ed"
-	inside = 0
-}
-END { exit !count }' "$here/../../include/heapdb.h" >"$tmp/section"
+	exit !count
+}' "$here/../../include/heapdb.h" >"$tmp/section"
 if [ "${1:-}" != --write ]; then
 	cat "$tmp/section"
 	exit
