@@ -460,23 +460,30 @@ static uint64_t round_size(uint64_t v, unsigned align)
 	return align & (align - 1) ? (v + align - 1) / align * align : layout_round(v, align);
 }
 
+uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length)
+{
+	const struct heap_layout *l = &heap->layout;
+
+	if (heap->is_android)
+		return l->model == HDB_SIZES_VM || l->model == HDB_SIZES_AHAT ? length : 0;
+	return l->model == HDB_SIZES_VM ? layout_stack_chunk(l->reference_bytes, length) : 0;
+}
+
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length)
 {
 	const struct heap_layout *l = &heap->layout;
 	const struct store_class *class = &heap->classes.records[class_no];
 	unsigned header, width;
+	uint64_t tail;
 
 	switch (kind & ~STORE_KIND_EMBEDDED) {
 	case STORE_INSTANCE:
 		/* The bytes of a flat value are part of its holder. */
 		if (kind & STORE_KIND_EMBEDDED && l->model == HDB_SIZES_VM)
 			return 0;
-		/* A stack chunk is followed by its stack. Other instances have no length. */
-		if (!length || l->model != HDB_SIZES_VM)
-			return class->instance_bytes;
-		return layout_round(class->instance_bytes +
-					    layout_stack_chunk(l->reference_bytes, length),
-				    l->align_bytes);
+		tail = length ? heap_tail_bytes(heap, length) : 0;
+		return tail ? layout_round(class->instance_bytes + tail, l->align_bytes) :
+			      class->instance_bytes;
 	case STORE_CLASS:
 		return heap->classes.records[length].class_bytes;
 	case STORE_OBJECT_ARRAY:

@@ -213,6 +213,12 @@ int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
+/*
+ * Bytes after the fields of an instance that has a length: the stack of a stack chunk; in a heap
+ * graph what an object has more than the smallest of its class.
+ */
+uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length);
+
 /* Columns of a block of objects, for passes over all objects. */
 struct heap_block {
 	uint32_t first_ix;

@@ -19,10 +19,7 @@ static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c
 		       (class->element_bytes ? class->element_bytes : heap->layout.reference_bytes);
 	if (c->kind == STORE_PRIMITIVE_ARRAY)
 		return elements * hprof_type_size(class->element_type, heap->id_size);
-	return heap->layout.model == HDB_SIZES_VM ?
-		       elements / period *
-			       layout_stack_chunk(heap->layout.reference_bytes, period) :
-		       0;
+	return elements / period * heap_tail_bytes(heap, period);
 }
 
 /* Checks a row of the file. Counts must be consistent, or sums could overflow. */

@@ -67,6 +67,12 @@ enum hprof_sub_tag {
 };
 
 /*
+ * First field of a class, an int, in dumps that are made of heap graphs: the bytes that an instance
+ * has beyond the instance size of its class.
+ */
+#define HPROF_MORE_BYTES "$moreBytes"
+
+/*
  * Text of the first record of a dump redacted by `heapdb redact`. It is a string record that
  * nothing refers to, so other readers ignore it.
  */

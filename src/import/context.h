@@ -41,8 +41,11 @@ struct import_class {
 	struct import_distance mirror_distance; /* of the class object */
 	/* ART: size of the made-up array that holds the end of the class object */
 	uint32_t overhead_bytes;
-	/* stack chunks: offset of the end of field "size"; 0: not a stack chunk */
-	uint32_t stack_size_at;
+	/*
+	 * offset of the end of the field with the length of what follows the fields: "size" of
+	 * stack chunks, HPROF_MORE_BYTES; 0: nothing follows them
+	 */
+	uint32_t tail_size_at;
 	uint8_t known;                   /* see layout/layout_known.h */
 	uint64_t instance_count;         /* instances counted in the pass over objects */
 	uint32_t first_flat, flat_count; /* its own flat fields: entries of import.flat.fields */
@@ -368,8 +371,8 @@ int import_write_roots(struct import *im, struct hdb_error *err);
  */
 size_t import_extras_from(const struct import *im, uint32_t ix);
 
-/* sizes_fields.c: finds the field of stack chunks that has their size. Needs numbered classes. */
-int import_find_stack_chunks(struct import *im, struct hdb_error *err);
+/* sizes_fields.c: finds tail_size_at of all classes. Needs numbered classes. */
+int import_find_tails(struct import *im, struct hdb_error *err);
 
 /* sizes.c: alignment given by the user, 0 if none. HDB_EUSAGE for an invalid --layout. */
 int import_fixed_alignment(const struct import *im, unsigned *align_bytes, struct hdb_error *err);

@@ -302,7 +302,7 @@ int import_classes(struct import *im, struct hdb_error *err)
 			continue;
 		TRY(plan_class(im, no, err));
 	}
-	return import_find_stack_chunks(im, err);
+	return import_find_tails(im, err);
 }
 
 /* ---- writing ---- */

@@ -91,7 +91,7 @@ static int find_class(struct import *im, struct maker *m, uint64_t class_id, str
 	entry->plan_count = class->plan_count;
 	if (class->plan_count)
 		entry->plan = base_vec_at(&im->links.plans, uint32_t, class->plan_first);
-	entry->stack_size_at = class->stack_size_at;
+	entry->tail_size_at = class->tail_size_at;
 	return add_entries(im, m, entry, err);
 }
 
@@ -104,14 +104,14 @@ static inline int class_of(struct import *im, struct maker *m, uint64_t class_id
 }
 
 /*
- * Value of the field "size" of a stack chunk: number of words of stack after its fields. Negative
- * values exist only in damaged dumps and count as 0.
+ * Value of the field that tail_size_at means: words of stack, or bytes. Negative values exist only
+ * in damaged dumps and count as 0.
  */
-static uint64_t stack_words(const uint8_t *value)
+static uint64_t tail_size(const uint8_t *value)
 {
-	const uint32_t words = be32(value);
+	const uint32_t size = be32(value);
 
-	return words <= INT32_MAX ? words : 0;
+	return size <= INT32_MAX ? size : 0;
 }
 
 /*
@@ -219,15 +219,17 @@ static inline int take_instance(struct import *im, struct maker *m, const struct
 	m->objects[m->reading].entry = class->instance_entry;
 	if (sub->body_size < class->body_size)
 		TRY(note_short(m, sub->id, sub->offset, err));
-	if (!count)
+	if (!count && !class->tail_size_at)
 		return HDB_OK;
 	body = base_view_at(&m->view, sub->body_offset, sub->body_size, err);
 	if (!body)
 		return HDB_ETRUNC;
+	if (class->tail_size_at && class->tail_size_at <= sub->body_size)
+		o->length = tail_size(body + class->tail_size_at - 4);
+	if (!count)
+		return HDB_OK;
 	TRY_ERRORS(base_vec_reserve(&m->raw, count, sizeof(uint64_t), err));
 	raw = (uint64_t *)m->raw.data + m->raw.count;
-	if (class->stack_size_at && class->stack_size_at <= sub->body_size)
-		o->length = stack_words(body + class->stack_size_at - 4);
 	at = class->plan;
 	count = count_whole(at, count, sub->body_size, im->file.id_size);
 	if (im->flat.last)

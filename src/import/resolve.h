@@ -98,9 +98,9 @@ struct maker_class {
 	uint32_t no; /* number + 1; 0: unused entry */
 	/* dictionary entries of its instances and of its arrays */
 	uint32_t instance_entry, array_entry;
-	uint32_t body_size;     /* size of an instance, without the stack of stack chunks */
-	uint32_t stack_size_at; /* see struct import_class */
-	uint32_t plan_first;    /* index of plan[0] in import.links.plans */
+	uint32_t body_size;    /* size of an instance, without the stack of stack chunks */
+	uint32_t tail_size_at; /* see struct import_class */
+	uint32_t plan_first;   /* index of plan[0] in import.links.plans */
 };
 
 /*

@@ -352,7 +352,7 @@ static void size_vm_class(struct import_class *class, const struct layout *l, bo
 		basis = import_sizes_basis(bytes, model->align_bytes, distance, least);
 	class->out.layout_bytes = layout_round(bytes, model->align_bytes);
 	class->out.instance_bytes = class->out.layout_bytes;
-	if (!is_array && !class->stack_size_at && !fixed)
+	if (!is_array && !class->tail_size_at && !fixed)
 		class->out.instance_bytes =
 			correct(distance, least,
 				(struct laid_out){ bytes, model->align_bytes, dense }, &basis);

@@ -4,6 +4,7 @@
  */
 #include "import/sizes.h"
 
+#include "hprof/reader.h"
 #include "layout/layout_known.h"
 
 #include <assert.h>
@@ -21,15 +22,17 @@
 /* Buffer size for field names. Names that the layout rules know are shorter. */
 #define FIELD_NAME_ROOM 64
 
-int import_find_stack_chunks(struct import *im, struct hdb_error *err)
+int import_find_tails(struct import *im, struct hdb_error *err)
 {
+	const char *name = im->origin.is_android ? HPROF_MORE_BYTES : "size";
 	BASE_VIEW(view, im->source);
 
 	for (uint32_t no = 0; no < im->classes.count; no++) {
 		struct import_class *class = import_class_at(im, no);
 		uint64_t offset = class->fields_offset, at = 0;
 
-		if (class->out.loader_id || !layout_known_is_stack_chunk(class->known))
+		if (!im->origin.is_android &&
+		    (class->out.loader_id || !layout_known_is_stack_chunk(class->known)))
 			continue;
 		for (uint32_t f = 0; f < class->out.field_count; f++) {
 			struct hprof_field field;
@@ -37,8 +40,10 @@ int import_find_stack_chunks(struct import *im, struct hdb_error *err)
 			TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
 			at += hprof_type_size(field.type, im->file.id_size);
 			if (field.type == HPROF_INT &&
-			    import_text_is(im, field.name_string_id, "size"))
-				class->stack_size_at = (uint32_t)at;
+			    import_text_is(im, field.name_string_id, name))
+				class->tail_size_at = (uint32_t)at;
+			if (im->origin.is_android) /* it is the first */
+				break;
 		}
 	}
 	return HDB_OK;
@@ -328,7 +333,7 @@ static void count_basis(struct sizes_score *score, uint8_t basis)
 bool import_sizes_is_wide(const struct layout_model *model, const struct import_class *class)
 {
 	return model->reference_bytes == 8 && !(class->out.flags & STORE_CLASS_FILLER) &&
-	       (class->stack_size_at || class->out.element_type == HPROF_OBJECT);
+	       (class->tail_size_at || class->out.element_type == HPROF_OBJECT);
 }
 
 unsigned import_sizes_array_base(const struct layout_model *model, const struct import_class *class)
@@ -378,7 +383,7 @@ struct sizes_score import_sizes_score(const struct sizes *s, const struct layout
 
 	for (uint32_t no = 0; no < s->im->classes.count; no++) {
 		const struct import_class *class = import_class_at(s->im, no);
-		const bool is_wide = class->stack_size_at && model->reference_bytes == 8;
+		const bool is_wide = class->tail_size_at && model->reference_bytes == 8;
 
 		if (!is_array(class) && class->distance.count) {
 			const uint64_t bytes = layout_round(class->model_bytes, model->align_bytes);

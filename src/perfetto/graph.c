@@ -545,12 +545,17 @@ static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_
 {
 	const struct perfetto_object *object = perfetto_object_at(g, i);
 	struct perfetto_type *type = perfetto_type_at(g, object->type_no);
+	uint64_t bytes;
 	int r;
 
 	if (type->class_of != PERFETTO_NONE || type->element)
 		return HDB_OK;
 	if (!type->object_size)
 		type->object_size = object->self_size;
+	bytes = perfetto_bytes_of(type, object->self_size);
+	type->least_bytes =
+		!type->most_bytes || bytes < type->least_bytes ? bytes : type->least_bytes;
+	type->most_bytes = bytes > type->most_bytes ? bytes : type->most_bytes;
 	if ((r = perfetto_references_read(g, object, refs, err)) != HDB_OK) {
 		g->problem_count += r == HDB_NOTFOUND;
 		return r == HDB_NOTFOUND ? HDB_OK : r;

@@ -50,6 +50,8 @@ struct perfetto_type {
 	struct proto name; /* borrowed */
 	uint64_t location_id;
 	uint64_t object_size; /* of an instance; 0: not said */
+	uint64_t least_bytes; /* of its smallest object, rounded; 0: it has none */
+	uint64_t most_bytes;  /* of its largest */
 	uint64_t super_id, loader_id;
 	size_t first_field;   /* in type_fields: own reference fields */
 	uint32_t field_count; /* of them */
@@ -105,6 +107,14 @@ static inline struct perfetto_type *perfetto_type_at(const struct perfetto_table
 {
 	assert(no < g->types.count);
 	return base_vec_at(&g->types, struct perfetto_type, no);
+}
+
+/* The bytes of an object of a type, rounded as the import rounds recorded sizes. */
+static inline uint64_t perfetto_bytes_of(const struct perfetto_type *type, uint64_t self_size)
+{
+	const uint64_t bytes = self_size ? self_size : type->object_size, most = UINT32_MAX & ~7u;
+
+	return bytes < most ? (bytes + 7) & ~(uint64_t)7 : most;
 }
 
 static inline const struct perfetto_object *perfetto_object_at(const struct perfetto_tables *g,

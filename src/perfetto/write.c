@@ -2,7 +2,8 @@
  * perfetto/write.c - a heap graph as an HPROF dump, as ART's own are (art/runtime/hprof/hprof.cc):
  * what an object has beyond its fields is a made-up array beside it, at the ID + 8 of a string, + 1
  * of a class. References that are no field's, of the runtime's own structures, are an array at the
- * ID + 4, in a made-up field.
+ * ID + 4, in a made-up field. Where objects of one class differ in size, the class has the size of
+ * the smallest, and a made-up first field says how much larger each one is, for the import.
  */
 #include "perfetto/perfetto_private.h"
 
@@ -20,6 +21,8 @@
 #define ARRAY_BYTES 12u
 #define WIDE_ARRAY_BYTES 16u
 #define REFERENCE_BYTES 4u
+/* What the import takes of HPROF_MORE_BYTES. */
+#define MORE_BYTES_MAX ((uint32_t)INT32_MAX & ~7u)
 /* Where made-up arrays lie. */
 #define STRING_VALUE_AT 8u
 #define RUNTIME_AT 4u
@@ -32,6 +35,7 @@ enum {
 	TEXT_VALUE,
 	TEXT_OVERHEAD,
 	TEXT_RUNTIME,
+	TEXT_MORE_BYTES,
 	TEXT_VALUES,
 	TEXT_HEAPS = TEXT_VALUES + PERFETTO_VALUES
 };
@@ -115,7 +119,8 @@ static int write_type_text(struct writer *w, uint32_t no)
 
 static int write_texts(struct writer *w)
 {
-	static const char *const others[] = { "value", "$classOverhead", "runtimeInternalObjects" };
+	static const char *const others[] = { "value", "$classOverhead", "runtimeInternalObjects",
+					      HPROF_MORE_BYTES };
 
 	for (uint32_t i = 0; i < w->g->types.count; i++)
 		TRY(write_type_text(w, i));
@@ -254,6 +259,20 @@ static bool is_string(const struct perfetto_type *type)
 	       perfetto_text_is(&type->name, "java.lang.String");
 }
 
+/* Whether its objects differ in size. Strings have an array for that. */
+static bool has_sizes(const struct perfetto_type *type)
+{
+	return type->least_bytes != type->most_bytes && !is_string(type);
+}
+
+/* What the class records; as it is in the trace, if that is the size of the smallest object. */
+static uint32_t instance_size(const struct perfetto_type *type)
+{
+	const bool is_least = !type->most_bytes || perfetto_bytes_of(type, 0) == type->least_bytes;
+
+	return (uint32_t)(is_least ? type->object_size : type->least_bytes);
+}
+
 static void put_field(struct writer *w, uint64_t text_id, uint8_t type)
 {
 	hprof_put_id(&w->out, text_id);
@@ -267,6 +286,10 @@ static void put_fields(struct writer *w, const struct perfetto_type *type)
 	size_t count = type->field_count;
 
 	hprof_put_u2(&w->out, 0);
+	if (has_sizes(type)) {
+		put_field(w, other_text(w, TEXT_MORE_BYTES), HPROF_INT);
+		count++;
+	}
 	for (uint32_t i = 0; i < type->field_count; i++)
 		put_field(w, field_text(w, perfetto_own_field(w->g, type, i), false), HPROF_OBJECT);
 	for (uint32_t i = type->added_fields; i != PERFETTO_NONE; count++) {
@@ -312,7 +335,7 @@ static int write_class(struct writer *w, uint32_t no)
 		hprof_put_id(&w->out, 0);
 	hprof_put_u4(&w->out, is_string(type) ? STRING_BYTES :
 			      type->element   ? 0 :
-						(uint32_t)type->object_size);
+						instance_size(type));
 	hprof_put_u2(&w->out, 0);
 	TRY(put_statics(w, type, &overhead));
 	put_fields(w, type);
@@ -393,7 +416,14 @@ static void put_own_values(struct writer *w, const struct perfetto_type *type, u
 {
 	const struct perfetto_object *object = perfetto_object_at(w->g, object_no);
 	const uint64_t id = object_id(w, object->id);
+	uint64_t more;
 
+	if (has_sizes(type)) {
+		more = type == perfetto_type_at(w->g, object->type_no) ?
+			       perfetto_bytes_of(type, object->self_size) - type->least_bytes :
+			       0;
+		hprof_put_u4(&w->out, more > MORE_BYTES_MAX ? MORE_BYTES_MAX : (uint32_t)more);
+	}
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		if (w->refs.fields.count)
 			put_slot(w, perfetto_own_field(w->g, type, i), object_no);
@@ -465,8 +495,6 @@ static int write_instance(struct writer *w, uint32_t no, const struct perfetto_t
 				     object->self_size - STRING_BYTES, HPROF_BYTE);
 	if (w->refs.extras.count && type->has_extras)
 		put_extras(w, object);
-	if (!is_string(type) && object->self_size && object->self_size != type->object_size)
-		w->g->problem_count++;
 	return hprof_end_sub(&w->out);
 }
 

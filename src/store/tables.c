@@ -57,7 +57,7 @@ static const struct {
 } tables[STORE_TABLE_END] = {
 	[STORE_META] = { "meta", 1, 0 },
 	[STORE_IDS] = { "ids", 1, 0 },
-	[STORE_OBJECTS] = { "objects", 3, 0 },
+	[STORE_OBJECTS] = { "objects", 4, 0 },
 	[STORE_REFERENCES] = { "references", 1, 0 },
 	[STORE_REFERENCES_BIG] = { "references.big", 1, 0 },
 	[STORE_CLASSES] = { "classes", 3, sizeof(struct store_class) },

@@ -118,6 +118,66 @@ code=0
 heapdb import none.pftrace -o none.heapdb > said 2>&1 || code=$?
 { [ $code = 3 ] && grep -q 'the trace has no Java heap graph: record it' said; } || complain "no graph: $(cat said)"
 
+# Objects of one class that differ in size keep their own: by object, in sums by class, in retained sizes, and where
+# the superclass has sizes of its own.
+cat > sizes.py << 'EOF'
+from proto import number, text
+#           id: type, self_size (0: its type's), references
+objects = {16: (1, 32, [24, 32]), 24: (1, 128, []), 32: (2, 40, [40, 48, 56]), 40: (2, 1000000, []), 48: (2, 24, [64]),
+           56: (1, 0, []), 64: (3, 20, []), 72: (3, 20, []), 80: (1, 33, [96]), 96: (4, 40, []), 112: (4, 24, []),
+           128: (2, 0, []), 144: (5, 32, []), 160: (5, 128, [])}
+names, sizes = {1: 'Foo', 2: 'Bar', 3: 'Same', 4: 'java.lang.String', 5: 'Plain'}, {1: 64, 2: 24, 3: 24, 4: 0, 5: 0}
+if __name__ == '__main__':
+    body = b''.join(text(4, number(1, i) + text(2, 'Foo.f%d' % i)) for i in (1, 2, 3))
+    for id, (kind, size, to) in objects.items():
+        body += text(2, number(1, id) + number(2, kind) + (number(3, size) if size else b'') +
+                     b''.join(number(4, i + 1) + number(5, o) for i, o in enumerate(to)))
+    for kind, name in names.items():
+        body += text(9, number(1, kind) + text(3, name) + (number(4, sizes[kind]) if sizes[kind] else b'') +
+                     (number(5, 1) if kind == 2 else b''))
+    body += text(7, number(1, 16) + number(2, 1)) + text(7, number(1, 128) + number(2, 1))
+    open('sizes.pftrace', 'wb').write(text(1, number(10, 1) + text(56, number(1, 7) + body)))
+else:
+    import csv, sys
+    size = {id: (s or sizes[kind]) + 7 & ~7 for id, (kind, s, _) in objects.items()}
+    # A string's characters are an array of its own, here as in ART's dumps.
+    size.update({96: 16, 112: 16})
+    retained = dict(size)
+    for id in (48, 32, 16):
+        retained[id] += sum(retained[to] for to in objects[id][2])
+    reached = {16, 24, 32, 40, 48, 56, 64, 128}
+    def rows(name):
+        return list(csv.reader(open(name)))[1:]
+    got = {int(a): (int(b), int(c)) for a, b, c in rows('by_object')}
+    want = {id: (size[id], retained[id] if id in reached else 0) for id in size}
+    assert got == want, (got, want)
+    classes = {names[kind]: [id for id, (k, _, _) in objects.items() if k == kind] for kind in names}
+    for name, number_of, shallow in rows('by_class'):
+        if name in classes:
+            assert (int(number_of), int(shallow)) == (len(classes[name]), sum(size[i] for i in classes[name])), name
+            del classes[name]
+    assert not classes, classes
+EOF
+python3 sizes.py
+# check_sizes FILE: what its database says of objects and classes.
+check_sizes() {
+	heapdb import "$1" -o sizes.heapdb --force --quiet > /dev/null 2> said || complain "$1: $(cat said)"
+	heapdb sql sizes.heapdb --all --csv --limit all "SELECT id + 0, shallow, coalesce(retained, 0) FROM objects
+		WHERE kind = 'instance'" > by_object
+	heapdb histogram sizes.heapdb --all --csv --limit all --columns name,objects,shallow > by_class
+	python3 -c 'import sizes' || complain "$1: sizes of objects"
+	heapdb check sizes.heapdb --quiet > said 2>&1 || complain "$1: check: $(cat said)"
+	sums="SELECT sum(shallow%s) FROM objects WHERE class = 'Bar'"
+	# shellcheck disable=SC2059
+	heapdb sql sizes.heapdb --csv "$(printf "$sums" '')" | sed 1d > want
+	# shellcheck disable=SC2059
+	heapdb sql sizes.heapdb --csv "$(printf "$sums" ' + 0')" | sed 1d | cmp -s - want ||
+		complain "$1: sums of sizes"
+}
+check_sizes sizes.pftrace
+heapdb convert sizes.pftrace sizes.hprof > /dev/null
+check_sizes sizes.hprof
+
 # An object that names a field twice keeps both references.
 python3 - << 'EOF'
 from proto import number, text

@@ -73,7 +73,8 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 			       boxes_size(heap, object, bytes, err) :
 			       HDB_OK;
 	case STORE_INSTANCE:
-		*bytes = class->declared_size;
+		*bytes = class->declared_size +
+			 (object->length ? heap_tail_bytes(heap, object->length) : 0);
 		if (!heap_is_string(heap, object->ix))
 			return HDB_OK;
 		TRY_FOUND(heap_path_object(heap, object->ix, "value", &ix, err));
