@@ -161,7 +161,7 @@ def check_tools(s, tools):
         a = s.call("sql", db=db, statement="SELECT 1 AS a, 2 AS a, 3 AS a_2")
         assert a["rows"] == [{"a": 1, "a_3": 2, "a_2": 3}], a
         a = s.call("sql", db=db, statement="SELECT sql FROM sqlite_master WHERE name = 'objects'")
-        assert "every object" in a["rows"][0]["sql"], a
+        assert "All objects" in a["rows"][0]["sql"], a
         a = s.call("sql", db=db, statement="SELECT id FROM objects WHERE class = 'String'")
         assert not a["rows"] and "there is 'java.lang.String'" in a["note"], a
         a = s.call("sql", db=db, statement="SELECT 1 AS a, NULL AS b")

@@ -549,7 +549,7 @@ class Sql(Case):
         db = self.open()
         listed = dict((row.name, row.sql) for row in db.sql("SELECT name, sql FROM sqlite_master").rows())
         self.assertGreater(len(listed), 40)
-        self.assertIn("every object", listed["objects"])
+        self.assertIn("All objects", listed["objects"])
 
     def test_sql_without_rows(self):
         db = self.open()

@@ -64,7 +64,7 @@ same "why there are no rows, in JSON" "$(heapdb sql "SELECT id FROM objects WHER
 	grep -c '"facts":{"note":"no class is named .*there is .java.lang.String')" 1
 is "SELECT count(*) > 40, sum(name = 'refs') FROM sqlite_master" "1	1"
 same "schema of refs" "$(heapdb sql '.schema refs' | tr -s ' ' | tr '\n' ',')" \
-	"refs: every reference: source, target, name of the field, source ID, target ID, name TEXT, strength TEXT,"
+	"refs: All references: source, target, name of the field, source ID, target ID, name TEXT, strength TEXT,"
 same "schema of all" "$(heapdb sql .schema | grep -c '^[a-z]')" "$(heapdb sql .tables | sed '/^Queries/,$d' |
 	grep -c '^  [a-z]')"
 
@@ -412,7 +412,7 @@ print(c.execute("SELECT count(*) FROM objects").fetchone()[0],
 listed = dict(c.execute("SELECT name, sql FROM sqlite_master"))
 for name in listed:
     c.execute(f"SELECT * FROM \"{name}\" LIMIT 1") if name not in ("query_diff", "query_records") else None
-print(len(listed) > 40, "every object" in listed["objects"], "fields" in listed)
+print(len(listed) > 40, "All objects" in listed["objects"], "fields" in listed)
 # a second database under a name, a dump for its database, and what is refused
 c.execute("SELECT heapdb_open('s.hprof', 'later')")
 print(c.execute("SELECT count(*) FROM later.objects").fetchone()[0],

@@ -442,17 +442,17 @@ static int add_shape(struct sql_source *source, struct shape *s)
 
 /* clang-format off */
 const struct sql_objects_def sql_object_tables[SQL_OBJECT_TABLES] = {
-	{ "objects", "every object: class, kind, sizes, dominator, referrers", 0, NULL,
+	{ "objects", "All objects: class, kind, sizes, dominator, referrers", 0, NULL,
 	  { C_ID, C_CLASS, C_KIND, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_LENGTH, C_REACHABLE,
 	    C_CLASS_ID, C_HEAP, C_OFFSET, C_REFERRERS, -1 } },
-	{ "instances", "objects of the classes that a pattern names", 0, NULL,
+	{ "instances", "Objects of the classes that match a pattern", 0, NULL,
 	  { C_ID, C_CLASS, C_KIND, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_LENGTH, C_REACHABLE,
 	    C_CLASS_ID, C_TEXT, C_PATTERN, C_SUB, -1 } },
-	{ "arrays", "arrays: type, length, sizes",
+	{ "arrays", "Arrays: type, length, sizes",
 	  1u << HDB_KIND_OBJECT_ARRAY | 1u << HDB_KIND_PRIMITIVE_ARRAY, NULL,
 	  { C_ID, C_CLASS, C_TYPE, C_LENGTH, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_REACHABLE,
 	    C_KIND, -1 } },
-	{ "strings", "strings and their texts", 1u << HDB_KIND_INSTANCE, "java.lang.String",
+	{ "strings", "Strings and their texts", 1u << HDB_KIND_INSTANCE, "java.lang.String",
 	  { C_ID, C_TEXT, C_SHALLOW, C_RETAINED, C_DOMINATOR, C_REACHABLE, -1 } },
 };
 /* clang-format on */

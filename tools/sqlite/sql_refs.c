@@ -210,10 +210,10 @@ static const struct sql_column of_columns[] = { ROW_ID,       ROW_CLASS,    ROW_
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-OF_TABLE(sql_references, "references", "what an object refers to", begin_references);
-OF_TABLE(sql_outbound, "outbound", "the same as references", begin_references);
-OF_TABLE(sql_referrers, "referrers", "what refers to an object", begin_referrers);
-OF_TABLE(sql_inbound, "inbound", "the same as referrers", begin_referrers);
+OF_TABLE(sql_references, "references", "References of an object", begin_references);
+OF_TABLE(sql_outbound, "outbound", "Same as references", begin_references);
+OF_TABLE(sql_referrers, "referrers", "Referrers of an object", begin_referrers);
+OF_TABLE(sql_inbound, "inbound", "Same as referrers", begin_referrers);
 
 /* ---- refs ---- */
 
@@ -422,7 +422,7 @@ static const struct sql_column ref_columns[] = {
 
 const struct sql_table_def sql_refs = {
 	.name = "refs",
-	.help = "every reference: source, target, name of the field",
+	.help = "All references: source, target, name of the field",
 	SQL_COLUMNS(ref_columns),
 	.narrowing_key = 1 << 2,
 	.rows = 1e7,
@@ -451,7 +451,7 @@ static const struct sql_column dominated_columns[] = { ROW_ID, ROW_CLASS, ROW_SH
 
 const struct sql_table_def sql_dominated = {
 	.name = "dominated",
-	.help = "what an object dominates immediately",
+	.help = "Objects that an object immediately dominates",
 	SQL_COLUMNS(dominated_columns),
 	.rows = 10,
 	.state_size = sizeof(struct list),
@@ -545,7 +545,7 @@ static const struct sql_column reachable_columns[] = { ROW_ID,       ROW_CLASS, 
 
 const struct sql_table_def sql_reachable_from = {
 	.name = "reachable_from",
-	.help = "all that an object reaches, with its depth",
+	.help = "Objects that an object reaches, with their depth",
 	SQL_COLUMNS(reachable_columns),
 	.rows = 10000,
 	.state_size = sizeof(struct reachable),
@@ -596,7 +596,7 @@ static const struct sql_column path_columns[] = {
 
 const struct sql_table_def sql_path_to_root = {
 	.name = "path_to_root",
-	.help = "the shortest path from an object to a GC root",
+	.help = "Shortest path from an object to a GC root",
 	SQL_COLUMNS(path_columns),
 	.rows = 20,
 	.state_size = sizeof(struct row),

@@ -133,7 +133,7 @@ static const struct sql_column class_columns[] = {
 
 const struct sql_table_def sql_classes = {
 	.name = "classes",
-	.help = "classes: sizes, loader, superclass, counts",
+	.help = "Classes: sizes, loader, superclass, counts",
 	SQL_COLUMNS(class_columns),
 	.rows = 1000,
 	.state_size = sizeof(struct classes),
@@ -263,7 +263,7 @@ static void end_totals(struct sql_cursor *c)
 	}; \
 	const struct sql_table_def sql_##by##_totals = { \
 		.name = #by "_totals", \
-		.help = "objects and bytes by " #by, \
+		.help = "Objects and bytes by " #by, \
 		SQL_COLUMNS(by##_total_columns), \
 		.rows = guess, \
 		.state_size = sizeof(struct totals), \
@@ -354,7 +354,7 @@ static const struct sql_column class_field_columns[] = {
 
 const struct sql_table_def sql_class_fields = {
 	.name = "class_fields",
-	.help = "fields of classes, static ones with their values",
+	.help = "Fields of classes, static ones with their values",
 	SQL_COLUMNS(class_field_columns),
 	.rows = 5000,
 	.state_size = sizeof(struct class_fields),
@@ -441,7 +441,7 @@ const struct sql_table_def sql_roots = {
 
 const struct sql_table_def sql_locals = {
 	.name = "locals",
-	.help = "local variables of threads",
+	.help = "Local variables of threads",
 	.columns = root_columns,
 	.column_count = sizeof(root_columns) / sizeof(root_columns[0]) - 1,
 	.rows = 500,
@@ -529,7 +529,7 @@ static void end_thread_rows(struct sql_cursor *c)
 
 const struct sql_table_def sql_threads = {
 	.name = "threads",
-	.help = "threads: state, retained size, frames",
+	.help = "Threads: state, retained size, frames",
 	SQL_COLUMNS(thread_columns),
 	.rows = 50,
 	.state_size = sizeof(struct thread_rows),
@@ -646,7 +646,7 @@ static const struct sql_column frame_columns[] = {
 
 const struct sql_table_def sql_frames = {
 	.name = "frames",
-	.help = "frames of stacks",
+	.help = "Frames of stacks",
 	SQL_COLUMNS(frame_columns),
 	.rows = 500,
 	.state_size = sizeof(struct threads),
@@ -682,7 +682,7 @@ static const struct sql_column heap_columns[] = { { "no COUNT", 0 }, { "name TEX
 
 const struct sql_table_def sql_heaps = {
 	.name = "heaps",
-	.help = "Android's heaps",
+	.help = "Android heaps",
 	SQL_COLUMNS(heap_columns),
 	.rows = 4,
 	.next = next_heaps,

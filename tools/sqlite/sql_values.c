@@ -156,7 +156,7 @@ static const struct sql_column entry_columns[] = {
 
 const struct sql_table_def sql_entries = {
 	.name = "entries",
-	.help = "entries of a collection",
+	.help = "Entries of a collection",
 	SQL_COLUMNS(entry_columns),
 	.rows = 50,
 	.state_size = sizeof(struct entries),
@@ -217,7 +217,7 @@ static const struct sql_column element_columns[] = {
 
 const struct sql_table_def sql_elements = {
 	.name = "elements",
-	.help = "elements of an array",
+	.help = "Elements of an array",
 	SQL_COLUMNS(element_columns),
 	.rows = 100,
 	.state_size = sizeof(struct elements),
@@ -285,7 +285,7 @@ static const struct sql_column field_columns[] = {
 
 const struct sql_table_def sql_fields = {
 	.name = "fields",
-	.help = "fields of an object, with their values",
+	.help = "Fields of an object, with their values",
 	SQL_COLUMNS(field_columns),
 	.rows = 10,
 	.state_size = sizeof(struct fields),

@@ -180,12 +180,13 @@ static int tell_device(struct state *s, struct hdb_error *err)
 		const char *key, *help, *field, *path;
 		bool is_always;
 	} texts[] = {
-		{ "manufacturer", "of the device", "android.os.Build.MANUFACTURER", "", false },
-		{ "build", "Android's build", "android.os.Build.ID", "", false },
-		{ "process", "name of the application's process",
+		{ "manufacturer", "Manufacturer of the device", "android.os.Build.MANUFACTURER", "",
+		  false },
+		{ "build", "Android build", "android.os.Build.ID", "", false },
+		{ "process", "Name of the application's process",
 		  "android.app.ActivityThread.sCurrentActivityThread",
 		  "mBoundApplication.appInfo.processName", true },
-		{ "leakcanary", "version of LeakCanary in it",
+		{ "leakcanary", "Version of LeakCanary in the application",
 		  "leakcanary.internal.InternalLeakCanary.version", "", true },
 	};
 	struct heap *heap = s->q->heap;
@@ -196,7 +197,7 @@ static int tell_device(struct state *s, struct hdb_error *err)
 
 	TRY_ERRORS(r = heap_static_value(heap, "android.os.Build$VERSION.SDK_INT", &value, err));
 	if (r == HDB_OK && heap_value_number(&value, &sdk) && sdk > 0)
-		info_number(s->q, "sdk", "Android's API level", (uint64_t)sdk);
+		info_number(s->q, "sdk", "Android API level", (uint64_t)sdk);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		TRY(static_text(heap, texts[i].field, texts[i].path, BASE_TEXT(text), err));
 		if (text[0] || texts[i].is_always)
@@ -211,17 +212,18 @@ static void tell_counts(struct state *s)
 		const char *key, *help;
 		uint64_t number;
 	} numbers[] = {
-		{ "classes", "class objects", s->classes },
-		{ "instances", "instances", s->instances },
-		{ "object_arrays", "arrays of references", s->object_arrays },
-		{ "primitive_arrays", "arrays of numbers", s->primitive_arrays },
-		{ "threads", "threads", (uint64_t)count_threads(s->q->heap) },
-		{ "heap_bytes", "bytes of all objects as the dump records them",
+		{ "classes", "Class objects", s->classes },
+		{ "instances", "Instances", s->instances },
+		{ "object_arrays", "Arrays of references", s->object_arrays },
+		{ "primitive_arrays", "Arrays of numbers", s->primitive_arrays },
+		{ "threads", "Threads", (uint64_t)count_threads(s->q->heap) },
+		{ "heap_bytes", "Bytes of all objects as the dump records them",
 		  s->recorded_bytes },
-		{ "bitmaps", "bitmaps", s->bitmaps.count },
-		{ "bitmap_bytes", "native bytes of these", s->bitmap_bytes },
-		{ "large_bitmaps", "with more pixels than the display and a tenth", s->large },
-		{ "large_bitmap_bytes", "native bytes of these", s->large_bytes },
+		{ "bitmaps", "Bitmaps", s->bitmaps.count },
+		{ "bitmap_bytes", "Native bytes of these bitmaps", s->bitmap_bytes },
+		{ "large_bitmaps", "Bitmaps with more than 110 % of the display's pixels",
+		  s->large },
+		{ "large_bitmap_bytes", "Native bytes of these bitmaps", s->large_bytes },
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -247,7 +249,7 @@ static int tell_databases(struct state *s, struct hdb_error *err)
 			continue;
 		TRY_ERRORS(r = heap_path_object(heap, ix, "mConnectionPoolLocked", &target, err));
 		(void)snprintf(text, sizeof(text), "%s %s", r == HDB_OK ? "open" : "closed", label);
-		info_text(s->q, "database", "an SQLite database, and whether it is open", text);
+		info_text(s->q, "database", "SQLite database, and whether it is open", text);
 	}
 	return HDB_OK;
 }

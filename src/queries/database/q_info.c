@@ -43,8 +43,8 @@ static void add_time(struct query *q)
 		(void)strftime(text, sizeof(text),
 			       q->heap->is_phd ? "%Y-%m-%dT%H:%M:%S" : "%Y-%m-%dT%H:%M:%SZ", &tm);
 	info_text(q, "time",
-		  q->heap->is_phd ? "when the dump was written, in the VM's time zone" :
-				    "when the dump was written, UTC",
+		  q->heap->is_phd ? "Time when the dump was written, in the VM's time zone" :
+				    "Time when the dump was written, UTC",
 		  text);
 }
 
@@ -52,14 +52,14 @@ static void add_phd(struct query *q)
 {
 	char text[256];
 
-	info_number(q, "portable heap dump", "version of the format that it was made from",
+	info_number(q, "portable heap dump", "Version of the format that the dump was made from",
 		    heap_meta_number(q->heap, "dump.phd", 0));
 	heap_meta_text(q->heap, "dump.phd_by", text, sizeof(text));
-	info_text(q, "written by", "VM that wrote it", text);
-	info_text(q, "lacks", "what such dumps do not have",
+	info_text(q, "written by", "VM that wrote the dump", text);
+	info_text(q, "lacks", "Contents that such dumps lack",
 		  "names of fields (references are [ref 1], [ref 2], ... without nulls), values, "
 		  "contents of arrays and texts, GC roots, which references are weak");
-	info_text(q, "GC roots", "what counts as a GC root instead",
+	info_text(q, "GC roots", "Objects that count as GC roots instead",
 		  "classes of the boot loader, threads of a javacore, and objects that nothing in "
 		  "the dump holds");
 }
@@ -67,35 +67,36 @@ static void add_phd(struct query *q)
 static int add_dump(struct query *q, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
-		{ "bytes", "dump.bytes", "size of the file" },
-		{ "id size", "dump.id_size", "bytes of an identifier" },
-		{ "snapshot", "dump.snapshot", "which heap dump of the file was imported" },
-		{ "snapshots", "dump.snapshot_count", "heap dumps in the file" },
-		{ "problems", "problems", "what is wrong with it: --problems lists them" },
+		{ "bytes", "dump.bytes", "Size of the dump file" },
+		{ "id size", "dump.id_size", "Bytes of an ID" },
+		{ "snapshot", "dump.snapshot", "Number of the imported heap dump in the file" },
+		{ "snapshots", "dump.snapshot_count", "Heap dumps in the file" },
+		{ "problems", "problems", "Problems of the dump, listed by --problems" },
 	};
 	static const struct info_meta mapped[] = {
-		{ "mapped classes", "names.classes", "classes that have a name from there" },
-		{ "mapped fields", "names.fields", "fields, the same" },
-		{ "mapped frames", "names.frames", "stack frames, the same" },
+		{ "mapped classes", "names.classes", "Classes named by the mapping file" },
+		{ "mapped fields", "names.fields", "Fields named by the mapping file" },
+		{ "mapped frames", "names.frames", "Stack frames named by the mapping file" },
 	};
 	static const struct info_meta control[] = {
 		{ "agent flags", "control.flags",
-		  "of the HPROF agent: 1 allocation traces, 2 CPU samples" },
-		{ "agent trace depth", "control.trace_depth", "frames that it kept" },
+		  "Flags of the HPROF agent: 1 allocation traces, 2 CPU samples" },
+		{ "agent trace depth", "control.trace_depth",
+		  "Frames that the agent recorded for each stack" },
 	};
 	static const struct info_meta zeroed[] = {
 		{ "zeroed from", "zeroed.texts",
-		  "element from which on arrays of bytes and chars, "
-		  "the texts of strings among them, are zeros: the VM left their content out" },
+		  "Index from which the VM wrote zeros instead of the contents of byte and char "
+		  "arrays, also of strings" },
 	};
 	char text[4096];
 
 	(void)err;
 	heap_meta_text(q->heap, "dump.path", text, sizeof(text));
-	info_text(q, "path", "where the dump was at import", text);
+	info_text(q, "path", "Path of the dump when it was imported", text);
 	heap_meta_text(q->heap, "dump.version", text, sizeof(text));
-	info_text(q, "version", "of the HPROF format", text);
-	info_text(q, "runtime", "what wrote it",
+	info_text(q, "version", "Version of the HPROF format", text);
+	info_text(q, "runtime", "Kind of VM that wrote the dump",
 		  q->heap->is_android ? "Android" :
 		  q->heap->is_phd     ? "OpenJ9" :
 					"Java");
@@ -106,12 +107,12 @@ static int add_dump(struct query *q, struct hdb_error *err)
 	(void)snprintf(text, sizeof(text), "%016" PRIx64,
 		       heap_meta_number(q->heap, "dump.fingerprint", 0));
 	info_text(q, "fingerprint",
-		  "of its size, beginning, end and samples: two files with the same are "
-		  "the same dump",
+		  "Hash of its size, beginning, end and samples: files with the same hash are the "
+		  "same dump",
 		  text);
 	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
 	if (text[0])
-		info_text(q, "mapping", "file that names are from", text);
+		info_text(q, "mapping", "Mapping file that the names are from", text);
 	if (text[0])
 		info_meta(q, mapped, sizeof(mapped) / sizeof(mapped[0]));
 	if (heap_meta_number(q->heap, "zeroed.texts", 0))
@@ -145,13 +146,14 @@ static int add_database(struct query *q, struct hdb_error *err)
 	char text[64];
 
 	(void)err;
-	info_text(q, "path", "of the heap database", heap_path(q->heap));
-	info_number(q, "bytes", "size of the file", bytes);
-	info_number(q, "format", "version of the database's format", STORE_FORMAT_VERSION);
+	info_text(q, "path", "Path of the heap database", heap_path(q->heap));
+	info_number(q, "bytes", "Size of the database file", bytes);
+	info_number(q, "format", "Version of the database format", STORE_FORMAT_VERSION);
 	heap_meta_text(q->heap, "writer", text, sizeof(text));
-	info_text(q, "made by", "the heapdb that imported the dump; --tables has revisions", text);
+	info_text(q, "made by", "heapdb version that imported the dump; --tables lists revisions",
+		  text);
 	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
-	info_text(q, "of the dump", "the database's size as a share of the dump's", text);
+	info_text(q, "of the dump", "Size of the database as a share of the dump's", text);
 	return HDB_OK;
 }
 
@@ -193,14 +195,13 @@ static int add_special(struct query *q, struct hdb_error *err)
 
 	TRY_FOUND(heap_each_count(q->heap, add_apart, &a, err));
 	if (a.flat)
-		info_number(q, "flat values", "values inside other objects, which have their bytes",
+		info_number(q, "flat values", "Values inside other objects, which have their bytes",
 			    a.flat);
 	if (a.fillers)
-		info_number(q, "fillers",
-			    "objects that fill dead areas of the heap, none of the program's",
+		info_number(q, "fillers", "Objects that only fill dead areas of the heap",
 			    a.fillers);
 	if (a.fillers)
-		info_number(q, "filler bytes", "their shallow sizes", a.filler_bytes);
+		info_number(q, "filler bytes", "Shallow size of these objects", a.filler_bytes);
 	return HDB_OK;
 }
 
@@ -227,10 +228,11 @@ static int add_reachable(struct query *q, struct hdb_error *err)
 	if (!derive_has_whole(q->derive))
 		return HDB_OK;
 	TRY(analysis_heap_total(&q->session, &total, err));
-	info_number(q, "reachable", "objects that a root reaches", total.count);
-	info_number(q, "reachable bytes", "their shallow sizes", total.shallow_bytes);
-	info_number(q, "unreachable", "objects that no root reaches", total.unreachable_count);
-	info_number(q, "unreachable bytes", "their shallow sizes", total.unreachable_bytes);
+	info_number(q, "reachable", "Reachable objects", total.count);
+	info_number(q, "reachable bytes", "Shallow size of these objects", total.shallow_bytes);
+	info_number(q, "unreachable", "Unreachable objects", total.unreachable_count);
+	info_number(q, "unreachable bytes", "Shallow size of these objects",
+		    total.unreachable_bytes);
 	return HDB_OK;
 }
 
@@ -252,18 +254,18 @@ static int add_virtual_threads(struct query *q, struct hdb_error *err)
 			TRY(base_step(q->work, no, err));
 	}
 	if (count)
-		info_number(q, "virtual threads", "of those, virtual ones", count);
+		info_number(q, "virtual threads", "Virtual threads among them", count);
 	return HDB_OK;
 }
 
 static int add_objects(struct query *q, struct hdb_error *err)
 {
 	static const struct info_meta numbers[] = {
-		{ "classes", "classes", "class records, invented ones included" },
+		{ "classes", "classes", "Class records, including invented ones" },
 		{ "references", "references",
-		  "stored references, without the one to the object's class" },
+		  "Stored references, without the one to the object's class" },
 		{ "dangling references", "references.dangling",
-		  "to objects that are not in the dump: --dangling lists them" },
+		  "References to missing objects, listed by --dangling" },
 	};
 	static const char *const names[] = {
 		"instances",
@@ -274,18 +276,20 @@ static int add_objects(struct query *q, struct hdb_error *err)
 	uint64_t kinds[4] = { 0 }, invented;
 
 	TRY(count_kinds(q, kinds, &invented, err));
-	info_number(q, "objects", "in the dump, of all kinds", q->heap->object_count - invented);
+	info_number(q, "objects", "Objects in the dump, of all kinds",
+		    q->heap->object_count - invented);
 	for (unsigned k = 0; k < 4; k++)
-		info_number(q, names[k], "of those", kinds[k]);
-	info_number(q, "invented",
-		    "that the dump lacks but refers to: the boot loader's stand-in, classes",
-		    invented);
+		info_number(q, names[k], "Objects of this kind", kinds[k]);
+	info_number(
+		q, "invented",
+		"Objects that the dump lacks but refers to: the boot loader's stand-in, classes",
+		invented);
 	TRY(add_special(q, err));
 	info_meta(q, numbers, sizeof(numbers) / sizeof(numbers[0]));
 	TRY(add_reachable(q, err));
 	if (heap_record_count(q->heap, STORE_HEAPS))
-		info_number(q, "heaps", "Android's heaps", heap_record_count(q->heap, STORE_HEAPS));
-	info_number(q, "threads", "threads that the dump names",
+		info_number(q, "heaps", "Android heaps", heap_record_count(q->heap, STORE_HEAPS));
+	info_number(q, "threads", "Threads listed in the dump",
 		    heap_record_count(q->heap, STORE_THREADS));
 	return add_virtual_threads(q, err);
 }
@@ -302,17 +306,18 @@ static int add_roots(struct query *q, struct hdb_error *err)
 			kinds[q->heap->roots.records[i].kind]++;
 	}
 
-	info_number(q, "roots", "root records on objects of the dump",
+	info_number(q, "roots", "Root records on objects of the dump",
 		    q->heap->roots.count - invented);
 	for (unsigned k = 0; k < 256; k++)
 		if (kinds[k])
-			info_number(q, heap_root_name((uint8_t)k), "of those", kinds[k]);
+			info_number(q, heap_root_name((uint8_t)k), "Root records of this kind",
+				    kinds[k]);
 
 	if (invented)
 		info_number(
 			q, "invented",
-			"classes of the boot loader that are taken as roots, since the dump has "
-			"no sticky class",
+			"Classes of the boot loader that count as roots because the dump has no sticky "
+			"class",
 			invented);
 	return HDB_OK;
 }
@@ -329,7 +334,7 @@ static int add_tables(struct query *q, struct hdb_error *err)
 		    heap_table_info(q->heap, (enum store_table)t, &table, NULL) == HDB_OK)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", store_table_name(t));
-	info_text(q, "derived", "tables that were built so far: --tables lists all",
+	info_text(q, "derived", "Derived tables built so far; --tables lists all",
 		  used ? list : "none");
 	return HDB_OK;
 }

@@ -104,12 +104,13 @@ static void add_switches(struct query *q)
 
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		if (heap_meta_number(q->heap, switches[i].meta, 0))
-			info_text(q, "switch", "of the VM, by the distances between objects",
+			info_text(q, "switch",
+				  "Switch of the VM, concluded from the distances between objects",
 				  switches[i].text);
 	if (padding == LAYOUT_CONTENDED_BYTES || is_recorded(q))
 		return;
 	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
-	info_text(q, "switch", "of the VM, by the distances between objects",
+	info_text(q, "switch", "Switch of the VM, concluded from the distances between objects",
 		  padding ? text : "-EnableContended");
 }
 
@@ -128,7 +129,7 @@ static void add_evidence(struct query *q)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		heap_meta_text(q->heap, texts[i].meta, text, sizeof(text));
 		if (text[0])
-			info_text(q, texts[i].key, "what the dump says for it", text);
+			info_text(q, texts[i].key, "Evidence in the dump", text);
 	}
 }
 
@@ -136,24 +137,25 @@ int info_sizes(struct query *q, struct hdb_error *err)
 {
 	static const char *const models[] = { "vm", "mat", "dump", "ahat" };
 	static const struct info_meta numbers[] = {
-		{ "header", "sizes.header_bytes", "bytes of an instance's header" },
-		{ "reference", "sizes.reference_bytes", "bytes of a reference" },
-		{ "alignment", "sizes.align_bytes", "sizes are multiples of it" },
-		{ "array header", "sizes.array_header_bytes", "bytes, object arrays" },
+		{ "header", "sizes.header_bytes", "Bytes of an instance's header" },
+		{ "reference", "sizes.reference_bytes", "Bytes of a reference" },
+		{ "alignment", "sizes.align_bytes", "Alignment: all sizes are multiples of it" },
+		{ "array header", "sizes.array_header_bytes",
+		  "Bytes of the header of object arrays" },
 		{ "primitive array header", "sizes.primitive_header_bytes",
-		  "bytes, arrays of elements up to 4 bytes" },
+		  "Bytes of the header of arrays with elements up to 4 bytes" },
 		{ "wide array header", "sizes.wide_header_bytes",
-		  "bytes, arrays of long and double" },
+		  "Bytes of the header of long and double arrays" },
 	};
 	const unsigned model = (unsigned)q->heap->layout.model;
 	char text[1024];
 
 	(void)err;
-	info_text(q, "model", "how shallow sizes are computed: vm, mat, dump or ahat",
+	info_text(q, "model", "Model by which shallow sizes are computed: vm, mat, dump or ahat",
 		  model < 3 ? models[model] : "?");
 	info_meta(q, numbers, sizeof(numbers) / sizeof(numbers[0]));
 	heap_meta_text(q->heap, "sizes.evidence", text, sizeof(text));
-	info_text(q, "evidence", "what the dump says for it", text);
+	info_text(q, "evidence", "Evidence in the dump", text);
 	return HDB_OK;
 }
 
@@ -163,11 +165,12 @@ static void add_rules(struct query *q)
 
 	if (q->heap->layout.model != HDB_SIZES_VM)
 		return;
-	info_text(q, "rules", "whose rules place fields", rules_text(q));
+	info_text(q, "rules", "VM whose rules place fields", rules_text(q));
 	if (java)
-		info_number(q, "version",
-			    "of the VM: injected fields and @Contended classes are those of it",
-			    java);
+		info_number(
+			q, "version",
+			"Version of the VM whose injected fields and @Contended classes are used",
+			java);
 	add_switches(q);
 	add_evidence(q);
 }
@@ -365,14 +368,14 @@ static void add_basis(struct query *q, const struct tally *t)
 		const char *classes, *bytes, *mirrors, *help;
 	} rows[] = {
 		{ STORE_SIZE_EXACT, "exact", "exact bytes", "exact class objects",
-		  "an object of the class ends where the next one begins" },
+		  "Classes with an object that ends where the next one begins" },
 		{ STORE_SIZE_OBSERVED, "observed", "observed bytes", NULL,
-		  "larger than the layout says, by hundreds of objects at one distance" },
+		  "Classes larger than the layout says, by hundreds of objects at one distance" },
 		{ STORE_SIZE_CUT, "cut", "cut bytes", "cut class objects",
-		  "the layout says more than there is room for before the next object; the room is taken, "
-		  "if no layout was given at import" },
+		  "Classes whose layout needs more than the room before the next object; the room "
+		  "counts, unless a layout was given" },
 		{ STORE_SIZE_COMPUTED, "in doubt", "in doubt bytes", "class objects in doubt",
-		  "no object of the class lies close enough to another to tell" },
+		  "Classes without an object close enough to another to tell" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -380,11 +383,11 @@ static void add_basis(struct query *q, const struct tally *t)
 
 		info_number(q, rows[i].classes, rows[i].help, t->classes[basis]);
 		info_number(q, rows[i].bytes,
-			    "shallow sizes of their objects; class objects count as one class",
+			    "Shallow size of their objects; class objects count as one class",
 			    t->bytes[basis]);
 		if (rows[i].mirrors)
 			info_number(q, rows[i].mirrors,
-				    "the same for class objects, with their static fields",
+				    "Class objects, counted the same way, with their static fields",
 				    t->mirrors[basis]);
 	}
 }
@@ -406,7 +409,7 @@ static void add_corrected(struct query *q, const struct tally *t)
 			       base_number(class->layout_bytes).text,
 			       base_number(class->distance_count).text);
 		info_text(q, heap_class_name(q->heap, no),
-			  "a class whose distances correct the layout; the first 20", text);
+			  "Class whose distances correct the layout; the first 20", text);
 		listed++;
 	}
 }
@@ -418,20 +421,21 @@ static void add_totals(struct query *q, const struct tally *t)
 	char text[96];
 
 	info_number(q, "bytes",
-		    "shallow sizes of all objects in the dump, unreachable ones included",
+		    "Shallow size of all objects in the dump, including unreachable ones",
 		    t->total);
 	if (q->heap->layout.model == HDB_SIZES_VM && !is_recorded(q)) {
 		(void)snprintf(text, sizeof(text), "%.2f %%",
 			       analysis_percent(t->bytes[STORE_SIZE_EXACT], t->total));
-		info_text(q, "exact", "share of bytes in classes whose size is proved", text);
+		info_text(q, "exact", "Share of bytes in classes whose size is proved", text);
 	}
-	info_number(q, "Eclipse MAT's bytes", "the same by Eclipse MAT's arithmetic", t->mat_total);
+	info_number(q, "Eclipse MAT's bytes",
+		    "Shallow size of these objects by Eclipse MAT's arithmetic", t->mat_total);
 	(void)snprintf(text, sizeof(text), "%s%s bytes, %.2f %%",
 		       t->total == t->mat_total ? "" :
 		       t->total > t->mat_total  ? "+" :
 						  "-",
 		       base_number(more).text, analysis_percent(more, t->mat_total));
-	info_text(q, "difference", "these sizes less Eclipse MAT's", text);
+	info_text(q, "difference", "Difference of these sizes from Eclipse MAT's", text);
 }
 
 static int add_sizes(struct query *q, struct tally *t, struct hdb_error *err)
