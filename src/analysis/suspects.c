@@ -9,6 +9,8 @@
 
 #include "analysis/groups.h"
 #include "base/sort.h"
+#include "derive/blocks.h"
+#include "derive/build.h"
 #include "heap/platform_classes.h"
 
 #include <assert.h>
@@ -29,8 +31,6 @@
  * inside strings and collections.
  */
 #define BUFFER_BYTES (64u << 10)
-/* Objects between two checks of the cancel flag. */
-#define STEP_OBJECTS 16384u
 
 /* Sums of the objects on the top level of one class. */
 struct by_class {
@@ -59,123 +59,193 @@ static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
 	return s;
 }
 
+/* ---- single objects ---- */
+
 /*
- * Calls `take` for every object on the top level, largest retained size first. Objects of heaps
- * that a filter hides are skipped.
+ * Takes objects from the top level, largest retained size first, down to the threshold. What is
+ * left of the top level may be most of the heap, so that is looked at block by block.
  */
-static int each_top(const struct session *session,
-		    int (*take)(void *ctx, const struct heap_object *object, uint64_t retained,
-				struct hdb_error *err),
-		    void *ctx, struct hdb_error *err)
+static int find_singles(const struct session *session, struct analysis_suspects *out,
+			struct hdb_error *err)
 {
 	struct store_lists top;
 	const uint32_t *batch;
-	uint64_t length, done = 0;
-	size_t count = 1;
+	size_t count = 0, i = 0;
 
 	TRY(derive_children(session->derive, &top, err));
-	TRY(store_lists_begin(&top, session->heap->object_count, &length, err));
-	base_stage(session->work, "looking for suspects", length, "objects");
-	while (count) {
-		TRY(store_lists_next(&top, &batch, &count, err));
-		for (size_t i = 0; i < count; i++, done++) {
-			struct heap_object object;
-			uint64_t retained;
-			bool is_elsewhere;
+	TRY(store_lists_begin(&top, session->heap->object_count, NULL, err));
+	while (out->count < SUSPECTS_MAX) {
+		struct heap_object object;
+		struct analysis_suspect *s;
+		bool is_elsewhere;
+		uint64_t retained;
 
-			TRY(heap_passes_over(session->heap, batch[i], &is_elsewhere, err));
-			if (is_elsewhere)
-				continue;
-			TRY(heap_object(session->heap, batch[i], &object, err));
-			TRY(derive_retained(session->derive, batch[i], &retained, err));
-			TRY(take(ctx, &object, retained, err));
-			if (done % STEP_OBJECTS == 0)
-				TRY(base_step(session->work, done, err));
+		if (i == count) {
+			TRY(store_lists_next(&top, &batch, &count, err));
+			if (!count)
+				break;
+			i = 0;
 		}
+		TRY(heap_object(session->heap, batch[i++], &object, err));
+		TRY(heap_passes_over(session->heap, object.ix, &is_elsewhere, err));
+		if (is_elsewhere)
+			continue;
+		TRY(derive_retained(session->derive, object.ix, &retained, err));
+		if (retained <= out->threshold_bytes)
+			break;
+		s = add_suspect(out);
+		s->ix = object.ix;
+		s->class_no = object.class_no;
+		s->count = 1;
+		s->shallow_bytes = object.shallow_bytes;
+		s->retained_bytes = retained;
 	}
 	return HDB_OK;
 }
 
-static void add(struct by_class *class, const struct heap_object *object, uint64_t retained)
+static bool is_single(const struct analysis_suspects *suspects, uint32_t ix)
 {
-	class->count++;
-	class->shallow_bytes += object->shallow_bytes;
-	class->retained_bytes += retained;
+	for (size_t i = 0; i < suspects->count; i++)
+		if (suspects->list[i].ix == ix)
+			return true;
+	return false;
 }
 
-/* State of the pass that finds single suspects. */
-struct first_pass {
+/* ---- the rest of the top level, by class ---- */
+
+struct rest {
+	const struct session *session;
 	struct analysis_suspects *out;
 	struct by_class *classes;
 	struct by_class *buffers; /* large primitive arrays by class */
-	/* set at the first object that is too small, because all later ones are smaller */
-	bool is_rest;
 };
 
-static int take_first(void *ctx, const struct heap_object *object, uint64_t retained,
-		      struct hdb_error *err)
+static int read_rest(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	struct first_pass *pass = ctx;
-	struct by_class *class = &pass->classes[object->class_no];
-	struct analysis_suspect *s;
+	const struct rest *rest = ctx;
+
+	return derive_tree_read_top(rest->session->derive, block, block->room, err);
+}
+
+static void add(struct by_class *class, uint64_t shallow, uint64_t retained)
+{
+	class->count++;
+	class->shallow_bytes += shallow;
+	class->retained_bytes += retained;
+}
+
+static int add_rest(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct rest *rest = ctx;
+	const struct heap_block *objects = block->objects;
+	const struct derive_tree_block *tree = block->room;
 
 	(void)err;
-	if (!pass->is_rest && retained > pass->out->threshold_bytes &&
-	    pass->out->count < SUSPECTS_MAX) {
-		s = add_suspect(pass->out);
-		s->ix = object->ix;
-		s->class_no = object->class_no;
-		s->count = 1;
-		s->shallow_bytes = object->shallow_bytes;
-		s->retained_bytes = retained;
-		return HDB_OK;
+	for (uint32_t i = 0; i < objects->count; i++) {
+		const uint64_t retained = tree->units[i] * rest->session->heap->layout.align_bytes;
+
+		if (tree->dominator[i] != GRAPH_NONE || objects->kind[i] == HEAP_LEFT_OUT ||
+		    is_single(rest->out, objects->first_ix + i))
+			continue;
+		add(&rest->classes[objects->class_no[i]], objects->shallow[i], retained);
+		if (objects->kind[i] == STORE_PRIMITIVE_ARRAY &&
+		    objects->shallow[i] >= BUFFER_BYTES)
+			add(&rest->buffers[objects->class_no[i]], objects->shallow[i], retained);
 	}
-	pass->is_rest = true;
-	add(class, object, retained);
-	if (object->kind == STORE_PRIMITIVE_ARRAY && object->shallow_bytes >= BUFFER_BYTES)
-		add(&pass->buffers[object->class_no], object, retained);
 	return HDB_OK;
 }
 
-/* They follow the single suspects on the top level. */
+static int sum_rest(struct rest *rest, struct hdb_error *err)
+{
+	struct derive *derive = rest->session->derive;
+	HEAP_FILTER_SCOPE(heap_show_chosen, rest->session->heap);
+
+	TRY(derive_tree_prepare(derive, err));
+	TRY(heap_prepare_blocks(rest->session->heap, rest->session->work->threads, err));
+	return derive_each_block(
+		derive,
+		&(struct derive_pass){ .stage = "looking for suspects",
+				       .make = read_rest,
+				       .take = add_rest,
+				       .ctx = rest,
+				       .room_bytes = sizeof(struct derive_tree_block) },
+		err);
+}
+
 /* ---- the members of groups ---- */
 
-struct second_pass {
+struct members {
+	const struct session *session;
 	struct analysis_suspects *out;
-	uint32_t *group; /* by class: index of its suspect, or HEAP_NONE */
-	uint64_t *seen;  /* by suspect: members seen so far */
-	size_t singles;  /* number of single suspects, which come first on the top level */
-	size_t passed;   /* number of those already skipped */
+	uint8_t *group_of_class; /* by class: number of its suspect + 1; 0: none */
+	struct base_big groups;  /* uint8_t, by object: that of its class */
+	uint64_t *seen;          /* by suspect: members passed so far */
 };
 
-/* Adds an object to its group: every member, or MEMBERS_MAX of them at even distances. */
-static int take_member(void *ctx, const struct heap_object *object, uint64_t retained,
-		       struct hdb_error *err)
+static_assert(SUSPECTS_MAX < UINT8_MAX, "a number of a suspect is a byte");
+
+static int note_groups(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	struct second_pass *pass = ctx;
-	const uint32_t group = pass->group[object->class_no];
-	struct analysis_suspect *s;
+	const struct members *m = ctx;
+	uint8_t *group = (uint8_t *)m->groups.data + block->objects->first_ix;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->objects->count; i++)
+		group[i] = m->group_of_class[block->objects->class_no[i]];
+	return HDB_OK;
+}
+
+/* Takes all, or MEMBERS_MAX of them at even distances. */
+static int take_member(struct members *m, uint32_t ix, uint8_t group, struct hdb_error *err)
+{
+	struct analysis_suspect *s = &m->out->list[group - 1];
+	bool is_elsewhere;
 	uint64_t at;
 
-	(void)retained;
-	if (pass->passed < pass->singles) {
-		pass->passed++;
+	TRY(heap_passes_over(m->session->heap, ix, &is_elsewhere, err));
+	if (is_elsewhere)
 		return HDB_OK;
-	}
-	if (group == HEAP_NONE)
-		return HDB_OK;
-	s = &pass->out->list[group];
-	at = pass->seen[group]++;
+	at = m->seen[group - 1]++;
 	/*
 	 * The top level is sorted, so the large arrays of a class come first; the small ones after
 	 * them are no members.
 	 */
-	if (at >= s->count)
+	if (at >= s->count || (s->count > MEMBERS_MAX &&
+			       at * MEMBERS_MAX / s->count == (at + 1) * MEMBERS_MAX / s->count))
 		return HDB_OK;
-	if (s->count > MEMBERS_MAX &&
-	    at * MEMBERS_MAX / s->count == (at + 1) * MEMBERS_MAX / s->count)
-		return HDB_OK;
-	return base_vec_push(&s->members, &object->ix, sizeof(object->ix), err);
+	return base_vec_push(&s->members, &ix, sizeof(ix), err);
+}
+
+static int find_members(struct members *m, struct hdb_error *err)
+{
+	const struct session *session = m->session;
+	uint8_t *groups;
+	struct store_lists top;
+	const uint32_t *batch;
+	size_t count = 1;
+
+	TRY(base_big_alloc_raw(session->work, &m->groups, (uint64_t)session->heap->object_count + 1,
+			       "groups of suspects", err));
+	TRY(derive_each_block(session->derive,
+			      &(struct derive_pass){ .stage = "members of suspects",
+						     .reads_classes = true,
+						     .make = note_groups,
+						     .ctx = m },
+			      err));
+	groups = m->groups.data;
+	for (size_t i = 0; i < m->out->count; i++)
+		if (m->out->list[i].ix != HEAP_NONE)
+			groups[m->out->list[i].ix] = 0;
+	TRY(derive_children(session->derive, &top, err));
+	TRY(store_lists_begin(&top, session->heap->object_count, NULL, err));
+	while (count) {
+		TRY(store_lists_next(&top, &batch, &count, err));
+		for (size_t i = 0; i < count; i++)
+			if (groups[batch[i]])
+				TRY(take_member(m, batch[i], groups[batch[i]], err));
+		TRY(base_step(session->work, session->heap->object_count, err));
+	}
+	return HDB_OK;
 }
 
 /*
@@ -201,53 +271,52 @@ static int add_values(struct analysis_suspects *out, uint32_t class_no,
  * Splits a class of values: its large arrays may form a group, the rest is recorded as values.
  * *group is what may become a suspect; for other classes, all objects of the class.
  */
-static int set_values_aside(const struct session *session, struct first_pass *first, uint32_t no,
-			    struct by_class *group, struct hdb_error *err)
+static int set_values_aside(struct rest *rest, uint32_t no, struct by_class *group,
+			    struct hdb_error *err)
 {
-	const uint64_t threshold = first->out->threshold_bytes;
-	struct by_class *values = &first->classes[no];
+	const uint64_t threshold = rest->out->threshold_bytes;
+	struct by_class *values = &rest->classes[no];
 
 	*group = *values;
 	if (values->retained_bytes <= threshold ||
-	    !heap_is_value_class(heap_class_name(session->heap, no)))
+	    !heap_is_value_class(heap_class_name(rest->session->heap, no)))
 		return HDB_OK;
-	*group = first->buffers[no];
+	*group = rest->buffers[no];
 	if (group->retained_bytes > threshold) {
 		values->count -= group->count;
 		values->shallow_bytes -= group->shallow_bytes;
 		values->retained_bytes -= group->retained_bytes;
 	}
-	return values->retained_bytes > threshold ? add_values(first->out, no, values, err) :
-						    HDB_OK;
+	return values->retained_bytes > threshold ? add_values(rest->out, no, values, err) : HDB_OK;
 }
 
-static void release_second(struct second_pass *pass)
+static void release_members(struct members *m)
 {
-	free(pass->group);
-	free(pass->seen);
+	base_big_free(&m->groups);
+	free(m->group_of_class);
+	free(m->seen);
 }
 
 /* Adds a suspect for each class that is large enough, then collects the members. */
-static int add_groups(const struct session *session, struct first_pass *first,
-		      struct hdb_error *err)
+static int add_groups(struct rest *rest, struct hdb_error *err)
 {
-	struct analysis_suspects *out = first->out;
-	BASE_SCOPED(release_second)
-	struct second_pass pass = { .out = out, .singles = out->count };
+	const struct session *session = rest->session;
+	struct analysis_suspects *out = rest->out;
+	const size_t singles = out->count;
+	BASE_SCOPED(release_members) struct members m = { .session = session, .out = out };
 
-	TRY(BASE_ALLOC(pass.group, (size_t)session->heap->class_count + 1, "groups of suspects",
-		       err));
-	TRY(BASE_ALLOC(pass.seen, SUSPECTS_MAX, "groups of suspects", err));
+	TRY(BASE_ALLOC(m.group_of_class, (size_t)session->heap->class_count + 1,
+		       "groups of suspects", err));
+	TRY(BASE_ALLOC(m.seen, SUSPECTS_MAX, "groups of suspects", err));
 	for (uint32_t no = 0; no < session->heap->class_count; no++) {
 		struct analysis_suspect *s;
 		struct by_class group;
 
-		pass.group[no] = HEAP_NONE;
-		TRY(set_values_aside(session, first, no, &group, err));
+		TRY(set_values_aside(rest, no, &group, err));
 		if (group.retained_bytes <= out->threshold_bytes || out->count == SUSPECTS_MAX)
 			continue;
-		pass.group[no] = (uint32_t)out->count;
 		s = add_suspect(out);
+		m.group_of_class[no] = (uint8_t)out->count;
 		s->class_no = no;
 		s->count = group.count;
 		s->least_bytes =
@@ -255,7 +324,7 @@ static int add_groups(const struct session *session, struct first_pass *first,
 		s->shallow_bytes = group.shallow_bytes;
 		s->retained_bytes = group.retained_bytes;
 	}
-	return out->count > pass.singles ? each_top(session, take_member, &pass, err) : HDB_OK;
+	return out->count > singles ? find_members(&m, err) : HDB_OK;
 }
 
 /* ---- accumulation points ---- */
@@ -361,7 +430,7 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 			   struct analysis_suspects *out, struct hdb_error *err)
 {
 	BASE_FREED struct by_class *classes = NULL, *buffers = NULL;
-	struct first_pass pass = { .out = out };
+	struct rest rest = { .session = session, .out = out };
 	struct derive_total whole;
 
 	assert(percent >= SUSPECTS_PERCENT_MIN);
@@ -381,10 +450,11 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 	TRY(BASE_ALLOC(out->list, SUSPECTS_MAX, "suspects", err));
 	TRY(BASE_ALLOC(classes, (size_t)session->heap->class_count + 1, "suspects", err));
 	TRY(BASE_ALLOC(buffers, (size_t)session->heap->class_count + 1, "suspects", err));
-	pass.classes = classes;
-	pass.buffers = buffers;
-	TRY(each_top(session, take_first, &pass, err));
-	TRY(add_groups(session, &pass, err));
+	rest.classes = classes;
+	rest.buffers = buffers;
+	TRY(find_singles(session, out, err));
+	TRY(sum_rest(&rest, err));
+	TRY(add_groups(&rest, err));
 	TRY(find_points(session, out, err));
 	if (out->count)
 		qsort(out->list, out->count, sizeof(*out->list), compare_suspects);

@@ -94,6 +94,12 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 /* The same if out->dominator is already filled. */
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err);
+/*
+ * The same for the top level alone: most blocks have no object of it. For these, only out->dominator
+ * is filled. The objects are read here; heap_prepare_blocks must have been called.
+ */
+int derive_tree_read_top(struct derive *derive, struct derive_block *block,
+			 struct derive_tree_block *out, struct hdb_error *err);
 /* Reads only the dominators, which does not need the objects. */
 int derive_tree_dominators(struct derive *derive, struct derive_block *block, uint32_t *dominator,
 			   struct hdb_error *err);

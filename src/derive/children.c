@@ -60,24 +60,11 @@ static int read_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	return derive_tree_read(c->derive, block, block->room, err);
 }
 
-/*
- * Only the top level is needed, and most blocks have no object of it. Dominators are cheap to read,
- * so objects and retained sizes are read only for blocks that have one.
- */
 static int read_top_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct children *c = ctx;
-	struct derive_tree_block *tree = block->room;
-	const uint32_t count = block->objects->count;
-	uint32_t i = 0;
 
-	TRY(derive_tree_dominators(c->derive, block, tree->dominator, err));
-	while (i < count && tree->dominator[i] != GRAPH_NONE)
-		i++;
-	if (i == count)
-		return HDB_OK;
-	TRY(heap_read_block(c->derive->heap, block->block_no, block->objects, err));
-	return derive_tree_units(c->derive, block, tree, err);
+	return derive_tree_read_top(c->derive, block, block->room, err);
 }
 
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)

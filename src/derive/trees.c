@@ -265,3 +265,18 @@ int derive_tree_units(struct derive *derive, struct derive_block *block,
 	}
 	return HDB_OK;
 }
+
+int derive_tree_read_top(struct derive *derive, struct derive_block *block,
+			 struct derive_tree_block *out, struct hdb_error *err)
+{
+	const uint32_t count = block->objects->count;
+	uint32_t i = 0;
+
+	TRY(derive_tree_dominators(derive, block, out->dominator, err));
+	while (i < count && out->dominator[i] != GRAPH_NONE)
+		i++;
+	if (i == count)
+		return HDB_OK;
+	TRY(heap_read_block(derive->heap, block->block_no, block->objects, err));
+	return derive_tree_units(derive, block, out, err);
+}
