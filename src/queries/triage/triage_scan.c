@@ -113,8 +113,7 @@ static int look_null(struct triage *t, const struct line *line, uint32_t ix, str
 	struct triage_figure *f = &t->figures[line->measure];
 	struct heap_value value;
 
-	TRY_FOUND(heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
-				   &value, err));
+	TRY_FOUND(heap_path_value(t->q->heap, ix, line->field, &value, err));
 	if (value.bits)
 		return HDB_OK;
 	f->ix = ix;
@@ -138,8 +137,7 @@ static int look_sum(struct triage *t, const struct line *line, uint32_t ix, stru
 	uint64_t sum;
 
 	f->is_outside = true;
-	TRY_FOUND(heap_field_value(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
-				   &value, err));
+	TRY_FOUND(heap_path_value(t->q->heap, ix, line->field, &value, err));
 	f->count++;
 	if (__builtin_add_overflow(f->bytes, as_size(&value), &sum))
 		sum = UINT64_MAX;
@@ -185,10 +183,8 @@ static int look_fill(struct triage *t, const struct line *line, uint32_t ix, str
 	uint32_t array_ix;
 	int found;
 
-	TRY_FOUND(heap_field_value(heap, ix, (struct heap_field_name){ .name = line->field },
-				   &value, err));
-	found = heap_field_object(heap, ix, (struct heap_field_name){ .name = line->other },
-				  &array_ix, err);
+	TRY_FOUND(heap_path_value(heap, ix, line->field, &value, err));
+	found = heap_path_object(heap, ix, line->other, &array_ix, err);
 	TRY_ERRORS(found);
 	TRY(heap_object(heap, ix, &object, err));
 	if (found == HDB_OK)
@@ -225,11 +221,9 @@ static int look_self(struct triage *t, const struct line *line, uint32_t ix, str
 	struct triage_figure *f = &t->figures[line->measure];
 	uint32_t at, parent, value;
 
-	TRY_FOUND(heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->field },
-				    &at, err));
+	TRY_FOUND(heap_path_object(t->q->heap, ix, line->field, &at, err));
 	/* The entry itself may retain other entries of its bucket. */
-	TRY_FOUND(heap_field_object(t->q->heap, ix, (struct heap_field_name){ .name = line->other },
-				    &value, err));
+	TRY_FOUND(heap_path_object(t->q->heap, ix, line->other, &value, err));
 	for (unsigned steps = 0; steps < CHAIN_MAX && at != GRAPH_NONE; steps++) {
 		if (at == ix) {
 			f->ix = ix;
