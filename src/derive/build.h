@@ -105,6 +105,14 @@ int derive_tree_dominators(struct derive *derive, struct derive_block *block, ui
 			   struct hdb_error *err);
 
 /*
+ * Builds the tree of strong references if it is missing; then the parents of a block's objects, as
+ * returned by derive_reach, on any thread. Overwrites block->values.
+ */
+int derive_strong_prepare(struct derive *derive, struct hdb_error *err);
+int derive_tree_strong(struct derive *derive, struct derive_block *block, uint32_t *parent,
+		       struct hdb_error *err);
+
+/*
  * Adds the number and total shallow size of the marked objects to *out. Objects that count in no
  * total (heap_is_counted) are skipped. Ignores the heap's filter. Defined in retained_set.c.
  */

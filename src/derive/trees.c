@@ -243,6 +243,19 @@ int derive_tree_dominators(struct derive *derive, struct derive_block *block, ui
 			  (struct tree_room){ block->values, dominator }, err);
 }
 
+int derive_strong_prepare(struct derive *derive, struct hdb_error *err)
+{
+	TRY(need_column(derive, &derive->reach_strong, err));
+	return store_column_prepare(&derive->reach_strong, err);
+}
+
+int derive_tree_strong(struct derive *derive, struct derive_block *block, uint32_t *parent,
+		       struct hdb_error *err)
+{
+	return read_block(derive, &derive->reach_strong, block->block_no,
+			  (struct tree_room){ block->values, parent }, err);
+}
+
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err)
 {

@@ -162,10 +162,15 @@ int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_
 	return find_nearest(heap, f, err);
 }
 
+bool triage_fields_has(const struct triage_fields *f, uint32_t class_no)
+{
+	return f->nearest[class_no] != HEAP_NONE;
+}
+
 int triage_fields_add(struct triage_fields *f, uint32_t ix, uint32_t class_no,
 		      struct hdb_error *err)
 {
-	if (f->nearest[class_no] == HEAP_NONE)
+	if (!triage_fields_has(f, class_no))
 		return HDB_OK;
 	return base_vec_push(&f->ixs, &ix, sizeof(ix), err);
 }

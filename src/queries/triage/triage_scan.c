@@ -2,13 +2,17 @@
  * queries/triage/triage_scan.c - measurements that need a pass over all objects and the values of
  * some.
  *
- * The pass reads blocks in order and only collects the objects whose values are needed, because
- * values are read from the dump. Of a class with more than SAMPLES_MAX objects, an even sample of
- * that size represents all.
+ * The pass reads blocks on all threads and only collects the objects whose values are needed, in
+ * order. Their fields are then read from the dump on all threads, and examined in order. Of a class
+ * with more than SAMPLES_MAX objects, an even sample of that size represents all.
  */
 #include "analysis/collection_fill.h"
 #include "analysis/contents.h"
 #include "base/base_text.h"
+#include "base/bytes.h"
+#include "base/pipeline.h"
+#include "derive/blocks.h"
+#include "derive/build.h"
 #include "heap/heap_database.h"
 #include "heap/known.h"
 #include "queries/triage/triage.h"
@@ -30,15 +34,24 @@
 /* A hash map is slow if it has at least this many elements and this share of them shares slots. */
 #define COLLIDING_ELEMENTS 1000u
 #define COLLIDING_SHARE 0.7
-/* Blocks between two checks of the cancel flag. */
-#define STEP_BLOCKS 16u
+/* Strings between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
+/* Objects whose fields a thread reads at a time. */
+#define BATCH 1024u
+#define BATCHES_PER_THREAD 3u
+
+/* An object, and what its fields `field` and `other` are; of type 0: it has none. */
+struct looked {
+	uint32_t ix;
+	struct heap_value field, other;
+};
 
 /* Which values of a class are examined. */
 struct line {
 	const char *rule;
 	/* examines an object; NULL: triage_locals.c examines all of them */
-	int (*look)(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err);
+	int (*look)(struct triage *t, const struct line *line, const struct looked *at,
+		    struct hdb_error *err);
 	const char *class_name, *field, *other;
 	enum triage_measure_no measure;
 	bool with_sub;
@@ -57,23 +70,25 @@ struct scan {
 	uint32_t *line_bits; /* by class: bits of lines of values.rules */
 	struct collected *lines;
 	struct triage_fields *fields;
-	struct heap_block *block;
-	uint8_t reachable[STORE_BLOCK_OBJECTS];
+	/* of the line that is looked at: where its fields are, by class */
+	struct heap_place (*places)[2];
+	struct batch *batches; /* by slot */
+	const struct collected *now;
 };
 
 /* ---- one object ---- */
 
 /* Keeps the object that retains most. */
-static int look_largest(struct triage *t, const struct line *line, uint32_t ix,
+static int look_largest(struct triage *t, const struct line *line, const struct looked *at,
 			struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[line->measure];
 	uint64_t bytes;
 
-	TRY(derive_retained(t->q->derive, ix, &bytes, err));
+	TRY(derive_retained(t->q->derive, at->ix, &bytes, err));
 	if (bytes > f->bytes) {
 		f->bytes = bytes;
-		f->ix = ix;
+		f->ix = at->ix;
 		f->count = 1;
 	}
 	return HDB_OK;
@@ -91,33 +106,32 @@ static int add_retained(struct triage *t, struct triage_figure *f, uint32_t ix,
 }
 
 /* Keeps the object with the largest number at the path `field`. */
-static int look_longest(struct triage *t, const struct line *line, uint32_t ix,
+static int look_longest(struct triage *t, const struct line *line, const struct looked *at,
 			struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[line->measure];
 	int64_t length;
-	const int r = heap_path_number(t->q->heap, ix, line->field, &length, err);
+	const int r = heap_path_number(t->q->heap, at->ix, line->field, &length, err);
 
 	if (r != HDB_OK || length <= 0 || (uint64_t)length <= f->count)
 		return r < 0 ? r : HDB_OK;
 	/* A list of n elements has n nodes, so larger numbers are damage. */
 	f->count = (uint64_t)length < t->q->heap->object_count ? (uint64_t)length :
 								 t->q->heap->object_count;
-	f->ix = ix;
-	return derive_retained(t->q->derive, ix, &f->bytes, err);
+	f->ix = at->ix;
+	return derive_retained(t->q->derive, at->ix, &f->bytes, err);
 }
 
 /* Counts objects whose field is null, and what they retain. */
-static int look_null(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
+static int look_null(struct triage *t, const struct line *line, const struct looked *at,
+		     struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[line->measure];
-	struct heap_value value;
 
-	TRY_FOUND(heap_path_value(t->q->heap, ix, line->field, &value, err));
-	if (value.bits)
+	if (!at->field.type || at->field.bits)
 		return HDB_OK;
-	f->ix = ix;
-	return add_retained(t, f, ix, err);
+	f->ix = at->ix;
+	return add_retained(t, f, at->ix, err);
 }
 
 /* Reads a signed number, 0 if it is negative. */
@@ -130,20 +144,22 @@ static uint64_t as_size(const struct heap_value *value)
 }
 
 /* Adds up the field. */
-static int look_sum(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
+static int look_sum(struct triage *t, const struct line *line, const struct looked *at,
+		    struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[line->measure];
-	struct heap_value value;
 	uint64_t sum;
 
+	(void)err;
 	f->is_outside = true;
-	TRY_FOUND(heap_path_value(t->q->heap, ix, line->field, &value, err));
+	if (!at->field.type)
+		return HDB_OK;
 	f->count++;
-	if (__builtin_add_overflow(f->bytes, as_size(&value), &sum))
+	if (__builtin_add_overflow(f->bytes, as_size(&at->field), &sum))
 		sum = UINT64_MAX;
 	f->bytes = sum;
 	if (f->ix == HEAP_NONE)
-		f->ix = ix;
+		f->ix = at->ix;
 	return HDB_OK;
 }
 
@@ -169,38 +185,47 @@ static int look_collisions(struct triage *t, const struct heap_object *object,
 	return add_retained(t, f, object->ix, err);
 }
 
+static int find_object(struct heap *heap, const struct heap_value *value, uint32_t *ix,
+		       struct hdb_error *err)
+{
+	return value->type == HPROF_OBJECT && value->bits ? heap_find(heap, value->bits, ix, err) :
+							    HDB_NOTFOUND;
+}
+
 /*
  * Compares the number of elements in `field` with the length of the array in `other`: unused room
  * of collections that are at most half full. Empty ones are counted separately.
  */
-static int look_fill(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
+static int look_fill(struct triage *t, const struct line *line, const struct looked *at,
+		     struct hdb_error *err)
 {
 	struct heap *heap = t->q->heap;
 	struct heap_object object, array = { .length = 0 };
-	struct heap_value value;
+	const uint64_t size = as_size(&at->field);
 	struct triage_figure *f;
 	uint64_t bytes;
 	uint32_t array_ix;
 	int found;
 
-	TRY_FOUND(heap_path_value(heap, ix, line->field, &value, err));
-	found = heap_path_object(heap, ix, line->other, &array_ix, err);
-	TRY_ERRORS(found);
-	TRY(heap_object(heap, ix, &object, err));
+	(void)line;
+	if (!at->field.type)
+		return HDB_OK;
+	TRY_ERRORS(found = find_object(heap, &at->other, &array_ix, err));
+	TRY(heap_object(heap, at->ix, &object, err));
 	if (found == HDB_OK)
 		TRY(heap_object(heap, array_ix, &array, err));
-	if (as_size(&value) >= COLLIDING_ELEMENTS)
+	if (size >= COLLIDING_ELEMENTS)
 		TRY(look_collisions(t, &object, err));
-	if (!as_size(&value)) {
+	if (!size) {
 		uint32_t dominator = HEAP_NONE;
 
 		/* The shared empty array of ArrayList belongs to nobody. */
 		if (found == HDB_OK)
 			TRY_ERRORS(derive_dominator(t->q->derive, array_ix, &dominator, err));
-		bytes = object.shallow_bytes + (dominator == ix ? array.shallow_bytes : 0);
+		bytes = object.shallow_bytes + (dominator == at->ix ? array.shallow_bytes : 0);
 		f = &t->figures[TRIAGE_EMPTY];
-	} else if (found == HDB_OK && as_size(&value) <= array.length / 2) {
-		bytes = (array.length - as_size(&value)) * heap->layout.reference_bytes;
+	} else if (found == HDB_OK && size <= array.length / 2) {
+		bytes = (array.length - size) * heap->layout.reference_bytes;
 		f = &t->figures[TRIAGE_SPARSE];
 	} else {
 		return HDB_OK;
@@ -216,23 +241,24 @@ static int look_fill(struct triage *t, const struct line *line, uint32_t ix, str
  * Checks whether the reference itself is on the strong path from a root to its referent, in
  * `field`; `other` is what retains.
  */
-static int look_self(struct triage *t, const struct line *line, uint32_t ix, struct hdb_error *err)
+static int look_self(struct triage *t, const struct line *line, const struct looked *at,
+		     struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[line->measure];
-	uint32_t at, parent, value;
+	uint32_t on, parent, value;
 
-	TRY_FOUND(heap_path_object(t->q->heap, ix, line->field, &at, err));
+	TRY_FOUND(find_object(t->q->heap, &at->field, &on, err));
 	/* The entry itself may retain other entries of its bucket. */
-	TRY_FOUND(heap_path_object(t->q->heap, ix, line->other, &value, err));
-	for (unsigned steps = 0; steps < CHAIN_MAX && at != GRAPH_NONE; steps++) {
-		if (at == ix) {
-			f->ix = ix;
+	TRY_FOUND(find_object(t->q->heap, &at->other, &value, err));
+	for (unsigned steps = 0; steps < CHAIN_MAX && on != GRAPH_NONE; steps++) {
+		if (on == at->ix) {
+			f->ix = at->ix;
 			return add_retained(t, f, value, err);
 		}
-		TRY(derive_reach(t->q->derive, true, at, &parent, err));
-		if (parent == at)
+		TRY(derive_reach(t->q->derive, true, on, &parent, err));
+		if (parent == on)
 			return HDB_OK;
-		at = parent;
+		on = parent;
 	}
 	return HDB_OK;
 }
@@ -254,9 +280,9 @@ _Static_assert(LINES <= LINES_MAX, "lines are bits of a word");
 
 /* ---- the pass ---- */
 
-static int look_at_array(struct scan *s, uint32_t i, struct hdb_error *err)
+static int look_at_array(struct scan *s, const struct heap_block *b, uint32_t i,
+			 struct hdb_error *err)
 {
-	struct heap_block *b = s->block;
 	const bool is_primitive = b->kind[i] == STORE_PRIMITIVE_ARRAY;
 	struct triage_figure *f =
 		&s->t->figures[is_primitive ? TRIAGE_BIG_PRIMITIVE : TRIAGE_BIG_ARRAY];
@@ -299,33 +325,102 @@ static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error
 	return HDB_OK;
 }
 
-static int scan_block(struct scan *s, uint32_t block_no, struct hdb_error *err)
+/* What `scan_make` finds in a block; bytes[0] of the block has the objects to take, uint32_t. */
+struct found {
+	uint32_t dominator[STORE_BLOCK_OBJECTS];
+	uint32_t strong[STORE_BLOCK_OBJECTS]; /* parents in the tree of strong references */
+	uint64_t weak_count, weak_bytes;
+	uint64_t longest, largest; /* of the arrays so far */
+};
+
+/*
+ * Whether object i is to be taken: values of it are asked for, or it may be the longest or largest
+ * array.
+ */
+static bool is_taken(const struct scan *s, const struct heap_block *b, uint32_t i,
+		     struct found *found)
 {
-	struct triage_figure *weak = &s->t->figures[TRIAGE_WEAK_ONLY];
-	const struct heap_block *b = s->block;
+	switch (b->kind[i]) {
+	case STORE_INSTANCE:
+		return s->line_bits[b->class_no[i]] || triage_fields_has(s->fields, b->class_no[i]);
+	case STORE_OBJECT_ARRAY:
+		if (b->length[i] < found->longest)
+			return false;
+		found->longest = b->length[i];
+		return true;
+	case STORE_PRIMITIVE_ARRAY:
+		if (b->shallow[i] <= found->largest)
+			return false;
+		found->largest = b->shallow[i];
+		return true;
+	default:
+		return false;
+	}
+}
 
-	TRY(heap_read_block(s->t->q->heap, block_no, s->block, err));
-	TRY(derive_reachable_block(s->t->q->derive, block_no, s->reachable, err));
+static int scan_make(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct scan *s = ctx;
+	const struct heap_block *b = block->objects;
+	struct found *found = block->room;
+
+	found->weak_count = found->weak_bytes = found->longest = found->largest = 0;
+	TRY(derive_tree_dominators(s->t->q->derive, block, found->dominator, err));
+	TRY(derive_tree_strong(s->t->q->derive, block, found->strong, err));
 	for (uint32_t i = 0; i < b->count; i++) {
-		const uint32_t lines = s->line_bits[b->class_no[i]];
 		const uint32_t ix = b->first_ix + i;
-		uint32_t parent;
 
-		if (!s->reachable[i] || ix == HEAP_BOOT_LOADER || b->kind[i] == HEAP_LEFT_OUT)
+		if (found->dominator[i] == ix || ix == HEAP_BOOT_LOADER ||
+		    b->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		TRY(derive_reach(s->t->q->derive, true, ix, &parent, err));
-		if (parent == ix) {
-			weak->count++;
-			weak->bytes += b->shallow[i];
+		if (found->strong[i] == ix) {
+			found->weak_count++;
+			found->weak_bytes += b->shallow[i];
 		}
-		if (b->kind[i] == STORE_OBJECT_ARRAY || b->kind[i] == STORE_PRIMITIVE_ARRAY)
-			TRY(look_at_array(s, i, err));
-		if (lines && b->kind[i] == STORE_INSTANCE)
-			TRY(collect(s, ix, lines, err));
-		if (b->kind[i] == STORE_INSTANCE)
-			TRY(triage_fields_add(s->fields, ix, b->class_no[i], err));
+		if (is_taken(s, b, i, found))
+			TRY(base_vec_push(&block->bytes[0], &i, sizeof(i), err));
 	}
 	return HDB_OK;
+}
+
+static int scan_take(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct scan *s = ctx;
+	const struct heap_block *b = block->objects;
+	const struct found *found = block->room;
+	struct triage_figure *weak = &s->t->figures[TRIAGE_WEAK_ONLY];
+
+	weak->count += found->weak_count;
+	weak->bytes += found->weak_bytes;
+	for (size_t k = 0; k < block->bytes[0].count; k++) {
+		const uint32_t i = *base_vec_at(&block->bytes[0], uint32_t, k);
+
+		if (b->kind[i] == STORE_INSTANCE) {
+			TRY(collect(s, b->first_ix + i, s->line_bits[b->class_no[i]], err));
+			TRY(triage_fields_add(s->fields, b->first_ix + i, b->class_no[i], err));
+		} else {
+			TRY(look_at_array(s, b, i, err));
+		}
+	}
+	return HDB_OK;
+}
+
+static int scan_all(struct scan *s, struct hdb_error *err)
+{
+	struct derive *derive = s->t->q->derive;
+
+	/* A table that is built closes the columns of others: they are prepared when all are there. */
+	TRY(derive_need(derive, STORE_REACH_STRONG, err));
+	TRY(derive_tree_prepare(derive, err));
+	TRY(derive_strong_prepare(derive, err));
+	return derive_each_block(derive,
+				 &(struct derive_pass){ .stage = "looking at objects",
+							.reads_objects = true,
+							.make = scan_make,
+							.take = scan_take,
+							.ctx = s,
+							.room_bytes = sizeof(struct found) },
+				 err);
 }
 
 /* Decides which lines examine which classes, and counts the objects of these. */
@@ -364,6 +459,131 @@ static uint64_t scaled(uint64_t before, uint64_t now, double weight)
 	return more < 1e18 ? before + (uint64_t)(more + 0.5) : UINT64_MAX;
 }
 
+/* ---- the values ---- */
+
+struct batch {
+	struct looked at[BATCH];
+	struct base_view view;
+	struct heap_offsets *groups;
+	BASE_APART;
+};
+
+/* The record of an object. */
+struct record {
+	struct base_view *view;
+	struct hprof_sub sub;
+	unsigned id_size;
+};
+
+static int read_place(struct record *record, struct heap_place place, struct heap_value *out,
+		      struct hdb_error *err)
+{
+	const struct hprof_sub *sub = &record->sub;
+	const unsigned size = hprof_type_size(place.type, record->id_size);
+	const uint8_t *p;
+
+	/* A short instance has been reported by the import. */
+	if (!size || sub->tag != HPROF_INSTANCE_DUMP || place.at + (uint64_t)size > sub->body_size)
+		return HDB_OK;
+	if (!(p = base_view_at(record->view, sub->body_offset + place.at, size, err)))
+		return HDB_ETRUNC;
+	*out = (struct heap_value){ .type = place.type, .bits = be_bits(p, size) };
+	return HDB_OK;
+}
+
+static int read_fields(struct scan *s, struct batch *batch, struct looked *at,
+		       struct hdb_error *err)
+{
+	struct heap *heap = s->t->q->heap;
+	const struct heap_place *places;
+	struct record record = { .view = &batch->view, .id_size = heap->id_size };
+	struct heap_object object;
+	uint64_t offset;
+
+	at->field.type = at->other.type = 0;
+	TRY(heap_object(heap, at->ix, &object, err));
+	places = s->places[object.class_no];
+	if (!places[0].type && !places[1].type)
+		return HDB_OK;
+	TRY(heap_offset_by(heap, &batch->groups, at->ix, &offset, err));
+	if (!offset)
+		return HDB_OK;
+	TRY(hprof_sub_read(&heap->dump.file, &batch->view, offset, &record.sub, err));
+	TRY(read_place(&record, places[0], &at->field, err));
+	return read_place(&record, places[1], &at->other, err);
+}
+
+static uint32_t batch_size(const struct collected *c, uint64_t no)
+{
+	const uint64_t left = c->ixs.count - no * BATCH;
+
+	return left < BATCH ? (uint32_t)left : BATCH;
+}
+
+static int read_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
+{
+	struct scan *s = ctx;
+	struct batch *batch = &s->batches[slot];
+
+	for (uint32_t i = 0; i < batch_size(s->now, no); i++) {
+		batch->at[i].ix = *base_vec_at(&s->now->ixs, uint32_t, no * BATCH + i);
+		TRY(read_fields(s, batch, &batch->at[i], err));
+	}
+	return HDB_OK;
+}
+
+static int look_at_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
+{
+	struct scan *s = ctx;
+	const struct line *line = &values[s->now - s->lines];
+
+	for (uint32_t i = 0; i < batch_size(s->now, no); i++)
+		TRY(line->look(s->t, line, &s->batches[slot].at[i], err));
+	return base_step(s->t->q->work, no * BATCH, err);
+}
+
+/* A path that follows references has no place: `look` reads it. */
+static int find_places(struct scan *s, size_t no, struct hdb_error *err)
+{
+	struct heap *heap = s->t->q->heap;
+	const char *paths[2] = { values[no].field, values[no].other };
+
+	for (uint32_t class_no = 0; class_no < heap->class_count; class_no++)
+		for (unsigned i = 0; i < 2 && s->line_bits[class_no] & 1u << no; i++) {
+			struct heap_place *place = &s->places[class_no][i];
+
+			*place = (struct heap_place){ 0 };
+			if (paths[i])
+				TRY_ERRORS(heap_path_place(heap, class_no, paths[i], place, err));
+		}
+	return HDB_OK;
+}
+
+static int look_at_all(struct scan *s, size_t no, struct hdb_error *err)
+{
+	const unsigned threads = s->t->q->work->threads;
+	const struct base_pipeline pipeline = {
+		.item_count = (s->lines[no].ixs.count + BATCH - 1) / BATCH,
+		.threads = threads,
+		.slot_count = BATCHES_PER_THREAD * threads,
+		.ctx = s,
+		.produce = read_batch,
+		.consume = look_at_batch,
+	};
+
+	s->now = &s->lines[no];
+	if (!pipeline.item_count)
+		return HDB_OK;
+	TRY(find_places(s, no, err));
+	if (values[no].field)
+		TRY(heap_open_dump(s->t->q->heap, err));
+	/* Lines before this one may have built tables. */
+	TRY(heap_prepare_blocks(s->t->q->heap, threads, err));
+	for (unsigned i = 0; i < pipeline.slot_count; i++)
+		s->batches[i].view.src = s->t->q->heap->dump.source;
+	return base_pipeline_run(&pipeline, err);
+}
+
 static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 {
 	const struct collected *c = &s->lines[line];
@@ -376,12 +596,7 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 		counts[m] = figures[m].count;
 		bytes[m] = figures[m].bytes;
 	}
-	for (size_t i = 0; i < c->ixs.count; i++) {
-		TRY(values[line].look(s->t, &values[line], *base_vec_at(&c->ixs, uint32_t, i),
-				      err));
-		if (i % STEP_OBJECTS == 0)
-			TRY(base_step(s->t->q->work, i, err));
-	}
+	TRY(look_at_all(s, line, err));
 	for (size_t m = 0; m < TRIAGE_MEASURES && c->ixs.count < c->seen; m++) {
 		const double weight = (double)c->seen / (double)c->ixs.count;
 
@@ -396,31 +611,34 @@ static int look_at_line(struct scan *s, size_t line, struct hdb_error *err)
 
 static void release_scan(struct scan *s)
 {
+	const unsigned slots = BATCHES_PER_THREAD * s->t->q->work->threads;
+
 	triage_fields_close(s->fields);
 	for (size_t i = 0; s->lines && i < LINES; i++)
 		base_vec_release(&s->lines[i].ixs);
+	for (unsigned i = 0; s->batches && i < slots; i++) {
+		base_view_release(&s->batches[i].view);
+		free(s->batches[i].groups);
+	}
+	free(s->batches);
 	free(s->lines);
 	free(s->line_bits);
-	free(s->block);
+	free(s->places);
 }
 
 int triage_take_scan(struct triage *t, struct hdb_error *err)
 {
 	struct heap *heap = t->q->heap;
+	const size_t classes = (size_t)heap->class_count + 1;
 	BASE_SCOPED(release_scan) struct scan s = { .t = t };
 
-	TRY(BASE_ALLOC(s.block, 1, "a scan", err));
-	TRY(BASE_ALLOC(s.line_bits, (size_t)heap->class_count + 1, "a scan", err));
+	TRY(BASE_ALLOC(s.line_bits, classes, "a scan", err));
+	TRY(BASE_ALLOC(s.places, classes, "a scan", err));
 	TRY(BASE_ALLOC(s.lines, LINES, "a scan", err));
-	TRY(derive_need(t->q->derive, STORE_REACH_STRONG, err));
+	TRY(BASE_ALLOC(s.batches, (size_t)BATCHES_PER_THREAD * t->q->work->threads, "a scan", err));
 	TRY(choose_classes(&s, err));
 	TRY(triage_fields_open(t, &s.fields, err));
-	base_stage(t->q->work, "looking at objects", heap->object_count, "objects");
-	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		TRY(scan_block(&s, b, err));
-		if (b % STEP_BLOCKS == 0)
-			TRY(base_step(t->q->work, s.block->first_ix, err));
-	}
+	TRY(scan_all(&s, err));
 	base_stage(t->q->work, "looking at values", 0, "objects");
 	for (size_t line = 0; line < LINES; line++)
 		TRY(look_at_line(&s, line, err));
