@@ -95,8 +95,8 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err);
 /*
- * The same for the top level alone: most blocks have no object of it. For these, only out->dominator
- * is filled. The objects are read here; heap_prepare_blocks must have been called.
+ * The same for the top level alone. Most blocks have no object of it: for these, only
+ * out->dominator is filled. Reads the objects; heap_prepare_blocks must have been called.
  */
 int derive_tree_read_top(struct derive *derive, struct derive_block *block,
 			 struct derive_tree_block *out, struct hdb_error *err);

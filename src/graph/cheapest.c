@@ -5,11 +5,20 @@
  * A waiting node costs at most GRAPH_COST_MAX more than the current one, so six bits are enough for
  * a cost. A node found again on a cheaper path is in two buckets. It is settled in the cheaper one
  * and skipped in the other.
+ *
+ * Large buckets are processed on all threads. References cost at least 1, so none leads into the
+ * bucket that is processed, and a node is in it once: any thread may settle its nodes and read
+ * their rows. A thread leaves out targets to which a path as cheap is known, since they only get
+ * cheaper. The calling thread meets the other targets in the order of the bucket, so the first of
+ * several paths of equal cost is the same as on one thread.
  */
 #include "graph/reach.h"
 
 #include "base/bits.h"
+#include "base/pipeline.h"
 #include "base/vec.h"
+
+#include <stdlib.h>
 
 #define RING (GRAPH_COST_MAX + 1)
 #define UNMET 0xffu
@@ -22,26 +31,57 @@
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
 #define TARGETS_AHEAD 12
+/* Nodes of a bucket that a thread processes at a time, and from which on a bucket is shared. */
+#define RUN_NODES 4096u
+#define SHARED_NODES (4 * RUN_NODES)
+#define RUNS_PER_THREAD 3u
+/* Rows with more targets are left to the calling thread. */
+#define RUN_TARGETS_MAX 4096u
+
+/* A reference to a node to which it may be the cheapest path. */
+struct found {
+	uint32_t from;
+	uint32_t to; /* `from` itself: all its references are to be met */
+	uint8_t cost;
+};
 
 struct search {
 	const struct graph_rows *rows;
 	const struct graph_costs *costs;
 	uint32_t *parent;
 	struct base_vec ring[RING];
-	uint64_t waiting;
-	unsigned now; /* the current bucket */
+	uint64_t waiting, done;
+	unsigned now;          /* the current bucket */
+	struct base_vec *runs; /* by slot: struct found */
+	unsigned slot_count;
 };
+
+static unsigned get_at(const struct search *s, uint32_t node)
+{
+	return atomic_load_explicit(&s->costs->nodes[node].at, memory_order_relaxed);
+}
+
+static void set_at(const struct search *s, uint32_t node, unsigned at)
+{
+	atomic_store_explicit(&s->costs->nodes[node].at, (uint8_t)at, memory_order_relaxed);
+}
+
+/* Whether a path to `to` is known that costs no more. That stays so. */
+static bool is_known(const struct search *s, uint32_t to, unsigned cost)
+{
+	const unsigned at = get_at(s, to);
+
+	return at != UNMET && ((at & SETTLED) || (at + RING - s->now) % RING <= cost);
+}
 
 /* Puts `to` into the bucket of its cost, if this is the cheapest path to it so far. */
 static int meet(struct search *s, uint32_t from, uint32_t to, unsigned cost, struct hdb_error *err)
 {
-	struct graph_cost_node *node = &s->costs->nodes[to];
 	const unsigned at = (s->now + cost) % RING;
 
-	if (node->at != UNMET &&
-	    ((node->at & SETTLED) || (node->at + RING - s->now) % RING <= cost))
+	if (is_known(s, to, cost))
 		return HDB_OK;
-	node->at = (uint8_t)at;
+	set_at(s, to, at);
 	s->parent[to] = from;
 	s->waiting++;
 	return base_vec_push(&s->ring[at], &to, sizeof(to), err);
@@ -100,28 +140,143 @@ static void prefetch_ahead(const struct search *s, const struct base_vec *bucket
 	}
 }
 
+/* Settles node number i of the current bucket. False if it was settled in a cheaper one. */
+static bool settle(const struct search *s, const struct base_vec *bucket, size_t i, uint32_t *v)
+{
+	unsigned at;
+
+	prefetch_ahead(s, bucket, i);
+	*v = *base_vec_at(bucket, uint32_t, i);
+	at = get_at(s, *v);
+	if (at & SETTLED)
+		return false;
+	set_at(s, *v, at | SETTLED);
+	return true;
+}
+
+static int count_done(struct search *s, uint64_t count, struct hdb_error *err)
+{
+	const uint64_t before = s->done;
+
+	s->done += count;
+	return before / STEP_NODES == s->done / STEP_NODES ? HDB_OK :
+							     base_step(s->rows->work, s->done, err);
+}
+
+static int empty_alone(struct search *s, const struct base_vec *bucket, struct hdb_error *err)
+{
+	for (size_t i = 0; i < bucket->count; i++) {
+		uint32_t v;
+
+		if (!settle(s, bucket, i, &v))
+			continue;
+		TRY(meet_targets(s, v, err));
+		TRY(count_done(s, 1, err));
+	}
+	return HDB_OK;
+}
+
+/* ---- a bucket on all threads ---- */
+
+static size_t run_end(const struct base_vec *bucket, uint64_t no)
+{
+	return bucket->count - no * RUN_NODES < RUN_NODES ? bucket->count : (no + 1) * RUN_NODES;
+}
+
+static int add_found(const struct search *s, struct base_vec *run, uint32_t v,
+		     struct hdb_error *err)
+{
+	const struct graph_costs *c = s->costs;
+	const uint8_t *cost = c->cost + (size_t)c->nodes[v].kind * c->kinds;
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	const unsigned count = graph_rows_get(s->rows, v, target, &row);
+	struct found *out;
+
+	if (c->nodes[v].kind >= c->first_mixed || row.end - row.at > RUN_TARGETS_MAX) {
+		const struct found all = { .from = v, .to = v };
+
+		return base_vec_push(run, &all, sizeof(all), err);
+	}
+	TRY(base_vec_reserve(run, count + (row.end - row.at), sizeof(*out), err));
+	out = base_vec_at(run, struct found, run->count);
+	for (unsigned i = 0; i < count; i++) {
+		*out = (struct found){ v, target[i], cost[c->nodes[target[i]].kind] };
+		out += !is_known(s, out->to, out->cost);
+	}
+	for (uint64_t i = row.at; i < row.end; i++) {
+		const uint32_t to = graph_rows_long(s->rows, i);
+
+		if (row.end - i > TARGETS_AHEAD)
+			prefetch_write(&c->nodes[graph_rows_long(s->rows, i + TARGETS_AHEAD)]);
+		*out = (struct found){ v, to, cost[c->nodes[to].kind] };
+		out += !is_known(s, out->to, out->cost);
+	}
+	run->count = (size_t)(out - (struct found *)run->data);
+	return HDB_OK;
+}
+
+static int make_run(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
+{
+	const struct search *s = ctx;
+	const struct base_vec *bucket = &s->ring[s->now];
+	struct base_vec *run = &s->runs[slot];
+
+	run->count = 0;
+	for (size_t i = no * RUN_NODES; i < run_end(bucket, no); i++) {
+		uint32_t v;
+
+		if (settle(s, bucket, i, &v))
+			TRY(add_found(s, run, v, err));
+	}
+	return HDB_OK;
+}
+
+static int take_run(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
+{
+	struct search *s = ctx;
+	const struct base_vec *run = &s->runs[slot];
+	const struct found *found = run->data;
+
+	for (size_t i = 0; i < run->count; i++) {
+		if (run->count - i > TARGETS_AHEAD) {
+			prefetch_write(&s->costs->nodes[found[i + TARGETS_AHEAD].to]);
+			prefetch_write(&s->parent[found[i + TARGETS_AHEAD].to]);
+		}
+		TRY(found[i].from == found[i].to ?
+			    meet_targets(s, found[i].from, err) :
+			    meet(s, found[i].from, found[i].to, found[i].cost, err));
+	}
+	return count_done(s, run_end(&s->ring[s->now], no) - no * RUN_NODES, err);
+}
+
+static int empty_shared(struct search *s, const struct base_vec *bucket, struct hdb_error *err)
+{
+	return base_pipeline_run(
+		&(struct base_pipeline){
+			.item_count = (bucket->count + RUN_NODES - 1) / RUN_NODES,
+			.threads = s->rows->work->threads,
+			.slot_count = s->slot_count,
+			.ctx = s,
+			.produce = make_run,
+			.consume = take_run,
+		},
+		err);
+}
+
 /* Processes all nodes of the current bucket. Costs are at least 1, so none is added meanwhile. */
-static int empty_bucket(struct search *s, uint64_t *done, struct hdb_error *err)
+static int empty_bucket(struct search *s, struct hdb_error *err)
 {
 	struct base_vec *bucket = &s->ring[s->now];
-	int r = HDB_OK;
 
-	for (size_t i = 0; i < bucket->count && r == HDB_OK; i++) {
-		const uint32_t v = *base_vec_at(bucket, uint32_t, i);
-
-		prefetch_ahead(s, bucket, i);
-		s->waiting--;
-		if (s->costs->nodes[v].at & SETTLED)
-			continue;
-		s->costs->nodes[v].at |= SETTLED;
-		r = meet_targets(s, v, err);
-		if (r == HDB_OK && ++*done % STEP_NODES == 0)
-			r = base_step(s->rows->work, *done, err);
-	}
+	TRY(s->slot_count > RUNS_PER_THREAD && bucket->count >= SHARED_NODES ?
+		    empty_shared(s, bucket, err) :
+		    empty_alone(s, bucket, err));
+	s->waiting -= bucket->count;
 	bucket->count = 0;
 	if (bucket->capacity > BUCKET_KEPT)
 		base_vec_release(bucket);
-	return r;
+	return HDB_OK;
 }
 
 static int meet_roots(struct search *s, const uint64_t *root_bits, struct hdb_error *err)
@@ -132,24 +287,34 @@ static int meet_roots(struct search *s, const uint64_t *root_bits, struct hdb_er
 	return HDB_OK;
 }
 
+static void release(struct search *s)
+{
+	for (unsigned i = 0; i < RING; i++)
+		base_vec_release(&s->ring[i]);
+	for (unsigned i = 0; s->runs && i < s->slot_count; i++)
+		base_vec_release(&s->runs[i]);
+	free(s->runs);
+}
+
 int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err)
 {
-	struct search s = { .rows = rows, .costs = costs, .parent = parent };
-	uint64_t done = 0;
-	int r;
+	BASE_SCOPED(release)
+	struct search s = { .rows = rows,
+			    .costs = costs,
+			    .parent = parent,
+			    .slot_count = RUNS_PER_THREAD * rows->work->threads };
 
 	base_stage(rows->work, "paths of least strangeness", rows->node_count, "objects");
+	TRY(BASE_ALLOC(s.runs, s.slot_count, "paths of least strangeness", err));
 	for (unsigned i = 0; i < RING; i++)
 		s.ring[i].work = rows->work;
 	for (uint32_t v = 0; v < rows->node_count; v++) {
 		parent[v] = v;
-		costs->nodes[v].at = UNMET;
+		set_at(&s, v, UNMET);
 	}
-	r = meet_roots(&s, root_bits, err);
-	for (; r == HDB_OK && s.waiting; s.now = (s.now + 1) % RING)
-		r = empty_bucket(&s, &done, err);
-	for (unsigned i = 0; i < RING; i++)
-		base_vec_release(&s.ring[i]);
-	return r;
+	TRY(meet_roots(&s, root_bits, err));
+	for (; s.waiting; s.now = (s.now + 1) % RING)
+		TRY(empty_bucket(&s, err));
+	return HDB_OK;
 }

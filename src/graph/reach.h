@@ -8,6 +8,8 @@
 #include "graph/access.h"
 #include "graph/adjacency.h"
 
+#include <stdatomic.h>
+
 /*
  * Fills parent[v] (node_count entries, provided by the caller): GRAPH_NONE for a root, v itself for
  * an unreachable node, else the previous node on a shortest path from a root. The tree is
@@ -22,8 +24,8 @@ int graph_reach_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 
 /* A node of a search by cost. */
 struct graph_cost_node {
-	uint8_t kind; /* set by the caller */
-	uint8_t at;   /* used by the search */
+	uint8_t kind;       /* set by the caller */
+	_Atomic uint8_t at; /* used by the search */
 };
 
 /* Costs of references. */
@@ -48,6 +50,7 @@ struct graph_costs {
  * Like graph_reach_tree, with cheapest instead of shortest paths. Of paths of equal cost, the one
  * found first is used, roots in ascending order. Temporary memory: about 5 bytes per node. Linear
  * in the number of references, because waiting nodes are in a ring of GRAPH_COST_MAX + 1 buckets.
+ * The same tree whatever the threads; both functions are called on the calling thread.
  */
 int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits,
 			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err);

@@ -293,12 +293,70 @@ static void big_shapes(void **state)
 	oracle_free(&g);
 }
 
+/* The tree of a graph whose buckets are large, found on so many threads. */
+static void find_shared(struct oracle_graph *g, unsigned threads, uint32_t *parent)
+{
+	static const uint8_t cost[] = { 1, 2, 1, 1, 3, 1, 2, 2, 1, 1, 4, 1, 1,
+					2, 1, 1, 1, 2, 3, 1, 2, 1, 1, 1, 1 };
+	struct graph_cost_node *nodes = calloc(g->node_count, sizeof *nodes);
+	uint32_t ctx = g->node_count;
+	const struct graph_costs costs = { .nodes = nodes,
+					   .kinds = KINDS,
+					   .cost = cost,
+					   .root = root_cost,
+					   .first_mixed = KINDS - 1,
+					   .own_cost = 1,
+					   .own = own_targets,
+					   .ctx = &ctx };
+	struct hdb_error err;
+
+	assert_non_null(nodes);
+	for (uint32_t v = 0; v < g->node_count; v++)
+		nodes[v].kind = (uint8_t)((v * 2654435761u >> 7) % KINDS);
+	work.threads = threads;
+	assert_int_equal(graph_cheapest_tree(oracle_rows(g, &work), g->roots, &costs, parent, &err),
+			 HDB_OK);
+	work.threads = 1;
+	free(nodes);
+}
+
+/* Whatever the threads, of paths that cost the same the one found first is taken. */
+static void threads(void **state)
+{
+	const uint32_t n = 500000;
+	uint32_t *alone = calloc(n, sizeof *alone), *shared = calloc(n, sizeof *shared);
+	struct oracle_graph g;
+
+	(void)state;
+	assert_non_null(alone);
+	assert_non_null(shared);
+	oracle_init(&g, n, 4 * (uint64_t)n);
+	for (uint32_t v = 0; v < n; v++)
+		for (unsigned e = 0; e < 3; e++)
+			oracle_edge(&g, v, oracle_below(n));
+	/* Long rows, and one that is longer than what a thread takes. */
+	for (uint32_t i = 0; i < n; i++)
+		oracle_edge(&g, i < n / 2 ? 7 : i / 100, oracle_below(n));
+	for (uint32_t v = 0; v < 20; v++)
+		oracle_set(g.roots, v * 1000);
+	oracle_build(&g, false);
+	find_shared(&g, 1, alone);
+	for (unsigned count = 2; count <= 5; count++) {
+		find_shared(&g, count, shared);
+		assert_memory_equal(alone, shared, n * sizeof *alone);
+	}
+	free(alone);
+	free(shared);
+	oracle_free(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(order),
 		cmocka_unit_test(big_shapes),
+		cmocka_unit_test(threads),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

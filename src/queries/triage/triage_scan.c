@@ -409,7 +409,7 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 {
 	struct derive *derive = s->t->q->derive;
 
-	/* A table that is built closes the columns of others: they are prepared when all are there. */
+	/* Building a table closes the columns of others, so they are prepared afterwards. */
 	TRY(derive_need(derive, STORE_REACH_STRONG, err));
 	TRY(derive_tree_prepare(derive, err));
 	TRY(derive_strong_prepare(derive, err));
