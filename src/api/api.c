@@ -1,6 +1,6 @@
 /*
- * api/api.c - the bodies of heapdb.h: import, open, look-ups, queries. Thin: what is done is done
- * below.
+ * api/api.c - implements heapdb.h: import, open, look-ups and queries. These functions check
+ * arguments and convert structures; the work is done in the layers below.
  */
 #include "api/handle.h"
 #include "api/trace.h"
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of the extension that says that a file is compressed; 0: it has none. */
+/* Length of the extension of a compressed file; 0 if the name has none. */
 static size_t packed_extension(const char *name)
 {
 	static const char *const extensions[] = { ".gz", ".zst", ".zstd" };
@@ -103,7 +103,10 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	return r;
 }
 
-/* Says that a database is made again, if its dump is there to make it of; else why it cannot be. */
+/*
+ * Announces that an outdated database is imported again, if its dump still exists and is the same.
+ * Otherwise HDB_EVERSION, with the reason why it cannot be.
+ */
 static int begin_again(const struct heap *heap, const struct hdb_progress *progress,
 		       struct hdb_error *err)
 {
@@ -255,7 +258,7 @@ void hdb_close(struct hdb *db)
 	free(db);
 }
 
-/* NOLINTNEXTLINE(readability-function-size): as pread, with the handle's errors */
+/* NOLINTNEXTLINE(readability-function-size): parameters as of pread, with handle and error */
 int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_t *done,
 		  struct hdb_error *err)
 {
@@ -305,7 +308,9 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 	info.shallow_bytes = object.shallow_bytes;
 	info.length = object.kind == STORE_CLASS ? 0 : object.length;
 	API_WRITE(out, &info);
-	/* A name that could not be read is not shown as if right. */
+	/*
+	 * If the name could not be read, report that instead of returning "?" as if it were right.
+	 */
 	return heap_check(db->heap, err);
 }
 
@@ -363,7 +368,7 @@ const struct hdb_query_spec *hdb_query_named(const char *name)
 	return name ? query_spec_named(name) : NULL;
 }
 
-/* Lists have as many elements as they say, none of them NULL, and filters all functions. */
+/* HDB_EUSAGE if a list has a count but is NULL or contains NULL, or a filter lacks a function. */
 static int check_args(const struct hdb_query_args *args, struct hdb_error *err)
 {
 	const struct hdb_row_filter *filter = args->filter;
@@ -455,7 +460,7 @@ const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size_t colum
 
 /* ---- values by their type ---- */
 
-/* NULL if there is no such column, or no value. */
+/* NULL if there is no such column, or it has no value. */
 static const struct hdb_value *value_of(const struct hdb_rows *rows, size_t column)
 {
 	const struct hdb_value *value;
@@ -566,7 +571,7 @@ void hdb_rows_close(struct hdb_rows *rows)
 	free(rows->texts);
 	work = rows->query ? rows->query->work : NULL;
 	query_close(rows->query);
-	/* A handle may wait for long for its next question. */
+	/* The handle may be idle for long, so free the memory kept for the next query. */
 	if (work)
 		base_work_release(work);
 	free(rows->before);

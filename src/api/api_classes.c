@@ -1,6 +1,4 @@
-/*
- * api/api_classes.c - classes and their fields by number.
- */
+/* api/api_classes.c - access to classes and their fields by number. */
 #include "api/handle.h"
 
 #include "analysis/groups.h"
@@ -13,9 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest name of a field that is returned whole, bytes with its end. */
+/* Buffer for the name of a field; longer names are cut. */
 #define FIELD_NAME_SIZE 4096
-/* Memory for the fields of one class: 65,535 fields a class, but superclasses by the thousand. */
+/*
+ * Maximum number of fields of a class with its superclasses. A class has at most 65,535, but a
+ * damaged dump may have thousands of superclasses.
+ */
 #define FIELDS_MAX (1u << 20)
 
 uint32_t hdb_class_count(const struct hdb *db)
@@ -105,7 +106,7 @@ int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_
 	free(classes.numbers);
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);
-	/* Those that the pattern itself names are distinguished from their subclasses. */
+	/* Classes that match the pattern themselves are marked 1, their subclasses stay 2. */
 	r = analysis_classes(&session, pattern, false, &classes, err);
 	for (size_t i = 0; r == HDB_OK && i < classes.count; i++)
 		marks[classes.numbers[i]] = 1;
@@ -163,17 +164,17 @@ void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_basic *out
 	}
 }
 
-/* Fields of a class, their names behind them. */
+/* The fields of a class, followed by their names in the same allocation. */
 struct hdb_fields {
 	size_t count;
 	struct hdb_field field[];
 };
 
-/* A list of fields in the making: names are places in `names` until it is whole. */
+/* The list while it grows: its names move, so they are offsets in `names` until it is complete. */
 struct field_list {
 	struct base_vec fields; /* struct hdb_field */
 	struct base_vec names;  /* bytes */
-	struct base_vec starts; /* size_t, one a field */
+	struct base_vec starts; /* size_t, one per field */
 };
 
 static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring_no, uint32_t at,
@@ -198,7 +199,7 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	return base_vec_push(&list->starts, &start, sizeof(start), err);
 }
 
-/* Puts names behind the fields, in one piece of memory. */
+/* Copies fields and names into one allocation, and replaces the offsets by pointers. */
 static int finish(struct hdb *db, struct field_list *list, uint32_t class_no,
 		  struct hdb_fields **out, struct hdb_error *err)
 {
@@ -243,7 +244,7 @@ int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 	uint32_t no = class_no;
 
 	TRY_ERRORS(api_check_class(db, class_no, err));
-	/* The import cut cycles; a damaged database may have one, hence the count. */
+	/* The import has broken cycles; the count is for a database that was damaged later. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= db->heap->class_count; steps++) {
 		const struct store_class *class = heap_class(db->heap, no);
 

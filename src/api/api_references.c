@@ -1,5 +1,5 @@
 /*
- * api/api_references.c - who refers to whom, what sets retain, GC roots, threads.
+ * api/api_references.c - references between objects, retained sizes of sets, GC roots and threads.
  */
 #include "api/handle.h"
 
@@ -80,7 +80,7 @@ void hdb_list_close(struct hdb_list *list)
 	free(list);
 }
 
-/* NOLINTNEXTLINE(readability-function-size): buffer and size are one thing, as in snprintf */
+/* NOLINTNEXTLINE(readability-function-size): buffer and size are one argument, as in snprintf */
 int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t size,
 	       struct hdb_error *err)
 {
@@ -193,7 +193,10 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Members of a set, ascending and each once; *out is owned. */
+/*
+ * Copies the members of a set, sorted and without duplicates. *out is owned. HDB_EUSAGE if one is
+ * not an object.
+ */
 static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **out, size_t *count,
 			struct hdb_error *err)
 {

@@ -1,6 +1,4 @@
-/*
- * api/api_rewrite.c - dumps to dumps: convert, strip, redact.
- */
+/* api/api_rewrite.c - hdb_convert, hdb_strip and hdb_redact. */
 #include "api/handle.h"
 #include "api/trace.h"
 
@@ -12,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Budget that nobody asked for: what streams needs little. */
+/* Default budget: streaming needs little. */
 #define MEMORY_DEFAULT (32ull << 20)
 
-/* A dump that is written from another one. */
+/* The state of one call. */
 struct rewriting {
 	struct rewrite_paths paths;
 	struct hdb_output_options output;
 	struct hdb_output_result result;
 	struct base_work work;
-	char *folder; /* of the output, for scratch files; owned */
+	char *folder; /* of the output, also for scratch files; owned */
 };
 
 static int begin(struct rewriting *w, struct rewrite_paths paths,
@@ -40,7 +38,7 @@ static int begin(struct rewriting *w, struct rewrite_paths paths,
 	return HDB_OK;
 }
 
-/* Ends what begin began; returns what came of it. */
+/* Undoes begin, and returns `result`. The figures go to `out`, even on failure. */
 static int end(struct rewriting *w, int result, struct hdb_output_result *out)
 {
 	base_work_release(&w->work);

@@ -1,6 +1,6 @@
 /*
- * api/api_scan.c - passes over all objects: batches of columns, and the fields of the objects in
- * them.
+ * api/api_scan.c - scans over all objects, which return columns in batches, and the fields of the
+ * objects of a batch.
  */
 #include "api/handle.h"
 
@@ -13,33 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Instances further on whose records memory is asked for, while fields are read. */
+/*
+ * While fields are read, the record of the instance that comes so many objects later is prefetched.
+ */
 #define RECORDS_AHEAD 16
 #define CACHE_LINE 64
-/* What a page fault on a mapped file brings in. */
+/* The kernel maps so much around a page fault of a file. */
 #define FAULT_BYTES 65536
 
-/* Columns of the objects of a block that are asked for, one after the other. */
+/* One batch is at most one block of the heap. */
 struct hdb_scan {
 	struct hdb *db;
 	struct hdb_scan_options opt;
 	bool needs_reachable;
-	uint32_t block_no, end_block; /* the next one; counts down if the order is descending */
+	/* the next one, and the one after the last; descending scans count down */
+	uint32_t block_no, end_block;
 	uint32_t blocks_left;
-	struct store_lists lists; /* of referrers, if they are counted */
+	struct store_lists lists; /* of referrers, if the options want them */
 	struct heap_block block;
-	uint32_t keep[STORE_BLOCK_OBJECTS]; /* places in the block of what is asked for */
+	/* positions in the block of the selected objects */
+	uint32_t keep[STORE_BLOCK_OBJECTS];
 	uint32_t ix[STORE_BLOCK_OBJECTS];
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
 	uint64_t id[STORE_BLOCK_OBJECTS];
 	uint64_t retained[STORE_BLOCK_OBJECTS];
 	uint64_t offset[STORE_BLOCK_OBJECTS];
 	uint64_t referrers[STORE_BLOCK_OBJECTS];
-	uint32_t count; /* objects of the last batch */
-	/* of the instance whose fields are read */
-	uint32_t open_at;                /* its place in the batch; HDB_NONE: none */
-	uint64_t body_offset, body_size; /* 0: the dump lacks it */
-	uint32_t class_body_size;        /* bytes of field values that its class has */
+	uint32_t count; /* objects in the last batch */
+	/* the instance whose fields were read last */
+	uint32_t open_at;                /* its index in the batch; HDB_NONE: none */
+	uint64_t body_offset, body_size; /* 0: not in the dump */
+	uint32_t class_body_size;        /* bytes of field values according to its class */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
 
@@ -101,7 +105,10 @@ void hdb_scan_close(struct hdb_scan *scan)
 	free(scan);
 }
 
-/* Places of the objects that are asked for, whatever their reachability. */
+/*
+ * Finds the objects that the options select, regardless of reachability. Returns their number;
+ * scan->keep has their positions.
+ */
 static uint32_t choose(struct hdb_scan *scan)
 {
 	const struct hdb_scan_options *opt = &scan->opt;
@@ -198,7 +205,10 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 	return HDB_OK;
 }
 
-/* Moves what is asked for to the front of a column, in place: `keep` is ascending. */
+/*
+ * Moves the selected values to the front of a column. This works in place because `keep` is
+ * ascending.
+ */
 #define PACK(column) \
 	do { \
 		for (uint32_t k = 0; k < n; k++) \
@@ -263,8 +273,8 @@ static void pack_columns(struct hdb_scan *scan, uint32_t n)
 }
 
 /*
- * Maps the part of the dump that the batch's records lie in at once, where page faults would bring
- * in most of it anyway, sixteen pages each.
+ * Maps the part of the dump that contains the records of the batch with one call, unless they are
+ * so scattered that page faults, which map 16 pages each, would bring in less.
  */
 static void touch_records(struct hdb_scan *scan, uint32_t n)
 {
@@ -284,7 +294,7 @@ static void touch_records(struct hdb_scan *scan, uint32_t n)
 		source->touch(source, low, high - low);
 }
 
-/* Reads a block; *n is how many of its objects are asked for. */
+/* Reads a block; *n is the number of selected objects in it, which may be 0. */
 static int scan_block(struct hdb_scan *scan, uint32_t block_no, uint32_t *n, struct hdb_error *err)
 {
 	struct hdb *db = scan->db;
@@ -359,7 +369,7 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 
 /* ---- fields ---- */
 
-/* Reads the head of the record of object `at`: where its field values are. */
+/* Finds the field values of object `at` of the batch. */
 static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err)
 {
 	struct heap *heap = scan->db->heap;
@@ -369,7 +379,10 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 	scan->open_at = HDB_NONE;
 	scan->body_size = 0;
 	if (at + RECORDS_AHEAD < scan->count) {
-		/* Head and first fields; records lie anyhow. */
+		/*
+		 * Header and first fields. Records are in any order, so the CPU does not prefetch
+		 * them itself.
+		 */
 		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD]);
 		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD] + CACHE_LINE);
 	}
@@ -400,13 +413,15 @@ int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *fie
 		return hdb_fail(err, HDB_EUSAGE, "no object of a batch whose fields are read");
 	if (scan->open_at != at)
 		TRY_ERRORS(open_instance(scan, at, err));
-	/* Fields of superclasses come last, so that places are the same from the end. */
+	/*
+	 * Superclasses come last, so in all subclasses a field has the same distance from the end.
+	 */
 	size = hprof_type_size((uint8_t)field->type, heap->id_size);
 	if (!size || field->from_end > scan->class_body_size)
 		return HDB_NOTFOUND;
 	place = scan->class_body_size - field->from_end;
 	if (place + size > scan->body_size)
-		return HDB_NOTFOUND; /* a truncated instance, which the import has reported */
+		return HDB_NOTFOUND; /* the instance is truncated; the import has reported that */
 	p = base_view_at(&heap->dump.view, scan->body_offset + place, size, err);
 	if (!p)
 		return HDB_ETRUNC;

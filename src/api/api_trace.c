@@ -1,7 +1,7 @@
 /*
- * api/api_trace.c - heap graphs of Perfetto traces and portable heap dumps, imported and converted
- * as the dumps that they become: a thread writes the dump into a pipe, which the import reads and
- * keeps.
+ * api/api_trace.c - imports and converts heap graphs of Perfetto traces and portable heap dumps.
+ * Both are first converted to HPROF. For an import, a thread writes the HPROF dump into a pipe; the
+ * import reads it from there and keeps its contents in the database.
  */
 #include "api/handle.h"
 #include "api/trace.h"
@@ -51,12 +51,12 @@ static int write_trace(const struct api_trace *trace, unsigned graph_no,
 	return phd_write(trace->phd, sink, result, err);
 }
 
-/* The thread that writes the dump. */
+/* State of the thread that writes the dump. */
 struct feed {
 	const struct api_trace *trace;
 	unsigned graph_no;
 	int write_fd;
-	bool is_closed; /* nobody reads any more */
+	bool is_closed; /* the reader has closed the pipe */
 	struct hprof_written result;
 	int rc;
 	struct hdb_error err;
@@ -88,7 +88,10 @@ static void *write_dump(void *ctx)
 	const struct hprof_sink sink = { put_pipe, feed };
 	sigset_t pipe_signal;
 
-	/* What ends the import closes the pipe: that is an error here, and no signal. */
+	/*
+	 * If the import fails, it closes the pipe. Then write() shall fail, not a signal end the
+	 * process.
+	 */
 	sigemptyset(&pipe_signal);
 	sigaddset(&pipe_signal, SIGPIPE);
 	(void)pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
@@ -97,7 +100,7 @@ static void *write_dump(void *ctx)
 	return NULL;
 }
 
-/* Writes the dump of a graph on a thread of its own, and imports it. */
+/* Imports one graph. Its dump is written by a separate thread. */
 static int import_graph(const struct api_trace *trace, struct import_paths paths,
 			const struct hdb_import_options *opt, struct hdb_import_result *out,
 			struct hdb_error *err)
@@ -136,7 +139,7 @@ static int import_graph(const struct api_trace *trace, struct import_paths paths
 	(void)pthread_join(thread, NULL);
 	if (feed.rc >= 0 || feed.is_closed)
 		return rc;
-	/* The dump ended early, whatever was made of it. */
+	/* The import has seen only a part of the dump, so a database made of it is wrong. */
 	if (rc == HDB_OK)
 		(void)unlink(paths.database);
 	if (err)
@@ -147,7 +150,7 @@ static int import_graph(const struct api_trace *trace, struct import_paths paths
 int api_import_trace(struct import_paths paths, const struct hdb_import_options *opt,
 		     struct hdb_import_result *out, struct hdb_error *err)
 {
-	/* Progress is the import's, which the calling thread reports. */
+	/* No progress for the thread that writes: the calling thread reports that of the import. */
 	const struct hdb_progress quiet = { .cancel = opt->progress.cancel };
 	const struct phd_files files = { opt->dump_name ? opt->dump_name : paths.dump,
 					 opt->javacore_path };

@@ -1,6 +1,4 @@
-/*
- * api/api_values.c - values of fields and elements, texts, collections.
- */
+/* api/api_values.c - values of fields and array elements, texts, and collections. */
 #include "api/handle.h"
 
 #include "base/bytes.h"
@@ -18,7 +16,7 @@
 
 /* Elements of an array that are read at a time. */
 #define CHUNK 512u
-/* Texts that fit in so many bytes are read once. */
+/* A text that fits in this buffer is read only once. */
 #define TEXT_BYTES 2048u
 
 int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
@@ -33,13 +31,15 @@ int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 
 	TRY(api_check_ix(db, ix, err));
 	TRY(heap_instance_open(db->heap, ix, &instance, err));
-	/* Fields of superclasses come last, so that places are the same from the end. */
+	/*
+	 * Superclasses come last, so in all subclasses a field has the same distance from the end.
+	 */
 	body_size = heap_class(db->heap, instance.class_no)->body_size;
 	if (!size || field->from_end > body_size)
 		return HDB_NOTFOUND;
 	at = body_size - field->from_end;
 	if (at + size > instance.body_size)
-		return HDB_NOTFOUND; /* a short instance: the import has told */
+		return HDB_NOTFOUND; /* the instance is truncated; the import has reported that */
 	p = base_view_at(&db->heap->dump.view, instance.body_offset + at, size, err);
 	if (!p)
 		return HDB_ETRUNC;
@@ -70,7 +70,7 @@ int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hd
 
 	API_READ(&answer, slice, err);
 	r = api_check_ix(db, ix, err);
-	if (r >= 0) /* what was found is reported in any case */
+	if (r >= 0) /* on failure, too, `slice` gets what was found */
 		r = heap_elements(db->heap, ix, slice->from, &found, err);
 	answer.type = (enum hdb_basic_type)found.type;
 	answer.count = (size_t)found.done;
@@ -85,7 +85,7 @@ int hdb_is_string(struct hdb *db, uint32_t ix)
 	return db && ix < db->heap->object_count && heap_is_string(db->heap, ix);
 }
 
-/* The text of a char[] or byte[]; HDB_NOTFOUND for other arrays. */
+/* Reads the text of a char[] or byte[]. HDB_NOTFOUND for other arrays. */
 static int array_text(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
 {
 	struct heap_utf16 to = { .p = out->buf, .end = out->buf + out->size - 1 };
@@ -110,7 +110,7 @@ static int array_text(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct
 	return HDB_OK;
 }
 
-/* The text of an object, as hdb_text and hdb_read_text have it. */
+/* Reads the text of an object, as specified for hdb_text. */
 static int text_of(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hdb_error *err)
 {
 	const struct session session = api_session(db);
@@ -133,7 +133,7 @@ static int text_of(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hd
 	return out->used ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): buffer and size are one thing, as in snprintf */
+/* NOLINTNEXTLINE(readability-function-size): buffer and size are one argument, as in snprintf */
 int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
 	     struct hdb_error *err)
 {
@@ -169,7 +169,7 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 	TRY_ERRORS(api_check_ix(db, ix, err));
 	TRY(text_of(db, ix, &text, err));
 	if (!text.is_whole && most >= text.size) {
-		/* Three bytes a unit at most. */
+		/* A UTF-16 unit takes at most three bytes in UTF-8. */
 		text.size = (size_t)(text.units < most / 3 ? 3 * text.units : most) + 1;
 		buf = text.buf = malloc(text.size);
 		r = buf ? text_of(db, ix, &text, err) : HDB_OK;
@@ -224,7 +224,7 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 	return api_end(db, HDB_OK, err);
 }
 
-/* No entries, or some, would look as if there were no others. */
+/* HDB_EUSAGE: an empty or incomplete list would look as if there were no more entries. */
 static int fail_unknown(struct hdb_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection *c = &e->collection;

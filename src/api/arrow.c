@@ -1,10 +1,11 @@
 /*
  * api/arrow.c - rows as a stream of the Arrow C data interface, for data frames and other programs
- * that take columns. The structures are that interface's, which is an ABI and needs no library.
+ * that work with columns. The structures of the interface are an ABI; no Arrow library is needed.
  *
- * A batch is a struct array with a child a column. Buffers are ours until the consumer calls
- * release; children can be moved out, as the interface says. Texts of which a query knows all that
- * there can be (names of classes) are numbers in a dictionary, which all batches share.
+ * A batch is a struct array with one child per column. The consumer frees the buffers by calling
+ * release; it may move children out of a batch, as the interface allows. Columns whose possible
+ * texts are known in advance (names of classes) are dictionary-encoded; all batches share the
+ * dictionary.
  */
 #include "api/handle.h"
 #include "base/search.h"
@@ -17,17 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a batch if the caller does not say. */
+/* Default number of rows in a batch. */
 #define BATCH_DEFAULT 65536
-/* Rows that a batch has room for at first; it doubles. */
+/* Initial number of rows for which a batch has memory; it is doubled when needed. */
 #define ROOM_FIRST 65536
-/* A batch ends when a column has so much text: offsets have 31 bits. */
+/*
+ * A batch ends when the text of a column exceeds this. Offsets are 32-bit, so there is a limit even
+ * if the caller wants all rows in one batch (TEXT_MAX_ALL).
+ */
 #define TEXT_MAX (4u << 20)
 #define TEXT_MAX_ALL (1u << 30)
-/* Validity, offsets or values, text. */
+/* validity bits, values or offsets, text */
 #define BUFFERS 3
 
-/* The texts of a column, for all batches: freed with the last of them. */
+/* The texts of a column, with a count of users: the batches that refer to it, and the stream. */
 struct dictionary {
 	atomic_size_t users;
 	int64_t count;
@@ -37,12 +41,12 @@ struct dictionary {
 
 struct arrow_stream {
 	struct hdb_row_source source;
-	struct query *query; /* where the rows are a query's; lent by the source */
+	struct query *query; /* if the rows are those of a query; lent by the source */
 	size_t batch_rows, text_max;
 	struct dictionary **dictionaries; /* by column; NULL: none */
 	bool has_batches;
-	bool has_ended;          /* sources are not asked again after their last row */
-	struct query_batch lent; /* rows of the query from `at` on are not in a batch yet */
+	bool has_ended;          /* no call of next() after the last row */
+	struct query_batch lent; /* rows of the query; those from `at` on are not in a batch yet */
 	size_t at;
 	struct hdb_error err; /* of the last call that failed */
 };
@@ -96,7 +100,7 @@ static void release_dictionary(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-/* What a batch has of a dictionary; NULL: no memory. */
+/* An array that refers to the dictionary and counts as a user; NULL: no memory. */
 static struct ArrowArray *lend_dictionary(struct dictionary *d)
 {
 	struct ArrowArray *array = calloc(1, sizeof(*array));
@@ -142,7 +146,7 @@ static int make_dictionaries(struct arrow_stream *s)
 	return s->dictionaries ? 0 : ENOMEM;
 }
 
-/* The number of a text; -1: there is no such one. */
+/* The index of a text in the sorted dictionary; -1: not in it. */
 static int64_t code_of(const struct dictionary *d, const char *text, size_t size)
 {
 	struct base_search search = base_search_in((uint64_t)d->count);
@@ -202,8 +206,8 @@ static void release_schema(struct ArrowSchema *schema)
 }
 
 /*
- * Metadata of a column of identifiers, which are numbers to Arrow: one pair, "heapdb.type", "id",
- * each with its size before it.
+ * Metadata of a column of IDs, which are plain numbers in Arrow: one key "heapdb.type" with value
+ * "id", in the encoding of the interface (32-bit sizes before the texts).
  */
 static const struct {
 	int32_t count, key_size;
@@ -212,7 +216,7 @@ static const struct {
 	char value[2];
 } __attribute__((packed)) id_metadata = { 1, 11, "heapdb.type", 2, "id" };
 
-/* Formats are static, names are the private data. 0 or ENOMEM. */
+/* `format` must be static; `name` is copied. Returns 0 or ENOMEM. */
 static int init_schema(struct ArrowSchema *schema, const char *format, const char *name)
 {
 	char *copy = strdup(name);
@@ -227,7 +231,7 @@ static int init_schema(struct ArrowSchema *schema, const char *format, const cha
 	return copy ? 0 : ENOMEM;
 }
 
-/* A column of a dictionary: what its texts are. */
+/* Turns a column into one with a dictionary of texts. */
 static int init_dictionary_schema(struct ArrowSchema *schema)
 {
 	schema->dictionary = calloc(1, sizeof(*schema->dictionary));
@@ -274,12 +278,12 @@ fail:
 
 /* ---- batches ---- */
 
-/* A column of the batch that is being made; what it becomes is its `array`. */
+/* A column of the batch that is being filled; private_data of its array. */
 struct arrow_column {
 	const void *buffers[BUFFERS]; /* owned: validity, values or offsets, text */
 	enum hdb_type type;
 	const struct dictionary *dictionary; /* lent; NULL: none */
-	size_t room;                         /* rows */
+	size_t room;                         /* rows that fit */
 	size_t text_size, text_capacity;
 };
 
@@ -327,8 +331,8 @@ static int resize(const void **buffer, size_t bytes)
 }
 
 /*
- * Room for `rows` rows. Buffers of megabytes are moved by their pages: growing one copies nothing,
- * and what is not written takes no memory.
+ * Reserves memory for `rows` rows. For buffers of some megabytes realloc moves pages instead of
+ * copying, and pages that are never written take no memory.
  */
 static int set_room(struct arrow_column *column, size_t rows)
 {
@@ -399,7 +403,10 @@ static void set_bit(const void *bits, size_t at, bool value)
 	*byte = (uint8_t)((*byte & ~(1U << at % 8)) | (value ? 1U : 0U) << at % 8);
 }
 
-/* Whether the row `row` has a value; the first null makes the bits, those before are 1. */
+/*
+ * Sets whether the row has a value. The bits are allocated at the first null, with 1 for all rows
+ * before it.
+ */
 static int put_validity(struct ArrowArray *array, size_t row, bool is_there)
 {
 	struct arrow_column *column = array->private_data;
@@ -435,7 +442,7 @@ static int put_text(struct arrow_column *column, const struct hdb_value *value)
 	return 0;
 }
 
-/* Puts a value at the place `row`; another type than the column's is null. */
+/* Stores a value in a row. A value of another type than the column becomes null. */
 static int put_value(struct ArrowArray *array, const struct hdb_value *value, size_t row)
 {
 	struct arrow_column *column = array->private_data;
@@ -476,7 +483,7 @@ static int fail_put(struct arrow_stream *s, int rc)
 	return hdb_fail(&s->err, HDB_ENOMEM, "no memory for a batch of rows");
 }
 
-/* Room for `more` rows in all columns. */
+/* Reserves memory for `more` further rows in all columns. */
 static int make_room(struct arrow_stream *s, const struct ArrowArray *out, size_t more)
 {
 	const size_t need = (size_t)out->length + more;
@@ -494,7 +501,7 @@ static int make_room(struct arrow_stream *s, const struct ArrowArray *out, size_
 
 /* ---- batches of rows ---- */
 
-/* HDB_OK: the batch is full; HDB_END after the last row; or a failure. */
+/* HDB_OK if the batch is full, HDB_END after the last row, or a failure. */
 static int fill_rows(struct arrow_stream *s, struct ArrowArray *out)
 {
 	const size_t count = (size_t)out->n_children;
@@ -553,7 +560,7 @@ static int put_column(struct arrow_stream *s, struct ArrowArray *array, size_t n
 	return put_gaps(array, from->there ? from->there + s->at : NULL, row, count);
 }
 
-/* As fill_rows. */
+/* Result as of fill_rows. */
 static int fill_columns(struct arrow_stream *s, struct ArrowArray *out)
 {
 	while ((size_t)out->length < s->batch_rows) {
@@ -582,7 +589,7 @@ static int fill_columns(struct arrow_stream *s, struct ArrowArray *out)
 	return HDB_OK;
 }
 
-/* Gives back what was not used. */
+/* Returns unused memory. */
 static void trim(struct ArrowArray *out)
 {
 	for (int64_t i = 0; i < out->n_children; i++) {
@@ -595,7 +602,7 @@ static void trim(struct ArrowArray *out)
 	}
 }
 
-/* What comes nearest: the interface has the system's codes only. */
+/* The closest errno, since the interface knows no other codes. */
 static int errno_of(int code)
 {
 	switch (code) {

@@ -1,6 +1,4 @@
-/*
- * api/handle.h - what an open database is to the bodies of heapdb.h. Private to api.
- */
+/* api/handle.h - the handle types behind heapdb.h. Private to api. */
 #ifndef API_HANDLE_H
 #define API_HANDLE_H
 
@@ -15,20 +13,24 @@ struct query;
 
 struct hdb {
 	struct base_work work;
-	char *folder; /* of the database: scratch files go there */
+	char *folder; /* where the database is; for scratch files */
 	struct heap *heap;
 	struct derive derive;
 };
 
-/* A query's rows are its running state. */
+/* The rows of an answer, which the query produces one by one. */
 struct hdb_rows {
 	struct query *query;
-	struct hdb_row_filter filter; /* of args->filter, if there is one */
-	struct session *before;       /* of args->before; owned */
-	char **texts;                 /* by column: what hdb_rows_text gave last, or NULL; owned */
+	struct hdb_row_filter filter; /* copy of args->filter, if given */
+	struct session *before;       /* for args->before; owned */
+	/* by column: what hdb_rows_text returned last, or NULL; owned */
+	char **texts;
 };
 
-/* First in every body that needs pointers: HDB_EUSAGE where one is NULL, as heapdb.h says. */
+/*
+ * Use at the beginning of each function that takes pointers: HDB_EUSAGE if one is NULL, as heapdb.h
+ * promises.
+ */
 #define API_NEEDS(pointers, err) \
 	do { \
 		if (!(pointers)) \
@@ -37,31 +39,37 @@ struct hdb_rows {
 	} while (0)
 
 /*
- * Structures of callers, whose header may be an earlier or a later one. `first` is the size that a
- * structure had in the first version of this soname (API_FIRST).
+ * Structures of the caller, who may have been compiled with an older or newer header. `first` is
+ * the size of the structure in the first version of this soname (API_FIRST).
  */
 
-/* HDB_EUSAGE unless the caller's structure is one of any version; NULL is HDB_OK. */
+/* HDB_EUSAGE if struct_size is not that of any version. NULL is HDB_OK. */
 int api_check_struct(const void *theirs, size_t first, struct hdb_error *err);
-/* The caller's structure in ours, which has `size` bytes: zeros for what theirs lacks. */
+/*
+ * Copies the caller's structure into ours of `size` bytes; members that the caller does not know
+ * become 0.
+ */
 int api_read_struct(void *ours, size_t size, size_t first, const void *theirs,
 		    struct hdb_error *err);
-/* Ours in the caller's, as far as it goes; api_check_struct found it good. NULL: does nothing. */
+/*
+ * Copies ours into the caller's structure, up to its size. Call api_check_struct first. NULL: does
+ * nothing.
+ */
 void api_write_struct(void *theirs, size_t first, const void *ours, size_t size);
 
-/* The same with the sizes of the structures' types. */
+/* The same, with sizes derived from the types. */
 #define API_CHECK(theirs, err) TRY_ERRORS(api_check_struct(theirs, API_FIRST(theirs), err))
 #define API_READ(ours, theirs, err) \
 	TRY_ERRORS(api_read_struct(ours, sizeof(*(ours)), API_FIRST(ours), theirs, err))
 #define API_WRITE(theirs, ours) api_write_struct(theirs, API_FIRST(theirs), ours, sizeof(*(ours)))
 
-/* What analyses take. */
+/* The arguments that analyses take. */
 static inline struct session api_session(struct hdb *db)
 {
 	return (struct session){ db->heap, &db->derive, &db->work };
 }
 
-/* HDB_EUSAGE unless ix is an object's number. */
+/* HDB_EUSAGE unless ix is the number of an object. */
 static inline int api_check_ix(const struct hdb *db, uint32_t ix, struct hdb_error *err)
 {
 	return ix < db->heap->object_count ?
@@ -69,7 +77,7 @@ static inline int api_check_ix(const struct hdb *db, uint32_t ix, struct hdb_err
 		       hdb_fail(err, HDB_EUSAGE, "there is no object number %u", (unsigned)ix);
 }
 
-/* HDB_EUSAGE unless class_no is a class's number; reads the classes. */
+/* HDB_EUSAGE unless class_no is the number of a class. Loads the classes. */
 static inline int api_check_class(struct hdb *db, uint32_t class_no, struct hdb_error *err)
 {
 	const int r = heap_load_classes(db->heap, err);
@@ -80,8 +88,8 @@ static inline int api_check_class(struct hdb *db, uint32_t class_no, struct hdb_
 }
 
 /*
- * The end of a function that read names or the mapped dump: its result, unless something could not
- * be read.
+ * Use at the end of each function that read names or the mapped dump. Returns r, unless something
+ * could not be read.
  */
 static inline int api_end(const struct hdb *db, int r, struct hdb_error *err)
 {

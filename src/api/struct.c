@@ -1,12 +1,10 @@
-/*
- * api/struct.c - structures of callers that were compiled with an earlier or a later header.
- */
+/* api/struct.c - structures of callers that were compiled with an older or newer header. */
 #include "api/handle.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* More than any structure will ever have: struct_size was not set, and is what memory held. */
+/* No structure will ever be larger, so this means that struct_size was not initialised. */
 #define STRUCT_BYTES_MAX (1u << 20)
 
 static size_t struct_size(const void *theirs, size_t first)

@@ -4,9 +4,6 @@
  *
  * For structures whose size is known only at the end: nothing is copied when they grow, and each
  * slab is placed separately in the memory budget or in a file (base/work.h).
- *
- * For structures whose size is known only at their end: nothing is copied when they grow, and
- * each slab is within the memory budget or in a file by itself (base/work.h).
  */
 #ifndef BASE_CHUNKED_BUFFER_H
 #define BASE_CHUNKED_BUFFER_H

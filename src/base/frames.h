@@ -5,9 +5,6 @@
  * The caller provides a function that finds frames. A window inside one frame points into the
  * cache. Any other window is assembled in a buffer of the view. Any number of threads may have
  * views.
- *
- * Where the frames are, somebody else knows. A window that lies in one frame is lent from what is
- * kept, any other is put together in a buffer of the view's. Any number of threads may have views.
  */
 #ifndef BASE_FRAMES_H
 #define BASE_FRAMES_H

@@ -6,11 +6,6 @@
  * time. They can be inflated on all threads if the file consists of independent parts: members as
  * written by the JDK (`jcmd GC.heap_dump -gz=1`), or zstd frames that state their size. Damage ends
  * a stream early or drops a part; all intact parts are still delivered.
- *
- * What comes is pieces, some 1 to 4 MB each. They are taken in order, by one thread at a time, and
- * can be inflated on all threads where the file is made of parts that need nothing of one another:
- * the members that the JDK writes (`jcmd GC.heap_dump -gz=1`), frames of zstd that say how large
- * they are. Damage ends a stream early or leaves out a part; what was whole comes all the same.
  */
 #ifndef BASE_INPUT_H
 #define BASE_INPUT_H

@@ -4,10 +4,6 @@
  * One kind of source maps the file; another inflates frames on demand (base/frames.h). Readers do
  * not know which kind they use. A window belongs to a view and stays valid until the view requests
  * another one or is released. Each thread has its own views.
- *
- * The file map is one kind, frames that are inflated when they are needed another (base/frames.h).
- * Nothing that reads a source knows which it is. A window is a view's: it stays valid until the
- * view is asked for another one, or is released. Each thread has views of its own.
  */
 #ifndef BASE_SOURCE_H
 #define BASE_SOURCE_H

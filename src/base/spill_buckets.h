@@ -8,13 +8,6 @@
  * varints: 3 to 6 bytes in total. A bucket is a chain of chunks. Chunks stay in memory while the
  * budget lasts; later ones are written whole to a scratch file. The contents are trusted, because
  * the same process wrote them.
- *
- * For tables that are filled at random and do not fit: what goes to one part of the table goes on
- * one bucket, and each bucket is worked off in memory. A record is one or two numbers that are near
- * those of the bucket's record before, written as differences, and up to two others, all as
- * varints: 3 to 6 bytes. Buckets are chains of chunks, which stay in memory while the budget lasts
- * and go to a scratch file after that, in whole chunks. What it holds is trusted: it was written by
- * the process that reads it.
  */
 #ifndef BASE_SPILL_BUCKETS_H
 #define BASE_SPILL_BUCKETS_H

@@ -4,9 +4,6 @@
  *
  * The hprof_put functions collect the body of a record or the sub-records of a segment. They return
  * nothing: the first failure is kept and returned by the hprof_end function that follows.
- *
- * Put functions collect the body of a record, or sub-records of a segment; the first failure is
- * kept until the record or the sub-record ends.
  */
 #ifndef HPROF_DUMP_WRITER_H
 #define HPROF_DUMP_WRITER_H

@@ -5,10 +5,6 @@
  * It omits the objects of the zygote and image heaps and reduces the record's length accordingly.
  * It also omits the elements of all other primitive arrays, but does not reduce the length by
  * those.
- *
- * KOOM (koom-java-leak, hprof_strip.cpp, HookWriteInternal) writes what ART writes without the
- * objects of the zygote and image heaps, and takes these off the record's length; and without the
- * elements of all other primitive arrays, which it does not take off.
  */
 #include "hprof/emptied.h"
 

@@ -3,8 +3,6 @@
  *
  * One inline function serves both the walk and the threads that read ahead of it, so that both get
  * the same results.
- *
- * One function for the walk and for those who read ahead of it, so that both see the same.
  */
 #ifndef HPROF_QUICK_H
 #define HPROF_QUICK_H

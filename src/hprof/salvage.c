@@ -4,9 +4,6 @@
  * Evidence is counted in bits: the negative logarithm of how likely garbage is to look the same. An
  * instance of a known class is the strongest evidence. A root is the weakest, because small numbers
  * and 0xff bytes look like root tags.
- *
- * Evidence is counted in bits: how unlikely it would be to meet it in rubbish. An instance of a
- * known class is worth most, a root least, since small numbers and 0xff bytes look like root tags.
  */
 #include "hprof/salvage.h"
 

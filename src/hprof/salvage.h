@@ -5,10 +5,6 @@
  * This module makes no decisions about events: it only estimates how likely it is that a record
  * begins at an offset. All searches share one budget, linear in the file's size, so no file can
  * cause more than linear time.
- *
- * Nothing here decides what an event is; it only says how likely it is that something begins at
- * an offset. All searches share one budget that is linear in the file's size, so that no file,
- * however made, takes more than linear time.
  */
 #ifndef HPROF_SALVAGE_H
 #define HPROF_SALVAGE_H

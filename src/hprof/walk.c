@@ -4,10 +4,6 @@
  * The quick path handles instances and arrays that lie in the view's window and end inside their
  * segment. Everything else (roots, classes, segment ends, damage) takes the slow path. Once per
  * heap record, salvage.c is asked whether its length can be trusted.
- *
- * The quick path serves instances and arrays that lie in the view's window and end inside their
- * segment; all else (roots, classes, segment ends, damage) takes the slow one. Whether a length
- * can be believed is asked once a heap record, of salvage.c.
  */
 #include "hprof/walk.h"
 

@@ -4,10 +4,6 @@
  * The walk corrects wrapped lengths, follows sub-records across wrong segment ends, resumes after
  * damage where the format allows it, and reports losses as problem events. It is deterministic: the
  * same file gives the same events.
- *
- * Undoes wrapped lengths, follows sub-records across wrong segment ends, resumes after damage
- * where the format allows it, and says what it lost as problem events. The same file gives the
- * same events each time.
  */
 #ifndef HPROF_WALK_H
 #define HPROF_WALK_H

@@ -6,11 +6,6 @@
  * shape and its own fields; other choices of the VM are in struct layout_model. Sources: OpenJDK,
  * classfile/fieldLayoutBuilder.cpp (JDK 15 and later) and ClassFileParser::layout_fields (earlier);
  * oops/arrayOop.hpp; ART, runtime/class_linker.cc, LinkFields.
- *
- * Knows no dump, no file and no table. A class is laid out from its superclass's shape and its own
- * fields; the rest of the VM's choices are in struct layout_model. Sources: OpenJDK,
- * classfile/fieldLayoutBuilder.cpp (JDK 15 and later) and ClassFileParser::layout_fields (before);
- * oops/arrayOop.hpp; ART, runtime/class_linker.cc, LinkFields.
  */
 #ifndef LAYOUT_LAYOUT_H
 #define LAYOUT_LAYOUT_H

@@ -4,10 +4,6 @@
  * Fields begin right after the superclass's last one, without rounding: references first, then
  * primitives from wide to narrow. Bytes skipped for alignment are split into aligned gaps of 4, 2
  * and 1, and later fields use the largest gap first. Gaps of superclasses are not used.
- *
- * Fields begin right behind the superclass's last one, with no rounding: references first, then
- * primitives from wide to narrow. Bytes skipped to align a field are cut into aligned pieces of 4,
- * 2 and 1, and later fields take the largest piece first. Gaps of superclasses are not used.
  */
 #include "layout/layout.h"
 

@@ -3,9 +3,6 @@
  *
  * Sources: OpenJDK, classfile/javaClasses.hpp (INJECTED_FIELDS) of JDK 7 to 25, ClassFileParser
  * (the classes with fixed order), and @Contended in the sources of java.base.
- *
- * Sources: OpenJDK, classfile/javaClasses.hpp (INJECTED_FIELDS) of JDK 7 to 25, ClassFileParser
- * (the classes with fixed order), @Contended in the sources of java.base.
  */
 #include "layout/layout_known.h"
 

@@ -3,8 +3,6 @@
  * fields, @Contended, and fixed order.
  *
  * One table of data by VM version. It applies only to classes of the boot loader.
- *
- * One table of data, by VM version. Only classes of the boot loader are meant.
  */
 #ifndef LAYOUT_LAYOUT_KNOWN_H
 #define LAYOUT_LAYOUT_KNOWN_H

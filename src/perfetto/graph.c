@@ -1,6 +1,4 @@
-/*
- * perfetto/graph.c - the tables of one heap graph: types, fields, objects, roots.
- */
+/* perfetto/graph.c - reads the tables of one heap graph: types, fields, objects and roots. */
 #include "perfetto/perfetto_private.h"
 
 #include "base/sort.h"
@@ -11,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of HeapGraph, HeapGraphType, HeapGraphObject, HeapGraphRoot and InternedString. */
+/* Field numbers of HeapGraph, HeapGraphType, HeapGraphObject, HeapGraphRoot and InternedString. */
 enum { GRAPH_OBJECT = 2, GRAPH_FIELD_NAME = 4, GRAPH_ROOT = 7, GRAPH_LOCATION = 8, GRAPH_TYPE = 9 };
 enum {
 	TYPE_ID = 1,
@@ -37,9 +35,9 @@ enum {
 enum { ROOT_OBJECTS = 1, ROOT_KIND = 2 };
 enum { STRING_ID = 1, STRING_TEXT = 2 };
 
-/* Longest chain of superclasses; what is longer, as a circle is, is cut. */
+/* Maximum depth of superclasses. Longer chains are cut; in a damaged trace they may be cycles. */
 #define SUPERCLASSES_MAX 256
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
 
 const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES] = {
@@ -51,7 +49,7 @@ const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES] = {
 	{ "android.content.pm.ApplicationInfo", "longVersionCode", 15, HPROF_LONG },
 };
 
-/* The name of what has none. */
+/* An empty name. */
 static const uint8_t nothing[1];
 #define UNNAMED \
 	{ \
@@ -81,7 +79,7 @@ void perfetto_field_name(const struct proto *field, struct proto *class_name, st
 	assert(class_name->end <= name->at && name->at <= name->end);
 }
 
-/* The number of a field of the graph with this ID. A name may come after it was used. */
+/* The index of the field with this ID. Its name may follow later in the trace. */
 static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struct hdb_error *err)
 {
 	static const struct proto unnamed = UNNAMED;
@@ -96,7 +94,7 @@ static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struc
 	return base_idmap_put(&g->field_map, id, *out, err);
 }
 
-/* Appends the numbers of a repeated field, packed or not. */
+/* Appends the values of a repeated field, packed or not. */
 static int take_numbers(struct proto_field *field, struct base_vec *out, struct hdb_error *err)
 {
 	uint64_t value;
@@ -128,7 +126,7 @@ static int take_location(struct perfetto_tables *g, struct proto string, struct 
 	return base_vec_push(&g->packages, &package, sizeof(package), err);
 }
 
-/* HPROF's type of the elements of "int[]", "a.B[]", "int[][]"; 0: no array. */
+/* HPROF type of the elements of "int[]", "a.B[]", "int[][]"; 0: not an array. */
 static uint8_t element_of(const struct proto *name)
 {
 	static const struct {
@@ -215,7 +213,10 @@ static int take_root(struct perfetto_tables *g, struct proto message, struct hdb
 	return HDB_OK;
 }
 
-/* What is the same as of the object before is left out: the heap, and most of an ID. */
+/*
+ * An object omits its heap if it is that of the previous object, and its ID may be a difference to
+ * the previous one.
+ */
 static int take_object(struct perfetto_tables *g, struct proto message,
 		       struct perfetto_object *last, struct hdb_error *err)
 {
@@ -252,7 +253,7 @@ static int take_object(struct perfetto_tables *g, struct proto message,
 	return base_vec_push(&g->objects, &object, sizeof(object), err);
 }
 
-/* Types first: packets have them anywhere, before and after the objects that need them. */
+/* Call first without and then with for_objects: types may come after the objects that need them. */
 static int read_packets(struct perfetto_tables *g, uint32_t graph_no, bool for_objects,
 			struct hdb_error *err)
 {
@@ -288,7 +289,7 @@ static int read_packets(struct perfetto_tables *g, uint32_t graph_no, bool for_o
 
 /* ---- classes ---- */
 
-/* A class, or X of "java.lang.Class<X>". */
+/* A class, or X of a type "java.lang.Class<X>". */
 struct class_name {
 	struct proto name;
 	uint64_t location_id;
@@ -319,8 +320,8 @@ static int compare_names(const void *a, const void *b)
 }
 
 /*
- * Gives each type "java.lang.Class<X>", which ART makes up for one class object, its class X: of
- * several with one name and location in their order.
+ * ART makes up a type "java.lang.Class<X>" for each class object. Pairs them with the classes X; if
+ * several have the same name and location, in the order of the types.
  */
 static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
 {
@@ -358,7 +359,7 @@ static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Superclasses, and how many reference fields an object has with those. */
+/* Finds superclasses, and counts reference fields including theirs. */
 static void link_types(struct perfetto_tables *g)
 {
 	struct perfetto_type *types = g->types.data;
@@ -443,8 +444,8 @@ void perfetto_references_release(struct perfetto_references *r)
 }
 
 /*
- * Traces of before Android 12 name superclasses by the class objects' field superClass alone;
- * `classes` has the type of each class object.
+ * Traces from before Android 12 contain superclasses only as field superClass of the class objects.
+ * `classes` maps the ID of a class object to its type.
  */
 static int link_by_class(struct perfetto_tables *g, const struct base_idmap *classes,
 			 struct perfetto_type *type, struct perfetto_references *refs,
@@ -493,7 +494,10 @@ static bool is_same(const struct proto *a, const struct proto *b)
 	return proto_size(a) == proto_size(b) && memcmp(a->at, b->at, proto_size(a)) == 0;
 }
 
-/* Adds a field that an object of this type names to the class that declares it, by its name. */
+/*
+ * Adds a field that is named only by an object to the class that declares it, which is part of its
+ * name.
+ */
 static int add_field(struct perfetto_tables *g, uint32_t type_no, uint32_t no,
 		     struct hdb_error *err)
 {
@@ -513,7 +517,10 @@ static int add_field(struct perfetto_tables *g, uint32_t type_no, uint32_t no,
 	return base_vec_push(&g->added, &added, sizeof(added), err);
 }
 
-/* Marks all fields of an object of this type as those of object number `mark` - 1: how many. */
+/*
+ * Marks the fields of this type, including those of superclasses, with `mark` (1 + index of the
+ * object). Returns how many there are.
+ */
 static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_t mark,
 			    struct perfetto_references *refs)
 {
@@ -539,7 +546,10 @@ static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_
 	return count;
 }
 
-/* What the class of an object must have for it: fields, room for references without one. */
+/*
+ * Collects what the class of an object must have: fields that only the object names, and a place
+ * for references without a field.
+ */
 static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_references *refs,
 			 uint64_t *steps, struct hdb_error *err)
 {
@@ -568,7 +578,7 @@ static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_
 		const uint64_t no = *base_vec_at(&refs->fields, uint64_t, k);
 		struct perfetto_slot *slot = base_vec_at(&refs->slots, struct perfetto_slot, no);
 
-		type->has_extras |= slot->id == i + 1; /* named twice */
+		type->has_extras |= slot->id == i + 1; /* a second value for the field */
 		slot->id = i + 1;
 		if (slot->object_no == i + 1)
 			continue;
@@ -586,7 +596,7 @@ uint32_t perfetto_type_named(const struct perfetto_tables *g, const char *name)
 	return PERFETTO_NONE;
 }
 
-/* The class of arrays that stand for references without a field. */
+/* The class of the made-up arrays that hold references without a field. */
 static int find_arrays(struct perfetto_tables *g, struct hdb_error *err)
 {
 	static const char name[] = "java.lang.Object[]";

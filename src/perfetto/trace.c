@@ -1,6 +1,4 @@
-/*
- * perfetto/trace.c - opens a trace, and finds the packets of its heap graphs.
- */
+/* perfetto/trace.c - opens a trace and finds the packets of its heap graphs. */
 #include "perfetto/perfetto_private.h"
 
 #include "base/try.h"
@@ -10,13 +8,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Fields of HeapGraph. */
+/* Field numbers of HeapGraph. */
 enum { GRAPH_PID = 1, GRAPH_CONTINUED = 5, GRAPH_INDEX = 6 };
 
-/* Packets between two looks at the cancel flag. */
+/* Packets between two checks of the cancel flag. */
 #define STEP_PACKETS 1024u
 
-/* The graph that a packet goes on with, or a new one. */
+/* Finds the graph that this packet continues, or begins a new one. */
 static int graph_of(struct perfetto *t, const struct perfetto_graph *packet, uint32_t *out,
 		    struct hdb_error *err)
 {
@@ -31,7 +29,7 @@ static int graph_of(struct perfetto *t, const struct perfetto_graph *packet, uin
 			*out = no;
 			return HDB_OK;
 		}
-		/* The last packets of that one are missing. */
+		/* The last packets of the previous graph are missing. */
 		graph->missing_count += graph->is_open;
 	}
 	no = (uint32_t)t->graphs.count;

@@ -1,9 +1,10 @@
 /*
- * perfetto/write.c - a heap graph as an HPROF dump, as ART's own are (art/runtime/hprof/hprof.cc):
- * what an object has beyond its fields is a made-up array beside it, at the ID + 8 of a string, + 1
- * of a class. References that are no field's, of the runtime's own structures, are an array at the
- * ID + 4, in a made-up field. Where objects of one class differ in size, the class has the size of
- * the smallest, and a made-up first field says how much larger each one is, for the import.
+ * perfetto/write.c - writes a heap graph as HPROF, as ART itself does (art/runtime/hprof/hprof.cc).
+ * The size of an object beyond its fields is shown as a made-up array next to it: the characters of
+ * a string at its ID + 8, the overhead of a class at its ID + 1. References without a field, which
+ * the runtime holds internally, are in a made-up array at ID + 4, which a made-up field refers to.
+ * If objects of one class differ in size, the class gets the size of the smallest, and a made-up
+ * first field tells the import how much larger each object is.
  */
 #include "perfetto/perfetto_private.h"
 
@@ -14,23 +15,23 @@
 #include <assert.h>
 #include <string.h>
 
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
-/* Bytes of a string without its characters, and of the head of an array, in ART. */
+/* Sizes in ART: a string without its characters, the header of an array. */
 #define STRING_BYTES 16u
 #define ARRAY_BYTES 12u
 #define WIDE_ARRAY_BYTES 16u
 #define REFERENCE_BYTES 4u
-/* What the import takes of HPROF_MORE_BYTES. */
+/* The largest value of HPROF_MORE_BYTES that the import accepts. */
 #define MORE_BYTES_MAX ((uint32_t)INT32_MAX & ~7u)
-/* Where made-up arrays lie. */
+/* Distances of the made-up arrays from their object. */
 #define STRING_VALUE_AT 8u
 #define RUNTIME_AT 4u
 #define CLASS_OVERHEAD_AT 1u
-/* In dumps with identifiers of 4 bytes no object is here. */
+/* In dumps with 4-byte IDs no object has this ID. */
 #define NO_OBJECT 0xfffffff0u
 
-/* Texts beside the names of types and fields. */
+/* Texts other than names of types and fields. */
 enum {
 	TEXT_VALUE,
 	TEXT_OVERHEAD,
@@ -41,7 +42,7 @@ enum {
 };
 
 static const struct {
-	uint32_t id; /* ART's */
+	uint32_t id; /* the ID that ART uses */
 	const char *name;
 } heaps[] = { { 0, "default" }, { 'A', "app" }, { 'Z', "zygote" }, { 'I', "image" } };
 #define HEAPS (sizeof(heaps) / sizeof(heaps[0]))
@@ -50,17 +51,17 @@ enum { HEAP_APP = 1 };
 struct writer {
 	struct perfetto_tables *g;
 	struct hprof_writer out;
-	struct base_vec class_ids; /* uint64_t, by number of the type */
+	struct base_vec class_ids; /* uint64_t, by index of the type */
 	struct perfetto_references refs;
-	uint64_t scale;       /* of identifiers */
-	uint32_t class_bytes; /* of an instance of java.lang.Class */
+	uint64_t scale;       /* factor from IDs in the graph to IDs in the dump */
+	uint32_t class_bytes; /* size of an instance of java.lang.Class */
 	uint32_t thread_count;
-	uint8_t heap; /* that objects belong to from here on; HEAPS: none */
+	uint8_t heap; /* of the objects that follow; HEAPS: not yet written */
 };
 
 /* ---- identifiers ---- */
 
-/* The identifier of an object of the graph: its address. What no object of it can have stays so. */
+/* The ID of an object in the dump. IDs that are too large to be real become NO_OBJECT. */
 static uint64_t object_id(const struct writer *w, uint64_t id)
 {
 	const uint64_t most = w->out.id_size == 8 ? UINT64_MAX : NO_OBJECT;
@@ -76,7 +77,10 @@ static uint64_t type_text(uint32_t no)
 	return 1 + (uint64_t)no;
 }
 
-/* A field as one of instances, or of java.lang.Class as a static field of its objects. */
+/*
+ * The ID of a field's name: there are two per field, for instances and, if java.lang.Class declares
+ * it, for static fields of class objects.
+ */
 static uint64_t field_text(const struct writer *w, uint32_t no, bool of_class)
 {
 	return 1 + w->g->types.count + 2 * (uint64_t)no + of_class;
@@ -97,7 +101,10 @@ static int write_text(struct writer *w, uint64_t text_id, const char *prefix,
 	return hprof_end_record(&w->out, HPROF_UTF8);
 }
 
-/* The name of a class, as before the app was obfuscated: of "a[]" what "a" was and "[]". */
+/*
+ * Writes the name of a class as it was before obfuscation: for "a[]" the original name of "a" and
+ * then "[]".
+ */
 static int write_type_text(struct writer *w, uint32_t no)
 {
 	const struct perfetto_type *type = perfetto_type_at(w->g, no);
@@ -155,7 +162,9 @@ static uint64_t class_id(const struct writer *w, uint32_t type_no)
 	return type_no == PERFETTO_NONE ? 0 : *base_vec_at(&w->class_ids, uint64_t, type_no);
 }
 
-/* Classes have the identifiers of their objects; those without one get some behind all others. */
+/*
+ * A class has the ID of its class object. Classes without one get IDs above those of all objects.
+ */
 static int number_classes(struct writer *w)
 {
 	uint64_t next = object_id(w, w->g->id_max) / 16 * 16 + 32;
@@ -209,7 +218,10 @@ static void put_static(struct writer *w, uint64_t text_id, uint64_t id)
 	hprof_put_id(&w->out, id);
 }
 
-/* The static fields: those of the class object, but for what HPROF has a place for. */
+/*
+ * Writes the fields of the class object as static fields, except those for which HPROF has a place
+ * (superclass, loader). *overhead is the size of the class object that the fields do not explain.
+ */
 static int put_statics(struct writer *w, const struct perfetto_type *type, uint64_t *overhead)
 {
 	const struct perfetto_object *object;
@@ -279,7 +291,7 @@ static void put_field(struct writer *w, uint64_t text_id, uint8_t type)
 	hprof_put_u1(&w->out, type);
 }
 
-/* The fields of instances, in the order in which put_own_values has their values. */
+/* Declares the instance fields, in the order in which put_own_values writes the values. */
 static void put_fields(struct writer *w, const struct perfetto_type *type)
 {
 	const size_t at = w->out.segment.count;
@@ -379,7 +391,7 @@ static int write_array(struct writer *w, const struct perfetto_object *object,
 	return hprof_end_sub(&w->out);
 }
 
-/* Puts references with fields into the fields' slots; what has none becomes an extra one. */
+/* Puts references into the slots of their fields. References without a field become extras. */
 static int fill_slots(struct writer *w, const struct perfetto_type *type, uint32_t object_no)
 {
 	struct perfetto_references *refs = &w->refs;
@@ -410,7 +422,10 @@ static void put_slot(struct writer *w, uint32_t field_no, uint32_t object_no)
 	hprof_put_id(&w->out, slot->object_no == object_no + 1 ? object_id(w, slot->id) : 0);
 }
 
-/* The values of the fields that this class declares; *next is the next reference without a name. */
+/*
+ * Writes the values of the fields that `type` declares. *next is the next reference if they have no
+ * fields.
+ */
 static void put_own_values(struct writer *w, const struct perfetto_type *type, uint32_t object_no,
 			   size_t *next)
 {
@@ -455,7 +470,7 @@ static void put_own_values(struct writer *w, const struct perfetto_type *type, u
 	}
 }
 
-/* The array of references that are no field's. */
+/* Writes the array of the references without a field. */
 static void put_extras(struct writer *w, const struct perfetto_object *object)
 {
 	hprof_put_u1(&w->out, HPROF_OBJECT_ARRAY_DUMP);
@@ -517,11 +532,11 @@ static int write_objects(struct writer *w)
 
 /* ---- roots ---- */
 
-/* HeapGraphRoot.Type as HPROF has it, and the 4-byte numbers that follow the ID there. */
+/* HPROF tags for HeapGraphRoot.Type, and how many 4-byte numbers follow the ID. */
 static const struct {
 	uint8_t tag, numbers;
 } root_kinds[] = {
-	{ HPROF_ROOT_UNKNOWN, 0 },           { HPROF_ROOT_JNI_GLOBAL, 0 }, /* and an ID */
+	{ HPROF_ROOT_UNKNOWN, 0 },           { HPROF_ROOT_JNI_GLOBAL, 0 }, /* and a second ID */
 	{ HPROF_ROOT_JNI_LOCAL, 2 },         { HPROF_ROOT_JAVA_FRAME, 2 },
 	{ HPROF_ROOT_NATIVE_STACK, 1 },      { HPROF_ROOT_STICKY_CLASS, 0 },
 	{ HPROF_ROOT_THREAD_BLOCK, 1 },      { HPROF_ROOT_MONITOR_USED, 0 },
@@ -543,7 +558,7 @@ static int write_root(struct writer *w, uint8_t tag, unsigned numbers, uint64_t 
 	return hprof_end_sub(&w->out);
 }
 
-/* The graph's, and what lies in heaps that ART never collects. */
+/* Writes the roots of the graph. Objects in heaps that ART never collects become roots, too. */
 static int write_roots(struct writer *w)
 {
 	const size_t kinds = sizeof(root_kinds) / sizeof(root_kinds[0]);
@@ -564,7 +579,7 @@ static int write_roots(struct writer *w)
 	return HDB_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole dump ---- */
 
 static int write_all(struct writer *w, const struct perfetto_graph *graph)
 {
@@ -579,13 +594,13 @@ static int write_all(struct writer *w, const struct perfetto_graph *graph)
 	TRY(write_objects(w));
 	TRY(write_roots(w));
 	TRY(hprof_end_record(&w->out, HPROF_HEAP_DUMP_SEGMENT));
-	/* Readers then know that something is missing. */
+	/* Without an end record, readers know that something is missing. */
 	return graph->missing_count ? HDB_OK : hprof_end_record(&w->out, HPROF_HEAP_DUMP_END);
 }
 
 /*
- * ART writes addresses divided by the alignment of objects for its compiler, 4; before, as they
- * are. Made-up arrays need room between identifiers.
+ * ART divides addresses by the alignment that the C++ compiler gives objects, which is 4; earlier
+ * versions did not divide. Scaling makes room for the made-up IDs between those of objects.
  */
 static int find_scale(struct writer *w)
 {

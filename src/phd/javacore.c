@@ -1,6 +1,6 @@
 /*
- * phd/javacore.c - threads and their stacks in the javacore that the VM writes beside a dump: a
- * text whose lines begin with what they are.
+ * phd/javacore.c - reads threads and their stacks from the javacore that the VM writes next to a
+ * dump: a text file in which each line begins with a tag for its content.
  */
 #include "phd/phd_private.h"
 
@@ -23,18 +23,18 @@
 #define THREAD_LINE "3XMTHREADINFO "
 #define FRAME_LINE "4XESTACKTRACE"
 #define HEAP_NAME "heapdump."
-/* HPROF's number of a line in native code. */
+/* The line number by which HPROF marks native code. */
 #define NATIVE_LINE (-3)
 #define THREADS_MAX 1000000u
 
 struct threads {
 	struct phd_writer *w;
-	uint64_t name_id, none_id; /* texts: the thread's name; "" */
-	uint32_t frame_count;      /* of all threads: the last one's identifier */
-	uint32_t first_frame;      /* of the thread */
+	uint64_t name_id, none_id; /* IDs of texts: the thread's name, and "" */
+	uint32_t frame_count;      /* of all threads so far; also the ID of the last frame */
+	uint32_t first_frame;      /* first frame of the current thread */
 };
 
-/* Writes the thread that was met last: serial numbers of threads and stacks are the same. */
+/* Writes the current thread. Its serial number is also that of its stack trace. */
 static int end_thread(struct threads *t)
 {
 	struct hprof_writer *out = &t->w->out;
@@ -43,7 +43,7 @@ static int end_thread(struct threads *t)
 
 	assert(t->first_frame <= t->frame_count);
 	assert(serial <= THREADS_MAX);
-	/* Without an object it is the VM's own. */
+	/* A thread without a Java object belongs to the VM itself. */
 	if (!id)
 		return HDB_OK;
 	hprof_put_u4(out, serial);
@@ -61,7 +61,10 @@ static int end_thread(struct threads *t)
 	return hprof_end_record(out, HPROF_START_THREAD);
 }
 
-/* "main" J9VMThread:0x..., j9thread_t:0x..., java/lang/Thread:0x00000000E0001234, state:R */
+/*
+ * Parses e.g. "main" J9VMThread:0x..., j9thread_t:0x..., java/lang/Thread:0x00000000E0001234,
+ * state:R
+ */
 static int take_thread(struct threads *t, const char *line)
 {
 	static const char object[] = "java/lang/Thread:0x";
@@ -81,7 +84,7 @@ static int take_thread(struct threads *t, const char *line)
 	return phd_write_text(t->w, name + 1, (size_t)(end - name - 1), &t->name_id);
 }
 
-/* at java/lang/Thread.run(Thread.java:809(Compiled Code)) */
+/* Parses e.g. at java/lang/Thread.run(Thread.java:809(Compiled Code)) */
 static int take_frame(struct threads *t, const char *line)
 {
 	struct hprof_writer *out = &t->w->out;
@@ -116,15 +119,16 @@ static const char *name_of(const char *path)
 {
 	const char *name = path;
 
-	/* ARCHIVE!FILE, too */
+	/* the path may be ARCHIVE!FILE */
 	for (const char *p = path; *p; p++)
 		name = *p == '/' || *p == '!' ? p + 1 : name;
 	return name;
 }
 
 /*
- * The name of the first javacore of the same moment and process in the dump's folder: of
- * heapdump.20130429.083110.14261.0001.phd javacore.20130429.083110.14261.*.txt. NULL: none; owned.
+ * Finds the first javacore of the same time and process in the folder of the dump: for
+ * heapdump.20130429.083110.14261.0001.phd, javacore.20130429.083110.14261.*.txt. Returns its path
+ * (owned), or NULL.
  */
 static char *find_javacore(const char *path)
 {
@@ -168,7 +172,7 @@ int phd_write_threads(struct phd_writer *w)
 
 	if (!named && !found)
 		return HDB_OK;
-	/* A pipe is not waited for. */
+	/* O_NONBLOCK, so that a pipe does not block the import. */
 	fd = open(named ? named : found, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && named)
 		return hdb_fail_open(w->out.err, errno, named);

@@ -1,10 +1,11 @@
 /*
- * phd/phd.h - portable heap dumps (PHD) of Eclipse OpenJ9 and IBM's VMs, versions 4 to 6, as HPROF
- * dumps.
+ * phd/phd.h - converts portable heap dumps (PHD) of Eclipse OpenJ9 and IBM's VMs, versions 4 to 6,
+ * to HPROF dumps.
  *
- * Such a dump has classes, objects, what they refer to, lengths of arrays, and sizes: of instances
- * by class, of arrays since version 6. It has no fields, no values, no GC roots. Threads are in the
- * javacore that the VM writes beside it. Source: the page "Heap dump" of OpenJ9's documentation.
+ * A PHD has classes, objects, their references, lengths of arrays, and sizes: of instances per
+ * class, and of arrays since version 6. It has no fields, no values and no GC roots. Threads are in
+ * the javacore that the VM writes next to the dump. Source: the page "Heap dump" in the
+ * documentation of OpenJ9.
  */
 #ifndef PHD_PHD_H
 #define PHD_PHD_H
@@ -16,25 +17,25 @@ struct phd;
 
 /* Lent until phd_close. */
 struct phd_files {
-	const char *dump;     /* tells the time, and where a javacore may be */
-	const char *javacore; /* NULL: one beside the dump, if there is one */
+	const char *dump;     /* its name contains the time, and is used to find a javacore */
+	const char *javacore; /* NULL: the one next to the dump, if it exists */
 };
 
 /*
  * Opens a portable heap dump, plain or compressed, and reads its classes. HDB_NOTFOUND if the input
- * is none: nothing was taken then. *out is owned: phd_close. `work` is lent until then; what is no
- * plain file is copied to its scratch_dir.
+ * is something else; it was not consumed then. *out is owned: phd_close. `work` is lent until then;
+ * unless the input is a plain file, it is copied to work's scratch_dir.
  */
 int phd_open(struct base_input *input, struct phd_files files, struct base_work *work,
 	     struct phd **out, struct hdb_error *err);
 void phd_close(struct phd *phd);
 
-/* Bytes of the file, or those that came. */
+/* Bytes of the file, or the bytes read if it is a pipe. */
 uint64_t phd_bytes(const struct phd *phd);
 
 /*
- * Writes it as a dump. What a dump that was cut has is written, without the record that ends a
- * dump. Memory: 64 bytes a class, and the references of class objects.
+ * Writes the HPROF dump. If the PHD ends too early, everything before that is written, but not the
+ * record that ends a dump. Memory: 64 bytes per class, and the references of class objects.
  */
 int phd_write(struct phd *phd, const struct hprof_sink *sink, struct hprof_written *result,
 	      struct hdb_error *err);

@@ -1,9 +1,10 @@
 /*
- * phd/phd_classes.c - the first pass: classes, how many references objects have room for, and
- * how large what comes before the elements of an array is.
+ * phd/phd_classes.c - the first pass: collects the classes, the number of references of their
+ * objects, and evidence for the size of array headers.
  *
- * References have no fields. Each class gets as many as the object of it with most of them, with
- * those of its superclasses, so that the values of an object are its references in order.
+ * References in a PHD have no fields. Each class is given as many as its object with the most
+ * references needs, including those of its superclasses. The values of an object are then its
+ * references in order.
  */
 #include "phd/phd_private.h"
 
@@ -16,16 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* References of an object beyond are left out: HPROF counts the fields of a class in 16 bits. */
+/* Maximum fields of a class, as HPROF counts them in 16 bits; further references are dropped. */
 #define FIELDS_MAX 60000u
-/* What comes before the elements of an array, if no array tells. */
+/* Bounds for the header of an array. HEADER_MIN is used if no array gives evidence. */
 #define HEADER_MIN 8
 #define HEADER_MAX 32
 
-/* Least room for a header in arrays of objects, by bytes of a reference, and of primitives. */
+/*
+ * Smallest space that is left for the header of any array: of object arrays if references take 4 or
+ * 8 bytes (-1: they cannot take 8), and of primitive arrays.
+ */
 struct evidence {
 	int64_t objects_4, objects_8, primitives;
-	struct phd_record last; /* an array whose size the next record tells */
+	struct phd_record last; /* array whose size follows from the next record */
 	bool has_last;
 };
 
@@ -53,7 +57,10 @@ uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size)
 	return base_idmap_get(&phd->name_map, name_key(name, size, 0));
 }
 
-/* The class with this ID, which records may name before its own, or that has none. */
+/*
+ * Finds the class with this ID, or adds it: other records may refer to a class before its own
+ * record, or to one that has none.
+ */
 static int class_of(struct phd *phd, uint64_t id, uint32_t *no, struct hdb_error *err)
 {
 	const struct phd_class new = { .id = id, .super_no = PHD_NONE };
@@ -80,7 +87,7 @@ static void note_array(struct evidence *e, const struct phd_record *array, int64
 		note_least(&e->primitives, bytes - length * hprof_type_size(array->element, 4));
 		return;
 	}
-	/* One that is too small for 8 bytes proves 4. */
+	/* An array that is too small for references of 8 bytes proves that they take 4. */
 	note_least(&e->objects_4, bytes - length * 4);
 	if (bytes - length * 8 < HEADER_MIN)
 		e->objects_8 = -1;
@@ -88,7 +95,9 @@ static void note_array(struct evidence *e, const struct phd_record *array, int64
 		note_least(&e->objects_8, bytes - length * 8);
 }
 
-/* The size of an array is recorded, or it reaches to the next object at most. */
+/*
+ * The size of an array is recorded (version 6), or it is at most the distance to the next object.
+ */
 static void note_size(struct evidence *e, const struct phd_record *record)
 {
 	const bool is_array =
@@ -188,9 +197,12 @@ static int read_records(struct phd *phd, struct hdb_error *err)
 	return r == HDB_END ? base_source_failed(phd->source, err) : r;
 }
 
-/* ---- what classes have of one another ---- */
+/* ---- relations between classes ---- */
 
-/* Superclasses by number; what closes a circle has none. */
+/*
+ * Finds the superclasses by their IDs, and counts fields. A class that would close a cycle gets no
+ * superclass.
+ */
 static int link_supers(struct phd *phd, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec path = { .work = phd->work };
@@ -231,7 +243,7 @@ static int link_supers(struct phd *phd, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The name of the class of arrays of a class: of "a/B" "[La/B;", of "[I" "[[I". */
+/* The name of an array class: "a/B" gives "[La/B;", "[I" gives "[[I". */
 static int array_name(struct phd *phd, const struct phd_class *of, struct base_vec *out,
 		      struct hdb_error *err)
 {
@@ -245,8 +257,8 @@ static int array_name(struct phd *phd, const struct phd_class *of, struct base_v
 }
 
 /*
- * Records of arrays name the class of their elements: finds that of the arrays, of the same loader
- * first, or makes one up.
+ * Records of arrays contain the class of the elements. Finds the array class for it, preferably of
+ * the same loader; if the dump has none, a class is made up.
  */
 static int find_array_class(struct phd *phd, uint32_t no, struct base_vec *name,
 			    struct hdb_error *err)
@@ -267,7 +279,7 @@ static int find_array_class(struct phd *phd, uint32_t no, struct base_vec *name,
 	return base_vec_push(&phd->classes, &made_up, sizeof(made_up), err);
 }
 
-/* Gives a name to a class without a record, as most are in a dump that was cut. */
+/* Names a class without a record. In a truncated dump most classes are such. */
 static int name_unknown(struct phd *phd, struct phd_class *class, struct hdb_error *err)
 {
 	char name[64];
@@ -326,7 +338,7 @@ int phd_open(struct base_input *input, struct phd_files files, struct base_work 
 	phd->file_bytes = base_input_size(input) ? base_input_size(input) : base_input_taken(input);
 	phd->work = phd->classes.work = phd->class_map.work = phd->name_map.work = work;
 	phd->names.work = phd->class_refs.work = work;
-	/* So that there are names. */
+	/* A name at offset 0, so that `names` is never empty. */
 	TRY(put_name(phd, "", 1, &(uint32_t){ 0 }, err));
 	TRY(phd_reader_open(&phd->head, phd->source, err));
 	TRY(read_records(phd, err));

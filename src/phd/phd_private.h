@@ -1,6 +1,4 @@
-/*
- * phd/phd_private.h - the records of a portable heap dump in order, and what is kept of them.
- */
+/* phd/phd_private.h - reads the records of a portable heap dump in order; keeps its classes. */
 #ifndef PHD_PHD_PRIVATE_H
 #define PHD_PHD_PRIVATE_H
 
@@ -12,71 +10,75 @@
 #include <assert.h>
 
 #define PHD_NONE UINT32_MAX
-/* Records between two looks at the cancel flag. */
+/* Records between two checks of the cancel flag. */
 #define PHD_STEP_RECORDS 16384u
 
-/* Bytes of a text in the head that are kept. */
+/* Maximum bytes kept of a text in the header. */
 #define PHD_TEXT_MAX 200
 
 enum phd_kind { PHD_OBJECT, PHD_OBJECT_ARRAY, PHD_PRIMITIVE_ARRAY, PHD_CLASS };
 
 struct phd_record {
 	enum phd_kind kind;
-	uint8_t element;      /* of a primitive array: HPROF's type */
+	uint8_t element;      /* HPROF type of the elements of a primitive array */
 	uint64_t id;          /* the address */
-	uint64_t class_id;    /* of an object array: of its elements; of a class: its superclass */
-	uint64_t length;      /* of an array; of a class: bytes of an instance */
-	uint64_t bytes;       /* of an array, as recorded; 0: not */
+	uint64_t class_id;    /* object array: class of its elements; class: its superclass */
+	uint64_t length;      /* array: its length; class: bytes of an instance */
+	uint64_t bytes;       /* of an array; 0: not recorded */
 	struct base_vec refs; /* uint64_t */
 	struct base_vec name; /* of a class */
 };
 
-/* Zero-initialise; phd_reader_release. */
+/* Zero-initialise. End with phd_reader_release. */
 struct phd_reader {
 	struct base_work *work; /* lent */
 	struct base_view view;
-	const uint8_t *at, *end; /* in the view */
+	const uint8_t *at, *end; /* unread bytes in the view */
 	struct hdb_error *err;
-	int result; /* the first failure; HDB_END: the file has ended */
-	/* the head */
+	int result; /* HDB_OK, the first failure, or HDB_END at the end of the file */
+	/* header */
 	uint32_t version;
-	unsigned word_bytes; /* of an address: 4 or 8 */
+	unsigned word_bytes; /* size of an address: 4 or 8 */
 	bool is_j9;
 	bool is_hashed; /* all records have a hash code of 2 bytes */
 	char text[PHD_TEXT_MAX];
-	/* where records are */
+	/* state of decoding */
 	uint64_t last_id;
-	uint64_t classes[4]; /* those of the last objects that named theirs */
+	/* the last four classes that object records named; short records refer to them */
+	uint64_t classes[4];
 	unsigned next_class;
-	bool is_whole; /* the record that ends the dump was met */
+	bool is_whole; /* the record that ends the dump was read */
 };
 
-/* What begins so is a portable heap dump. */
+/* A portable heap dump begins with this. */
 #define PHD_MAGIC "\x00\x12portable heap dump"
 #define PHD_MAGIC_SIZE (sizeof(PHD_MAGIC) - 1)
 
-/* HDB_EFORMAT: of a version that is not known. */
+/* HDB_EFORMAT: not a PHD of a known version. */
 int phd_reader_open(struct phd_reader *reader, struct base_source *source, struct hdb_error *err);
-/* HDB_END behind the last record, and where the dump is cut or damaged: then not is_whole. */
+/*
+ * HDB_END after the last record, and also where the dump is truncated or damaged; is_whole is false
+ * then.
+ */
 int phd_reader_next(struct phd_reader *reader, struct phd_record *out);
 void phd_reader_release(struct phd_reader *reader);
 
 struct phd_class {
 	uint64_t id, super_id;
-	uint64_t first_ref; /* number in class_refs */
+	uint64_t first_ref; /* index in class_refs */
 	uint32_t ref_count;
 	uint32_t name_at, name_size; /* in names */
 	uint32_t instance_bytes;
-	uint32_t most_refs; /* of its objects */
-	uint32_t fields;    /* references that an object has room for, with its superclasses' */
-	uint32_t super_no;  /* or PHD_NONE; there are no circles */
-	uint32_t array_no;  /* of arrays of it, if there are some */
-	bool is_read;       /* its record was met; else objects only name it */
+	uint32_t most_refs; /* maximum references of an object of this class */
+	uint32_t fields;    /* reference fields of an object, including those of superclasses */
+	uint32_t super_no;  /* or PHD_NONE; cycles were broken */
+	uint32_t array_no;  /* the class of arrays of this class, if has_arrays */
+	bool is_read;       /* its record was found; otherwise other records only refer to it */
 	bool has_arrays;
 	uint8_t visit;
 };
 
-/* Bytes before the elements of an array and of a reference, by what the sizes of arrays allow. */
+/* Bytes of the header of an array and of a reference, inferred from the sizes of arrays. */
 struct phd_layout {
 	unsigned object_header, primitive_header, reference;
 };
@@ -85,12 +87,13 @@ struct phd {
 	struct phd_files files;
 	struct base_work *work; /* lent */
 	struct base_source *source;
-	struct phd_reader head; /* after the first pass */
+	struct phd_reader head; /* as the first pass left it */
 	struct base_vec classes;
-	struct base_idmap class_map; /* ID -> number in classes */
-	struct base_idmap name_map;  /* hash of a name, or of it and a loader -> the same */
-	struct base_vec names;       /* bytes */
-	struct base_vec class_refs;  /* uint64_t */
+	struct base_idmap class_map; /* ID -> index in classes */
+	/* hash of a name, or of a name and loader -> index in classes */
+	struct base_idmap name_map;
+	struct base_vec names;      /* bytes */
+	struct base_vec class_refs; /* uint64_t */
 	struct phd_layout layout;
 	uint32_t most_fields;
 	uint64_t file_bytes, object_count, problem_count;
@@ -108,10 +111,10 @@ static inline const char *phd_name(const struct phd *phd, uint32_t at)
 	return (const char *)phd->names.data + at;
 }
 
-/* The number of the first class of this name, or PHD_NONE. */
+/* The index of the first class with this name, or PHD_NONE. */
 uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size);
 
-/* The first reference of a class, which leads to its loader, or 0. */
+/* The first reference of a class, from which its loader is found; 0 if it has none. */
 static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_class *class)
 {
 	assert(class->first_ref + class->ref_count <= phd->class_refs.count);
@@ -121,22 +124,25 @@ static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_cla
 struct phd_writer {
 	struct phd *phd;
 	struct hprof_writer out;
-	/* first reference of a class, a thread -> number of the class of that */
+	/* ID of a thread or of the first reference of a class -> index of that object's class */
 	struct base_idmap loaders;
 	struct base_vec
-		thread_ids; /* uint64_t, by serial number - 1; 0: no thread of the program */
+		thread_ids; /* uint64_t, by serial number - 1; 0: a thread without an object */
 	uint64_t next_text;
 	uint64_t boot_id; /* the loader of java.lang.Object */
 	uint64_t object_count;
 };
 
-/* Writes a text under an identifier of its own. */
+/* Writes a text with a new ID. */
 int phd_write_text(struct phd_writer *w, const char *text, size_t size, uint64_t *id);
 
-/* Writes threads and their stacks from the javacore, if there is one. */
+/* Writes the threads and their stacks if a javacore exists. */
 int phd_write_threads(struct phd_writer *w);
 
-/* ms since 1970 of the local time in the file's name (heapdump.20130429.083110...), or 0. */
+/*
+ * The time in the name of the file (heapdump.20130429.083110...), in ms since 1970; 0 if there is
+ * none. The name has local time; it is taken as UTC.
+ */
 uint64_t phd_time_of(const char *path);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * phd/phd_reader.c - the records of a portable heap dump. Numbers are big-endian; addresses come as
- * distances in words of 4 bytes, or of 8 in version 4 of other VMs than J9.
+ * phd/phd_reader.c - decodes the records of a portable heap dump. Numbers are big-endian. The
+ * address of an object is stored as the difference to the previous object, that of a reference as
+ * the difference to its object; in words of 4 bytes, or of 8 in version 4 of VMs other than J9.
  */
 #include "phd/phd_private.h"
 
@@ -21,13 +22,13 @@ enum {
 	TAG_LONG_PRIMITIVE_ARRAY = 7,
 	TAG_OBJECT_ARRAY = 8
 };
-/* Of the flags of long records: a hash code of 4 bytes is there. */
+/* Flag in long records: a hash code of 4 bytes follows. */
 enum { LONG_HASHED = 2, CLASS_HASHED = 8 };
 
 static const uint8_t elements[] = { HPROF_BOOLEAN, HPROF_CHAR,  HPROF_FLOAT, HPROF_DOUBLE,
 				    HPROF_BYTE,    HPROF_SHORT, HPROF_INT,   HPROF_LONG };
 
-/* ---- bytes; a failure is kept ---- */
+/* ---- bytes; the first failure is kept in `result` ---- */
 
 static bool refill(struct phd_reader *r)
 {
@@ -45,7 +46,7 @@ static bool refill(struct phd_reader *r)
 	return r->result == HDB_OK;
 }
 
-/* A number of `size` bytes, 8 at most; 0 after a failure. */
+/* Reads a number of `size` bytes, at most 8. 0 after a failure. */
 static uint64_t take(struct phd_reader *r, unsigned size)
 {
 	uint64_t value = 0;
@@ -74,7 +75,7 @@ static void take_text(struct phd_reader *r, struct base_vec *out)
 	}
 }
 
-/* The address at a distance that is a signed number of `size` bytes. */
+/* Reads a signed difference of `size` bytes; returns the address at that distance from `from`. */
 static uint64_t take_address(struct phd_reader *r, uint64_t from, unsigned size)
 {
 	const unsigned shift = r->version == 5 || r->is_j9 ? 2 : 3;
@@ -90,7 +91,7 @@ static uint64_t take_address(struct phd_reader *r, uint64_t from, unsigned size)
 
 /* ---- records ---- */
 
-/* Skips the hash code: 2 bytes where all records have one, else 4 if this one has. */
+/* Skips the hash code: 2 bytes if all records have one, otherwise 4 bytes if is_there. */
 static void skip_hash(struct phd_reader *r, bool is_there)
 {
 	if (r->is_j9 && r->is_hashed)
@@ -106,7 +107,7 @@ static void take_refs(struct phd_reader *r, struct phd_record *out, uint64_t cou
 		const uint64_t ref = take_address(r, out->id, size);
 		int pushed = HDB_OK;
 
-		/* J9 names the class of an object as the first reference, too. */
+		/* J9 also lists the class of an object as its first reference. */
 		if (r->is_j9 && i == 0 && ref == out->class_id && out->kind != PHD_CLASS)
 			continue;
 		if (r->result == HDB_OK)
@@ -123,7 +124,7 @@ static void remember_class(struct phd_reader *r, uint64_t class_id)
 	r->next_class = (r->next_class + 1) % 4;
 }
 
-/* Objects of up to 7 references: what there is is in the tag. */
+/* Short records for objects with at most 7 references: the tag says how many and of what size. */
 static void take_object(struct phd_reader *r, unsigned tag, struct phd_record *out)
 {
 	const bool is_short = tag & 0x80;
@@ -204,7 +205,7 @@ int phd_reader_next(struct phd_reader *r, struct phd_record *out)
 	return r->result;
 }
 
-/* ---- the head ---- */
+/* ---- the header ---- */
 
 static int read_head(struct phd_reader *r, struct hdb_error *err)
 {

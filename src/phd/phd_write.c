@@ -1,7 +1,7 @@
 /*
- * phd/phd_write.c - a portable heap dump as an HPROF dump. References have no names there: they are
- * fields named "[ref 1]", "[ref 2]" and so on; a text at its beginning says what it was made from,
- * with what sizes need.
+ * phd/phd_write.c - writes a portable heap dump as HPROF. References have no names in a PHD, so
+ * they become fields named "[ref 1]", "[ref 2]" etc. A text at the beginning says which format the
+ * dump was converted from, and contains what is needed to compute sizes.
  */
 #include "phd/phd_private.h"
 
@@ -12,14 +12,14 @@
 #include <stdio.h>
 
 /*
- * The most that is written: so many times the file's bytes, inflated, and GiB. An array of many
- * nulls takes a few bytes there.
+ * Maximum size of the output, as a multiple of the inflated file, plus some GiB. It protects
+ * against hostile files, in which a few bytes may describe an array with many nulls.
  */
 #define GROWTH_MAX 64u
 #define GROWTH_GIB 1u
-/* Real dumps become some 6 times as small. */
+/* Compression counts up to this ratio; that of real dumps is about 6. */
 #define RATIO_MAX 64u
-/* Superclasses that are looked at for java.lang.ClassLoader. */
+/* Maximum number of superclasses searched for java.lang.ClassLoader. */
 #define SUPERS_MAX 1000u
 
 static uint64_t field_text(const struct phd_writer *w, uint32_t no)
@@ -94,7 +94,7 @@ static int write_instance(struct phd_writer *w, const struct phd_record *record,
 	return hprof_end_sub(&w->out);
 }
 
-/* J9 before version 5 has the class of an array as its first reference. */
+/* J9 before version 5 stores the array class as the first reference of an array. */
 static bool has_own_class(const struct phd_writer *w, const struct phd_record *record, uint32_t *no)
 {
 	const struct phd *phd = w->phd;
@@ -109,7 +109,10 @@ static bool has_own_class(const struct phd_writer *w, const struct phd_record *r
 	return true;
 }
 
-/* The references that are no nulls, which come last to first, then the nulls. */
+/*
+ * Writes the references, whose order in the record is last to first. Nulls are not in the record:
+ * they are put at the end, as nobody knows where they were.
+ */
 static int write_array(struct phd_writer *w, const struct phd_record *record, uint32_t class_no)
 {
 	uint32_t array_no = phd_class_at(w->phd, class_no)->array_no;
@@ -141,7 +144,7 @@ static int write_record(struct phd_writer *w, const struct phd_record *record)
 
 	if (record->kind == PHD_CLASS)
 		return HDB_OK;
-	/* A class object may have a record of its own, too. */
+	/* A class object may have an object record as well; the class record counts. */
 	if (!record->id || (no != BASE_IDMAP_NONE && phd_class_at(w->phd, no)->is_read))
 		return HDB_OK;
 	w->object_count++;
@@ -195,7 +198,7 @@ static int find_loaders(struct phd_writer *w)
 	return HDB_OK;
 }
 
-/* The loader that a class refers to first, or 0. */
+/* The class loader that a class refers to first; 0 if the first reference is something else. */
 static uint64_t loader_of(const struct phd_writer *w, const struct phd_class *class)
 {
 	static const char name[] = "java/lang/ClassLoader";
@@ -214,7 +217,7 @@ static uint64_t loader_of(const struct phd_writer *w, const struct phd_class *cl
 	return 0;
 }
 
-/* Whether a loader is the boot loader: it has an object, but classes need not name it. */
+/* Whether this is the boot loader. It has an object, but classes need not refer to it. */
 static bool is_boot(const struct phd_writer *w, uint64_t loader_id)
 {
 	static const char name[] = "com/ibm/oti/vm/BootstrapClassLoader";
@@ -261,7 +264,7 @@ static int write_class(struct phd_writer *w, uint32_t no)
 	return hprof_end_sub(&w->out);
 }
 
-/* Classes come behind the objects: only then it is known which of those are loaders. */
+/* Classes are written after the objects, because loaders are recognised by their objects. */
 static int write_classes(struct phd_writer *w)
 {
 	static const char object[] = "java/lang/Object";
@@ -275,7 +278,7 @@ static int write_classes(struct phd_writer *w)
 	return HDB_OK;
 }
 
-/* Classes of the boot loader, and threads. */
+/* Roots: the classes of the boot loader, and the threads. */
 static int write_roots(struct phd_writer *w)
 {
 	const struct phd *phd = w->phd;
@@ -293,7 +296,7 @@ static int write_roots(struct phd_writer *w)
 	for (uint32_t i = 0; i < w->thread_ids.count; i++) {
 		const uint64_t id = *base_vec_at(&w->thread_ids, uint64_t, i);
 
-		/* Those of another moment are not in the dump. */
+		/* The javacore may be from another time, with threads that are not in the dump. */
 		has_ids |= id != 0;
 		if (base_idmap_get(&w->loaders, id) >= phd->classes.count)
 			continue;
@@ -322,7 +325,7 @@ static int write_all(struct phd_writer *w)
 	TRY(write_classes(w));
 	TRY(write_roots(w));
 	TRY(hprof_end_record(&w->out, HPROF_HEAP_DUMP_SEGMENT));
-	/* Readers then know that something is missing. */
+	/* Without an end record, readers know that something is missing. */
 	return w->phd->head.is_whole ? hprof_end_record(&w->out, HPROF_HEAP_DUMP_END) : HDB_OK;
 }
 

@@ -35,7 +35,7 @@ static const struct base_grammar grammar = {
 };
 
 struct condition {
-	const char *text; /* as it was given */ /* as given by the user */
+	const char *text; /* as given by the user */
 	enum measure measure;
 	enum base_sign sign;
 	bool is_growth, is_percent;

@@ -1,6 +1,4 @@
-/*
- * rewrite/android.c - Android's records as those of HPROF 1.0.2.
- */
+/* rewrite/android.c - turns sub-records that only Android writes into those of HPROF 1.0.2. */
 #include "rewrite/android.h"
 
 #include "base/bytes.h"
@@ -25,7 +23,7 @@ bool rewrite_android_is(uint8_t tag)
 	}
 }
 
-/* An array of no elements stands for one whose elements are not there. */
+/* The elements are not in the dump, so an array without elements is written. */
 static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	const uint8_t zeros[4] = { 0 };
@@ -44,12 +42,12 @@ int rewrite_android_sub(struct rewriter *w, const struct hprof_sub *sub, struct 
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;
 
 	assert(rewrite_android_is(sub->tag));
-	/* That nothing holds an object goes without saying; any root would hold it. */
+	/* Neither holds an object. A root in its place would, and would make garbage reachable. */
 	if (sub->tag == HPROF_HEAP_DUMP_INFO || sub->tag == HPROF_ROOT_UNREACHABLE)
 		return HDB_OK;
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)
 		return put_empty_array(w, sub, err);
-	/* A root: its kind and, of a monitor, thread and depth are lost. */
+	/* Other roots become ROOT UNKNOWN: their kind is lost, and a monitor's thread and depth. */
 	TRY_ERRORS(rewriter_begin(w, 1 + w->id_size, err));
 	TRY_ERRORS(rewriter_put(w, &tag, 1, err));
 	return rewriter_copy_ids(w, sub->offset + 1, 1, err);

@@ -1,6 +1,4 @@
-/*
- * rewrite/blank.c - zeros instead of values.
- */
+/* rewrite/blank.c - writes zeros in place of values. */
 #include "rewrite/blank.h"
 
 #include <assert.h>
@@ -12,7 +10,7 @@ bool rewrite_blank_spares(const char *class_name, const char *field_name)
 	       strcmp(field_name, "size") == 0;
 }
 
-/* Writes an instance's values, with zeros in the runs. */
+/* Writes the values of an instance; those of selected fields become zeros. */
 static int put_values(struct rewrite_shapes *s, const struct rewrite_class *class,
 		      const struct hprof_sub *sub, struct hdb_error *err)
 {
@@ -51,7 +49,7 @@ int rewrite_blank_instance(struct rewrite_shapes *s, const struct hprof_sub *sub
 	return rewriter_zeros(w, sub->body_size, err);
 }
 
-/* Writes the statics, and sets *at behind them. */
+/* Writes the static fields. *at is their offset, and then the offset after them. */
 static int put_statics(struct rewrite_shapes *s, const struct hprof_class *dump, uint64_t *at,
 		       struct hdb_error *err)
 {
@@ -80,7 +78,7 @@ static int put_statics(struct rewrite_shapes *s, const struct hprof_class *dump,
 	return HDB_OK;
 }
 
-/* Writes the entries of the constant pool, without values that are no references. */
+/* Writes the constant pool; references stay, other values become zeros. */
 static int put_constants(struct rewrite_shapes *s, const struct hprof_class *dump, uint64_t *at,
 			 struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * rewrite/blank.h - sub-records whose contents become zeros: what the shapes select of instances
- * and classes, all of arrays.
+ * rewrite/blank.h - sub-records with zeros in place of values: those of fields selected by the
+ * shapes for instances and classes, all elements for arrays.
  */
 #ifndef REWRITE_BLANK_H
 #define REWRITE_BLANK_H
@@ -8,21 +8,21 @@
 #include "rewrite/shapes.h"
 
 /*
- * Whether the size of an object follows from a field's value, as it does of the stacks of virtual
- * threads: that value stays in any dump.
+ * Whether the size of an object depends on the value of this field, as with the stacks of virtual
+ * threads. Such a value is never blanked.
  */
 bool rewrite_blank_spares(const char *class_name, const char *field_name);
 
 /*
- * Writes an instance, zeros where fields are selected; all of its bytes if they are not what its
- * class says.
+ * Writes an instance with zeros in the selected fields. If its size does not match the fields of
+ * its class, all of its bytes become zeros, as nobody knows what they are.
  */
 int rewrite_blank_instance(struct rewrite_shapes *shapes, const struct hprof_sub *sub,
 			   struct hdb_error *err);
-/* Writes a class, its static fields likewise. */
+/* Writes a class with zeros in the selected static fields. */
 int rewrite_blank_class(struct rewrite_shapes *shapes, const struct hprof_sub *sub,
 			struct hdb_error *err);
-/* Writes a primitive array of zeros. */
+/* Writes a primitive array whose elements are all zero. */
 int rewrite_blank_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * rewrite/convert.c - dumps to what other tools read: Android's as AOSP's hprof-conv does
- * (platform/art, tools/hprof-conv/HprofConv.c), IDs of another size, any other byte for byte.
+ * rewrite/convert.c - dumps for other tools: Android's are converted as AOSP's hprof-conv does
+ * (platform/art, tools/hprof-conv/HprofConv.c), or the size of IDs is changed. Any other dump is
+ * copied byte for byte.
  */
 #include "rewrite/android.h"
 #include "rewrite/rewrite.h"

@@ -1,6 +1,4 @@
-/*
- * rewrite/hashes.c - hashes instead of contents.
- */
+/* rewrite/hashes.c - writes hashes in place of contents. */
 #include "rewrite/hashes.h"
 
 #include "base/bytes.h"
@@ -13,10 +11,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* Bytes of a key's file that are read; more is an error of whoever names it. */
+/* Maximum size of a key file. A larger file was probably named by mistake. */
 #define KEY_FILE_MAX 4096u
 #define CHUNK_BYTES (256u << 10)
-/* Letters of a hash, six bits each; the other eight are not used. */
+/*
+ * Letters of a hash: ten of six bits from each of the two words. The last four bits of each are not
+ * used.
+ */
 #define LETTERS 20u
 
 static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error *err)
@@ -36,7 +37,10 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 	if (used < BASE_SIPHASH_KEY_BYTES || used > KEY_FILE_MAX)
 		return hdb_fail(err, HDB_EUSAGE, "%s: a key has %u to %u bytes", path,
 				BASE_SIPHASH_KEY_BYTES, KEY_FILE_MAX);
-	/* All of its bytes count, however the randomness is spread over them. */
+	/*
+	 * Hashing the file uses all of its randomness, wherever it is, e.g. if the key is
+	 * hexadecimal.
+	 */
 	base_sha1(bytes, used, digest);
 	memcpy(h->key, digest, sizeof(h->key));
 	explicit_bzero(bytes, sizeof(bytes));
@@ -57,10 +61,10 @@ static bool is_zero(const uint8_t *p, uint64_t size)
 	return !size || (!p[0] && memcmp(p, p + 1, size - 1) == 0);
 }
 
-/* What takes the place of an array's contents. */
+/* What replaces the contents of an array. */
 struct hashed {
-	char letters[LETTERS]; /* of its hash */
-	bool is_zero;          /* there is nothing but zeros in it */
+	char letters[LETTERS]; /* the hash */
+	bool is_zero;          /* all elements are zero: they stay zero */
 };
 
 static int hash_array(const struct rewrite_hashes *h, struct rewriter *w,
@@ -106,7 +110,9 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 	w->result.changed_bytes += sub->body_size;
 	if (hashed.is_zero)
 		return rewriter_zeros(w, sub->body_size, err);
-	/* Chars are big-endian: the letter is the last byte of an element. */
+	/*
+	 * Chars are big-endian, so the letter is the last byte of an element; the others are zero.
+	 */
 	memset(out, 0, most);
 	for (size_t i = width - 1, letter = 0; i < most; i += width) {
 		out[i] = (uint8_t)hashed.letters[letter++];

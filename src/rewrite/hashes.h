@@ -1,6 +1,6 @@
 /*
- * rewrite/hashes.h - texts that stand for contents: the same for the same content under the same
- * key, of the same length.
+ * rewrite/hashes.h - letters in place of contents, as many as before. With the same key, equal
+ * contents give equal letters, so copies can still be found.
  */
 #ifndef REWRITE_HASHES_H
 #define REWRITE_HASHES_H
@@ -13,14 +13,14 @@ struct rewrite_hashes {
 };
 
 /*
- * Takes the key from the file, which has 16 bytes at least, or from the system if `path` is NULL:
- * then it is new, and gone afterwards.
+ * Reads the key from a file of at least 16 bytes, or takes a random one if `path` is NULL. Nobody
+ * can repeat the hashes of a random key.
  */
 int rewrite_hashes_open(struct rewrite_hashes *hashes, const char *path, struct hdb_error *err);
 
 /*
- * Writes a primitive array with letters instead of its contents: 20 that are its hash, again
- * and again; of short ones so many as there is room for. Zeros stay zeros.
+ * Writes a primitive array whose elements are the 20 letters of its hash, repeated to its length,
+ * or cut to it. An array of zeros is written unchanged.
  */
 int rewrite_hashes_array(const struct rewrite_hashes *hashes, struct rewriter *w,
 			 const struct hprof_sub *sub, struct hdb_error *err);

@@ -1,12 +1,12 @@
 /*
- * rewrite/id_bits.c - parts of a fixed size, made where the first identifier of them is added; what
- * the memory's budget has no room for is in a scratch file.
+ * rewrite/id_bits.c - the set is made of parts of a fixed size, each allocated when its first ID is
+ * added. Parts that do not fit in the memory budget are kept in a scratch file.
  */
 #include "rewrite/id_bits.h"
 
 #include <assert.h>
 
-/* Bits of a part: 256 KiB of it, 16 MiB of heap. */
+/* Bits of a part. It takes 256 KiB, and covers 16 MiB of heap if objects are aligned to 8 bytes. */
 #define PART_SHIFT 21u
 #define PART_BYTES ((uint64_t)1 << (PART_SHIFT - 3))
 
@@ -45,7 +45,10 @@ int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_err
 		TRY(base_vec_reserve(&set->bits, 1, sizeof(big), err));
 		TRY(base_idmap_put(&set->parts, head, part, err));
 		r = base_big_alloc(set->work, &big, PART_BYTES, "identifiers", err);
-		/* The map has its number: without memory it is empty, and nothing goes on. */
+		/*
+		 * The map has the number already, so push even if the allocation failed; the caller
+		 * gives up anyway.
+		 */
 		(void)base_vec_push(&set->bits, &big, sizeof(big), NULL);
 		TRY_ERRORS(r);
 	}

@@ -1,5 +1,5 @@
 /*
- * rewrite/id_bits.h - a set of identifiers of objects: a bit for each place where one may be.
+ * rewrite/id_bits.h - a set of object IDs: one bit for each address at which an object may start.
  */
 #ifndef REWRITE_ID_BITS_H
 #define REWRITE_ID_BITS_H
@@ -8,15 +8,15 @@
 #include "base/vec.h"
 #include "base/work.h"
 
-/* Zero-initialise, and set work and shift. Memory: a bit for each 2^shift bytes of heap. */
+/* Zero-initialise; set work and shift. Memory: one bit for each 2^shift bytes of heap, in parts. */
 struct rewrite_id_bits {
 	struct base_work *work;  /* lent */
-	unsigned shift;          /* low bits that no identifier has */
-	struct base_idmap parts; /* what the identifiers of a part begin with -> its number */
-	struct base_vec bits;    /* struct base_big, one a part */
+	unsigned shift;          /* low bits that are zero in all IDs */
+	struct base_idmap parts; /* high bits of an ID -> number of the part */
+	struct base_vec bits;    /* struct base_big, one per part */
 };
 
-/* How many low bits are zero in all identifiers of which `all` is the disjunction; 3 at most. */
+/* How many low bits are zero in all IDs; at most 3. `all` is the bitwise OR of the IDs. */
 unsigned rewrite_id_shift(uint64_t all);
 
 int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_error *err);

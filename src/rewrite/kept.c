@@ -1,6 +1,4 @@
-/*
- * rewrite/kept.c - arrays that strings and bitmaps hold.
- */
+/* rewrite/kept.c - finds the arrays of strings and bitmaps. */
 #include "rewrite/kept.h"
 
 #include "base/bytes.h"
@@ -14,7 +12,10 @@
 
 /* ---- where the fields are ---- */
 
-/* The field of that name which the class itself declares: Matrix looks at no other either. */
+/*
+ * Finds a field that the class itself declares. Fields of superclasses are not searched; Matrix
+ * does not either.
+ */
 static int find_field(struct rewrite_shapes *s, const struct rewrite_class *class,
 		      const char *wanted, struct rewrite_place *out, struct hdb_error *err)
 {
@@ -58,10 +59,10 @@ struct instance {
 	struct rewriter *w;
 	const struct hprof_sub *sub;
 	struct hdb_error *err;
-	int r; /* of all fields that were asked for */
+	int r; /* the first failure, or HDB_OK */
 };
 
-/* The bytes of a field; NULL if the instance has none. */
+/* The bytes of a field, or NULL if the instance does not have it or on failure (instance->r). */
 static const uint8_t *field_of(struct instance *instance, const struct rewrite_place *place,
 			       unsigned size)
 {
@@ -119,7 +120,7 @@ static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;
 	buffer = base_vec_at(&k->buffers, struct rewrite_buffer, no);
-	/* The first of two arrays counts, as in the import. */
+	/* If two arrays have the same ID, the first one counts, as in the import. */
 	if (!buffer->offset) {
 		buffer->offset = sub->body_offset;
 		buffer->size = sub->body_size;
@@ -128,7 +129,7 @@ static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct
 	return HDB_OK;
 }
 
-/* Sub-records of a kind, and what is done with each. */
+/* Sub-records with this tag, and what is done with each. */
 struct each {
 	struct rewrite_kept *kept;
 	uint8_t tag;
@@ -167,7 +168,7 @@ static int hash_buffer(struct rewrite_kept *k, const struct rewrite_buffer *b, u
 	return HDB_OK;
 }
 
-/* Whether two buffers have the same content; a hash alone might lie. */
+/* Compares the contents, since different buffers may have the same hash. */
 static int compare(struct rewrite_kept *k, const struct rewrite_buffer *a,
 		   const struct rewrite_buffer *b, bool *same, struct hdb_error *err)
 {
@@ -246,7 +247,7 @@ void rewrite_kept_release(struct rewrite_kept *k)
 	base_vec_release(&k->buffers);
 }
 
-/* ---- asked when the dump is written ---- */
+/* ---- used while the dump is written ---- */
 
 bool rewrite_kept_has(const struct rewrite_kept *k, uint64_t id)
 {
@@ -272,7 +273,10 @@ int rewrite_kept_instance(struct rewrite_kept *k, const struct hprof_sub *sub,
 	if (no == BASE_IDMAP_NONE)
 		return rewriter_keep(w, sub, err);
 	same = base_vec_at(&k->buffers, struct rewrite_buffer, no)->same_id;
-	/* A text that is a bitmap's buffer, too, stays by itself. */
+	/*
+	 * An array that is both the text of a string and a buffer has to stay, so the bitmap can
+	 * keep it.
+	 */
 	if (same == buffer || rewrite_id_bits_has(&k->texts, buffer))
 		return rewriter_keep(w, sub, err);
 	w->result.changed_count++;

@@ -1,7 +1,7 @@
 /*
- * rewrite/kept.h - which primitive arrays are the texts of strings and the buffers of bitmaps, as
- * Matrix's HprofBufferShrinker keeps them: all others are left out, and of bitmaps with the same
- * pixels one buffer stays.
+ * rewrite/kept.h - primitive arrays that are kept because they are the text of a string or the
+ * buffer of a bitmap; the others are dropped. Of bitmaps with equal pixels only one buffer is kept.
+ * This is what HprofBufferShrinker of Matrix does.
  */
 #ifndef REWRITE_KEPT_H
 #define REWRITE_KEPT_H
@@ -9,10 +9,10 @@
 #include "rewrite/id_bits.h"
 #include "rewrite/shapes.h"
 
-/* Where a field lies in the instances of a class. */
+/* Where the instances of a class have a field. */
 struct rewrite_place {
-	uint64_t class_id; /* 0: there is no such class or field */
-	uint64_t offset;   /* in the instance's values */
+	uint64_t class_id; /* 0: no such class or field */
+	uint64_t offset;   /* in the values of the instance */
 };
 
 struct rewrite_kept {
@@ -34,15 +34,18 @@ struct rewrite_buffer {
 };
 
 /*
- * Finds them: two passes over the dump, three if it has bitmaps. `kept` has w and what set, and
- * names.named where the caller wants that.
+ * Finds the arrays, in two passes over the dump, or three if it has bitmaps. The caller sets w and
+ * what, and names.named if it wants the names as well.
  */
 int rewrite_kept_load(struct rewrite_kept *kept, struct hdb_error *err);
 void rewrite_kept_release(struct rewrite_kept *kept);
 
-/* Whether a primitive array stays. */
+/* Whether this primitive array is kept. */
 bool rewrite_kept_has(const struct rewrite_kept *kept, uint64_t id);
-/* Writes an instance as it was, but a bitmap with the buffer that stays of those like its own. */
+/*
+ * Writes an instance unchanged, except that a bitmap refers to the one buffer that is kept of those
+ * with the same pixels.
+ */
 int rewrite_kept_instance(struct rewrite_kept *kept, const struct hprof_sub *sub,
 			  struct hdb_error *err);
 

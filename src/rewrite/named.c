@@ -1,6 +1,4 @@
-/*
- * rewrite/named.c - see named.h.
- */
+/* rewrite/named.c - collects the string IDs that records and classes refer to. */
 #include "rewrite/named.h"
 
 static int add(struct rewrite_named *n, uint64_t string_id, struct hdb_error *err)

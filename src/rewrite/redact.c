@@ -1,6 +1,7 @@
 /*
- * rewrite/redact.c - dumps without secrets: no contents of arrays, no primitive values, but for
- * those of a table, without which sizes and states of the platform's own classes are lost.
+ * rewrite/redact.c - dumps without secrets: the contents of arrays and primitive values are
+ * removed, except for a table of fields that are needed for the sizes and states of the platform's
+ * own classes.
  */
 #include "rewrite/blank.h"
 #include "rewrite/hashes.h"
@@ -16,13 +17,13 @@
 #include <string.h>
 
 /*
- * Fields that keep their values in every redacted dump: how many entries a collection has, how a
- * text is coded, what state a thread or an Android object is in. None is written from what a
- * program was given; hash codes are, and are not among them.
+ * Fields that always keep their values: number of entries of a collection, encoding of a string,
+ * state of a thread or of an Android object. None of them is derived from data that a program was
+ * given. Hash codes are, so they are not listed.
  */
 static const struct {
-	const char *class_name; /* pattern */
-	const char *fields;     /* with | between */
+	const char *class_name; /* glob pattern */
+	const char *fields;     /* separated by | */
 } kept[] = {
 	{ "java.util.*",
 	  "size|count|elementCount|head|tail|takeIndex|putIndex|capacity|baseCount|threshold" },
@@ -45,7 +46,10 @@ struct redact {
 	struct rewrite_secrets *secrets; /* of opt->report_path; NULL: no report */
 };
 
-/* Whether "CLASS" or "CLASS:FIELD" is meant; field_name NULL: the class as a whole. */
+/*
+ * Whether `wanted` matches: "CLASS" means all of its fields, "CLASS:FIELD" one. field_name NULL:
+ * the class as a whole.
+ */
 static bool is_meant(const char *wanted, const char *class_name, const char *field_name)
 {
 	const char *colon = strrchr(wanted, ':');
@@ -69,7 +73,7 @@ static bool is_wanted(const struct redact *d, const char *class_name, const char
 	return false;
 }
 
-/* The fields whose values go. */
+/* Selects the fields whose values are removed. */
 static bool selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
 {
 	if (type == HPROF_OBJECT || rewrite_blank_spares(class_name, field_name))
@@ -83,9 +87,9 @@ static bool selects(void *ctx, uint8_t type, const char *class_name, const char 
 
 /* ---- arrays ---- */
 
-/* Printable units that follow one another make a text. */
+/* This many printable characters in a row are a text. */
 #define TEXT_UNITS 4u
-/* Bytes that are looked at at a time. */
+/* Bytes that are examined at a time. */
 #define CHUNK_BYTES (64u << 10)
 
 static bool is_printable(uint8_t c)
@@ -94,8 +98,9 @@ static bool is_printable(uint8_t c)
 }
 
 /*
- * Whether bytes hold text: some printable ones that follow one another, also with a zero byte
- * between two, as in UTF-16. *run is how many have, over the end of parts.
+ * Whether the bytes contain a text: printable bytes in a row, or printable bytes with a zero byte
+ * after each, as in UTF-16. run[] counts the bytes of both kinds so far; keep it between the parts
+ * of an array.
  */
 static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 {
@@ -103,7 +108,7 @@ static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 		const bool is_one = is_printable(p[i]);
 
 		run[0] = is_one ? run[0] + 1 : 0;
-		/* Zeros neither break nor lengthen the second. */
+		/* A zero byte does not end a text in UTF-16, nor does it count. */
 		run[1] = is_one ? run[1] + 1 : p[i] == 0 ? run[1] : 0;
 		if (run[0] >= TEXT_UNITS || run[1] >= TEXT_UNITS)
 			return true;
@@ -111,7 +116,10 @@ static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 	return false;
 }
 
-/* Chars do, and what is a string's; of other bytes the content tells. */
+/*
+ * Whether an array holds text: arrays of chars and those of strings always do, other byte arrays if
+ * their contents look like it.
+ */
 static int holds_text(const struct redact *d, struct rewriter *w, const struct hprof_sub *sub,
 		      bool *out, struct hdb_error *err)
 {
@@ -132,7 +140,7 @@ static int holds_text(const struct redact *d, struct rewriter *w, const struct h
 	return HDB_OK;
 }
 
-/* Whether the contents of an array go. */
+/* *out: whether the contents of the array are removed. */
 static int goes(struct redact *d, struct rewriter *w, const struct hprof_sub *sub, bool *out,
 		struct hdb_error *err)
 {
@@ -166,7 +174,7 @@ static int take_array(struct redact *d, struct rewriter *w, const struct hprof_s
 	return rewrite_blank_array(w, sub, err);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole dump ---- */
 
 static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		    struct hdb_error *err)

@@ -1,6 +1,4 @@
-/*
- * rewrite/renames.c - reading the file, finding a name, making the text.
- */
+/* rewrite/renames.c - reads the file, finds the new name of a class, and writes the new text. */
 #include "rewrite/renames.h"
 
 #include "base/bytes.h"
@@ -12,7 +10,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* A text that is longer is no name. */
+/* A longer text is not a name. */
 #define NAME_MAX_BYTES 65535u
 
 static const char *text_at(const struct rewrite_renames *n, size_t at)
@@ -41,7 +39,7 @@ static bool is_package(const char *name, size_t size)
 	return size > 2 && memcmp(name + size - 2, ".*", 2) == 0;
 }
 
-/* A name in a line. */
+/* A name in a line of the file. */
 struct name {
 	const char *text; /* not terminated */
 	size_t size;
@@ -64,7 +62,7 @@ static int add_rename(struct rewrite_renames *n, struct name from, struct name t
 	return base_vec_push(&n->lines, &one, sizeof(one), err);
 }
 
-/* The first and the one past the last byte that is no blank. */
+/* Skips blanks on both sides: returns the first byte, and moves *end before trailing blanks. */
 static const char *trim(const char *p, const char **end)
 {
 	while (p < *end && strchr(" \t\r\n", *p))
@@ -145,7 +143,7 @@ static const struct rewrite_rename *find_exact(const struct rewrite_renames *n, 
 		       NULL;
 }
 
-/* The longest package that has the name; they are few. */
+/* Finds the longest matching package. There are few, so a loop does. */
 static const struct rewrite_rename *find_package(const struct rewrite_renames *n, const char *name,
 						 size_t size)
 {
@@ -166,8 +164,8 @@ static const struct rewrite_rename *find_package(const struct rewrite_renames *n
 }
 
 /*
- * What a class's name with dots begins with that has another name: all of it, the class around it,
- * its package. *used is how much of it that is.
+ * Finds the new name that applies to a class (with dots): that of the class itself, else of an
+ * enclosing class, else of its package. *used is the number of bytes of `name` that it replaces.
  */
 static const struct rewrite_rename *find_class(const struct rewrite_renames *n, const char *name,
 					       size_t size, size_t *used)
@@ -188,9 +186,9 @@ static const struct rewrite_rename *find_class(const struct rewrite_renames *n, 
 	return one;
 }
 
-/* ---- making ---- */
+/* ---- writing the new text ---- */
 
-/* Appends a class's name by its new one, with the separator that it was written with. */
+/* Appends the new name of a class; slashes stay slashes, dots stay dots. */
 static int put_class(struct rewrite_renames *n, const char *name, size_t size, bool *changed,
 		     struct hdb_error *err)
 {
@@ -217,7 +215,7 @@ static int put_class(struct rewrite_renames *n, const char *name, size_t size, b
 	return base_bytes_append(&n->name, name + used, size - used, err);
 }
 
-/* "[Lcom/acme/Foo;", "(ILcom/acme/Foo;)V": appends it with each class by its new name. */
+/* "[Lcom/acme/Foo;", "(ILcom/acme/Foo;)V": appends the signature with all classes renamed. */
 static int put_signature(struct rewrite_renames *n, const char *text, size_t size, bool *changed,
 			 struct hdb_error *err)
 {
@@ -240,7 +238,7 @@ static int put_signature(struct rewrite_renames *n, const char *text, size_t siz
 	return HDB_OK;
 }
 
-/* Makes the new text in n->name; *changed says whether it is another. */
+/* Makes the new text in n->name. *changed: whether it differs. */
 static int rename_text(struct rewrite_renames *n, const char *text, size_t size, bool *changed,
 		       struct hdb_error *err)
 {
@@ -250,7 +248,7 @@ static int rename_text(struct rewrite_renames *n, const char *text, size_t size,
 	n->name.count = 0;
 	if (size && (text[0] == '[' || text[0] == '('))
 		return put_signature(n, text, size, changed, err);
-	/* Arrays as Android names them. */
+	/* Android's names of arrays end in []. */
 	while (bare > 2 && memcmp(text + bare - 2, "[]", 2) == 0)
 		bare -= 2;
 	if (bare > 2 && text[0] == 'L' && text[bare - 1] == ';')

@@ -1,6 +1,6 @@
 /*
- * rewrite/rewrite.h - the bodies of hdb_convert, hdb_strip and hdb_redact, see heapdb.h. `work`
- * carries budget, threads and progress; options are not NULL, `out` may be.
+ * rewrite/rewrite.h - the implementation of hdb_convert, hdb_strip and hdb_redact, see heapdb.h.
+ * `work` carries budget, threads and progress. Options must not be NULL, `out` may be.
  */
 #ifndef REWRITE_REWRITE_H
 #define REWRITE_REWRITE_H
@@ -12,10 +12,10 @@
 struct rewrite_paths {
 	const char *in;
 	const char *out;
-	struct base_input *input; /* `in`, if it is open already; lent */
+	struct base_input *input; /* the open file `in`, or NULL; lent */
 };
 
-/* How an output of this name is compressed. */
+/* How the output is compressed; HDB_PACKING_AUTO decides by the name of the file. */
 enum base_packing rewrite_packing(const struct hdb_output_options *options, const char *path);
 
 int rewrite_convert(struct rewrite_paths paths, const struct hdb_convert_options *opt,

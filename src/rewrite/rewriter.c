@@ -1,6 +1,4 @@
-/*
- * rewrite/rewriter.c - the walk, the segments, the output.
- */
+/* rewrite/rewriter.c - walks the dump, collects sub-records in segments, and writes the output. */
 #include "rewrite/rewriter.h"
 
 #include "base/bytes.h"
@@ -12,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a segment that is written; a longer sub-record has one of its own. */
+/* Bytes of a segment. A longer sub-record gets a segment of its own. */
 #define SEGMENT_BYTES (4u << 20)
-/* Bytes that are copied at a time, and IDs whose width is changed. */
+/* Bytes that are copied at a time, and IDs that are converted at a time. */
 #define COPY_BYTES (256u << 10)
 #define COPY_IDS 512u
-/* Between two looks at progress and the cancel flag. */
+/* Events between two updates of progress, which check the cancel flag, too. */
 #define STEP_EVENTS 8192u
-/* Head of a top-level record. */
+/* Bytes of the header of a record: tag, time, length. */
 #define RECORD_HEAD 9u
-/* ID of the marker's text; no VM gives it to one. */
+/* String ID of the marker. No VM uses it for a text of its own. */
 #define MARKER_ID 0xfffffffffffffffdull
 
 /* ---- opening ---- */
@@ -61,7 +59,7 @@ enum base_packing rewrite_packing(const struct hdb_output_options *options, cons
 	return n > 4 && strcmp(path + n - 4, ".zst") == 0 ? BASE_ZSTD : BASE_PLAIN;
 }
 
-/* The header's message does not know the file's name. */
+/* The messages of hprof_open do not contain the name of the file. */
 static int open_header(struct rewriter *w, const char *in_path, struct hdb_error *err)
 {
 	struct hdb_error why;
@@ -131,7 +129,7 @@ int rewriter_finish(struct rewriter *w, struct hdb_output_result *out, struct hd
 	struct base_outfile *file = w->out;
 
 	TRY(w->source->check(w->source, err));
-	w->out = NULL; /* freed, whatever comes of it */
+	w->out = NULL; /* freed below, even on failure */
 	TRY(base_outfile_finish(file, &w->result.file_bytes, err));
 	if (out)
 		*out = w->result;
@@ -147,12 +145,12 @@ static int put_head(struct rewriter *w, uint8_t tag, uint32_t time_us, uint64_t 
 
 	assert(w->out);
 	put_be32(head + 1, time_us);
-	/* What is longer than a length can say wraps, as VMs write it. */
+	/* Lengths of 4 GiB and more wrap; VMs write them so, too, and readers cope. */
 	put_be32(head + 5, (uint32_t)size);
 	return base_outfile_write(w->out, head, sizeof(head), err);
 }
 
-/* Writes the sub-records that wait as a segment. */
+/* Writes the collected sub-records as a segment. */
 static int flush(struct rewriter *w, struct hdb_error *err)
 {
 	const size_t used = w->used;
@@ -232,7 +230,7 @@ int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb
 		if (!p)
 			return HDB_EIO;
 		TRY_ERRORS(rewriter_put(w, p, n, err));
-		/* What is long has a step for each part. */
+		/* Long parts report progress themselves. */
 		if (size > COPY_BYTES)
 			TRY_ERRORS(base_step(w->work, offset, err));
 		offset += n;
@@ -251,7 +249,7 @@ static int narrow(const struct rewriter *w, uint64_t id, uint64_t offset, struct
 			id, offset);
 }
 
-/* Writes `count` IDs, which lie at `offset` of the dump, in the other width to `out`. */
+/* Reads `count` IDs at `offset` of the dump, and writes them to `out` with the other width. */
 static int turn_ids(struct rewriter *w, uint64_t offset, uint64_t count, uint8_t *out,
 		    struct hdb_error *err)
 {
@@ -296,7 +294,9 @@ int rewriter_keep(struct rewriter *w, const struct hprof_sub *sub, struct hdb_er
 	const uint64_t size = sub->end - sub->offset;
 
 	TRY(rewriter_begin(w, size, err));
-	/* An array whose contents are not there may have the tag of one whose are. */
+	/*
+	 * The reader gives this tag to arrays that lost their contents, whatever tag the dump has.
+	 */
 	if (sub->tag != HPROF_PRIMITIVE_ARRAY_NODATA)
 		return rewriter_copy(w, sub->offset, size, err);
 	TRY(rewriter_put(w, &sub->tag, 1, err));
@@ -309,7 +309,7 @@ int rewriter_keep_record(struct rewriter *w, const struct hprof_record *rec, str
 	return rewriter_copy(w, rec->body_offset, rec->body_size, err);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole dump ---- */
 
 int rewriter_copy_all(struct rewriter *w, struct hdb_error *err)
 {
@@ -329,7 +329,7 @@ static int put_marker(struct rewriter *w, struct hdb_error *err)
 	return rewriter_put(w, w->policy->marker, size, err);
 }
 
-/* The header, with the version and the size of IDs of the output, and the marker. */
+/* Writes the header with the version and ID size of the output, and then the marker. */
 static int put_header(struct rewriter *w, struct hdb_error *err)
 {
 	const uint64_t size = w->file.first_record;
@@ -363,7 +363,7 @@ static int take_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_
 	return w->policy->sub(w->policy->ctx, w, sub, err);
 }
 
-/* One that is no segment is a dump by itself: its segments need an end. */
+/* A HEAP DUMP record is a complete dump. It was written as segments, so they need an end record. */
 static int end_heap(struct rewriter *w, struct hdb_error *err)
 {
 	if (w->walk.record.tag != HPROF_HEAP_DUMP)
@@ -415,7 +415,7 @@ int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct
 	assert(policy->sub);
 	w->policy = policy;
 	if (w->version == HPROF_1_0_1)
-		w->version = HPROF_1_0_2; /* which has segments */
+		w->version = HPROF_1_0_2; /* 1.0.1 has no segments */
 	base_stage(w->work, "writing", w->source->size, "bytes");
 	hprof_walk_init(&w->walk, &w->file);
 	r = run(w, err);

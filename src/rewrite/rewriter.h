@@ -1,9 +1,9 @@
 /*
- * rewrite/rewriter.h - one dump into another: reads it record by record, asks a policy what becomes
- * of each heap sub-record, and writes the rest as it was.
+ * rewrite/rewriter.h - turns one dump into another: reads it record by record, asks a policy what
+ * to do with each sub-record of the heap, and writes the rest unchanged.
  *
- * Streams: what is held are a segment of the output, and what the walk and the policy keep. Heap
- * dump records are written anew, as segments of some MiB.
+ * Memory: one segment of the output, and what the walk and the policy need. Heap dump records are
+ * written as segments of some MiB.
  */
 #ifndef REWRITE_REWRITER_H
 #define REWRITE_REWRITER_H
@@ -18,19 +18,16 @@ struct rewriter;
 struct rewrite_policy {
 	void *ctx;
 	/*
-	 * Writes what becomes of a sub-record, by rewriter_begin and what follows it there, or
-	 * nothing: it is left out.
+	 * Writes what replaces a sub-record with rewriter_begin and the functions after it, or
+	 * writes nothing to drop it.
 	 */
 	int (*sub)(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		   struct hdb_error *err);
-	/*
-	 * Writes what becomes of any other record, by rewriter_record and what follows it there.
-	 * NULL: it stays as it was.
-	 */
+	/* The same for any other record, with rewriter_record. NULL: all are kept. */
 	int (*record)(void *ctx, struct rewriter *w, const struct hprof_record *rec,
 		      struct hdb_error *err);
-	const char *marker; /* a text that the dump gets as its first record; NULL: none */
-	bool app_only;      /* without objects of Android's zygote and image heaps */
+	const char *marker; /* text written as the first record; NULL: none */
+	bool app_only;      /* drop objects of Android's zygote and image heaps */
 };
 
 struct rewriter {
@@ -39,69 +36,69 @@ struct rewriter {
 	struct hprof_file file;
 	struct base_view view; /* for the policy */
 	struct hdb_output_result result;
-	unsigned id_size; /* bytes of an ID in the output; set it before rewriter_run */
+	unsigned id_size; /* bytes of an ID in the output; set before rewriter_run */
 	/* private */
 	const struct rewrite_policy *policy;
-	uint64_t heap; /* that objects belong to: 'A' app, 'Z' zygote, 'I' image; 0: not said */
+	uint64_t heap; /* of the objects that follow: 'A' app, 'Z' zygote, 'I' image; 0: unknown */
 	struct hprof_walk walk;
 	struct base_outfile *out;
 	const struct hdb_output_options *options;
-	uint8_t *segment; /* sub-records that wait */
+	uint8_t *segment; /* collected sub-records */
 	size_t used;      /* bytes of them */
-	uint64_t left;    /* bytes of a sub-record or record that are still to be written */
-	bool is_direct;   /* they do not wait */
+	uint64_t left;    /* bytes of the current record or sub-record that are still missing */
+	bool is_direct;   /* write it immediately instead of collecting it */
 	uint64_t events;
 	enum hprof_version version; /* of the output */
 };
 
 /*
- * Opens the dump, inflating it first into a scratch file if it is compressed or a pipe, and begins
- * the output. End with rewriter_close, also after a failure. `w` is zeroed first.
+ * Opens the dump and begins the output. A compressed dump or a pipe is first copied to a scratch
+ * file. `w` is zeroed first. Call rewriter_close at the end, also after a failure.
  */
 int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 		  const struct hdb_output_options *options, struct base_work *work,
 		  struct hdb_error *err);
 
 /*
- * Goes through all records and sub-records before anything is written: `take` sees each event of
- * the walk. `stage` is for base_stage.
+ * Walks through all records and sub-records before anything is written, and calls `take` for each
+ * event. `stage` is the name for base_stage.
  */
 int rewriter_survey(struct rewriter *w, const char *stage,
 		    int (*take)(void *ctx, const struct hprof_walk *walk, enum hprof_event event,
 				struct hdb_error *err),
 		    void *ctx, struct hdb_error *err);
 
-/* Copies all bytes as they are. */
+/* Copies all bytes unchanged. */
 int rewriter_copy_all(struct rewriter *w, struct hdb_error *err);
-/* Writes the dump anew, as the policy says. */
+/* Writes the dump as the policy decides. */
 int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct hdb_error *err);
 
-/* Gives the output its name, and the result to `out` (NULL: nobody wants it). */
+/* Completes the output under its name. `out` may be NULL. */
 int rewriter_finish(struct rewriter *w, struct hdb_output_result *out, struct hdb_error *err);
 void rewriter_close(struct rewriter *w);
 
 /* ---- for policies ---- */
 
-/* Begins a sub-record of `size` bytes; the calls that follow must write just as many. */
+/* Begins a sub-record; the following calls must write exactly `size` bytes. */
 int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err);
 int rewriter_put(struct rewriter *w, const void *data, uint64_t size, struct hdb_error *err);
 int rewriter_zeros(struct rewriter *w, uint64_t size, struct hdb_error *err);
-/* Bytes of the dump that is read. */
+/* Copies bytes of the source dump. */
 int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb_error *err);
 /*
- * IDs of the dump that is read, in the output's width. HDB_ELIMIT, with the ID and its offset, if
- * one does not fit.
+ * Copies IDs of the source dump, converted to w->id_size bytes. HDB_ELIMIT names the ID that does
+ * not fit and its offset.
  */
 int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struct hdb_error *err);
-/* An ID that fits. */
+/* The ID must fit in w->id_size bytes. */
 int rewriter_put_id(struct rewriter *w, uint64_t id, struct hdb_error *err);
-/* A whole sub-record as it was. */
+/* Writes a whole sub-record unchanged. */
 int rewriter_keep(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err);
 
-/* Begins a record that is no heap dump, with a body of `size` bytes; as rewriter_begin. */
+/* Begins any other record with a body of `size` bytes; see rewriter_begin. */
 int rewriter_record(struct rewriter *w, const struct hprof_record *rec, uint64_t size,
 		    struct hdb_error *err);
-/* A whole record as it was. */
+/* Writes a whole record unchanged. */
 int rewriter_keep_record(struct rewriter *w, const struct hprof_record *rec, struct hdb_error *err);
 
 #endif

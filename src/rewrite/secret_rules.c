@@ -1,10 +1,10 @@
 /*
- * rewrite/secret_rules.c - what looks like a secret: a rule a line. A rule that finds too much is
- * better than one that misses: the report is for a person who reads it.
+ * rewrite/secret_rules.c - the rules for texts that look like secrets. False positives are better
+ * than misses, as a person reads the report.
  */
 #include "rewrite/secrets.h"
 
-/* A key or password by its name, and what is assigned to it. */
+/* The name of a key or password; the rule adds what is assigned to it. */
 #define NAMED \
 	"(?i)(?:passw(?:or)?d|passphrase|pwd|secret|credential|api[_.-]?key|access[_.-]?key|" \
 	"private[_.-]?key|auth[_.-]?token|access[_.-]?token|refresh[_.-]?token|client[_.-]?secret)"
@@ -62,7 +62,10 @@ bool rewrite_luhn(const uint8_t *text, size_t size)
 	return count >= 13 && count <= 19 && sum % 10 == 0;
 }
 
-/* ISO 13616: the first four characters behind the others, letters as 10 to 35, modulo 97 is 1. */
+/*
+ * ISO 13616: move the first four characters to the end and replace letters by 10 to 35; the number
+ * modulo 97 must be 1.
+ */
 bool rewrite_mod97(const uint8_t *text, size_t size)
 {
 	unsigned rest = 0, count = 0;
@@ -73,7 +76,7 @@ bool rewrite_mod97(const uint8_t *text, size_t size)
 		if (c == ' ' || i < 4)
 			continue;
 		count++;
-		/* The rule has let nothing but digits and capitals through. */
+		/* The pattern admits only digits and capital letters. */
 		if (c >= 'A')
 			rest = (rest * 100 + c - ('A' - 10u)) % 97;
 		else

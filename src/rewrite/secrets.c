@@ -1,8 +1,9 @@
 /*
- * rewrite/secrets.c - the rules on the bytes of texts.
+ * rewrite/secrets.c - applies the rules to texts.
  *
- * Chars, and bytes that are UTF-16, are looked at by their low bytes: all that the rules look for
- * is ASCII. Long arrays are looked at in parts that overlap.
+ * The rules look for ASCII only, so of chars and of bytes in UTF-16 only the low bytes are
+ * searched. Long arrays are searched in parts that overlap, so that a secret at a boundary is
+ * found.
  */
 #include "rewrite/secrets.h"
 
@@ -14,16 +15,16 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* Units of a part, and how much of it is looked at again with the next. */
+/* Bytes or chars of a part, and of the overlap with the next part. */
 #define PART_UNITS 65536u
 #define OVERLAP_UNITS 512u
-/* Steps and kilobytes that a rule may take on a part. */
+/* Maximum steps and memory of a rule on one part. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 16384u
-/* Matches that a check refuses, of a rule in a part, before it is left alone. */
+/* Matches of a rule that its check rejects; after so many in one part the rule gives up there. */
 #define REFUSED_MAX 1000u
 #define RULES_MAX 32u
-/* Shorter texts are none of these. */
+/* No rule matches a shorter text. */
 #define TEXT_MIN 8u
 
 struct rewrite_secrets {
@@ -32,15 +33,15 @@ struct rewrite_secrets {
 	pcre2_match_data *match;
 	pcre2_match_context *context;
 	uint64_t count;
-	uint32_t marks[256]; /* of each byte */
+	uint32_t marks[256]; /* REWRITE_HAS_* of each byte value */
 	uint8_t part[PART_UNITS];
 };
 
-/* What is looked at, for the report. */
+/* The text that is searched, for the report. */
 struct subject {
 	uint64_t id;
-	const char *kind; /* "byte[]", "char[]", "name" */
-	uint64_t length;  /* elements */
+	const char *kind; /* "byte[]", "char[]" or "name" */
+	uint64_t length;  /* in elements */
 	bool is_kept;
 };
 
@@ -86,7 +87,7 @@ static int compile(struct rewrite_secrets *s, struct hdb_error *err)
 		if (!s->rules[i])
 			return hdb_fail(err, HDB_EBUG, "rule %s, at %zu: code %d",
 					rewrite_secret_rules[i].name, at, code);
-		/* Without it matching is slower. */
+		/* If the JIT is not available, matching is just slower. */
 		(void)pcre2_jit_compile(s->rules[i], PCRE2_JIT_COMPLETE);
 	}
 	set_marks(s);
@@ -134,11 +135,11 @@ int rewrite_secrets_finish(struct rewrite_secrets *s, uint64_t *count, struct hd
 	struct base_outfile *out = s->out;
 
 	*count = s->count;
-	s->out = NULL; /* freed, whatever comes of it */
+	s->out = NULL; /* freed below, even on failure */
 	return base_outfile_finish(out, NULL, err);
 }
 
-/* Whether the rule finds something in the part. */
+/* Whether the rule matches in s->part. */
 static bool finds(struct rewrite_secrets *s, unsigned rule, size_t size)
 {
 	const size_t *match = pcre2_get_ovector_pointer(s->match);
@@ -148,7 +149,7 @@ static bool finds(struct rewrite_secrets *s, unsigned rule, size_t size)
 		const int n =
 			pcre2_match(s->rules[rule], s->part, size, from, 0, s->match, s->context);
 
-		/* One that takes too many steps is a find: somebody should look. */
+		/* Report a rule that takes too many steps: somebody should look at the text. */
 		if (n < 0)
 			return n != PCRE2_ERROR_NOMATCH;
 		if (!rewrite_secret_rules[rule].check ||
@@ -173,7 +174,9 @@ static int report(struct rewrite_secrets *s, unsigned rule, const struct subject
 	return n < 0 ? HDB_ENOMEM : base_outfile_write(s->out, line, (size_t)n, err);
 }
 
-/* The rules that may find something in s->part, a bit each. */
+/*
+ * The rules that could match s->part, as bits. Rules out most of them in one pass over the bytes.
+ */
 static uint32_t rules_for(const struct rewrite_secrets *s, size_t size)
 {
 	uint32_t marks = 0, digits = 0, rules = 0;
@@ -192,7 +195,7 @@ static uint32_t rules_for(const struct rewrite_secrets *s, size_t size)
 	return rules;
 }
 
-/* Looks at s->part; *seen has a bit for each rule that has found something in the same text. */
+/* Searches s->part. *seen has a bit for each rule that was already reported for this text. */
 static int look(struct rewrite_secrets *s, size_t size, const struct subject *subject,
 		uint32_t *seen, struct hdb_error *err)
 {
@@ -209,7 +212,10 @@ static int look(struct rewrite_secrets *s, size_t size, const struct subject *su
 	return HDB_OK;
 }
 
-/* Whether bytes are UTF-16: every other one is zero in most places, either the odd or the even. */
+/*
+ * Whether the bytes look like UTF-16: more than half of the even or of the odd ones are zero. *low
+ * is 1 if the low bytes are the odd ones (big-endian).
+ */
 static bool is_wide(const uint8_t *p, uint64_t size, unsigned *low)
 {
 	uint64_t zeros[2] = { 0, 0 };
@@ -222,7 +228,7 @@ static bool is_wide(const uint8_t *p, uint64_t size, unsigned *low)
 	return size % 2 == 0 && zeros[!*low] > size / 4;
 }
 
-/* Copies a part to s->part, one byte a unit: its low byte, 0xff if there is more. */
+/* Copies the low bytes of UTF-16 to s->part; a character above 0xff becomes 0xff. */
 static size_t squeeze(struct rewrite_secrets *s, const uint8_t *p, uint64_t size, unsigned low)
 {
 	size_t n = 0;

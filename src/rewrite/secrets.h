@@ -1,5 +1,6 @@
 /*
- * rewrite/secrets.h - looks in texts for what looks like a secret, and reports where: never what.
+ * rewrite/secrets.h - searches texts for secrets. The report says where they are, and never shows
+ * them.
  */
 #ifndef REWRITE_SECRETS_H
 #define REWRITE_SECRETS_H
@@ -11,18 +12,18 @@ struct rewrite_secret_rule {
 	const char *name; /* NULL ends the table */
 	const char *help;
 	const char *pattern; /* PCRE2 */
-	/* Whether a match is one; NULL: each is. */
+	/* Whether a match is valid, e.g. by check digits; NULL: all are. */
 	bool (*check)(const uint8_t *text, size_t size);
 	/*
-	 * What every text has that the pattern matches: most have it not, which is seen in one pass
-	 * for all rules.
+	 * Conditions for a match that can be checked for all rules in one pass. Most texts do not
+	 * meet them, so the pattern need not be tried.
 	 */
-	uint32_t marks;  /* REWRITE_HAS_* */
-	uint32_t least;  /* bytes */
-	uint32_t digits; /* as many, at least */
+	uint32_t marks;  /* REWRITE_HAS_*, all of them */
+	uint32_t least;  /* bytes, at least */
+	uint32_t digits; /* digits, at least */
 };
 
-/* Marks of characters: the text has one of them. */
+/* Which characters a text contains. */
 enum {
 	REWRITE_HAS_DASH = 1 << 0,
 	REWRITE_HAS_UNDERSCORE = 1 << 1,
@@ -39,29 +40,29 @@ enum {
 
 extern const struct rewrite_secret_rule rewrite_secret_rules[];
 
-/* Checks of rules: the last digit of a card's number, the check digits of a bank account's. */
+/* Checks used by the rules: the last digit of a card number, the check digits of an IBAN. */
 bool rewrite_luhn(const uint8_t *text, size_t size);
 bool rewrite_mod97(const uint8_t *text, size_t size);
 
 struct rewrite_secrets;
 
 /*
- * Begins a report in the file `path`, tab-separated, which appears when it is finished. *out is
- * owned: rewrite_secrets_close.
+ * Begins a report in a new file `path`, with tab-separated values. The file appears only when the
+ * report is finished. *out is owned: rewrite_secrets_close.
  */
 int rewrite_secrets_open(const char *path, bool force, struct rewrite_secrets **out,
 			 struct hdb_error *err);
 
-/* Looks at an array of bytes or chars; `is_kept`: its contents stay in the dump. */
+/* Searches an array of bytes or chars. `is_kept`: its contents stay in the dump. */
 int rewrite_secrets_array(struct rewrite_secrets *secrets, struct rewriter *w,
 			  const struct hprof_sub *sub, bool is_kept, struct hdb_error *err);
-/* Looks at a text record; `is_kept`: it stays in the dump. */
+/* Searches a text record. `is_kept`: it stays in the dump. */
 int rewrite_secrets_record(struct rewrite_secrets *secrets, struct rewriter *w,
 			   const struct hprof_record *rec, bool is_kept, struct hdb_error *err);
 
-/* Gives the report its name; *count is how many were found. */
+/* Completes the report under its name. *count is the number of findings. */
 int rewrite_secrets_finish(struct rewrite_secrets *secrets, uint64_t *count, struct hdb_error *err);
-/* NULL is fine. */
+/* NULL is allowed. */
 void rewrite_secrets_close(struct rewrite_secrets *secrets);
 
 #endif

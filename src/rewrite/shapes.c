@@ -1,5 +1,6 @@
 /*
- * rewrite/shapes.c - classes before instances: a pass that only looks.
+ * rewrite/shapes.c - collects the classes in a pass over the dump, as instances may come before
+ * them.
  */
 #include "rewrite/shapes.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
 static int add_text(struct rewrite_shapes *s, const struct hprof_record *rec, struct hdb_error *err)
 {
@@ -62,7 +63,7 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 		bytes += hprof_type_size(field.type, s->w->file.id_size);
 	}
 	class.body_bytes = (uint32_t)bytes;
-	/* The first of two counts, as in the import. */
+	/* If two classes have the same ID, the first one counts, as in the import. */
 	if (base_idmap_get(&s->by_id, class.class_id) != BASE_IDMAP_NONE)
 		return HDB_OK;
 	TRY_ERRORS(base_idmap_put(&s->by_id, class.class_id, (uint32_t)s->classes.count, err));
@@ -138,7 +139,7 @@ void rewrite_class_name(struct rewrite_shapes *s, uint64_t class_id, char out[RE
 
 /* ---- instances ---- */
 
-/* Adds bytes to what is selected of a class's instances. */
+/* Adds bytes to the selected ones of a class. */
 static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64_t offset,
 		   unsigned size, struct hdb_error *err)
 {
@@ -157,7 +158,10 @@ static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64
 	return base_vec_push(&s->runs, &run, sizeof(run), err);
 }
 
-/* Adds what is selected of the fields that `from` declares; *at is where they begin. */
+/*
+ * Adds the selected fields that `from` declares. *at is the offset of the first field, and then the
+ * offset after the last.
+ */
 static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 		      const struct rewrite_class *from, uint64_t *at, struct hdb_error *err)
 {
@@ -181,7 +185,7 @@ static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 	return HDB_OK;
 }
 
-/* The longest chain of superclasses that is followed; damage may have made it a circle. */
+/* Maximum number of superclasses; in a damaged dump they may form a cycle. */
 #define SUPERS_MAX 1000u
 
 static int find_runs(struct rewrite_shapes *s, uint32_t no, struct hdb_error *err)

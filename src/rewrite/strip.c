@@ -1,6 +1,7 @@
 /*
- * rewrite/strip.c - dumps without contents: smaller when they are compressed, with the same graph;
- * or without the arrays.
+ * rewrite/strip.c - dumps without contents. Primitive arrays, and with HDB_STRIP_PRIMITIVES all
+ * primitive values, become zeros, which compress well; with opt->keep, most primitive arrays are
+ * dropped instead. The graph of objects stays the same.
  */
 #include "rewrite/blank.h"
 #include "rewrite/kept.h"
@@ -8,8 +9,8 @@
 
 struct strip {
 	const struct hdb_strip_options *opt;
-	struct rewrite_shapes shapes; /* of HDB_STRIP_PRIMITIVES */
-	struct rewrite_kept kept;     /* of opt->keep */
+	struct rewrite_shapes shapes; /* for HDB_STRIP_PRIMITIVES */
+	struct rewrite_kept kept;     /* for opt->keep */
 	struct rewrite_named named;
 };
 

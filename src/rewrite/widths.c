@@ -1,8 +1,8 @@
 /*
- * rewrite/widths.c - IDs of 4 bytes to 8, and back.
+ * rewrite/widths.c - changes the size of IDs from 4 bytes to 8, or back.
  *
- * Each kind of record is gone through by one function, twice: first to measure what is written,
- * then to write it.
+ * One function per kind of record goes through it twice: first it computes the size of the output,
+ * which must be written before the contents, then it writes.
  */
 #include "rewrite/widths.h"
 
@@ -10,12 +10,12 @@
 
 #include <assert.h>
 
-/* A place in a record that is read. */
+/* A position in a record that is read. */
 struct pipe {
 	struct rewriter *w;
 	uint64_t at;     /* offset in the dump */
-	uint64_t size;   /* bytes for the output so far */
-	bool is_written; /* else measured */
+	uint64_t size;   /* bytes of output so far */
+	bool is_written; /* the second pass; false: only the size is computed */
 };
 
 static int pass_ids(struct pipe *p, uint64_t count, struct hdb_error *err)
@@ -36,7 +36,7 @@ static int pass_bytes(struct pipe *p, uint64_t size, struct hdb_error *err)
 	return p->is_written ? rewriter_copy(p->w, at, size, err) : HDB_OK;
 }
 
-/* A u4 with another value than the dump has there. */
+/* Writes `value` in place of the 4 bytes in the dump. */
 static int pass_u4(struct pipe *p, uint32_t value, struct hdb_error *err)
 {
 	uint8_t bytes[4];
@@ -63,13 +63,19 @@ bool rewrite_widths_selects(void *ctx, uint8_t type, const char *class_name, con
 	return type == HPROF_OBJECT;
 }
 
-/* Bytes of values in the output that take `size` here, references `references` of them. */
+/*
+ * Size in the output of values that take `size` bytes in the dump, `references` bytes of them being
+ * references.
+ */
 static uint64_t widened(const struct rewriter *w, uint64_t size, uint64_t references)
 {
 	return size - references + references / w->file.id_size * w->id_size;
 }
 
-/* An entry count, and entries of `before` bytes, IDs first where has_id, a type, and a value. */
+/*
+ * A table of a class: a 2-byte count and entries of `before` bytes (an ID if has_id), a type, and a
+ * value if has_value.
+ */
 struct entries {
 	unsigned before;
 	bool has_id, has_value;
@@ -112,12 +118,15 @@ int rewrite_widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 		TRY_ERRORS(rewrite_shape_of(s, id, &class, err));
 		sums += class && class->all_bytes == class->instance_size;
 	}
-	/* Damage may have changed some. */
+	/* Most classes must agree, not all: a damaged dump may have changed some. */
 	s->has_sums = sums > s->classes.count / 2;
 	return HDB_OK;
 }
 
-/* What the class says of its instances' size, if that is what its fields take; else as it is. */
+/*
+ * The instance size of a class in the output: converted if it is the sum of the fields, else
+ * unchanged.
+ */
 static int instance_size(struct rewrite_shapes *s, uint64_t class_id, uint32_t size, uint32_t *out,
 			 struct hdb_error *err)
 {
@@ -146,7 +155,7 @@ static int pass_class(struct rewrite_shapes *s, struct pipe *p, const struct hpr
 	return pass_entries(p, (struct entries){ .has_id = true }, err);
 }
 
-/* ---- instances and the other sub-records ---- */
+/* ---- instances and other sub-records ---- */
 
 static int pass_values(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
 		       const struct rewrite_class *class, struct hdb_error *err)
@@ -206,7 +215,7 @@ static int pass_sub(struct rewrite_shapes *s, struct pipe *p, const struct hprof
 		return pass_ids(p, 1, err);
 	case HPROF_ROOT_JNI_GLOBAL:
 		return pass_ids(p, 2, err);
-	default: /* other roots, primitive arrays: an ID, and what has none */
+	default: /* other roots and primitive arrays: an ID first, then bytes without IDs */
 		TRY_ERRORS(pass_ids(p, 1, err));
 		return pass_bytes(p, sub->end - p->at, err);
 	}
@@ -225,8 +234,8 @@ int rewrite_widths_sub(struct rewrite_shapes *s, const struct hprof_sub *sub, st
 /* ---- records ---- */
 
 /*
- * Where records have IDs: i an ID, 4 four bytes without one; what follows the pattern has none, but
- * for traces, whose frames are IDs.
+ * The IDs of a record: i is an ID, 4 four bytes of something else. The rest of the record has no
+ * IDs, except for the frames of a trace.
  */
 static const char *pattern_of(uint8_t tag)
 {
