@@ -140,7 +140,7 @@ int query_add_common_facts(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void tell(struct query *q, unsigned no, const char *text)
+static void report(struct query *q, unsigned no, const char *text)
 {
 	struct hdb_error why;
 	const int r = add_clean(q, no, text, &why);
@@ -149,17 +149,17 @@ static void tell(struct query *q, unsigned no, const char *text)
 		query_fail(q, r, &why);
 }
 
-void query_tell_strength(struct query *q, const char *name)
+void query_report_strength(struct query *q, const char *name)
 {
-	tell(q, STRENGTH, name);
+	report(q, STRENGTH, name);
 }
 
-void query_tell_only_heap(struct query *q, const char *name)
+void query_report_only_heap(struct query *q, const char *name)
 {
-	tell(q, ONLY_HEAP, name);
+	report(q, ONLY_HEAP, name);
 }
 
-void query_tell_no_rows(struct query *q)
+void query_report_no_rows(struct query *q)
 {
 	const char *why = q->filter       ? "none fulfils the condition" :
 			  q->def->no_rows ? q->def->no_rows :
@@ -177,5 +177,5 @@ void query_tell_no_rows(struct query *q)
 			return;
 	/* If rows were cut, the fact `cut` explains it. */
 	if (!q->is_cut)
-		tell(q, NO_ROWS, why);
+		report(q, NO_ROWS, why);
 }

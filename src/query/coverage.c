@@ -27,13 +27,13 @@ int query_read_population(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-void query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes)
+void query_report_unreachable(struct query *q, uint64_t count, uint64_t bytes)
 {
 	query_fact(q, "unreachable_objects", count);
 	query_fact(q, "unreachable_shallow", bytes);
 }
 
-void query_tell_no_android(struct query *q, const char *what)
+void query_report_no_android(struct query *q, const char *what)
 {
 	char text[256];
 
@@ -43,7 +43,7 @@ void query_tell_no_android(struct query *q, const char *what)
 	query_fact_text(q, "note", text);
 }
 
-void query_tell_heap(struct query *q)
+void query_report_heap(struct query *q)
 {
 	struct derive_total whole;
 	struct hdb_error why;
@@ -52,10 +52,10 @@ void query_tell_heap(struct query *q)
 	if (r < 0)
 		query_fail(q, r, &why);
 	else
-		query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
+		query_report_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
 }
 
-void query_tell_unreached(struct query *q)
+void query_report_unreached(struct query *q)
 {
 	struct hdb_error why;
 	struct analysis_groups classes;
@@ -63,7 +63,7 @@ void query_tell_unreached(struct query *q)
 	int r;
 
 	if (derive_has_whole(q->derive) || derive_has(q->derive, STORE_DOMINATORS)) {
-		query_tell_heap(q);
+		query_report_heap(q);
 		return;
 	}
 	r = analysis_count_groups(&q->session, DERIVE_CLASS, ANALYSIS_COUNT_REACHED, &classes,
@@ -72,7 +72,7 @@ void query_tell_unreached(struct query *q)
 		query_fail(q, r, &why);
 	} else {
 		analysis_add_groups(&classes, &sum);
-		query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
+		query_report_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
 	}
 	analysis_groups_release(&classes);
 }
@@ -153,13 +153,13 @@ void query_cut(struct query *q, const struct analysis_cut *cut, const char *form
 	free(text);
 }
 
-static void tell_number(struct query *q, const char *name, uint64_t value)
+static void report_number(struct query *q, const char *name, uint64_t value)
 {
 	if (value != ANALYSIS_NOT_COUNTED && query_has_fact(q, name))
 		query_fact(q, name, value);
 }
 
-void query_tell_coverage(struct query *q)
+void query_report_coverage(struct query *q)
 {
 	static const char *const names[] = {
 		[ANALYSIS_OF_REACHABLE] = "reachable",
@@ -178,7 +178,7 @@ void query_tell_coverage(struct query *q)
 		return;
 	}
 	query_fact_text(q, "cut", q->cut_text.data);
-	tell_number(q, "cut_rows", q->cut.rows);
-	tell_number(q, "cut_objects", q->cut.objects);
-	tell_number(q, "cut_bytes", q->cut.bytes);
+	report_number(q, "cut_rows", q->cut.rows);
+	report_number(q, "cut_objects", q->cut.objects);
+	report_number(q, "cut_bytes", q->cut.bytes);
 }

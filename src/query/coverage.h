@@ -77,13 +77,13 @@ static inline bool query_counts(const struct query *q, bool is_reachable)
  * Set the facts about unreachable objects: of the whole heap, from the table whole, which is built
  * if needed; or with the given numbers.
  */
-void query_tell_heap(struct query *q);
+void query_report_heap(struct query *q);
 /*
  * The same for the whole heap from the reach tree, so that no dominators are built: one pass over
  * the objects.
  */
-void query_tell_unreached(struct query *q);
-void query_tell_unreachable(struct query *q, uint64_t count, uint64_t bytes);
+void query_report_unreached(struct query *q);
+void query_report_unreachable(struct query *q, uint64_t count, uint64_t bytes);
 
 /*
  * Reports what is left out of the rows, and why: "texts that occur less than 3 times". Several
@@ -95,9 +95,9 @@ void query_cut(struct query *q, const struct analysis_cut *cut, const char *form
 	HDB_PRINTF(3, 4);
 
 /* Sets QUERY_NO_ANDROID_FACT if the dump is not from Android; `what` says what the rows lack. */
-void query_tell_no_android(struct query *q, const char *what);
+void query_report_no_android(struct query *q, const char *what);
 
 /* Sets the facts about everything reported, once the query is open. For the framework. */
-void query_tell_coverage(struct query *q);
+void query_report_coverage(struct query *q);
 
 #endif

@@ -166,13 +166,13 @@ int query_begin_shared(struct query *q, struct hdb_error *err)
 		if (choice < sizeof(views) / sizeof(views[0]))
 			TRY(derive_get_view(q->derive, views[choice], &q->derive, err));
 		q->session.derive = q->derive;
-		query_tell_strength(q, query_text(q, "retained"));
+		query_report_strength(q, query_text(q, "retained"));
 	}
 	name = q->def->uses & QUERY_USES_HEAP ? query_option(q, "heap") : NULL;
 	if (name)
 		TRY(find_heaps(q, name, err));
 	if (name)
-		query_tell_only_heap(q, name);
+		query_report_only_heap(q, name);
 	return HDB_OK;
 }
 

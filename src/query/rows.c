@@ -197,7 +197,7 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 	if (q->is_filtered && q->extra.is_used && q->def->uses & QUERY_ROWS_ARE_OBJECTS)
 		q->total = QUERY_TOTAL_UNKNOWN;
 	TRY(query_show_object_columns(q, err));
-	query_tell_coverage(q);
+	query_report_coverage(q);
 	return query_begin_filter(q, err);
 }
 
@@ -342,7 +342,7 @@ int query_next(struct query *q, struct hdb_error *err)
 	else
 		r = query_make(q, err);
 	if (r == HDB_END && !q->taken)
-		query_tell_no_rows(q);
+		query_report_no_rows(q);
 	if (r != HDB_OK)
 		return r;
 	q->taken++;

@@ -21,10 +21,10 @@ struct query_fact {
 #define QUERY_COMMON_FACTS 9
 int query_add_common_facts(struct query *q, struct hdb_error *err);
 /* Set facts about the question: which references count, and which heap's objects. */
-void query_tell_strength(struct query *q, const char *name);
-void query_tell_only_heap(struct query *q, const char *name);
+void query_report_strength(struct query *q, const char *name);
+void query_report_only_heap(struct query *q, const char *name);
 /* Sets the fact that explains why there are no rows. Called after the end. */
-void query_tell_no_rows(struct query *q);
+void query_report_no_rows(struct query *q);
 
 /* Returns the index of a column in the spec, or SIZE_MAX. */
 size_t query_find_column(const struct query *q, const char *name);

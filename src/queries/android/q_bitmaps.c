@@ -373,7 +373,7 @@ static int find_bitmaps(struct state *s, struct hdb_error *err)
 		done = has ? block->first_ix : done;
 		TRY(base_step(s->q->work, done, err));
 	}
-	query_tell_unreachable(s->q, sum.unreachable_count, sum.unreachable_bytes);
+	query_report_unreachable(s->q, sum.unreachable_count, sum.unreachable_bytes);
 	return HDB_OK;
 }
 
@@ -476,7 +476,7 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	base_vec_sort(&s->list, sizeof(struct bitmap), compare_bytes);
 	q->total = s->list.count;
 	if (!s->list.count)
-		query_tell_no_android(q, "it has no bitmaps");
+		query_report_no_android(q, "it has no bitmaps");
 	query_choose(q, s->is_only_copies ? "id,width,height,config,bytes,store,copies,wasted" :
 					    "id,width,height,config,bytes,store,density,recycled,"
 					    "encoding,buffer,copies,wasted,first");

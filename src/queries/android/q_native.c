@@ -91,7 +91,7 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 	}
 	query_fact(q, "objects", count);
 	query_fact(q, "native", sum);
-	query_tell_unreachable(q, lost, lost_bytes);
+	query_report_unreachable(q, lost, lost_bytes);
 	return HDB_OK;
 }
 

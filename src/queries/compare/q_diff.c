@@ -218,7 +218,7 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 	query_fact(q, "heap_shallow", last.shallow_bytes);
 	query_fact_int(q, "heap_shallow_delta",
 		       difference(last.shallow_bytes, first.shallow_bytes));
-	query_tell_unreachable(q, last.unreachable_count, last.unreachable_bytes);
+	query_report_unreachable(q, last.unreachable_count, last.unreachable_bytes);
 	compare_sizes(q, d);
 	return HDB_OK;
 }

@@ -176,8 +176,8 @@ static int add_facts(struct query *q, struct class_query *s, uint32_t no, struct
 	query_fact(q, "class_bytes", class->class_bytes);
 	query_fact(q, "instances", s->instances[no].count);
 	if (q->population != ANALYSIS_OF_ALL)
-		query_tell_unreachable(q, s->instances[no].unreachable_count,
-				       s->instances[no].unreachable_bytes);
+		query_report_unreachable(q, s->instances[no].unreachable_count,
+					 s->instances[no].unreachable_bytes);
 	if (s->flat[no])
 		query_fact(q, "flat_values", s->flat[no]);
 	if (class->flags & STORE_CLASS_UNLOADED)

@@ -249,7 +249,7 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	TRY_ERRORS(list_segments(s, err));
 	base_vec_sort(&s->list, sizeof(struct buffer), compare_buffers);
 	sum(q, s);
-	query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes);
+	query_report_unreachable(q, s->unreachable_count, s->unreachable_bytes);
 	return HDB_OK;
 }
 

@@ -122,7 +122,7 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 		qsort(s->copies.list, s->copies.count, sizeof(*s->copies.list), compare_copies);
 	q->total = s->copies.count;
 	query_fact(q, "names", s->copies.names);
-	query_tell_heap(q);
+	query_report_heap(q);
 	query_fact(q, "classes", s->copies.count);
 	return HDB_OK;
 }

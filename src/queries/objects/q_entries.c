@@ -140,7 +140,7 @@ static int open_class(struct query *q, struct contents *s, struct hdb_error *err
 				q->targets[0]);
 	query_fact_text(q, "class", q->targets[0]);
 	query_fact(q, "objects", s->members.count);
-	query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
+	query_report_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
 	return HDB_OK;
 }
 

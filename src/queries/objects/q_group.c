@@ -180,7 +180,7 @@ static int open_group(struct query *q, struct hdb_error *err)
 	query_fact(q, "objects", s->members);
 	query_fact(q, "values", s->tally.used);
 	query_fact(q, "shallow", s->bytes);
-	query_tell_unreachable(q, s->others, s->other_bytes);
+	query_report_unreachable(q, s->others, s->other_bytes);
 	TRY(analysis_counter_order(&s->tally, min_count, &q->total, err));
 	leave_rare(q, s, min_count);
 	return HDB_OK;

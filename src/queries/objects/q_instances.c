@@ -263,7 +263,7 @@ static int open_instances(struct query *q, struct hdb_error *err)
 	TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact_text(q, "class", q->targets[0]);
 	query_fact(q, "objects", s->members.count);
-	query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
+	query_report_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
 	q->total = q->population == ANALYSIS_OF_ALL       ? s->members.count :
 		   q->population == ANALYSIS_OF_REACHABLE ? s->members.reachable_count :
 							    s->members.unreachable_count;

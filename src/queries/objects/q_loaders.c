@@ -229,7 +229,7 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	TRY(judge(q, s, err));
 	q->total = s->with_classes || s->only_idle ? QUERY_TOTAL_UNKNOWN : s->tree.count;
 	TRY(set_facts(q, s, err));
-	query_tell_heap(q);
+	query_report_heap(q);
 	if (!s->with_classes)
 		query_choose(q, "level,id,name,label,parent,classes,objects,shallow,retained,"
 				"loader_retained,unreachable_objects,use");

@@ -194,7 +194,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	query_fact(q, "objects", q->heap->object_count);
 	/* With --all nothing else needs reachability, so no table is built for it. */
 	if (o->tells_reachable)
-		query_tell_unreached(q);
+		query_report_unreached(q);
 	q->total = known_total(q, o);
 	base_stage(q->work, "reading objects", q->heap->object_count, "objects");
 	return HDB_OK;

@@ -137,7 +137,7 @@ static int count_referrers(struct query *q, struct referrers *s, uint64_t *count
 		}
 	s->count = 0;
 	TRY_ERRORS(r);
-	query_tell_unreachable(q, others, bytes);
+	query_report_unreachable(q, others, bytes);
 	return store_lists_begin(&s->lists, s->ix, NULL, err);
 }
 

@@ -330,7 +330,7 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 	query_fact(q, "found_shallow", s->found_bytes);
 	query_fact(q, "texts", q->total);
 	query_fact(q, "without_text", s->without_text);
-	query_tell_unreachable(q, s->others, s->other_bytes);
+	query_report_unreachable(q, s->others, s->other_bytes);
 	leave_rare(q, s, min_count);
 	return HDB_OK;
 }

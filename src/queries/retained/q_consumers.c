@@ -439,7 +439,7 @@ static int open_consumers(struct query *q, struct hdb_error *err)
 	TRY(r);
 	query_fact(q, "objects", s->count);
 	query_fact(q, "retained", s->retained_bytes);
-	query_tell_heap(q);
+	query_report_heap(q);
 	query_fact(q, "threshold", s->threshold);
 	return HDB_OK;
 }

@@ -81,7 +81,7 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 		query_fact(q, "reachable", dominator != ix);
 	}
 	query_fact(q, "children", d->level.length);
-	query_tell_heap(q);
+	query_report_heap(q);
 	query_fact(q, "heap_shallow", d->whole);
 	return HDB_OK;
 }

@@ -167,7 +167,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	d->threshold = d->whole / 100 * percent + d->whole % 100 * percent / 100;
 	query_fact(q, "heap_shallow", d->whole);
 	query_fact(q, "threshold", d->threshold);
-	query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
+	query_report_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
 	TRY(push_children(d, (struct todo){ q->heap->object_count, 0 }, SIZE_MAX, &top, err));
 	return leave_small(q, d, top.count, err);
 }

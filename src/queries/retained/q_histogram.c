@@ -87,7 +87,7 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 	query_fact(q, "objects", sum.count);
 	query_fact(q, "shallow", sum.shallow_bytes);
 	if (!is_shallow)
-		query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
+		query_report_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
 	return HDB_OK;
 }
 

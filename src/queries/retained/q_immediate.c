@@ -229,7 +229,7 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 	TRY(find_dominators(q, s, &members, err));
 	query_fact(q, "objects", members.reachable_count);
 	query_fact(q, "shallow", members.reachable_bytes);
-	query_tell_unreachable(q, members.unreachable_count, members.unreachable_bytes);
+	query_report_unreachable(q, members.unreachable_count, members.unreachable_bytes);
 	if (!s->has_native && !query_option(q, "columns"))
 		query_choose(q, "name,loader,objects,shallow,dominated_objects,dominated_shallow,"
 				"id");

@@ -313,7 +313,7 @@ static int open_paths(struct query *q, struct hdb_error *err)
 	s->whole = s->members.reachable_count;
 	set_path_facts(q, s);
 	query_fact(q, "min", low);
-	query_tell_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
+	query_report_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
 	return open_walk(q, s, low, err);
 }
 
@@ -334,7 +334,7 @@ static int open_tree(struct query *q, struct hdb_error *err)
 	query_fact(q, "heap_shallow", s->whole);
 	query_fact(q, "min", low);
 	query_fact(q, "folded", s->merged.folded);
-	query_tell_heap(q);
+	query_report_heap(q);
 	return open_walk(q, s, low, err);
 }
 

@@ -403,7 +403,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 		s->unreachable_bytes += a->is_reachable ? 0 : a->shallow_bytes;
 	}
 	q->total = count;
-	query_tell_unreachable(q, s->unreachable_count, s->unreachable_bytes);
+	query_report_unreachable(q, s->unreachable_count, s->unreachable_bytes);
 	if (query_option(q, "explain"))
 		explain(q, s, start_us, &before);
 	return HDB_OK;

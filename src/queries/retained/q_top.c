@@ -59,7 +59,7 @@ static int set_facts(struct query *q, struct top *t, struct hdb_error *err)
 	t->whole = whole.retained_bytes;
 	query_fact(q, "heap_objects", whole.count);
 	query_fact(q, "heap_shallow", whole.shallow_bytes);
-	query_tell_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
+	query_report_unreachable(q, whole.unreachable_count, whole.unreachable_bytes);
 	query_fact_text(q, "bound", t->is_grouped ? "lower bound" : "exact");
 	return HDB_OK;
 }

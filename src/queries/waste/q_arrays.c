@@ -339,7 +339,7 @@ static void set_facts(struct query *q, const struct arrays *a)
 	query_fact(q, "found_shallow", bytes);
 	if (a->kind != ANY)
 		query_fact(q, "wasted", wasted);
-	query_tell_unreachable(q, a->others, a->other_bytes);
+	query_report_unreachable(q, a->others, a->other_bytes);
 	/*
 	 * Without a kind, these arrays are in the rows but not in the columns about zeros at the
 	 * end.

@@ -286,7 +286,7 @@ static void set_facts(struct query *q, const struct collections *s)
 	}
 	if (s->all.impossible)
 		query_fact(q, "impossible", s->all.impossible);
-	query_tell_unreachable(q, s->others.count, s->others.shallow_bytes);
+	query_report_unreachable(q, s->others.count, s->others.shallow_bytes);
 	query_cut(q, &s->unsorted, "%s",
 		  s->by == BY_SIZE ? "collections whose size is not known" :
 		  s->by == BY_FILL ? "collections without a capacity, or whose size is not known" :

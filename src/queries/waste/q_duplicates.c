@@ -222,7 +222,7 @@ static void set_facts(struct query *q, const struct duplicates *d)
 	query_fact(q, "wasted", wasted);
 	query_fact(q, "total_shallow", total);
 	query_fact(q, "heap_shallow", d->contents.heap_bytes);
-	query_tell_unreachable(q, d->contents.unreachable_count, d->contents.unreachable_bytes);
+	query_report_unreachable(q, d->contents.unreachable_count, d->contents.unreachable_bytes);
 	query_cut(q, &d->rare,
 		  "what is there more than once, but fewer than %" PRIu64 " times (--min-count)",
 		  d->min_count);

@@ -243,7 +243,7 @@ static int keep_counted(struct query *q, struct finalizers *f, struct hdb_error 
 			items[kept++] = items[i];
 	}
 	f->items.count = kept;
-	query_tell_unreachable(q, others, bytes);
+	query_report_unreachable(q, others, bytes);
 	return HDB_OK;
 }
 

@@ -349,8 +349,8 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 	struct levels levels = { .heap = q->heap, .list = &s->list };
 
 	TRY(heap_each_block(q->heap, NULL, add_levels, &levels, err));
-	query_tell_unreachable(q, levels.count[ANALYSIS_UNREACHABLE],
-			       levels.bytes[ANALYSIS_UNREACHABLE]);
+	query_report_unreachable(q, levels.count[ANALYSIS_UNREACHABLE],
+				 levels.bytes[ANALYSIS_UNREACHABLE]);
 	query_fact(q, "references", s->key_count);
 	query_fact(q, "unreachable_references", s->unreachable);
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

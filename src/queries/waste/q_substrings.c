@@ -182,7 +182,7 @@ static void set_facts(struct query *q, const struct substrings *s, uint64_t min_
 	query_fact(q, "shared", s->shared);
 	query_fact(q, "sharing", s->sharing);
 	query_fact(q, "without_text", s->contents.without);
-	query_tell_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes);
+	query_report_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes);
 	query_cut(q, &s->unshared,
 		  "arrays of one string alone, with the bytes that they waste (--shared)");
 	query_cut(q, &s->thrifty,

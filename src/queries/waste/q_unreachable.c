@@ -192,7 +192,7 @@ static int set_facts(struct query *q, struct unreachable *u, struct hdb_error *e
 	analysis_groups_release(&classes);
 	u->bytes = sum.unreachable_bytes;
 	TRY(r);
-	query_tell_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
+	query_report_unreachable(q, sum.unreachable_count, sum.unreachable_bytes);
 	query_fact(q, "objects", sum.count);
 	query_fact(q, "shallow", sum.shallow_bytes);
 	return HDB_OK;
