@@ -52,7 +52,7 @@ void query_leaking_release(struct query_leaking **f)
 	free(*f);
 }
 
-/* ---- telling ---- */
+/* ---- rows ---- */
 
 /* Appends a row of kind "trace" for each step. */
 static int add_trace(struct leak_rows *rows, const struct leak_steps *steps, struct hdb_error *err)
@@ -118,8 +118,8 @@ static int add_leaking(struct query_leaking *f, struct leak_rows *rows,
 	return leak_rows_add(rows, &row, err);
 }
 
-static int tell_group(struct query_leaking *f, struct leak_rows *rows, size_t no,
-		      struct hdb_error *err)
+static int add_group(struct query_leaking *f, struct leak_rows *rows, size_t no,
+		     struct hdb_error *err)
 {
 	const struct leak_group *group = base_vec_at(&f->traces.groups, struct leak_group, no);
 	BASE_SCOPED(leak_steps_release) struct leak_steps steps = { .gap = 0 };
@@ -148,25 +148,26 @@ static int add_unreachable(struct query_leaking *f, struct leak_rows *rows, size
 	return leak_rows_add(rows, &row, err);
 }
 
-static int tell_unreachable(struct query_leaking *f, struct leak_rows *rows, struct hdb_error *err)
+static int add_all_unreachable(struct query_leaking *f, struct leak_rows *rows,
+			       struct hdb_error *err)
 {
 	for (size_t i = 0; i < f->traces.unreachable.count && i < LEAKS_SHOWN; i++)
 		TRY(add_unreachable(f, rows, i, err));
 	return HDB_OK;
 }
 
-int query_leaking_tell(struct query_leaking *f, struct leak_rows *rows, bool is_library,
-		       struct query_leaking_counts *counts, struct hdb_error *err)
+int query_leaking_add_rows(struct query_leaking *f, struct leak_rows *rows, bool is_library,
+			   struct query_leaking_counts *counts, struct hdb_error *err)
 {
 	for (size_t i = 0; i < f->traces.groups.count; i++) {
 		const struct leak_group *group =
 			base_vec_at(&f->traces.groups, struct leak_group, i);
 
-		if ((group->rule != NULL) != is_library || counts->told == LEAKS_SHOWN)
+		if ((group->rule != NULL) != is_library || counts->listed == LEAKS_SHOWN)
 			continue;
-		TRY(tell_group(f, rows, i, err));
+		TRY(add_group(f, rows, i, err));
 		rows->part++;
-		counts->told++;
+		counts->listed++;
 	}
-	return is_library ? tell_unreachable(f, rows, err) : HDB_OK;
+	return is_library ? add_all_unreachable(f, rows, err) : HDB_OK;
 }

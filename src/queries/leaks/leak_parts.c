@@ -113,7 +113,7 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 }
 
 /* Adds rows for the largest classes, and one row for all others. */
-static int tell_classes(const struct class_list *list, const struct analysis_class_sum *classes,
+static int list_classes(const struct class_list *list, const struct analysis_class_sum *classes,
 			uint32_t class_count, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec used = { 0 };
@@ -138,7 +138,7 @@ int query_leak_children(struct leak_rows *rows, const struct query_leak_suspect 
 {
 	const struct class_list list = { rows, LEAK_ROW_CHILD, true, least_of(about) };
 
-	return tell_classes(&list, analysis_leak_sums_children(about->sums, about->no),
+	return list_classes(&list, analysis_leak_sums_children(about->sums, about->no),
 			    about->sums->class_count, err);
 }
 
@@ -147,7 +147,7 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 {
 	const struct class_list list = { rows, LEAK_ROW_CONTENT, false, least_of(about) };
 
-	return tell_classes(&list, analysis_leak_sums_contents(about->sums, about->no),
+	return list_classes(&list, analysis_leak_sums_contents(about->sums, about->no),
 			    about->sums->class_count, err);
 }
 
@@ -463,7 +463,7 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 		if (nodes % STEP_OBJECTS == 0)
 			TRY(base_step(q->work, nodes, err));
 	}
-	TRY(tell_classes(list, e->classes, q->heap->class_count, err));
+	TRY(list_classes(list, e->classes, q->heap->class_count, err));
 	for (size_t i = first; i < rows->rows.count && ix != HEAP_NONE; i++)
 		TRY(leak_rows_text(rows, leak_rows_at(rows, i), LEAK_TEXT, err,
 				   "of the first %s nodes of the list", base_number(nodes).text));
@@ -595,7 +595,7 @@ int query_leak_elements(struct query *q, struct leak_rows *rows,
 	take_ends(&e, about->sums, about->no, &any);
 	if (any)
 		TRY(follow_children(q, &e, suspect->point_ix, err));
-	TRY(tell_classes(&list, e.classes, class_count, err));
+	TRY(list_classes(&list, e.classes, class_count, err));
 	if (e.every > 1)
 		TRY(mark_estimates(rows, first, &e, class_count, err));
 	drop_same(rows, about->first_row, first, list.least);

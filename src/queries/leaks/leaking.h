@@ -16,7 +16,7 @@ struct query_leaking_counts {
 	uint64_t leaks;          /* the others, grouped by the references that hold them */
 	uint64_t library_leaks;  /* groups that are a known fault of a library */
 	uint64_t traced;         /* objects whose paths were searched; the search has a limit */
-	uint64_t told;           /* groups, of both kinds, that got their own rows */
+	uint64_t listed;         /* groups, of both kinds, that got their own rows */
 	uint64_t unreachable;    /* leaking objects that no root reaches */
 	uint64_t retained_bytes; /* total of all groups */
 };
@@ -38,7 +38,7 @@ void query_leaking_release(struct query_leaking **leaking);
  * fault instead (kind "library"), and leaking objects that no root reaches (kind "unreachable").
  * Each group is numbered rows->part, which is increased, and counted in `counts`.
  */
-int query_leaking_tell(struct query_leaking *leaking, struct leak_rows *rows, bool is_library,
-		       struct query_leaking_counts *counts, struct hdb_error *err);
+int query_leaking_add_rows(struct query_leaking *leaking, struct leak_rows *rows, bool is_library,
+			   struct query_leaking_counts *counts, struct hdb_error *err);
 
 #endif

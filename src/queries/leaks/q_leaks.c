@@ -2,7 +2,7 @@
  * queries/leaks/q_leaks.c - query leaks: suspects by size, each with its path, owner, contents and
  * thread; faults found by rules; and leaking objects.
  *
- * Everything is computed when the query opens: find_suspects finds the large ones, tell_all their
+ * Everything is computed when the query opens: find_suspects finds the large ones, report_all their
  * owners and rows. The answer has three parts, in this order: what certainly leaks (leaking
  * objects, faults), what is merely large, and known faults of libraries, so that the first row is
  * the first thing to look at.
@@ -228,7 +228,7 @@ static uint64_t most_of(const struct leaks *l, const struct analysis_suspect *gr
 	return 0;
 }
 
-static int tell_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
+static int report_suspect(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = &l->suspects.list[i];
 	struct leak_rows *rows = &l->rows;
@@ -317,8 +317,8 @@ static bool is_leak(const struct leaks *l, size_t i)
 }
 
 /* Appends a fault as if it were a suspect: its rows have the same form. */
-static int tell_fault(struct query *q, struct leaks *l, struct query_leak_fault *fault,
-		      struct hdb_error *err)
+static int report_fault(struct query *q, struct leaks *l, struct query_leak_fault *fault,
+			struct hdb_error *err)
 {
 	struct query_leak_path path = { .count = 0 };
 	struct query_leak_owner owner = { .count = 1 };
@@ -345,10 +345,10 @@ static int tell_fault(struct query *q, struct leaks *l, struct query_leak_fault 
 	return HDB_OK;
 }
 
-static int tell_faults(struct query *q, struct leaks *l, struct hdb_error *err)
+static int report_faults(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	for (size_t i = 0; i < l->faults.count; i++, l->rows.part++)
-		TRY(tell_fault(q, l, base_vec_at(&l->faults, struct query_leak_fault, i), err));
+		TRY(report_fault(q, l, base_vec_at(&l->faults, struct query_leak_fault, i), err));
 	return HDB_OK;
 }
 
@@ -394,10 +394,10 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 
 /*
  * Appends a sentence and the shared steps for the suspects after `first` whose paths begin like its
- * own. Each suspect appears in only one such group; is_told marks them.
+ * own. Each suspect appears in only one such group; is_reported marks them.
  */
-static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_told,
-		       struct hdb_error *err)
+static int report_common(struct query *q, struct leaks *l, size_t first, bool *is_reported,
+			 struct hdb_error *err)
 {
 	struct leak_row row = leak_row_of(&l->rows, LEAK_ROW_COMMON);
 	BASE_FREED uint64_t *parts = NULL;
@@ -410,9 +410,9 @@ static int tell_common(struct query *q, struct leaks *l, size_t first, bool *is_
 		size_t n;
 
 		TRY(may_be_one(q, l, pair, &n, err));
-		if (!n || is_told[i])
+		if (!n || is_reported[i])
 			continue;
-		is_told[i] = true;
+		is_reported[i] = true;
 		shared = n < shared ? n : shared;
 		parts[count++] = l->known[i].part;
 	}
@@ -496,51 +496,51 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
  * Appends all suspects by size and faults, and numbers them: leaks first, or the largest first if
  * one fills half of the heap.
  */
-static int tell_order(struct query *q, struct leaks *l, struct hdb_error *err)
+static int report_in_order(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	const bool leaks_first = are_leaks_first(l);
 
 	if (leaks_first)
-		TRY(tell_faults(q, l, err));
+		TRY(report_faults(q, l, err));
 	for (unsigned pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < l->suspects.count; i++) {
 			if ((leaks_first && is_leak(l, i)) != (pass == 0))
 				continue;
 			l->known[i].part = l->rows.part;
-			TRY(tell_suspect(q, l, i, err));
+			TRY(report_suspect(q, l, i, err));
 			l->rows.part++;
 		}
 	}
-	return leaks_first ? HDB_OK : tell_faults(q, l, err);
+	return leaks_first ? HDB_OK : report_faults(q, l, err);
 }
 
-static int tell_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
+static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *err)
 {
-	BASE_FREED bool *is_told = NULL;
+	BASE_FREED bool *is_reported = NULL;
 
-	TRY(BASE_ALLOC(is_told, l->suspects.count + 1, "suspects", err));
-	TRY(tell_order(q, l, err));
+	TRY(BASE_ALLOC(is_reported, l->suspects.count + 1, "suspects", err));
+	TRY(report_in_order(q, l, err));
 	for (size_t i = 0; i < l->suspects.count && !l->rows.is_brief; i++)
-		if (!is_told[i])
-			TRY(tell_common(q, l, i, is_told, err));
+		if (!is_reported[i])
+			TRY(report_common(q, l, i, is_reported, err));
 	return HDB_OK;
 }
 
 /* Appends everything: what certainly leaks, then large suspects, then faults of libraries. */
-static int tell_all(struct query *q, struct leaks *l, struct query_leaking_counts *counts,
-		    struct hdb_error *err)
+static int report_all(struct query *q, struct leaks *l, struct query_leaking_counts *counts,
+		      struct hdb_error *err)
 {
 	BASE_SCOPED(query_leaking_release) struct query_leaking *leaking = NULL;
 	uint64_t part;
 
 	TRY(query_leaking_find(q, &leaking, counts, err));
 	l->rows.part = 1;
-	TRY(query_leaking_tell(leaking, &l->rows, false, counts, err));
+	TRY(query_leaking_add_rows(leaking, &l->rows, false, counts, err));
 	TRY(find_known(q, l, err));
 	part = l->rows.part;
-	TRY(tell_suspects(q, l, err));
+	TRY(report_suspects(q, l, err));
 	l->rows.part = part + l->suspects.count + l->faults.count;
-	return query_leaking_tell(leaking, &l->rows, true, counts, err);
+	return query_leaking_add_rows(leaking, &l->rows, true, counts, err);
 }
 
 static int open_leaks(struct query *q, struct hdb_error *err)
@@ -552,7 +552,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &l->rules, err));
 	TRY(find_suspects(q, l, err));
 	l->rules.whole_bytes = l->suspects.retained_bytes;
-	TRY(tell_all(q, l, &leaking, err));
+	TRY(report_all(q, l, &leaking, err));
 	q->total = l->rows.rows.count;
 	TRY(add_facts(q, l, &leaking, err));
 	if (l->rows.is_brief)

@@ -201,7 +201,7 @@ static int add_leaking(struct triage *t, struct hdb_error *err)
 
 	TRY(query_leaking_find(t->q, &leaking, &counts, err));
 	for (unsigned pass = 0; pass < 2; pass++)
-		TRY(query_leaking_tell(leaking, &rows, pass == 1, &counts, err));
+		TRY(query_leaking_add_rows(leaking, &rows, pass == 1, &counts, err));
 	f->count = counts.objects;
 	f->bytes = counts.retained_bytes;
 	if (counts.leaks && rows.rows.count) {
