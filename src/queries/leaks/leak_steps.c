@@ -16,7 +16,7 @@
 #define NAME_MAX_BYTES 1024
 
 /* A trace that is being described. */
-struct telling {
+struct described_trace {
 	struct leak_traces *traces;
 	struct leak_steps *out;
 	uint32_t *path; /* indexes of nodes, root first; owned */
@@ -34,13 +34,13 @@ static int keep_text(struct leak_steps *out, const char *text, size_t *place, st
 	return base_bytes_append(&out->texts, text, strlen(text) + 1, err);
 }
 
-static struct leak_node *node_of(struct telling *t, size_t i)
+static struct leak_node *node_of(struct described_trace *t, size_t i)
 {
 	return base_vec_at(&t->traces->nodes, struct leak_node, t->path[i]);
 }
 
 /* Fills in the path and the status of its steps. */
-static int find_path(struct telling *t, uint32_t last, struct hdb_error *err)
+static int find_path(struct described_trace *t, uint32_t last, struct hdb_error *err)
 {
 	size_t n = 0;
 
@@ -91,7 +91,8 @@ static void own_reason(const struct inspection *inspection, bool is_last, char *
 }
 
 /* Returns the nearest step in that direction whose own status is `status`. There must be one. */
-static size_t nearest(const struct telling *t, size_t from, bool is_down, enum leak_status status)
+static size_t nearest(const struct described_trace *t, size_t from, bool is_down,
+		      enum leak_status status)
 {
 	size_t i = from;
 
@@ -102,7 +103,7 @@ static size_t nearest(const struct telling *t, size_t from, bool is_down, enum l
 }
 
 /* Sets the status of step `i`, which may follow from other steps, and writes the reason. */
-static void judge(struct telling *t, size_t i, const char *own, struct leak_step *step,
+static void judge(struct described_trace *t, size_t i, const char *own, struct leak_step *step,
 		  struct base_text to)
 {
 	struct heap *heap = t->traces->session->heap;
@@ -126,7 +127,7 @@ static void judge(struct telling *t, size_t i, const char *own, struct leak_step
 }
 
 /* Objects that are not leaking have no sizes: what they retain is no leak. */
-static int set_sizes(struct telling *t, struct leak_step *step, struct hdb_error *err)
+static int set_sizes(struct described_trace *t, struct leak_step *step, struct hdb_error *err)
 {
 	step->bytes = step->objects = LEAK_NO_SIZE;
 	return step->status == LEAK_THERE || !t->traces->search.has_sizes ?
@@ -136,7 +137,8 @@ static int set_sizes(struct telling *t, struct leak_step *step, struct hdb_error
 }
 
 /* Describes the reference from step `i` to the next; it is suspect if the leak may be here. */
-static int set_reference(struct telling *t, size_t i, struct leak_step *step, struct hdb_error *err)
+static int set_reference(struct described_trace *t, size_t i, struct leak_step *step,
+			 struct hdb_error *err)
 {
 	char text[NAME_MAX_BYTES];
 
@@ -148,7 +150,8 @@ static int set_reference(struct telling *t, size_t i, struct leak_step *step, st
 	return keep_text(t->out, text, &step->generic, err);
 }
 
-static int add_texts(struct telling *t, size_t i, struct leak_step *step, struct hdb_error *err)
+static int add_texts(struct described_trace *t, size_t i, struct leak_step *step,
+		     struct hdb_error *err)
 {
 	BASE_SCOPED(inspection_release) struct inspection inspection = { .wants_text = true };
 	char own[2 * TEXT_MAX_BYTES + 32], text[3 * TEXT_MAX_BYTES];
@@ -161,7 +164,7 @@ static int add_texts(struct telling *t, size_t i, struct leak_step *step, struct
 	return keep_text(t->out, text, &step->labels, err);
 }
 
-static int add_step(struct telling *t, size_t i, bool is_before_gap, struct hdb_error *err)
+static int add_step(struct described_trace *t, size_t i, bool is_before_gap, struct hdb_error *err)
 {
 	struct leak_step step = { .place = i, .ix = node_of(t, i)->ix };
 
@@ -179,7 +182,7 @@ static int begin(struct leak_steps *out, struct hdb_error *err)
 	return base_bytes_append(&out->texts, "", 1, err);
 }
 
-static void release(struct telling *t)
+static void release(struct described_trace *t)
 {
 	free(t->path);
 	free(t->own);
@@ -189,7 +192,7 @@ int leak_steps_get(struct leak_traces *traces, size_t no, struct leak_steps *out
 		   struct hdb_error *err)
 {
 	const struct leak_trace *trace = base_vec_at(&traces->traces, struct leak_trace, no);
-	BASE_SCOPED(release) struct telling t = { .traces = traces, .out = out };
+	BASE_SCOPED(release) struct described_trace t = { .traces = traces, .out = out };
 
 	TRY(begin(out, err));
 	TRY(find_path(&t, trace->node, err));
