@@ -34,7 +34,7 @@ static const struct {
 	const char *rule;
 	enum triage_measure_no measure;
 	const char *class_name, *names;
-} telling[] = {
+} measured_fields[] = {
 #define RULE_rule(word, text, nth) .rule = text
 #define RULE_measure(word, text, nth) .measure = TRIAGE_##word
 #define RULE_class(word, text, nth) .class_name = text
@@ -80,10 +80,11 @@ void triage_fields_close(struct triage_fields *f)
 /* Returns the measure of a field, TRIAGE_MEASURES if the table does not contain it. */
 static enum triage_measure_no measure_of(const char *class_name, const char *field)
 {
-	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++)
-		if ((!telling[i].class_name || strcmp(telling[i].class_name, class_name) == 0) &&
-		    base_glob_list(telling[i].names, field))
-			return telling[i].measure;
+	for (size_t i = 0; i < sizeof(measured_fields) / sizeof(measured_fields[0]); i++)
+		if ((!measured_fields[i].class_name ||
+		     strcmp(measured_fields[i].class_name, class_name) == 0) &&
+		    base_glob_list(measured_fields[i].names, field))
+			return measured_fields[i].measure;
 	return TRIAGE_MEASURES;
 }
 
