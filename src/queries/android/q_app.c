@@ -174,7 +174,7 @@ static int count_threads(struct heap *heap)
 	return (int)count;
 }
 
-static int tell_device(struct state *s, struct hdb_error *err)
+static int add_device_rows(struct state *s, struct hdb_error *err)
 {
 	static const struct {
 		const char *key, *help, *field, *path;
@@ -206,7 +206,7 @@ static int tell_device(struct state *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void tell_counts(struct state *s)
+static void add_count_rows(struct state *s)
 {
 	const struct {
 		const char *key, *help;
@@ -230,7 +230,7 @@ static void tell_counts(struct state *s)
 		info_number(s->q, numbers[i].key, numbers[i].help, numbers[i].number);
 }
 
-static int tell_databases(struct state *s, struct hdb_error *err)
+static int add_database_rows(struct state *s, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
 	int r;
@@ -271,9 +271,9 @@ static int open_app(struct query *q, struct hdb_error *err)
 	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_REGISTERED, &s->native, err));
 	TRY(heap_each_block(q->heap, q->work, count_block, s, err));
 	count_large(s);
-	TRY(tell_device(s, err));
-	tell_counts(s);
-	TRY(tell_databases(s, err));
+	TRY(add_device_rows(s, err));
+	add_count_rows(s);
+	TRY(add_database_rows(s, err));
 	info_end(q);
 	return HDB_OK;
 }

@@ -242,7 +242,7 @@ static int put_in_order(struct query *q, struct state *s, struct hdb_error *err)
 }
 
 /* Reports what --depth leaves out. */
-static void tell_cut(struct query *q, const struct state *s)
+static void report_cut(struct query *q, const struct state *s)
 {
 	const struct analysis_cut cut = {
 		.rows = s->nodes.count - q->total,
@@ -263,7 +263,7 @@ static int open_tree(struct query *q, struct hdb_error *err)
 	TRY_ERRORS(add_sites(q, s, err));
 	add_up(s);
 	TRY_ERRORS(put_in_order(q, s, err));
-	tell_cut(q, s);
+	report_cut(q, s);
 	return HDB_OK;
 }
 

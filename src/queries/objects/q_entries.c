@@ -73,7 +73,7 @@ struct contents {
 	struct heap_collection collection;
 	struct heap_entries entries;
 	uint64_t from;
-	bool is_told; /* the cut has been reported */
+	bool is_reported; /* the cut has been reported */
 };
 
 static void set_facts(struct query *q, const struct contents *s)
@@ -215,7 +215,7 @@ static int open_next(struct query *q, struct hdb_error *err)
 		    base_step(q->work, s->at, err) < 0)
 			return HDB_EINTR;
 	}
-	s->is_told = false;
+	s->is_reported = false;
 	s->is_open = r == HDB_OK;
 	return r < 0 ? r : heap_entries_begin(q->heap, &s->collection, &s->entries, err);
 }
@@ -269,8 +269,8 @@ static int step(struct query *q, const char **end, struct hdb_error *err)
 		}
 		if (r != HDB_END)
 			return r;
-		*end = s->is_told ? NULL : e->is_cut ? cut_text(e) : e->unknown;
-		s->is_told = true;
+		*end = s->is_reported ? NULL : e->is_cut ? cut_text(e) : e->unknown;
+		s->is_reported = true;
 		if (*end)
 			return HDB_OK;
 		if (!s->is_class)

@@ -97,7 +97,7 @@ struct objects {
 	struct columns *batch; /* allocated with the first batch */
 	struct all_ids ids_of; /* for the IDs of dominators */
 	bool shows[OWN_COLUMNS];
-	bool with_invented, tells_reachable;
+	bool with_invented, needs_reachable;
 	uint32_t block_no, at, count; /* the current block is block_no - 1 */
 };
 
@@ -182,7 +182,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	/* The columns shared by all queries find the object by its ID. */
 	o->shows[ID] = true;
 	o->with_invented = query_option(q, "invented") != NULL;
-	o->tells_reachable =
+	o->needs_reachable =
 		q->population != ANALYSIS_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
 	TRY(heap_load_classes(q->heap, err));
 	TRY(BASE_ALLOC(o->classes, (size_t)q->heap->class_count + 1, "names of classes", err));
@@ -193,7 +193,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 		TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact(q, "objects", q->heap->object_count);
 	/* With --all nothing else needs reachability, so no table is built for it. */
-	if (o->tells_reachable)
+	if (o->needs_reachable)
 		query_report_unreached(q);
 	q->total = known_total(q, o);
 	base_stage(q->work, "reading objects", q->heap->object_count, "objects");
@@ -211,7 +211,7 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 		TRY(heap_read_ids(q->heap, no, o->ids, &o->count, err));
 	if (o->shows[OFFSET])
 		TRY(heap_read_offsets(q->heap, no, o->offsets, err));
-	if (o->tells_reachable && !o->shows[DOMINATOR])
+	if (o->needs_reachable && !o->shows[DOMINATOR])
 		TRY(derive_reachable_block(q->derive, no, o->reachable, err));
 	if (o->shows[DOMINATOR])
 		TRY(derive_dominator_block(q->derive, no, o->dominator, err));
@@ -234,7 +234,7 @@ static bool is_left_out(const struct query *q, const struct objects *o, uint32_t
 
 	if (block->kind[i] == HEAP_LEFT_OUT)
 		return true;
-	if (o->tells_reachable && !query_counts(q, o->reachable[i]))
+	if (o->needs_reachable && !query_counts(q, o->reachable[i]))
 		return true;
 	if (o->with_invented)
 		return false;
@@ -329,7 +329,7 @@ static int next_objects(struct query *q, struct hdb_error *err)
 		TRY(set_dominator(q, o, i, err));
 	if (block->kind[i] == STORE_OBJECT_ARRAY || block->kind[i] == STORE_PRIMITIVE_ARRAY)
 		query_set(q, LENGTH, block->length[i]);
-	if (o->tells_reachable)
+	if (o->needs_reachable)
 		query_set(q, REACHABLE, o->reachable[i]);
 	if (o->shows[OFFSET])
 		set_offset(q, o, i);
@@ -475,7 +475,7 @@ static void fill_plain(struct query *q, struct objects *o, size_t n)
 		c->there[LENGTH][k] = is_array(block, c->keep[k]);
 		c->values[LENGTH][k] = c->there[LENGTH][k] ? block->length[c->keep[k]] : 0;
 	}
-	for (size_t k = 0; k < n && o->tells_reachable; k++)
+	for (size_t k = 0; k < n && o->needs_reachable; k++)
 		c->flags[k] = o->reachable[c->keep[k]];
 	for (size_t k = 0; k < n && o->shows[OFFSET]; k++) {
 		c->values[OFFSET][k] = offset_of(q, o, c->keep[k]);

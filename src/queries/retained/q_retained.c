@@ -230,7 +230,7 @@ static int add_native(struct query *q, const struct retained *s,
 }
 
 /* A class without instances may hold much through static fields: say which object to ask about. */
-static int tell_class_object(struct query *q, struct retained *s, const char *target,
+static int note_class_object(struct query *q, struct retained *s, const char *target,
 			     const struct analysis_members *members, struct hdb_error *err)
 {
 	struct answer best = { .ix = HEAP_NONE };
@@ -277,7 +277,7 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 	s->unreachable_bytes += members.unreachable_bytes;
 	TRY(add_native(q, s, &members, a, err));
 	if (!members.reachable_count && !members.loaders.count && !s->has_class_object)
-		TRY(tell_class_object(q, s, target, &members, err));
+		TRY(note_class_object(q, s, target, &members, err));
 	return answer_members(q, s, &members, a, err);
 }
 

@@ -171,7 +171,7 @@ static int parse_rules(struct triage_query *s, struct hdb_error *err)
 }
 
 /* Whether one of the first `count` rows has a rule with this name. */
-static bool is_told(const struct triage_query *s, size_t rule)
+static bool is_chosen(const struct triage_query *s, size_t rule)
 {
 	for (size_t k = 0; k < s->count; k++)
 		if (strcmp(rules[s->rows[k]].id, rules[rule].id) == 0)
@@ -201,7 +201,7 @@ static int choose_rules(struct triage_query *s, struct hdb_error *err)
 
 	for (int severity = CRITICAL; severity <= INFO; severity++) {
 		for (size_t i = 0; i < RULES; i++) {
-			if ((int)rules[i].severity != severity || is_told(s, i))
+			if ((int)rules[i].severity != severity || is_chosen(s, i))
 				continue;
 			TRY(fires(s, i, &is_firing, err));
 			if (!is_firing)
@@ -211,7 +211,7 @@ static int choose_rules(struct triage_query *s, struct hdb_error *err)
 		}
 	}
 	for (size_t i = 0; i < RULES && s->is_all; i++)
-		if (!is_told(s, i))
+		if (!is_chosen(s, i))
 			s->rows[s->count++] = i;
 	return HDB_OK;
 }

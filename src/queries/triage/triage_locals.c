@@ -75,8 +75,8 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 	return r;
 }
 
-static int tell_run(struct triage *t, const struct query_local_run *run, bool is_by_key,
-		    struct hdb_error *err)
+static int set_run_figure(struct triage *t, const struct query_local_run *run, bool is_by_key,
+			  struct hdb_error *err)
 {
 	struct triage_figure *f =
 		&t->figures[is_by_key ? TRIAGE_LOCALS_OF_ONE : TRIAGE_LOCALS_OF_CLASS];
@@ -118,7 +118,7 @@ int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_
 	}
 	for (int is_by_key = 0; is_by_key < 2; is_by_key++) {
 		run = query_locals_find(&locals, is_by_key);
-		TRY_ERRORS(tell_run(t, &run, is_by_key, err));
+		TRY_ERRORS(set_run_figure(t, &run, is_by_key, err));
 	}
 	return HDB_OK;
 }
