@@ -153,8 +153,8 @@ static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *
 }
 
 /* Reports damage at `sub`; the walk resumes at `resume`. */
-static int tell_damage(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
-		       uint64_t resume, enum hprof_event *event)
+static int report_damage(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
+			 uint64_t resume, enum hprof_event *event)
 {
 	const uint64_t lost = resume > sub->offset ? resume - sub->offset : 0;
 	const char *name = hprof_sub_name(sub->tag);
@@ -226,7 +226,7 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 					  hprof_sub_name(sub->tag), sub->offset,
 					  bytes_missing(walk, sub));
 	}
-	return tell_damage(walk, parsed, sub, resume, event);
+	return report_damage(walk, parsed, sub, resume, event);
 }
 
 /* Whether the end of the file cuts off the record at the top-level position `offset`. */

@@ -48,7 +48,7 @@ static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error
 }
 
 /* Reports damage of the compressed file as problems of the dump. */
-static int tell_damage(struct keeping *k, struct hdb_error *err)
+static int report_damage(struct keeping *k, struct hdb_error *err)
 {
 	size_t count;
 	const struct base_damage *damage = base_input_damage(k->input, &count);
@@ -113,7 +113,7 @@ int import_unpack(struct import *im, struct base_input *input, struct hdb_error 
 	};
 
 	TRY(base_unpack_run(&unpack, &k.size, err));
-	TRY(tell_damage(&k, err));
+	TRY(report_damage(&k, err));
 	TRY(store_put_table(im->writer, STORE_CONTENTS, k.size, err));
 	TRY(store_put_settle(im->writer, err));
 	/*

@@ -424,7 +424,7 @@ static int keep_dump(struct import *im, struct base_input *input, struct hdb_err
 }
 
 /* After a full disk, appends to the message how much space an import of this dump needs. */
-static void tell_space(const struct import *im, struct hdb_error *err)
+static void add_needed_space(const struct import *im, struct hdb_error *err)
 {
 	/* for compressed dumps, the database has about the size of the file */
 	uint64_t bytes = im->origin.file_bytes;
@@ -481,7 +481,7 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	im->origin.made_from_count = paths.snapshot_count;
 	r = make_database(im, paths, &input, err);
 	if (r < 0)
-		tell_space(im, err);
+		add_needed_space(im, err);
 	/*
 	 * An unreadable page of the dump is replaced by zeros. A pass that failed because of such
 	 * zeros reports the wrong cause, so read errors take precedence.

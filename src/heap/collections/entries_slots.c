@@ -63,7 +63,7 @@ int heap_next_in_array(struct heap_entries *e, struct hdb_error *err)
 int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 {
 	const bool is_last = e->at + 1 == e->slots;
-	const struct heap_value *tells;
+	const struct heap_value *deciding;
 	int64_t number;
 	int r;
 
@@ -85,14 +85,14 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 	e->at++;
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_END;
-	tells = e->has_key && !(e->rule->flags & HEAP_BY_VALUE) ? &e->key : &e->value;
+	deciding = e->has_key && !(e->rule->flags & HEAP_BY_VALUE) ? &e->key : &e->value;
 	if (e->rule->free)
-		return heap_value_number(tells, &number) && number == e->free_number ?
+		return heap_value_number(deciding, &number) && number == e->free_number ?
 			       HDB_NOTFOUND :
 			       HDB_OK;
 	if (e->rule->extra && is_last)
 		return e->has_extra ? HDB_OK : HDB_NOTFOUND;
-	return tells->bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
+	return deciding->bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
 }
 
 int heap_next_pair(struct heap_entries *e, struct hdb_error *err)

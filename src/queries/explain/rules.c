@@ -341,7 +341,7 @@ static void add_value(struct sentence *s, const struct base_value *value, const 
 }
 
 /* A rule that is applied to an object. */
-struct told {
+struct rule_state {
 	struct explain_subject subject;
 	const struct explain_rules *rules;
 	const struct explain_rule *rule;
@@ -352,17 +352,17 @@ struct told {
 static int find_value(void *ctx, struct base_word name, struct base_value *out,
 		      struct hdb_error *err)
 {
-	struct told *told = ctx;
-	const struct explain_rule *rule = told->rule;
+	struct rule_state *state = ctx;
+	const struct explain_rule *rule = state->rule;
 
 	out->kind = BASE_NOTHING;
 	for (unsigned i = 0; i < rule->read_count; i++)
 		if (base_is_word(name, rule->reads[i].name))
-			return explain_evaluate(&told->subject, rule->reads[i].expression, out,
+			return explain_evaluate(&state->subject, rule->reads[i].expression, out,
 						err);
 	for (unsigned i = 0; i < USUAL; i++)
 		if (base_is_word(name, usual[i].name))
-			return explain_evaluate(&told->subject, told->rules->usual[i], out, err);
+			return explain_evaluate(&state->subject, state->rules->usual[i], out, err);
 	return HDB_OK;
 }
 
@@ -404,19 +404,20 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 }
 
 /* Writes what the object holds; the number is the first value that is named. */
-static int write_holds(struct told *told, struct explain_answer *out, struct hdb_error *err)
+static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {
-	const char *holds = told->rule->holds, *name = holds ? strchr(holds, '{') : NULL;
+	const char *holds = state->rule->holds, *name = holds ? strchr(holds, '{') : NULL;
 	struct base_value value = { .kind = BASE_NOTHING };
 
 	out->holds[0] = '\0';
 	if (!name)
 		return HDB_OK;
-	TRY(find_value(told, (struct base_word){ name + 1, strcspn(name + 1, ":}") }, &value, err));
+	TRY(find_value(state, (struct base_word){ name + 1, strcspn(name + 1, ":}") }, &value,
+		       err));
 	if (value.kind != BASE_NUMBER || value.number < 1 || value.number > 1e18)
 		return HDB_OK;
 	out->held = (uint64_t)value.number;
-	return explain_write(holds, &told->values, BASE_TEXT(out->holds), err);
+	return explain_write(holds, &state->values, BASE_TEXT(out->holds), err);
 }
 
 /* ---- explaining ---- */
@@ -438,15 +439,15 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
 		   struct explain_answer *out, struct hdb_error *err)
 {
-	struct told told = { .subject = { .session = session,
-					  .nodes = &rules->nodes,
-					  .ix = ix,
-					  .start_no = HEAP_NONE,
-					  .whole_bytes = rules->whole_bytes,
-					  .counts = rules->counts,
-					  .steps = STEPS_MAX },
-			     .rules = rules,
-			     .values = { find_value, &told, false } };
+	struct rule_state state = { .subject = { .session = session,
+						 .nodes = &rules->nodes,
+						 .ix = ix,
+						 .start_no = HEAP_NONE,
+						 .whole_bytes = rules->whole_bytes,
+						 .counts = rules->counts,
+						 .steps = STEPS_MAX },
+				    .rules = rules,
+				    .values = { find_value, &state, false } };
 	const struct explain_rule *all = rules->rules.data, *rule;
 	const uint32_t *list = rules->list.data;
 	struct base_value kept = { .kind = BASE_NOTHING };
@@ -458,19 +459,19 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 		return HDB_NOTFOUND;
 	for (uint32_t i = rules->first[object.class_no]; i < rules->first[object.class_no + 1];
 	     i++) {
-		told.rule = rule = &all[list[i]];
-		TRY_ERRORS(r = fits(&told.subject, rule, err));
+		state.rule = rule = &all[list[i]];
+		TRY_ERRORS(r = fits(&state.subject, rule, err));
 		if (r != HDB_OK)
 			continue;
 		out->rule = rule;
 		out->ix = ix;
 		TRY_ERRORS(derive_retained(session->derive, ix, &out->retained_bytes, err));
-		TRY(explain_write(rule->says, &told.values, BASE_TEXT(out->says), err));
-		TRY(write_holds(&told, out, err));
+		TRY(explain_write(rule->says, &state.values, BASE_TEXT(out->says), err));
+		TRY(write_holds(&state, out, err));
 		if (rule->kept != BASE_NO_NODE)
-			TRY(explain_evaluate(&told.subject, rule->kept, &kept, err));
+			TRY(explain_evaluate(&state.subject, rule->kept, &kept, err));
 		out->kept_ix = kept.kind == BASE_OBJECT ? kept.object : ix;
-		return explain_write(rule->advice, &told.values, BASE_TEXT(out->advice), err);
+		return explain_write(rule->advice, &state.values, BASE_TEXT(out->advice), err);
 	}
 	return HDB_NOTFOUND;
 }

@@ -475,7 +475,7 @@ bool inspector_wants(const struct inspector *inspector, uint32_t class_no)
 /* ---- applying rules ---- */
 
 /* For expanding sayings: the object, and the next expression in the text. */
-struct told {
+struct saying_state {
 	struct explain_subject subject;
 	const uint32_t *next;
 };
@@ -483,34 +483,34 @@ struct told {
 static int next_value(void *ctx, struct base_word name, struct base_value *out,
 		      struct hdb_error *err)
 {
-	struct told *told = ctx;
+	struct saying_state *state = ctx;
 
 	(void)name;
-	return explain_evaluate(&told->subject, *told->next++, out, err);
+	return explain_evaluate(&state->subject, *state->next++, out, err);
 }
 
 /* Sets *out to whether a condition is true; BASE_NO_NODE always is. */
-static int holds(struct told *told, uint32_t condition, bool *out, struct hdb_error *err)
+static int holds(struct saying_state *state, uint32_t condition, bool *out, struct hdb_error *err)
 {
 	struct base_value value;
 
 	*out = true;
 	if (condition == BASE_NO_NODE)
 		return HDB_OK;
-	TRY(explain_evaluate(&told->subject, condition, &value, err));
+	TRY(explain_evaluate(&state->subject, condition, &value, err));
 	*out = base_value_is_true(&value);
 	return HDB_OK;
 }
 
-static int say(struct inspect_look *look, struct told *told, const struct inspect_saying *saying,
-	       struct hdb_error *err)
+static int say(struct inspect_look *look, struct saying_state *state,
+	       const struct inspect_saying *saying, struct hdb_error *err)
 {
-	struct explain_values values = { next_value, told, true };
+	struct explain_values values = { next_value, state, true };
 	char text[TEXT_MAX_BYTES] = "";
 	bool is_said;
 
-	TRY(holds(told, saying->condition, &is_said, err));
-	told->next = (const uint32_t *)look->inspector->values.data + saying->first_value;
+	TRY(holds(state, saying->condition, &is_said, err));
+	state->next = (const uint32_t *)look->inspector->values.data + saying->first_value;
 	if (is_said && look->out->wants_text)
 		TRY(explain_write(saying->text, &values, BASE_TEXT(text), err));
 	return is_said && values.is_whole ? inspect_say(look, saying->says, err, "%s", text) :
@@ -521,13 +521,13 @@ static int apply(struct inspect_look *look, struct hdb_error *err)
 {
 	const struct inspector *inspector = look->inspector;
 	const size_t no = (size_t)(look->rule - rules);
-	struct told told = { .subject = { .session = inspector->session,
-					  .nodes = &inspector->nodes,
-					  .ix = look->ix,
-					  .start_no = look->start_no } };
+	struct saying_state state = { .subject = { .session = inspector->session,
+						   .nodes = &inspector->nodes,
+						   .ix = look->ix,
+						   .start_no = look->start_no } };
 	bool is_about;
 
-	TRY(holds(&told, inspector->where[no], &is_about, err));
+	TRY(holds(&state, inspector->where[no], &is_about, err));
 	if (!is_about)
 		return HDB_OK;
 	for (size_t i = inspector->first_saying[no]; i < inspector->first_saying[no + 1]; i++) {
@@ -535,7 +535,7 @@ static int apply(struct inspect_look *look, struct hdb_error *err)
 			base_vec_at(&inspector->sayings, struct inspect_saying, i);
 
 		if (saying->says != INSPECT_LABEL || look->out->wants_text)
-			TRY(say(look, &told, saying, err));
+			TRY(say(look, &state, saying, err));
 	}
 	if (look->rule->function)
 		TRY(look->rule->function(look, err));
