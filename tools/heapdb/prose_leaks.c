@@ -250,13 +250,13 @@ static void put_next(struct output *out, struct next *next)
 static void put_left_out(struct answer *answer, struct output *out, uint64_t listed)
 {
 	const struct hdb_value *leaks = answer_fact(answer, "leaks");
-	const struct hdb_value *hanging = answer_fact(answer, "hanging");
+	const struct hdb_value *held_by_other = answer_fact(answer, "hanging");
 
 	if (has_value(leaks) && leaks->u > listed) {
 		prose_facts(out, answer, "\nLeaks found: {leaks}");
 		output_format(out, "; listed: %" PRIu64 "\n", listed);
 	}
-	if (has_value(hanging) && hanging->u)
+	if (has_value(held_by_other) && held_by_other->u)
 		prose_facts(out, answer,
 			    "\nLeaking objects that another leaking object keeps, not listed: "
 			    "{hanging}\n");

@@ -86,7 +86,7 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	for (size_t i = 0; i < s->traces.groups.count; i++)
 		libraries += base_vec_at(&s->traces.groups, struct leak_group, i)->rule != NULL;
 	query_fact(q, "leaking", s->traces.found);
-	query_fact(q, "hanging", s->traces.hanging);
+	query_fact(q, "hanging", s->traces.held_by_other);
 	query_fact(q, "unreachable", s->traces.unreachable.count);
 	query_fact(q, "leaks", s->traces.groups.count);
 	query_fact(q, "library_leaks", libraries);

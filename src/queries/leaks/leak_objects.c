@@ -32,7 +32,7 @@ int query_leaking_find(struct query *q, struct query_leaking **out,
 	TRY(leak_traces_find(&f->traces, &q->session, false, err));
 	counts->unreachable = f->traces.unreachable.count;
 	counts->objects = f->traces.found - counts->unreachable;
-	counts->hanging = f->traces.hanging;
+	counts->held_by_other = f->traces.held_by_other;
 	counts->leaks = f->traces.groups.count;
 	counts->traced = counts->objects - f->traces.untraced;
 	for (size_t i = 0; i < f->traces.groups.count; i++) {

@@ -12,7 +12,7 @@
 
 struct query_leaking_counts {
 	uint64_t objects;        /* leaking objects that a root reaches */
-	uint64_t hanging;        /* of those, the ones retained by another leaking object */
+	uint64_t held_by_other;  /* of those, the ones retained by another leaking object */
 	uint64_t leaks;          /* the others, grouped by the references that hold them */
 	uint64_t library_leaks;  /* groups that are a known fault of a library */
 	uint64_t traced;         /* objects whose paths were searched; the search has a limit */

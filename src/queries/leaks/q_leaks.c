@@ -433,7 +433,7 @@ static void add_leaking_facts(struct query *q, const struct query_leaking_counts
 {
 	query_fact(q, "leaking", counts->objects);
 	if (counts->objects) {
-		query_fact(q, "hanging", counts->hanging);
+		query_fact(q, "hanging", counts->held_by_other);
 		query_fact(q, "leaks", counts->leaks);
 		query_fact(q, "library_leaks", counts->library_leaks);
 	}

@@ -94,18 +94,18 @@ static int find_leaking(struct leak_traces *t, bool only_watched, struct base_ve
 /* State while the tree of paths is built. Bit sets are by index of the object. */
 struct tree {
 	struct leak_traces *traces;
-	uint64_t *leaking;    /* bits */
-	uint64_t *known;      /* it is known whether a leaking object is above it */
-	uint64_t *hanging;    /* a leaking object is above it */
-	uint64_t *in_tree;    /* the tree contains it */
-	struct base_vec *way; /* uint32_t: objects from one upwards */
+	uint64_t *leaking;       /* bits */
+	uint64_t *known;         /* it is known whether a leaking object is above it */
+	uint64_t *held_by_other; /* a leaking object is above it */
+	uint64_t *in_tree;       /* the tree contains it */
+	struct base_vec *way;    /* uint32_t: objects from one upwards */
 };
 
 /*
  * Finds whether another leaking object is above this one, and stores that for all objects on the
  * way, so each is visited once.
  */
-static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
+static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
 	const uint32_t *parents = tree->traces->search.parents;
 	bool is_so = false;
@@ -117,12 +117,12 @@ static int note_hanging(struct tree *tree, uint32_t ix, struct hdb_error *err)
 		at = parents[at];
 	}
 	if (at != GRAPH_NONE)
-		is_so = base_bit_has(tree->hanging, at) || base_bit_has(tree->leaking, at);
+		is_so = base_bit_has(tree->held_by_other, at) || base_bit_has(tree->leaking, at);
 	for (size_t i = tree->way->count; i-- > 0;) {
 		at = *base_vec_at(tree->way, uint32_t, i);
 		base_bit_put(tree->known, at);
 		if (is_so)
-			base_bit_put(tree->hanging, at);
+			base_bit_put(tree->held_by_other, at);
 		is_so |= base_bit_has(tree->leaking, at);
 	}
 	return HDB_OK;
@@ -183,9 +183,9 @@ static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	}
 	if (t->search.parents[ix] == ix)
 		return base_vec_push(&t->unreachable, &ix, sizeof(ix), err);
-	TRY(note_hanging(tree, ix, err));
-	if (base_bit_has(tree->hanging, ix)) {
-		t->hanging++;
+	TRY(note_holder_above(tree, ix, err));
+	if (base_bit_has(tree->held_by_other, ix)) {
+		t->held_by_other++;
 		return HDB_OK;
 	}
 	TRY(add_path(tree, ix, err));
@@ -219,7 +219,7 @@ static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct
 	TRY(BASE_ALLOC(bits, 4 * words, "leaking objects", err));
 	tree.leaking = bits;
 	tree.known = bits + words;
-	tree.hanging = bits + 2 * words;
+	tree.held_by_other = bits + 2 * words;
 	tree.in_tree = bits + 3 * words;
 	for (size_t i = 0; i < found->count; i++)
 		base_bit_put(tree.leaking, *base_vec_at(found, uint32_t, i));

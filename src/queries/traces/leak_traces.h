@@ -56,7 +56,7 @@ struct leak_traces {
 	struct base_vec traces;      /* struct leak_trace, sorted by group */
 	struct base_vec unreachable; /* uint32_t: leaking objects that no root reaches */
 	uint64_t found;              /* number of leaking objects */
-	uint64_t hanging;            /* of those, retained by another leaking object */
+	uint64_t held_by_other;      /* of those, retained by another leaking object */
 	uint64_t untraced;           /* traces left out because all paths together are too long */
 	struct base_vec nodes;       /* private */
 };
