@@ -12,23 +12,23 @@
 /* Elements of a big array resolved at a time. */
 #define ELEMENTS 4096
 
-static int push_reference(struct maker *m, uint64_t id, struct hdb_error *err)
+static int push_reference(struct block_builder *m, uint64_t id, struct hdb_error *err)
 {
 	return id ? base_vec_push(&m->raw, &id, sizeof(id), err) : HDB_OK;
 }
 
 /* ---- dictionary entries ---- */
 
-void import_forget_classes(struct maker *m)
+void import_forget_classes(struct block_builder *m)
 {
 	store_objects_dictionary_release(&m->dictionary);
-	for (unsigned i = 0; i < MAKER_CLASSES; i++)
-		m->classes[i] = (struct maker_class){ 0 };
+	for (unsigned i = 0; i < BUILDER_CLASSES; i++)
+		m->classes[i] = (struct builder_class){ 0 };
 	for (unsigned t = 0; t < 16; t++)
 		m->primitive_entry[t] = STORE_NONE;
 }
 
-struct store_object import_get_object(const struct maker *m, uint32_t i)
+struct store_object import_get_object(const struct block_builder *m, uint32_t i)
 {
 	const struct store_object_put *put = &m->objects[i];
 	const struct store_objects_entry *e =
@@ -46,7 +46,7 @@ struct store_object import_get_object(const struct maker *m, uint32_t i)
 }
 
 /* Stores object i of the block, except its offset. */
-static int put_object(struct maker *m, uint32_t i, const struct store_object *o,
+static int put_object(struct block_builder *m, uint32_t i, const struct store_object *o,
 		      struct hdb_error *err)
 {
 	assert(o->length <= UINT32_MAX);
@@ -59,7 +59,7 @@ static int put_object(struct maker *m, uint32_t i, const struct store_object *o,
 /* ---- classes ---- */
 
 /* Adds the entries of the class's instances and arrays to the dictionary. */
-static int add_entries(struct import *im, struct maker *m, struct maker_class *class,
+static int add_entries(struct import *im, struct block_builder *m, struct builder_class *class,
 		       struct hdb_error *err)
 {
 	struct store_object o = {
@@ -75,13 +75,14 @@ static int add_entries(struct import *im, struct maker *m, struct maker_class *c
 }
 
 /* Finds a class and puts it into the cache. An unknown class is cached without a number. */
-static int find_class(struct import *im, struct maker *m, uint64_t class_id, struct hdb_error *err)
+static int find_class(struct import *im, struct block_builder *m, uint64_t class_id,
+		      struct hdb_error *err)
 {
-	struct maker_class *entry = import_class_entry(m, class_id);
+	struct builder_class *entry = import_class_entry(m, class_id);
 	const uint32_t no = base_idmap_get(&im->class_map, class_id);
 	const struct import_class *class;
 
-	*entry = (struct maker_class){ .id = class_id };
+	*entry = (struct builder_class){ .id = class_id };
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;
 	class = import_class_at(im, no);
@@ -96,8 +97,8 @@ static int find_class(struct import *im, struct maker *m, uint64_t class_id, str
 }
 
 /* Valid until the next call. */
-static inline int class_of(struct import *im, struct maker *m, uint64_t class_id,
-			   const struct maker_class **class, struct hdb_error *err)
+static inline int class_of(struct import *im, struct block_builder *m, uint64_t class_id,
+			   const struct builder_class **class, struct hdb_error *err)
 {
 	*class = import_class_entry(m, class_id);
 	return (*class)->id == class_id && (*class)->no ? HDB_OK : find_class(im, m, class_id, err);
@@ -125,7 +126,7 @@ static uint32_t count_whole(const uint32_t *at, uint32_t count, uint64_t size, u
 	return count;
 }
 
-static int note_short(struct maker *m, uint64_t id, uint64_t offset, struct hdb_error *err)
+static int note_short(struct block_builder *m, uint64_t id, uint64_t offset, struct hdb_error *err)
 {
 	const struct short_instance one = { .id = id, .offset = offset };
 
@@ -146,7 +147,7 @@ static void keep_least(uint64_t *slot, uint64_t id)
 }
 
 /* Notes the references of an instance that are flat values. */
-static void note_flat_fields(struct import *im, const struct maker_class *class,
+static void note_flat_fields(struct import *im, const struct builder_class *class,
 			     const uint8_t *body, const uint32_t *at, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -200,10 +201,11 @@ static inline size_t elements_of(uint64_t *raw, const uint8_t *body, uint64_t co
 	return n;
 }
 
-static inline int take_instance(struct import *im, struct maker *m, const struct hprof_sub *sub,
-				struct store_object *o, struct hdb_error *err)
+static inline int take_instance(struct import *im, struct block_builder *m,
+				const struct hprof_sub *sub, struct store_object *o,
+				struct hdb_error *err)
 {
-	const struct maker_class *class;
+	const struct builder_class *class;
 	const uint32_t *at;
 	const uint8_t *body;
 	uint32_t count;
@@ -320,7 +322,7 @@ static int count_found(void *ctx, const uint64_t *ids, const uint32_t *found, si
 }
 
 struct few {
-	struct maker *m;
+	struct block_builder *m;
 	uint32_t ix;
 };
 
@@ -342,7 +344,7 @@ static int keep_found(void *ctx, const uint64_t *ids, const uint32_t *found, siz
  * A long array is read twice: once to count its references, then to store them here or, if there
  * are many, on the writing thread.
  */
-static int take_long_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
+static int take_long_array(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 			   uint32_t class_no, struct hdb_error *err)
 {
 	const uint32_t ix = m->first_ix + m->reading;
@@ -358,11 +360,12 @@ static int take_long_array(struct import *im, struct maker *m, const struct hpro
 	return base_vec_push(&m->out->big, &big, sizeof(big), err);
 }
 
-static inline int take_object_array(struct import *im, struct maker *m, const struct hprof_sub *sub,
-				    struct store_object *o, struct hdb_error *err)
+static inline int take_object_array(struct import *im, struct block_builder *m,
+				    const struct hprof_sub *sub, struct store_object *o,
+				    struct hdb_error *err)
 {
 	struct elements elements = { .offset = sub->body_offset, .n = sub->length };
-	const struct maker_class *class;
+	const struct builder_class *class;
 
 	TRY_ERRORS(class_of(im, m, sub->class_id, &class, err));
 	o->kind = STORE_OBJECT_ARRAY;
@@ -387,8 +390,8 @@ static inline int take_object_array(struct import *im, struct maker *m, const st
 }
 
 /* Class objects refer to the objects in their static fields. */
-static int take_class(struct import *im, struct maker *m, struct store_object *o, uint64_t id,
-		      struct hdb_error *err)
+static int take_class(struct import *im, struct block_builder *m, struct store_object *o,
+		      uint64_t id, struct hdb_error *err)
 {
 	const uint32_t no = base_idmap_get(&im->class_map, id);
 	const struct import_class *class;
@@ -430,8 +433,8 @@ static uint32_t heap_of(const struct import *im, uint64_t offset)
  * Adds object i of the block to the statistics of its class: distance to the next object, and
  * length.
  */
-static int note_object(struct import *im, struct maker *m, uint32_t i, const struct store_object *o,
-		       struct hdb_error *err)
+static int note_object(struct import *im, struct block_builder *m, uint32_t i,
+		       const struct store_object *o, struct hdb_error *err)
 {
 	const uint64_t id = m->ids[i];
 	int r = HDB_OK;
@@ -449,8 +452,9 @@ static int note_object(struct import *im, struct maker *m, uint32_t i, const str
 	return HDB_OK;
 }
 
-static inline int take_primitives(struct import *im, struct maker *m, const struct hprof_sub *sub,
-				  struct store_object *o, struct hdb_error *err)
+static inline int take_primitives(struct import *im, struct block_builder *m,
+				  const struct hprof_sub *sub, struct store_object *o,
+				  struct hdb_error *err)
 {
 	uint32_t *entry = &m->primitive_entry[sub->element_type & 15];
 	struct hprof_sub copy;
@@ -474,7 +478,7 @@ static inline int take_primitives(struct import *im, struct maker *m, const stru
 	return import_zeroed_add(im, m, &copy, err);
 }
 
-static inline int take_sub(struct import *im, struct maker *m, const struct hprof_sub *sub,
+static inline int take_sub(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 			   struct store_object *o, struct hdb_error *err)
 {
 	switch (sub->tag) {
@@ -491,7 +495,7 @@ static inline int take_sub(struct import *im, struct maker *m, const struct hpro
 }
 
 /* Records the range in `raw` of object i's references. They begin at `first`. */
-static inline int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_error *err)
+static inline int end_raw(struct block_builder *m, uint32_t i, size_t first, struct hdb_error *err)
 {
 	if (m->raw.count >= NOT_TAKEN)
 		return hdb_fail(err, HDB_ELIMIT,
@@ -504,7 +508,7 @@ static inline int end_raw(struct maker *m, uint32_t i, size_t first, struct hdb_
 	return HDB_OK;
 }
 
-static inline int take_object(struct import *im, struct maker *m, uint32_t i,
+static inline int take_object(struct import *im, struct block_builder *m, uint32_t i,
 			      const struct hprof_sub *sub, struct hdb_error *err)
 {
 	struct store_object o = { .file_offset = sub->offset };
@@ -530,7 +534,7 @@ static inline int take_object(struct import *im, struct maker *m, uint32_t i,
 }
 
 /* Completes the oldest group of lookups, and prefetches the next IDs of m->raw. */
-static int look_up(struct import *im, struct maker *m, struct hdb_error *err)
+static int look_up(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	struct idset_asked *asked = &m->asked[m->asked_turn++ % MAKER_ASKED];
 	const uint64_t *ids = m->raw.data;
@@ -548,7 +552,7 @@ static int look_up(struct import *im, struct maker *m, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
+int import_find_rest(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	TRY(base_vec_reserve(&m->found, m->raw.count - m->found.count, sizeof(uint32_t), err));
 	while (m->answered < m->raw.count)
@@ -556,7 +560,7 @@ int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err)
+int import_take_objects(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	const struct import_wanted wanted = {
 		.view = &m->view,
@@ -584,7 +588,7 @@ int import_take_objects(struct import *im, struct maker *m, struct hdb_error *er
  * Completes object i of the block, which is neither an instance nor an array of the dump: a class
  * object or the boot loader's placeholder.
  */
-static int take_other(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
+static int take_other(struct import *im, struct block_builder *m, uint32_t i, struct hdb_error *err)
 {
 	struct store_object o = { 0 };
 	const size_t first = m->raw.count;
@@ -606,7 +610,8 @@ static int take_other(struct import *im, struct maker *m, uint32_t i, struct hdb
 	return end_raw(m, i, first, err);
 }
 
-static void mark_flat(const struct import *im, struct maker *m, uint32_t i, struct store_object *o)
+static void mark_flat(const struct import *im, struct block_builder *m, uint32_t i,
+		      struct store_object *o)
 {
 	if (m->ids[i] > im->flat.last || !m->ids[i] || o->kind != STORE_INSTANCE)
 		return;
@@ -614,7 +619,7 @@ static void mark_flat(const struct import *im, struct maker *m, uint32_t i, stru
 	m->out->flat_count++;
 }
 
-int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err)
+int import_take_rest(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	for (uint32_t i = 0; i < m->out->count; i++) {
 		const bool is_other = m->raw_first[i] == NOT_TAKEN;

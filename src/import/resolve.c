@@ -18,16 +18,16 @@
 struct resolve {
 	struct import *im;
 	struct slot *slots;
-	struct maker *makers; /* one per thread */
-	unsigned slot_count, maker_count;
-	struct maker **
+	struct block_builder *builders; /* one per thread */
+	unsigned slot_count, builder_count;
+	struct block_builder **
 		/*
-		 * a stack, so that the most recently used maker comes first: its data may still be
+		 * a stack, so that the most recently used block_builder comes first: its data may still be
 		 * in a core's cache
 		 */
-		free_makers;
+		free_builders;
 	unsigned free_count;
-	pthread_mutex_t lock;  /* protects free_makers and free_count */
+	pthread_mutex_t lock;  /* protects free_builders and free_count */
 	struct base_view view; /* used by the writing thread */
 };
 
@@ -90,7 +90,7 @@ static int class_targets(struct import *im, struct base_vec *targets, uint32_t n
 			     sizeof(uint32_t), err);
 }
 
-static int note_missing(struct maker *m, uint32_t i, struct hdb_error *err)
+static int note_missing(struct block_builder *m, uint32_t i, struct hdb_error *err)
 {
 	for (uint32_t k = m->raw_first[i]; k < m->raw_end[i]; k++) {
 		if (*base_vec_at(&m->found, uint32_t, k) != IDSET_NONE)
@@ -112,7 +112,7 @@ static uint32_t extra_ix(const struct import *im, size_t extra)
 }
 
 /* Adds the edges of object i that are in no field of the dump. */
-static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
+static int add_extras(struct import *im, struct block_builder *m, uint32_t i, struct hdb_error *err)
 {
 	const struct store_object o = import_get_object(m, i);
 	const uint32_t ix = m->first_ix + i;
@@ -134,7 +134,7 @@ static int add_extras(struct import *im, struct maker *m, uint32_t i, struct hdb
 }
 
 /* Keeps a list that is too long for the block until the block is written. */
-static int hold_list(struct maker *m, uint32_t i, const uint32_t *targets, size_t n,
+static int hold_list(struct block_builder *m, uint32_t i, const uint32_t *targets, size_t n,
 		     struct hdb_error *err)
 {
 	struct slot *s = m->out;
@@ -154,7 +154,8 @@ static int hold_list(struct maker *m, uint32_t i, const uint32_t *targets, size_
  * Collects the list of object i in m->targets. Needed if some references lead to missing objects,
  * or some edges are in no field.
  */
-static int gather_list(struct import *im, struct maker *m, uint32_t i, struct hdb_error *err)
+static int gather_list(struct import *im, struct block_builder *m, uint32_t i,
+		       struct hdb_error *err)
 {
 	const uint32_t *found = m->found.data;
 	const uint32_t first = m->raw_first[i], end = m->raw_end[i];
@@ -185,7 +186,7 @@ static uint32_t array_ix(const struct slot *s, size_t no, size_t count)
 }
 
 /* Writes a list that is in memory. It is made distinct in place. */
-static int put_list(struct maker *m, uint32_t i, uint32_t *targets, size_t count,
+static int put_list(struct block_builder *m, uint32_t i, uint32_t *targets, size_t count,
 		    struct hdb_error *err)
 {
 	const size_t n = make_distinct(targets, count);
@@ -202,7 +203,7 @@ static int put_list(struct maker *m, uint32_t i, uint32_t *targets, size_t count
  * are collected first, as are all lists of a block in which some reference leads to a missing
  * object.
  */
-static int write_lists(struct import *im, struct maker *m, struct hdb_error *err)
+static int write_lists(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;
 	/* long arrays are in index order; lists held back are appended after them */
@@ -250,7 +251,7 @@ static void empty_slot(struct slot *s)
 }
 
 /* Sets the offsets of class objects. The locator finds only instances and arrays. */
-static void find_classes(struct import *im, struct maker *m)
+static void find_classes(struct import *im, struct block_builder *m)
 {
 	const uint32_t count = m->out->count;
 
@@ -273,7 +274,7 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Reads the block's objects in file order, then adds those that the dump lacks. */
-static int read_objects(struct import *im, struct maker *m, struct hdb_error *err)
+static int read_objects(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;
 	int r;
@@ -296,7 +297,8 @@ static int read_objects(struct import *im, struct maker *m, struct hdb_error *er
 	return import_distances_flush(&m->distances, err);
 }
 
-static int make_block(struct import *im, struct maker *m, uint64_t item, struct hdb_error *err)
+static int make_block(struct import *im, struct block_builder *m, uint64_t item,
+		      struct hdb_error *err)
 {
 	struct slot *s = m->out;
 	const uint32_t first_ix = (uint32_t)(item * STORE_BLOCK_OBJECTS);
@@ -325,19 +327,19 @@ static int make_block(struct import *im, struct maker *m, uint64_t item, struct 
 static int produce(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error *err)
 {
 	struct resolve *v = ctx;
-	struct maker *m;
+	struct block_builder *m;
 	int r;
 
 	pthread_mutex_lock(&v->lock);
 	assert(v->free_count); /* there is one per thread */
-	m = v->free_makers[--v->free_count];
+	m = v->free_builders[--v->free_count];
 	pthread_mutex_unlock(&v->lock);
 	m->out = &v->slots[slot_no];
 	m->distances.seen = &m->out->seen;
 	m->counting.counted = &m->out->counted;
 	r = make_block(v->im, m, item, err);
 	pthread_mutex_lock(&v->lock);
-	v->free_makers[v->free_count++] = m;
+	v->free_builders[v->free_count++] = m;
 	pthread_mutex_unlock(&v->lock);
 	return r;
 }
@@ -367,8 +369,8 @@ static void release(struct resolve *v)
 		base_vec_release(&s->counted);
 		base_vec_release(&s->seen.entries);
 	}
-	for (unsigned i = 0; v->makers && i < v->maker_count; i++) {
-		struct maker *m = &v->makers[i];
+	for (unsigned i = 0; v->builders && i < v->builder_count; i++) {
+		struct block_builder *m = &v->builders[i];
 
 		base_view_release(&m->view);
 		base_vec_release(&m->raw);
@@ -378,8 +380,8 @@ static void release(struct resolve *v)
 		store_objects_dictionary_release(&m->dictionary);
 	}
 	free(v->slots);
-	free(v->makers);
-	free(v->free_makers);
+	free(v->builders);
+	free(v->free_builders);
 	base_view_release(&v->view);
 }
 
@@ -388,10 +390,10 @@ static int prepare(struct resolve *v, struct hdb_error *err)
 	static const char what[] = "blocks of objects";
 
 	TRY(BASE_ALLOC(v->slots, v->slot_count, what, err));
-	TRY(BASE_ALLOC(v->makers, v->maker_count, what, err));
-	TRY(BASE_ALLOC(v->free_makers, v->maker_count, what, err));
-	for (unsigned i = 0; i < v->maker_count; i++) {
-		struct maker *m = &v->makers[i];
+	TRY(BASE_ALLOC(v->builders, v->builder_count, what, err));
+	TRY(BASE_ALLOC(v->free_builders, v->builder_count, what, err));
+	for (unsigned i = 0; i < v->builder_count; i++) {
+		struct block_builder *m = &v->builders[i];
 
 		m->view.src = v->im->source;
 		import_distances_init(&m->distances);
@@ -400,7 +402,7 @@ static int prepare(struct resolve *v, struct hdb_error *err)
 		m->counting.counts = &v->im->evidence.counts_by_class;
 		if (v->im->records.heaps.count)
 			TRY(BASE_ALLOC(m->heap_nos, STORE_BLOCK_OBJECTS, what, err));
-		v->free_makers[v->free_count++] = m;
+		v->free_builders[v->free_count++] = m;
 	}
 	return HDB_OK;
 }
@@ -413,7 +415,7 @@ static int run(struct resolve *v, struct hdb_error *err)
 		((uint64_t)im->object_count + STORE_BLOCK_OBJECTS - 1) / STORE_BLOCK_OBJECTS;
 	const struct base_pipeline pipeline = {
 		.item_count = blocks,
-		.threads = v->maker_count,
+		.threads = v->builder_count,
 		.slot_count = v->slot_count,
 		.ctx = v,
 		.produce = produce,
@@ -435,7 +437,7 @@ static int write_blocks(struct import *im, struct hdb_error *err)
 	struct resolve v = {
 		.im = im,
 		.view = { .src = im->source },
-		.maker_count = im->work->threads,
+		.builder_count = im->work->threads,
 		.slot_count = 3 * im->work->threads,
 	};
 

@@ -3,8 +3,8 @@
  * of objects.
  *
  * The second pass builds the tables ids, objects and references block by block. Block b has the
- * STORE_BLOCK_OBJECTS objects from index b x STORE_BLOCK_OBJECTS on. Each thread has a struct maker
- * and builds a block in four steps:
+ * STORE_BLOCK_OBJECTS objects from index b x STORE_BLOCK_OBJECTS on. Each thread has a struct
+ * block_builder and builds a block in four steps:
  *
  * 1. The IDs of the block's objects are read from the set of all IDs.
  *
@@ -40,7 +40,7 @@
  */
 #define MAKER_ENTRIES_MAX 65536u
 /* Slots of a thread's class cache, by a hash of the ID. Few classes have most of the objects. */
-#define MAKER_CLASSES 2048u
+#define BUILDER_CLASSES 2048u
 /*
  * Number of IDs prefetched together, and number of such groups in flight. A core has about 20
  * buffers for cache misses and stalls when they are full, so more would not help.
@@ -65,7 +65,7 @@ struct big_list {
 	uint64_t offset; /* offset of the array in the dump */
 };
 #define NOT_HELD UINT64_MAX
-/* Value of maker.raw_first for an object that has not been read yet. */
+/* Value of block_builder.raw_first for an object that has not been read yet. */
 #define NOT_TAKEN UINT32_MAX
 
 /* An instance with fewer bytes than the fields of its class. */
@@ -91,7 +91,7 @@ struct slot {
 };
 
 /* A class in a thread's cache. */
-struct maker_class {
+struct builder_class {
 	uint64_t id;
 	const uint32_t *plan; /* offsets of references in an instance, ascending; borrowed */
 	uint32_t plan_count;
@@ -107,7 +107,7 @@ struct maker_class {
  * A thread's state for building blocks. It is reused for every block, and most of it should stay in
  * the caches of the core: choose sizes accordingly.
  */
-struct maker {
+struct block_builder {
 	struct slot *out;
 	struct base_vec raw;   /* uint64_t: IDs of references */
 	struct base_vec found; /* uint32_t: their indexes, up to `answered` */
@@ -137,7 +137,7 @@ struct maker {
 	struct store_objects_dictionary dictionary;
 	/* dictionary entries of primitive arrays by type; STORE_NONE: not in the dictionary yet */
 	uint32_t primitive_entry[16];
-	struct maker_class classes[MAKER_CLASSES];
+	struct builder_class classes[BUILDER_CLASSES];
 
 	/* ---- the objects of the block ---- */
 
@@ -164,29 +164,29 @@ int import_write_block(struct import *im, struct base_view *view, struct slot *s
  * Reads the instances and arrays of the block in file order: their entries, and the IDs of their
  * references, appended to m->raw. With m->is_noted, also updates the statistics of their classes.
  */
-int import_take_objects(struct import *im, struct maker *m, struct hdb_error *err);
+int import_take_objects(struct import *im, struct block_builder *m, struct hdb_error *err);
 
 /* Empties the thread's dictionary of classes and the caches that refer to its entries. */
-void import_forget_classes(struct maker *m);
+void import_forget_classes(struct block_builder *m);
 
 /* Object i of the block, as stored so far. */
-struct store_object import_get_object(const struct maker *m, uint32_t i);
+struct store_object import_get_object(const struct block_builder *m, uint32_t i);
 
 /* Cache slot of a class in m->classes. */
-static inline struct maker_class *import_class_entry(struct maker *m, uint64_t class_id)
+static inline struct builder_class *import_class_entry(struct block_builder *m, uint64_t class_id)
 {
-	return &m->classes[import_id_hash(class_id) % MAKER_CLASSES];
+	return &m->classes[import_id_hash(class_id) % BUILDER_CLASSES];
 }
 
 /* Completes the lookups of all IDs in m->raw. */
-int import_find_rest(struct import *im, struct maker *m, struct hdb_error *err);
+int import_find_rest(struct import *im, struct block_builder *m, struct hdb_error *err);
 
 /*
  * Adds the objects of the block that are neither instances nor arrays of the dump: class objects
  * and the boot loader's placeholder. Then marks embedded objects and updates the statistics, unless
  * m->is_noted.
  */
-int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err);
+int import_take_rest(struct import *im, struct block_builder *m, struct hdb_error *err);
 
 /* Larger than any byte value + 1: see zeroed.c. */
 #define IMPORT_FILL_VARIES 0x200u
@@ -194,14 +194,15 @@ int import_take_rest(struct import *im, struct maker *m, struct hdb_error *err);
  * zeroed.c: finds the end of an array's contents, and whether all arrays have the same single
  * value.
  */
-int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub *sub,
+int import_zeroed_add(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 		      struct hdb_error *err);
 
 /*
  * sizes_art.c: marks object i of the block, *o, if it is an array that ART made up for a part of
  * another object.
  */
-void import_mark_embedded(struct import *im, struct maker *m, uint32_t i, struct store_object *o);
+void import_mark_embedded(struct import *im, struct block_builder *m, uint32_t i,
+			  struct store_object *o);
 
 /* Records a reference to an ID that belongs to no object. */
 int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_error *err);

@@ -34,7 +34,7 @@ static bool is_string(struct import *im, struct base_view *view, uint64_t id, bo
  * Whether object i contains the characters of the object before it in ID order. At the beginning of
  * a block, that object belongs to another block and is searched in the dump.
  */
-static bool follows_string(struct import *im, struct maker *m, uint32_t i)
+static bool follows_string(struct import *im, struct block_builder *m, uint32_t i)
 {
 	const uint64_t id = m->ids[i];
 	struct store_object before;
@@ -52,7 +52,8 @@ static bool follows_string(struct import *im, struct maker *m, uint32_t i)
 	       layout_known_is_string(import_class_at(im, before.class_no)->known);
 }
 
-void import_mark_embedded(struct import *im, struct maker *m, uint32_t i, struct store_object *o)
+void import_mark_embedded(struct import *im, struct block_builder *m, uint32_t i,
+			  struct store_object *o)
 {
 	const uint64_t id = m->ids[i];
 	uint32_t no;

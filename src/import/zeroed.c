@@ -33,7 +33,7 @@ static void join(struct import_zeroed *to, const struct import_zeroed *from)
 }
 
 /* Sets *out to the common value of all elements + 1, or to IMPORT_FILL_VARIES. */
-static int fill_of(struct maker *m, const struct hprof_sub *sub, unsigned *out,
+static int fill_of(struct block_builder *m, const struct hprof_sub *sub, unsigned *out,
 		   struct hdb_error *err)
 {
 	const unsigned width = sub->element_type == HPROF_CHAR ? 2 : 1;
@@ -61,7 +61,7 @@ static int fill_of(struct maker *m, const struct hprof_sub *sub, unsigned *out,
  * Compares with the value of all arrays so far. Runs on any thread; the order does not affect the
  * result.
  */
-static int add_fill(struct import *im, struct maker *m, const struct hprof_sub *sub,
+static int add_fill(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 		    struct hdb_error *err)
 {
 	unsigned fill, before = 0;
@@ -75,7 +75,7 @@ static int add_fill(struct import *im, struct maker *m, const struct hprof_sub *
 	return HDB_OK;
 }
 
-int import_zeroed_add(struct import *im, struct maker *m, const struct hprof_sub *sub,
+int import_zeroed_add(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
 		      struct hdb_error *err)
 {
 	const unsigned width = sub->element_type == HPROF_CHAR ? 2 : 1;
