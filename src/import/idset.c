@@ -459,12 +459,12 @@ static const struct idset_word *far_word(const struct idset *set, uint64_t id)
 
 /* Branch-free for IDs in the table: the word is found without being read, then prefetched. */
 static inline __attribute__((always_inline)) void ask(const struct idset *set, const uint64_t *ids,
-						      struct idset_asked *asked,
+						      struct idset_lookup *lookup,
 						      const unsigned shift)
 {
 	const uint64_t table_count = set->table_count, first = set->first_region;
 	struct idset_chunk *const *table = set->table;
-	const size_t count = asked->count;
+	const size_t count = lookup->count;
 
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t unit = unit_and_rest(ids[i], shift);
@@ -475,7 +475,7 @@ static inline __attribute__((always_inline)) void ask(const struct idset *set, c
 			word = &table[place]->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
 		else
 			word = far_word(set, ids[i]);
-		asked->words[i] = word;
+		lookup->words[i] = word;
 		/* A word has 12 bytes and may cross a cache line. */
 		prefetch_read(word);
 		prefetch_read((const char *)word + sizeof(*word) - 1);
@@ -483,32 +483,32 @@ static inline __attribute__((always_inline)) void ask(const struct idset *set, c
 }
 
 void import_idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
-		      struct idset_asked *asked)
+		      struct idset_lookup *lookup)
 {
 	assert(set->is_finished);
 	assert(count <= IDSET_BATCH);
-	asked->count = count;
+	lookup->count = count;
 	if (set->is_sparse)
 		return;
 	/* Nearly all heaps align objects to 8 bytes. */
 	if (set->shift == 3)
-		ask(set, ids, asked, 3);
+		ask(set, ids, lookup, 3);
 	else
-		ask(set, ids, asked, set->shift);
+		ask(set, ids, lookup, set->shift);
 }
 
 /* has_instruction: the processor has an instruction that counts bits. */
 static inline __attribute__((always_inline)) size_t answer(const struct idset *set,
 							   const uint64_t *ids,
-							   const struct idset_asked *asked,
+							   const struct idset_lookup *lookup,
 							   uint32_t *out,
 							   const bool has_instruction)
 {
 	const unsigned shift = set->shift;
 	size_t found = 0;
 
-	for (size_t i = 0; i < asked->count; i++) {
-		const struct idset_word *word = asked->words[i];
+	for (size_t i = 0; i < lookup->count; i++) {
+		const struct idset_word *word = lookup->words[i];
 		const uint64_t bits = bits_of(word);
 		const unsigned at = ids[i] >> shift & 63;
 		const uint64_t below = bits & (((uint64_t)1 << at) - 1);
@@ -525,29 +525,29 @@ static inline __attribute__((always_inline)) size_t answer(const struct idset *s
 
 #ifdef __x86_64__
 __attribute__((target("popcnt,bmi,bmi2"))) static size_t answer_bmi2(
-	const struct idset *set, const uint64_t *ids, const struct idset_asked *asked,
+	const struct idset *set, const uint64_t *ids, const struct idset_lookup *lookup,
 	uint32_t *out)
 {
-	return answer(set, ids, asked, out, true);
+	return answer(set, ids, lookup, out, true);
 }
 #endif
 
 size_t import_idset_answer(const struct idset *set, const uint64_t *ids,
-			   const struct idset_asked *asked, uint32_t *out)
+			   const struct idset_lookup *lookup, uint32_t *out)
 {
 	if (set->is_sparse)
-		return find_sparse(set, ids, asked->count, out);
+		return find_sparse(set, ids, lookup->count, out);
 #ifdef __x86_64__
 	if (processor_has_bits())
-		return answer_bmi2(set, ids, asked, out);
+		return answer_bmi2(set, ids, lookup, out);
 #endif
-	return answer(set, ids, asked, out, false);
+	return answer(set, ids, lookup, out, false);
 }
 
 size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size_t count,
 			      uint32_t *out)
 {
-	struct idset_asked asked;
+	struct idset_lookup lookup;
 	size_t found = 0;
 
 	if (set->is_sparse)
@@ -555,8 +555,8 @@ size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size
 	for (size_t i = 0; i < count; i += IDSET_BATCH) {
 		const size_t n = count - i < IDSET_BATCH ? count - i : IDSET_BATCH;
 
-		import_idset_ask(set, ids + i, n, &asked);
-		found += import_idset_answer(set, ids + i, &asked, out + i);
+		import_idset_ask(set, ids + i, n, &lookup);
+		found += import_idset_answer(set, ids + i, &lookup, out + i);
 	}
 	return found;
 }

@@ -78,7 +78,7 @@ static inline uint32_t import_id_hash(uint64_t id)
 #define IDSET_BATCH 32u
 
 /* A batch of lookups in flight: the word of each ID. Zeroed: an empty batch. */
-struct idset_asked {
+struct idset_lookup {
 	size_t count;
 	const struct idset_word *words[IDSET_BATCH];
 };
@@ -127,9 +127,9 @@ size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size
  * between. idset_ask prefetches what idset_answer will read; both get the same IDs.
  */
 void import_idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
-		      struct idset_asked *asked);
+		      struct idset_lookup *lookup);
 size_t import_idset_answer(const struct idset *set, const uint64_t *ids,
-			   const struct idset_asked *asked, uint32_t *out);
+			   const struct idset_lookup *lookup, uint32_t *out);
 
 /* Copies `count` IDs, beginning with index first_ix. They must exist. */
 void import_idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);

@@ -536,19 +536,19 @@ static inline int take_object(struct import *im, struct block_builder *m, uint32
 /* Completes the oldest group of lookups, and prefetches the next IDs of m->raw. */
 static int look_up(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
-	struct idset_asked *asked = &m->asked[m->asked_turn++ % MAKER_ASKED];
+	struct idset_lookup *lookup = &m->lookups[m->lookup_turn++ % BUILDER_LOOKUPS];
 	const uint64_t *ids = m->raw.data;
-	const size_t n = asked->count, left = m->raw.count - m->asked_end;
-	const size_t next = left < MAKER_ASK ? left : MAKER_ASK;
+	const size_t n = lookup->count, left = m->raw.count - m->lookup_end;
+	const size_t next = left < BUILDER_LOOKUP_IDS ? left : BUILDER_LOOKUP_IDS;
 
-	assert(m->answered + n <= m->asked_end);
-	assert(m->asked_end <= m->raw.count);
+	assert(m->answered + n <= m->lookup_end);
+	assert(m->lookup_end <= m->raw.count);
 	TRY_ERRORS(base_vec_reserve(&m->found, n, sizeof(uint32_t), err));
-	m->found_count += import_idset_answer(&im->ids, ids + m->answered, asked,
+	m->found_count += import_idset_answer(&im->ids, ids + m->answered, lookup,
 					      (uint32_t *)m->found.data + m->answered);
 	m->answered = m->found.count = m->answered + n;
-	import_idset_ask(&im->ids, ids + m->asked_end, next, asked);
-	m->asked_end += next;
+	import_idset_ask(&im->ids, ids + m->lookup_end, next, lookup);
+	m->lookup_end += next;
 	return HDB_OK;
 }
 
@@ -579,7 +579,7 @@ int import_take_objects(struct import *im, struct block_builder *m, struct hdb_e
 			return r < 0 ? r : HDB_OK;
 		TRY(take_object(im, m, i, &sub, err));
 		/* The prefetched words arrive while further objects are read. */
-		while (m->raw.count - m->asked_end >= MAKER_ASK)
+		while (m->raw.count - m->lookup_end >= BUILDER_LOOKUP_IDS)
 			TRY(look_up(im, m, err));
 	}
 }

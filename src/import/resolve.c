@@ -22,7 +22,7 @@ struct resolve {
 	unsigned slot_count, builder_count;
 	struct block_builder **
 		/*
-		 * a stack, so that the most recently used block_builder comes first: its data may still be
+		 * a stack, so that the most recently used builder comes first: its data may still be
 		 * in a core's cache
 		 */
 		free_builders;
@@ -279,14 +279,14 @@ static int read_objects(struct import *im, struct block_builder *m, struct hdb_e
 	struct slot *s = m->out;
 	int r;
 
-	if (m->dictionary.entries.count > MAKER_ENTRIES_MAX)
+	if (m->dictionary.entries.count > BUILDER_ENTRIES_MAX)
 		import_forget_classes(m);
 	find_classes(im, m);
 	memset(m->raw_first, 0xff, s->count * sizeof(*m->raw_first));
 	m->taken = 0;
-	m->raw.count = m->found.count = m->answered = m->asked_end = m->found_count = 0;
-	for (unsigned i = 0; i < MAKER_ASKED; i++)
-		m->asked[i].count = 0;
+	m->raw.count = m->found.count = m->answered = m->lookup_end = m->found_count = 0;
+	for (unsigned i = 0; i < BUILDER_LOOKUPS; i++)
+		m->lookups[i].count = 0;
 	m->is_noted = !im->origin.is_android && !im->flat.last;
 	TRY(import_take_objects(im, m, err));
 	if ((!m->is_noted || m->taken < s->count) && (r = import_take_rest(im, m, err)) != HDB_OK)

@@ -15,7 +15,8 @@
  *    Class objects, and objects that the dump lacks, are added afterwards.
  *
  * 3. The IDs in `raw` are looked up while further objects are read. `found` gets the indexes. Each
- *    lookup misses the caches, so MAKER_ASK lookups are prefetched before the first is completed.
+ *    lookup misses the caches, so BUILDER_LOOKUP_IDS lookups are prefetched before the first is
+ *    completed.
  *
  * 4. resolve.c encodes the list of each object without duplicates. Lists that are too long for a
  *    block are left to the writing thread.
@@ -38,15 +39,15 @@
  * A thread keeps its dictionary for the next block up to this many entries of about 52 bytes.
  * Nearly all dumps have fewer.
  */
-#define MAKER_ENTRIES_MAX 65536u
+#define BUILDER_ENTRIES_MAX 65536u
 /* Slots of a thread's class cache, by a hash of the ID. Few classes have most of the objects. */
 #define BUILDER_CLASSES 2048u
 /*
  * Number of IDs prefetched together, and number of such groups in flight. A core has about 20
  * buffers for cache misses and stalls when they are full, so more would not help.
  */
-#define MAKER_ASK 16u
-#define MAKER_ASKED 2u
+#define BUILDER_LOOKUP_IDS 16u
+#define BUILDER_LOOKUPS 2u
 
 /* A reference to an ID that belongs to no object of the dump. */
 struct missing {
@@ -112,12 +113,12 @@ struct block_builder {
 	struct base_vec raw;   /* uint64_t: IDs of references */
 	struct base_vec found; /* uint32_t: their indexes, up to `answered` */
 	/*
-	 * Lookups in flight: raw[answered] to raw[asked_end], in groups that take turns. References
-	 * before `answered` have their index in `found`.
+	 * Lookups in flight: raw[answered] to raw[lookup_end], in groups that take turns.
+	 * References before `answered` have their index in `found`.
 	 */
-	struct idset_asked asked[MAKER_ASKED];
-	unsigned asked_turn;
-	size_t answered, asked_end;
+	struct idset_lookup lookups[BUILDER_LOOKUPS];
+	unsigned lookup_turn;
+	size_t answered, lookup_end;
 	size_t found_count;      /* number of IDs before `answered` that are in the dump */
 	struct base_vec targets; /* uint32_t: a list being collected */
 	struct store_lists_writer lists;
