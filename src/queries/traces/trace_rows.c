@@ -51,7 +51,7 @@ struct slot {
 };
 
 /* State of trace_rows_make. */
-struct maker {
+struct row_builder {
 	struct trace_graph *graph;
 	struct heap *heap;
 	struct graph_rows *rows;
@@ -72,7 +72,7 @@ struct maker {
 
 /* A block that a thread reads. */
 struct reading {
-	struct maker *maker;
+	struct row_builder *builder;
 	struct derive_block *block;
 	struct slot *slot;
 	struct base_view view;
@@ -81,9 +81,9 @@ struct reading {
 /* Reads the head of an object's sub-record. Returns false if it is not the expected one. */
 static bool read_head(struct reading *r, uint64_t offset, uint8_t tag, struct hprof_sub *sub)
 {
-	const unsigned id_size = r->maker->heap->id_size;
+	const unsigned id_size = r->builder->heap->id_size;
 	const uint64_t head = 9 + 2 * (uint64_t)id_size;
-	const struct hprof_range range = { offset, r->maker->heap->dump.source->size };
+	const struct hprof_range range = { offset, r->builder->heap->dump.source->size };
 	bool is_quick;
 
 	if (!offset || !base_view_at(&r->view, offset, head, NULL))
@@ -97,7 +97,7 @@ static bool read_head(struct reading *r, uint64_t offset, uint8_t tag, struct hp
 static void read_fields(struct reading *r, const uint8_t *body, uint64_t body_size,
 			const struct trace_plan *plan, uint32_t ix)
 {
-	struct maker *m = r->maker;
+	struct row_builder *m = r->builder;
 	const unsigned id_size = m->heap->id_size;
 	uint32_t *targets = r->slot->targets.data;
 	size_t n = 0;
@@ -121,7 +121,7 @@ static void read_fields(struct reading *r, const uint8_t *body, uint64_t body_si
 
 static void read_elements(struct reading *r, const uint8_t *body, uint64_t length)
 {
-	struct maker *m = r->maker;
+	struct row_builder *m = r->builder;
 	const unsigned id_size = m->heap->id_size;
 	uint32_t *targets = r->slot->targets.data;
 	size_t n = 0;
@@ -140,7 +140,7 @@ static bool read_object(struct reading *r, uint32_t i)
 {
 	const struct heap_block *objects = r->block->objects;
 	const uint32_t no = objects->class_no[i];
-	const uint8_t how = r->maker->how[no], kind = objects->kind[i];
+	const uint8_t how = r->builder->how[no], kind = objects->kind[i];
 	const uint64_t offset = r->block->values[i];
 	struct hprof_sub sub;
 	const uint8_t *body;
@@ -162,7 +162,7 @@ static bool read_object(struct reading *r, uint32_t i)
 	if (!body)
 		return false;
 	if (kind == STORE_INSTANCE)
-		read_fields(r, body, sub.body_size, r->maker->graph->plans[no],
+		read_fields(r, body, sub.body_size, r->builder->graph->plans[no],
 			    objects->first_ix + i);
 	else
 		read_elements(r, body, sub.length);
@@ -196,7 +196,7 @@ static int pack_object(struct reading *r, uint32_t i, struct hdb_error *err)
 		return HDB_OK;
 	if ((rc = base_vec_reserve(&block->bytes[0], GRAPH_ROW_MAX + 8, 1, err)) != HDB_OK)
 		return rc;
-	length = graph_rows_pack(r->maker->rows, block->objects->first_ix + i, s->targets.data,
+	length = graph_rows_pack(r->builder->rows, block->objects->first_ix + i, s->targets.data,
 				 s->targets.count,
 				 base_vec_at(&block->bytes[0], uint8_t, block->bytes[0].count));
 	if (length == GRAPH_ROW_LONG)
@@ -213,12 +213,12 @@ static void release_reading(struct reading *reading)
 
 static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	struct maker *m = ctx;
+	struct row_builder *m = ctx;
 	struct trace_graph *graph = m->graph;
 	const struct heap_block *objects = block->objects;
 	BASE_SCOPED(release_reading)
 	struct reading reading = {
-		.maker = m,
+		.builder = m,
 		.block = block,
 		.slot = &m->slots[block->slot],
 		.view = { .src = m->heap->dump.source },
@@ -246,7 +246,8 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 /* ---- on the calling thread ---- */
 
-static int put_long(struct maker *m, const uint32_t *targets, size_t count, struct hdb_error *err)
+static int put_long(struct row_builder *m, const uint32_t *targets, size_t count,
+		    struct hdb_error *err)
 {
 	m->is_long = true;
 	return graph_rows_add_long(m->rows, &m->row, targets, count, err);
@@ -254,7 +255,7 @@ static int put_long(struct maker *m, const uint32_t *targets, size_t count, stru
 
 static int take_target(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
 {
-	struct maker *m = ctx;
+	struct row_builder *m = ctx;
 	int r = base_vec_push(&m->targets, &reference->to, sizeof(reference->to), err);
 
 	m->is_late |= reference->is_late;
@@ -265,7 +266,7 @@ static int take_target(void *ctx, const struct trace_reference *reference, struc
 }
 
 /* Writes the row of a special to m->group_end. */
-static int finish_special(struct maker *m, const struct derive_block *block,
+static int finish_special(struct row_builder *m, const struct derive_block *block,
 			  const struct special *special, const uint32_t *found,
 			  struct hdb_error *err)
 {
@@ -302,7 +303,7 @@ static int finish_special(struct maker *m, const struct derive_block *block,
 /* Appends the rows of a block to those before, group by group. */
 static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
-	struct maker *m = ctx;
+	struct row_builder *m = ctx;
 	const struct slot *s = &m->slots[block->slot];
 	const struct special *special = s->specials.data;
 	const struct special *end = special ? special + s->specials.count : NULL;
@@ -334,7 +335,7 @@ static int take_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 static int plan_counted(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
-	struct maker *m = ctx;
+	struct row_builder *m = ctx;
 	const uint32_t no = count->class_no;
 
 	if (count->kind != STORE_INSTANCE || no >= m->heap->class_count)
@@ -350,7 +351,7 @@ static int plan_counted(void *ctx, const struct heap_count *count, struct hdb_er
 }
 
 /* Decides how the objects of each class are read. */
-static int plan_classes(struct maker *m, struct hdb_error *err)
+static int plan_classes(struct row_builder *m, struct hdb_error *err)
 {
 	int r;
 
@@ -364,7 +365,7 @@ static int plan_classes(struct maker *m, struct hdb_error *err)
 	return r == HDB_NOTFOUND ? HDB_OK : r;
 }
 
-static int make_slots(struct maker *m, struct hdb_error *err)
+static int make_slots(struct row_builder *m, struct hdb_error *err)
 {
 	/* A thread's buffer must have room for all fields of a plan. */
 	size_t most = ELEMENTS_MAX;
@@ -381,7 +382,7 @@ static int make_slots(struct maker *m, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void release_maker(struct maker *m)
+static void release_builder(struct row_builder *m)
 {
 	for (unsigned i = 0; m->slots && i < m->slot_count; i++) {
 		free(m->slots[i].length);
@@ -398,8 +399,8 @@ int trace_rows_make(struct trace_graph *graph, struct graph_rows *rows, uint64_t
 		    struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
-	BASE_SCOPED(release_maker)
-	struct maker m = { .graph = graph, .heap = heap, .rows = rows, .late = late };
+	BASE_SCOPED(release_builder)
+	struct row_builder m = { .graph = graph, .heap = heap, .rows = rows, .late = late };
 	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
 	TRY(graph_rows_init(rows, heap->object_count, graph->session->work, err));
