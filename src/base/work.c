@@ -171,7 +171,7 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 	memset(work, 0, sizeof(*work));
 	(void)pthread_mutex_init(&work->lock, NULL);
 	work->memory_bytes = memory_bytes;
-	work->memory_calm = UINT64_MAX;
+	work->anonymous_max = UINT64_MAX;
 	if (!memory_bytes) {
 		const uint64_t ram = memory_there_is();
 
@@ -490,11 +490,11 @@ static void pool_trim(struct base_work *work, uint64_t keep)
 /*
  * The same for anonymous memory, until `size` more bytes are within the limit of anonymous memory.
  */
-static void pool_calm(struct base_work *work, uint64_t size)
+static void pool_limit_anonymous(struct base_work *work, uint64_t size)
 {
 	for (unsigned i = work->pool_count; i-- > 0;)
-		if (work->anonymous_bytes + size > work->memory_calm && !work->pool[i].is_cached)
-			pool_drop(work, i, work->anonymous_bytes + size - work->memory_calm);
+		if (work->anonymous_bytes + size > work->anonymous_max && !work->pool[i].is_cached)
+			pool_drop(work, i, work->anonymous_bytes + size - work->anonymous_max);
 }
 
 void base_work_release(struct base_work *work)
@@ -622,15 +622,15 @@ void base_work_count(struct base_work *work, uint64_t *counted, uint64_t bytes)
 	*counted = bytes;
 	/* Pooled memory is released first. */
 	pool_trim(work, room_left(work));
-	pool_calm(work, 0);
+	pool_limit_anonymous(work, 0);
 	note_peak(work);
 	(void)pthread_mutex_unlock(&work->lock);
 }
 
-void base_work_calm(struct base_work *work, uint64_t size_bytes)
+void base_work_limit_anonymous(struct base_work *work, uint64_t size_bytes)
 {
 	if (work->cached_max)
-		work->memory_calm = size_bytes;
+		work->anonymous_max = size_bytes;
 }
 
 void base_work_keep(struct base_work *work, uint64_t size_bytes)
@@ -660,9 +660,9 @@ static void take_fresh(struct base_work *work, struct base_big *big)
 	bool is_cached;
 
 	pool_make_way(work);
-	if (work->anonymous_bytes + size > work->memory_calm)
-		pool_calm(work, size);
-	is_cached = work->anonymous_bytes + size > work->memory_calm && work->scratch_dir &&
+	if (work->anonymous_bytes + size > work->anonymous_max)
+		pool_limit_anonymous(work, size);
+	is_cached = work->anonymous_bytes + size > work->anonymous_max && work->scratch_dir &&
 		    work->cached_bytes + size <= work->cached_max;
 	if (is_cached) {
 		work->cached_bytes += size;
@@ -734,7 +734,7 @@ void base_pool_reserve(struct base_work *work, uint64_t size_bytes)
 	uint8_t *data = NULL;
 
 	if (size >= BIG_MIN && kept < work->memory_bytes && size <= work->memory_bytes - kept &&
-	    work->anonymous_bytes + size <= work->memory_calm)
+	    work->anonymous_bytes + size <= work->anonymous_max)
 		data = map_anonymous(size);
 	if (!data)
 		return;

@@ -36,9 +36,9 @@ struct base_stage {
 struct base_work {
 	pthread_mutex_t
 		lock; /* held while arrays come and go: some work takes them on all threads */
-	uint64_t memory_bytes; /* memory budget, not counting mapped files */
-	uint64_t memory_used;  /* bytes taken by base_big_alloc within the budget */
-	uint64_t memory_calm;  /* how many of these may be anonymous: base_work_calm */
+	uint64_t memory_bytes;  /* memory budget, not counting mapped files */
+	uint64_t memory_used;   /* bytes taken by base_big_alloc within the budget */
+	uint64_t anonymous_max; /* how many of these may be anonymous: base_work_limit_anonymous */
 	/* Of those arrays and what is kept for reuse: anonymous, and pages of files. */
 	uint64_t anonymous_bytes, cached_bytes;
 	uint64_t cached_max;  /* maximum of the latter; 0 if a budget was set explicitly */
@@ -120,24 +120,24 @@ uint64_t base_now_us(void);
 uint64_t base_now_ms(void);
 
 /*
- * A big zeroed array: memory while the budget lasts, else an unlinked file in scratch_dir (or
- * tmp_dir, or memory if neither can be written), mapped shared, so that the kernel may write it
- * back. Zero-initialise; base_big_free takes an empty one too.
+ * A big array of zeros: in memory while the budget lasts, otherwise in an unlinked file in
+ * scratch_dir (or in tmp_dir, or in memory if neither is writable), which is mapped shared, so that
+ * the kernel can write it back. Zero-initialise; base_big_free accepts an empty one.
  *
- * Memory is anonymous up to base_work_calm, and beyond that pages of such a file, too, where
- * scratch_dir is on a disk of this machine that has room. They cost no more time. They reach the
- * disk where they live for half a minute, or where memory is short; then the system takes them back
- * where it would have to swap or kill. They count as used all the same.
+ * Within the budget, memory is anonymous up to base_work_limit_anonymous. Further arrays are pages
+ * of such a file, too, if scratch_dir is on a local disk with enough space. They are as fast as
+ * anonymous memory, and count as used. The kernel writes them to the disk after half a minute or if
+ * memory is short; it can then reclaim them instead of swapping or killing processes.
  *
- * Arrays may be taken, freed and counted on any thread.
+ * Arrays may be allocated, freed and counted on any thread.
  */
 struct base_big {
 	void *data;
-	struct base_work *work; /* whose budget it is of; lent */
+	struct base_work *work; /* whose budget it counts for; lent */
 	uint64_t size_bytes;
 	bool is_file;   /* beyond the budget */
-	bool is_cached; /* within it, and pages of a file */
-	bool is_clear;  /* zeros when it was given */
+	bool is_cached; /* within the budget, and pages of a file */
+	bool is_clear;  /* it was all zeros when allocated */
 };
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err);
@@ -147,27 +147,28 @@ int base_big_alloc_raw(struct base_work *work, struct base_big *big, uint64_t si
 void base_big_free(struct base_big *big);
 
 /*
- * Growing arrays (vec.h, idmap.h) that are malloc's while they are small, and of this size and more
- * the budget's. Frees either: big is empty for malloc's.
+ * Growing arrays (vec.h, idmap.h) use malloc while they are small, and count for the budget from
+ * this size on. base_free_large frees either kind: `big` is empty for one from malloc.
  */
 #define BASE_LARGE_BYTES ((size_t)1 << 20)
 void base_free_large(struct base_big *big, void *data);
 
 /*
- * Gives the system back what many small arrays have left behind, where malloc would keep it, if
- * somebody asked for a budget: the next pass takes it again, and pages that are taken again have to
- * be cleared.
+ * Returns memory to the system that malloc keeps after many small arrays were freed. Only if a
+ * budget was set explicitly: the next pass would need the memory again, and the system has to clear
+ * pages that it gives back.
  */
 void base_heap_trim(const struct base_work *work);
 
 /*
- * An array that is in a file: these bytes will be used soon, in order. Costs a system call. On any
- * thread.
+ * Announces that these bytes of the array will be used soon, in order; for arrays in files. Costs a
+ * system call. Thread-safe.
  */
 void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes);
 
 /*
- * Bytes of a mapped file that will be read soon, all of them. Costs a system call. On any thread.
+ * Announces that all of these bytes of a mapped file will be read soon. Costs a system call.
+ * Thread-safe.
  */
 void base_map_soon(const void *data, uint64_t size_bytes);
 
@@ -194,7 +195,7 @@ void base_work_count(struct base_work *work, uint64_t *counted, uint64_t bytes);
  * From now on, arrays take at most this much anonymous memory, unless a budget was set explicitly:
  * a user who sets a budget has decided how much may be used.
  */
-void base_work_calm(struct base_work *work, uint64_t size_bytes);
+void base_work_limit_anonymous(struct base_work *work, uint64_t size_bytes);
 /*
  * Reserves one untouched range of address space for the next arrays. When they are freed, they form
  * one contiguous piece again, which a later array of that size fits. Does nothing if the budget has

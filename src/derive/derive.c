@@ -78,12 +78,13 @@ static void init_columns(struct derive *derive)
 
 void derive_init(struct derive *derive, struct heap *heap, struct base_work *work)
 {
-	const uint64_t calm = (uint64_t)heap->object_count * DERIVE_CALM_OBJECT;
+	const uint64_t anonymous = (uint64_t)heap->object_count * DERIVE_ANONYMOUS_OBJECT;
 
 	memset(derive, 0, sizeof(*derive));
 	derive->heap = heap;
 	derive->work = work;
-	base_work_calm(work, calm > DERIVE_CALM_MIN ? calm : DERIVE_CALM_MIN);
+	base_work_limit_anonymous(work, anonymous > DERIVE_ANONYMOUS_MIN ? anonymous :
+									   DERIVE_ANONYMOUS_MIN);
 	init_columns(derive);
 }
 

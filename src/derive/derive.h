@@ -16,13 +16,13 @@
 #include "store/column.h"
 
 /*
- * Anonymous memory for the arrays of a heap (base_work_calm): bytes per object, but at least
- * DERIVE_CALM_MIN. Passes use at most 4 bytes per object at random positions at the same time, and
- * those arrays are allocated first, so they get the anonymous memory. Later arrays are accessed in
- * order and may be in files. Small heaps need no files.
+ * Anonymous memory for the arrays of a heap (base_work_limit_anonymous): bytes per object, but at
+ * least DERIVE_ANONYMOUS_MIN. Passes use at most 4 bytes per object at random positions at the same
+ * time, and those arrays are allocated first, so they get the anonymous memory. Later arrays are
+ * accessed in order and may be in files. Small heaps need no files.
  */
-#define DERIVE_CALM_OBJECT 5u
-#define DERIVE_CALM_MIN (32u << 20)
+#define DERIVE_ANONYMOUS_OBJECT 5u
+#define DERIVE_ANONYMOUS_MIN (32u << 20)
 
 /*
  * Which references count for reachability, dominators and retained sizes: references at least this

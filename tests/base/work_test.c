@@ -327,8 +327,8 @@ static unsigned count_cached(struct base_work *work, unsigned count)
 	return cached;
 }
 
-/* Beyond what is calm, memory is pages of files, as far as there may be such. */
-static void test_calm(void **state)
+/* Beyond the limit of anonymous memory, arrays are pages of files, up to their own limit. */
+static void test_anonymous_limit(void **state)
 {
 	const struct statfs good = fs;
 	struct rlimit old, little;
@@ -344,7 +344,7 @@ static void test_calm(void **state)
 	work.scratch_dir = folder;
 	assert_int_equal(count_cached(&work, 10), 0);
 	base_work_release(&work);
-	base_work_calm(&work, 8 * MIB);
+	base_work_limit_anonymous(&work, 8 * MIB);
 	/* The second time, what is kept is used again. */
 	for (unsigned turn = 0; turn < 2; turn++) {
 		assert_int_equal(count_cached(&work, 10), 6);
@@ -354,7 +354,7 @@ static void test_calm(void **state)
 	assert_int_equal(count_cached(&work, 14), 8);
 	assert_int_equal(work.anonymous_bytes, 12 * MIB);
 	/* What is kept beyond it goes, as soon as something else is needed. */
-	base_work_calm(&work, 4 * MIB);
+	base_work_limit_anonymous(&work, 4 * MIB);
 	assert_int_equal(base_big_alloc(&work, &big, 18 * MIB, "test", NULL), HDB_OK);
 	assert_int_equal(work.anonymous_bytes, 18 * MIB);
 	base_work_check(&work);
@@ -363,7 +363,7 @@ static void test_calm(void **state)
 	assert_int_equal(work.anonymous_bytes + work.cached_bytes, 0);
 
 	/* Memory of others counts. */
-	base_work_calm(&work, 8 * MIB);
+	base_work_limit_anonymous(&work, 8 * MIB);
 	base_work_count(&work, &others, 10 * MIB);
 	base_work_count(&work, &others, 5 * MIB);
 	assert_int_equal(others, 5 * MIB);
@@ -382,7 +382,7 @@ static void test_calm(void **state)
 	base_work_release(&work);
 
 	/* A memory disk, a network, a full disk, one that may not be written. */
-	base_work_calm(&work, 8 * MIB);
+	base_work_limit_anonymous(&work, 8 * MIB);
 	fs.f_type = 0x01021994;
 	assert_int_equal(count_cached(&work, 8), 0);
 	fs.f_type = 0x6969;
@@ -410,7 +410,7 @@ static void test_calm(void **state)
 	/* Who asked for a budget gets anonymous memory. */
 	base_work_init(&work, 64 * MIB, 1, NULL);
 	work.scratch_dir = folder;
-	base_work_calm(&work, 8 * MIB);
+	base_work_limit_anonymous(&work, 8 * MIB);
 	assert_int_equal(count_cached(&work, 10), 0);
 	base_work_release(&work);
 }
@@ -493,11 +493,11 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_files),      cmocka_unit_test(test_no_folder),
-		cmocka_unit_test(test_no_scratch), cmocka_unit_test(test_disk_full),
-		cmocka_unit_test(test_spill),      cmocka_unit_test(test_pool),
-		cmocka_unit_test(test_calm),       cmocka_unit_test(test_caller),
-		cmocka_unit_test(test_allow),      cmocka_unit_test(test_give_way),
+		cmocka_unit_test(test_files),           cmocka_unit_test(test_no_folder),
+		cmocka_unit_test(test_no_scratch),      cmocka_unit_test(test_disk_full),
+		cmocka_unit_test(test_spill),           cmocka_unit_test(test_pool),
+		cmocka_unit_test(test_anonymous_limit), cmocka_unit_test(test_caller),
+		cmocka_unit_test(test_allow),           cmocka_unit_test(test_give_way),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
