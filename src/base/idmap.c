@@ -43,7 +43,7 @@ static uint64_t slot_of(const struct base_idmap *map, uint64_t id)
 	return slot;
 }
 
-void base_idmap_soon(const struct base_idmap *map, uint64_t id)
+void base_idmap_prefetch(const struct base_idmap *map, uint64_t id)
 {
 	if (map->capacity)
 		prefetch_write(&map->slots[base_hash(id, map->seed) & (map->capacity - 1)]);

@@ -38,7 +38,7 @@ uint64_t base_hash_seed(void);
 uint64_t base_hash(uint64_t id, uint64_t seed);
 
 /* Prefetches the slot of `id`. */
-void base_idmap_soon(const struct base_idmap *map, uint64_t id);
+void base_idmap_prefetch(const struct base_idmap *map, uint64_t id);
 
 /* Returns the number of `id`, or BASE_IDMAP_NONE. */
 uint32_t base_idmap_get(const struct base_idmap *map, uint64_t id);

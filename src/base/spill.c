@@ -55,7 +55,7 @@ int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data,
 	return HDB_OK;
 }
 
-void base_spill_soon(const struct base_spill *spill, uint64_t offset, uint64_t size)
+void base_spill_prefetch(const struct base_spill *spill, uint64_t offset, uint64_t size)
 {
 	if (spill->is_open)
 		(void)posix_fadvise(spill->fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);

@@ -29,7 +29,7 @@ int base_spill_read(const struct base_spill *spill, uint64_t offset, void *data,
 		    struct hdb_error *err);
 
 /* Announces that these bytes will be read soon. Costs a system call. */
-void base_spill_soon(const struct base_spill *spill, uint64_t offset, uint64_t size);
+void base_spill_prefetch(const struct base_spill *spill, uint64_t offset, uint64_t size);
 
 /* Discards the file. The next write creates a new one. */
 void base_spill_close(struct base_spill *spill);

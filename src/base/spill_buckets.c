@@ -219,7 +219,8 @@ static uint32_t ask(const struct base_buckets *buckets, uint32_t no)
 	const struct base_bucket_slot *slot = slot_at(buckets, no);
 
 	if (!slot->data)
-		base_spill_soon(&buckets->spill, slot->place * buckets->chunk_bytes, slot->used);
+		base_spill_prefetch(&buckets->spill, slot->place * buckets->chunk_bytes,
+				    slot->used);
 	return slot->next;
 }
 

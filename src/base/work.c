@@ -50,7 +50,7 @@
 /* Sizes are rounded up to this, so that pieces of freed arrays fit new ones. */
 #define BIG_UNIT (1ull << 16)
 /* Read-ahead of the kernel starts at multiples of this, the size of one of its larger pages. */
-#define SOON_UNIT (1ull << 16)
+#define PREFETCH_UNIT (1ull << 16)
 /*
  * The kernel's page size. A kernel with larger pages refuses advice about parts of them, which does
  * no other harm.
@@ -422,9 +422,9 @@ static uint8_t *map_cached(const struct base_work *work, uint64_t size)
 	return data == MAP_FAILED ? NULL : data;
 }
 
-void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes)
+void base_big_prefetch(const struct base_big *big, uint64_t offset, uint64_t size_bytes)
 {
-	const uint64_t start = offset & ~(uint64_t)(SOON_UNIT - 1);
+	const uint64_t start = offset & ~(uint64_t)(PREFETCH_UNIT - 1);
 
 	assert(!big->size_bytes || big->data);
 	if (!big->is_file || offset >= big->size_bytes)
@@ -434,7 +434,7 @@ void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_by
 	(void)madvise((char *)big->data + start, offset - start + size_bytes, MADV_WILLNEED);
 }
 
-void base_map_soon(const void *data, uint64_t size_bytes)
+void base_map_prefetch(const void *data, uint64_t size_bytes)
 {
 	const uint64_t inside = (uint64_t)(uintptr_t)data & (PAGE_BYTES - 1);
 

@@ -164,13 +164,13 @@ void base_heap_trim(const struct base_work *work);
  * Announces that these bytes of the array will be used soon, in order; for arrays in files. Costs a
  * system call. Thread-safe.
  */
-void base_big_soon(const struct base_big *big, uint64_t offset, uint64_t size_bytes);
+void base_big_prefetch(const struct base_big *big, uint64_t offset, uint64_t size_bytes);
 
 /*
  * Announces that all of these bytes of a mapped file will be read soon. Costs a system call.
  * Thread-safe.
  */
-void base_map_soon(const void *data, uint64_t size_bytes);
+void base_map_prefetch(const void *data, uint64_t size_bytes);
 
 /*
  * An empty file without a name in scratch_dir (not NULL), tmp_dir, or memory; *fd is owned:

@@ -21,7 +21,7 @@ int import_scan_texts(struct scan *s, struct hdb_error *err)
 	TRY(base_idmap_reserve(&texts->places_by_id, texts->places_by_id.count + n, err));
 	for (size_t i = 0; i < n; i++) {
 		if (n - i > TEXTS_AHEAD)
-			base_idmap_soon(&texts->places_by_id, ids[i + TEXTS_AHEAD]);
+			base_idmap_prefetch(&texts->places_by_id, ids[i + TEXTS_AHEAD]);
 		TRY(base_idmap_put(&texts->places_by_id, ids[i], first + (uint32_t)i, err));
 	}
 	s->waiting.count = 0;

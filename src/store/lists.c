@@ -477,7 +477,7 @@ int store_lists_decode(const struct store_lists_of *of, const struct store_block
 	if (!block_is_sound(block))
 		return store_damaged(of->store, of->table, block->key, "impossible size", err);
 	/* The pages may have been evicted since the block was looked up. */
-	base_map_soon(block->data, block->size);
+	base_map_prefetch(block->data, block->size);
 	range.at = block->item_count ? group_start(block, 0) : block->data + block->size;
 	return decode_lists(&range, out, err);
 }

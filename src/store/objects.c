@@ -454,7 +454,7 @@ void store_objects_offsets(const struct store_objects *block, uint64_t *offset)
 	const bool is_short = block->class_count <= RULES_MAX;
 	uint64_t group[PACK_GROUP];
 
-	base_map_soon(block->classes, block->size);
+	base_map_prefetch(block->classes, block->size);
 	for (uint32_t i = 0; is_short && i < block->class_count; i++)
 		rules[i] = rule_of(block, i);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
@@ -507,7 +507,7 @@ void store_objects_scan(const struct store_objects *block, uint32_t *class_no, u
 
 	assert(block->count <= STORE_BLOCK_OBJECTS);
 	/* The pages may have been evicted since the block was opened. */
-	base_map_soon(block->classes, block->size);
+	base_map_prefetch(block->classes, block->size);
 	table = list_classes(block, room);
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++) {
 		const unsigned n = base_pack_group(&block->class_column, g, group);

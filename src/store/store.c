@@ -380,7 +380,7 @@ static int verify(struct store *store, unsigned table, const struct pages_place 
 {
 	int r;
 
-	base_map_soon(place->value, place->value_size);
+	base_map_prefetch(place->value, place->value_size);
 	if (load64(place->value) !=
 	    store_block_checksum(place->key, place->key_size, place->value, place->value_size))
 		return store_damaged(store, table, be64(place->key + 2), "checksum mismatch", err);

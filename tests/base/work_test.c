@@ -211,9 +211,9 @@ static void test_spill(void **state)
 	(void)state;
 	begin(&work, folder);
 	base_spill_close(&spill); /* that was never written */
-	base_spill_soon(&spill, 0, 8);
+	base_spill_prefetch(&spill, 0, 8);
 	assert_int_equal(base_spill_write(&spill, 1000, "12345678", 8, &err), HDB_OK);
-	base_spill_soon(&spill, 1000, 8);
+	base_spill_prefetch(&spill, 1000, 8);
 	assert_int_equal(base_spill_read(&spill, 1004, data, 4, &err), HDB_OK);
 	assert_memory_equal(data, "5678", 4);
 	/* Past the end there is nothing. */

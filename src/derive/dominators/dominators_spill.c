@@ -198,9 +198,10 @@ static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 	assert(base <= p->dominators->count);
 	/* Starts reading the dominators of the next range from the file. */
 	if (range)
-		base_big_soon(&p->dominators->dominator_big,
-			      (uint64_t)(base - RANGE_NUMBERS) * sizeof(*p->dominators->dominator),
-			      RANGE_NUMBERS * sizeof(*p->dominators->dominator));
+		base_big_prefetch(&p->dominators->dominator_big,
+				  (uint64_t)(base - RANGE_NUMBERS) *
+					  sizeof(*p->dominators->dominator),
+				  RANGE_NUMBERS * sizeof(*p->dominators->dominator));
 	memset(p->below, 0, RANGE_NUMBERS * sizeof(*p->below));
 	TRY(take_objects(p, range, err));
 	TRY(take_sums(p, range, err));

@@ -181,10 +181,10 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 			s->reported = b->count;
 		}
 		dom_stack_pop(&s->stack, b->rows, &source, &to);
-		const uint32_t soon = dom_stack_soon(&s->stack, b->rows, ROW_AHEAD);
-		if (soon != GRAPH_NONE) {
-			prefetch_write((const void *)&b->states[soon / DOM_STATES]);
-			graph_rows_prefetch(b->rows, soon);
+		const uint32_t upcoming = dom_stack_ahead(&s->stack, b->rows, ROW_AHEAD);
+		if (upcoming != GRAPH_NONE) {
+			prefetch_write((const void *)&b->states[upcoming / DOM_STATES]);
+			graph_rows_prefetch(b->rows, upcoming);
 		}
 		if (dom_state(b->states, to) == DOM_NEW && add_state(s, to, DOM_MET) == DOM_NEW)
 			rc = visit(s, to, source, err);

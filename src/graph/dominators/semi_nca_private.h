@@ -163,8 +163,8 @@ static inline void dom_stack_pop(struct dom_stack *stack, const struct graph_row
  * An upcoming target to prefetch, or GRAPH_NONE: `ahead` entries down the stack, or as many further
  * in the long row on top.
  */
-static inline uint32_t dom_stack_soon(const struct dom_stack *stack, const struct graph_rows *rows,
-				      uint32_t ahead)
+static inline uint32_t dom_stack_ahead(const struct dom_stack *stack, const struct graph_rows *rows,
+				       uint32_t ahead)
 {
 	const union dom_entry *end = &stack->entry[stack->depth];
 
