@@ -393,35 +393,35 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 
 	const struct session session = { db->heap, &db->derive, &db->work };
 	const struct query_def *def = query_find(name);
-	struct hdb_query_args asked;
+	struct hdb_query_args call_args;
 	struct hdb_row_filter filter;
 	struct hdb_rows *rows;
 	int r;
 
-	API_READ(&asked, args, err);
-	API_READ(&filter, asked.filter, err);
-	if (asked.filter)
-		asked.filter = &filter;
+	API_READ(&call_args, args, err);
+	API_READ(&filter, call_args.filter, err);
+	if (call_args.filter)
+		call_args.filter = &filter;
 	if (!def)
 		return query_fail_unknown(name, err);
-	TRY_ERRORS(check_args(&asked, err));
+	TRY_ERRORS(check_args(&call_args, err));
 	rows = calloc(1, sizeof(*rows));
 	if (rows)
-		rows->before = calloc(asked.before_count + 1, sizeof(*rows->before));
+		rows->before = calloc(call_args.before_count + 1, sizeof(*rows->before));
 	if (!rows || !rows->before) {
 		free(rows);
 		return hdb_fail_memory(err, "an answer", sizeof(*rows));
 	}
 	rows->filter = filter;
-	if (asked.filter)
-		asked.filter = &rows->filter;
-	for (size_t i = 0; i < asked.before_count; i++) {
-		struct hdb *other = asked.before[i];
+	if (call_args.filter)
+		call_args.filter = &rows->filter;
+	for (size_t i = 0; i < call_args.before_count; i++) {
+		struct hdb *other = call_args.before[i];
 
 		rows->before[i] = (struct session){ other->heap, &other->derive, &other->work };
 	}
-	r = query_open(def, &(struct query_sides){ &session, rows->before }, &asked, &rows->query,
-		       err);
+	r = query_open(def, &(struct query_sides){ &session, rows->before }, &call_args,
+		       &rows->query, err);
 	if (r != HDB_OK) {
 		free(rows->before);
 		free(rows);

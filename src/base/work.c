@@ -206,15 +206,15 @@ void base_work_allow(struct base_work *work)
 				     MEMORY_MIN;
 }
 
-uint64_t base_work_asking(uint64_t size_bytes)
+uint64_t base_work_budget_for(uint64_t size_bytes)
 {
-	uint64_t asked = 2 * MEMORY_MIN;
+	uint64_t budget = 2 * MEMORY_MIN;
 
 	/* Threads use a part of the budget. */
-	while (asked < 1ull << 62 &&
-	       asked - asked / THREADS_PART < size_bytes + PROGRAM_BYTES + THREAD_BYTES)
-		asked *= 2;
-	return asked;
+	while (budget < 1ull << 62 &&
+	       budget - budget / THREADS_PART < size_bytes + PROGRAM_BYTES + THREAD_BYTES)
+		budget *= 2;
+	return budget;
 }
 
 void base_notice(struct base_work *work, const char *text)

@@ -73,7 +73,7 @@ void base_work_allow(struct base_work *work);
  * Returns a budget to request, a power of two, of which base_work_allow leaves at least
  * `size_bytes` with any number of threads.
  */
-uint64_t base_work_asking(uint64_t size_bytes);
+uint64_t base_work_budget_for(uint64_t size_bytes);
 
 /*
  * Gives kept memory back to the system. Arrays must have been freed; the work can go on to be used.

@@ -18,8 +18,8 @@ int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *
 			struct hdb_error *err)
 {
 	const uint64_t bytes = class_count * STORE_CLASS_MEMORY_BYTES;
-	const uint64_t asked_mib = base_work_asking(bytes) >> 20;
-	const bool is_gib = asked_mib >= 1024;
+	const uint64_t budget_mib = base_work_budget_for(bytes) >> 20;
+	const bool is_gib = budget_mib >= 1024;
 
 	if (bytes > work->memory_bytes)
 		return hdb_fail(err, HDB_ELIMIT,
@@ -27,7 +27,7 @@ int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *
 				" MB of memory, and the budget has %" PRIu64
 				" MB for them; --memory %" PRIu64 "%c suffices",
 				class_count, bytes >> 20, work->memory_bytes >> 20,
-				is_gib ? asked_mib >> 10 : asked_mib, is_gib ? 'G' : 'M');
+				is_gib ? budget_mib >> 10 : budget_mib, is_gib ? 'G' : 'M');
 	base_work_count(work, counted, bytes);
 	return HDB_OK;
 }
