@@ -22,8 +22,8 @@ struct resolve {
 	unsigned slot_count, builder_count;
 	struct block_builder **
 		/*
-		 * a stack, so that the most recently used builder comes first: its data may still be
-		 * in a core's cache
+		 * a stack, so that the most recently used builder comes first: its data may still
+		 * be in a core's cache
 		 */
 		free_builders;
 	unsigned free_count;
