@@ -25,7 +25,7 @@
 #define NODES_MAX 1000000u
 /* Common objects that are listed. */
 #define COMMON_MAX 1000u
-/* Objects between two looks at the cancel flag. */
+/* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
 struct node {

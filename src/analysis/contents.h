@@ -3,7 +3,7 @@
  * sorted, so that equal ones are neighbours. Hashes are seeded differently in each process, so
  * answers must not depend on this order.
  *
- * Memory: 24 bytes a string or array, in one big array that moves to a file if the budget is used
+ * Memory: 24 bytes per string or array, in one big array that moves to a file if the budget is used
  * up.
  */
 #ifndef ANALYSIS_CONTENTS_H
@@ -22,9 +22,9 @@ enum analysis_content_kind {
 /* Content of a string or array. */
 struct analysis_content {
 	/*
-	 * 128 bits of XXH3, seeded for this process (base_hash_seed), of the text or of the
-	 * elements' bytes; the element type is part of the seed. For spans it is no hash: index of
-	 * the array, and first byte << 32 | number of bytes.
+	 * 128 bits of XXH3, seeded for this process (base_hash_seed), of the text or of the bytes
+	 * of the elements; the element type is part of the seed. For spans it is not a hash: index
+	 * of the array, and first byte << 32 | number of bytes.
 	 */
 	uint64_t low, high;
 	uint32_t ix;

@@ -35,7 +35,7 @@ uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_
 struct finding {
 	struct analysis_loader_tree *tree;
 	const uint8_t *is_loader; /* by class */
-	const uint64_t *is_named; /* a bit an object */
+	const uint64_t *is_named; /* one bit per object */
 };
 
 static int look_for_loaders(void *ctx, const struct heap_block *block, struct hdb_error *err)

@@ -74,7 +74,7 @@ typedef int (*analysis_take_member)(void *ctx, uint32_t ix, struct hdb_error *er
 
 /*
  * Calls `take` for every reachable member that no other member dominates, in order of index. Builds
- * the table retained if needed. Memory: some 5 bytes an object.
+ * the table retained if needed. Memory: about 5 bytes per object.
  */
 int analysis_members_topmost(const struct session *session, const struct analysis_members *members,
 			     analysis_take_member take, void *ctx, struct hdb_error *err);

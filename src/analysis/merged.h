@@ -98,7 +98,7 @@ void analysis_merged_release(struct analysis_merged *m);
 
 /*
  * Adds the objects of the session's heap that the tree reaches, as dump number `dump`. Builds the
- * tree's table if needed. Memory: the nodes, and temporarily 8 bytes an object within the budget.
+ * tree's table if needed. Memory: the nodes, and temporarily 8 bytes per object within the budget.
  * Objects that the dump does not contain are not counted. The heap must stay open until the tree is
  * released.
  */

@@ -30,7 +30,8 @@ static const struct {
 };
 
 /*
- * Returns the strength of references of a class; STORE_STRONG if its instances are no references.
+ * Returns the strength of references of a class; STORE_STRONG if its instances are not reference
+ * objects.
  */
 static uint32_t strength_of(struct heap *heap, uint32_t class_no)
 {

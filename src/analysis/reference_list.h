@@ -47,7 +47,7 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 void analysis_references_release(struct analysis_reference_list *list);
 
 /*
- * Fills in the levels. Memory: 6 bytes an object, 2 a reference. If `graph` is not NULL, it gets
+ * Fills in the levels. Memory: 6 bytes per object, 2 per reference. If `graph` is not NULL, it gets
  * the graph of strong references that was loaded for this; the caller calls graph_rows_release in
  * any case.
  */

@@ -208,7 +208,7 @@ static int take_member(struct members *m, uint32_t ix, uint8_t group, struct hdb
 	at = m->seen[group - 1]++;
 	/*
 	 * The top level is sorted, so the large arrays of a class come first; the small ones after
-	 * them are no members.
+	 * them are not members.
 	 */
 	if (at >= s->count || (s->count > MEMBERS_MAX &&
 			       at * MEMBERS_MAX / s->count == (at + 1) * MEMBERS_MAX / s->count))
@@ -249,7 +249,7 @@ static int find_members(struct members *m, struct hdb_error *err)
 }
 
 /*
- * Records a class of values that retains more than the threshold. It is reported, but is no
+ * Records a class of values that retains more than the threshold. It is reported, but is not a
  * suspect.
  */
 static int add_values(struct analysis_suspects *out, uint32_t class_no,

@@ -64,8 +64,8 @@ struct analysis_suspects {
 
 /*
  * Finds all suspects; `percent` is at least SUSPECTS_PERCENT_MIN. Builds the tables children,
- * retained, totals and reach.strong if needed. Memory: 48 bytes a class, and at most 10,000 members
- * per group. The caller releases *out, also after a failure.
+ * retained, totals and reach.strong if needed. Memory: 48 bytes per class, and at most 10,000
+ * members per group. The caller releases *out, also after a failure.
  */
 int analysis_suspects_find(const struct session *session, unsigned percent,
 			   struct analysis_suspects *out, struct hdb_error *err);

@@ -67,7 +67,8 @@ static int no_class(struct heap *heap, const char *pattern, struct hdb_error *er
 static const char class_prefix[] = "class ";
 
 /*
- * Returns the ID in a label such as "com.acme.Main@0x12c4", or NULL if the text is no such label.
+ * Returns the ID in a label such as "com.acme.Main@0x12c4", or NULL if the text is not such a
+ * label.
  */
 static const char *id_of_label(const char *target)
 {

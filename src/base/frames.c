@@ -515,7 +515,7 @@ int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_e
 			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "fewer are there");
 }
 
-/* Frames of one bucket: each begins there; those that nobody uses are counted. */
+/* Checks the frames of one bucket, and counts them and those that are not in use. */
 static void check_bucket(struct frames_source *f, unsigned no, unsigned *kept, unsigned *unused)
 {
 	for (const struct frame *frame = f->buckets[no]; frame; frame = frame->next) {

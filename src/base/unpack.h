@@ -4,7 +4,7 @@
  *
  * Memory: a few MB per thread.
  *
- * Memory: a few MB a thread.
+ * Memory: a few MB per thread.
  */
 #ifndef BASE_UNPACK_H
 #define BASE_UNPACK_H

@@ -75,8 +75,8 @@ int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *o
 }
 
 /*
- * Brings the segments of one memory area together, the one that begins first and is largest in
- * front.
+ * Groups the segments of one memory area; in each group, the one that begins first comes first, and
+ * of those the largest.
  */
 static int compare(const void *a, const void *b)
 {

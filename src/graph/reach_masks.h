@@ -1,6 +1,6 @@
 /*
- * graph/reach_masks.h - nodes that the roots reach around each of several sets of nodes, in one
- * walk.
+ * graph/reach_masks.h - for each of several sets of nodes, the nodes that the roots reach without
+ * entering the set; all in one walk.
  */
 #ifndef GRAPH_REACH_MASKS_H
 #define GRAPH_REACH_MASKS_H
@@ -17,11 +17,11 @@ struct graph_member {
 };
 
 /*
- * Fills in reached[v] (node_count entries, lent): bit s is set if the roots reach v without
- * entering a node of set s, v itself not one. Sets s < set_count; members in ascending order of
- * node, each node once; is_member has the bits of their nodes. A node is looked at again when
- * another way to it turns out to avoid more sets: set_count times at most, once or twice on heaps.
- * Temporary memory: 4 bytes and a bit a node.
+ * Fills reached[v] (node_count entries, provided by the caller): bit s is set if the roots reach v
+ * by a path without nodes of set s, and v is not in it. Sets are numbered below set_count; members
+ * are in ascending order of node, each node once; is_member has the bits of their nodes. A node is
+ * visited again if another path to it avoids more sets: at most set_count times, in heaps once or
+ * twice. Temporary memory: 4 bytes and a bit per node.
  */
 struct graph_mask_sets {
 	const struct graph_member *members; /* in order of node */

@@ -1,5 +1,6 @@
 /*
- * graph/retained_local.c - retained set by subtree of the reach tree and removal.
+ * graph/retained_local.c - computes the retained set by removing nodes from a subtree of the reach
+ * tree; see the header.
  */
 #include "graph/retained_local.h"
 
@@ -14,17 +15,17 @@ struct local {
 	const struct graph_access *graph;
 	struct graph_retained_options limits;
 	struct graph_node_map map; /* the subtree; its members come first */
-	uint32_t members;          /* how many of them */
-	bool *removed;             /* by number in the map */
-	uint32_t *pending;         /* removed ones whose references were not followed yet */
+	uint32_t members;          /* number of members */
+	bool *removed;             /* by index in the map */
+	uint32_t *pending;         /* removed nodes whose references were not followed yet */
 	uint32_t pending_count;
 	uint32_t removed_count;
 	uint64_t edges;
 };
 
 /*
- * The next batch of neighbours, counted: HDB_OK, HDB_END after the last, GRAPH_BUDGET or a
- * failure.
+ * Reads the next batch of neighbours and counts them. HDB_OK, HDB_END after the last, GRAPH_BUDGET
+ * or a failure.
  */
 static int next_batch(struct local *l, const uint32_t **batch, size_t *count, struct hdb_error *err)
 {
@@ -92,7 +93,7 @@ static void take_away(struct local *l, uint32_t number)
 	l->removed_count++;
 }
 
-/* Takes away what those that were taken away refer to, until nothing changes. */
+/* Removes the nodes to which removed nodes refer, until nothing changes. */
 static int spread(struct local *l, struct hdb_error *err)
 {
 	while (l->pending_count > 0) {
@@ -116,8 +117,8 @@ static int spread(struct local *l, struct hdb_error *err)
 }
 
 /*
- * *found := whether `node` is a root or is held from outside the subtree. A referrer that was
- * taken away need not be looked for: spread() has followed it.
+ * Sets *found to whether `node` is a root or has a referrer outside the subtree. Referrers that
+ * were removed need no check, as spread() has followed their references.
  */
 static int held_from_outside(struct local *l, uint32_t node, bool *found, struct hdb_error *err)
 {
@@ -142,7 +143,10 @@ static int held_from_outside(struct local *l, uint32_t node, bool *found, struct
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-/* Removal spreads at once: what it takes needs no look at its referrers. */
+/*
+ * Removes all nodes that are not retained. spread() runs after each removal, so the nodes that it
+ * removes are not examined here.
+ */
 static int remove_all(struct local *l, struct hdb_error *err)
 {
 	for (uint32_t i = l->members; i < l->map.count; i++) {
@@ -158,7 +162,7 @@ static int remove_all(struct local *l, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes the map's members that stayed the result; uses `pending` to sort. */
+/* Returns the nodes of the map that were not removed. Sorts them in `pending`. */
 static void give(struct local *l, struct graph_retained_set *out)
 {
 	uint32_t count = 0;

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Large nodes that are kept: of heaps there are some thousand. */
+/* Maximum number of large nodes. Heaps have some thousands. */
 #define LARGE_MAX ((uint64_t)1 << 16)
 
 int graph_size_order_init(struct graph_size_order *order, struct hdb_error *err)

@@ -1,10 +1,10 @@
 /*
- * graph/size_order.h - nodes by size, largest first, and of one size in the order in which they
- * come.
+ * graph/size_order.h - orders nodes by size, largest first; nodes of the same size stay in their
+ * order.
  *
- * Of heaps most sizes are small: those are counted, so that each node has its place when it comes
- * again, and the few larger ones are sorted. Memory: 256 KB, and 16
- * bytes a large node, of which there is a limit.
+ * In heaps most sizes are small. Nodes of small sizes are only counted, so that each goes directly
+ * to its place in a second pass; the few larger ones are sorted. Memory: 256 KB, and 16 bytes for
+ * each large node, whose number is limited.
  */
 #ifndef GRAPH_SIZE_ORDER_H
 #define GRAPH_SIZE_ORDER_H
@@ -18,20 +18,22 @@
 #define GRAPH_SMALL_SIZES 65536u
 
 struct graph_size_order {
-	uint32_t *place;       /* by small size: how many have it; then where the next one goes */
+	/* by small size: number of nodes of this size, and later the place of the next one */
+	uint32_t *place;
 	struct base_vec large; /* struct base_sort_key */
-	uint64_t large_count;  /* whether they are there or too many */
+	/* number of large nodes, including those for which there was no room */
+	uint64_t large_count;
 };
 
 /* Release it in any case. */
 int graph_size_order_init(struct graph_size_order *order, struct hdb_error *err);
 void graph_size_order_release(struct graph_size_order *order);
 
-/* Notes a node that has a large size; private. */
+/* Records a node with a large size; private. */
 int graph_size_order_large(struct graph_size_order *order, uint32_t node, uint64_t size,
 			   struct hdb_error *err);
 
-/* Counts a node: each once, in order. */
+/* Counts a node. Call it for each node once, in order. */
 static inline int graph_size_order_count(struct graph_size_order *order, uint32_t node,
 					 uint64_t size, struct hdb_error *err)
 {
@@ -41,17 +43,17 @@ static inline int graph_size_order_count(struct graph_size_order *order, uint32_
 	return HDB_OK;
 }
 
-/* Whether more nodes are large than are kept: then this is no way to sort them. */
+/* Whether there are too many large nodes. If so, this order cannot be used. */
 bool graph_size_order_is_full(const struct graph_size_order *order);
 
 /*
- * When all `node_count` nodes are counted and the order is not full: puts the large ones at the
- * start of `node`, which has room for all, and makes places for the others.
+ * Call it when all `node_count` nodes are counted and the order is not full. Puts the large nodes
+ * at the start of `node`, which has room for all nodes, and computes the places of the others.
  */
 int graph_size_order_start(struct graph_size_order *order, uint32_t *node, uint32_t node_count,
 			   struct hdb_error *err);
 
-/* Puts a node into its place: each that was counted, in the same order. */
+/* Puts a node into its place. Call it for each counted node, in the same order. */
 static inline void graph_size_order_place(struct graph_size_order *order, uint32_t *node,
 					  uint32_t v, uint64_t size)
 {

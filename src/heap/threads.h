@@ -22,7 +22,7 @@ bool heap_is_thread(struct heap *heap, uint32_t ix);
 
 /*
  * The name of a thread object (its field `name`, a String or, in old JDKs, a char[]), as UTF-8 in
- * buf. "" if the dump does not tell.
+ * buf. "" if unknown.
  */
 int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err);
 

@@ -105,7 +105,7 @@ enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 #define HPROF_PHD_FORMAT \
 	"heapdb: portable heap dump of version %u, elements at %u and %u, references of %u, by "
 
-/* Size of the text without its numbers. */
+/* Length of the text before its first number: it identifies the mark. */
 #define HPROF_PHD_SAME 38u
 
 /* Contents of the PHD mark. */

@@ -287,7 +287,7 @@ static int records_at(struct hprof_salvage *s, uint64_t offset, struct evidence 
 		if (rc <= 0)
 			return rc;
 		if (is_heap && i == 0 && offset + 9 == size && evidence.need >= HPROF_STRENGTH_SURE)
-			return 0; /* a lone tag is no evidence */
+			return 0; /* a single tag is not evidence */
 		if (is_heap && offset + 9 < size) {
 			rc = heap_plausible(s, offset + 9, end, evidence.need, err);
 			if (rc != UNDECIDED)

@@ -41,7 +41,7 @@ struct layout_model {
 	bool widens_fields;    /* ART before Android 6: small fields take 4 bytes */
 	/* builder: references come first if the superclass ends with one (JDK 25) */
 	bool joins_references;
-	bool packs_arrays;    /* elements begin right behind the length (JDK 23) */
+	bool packs_arrays;    /* elements begin directly after the length (JDK 23) */
 	bool reverses_fields; /* the dump lists fields last to first; affects only offsets */
 };
 

@@ -65,7 +65,7 @@ bool layout_known_has_version(unsigned known);
 
 /*
  * First VM version that has the class, used for dumps that do not state theirs; 0 for classes that
- * tell nothing. The maximum over all classes is a lower bound of the version.
+ * give no hint. The maximum over all classes is a lower bound of the version.
  */
 unsigned layout_known_since(unsigned known);
 

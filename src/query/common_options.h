@@ -5,7 +5,7 @@
 #include "analysis/exclude.h"
 #include "query/query.h"
 
-/* Default of --skip, as in Eclipse MAT: classes that do not tell whose memory it is. */
+/* Default of --skip, as in Eclipse MAT: classes that do not show whose memory it is. */
 #define QUERY_SKIP_DEFAULT "java.*,javax.*,com.sun.*,sun.*,jdk.*"
 
 /* Returns the value of --by: class, superclass, package or loader; class for any other value. */

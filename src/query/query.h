@@ -25,7 +25,7 @@ struct query;
 
 /* How rows that belong together are sorted. */
 enum query_order {
-	QUERY_ORDER_FLAT, /* every row by itself */
+	QUERY_ORDER_FLAT, /* each row on its own */
 	/*
 	 * rows with 0 in column "level" are sorted; rows on other levels follow theirs in their
 	 * order

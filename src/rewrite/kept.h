@@ -28,7 +28,7 @@ struct rewrite_kept {
 
 struct rewrite_buffer {
 	uint64_t id, same_id; /* the first that has the same content */
-	uint64_t offset;      /* of its content in the dump; 0: not met */
+	uint64_t offset;      /* of its contents in the dump; 0: not found yet */
 	uint64_t size;
 	uint8_t type;
 };

@@ -2,9 +2,9 @@
  * graph/dominators/dfs.c - depth-first search: the order of nodes, parents, and all other edges.
  *
  * The search jumps through memory in an order that is not known in advance, so cache misses
- * dominate its cost. It therefore reads only two bits a node, which fit the caches, and the node's
- * row, which costs one miss. Numbers are only written, in order. A non-tree edge is recorded with
- * its target's node, because looking up the target's number would be another miss; dfs_order.c
+ * dominate its cost. It therefore reads only two bits per node, which fit the caches, and the
+ * node's row, which costs one miss. Numbers are only written, in order. A non-tree edge is recorded
+ * with its target's node, because looking up the target's number would be another miss; dfs_order.c
  * replaces nodes by numbers later, bucket by bucket.
  *
  * Each row is decoded once. Targets already visited give an edge at once. The others go on the

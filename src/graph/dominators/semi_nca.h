@@ -65,10 +65,10 @@ static inline uint64_t graph_dominators_kept(const struct base_work *work, uint3
 }
 
 /*
- * Fills *out; release it in any case. `rows`, whose work is this one's, are given up: they are
- * released when the search is done with them. `root_bits` is a bit vector of node_count bits
- * (64-bit words). Duplicate edges and self-loops are fine. Time O(edges x log nodes) in the worst
- * case, near linear on heaps. Memory: see src/README.md.
+ * Fills *out; release it in any case. Takes over `rows`, whose work is used, and releases them as
+ * soon as the search no longer needs them. `root_bits` is a bit vector of node_count bits (64-bit
+ * words). Duplicate edges and self-loops are allowed. Time O(edges x log nodes) in the worst case,
+ * nearly linear for heaps. Memory: see src/README.md.
  */
 int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum graph_search how,
 		     struct graph_dominators *out, struct hdb_error *err);

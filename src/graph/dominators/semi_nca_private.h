@@ -2,10 +2,10 @@
  * graph/dominators/semi_nca_private.h - the phases of graph_dominators. Private to semi_*.c and
  * dfs*.c.
  *
- * Bytes a node: 3 to 5 for the order of the search, in spill buckets, a quarter for what it knows
- * of nodes, half a one for parents, and 8 for each edge that waits; 3 to 7 for each edge that is
- * not the tree's until it is evaluated, twice that while targets get numbers; some 2 for packed
- * numbers; then 8 for links and half a one for semidominators; at last 4 for dominators.
+ * Bytes per node: 3 to 5 for the order of the search, in spill buckets; 0.25 for states; 0.5 for
+ * parents; 8 for each pending edge. Each edge outside the search tree takes 3 to 7 bytes until it
+ * is evaluated, and twice that while targets are replaced by numbers. Later about 2 for packed
+ * numbers, then 8 for links and 0.5 for semidominators, and finally 4 for dominators.
  */
 #ifndef GRAPH_DOMINATORS_SEMI_NCA_PRIVATE_H
 #define GRAPH_DOMINATORS_SEMI_NCA_PRIVATE_H

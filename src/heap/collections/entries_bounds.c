@@ -57,8 +57,8 @@ static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb
 }
 
 /*
- * Compares UTF-8 texts in the order of their UTF-16 units: surrogate pairs are below U+E000 and
- * above.
+ * Compares UTF-8 texts in the order of their UTF-16 units. That differs from the order of bytes
+ * only in that surrogate pairs, i.e. characters above U+FFFF, come before U+E000 to U+FFFF.
  */
 static int compare_texts(const char *a, const char *b)
 {

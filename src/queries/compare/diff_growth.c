@@ -31,7 +31,7 @@ struct row {
 	uint64_t group_rank;
 };
 
-/* State of the part. */
+/* State of this part of query diff. */
 struct diff_growth {
 	struct analysis_merged merged;
 	struct base_big *places;      /* by dump: node of each object */

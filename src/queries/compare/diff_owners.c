@@ -44,7 +44,7 @@ struct row {
 	struct diff_figures *figures; /* by dump */
 };
 
-/* State of the part. */
+/* State of this part of query diff. */
 struct diff_owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
@@ -176,8 +176,8 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 /* ---- sums by name ---- */
 
 /*
- * Finds the name that each name is added to: the same class with the present owner. If the present
- * owner has no such name, it stays by itself.
+ * Finds the name to which each name is added: the same class with the present owner. If the present
+ * owner has no such name, the name keeps its own row.
  */
 static int find_keys(struct diff_owners *o, struct hdb_error *err)
 {

@@ -35,7 +35,7 @@ struct largest {
 	int64_t growth;
 };
 
-/* State of the part. */
+/* State of this part of query diff. */
 struct diff_tree {
 	struct owner_tree owners; /* the tree, merged by owner or by class along dominators */
 	uint64_t *lost;           /* by name: objects that left nodes since the oldest dump */

@@ -30,7 +30,7 @@ struct growth_shares {
 };
 
 /*
- * Computes all shares. Memory: temporarily 13 bytes an object, within the budget. The caller
+ * Computes all shares. Memory: temporarily 13 bytes per object, within the budget. The caller
  * releases *out, also after a failure.
  */
 int growth_shares_find(const struct session *session, const struct growth_members *members,

@@ -35,7 +35,7 @@ struct growth_tree_options {
 /*
  * Adds a heap to the tree as dump number `dump`. Without `members`, strings include their
  * characters and arrays of boxes their boxes, if nothing else leads to these. Memory: temporarily
- * 16 bytes an object, within the budget.
+ * 16 bytes per object, within the budget.
  */
 int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,
 		    const struct growth_tree_options *options, struct hdb_error *err);

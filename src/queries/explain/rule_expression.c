@@ -522,7 +522,7 @@ static int static_of(struct scan *s, const struct base_arguments *a, struct base
 	return set_value(session, &value, out, s->err);
 }
 
-/* Reads a reference given by a path. HDB_NOTFOUND if the field is no reference. */
+/* Reads a reference given by a path. HDB_NOTFOUND if the field is not a reference. */
 static int reference(const struct explain_subject *subject, const char *path,
 		     struct heap_value *out, struct hdb_error *err)
 {

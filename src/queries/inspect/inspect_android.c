@@ -30,7 +30,7 @@ int inspect_anonymous(struct inspect_look *look, struct hdb_error *err)
 	    dollar[1 + strspn(dollar + 1, "0123456789")] || super == STORE_NONE)
 		return HDB_OK;
 	super_name = heap_class_name(look->heap, super);
-	/* The dump does not tell which interface it implements. */
+	/* The dump does not say which interface it implements. */
 	if (strcmp(super_name, "java.lang.Object") == 0)
 		return HDB_OK;
 	return inspect_say(look, INSPECT_LABEL, err, "Anonymous subclass of %s", super_name);

@@ -30,8 +30,8 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 
 /*
  * Finds what holds the next step at step `i` of a path: field, static field, local variable,
- * thread, class or object. i < path->count. Text of *out is its own; class_name is borrowed from
- * the heap.
+ * thread, class or object. i < path->count. The texts are copied into *out; class_name is borrowed
+ * from the heap.
  */
 int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t i,
 		     struct leak_holder *out, struct hdb_error *err);

@@ -304,7 +304,7 @@ static void keep(struct holders *h, const struct holder *holder)
 }
 
 /*
- * Examines one referrer of the topmost object. It is no holder if it is unreachable by strong
+ * Examines one referrer of the topmost object. It is not a holder if it is unreachable by strong
  * references, refers weakly, or is itself dominated by the topmost object.
  */
 static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)

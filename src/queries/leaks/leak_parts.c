@@ -27,7 +27,8 @@
 /* The largest children are always followed: one of them may be most of the suspect. */
 #define ELEMENTS_ALL 1024u
 /*
- * An entry dominates at most a key, a value and the next entry. With more children it is no entry.
+ * An entry dominates at most a key, a value and the next entry. With more children it is not an
+ * entry.
  */
 #define ELEMENT_CHILDREN 4u
 /*

@@ -74,7 +74,7 @@ static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
 	}
 	out->gap_at = (size_t)from_top;
 	out->count = (size_t)(length - out->gap);
-	/* The walk met the root last: put the nodes in order, root first. */
+	/* The walk ended at the root, so reverse the nodes to put the root first. */
 	memmove(out->nodes + from_top, out->nodes + 2 * LEAK_PATH_ENDS - (out->count - from_top),
 		(out->count - from_top) * sizeof(out->nodes[0]));
 	for (uint64_t i = 0; i < from_top; i++)

@@ -126,7 +126,7 @@ static void judge(struct described_trace *t, size_t i, const char *own, struct l
 		       own[0] ? between : "", own);
 }
 
-/* Objects that are not leaking have no sizes: what they retain is no leak. */
+/* Objects that are not leaking have no sizes, because what they retain is not a leak. */
 static int set_sizes(struct described_trace *t, struct leak_step *step, struct hdb_error *err)
 {
 	step->bytes = step->objects = LEAK_NO_SIZE;

@@ -7,8 +7,8 @@
  * (inner objects), one records the dominators of these, and one visits all objects, follows the
  * chains and shortens them on the way, as union-find does.
  *
- * Memory: 1 bit an object, 4 bytes an inner object, and 64 bytes per class and suspect (two sums);
- * in files if the budget has no room.
+ * Memory: 1 bit per object, 4 bytes per inner object, and 64 bytes per class and suspect (two
+ * sums); in files if the budget has no room.
  */
 #ifndef QUERIES_LEAKS_LEAK_SUMS_H
 #define QUERIES_LEAKS_LEAK_SUMS_H

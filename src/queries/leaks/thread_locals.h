@@ -19,8 +19,8 @@ struct query_local {
 };
 
 /*
- * Reads an entry. Returns HDB_NOTFOUND if the object is no entry that exactly one thread retains: a
- * shared entry, or one inside the value of another, would count twice.
+ * Reads an entry. Returns HDB_NOTFOUND if the object is not an entry that exactly one thread
+ * retains: a shared entry, or one inside the value of another, would count twice.
  */
 int query_local_read(struct query *q, uint32_t entry_ix, struct query_local *out,
 		     struct hdb_error *err);

@@ -1,9 +1,7 @@
 /*
- * queries/objects/keys.c - values as hashes and texts; see keys.h.
- *
- * Threads read what lies in the dump at a place that the class tells: numbers in boxes and in
- * fields, the characters of strings, the elements of primitive arrays. The rest is left to the
- * calling thread, which may look things up.
+ * queries/objects/keys.c - values as hashes and texts; see keys.h. Threads read values whose place
+ * in the dump follows from the class: numbers in boxes and in fields, the characters of strings,
+ * the elements of primitive arrays. The rest is left to the calling thread.
  */
 #include "queries/objects/keys.h"
 

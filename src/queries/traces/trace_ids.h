@@ -3,7 +3,7 @@
  * reference of a heap.
  *
  * IDs are addresses, and most heaps are one range of them. For every 256 addresses the index of the
- * first object is kept, and for every object the lowest byte of its ID: some two bytes an object.
+ * first object is kept, and for every object the lowest byte of its ID: about two bytes per object.
  */
 #ifndef QUERIES_TRACES_TRACE_IDS_H
 #define QUERIES_TRACES_TRACE_IDS_H

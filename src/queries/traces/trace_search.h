@@ -16,7 +16,7 @@
 #include "graph/dominators/semi_nca.h"
 #include "queries/traces/trace_graph.h"
 
-/* Result of the search. Needs 4 bytes an object, and the rows until sizes have been computed. */
+/* Result of the search. Needs 4 bytes per object, and the rows until sizes have been computed. */
 struct trace_search {
 	struct trace_graph *graph; /* borrowed */
 	/* by object: GRAPH_NONE for a root, the object itself if it is unreachable */

@@ -94,7 +94,7 @@ enum triage_measure_no { TRIAGE_MEASURE_LIST(TRIAGE_MEASURE_NAME) TRIAGE_MEASURE
 /* One measurement. */
 struct triage_figure {
 	uint64_t count, bytes;
-	uint32_t ix;          /* an object to look at, or HEAP_NONE */
+	uint32_t ix;          /* an object as an example, or HEAP_NONE */
 	uint32_t class_no;    /* a class, or HEAP_NONE; of several, the one with most objects */
 	uint64_t class_count; /* number of its objects */
 	uint64_t sampled;     /* 0: counted; otherwise estimated from this many objects */

@@ -21,7 +21,7 @@ struct analysis_garbage_top {
 
 /*
  * Finds all tops in order of ix. The caller releases *tops (struct analysis_garbage_top). Memory: 4
- * bytes an object, 26 an unreachable object, and 4 for each of its references.
+ * bytes per object, 26 per unreachable object, and 4 for each of its references.
  */
 int analysis_garbage_tops(const struct session *session, struct base_vec *tops,
 			  struct hdb_error *err);

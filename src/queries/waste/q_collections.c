@@ -92,7 +92,7 @@ struct sum {
 	const char *kind;
 };
 
-/* A collection that is listed by itself. */
+/* A collection that is listed separately. */
 struct one {
 	uint64_t size;
 	uint32_t ix;

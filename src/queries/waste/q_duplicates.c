@@ -115,7 +115,7 @@ static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest
 
 		d->distinct++;
 		*groups += n >= d->min_count;
-		/* A single one is no duplicate. */
+		/* A content that exists only once is not a duplicate. */
 		if (n > 1 && n < d->min_count) {
 			d->rare.rows++;
 			d->rare.objects += n;
