@@ -147,7 +147,7 @@ def sample(sessions=40, cls='com/acme/Session'):
     get = r.stack((cls + 'Servlet', 'doGet', 31), ('java/lang/Thread', 'run', 840))
     deep = r.stack(('java/util/Arrays', 'copyOf', 3537), (cls, 'grow', 12), ('java/lang/Thread', 'run', -1))
     for i in range(sessions):
-        obj = r.constant('jdk.types.OldObject', 0x80000000 + 16 * i, r.cls(cls), text('Size: %d' % i if i < 3 else None))
+        obj = r.constant('jdk.types.OldObject', 0x80000000 + 16 * i, r.cls(cls), text({0: 'x' * 5000, 3: 'y' * 70000}.get(i) or ('Size: %d' % i if i < 3 else None)))
         r.event('jdk.OldObjectSample', 5000 + i, worker, get, 1000 + i, 4000, 1 << 20, obj, 0x80000000, 0)
     array = r.constant('jdk.types.OldObject', 0x90000000, r.cls('[B'), text(None))
     root = r.constant('jdk.types.OldObjectGcRoot', text('a static field'))

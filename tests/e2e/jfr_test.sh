@@ -38,6 +38,8 @@ want('an old object', answer['rows'][1], {
     'address': '0x80000010', 'allocated': '2023-11-14T22:13:20.000000001Z', 'description': 'Size: 1',
     'root': None, 'root_type': None, 'heap_used': 1 << 20, 'thread': 'w\u00e4rter \U0001f600',
     'thread_id': 7, 'site': servlet, 'stack': stacks[servlet]})
+want('long texts', [answer['rows'][i]['description'] == text for i, text in
+                    ((0, 'x' * 5000), (3, 'y' * 65536 + '... (70000 bytes)'))], [True, True])
 want('an old array', [answer['rows'][40][k] for k in ('class', 'elements', 'root', 'description', 'thread', 'stack')],
      ['byte[]', 100, 'a static field', None, 'main', stacks[deep]])
 allocations = rows('a.jfr', 'allocations')

@@ -226,10 +226,18 @@ def check_every_query(s, names):
                     for key in mine:
                         if isinstance(cut[key], float):
                             assert abs(mine[key] - cut[key]) <= 1e-4 * abs(cut[key]) + 1e-3
-                        elif not str(mine[key]).endswith("\u2026"):
+                        elif cut_text(mine[key]):
+                            assert cut_text(mine[key]) == len(cut[key].encode()), (name, key, mine, its)
+                        else:
                             assert mine[key] == cut[key], (name, key, mine, its)
         asked += 1
     print(f"queries: {asked} asked, rows as the command prints them")
+
+
+def cut_text(value):
+    """Bytes of a text that was cut, as its mark says; 0: it is whole."""
+    mark = re.search("\u2026 \\((\\d+) bytes\\)$", str(value))
+    return int(mark[1]) if mark else 0
 
 
 def check_errors(s):

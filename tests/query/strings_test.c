@@ -212,6 +212,44 @@ static void long_texts(void **state)
 	}
 	assert_int_equal(n, 3);
 	hdb_rows_close(rows);
+	rows = ask_rows(heap.db, &(struct ask){ .query = "duplicates", .options = { "all" } });
+	assert_true(next_row(rows));
+	assert_int_equal(value_of(rows, "length")->u, LONG);
+	assert_int_equal(value_of(rows, "text")->text_size, LONG);
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
+/* Of a text that is cut its beginning and its length are shown. */
+static void huge_texts(void **state)
+{
+	static const char *const queries[] = { "strings", "duplicates" };
+	static const size_t most[] = { 64u << 10, 1u << 20 };
+	const char *const mark = "... (2097152 characters)";
+	const uint32_t size = 2u << 20;
+	char *text = malloc(size);
+	uint64_t body;
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, 'a', size);
+	begin();
+	for (int i = 0; i < 2; i++)
+		(void)put(text, size, true);
+	finish(0);
+	free(text);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct ask question = { .query = queries[i], .options = { "all" } };
+		struct hdb_rows *rows = ask_rows(heap.db, &question);
+		const struct hdb_value *value;
+
+		assert_true(next_row(rows));
+		value = value_of(rows, "text");
+		assert_in_range(value->text_size, most[i], most[i] + 64);
+		body = value->text_size - strlen(mark);
+		assert_memory_equal(value->text + body, mark, strlen(mark));
+		hdb_rows_close(rows);
+	}
 	written_close(&heap);
 }
 
@@ -301,9 +339,8 @@ static void wrong_questions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts),
-		cmocka_unit_test(long_texts),
-		cmocka_unit_test(more_than_memory),
+		cmocka_unit_test(counts),          cmocka_unit_test(long_texts),
+		cmocka_unit_test(huge_texts),      cmocka_unit_test(more_than_memory),
 		cmocka_unit_test(wrong_questions),
 	};
 

@@ -29,8 +29,8 @@
 #include <string.h>
 
 #define HEADER_BYTES 68u
-/* Bytes of a text that are kept. */
-#define TEXT_MAX 4096u
+/* Bytes of a text that are kept: all of a name that a class file may have. */
+#define TEXT_MAX 65536u
 /* Structures in one another, in a value that is passed over; those of the JDK have 3. */
 #define DEPTH_MAX 16
 #define NO_TYPE UINT32_MAX
@@ -158,7 +158,8 @@ static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
 	const uint8_t *p = take(c, 1);
 	const int encoding = p ? *p : 0;
 	const size_t start = out ? out->size : 0;
-	uint32_t high = 0, unit;
+	bool is_cut = false;
+	uint32_t high = 0, unit, count;
 
 	if (encoding > 5)
 		c->jfr->is_damaged = true;
@@ -166,9 +167,11 @@ static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
 		*key = number(c);
 	if (encoding < 3 || encoding > 5)
 		return encoding;
-	for (uint32_t left = count_of(c); left > 0 && !c->jfr->is_damaged;) {
+	count = count_of(c);
+	for (uint32_t left = count; left > 0 && !c->jfr->is_damaged;) {
 		left -= read_unit(c, encoding, left, &unit);
-		if (!out || out->size - start >= TEXT_MAX)
+		is_cut = out && out->size - start >= TEXT_MAX;
+		if (!out || is_cut)
 			continue;
 		if (high && (unit & 0xfc00) == 0xdc00)
 			unit = 0x10000 + ((high & 0x3ff) << 10) + (unit & 0x3ff);
@@ -180,6 +183,9 @@ static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
 	}
 	if (high)
 		put_character(out, high);
+	if (is_cut)
+		bytes_format(out, "... (%" PRIu32 " %s)", count,
+			     encoding == 3 ? "bytes" : "characters");
 	return encoding;
 }
 
@@ -728,7 +734,7 @@ bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)
 
 bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)
 {
-	char name[2 * TEXT_MAX + 16];
+	BASE_FREED char *name = NULL;
 	struct jfr_value text;
 	bool is_found;
 	size_t size;
@@ -740,7 +746,13 @@ bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out
 	out->failed |= jfr->scratch.failed;
 	if (!is_found || jfr->scratch.failed)
 		return false;
-	size = descriptor_name(jfr->scratch.data, name, sizeof(name));
+	/* Each bracket becomes two, and a letter at most a word. */
+	size = 2 * jfr->scratch.size + sizeof("boolean");
+	name = malloc(size);
+	out->failed |= !name;
+	if (!name)
+		return false;
+	size = descriptor_name(jfr->scratch.data, name, size);
 	for (size_t i = 0; i < size; i++)
 		name[i] = name[i] == '/' ? '.' : name[i];
 	bytes_add(out, name, size);

@@ -22,10 +22,10 @@ size_t mcp_size(const json_t *value)
 	return json_dumpb(value, NULL, 0, MCP_DUMP | JSON_ENCODE_ANY);
 }
 
-/* Text, cut at a character where it is longer than `max`. */
+/* Text; if it is longer than `max`, cut at a character, and how long it is. */
 static json_t *text_value(const char *text, size_t size, size_t max)
 {
-	char cut[MCP_TEXT_MAX + 8];
+	char cut[MCP_TEXT_MAX + 40];
 
 	assert(max <= MCP_TEXT_MAX);
 	if (size <= max)
@@ -33,9 +33,8 @@ static json_t *text_value(const char *text, size_t size, size_t max)
 	while (max > 0 && ((unsigned char)text[max] & 0xc0) == 0x80)
 		max--;
 	memcpy(cut, text, max);
-	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the size is given */
-	memcpy(cut + max, "\xe2\x80\xa6", 3);
-	return json_stringn(cut, max + 3);
+	max += (size_t)snprintf(cut + max, sizeof(cut) - max, "\xe2\x80\xa6 (%zu bytes)", size);
+	return json_stringn(cut, max);
 }
 
 /* A text of ours, not of the dump. */

@@ -12,6 +12,8 @@
 #include "query/coverage.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,8 @@
 
 /* Maximum bytes of a text that is matched and shown; only the length of the rest is given. */
 #define TEXT_MAX 65536u
+/* Room for how long a text is that is cut. */
+#define MARK_BYTES 64u
 /* Limits for matching a regular expression with one text: the cost of some patterns explodes. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 65536u
@@ -48,7 +52,8 @@ static const struct hdb_option_spec options[] = {
 #define COLUMNS(X) \
 	X(COUNT, COUNT, "objects", "objects", \
 	  "String objects with this text, prefix, length or encoding") \
-	X(TEXT, TEXT, "text", "text", "Text, its first 64 KiB; by prefix, the prefix") \
+	X(TEXT, TEXT, "text", "text", \
+	  "Text (beyond 64 KiB, its beginning and length); by prefix, the prefix") \
 	X(LENGTH, COUNT, "length", "length", \
 	  "UTF-16 units of the whole text; by prefix, of the prefix") \
 	X(ENCODING, TEXT, "encoding", "encoding", \
@@ -97,7 +102,7 @@ struct strings {
 	bool is_list; /* --objects */
 	enum by by;
 	uint64_t prefix; /* units */
-	char text[TEXT_MAX + 1];
+	char text[TEXT_MAX + MARK_BYTES];
 	/* filters: */
 	const char *equals; /* NULL: any */
 	pcre2_code *regex;  /* NULL: any */
@@ -415,6 +420,9 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 	struct heap_utf8 text = { .buf = s->text, .size = TEXT_MAX + 1 };
 
 	TRY(heap_chars_utf8(&s->scan.view, &shown, &text, err));
+	if (!text.is_whole)
+		text.used += (size_t)snprintf(s->text + text.used, MARK_BYTES,
+					      "... (%" PRIu64 " characters)", shown.count);
 	query_set_text_n(q, TEXT, s->text, text.used);
 	if (s->by == BY_ENCODING)
 		TRY(encoding_of(s, row->chars, &encoding, err));

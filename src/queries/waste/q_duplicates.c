@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Maximum bytes of a text that is shown; only the length of the rest is given. */
+/* Room for the elements of an array that are shown. */
 #define TEXT_MAX 512u
 /* Maximum number of array elements shown. */
 #define SHOWN_ELEMENTS 8u
@@ -51,7 +51,8 @@ static const struct hdb_option_spec options[] = {
 	X(LENGTH, COUNT, "length", "length", \
 	  "Length of the text in UTF-16 units, or elements of the array") \
 	X(TOTAL, BYTES, "total_shallow", "total shallow", "Bytes of all copies and their arrays") \
-	X(TEXT, TEXT, "text", "text", "Text, its first 512 bytes; for arrays the first elements") \
+	X(TEXT, TEXT, "text", "text", \
+	  "Text (beyond 1 MiB, its beginning and length); for arrays the first elements") \
 	X(HOLDER, TEXT, "holder", "holder", \
 	  "Holder: field, or class of arrays, from which most references to copies come") \
 	X(HELD, COUNT, "held", "times", "References from that holder") \
@@ -286,18 +287,13 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int set_string(struct query *q, struct duplicates *d, uint32_t ix, struct hdb_error *err)
+static int set_string(struct query *q, uint32_t ix, struct hdb_error *err)
 {
-	struct heap_utf8 text = { .buf = d->text, .size = TEXT_MAX + 1 };
 	struct heap_string string;
-	int r;
 
 	TRY(heap_string_one(q->heap, ix, &string, err));
-	r = heap_chars_utf8(&q->heap->dump.view, &string.chars, &text, err);
 	query_set(q, LENGTH, string.chars.count);
-	if (r == HDB_OK)
-		query_set_text_n(q, TEXT, d->text, text.used);
-	return r;
+	return query_set_string(q, TEXT, ix, err);
 }
 
 static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct hdb_error *err)
@@ -357,7 +353,7 @@ static int group_row(struct query *q, size_t no, struct hdb_error *err)
 	query_set(q, COUNT, g->count);
 	query_set(q, ARRAYS, g->arrays);
 	query_set(q, TOTAL, g->total);
-	TRY(d->of_arrays ? set_array(q, d, ix, err) : set_string(q, d, ix, err));
+	TRY(d->of_arrays ? set_array(q, d, ix, err) : set_string(q, ix, err));
 	query_set_class_of(q, CLASS, ix);
 	query_set_id(q, ID, ix);
 	return d->has_holders ? set_holder(q, d, g, err) : HDB_OK;

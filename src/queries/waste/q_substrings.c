@@ -14,8 +14,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Maximum bytes of a text that is shown. */
-#define TEXT_MAX 512u
 /* Strings between two checks of the cancel flag. */
 #define STEP_STRINGS 65536
 
@@ -36,7 +34,7 @@ static const struct hdb_option_spec options[] = {
 	X(USED, COUNT, "used", "used", "Elements that some string uses") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the array") \
 	X(TEXT, TEXT, "text", "text", \
-	  "Text of the string that begins first in the array, its first 512 bytes") \
+	  "Text of the string that begins first in the array (beyond 1 MiB, its beginning and length)") \
 	X(STRING, ID, "string", "string", "ID of that string") \
 	X(ID, ID, "id", "id", QUERY_HELP_ID)
 enum { COLUMNS(QUERY_NUMBER) };
@@ -70,7 +68,6 @@ struct substrings {
 	uint64_t arrays, shared, sharing, wasted;
 	struct analysis_cut unshared,
 		thrifty; /* arrays with waste but only one string; arrays that waste less */
-	char text[TEXT_MAX + 1];
 };
 
 /* Adds up the strings of one array, which are set. */
@@ -211,17 +208,6 @@ static int open_substrings(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int set_text(struct query *q, struct substrings *s, uint32_t ix, struct hdb_error *err)
-{
-	struct heap_utf8 text = { .buf = s->text, .size = TEXT_MAX + 1 };
-	struct heap_string string;
-
-	TRY(heap_string_one(q->heap, ix, &string, err));
-	TRY(heap_chars_utf8(&q->heap->dump.view, &string.chars, &text, err));
-	query_set_text_n(q, TEXT, s->text, text.used);
-	return HDB_OK;
-}
-
 static int array_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct substrings *s = q->state;
@@ -238,7 +224,7 @@ static int array_row(struct query *q, size_t no, struct hdb_error *err)
 	query_set(q, LENGTH, array.length);
 	query_set(q, SHALLOW, array.shallow_bytes);
 	query_set_class_of(q, CLASS, record->array_ix);
-	TRY(set_text(q, s, record->ix, err));
+	TRY(query_set_string(q, TEXT, record->ix, err));
 	query_set_id(q, STRING, record->ix);
 	query_set_id(q, ID, record->array_ix);
 	return HDB_OK;
