@@ -73,7 +73,7 @@ static int slot_bytes(const struct session *session, const struct heap_collectio
 	*array_bytes = 0;
 	if (c->array_ix == HEAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(heap_object(session->heap, c->array_ix, &array, err));
+	TRY(heap_object(session->heap, c->array_ix, &array, err));
 	*array_bytes = array.shallow_bytes;
 	if (array.kind == STORE_PRIMITIVE_ARRAY)
 		*bytes = hprof_type_size(heap_class(session->heap, array.class_no)->element_type,

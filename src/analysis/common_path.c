@@ -69,7 +69,7 @@ static int add_path(const struct session *session, struct tree *t, bool is_stron
 		if (added < 0)
 			return added;
 		if (added == HDB_OK)
-			TRY_ERRORS(base_vec_push(&t->nodes, &node, sizeof(node), err));
+			TRY(base_vec_push(&t->nodes, &node, sizeof(node), err));
 		if (below != GRAPH_NONE)
 			node_at(t, below)->parent = number;
 		if (at == ix) {
@@ -78,7 +78,7 @@ static int add_path(const struct session *session, struct tree *t, bool is_stron
 		}
 		below = number;
 		if (t->map.count % STEP_OBJECTS == 0)
-			TRY_ERRORS(base_step(session->work, t->map.count, err));
+			TRY(base_step(session->work, t->map.count, err));
 	}
 	return base_vec_push(&t->walks, &first, sizeof(first), err);
 }
@@ -128,7 +128,7 @@ static int follow(struct tree *t, uint64_t least, struct base_vec *common, struc
 
 		if (node->count <= least)
 			break;
-		TRY_ERRORS(base_vec_push(common, &t->map.node[number], sizeof(uint32_t), err));
+		TRY(base_vec_push(common, &t->map.node[number], sizeof(uint32_t), err));
 		child = node->best == GRAPH_NONE ? NULL : node_at(t, node->best);
 		if (!child || (double)child->retained_bytes * DROP_DENOMINATOR <
 				      (double)node->retained_bytes * DROP_NUMERATOR)

@@ -167,7 +167,7 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 	}
 	if (string->chars.count != string->array_units)
 		record.array_ix = HEAP_NONE;
-	TRY_ERRORS(heap_chars_hash(&m->view, &string->chars, &hash, err));
+	TRY(heap_chars_hash(&m->view, &string->chars, &hash, err));
 	record.low = hash.low;
 	record.high = hash.high;
 	return base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
@@ -454,7 +454,7 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 	*out = (struct analysis_copies){ 0 };
 	for (uint64_t i = 0; i < run->count; i++) {
 		if (!run->of_arrays) {
-			TRY_ERRORS(bytes_of(session, run->first[i].ix, &bytes, err));
+			TRY(bytes_of(session, run->first[i].ix, &bytes, err));
 			out->total += bytes;
 			out->wasted += i ? bytes : 0;
 		}
@@ -466,7 +466,7 @@ int analysis_copies_measure(const struct session *session, const struct analysis
 	for (size_t i = 0; i < n; i++) {
 		if (i && run->nodes[i] == run->nodes[i - 1])
 			continue;
-		TRY_ERRORS(bytes_of(session, run->nodes[i], &bytes, err));
+		TRY(bytes_of(session, run->nodes[i], &bytes, err));
 		out->arrays++;
 		out->total += bytes;
 		out->wasted += bytes;

@@ -77,8 +77,8 @@ static int add_fields(struct reference *ref, struct heap_fields *fields,
 	while ((r = heap_fields_next(fields, err)) == HDB_OK) {
 		if (fields->value.type != HPROF_OBJECT || fields->value.bits != ref->to_id)
 			continue;
-		TRY_ERRORS(heap_text(ref->session->heap, fields->field.name_text, name,
-				     sizeof(name), err));
+		TRY(heap_text(ref->session->heap, fields->field.name_text, name, sizeof(name),
+			      err));
 		add_name(ref, kind, name);
 	}
 	return r == HDB_END ? HDB_OK : r;
@@ -93,7 +93,7 @@ static int find_element(struct reference *ref, uint64_t length, struct hdb_error
 	bool is_found = false;
 
 	for (uint64_t at = 0; at < length && at < SEARCH_MAX && !is_found; at += SEARCH_CHUNK) {
-		TRY_ERRORS(heap_elements(ref->session->heap, ref->from, at, &slice, err));
+		TRY(heap_elements(ref->session->heap, ref->from, at, &slice, err));
 		for (uint64_t i = 0; i < slice.done && !is_found; i++) {
 			is_found = bits[i] == ref->to_id;
 			if (is_found)
@@ -126,8 +126,8 @@ static int name_reference(struct reference *ref, struct hdb_error *err)
 
 	assert(ref->text.size > 0);
 	ref->text.buf[0] = '\0';
-	TRY_ERRORS(heap_object(heap, ref->from, &object, err));
-	TRY_ERRORS(heap_id(heap, ref->to, &ref->to_id, err));
+	TRY(heap_object(heap, ref->from, &object, err));
+	TRY(heap_id(heap, ref->to, &ref->to_id, err));
 	if (object.kind == STORE_CLASS)
 		TRY(class_holder(ref, (uint32_t)object.length, err));
 	if (heap_class(heap, object.class_no)->ix == ref->to)

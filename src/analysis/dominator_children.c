@@ -18,10 +18,10 @@ static int is_hidden(const struct session *session, struct analysis_level *level
 	bool is_real;
 	int r = heap_is_real(session->heap, ix, &is_real, err);
 
-	TRY_ERRORS(r);
+	TRY(r);
 	*hidden = !is_real;
 	if (session->heap->filter.is_on) {
-		TRY_ERRORS(heap_object(session->heap, ix, &object, err));
+		TRY(heap_object(session->heap, ix, &object, err));
 		if (heap_leaves_out(session->heap, object.heap_no)) {
 			*hidden = true;
 			return HDB_OK;
@@ -80,13 +80,13 @@ int analysis_level_next(const struct session *session, struct analysis_level *le
 	while (hidden) {
 		if (level->at == level->batch_count) {
 			level->at = 0;
-			TRY_ERRORS(store_lists_next(&level->children, &level->batch,
-						    &level->batch_count, err));
+			TRY(store_lists_next(&level->children, &level->batch, &level->batch_count,
+					     err));
 			if (!level->batch_count)
 				return HDB_END;
 		}
 		*ix = level->batch[level->at++];
-		TRY_ERRORS(is_hidden(session, level, *ix, &hidden, err));
+		TRY(is_hidden(session, level, *ix, &hidden, err));
 	}
 	return HDB_OK;
 }

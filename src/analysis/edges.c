@@ -13,9 +13,9 @@ static int each_big(struct store_lists *lists, uint32_t ix, const struct analysi
 	const uint32_t *batch;
 	size_t count = 0;
 
-	TRY_ERRORS(store_lists_begin(lists, ix, NULL, err));
+	TRY(store_lists_begin(lists, ix, NULL, err));
 	for (;;) {
-		TRY_ERRORS(store_lists_next(lists, &batch, &count, err));
+		TRY(store_lists_next(lists, &batch, &count, err));
 		if (!count)
 			return HDB_OK;
 		TRY(taker->take(taker->ctx, ix, batch, count, err));
@@ -33,8 +33,7 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 	struct store_lists_out out = { .lengths = lengths, .target = &entries };
 
 	assert(taker->take);
-	TRY_ERRORS(lengths ? HDB_OK :
-			     hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8));
+	TRY(lengths ? HDB_OK : hdb_fail_memory(err, "a block of lists", STORE_BLOCK_OBJECTS * 8));
 	assert(taker->first % STORE_BLOCK_OBJECTS == 0);
 	for (uint64_t first = taker->first; first < list_count; first += STORE_BLOCK_OBJECTS) {
 		const uint64_t left = list_count - first;
@@ -42,7 +41,7 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 
 		entries.count = 0;
 		out.count = 0;
-		TRY_ERRORS(store_lists_block(&whole, (uint32_t)first, &out, err));
+		TRY(store_lists_block(&whole, (uint32_t)first, &out, err));
 		if (out.count != (left < STORE_BLOCK_OBJECTS ? left : STORE_BLOCK_OBJECTS))
 			return heap_damaged(session->heap, lists->table, first, "impossible size",
 					    err);
@@ -57,7 +56,7 @@ int analysis_each_edge(const struct session *session, const struct store_lists *
 				at += lengths[i];
 			}
 		}
-		TRY_ERRORS(base_step(session->work, first, err));
+		TRY(base_step(session->work, first, err));
 	}
 	return HDB_OK;
 }

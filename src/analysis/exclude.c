@@ -108,16 +108,15 @@ static int is_field_excluded(const struct analysis_excludes *s, uint32_t from, u
 	if (r < 0 || object.kind != STORE_INSTANCE ||
 	    heap_class(s->session->heap, object.class_no)->ix == to)
 		return r;
-	TRY_ERRORS(heap_id(s->session->heap, to, &to_id, err));
-	TRY_ERRORS(heap_fields_begin(s->session->heap, from, &fields, err));
+	TRY(heap_id(s->session->heap, to, &to_id, err));
+	TRY(heap_fields_begin(s->session->heap, from, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
 		bool is_excluded = false;
 
 		if (fields.value.type != HPROF_OBJECT || fields.value.bits != to_id)
 			continue;
 		any = true;
-		TRY_ERRORS(heap_text(s->session->heap, fields.field.name_text, name, sizeof(name),
-				     err));
+		TRY(heap_text(s->session->heap, fields.field.name_text, name, sizeof(name), err));
 		for (size_t i = 0; i < s->field_count; i++)
 			if (strcmp(s->fields[i].name, name) == 0 &&
 			    heap_is_subclass(s->session->heap, object.class_no,
@@ -183,8 +182,8 @@ static int note_places(const struct session *session, struct analysis_excludes *
 			at += hprof_type_size(field.type, session->heap->id_size);
 			if (field.type != HPROF_OBJECT || !is_near)
 				continue;
-			TRY_ERRORS(is_named(s, class_no, &field, &place.is_excluded, err));
-			TRY_ERRORS(base_vec_push(&s->places, &place, sizeof(place), err));
+			TRY(is_named(s, class_no, &field, &place.is_excluded, err));
+			TRY(base_vec_push(&s->places, &place, sizeof(place), err));
 		}
 		no = class->super_no;
 	}
@@ -353,7 +352,7 @@ static int keep(void *ctx, uint32_t from, uint32_t *edges, uint32_t *count, stru
 		TRY(drop_weak(s, from, edges, count, err));
 	if (!s->field_count)
 		return HDB_OK;
-	TRY_ERRORS(read_held(s, from, object.class_no, &held, err));
+	TRY(read_held(s, from, object.class_no, &held, err));
 	return drop_fields(s, &held, edges, count, err);
 }
 
@@ -412,7 +411,7 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 		for (size_t i = 0; i < excludes->field_count && !*is_from; i++)
 			*is_from = heap_is_subclass(heap, no, excludes->fields[i].class_no);
 		if (*is_from && excludes->field_count)
-			TRY_ERRORS(note_places(session, excludes, no, err));
+			TRY(note_places(session, excludes, no, err));
 		excludes->first_place[no + 1] = (uint32_t)excludes->places.count;
 	}
 	return HDB_OK;

@@ -232,7 +232,7 @@ int analysis_load_class_totals(const struct session *session, struct derive_tota
 {
 	BASE_SCOPED(analysis_groups_release) struct analysis_groups groups = { 0 };
 
-	TRY_ERRORS(analysis_make_class_totals(session, out, err));
+	TRY(analysis_make_class_totals(session, out, err));
 	TRY(analysis_load_groups(session, DERIVE_CLASS, &groups, err));
 	for (size_t i = 0; i < groups.count; i++)
 		(*out)[groups.totals[i].no] = groups.totals[i];
@@ -249,7 +249,7 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 	assert(by_class);
 	*out = (struct analysis_groups){ .by = by };
 	r = analysis_make_class_totals(session, &out->totals, err);
-	TRY_ERRORS(r);
+	TRY(r);
 	out->count = heap->class_count;
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		out->totals[no].group = by;
@@ -312,8 +312,8 @@ static int add_native(const struct session *session, uint32_t block_no, struct n
 		any = block->native[i] != 0;
 	if (!any)
 		return HDB_OK;
-	TRY_ERRORS(heap_read_block(session->heap, block_no, &block->objects, err));
-	TRY_ERRORS(derive_reachable_block(session->derive, block_no, block->reachable, err));
+	TRY(heap_read_block(session->heap, block_no, &block->objects, err));
+	TRY(derive_reachable_block(session->derive, block_no, block->reachable, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct derive_total *total = &by_class[objects->class_no[i]];
 
@@ -342,10 +342,10 @@ static int count_native(const struct session *session, struct analysis_groups *o
 	BASE_FREED struct derive_total *by_class = NULL;
 
 	TRY(BASE_ALLOC(block, 1, "a block of objects", err));
-	TRY_ERRORS(analysis_make_class_totals(session, &by_class, err));
+	TRY(analysis_make_class_totals(session, &by_class, err));
 	for (uint32_t b = 0; b < heap_block_count(session->heap); b++)
 		TRY_ERRORS(add_native(session, b, block, by_class, err));
-	TRY_ERRORS(analysis_fold_groups(session, out->by, by_class, out, err));
+	TRY(analysis_fold_groups(session, out->by, by_class, out, err));
 	if (out->count)
 		qsort(out->totals, out->count, sizeof(*out->totals), compare_no);
 	return HDB_OK;
@@ -526,7 +526,7 @@ static int add_invented(const struct session *session, uint64_t *bytes, struct h
 		TRY(derive_is_reachable(session->derive, ix, &is_reachable, err));
 		if (!is_reachable)
 			continue;
-		TRY_ERRORS(heap_object(heap, ix, &object, err));
+		TRY(heap_object(heap, ix, &object, err));
 		*bytes += object.shallow_bytes;
 	}
 	return HDB_OK;

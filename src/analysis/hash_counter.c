@@ -100,8 +100,7 @@ static int grow(struct analysis_counter *t, struct hdb_error *err)
 	 */
 	base_big_free(&t->table);
 	t->slots = 0;
-	TRY_ERRORS(base_big_alloc(t->session->work, &table, slots * sizeof(struct slot), t->what,
-				  err));
+	TRY(base_big_alloc(t->session->work, &table, slots * sizeof(struct slot), t->what, err));
 	t->table = table;
 	t->slots = slots;
 	for (uint64_t i = 0; i < t->used; i++) {
@@ -136,12 +135,12 @@ int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash h
 
 	assert(tally->entry_bytes >= sizeof(struct analysis_counter_head));
 	if (tally->used >= tally->slots / 4 * 3)
-		TRY_ERRORS(grow(tally, err));
+		TRY(grow(tally, err));
 	slot = find_slot(tally, hash);
 	if (slot->number) {
 		head = entry_at(tally, slot->number - 1);
 	} else {
-		TRY_ERRORS(new_entry(tally, &head, err));
+		TRY(new_entry(tally, &head, err));
 		*slot = (struct slot){ .number = (uint32_t)tally->used, .tag = tag_of(hash) };
 		head->hash = hash;
 		head->first_ix = ix;
@@ -199,8 +198,8 @@ int analysis_counter_order(struct analysis_counter *t, uint64_t min_count, uint6
 
 	assert(min_count > 0);
 	*kept = 0;
-	TRY_ERRORS(base_big_alloc_raw(t->session->work, &t->order, (t->used + 1) * sizeof(*order),
-				      t->what, err));
+	TRY(base_big_alloc_raw(t->session->work, &t->order, (t->used + 1) * sizeof(*order), t->what,
+			       err));
 	order = t->order.data;
 	for (uint64_t i = 0; i < t->used; i++) {
 		const uint64_t count = entry_at(t, i)->count;

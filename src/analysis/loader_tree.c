@@ -51,7 +51,7 @@ static int look_for_loaders(void *ctx, const struct heap_block *block, struct hd
 			continue;
 		if (f->tree->all.count == LOADERS_MAX)
 			return hdb_fail(err, HDB_ELIMIT, "more than %u class loaders", LOADERS_MAX);
-		TRY_ERRORS(base_vec_push(&f->tree->all, &loader, sizeof(loader), err));
+		TRY(base_vec_push(&f->tree->all, &loader, sizeof(loader), err));
 	}
 	return HDB_OK;
 }
@@ -194,7 +194,7 @@ int analysis_loaders_find(const struct session *session, struct analysis_loader_
 {
 
 	TRY_ERRORS(find_loaders(session, tree, err));
-	TRY_ERRORS(find_parents(session, tree, err));
+	TRY(find_parents(session, tree, err));
 	find_levels(tree);
 	return HDB_OK;
 }

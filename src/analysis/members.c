@@ -187,15 +187,15 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 
 	assert(m->is_member_class);
 	base_stage(session->work, "finding objects", session->heap->object_count, "objects");
-	TRY_ERRORS(block && reachable ? HDB_OK :
-					hdb_fail_memory(err, "a block of objects", sizeof(*block)));
+	TRY(block && reachable ? HDB_OK :
+				 hdb_fail_memory(err, "a block of objects", sizeof(*block)));
 	for (uint32_t b = 0; b < heap_block_count(session->heap); b++) {
 		bool skips = true;
 
 		TRY_ERRORS(is_foreign(session, m, b, &skips, err));
 		if (skips)
 			continue;
-		TRY_ERRORS(heap_read_block_of(session->heap, b, read_classes(m), block, err));
+		TRY(heap_read_block_of(session->heap, b, read_classes(m), block, err));
 		TRY(derive_reachable_block(session->derive, b, reachable, err));
 		for (uint32_t i = 0; i < block->count; i++) {
 			if (!read_classes(m)[block->class_no[i]] || !is_in(m, block, i) ||
@@ -208,7 +208,7 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 				ixs[m->count] = block->first_ix + i;
 			count_member(m, reachable[i], block->shallow[i]);
 		}
-		TRY_ERRORS(base_step(session->work, block->first_ix, err));
+		TRY(base_step(session->work, block->first_ix, err));
 	}
 	return HDB_OK;
 }

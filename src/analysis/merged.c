@@ -135,9 +135,9 @@ static int intern_classes(const struct session *session, struct analysis_merged 
 			session, m->by,
 			m->by == DERIVE_LOADER ? heap_class(session->heap, no)->loader_ix : no,
 			&name.size);
-		TRY_ERRORS(intern(m, &name, true, &names[no], err));
+		TRY(intern(m, &name, true, &names[no], err));
 		name.is_class = m->by == DERIVE_CLASS;
-		TRY_ERRORS(intern(m, &name, true, &names[n + no], err));
+		TRY(intern(m, &name, true, &names[n + no], err));
 	}
 	return HDB_OK;
 }
@@ -199,8 +199,8 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 			*out = parent;
 			return HDB_OK;
 		}
-		TRY_ERRORS(add_node(m, parent, name, out, err));
-		TRY_ERRORS(base_idmap_put(&m->by_place, place, *out, err));
+		TRY(add_node(m, parent, name, out, err));
+		TRY(base_idmap_put(&m->by_place, place, *out, err));
 	}
 	*hint_of(m, parent) = *out;
 	return HDB_OK;
@@ -378,7 +378,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
 		if (members && is_empty(members, b, heap->object_count))
 			continue;
-		TRY_ERRORS(heap_read_block(heap, b, block, err));
+		TRY(heap_read_block(heap, b, block, err));
 		TRY(weights(p->session, block, weight, err));
 		for (uint32_t i = 0; i < block->count; i++) {
 			const uint32_t ix = block->first_ix + i;
@@ -393,7 +393,7 @@ static int place_all(struct placing *p, unsigned dump, struct heap_block *block,
 					     block->shallow[i], weight[i]);
 		}
 		if (b % STEP_BLOCKS == 0)
-			TRY_ERRORS(base_step(p->session->work, block->first_ix, err));
+			TRY(base_step(p->session->work, block->first_ix, err));
 	}
 	return HDB_OK;
 }
@@ -674,13 +674,13 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	/* Building a table needs memory too, so do it before allocating the arrays. */
 	if (table_of(source->tree))
 		TRY(derive_need(session->derive, table_of(source->tree), err));
-	TRY_ERRORS(intern_classes(session, m, names, err));
+	TRY(intern_classes(session, m, names, err));
 	if (source->list && table_of(source->tree))
 		TRY(place_few(&p, dump, &is_done, err));
 	if (is_done)
 		return HDB_OK;
-	TRY_ERRORS(base_big_alloc(session->work, &parent, n * 4 + 4, "a merged tree", err));
-	TRY_ERRORS(base_big_alloc(session->work, &places, n * 4 + 4, "a merged tree", err));
+	TRY(base_big_alloc(session->work, &parent, n * 4 + 4, "a merged tree", err));
+	TRY(base_big_alloc(session->work, &places, n * 4 + 4, "a merged tree", err));
 	p.parent = parent.data;
 	p.place = places.data;
 	if (source->tree == ANALYSIS_TREE_WITHOUT)

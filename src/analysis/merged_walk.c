@@ -93,9 +93,9 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 		if (!rest_of[above]) {
 			const struct analysis_merged_rest new = { .depth = node->depth };
 
-			TRY_ERRORS(base_vec_push(&out->rests, &new, sizeof(new), err));
+			TRY(base_vec_push(&out->rests, &new, sizeof(new), err));
 			for (unsigned d = 0; d < m->dump_count; d++)
-				TRY_ERRORS(base_vec_push(&out->sums, &none, sizeof(none), err));
+				TRY(base_vec_push(&out->sums, &none, sizeof(none), err));
 			rest_of[above] = (uint32_t)out->rests.count;
 		}
 		rest = base_vec_at(&out->rests, struct analysis_merged_rest, rest_of[above] - 1);
@@ -190,7 +190,7 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 			base_vec_at(&m->names, struct analysis_merged_name, node->name),
 		};
 	}
-	TRY_ERRORS(add_rests(m, is_shown, rest_of, out, err));
+	TRY(add_rests(m, is_shown, rest_of, out, err));
 	TRY(BASE_ALLOC(out->order, count + out->rests.count + 1, "a merged tree", err));
 	if (count)
 		qsort(shown, count, sizeof(*shown), compare_shown);

@@ -123,10 +123,10 @@ static int next_of_source(const struct session *session, struct analysis_propert
 	if (p->entries.has_key) {
 		const struct heap_value *key = &p->entries.key;
 
-		TRY_ERRORS(object_of(session, key, source->inside, &key_ix, err));
-		TRY_ERRORS(text_of(session, key, key_ix, BASE_TEXT(p->name), err));
+		TRY(object_of(session, key, source->inside, &key_ix, err));
+		TRY(text_of(session, key, key_ix, BASE_TEXT(p->name), err));
 	}
-	TRY_ERRORS(object_of(session, &p->entries.value, source->inside, &p->value_ix, err));
+	TRY(object_of(session, &p->entries.value, source->inside, &p->value_ix, err));
 	return text_of(session, &p->entries.value, p->value_ix, BASE_TEXT(p->value), err);
 }
 
@@ -138,7 +138,7 @@ static int single_value(const struct session *session, struct analysis_propertie
 	assert(source->kind == A_VALUE);
 	TRY(heap_static_value(session->heap, source->field, &value, err));
 	(void)snprintf(p->name, sizeof(p->name), "%s", source->field);
-	TRY_ERRORS(object_of(session, &value, "", &p->value_ix, err));
+	TRY(object_of(session, &value, "", &p->value_ix, err));
 	return text_of(session, &value, p->value_ix, BASE_TEXT(p->value), err);
 }
 
@@ -410,9 +410,9 @@ static int note_managers(const struct session *session, struct analysis_vm_fact 
 	int r;
 
 	TRY_FOUND(heap_static_object(session->heap, "sun.management.MemoryImpl.mgrs", &ix, err));
-	TRY_ERRORS(heap_object(session->heap, ix, &object, err));
+	TRY(heap_object(session->heap, ix, &object, err));
 	if (object.kind == STORE_OBJECT_ARRAY)
-		TRY_ERRORS(heap_elements(session->heap, ix, 0, &slice, err));
+		TRY(heap_elements(session->heap, ix, 0, &slice, err));
 	assert(slice.done <= MANAGERS_MAX);
 	for (uint64_t i = 0; i < slice.done; i++) {
 		if ((r = manager_name(session->heap, bits[i], text, sizeof(text), err)) < 0)

@@ -73,7 +73,7 @@ static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_e
 
 	base_stage(l->session->work, "finding references", heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(heap); b++) {
-		TRY_ERRORS(heap_read_block(heap, b, l->block, err));
+		TRY(heap_read_block(heap, b, l->block, err));
 		for (uint32_t i = 0; i < l->block->count; i++) {
 			const uint32_t no = l->block->class_no[i];
 			struct analysis_reference *ref;
@@ -89,7 +89,7 @@ static int pass(struct listing *l, struct analysis_reference *refs, struct hdb_e
 			ref->strength = l->strength[no];
 			TRY(read_referent(heap, ref->ix, no, &ref->referent, err));
 		}
-		TRY_ERRORS(base_step(l->session->work, l->block->first_ix, err));
+		TRY(base_step(l->session->work, l->block->first_ix, err));
 	}
 	l->list->count = count;
 	return HDB_OK;
@@ -223,9 +223,9 @@ static int search_level(struct search *s, enum analysis_reached level, const uin
 			reach(s, target[i], level);
 		for (uint64_t e = row.at; e < row.end; e++)
 			reach(s, graph_rows_long(s->graph, e), level);
-		TRY_ERRORS(follow_referent(s, ix, level, ref_bits, err));
+		TRY(follow_referent(s, ix, level, ref_bits, err));
 		if (++s->seen % STEP_NODES == 0)
-			TRY_ERRORS(base_step(s->session->work, s->seen, err));
+			TRY(base_step(s->session->work, s->seen, err));
 	}
 	return HDB_OK;
 }
@@ -238,12 +238,12 @@ static int search_all(struct search *s, const uint64_t *ref_bits, struct hdb_err
 	for (uint32_t ix = 0; ix < heap->object_count; ix++)
 		if (heap_is_root(heap, ix))
 			reach(s, ix, ANALYSIS_STRONGLY);
-	TRY_ERRORS(search_level(s, ANALYSIS_STRONGLY, ref_bits, err));
+	TRY(search_level(s, ANALYSIS_STRONGLY, ref_bits, err));
 	for (unsigned level = ANALYSIS_SOFTLY; level < ANALYSIS_UNREACHABLE; level++) {
 		for (size_t i = 0; i < s->waiting[level].count; i++) {
 			reach(s, *base_vec_at(&s->waiting[level], uint32_t, i),
 			      (enum analysis_reached)level);
-			TRY_ERRORS(search_level(s, (enum analysis_reached)level, ref_bits, err));
+			TRY(search_level(s, (enum analysis_reached)level, ref_bits, err));
 		}
 	}
 	return HDB_OK;

@@ -189,7 +189,7 @@ int analysis_object(const struct session *session, const char *target, uint32_t 
 
 	if (is_class_label(target))
 		return find_class_object(session, target, ix, err);
-	TRY_ERRORS(parse_id(target, &id, err));
+	TRY(parse_id(target, &id, err));
 	r = heap_find(session->heap, id, ix, err);
 	if (r == HDB_NOTFOUND)
 		(void)hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);

@@ -85,7 +85,7 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	API_CHECK(out, err);
 	API_READ(&options, opt, err);
 	if (!db_path) {
-		TRY_ERRORS(hdb_default_path(dump_path, path, sizeof(path), err));
+		TRY(hdb_default_path(dump_path, path, sizeof(path), err));
 		paths.database = path;
 	}
 	if (!options.no_sigbus_handler)
@@ -300,8 +300,8 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 
 	API_CHECK(out, err);
 	TRY(find(db, id, &ix, err));
-	TRY_ERRORS(heap_object(db->heap, ix, &object, err));
-	TRY_ERRORS(heap_offset(db->heap, ix, &info.file_offset, err));
+	TRY(heap_object(db->heap, ix, &object, err));
+	TRY(heap_offset(db->heap, ix, &info.file_offset, err));
 	info.kind = (enum hdb_object_kind)object.kind;
 	info.class_name = heap_class_name(db->heap, object.class_no);
 	info.class_id = heap_class(db->heap, object.class_no)->class_id;
@@ -404,7 +404,7 @@ int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *arg
 		call_args.filter = &filter;
 	if (!def)
 		return query_fail_unknown(name, err);
-	TRY_ERRORS(check_args(&call_args, err));
+	TRY(check_args(&call_args, err));
 	rows = calloc(1, sizeof(*rows));
 	if (rows)
 		rows->before = calloc(call_args.before_count + 1, sizeof(*rows->before));

@@ -186,7 +186,7 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	struct store_field stored;
 
 	TRY(heap_field(db->heap, at, &stored, err));
-	TRY_ERRORS(heap_text(db->heap, stored.name_text, name, sizeof(name), err));
+	TRY(heap_text(db->heap, stored.name_text, name, sizeof(name), err));
 	if (list->fields.count >= FIELDS_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "%s has more than %u fields",
 				heap_class_name(db->heap, declaring_no), FIELDS_MAX);
@@ -194,8 +194,8 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	field.type = (enum hdb_basic_type)stored.type;
 	if (stored.is_static)
 		hdb_basic_of(field.type, stored.value, &field.value);
-	TRY_ERRORS(base_vec_push(&list->fields, &field, sizeof(field), err));
-	TRY_ERRORS(base_bytes_append(&list->names, name, strlen(name) + 1, err));
+	TRY(base_vec_push(&list->fields, &field, sizeof(field), err));
+	TRY(base_bytes_append(&list->names, name, strlen(name) + 1, err));
 	return base_vec_push(&list->starts, &start, sizeof(start), err);
 }
 

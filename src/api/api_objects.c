@@ -21,8 +21,8 @@ int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out, str
 	struct heap_object object;
 
 	API_CHECK(out, err);
-	TRY_ERRORS(api_check_ix(db, ix, err));
-	TRY_ERRORS(heap_object(db->heap, ix, &object, err));
+	TRY(api_check_ix(db, ix, err));
+	TRY(heap_object(db->heap, ix, &object, err));
 	facts = (struct hdb_object_facts){
 		.ix = ix,
 		.class_no = object.class_no,
@@ -39,7 +39,7 @@ int hdb_object_at(struct hdb *db, uint32_t ix, struct hdb_object_facts *out, str
 	} else if (object.kind != STORE_INSTANCE) {
 		facts.length = object.length;
 	}
-	TRY_ERRORS(heap_id(db->heap, ix, &facts.id, err));
+	TRY(heap_id(db->heap, ix, &facts.id, err));
 	API_WRITE(out, &facts);
 	return HDB_OK;
 }
@@ -97,7 +97,7 @@ int hdb_retained_at(struct hdb *db, uint32_t ix, uint64_t *bytes, struct hdb_err
 	struct derive_retained_result result = { 0 };
 	int r;
 
-	TRY_ERRORS(api_check_ix(db, ix, err));
+	TRY(api_check_ix(db, ix, err));
 	r = GRAPH_BUDGET;
 	if (!derive_has(&db->derive, STORE_RETAINED))
 		r = derive_retained_local(&db->derive, (struct graph_members){ &ix, 1 }, NULL,

@@ -157,9 +157,9 @@ int hdb_references_begin(struct hdb_references *refs, uint32_t from, uint32_t to
 {
 	API_NEEDS(refs, err);
 
-	TRY_ERRORS(api_check_ix(refs->db, from, err));
+	TRY(api_check_ix(refs->db, from, err));
 	if (to != HDB_NONE)
-		TRY_ERRORS(api_check_ix(refs->db, to, err));
+		TRY(api_check_ix(refs->db, to, err));
 	return heap_named_begin(refs->named, from, to, err);
 }
 
@@ -304,7 +304,7 @@ int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 	size_t n;
 
 	*first = *count = 0;
-	TRY_ERRORS(api_check_ix(db, ix, err));
+	TRY(api_check_ix(db, ix, err));
 	TRY_ERRORS(heap_load_roots(db->heap, err));
 	roots = heap_roots_of(db->heap, ix, &n);
 	if (roots) {
@@ -343,10 +343,9 @@ int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hd
 	if ((r = heap_trace(db->heap, thread.trace_serial, &trace, err)) < 0)
 		return r;
 	facts.frame_count = r == HDB_OK ? trace.frame_count : 0;
-	TRY_ERRORS(heap_text(db->heap, thread.name_text, facts.name, sizeof(facts.name), err));
+	TRY(heap_text(db->heap, thread.name_text, facts.name, sizeof(facts.name), err));
 	if (!facts.name[0] && facts.ix != HDB_NONE)
-		TRY_ERRORS(
-			heap_thread_name(db->heap, facts.ix, facts.name, sizeof(facts.name), err));
+		TRY(heap_thread_name(db->heap, facts.ix, facts.name, sizeof(facts.name), err));
 	facts.name_size = heap_drop_broken(facts.name, strlen(facts.name));
 	facts.name[facts.name_size] = '\0';
 	API_WRITE(out, &facts);

@@ -63,7 +63,7 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 	if (o.id_size && o.id_size != 4 && o.id_size != 8)
 		return hdb_fail(err, HDB_EUSAGE, "identifiers of %u bytes; 4 or 8 expected",
 				o.id_size);
-	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
+	TRY(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
 	o.output = &w.output;
 	files = (struct phd_files){ o.dump_name ? o.dump_name : in_path, o.javacore_path };
 	r = base_input_open(in_path, w.output.progress.cancel, &w.paths.input, err);
@@ -88,7 +88,7 @@ int hdb_strip(const char *in_path, const char *out_path, const struct hdb_strip_
 
 	API_CHECK(out, err);
 	API_READ(&o, opt, err);
-	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
+	TRY(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
 	o.output = &w.output;
 	return end(&w, rewrite_strip(w.paths, &o, &w.work, &w.result, err), out);
 }
@@ -103,7 +103,7 @@ int hdb_redact(const char *in_path, const char *out_path, const struct hdb_redac
 
 	API_CHECK(out, err);
 	API_READ(&o, opt, err);
-	TRY_ERRORS(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
+	TRY(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
 	o.output = &w.output;
 	return end(&w, rewrite_redact(w.paths, &o, &w.work, &w.result, err), out);
 }

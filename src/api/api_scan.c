@@ -69,7 +69,7 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 	if (opt->columns & HDB_SCAN_FIELDS)
 		TRY_ERRORS(heap_open_dump(heap, err));
 	if (opt->columns & HDB_SCAN_REFERRERS)
-		TRY_ERRORS(derive_referrers(&scan->db->derive, &scan->lists, err));
+		TRY(derive_referrers(&scan->db->derive, &scan->lists, err));
 	return opt->columns & tree ? derive_need(&scan->db->derive, STORE_RETAINED, err) : HDB_OK;
 }
 
@@ -412,7 +412,7 @@ int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *fie
 	if (at >= scan->count || !(scan->opt.columns & HDB_SCAN_FIELDS))
 		return hdb_fail(err, HDB_EUSAGE, "no object of a batch whose fields are read");
 	if (scan->open_at != at)
-		TRY_ERRORS(open_instance(scan, at, err));
+		TRY(open_instance(scan, at, err));
 	/*
 	 * Superclasses come last, so in all subclasses a field has the same distance from the end.
 	 */

@@ -199,7 +199,7 @@ int api_convert_trace(const struct api_trace *trace, const char *out_path,
 		base_outfile_abort(file);
 		return rc;
 	}
-	TRY_ERRORS(base_outfile_finish(file, &file_bytes, err));
+	TRY(base_outfile_finish(file, &file_bytes, err));
 	if (out)
 		*out = (struct hdb_output_result){
 			.dump_bytes = trace->perfetto ? perfetto_bytes(trace->perfetto) :

@@ -118,7 +118,7 @@ static int text_of(struct hdb *db, uint32_t ix, struct heap_utf8 *out, struct hd
 
 	assert(out->size > 0);
 	out->buf[0] = '\0';
-	TRY_ERRORS(heap_object(db->heap, ix, &object, err));
+	TRY(heap_object(db->heap, ix, &object, err));
 	if (heap_is_string(db->heap, ix))
 		return heap_string_text(db->heap, ix, out, err);
 	if (object.kind == STORE_PRIMITIVE_ARRAY) {
@@ -143,7 +143,7 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 
 	if (units)
 		*units = 0;
-	TRY_ERRORS(api_check_ix(db, ix, err));
+	TRY(api_check_ix(db, ix, err));
 	if (!size)
 		return hdb_fail(err, HDB_EUSAGE, "no room for a text");
 	TRY(text_of(db, ix, &text, err));
@@ -166,7 +166,7 @@ int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *o
 
 	API_CHECK(out, err);
 	API_WRITE(out, &read);
-	TRY_ERRORS(api_check_ix(db, ix, err));
+	TRY(api_check_ix(db, ix, err));
 	TRY(text_of(db, ix, &text, err));
 	if (!text.is_whole && most >= text.size) {
 		/* A UTF-16 unit takes at most three bytes in UTF-8. */
@@ -231,7 +231,7 @@ static int fail_unknown(struct hdb_entries *e, struct hdb_error *err)
 	char size[48] = "";
 	uint64_t id;
 
-	TRY_ERRORS(heap_id(e->db->heap, c->ix, &id, err));
+	TRY(heap_id(e->db->heap, c->ix, &id, err));
 	if (c->has_size)
 		(void)snprintf(size, sizeof(size), "; its size is %" PRIu64, c->size);
 	return hdb_fail(err, HDB_EUSAGE, "the entries of 0x%" PRIx64 " (%s) are not known: %s%s",
@@ -245,7 +245,7 @@ int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, stru
 	BASE_FREED struct hdb_entries *e = NULL;
 	int r;
 
-	TRY_ERRORS(api_check_ix(db, ix, err));
+	TRY(api_check_ix(db, ix, err));
 	e = malloc(sizeof(*e));
 	if (!e)
 		return hdb_fail_memory(err, "entries", sizeof(*e));

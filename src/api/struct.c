@@ -33,7 +33,7 @@ int api_read_struct(void *ours, size_t size, size_t first, const void *theirs,
 	size_t has;
 
 	assert(first <= size);
-	TRY_ERRORS(api_check_struct(theirs, first, err));
+	TRY(api_check_struct(theirs, first, err));
 	memset(ours, 0, size);
 	if (!theirs)
 		return HDB_OK;

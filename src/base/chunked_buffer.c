@@ -52,9 +52,9 @@ int base_chunks_grow(struct base_chunks *slabs, uint64_t bytes, struct hdb_error
 		size = bytes;
 	if (size > BASE_CHUNK_BYTES)
 		size = BASE_CHUNK_BYTES;
-	TRY_ERRORS(rc);
-	TRY_ERRORS(base_big_alloc_raw(slabs->work, &slabs->slabs[slabs->count],
-				      size + BASE_CHUNK_SPARE, slabs->what, err));
+	TRY(rc);
+	TRY(base_big_alloc_raw(slabs->work, &slabs->slabs[slabs->count], size + BASE_CHUNK_SPARE,
+			       slabs->what, err));
 	slabs->data[slabs->count] = slabs->slabs[slabs->count].data;
 	slabs->count++;
 	slabs->size_bytes = size;

@@ -299,7 +299,7 @@ static int copy_some(struct frames_source *f, struct wanted *wanted, struct hdb_
 	int r;
 
 	if (!find_kept(f, wanted->offset)) {
-		TRY_ERRORS(find_frame(f, wanted->offset, &found, err));
+		TRY(find_frame(f, wanted->offset, &found, err));
 		if (found.start == wanted->offset && found.size <= wanted->size) {
 			r = inflate_to(f, &found, wanted->out, err);
 			copied(wanted, found.size);

@@ -66,8 +66,7 @@ static int grow(struct base_idmap *map, uint64_t capacity, struct hdb_error *err
 	const size_t size = capacity * sizeof(*bigger.slots);
 
 	if (map->work && size >= BASE_LARGE_BYTES) {
-		TRY_ERRORS(
-			base_big_alloc_raw(map->work, &bigger.big, size, "an identifier map", err));
+		TRY(base_big_alloc_raw(map->work, &bigger.big, size, "an identifier map", err));
 		bigger.slots = bigger.big.data;
 	} else {
 		bigger.slots = malloc(size);
@@ -103,7 +102,7 @@ int base_idmap_put(struct base_idmap *map, uint64_t id, uint32_t value, struct h
 
 	assert(value != BASE_IDMAP_NONE);
 	if (map->count * 2 >= map->capacity) {
-		TRY_ERRORS(base_idmap_reserve(map, map->count + 1, err));
+		TRY(base_idmap_reserve(map, map->count + 1, err));
 	}
 	slot = slot_of(map, id);
 	map->count += map->slots[slot].value == BASE_IDMAP_NONE;

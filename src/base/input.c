@@ -409,7 +409,7 @@ static int next_part(struct base_input *in, const struct base_piece *piece, uint
 		skip(in, zeros);
 		return HDB_OK;
 	}
-	TRY_ERRORS(note_damage(in, piece, "what follows is no compressed data", err));
+	TRY(note_damage(in, piece, "what follows is no compressed data", err));
 	return find_part(in, err);
 }
 
@@ -418,7 +418,7 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 {
 	int r;
 
-	TRY_ERRORS(reserve(piece, STREAM_PIECE, err));
+	TRY(reserve(piece, STREAM_PIECE, err));
 	piece->data = piece->buffer;
 	while (piece->size < STREAM_PIECE && !in->is_over) {
 		const uint64_t before = piece->size;
@@ -427,7 +427,7 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 
 		TRY_ERRORS(fill(in, GZIP_HEAD + 8, &left, err));
 		if (!in->is_in_stream) {
-			TRY_ERRORS(next_part(in, piece, left, err));
+			TRY(next_part(in, piece, left, err));
 			continue;
 		}
 		r = in->packing == BASE_GZIP ? inflate_gzip(in, piece, left, &used, &why) :
@@ -562,11 +562,11 @@ static int open_bytes(struct base_input *in, struct hdb_error *err)
 	struct stat st;
 	int r;
 
-	TRY_ERRORS(open_fd(in, &st, err));
+	TRY(open_fd(in, &st, err));
 	in->is_file = S_ISREG(st.st_mode) && !is_stdin;
 	if (!in->is_file)
 		return BASE_ALLOC(in->buffer, 2 * READ_BYTES, "a pipe's bytes", err);
-	TRY_ERRORS(base_map_open(path, BASE_SEQUENTIAL, &in->map, err));
+	TRY(base_map_open(path, BASE_SEQUENTIAL, &in->map, err));
 	in->size = in->map->size;
 	/* The whole file is one window. */
 	view.src = in->map;
@@ -662,7 +662,7 @@ static int take_plain(struct base_input *in, struct base_piece *piece, struct hd
 	if (in->map) {
 		piece->data = in->mapped + in->offset;
 	} else {
-		TRY_ERRORS(reserve(piece, READ_BYTES, err));
+		TRY(reserve(piece, READ_BYTES, err));
 		memcpy(piece->buffer, in->buffer + in->at, left);
 		piece->data = piece->buffer;
 	}
@@ -720,7 +720,7 @@ int base_piece_inflate(const struct base_input *in, struct base_piece *piece, st
 {
 	if (!piece->packed)
 		return HDB_OK;
-	TRY_ERRORS(reserve(piece, piece->room ? piece->room : 1, err));
+	TRY(reserve(piece, piece->room ? piece->room : 1, err));
 	if (!piece->inflater)
 		piece->inflater = in->packing == BASE_GZIP ?
 					  (void *)libdeflate_alloc_decompressor() :

@@ -192,7 +192,7 @@ static int write_frame(struct base_outfile *f, struct hdb_error *err)
 	if (ZSTD_isError(n))
 		return hdb_fail(err, HDB_ENOMEM, "cannot compress %zu bytes: %s", f->used,
 				ZSTD_getErrorName(n));
-	TRY_ERRORS(base_bytes_append(&f->seek, sizes, sizeof(sizes), err));
+	TRY(base_bytes_append(&f->seek, sizes, sizeof(sizes), err));
 	return write_all(f, f->packed, n, err);
 }
 
@@ -241,9 +241,9 @@ static int write_seek_table(struct base_outfile *f, struct hdb_error *err)
 	store32(head + 4, (uint32_t)f->seek.count + sizeof(foot));
 	store32(foot, frames);
 	store32(foot + 5, 0x8f92eab1);
-	TRY_ERRORS(write_all(f, head, sizeof(head), err));
+	TRY(write_all(f, head, sizeof(head), err));
 	if (f->seek.count)
-		TRY_ERRORS(write_all(f, f->seek.data, f->seek.count, err));
+		TRY(write_all(f, f->seek.data, f->seek.count, err));
 	return write_all(f, foot, sizeof(foot), err);
 }
 

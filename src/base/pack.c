@@ -406,7 +406,7 @@ int base_pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count,
 {
 	const uint32_t groups = (count + PACK_GROUP - 1) / PACK_GROUP;
 
-	TRY_ERRORS(base_vec_reserve(out, 4 + (size_t)groups * 4, 1, err));
+	TRY(base_vec_reserve(out, 4 + (size_t)groups * 4, 1, err));
 	*w = (struct pack_writer){ .out = out, .start = out->count };
 	out->count += 4 + (size_t)groups * 4;
 	return HDB_OK;
@@ -419,7 +419,7 @@ int base_pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned 
 	uint8_t *h;
 
 	assert(n > 0 && n <= PACK_GROUP);
-	TRY_ERRORS(base_vec_reserve(out, GROUP_MAX, 1, err));
+	TRY(base_vec_reserve(out, GROUP_MAX, 1, err));
 	store32((uint8_t *)out->data + w->start + 4 + (size_t)w->group++ * 4,
 		(uint32_t)(out->count - w->start));
 	h = (uint8_t *)out->data + out->count;
@@ -432,7 +432,7 @@ int base_pack_end(struct pack_writer *w, struct hdb_error *err)
 	static const uint8_t pad[PAD];
 	const int r = base_bytes_append(w->out, pad, PAD, err);
 
-	TRY_ERRORS(r);
+	TRY(r);
 	store32((uint8_t *)w->out->data + w->start, (uint32_t)(w->out->count - w->start));
 	return r;
 }
@@ -442,11 +442,11 @@ int base_pack_encode(struct base_vec *out, const uint64_t *values, uint32_t coun
 {
 	struct pack_writer w;
 
-	TRY_ERRORS(base_pack_begin(&w, out, count, err));
+	TRY(base_pack_begin(&w, out, count, err));
 	for (uint32_t first = 0; first < count; first += PACK_GROUP) {
-		TRY_ERRORS(base_pack_put_group(
-			&w, values + first, count - first < PACK_GROUP ? count - first : PACK_GROUP,
-			err));
+		TRY(base_pack_put_group(&w, values + first,
+					count - first < PACK_GROUP ? count - first : PACK_GROUP,
+					err));
 	}
 	return base_pack_end(&w, err);
 }

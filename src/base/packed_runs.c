@@ -47,7 +47,7 @@ int base_runs_put(struct base_runs *runs, uint64_t block, const uint64_t *values
 		  struct hdb_error *err)
 {
 	runs->packed.count = 0;
-	TRY_ERRORS(base_pack_encode(&runs->packed, values, count, err));
+	TRY(base_pack_encode(&runs->packed, values, count, err));
 	return base_runs_put_packed(runs, block, &runs->packed, count, err);
 }
 
@@ -75,7 +75,7 @@ int base_runs_get(const struct base_runs *runs, uint64_t block, uint64_t *values
 	struct pack_column column;
 
 	assert(block < runs->block_count);
-	TRY_ERRORS(open_block(runs, block, &column, err));
+	TRY(open_block(runs, block, &column, err));
 	get_groups(&column, 0, column.count, values);
 	return HDB_OK;
 }
@@ -90,7 +90,7 @@ int base_runs_range(const struct base_runs *runs, uint64_t first, uint64_t *valu
 		const uint32_t from = (uint32_t)((first + done) % BASE_RUN);
 		const uint32_t n = count - done < BASE_RUN - from ? count - done : BASE_RUN - from;
 
-		TRY_ERRORS(open_block(runs, (first + done) / BASE_RUN, &column, err));
+		TRY(open_block(runs, (first + done) / BASE_RUN, &column, err));
 		get_groups(&column, from / PACK_GROUP, n, values + done);
 		done += n;
 	}

@@ -14,7 +14,7 @@ int base_spill_write(struct base_spill *spill, uint64_t offset, const void *data
 	assert(spill->work);
 	assert(data || !size);
 	if (!spill->is_open) {
-		TRY_ERRORS(base_scratch_file(spill->work, &spill->fd, err));
+		TRY(base_scratch_file(spill->work, &spill->fd, err));
 		spill->is_open = true;
 	}
 	while (size) {

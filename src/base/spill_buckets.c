@@ -75,9 +75,9 @@ static int add_slab(struct base_buckets *buckets, uint64_t bytes, struct hdb_err
 	struct base_bucket_slab slab = { 0 };
 	const size_t count = (size_t)(bytes / buckets->chunk_bytes);
 
-	TRY_ERRORS(base_vec_reserve(&buckets->slots, count, sizeof(struct base_bucket_slot), err));
-	TRY_ERRORS(base_vec_reserve(&buckets->slabs, 1, sizeof slab, err));
-	TRY_ERRORS(base_big_alloc_raw(buckets->work, &slab.big, bytes, buckets->what, err));
+	TRY(base_vec_reserve(&buckets->slots, count, sizeof(struct base_bucket_slot), err));
+	TRY(base_vec_reserve(&buckets->slabs, 1, sizeof slab, err));
+	TRY(base_big_alloc_raw(buckets->work, &slab.big, bytes, buckets->what, err));
 
 	if (buckets->slots.count + count >= GRAPH_NO_SLOT) {
 		base_big_free(&slab.big);
@@ -129,10 +129,10 @@ static int take_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 	struct base_bucket_slot *slot;
 	bool has;
 
-	TRY_ERRORS(has_chunk(buckets, true, &has, err));
+	TRY(has_chunk(buckets, true, &has, err));
 	if (!has) {
 		buckets->has_small_slabs = true;
-		TRY_ERRORS(add_slab(buckets, SMALL_SLAB_BYTES, err));
+		TRY(add_slab(buckets, SMALL_SLAB_BYTES, err));
 	}
 
 	slot = slot_at(buckets, buckets->free_slot);
@@ -186,7 +186,7 @@ int base_buckets_turn(struct base_buckets *buckets, struct base_bucket *bucket,
 
 	if (!bucket->chunk)
 		return take_chunk(buckets, bucket, err);
-	TRY_ERRORS(has_chunk(buckets, false, &has, err));
+	TRY(has_chunk(buckets, false, &has, err));
 	if (!has)
 		return spill_chunk(buckets, bucket, err);
 	append_slot(buckets, bucket, bucket->slot);
@@ -254,8 +254,8 @@ int base_bucket_more(struct base_bucket_reader *reader, struct hdb_error *err)
 	reader->next = slot->next;
 	reader->at = slot->data;
 	if (!slot->data) {
-		TRY_ERRORS(base_spill_read(&buckets->spill, slot->place * buckets->chunk_bytes,
-					   reader->buffer, slot->used, err));
+		TRY(base_spill_read(&buckets->spill, slot->place * buckets->chunk_bytes,
+				    reader->buffer, slot->used, err));
 		reader->at = reader->buffer;
 	}
 	reader->end = reader->at + slot->used;

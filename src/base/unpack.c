@@ -80,13 +80,13 @@ static int pack(struct slot *slot, struct hdb_error *err)
 		struct packed frame = { .size = (uint32_t)size };
 		size_t packed_size;
 
-		TRY_ERRORS(base_vec_reserve(&slot->bytes, BASE_FRAME_PACKED_MAX, 1, err));
-		TRY_ERRORS(base_frame_pack(piece->data + at, size,
-					   (uint8_t *)slot->bytes.data + slot->bytes.count,
-					   &packed_size, err));
+		TRY(base_vec_reserve(&slot->bytes, BASE_FRAME_PACKED_MAX, 1, err));
+		TRY(base_frame_pack(piece->data + at, size,
+				    (uint8_t *)slot->bytes.data + slot->bytes.count, &packed_size,
+				    err));
 		slot->bytes.count += packed_size;
 		frame.packed_size = (uint32_t)packed_size;
-		TRY_ERRORS(base_vec_push(&slot->frames, &frame, sizeof(frame), err));
+		TRY(base_vec_push(&slot->frames, &frame, sizeof(frame), err));
 		at += size;
 	}
 	return HDB_OK;
@@ -151,7 +151,7 @@ static int consume(void *ctx, unsigned slot_no, uint64_t item, struct hdb_error 
 		at += frame->packed_size;
 		u->size += frame->size;
 	}
-	TRY_ERRORS(check_ratio(u, err));
+	TRY(check_ratio(u, err));
 	return base_step(u->to->work,
 			 base_input_size(u->input) ? base_input_taken(u->input) : u->size, err);
 }

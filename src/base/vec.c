@@ -12,7 +12,7 @@ static int move(struct base_vec *vec, size_t capacity, size_t element_size, stru
 {
 	struct base_big big = { 0 };
 
-	TRY_ERRORS(base_big_alloc_raw(vec->work, &big, capacity * element_size, "an array", err));
+	TRY(base_big_alloc_raw(vec->work, &big, capacity * element_size, "an array", err));
 	if (vec->data)
 		memcpy(big.data, vec->data, vec->count * element_size);
 	base_free_large(&vec->big, vec->data);
@@ -54,7 +54,7 @@ void base_vec_release(struct base_vec *vec)
 
 int base_bytes_append(struct base_vec *vec, const void *data, size_t size, struct hdb_error *err)
 {
-	TRY_ERRORS(base_vec_reserve(vec, size, 1, err));
+	TRY(base_vec_reserve(vec, size, 1, err));
 	if (size)
 		memcpy((char *)vec->data + vec->count, data, size);
 	vec->count += size;

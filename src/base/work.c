@@ -748,7 +748,7 @@ int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_b
 {
 	int r = base_big_alloc_raw(work, big, size_bytes, what, err);
 
-	TRY_ERRORS(r);
+	TRY(r);
 	if (!big->is_clear)
 		memset(big->data, 0, big->size_bytes);
 	return r;

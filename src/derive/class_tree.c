@@ -133,8 +133,8 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 
 int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
 {
-	TRY_ERRORS(make_arrays(tree, heap->class_count, err));
-	TRY_ERRORS(walk_all(tree, heap, err));
+	TRY(make_arrays(tree, heap->class_count, err));
+	TRY(walk_all(tree, heap, err));
 	for (uint32_t i = tree->count; i-- > 0;) {
 		const uint32_t no = tree->order[i], parent = tree->parent[no];
 

@@ -237,7 +237,7 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 		if (is_waiting)
 			continue;
 		if (!derive_has(derive, top)) {
-			TRY_ERRORS(build(derive, builder, err));
+			TRY(build(derive, builder, err));
 			/*
 			 * All tables of a builder are published together. If this one is missing
 			 * now, somebody else changed the database.

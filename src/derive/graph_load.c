@@ -70,7 +70,7 @@ static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, u
 {
 	const struct special special = { .i = i, .count = count };
 
-	TRY_ERRORS(base_vec_reserve(&s->special_edges, count, sizeof(*edges), err));
+	TRY(base_vec_reserve(&s->special_edges, count, sizeof(*edges), err));
 	if (count)
 		memcpy(base_vec_at(&s->special_edges, uint32_t, s->special_edges.count), edges,
 		       count * sizeof(*edges));

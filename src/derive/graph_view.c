@@ -157,8 +157,8 @@ static int next_instances(struct derive_access_state *s, size_t *count, struct h
 		if (!s->is_open) {
 			HEAP_FILTER_SCOPE(heap_show_all, s->derive->heap);
 
-			TRY_ERRORS(heap_read_block(s->derive->heap, s->class_blocks[s->at++],
-						   &s->block, err));
+			TRY(heap_read_block(s->derive->heap, s->class_blocks[s->at++], &s->block,
+					    err));
 			s->is_open = true;
 			s->i = 0;
 		}

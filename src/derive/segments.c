@@ -46,7 +46,7 @@ static int read_session(struct heap *heap, struct derive_segment *s, bool *is_cl
 	*is_closed = false;
 	if (s->session == HEAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(heap_object(heap, s->session, &object, err));
+	TRY(heap_object(heap, s->session, &object, err));
 	s->is_global = strcmp(heap_class_name(heap, object.class_no),
 			      "jdk.internal.foreign.GlobalSession") == 0;
 	r = heap_path_number(heap, s->session, "state", &state, err);
@@ -70,7 +70,7 @@ int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *o
 	if (is_closed)
 		return HDB_NOTFOUND;
 	if (out->mapping != HEAP_NONE)
-		TRY_ERRORS(read_size(heap, out->mapping, "size", &out->mapping_bytes, err));
+		TRY(read_size(heap, out->mapping, "size", &out->mapping_bytes, err));
 	return HDB_OK;
 }
 

@@ -205,7 +205,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	struct derive_tree_block *tree = block->room;
 	const uint32_t count = block->objects->count;
 
-	TRY_ERRORS(derive_tree_read(w->t->derive, block, tree, err));
+	TRY(derive_tree_read(w->t->derive, block, tree, err));
 	count_block(w, block);
 	find_places(w, block);
 	/*

@@ -57,7 +57,7 @@ int graph_rows_add_long(struct graph_rows *rows, struct graph_long_row *row,
 		row->at = row->end = rows->long_count;
 	assert(row->end == rows->long_count);
 	for (uint64_t i = 0; i < count; i++) {
-		TRY_ERRORS(base_chunks_add(&rows->longs, sizeof *targets, &position, &room, err));
+		TRY(base_chunks_add(&rows->longs, sizeof *targets, &position, &room, err));
 		memcpy(room, &targets[i], sizeof *targets);
 	}
 	rows->long_count += count;
@@ -75,7 +75,7 @@ int graph_rows_put(struct graph_rows *rows, uint32_t group_no, const uint8_t *le
 	assert(group_no <= rows->node_count / GRAPH_GROUP);
 	for (unsigned i = 0; i < GRAPH_GROUP; i++)
 		total += length[i] & GRAPH_ROW_MAX;
-	TRY_ERRORS(base_chunks_add(&rows->bytes, GRAPH_GROUP + total, &position, &room, err));
+	TRY(base_chunks_add(&rows->bytes, GRAPH_GROUP + total, &position, &room, err));
 	if (group_no == first << GRAPH_GROUPS_BITS)
 		rows->base[first] = position;
 	rows->start[group_no] = (uint32_t)(position - rows->base[first]);

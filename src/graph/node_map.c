@@ -71,14 +71,14 @@ int graph_node_map_add(struct graph_node_map *map, uint32_t node, uint32_t *numb
 	uint64_t s;
 
 	if (2 * ((uint64_t)map->count + 1) > map->slots)
-		TRY_ERRORS(grow_slots(map, err));
+		TRY(grow_slots(map, err));
 	s = find_slot(map, node);
 	if (map->slot[s] != GRAPH_NONE) {
 		*number = map->slot[s];
 		return HDB_END;
 	}
 	if (map->count == map->limit)
-		TRY_ERRORS(grow_nodes(map, err));
+		TRY(grow_nodes(map, err));
 	assert(map->count < map->limit);
 	map->node[map->count] = node;
 	map->slot[s] = *number = map->count++;

@@ -19,7 +19,7 @@ static int visit(struct graph_paths *p, uint32_t node, uint32_t toward, struct h
 	if (p->opt.max_nodes && p->map.count >= p->opt.max_nodes)
 		return GRAPH_BUDGET;
 	/* Grown first, so that every node in the map has an entry even if memory runs out. */
-	TRY_ERRORS(base_vec_reserve(&p->toward, 1, sizeof(toward), err));
+	TRY(base_vec_reserve(&p->toward, 1, sizeof(toward), err));
 	rc = graph_node_map_add(&p->map, node, &number, err);
 	if (rc != HDB_OK)
 		return rc < 0 ? rc : HDB_OK;

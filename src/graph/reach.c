@@ -105,7 +105,7 @@ static int search(struct search *s, struct hdb_error *err)
 		prefetch(s);
 		meet_targets(s, s->queue[s->head++]);
 		if (s->edges_seen >= s->next_step) {
-			TRY_ERRORS(base_step(s->work, s->head, err));
+			TRY(base_step(s->work, s->head, err));
 			s->next_step = s->edges_seen + STEP_EDGES;
 		}
 	}
@@ -117,8 +117,8 @@ static int run(struct search *s, const char *stage, struct hdb_error *err)
 	BASE_SCOPED(base_big_free) struct base_big big = { 0 };
 
 	base_stage(s->work, stage, s->rows->node_count, "objects");
-	TRY_ERRORS(base_big_alloc(s->work, &big, (uint64_t)s->rows->node_count * sizeof *s->queue,
-				  "search queue", err));
+	TRY(base_big_alloc(s->work, &big, (uint64_t)s->rows->node_count * sizeof *s->queue,
+			   "search queue", err));
 	s->queue = big.data;
 	meet_roots(s);
 	return search(s, err);

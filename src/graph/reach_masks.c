@@ -118,7 +118,7 @@ static int walk(struct walk *w, struct hdb_error *err)
 		base_bit_drop(w->is_queued, v);
 		meet_targets(w, v);
 		if (w->edges_seen >= w->next_step) {
-			TRY_ERRORS(base_step(w->rows->work, w->head, err));
+			TRY(base_step(w->rows->work, w->head, err));
 			w->next_step = w->edges_seen + STEP_EDGES;
 		}
 	}

@@ -32,7 +32,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	const int r = store_table_info(store, STORE_OBJECTS, &info, err);
 
 	TRY_ERRORS(r);
-	TRY_ERRORS(store_record_room(store, STORE_CLASSES, &class_room, err));
+	TRY(store_record_room(store, STORE_CLASSES, &class_room, err));
 	/* Memory is allocated by these numbers, so impossible ones are rejected here. */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
 	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX ||
@@ -85,7 +85,7 @@ int heap_open(const char *path, const char *dump_path, struct base_work *work, s
 	TRY(work->is_unsynced ? store_open_unsynced(path, &heap->store, err) :
 				store_open(path, &heap->store, err));
 	TRY(read_layout(heap, err));
-	TRY_ERRORS(heap_find_state(heap, err));
+	TRY(heap_find_state(heap, err));
 	*out = heap;
 	heap = NULL;
 	return HDB_OK;
@@ -102,7 +102,7 @@ int heap_open_meta(const char *path, const char *dump_path, struct base_work *wo
 	heap->dump.path = dump_path;
 	TRY(store_open_meta(path, &heap->store, err));
 	heap->layout.model = (enum hdb_size_model)store_meta_number(heap->store, "sizes.model", 0);
-	TRY_ERRORS(heap_find_state(heap, err));
+	TRY(heap_find_state(heap, err));
 	*out = heap;
 	heap = NULL;
 	return HDB_OK;
@@ -201,7 +201,7 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 {
 	BASE_FREED struct store_objects *block = NULL;
 
-	TRY_ERRORS(ready_blocks(heap, err));
+	TRY(ready_blocks(heap, err));
 	/* A heap without objects has no blocks. */
 	if (block_no >= heap_block_count(heap))
 		return store_damaged(heap->store, STORE_OBJECTS, block_no, "block missing", err);
@@ -230,7 +230,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	uint64_t first_id;
 	int r;
 
-	TRY_ERRORS(ready_blocks(heap, err));
+	TRY(ready_blocks(heap, err));
 	if (block_no >= heap_block_count(heap))
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
 	*out = heap->blocks.ids[block_no];
@@ -243,7 +243,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
 	TRY_ERRORS(r);
 	TRY(HEAP_ALLOC(heap, block, 1, "a block of identifiers", err));
-	TRY_ERRORS(store_ids_parse(heap->store, &found, block, err));
+	TRY(store_ids_parse(heap->store, &found, block, err));
 	if (block->first_ix != block_no * STORE_BLOCK_OBJECTS ||
 	    block->count > heap->object_count - block->first_ix)
 		return store_damaged(heap->store, STORE_IDS, first_id, "impossible size", err);
@@ -428,7 +428,7 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 	struct store_objects *block;
 	struct heap_object o;
 
-	TRY_ERRORS(heap_object(heap, ix, &o, err));
+	TRY(heap_object(heap, ix, &o, err));
 	if (o.kind == STORE_CLASS) {
 		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;
 		return HDB_OK;
@@ -530,7 +530,7 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
 	uint32_t ready = 0;
 
 	TRY_ERRORS(heap_load_classes(heap, err));
-	TRY_ERRORS(ready_blocks(heap, err));
+	TRY(ready_blocks(heap, err));
 	/* In most passes all blocks are open already. */
 	while (ready < count && heap->blocks.objects[ready] &&
 	       store_objects_stay(heap->store, heap->blocks.objects[ready]))
@@ -605,7 +605,7 @@ int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_w
 	struct store_objects *block;
 	const struct store_class *classes;
 
-	TRY_ERRORS(begin_block(heap, block_no, &block, out, err));
+	TRY(begin_block(heap, block_no, &block, out, err));
 	classes = heap->classes.records;
 	if (!has_classes(heap, block))
 		return fail_class(heap, out->first_ix, err);
@@ -644,11 +644,11 @@ int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_l
 		if (blocks->is_wanted)
 			TRY_ERRORS(heap_block_has(heap, b, blocks->is_wanted, &has, err));
 		if (has) {
-			TRY_ERRORS(heap_read_block(heap, b, block, err));
+			TRY(heap_read_block(heap, b, block, err));
 			TRY(look(ctx, block, err));
 		}
 		if (blocks->work)
-			TRY_ERRORS(base_step(blocks->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err));
+			TRY(base_step(blocks->work, (uint64_t)b * STORE_BLOCK_OBJECTS, err));
 	}
 	return HDB_OK;
 }
@@ -660,7 +660,7 @@ int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
 	*out = false;
 	if (!heap->filter.is_on && !heap->filter.is_choosing)
 		return HDB_OK;
-	TRY_ERRORS(heap_object(heap, ix, &object, err));
+	TRY(heap_object(heap, ix, &object, err));
 	*out = object.heap_no != heap->filter.heap_no;
 	return HDB_OK;
 }
@@ -670,7 +670,7 @@ int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *o
 {
 	struct store_objects *block;
 
-	TRY_ERRORS(begin_block(heap, block_no, &block, out, err));
+	TRY(begin_block(heap, block_no, &block, out, err));
 	if (!has_classes(heap, block))
 		return fail_class(heap, block->first_ix, err);
 	store_objects_scan(block, out->class_no, out->kind, NULL);

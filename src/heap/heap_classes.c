@@ -50,14 +50,14 @@ int heap_load_classes(struct heap *heap, struct hdb_error *err)
 
 	if (heap->classes.records)
 		return HDB_OK;
-	TRY_ERRORS(store_record_room(heap->store, STORE_CLASSES, &there, err));
+	TRY(store_record_room(heap->store, STORE_CLASSES, &there, err));
 	if (there != n)
 		return store_damaged(heap->store, STORE_CLASSES, 0, "impossible number of records",
 				     err);
-	TRY_ERRORS(count_classes(heap, err));
+	TRY(count_classes(heap, err));
 	TRY(HEAP_ALLOC(heap, classes, n + 1, "classes", err));
-	TRY_ERRORS(heap_read_records(heap, STORE_CLASSES,
-				     &(struct heap_records){ classes, sizeof(*classes), n }, err));
+	TRY(heap_read_records(heap, STORE_CLASSES,
+			      &(struct heap_records){ classes, sizeof(*classes), n }, err));
 	for (size_t no = 0; no < n; no++) {
 		const struct store_class *c = &classes[no];
 

@@ -37,7 +37,7 @@ int heap_check(struct heap *heap, struct hdb_error *err)
 int heap_check_size(struct heap *heap, struct hdb_error *err)
 {
 
-	TRY_ERRORS(store_fault_size(heap->store, err));
+	TRY(store_fault_size(heap->store, err));
 	TRY_ERRORS(heap_check(heap, err));
 	return heap->dump.source ? heap->dump.source->check(heap->dump.source, err) : HDB_OK;
 }
@@ -118,7 +118,7 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 				"the dump that was imported: it has %" PRIu64
 				" bytes, that one had %" PRIu64,
 				path, heap->dump.source->size, size);
-	TRY_ERRORS(base_fingerprint(heap->dump.source, &fingerprint, err));
+	TRY(base_fingerprint(heap->dump.source, &fingerprint, err));
 	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
 		return hdb_fail(err, HDB_ECHANGED,
 				"the question needs the dump's bytes, but %s is not "

@@ -88,7 +88,7 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 				"superclasses",
 				HEAP_PARTS_MAX);
 	sized.bytes = layout_field_size(own->model, &field);
-	TRY_ERRORS(base_vec_push(&own->parts, &sized, sizeof(sized), err));
+	TRY(base_vec_push(&own->parts, &sized, sizeof(sized), err));
 	return base_vec_push(&own->fields, &field, sizeof(field), err);
 }
 
@@ -137,7 +137,7 @@ static int add_listed(struct own *own, const char **injected, size_t injected_co
 
 		TRY(heap_field(heap, class->first_field + at, &field, err));
 		if (known != LAYOUT_UNKNOWN)
-			TRY_ERRORS(heap_text(heap, field.name_text, name, sizeof(name), err));
+			TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
 		if (crowded && layout_known_is_made_up(known, name))
 			continue;
 		part.type = field.type;
@@ -185,7 +185,7 @@ static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line
 	assert(line->count == 0);
 	for (uint32_t no = class_no; no != STORE_NONE && line->count <= heap->class_count;
 	     no = heap_class(heap, no)->super_no)
-		TRY_ERRORS(base_vec_push(line, &no, sizeof(no), err));
+		TRY(base_vec_push(line, &no, sizeof(no), err));
 	for (size_t i = 0; i < line->count / 2; i++) {
 		uint32_t *a = base_vec_at(line, uint32_t, i);
 		uint32_t *b = base_vec_at(line, uint32_t, line->count - 1 - i);
@@ -213,7 +213,7 @@ static int lay_out_line(struct own *own, const struct base_vec *line, struct bas
 				     LAYOUT_UNKNOWN :
 				     layout_known(heap_class_name(own->heap, own->class_no));
 		own->fields.count = own->parts.count = 0;
-		TRY_ERRORS(base_vec_reserve(&own->fields, 1, sizeof(struct layout_field), err));
+		TRY(base_vec_reserve(&own->fields, 1, sizeof(struct layout_field), err));
 		TRY_ERRORS(add_fields(own, err));
 		layout_known_traits(own->model, own->known, &traits);
 		super = *shape;
@@ -224,7 +224,7 @@ static int lay_out_line(struct own *own, const struct base_vec *line, struct bas
 				base_vec_at(&own->parts, struct heap_part, fields.field[f].tag);
 
 			part->offset = fields.field[f].offset;
-			TRY_ERRORS(base_vec_push(out, part, sizeof(*part), err));
+			TRY(base_vec_push(out, part, sizeof(*part), err));
 		}
 	}
 	return HDB_OK;
@@ -273,23 +273,21 @@ static int fill_holes(const struct layout_model *model, const struct layout_shap
 	const size_t count = out->count;
 	uint64_t at = model->header_bytes;
 
-	TRY_ERRORS(add_part(out, HEAP_PART_HEADER, 0, model->header_bytes, err));
+	TRY(add_part(out, HEAP_PART_HEADER, 0, model->header_bytes, err));
 	for (size_t i = 0; i < count; i++) {
 		const struct heap_part *part = base_vec_at(out, struct heap_part, i);
 		const uint64_t from = part->offset, to = from + part->bytes;
 
 		if (from > at)
-			TRY_ERRORS(add_part(out, hole_kind(model, from - at), at, from, err));
+			TRY(add_part(out, hole_kind(model, from - at), at, from, err));
 		at = to > at ? to : at;
 	}
 	if (shape->size >= at + model->contended_bytes && model->contended_bytes) {
-		TRY_ERRORS(
-			add_part(out, HEAP_PART_CONTENDED, at, at + model->contended_bytes, err));
+		TRY(add_part(out, HEAP_PART_CONTENDED, at, at + model->contended_bytes, err));
 		at += model->contended_bytes;
 	}
 	if (at < laid_out && at < size) {
-		TRY_ERRORS(add_part(out, HEAP_PART_PADDING, at, laid_out < size ? laid_out : size,
-				    err));
+		TRY(add_part(out, HEAP_PART_PADDING, at, laid_out < size ? laid_out : size, err));
 		at = laid_out;
 	}
 	return at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : HDB_OK;
@@ -313,10 +311,10 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 		.type = class->element_type,
 	};
 
-	TRY_ERRORS(add_part(out, HEAP_PART_HEADER, 0, length, err));
-	TRY_ERRORS(add_part(out, HEAP_PART_LENGTH, length, length + 4, err));
-	TRY_ERRORS(add_part(out, HEAP_PART_GAP, length + 4, base, err));
-	TRY_ERRORS(base_vec_push(out, &elements, sizeof(elements), err));
+	TRY(add_part(out, HEAP_PART_HEADER, 0, length, err));
+	TRY(add_part(out, HEAP_PART_LENGTH, length, length + 4, err));
+	TRY(add_part(out, HEAP_PART_GAP, length + 4, base, err));
+	TRY(base_vec_push(out, &elements, sizeof(elements), err));
 	return add_part(out, HEAP_PART_PADDING, base, class->instance_bytes, err);
 }
 

@@ -74,10 +74,10 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 
 	if (heap->roots.bits)
 		return HDB_OK;
-	TRY_ERRORS(store_record_room(heap->store, STORE_ROOTS, &n, err));
+	TRY(store_record_room(heap->store, STORE_ROOTS, &n, err));
 	base_big_free(&heap->roots.big);
-	TRY_ERRORS(base_big_alloc(heap->work, &heap->roots.big,
-				  (n + 1) * sizeof(*heap->roots.records), "roots", err));
+	TRY(base_big_alloc(heap->work, &heap->roots.big, (n + 1) * sizeof(*heap->roots.records),
+			   "roots", err));
 	heap->roots.records = heap->roots.big.data;
 	TRY(heap_read_records(
 		heap, STORE_ROOTS,

@@ -205,7 +205,7 @@ int heap_find_state(struct heap *heap, struct hdb_error *err)
 	state->snapshot = (unsigned)store_meta_number(heap->store, "dump.snapshot", 1);
 	state->redacted = redacted_text(store_meta_number(heap->store, "dump.is_redacted", 0));
 	state->is_strict = store_meta_number(heap->store, "import.strict", 0) != 0;
-	TRY_ERRORS(heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err));
+	TRY(heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err));
 	return find_incomplete(heap, err);
 }
 

@@ -122,8 +122,7 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 
 			TRY_ERRORS(heap_field(heap, class->first_field + f, &field, err));
 			if (is_started)
-				TRY_ERRORS(
-					heap_text(heap, field.name_text, text, sizeof(text), err));
+				TRY(heap_text(heap, field.name_text, text, sizeof(text), err));
 			if (is_started && !is_foreign && at < UINT32_MAX &&
 			    (is_name_of(sought, text) ||
 			     is_expanded_name_of(sought, class_name, text))) {
@@ -168,8 +167,7 @@ static int get_place(struct heap *heap, const struct sought *sought, struct plac
 	*out = (struct place){ .class_no = sought->class_no,
 			       .start_no = sought->start_no,
 			       .is_used = true };
-	TRY_ERRORS(sought->name_size < FIELD_NAME_MAX ? find_place(heap, sought, out, err) :
-							HDB_OK);
+	TRY(sought->name_size < FIELD_NAME_MAX ? find_place(heap, sought, out, err) : HDB_OK);
 	if (slot) {
 		memcpy(out->name, sought->name, sought->name_size);
 		*slot = *out;
@@ -191,10 +189,10 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 		*out = known->last;
 		return heap_open_dump(heap, err);
 	}
-	TRY_ERRORS(heap_object(heap, ix, &object, err));
+	TRY(heap_object(heap, ix, &object, err));
 	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
-	TRY_ERRORS(heap_offset(heap, ix, &offset, err));
+	TRY(heap_offset(heap, ix, &offset, err));
 	if (!offset)
 		return HDB_NOTFOUND;
 	TRY_ERRORS(heap_open_dump(heap, err));
@@ -394,8 +392,7 @@ int heap_static_value(struct heap *heap, const char *class_and_field, struct hea
 			break;
 		heap_statics_begin(heap, no, &fields);
 		while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
-			TRY_ERRORS(
-				heap_text(heap, fields.field.name_text, name, sizeof(name), err));
+			TRY(heap_text(heap, fields.field.name_text, name, sizeof(name), err));
 			if (strcmp(name, dot + 1) == 0) {
 				*out = fields.value;
 				return HDB_OK;

@@ -80,7 +80,7 @@ static int char_array_text(struct heap *heap, uint32_t ix, char *buf, size_t siz
 	struct heap_utf16 to = { .p = buf, .end = buf + size - 1 };
 
 	assert(size > 0);
-	TRY_ERRORS(heap_elements(heap, ix, 0, &slice, err));
+	TRY(heap_elements(heap, ix, 0, &slice, err));
 	for (uint64_t i = 0; slice.type == HPROF_CHAR && i < slice.done; i++)
 		heap_put_utf16(&to, bits[i] ? (uint32_t)bits[i] : HEAP_C_ZERO);
 	heap_end_utf16(&to);
@@ -93,7 +93,7 @@ static int name_text(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 {
 	struct heap_object object;
 
-	TRY_ERRORS(heap_object(heap, ix, &object, err));
+	TRY(heap_object(heap, ix, &object, err));
 	TRY_ERRORS(object.kind == STORE_PRIMITIVE_ARRAY ?
 			   char_array_text(heap, ix, buf, size, err) :
 			   heap_string(heap, ix, buf, size, err));
@@ -190,9 +190,9 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 	char class[NAME_MAX_BYTES] = "", method[NAME_MAX_BYTES] = "", source[NAME_MAX_BYTES] = "";
 
 	assert(size > 0);
-	TRY_ERRORS(heap_text(heap, frame->class_text, class, sizeof(class), err));
-	TRY_ERRORS(heap_text(heap, frame->method_text, method, sizeof(method), err));
-	TRY_ERRORS(heap_text(heap, frame->source_text, source, sizeof(source), err));
+	TRY(heap_text(heap, frame->class_text, class, sizeof(class), err));
+	TRY(heap_text(heap, frame->method_text, method, sizeof(method), err));
+	TRY(heap_text(heap, frame->source_text, source, sizeof(source), err));
 	for (char *p = class; *p; p++)
 		if (*p == '/')
 			*p = '.';

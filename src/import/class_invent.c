@@ -96,7 +96,7 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 		assert(r != HDB_END);
 		return r;
 	}
-	TRY_ERRORS(import_problem(
+	TRY(import_problem(
 		im, &(struct import_trouble){ .kind = STORE_PROBLEM_CLASS_ID, .object_id = id },
 		err, "class 0x%" PRIx64 " has the ID of an object that is no class", id));
 	TRY(add_next_id(im, next_id, err));

@@ -27,7 +27,7 @@ static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hd
 	struct hdb_error why;
 	int r;
 
-	TRY_ERRORS(base_memory_open(data, size, &head, err));
+	TRY(base_memory_open(data, size, &head, err));
 	r = hprof_open(head, &file, &why);
 	base_source_close(head);
 	if (r < 0)

@@ -19,7 +19,7 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 	struct import_counts *counts = &im->evidence.counts_by_class;
 	unsigned fixed;
 
-	TRY_ERRORS(import_fixed_alignment(im, &fixed, err));
+	TRY(import_fixed_alignment(im, &fixed, err));
 	/*
 	 * Eclipse MAT's alignment is a multiple of all others that can be chosen. It is a power of
 	 * two up to 256 that divides all distances, or 8; recorded alignments are 1 or 8. Only an

@@ -132,7 +132,7 @@ static int turn_sparse(struct idset *set, struct hdb_error *err)
 
 	assert(!set->is_sparse);
 	assert(!set->sorted.ids.count);
-	TRY_ERRORS(each_dense(set, push_id, &set->sorted.ids, err));
+	TRY(each_dense(set, push_id, &set->sorted.ids, err));
 	release_chunks(set);
 	set->is_sparse = true;
 	return set->is_finished ? import_idset_sorted_finish(&set->sorted, &none, err) : HDB_OK;
@@ -181,7 +181,7 @@ static int new_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 		return hdb_fail_memory(err, "the identifier set", sizeof(*chunk));
 	chunk->region = region;
 	make_pages(chunk);
-	TRY_ERRORS(base_idmap_put(&set->regions, region, (uint32_t)set->chunk_count, err));
+	TRY(base_idmap_put(&set->regions, region, (uint32_t)set->chunk_count, err));
 	set->chunks[set->chunk_count++] = chunk;
 	set->last = chunk;
 	return HDB_OK;
@@ -210,12 +210,12 @@ int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 	uint64_t unit, region;
 
 	if (!set->is_sparse && id & ((1u << set->shift) - 1)) {
-		TRY_ERRORS(lower_shift(set, id, err));
+		TRY(lower_shift(set, id, err));
 	}
 	unit = id >> set->shift;
 	region = unit >> IDSET_CHUNK_BITS;
 	if (!set->is_sparse && (!set->last || set->last->region != region)) {
-		TRY_ERRORS(find_chunk(set, region, err));
+		TRY(find_chunk(set, region, err));
 	}
 	if (set->is_sparse) {
 		set->count++;

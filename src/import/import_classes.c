@@ -199,13 +199,13 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 		body += size;
 		if (size)
 			continue;
-		TRY_ERRORS(import_problem(
-			im,
-			&(struct import_trouble){ .kind = STORE_PROBLEM_BAD_FIELD_TYPE,
-						  .offset = offset,
-						  .object_id = class->out.class_id },
-			err, "field %" PRIu32 " of class 0x%" PRIx64 " has unknown type %u", f,
-			class->out.class_id, field.type));
+		TRY(import_problem(im,
+				   &(struct import_trouble){ .kind = STORE_PROBLEM_BAD_FIELD_TYPE,
+							     .offset = offset,
+							     .object_id = class->out.class_id },
+				   err,
+				   "field %" PRIu32 " of class 0x%" PRIx64 " has unknown type %u",
+				   f, class->out.class_id, field.type));
 	}
 	if (class->out.super_no != STORE_NONE) {
 		const struct import_class *super = import_class_at(im, class->out.super_no);
@@ -245,8 +245,7 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 			TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
 			if (field.type == HPROF_OBJECT) {
 				const uint32_t at32 = (uint32_t)at;
-				TRY_ERRORS(
-					base_vec_push(&im->links.plans, &at32, sizeof(at32), err));
+				TRY(base_vec_push(&im->links.plans, &at32, sizeof(at32), err));
 			}
 			at += hprof_type_size(field.type, im->file.id_size);
 		}

@@ -39,7 +39,7 @@ static int number_root(struct import *im, const struct import_root *in, struct h
 		if (thread_ix == IDSET_NONE)
 			return HDB_OK;
 		out.is_local = 1;
-		TRY_ERRORS(push_extra(im, thread_ix, out.ix, err));
+		TRY(push_extra(im, thread_ix, out.ix, err));
 	}
 	return base_vec_push(&im->links.numbered_roots, &out, sizeof(out), err);
 }

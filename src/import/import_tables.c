@@ -99,10 +99,10 @@ static int name_frames(struct import *im, struct hdb_error *err)
 		struct store_frame *frame = base_vec_at(&im->records.frames, struct store_frame, i);
 		uint32_t mapping_no;
 
-		TRY_ERRORS(class_text(im, &frame->class_text, &mapping_no, err));
-		TRY_ERRORS(import_map_frame(im, frame, mapping_no, err));
+		TRY(class_text(im, &frame->class_text, &mapping_no, err));
+		TRY(import_map_frame(im, frame, mapping_no, err));
 		if (i % STEP_FRAMES == 0)
-			TRY_ERRORS(base_step(im->work, 0, err));
+			TRY(base_step(im->work, 0, err));
 	}
 	sort(&im->records.frames, sizeof(struct store_frame), base_compare_u64);
 	return HDB_OK;

@@ -50,7 +50,7 @@ static int put_text(struct import *im, const char *text, size_t size, uint32_t *
 	*no = base_idmap_get(&im->names.texts, hash);
 	if (*no != BASE_IDMAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(import_text_put(im, text, size, no, err));
+	TRY(import_text_put(im, text, size, no, err));
 	return base_idmap_put(&im->names.texts, hash, *no, err);
 }
 
@@ -138,9 +138,9 @@ static void write_method(const struct import_mapping_frame *frames, size_t count
 static int use_texts(struct import *im, struct store_frame *frame, bool has_method, bool has_source,
 		     struct hdb_error *err)
 {
-	TRY_ERRORS(import_text_use(im, &frame->signature_text, err));
+	TRY(import_text_use(im, &frame->signature_text, err));
 	if (has_method)
-		TRY_ERRORS(import_text_use(im, &frame->method_text, err));
+		TRY(import_text_use(im, &frame->method_text, err));
 	return has_source ? import_text_use(im, &frame->source_text, err) : HDB_OK;
 }
 
@@ -157,24 +157,24 @@ int import_map_frame(struct import *im, struct store_frame *frame, uint32_t no,
 
 	if (no == BASE_IDMAP_NONE)
 		return use_texts(im, frame, true, true, err);
-	TRY_ERRORS(import_mapping_use(m, no, err));
+	TRY(import_mapping_use(m, no, err));
 	class = import_mapping_class(m, no);
 	if (!dump_text(im, &view, frame->method_text, &name))
 		return use_texts(im, frame, true, true, err);
 	count = import_mapping_method(m, no, &name, frame->line, frames);
 	if (count) {
 		write_method(frames, count, class, method, sizeof(method));
-		TRY_ERRORS(put_text(im, method, strlen(method), &frame->method_text, err));
+		TRY(put_text(im, method, strlen(method), &frame->method_text, err));
 		frame->line = frames[0].line >= 1 ? frames[0].line : frame->line;
 		im->names.frame_count++;
 	}
 	if (count && frames[0].class_name.size) {
-		TRY_ERRORS(put_text(im, frames[0].class_name.text, frames[0].class_name.size,
-				    &frame->class_text, err));
+		TRY(put_text(im, frames[0].class_name.text, frames[0].class_name.size,
+			     &frame->class_text, err));
 		class = import_mapping_original(m, &frames[0].class_name);
 	}
 	frame->source_text = class ? frame->source_text : STORE_NONE;
-	TRY_ERRORS(use_texts(im, frame, !count, !class || !class->source.size, err));
+	TRY(use_texts(im, frame, !count, !class || !class->source.size, err));
 	if (!class || !class->source.size)
 		return HDB_OK;
 	return put_text(im, class->source.text, class->source.size, &frame->source_text, err);

@@ -133,11 +133,10 @@ static int add_class(struct import_mapping *m, const struct import_mapping_text 
 	if (!class.name.size || !class.obfuscated.size)
 		return HDB_END;
 	class.body = slice(line->text + line->size, line->text + line->size);
-	TRY_ERRORS(base_idmap_put(&m->by_name,
-				  hash_name(class.obfuscated.text, class.obfuscated.size),
-				  (uint32_t)m->classes.count, err));
-	TRY_ERRORS(base_idmap_put(&m->by_original, hash_name(class.name.text, class.name.size),
-				  (uint32_t)m->classes.count, err));
+	TRY(base_idmap_put(&m->by_name, hash_name(class.obfuscated.text, class.obfuscated.size),
+			   (uint32_t)m->classes.count, err));
+	TRY(base_idmap_put(&m->by_original, hash_name(class.name.text, class.name.size),
+			   (uint32_t)m->classes.count, err));
 	return base_vec_push(&m->classes, &class, sizeof(class), err);
 }
 
@@ -170,7 +169,7 @@ int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_e
 	int r;
 
 	*m = (struct import_mapping){ 0 };
-	TRY_ERRORS(read_file(m, path, err));
+	TRY(read_file(m, path, err));
 	rest = slice(m->text, m->text + m->size);
 	while (next_line(&rest, &line)) {
 		no++;

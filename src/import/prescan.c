@@ -121,7 +121,7 @@ static int enter_class(struct import_prescan *a, struct import_prescan_slot *slo
 
 	assert(slot == slot_of(a, class_id));
 	assert(slot->class.class_id != class_id);
-	TRY_ERRORS(base_vec_push(&a->classes, &fresh, sizeof(fresh), err));
+	TRY(base_vec_push(&a->classes, &fresh, sizeof(fresh), err));
 	keep_class(a, slot);
 	*slot = (struct import_prescan_slot){ .class = fresh, .no = a->classes.count - 1 };
 	return HDB_OK;
@@ -221,7 +221,7 @@ static inline int read_one(struct import_prescan *a, struct reading *w, const un
 	} else {
 		slot = slot_of(a, sub.class_id);
 		if (slot->class.class_id != sub.class_id)
-			TRY_ERRORS(enter_class(a, slot, sub.class_id, err));
+			TRY(enter_class(a, slot, sub.class_id, err));
 		if (sub.tag == HPROF_OBJECT_ARRAY_DUMP) {
 			note_array(&w->run, &sub);
 			slot->class.is_array = true;
@@ -256,7 +256,7 @@ static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *
 	struct import_prescan_run *run = &w->run;
 
 	keep_classes(a, run->first_class);
-	TRY_ERRORS(keep_piece(a, w, err));
+	TRY(keep_piece(a, w, err));
 	if (!w->count || !quick(a, id_size, w->last, &run->last))
 		return HDB_OK;
 	assert(run->last.end == w->next);

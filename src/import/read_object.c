@@ -68,7 +68,7 @@ static int add_entries(struct import *im, struct block_builder *m, struct builde
 		.body_size = class->body_size,
 	};
 
-	TRY_ERRORS(store_objects_entry(&m->dictionary, &o, &class->instance_entry, err));
+	TRY(store_objects_entry(&m->dictionary, &o, &class->instance_entry, err));
 	o.kind = STORE_OBJECT_ARRAY;
 	o.body_size = im->file.id_size;
 	return store_objects_entry(&m->dictionary, &o, &class->array_entry, err);
@@ -211,7 +211,7 @@ static inline int take_instance(struct import *im, struct block_builder *m,
 	uint32_t count;
 	uint64_t *raw;
 
-	TRY_ERRORS(class_of(im, m, sub->class_id, &class, err));
+	TRY(class_of(im, m, sub->class_id, &class, err));
 	count = class->plan_count;
 	o->kind = STORE_INSTANCE;
 	o->class_no = class->no - 1;
@@ -230,7 +230,7 @@ static inline int take_instance(struct import *im, struct block_builder *m,
 		o->length = tail_size(body + class->tail_size_at - 4);
 	if (!count)
 		return HDB_OK;
-	TRY_ERRORS(base_vec_reserve(&m->raw, count, sizeof(uint64_t), err));
+	TRY(base_vec_reserve(&m->raw, count, sizeof(uint64_t), err));
 	raw = (uint64_t *)m->raw.data + m->raw.count;
 	at = class->plan;
 	count = count_whole(at, count, sub->body_size, im->file.id_size);
@@ -295,7 +295,7 @@ int import_each_element(const struct import_array *array,
 			.ids = ids,
 		};
 
-		TRY_ERRORS(read_elements(array->view, id_size, &some, err));
+		TRY(read_elements(array->view, id_size, &some, err));
 		import_idset_find_many(&array->im->ids, ids, some.count, found);
 		TRY(take(ctx, ids, found, some.count, err));
 	}
@@ -367,7 +367,7 @@ static inline int take_object_array(struct import *im, struct block_builder *m,
 	struct elements elements = { .offset = sub->body_offset, .n = sub->length };
 	const struct builder_class *class;
 
-	TRY_ERRORS(class_of(im, m, sub->class_id, &class, err));
+	TRY(class_of(im, m, sub->class_id, &class, err));
 	o->kind = STORE_OBJECT_ARRAY;
 	o->class_no = class->no - 1;
 	o->length = sub->length;
@@ -380,9 +380,9 @@ static inline int take_object_array(struct import *im, struct block_builder *m,
 
 		return take_long_array(im, m, &copy, o->class_no, err);
 	}
-	TRY_ERRORS(base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err));
+	TRY(base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err));
 	elements.ids = (uint64_t *)m->raw.data + m->raw.count;
-	TRY_ERRORS(read_elements(&m->view, im->file.id_size, &elements, err));
+	TRY(read_elements(&m->view, im->file.id_size, &elements, err));
 	if (im->flat.last)
 		note_flat_elements(im, o->class_no, elements.ids, elements.count);
 	m->raw.count += elements.count;
@@ -410,7 +410,7 @@ static int take_class(struct import *im, struct block_builder *m, struct store_o
 
 		TRY_ERRORS(hprof_static_next(&im->file, &m->view, &offset, &field, err));
 		if (field.type == HPROF_OBJECT)
-			TRY_ERRORS(push_reference(m, field.value, err));
+			TRY(push_reference(m, field.value, err));
 	}
 	return HDB_OK;
 }
@@ -464,7 +464,7 @@ static inline int take_primitives(struct import *im, struct block_builder *m,
 	o->class_no = im->known.primitive_no[sub->element_type & 15];
 	o->body_size = hprof_type_size(sub->element_type, im->file.id_size);
 	if (*entry == STORE_NONE)
-		TRY_ERRORS(store_objects_entry(&m->dictionary, o, entry, err));
+		TRY(store_objects_entry(&m->dictionary, o, entry, err));
 	m->objects[m->reading].entry = *entry;
 	if (sub->tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
 	    ((im->origin.is_android ||
@@ -543,7 +543,7 @@ static int look_up(struct import *im, struct block_builder *m, struct hdb_error 
 
 	assert(m->answered + n <= m->lookup_end);
 	assert(m->lookup_end <= m->raw.count);
-	TRY_ERRORS(base_vec_reserve(&m->found, n, sizeof(uint32_t), err));
+	TRY(base_vec_reserve(&m->found, n, sizeof(uint32_t), err));
 	m->found_count += import_idset_answer(&im->ids, ids + m->answered, lookup,
 					      (uint32_t *)m->found.data + m->answered);
 	m->answered = m->found.count = m->answered + n;
@@ -636,7 +636,7 @@ int import_take_rest(struct import *im, struct block_builder *m, struct hdb_erro
 			mark_flat(im, m, i, &o);
 		TRY(note_object(im, m, i, &o, err));
 		if (o.is_embedded)
-			TRY_ERRORS(put_object(m, i, &o, err));
+			TRY(put_object(m, i, &o, err));
 	}
 	return HDB_OK;
 }

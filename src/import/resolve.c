@@ -83,7 +83,7 @@ static int class_targets(struct import *im, struct base_vec *targets, uint32_t n
 {
 	const struct import_class *class = import_class_at(im, no);
 
-	TRY_ERRORS(base_vec_push(targets, &class->out.loader_ix, sizeof(uint32_t), err));
+	TRY(base_vec_push(targets, &class->out.loader_ix, sizeof(uint32_t), err));
 	if (class->out.super_no == STORE_NONE)
 		return HDB_OK;
 	return base_vec_push(targets, &import_class_at(im, class->out.super_no)->out.ix,
@@ -144,7 +144,7 @@ static int hold_list(struct block_builder *m, uint32_t i, const uint32_t *target
 		.start = s->held.count,
 	};
 
-	TRY_ERRORS(base_vec_reserve(&s->held, n, sizeof(uint32_t), err));
+	TRY(base_vec_reserve(&s->held, n, sizeof(uint32_t), err));
 	memcpy((uint32_t *)s->held.data + s->held.count, targets, n * sizeof(uint32_t));
 	s->held.count += n;
 	return base_vec_push(&s->big, &held, sizeof(held), err);
@@ -164,7 +164,7 @@ static int gather_list(struct import *im, struct block_builder *m, uint32_t i,
 	assert(first <= end);
 	assert(end <= m->found.count);
 	m->targets.count = 0;
-	TRY_ERRORS(base_vec_reserve(&m->targets, end - first + 1, sizeof(uint32_t), err));
+	TRY(base_vec_reserve(&m->targets, end - first + 1, sizeof(uint32_t), err));
 	for (uint32_t k = first; k < end; k++) {
 		*base_vec_at(&m->targets, uint32_t, n) = found[k];
 		n += found[k] != IDSET_NONE;

@@ -120,7 +120,7 @@ static int take_classes(struct scan *s, const struct import_prescan *a,
 		struct import_class *class;
 		uint32_t no;
 
-		TRY_ERRORS(import_scan_class_no(s, seen->class_id, &no, err));
+		TRY(import_scan_class_no(s, seen->class_id, &no, err));
 		class = import_class_at(s->im, no);
 		if (seen->max_body > class->max_body)
 			class->max_body = seen->max_body;
@@ -165,7 +165,7 @@ static int take_objects(struct scan *s, const struct import_prescan *a,
 	if (r == HDB_END)
 		import_idset_remove(&im->ids, ids, added);
 	TRY(r);
-	TRY_ERRORS(take_classes(s, a, run, err));
+	TRY(take_classes(s, a, run, err));
 	take_arrays(im, run);
 	for (unsigned t = 0; t < 16; t++)
 		im->records.primitive_used[t] |= run->primitive_used >> t & 1;

@@ -11,7 +11,7 @@ int import_scan_class_no(struct scan *s, uint64_t class_id, uint32_t *no, struct
 		*no = s->cache_no[slot];
 		return HDB_OK;
 	}
-	TRY_ERRORS(import_class_of(s->im, class_id, no, err));
+	TRY(import_class_of(s->im, class_id, no, err));
 	s->cache_id[slot] = class_id;
 	s->cache_no[slot] = *no;
 	return HDB_OK;
@@ -83,14 +83,14 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 	case HPROF_CLASS_DUMP:
 		return scan_class(s, sub, err);
 	case HPROF_INSTANCE_DUMP:
-		TRY_ERRORS(import_scan_class_no(s, sub->class_id, &no, err));
+		TRY(import_scan_class_no(s, sub->class_id, &no, err));
 		class = import_class_at(im, no);
 		if (sub->length > class->max_body)
 			class->max_body = sub->length;
 		break;
 	case HPROF_OBJECT_ARRAY_DUMP:
 		watch_overlap(im, sub);
-		TRY_ERRORS(import_scan_class_no(s, sub->class_id, &no, err));
+		TRY(import_scan_class_no(s, sub->class_id, &no, err));
 		class = import_class_at(im, no);
 		class->out.flags |= STORE_CLASS_ARRAY;
 		break;
@@ -115,10 +115,10 @@ static int scan_root(struct scan *s, const struct hprof_sub *sub, struct hdb_err
 
 	switch (sub->tag) {
 	case HPROF_ROOT_THREAD_OBJECT:
-		TRY_ERRORS(import_thread_of(im, sub->thread_serial, &thread, err));
+		TRY(import_thread_of(im, sub->thread_serial, &thread, err));
 		thread->object_id = sub->id;
 		no = (uint32_t)(thread - base_vec_at(&im->records.threads, struct store_thread, 0));
-		TRY_ERRORS(base_idmap_put(&im->records.thread_roots, sub->thread_serial, no, err));
+		TRY(base_idmap_put(&im->records.thread_roots, sub->thread_serial, no, err));
 		if (sub->trace_serial)
 			thread->trace_serial = sub->trace_serial;
 		break;

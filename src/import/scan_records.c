@@ -122,7 +122,7 @@ static int scan_trace(struct scan *s, const struct hprof_record *rec, struct hdb
 		if (!p)
 			return HDB_ETRUNC;
 		id = be_id(p, size);
-		TRY_ERRORS(base_vec_push(&im->records.trace_frames, &id, sizeof(id), err));
+		TRY(base_vec_push(&im->records.trace_frames, &id, sizeof(id), err));
 	}
 	return HDB_OK;
 }

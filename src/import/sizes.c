@@ -78,7 +78,7 @@ static int field_bytes(struct import *im, const struct layout *l, const struct f
 				hprof_static_next(&im->file, &view, &offset, &with_value, err) :
 				hprof_field_next(&im->file, &view, &offset, &field, err);
 
-		TRY_ERRORS(r);
+		TRY(r);
 		*out += field_size(im, l, fields->are_static ? with_value.type : field.type);
 	}
 	return HDB_OK;
@@ -97,7 +97,7 @@ static int model_classes(struct import *im, const struct layout *l, struct hdb_e
 			class->model_bytes = l->header_bytes;
 			continue;
 		}
-		TRY_ERRORS(field_bytes(im, l, &fields, &own, err));
+		TRY(field_bytes(im, l, &fields, &own, err));
 		class->model_bytes =
 			round_up(own + import_class_at(im, class->out.super_no)->model_bytes,
 				 l->reference_bytes);
@@ -248,7 +248,7 @@ static int size_class(struct import *im, const struct layout *l, struct import_c
 	const struct fields fields = { class->statics_offset, class->out.static_count, true };
 	uint64_t statics;
 
-	TRY_ERRORS(field_bytes(im, l, &fields, &statics, err));
+	TRY(field_bytes(im, l, &fields, &statics, err));
 	if (im->origin.phd.version && l->is_recorded)
 		statics = 0;
 	/* A class object also has the instance fields of java.lang.Class. */

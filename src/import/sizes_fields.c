@@ -107,7 +107,7 @@ static int read_types(struct import *im, const struct import_class *class, struc
 		struct hprof_field field;
 
 		TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
-		TRY_ERRORS(base_vec_push(types, &field.type, sizeof(field.type), err));
+		TRY(base_vec_push(types, &field.type, sizeof(field.type), err));
 	}
 	return HDB_OK;
 }
@@ -232,7 +232,7 @@ static int save_shape(struct sizes *s, uint32_t no, const struct layout_shape *s
 		.ends_with_reference = shape->ends_with_reference,
 	};
 	for (unsigned i = 0; i < shape->gap_count; i++)
-		TRY_ERRORS(base_vec_push(&s->gaps, &shape->gaps[i], sizeof(shape->gaps[i]), err));
+		TRY(base_vec_push(&s->gaps, &shape->gaps[i], sizeof(shape->gaps[i]), err));
 	return HDB_OK;
 }
 

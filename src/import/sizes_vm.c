@@ -244,7 +244,7 @@ static int consider(struct search *q, const struct layout_model *model, struct h
 {
 	struct sizes_score score;
 
-	TRY_ERRORS(lay_out(q, model, err));
+	TRY(lay_out(q, model, err));
 	score = import_sizes_score(q->s, model);
 	if (worth(&score) > worth(&q->out->score)) {
 		q->out->model = *model;

@@ -66,7 +66,7 @@ static int add_fill(struct import *im, struct block_builder *m, const struct hpr
 {
 	unsigned fill, before = 0;
 
-	TRY_ERRORS(fill_of(m, sub, &fill, err));
+	TRY(fill_of(m, sub, &fill, err));
 	m->out->zeroed.filled_count++;
 	if (!__atomic_compare_exchange_n(&im->evidence.fill, &before, fill, false, __ATOMIC_RELAXED,
 					 __ATOMIC_RELAXED) &&
@@ -86,13 +86,13 @@ int import_zeroed_add(struct import *im, struct block_builder *m, const struct h
 	if ((sub->element_type != HPROF_BYTE && sub->element_type != HPROF_CHAR) || !sub->length)
 		return HDB_OK;
 	if (__atomic_load_n(&im->evidence.fill, __ATOMIC_RELAXED) != IMPORT_FILL_VARIES)
-		TRY_ERRORS(add_fill(im, m, sub, err));
+		TRY(add_fill(im, m, sub, err));
 	if (im->origin.is_android || sub->length <= known)
 		return HDB_OK;
 	/*
 	 * Starts at the last index that still matters: shorter contents cannot change the result.
 	 */
-	TRY_ERRORS(hprof_content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err));
+	TRY(hprof_content_end(&m->view, sub, known ? (known - 1) * width : 0, &bytes, err));
 	one.end = (bytes + width - 1) / width;
 	if (!one.end || one.end < known)
 		return HDB_OK;

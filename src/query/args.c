@@ -195,8 +195,8 @@ static int gather_targets(struct query *q, struct hdb_error *err)
 int query_read_args(struct query *q, struct hdb_error *err)
 {
 	for (size_t i = 0; i < q->args.option_count; i++)
-		TRY_ERRORS(check_option(q->def, &q->args.options[i], err));
-	TRY_ERRORS(gather_targets(q, err));
+		TRY(check_option(q->def, &q->args.options[i], err));
+	TRY(gather_targets(q, err));
 	return check_targets(q, err);
 }
 

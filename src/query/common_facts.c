@@ -123,8 +123,8 @@ int query_add_common_facts(struct query *q, struct hdb_error *err)
 	const struct heap_state *state = &q->heap->state;
 	int r;
 
-	TRY_ERRORS(add_text(q, STALE, stale_of, err));
-	TRY_ERRORS(add_text(q, INCOMPLETE, incomplete_of, err));
+	TRY(add_text(q, STALE, stale_of, err));
+	TRY(add_text(q, INCOMPLETE, incomplete_of, err));
 	if ((r = add_text(q, REDACTED, redacted_of, err)) < 0 || !state->incomplete)
 		return r;
 	if (state->is_cut) {

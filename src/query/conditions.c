@@ -129,7 +129,7 @@ int query_check_conditions(const struct query *q, size_t side_count, bool has_su
 	int r;
 
 	while ((r = next_condition(q, &no, &c, err)) == HDB_OK)
-		TRY_ERRORS(check(&c, side_count, has_suspects, err));
+		TRY(check(&c, side_count, has_suspects, err));
 	return r == HDB_END ? HDB_OK : r;
 }
 

@@ -166,7 +166,7 @@ static int read_head(struct query *q, struct hdb_error *err)
 	if (!take_u32(k, &facts))
 		return damaged(q, "impossible head", err);
 	while (facts-- > 0)
-		TRY_ERRORS(read_fact(q, err));
+		TRY(read_fact(q, err));
 	return HDB_OK;
 }
 
@@ -257,7 +257,7 @@ static int put_value(struct base_vec *out, const struct hdb_value *value, struct
 	if (r < 0 || value->type == HDB_TYPE_NULL)
 		return r;
 	if (value->type == HDB_TYPE_TEXT) {
-		TRY_ERRORS(put_u32(out, (uint32_t)value->text_size, err));
+		TRY(put_u32(out, (uint32_t)value->text_size, err));
 		return base_bytes_append(out, value->text, value->text_size, err);
 	}
 	store64(bytes, value->u);

@@ -316,7 +316,7 @@ int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *er
 	    id == SIZE_MAX || q->cells[id].type == HDB_TYPE_NULL)
 		return HDB_OK;
 	TRY_FOUND(heap_find(q->heap, q->cells[id].u, &ix, err));
-	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
+	TRY(heap_object(q->heap, ix, &object, err));
 	*is_elsewhere = object.heap_no != q->only_heap;
 	return HDB_OK;
 }

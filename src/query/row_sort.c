@@ -369,7 +369,7 @@ static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct h
 	struct open_row top = { .at = 0 };
 	BASE_SCOPED(base_vec_release) struct base_vec rows = { 0 };
 
-	TRY_ERRORS(base_vec_push(stack, &top, sizeof(top), err));
+	TRY(base_vec_push(stack, &top, sizeof(top), err));
 	while (stack->count) {
 		struct open_row *open = base_vec_at(stack, struct open_row, stack->count - 1);
 		struct kept_row *row = open->at < s->rows.count ?
@@ -386,8 +386,8 @@ static int put_preorder(struct query_sorted *s, struct base_vec *stack, struct h
 			.at = find_children(s, row->order + 1),
 			.parent = row->order + 1,
 		};
-		TRY_ERRORS(base_vec_push(&rows, &row, sizeof(row), err));
-		TRY_ERRORS(base_vec_push(stack, &below, sizeof(below), err));
+		TRY(base_vec_push(&rows, &row, sizeof(row), err));
+		TRY(base_vec_push(stack, &below, sizeof(below), err));
 	}
 	assert(rows.count == s->rows.count);
 	base_vec_release(&s->rows);
@@ -429,7 +429,7 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	s->stage = q->work->stage;
 	base_stage_aside(q->work);
 	while ((r = query_make(q, err)) == HDB_OK) {
-		TRY_ERRORS(keep_row(q, s, q->made - 1, err));
+		TRY(keep_row(q, s, q->made - 1, err));
 		if (q->made % STEP_ROWS == 0 && (r = step(q, s, err)) < 0)
 			return r;
 	}

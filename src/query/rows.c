@@ -62,7 +62,7 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	q->def = def;
 	q->population = def->population;
 	TRY(make_cells(q, err));
-	TRY_ERRORS(query_read_population(q, err));
+	TRY(query_read_population(q, err));
 	/* Shared options have been read; only the columns differ. */
 	TRY(query_begin_columns(q, err));
 	return prepare(q, err);
@@ -182,16 +182,16 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 {
 	int r;
 
-	TRY_ERRORS(query_read_args(q, err));
-	TRY_ERRORS(make_cells(q, err));
-	TRY_ERRORS(query_read_population(q, err));
+	TRY(query_read_args(q, err));
+	TRY(make_cells(q, err));
+	TRY(query_read_population(q, err));
 	TRY(query_begin_shared(q, err));
 	r = query_kept_begin(q, err);
 	*is_kept = r != HDB_NOTFOUND;
 	if (*is_kept)
 		return r;
 	if (query_option(q, "columns"))
-		TRY_ERRORS(query_choose_named(q, query_option(q, "columns"), err));
+		TRY(query_choose_named(q, query_option(q, "columns"), err));
 	TRY(in_heap(q, prepare, err));
 	q->row_count = q->total;
 	if (q->is_filtered && q->extra.is_used && q->def->uses & QUERY_ROWS_ARE_OBJECTS)
@@ -237,7 +237,7 @@ int query_open(const struct query_def *def, const struct query_sides *sides,
 	q->before_count = args->before_count;
 	q->total = QUERY_TOTAL_UNKNOWN;
 	TRY(BASE_ALLOC(q->common, QUERY_COMMON_FACTS, "facts", err));
-	TRY_ERRORS(query_add_common_facts(q, err));
+	TRY(query_add_common_facts(q, err));
 	TRY(start(q, err));
 	*out = q;
 	q = NULL;
@@ -299,7 +299,7 @@ static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 	*is_shown = false;
 	TRY(query_is_replayed(q) ? query_kept_next(q, err) : in_heap(q, next_row, err));
 	if (q->is_filtered && q->extra.is_used)
-		TRY_ERRORS(query_is_elsewhere(q, &is_elsewhere, err));
+		TRY(query_is_elsewhere(q, &is_elsewhere, err));
 	if (q->extra.is_used && !is_elsewhere)
 		TRY(query_fill_object_columns(q, err));
 	TRY(query_test_row(q, &is_wanted, err));

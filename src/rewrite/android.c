@@ -29,11 +29,11 @@ static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, stru
 	const uint8_t zeros[4] = { 0 };
 	const uint8_t tag = HPROF_PRIMITIVE_ARRAY_DUMP;
 
-	TRY_ERRORS(rewriter_begin(w, 1 + w->id_size + 9, err));
-	TRY_ERRORS(rewriter_put(w, &tag, 1, err));
-	TRY_ERRORS(rewriter_copy_ids(w, sub->offset + 1, 1, err));
-	TRY_ERRORS(rewriter_copy(w, sub->offset + 1 + w->file.id_size, 4, err));
-	TRY_ERRORS(rewriter_put(w, zeros, 4, err));
+	TRY(rewriter_begin(w, 1 + w->id_size + 9, err));
+	TRY(rewriter_put(w, &tag, 1, err));
+	TRY(rewriter_copy_ids(w, sub->offset + 1, 1, err));
+	TRY(rewriter_copy(w, sub->offset + 1 + w->file.id_size, 4, err));
+	TRY(rewriter_put(w, zeros, 4, err));
 	return rewriter_put(w, &sub->element_type, 1, err);
 }
 
@@ -48,7 +48,7 @@ int rewrite_android_sub(struct rewriter *w, const struct hprof_sub *sub, struct 
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)
 		return put_empty_array(w, sub, err);
 	/* Other roots become ROOT UNKNOWN: their kind is lost, and a monitor's thread and depth. */
-	TRY_ERRORS(rewriter_begin(w, 1 + w->id_size, err));
-	TRY_ERRORS(rewriter_put(w, &tag, 1, err));
+	TRY(rewriter_begin(w, 1 + w->id_size, err));
+	TRY(rewriter_put(w, &tag, 1, err));
 	return rewriter_copy_ids(w, sub->offset + 1, 1, err);
 }

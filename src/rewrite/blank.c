@@ -21,8 +21,8 @@ static int put_values(struct rewrite_shapes *s, const struct rewrite_class *clas
 		const struct rewrite_run *run =
 			base_vec_at(&s->runs, struct rewrite_run, class->first_run + i);
 
-		TRY_ERRORS(rewriter_copy(w, sub->body_offset + at, run->offset - at, err));
-		TRY_ERRORS(rewriter_zeros(w, run->size, err));
+		TRY(rewriter_copy(w, sub->body_offset + at, run->offset - at, err));
+		TRY(rewriter_zeros(w, run->size, err));
 		at = (uint64_t)run->offset + run->size;
 	}
 	w->result.changed_count += class->run_count != 0;
@@ -37,11 +37,11 @@ int rewrite_blank_instance(struct rewrite_shapes *s, const struct hprof_sub *sub
 	struct rewrite_class *class;
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
-	TRY_ERRORS(rewrite_shape_of(s, sub->class_id, &class, err));
+	TRY(rewrite_shape_of(s, sub->class_id, &class, err));
 	if (class && class->all_bytes == sub->body_size && !class->run_count)
 		return rewriter_keep(w, sub, err);
-	TRY_ERRORS(rewriter_begin(w, sub->end - sub->offset, err));
-	TRY_ERRORS(rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err));
+	TRY(rewriter_begin(w, sub->end - sub->offset, err));
+	TRY(rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err));
 	if (class && class->all_bytes == sub->body_size)
 		return put_values(s, class, sub, err);
 	w->result.changed_count++;
@@ -110,11 +110,11 @@ int rewrite_blank_class(struct rewrite_shapes *s, const struct hprof_sub *sub,
 
 	assert(sub->tag == HPROF_CLASS_DUMP);
 	TRY_ERRORS(hprof_class_read(&w->file, &w->view, sub, &dump, err));
-	TRY_ERRORS(rewriter_begin(w, sub->end - sub->offset, err));
+	TRY(rewriter_begin(w, sub->end - sub->offset, err));
 	at = dump.constants_offset;
-	TRY_ERRORS(rewriter_copy(w, sub->offset, at - sub->offset, err));
-	TRY_ERRORS(put_constants(s, &dump, &at, err));
-	TRY_ERRORS(rewriter_copy(w, at, dump.statics_offset - at, err));
+	TRY(rewriter_copy(w, sub->offset, at - sub->offset, err));
+	TRY(put_constants(s, &dump, &at, err));
+	TRY(rewriter_copy(w, at, dump.statics_offset - at, err));
 	at = dump.statics_offset;
 	TRY_ERRORS(put_statics(s, &dump, &at, err));
 	return rewriter_copy(w, at, sub->end - at, err);
@@ -123,8 +123,8 @@ int rewrite_blank_class(struct rewrite_shapes *s, const struct hprof_sub *sub,
 int rewrite_blank_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	assert(sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP);
-	TRY_ERRORS(rewriter_begin(w, sub->end - sub->offset, err));
-	TRY_ERRORS(rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err));
+	TRY(rewriter_begin(w, sub->end - sub->offset, err));
+	TRY(rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err));
 	w->result.changed_count++;
 	w->result.changed_bytes += sub->body_size;
 	return rewriter_zeros(w, sub->body_size, err);

@@ -103,9 +103,9 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 	struct hashed hashed = { 0 };
 
 	assert(sub->tag == HPROF_PRIMITIVE_ARRAY_DUMP);
-	TRY_ERRORS(hash_array(h, w, sub, &hashed, err));
-	TRY_ERRORS(rewriter_begin(w, sub->end - sub->offset, err));
-	TRY_ERRORS(rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err));
+	TRY(hash_array(h, w, sub, &hashed, err));
+	TRY(rewriter_begin(w, sub->end - sub->offset, err));
+	TRY(rewriter_copy(w, sub->offset, sub->body_offset - sub->offset, err));
 	w->result.changed_count++;
 	w->result.changed_bytes += sub->body_size;
 	if (hashed.is_zero)
@@ -121,7 +121,7 @@ int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 	for (uint64_t left = sub->body_size; left;) {
 		const uint64_t n = left < most ? left : most;
 
-		TRY_ERRORS(rewriter_put(w, out, n, err));
+		TRY(rewriter_put(w, out, n, err));
 		left -= n;
 	}
 	return HDB_OK;

@@ -50,7 +50,7 @@ int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_err
 		 * gives up anyway.
 		 */
 		(void)base_vec_push(&set->bits, &big, sizeof(big), NULL);
-		TRY_ERRORS(r);
+		TRY(r);
 	}
 	*byte_of(set, part, place) |= (uint8_t)(1u << (place & 7));
 	return HDB_OK;

@@ -21,13 +21,13 @@ static int add_record(struct rewrite_named *n, const struct hprof_record *rec,
 		return add(n, load.name_string_id, err);
 	case HPROF_FRAME:
 		TRY_ERRORS(hprof_read_frame(file, view, rec, &frame, err));
-		TRY_ERRORS(add(n, frame.method_string_id, err));
-		TRY_ERRORS(add(n, frame.signature_string_id, err));
+		TRY(add(n, frame.method_string_id, err));
+		TRY(add(n, frame.signature_string_id, err));
 		return add(n, frame.source_string_id, err);
 	case HPROF_START_THREAD:
 		TRY_ERRORS(hprof_read_start_thread(file, view, rec, &start, err));
-		TRY_ERRORS(add(n, start.name_string_id, err));
-		TRY_ERRORS(add(n, start.group_name_string_id, err));
+		TRY(add(n, start.name_string_id, err));
+		TRY(add(n, start.group_name_string_id, err));
 		return add(n, start.parent_group_name_string_id, err);
 	default:
 		return HDB_OK;
@@ -45,13 +45,13 @@ static int add_class(struct rewrite_named *n, const struct hprof_sub *sub, struc
 		struct hprof_static one;
 
 		TRY_ERRORS(hprof_static_next(file, view, &class.statics_offset, &one, err));
-		TRY_ERRORS(add(n, one.name_string_id, err));
+		TRY(add(n, one.name_string_id, err));
 	}
 	for (uint32_t i = 0; i < class.field_count; i++) {
 		struct hprof_field one;
 
 		TRY_ERRORS(hprof_field_next(file, view, &class.fields_offset, &one, err));
-		TRY_ERRORS(add(n, one.name_string_id, err));
+		TRY(add(n, one.name_string_id, err));
 	}
 	return HDB_OK;
 }

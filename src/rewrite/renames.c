@@ -29,7 +29,7 @@ static int add_text(struct rewrite_renames *n, const char *text, size_t size, si
 	for (size_t i = 0; i < size; i++) {
 		const char c = text[i] == '/' ? '.' : text[i];
 
-		TRY_ERRORS(base_bytes_append(&n->texts, &c, 1, err));
+		TRY(base_bytes_append(&n->texts, &c, 1, err));
 	}
 	return base_bytes_append(&n->texts, "", 1, err);
 }
@@ -54,11 +54,11 @@ static int add_rename(struct rewrite_renames *n, struct name from, struct name t
 		from.size--;
 		to.size--;
 	}
-	TRY_ERRORS(add_text(n, from.text, from.size, &one.from, err));
-	TRY_ERRORS(add_text(n, to.text, to.size, &one.to, err));
+	TRY(add_text(n, from.text, from.size, &one.from, err));
+	TRY(add_text(n, to.text, to.size, &one.to, err));
 	if (!one.is_package)
-		TRY_ERRORS(base_idmap_put(&n->exact, XXH3_64bits(text_at(n, one.from), from.size),
-					  (uint32_t)n->lines.count, err));
+		TRY(base_idmap_put(&n->exact, XXH3_64bits(text_at(n, one.from), from.size),
+				   (uint32_t)n->lines.count, err));
 	return base_vec_push(&n->lines, &one, sizeof(one), err);
 }
 
@@ -207,7 +207,7 @@ static int put_class(struct rewrite_renames *n, const char *name, size_t size, b
 		const char *to = text_at(n, one->to);
 
 		*changed = true;
-		TRY_ERRORS(base_bytes_append(&n->name, to, strlen(to), err));
+		TRY(base_bytes_append(&n->name, to, strlen(to), err));
 		for (size_t i = start; has_slashes && i < n->name.count; i++)
 			if (*base_vec_at(&n->name, char, i) == '.')
 				*base_vec_at(&n->name, char, i) = '/';
@@ -226,14 +226,14 @@ static int put_signature(struct rewrite_renames *n, const char *text, size_t siz
 		size_t start;
 
 		if (text[i] != 'L') {
-			TRY_ERRORS(base_bytes_append(&n->name, text + i++, 1, err));
+			TRY(base_bytes_append(&n->name, text + i++, 1, err));
 			continue;
 		}
 		start = ++i;
 		end = memchr(text + i, ';', size - i);
 		i = end ? (size_t)(end - text) : size;
-		TRY_ERRORS(base_bytes_append(&n->name, "L", 1, err));
-		TRY_ERRORS(put_class(n, text + start, i - start, changed, err));
+		TRY(base_bytes_append(&n->name, "L", 1, err));
+		TRY(put_class(n, text + start, i - start, changed, err));
 	}
 	return HDB_OK;
 }
@@ -253,7 +253,7 @@ static int rename_text(struct rewrite_renames *n, const char *text, size_t size,
 		bare -= 2;
 	if (bare > 2 && text[0] == 'L' && text[bare - 1] == ';')
 		return put_signature(n, text, size, changed, err);
-	TRY_ERRORS(put_class(n, text, bare, changed, err));
+	TRY(put_class(n, text, bare, changed, err));
 	return base_bytes_append(&n->name, text + bare, size - bare, err);
 }
 
@@ -266,11 +266,11 @@ int rewrite_renames_record(struct rewrite_renames *n, struct rewriter *w,
 	if (rec->tag != HPROF_UTF8 || !n->lines.count || rec->body_size > NAME_MAX_BYTES)
 		return rewriter_keep_record(w, rec, err);
 	TRY_ERRORS(hprof_read_utf8(&w->file, &w->view, rec, &utf8, err));
-	TRY_ERRORS(rename_text(n, (const char *)utf8.text, utf8.text_size, &is_other, err));
+	TRY(rename_text(n, (const char *)utf8.text, utf8.text_size, &is_other, err));
 	if (!is_other)
 		return rewriter_keep_record(w, rec, err);
 	++*changed;
-	TRY_ERRORS(rewriter_record(w, rec, w->id_size + n->name.count, err));
-	TRY_ERRORS(rewriter_put_id(w, utf8.string_id, err));
+	TRY(rewriter_record(w, rec, w->id_size + n->name.count, err));
+	TRY(rewriter_put_id(w, utf8.string_id, err));
 	return rewriter_put(w, n->name.data, n->name.count, err);
 }

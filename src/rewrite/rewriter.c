@@ -162,7 +162,7 @@ static int flush(struct rewriter *w, struct hdb_error *err)
 	w->used = 0;
 	if (!used)
 		return HDB_OK;
-	TRY_ERRORS(put_head(w, HPROF_HEAP_DUMP_SEGMENT, 0, used, err));
+	TRY(put_head(w, HPROF_HEAP_DUMP_SEGMENT, 0, used, err));
 	return base_outfile_write(w->out, w->segment, used, err);
 }
 
@@ -171,7 +171,7 @@ int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err)
 	assert(w->used <= SEGMENT_BYTES);
 	assert(w->segment);
 	if (w->left || size > SEGMENT_BYTES - w->used)
-		TRY_ERRORS(flush(w, err));
+		TRY(flush(w, err));
 	w->left = size;
 	w->is_direct = size > SEGMENT_BYTES;
 	return w->is_direct ? put_head(w, HPROF_HEAP_DUMP_SEGMENT, 0, size, err) : HDB_OK;
@@ -180,7 +180,7 @@ int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err)
 int rewriter_record(struct rewriter *w, const struct hprof_record *rec, uint64_t size,
 		    struct hdb_error *err)
 {
-	TRY_ERRORS(flush(w, err));
+	TRY(flush(w, err));
 	w->left = size;
 	w->is_direct = true;
 	return put_head(w, rec->tag, rec->time_us, size, err);
@@ -207,7 +207,7 @@ int rewriter_zeros(struct rewriter *w, uint64_t size, struct hdb_error *err)
 	while (size) {
 		const uint64_t n = size < sizeof(zeros) ? size : sizeof(zeros);
 
-		TRY_ERRORS(rewriter_put(w, zeros, n, err));
+		TRY(rewriter_put(w, zeros, n, err));
 		size -= n;
 	}
 	return HDB_OK;
@@ -229,10 +229,10 @@ int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb
 
 		if (!p)
 			return HDB_EIO;
-		TRY_ERRORS(rewriter_put(w, p, n, err));
+		TRY(rewriter_put(w, p, n, err));
 		/* Long parts report progress themselves. */
 		if (size > COPY_BYTES)
-			TRY_ERRORS(base_step(w->work, offset, err));
+			TRY(base_step(w->work, offset, err));
 		offset += n;
 		size -= n;
 	}
@@ -262,7 +262,7 @@ static int turn_ids(struct rewriter *w, uint64_t offset, uint64_t count, uint8_t
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t id = be_id(p + i * from, from);
 
-		TRY_ERRORS(narrow(w, id, offset + i * from, err));
+		TRY(narrow(w, id, offset + i * from, err));
 		if (w->id_size == 8)
 			put_be64(out + i * 8, id);
 		else
@@ -281,8 +281,8 @@ int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struc
 	while (count) {
 		const uint64_t n = count < COPY_IDS ? count : COPY_IDS;
 
-		TRY_ERRORS(turn_ids(w, offset, n, out, err));
-		TRY_ERRORS(rewriter_put(w, out, n * to, err));
+		TRY(turn_ids(w, offset, n, out, err));
+		TRY(rewriter_put(w, out, n * to, err));
 		offset += n * from;
 		count -= n;
 	}
@@ -324,8 +324,8 @@ static int put_marker(struct rewriter *w, struct hdb_error *err)
 	const size_t size = strlen(w->policy->marker);
 	const struct hprof_record rec = { .tag = HPROF_UTF8 };
 
-	TRY_ERRORS(rewriter_record(w, &rec, w->id_size + size, err));
-	TRY_ERRORS(rewriter_put_id(w, MARKER_ID, err));
+	TRY(rewriter_record(w, &rec, w->id_size + size, err));
+	TRY(rewriter_put_id(w, MARKER_ID, err));
 	return rewriter_put(w, w->policy->marker, size, err);
 }
 
@@ -368,7 +368,7 @@ static int end_heap(struct rewriter *w, struct hdb_error *err)
 {
 	if (w->walk.record.tag != HPROF_HEAP_DUMP)
 		return HDB_OK;
-	TRY_ERRORS(flush(w, err));
+	TRY(flush(w, err));
 	return put_head(w, HPROF_HEAP_DUMP_END, 0, 0, err);
 }
 

@@ -207,7 +207,7 @@ static int look(struct rewrite_secrets *s, size_t size, const struct subject *su
 		if (!finds(s, i, size))
 			continue;
 		*seen |= 1u << i;
-		TRY_ERRORS(report(s, i, subject, err));
+		TRY(report(s, i, subject, err));
 	}
 	return HDB_OK;
 }
@@ -266,7 +266,7 @@ int rewrite_secrets_array(struct rewrite_secrets *s, struct rewriter *w,
 			size = squeeze(s, p, n, low);
 		else
 			memcpy(s->part, p, n);
-		TRY_ERRORS(look(s, size, &subject, &seen, err));
+		TRY(look(s, size, &subject, &seen, err));
 		if (left <= most)
 			break;
 	}

@@ -24,7 +24,7 @@ static int add_text(struct rewrite_shapes *s, const struct hprof_record *rec, st
 		return HDB_OK;
 	text.offset = rec->body_offset + id_size;
 	text.size = (uint32_t)(rec->body_size - id_size);
-	TRY_ERRORS(base_idmap_put(&s->text_map, be_id(p, id_size), (uint32_t)s->texts.count, err));
+	TRY(base_idmap_put(&s->text_map, be_id(p, id_size), (uint32_t)s->texts.count, err));
 	return base_vec_push(&s->texts, &text, sizeof(text), err);
 }
 
@@ -40,7 +40,7 @@ static int add_record(struct rewrite_shapes *s, const struct hprof_record *rec,
 	if (rec->tag != HPROF_LOAD_CLASS)
 		return HDB_OK;
 	TRY_ERRORS(hprof_read_load_class(&s->w->file, &s->w->view, rec, &load, err));
-	TRY_ERRORS(base_idmap_put(&s->name_of, load.class_id, (uint32_t)s->names.count, err));
+	TRY(base_idmap_put(&s->name_of, load.class_id, (uint32_t)s->names.count, err));
 	return base_vec_push(&s->names, &load.name_string_id, sizeof(uint64_t), err);
 }
 
@@ -66,7 +66,7 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 	/* If two classes have the same ID, the first one counts, as in the import. */
 	if (base_idmap_get(&s->by_id, class.class_id) != BASE_IDMAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(base_idmap_put(&s->by_id, class.class_id, (uint32_t)s->classes.count, err));
+	TRY(base_idmap_put(&s->by_id, class.class_id, (uint32_t)s->classes.count, err));
 	return base_vec_push(&s->classes, &class, sizeof(class), err);
 }
 
@@ -76,7 +76,7 @@ static int take(void *ctx, const struct hprof_walk *walk, enum hprof_event event
 	struct rewrite_shapes *s = ctx;
 
 	if (s->named)
-		TRY_ERRORS(rewrite_named_take(s->named, walk, event, err));
+		TRY(rewrite_named_take(s->named, walk, event, err));
 	if (event == HPROF_EVENT_RECORD)
 		return add_record(s, &walk->record, err);
 	if (event != HPROF_EVENT_SUB)
@@ -179,7 +179,7 @@ static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 		if (s->has_names)
 			rewrite_text(s, field.name_string_id, name);
 		if (size && s->selects(s->ctx, field.type, class_name, name))
-			TRY_ERRORS(add_run(s, class, *at, size, err));
+			TRY(add_run(s, class, *at, size, err));
 		*at += size;
 	}
 	return HDB_OK;
@@ -202,7 +202,7 @@ static int find_runs(struct rewrite_shapes *s, uint32_t no, struct hdb_error *er
 
 		if (at + one->body_bytes > UINT32_MAX)
 			break;
-		TRY_ERRORS(add_fields(s, class, one, &at, err));
+		TRY(add_fields(s, class, one, &at, err));
 		from = one->super_id ? base_idmap_get(&s->by_id, one->super_id) : BASE_IDMAP_NONE;
 	}
 	class->all_bytes = at;

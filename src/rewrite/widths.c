@@ -90,7 +90,7 @@ static int pass_entries(struct pipe *p, struct entries kind, struct hdb_error *e
 	if (!b)
 		return HDB_EIO;
 	count = be16(b);
-	TRY_ERRORS(pass_bytes(p, 2, err));
+	TRY(pass_bytes(p, 2, err));
 	for (unsigned i = 0; i < count; i++) {
 		uint8_t type;
 
@@ -115,7 +115,7 @@ int rewrite_widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 		const uint64_t id = base_vec_at(&s->classes, struct rewrite_class, i)->class_id;
 		struct rewrite_class *class;
 
-		TRY_ERRORS(rewrite_shape_of(s, id, &class, err));
+		TRY(rewrite_shape_of(s, id, &class, err));
 		sums += class && class->all_bytes == class->instance_size;
 	}
 	/* Most classes must agree, not all: a damaged dump may have changed some. */
@@ -170,8 +170,8 @@ static int pass_values(struct rewrite_shapes *s, struct pipe *p, const struct hp
 		const struct rewrite_run *run =
 			base_vec_at(&s->runs, struct rewrite_run, class->first_run + i);
 
-		TRY_ERRORS(pass_bytes(p, start + run->offset - p->at, err));
-		TRY_ERRORS(pass_ids(p, run->size / p->w->file.id_size, err));
+		TRY(pass_bytes(p, start + run->offset - p->at, err));
+		TRY(pass_ids(p, run->size / p->w->file.id_size, err));
 	}
 	return pass_bytes(p, sub->end - p->at, err);
 }
@@ -182,17 +182,17 @@ static int pass_instance(struct rewrite_shapes *s, struct pipe *p, const struct 
 	struct rewrite_class *class;
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
-	TRY_ERRORS(rewrite_shape_of(s, sub->class_id, &class, err));
+	TRY(rewrite_shape_of(s, sub->class_id, &class, err));
 	if (class && class->all_bytes != sub->body_size)
 		class = NULL;
-	TRY_ERRORS(pass_ids(p, 1, err));
-	TRY_ERRORS(pass_bytes(p, 4, err));
-	TRY_ERRORS(pass_ids(p, 1, err));
+	TRY(pass_ids(p, 1, err));
+	TRY(pass_bytes(p, 4, err));
+	TRY(pass_ids(p, 1, err));
 	if (!class) {
 		p->w->result.problem_count += p->is_written;
 		return pass_bytes(p, 4 + sub->body_size, err);
 	}
-	TRY_ERRORS(pass_u4(p, (uint32_t)widened(p->w, sub->body_size, class->run_bytes), err));
+	TRY(pass_u4(p, (uint32_t)widened(p->w, sub->body_size, class->run_bytes), err));
 	return pass_values(s, p, sub, class, err);
 }
 
@@ -200,23 +200,23 @@ static int pass_sub(struct rewrite_shapes *s, struct pipe *p, const struct hprof
 		    struct hdb_error *err)
 {
 	assert(p->w->id_size == 4 || p->w->id_size == 8);
-	TRY_ERRORS(pass_bytes(p, 1, err));
+	TRY(pass_bytes(p, 1, err));
 	switch (sub->tag) {
 	case HPROF_CLASS_DUMP:
 		return pass_class(s, p, sub, err);
 	case HPROF_INSTANCE_DUMP:
 		return pass_instance(s, p, sub, err);
 	case HPROF_OBJECT_ARRAY_DUMP:
-		TRY_ERRORS(pass_ids(p, 1, err));
-		TRY_ERRORS(pass_bytes(p, 8, err));
+		TRY(pass_ids(p, 1, err));
+		TRY(pass_bytes(p, 8, err));
 		return pass_ids(p, 1 + (uint64_t)sub->length, err);
 	case HPROF_HEAP_DUMP_INFO:
-		TRY_ERRORS(pass_bytes(p, 4, err));
+		TRY(pass_bytes(p, 4, err));
 		return pass_ids(p, 1, err);
 	case HPROF_ROOT_JNI_GLOBAL:
 		return pass_ids(p, 2, err);
 	default: /* other roots and primitive arrays: an ID first, then bytes without IDs */
-		TRY_ERRORS(pass_ids(p, 1, err));
+		TRY(pass_ids(p, 1, err));
 		return pass_bytes(p, sub->end - p->at, err);
 	}
 }
@@ -225,8 +225,8 @@ int rewrite_widths_sub(struct rewrite_shapes *s, const struct hprof_sub *sub, st
 {
 	struct pipe p = { .w = s->w, .at = sub->offset };
 
-	TRY_ERRORS(pass_sub(s, &p, sub, err));
-	TRY_ERRORS(rewriter_begin(s->w, p.size, err));
+	TRY(pass_sub(s, &p, sub, err));
+	TRY(rewriter_begin(s->w, p.size, err));
 	p = (struct pipe){ .w = s->w, .at = sub->offset, .is_written = true };
 	return pass_sub(s, &p, sub, err);
 }
@@ -260,12 +260,12 @@ static int pass_record(struct pipe *p, const struct hprof_record *rec, struct hd
 	const uint64_t end = rec->body_offset + rec->body_size;
 
 	for (const char *c = pattern_of(rec->tag); *c; c++)
-		TRY_ERRORS(*c == 'i' ? pass_ids(p, 1, err) : pass_bytes(p, 4, err));
+		TRY(*c == 'i' ? pass_ids(p, 1, err) : pass_bytes(p, 4, err));
 	if (rec->tag == HPROF_TRACE) {
 		struct hprof_trace trace;
 
 		TRY_ERRORS(hprof_read_trace(&p->w->file, &p->w->view, rec, &trace, err));
-		TRY_ERRORS(pass_ids(p, trace.frame_count, err));
+		TRY(pass_ids(p, trace.frame_count, err));
 	}
 	return pass_bytes(p, end - p->at, err);
 }
@@ -274,8 +274,8 @@ int rewrite_widths_record(struct rewriter *w, const struct hprof_record *rec, st
 {
 	struct pipe p = { .w = w, .at = rec->body_offset };
 
-	TRY_ERRORS(pass_record(&p, rec, err));
-	TRY_ERRORS(rewriter_record(w, rec, p.size, err));
+	TRY(pass_record(&p, rec, err));
+	TRY(rewriter_record(w, rec, p.size, err));
 	p = (struct pipe){ .w = w, .at = rec->body_offset, .is_written = true };
 	return pass_record(&p, rec, err);
 }

@@ -175,7 +175,7 @@ static int open_env(struct store_env *env, const struct stat *st, bool is_unsync
 	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (is_unsynced ? MDB_NOSYNC : 0);
 	int r;
 
-	TRY_ERRORS(store_lock_prepare(env->path, st, err));
+	TRY(store_lock_prepare(env->path, st, err));
 	r = open_sized(&env->env, env->path, flags, want, file_size + (1u << 30));
 	if (r == EACCES || r == EROFS || r == EPERM) {
 		env->is_read_only = true;

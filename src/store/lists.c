@@ -19,7 +19,7 @@ int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_
 	const size_t groups = ((size_t)count + STORE_LIST_GROUP - 1) / STORE_LIST_GROUP;
 
 	assert(count <= STORE_BLOCK_OBJECTS);
-	TRY_ERRORS(base_vec_reserve(out, groups * 4, 1, err));
+	TRY(base_vec_reserve(out, groups * 4, 1, err));
 	*w = (struct store_lists_writer){ .out = out, .start = out->count, .first_ix = first_ix };
 	out->count += groups * 4;
 	return HDB_OK;
@@ -44,7 +44,7 @@ int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows
 	const uint64_t *first = rows->first, *lengths = rows->lengths;
 	struct store_lists_writer w;
 
-	TRY_ERRORS(store_lists_open(&w, out, rows->first_ix, rows->count, err));
+	TRY(store_lists_open(&w, out, rows->first_ix, rows->count, err));
 	for (uint32_t i = 0; i < rows->count; i++) {
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
 
@@ -69,8 +69,8 @@ int store_lists_put_part(struct store_writer *writer, const struct store_big_lis
 	BASE_SCOPED(base_vec_release) struct base_vec bytes = { 0 };
 
 	assert(list->count <= STORE_LIST_PART);
-	TRY_ERRORS(base_vec_reserve(&bytes, (size_t)list->count * STORE_ENTRY_MAX + STORE_ENTRY_PAD,
-				    1, err));
+	TRY(base_vec_reserve(&bytes, (size_t)list->count * STORE_ENTRY_MAX + STORE_ENTRY_PAD, 1,
+			     err));
 	block.data = bytes.data;
 	block.size = (uint64_t)(store_put_entries(bytes.data, list->ix, list->target, list->count) -
 				block.data);
@@ -86,7 +86,7 @@ int store_lists_put_big(struct store_writer *writer, const struct store_big_list
 	assert(list->count > STORE_LIST_BIG);
 	for (uint32_t no = 0; left; no++) {
 		part.count = left < STORE_LIST_PART ? left : STORE_LIST_PART;
-		TRY_ERRORS(store_lists_put_part(writer, &part, no, err));
+		TRY(store_lists_put_part(writer, &part, no, err));
 		part.target += part.count;
 		left -= part.count;
 	}
@@ -421,7 +421,7 @@ static inline int decode_lists_by(const struct lists_range *range, struct store_
 	uint64_t *lengths = out->lengths;
 
 	assert(range->first <= range->end);
-	TRY_ERRORS(base_vec_reserve(target, 0, sizeof(uint32_t), err));
+	TRY(base_vec_reserve(target, 0, sizeof(uint32_t), err));
 	if (!entries.at)
 		goto damaged;
 	for (uint32_t i = range->first; i < range->end; i++, lengths++) {
@@ -439,7 +439,7 @@ static inline int decode_lists_by(const struct lists_range *range, struct store_
 			continue;
 		if (*lengths > (uint64_t)(entries.end - entries.at))
 			goto damaged;
-		TRY_ERRORS(base_vec_reserve(target, (size_t)*lengths, sizeof(uint32_t), err));
+		TRY(base_vec_reserve(target, (size_t)*lengths, sizeof(uint32_t), err));
 		entries.previous = (uint32_t)block->key + i;
 		if (!decode_entries(&entries, *lengths, (uint32_t *)target->data + target->count))
 			goto damaged;

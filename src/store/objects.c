@@ -88,7 +88,7 @@ static int add_entry(struct store_objects_dictionary *d, const struct store_obje
 		.rule = record_rule_of(o, d->id_size),
 	};
 
-	TRY_ERRORS(base_idmap_put(&d->map, key, (uint32_t)d->entries.count, err));
+	TRY(base_idmap_put(&d->map, key, (uint32_t)d->entries.count, err));
 	return base_vec_push(&d->entries, &entry, sizeof(entry), err);
 }
 
@@ -109,7 +109,7 @@ int store_objects_entry(struct store_objects_dictionary *d, const struct store_o
 
 		if (no == BASE_IDMAP_NONE) {
 			no = (uint32_t)d->entries.count;
-			TRY_ERRORS(add_entry(d, o, key, err));
+			TRY(add_entry(d, o, key, err));
 		}
 		d->recent[place].key = key;
 		d->recent[place].entry = no;
@@ -129,7 +129,7 @@ static int use_entry(struct store_objects_dictionary *d, uint32_t entry, struct 
 	struct store_objects_entry *e = base_vec_at(&d->entries, struct store_objects_entry, entry);
 	const uint32_t number = (uint32_t)d->used.count;
 
-	TRY_ERRORS(base_vec_push(&d->used, &entry, sizeof(entry), err));
+	TRY(base_vec_push(&d->used, &entry, sizeof(entry), err));
 	e->number = number;
 	return HDB_OK;
 }
@@ -167,7 +167,7 @@ static int split_group(struct store_objects_dictionary *d, const struct store_ob
 		const uint64_t length = objects[i].length, offset = offsets[i];
 
 		if (e->number == STORE_NONE)
-			TRY_ERRORS(use_entry(d, objects[i].entry, err));
+			TRY(use_entry(d, objects[i].entry, err));
 		values[NUMBERS][i] = e->number;
 		values[LENGTHS][i] = length;
 		if (e->rule.is_class) {
@@ -192,9 +192,9 @@ static int encode_group(struct store_objects_dictionary *d, struct pack_writer c
 	uint64_t values[PARTS][PACK_GROUP];
 	uint8_t base[8];
 
-	TRY_ERRORS(split_group(d, &group, values, err));
+	TRY(split_group(d, &group, values, err));
 	store64(base, values[BASES][0]);
-	TRY_ERRORS(base_bytes_append(columns[BASES].out, base, sizeof(base), err));
+	TRY(base_bytes_append(columns[BASES].out, base, sizeof(base), err));
 	for (unsigned i = 0; block->heap_nos && i < group.count; i++)
 		values[HEAPS][i] = block->heap_nos[from + i];
 	for (unsigned c = NUMBERS; c < PARTS; c++)
@@ -209,7 +209,7 @@ static int put_dictionary(struct base_vec *out, const struct store_objects_dicti
 {
 	uint8_t *p;
 
-	TRY_ERRORS(base_vec_reserve(out, 4 + d->used.count * CLASS_ENTRY, 1, err));
+	TRY(base_vec_reserve(out, 4 + d->used.count * CLASS_ENTRY, 1, err));
 	p = (uint8_t *)out->data + out->count;
 	store32(p, (uint32_t)d->used.count);
 	p += 4;
@@ -272,7 +272,7 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 
 	assert(count > 0 && count <= STORE_BLOCK_OBJECTS);
 	assert(ids[0] <= ids[count - 1]);
-	TRY_ERRORS(base_vec_reserve(out, 8 + (size_t)groups * 8, 1, err));
+	TRY(base_vec_reserve(out, 8 + (size_t)groups * 8, 1, err));
 	for (uint32_t i = 1; i < count; i++)
 		all |= ids[i] - ids[i - 1];
 	shift = all ? (unsigned)__builtin_ctzll(all) : 0;
@@ -282,7 +282,7 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 	for (uint32_t g = 0; g < groups; g++)
 		store64(head + 8 + (size_t)g * 8, ids[g * PACK_GROUP]);
 	out->count += 8 + (size_t)groups * 8;
-	TRY_ERRORS(base_pack_begin(&column, out, count, err));
+	TRY(base_pack_begin(&column, out, count, err));
 	for (uint32_t at = 0; at < count; at += PACK_GROUP) {
 		const unsigned n = count - at < PACK_GROUP ? count - at : PACK_GROUP;
 		uint64_t deltas[PACK_GROUP];
@@ -294,7 +294,7 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 		 * next one compresses best.
 		 */
 		deltas[0] = at + 1 < count ? (ids[at + 1] - ids[at]) >> shift : 0;
-		TRY_ERRORS(base_pack_put_group(&column, deltas, n, err));
+		TRY(base_pack_put_group(&column, deltas, n, err));
 	}
 	return base_pack_end(&column, err);
 }
@@ -311,7 +311,7 @@ static int open_columns(struct store_objects *out, const uint8_t *p, uint64_t si
 	for (unsigned c = 0; c < 4; c++) {
 		if (c == 3 && size == 0)
 			break;
-		TRY_ERRORS(base_pack_open(columns[c], p, size, out->count, err));
+		TRY(base_pack_open(columns[c], p, size, out->count, err));
 		p += columns[c]->size;
 		size -= columns[c]->size;
 	}

@@ -93,7 +93,7 @@ int store_pack(struct store_packer *packer, const struct store_block *block, con
 	*packed_size = 0;
 	if (block->size < PACK_MIN || block->size > UINT32_MAX)
 		return HDB_OK;
-	TRY_ERRORS(make_room(packer, ZSTD_compressBound(block->size), err));
+	TRY(make_room(packer, ZSTD_compressBound(block->size), err));
 	n = ZSTD_compress2(packer->context, packer->buffer, packer->capacity, block->data,
 			   block->size);
 	if (ZSTD_isError(n))
@@ -229,7 +229,7 @@ static int add_block(struct store_unpacked *unpacked, const char *path,
 	r = base_vec_push(&unpacked->blocks, &block, sizeof(block), err);
 	if (r < 0 || !block.is_heap)
 		free(raw);
-	TRY_ERRORS(r);
+	TRY(r);
 	/*
 	 * If the map has no room for it, the block is decompressed again next time. It is freed in
 	 * the end in any case.
@@ -286,7 +286,7 @@ int store_unpack(struct store_unpacked *unpacked, const char *path,
 	(void)pthread_mutex_unlock(&unpacked->lock);
 	if (r != HDB_END)
 		return r;
-	TRY_ERRORS(inflate(packed, &raw, err));
+	TRY(inflate(packed, &raw, err));
 	(void)pthread_mutex_lock(&unpacked->lock);
 	r = take_block(unpacked, packed, out);
 	if (r != HDB_END)

@@ -155,15 +155,15 @@ static int look_at_metas(int fd, const char *path, const char **fault, uint64_t 
 	uint32_t page_size;
 	unsigned newest = 0;
 
-	TRY_ERRORS(read_meta(fd, first, 0, path, err));
-	TRY_ERRORS(check_mark(first, path, err));
+	TRY(read_meta(fd, first, 0, path, err));
+	TRY(check_mark(first, path, err));
 	page_size = load32(first + META_FREE + DB_PAD);
 	*fault = "says an impossible page size";
 	if (load32(first + META_MAGIC) != MAGIC)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database", path);
 	if (page_size < 512 || page_size > 32768 || (page_size & (page_size - 1)))
 		return HDB_OK;
-	TRY_ERRORS(read_meta(fd, second, page_size, path, err));
+	TRY(read_meta(fd, second, page_size, path, err));
 	*fault = metas_fault(metas, page_size, &newest);
 	*wanted_bytes = (load64(metas[newest] + META_LAST_PAGE) + 1) * page_size;
 	return HDB_OK;
@@ -176,7 +176,7 @@ int store_pages_check_file(int fd, const char *path, uint64_t *wanted_bytes, str
 	for (unsigned i = 0; i < META_TRIES_MAX; i++) {
 		struct stat st;
 
-		TRY_ERRORS(look_at_metas(fd, path, &fault, wanted_bytes, err));
+		TRY(look_at_metas(fd, path, &fault, wanted_bytes, err));
 		if (fault)
 			continue;
 		if (fstat(fd, &st) < 0)
@@ -451,7 +451,7 @@ int store_pages_seek(struct pages *pages, struct pages_key key, struct pages_pla
 	for (unsigned level = 0; level < tree->depth; level++) {
 		const bool is_leaf = level + 1 == tree->depth;
 
-		TRY_ERRORS(descend(pages, place, level, err));
+		TRY(descend(pages, place, level, err));
 		place->at[level] = search(tree, place->page[level], is_leaf, key);
 	}
 	if (place->at[tree->depth - 1] < node_count(place->page[tree->depth - 1]))
@@ -471,7 +471,7 @@ static int go_down(struct pages *pages, struct pages_place *place, unsigned leve
 		const int r = descend(pages, place, level, err);
 		unsigned n;
 
-		TRY_ERRORS(r);
+		TRY(r);
 		n = node_count(place->page[level]);
 		place->at[level] = is_last && n ? n - 1 : 0;
 	}

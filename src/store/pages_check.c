@@ -55,7 +55,7 @@ static int use_free(struct check *check, const struct pages_place *place, struct
 						   "the list of free pages is out of "
 						   "order",
 						   err);
-		TRY_ERRORS(use(check, page_no, 1, err));
+		TRY(use(check, page_no, 1, err));
 		last = page_no;
 	}
 	return HDB_OK;

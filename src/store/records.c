@@ -52,7 +52,7 @@ static int flush_records(struct store_records_writer *w, struct hdb_error *err)
 int store_records_put(struct store_records_writer *w, const void *record, struct hdb_error *err)
 {
 	assert(w->writer && store_table_record(w->table) > 0);
-	TRY_ERRORS(base_bytes_append(&w->buffer, record, store_table_record(w->table), err));
+	TRY(base_bytes_append(&w->buffer, record, store_table_record(w->table), err));
 	w->count++;
 	return w->count % STORE_RECORDS == 0 ? flush_records(w, err) : HDB_OK;
 }
@@ -165,9 +165,9 @@ int store_texts_put(struct store_texts_writer *w, const void *text, size_t size,
 	assert(text || !size);
 	if (size > STORE_TEXT_MAX)
 		size = STORE_TEXT_MAX;
-	TRY_ERRORS(base_bytes_append(&w->bytes, text, size, err));
+	TRY(base_bytes_append(&w->bytes, text, size, err));
 	end = (uint32_t)w->bytes.count;
-	TRY_ERRORS(base_vec_push(&w->ends, &end, sizeof(end), err));
+	TRY(base_vec_push(&w->ends, &end, sizeof(end), err));
 	w->count++;
 	if (w->ends.count < TEXTS_PER_BLOCK && w->bytes.count < TEXT_BLOCK_BYTES)
 		return HDB_OK;

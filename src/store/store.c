@@ -67,13 +67,13 @@ int store_refresh(struct store *store, struct hdb_error *err)
 
 int store_fault(const struct store *store, struct hdb_error *err)
 {
-	TRY_ERRORS(store_view_check(&store->view, err));
+	TRY(store_view_check(&store->view, err));
 	return store->side ? store_view_check(&store->side->view, err) : HDB_OK;
 }
 
 int store_fault_size(const struct store *store, struct hdb_error *err)
 {
-	TRY_ERRORS(store_fault(store, err));
+	TRY(store_fault(store, err));
 	return store_view_check_size(&store->view, err);
 }
 
@@ -588,7 +588,7 @@ static int check_table(struct store *store, enum store_table table, struct base_
 	TRY_FOUND(store_table_info(store, table, &info, err));
 	while ((r = store_block_after(store, table, key, &block, err)) == HDB_OK) {
 		count++;
-		TRY_ERRORS(base_step(work, ++*checked, err));
+		TRY(base_step(work, ++*checked, err));
 		if (block.key == UINT64_MAX)
 			break;
 		key = block.key + 1;
@@ -615,7 +615,7 @@ int store_check(struct store *store, struct base_work *work, uint64_t *block_cou
 	for (unsigned t = STORE_META + 1; t < STORE_TABLE_END; t++) {
 		if (!store_table_name(t))
 			continue;
-		TRY_ERRORS(check_table(store, t, work, block_count, err));
+		TRY(check_table(store, t, work, block_count, err));
 	}
 	return HDB_OK;
 }

@@ -105,7 +105,7 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 		view->map_bytes = (uint64_t)st.st_size;
 		return HDB_OK;
 	}
-	TRY_ERRORS(retire_map(view, err));
+	TRY(retire_map(view, err));
 	length = 2 * (uint64_t)st.st_size + MAP_SPARE_BYTES;
 	map = mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {

@@ -194,7 +194,7 @@ static int put_locked(struct store_writer *writer, MDB_val *k, const struct valu
 		return hdb_fail(err, HDB_ELIMIT, "a block of %" PRIu64 " bytes; LMDB holds 4 GiB",
 				size);
 	if (!writer->txn)
-		TRY_ERRORS(begin_txn(writer, err));
+		TRY(begin_txn(writer, err));
 	r = mdb_put(writer->txn, writer->dbi, k, &v, MDB_RESERVE);
 	if (r)
 		return fail_write(writer, r, writer->pending_bytes, err);
@@ -229,7 +229,7 @@ static int put_meta(struct store_writer *writer, const char *name, const void *d
 	size_t key_size;
 	MDB_val k;
 
-	TRY_ERRORS(store_meta_key(bytes, &key_size, name, err));
+	TRY(store_meta_key(bytes, &key_size, name, err));
 	k = (MDB_val){ .mv_size = key_size, .mv_data = bytes };
 	return put_value(writer, &k, &(struct value){ .data = data, .size = size }, err);
 }
@@ -305,7 +305,7 @@ static int wait_for_lock(struct store_writer *writer, struct base_work *work, st
 		if (!has_waited)
 			base_stage(work, "waiting for tables that are being built", 0, "");
 		has_waited = true;
-		TRY_ERRORS(base_step(work, 0, err));
+		TRY(base_step(work, 0, err));
 		(void)nanosleep(&pause, NULL);
 	}
 }
@@ -337,7 +337,7 @@ static int drop_table(struct store_writer *writer, enum store_table table, struc
 	if (r && r != MDB_NOTFOUND && r != EINVAL)
 		return store_fail_mdb(err, r, writer->path, "removing a table");
 	store_table_meta_name(name, sizeof(name), table);
-	TRY_ERRORS(store_meta_key(bytes, &size, name, err));
+	TRY(store_meta_key(bytes, &size, name, err));
 	k = (MDB_val){ .mv_size = size, .mv_data = bytes };
 	r = mdb_del(writer->txn, writer->dbi, &k, NULL);
 	if (r && r != MDB_NOTFOUND)
@@ -438,7 +438,7 @@ int store_put(struct store_writer *writer, enum store_table table, const struct 
 		const uint8_t *packed;
 		uint64_t packed_size;
 
-		TRY_ERRORS(store_pack(writer->packer, block, &packed, &packed_size, err));
+		TRY(store_pack(writer->packer, block, &packed, &packed_size, err));
 		if (packed_size) {
 			put.data = packed;
 			put.size = packed_size;
@@ -490,7 +490,7 @@ static int find_locked(struct store_writer *writer, enum store_table table, uint
 	MDB_cursor *cursor;
 	int r;
 
-	TRY_ERRORS(writer->txn ? HDB_OK : begin_txn(writer, err));
+	TRY(writer->txn ? HDB_OK : begin_txn(writer, err));
 	block_key(bytes, table, key);
 	r = mdb_cursor_open(writer->txn, writer->dbi, &cursor);
 	if (!r) {
@@ -605,7 +605,7 @@ static int hash_metas(const struct store_writer *writer, MDB_cursor *cursor, str
 		const uint64_t entry =
 			store_seal_entry((const char *)k.mv_data + 2, k.mv_size - 2, v.mv_data);
 
-		TRY_ERRORS(base_bytes_append(seal, &entry, sizeof(entry), err));
+		TRY(base_bytes_append(seal, &entry, sizeof(entry), err));
 		m = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
 	}
 	return m && m != MDB_NOTFOUND ? store_fail_mdb(err, m, writer->path, "sealing") : HDB_OK;

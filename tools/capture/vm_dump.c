@@ -276,9 +276,9 @@ static int ask_for_dump(struct vm_capture *c, struct hdb_error *err)
 /* Opens what a request needs, and takes the rights of the process's owner. */
 static int approach(struct vm_capture *c, int pid, struct hdb_error *err)
 {
-	TRY_ERRORS(find_vm(c, pid, err));
-	TRY_ERRORS(open_folders(c, err));
-	TRY_ERRORS(identity_take(&c->process, &c->before, err));
+	TRY(find_vm(c, pid, err));
+	TRY(open_folders(c, err));
+	TRY(identity_take(&c->process, &c->before, err));
 	c->attach = (struct attach){
 		.process = &c->process,
 		.options = &c->options,

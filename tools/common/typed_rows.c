@@ -252,7 +252,7 @@ static int next_row(void *ctx, struct hdb_error *err)
 	TRY(take_row(s, err));
 	s->row_no++;
 	for (size_t i = 0; i < s->count; i++)
-		TRY_ERRORS(fit(s, i, err));
+		TRY(fit(s, i, err));
 	return HDB_OK;
 }
 

@@ -273,7 +273,7 @@ static int put_dictionaries(struct export_writer *w, const struct ArrowArray *ba
 		if (!w->columns[i].has_dictionary)
 			continue;
 		begin_body(a);
-		TRY_ERRORS(put_column(a, names, EXPORT_TEXT, false, err));
+		TRY(put_column(a, names, EXPORT_TEXT, false, err));
 		data = batch_table(a, (uint64_t)names->length);
 		flat_table(f);
 		flat_number(f, 0, i, 8);
@@ -289,12 +289,12 @@ static int put_batch(struct export_writer *w, const struct ArrowArray *batch, st
 	struct arrow *a = w->state;
 
 	if (!a->has_dictionaries)
-		TRY_ERRORS(put_dictionaries(w, batch, err));
+		TRY(put_dictionaries(w, batch, err));
 	a->has_dictionaries = true;
 	begin_body(a);
 	for (size_t i = 0; i < w->column_count; i++)
-		TRY_ERRORS(put_column(a, batch->children[i], w->columns[i].kind,
-				      w->columns[i].has_dictionary, err));
+		TRY(put_column(a, batch->children[i], w->columns[i].kind,
+			       w->columns[i].has_dictionary, err));
 	return put_message(w, HEADER_BATCH, batch_table(a, (uint64_t)batch->length), &a->batches,
 			   err);
 }

@@ -95,7 +95,7 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 		export_distinct_init(&p->chunks[i].distinct, w->columns[i].kind == EXPORT_TEXT,
 				     p->seed);
 	}
-	TRY_ERRORS(export_zstd_new(w->options, &p->zstd, err));
+	TRY(export_zstd_new(w->options, &p->zstd, err));
 	return export_write(w, "PAR1", 4, err);
 }
 
@@ -122,7 +122,7 @@ static int put_page(struct export_writer *w, struct chunk *c, struct page page, 
 		return export_no_memory(err);
 	if (!w->options->is_plain) {
 		p->packed.size = 0;
-		TRY_ERRORS(export_zstd_put(p->zstd, p->raw.data, p->raw.size, &p->packed, err));
+		TRY(export_zstd_put(p->zstd, p->raw.data, p->raw.size, &p->packed, err));
 		body = &p->packed;
 	}
 	if (p->raw.size > INT32_MAX || body->size > INT32_MAX)

@@ -220,7 +220,7 @@ static int query_stream(struct cli *cli, struct where *where, struct notes *note
 	r = note_facts(notes, cli, rows, &cli->err);
 	if (opt->columns) {
 		picked->answer->rows = rows;
-		TRY_ERRORS(r);
+		TRY(r);
 		TRY(answer_pick(picked->answer, opt->columns));
 		answer_tell_absent(cli, picked->answer);
 		return answer_stream(picked, out);
@@ -243,8 +243,8 @@ static int statement_stream(struct cli *cli, struct notes *notes, struct ArrowAr
 		.all = cli->opt.all,
 	};
 
-	TRY_ERRORS(note_facts(notes, cli, NULL, &cli->err));
-	TRY_ERRORS(note_health(notes, cli->db, &cli->err));
+	TRY(note_facts(notes, cli, NULL, &cli->err));
+	TRY(note_health(notes, cli->db, &cli->err));
 	return heapsql_arrow(cli->db, cli->statement, &options, out, &cli->err);
 }
 #endif
@@ -313,8 +313,8 @@ static int print_rows(struct cli *cli)
 		return cmd_query(cli);
 	if (!cli->opt.has_format)
 		cli->opt.format = FORMAT_TSV;
-	TRY_ERRORS(sql_open(cli, &sql));
-	TRY_ERRORS(heapsql_add(sql, &database, &cli->err));
+	TRY(sql_open(cli, &sql));
+	TRY(heapsql_add(sql, &database, &cli->err));
 	return sql_run(cli, sql, cli->statement);
 #else
 	return cmd_query(cli);
@@ -332,7 +332,7 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 
 	if (!out)
 		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file");
-	TRY_ERRORS(export_file_create(cli->opt.output, cli->opt.force, &file, &sink, &cli->err));
+	TRY(export_file_create(cli->opt.output, cli->opt.force, &file, &sink, &cli->err));
 	output_init(out, export_file_descriptor(file), &progress_hooks);
 	cli->out = out;
 	r = print(cli);

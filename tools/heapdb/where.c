@@ -79,8 +79,8 @@ int where_open(struct where *w, struct cli *cli, struct hdb_query_args *args)
 					 .test = test } };
 	if (!cli->opt.where)
 		return HDB_OK;
-	TRY_ERRORS(sql_open(cli, &w->sql));
-	TRY_ERRORS(heapsql_add(w->sql, &database, &cli->err));
+	TRY(sql_open(cli, &w->sql));
+	TRY(heapsql_add(w->sql, &database, &cli->err));
 	args->filter = &w->filter;
 	return HDB_OK;
 }

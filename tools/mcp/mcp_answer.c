@@ -211,7 +211,7 @@ static int fill(struct filling *f, struct hdb_error *err)
 			return hdb_fail(err, HDB_EINTR, "cancelled");
 		if (no++ < page->offset)
 			continue;
-		TRY_ERRORS(add_row(f, err));
+		TRY(add_row(f, err));
 		if (page->limit && json_array_size(f->list) == page->limit)
 			f->is_full = true;
 	}
@@ -246,7 +246,7 @@ static int put_counts(struct filling *f, struct hdb_rows *rows, json_t *answer,
 	const size_t count = json_array_size(f->list);
 	uint64_t total;
 
-	TRY_ERRORS(hdb_rows_total(rows, &total, err));
+	TRY(hdb_rows_total(rows, &total, err));
 	f->page->next = f->page->offset + count < total && count > 0 ? f->page->offset + count : 0;
 	json_object_set(answer, "rows", f->list);
 	json_object_set_new(answer, "row_count", json_integer((json_int_t)count));
@@ -294,9 +294,9 @@ int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_p
 	TRY(hdb_query(db, question->spec->name, &args, &rows, err));
 	f.from.ctx = rows;
 	f.from.column_count = hdb_rows_column_count(rows);
-	TRY_ERRORS(check_columns(rows, page->columns, err));
-	TRY_ERRORS(put_facts(&f, rows, answer, err));
-	TRY_ERRORS(fill(&f, err));
+	TRY(check_columns(rows, page->columns, err));
+	TRY(put_facts(&f, rows, answer, err));
+	TRY(fill(&f, err));
 	TRY(put_counts(&f, rows, answer, err));
 	*out = json_incref(answer);
 	return HDB_OK;

@@ -309,11 +309,11 @@ int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, c
 	BASE_FREED char *path = NULL;
 
 	if (!name)
-		TRY_ERRORS(only_database(files, &only, err));
+		TRY(only_database(files, &only, err));
 	path = resolve(files, name ? name : only);
 	if (!path)
 		return refuse_file(files, name ? name : only, err);
-	TRY_ERRORS(open_kept(files, path, db, err));
+	TRY(open_kept(files, path, db, err));
 	if (shown && !(*shown = strdup(shown_name(files, path))))
 		return hdb_fail(err, HDB_ENOMEM, "no memory for a name");
 	return HDB_OK;

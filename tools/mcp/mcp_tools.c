@@ -70,7 +70,7 @@ static int take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
 {
 	uint64_t tokens = MCP_TOKENS_DEFAULT;
 
-	TRY_ERRORS(take_number(args, "max_tokens", &tokens, err));
+	TRY(take_number(args, "max_tokens", &tokens, err));
 	if (tokens < MCP_TOKENS_MIN || tokens > MCP_TOKENS_MAX)
 		return hdb_fail(err, HDB_EUSAGE, "\"max_tokens\" must be from %d to %d",
 				MCP_TOKENS_MIN, MCP_TOKENS_MAX);
@@ -141,7 +141,7 @@ static int add_before(struct asking *a, const char *text, struct hdb_error *err)
 
 	if (a->before_count == MCP_BEFORE_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "at most %d earlier databases", MCP_BEFORE_MAX);
-	TRY_ERRORS(mcp_files_open(a->call->files, text, &db, NULL, err));
+	TRY(mcp_files_open(a->call->files, text, &db, NULL, err));
 	for (size_t i = 0; i <= a->before_count; i++) {
 		if (db == (i == a->before_count ? a->db : a->before[i]))
 			return hdb_fail(err, HDB_EUSAGE, "\"%s\" is compared with itself", text);
@@ -222,7 +222,7 @@ static int take_option(struct asking *a, const char *name, const json_t *value,
 	if (!json_is_array(value))
 		return add_value(a, option, value, err);
 	for (size_t i = 0; i < json_array_size(value); i++)
-		TRY_ERRORS(add_value(a, option, json_array_get(value, i), err));
+		TRY(add_value(a, option, json_array_get(value, i), err));
 	return HDB_OK;
 }
 
@@ -254,7 +254,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 				     name);
 		else if (!is_common(a->tool->takes, name))
 			r = refuse_name(is_apart ? NULL : a->spec, a->tool->takes, name, err);
-		TRY_ERRORS(r);
+		TRY(r);
 	}
 	if (!is_apart || !options || json_is_null(options))
 		return HDB_OK;
@@ -262,7 +262,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 		return hdb_fail(err, HDB_EUSAGE, "\"options\" must be an object");
 	json_object_foreach(options, name, value)
 	{
-		TRY_ERRORS(take_option(a, name, value, err));
+		TRY(take_option(a, name, value, err));
 	}
 	return HDB_OK;
 }
@@ -352,7 +352,7 @@ static int take_rows(struct asking *a, struct hdb_error *err)
 		if (a->page.columns && !json_is_array(a->page.columns))
 			return hdb_fail(err, HDB_EUSAGE, "\"columns\" must be an array of names");
 	}
-	TRY_ERRORS(take_budget(args, &a->page.budget_bytes, err));
+	TRY(take_budget(args, &a->page.budget_bytes, err));
 	return take_cursor(a, err);
 }
 
@@ -360,7 +360,7 @@ static int take_database(struct asking *a, struct hdb_error *err)
 {
 	const char *name;
 
-	TRY_ERRORS(take_text(a->call->args, "db", &name, err));
+	TRY(take_text(a->call->args, "db", &name, err));
 	return mcp_files_open(a->call->files, name, &a->db, &a->shown, err);
 }
 
@@ -371,13 +371,13 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 	struct mcp_question question = { .cancel = call->cancel };
 
 	TRY(take_name(&a, err));
-	TRY_ERRORS(take_options(&a, err));
-	TRY_ERRORS(take_texts(&a, "target", add_target, err));
-	TRY_ERRORS(take_rows(&a, err));
+	TRY(take_options(&a, err));
+	TRY(take_texts(&a, "target", add_target, err));
+	TRY(take_rows(&a, err));
 	if (!a.target_count && *a.spec->targets && *a.spec->targets != '[')
 		return hdb_fail(err, HDB_EUSAGE, "a \"target\" expected: %s", a.spec->targets);
-	TRY_ERRORS(take_database(&a, err));
-	TRY_ERRORS(take_texts(&a, "before", add_before, err));
+	TRY(take_database(&a, err));
+	TRY(take_texts(&a, "before", add_before, err));
 	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count)
 		return hdb_fail(err, HDB_EUSAGE, "\"before\" expected: an earlier database");
 	/* The database's name is part of the answer. */
@@ -442,7 +442,7 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
 	const char *name;
 
-	TRY_ERRORS(begin(call, tool, "db", &name, err));
+	TRY(begin(call, tool, "db", &name, err));
 	if (!name) {
 		json_t *list = mcp_files_list(call->files);
 
@@ -451,7 +451,7 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 			json_object_set_new(*out, "note", json_string("there may be more"));
 		return HDB_OK;
 	}
-	TRY_ERRORS(take_database(&a, err));
+	TRY(take_database(&a, err));
 	*out = json_pack("{s:s, s:b}", "db", a.shown, "opened", 1);
 	put_health(*out, a.db);
 	return HDB_OK;
@@ -513,9 +513,9 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 	size_t budget;
 	int r;
 
-	TRY_ERRORS(check_names(call, tool, err));
-	TRY_ERRORS(take_budget(call->args, &budget, err));
-	TRY_ERRORS(take_database(&a, err));
+	TRY(check_names(call, tool, err));
+	TRY(take_budget(call->args, &budget, err));
+	TRY(take_database(&a, err));
 	json_object_set_new(all, "db", json_string(a.shown));
 	put_health(all, a.db);
 	for (size_t i = 0; i < PART_COUNT; i++) {
@@ -550,14 +550,14 @@ static int run_statement(const struct mcp_call *call, const struct tool *tool, j
 	struct mcp_statement statement = { .cancel = call->cancel };
 	const json_t *all = json_object_get(call->args, "all");
 
-	TRY_ERRORS(begin(call, tool, "statement", &statement.text, err));
+	TRY(begin(call, tool, "statement", &statement.text, err));
 	if (!statement.text || (all && !json_is_boolean(all)))
 		return hdb_fail(err, HDB_EUSAGE,
 				!statement.text ? "a \"statement\" expected" :
 						  "\"all\" has to be true or false");
-	TRY_ERRORS(take_number(call->args, "limit", &a.page.limit, err));
-	TRY_ERRORS(take_budget(call->args, &a.page.budget_bytes, err));
-	TRY_ERRORS(take_database(&a, err));
+	TRY(take_number(call->args, "limit", &a.page.limit, err));
+	TRY(take_budget(call->args, &a.page.budget_bytes, err));
+	TRY(take_database(&a, err));
 	statement.db = a.db;
 	statement.all = json_is_true(all);
 	if (tool->takes & MCP_TAKES_ALL)
@@ -572,7 +572,7 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 	BASE_SCOPED(release_asking) struct asking a = { .call = call, .tool = tool };
 	const char *name;
 
-	TRY_ERRORS(begin(call, tool, "name", &name, err));
+	TRY(begin(call, tool, "name", &name, err));
 	if (!name) {
 		*out = mcp_schema_queries();
 		return HDB_OK;

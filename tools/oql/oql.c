@@ -60,7 +60,7 @@ int oql_check(struct oql_str text, struct hdb_error *err)
 	struct oql_select *select;
 	int r;
 
-	TRY_ERRORS(check_utf8(text, err));
+	TRY(check_utf8(text, err));
 	r = oql_parse(text, &arena, &select, err);
 	oql_arena_release(&arena);
 	assert(budget.used_bytes == 0);
@@ -101,7 +101,7 @@ static int name_columns(struct oql *oql)
 		goto no_memory;
 	for (size_t i = 0; i < oql->column_count; i++) {
 		oql->columns[i].name = oql->names[i];
-		TRY_ERRORS(title_column(oql, i));
+		TRY(title_column(oql, i));
 	}
 	return HDB_OK;
 no_memory:
@@ -197,12 +197,12 @@ static int sort_rows(struct oql *oql, const char *sort)
 
 static int open_rows(struct oql *oql, const struct oql_options *opt)
 {
-	TRY_ERRORS(oql_parse((struct oql_str){ oql->text, strlen(oql->text) }, &oql->eval.keep,
-			     &oql->select, oql->eval.err));
-	TRY_ERRORS(build_tables(oql));
+	TRY(oql_parse((struct oql_str){ oql->text, strlen(oql->text) }, &oql->eval.keep,
+		      &oql->select, oql->eval.err));
+	TRY(build_tables(oql));
 	TRY_ERRORS(oql_rows_open(&oql->eval, oql->select, NULL, &oql->rows));
 	if (opt->sort)
-		TRY_ERRORS(sort_rows(oql, opt->sort));
+		TRY(sort_rows(oql, opt->sort));
 	oql->first = oql_rows_next(oql->rows, &oql->row);
 	if (oql->first < 0)
 		return oql->first;
@@ -232,7 +232,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	struct oql *oql;
 	int r;
 
-	TRY_ERRORS(check_utf8(text, err));
+	TRY(check_utf8(text, err));
 	TRY_ERRORS(refuse_visualvm(text, err));
 	opt = opt ? opt : &none;
 	TRY(BASE_ALLOC(oql, 1, "a statement", err));
@@ -386,7 +386,7 @@ static int make_cell(struct oql *oql, size_t no, const struct oql_value *v)
 	default:
 		break;
 	}
-	TRY_ERRORS(oql_put_value(&oql->eval, v, false, &oql->texts[no]));
+	TRY(oql_put_value(&oql->eval, v, false, &oql->texts[no]));
 	return text_cell(oql, no);
 }
 
@@ -401,7 +401,7 @@ static int star_cells(struct oql *oql, const struct oql_value *v)
 	oql->texts[STAR_TEXT].size = 0;
 	if (v->type != OQL_V_OBJECT) /* a value among objects */
 		return make_cell(oql, STAR_TEXT, v);
-	TRY_ERRORS(hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err));
+	TRY(hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err));
 	name = hdb_class_name(oql->eval.db, facts.class_no);
 	oql->cells[STAR_ID] = (struct hdb_value){ .type = HDB_TYPE_ID, .u = facts.id };
 	oql->cells[STAR_CLASS] = (struct hdb_value){ .type = HDB_TYPE_TEXT,

@@ -139,12 +139,12 @@ static int get_root_info(const struct subject *s, struct oql_value *out)
 	int r;
 
 	*out = (struct oql_value){ 0 };
-	TRY_ERRORS(hdb_roots_of(ev->db, s->v->ix, &first, &count, ev->err));
+	TRY(hdb_roots_of(ev->db, s->v->ix, &first, &count, ev->err));
 	if ((r = read_threads(ev)) < 0 || !count)
 		return r;
 	TRY(oql_make_list(ev, s->arena, (size_t)count, &values, out));
 	for (uint64_t no = first; no < first + count; no++) {
-		TRY_ERRORS(hdb_root_at(ev->db, no, &root, ev->err));
+		TRY(hdb_root_at(ev->db, no, &root, ev->err));
 		if (root.is_local)
 			continue;
 		values[kept] = oql_static_string(oql_root_kind(root.kind)->mat_name);
@@ -185,7 +185,7 @@ static int count_references(const struct subject *s, size_t *count)
 	TRY(hdb_references_begin(s->ev->references, s->v->ix, HDB_NONE, s->ev->err));
 	while ((r = hdb_references_next(s->ev->references, &reference, s->ev->err)) == HDB_OK) {
 		++*count;
-		TRY_ERRORS(oql_tick(s->ev));
+		TRY(oql_tick(s->ev));
 	}
 	return r < 0 ? r : HDB_OK;
 }
@@ -236,7 +236,7 @@ static int get_descriptors(const struct subject *s, struct oql_value *out)
 	struct oql_value *values, *inner;
 	size_t count, kept = 0;
 
-	TRY_ERRORS(oql_class_fields(s->ev, s->facts.stands_for, false, &fields, &count));
+	TRY(oql_class_fields(s->ev, s->facts.stands_for, false, &fields, &count));
 	TRY(oql_make_list(s->ev, s->arena, count, &values, out));
 	for (size_t i = 0; i < count; i++) {
 		const struct hdb_field *field = hdb_field_at(fields, i);
@@ -270,7 +270,7 @@ static int list_fields(const struct subject *s, const struct hdb_fields *fields,
 		values[i].text = (struct oql_str){ field->name, strlen(field->name) };
 		if (!is_static)
 			TRY_FOUND(hdb_field_value(s->ev->db, s->v->ix, field, &basic, s->ev->err));
-		TRY_ERRORS(oql_basic(s->ev, &basic, true, inner));
+		TRY(oql_basic(s->ev, &basic, true, inner));
 	}
 	return HDB_OK;
 }
@@ -281,8 +281,8 @@ static int get_fields(const struct subject *s, struct oql_value *out)
 	const struct hdb_fields *fields;
 	size_t count;
 
-	TRY_ERRORS(oql_class_fields(s->ev, is_static ? s->facts.stands_for : s->facts.class_no,
-				    is_static, &fields, &count));
+	TRY(oql_class_fields(s->ev, is_static ? s->facts.stands_for : s->facts.class_no, is_static,
+			     &fields, &count));
 	return list_fields(s, fields, count, is_static, out);
 }
 
@@ -488,7 +488,7 @@ int oql_object_attribute(struct subject *s, struct oql_str name, struct oql_valu
 	int r;
 
 	assert(s->v->type == OQL_V_OBJECT);
-	TRY_ERRORS(hdb_object_at(s->ev->db, s->v->ix, &s->facts, s->ev->err));
+	TRY(hdb_object_at(s->ev->db, s->v->ix, &s->facts, s->ev->err));
 	r = find(object_attributes, s, name, out);
 	if (r != HDB_NOTFOUND)
 		return r;

@@ -80,7 +80,7 @@ static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 	size_t count;
 
 	*rule = 0;
-	TRY_ERRORS(oql_class_fields(ev, class_no, false, &fields, &count));
+	TRY(oql_class_fields(ev, class_no, false, &fields, &count));
 	class = &ev->classes[class_no];
 	for (size_t i = 1; !class->has_rule && i < RULE_COUNT && !class->rule; i++)
 		if (oql_is_a(ev, class_no, rules[i].class_name))
@@ -101,7 +101,7 @@ static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct
 		const struct oql_value of = *out;
 
 		*out = (struct oql_value){ 0 };
-		TRY_ERRORS(oql_object_field(ev, NULL, name, &of, out));
+		TRY(oql_object_field(ev, NULL, name, &of, out));
 		path += name.size + (path[name.size] == '.');
 	}
 	if (*path)
@@ -236,7 +236,7 @@ static int put_builder(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool
 	if (value.type != OQL_V_OBJECT)
 		return HDB_OK;
 	TRY_ERRORS(path_value(ev, ix, "coder", &coder));
-	TRY_ERRORS(hdb_object_at(ev->db, value.ix, &facts, ev->err));
+	TRY(hdb_object_at(ev->db, value.ix, &facts, ev->err));
 	*has = true;
 	length = count.i > 0 ? (uint64_t)count.i : 0;
 	if (strcmp(hdb_class_name(ev->db, facts.class_no), "char[]") == 0)
@@ -255,7 +255,7 @@ static int put_class_name(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 	bool has;
 
-	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
+	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
 	if (facts.kind != HDB_KIND_CLASS)
 		return put_field(ev, ix, "name", out, &has);
 	bytes_string(out, hdb_class_name(ev->db, facts.stands_for));
@@ -318,7 +318,7 @@ static int put_parameters(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 		struct hdb_basic basic;
 
 		hdb_basic_of(slice.type, ids[i], &basic);
-		TRY_ERRORS(oql_basic(ev, &basic, false, &parameter));
+		TRY(oql_basic(ev, &basic, false, &parameter));
 		bytes_string(out, i ? ", " : "");
 		if (parameter.type == OQL_V_OBJECT)
 			TRY_ERRORS(put_class_name(ev, parameter.ix, out));
@@ -439,6 +439,6 @@ int oql_display(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 			return HDB_OK;
 		return *name == 'c' ? put_shown(ev, ix, out, has) : put_bytes(ev, ix, out);
 	}
-	TRY_ERRORS(find_rule(ev, facts.class_no, &rule));
+	TRY(find_rule(ev, facts.class_no, &rule));
 	return put_by_rule(ev, rule, ix, out, has);
 }

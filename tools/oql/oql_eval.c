@@ -61,7 +61,7 @@ static int find_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str
 		return HDB_ELIMIT;
 	if (memo)
 		memo->class_no = HDB_NONE;
-	TRY_ERRORS(oql_class_fields(ev, class_no, false, &fields, &count));
+	TRY(oql_class_fields(ev, class_no, false, &fields, &count));
 	*field = last_named(fields, count, name);
 	if (memo)
 		*memo = (struct field_memo){ class_no, *field };
@@ -76,7 +76,7 @@ static int static_field(struct oql_eval *ev, struct oql_str name, uint32_t class
 	size_t count;
 	int r;
 
-	TRY_ERRORS(oql_class_fields(ev, class_no, true, &fields, &count));
+	TRY(oql_class_fields(ev, class_no, true, &fields, &count));
 	field = last_named(fields, count, name);
 	if (!field)
 		return HDB_OK;
@@ -93,7 +93,7 @@ int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str 
 	struct hdb_basic basic;
 	int r;
 
-	TRY_ERRORS(hdb_object_at(ev->db, of->ix, &facts, ev->err));
+	TRY(hdb_object_at(ev->db, of->ix, &facts, ev->err));
 	if (facts.kind == HDB_KIND_CLASS)
 		return static_field(ev, name, facts.stands_for, out);
 	if (facts.kind != HDB_KIND_INSTANCE) {
@@ -194,7 +194,7 @@ static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struc
 	TRY(oql_make_list(ev, arena, 2, &values, out));
 	out->type = OQL_V_ROW;
 	((struct oql_list *)(uintptr_t)out->list)->names = names;
-	TRY_ERRORS(oql_basic(ev, &entry->key, false, &values[0]));
+	TRY(oql_basic(ev, &entry->key, false, &values[0]));
 	return oql_basic(ev, &entry->value, false, &values[1]);
 }
 
@@ -236,7 +236,7 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 		if (!value)
 			return HDB_ELIMIT;
 		TRY_ERRORS(entry_value(ev, &entry, arena, value));
-		TRY_ERRORS(oql_tick(ev));
+		TRY(oql_tick(ev));
 	}
 	TRY_ERRORS(r);
 	TRY(oql_make_list(ev, arena, 0, &value, out));
@@ -256,7 +256,7 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t m
 	if (v->type == OQL_V_LIST || v->type == OQL_V_NULL)
 		return HDB_OK;
 	if (v->type == OQL_V_OBJECT) {
-		TRY_ERRORS(hdb_object_at(ev->db, v->ix, &facts, ev->err));
+		TRY(hdb_object_at(ev->db, v->ix, &facts, ev->err));
 		if (facts.kind == HDB_KIND_INSTANCE)
 			r = entries_of(ev, v->ix, most, arena, v);
 		else if (facts.kind == HDB_KIND_CLASS)
@@ -392,7 +392,7 @@ static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 	if (r < 0 || a->type == OQL_V_NULL)
 		return r;
 	if (a->type != OQL_V_STRING) {
-		TRY_ERRORS(oql_put_plain(ev, a, &text));
+		TRY(oql_put_plain(ev, a, &text));
 		match.text = (struct oql_str){ text.data, text.size };
 	}
 	TRY_ERRORS(oql_matches(ev, pattern, &match));
@@ -411,9 +411,9 @@ static int is_in_list(struct oql_eval *ev, const struct oql_list *list, const st
 			*is = list->ixs[i] == v->ix;
 			continue;
 		}
-		TRY_ERRORS(oql_element(ev, list, i, &element));
+		TRY(oql_element(ev, list, i, &element));
 		*is = oql_equal(&element, v);
-		TRY_ERRORS(oql_tick(ev));
+		TRY(oql_tick(ev));
 	}
 	return HDB_OK;
 }
@@ -472,7 +472,7 @@ static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
 	*out = oql_bool(false);
 	if (r < 0 || a.type != OQL_V_OBJECT)
 		return r;
-	TRY_ERRORS(hdb_object_at(ev->db, a.ix, &facts, ev->err));
+	TRY(hdb_object_at(ev->db, a.ix, &facts, ev->err));
 	for (size_t i = 0; is_mat && i < sizeof(interfaces) / sizeof(interfaces[0]); i++)
 		if (oql_is(name, interfaces[i].name))
 			out->i = interfaces[i].kinds >> facts.kind & 1;

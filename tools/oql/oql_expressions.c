@@ -108,11 +108,11 @@ static int parse_args(struct parser *p, struct oql_expr *e)
 
 	while (!is_sign(p, 0, ')')) {
 		if (list.count)
-			TRY_ERRORS(oql_expect_sign(p, ',', "\",\" or \")\""));
+			TRY(oql_expect_sign(p, ',', "\",\" or \")\""));
 		if (list.count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "arguments");
 		TRY_ERRORS(oql_parse_condition(p, &arg));
-		TRY_ERRORS(oql_list_add(p, &list, arg));
+		TRY(oql_list_add(p, &list, arg));
 	}
 	p->at++;
 	e->args = list.items;
@@ -267,7 +267,7 @@ static int parse_parentheses(struct parser *p, struct oql_expr **out)
 	p->select = outer;
 	TRY_ERRORS(r);
 	*out = e;
-	TRY_ERRORS(oql_expect_sign(p, ')', "\")\" after the sub-select"));
+	TRY(oql_expect_sign(p, ')', "\")\" after the sub-select"));
 	return seal(p, e);
 }
 
@@ -320,12 +320,12 @@ static int parse_index(struct parser *p, struct oql_expr *a, struct oql_expr **o
 
 	TRY(make(p, OQL_INDEX, ahead(p, 0)->at, &e));
 	e->a = a;
-	TRY_ERRORS(oql_parse_additive(p, &e->b));
+	TRY(oql_parse_additive(p, &e->b));
 	if (take_sign(p, ':')) {
 		e->kind = OQL_SLICE;
-		TRY_ERRORS(oql_parse_additive(p, &e->c));
+		TRY(oql_parse_additive(p, &e->c));
 	}
-	TRY_ERRORS(oql_expect_sign(p, ']', e->kind == OQL_SLICE ? "\"]\"" : "\"]\" or \":\""));
+	TRY(oql_expect_sign(p, ']', e->kind == OQL_SLICE ? "\"]\"" : "\"]\" or \":\""));
 	*out = e;
 	return seal(p, e);
 }
@@ -478,7 +478,7 @@ static int parse_relation(struct parser *p, struct oql_expr **out)
 	enum oql_kind kind;
 	int r;
 
-	TRY_ERRORS(oql_parse_additive(p, out));
+	TRY(oql_parse_additive(p, out));
 	for (;;) {
 		const size_t at = ahead(p, 0)->at;
 		struct oql_expr *parts[2] = { *out, NULL };
@@ -498,14 +498,14 @@ static int parse_relation(struct parser *p, struct oql_expr **out)
 
 static int parse_equality(struct parser *p, struct oql_expr **out)
 {
-	TRY_ERRORS(parse_relation(p, out));
+	TRY(parse_relation(p, out));
 	while (is_sign(p, 0, '=') || ahead(p, 0)->kind == OQL_T_NE) {
 		const enum oql_kind kind = is_sign(p, 0, '=') ? OQL_EQUAL : OQL_NOT_EQUAL;
 		const size_t at = ahead(p, 0)->at;
 		struct oql_expr *parts[2] = { *out, NULL };
 
 		p->at++;
-		TRY_ERRORS(parse_relation(p, &parts[1]));
+		TRY(parse_relation(p, &parts[1]));
 		TRY_ERRORS(join(p, kind, at, parts, out));
 	}
 	return HDB_OK;
@@ -521,7 +521,7 @@ static int parse_all(struct parser *p, const char *word, struct oql_expr **out)
 
 	do {
 		TRY_ERRORS(is_and ? parse_equality(p, &e) : parse_all(p, "and", &e));
-		TRY_ERRORS(oql_list_add(p, &list, e));
+		TRY(oql_list_add(p, &list, e));
 	} while (take_word(p, word));
 	*out = e;
 	if (list.count == 1)

@@ -124,10 +124,10 @@ static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *
 	struct oql_value object = { 0 };
 	uint32_t ix, class_no = HDB_NONE;
 
-	TRY_ERRORS(oql_object_meant(ev, v, &ix));
+	TRY(oql_object_meant(ev, v, &ix));
 	if (ix != HDB_NONE) {
 		object = oql_object(ix);
-		TRY_ERRORS(oql_class_meant(ev, &object, &class_no));
+		TRY(oql_class_meant(ev, &object, &class_no));
 	}
 	if (class_no == HDB_NONE)
 		return oql_refuse(ev, &place,
@@ -144,7 +144,7 @@ static int mark_list(struct oql_source *s, const struct oql_value *v, uint8_t *m
 	if (v->type != OQL_V_LIST)
 		return mark_class(s, v, marks);
 	for (size_t i = 0; i < v->list->count; i++) {
-		TRY_ERRORS(oql_element(s->ev, v->list, i, &element));
+		TRY(oql_element(s->ev, v->list, i, &element));
 		TRY_ERRORS(mark_class(s, &element, marks));
 	}
 	mark_subclasses(s, marks);
@@ -175,7 +175,7 @@ static int number_object(struct oql_source *s, uint64_t number, uint32_t *ix)
 	int r;
 
 	if (from->kind == OQL_FROM_IDS) {
-		TRY_ERRORS(oql_object_of(ev, (int64_t)number, ix));
+		TRY(oql_object_of(ev, (int64_t)number, ix));
 		if (*ix == HDB_NONE)
 			return oql_refuse(ev, &place, "there is no object number %" PRIu64, number);
 		return HDB_OK;
@@ -354,7 +354,7 @@ static int next_instance(struct oql_source *s, struct oql_value *out)
 			return HDB_END;
 		assert(s->mark_at < s->mark_count);
 		if (!s->scan)
-			TRY_ERRORS(open_scan(s));
+			TRY(open_scan(s));
 		assert(s->stand_in_at <= s->ev->stand_in_count);
 		assert(s->batch_at <= s->batch.count);
 		if (s->stand_in_at < s->ev->stand_in_count) {
@@ -441,7 +441,7 @@ static int make_row(struct oql_source *s, struct oql_value *out)
 		if (list->kind == OQL_L_IDS)
 			values[i] = oql_object(list->ixs[s->places[i]]);
 		else
-			TRY_ERRORS(oql_element(s->ev, list, s->places[i], &values[i]));
+			TRY(oql_element(s->ev, list, s->places[i], &values[i]));
 	}
 	if (width == 1 && !s->rows->names[0].size) /* AS "" */
 		*out = values[0];
@@ -462,7 +462,7 @@ static int next_row(struct oql_source *s, struct oql_value *out)
 			return HDB_OK;
 		}
 		s->row = values;
-		TRY_ERRORS(oql_tick(s->ev));
+		TRY(oql_tick(s->ev));
 	} while (has_empty_list(s));
 	memset(s->places, 0, s->rows->width * sizeof(s->places[0]));
 	return make_row(s, out);
@@ -470,7 +470,7 @@ static int next_row(struct oql_source *s, struct oql_value *out)
 
 int oql_source_next(struct oql_source *s, struct oql_value *out)
 {
-	TRY_ERRORS(oql_tick(s->ev));
+	TRY(oql_tick(s->ev));
 	if (s->mark_count)
 		return next_instance(s, out);
 	return s->rows ? next_row(s, out) : next_element(s, out);

@@ -29,7 +29,7 @@ static int put_keys(struct oql_rows *rows, struct oql_part *p, struct bytes *key
 
 	for (size_t i = 0; i < p->select->group_count; i++) {
 		TRY_ERRORS(oql_evaluate(rows->ev, p->select->groups[i], &p->frame, &v));
-		TRY_ERRORS(oql_put_key(rows->ev, &v, key));
+		TRY(oql_put_key(rows->ev, &v, key));
 	}
 	return oql_text_check(key, rows->ev->err);
 }
@@ -113,9 +113,9 @@ static int add_row(struct oql_rows *rows, struct oql_part *p, struct bytes *key)
 
 	key->size = 0;
 	if (p->select->group_count) {
-		TRY_ERRORS(put_keys(rows, p, key));
-		TRY_ERRORS(oql_keys_put(&p->keys, (struct oql_str){ key->data, key->size }, &is_new,
-					&no, rows->ev->err));
+		TRY(put_keys(rows, p, key));
+		TRY(oql_keys_put(&p->keys, (struct oql_str){ key->data, key->size }, &is_new, &no,
+				 rows->ev->err));
 	}
 	if (is_new)
 		TRY_ERRORS(add_group(rows, p));
@@ -157,6 +157,6 @@ int oql_group_next(struct oql_rows *rows, struct oql_part *p)
 	p->frame.aggregates = p->aggregates;
 	for (size_t i = 0; i < select->aggregate_count; i++)
 		p->aggregates[i] = result(select->aggregates[i], &group->sums[i]);
-	TRY_ERRORS(oql_tick(rows->ev));
+	TRY(oql_tick(rows->ev));
 	return oql_part_cells(rows, p);
 }

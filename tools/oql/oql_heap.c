@@ -85,7 +85,7 @@ static int count_all(struct oql_eval *ev)
 	struct hdb_batch batch = { .struct_size = sizeof(batch) };
 	int r;
 
-	TRY_ERRORS(hdb_scan_open(ev->db, &options, &scan, ev->err));
+	TRY(hdb_scan_open(ev->db, &options, &scan, ev->err));
 	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count; i++)
 			count_object(ev, batch.ix[i], batch.class_no[i], batch.shallow_bytes[i]);
@@ -240,12 +240,12 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 
 	assert((size_t)kind < sizeof(ev->lists) / sizeof(ev->lists[0]));
 	if (!*list)
-		TRY_ERRORS(hdb_list_open(ev->db, kind, list, ev->err));
-	TRY_ERRORS(hdb_list_begin(*list, ix, NULL, ev->err));
+		TRY(hdb_list_open(ev->db, kind, list, ev->err));
+	TRY(hdb_list_begin(*list, ix, NULL, ev->err));
 	while (count && (r = hdb_list_next(*list, &ixs, &count, ev->err)) == HDB_OK) {
 		for (size_t i = 0; i < count; i++)
-			TRY_ERRORS(oql_add_number(ev, numbers, ixs[i]));
-		TRY_ERRORS(oql_tick(ev));
+			TRY(oql_add_number(ev, numbers, ixs[i]));
+		TRY(oql_tick(ev));
 	}
 	return r < 0 ? r : HDB_OK;
 }
@@ -264,7 +264,7 @@ static int add_instances(struct oql_eval *ev, uint32_t class_no, struct oql_numb
 	if (!marks)
 		return hdb_fail(ev->err, HDB_ENOMEM, "no memory for a set of classes");
 	marks[class_no] = 1;
-	TRY_ERRORS(hdb_scan_open(ev->db, &options, &scan, ev->err));
+	TRY(hdb_scan_open(ev->db, &options, &scan, ev->err));
 	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count && r == HDB_OK; i++)
 			r = oql_add_number(ev, numbers, batch.ix[i]);
@@ -307,9 +307,9 @@ static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
 
 	TRY_ERRORS(hdb_class_at(ev->db, class_no, &class, ev->err));
 	if (class.object_ix != HDB_NONE)
-		TRY_ERRORS(oql_add_number(ev, numbers, class.object_ix));
+		TRY(oql_add_number(ev, numbers, class.object_ix));
 	first = numbers->count;
-	TRY_ERRORS(read_list(ev, HDB_REFERENCES, ix, numbers));
+	TRY(read_list(ev, HDB_REFERENCES, ix, numbers));
 	sort_numbers(numbers, first);
 	if (first)
 		keep_first_once(numbers);
@@ -321,8 +321,8 @@ static int add_referrers(struct oql_eval *ev, uint32_t ix, const struct hdb_obje
 {
 	size_t kept = 0;
 
-	TRY_ERRORS(read_list(ev, HDB_REFERRERS, ix, numbers));
-	TRY_ERRORS(oql_survey(ev));
+	TRY(read_list(ev, HDB_REFERRERS, ix, numbers));
+	TRY(oql_survey(ev));
 	for (size_t i = 0; i < numbers->count; i++) /* MAT has no unreachable objects */
 		if (ev->reachable[numbers->ixs[i] / 64] >> numbers->ixs[i] % 64 & 1)
 			numbers->ixs[kept++] = numbers->ixs[i];
@@ -339,13 +339,13 @@ int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 	BASE_SCOPED(oql_numbers_release) struct oql_numbers numbers = { 0 };
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
-	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
+	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
 	if (kind == HDB_REFERENCES)
-		TRY_ERRORS(add_referents(ev, ix, facts.class_no, &numbers));
+		TRY(add_referents(ev, ix, facts.class_no, &numbers));
 	else if (kind == HDB_REFERRERS)
-		TRY_ERRORS(add_referrers(ev, ix, &facts, &numbers));
+		TRY(add_referrers(ev, ix, &facts, &numbers));
 	else
-		TRY_ERRORS(read_list(ev, kind, ix, &numbers));
+		TRY(read_list(ev, kind, ix, &numbers));
 	return oql_make_ids(ev, arena, numbers.ixs, numbers.count, out);
 }
 
@@ -366,7 +366,7 @@ int oql_put_technical(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 	const char *name;
 	size_t size;
 
-	TRY_ERRORS(hdb_object_at(ev->db, ix, &facts, ev->err));
+	TRY(hdb_object_at(ev->db, ix, &facts, ev->err));
 	name = hdb_class_name(ev->db, facts.class_no);
 	if (facts.kind == HDB_KIND_CLASS) {
 		bytes_string(out, "class ");

@@ -310,9 +310,9 @@ int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out
 	for (*count = 0;;) {
 		struct oql_token *t = &tokens[*count];
 
-		TRY_ERRORS(skip_blanks(&lex));
+		TRY(skip_blanks(&lex));
 		t->at = lex.at;
-		TRY_ERRORS(lex_token(&lex, t));
+		TRY(lex_token(&lex, t));
 		++*count;
 		if (t->kind == OQL_T_END)
 			break;

@@ -197,7 +197,7 @@ int oql_keys_put(struct oql_keys *keys, struct oql_str text, bool *is_new, size_
 	const uint64_t hash = hash_of(text.data, text.size);
 	struct oql_key **slot, *key;
 
-	TRY_ERRORS(grow(keys, err));
+	TRY(grow(keys, err));
 	slot = slot_of(keys, hash, text.data, text.size);
 	*is_new = !*slot;
 	if (*is_new) {

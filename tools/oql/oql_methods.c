@@ -88,7 +88,7 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 	struct hdb_class class = { .struct_size = sizeof(class) };
 	size_t kept = 0;
 
-	TRY_ERRORS(oql_survey(ev));
+	TRY(oql_survey(ev));
 	TRY(oql_make_list(ev, arena, count, &values, out));
 	for (uint32_t no = 0; no < count; no++) {
 		if (marks && !marks[no])
@@ -142,7 +142,7 @@ static int numbers_of(struct oql_eval *ev, const struct oql_value *v, struct oql
 		return HDB_OK;
 	TRY(oql_make_list(ev, arena, v->list->count, &values, out));
 	for (size_t i = 0; i < v->list->count; i++)
-		TRY_ERRORS(oql_element(ev, v->list, i, &values[i]));
+		TRY(oql_element(ev, v->list, i, &values[i]));
 	return HDB_OK;
 }
 
@@ -151,7 +151,7 @@ static int dominator_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 	uint32_t dominator = HDB_NONE;
 
 	*out = (struct oql_value){ 0 };
-	TRY_ERRORS(hdb_need(ev->db, HDB_NEED_DOMINATORS, ev->err));
+	TRY(hdb_need(ev->db, HDB_NEED_DOMINATORS, ev->err));
 	TRY_FOUND(hdb_dominator_at(ev->db, ix, &dominator, ev->err));
 	if (dominator != HDB_NONE)
 		*out = oql_object(dominator);
@@ -226,7 +226,7 @@ int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 	*out = (struct oql_value){ 0 };
 	if (v->type == OQL_V_NULL)
 		return HDB_OK;
-	TRY_ERRORS(oql_object_meant(ev, v, &ix));
+	TRY(oql_object_meant(ev, v, &ix));
 	if (ix == HDB_NONE)
 		return oql_refuse(ev, e, "%s() takes an object, not %s", functions[no],
 				  oql_type_name(ev, v));
@@ -275,7 +275,7 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 
 		*out = oql_bool(false);
 		for (size_t i = 0; i < list->count && !out->i; i++) {
-			TRY_ERRORS(oql_element(ev, list, i, &v));
+			TRY(oql_element(ev, list, i, &v));
 			out->i = oql_equal(&v, &args.values[0]);
 		}
 	} else {
@@ -459,7 +459,7 @@ static int of_snapshot(struct oql_eval *ev, const struct oql_expr *e, struct oql
 			return r < 0 ? r : HDB_OK;
 		return oql_number_of(ev, ix, &out->i);
 	}
-	TRY_ERRORS(oql_object_of(ev, args.values[0].i, &ix));
+	TRY(oql_object_of(ev, args.values[0].i, &ix));
 	if (ix == HDB_NONE)
 		return oql_refuse(ev, e, "there is no object number %" PRId64, args.values[0].i);
 	return of_object_number(ev, e, ix, frame, out);

@@ -168,7 +168,7 @@ static int sort_rows(struct oql_rows *rows)
 	assert(!rows->is_sorted);
 	rows->is_sorted = true;
 	for (uint64_t no = 0; (r = oql_parts_next(rows)) == HDB_OK; no++) {
-		TRY_ERRORS(make_keys(rows));
+		TRY(make_keys(rows));
 		TRY_ERRORS(keep_row(rows, no));
 		if (has_slack(rows) && (r = drop_rows(rows)) < 0)
 			return r;

@@ -44,7 +44,7 @@ static int parse_items(struct parser *p, struct oql_select *select)
 			return oql_too_many(p, "columns");
 		if (select->item_count == room && !OQL_GROW(p->arena, select->items, room, p->err))
 			return HDB_ELIMIT;
-		TRY_ERRORS(parse_item(p, &select->items[select->item_count++]));
+		TRY(parse_item(p, &select->items[select->item_count++]));
 	} while (take_sign(p, ','));
 	return HDB_OK;
 }
@@ -153,8 +153,8 @@ static int parse_groups(struct parser *p, struct oql_select *select)
 	do {
 		if (list.count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "keys of GROUP BY");
-		TRY_ERRORS(oql_parse_additive(p, &e));
-		TRY_ERRORS(oql_list_add(p, &list, e));
+		TRY(oql_parse_additive(p, &e));
+		TRY(oql_list_add(p, &list, e));
 	} while (take_sign(p, ','));
 	p->select = select;
 	select->groups = list.items;
@@ -176,7 +176,7 @@ static int parse_orders(struct parser *p, struct oql_select *select)
 		    !OQL_GROW(p->arena, select->orders, room, p->err))
 			return HDB_ELIMIT;
 		order = &select->orders[select->order_count++];
-		TRY_ERRORS(oql_parse_additive(p, &order->expr));
+		TRY(oql_parse_additive(p, &order->expr));
 		order->is_descending = take_word(p, "desc");
 		if (!order->is_descending)
 			take_word(p, "asc");
@@ -200,14 +200,14 @@ static int parse_union(struct parser *p, struct oql_select *first, struct oql_se
 	int r;
 
 	p->at++;
-	TRY_ERRORS(oql_expect_sign(p, '(', "\"(\" and a SELECT after UNION"));
+	TRY(oql_expect_sign(p, '(', "\"(\" and a SELECT after UNION"));
 	if (!is_word(p, 0, "select"))
 		return oql_expected(p, "SELECT");
 	p->select = NULL;
 	r = oql_parse_select(p, out);
 	p->select = first;
 	TRY_ERRORS(r);
-	TRY_ERRORS(oql_expect_sign(p, ')', "\")\" at the end of the SELECT"));
+	TRY(oql_expect_sign(p, ')', "\")\" at the end of the SELECT"));
 	if ((*out)->order_count || (*out)->has_limit)
 		return oql_fail_at(p->text, at, p->err,
 				   "ORDER BY and LIMIT stand behind the last SELECT of a UNION");
@@ -220,7 +220,7 @@ static int parse_unions(struct parser *p, struct oql_select *first)
 
 	while (is_word(p, 0, "union")) {
 		assert(!last->next);
-		TRY_ERRORS(parse_union(p, first, &last->next));
+		TRY(parse_union(p, first, &last->next));
 		while (last->next)
 			last = last->next;
 	}

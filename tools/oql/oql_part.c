@@ -94,7 +94,7 @@ static int next_pending(struct oql_rows *rows, struct oql_part *p, struct oql_va
 			*out = oql_object(p->pending.list->ixs[p->pending_at++]);
 			return HDB_OK;
 		}
-		TRY_ERRORS(oql_element(rows->ev, p->pending.list, p->pending_at++, &element));
+		TRY(oql_element(rows->ev, p->pending.list, p->pending_at++, &element));
 		r = take_object(rows, p, &element, out);
 	} while (r == HDB_NOTFOUND);
 	return r;
@@ -193,7 +193,7 @@ static int next_of_part(struct oql_rows *rows, struct oql_part *p)
 	do {
 		TRY(make_row(rows, p));
 		if (p->select->is_distinct && !p->select->has_groups)
-			TRY_ERRORS(is_new_row(rows, p, &is_new));
+			TRY(is_new_row(rows, p, &is_new));
 	} while (!is_new);
 	p->rows++;
 	return HDB_OK;
@@ -231,7 +231,7 @@ static int find_retained(struct oql_rows *rows, struct oql_part *p)
 	BASE_SCOPED(oql_numbers_release) struct oql_numbers m = { 0 };
 
 	assert(!p->retained); /* or its rows were those of the set */
-	TRY_ERRORS(find_members(rows, p, &m));
+	TRY(find_members(rows, p, &m));
 	TRY(BASE_ALLOC(p->retained, words, "a set of objects", ev->err));
 	return m.count ? hdb_retained_marks(ev->db,
 					    &(struct hdb_set){ .ixs = m.ixs, .count = m.count },

@@ -82,7 +82,7 @@ static int compile_source(struct oql_eval *ev, struct oql_pattern *pattern)
 		repair(source, &text);
 	else
 		bytes_add(&text, source.data, source.size);
-	TRY_ERRORS(oql_text_check(&text, ev->err));
+	TRY(oql_text_check(&text, ev->err));
 	pattern->code = pcre2_compile((PCRE2_SPTR)(text.data ? text.data : ""), text.size,
 				      PCRE2_UTF | PCRE2_DOTALL | whole | PCRE2_NEVER_BACKSLASH_C,
 				      &code, &at, NULL);

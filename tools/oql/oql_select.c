@@ -83,7 +83,7 @@ static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 			continue;
 		text.size = 0;
 		oql_unparse(shown->items[i].expr, &text);
-		TRY_ERRORS(oql_string(rows->ev, &rows->arena, &text, &v));
+		TRY(oql_string(rows->ev, &rows->arena, &text, &v));
 		rows->names[i] = v.text;
 	}
 	return HDB_OK;

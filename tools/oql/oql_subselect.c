@@ -64,7 +64,7 @@ static int collect(struct oql_eval *ev, struct oql_rows *rows, struct oql_arena 
 	while ((r = oql_rows_next(rows, &values)) == HDB_OK) {
 		struct oql_value *to;
 
-		TRY_ERRORS(make_room(ev, c));
+		TRY(make_room(ev, c));
 		to = &c->values[c->count++];
 		if (rows->are_values)
 			r = oql_copy(ev, arena, values, to);
@@ -164,10 +164,10 @@ static int fill_set(struct oql_eval *ev, const struct oql_expr *e, struct oql_ro
 		return oql_refuse(ev, e, "IN takes a sub-select with one column");
 	while ((r = oql_rows_next(rows, &values)) == HDB_OK) {
 		key.size = 0;
-		TRY_ERRORS(oql_put_key(ev, &values[0], &key));
-		TRY_ERRORS(oql_text_check(&key, ev->err));
-		TRY_ERRORS(oql_keys_put(keys, (struct oql_str){ key.data, key.size }, &is_new, &no,
-					ev->err));
+		TRY(oql_put_key(ev, &values[0], &key));
+		TRY(oql_text_check(&key, ev->err));
+		TRY(oql_keys_put(keys, (struct oql_str){ key.data, key.size }, &is_new, &no,
+				 ev->err));
 	}
 	return r < 0 ? r : HDB_OK;
 }
@@ -204,8 +204,8 @@ int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
 	TRY_ERRORS(e->cache ? HDB_OK : make_set(ev, e, frame));
 	set = e->cache;
 	*is_in = false;
-	TRY_ERRORS(oql_put_key(ev, v, &key));
-	TRY_ERRORS(oql_text_check(&key, ev->err));
+	TRY(oql_put_key(ev, v, &key));
+	TRY(oql_text_check(&key, ev->err));
 	*is_in = oql_keys_has(&set->keys, key.data, key.size);
 	return HDB_OK;
 }

@@ -27,7 +27,7 @@ static int get_roots(const struct subject *s, struct oql_value *out)
 	for (uint64_t no = 0; no < count; no++) {
 		struct hdb_root root = { .struct_size = sizeof(root) };
 
-		TRY_ERRORS(hdb_root_at(ev->db, no, &root, ev->err));
+		TRY(hdb_root_at(ev->db, no, &root, ev->err));
 		if (!root.is_local && (!kept || ixs[kept - 1] != root.ix))
 			ixs[kept++] = root.ix;
 	}

@@ -38,7 +38,7 @@ struct oql_value oql_static_string(const char *text)
 int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct bytes *text,
 	       struct oql_value *out)
 {
-	TRY_ERRORS(oql_text_check(text, ev->err));
+	TRY(oql_text_check(text, ev->err));
 	*out = (struct oql_value){ .type = OQL_V_STRING };
 	out->text.data = oql_take_text(arena, text->data, text->size, ev->err);
 	out->text.size = text->size;
@@ -294,15 +294,15 @@ static int put_list(struct oql_eval *ev, const struct oql_list *list, struct byt
 
 	bytes_string(out, "[");
 	for (size_t i = 0; i < list->count; i += done) {
-		TRY_ERRORS(some_elements(ev, list, i, values, &done));
+		TRY(some_elements(ev, list, i, values, &done));
 		if (done == 0)
 			break;
 		for (size_t k = 0; k < done; k++) {
 			bytes_string(out, i + k ? ", " : "");
-			TRY_ERRORS(put_list_value(ev, list, &values[k], out));
+			TRY(put_list_value(ev, list, &values[k], out));
 		}
-		TRY_ERRORS(oql_tick(ev));
-		TRY_ERRORS(oql_text_check(out, ev->err));
+		TRY(oql_tick(ev));
+		TRY(oql_text_check(out, ev->err));
 	}
 	bytes_string(out, "]");
 	return HDB_OK;
@@ -314,7 +314,7 @@ static int put_row(struct oql_eval *ev, const struct oql_list *row, struct bytes
 	bytes_string(out, "{");
 	for (size_t i = 0; i < row->count; i++) {
 		bytes_format(out, "%s%.*s=", i ? ", " : "", OQL_STR(row->names[i]));
-		TRY_ERRORS(oql_put_value(ev, &row->values[i], true, out));
+		TRY(oql_put_value(ev, &row->values[i], true, out));
 	}
 	bytes_string(out, "}");
 	return HDB_OK;
@@ -323,10 +323,10 @@ static int put_row(struct oql_eval *ev, const struct oql_list *row, struct bytes
 static int put_root(struct oql_eval *ev, const struct oql_value *v, struct bytes *out)
 {
 	bytes_format(out, "root(%.*s, ", OQL_STR(v->text));
-	TRY_ERRORS(put_address(ev, v->ix, out));
+	TRY(put_address(ev, v->ix, out));
 	if (v->i >= 0) {
 		bytes_string(out, ", ");
-		TRY_ERRORS(put_address(ev, (uint32_t)v->i, out));
+		TRY(put_address(ev, (uint32_t)v->i, out));
 	}
 	bytes_string(out, ")");
 	return HDB_OK;
@@ -424,7 +424,7 @@ int oql_put_plain(struct oql_eval *ev, const struct oql_value *v, struct bytes *
 		bytes_add(out, v->text.data, v->text.size);
 		return HDB_OK;
 	case OQL_V_OBJECT:
-		TRY_ERRORS(hdb_object_at(ev->db, v->ix, &facts, ev->err));
+		TRY(hdb_object_at(ev->db, v->ix, &facts, ev->err));
 		bytes_format(out, "%s [id=0x%" PRIx64 "]", hdb_class_name(ev->db, facts.class_no),
 			     facts.id);
 		return HDB_OK;

@@ -94,7 +94,7 @@ int picture_pprof(struct picture *picture, struct output *out, struct hdb_error 
 	if (out->is_terminal)
 		return hdb_fail(err, HDB_EUSAGE,
 				"a profile for pprof is binary: write it to a file");
-	TRY_ERRORS(picture_frames(picture, &frames, err));
+	TRY(picture_frames(picture, &frames, err));
 	put_head(out, SAMPLE_TYPE, 4);
 	put_number(out, 1, RETAINED);
 	put_number(out, 2, UNIT);

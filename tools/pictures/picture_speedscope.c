@@ -95,7 +95,7 @@ int picture_speedscope(struct picture *picture, struct output *out, struct hdb_e
 	BASE_SCOPED(picture_frames_release) struct picture_frames frames = { 0 };
 	BASE_FREED uint64_t *begins = NULL;
 
-	TRY_ERRORS(picture_frames(picture, &frames, err));
+	TRY(picture_frames(picture, &frames, err));
 	begins = calloc(picture->count, sizeof(begins[0]));
 	if (!begins)
 		return hdb_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);

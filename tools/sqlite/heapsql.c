@@ -289,8 +289,8 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, st
 	if (sql->source_count == DATABASES_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "more than %d databases", DATABASES_MAX);
 	if (database->name)
-		TRY_ERRORS(attach(sql, database->name, err));
-	TRY_ERRORS(sql_source_open(sql->sqlite, database, &source, err));
+		TRY(attach(sql, database->name, err));
+	TRY(sql_source_open(sql->sqlite, database, &source, err));
 	source->owner = sql;
 	source->cancel = sql->opt.cancel;
 	sql->sources[sql->source_count++] = source;
@@ -766,7 +766,7 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err)
 		return r;
 	}
 	for (size_t i = 0; i < rows->count; i++)
-		TRY_ERRORS(set_value(rows, i, err));
+		TRY(set_value(rows, i, err));
 	if (!rows->is_typed)
 		guess_types(rows);
 	return HDB_OK;

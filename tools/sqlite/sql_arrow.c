@@ -100,7 +100,7 @@ int heapsql_arrow(struct hdb *db, const char *statement, const struct heapsql_ar
 	const struct heapsql_database database = { .db = db, .all = opt->all };
 	struct typed_source source = { .is_typed = is_typed, .restart = start };
 
-	TRY_ERRORS(heapsql_source(&database, statement, &opt->sql, &source.rows, err));
+	TRY(heapsql_source(&database, statement, &opt->sql, &source.rows, err));
 	return typed_rows_arrow(&source, opt->batch_rows, out, err);
 }
 

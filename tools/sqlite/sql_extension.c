@@ -120,7 +120,7 @@ static int run(struct sqlite3 *sqlite, char *statement, struct hdb_error *err)
 
 static int make_tables(struct sql_source *source, bool is_first, struct hdb_error *err)
 {
-	TRY_ERRORS(sql_register(source, err));
+	TRY(sql_register(source, err));
 	if (source->is_only)
 		TRY(sql_list_tables(source, err));
 	/* All classes by name: SQLite finds a table only by a module of its name. */
@@ -128,7 +128,7 @@ static int make_tables(struct sql_source *source, bool is_first, struct hdb_erro
 		const char *name = hdb_class_name(source->db, no);
 
 		if (!sql_has_table(name))
-			TRY_ERRORS(announce(source, name, err));
+			TRY(announce(source, name, err));
 	}
 	return is_first && sql_register_functions(source) != SQLITE_OK ?
 		       hdb_fail(err, HDB_ENOMEM, "no memory for functions") :
@@ -150,7 +150,7 @@ static int open_file(const char *path, struct heapsql_database *database, struct
 	if (size > 7 && strcmp(path + size - 7, ".heapdb") == 0) {
 		r = hdb_open(path, NULL, &database->db, err);
 	} else {
-		TRY_ERRORS(hdb_default_path(path, made, sizeof(made), err));
+		TRY(hdb_default_path(path, made, sizeof(made), err));
 		r = hdb_open(made, NULL, &database->db, err);
 		if (r == HDB_EABSENT)
 			return hdb_fail(err, r,

@@ -71,7 +71,7 @@ static int push_children(struct objects_cursor *c, struct base_vec *t, uint32_t 
 	const uint32_t *ixs;
 	size_t count = 0;
 
-	TRY_ERRORS(hdb_list_begin(c->list, ix, NULL, err));
+	TRY(hdb_list_begin(c->list, ix, NULL, err));
 	do {
 		TRY(hdb_list_next(c->list, &ixs, &count, err));
 		for (size_t i = 0; i < count && pushed < wanted; i++) {
@@ -82,7 +82,7 @@ static int push_children(struct objects_cursor *c, struct base_vec *t, uint32_t 
 			TRY(hdb_retained_at(c->db, top.ix, &top.bytes, err));
 			if (top.bytes < c->retained_from)
 				return HDB_OK;
-			TRY_ERRORS(push_top(t, top, err));
+			TRY(push_top(t, top, err));
 			pushed += facts.is_real != 0;
 		}
 	} while (count && pushed < wanted);

@@ -26,7 +26,7 @@ static void end_objects(struct sql_cursor *cursor)
 
 int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err)
 {
-	TRY_ERRORS(hdb_object_at(c->db, ix, &c->facts, err));
+	TRY(hdb_object_at(c->db, ix, &c->facts, err));
 	c->kind = (uint8_t)c->facts.kind;
 	c->at = 0;
 	c->batch = (struct hdb_batch){
@@ -78,7 +78,7 @@ static int next_of_list(struct objects_cursor *c, struct hdb_error *err)
 				return c->is_largest ? begin_unreachable(c, err) : HDB_END;
 			r = hdb_list_next(c->list, &c->list_ixs, &c->list_count, err);
 			c->list_at = 0;
-			TRY_ERRORS(r);
+			TRY(r);
 			if (!c->list_count)
 				return HDB_END;
 		}
@@ -246,7 +246,7 @@ static int begin_one(struct objects_cursor *c, int index, sqlite3_value *value,
 		TRY(sql_value_object(c->source, value, &c->single, err));
 	else if (row < 0 || row >= hdb_object_count(c->db))
 		return HDB_END;
-	TRY_ERRORS(sql_is_shown(c->source, c->single, &is_shown, err));
+	TRY(sql_is_shown(c->source, c->single, &is_shown, err));
 	return is_shown ? HDB_OK : HDB_END;
 }
 

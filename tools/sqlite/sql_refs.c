@@ -85,8 +85,7 @@ static int next_entry(struct sql_cursor *c, struct hdb_error *err)
 
 			if (s->seen && was_seen(s->seen, ix))
 				continue;
-			TRY_ERRORS(s->shows_all ? HDB_OK :
-						  sql_is_shown(c->source, ix, &is_shown, err));
+			TRY(s->shows_all ? HDB_OK : sql_is_shown(c->source, ix, &is_shown, err));
 			if (!is_shown)
 				continue;
 			*(s->is_backwards ? &s->row.from : &s->row.to) = ix;
@@ -175,7 +174,7 @@ static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 	bool is_shown = true;
 
 	TRY(begin_of(c, HDB_REFERRERS, err));
-	TRY_ERRORS(sql_is_shown(c->source, s->row.to, &is_shown, err));
+	TRY(sql_is_shown(c->source, s->row.to, &is_shown, err));
 	s->shows_all |= !is_shown;
 	return HDB_OK;
 }
@@ -296,7 +295,7 @@ static int begin_source(struct sql_cursor *c, uint32_t source, struct hdb_error 
 	struct refs *s = c->state;
 	bool is_shown;
 
-	TRY_ERRORS(sql_is_shown(c->source, source, &is_shown, err));
+	TRY(sql_is_shown(c->source, source, &is_shown, err));
 	if (!is_shown)
 		return HDB_END;
 	TRY(hdb_object_at(c->db, source, &facts, err));
@@ -356,7 +355,7 @@ static int list_source(struct sql_cursor *c, uint32_t *ix, struct hdb_error *err
 				return HDB_END;
 		}
 		*ix = s->ixs[s->at++];
-		TRY_ERRORS(sql_is_shown(c->source, *ix, &is_shown, err));
+		TRY(sql_is_shown(c->source, *ix, &is_shown, err));
 	} while (!is_shown);
 	TRY(hdb_object_at(c->db, *ix, &facts, err));
 	s->source_id = facts.id;
@@ -487,7 +486,7 @@ static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
 	TRY(sql_value_object(c->source, c->key[0], &ix, err));
 	TRY(BASE_ALLOC(s->seen, hdb_object_count(c->db) / 64 + 1, "a set of objects", err));
 	TRY(hdb_list_open(c->db, HDB_REFERENCES, &s->list, err));
-	TRY_ERRORS(reach(s, ix, err));
+	TRY(reach(s, ix, err));
 	s->level_end = 1;
 	return HDB_OK;
 }
@@ -501,12 +500,12 @@ static int expand(struct sql_cursor *c, struct reachable *s, struct hdb_error *e
 
 	TRY(hdb_class_at(c->db, s->row.facts.class_no, &class, err));
 	if (class.is_real)
-		TRY_ERRORS(reach(s, class.object_ix, err));
+		TRY(reach(s, class.object_ix, err));
 	TRY(hdb_list_begin(s->list, s->row.facts.ix, NULL, err));
 	do {
 		TRY(hdb_list_next(s->list, &ixs, &count, err));
 		for (size_t i = 0; i < count; i++)
-			TRY_ERRORS(reach(s, ixs[i], err));
+			TRY(reach(s, ixs[i], err));
 	} while (count);
 	return HDB_OK;
 }

@@ -175,7 +175,7 @@ static int begin_class_totals(struct sql_cursor *c, struct hdb_error *err)
 	TRY(begin_groups(c, hdb_class_count(c->db), err));
 	TRY_ERRORS(sql_need_counts(c->source, s->population != 0, err));
 	if (has_retained)
-		TRY_ERRORS(sql_need_retained(c->source, err));
+		TRY(sql_need_retained(c->source, err));
 	for (uint32_t no = 0; no < s->count; no++) {
 		const struct hdb_class_count *t = &c->source->counts[no];
 		uint64_t *sums = s->sums[no];
@@ -400,8 +400,8 @@ static int next_roots(struct sql_cursor *c, struct hdb_error *err)
 	do {
 		if (++s->at >= s->end)
 			return HDB_END;
-		TRY_ERRORS(hdb_root_at(c->db, s->at, &s->root, err));
-		TRY_ERRORS(hdb_object_at(c->db, s->root.ix, &s->facts, err));
+		TRY(hdb_root_at(c->db, s->at, &s->root, err));
+		TRY(hdb_object_at(c->db, s->root.ix, &s->facts, err));
 	} while (!s->facts.is_real || (s->only_locals && !s->root.is_local));
 	return HDB_OK;
 }

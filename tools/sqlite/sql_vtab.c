@@ -671,7 +671,7 @@ int sql_need_retained(struct sql_source *source, struct hdb_error *err)
 	if (source->retained)
 		return HDB_OK;
 	TRY(BASE_ALLOC(sums, (size_t)hdb_class_count(source->db) + 1, "totals of classes", err));
-	TRY_ERRORS(hdb_scan_open(source->db, &opt, &scan, err));
+	TRY(hdb_scan_open(source->db, &opt, &scan, err));
 	while ((r = hdb_scan_next(scan, &batch, err)) == HDB_OK)
 		for (size_t i = 0; i < batch.count; i++)
 			sums[batch.class_no[i]] += batch.retained_bytes[i];

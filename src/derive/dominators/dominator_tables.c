@@ -37,7 +37,7 @@ static int load_shallow(void *ctx, struct derive_block *block, struct hdb_error 
 {
 	struct build *b = ctx;
 
-	TRY_ERRORS(read_numbers(b, block, err));
+	TRY(read_numbers(b, block, err));
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t number = (uint32_t)block->values[i];
 
@@ -88,7 +88,7 @@ static int fill_retained(void *ctx, struct derive_block *block, struct hdb_error
 {
 	struct build *b = ctx;
 
-	TRY_ERRORS(read_numbers(b, block, err));
+	TRY(read_numbers(b, block, err));
 	count_unreached(b, block);
 	for (uint32_t i = 0; i < block->objects->count; i++) {
 		const uint32_t number = (uint32_t)block->values[i];
@@ -108,7 +108,7 @@ static int fill_dominators(void *ctx, struct derive_block *block, struct hdb_err
 	struct build *b = ctx;
 	const uint32_t first_ix = block->objects->first_ix, count = block->objects->count;
 
-	TRY_ERRORS(read_numbers(b, block, err));
+	TRY(read_numbers(b, block, err));
 	/* Two loops, so that the cache misses of each one overlap. */
 	for (uint32_t i = 0; i < count; i++)
 		block->values[i] =

@@ -71,8 +71,8 @@ static int init(struct spilled *p, struct hdb_error *err)
 					   .chunks_bytes = work->memory_bytes / CHUNK_SHARE,
 					   .kept_bytes = work->memory_bytes / KEPT_SHARE,
 					   .what = "retained sizes" };
-	TRY_ERRORS(base_buckets_init(&p->objects, &plan, work, err));
-	TRY_ERRORS(base_buckets_init(&p->sums, &plan, work, err));
+	TRY(base_buckets_init(&p->objects, &plan, work, err));
+	TRY(base_buckets_init(&p->sums, &plan, work, err));
 	plan.bucket_count = blocks / p->blocks_per_bucket + 1;
 	return base_buckets_init(&p->rows, &plan, work, err);
 }

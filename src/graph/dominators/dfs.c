@@ -48,8 +48,7 @@ static int grow_stack(struct dom_stack *stack, struct base_work *work, struct hd
 	const uint64_t limit = stack->limit ? 2 * stack->limit : 4096;
 	struct base_big big = { 0 };
 
-	TRY_ERRORS(
-		base_big_alloc_raw(work, &big, limit * sizeof *stack->entry, "search stack", err));
+	TRY(base_big_alloc_raw(work, &big, limit * sizeof *stack->entry, "search stack", err));
 	assert(stack->depth <= stack->limit);
 	if (stack->depth)
 		memcpy(big.data, stack->entry, stack->depth * sizeof *stack->entry);
@@ -109,7 +108,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 
 	b->step_count += 1 + count;
 	if (s->stack.limit - s->stack.depth < DOM_STACK_ROOM)
-		TRY_ERRORS(grow_stack(&s->stack, b->work, err));
+		TRY(grow_stack(&s->stack, b->work, err));
 	assert(s->stack.limit - s->stack.depth >= DOM_STACK_ROOM);
 	if (row.at < row.end) {
 		dom_stack_long(&s->stack, &row, source);
@@ -129,7 +128,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	for (uint64_t i = s->stack.depth, end = i - (count - met_count); i-- > end;)
 		graph_rows_prefetch(b->rows, s->stack.entry[i].target);
 	for (unsigned i = count - met_count; i < count; i++)
-		TRY_ERRORS(add_edge(s, source, target[i], err));
+		TRY(add_edge(s, source, target[i], err));
 	return HDB_OK;
 }
 
@@ -172,7 +171,7 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 	assert(s->stack.depth == 0);
 	s->first = b->count + 1;
 	(void)add_state(s, root, DOM_MET);
-	TRY_ERRORS(visit(s, root, 0, err));
+	TRY(visit(s, root, 0, err));
 	while (s->stack.depth > 0) {
 		uint32_t source, to;
 
@@ -190,7 +189,7 @@ static int search_from(struct search *s, uint32_t root, struct hdb_error *err)
 			rc = visit(s, to, source, err);
 		else
 			rc = add_edge(s, source, to, err);
-		TRY_ERRORS(rc);
+		TRY(rc);
 	}
 	clear_visited(s);
 	return HDB_OK;

@@ -85,7 +85,7 @@ static int number_edges(struct dom_build *b, const uint32_t *number, uint32_t bu
 		const uint32_t own = number[to] - b->before;
 
 		if (!(dom_state(b->states, base + to) & DOM_TOP) && source != own)
-			TRY_ERRORS(graph_buckets_add(&b->edges, source, own, err));
+			TRY(graph_buckets_add(&b->edges, source, own, err));
 	}
 	return HDB_OK;
 }
@@ -139,7 +139,7 @@ static int read_part(const struct dom_build *b, uint64_t bucket, uint32_t *numbe
 	uint64_t v[BASE_BUCKET_FIELDS];
 	int rc;
 
-	TRY_ERRORS(base_bucket_begin(&b->order, dom_spill_of(b, (uint32_t)bucket), &reader, err));
+	TRY(base_bucket_begin(&b->order, dom_spill_of(b, (uint32_t)bucket), &reader, err));
 	while ((rc = base_bucket_next(&reader, BASE_RECORD(2, 0), v, err)) == HDB_OK)
 		if (v[0] >> GRAPH_BUCKET_BITS == bucket)
 			number[v[0] % GRAPH_BUCKET_SIZE] = b->before + (uint32_t)v[1];
@@ -154,7 +154,7 @@ static int read_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 
 	memset(s->number, 0, sizeof s->number);
 	for (unsigned i = 0; i < n->parts->count; i++)
-		TRY_ERRORS(read_part(&n->parts->part[i], bucket, s->number, err));
+		TRY(read_part(&n->parts->part[i], bucket, s->number, err));
 	return pack_numbers(s->number, bucket_nodes(n, bucket), s->values, &s->packed, err);
 }
 
@@ -166,8 +166,8 @@ static int take_bucket(void *ctx, unsigned slot, uint64_t bucket, struct hdb_err
 
 	mark_tops(n->parts, s->number, (uint32_t)bucket << GRAPH_BUCKET_BITS, count);
 	for (unsigned i = 0; i < n->parts->count; i++)
-		TRY_ERRORS(number_edges(&n->parts->part[i], s->number, (uint32_t)bucket, err));
-	TRY_ERRORS(base_runs_put_packed(n->numbers, bucket, &s->packed, count, err));
+		TRY(number_edges(&n->parts->part[i], s->number, (uint32_t)bucket, err));
+	TRY(base_runs_put_packed(n->numbers, bucket, &s->packed, count, err));
 	return base_step(n->parts->work, bucket << GRAPH_BUCKET_BITS, err);
 }
 

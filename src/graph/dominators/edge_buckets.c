@@ -38,7 +38,7 @@ int graph_buckets_grow(struct graph_edge_buckets *eb, uint32_t bucket, struct hd
 	uint8_t *room;
 
 	assert(bucket < eb->bucket_count);
-	TRY_ERRORS(base_chunks_add(&eb->chunks, sizeof *chunk, &position, &room, err));
+	TRY(base_chunks_add(&eb->chunks, sizeof *chunk, &position, &room, err));
 	chunk = (struct graph_edge_chunk *)room;
 	chunk->before = eb->last[bucket];
 	chunk->used = chunk->last_source = 0;

@@ -124,8 +124,8 @@ static int extend_path(struct fold *f, uint32_t number, uint32_t parent, struct 
 	if (f->depth == f->limit) {
 		struct base_big big = { 0 };
 
-		TRY_ERRORS(base_big_alloc_raw(f->b->work, &big, 2 * f->limit * sizeof *f->path,
-					      "search path", err));
+		TRY(base_big_alloc_raw(f->b->work, &big, 2 * f->limit * sizeof *f->path,
+				       "search path", err));
 		memcpy(big.data, f->path, f->depth * sizeof *f->path);
 		base_big_free(&f->path_big);
 		f->path_big = big;

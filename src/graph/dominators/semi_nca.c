@@ -159,8 +159,8 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 {
 	struct dom_link *jumps;
 
-	TRY_ERRORS(base_big_alloc_raw(b->work, big, ((uint64_t)b->count + 1) * sizeof *jumps,
-				      "dominator jumps", err));
+	TRY(base_big_alloc_raw(b->work, big, ((uint64_t)b->count + 1) * sizeof *jumps,
+			       "dominator jumps", err));
 	jumps = big->data;
 	jumps[0] = (struct dom_link){ 0, 0 };
 	for (uint32_t w = 1; w < end; w++)
@@ -172,8 +172,8 @@ static int start_jumping(const struct dom_build *b, const uint32_t *dominator, u
 static int read_blocks(struct dom_parts *parts, struct dom_build *b, uint32_t block,
 		       struct hdb_error *err)
 {
-	TRY_ERRORS(base_runs_get(&b->parents, block, b->block, err));
-	TRY_ERRORS(base_runs_get(&b->semis, block, b->block2, err));
+	TRY(base_runs_get(&b->parents, block, b->block, err));
+	TRY(base_runs_get(&b->semis, block, b->block2, err));
 	return dom_step(parts, b, BASE_RUN, err);
 }
 
@@ -289,10 +289,9 @@ static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 		count += b->count;
 		assert(count <= b->node_count);
 		base_big_free(&b->mine_big);
-		TRY_ERRORS(
-			base_big_alloc(b->work, &b->top_big, b->count / 8 + 16, "preorder", err));
+		TRY(base_big_alloc(b->work, &b->top_big, b->count / 8 + 16, "preorder", err));
 		b->top = b->top_big.data;
-		TRY_ERRORS(graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err));
+		TRY(graph_buckets_init(&b->edges, (uint64_t)b->count + 1, b->work, err));
 	}
 	return HDB_OK;
 }
@@ -393,8 +392,8 @@ static int run(struct dom_parts *parts, struct graph_rows *rows, enum graph_sear
 		graph_buckets_release(&parts->part[i].edges);
 		base_big_free(&parts->part[i].top_big);
 	}
-	TRY_ERRORS(base_big_alloc_raw(work, &out->dominator_big, ((uint64_t)out->count + 1) * 4,
-				      "dominators", err));
+	TRY(base_big_alloc_raw(work, &out->dominator_big, ((uint64_t)out->count + 1) * 4,
+			       "dominators", err));
 	base_stage(work, "dominators: tree", out->count, "objects");
 	parts->done = 0;
 	parts->dominator = out->dominator_big.data;
@@ -497,8 +496,8 @@ int graph_dominators_nodes(const struct graph_dominators *dominators, struct bas
 	struct base_work *work = dominators->work;
 	struct listing listing = { .dominators = dominators };
 
-	TRY_ERRORS(base_big_alloc_raw(work, big, ((uint64_t)dominators->count + 1) * 4,
-				      "objects by number", err));
+	TRY(base_big_alloc_raw(work, big, ((uint64_t)dominators->count + 1) * 4,
+			       "objects by number", err));
 	listing.node = big->data;
 	listing.node[0] = GRAPH_NONE;
 	return base_pipeline_each(((uint64_t)dominators->node_count + NODES_SHARE - 1) /

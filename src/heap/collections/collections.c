@@ -102,7 +102,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 	while (r == HDB_OK && from < CELLS_MAX) {
 		struct heap_object object;
 
-		TRY_ERRORS(heap_object(heap, cells, &object, err));
+		TRY(heap_object(heap, cells, &object, err));
 		if (object.kind != STORE_OBJECT_ARRAY)
 			return HDB_OK;
 		r = heap_elements(heap, cells, from, &slice, err);
@@ -152,8 +152,8 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 	uint64_t first, last = 0;
 
 	assert(c->inner->first && c->inner->last);
-	TRY_ERRORS(ring_index(heap, c, c->inner->first, &first, err));
-	TRY_ERRORS(ring_index(heap, c, c->inner->last, &last, err));
+	TRY(ring_index(heap, c, c->inner->first, &first, err));
+	TRY(ring_index(heap, c, c->inner->last, &last, err));
 	set_size(c, (int64_t)(last >= first ? last - first : last + c->array_length - first),
 		 c->array_length);
 	return HDB_OK;
@@ -231,7 +231,7 @@ static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_e
 
 		return heap_soft(heap_chunk_open_list(heap, &chunk, ix, &c->array_length, err));
 	}
-	TRY_ERRORS(heap_object(heap, ix, &object, err));
+	TRY(heap_object(heap, ix, &object, err));
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY) {
 		c->array_ix = ix;
 		c->array_length = object.length;
@@ -327,7 +327,7 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 			c->wraps_null = r == HDB_NOTFOUND;
 			return heap_soft(r);
 		}
-		TRY_ERRORS(heap_object(heap, ix, &object, err));
+		TRY(heap_object(heap, ix, &object, err));
 		if (object.kind != STORE_INSTANCE)
 			return HDB_OK;
 		c->inner_ix = ix;

@@ -49,7 +49,7 @@ static int find_array(struct heap_entries *e, const char *path, struct heap_chun
 		return heap_soft(r);
 	}
 	if (ix != HEAP_NONE) {
-		TRY_ERRORS(heap_object(e->heap, ix, &object, err));
+		TRY(heap_object(e->heap, ix, &object, err));
 		if (object.kind != STORE_OBJECT_ARRAY && object.kind != STORE_PRIMITIVE_ARRAY)
 			ix = HEAP_NONE;
 	}
@@ -151,13 +151,13 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 	if (rule->shape == HEAP_NODES)
 		TRY_ERRORS(heap_begin_nodes(e, err));
 	if (rule->flags & HEAP_BOUNDED)
-		TRY_ERRORS(heap_begin_bounds(e, err));
+		TRY(heap_begin_bounds(e, err));
 	if (rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
 	    rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS)
 		TRY_ERRORS(find_array(e, rule->store, &e->store, err));
 	if (rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS)
 		TRY_ERRORS(find_array(e, rule->key, &e->keys, err));
-	TRY_ERRORS(read_marks(e, err));
+	TRY(read_marks(e, err));
 	TRY_ERRORS(find_first(e, err));
 	e->left = rule->shape == HEAP_ARRAY || rule->flags & HEAP_DENSE ? e->from.size : e->slots;
 	if (rule->shape == HEAP_PAIRS && !(rule->flags & HEAP_DENSE))
@@ -416,7 +416,7 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 
 	do {
 		if (++e->looked % STEP_SLOTS == 0)
-			TRY_ERRORS(base_step(e->heap->work, e->looked, err));
+			TRY(base_step(e->heap->work, e->looked, err));
 		r = next_of_shape(e, err);
 		if (r == HDB_OK && e->rule->flags & HEAP_BOUNDED) {
 			bool is_inside = true;

@@ -114,7 +114,7 @@ static int read_order(struct heap_entries *e, struct hdb_error *err)
 	e->bounds.is_backwards = false;
 	if (r != HDB_OK)
 		return heap_soft(r);
-	TRY_ERRORS(heap_object(e->heap, comparator, &object, err));
+	TRY(heap_object(e->heap, comparator, &object, err));
 	e->bounds.is_backwards = strcmp(heap_class_name(e->heap, object.class_no),
 					"java.util.Collections$ReverseComparator") == 0;
 	if (!e->bounds.is_backwards)

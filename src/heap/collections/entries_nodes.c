@@ -477,7 +477,7 @@ static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uin
 			TRY(get_slot(e, f->ix, at * 2, &e->key, err));
 		return get_slot(e, f->ix, at * width + width - 1, &e->value, err);
 	}
-	TRY_ERRORS(heap_object(e->heap, f->ix, &array, err));
+	TRY(heap_object(e->heap, f->ix, &array, err));
 	assert(at - f->base < array.length);
 	TRY(get_slot(e, f->ix, array.length - 1 - (at - f->base), &value, err));
 	return enter_slot(e, value, false, err);

@@ -120,7 +120,7 @@ int heap_chars_hash(struct base_view *view, const struct heap_chars *c, struct h
 	uint64_t seed = base_hash_seed();
 	bool latin1;
 
-	TRY_ERRORS(heap_chars_are_latin1(view, c, &latin1, err));
+	TRY(heap_chars_are_latin1(view, c, &latin1, err));
 	hashed.view = view;
 	hashed.chars = c;
 	hashed.is_latin1 = latin1;

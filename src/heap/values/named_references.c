@@ -117,8 +117,7 @@ static int keep_name(const struct heap_named_references *n, const struct store_f
 
 	if (no == BASE_IDMAP_NONE) {
 		memcpy(name, "static ", prefix);
-		TRY_ERRORS(
-			heap_text(n->heap, field->name_text, name + prefix, NAME_MAX_BYTES, err));
+		TRY(heap_text(n->heap, field->name_text, name + prefix, NAME_MAX_BYTES, err));
 		if (!(kept = strdup(name)))
 			return hdb_fail_memory(err, "names of fields", strlen(name) + 1);
 		no = (uint32_t)kept_names->names.count;
@@ -126,7 +125,7 @@ static int keep_name(const struct heap_named_references *n, const struct store_f
 			free(kept);
 			return HDB_ENOMEM;
 		}
-		TRY_ERRORS(base_idmap_put(&kept_names->name_nos, key, no, err));
+		TRY(base_idmap_put(&kept_names->name_nos, key, no, err));
 	}
 	*out = *base_vec_at(&kept_names->names, const char *, no);
 	return HDB_OK;
@@ -173,7 +172,7 @@ static int plan_class(struct heap_named_references *n, uint32_t declaring, struc
 			continue;
 		if (has_referent && strcmp(field.name, "referent") == 0)
 			field.strength = strength;
-		TRY_ERRORS(base_vec_push(&c->fields, &field, sizeof(field), err));
+		TRY(base_vec_push(&c->fields, &field, sizeof(field), err));
 	}
 	return HDB_OK;
 }
@@ -248,7 +247,7 @@ static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 		if (r != HDB_OK || thread.ix == STORE_NONE)
 			continue;
 		edge.from = thread.ix;
-		TRY_ERRORS(base_vec_push(&n->edges, &edge, sizeof(edge), err));
+		TRY(base_vec_push(&n->edges, &edge, sizeof(edge), err));
 	}
 	return HDB_OK;
 }
@@ -267,7 +266,7 @@ static int list_defined(struct heap_named_references *n, struct hdb_error *err)
 		const struct edge edge = { class->loader_ix, class->ix, defined_name };
 
 		if (class->loader_ix != HEAP_BOOT_LOADER)
-			TRY_ERRORS(base_vec_push(&n->edges, &edge, sizeof(edge), err));
+			TRY(base_vec_push(&n->edges, &edge, sizeof(edge), err));
 	}
 	return HDB_OK;
 }
@@ -288,8 +287,7 @@ static int list_edges(struct heap_named_references *n, struct hdb_error *err)
 			continue;
 		edges[kept] = edges[i];
 		if (!kept || edges[kept].from != edges[kept - 1].from)
-			TRY_ERRORS(base_idmap_put(&n->edges_from, edges[kept].from, (uint32_t)kept,
-						  err));
+			TRY(base_idmap_put(&n->edges_from, edges[kept].from, (uint32_t)kept, err));
 		kept++;
 	}
 	n->edges.count = kept;
@@ -319,8 +317,7 @@ static int open_parts(struct heap_named_references *n, struct hdb_error *err)
 	TRY(BASE_ALLOC(n->plans, (size_t)heap->class_count + 1, "fields of classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		if (heap_class(heap, no)->flags & STORE_CLASS_INVENTED)
-			TRY_ERRORS(base_idmap_put(&n->invented, heap_class(heap, no)->class_id, 1,
-						  err));
+			TRY(base_idmap_put(&n->invented, heap_class(heap, no)->class_id, 1, err));
 	n->has_dangling = heap_meta_number(heap, "references.dangling", 0) != 0;
 	parse_element(n);
 	return list_edges(n, err);
@@ -384,8 +381,8 @@ int heap_named_marks(struct heap_named_references *n, uint8_t *marks, struct hdb
 	for (size_t i = 0; i < n->edges.count; i++) {
 		struct heap_object object;
 
-		TRY_ERRORS(heap_object(n->heap, base_vec_at(&n->edges, struct edge, i)->from,
-				       &object, err));
+		TRY(heap_object(n->heap, base_vec_at(&n->edges, struct edge, i)->from, &object,
+				err));
 		marks[object.class_no] = 1;
 	}
 	return HDB_OK;
@@ -403,7 +400,7 @@ static int begin_body(struct heap_named_references *n, struct hdb_error *err)
 	TRY(plan_of(n, n->object.class_no, &n->plan, err));
 	if (!n->plan->count)
 		return HDB_OK;
-	TRY_ERRORS(heap_offset(heap, n->object.ix, &offset, err));
+	TRY(heap_offset(heap, n->object.ix, &offset, err));
 	if (!offset)
 		return HDB_OK;
 	TRY(hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, &sub, err));
@@ -467,7 +464,7 @@ static int set_object(struct heap_named_references *n, uint32_t ix, const char *
 	/* The boot loader's placeholder is not an object of the dump. */
 	if (ix == HEAP_BOOT_LOADER || !is_wanted(n, name))
 		return HDB_END;
-	TRY_ERRORS(heap_id(n->heap, ix, &id, err));
+	TRY(heap_id(n->heap, ix, &id, err));
 	out->name = name;
 	return set_target(n, id, out, err);
 }
@@ -514,7 +511,7 @@ static int read_chunk(struct heap_named_references *n, struct hdb_error *err)
 
 	if (base_is_cancelled(n->heap->work))
 		return hdb_fail(err, HDB_EINTR, "interrupted");
-	TRY_ERRORS(heap_elements(n->heap, n->object.ix, n->element, &slice, err));
+	TRY(heap_elements(n->heap, n->object.ix, n->element, &slice, err));
 	n->chunk = n->element;
 	n->chunk_count = slice.type == HPROF_OBJECT ? slice.done : 0;
 	return n->chunk_count ? HDB_OK : HDB_NOTFOUND;
@@ -647,7 +644,7 @@ static int fill_index(struct heap_named_references *n, struct index *index, stru
 	index->from = HEAP_NONE;
 	index->refs.count = 0;
 	while ((r = heap_named_next(n, &ref, err)) == HDB_OK)
-		TRY_ERRORS(base_vec_push(&index->refs, &ref, sizeof(ref), err));
+		TRY(base_vec_push(&index->refs, &ref, sizeof(ref), err));
 	TRY_ERRORS(r);
 	base_vec_sort(&index->refs, sizeof(ref), by_target);
 	index->from = n->object.ix;
@@ -682,9 +679,9 @@ int heap_named_begin(struct heap_named_references *n, uint32_t from, uint32_t to
 		     struct hdb_error *err)
 {
 	n->stage = DONE;
-	TRY_ERRORS(heap_object(n->heap, from, &n->object, err));
+	TRY(heap_object(n->heap, from, &n->object, err));
 	if (to != HEAP_NONE)
-		TRY_ERRORS(heap_id(n->heap, to, &n->to_id, err));
+		TRY(heap_id(n->heap, to, &n->to_id, err));
 	TRY(begin_all(n, err));
 	if (to != HEAP_NONE && is_large(n, &n->object))
 		return begin_index(n, err);

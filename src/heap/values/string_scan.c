@@ -115,7 +115,7 @@ int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 			if (!s->heap->values.string_layouts.count ||
 			    s->next_block >= heap_block_count(s->heap))
 				return HDB_END;
-			TRY_ERRORS(open_block(s, err));
+			TRY(open_block(s, err));
 			continue;
 		}
 		i = s->i++;
@@ -135,7 +135,7 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 
 	TRY(heap_string_at(heap, ix, &at, err));
 	TRY_ERRORS(heap_open_dump(heap, err));
-	TRY_ERRORS(heap_string_find(heap, &reader, &at, out, err));
+	TRY(heap_string_find(heap, &reader, &at, out, err));
 	return out->has_chars ? HDB_OK : HDB_NOTFOUND;
 }
 
@@ -175,8 +175,8 @@ int heap_string_block(const struct heap_string_block *block, heap_take_string ta
 	int r = check_lists(heap, objects, block->references->item_count, err);
 
 	block->entries->count = 0;
-	TRY_ERRORS(r);
-	TRY_ERRORS(store_lists_decode(&of, block->references, &lists, err));
+	TRY(r);
+	TRY(store_lists_decode(&of, block->references, &lists, err));
 	walked.entries = block->entries->data;
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct heap_string string;

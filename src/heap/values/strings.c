@@ -105,9 +105,8 @@ int heap_load_strings(struct heap *heap, struct hdb_error *err)
 		no = heap_class_by_name(heap, "java.lang.String", no);
 		if (no == HEAP_NONE)
 			break;
-		TRY_ERRORS(find_layout(heap, no, &layout, err));
-		TRY_ERRORS(
-			base_vec_push(&heap->values.string_layouts, &layout, sizeof(layout), err));
+		TRY(find_layout(heap, no, &layout, err));
+		TRY(base_vec_push(&heap->values.string_layouts, &layout, sizeof(layout), err));
 	}
 	heap->values.is_big_endian = heap_is_big_endian(heap);
 	heap->values.has_strings = true;
@@ -238,7 +237,7 @@ int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 			return HDB_OK;
 		TRY_FOUND(heap_find(heap, fields.value_id, &target, err));
 	}
-	TRY_ERRORS(heap_object(heap, target, &array, err));
+	TRY(heap_object(heap, target, &array, err));
 	if (array.kind != STORE_PRIMITIVE_ARRAY)
 		return HDB_OK;
 	TRY_FOUND(read_sub(heap, reader, target, &sub, err));
@@ -262,7 +261,7 @@ int heap_string_at(struct heap *heap, uint32_t ix, struct heap_string_at *out,
 
 	*out = (struct heap_string_at){ .ix = ix, .target = HEAP_NONE };
 	TRY_ERRORS(heap_load_strings(heap, err));
-	TRY_ERRORS(heap_object(heap, ix, &object, err));
+	TRY(heap_object(heap, ix, &object, err));
 	if (object.kind == STORE_INSTANCE)
 		out->layout = heap_string_layout(heap, object.class_no);
 	return out->layout ? HDB_OK : HDB_NOTFOUND;
@@ -288,7 +287,7 @@ int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, stru
 	out->is_whole = false;
 	TRY(heap_string_at(heap, ix, &at, err));
 	TRY_ERRORS(heap_open_dump(heap, err));
-	TRY_ERRORS(heap_string_find(heap, &reader, &at, &string, err));
+	TRY(heap_string_find(heap, &reader, &at, &string, err));
 	if (!string.has_chars)
 		return HDB_NOTFOUND;
 	return heap_chars_utf8(&heap->dump.view, &string.chars, out, err);

@@ -20,7 +20,7 @@ static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struc
 {
 	uint64_t offset;
 
-	TRY_ERRORS(heap_offset(heap, ix, &offset, err));
+	TRY(heap_offset(heap, ix, &offset, err));
 	if (!offset)
 		return HDB_NOTFOUND;
 	TRY(heap_open_dump(heap, err));
@@ -123,10 +123,9 @@ int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name fiel
 	int r;
 
 	assert(field.name);
-	TRY_ERRORS(heap_fields_begin(heap, ix, &fields, err));
+	TRY(heap_fields_begin(heap, ix, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
-		TRY_ERRORS(heap_text(heap, fields.field.name_text, field_name, sizeof(field_name),
-				     err));
+		TRY(heap_text(heap, fields.field.name_text, field_name, sizeof(field_name), err));
 		if (strcmp(field_name, field.name) != 0 ||
 		    (field.class_name &&
 		     strcmp(heap_class_name(heap, fields.declaring_no), field.class_name) != 0))
@@ -225,10 +224,10 @@ int heap_strength(struct heap *heap, uint32_t from, uint32_t to, uint8_t *streng
 	 * The reference may be in no field, for example if a thread object is a reference object.
 	 */
 	TRY_FOUND(heap_referent_id(heap, from, object.class_no, &referent_id, err));
-	TRY_ERRORS(heap_id(heap, to, &to_id, err));
+	TRY(heap_id(heap, to, &to_id, err));
 	if (referent_id != to_id)
 		return HDB_OK;
-	TRY_ERRORS(heap_fields_begin(heap, from, &fields, err));
+	TRY(heap_fields_begin(heap, from, &fields, err));
 	while ((r = heap_fields_next(&fields, err)) == HDB_OK)
 		holders += fields.value.type == HPROF_OBJECT && fields.value.bits == to_id;
 	if (holders == 1)

@@ -53,7 +53,7 @@ static int count_block(struct query *q, struct object_sites *s, const struct col
 		if (objects->first_ix + i == HEAP_BOOT_LOADER ||
 		    !query_counts(q, block->reachable[i]) || objects->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		TRY_ERRORS(read_serial(q->heap, block, i, &new.trace, err));
+		TRY(read_serial(q->heap, block, i, &new.trace, err));
 		TRY(query_group_of(&s->sites,
 				   (uint64_t) new.trace << 32 | (s->is_by_class ? new.class_no : 0),
 				   &new, &found, err));
@@ -73,15 +73,15 @@ static int count_blocks(struct query *q, struct object_sites *s, struct columns 
 
 	memset(block->reachable, 1, sizeof(block->reachable));
 	if (!is_all)
-		TRY_ERRORS(derive_need_reachable(q->derive, err));
+		TRY(derive_need_reachable(q->derive, err));
 	base_stage(q->work, "reading stacks of objects", q->heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		TRY_ERRORS(heap_read_block(q->heap, b, &block->objects, err));
+		TRY(heap_read_block(q->heap, b, &block->objects, err));
 		TRY_ERRORS(heap_read_offsets(q->heap, b, block->offsets, err));
 		if (!is_all)
-			TRY_ERRORS(derive_reachable_block(q->derive, b, block->reachable, err));
-		TRY_ERRORS(count_block(q, s, block, err));
-		TRY_ERRORS(base_step(q->work, block->objects.first_ix, err));
+			TRY(derive_reachable_block(q->derive, b, block->reachable, err));
+		TRY(count_block(q, s, block, err));
+		TRY(base_step(q->work, block->objects.first_ix, err));
 	}
 	return HDB_OK;
 }

@@ -278,7 +278,7 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 			b->buffer = HEAP_NONE;
 		return HDB_OK;
 	}
-	TRY_ERRORS(r = look_at_store(s, b, err));
+	TRY(r = look_at_store(s, b, err));
 	b->buffer = find_picture(s, (uint64_t)number(s, b->ix, "mNativePtr", &r, err));
 	TRY_ERRORS(r);
 	if (b->buffer != HEAP_NONE && is_array(heap, b->buffer, STORE_PRIMITIVE_ARRAY))
@@ -327,7 +327,7 @@ static int add_bitmap(struct state *s, uint32_t ix, XXH3_state_t *hash, struct h
 	b.is_recycled = r == HDB_OK && value.bits & 0xff;
 	TRY_ERRORS(look_at_contents(s, &b, err));
 	if (b.encoding != NO_CONTENTS)
-		TRY_ERRORS(hash_contents(s, &b, hash, err));
+		TRY(hash_contents(s, &b, hash, err));
 	return base_vec_push(&s->list, &b, sizeof(b), err);
 }
 

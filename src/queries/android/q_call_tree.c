@@ -83,7 +83,7 @@ static int find_node(struct state *s, uint32_t parent, uint32_t id, uint32_t *ou
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
 	*out = (uint32_t)s->nodes.count;
-	TRY_ERRORS(base_idmap_put(&s->map, key, *out, err));
+	TRY(base_idmap_put(&s->map, key, *out, err));
 	return base_vec_push(&s->nodes, &node, sizeof(node), err);
 }
 
@@ -103,7 +103,7 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 		/* Skip frames that the dump does not contain. */
 		if (r != HDB_OK || no >= NO_STACK)
 			continue;
-		TRY_ERRORS(find_node(s, *out, no, out, err));
+		TRY(find_node(s, *out, no, out, err));
 	}
 	return *out == NO_NODE ? find_node(s, NO_NODE, NO_STACK, out, err) : HDB_OK;
 }
@@ -118,8 +118,8 @@ static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 		struct node *node;
 		uint32_t no, leaf;
 
-		TRY_ERRORS(find_stack(q, s, &site->stack, &no, err));
-		TRY_ERRORS(find_node(s, no, site->class_no | IS_CLASS, &leaf, err));
+		TRY(find_stack(q, s, &site->stack, &no, err));
+		TRY(find_node(s, no, site->class_no | IS_CLASS, &leaf, err));
 		node = base_vec_at(&s->nodes, struct node, leaf);
 		node->count += site->count;
 		node->bytes += site->bytes;
@@ -260,9 +260,9 @@ static int open_tree(struct query *q, struct hdb_error *err)
 
 	s->counted.is_by_class = true;
 	TRY_ERRORS(object_sites_count(q, &s->counted, err));
-	TRY_ERRORS(add_sites(q, s, err));
+	TRY(add_sites(q, s, err));
 	add_up(s);
-	TRY_ERRORS(put_in_order(q, s, err));
+	TRY(put_in_order(q, s, err));
 	report_cut(q, s);
 	return HDB_OK;
 }

@@ -80,7 +80,7 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 	BASE_FREED uint8_t *has = find_parents(g);
 	struct row row = { .node = ANALYSIS_MERGED_TOP };
 
-	TRY_ERRORS(has ? HDB_OK : hdb_fail_memory(err, "growing nodes", n));
+	TRY(has ? HDB_OK : hdb_fail_memory(err, "growing nodes", n));
 	for (uint32_t v = 0; v < n; v++) {
 		const uint32_t parent = analysis_merged_node(m, v)->parent;
 
@@ -89,11 +89,11 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 			continue;
 		group_of[v] = row.group = g->group_count++;
 		row.node = v;
-		TRY_ERRORS(base_vec_push(&g->rows, &row, sizeof(row), err));
+		TRY(base_vec_push(&g->rows, &row, sizeof(row), err));
 	}
 	if (has[n]) {
 		row = (struct row){ .node = ANALYSIS_MERGED_TOP, .group = g->group_count };
-		TRY_ERRORS(base_vec_push(&g->rows, &row, sizeof(row), err));
+		TRY(base_vec_push(&g->rows, &row, sizeof(row), err));
 	}
 	for (uint32_t v = 0; v < n; v++) {
 		const uint32_t parent = analysis_merged_node(m, v)->parent;
@@ -109,7 +109,7 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 			.rank = analysis_merged_sum(m, v, last)->count -
 				analysis_merged_sum(m, v, 0)->count,
 		};
-		TRY_ERRORS(base_vec_push(&g->rows, &row, sizeof(row), err));
+		TRY(base_vec_push(&g->rows, &row, sizeof(row), err));
 	}
 	return HDB_OK;
 }

@@ -97,7 +97,7 @@ static int settle(struct cursor *c, struct hdb_error *err)
 				return HDB_OK;
 			c->at++;
 		} else if (c->block_no < heap_block_count(c->side->heap)) {
-			TRY_ERRORS(load_block(c, err));
+			TRY(load_block(c, err));
 		} else {
 			c->has_ended = true;
 		}

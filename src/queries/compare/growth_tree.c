@@ -157,7 +157,7 @@ static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out
 	uint32_t *there;
 
 	while (w->group_of.count <= place)
-		TRY_ERRORS(base_vec_push(&w->group_of, &none, sizeof(none), err));
+		TRY(base_vec_push(&w->group_of, &none, sizeof(none), err));
 	there = base_vec_at(&w->group_of, uint32_t, place);
 	if (*there && *there <= w->groups.count) {
 		const struct group *g = base_vec_at(&w->groups, struct group, *there - 1);

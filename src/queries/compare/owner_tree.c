@@ -160,7 +160,7 @@ static int name_of(struct adding *a, const struct held *held, uint32_t *out, str
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
 	part.held_from = write_name(a, held, BASE_TEXT(text));
-	TRY_ERRORS(add_name(a, text, part, out, err));
+	TRY(add_name(a, text, part, out, err));
 	return base_idmap_put(names, key, *out, err);
 }
 
@@ -180,10 +180,10 @@ static int field_owner(struct adding *a, const struct trace_reference *reference
 	*out = base_idmap_get(&a->fields, key);
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(heap_text(a->session->heap, reference->name_text, field, sizeof(field), err));
+	TRY(heap_text(a->session->heap, reference->name_text, field, sizeof(field), err));
 	(void)snprintf(text, sizeof(text), "%s.%s%s", class_name(a, class_no, class), field,
 		       reference->kind == TRACE_STATIC ? " (static)" : "");
-	TRY_ERRORS(owner_number(a, text, out, err));
+	TRY(owner_number(a, text, out, err));
 	return base_idmap_put(&a->fields, key, *out, err);
 }
 
@@ -200,7 +200,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	if ((reference->kind != TRACE_FIELD && reference->kind != TRACE_STATIC) ||
 	    a->parent[to] != a->reading || a->place[to] != PLACE_WAITS)
 		return HDB_OK;
-	TRY_ERRORS(field_owner(a, reference, &owner, err));
+	TRY(field_owner(a, reference, &owner, err));
 	a->place[to] = PLACE_WAITS | (owner + 1);
 	return HDB_OK;
 }
@@ -237,7 +237,7 @@ static int read_entry(struct adding *a, uint32_t ix, struct hdb_error *err)
 				      err);
 	if (r != HDB_OK || a->parent[value] != ix || a->place[value] != PLACE_WAITS)
 		return r < 0 ? r : HDB_OK;
-	TRY_ERRORS(owner_number(a, text, &owner, err));
+	TRY(owner_number(a, text, &owner, err));
 	a->place[value] = PLACE_WAITS | (owner + 1);
 	return HDB_OK;
 }
@@ -259,7 +259,7 @@ static int find_owners(struct adding *a, struct hdb_error *err)
 		if (is_class || kind == KIND_OWN || kind == KIND_THREAD)
 			TRY_ERRORS(trace_graph_read(&a->graph, ix, take_reference, a, err));
 		else if (kind == KIND_LOCAL_ENTRY)
-			TRY_ERRORS(base_vec_push(&a->entries, &ix, sizeof(ix), err));
+			TRY(base_vec_push(&a->entries, &ix, sizeof(ix), err));
 	}
 	for (size_t i = 0; i < a->entries.count; i++)
 		TRY(read_entry(a, *base_vec_at(&a->entries, uint32_t, i), err));
@@ -286,7 +286,7 @@ static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *
 		up = analysis_merged_node(m, up)->parent;
 	*out = up;
 	if (up == ANALYSIS_MERGED_TOP)
-		TRY_ERRORS(analysis_merged_child(m, parent, name, out, err));
+		TRY(analysis_merged_child(m, parent, name, out, err));
 	/* If a limit was reached, the node is not cached, so that each object counts as folded. */
 	if (*out != ANALYSIS_MERGED_TOP && analysis_merged_node(m, *out)->name == name)
 		*f = (struct found){ parent, name, *out + 1 };
@@ -331,7 +331,7 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 	*out = base_idmap_get(&a->threads, thread);
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(heap_thread_name(a->session->heap, thread, name, sizeof(name), err));
+	TRY(heap_thread_name(a->session->heap, thread, name, sizeof(name), err));
 	for (const char *at = name; *at;) {
 		const bool is_number = isdigit((unsigned char)*at);
 
@@ -339,7 +339,7 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 		at += is_number ? strspn(at, "0123456789") : 1;
 	}
 	(void)snprintf(text + used, sizeof(text) - used, "\"");
-	TRY_ERRORS(owner_number(a, text, out, err));
+	TRY(owner_number(a, text, out, err));
 	return base_idmap_put(&a->threads, thread, *out, err);
 }
 
@@ -369,10 +369,10 @@ static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct
 	if (is_owned) {
 		held.owner = (a->place[ix] & ~PLACE_WAITS) - 1;
 	} else if (above == HEAP_NONE) {
-		TRY_ERRORS(root_owner(a, ix, &held.owner, err));
+		TRY(root_owner(a, ix, &held.owner, err));
 	} else if (!((held.class_no | a->classes[above]) & CLASS_OBJECT) &&
 		   a->kind[a->classes[above]] == KIND_THREAD) {
-		TRY_ERRORS(local_owner(a, above, &held.owner, err));
+		TRY(local_owner(a, above, &held.owner, err));
 	} else if (is_part(a, above, ix)) {
 		a->parts[ix >> 6] |= (uint64_t)1 << (ix & 63);
 		return HDB_OK;
@@ -381,7 +381,7 @@ static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct
 		held.owner = owner_tree_name(a->tree, name)->owner;
 		held.is_entry = true;
 	}
-	TRY_ERRORS(name_of(a, &held, &name, err));
+	TRY(name_of(a, &held, &name, err));
 	return child_of(a, *node, name, node, err);
 }
 

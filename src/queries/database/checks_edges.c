@@ -72,7 +72,7 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 	BASE_SCOPED(base_big_free) struct base_big last = { 0 };
 	struct store_lists references, referrers;
 
-	TRY_ERRORS(base_big_alloc(q->work, &last, n * 4 + 4, "checking referrers", err));
+	TRY(base_big_alloc(q->work, &last, n * 4 + 4, "checking referrers", err));
 	there.last = last.data;
 	heap_references(q->heap, &references);
 	TRY(analysis_each_edge(&q->session, &references, n,

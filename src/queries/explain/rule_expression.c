@@ -69,7 +69,7 @@ static int count_entries(struct scan *s, uint32_t ix, struct base_value *out)
 	struct heap_collection collection;
 	struct heap_object object;
 
-	TRY_ERRORS(heap_object(session->heap, ix, &object, s->err));
+	TRY(heap_object(session->heap, ix, &object, s->err));
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY) {
 		base_value_set_number(out, (double)object.length);
 		return HDB_OK;
@@ -103,7 +103,7 @@ static int shallow_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	struct heap_object object;
 
-	TRY_ERRORS(heap_object(s->subject->session->heap, ix, &object, s->err));
+	TRY(heap_object(s->subject->session->heap, ix, &object, s->err));
 	base_value_set_number(out, (double)object.shallow_bytes);
 	return HDB_OK;
 }
@@ -215,7 +215,7 @@ static int count_kind(struct scan *s, uint32_t ix, void *ctx)
 
 	if (kinds->first_ix == HEAP_NONE)
 		kinds->first_ix = ix;
-	TRY_ERRORS(heap_object(s->subject->session->heap, ix, &object, s->err));
+	TRY(heap_object(s->subject->session->heap, ix, &object, s->err));
 	while (i < kinds->classes && kinds->class_no[i] != object.class_no)
 		i++;
 	if (i == KIND_CLASSES)
@@ -238,13 +238,13 @@ static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *t
 	struct heap_object object;
 	uint64_t left = taker->most;
 
-	TRY_ERRORS(heap_object(heap, ix, &object, s->err));
+	TRY(heap_object(heap, ix, &object, s->err));
 	if (object.kind == STORE_OBJECT_ARRAY) {
 		for (uint64_t i = 0; i < object.length && i < left && s->subject->steps; i++) {
 			uint64_t bits;
 			struct heap_slice slice = { .bits = &bits, .room = 1 };
 
-			TRY_ERRORS(heap_elements(heap, ix, i, &slice, s->err));
+			TRY(heap_elements(heap, ix, i, &slice, s->err));
 			if (slice.done)
 				TRY(give_entry(
 					s, &(struct heap_value){ .type = slice.type, .bits = bits },
@@ -301,7 +301,7 @@ static int loader_of(struct scan *s, uint32_t ix, struct base_value *out)
 	struct heap *heap = s->subject->session->heap;
 	struct heap_object object;
 
-	TRY_ERRORS(heap_object(heap, ix, &object, s->err));
+	TRY(heap_object(heap, ix, &object, s->err));
 	out->object = heap_class(heap, heap_known_class(&object))->loader_ix;
 	if (out->object != HEAP_BOOT_LOADER && out->object != HEAP_NONE)
 		out->kind = BASE_OBJECT;
@@ -392,7 +392,7 @@ static int referrer_of(struct scan *s, const struct base_arguments *a, struct ba
 		for (size_t i = 0; i < count && s->subject->steps; i++, s->subject->steps--) {
 			struct heap_object object;
 
-			TRY_ERRORS(heap_object(session->heap, batch[i], &object, s->err));
+			TRY(heap_object(session->heap, batch[i], &object, s->err));
 			if (object.kind != STORE_INSTANCE ||
 			    !is_of_class(session->heap, object.class_no, a->text))
 				continue;

@@ -454,7 +454,7 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 	struct heap_object object;
 	int r;
 
-	TRY_ERRORS(heap_object(session->heap, ix, &object, err));
+	TRY(heap_object(session->heap, ix, &object, err));
 	if (object.kind != STORE_INSTANCE && object.kind != STORE_OBJECT_ARRAY)
 		return HDB_NOTFOUND;
 	for (uint32_t i = rules->first[object.class_no]; i < rules->first[object.class_no + 1];

@@ -78,9 +78,8 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 			continue;
 		TRY_ERRORS(r = heap_find(look->heap, bits[i], &ix, err));
 		if (r == HDB_OK)
-			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err,
-					       "mListeners[%" PRIu64 "] = %s", i,
-					       inspect_class_of(look->heap, ix)));
+			TRY(inspect_say(look, INSPECT_LABEL, err, "mListeners[%" PRIu64 "] = %s", i,
+					inspect_class_of(look->heap, ix)));
 	}
 	return HDB_OK;
 }
@@ -102,9 +101,9 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 			continue;
 		TRY_ERRORS(r = heap_find(look->heap, bits[i], &ix, err));
 		if (r == HDB_OK)
-			TRY_ERRORS(inspect_say(
-				look, INSPECT_LABEL, err, "....%s@%" PRIu64,
-				inspect_simple_name(inspect_class_of(look->heap, ix)), bits[i]));
+			TRY(inspect_say(look, INSPECT_LABEL, err, "....%s@%" PRIu64,
+					inspect_simple_name(inspect_class_of(look->heap, ix)),
+					bits[i]));
 	}
 	return HDB_OK;
 }
@@ -138,7 +137,7 @@ int inspect_loaded_apk(struct inspect_look *look, struct hdb_error *err)
 		if (!bits[i] || !bits[i + 1])
 			continue;
 		if (!any)
-			TRY_ERRORS(inspect_say(look, INSPECT_LABEL, err, "Receivers"));
+			TRY(inspect_say(look, INSPECT_LABEL, err, "Receivers"));
 		any = true;
 		TRY_ERRORS(say_context_of(look, bits[i], bits[i + 1], err));
 	}

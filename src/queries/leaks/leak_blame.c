@@ -138,7 +138,7 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 	struct heap_object object;
 
 	assert(i < path->count);
-	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
+	TRY(heap_object(q->heap, ix, &object, err));
 	/* Arrays and collections only pass on what their owner holds. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
 	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
@@ -186,7 +186,7 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 	for (size_t i = path->count; i > 0; i--) {
 		struct heap_object object;
 
-		TRY_ERRORS(heap_object(q->heap, path->nodes[i - 1], &object, err));
+		TRY(heap_object(q->heap, path->nodes[i - 1], &object, err));
 		*step = i - 1;
 		if (object.kind == STORE_INSTANCE &&
 		    strcmp(heap_class_name(q->heap, object.class_no),
@@ -304,8 +304,8 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 			TRY_ERRORS(
 				derive_retained(q->derive, field.ix, &field.retained_bytes, err));
 		if (field.retained_bytes)
-			TRY_ERRORS(heap_text(q->heap, fields->field.name_text, field.name,
-					     sizeof(field.name), err));
+			TRY(heap_text(q->heap, fields->field.name_text, field.name,
+				      sizeof(field.name), err));
 		/*
 		 * Names in angle brackets are references that the VM keeps for the class, not
 		 * fields.

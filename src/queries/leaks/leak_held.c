@@ -360,7 +360,7 @@ static int count_threads(struct query *q, const char *pattern, uint64_t *out, st
 
 		TRY(heap_thread(q->heap, no, &thread, err));
 		if (thread.ix != STORE_NONE)
-			TRY_ERRORS(heap_thread_name(q->heap, thread.ix, name, sizeof(name), err));
+			TRY(heap_thread_name(q->heap, thread.ix, name, sizeof(name), err));
 		*out += base_glob(pattern, name);
 		if (no % STEP_THREADS == 0)
 			TRY(base_step(q->work, no, err));

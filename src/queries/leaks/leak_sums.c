@@ -166,9 +166,8 @@ static int link_all(struct counting *c, struct hdb_error *err)
 						     .ctx = c },
 			      err));
 	base_ranks_rank(&c->inner);
-	TRY_ERRORS(base_big_alloc_raw(session->work, &c->up_big,
-				      (c->inner.count + 1ull) * sizeof(*c->up),
-				      "what dominates others", err));
+	TRY(base_big_alloc_raw(session->work, &c->up_big, (c->inner.count + 1ull) * sizeof(*c->up),
+			       "what dominates others", err));
 	c->up = c->up_big.data;
 	return derive_each_block(session->derive,
 				 &(struct derive_pass){ .stage = "their dominators",
@@ -267,7 +266,7 @@ static int find_block(void *ctx, struct derive_block *block, struct hdb_error *e
 
 		if (objects->count - i > AHEAD && tree->dominator[i + AHEAD] != GRAPH_NONE)
 			base_ranks_prefetch(&c->inner, tree->dominator[i + AHEAD]);
-		TRY_ERRORS(suspect_of(&looking, i, &suspect, err));
+		TRY(suspect_of(&looking, i, &suspect, err));
 		block->values[i] = suspect;
 	}
 	return HDB_OK;
@@ -352,8 +351,8 @@ int analysis_leak_sums_count(const struct session *session,
 	TRY_ERRORS(heap_load_classes(session->heap, err));
 	out->class_count = session->heap->class_count;
 	TRY(derive_tree_prepare(session->derive, err));
-	TRY_ERRORS(make_sums(&c, err));
-	TRY_ERRORS(note_suspects(&c, err));
+	TRY(make_sums(&c, err));
+	TRY(note_suspects(&c, err));
 	TRY(BASE_ALLOC(c.blocks, slots, "dominating objects", err));
 	if (!suspects->count)
 		return HDB_OK;

@@ -135,7 +135,7 @@ static int add_frame(struct query *q, struct leak_rows *rows, const struct store
 
 	TRY_ERRORS(r);
 	if (r == HDB_OK)
-		TRY_ERRORS(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
+		TRY(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
 	row.cells[LEAK_STEP] = depth;
 	TRY(leak_rows_text(rows, &row, LEAK_TEXT, err, "at %s", text));
 	return leak_rows_add(rows, &row, err);

@@ -247,7 +247,7 @@ static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
 	TRY(analysis_references_read(&q->session, &s->list, err));
 	TRY(analysis_references_levels(&q->session, &s->list, &s->graph, err));
 	TRY(base_big_alloc(q->work, &s->bits, n / 8 + 16, "references", err));
-	TRY_ERRORS(base_big_alloc(q->work, &s->marks, n * 4 + 4, "marks", err));
+	TRY(base_big_alloc(q->work, &s->marks, n * 4 + 4, "marks", err));
 	s->is_reference = s->bits.data;
 	refs = s->list.refs.data;
 	for (uint64_t i = 0; i < s->list.count; i++)

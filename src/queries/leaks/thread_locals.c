@@ -72,7 +72,7 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 	r = heap_field_object(heap, ix, (struct heap_field_name){ .name = "value" }, &value, err);
 	TRY_ERRORS(r);
 	if (r == HDB_OK) {
-		TRY_ERRORS(heap_object(heap, value, &object, err));
+		TRY(heap_object(heap, value, &object, err));
 		out->value_class = object.class_no;
 	}
 	return derive_retained(q->derive, ix, &out->bytes, err);
@@ -170,7 +170,7 @@ static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix
 	if (r != HDB_OK || table.kind != STORE_OBJECT_ARRAY)
 		return r;
 	for (uint64_t from = 0; from < table.length; from += slice.done) {
-		TRY_ERRORS(heap_elements(q->heap, table_ix, from, &slice, err));
+		TRY(heap_elements(q->heap, table_ix, from, &slice, err));
 		if (!slice.done)
 			return HDB_OK;
 		for (uint64_t i = 0; i < slice.done; i++) {
@@ -207,7 +207,7 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 		if (r == HDB_OK)
 			TRY_ERRORS(add_table(q, &locals, table, err));
 		if (i % STEP_OBJECTS == 0)
-			TRY_ERRORS(base_step(q->work, i, err));
+			TRY(base_step(q->work, i, err));
 	}
 	run = query_locals_find(&locals, true);
 	if (run.count && (double)run.bytes >= (double)suspect->retained_bytes * EXPLAINED) {

@@ -91,7 +91,7 @@ static int find_index(const struct session *session, uint32_t array_ix, uint32_t
 	int r = heap_id(session->heap, ix, &id, err);
 
 	assert(ix != HEAP_NONE);
-	TRY_ERRORS(r);
+	TRY(r);
 	for (uint64_t from = 0; from < SEARCH_MAX; from += slice.done) {
 		r = heap_elements(session->heap, array_ix, from, &slice, err);
 		if (r != HDB_OK || !slice.done)
@@ -232,7 +232,7 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 		if (rule->value && (r = holds(p, entry, rule->value, &found, err)) < 0)
 			return r;
 		if (r == HDB_OK && !found && rule->key) {
-			TRY_ERRORS(holds(p, entry, rule->key, &found, err));
+			TRY(holds(p, entry, rule->key, &found, err));
 			is_key = found;
 		}
 		if (found) {
@@ -343,7 +343,7 @@ int analysis_fold_path(const struct session *session, const uint32_t *nodes, siz
 		fold.inner = p.at;
 		assert(fold.inner < fold.outer);
 		if (fold.inner + 1 < fold.outer) {
-			TRY_ERRORS(base_vec_push(out, &fold, sizeof(fold), err));
+			TRY(base_vec_push(out, &fold, sizeof(fold), err));
 			at = p.at + 1;
 		}
 	}

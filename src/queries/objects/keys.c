@@ -107,7 +107,7 @@ static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_valu
 	if (!k->path)
 		return HDB_OK;
 	*of = HEAP_NONE;
-	TRY_ERRORS(heap_object(heap, ix, &object, err));
+	TRY(heap_object(heap, ix, &object, err));
 	if (object.kind != STORE_INSTANCE)
 		return HDB_NOTFOUND;
 	r = heap_path_value(heap, ix, k->path, out, err);
@@ -163,7 +163,7 @@ static int hash_content(const struct session *session, const struct heap_object 
 		struct array array = { .class_no = object->class_no, .length = object->length };
 
 		TRY_ERRORS(heap_open_dump(heap, err));
-		TRY_ERRORS(heap_offset(heap, object->ix, &array.offset, err));
+		TRY(heap_offset(heap, object->ix, &array.offset, err));
 		return hash_array(heap, &heap->dump.view, &array, out, err);
 	}
 	if (object->kind == STORE_INSTANCE && heap_is_string(heap, object->ix)) {
@@ -189,7 +189,7 @@ int analysis_key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash 
 
 	TRY_ERRORS(r);
 	if (r == HDB_OK && of != HEAP_NONE) {
-		TRY_ERRORS(heap_object(k->session->heap, of, &object, err));
+		TRY(heap_object(k->session->heap, of, &object, err));
 		if ((r = hash_content(k->session, &object, out, err)) <= HDB_OK)
 			return r;
 		text[0] = '\0';
@@ -239,7 +239,7 @@ int analysis_keys_begin(struct analysis_keys *k, struct hdb_error *err)
 	TRY(BASE_ALLOC(k->ways, (size_t)heap->class_count + 1, "classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		if (k->is_member[no])
-			TRY_ERRORS(find_way(k, no, &k->ways[no], err));
+			TRY(find_way(k, no, &k->ways[no], err));
 		has_strings = has_strings || k->ways[no].way == BY_CHARS;
 	}
 	if (has_strings)
@@ -293,7 +293,7 @@ static int list_members(const struct analysis_keys *k, struct derive_block *bloc
 		     heap_class(heap, (uint32_t)objects->length[i])->flags & STORE_CLASS_INVENTED))
 			continue;
 		*has_strings = *has_strings || k->ways[no].way == BY_CHARS;
-		TRY_ERRORS(base_vec_push(&block->bytes[0], &key, sizeof(key), err));
+		TRY(base_vec_push(&block->bytes[0], &key, sizeof(key), err));
 	}
 	return HDB_OK;
 }

@@ -115,15 +115,15 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 	int64_t capacity = 0;
 
 	TRY_ERRORS(heap_path_number(q->heap, ix, "capacity", &capacity, err));
-	TRY_ERRORS(has(q, ix, "att|viewedBuffer", &is_view, err));
+	TRY(has(q, ix, "att|viewedBuffer", &is_view, err));
 	/* A buffer over a segment does not own memory either. */
 	if (!is_view)
-		TRY_ERRORS(has(q, ix, "segment", &is_view, err));
-	TRY_ERRORS(has(q, ix, "fd", &is_mapped, err));
+		TRY(has(q, ix, "segment", &is_view, err));
+	TRY(has(q, ix, "fd", &is_mapped, err));
 	/*
 	 * NewDirectByteBuffer of JNI makes a buffer without an object that would free its memory.
 	 */
-	TRY_ERRORS(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
+	TRY(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
 	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
 	buffer.kind = is_view ? VIEW : is_mapped ? MAPPED : is_owner ? DIRECT : NATIVE;
 	if (s->modules.count &&
@@ -242,11 +242,11 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	struct buffers *s = q->state;
 
 	s->with_views = query_option(q, "views") != NULL;
-	TRY_ERRORS(take_class(q, "jdk.internal.jimage.BasicImageReader", take_modules, err));
+	TRY(take_class(q, "jdk.internal.jimage.BasicImageReader", take_modules, err));
 	base_vec_sort(&s->modules, sizeof(uint32_t), base_compare_u32);
-	TRY_ERRORS(take_class(q, "java.nio.DirectByteBuffer", take_buffer, err));
-	TRY_ERRORS(take_class(q, DERIVE_SEGMENT_CLASS, take_segment, err));
-	TRY_ERRORS(list_segments(s, err));
+	TRY(take_class(q, "java.nio.DirectByteBuffer", take_buffer, err));
+	TRY(take_class(q, DERIVE_SEGMENT_CLASS, take_segment, err));
+	TRY(list_segments(s, err));
 	base_vec_sort(&s->list, sizeof(struct buffer), compare_buffers);
 	sum(q, s);
 	query_report_unreachable(q, s->unreachable_count, s->unreachable_bytes);
@@ -272,7 +272,7 @@ static int look_at_referrer(struct query *q, uint32_t ix, uint32_t from, struct 
 		return r;
 	if ((r = heap_strength(q->heap, from, ix, &strength, err)) < 0 || strength != STORE_STRONG)
 		return r < 0 ? r : HDB_OK;
-	TRY_ERRORS(heap_object(q->heap, from, &object, err));
+	TRY(heap_object(q->heap, from, &object, err));
 	if (heap_has_superclass(q->heap, object.class_no, "java.nio.Buffer")) {
 		c->view = from;
 		return HDB_OK;
@@ -301,7 +301,7 @@ static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 	if (!s->has_referrers)
 		TRY(derive_referrers(q->derive, &s->referrers, err));
 	s->has_referrers = true;
-	TRY_ERRORS(store_lists_begin(&s->referrers, ix, NULL, err));
+	TRY(store_lists_begin(&s->referrers, ix, NULL, err));
 	while (seen < REFERRERS_MAX &&
 	       (r = store_lists_next(&s->referrers, &batch, &count, err)) == HDB_OK && count)
 		for (size_t i = 0; i < count && seen < REFERRERS_MAX; i++, seen++)
@@ -326,14 +326,14 @@ static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_
 
 		TRY_ERRORS(derive_dominator(q->derive, ix, &up, err));
 		if (up == HEAP_NONE || up == ix) {
-			TRY_ERRORS(find_candidates(q, ix, &c, err));
+			TRY(find_candidates(q, ix, &c, err));
 			*is_dominator = false;
 			*holder = c.holder;
 			if (c.holder != HEAP_NONE || c.view == HEAP_NONE)
 				return HDB_OK;
 			up = c.view;
 		}
-		TRY_ERRORS(heap_object(q->heap, up, &object, err));
+		TRY(heap_object(q->heap, up, &object, err));
 		*holder = up;
 		if (!heap_has_superclass(q->heap, object.class_no, "java.nio.Buffer"))
 			return HDB_OK;
@@ -357,7 +357,7 @@ static int set_holder(struct query *q, uint32_t ix, struct hdb_error *err)
 	for (unsigned steps = 0; is_dominator && up != HEAP_NONE && steps < THREAD_STEPS_MAX;
 	     steps++) {
 		if (heap_is_thread(q->heap, up)) {
-			TRY_ERRORS(heap_thread_name(q->heap, up, name, sizeof(name), err));
+			TRY(heap_thread_name(q->heap, up, name, sizeof(name), err));
 			query_set_text(q, THREAD, name);
 			return HDB_OK;
 		}

@@ -101,7 +101,7 @@ static int fail_unknown(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
 
-	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
+	TRY(heap_object(q->heap, ix, &object, err));
 	return hdb_fail(err, HDB_NOTFOUND,
 			"%s is no known collection: its class is %s; `query "
 			"object` shows its fields or elements",
@@ -343,9 +343,9 @@ static int next_entries(struct query *q, struct hdb_error *err)
 			return HDB_OK;
 		}
 		query_set(q, NO, e->no);
-		TRY_ERRORS(set_ids(q, err));
-		TRY_ERRORS(set_columns(q, true, err));
-		TRY_ERRORS(query_test(q, &wanted, err));
+		TRY(set_ids(q, err));
+		TRY(set_columns(q, true, err));
+		TRY(query_test(q, &wanted, err));
 	}
 	return set_columns(q, false, err);
 }

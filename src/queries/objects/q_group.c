@@ -77,7 +77,7 @@ static int add_object(struct grouping *s, const struct heap_block *objects,
 	s->other_bytes += s->reachable[i] ? 0 : objects->shallow[i];
 	if (!query_counts(s->q, s->reachable[i]))
 		return HDB_OK;
-	TRY_ERRORS(analysis_counter_add(&s->tally, key->hash, key->ix, &entry, err));
+	TRY(analysis_counter_add(&s->tally, key->hash, key->ix, &entry, err));
 	group = entry;
 	s->members++;
 	s->bytes += objects->shallow[i];

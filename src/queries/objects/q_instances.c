@@ -183,7 +183,7 @@ static int declaring_class(struct query *q, const struct instances *s, const cha
 			char text[PATH_SIZE] = "";
 
 			TRY_ERRORS(heap_field(q->heap, class->first_field + f, &field, err));
-			TRY_ERRORS(heap_text(q->heap, field.name_text, text, sizeof(text), err));
+			TRY(heap_text(q->heap, field.name_text, text, sizeof(text), err));
 			if (strcmp(text, name) == 0) {
 				*out = class_no;
 				return HDB_OK;
@@ -206,7 +206,7 @@ static int rename_column(struct query *q, const struct instances *s, unsigned f,
 		query_rename(q, FIRST_FIELD + f, name, type);
 		return HDB_OK;
 	}
-	TRY_ERRORS(declaring_class(q, s, name, &class_no, err));
+	TRY(declaring_class(q, s, name, &class_no, err));
 	if (class_no != HEAP_NONE)
 		class_name = heap_class_name(q->heap, class_no);
 	dot = strrchr(class_name, '.');
@@ -370,7 +370,7 @@ static int next_instances(struct query *q, struct hdb_error *err)
 		query_reset(q);
 		query_set(q, REACHABLE, reachable);
 		TRY_ERRORS(set_columns(q, ix, true, err));
-		TRY_ERRORS(query_test(q, &wanted, err));
+		TRY(query_test(q, &wanted, err));
 	}
 	return set_columns(q, ix, false, err);
 }

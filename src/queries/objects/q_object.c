@@ -133,7 +133,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		return HDB_OK;
 	}
 	if (o->kind == STORE_PRIMITIVE_ARRAY) {
-		TRY_ERRORS(heap_elements(q->heap, o->ix, 0, &slice, err));
+		TRY(heap_elements(q->heap, o->ix, 0, &slice, err));
 		if (!slice.done && o->length) {
 			((struct object *)q->state)->has_no_contents = true;
 			query_cut(q, NULL,
@@ -283,7 +283,7 @@ static int add_facts(struct query *q, const struct heap_object *o, struct hdb_er
 	TRY(add_roots(q, o->ix, err));
 	if (o->heap_no)
 		TRY_ERRORS(add_heap(q, o->heap_no, err));
-	TRY_ERRORS(heap_offset(q->heap, o->ix, &offset, err));
+	TRY(heap_offset(q->heap, o->ix, &offset, err));
 	if (!offset)
 		return HDB_OK;
 	query_fact(q, "file_offset", offset);
@@ -377,7 +377,7 @@ static int next_element(struct query *q, struct part *s, struct hdb_error *err)
 		r = heap_elements(q->heap, s->object.ix, s->at, &slice, err);
 		s->type = slice.type;
 		s->in_chunk = slice.done;
-		TRY_ERRORS(r);
+		TRY(r);
 		if (!s->in_chunk)
 			return HDB_END;
 	}

@@ -219,7 +219,7 @@ static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 		TRY(derive_native_block(q->derive, no, o->native, err));
 	if (o->shows[RETAINED])
 		TRY(derive_retained_block(q->derive, &o->block, o->retained, err));
-	TRY_ERRORS(base_step(q->work, o->block.first_ix, err));
+	TRY(base_step(q->work, o->block.first_ix, err));
 	for (uint32_t i = 0; o->shows[DOMINATOR] && i < o->block.count; i++)
 		o->reachable[i] = o->dominator[i] != o->block.first_ix + i;
 	o->count = o->block.count;
@@ -384,7 +384,7 @@ static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *er
 
 	if (q->heap->object_count < ALL_IDS_FROM || (q->args.limit && q->args.limit < ALL_IDS_FROM))
 		return HDB_OK;
-	TRY_ERRORS(measure_ids(q, o, &last, err));
+	TRY(measure_ids(q, o, &last, err));
 	all->is_wide = last >> all->shift > UINT32_MAX;
 	size = (uint64_t)blocks * STORE_BLOCK_OBJECTS * (all->is_wide ? 8 : 4);
 	if (size > q->work->memory_bytes / 2)
@@ -395,7 +395,7 @@ static int read_all_ids(struct query *q, struct objects *o, struct hdb_error *er
 	for (uint32_t b = 0; b < blocks; b++) {
 		const size_t at = (size_t)b * STORE_BLOCK_OBJECTS;
 
-		TRY_ERRORS(heap_read_ids(q->heap, b, ids, &count, err));
+		TRY(heap_read_ids(q->heap, b, ids, &count, err));
 		for (uint32_t i = 0; i < count; i++) {
 			const uint64_t low = (ids[i] - all->first) >> all->shift;
 
@@ -492,7 +492,7 @@ static int batch_objects(struct query *q, struct query_batch *out, struct hdb_er
 	if (!o->batch) {
 		TRY(BASE_ALLOC(o->batch, 1, "columns of objects", err));
 		if (o->shows[DOMINATOR])
-			TRY_ERRORS(read_all_ids(q, o, err));
+			TRY(read_all_ids(q, o, err));
 	}
 	while (!(out->count = keep_rows(q, o))) {
 		if (o->block_no == heap_block_count(q->heap))
@@ -501,9 +501,9 @@ static int batch_objects(struct query *q, struct query_batch *out, struct hdb_er
 	}
 	fill_plain(q, o, out->count);
 	if (o->shows[DOMINATOR])
-		TRY_ERRORS(fill_dominators(q, o, out->count, err));
+		TRY(fill_dominators(q, o, out->count, err));
 	if (o->shows[HEAP])
-		TRY_ERRORS(fill_heaps(q, o, out->count, err));
+		TRY(fill_heaps(q, o, out->count, err));
 	for (size_t c = 0; c < OWN_COLUMNS; c++) {
 		const bool is_text = columns[c].type == HDB_TYPE_TEXT;
 		const bool has_gaps = c == DOMINATOR || c == LENGTH || c == OFFSET || c == HEAP;

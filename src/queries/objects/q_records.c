@@ -93,7 +93,7 @@ static int dangling_row(struct query *q, size_t no, struct hdb_error *err)
 	query_set(q, DANGLING_REFERENCES, dangling.reference_count);
 	if (heap_meta_number(q->heap, "sizes.has_addresses", 0) &&
 	    query_is_shown(q, DANGLING_LEFT_OUT)) {
-		TRY_ERRORS(is_left_out(q, dangling.object_id, &left_out, err));
+		TRY(is_left_out(q, dangling.object_id, &left_out, err));
 		query_set(q, DANGLING_LEFT_OUT, left_out);
 	}
 	if (dangling.example_ix >= q->heap->object_count)
@@ -213,7 +213,7 @@ static int open_sites(struct query *q, struct hdb_error *err)
 	bool has_traces = q->heap->is_android;
 
 	if (!has_traces)
-		TRY_ERRORS(is_of_agent(q, &has_traces, err));
+		TRY(is_of_agent(q, &has_traces, err));
 	if (has_traces && !q->total)
 		return query_become(q, &query_object_sites, err);
 	return HDB_OK;

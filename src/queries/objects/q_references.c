@@ -66,7 +66,7 @@ static int read_list(struct references *s, struct store_lists *lists, struct hdb
 
 	do {
 		TRY(store_lists_next(lists, &batch, &count, err));
-		TRY_ERRORS(base_vec_reserve(&s->list, count, sizeof(*batch), err));
+		TRY(base_vec_reserve(&s->list, count, sizeof(*batch), err));
 		memcpy((uint32_t *)s->list.data + s->list.count, batch, count * sizeof(*batch));
 		s->list.count += count;
 	} while (count);
@@ -128,7 +128,7 @@ static int next_element(struct query *q, struct references *s, struct hdb_error 
 			struct heap_slice slice = { .bits = s->bits, .room = CHUNK };
 
 			s->bits_from = s->element;
-			TRY_ERRORS(heap_elements(q->heap, s->ix, s->element, &slice, err));
+			TRY(heap_elements(q->heap, s->ix, s->element, &slice, err));
 			s->bits_count = slice.done;
 			if (!s->bits_count)
 				return HDB_END;

@@ -131,12 +131,12 @@ static int count_referrers(struct query *q, struct referrers *s, uint64_t *count
 			*count += query_counts(q, reachable);
 			if (reachable)
 				continue;
-			TRY_ERRORS(heap_object(q->heap, s->batch[i], &object, err));
+			TRY(heap_object(q->heap, s->batch[i], &object, err));
 			others++;
 			bytes += object.shallow_bytes;
 		}
 	s->count = 0;
-	TRY_ERRORS(r);
+	TRY(r);
 	query_report_unreachable(q, others, bytes);
 	return store_lists_begin(&s->lists, s->ix, NULL, err);
 }
@@ -191,7 +191,7 @@ static int next_ix(struct query *q, struct referrers *s, uint32_t *ix, struct hd
 		const int r = store_lists_next(&s->lists, &s->batch, &s->count, err);
 
 		s->at = 0;
-		TRY_ERRORS(r);
+		TRY(r);
 		if (!s->count)
 			return next_instance(q, s, ix, err);
 	}

@@ -174,7 +174,7 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 	/* A unit becomes one to three bytes of UTF-8. */
 	if (s->equals && (chars->count > want || chars->count * 3 < want))
 		return HDB_OK;
-	TRY_ERRORS(r = heap_chars_utf8(&s->scan.view, chars, &text, err));
+	TRY(r = heap_chars_utf8(&s->scan.view, chars, &text, err));
 	*match = !s->equals ||
 		 (text.is_whole && text.used == want && memcmp(s->text, s->equals, want) == 0);
 	if (*match && s->regex)
@@ -190,7 +190,7 @@ static int counts(struct query *q, struct strings *s, bool *is_counted, struct h
 	bool reachable;
 
 	if (block_no != s->block_no)
-		TRY_ERRORS(derive_reachable_block(q->derive, block_no, s->reachable, err));
+		TRY(derive_reachable_block(q->derive, block_no, s->reachable, err));
 	s->block_no = block_no;
 	reachable = s->reachable[s->scan.ix % STORE_BLOCK_OBJECTS];
 	s->others += !reachable;
@@ -274,7 +274,7 @@ static int count_string(struct strings *s, struct hdb_error *err)
 	struct text *text;
 	void *entry;
 
-	TRY_ERRORS(analysis_counter_add(&s->tally, w->hash, w->ix, &entry, err));
+	TRY(analysis_counter_add(&s->tally, w->hash, w->ix, &entry, err));
 	text = entry;
 	text->string_bytes += w->string_bytes;
 	text->array_bytes += w->array_bytes;
@@ -291,7 +291,7 @@ static int add_string(struct strings *s, struct hdb_error *err)
 
 	TRY(key_of(s, &s->scan.string.chars, &w.hash, err));
 	if (s->came - s->counted == ANALYSIS_COUNTER_AHEAD)
-		TRY_ERRORS(count_string(s, err));
+		TRY(count_string(s, err));
 	s->found++;
 	s->found_bytes += w.string_bytes + w.array_bytes;
 	analysis_counter_prefetch(&s->tally, w.hash);
@@ -324,10 +324,10 @@ static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 
 	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
 	while ((r = next_match(q, s, err)) == HDB_OK)
-		TRY_ERRORS(r = add_string(s, err));
+		TRY(r = add_string(s, err));
 	TRY_ERRORS(r);
 	while (s->counted < s->came)
-		TRY_ERRORS(count_string(s, err));
+		TRY(count_string(s, err));
 	TRY(analysis_counter_order(&s->tally, min_count, &q->total, err));
 	query_zeroed(q);
 	query_fact(q, "objects", s->looked);
@@ -379,10 +379,10 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	if (s->equals && strlen(s->equals) > TEXT_MAX)
 		return hdb_fail(err, HDB_EUSAGE, "--equals must be a text of at most %u bytes",
 				TEXT_MAX);
-	TRY_ERRORS(read_by(q, s, err));
+	TRY(read_by(q, s, err));
 	if (pattern)
-		TRY_ERRORS(compile(s, pattern, err));
-	TRY_ERRORS(derive_need_reachable(q->derive, err));
+		TRY(compile(s, pattern, err));
+	TRY(derive_need_reachable(q->derive, err));
 	TRY_ERRORS(heap_string_scan_begin(&s->scan, q->heap, err));
 	if (s->is_list && s->regex)
 		query_cut(q, NULL,

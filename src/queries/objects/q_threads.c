@@ -159,9 +159,9 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 				.group_text = STORE_NONE,
 			};
 		TRY_ERRORS(r);
-		TRY_ERRORS(read_name(q, s, err));
+		TRY(read_name(q, s, err));
 		if (s->thread.ix != STORE_NONE)
-			TRY_ERRORS(heap_passes_over(q->heap, s->thread.ix, &is_elsewhere, err));
+			TRY(heap_passes_over(q->heap, s->thread.ix, &is_elsewhere, err));
 		if (is_elsewhere)
 			continue;
 		/*
@@ -208,7 +208,7 @@ static int count_threads(struct query *q, struct threads_query *s, struct thread
 
 	*n = (struct thread_counts){ 0 };
 	while ((r = next_thread(q, s, err)) == HDB_OK) {
-		TRY_ERRORS(r = count_thread(q, s, n, err));
+		TRY(r = count_thread(q, s, n, err));
 	}
 	s->next_no = 0;
 	return r == HDB_END ? HDB_OK : r;
@@ -411,9 +411,8 @@ static int frame_row(struct query *q, struct threads_query *s, struct hdb_error 
 
 	TRY_ERRORS(r);
 	if (r == HDB_OK) {
-		TRY_ERRORS(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
-		TRY_ERRORS(heap_text(q->heap, frame.signature_text, signature, sizeof(signature),
-				     err));
+		TRY(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
+		TRY(heap_text(q->heap, frame.signature_text, signature, sizeof(signature), err));
 	}
 	query_set(q, LEVEL, 1);
 	query_set(q, DEPTH, s->frame);

@@ -77,7 +77,7 @@ static int set_virtual_state(struct query *q, uint32_t ix,
 		if (statics.value.type != HPROF_INT ||
 		    statics.value.bits != (value.bits & ~(uint64_t)VIRTUAL_SUSPENDED))
 			continue;
-		TRY_ERRORS(heap_text(q->heap, statics.field.name_text, name, sizeof(name), err));
+		TRY(heap_text(q->heap, statics.field.name_text, name, sizeof(name), err));
 		for (size_t i = 0; i < sizeof(virtual_states) / sizeof(virtual_states[0]); i++)
 			if (strcmp(virtual_states[i].constant, name) == 0)
 				state = virtual_states[i].state;
@@ -108,7 +108,7 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 	if (r == HDB_OK)
 		query_set_text(q, columns->state, state_name(value.bits));
 	else if (r == HDB_NOTFOUND)
-		TRY_ERRORS(set_virtual_state(q, ix, columns, err));
+		TRY(set_virtual_state(q, ix, columns, err));
 	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "daemon" }, &value,
 			     err);
 	TRY_ERRORS(r);

@@ -48,7 +48,7 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 	int r;
 
 	*out = (struct analysis_vthread){ .carrier_ix = HEAP_NONE, .chunk_ix = HEAP_NONE };
-	TRY_ERRORS(heap_object(session->heap, ix, &object, err));
+	TRY(heap_object(session->heap, ix, &object, err));
 	if (object.kind != STORE_INSTANCE ||
 	    !heap_has_superclass(session->heap, object.class_no, "java.lang.VirtualThread"))
 		return HDB_NOTFOUND;
@@ -89,7 +89,7 @@ static int find_unlisted(void *ctx, const struct heap_block *block, struct hdb_e
 
 		if (block->kind[i] == STORE_INSTANCE && u->is_thread[block->class_no[i]] &&
 		    !base_bit_has(u->is_listed, ix))
-			TRY_ERRORS(base_vec_push(u->ixs, &ix, sizeof(ix), err));
+			TRY(base_vec_push(u->ixs, &ix, sizeof(ix), err));
 	}
 	return HDB_OK;
 }

@@ -113,7 +113,7 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 	assert(node < c->count);
 	TRY(r);
 	if (n->ix != HEAP_NONE)
-		TRY_ERRORS(heap_object(c->session->heap, n->ix, &object, err));
+		TRY(heap_object(c->session->heap, n->ix, &object, err));
 	n->others = level.length;
 	if (n->others && n->retained_bytes > object.shallow_bytes)
 		n->others_bytes = n->retained_bytes - object.shallow_bytes;
@@ -153,7 +153,7 @@ int analysis_dominator_cut(const struct session *session, const struct analysis_
 		show(&c, node);
 		TRY(open_node(&c, node, err));
 		if (out->shown % 256 == 0)
-			TRY_ERRORS(base_step(session->work, out->shown, err));
+			TRY(base_step(session->work, out->shown, err));
 	}
 	return HDB_OK;
 }

@@ -243,8 +243,8 @@ static int add_class(struct consumers *s, const struct named *class, struct base
 			const size_t no = s->packages.count;
 
 			path->count = level;
-			TRY_ERRORS(base_vec_push(&s->packages, &new, sizeof(new), err));
-			TRY_ERRORS(base_vec_push(path, &no, sizeof(no), err));
+			TRY(base_vec_push(&s->packages, &new, sizeof(new), err));
+			TRY(base_vec_push(path, &no, sizeof(no), err));
 			package = base_vec_at(&s->packages, struct package, no);
 		}
 		add_total(&package->total, total);

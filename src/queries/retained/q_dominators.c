@@ -241,7 +241,7 @@ static int dominator_row(struct query *q, size_t no, struct hdb_error *err)
 		query_set(q, LEVEL, d->cut.nodes[d->node].level - 1);
 	}
 	query_set_object(q, &cells, ix);
-	TRY_ERRORS(analysis_level_count(&d->level, ix, &dominated, err));
+	TRY(analysis_level_count(&d->level, ix, &dominated, err));
 	query_set_double(q, PERCENT, analysis_percent(q->cells[RETAINED].u, d->retained_whole));
 	query_set(q, DOMINATED, dominated);
 	return HDB_OK;

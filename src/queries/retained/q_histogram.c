@@ -139,9 +139,9 @@ static int count_heaps(struct query *q, struct histogram *h, struct heap_columns
 
 	TRY(heap_load_classes(q->heap, err));
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
-		TRY_ERRORS(heap_read_block(q->heap, b, &block->objects, err));
+		TRY(heap_read_block(q->heap, b, &block->objects, err));
 		TRY_ERRORS(heap_read_heaps(q->heap, b, block->heap_no, err));
-		TRY_ERRORS(derive_reachable_block(q->derive, b, block->reachable, err));
+		TRY(derive_reachable_block(q->derive, b, block->reachable, err));
 		TRY_ERRORS(derive_native_block(q->derive, b, block->native, err));
 		for (uint32_t i = 0; i < block->objects.count; i++) {
 			const uint32_t no = block->heap_no[i];
@@ -165,7 +165,7 @@ static int name_heaps(struct query *q, struct histogram *h, size_t count, struct
 	(void)snprintf(h->heap_names[0], NAME_SIZE, "default");
 	for (size_t no = 1; no < count; no++) {
 		TRY(heap_record(q->heap, STORE_HEAPS, no - 1, &heap, err));
-		TRY_ERRORS(heap_text(q->heap, heap.name_text, h->heap_names[no], NAME_SIZE, err));
+		TRY(heap_text(q->heap, heap.name_text, h->heap_names[no], NAME_SIZE, err));
 	}
 	return HDB_OK;
 }

@@ -161,7 +161,7 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 	uint64_t *bits;
 	uint32_t ix;
 
-	TRY_ERRORS(base_big_alloc(q->work, &s->bits, words * 8, "a set of objects", err));
+	TRY(base_big_alloc(q->work, &s->bits, words * 8, "a set of objects", err));
 	bits = s->bits.data;
 	if (analysis_is_object(target)) {
 		struct heap_object object = { 0 };

@@ -156,7 +156,7 @@ static int answer_object(struct query *q, struct retained *s, struct answer *a,
 	uint32_t parent;
 	int r;
 
-	TRY_ERRORS(heap_object(q->heap, a->ix, &object, err));
+	TRY(heap_object(q->heap, a->ix, &object, err));
 	a->shallow_bytes = object.shallow_bytes;
 	a->is_exact = true;
 	if (s->is_excluding) {
@@ -250,7 +250,7 @@ static int note_class_object(struct query *q, struct retained *s, const char *ta
 	}
 	if (best.ix == HEAP_NONE)
 		return HDB_OK;
-	TRY_ERRORS(heap_id(q->heap, best.ix, &id, err));
+	TRY(heap_id(q->heap, best.ix, &id, err));
 	s->has_class_object = true;
 	query_fact_id(q, "class_object", best.ix);
 	query_fact(q, "class_retained", best.retained_bytes);

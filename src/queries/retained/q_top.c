@@ -80,7 +80,7 @@ static int open_groups(struct query *q, struct top *t, struct hdb_error *err)
 	size_t kept = 0;
 
 	q->extra.is_used = false;
-	TRY_ERRORS(analysis_native_groups(&q->session, by, &t->native, &has_native, err));
+	TRY(analysis_native_groups(&q->session, by, &t->native, &has_native, err));
 	(void)snprintf(names, sizeof(names), "%sname,%sobjects,shallow,retained,percent%s",
 		       by == DERIVE_PACKAGE ? "" : "id,",
 		       by == DERIVE_PACKAGE || by == DERIVE_LOADER ? "" : "loader,",

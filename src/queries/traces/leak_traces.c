@@ -145,7 +145,7 @@ static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
 		};
 
 		base_bit_put(tree->in_tree, at);
-		TRY_ERRORS(base_vec_push(&tree->traces->nodes, &node, sizeof(node), err));
+		TRY(base_vec_push(&tree->traces->nodes, &node, sizeof(node), err));
 	}
 	return HDB_OK;
 }
@@ -399,7 +399,7 @@ static int measure(struct leak_traces *t, const struct leak_node *node, struct l
 {
 	uint64_t bytes, objects;
 
-	TRY_ERRORS(trace_search_retained(&t->search, node->ix, &bytes, &objects, err));
+	TRY(trace_search_retained(&t->search, node->ix, &bytes, &objects, err));
 	if (bytes > trace->bytes)
 		trace->bytes = bytes;
 	if (objects > trace->objects)

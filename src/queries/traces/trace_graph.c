@@ -79,7 +79,7 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 	if (i == graph->locals.count ||
 	    base_vec_at(&graph->locals, struct store_root, i)->thread_serial != ix)
 		return HDB_OK;
-	TRY_ERRORS(heap_thread_name(graph->session->heap, ix, name, sizeof(name), err));
+	TRY(heap_thread_name(graph->session->heap, ix, name, sizeof(name), err));
 	if (name[0])
 		rule = library_leaks_rule(&graph->library, LIBRARY_LOCAL, name, NULL);
 	if (rule && rule->is_ignored)

@@ -110,7 +110,7 @@ static int find_own_fields(struct triage *t, struct triage_fields *f, uint32_t n
 		if (named.measure == TRIAGE_MEASURES)
 			continue;
 		memcpy(named.name, name, strlen(name) + 1);
-		TRY_ERRORS(base_vec_push(&f->fields, &named, sizeof(named), err));
+		TRY(base_vec_push(&f->fields, &named, sizeof(named), err));
 	}
 	return HDB_OK;
 }
@@ -341,7 +341,7 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 
 		if (statics.value.type != HPROF_OBJECT || !statics.value.bits)
 			continue;
-		TRY_ERRORS(heap_text(heap, statics.field.name_text, name, sizeof(name), err));
+		TRY(heap_text(heap, statics.field.name_text, name, sizeof(name), err));
 		if (strlen(name) >= FIELD_NAME_MAX)
 			continue;
 		memcpy(field.name, name, strlen(name) + 1);

@@ -40,7 +40,7 @@ static int find_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct
 		if (r == HDB_OK)
 			r = heap_trace_frame(heap, &trace, root->frame_number, &frame, err);
 		if (r == HDB_OK)
-			TRY_ERRORS(r = heap_frame_text(heap, &frame, to.buf, to.size, err));
+			TRY(r = heap_frame_text(heap, &frame, to.buf, to.size, err));
 	}
 	return HDB_OK;
 }

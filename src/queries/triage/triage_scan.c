@@ -320,7 +320,7 @@ static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error
 		if (c->whole > SAMPLES_MAX && !takes_all(&values[c - s->lines]) &&
 		    at * SAMPLES_MAX / c->whole == (at + 1) * SAMPLES_MAX / c->whole)
 			continue;
-		TRY_ERRORS(base_vec_push(&c->ixs, &ix, sizeof(ix), err));
+		TRY(base_vec_push(&c->ixs, &ix, sizeof(ix), err));
 	}
 	return HDB_OK;
 }

@@ -54,8 +54,8 @@ int analysis_array_facts(struct heap *heap, struct base_view *view, uint64_t off
 		return HDB_NOTFOUND;
 	if (!sub.length || sub.body_size < width)
 		return HDB_OK;
-	TRY_ERRORS(is_uniform(view, &sub, width, &uniform, err));
-	TRY_ERRORS(hprof_content_end(view, &sub, 0, &end, err));
+	TRY(is_uniform(view, &sub, width, &uniform, err));
+	TRY(hprof_content_end(view, &sub, 0, &end, err));
 	p = base_view_at(view, sub.body_offset, width, err);
 	if (!p)
 		return HDB_ETRUNC;

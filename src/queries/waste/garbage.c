@@ -143,15 +143,14 @@ static int load(struct garbage *g, struct hdb_error *err)
 	struct base_work *work = g->session->work;
 	uint64_t *first, sum = 0;
 
-	TRY_ERRORS(base_big_alloc(work, &g->numbers,
-				  (uint64_t)g->session->heap->object_count * 4 + 4,
-				  "unreachable objects", err));
+	TRY(base_big_alloc(work, &g->numbers, (uint64_t)g->session->heap->object_count * 4 + 4,
+			   "unreachable objects", err));
 	TRY(pass(g, err));
-	TRY_ERRORS(base_big_alloc(work, &g->ixs, g->count * 4 + 4, "unreachable objects", err));
-	TRY_ERRORS(base_big_alloc(work, &g->bytes, g->count * 8 + 8, "unreachable objects", err));
-	TRY_ERRORS(base_big_alloc(work, &g->first, g->count * 8 + 16, "unreachable objects", err));
-	TRY_ERRORS(base_big_alloc(work, &g->state, g->count + 1, "unreachable objects", err));
-	TRY_ERRORS(base_big_alloc(work, &g->stack, g->count * 4 + 4, "unreachable objects", err));
+	TRY(base_big_alloc(work, &g->ixs, g->count * 4 + 4, "unreachable objects", err));
+	TRY(base_big_alloc(work, &g->bytes, g->count * 8 + 8, "unreachable objects", err));
+	TRY(base_big_alloc(work, &g->first, g->count * 8 + 16, "unreachable objects", err));
+	TRY(base_big_alloc(work, &g->state, g->count + 1, "unreachable objects", err));
+	TRY(base_big_alloc(work, &g->stack, g->count * 4 + 4, "unreachable objects", err));
 	TRY(pass(g, err));
 	base_stage(work, "reading garbage", g->session->heap->object_count, "objects");
 	TRY_ERRORS(each_edge(g, err));
@@ -166,7 +165,7 @@ static int load(struct garbage *g, struct hdb_error *err)
 		first[n] = sum;
 		sum += edges;
 	}
-	TRY_ERRORS(base_big_alloc(work, &g->target, sum * 4 + 4, "references of garbage", err));
+	TRY(base_big_alloc(work, &g->target, sum * 4 + 4, "references of garbage", err));
 	g->is_filling = true;
 	return each_edge(g, err);
 }
@@ -213,7 +212,7 @@ static int search(struct garbage *g, uint32_t from, struct turn turn,
 			stack[depth++] = target[e];
 		}
 		if (++g->seen % STEP_OBJECTS == 0)
-			TRY_ERRORS(base_step(g->session->work, g->seen / 3, err));
+			TRY(base_step(g->session->work, g->seen / 3, err));
 	}
 	return HDB_OK;
 }
@@ -236,7 +235,7 @@ static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 	for (uint32_t n = 0; n < g->count; n++) {
 		if (state[n] != FRESH)
 			continue;
-		TRY_ERRORS(base_vec_push(&g->starts, &n, sizeof(n), err));
+		TRY(base_vec_push(&g->starts, &n, sizeof(n), err));
 		TRY(search(g, n, (struct turn){ FRESH, LEFT }, NULL, err));
 	}
 	for (size_t i = g->starts.count; i-- > 0;) {

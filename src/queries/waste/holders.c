@@ -78,7 +78,7 @@ static int count_holder(const struct session *session, struct analysis_holders *
 	bool found = false;
 	int r = heap_object(session->heap, from, &object, err);
 
-	TRY_ERRORS(r);
+	TRY(r);
 	switch (object.kind) {
 	case STORE_OBJECT_ARRAY:
 		return count(h, object.class_no, ELEMENTS, err);
@@ -101,10 +101,10 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
 	size_t n = 0;
 	uint64_t to_id, before = h->references;
 
-	TRY_ERRORS(heap_id(session->heap, ix, &to_id, err));
-	TRY_ERRORS(store_lists_begin(&h->referrers, ix, NULL, err));
+	TRY(heap_id(session->heap, ix, &to_id, err));
+	TRY(store_lists_begin(&h->referrers, ix, NULL, err));
 	do {
-		TRY_ERRORS(store_lists_next(&h->referrers, &batch, &n, err));
+		TRY(store_lists_next(&h->referrers, &batch, &n, err));
 		for (size_t i = 0; i < n; i++) {
 			bool reachable = true;
 
@@ -114,7 +114,7 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
 			if (reachable)
 				TRY(count_holder(session, h, batch[i], to_id, err));
 			if (h->references % STEP_REFERENCES == 0)
-				TRY_ERRORS(base_step(session->work, h->references, err));
+				TRY(base_step(session->work, h->references, err));
 		}
 	} while (n);
 	if (h->references == before && heap_is_root(session->heap, ix))

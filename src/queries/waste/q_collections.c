@@ -209,7 +209,7 @@ static int look_at_block(void *ctx, const struct heap_block *block, const uint8_
 		if (query_counts(q, reachable[i]) && (r = count_one(s, &m, object.ix, err)) < 0)
 			return r;
 		/* Some take long: chains to follow, slots to count. */
-		TRY_ERRORS(base_step(q->work, object.ix, err));
+		TRY(base_step(q->work, object.ix, err));
 	}
 	return HDB_OK;
 }
@@ -352,7 +352,7 @@ static int set_one(struct query *q, struct collections *s, uint32_t ix, struct h
 	struct analysis_measure m;
 	int r;
 
-	TRY_ERRORS(heap_object(q->heap, ix, &object, err));
+	TRY(heap_object(q->heap, ix, &object, err));
 	TRY_ERRORS(r = analysis_measure(&q->session, &s->how, &object, &m, err));
 	if (r == HDB_OK)
 		query_set_object(q, &cells, ix);

@@ -305,7 +305,7 @@ static int set_array(struct query *q, struct duplicates *d, uint32_t ix, struct 
 	size_t used = 0;
 
 	TRY(heap_object(q->heap, ix, &object, err));
-	TRY_ERRORS(heap_elements(q->heap, ix, 0, &slice, err));
+	TRY(heap_elements(q->heap, ix, 0, &slice, err));
 	value.type = slice.type;
 	for (uint64_t i = 0; i < slice.done; i++) {
 		char text[64];

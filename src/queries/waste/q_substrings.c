@@ -79,7 +79,7 @@ static int measure(struct query *q, const struct substrings *s, struct shown *ou
 	uint64_t end = 0;
 	struct heap_object array;
 
-	TRY_ERRORS(heap_object(q->heap, records[0].array_ix, &array, err));
+	TRY(heap_object(q->heap, records[0].array_ix, &array, err));
 	/* They are sorted by first element. */
 	for (uint32_t i = 0; i < out->strings; i++) {
 		const uint64_t first = records[i].high >> 32;
@@ -220,7 +220,7 @@ static int array_row(struct query *q, size_t no, struct hdb_error *err)
 	query_set(q, WASTED, row->wasted);
 	query_set(q, STRINGS, row->strings);
 	query_set(q, USED, row->used);
-	TRY_ERRORS(heap_object(q->heap, record->array_ix, &array, err));
+	TRY(heap_object(q->heap, record->array_ix, &array, err));
 	query_set(q, LENGTH, array.length);
 	query_set(q, SHALLOW, array.shallow_bytes);
 	query_set_class_of(q, CLASS, record->array_ix);

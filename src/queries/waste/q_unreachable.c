@@ -208,8 +208,7 @@ static int read_options(struct query *q, struct unreachable *u, enum derive_grou
 	u->by_holder = u->is_list || (name && strcmp(name, "holder") == 0);
 	if (!u->by_holder) {
 		*by = query_by(q);
-		TRY_ERRORS(
-			analysis_native_groups(&q->session, *by, &u->native, &u->has_native, err));
+		TRY(analysis_native_groups(&q->session, *by, &u->native, &u->has_native, err));
 		query_choose(q, u->has_native ? "name,objects,shallow,percent,native" :
 						"name,objects,shallow,percent");
 		return HDB_OK;

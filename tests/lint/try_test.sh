@@ -1,0 +1,49 @@
+#!/bin/sh
+# tests/lint/try_test.sh - TRY_ERRORS stands only where the callee may return HDB_END or HDB_NOTFOUND.
+set -eu
+python3 "$HDB_ROOT/tests/lint/try.py" "$HDB_ROOT" || exit 1
+
+# What it finds, and what it leaves: the last three callees may be positive.
+mkdir -p "$TMPDIR/src" "$TMPDIR/tools"
+cat >"$TMPDIR/src/some.c" <<'END'
+static int write_one(int x)
+{
+	int r = x < 0 ? HDB_EUSAGE : HDB_OK;
+
+	return r;
+}
+
+static int write_all(int x)
+{
+	TRY(write_one(x)); /* TRY(find_one(x)) */
+	return write_one(x + 1);
+}
+
+static int find_one(int x)
+{
+	return x ? HDB_OK : HDB_NOTFOUND;
+}
+
+static int find_two(int x)
+{
+	int r = HDB_OK;
+
+	if (x > 2)
+		r = find_one(x);
+	return r;
+}
+
+static int all(int (*step)(int), int x)
+{
+	TRY_ERRORS(write_all(x));
+	TRY_ERRORS(find_one(x));
+	TRY_ERRORS(find_two(x));
+	TRY_ERRORS(step(x));
+	return HDB_OK;
+}
+END
+python3 "$HDB_ROOT/tests/lint/try.py" "$TMPDIR" >"$TMPDIR/found" && { echo "nothing was found"; exit 1; }
+[ "$(cat "$TMPDIR/found")" = "$TMPDIR/src/some.c:30: never positive: TRY, not TRY_ERRORS" ] ||
+	{ cat "$TMPDIR/found"; exit 1; }
+python3 "$HDB_ROOT/tests/lint/try.py" --fix "$TMPDIR" >/dev/null
+python3 "$HDB_ROOT/tests/lint/try.py" "$TMPDIR"
