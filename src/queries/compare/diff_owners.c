@@ -75,6 +75,7 @@ struct moves {
 
 static uint32_t owner_of_node(const struct diff_owners *o, uint32_t node)
 {
+	assert(node < o->tree.merged.nodes.count);
 	return owner_tree_name(&o->tree, analysis_merged_node(&o->tree.merged, node)->name)->owner;
 }
 
@@ -128,6 +129,7 @@ static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 /* Returns the owner that now has the objects of an owner. */
 static uint32_t joined_to(const struct diff_owners *o, uint32_t owner)
 {
+	assert(owner < o->name_count);
 	while (o->joined[owner] != owner)
 		owner = o->joined[owner];
 	return owner;
@@ -145,6 +147,7 @@ static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 		const struct move *move = base_vec_at(&m->moves.list, struct move, i);
 		const uint32_t to = joined_to(o, move->to);
 
+		assert(move->from != move->to && move->count > 0);
 		if (move->count > had[move->from] / MAIN_PART &&
 		    has[move->from] <= had[move->from] / LEFT_PART && to != move->from &&
 		    o->joined[move->from] == move->from)
@@ -206,6 +209,8 @@ static int find_keys(struct diff_owners *o, struct hdb_error *err)
 
 static struct diff_figures *sums_of(const struct diff *d, uint32_t name)
 {
+	assert(name < d->owners->name_count);
+	assert(d->owners->key[name] < d->owners->name_count);
 	return &d->owners->sums[(size_t)d->owners->key[name] * d->side_count];
 }
 
@@ -322,6 +327,7 @@ static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
 
 static struct row *row_at(const struct diff_owners *o, uint32_t at)
 {
+	assert(at <= o->rows.count);
 	return at ? base_vec_at(&o->rows, struct row, at - 1) : NULL;
 }
 
@@ -544,6 +550,7 @@ int diff_owners_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 	struct diff_owners *o = d->owners;
 	const struct row *row = base_vec_at(&o->rows, struct row, no);
 
+	assert(no < o->rows.count && row->figures);
 	query_set_text(q, DIFF_NAME, owner_tree_owner(&o->tree, row->owner));
 	query_set_text(q, DIFF_HELD, owner_tree_held(&o->tree, row->key));
 	if (row->before != row->owner)

@@ -16,6 +16,7 @@
 #include "query/coverage.h"
 #include "query/merged_cells.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,6 +98,7 @@ static bool has_moved(const struct diff_tree *t, uint32_t node)
 	const struct analysis_merged *m = &t->owners.merged;
 	const struct analysis_merged_sum *first = analysis_merged_sum(m, node, 0);
 
+	assert(t->lost && node < m->nodes.count);
 	return !first->count && !first->total_bytes &&
 	       t->lost[analysis_merged_node(m, node)->name] >
 		       analysis_merged_sum(m, node, m->dump_count - 1)->count / 2;
@@ -138,6 +140,7 @@ static int find_largest(struct diff_tree *t, struct hdb_error *err)
 		const uint32_t parent = analysis_merged_node(&t->owners.merged, v)->parent;
 		const int64_t growth = growth_of(&t->owners.merged, v);
 
+		assert(parent == ANALYSIS_MERGED_TOP || parent < v);
 		if (parent != ANALYSIS_MERGED_TOP && growth > t->largest[parent].growth)
 			t->largest[parent] = (struct largest){ v, growth };
 	}
@@ -167,6 +170,7 @@ static double growth_each(const struct diff_tree *t, uint32_t node)
  */
 static uint32_t find_point(const struct diff_tree *t, uint32_t node)
 {
+	assert(t->largest);
 	while (child_has_it(t, node) &&
 	       growth_each(t, t->largest[node].child) >= DROP_RATIO * growth_each(t, node))
 		node = t->largest[node].child;
@@ -307,6 +311,7 @@ int diff_tree_row(struct query *q, struct diff *d, size_t no, struct hdb_error *
 	struct diff_tree *t = d->tree;
 	const struct analysis_merged_step *step = &t->walk.order[no];
 
+	assert(no < t->walk.count);
 	for (unsigned s = 0; s < d->side_count; s++) {
 		const struct analysis_merged_sum *sum =
 			step->others ?

@@ -11,6 +11,7 @@
 #include "heap/known.h"
 #include "queries/traces/trace_search.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,7 @@ static int name_of(struct walk *w, const struct trace_reference *reference, uint
 	uint32_t edge = base_idmap_get(edges, edge_key);
 	const uint32_t target = w->classes[reference->to];
 
+	assert(reference->kind <= TRACE_ENTRY);
 	if (edge == BASE_IDMAP_NONE) {
 		edge = w->edge_count++;
 		TRY(base_idmap_put(edges, edge_key, edge, err));
@@ -197,6 +199,7 @@ static int enqueue_groups(struct walk *w, uint32_t parent, struct hdb_error *err
 
 		g->at = queue->used;
 		queue->used += g->count;
+		assert(queue->used <= w->session->heap->object_count); /* each object once */
 		if (g->count)
 			TRY(base_vec_push(&queue->runs, &run, sizeof(run), err));
 	}
@@ -205,6 +208,7 @@ static int enqueue_groups(struct walk *w, uint32_t parent, struct hdb_error *err
 		struct group *g = base_vec_at(&w->groups, struct group, pair->group);
 		struct queue *queue = g->is_late || w->is_last ? &w->last : &w->first;
 
+		assert(g->at < queue->used);
 		queue->objects[g->at++] = pair->ix;
 	}
 	w->groups.count = w->pairs.count = 0;
@@ -222,6 +226,7 @@ static bool take_run(struct walk *w, struct run *run)
 	if (queue->head == queue->runs.count)
 		return false;
 	*run = *base_vec_at(&queue->runs, struct run, queue->head++);
+	assert(run->count > 0 && run->first + run->count <= queue->used);
 	return true;
 }
 
@@ -320,6 +325,7 @@ static void add_to(struct adding *a, uint32_t ix, uint32_t to)
 {
 	if (a->walk->place[ix] != ANALYSIS_MERGED_TOP)
 		return;
+	assert(a->walk->place[to] != ANALYSIS_MERGED_TOP);
 	a->walk->place[ix] = a->walk->place[to];
 	base_bit_put(a->added, ix);
 }

@@ -91,6 +91,7 @@ void owner_tree_release(struct owner_tree *tree)
 
 static const char *text_of(const struct owner_tree *tree, uint32_t name)
 {
+	assert(name < tree->merged.names.count);
 	return base_vec_at(&tree->merged.names, struct analysis_merged_name, name)->text;
 }
 
@@ -118,6 +119,7 @@ static int add_name(struct adding *a, const char *text, struct owner_name part, 
 
 	if (r < 0 || tree->parts.count > *out)
 		return r;
+	assert(tree->parts.count == *out); /* a part for each name */
 	if (part.owner == HEAP_NONE)
 		part.owner = *out;
 	return base_vec_push(&tree->parts, &part, sizeof(part), err);
@@ -142,6 +144,7 @@ static uint32_t write_name(const struct adding *a, const struct held *held, stru
 	const int n = snprintf(to.buf, to.size, "%.*s%s -> ", 2 * NAME_MAX_BYTES - 8,
 			       text_of(a->tree, held->owner), held->is_entry ? "[]" : "");
 
+	assert(n > 0 && (size_t)n < to.size);
 	(void)snprintf(to.buf + n, to.size - (size_t)n, "%s%s",
 		       held->class_no & CLASS_OBJECT ? "class " : "",
 		       class_name(a, held->class_no, name));
@@ -338,6 +341,7 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 		text[used++] = is_number ? '*' : *at;
 		at += is_number ? strspn(at, "0123456789") : 1;
 	}
+	assert(used < sizeof(text));
 	(void)snprintf(text + used, sizeof(text) - used, "\"");
 	TRY(owner_number(a, text, out, err));
 	return base_idmap_put(&a->threads, thread, *out, err);
@@ -381,6 +385,7 @@ static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct
 		held.owner = owner_tree_name(a->tree, name)->owner;
 		held.is_entry = true;
 	}
+	assert(held.owner < a->tree->parts.count);
 	TRY(name_of(a, &held, &name, err));
 	return child_of(a, *node, name, node, err);
 }

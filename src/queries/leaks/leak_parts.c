@@ -14,6 +14,7 @@
 #include "base/sort.h"
 #include "heap/heap_database.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,7 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
 	size_t count;
 	int r;
 
+	assert(waiting->count > 0);
 	*taken = false;
 	TRY(derive_retained(q->derive, ix, &own, err));
 	r = store_lists_begin(&e->lists, ix, &length, err);
@@ -213,6 +215,7 @@ static int replace_element(struct query *q, struct elements *e, struct waiting *
 		return HDB_OK;
 	memcpy(waiting->ix + waiting->count - 1, batch, count * sizeof(*batch));
 	waiting->count += count - 1;
+	assert(waiting->count <= ELEMENT_STACK);
 	*taken = true;
 	return HDB_OK;
 }
@@ -240,6 +243,7 @@ static int find_ends(struct query *q, struct elements *e, uint32_t ix, struct en
 		if (is_replaced)
 			continue;
 		has_own |= !e->is_platform[object.class_no];
+		assert(out->count + waiting.count <= ELEMENT_ENDS);
 		out->ix[out->count++] = at;
 		waiting.count--;
 	}

@@ -10,6 +10,8 @@
 
 #include "query/query.h"
 
+#include <assert.h>
+
 /* Value of an empty cell. */
 #define LEAK_NONE UINT64_MAX
 
@@ -132,6 +134,7 @@ int leak_rows_add(struct leak_rows *rows, const struct leak_row *row, struct hdb
 /* Borrowed until the next row is added. */
 static inline struct leak_row *leak_rows_at(const struct leak_rows *rows, size_t no)
 {
+	assert(no < rows->rows.count);
 	return base_vec_at(&rows->rows, struct leak_row, no);
 }
 

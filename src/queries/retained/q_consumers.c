@@ -494,8 +494,10 @@ static int consumer_row(struct query *q, size_t at, struct hdb_error *err)
 	unsigned section = ITEMS;
 
 	(void)err;
-	for (; at >= counts[section] + (s->rest[section].groups != 0); section++)
+	for (; at >= counts[section] + (s->rest[section].groups != 0); section++) {
 		at -= counts[section] + (s->rest[section].groups != 0);
+		assert(section + 1 < sizeof(counts) / sizeof(counts[0]));
+	}
 	if (at == counts[section]) {
 		others_row(q, s, section, &s->rest[section]);
 		return HDB_OK;

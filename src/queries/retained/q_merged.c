@@ -14,6 +14,7 @@
 #include "query/coverage.h"
 #include "query/merged_cells.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -345,6 +346,7 @@ static int node_row(struct query *q, size_t no, struct hdb_error *err)
 	const struct analysis_merged_sum *sum;
 
 	(void)err;
+	assert(no < s->walk.count);
 	if (step->others) {
 		const struct analysis_merged_rest *rest = analysis_merged_rest(&s->walk, step);
 

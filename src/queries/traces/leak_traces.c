@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,7 @@ static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 
 	TRY(heap_passes_over(t->session->heap, ix, &is_elsewhere, err));
 	if (is_elsewhere) {
+		assert(t->found > 0);
 		t->found--;
 		return HDB_OK;
 	}
@@ -199,13 +201,16 @@ static void join_nodes(struct leak_traces *t)
 	for (size_t i = 0; i < t->nodes.count; i++) {
 		struct leak_node *node = base_vec_at(&t->nodes, struct leak_node, i);
 
-		if (node->parent != GRAPH_NONE)
-			node->parent = find_node(&t->nodes, node->parent);
+		if (node->parent == GRAPH_NONE)
+			continue;
+		node->parent = find_node(&t->nodes, node->parent);
+		assert(node->parent != GRAPH_NONE); /* paths are in the tree as a whole */
 	}
 	for (size_t i = 0; i < t->traces.count; i++) {
 		struct leak_trace *trace = base_vec_at(&t->traces, struct leak_trace, i);
 
 		trace->node = find_node(&t->nodes, trace->ix);
+		assert(trace->node != GRAPH_NONE);
 	}
 }
 
@@ -234,6 +239,7 @@ static int grow_tree(struct leak_traces *t, const struct base_vec *found, struct
 
 static struct leak_node *node_at(struct leak_traces *t, uint32_t no)
 {
+	assert(no < t->nodes.count);
 	return base_vec_at(&t->nodes, struct leak_node, no);
 }
 
@@ -297,6 +303,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 
 		for (; i < n && list[i].parent == parent; i++)
 			children[naming.count++] = list[i].node;
+		assert(naming.count > 0 && naming.count <= n);
 		TRY(trace_graph_read(&t->graph, node_at(t, parent)->ix, take_name, &naming, err));
 		TRY(base_step(t->session->work, i, err));
 	}
@@ -429,6 +436,7 @@ static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, st
 		at = node->parent;
 		s->walked++;
 	}
+	assert(*first < s->way->count);
 	for (size_t i = 0; i <= *first; i++)
 		TRY(measure(t, node_at(t, *base_vec_at(s->way, uint32_t, i)), trace, err));
 	return HDB_OK;
@@ -442,6 +450,7 @@ static int sign_suspects(struct signer *s, struct leak_trace *trace, size_t firs
 	char name[NAME_MAX_BYTES];
 	struct base_sha1 sha;
 
+	assert(first < s->way->count);
 	base_sha1_init(&sha);
 	for (size_t i = s->way->count; i-- > first;) {
 		const struct leak_node *node = node_at(t, *base_vec_at(s->way, uint32_t, i));

@@ -12,6 +12,7 @@
 #include "heap/values/strings.h"
 #include "queries/inspect/inspect.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix)
 		base_search_step(
 			&s,
 			base_vec_at(&graph->locals, struct store_root, s.mid)->thread_serial < ix);
+	assert(s.low <= graph->locals.count);
 	return s.low;
 }
 
@@ -203,6 +205,7 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 	struct trace_plan *plan;
 	uint32_t no = class_no;
 
+	assert(class_no < heap->class_count);
 	if (graph->plans[class_no])
 		return HDB_OK;
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
@@ -315,6 +318,7 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 		TRY(trace_virtual_read(graph, ix, class_no, taker, err));
 	TRY(trace_graph_plan(graph, class_no, err));
 	plan = graph->plans[class_no];
+	assert(plan);
 	/* Strings include their characters. */
 	if (!plan->count || heap_string_layout(heap, class_no))
 		return HDB_OK;

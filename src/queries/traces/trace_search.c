@@ -11,6 +11,7 @@
 #include "base/sort.h"
 #include "queries/traces/trace_rows.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,12 +153,14 @@ static void enqueue(struct walk *w, uint32_t ix, bool is_late)
 	if (s->parents[ix] == ix) {
 		struct queue *queue = goes_last ? &w->last : &w->first;
 
+		assert(queue->tail < s->graph->session->heap->object_count);
 		queue->ix[queue->tail++] = ix;
 		if (goes_last)
 			base_bit_put(w->is_waiting, ix);
 	} else if (!goes_last && base_bit_has(w->is_waiting, ix)) {
 		/* Move it forward. Its entry in the last queue is skipped later. */
 		base_bit_drop(w->is_waiting, ix);
+		assert(w->first.tail < s->graph->session->heap->object_count);
 		w->first.ix[w->first.tail++] = ix;
 	} else {
 		return;
@@ -172,6 +175,7 @@ static bool take_next(struct walk *w, uint32_t *ix)
 		return true;
 	}
 	w->is_last = true;
+	assert(w->first.head == w->first.tail);
 	while (w->last.head < w->last.tail) {
 		*ix = w->last.ix[w->last.head++];
 		if (base_bit_has(w->is_waiting, *ix)) {

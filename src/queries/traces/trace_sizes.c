@@ -11,6 +11,7 @@
 #include "heap/known.h"
 #include "queries/traces/trace_search.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,7 @@ static int add_row(struct part *part, uint32_t ix, uint32_t rank, struct hdb_err
 	unsigned packed;
 	int r = HDB_OK;
 
+	assert(rank < s->below.count);
 	part->targets.count = 0;
 	for (uint64_t i = 0; i < n + (row.end - row.at); i++) {
 		uint32_t to = i < n ? targets[i] : graph_rows_long(&s->rows, row.at + (i - n));
@@ -221,6 +223,7 @@ static int add_row(struct part *part, uint32_t ix, uint32_t rank, struct hdb_err
 		*length = GRAPH_ROW_LONG | sizeof(packed_row);
 	}
 	part->group_end += *length & GRAPH_ROW_MAX;
+	assert(part->group_end <= part->group + sizeof(part->group));
 	return r;
 }
 
@@ -234,6 +237,7 @@ static int add_rows(struct part *part, struct hdb_error *err)
 		memset(part->length, 0, sizeof(part->length));
 		part->group_end = part->group;
 		for (uint32_t i = 0; i < GRAPH_GROUP && i < count - first; i++) {
+			assert(ix != HEAP_NONE);
 			TRY(add_row(part, ix, first + i, err));
 			ix = next_below(s, ix + 1);
 		}
@@ -293,6 +297,7 @@ static int read_numbers(const struct trace_search *s, uint32_t rank, uint64_t *n
 	const uint32_t first = rank - rank % GRAPH_NUMBERS_STEP;
 	const uint32_t left = s->below.count - first;
 
+	assert(rank < s->below.count);
 	return graph_dominators_numbers(&s->dominators, first, numbers,
 					left < GRAPH_NUMBERS_STEP ? left : GRAPH_NUMBERS_STEP, err);
 }
@@ -320,6 +325,7 @@ static int set_size(struct sizing *z, uint32_t ix, uint32_t rank, struct hdb_err
 		.length = z->block->length[i],
 	};
 
+	assert(number <= s->dominators.count);
 	TRY(trace_recorded_size(heap, &object, &bytes, err));
 	bytes += derive_native_in(z->native, ix);
 	(void)base_sizes_set(&s->counts, (uint32_t)number, 1);
@@ -348,6 +354,7 @@ static int set_sizes(struct trace_search *s, bool is_wide, const struct base_vec
 		if (rank % STEP_OBJECTS == 0)
 			TRY(base_step(work, rank, err));
 	}
+	assert(rank == s->below.count);
 	TRY(graph_retained(&s->dominators, &s->bytes, err));
 	return graph_retained(&s->dominators, &s->counts, err);
 }

@@ -119,6 +119,7 @@ static int number_block(void *ctx, const struct heap_block *block, const uint8_t
 						  ELSEWHERE :
 						  block->shallow[i];
 		}
+		assert(g->count < heap->object_count);
 		numbers[block->first_ix + i] = (uint32_t)++g->count;
 	}
 	return HDB_OK;
@@ -209,6 +210,7 @@ static int search(struct garbage *g, uint32_t from, struct turn turn,
 			if (state[target[e]] != turn.old)
 				continue;
 			state[target[e]] = turn.new;
+			assert(target[e] < g->count && depth < g->count);
 			stack[depth++] = target[e];
 		}
 		if (++g->seen % STEP_OBJECTS == 0)
