@@ -54,14 +54,14 @@ void prose_add_text(struct bytes *to, const struct hdb_value *text)
 	size_t shown = TEXT_SHOWN_BYTES;
 
 	if (text->text_size <= shown) {
-		bytes_add(to, text->text, text->text_size);
+		escape_text(to, text->text, text->text_size);
 		return;
 	}
 	while (shown > 0 && ((unsigned char)text->text[shown] & 0xc0) == 0x80)
 		shown--;
 	for (size_t i = 0; i < text->text_size; i++)
 		characters.u += ((unsigned char)text->text[i] & 0xc0) != 0x80;
-	bytes_add(to, text->text, shown);
+	escape_text(to, text->text, shown);
 	bytes_string(to, "... (");
 	value_for_people(&characters, &style, to);
 	bytes_string(to, " characters; --json has all)");
