@@ -39,7 +39,7 @@ void query_report_no_android(struct query *q, const char *what)
 
 	if (q->heap->is_android || heap_class_by_name(q->heap, "android.os.Build", 0) != HEAP_NONE)
 		return;
-	(void)snprintf(text, sizeof(text), "this is no dump of an Android program: %s", what);
+	(void)snprintf(text, sizeof(text), "the dump is not of an Android program: %s", what);
 	query_fact_text(q, "note", text);
 }
 

@@ -393,8 +393,8 @@ static void test_advice_of_leaks(void **state)
 		if (!value_is(rows, "kind", "advice"))
 			continue;
 		is_said = true;
-		check_text(0, rows, "text", "Look at where most wait (heapdb threads), ", true);
-		check_text(0, rows, "short_text", "Look at where most wait ({run}), ", true);
+		check_text(0, rows, "text", "Check where most wait (heapdb threads), ", true);
+		check_text(0, rows, "short_text", "Check where most wait ({run}), ", true);
 		check_text(0, rows, "action", "threads", false);
 	}
 	assert_true(is_said);
