@@ -28,6 +28,11 @@ static const struct {
 	  "Cache.sessions, in App.cache (static), holds 200 Session (1.2 KiB each)" },
 	{ "a.App{}; static a.App.ALL = list(200*a.Session{data=bytes(1000)})",
 	  "App.ALL (static) holds 200 Session (" },
+	/* lambdas' classes without their addresses */
+	{ "a.App{}; static a.App.ALL = list(200*a.App$$Lambda$14/1798286609{arg=bytes(1000)})",
+	  "App.ALL (static) holds 200 App$$Lambda (" },
+	{ "a.App{}; static a.App.ALL = list(200*a.App$$Lambda+0x00007f12c8003a40{arg=bytes(1000)})",
+	  "App.ALL (static) holds 200 App$$Lambda (" },
 	/* entries of a map that are only the platform's */
 	{ "a.App{}; static a.App.TEXTS = map(200*\"some text that takes some room in memory\")",
 	  "App.TEXTS (static) holds 200 " },

@@ -240,7 +240,7 @@ static unsigned object(void)
 	char name[NAME_BYTES];
 	unsigned no, class_no, last = 0;
 
-	take_name(name, "._$[]/-");
+	take_name(name, "._$[]/-+");
 	class_no = class_named(name);
 	if (take("(")) {
 		no = collection(ARRAY);
@@ -252,7 +252,7 @@ static unsigned object(void)
 	while (take(":")) {
 		unsigned super;
 
-		take_name(name, "._$/-");
+		take_name(name, "._$/-+");
 		super = class_named(name);
 		h->classes[class_no].super = super;
 		class_no = super;
@@ -342,7 +342,7 @@ static void static_field(void)
 	struct class_ *c;
 	unsigned no;
 
-	take_name(name, "._$/-");
+	take_name(name, "._$/-+");
 	dot = strrchr(name, '.');
 	if (!dot || !take("="))
 		nonsense("CLASS.FIELD =");

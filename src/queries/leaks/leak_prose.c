@@ -62,6 +62,24 @@ static size_t package_size(const char *name, size_t size)
 	return 0;
 }
 
+/*
+ * Bytes of a lambda's number and address, behind "$$Lambda": "$14+0x0000000800c03000",
+ * "+0x00007f12c8003a40", of JDK 8 "$14.1798286609". They say nothing in a sentence; columns have
+ * them.
+ */
+static size_t lambda_size(const char *text)
+{
+	size_t size = 0;
+
+	if (text[0] == '$')
+		size = 1 + strspn(text + 1, "0123456789");
+	if (text[size] && strchr("/+.", text[size]) && isdigit((unsigned char)text[size + 1])) {
+		size += strncmp(text + size + 1, "0x", 2) == 0 ? 3 : 1;
+		size += strspn(text + size, "0123456789abcdef");
+	}
+	return size;
+}
+
 /* Quotes surround the names of threads, which stay as they are. */
 void query_leak_add_short(struct base_text to, const char *text)
 {
@@ -74,10 +92,12 @@ void query_leak_add_short(struct base_text to, const char *text)
 			size++;
 		if (size) {
 			const size_t package = package_size(text, size);
+			const char *lambda = memmem(text, size, "$$Lambda", 8);
+			const size_t shown = lambda ? (size_t)(lambda + 8 - text) : size;
 
 			used += (size_t)snprintf(to.buf + used, to.size - used, "%.*s",
-						 (int)(size - package), text + package);
-			text += size;
+						 (int)(shown - package), text + package);
+			text += shown + (lambda ? lambda_size(text + shown) : 0);
 			continue;
 		}
 		is_quoted ^= *text == '"';
