@@ -417,7 +417,7 @@ const struct query_def query_reference_leaks = {
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_REACHES_ONLY,
 	},
-	.no_rows = "no referent holds its own reference",
+	.no_rows = "no reference holds its own referent strongly",
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
 	.heap_help = "Only references of this Android heap. Paths lead through all heaps.",
 	.state_size = sizeof(struct leaks),
