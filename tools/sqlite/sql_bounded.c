@@ -44,6 +44,7 @@ struct format {
 	const char *at;
 	int argc, used;
 	sqlite3_value **argv;
+	int width, precision; /* of the conversion; a precision of -1: none */
 };
 
 static sqlite3_value *next_value(struct format *f)
@@ -87,9 +88,10 @@ static void put_char(sqlite3_str *out, const char *text, bool is_left, int width
 }
 
 /* Appends one conversion, as flags and its letter say; false: SQLite knows no such letter. */
-static bool put_conversion(sqlite3_str *out, struct format *f, const char *flags, int width,
-			   int precision, char letter)
+static bool put_conversion(sqlite3_str *out, struct format *f, const char *flags, char letter)
 {
+	const int width = f->width;
+	const int precision = f->precision < -1 ? -f->precision : f->precision;
 	const bool has_precision = precision >= 0;
 	sqlite3_value *value;
 	const char *text;
@@ -134,7 +136,6 @@ static void do_printf(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 	while (*f.at && sqlite3_str_errcode(out) == SQLITE_OK && !is_cancelled(ctx)) {
 		const size_t plain = strcspn(f.at, "%");
 		char flags[16] = "";
-		int width, precision = -1;
 		size_t count;
 
 		sqlite3_str_append(out, f.at, (int)plain);
@@ -146,15 +147,15 @@ static void do_printf(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 			if (!strchr(flags, *c))
 				flags[strlen(flags)] = *c;
 		f.at += count;
-		if (!read_number(&f, 0, &width) ||
-		    (*f.at == '.' && (f.at++, !read_number(&f, 0, &precision)))) {
+		f.precision = -1;
+		if (!read_number(&f, 0, &f.width) ||
+		    (*f.at == '.' && (f.at++, !read_number(&f, 0, &f.precision)))) {
 			sqlite3_free(sqlite3_str_finish(out));
 			sqlite3_result_error(ctx, "a width or precision is above 100,000", -1);
 			return;
 		}
 		f.at += strspn(f.at, "l");
-		if (!put_conversion(out, &f, flags, width, precision < -1 ? -precision : precision,
-				    *f.at)) {
+		if (!put_conversion(out, &f, flags, *f.at)) {
 			if (!*f.at)
 				sqlite3_str_appendchar(out, 1, '%');
 			break;
