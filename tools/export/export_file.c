@@ -90,14 +90,12 @@ int export_file_descriptor(const struct export_file *file)
 
 int export_file_finish(struct export_file *file, struct hdb_error *err)
 {
-	const mode_t mask = umask(0);
 	int r = HDB_OK;
 
-	umask(mask);
-	/* mkstemp's file is for its owner alone; others get what the umask leaves. */
 	if (!file->temporary)
 		goto out;
-	if (fchmod(file->fd, 0666 & ~mask) != 0 || fsync(file->fd) != 0) {
+	/* The file keeps the mode 0600 that mkstemp gave it: what a heap holds is a secret. */
+	if (fsync(file->fd) != 0) {
 		r = fail_file(file->path, err);
 		goto out;
 	}

@@ -57,7 +57,7 @@ static FILE *open_file(struct exporting *x, uint64_t id, const char *suffix)
 
 	snprintf(x->file, sizeof(x->file), "0x%" PRIx64 ".%s", id, suffix);
 	fd = openat(x->folder, x->file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		    0666);
+		    0600);
 	file = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (!file) {
 		hdb_fail(&x->cli->err, HDB_EIO, "%s: %s", x->file, strerror(errno));
