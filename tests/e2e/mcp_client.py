@@ -131,6 +131,7 @@ def check_tools(s, tools):
     assert s.call("open", db="sample.hprof")["db"] == db
     o = s.call("overview", db=db)
     assert o["leak suspects"]["facts"]["suspects"] == 2 and o["biggest classes"]["rows"]
+    assert any(row.get("action") and row.get("target") for row in o["leak suspects"]["rows"]), o["leak suspects"]
     assert s.call("overview", db=db, max_tokens=500)["findings"]
     first = s.call("leaks", db=db)["rows"][0]
     assert first["id"].startswith("0x") and first["kind"] == "suspect"

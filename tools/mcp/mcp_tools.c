@@ -463,7 +463,7 @@ static const struct part {
 	struct hdb_option option; /* NULL name: none */
 	uint64_t limit;           /* rows; 0: what fits */
 	bool without_facts;
-	const char *columns[9]; /* ended by NULL; none: all */
+	const char *columns[11]; /* ended by NULL; none: all */
 } parts[] = {
 	{ "findings", "triage", { NULL, NULL }, 0, false, { NULL } },
 	{ "leak suspects",
@@ -471,7 +471,8 @@ static const struct part {
 	  { "brief", NULL },
 	  0,
 	  false,
-	  { "suspect", "kind", "id", "class", "via_field", "retained", "percent", "text", NULL } },
+	  { "suspect", "kind", "id", "class", "via_field", "retained", "percent", "text", "action",
+	    "target", NULL } },
 	{ "biggest objects", "top", { NULL, NULL }, 8, true, { NULL } },
 	{ "biggest classes", "top", { "by", "class" }, 10, true, { NULL } },
 	{ "dump", "info", { NULL, NULL }, 0, true, { "section", "key", "value" } },
