@@ -116,8 +116,9 @@ void bytes_format(struct bytes *b, const char *format, ...)
 void bytes_utf8(struct bytes *b, uint32_t character)
 {
 	char buf[4];
+	const size_t size = base_utf8(buf, character);
 
-	bytes_add(b, buf, base_utf8(buf, character));
+	bytes_add(b, buf, size);
 }
 
 void bytes_release(struct bytes *b)

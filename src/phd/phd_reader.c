@@ -80,12 +80,13 @@ static uint64_t take_address(struct phd_reader *r, uint64_t from, unsigned size)
 {
 	const unsigned shift = r->version == 5 || r->is_j9 ? 2 : 3;
 	const unsigned unused = 64 - 8 * size;
-	const uint64_t number = take(r, size) << unused;
-	const uint64_t sign = number >> 63 && unused ? UINT64_MAX << (64 - unused) : 0;
-	const uint64_t address = from + ((number >> unused | sign) << shift);
+	uint64_t number, sign, address;
 
 	assert(size > 0 && size <= 8);
 	assert(r->word_bytes == 4 || r->word_bytes == 8);
+	number = take(r, size) << unused;
+	sign = number >> 63 && unused ? UINT64_MAX << (64 - unused) : 0;
+	address = from + ((number >> unused | sign) << shift);
 	return r->word_bytes == 8 ? address : address & UINT32_MAX;
 }
 

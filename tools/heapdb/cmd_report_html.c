@@ -214,18 +214,22 @@ static int put_text(struct page *page, const char *key, const char *text)
 	return json_end(page, NULL);
 }
 
-static int put_notes(struct cli *cli)
+static int put_these_notes(struct cli *cli, struct notes *notes)
 {
 	BASE_FREED char *text = NULL;
-	struct notes *notes;
 
-	TRY(cli_notes(cli, &notes));
-	if (!notes)
-		return HDB_OK;
 	TRY(notes_json(notes, &text, &cli->err));
 	output_string(cli->out, ",\"notes\":");
 	put_script(cli->out, text, strlen(text));
 	return HDB_OK;
+}
+
+static int put_notes(struct cli *cli)
+{
+	struct notes *notes;
+
+	TRY(cli_notes(cli, &notes));
+	return notes ? put_these_notes(cli, notes) : HDB_OK;
 }
 
 static int put_answers(struct page *page, const char *name)

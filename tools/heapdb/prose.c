@@ -156,12 +156,13 @@ static void add_quoted(struct bytes *to, const char *text, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "._-/:@%+,";
+	static const char special[] = "\"$`\\!";
 	bool is_plain = size > 0, has_quote = false, is_special = false;
 
 	for (size_t i = 0; i < size; i++) {
 		is_plain &= memchr(plain, text[i], sizeof(plain) - 1) != NULL;
 		has_quote |= text[i] == '\'';
-		is_special |= memchr("\"$`\\!", text[i], 5) != NULL;
+		is_special |= memchr(special, text[i], sizeof(special) - 1) != NULL;
 	}
 	if (is_plain || (has_quote && !is_special)) {
 		bytes_format(to, "%s%.*s%s", is_plain ? "" : "\"", (int)size, text,

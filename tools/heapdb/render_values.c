@@ -41,9 +41,10 @@ static size_t escape_at(const char *text, size_t size, char buf[ESCAPE_SIZE], si
 /* Whether a spreadsheet would calculate with the text: it begins as a formula and is no number. */
 static bool is_formula(const char *text, size_t size)
 {
+	static const char first[] = "=+-@\t";
 	size_t i = 1;
 
-	if (size == 0 || !memchr("=+-@\t", *text, 5))
+	if (size == 0 || !memchr(first, *text, sizeof(first) - 1))
 		return false;
 	if (*text != '+' && *text != '-')
 		return true;
