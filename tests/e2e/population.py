@@ -179,5 +179,6 @@ for name, parts in counting.items():
             same(f"{name}, {which}: counted", answer["facts"].get("counted"),
                  "unreachable" if name == "unreachable" else COUNTED[which])
         else:
-            same(f"{name} {options[0]}", "it co" in answer["error"]["message"], True)
+            said, _, why = answer["error"]["message"].rpartition(": ")
+            same(f"{name} {options[0]}: why not", (f"has no option {options[0]}" in said, len(why) > 20), (True, True))
 sys.exit(failed)
