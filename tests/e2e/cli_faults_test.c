@@ -396,11 +396,10 @@ static void test_calls(void **state)
 }
 
 /*
- * Calls before and after the one of a row that are tried first, and how often all calls are tried
- * then: threads, and what is in caches, change their order.
+ * How often all calls are tried, from that of the row outwards, by turns once and from then on:
+ * threads, and what is in caches, change their order.
  */
-#define NEAR 10
-#define ROUNDS 3
+#define ROUNDS 6
 
 /* Whether the text has the message, in which % stands for a number. */
 static bool says(const char *text, const char *message)
@@ -426,19 +425,21 @@ static bool says_at(const char *const *words, unsigned long call, bool is_sticky
 
 static bool is_said(const char *const *words, unsigned long at, bool is_sticky, const char *message)
 {
-	struct command_run good;
+	struct command_run good = run_files(words, 0, false, -1);
+	const unsigned long calls = fault.count;
 
-	for (unsigned long i = 0; i <= 2 * NEAR; i++) {
-		const unsigned long call = i % 2 ? at + (i + 1) / 2 : at - i / 2;
-
-		if (call && call <= at + NEAR && says_at(words, call, is_sticky, message))
-			return true;
-	}
-	good = run_files(words, 0, false, -1);
 	command_release(&good);
-	for (unsigned long i = 0, calls = fault.count; i < ROUNDS * 2 * calls; i++)
-		if (says_at(words, i / 2 % calls + 1, i % 2, message))
-			return true;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned long i = 0; i <= 2 * calls; i++) {
+			/* Below 1 it wraps around, beyond all calls. */
+			const unsigned long call = i % 2 ? at + (i + 1) / 2 : at - i / 2;
+
+			if (call == 0 || call > calls)
+				continue;
+			if (says_at(words, call, is_sticky ^ (round % 2), message))
+				return true;
+		}
+	}
 	return false;
 }
 
