@@ -506,8 +506,10 @@ def check_leaks(base, heap):
             for kind in 'child', 'element':
                 fails.true('leaks sums', sums[kind] <= point['retained'], '%s: %s %d of %d' %
                            (what, kind, sums[kind], point['retained']))
-            kids = collections.Counter('java.lang.Class' if heap.kind[k] == 'class' else heap.cls[k]
-                                       for k in heap.children.get(point['id'], ()))
+            below = heap.children.get(point['id'], ())
+            if sums['child']:
+                fails.same('leaks sums', sums['child'], sum(heap.retained[k] for k in below), what + ': all children')
+            kids = collections.Counter('java.lang.Class' if heap.kind[k] == 'class' else heap.cls[k] for k in below)
             for r in rows:
                 if r['kind'] == 'child' and r['class'] in kids and names[r['class']] == 1:
                     fails.same('leaks children', r['objects'], kids[r['class']], '%s: children of class %s' %
