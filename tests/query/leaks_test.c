@@ -98,7 +98,8 @@ static uint32_t node_of(const struct hdb_value *id)
 /* What the top level should give, to be ticked off. */
 struct expected {
 	bool single[WORLD_NODES_MAX];
-	uint64_t group_bytes[WORLD_CLASSES], group_count[WORLD_CLASSES];
+	uint64_t group_bytes[WORLD_CLASSES], group_shallow[WORLD_CLASSES];
+	uint64_t group_count[WORLD_CLASSES];
 };
 
 static void expect(struct expected *e, uint64_t threshold)
@@ -112,6 +113,7 @@ static void expect(struct expected *e, uint64_t threshold)
 			continue;
 		}
 		e->group_bytes[world.class_no[v]] += retained[v];
+		e->group_shallow[world.class_no[v]] += world.shallow[v];
 		e->group_count[world.class_no[v]]++;
 	}
 	for (unsigned c = 0; c < WORLD_CLASSES; c++)
@@ -146,6 +148,7 @@ static uint32_t tick(struct hdb_rows *rows, struct expected *e)
 		if (!value_is(rows, "class", name))
 			continue;
 		assert_int_equal(bytes, e->group_bytes[c]);
+		assert_int_equal(value_of(rows, "shallow")->u, e->group_shallow[c]);
 		assert_int_equal(value_of(rows, "objects")->u, e->group_count[c]);
 		e->group_bytes[c] = 0;
 		return WORLD_NODES_MAX;
