@@ -33,6 +33,9 @@ static const struct {
 	  "App.ALL (static) holds 200 App$$Lambda (" },
 	{ "a.App{}; static a.App.ALL = list(200*a.App$$Lambda+0x00007f12c8003a40{arg=bytes(1000)})",
 	  "App.ALL (static) holds 200 App$$Lambda (" },
+	/* a package called so is one */
+	{ "a.App{}; static a.App.ALL = list(200*a.$$Lambda.b.Thing{arg=bytes(1000)})",
+	  "App.ALL (static) holds 200 Thing (" },
 	/* entries of a map that are only the platform's */
 	{ "a.App{}; static a.App.TEXTS = map(200*\"some text that takes some room in memory\")",
 	  "App.TEXTS (static) holds 200 " },

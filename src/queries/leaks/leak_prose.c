@@ -91,13 +91,15 @@ void query_leak_add_short(struct base_text to, const char *text)
 		while (!is_quoted && is_name_char(text[size]))
 			size++;
 		if (size) {
-			const size_t package = package_size(text, size);
 			const char *lambda = memmem(text, size, "$$Lambda", 8);
-			const size_t shown = lambda ? (size_t)(lambda + 8 - text) : size;
+			const size_t number = lambda ? lambda_size(lambda + 8) : 0;
+			const size_t shown = number ? (size_t)(lambda + 8 - text) : size;
+			const size_t package = package_size(text, shown);
 
+			assert(package < shown);
 			used += (size_t)snprintf(to.buf + used, to.size - used, "%.*s",
 						 (int)(shown - package), text + package);
-			text += shown + (lambda ? lambda_size(text + shown) : 0);
+			text += shown + number;
 			continue;
 		}
 		is_quoted ^= *text == '"';
