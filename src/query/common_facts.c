@@ -26,20 +26,20 @@ enum {
 static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	{ "stale", HDB_TYPE_TEXT, "stale",
 	  "Change of the dump file since it was imported. The answer describes the imported version." },
-	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "What the dump lacks" },
-	{ "redacted", HDB_TYPE_TEXT, "redacted", "What was removed from the dump on purpose" },
+	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "Data missing from the dump" },
+	{ "redacted", HDB_TYPE_TEXT, "redacted", "Data removed from the dump on purpose" },
 	{ "missing_bytes", HDB_TYPE_BYTES, "missing bytes",
-	  "Bytes missing at least from a truncated dump. Empty if unknown." },
+	  "Minimum number of bytes missing from a truncated dump. Empty if unknown." },
 	{ "skipped_bytes", HDB_TYPE_BYTES, "skipped bytes",
-	  "Bytes of an incomplete dump with objects that could not be read" },
+	  "Bytes of an incomplete dump skipped because their objects could not be read" },
 	{ "roots_seen", HDB_TYPE_COUNT, "known GC roots",
-	  "Root records of an incomplete dump whose objects it has" },
+	  "Root records of an incomplete dump whose objects are present" },
 	{ "strength", HDB_TYPE_TEXT, "references that count",
-	  "Weakest references that count, with --retained" },
+	  "Weakest references that are followed, with --retained" },
 	{ "only_heap", HDB_TYPE_TEXT, "objects of heap",
-	  "Heap whose objects are listed and counted, with --heap" },
+	  "Android heap whose objects are listed and counted, with --heap" },
 	{ "no_rows", HDB_TYPE_TEXT, "no rows",
-	  "Reason why an answer has no rows, given after its other facts" },
+	  "Reason why the answer has no rows. Printed after the other facts." },
 };
 
 const struct hdb_column *query_common_facts(size_t *count)

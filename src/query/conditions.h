@@ -27,18 +27,18 @@
 #define QUERY_FAIL_IF \
 	{ \
 		"fail-if", HDB_OPTION_TEXT, "CONDITION", \
-			"Exit with 1 if this holds: 'retained(com.acme.*) > 50M', 'growth(count(a.B)) > " \
-			"10%'. May be repeated.", \
+			"Exit with 1 if the condition is true: 'retained(com.acme.*) > 50M'. May " \
+			"be repeated.", \
 			.example = "count(java.lang.Thread) > 1000", .is_repeated = 1 \
 	}
 #define QUERY_FAIL_IF_FACTS \
 	{ "failed", HDB_TYPE_COUNT, "conditions met", \
-	  "Conditions of --fail-if that hold. The exit code is 1 if there are any." }, \
+	  "Conditions of --fail-if that are true. The exit code is 1 if there are any." }, \
 		{ "unknown", HDB_TYPE_COUNT, "conditions about nothing", \
 		  "Conditions of --fail-if that name a class or object that no dump has" }, \
 	{ \
 		"conditions", HDB_TYPE_TEXT, "conditions", \
-			"Conditions of --fail-if, each with the value found and whether it holds" \
+			"Conditions of --fail-if, each with the value found and its result" \
 	}
 
 /*

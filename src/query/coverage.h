@@ -20,7 +20,7 @@
 #define QUERY_NO_ANDROID_FACT \
 	{ \
 		"note", HDB_TYPE_TEXT, "note", \
-			"Note on what the rows lack if the dump is not of an Android program" \
+			"Note on what is missing from the rows if the dump is not from Android" \
 	}
 
 /* The options of queries that can count unreachable objects. */
@@ -38,14 +38,12 @@
 /* The facts, to end a spec with. */
 #define QUERY_COVERAGE_FACTS \
 	{ "counted", HDB_TYPE_TEXT, "counted", \
-	  "Objects counted: \"reachable\", \"unreachable\" or \"all objects, reachable or " \
-	  "not\", if in the dump" }, \
+	  "Objects counted: \"reachable\", \"unreachable\", or \"all objects, reachable or not\"" }, \
 		{ "unreachable_objects", HDB_TYPE_COUNT, "unreachable objects", \
-		  "Unreachable objects of the whole heap, or among those asked for" }, \
+		  "Unreachable objects in the whole heap, or among the requested objects" }, \
 		{ "unreachable_shallow", HDB_TYPE_BYTES, "unreachable bytes", \
 		  "Shallow size of the unreachable objects" }, \
-		{ "cut", HDB_TYPE_TEXT, "left out", \
-		  "Reason why rows are left out, if any are, and which" }, \
+		{ "cut", HDB_TYPE_TEXT, "left out", "Rows that are left out, and why" }, \
 		{ "cut_rows", HDB_TYPE_COUNT, "rows left out", "Rows left out" }, \
 		{ "cut_objects", HDB_TYPE_COUNT, "objects left out", \
 		  "Objects in the rows left out" }, \
@@ -55,8 +53,7 @@
 
 /* For queries that do not count objects but leave something out. */
 #define QUERY_CUT_FACTS \
-	{ "cut", HDB_TYPE_TEXT, "left out", \
-	  "Reason why rows are left out, if any are, and which" }, \
+	{ "cut", HDB_TYPE_TEXT, "left out", "Rows that are left out, and why" }, \
 	{ \
 		"cut_rows", HDB_TYPE_COUNT, "rows left out", "Rows left out" \
 	}

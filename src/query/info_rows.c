@@ -16,7 +16,7 @@ const struct hdb_column info_columns[INFO_COLUMNS] = {
 	  "Section: dump, vm, database, sizes, classes, objects, roots or tables" },
 	{ "key", HDB_TYPE_TEXT, "", "Name of the value" },
 	{ "value", HDB_TYPE_TEXT, "", "Value as text" },
-	{ "number", HDB_TYPE_COUNT, "", "Value as a number, if it is one" },
+	{ "number", HDB_TYPE_COUNT, "", "Value as a number, if numeric" },
 	{ "help", HDB_TYPE_TEXT, "", "Meaning of the value" },
 };
 

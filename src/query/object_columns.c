@@ -22,7 +22,7 @@ static const struct {
 } shared[] = {
 	{ QUERY_USES_STRENGTH,
 	  { "retained", HDB_OPTION_CHOICE, "strong|soft|finalizer|weak|phantom",
-	    "Ignore references weaker than this. What only weaker ones hold counts as "
+	    "Ignore references weaker than this. Objects held only by weaker ones count as "
 	    "unreachable.",
 	    .default_value = "phantom" } },
 	{ QUERY_USES_HEAP,

@@ -18,13 +18,14 @@
 #define QUERY_NATIVE_COLUMN \
 	{ \
 		"native", HDB_TYPE_BYTES, "native", \
-			"Native memory owned by the object, in no other size, if the dump records it" \
+			"Native memory owned by the object, if recorded. Not included in other " \
+			"columns." \
 	}
 #define QUERY_HEAP_COLUMN(no) \
 	{ \
 		"retained_heap" no, HDB_TYPE_BYTES, "retained in heap " no, \
-			"Retained size in the Android heap that names the column (retained_app), if the " \
-			"dump has several" \
+			"Retained size in the Android heap named by the column, such as " \
+			"retained_app" \
 	}
 #define QUERY_OBJECT_COLUMNS \
 	QUERY_NATIVE_COLUMN, QUERY_OTHER_OBJECT_COLUMNS, \
@@ -36,8 +37,8 @@
 #define QUERY_RETAINED_NATIVE_COLUMN \
 	{ \
 		"retained_native", HDB_TYPE_BYTES, "retained native", \
-			"Native memory of all objects it retains, not in retained, if the dump records " \
-			"it" \
+			"Native memory of all objects it retains, if recorded. Not included in " \
+			"the column retained." \
 	}
 #define QUERY_OTHER_OBJECT_COLUMNS \
 	QUERY_RETAINED_NATIVE_COLUMN, \

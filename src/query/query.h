@@ -131,9 +131,8 @@ struct query_def {
 #define QUERY_HELP_PERCENT "Retained size as a share of the reachable heap"
 #define QUERY_HELP_WHOLE "Shallow size of the reachable heap: 100 %"
 #define QUERY_HELP_WHOLE_OBJECTS "Reachable objects of the whole heap"
-#define QUERY_HELP_OTHERS "Small nodes that this row sums up. Empty for other rows."
-#define QUERY_HELP_FOLDED \
-	"Objects counted with an ancestor because the tree is too wide or too deep"
+#define QUERY_HELP_OTHERS "Number of small nodes combined in this row. Empty for other rows."
+#define QUERY_HELP_FOLDED "Objects counted at an ancestor because the tree is too wide or too deep"
 #define QUERY_HELP_SUBCLASSES "Include subclasses of the named classes"
 #define QUERY_HELP_EXCLUDE "References to ignore; fields of subclasses are included"
 
@@ -343,8 +342,8 @@ bool query_has_fact(const struct query *q, const char *name);
 #define QUERY_ZEROED_FACT \
 	{ \
 		"zeroed_from", HDB_TYPE_COUNT, "left out from element", \
-			"Index from which the VM wrote zeros, if it did. Longer arrays are cut and may " \
-			"differ." \
+			"Index from which the VM wrote zeros. Longer arrays are incomplete and " \
+			"may differ." \
 	}
 void query_zeroed(struct query *q);
 

@@ -4,10 +4,10 @@
 #   man_queries.sh [HEAPDB]            prints it, in mdoc
 #   man_queries.sh --write [HEAPDB]    replaces it in heapdb-queries.1, between the lines that mark it
 #
-# Summary, aliases, example, options, columns and facts are the library's own words, so the page
-# cannot say anything else than `heapdb help query NAME`. What several queries say alike is
-# described once, at the top; each query then only lists the name. tests/lint/man_test.sh fails when
-# the page is behind.
+# Summary, aliases, example, options, columns and facts are the library's own texts, so the page always
+# agrees with `heapdb help query NAME`. Options, columns and facts that have the same text in several
+# queries are described once, at the top; each query then only lists their names.
+# tests/lint/man_test.sh fails if the page is out of date.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -97,7 +97,7 @@ section()
 			# What coverage.h and object_columns.h give most queries.
 			sub(coverage, "coverage", also)
 			sub(of_objects, "object columns", also)
-			print ".Pp\nAlso common: " text(also) "."
+			print ".Pp\nDescribed above: " text(also) "."
 		}
 		also = ""
 	}
@@ -114,7 +114,7 @@ section()
 		list = $1
 		add_item(tag(), help())
 	}
-	# What several queries say alike; of several texts of a name the one that most have.
+	# The texts that several queries share. If a name has several texts, the most frequent one.
 	FNR == NR {
 		reasons[$5] += $1 == "population"
 		if ($1 !~ /^(option|column|fact)$/ || $2 !~ /^query /)

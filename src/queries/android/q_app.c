@@ -21,7 +21,7 @@
 #define COLUMNS(X) \
 	X(KEY, TEXT, "key", "what", "Name of the value") \
 	X(VALUE, TEXT, "value", "value", "Value as text. Empty if the dump does not record it.") \
-	X(NUMBER, COUNT, "number", "number", "Value as a number, if it is one") \
+	X(NUMBER, COUNT, "number", "number", "Value as a number, if numeric") \
 	X(HELP, TEXT, "help", "meaning", "Meaning of the value")
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 

@@ -32,7 +32,8 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "duplicates", HDB_OPTION_FLAG,
-	  .help = "Only the first of several equal bitmaps, with what the copies waste" },
+	  .help = "List only the first of several equal bitmaps, with the bytes that the copies "
+		  "waste" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
@@ -48,7 +49,7 @@ static const struct hdb_option_spec options[] = {
 	X(STORE, TEXT, "store", "where", \
 	  "Memory of the pixels: java (Java heap), native, ashmem (shared memory) or " \
 	  "hardware (graphics memory)") \
-	X(DENSITY, INT, "density", "density", "Dots an inch; 0 if unknown") \
+	X(DENSITY, INT, "density", "density", "Dots per inch, or 0 if unknown") \
 	X(RECYCLED, BOOL, "recycled", "recycled", "Whether the program has recycled the bitmap") \
 	X(ENCODING, TEXT, "encoding", "contents", \
 	  "Encoding of the contents: pixels, png, jpeg or webp. Empty if the dump has " \
@@ -56,8 +57,8 @@ static const struct hdb_option_spec options[] = {
 	X(BUFFER, ID, "buffer", "buffer", "ID of the array with these contents") \
 	X(COPIES, COUNT, "copies", "copies", "Bitmaps with the same contents, including this one") \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes of a copy, except for the first; with --duplicates, of all copies except " \
-	  "the first") \
+	  "Bytes of this copy; 0 for the first. With --duplicates, bytes of all copies except " \
+	  "the first.") \
 	X(FIRST, ID, "first", "same as", "ID of the first bitmap with the same contents") \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED)
 enum { COLUMNS(QUERY_NUMBER) };
@@ -65,13 +66,12 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "bitmaps", HDB_TYPE_COUNT, "bitmaps", "Bitmaps" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "Bytes of their pixels, as far as known" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes", "Bytes of their pixels, if known" },
 	{ "java", HDB_TYPE_BYTES, "in the Java heap", "Bytes of pixels in the Java heap" },
 	{ "native", HDB_TYPE_BYTES, "native", "Bytes of pixels outside the Java heap" },
-	{ "contents", HDB_TYPE_COUNT, "with contents", "Bitmaps whose contents the dump has" },
+	{ "contents", HDB_TYPE_COUNT, "with contents", "Bitmaps whose contents are in the dump" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted by copies",
-	  "Bytes of bitmaps with the contents of another one, except for the first of "
-	  "each" },
+	  "Bytes of duplicate bitmaps, not counting the first of each" },
 	QUERY_NO_ANDROID_FACT,
 	QUERY_COVERAGE_FACTS,
 };

@@ -43,12 +43,12 @@ static const struct hdb_option_spec options[] = {
 	X(BELOW_COUNT, COUNT, "below_objects", "objects below", \
 	  "Objects allocated by the frame and the calls below it") \
 	X(BELOW_SHALLOW, BYTES, "below_shallow", "shallow below", "Shallow size of these objects") \
-	X(PERCENT, PERCENT, "percent", "%", "Share of below_shallow in all bytes that count")
+	X(PERCENT, PERCENT, "percent", "%", "Share of below_shallow in all counted bytes")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Objects with a stack that has frames" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Objects with a recorded stack" },
 	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of these objects" },
 	{ "others", HDB_TYPE_COUNT, "others", "Objects without a stack in the dump" },
 	{ "note", HDB_TYPE_TEXT, "note", "Note on how to get stacks, if the dump has none" },

@@ -12,14 +12,14 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "watched", HDB_OPTION_FLAG,
-	  .help = "Only objects that a watcher of the program (ObjectWatcher) still waits for" },
+	  .help = "Only objects that the program's ObjectWatcher still watches" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(LEAK, COUNT, "leak", "leak", \
-	  "Number of the leak, from 1: the application's first, then by retained size. " \
-	  "Empty if unreachable.") \
+	  "Number of the leak, from 1. Application leaks come first, then the largest. Empty if " \
+	  "unreachable.") \
 	X(TRACE, COUNT, "trace", "trace", "Number of the leaking object within the leak, from 1") \
 	X(STEP, COUNT, "step", "step", "Position in the path; 0 is the GC root") \
 	X(KIND, TEXT, "kind", "kind", \
@@ -29,14 +29,16 @@ static const struct hdb_option_spec options[] = {
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \
 	X(TYPE, TEXT, "type", "type", "Type of the object: instance, array or class") \
 	X(CLASS, TEXT, "class", "class", \
-	  "Class of the object; for a class object, the class it stands for") \
+	  "Class of the object. For a class object, the class it represents.") \
 	X(STATUS, TEXT, "status", "status", \
 	  "Status of the object: leaking, not leaking or unknown") \
 	X(REASON, TEXT, "reason", "reason", "Reason for the status") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size as LeakCanary counts it, by sizes of the dump, without weak, " \
-	  "soft and phantom references") \
-	X(OBJECTS, COUNT, "retained_objects", "objects", "Retained objects, counted the same way") \
+	  "Retained size as in LeakCanary: recorded sizes, without weak, soft and phantom " \
+	  "references") \
+	X(OBJECTS, COUNT, "retained_objects", "objects", \
+	  "Number of retained objects, counted in " \
+	  "the same way") \
 	X(REFERENCE, TEXT, "reference_type", "reference", \
 	  "Kind of the reference to the next step: field, static, local, or entry (of an " \
 	  "array or collection)") \
@@ -45,8 +47,8 @@ static const struct hdb_option_spec options[] = {
 	X(NAME, TEXT, "name", "name", "Name of the reference") \
 	X(GENERIC, TEXT, "generic", "generic", "Name of the reference in the signature") \
 	X(SUSPECT, BOOL, "suspect", "suspect", "Whether this reference may be the leak") \
-	X(LABELS, TEXT, "labels", "labels", "Facts about the object, as LeakCanary labels it") \
-	X(LIBRARY, TEXT, "library", "library", "Known library leak that this reference is") \
+	X(LABELS, TEXT, "labels", "labels", "Facts about the object: LeakCanary's labels") \
+	X(LIBRARY, TEXT, "library", "library", "Known library leak caused by this reference") \
 	X(SIGNATURE, TEXT, "signature", "signature", \
 	  "SHA-1 of the suspect references, equal to LeakCanary's signature")
 enum { COLUMNS(QUERY_NUMBER) };
@@ -58,7 +60,7 @@ static const struct hdb_column facts[] = {
 	  "Leaking objects held by another leaking object. Not listed." },
 	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "Leaking objects that are unreachable" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Leaks, one for all leaking objects held by the same references" },
+	  "Leaks. Leaking objects held by the same references are one leak." },
 	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
 	  "Leaks known to be caused by Android, a device vendor or a library" },
 	{ "untraced", HDB_TYPE_COUNT, "not traced",
@@ -221,8 +223,8 @@ const struct query_def query_leak_traces = {
 		.name = "leak-traces", .aliases = "leakcanary|shark",
 		.group = "leaks", .example = "--watched",
 		.targets = "",
-		.summary = "Leaking objects of Android applications: each step of each path, verdicts and "
-			"signatures of LeakCanary",
+		.summary = "Leaking objects of Android applications with every path step, "
+			"LeakCanary's verdicts and signatures",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_REACHES_ONLY,

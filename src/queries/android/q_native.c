@@ -9,33 +9,32 @@
 #include "query/object_columns.h"
 
 static const struct hdb_option_spec options[] = {
-	{ "objects", HDB_OPTION_FLAG, .help = "List the owners one by one, not by class" },
+	{ "objects", HDB_OPTION_FLAG, .help = "List the owners one by one instead of by class" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "ID of the owner; only with --objects") \
+	X(ID, ID, "id", "id", "ID of the owner. Only with --objects.") \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
-	X(LABEL, TEXT, "label", "object", "Label of the owner; only with --objects") \
+	X(LABEL, TEXT, "label", "object", "Label of the owner. Only with --objects.") \
 	X(COUNT, COUNT, "objects", "objects", "Objects that own native memory") \
 	X(NATIVE, BYTES, "native", "native", "Native memory owned by these objects") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of these objects in the Java heap") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the owner in the Java heap; only with --objects")
+	  "Retained size of the owner in the Java heap. Only with --objects.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = {
 	COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 	QUERY_OTHER_OBJECT_COLUMNS,
 	{ "heap", HDB_TYPE_TEXT, "heap",
-	  "Android heap of the owner, if the dump has several; only with --objects" }
+	  "Android heap of the owner, if the dump has several. Only with --objects." }
 };
 
 static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "Objects that own native memory" },
 	{ "native", HDB_TYPE_BYTES, "native bytes",
-	  "Native memory of all of these objects; with sizes like ahat's, all that is "
-	  "registered" },
+	  "Native memory of all these objects. With sizes as in ahat, all registered native memory." },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -19,7 +19,7 @@ static const struct hdb_option_spec options[] = {
 };
 
 #define COLUMNS(X) \
-	X(TRACE, COUNT, "trace", "trace", "Serial number of the stack trace; 0 if none is known") \
+	X(TRACE, COUNT, "trace", "trace", "Serial number of the stack trace, or 0 if unknown") \
 	X(CLASS, TEXT, "class", "class", "Class of the allocated objects. Empty by stack.") \
 	X(COUNT, COUNT, "objects", "objects", "Objects of the dump that were allocated there") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
@@ -30,7 +30,7 @@ enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Objects with a stack that has frames" },
+	{ "objects", HDB_TYPE_COUNT, "objects", "Objects with a recorded stack" },
 	{ "shallow", HDB_TYPE_BYTES, "bytes", "Shallow size of these objects" },
 	{ "others", HDB_TYPE_COUNT, "others", "Objects without a stack in the dump" },
 	QUERY_COVERAGE_FACTS,
@@ -112,7 +112,8 @@ const struct query_def query_object_sites = {
 		.name = "object-sites", .aliases = "call-stacks",
 		.group = "database", .example = "--by class",
 		.targets = "",
-		.summary = "Allocation sites of objects, by the stack traces that the dump has for them",
+		.summary = "Allocation sites of objects, from the stack traces recorded in the "
+			"dump",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -14,18 +14,17 @@
 /* Number, type, name, title and meaning of each column. */
 #define DIFF_COLUMNS(X) \
 	X(DIFF_LEVEL, COUNT, "level", "level", \
-	  "Level in the tree: 0 is the top. Children follow their parent. By path and " \
-	  "dominator.") \
+	  "Level in the tree, from 0 at the top. Only with --by path or dominator.") \
 	X(DIFF_STATUS, TEXT, "status", "status", \
 	  "Change since the oldest dump: new, gone, moved, grown, shrunk or same") \
 	X(DIFF_ID, ID, "id", "id", \
-	  "ID of the object (a gone one's in the oldest dump), or of the one that retains " \
-	  "most") \
+	  "ID of the object or of the largest object. For gone objects, the ID in the oldest " \
+	  "dump.") \
 	X(DIFF_NAME, TEXT, "name", "name", \
-	  "Name of the class, package, loader or object. \"class X\" is a class object, " \
-	  "which holds static fields.") \
+	  "Name of the class, package, loader or object. \"class X\" is a class object (static " \
+	  "fields).") \
 	X(DIFF_LOADER, TEXT, "loader", "loader", \
-	  "Class loader of the class; by class and superclass") \
+	  "Class loader of the class. Only with --by class or superclass.") \
 	X(DIFF_COUNT_BEFORE, COUNT, "objects_before", "objects before", \
 	  "Reachable objects in the oldest dump") \
 	X(DIFF_COUNT, COUNT, "objects", "objects", "Reachable objects in the newest dump") \
@@ -48,25 +47,28 @@
 	X(DIFF_STEPS, TEXT, "steps", "retained by dump", \
 	  "Retained size in each dump, oldest first, if there are more than two") \
 	X(DIFF_POINT, TEXT, "point", "grows in", \
-	  "Names down the dominator tree to where the growth accumulates; by suspect") \
+	  "Path down the dominator tree to the accumulation point. Only with --by suspect.") \
 	X(DIFF_POINT_OF, TEXT, "point_of", "by", \
-	  "Names of what accumulates there, down to where the growth divides; by suspect") \
+	  "Path from there to where the growth divides. Only with --by suspect.") \
 	X(DIFF_POINT_ID, ID, "point_id", "in object", \
-	  "ID of the newest dump's largest object where the growth is; by suspect") \
+	  "ID of the largest object at the accumulation point, in the newest dump. Only with " \
+	  "--by suspect.") \
 	X(DIFF_POINT_DELTA, INT, "point_delta", "+ there", \
-	  "Increase in retained size there; by suspect") \
+	  "Increase in retained size at the accumulation point. Only with --by suspect.") \
 	X(DIFF_OTHERS, COUNT, "others", "others", \
-	  "Small nodes that this row sums up, with all their objects. Empty for other " \
-	  "rows. By path and dominator.") \
+	  "Number of small nodes combined in this row. Only with --by path or dominator.") \
 	X(DIFF_COUNTS, TEXT, "counts", "objects by dump", \
-	  "Objects in each dump, oldest first; by growth") \
+	  "Objects in each dump, oldest first. Only with --by growth.") \
 	X(DIFF_ALONE, BYTES, "retained_alone", "retained alone", \
-	  "Retained size that no other row reaches; by growth") \
+	  "Retained size not reached from other rows. Only with --by growth.") \
 	X(DIFF_HELD, TEXT, "held", "what", \
-	  "Class of the objects that changed most there, which are counted; by owner") \
+	  "Class of the objects counted: the class that changed most there. Only with --by " \
+	  "owner.") \
 	X(DIFF_OWNER_BEFORE, TEXT, "owner_before", "owner before", \
-	  "Owner of most of these objects in the oldest dump, if different; by owner") \
-	X(DIFF_TEXT, TEXT, "text", "summary", "Row as a sentence; by owner")
+	  "Owner of most of these objects in the oldest dump, if different. Only with --by " \
+	  "owner.") \
+	X(DIFF_TEXT, TEXT, "text", "summary", \
+	  "Sentence that describes the row. Only with --by owner.")
 enum diff_column { DIFF_COLUMNS(QUERY_NUMBER) };
 
 /* What to compare by; the values of option "by" after the groups, in the same order. */

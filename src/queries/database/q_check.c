@@ -143,7 +143,7 @@ const struct query_def query_check = {
 		.group = "database", .example = "",
 		.targets = "",
 		.never_null = "name|result",
-		.summary = "Verifies the checksum of every block, and that the tables agree",
+		.summary = "Verify the checksum of every block and the consistency of the tables",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
 	},

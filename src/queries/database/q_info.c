@@ -376,7 +376,7 @@ const struct query_def query_info = {
 		.group = "database", .example = "--sizes",
 		.targets = "",
 		.never_null = "section|key",
-		.summary = "Database, dump and heap: what is known of them",
+		.summary = "Properties of the database, the dump and the heap",
 		.options = options,
 		.columns = info_columns, .column_count = INFO_COLUMNS,
 		.is_query = 0,

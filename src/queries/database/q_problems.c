@@ -19,7 +19,7 @@
 	X(LOST, BYTES, "lost_bytes", "lost", "Bytes of the dump that were skipped") \
 	X(ID, ID, "id", "object", "ID of the object concerned, if any") \
 	X(EFFECT, TEXT, "effect", "what totals lost", \
-	  "Effect on counts, sizes and answers: what they lack") \
+	  "Effect of the problem on counts, sizes and answers") \
 	X(MESSAGE, TEXT, "message", "message", "Problem in one line")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
@@ -27,9 +27,11 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 static const struct hdb_column facts[] = {
 	{ "problems", HDB_TYPE_COUNT, "problems",
 	  "Problems found by the import. The first 10,000 are kept." },
-	{ "lost_bytes", HDB_TYPE_BYTES, "lost", "Bytes of the dump skipped by the problems kept" },
+	{ "lost_bytes", HDB_TYPE_BYTES, "lost",
+	  "Bytes of the dump skipped because of the listed "
+	  "problems" },
 	{ "dangling_references", HDB_TYPE_COUNT, "dangling references",
-	  "References to objects that are missing from the dump, which are never counted" },
+	  "References to objects that are missing from the dump. No answer counts them." },
 	QUERY_CUT_FACTS,
 };
 
@@ -129,7 +131,7 @@ const struct query_def query_problems = {
 		.name = "problems",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "Damage in the dump, and what was lost",
+		.summary = "Damage found in the dump and the data lost",
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

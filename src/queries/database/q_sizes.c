@@ -470,7 +470,7 @@ const struct query_def query_sizes = {
 		.name = "sizes",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "How shallow sizes are computed, and what in the dump proves it",
+		.summary = "How shallow sizes are computed, with evidence from the dump",
 		.options = query_no_options,
 		.columns = info_columns, .column_count = INFO_COLUMNS, .is_query = 1,
 	},

@@ -29,8 +29,8 @@
 #define EXPLAIN_RULES_FACT \
 	{ \
 		"rules_tried", HDB_TYPE_COUNT, "rules tried", \
-			"Rules on classes tried, built-in and user rules. In query leaks, only with " \
-			"user rules." \
+			"Class rules tried, both built-in and user rules. In query leaks, only " \
+			"with user rules." \
 	}
 
 /* How to judge what a rule found. */

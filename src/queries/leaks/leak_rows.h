@@ -57,18 +57,18 @@
 	X(LEAK_FIELD, TEXT, "field", "field", \
 	  "Field by which the owner holds the suspect, or a step the next object") \
 	X(LEAK_OWNER_COUNT, COUNT, "owners", "owners", \
-	  "Owners, whether the sentence names them or not") \
+	  "Number of owners, including those that the sentence does not name") \
 	X(LEAK_OWNER_RULE, TEXT, "owner_rule", "owner rule", \
 	  "Name of the rule that chose the owner") \
 	X(LEAK_OWNER_WHY, TEXT, "owner_why", "reason of the rule", \
 	  "Reason why that rule chose the owner") \
-	X(LEAK_OWNER_TEXT, TEXT, "owner_text", "owner text", "Owners as the sentence names them") \
-	X(LEAK_HELD, COUNT, "held", "held", "Objects that the sentence says are held") \
+	X(LEAK_OWNER_TEXT, TEXT, "owner_text", "owner text", "Owners, as named in the sentence") \
+	X(LEAK_HELD, COUNT, "held", "held", "Number of objects held, as in the sentence") \
 	X(LEAK_HELD_CLASS, TEXT, "held_class", "held class", \
-	  "Class of these objects, if they share one") \
+	  "Class of the held objects, if all have the same class") \
 	X(LEAK_HELD_TEXT, TEXT, "held_text", "held text", \
-	  "Number and name of these objects in the sentence") \
-	X(LEAK_EACH, BYTES, "each", "each", "Average size of these objects") \
+	  "Held objects, as described in the sentence") \
+	X(LEAK_EACH, BYTES, "each", "each", "Average size of the held objects") \
 	X(LEAK_ROOT, TEXT, "root", "root", "Kinds of GC root of the first step of a path") \
 	X(LEAK_STATUS, TEXT, "status", "status", \
 	  "Status of a step of a leak trace: leaking, not leaking or unknown") \

@@ -51,15 +51,15 @@ static const struct hdb_column facts[] = {
 	{ "suspects", HDB_TYPE_COUNT, "suspects", "Suspects found" },
 	EXPLAIN_RULES_FACT,
 	{ "values", HDB_TYPE_TEXT, "not suspect",
-	  "Value classes, such as java.lang.String, that exceed the threshold together "
-	  "but are no suspects" },
+	  "Value classes such as java.lang.String whose objects exceed the threshold but are not "
+	  "suspects" },
 	{ "leaking", HDB_TYPE_COUNT, "leaking objects",
 	  "Leaking objects found by the rules on single objects" },
 	{ "hanging", HDB_TYPE_COUNT, "held by others",
 	  "Leaking objects held by another leaking object. Not listed." },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Leaks, one for all leaking objects held by the same references. The first 20 "
-	  "are listed." },
+	  "Leaks. Leaking objects held by the same references are one leak. The first 20 are "
+	  "listed." },
 	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
 	  "Leaks known to be caused by Android, a device vendor or a library. Listed "
 	  "last." },

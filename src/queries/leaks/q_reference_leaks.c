@@ -46,18 +46,17 @@ static const struct hdb_option_spec options[] = {
 	  "Strength of the reference: soft, weak or phantom") \
 	X(CLASS, TEXT, "class", "reference", "Class of the reference") \
 	X(REFERENT_CLASS, TEXT, "referent_class", "referent", "Class of the referent") \
-	X(LABEL, TEXT, "label", "object", "Label of the referent; only with --objects") \
+	X(LABEL, TEXT, "label", "object", "Label of the referent. Only with --objects.") \
 	X(COUNT, COUNT, "objects", "objects", \
-	  "References of this class to such referents; not with --objects") \
+	  "Number of references of this class to such referents. Not with --objects.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the referents") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the referent, if the dominator tree is built; only with " \
-	  "--objects") \
+	  "Retained size of the referent, if the dominator tree is built. Only with --objects.") \
 	X(STEPS, COUNT, "steps", "steps", \
 	  "Steps of the path; for a group, of its first reference's path") \
 	X(PATH, TEXT, "path", "path", \
-	  "Strong path to the referent: fields, each with the class it holds. For a " \
-	  "group, the first one's.") \
+	  "Strong path to the referent: fields and the classes they hold. For a group, that of " \
+	  "the first one.") \
 	X(ID, ID, "id", "id", "ID of the reference, or of the first one in the group") \
 	X(REFERENT, ID, "referent", "referent id", "ID of the referent")
 enum { COLUMNS(QUERY_NUMBER) };
@@ -70,8 +69,7 @@ static const struct hdb_column facts[] = {
 	{ "given_up", HDB_TYPE_COUNT, "given up",
 	  "Searches that visited --max-objects objects and found nothing" },
 	{ "not_searched", HDB_TYPE_COUNT, "not searched",
-	  "References skipped because all searches took too long. A smaller --max-objects "
-	  "reaches them." },
+	  "References skipped to limit the total search time. A smaller --max-objects reaches them." },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -20,22 +20,22 @@ static const struct hdb_option_spec options[] = {
 	{ "list", HDB_OPTION_FLAG, .help = "One row for each class, even for a single class" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ "layout", HDB_OPTION_FLAG,
-	  .help = "Show where its fields lie in an instance: query layout" },
+	  .help = "Show the layout of its fields in an instance: query layout" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "ID of the class object; in lists") \
-	X(CLASS, TEXT, "class", "class", "Name of the class; in lists") \
-	X(LOADER, TEXT, "loader", "loader", "Class of the class loader; in lists") \
-	X(SUPER, TEXT, "superclass", "superclass", "Name of the superclass; in lists") \
+	X(ID, ID, "id", "id", "ID of the class object. Only in lists.") \
+	X(CLASS, TEXT, "class", "class", "Name of the class. Only in lists.") \
+	X(LOADER, TEXT, "loader", "loader", "Class of the class loader. Only in lists.") \
+	X(SUPER, TEXT, "superclass", "superclass", "Name of the superclass. Only in lists.") \
 	X(INSTANCE_BYTES, BYTES, "instance_bytes", "instance", \
-	  "Shallow size of an instance, or of an empty array; in lists") \
+	  "Shallow size of an instance, or of an empty array. Only in lists.") \
 	X(CLASS_BYTES, BYTES, "class_bytes", "class object", \
-	  "Shallow size of the class object; in lists") \
+	  "Shallow size of the class object. Only in lists.") \
 	X(INSTANCES, COUNT, "instances", "instances", \
-	  "Objects of exactly this class that are counted; in lists") \
+	  "Objects of exactly this class. Only in lists.") \
 	X(DECLARED_IN, TEXT, "declared_in", "declared in", "Class that declares the field") \
 	X(FIELD, TEXT, "field", "field", "Name of the field") \
 	X(TYPE, TEXT, "type", "type", "Basic type of the field") \
@@ -59,21 +59,19 @@ static const struct hdb_column facts[] = {
 	{ "instance_bytes", HDB_TYPE_BYTES, "instance size",
 	  "Shallow size of an instance, or of an empty array" },
 	{ "class_bytes", HDB_TYPE_BYTES, "class size", "Shallow size of the class object" },
-	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "Objects of exactly this class that are counted" },
+	{ "instances", HDB_TYPE_COUNT, "instances", "Objects of exactly this class" },
 	{ "flat_values", HDB_TYPE_COUNT, "flat values",
-	  "Values inside other objects, which have their bytes, reachable or not, if "
-	  "there are any" },
+	  "Flat values of the class stored inside other objects, reachable or not" },
 	{ "element_bytes", HDB_TYPE_BYTES, "flat elements",
-	  "Bytes of an element, if the elements of its arrays are flat values" },
+	  "Bytes of an element, if the class's arrays contain flat values" },
 	{ "filler", HDB_TYPE_BOOL, "filler",
-	  "True if its objects only fill dead areas of the heap. Otherwise absent." },
+	  "True if objects of the class only fill dead areas of the heap. Otherwise absent." },
 	{ "unloaded", HDB_TYPE_BOOL, "unloaded",
 	  "True if an UNLOAD CLASS record of an HPROF agent names the class. Otherwise "
 	  "absent." },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
-	{ "retained", HDB_TYPE_BYTES,
-	  "retained >=", "Lower bound of the instances' retained size, once totals are built" },
+	{ "retained", HDB_TYPE_BYTES, "retained >=",
+	  "Lower bound of the instances' retained size, if the table totals is built" },
 	{ "proof", HDB_TYPE_TEXT, "proof", "Evidence in the dump for the instance size" },
 	{ "classes", HDB_TYPE_COUNT, "classes", "Classes in the list" },
 	QUERY_COVERAGE_FACTS,
@@ -317,12 +315,13 @@ const struct query_def query_class = {
 		.targets = "CLASS|PATTERN",
 		.target_types = HDB_TARGET_CLASS | HDB_TARGET_PATTERN,
 		.target_min = 1, .target_max = 1,
-		.summary = "A class: fields, class loader, superclasses, instances; or a list of classes",
+		.summary = "Fields, class loader, superclasses and instances of a class, or a list "
+			"of classes",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
-	.heap_help = "Count only instances in this Android heap. A list has the classes with any.",
+	.heap_help = "Count only instances in this Android heap. Lists omit classes without any.",
 	.state_size = sizeof(struct class_query),
 	.open = open_class, .next = next_field_row, .row = class_row, .close = close_class,
 };

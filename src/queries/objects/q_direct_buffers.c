@@ -37,18 +37,17 @@ static const struct hdb_option_spec options[] = {
 	  "Kind of the buffer: direct, mapped (a file), segment (java.lang.foreign), " \
 	  "native (freed by others) or view") \
 	X(CAPACITY, BYTES, "capacity", "capacity", \
-	  "Bytes outside the heap; a view has none of its own") \
+	  "Bytes outside the heap. A view has no memory of its own.") \
 	X(POSITION, COUNT, "position", "position", \
 	  "Position of the next element to read or write") \
 	X(LIMIT, COUNT, "limit", "limit", \
 	  "Limit: the first element that must not be read or written") \
 	X(ADDRESS, ID, "address", "address", "Address of the memory") \
 	X(HOLDER, ID, "holder_id", "holder id", \
-	  "ID of the immediate dominator, or else of the largest strong referrer that is " \
-	  "no buffer") \
+	  "ID of the immediate dominator, or of the largest strong referrer that is not a buffer") \
 	X(HOLDER_LABEL, TEXT, "holder", "holder", "Label of the holder") \
 	X(THREAD, TEXT, "thread", "thread", \
-	  "Thread without which the buffer would be freed, as with thread-local caches") \
+	  "Thread that keeps the buffer alive, as thread-local caches do") \
 	X(RETAINED, BYTES, "retained", "retained", "Retained size of the buffer in the heap")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
@@ -60,10 +59,9 @@ static const struct hdb_column facts[] = {
 	{ "segments", HDB_TYPE_BYTES, "segments",
 	  "Bytes of segments allocated from open arenas, if there are any" },
 	{ "native", HDB_TYPE_BYTES, "memory of native code",
-	  "Bytes of native buffers, which freeing the buffer does not free" },
+	  "Bytes of native buffers: memory that is not freed together with the buffer" },
 	{ "jdk_modules", HDB_TYPE_BYTES, "JDK's modules, not listed",
-	  "Bytes of the JDK's file lib/modules, which the VM maps, not the application. "
-	  "Only if the dump has it." },
+	  "Bytes of the JDK's file lib/modules, which the VM maps, not the application" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -19,12 +19,12 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "class", "Name of the class") \
-	X(COPIES, COUNT, "copies", "copies", "Classes of this name") \
-	X(LOADER, TEXT, "loader", "loader", "Class of this one's class loader") \
+	X(COPIES, COUNT, "copies", "copies", "Number of classes with this name") \
+	X(LOADER, TEXT, "loader", "loader", "Class of the class loader") \
 	X(LOADER_ID, ID, "loader_id", "loader id", \
 	  "ID of the class loader; 0x0 is the boot loader") \
 	X(ID, ID, "id", "id", "ID of the class object") \
-	X(INSTANCES, COUNT, "objects", "objects", "Instances that are counted") \
+	X(INSTANCES, COUNT, "objects", "objects", "Number of instances") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", \
 	  "retained >=", "Lower bound of the instances' retained size") \

@@ -53,15 +53,17 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
 	{ "class", HDB_TYPE_TEXT, "class",
-	  "Class of the collection, or class or pattern asked for" },
+	  "Class of the collection, or requested class or pattern" },
 	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
 	  "Objects of the class, reachable or not" },
 	{ "known_as", HDB_TYPE_TEXT, "known as", "Class in the table of known collections" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "Kind of collection: list, set, map, queue or bits" },
 	{ "in", HDB_TYPE_ID, "contents in", "Collection that it wraps" },
-	{ "size", HDB_TYPE_COUNT, "size", "Entries by its own count. Empty if it keeps none." },
+	{ "size", HDB_TYPE_COUNT, "size",
+	  "Number of entries that the collection itself records. "
+	  "Empty if it has no such field." },
 	{ "capacity", HDB_TYPE_COUNT, "capacity", "Entries that fit without growing" },
-	{ "note", HDB_TYPE_TEXT, "note", "Note on what is wrong or cannot be seen" },
+	{ "note", HDB_TYPE_TEXT, "note", "Note on damage, or on entries that cannot be read" },
 	QUERY_COVERAGE_FACTS,
 };
 

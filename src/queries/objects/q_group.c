@@ -17,8 +17,7 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_TEXT, "value|field:PATH",
-	  "What to group by: the object's own value, or a field, or with dots a field of "
-	  "a field",
+	  "What to group by: the object's own value, a field, or a path of fields joined by dots",
 	  .default_value = "value", .example = "field:name" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ "min-count", HDB_OPTION_NUMBER, "N", "Smallest number of objects with the same value",
@@ -28,20 +27,20 @@ static const struct hdb_option_spec options[] = {
 };
 
 #define COLUMNS(X) \
-	X(VALUE, TEXT, "value", "value", "Value, its first 1,023 bytes") \
+	X(VALUE, TEXT, "value", "value", "Value (first 1,023 bytes)") \
 	X(COUNT, COUNT, "objects", "objects", "Objects with this value") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Sum of the retained sizes, if the dominator tree is built; nested objects " \
-	  "count for both") \
+	  "Sum of the retained sizes, if the dominator tree is built. Nested objects count more " \
+	  "than once.") \
 	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
-	  "Unreachable objects among them; with --all") \
+	  "Unreachable objects among them. Only with --all.") \
 	X(ID, ID, "id", "id", "ID of the first of these objects")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
-	{ "by", HDB_TYPE_TEXT, "by", "What they have in common" },
+	{ "by", HDB_TYPE_TEXT, "by", "Value or field by which the objects are grouped" },
 	{ "objects", HDB_TYPE_COUNT, "objects", "Objects of the class" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
 	{ "values", HDB_TYPE_COUNT, "values", "Distinct values, listed or not" },

@@ -34,7 +34,7 @@ static const struct hdb_option_spec options[] = {
 
 #define FIELD_COLUMN(name) \
 	{ \
-		name, HDB_TYPE_TEXT, name, "Value of a field, which names the column" \
+		name, HDB_TYPE_TEXT, name, "Value of the field that names the column" \
 	}
 #define COLUMNS(X) \
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \
@@ -60,9 +60,9 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) FIELD_COLUMN(
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "class", HDB_TYPE_TEXT, "class", "Class or pattern asked for" },
+	{ "class", HDB_TYPE_TEXT, "class", "Requested class or pattern" },
 	{ "objects", HDB_TYPE_COUNT, "objects, reachable or not",
-	  "Objects of it, reachable or not" },
+	  "Number of its objects, reachable or not" },
 	QUERY_COVERAGE_FACTS,
 };
 

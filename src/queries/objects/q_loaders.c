@@ -17,7 +17,7 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "classes", HDB_OPTION_FLAG,
-	  .help = "Also list the classes that each loader defines, those that retain most first" },
+	  .help = "Also list the classes that each loader defines, largest retained size first" },
 	{ "idle", HDB_OPTION_FLAG,
 	  .help = "Only loaders whose classes have no reachable instances" },
 	QUERY_POPULATION_OPTIONS("objects"),
@@ -32,7 +32,7 @@ static const struct hdb_option_spec options[] = {
 	X(LABEL, TEXT, "label", "name", "Name of the loader, if it has one (JDK 9 and later)") \
 	X(PARENT, ID, "parent", "parent", "ID of the parent. Empty for the boot loader.") \
 	X(CLASSES, COUNT, "classes", "classes", "Classes that it defines") \
-	X(INSTANCES, COUNT, "objects", "objects", "Instances of these classes that are counted") \
+	X(INSTANCES, COUNT, "objects", "objects", "Instances of these classes") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained >=", \
 	  "Lower bound for the loader, its classes and their instances, or for a class's " \
@@ -42,8 +42,8 @@ static const struct hdb_option_spec options[] = {
 	X(UNREACHABLE, COUNT, "unreachable_objects", "unreachable", \
 	  "Unreachable instances of these classes") \
 	X(USE, TEXT, "use", "use", \
-	  "Reason why it is alive: instances, root, parent, held (by references to it or " \
-	  "its classes), or garbage")
+	  "Reason why it is alive: instances, root, parent, held (by references to it or its " \
+	  "classes) or garbage")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
@@ -335,8 +335,8 @@ const struct query_def query_loaders = {
 		.group = "classes", .example = "--classes",
 		.targets = "",
 		.never_null = "level|name|objects|shallow|retained",
-		.summary = "Class loaders as a tree: classes, instances, retained sizes, what keeps them "
-			"alive",
+		.summary = "Class loaders as a tree, with classes, instances, retained sizes and "
+			"the reason they are alive",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -18,8 +18,7 @@ static const struct hdb_option_spec options[] = {
 	  .example = "id,class,shallow" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ "invented", HDB_OPTION_FLAG,
-	  .help = "Also list invented objects: the boot loader's stand-in (0x0), classes without "
-		  "a record" },
+	  .help = "Also list invented objects: the boot loader (0x0) and classes without a record" },
 	{ .name = NULL },
 };
 
@@ -39,8 +38,8 @@ static const struct hdb_option_spec options[] = {
 	X(REACHABLE, BOOL, "reachable", "reachable", QUERY_HELP_REACHABLE) \
 	X(HEAP, TEXT, "heap", "heap", "Android heap of the object. Empty for others.") \
 	X(NATIVE, BYTES, "native", "native", \
-	  "Native memory owned by the object, in no other size; by default for Android " \
-	  "dumps")
+	  "Native memory owned by the object. Not included in other columns. Default for Android " \
+	  "dumps.")
 enum { COLUMNS(QUERY_NUMBER) OWN_COLUMNS };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_OTHER_OBJECT_COLUMNS };
 
@@ -538,7 +537,7 @@ const struct query_def query_objects = {
 		.group = "database", .example = "--columns id,class,shallow",
 		.targets = "",
 		.never_null = "id|class|kind|shallow",
-		.summary = "All reachable objects in order of ID, for export",
+		.summary = "All reachable objects in the order of their IDs, for export",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 0,
 	},

@@ -29,10 +29,12 @@
 static const struct hdb_option_spec options[] = {
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
 	  QUERY_HELP_EXCLUDE, .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
-	{ "all", HDB_OPTION_NUMBER, "N", "Up to N paths, shortest first, each to another root",
+	{ "all", HDB_OPTION_NUMBER, "N",
+	  "Up to N paths, shortest first, each from a different "
+	  "root",
 	  .low = 1, .high = PATHS_MAX, .unit = "paths", .default_value = "1", .example = "5" },
 	{ "shortest", HDB_OPTION_FLAG,
-	  .help = "The path with the fewest steps, not the one that explains most" },
+	  .help = "Show the path with the fewest steps instead of the most informative one" },
 	{ "internals", HDB_OPTION_FLAG,
 	  .help = "Also show entries, tables and inner maps of known collections" },
 	{ .name = NULL },
@@ -41,14 +43,14 @@ static const struct hdb_option_spec options[] = {
 #define COLUMNS(X) \
 	X(PATH, COUNT, "path", "path", "Number of the path, from 1") \
 	X(STEP, COUNT, "step", "step", \
-	  "Position in the path: 0 is the object asked for, the last a GC root. Steps " \
-	  "inside collections are skipped.") \
+	  "Position in the path: 0 is the requested object, the last a GC root. Omits steps " \
+	  "inside collections.") \
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
 	X(NAME, TEXT, "via_field", "via field", \
-	  "Field that holds the object of the row before; in a collection [\"key\"], " \
-	  "[index], key [\"key\"] or element") \
+	  "Field that holds the previous object. In a collection: [index], element, [\"key\"] or " \
+	  "key [\"key\"].") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
 	X(ROOT, TEXT, "root", "root", "Kinds of GC root, for the last step")
@@ -58,7 +60,7 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_C
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", QUERY_HELP_ID },
 	{ "exclude", HDB_TYPE_TEXT, "excluded", "References that were ignored" },
-	{ "way", HDB_TYPE_TEXT, "way", "Method used: reach tree, or search backwards" },
+	{ "way", HDB_TYPE_TEXT, "way", "Method used: reach tree or backward search" },
 };
 
 struct path_query {
@@ -295,13 +297,13 @@ const struct query_def query_path = {
 		.group = "leaks", .example = "0xfeb10838",
 		.targets = "OBJECT",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 1, .target_max = 1,
-		.summary = "Path from a GC root to an object, by application fields rather than locals, "
-			"thread-locals and VM lists",
+		.summary = "Path from a GC root to an object, preferring application fields to "
+			"locals and thread-locals",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
 	.uses = QUERY_USES_HEAP | QUERY_CHOOSES_HEAP,
-	.heap_help = "Only paths through objects of this Android heap alone",
+	.heap_help = "Only paths whose objects are all in this Android heap",
 	.state_size = sizeof(struct path_query),
 	.open = open_path, .next = next_path, .close = close_path,
 };

@@ -11,8 +11,8 @@
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "match", HDB_OPTION_TEXT, "PATTERN",
-	  "Only matching names; * and ? stand for any characters", .example = "java.*" },
+	{ "match", HDB_OPTION_TEXT, "PATTERN", "Only names that match; * and ? are wildcards",
+	  .example = "java.*" },
 	{ .name = NULL },
 };
 

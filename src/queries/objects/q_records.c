@@ -28,8 +28,7 @@
 	  "ID of an object that refers to it") \
 	X(DANGLING_EXAMPLE_CLASS, TEXT, "example_class", "of class", "Class of that object") \
 	X(DANGLING_LEFT_OUT, BOOL, "left_out", "left out", \
-	  "Whether it fits between two objects, like classes that HotSpot omits. Empty if " \
-	  "IDs are no addresses.")
+	  "Whether the ID fits between two objects. Empty if IDs are not addresses.")
 enum { DANGLING_COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column dangling_columns[] = { DANGLING_COLUMNS(QUERY_COLUMN) };
 
@@ -37,7 +36,7 @@ static const struct hdb_column dangling_facts[] = {
 	{ "references", HDB_TYPE_COUNT, "references",
 	  "References to missing objects. The first 100,000 of these objects are listed." },
 	{ "listed", HDB_TYPE_COUNT, "listed",
-	  "References to the objects listed: the sum of the column" },
+	  "References to the listed objects: the sum of the column" },
 	QUERY_CUT_FACTS,
 };
 
@@ -108,7 +107,7 @@ const struct query_def query_dangling = {
 		.name = "dangling",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "Objects that are referenced but missing from the dump",
+		.summary = "Referenced objects that are missing from the dump",
 		.options = query_no_options,
 		QUERY_COLUMNS(dangling_columns), QUERY_FACTS(dangling_facts), .is_query = 1,
 	},
@@ -124,7 +123,7 @@ const struct query_def query_dangling = {
 	X(RECORD_LEVEL, TEXT, "level", "level", \
 	  "Level: \"top\", or \"heap\" for sub-records of heap dumps") \
 	X(RECORD_COUNT, COUNT, "records", "records", \
-	  "Records in the file, whichever snapshot was imported") \
+	  "Records in the whole file, regardless of the imported snapshot") \
 	X(RECORD_BYTES, BYTES, "bytes", "bytes", "Bytes of these records")
 enum { RECORD_COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column record_columns[] = { RECORD_COLUMNS(QUERY_COLUMN) };
@@ -162,7 +161,7 @@ const struct query_def query_records = {
 /* Columns about the frames of a record's stack trace. */
 #define STACK_COLUMNS \
 	{ "frames", HDB_TYPE_COUNT, "frames", \
-	  "Frames of the stack, as far as the dump has it. Empty if it has none." }, \
+	  "Number of frames in the recorded stack. Empty if the dump records none." }, \
 		{ "site", HDB_TYPE_TEXT, "in", "Innermost frame" }, \
 	{ \
 		"stack", HDB_TYPE_TEXT, "called from", "Other frames, innermost first, at most 32" \
@@ -239,8 +238,8 @@ const struct query_def query_alloc_sites = {
 		.name = "alloc-sites",
 		.group = "database", .example = "",
 		.targets = "",
-		.summary = "Allocation sites, from the dump's records or, for Android and HPROF agents, as "
-			"in object-sites",
+		.summary = "Allocation sites from the dump's records. Without records, those of "
+			"query object-sites.",
 		.options = query_no_options,
 		QUERY_COLUMNS(site_columns), .is_query = 1,
 	},
@@ -291,21 +290,20 @@ const struct query_def query_cpu_samples = {
 	X(SUMMARY_RECORD, TEXT, "record", "record", \
 	  "Record with these totals: HEAP SUMMARY or ALLOC SITES") \
 	X(SUMMARY_TIME, DOUBLE, "seconds", "seconds", \
-	  "Seconds from the dump's time to when it was written; starts again after 71 " \
-	  "minutes") \
+	  "Seconds between the dump's start and the record. Wraps around after 71 minutes.") \
 	X(SUMMARY_LIVE_OBJECTS, COUNT, "live_objects", "live objects", \
 	  "Instances that were alive") \
 	X(SUMMARY_LIVE_BYTES, BYTES, "live_bytes", "live bytes", "Bytes of the live instances") \
 	X(SUMMARY_OBJECTS, COUNT, "allocated_objects", "objects", "Instances that were allocated") \
 	X(SUMMARY_BYTES, BYTES, "allocated_bytes", "bytes", "Bytes of the allocated instances") \
 	X(SUMMARY_INCREMENTAL, BOOL, "incremental", "incremental", \
-	  "Whether ALLOC SITES has only the sites that changed") \
+	  "Whether ALLOC SITES lists only sites that changed") \
 	X(SUMMARY_SORTED_BY, TEXT, "sorted_by", "sorted by", \
 	  "Order of the sites in ALLOC SITES: live or allocated bytes") \
 	X(SUMMARY_COLLECTED, BOOL, "collected", "collected", \
-	  "Whether a garbage collection came before ALLOC SITES") \
+	  "Whether a garbage collection preceded ALLOC SITES") \
 	X(SUMMARY_CUTOFF, PERCENT, "cutoff_percent", "cutoff", \
-	  "Share below which ALLOC SITES leaves out sites") \
+	  "Smallest share of a site that ALLOC SITES lists") \
 	X(SUMMARY_OFFSET, COUNT, "offset", "offset", "Offset of the record in the dump, in bytes")
 enum { SUMMARY_COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column summary_columns[] = { SUMMARY_COLUMNS(QUERY_COLUMN) };

@@ -14,7 +14,7 @@ static const struct hdb_option_spec options[] = { { .name = NULL } };
 
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "name", \
-	  "Fields that hold it, static NAME, [index], <class>, <super>, <class loader> or " \
+	  "Reference by field name, static NAME, [index], <class>, <super>, <class loader> or " \
 	  "<local variable>") \
 	X(ID, ID, "id", "id", QUERY_HELP_ID) \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
@@ -30,8 +30,8 @@ static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "ID of the object whose references these are" },
 	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
 	{ "references", HDB_TYPE_COUNT, "references",
-	  "Distinct objects referred to in all heaps, with the class; in long arrays some "
-	  "count more than once" },
+	  "Distinct referenced objects in all heaps, including the class. Long arrays may count "
+	  "some twice." },
 };
 
 /* Elements of an array read at a time. */

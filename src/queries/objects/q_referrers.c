@@ -33,10 +33,9 @@ static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object", "ID of the object whose referrers these are" },
 	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
 	{ "referrers", HDB_TYPE_COUNT, "referrers",
-	  "Distinct referring objects in all heaps asked for, without instances of a "
-	  "class" },
+	  "Distinct referring objects in all requested heaps, without instances of a class" },
 	{ "instances", HDB_TYPE_COUNT, "instances",
-	  "Instances of a class object, reachable or not, which refer to it too" },
+	  "Instances of the class, reachable or not, which also refer to the class object" },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -20,26 +20,28 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(KIND, TEXT, "kind", "kind", "Kind of GC root") \
-	X(RECORDS, COUNT, "records", "records", "Root records of this kind; by kind") \
-	X(OBJECTS, COUNT, "objects", "objects", "Distinct objects; by kind") \
+	X(RECORDS, COUNT, "records", "records", "Root records of this kind. Not with --kind.") \
+	X(OBJECTS, COUNT, "objects", "objects", "Distinct objects. Not with --kind.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", \
 	  "Shallow size of the object, or of the distinct objects") \
-	X(ID, ID, "id", "id", "ID of the object; in lists") \
-	X(CLASS, TEXT, "class", "class", "Class of the object; in lists") \
-	X(LABEL, TEXT, "label", "object", "Label of the object; in lists") \
+	X(ID, ID, "id", "id", "ID of the object. Only with --kind.") \
+	X(CLASS, TEXT, "class", "class", "Class of the object. Only with --kind.") \
+	X(LABEL, TEXT, "label", "object", "Label of the object. Only with --kind.") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the object, if the dominator tree is built; in lists") \
-	X(THREAD, TEXT, "thread", "thread", "Name of the thread in the root record; in lists") \
+	  "Retained size of the object, if the dominator tree is built. Only with --kind.") \
+	X(THREAD, TEXT, "thread", "thread", \
+	  "Name of the thread in the root record. Only with " \
+	  "--kind.") \
 	X(LOCAL, BOOL, "local", "local", \
-	  "Whether a thread holds it, which counts as the root; in lists")
+	  "Whether a thread holds the object and counts as the root instead. Only with --kind.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_OBJECT_COLUMNS };
 
 static const struct hdb_column facts[] = {
 	{ "records", HDB_TYPE_COUNT, "root records",
-	  "Root records of all kinds, on objects of the dump" },
-	{ "objects", HDB_TYPE_COUNT, "root objects", "Distinct objects that are roots themselves" },
+	  "Root records of all kinds that refer to objects in the dump" },
+	{ "objects", HDB_TYPE_COUNT, "root objects", "Distinct objects that are roots" },
 	QUERY_COVERAGE_FACTS,
 };
 
@@ -176,7 +178,7 @@ const struct query_def query_roots = {
 		.name = "roots", .aliases = "gc-roots",
 		.group = "objects", .example = "--kind 'thread object'",
 		.targets = "", .never_null = "kind|records|objects|shallow",
-		.summary = "GC roots by kind, or the objects of a kind",
+		.summary = "GC roots by kind, or all roots of one kind",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = "GC roots are reachable",

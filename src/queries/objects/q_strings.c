@@ -53,12 +53,12 @@ static const struct hdb_option_spec options[] = {
 	X(COUNT, COUNT, "objects", "objects", \
 	  "String objects with this text, prefix, length or encoding") \
 	X(TEXT, TEXT, "text", "text", \
-	  "Text (beyond 64 KiB, its beginning and length); by prefix, the prefix") \
+	  "Text; beyond 64 KiB, its beginning and length. With --by prefix, the prefix.") \
 	X(LENGTH, COUNT, "length", "length", \
-	  "UTF-16 units of the whole text; by prefix, of the prefix") \
+	  "Length of the whole text in UTF-16 units. With --by prefix, of the prefix.") \
 	X(ENCODING, TEXT, "encoding", "encoding", \
-	  "Encoding, such as \"Latin-1 bytes\" or \"UTF-16 bytes, little-endian\"; by " \
-	  "encoding") \
+	  "Encoding, such as \"Latin-1 bytes\" or \"UTF-16 bytes, little-endian\". Only with " \
+	  "--by encoding.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the String objects") \
 	X(ARRAYS, BYTES, "array_shallow", "array shallow", \
 	  "Shallow size of their arrays, counted once for each String") \
@@ -70,12 +70,12 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "String objects; this and the following facts not with --objects" },
+	  "Number of String objects. This and the following facts are absent with --objects." },
 	{ "found", HDB_TYPE_COUNT, "found",
-	  "String objects with a text that --match and --equals select" },
+	  "String objects whose text matches --match and --equals" },
 	{ "found_shallow", HDB_TYPE_BYTES, "found shallow",
 	  "Shallow size of these strings and their arrays, counted once for each String" },
-	{ "texts", HDB_TYPE_COUNT, "texts", "Distinct texts or groups listed" },
+	{ "texts", HDB_TYPE_COUNT, "texts", "Number of distinct texts or groups listed" },
 	{ "without_text", HDB_TYPE_COUNT, "without text",
 	  "String objects whose characters the dump lacks" },
 	QUERY_COVERAGE_FACTS,

@@ -19,46 +19,46 @@
 #define NAME_MAX_BYTES 512
 #define FRAME_MAX_BYTES 3200
 static const struct hdb_option_spec options[] = {
-	{ "no-stack", HDB_OPTION_FLAG, .help = "Leave out frames, stack chunks and locals" },
+	{ "no-stack", HDB_OPTION_FLAG, .help = "Omit frames, stack chunks and local variables" },
 	{ "all", HDB_OPTION_FLAG,
-	  .help = "Also list Thread objects that the dump does not list as threads: new, ended, "
-		  "or virtual" },
-	{ "no-locals", HDB_OPTION_FLAG, .help = "Leave out local variables" },
+	  .help = "Also list Thread objects without a thread record in the dump: new, ended or "
+		  "virtual threads" },
+	{ "no-locals", HDB_OPTION_FLAG, .help = "Omit local variables" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(LEVEL, COUNT, "level", "level", \
-	  "Level: 0 thread, 1 frame or stack chunk, 2 local; not with --no-stack") \
+	  "Level: 0 thread, 1 frame or stack chunk, 2 local. Not with --no-stack.") \
 	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the row: thread, frame, local, or chunk of an unmounted virtual " \
-	  "thread; not with --no-stack") \
+	  "Kind of the row: thread, frame, local, or chunk of an unmounted virtual thread. Not " \
+	  "with --no-stack.") \
 	X(THREAD, TEXT, "thread", "thread", "Name of the thread") \
 	X(TEXT, TEXT, "text", "what", \
-	  "Text of the frame or local; for a thread, its class; not with --no-stack") \
+	  "Text of the frame or local, or class of the thread. Not with --no-stack.") \
 	X(SIGNATURE, TEXT, "signature", "signature", \
-	  "Signature of the frame's method; not with --no-stack") \
+	  "Signature of the frame's method. Not with --no-stack.") \
 	X(ID, ID, "id", "id", "ID of the thread object or local") \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(SERIAL, COUNT, "serial", "serial", "Serial number of the thread in the dump") \
 	X(STATE, TEXT, "state", "state", "State as in java.lang.Thread.State, if the dump has it") \
-	X(DAEMON, BOOL, "daemon", "daemon", "Whether it is a daemon thread") \
+	X(DAEMON, BOOL, "daemon", "daemon", "Whether the thread is a daemon thread") \
 	X(PRIORITY, INT, "priority", "priority", "Priority of the thread") \
 	X(DEPTH, COUNT, "depth", "frames", \
-	  "Frames of its stack; for a frame its number, 0 the innermost") \
-	X(LOCALS, COUNT, "locals", "locals", "Local variables that it holds") \
+	  "Number of frames in the stack. For a frame, its number, with 0 for the innermost " \
+	  "frame.") \
+	X(LOCALS, COUNT, "locals", "locals", "Number of local variables") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the thread object or local") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the object, if known or found without the dominator tree") \
+	  "Retained size, if the dominator tree is built or not needed for it") \
 	X(TID, COUNT, "tid", "tid", "Thread.threadId(), if the dump has it") \
 	X(VIRTUAL, BOOL, "virtual", "virtual", "Whether a thread is virtual") \
 	X(CARRIER, ID, "carrier", "carrier", \
-	  "Carrier: platform thread that runs a mounted virtual thread. From here on only " \
-	  "if a thread is virtual.") \
+	  "Carrier: platform thread that runs a mounted virtual thread") \
 	X(CARRIES, ID, "carries", "carries", "Virtual thread that a platform thread runs") \
 	X(STACK_BYTES, BYTES, "stack_bytes", "stack in heap", \
-	  "Bytes of frames in a virtual thread's stack chunks, or in the chunk; in no " \
-	  "other size") \
+	  "Bytes of frames in a virtual thread's stack chunks, or in the chunk. No other column " \
+	  "includes them.") \
 	X(GROUP, TEXT, "group", "group", "Name of the thread group") \
 	X(PARENT_GROUP, TEXT, "parent_group", "parent group", "Name of the parent of that group")
 enum { COLUMNS(QUERY_NUMBER) };

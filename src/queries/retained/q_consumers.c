@@ -22,8 +22,8 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",
-	  "Share of all items' retained size above which an item is listed", .low = 0, .high = 100,
-	  .unit = "percent", .default_value = "1", .example = "5" },
+	  "Smallest share of the retained size of all items for an item to be listed", .low = 0,
+	  .high = 100, .unit = "percent", .default_value = "1", .example = "5" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ .name = NULL },
 };
@@ -35,23 +35,24 @@ static const struct hdb_option_spec options[] = {
 	  "parent.") \
 	X(ID, ID, "id", "id", "ID of the object or loader") \
 	X(NAME, TEXT, "name", "name", \
-	  "Name of the object, class, loader or package. A class object counts with its " \
-	  "class.") \
+	  "Name of the object, class, loader or package. A class includes its class object.") \
 	X(COUNT, COUNT, "objects", "objects", "Objects in the row") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Sum of the objects' retained sizes. For a class loader without a target, as in " \
-	  "query loaders.") \
+	  "Sum of the retained sizes. Without a target, that of a class loader is as in query " \
+	  "loaders.") \
 	X(PERCENT, PERCENT, "percent", "%", "Share of the retained size of all items") \
 	X(OTHERS, COUNT, "others", "others", \
-	  "Small objects, classes, loaders or packages that this row sums up. Empty for " \
-	  "other rows.")
+	  "Number of small objects, classes, loaders or packages combined in this row. Else " \
+	  "empty.")
 enum { COLUMNS(QUERY_NUMBER) NATIVE, RETAINED_NATIVE };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_COLUMN,
 					     QUERY_RETAINED_NATIVE_COLUMN };
 
 static const struct hdb_column facts[] = {
-	{ "objects", HDB_TYPE_COUNT, "objects", "Objects that no other of them dominates" },
+	{ "objects", HDB_TYPE_COUNT, "objects",
+	  "Objects of the target that no other object of the "
+	  "target dominates" },
 	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of these objects: 100 %" },
 	{ "threshold", HDB_TYPE_BYTES, "threshold", "Retained size above which an item is listed" },
 	QUERY_COVERAGE_FACTS,

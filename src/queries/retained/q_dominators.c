@@ -17,25 +17,26 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|package|loader",
-	  "Sum up the objects of the level by this", .default_value = NULL },
+	  "Group the objects of the level by class, package or class loader",
+	  .default_value = NULL },
 	{ "tree", HDB_OPTION_NUMBER, "N",
-	  "Show the N nodes on all levels below that retain most, in tree order", .low = 1,
+	  "Show the N largest nodes of all levels below, in tree order", .low = 1,
 	  .high = ANALYSIS_CUT_NODES_MAX, .unit = "nodes", .example = "1000" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "ID of the dominated object; not with --by") \
-	X(CLASS, TEXT, "class", "class", "Class of the object; not with --by") \
-	X(LABEL, TEXT, "label", "object", "Label of the object; not with --by") \
+	X(ID, ID, "id", "id", "ID of the dominated object. Not with --by.") \
+	X(CLASS, TEXT, "class", "class", "Class of the object. Not with --by.") \
+	X(LABEL, TEXT, "label", "object", "Label of the object. Not with --by.") \
 	X(NAME, TEXT, "name", "name", \
-	  "Name of the class, package or loader class; only with --by") \
-	X(COUNT, COUNT, "objects", "objects", "Objects of the level in this row; only with --by") \
+	  "Name of the class, package or loader class. Only with --by.") \
+	X(COUNT, COUNT, "objects", "objects", "Objects of the level in this row. Only with --by.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW) \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
 	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
 	X(DOMINATED, COUNT, "children", "children", \
-	  "Objects that it immediately dominates; not with --by") \
+	  "Objects that it immediately dominates. Not with --by.") \
 	X(LEVEL, COUNT, "level", "level", "Level in the tree: 0 is the top. Only with --tree.") \
 	X(OTHERS, COUNT, "others", "others", QUERY_HELP_OTHERS)
 enum { COLUMNS(QUERY_NUMBER) };
@@ -44,13 +45,12 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_C
 
 static const struct hdb_column facts[] = {
 	{ "id", HDB_TYPE_ID, "object",
-	  "ID of the object whose level it is. Absent for the top level." },
+	  "ID of the object whose dominated objects are listed. Absent for the top level." },
 	{ "class", HDB_TYPE_TEXT, "class", QUERY_HELP_CLASS },
 	{ "retained", HDB_TYPE_BYTES, "retained", "Retained size of the object; 0 if unreachable" },
 	{ "reachable", HDB_TYPE_BOOL, "reachable", QUERY_HELP_REACHABLE },
 	{ "children", HDB_TYPE_COUNT, "children",
-	  "Objects of the level. Objects that the dump lacks count only if they dominate "
-	  "something." },
+	  "Objects of the level. Objects missing from the dump count only if they dominate others." },
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes", QUERY_HELP_WHOLE },
 	QUERY_COVERAGE_FACTS,
 };
@@ -262,7 +262,8 @@ const struct query_def query_dominators = {
 		.targets = "[OBJECT]",
 		.target_types = HDB_TARGET_OBJECT, .target_min = 0, .target_max = 1,
 		.never_null = "shallow|retained|percent",
-		.summary = "Dominator tree: its top level, or what an object immediately dominates",
+		.summary = "Top level of the dominator tree, or the objects that an object "
+			"immediately dominates",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,

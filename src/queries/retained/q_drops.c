@@ -28,14 +28,16 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(LEVEL, COUNT, "level", "level", \
-	  "Level: 0, or one more than that of the drop that dominates it") \
+	  "Level: 0, or one more than the level of the drop that dominates this one") \
 	X(ID, ID, "id", "id", "ID of the object where retained size drops") \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
 	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
 	X(DOMINATED, COUNT, "children", "children", "Objects that it immediately dominates") \
-	X(LARGEST, BYTES, "largest", "largest child", "Retained size of the largest of them") \
+	X(LARGEST, BYTES, "largest", "largest child", \
+	  "Retained size of the largest dominated " \
+	  "object") \
 	X(HOLDER_ID, ID, "holder_id", "holder id", \
 	  "ID of the holder: the nearest dominator whose class --skip does not name") \
 	X(HOLDER, TEXT, "holder", "holder", "Label of the holder") \

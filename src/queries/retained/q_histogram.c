@@ -22,8 +22,8 @@ static const struct hdb_option_spec options[] = {
 	  "call-stack is query call-tree.",
 	  .default_value = "class" },
 	{ "shallow", HDB_OPTION_FLAG,
-	  .help = "Count all objects, reachable or not, as the import did: no retained sizes, "
-		  "builds no table" },
+	  .help = "Count all objects, reachable or not. Fast: uses the import's totals, without "
+		  "retained sizes." },
 	QUERY_FAIL_IF,
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
@@ -32,29 +32,32 @@ static const struct hdb_option_spec options[] = {
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "name", \
 	  "Name of the class, superclass, package, class of the class loader, or heap") \
-	X(LOADER, TEXT, "loader", "loader", "Class loader of the class; by class and superclass") \
-	X(COUNT, COUNT, "objects", "objects", "Objects that are counted, with --shallow all") \
+	X(LOADER, TEXT, "loader", "loader", \
+	  "Class loader of the class. Only with --by class or " \
+	  "superclass.") \
+	X(COUNT, COUNT, "objects", "objects", "Objects counted. With --shallow, all objects.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained >=", \
-	  "Lower bound of the retained size; by loader as in query loaders. Not with " \
-	  "--shallow and --unreachable.") \
+	  "Lower bound of the retained size (by loader: see query loaders). Not with --shallow " \
+	  "or --unreachable.") \
 	X(UNREACHABLE_COUNT, COUNT, "unreachable_objects", "unreachable", \
-	  "Unreachable objects; not with --shallow and --unreachable") \
+	  "Unreachable objects. Not with --shallow or --unreachable.") \
 	X(UNREACHABLE_SHALLOW, BYTES, "unreachable_shallow", "unreachable bytes", \
-	  "Shallow size of the unreachable objects; not with --shallow and --unreachable") \
+	  "Shallow size of the unreachable objects. Not with --shallow or --unreachable.") \
 	X(ID, ID, "id", "id", \
-	  "ID of the class object, or of the loader by loader. Empty by package.") \
+	  "ID of the class object, or of the class loader with --by loader. Empty with --by " \
+	  "package.") \
 	X(NATIVE, BYTES, "native", "native", \
-	  "Native memory owned by these objects, in no other size, if the dump records " \
-	  "it. Not with --shallow.")
+	  "Native memory owned by these objects, if recorded, in addition to other columns. Not " \
+	  "with --shallow.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "groups", HDB_TYPE_COUNT, "groups",
-	  "Groups that have objects, before the pattern is applied" },
+	  "Number of non-empty groups before the pattern is applied" },
 	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Objects of the whole heap, of the same kind as in the rows" },
+	  "Objects of the whole heap: reachable, unreachable or all, as in the rows" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
 	QUERY_FAIL_IF_FACTS,
 	QUERY_COVERAGE_FACTS,

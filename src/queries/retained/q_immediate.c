@@ -19,7 +19,7 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",
-	  "Skip dominators of these classes and count what dominates them instead",
+	  "Skip dominators of these classes and count their own dominators instead",
 	  .default_value = QUERY_SKIP_DEFAULT, .example = "java.*" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ .name = NULL },
@@ -30,15 +30,15 @@ static const struct hdb_option_spec options[] = {
 	  "Class of the dominators; \"class X\" for a class object, \"<root>\" for " \
 	  "objects that nothing dominates") \
 	X(LOADER, TEXT, "loader", "loader", "Class loader of the class") \
-	X(COUNT, COUNT, "objects", "objects", "Dominators of that class") \
+	X(COUNT, COUNT, "objects", "objects", "Number of dominators of that class") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the dominators") \
 	X(DOMINATED, COUNT, "dominated_objects", "dominated objects", \
-	  "Objects of the target that they dominate") \
+	  "Number of target objects that they dominate") \
 	X(DOMINATED_SHALLOW, BYTES, "dominated_shallow", "dominated shallow", \
 	  "Shallow size of the dominated objects") \
 	X(EXAMPLE, ID, "id", "example", "ID of the dominator of the first of these objects") \
 	X(NATIVE, BYTES, "dominated_native", "dominated native", \
-	  "Native memory owned by the dominated objects, in no other size, if any")
+	  "Native memory owned by the dominated objects, if any. Not included in other columns.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 

@@ -36,21 +36,22 @@ enum {
 #define OTHERS_COLUMN [OTHERS] = { "others", HDB_TYPE_COUNT, "others", QUERY_HELP_OTHERS }
 #define NATIVE_COLUMN \
 	[NATIVE] = { "native", HDB_TYPE_BYTES, "native", \
-		     "Native memory owned by these objects, in no other size, if any" }
+		     "Native memory owned by these objects, if any. Not included in other " \
+		     "columns." }
 
 /* Nodes of the dominator tree shown without --min: this part of all reachable bytes. */
 #define MIN_PART 1000
 
 static const struct hdb_option_spec path_options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|package|loader|field",
-	  "What to merge by; field also tells apart what different fields hold (needs the "
-	  "dump)",
+	  "What to merge by. With field, objects held by different fields stay apart (needs the "
+	  "dump).",
 	  .default_value = "class", .example = "field" },
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
 	  QUERY_HELP_EXCLUDE, .default_value = ANALYSIS_EXCLUDES_WEAK, .example = "weak,soft" },
 	{ "subclasses", HDB_OPTION_FLAG, .help = QUERY_HELP_SUBCLASSES },
 	{ "min", HDB_OPTION_NUMBER, "N",
-	  "Smallest number of objects of the set on or below a node that is shown", .low = 0,
+	  "Show only nodes with at least this many objects of the set at or below them", .low = 0,
 	  .high = INT64_MAX, .unit = "objects", .default_value = "1", .example = "10" },
 	{ "depth", HDB_OPTION_NUMBER, "N", "Deepest level shown; 0 is the roots. Default: all.",
 	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
@@ -61,8 +62,7 @@ static const struct hdb_option_spec tree_options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|package|loader", "What to merge by",
 	  .default_value = "class" },
 	{ "min", HDB_OPTION_NUMBER, "BYTES",
-	  "Smallest retained size of a node that is shown. Default: 0.1 % of the "
-	  "reachable heap.",
+	  "Show only nodes of at least this retained size. Default: 0.1 % of the reachable heap.",
 	  .low = 0, .high = INT64_MAX, .unit = "bytes", .example = "1024" },
 	{ "depth", HDB_OPTION_NUMBER, "N", "Deepest level shown; 0 is the top. Default: all.",
 	  .low = 0, .high = ANALYSIS_MERGED_DEPTH, .unit = "levels", .example = "5" },
@@ -72,8 +72,8 @@ static const struct hdb_option_spec tree_options[] = {
 static const struct hdb_column path_columns[COLUMN_COUNT] = {
 	[LEVEL] = { "level", HDB_TYPE_COUNT, "level", QUERY_HELP_LEVEL },
 	[NAME] = { "name", HDB_TYPE_TEXT, "name",
-		   "Class, package or loader of the objects on this step; by field, \"Main.CACHE "
-		   "-> java.util.HashMap\"" },
+		   "Class, package or loader at this step. With --by field, such as \"Main.CACHE "
+		   "-> java.util.HashMap\"." },
 	[COUNT] = { "objects", HDB_TYPE_COUNT, "objects",
 		    "Objects of the set whose path ends here" },
 	[SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
@@ -82,8 +82,7 @@ static const struct hdb_column path_columns[COLUMN_COUNT] = {
 	[TOTAL] = { "below_shallow", HDB_TYPE_BYTES, "shallow below",
 		    "Shallow size of these objects" },
 	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", "Share of below_objects in the set" },
-	[ID] = { "id", HDB_TYPE_ID, "id",
-		 "ID of the object of the set that ends here and retains most" },
+	[ID] = { "id", HDB_TYPE_ID, "id", "ID of the largest object whose path ends here" },
 	OTHERS_COLUMN,
 	NATIVE_COLUMN,
 	[TOTAL_NATIVE] = { "below_native", HDB_TYPE_BYTES, "native below",
@@ -99,9 +98,10 @@ static const struct hdb_column tree_columns[COLUMN_COUNT] = {
 	[TOTAL_COUNT] = { "retained_objects", HDB_TYPE_COUNT, "retained objects",
 			  "Objects of the node and below it" },
 	[TOTAL] = { "retained", HDB_TYPE_BYTES, "retained",
-		    "Bytes of the objects of the node and below it; with --heap only in that heap" },
+		    "Shallow size of the objects of the node and below it. With --heap, only in "
+		    "that heap." },
 	[PERCENT] = { "percent", HDB_TYPE_PERCENT, "%", QUERY_HELP_PERCENT },
-	[ID] = { "id", HDB_TYPE_ID, "id", "ID of the object of the node that retains most" },
+	[ID] = { "id", HDB_TYPE_ID, "id", "ID of the largest object of the node" },
 	OTHERS_COLUMN,
 	NATIVE_COLUMN,
 	[TOTAL_NATIVE] = { "retained_native", HDB_TYPE_BYTES, "retained native",
@@ -112,18 +112,18 @@ static const struct hdb_column path_facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "Reachable objects of the set" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these objects" },
 	{ "without_path", HDB_TYPE_COUNT, "without path",
-	  "Objects held only through excluded references; by field, also as the loader of "
-	  "a class" },
+	  "Objects without a path, held only by excluded references. With --by field, also loaders "
+	  "of classes." },
 	{ "exclude", HDB_TYPE_TEXT, "excluded", "References that were ignored" },
 	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
 	{ "min", HDB_TYPE_COUNT, "shown from objects",
-	  "Smallest number of objects of the set on or below a node that is shown" },
+	  "Show only nodes with at least this many objects of the set at or below them" },
 	QUERY_COVERAGE_FACTS,
 };
 
 static const struct hdb_column tree_facts[] = {
 	{ "heap_shallow", HDB_TYPE_BYTES, "reachable bytes",
-	  "Shallow size of the reachable heap, with --heap of that heap: 100 %" },
+	  "Shallow size of the reachable heap (100 %). With --heap, of that heap." },
 	{ "min", HDB_TYPE_BYTES, "shown from bytes",
 	  "Smallest retained size of a node that is shown" },
 	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },

@@ -30,15 +30,15 @@ static const struct hdb_option_spec options[] = {
 	  "Objects to visit before building the dominator tree instead. 0 means no limit.",
 	  .low = 0, .high = UINT32_MAX, .unit = "objects", .example = "100000" },
 	{ "exclude", HDB_OPTION_TEXT, "weak,soft,phantom,finalizer|none|CLASS:FIELD",
-	  "References to ignore when others hold what the target reaches; fields of "
-	  "subclasses are included",
+	  "References that do not count as keeping objects alive; fields of subclasses are "
+	  "included",
 	  .example = "weak,soft" },
 	{ "explain", HDB_OPTION_FLAG, .help = "Show how the answer was computed and what it cost" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
-	X(TARGET, TEXT, "target", "target", "Target as it was asked for") \
+	X(TARGET, TEXT, "target", "target", "Target as given") \
 	X(ID, ID, "id", "id", "ID of the object. Empty for a set.") \
 	X(CLASS, TEXT, "class", "class", \
 	  "Class of the object, or the class whose objects are the set") \
@@ -57,34 +57,33 @@ static const struct hdb_option_spec options[] = {
 	X(REACHABLE, BOOL, "reachable", "reachable", \
 	  "Whether the object, or any object of the set, is reachable") \
 	X(NATIVE, BYTES, "native", "native", \
-	  "Native memory owned by the object or reachable set, in no other size, if the " \
-	  "dump records it") \
+	  "Native memory owned by the object or reachable set, if recorded. Not included in " \
+	  "other columns.") \
 	X(RETAINED_NATIVE, BYTES, "retained_native", "retained native", \
-	  "Native memory of all objects an object retains, once the dominator tree is " \
-	  "built; not with --exclude")
+	  "Native memory of all objects an object retains, once the dominator tree is built. Not " \
+	  "with --exclude.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
 
 static const struct hdb_column facts[] = {
 	{ "way", HDB_TYPE_TEXT, "way",
-	  "Methods used, such as table, local or dominators built; with --explain" },
+	  "Methods used, such as table, local or dominators built. Only with --explain." },
 	{ "subtree_count", HDB_TYPE_COUNT, "subtree",
-	  "Objects of the reach tree below the target; with --explain" },
+	  "Objects of the reach tree below the target. Only with --explain." },
 	{ "removed_count", HDB_TYPE_COUNT, "removed",
-	  "Objects among them held by others; with --explain" },
+	  "Objects of this subtree that others hold. Only with --explain." },
 	{ "edges_looked_at", HDB_TYPE_COUNT, "edges looked at",
-	  "References and referrers visited; with --explain" },
+	  "References and referrers visited. Only with --explain." },
 	{ "time_us", HDB_TYPE_COUNT, "microseconds",
-	  "Time of the whole query in microseconds, tables included; with --explain" },
+	  "Time of the whole query in microseconds, tables included. Only with --explain." },
 	{ "tables_built", HDB_TYPE_TEXT, "tables built",
-	  "Derived tables that had to be built, or \"none\"; with --explain" },
+	  "Derived tables that had to be built, or \"none\". Only with --explain." },
 	{ "class_object", HDB_TYPE_ID, "class object",
-	  "Class object of the first target without reachable instances; of several, the "
-	  "largest" },
+	  "Class object of the first target without reachable instances, or the largest of several" },
 	{ "class_retained", HDB_TYPE_BYTES, "retained by the class object",
 	  "Retained size of that class object, including static fields" },
 	{ "note", HDB_TYPE_TEXT, "note",
-	  "Note on the target and what to ask next, given with class_object" },
+	  "Note on the target and on the next query to run. Given with class_object." },
 	QUERY_COVERAGE_FACTS,
 };
 

@@ -22,11 +22,15 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(ID, ID, "id", "id", "ID of the object, loader or class object") \
-	X(CLASS, TEXT, "class", "class", "Class of the object; only by object") \
-	X(LABEL, TEXT, "label", "object", "Label of the object; only by object") \
-	X(NAME, TEXT, "name", "name", "Name of the class, package or loader class; not by object") \
-	X(LOADER, TEXT, "loader", "loader", "Class loader of the class; by class and superclass") \
-	X(COUNT, COUNT, "objects", "objects", "Reachable objects; not by object") \
+	X(CLASS, TEXT, "class", "class", "Class of the object. Only with --by object.") \
+	X(LABEL, TEXT, "label", "object", "Label of the object. Only with --by object.") \
+	X(NAME, TEXT, "name", "name", \
+	  "Name of the class, package or loader class. Not with --by " \
+	  "object.") \
+	X(LOADER, TEXT, "loader", "loader", \
+	  "Class loader of the class. Only with --by class or " \
+	  "superclass.") \
+	X(COUNT, COUNT, "objects", "objects", "Reachable objects. Not with --by object.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the object or objects") \
 	X(RETAINED, BYTES, "retained", "retained", \
 	  "Retained size of the object, or lower bound for a group") \

@@ -25,7 +25,7 @@ static const struct hdb_option_spec options[] = { { .name = NULL } };
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
 	X(TEXT, TEXT, "text", "what", \
 	  "Sentence about the leak (object, evidence, holder), the suspect or the finding") \
-	X(ID, ID, "id", "id", "ID of the object, if it is one") \
+	X(ID, ID, "id", "id", "ID of the object. Empty if the row is not about a single object.") \
 	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
 	X(EXPLANATION, TEXT, "explanation", "explanation", \
 	  "Explanation of a suspect, with its verdict in brackets") \
@@ -51,9 +51,9 @@ static const struct hdb_column facts[] = {
 	{ "virtual_threads", HDB_TYPE_COUNT, "virtual threads",
 	  "Virtual threads among these threads" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
-	  "Groups of leaking objects, of which the first are rows" },
+	  "Groups of leaking objects. The first ones are listed." },
 	{ "out_of_memory", HDB_TYPE_TEXT, "OutOfMemoryError",
-	  "Thread that ran out of memory, and where, if one did" },
+	  "Thread that ran out of memory, if any, and where" },
 	EXPLAIN_RULES_FACT,
 	QUERY_COVERAGE_FACTS,
 };

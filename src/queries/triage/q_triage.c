@@ -48,8 +48,8 @@ enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
 
 static const struct hdb_column facts[] = {
-	{ "rules", HDB_TYPE_COUNT, "rules", "Rules tried, as many as rows with --all" },
-	{ "findings", HDB_TYPE_COUNT, "findings", "Rules that found something" },
+	{ "rules", HDB_TYPE_COUNT, "rules", "Number of rules tried" },
+	{ "findings", HDB_TYPE_COUNT, "findings", "Number of rules with findings" },
 	{ "critical", HDB_TYPE_COUNT, "critical", "Critical findings" },
 	{ "warnings", HDB_TYPE_COUNT, "warnings", "Warnings" },
 	{ "suspects", HDB_TYPE_COUNT, "leak suspects",

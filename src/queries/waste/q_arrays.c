@@ -18,17 +18,16 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "empty", HDB_OPTION_FLAG, .help = "Arrays of length zero" },
-	{ "zero", HDB_OPTION_FLAG,
-	  .help = "Arrays of one element or more that are all zero or null" },
+	{ "zero", HDB_OPTION_FLAG, .help = "Non-empty arrays whose elements are all zero or null" },
 	{ "constant", HDB_OPTION_FLAG,
 	  .help = "Arrays of two or more equal elements of a primitive type" },
 	{ "trailing-zeros", HDB_OPTION_FLAG,
-	  .help = "Arrays that end in a long run of zeros or nulls after something else" },
+	  .help = "Arrays that end in a long run of zeros or nulls but are not all zero" },
 	{ "min-tail", HDB_OPTION_NUMBER, "BYTES", "Smallest size of a long run, in bytes of heap",
 	  .low = 1, .high = UINT64_MAX, .unit = "bytes", .default_value = "64", .example = "256" },
 	{ "by", HDB_OPTION_CHOICE, "class|length|value",
-	  "What to group by, with those before it; value only with --constant. Default: "
-	  "as fine as the kind needs.",
+	  "What to group by, including the values before it in the list. --by value needs "
+	  "--constant.",
 	  .default_value = NULL },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
@@ -36,15 +35,16 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(CLASS, TEXT, "class", "class", "Class of the arrays") \
-	X(LENGTH, COUNT, "length", "length", "Elements of each array; not by class") \
-	X(VALUE, TEXT, "value", "value", "Value of every element; only by value") \
+	X(LENGTH, COUNT, "length", "length", "Elements of each array. Not with --by class.") \
+	X(VALUE, TEXT, "value", "value", "Value of every element. Only with --by value.") \
 	X(COUNT, COUNT, "objects", "objects", "Arrays of the group") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes that could be saved: the tails with --trailing-zeros, else whole arrays; " \
-	  "only with a kind") \
+	  "Bytes that could be saved: whole arrays, or tails with --trailing-zeros. Only if a " \
+	  "kind is requested.") \
 	X(EMPTY, COUNT, "empty", "empty", \
-	  "Arrays of length zero; this and the following columns only without a kind") \
+	  "Arrays of length zero. This and the following columns are empty if a kind is " \
+	  "requested.") \
 	X(EMPTY_BYTES, BYTES, "empty_shallow", "empty shallow", \
 	  "Shallow size of the empty arrays") \
 	X(ZERO, COUNT, "zero", "zero", "Arrays of zeros or nulls only") \
@@ -54,9 +54,9 @@ static const struct hdb_option_spec options[] = {
 	X(CONSTANT_BYTES, BYTES, "constant_shallow", "constant shallow", \
 	  "Shallow size of the constant arrays") \
 	X(TAILS, COUNT, "trailing_zeros", "trailing zeros", \
-	  "Arrays that end in a long run of zeros or nulls after something else") \
+	  "Arrays that end in a long run of zeros or nulls but are not all zero") \
 	X(TAIL_BYTES, BYTES, "trailing_wasted", "trailing wasted", \
-	  "Bytes that they would save without it") \
+	  "Bytes saved if these arrays ended before that run") \
 	X(ID, ID, "id", "id", "ID of the first array of the group")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
@@ -65,10 +65,10 @@ static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
 	{ "objects", HDB_TYPE_COUNT, "objects", "Arrays examined" },
 	{ "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of these arrays" },
-	{ "found", HDB_TYPE_COUNT, "found", "Arrays of the kind asked for, or all" },
+	{ "found", HDB_TYPE_COUNT, "found", "Arrays of the requested kind, or all arrays" },
 	{ "found_shallow", HDB_TYPE_BYTES, "found shallow", "Shallow size of these arrays" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted",
-	  "Bytes that could be saved: the sum of the column; only with a kind" },
+	  "Bytes that could be saved: the sum of the column. Only if a kind is requested." },
 	{ "without_content", HDB_TYPE_COUNT, "without content",
 	  "Arrays whose elements the dump lacks. They can only count as empty." },
 	QUERY_COVERAGE_FACTS,
@@ -421,7 +421,7 @@ const struct query_def query_arrays = {
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.never_null = "class|objects|shallow",
-		.summary = "Arrays that are empty, all zero, of one value, or have trailing zeros",
+		.summary = "Arrays that are empty, all zero, constant, or end in zeros",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -22,46 +22,48 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|size|fill|collisions|object",
-	  "What to count by; object: list them one by one, largest first",
+	  "What to count by. With object, collections are listed one by one, largest first.",
 	  .default_value = "class" },
 	{ "arrays", HDB_OPTION_FLAG,
-	  .help = "Examine object arrays instead of collections; their size is the elements that "
-		  "are not null" },
-	{ "segments", HDB_OPTION_NUMBER, "N", "Steps of a ratio", .low = 1, .high = SEGMENTS_MAX,
-	  .unit = "steps", .default_value = "5", .example = "4" },
+	  .help = "Examine object arrays instead of collections. Their size is the number of "
+		  "non-null elements." },
+	{ "segments", HDB_OPTION_NUMBER, "N", "Number of steps of a ratio", .low = 1,
+	  .high = SEGMENTS_MAX, .unit = "steps", .default_value = "5", .example = "4" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(CLASS, TEXT, "class", "class", "Class of the collections") \
-	X(LABEL, TEXT, "label", "object", "Label of the collection; by object") \
+	X(LABEL, TEXT, "label", "object", "Label of the collection. Only with --by object.") \
 	X(KIND, TEXT, "kind", "kind", "Kind of collection: list, set, map, queue, bits or array") \
 	X(AT_MOST, DOUBLE, "at_most", "ratio <=", \
-	  "Largest ratio in the row, above the row before; by fill and collisions. Empty " \
-	  "above 1.") \
-	X(SIZE, COUNT, "size", "size", "Elements; by size and object. Empty if unknown.") \
+	  "Upper end of the row's ratios. Empty above 1. Only with --by fill or collisions.") \
+	X(SIZE, COUNT, "size", "size", \
+	  "Number of elements. Empty if unknown. Only with --by " \
+	  "size or object.") \
 	X(COUNT, COUNT, "objects", "objects", "Collections of the row") \
 	X(EMPTY, COUNT, "empty", "empty", "Collections without elements") \
-	X(ELEMENTS, COUNT, "elements", "elements", "Elements of all of them") \
+	X(ELEMENTS, COUNT, "elements", "elements", "Elements of all collections of the row") \
 	X(CAPACITY, COUNT, "capacity", "capacity", \
-	  "Elements for which there is room, where arrays store them") \
+	  "Number of elements that fit, for collections backed by arrays") \
 	X(FILL, DOUBLE, "fill", "fill", \
 	  "Fill ratio: elements / capacity, for collections with a capacity") \
 	X(COLLISIONS, DOUBLE, "collisions", "collisions", \
 	  "Collision ratio: (elements - slots in use) / elements, for maps with chains") \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes of array slots without an element; 0 for a wrapper, whose contents count " \
-	  "once") \
+	  "Bytes of array slots without an element. 0 for a wrapper, because its contents are " \
+	  "counted once.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", \
 	  "Shallow size of the collections and of their own arrays, without entry objects") \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the collection, if the dominator tree is built; by object") \
+	  "Retained size of the collection, if the dominator tree is built. Only with --by " \
+	  "object.") \
 	X(LARGEST_SIZE, COUNT, "largest_size", "largest size", \
-	  "Elements of the largest one; by class") \
+	  "Elements of the largest collection. Only with --by class.") \
 	X(LARGEST, ID, "largest", "largest", \
-	  "ID of the largest one, the first if there are several") \
-	X(ID, ID, "id", "id", "ID of the collection; by object")
+	  "ID of the largest collection, or of the first of several") \
+	X(ID, ID, "id", "id", "ID of the collection. Only with --by object.")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };
@@ -70,11 +72,11 @@ static const struct hdb_column facts[] = {
 	{ "objects", HDB_TYPE_COUNT, "objects", "Collections examined" },
 	{ "empty", HDB_TYPE_COUNT, "empty", "Collections without elements" },
 	{ "elements", HDB_TYPE_COUNT, "elements",
-	  "Elements of all of them; those of wrapped collections count twice" },
+	  "Elements of all collections. Elements of wrapped collections count twice." },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "Bytes of array slots without an element" },
-	{ "without_size", HDB_TYPE_COUNT, "without size", "Collections whose size is not known" },
+	{ "without_size", HDB_TYPE_COUNT, "without size", "Collections of unknown size" },
 	{ "impossible", HDB_TYPE_COUNT, "impossible sizes",
-	  "Collections whose own count is more than there can be, and was cut" },
+	  "Collections with an impossibly large element count, which was reduced" },
 	QUERY_COVERAGE_FACTS,
 };
 

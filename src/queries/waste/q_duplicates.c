@@ -37,14 +37,14 @@ static const struct hdb_option_spec options[] = {
 	  .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ "no-holders", HDB_OPTION_FLAG,
-	  .help = "Do not look for holders: one pass, builds no table of referrers" },
+	  .help = "Do not look for holders. Needs one pass and no table of referrers." },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes of all copies but one, with their arrays. Shared arrays count once, " \
-	  "partly used ones not.") \
+	  "Bytes of all copies except one, with arrays. Shared arrays count once, partly used " \
+	  "ones not at all.") \
 	X(COUNT, COUNT, "objects", "objects", "Objects with this content") \
 	X(ARRAYS, COUNT, "arrays", "arrays", "Distinct arrays that hold it") \
 	X(CLASS, TEXT, "class", "class", "Class of the first copy") \
@@ -52,12 +52,12 @@ static const struct hdb_option_spec options[] = {
 	  "Length of the text in UTF-16 units, or elements of the array") \
 	X(TOTAL, BYTES, "total_shallow", "total shallow", "Bytes of all copies and their arrays") \
 	X(TEXT, TEXT, "text", "text", \
-	  "Text (beyond 1 MiB, its beginning and length); for arrays the first elements") \
+	  "Text; beyond 1 MiB, its beginning and length. For arrays, the first elements.") \
 	X(HOLDER, TEXT, "holder", "holder", \
 	  "Holder: field, or class of arrays, from which most references to copies come") \
 	X(HELD, COUNT, "held", "times", "References from that holder") \
 	X(REFERENCES, COUNT, "references", "of", \
-	  "References to all copies; an array counts once for a copy") \
+	  "References to all copies. An array counts once for each copy it holds.") \
 	X(ID, ID, "id", "id", "ID of the first copy")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) };
@@ -68,7 +68,7 @@ static const struct hdb_column facts[] = {
 	{ "contents", HDB_TYPE_COUNT, "contents", "Distinct contents among them" },
 	{ "duplicated", HDB_TYPE_COUNT, "duplicated", "Contents with enough copies to be listed" },
 	{ "copies", HDB_TYPE_COUNT, "copies",
-	  "Objects that could be saved: all listed copies but one of each" },
+	  "Objects that could be saved: all listed copies except one of each" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted", "Bytes that could be saved: the sum of the column" },
 	{ "total_shallow", HDB_TYPE_BYTES, "total shallow",
 	  "Bytes of all listed copies and their arrays: the sum of the column" },
@@ -377,7 +377,8 @@ const struct query_def query_duplicates = {
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.never_null = "wasted|objects",
-		.summary = "Duplicate strings or primitive arrays: what the copies waste, what holds them",
+		.summary = "Duplicate strings or primitive arrays, the bytes they waste, and the "
+			"fields that hold them",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -33,19 +33,18 @@ static const struct hdb_option_spec options[] = {
 #define COLUMNS(X) \
 	X(STATE, TEXT, "state", "state", \
 	  "State: registered, queued (for the finalizer thread), running, or finalized " \
-	  "(the object is gone)") \
+	  "(reference cleared)") \
 	X(CLASS, TEXT, "class", "class", "Class of the object") \
-	X(LABEL, TEXT, "label", "object", "Label of the object; only with --objects") \
-	X(COUNT, COUNT, "objects", "objects", "Objects in this state; not with --objects") \
+	X(LABEL, TEXT, "label", "object", "Label of the object. Only with --objects.") \
+	X(COUNT, COUNT, "objects", "objects", "Objects in this state. Not with --objects.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the object, if the dominator tree is built; only with " \
-	  "--objects") \
+	  "Retained size of the object, if the dominator tree is built. Only with --objects.") \
 	X(LEVEL, TEXT, "reached", "reached", \
-	  "Reachability: strongly, softly, weakly, by a finalizer (only) or unreachable; " \
-	  "only with --objects") \
+	  "Reachability: strongly, softly, weakly, only by a finalizer, or unreachable. Only " \
+	  "with --objects.") \
 	X(FINALIZER, ID, "finalizer", "finalizer", \
-	  "ID of the reference that has the object finalized; only with --objects") \
+	  "ID of the Finalizer reference to the object. Only with --objects.") \
 	X(ID, ID, "id", "id", "ID of the object, or of one of the group")
 enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
@@ -53,8 +52,8 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_C
 
 static const struct hdb_column facts[] = {
 	{ "registered", HDB_TYPE_COUNT, "registered",
-	  "Objects whose finalizer has not been called for" },
-	{ "queued", HDB_TYPE_COUNT, "queued", "Objects that wait for the finalizer thread" },
+	  "Objects not yet queued for the finalizer thread" },
+	{ "queued", HDB_TYPE_COUNT, "queued", "Objects waiting for the finalizer thread" },
 	{ "running", HDB_TYPE_COUNT, "running", "Objects that are being finalized" },
 	{ "finalized", HDB_TYPE_COUNT, "finalized", "References whose object was finalized" },
 	{ "kept_objects", HDB_TYPE_COUNT, "kept by finalizers",
@@ -385,7 +384,7 @@ const struct query_def query_finalizers = {
 		.group = "waste", .example = "",
 		.targets = "",
 		.never_null = "state|class|objects|shallow",
-		.summary = "Objects with a finalizer, by state: the finalizer thread's queue",
+		.summary = "Objects with a finalizer, by state",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

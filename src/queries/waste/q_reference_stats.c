@@ -21,17 +21,17 @@ static const struct hdb_option_spec options[] = {
 	  "What to group by: class of the reference, class of the referent, or strength",
 	  .default_value = "class" },
 	{ "no-retained", HDB_OPTION_FLAG,
-	  .help = "Leave out retained sizes; builds no dominator tree" },
+	  .help = "Leave out retained sizes, which need the dominator tree" },
 	QUERY_POPULATION_OPTIONS("objects"),
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "name", \
-	  "Class of the references or of the referents; not by strength") \
+	  "Class of the references or of the referents. Not with --by strength.") \
 	X(STRENGTH, TEXT, "strength", "strength", \
 	  "Strength of the reference: soft, weak, phantom or finalizer") \
-	X(COUNT, COUNT, "objects", "objects", "Reference objects that are counted") \
+	X(COUNT, COUNT, "objects", "objects", "Number of reference objects") \
 	X(CLEARED, COUNT, "cleared", "cleared", \
 	  "References whose referent is null or missing from the dump") \
 	X(REFERENTS, COUNT, "referents", "referents", "Distinct objects that they refer to") \
@@ -39,11 +39,10 @@ static const struct hdb_option_spec options[] = {
 	  "Referents that no path of stronger references from a GC root reaches") \
 	X(ONLY_SHALLOW, BYTES, "only_shallow", "Shallow size of the unreachable objects", \
 	  "Shallow size of these objects") \
-	X(ONLY_RETAINED, BYTES, "only_retained", "retained >=", \
-	  "Lower bound of their retained size: sum over those that no other of them " \
-	  "dominates") \
+	X(ONLY_RETAINED, BYTES, "only_retained", \
+	  "retained >=", "Lower bound of the retained size of these referents") \
 	X(NATIVE, BYTES, "only_native", "native", \
-	  "Native memory owned by these objects, in no other size, if the dump records it") \
+	  "Native memory owned by these objects, if recorded. Not included in other columns.") \
 	X(RETAINED_NATIVE, BYTES, "only_retained_native", \
 	  "retained native >=", "Lower bound of the native memory of all objects they retain")
 enum { COLUMNS(QUERY_NUMBER) };
@@ -58,21 +57,19 @@ static const struct hdb_column facts[] = {
 	{ "strong_shallow", HDB_TYPE_BYTES, "strongly reachable bytes",
 	  "Shallow size of these objects" },
 	{ "soft_objects", HDB_TYPE_COUNT, "softly",
-	  "Objects reachable only with soft references. They are freed before memory runs "
-	  "out." },
+	  "Objects reachable only through soft references. They are freed before memory runs out." },
 	{ "soft_shallow", HDB_TYPE_BYTES, "softly reachable bytes",
 	  "Shallow size of these objects" },
 	{ "weak_objects", HDB_TYPE_COUNT, "weakly",
-	  "Objects reachable only with weak references. They are freed by the next "
-	  "collection." },
+	  "Objects reachable only through weak references. They are freed by the next collection." },
 	{ "weak_shallow", HDB_TYPE_BYTES, "weakly reachable bytes",
 	  "Shallow size of these objects" },
 	{ "finalizer_objects", HDB_TYPE_COUNT, "by finalizers",
-	  "Objects reachable only because something is still to be finalized" },
+	  "Objects reachable only because finalization is pending" },
 	{ "finalizer_shallow", HDB_TYPE_BYTES, "bytes by finalizers",
 	  "Shallow size of these objects" },
 	{ "phantom_objects", HDB_TYPE_COUNT, "phantom",
-	  "Objects reachable only with phantom references" },
+	  "Objects reachable only through phantom references" },
 	{ "phantom_shallow", HDB_TYPE_BYTES, "phantom reachable bytes",
 	  "Shallow size of these objects" },
 	QUERY_COVERAGE_FACTS,
@@ -436,7 +433,8 @@ const struct query_def query_reference_stats = {
 		.group = "waste", .example = "--by strength",
 		.targets = "",
 		.never_null = "name|strength|objects",
-		.summary = "Soft, weak, phantom and final references by class, and what only they retain",
+		.summary = "Soft, weak, phantom and final references by class, and the memory that "
+			"only they retain",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -18,7 +18,7 @@
 #define STEP_STRINGS 65536
 
 static const struct hdb_option_spec options[] = {
-	{ "shared", HDB_OPTION_FLAG, .help = "Only arrays of two strings or more" },
+	{ "shared", HDB_OPTION_FLAG, .help = "Only arrays shared by two or more strings" },
 	{ "min-wasted", HDB_OPTION_NUMBER, "BYTES", "Smallest number of bytes that an array wastes",
 	  .low = 0, .high = UINT64_MAX, .unit = "bytes", .default_value = "0", .example = "1024" },
 	QUERY_POPULATION_OPTIONS("objects"),
@@ -27,14 +27,14 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(WASTED, BYTES, "wasted", "wasted", \
-	  "Bytes that the array would save if it held only what its strings need") \
+	  "Bytes that would be saved if the array held only the elements its strings use") \
 	X(STRINGS, COUNT, "strings", "strings", "String objects that use the array") \
 	X(CLASS, TEXT, "class", "class", "Class of the array: char[] or byte[]") \
 	X(LENGTH, COUNT, "length", "length", "Elements of the array") \
-	X(USED, COUNT, "used", "used", "Elements that some string uses") \
+	X(USED, COUNT, "used", "used", "Elements used by at least one string") \
 	X(SHALLOW, BYTES, "shallow", "shallow", "Shallow size of the array") \
 	X(TEXT, TEXT, "text", "text", \
-	  "Text of the string that begins first in the array (beyond 1 MiB, its beginning and length)") \
+	  "Text of the first string in the array; beyond 1 MiB, its beginning and length") \
 	X(STRING, ID, "string", "string", "ID of that string") \
 	X(ID, ID, "id", "id", QUERY_HELP_ID)
 enum { COLUMNS(QUERY_NUMBER) };
@@ -44,7 +44,7 @@ static const struct hdb_column facts[] = {
 	QUERY_ZEROED_FACT,
 	{ "strings", HDB_TYPE_COUNT, "strings", "String objects examined" },
 	{ "arrays", HDB_TYPE_COUNT, "arrays", "Distinct arrays of these strings" },
-	{ "shared", HDB_TYPE_COUNT, "shared", "Arrays of two strings or more" },
+	{ "shared", HDB_TYPE_COUNT, "shared", "Arrays shared by two or more strings" },
 	{ "sharing", HDB_TYPE_COUNT, "sharing", "Strings that use one of these arrays" },
 	{ "wasted", HDB_TYPE_BYTES, "wasted",
 	  "Bytes that could be saved in all arrays, listed or not" },
@@ -244,7 +244,7 @@ const struct query_def query_substrings = {
 		.name = "substrings",
 		.group = "waste", .example = "",
 		.targets = "",
-		.summary = "Strings that share a char or byte array, or use a part of it",
+		.summary = "Strings that share a char or byte array or use only part of it",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

@@ -18,36 +18,34 @@
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|holder",
-	  "What to count by; a holder is an unreachable object that no other one "
-	  "references",
+	  "What to count by. A holder is an unreachable object that no other object references.",
 	  .default_value = "class" },
-	{ "holders", HDB_OPTION_FLAG,
-	  .help = "List the holders one by one, those with most bytes first" },
+	{ "holders", HDB_OPTION_FLAG, .help = "List the holders one by one, largest first" },
 	{ .name = NULL },
 };
 
 #define COLUMNS(X) \
 	X(ID, ID, "id", "id", \
-	  "ID of the holder, or of the largest one of its class; only by holder") \
+	  "ID of the holder, or of the largest holder of this class. Only with --by holder.") \
 	X(NAME, TEXT, "name", "name", \
 	  "Name of the class, superclass, package, loader class or holder's class") \
-	X(LABEL, TEXT, "label", "object", "Label of the holder; only with --holders") \
-	X(HOLDERS, COUNT, "holders", "holders", "Holders of this class; only by holder") \
+	X(LABEL, TEXT, "label", "object", "Label of the holder. Only with --holders.") \
+	X(HOLDERS, COUNT, "holders", "holders", "Holders of this class. Only with --by holder.") \
 	X(COUNT, COUNT, "objects", "objects", \
-	  "Unreachable objects; by holder those it reaches, with itself, each counted for " \
-	  "its first holder by ID") \
+	  "Number of unreachable objects. With --by holder, those not reached by an earlier " \
+	  "holder.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", QUERY_HELP_SHALLOW_SUM) \
 	X(PERCENT, PERCENT, "percent", "%", "Share of all unreachable bytes")
 enum { COLUMNS(QUERY_NUMBER) LABEL_KIND, LABEL_VALUE, NATIVE };
 static const struct hdb_column columns[] = {
 	COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 	{ "native", HDB_TYPE_BYTES, "native",
-	  "Native memory owned by these objects, in no other size, if the dump records it" }
+	  "Native memory owned by these objects, if recorded. Not included in other columns." }
 };
 
 static const struct hdb_column facts[] = {
 	{ "holders", HDB_TYPE_COUNT, "holders",
-	  "Unreachable objects that no other one references; only by holder" },
+	  "Unreachable objects that no other object references. Only with --by holder." },
 	{ "objects", HDB_TYPE_COUNT, "reachable objects", "Reachable objects" },
 	{ "shallow", HDB_TYPE_BYTES, "reachable bytes", "Shallow size of these objects" },
 	QUERY_COVERAGE_FACTS,
@@ -282,8 +280,8 @@ const struct query_def query_unreachable = {
 		.targets = "[PATTERN]",
 		.target_types = HDB_TARGET_PATTERN, .target_min = 0, .target_max = 1,
 		.never_null = "name|objects|shallow",
-		.summary = "Unreachable objects by class, superclass, package, class loader, or what holds "
-			"them",
+		.summary = "Unreachable objects by class, superclass, package, class loader or "
+			"holder",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = "it counts unreachable objects; `histogram` counts the others, or all",

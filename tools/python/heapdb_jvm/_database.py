@@ -241,7 +241,7 @@ class Database:
 
     @property
     def incomplete(self):
-        """What the dump lacks, or None."""
+        """Data missing from the dump, or None."""
         return self._health("incomplete")
 
     def _health(self, name):
