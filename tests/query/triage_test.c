@@ -482,7 +482,7 @@ static void shapes(void **state)
 	written_close(&heap);
 }
 
-/* --all gives as many rows as it says rules were tried. */
+/* --all gives as many rows as it says rules were tried, and each says why it is a problem. */
 static void all_rules(void **state)
 {
 	const struct ask question = { .query = "triage", .options = { "all" } };
@@ -494,8 +494,10 @@ static void all_rules(void **state)
 	begin(0, 0, 0);
 	written_open(&heap, &out, "all", NULL);
 	rows = ask_rows(heap.db, &question);
-	while (hdb_rows_next(rows, &err) == HDB_OK)
+	while (hdb_rows_next(rows, &err) == HDB_OK) {
+		assert_true(value_of(rows, "why")->text_size > 20);
 		count++;
+	}
 	assert_int_equal(count, fact_of(rows, "rules")->u);
 	hdb_rows_close(rows);
 	written_close(&heap);

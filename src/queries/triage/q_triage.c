@@ -43,6 +43,8 @@ static const struct hdb_option_spec options[] = {
 	  "Details of this finding, or how its figures were estimated") \
 	X(ADVICE, TEXT, "advice", "advice", "Advice: what to look at, or to do") \
 	X(UNIT, TEXT, "unit", "unit", "Unit of count, such as sessions") \
+	X(WHY, TEXT, "why", "why", "Why it is a problem") \
+	X(SEE, TEXT, "see", "see also", "Query that shows more") \
 	QUERY_ADVICE_COLUMNS(X)
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS };
@@ -65,7 +67,7 @@ enum severity { CRITICAL, WARNING, INFO };
 /* A rule. Of several with the same name, the first that fires is reported. */
 struct rule {
 	int line; /* line in triage.rules */
-	const char *id, *where, *text, *advice, *run;
+	const char *id, *where, *text, *advice, *run, *why, *see;
 	enum severity severity;
 	enum triage_measure_no measure;
 };
@@ -77,6 +79,8 @@ struct rule {
 #define RULE_says(word, text_, nth) .text = text_
 #define RULE_do(word, text_, nth) .advice = text_
 #define RULE_run(word, text_, nth) .run = text_
+#define RULE_why(word, text_, nth) .why = text_
+#define RULE_see(word, text_, nth) .see = text_
 #define SEVERITY_critical CRITICAL
 #define SEVERITY_warning WARNING
 #define SEVERITY_info INFO
@@ -179,18 +183,22 @@ static bool is_chosen(const struct triage_query *s, size_t rule)
 	return false;
 }
 
-/* Lines with the same name are one rule. */
+/* Lines with the same name are one rule: the first of them. */
+static const struct rule *first_of(const struct rule *rule)
+{
+	const struct rule *first = rules;
+
+	while (strcmp(first->id, rule->id) != 0)
+		first++;
+	return first;
+}
+
 static uint64_t count_rules(void)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < RULES; i++) {
-		size_t k = 0;
-
-		while (strcmp(rules[k].id, rules[i].id) != 0)
-			k++;
-		count += k == i;
-	}
+	for (size_t i = 0; i < RULES; i++)
+		count += first_of(&rules[i]) == &rules[i];
 	return count;
 }
 
@@ -307,7 +315,7 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 							    ACTION_OPTION };
 	static const char *const units[][2] = { TRIAGE_MEASURE_LIST(UNIT_NAMES) };
 	struct triage_query *s = q->state;
-	const struct rule *rule = &rules[s->rows[no]];
+	const struct rule *rule = &rules[s->rows[no]], *first = first_of(rule);
 	const struct triage_figure *f = &s->triage.figures[rule->measure];
 	const bool has_fired = s->has_fired[no];
 	struct query_action action;
@@ -319,6 +327,9 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 	query_format(q, TEXT, "%s%s", has_fired ? "" : "not found: ", rule->text);
 	query_set_advice(q, &advice, rule->advice, &action, rule->run);
 	query_lend_text(q, UNIT, units[rule->measure][f->count != 1]);
+	query_lend_text(q, WHY, first->why);
+	if (first->see)
+		query_lend_text(q, SEE, first->see);
 	query_set(q, COUNT, f->count);
 	if (!f->has_no_bytes)
 		query_set(q, BYTES, f->bytes);
