@@ -29,14 +29,6 @@ for text in 'worker with locals' plugins-a 'Sample sample.hprof'; do
 	grep -qF "$text" report.html || { echo "no \"$text\" in the report"; exit 1; }
 	! grep -F "$text" plain.html >out || { echo "\"$text\" is in a report without values"; exit 1; }
 done
-# Each rule of triage has its "why" in the page.
-rules=$HDB_ROOT/src/queries/triage/triage.rules
-sed -n 's/^rule *\([a-z-]*\)$/\1/p' "$rules" | sort -u >ids
-[ "$(wc -l <ids)" -gt 30 ]
-while read -r rule; do
-	grep -qE "^  (\"$rule\"|$rule): \[" "$HDB_ROOT/tools/serve/page/why.ts" ||
-		{ echo "no why of the rule $rule"; exit 1; }
-done <ids
 # A dump of Android's runtime, where there is one.
 set -- s.heapdb evil.heapdb
 if [ -r "$HDB_ROOT/../shared/dumps/android_service_leak.hprof.zst" ]; then

@@ -2,27 +2,58 @@
 import { hasSql, Row } from "./api";
 import { Choice } from "./map";
 import { Notes } from "./notes";
-import { Marks, Obj, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
+import { Marks, useAnswer, Wait } from "./asking";
+import { Obj } from "./objects";
+import { Panel, specs } from "./parts";
+import { QueryTable, Table } from "./table";
 import { change, linkTo, Route } from "./route";
 import { bytes, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
 function Trace({ db, rows }: { db?: string; rows: Row[] }) {
-  const last = rows[rows.length - 1], head = rows[0];
-  return <article class="suspect">
-    <h2><span class="right">{typeof last.retained === "number" && <b>{bytes(last.retained)}</b>}</span>
-      <span class="tag">{text(head.leak ?? "–")}</span> <Obj id={last.id} text={last.class} /></h2>
-    <p class="dim">{head.kind === "library" ? "A known fault of Android or a library" : head.kind === "unreachable" ? "Leaking, but nothing keeps it: the next collection takes it" : "Leak of the application"}
-      {head.signature ? <> · leak fingerprint <code>{String(head.signature).slice(0, 12)}</code></> : null}</p>
-    <Notes db={db} on={[head.signature, last.id, last.class]} />
-    {head.library ? <p>{text(head.library)}</p> : null}
-    <ol class="chain trace">{rows.map((r) => <li class={r.suspect ? "doubt" : ""}>
-      {r.root ? <small>{text(r.root)}: </small> : null}<Obj id={r.id} text={r.class} /> <span class={`status-${String(r.status).replace(" ", "-")}`}>{text(r.status)}</span>
-      {r.reason ? <small> ({text(r.reason)})</small> : null}
-      {r.name !== null && <span class="by">{r.suspect ? " ⚠ " : " "}{r.reference_type === "entry" ? `[${text(r.name)}]` : `.${text(r.name)}`} →</span>}
-      {r.labels ? <div class="dim">{text(r.labels)}</div> : null}</li>)}</ol>
-  </article>;
+  const last = rows[rows.length - 1],
+    head = rows[0];
+  return (
+    <article class="suspect">
+      <h2>
+        <span class="right">{typeof last.retained === "number" && <b>{bytes(last.retained)}</b>}</span>
+        <span class="tag">{text(head.leak ?? "–")}</span> <Obj id={last.id} text={last.class} />
+      </h2>
+      <p class="dim">
+        {head.kind === "library"
+          ? "A known fault of Android or a library"
+          : head.kind === "unreachable"
+            ? "Leaking, but nothing keeps it: the next collection takes it"
+            : "Leak of the application"}
+        {head.signature ? (
+          <>
+            {" "}
+            · leak fingerprint <code>{String(head.signature).slice(0, 12)}</code>
+          </>
+        ) : null}
+      </p>
+      <Notes db={db} on={[head.signature, last.id, last.class]} />
+      {head.library ? <p>{text(head.library)}</p> : null}
+      <ol class="chain trace">
+        {rows.map((r) => (
+          <li class={r.suspect ? "doubt" : ""}>
+            {r.root ? <small>{text(r.root)}: </small> : null}
+            <Obj id={r.id} text={r.class} />{" "}
+            <span class={`status-${String(r.status).replace(" ", "-")}`}>{text(r.status)}</span>
+            {r.reason ? <small> ({text(r.reason)})</small> : null}
+            {r.name !== null && (
+              <span class="by">
+                {r.suspect ? " ⚠ " : " "}
+                {r.reference_type === "entry" ? `[${text(r.name)}]` : `.${text(r.name)}`} →
+              </span>
+            )}
+            {r.labels ? <div class="dim">{text(r.labels)}</div> : null}
+          </li>
+        ))}
+      </ol>
+    </article>
+  );
 }
 
 export function Traces({ db, watched }: { db?: string; watched?: string }) {
@@ -34,11 +65,20 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
     if (Number(row.step) === 0) groups.push([]);
     groups[groups.length - 1]?.push(row);
   }
-  return <><Marks facts={a.facts} />
-    <p>{number(Number(a.facts.leaking ?? 0))} leaking objects, {number(Number(a.facts.leaks ?? 0))} leaks{Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them of libraries` : ""}
-      {Number(a.facts.hanging) ? `; ${number(Number(a.facts.hanging))} more are held by those` : ""}.</p>
-    {groups.length === 0 && <p class="empty">No destroyed object is still in the heap.</p>}
-    {groups.map((rows) => <Trace db={db} rows={rows} />)}</>;
+  return (
+    <>
+      <Marks facts={a.facts} />
+      <p>
+        {number(Number(a.facts.leaking ?? 0))} leaking objects, {number(Number(a.facts.leaks ?? 0))} leaks
+        {Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them of libraries` : ""}
+        {Number(a.facts.hanging) ? `; ${number(Number(a.facts.hanging))} more are held by those` : ""}.
+      </p>
+      {groups.length === 0 && <p class="empty">No destroyed object is still in the heap.</p>}
+      {groups.map((rows) => (
+        <Trace db={db} rows={rows} />
+      ))}
+    </>
+  );
 }
 
 const withPng = () => specs.has("bitmaps");
@@ -53,46 +93,132 @@ export function sourceOf(row: Row, db?: string): string | null {
 
 function Picture({ row, source }: { row: Row; source: string }) {
   const id = String(row.id);
-  return <figure><a href={source}><img loading="lazy" src={source} alt={`bitmap ${id}`} width={96} height={96} onError={(e) => { (e.target as HTMLElement).hidden = true; }} /></a>
-    <figcaption><Obj id={id} text={`${text(row.width)} × ${text(row.height)}`} /> <small>{typeof row.bytes === "number" ? bytes(row.bytes) : ""}{Number(row.copies) > 1 ? `, ${number(Number(row.copies))} copies` : ""}</small></figcaption></figure>;
+  return (
+    <figure>
+      <a href={source}>
+        <img
+          loading="lazy"
+          src={source}
+          alt={`bitmap ${id}`}
+          width={96}
+          height={96}
+          onError={(e) => {
+            (e.target as HTMLElement).hidden = true;
+          }}
+        />
+      </a>
+      <figcaption>
+        <Obj id={id} text={`${text(row.width)} × ${text(row.height)}`} />{" "}
+        <small>
+          {typeof row.bytes === "number" ? bytes(row.bytes) : ""}
+          {Number(row.copies) > 1 ? `, ${number(Number(row.copies))} copies` : ""}
+        </small>
+      </figcaption>
+    </figure>
+  );
 }
 
 const PICTURES = 100;
 
 function Bitmaps({ db }: { db?: string }) {
   const asked = useAnswer(withPng() ? "bitmaps" : "", { db, limit: "200" });
-  if (!withPng()) return <QueryTable query="instances" params={{ db, target: "android.graphics.Bitmap" }} what="bitmaps" />;
+  if (!withPng())
+    return <QueryTable query="instances" params={{ db, target: "android.graphics.Bitmap" }} what="bitmaps" />;
   if (!asked.answer) return <Wait asked={asked} what="bitmaps" />;
-  const drawn = asked.answer.rows.map((row) => [row, sourceOf(row, db)] as [Row, string | null]).filter(([, source]) => source).slice(0, PICTURES);
+  const drawn = asked.answer.rows
+    .map((row) => [row, sourceOf(row, db)] as [Row, string | null])
+    .filter(([, source]) => source)
+    .slice(0, PICTURES);
   const all = asked.answer.total_rows ?? asked.answer.row_count;
   if (all === 0) return <p class="empty">The dump has no bitmaps.</p>;
-  return <><p>{drawn.length === all ? `All ${number(all)} bitmaps are shown.` : `${number(drawn.length)} of ${number(all)} bitmaps are shown: ${drawn.length === PICTURES ? "the first that have" : "the dump has no"} pixels${drawn.length === PICTURES ? "" : " of the others"}.`}</p>
-    <div class="gallery">{drawn.map(([row, source]) => <Picture row={row} source={source!} />)}</div>
-    <QueryTable query="bitmaps" params={{ db }} what="bitmaps" /></>;
+  return (
+    <>
+      <p>
+        {drawn.length === all
+          ? `All ${number(all)} bitmaps are shown.`
+          : `${number(drawn.length)} of ${number(all)} bitmaps are shown: ` +
+            `${drawn.length === PICTURES ? "the first that have" : "the dump has no"} ` +
+            `pixels${drawn.length === PICTURES ? "" : " of the others"}.`}
+      </p>
+      <div class="gallery">
+        {drawn.map(([row, source]) => (
+          <Picture row={row} source={source!} />
+        ))}
+      </div>
+      <QueryTable query="bitmaps" params={{ db }} what="bitmaps" />
+    </>
+  );
 }
 
 function Heaps({ db }: { db?: string }) {
-  const asked = useAnswer(hasSql() ? "sql" : "", { db, limit: "50",
-    q: "SELECT coalesce(heap, '–') AS heap, count(*) AS objects, sum(shallow) AS bytes FROM objects WHERE reachable GROUP BY heap ORDER BY bytes DESC" });
+  const asked = useAnswer(hasSql() ? "sql" : "", {
+    db,
+    limit: "50",
+    q:
+      "SELECT coalesce(heap, '–') AS heap, count(*) AS objects, sum(shallow) AS bytes FROM objects WHERE " +
+      "reachable GROUP BY heap ORDER BY bytes DESC",
+  });
   if (!hasSql()) return <p class="empty">Bytes by heap need SQL, and this heapdb was built without SQLite.</p>;
   if (!asked.answer) return <Wait asked={asked} what="heaps" />;
-  return <Table columns={[{ name: "heap", title: "heap", help: "app, zygote, image", type: "text" }, { name: "objects", title: "objects", help: "reachable ones", type: "count" },
-    { name: "bytes", title: "bytes", help: "their shallow sizes", type: "bytes" }]} rows={asked.answer.rows} total={asked.answer.row_count} what="heaps" links={{ objects: (row) => linkTo("histogram", { o_heap: String(row.heap) }) }} />;
+  return (
+    <Table
+      columns={[
+        { name: "heap", title: "heap", help: "app, zygote, image", type: "text" },
+        { name: "objects", title: "objects", help: "reachable ones", type: "count" },
+        { name: "bytes", title: "bytes", help: "their shallow sizes", type: "bytes" },
+      ]}
+      rows={asked.answer.rows}
+      total={asked.answer.row_count}
+      what="heaps"
+      links={{ objects: (row) => linkTo("histogram", { o_heap: String(row.heap) }) }}
+    />
+  );
 }
 
 // "large_bitmap_bytes" as a title.
-const titleOf = (key: string): string => { const words = key.replace(/_/g, " "); return words.charAt(0).toUpperCase() + words.slice(1); };
+const titleOf = (key: string): string => {
+  const words = key.replace(/_/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
 
 export function Android({ route }: { route: Route }) {
   const { db, watched } = route.params;
   const asked = useAnswer("app", { db, limit: "50" });
   if (!asked.answer) return <Wait asked={asked} what="the application" />;
-  return <>
-    <Panel title="Leak traces"><div class="tools"><Choice label="Objects" value={watched ?? ""} choices={[["", "all whose life is over"], ["1", "those that a watcher waits for"]]}
-      onChange={(v) => change({ watched: v || undefined })} /></div><Traces db={db} watched={watched} /></Panel>
-    <Panel title="Bitmaps"><Bitmaps db={db} /></Panel>
-    <Panel title="Heaps"><Heaps db={db} /></Panel>
-    <Panel title="Application and device"><dl>{asked.answer.rows.filter((r) => r.value !== null || r.number !== null).map((r) =>
-      <div title={text(r.help)}><dt>{titleOf(text(r.key))}</dt><dd>{text(r.value ?? (/_bytes$/.test(String(r.key)) ? bytes : number)(Number(r.number)))}</dd></div>)}</dl></Panel>
-  </>;
+  return (
+    <>
+      <Panel title="Leak traces">
+        <div class="tools">
+          <Choice
+            label="Objects"
+            value={watched ?? ""}
+            choices={[
+              ["", "all whose life is over"],
+              ["1", "those that a watcher waits for"],
+            ]}
+            onChange={(v) => change({ watched: v || undefined })}
+          />
+        </div>
+        <Traces db={db} watched={watched} />
+      </Panel>
+      <Panel title="Bitmaps">
+        <Bitmaps db={db} />
+      </Panel>
+      <Panel title="Heaps">
+        <Heaps db={db} />
+      </Panel>
+      <Panel title="Application and device">
+        <dl>
+          {asked.answer.rows
+            .filter((r) => r.value !== null || r.number !== null)
+            .map((r) => (
+              <div title={text(r.help)}>
+                <dt>{titleOf(text(r.key))}</dt>
+                <dd>{text(r.value ?? (/_bytes$/.test(String(r.key)) ? bytes : number)(Number(r.number)))}</dd>
+              </div>
+            ))}
+        </dl>
+      </Panel>
+    </>
+  );
 }

@@ -12,35 +12,87 @@ export interface Answer {
   total_rows: number | null;
   error?: { code: string; message: string };
 }
-export interface Column { name: string; title: string; help: string; type: string }
-export interface Option { name: string; argument: string | null; help: string }
-export interface Spec {
-  name: string; group: string; targets: string; summary: string; example: string;
-  options: Option[]; columns: Column[]; facts: Column[];
+export interface Column {
+  name: string;
+  title: string;
+  help: string;
+  type: string;
 }
-export interface Database { index: number; name: string; stale: string | null; incomplete: string | null; android?: boolean }
-export interface Progress { state: string; stage?: string; done?: number; total?: number; rows?: number; unit?: string }
+export interface Option {
+  name: string;
+  argument: string | null;
+  help: string;
+}
+export interface Spec {
+  name: string;
+  group: string;
+  targets: string;
+  summary: string;
+  example: string;
+  options: Option[];
+  columns: Column[];
+  facts: Column[];
+}
+export interface Database {
+  index: number;
+  name: string;
+  stale: string | null;
+  incomplete: string | null;
+  android?: boolean;
+}
+export interface Progress {
+  state: string;
+  stage?: string;
+  done?: number;
+  total?: number;
+  rows?: number;
+  unit?: string;
+}
 export type Params = Record<string, string | string[] | undefined>;
 
-interface NotesFile { notes?: Record<string, { text: string }>; error?: { code: string; message: string } }
-interface Report { title: string; notes?: NotesFile; answers: Record<string, Answer>; specs: Spec[]; databases: Database[] }
+interface NotesFile {
+  notes?: Record<string, { text: string }>;
+  error?: { code: string; message: string };
+}
+interface Report {
+  title: string;
+  notes?: NotesFile;
+  answers: Record<string, Answer>;
+  specs: Spec[];
+  databases: Database[];
+}
 const inlined = document.getElementById("answers");
 export const report: Report | null = inlined ? JSON.parse(inlined.textContent ?? "null") : null;
 
 export class Failure extends Error {
-  constructor(message: string, readonly code?: string) { super(message); }
+  constructor(
+    message: string,
+    readonly code?: string,
+  ) {
+    super(message);
+  }
 }
 
 // While the server is away it is asked now and then; when it is back the page is loaded anew, where it was.
 let away = 0;
 function watch(): void {
   if (away || report) return;
-  dispatchEvent(new CustomEvent("away", { detail: "The server has ended or does not answer. This page goes on when it is back." }));
+  dispatchEvent(
+    new CustomEvent("away", { detail: "The server has ended or does not answer. This page goes on when it is back." }),
+  );
   away = window.setInterval(() => {
-    fetch("/api/health", { credentials: "same-origin" }).then((r) => {
-      if (r.ok) location.reload();
-      else if (r.status === 403) dispatchEvent(new CustomEvent("away", { detail: "Another server is there now: open the address that it printed, which has its token." }));
-    }, () => undefined);
+    fetch("/api/health", { credentials: "same-origin" }).then(
+      (r) => {
+        if (r.ok) location.reload();
+        else if (r.status === 403)
+          dispatchEvent(
+            new CustomEvent("away", {
+              detail: "Another server is there now: open the address that it printed, which has its token.",
+            }),
+          );
+      },
+      () => undefined,
+    );
   }, 2000);
 }
 
@@ -60,7 +112,8 @@ async function get<T>(path: string, signal?: AbortSignal, method = "GET"): Promi
 
 // ---- notes ----
 
-const notes = new Map<string, Record<string, string>>(), NONE: Record<string, string> = {};
+const notes = new Map<string, Record<string, string>>(),
+  NONE: Record<string, string> = {};
 
 function keepNotes(db: string, file: NotesFile): void {
   notes.set(db, Object.fromEntries(Object.entries(file.notes ?? {}).map(([on, note]) => [on, String(note.text)])));
@@ -75,16 +128,22 @@ export function readNotes(db?: string): void {
   if (notes.has(key)) return;
   notes.set(key, NONE);
   if (report) keepNotes(key, report.notes ?? {});
-  else if (hasNotes) get<NotesFile>(`/api/notes?db=${key}`).then((file) => keepNotes(key, file), () => undefined);
+  else if (hasNotes)
+    get<NotesFile>(`/api/notes?db=${key}`).then(
+      (file) => keepNotes(key, file),
+      () => undefined,
+    );
 }
 
 // Writes a note; null removes it.
 export async function noteText(db: string | undefined, on: string, text: string | null): Promise<void> {
-  const key = db || "0", asked = new URLSearchParams({ db: key, on, ...(text === null ? {} : { text }) });
+  const key = db || "0",
+    asked = new URLSearchParams({ db: key, on, ...(text === null ? {} : { text }) });
   keepNotes(key, await get<NotesFile>(`/api/notes?${asked}`, undefined, "POST"));
 }
 
-let sql = false, hasNotes = false;
+let sql = false,
+  hasNotes = false;
 export const canNote = (): boolean => hasNotes;
 export const hasSql = (): boolean => sql;
 
@@ -120,7 +179,11 @@ const kept = new Map<string, Answer>();
 // What is known of a dump grows while tables are built: the heap is counted last.
 export const isCounted = (info: Answer): boolean => info.rows.some((r) => r.key === "reachable bytes");
 
-export interface Question { answer: Promise<Answer>; cancel(): void; progress(): Promise<Progress> }
+export interface Question {
+  answer: Promise<Answer>;
+  cancel(): void;
+  progress(): Promise<Progress>;
+}
 
 function argumentsOf(params: Params): URLSearchParams {
   const text = new URLSearchParams();
@@ -133,28 +196,43 @@ function argumentsOf(params: Params): URLSearchParams {
 const pathOf = (query: string): string => `/api/${query === "sql" ? "sql" : `query/${query}`}`;
 
 // All rows and columns as a file that the server makes, however many there are.
-export interface File { query: string; params: Params }
-export function exportFile({ query, params }: File, format: string, tell: (p: Progress) => void): { file: Promise<Blob>; cancel(): void } {
-  const job = `${session}-${++jobs}`, text = argumentsOf({ ...params, limit: undefined, format, job });
+export interface File {
+  query: string;
+  params: Params;
+}
+export function exportFile(
+  { query, params }: File,
+  format: string,
+  tell: (p: Progress) => void,
+): { file: Promise<Blob>; cancel(): void } {
+  const job = `${session}-${++jobs}`,
+    text = argumentsOf({ ...params, limit: undefined, format, job });
   const timer = setInterval(() => void get<Progress>(`/api/progress?job=${job}`).then(tell, () => undefined), 500);
   const make = async () => {
     const response = await fetch(`${pathOf(query)}?${text}`, { credentials: "same-origin" });
-    if (!response.headers.has("content-disposition")) throw new Failure((await response.json()).error?.message ?? response.statusText);
+    if (!response.headers.has("content-disposition"))
+      throw new Failure((await response.json()).error?.message ?? response.statusText);
     return response.blob();
   };
-  return { file: make().finally(() => clearInterval(timer)), cancel: () => void fetch(`/api/cancel?job=${job}`, { method: "POST" }).catch(() => undefined) };
+  return {
+    file: make().finally(() => clearInterval(timer)),
+    cancel: () => void fetch(`/api/cancel?job=${job}`, { method: "POST" }).catch(() => undefined),
+  };
 }
 
 export function ask(query: string, params: Params): Question {
   if (report) {
     const found = report.answers[keyOf(query, params)];
     return {
-      answer: found ? Promise.resolve(found) : Promise.reject(
-        new Failure("This report does not have that: open the database with `heapdb serve`.")),
-      cancel() {}, progress: () => Promise.resolve({ state: "none" }),
+      answer: found
+        ? Promise.resolve(found)
+        : Promise.reject(new Failure("This report does not have that: open the database with `heapdb serve`.")),
+      cancel() {},
+      progress: () => Promise.resolve({ state: "none" }),
     };
   }
-  const text = argumentsOf(params), key = `${query}?${text}`;
+  const text = argumentsOf(params),
+    key = `${query}?${text}`;
   const old = kept.get(key);
   if (old) return { answer: Promise.resolve(old), cancel() {}, progress: () => Promise.resolve({ state: "none" }) };
   const job = `${session}-${++jobs}`;

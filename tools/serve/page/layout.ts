@@ -16,9 +16,22 @@ export interface Node {
   parent: Node | null;
   children: Node[];
 }
-export interface Cell { node: Node; x: number; y: number; w: number; h: number; depth: number; label: boolean }
+export interface Cell {
+  node: Node;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  depth: number;
+  label: boolean;
+}
 
-const LEAST = 3, MOST = 5000, HEAD = 16, ROW = 18, ROWS = 64, TALL = 40;
+const LEAST = 3,
+  MOST = 5000,
+  HEAD = 16,
+  ROW = 18,
+  ROWS = 64,
+  TALL = 40;
 
 const sorted = (node: Node): Node[] => node.children.filter((c) => c.weight > 0).sort((a, b) => b.weight - a.weight);
 
@@ -30,25 +43,40 @@ function worst(largest: number, smallest: number, sum: number, side: number): nu
 // One node for those that are too small to be drawn.
 function more(parent: Node, left: Node[]): Node {
   const sum = (of: (n: Node) => number) => left.reduce((s, n) => s + of(n), 0);
-  return { key: "more", name: "", bytes: sum((n) => n.bytes), weight: sum((n) => n.weight), count: sum((n) => (n.others ? n.count : 1)),
-    id: null, delta: left.some((n) => n.delta !== undefined) ? sum((n) => n.delta ?? 0) : undefined, others: true, plain: parent.plain, parent, children: [] };
+  return {
+    key: "more",
+    name: "",
+    bytes: sum((n) => n.bytes),
+    weight: sum((n) => n.weight),
+    count: sum((n) => (n.others ? n.count : 1)),
+    id: null,
+    delta: left.some((n) => n.delta !== undefined) ? sum((n) => n.delta ?? 0) : undefined,
+    others: true,
+    plain: parent.plain,
+    parent,
+    children: [],
+  };
 }
 
 export function treemap(root: Node, width: number, height: number): Cell[] {
   const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: height, depth: 0, label: true }];
   for (let at = 0; at < cells.length; at++) {
-    const cell = cells[at], children = sorted(cell.node);
+    const cell = cells[at],
+      children = sorted(cell.node);
     const named = cell.h > 2 * HEAD && cell.w > 2 * HEAD;
     const room = { x: cell.x + 2, y: cell.y + (named ? HEAD : 2), w: cell.w - 4, h: cell.h - (named ? HEAD : 2) - 2 };
-    const before = cells.length, whole = cell.node.weight;
+    const before = cells.length,
+      whole = cell.node.weight;
     if (room.w < LEAST || room.h < LEAST || !whole) continue;
     const scale = (room.w * room.h) / whole;
     let left = children.reduce((s, c) => s + c.weight, 0);
     for (let first = 0; first < children.length;) {
-      const side = Math.min(room.w, room.h), upright = room.w >= room.h;
+      const side = Math.min(room.w, room.h),
+        upright = room.w >= room.h;
       if (side < LEAST) break;
       const largest = children[first].weight * scale;
-      let sum = largest, end = first + 1;
+      let sum = largest,
+        end = first + 1;
       while (end < children.length) {
         const next = children[end].weight * scale;
         if (worst(largest, next, sum + next, side) > worst(largest, children[end - 1].weight * scale, sum, side)) break;
@@ -59,18 +87,33 @@ export function treemap(root: Node, width: number, height: number): Cell[] {
       if (across < LEAST || (children[end - 1].weight * scale) / across < LEAST || cells.length + end - first >= MOST) {
         const depth = (left * scale) / side; // all that is left, in one row
         if (depth >= LEAST && cells.length < MOST)
-          cells.push({ node: more(cell.node, children.slice(first)), x: room.x, y: room.y, w: upright ? Math.min(depth, room.w) : room.w,
-            h: upright ? room.h : Math.min(depth, room.h), depth: cell.depth + 1, label: true });
+          cells.push({
+            node: more(cell.node, children.slice(first)),
+            x: room.x,
+            y: room.y,
+            w: upright ? Math.min(depth, room.w) : room.w,
+            h: upright ? room.h : Math.min(depth, room.h),
+            depth: cell.depth + 1,
+            label: true,
+          });
         break;
       }
       for (let along = 0; first < end; first++) {
         const size = (children[first].weight * scale) / across;
-        const box = upright ? { x: room.x, y: room.y + along, w: across, h: size } : { x: room.x + along, y: room.y, w: size, h: across };
+        const box = upright
+          ? { x: room.x, y: room.y + along, w: across, h: size }
+          : { x: room.x + along, y: room.y, w: size, h: across };
         along += size;
         left -= children[first].weight;
         cells.push({ node: children[first], ...box, depth: cell.depth + 1, label: true });
       }
-      if (upright) { room.x += across; room.w -= across; } else { room.y += across; room.h -= across; }
+      if (upright) {
+        room.x += across;
+        room.w -= across;
+      } else {
+        room.y += across;
+        room.h -= across;
+      }
     }
     cell.label = named || cells.length === before;
   }
@@ -81,7 +124,8 @@ export function treemap(root: Node, width: number, height: number): Cell[] {
 export function icicle(root: Node, width: number, room = 0): Cell[] {
   const cells: Cell[] = [{ node: root, x: 0, y: 0, w: width, h: ROW, depth: 0, label: true }];
   for (let at = 0; at < cells.length; at++) {
-    const cell = cells[at], children = sorted(cell.node);
+    const cell = cells[at],
+      children = sorted(cell.node);
     let x = cell.x;
     if (cell.depth + 1 >= ROWS || !cell.node.weight) continue;
     for (let i = 0; i < children.length && cells.length < MOST; i++) {
@@ -93,7 +137,11 @@ export function icicle(root: Node, width: number, room = 0): Cell[] {
       x += w;
     }
   }
-  const rows = Math.max(...cells.map((c) => c.depth)) + 1, high = Math.max(ROW, Math.min(TALL, Math.floor(room / rows)));
-  for (const c of cells) { c.y = c.depth * high; c.h = high; }
+  const rows = Math.max(...cells.map((c) => c.depth)) + 1,
+    high = Math.max(ROW, Math.min(TALL, Math.floor(room / rows)));
+  for (const c of cells) {
+    c.y = c.depth * high;
+    c.h = high;
+  }
   return cells;
 }

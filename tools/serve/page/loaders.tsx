@@ -1,17 +1,26 @@
 // Class loaders: first those that look as if they were left over, then all by class, then the tree.
 import { useMemo } from "preact/hooks";
 import { Row } from "./api";
-import { classPage, Marks, Name, Obj, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
+import { Marks, useAnswer, Wait } from "./asking";
+import { classPage, Name, Obj } from "./objects";
+import { Panel, specs } from "./parts";
+import { QueryTable, Table } from "./table";
 import { linkTo, readRoute, Route } from "./route";
 import { bytes, number, visible } from "./text";
 
 const SHOWN = 10; // loaders of a set that are listed
 
-interface Twin { name: string; loaders: Row[]; classes: string[]; retained: number }
+interface Twin {
+  name: string;
+  loaders: Row[];
+  classes: string[];
+  retained: number;
+}
 
 // Loaders of one class that define classes of the same names: each deployment has its own.
 function twinsOf(loaders: Row[], copies: Row[]): Twin[] {
-  const known = new Map(loaders.map((r) => [String(r.id), r])), sets = new Map<string, { ids: Set<string>; classes: Set<string> }>();
+  const known = new Map(loaders.map((r) => [String(r.id), r])),
+    sets = new Map<string, { ids: Set<string>; classes: Set<string> }>();
   const byName = new Map<string, Row[]>();
   for (const r of copies) byName.set(String(r.name), [...(byName.get(String(r.name)) ?? []), r]);
   for (const [name, rows] of byName) {
@@ -25,18 +34,65 @@ function twinsOf(loaders: Row[], copies: Row[]): Twin[] {
       sets.set(kind, set);
     }
   }
-  return [...sets].map(([name, { ids, classes }]): Twin => {
-    const list = [...ids].map((id) => known.get(id)).filter((r): r is Row => r !== undefined).sort((a, b) => Number(b.retained) - Number(a.retained));
-    return { name, loaders: list, classes: [...classes], retained: list.reduce((s, r) => s + Number(r.retained ?? 0), 0) };
-  }).filter((s) => s.loaders.length > 1).sort((a, b) => b.retained - a.retained);
+  return [...sets]
+    .map(([name, { ids, classes }]): Twin => {
+      const list = [...ids]
+        .map((id) => known.get(id))
+        .filter((r): r is Row => r !== undefined)
+        .sort((a, b) => Number(b.retained) - Number(a.retained));
+      return {
+        name,
+        loaders: list,
+        classes: [...classes],
+        retained: list.reduce((s, r) => s + Number(r.retained ?? 0), 0),
+      };
+    })
+    .filter((s) => s.loaders.length > 1)
+    .sort((a, b) => b.retained - a.retained);
 }
 
 function Twins({ set }: { set: Twin }) {
-  return <article class="finding warning"><p class="sentence"><a href={classPage(set.classes[0], "loaders")}>{number(set.loaders.length)} {visible(set.name.replace(/^.*\./, ""))}</a> define classes of the same names and retain up to {bytes(set.retained)}.</p>
-    <p>Each keeps its own copy of these classes. After a redeployment or a reload the earlier ones should be gone: the path of each says what keeps it. The same classes: {set.classes.slice(0, 5).map((c, i) => <>{i > 0 && ", "}<a href={classPage(c, "loaders")}><Name text={c} /></a></>)}{set.classes.length > 5 && ` and ${number(set.classes.length - 5)} more`}.</p>
-    <ul class="parts">{set.loaders.slice(0, SHOWN).map((r) => <li><span class="right">{number(Number(r.classes))} classes · {bytes(Number(r.retained ?? 0))}</span><Obj id={r.id} text={`${r.name}${r.label ? ` ${r.label}` : ""}`} />
-      {" "}<small><a href={linkTo("loaders", { ...readRoute().params, obj: String(r.id), tab: "path" })}>what keeps it</a></small></li>)}
-      {set.loaders.length > SHOWN && <li><a href={classPage(set.classes[0], "loaders")}>All {number(set.loaders.length)}</a></li>}</ul></article>;
+  return (
+    <article class="finding warning">
+      <p class="sentence">
+        <a href={classPage(set.classes[0], "loaders")}>
+          {number(set.loaders.length)} {visible(set.name.replace(/^.*\./, ""))}
+        </a>{" "}
+        define classes of the same names and retain up to {bytes(set.retained)}.
+      </p>
+      <p>
+        Each keeps its own copy of these classes. After a redeployment or a reload the earlier ones should be gone: the
+        path of each says what keeps it. The same classes:{" "}
+        {set.classes.slice(0, 5).map((c, i) => (
+          <>
+            {i > 0 && ", "}
+            <a href={classPage(c, "loaders")}>
+              <Name text={c} />
+            </a>
+          </>
+        ))}
+        {set.classes.length > 5 && ` and ${number(set.classes.length - 5)} more`}.
+      </p>
+      <ul class="parts">
+        {set.loaders.slice(0, SHOWN).map((r) => (
+          <li>
+            <span class="right">
+              {number(Number(r.classes))} classes · {bytes(Number(r.retained ?? 0))}
+            </span>
+            <Obj id={r.id} text={`${r.name}${r.label ? ` ${r.label}` : ""}`} />{" "}
+            <small>
+              <a href={linkTo("loaders", { ...readRoute().params, obj: String(r.id), tab: "path" })}>what keeps it</a>
+            </small>
+          </li>
+        ))}
+        {set.loaders.length > SHOWN && (
+          <li>
+            <a href={classPage(set.classes[0], "loaders")}>All {number(set.loaders.length)}</a>
+          </li>
+        )}
+      </ul>
+    </article>
+  );
 }
 
 // One row for each class of class loaders: dozens of loaders with one class each are one row.
@@ -44,24 +100,70 @@ function kindsOf(loaders: Row[]): Row[] {
   const kinds = new Map<string, Row>();
   for (const r of loaders) {
     const old = kinds.get(String(r.name)) ?? { class: r.name, loaders: 0, classes: 0, objects: 0, retained: 0 };
-    kinds.set(String(r.name), { ...old, loaders: Number(old.loaders) + 1, classes: Number(old.classes) + Number(r.classes ?? 0), objects: Number(old.objects) + Number(r.objects ?? 0), retained: Number(old.retained) + Number(r.retained ?? 0) });
+    kinds.set(String(r.name), {
+      ...old,
+      loaders: Number(old.loaders) + 1,
+      classes: Number(old.classes) + Number(r.classes ?? 0),
+      objects: Number(old.objects) + Number(r.objects ?? 0),
+      retained: Number(old.retained) + Number(r.retained ?? 0),
+    });
   }
   return [...kinds.values()].sort((a, b) => Number(b.retained) - Number(a.retained));
 }
 
 export function Loaders({ route }: { route: Route }) {
-  const { db } = route.params, asked = useAnswer("loaders", { db, limit: "20000" }), twins = useAnswer("duplicate-classes", { db, limit: "100000" });
-  const sets = useMemo(() => (asked.answer && twins.answer ? twinsOf(asked.answer.rows, twins.answer.rows) : []), [asked.answer, twins.answer]);
-  if (!asked.answer || (!twins.answer && !twins.error)) return <Panel title="Class loaders"><Wait asked={asked.answer ? twins : asked} what="class loaders" /></Panel>;
+  const { db } = route.params,
+    asked = useAnswer("loaders", { db, limit: "20000" }),
+    twins = useAnswer("duplicate-classes", { db, limit: "100000" });
+  const sets = useMemo(
+    () => (asked.answer && twins.answer ? twinsOf(asked.answer.rows, twins.answer.rows) : []),
+    [asked.answer, twins.answer],
+  );
+  if (!asked.answer || (!twins.answer && !twins.error))
+    return (
+      <Panel title="Class loaders">
+        <Wait asked={asked.answer ? twins : asked} what="class loaders" />
+      </Panel>
+    );
   const kinds = kindsOf(asked.answer.rows);
-  const column = (name: string, title: string, type: string, help: string) => ({ name, title, type, help }), use = specs.get("loaders")?.columns.find((c) => c.name === "use")?.help.replace(/, `query[^`]*` says which/, "");
-  return <>
-    <Panel title="Class loaders"><Marks facts={asked.answer.facts} />
-      {sets.length === 0 ? <p class="empty">No class is defined by two class loaders of the same kind: none looks left over.</p> : sets.map((set) => <Twins set={set} />)}
-    </Panel>
-    <Panel title="By class"><p class="dim">{number(Number(asked.answer.facts.loaders ?? asked.answer.row_count))} class loaders. The retained size is the sum over the loaders, each with its classes and their objects: what two loaders retain together counts twice.</p>
-      <Table columns={[column("class", "class", "text", "class of the class loaders"), column("loaders", "loaders", "count", "class loaders of this class"), column("classes", "classes", "count", "classes that they define"), column("objects", "objects", "count", "objects of these classes"), column("retained", "retained", "bytes", "added up")]}
-        rows={kinds} total={kinds.length} what="kinds of class loaders" links={{ loaders: (row) => (row.class === "<boot>" ? undefined : classPage(String(row.class))) }} /></Panel>
-    <Panel title="The tree">{use && <p class="dim">Use: {use}.</p>}<QueryTable query="loaders" params={{ db }} what="class loaders" sortKey="sort" hide={["id", "parent"]} /></Panel>
-  </>;
+  const column = (name: string, title: string, type: string, help: string) => ({ name, title, type, help }),
+    use = specs
+      .get("loaders")
+      ?.columns.find((c) => c.name === "use")
+      ?.help.replace(/, `query[^`]*` says which/, "");
+  return (
+    <>
+      <Panel title="Class loaders">
+        <Marks facts={asked.answer.facts} />
+        {sets.length === 0 ? (
+          <p class="empty">No class is defined by two class loaders of the same kind: none looks left over.</p>
+        ) : (
+          sets.map((set) => <Twins set={set} />)
+        )}
+      </Panel>
+      <Panel title="By class">
+        <p class="dim">
+          {number(Number(asked.answer.facts.loaders ?? asked.answer.row_count))} class loaders. The retained size is the
+          sum over the loaders, each with its classes and their objects: what two loaders retain together counts twice.
+        </p>
+        <Table
+          columns={[
+            column("class", "class", "text", "class of the class loaders"),
+            column("loaders", "loaders", "count", "class loaders of this class"),
+            column("classes", "classes", "count", "classes that they define"),
+            column("objects", "objects", "count", "objects of these classes"),
+            column("retained", "retained", "bytes", "added up"),
+          ]}
+          rows={kinds}
+          total={kinds.length}
+          what="kinds of class loaders"
+          links={{ loaders: (row) => (row.class === "<boot>" ? undefined : classPage(String(row.class))) }}
+        />
+      </Panel>
+      <Panel title="The tree">
+        {use && <p class="dim">Use: {use}.</p>}
+        <QueryTable query="loaders" params={{ db }} what="class loaders" sortKey="sort" hide={["id", "parent"]} />
+      </Panel>
+    </>
+  );
 }

@@ -1,12 +1,14 @@
 // Notes of people on objects, classes and leaks; the server keeps them in a file beside the database.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { canNote, Cell, noteText, noted, readNotes, report } from "./api";
-import { classPage, Obj, Panel } from "./parts";
+import { classPage, Obj } from "./objects";
+import { Panel } from "./parts";
 import { visible } from "./text";
 
 // Drawn again when a note of any database changes.
 function useNotes(db?: string): Record<string, string> {
-  const [, draw] = useState(0), shown = noted(db);
+  const [, draw] = useState(0),
+    shown = noted(db);
   useEffect(() => {
     const on = () => draw((n) => n + 1);
     addEventListener("notes", on);
@@ -20,31 +22,115 @@ function useNotes(db?: string): Record<string, string> {
 const MOST = 1000; // bytes, as the server has it
 
 function Editor({ db, on, text, onDone }: { db?: string; on: string; text: string; onDone(): void }) {
-  const [error, setError] = useState(""), field = useRef<HTMLInputElement>(null);
+  const [error, setError] = useState(""),
+    field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const save = (to: string | null) => void noteText(db, on, to).then(onDone, (e: Error) => setError(e.message));
-  return <form class="note" onSubmit={(e) => { e.preventDefault(); const words = field.current!.value.trim(); if (words) save(words); else if (text) save(null); else onDone(); }}>
-    <input ref={field} size={40} maxLength={MOST} aria-label={`Note on ${on}`} placeholder="What you know about it: expected, ticket 123 …" defaultValue={text}
-      onKeyDown={(e) => { if (e.key === "Escape") { e.stopPropagation(); onDone(); } }} />
-    <button type="submit">Save</button>{text && <button type="button" onClick={() => save(null)}>Remove</button>}<button type="button" onClick={onDone}>Cancel</button>
-    {error && <span class="error" role="alert">{visible(error)}</span>}</form>;
+  return (
+    <form
+      class="note"
+      onSubmit={(e) => {
+        e.preventDefault();
+        const words = field.current!.value.trim();
+        if (words) save(words);
+        else if (text) save(null);
+        else onDone();
+      }}
+    >
+      <input
+        ref={field}
+        size={40}
+        maxLength={MOST}
+        aria-label={`Note on ${on}`}
+        placeholder="What you know about it: expected, ticket 123 …"
+        defaultValue={text}
+        onKeyDown={(e) => {
+          if (e.key === "Escape") {
+            e.stopPropagation();
+            onDone();
+          }
+        }}
+      />
+      <button type="submit">Save</button>
+      {text && (
+        <button type="button" onClick={() => save(null)}>
+          Remove
+        </button>
+      )}
+      <button type="button" onClick={onDone}>
+        Cancel
+      </button>
+      {error && (
+        <span class="error" role="alert">
+          {visible(error)}
+        </span>
+      )}
+    </form>
+  );
 }
 
 // The notes on these (an ID, a class, a fingerprint); a new one is on the first of them.
 export function Notes({ db, on }: { db?: string; on: Cell[] }) {
-  const all = useNotes(db), [edited, edit] = useState<string | null>(null);
-  const names = [...new Set(on.filter((n) => n !== null && n !== undefined && n !== "").map((n) => String(n).replace(/^class /, "")))];
+  const all = useNotes(db),
+    [edited, edit] = useState<string | null>(null);
+  const names = [
+    ...new Set(
+      on.filter((n) => n !== null && n !== undefined && n !== "").map((n) => String(n).replace(/^class /, "")),
+    ),
+  ];
   if (names.length === 0) return null;
   const have = names.filter((n) => all[n] !== undefined);
-  return <div class="notes">{have.filter((n) => n !== edited).map((n) => <p class="note"><b>Note:</b> {visible(all[n])} {canNote() && <button class="link" onClick={() => edit(n)}>edit</button>}</p>)}
-    {edited !== null ? <Editor key={edited} db={db} on={edited} text={all[edited] ?? ""} onDone={() => edit(null)} />
-      : canNote() && all[names[0]] === undefined && <button class="link" onClick={() => edit(names[0])}>Add a note</button>}</div>;
+  return (
+    <div class="notes">
+      {have
+        .filter((n) => n !== edited)
+        .map((n) => (
+          <p class="note">
+            <b>Note:</b> {visible(all[n])}{" "}
+            {canNote() && (
+              <button class="link" onClick={() => edit(n)}>
+                edit
+              </button>
+            )}
+          </p>
+        ))}
+      {edited !== null ? (
+        <Editor key={edited} db={db} on={edited} text={all[edited] ?? ""} onDone={() => edit(null)} />
+      ) : (
+        canNote() &&
+        all[names[0]] === undefined && (
+          <button class="link" onClick={() => edit(names[0])}>
+            Add a note
+          </button>
+        )
+      )}
+    </div>
+  );
 }
 
 // All notes of a database, where there are any.
 export function AllNotes({ db }: { db?: string }) {
   const all = Object.entries(useNotes(db)).sort();
   if (all.length === 0) return null;
-  const name = (on: string) => (on.startsWith("0x") ? <Obj id={on} text={on} /> : /^[0-9a-f]{40}$/.test(on) ? <>leak {on.slice(0, 8)}</> : report ? visible(on) : <a href={classPage(on)}>{visible(on)}</a>);
-  return <Panel title="Notes"><ul class="parts">{all.map(([on, text]) => <li title={on}>{name(on)}: {visible(text)}</li>)}</ul></Panel>;
+  const name = (on: string) =>
+    on.startsWith("0x") ? (
+      <Obj id={on} text={on} />
+    ) : /^[0-9a-f]{40}$/.test(on) ? (
+      <>leak {on.slice(0, 8)}</>
+    ) : report ? (
+      visible(on)
+    ) : (
+      <a href={classPage(on)}>{visible(on)}</a>
+    );
+  return (
+    <Panel title="Notes">
+      <ul class="parts">
+        {all.map(([on, text]) => (
+          <li title={on}>
+            {name(on)}: {visible(text)}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
 }

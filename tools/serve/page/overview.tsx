@@ -3,7 +3,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { Database, isCounted, report, Row } from "./api";
 import { MapView } from "./map";
 import { AllNotes } from "./notes";
-import { Marks, Obj, Panel, useAnswer, useKept, Wait } from "./parts";
+import { Marks, useAnswer, useKept, Wait } from "./asking";
+import { Obj } from "./objects";
+import { Panel } from "./parts";
 import { linkTo, Route } from "./route";
 import { Ranked } from "./suspects";
 import { bytes, number, percent, visible } from "./text";
@@ -14,19 +16,26 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 
 export type Info = (section: string, key: string) => Row | undefined;
 
-const SOON = 1000, SELDOM = 8000; // milliseconds until it is asked again
+const SOON = 1000,
+  SELDOM = 8000; // milliseconds until it is asked again
 
 // Before the heap was counted it is asked now and then: other questions build the tables meanwhile.
 export function useInfo(db?: string): { info?: Info; rows: Row[]; wait: preact.JSX.Element | null; facts?: Row } {
-  const asked = useKept("info", { db, limit: "500" }, db ?? ""), rows = asked.answer?.rows ?? [], pause = useRef(SOON);
+  const asked = useKept("info", { db, limit: "500" }, db ?? ""),
+    rows = asked.answer?.rows ?? [],
+    pause = useRef(SOON);
   useEffect(() => {
     if (report || !asked.answer || asked.late || isCounted(asked.answer)) return;
     const timer = setTimeout(asked.again, pause.current);
     pause.current = Math.min(SELDOM, 2 * pause.current);
     return () => clearTimeout(timer);
   }, [asked.answer, asked.late]);
-  return { rows, facts: asked.answer?.facts, wait: asked.answer ? null : <Wait asked={asked} what="what is known of the dump" />,
-    info: asked.answer ? (section, key) => rows.find((r) => r.section === section && r.key === key) : undefined };
+  return {
+    rows,
+    facts: asked.answer?.facts,
+    wait: asked.answer ? null : <Wait asked={asked} what="what is known of the dump" />,
+    info: asked.answer ? (section, key) => rows.find((r) => r.section === section && r.key === key) : undefined,
+  };
 }
 
 export const numberOf = (row?: Row): number | null => (typeof row?.number === "number" ? row.number : null);
@@ -37,7 +46,9 @@ export function when(row?: Row): string {
 }
 
 export function vmOf(info: Info): string {
-  const android = info("vm", "android"), java = info("vm", "java"), name = info("vm", "name");
+  const android = info("vm", "android"),
+    java = info("vm", "java"),
+    name = info("vm", "name");
   if (android) return `Android ${text(android.value)}`;
   return java && java.value !== "0" ? `Java ${text(java.value)}` : text(name?.value ?? info("dump", "runtime")?.value);
 }
@@ -45,17 +56,53 @@ export function vmOf(info: Info): string {
 function Strip({ db }: { db?: string }) {
   const { info, wait } = useInfo(db);
   if (!info) return <div class="strip">{wait}</div>;
-  const size = numberOf(info("objects", "reachable bytes")), most = numberOf(info("vm", "max heap")), objects = numberOf(info("objects", "reachable"));
-  const dead = numberOf(info("objects", "unreachable bytes")), problems = numberOf(info("dump", "problems"));
+  const size = numberOf(info("objects", "reachable bytes")),
+    most = numberOf(info("vm", "max heap")),
+    objects = numberOf(info("objects", "reachable"));
+  const dead = numberOf(info("objects", "unreachable bytes")),
+    problems = numberOf(info("dump", "problems"));
   const parts: [string, string, string?][] = [
-    ["Heap", size === null ? "–" : bytes(size), most && size !== null ? `${percent((100 * size) / most)} of ${bytes(most)}` : "reachable"],
+    [
+      "Heap",
+      size === null ? "–" : bytes(size),
+      most && size !== null ? `${percent((100 * size) / most)} of ${bytes(most)}` : "reachable",
+    ],
     ["Objects", objects === null ? "–" : number(objects), `${text(info("objects", "classes")?.value)} classes`],
-    ["Unreachable", dead === null ? "–" : bytes(dead), `${number(numberOf(info("objects", "unreachable")) ?? 0)} objects`],
-    ["Threads", text(info("objects", "threads")?.value || "–"), info("objects", "virtual threads") ? `${text(info("objects", "virtual threads")?.value)} virtual` : undefined],
+    [
+      "Unreachable",
+      dead === null ? "–" : bytes(dead),
+      `${number(numberOf(info("objects", "unreachable")) ?? 0)} objects`,
+    ],
+    [
+      "Threads",
+      text(info("objects", "threads")?.value || "–"),
+      info("objects", "virtual threads") ? `${text(info("objects", "virtual threads")?.value)} virtual` : undefined,
+    ],
     ["VM", vmOf(info) || "–", text(info("vm", "device")?.value ?? info("vm", "name")?.value)],
-    ["Dumped", when(info("dump", "time")) || "–", `${bytes(numberOf(info("dump", "bytes")) ?? 0)} file`]];
-  return <dl class="strip" aria-label="The heap in figures">{parts.map(([name, value, more]) => <div><dt>{name}</dt><dd><b>{value}</b>{more ? <small>{more}</small> : null}</dd></div>)}
-    {problems ? <div><dt>Problems</dt><dd><a href={linkTo("problems")}>{number(problems)}</a><small>of the dump</small></dd></div> : null}</dl>;
+    ["Dumped", when(info("dump", "time")) || "–", `${bytes(numberOf(info("dump", "bytes")) ?? 0)} file`],
+  ];
+  return (
+    <dl class="strip" aria-label="The heap in figures">
+      {parts.map(([name, value, more]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>
+            <b>{value}</b>
+            {more ? <small>{more}</small> : null}
+          </dd>
+        </div>
+      ))}
+      {problems ? (
+        <div>
+          <dt>Problems</dt>
+          <dd>
+            <a href={linkTo("problems")}>{number(problems)}</a>
+            <small>of the dump</small>
+          </dd>
+        </div>
+      ) : null}
+    </dl>
+  );
 }
 
 function Figures({ db }: { db?: string }) {
@@ -67,30 +114,97 @@ function Figures({ db }: { db?: string }) {
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name)!.push(row);
   }
-  return <><Marks facts={facts} />
-    <div class="figures">{[...groups].map(([name, rows]) => <details open={report ? ["dump", "vm", "objects"].includes(name) : name === "vm"}>
-      <summary>{name}</summary><dl>{rows.map((r) => <div title={text(r.help)}><dt>{text(r.key)}</dt><dd>{typeof r.number === "number" && /^[\d,]+$/.test(String(r.value)) ? number(r.number) : text(r.value)}</dd></div>)}</dl></details>)}</div></>;
+  return (
+    <>
+      <Marks facts={facts} />
+      <div class="figures">
+        {[...groups].map(([name, rows]) => (
+          <details open={report ? ["dump", "vm", "objects"].includes(name) : name === "vm"}>
+            <summary>{name}</summary>
+            <dl>
+              {rows.map((r) => (
+                <div title={text(r.help)}>
+                  <dt>{text(r.key)}</dt>
+                  <dd>
+                    {typeof r.number === "number" && /^[\d,]+$/.test(String(r.value))
+                      ? number(r.number)
+                      : text(r.value)}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        ))}
+      </div>
+    </>
+  );
 }
 
 const BIGGEST = 12;
 
 function Biggest({ db }: { db?: string }) {
-  const asked = useAnswer("top", { db, limit: String(BIGGEST) }), a = asked.answer;
+  const asked = useAnswer("top", { db, limit: String(BIGGEST) }),
+    a = asked.answer;
   if (!a) return <Wait asked={asked} what="biggest objects" />;
-  return <><ol class="parts">{a.rows.map((r) => <li><span class="right"><i class="bar" style={{ width: `${Math.round(Number(r.percent ?? 0) * 0.6)}px` }} />{bytes(Number(r.retained ?? 0))} <small class="pc">{percent(Number(r.percent ?? 0))}</small></span>
-    <Obj id={r.id} text={r.label} wrap /></li>)}</ol>
-    <p class="dim">{number(a.row_count)} of {a.total_rows === null ? "many" : number(a.total_rows)} objects that no other dominates.</p></>;
+  return (
+    <>
+      <ol class="parts">
+        {a.rows.map((r) => (
+          <li>
+            <span class="right">
+              <i class="bar" style={{ width: `${Math.round(Number(r.percent ?? 0) * 0.6)}px` }} />
+              {bytes(Number(r.retained ?? 0))} <small class="pc">{percent(Number(r.percent ?? 0))}</small>
+            </span>
+            <Obj id={r.id} text={r.label} wrap />
+          </li>
+        ))}
+      </ol>
+      <p class="dim">
+        {number(a.row_count)} of {a.total_rows === null ? "many" : number(a.total_rows)} objects that no other
+        dominates.
+      </p>
+    </>
+  );
 }
 
 export function Overview({ route, databases }: { route: Route; databases: Database[] }) {
   const db = route.params.db;
-  const story = <section class="panel" aria-label="What holds the memory"><Ranked db={db} android={databases[Number(db ?? 0)]?.android} /></section>;
+  const story = (
+    <section class="panel" aria-label="What holds the memory">
+      <Ranked db={db} android={databases[Number(db ?? 0)]?.android} />
+    </section>
+  );
   const notes = <AllNotes db={db} />;
-  const dump = <Panel title="The dump and the heap"><Figures db={db} /></Panel>;
-  if (report) return <><Strip db={db} />{story}{notes}{dump}</>;
-  return <><Strip db={db} />
-    <div class="two"><div class="flow">{story}</div>
-      <div class="flow"><div class="reserved"><MapView route={{ ...route, params: { db: db ?? "" } }} fixed={{ shape: "treemap", by: "class" }} small /></div>
-        <Panel title="Biggest objects" right={<a href={linkTo("dominators")}>dominator tree</a>}><Biggest db={db} /></Panel>
-        {notes}{dump}</div></div></>;
+  const dump = (
+    <Panel title="The dump and the heap">
+      <Figures db={db} />
+    </Panel>
+  );
+  if (report)
+    return (
+      <>
+        <Strip db={db} />
+        {story}
+        {notes}
+        {dump}
+      </>
+    );
+  return (
+    <>
+      <Strip db={db} />
+      <div class="two">
+        <div class="flow">{story}</div>
+        <div class="flow">
+          <div class="reserved">
+            <MapView route={{ ...route, params: { db: db ?? "" } }} fixed={{ shape: "treemap", by: "class" }} small />
+          </div>
+          <Panel title="Biggest objects" right={<a href={linkTo("dominators")}>dominator tree</a>}>
+            <Biggest db={db} />
+          </Panel>
+          {notes}
+          {dump}
+        </div>
+      </div>
+    </>
+  );
 }

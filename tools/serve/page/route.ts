@@ -1,7 +1,10 @@
 // Every view is a URL: #/view?name=value. Back and forward are the browser's.
 import { useEffect, useState } from "preact/hooks";
 
-export interface Route { view: string; params: Record<string, string> }
+export interface Route {
+  view: string;
+  params: Record<string, string>;
+}
 
 export function readRoute(): Route {
   const [view, query] = location.hash.replace(/^#\/?/, "").split("?", 2);

@@ -1,19 +1,33 @@
 // What a reload shows while the server is away: a page that waits, and goes on when the server is back. Nothing of a
 // heap is kept. It takes itself away where another program answers at this address.
-const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>heapdb is away</title>
-<style>:root { color-scheme: light dark; } body { font: 15px/1.5 system-ui, sans-serif; max-width: 40em; margin: 15vh auto; padding: 0 16px; }</style>
-<h1>The server has ended or does not answer</h1><p role="status" id="said">This page goes on when <code>heapdb serve</code> is back. A server that is started anew prints another address.</p>
-<script>setInterval(() => fetch("/api/health").then((r) => {
+const style =
+  ":root { color-scheme: light dark; } " +
+  "body { font: 15px/1.5 system-ui, sans-serif; max-width: 40em; margin: 15vh auto; padding: 0 16px; }";
+const page = `<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>heapdb is away</title>
+<style>${style}</style>
+<h1>The server has ended or does not answer</h1>
+<p role="status" id="said">This page goes on when <code>heapdb serve</code> is back.
+A server that is started anew prints another address.</p>
+<script>const said = (text) => { document.getElementById("said").textContent = text; };
+setInterval(() => fetch("/api/health").then((r) => {
   if (r.ok) location.reload();
-  else if (r.status === 403) document.getElementById("said").textContent = "Another server is there now: open the address that it printed, which has its token.";
+  else if (r.status === 403)
+    said("Another server is there now: open the address that it printed, which has its token.");
 }, () => undefined), 2000);</script>`;
 
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", (e) => e.waitUntil(clients.claim()));
 addEventListener("fetch", (e) => {
   if (e.request.mode !== "navigate") return;
-  e.respondWith(fetch(e.request).then((r) => {
-    if (!/frame-ancestors 'none'/.test(r.headers.get("content-security-policy"))) void registration.unregister();
-    return r;
-  }, () => new Response(page, { headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" } })));
+  e.respondWith(
+    fetch(e.request).then(
+      (r) => {
+        if (!/frame-ancestors 'none'/.test(r.headers.get("content-security-policy"))) void registration.unregister();
+        return r;
+      },
+      () =>
+        new Response(page, { headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" } }),
+    ),
+  );
 });

@@ -8,9 +8,13 @@ export const percent = (n: number): string => `${one.format(n)}\u00a0%`;
 
 export function bytes(n: number): string {
   const sign = n < 0 ? "-" : "";
-  let value = Math.abs(n), unit = 0;
+  let value = Math.abs(n),
+    unit = 0;
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-  while (value >= 1023.95 && unit + 1 < units.length) { value /= 1024; unit++; }
+  while (value >= 1023.95 && unit + 1 < units.length) {
+    value /= 1024;
+    unit++;
+  }
   return sign + (unit ? one.format(value) : plain.format(value)) + "\u00a0" + units[unit];
 }
 
@@ -24,8 +28,10 @@ export function splitName(name: string): [string, string] {
 
 // Controls, and characters that turn or hide text, are shown as what they are.
 export function visible(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+    (c) => `\\u{${c.charCodeAt(0).toString(16)}}`,
+  );
 }
 
 export function hue(name: string): number {

@@ -2,15 +2,20 @@
 // they may be millions of rows.
 import { useMemo, useState } from "preact/hooks";
 import { Answer, hasSql, report, Row } from "./api";
-import { Marks, MOST, Obj, Panel, QueryTable, useAnswer, Wait } from "./parts";
+import { Marks, useAnswer, Wait } from "./asking";
+import { Obj } from "./objects";
+import { Panel } from "./parts";
+import { MOST, QueryTable } from "./table";
 import { change, Route } from "./route";
 import { bytes, number, percent, visible } from "./text";
 import { numberOf, useInfo } from "./overview";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 const TOGETHER = 100; // threads that are opened at once
-const LINE = 18.75, LOCAL = 20.3; // pixels of a frame and a local in app.css
-const MOST_HIGH = 2000; // pixels that are kept for a stack that is asked for: a deep one is a recursion, which is folded
+const LINE = 18.75,
+  LOCAL = 20.3; // pixels of a frame and a local in app.css
+// Pixels that are kept for a stack that is asked for: a deep one is a recursion, which is folded.
+const MOST_HIGH = 2000;
 const SHOWN = 200; // threads that are drawn before somebody wants more
 
 // Frames and locals by the thread that they are of.
@@ -27,20 +32,27 @@ const keyOf = (head: Row) => `${head.id} ${head.serial}`;
 
 // ---- stacks ----
 
-const ROUND = 8, ROUNDS = 4; // frames of which one call of a recursion consists at most, and calls of it that are worth folding
+const ROUND = 8,
+  ROUNDS = 4; // frames of which one call of a recursion consists at most, and calls of it that are worth folding
 
 // What a stack is drawn of: rows, or rows of a recursion that are folded, `calls` times the `frames` before them.
-interface Part { rows: Row[]; calls?: number; frames?: number }
+interface Part {
+  rows: Row[];
+  calls?: number;
+  frames?: number;
+}
 
 function partsOf(rows: Row[]): Part[] {
-  const frames: Row[][] = [], parts: Part[] = [];
+  const frames: Row[][] = [],
+    parts: Part[] = [];
   for (const r of rows) {
     if (Number(r.level) === 1 || frames.length === 0) frames.push([r]);
     else frames[frames.length - 1].push(r);
   }
   const same = (a: number, b: number) => b < frames.length && frames[a][0].text === frames[b][0].text;
   for (let i = 0; i < frames.length;) {
-    let round = 0, end = i;
+    let round = 0,
+      end = i;
     for (let n = 1; n <= ROUND && !round; n++) {
       for (end = i; same(end, end + n);) end++;
       end -= (end - i) % n;
@@ -48,20 +60,41 @@ function partsOf(rows: Row[]): Part[] {
     }
     const shown = round || 1;
     parts.push({ rows: frames.slice(i, i + shown).flat() });
-    if (round) parts.push({ rows: frames.slice(i + round, end + round).flat(), calls: (end - i) / round, frames: round });
+    if (round)
+      parts.push({ rows: frames.slice(i + round, end + round).flat(), calls: (end - i) / round, frames: round });
     i = round ? end + round : i + 1;
   }
   return parts;
 }
 
-const lines = (rows: Row[]) => rows.map((r) => (r.level === 1
-  ? <li class="frame-line" title={text(r.signature)}>{r.kind === "frame" ? "at " : ""}{r.id ? <Obj id={r.id} text={r.text} /> : text(r.text)}</li>
-  : <li class="local">{text(r.kind)} <Obj id={r.id} text={r.text} wrap />{typeof r.retained === "number" && <span class="right">{bytes(r.retained)}</span>}</li>));
+const lines = (rows: Row[]) =>
+  rows.map((r) =>
+    r.level === 1 ? (
+      <li class="frame-line" title={text(r.signature)}>
+        {r.kind === "frame" ? "at " : ""}
+        {r.id ? <Obj id={r.id} text={r.text} /> : text(r.text)}
+      </li>
+    ) : (
+      <li class="local">
+        {text(r.kind)} <Obj id={r.id} text={r.text} wrap />
+        {typeof r.retained === "number" && <span class="right">{bytes(r.retained)}</span>}
+      </li>
+    ),
+  );
 
 function Folded({ part }: { part: Part }) {
-  const [open, setOpen] = useState(false), locals = part.rows.filter((r) => Number(r.level) > 1).length;
+  const [open, setOpen] = useState(false),
+    locals = part.rows.filter((r) => Number(r.level) > 1).length;
   if (open) return <>{lines(part.rows)}</>;
-  return <li class="gap"><button onClick={() => setOpen(true)}>{number(part.calls!)} more calls of {part.frames === 1 ? "the same frame" : `these ${number(part.frames!)} frames`}{locals ? `, with ${number(locals)} locals` : ""}</button></li>;
+  return (
+    <li class="gap">
+      <button onClick={() => setOpen(true)}>
+        {number(part.calls!)} more calls of{" "}
+        {part.frames === 1 ? "the same frame" : `these ${number(part.frames!)} frames`}
+        {locals ? `, with ${number(locals)} locals` : ""}
+      </button>
+    </li>
+  );
 }
 
 function Stack({ rows }: { rows: Row[] }) {
@@ -72,32 +105,87 @@ function Stack({ rows }: { rows: Row[] }) {
 
 function AskedStack({ db, head, all }: { db?: string; head: Row; all?: string }) {
   const asked = useAnswer("threads", { db, target: String(head.id ?? head.thread), all, limit: String(MOST) });
-  if (asked.answer) return <><Marks facts={asked.answer.facts} /><Stack rows={stacksOf(asked.answer).get(keyOf(head)) ?? []} /></>;
-  return <div style={{ minHeight: `${Math.min(MOST_HIGH, 8 + LINE * Number(head.depth ?? 0) + LOCAL * Number(head.locals ?? 0))}px` }}><Wait asked={asked} what="the stack" /></div>; // nothing moves when it comes
+  if (asked.answer)
+    return (
+      <>
+        <Marks facts={asked.answer.facts} />
+        <Stack rows={stacksOf(asked.answer).get(keyOf(head)) ?? []} />
+      </>
+    );
+  return (
+    <div
+      style={{
+        minHeight: `${Math.min(MOST_HIGH, 8 + LINE * Number(head.depth ?? 0) + LOCAL * Number(head.locals ?? 0))}px`,
+      }}
+    >
+      <Wait asked={asked} what="the stack" />
+    </div>
+  ); // nothing moves when it comes
 }
 
-function One({ head, open, whole, onToggle, children }: { head: Row; open: boolean; whole: number; onToggle(): void; children: preact.ComponentChildren }) {
+function One({
+  head,
+  open,
+  whole,
+  onToggle,
+  children,
+}: {
+  head: Row;
+  open: boolean;
+  whole: number;
+  onToggle(): void;
+  children: preact.ComponentChildren;
+}) {
   const share = whole && typeof head.retained === "number" ? (100 * head.retained) / whole : null;
-  const what = [head.state, head.daemon === true && "daemon", head.virtual === true && "virtual", typeof head.depth === "number" && `${number(head.depth)} frames`,
-    typeof head.locals === "number" && head.locals > 0 && `${number(head.locals)} locals`].filter(Boolean).map((w) => text(w)).join(" · ");
-  return <li class="thread">
-    <div class="row"><button class="twist" aria-label={`stack of ${text(head.thread)}`} aria-expanded={open} onClick={onToggle}>{open ? "▾" : "▸"}</button>
-      <span class="grow"><Obj id={head.id} text={text(head.thread) || head.class} /> <small>{what}</small></span>
-      <span class="right">{share !== null && <i class="bar" style={{ width: `${Math.round(share * 0.6)}px` }} />}{typeof head.retained === "number" ? bytes(head.retained) : "–"}{share !== null && <small> {percent(share)}</small>}</span></div>
-    {open && children}
-  </li>;
+  const what = [
+    head.state,
+    head.daemon === true && "daemon",
+    head.virtual === true && "virtual",
+    typeof head.depth === "number" && `${number(head.depth)} frames`,
+    typeof head.locals === "number" && head.locals > 0 && `${number(head.locals)} locals`,
+  ]
+    .filter(Boolean)
+    .map((w) => text(w))
+    .join(" · ");
+  return (
+    <li class="thread">
+      <div class="row">
+        <button class="twist" aria-label={`stack of ${text(head.thread)}`} aria-expanded={open} onClick={onToggle}>
+          {open ? "▾" : "▸"}
+        </button>
+        <span class="grow">
+          <Obj id={head.id} text={text(head.thread) || head.class} /> <small>{what}</small>
+        </span>
+        <span class="right">
+          {share !== null && <i class="bar" style={{ width: `${Math.round(share * 0.6)}px` }} />}
+          {typeof head.retained === "number" ? bytes(head.retained) : "–"}
+          {share !== null && <small> {percent(share)}</small>}
+        </span>
+      </div>
+      {open && children}
+    </li>
+  );
 }
 
 // Threads with a stack that another has, too, with the first of these.
-const ALIKE = "SELECT thread, first FROM (SELECT thread, min(thread) OVER w AS first, count(*) OVER w AS n FROM (SELECT thread, group_concat(frame, char(10)) AS stack FROM frames GROUP BY thread) WINDOW w AS (PARTITION BY stack)) WHERE n > 1";
+const ALIKE =
+  "SELECT thread, first FROM (SELECT thread, min(thread) OVER w AS first, count(*) OVER w AS n FROM " +
+  "(SELECT thread, group_concat(frame, char(10)) AS stack FROM frames GROUP BY thread) WINDOW w AS " +
+  "(PARTITION BY stack)) WHERE n > 1";
 
-interface Crew { key: string; threads: Row[]; retained: number }
+interface Crew {
+  key: string;
+  threads: Row[];
+  retained: number;
+}
 
 // Threads that do the same are one: a pool of hundreds does not push the others away.
 function crewsOf(threads: Row[], alike?: Answer): Crew[] {
-  const firsts = new Map((alike?.rows ?? []).map((r) => [r.thread, r.first])), crews = new Map<string, Crew>();
+  const firsts = new Map((alike?.rows ?? []).map((r) => [r.thread, r.first])),
+    crews = new Map<string, Crew>();
   for (const t of threads) {
-    const first = t.serial === null ? undefined : firsts.get(t.serial), key = first === undefined ? `one ${keyOf(t)}` : `same ${first}`;
+    const first = t.serial === null ? undefined : firsts.get(t.serial),
+      key = first === undefined ? `one ${keyOf(t)}` : `same ${first}`;
     const crew = crews.get(key) ?? { key, threads: [], retained: 0 };
     crew.threads.push(t);
     crew.retained += Number(t.retained ?? 0);
@@ -108,57 +196,191 @@ function crewsOf(threads: Row[], alike?: Answer): Crew[] {
 
 const MEMBERS = 50;
 
-function CrewOf({ crew, open, whole, onToggle, one }: { crew: Crew; open: boolean; whole: number; onToggle(): void; one(t: Row, i: number): preact.JSX.Element }) {
-  const [room, setRoom] = useState(MEMBERS), share = whole ? (100 * crew.retained) / whole : 0, names = crew.threads.slice(0, 3).map((t) => text(t.thread) || text(t.class));
-  return <li class="thread crew"><div class="row"><button class="twist" aria-label={`threads with the stack of ${names[0]}`} aria-expanded={open} onClick={onToggle}>{open ? "▾" : "▸"}</button>
-    <span class="grow"><b>{number(crew.threads.length)} threads with the same stack</b> <small>{names.join(", ")}{crew.threads.length > 3 ? ", …" : ""}</small></span>
-    <span class="right"><i class="bar" style={{ width: `${Math.round(share * 0.6)}px` }} />{bytes(crew.retained)} <small>{percent(share)}</small></span></div>
-    {open && <><ul class="threads">{crew.threads.slice(0, room).map(one)}</ul>{crew.threads.length > room && <button class="more" onClick={() => setRoom(room * 10)}>Show {number(Math.min(crew.threads.length - room, room * 9))} more</button>}</>}</li>;
+function CrewOf({
+  crew,
+  open,
+  whole,
+  onToggle,
+  one,
+}: {
+  crew: Crew;
+  open: boolean;
+  whole: number;
+  onToggle(): void;
+  one(t: Row, i: number): preact.JSX.Element;
+}) {
+  const [room, setRoom] = useState(MEMBERS),
+    share = whole ? (100 * crew.retained) / whole : 0,
+    names = crew.threads.slice(0, 3).map((t) => text(t.thread) || text(t.class));
+  return (
+    <li class="thread crew">
+      <div class="row">
+        <button
+          class="twist"
+          aria-label={`threads with the stack of ${names[0]}`}
+          aria-expanded={open}
+          onClick={onToggle}
+        >
+          {open ? "▾" : "▸"}
+        </button>
+        <span class="grow">
+          <b>{number(crew.threads.length)} threads with the same stack</b>{" "}
+          <small>
+            {names.join(", ")}
+            {crew.threads.length > 3 ? ", …" : ""}
+          </small>
+        </span>
+        <span class="right">
+          <i class="bar" style={{ width: `${Math.round(share * 0.6)}px` }} />
+          {bytes(crew.retained)} <small>{percent(share)}</small>
+        </span>
+      </div>
+      {open && (
+        <>
+          <ul class="threads">{crew.threads.slice(0, room).map(one)}</ul>
+          {crew.threads.length > room && (
+            <button class="more" onClick={() => setRoom(room * 10)}>
+              Show {number(Math.min(crew.threads.length - room, room * 9))} more
+            </button>
+          )}
+        </>
+      )}
+    </li>
+  );
 }
 
 // Threads of which a frame or a local has a word: their serial numbers.
 export function holding(word: string): string {
   const like = `LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ESCAPE '\\'`;
-  return `SELECT thread AS serial FROM frames WHERE frame ${like} UNION SELECT thread FROM locals WHERE class ${like} OR text(id) ${like}`;
+  return (
+    `SELECT thread AS serial FROM frames WHERE frame ${like} UNION SELECT thread FROM locals WHERE class ` +
+    `${like} OR text(id) ${like}`
+  );
 }
 
 export function Threads({ route }: { route: Route }) {
-  const p = route.params, find = (p.filter ?? "").toLowerCase(), all_ = p.o_all === "1" ? "1" : undefined, deep = hasSql() && find.length > 1;
+  const p = route.params,
+    find = (p.filter ?? "").toLowerCase(),
+    all_ = p.o_all === "1" ? "1" : undefined,
+    deep = hasSql() && find.length > 1;
   const asked = useAnswer("threads", { db: p.db, "no-stack": "1", limit: String(MOST), all: all_ });
   const inside = useAnswer(deep ? "sql" : "", { db: p.db, q: holding(find), limit: String(MOST) });
   const alike = useAnswer(hasSql() && !find && !report ? "sql" : "", { db: p.db, q: ALIKE, limit: String(MOST) });
-  const inlined = useAnswer(report ? "threads" : "", {}), stacks = useMemo(() => stacksOf(inlined.answer), [inlined.answer]);
+  const inlined = useAnswer(report ? "threads" : "", {}),
+    stacks = useMemo(() => stacksOf(inlined.answer), [inlined.answer]);
   const [room, setRoom] = useState(SHOWN);
-  const { info } = useInfo(p.db), whole = info ? numberOf(info("objects", "reachable bytes")) ?? 0 : 0;
-  const all = useMemo(() => (asked.answer?.rows ?? []).slice().sort((a, b) => Number(b.retained ?? 0) - Number(a.retained ?? 0)), [asked.answer]);
+  const { info } = useInfo(p.db),
+    whole = info ? (numberOf(info("objects", "reachable bytes")) ?? 0) : 0;
+  const all = useMemo(
+    () => (asked.answer?.rows ?? []).slice().sort((a, b) => Number(b.retained ?? 0) - Number(a.retained ?? 0)),
+    [asked.answer],
+  );
   const waits = hasSql() && !find && !report && !alike.answer && !alike.error;
-  if (!asked.answer || waits) return <Panel title="Threads"><Wait asked={asked.answer ? alike : asked} what="threads" /></Panel>;
+  if (!asked.answer || waits)
+    return (
+      <Panel title="Threads">
+        <Wait asked={asked.answer ? alike : asked} what="threads" />
+      </Panel>
+    );
   const serials = new Set(deep && inside.answer ? inside.answer.rows.map((r) => r.serial) : []);
-  const shown = find ? all.filter((t) => String(t.thread).toLowerCase().includes(find) || (t.serial !== null && serials.has(t.serial))) : all;
-  const crews = crewsOf(shown, alike.answer), first = crews.slice(0, report ? crews.length : room), total = Math.max(Number(asked.answer.facts.threads ?? 0), all.length);
+  const shown = find
+    ? all.filter((t) => String(t.thread).toLowerCase().includes(find) || (t.serial !== null && serials.has(t.serial)))
+    : all;
+  const crews = crewsOf(shown, alike.answer),
+    first = crews.slice(0, report ? crews.length : room),
+    total = Math.max(Number(asked.answer.facts.threads ?? 0), all.length);
   const open = new Set((p.open ?? (all[0] ? String(all[0].id) : "")).split(",").filter(Boolean));
   const toggle = (id: string) => {
     const next = new Set(open);
     if (!next.delete(id)) next.add(id);
     change({ open: [...next].join(",") || "none" }, true);
   };
-  const isOpen = (t: Row, i: number) => (report ? stacks.has(keyOf(t)) : (p.open === "all" && i < TOGETHER) || open.has(String(t.id)) || (find !== "" && shown.length < 10));
-  const one = (t: Row, i: number) => <One key={keyOf(t)} head={t} whole={whole} open={isOpen(t, i)} onToggle={() => toggle(String(t.id))}>
-    {report ? <Stack rows={stacks.get(keyOf(t)) ?? []} /> : <AskedStack db={p.db} head={t} all={all_} />}</One>;
-  return <Panel title="Threads"><Marks facts={asked.answer.facts} />
-    {all.length < total && <p class="mark"><b>Left out:</b> {number(total - all.length)} of {number(total)} threads.</p>}
-    {report && stacks.size < all.length && <p class="mark"><b>Left out:</b> the stacks of {number(all.length - stacks.size)} of {number(all.length)} threads.</p>}
-    {!report && <div class="tools">
-      <input type="search" placeholder={hasSql() ? "Name, frame or local" : "Name"} aria-label="Filter threads" value={p.filter ?? ""} onInput={(e) => change({ filter: (e.target as HTMLInputElement).value || undefined }, true)} />
-      <span class="count" role="status">{number(shown.length)} of {number(all.length)} threads</span>
-      <button onClick={() => change({ open: p.open === "all" ? "none" : "all" }, true)}>{p.open === "all" ? "Close all" : shown.length > TOGETHER ? `Open the first ${number(TOGETHER)}` : "Open all"}</button>
-      <button onClick={() => change({ as: p.as === "table" ? undefined : "table" })}>{p.as === "table" ? "Stacks" : "Table"}</button>
-      <label title="threads that are not started, ended, or virtual ones that the VM left out"><input type="checkbox" checked={p.o_all === "1"} onChange={(e) => change({ o_all: (e.target as HTMLInputElement).checked ? "1" : undefined })} /> thread objects that are not running, too</label></div>}
-    {deep && !inside.answer && <Wait asked={inside} what="frames and locals" />}
-    {p.as === "table" ? <QueryTable query="threads" params={{ db: p.db, "no-stack": "1", all: all_ }} what="threads" />
-      : shown.length ? <><ul class="threads">{first.map((c, i) => (c.threads.length > 1
-        ? <CrewOf key={c.key} crew={c} whole={whole} open={open.has(c.key) || p.open === "all"} onToggle={() => toggle(c.key)} one={(t, j) => one(t, i + j + 1)} /> : one(c.threads[0], i)))}</ul>
-        {first.length < crews.length && <button class="more" onClick={() => setRoom(crews.length)}>Show all {number(crews.length)}</button>}</>
-        : deep && !inside.answer && !inside.error ? null : <p class="empty">{all.length === 0 ? "The dump has no threads." : `No thread, frame or local has “${p.filter}” in its name.`}</p>}
-  </Panel>;
+  const isOpen = (t: Row, i: number) =>
+    report
+      ? stacks.has(keyOf(t))
+      : (p.open === "all" && i < TOGETHER) || open.has(String(t.id)) || (find !== "" && shown.length < 10);
+  const one = (t: Row, i: number) => (
+    <One key={keyOf(t)} head={t} whole={whole} open={isOpen(t, i)} onToggle={() => toggle(String(t.id))}>
+      {report ? <Stack rows={stacks.get(keyOf(t)) ?? []} /> : <AskedStack db={p.db} head={t} all={all_} />}
+    </One>
+  );
+  return (
+    <Panel title="Threads">
+      <Marks facts={asked.answer.facts} />
+      {all.length < total && (
+        <p class="mark">
+          <b>Left out:</b> {number(total - all.length)} of {number(total)} threads.
+        </p>
+      )}
+      {report && stacks.size < all.length && (
+        <p class="mark">
+          <b>Left out:</b> the stacks of {number(all.length - stacks.size)} of {number(all.length)} threads.
+        </p>
+      )}
+      {!report && (
+        <div class="tools">
+          <input
+            type="search"
+            placeholder={hasSql() ? "Name, frame or local" : "Name"}
+            aria-label="Filter threads"
+            value={p.filter ?? ""}
+            onInput={(e) => change({ filter: (e.target as HTMLInputElement).value || undefined }, true)}
+          />
+          <span class="count" role="status">
+            {number(shown.length)} of {number(all.length)} threads
+          </span>
+          <button onClick={() => change({ open: p.open === "all" ? "none" : "all" }, true)}>
+            {p.open === "all"
+              ? "Close all"
+              : shown.length > TOGETHER
+                ? `Open the first ${number(TOGETHER)}`
+                : "Open all"}
+          </button>
+          <button onClick={() => change({ as: p.as === "table" ? undefined : "table" })}>
+            {p.as === "table" ? "Stacks" : "Table"}
+          </button>
+          <label title="threads that are not started, ended, or virtual ones that the VM left out">
+            <input
+              type="checkbox"
+              checked={p.o_all === "1"}
+              onChange={(e) => change({ o_all: (e.target as HTMLInputElement).checked ? "1" : undefined })}
+            />{" "}
+            thread objects that are not running, too
+          </label>
+        </div>
+      )}
+      {deep && !inside.answer && <Wait asked={inside} what="frames and locals" />}
+      {p.as === "table" ? (
+        <QueryTable query="threads" params={{ db: p.db, "no-stack": "1", all: all_ }} what="threads" />
+      ) : shown.length ? (
+        <>
+          <ul class="threads">
+            {first.map((c, i) =>
+              c.threads.length > 1 ? (
+                <CrewOf
+                  key={c.key}
+                  crew={c}
+                  whole={whole}
+                  open={open.has(c.key) || p.open === "all"}
+                  onToggle={() => toggle(c.key)}
+                  one={(t, j) => one(t, i + j + 1)}
+                />
+              ) : (
+                one(c.threads[0], i)
+              ),
+            )}
+          </ul>
+          {first.length < crews.length && (
+            <button class="more" onClick={() => setRoom(crews.length)}>
+              Show all {number(crews.length)}
+            </button>
+          )}
+        </>
+      ) : deep && !inside.answer && !inside.error ? null : (
+        <p class="empty">
+          {all.length ? `No thread, frame or local has “${p.filter}” in its name.` : "The dump has no threads."}
+        </p>
+      )}
+    </Panel>
+  );
 }

@@ -1,13 +1,16 @@
 // The views. Each is questions of the registry; what has no view of its own has the general one.
 import { useEffect, useState } from "preact/hooks";
 import { Android } from "./android";
-import { Database, hasSql, Params, report, Row, Spec } from "./api";
+import { ask, Database, hasSql, Params, report, Row, Spec } from "./api";
 import { ClassPage } from "./class";
 import { Dominators } from "./dominators";
 import { Loaders } from "./loaders";
 import { Choice, MapView } from "./map";
-import { Overview, useInfo } from "./overview";
-import { classPage, Links, Panel, QueryTable, specs, Table, useAnswer, Wait } from "./parts";
+import { Overview } from "./overview";
+import { useAnswer, Wait } from "./asking";
+import { classPage } from "./objects";
+import { Panel, specs } from "./parts";
+import { Links, QueryTable, Table } from "./table";
 import { change, href, linkTo, readRoute, Route } from "./route";
 import { Sql } from "./sql";
 import { Leaks } from "./suspects";
@@ -24,27 +27,111 @@ export function words(argument: string | null): string[] | null {
 }
 
 function Field({ option, route }: { option: Spec["options"][number]; route: Route }) {
-  const { name, argument, help } = option, choice = words(argument), key = `o_${name}`, value = route.params[key] ?? "";
-  const set = (v: string) => change({ [key]: v || undefined }), usual = /default:? ([^;)]+)/.exec(help)?.[1];
-  if (choice) return <span title={help}><Choice label={name} value={value} choices={[["", usual && choice.includes(usual) ? usual : "default"], ...choice.filter((c) => c !== usual).map((c) => [c])]} onChange={set} /></span>;
-  if (!argument) return <label title={help}><input type="checkbox" checked={value === "1"} onChange={(e) => set((e.target as HTMLInputElement).checked ? "1" : "")} /> {name}</label>;
-  return <label title={help}>{name} <input size={10} value={value} placeholder={argument} onChange={(e) => set((e.target as HTMLInputElement).value)} /></label>;
+  const { name, argument, help } = option,
+    choice = words(argument),
+    key = `o_${name}`,
+    value = route.params[key] ?? "";
+  const set = (v: string) => change({ [key]: v || undefined }),
+    usual = /default:? ([^;)]+)/.exec(help)?.[1];
+  if (choice)
+    return (
+      <span title={help}>
+        <Choice
+          label={name}
+          value={value}
+          choices={[
+            ["", usual && choice.includes(usual) ? usual : "default"],
+            ...choice.filter((c) => c !== usual).map((c) => [c]),
+          ]}
+          onChange={set}
+        />
+      </span>
+    );
+  if (!argument)
+    return (
+      <label title={help}>
+        <input
+          type="checkbox"
+          checked={value === "1"}
+          onChange={(e) => set((e.target as HTMLInputElement).checked ? "1" : "")}
+        />{" "}
+        {name}
+      </label>
+    );
+  return (
+    <label title={help}>
+      {name}{" "}
+      <input
+        size={10}
+        value={value}
+        placeholder={argument}
+        onChange={(e) => set((e.target as HTMLInputElement).value)}
+      />
+    </label>
+  );
 }
 
 // The target and what is set in sight, the rest behind one word.
-function Form({ spec, route, first = [], without = [] }: { spec: Spec; route: Route; first?: string[]; without?: string[] }) {
+function Form({
+  spec,
+  route,
+  first = [],
+  without = [],
+}: {
+  spec: Spec;
+  route: Route;
+  first?: string[];
+  without?: string[];
+}) {
   const p = route.params;
   if (report) return null;
-  const all = spec.options.filter((o) => !["fail-if", "only-names", ...without].includes(o.name)), asked = (o: Spec["options"][number]) => first.includes(o.name) || p[`o_${o.name}`];
+  const all = spec.options.filter((o) => !["fail-if", "only-names", ...without].includes(o.name)),
+    asked = (o: Spec["options"][number]) => first.includes(o.name) || p[`o_${o.name}`];
   const [open] = useState(() => new Set(all.filter(asked).map((o) => o.name)));
-  const shown = all.filter((o) => open.has(o.name)), rest = all.filter((o) => !open.has(o.name)), set = rest.filter((o) => p[`o_${o.name}`]).length;
+  const shown = all.filter((o) => open.has(o.name)),
+    rest = all.filter((o) => !open.has(o.name)),
+    set = rest.filter((o) => p[`o_${o.name}`]).length;
   if (!spec.targets && all.length === 0) return null;
-  return <form class="tools form" onSubmit={(e) => e.preventDefault()}>
-    {spec.targets && <label>{spec.targets.split("|")[0].toLowerCase().replace(/[[\].]/g, "").replace("-", " ")} <input value={p.target ?? ""} size={28} placeholder={spec.targets === "[PATTERN]" ? "as java.util.* or *Session" : /CLASS/.test(spec.targets) ? "as java.util.HashMap" : /OBJECT/.test(spec.targets) ? "as 0x12c4" : "name"}
-      onChange={(e) => change({ target: (e.target as HTMLInputElement).value || undefined })} /></label>}
-    {shown.map((o) => <Field option={o} route={route} />)}
-    {rest.length > 0 && <details class="options"><summary>Options{set ? ` (${number(set)} set)` : ""}</summary><div class="tools">{rest.map((o) => <Field option={o} route={route} />)}</div></details>}
-  </form>;
+  return (
+    <form class="tools form" onSubmit={(e) => e.preventDefault()}>
+      {spec.targets && (
+        <label>
+          {spec.targets
+            .split("|")[0]
+            .toLowerCase()
+            .replace(/[[\].]/g, "")
+            .replace("-", " ")}{" "}
+          <input
+            value={p.target ?? ""}
+            size={28}
+            placeholder={
+              spec.targets === "[PATTERN]"
+                ? "as java.util.* or *Session"
+                : /CLASS/.test(spec.targets)
+                  ? "as java.util.HashMap"
+                  : /OBJECT/.test(spec.targets)
+                    ? "as 0x12c4"
+                    : "name"
+            }
+            onChange={(e) => change({ target: (e.target as HTMLInputElement).value || undefined })}
+          />
+        </label>
+      )}
+      {shown.map((o) => (
+        <Field option={o} route={route} />
+      ))}
+      {rest.length > 0 && (
+        <details class="options">
+          <summary>Options{set ? ` (${number(set)} set)` : ""}</summary>
+          <div class="tools">
+            {rest.map((o) => (
+              <Field option={o} route={route} />
+            ))}
+          </div>
+        </details>
+      )}
+    </form>
+  );
 }
 
 function paramsOf(route: Route, spec: Spec): Params {
@@ -54,180 +141,574 @@ function paramsOf(route: Route, spec: Spec): Params {
 }
 
 // What a sum is of: links of numbers to the rows that were added up.
-const toInstances = (name: string, more: Record<string, string> = {}) => (row: Row) => (row[name] ? linkTo("all", { q: "instances", target: String(row[name]), ...more }) : undefined);
+const toInstances =
+  (name: string, more: Record<string, string> = {}) =>
+  (row: Row) =>
+    row[name] ? linkTo("all", { q: "instances", target: String(row[name]), ...more }) : undefined;
 const toClass = (row: Row) => (row.name && /^[^<(]/.test(String(row.name)) ? classPage(String(row.name)) : undefined);
 function linksOf(query: string, route: Route): Links {
-  const by = route.params.o_by ?? "class", here = (params: Record<string, string>) => href(readRoute().view, { ...readRoute().params, ...params });
-  const texts = (row: Row) => (typeof row.text === "string" && Number(row.length ?? 0) < 500 ? linkTo("strings", { o_equals: row.text, o_objects: "1" }) : undefined);
-  if (query === "histogram" && by === "class") return { name: toClass, objects: toInstances("name"), retained: (row) => classPage(String(row.name), "holders"), unreachable_objects: toInstances("name", { o_unreachable: "1" }) };
-  if (query === "histogram" && by === "superclass") return { name: toClass, objects: toInstances("name", { o_subclasses: "1" }) };
-  if (query === "histogram" && by === "package") return { objects: (row) => (/^[\w.$]+$/.test(String(row.name)) ? linkTo("histogram", { target: `${row.name}.*` }) : undefined) };
+  const by = route.params.o_by ?? "class",
+    here = (params: Record<string, string>) => href(readRoute().view, { ...readRoute().params, ...params });
+  const texts = (row: Row) =>
+    typeof row.text === "string" && Number(row.length ?? 0) < 500
+      ? linkTo("strings", { o_equals: row.text, o_objects: "1" })
+      : undefined;
+  if (query === "histogram" && by === "class")
+    return {
+      name: toClass,
+      objects: toInstances("name"),
+      retained: (row) => classPage(String(row.name), "holders"),
+      unreachable_objects: toInstances("name", { o_unreachable: "1" }),
+    };
+  if (query === "histogram" && by === "superclass")
+    return { name: toClass, objects: toInstances("name", { o_subclasses: "1" }) };
+  if (query === "histogram" && by === "package")
+    return {
+      objects: (row) =>
+        /^[\w.$]+$/.test(String(row.name)) ? linkTo("histogram", { target: `${row.name}.*` }) : undefined,
+    };
   if (query === "diff" && by === "class") return { name: toClass, objects: toInstances("name") };
-  if (query === "diff" && by === "package") return { objects: (row) => here({ o_by: "class", o_only: `${row.name}.*` }) };
-  if (query === "strings" && !route.params.o_objects && ["", "text"].includes(route.params.o_by ?? "")) return { objects: texts };
+  if (query === "diff" && by === "package")
+    return { objects: (row) => here({ o_by: "class", o_only: `${row.name}.*` }) };
+  if (query === "strings" && !route.params.o_objects && ["", "text"].includes(route.params.o_by ?? ""))
+    return { objects: texts };
   if (query === "duplicates") return { objects: texts };
   if (query === "collections" || query === "arrays") return { objects: toInstances("class") };
   if (query === "immediate-dominators") return { name: toClass };
-  if (query === "unreachable" && by === "class") return { name: toClass, objects: toInstances("name", { o_unreachable: "1" }) };
+  if (query === "unreachable" && by === "class")
+    return { name: toClass, objects: toInstances("name", { o_unreachable: "1" }) };
   return {};
 }
 
 const nothing: Record<string, string> = {
   problems: "No record of this dump is damaged, and none is missing.",
-  strings: "No string matches. The pattern is a regular expression and is case-sensitive; start it with (?i) to ignore case.",
-  duplicates: "No text or array occurs more than once.", finalizers: "No object of this heap waits for its finalizer.",
-  unreachable: "Every object of the dump is reachable: it was made after a full collection.", substrings: "No two texts share an array.",
-  "duplicate-classes": "No class was defined by more than one class loader.", "alloc-sites": "The dump has no records of allocation sites.",
-  "object-sites": "The dump does not say where its objects were allocated.", "call-tree": "The dump does not say where its objects were allocated.",
-  dangling: "Every reference leads to an object that the dump has.", bitmaps: "There are no bitmaps: only Android has them.", native: "The dump has no record of native memory.",
+  strings:
+    "No string matches. The pattern is a regular expression and is case-sensitive; start it with (?i) to ignore case.",
+  duplicates: "No text or array occurs more than once.",
+  finalizers: "No object of this heap waits for its finalizer.",
+  unreachable: "Every object of the dump is reachable: it was made after a full collection.",
+  substrings: "No two texts share an array.",
+  "duplicate-classes": "No class was defined by more than one class loader.",
+  "alloc-sites": "The dump has no records of allocation sites.",
+  "object-sites": "The dump does not say where its objects were allocated.",
+  "call-tree": "The dump does not say where its objects were allocated.",
+  dangling: "Every reference leads to an object that the dump has.",
+  bitmaps: "There are no bitmaps: only Android has them.",
+  native: "The dump has no record of native memory.",
 };
 
 // Where a question needs an object or a class: the largest, to begin with.
 function Start({ route, isClass }: { route: Route; isClass: boolean }) {
   const asked = useAnswer("top", { db: route.params.db, by: isClass ? "class" : undefined, limit: "15" });
   if (!asked.answer) return <Wait asked={asked} what="the largest" />;
-  return <><p class="dim">{isClass ? "The classes that retain most; any other is named above." : "The objects that retain most; any other is named above."}</p>
-    <ul class="parts">{asked.answer.rows.map((r) => <li><span class="right">{bytes(Number(r.retained ?? 0))}</span><a href={href(route.view, { ...route.params, target: String(isClass ? r.class ?? r.name ?? r.label : r.id) })}>{String(r.label ?? r.name ?? r.class)}</a></li>)}</ul></>;
+  return (
+    <>
+      <p class="dim">
+        {isClass
+          ? "The classes that retain most; any other is named above."
+          : "The objects that retain most; any other is named above."}
+      </p>
+      <ul class="parts">
+        {asked.answer.rows.map((r) => (
+          <li>
+            <span class="right">{bytes(Number(r.retained ?? 0))}</span>
+            <a
+              href={href(route.view, {
+                ...route.params,
+                target: String(isClass ? (r.class ?? r.name ?? r.label) : r.id),
+              })}
+            >
+              {String(r.label ?? r.name ?? r.class)}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 }
 
 // An entry of a collection: what is no object, as a number of a trove, is its own name.
-const named = (row: Row): Row => ({ ...row, key_label: row.key_label ?? row.key, value_label: row.value_label ?? row.value });
+const named = (row: Row): Row => ({
+  ...row,
+  key_label: row.key_label ?? row.key,
+  value_label: row.value_label ?? row.value,
+});
 
-export function General({ route, query, title, extra, first, without, hide, front }: { route: Route; query: string; title?: string; extra?: Params; first?: string[]; without?: string[]; hide?: string[]; front?: string[] }) {
+export function General({
+  route,
+  query,
+  title,
+  extra,
+  first,
+  without,
+  hide,
+  front,
+}: {
+  route: Route;
+  query: string;
+  title?: string;
+  extra?: Params;
+  first?: string[];
+  without?: string[];
+  hide?: string[];
+  front?: string[];
+}) {
   const spec = specs.get(query);
   if (!spec) return <p class="empty">There is no query “{query}”.</p>;
   const needs = spec.targets && !spec.targets.startsWith("[") && !route.params.target;
   const sentence = spec.summary[0].toUpperCase() + spec.summary.slice(1);
-  return <Panel title={title ?? spec.name}>
-    <p class="dim">{sentence}{sentence.endsWith(".") ? "" : "."}</p>
-    <Form key={query} spec={spec} route={route} first={first} without={without} />
-    {needs ? <Start route={route} isClass={/CLASS/.test(spec.targets)} />
-      : <QueryTable query={query} params={{ ...paramsOf(route, spec), ...extra }} what={spec.name} sortKey="sort" links={linksOf(query, route)} empty={nothing[query]} hide={query === "entries" ? ["key", "value", "key_id", "value_id"] : hide} first={query === "entries" ? ["no", "key_label", "value_label", "retained"] : front} each={query === "entries" ? named : undefined}
-        onOpen={query === "histogram" && (route.params.o_by ?? "class") === "class" ? (row) => (location.hash = classPage(String(row.name))) : undefined} />}
-  </Panel>;
+  return (
+    <Panel title={title ?? spec.name}>
+      <p class="dim">
+        {sentence}
+        {sentence.endsWith(".") ? "" : "."}
+      </p>
+      <Form key={query} spec={spec} route={route} first={first} without={without} />
+      {needs ? (
+        <Start route={route} isClass={/CLASS/.test(spec.targets)} />
+      ) : (
+        <QueryTable
+          query={query}
+          params={{ ...paramsOf(route, spec), ...extra }}
+          what={spec.name}
+          sortKey="sort"
+          links={linksOf(query, route)}
+          empty={nothing[query]}
+          hide={query === "entries" ? ["key", "value", "key_id", "value_id"] : hide}
+          first={query === "entries" ? ["no", "key_label", "value_label", "retained"] : front}
+          each={query === "entries" ? named : undefined}
+          onOpen={
+            query === "histogram" && (route.params.o_by ?? "class") === "class"
+              ? (row) => (location.hash = classPage(String(row.name)))
+              : undefined
+          }
+        />
+      )}
+    </Panel>
+  );
 }
 
-const waste: [string, string][] = [["duplicates", "duplicate texts"], ["collections", "collections"], ["arrays", "arrays"], ["substrings", "shared texts"], ["bitmaps", "bitmaps"],
-  ["reference-stats", "references"], ["finalizers", "finalizers"], ["unreachable", "unreachable"], ["direct-buffers", "direct buffers"]];
+const waste: [string, string][] = [
+  ["duplicates", "duplicate texts"],
+  ["collections", "collections"],
+  ["arrays", "arrays"],
+  ["substrings", "shared texts"],
+  ["bitmaps", "bitmaps"],
+  ["reference-stats", "references"],
+  ["finalizers", "finalizers"],
+  ["unreachable", "unreachable"],
+  ["direct-buffers", "direct buffers"],
+];
 
 function Waste({ route, databases }: Props) {
   const android = databases[Number(route.params.db ?? 0)]?.android;
   const there = waste.filter(([w]) => (report ? report.answers[w] : specs.has(w)) && (w !== "bitmaps" || android));
   const q = there.find(([w]) => w === route.params.q)?.[0];
-  if (report) return <>{there.map(([w]) => <General route={route} query={w} />)}</>;
-  const tab = (name: string | undefined, title: string) => <a class={name === q ? "on" : ""} aria-current={name === q ? "page" : undefined} href={linkTo("waste", { q: name })}>{title}</a>;
-  return <><nav class="tabs" aria-label="Kinds of waste">{tab(undefined, "sum")}{there.map(([w, title]) => tab(w, title))}</nav>
-    {!q ? <WasteSum db={route.params.db} /> : <General key={q} route={route} query={q} title={there.find(([w]) => w === q)?.[1].replace(/^./, (c) => c.toUpperCase())} front={q === "duplicates" ? ["text", "wasted", "objects", "holder"] : undefined} />}</>;
+  if (report)
+    return (
+      <>
+        {there.map(([w]) => (
+          <General route={route} query={w} />
+        ))}
+      </>
+    );
+  const tab = (name: string | undefined, title: string) => (
+    <a
+      class={name === q ? "on" : ""}
+      aria-current={name === q ? "page" : undefined}
+      href={linkTo("waste", { q: name })}
+    >
+      {title}
+    </a>
+  );
+  return (
+    <>
+      <nav class="tabs" aria-label="Kinds of waste">
+        {tab(undefined, "sum")}
+        {there.map(([w, title]) => tab(w, title))}
+      </nav>
+      {!q ? (
+        <WasteSum db={route.params.db} />
+      ) : (
+        <General
+          key={q}
+          route={route}
+          query={q}
+          title={there.find(([w]) => w === q)?.[1].replace(/^./, (c) => c.toUpperCase())}
+          front={q === "duplicates" ? ["text", "wasted", "objects", "holder"] : undefined}
+        />
+      )}
+    </>
+  );
 }
 
 // Groups of the registry, and heaps where the dump has them: those are counted in SQL.
 function Histogram({ route, databases }: Props) {
-  const db = Number(route.params.db ?? 0), heaps = route.params.heaps === "1", there = databases[db]?.android && hasSql();
-  const asked = useAnswer(heaps && there ? "sql" : "", { db: route.params.db, limit: "50",
-    q: "SELECT coalesce(heap, '–') AS heap, count(*) AS objects, sum(shallow) AS shallow FROM objects WHERE reachable GROUP BY heap ORDER BY shallow DESC" });
-  const by = route.params.o_by ?? "class", now = heaps ? "heap" : by;
-  const tab = (name: string, title: string) => <a class={now === name ? "on" : ""} aria-current={now === name ? "page" : undefined}
-    href={linkTo("histogram", name === "heap" ? { heaps: "1" } : { o_by: name === "class" ? undefined : name, target: route.params.target })}>{title}</a>;
-  return <>
-    {!report && <nav class="tabs" aria-label="Group by">{tab("class", "classes")}{tab("superclass", "superclasses")}{tab("package", "packages")}{tab("loader", "class loaders")}{there && tab("heap", "heaps")}</nav>}
-    {heaps && there ? <Panel title="Histogram by heap"><Wait asked={asked} what="heaps" />
-      {asked.answer && <Table columns={["heap", "objects", "shallow"].map((name, i) => ({ name, title: name, help: "", type: ["text", "count", "bytes"][i] }))} links={{ objects: (row) => linkTo("histogram", { o_heap: String(row.heap) }) }}
-        rows={asked.answer.rows} total={asked.answer.row_count} what="heaps" />}</Panel>
-      : <General key={by} route={route} query="histogram" title="Histogram" without={["by"]} hide={["id"]} />}
-  </>;
+  const db = Number(route.params.db ?? 0),
+    heaps = route.params.heaps === "1",
+    there = databases[db]?.android && hasSql();
+  const asked = useAnswer(heaps && there ? "sql" : "", {
+    db: route.params.db,
+    limit: "50",
+    q:
+      "SELECT coalesce(heap, '–') AS heap, count(*) AS objects, sum(shallow) AS shallow FROM objects WHERE " +
+      "reachable GROUP BY heap ORDER BY shallow DESC",
+  });
+  const by = route.params.o_by ?? "class",
+    now = heaps ? "heap" : by;
+  const tab = (name: string, title: string) => (
+    <a
+      class={now === name ? "on" : ""}
+      aria-current={now === name ? "page" : undefined}
+      href={linkTo(
+        "histogram",
+        name === "heap" ? { heaps: "1" } : { o_by: name === "class" ? undefined : name, target: route.params.target },
+      )}
+    >
+      {title}
+    </a>
+  );
+  return (
+    <>
+      {!report && (
+        <nav class="tabs" aria-label="Group by">
+          {tab("class", "classes")}
+          {tab("superclass", "superclasses")}
+          {tab("package", "packages")}
+          {tab("loader", "class loaders")}
+          {there && tab("heap", "heaps")}
+        </nav>
+      )}
+      {heaps && there ? (
+        <Panel title="Histogram by heap">
+          <Wait asked={asked} what="heaps" />
+          {asked.answer && (
+            <Table
+              columns={["heap", "objects", "shallow"].map((name, i) => ({
+                name,
+                title: name,
+                help: "",
+                type: ["text", "count", "bytes"][i],
+              }))}
+              links={{ objects: (row) => linkTo("histogram", { o_heap: String(row.heap) }) }}
+              rows={asked.answer.rows}
+              total={asked.answer.row_count}
+              what="heaps"
+            />
+          )}
+        </Panel>
+      ) : (
+        <General key={by} route={route} query="histogram" title="Histogram" without={["by"]} hide={["id"]} />
+      )}
+    </>
+  );
 }
 
 function Paths({ route }: Props) {
-  return <General route={route} query="merged-paths" title="Merged paths to the GC roots" first={["by", "exclude"]} hide={["id"]} front={["name", "below_objects", "percent", "below_shallow"]} />;
+  return (
+    <General
+      route={route}
+      query="merged-paths"
+      title="Merged paths to the GC roots"
+      first={["by", "exclude"]}
+      hide={["id"]}
+      front={["name", "below_objects", "percent", "below_shallow"]}
+    />
+  );
 }
 
 // A search box first: it is what one comes for.
 function Strings({ route }: Props) {
-  const p = route.params, spec = specs.get("strings")!;
-  return <Panel title="Strings">
-    <div class="tools">
-      <label>Find <input type="search" size={30} placeholder="Regular expression" aria-label="Find texts" value={p.o_match ?? ""} onChange={(e) => change({ o_match: (e.target as HTMLInputElement).value || undefined, o_equals: undefined, o_objects: undefined })} /></label>
-      <label>exactly <input type="search" size={16} aria-label="Texts that are exactly this" value={p.o_equals ?? ""} onChange={(e) => change({ o_equals: (e.target as HTMLInputElement).value || undefined, o_match: undefined })} /></label>
-      <Choice label="Group by" value={p.o_objects ? "objects" : p.o_by ?? "text"} choices={[["text"], ["prefix"], ["length"], ["encoding"], ["objects", "nothing: each object"]]}
-        onChange={(v) => change({ o_by: v === "objects" || v === "text" ? undefined : v, o_objects: v === "objects" ? "1" : undefined })} />
-    </div>
-    <Form key="strings" spec={{ ...spec, targets: "" }} route={route} without={["match", "equals", "by", "objects"]} />
-    <QueryTable query="strings" params={paramsOf(route, spec)} what="strings" sortKey="sort" first={["text"]} links={linksOf("strings", route)} empty={nothing.strings} />
-  </Panel>;
+  const p = route.params,
+    spec = specs.get("strings")!;
+  return (
+    <Panel title="Strings">
+      <div class="tools">
+        <label>
+          Find{" "}
+          <input
+            type="search"
+            size={30}
+            placeholder="Regular expression"
+            aria-label="Find texts"
+            value={p.o_match ?? ""}
+            onChange={(e) =>
+              change({
+                o_match: (e.target as HTMLInputElement).value || undefined,
+                o_equals: undefined,
+                o_objects: undefined,
+              })
+            }
+          />
+        </label>
+        <label>
+          exactly{" "}
+          <input
+            type="search"
+            size={16}
+            aria-label="Texts that are exactly this"
+            value={p.o_equals ?? ""}
+            onChange={(e) =>
+              change({ o_equals: (e.target as HTMLInputElement).value || undefined, o_match: undefined })
+            }
+          />
+        </label>
+        <Choice
+          label="Group by"
+          value={p.o_objects ? "objects" : (p.o_by ?? "text")}
+          choices={[["text"], ["prefix"], ["length"], ["encoding"], ["objects", "nothing: each object"]]}
+          onChange={(v) =>
+            change({
+              o_by: v === "objects" || v === "text" ? undefined : v,
+              o_objects: v === "objects" ? "1" : undefined,
+            })
+          }
+        />
+      </div>
+      <Form
+        key="strings"
+        spec={{ ...spec, targets: "" }}
+        route={route}
+        without={["match", "equals", "by", "objects"]}
+      />
+      <QueryTable
+        query="strings"
+        params={paramsOf(route, spec)}
+        what="strings"
+        sortKey="sort"
+        first={["text"]}
+        links={linksOf("strings", route)}
+        empty={nothing.strings}
+      />
+    </Panel>
+  );
 }
 
 function LeaksView({ route }: Props) {
   const spec = specs.get("leaks")!;
-  return <Panel title="Leak suspects"><p class="dim">Objects that retain a large share of the heap, or that are destroyed but still reachable: what holds them, and what accumulates.</p>
-    <Form key="leaks" spec={spec} route={route} first={["threshold"]} without={["brief"]} /><Leaks db={route.params.db} more={paramsOf(route, spec)} /></Panel>;
+  return (
+    <Panel title="Leak suspects">
+      <p class="dim">
+        Objects that retain a large share of the heap, or that are destroyed but still reachable: what holds them, and
+        what accumulates.
+      </p>
+      <Form key="leaks" spec={spec} route={route} first={["threshold"]} without={["brief"]} />
+      <Leaks db={route.params.db} more={paramsOf(route, spec)} />
+    </Panel>
+  );
 }
 
-const growth: [string, string][] = [["owner", "what grew"], ["class", "classes"], ["package", "packages"], ["loader", "class loaders"], ["object", "new and gone objects"], ["path", "growth by path"],
-  ["dominator", "growth by dominator"], ["suspect", "suspects"]];
+const growth: [string, string][] = [
+  ["owner", "what grew"],
+  ["class", "classes"],
+  ["package", "packages"],
+  ["loader", "class loaders"],
+  ["object", "new and gone objects"],
+  ["path", "growth by path"],
+  ["dominator", "growth by dominator"],
+  ["suspect", "suspects"],
+];
 
 function Grew({ db, before }: { db?: string; before: string }) {
-  const asked = useAnswer("diff", { db, before, limit: "1000" }), f = asked.answer?.facts;
+  const asked = useAnswer("diff", { db, before, limit: "1000" }),
+    f = asked.answer?.facts;
   if (!f) return <Wait asked={asked} what="what changed" />;
-  const was = Number(f.heap_shallow_before ?? 0), is = Number(f.heap_shallow ?? 0), more = Number(f.heap_objects ?? 0) - Number(f.heap_objects_before ?? 0);
-  return <p class="sum">The heap {is > was ? "grew" : is < was ? "shrank" : "stayed"} from {bytes(was)} to <b>{bytes(is)}</b> ({is >= was ? "+" : ""}{bytes(is - was)}{was ? `, ${is >= was ? "+" : ""}${percent((100 * (is - was)) / was)}` : ""}),
-    {" "}{more >= 0 ? "+" : ""}{number(more)} objects.</p>;
+  const was = Number(f.heap_shallow_before ?? 0),
+    is = Number(f.heap_shallow ?? 0),
+    more = Number(f.heap_objects ?? 0) - Number(f.heap_objects_before ?? 0);
+  return (
+    <p class="sum">
+      The heap {is > was ? "grew" : is < was ? "shrank" : "stayed"} from {bytes(was)} to <b>{bytes(is)}</b> (
+      {is >= was ? "+" : ""}
+      {bytes(is - was)}
+      {was ? `, ${is >= was ? "+" : ""}${percent((100 * (is - was)) / was)}` : ""}), {more >= 0 ? "+" : ""}
+      {number(more)} objects.
+    </p>
+  );
 }
 
-const APART = 60000; // milliseconds: dumps that are nearer are of one moment, as two processes that were dumped together
+// Milliseconds: dumps that are nearer are of one moment, as two processes that were dumped together.
+const APART = 60000;
 
 // Which two dumps are compared if nobody says: the selected one with the one before it, the first with the second; in
-// order of the dumps' own time if all have one, else of the command's, which is BEFORE AFTER. Null: not known yet.
-function usePair(databases: Database[], now: number): { before: number; now: number } | null {
-  const known = databases.map((d) => useInfo(String(d.index)).info); // as many in every call
-  if (known.length < 2 || known.some((info) => !info)) return null;
-  const times = known.map((info) => Date.parse(String(info!("dump", "time")?.value ?? ""))), isTimed = !times.some(Number.isNaN);
-  const order = databases.map((_, i) => i).sort((a, b) => (isTimed && Math.abs(times[a] - times[b]) > APART ? times[a] - times[b] : a - b)), place = Math.max(1, order.indexOf(now));
+// order of the dumps' own time if all have one, else of the command's, which is BEFORE AFTER.
+function pairOf(times: number[], now: number): { before: number; now: number } {
+  const isTimed = !times.some(Number.isNaN),
+    order = times
+      .map((_, i) => i)
+      .sort((a, b) => (isTimed && Math.abs(times[a] - times[b]) > APART ? times[a] - times[b] : a - b)),
+    place = Math.max(1, order.indexOf(now));
   return { before: order[place - 1], now: order[place] };
 }
 
+// When the dumps were made, NaN where one does not say; null: not known yet.
+function useTimes(databases: Database[]): number[] | null {
+  const [times, set] = useState<number[] | null>(null);
+  useEffect(() => {
+    const questions = databases.map((d) => ask("info", { db: String(d.index), limit: "500" }));
+    const timeOf = (rows: Row[]) => rows.find((r) => r.section === "dump" && r.key === "time")?.value;
+    let live = true;
+    void Promise.all(
+      questions.map((q) =>
+        q.answer.then(
+          (a) => Date.parse(String(timeOf(a.rows) ?? "")),
+          () => NaN,
+        ),
+      ),
+    ).then((found) => live && set(found));
+    return () => {
+      live = false;
+    };
+  }, [databases]);
+  return times;
+}
+
 function Compare({ route, databases }: Props) {
-  const now = Number(route.params.db ?? 0), before = route.params.before, pair = usePair(databases, now);
-  useEffect(() => { if (before === undefined && pair) change({ before: String(pair.before), db: pair.now ? String(pair.now) : undefined }, true); }, [before, pair?.before, pair?.now]);
-  if (databases.length < 2) return <p class="empty">Only one database is open: `heapdb serve BEFORE AFTER` compares two.</p>;
+  const now = Number(route.params.db ?? 0),
+    before = route.params.before,
+    times = useTimes(databases);
+  useEffect(() => {
+    if (before !== undefined || !times || times.length < 2) return;
+    const pair = pairOf(times, now);
+    change({ before: String(pair.before), db: pair.now ? String(pair.now) : undefined }, true);
+  }, [before, times, now]);
+  if (databases.length < 2)
+    return <p class="empty">Only one database is open: `heapdb serve BEFORE AFTER` compares two.</p>;
   if (before === undefined) return null;
-  const by = route.params.o_by ?? "owner", with_ = { ...route, params: { ...route.params, before } };
-  const front = by === "owner" ? ["name", "held", "retained_delta", "percent", "objects_before", "objects"] : ["name", "retained_delta", "percent", "shallow_delta", "objects_delta"];
-  return <>
-    <Panel title="Compare"><div class="tools"><Choice label="Before" value={before} choices={databases.filter((d) => d.index !== now).map((d) => [String(d.index), d.name])}
-      onChange={(before) => change({ before, zoom: undefined })} /> <span>now: <b>{databases[now]?.name}</b></span>
-      <a href={href("compare", { ...route.params, db: before, before: String(now), zoom: undefined, obj: undefined })}>the other way round</a></div>
-      <Grew db={route.params.db} before={before} /></Panel>
-    <MapView route={with_} compare />
-    <nav class="tabs" aria-label="Compare by">{growth.map(([name, title]) => <a class={by === name ? "on" : ""} aria-current={by === name ? "page" : undefined}
-      href={linkTo("compare", { before: route.params.before, shape: route.params.shape, area: route.params.area, o_by: name === "owner" ? undefined : name })}>{title}</a>)}</nav>
-    <General key={by} route={{ ...with_, params: { ...with_.params, o_by: by } }} query="diff" title="What changed" extra={{ before }} without={["by"]} front={front} />
-  </>;
+  const by = route.params.o_by ?? "owner",
+    with_ = { ...route, params: { ...route.params, before } };
+  const front =
+    by === "owner"
+      ? ["name", "held", "retained_delta", "percent", "objects_before", "objects"]
+      : ["name", "retained_delta", "percent", "shallow_delta", "objects_delta"];
+  return (
+    <>
+      <Panel title="Compare">
+        <div class="tools">
+          <Choice
+            label="Before"
+            value={before}
+            choices={databases.filter((d) => d.index !== now).map((d) => [String(d.index), d.name])}
+            onChange={(before) => change({ before, zoom: undefined })}
+          />{" "}
+          <span>
+            now: <b>{databases[now]?.name}</b>
+          </span>
+          <a
+            href={href("compare", {
+              ...route.params,
+              db: before,
+              before: String(now),
+              zoom: undefined,
+              obj: undefined,
+            })}
+          >
+            the other way round
+          </a>
+        </div>
+        <Grew db={route.params.db} before={before} />
+      </Panel>
+      <MapView route={with_} compare />
+      <nav class="tabs" aria-label="Compare by">
+        {growth.map(([name, title]) => (
+          <a
+            class={by === name ? "on" : ""}
+            aria-current={by === name ? "page" : undefined}
+            href={linkTo("compare", {
+              before: route.params.before,
+              shape: route.params.shape,
+              area: route.params.area,
+              o_by: name === "owner" ? undefined : name,
+            })}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      <General
+        key={by}
+        route={{ ...with_, params: { ...with_.params, o_by: by } }}
+        query="diff"
+        title="What changed"
+        extra={{ before }}
+        without={["by"]}
+        front={front}
+      />
+    </>
+  );
 }
 
 function All({ route }: Props) {
   if (route.params.q) return <General route={route} query={route.params.q} />;
   const groups = new Map<string, Spec[]>();
   for (const s of specs.values()) groups.set(s.group, [...(groups.get(s.group) ?? []), s]);
-  return <>{[...groups].map(([group, list]) => <Panel title={group}><ul class="parts">{list.map((s) => <li><a href={linkTo("all", { q: s.name })}>{s.name}</a> <span class="dim">{s.summary}</span></li>)}</ul></Panel>)}</>;
+  return (
+    <>
+      {[...groups].map(([group, list]) => (
+        <Panel title={group}>
+          <ul class="parts">
+            {list.map((s) => (
+              <li>
+                <a href={linkTo("all", { q: s.name })}>{s.name}</a> <span class="dim">{s.summary}</span>
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      ))}
+    </>
+  );
 }
 
 // `inner`: is not in the list of views, for it needs something to show.
-export const views: { name: string; title: string; show(p: Props): preact.JSX.Element; needs?: string; inner?: boolean }[] = [
+export const views: {
+  name: string;
+  title: string;
+  show(p: Props): preact.JSX.Element;
+  needs?: string;
+  inner?: boolean;
+}[] = [
   { name: "overview", title: "Overview", show: (p) => <Overview {...p} /> },
   { name: "leaks", title: "Leaks", needs: "-", show: (p) => <LeaksView {...p} /> },
-  { name: "map", title: "Map", needs: "dominator-tree?by=class", show: (p) => (report
-    ? <><MapView route={p.route} fixed={{ shape: "treemap", by: "class" }} /><MapView route={p.route} fixed={{ shape: "icicle", by: "package" }} /></> : <MapView route={p.route} />) },
+  {
+    name: "map",
+    title: "Map",
+    needs: "dominator-tree?by=class",
+    show: (p) =>
+      report ? (
+        <>
+          <MapView route={p.route} fixed={{ shape: "treemap", by: "class" }} />
+          <MapView route={p.route} fixed={{ shape: "icicle", by: "package" }} />
+        </>
+      ) : (
+        <MapView route={p.route} />
+      ),
+  },
   { name: "dominators", title: "Dominators", needs: "-", show: (p) => <Dominators route={p.route} /> },
   { name: "histogram", title: "Histogram", needs: "histogram", show: (p) => <Histogram {...p} /> },
   { name: "class", title: "Class", needs: "-", inner: true, show: (p) => <ClassPage {...p} /> },
   { name: "paths", title: "Merged paths", needs: "-", show: (p) => <Paths {...p} /> },
   { name: "threads", title: "Threads", needs: "threads?no-stack=1", show: (p) => <Threads route={p.route} /> },
   { name: "waste", title: "Waste", needs: "collections", show: (p) => <Waste {...p} /> },
-  { name: "loaders", title: "Class loaders", needs: "loaders", show: (p) => (report ? <General route={p.route} query="loaders" title="Class loaders" hide={["id", "parent"]} /> : <Loaders route={p.route} />) },
+  {
+    name: "loaders",
+    title: "Class loaders",
+    needs: "loaders",
+    show: (p) =>
+      report ? (
+        <General route={p.route} query="loaders" title="Class loaders" hide={["id", "parent"]} />
+      ) : (
+        <Loaders route={p.route} />
+      ),
+  },
   { name: "strings", title: "Strings", needs: "-", show: (p) => <Strings {...p} /> },
   { name: "android", title: "Android", needs: "-", show: (p) => <Android route={p.route} /> },
   { name: "compare", title: "Compare", needs: "-", show: (p) => <Compare {...p} /> },
   { name: "sql", title: "SQL", needs: "-", show: (p) => <Sql route={p.route} /> },
-  { name: "problems", title: "Problems", needs: "problems", show: (p) => <General route={p.route} query="problems" title="Problems of the dump" /> },
+  {
+    name: "problems",
+    title: "Problems",
+    needs: "problems",
+    show: (p) => <General route={p.route} query="problems" title="Problems of the dump" />,
+  },
   { name: "all", title: "All queries", needs: "-", show: (p) => <All {...p} /> },
 ];

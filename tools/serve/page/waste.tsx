@@ -2,56 +2,170 @@
 import { useEffect, useState } from "preact/hooks";
 import { Answer, ask, hasSql, Params, Question, Row } from "./api";
 import { numberOf, useInfo } from "./overview";
-import { ClassName, Name, Panel, specs, useAnswer } from "./parts";
+import { useAnswer } from "./asking";
+import { ClassName, Name } from "./objects";
+import { Panel, specs } from "./parts";
 import { linkTo } from "./route";
 import { bytes, number, percent, visible } from "./text";
 
-interface Owner { name: string; saved?: number; text?: boolean } // text: of the heap, not a class
-interface Kind { name: string; help: string; saved: number; objects: number; owners: Owner[]; to: string; group: string }
+interface Owner {
+  name: string;
+  saved?: number;
+  text?: boolean;
+} // text: of the heap, not a class
+interface Kind {
+  name: string;
+  help: string;
+  saved: number;
+  objects: number;
+  owners: Owner[];
+  to: string;
+  group: string;
+}
 
 const OWNERS = 3;
 const isPlain = (name: unknown) => /^(byte|char|short|int|long|float|double|boolean)\[\]$/.test(String(name));
 const total = (rows: Row[], name: string) => rows.reduce((s, r) => s + Number(r[name] ?? 0), 0);
-const largest = (rows: Row[], name: string, saved: string): Owner[] => rows.filter((r) => Number(r[saved]) > 0).sort((a, b) => Number(b[saved]) - Number(a[saved])).slice(0, OWNERS).map((r) => ({ name: String(r[name]), saved: Number(r[saved]) }));
+const largest = (rows: Row[], name: string, saved: string): Owner[] =>
+  rows
+    .filter((r) => Number(r[saved]) > 0)
+    .sort((a, b) => Number(b[saved]) - Number(a[saved]))
+    .slice(0, OWNERS)
+    .map((r) => ({ name: String(r[name]), saved: Number(r[saved]) }));
 const held = (rows: Row[]): Owner[] => {
   const sums = new Map<string, number>();
   for (const r of rows) if (r.holder) sums.set(String(r.holder), (sums.get(String(r.holder)) ?? 0) + Number(r.wasted));
-  return [...sums].sort((a, b) => b[1] - a[1]).slice(0, OWNERS).map(([name, saved]) => ({ name, saved }));
+  return [...sums]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, OWNERS)
+    .map(([name, saved]) => ({ name, saved }));
 };
 
 const BOXES = ["Integer", "Long", "Short", "Byte", "Character", "Double", "Float", "Boolean"];
 // Characters that builders have room for and do not use; streams of bytes, too.
 const BUILDERS = ["java.lang.StringBuilder", "java.lang.StringBuffer", "java.io.ByteArrayOutputStream"];
 const free = (name: string) => {
-  const isStream = name.endsWith("Stream"), wide = isStream ? "1" : "CASE WHEN a.length > 32 AND a.shallow > 1.9 * a.length THEN 2 ELSE 1 END"; // bytes of a character
-  return `SELECT count(*) AS objects, sum(max(0, a.length - b.count) * ${wide}) AS saved FROM "${name}" b JOIN arrays a ON a.id = b.${isStream ? "buf" : "value"}`;
+  const isStream = name.endsWith("Stream"),
+    // bytes of a character
+    wide = isStream ? "1" : "CASE WHEN a.length > 32 AND a.shallow > 1.9 * a.length THEN 2 ELSE 1 END";
+  return (
+    `SELECT count(*) AS objects, sum(max(0, a.length - b.count) * ${wide}) AS saved FROM "${name}" b JOIN ` +
+    `arrays a ON a.id = b.${isStream ? "buf" : "value"}`
+  );
 };
 
-const questions: [string, Params][] = [["duplicates", { limit: "100000" }], ["duplicates", { arrays: "1", limit: "100000" }], ["collections", { limit: "10000" }], ["collections", { by: "size", limit: "100000" }], ["arrays", { limit: "10000" }],
-  ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1" }])];
+const questions: [string, Params][] = [
+  ["duplicates", { limit: "100000" }],
+  ["duplicates", { arrays: "1", limit: "100000" }],
+  ["collections", { limit: "10000" }],
+  ["collections", { by: "size", limit: "100000" }],
+  ["arrays", { limit: "10000" }],
+  ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1" }]),
+];
 
 function kindsOf(answers: (Answer | null)[], builders: (Answer | null)[]): Kind[] {
   const [texts, copies, collections, sizes, arrays, ...boxes] = answers;
-  const none = sizes?.rows.find((r) => r.size === 0), plain = (arrays?.rows ?? []).filter((r) => isPlain(r.class));
+  const none = sizes?.rows.find((r) => r.size === 0),
+    plain = (arrays?.rows ?? []).filter((r) => isPlain(r.class));
   // Arrays of strings are counted with the strings.
   const own = (copies?.rows ?? []).filter((r) => r.holder !== "java.lang.String.value");
   const boxed = BOXES.map((name, i) => {
-    const f = boxes[i]?.facts, objects = Number(f?.objects ?? 0), values = Number(f?.values ?? 0);
-    return { name: `java.lang.${name}`, objects: objects - values, saved: objects ? Math.round((Number(f!.shallow) * (objects - values)) / objects) : 0 };
+    const f = boxes[i]?.facts,
+      objects = Number(f?.objects ?? 0),
+      values = Number(f?.values ?? 0);
+    return {
+      name: `java.lang.${name}`,
+      objects: objects - values,
+      saved: objects ? Math.round((Number(f!.shallow) * (objects - values)) / objects) : 0,
+    };
   });
-  const built = builders.map((a, i) => ({ name: BUILDERS[i], objects: Number(a?.rows[0]?.objects ?? 0), saved: Number(a?.rows[0]?.saved ?? 0) }));
+  const built = builders.map((a, i) => ({
+    name: BUILDERS[i],
+    objects: Number(a?.rows[0]?.objects ?? 0),
+    saved: Number(a?.rows[0]?.saved ?? 0),
+  }));
   const kinds: Kind[] = [
-    { name: "Duplicate strings", help: "All copies of a text except one, with their arrays.", saved: Number(texts?.facts.wasted ?? 0), objects: Number(texts?.facts.copies ?? 0), to: linkTo("waste", { q: "duplicates" }), group: "strings",
-      owners: (texts?.rows ?? []).slice(0, OWNERS).map((r) => ({ name: `“${String(r.text).slice(0, 40)}” ${number(Number(r.objects))} times`, saved: Number(r.wasted), text: true })) },
-    { name: "Unused slots in collections", help: "Slots of tables and arrays that no element uses, in collections that are not empty.", saved: Number(collections?.facts.wasted ?? 0) - Number(none?.wasted ?? 0), objects: Number(collections?.facts.objects ?? 0) - Number(none?.objects ?? 0),
-      to: linkTo("waste", { q: "collections" }), group: "collections", owners: largest(collections?.rows ?? [], "class", "wasted") },
-    { name: "Empty collections", help: "Collections without elements, with their tables.", saved: Number(none?.shallow ?? 0), objects: Number(none?.objects ?? 0), to: linkTo("waste", { q: "collections", sort: "empty" }), group: "empty",
-      owners: (collections?.rows ?? []).slice().sort((a, b) => Number(b.empty) - Number(a.empty)).slice(0, OWNERS).filter((r) => Number(r.empty) > 0).map((r) => ({ name: String(r.class) })) },
-    { name: "Duplicate boxed numbers", help: "Integer, Long and similar objects whose value another object of the class has.", saved: total(boxed, "saved"), objects: total(boxed, "objects"), to: linkTo("all", { q: "group-by-value", target: "java.lang.Integer" }), group: "boxes", owners: largest(boxed, "name", "saved") },
-    { name: "Arrays of zeros", help: "Primitive arrays that contain only zeros.", saved: total(plain, "zero_shallow"), objects: total(plain, "zero"), to: linkTo("waste", { q: "arrays", o_zero: "1" }), group: "arrays", owners: largest(plain, "class", "zero_shallow") },
-    { name: "Arrays that end in zeros", help: "Primitive arrays that end in 64 or more bytes of zeros.", saved: total(plain, "trailing_wasted"), objects: total(plain, "trailing_zeros"), to: linkTo("waste", { q: "arrays", "o_trailing-zeros": "1" }), group: "arrays", owners: largest(plain, "class", "trailing_wasted") },
-    { name: "Duplicate arrays", help: "All copies of a primitive array except one, without the arrays of strings.", saved: total(own, "wasted"), objects: own.reduce((s, r) => s + Number(r.objects) - 1, 0), to: linkTo("waste", { q: "duplicates", o_arrays: "1" }), group: "copies", owners: held(own) },
-    { name: "Unused space in builders and streams", help: "Allocated but unused space of StringBuilder, StringBuffer and ByteArrayOutputStream.", saved: total(built, "saved"), objects: total(built, "objects"), to: linkTo("class", { target: BUILDERS[0] }), group: "builders", owners: largest(built, "name", "saved") },
+    {
+      name: "Duplicate strings",
+      help: "All copies of a text except one, with their arrays.",
+      saved: Number(texts?.facts.wasted ?? 0),
+      objects: Number(texts?.facts.copies ?? 0),
+      to: linkTo("waste", { q: "duplicates" }),
+      group: "strings",
+      owners: (texts?.rows ?? []).slice(0, OWNERS).map((r) => ({
+        name: `“${String(r.text).slice(0, 40)}” ${number(Number(r.objects))} times`,
+        saved: Number(r.wasted),
+        text: true,
+      })),
+    },
+    {
+      name: "Unused slots in collections",
+      help: "Slots of tables and arrays that no element uses, in collections that are not empty.",
+      saved: Number(collections?.facts.wasted ?? 0) - Number(none?.wasted ?? 0),
+      objects: Number(collections?.facts.objects ?? 0) - Number(none?.objects ?? 0),
+      to: linkTo("waste", { q: "collections" }),
+      group: "collections",
+      owners: largest(collections?.rows ?? [], "class", "wasted"),
+    },
+    {
+      name: "Empty collections",
+      help: "Collections without elements, with their tables.",
+      saved: Number(none?.shallow ?? 0),
+      objects: Number(none?.objects ?? 0),
+      to: linkTo("waste", { q: "collections", sort: "empty" }),
+      group: "empty",
+      owners: (collections?.rows ?? [])
+        .slice()
+        .sort((a, b) => Number(b.empty) - Number(a.empty))
+        .slice(0, OWNERS)
+        .filter((r) => Number(r.empty) > 0)
+        .map((r) => ({ name: String(r.class) })),
+    },
+    {
+      name: "Duplicate boxed numbers",
+      help: "Integer, Long and similar objects whose value another object of the class has.",
+      saved: total(boxed, "saved"),
+      objects: total(boxed, "objects"),
+      to: linkTo("all", { q: "group-by-value", target: "java.lang.Integer" }),
+      group: "boxes",
+      owners: largest(boxed, "name", "saved"),
+    },
+    {
+      name: "Arrays of zeros",
+      help: "Primitive arrays that contain only zeros.",
+      saved: total(plain, "zero_shallow"),
+      objects: total(plain, "zero"),
+      to: linkTo("waste", { q: "arrays", o_zero: "1" }),
+      group: "arrays",
+      owners: largest(plain, "class", "zero_shallow"),
+    },
+    {
+      name: "Arrays that end in zeros",
+      help: "Primitive arrays that end in 64 or more bytes of zeros.",
+      saved: total(plain, "trailing_wasted"),
+      objects: total(plain, "trailing_zeros"),
+      to: linkTo("waste", { q: "arrays", "o_trailing-zeros": "1" }),
+      group: "arrays",
+      owners: largest(plain, "class", "trailing_wasted"),
+    },
+    {
+      name: "Duplicate arrays",
+      help: "All copies of a primitive array except one, without the arrays of strings.",
+      saved: total(own, "wasted"),
+      objects: own.reduce((s, r) => s + Number(r.objects) - 1, 0),
+      to: linkTo("waste", { q: "duplicates", o_arrays: "1" }),
+      group: "copies",
+      owners: held(own),
+    },
+    {
+      name: "Unused space in builders and streams",
+      help: "Allocated but unused space of StringBuilder, StringBuffer and ByteArrayOutputStream.",
+      saved: total(built, "saved"),
+      objects: total(built, "objects"),
+      to: linkTo("class", { target: BUILDERS[0] }),
+      group: "builders",
+      owners: largest(built, "name", "saved"),
+    },
   ];
   return kinds.sort((a, b) => b.saved - a.saved);
 }
@@ -63,42 +177,155 @@ function sumOf(kinds: Kind[], texts: Answer | null): number {
   const sums = new Map<string, number>();
   for (const k of kinds) sums.set(k.group, (sums.get(k.group) ?? 0) + k.saved);
   const of = (group: string) => sums.get(group) ?? 0;
-  return of("strings") - (of("arrays") > 0 ? total(both, "wasted") : 0) + of("collections") + of("empty") + of("boxes") + Math.max(of("arrays"), of("copies"), of("builders"));
+  return (
+    of("strings") -
+    (of("arrays") > 0 ? total(both, "wasted") : 0) +
+    of("collections") +
+    of("empty") +
+    of("boxes") +
+    Math.max(of("arrays"), of("copies"), of("builders"))
+  );
 }
 
 // All answers, and how many are there; null is one that failed, as of a class that is not loaded.
 function useAll(list: [string, Params][], key: string): { answers: (Answer | null)[] | null; there: number } {
-  const [state, set] = useState<{ key: string; answers: (Answer | null)[] | null; there: number }>({ key, answers: null, there: 0 });
+  const [state, set] = useState<{ key: string; answers: (Answer | null)[] | null; there: number }>({
+    key,
+    answers: null,
+    there: 0,
+  });
   useEffect(() => {
-    let live = true, there = 0;
+    let live = true,
+      there = 0;
     const asked: Question[] = list.map(([query, params]) => ask(query, params));
-    const counted = () => { there++; if (live) set({ key, answers: null, there }); };
-    void Promise.all(asked.map((q) => q.answer.then((a) => { counted(); return a; }, () => { counted(); return null; }))).then((answers) => { if (live) set({ key, answers, there }); live = false; });
-    return () => { if (live) for (const q of asked) q.cancel(); live = false; };
+    const counted = () => {
+      there++;
+      if (live) set({ key, answers: null, there });
+    };
+    void Promise.all(
+      asked.map((q) =>
+        q.answer.then(
+          (a) => {
+            counted();
+            return a;
+          },
+          () => {
+            counted();
+            return null;
+          },
+        ),
+      ),
+    ).then((answers) => {
+      if (live) set({ key, answers, there });
+      live = false;
+    });
+    return () => {
+      if (live) for (const q of asked) q.cancel();
+      live = false;
+    };
   }, [key]);
   return state.key === key ? state : { answers: null, there: 0 };
 }
 
 export function WasteSum({ db }: { db?: string }) {
   // Classes that the program has not loaded are no tables.
-  const known = useAnswer(hasSql() ? "sql" : "", { db, limit: "10", q: `SELECT DISTINCT name FROM classes WHERE name IN (${BUILDERS.map((name) => `'${name}'`).join(", ")})` });
-  const isReady = !hasSql() || known.answer !== undefined || known.error !== undefined, loaded = BUILDERS.filter((name) => known.answer?.rows.some((r) => r.name === name));
-  const list = [...questions.filter(([query]) => specs.has(query)), ...loaded.map((name): [string, Params] => ["sql", { q: free(name), limit: "1" }])];
-  const [isCancelled, setCancelled] = useState(false), isAsked = isReady && !isCancelled;
-  const { answers, there } = useAll(isAsked ? list.map(([query, params]) => [query, { ...params, db }]) : [], `${db ?? ""} ${isAsked} ${loaded}`);
-  const { info } = useInfo(db), heap = info ? numberOf(info("objects", "reachable bytes")) ?? 0 : 0;
-  if (isCancelled) return <Panel title="What could be saved"><p class="error" role="alert">Cancelled. <button onClick={() => setCancelled(false)}>Ask again</button></p></Panel>;
-  if (!answers || !isReady) return <Panel title="What could be saved"><p class="wait" role="status">Waiting for kinds of waste: {number(there)} of {number(list.length)} queries are done. <button onClick={() => setCancelled(true)}>Cancel</button></p></Panel>;
-  const kinds = kindsOf(answers.slice(0, questions.length), BUILDERS.map((name) => (loaded.includes(name) ? answers[questions.length + loaded.indexOf(name)] : null))), sum = sumOf(kinds, answers[0]), most = Math.max(1, ...kinds.map((k) => k.saved));
+  const known = useAnswer(hasSql() ? "sql" : "", {
+    db,
+    limit: "10",
+    q: `SELECT DISTINCT name FROM classes WHERE name IN (${BUILDERS.map((name) => `'${name}'`).join(", ")})`,
+  });
+  const isReady = !hasSql() || known.answer !== undefined || known.error !== undefined,
+    loaded = BUILDERS.filter((name) => known.answer?.rows.some((r) => r.name === name));
+  const list = [
+    ...questions.filter(([query]) => specs.has(query)),
+    ...loaded.map((name): [string, Params] => ["sql", { q: free(name), limit: "1" }]),
+  ];
+  const [isCancelled, setCancelled] = useState(false),
+    isAsked = isReady && !isCancelled;
+  const { answers, there } = useAll(
+    isAsked ? list.map(([query, params]) => [query, { ...params, db }]) : [],
+    `${db ?? ""} ${isAsked} ${loaded}`,
+  );
+  const { info } = useInfo(db),
+    heap = info ? (numberOf(info("objects", "reachable bytes")) ?? 0) : 0;
+  if (isCancelled)
+    return (
+      <Panel title="What could be saved">
+        <p class="error" role="alert">
+          Cancelled. <button onClick={() => setCancelled(false)}>Ask again</button>
+        </p>
+      </Panel>
+    );
+  if (!answers || !isReady)
+    return (
+      <Panel title="What could be saved">
+        <p class="wait" role="status">
+          Waiting for kinds of waste: {number(there)} of {number(list.length)} queries are done.{" "}
+          <button onClick={() => setCancelled(true)}>Cancel</button>
+        </p>
+      </Panel>
+    );
+  const kinds = kindsOf(
+      answers.slice(0, questions.length),
+      BUILDERS.map((name) => (loaded.includes(name) ? answers[questions.length + loaded.indexOf(name)] : null)),
+    ),
+    sum = sumOf(kinds, answers[0]),
+    most = Math.max(1, ...kinds.map((k) => k.saved));
   const share = (n: number) => (heap ? percent((100 * n) / heap) : "");
-  return <Panel title="What could be saved">
-    <p class="sum"><b>{bytes(sum)}</b>{heap ? `, ${share(sum)} of the heap` : ""} in total.</p>
-    <p class="dim">Nothing is counted twice: the array of a string counts with the string (that of texts with zeros with the arrays of zeros), the table of a collection with the collection. An array can be all zeros, a duplicate and a builder's at once, so only the largest of these three kinds is in the total.</p>
-    <div class="scroll"><table class="kinds"><thead><tr><th>kind</th><th class="n">could be saved</th><th class="n pc">% of the heap</th><th class="n wide">objects</th><th>largest owners</th></tr></thead>
-      <tbody>{kinds.map((k) => <tr>
-        <th scope="row" title={k.help}><a href={k.to}>{k.name}</a></th>
-        <td class="n"><i class="bar" style={{ width: `${Math.round((60 * k.saved) / most)}px` }} />{bytes(k.saved)}</td><td class="n pc">{share(k.saved)}</td><td class="n wide">{number(k.objects)}</td>
-        <td class="owners">{k.owners.map((o, i) => <>{i > 0 && ", "}{o.text ? visible(o.name) : /^[\w.$]+(\[\])*$/.test(o.name) && !/\.[a-z]\w*$/.test(o.name) ? <ClassName name={o.name} /> : <Name text={o.name} />}{o.saved ? <small> {bytes(o.saved)}</small> : null}</>)}</td>
-      </tr>)}</tbody></table></div>
-  </Panel>;
+  return (
+    <Panel title="What could be saved">
+      <p class="sum">
+        <b>{bytes(sum)}</b>
+        {heap ? `, ${share(sum)} of the heap` : ""} in total.
+      </p>
+      <p class="dim">
+        Nothing is counted twice: the array of a string counts with the string (that of texts with zeros with the arrays
+        of zeros), the table of a collection with the collection. An array can be all zeros, a duplicate and a builder's
+        at once, so only the largest of these three kinds is in the total.
+      </p>
+      <div class="scroll">
+        <table class="kinds">
+          <thead>
+            <tr>
+              <th>kind</th>
+              <th class="n">could be saved</th>
+              <th class="n pc">% of the heap</th>
+              <th class="n wide">objects</th>
+              <th>largest owners</th>
+            </tr>
+          </thead>
+          <tbody>
+            {kinds.map((k) => (
+              <tr>
+                <th scope="row" title={k.help}>
+                  <a href={k.to}>{k.name}</a>
+                </th>
+                <td class="n">
+                  <i class="bar" style={{ width: `${Math.round((60 * k.saved) / most)}px` }} />
+                  {bytes(k.saved)}
+                </td>
+                <td class="n pc">{share(k.saved)}</td>
+                <td class="n wide">{number(k.objects)}</td>
+                <td class="owners">
+                  {k.owners.map((o, i) => (
+                    <>
+                      {i > 0 && ", "}
+                      {o.text ? (
+                        visible(o.name)
+                      ) : /^[\w.$]+(\[\])*$/.test(o.name) && !/\.[a-z]\w*$/.test(o.name) ? (
+                        <ClassName name={o.name} />
+                      ) : (
+                        <Name text={o.name} />
+                      )}
+                      {o.saved ? <small> {bytes(o.saved)}</small> : null}
+                    </>
+                  ))}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
 }

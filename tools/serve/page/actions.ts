@@ -1,0 +1,60 @@
+// Where an answer leads: queries that rows name, as addresses of views. What is asked is the server's; which view shows
+// a query is the page's.
+import { hasSql, report, Row } from "./api";
+import { classPage } from "./objects";
+import { linkTo, readRoute } from "./route";
+
+export type Next = [title: string, address: string];
+
+// Queries with a view of their own, and what it is called.
+const views: Record<string, [title: string, view: string, params?: Record<string, string>]> = {
+  leaks: ["Leak suspects", "leaks"],
+  "leak-traces": ["Leak traces", "android"],
+  threads: ["Threads with their locals", "threads"],
+  loaders: ["Class loaders", "loaders"],
+  histogram: ["Histogram", "histogram"],
+  strings: ["Strings", "strings"],
+  duplicates: ["Duplicates and who holds them", "waste", { q: "duplicates" }],
+  collections: ["Collections", "waste", { q: "collections" }],
+  finalizers: ["Finalizers", "waste", { q: "finalizers" }],
+  "reference-stats": ["References by strength", "waste", { q: "reference-stats" }],
+  unreachable: ["Unreachable objects", "waste", { q: "unreachable" }],
+};
+
+// The view of a query.
+export function viewOf(query: string): Next {
+  const [title, view, params] = views[query] ?? [query.replace(/-/g, " "), "all", { q: query }];
+  return [title[0].toUpperCase() + title.slice(1), linkTo(view, { ...params, obj: undefined })];
+}
+
+// The address of a query that an answer names: of the objects that a sentence counts, or of advice.
+export function actionLink(row: Row): string | undefined {
+  const action = String(row.action ?? ""),
+    target = String(row.target ?? ""),
+    [name, value] = String(row.action_option ?? "").split("=");
+  const option = name ? { [`o_${name}`]: value } : {};
+  if (report || !action) return undefined;
+  if (action === "sql") return hasSql() ? linkTo("sql", { sql: target }) : undefined;
+  if (action === "instances") return classPage(target);
+  if (action === "path") return linkTo(readRoute().view, { ...readRoute().params, obj: target, tab: "path" });
+  if (["leaks", "histogram"].includes(action) || (action === "threads" && !target))
+    return linkTo(action, { target, ...option });
+  return linkTo("all", { q: action, target, sort: action === "entries" ? "retained" : undefined, ...option });
+}
+
+// What a finding leads to: its object, or the objects of its class, then the view of the query that shows more.
+export function nextOf(row: Row): Next[] {
+  const name = String(row.class ?? "").replace(/^class /, "");
+  const own: Next[] = row.id
+    ? [
+        ["Path to a GC root", linkTo("overview", { obj: String(row.id), tab: "path" })],
+        ["Treemap of what it retains", linkTo("map", { by: "object", root: String(row.id), obj: undefined })],
+      ]
+    : name
+      ? [
+          ["These objects", classPage(name)],
+          ["What keeps them", classPage(name, "paths")],
+        ]
+      : [];
+  return row.see ? [...own, viewOf(String(row.see))] : own;
+}

@@ -1,0 +1,185 @@
+// Asking and waiting: answers as hooks, what is said meanwhile, what is like a name that nothing has.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Answer, ask, Cell, Failure, Params, Progress, report, Row } from "./api";
+import { Name } from "./objects";
+import { href, readRoute } from "./route";
+import { percent, visible } from "./text";
+export interface Asked {
+  answer?: Answer;
+  error?: string;
+  code?: string;
+  progress?: Progress;
+  cancel(): void;
+  again(): void;
+}
+
+export function useAnswer(query: string, params: Params): Asked {
+  const [turn, setTurn] = useState(0);
+  const key = `${query}${JSON.stringify(params)}${turn}`;
+  const [state, set] = useState<{ key: string; answer?: Answer; error?: string; code?: string; progress?: Progress }>({
+    key,
+  });
+  const cancel = useRef(() => {});
+  useEffect(() => {
+    if (!query) return;
+    const question = ask(query, params);
+    let live = true,
+      timer = 0;
+    const poll = () =>
+      void question
+        .progress()
+        .then((progress) => {
+          if (!live) return;
+          set((s) => (s.answer ? s : { key, progress }));
+          timer = window.setTimeout(poll, 500);
+        })
+        .catch(() => undefined);
+    if (!report) timer = window.setTimeout(poll, 400);
+    cancel.current = () => {
+      question.cancel();
+      if (live) set({ key, error: "Cancelled." });
+    };
+    question.answer
+      .then(
+        (answer) => live && set({ key, answer }),
+        (e: Error) => {
+          if (live)
+            set({
+              key,
+              error: e instanceof Failure ? e.message : "Cancelled.",
+              code: e instanceof Failure ? e.code : undefined,
+            });
+        },
+      )
+      .finally(() => {
+        live = false;
+        clearTimeout(timer);
+      });
+    return () => {
+      if (live && !report) {
+        live = false;
+        clearTimeout(timer);
+        question.cancel();
+      }
+      live = false;
+    };
+  }, [key]);
+  const acts = { cancel: () => cancel.current(), again: () => setTurn(turn + 1) };
+  return state.key === key ? { ...state, ...acts } : acts;
+}
+
+// The same, and until an answer of the same kind is there the one before it: nothing moves meanwhile.
+export function useKept(query: string, params: Params, kind: string): Asked & { late: boolean } {
+  const asked = useAnswer(query, params),
+    before = useRef<{ kind: string; answer: Answer } | null>(null);
+  if (asked.answer) before.current = { kind, answer: asked.answer };
+  const old = before.current?.kind === kind ? before.current.answer : undefined;
+  return { ...asked, answer: asked.answer ?? old, late: !asked.answer && old !== undefined };
+}
+
+export function Wait({ asked, what }: { asked: Asked; what: string }) {
+  const p = asked.progress;
+  if (asked.error)
+    return (
+      <p class="error" role="alert">
+        {visible(asked.error)} {!report && <button onClick={() => asked.again()}>Ask again</button>}
+      </p>
+    );
+  if (asked.answer) return null;
+  return (
+    <p class="wait" role="status">
+      {p ? `Waiting for ${what}: ${p.state === "waiting" ? "other questions come first" : p.stage || "working"}` : ""}
+      {p?.total ? ` ${percent(Math.min(100, (100 * (p.done ?? 0)) / p.total))}` : ""}
+      {p && <button onClick={() => asked.cancel()}>Cancel</button>}
+    </p>
+  );
+}
+
+// Steps of a letter from one word to another, at most `most`.
+function steps(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return most + 1;
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+    row = next;
+  }
+  return row[b.length];
+}
+
+const NEAR = 4; // names that are offered
+
+// Class names that are like one that nothing has: those that contain it, else those a few letters away.
+export async function nearest(word: string, db?: string): Promise<string[]> {
+  const plain = word.replace(/[*?]/g, "").toLowerCase(),
+    simple = (n: string) => n.slice(n.lastIndexOf(".") + 1).toLowerCase();
+  const all = (await ask("histogram", { db, shallow: "1", limit: "50000" }).answer).rows.map((r) => String(r.name));
+  const inside = all.filter((n) => n.toLowerCase().includes(plain));
+  if (plain && inside.length) return inside.slice(0, NEAR);
+  const wanted = simple(plain),
+    most = Math.max(2, Math.floor(wanted.length / 3));
+  return all
+    .map((n) => [steps(wanted, simple(n).replace(/\[\]/g, ""), most), n] as [number, string])
+    .filter(([d]) => d <= most)
+    .sort((a, b) => a[0] - b[0])
+    .slice(0, NEAR)
+    .map(([, n]) => n);
+}
+
+export function Nearest({ word, db }: { word: string; db?: string }) {
+  const [names, set] = useState<string[] | null>(null);
+  useEffect(() => {
+    let live = true;
+    nearest(word, db).then(
+      (found) => {
+        if (live) set(found);
+      },
+      () => undefined,
+    );
+    return () => {
+      live = false;
+    };
+  }, [word, db]);
+  if (!names) return null;
+  return (
+    <p class="empty nearest">
+      {names.length ? (
+        <>
+          Nearest:{" "}
+          {names.map((n, i) => (
+            <>
+              {i > 0 && ", "}
+              <a href={href(readRoute().view, { ...readRoute().params, target: n, obj: undefined })}>
+                <Name text={n} />
+              </a>
+            </>
+          ))}
+        </>
+      ) : (
+        "No class has such a name. In a pattern, * stands for any characters, as in java.util.* or *Session."
+      )}
+    </p>
+  );
+}
+
+// What an answer leaves out, is unsure of, or is of.
+export function Marks({ facts }: { facts: Row }) {
+  const marks: [string, Cell][] = [
+    ["Stale", facts.stale],
+    ["Incomplete", facts.incomplete],
+    ["Left out", facts.cut],
+    ["Counted", facts.counted === "reachable" ? null : facts.counted],
+  ];
+  return (
+    <>
+      {marks
+        .filter((m) => m[1])
+        .map(([word, text]) => (
+          <p class="mark">
+            <b>{word}:</b> {visible(String(text))}
+          </p>
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,213 @@
+// Objects, classes and values, wherever they are shown, and what can be asked of them.
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ask, Cell, Column, hasSql, report, Row } from "./api";
+import { change, href, linkTo, readRoute } from "./route";
+import { number, percent, splitName, visible } from "./text";
+// `wrap`: lines may break between its words, too, and not only after the package.
+export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
+  const [head, tail] = splitName(visible(text));
+  const klass = head.startsWith("class ") ? "class " : "";
+  return (
+    <span class="name">
+      {klass && <span class="dim">{klass}</span>}
+      <span class="dim package">{head.slice(klass.length)}</span>
+      {head && <wbr />}
+      <span class="tail">
+        {wrap
+          ? tail.split(/(?<=[a-z])(?=[A-Z$.])/).map((word, i) => (
+              <>
+                {i > 0 && <wbr />}
+                {word}
+              </>
+            ))
+          : tail}
+      </span>
+    </span>
+  );
+}
+
+// Milliseconds since 1970 in a field that is called so, as a date; else null.
+export function dateOf(name: string, value: Cell): string | null {
+  const ms = Number(value);
+  if (!/time|date|stamp|millis|expir|created|access|last|until/i.test(name) || !(ms > 9e11 && ms < 4e12)) return null;
+  return new Date(ms)
+    .toISOString()
+    .replace("T", " ")
+    .replace(/(\.000)?Z/, " UTC");
+}
+
+// The page of a class; `show`: which part of it.
+export function classPage(name: string, show?: string): string {
+  return linkTo("class", { target: name.replace(/^class /, ""), show, obj: undefined });
+}
+
+// A name that leads to the page of its class.
+export function ClassName({ name, wrap }: { name: string; wrap?: boolean }) {
+  return report ? (
+    <Name text={name} wrap={wrap} />
+  ) : (
+    <a class="class" href={classPage(name)}>
+      <Name text={name} wrap={wrap} />
+    </a>
+  );
+}
+
+export function select(id: string): void {
+  change({ obj: id, tab: undefined });
+}
+
+// The objects of the class of an object.
+export function goToClass(db: string | undefined, id: string): void {
+  void ask("object", { db, target: id, limit: "1" })
+    .answer.then(({ facts }) => {
+      const target = String(facts.kind === "class" ? (facts.value ?? facts.class) : facts.class);
+      location.hash = classPage(target);
+    })
+    .catch(() => undefined);
+}
+
+// The menu of an object at a place of the window, asked for by what is no link.
+export function menuAt(id: string, x: number, y: number): void {
+  dispatchEvent(new CustomEvent("objectmenu", { detail: { id, x, y } }));
+}
+
+// What can be asked of any object: the menu of "." and of the right mouse button, and of the inspector.
+export function actionsOf(id: string): [string, string][] {
+  const here = readRoute(),
+    at = (tab: string) => href(here.view, { ...here.params, obj: id, tab });
+  const list: [string, string][] = [
+    ["Path to a GC root", at("path")],
+    ["Who refers to it", at("referrers")],
+    ["What it retains", at("dominated")],
+    ["Treemap of what it retains", linkTo("map", { by: "object", root: id, obj: undefined })],
+  ];
+  if (hasSql())
+    list.push(["Use in SQL", linkTo("sql", { sql: `SELECT * FROM objects WHERE id = ${id}`, obj: undefined })]);
+  return list;
+}
+
+export function Menu() {
+  const [at, set] = useState<{ id: string; x: number; y: number } | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    const show = (e: Event, x: number, y: number) => {
+      const link = (e.target as HTMLElement).closest?.<HTMLElement>("a.obj");
+      if (!link || !link.title) return;
+      e.preventDefault();
+      set({ id: link.title, x: Math.min(x, innerWidth - 210), y: Math.min(y, innerHeight - 190) });
+    };
+    const onMenu = (e: MouseEvent) => show(e, e.clientX, e.clientY);
+    const onKey = (e: KeyboardEvent) => {
+      if (e.key !== ".") return;
+      const box = (e.target as HTMLElement).getBoundingClientRect();
+      show(e, box.left, box.bottom);
+    };
+    const onAsked = (e: Event) => {
+      const { id, x, y } = (e as CustomEvent<{ id: string; x: number; y: number }>).detail;
+      set({ id, x: Math.min(x, innerWidth - 210), y: Math.min(y, innerHeight - 210) });
+    };
+    addEventListener("contextmenu", onMenu);
+    addEventListener("keydown", onKey);
+    addEventListener("objectmenu", onAsked);
+    return () => {
+      removeEventListener("contextmenu", onMenu);
+      removeEventListener("keydown", onKey);
+      removeEventListener("objectmenu", onAsked);
+    };
+  }, []);
+  useLayoutEffect(() => {
+    const hide = () => set(null);
+    list.current?.querySelector<HTMLElement>("a")?.focus();
+    const onEscape = (e: KeyboardEvent) => {
+      if (e.key === "Escape") {
+        hide();
+        e.stopImmediatePropagation();
+      }
+    };
+    if (at) {
+      addEventListener("click", hide);
+      addEventListener("hashchange", hide);
+      addEventListener("keydown", onEscape, true);
+    }
+    return () => {
+      removeEventListener("keydown", onEscape, true);
+      removeEventListener("click", hide);
+      removeEventListener("hashchange", hide);
+    };
+  }, [at]);
+  if (!at) return null;
+  const onKey = (e: KeyboardEvent) => {
+    const items = [...list.current!.querySelectorAll<HTMLElement>("a, button")],
+      now = items.indexOf(document.activeElement as HTMLElement);
+    if (e.key === "Escape") set(null);
+    else if (e.key === "ArrowDown" || e.key === "ArrowUp")
+      items[(now + (e.key === "ArrowDown" ? 1 : items.length - 1)) % items.length].focus();
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  };
+  return (
+    <ul class="menu" role="menu" ref={list} style={{ left: `${at.x}px`, top: `${at.y}px` }} onKeyDown={onKey}>
+      {actionsOf(at.id).map(([name, to]) => (
+        <li role="none">
+          <a role="menuitem" href={to}>
+            {name}
+          </a>
+        </li>
+      ))}
+      <li role="none">
+        <button role="menuitem" onClick={() => goToClass(readRoute().params.db, at.id)}>
+          Others of its class
+        </button>
+      </li>
+      <li role="none">
+        <button role="menuitem" onClick={() => void navigator.clipboard.writeText(at.id)}>
+          Copy {at.id}
+        </button>
+      </li>
+    </ul>
+  );
+}
+
+export function Obj({ id, text, wrap }: { id: Cell; text?: Cell; wrap?: boolean }) {
+  const label = text === null || text === undefined || text === "" ? String(id) : String(text);
+  if (!id || id === "0x0") return <Name text={label} wrap={wrap} />;
+  if (report)
+    return (
+      <span class="obj" data-id={label.includes(String(id)) ? undefined : String(id)} title={String(id)}>
+        <Name text={label} wrap={wrap} />
+      </span>
+    );
+  return (
+    <a
+      class="obj"
+      title={String(id)}
+      href={linkTo(readRoute().view, { ...readRoute().params, obj: String(id), tab: undefined })}
+    >
+      <Name text={label} wrap={wrap} />
+    </a>
+  );
+}
+
+export function Value({ value, column, row }: { value: Cell; column: Column; row: Row }) {
+  if (value === null || value === undefined) return <span class="dim">–</span>;
+  if (typeof value === "number") {
+    const date = dateOf(column.name, value);
+    if (date && !column.help) return <span title={number(value)}>{date}</span>; // a field of the dump
+    if (column.name === "percent") return <>{percent(value)}</>;
+    return <>{Number.isInteger(value) ? number(value) : value.toPrecision(4)}</>;
+  }
+  if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
+  if (column.type === "id") return <Obj id={value} />;
+  if (column.name === "label" && row.id) return <Obj id={row.id} text={value} />;
+  const of = /^(key|value)(_label)?$/.exec(column.name)?.[1];
+  if (of && row[`${of}_id`]) return <Obj id={row[`${of}_id`]} text={value} />;
+  if (column.name === "label" && row.ref) return <Obj id={row.ref} text={value} />;
+  if (column.name === "name" && row.id && row.id !== "0x0") return <Obj id={row.id} text={value} />;
+  if (["class", "superclass", "declared_in"].includes(column.name) && /^[^<: ]+$/.test(value))
+    return <ClassName name={value} />;
+  if (["class", "name", "loader", "holder", "thread", "superclass", "declared_in"].includes(column.name))
+    return <Name text={value} />;
+  if (!column.help && /^[a-z]\w*(\.[\w$]+)+(\[| |$)/.test(value)) return <Name text={value} />;
+  return <span class="text">{visible(value)}</span>;
+}
