@@ -1,12 +1,14 @@
 /*
- * oql/oql_visualvm.c - statements in VisualVM's query language, which is JavaScript, as SQL for
+ * oql/oql_visualvm.c - the part of VisualVM's query language that people use, as SQL for
  * `heapdb sql`.
  *
- * The parser makes SQL as it goes: an expression comes to a `struct value`, a piece of SQL and what
- * is known of its type. A list (heap.objects, referrers, map, ...) is an unfinished SELECT. What
- * map, filter, sort and their likes apply, a function or a text, is parsed when it is applied, with
- * its parameters bound to values; so it may be parsed several times, and STEPS_MAX bounds the sum.
- * The first failure stays, and all that follows is empty.
+ * The parser makes SQL as it reads: each expression becomes a `struct value`, a piece of SQL and
+ * its type. A list (heap.objects, referrers, map, ...) is an unfinished SELECT. The expressions in
+ * quotes that map, filter, sort and the like apply are parsed when they are applied, with `it`, or
+ * `lhs` and `rhs`, bound to values. An expression may be parsed several times; STEPS_MAX bounds
+ * the sum. After the first failure nothing more is read, and values are empty.
+ *
+ * The table `forms` has what is translated and, for the rest of the language, the SQL to write.
  */
 #include "oql/oql.h"
 #include "oql/oql_lex.h"
@@ -26,9 +28,8 @@
 /* Bytes of memory that a translation may take. */
 #define MEMORY_MAX (64U << 20)
 
-/* Names that are bound at once; parameters of a function; arguments of a call. */
+/* Names that are bound at once; arguments of a call. */
 #define BOUND_MAX 64
-#define PARAMETERS_MAX 4
 #define ARGUMENTS_MAX 4
 
 /* Functions that MAT's language has, too. */
@@ -43,18 +44,11 @@ enum kind {
 	CLASS,
 	ROW, /* {name: value, ...} */
 	LIST,
-	FUNCTION,
 	HEAP, /* the name `heap` */
 	NIL
 };
 
 enum token_kind { END, NAME, DIGITS, QUOTED, SIGN };
-
-/* What map and its likes apply. Without parameters it has `it`, or `lhs` and `rhs`. */
-struct code {
-	struct oql_str text, parameters[PARAMETERS_MAX];
-	size_t count;
-};
 
 struct value {
 	enum kind kind;
@@ -63,10 +57,9 @@ struct value {
 	const char *sql;   /* of an OBJECT or CLASS its identifier; of a ROW its columns */
 	const char *row;   /* an OBJECT's table in FROM that has its sizes; NULL: none */
 	const char *class; /* the name of an OBJECT's class, or a CLASS's; NULL: by `sql` */
-	const char *root;  /* its table roots in FROM; "": a root's that is not in FROM any more */
 	struct pair *pairs;
 	struct list *list;
-	struct code code; /* of a FUNCTION, and of a TEXT that is a literal */
+	struct oql_str text; /* of a TEXT that is a literal; what map and the like apply */
 };
 
 /* An item of a ROW. */
@@ -77,7 +70,7 @@ struct pair {
 };
 
 struct list {
-	const char *from, *where, *group, *order, *limit; /* NULL where there is none */
+	const char *from, *where, *order, *limit; /* NULL where there is none */
 	bool is_distinct;
 	struct value item;
 };
@@ -317,8 +310,8 @@ static const char *as_condition(struct translator *t, const struct value *v)
 /* A text that is a number, as identifiers of objects are given; "" where it is none. */
 static const char *as_number(struct translator *t, const struct value *v)
 {
-	const size_t size = v->kind == TEXT ? v->code.text.size : 0;
-	const char *text = put(t, "%.*s", (int)size, v->code.text.data);
+	const size_t size = v->kind == TEXT ? v->text.size : 0;
+	const char *text = put(t, "%.*s", (int)size, v->text.data);
 
 	return isdigit((unsigned char)*text) && strspn(text, "0123456789abcdefABCDEFx") == size ?
 		       text :
@@ -362,10 +355,7 @@ static const char *tail(struct translator *t, const struct list *l)
 {
 	const struct {
 		const char *word, *sql;
-	} parts[] = { { "WHERE", l->where },
-		      { "GROUP BY", l->group },
-		      { "ORDER BY", l->order },
-		      { "LIMIT", l->limit } };
+	} parts[] = { { "WHERE", l->where }, { "ORDER BY", l->order }, { "LIMIT", l->limit } };
 	const char *sql = put(t, " FROM %s", l->from);
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -402,49 +392,24 @@ static struct value make_list(struct translator *t, enum kind kind, const char *
 	return (struct value){ .kind = LIST, .sql = "", .list = list };
 }
 
-static bool is_closed(const struct list *l)
-{
-	return l->limit || l->group || l->is_distinct;
-}
-
-/* Makes a table of a list that further conditions would change. */
-static void reopen(struct translator *t, struct list *l)
-{
-	const char *name;
-
-	if (!is_closed(l))
-		return;
-	if (l->item.kind == ROW)
-		refuse(t, "a function of rows that were cut", "SELECT ... FROM ( SELECT ... )");
-	name = alias(t);
-	*l = (struct list){
-		.from = put(t, "(SELECT %s%s AS v%s) %s", l->is_distinct ? "DISTINCT " : "",
-			    l->item.sql, tail(t, l), name),
-		.item = { .kind = l->item.kind,
-			  .sql = put(t, "%s.v", name),
-			  .root = l->item.root ? "" : NULL },
-	};
-}
-
 /* ---- functions that are applied ---- */
 
-static struct value apply(struct translator *t, const struct code *code, const char *const *names,
+static struct value apply(struct translator *t, struct oql_str code, const char *const *names,
 			  const struct value *item)
 {
 	const struct place saved = t->in;
 	const size_t bound_count = t->bound_count;
 	struct value v;
 
-	if (!code->text.data || t->bound_count + 2 > BOUND_MAX || ++t->depth > OQL_DEPTH_MAX)
-		return refuse(t, "this function", "WITH a AS ( SELECT ... ) SELECT ...");
+	if (!code.data || t->bound_count + 2 > BOUND_MAX || ++t->depth > OQL_DEPTH_MAX)
+		return refuse(t, "a function that is not an expression in quotes",
+			      "SELECT ... CASE WHEN ... THEN ... END ... FROM ... WHERE ...");
 	for (size_t i = 0; i < 2 && names[i]; i++) {
-		const struct oql_str plain = { names[i], strlen(names[i]) };
-
-		t->bound[t->bound_count].name = i < code->count ? code->parameters[i] : plain;
+		t->bound[t->bound_count].name = (struct oql_str){ names[i], strlen(names[i]) };
 		t->bound[t->bound_count++].value = *item;
 	}
-	t->in.at = code->text.data;
-	t->in.end = t->in.at + code->text.size;
+	t->in.at = code.data;
+	t->in.end = t->in.at + code.size;
 	if (t->in.at < t->in.text || t->in.end > saved.end) /* a text with escapes is a copy */
 		t->in.text = t->in.at;
 	next(t);
@@ -464,26 +429,24 @@ static struct value apply_to(struct translator *t, const struct value *code,
 {
 	static const char *const names[] = { "it", NULL };
 
-	return apply(t, &code->code, names, item);
+	return apply(t, code->text, names, item);
 }
 
 /* Where a name stands first in a text. */
-static size_t place_of(struct oql_str text, struct oql_str name)
+static size_t place_of(struct oql_str text, const char *name)
 {
-	const char *at = memmem(text.data, text.size, name.data, name.size);
+	const char *at = memmem(text.data, text.size, name, strlen(name));
 
 	return at ? (size_t)(at - text.data) : text.size;
 }
 
 /*
  * Sorts by a function of two elements: f(lhs) - f(rhs), or with < or >, and the other way round.
- * With one value for both its sides are equal, and the key.
+ * With one value for both, its sides are equal and are the key.
  */
 static void sort_by(struct translator *t, struct list *l, const struct value *code)
 {
 	static const char *const names[] = { "lhs", "rhs" };
-	const struct code *c = &code->code;
-	struct oql_str left = { "lhs", 3 }, right = { "rhs", 3 };
 	struct value v;
 	bool is_turned;
 
@@ -491,16 +454,13 @@ static void sort_by(struct translator *t, struct list *l, const struct value *co
 	if (code->kind == NIL)
 		return;
 	t->combined = NULL;
-	v = apply(t, c, names, &l->item);
+	v = apply(t, code->text, names, &l->item);
 	if (t->result == HDB_OK && v.sql != t->combined)
 		refuse(t, "a comparison that is not f(lhs) - f(rhs)", "ORDER BY ...");
 	if (t->result != HDB_OK)
 		return;
-	if (c->count == 2) {
-		left = c->parameters[0];
-		right = c->parameters[1];
-	}
-	is_turned = (place_of(c->text, left) > place_of(c->text, right)) != (*t->sign == '>');
+	is_turned =
+		(place_of(code->text, "lhs") > place_of(code->text, "rhs")) != (*t->sign == '>');
 	if (!strchr("-<>", *t->sign) || strcmp(t->sides[0].sql, t->sides[1].sql) != 0)
 		refuse(t, "a comparison that is not f(lhs) - f(rhs)", "ORDER BY ...");
 	l->order = put(t, "%s%s", t->sides[0].sql, is_turned ? " DESC" : "");
@@ -513,7 +473,7 @@ static struct value join(struct translator *t, struct value list)
 
 	if (outer->item.kind != LIST)
 		return list;
-	if (is_closed(inner) || is_closed(outer))
+	if (inner->limit || outer->limit || inner->is_distinct || outer->is_distinct)
 		return refuse(t, "a list that was cut in another", "a join");
 	inner->from = put(t, "%s, %s", outer->from, inner->from);
 	if (outer->where)
@@ -523,135 +483,59 @@ static struct value join(struct translator *t, struct value list)
 
 static struct value do_filter(struct translator *t, struct value list, const struct value *code)
 {
-	struct value v;
+	const struct value v = apply_to(t, code, &list.list->item);
 
-	reopen(t, list.list);
-	v = apply_to(t, code, &list.list->item);
 	add_where(t, list.list, as_condition(t, &v));
 	return list;
-}
-
-static struct value do_unique(struct translator *t, struct value list, const struct value *code)
-{
-	struct list *l = list.list;
-	const struct value key = code->kind == NIL ? l->item : apply_to(t, code, &l->item);
-
-	l->order = NULL;
-	l->is_distinct = strcmp(key.sql, l->item.sql) == 0;
-	if (l->is_distinct)
-		return list;
-	l->group = as_text(t, &key);
-	if (l->item.kind == OBJECT) /* VisualVM keeps the last of each */
-		l->item = make(OBJECT, put(t, "max(%s)", l->item.sql));
-	return list;
-}
-
-static struct value aggregate(struct translator *t, struct list *l, const char *sql)
-{
-	l->order = NULL;
-	return make(NUMBER, put(t, "(SELECT %s%s)", sql, tail(t, l)));
-}
-
-/* A function over a list; without a code args[1] is `nothing`. */
-static struct value call_list(struct translator *t, struct oql_str name, const struct value *args)
-{
-	const struct value *code = &args[1];
-	struct value list = args[0], v;
-	struct list *l = list.list;
-
-	if (oql_is(name, "toArray"))
-		return list;
-	if (oql_is(name, "map")) {
-		if (l->is_distinct) /* of what it is made, not of what is made of it */
-			reopen(t, l);
-		l->item = apply_to(t, code, &l->item);
-		return t->result == HDB_OK ? join(t, list) : nothing;
-	}
-	reopen(t, l);
-	if (oql_is(name, "filter"))
-		return do_filter(t, list, code);
-	if (oql_is(name, "unique"))
-		return do_unique(t, list, code);
-	if (oql_is(name, "sort") || oql_is(name, "top")) {
-		sort_by(t, l, code);
-		l->order = oql_is(name, "top") && code->kind == NIL ? NULL : l->order;
-		l->limit = oql_is(name, "sort") ? NULL : args[2].kind == NIL ? "10" : args[2].sql;
-		return list;
-	}
-	if (oql_is(name, "sum")) {
-		v = code->kind == NIL ? l->item : apply_to(t, code, &l->item);
-		return aggregate(t, l, put(t, "coalesce(sum(%s), 0)", v.sql));
-	}
-	if (oql_is(name, "max") || oql_is(name, "min")) {
-		if (code->kind == NIL)
-			return aggregate(t, l, put(t, "%.*s(%s)", OQL_STR(name), l->item.sql));
-		sort_by(t, l, code);
-		l->limit = "1";
-		return list;
-	}
-	if (code->kind != NIL)
-		do_filter(t, list, code);
-	return oql_is(name, "contains") ? make(BOOL, put(t, "EXISTS (SELECT 1%s)", tail(t, l))) :
-					  aggregate(t, l, "count(*)");
 }
 
 /* ---- functions, members and methods ---- */
 
 /*
- * What there is, and its SQL: "$0" is the first argument or what the method is of, "$t0" its text,
- * "$c0" the name of its class, "$l0" its label, "$s0" and "$r0" its sizes, "$w0" its table of roots,
- * "$a" the alias of a list.
+ * The language, and its SQL: "$0" is the first argument or what the method is of, "$t0" its text,
+ * "$n0" the name of a class, "$i0" an identifier, "$l0" a label, "$s0" and "$r0" sizes, "$a" the
+ * alias of a list.
  */
 static const struct form {
-	/* f nothing, h heap, o an object, r a root, c a class, t a text, l a list; x: see `sql` */
+	/*
+	 * f nothing, h heap, o an object, c a class, t a text, l a list.
+	 * Not translated: x a function or method, m a member of a class.
+	 */
 	char of;
 	unsigned char least, most; /* arguments, with what it is of */
 	enum kind kind;
-	const char *name, *sql; /* of a list what follows FROM; of x what to write */
+	/* Of a list what follows FROM; of a function of a list its value; of x and m a hint. */
+	const char *name, *sql;
 } forms[] = {
 	{ 'f', 1, 1, NUMBER, "sizeof", "$s0" },
 	{ 'f', 1, 1, NUMBER, "rsizeof", "$r0" },
 	{ 'f', 1, 1, NUMBER, "objectid", "$0" },
 	{ 'f', 1, 1, CLASS, "classof", "(SELECT class_id FROM objects WHERE id = $0)" },
-	{ 'f', 2, 2, BOOL, "identical", "($0 = $1)" },
-	{ 'f', 2, 2, BOOL, "refers", "EXISTS (SELECT 1 FROM outbound($0) WHERE id = $1)" },
-	{ 'f', 1, 1, TEXT, "root", "(SELECT kind FROM roots WHERE id = $0 LIMIT 1)" },
-	{ 'f', 1, 1, NUMBER, "rootDistance", "(SELECT max(step) FROM path_to_root($0))" },
 	{ 'f', 1, 1, TEXT, "toHtml", "coalesce($l0, $0, 'null')" },
 	{ 'f', 1, 1, OBJECT, "referrers", "referrers($0) $a WHERE $a.strength <> 'weak'" },
-	{ 'f', 2, 2, OBJECT, "referrers", "referrers($0) $a WHERE ($1 OR $a.strength <> 'weak')" },
 	{ 'f', 1, 1, OBJECT, "referees", "outbound($0) $a WHERE $a.strength <> 'weak'" },
-	{ 'f', 2, 2, OBJECT, "referees", "outbound($0) $a WHERE ($1 OR $a.strength <> 'weak')" },
 	{ 'f', 1, 1, OBJECT, "reachables", "reachable_from($0) $a WHERE $a.depth > 0" },
 	{ 'l', 2, 2, LIST, "map", "" },
 	{ 'l', 2, 2, LIST, "filter", "" },
 	{ 'l', 1, 2, LIST, "sort", "" },
 	{ 'l', 1, 3, LIST, "top", "" },
-	{ 'l', 1, 2, LIST, "unique", "" },
-	{ 'l', 1, 1, LIST, "toArray", "" },
-	{ 'l', 2, 2, LIST, "contains", "" },
-	{ 'l', 1, 2, LIST, "count", "" },
-	{ 'l', 1, 1, LIST, "length", "" },
-	{ 'l', 1, 2, LIST, "sum", "" },
-	{ 'l', 1, 2, LIST, "max", "" },
-	{ 'l', 1, 2, LIST, "min", "" },
+	{ 'l', 1, 1, LIST, "unique", "" },
+	{ 'l', 1, 2, LIST, "count", "count(*)" },
+	{ 'l', 1, 1, LIST, "length", "count(*)" },
+	{ 'l', 1, 2, LIST, "sum", "coalesce(sum($0), 0)" },
+	{ 'l', 1, 1, LIST, "max", "max($0)" },
+	{ 'l', 1, 1, LIST, "min", "min($0)" },
 	{ 'h', 0, 0, OBJECT, "objects", "objects $a" },
 	{ 'h', 1, 1, OBJECT, "objects", "instances($n0) $a" },
 	{ 'h', 2, 3, OBJECT, "objects", "instances($n0, $1) $a" },
 	{ 'h', 0, 0, CLASS, "classes", "classes $a" },
-	{ 'h', 0, 0, OBJECT, "roots", "(SELECT id, kind, thread FROM roots) $a" },
 	{ 'h', 1, 1, CLASS, "findClass", "(SELECT id FROM classes WHERE name = $n0)" },
 	{ 'h', 1, 1, OBJECT, "findObject", "$i0" },
-	{ 'h', 1, 2, TEXT, "livepaths", "path($0)" },
 	{ 'c', 1, 1, TEXT, "name", "$n0" },
 	{ 'c', 1, 1, NUMBER, "id", "$0" },
 	{ 'c', 1, 1, CLASS, "statics", "$0" },
 	{ 'c', 1, 1, CLASS, "superclass", "(SELECT super_id FROM classes WHERE id = $0)" },
-	{ 'c', 1, 1, OBJECT, "loader", "(SELECT loader_id FROM classes WHERE id = $0)" },
 	{ 'c', 1, 1, OBJECT, "instances", "instances($n0, 0) $a" },
-	{ 'r', 1, 1, TEXT, "type", "$w0.kind" },
-	{ 'r', 1, 1, TEXT, "description", "$w0.kind" },
-	{ 'r', 1, 1, OBJECT, "referrer", "(SELECT id FROM threads WHERE serial = $w0.thread)" },
 	{ 'o', 1, 1, NUMBER, "id", "$0" },
 	{ 'o', 1, 1, CLASS, "clazz", "(SELECT class_id FROM objects WHERE id = $0)" },
 	{ 'o', 1, 1, NUMBER, "length",
@@ -661,40 +545,65 @@ static const struct form {
 	{ 't', 2, 2, BOOL, "startsWith", "(substr($t0, 1, length($t1)) = $t1)" },
 	{ 't', 2, 2, BOOL, "endsWith", "(substr($t0, -length($t1)) = $t1)" },
 	{ 't', 2, 2, BOOL, "contains", "(instr($t0, $t1) > 0)" },
-	{ 't', 2, 2, BOOL, "matches", "($t0 REGEXP '^(' || $t1 || ')$')" },
 	{ 't', 2, 2, NUMBER, "indexOf", "(instr($t0, $t1) - 1)" },
 	{ 't', 2, 2, BOOL, "equals", "($t0 = $t1)" },
-	{ 't', 2, 2, TEXT, "substring", "substr($t0, $1 + 1)" },
-	{ 't', 3, 3, TEXT, "substring", "substr($t0, $1 + 1, $2 - $1)" },
-	{ 't', 1, 1, TEXT, "toLowerCase", "lower($t0)" },
-	{ 't', 1, 1, TEXT, "toUpperCase", "upper($t0)" },
 	{ 'x', 0, 0, NIL, "forEachClass", "SELECT name, objects FROM classes" },
 	{ 'x', 0, 0, NIL, "forEachObject", "SELECT id, class FROM objects" },
 	{ 'x', 0, 0, NIL, "forEachReferrer", "SELECT id, class, name FROM referrers(0x12c4)" },
 	{ 'x', 0, 0, NIL, "forEachReferee", "SELECT id, class, name FROM outbound(0x12c4)" },
 	{ 'x', 0, 0, NIL, "finalizables", "SELECT * FROM finalizers" },
+	{ 'x', 0, 0, NIL, "roots", "SELECT id, kind, thread FROM roots" },
+	{ 'x', 0, 0, NIL, "livepaths", "SELECT id, path(id) FROM instances('CLASS')" },
+	{ 'x', 0, 0, NIL, "root", "SELECT kind FROM roots WHERE id = 0x12c4" },
+	{ 'x', 0, 0, NIL, "rootDistance", "SELECT max(step) FROM path_to_root(0x12c4)" },
+	{ 'x', 0, 0, NIL, "refers", "SELECT 1 FROM outbound(0x12c4) WHERE id = 0x12d0" },
+	{ 'x', 0, 0, NIL, "referrers", "SELECT id, class, strength FROM referrers(0x12c4)" },
+	{ 'x', 0, 0, NIL, "referees", "SELECT id, class, strength FROM outbound(0x12c4)" },
+	{ 'x', 0, 0, NIL, "identical", "a.id = b.id" },
 	{ 'x', 0, 0, NIL, "describeRef", "SELECT name FROM outbound(0x12c4) WHERE id = 0x12d0" },
 	{ 'x', 0, 0, NIL, "reachables", "WITH RECURSIVE over refs, to leave fields out" },
-	{ 'x', 0, 0, NIL, "fields", "SELECT name, type FROM class_fields WHERE class = 'CLASS'" },
-	{ 'x', 0, 0, NIL, "superclasses", "WITH RECURSIVE over classes, by super_id" },
-	{ 'x', 0, 0, NIL, "subclasses", "WITH RECURSIVE over classes, by super_id" },
+	{ 'x', 0, 0, NIL, "contains", "EXISTS ( SELECT 1 FROM ... WHERE ... )" },
+	{ 'x', 0, 0, NIL, "unique", "SELECT ... GROUP BY ..." },
+	{ 'x', 0, 0, NIL, "max", "SELECT ... ORDER BY ... DESC LIMIT 1" },
+	{ 'x', 0, 0, NIL, "min", "SELECT ... ORDER BY ... LIMIT 1" },
+	{ 'x', 0, 0, NIL, "toArray", "the SELECT of the list itself" },
 	{ 'x', 0, 0, NIL, "concat", "SELECT ... UNION ALL SELECT ..." },
 	{ 'x', 0, 0, NIL, "index", "row_number() OVER ()" },
 	{ 'x', 0, 0, NIL, "print", "the columns of a SELECT" },
 	{ 'x', 0, 0, NIL, "var", "WITH name AS ( SELECT ... ) SELECT ..." },
+	{ 'x', 0, 0, NIL, "matches", "text REGEXP '^pattern$'" },
+	{ 'x', 0, 0, NIL, "substring", "substr(text, 1, 10)" },
 	{ 'x', 0, 0, NIL, "replace", "replace(text, old, new)" },
+	{ 'x', 0, 0, NIL, "toLowerCase", "lower(text)" },
+	{ 'x', 0, 0, NIL, "toUpperCase", "upper(text)" },
+	{ 'x', 0, 0, NIL, "function", "SELECT ... CASE WHEN ... THEN ... END ... FROM ..." },
+	{ 'm', 0, 0, NIL, "loader", "SELECT loader FROM classes WHERE name = 'CLASS'" },
+	{ 'm', 0, 0, NIL, "fields", "SELECT name, type FROM class_fields WHERE class = 'CLASS'" },
+	{ 'm', 0, 0, NIL, "superclasses", "WITH RECURSIVE over classes, by super_id" },
+	{ 'm', 0, 0, NIL, "subclasses", "WITH RECURSIVE over classes, by super_id" },
 };
 
 static const struct form *const forms_end = forms + sizeof(forms) / sizeof(forms[0]);
 
-static struct value refuse_name(struct translator *t, struct oql_str name)
+static const char *hint(char of, struct oql_str name)
 {
 	const struct form *f = forms;
 
-	while (f < forms_end && !(f->of == 'x' && oql_is(name, f->name)))
+	while (f < forms_end && !(f->of == of && oql_is(name, f->name)))
 		f++;
+	return f < forms_end ? f->sql : NULL;
+}
+
+/* A name that is unknown where a function is written in place may be one of its parameters. */
+static struct value refuse_name(struct translator *t, struct oql_str name)
+{
+	static const struct oql_str function = { "function", 8 };
+	const char *sql = hint('x', strstr(t->in.text, "=>") ? function : name);
+
+	if (!sql)
+		sql = hint('m', name);
 	return refuse(t, put(t, "\"%.*s\"", OQL_STR(name)),
-		      f < forms_end ? f->sql : "the tables and functions of heapdb-sql(1)");
+		      sql ? sql : "the tables and functions of heapdb-sql(1)");
 }
 
 static const char *size_of(struct translator *t, const struct value *v, const char *size)
@@ -729,16 +638,9 @@ static const char *argument(struct translator *t, char how, const struct value *
 	case 'r':
 		return size_of(t, v, "retained");
 	case 'n':
-		return v->kind == TEXT  ? put_class(t, v->code.text) :
+		return v->kind == TEXT  ? put_class(t, v->text) :
 		       v->kind == CLASS ? class_name(t, v) :
 					  refuse(t, "this class", "instances('CLASS')").sql;
-	case 'w':
-		return *v->root ?
-			       v->root :
-			       refuse(t,
-				      "the type of a root in a list that was made distinct, cut or grouped",
-				      "SELECT ... FROM roots")
-				       .sql;
 	case 'i':
 		return *as_number(t, v) ? as_number(t, v) : v->sql;
 	default:
@@ -770,6 +672,54 @@ static const char *fill(struct translator *t, const char *sql, const struct valu
 	return out;
 }
 
+/* A function of a list that makes one value. */
+static struct value aggregate(struct translator *t, struct list *l, const char *sql)
+{
+	const bool is_table = l->limit || l->is_distinct;
+	const struct value item = is_table ? make(ANY, "v") : l->item;
+	const char *from;
+
+	if (!is_table)
+		l->order = NULL;
+	from = tail(t, l);
+	if (is_table)
+		from = put(t, " FROM (SELECT %s%s AS v%s)", l->is_distinct ? "DISTINCT " : "",
+			   l->item.sql, from);
+	return make(NUMBER, put(t, "(SELECT %s%s)", fill(t, sql, &item, ""), from));
+}
+
+/* A function of a list; without a code args[1] is `nothing`. */
+static struct value call_list(struct translator *t, const struct form *f, const struct value *args)
+{
+	const struct oql_str name = { f->name, strlen(f->name) };
+	const struct value *code = &args[1];
+	struct value list = args[0];
+	struct list *l = list.list;
+	const bool is_map = oql_is(name, "map") || (oql_is(name, "sum") && code->kind != NIL);
+
+	if (is_map ? l->is_distinct : l->limit && (!*f->sql || code->kind != NIL))
+		return refuse(t, "a function of a list that was cut or made distinct",
+			      "SELECT ... FROM ( SELECT ... )");
+	if (is_map) {
+		l->item = apply_to(t, code, &l->item);
+		if (t->result != HDB_OK)
+			return nothing;
+		list = join(t, list);
+	} else if (oql_is(name, "filter") || (*f->sql && code->kind != NIL)) {
+		list = do_filter(t, list, code);
+	} else if (oql_is(name, "unique")) {
+		l->order = NULL;
+		l->is_distinct = true;
+	} else if (!*f->sql) { /* sort, top */
+		sort_by(t, l, code);
+		if (oql_is(name, "top")) {
+			l->order = code->kind == NIL ? NULL : l->order;
+			l->limit = args[2].kind == NIL ? "10" : args[2].sql;
+		}
+	}
+	return *f->sql && t->result == HDB_OK ? aggregate(t, list.list, f->sql) : list;
+}
+
 /* Finds a function, member or method, and applies it; NIL: there is none. */
 static struct value call_form(struct translator *t, char of, struct oql_str name,
 			      const struct value *args, size_t count)
@@ -784,7 +734,7 @@ static struct value call_form(struct translator *t, char of, struct oql_str name
 	if (f == forms_end || t->result != HDB_OK)
 		return nothing;
 	if (f->kind == LIST)
-		return call_list(t, name, args);
+		return call_list(t, f, args);
 	if (!strstr(f->sql, "$a")) {
 		v = make(f->kind, fill(t, f->sql, args, ""));
 		if (f->kind == CLASS && of != 'c' && of != 'h') {
@@ -802,7 +752,6 @@ static struct value call_form(struct translator *t, char of, struct oql_str name
 		return nothing;
 	v.list->from = fill(t, v.list->from, args, as);
 	v.list->where = where ? fill(t, where + 7, args, as) : NULL;
-	v.list->item.root = oql_is(name, "roots") ? as : NULL;
 	return count == 3 ? do_filter(t, v, &args[2]) : v;
 }
 
@@ -824,15 +773,13 @@ static struct value call_member(struct translator *t, struct oql_str name, const
 		out = call_form(t, 'c', name, args, count);
 	if (v->kind == LIST && oql_is(name, "length"))
 		out = call_form(t, 'l', name, args, count);
-	if (v->root && !is_call)
-		out = call_form(t, 'r', name, args, count);
 	if (is_object && !is_call && out.kind == NIL)
 		out = call_form(t, 'o', name, args, count);
 	if (out.kind == NIL && (is_call || v->kind == TEXT) && v->kind <= CLASS)
 		out = call_form(t, 't', name, args, count);
 	if (out.kind != NIL || t->result != HDB_OK)
 		return out;
-	if (is_call || (!is_object && v->kind != CLASS))
+	if (is_call || (!is_object && (v->kind != CLASS || hint('m', name))))
 		return refuse_name(t, name);
 	if (v->kind == CLASS)
 		return make(ANY, put(t,
@@ -897,45 +844,6 @@ static struct value parse_steps(struct translator *t, struct value v)
 	return v;
 }
 
-static void parse_parameters(struct translator *t, struct code *code)
-{
-	expect(t, "(");
-	while (t->in.token == NAME && code->count < PARAMETERS_MAX) {
-		code->parameters[code->count++] = take_name(t);
-		if (!take(t, ","))
-			break;
-	}
-	expect(t, ")");
-}
-
-/* "{ return expression; }", or the expression of an arrow. */
-static struct value parse_body(struct translator *t, struct code code)
-{
-	const bool is_block = take(t, "{");
-
-	if (is_block && !take(t, "return"))
-		return refuse(t, "a function of more than \"return EXPRESSION\"",
-			      "CASE WHEN ... THEN ... END");
-	code.text = skip_expression(t, ";");
-	if (is_block) {
-		take(t, ";");
-		expect(t, "}");
-	}
-	return (struct value){ .kind = FUNCTION, .sql = "", .code = code };
-}
-
-/* Whether "(" begins the parameters of an arrow. */
-static bool is_arrow(const struct translator *t)
-{
-	const char *at = t->in.at;
-
-	while (at < t->in.end && (in_name(*at) || *at == ',' || *at == ' '))
-		at++;
-	for (at += at < t->in.end && *at == ')'; at < t->in.end && *at == ' ';)
-		at++;
-	return t->in.end - at >= 2 && at[0] == '=' && at[1] == '>';
-}
-
 /* A text without its quotes and escapes. */
 static struct value parse_quoted(struct translator *t)
 {
@@ -952,7 +860,7 @@ static struct value parse_quoted(struct translator *t)
 		}
 		s = (struct oql_str){ copy ? copy : "", n };
 	}
-	v.code.text = s;
+	v.text = s;
 	v.sql = put_quoted(t, s, '\'');
 	next(t);
 	return v;
@@ -980,61 +888,49 @@ static struct value parse_pattern(struct translator *t)
 			      is_folded ? "'(?i)' || " : "", put_quoted(t, pattern, '\'')));
 }
 
-/* {name: value, ...} or [value, ...] */
-static struct value parse_row(struct translator *t, const char *close)
+/* {name: value, ...} */
+static struct value parse_row(struct translator *t)
 {
 	struct value row = { .kind = ROW, .sql = "" };
 	struct pair **end = &row.pairs;
 
-	for (next(t); t->in.token != END && !is(t, close);) {
+	for (next(t); t->in.token != END && !is(t, "}");) {
 		struct pair *p = take_memory(t, sizeof(*p));
 
 		if (!p)
 			return nothing;
 		*p = (struct pair){ .key = token(t) };
-		if (*close == '}') {
-			if (t->in.token == QUOTED)
-				p->key = (struct oql_str){ p->key.data + 1, p->key.size - 2 };
-			next(t);
-			expect(t, ":");
-		}
+		if (t->in.token == QUOTED)
+			p->key = (struct oql_str){ p->key.data + 1, p->key.size - 2 };
+		next(t);
+		expect(t, ":");
 		p->value = parse_expression(t);
-		if (*close == ']')
-			p->key.size = (size_t)(t->in.start - p->key.data);
 		*end = p;
 		end = &p->next;
 		if (!take(t, ","))
 			break;
 	}
-	expect(t, close);
+	expect(t, "}");
 	return row;
 }
 
 static struct value parse_name(struct translator *t)
 {
 	const struct oql_str name = take_name(t);
-	struct code code = { .count = 0 };
 	struct value args[ARGUMENTS_MAX], v;
 	size_t count;
 
-	if (take(t, "=>")) {
-		code.parameters[code.count++] = name;
-		return parse_body(t, code);
-	}
 	for (size_t i = t->bound_count; i-- > 0;)
 		if (oql_same(t->bound[i].name, name))
 			return t->bound[i].value;
-	if (oql_is(name, "function")) {
-		parse_parameters(t, &code);
-		return parse_body(t, code);
-	}
 	if (oql_is(name, "heap"))
 		return make(HEAP, "");
 	if (oql_is(name, "null") || oql_is(name, "undefined"))
 		return nothing;
 	if (oql_is(name, "true") || oql_is(name, "false"))
 		return make(BOOL, name.size == 4 ? "1" : "0");
-	if (!is(t, "(") || (name.size > 7 && memcmp(name.data, "forEach", 7) == 0))
+	if (!is(t, "(") || oql_is(name, "function") ||
+	    (name.size > 7 && memcmp(name.data, "forEach", 7) == 0))
 		return refuse_name(t, name);
 	count = parse_arguments(t, args, 0);
 	v = call_form(t, args[0].kind == LIST ? 'l' : 'f', name, args, count);
@@ -1043,7 +939,6 @@ static struct value parse_name(struct translator *t)
 
 static struct value parse_primary(struct translator *t)
 {
-	struct code code = { .count = 0 };
 	struct value v;
 
 	if (t->in.token == NAME)
@@ -1055,15 +950,10 @@ static struct value parse_primary(struct translator *t)
 		next(t);
 		return v;
 	}
-	if (is(t, "{") || is(t, "["))
-		return parse_row(t, is(t, "{") ? "}" : "]");
+	if (is(t, "{"))
+		return parse_row(t);
 	if (is(t, "/"))
 		return parse_pattern(t);
-	if (is(t, "(") && is_arrow(t)) {
-		parse_parameters(t, &code);
-		expect(t, "=>");
-		return parse_body(t, code);
-	}
 	if (!take(t, "("))
 		return expected(t, "an expression");
 	v = parse_expression(t);
@@ -1113,11 +1003,8 @@ static struct value combine(struct translator *t, const struct binary *op, const
 {
 	const bool is_text = a->kind == TEXT || b->kind == TEXT;
 
-	if (op->level == 1 && a->kind != BOOL && (b->kind == TEXT || b->kind == NUMBER))
-		return make(b->kind, put(t,
-					 a->kind == ANY && is_text ? "coalesce(text(%s), %s)" :
-								     "coalesce(%s, %s)",
-					 a->sql, b->sql));
+	if (op->level == 1 && (b->kind == TEXT || b->kind == NUMBER))
+		return refuse(t, "a value for null", "coalesce(a, b)");
 	if (op->level <= 2)
 		return make(BOOL,
 			    put(t, "(%s %s %s)", as_condition(t, a), op->sql, as_condition(t, b)));
@@ -1211,25 +1098,23 @@ static struct value parse_from(struct translator *t)
 static const char *translate(struct translator *t)
 {
 	static const char *const none[] = { NULL };
-	struct code code = { .count = 0 };
+	struct oql_str code;
 	struct value objects = nothing, v;
 	struct place end;
 
 	next(t);
 	take(t, "select");
-	code.text = skip_expression(t, "from");
+	code = skip_expression(t, "from");
 	if (take(t, "from"))
 		objects = parse_from(t);
 	if (take(t, "where")) {
-		const struct code where = { .text = skip_expression(t, ";") };
-
-		v = apply(t, &where, none, NULL);
+		v = apply(t, skip_expression(t, ";"), none, NULL);
 		if (t->result == HDB_OK)
 			objects.list->where = v.kind == BOOL ? strip(t, &v) : as_condition(t, &v);
 	}
 	take(t, ";");
 	end = t->in;
-	v = apply(t, &code, none, NULL);
+	v = apply(t, code, none, NULL);
 	if (end.token != END)
 		expected(t, "the end of the statement");
 	if (t->result != HDB_OK)
