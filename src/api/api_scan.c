@@ -5,8 +5,8 @@
 #include "api/handle.h"
 
 #include "analysis/edges.h"
-#include "base/bytes.h"
 #include "heap/heap_database.h"
+#include "heap/known.h"
 #include "hprof/reader.h"
 
 #include <assert.h>
@@ -41,9 +41,8 @@ struct hdb_scan {
 	uint64_t referrers[STORE_BLOCK_OBJECTS];
 	uint32_t count; /* objects in the last batch */
 	/* the instance whose fields were read last */
-	uint32_t open_at;                /* its index in the batch; HDB_NONE: none */
-	uint64_t body_offset, body_size; /* 0: not in the dump */
-	uint32_t class_body_size;        /* bytes of field values according to its class */
+	uint32_t open_at; /* its index in the batch; HDB_NONE: none */
+	struct heap_instance instance;
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
 
@@ -373,11 +372,10 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err)
 {
 	struct heap *heap = scan->db->heap;
-	struct hprof_sub sub;
 
 	assert(at < scan->count);
 	scan->open_at = HDB_NONE;
-	scan->body_size = 0;
+	scan->instance = (struct heap_instance){ .class_no = scan->block.class_no[at] };
 	if (at + RECORDS_AHEAD < scan->count) {
 		/*
 		 * Header and first fields. Records are in any order, so the CPU does not prefetch
@@ -386,15 +384,9 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD]);
 		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD] + CACHE_LINE);
 	}
-	if (scan->block.kind[at] == STORE_INSTANCE && scan->offset[at]) {
-		TRY_ERRORS(hprof_sub_read(&heap->dump.file, &heap->dump.view, scan->offset[at],
-					  &sub, err));
-		if (sub.tag == HPROF_INSTANCE_DUMP) {
-			scan->body_offset = sub.body_offset;
-			scan->body_size = sub.body_size;
-		}
-	}
-	scan->class_body_size = heap_class(heap, scan->block.class_no[at])->body_size;
+	if (scan->block.kind[at] == STORE_INSTANCE && scan->offset[at])
+		TRY(heap_instance_read(heap, &heap->dump.view, scan->offset[at], &scan->instance,
+				       err));
 	scan->open_at = (uint32_t)at;
 	return HDB_OK;
 }
@@ -404,27 +396,9 @@ int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *fie
 {
 	API_NEEDS(scan && field && out, err);
 
-	struct heap *heap = scan->db->heap;
-	const uint8_t *p;
-	uint64_t place;
-	unsigned size;
-
 	if (at >= scan->count || !(scan->opt.columns & HDB_SCAN_FIELDS))
 		return hdb_fail(err, HDB_EUSAGE, "no object of a batch whose fields are read");
 	if (scan->open_at != at)
 		TRY(open_instance(scan, at, err));
-	/*
-	 * Superclasses come last, so in all subclasses a field has the same distance from the end.
-	 */
-	size = hprof_type_size((uint8_t)field->type, heap->id_size);
-	if (!size || field->from_end > scan->class_body_size)
-		return HDB_NOTFOUND;
-	place = scan->class_body_size - field->from_end;
-	if (place + size > scan->body_size)
-		return HDB_NOTFOUND; /* the instance is truncated; the import has reported that */
-	p = base_view_at(&heap->dump.view, scan->body_offset + place, size, err);
-	if (!p)
-		return HDB_ETRUNC;
-	hdb_basic_of(field->type, be_bits(p, size), out);
-	return api_end(scan->db, HDB_OK, err);
+	return api_field_value(scan->db, &scan->instance, field, out, err);
 }

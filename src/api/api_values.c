@@ -1,7 +1,6 @@
 /* api/api_values.c - values of fields and array elements, texts, and collections. */
 #include "api/handle.h"
 
-#include "base/bytes.h"
 #include "base/scope.h"
 #include "heap/collections/collections.h"
 #include "heap/known.h"
@@ -19,32 +18,39 @@
 /* A text that fits in this buffer is read only once. */
 #define TEXT_BYTES 2048u
 
+int api_field_value(struct hdb *db, const struct heap_instance *instance,
+		    const struct hdb_field *field, struct hdb_basic *out, struct hdb_error *err)
+{
+	const uint32_t body_size = heap_class(db->heap, instance->class_no)->body_size;
+	struct heap_place place = {
+		.type = (uint8_t)field->type,
+		.size = (uint8_t)hprof_type_size((uint8_t)field->type, db->heap->id_size),
+	};
+	struct heap_value value;
+
+	/*
+	 * Superclasses come last, so in all subclasses a field has the same distance from the end.
+	 */
+	if (field->from_end > body_size)
+		return HDB_NOTFOUND;
+	place.at = body_size - field->from_end;
+	TRY(heap_place_value(&db->heap->dump.view, instance, place, &value, err));
+	if (!value.type)
+		return HDB_NOTFOUND;
+	hdb_basic_of(field->type, value.bits, out);
+	return api_end(db, HDB_OK, err);
+}
+
 int hdb_field_value(struct hdb *db, uint32_t ix, const struct hdb_field *field,
 		    struct hdb_basic *out, struct hdb_error *err)
 {
 	API_NEEDS(db && field && out, err);
 
-	const unsigned size = hprof_type_size((uint8_t)field->type, db->heap->id_size);
 	struct heap_instance instance;
-	uint64_t body_size, at;
-	const uint8_t *p;
 
 	TRY(api_check_ix(db, ix, err));
 	TRY(heap_instance_open(db->heap, ix, &instance, err));
-	/*
-	 * Superclasses come last, so in all subclasses a field has the same distance from the end.
-	 */
-	body_size = heap_class(db->heap, instance.class_no)->body_size;
-	if (!size || field->from_end > body_size)
-		return HDB_NOTFOUND;
-	at = body_size - field->from_end;
-	if (at + size > instance.body_size)
-		return HDB_NOTFOUND; /* the instance is truncated; the import has reported that */
-	p = base_view_at(&db->heap->dump.view, instance.body_offset + at, size, err);
-	if (!p)
-		return HDB_ETRUNC;
-	hdb_basic_of(field->type, be_bits(p, size), out);
-	return api_end(db, HDB_OK, err);
+	return api_field_value(db, &instance, field, out, err);
 }
 
 int hdb_path_value(struct hdb *db, uint32_t ix, const char *path, struct hdb_basic *out,

@@ -98,4 +98,12 @@ static inline int api_end(const struct hdb *db, int r, struct hdb_error *err)
 	return failed < 0 ? failed : r;
 }
 
+/*
+ * Reads a field of an instance. HDB_NOTFOUND if its class does not have the field, or if the
+ * instance is truncated, which the import has reported.
+ */
+struct heap_instance;
+int api_field_value(struct hdb *db, const struct heap_instance *instance,
+		    const struct hdb_field *field, struct hdb_basic *out, struct hdb_error *err);
+
 #endif

@@ -177,12 +177,25 @@ static int get_place(struct heap *heap, const struct sought *sought, struct plac
 
 /* ---- instances ---- */
 
+int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offset,
+		       struct heap_instance *out, struct hdb_error *err)
+{
+	struct hprof_sub sub;
+
+	out->body_offset = out->body_size = 0;
+	TRY(hprof_sub_read(&heap->dump.file, view, offset, &sub, err));
+	if (sub.tag == HPROF_INSTANCE_DUMP) {
+		out->body_offset = sub.body_offset;
+		out->body_size = sub.body_size;
+	}
+	return HDB_OK;
+}
+
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err)
 {
 	struct heap_known *known = known_of(heap);
 	struct heap_object object;
-	struct hprof_sub sub;
 	uint64_t offset = 0;
 
 	if (known && known->has_last && known->last.ix == ix) {
@@ -195,21 +208,39 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 	TRY(heap_offset(heap, ix, &offset, err));
 	if (!offset)
 		return HDB_NOTFOUND;
-	TRY_ERRORS(heap_open_dump(heap, err));
-	TRY_ERRORS(hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, &sub, err));
-	if (sub.tag != HPROF_INSTANCE_DUMP)
+	*out = (struct heap_instance){ .ix = ix, .class_no = object.class_no };
+	TRY(heap_open_dump(heap, err));
+	TRY(heap_instance_read(heap, &heap->dump.view, offset, out, err));
+	if (!out->body_offset)
 		return HDB_NOTFOUND;
-	*out = (struct heap_instance){
-		.ix = ix,
-		.class_no = object.class_no,
-		.body_offset = sub.body_offset,
-		.body_size = sub.body_size,
-	};
 	if (known) {
 		known->last = *out;
 		known->has_last = true;
 	}
 	return HDB_OK;
+}
+
+int heap_place_value(struct base_view *view, const struct heap_instance *instance,
+		     struct heap_place place, struct heap_value *out, struct hdb_error *err)
+{
+	const uint8_t *p;
+
+	*out = (struct heap_value){ .type = 0 };
+	if (!place.size || place.size > instance->body_size ||
+	    place.at > instance->body_size - place.size)
+		return HDB_OK;
+	p = base_view_at(view, instance->body_offset + place.at, place.size, err);
+	if (!p)
+		return HDB_ETRUNC;
+	*out = (struct heap_value){ .type = place.type, .bits = be_bits(p, place.size) };
+	return HDB_OK;
+}
+
+static struct heap_place place_of(const struct heap *heap, const struct place *place)
+{
+	return (struct heap_place){ .at = place->at,
+				    .type = place->type,
+				    .size = (uint8_t)hprof_type_size(place->type, heap->id_size) };
 }
 
 /*
@@ -220,19 +251,11 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 		       const struct sought *sought, struct heap_value *out, struct hdb_error *err)
 {
 	struct place place;
-	const uint8_t *p;
-	unsigned size;
 
 	assert(instance->class_no < heap->class_count);
 	TRY(get_place(heap, sought, &place, err));
-	size = hprof_type_size(place.type, heap->id_size);
-	if (!size || (uint64_t)place.at + size > instance->body_size)
-		return HDB_NOTFOUND; /* a short instance, which the import has reported */
-	p = base_view_at(&heap->dump.view, instance->body_offset + place.at, size, err);
-	if (!p)
-		return HDB_ETRUNC;
-	*out = (struct heap_value){ .type = place.type, .bits = be_bits(p, size) };
-	return HDB_OK;
+	TRY(heap_place_value(&heap->dump.view, instance, place_of(heap, &place), out, err));
+	return out->type ? HDB_OK : HDB_NOTFOUND;
 }
 
 /* ---- paths ---- */
@@ -284,7 +307,7 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 		return HDB_NOTFOUND;
 	*out = (struct heap_place){ 0 };
 	TRY(get_place(heap, &first, &place, err));
-	*out = (struct heap_place){ place.at, place.type };
+	*out = place_of(heap, &place);
 	return HDB_OK;
 }
 

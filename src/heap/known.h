@@ -30,14 +30,30 @@ bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, cons
 uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
 /*
- * Position of a field in instances of class_no, for reading it on other threads: offset in the
- * field values, and HPROF type. HDB_NOTFOUND if there is no such field, or if the path follows
- * references.
+ * Finds the field values of the instance whose record is at `offset`, for out->body_offset and
+ * body_size. body_offset is 0 if there is no instance.
  */
+int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offset,
+		       struct heap_instance *out, struct hdb_error *err);
+
+/* Where a field is in the field values of an instance. */
 struct heap_place {
-	uint32_t at;
-	uint8_t type;
+	uint64_t at;
+	uint8_t type; /* HPROF type */
+	uint8_t size; /* in bytes; 0: no such field */
 };
+
+/*
+ * Reads a field through any view of the dump, so on any thread. out->type is 0 if there is no such
+ * field or the instance is too short, which the import has reported.
+ */
+int heap_place_value(struct base_view *view, const struct heap_instance *instance,
+		     struct heap_place place, struct heap_value *out, struct hdb_error *err);
+
+/*
+ * The place of a field in instances of class_no. HDB_NOTFOUND if there is no such field, or if the
+ * path follows references.
+ */
 int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, struct heap_place *out,
 		    struct hdb_error *err);
 

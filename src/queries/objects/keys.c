@@ -7,7 +7,6 @@
 
 #include "analysis/contents.h"
 #include "analysis/describe.h"
-#include "base/bytes.h"
 #include "base/idmap.h"
 #include "derive/blocks.h"
 #include "heap/known.h"
@@ -303,21 +302,15 @@ static int read_number(struct reading *m, const struct analysis_key_way *way, ui
 		       struct analysis_key *key, struct hdb_error *err)
 {
 	struct heap *heap = m->keys->session->heap;
-	const unsigned size = hprof_type_size(way->place.type, heap->id_size);
-	struct heap_value value = { .type = way->place.type };
-	const uint8_t *p;
-	struct hprof_sub sub;
+	struct heap_instance instance = { 0 };
+	struct heap_value value;
 
-	TRY_FOUND(offset ? hprof_sub_read(&heap->dump.file, &m->view, offset, &sub, err) :
-			   HDB_NOTFOUND);
-	if (sub.tag != HPROF_INSTANCE_DUMP || (uint64_t)way->place.at + size > sub.body_size)
+	if (!offset)
 		return HDB_OK;
-	p = base_view_at(&m->view, sub.body_offset + way->place.at, size, err);
-	if (!p)
-		return HDB_ETRUNC;
-	value.bits = be_bits(p, size);
+	TRY(heap_instance_read(heap, &m->view, offset, &instance, err));
+	TRY(heap_place_value(&m->view, &instance, way->place, &value, err));
 	/* Another object must be looked up. */
-	if (value.type == HPROF_OBJECT && value.bits)
+	if (!value.type || (value.type == HPROF_OBJECT && value.bits))
 		return HDB_OK;
 	key->hash = way->way == BY_NUMBER ? hash_number(&value) : hash_basic(&value);
 	key->is_done = true;

@@ -7,7 +7,6 @@
  */
 #include "queries/traces/trace_graph.h"
 
-#include "base/bytes.h"
 #include "heap/known.h"
 
 #include <string.h>
@@ -122,12 +121,11 @@ struct node {
 	uint64_t key, value, next;
 };
 
-/* Offsets of these fields in a class's instances; NODE_NO_FIELD if missing or not a reference. */
+/* Where these fields are in a class's instances; of size 0 if missing or not a reference. */
 struct node_places {
 	uint32_t class_no; /* HEAP_NONE: not set yet */
-	uint32_t key, value, next;
+	struct heap_place key, value, next;
 };
-#define NODE_NO_FIELD UINT32_MAX
 
 /* A collection being read. */
 struct reading {
@@ -167,14 +165,15 @@ static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 	return rc < 0 ? rc : HDB_OK;
 }
 
-static int find_node_place(struct reading *r, const char *path, uint32_t *at, struct hdb_error *err)
+static int find_node_place(struct reading *r, const char *path, struct heap_place *out,
+			   struct hdb_error *err)
 {
-	struct heap_place place = { 0 };
-	int rc = path ? heap_path_place(r->heap, r->places.class_no, path, &place, err) :
-			HDB_NOTFOUND;
-
-	*at = rc == HDB_OK && place.type == HPROF_OBJECT ? place.at : NODE_NO_FIELD;
-	return rc < 0 ? rc : HDB_OK;
+	*out = (struct heap_place){ 0 };
+	if (path)
+		TRY_ERRORS(heap_path_place(r->heap, r->places.class_no, path, out, err));
+	if (out->type != HPROF_OBJECT)
+		*out = (struct heap_place){ 0 };
+	return HDB_OK;
 }
 
 static int find_node_places(struct reading *r, uint32_t class_no, struct hdb_error *err)
@@ -185,20 +184,14 @@ static int find_node_places(struct reading *r, uint32_t class_no, struct hdb_err
 	return find_node_place(r, r->rule->next, &r->places.next, err);
 }
 
-static int node_field(struct reading *r, const struct heap_instance *instance, uint32_t at,
-		      uint64_t *id, struct hdb_error *err)
+static int node_field(struct reading *r, const struct heap_instance *instance,
+		      struct heap_place place, uint64_t *id, struct hdb_error *err)
 {
-	const unsigned id_size = r->heap->id_size;
-	const uint8_t *p;
+	struct heap_value value = { 0 };
+	const int rc = heap_place_value(&r->heap->dump.view, instance, place, &value, err);
 
-	*id = 0;
-	if (at == NODE_NO_FIELD || (uint64_t)at + id_size > instance->body_size)
-		return HDB_OK;
-	p = base_view_at(&r->heap->dump.view, instance->body_offset + at, id_size, err);
-	if (!p)
-		return HDB_ETRUNC;
-	*id = be_id(p, id_size);
-	return HDB_OK;
+	*id = value.bits;
+	return rc;
 }
 
 /* Reads all fields of a node at once, because maps have millions of nodes. */

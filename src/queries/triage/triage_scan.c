@@ -9,7 +9,6 @@
 #include "analysis/collection_fill.h"
 #include "analysis/contents.h"
 #include "base/base_text.h"
-#include "base/bytes.h"
 #include "base/pipeline.h"
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -468,35 +467,12 @@ struct batch {
 	BASE_APART;
 };
 
-/* The record of an object. */
-struct record {
-	struct base_view *view;
-	struct hprof_sub sub;
-	unsigned id_size;
-};
-
-static int read_place(struct record *record, struct heap_place place, struct heap_value *out,
-		      struct hdb_error *err)
-{
-	const struct hprof_sub *sub = &record->sub;
-	const unsigned size = hprof_type_size(place.type, record->id_size);
-	const uint8_t *p;
-
-	/* A short instance has been reported by the import. */
-	if (!size || sub->tag != HPROF_INSTANCE_DUMP || place.at + (uint64_t)size > sub->body_size)
-		return HDB_OK;
-	if (!(p = base_view_at(record->view, sub->body_offset + place.at, size, err)))
-		return HDB_ETRUNC;
-	*out = (struct heap_value){ .type = place.type, .bits = be_bits(p, size) };
-	return HDB_OK;
-}
-
 static int read_fields(struct scan *s, struct batch *batch, struct looked *at,
 		       struct hdb_error *err)
 {
 	struct heap *heap = s->t->q->heap;
 	const struct heap_place *places;
-	struct record record = { .view = &batch->view, .id_size = heap->id_size };
+	struct heap_instance instance = { .ix = at->ix };
 	struct heap_object object;
 	uint64_t offset;
 
@@ -508,9 +484,9 @@ static int read_fields(struct scan *s, struct batch *batch, struct looked *at,
 	TRY(heap_offset_by(heap, &batch->groups, at->ix, &offset, err));
 	if (!offset)
 		return HDB_OK;
-	TRY(hprof_sub_read(&heap->dump.file, &batch->view, offset, &record.sub, err));
-	TRY(read_place(&record, places[0], &at->field, err));
-	return read_place(&record, places[1], &at->other, err);
+	TRY(heap_instance_read(heap, &batch->view, offset, &instance, err));
+	TRY(heap_place_value(&batch->view, &instance, places[0], &at->field, err));
+	return heap_place_value(&batch->view, &instance, places[1], &at->other, err);
 }
 
 static uint32_t batch_size(const struct collected *c, uint64_t no)
