@@ -506,6 +506,15 @@ const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 const char *heap_loader_name(struct heap *heap, const struct store_class *class);
 
 /*
+ * Whether a class is never unloaded, because a loader of the VM has loaded it: boot, platform or
+ * application class loader. Whatever else refers to it does not explain why its static fields are
+ * alive.
+ */
+bool heap_class_stays(struct heap *heap, uint32_t no);
+/* Whether an object is such a class. */
+bool heap_stays(struct heap *heap, uint32_t ix);
+
+/*
  * Package of a class: "java.util" for "java.util.HashMap$Node[]", "<unnamed>" for "App",
  * "<primitive arrays>" for "byte[][]". The result has *size bytes and is part of class_name or
  * static.
@@ -571,6 +580,7 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 
 /* Displayed instead of the kind of a root. */
 #define HEAP_ORPHAN_NAME "none: what holds it may be missing"
+#define HEAP_STAYS_NAME "class that is never unloaded"
 
 /* The root records of an object, including locals. Returns the first, or NULL if there is none. */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);

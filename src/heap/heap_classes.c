@@ -139,6 +139,26 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
 						      heap_class_name_of(heap, class->loader_ix);
 }
 
+bool heap_class_stays(struct heap *heap, uint32_t no)
+{
+	static const char *const loaders[] = { "<boot>", "jdk.internal.loader.ClassLoaders$",
+					       "sun.misc.Launcher$" };
+	const char *name = heap_loader_name(heap, heap_class(heap, no));
+
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+		if (strncmp(name, loaders[i], strlen(loaders[i])) == 0)
+			return true;
+	return false;
+}
+
+bool heap_stays(struct heap *heap, uint32_t ix)
+{
+	struct heap_object object;
+
+	return heap_object(heap, ix, &object, NULL) == HDB_OK && object.kind == STORE_CLASS &&
+	       heap_class_stays(heap, (uint32_t)object.length);
+}
+
 const char *heap_package(const char *class_name, size_t *size)
 {
 	static const char *const primitive[] = { "boolean", "byte", "char",  "short",

@@ -38,6 +38,13 @@ bool heap_is_number_array(const char *class_name)
 	       strcmp(class_name + strcspn(class_name, "["), "[]") == 0;
 }
 
+bool heap_is_anonymous_class(const char *class_name)
+{
+	const char *inner = strrchr(class_name, '$');
+
+	return inner && inner[1] && !inner[1 + strspn(inner + 1, "0123456789")];
+}
+
 bool heap_is_platform_class(const char *class_name)
 {
 	if (is_primitive_name(class_name))

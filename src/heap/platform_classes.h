@@ -12,6 +12,12 @@
  */
 bool heap_is_platform_class(const char *class_name);
 
+/*
+ * Whether a class has no name in the source, such as "a.Cache$1": a collection of such a class holds
+ * what the class that contains it puts there.
+ */
+bool heap_is_anonymous_class(const char *class_name);
+
 /* Whether the class is an array of numbers, such as "byte[]". */
 bool heap_is_number_array(const char *class_name);
 

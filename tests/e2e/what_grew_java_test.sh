@@ -1,9 +1,10 @@
 #!/bin/sh
 # what_grew_java_test.sh - programs in which one thing leaks while others grow, shrink and move
 # (java/Leaks.java), dumped three times: `diff --by owner` names the owner of what leaks in the first
-# three rows, with its numbers, whatever the collector; by two dumps and by three. What moved from one
-# field to another is not new where objects keep their addresses. Needs a JDK and python3.
-# Slow: up to 14 runs of a Java program.
+# three rows, with its numbers, whatever the collector, and in the first row if the dumps are of
+# different collectors; by two dumps and by three. What moved from one field to another is not new where
+# objects keep their addresses. Needs a JDK and python3.
+# Slow: up to 17 runs of a Java program.
 set -eu
 export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 for tool in java javac python3; do
@@ -33,6 +34,13 @@ for kind in sessions cache listeners locals loaders builder queue; do
 	ask G1 "$kind"
 done
 java -XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -version >/dev/null 2>&1 && ask fixed sessions
+# Dumps of different processes and collectors: what leaks is the first row, whatever the roots are.
+for collector in Serial Parallel G1; do
+	java -Xmx256m "-XX:+Use${collector}GC" Leaks sessions "$TMPDIR/$collector." >/dev/null
+done
+for pair in Serial.G1 G1.Serial Parallel.G1 Serial.Parallel; do
+	heapdb diff "${pair%.*}.1.hprof" "${pair#*.}.3.hprof" --by owner --json --quiet >"$pair.pair"
+done
 python3 - <<'PY'
 import glob
 import json
@@ -48,6 +56,11 @@ LEAKS = {
     'queue': ('Leaks$Mailer.outbox', 'Leaks$Job', 1500, 3100),
 }
 from checks import end, want
+
+for name in sorted(glob.glob('*.pair')):
+    first = json.load(open(name))['rows'][0]
+    want(name + ': first row', (first['name'], first['held'], first['objects_before'], first['objects']),
+         LEAKS['sessions'])
 
 answers = sorted(glob.glob('*.json'))
 for name in answers:

@@ -28,11 +28,12 @@ static const struct {
 	  "Cache.sessions, in App.cache (static), holds 200 Session (1.2 KiB each)" },
 	{ "a.App{}; static a.App.ALL = list(200*a.Session{data=bytes(1000)})",
 	  "App.ALL (static) holds 200 Session (" },
-	/* lambdas' classes without their addresses */
+	/* lambdas by the class that makes them and what they capture, without addresses */
 	{ "a.App{}; static a.App.ALL = list(200*a.App$$Lambda$14/1798286609{arg=bytes(1000)})",
-	  "App.ALL (static) holds 200 App$$Lambda (" },
-	{ "a.App{}; static a.App.ALL = list(200*a.App$$Lambda+0x00007f12c8003a40{arg=bytes(1000)})",
-	  "App.ALL (static) holds 200 App$$Lambda (" },
+	  "App.ALL (static) holds 200 lambdas of App that capture byte[] (" },
+	{ "a.App{}; static a.App.ALL = list(200*a.App$$Lambda+0x00007f12c8003a40{arg=a.Cart{data="
+	  "bytes(1000)}, more=\"x\", n=1})",
+	  "App.ALL (static) holds 200 lambdas of App that capture Cart and String (" },
 	/* a package called so is one */
 	{ "a.App{}; static a.App.ALL = list(200*a.$$Lambda.b.Thing{arg=bytes(1000)})",
 	  "App.ALL (static) holds 200 Thing (" },
@@ -62,6 +63,19 @@ static const struct {
 	  "a.Session@3{data=bytes(50000)}; a.Session@4{data=bytes(50000)};"
 	  "a.Session@5{data=bytes(50000)}; a.Session@6{data=bytes(50000)}",
 	  "Box.all holds 6 Session (49.2 KiB each), " },
+	/* an anonymous collection holds what the class around it puts there */
+	{ "a.App{}; static a.App.cache = a.Server{lru=a.Server$1:java.util.HashMap{size=1, table="
+	  "java.util.HashMap$Node[](java.util.HashMap$Node{key=\"k\", value=list("
+	  "200*a.Session{data=bytes(1000)}), next=null})}}",
+	  "Server.lru, in App.cache (static), holds 200 Session (1.2 KiB each)" },
+	/* no path is strong: who has the reference; a thread explains no class loader */
+	{ "java.lang.Thread{contextClassLoader=java.lang.ClassLoader{jar=java.util.jar.JarFile{"
+	  "manRef=java.lang.ref.SoftReference:java.lang.ref.Reference{referent="
+	  "java.util.jar.Manifest{entries=map(200*java.util.jar.Attributes{map=bytes(900)})}}}}}",
+	  "JarFile.manRef holds 200 entries (2.0 KiB each) through a soft reference only, " },
+	{ "a.App{}; static a.App.cache = a.Cache{ref=java.lang.ref.WeakReference:java.lang.ref."
+	  "Reference{referent=a.Value{all=list(200*a.Session{data=bytes(1000)})}}}",
+	  "Value.all, in Cache.ref, holds 200 Session (1.2 KiB each) through a weak reference only, " },
 	/* a fault that a rule finds comes before what is only large, however small it is */
 	{ THREE "static a.Two.pool =" HIKARI,
 	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "

@@ -56,6 +56,7 @@ static struct heap {
 	uint64_t ids[NAMES_MAX];
 	unsigned name_count;
 	uint64_t next_id, next_text;
+	uint64_t referent; /* of the reference object being written */
 } * h;
 
 static void nonsense(const char *wanted)
@@ -235,6 +236,12 @@ static unsigned collection(enum kind kind)
 	return no;
 }
 
+static bool is_referent(unsigned class_no, const char *field)
+{
+	return strcmp(field, "referent") == 0 &&
+	       strcmp(h->classes[class_no].name, "java.lang.ref.Reference") == 0;
+}
+
 static unsigned object(void)
 {
 	char name[NAME_BYTES];
@@ -275,7 +282,9 @@ static unsigned object(void)
 			nonsense("\"=\"");
 		field = value();
 		(void)snprintf(h->values[field].field, NAME_BYTES, "%s", name);
-		add_field(h->values[no].class_no, name, type_of(&h->values[field]));
+		/* The VM knows a reference by the field of java.lang.ref.Reference. */
+		add_field(is_referent(class_no, name) ? class_no : h->values[no].class_no, name,
+			  type_of(&h->values[field]));
 		if (last)
 			h->values[last].next = field;
 		else
@@ -393,7 +402,10 @@ static uint64_t put(struct hw *w, unsigned no, uint64_t id, const uint64_t *bits
 
 	for (unsigned c = no; c != CLASSES_MAX; c = h->classes[c].super)
 		for (unsigned f = 0; f < h->classes[c].field_count; f++)
-			hw_value(&body, h->classes[c].types[f], c == no ? bits[f] : 0);
+			hw_value(&body, h->classes[c].types[f],
+				 is_referent(c, h->classes[c].fields[f]) ? h->referent :
+				 c == no                                 ? bits[f] :
+									   0);
 	hw_instance(w, id, class_id(no), body.data, (uint32_t)body.size);
 	hw_release(&body);
 	return id;
@@ -465,12 +477,18 @@ static uint64_t write_object(struct hw *w, const struct value *v)
 {
 	const struct class_ *c = &h->classes[v->class_no];
 	const uint64_t id = v->name_no < NAMES_MAX ? h->ids[v->name_no] : new_id();
-	uint64_t bits[FIELDS_MAX] = { 0 };
+	uint64_t bits[FIELDS_MAX] = { 0 }, referent = 0;
 
-	for (unsigned i = v->first; i; i = h->values[i].next)
+	for (unsigned i = v->first; i; i = h->values[i].next) {
+		const uint64_t value = write_value(w, &h->values[i]);
+
+		if (strcmp(h->values[i].field, "referent") == 0)
+			referent = value;
 		for (unsigned f = 0; f < c->field_count; f++)
 			if (strcmp(c->fields[f], h->values[i].field) == 0)
-				bits[f] = write_value(w, &h->values[i]);
+				bits[f] = value;
+	}
+	h->referent = referent;
 	return put(w, v->class_no, id, bits);
 }
 

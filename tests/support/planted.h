@@ -11,6 +11,7 @@
  * (double), true, "text", null, objects, bytes(N), and collections with items "N*VALUE" or "VALUE",
  * commas between: array(...) of Object[], a.B[](...), list(...) an ArrayList, set(...) a HashSet,
  * map(...) a HashMap with texts as keys. Fields that an object of a class does not name are zero.
+ * A field "referent" of a subclass of java.lang.ref.Reference is that class's.
  */
 #ifndef SUPPORT_PLANTED_H
 #define SUPPORT_PLANTED_H

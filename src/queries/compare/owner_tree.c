@@ -10,6 +10,7 @@
 
 #include "base/base_text.h"
 #include "base/bits.h"
+#include "heap/collections/collections.h"
 #include "heap/heap_database.h"
 #include "heap/platform_classes.h"
 #include "heap/threads.h"
@@ -68,6 +69,7 @@ struct adding {
 	uint64_t *holds;           /* bit set: objects that are the parent of another */
 	uint64_t *parts;           /* bit set: objects that are part of another */
 	uint8_t *kind;             /* by class */
+	bool *stays;               /* by class: never unloaded, so what holds it does not count */
 	struct base_idmap fields;  /* class and field -> name of the owner */
 	struct base_idmap held[2]; /* owner and class -> name; [1] is for entries */
 	struct base_idmap threads; /* thread -> owner of its local variables */
@@ -315,8 +317,11 @@ static int root_owner(struct adding *a, uint32_t ix, uint32_t *out, struct hdb_e
 {
 	size_t count;
 	const struct store_root *roots = heap_roots_of(a->session->heap, ix, &count);
+	const bool is_class = a->classes[ix] & CLASS_OBJECT;
 	char text[96];
 
+	if (is_class && a->stays[a->classes[ix] & ~CLASS_OBJECT])
+		return owner_number(a, "the VM", out, err);
 	(void)snprintf(text, sizeof(text), "a GC root (%s)",
 		       count ? heap_root_name(lasting_kind(roots, count)) : "held by nothing");
 	return owner_number(a, text, out, err);
@@ -432,7 +437,9 @@ static enum kind kind_of(struct heap *heap, uint32_t no, uint32_t thread_no)
 	if (strcmp(name, entry_class) == 0)
 		return KIND_LOCAL_ENTRY;
 	if (!heap_is_platform_class(name))
-		return KIND_OWN;
+		return heap_is_anonymous_class(name) && heap_collection_rule(heap, no) ?
+			       KIND_PLATFORM :
+			       KIND_OWN;
 	/* java.util.HashMap$Node, TreeMap$Entry, ConcurrentHashMap$TreeNode, Hashtable$Entry */
 	return strncmp(name, "java.util.", 10) == 0 && strchr(name, '$') &&
 			       (ends_with(name, "Node") || ends_with(name, "Entry")) ?
@@ -454,6 +461,8 @@ static int load(void *ctx, const struct heap_block *block, struct hdb_error *err
 		a->classes[ix] =
 			is_class ? CLASS_OBJECT | (uint32_t)block->length[i] : block->class_no[i];
 		a->place[ix] = parent[i] == ix ? PLACE_NONE : PLACE_WAITS;
+		if (is_class && a->place[ix] == PLACE_WAITS && a->stays[block->length[i]])
+			parent[i] = HEAP_NONE;
 		if ((a->classes[ix] & ~CLASS_OBJECT) >= heap->class_count)
 			return hdb_fail(err, HDB_ECORRUPT,
 					"%s: damaged: an object of no class; import the dump again",
@@ -496,8 +505,11 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 	analysis_merged_limit(&a->tree->merged, a->session);
 	thread_no = heap_class_by_name(heap, "java.lang.Thread", 0);
 	TRY(BASE_ALLOC(a->kind, (size_t)heap->class_count + 1, "kinds of classes", err));
-	for (uint32_t no = 0; no < heap->class_count; no++)
+	TRY(BASE_ALLOC(a->stays, (size_t)heap->class_count + 1, "kinds of classes", err));
+	for (uint32_t no = 0; no < heap->class_count; no++) {
 		a->kind[no] = (uint8_t)kind_of(heap, no, thread_no);
+		a->stays[no] = heap_class_stays(heap, no);
+	}
 	TRY(base_big_alloc_raw(work, &arrays->parent, n * 4 + 4, "owners", err));
 	TRY(base_big_alloc_raw(work, &arrays->place, n * 4 + 4, "owners", err));
 	TRY(base_big_alloc_raw(work, &arrays->classes, n * 4 + 4, "owners", err));
@@ -521,6 +533,7 @@ static void release_adding(struct adding **at)
 		return;
 	trace_graph_release(&a->graph);
 	free(a->kind);
+	free(a->stays);
 	base_idmap_release(&a->fields);
 	base_idmap_release(&a->held[0]);
 	base_idmap_release(&a->held[1]);

@@ -81,6 +81,18 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 	return r < 0 ? r : HDB_OK;
 }
 
+/* Each thread refers to a class loader that others use too: it holds nothing of the loader's. */
+static int weigh_thread(struct query *q, const struct query_leak_path *path, size_t i,
+			enum leak_blame *out, struct hdb_error *err)
+{
+	struct analysis_link link;
+
+	TRY(query_leak_link(q, path, i, &link, err));
+	if (strcmp(link.text, "contextClassLoader") == 0)
+		*out = BLAME_ARRAY;
+	return HDB_OK;
+}
+
 /*
  * Returns the number of bytes of the first two parts of a name: "org.h2." of
  * "org.h2.mvstore.MVMap". SIZE_MAX if it has fewer dots.
@@ -111,7 +123,8 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 	 * The rule names a superclass in another package: then the subclass is the application's
 	 * own, and it is to blame.
 	 */
-	if (rule && (strchr(rule->class_name, '*') || strcmp(rule->class_name, name) == 0 ||
+	if (rule && (heap_is_anonymous_class(name) || strchr(rule->class_name, '*') ||
+		     strcmp(rule->class_name, name) == 0 ||
 		     (library != SIZE_MAX && strncmp(rule->class_name, name, library) == 0)))
 		return true;
 	if (!inner || (size_t)(inner - name) >= sizeof(outer))
@@ -149,6 +162,8 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 		*out = BLAME_STATIC;
 	else
 		*out = heap_is_thread(q->heap, ix) ? BLAME_THREAD : BLAME_PLATFORM;
+	if (*out == BLAME_THREAD)
+		return weigh_thread(q, path, i, out, err);
 	return *out == BLAME_OWN ? weigh_own(q, path, i, out, err) : HDB_OK;
 }
 

@@ -61,7 +61,8 @@ enum holder_rule {
 	RULE_PATH,
 	RULE_MEMBERS,
 	RULE_SHARED,
-	RULE_THREAD_LOCAL
+	RULE_THREAD_LOCAL,
+	RULE_REFERENCE
 };
 
 /* Whether the path to a holder begins at a local variable of a thread. */
@@ -111,6 +112,8 @@ static const struct rule {
 			  "object that has them all owns them" },
 	[RULE_THREAD_LOCAL] = { "thread-local of members", 0, WAY_ANY,
 				"of threads nobody owns, what most of their memory is" },
+	[RULE_REFERENCE] = { "holder of a reference", 0, WAY_ANY,
+			     "if no path is strong, who has the soft or weak reference decides" },
 };
 
 static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)
@@ -726,6 +729,40 @@ static int choose_first(struct holders *h, struct query_leak_path *better, bool 
 }
 
 /*
+ * If the path passes the referent of a soft or weak reference, the owner is who has the reference:
+ * the nearest application class above it, or else the nearest object that is no array or
+ * collection. Below the reference, an application field is named first, as `top`.
+ */
+static int find_reference_owner(struct query *q, const struct query_leak_path *path,
+				struct query_leak_owner *out, struct hdb_error *err)
+{
+	struct query_leak_path to = *path;
+	enum leak_blame best, here = BLAME_ARRAY;
+	size_t chosen, at = path->count - 1, above;
+
+	while (at-- > 0 && out->strength == STORE_STRONG)
+		if (!path->gap || at + 1 != path->gap_at)
+			TRY(heap_strength(q->heap, path->nodes[at], path->nodes[at + 1],
+					  &out->strength, err));
+	if (out->strength == STORE_STRONG)
+		return HDB_OK;
+	above = at + 1; /* the step of the reference */
+	to.count = above + 1;
+	to.is_end_kept = true;
+	TRY(leak_choose_step(q, &to, &chosen, &best, err));
+	for (at = above; at-- > 0 && best != BLAME_OWN && here == BLAME_ARRAY;)
+		TRY(leak_blame_step(q, &to, chosen = at, &here, err));
+	TRY(leak_holder_find(q, path, chosen, &out->list[0], err));
+	out->ix[0] = path->nodes[chosen];
+	out->named = 1;
+	set_rule(out, RULE_REFERENCE);
+	TRY(leak_choose_step(q, path, &chosen, &best, err));
+	return best == BLAME_OWN && chosen > above && chosen + 1 < path->count ?
+		       leak_holder_find(q, path, chosen, &out->top, err) :
+		       HDB_OK;
+}
+
+/*
  * Finds the owners of a single suspect: the holders of its topmost object, or the step to blame on
  * the path if no others have to be examined.
  */
@@ -739,6 +776,10 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 	size_t at = 0;
 
 	set_rule(owner, RULE_PATH);
+	if (path->count && !path->is_strong)
+		TRY(find_reference_owner(q, path, owner, err));
+	if (owner->named)
+		return HDB_OK;
 	if (path->count)
 		TRY(find_parting(q, path, &at, &any, err));
 	if (!any)

@@ -134,6 +134,8 @@ struct query_leak_owner {
 	 */
 	uint32_t ix[LEAK_OWNERS];
 	bool is_of_members; /* found by what the members themselves hold: their thread-local */
+	/* how it holds the suspect, if no path is strong: STORE_SOFT, STORE_WEAK, ... */
+	uint8_t strength;
 };
 
 /*

@@ -82,17 +82,34 @@ static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
 	return HDB_OK;
 }
 
+/* Lets a path begin at the last class that is never unloaded: it needs no holder. */
+static void begin_at_class(struct query *q, struct query_leak_path *path)
+{
+	size_t first = path->count;
+
+	while (first > 0 && !heap_stays(q->heap, path->nodes[first - 1]))
+		first--;
+	if (first < 2)
+		return;
+	first--;
+	path->count -= first;
+	memmove(path->nodes, path->nodes + first, path->count * sizeof(path->nodes[0]));
+	if (first >= path->gap_at)
+		path->gap = 0;
+	path->gap_at = path->gap ? path->gap_at - first : path->count;
+}
+
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err)
 {
-	int r;
-
 	*out = (struct query_leak_path){ .is_strong = true };
-	r = walk_up(q, &(struct tree){ .is_strong = true }, ix, out, err);
-	if (r != HDB_OK || out->count)
-		return r;
-	*out = (struct query_leak_path){ .is_strong = false };
-	return walk_up(q, &(struct tree){ .is_strong = false }, ix, out, err);
+	TRY(walk_up(q, &(struct tree){ .is_strong = true }, ix, out, err));
+	if (!out->count) {
+		*out = (struct query_leak_path){ .is_strong = false };
+		TRY(walk_up(q, &(struct tree){ .is_strong = false }, ix, out, err));
+	}
+	begin_at_class(q, out);
+	return HDB_OK;
 }
 
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
@@ -139,6 +156,8 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size)
 	}
 	if (!used && heap_is_orphan(q->heap, ix))
 		(void)snprintf(buf, size, "%s", HEAP_ORPHAN_NAME);
+	else if (!used && heap_stays(q->heap, ix))
+		(void)snprintf(buf, size, "%s", HEAP_STAYS_NAME);
 }
 
 /* Appends the row of step `i`. */

@@ -254,8 +254,79 @@ static int add_loader(struct query *q, uint32_t class_no, struct base_text to,
 	return HDB_OK;
 }
 
+/* Classes of what lambdas capture that are named. */
+#define CAPTURED_MAX 3u
+
+/* An object of a class. */
+struct example {
+	uint32_t class_no, ix;
+};
+
+static int find_example(void *ctx, const struct heap_block *block, struct hdb_error *err)
+{
+	struct example *e = ctx;
+
+	(void)err;
+	for (uint32_t i = 0; i < block->count && e->ix == HEAP_NONE; i++)
+		if (block->class_no[i] == e->class_no && block->kind[i] == STORE_INSTANCE)
+			e->ix = block->first_ix + i;
+	return e->ix == HEAP_NONE ? HDB_OK : HDB_END;
+}
+
+/* Appends " that capture Cart and Order" to a text about lambdas, by the fields of one of them. */
+static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct base_text to,
+			struct hdb_error *err)
+{
+	struct example e = { class_no, HEAP_NONE };
+	BASE_FREED uint8_t *is_wanted = NULL;
+	struct heap_fields fields;
+	unsigned count = 0;
+	int r;
+
+	TRY(BASE_ALLOC(is_wanted, (size_t)q->heap->class_count + 1, "classes", err));
+	is_wanted[class_no] = 1;
+	TRY_ERRORS(heap_each_block_of(q->heap, &(struct heap_pass){ q->work, is_wanted },
+				      find_example, &e, err));
+	TRY_FOUND(e.ix == HEAP_NONE ? HDB_NOTFOUND : HDB_OK);
+	r = heap_fields_begin(q->heap, e.ix, &fields, err);
+	while (r == HDB_OK && count < CAPTURED_MAX &&
+	       (r = heap_fields_next(&fields, err)) == HDB_OK) {
+		uint32_t ix;
+
+		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
+			continue;
+		TRY_ERRORS(r = heap_find(q->heap, fields.value.bits, &ix, err));
+		if (r != HDB_OK)
+			continue;
+		add(to, "%s", count++ ? " and " : is_one ? " that captures " : " that capture ");
+		query_leak_add_short(to, heap_class_name_of(q->heap, ix));
+	}
+	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
+}
+
+/* "200 lambdas of Shop that capture Order": where they are made, and what keeps memory. */
+static int lambda_text(struct query *q, const struct leak_held *held, const char *count,
+		       struct base_text to, struct hdb_error *err)
+{
+	const char *name = heap_class_name(q->heap, held->class_no);
+	char outer[NAME_MAX_BYTES];
+
+	(void)snprintf(outer, sizeof(outer), "%.*s", (int)(strstr(name, "$$Lambda") - name), name);
+	add(to, "%s lambda%s of ", count, held->count == 1 ? "" : "s");
+	query_leak_add_short(to, outer);
+	return add_captured(q, held->class_no, held->count == 1, to, err);
+}
+
+static bool is_lambda(const char *class_name)
+{
+	const char *mark = strstr(class_name, "$$Lambda");
+
+	return mark && mark != class_name && mark[-1] != '.' && !strchr(mark, '[');
+}
+
 /* Writes what is held: "12,000 Session", "one byte[134217728]", "20.1 MiB in 300,000 objects". */
-static void held_text(struct query *q, const struct leak_held *held, struct base_text to)
+static int held_text(struct query *q, const struct leak_held *held, struct base_text to,
+		     struct hdb_error *err)
 {
 	const char *class_name =
 		held->class_no == HEAP_NONE ? "" : heap_class_name(q->heap, held->class_no);
@@ -271,10 +342,13 @@ static void held_text(struct query *q, const struct leak_held *held, struct base
 		    held->count == 1 ? "" : "s");
 	} else if (held->length) {
 		add(to, "%s %.*s[%" PRIu64 "]", count, (int)stem, class_name, held->length);
+	} else if (is_lambda(class_name)) {
+		return lambda_text(q, held, count, to, err);
 	} else {
 		add(to, "%s ", count);
 		query_leak_add_short(to, held->is_entries ? "entries" : class_name);
 	}
+	return HDB_OK;
 }
 
 /* Whether an average size makes sense: not for objects of several classes. */
@@ -364,7 +438,7 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 
 	TRY(set_owner(rows, row, owner, err));
 	owner_text(q, about, &several, BASE_TEXT(holder));
-	held_text(q, held, BASE_TEXT(what));
+	TRY(held_text(q, held, BASE_TEXT(what), err));
 	text[0] = '\0';
 	if (holder[0])
 		add(to, "%s%s %s ", holder, owner->top.kind && !owner->is_of_members ? "," : "",
@@ -379,6 +453,8 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		TRY(add_loader(q, held->class_no, to, err));
 	if (held->bytes < s->retained_bytes / ALL_PART * (ALL_PART - 1))
 		add(to, " and others");
+	if (owner->strength)
+		add(to, " through a %s reference only", analysis_strength_name(owner->strength));
 	if (holder[0] && !has_way)
 		TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s", text));
 	add(to, "%s %.1f %% of the heap",

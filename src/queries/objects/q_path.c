@@ -127,7 +127,11 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 	}
 	*found = reachable;
 	s->nodes = s->tree.data;
-	s->node_count = s->tree.count;
+	/* A class that is never unloaded needs no holder: the path begins there. */
+	for (s->node_count = 1; s->node_count < s->tree.count; s->node_count++)
+		if (heap_stays(q->heap, s->nodes[s->node_count]))
+			break;
+	s->node_count += s->node_count < s->tree.count;
 	s->path_no = 1;
 	return HDB_OK;
 }
@@ -234,6 +238,8 @@ static void set_roots(struct query *q, uint32_t ix)
 		query_set_text(q, ROOT, HEAP_ORPHAN_NAME);
 		return;
 	}
+	if (!used && heap_stays(q->heap, ix))
+		(void)snprintf(text, sizeof(text), "%s", HEAP_STAYS_NAME);
 	query_set_text(q, ROOT, text);
 }
 
