@@ -15,7 +15,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* Blocks of objects between two checks of the cancel flag. */
 #define STEP_BLOCKS 16
@@ -25,8 +24,6 @@
 #define NODES_MIN 4096u
 /* Bytes of a slot in the map by_place, counting the empty half of them. */
 #define SLOT_BYTES 24
-/* Number of hash seeds tried for a name. Using more would need that many collisions in a row. */
-#define HASH_TRIES 16
 
 /* Maximum number of steps of place_few: some 20 ms and 5 MB. */
 #define FEW_STEPS (1u << 17)
@@ -45,79 +42,24 @@ void analysis_merged_init(struct analysis_merged *m, enum derive_group by, unsig
 	*m = (struct analysis_merged){
 		.by = by,
 		.dump_count = dump_count,
-		.hint = ANALYSIS_MERGED_TOP,
 	};
 }
 
 void analysis_merged_release(struct analysis_merged *m)
 {
-	for (size_t i = 0; i < m->texts.count; i++)
-		free(*base_vec_at(&m->texts, char *, i));
-	base_vec_release(&m->texts);
-	base_vec_release(&m->names);
-	base_vec_release(&m->nodes);
+	base_names_release(&m->names);
+	base_tree_release(&m->tree);
 	base_vec_release(&m->sums);
-	base_idmap_release(&m->by_name);
-	base_idmap_release(&m->by_place);
 }
 
 /* ---- names ---- */
 
-/* Adds a name. The text is copied unless it is borrowed from a heap. */
-static int add_name(struct analysis_merged *m, struct analysis_merged_name name, bool is_lent,
-		    struct hdb_error *err)
-{
-	char *copy = is_lent ? NULL : malloc(name.size + 1);
-
-	if (is_lent)
-		return base_vec_push(&m->names, &name, sizeof(name), err);
-	if (!copy)
-		return hdb_fail_memory(err, "a name", name.size);
-	memcpy(copy, name.text, name.size);
-	copy[name.size] = '\0';
-	if (base_vec_push(&m->texts, &copy, sizeof(copy), err) < 0) {
-		free(copy);
-		return HDB_ENOMEM;
-	}
-	name.text = copy;
-	return base_vec_push(&m->names, &name, sizeof(name), err);
-}
-
-/*
- * Finds or adds a name. On a hash collision another seed is tried, so the map needs only one entry
- * per hash.
- */
-static int intern(struct analysis_merged *m, const struct analysis_merged_name *name, bool is_lent,
-		  uint32_t *no, struct hdb_error *err)
-{
-	for (uint64_t seed = 0; seed < HASH_TRIES; seed++) {
-		const uint64_t hash = XXH3_64bits_withSeed(
-			name->text, name->size, base_hash_seed() + 2 * seed + name->is_class);
-		const struct analysis_merged_name *there;
-
-		*no = base_idmap_get(&m->by_name, hash);
-		if (*no == BASE_IDMAP_NONE) {
-			*no = (uint32_t)m->names.count;
-			if (*no >= PLACE_WAITS - 1)
-				return hdb_fail(err, HDB_ELIMIT, "too many class names");
-			if (add_name(m, *name, is_lent, err) < 0)
-				return HDB_ENOMEM;
-			return base_idmap_put(&m->by_name, hash, *no, err);
-		}
-		there = base_vec_at(&m->names, struct analysis_merged_name, *no);
-		if (there->is_class == name->is_class && there->size == name->size &&
-		    memcmp(there->text, name->text, name->size) == 0)
-			return HDB_OK;
-	}
-	return hdb_fail(err, HDB_ELIMIT, "too many class names of one hash");
-}
-
 int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
 			 struct hdb_error *err)
 {
-	const struct analysis_merged_name name = { .text = text, .size = strlen(text) };
+	const struct base_name name = { .text = text, .size = strlen(text) };
 
-	return intern(m, &name, false, no, err);
+	return base_names_add(&m->names, &name, false, no, err);
 }
 
 /*
@@ -129,46 +71,29 @@ static int intern_classes(const struct session *session, struct analysis_merged 
 	const uint32_t n = session->heap->class_count;
 
 	for (uint32_t no = 0; no < n; no++) {
-		struct analysis_merged_name name = { 0 };
+		struct base_name name = { 0 };
 
 		name.text = analysis_group_name(
 			session, m->by,
 			m->by == DERIVE_LOADER ? heap_class(session->heap, no)->loader_ix : no,
 			&name.size);
-		TRY(intern(m, &name, true, &names[no], err));
-		name.is_class = m->by == DERIVE_CLASS;
-		TRY(intern(m, &name, true, &names[n + no], err));
+		TRY(base_names_add(&m->names, &name, true, &names[no], err));
+		name.kind = m->by == DERIVE_CLASS ? ANALYSIS_NAME_CLASS : 0;
+		TRY(base_names_add(&m->names, &name, true, &names[n + no], err));
 	}
 	return HDB_OK;
 }
 
 /* ---- nodes ---- */
 
-/* Where the last child found below a node is cached. */
-static uint32_t *hint_of(struct analysis_merged *m, uint32_t parent)
-{
-	assert(parent == ANALYSIS_MERGED_TOP || parent < m->nodes.count);
-	return parent == ANALYSIS_MERGED_TOP ?
-		       &m->hint :
-		       &base_vec_at(&m->nodes, struct analysis_merged_node, parent)->hint;
-}
-
 static int add_node(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
 		    struct hdb_error *err)
 {
-	const struct analysis_merged_node node = {
-		.parent = parent,
-		.name = name,
-		.hint = ANALYSIS_MERGED_TOP,
-		.depth = parent == ANALYSIS_MERGED_TOP ? 0 :
-							 analysis_merged_node(m, parent)->depth + 1,
-	};
 	const struct analysis_merged_sum sum = { .example_ix = HEAP_NONE };
 
-	assert(name < m->names.count);
-	assert(node.depth < ANALYSIS_MERGED_DEPTH || parent == ANALYSIS_MERGED_TOP);
-	TRY(base_vec_push(&m->nodes, &node, sizeof(node), err));
-	*out = (uint32_t)m->nodes.count - 1;
+	assert(name < m->names.list.count);
+	TRY(base_tree_add(&m->tree, parent, name, out, err));
+	assert(analysis_merged_node(m, *out)->depth < ANALYSIS_MERGED_DEPTH);
 	for (unsigned d = 0; d < m->dump_count; d++)
 		TRY(base_vec_push(&m->sums, &sum, sizeof(sum), err));
 	return HDB_OK;
@@ -177,32 +102,19 @@ static int add_node(struct analysis_merged *m, uint32_t parent, uint32_t name, u
 int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t name, uint32_t *out,
 			  struct hdb_error *err)
 {
-	const uint64_t place = (uint64_t)(parent + 1) << 32 | name;
-	uint32_t *hint = hint_of(m, parent);
-
-	assert(name < m->names.count);
-	assert(parent == ANALYSIS_MERGED_TOP || parent < m->nodes.count);
 	*out = parent;
 	if (parent != ANALYSIS_MERGED_TOP && analysis_merged_node(m, parent)->name == name)
 		return HDB_OK;
-	if (*hint != ANALYSIS_MERGED_TOP && analysis_merged_node(m, *hint)->name == name) {
-		*out = *hint;
+	*out = base_tree_child(&m->tree, parent, name);
+	if (*out != BASE_TREE_TOP)
 		return HDB_OK;
-	}
-	*out = base_idmap_get(&m->by_place, place);
-	if (*out == BASE_IDMAP_NONE) {
-		/* The top level needs no limit: it has at most one node per name. */
-		if (parent != ANALYSIS_MERGED_TOP &&
-		    (analysis_merged_node(m, parent)->depth + 1 >= ANALYSIS_MERGED_DEPTH ||
-		     m->nodes.count >= m->node_limit)) {
-			m->folded++;
-			*out = parent;
-			return HDB_OK;
-		}
-		TRY(add_node(m, parent, name, out, err));
-		TRY(base_idmap_put(&m->by_place, place, *out, err));
-	}
-	*hint_of(m, parent) = *out;
+	/* The top level needs no limit: it has at most one node per name. */
+	if (parent == ANALYSIS_MERGED_TOP ||
+	    (analysis_merged_node(m, parent)->depth + 1 < ANALYSIS_MERGED_DEPTH &&
+	     m->tree.nodes.count < m->node_limit))
+		return add_node(m, parent, name, out, err);
+	m->folded++;
+	*out = parent;
 	return HDB_OK;
 }
 
@@ -643,7 +555,7 @@ int analysis_merged_count(const struct session *session, struct analysis_merged 
 
 void analysis_merged_limit(struct analysis_merged *m, const struct session *session)
 {
-	const uint64_t node_bytes = sizeof(struct analysis_merged_node) + SLOT_BYTES +
+	const uint64_t node_bytes = sizeof(struct base_tree_node) + SLOT_BYTES +
 				    m->dump_count * sizeof(struct analysis_merged_sum);
 	const uint64_t limit = session->work->memory_bytes / NODES_SHARE / node_bytes;
 
@@ -702,7 +614,7 @@ void analysis_merged_finish(struct analysis_merged *m)
 		sum->total_bytes = sum->shallow_bytes;
 		sum->total_native = sum->native_bytes;
 	}
-	for (size_t i = m->nodes.count; i-- > 0;) {
+	for (size_t i = m->tree.nodes.count; i-- > 0;) {
 		const uint32_t parent = analysis_merged_node(m, (uint32_t)i)->parent;
 
 		for (unsigned d = 0; d < m->dump_count && parent != ANALYSIS_MERGED_TOP; d++) {
@@ -729,9 +641,8 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 	assert(size > 4);
 	buf[at] = '\0';
 	for (uint32_t v = node; v != above; v = analysis_merged_node(m, v)->parent) {
-		const struct analysis_merged_name *name = base_vec_at(
-			&m->names, struct analysis_merged_name, analysis_merged_node(m, v)->name);
-		const char *prefix = name->is_class ? "class " : "";
+		const struct base_name *name = analysis_merged_name(m, v);
+		const char *prefix = name->kind == ANALYSIS_NAME_CLASS ? "class " : "";
 		const size_t need = strlen(prefix) + name->size + (v == node ? 0 : strlen(arrow));
 
 		/* Keep room for "..." after this name. */

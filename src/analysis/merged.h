@@ -15,14 +15,14 @@
 
 #include "analysis/population.h"
 #include "analysis/session.h"
-#include "base/idmap.h"
+#include "base/name_tree.h"
 
 /* Maximum depth of nodes. Deeper objects count with their ancestor on the last level. */
 #define ANALYSIS_MERGED_DEPTH 100u
 /* Maximum number of nodes, unless the memory budget allows fewer: some hundred MB. */
 #define ANALYSIS_MERGED_NODES (1u << 21)
 /* Not a node; the parent of nodes on the top level. */
-#define ANALYSIS_MERGED_TOP UINT32_MAX
+#define ANALYSIS_MERGED_TOP BASE_TREE_TOP
 
 /* The trees that can be merged. */
 enum analysis_tree {
@@ -48,21 +48,8 @@ struct analysis_merged_source {
 	const struct base_vec *native;
 };
 
-/* A name of nodes. The text is borrowed from the first heap that has the name. */
-struct analysis_merged_name {
-	const char *text;
-	size_t size;
-	/* the name means the class object, not instances; only when merging by class */
-	bool is_class;
-};
-
-/* Nodes are numbered in the order of their creation, so parents have lower numbers. */
-struct analysis_merged_node {
-	uint32_t parent; /* number of the parent, or ANALYSIS_MERGED_TOP */
-	uint32_t name;   /* index of its name */
-	uint32_t depth;  /* 0 on the top level */
-	uint32_t hint;   /* the child that was looked up last, which often is the next one too */
-};
+/* Kind of a name: the class object, not instances; only when merging by class. */
+#define ANALYSIS_NAME_CLASS 1
 
 /* What a node contains in one dump. */
 struct analysis_merged_sum {
@@ -83,13 +70,10 @@ struct analysis_merged {
 	enum derive_group by; /* class, package or loader */
 	unsigned dump_count;
 	uint32_t node_limit;
-	struct base_vec names; /* struct analysis_merged_name */
-	struct base_vec nodes; /* struct analysis_merged_node */
-	struct base_vec sums;  /* struct analysis_merged_sum, dump_count for each node */
-	struct base_idmap by_name, by_place;
-	struct base_vec texts; /* char *: copies of names that no heap owns; owned */
-	uint32_t hint;         /* the top level's `hint` */
-	uint64_t folded;       /* objects that count with an ancestor because a limit was reached */
+	struct base_names names; /* texts of classes, packages and loaders are lent by the heap */
+	struct base_tree tree;
+	struct base_vec sums; /* struct analysis_merged_sum, dump_count for each node */
+	uint64_t folded;      /* objects that count with an ancestor because a limit was reached */
 };
 
 /* Starts an empty tree for dump_count dumps. The caller releases it, also after failures. */
@@ -163,10 +147,16 @@ int analysis_merged_count(const struct session *session, struct analysis_merged 
 /* Computes the totals. Call it once, after all dumps have been added. */
 void analysis_merged_finish(struct analysis_merged *m);
 
-static inline const struct analysis_merged_node *analysis_merged_node(
-	const struct analysis_merged *m, uint32_t node)
+static inline const struct base_tree_node *analysis_merged_node(const struct analysis_merged *m,
+								uint32_t node)
 {
-	return base_vec_at(&m->nodes, struct analysis_merged_node, node);
+	return base_tree_node(&m->tree, node);
+}
+
+static inline const struct base_name *analysis_merged_name(const struct analysis_merged *m,
+							   uint32_t node)
+{
+	return base_vec_at(&m->names.list, struct base_name, base_tree_node(&m->tree, node)->name);
 }
 
 static inline struct analysis_merged_sum *analysis_merged_sum(const struct analysis_merged *m,
@@ -231,15 +221,17 @@ int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_
 			 struct analysis_merged_walk *out, struct hdb_error *err);
 void analysis_merged_walk_release(struct analysis_merged_walk *walk);
 
-/* The others of a step, and their totals. */
+/* The others of a step. */
 static inline const struct analysis_merged_rest *analysis_merged_rest(
 	const struct analysis_merged_walk *walk, const struct analysis_merged_step *step)
 {
 	return base_vec_at(&walk->rests, struct analysis_merged_rest, step->others - 1);
 }
-const struct analysis_merged_sum *analysis_merged_others(const struct analysis_merged *m,
-							 const struct analysis_merged_walk *walk,
-							 const struct analysis_merged_step *step,
-							 unsigned dump);
+
+/* What a step contains: the sums of its node, or the totals of the others. */
+const struct analysis_merged_sum *analysis_merged_step_sum(const struct analysis_merged *m,
+							   const struct analysis_merged_walk *walk,
+							   const struct analysis_merged_step *step,
+							   unsigned dump);
 
 #endif

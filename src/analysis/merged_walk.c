@@ -1,22 +1,20 @@
 /* analysis/merged_walk.c - puts the nodes of a merged tree in the order in which a tree is read. */
 #include "analysis/merged.h"
 #include "analysis/population.h"
-#include "base/search.h"
 #include "base/sort.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A node to show. */
-struct shown {
-	uint32_t parent, node;
-	int64_t rank;
-	const struct analysis_merged_name *name;
+/* How siblings are compared. */
+struct ranking {
+	const struct analysis_merged *m;
+	int64_t (*rank)(const struct analysis_merged *m, uint32_t node);
 };
 
 /* Alphabetical; an instance's node comes before the class object's. */
-static int compare_names(const struct analysis_merged_name *a, const struct analysis_merged_name *b)
+static int compare_names(const struct base_name *a, const struct base_name *b)
 {
 	const size_t n = a->size < b->size ? a->size : b->size;
 	const int c = memcmp(a->text, b->text, n);
@@ -24,30 +22,16 @@ static int compare_names(const struct analysis_merged_name *a, const struct anal
 	if (c)
 		return c;
 	BASE_ASCENDING(a->size, b->size);
-	return a->is_class - b->is_class;
+	return a->kind - b->kind;
 }
 
-/*
- * By parent, then by rank, highest first, then by name. ANALYSIS_MERGED_TOP is the largest parent,
- * so the top level comes last.
- */
-static int compare_shown(const void *a, const void *b)
+/* By rank, highest first, then by name. */
+static int compare_shown(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct shown *x = a, *y = b;
+	const struct ranking *r = ctx;
 
-	BASE_ASCENDING(x->parent, y->parent);
-	BASE_DESCENDING(x->rank, y->rank);
-	return compare_names(x->name, y->name);
-}
-
-/* Returns where the children of a node begin in shown[]. */
-static size_t find_children(const struct shown *shown, size_t count, uint32_t parent)
-{
-	struct base_search search = base_search_in(count);
-
-	while (base_search_next(&search))
-		base_search_step(&search, shown[search.mid].parent < parent);
-	return search.low;
+	BASE_DESCENDING(r->rank(r->m, a), r->rank(r->m, b));
+	return compare_names(analysis_merged_name(r->m, a), analysis_merged_name(r->m, b));
 }
 
 /* ---- others ---- */
@@ -58,7 +42,7 @@ static size_t find_children(const struct shown *shown, size_t count, uint32_t pa
  */
 static bool is_empty(const struct analysis_merged *m, uint32_t node)
 {
-	assert(node < m->nodes.count);
+	assert(node < m->tree.nodes.count);
 	for (unsigned d = 0; d < m->dump_count; d++)
 		if (analysis_merged_sum(m, node, d)->total_count)
 			return false;
@@ -72,11 +56,11 @@ static bool is_empty(const struct analysis_merged *m, uint32_t node)
 static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint32_t *rest_of,
 		     struct analysis_merged_walk *out, struct hdb_error *err)
 {
-	const uint32_t n = (uint32_t)m->nodes.count;
+	const uint32_t n = (uint32_t)m->tree.nodes.count;
 	const struct analysis_merged_sum none = { .example_ix = HEAP_NONE };
 
 	for (uint32_t v = 0; v < n; v++) {
-		const struct analysis_merged_node *node = analysis_merged_node(m, v);
+		const struct base_tree_node *node = analysis_merged_node(m, v);
 		const struct analysis_merged_sum *newest =
 			analysis_merged_sum(m, v, m->dump_count - 1);
 		struct analysis_cut *cut = node->depth > out->max_depth ? &out->deep : &out->small;
@@ -114,88 +98,76 @@ static int add_rests(const struct analysis_merged *m, const bool *is_shown, uint
 	return HDB_OK;
 }
 
-const struct analysis_merged_sum *analysis_merged_others(const struct analysis_merged *m,
-							 const struct analysis_merged_walk *walk,
-							 const struct analysis_merged_step *step,
-							 unsigned dump)
+const struct analysis_merged_sum *analysis_merged_step_sum(const struct analysis_merged *m,
+							   const struct analysis_merged_walk *walk,
+							   const struct analysis_merged_step *step,
+							   unsigned dump)
 {
-	return base_vec_at(&walk->sums, struct analysis_merged_sum,
-			   (size_t)(step->others - 1) * m->dump_count + dump);
+	return step->others ? base_vec_at(&walk->sums, struct analysis_merged_sum,
+					  (size_t)(step->others - 1) * m->dump_count + dump) :
+			      analysis_merged_sum(m, step->node, dump);
 }
 
 /* ---- order ---- */
 
-/*
- * Writes the steps in preorder, each level with its rest at the end. `shown` is sorted by
- * compare_shown.
- */
-static void put_order(const struct shown *shown, size_t count, const uint32_t *rest_of,
-		      uint32_t top, struct analysis_merged_walk *out)
+/* Adds a step for the rest of a level, if it has one. */
+static void add_rest(uint32_t above, uint32_t rest, struct analysis_merged_walk *out)
 {
-	size_t stack[ANALYSIS_MERGED_DEPTH + 1], depth = 0;
+	if (rest)
+		out->order[out->count++] = (struct analysis_merged_step){ above, rest };
+}
 
-	stack[0] = find_children(shown, count, ANALYSIS_MERGED_TOP);
-	for (;;) {
-		const size_t at = stack[depth]++;
+/* Writes the steps, each level with its rest at the end. */
+static int put_steps(const struct analysis_merged *m, const struct base_tree_list *list,
+		     const uint32_t *rest_of, struct analysis_merged_walk *out,
+		     struct hdb_error *err)
+{
+	BASE_FREED uint32_t *order = NULL;
+	size_t count;
+	uint32_t at = ANALYSIS_MERGED_TOP;
+
+	TRY(base_tree_order(&m->tree, list, &order, &count, err));
+	TRY(BASE_ALLOC(out->order, count + out->rests.count + 1, "a merged tree", err));
+	for (size_t i = 0; i <= count; i++) {
 		const uint32_t parent =
-			depth ? shown[stack[depth - 1] - 1].node : ANALYSIS_MERGED_TOP;
-		const uint32_t rest = rest_of[depth ? parent : top];
+			i < count ? analysis_merged_node(m, order[i])->parent : ANALYSIS_MERGED_TOP;
 
-		if (at >= count || shown[at].parent != parent) {
-			if (rest)
-				out->order[out->count++] =
-					(struct analysis_merged_step){ parent, rest };
-			if (!depth--)
-				return;
-			continue;
-		}
-		out->order[out->count++] = (struct analysis_merged_step){ shown[at].node, 0 };
-		if (depth < ANALYSIS_MERGED_DEPTH)
-			stack[++depth] = find_children(shown, count, shown[at].node);
+		for (; at != parent; at = analysis_merged_node(m, at)->parent)
+			add_rest(at, rest_of[at], out);
+		if (i < count)
+			out->order[out->count++] = (struct analysis_merged_step){ order[i], 0 };
+		at = i < count ? order[i] : at;
 	}
+	add_rest(ANALYSIS_MERGED_TOP, rest_of[m->tree.nodes.count], out);
 	assert(out->count == count + out->rests.count);
+	return HDB_OK;
 }
 
 int analysis_merged_walk(const struct analysis_merged *m, const struct analysis_merged_worth *worth,
 			 struct analysis_merged_walk *out, struct hdb_error *err)
 {
-	const size_t n = m->nodes.count;
-	BASE_FREED struct shown *shown = malloc((n + 1) * sizeof(*shown));
-	BASE_FREED bool *is_shown = calloc(n + 1, sizeof(*is_shown));
-	BASE_FREED uint32_t *rest_of = calloc(n + 1, sizeof(*rest_of));
-	size_t count = 0;
+	const size_t n = m->tree.nodes.count;
+	BASE_FREED bool *is_shown = NULL;
+	BASE_FREED uint32_t *rest_of = NULL;
+	const struct ranking ranking = { m, worth->rank };
+	struct base_tree_list list = { compare_shown, &ranking, NULL, worth->max_depth };
 
 	assert(worth->max_depth <= ANALYSIS_MERGED_DEPTH);
 	*out = (struct analysis_merged_walk){ .max_depth = worth->max_depth };
-	if (!shown || !is_shown || !rest_of)
-		return hdb_fail_memory(err, "a merged tree", n * sizeof(*shown));
+	TRY(BASE_ALLOC(is_shown, n + 1, "a merged tree", err));
+	TRY(BASE_ALLOC(rest_of, n + 1, "a merged tree", err));
+	/* From the last to the first, so that children have already marked their parents. */
 	for (uint32_t v = (uint32_t)n; v-- > 0;) {
-		const struct analysis_merged_node *node = analysis_merged_node(m, v);
-		const int64_t weight = worth->rank(m, v);
+		const struct base_tree_node *node = analysis_merged_node(m, v);
 
-		/*
-		 * Nodes are visited from the last to the first, so children have already marked
-		 * their parents.
-		 */
-		is_shown[v] =
-			is_shown[v] || (weight >= worth->low && node->depth <= worth->max_depth);
-		if (!is_shown[v])
-			continue;
-		if (node->parent != ANALYSIS_MERGED_TOP)
+		is_shown[v] = is_shown[v] ||
+			      (node->depth <= worth->max_depth && worth->rank(m, v) >= worth->low);
+		if (is_shown[v] && node->parent != ANALYSIS_MERGED_TOP)
 			is_shown[node->parent] = true;
-		shown[count++] = (struct shown){
-			node->parent,
-			v,
-			weight,
-			base_vec_at(&m->names, struct analysis_merged_name, node->name),
-		};
 	}
+	list.is_listed = is_shown;
 	TRY(add_rests(m, is_shown, rest_of, out, err));
-	TRY(BASE_ALLOC(out->order, count + out->rests.count + 1, "a merged tree", err));
-	if (count)
-		qsort(shown, count, sizeof(*shown), compare_shown);
-	put_order(shown, count, rest_of, (uint32_t)n, out);
-	return HDB_OK;
+	return put_steps(m, &list, rest_of, out, err);
 }
 
 void analysis_merged_walk_release(struct analysis_merged_walk *walk)

@@ -3,21 +3,29 @@
 
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
-void query_merged_set_name(struct query *q, size_t column, const struct analysis_merged *m,
-			   uint32_t node)
+void query_merged_set_step(struct query *q, const struct query_merged_columns *columns,
+			   const struct analysis_merged *m, const struct analysis_merged_walk *walk,
+			   const struct analysis_merged_step *step)
 {
-	const struct analysis_merged_name *name = base_vec_at(
-		&m->names, struct analysis_merged_name, analysis_merged_node(m, node)->name);
+	const struct analysis_merged_rest *rest;
+	const struct base_name *name;
 
-	assert(node < m->nodes.count);
-	if (name->is_class) {
-		query_format(q, column, "class %.*s", (int)name->size, name->text);
+	if (step->others) {
+		rest = analysis_merged_rest(walk, step);
+		query_set(q, columns->level, rest->depth);
+		query_set(q, columns->others, rest->nodes);
+		query_format(q, columns->name, "(%" PRIu32 " other%s)", rest->nodes,
+			     rest->nodes == 1 ? "" : "s");
 		return;
 	}
-	query_lend_text_n(q, column, name->text, name->size);
+	name = analysis_merged_name(m, step->node);
+	query_set(q, columns->level, analysis_merged_node(m, step->node)->depth);
+	if (name->kind == ANALYSIS_NAME_CLASS)
+		query_format(q, columns->name, "class %.*s", (int)name->size, name->text);
+	else
+		query_lend_text_n(q, columns->name, name->text, name->size);
 }
 
 void query_merged_cut(struct query *q, const struct analysis_merged *m,
@@ -30,10 +38,4 @@ void query_merged_cut(struct query *q, const struct analysis_merged *m,
 			  "%" PRIu64 " objects of branches that are deeper than %u levels or "
 			  "beyond %" PRIu32 " nodes count with what is above them",
 			  m->folded, ANALYSIS_MERGED_DEPTH, m->node_limit);
-}
-
-void query_merged_set_others(struct query *q, size_t column,
-			     const struct analysis_merged_rest *rest)
-{
-	query_format(q, column, "(%" PRIu32 " other%s)", rest->nodes, rest->nodes == 1 ? "" : "s");
 }

@@ -5,9 +5,18 @@
 #include "analysis/merged.h"
 #include "query/query.h"
 
-/* Sets a text column to the name of a node: "class a.B" for a class object, otherwise "a.B". */
-void query_merged_set_name(struct query *q, size_t column, const struct analysis_merged *m,
-			   uint32_t node);
+/* Columns that say what a step is. */
+struct query_merged_columns {
+	size_t level, name, others;
+};
+
+/*
+ * Sets them for a step: the level and the name of its node, "class a.B" for a class object and "a.B"
+ * for others; or of siblings that are not shown, "(12 others)", and their number.
+ */
+void query_merged_set_step(struct query *q, const struct query_merged_columns *columns,
+			   const struct analysis_merged *m, const struct analysis_merged_walk *walk,
+			   const struct analysis_merged_step *step);
 
 /*
  * Reports what a walk left out and what was folded. `small` describes nodes that are too small,
@@ -15,9 +24,5 @@ void query_merged_set_name(struct query *q, size_t column, const struct analysis
  */
 void query_merged_cut(struct query *q, const struct analysis_merged *m,
 		      const struct analysis_merged_walk *walk, const char *small);
-
-/* Sets a text column to a description of the others of a step. */
-void query_merged_set_others(struct query *q, size_t column,
-			     const struct analysis_merged_rest *rest);
 
 #endif

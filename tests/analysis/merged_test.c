@@ -25,15 +25,15 @@ static uint64_t draw(uint64_t *seed, uint64_t below)
 
 static void check_merged(const struct analysis_merged *m)
 {
-	const size_t n = m->nodes.count;
+	const size_t n = m->tree.nodes.count;
 
 	assert(m->sums.count == n * m->dump_count);
-	base_idmap_check(&m->by_name);
-	base_idmap_check(&m->by_place);
-	assert(m->by_name.count == m->names.count);
-	assert(m->by_place.count == n);
+	base_idmap_check(&m->names.by_hash);
+	base_idmap_check(&m->tree.by_place);
+	assert(m->names.by_hash.count == m->names.list.count);
+	assert(m->tree.by_place.count == n);
 	for (uint32_t v = 0; v < n; v++) {
-		const struct analysis_merged_node *node = analysis_merged_node(m, v);
+		const struct base_tree_node *node = analysis_merged_node(m, v);
 		const bool is_top = node->parent == ANALYSIS_MERGED_TOP;
 		const uint64_t place = (uint64_t)(node->parent + 1) << 32 | node->name;
 
@@ -42,9 +42,9 @@ static void check_merged(const struct analysis_merged *m)
 		assert(node->depth ==
 		       (is_top ? 0 : analysis_merged_node(m, node->parent)->depth + 1));
 		assert(node->depth < ANALYSIS_MERGED_DEPTH);
-		assert(node->name < m->names.count);
+		assert(node->name < m->names.list.count);
 		assert(node->hint == ANALYSIS_MERGED_TOP || node->hint < n);
-		assert(base_idmap_get(&m->by_place, place) == v);
+		assert(base_idmap_get(&m->tree.by_place, place) == v);
 	}
 }
 
@@ -58,7 +58,7 @@ static void grow_and_break(void **state)
 	struct analysis_merged m;
 	struct base_work work;
 	struct session session = { .work = &work };
-	struct analysis_merged_node *node;
+	struct base_tree_node *node;
 	uint32_t names[NAMES], child, again;
 	uint64_t seed = 1;
 
@@ -75,8 +75,8 @@ static void grow_and_break(void **state)
 		assert_int_equal(names[i], again);
 	}
 	for (uint32_t i = 0; i < STEPS; i++) {
-		const uint32_t parent = m.nodes.count && draw(&seed, 8) ?
-						(uint32_t)draw(&seed, m.nodes.count) :
+		const uint32_t parent = m.tree.nodes.count && draw(&seed, 8) ?
+						(uint32_t)draw(&seed, m.tree.nodes.count) :
 						ANALYSIS_MERGED_TOP;
 		const uint32_t name = names[draw(&seed, NAMES)];
 
@@ -90,12 +90,12 @@ static void grow_and_break(void **state)
 	check_merged(&m);
 	analysis_merged_finish(&m);
 	assert_false(dies(check, &m));
-	node = base_vec_at(&m.nodes, struct analysis_merged_node, m.nodes.count - 1);
-	node->parent = (uint32_t)m.nodes.count;
+	node = base_tree_node(&m.tree, (uint32_t)m.tree.nodes.count - 1);
+	node->parent = (uint32_t)m.tree.nodes.count;
 	assert_true(dies(check, &m));
 	node->parent = ANALYSIS_MERGED_TOP;
 	assert_true(dies(check, &m));
-	m.nodes.count--;
+	m.tree.nodes.count--;
 	assert_true(dies(check, &m));
 	analysis_merged_release(&m);
 	base_work_release(&work);

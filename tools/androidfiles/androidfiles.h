@@ -146,7 +146,7 @@ struct android_native {
 	struct proto trace;    /* lent, or the copy */
 	struct base_vec copy;  /* of its bytes, if it was compressed */
 	struct base_vec names; /* struct clear_name */
-	struct call_tree texts;
+	struct base_names texts;
 	struct base_vec known;       /* struct known */
 	struct base_idmap known_map; /* hash of a key -> number in known */
 	struct base_vec sequences;   /* struct android_sequence */

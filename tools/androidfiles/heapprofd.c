@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,12 +186,28 @@ static struct proto text_of(const char *text)
 	return (struct proto){ (const uint8_t *)text, (const uint8_t *)text + strlen(text), false };
 }
 
+/* The number of a text, from 1. */
+static int number_of(struct reader *r, const char *text, uint32_t *out)
+{
+	const struct base_name name = { .text = text, .size = strlen(text) };
+
+	TRY(base_names_add(&r->native->texts, &name, false, out, r->err));
+	++*out;
+	return HDB_OK;
+}
+
+static const char *numbered(const struct android_native *native, uint32_t number)
+{
+	assert(number > 0 && number <= native->texts.list.count);
+	return base_vec_at(&native->texts.list, struct base_name, number - 1)->text;
+}
+
 static int text_number(struct reader *r, struct proto text, uint32_t *out)
 {
 	char name[NAME_BYTES] = "";
 
 	append(name, text);
-	return call_tree_child(&r->native->texts, 0, name, out, r->err);
+	return number_of(r, name, out);
 }
 
 /* ---- frames and stacks ---- */
@@ -262,7 +279,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 
 	if (mapping)
 		TRY(read_mapping(r, mapping, path));
-	TRY(call_tree_child(&r->native->texts, 0, path, &no, r->err));
+	TRY(number_of(r, path, &no));
 	TRY(know(r, SYMBOL, no, address, &node));
 	/* The last one is the function into which the others were inlined. */
 	append(name, proto_last(proto_last(node->message, 2).bytes, 1).bytes);
@@ -276,7 +293,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 	module = strrchr(path, '/');
 	(void)snprintf(line, sizeof(line), module ? "%s (%s)" : "%s", name,
 		       module ? module + 1 : "");
-	return call_tree_child(&r->native->texts, 0, line, text, r->err);
+	return number_of(r, line, text);
 }
 
 /* The node of a frame below a node. */
@@ -291,8 +308,7 @@ static int add_frame(struct reader *r, uint64_t number, uint32_t *node)
 		TRY(know(r, FRAME, numbers_of(r), number, &frame));
 		frame->no = text;
 	}
-	return call_tree_child(r->tree, *node, r->native->texts.nodes[frame->no].name, node,
-			       r->err);
+	return call_tree_child(r->tree, *node, numbered(r->native, frame->no), node, r->err);
 }
 
 /* The node of a stack, below that of its heap. */
@@ -421,7 +437,7 @@ static int take_dump(struct reader *r, struct proto message)
 	if (!proto_size(&heap))
 		heap = text_of("unknown");
 	TRY(text_number(r, heap, &name));
-	dump.heap = r->native->texts.nodes[name].name;
+	dump.heap = numbered(r->native, name);
 	TRY(know(r, HEAP, dump.pid, name, &node));
 	dump.heap_no = (uint32_t)(node - (struct known *)native->known.data);
 	TRY(know(r, DUMP, dump.heap_no, n[DUMP_TIMESTAMP], &node));
@@ -519,7 +535,7 @@ static int complete(struct reader *r, struct android_native_dump *dump)
 	message = process->message;
 	(void)next_field(&message, 3, PROTO_BYTES, &name);
 	TRY(text_number(r, name.bytes, &no));
-	dump->process = proto_size(&name.bytes) ? r->native->texts.nodes[no].name : "?";
+	dump->process = proto_size(&name.bytes) ? numbered(r->native, no) : "?";
 	dump->since_1970 = offset && dump->time ? (int64_t)((uint64_t)dump->time + offset) : 0;
 	return HDB_OK;
 }
@@ -550,7 +566,7 @@ int android_native_read(const uint8_t *data, size_t size, struct android_native 
 
 void android_native_release(struct android_native *native)
 {
-	call_tree_release(&native->texts);
+	base_names_release(&native->texts);
 	base_vec_release(&native->known);
 	base_idmap_release(&native->known_map);
 	base_vec_release(&native->copy);

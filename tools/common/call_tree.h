@@ -5,13 +5,13 @@
 #ifndef COMMON_CALL_TREE_H
 #define COMMON_CALL_TREE_H
 
-#include "base/vec.h"
+#include "base/name_tree.h"
 
 /* Nodes at most; more are refused. */
 #define CALL_TREE_MAX 4000000u
 
 struct call_node {
-	char *name;                    /* owned */
+	const char *name;              /* owned by the tree */
 	uint64_t count, bytes;         /* of samples that end here; in order: with all below */
 	uint64_t all_count, all_bytes; /* with those that were freed since; 0 where nobody knows */
 	uint32_t parent, level;
@@ -19,11 +19,12 @@ struct call_node {
 
 /* All zeros is empty. */
 struct call_tree {
-	/* node 0 is above all, and has no name */
+	/* node 0 is above all, and has no name; node n + 1 is node n of `tree` */
 	BASE_VEC_AS(vec, struct call_node, nodes, count);
-	uint32_t *slots; /* a hash table of nodes */
-	size_t slot_count;
 	uint32_t *order; /* nodes but 0: parents first, of one parent's the largest first */
+	/* private */
+	struct base_names names;
+	struct base_tree tree;
 };
 
 /* The node of that name below `parent`, a new one if there is none. HDB_ELIMIT, HDB_ENOMEM. */

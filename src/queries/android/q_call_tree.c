@@ -6,7 +6,7 @@
  * Parents have lower numbers than their children.
  */
 #include "analysis/groups.h"
-#include "base/search.h"
+#include "base/name_tree.h"
 #include "base/sort.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
@@ -20,11 +20,12 @@
 #define TEXT_MAX_BYTES 512
 /* Maximum number of frames of one stack that become nodes: the innermost ones. */
 #define FRAMES_MAX 1024u
+/* Maximum number of levels: frames and a class. */
+#define LEVELS (FRAMES_MAX + 1)
 /* In a node's id: it is a class, not a frame. */
 #define IS_CLASS 0x80000000u
 /* The id of the node for objects without a stack. */
 #define NO_STACK 0x7fffffffu
-#define NO_NODE UINT32_MAX
 
 static const struct hdb_option_spec options[] = {
 	{ "depth", HDB_OPTION_NUMBER, "N", "Deepest level shown; 0 is the outermost calls",
@@ -55,36 +56,40 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-struct node {
-	uint32_t parent, id, level;
+/* What a node contains. */
+struct sums {
 	uint64_t count, bytes, below_count, below_bytes;
 };
 
 struct state {
 	struct object_sites counted;
-	struct base_vec nodes; /* struct node */
-	struct base_idmap map; /* parent and id -> number of the node */
+	struct base_tree tree; /* its names are ids */
+	struct base_vec sums;  /* struct sums, by node */
 	uint32_t *order;       /* the rows: numbers of nodes; owned */
 	uint64_t whole;        /* in bytes */
 };
 
+static struct sums *sums_of(const struct state *s, uint32_t node)
+{
+	assert(node < s->sums.count);
+	return base_vec_at(&s->sums, struct sums, node);
+}
+
+static uint32_t id_of(const struct state *s, uint32_t node)
+{
+	return base_tree_node(&s->tree, node)->name;
+}
+
 static int find_node(struct state *s, uint32_t parent, uint32_t id, uint32_t *out,
 		     struct hdb_error *err)
 {
-	const uint64_t key = ((uint64_t)(parent + 1) << 32 | id) + 1;
-	const struct node node = {
-		.parent = parent,
-		.id = id,
-		.level = parent == NO_NODE ? 0 :
-					     base_vec_at(&s->nodes, struct node, parent)->level + 1,
-	};
+	const struct sums none = { 0 };
 
-	*out = base_idmap_get(&s->map, key);
-	if (*out != BASE_IDMAP_NONE)
+	*out = base_tree_child(&s->tree, parent, id);
+	if (*out != BASE_TREE_TOP)
 		return HDB_OK;
-	*out = (uint32_t)s->nodes.count;
-	TRY(base_idmap_put(&s->map, key, *out, err));
-	return base_vec_push(&s->nodes, &node, sizeof(node), err);
+	TRY(base_tree_add(&s->tree, parent, id, out, err));
+	return base_vec_push(&s->sums, &none, sizeof(none), err);
 }
 
 /* Finds or adds the node of the frame that allocated. */
@@ -94,7 +99,7 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 	uint32_t depth = stack->frame_count < FRAMES_MAX ? stack->frame_count : FRAMES_MAX;
 	int r = HDB_OK;
 
-	*out = NO_NODE;
+	*out = BASE_TREE_TOP;
 	while (depth--) {
 		uint32_t no = STORE_NONE;
 
@@ -105,7 +110,13 @@ static int find_stack(struct query *q, struct state *s, const struct store_trace
 			continue;
 		TRY(find_node(s, *out, no, out, err));
 	}
-	return *out == NO_NODE ? find_node(s, NO_NODE, NO_STACK, out, err) : HDB_OK;
+	return *out == BASE_TREE_TOP ? find_node(s, BASE_TREE_TOP, NO_STACK, out, err) : HDB_OK;
+}
+
+static void add_site(struct state *s, uint32_t node, const struct object_site *site)
+{
+	sums_of(s, node)->count += site->count;
+	sums_of(s, node)->bytes += site->bytes;
 }
 
 static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
@@ -115,22 +126,18 @@ static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 	for (size_t i = 0; i < s->counted.sites.list.count; i++) {
 		const struct object_site *site =
 			base_vec_at(&s->counted.sites.list, struct object_site, i);
-		struct node *node;
 		uint32_t no, leaf;
 
 		TRY(find_stack(q, s, &site->stack, &no, err));
 		TRY(find_node(s, no, site->class_no | IS_CLASS, &leaf, err));
-		node = base_vec_at(&s->nodes, struct node, leaf);
-		node->count += site->count;
-		node->bytes += site->bytes;
-		node = base_vec_at(&s->nodes, struct node, no);
-		node->count += site->count;
-		node->bytes += site->bytes;
-		if (node->id == NO_STACK)
+		add_site(s, leaf, site);
+		add_site(s, no, site);
+		if (id_of(s, no) == NO_STACK) {
 			others += site->count;
-		else
+		} else {
 			count += site->count;
-		bytes += node->id == NO_STACK ? 0 : site->bytes;
+			bytes += site->bytes;
+		}
 		s->whole += site->bytes;
 	}
 	query_fact(q, "objects", count);
@@ -144,100 +151,34 @@ static int add_sites(struct query *q, struct state *s, struct hdb_error *err)
 /* The objects of a class count as those of its frame. */
 static void add_up(struct state *s)
 {
-	for (size_t i = s->nodes.count; i-- > 0;) {
-		struct node *node = base_vec_at(&s->nodes, struct node, i);
-		struct node *above;
+	for (uint32_t i = (uint32_t)s->sums.count; i-- > 0;) {
+		const uint32_t parent = base_tree_node(&s->tree, i)->parent;
+		struct sums *sums = sums_of(s, i);
 
-		node->below_count += node->count;
-		node->below_bytes += node->bytes;
-		if (node->id & IS_CLASS || node->parent == NO_NODE)
+		sums->below_count += sums->count;
+		sums->below_bytes += sums->bytes;
+		if (id_of(s, i) & IS_CLASS || parent == BASE_TREE_TOP)
 			continue;
-		above = base_vec_at(&s->nodes, struct node, node->parent);
-		above->below_count += node->below_count;
-		above->below_bytes += node->below_bytes;
+		sums_of(s, parent)->below_count += sums->below_count;
+		sums_of(s, parent)->below_bytes += sums->below_bytes;
 	}
 }
 
-/* ---- order: preorder, largest first ---- */
-
-struct child {
-	uint32_t parent, no;
-	uint64_t bytes;
-};
-
-static int compare_children(const void *a, const void *b)
+/* The largest first. */
+static int compare_nodes(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct child *x = a, *y = b;
-
-	BASE_ASCENDING(x->parent, y->parent);
-	BASE_DESCENDING(x->bytes, y->bytes);
-	return x->no < y->no ? -1 : x->no > y->no;
-}
-
-static size_t first_child(const struct child *list, size_t count, uint32_t parent)
-{
-	struct base_search s = base_search_in(count);
-
-	while (base_search_next(&s))
-		base_search_step(&s, list[s.mid].parent < parent);
-	return s.low;
-}
-
-/* The children of one node that are still to be visited. */
-struct range {
-	size_t at, end;
-};
-
-static struct range children_of(const struct child *list, size_t count, uint32_t parent)
-{
-	return (struct range){
-		first_child(list, count, parent),
-		parent == NO_NODE ? count : first_child(list, count, parent + 1),
-	};
-}
-
-/* Maximum number of levels: frames, a class, and the top. */
-#define LEVELS (FRAMES_MAX + 3)
-
-static size_t walk(struct state *s, const struct child *list, uint64_t max_level,
-		   struct range stack[LEVELS])
-{
-	const size_t n = s->nodes.count;
-	size_t depth = 1, made = 0;
-
-	stack[0] = children_of(list, n, NO_NODE);
-	while (depth) {
-		struct range *top = &stack[depth - 1];
-
-		if (top->at == top->end) {
-			depth--;
-			continue;
-		}
-		s->order[made] = list[top->at++].no;
-		if (depth <= max_level && depth < LEVELS)
-			stack[depth++] = children_of(list, n, s->order[made]);
-		made++;
-	}
-	return made;
+	BASE_DESCENDING(sums_of(ctx, a)->below_bytes, sums_of(ctx, b)->below_bytes);
+	return 0;
 }
 
 static int put_in_order(struct query *q, struct state *s, struct hdb_error *err)
 {
-	const size_t n = s->nodes.count;
-	BASE_FREED struct child *list = calloc(n + 1, sizeof(*list));
-	BASE_FREED struct range *stack = calloc(LEVELS, sizeof(*stack));
+	const struct base_tree_list list = { compare_nodes, s, NULL,
+					     (uint32_t)query_number(q, "depth", LEVELS) };
+	size_t count;
 
-	s->order = calloc(n + 1, sizeof(*s->order));
-	if (!list || !stack || !s->order)
-		return hdb_fail_memory(err, "call stacks", n * sizeof(*list));
-	for (size_t i = 0; i < n; i++) {
-		const struct node *node = base_vec_at(&s->nodes, struct node, i);
-
-		list[i] = (struct child){ node->parent, (uint32_t)i, node->below_bytes };
-	}
-	if (n)
-		qsort(list, n, sizeof(*list), compare_children);
-	q->total = walk(s, list, query_number(q, "depth", LEVELS), stack);
+	TRY(base_tree_order(&s->tree, &list, &s->order, &count, err));
+	q->total = count;
 	return HDB_OK;
 }
 
@@ -245,7 +186,7 @@ static int put_in_order(struct query *q, struct state *s, struct hdb_error *err)
 static void report_cut(struct query *q, const struct state *s)
 {
 	const struct analysis_cut cut = {
-		.rows = s->nodes.count - q->total,
+		.rows = s->sums.count - q->total,
 		.objects = ANALYSIS_NOT_COUNTED,
 		.bytes = ANALYSIS_NOT_COUNTED,
 	};
@@ -269,20 +210,20 @@ static int open_tree(struct query *q, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-static int set_name(struct query *q, const struct node *node, struct hdb_error *err)
+static int set_name(struct query *q, uint32_t id, struct hdb_error *err)
 {
 	struct store_frame frame;
 	char text[TEXT_MAX_BYTES];
 
-	if (node->id & IS_CLASS) {
-		query_set_text(q, NAME, heap_class_name(q->heap, node->id & ~IS_CLASS));
+	if (id & IS_CLASS) {
+		query_set_text(q, NAME, heap_class_name(q->heap, id & ~IS_CLASS));
 		return HDB_OK;
 	}
-	if (node->id == NO_STACK) {
+	if (id == NO_STACK) {
 		query_set_text(q, NAME, "<no stack>");
 		return HDB_OK;
 	}
-	TRY_FOUND(heap_record(q->heap, STORE_FRAMES, node->id, &frame, err));
+	TRY_FOUND(heap_record(q->heap, STORE_FRAMES, id, &frame, err));
 	TRY_FOUND(heap_frame_text(q->heap, &frame, text, sizeof(text), err));
 	query_set_text(q, NAME, text);
 	return HDB_OK;
@@ -290,17 +231,18 @@ static int set_name(struct query *q, const struct node *node, struct hdb_error *
 
 static int node_row(struct query *q, size_t no, struct hdb_error *err)
 {
-	struct state *s = q->state;
-	const struct node *node = base_vec_at(&s->nodes, struct node, s->order[no]);
+	const struct state *s = q->state;
+	const struct sums *sums = sums_of(s, s->order[no]);
+	const uint32_t id = id_of(s, s->order[no]);
 
-	query_set(q, LEVEL, node->level);
-	query_lend_text(q, KIND, node->id & IS_CLASS ? "class" : "frame");
-	query_set(q, COUNT, node->count);
-	query_set(q, SHALLOW, node->bytes);
-	query_set(q, BELOW_COUNT, node->below_count);
-	query_set(q, BELOW_SHALLOW, node->below_bytes);
-	query_set_double(q, PERCENT, analysis_percent(node->below_bytes, s->whole));
-	return set_name(q, node, err);
+	query_set(q, LEVEL, base_tree_node(&s->tree, s->order[no])->depth);
+	query_lend_text(q, KIND, id & IS_CLASS ? "class" : "frame");
+	query_set(q, COUNT, sums->count);
+	query_set(q, SHALLOW, sums->bytes);
+	query_set(q, BELOW_COUNT, sums->below_count);
+	query_set(q, BELOW_SHALLOW, sums->below_bytes);
+	query_set_double(q, PERCENT, analysis_percent(sums->below_bytes, s->whole));
+	return set_name(q, id, err);
 }
 
 static void close_tree(struct query *q)
@@ -308,8 +250,8 @@ static void close_tree(struct query *q)
 	struct state *s = q->state;
 
 	object_sites_release(&s->counted);
-	base_vec_release(&s->nodes);
-	base_idmap_release(&s->map);
+	base_tree_release(&s->tree);
+	base_vec_release(&s->sums);
 	free(s->order);
 }
 

@@ -57,7 +57,7 @@ static bool has_grown(const struct analysis_merged *m, uint32_t node, uint64_t l
 /* Marks nodes that have growing children; has[nodes.count] is for the roots. */
 static uint8_t *find_parents(const struct diff_growth *g)
 {
-	const size_t n = g->merged.nodes.count;
+	const size_t n = g->merged.tree.nodes.count;
 	uint8_t *has = calloc(n + 1, 1);
 
 	for (uint32_t v = 0; has && v < n; v++) {
@@ -76,7 +76,7 @@ static uint8_t *find_parents(const struct diff_growth *g)
 static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &g->merged;
-	const size_t n = m->nodes.count;
+	const size_t n = m->tree.nodes.count;
 	BASE_FREED uint8_t *has = find_parents(g);
 	struct row row = { .node = ANALYSIS_MERGED_TOP };
 
@@ -164,7 +164,7 @@ static int add_sides(struct diff *d, struct diff_growth *g, struct hdb_error *er
 static int find_growing(struct diff *d, struct diff_growth *g, uint64_t loops,
 			struct hdb_error *err)
 {
-	const size_t n = g->merged.nodes.count;
+	const size_t n = g->merged.tree.nodes.count;
 	BASE_FREED uint32_t *group_of = NULL;
 
 	TRY(BASE_ALLOC(group_of, n + 1, "growing nodes", err));

@@ -75,7 +75,7 @@ struct moves {
 
 static uint32_t owner_of_node(const struct diff_owners *o, uint32_t node)
 {
-	assert(node < o->tree.merged.nodes.count);
+	assert(node < o->tree.merged.tree.nodes.count);
 	return owner_tree_name(&o->tree, analysis_merged_node(&o->tree.merged, node)->name)->owner;
 }
 
@@ -118,7 +118,7 @@ static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 	const struct analysis_merged *tree = &o->tree.merged;
 
 	TRY(BASE_ALLOC(*out, o->name_count + 1, "owners", err));
-	for (uint32_t v = 0; v < tree->nodes.count; v++)
+	for (uint32_t v = 0; v < tree->tree.nodes.count; v++)
 		if (is_evidence(o, v))
 			(*out)[owner_of_node(o, v)] +=
 				analysis_merged_sum(tree, v, side ? (unsigned)d->side_count - 1 : 0)
@@ -196,10 +196,9 @@ static int find_keys(struct diff_owners *o, struct hdb_error *err)
 		o->key[i] = i;
 		if (owner == name->owner || !name->held_from)
 			continue;
-		(void)snprintf(
-			text, sizeof(text), "%s%s", owner_tree_owner(&o->tree, owner),
-			base_vec_at(&o->tree.merged.names, struct analysis_merged_name, i)->text +
-				strlen(from));
+		(void)snprintf(text, sizeof(text), "%s%s", owner_tree_owner(&o->tree, owner),
+			       base_vec_at(&o->tree.merged.names.list, struct base_name, i)->text +
+				       strlen(from));
 		TRY(analysis_merged_text(&o->tree.merged, text, &to, err));
 		if (to < o->name_count)
 			o->key[i] = to;
@@ -222,7 +221,7 @@ static int add_sums(struct diff *d, struct hdb_error *err)
 	TRY(BASE_ALLOC(o->sums, o->name_count * d->side_count + 1, "owners", err));
 	TRY(BASE_ALLOC(o->row_of, o->name_count + 1, "owners", err));
 	TRY(BASE_ALLOC(o->main_of, o->name_count + 1, "owners", err));
-	for (uint32_t v = 0; v < m->nodes.count; v++) {
+	for (uint32_t v = 0; v < m->tree.nodes.count; v++) {
 		struct diff_figures *sums = sums_of(d, analysis_merged_node(m, v)->name);
 
 		for (unsigned s = 0; s < d->side_count; s++) {
@@ -303,9 +302,9 @@ static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
 	const unsigned last = (unsigned)d->side_count - 1;
 	BASE_FREED uint8_t *is_explained = NULL;
 
-	TRY(BASE_ALLOC(is_explained, (size_t)m->nodes.count + 1, "owners", err));
-	for (uint32_t v = 0; v < m->nodes.count; v++) {
-		const struct analysis_merged_node *node = analysis_merged_node(m, v);
+	TRY(BASE_ALLOC(is_explained, (size_t)m->tree.nodes.count + 1, "owners", err));
+	for (uint32_t v = 0; v < m->tree.nodes.count; v++) {
+		const struct base_tree_node *node = analysis_merged_node(m, v);
 		const struct diff_figures *sums = sums_of(d, node->name);
 		const int64_t growth = growth_of(d, sums);
 		const double here = (double)analysis_merged_sum(m, v, last)->total_bytes -
@@ -349,7 +348,7 @@ static void add_nodes(struct diff *d)
 	const struct analysis_merged *m = &o->tree.merged;
 	const unsigned last = (unsigned)d->side_count - 1;
 
-	for (uint32_t v = 0; v < m->nodes.count; v++) {
+	for (uint32_t v = 0; v < m->tree.nodes.count; v++) {
 		const uint32_t own = owner_of_node(o, v), owner = joined_to(o, own);
 		struct row *row = row_at(o, o->row_of[o->key[analysis_merged_node(m, v)->name]]);
 		struct row *main = row_at(o, o->main_of[owner]);

@@ -78,8 +78,8 @@ static int count_lost(struct diff_tree *t, struct hdb_error *err)
 {
 	const struct analysis_merged *m = &t->owners.merged;
 
-	TRY(BASE_ALLOC(t->lost, m->names.count + 1, "a comparison", err));
-	for (uint32_t v = 0; v < m->nodes.count; v++) {
+	TRY(BASE_ALLOC(t->lost, m->names.list.count + 1, "a comparison", err));
+	for (uint32_t v = 0; v < m->tree.nodes.count; v++) {
 		const uint64_t before = analysis_merged_sum(m, v, 0)->count;
 		const uint64_t now = analysis_merged_sum(m, v, m->dump_count - 1)->count;
 
@@ -98,7 +98,7 @@ static bool has_moved(const struct diff_tree *t, uint32_t node)
 	const struct analysis_merged *m = &t->owners.merged;
 	const struct analysis_merged_sum *first = analysis_merged_sum(m, node, 0);
 
-	assert(t->lost && node < m->nodes.count);
+	assert(t->lost && node < m->tree.nodes.count);
 	return !first->count && !first->total_bytes &&
 	       t->lost[analysis_merged_node(m, node)->name] >
 		       analysis_merged_sum(m, node, m->dump_count - 1)->count / 2;
@@ -131,7 +131,7 @@ static int make_tree(struct diff *d, bool is_named, struct diff_tree **out, stru
 
 static int find_largest(struct diff_tree *t, struct hdb_error *err)
 {
-	const size_t n = t->owners.merged.nodes.count;
+	const size_t n = t->owners.merged.tree.nodes.count;
 
 	TRY(BASE_ALLOC(t->largest, n + 1, "a comparison", err));
 	for (size_t i = 0; i < n; i++)
@@ -308,15 +308,15 @@ static void set_point(struct query *q, const struct diff_tree *t, uint32_t node)
 
 int diff_tree_row(struct query *q, struct diff *d, size_t no, struct hdb_error *err)
 {
+	static const struct query_merged_columns names = { DIFF_LEVEL, DIFF_NAME, DIFF_OTHERS };
 	struct diff_tree *t = d->tree;
+	const struct analysis_merged *m = &t->owners.merged;
 	const struct analysis_merged_step *step = &t->walk.order[no];
 
 	assert(no < t->walk.count);
 	for (unsigned s = 0; s < d->side_count; s++) {
 		const struct analysis_merged_sum *sum =
-			step->others ?
-				analysis_merged_others(&t->owners.merged, &t->walk, step, s) :
-				analysis_merged_sum(&t->owners.merged, step->node, s);
+			analysis_merged_step_sum(m, &t->walk, step, s);
 
 		t->by_side[s] = (struct diff_figures){
 			step->others ? sum->total_count : sum->count,
@@ -324,16 +324,9 @@ int diff_tree_row(struct query *q, struct diff *d, size_t no, struct hdb_error *
 			sum->total_bytes,
 		};
 	}
-	if (step->others) {
-		const struct analysis_merged_rest *rest = analysis_merged_rest(&t->walk, step);
-
-		query_set(q, DIFF_LEVEL, rest->depth);
-		query_set(q, DIFF_OTHERS, rest->nodes);
-		query_merged_set_others(q, DIFF_NAME, rest);
+	query_merged_set_step(q, &names, m, &t->walk, step);
+	if (step->others)
 		return diff_set_figures(q, d, t->by_side, err);
-	}
-	query_set(q, DIFF_LEVEL, analysis_merged_node(&t->owners.merged, step->node)->depth);
-	query_merged_set_name(q, DIFF_NAME, &t->owners.merged, step->node);
 	set_example(q, t, DIFF_ID, step->node);
 	if (d->by == DIFF_BY_SUSPECT)
 		set_point(q, t, step->node);

@@ -93,8 +93,8 @@ void owner_tree_release(struct owner_tree *tree)
 
 static const char *text_of(const struct owner_tree *tree, uint32_t name)
 {
-	assert(name < tree->merged.names.count);
-	return base_vec_at(&tree->merged.names, struct analysis_merged_name, name)->text;
+	assert(name < tree->merged.names.list.count);
+	return base_vec_at(&tree->merged.names.list, struct base_name, name)->text;
 }
 
 const char *owner_tree_owner(const struct owner_tree *tree, uint32_t name)

@@ -244,7 +244,7 @@ static void set_path_facts(struct query *q, const struct merged_query *s)
 {
 	uint64_t found = 0;
 	query_fact(q, "objects", s->members.reachable_count);
-	for (uint32_t v = 0; v < s->merged.nodes.count; v++)
+	for (uint32_t v = 0; v < s->merged.tree.nodes.count; v++)
 		found += analysis_merged_sum(&s->merged, v, 0)->count;
 	query_fact(q, "shallow", s->members.reachable_bytes);
 	query_fact(q, "without_path", s->members.reachable_count - found);
@@ -269,7 +269,7 @@ static void choose_columns(struct query *q, const struct merged_query *s)
 	bool has_native = false;
 	char names[256];
 
-	for (uint32_t v = 0; v < s->merged.nodes.count && !has_native; v++)
+	for (uint32_t v = 0; v < s->merged.tree.nodes.count && !has_native; v++)
 		has_native = analysis_merged_sum(&s->merged, v, 0)->native_bytes > 0;
 	(void)snprintf(names, sizeof(names), "level,name,objects,shallow,%s,percent,id%s%s",
 		       s->is_paths ? "below_objects,below_shallow" : "retained_objects,retained",
@@ -341,26 +341,19 @@ static int open_tree(struct query *q, struct hdb_error *err)
 
 static int node_row(struct query *q, size_t no, struct hdb_error *err)
 {
+	static const struct query_merged_columns names = { LEVEL, NAME, OTHERS };
 	struct merged_query *s = q->state;
 	const struct analysis_merged_step *step = &s->walk.order[no];
-	const struct analysis_merged_sum *sum;
+	const struct analysis_merged_sum *sum =
+		analysis_merged_step_sum(&s->merged, &s->walk, step, 0);
 
 	(void)err;
 	assert(no < s->walk.count);
-	if (step->others) {
-		const struct analysis_merged_rest *rest = analysis_merged_rest(&s->walk, step);
-
-		sum = analysis_merged_others(&s->merged, &s->walk, step, 0);
-		query_set(q, LEVEL, rest->depth);
-		query_set(q, OTHERS, rest->nodes);
-		query_merged_set_others(q, NAME, rest);
-	} else {
-		sum = analysis_merged_sum(&s->merged, step->node, 0);
-		query_set(q, LEVEL, analysis_merged_node(&s->merged, step->node)->depth);
+	query_merged_set_step(q, &names, &s->merged, &s->walk, step);
+	if (!step->others) {
 		query_set(q, COUNT, sum->count);
 		query_set(q, SHALLOW, sum->shallow_bytes);
 		query_set(q, NATIVE, sum->native_bytes);
-		query_merged_set_name(q, NAME, &s->merged, step->node);
 	}
 	query_set(q, TOTAL_COUNT, sum->total_count);
 	query_set(q, TOTAL, sum->total_bytes);
