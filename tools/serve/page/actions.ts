@@ -18,6 +18,12 @@ const views: Record<string, [title: string, view: string, params?: Record<string
   collections: ["Collections", "waste", { q: "collections" }],
   finalizers: ["Finalizers", "waste", { q: "finalizers" }],
   "reference-stats": ["References by strength", "waste", { q: "reference-stats" }],
+  arrays: ["Arrays", "waste", { q: "arrays" }],
+  substrings: ["Texts that share an array", "waste", { q: "substrings" }],
+  "direct-buffers": ["Direct buffers", "waste", { q: "direct-buffers" }],
+  dominators: ["Dominator tree", "dominators"],
+  diff: ["What changed", "compare"],
+  problems: ["Problems of the dump", "problems"],
   unreachable: ["Unreachable objects", "waste", { q: "unreachable" }],
 };
 

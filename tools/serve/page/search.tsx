@@ -1,13 +1,14 @@
 // The search at the top: an object by its identifier, classes, threads, texts, views, queries, saved SQL. What is
 // offered is there: each kind is looked up, so that Enter leads somewhere, or says that nothing has that name.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, hasSql, Params, Question, Row } from "./api";
+import { viewOf } from "./actions";
+import { ask, describe, hasSql, Params, Question, Row, Spec } from "./api";
 import { nearest } from "./asking";
 import { classPage, Name } from "./objects";
 import { specs } from "./parts";
 import { change, linkTo } from "./route";
 import { shipped, stored } from "./sql";
-import { number, visible } from "./text";
+import { counted, number, visible } from "./text";
 import { holding } from "./threads";
 
 interface Offer {
@@ -21,6 +22,13 @@ const to = (address: string) => () => {
   location.hash = address;
 };
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+type View = { name: string; title: string };
+
+// What people call a query that is named otherwise.
+const called: [words: string, title: string, query: string][] = [
+  ["jfr flight recorder recordings", "recordings: where objects were allocated", "object-sites"],
+];
 
 const OFFERED = 8,
   CLASSES = 400; // classes that are offered, and looked at for that
@@ -69,12 +77,12 @@ export function idsOf(text: string): string[] {
   return !sure && /^\d+$/.test(text) ? [hex, `0x${BigInt(text).toString(16)}`] : [hex];
 }
 
+// Answers about a word; what is undefined is not known yet.
 interface Found {
   word: string;
   classes?: Row[];
   objects?: Row[];
   threads?: number;
-  isNamed?: boolean;
   texts?: number;
   near?: string[];
 }
@@ -111,22 +119,11 @@ function look(word: string, db: string | undefined, set: (part: Partial<Found>) 
     void one("strings", { match: `(?i)${escaped(word)}`, limit: "1" }, (rows, total) => total ?? rows.length, 0).then(
       (texts) => set({ texts }),
     );
-    void (
-      hasSql()
-        ? one(
-            "sql",
-            {
-              q:
-                "SELECT count(DISTINCT serial) AS n, max(named) AS named FROM (SELECT serial, 1 AS named " +
-                `FROM threads WHERE name LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ` +
-                `ESCAPE '\\' UNION ALL SELECT serial, 0 FROM (${holding(word)}))`,
-              limit: "1",
-            },
-            (rows): [number, boolean] => [Number(rows[0]?.n ?? 0), Boolean(rows[0]?.named)],
-            [0, false] as [number, boolean],
-          )
-        : Promise.resolve([1, false] as [number, boolean])
-    ).then(([threads, isNamed]) => set({ threads, isNamed }));
+    const like = `LIKE '%${word.replace(/[\\%_]/g, "\\$&").replace(/'/g, "''")}%' ESCAPE '\\'`,
+      q = `SELECT count(*) AS n FROM (SELECT serial FROM threads WHERE name ${like} UNION ${holding(word)})`;
+    void (hasSql() ? one("sql", { q, limit: "1" }, (rows) => Number(rows[0]?.n ?? 0), 0) : Promise.resolve(1)).then(
+      (threads) => set({ threads }),
+    );
   }, 250);
   return () => {
     clearTimeout(timer);
@@ -134,23 +131,124 @@ function look(word: string, db: string | undefined, set: (part: Partial<Found>) 
   };
 }
 
-export function Search({ views, db }: { views: { name: string; title: string }[]; db?: string }) {
-  const [text, setText] = useState(""),
-    [open, setOpen] = useState(false),
-    [chosen, setChosen] = useState({ key: "", at: 0 });
-  const [found, setFound] = useState<Found>({ word: "" }),
-    box = useRef<HTMLInputElement>(null);
-  const word = text.trim(),
-    key = `${db} ${word}`,
-    wanted = useRef(""); // a word that Enter was pressed for before it was looked up
-  const asks = word.length > 1,
-    f: Found = found.word === key ? found : { word: key };
-  const at = chosen.key === key ? chosen.at : 0,
-    setAt = (at: number) => setChosen({ key, at });
+// Views, queries and statements that are like a word: known at once. `strong`: called so, or beginning so.
+function namedSo(word: string, views: View[]): { strong: Offer[]; weak: Offer[] } {
+  const low = word.toLowerCase(),
+    dashed = low.replace(/[ _]/g, "-");
+  const view = (v: View): Offer => ({ kind: "view", text: v.title, go: to(linkTo(v.name)) }),
+    query = (s: Spec): Offer => ({ kind: "query", text: s.name, more: s.group, go: to(viewOf(s.name)[1]) });
+  const all = [...specs.values()],
+    same = views.filter((v) => v.title.toLowerCase() === low),
+    begins = views.filter((v) => !same.includes(v) && v.title.toLowerCase().startsWith(low));
+  const exact = all.filter((s) => s.name === dashed),
+    prefixed = all.filter((s) => s.name !== dashed && s.name.startsWith(dashed)).slice(0, FEW),
+    inside = all.filter((s) => s.name.indexOf(dashed) > 0).slice(0, FEW);
+  const others = called.filter(([words]) => words.split(" ").some((w) => low.length > 2 && w.startsWith(low)));
+  const statements = hasSql() ? [...stored(), ...shipped].filter((s) => s.name.toLowerCase().includes(low)) : [];
+  return {
+    strong: [
+      ...same.map(view),
+      ...exact.map(query),
+      ...begins.map(view),
+      ...others.map(([, title, q]): Offer => ({ kind: "query", text: title, go: to(viewOf(q)[1]) })),
+      ...prefixed.map(query),
+    ],
+    weak: [
+      ...inside.map(query),
+      ...statements
+        .slice(0, FEW)
+        .map((s): Offer => ({ kind: "SQL", text: s.name, go: to(linkTo("sql", { sql: s.text })) })),
+    ],
+  };
+}
+
+const objectOffer = (r: Row): Offer => ({
+  kind: "object",
+  text: String(r.id),
+  more: String(r.class),
+  go: () => change({ obj: String(r.id), tab: undefined }),
+});
+
+const classOffer = (r: Row): Offer => ({
+  kind: "class",
+  text: String(r.name),
+  more: counted(Number(r.objects), "object"),
+  go: to(classPage(String(r.name))),
+});
+
+// Those that are called so, all that have the word as a list, and the largest of these. A single one is itself.
+function classOffers(classes: Row[], word: string): Offer[] {
+  const low = word.toLowerCase(),
+    isPattern = /[*?]/.test(word),
+    pattern = isPattern ? word : `*${word}*`;
+  // A pattern minds upper and lower case, a filter does not.
+  const asIs = isPattern || classes.some((r) => String(r.name).includes(word));
+  const isExact = (r: Row) => {
+    const name = String(r.name).toLowerCase();
+    return name === low || (name.endsWith(`.${low}`) && Number(r.objects) > 0);
+  };
+  const list: Offer = {
+    kind: "list",
+    text: asIs ? `classes like ${pattern}` : `classes with “${word}”`,
+    more: `${classes.length < CLASSES ? number(classes.length) : "many"} classes`,
+    go: to(linkTo("histogram", asIs ? { target: pattern } : { filter: escaped(word) })),
+  };
+  const exact = classes.filter(isExact).slice(0, OFFERED),
+    others = classes.filter((r) => !isExact(r)).slice(0, OFFERED);
+  return [...exact.map(classOffer), ...(classes.length > 1 ? [list] : []), ...others.map(classOffer)];
+}
+
+function threadOffers(word: string, threads: number): Offer[] {
+  if (!threads) return [];
+  const go = to(linkTo("threads", { filter: word })),
+    title = `threads, frames and locals with “${word}”`;
+  return [{ kind: "threads", text: title, more: counted(threads, "thread"), go }];
+}
+
+function textOffers(word: string, texts: number): Offer[] {
+  if (!texts) return [];
+  const go = to(linkTo("strings", { o_match: `(?i)${escaped(word)}` }));
+  return [{ kind: "strings", text: `texts that have “${word}”`, more: counted(texts, "text"), go }];
+}
+
+// What is offered for a word, in an order that answers do not change: what comes later stands below, never above.
+// What stands behind an answer that is not there yet waits for it.
+function offersOf(word: string, views: View[], found: Found): { list: Offer[]; isAll: boolean } {
+  const { strong, weak } = namedSo(word, views),
+    { classes, objects, threads, texts } = found;
+  if (word.length < 2) return { list: [...strong, ...weak], isAll: true };
+  const groups = [
+    strong,
+    objects?.map(objectOffer),
+    classes && classOffers(classes, word),
+    weak,
+    threads === undefined ? undefined : threadOffers(word, threads),
+    texts === undefined ? undefined : textOffers(word, texts),
+    classes?.length ? [] : found.near?.map((n): Offer => ({ kind: "similar", text: n, go: to(classPage(n)) })),
+  ];
+  const late = groups.findIndex((g) => g === undefined);
+  const known = (late < 0 ? groups : groups.slice(0, late)) as Offer[][];
+  return { list: known.flat(), isAll: late < 0 };
+}
+
+// Answers about a word, as they come; and whether the queries are described, without which nothing is offered.
+function useFound(word: string, db?: string): { found: Found; isReady: boolean } {
+  const key = `${db} ${word}`,
+    [found, setFound] = useState<Found>({ word: "" }),
+    [isReady, setReady] = useState(specs.size > 0);
   useEffect(() => {
-    if (wanted.current !== word) wanted.current = "";
+    if (!word || isReady) return;
+    void describe().then(
+      (all) => {
+        for (const spec of all) specs.set(spec.name, spec);
+        setReady(true);
+      },
+      () => setReady(true),
+    );
+  }, [!word]);
+  useEffect(() => {
     setFound({ word: key });
-    if (!asks) return;
+    if (word.length < 2) return;
     let live = true,
       stop = () => {};
     const timer = setTimeout(() => {
@@ -164,113 +262,44 @@ export function Search({ views, db }: { views: { name: string; title: string }[]
       stop();
     };
   }, [key]);
+  return { found: found.word === key ? found : { word: key }, isReady };
+}
 
-  const low = word.toLowerCase(),
-    classes = f.classes ?? [],
-    view = (v: { name: string; title: string }): Offer => ({ kind: "view", text: v.title, go: to(linkTo(v.name)) });
-  const classOffer = (r: Row): Offer => ({
-    kind: "class",
-    text: String(r.name),
-    more: `${number(Number(r.objects))} objects`,
-    go: to(classPage(String(r.name))),
-  });
-  const exact = classes.filter((r) => {
-    const name = String(r.name).toLowerCase();
-    return name === low || (name.endsWith(`.${low}`) && Number(r.objects) > 0);
-  });
-  const pattern = /[*?]/.test(word) ? word : `*${word}*`,
-    // A pattern minds upper and lower case, a filter does not.
-    asIs = /[*?]/.test(word) || classes.some((r) => String(r.name).includes(word));
-  const objects = (f.objects ?? []).map((r): Offer => ({
-    kind: "object",
-    text: String(r.id),
-    more: String(r.class),
-    go: () => change({ obj: String(r.id), tab: undefined }),
-  }));
-  const named = views.filter((v) => v.title.toLowerCase().startsWith(low)),
-    queries = [...specs.values()].filter((s) => s.name.includes(low.replace(/ /g, "-"))).slice(0, FEW);
-  const statements = hasSql()
-    ? [...stored(), ...shipped].filter((s) => s.name.toLowerCase().includes(low)).slice(0, FEW)
-    : [];
-  const threads: Offer[] = f.threads
-    ? [
-        {
-          kind: "threads",
-          text: `threads, frames and locals with “${word}”`,
-          more: `${number(f.threads)} threads`,
-          go: to(linkTo("threads", { filter: word })),
-        },
-      ]
-    : [];
-  const list: Offer[] = !word
-    ? views.map(view)
-    : [
-        ...objects,
-        ...exact.slice(0, OFFERED).map(classOffer),
-        ...named.filter((v) => v.title.toLowerCase() === low).map(view),
-        ...(classes.length > 1 || (classes.length && !exact.length)
-          ? [
-              {
-                kind: "list",
-                text: asIs ? `classes like ${pattern}` : `classes with “${word}”`,
-                more: `${classes.length < CLASSES ? number(classes.length) : "many"} classes`,
-                go: to(linkTo("histogram", asIs ? { target: pattern } : { filter: escaped(word) })),
-              },
-            ]
-          : []),
-        ...classes
-          .filter((r) => !exact.includes(r))
-          .slice(0, OFFERED)
-          .map(classOffer),
-        ...(f.isNamed ? threads : []),
-        ...(f.texts
-          ? [
-              {
-                kind: "strings",
-                text: `texts that have “${word}”`,
-                more: `${number(f.texts)} texts`,
-                go: to(linkTo("strings", { o_match: `(?i)${escaped(word)}` })),
-              },
-            ]
-          : []),
-        ...(f.isNamed ? [] : threads),
-        ...named.filter((v) => v.title.toLowerCase() !== low).map(view),
-        ...queries.map((s): Offer => ({
-          kind: "query",
-          text: s.name,
-          more: s.group,
-          go: to(linkTo("all", { q: s.name })),
-        })),
-        ...statements.map((s): Offer => ({ kind: "SQL", text: s.name, go: to(linkTo("sql", { sql: s.text })) })),
-        ...(f.near ?? []).map((n): Offer => ({ kind: "similar", text: n, go: to(classPage(n)) })),
-      ];
-  const isSure = !asks || (f.classes !== undefined && f.objects !== undefined); // what is first stays first
-  const isAll =
-    !asks ||
-    (isSure && f.threads !== undefined && f.texts !== undefined && (classes.length > 0 || f.near !== undefined));
+export function Search({ views, db }: { views: View[]; db?: string }) {
+  const [text, setText] = useState(""),
+    [open, setOpen] = useState(false),
+    [chosen, setChosen] = useState({ key: "", at: 0 });
+  const box = useRef<HTMLInputElement>(null),
+    wanted = useRef(""); // a word that Enter was pressed for while nothing was offered for it
+  const word = text.trim(),
+    { found, isReady } = useFound(word, db);
+  const at = chosen.key === word ? chosen.at : 0,
+    setAt = (at: number) => setChosen({ key: word, at });
+  const { list, isAll } = !word
+    ? { list: views.map((v): Offer => ({ kind: "view", text: v.title, go: to(linkTo(v.name)) })), isAll: true }
+    : isReady
+      ? offersOf(word, views, found)
+      : { list: [], isAll: false };
   const take = (offer?: Offer) => {
     if (!offer) return;
+    wanted.current = "";
     setOpen(false);
     box.current?.blur();
     offer.go();
   };
-  // Before all is known what nothing else is better than: a view, a query or SQL may only be like the word.
-  const isBest = isSure && list.length > 0 && (isAll || ["object", "class", "list"].includes(list[0].kind) || !asks);
   useEffect(() => {
-    if (word && wanted.current === word && (isBest || isAll)) {
-      wanted.current = "";
-      take(list[0]);
-    }
-  }, [isBest, isAll, word]);
+    if (wanted.current !== box.current!.value.trim()) wanted.current = ""; // it was typed on
+    if (!word || wanted.current !== word) return;
+    if (isAll) wanted.current = "";
+    take(list[0]);
+  }, [word, list.length, isAll]);
   const onKey = (e: KeyboardEvent) => {
     const typed = box.current!.value.trim(); // keys may be quicker than what is drawn
     if (e.key === "ArrowDown" || e.key === "ArrowUp")
       setAt((at + (e.key === "ArrowDown" ? 1 : list.length - 1)) % Math.max(1, list.length));
-    else if (e.key === "Enter" && (typed !== word || (!at && !isBest))) {
-      if (typed) wanted.current = typed;
-      if (isAll && typed === word) wanted.current = "";
-    } else if (e.key === "Enter") take(word || at ? list[at] : undefined);
-    else return;
+    else if (e.key !== "Enter") return;
+    else if (typed === word && list.length) take(word || at ? list[at] : undefined);
+    else wanted.current = typed;
     e.preventDefault();
   };
   return (

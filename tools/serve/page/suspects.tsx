@@ -8,13 +8,9 @@ import { Notes } from "./notes";
 import { Marks, useAnswer, Wait } from "./asking";
 import { ClassName, classPage, Name, Obj } from "./objects";
 import { linkTo, readRoute } from "./route";
-import { bytes, number, percent, visible } from "./text";
+import { bytes, counted, number, percent, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
-
-// ---- numbers that lead on ----
-
-const counted = (n: number): string => `${number(n)} ${n === 1 ? "object" : "objects"}`;
 
 // Advice with the query that it names as a link, where a terminal has a command.
 export function Advice({ row, words }: { row: Row; words: unknown }) {
@@ -242,7 +238,7 @@ function Suspect({
               return (
                 <li>
                   <span class="right">
-                    {count > 0 && (to ? <a href={to}>{counted(count)}</a> : counted(count))}
+                    {count > 0 && (to ? <a href={to}>{counted(count, "object")}</a> : counted(count, "object"))}
                     {count > 0 && " · "}
                     {typeof r.retained === "number" && bytes(r.retained)}
                   </span>
@@ -260,7 +256,7 @@ function Suspect({
             {contents.map((r) => (
               <li>
                 <span class="right">
-                  {typeof r.objects === "number" && `${counted(r.objects)} · `}
+                  {typeof r.objects === "number" && `${counted(r.objects, "object")} · `}
                   {typeof r.shallow === "number" && bytes(r.shallow)}
                 </span>
                 {r.class ? <ClassName name={String(r.class)} wrap /> : <Name text={text(r.label ?? "others")} wrap />}

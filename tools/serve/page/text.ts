@@ -4,6 +4,9 @@ const plain = new Intl.NumberFormat();
 const one = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, minimumFractionDigits: 1 });
 
 export const number = (n: number): string => plain.format(n);
+// "1 class", "2 classes".
+export const counted = (n: number, one: string): string =>
+  `${number(n)} ${n === 1 ? one : one.endsWith("s") ? `${one}es` : `${one}s`}`;
 export const percent = (n: number): string => `${one.format(n)}\u00a0%`;
 
 export function bytes(n: number): string {

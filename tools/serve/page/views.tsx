@@ -190,7 +190,9 @@ const nothing: Record<string, string> = {
   substrings: "No two texts share an array.",
   "duplicate-classes": "No class was defined by more than one class loader.",
   "alloc-sites": "The dump has no records of allocation sites.",
-  "object-sites": "The dump does not say where its objects were allocated.",
+  "object-sites":
+    "The dump does not say where its objects were allocated. A Flight Recorder recording of the same program does: " +
+    "the command jfr reads it.",
   "call-tree": "The dump does not say where its objects were allocated.",
   dangling: "Every reference leads to an object that the dump has.",
   bitmaps: "There are no bitmaps: only Android has them.",
