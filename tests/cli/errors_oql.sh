@@ -63,7 +63,7 @@ sql '.mode frob'
 sql '.frob'
 sql 'pragma nothing'
 sql "attach 'x' as y"
-sql 'select printf("%.*c", 2000000000, "x")'
+sql "select printf('%.*c', 2000000000, 'x')"
 sql "select class_of('x')"
 sql 'select * from path'
 sql "select * from instances('nothing.Here')"

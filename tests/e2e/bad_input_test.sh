@@ -51,6 +51,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	expect 4 "ermission" heapdb import secret.hprof
 	mkdir closed && cp "$DUMP" closed/a.hprof && chmod 555 closed
 	expect 4 "ermission" heapdb import closed/a.hprof
+	chmod 755 closed
 fi
 ls ./*.heapdb ./*.importing 2>/dev/null && { echo "FAILED: litter"; failed=1; }
 
