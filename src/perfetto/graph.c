@@ -79,15 +79,20 @@ void perfetto_field_name(const struct proto *field, struct proto *class_name, st
 	assert(class_name->end <= name->at && name->at <= name->end);
 }
 
-/* The index of the field with this ID. Its name may follow later in the trace. */
+static const struct proto unnamed = UNNAMED;
+
+/*
+ * The index of the field with this ID. Its name may follow later in the trace. When all tables are
+ * read, a field that is still unknown is the last one: writers number the fields by then.
+ */
 static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struct hdb_error *err)
 {
-	static const struct proto unnamed = UNNAMED;
-
 	*out = base_idmap_get(&g->field_map, id);
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
-	*out = (uint32_t)g->fields.count;
+	*out = (uint32_t)g->fields.count - g->has_all_fields;
+	if (g->has_all_fields)
+		return HDB_OK;
 	if (*out == PERFETTO_NONE)
 		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " fields", PERFETTO_NONE);
 	TRY(base_vec_push(&g->fields, &unnamed, sizeof(unnamed), err));
@@ -656,6 +661,8 @@ int perfetto_tables_read(struct perfetto_tables *g, uint32_t graph_no, struct hd
 	TRY(find_class_objects(g, &refs, err));
 	link_types(g);
 	TRY(survey_objects(g, &refs, err));
+	TRY(base_vec_push(&g->fields, &unnamed, sizeof(unnamed), err));
+	g->has_all_fields = true;
 	return find_arrays(g, err);
 }
 

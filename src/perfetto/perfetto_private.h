@@ -91,8 +91,12 @@ struct perfetto_tables {
 	struct perfetto *trace;      /* lent */
 	struct base_vec types;       /* struct perfetto_type */
 	struct base_vec type_fields; /* uint32_t: indexes in fields */
-	/* struct proto: names as "TYPE CLASS.NAME" or "CLASS.NAME" */
+	/*
+	 * struct proto: names as "TYPE CLASS.NAME" or "CLASS.NAME". When the tables are read, the
+	 * last one has no name and stands for all that no type and no instance named.
+	 */
 	struct base_vec fields;
+	bool has_all_fields;
 	struct base_vec objects;        /* struct perfetto_object */
 	struct base_vec roots;          /* struct perfetto_root */
 	struct base_vec added;          /* struct perfetto_added */

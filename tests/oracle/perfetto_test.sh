@@ -191,6 +191,28 @@ heapdb import twice.pftrace -o twice.heapdb --quiet > /dev/null
 heapdb query histogram --csv --columns name,objects --db twice.heapdb |
 	grep -q '^Node,3$' || complain "a field named twice"
 
+# A class object or an array may refer by a field that the trace does not name. The names of others stay theirs.
+python3 - << 'EOF'
+from proto import number, text
+types = {1: 'app.Holder', 2: 'java.lang.Object', 3: 'java.lang.Class<app.Holder>', 4: 'java.lang.Class',
+         5: 'app.Holder[]', 6: 'java.lang.String'}
+body = text(7, number(1, 16) + number(2, 3))
+body += text(2, number(1, 16) + number(2, 3) + number(3, 900) + number(4, 99) + number(5, 32))
+body += text(2, number(1, 32) + number(2, 6) + number(3, 40))
+body += text(2, number(1, 48) + number(2, 5) + number(3, 32) + number(4, 98) + number(5, 32))
+for kind, name in types.items():
+    body += text(9, number(1, kind) + text(3, name) + number(4, 16) + (number(5, 2) if kind != 2 else b''))
+open('unnamed.pftrace', 'wb').write(text(1, number(10, 1) + text(56, number(1, 7) + body)))
+EOF
+heapdb import unnamed.pftrace -o unnamed.heapdb --quiet > said 2>&1 || complain "unnamed fields: $(cat said)"
+heapdb sql unnamed.heapdb --csv "SELECT name FROM class_fields WHERE class = 'java.lang.String' ORDER BY name" > said
+printf 'name\nvalue\n' | cmp -s - said || complain "fields of a string: $(cat said)"
+heapdb sql unnamed.heapdb --csv \
+	"SELECT name FROM class_fields WHERE class = 'app.Holder' AND is_static ORDER BY name" > said
+printf 'name\n""\n$classOverhead\n' | cmp -s - said || complain "static fields of a class: $(cat said)"
+heapdb sql unnamed.heapdb --csv --all "SELECT DISTINCT heap FROM objects WHERE heap IS NOT NULL ORDER BY 1" > said
+printf 'heap\napp\ndefault\n' | cmp -s - said || complain "heaps: $(cat said)"
+
 # A graph that lacks its last packet has the roots of the others: what they do not reach is garbage. Only
 # without any root do objects that nothing holds count as roots.
 python3 - << 'EOF'
