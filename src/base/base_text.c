@@ -2,6 +2,7 @@
 #include "base/base_text.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,19 @@ struct base_number base_size(uint64_t bytes)
 	(void)snprintf(number.text, sizeof(number.text), unit ? "%.1f %s" : "%.0f %s", size,
 		       units[unit]);
 	return number;
+}
+
+size_t base_cut_mark(char buf[BASE_CUT_MARK_BYTES], uint64_t count, const char *what,
+		     bool is_for_people)
+{
+	char plain[24];
+	int size;
+
+	(void)snprintf(plain, sizeof(plain), "%" PRIu64, count);
+	size = snprintf(buf, BASE_CUT_MARK_BYTES, "... (%s %s)",
+			is_for_people ? base_number(count).text : plain, what);
+	assert(size > 0 && (size_t)size < BASE_CUT_MARK_BYTES);
+	return (size_t)size;
 }
 
 size_t base_utf8(char buf[4], uint32_t character)

@@ -36,6 +36,14 @@ struct base_number base_number(uint64_t value);
 /* A size in readable units, "1.6 KiB", "512 B". Used in the same way. */
 struct base_number base_size(uint64_t bytes);
 
+/*
+ * Writes the mark that ends a text that is cut, and returns its size: "... (1234567 characters)", or
+ * another `what`; "1,234,567" if it is for people.
+ */
+#define BASE_CUT_MARK_BYTES 80u
+size_t base_cut_mark(char buf[BASE_CUT_MARK_BYTES], uint64_t count, const char *what,
+		     bool is_for_people);
+
 /* Writes a character in UTF-8 and returns its size. Writes U+FFFD for an invalid code point. */
 size_t base_utf8(char buf[4], uint32_t character);
 

@@ -2,6 +2,7 @@
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
 #include "heap/values/values.h"
+#include "base/base_text.h"
 #include "query/query.h"
 #include "query/rows.h"
 
@@ -284,8 +285,9 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 	q->row_text.count = value->u + value->text_size;
 }
 
-/* Most strings fit the first size; class paths and documents fit the second. */
+/* Most strings fit this size. */
 #define STRING_BYTES 4096
+/* A longer text is cut: class paths and documents fit. */
 #define QUERY_STRING_MAX_BYTES ((size_t)1 << 20)
 
 /* The text of a string. */
@@ -301,7 +303,6 @@ static int read_string(struct query *q, uint32_t ix, struct string_text *text,
 {
 	/* cppcheck-suppress ctuuninitvar ; the array is written, not read */
 	struct heap_utf8 out = { .buf = text->small, .size = STRING_BYTES };
-	const size_t end = 64; /* room for the mark at the end */
 	int r;
 
 	text->large = NULL;
@@ -309,7 +310,7 @@ static int read_string(struct query *q, uint32_t ix, struct string_text *text,
 	text->size = out.used;
 	if (out.is_whole)
 		return HDB_OK;
-	text->large = out.buf = malloc(QUERY_STRING_MAX_BYTES + end);
+	text->large = out.buf = malloc(QUERY_STRING_MAX_BYTES + BASE_CUT_MARK_BYTES);
 	if (!text->large)
 		return hdb_fail_memory(err, "a string's text", QUERY_STRING_MAX_BYTES);
 	out.size = QUERY_STRING_MAX_BYTES;
@@ -319,8 +320,7 @@ static int read_string(struct query *q, uint32_t ix, struct string_text *text,
 		return r;
 	}
 	if (!out.is_whole)
-		out.used += (size_t)snprintf(out.buf + out.used, end,
-					     "... (%" PRIu64 " characters)", out.units);
+		out.used += base_cut_mark(out.buf + out.used, out.units, "characters", false);
 	text->size = out.used;
 	return HDB_OK;
 }

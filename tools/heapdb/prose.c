@@ -49,9 +49,9 @@ bool has_value(const struct hdb_value *value)
 
 void prose_add_text(struct bytes *to, const struct hdb_value *text)
 {
-	const struct render_style style = { .format = FORMAT_TABLE, .human = true };
-	struct hdb_value characters = { .type = HDB_TYPE_COUNT };
 	size_t shown = TEXT_SHOWN_BYTES;
+	char mark[BASE_CUT_MARK_BYTES];
+	uint64_t characters = 0;
 
 	if (text->text_size <= shown) {
 		escape_text(to, text->text, text->text_size);
@@ -60,11 +60,9 @@ void prose_add_text(struct bytes *to, const struct hdb_value *text)
 	while (shown > 0 && ((unsigned char)text->text[shown] & 0xc0) == 0x80)
 		shown--;
 	for (size_t i = 0; i < text->text_size; i++)
-		characters.u += ((unsigned char)text->text[i] & 0xc0) != 0x80;
+		characters += ((unsigned char)text->text[i] & 0xc0) != 0x80;
 	escape_text(to, text->text, shown);
-	bytes_string(to, "... (");
-	value_for_people(&characters, &style, to);
-	bytes_string(to, " characters; --json has all)");
+	bytes_add(to, mark, base_cut_mark(mark, characters, "characters; --json has all", true));
 }
 
 void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value)

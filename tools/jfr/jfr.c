@@ -160,6 +160,7 @@ static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
 	const size_t start = out ? out->size : 0;
 	bool is_cut = false;
 	uint32_t high = 0, unit, count;
+	char mark[BASE_CUT_MARK_BYTES];
 
 	if (encoding > 5)
 		c->jfr->is_damaged = true;
@@ -184,8 +185,9 @@ static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
 	if (high)
 		put_character(out, high);
 	if (is_cut)
-		bytes_format(out, "... (%" PRIu32 " %s)", count,
-			     encoding == 3 ? "bytes" : "characters");
+		bytes_add(
+			out, mark,
+			base_cut_mark(mark, count, encoding == 3 ? "bytes" : "characters", false));
 	return encoding;
 }
 

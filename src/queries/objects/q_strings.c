@@ -9,6 +9,7 @@
 #include "analysis/hash_counter.h"
 #include "heap/values/string_scan.h"
 #include "queries/queries.h"
+#include "base/base_text.h"
 #include "query/coverage.h"
 
 #include <assert.h>
@@ -22,8 +23,6 @@
 
 /* Maximum bytes of a text that is matched and shown; only the length of the rest is given. */
 #define TEXT_MAX 65536u
-/* Room for how long a text is that is cut. */
-#define MARK_BYTES 64u
 /* Limits for matching a regular expression with one text: the cost of some patterns explodes. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 65536u
@@ -102,7 +101,7 @@ struct strings {
 	bool is_list; /* --objects */
 	enum by by;
 	uint64_t prefix; /* units */
-	char text[TEXT_MAX + MARK_BYTES];
+	char text[TEXT_MAX + BASE_CUT_MARK_BYTES];
 	/* filters: */
 	const char *equals; /* NULL: any */
 	pcre2_code *regex;  /* NULL: any */
@@ -421,8 +420,7 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 
 	TRY(heap_chars_utf8(&s->scan.view, &shown, &text, err));
 	if (!text.is_whole)
-		text.used += (size_t)snprintf(s->text + text.used, MARK_BYTES,
-					      "... (%" PRIu64 " characters)", shown.count);
+		text.used += base_cut_mark(s->text + text.used, shown.count, "characters", false);
 	query_set_text_n(q, TEXT, s->text, text.used);
 	if (s->by == BY_ENCODING)
 		TRY(encoding_of(s, row->chars, &encoding, err));
