@@ -30,11 +30,11 @@
 
 struct base_outfile {
 	const char *path; /* borrowed */
-	char *temp_path;  /* NULL: the file has no name yet, or is standard output */
+	char *temp_path;  /* NULL: the file has no name yet, or is written in place */
 	struct base_outfile_options options;
 	int fd;
-	bool is_stdout;
-	uint8_t *block; /* BLOCK_BYTES that are not written yet */
+	bool is_in_place; /* standard output, a device or a named pipe */
+	uint8_t *block;   /* BLOCK_BYTES that are not written yet */
 	size_t used;
 	uint8_t *packed;
 	size_t packed_max;
@@ -96,18 +96,30 @@ static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
 	return hdb_fail_memory(err, "a file name", strlen(f->path));
 }
 
+/* A device, or a named pipe that is not somebody else's, who might have planted it. */
+static bool is_written_in_place(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) || (S_ISFIFO(st->st_mode) && st->st_uid == geteuid());
+}
+
 static int open_file(struct base_outfile *f, struct hdb_error *err)
 {
+	struct stat st;
 	int r;
 
-	f->is_stdout = strcmp(f->path, "-") == 0;
-	if (f->is_stdout) {
+	if (strcmp(f->path, "-") == 0) {
+		f->is_in_place = true;
 		f->path = "standard output";
 		f->fd = dup(STDOUT_FILENO);
 		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
 	}
 	if (!f->options.force && access(f->path, F_OK) == 0)
 		return hdb_fail(err, HDB_EEXIST, "%s exists already", f->path);
+	f->is_in_place = stat(f->path, &st) == 0 && is_written_in_place(&st);
+	if (f->is_in_place) {
+		f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
+		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
+	}
 	r = open_nameless(f, err);
 	if (r != HDB_END)
 		return r;
@@ -283,7 +295,7 @@ static int link_file(struct base_outfile *f, struct hdb_error *err)
 
 static int name_file(struct base_outfile *f, struct hdb_error *err)
 {
-	if (f->is_stdout)
+	if (f->is_in_place)
 		return HDB_OK;
 	if (f->options.mode && fchmod(f->fd, f->options.mode) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot set its permissions", f->path);
@@ -296,6 +308,11 @@ static int name_file(struct base_outfile *f, struct hdb_error *err)
 	free(f->temp_path);
 	f->temp_path = NULL;
 	return base_sync_folder(f->path, err);
+}
+
+int base_outfile_descriptor(const struct base_outfile *f)
+{
+	return f->fd;
 }
 
 int base_outfile_finish(struct base_outfile *f, uint64_t *bytes, struct hdb_error *err)

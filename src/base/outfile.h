@@ -23,14 +23,17 @@ struct base_outfile_options {
 
 /*
  * Starts a file. `path` is borrowed; "-" is standard output. Returns HDB_EEXIST if the file exists
- * and `force` is not set. *out is owned by the caller, until base_outfile_finish or
- * base_outfile_abort.
+ * and `force` is not set; with it, a device or a named pipe is written into and not replaced. *out
+ * is owned by the caller, until base_outfile_finish or base_outfile_abort.
  */
 int base_outfile_create(const char *path, const struct base_outfile_options *options,
 			struct base_outfile **out, struct hdb_error *err);
 
 int base_outfile_write(struct base_outfile *file, const void *data, uint64_t size,
 		       struct hdb_error *err);
+
+/* For callers that write past base_outfile_write, and do not use it. */
+int base_outfile_descriptor(const struct base_outfile *file);
 
 /*
  * Writes the rest, gives the file its name, and frees *file, also after a failure. *bytes, unless

@@ -62,6 +62,16 @@ got=0
 heapdb convert a.hprof b.hprof 2> out || got=$?
 [ $got -eq 2 ] && grep -q "exists already" out || fail "an existing file was replaced"
 quiet convert a.hprof b.hprof --force
+# A named pipe is written into, not replaced.
+mkfifo pipe
+cmp pipe a.hprof > out 2>&1 & reader=$!
+quiet convert a.hprof pipe --force
+if [ -p pipe ]; then
+	wait $reader || fail "through a named pipe: $(cat out)"
+else
+	kill $reader
+	fail "a named pipe is replaced"
+fi
 got=0
 heapdb convert empty c.hprof 2> out || got=$?
 [ $got -eq 3 ] || fail "an empty dump: exit $got"

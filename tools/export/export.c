@@ -120,6 +120,16 @@ static int write_batches(struct ArrowArrayStream *stream, const struct export_wr
 	}
 }
 
+static int write_file(void *ctx, const void *data, size_t size, struct hdb_error *err)
+{
+	return base_outfile_write(ctx, data, size, err);
+}
+
+struct export_sink export_file_sink(struct base_outfile *file)
+{
+	return (struct export_sink){ write_file, file };
+}
+
 int export_stream(struct ArrowArrayStream *stream, const struct export_options *options,
 		  const struct export_sink *sink, struct export_result *out, struct hdb_error *err)
 {

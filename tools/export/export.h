@@ -10,6 +10,8 @@
 
 #include "heapdb.h"
 
+#include "base/outfile.h"
+
 enum export_format {
 	EXPORT_PARQUET,
 	EXPORT_ARROW,       /* Arrow IPC file, also called Feather 2 */
@@ -46,19 +48,7 @@ struct export_result {
 int export_stream(struct ArrowArrayStream *stream, const struct export_options *options,
 		  const struct export_sink *sink, struct export_result *out, struct hdb_error *err);
 
-/* A file that appears under its name when it is whole. */
-struct export_file;
-/*
- * Begins the file `path` (lent), "-" for the standard output. HDB_EUSAGE if there is one and
- * `force` is 0. *out is owned: export_file_finish or export_file_abort. *sink writes into it.
- */
-int export_file_create(const char *path, int force, struct export_file **out,
-		       struct export_sink *sink, struct hdb_error *err);
-/* The descriptor of the output, for callers that bypass the sink. */
-int export_file_descriptor(const struct export_file *file);
-/* Gives it its name, and frees it, also on failure. */
-int export_file_finish(struct export_file *file, struct hdb_error *err);
-/* Drops it; NULL is fine. */
-void export_file_abort(struct export_file *file);
+/* Writes into a file, which is lent. */
+struct export_sink export_file_sink(struct base_outfile *file);
 
 #endif

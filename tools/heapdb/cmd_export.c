@@ -260,7 +260,8 @@ static int export_columns(struct cli *cli)
 	};
 	struct ArrowArrayStream stream = { 0 };
 	struct export_result result = { 0 };
-	struct export_file *file = NULL;
+	const struct base_outfile_options opening = { .force = opt->force != 0 };
+	struct base_outfile *file = NULL;
 	struct export_sink sink;
 	struct notes notes = { 0 };
 	struct where where = { .cli = cli };
@@ -279,19 +280,20 @@ static int export_columns(struct cli *cli)
 	if (r != HDB_OK)
 		goto out;
 	options.notes = (const char *const *)notes.texts;
-	r = export_file_create(opt->output ? opt->output : "-", opt->force, &file, &sink,
-			       &cli->err);
-	if (r >= 0)
-		r = export_stream(&stream, &options, &sink, &result, &cli->err);
+	r = base_outfile_create(opt->output ? opt->output : "-", &opening, &file, &cli->err);
 	if (r >= 0) {
-		r = export_file_finish(file, &cli->err);
+		sink = export_file_sink(file);
+		r = export_stream(&stream, &options, &sink, &result, &cli->err);
+	}
+	if (r >= 0) {
+		r = base_outfile_finish(file, NULL, &cli->err);
 		file = NULL;
 	}
 	if (r >= 0 && opt->output)
 		cli_notice(cli, "%s: %" PRIu64 " rows, %" PRIu64 " bytes", opt->output, result.rows,
 			   result.bytes);
 out:
-	export_file_abort(file);
+	base_outfile_abort(file);
 	if (stream.release)
 		stream.release(&stream);
 	answer_release(&picked);
@@ -321,19 +323,19 @@ static int print_rows(struct cli *cli)
 #endif
 }
 
-/* By way of the same buffer. */
+/* By way of the same buffer, which writes into the file itself. */
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 {
 	BASE_FREED struct output *out = calloc(1, sizeof(*out));
 	struct output *console = cli->out;
-	struct export_file *file = NULL;
-	struct export_sink sink;
+	const struct base_outfile_options opening = { .force = cli->opt.force != 0 };
+	struct base_outfile *file = NULL;
 	int r;
 
 	if (!out)
 		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file");
-	TRY(export_file_create(cli->opt.output, cli->opt.force, &file, &sink, &cli->err));
-	output_init(out, export_file_descriptor(file), &progress_hooks);
+	TRY(base_outfile_create(cli->opt.output, &opening, &file, &cli->err));
+	output_init(out, base_outfile_descriptor(file), &progress_hooks);
 	cli->out = out;
 	r = print(cli);
 	output_flush(out);
@@ -341,9 +343,9 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 	if ((r >= 0 || r == HDB_EIO) && out->error)
 		r = hdb_fail(&cli->err, HDB_EIO, "%s: %s", cli->opt.output, strerror(out->error));
 	if (r >= 0)
-		r = export_file_finish(file, &cli->err);
+		r = base_outfile_finish(file, NULL, &cli->err);
 	else
-		export_file_abort(file);
+		base_outfile_abort(file);
 	return r;
 }
 

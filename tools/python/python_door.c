@@ -80,20 +80,23 @@ int hdbpy_write(struct ArrowArrayStream *stream, const char *path, int format, i
 		struct hdb_error *err)
 {
 	const struct export_options options = { .format = (enum export_format)format };
-	struct export_file *file = NULL;
+	const struct base_outfile_options opening = { .force = force != 0 };
+	struct base_outfile *file = NULL;
 	struct export_sink sink;
 	int r = HDB_OK;
 
 	if (format < EXPORT_PARQUET || format > EXPORT_ARROW_STREAM)
 		r = HDB_EUSAGE;
 	if (r >= 0)
-		r = export_file_create(path, force, &file, &sink, err);
-	if (r >= 0)
+		r = base_outfile_create(path, &opening, &file, err);
+	if (r >= 0) {
+		sink = export_file_sink(file);
 		r = export_stream(stream, &options, &sink, NULL, err);
+	}
 	if (r >= 0)
-		r = export_file_finish(file, err);
+		r = base_outfile_finish(file, NULL, err);
 	else
-		export_file_abort(file);
+		base_outfile_abort(file);
 	stream->release(stream);
 	return r;
 }
