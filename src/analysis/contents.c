@@ -208,7 +208,7 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 	uint64_t *values = block->values;
 	int r;
 
-	heap_want_ahead(s->session->heap, block->block_no);
+	heap_prefetch_ahead(s->session->heap, block->block_no);
 	if (s->options->kind == ANALYSIS_ARRAYS)
 		r = read_arrays(&m, err);
 	else

@@ -340,7 +340,7 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 		scan->blocks_left--;
 		scan->block_no += scan->opt.descending ? UINT32_MAX : 1;
 		if (columns & HDB_SCAN_FIELDS && !scan->opt.descending)
-			heap_want_ahead(db->heap, block_no);
+			heap_prefetch_ahead(db->heap, block_no);
 		r = scan_block(scan, block_no, &n, err);
 		if (r == HDB_OK && base_is_cancelled(&db->work))
 			r = hdb_fail(err, HDB_EINTR, "interrupted");

@@ -45,8 +45,8 @@ struct arrow_stream {
 	size_t batch_rows, text_max;
 	struct dictionary **dictionaries; /* by column; NULL: none */
 	bool has_batches;
-	bool has_ended;          /* no call of next() after the last row */
-	struct query_batch lent; /* rows of the query; those from `at` on are not in a batch yet */
+	bool has_ended;           /* no call of next() after the last row */
+	struct query_batch batch; /* rows of the query; those from `at` on are not in a batch yet */
 	size_t at;
 	struct hdb_error err; /* of the last call that failed */
 };
@@ -86,40 +86,40 @@ static struct dictionary *make_dictionary(const struct query_names *names)
 	return d;
 }
 
-struct lent_dictionary {
+struct shared_dictionary {
 	const void *buffers[BUFFERS];
 	struct dictionary *d;
 };
 
 static void release_dictionary(struct ArrowArray *array)
 {
-	struct lent_dictionary *lent = array->private_data;
+	struct shared_dictionary *shared = array->private_data;
 
-	drop_dictionary(lent->d);
-	free(lent);
+	drop_dictionary(shared->d);
+	free(shared);
 	array->release = NULL;
 }
 
 /* An array that refers to the dictionary and counts as a user; NULL: no memory. */
-static struct ArrowArray *lend_dictionary(struct dictionary *d)
+static struct ArrowArray *share_dictionary(struct dictionary *d)
 {
 	struct ArrowArray *array = calloc(1, sizeof(*array));
-	struct lent_dictionary *lent = calloc(1, sizeof(*lent));
+	struct shared_dictionary *shared = calloc(1, sizeof(*shared));
 
 	assert(d);
-	if (!array || !lent) {
+	if (!array || !shared) {
 		free(array);
-		free(lent);
+		free(shared);
 		return NULL;
 	}
 	atomic_fetch_add(&d->users, 1);
-	*lent = (struct lent_dictionary){ { NULL, d->offsets, d->text }, d };
+	*shared = (struct shared_dictionary){ { NULL, d->offsets, d->text }, d };
 	*array = (struct ArrowArray){
 		.length = d->count,
 		.n_buffers = BUFFERS,
-		.buffers = lent->buffers,
+		.buffers = shared->buffers,
 		.release = release_dictionary,
-		.private_data = lent,
+		.private_data = shared,
 	};
 	return array;
 }
@@ -282,7 +282,7 @@ fail:
 struct arrow_column {
 	const void *buffers[BUFFERS]; /* owned: validity, values or offsets, text */
 	enum hdb_type type;
-	const struct dictionary *dictionary; /* lent; NULL: none */
+	const struct dictionary *dictionary; /* shared; NULL: none */
 	size_t room;                         /* rows that fit */
 	size_t text_size, text_capacity;
 };
@@ -356,7 +356,7 @@ static int init_column(struct arrow_stream *s, size_t no, struct ArrowArray *arr
 	column->dictionary = s->dictionaries[no];
 	array->buffers = column->buffers;
 	array->n_buffers = is_text(column) ? 3 : 2;
-	if (column->dictionary && !(array->dictionary = lend_dictionary(s->dictionaries[no])))
+	if (column->dictionary && !(array->dictionary = share_dictionary(s->dictionaries[no])))
 		return ENOMEM;
 	if (set_room(column, s->batch_rows < ROOM_FIRST ? s->batch_rows : ROOM_FIRST) != 0)
 		return ENOMEM;
@@ -543,7 +543,7 @@ static int put_gaps(struct ArrowArray *array, const uint8_t *there, size_t row, 
 
 static int put_column(struct arrow_stream *s, struct ArrowArray *array, size_t no, size_t count)
 {
-	const struct query_batch_column *from = &s->lent.columns[query_spec_no(s->query, no)];
+	const struct query_batch_column *from = &s->batch.columns[query_spec_no(s->query, no)];
 	struct arrow_column *column = array->private_data;
 	const size_t row = (size_t)array->length;
 	void *values = (void *)(uintptr_t)column->buffers[1];
@@ -567,16 +567,16 @@ static int fill_columns(struct arrow_stream *s, struct ArrowArray *out)
 		size_t count = s->batch_rows - (size_t)out->length;
 		int rc = HDB_OK;
 
-		if (s->at == s->lent.count) {
-			rc = query_next_batch(s->query, &s->lent, &s->err);
+		if (s->at == s->batch.count) {
+			rc = query_next_batch(s->query, &s->batch, &s->err);
 			s->at = 0;
 			if (rc != HDB_OK) {
-				s->lent.count = 0;
+				s->batch.count = 0;
 				return rc;
 			}
 		}
-		if (count > s->lent.count - s->at)
-			count = s->lent.count - s->at;
+		if (count > s->batch.count - s->at)
+			count = s->batch.count - s->at;
 		TRY(make_room(s, out, count));
 		for (size_t i = 0; i < (size_t)out->n_children; i++) {
 			rc = put_column(s, out->children[i], i, count);

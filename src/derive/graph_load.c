@@ -147,7 +147,7 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	 * from the dump.
 	 */
 	if (l->filter && s->specials.count > WANT_SPECIALS)
-		heap_want_block(heap, block->block_no);
+		heap_prefetch_block(heap, block->block_no);
 	return HDB_OK;
 }
 

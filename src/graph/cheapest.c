@@ -95,7 +95,7 @@ static bool has(const uint32_t *list, size_t count, uint32_t node)
 	return false;
 }
 
-static int meet_targets(struct search *s, uint32_t v, struct hdb_error *err)
+static int visit_targets(struct search *s, uint32_t v, struct hdb_error *err)
 {
 	const struct graph_costs *c = s->costs;
 	const unsigned kind = c->nodes[v].kind;
@@ -170,7 +170,7 @@ static int empty_alone(struct search *s, const struct base_vec *bucket, struct h
 
 		if (!settle(s, bucket, i, &v))
 			continue;
-		TRY(meet_targets(s, v, err));
+		TRY(visit_targets(s, v, err));
 		TRY(count_done(s, 1, err));
 	}
 	return HDB_OK;
@@ -244,7 +244,7 @@ static int take_run(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err
 			prefetch_write(&s->parent[found[i + TARGETS_AHEAD].to]);
 		}
 		TRY(found[i].from == found[i].to ?
-			    meet_targets(s, found[i].from, err) :
+			    visit_targets(s, found[i].from, err) :
 			    meet(s, found[i].from, found[i].to, found[i].cost, err));
 	}
 	return count_done(s, run_end(&s->ring[s->now], no) - no * RUN_NODES, err);
@@ -279,7 +279,7 @@ static int empty_bucket(struct search *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int meet_roots(struct search *s, const uint64_t *root_bits, struct hdb_error *err)
+static int visit_roots(struct search *s, const uint64_t *root_bits, struct hdb_error *err)
 {
 	for (uint64_t root = 0; base_bit_next(root_bits, s->rows->node_count, &root); root++)
 		TRY(meet(s, GRAPH_NONE, (uint32_t)root,
@@ -313,7 +313,7 @@ int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits
 		parent[v] = v;
 		set_at(&s, v, UNMET);
 	}
-	TRY(meet_roots(&s, root_bits, err));
+	TRY(visit_roots(&s, root_bits, err));
 	for (; s.waiting; s.now = (s.now + 1) % RING)
 		TRY(empty_bucket(&s, err));
 	return HDB_OK;

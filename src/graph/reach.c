@@ -76,14 +76,14 @@ static inline void meet(struct search *s, uint32_t from, uint32_t to)
 	s->queue[s->tail++] = to;
 }
 
-static void meet_roots(struct search *s)
+static void visit_roots(struct search *s)
 {
 	for (uint64_t root = 0; base_bit_next(s->roots, s->rows->node_count, &root); root++)
 		meet(s, GRAPH_NONE, (uint32_t)root);
 }
 
 /* Adds all targets of v. */
-static void meet_targets(struct search *s, uint32_t v)
+static void visit_targets(struct search *s, uint32_t v)
 {
 	uint32_t target[GRAPH_ROW_MAX];
 	struct graph_long_row row;
@@ -103,7 +103,7 @@ static int search(struct search *s, struct hdb_error *err)
 {
 	while (s->head < s->tail) {
 		prefetch(s);
-		meet_targets(s, s->queue[s->head++]);
+		visit_targets(s, s->queue[s->head++]);
 		if (s->edges_seen >= s->next_step) {
 			TRY(base_step(s->work, s->head, err));
 			s->next_step = s->edges_seen + STEP_EDGES;
@@ -120,7 +120,7 @@ static int run(struct search *s, const char *stage, struct hdb_error *err)
 	TRY(base_big_alloc(s->work, &big, (uint64_t)s->rows->node_count * sizeof *s->queue,
 			   "search queue", err));
 	s->queue = big.data;
-	meet_roots(s);
+	visit_roots(s);
 	return search(s, err);
 }
 
@@ -209,7 +209,7 @@ int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits
 	TRY(base_big_alloc(work, &by_roots, bytes, "a set of objects", err));
 	s.queue = queue.data;
 	s.reached = reached.data;
-	meet_roots(&s);
+	visit_roots(&s);
 	TRY(search(&s, err));
 	memcpy(by_roots.data, s.reached, bytes);
 	TRY(cover_upwards(&s, orphans, err));

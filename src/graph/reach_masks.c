@@ -90,7 +90,7 @@ static inline void prefetch(const struct walk *w)
 	}
 }
 
-static void meet_targets(struct walk *w, uint32_t v)
+static void visit_targets(struct walk *w, uint32_t v)
 {
 	const uint32_t sets = w->reached[v];
 	uint32_t target[GRAPH_ROW_MAX];
@@ -116,7 +116,7 @@ static int walk(struct walk *w, struct hdb_error *err)
 		prefetch(w);
 		w->head++;
 		base_bit_drop(w->is_queued, v);
-		meet_targets(w, v);
+		visit_targets(w, v);
 		if (w->edges_seen >= w->next_step) {
 			TRY(base_step(w->rows->work, w->head, err));
 			w->next_step = w->edges_seen + STEP_EDGES;

@@ -372,13 +372,13 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
  * contiguous part. Only a hint, for passes over all objects: page faults one by one are slow if the
  * dump is not in memory. May be called on other threads like heap_read_block.
  */
-void heap_want_block(struct heap *heap, uint32_t block_no);
+void heap_prefetch_block(struct heap *heap, uint32_t block_no);
 /*
  * The same for a block further ahead, for passes that call it for every block from 0 on, nearly in
  * order.
  */
-#define HEAP_WANT_AHEAD 4u
-void heap_want_ahead(struct heap *heap, uint32_t block_no);
+#define HEAP_PREFETCH_BLOCKS 4u
+void heap_prefetch_ahead(struct heap *heap, uint32_t block_no);
 
 /* IDs of a block in order. `out` has room for STORE_BLOCK_OBJECTS. */
 int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t *count,

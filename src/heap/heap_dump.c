@@ -191,7 +191,7 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 
 /* ---- reading ahead ---- */
 
-void heap_want_block(struct heap *heap, uint32_t block_no)
+void heap_prefetch_block(struct heap *heap, uint32_t block_no)
 {
 	const struct store_objects *block;
 	uint64_t low = UINT64_MAX, high = 0;
@@ -213,10 +213,10 @@ void heap_want_block(struct heap *heap, uint32_t block_no)
 		heap->dump.source->want(heap->dump.source, low, high - low + WANT_BYTES_MORE);
 }
 
-void heap_want_ahead(struct heap *heap, uint32_t block_no)
+void heap_prefetch_ahead(struct heap *heap, uint32_t block_no)
 {
-	for (uint32_t b = 0; block_no == 0 && b < HEAP_WANT_AHEAD; b++)
-		heap_want_block(heap, b);
-	if (block_no < UINT32_MAX - HEAP_WANT_AHEAD)
-		heap_want_block(heap, block_no + HEAP_WANT_AHEAD);
+	for (uint32_t b = 0; block_no == 0 && b < HEAP_PREFETCH_BLOCKS; b++)
+		heap_prefetch_block(heap, b);
+	if (block_no < UINT32_MAX - HEAP_PREFETCH_BLOCKS)
+		heap_prefetch_block(heap, block_no + HEAP_PREFETCH_BLOCKS);
 }

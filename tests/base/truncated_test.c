@@ -54,7 +54,7 @@ static off_t size_of(const char *path)
 	return st.st_size;
 }
 
-static void expect_told(int r, const struct hdb_error *err, const char *what, unsigned at)
+static void expect_reported(int r, const struct hdb_error *err, const char *what, unsigned at)
 {
 	if (r != HDB_EIO || !strstr(err->message, "could not be read at offset"))
 		fail_msg("%s cut at report %u: result %d: %s", what, at, r, err->message);
@@ -83,7 +83,7 @@ static void test_dump_import(void **state)
 		copy_file(dump_path, copy_path);
 		r = hdb_import(copy_path, db_path, &opt, NULL, &err);
 		if (r != HDB_OK)
-			expect_told(r, &err, "dump", at);
+			expect_reported(r, &err, "dump", at);
 		told += r != HDB_OK;
 		if (at == UINT_MAX)
 			reports = cut.calls;
@@ -139,7 +139,7 @@ static void test_dump_query(void **state)
 	r = hdb_query(db, "object", &args, &rows, &err);
 	while (r == HDB_OK)
 		r = hdb_rows_next(rows, &err);
-	expect_told(r, &err, "dump", 0);
+	expect_reported(r, &err, "dump", 0);
 	hdb_rows_close(rows);
 	hdb_close(db);
 }

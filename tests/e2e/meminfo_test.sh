@@ -274,12 +274,12 @@ facts = answer['facts']
 want('joined', (facts['pss'], facts['native_in_dump'], 200000 < facts['java_in_dump'] < 260000),
      (kb(2500), 300000, True))
 want('rest', facts['not_in_dump'], kb(2500) - 300000 - facts['java_in_dump'])
-want('told', '2.4 MB of Pss' in facts['told'] and '0.3 MB native' in facts['told'], True)
+want('summary', '2.4 MB of Pss' in facts['summary'] and '0.3 MB native' in facts['summary'], True)
 dump = {(r['pid'], r['name']): r['dump'] for r in answer['rows'] if r['dump'] is not None}
 want('by row', dump, {(6000, 'Native Heap'): 300000, (6000, 'Dalvik Heap'): facts['java_in_dump'],
                       (6000, 'TOTAL'): 300000 + facts['java_in_dump']})
 small = ask(header % (1, 'x') + 'Pss Private\nTotal Dirty\nTOTAL 5 5\n', 'app.hprof')['facts']
-want('swapped', (small['not_in_dump'], 'has more than is in memory' in small['told']), (0, True))
+want('swapped', (small['not_in_dump'], 'has more than is in memory' in small['summary']), (0, True))
 
 # Several captures: a row each, in Android Studio's categories, and bars.
 def capture(name, uptime, sizes, pid=5049):
@@ -306,7 +306,7 @@ want('timeline', [[row.get(name) for name in names] for row in answer['rows']],
       [-1, 6000, *map(kb, (11264, 15360, 2048, 512, 4096, 300, 33580))],
       [None, 5049, *[None] * 6, kb(5000)]])
 want('files', [row['capture'] for row in answer['rows']], ['c1', 'c2', 'c3', 'c4'])
-want('growth', json.loads(timeline('c1', 'c2', '--json').stdout)['facts']['told'],
+want('growth', json.loads(timeline('c1', 'c2', '--json').stdout)['facts']['summary'],
      'from the first to the last capture +20.0 MB of Pss; most: Native, +20.0 MB')
 import xml.etree.ElementTree as ET
 done = timeline('c1', 'c2', 'c3', '--chart')

@@ -49,7 +49,8 @@ static void write_dump(const uint8_t *data, size_t size)
 	(void)close(fd);
 }
 
-static void try_dump(const uint8_t *data, size_t size, bool is_asked, const char *what, size_t at)
+static void try_dump(const uint8_t *data, size_t size, bool is_selected, const char *what,
+		     size_t at)
 {
 	const struct hdb_import_options opt = { .force = 1,
 						.threads = 1,
@@ -68,7 +69,7 @@ static void try_dump(const uint8_t *data, size_t size, bool is_asked, const char
 		if (!err.message[0] || (r != HDB_EFORMAT && r != HDB_ETRUNC && r != HDB_ELIMIT &&
 					!(size == 0 && r == HDB_EIO)))
 			fail_msg("%s at %zu: result %d: %s", what, at, r, err.message);
-	} else if (is_asked || hostile_is_long()) {
+	} else if (is_selected || hostile_is_long()) {
 		counts.asked++;
 		r = hostile_answers(db_path, dump_path, &hash, &err);
 		if (r == HDB_OK)

@@ -190,7 +190,7 @@ static bool is_held(const struct trap *trap, const char *what, uint64_t budget, 
 	return false;
 }
 
-static bool is_asked(const char *query)
+static bool is_selected(const char *query)
 {
 	for (size_t i = 0; i < sizeof(heaviest) / sizeof(heaviest[0]); i++)
 		if (strcmp(query, heaviest[i]) == 0)
@@ -217,7 +217,7 @@ static unsigned try_trap(const struct trap *trap, uint64_t n, uint64_t budget, b
 	if (suffices && run(NULL, suffices).code != HDB_OK)
 		fail_msg("%s: no import with the budget that was named", trap->name);
 	for (size_t i = 0; i < count; i++)
-		if (!hdb_query_at(i)->target_min && is_asked(hdb_query_at(i)->name)) {
+		if (!hdb_query_at(i)->target_min && is_selected(hdb_query_at(i)->name)) {
 			failed += !is_held(trap, hdb_query_at(i)->name, budget, &query_suffices);
 			is_any_refused |= query_suffices != 0;
 			if (query_suffices && query_suffices != suffices)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/oracle/library_rules_test.sh - each rule on references of libraries (traces/library.rules) has
 # a dump where it speaks and others where it must not: another field, an Android that is older or
-# newer, another maker, another build. The rules are read from the table itself: a new one is tried
+# newer, another vendor, another build. The rules are read from the table itself: a new one is tried
 # as well.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
@@ -29,7 +29,7 @@ for line in open(sys.argv[1]):
     value = value.strip()
     if key == 'rule':
         r = Rule()
-        r.id, r.field, r.maker, r.build, r.least, r.most = value, None, None, None, 0, 0
+        r.id, r.field, r.vendor, r.build, r.least, r.most = value, None, None, None, 0, 0
         r.ignored = r.growth = False
         rules.append(r)
     elif key == 'verdict':
@@ -44,20 +44,20 @@ if len(rules) < 100:
     complain('only %d rules were read' % len(rules))
 
 def device_of(r):
-    return (r.most or r.least or 28, (r.maker or 'Google').split('|')[0], r.build or 'AB1')
+    return (r.most or r.least or 28, (r.vendor or 'Google').split('|')[0], r.build or 'AB1')
 
 def others_of(r):
     """Devices that the rule is not for."""
-    sdk, maker, build = device_of(r)
+    sdk, vendor, build = device_of(r)
     out = []
     if r.most:
-        out.append((r.most + 1, maker, build))
+        out.append((r.most + 1, vendor, build))
     if r.least > 1:
-        out.append((r.least - 1, maker, build))
-    if r.maker:
+        out.append((r.least - 1, vendor, build))
+    if r.vendor:
         out.append((sdk, 'Nobody', build))
     if r.build:
-        out.append((sdk, maker, 'other'))
+        out.append((sdk, vendor, 'other'))
     return out
 
 # Cases by device: (rule, way, what is expected). Ways: the rule's own reference, or another one.
@@ -76,10 +76,10 @@ for r in rules:
 def applies(device, cls, field, kind):
     """Whether any rule of the table is for it: several may be on one field."""
     for r in rules:
-        sdk, maker, build = device
+        sdk, vendor, build = device
         if (r.cls == cls and r.field == field and r.kind == kind and not r.growth and
                 (not r.least or sdk >= r.least) and (not r.most or sdk <= r.most) and
-                (not r.maker or maker in r.maker.split('|')) and (not r.build or build == r.build)):
+                (not r.vendor or vendor in r.vendor.split('|')) and (not r.build or build == r.build)):
             return True
     return False
 

@@ -53,7 +53,7 @@ static void add(const struct hdb_query_spec *spec, const char *by, const char *t
 }
 
 /* DB is the newer database, OLD the other. */
-static const char *const commands_asked[][COMMAND_WORDS_MAX] = {
+static const char *const commands_tested[][COMMAND_WORDS_MAX] = {
 	{ "report", "--db", "DB" },
 	{ "report", "--json", "--db", "DB" },
 	{ "diff", "OLD", "DB", "--limit", "500" },
@@ -63,13 +63,13 @@ static const char *const commands_asked[][COMMAND_WORDS_MAX] = {
 
 static void add_commands(void)
 {
-	static struct hdb_query_spec spec[sizeof(commands_asked) / sizeof(commands_asked[0])];
+	static struct hdb_query_spec spec[sizeof(commands_tested) / sizeof(commands_tested[0])];
 
-	for (size_t i = 0; i < sizeof(commands_asked) / sizeof(commands_asked[0]); i++) {
-		spec[i].name = commands_asked[i][0];
+	for (size_t i = 0; i < sizeof(commands_tested) / sizeof(commands_tested[0]); i++) {
+		spec[i].name = commands_tested[i][0];
 		add(&spec[i], "", NULL);
-		questions[question_count - 1].words = commands_asked[i];
-		questions[question_count - 1].target = commands_asked[i][1];
+		questions[question_count - 1].words = commands_tested[i];
+		questions[question_count - 1].target = commands_tested[i][1];
 	}
 }
 

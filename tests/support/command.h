@@ -7,7 +7,7 @@
 
 int heapdb_main(int argc, char **argv);
 #define main heapdb_main
-#define print_error tell_error /* cmocka has one, too */
+#define print_error command_print_error /* cmocka has one, too */
 #include "heapdb/main.c"
 #undef main
 #undef print_error

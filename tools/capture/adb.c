@@ -30,8 +30,8 @@ int adb_run(const struct capture_options *options, const char *const *words, uin
 	return child_run(argv, options, timeout_ms, out, err);
 }
 
-/* The line that says most: the one that names an error, else the last. */
-static void telling_line(const char *text, char *out, size_t size)
+/* Picks the most informative line: the first that mentions an error, otherwise the last. */
+static void error_line(const char *text, char *out, size_t size)
 {
 	static const char *const words[] = { "xception", "rror", "nknown", "not " };
 
@@ -52,11 +52,14 @@ int adb_failed(const char *what, const struct child_output *out, struct hdb_erro
 {
 	char line[512];
 
-	telling_line(out->text, line, sizeof(line));
+	error_line(out->text, line, sizeof(line));
 	return hdb_fail(err, HDB_EIO, "%s: %s", what, line[0] ? line : "failed");
 }
 
-/* A process name goes to the device's shell: only what needs no quotes there. */
+/*
+ * The process name is passed to the device's shell, so only characters that need no quoting are
+ * accepted.
+ */
 static bool is_process_name(const char *name)
 {
 	const size_t size = strlen(name);

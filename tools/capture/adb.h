@@ -6,20 +6,20 @@
 
 #include "capture/child.h"
 
-/* Words of a command: adb -s SERIAL shell ... and the NULL behind them. */
+/* Maximum number of words in a command, including the final NULL. */
 #define ADB_WORDS_MAX 16
 
-/* "adb [-s SERIAL] WORDS...": as many as fit. */
+/* Builds "adb [-s SERIAL] WORDS..."; words beyond ADB_WORDS_MAX are dropped. */
 void adb_words(const struct capture_options *options, const char *const *words, const char **argv);
 
-/* Runs it, as child_run does. */
+/* Runs the command, as child_run does. */
 int adb_run(const struct capture_options *options, const char *const *words, uint64_t timeout_ms,
 	    struct child_output *out, struct hdb_error *err);
 
-/* The failure of a command, in its words; HDB_EIO. */
+/* Fails with HDB_EIO and the message printed by the command. */
 int adb_failed(const char *what, const struct child_output *out, struct hdb_error *err);
 
-/* Whether that can be the name of a process, and there is a device. */
+/* Checks that `process` is a valid process name and that a device is connected. */
 int adb_begin(const struct capture_options *options, const char *process, struct hdb_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * capture/app_dump.c - the dump of an app on an Android device: `am dumpheap` by way of adb, into a
- * file on the device, which is read as a stream and removed.
+ * capture/app_dump.c - dumps an app on an Android device: runs `am dumpheap` through adb, which
+ * writes a file on the device; streams the file and removes it.
  */
 #include "capture/adb.h"
 #include "capture/capture_private.h"
@@ -13,22 +13,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Folder of the device that the shell may write and `am` can give to any app. */
+/* Device folder writable by the shell, whose files `am` can pass to any app. */
 #define DEVICE_FOLDER "/data/local/tmp/"
 
 /*
- * Old versions of `am` return while the dump is written: it is whole when it has not grown so
- * long.
+ * Old versions of `am` return before the dump is complete. A file that has not grown for this long
+ * is complete.
  */
 #define GROWTH_MS 500
 
 struct app_capture {
 	struct capture base;
 	struct capture_options options;
-	char file[80]; /* on the device */
-	bool has_file; /* it may be there */
-	uint64_t size; /* of it, bytes */
-	pid_t cat;     /* what reads it; 0: nothing */
+	char file[80]; /* path on the device */
+	bool has_file; /* the file may exist */
+	uint64_t size; /* size of the file in bytes */
+	pid_t cat;     /* process that reads the file; 0: none */
 	int dump_fd;
 };
 
@@ -41,7 +41,7 @@ static void release(struct capture *base)
 	if (c->cat)
 		child_kill(c->cat);
 	capture_close_fd(c->dump_fd);
-	/* After an interruption, too: the file is large, and nothing else would remove it. */
+	/* Also after cancellation: the file is large, and nothing else would remove it. */
 	c->options.cancel = NULL;
 	if (c->has_file)
 		(void)adb_run(&c->options, words, capture_timeout_ms(&c->options), &out, NULL);
@@ -63,7 +63,7 @@ static int dump_once(struct app_capture *c, const char *process, const char *fla
 	return adb_run(&c->options, words, 0, out, err);
 }
 
-/* Whether `am` does not know -g, which came with Android 11. */
+/* Whether `am` rejected -g, which exists since Android 11. */
 static bool is_flag_unknown(const struct child_output *out)
 {
 	return strstr(out->text, "nknown option") || strstr(out->text, "Unknown flag");
@@ -87,7 +87,7 @@ static int dump(struct app_capture *c, const char *process, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* The file's size on the device; *size 0 if there is none yet. */
+/* Reads the file's size on the device; 0 if it does not exist yet. */
 static int look_at_size(struct app_capture *c, uint64_t *size, struct hdb_error *err)
 {
 	const char *const words[] = { "shell", "wc", "-c", c->file, NULL };
@@ -102,7 +102,7 @@ static int look_at_size(struct app_capture *c, uint64_t *size, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Waits until the file grows no more. */
+/* Waits until the file stops growing. */
 static int wait_for_file(struct app_capture *c, struct hdb_error *err)
 {
 	const uint64_t timeout = capture_timeout_ms(&c->options);

@@ -20,9 +20,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Bytes read at once. */
+/* Bytes per read. */
 #define READ_BYTES 16384
-/* The result for a socket without a listener. */
+/* Result of try_connect for a socket without a listener. */
 #define NOT_YET 1
 
 void attach_trigger_name(const struct process *process, char *out)
@@ -41,7 +41,7 @@ static bool is_stopped(const struct process *p)
 	return p->state == 'T' || p->state == 't';
 }
 
-/* The failure that the VM did not answer in time, with what is known of why; HDB_EIO. */
+/* Fails with HDB_EIO: the VM did not answer in time. Adds the likely reason. */
 static int fail_silent(struct attach *a, struct hdb_error *err)
 {
 	const char *why = "";
@@ -57,7 +57,7 @@ static int fail_silent(struct attach *a, struct hdb_error *err)
 			(unsigned long long)capture_timeout_ms(a->options) / 1000, why);
 }
 
-/* Whether the socket is the VM's own, and not one that another user has put there. */
+/* Checks that the socket belongs to the VM, not to another user who put it there. */
 static int check_socket(const struct attach *a, const char *name, struct hdb_error *err)
 {
 	struct stat st;
@@ -77,7 +77,7 @@ static int check_socket(const struct attach *a, const char *name, struct hdb_err
 	return HDB_OK;
 }
 
-/* Whether the process itself listens at the other end. */
+/* Checks that the process itself listens at the other end. */
 static int check_peer(const struct attach *a, int fd, struct hdb_error *err)
 {
 	struct ucred peer;
@@ -92,7 +92,7 @@ static int check_peer(const struct attach *a, int fd, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* *out: a connected socket, owned. NOT_YET if the VM does not listen yet. */
+/* Connects; *out is owned. Returns NOT_YET if the VM does not listen yet. */
 static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -101,7 +101,7 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 
 	snprintf(name, sizeof(name), ".java_pid%ld", (long)a->process->inner_pid);
 	TRY(check_socket(a, name, err));
-	/* A socket's name is short; that of a descriptor's folder always fits. */
+	/* A socket path is limited to 108 bytes; one through /proc/self/fd always fits. */
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", a->tmp_fd,
 		 name);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -111,7 +111,7 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 		const int failure = errno;
 
 		close(fd);
-		/* Not listening any more; or a queue that is full. */
+		/* The VM no longer listens, or its queue is full. */
 		if (failure == ECONNREFUSED || failure == ENOENT || failure == EAGAIN)
 			return NOT_YET;
 		return hdb_fail(err, HDB_EIO, "/tmp/%s of process %ld: %s", name,
@@ -125,16 +125,19 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* By a descriptor of the process, so that it cannot be another one of that PID. */
+/* Signals through a descriptor of the process, so a reused PID cannot be hit. */
 static int send_quit(const struct attach *a, struct hdb_error *err)
 {
 	BASE_CLOSED const int fd = (int)syscall(SYS_pidfd_open, a->process->pid, 0);
 	int rc;
 
-	/* It is still the one that was looked at. */
+	/* Also checks that the PID still belongs to the same process. */
 	if (process_is_gone(a->process))
 		return has_ended(a, err);
-	/* It would end one that has no handler; a stopped one would print its threads later. */
+	/*
+	 * SIGQUIT would kill a process without a handler, and a stopped one would print its threads
+	 * later.
+	 */
 	if (!a->process->catches_quit || is_stopped(a->process))
 		return NOT_YET;
 	rc = fd >= 0 ? (int)syscall(SYS_pidfd_send_signal, fd, SIGQUIT, NULL, 0) :
@@ -145,7 +148,7 @@ static int send_quit(const struct attach *a, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes the trigger file: the folder that it is in, -1 if it was there already. */
+/* Creates the trigger file. *folder is the folder it was created in, or -1 if it existed. */
 static int make_trigger(const struct attach *a, const char *name, int *folder,
 			struct hdb_error *err)
 {
@@ -172,7 +175,7 @@ static int make_trigger(const struct attach *a, const char *name, int *folder,
 	return HDB_OK;
 }
 
-/* Waits until the VM listens, with the trigger file in place. */
+/* Waits until the VM listens, while the trigger file exists. */
 static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
 {
 	const uint64_t start = base_now_ms(), timeout = capture_timeout_ms(a->options);
@@ -182,7 +185,7 @@ static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
 	while (rc == NOT_YET) {
 		const uint64_t spent = base_now_ms() - start;
 
-		/* A VM that is starting may have missed the first. */
+		/* A VM that is still starting may have missed the first signal. */
 		if (signals == 0 || (signals == 1 && spent > timeout / 2)) {
 			rc = send_quit(a, err);
 			if (rc < 0)
@@ -199,7 +202,7 @@ static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
 	return rc;
 }
 
-/* A socket that the VM listens on. */
+/* Connects to the VM's socket, making the VM create it if needed. */
 static int connect_to(struct attach *a, int *out, struct hdb_error *err)
 {
 	char name[ATTACH_TRIGGER_SIZE];
@@ -216,7 +219,7 @@ static int connect_to(struct attach *a, int *out, struct hdb_error *err)
 	return rc;
 }
 
-/* Writes all of a request, which the socket has room for unless the VM hangs. */
+/* Writes the whole request. The socket has room for it unless the VM hangs. */
 static int write_all(struct attach *a, int fd, const char *data, size_t size, struct hdb_error *err)
 {
 	const uint64_t end = base_now_ms() + capture_timeout_ms(a->options);
@@ -268,7 +271,7 @@ int attach_check_life(struct attach *a, struct hdb_error *err)
 	return is_stopped(a->process) ? fail_silent(a, err) : HDB_OK;
 }
 
-/* Reads until the VM hangs up. */
+/* Reads until the VM closes the connection. */
 static int read_all(struct attach *a, int fd, bool is_patient, struct bytes *out,
 		    struct hdb_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * capture/attach.h - speaks with a HotSpot VM by its attach protocol, as jcmd does.
+ * capture/attach.h - client of HotSpot's attach protocol, as used by jcmd.
  *
- * The VM listens on a socket, .java_pidN in /tmp of its own file system, N its PID as it sees
- * itself. It makes it when it gets SIGQUIT and finds a file .attach_pidN in its working folder or
- * /tmp.
+ * The VM listens on the socket .java_pidN in /tmp of its own file system, where N is its PID in its
+ * own namespace. It creates the socket on SIGQUIT if a file .attach_pidN exists in its working
+ * folder or /tmp.
  */
 #ifndef CAPTURE_ATTACH_H
 #define CAPTURE_ATTACH_H
@@ -14,44 +14,43 @@
 struct attach {
 	struct process *process;               /* lent */
 	const struct capture_options *options; /* lent */
-	int tmp_fd;                            /* its /tmp; lent */
-	int cwd_fd;                            /* its working folder; lent; -1: not to be seen */
-	int version;                           /* of the protocol; 0: not asked yet */
+	int tmp_fd;                            /* the VM's /tmp; lent */
+	int cwd_fd;  /* the VM's working folder; lent; -1: not accessible */
+	int version; /* protocol version; 0: not queried yet */
 };
 
-/* Bytes of ".attach_pidN" and its end. */
+/* Size of ".attach_pidN" including the terminating zero. */
 #define ATTACH_TRIGGER_SIZE 32
 
 /* The name of the trigger file. */
 void attach_trigger_name(const struct process *process, char *out);
 
 /*
- * Has the VM listen, and finds out which version of the protocol it speaks. As the process's owner:
- * see identity.h. HDB_EIO if it does not answer in time, ends, or may not be asked.
+ * Makes the VM listen and determines the protocol version. Must run as the process's owner
+ * (identity.h). HDB_EIO if the VM does not answer in time, exits or denies access.
  */
 int attach_begin(struct attach *attach, struct hdb_error *err);
 
 /*
- * Sends a command: *socket_fd is owned, and gives the reply. `arguments` as of attach_request.
+ * Sends a command. *socket_fd is owned and delivers the reply. `arguments` as for attach_request.
  */
 int attach_send(struct attach *attach, const char *command, const char *const *arguments,
 		int *socket_fd, struct hdb_error *err);
 
-/* Bytes of a whole reply: the histogram of some 500,000 classes. */
+/* Maximum size of a reply, enough for a histogram of about 500,000 classes. */
 #define ATTACH_REPLY_MAX (64u << 20)
 
 /*
- * Reads the whole reply, which the caller releases in any case: for as long as the options say, or,
- * of a command that may take any time (is_patient), for as long as the process lives and is not
- * stopped.
+ * Reads the whole reply, which the caller releases even after an error. Waits for the timeout in
+ * the options; if is_patient, as long as the process lives and is not stopped.
  */
 int attach_receive(struct attach *attach, int socket_fd, bool is_patient, struct reply *reply,
 		   struct hdb_error *err);
 
-/* Whether there is no hope of an answer: HDB_OK if the process lives and is not stopped. */
+/* HDB_OK if the process lives and is not stopped; otherwise no answer can be expected. */
 int attach_check_life(struct attach *attach, struct hdb_error *err);
 
-/* Both of it, without patience. */
+/* Sends a command and reads its reply, with the timeout of the options. */
 int attach_ask(struct attach *attach, const char *command, const char *const *arguments,
 	       struct reply *reply, struct hdb_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * capture/capture.c - a capture, whatever is captured.
+ * capture/capture.c - functions common to captures of VMs and apps.
  */
 #include "capture/capture_private.h"
 

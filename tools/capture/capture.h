@@ -1,9 +1,10 @@
 /*
- * capture/capture.h - heap dumps of running programs: which Java VMs there are on this machine,
- * and a stream of the dump of one of them, or of an app on an Android device.
+ * capture/capture.h - captures heap dumps of running programs: lists the Java VMs of this machine,
+ * and streams the dump of one of them or of an app on an Android device. Uses HotSpot's attach
+ * protocol, so no JDK is required.
  *
- * A VM is asked by its own attach protocol; no JDK is needed. Nothing here knows what a dump is:
- * what comes is bytes, to be read from a descriptor, and at the end whether they were all.
+ * This room does not interpret dumps. It delivers bytes through a descriptor and reports at the end
+ * whether they are complete.
  */
 #ifndef CAPTURE_CAPTURE_H
 #define CAPTURE_CAPTURE_H
@@ -14,35 +15,38 @@
 
 #include <stdbool.h>
 
-/* Seconds that a VM or a device has to answer, if nothing else is said. */
+/* Default timeout in seconds for an answer of a VM or device. */
 #define CAPTURE_TIMEOUT_DEFAULT 10
 
-/* A Java VM of this machine. Texts are the program's: any bytes, cut where they are too long. */
+/*
+ * A Java VM on this machine. Texts come from the program: they may hold any bytes and are cut to
+ * fit.
+ */
 struct capture_vm {
 	int pid;
-	char user[64];        /* name, or number if it has none */
-	char main_class[256]; /* or the file of -jar; empty: not known */
-	char container[72];   /* identifier of its container, or that it is in another namespace */
-	char version[96];     /* of Java; empty: not known */
+	char user[64];        /* user name, or number if there is none */
+	char main_class[256]; /* or the file of -jar; empty: unknown */
+	char container[72];   /* container ID, or a note that it is in another namespace */
+	char version[96];     /* Java version; empty: unknown */
 	bool has_heap;
-	uint64_t heap_used;      /* bytes, as of its last garbage collection */
-	uint64_t heap_committed; /* bytes that the heap has now */
+	uint64_t heap_used;      /* bytes, as of the last garbage collection */
+	uint64_t heap_committed; /* current size of the heap in bytes */
 };
 
 /*
- * The Java VMs that can be seen from here, by PID. *vms is owned: free(). *hidden of them belong to
- * others and are not listed. HDB_EIO: there is no /proc.
+ * Lists the visible Java VMs by PID. *vms is owned: free(). *hidden counts VMs of other users,
+ * which are not listed. HDB_EIO if /proc is not mounted.
  */
 int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err);
 
 struct capture_options {
-	bool all;                   /* unreachable objects, too: no garbage collection before */
-	unsigned parallel;          /* threads of the VM that dump; 0: one */
-	unsigned gz;                /* level, 1 to 9, that the VM compresses with; 0: it does not */
-	unsigned timeout_s;         /* for an answer; 0: CAPTURE_TIMEOUT_DEFAULT */
-	const char *tmp;            /* folder for the pipe, as the VM sees it; NULL: /tmp; lent */
-	const char *serial;         /* which Android device; NULL: the only one; lent */
-	const volatile int *cancel; /* becomes nonzero to stop; NULL: never; lent */
+	bool all;           /* include unreachable objects: no garbage collection first */
+	unsigned parallel;  /* threads of the VM that write the dump; 0: one */
+	unsigned gz;        /* compression level of the VM, 1 to 9; 0: none */
+	unsigned timeout_s; /* timeout of an answer in seconds; 0: CAPTURE_TIMEOUT_DEFAULT */
+	const char *tmp;    /* folder for the pipe, as the VM sees it; NULL: /tmp; lent */
+	const char *serial; /* serial number of the Android device; NULL: the only one; lent */
+	const volatile int *cancel; /* set to nonzero by the caller to stop; NULL: never; lent */
 	void (*notice)(void *ctx, const char *text); /* one line for the user; NULL: silent */
 	void *ctx;                                   /* passed to notice */
 };
@@ -50,53 +54,49 @@ struct capture_options {
 struct capture;
 
 /*
- * Has the VM with this PID dump its heap. `options` is lent until capture_end. *out is owned:
- * capture_end. HDB_EABSENT if there is no such process, HDB_EFORMAT if it is no HotSpot VM, HDB_EIO
- * if it may not be asked, ends, does not answer in time or cannot dump, HDB_EINTR if cancelled.
- * Nothing is left behind.
+ * Makes the VM with this PID dump its heap. `options` is lent until capture_end. *out is owned:
+ * capture_end. HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a HotSpot VM,
+ * HDB_EIO if access is denied, or the VM exits, does not answer in time or cannot dump, HDB_EINTR
+ * if cancelled. A failure leaves no files behind.
  */
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
 		     struct hdb_error *err);
 
-/* What a running VM can be asked for beside a dump. */
+/* What a running VM can report besides a dump. */
 enum capture_question {
 	CAPTURE_HISTOGRAM, /* objects and bytes by class, as `jmap -histo` prints them */
 	CAPTURE_STACKS     /* the stacks of all threads, as jstack prints them */
 };
 
 /*
- * Asks the VM with this PID: *text is owned, free(). Of `options` the members all, timeout_s and
- * cancel count. Errors as of capture_vm_start.
+ * Queries the VM with this PID. *text is owned: free(). Uses the options all, timeout_s and cancel.
+ * Errors as for capture_vm_start.
  */
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
 		   char **text, struct hdb_error *err);
 
-/*
- * Starts the dump of an app, by its process name or PID on an Android device, with `adb`, which
- * must be installed.
- */
+/* Dumps an app on an Android device, named by process name or PID. Requires `adb`. */
 int capture_app_start(const char *process, const struct capture_options *options,
 		      struct capture **out, struct hdb_error *err);
 
-/* What the dump is read from: a pipe. Borrowed until capture_end. */
+/* Returns the pipe that delivers the dump. Borrowed until capture_end. */
 int capture_input(const struct capture *capture);
 
 /*
- * Whose dump it is, as one would name it: "JVM 4711 (com.example.Main)". Borrowed until
- * capture_end.
+ * Returns a readable name of the source: "JVM 4711 (com.example.Main)". Borrowed until capture_end.
  */
 const char *capture_name(const struct capture *capture);
 
 /*
- * Becomes nonzero before the input ends early, so that a part is not taken for the whole dump, and
- * when options->cancel does. Borrowed until capture_end.
+ * Set to nonzero before the input ends early, so that a partial dump is not mistaken for a complete
+ * one; also set when options->cancel is. Borrowed until capture_end.
  */
 const volatile int *capture_stop(const struct capture *capture);
 
 /*
- * Closes the input, which ends a dump that is not all read, removes what was made, and frees it.
- * HDB_OK if the dump came whole, HDB_END if it was not read to its end, else a failure: the VM
- * died, had no space, was stopped (HDB_EIO), HDB_EINTR.
+ * Closes the input, which aborts a dump that is not fully read, removes temporary files and frees
+ * the capture. HDB_OK if the dump is complete, HDB_END if it was not read to its end, HDB_EIO if
+ * the VM exited, was stopped or ran out of space, HDB_EINTR if cancelled.
  */
 int capture_end(struct capture *capture, struct hdb_error *err);
 

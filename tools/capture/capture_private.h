@@ -1,5 +1,5 @@
 /*
- * capture/capture_private.h - what captures of a VM and of an app have in common.
+ * capture/capture_private.h - base of captures of VMs and apps.
  */
 #ifndef CAPTURE_CAPTURE_PRIVATE_H
 #define CAPTURE_CAPTURE_PRIVATE_H
@@ -9,7 +9,9 @@
 struct capture {
 	char name[512];
 	struct stream stream;
-	/* Removes what was made, after the stream's end or before it began, and frees it all. */
+	/*
+	 * Removes temporary files and frees the capture. May be called before the stream has begun.
+	 */
 	void (*release)(struct capture *capture);
 };
 

@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-/* posix_spawnp with our end of the pipe, no input, and the signals that programs expect. */
+/* Calls posix_spawnp with our end of the pipe, no input, and default signal handlers. */
 static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -27,7 +27,7 @@ static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 
 	if (!argv[0])
 		return EINVAL;
-	/* posix_spawnp does not change them, but its parameter is not const */
+	/* posix_spawnp does not modify the words, but its parameter is not const */
 	while (argv[count] && count + 1 < sizeof(words) / sizeof(words[0])) {
 		memcpy(&words[count], &argv[count], sizeof(words[0]));
 		count++;
@@ -38,7 +38,7 @@ static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	/* and a terminal's interruption comes to us alone: what adb has begun we end */
+	/* Ctrl-C must reach only this process, which then ends the commands of adb itself */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, write_fd, STDOUT_FILENO);

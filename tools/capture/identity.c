@@ -32,7 +32,7 @@ void identity_give_back(struct identity *before)
 {
 	if (!before->is_taken)
 		return;
-	/* What root gave away root can take again. */
+	/* Cannot fail: root gave up only its effective IDs. */
 	(void)!seteuid(before->uid);
 	(void)!setegid(before->gid);
 	before->is_taken = false;

@@ -1,13 +1,13 @@
 /*
- * capture/identity.h - acting as the owner of a process: as root, what is done in somebody's files
- * is done with that user's rights alone.
+ * capture/identity.h - acts as the owner of a process. Root accesses a user's files only with that
+ * user's rights, so links placed there gain nothing.
  */
 #ifndef CAPTURE_IDENTITY_H
 #define CAPTURE_IDENTITY_H
 
 #include "capture/process.h"
 
-/* Who we were. */
+/* Previous identity. */
 struct identity {
 	uid_t uid;
 	gid_t gid;
@@ -15,12 +15,12 @@ struct identity {
 };
 
 /*
- * Becomes the process's effective user and group, if we are root and it is another's; all threads
- * do. HDB_EIO if it is another user's and we are not root.
+ * If we are root and the process belongs to another user, takes its effective user and group, for
+ * all threads. HDB_EIO if the process belongs to another user and we are not root.
  */
 int identity_take(const struct process *process, struct identity *before, struct hdb_error *err);
 
-/* Becomes what we were. Does nothing if nothing was taken. */
+/* Restores the previous identity, if it was changed. */
 void identity_give_back(struct identity *before);
 
 #endif

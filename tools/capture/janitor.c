@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Attempts to empty a folder that another process may still write to. */
+/* Number of attempts to empty a folder that another process may still write to. */
 #define REMOVE_TRIES 3
 
-/* Removes all files of a folder. */
+/* Removes all files in a folder. */
 static void remove_files(int folder_fd)
 {
 	const int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -33,15 +33,18 @@ static void remove_files(int folder_fd)
 	closedir(dir);
 }
 
-void litter_remove(const struct litter *l)
+void janitor_remove(const struct janitor_files *l)
 {
 	char away[64];
 
-	/* A VM that comes late finds nothing under the name, and makes no file in its place. */
+	/*
+	 * Renamed first: a VM that opens the path late finds nothing there and cannot create a
+	 * file.
+	 */
 	snprintf(away, sizeof(away), "%s-", l->folder);
 	if (renameat(l->tmp_fd, l->folder, l->tmp_fd, away) < 0)
 		return;
-	/* One that is just making a file there is done with that soon. */
+	/* A VM that has just created a file there finishes soon. */
 	for (unsigned i = 0; i < REMOVE_TRIES; i++) {
 		remove_files(l->folder_fd);
 		if (unlinkat(l->tmp_fd, away, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
@@ -50,7 +53,7 @@ void litter_remove(const struct litter *l)
 }
 
 /*
- * For good, not only in effect: nothing of root stays in it. Whoever is not root needs none of it.
+ * Drops root permanently, including the saved IDs. A process that is not root has nothing to drop.
  */
 static void give_up_rights(void)
 {
@@ -63,7 +66,7 @@ static void give_up_rights(void)
 		(void)!seteuid(uid);
 }
 
-static _Noreturn void keep_watch(const struct litter *l, int fd)
+static _Noreturn void keep_watch(const struct janitor_files *l, int fd)
 {
 	const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP };
 	char byte;
@@ -79,24 +82,24 @@ static _Noreturn void keep_watch(const struct litter *l, int fd)
 		if (l->cwd_fd >= 0)
 			(void)unlinkat(l->cwd_fd, l->trigger, 0);
 		(void)unlinkat(l->tmp_fd, l->trigger, 0);
-		litter_remove(l);
+		janitor_remove(l);
 	}
 	_exit(0);
 }
 
-int janitor_start(const struct litter *litter, struct janitor *janitor, struct hdb_error *err)
+int janitor_start(const struct janitor_files *files, struct janitor *janitor, struct hdb_error *err)
 {
 	int ends[2];
 
-	assert(litter->tmp_fd >= 0);
-	assert(litter->folder_fd >= 0);
+	assert(files->tmp_fd >= 0);
+	assert(files->folder_fd >= 0);
 	*janitor = (struct janitor){ .pipe_fd = -1 };
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return hdb_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
 	janitor->pid = fork();
 	if (janitor->pid == 0) {
 		close(ends[1]);
-		keep_watch(litter, ends[0]);
+		keep_watch(files, ends[0]);
 	}
 	close(ends[0]);
 	if (janitor->pid < 0) {

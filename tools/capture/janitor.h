@@ -1,9 +1,9 @@
 /*
- * capture/janitor.h - a small process that removes what a capture has made in a VM's files if the
- * capture is killed: the pipe, its folder, the trigger file.
+ * capture/janitor.h - a small process that removes a capture's temporary files (the pipe, its
+ * folder, the trigger file) if the capture is killed.
  *
- * It also keeps the pipe open for reading until it is removed. A VM that opens a pipe which nobody
- * reads waits for ever, and all its threads with it; so at no moment may that be possible.
+ * It also keeps the pipe open for reading until the pipe is removed. Opening a pipe that nobody
+ * reads would block the VM and all its threads forever, so there must be a reader at every moment.
  */
 #ifndef CAPTURE_JANITOR_H
 #define CAPTURE_JANITOR_H
@@ -12,34 +12,34 @@
 
 #include <sys/types.h>
 
-/* Files in the folder of a capture. */
+/* Files in a capture's folder. */
 #define CAPTURE_PIPE "dump"
 #define CAPTURE_FILE "dump.hprof"
 
 struct janitor {
 	pid_t pid;   /* 0: none */
-	int pipe_fd; /* closed when we exit, which the janitor notices; -1: none */
+	int pipe_fd; /* closed when we exit, which wakes the janitor; -1: none */
 };
 
-/* What it removes. Descriptors are lent. */
-struct litter {
-	int tmp_fd;          /* the folder that `folder` is in */
-	int folder_fd;       /* `folder` */
-	int cwd_fd;          /* where the trigger file may be, too; -1: nowhere */
+/* Files to remove. Descriptors are lent. */
+struct janitor_files {
+	int tmp_fd;          /* the parent of `folder` */
+	int folder_fd;       /* `folder` itself */
+	int cwd_fd;          /* another place where the trigger file may be; -1: none */
 	const char *folder;  /* its name; lent */
 	const char *trigger; /* name of the trigger file; lent */
 };
 
 /*
- * Removes the folder and all files in it: ours, and parts of a dump that the VM has made. As
- * whoever made them.
+ * Removes the folder and its files, including partial dumps written by the VM. Runs as their owner.
  */
-void litter_remove(const struct litter *litter);
+void janitor_remove(const struct janitor_files *files);
 
-/* Starts it. As the owner of the files; before there are threads. */
-int janitor_start(const struct litter *litter, struct janitor *janitor, struct hdb_error *err);
+/* Starts the janitor. Call it as the files' owner and before any thread exists, since it forks. */
+int janitor_start(const struct janitor_files *files, struct janitor *janitor,
+		  struct hdb_error *err);
 
-/* All is removed: lets it go. */
+/* Ends the janitor after all files were removed. */
 void janitor_dismiss(struct janitor *janitor);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * capture/perfdata.c - reads hsperfdata.
+ * capture/perfdata.c - see perfdata.h.
  */
 #include "capture/perfdata.h"
 
 #include <string.h>
 
-/* Offsets in the head (jdk: perfMemory.hpp, PerfDataPrologue) and in an entry (PerfDataEntry). */
+/* Offsets in the header (jdk: perfMemory.hpp, PerfDataPrologue) and in an entry (PerfDataEntry). */
 #define HEAD_SIZE 32
 #define HEAD_BYTE_ORDER 4
 #define HEAD_MAJOR 5
@@ -18,7 +18,7 @@
 #define ENTRY_TYPE 12
 #define ENTRY_VALUE 16
 
-/* The longest name that is looked at. */
+/* Maximum length of a name. */
 #define NAME_MAX_SIZE 256
 
 static const uint8_t magic[4] = { 0xca, 0xfe, 0xc0, 0xc0 };
@@ -58,7 +58,7 @@ bool perfdata_begin(struct perfdata *p, const void *data, size_t size)
 	return p->next >= HEAD_SIZE;
 }
 
-/* The entry of `size` bytes at `at`; false if it is damaged or of a type that is not needed. */
+/* Reads the entry of `size` bytes at `at`; false if it is damaged or of an unused type. */
 static bool read_entry(const struct perfdata *p, size_t at, size_t size, struct perfdata_entry *e)
 {
 	const size_t name = u32_at(p, at + ENTRY_NAME), value = u32_at(p, at + ENTRY_VALUE);
@@ -87,7 +87,7 @@ static bool read_entry(const struct perfdata *p, size_t at, size_t size, struct 
 
 bool perfdata_next(struct perfdata *p, struct perfdata_entry *entry)
 {
-	/* Each entry is ENTRY_SIZE bytes or more, so the loop ends. */
+	/* An entry has at least ENTRY_SIZE bytes, so the loop ends. */
 	while (p->left > 0 && p->next <= p->size && p->size - p->next >= ENTRY_SIZE) {
 		const size_t at = p->next, size = u32_at(p, at);
 
@@ -114,7 +114,7 @@ static void copy_text(const struct perfdata_entry *e, char *out, size_t size)
 	out[n] = '\0';
 }
 
-/* Skips digits; NULL if there is none. */
+/* Skips digits; NULL if there are none. */
 static const char *after_digits(const char *p, const char *end)
 {
 	const char *start = p;
@@ -124,7 +124,7 @@ static const char *after_digits(const char *p, const char *end)
 	return p > start ? p : NULL;
 }
 
-/* Whether it is "sun.gc.generation.N.space.N." and then `what`. */
+/* Whether the name is "sun.gc.generation.N.space.N." followed by `what`. */
 static bool is_of_space(const struct perfdata_entry *e, const char *what)
 {
 	static const char head[] = "sun.gc.generation.", middle[] = ".space.";
@@ -140,7 +140,7 @@ static bool is_of_space(const struct perfdata_entry *e, const char *what)
 	       memcmp(p + 1, what, strlen(what)) == 0;
 }
 
-/* What is below 0 or too much is damage, and counts for nothing. */
+/* Negative and excessive values are damage and are ignored. */
 static void add(uint64_t *sum, int64_t number)
 {
 	if (number > 0 && (uint64_t)number <= INT64_MAX - *sum)

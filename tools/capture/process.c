@@ -16,16 +16,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* /proc/PID/status is some 1.5 KB; a long list of groups makes it longer. */
+/* /proc/PID/status has about 1.5 KB, more with many groups. */
 #define STATUS_SIZE 16384
 #define CGROUP_SIZE 16384
-/* Between the moment that a process closes its files and that in which it is gone. */
+/* Maximum time between a process closing its files and its exit. */
 #define ENDING_MS 1000
-/* Hexadecimal digits of a container's identifier, and how many people show. */
+/* Hexadecimal digits of a container ID, and how many of them are shown. */
 #define CONTAINER_DIGITS 64
 #define CONTAINER_SHOWN 12
 
-/* The rest of the line that begins with `key`, or NULL. */
+/* Returns the rest of the line that begins with `key`, or NULL. */
 static const char *field(const char *text, const char *key)
 {
 	const size_t size = strlen(key);
@@ -39,7 +39,7 @@ static const char *field(const char *text, const char *key)
 	return NULL;
 }
 
-/* The n-th number of a line, from 0; the last if n is negative. */
+/* Returns the n-th number of a line, from 0, or the last if n is negative. */
 static unsigned long number_in(const char *line, int n, unsigned long none)
 {
 	unsigned long value = none;
@@ -58,7 +58,7 @@ static unsigned long number_in(const char *line, int n, unsigned long none)
 	return value;
 }
 
-/* Reads state, owner and so on again: 0, or an errno if the process has ended. */
+/* Refreshes state, owner and so on. Returns 0, or an errno if the process has ended. */
 static int look(struct process *p)
 {
 	char text[STATUS_SIZE];
@@ -69,10 +69,10 @@ static int look(struct process *p)
 		return errno ? errno : ESRCH;
 	line = field(text, "State:");
 	p->state = line ? line[strspn(line, " \t")] : '?';
-	/* real, effective, saved, of files */
+	/* fields: real, effective, saved, file system */
 	p->uid = (uid_t)number_in(field(text, "Uid:"), 1, (unsigned long)-1);
 	p->gid = (gid_t)number_in(field(text, "Gid:"), 1, (unsigned long)-1);
-	/* Kernels before 4.1 do not say. */
+	/* Absent before Linux 4.1. */
 	p->inner_pid = (pid_t)number_in(field(text, "NSpid:"), -1, (unsigned long)p->pid);
 	line = field(text, "SigCgt:");
 	caught = line ? strtoull(line + strspn(line, " \t"), NULL, 16) : 0;
@@ -134,7 +134,7 @@ int process_has_hotspot(const struct process *p)
 		}
 		used += (size_t)n;
 		found = memmem(buf, used, library, keep) != NULL;
-		/* A name may be cut by the end of what was read. */
+		/* A name may be cut at the end of the chunk: keep it for the next one. */
 		if (used > keep) {
 			memmove(buf, buf + used - keep, keep);
 			used = keep;
@@ -144,7 +144,7 @@ int process_has_hotspot(const struct process *p)
 	return found;
 }
 
-/* Opens `path` below the folder `root_fd` as if that were the root of all. */
+/* Opens `path` below `root_fd` as if that were the root directory. */
 static int open_below(int root_fd, const char *path)
 {
 	struct open_how how = {
@@ -155,7 +155,7 @@ static int open_below(int root_fd, const char *path)
 
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return (int)fd;
-	/* Linux before 5.6, or a filter that does not know the call: only what is no link. */
+	/* Linux before 5.6, or a seccomp filter without openat2: follow no links. */
 	path += strspn(path, "/");
 	if (strchr(path, '/')) {
 		errno = ENOSYS;
@@ -170,7 +170,9 @@ int process_folder(const struct process *p, const char *path)
 	int fd, failure;
 
 	if (root_fd < 0) {
-		/* Not to be looked into; if it has our PIDs, it most likely has our files. */
+		/*
+		 * Access denied. A process in our PID namespace most likely shares our file system.
+		 */
 		if (errno != EACCES || p->inner_pid != p->pid)
 			return -1;
 		return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -202,7 +204,7 @@ void process_parse_cgroup(const char *text, char *buf, size_t size)
 	}
 }
 
-/* Whether a namespace of the process is another than ours. */
+/* Whether a namespace of the process differs from ours. */
 static bool is_elsewhere(const struct process *p, const char *name)
 {
 	char ours[64], path[64];

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A command's longest name, and an argument, in version 1 (jdk: AttachOperation). */
+/* Limits of a command name and of an argument in version 1 (jdk: AttachOperation). */
 #define COMMAND_MAX 16
 #define ARGUMENT_MAX 1024
 
-/* Room for a version and a size. */
+/* Size of the buffer for version and length. */
 #define HEAD_MAX 32
 
 /* Appends text and its zero at *used; false if it does not fit. */
@@ -70,7 +70,7 @@ bool attach_parse_reply(struct reply *r)
 	r->text = end;
 	if (end == bytes || bytes[0] == ' ' || bytes[0] == '\n')
 		return false;
-	/* The number stands alone on its line. */
+	/* The number must be alone on its line. */
 	if (*end == '\r')
 		end++;
 	if (*end != '\n')

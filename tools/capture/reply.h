@@ -1,9 +1,9 @@
 /*
- * capture/reply.h - requests and replies of HotSpot's attach protocol, as bytes.
+ * capture/reply.h - encodes requests and decodes replies of HotSpot's attach protocol.
  *
- * A request is texts with a zero behind each: version 1 is "1", a command and exactly three
- * arguments; version 2 (JDK 24 and later) "2", the size of what follows, a command and any
- * arguments. A reply is a number and a line end, and then text.
+ * A request is a list of zero-terminated strings. Version 1: "1", a command and exactly three
+ * arguments. Version 2 (JDK 24 and later): "2", the size of the rest, a command and any number of
+ * arguments. A reply is a number, a line feed, and text.
  */
 #ifndef CAPTURE_REPLY_H
 #define CAPTURE_REPLY_H
@@ -15,30 +15,30 @@
 
 #define ATTACH_ARGUMENTS 3
 
-/* Bytes of a request: the protocol's own limit of version 1, which is enough. */
+/* Maximum size of a request: the protocol's own limit in version 1. */
 #define ATTACH_REQUEST_MAX 4096
 
 struct reply {
-	struct bytes bytes; /* of all of it, and a zero */
-	long code;          /* 0: done */
-	const char *text;   /* behind the number; in `bytes` */
+	struct bytes bytes; /* the whole reply, zero-terminated */
+	long code;          /* 0: success */
+	const char *text;   /* text after the number; points into `bytes` */
 };
 
 void reply_release(struct reply *reply);
 
 /*
- * Writes a request of this version into `out` (ATTACH_REQUEST_MAX bytes): its size, or 0 if it
- * does not fit. A NULL ends the arguments, at most ATTACH_ARGUMENTS.
+ * Writes a request of the given version to `out` (ATTACH_REQUEST_MAX bytes). Returns its size, or 0
+ * if it does not fit. NULL ends the arguments, of which there are at most ATTACH_ARGUMENTS.
  */
 size_t attach_request(int version, const char *command, const char *const *arguments, char *out);
 
-/* Reads the bytes into code and text; false if that is no reply. */
+/* Splits the bytes into code and text; false if they are not a reply. */
 bool attach_parse_reply(struct reply *reply);
 
-/* The version in a reply to "getversion": 1 if the VM does not know the command. */
+/* Returns the version from a reply to "getversion", or 1 if the VM does not know the command. */
 int attach_parse_version(const struct reply *reply);
 
-/* The last line of the text that is not empty: what went wrong stands there. Cut to fit. */
+/* Copies the last nonempty line of the text, which holds the error message. Cut to fit. */
 void attach_last_line(const struct reply *reply, char *out, size_t size);
 
 #endif

@@ -10,15 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes moved at once: what a pipe holds at most without asking root. */
+/* Bytes per transfer: the largest pipe buffer available without root. */
 #define PIPE_BYTES ((size_t)1 << 20)
 
-/* Results of move_some besides HDB_OK and failures. */
+/* Further results of move_some. */
 #define AT_END HDB_END
 #define NOTHING_YET 2
 #define READER_LEFT 3
 
-/* Moves what there is. */
+/* Moves the available bytes. */
 static int move_some(struct stream *s, struct hdb_error *err)
 {
 	const ssize_t n = splice(s->from_fd, NULL, s->write_fd, NULL, PIPE_BYTES,
@@ -38,9 +38,8 @@ static int move_some(struct stream *s, struct hdb_error *err)
 }
 
 /*
- * Waits until there is something to move and room for it. A pipe that no one has opened for
- * writing yet has neither bytes nor an end, and splice() would take that for the end: poll() knows
- * the difference.
+ * Waits until there are bytes to move and room for them. splice() takes a pipe that no writer has
+ * opened yet for ended; poll() distinguishes the two.
  */
 static int wait_until_ready(const struct stream *s, struct hdb_error *err)
 {
@@ -52,21 +51,21 @@ static int wait_until_ready(const struct stream *s, struct hdb_error *err)
 		return hdb_fail(err, HDB_EIO, "poll: %s", strerror(errno));
 	if (to.revents & POLLERR)
 		return READER_LEFT;
-	/* Room there must be first: the VM waits for it, and that is not its fault. */
+	/* Wait for room first: a slow reader also blocks the VM, which must not count as late. */
 	if (!(to.revents & POLLOUT))
 		return HDB_OK;
 	if (poll(from, 2, CAPTURE_TICK_MS) < 0 && errno != EINTR)
 		return hdb_fail(err, HDB_EIO, "poll: %s", strerror(errno));
 	/*
-	 * An answer comes behind the bytes, but the bytes may have been looked for before they
-	 * came.
+	 * The answer follows the bytes, but the bytes may have arrived after they were polled: poll
+	 * again.
 	 */
 	if (!from[0].revents && from[1].revents && poll(from, 1, 0) == 0)
 		return AT_END;
 	return from[0].revents ? HDB_OK : NOTHING_YET;
 }
 
-/* Moves all of it: AT_END, READER_LEFT or a failure. */
+/* Moves all bytes. Returns AT_END, READER_LEFT or a failure. */
 static int move_all(struct stream *s, struct hdb_error *err)
 {
 	const uint64_t timeout = capture_timeout_ms(s->options);
@@ -116,7 +115,7 @@ int stream_start(struct stream *s, struct hdb_error *err)
 		return hdb_fail(err, HDB_EIO, "pipe: %s", strerror(errno));
 	s->read_fd = ends[0];
 	s->write_fd = ends[1];
-	/* Larger is faster; it may be refused. */
+	/* A larger pipe is faster. The request may be refused. */
 	(void)fcntl(s->write_fd, F_SETPIPE_SZ, PIPE_BYTES);
 	(void)fcntl(s->from_fd, F_SETPIPE_SZ, PIPE_BYTES);
 	rc = pthread_create(&s->thread, NULL, run, s);

@@ -1,10 +1,9 @@
 /*
- * capture/stream.h - carries a dump from where it comes to a pipe that is read by somebody else,
- * on a thread of its own, and says at the end whether it was whole.
+ * capture/stream.h - copies a dump from its source to a pipe, on its own thread, and reports at the
+ * end whether the dump is complete. splice() moves pages without copying them.
  *
- * Pages are moved from pipe to pipe and not copied. The reader's end of the stream is only ever
- * closed after `stop` has been set, if the dump is not whole: whoever looks at `stop` behind the
- * end knows.
+ * If the dump is incomplete, `stop` is set before the reader's end of the stream is closed. A
+ * reader that checks `stop` after end of file can therefore rely on it.
  */
 #ifndef CAPTURE_STREAM_H
 #define CAPTURE_STREAM_H
@@ -17,19 +16,19 @@ struct stream {
 	/* set by the caller */
 	int from_fd; /* a pipe or a file; lent */
 	/*
-	 * a socket whose other side hangs up behind the last byte, or instead of any; -1: none;
+	 * a socket whose peer hangs up after the last byte, or instead of sending any; -1: none;
 	 * lent
 	 */
 	int watch_fd;
 	const struct capture_options *options; /* lent */
 	/*
-	 * Behind the last byte: HDB_OK if `bytes` were all, else why not. On the stream's thread;
-	 * NULL: they are.
+	 * Called on the stream's thread after the last byte. Returns HDB_OK if `bytes` is the whole
+	 * dump, otherwise a failure. NULL: always complete.
 	 */
 	int (*finish)(void *ctx, uint64_t bytes, struct hdb_error *err);
 	/*
-	 * Nothing came for the time of the options since the last call or byte: HDB_OK to go on
-	 * waiting. On the stream's thread; NULL: waits.
+	 * Called on the stream's thread when no byte has arrived for the timeout of the options.
+	 * HDB_OK continues waiting. NULL: always wait.
 	 */
 	int (*is_late)(void *ctx, struct hdb_error *err);
 	void *ctx;
@@ -43,10 +42,10 @@ struct stream {
 	struct hdb_error error;
 };
 
-/* Starts the thread. stream_end in either case. */
+/* Starts the thread. Call stream_end even after an error. */
 int stream_start(struct stream *stream, struct hdb_error *err);
 
-/* Closes the end that is read and waits for the thread: as capture_end. */
+/* Closes the reader's end and waits for the thread. Returns as capture_end does. */
 int stream_end(struct stream *stream, struct hdb_error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * capture/vm_dump.c - the dump of a HotSpot VM of this machine.
+ * capture/vm_dump.c - dumps a HotSpot VM of this machine. The VM writes to a pipe in its own /tmp,
+ * inside a folder accessible only to its user.
  *
- * The VM writes into a pipe that lies in its own /tmp, in a folder that only its user can look
- * into. That takes `GC.heap_dump -overwrite`, since otherwise it only writes a file that is not
- * there yet: what the VM's own help says decides. Where it does not know that, it writes a file
- * there, which is removed as soon as it is open.
+ * Writing to an existing pipe requires `GC.heap_dump -overwrite`; the VM's help text shows whether
+ * it supports the option. If not, the VM writes a regular file there, which is unlinked as soon as
+ * it is open.
  */
 #include "capture/attach.h"
 #include "capture/capture_private.h"
@@ -30,14 +30,15 @@ struct vm_capture {
 	struct attach attach;
 	struct identity before;
 	struct janitor janitor;
-	struct litter litter;
-	bool has_litter;
+	struct janitor_files files;
+	bool has_files;
 	char folder[FOLDER_NAME_SIZE];
 	char trigger[ATTACH_TRIGGER_SIZE];
-	char path[PATH_SIZE];             /* of `folder`, as the VM sees it */
-	int tmp_fd, cwd_fd;               /* of the VM */
-	int place_fd, folder_fd, dump_fd; /* where `folder` is, itself, and what is read */
-	int socket_fd;                    /* where the answer comes */
+	char path[PATH_SIZE]; /* path of `folder` as the VM sees it */
+	int tmp_fd, cwd_fd;   /* the VM's folders */
+	int place_fd, folder_fd,
+		dump_fd; /* the parent of `folder`, `folder` itself, and the dump */
+	int socket_fd;   /* delivers the VM's answer */
 	bool has_overwrite, has_gz, has_parallel;
 };
 
@@ -45,14 +46,12 @@ static void release(struct capture *base)
 {
 	struct vm_capture *c = (struct vm_capture *)base;
 
-	if (c->has_litter) {
+	if (c->has_files) {
 		(void)identity_take(&c->process, &c->before, NULL);
-		litter_remove(&c->litter);
+		janitor_remove(&c->files);
 		identity_give_back(&c->before);
 	}
-	/*
-	 * The janitor closes the pipe last: a VM that still writes then gets an error.
-	 */
+	/* The janitor closes the pipe last, so a VM that is still writing gets an error. */
 	capture_close_fd(c->dump_fd);
 	janitor_dismiss(&c->janitor);
 	capture_close_fd(c->socket_fd);
@@ -64,7 +63,7 @@ static void release(struct capture *base)
 	free(c);
 }
 
-/* Finds the process and makes sure that it is a VM that can be asked. */
+/* Finds the process and checks that it is a VM that accepts requests. */
 static int find_vm(struct vm_capture *c, int pid, struct hdb_error *err)
 {
 	struct perfdata_summary counters;
@@ -123,7 +122,7 @@ static int open_folders(struct vm_capture *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Makes the folder and the pipe in it, and starts the janitor that removes them. */
+/* Creates the folder and the pipe in it, and starts the janitor. */
 static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 {
 	struct stat st;
@@ -132,11 +131,11 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 		return hdb_fail(err, HDB_EIO, "cannot make a folder in %s of process %d: %s",
 				c->options.tmp ? c->options.tmp : "/tmp", c->process.pid,
 				strerror(errno));
-	c->has_litter = true;
+	c->has_files = true;
 	c->folder_fd =
 		openat(c->place_fd, c->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	attach_trigger_name(&c->process, c->trigger);
-	c->litter = (struct litter){
+	c->files = (struct janitor_files){
 		.tmp_fd = c->place_fd,
 		.folder_fd = c->folder_fd,
 		.cwd_fd = c->cwd_fd,
@@ -149,10 +148,10 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 	if (c->dump_fd < 0 || fstat(c->dump_fd, &st) < 0 || !S_ISFIFO(st.st_mode))
 		return hdb_fail(err, HDB_EIO, "cannot make a pipe in %s of process %d: %s", c->path,
 				c->process.pid, strerror(errno));
-	return janitor_start(&c->litter, &c->janitor, err);
+	return janitor_start(&c->files, &c->janitor, err);
 }
 
-/* What the VM's own help says of GC.heap_dump; nothing if it has none. */
+/* Reads the VM's help for GC.heap_dump. Empty if the VM has none. */
 static int ask_options(struct vm_capture *c, struct hdb_error *err)
 {
 	const char *const words[] = { "help GC.heap_dump", NULL };
@@ -172,7 +171,7 @@ static int ask_options(struct vm_capture *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Whether an answer says that all went well; else the failure, in the VM's words. */
+/* Checks that the answer reports success; otherwise fails with the VM's message. */
 static int check_answer(const struct vm_capture *c, const struct reply *reply, const char *good,
 			const char *what, struct hdb_error *err)
 {
@@ -198,13 +197,13 @@ static int receive_answer(struct vm_capture *c, struct hdb_error *err)
 		       check_answer(c, &reply, "Heap dump file created", "dump its heap", err);
 }
 
-/* The stream has ended: what does the VM say? */
+/* Called at the end of the stream: reads the VM's answer. */
 static int finish_pipe(void *ctx, uint64_t bytes, struct hdb_error *err)
 {
 	struct vm_capture *c = ctx;
 	int rc = receive_answer(c, err);
 
-	/* Some of the answer may have come before. */
+	/* Part of the answer may have arrived before the VM ended. */
 	if (rc == HDB_EIO && process_is_ending(&c->process))
 		rc = hdb_fail(err, HDB_EIO,
 			      "process %d ended while it dumped its heap, after %llu bytes",
@@ -219,7 +218,7 @@ static int is_late(void *ctx, struct hdb_error *err)
 	return attach_check_life(&c->attach, err);
 }
 
-/* The dump into the pipe: asks for it and does not wait. */
+/* Requests a dump into the pipe without waiting for it. */
 static int dump_into_pipe(struct vm_capture *c, struct hdb_error *err)
 {
 	char command[PATH_SIZE + 128], gz[24] = "", parallel[32] = "";
@@ -236,7 +235,7 @@ static int dump_into_pipe(struct vm_capture *c, struct hdb_error *err)
 	return attach_send(&c->attach, "jcmd", words, &c->socket_fd, err);
 }
 
-/* The dump into a file that is gone as soon as it is open; waits until it is whole. */
+/* Dumps into a file that is unlinked once open; waits until the dump is complete. */
 static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 {
 	char path[PATH_SIZE + 32], gz[24] = "";
@@ -258,13 +257,13 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	if (c->dump_fd < 0 || fstat(c->dump_fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return hdb_fail(err, HDB_EIO, "%s of process %d: %s", path, c->process.pid,
 				c->dump_fd < 0 ? strerror(errno) : "is not a file");
-	litter_remove(&c->litter);
+	janitor_remove(&c->files);
 	capture_close_fd(c->socket_fd);
 	c->socket_fd = -1;
 	return HDB_OK;
 }
 
-/* All that is done with the rights of the process's owner. */
+/* The steps that need the rights of the process's owner. */
 static int ask_for_dump(struct vm_capture *c, struct hdb_error *err)
 {
 	TRY(make_pipe(c, err));
@@ -273,7 +272,7 @@ static int ask_for_dump(struct vm_capture *c, struct hdb_error *err)
 	return c->has_overwrite ? dump_into_pipe(c, err) : dump_into_file(c, err);
 }
 
-/* Opens what a request needs, and takes the rights of the process's owner. */
+/* Opens the process and takes the rights of its owner. */
 static int approach(struct vm_capture *c, int pid, struct hdb_error *err)
 {
 	TRY(find_vm(c, pid, err));
@@ -336,7 +335,7 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 	return HDB_OK;
 }
 
-/* The attach operations of HotSpot (attachListener.cpp) that answer with a text. */
+/* The attach operations of HotSpot that return text (attachListener.cpp). */
 static int ask_for_text(struct vm_capture *c, enum capture_question question, char **text,
 			struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * capture/vms.c - the Java VMs of this machine: processes that have loaded HotSpot's library, and
- * what their hsperfdata says.
+ * capture/vms.c - lists the Java VMs of this machine: processes that have loaded HotSpot's library,
+ * with data from their hsperfdata.
  */
 #include "capture/perfdata.h"
 #include "base/scope.h"
@@ -20,14 +20,12 @@
 #include <unistd.h>
 
 #define FOLDER_PREFIX "hsperfdata_"
-/* Most files of a /tmp that are examined: there may be millions. */
+/* Maximum number of files examined in a /tmp, which may hold millions. */
 #define TMP_ENTRIES_MAX 100000
 #define COMMAND_LINE_SIZE 65536
 #define USER_BUFFER_SIZE 16384
 
-/*
- * Reads the file of counters `name` in `dir_fd`, if it is what the process with that owner wrote.
- */
+/* Reads the counter file `name` in `dir_fd` if its owner is the process's. */
 static bool read_counters(int dir_fd, const char *name, uid_t owner, struct perfdata_summary *out)
 {
 	BASE_CLOSED const int fd =
@@ -74,13 +72,13 @@ bool capture_counters(const struct process *p, struct perfdata_summary *out)
 	return found;
 }
 
-/* The word at `at` of a command line of `size` bytes, or NULL behind the last. */
+/* Returns the word at offset `at` of a command line of `size` bytes, or NULL at the end. */
 static const char *word_at(const char *words, size_t size, size_t at)
 {
 	return at < size ? words + at : NULL;
 }
 
-/* Whether an option of `java` takes the next word as its value. */
+/* Whether this option of `java` takes the next word as its value. */
 static bool takes_word(const char *option)
 {
 	static const char *const names[] = {
@@ -100,7 +98,7 @@ static bool takes_word(const char *option)
 	return false;
 }
 
-/* The main class, or what stands for it, of a command line of `java`. */
+/* Finds the main class, module or jar in a command line of `java`. */
 static const char *main_of(const char *words, size_t size)
 {
 	size_t at = strlen(words) + 1;
@@ -124,7 +122,10 @@ void capture_main_class(const struct process *p, const char *command, char *buf,
 	char *words;
 	long n;
 
-	/* The VM's own text has no options of the VM; a file name with blanks is cut there. */
+	/*
+	 * sun.rt.javaCommand starts with the main class. A file name with blanks is cut at the
+	 * first.
+	 */
 	snprintf(buf, size, "%.*s", (int)strcspn(command, " "), command);
 	words = buf[0] ? NULL : malloc(COMMAND_LINE_SIZE);
 	n = words ? capture_read_file(p->proc_fd, "cmdline", words, COMMAND_LINE_SIZE) : 0;
@@ -164,7 +165,7 @@ static void describe(const struct process *p, struct capture_vm *vm)
 	vm->heap_committed = counters.heap_committed;
 }
 
-/* Whether the process, which may not be looked into, is called java. */
+/* Whether an inaccessible process is named java. */
 static bool is_called_java(const struct process *p)
 {
 	char name[32];
@@ -185,7 +186,7 @@ struct list {
 	size_t hidden;
 };
 
-/* Adds the process if it is a VM; false if there is no memory. */
+/* Adds the process if it is a VM; false if out of memory. */
 static bool add(struct list *list, const struct process *p)
 {
 	const int has = p->state == 'Z' ? 0 : process_has_hotspot(p);
@@ -220,7 +221,7 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 
 		if (pid <= 0)
 			continue;
-		/* Kernel threads and what has ended meanwhile have no maps. */
+		/* Kernel threads and processes that have ended have no maps. */
 		if (process_open((pid_t)pid, &process) == 0)
 			is_good = add(&list, &process);
 		process_close(&process);

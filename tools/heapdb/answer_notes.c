@@ -1,5 +1,5 @@
 /*
- * heapdb/answer_notes.c - notes of people on what an answer names.
+ * heapdb/answer_notes.c - prints notes on the objects, classes and leaks of an answer.
  */
 #include "heapdb/prose.h"
 
@@ -26,10 +26,10 @@ static struct note *note_on(const struct notes *notes, const struct hdb_column *
 	return notes_find(notes, value->text, value->text_size);
 }
 
-static void meet(struct note *note)
+static void mark_matched(struct note *note)
 {
 	if (note)
-		note->is_met = true;
+		note->is_matched = true;
 }
 
 void notes_meet(const struct answer *answer)
@@ -37,15 +37,15 @@ void notes_meet(const struct answer *answer)
 	const size_t count = hdb_rows_column_count(answer->rows);
 
 	for (size_t i = 0; i < count; i++)
-		meet(note_on(answer->notes, hdb_rows_column(answer->rows, i),
-			     hdb_rows_value(answer->rows, i)));
+		mark_matched(note_on(answer->notes, hdb_rows_column(answer->rows, i),
+				     hdb_rows_value(answer->rows, i)));
 }
 
-static void meet_facts(const struct answer *answer)
+static void match_facts(const struct answer *answer)
 {
 	for (size_t i = 0; i < hdb_rows_fact_count(answer->rows); i++)
-		meet(note_on(answer->notes, hdb_rows_fact_column(answer->rows, i),
-			     hdb_rows_fact_value(answer->rows, i)));
+		mark_matched(note_on(answer->notes, hdb_rows_fact_column(answer->rows, i),
+				     hdb_rows_fact_value(answer->rows, i)));
 }
 
 void notes_of_row(const struct answer *answer, const struct render_style *style, size_t indent,
@@ -63,7 +63,7 @@ void notes_of_row(const struct answer *answer, const struct render_style *style,
 
 		if (!note)
 			continue;
-		note->is_told = true;
+		note->is_printed = true;
 		output_blanks(out, indent);
 		output_string(out, title);
 		prose_wrap(out, style, (struct prose_place){ indent, indent + sizeof(title) - 1 },
@@ -71,19 +71,19 @@ void notes_of_row(const struct answer *answer, const struct render_style *style,
 	}
 }
 
-/* The next note that the answer met, from *at on; then there is none left. */
-static const struct note *next_met(const struct answer *answer, size_t *at)
+/* Returns the next note matched by the answer, from *at on, or NULL. */
+static const struct note *next_matched(const struct answer *answer, size_t *at)
 {
 	struct notes *notes = answer->notes;
 
 	if (*at == 0)
-		meet_facts(answer);
+		match_facts(answer);
 	while (*at < notes->count) {
 		struct note *note = &notes->list[(*at)++];
-		const bool is_met = note->is_met;
+		const bool is_matched = note->is_matched;
 
-		note->is_met = false;
-		if (is_met)
+		note->is_matched = false;
+		if (is_matched)
 			return note;
 	}
 	return NULL;
@@ -94,12 +94,12 @@ void notes_below(const struct answer *answer, const struct render_style *style, 
 	const struct note *note;
 	size_t at = 0, count = 0;
 
-	while (answer->notes && answer->rows && (note = next_met(answer, &at)) != NULL) {
+	while (answer->notes && answer->rows && (note = next_matched(answer, &at)) != NULL) {
 		struct bytes line = { 0 };
-		const bool is_told = note->is_told;
+		const bool is_printed = note->is_printed;
 
-		answer->notes->list[at - 1].is_told = false;
-		if (is_told)
+		answer->notes->list[at - 1].is_printed = false;
+		if (is_printed)
 			continue;
 		output_string(out, count++ ? "" : "\nNotes:\n");
 		bytes_format(&line, "%s: %s", note->target, note->text);
@@ -115,7 +115,7 @@ void notes_in_json(const struct answer *answer, struct output *out)
 
 	if (!answer->notes || !answer->rows)
 		return;
-	while ((note = next_met(answer, &at)) != NULL) {
+	while ((note = next_matched(answer, &at)) != NULL) {
 		render_json_field(out, count++ ? ",\n{\"target\":" : ",\"notes\":[\n{\"target\":",
 				  note->target);
 		render_json_field(out, ",\"note\":", note->text);

@@ -1,5 +1,6 @@
 /*
- * heapdb/call_rows.h - rows of a call tree, and what a recording says of the classes in an answer.
+ * heapdb/call_rows.h - prints call trees as rows, and annotates an answer with the samples of a
+ * recording.
  */
 #ifndef HEAPDB_CALL_ROWS_H
 #define HEAPDB_CALL_ROWS_H
@@ -18,29 +19,29 @@ enum calls_by {
 	CALLS_BY_DUMP
 };
 
-/* What was sampled. The tracker's threads have numbers as names. */
+/* Kind of samples in a tree. Threads of the allocation tracker are named by numbers. */
 enum calls_of { CALLS_OF_RECORDING, CALLS_OF_TRACKER, CALLS_OF_NATIVE_HEAP };
 
-/* Prints an answer like this one with the rows of a tree, in order, as cli->opt.by says. */
+/* Prints the rows of a tree with the header data of `plain`, grouped by cli->opt.by. */
 int print_calls(struct cli *cli, const struct answer *plain, const struct call_tree *tree,
 		enum calls_of of);
 
-/* A time in ns since 1970, as UTC: its text is in `text`. */
+/* Formats a time in ns since 1970 as UTC. The text is stored in `text`. */
 struct hdb_value seconds_text(int64_t ns, struct bytes *text);
 
-/* Old objects of each class that were sampled, for rows of suspects. */
+/* Sampled old objects by class, for rows of suspects. */
 struct sampled {
 	struct hdb_rows *rows; /* lent */
-	struct call_tree tree; /* classes, and below them where they were allocated */
-	uint64_t told;         /* the last suspect of which something was said */
-	size_t class_name, objects, suspect, text; /* columns */
-	struct hdb_value value;                    /* of text in this row; null: as it is */
+	struct call_tree tree; /* classes, and below each the allocating frames */
+	uint64_t last_suspect; /* the last suspect that got a sentence */
+	size_t class_name, objects, suspect, text; /* column numbers */
+	struct hdb_value value; /* replaces the text of the current row; null: unchanged */
 	char sentence[1024];
 };
 
-/* Reads a recording. Release out->tree in any case, after the answer. */
+/* Reads a recording. Release out->tree after the answer, even after an error. */
 int sampled_open(struct cli *cli, const char *path, struct hdb_rows *rows, struct sampled *out);
-/* Makes the value: the first row of a suspect whose class was sampled says so. */
-void sampled_meet(struct sampled *sampled);
+/* Sets sampled->value: the first row of a suspect whose class was sampled gets a sentence. */
+void sampled_match_row(struct sampled *sampled);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * heapdb/capture_ask.c - `heapdb capture PID --histogram` and `--stacks`: answers of a running VM
- * that need no dump.
+ * heapdb/capture_ask.c - `heapdb capture PID --histogram` and `--stacks`: queries a running VM
+ * without a dump.
  */
 #include "capture/capture.h"
 #include "common/descriptor.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A class name that is longer is cut: the format of class files allows 65,535 bytes. */
+/* Longer class names are cut. Class files allow 65,535 bytes. */
 #define CLASS_NAME_MAX 65536
 
 enum { CLASS_NAME, CLASS_OBJECTS, CLASS_SHALLOW, CLASS_MODULE, CLASS_COLUMNS };
@@ -26,12 +26,15 @@ static const struct hdb_column class_columns[CLASS_COLUMNS] = {
 };
 
 struct class_rows {
-	char *next; /* what is left of the VM's text */
+	char *next; /* unread part of the VM's text */
 	char name[CLASS_NAME_MAX];
 	struct hdb_value values[CLASS_COLUMNS];
 };
 
-/* Whether a line is a class, "   1:   5032   1032344  [B (java.base@17.0.1)"; *at: past its number. */
+/*
+ * Parses a line of a class, "   1:   5032   1032344  [B (java.base@17.0.1)". *at is set past its
+ * number.
+ */
 static bool is_class(char *line, char **at)
 {
 	(void)strtoull(line, at, 10);
@@ -104,7 +107,7 @@ static int print_histogram(struct cli *cli, char *text)
 	return print_answer(cli, &answer);
 }
 
-/* Names of threads are the program's: what a terminal would obey is escaped. */
+/* Thread names come from the program, so terminal escapes in them are neutralised. */
 static void print_stacks(struct cli *cli, const char *text)
 {
 	char escaped[ESCAPE_SIZE];

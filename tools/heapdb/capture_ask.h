@@ -1,5 +1,5 @@
 /*
- * heapdb/capture_ask.h - what a running VM can say without a dump.
+ * heapdb/capture_ask.h - queries a running VM without a dump.
  */
 #ifndef HEAPDB_CAPTURE_ASK_H
 #define HEAPDB_CAPTURE_ASK_H
@@ -7,7 +7,7 @@
 #include "capture/capture.h"
 #include "heapdb/cli.h"
 
-/* Prints the histogram or the stacks of the VM with this PID, as cli->opt says. */
+/* Prints the histogram or the stacks of the VM with this PID, as cli->opt specifies. */
 int capture_ask(struct cli *cli, int pid, const struct capture_options *options);
 
 #endif

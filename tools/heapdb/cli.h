@@ -1,9 +1,10 @@
 /*
- * heapdb/cli.h - what the files of the command share: the command table and the running command.
+ * heapdb/cli.h - declarations shared by the command's files: the command table and the running
+ * command.
  *
- * The command is linked with the static library: names that cross files here begin with none of the
- * library's prefixes (hdb_, base_, hprof_, store_, graph_, import_, heap_, derive_, query_), for a
- * name of both would silently replace the library's.
+ * The command is linked with the static library. Functions declared here must not use the library's
+ * prefixes (hdb_, base_, hprof_, store_, graph_, import_, heap_, derive_, query_): a function of
+ * the same name would silently replace the library's.
  */
 #ifndef HEAPDB_CLI_H
 #define HEAPDB_CLI_H
@@ -16,16 +17,16 @@
 #include "common/output.h"
 #include "heapdb/options.h"
 
-/* Exit codes, as the manual has them. */
+/* Exit codes, documented in the manual. */
 enum cli_exit {
 	CLI_DONE = 0,
 	CLI_NO = 1, /* it ran, and the answer is "no" or "not found" */
 	CLI_USAGE = 2,
-	CLI_INPUT = 3, /* bad input: a dump or a database, or none of that name */
+	CLI_INPUT = 3, /* bad or missing dump or database */
 	CLI_SYSTEM = 4 /* disk, memory, permission, interruption */
 };
 
-/* A database that is open beside cli->db, and where it and its dump are. */
+/* A further open database, and the paths of it and its dump. */
 struct database {
 	char *db_path, *dump_path; /* owned; dump_path may be NULL */
 	struct hdb *db;
@@ -34,75 +35,78 @@ struct database {
 /* Flags of a command. */
 enum {
 	NEEDS_DB = 1,    /* the runner finds and opens the database */
-	WRITES = 2,      /* runs long: catches signals and draws progress */
-	NAMES_QUERY = 4, /* its first operand is the name of a query */
-	EXPORTS = 8,     /* for programs: any query, as TSV by default */
-	NAMES_DB = 16,   /* its operand, if there is one, is the database, like --db */
-	PASSES_ON = 32   /* another program reads its arguments: cli->rest */
+	WRITES = 2,      /* runs long: handle signals and draw progress */
+	NAMES_QUERY = 4, /* the first operand is the name of a query */
+	EXPORTS = 8,     /* output for programs: any query, TSV by default */
+	NAMES_DB = 16,   /* the operand, if any, is the database, as with --db */
+	PASSES_ON = 32   /* arguments are parsed by another program: cli->rest */
 };
 
 struct cli;
 
 struct command {
-	const char *name; /* "import"; "export dump": a form with options of its own */
-	/* HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL: not built in. */
+	const char *name; /* "import"; "export dump" is a form with its own options */
+	/*
+	 * Returns HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL: not built
+	 * in.
+	 */
 	int (*run)(struct cli *cli);
 	unsigned flags;
-	uint64_t options;     /* enum option_group, those that it takes */
-	const char *query;    /* the query that it asks, or NULL */
-	const char *synopsis; /* what follows its name */
-	const char *summary;  /* one line */
-	const char *alias;    /* another name that it takes, or NULL */
+	uint64_t options;     /* enum option_group bits accepted */
+	const char *query;    /* the query it runs, or NULL */
+	const char *synopsis; /* usage after the name */
+	const char *summary;  /* one-line description */
+	const char *alias;    /* alternative name, or NULL */
 };
 
-/* Options of `capture` without a process, which lists the JVMs. */
+/* Options of `capture` without a process, which lists JVMs. */
 #define CAPTURE_LIST_OPTIONS (OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_COLUMNS | OPTIONS_LIMIT)
 
 /* The running command. */
 struct cli {
 	const struct command *command;
 	struct options opt;
-	struct arguments rest; /* of a command that PASSES_ON: all that follows its name */
+	struct arguments rest; /* if the command PASSES_ON: all arguments after its name */
 	const struct hdb_query_spec *query; /* NULL: none */
 	bool is_direct;                     /* `heapdb NAME` for `heapdb query NAME` */
-	struct hdb *db;                     /* open if the command NEEDS_DB */
-	char *db_path, *dump_path;          /* as located; owned, needed while db is open */
-	struct database *before;            /* older ones to compare with; owned */
+	struct hdb *db;                     /* open if the command has NEEDS_DB */
+	char *db_path, *dump_path;          /* as located; owned, valid while db is open */
+	struct database *before;            /* older databases to compare with; owned */
 	size_t before_count;
-	struct notes *notes; /* beside db; owned; NULL: not looked for, or there are none */
+	struct notes *notes; /* notes of db; owned; NULL: not loaded, or none */
 	bool has_read_notes;
 	struct output *out;
 	struct hdb_error err;
-	char *statement;         /* `export TABLE` or a statement in SQL; owned; NULL: neither */
-	bool is_open;            /* a JSON object is half written; see struct answer */
+	char *statement;         /* `export TABLE` or an SQL statement; owned; NULL: neither */
+	bool is_open;            /* a JSON object is incomplete; see struct answer */
 	char message_prefix[64]; /* "import", "query retained" */
 };
 
-/* The command table, ended by a NULL name. */
+/* The command table, terminated by a NULL name. */
 extern const struct command commands[];
 
-/* Parts that this program was built without, and the library each needs; ended by a NULL name. */
+/* Features missing from this build and the library each requires; terminated by a NULL name. */
 struct missing {
 	const char *name, *library;
 };
 extern const struct missing missing_doors[];
 
-/* Fails: the command was not built in. */
+/* Fails because the command is not in this build. */
 int cli_fail_missing(struct hdb_error *err, const struct command *command);
 
-/* By name or alias. */
+/* Finds a command by name or alias. */
 const struct command *cli_find_command(const char *name);
 
-/* The command, and the query, with the name or alias nearest to `name`; NULL: none is near. */
+/* Returns the command or query whose name or alias is nearest to `name`; NULL if none is near. */
 const char *cli_nearest_command(const char *name);
 const struct hdb_query_spec *cli_nearest_query(const char *name);
 
-/* One line on standard error, "heapdb: COMMAND: ..."; nothing under --quiet. */
+/* Prints one line to standard error, "heapdb: COMMAND: ..."; nothing with --quiet. */
 void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3);
-/* The same of a text, as libraries call it; `ctx` is the command. */
+/* Notice callback for libraries. `ctx` is the command. */
 void cli_on_notice(void *ctx, const char *text);
 
-/* What is wrong with a database: facts that any answer of it has. Lent by the database. */
+/* A problem of a database, found in the facts of every answer. Borrowed from the database. */
 struct health_line {
 	const char *name, *text; /* "stale", "redacted", "incomplete" */
 };
@@ -110,12 +114,12 @@ struct health_line {
 size_t cli_health(const struct hdb *db, struct health_line out[HEALTH_LINES]);
 
 /*
- * Prints these lines to standard error before an answer; under --quiet, too, because CSV has no
- * other place for them. `name` is that of the database if there are several, else NULL.
+ * Prints these lines to standard error before an answer, even with --quiet, because CSV has no
+ * other place for them. `name` is that of the database if there are several, otherwise NULL.
  */
-void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *name);
+void cli_report_health(const struct cli *cli, const struct hdb *db, const char *name);
 
-/* The bodies. */
+/* Functions of the commands. */
 int cmd_import(struct cli *cli);
 int cmd_capture(struct cli *cli);
 int cmd_query(struct cli *cli);
@@ -140,118 +144,127 @@ int cmd_notes(struct cli *cli);
 int cmd_help(struct cli *cli);
 int cmd_version(struct cli *cli);
 
-/* Prints what may stand at the end of a line; see complete.c. */
+/* Prints possible completions of a command line; see complete.c. */
 int cli_complete(struct cli *cli, struct arguments words);
 
-/* The options that Python reads (cmd_fleet.c), for help and completion; ended by a NULL name. */
+/*
+ * Options parsed by Python (cmd_fleet.c), listed for help and completion; terminated by a NULL
+ * name.
+ */
 extern const struct option_info fleet_options[];
 
-/* The statement that an operand of export is, or that reads the table it names; NULL: neither. */
+/*
+ * Returns the SQL statement for an operand of export: the operand itself, or a SELECT from the
+ * table it names; NULL if it is neither.
+ */
 char *export_statement(const char *operand);
-/* Makes cli->statement read a table, or a class. */
+/* Sets cli->statement to read a table or a class. */
 int export_table(struct cli *cli, const char *name);
-/* A notice that the query of this name is exported, if there is a table of that name. */
-void export_tell_query(const struct cli *cli, const char *name);
+/* Notes that a query is exported although a table has the same name. */
+void export_suggest_query(const struct cli *cli, const char *name);
 
-/* What a query is asked with, as the command line says. */
+/* Query arguments from the command line. */
 struct hdb_query_args cli_query_args(const struct options *opt);
 
-/* Runs `print` with its output in the file that -o names, which appears when it is whole. */
+/* Runs `print` with its output in the file of -o, which gets its name only when complete. */
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli));
 
 /*
- * Help on one command, or on one query (NULL: on the command alone); of a query `is_all` adds
- * columns, facts and the options that all queries share.
+ * Prints help on a command, or on a query (NULL: on the command only). `is_all` adds columns, facts
+ * and shared options of a query.
  */
 void help_command(struct output *out, const struct command *command,
 		  const struct hdb_query_spec *query, bool is_all);
 
 /*
- * Imports `dump_path` as the options say; `out` may be NULL. `wait` as in struct
+ * Imports `dump_path` with the command line's options. `out` may be NULL; `wait` as in struct
  * hdb_import_options.
  */
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	       struct hdb_import_result *out, bool wait);
 
-/* The same with options that were made before; their dump_name is set where the dump is no file. */
+/* Like cli_import, with given options. Their dump_name is set if the dump is not a plain file. */
 int cli_import_as(struct cli *cli, const char *dump_path, const char *db_path,
 		  struct hdb_import_options *options, struct hdb_import_result *out);
 
-/* The folder that a file is in, or would be in. */
+/* Returns the folder of a path, which need not exist. */
 void cli_folder_of(const char *path, char *folder, size_t size);
 
-/* The options of an import from the command line, for callers that do not use cli_import. */
+/* Import options from the command line, for callers that do not use cli_import. */
 struct hdb_import_options cli_import_options(const struct cli *cli);
 
 /* Reports the result of an import that took `seconds`, and problems of the dump. */
-int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
-		    double seconds);
+int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
+		      double seconds);
 
 /*
- * Finds the database that is meant (see FILES in the manual), importing a dump first where one is
- * named that has none. Sets cli->db_path, and cli->dump_path where that is known.
+ * Locates the database (see FILES in the manual). A named dump without a database is imported
+ * first. Sets cli->db_path and, if known, cli->dump_path.
  */
 int locate_database(struct cli *cli);
 
-/* The same if the database is there, with nothing imported or said; else HDB_EABSENT. */
+/*
+ * Like locate_database, but imports and prints nothing; HDB_EABSENT if the database does not exist.
+ */
 int locate_existing(struct cli *cli);
 
 /*
- * Whether an operand is a file that is meant as database or dump, and no name of a class or thread:
- * it is there, and is one of them by its first bytes, its ending or a slash in its name.
+ * Whether an operand is a database or dump rather than the name of a class or thread: it exists,
+ * and its first bytes, its suffix or a slash in its name identify it.
  */
 bool locate_is_file(const char *name);
-/* Whether it is a dump, an archive or a database, by its first bytes or its ending. */
+/* Whether the file is a dump, archive or database, by its first bytes or its suffix. */
 bool locate_is_heap(const char *name);
 
-/* Whether it has such an ending, or a slash, whether it is there or not. */
+/* Whether the name has such a suffix or a slash. The file need not exist. */
 bool locate_looks_like_file(const char *name);
 
 /*
- * The database that `name` is, or that of the dump that `name` is, which is imported if it has
- * none. *db_path and *dump_path (NULL for a database) are owned: free(), also after a failure.
+ * Returns the database that `name` is, or that of the dump `name`, which is imported if it has
+ * none. *db_path and *dump_path (NULL for a database) are owned: free(), even after a failure.
  */
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path);
 
-/* Locates and opens the database that is meant, as cli->db, and reports its health. */
+/* Locates and opens the database as cli->db, and reports its health. */
 int cli_open_database(struct cli *cli);
 
-/* Opens a database as the options say; what is lent is needed while it is open. */
+/* Opens a database with the command line's options. The arguments are lent while it is open. */
 int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
 	     struct hdb **db);
 
 /*
- * The notes beside cli->db, lent, or NULL: there are none. That a file is damaged, is none of ours
- * or may not be read is said once, and answers come without notes; other failures are errors.
+ * Returns the notes of cli->db, borrowed, or NULL if there are none. If the file is damaged,
+ * foreign or unreadable, prints a notice once and continues without notes; other failures are
+ * errors.
  */
 int cli_notes(struct cli *cli, struct notes **notes);
 void cli_notes_release(struct cli *cli);
 
-/* The same for the page, as `notes` of struct serve_options has it. */
+/* Reads and writes notes for the page: the member `notes` of struct serve_options. */
 int page_notes(const char *db_path, const char *target, const char *text, char **json,
 	       struct hdb_error *err);
 
-/* A file that was read. */
+/* Contents of a file. */
 struct file_text {
-	const char *name; /* for messages; lent */
-	char *data;       /* owned, with a zero behind it; NULL after a failure */
+	const char *name; /* name for messages; lent */
+	char *data;       /* owned, zero-terminated; NULL after a failure */
 	size_t size, size_max;
 };
 
-/* Reads all of a file, of "-" the standard input. HDB_ELIMIT: it has more than size_max bytes. */
+/* Reads a whole file, or standard input for "-". HDB_ELIMIT if it has more than size_max bytes. */
 int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct file_text *out);
 static inline void file_text_release(struct file_text *text)
 {
 	free(text->data);
 }
 
-/* HDB_EUSAGE: what the command line asks for cannot be done; the message is printf's. */
+/* Fails with HDB_EUSAGE and a printf-style message: the command line is invalid. */
 #define cli_usage(cli, ...) hdb_fail(&(cli)->err, HDB_EUSAGE, __VA_ARGS__)
 
-/* Puts the name of the file before the message of its reader, which returned `rc`. */
+/* Prefixes the message of a reader that returned `rc` with the file's name. */
 int cli_name_file(struct cli *cli, const char *name, int rc);
 
-/* schema.c: prints the JSON Schema of all that --json prints. */
+/* schema.c: prints the JSON Schema of all --json output. */
 void schema_print(struct output *out);
 
 #endif

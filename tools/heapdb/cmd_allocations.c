@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_allocations.c - rows of call trees, what Android's allocation tracker recorded, and
- * what native heaps of Perfetto traces allocated.
+ * heapdb/cmd_allocations.c - prints call trees as rows: records of Android's allocation tracker,
+ * and native heap allocations of Perfetto traces.
  */
 #include "androidfiles/androidfiles.h"
 #include "base/scope.h"
@@ -52,7 +52,7 @@ static const struct hdb_column allocation_columns[ALLOC_COLUMNS] = {
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "of them" },
 };
 
-/* Rows are nodes of a tree, or dumps. */
+/* Row source: nodes of a tree, or dumps. */
 struct calls {
 	const struct call_tree *tree;
 	const struct android_native *native;
@@ -114,7 +114,7 @@ static void pick(struct answer *answer, size_t from, size_t to)
 		answer->picked[answer->picked_count++] = from++;
 }
 
-/* The rows, with columns as they are grouped. */
+/* Prints the rows, with the columns of the grouping. */
 static int print_rows(struct cli *cli, const struct answer *plain, struct calls *calls,
 		      enum calls_of of)
 {

@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_capture.c - lists the Java VMs of this machine, or dumps one of them, or an app on an
- * Android device, into a new heap database.
+ * heapdb/cmd_capture.c - lists the Java VMs of this machine, or captures a dump of one of them or
+ * of an Android app into a new heap database.
  */
 #include "base/work.h"
 #include "capture/capture.h"
@@ -49,7 +49,7 @@ static const struct hdb_column vm_columns[VM_COLUMNS] = {
 struct vm_rows {
 	struct capture_vm *vms; /* owned */
 	size_t count;
-	size_t next; /* one behind the current row */
+	size_t next; /* index after the current row */
 	char pid[16];
 	struct hdb_value values[VM_COLUMNS];
 };
@@ -69,7 +69,7 @@ static int vm_next(void *ctx, struct hdb_error *err)
 	if (rows->next == rows->count)
 		return HDB_END;
 	rows->next++;
-	/* a text, for a PID has no thousands separators */
+	/* as text, since a PID has no thousands separators */
 	snprintf(rows->pid, sizeof(rows->pid), "%d", vm->pid);
 	rows->values[VM_PID] = text_value(rows->pid);
 	rows->values[VM_USER] = text_value(vm->user);
@@ -109,7 +109,7 @@ static int list_vms(struct cli *cli)
 
 /* ---- a dump ---- */
 
-/* The options that this form takes, and what it is called. */
+/* Returns the options that this form accepts, and its name. */
 static uint64_t options_of_form(const struct command *command, const struct options *opt,
 				const char **form)
 {
@@ -130,7 +130,7 @@ static uint64_t options_of_form(const struct command *command, const struct opti
 	       ~(opt->adb ? OPTIONS_JVM_DUMP : 0);
 }
 
-/* Refuses options that this form does not take. */
+/* Rejects options that this form does not accept. */
 static int check_use(struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
@@ -173,7 +173,7 @@ static int parse_pid(struct cli *cli, int *pid)
 	return HDB_OK;
 }
 
-/* The file's name: of -o, else java_pidN.heapdb, PROCESS.heapdb. */
+/* Chooses the output file: -o, otherwise java_pidN.heapdb or PROCESS.heapdb. */
 static void name_output(const struct cli *cli, int pid, char *out, size_t size)
 {
 	if (cli->opt.output) {
@@ -189,7 +189,7 @@ static void name_output(const struct cli *cli, int pid, char *out, size_t size)
 		*c = *c == '/' || *c == ':' ? '_' : *c;
 }
 
-/* Reports what would fail at the end before the VM is disturbed. */
+/* Reports problems with the output before disturbing the VM. */
 static int check_database(struct cli *cli, const char *db_path)
 {
 	char folder[DATABASE_PATH_SIZE];
@@ -230,7 +230,7 @@ static int start(struct cli *cli, int pid, struct capture **capture)
 			      capture_vm_start(pid, &options, capture, &cli->err);
 }
 
-/* Imports the stream. If the dump fails, that is reported, not the import of a part of it. */
+/* Imports the stream. If the dump fails, reports that failure instead of the import's. */
 static int import_capture(struct cli *cli, struct capture *capture, const char *db_path,
 			  struct hdb_import_result *result)
 {
@@ -246,7 +246,7 @@ static int import_capture(struct cli *cli, struct capture *capture, const char *
 	dumped = capture_end(capture, &why);
 	if (dumped >= 0)
 		return rc;
-	/* The import checks the flag at every step: this covers what came after the last one. */
+	/* The import checks the flag at every step. This covers a failure after the last one. */
 	if (rc == HDB_OK)
 		(void)unlink(db_path);
 	cli->err = why;
@@ -276,5 +276,5 @@ int cmd_capture(struct cli *cli)
 	began_ns = base_now_ns();
 	TRY(start(cli, pid, &capture));
 	TRY(import_capture(cli, capture, db_path, &result));
-	return cli_tell_import(cli, db_path, &result, (double)(base_now_ns() - began_ns) / 1e9);
+	return cli_report_import(cli, db_path, &result, (double)(base_now_ns() - began_ns) / 1e9);
 }

@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_export.c - `heapdb export`: the rows of a query, or of a statement in SQL, as text by
- * way of the renderer or as columns by way of export/; to the standard output or into a file.
+ * heapdb/cmd_export.c - `heapdb export`: writes the rows of a query or SQL statement as text
+ * (renderer) or as columns (export/), to standard output or a file.
  */
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
@@ -77,12 +77,15 @@ int export_table(struct cli *cli, const char *name)
 #endif
 }
 
-void export_tell_query(const struct cli *cli, const char *name)
+void export_suggest_query(const struct cli *cli, const char *name)
 {
 #ifdef HAVE_SQLITE
 	char query[64];
 
-	/* What the query is called in SQL where a table has its name; all objects are the same. */
+	/*
+	 * The SQL name of a query that shares its name with a table. "objects" is the same either
+	 * way.
+	 */
 	snprintf(query, sizeof(query), "query_%s", name);
 	if (cli->query->is_query && heapsql_has_table(query))
 		cli_notice(cli, "this is the query %s; --table %s exports the table", name, name);
@@ -94,7 +97,7 @@ void export_tell_query(const struct cli *cli, const char *name)
 
 /* ---- what a file says of its rows ---- */
 
-/* Keys and values, ended by NULL; all owned. */
+/* Key/value pairs, terminated by NULL; all owned. */
 struct notes {
 	char **texts;
 	size_t count;
@@ -157,7 +160,7 @@ static int note_fact(struct notes *notes, const char *name, const struct hdb_val
 	return add_note(notes, name, buf, size, err);
 }
 
-/* Which dump the rows are of: files of one dump have the same. */
+/* Records the dump's fingerprint: files from the same dump have the same value. */
 static int note_fingerprint(struct notes *notes, struct hdb *db, struct hdb_error *err)
 {
 	DOOR_ROWS *rows = NULL;
@@ -189,7 +192,7 @@ static int note_facts(struct notes *notes, const struct cli *cli, const struct h
 }
 
 #ifdef HAVE_SQLITE
-/* A statement has no facts except what is wrong with the database. */
+/* A statement has no facts except the database's problems. */
 static int note_health(struct notes *notes, const struct hdb *db, struct hdb_error *err)
 {
 	struct health_line lines[HEALTH_LINES];
@@ -204,8 +207,8 @@ static int note_health(struct notes *notes, const struct hdb *db, struct hdb_err
 /* ---- columns ---- */
 
 /*
- * `where` and `picked` are needed until the stream is released. The rows of --columns are those of
- * the picked answer then, else the stream's.
+ * `where` and `picked` must stay valid until the stream is released. With --columns, rows come from
+ * the picked answer, otherwise from the stream.
  */
 static int query_stream(struct cli *cli, struct where *where, struct notes *notes,
 			struct answer_columns *picked, struct ArrowArrayStream *out)
@@ -222,7 +225,7 @@ static int query_stream(struct cli *cli, struct where *where, struct notes *note
 		picked->answer->rows = rows;
 		TRY(r);
 		TRY(answer_pick(picked->answer, opt->columns));
-		answer_tell_absent(cli, picked->answer);
+		answer_report_absent(cli, picked->answer);
 		return answer_stream(picked, out);
 	}
 	if (r >= 0)

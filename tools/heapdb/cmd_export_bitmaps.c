@@ -1,9 +1,7 @@
 /*
- * heapdb/cmd_export_bitmaps.c - `export bitmaps DIR`: the pictures of a dump as files, named after
- * the IDs of the bitmaps, and a row for each that says whether it was written.
- *
- * Pixels become PNG; what `am dumpheap -b` has put into the dump is written as it is. Files that
- * are there are replaced, links are not followed.
+ * heapdb/cmd_export_bitmaps.c - `export bitmaps DIR`: writes the bitmaps of a dump to files named
+ * by their IDs, and prints a row for each with its status. Pixels become PNG; image data from `am
+ * dumpheap -b` is written unchanged. Existing files are replaced; symbolic links are not followed.
  */
 #include "heapdb/cli.h"
 #include "pictures/pictures.h"
@@ -44,12 +42,12 @@ struct picture {
 	uint64_t id;
 	int64_t width, height;
 	uint32_t buffer;
-	uint64_t length; /* of that array */
+	uint64_t length; /* length of that array */
 	const char *config;
 	size_t config_size;
 };
 
-/* Opens the file for a picture, x->file, in the folder. */
+/* Opens the output file x->file in the folder. */
 static FILE *open_file(struct exporting *x, uint64_t id, const char *suffix)
 {
 	int fd;
@@ -78,7 +76,7 @@ static int close_file(struct exporting *x, FILE *file, int rc)
 	return rc;
 }
 
-/* Bytes a pixel of a configuration that can be drawn; 0: none. */
+/* Bytes per pixel of a supported configuration; 0: not supported. */
 static unsigned pixel_bytes(const struct picture *p)
 {
 	static const struct {
@@ -93,7 +91,7 @@ static unsigned pixel_bytes(const struct picture *p)
 	return 0;
 }
 
-/* The first `size` bytes of its buffer as a file. */
+/* Writes the first `size` bytes of the buffer to the file. */
 static int write_png(struct exporting *x, const struct picture *p, struct pixels *pixels,
 		     uint64_t size)
 {
@@ -152,7 +150,7 @@ static int write_encoded(struct exporting *x, const struct picture *p, const cha
 	return close_file(x, file, HDB_OK);
 }
 
-/* Writes the bitmap of the query's row, if it can be written. */
+/* Writes the bitmap of the current row, if possible. */
 static int write_row(struct exporting *x, const char **state)
 {
 	const struct hdb_value *config = rows_value(x->rows, "config");

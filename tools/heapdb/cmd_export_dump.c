@@ -1,5 +1,5 @@
 /*
- * heapdb/cmd_export_dump.c - writes the HPROF dump that a database was made from, byte for byte.
+ * heapdb/cmd_export_dump.c - writes the original HPROF dump stored in a database, byte for byte.
  */
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes read and written at a time. */
+/* Bytes per read and write. */
 #define COPY_BYTES (1u << 20)
 
 static int copy(struct cli *cli)

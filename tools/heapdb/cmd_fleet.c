@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_fleet.c - fleet: hands its arguments to the Python package, which has the tables and
- * the reports of a fleet, and knows how DuckDB is asked.
+ * heapdb/cmd_fleet.c - fleet: passes its arguments to the Python package, which implements fleet
+ * tables and reports with DuckDB.
  */
 #include "heapdb/cli.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As the parsers of fleet/_command.py have them: a test compares. */
+/* Must match the parsers in fleet/_command.py; a test compares them. */
 #define FLEET(name, argument, help) \
 	{ \
 		name, argument, OPTIONS_HELP, 0, OPTION_TEXT, 0, 0, help \
@@ -44,8 +44,8 @@ const struct option_info fleet_options[] = {
 };
 
 /*
- * What Python runs. Modules of the current folder are not taken: whoever wrote a folder of dumps
- * must not choose what runs here. What is missing is said in one line, exit code 4.
+ * Program run by Python. Modules in the current folder are not imported: the owner of a folder of
+ * dumps must not be able to run code here. A missing package is reported in one line, exit code 4.
  */
 static const char program[] =
 	"import sys\n"

@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_help.c - help and version. All of it is read from the command table, the option table
- * and the library's list of queries.
+ * heapdb/cmd_help.c - help and version, generated from the command table, the option table and the
+ * library's list of queries.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where the second column of help begins. */
+/* Column where descriptions begin. */
 #define HELP_COLUMN 28
 
-/* Lines of help are no longer. */
+/* Maximum width of a help line. */
 #define HELP_WIDTH 80
 
-/* The text in lines that begin at `indent`, where the cursor is. */
+/* Wraps text at `indent`, where the cursor is. */
 static void put_words(struct output *out, const char *text, size_t indent)
 {
 	const struct render_style style = { .width = HELP_WIDTH };
@@ -24,7 +24,7 @@ static void put_words(struct output *out, const char *text, size_t indent)
 	prose_wrap(out, &style, (struct prose_place){ indent, indent }, text, strlen(text));
 }
 
-/* A name whose choices are more than a line has room for goes on behind one of their bars. */
+/* Breaks an option name whose choices exceed a line after a "|". */
 static void put_left(struct output *out, const char *left)
 {
 	size_t room = HELP_WIDTH - 2;
@@ -44,7 +44,7 @@ static void put_left(struct output *out, const char *left)
 	output_string(out, left);
 }
 
-/* "  left   right", right on a line of its own if left is long. */
+/* Prints "  left    right", with right on its own line if left is long. */
 static void put_line(struct output *out, const char *left, const char *right)
 {
 	const size_t size = strlen(left) + 2;
@@ -72,7 +72,7 @@ static void put_option(struct output *out, char letter, const char *name, const 
 	put_line(out, left, help);
 }
 
-/* The default and the range of an option: " Default: 10. Range: 1 to 100." */
+/* Formats default and range of an option: " Default: 10. Range: 1 to 100." */
 static void describe_range(const struct hdb_option_spec *o, char *out, size_t size)
 {
 	const bool is_number = o->type == HDB_OPTION_NUMBER;
@@ -98,7 +98,7 @@ static void put_query_option(struct output *out, const struct hdb_option_spec *o
 	put_option(out, 0, o->name, o->argument, help);
 }
 
-/* The heading of a group of queries. */
+/* Returns the heading of a group of queries. */
 static const char *group_title(const char *group)
 {
 	static const struct {
@@ -121,16 +121,13 @@ static const char *group_title(const char *group)
 	return group;
 }
 
-/* What comes before the name of a query on the command line, after "heapdb ". */
+/* Returns what precedes the name of a query on the command line, after "heapdb ". */
 static const char *verb_of(const struct hdb_query_spec *query)
 {
 	return query->is_query || cli_find_command(query->name) ? "" : "export ";
 }
 
-/*
- * By group, a line each; those that are no arguments of `heapdb query` with the command that asks
- * them.
- */
+/* Lists queries by group, one per line. Those with their own command are shown with it. */
 static void put_queries(struct output *out)
 {
 	const char *group = "";
@@ -170,7 +167,7 @@ static void put_common_options(struct output *out, const struct command *command
 	}
 }
 
-/* Columns or facts of a query. */
+/* Accessor of a query's columns or facts. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
 static void put_columns(struct output *out, const char *heading, column_of *get,
@@ -261,7 +258,7 @@ static void put_missing(struct output *out)
 			      m->name, m->library, m[1].name ? "" : "\n");
 }
 
-/* All names of a group on lines of their own, "  leaks      leaks, triage, ...". */
+/* Lists the names of a group, "  leaks    leaks, triage, ...". */
 static void put_group(struct output *out, const char *group)
 {
 	const char *between = "";
@@ -286,7 +283,7 @@ static void put_group(struct output *out, const char *group)
 	output_char(out, '\n');
 }
 
-/* One screen: what people need in the first hour, all names, and where more is. */
+/* Prints the short help: first steps, all names, and where to find more. */
 static void put_screen(struct output *out)
 {
 	const char *group = "";
@@ -325,7 +322,7 @@ static void put_screen(struct output *out)
 	output_string(out, "`heapdb help NAME` describes one, `heapdb help --all` lists all.\n");
 }
 
-/* Every command and query with a line. */
+/* Lists every command and query with its description. */
 static void put_overview(struct output *out)
 {
 	output_string(out, "usage: heapdb COMMAND [FILE] [arguments]\n\nCommands:\n");
@@ -340,10 +337,10 @@ static void put_overview(struct output *out)
 		      "current\nfolder, in this order. The manual is `man heapdb`.\n");
 }
 
-/* A line of the list of all names: kind, owner, name, argument and help. */
+/* A line of the machine-readable list: kind, owner, name, argument and help. */
 struct listed {
 	const char *kind, *owner, *name;
-	const char *more, *help; /* NULL: none */
+	const char *more, *help; /* further fields; NULL: none */
 };
 
 static void put_name(struct output *out, struct listed l)
@@ -363,7 +360,7 @@ static const char *type_name(enum hdb_option_type type)
 	return names[type];
 }
 
-/* As put_name, and behind the help: type, default, range, unit, example. */
+/* Like put_name, with the additional fields type, default, range, unit and example. */
 static void put_option_name(struct output *out, const char *owner, const struct hdb_option_spec *o)
 {
 	char range[64] = "";
@@ -378,7 +375,7 @@ static void put_option_name(struct output *out, const char *owner, const struct 
 		      o->example ? o->example : "");
 }
 
-/* As put_name, and behind the help: what its targets may be, and how many. */
+/* Like put_name, with the kinds and number of targets as additional field. */
 static void put_targets(struct output *out, const struct hdb_query_spec *query)
 {
 	static const char *const names[] = { "object", "class", "pattern", "loader", "name" };
@@ -398,7 +395,7 @@ static void put_targets(struct output *out, const struct hdb_query_spec *query)
 		output_format(out, "\t%u..%u\n", query->target_min, query->target_max);
 }
 
-/* Options of the command that asks it which make no sense for this query. */
+/* Lists options of the command that do not apply to this query. */
 static void put_untaken(struct output *out, const struct hdb_query_spec *query, const char *owner)
 {
 	const struct command *command = cli_find_command(query->is_query ? "query" : query->name);
@@ -446,8 +443,8 @@ static void put_query_names(struct output *out, const struct hdb_query_spec *que
 }
 
 /*
- * A name a line: kind, what it belongs to, name, argument, help, separated by tabs; options of
- * queries have more, see put_option_name.
+ * Prints one name per line: kind, owner, name, argument and help, separated by tabs. Options of
+ * queries have further fields, see put_option_name.
  */
 static void put_names(struct output *out)
 {
@@ -477,7 +474,7 @@ static void put_names(struct output *out)
 		put_query_names(out, hdb_query_at(i));
 }
 
-/* There is no help on `word`; `near` is the nearest name that there is, or NULL. */
+/* Fails because there is no help on `word`. `near` is the nearest existing name, or NULL. */
 static int no_topic(struct cli *cli, const char *kind, const char *word, const char *near)
 {
 	if (near)

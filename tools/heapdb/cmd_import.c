@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Kinds of problems named in the notice; `heapdb info` has all. */
+/* Maximum number of problem kinds named in the notice; `heapdb info` lists all. */
 #define KINDS_MAX 4
 #define KIND_SIZE 64
 
-/* Problems looked at for their kinds. */
+/* Number of problems examined for their kinds. */
 #define PROBLEMS_READ 1000
 
 #define DATABASE_PATH_SIZE 4096
@@ -47,7 +47,7 @@ void cli_folder_of(const char *path, char *folder, size_t size)
 	snprintf(folder, size, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
 }
 
-/* Adds a hint to the message of a failed import if its folder cannot be written. */
+/* If the folder of the database is not writable, adds a hint to the import's message. */
 static void hint_at_output(struct cli *cli, const char *dump_path, const char *db_path)
 {
 	const size_t used = strlen(cli->err.message);
@@ -87,7 +87,7 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	return cli_import_as(cli, dump_path, db_path, &options, out);
 }
 
-/* Rounds to 1 / parts. */
+/* Rounds to a multiple of 1 / parts. */
 static double rounded(double value, double parts)
 {
 	return (double)(uint64_t)(value * parts + 0.5) / parts;
@@ -97,7 +97,7 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 			 const char *incomplete, double seconds)
 {
 	const double rate = (double)r->dump_bytes / 1e6 / (seconds > 1e-6 ? seconds : 1e-6);
-	/* the first only if the dump is not whole */
+	/* the first applies only to an incomplete dump */
 	const struct own_fact facts[] = {
 		text_fact("incomplete", "incomplete", incomplete),
 		text_fact("database", "database", db_path),
@@ -125,7 +125,7 @@ static int print_summary(struct cli *cli, const char *db_path, const struct hdb_
 	return print_answer(cli, &answer);
 }
 
-/* One line for people, and what to run next. `incomplete` was printed before. */
+/* Prints a one-line summary and the next command. `incomplete` was printed before. */
 static void print_line(struct cli *cli, const char *db_path, const struct hdb_import_result *r,
 		       double seconds)
 {
@@ -153,7 +153,7 @@ static void print_line(struct cli *cli, const char *db_path, const struct hdb_im
 	prose_facts(out, &answer, "Next: heapdb {database}\n");
 }
 
-/* Appends the kind of the current row to the list ", a, b" if it is not there yet. */
+/* Appends the kind of the current row to the list ", a, b" unless it is already there. */
 static void add_kind(const struct hdb_value *value, char *list, size_t size, unsigned *count)
 {
 	char kind[KIND_SIZE + 4];
@@ -170,11 +170,9 @@ static void add_kind(const struct hdb_value *value, char *list, size_t size, uns
 		snprintf(list + used, size - used, "%s", kind);
 }
 
-/*
- * A notice of how many problems there were, and of which kinds. The database is good all the same.
- */
-static int tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
-			 uint64_t problem_count)
+/* Prints the number and kinds of problems. The database is usable nevertheless. */
+static int report_problems(struct cli *cli, struct hdb *db, const char *db_path,
+			   uint64_t problem_count)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = PROBLEMS_READ };
 	char kinds[KINDS_MAX * (KIND_SIZE + 4)] = "";
@@ -192,8 +190,8 @@ static int tell_problems(struct cli *cli, struct hdb *db, const char *db_path,
 	return rc < 0 ? rc : HDB_OK;
 }
 
-int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
-		    double seconds)
+int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
+		      double seconds)
 {
 	struct hdb_health health = { .struct_size = sizeof(health) };
 	struct hdb *db = NULL;
@@ -204,13 +202,13 @@ int cli_tell_import(struct cli *cli, const char *db_path, const struct hdb_impor
 			   "the file holds %u heap dumps; this is number %u, --snapshot N takes "
 			   "another",
 			   result->snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
-	/* the database knows what is wrong with the dump */
+	/* the database records what is wrong with the dump */
 	if (result->problem_count > 0 || result->root_count == 0) {
 		TRY(hdb_open(db_path, NULL, &db, &cli->err));
-		cli_tell_health(cli, db, NULL);
+		cli_report_health(cli, db, NULL);
 		hdb_health(db, &health);
 	}
-	rc = result->problem_count > 0 ? tell_problems(cli, db, db_path, result->problem_count) :
+	rc = result->problem_count > 0 ? report_problems(cli, db, db_path, result->problem_count) :
 					 HDB_OK;
 	if (rc == HDB_OK && cli->opt.format == FORMAT_TABLE && !cli->opt.verbose)
 		print_line(cli, db_path, result, seconds);
@@ -237,5 +235,5 @@ int cmd_import(struct cli *cli)
 	}
 	began_ns = base_now_ns();
 	TRY(cli_import(cli, cli->opt.operands[0], db_path, &result, false));
-	return cli_tell_import(cli, db_path, &result, (double)(base_now_ns() - began_ns) / 1e9);
+	return cli_report_import(cli, db_path, &result, (double)(base_now_ns() - began_ns) / 1e9);
 }

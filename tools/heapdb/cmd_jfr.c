@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_jfr.c - recordings of Flight Recorder: their events as rows, samples by class, thread
- * or call stack, and the samples of an answer's classes.
+ * heapdb/cmd_jfr.c - Flight Recorder files: events as rows, samples by class, thread or call stack,
+ * and samples for the classes of an answer.
  */
 #include "base/scope.h"
 #include "heapdb/call_rows.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Bytes of a stack's text in a row. */
+/* Maximum bytes of a stack in a row. */
 #define STACK_TEXT_MAX (1u << 20)
 
 static const char *const kind_names[JFR_KINDS] = { "old-objects", "allocations", "gc", "cpu" };
@@ -30,7 +30,10 @@ enum {
 	CPU = 1 << JFR_CPU
 };
 
-/* The columns, and below in the same order: which kinds of events have each, and where. */
+/*
+ * The columns. `sources` below, in the same order, gives the event kinds that have each column and
+ * the field path.
+ */
 static const struct hdb_column columns[] = {
 	{ "time", HDB_TYPE_TEXT, "time", "when it was recorded, UTC" },
 	{ "class", HDB_TYPE_TEXT, "class", "class of the object" },
@@ -60,7 +63,7 @@ static const struct hdb_column columns[] = {
 static const struct field {
 	unsigned kinds;
 	enum form form;
-	const char *path, *other; /* the first that leads to something */
+	const char *path, *other; /* the first path that resolves is used */
 } fields[] = {
 	{ OLD | NEW | HEAP | CPU, TIME, "startTime", "" },
 	{ OLD | NEW, CLASS, "object.type", "objectClass" },
@@ -90,7 +93,7 @@ struct recording {
 	struct file_text file;
 	struct jfr *jfr;
 	uint64_t counts[JFR_KINDS];
-	enum jfr_kind kind; /* of the rows */
+	enum jfr_kind kind; /* kind of event listed */
 	struct hdb_value cells[COLUMNS];
 	struct bytes texts[COLUMNS];
 };
@@ -108,7 +111,7 @@ struct hdb_value seconds_text(int64_t ns, struct bytes *text)
 	return (struct hdb_value){ .type = HDB_TYPE_TEXT };
 }
 
-/* Whether a frame is the JDK's: who calls it decided to allocate. */
+/* Whether a frame belongs to the JDK. The calling application frame is the relevant one. */
 static bool is_platform(const struct bytes *text)
 {
 	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
@@ -149,7 +152,7 @@ static bool put_site(struct jfr *jfr, struct jfr_value list, struct bytes *text)
 	return true;
 }
 
-/* A cell; a text is appended to `text`. */
+/* Makes a cell. Text is appended to `text`. */
 static struct hdb_value cell_of(struct jfr *jfr, size_t column, const struct jfr_value *value,
 				struct bytes *text)
 {
@@ -161,7 +164,7 @@ static struct hdb_value cell_of(struct jfr *jfr, size_t column, const struct jfr
 		return seconds_text(jfr_time(jfr, value), text);
 	case SHARE:
 		return (struct hdb_value){ .type = type, .d = 100 * (double)jfr_real(jfr, value) };
-	case NUMBER: /* what is negative means that there is none */
+	case NUMBER: /* negative values mean unknown */
 		if (jfr_integer(jfr, value) < 0)
 			return (struct hdb_value){ 0 };
 		return number_value(type, (uint64_t)jfr_integer(jfr, value));
@@ -181,7 +184,7 @@ static struct hdb_value cell_of(struct jfr *jfr, size_t column, const struct jfr
 	return (struct hdb_value){ .type = is_there ? HDB_TYPE_TEXT : HDB_TYPE_NULL };
 }
 
-/* What the event has in a column: a cell, whose text is in r->texts. */
+/* Returns an event's cell in a column. Its text is in r->texts. */
 static struct hdb_value event_cell(struct recording *r, const struct jfr_value *event,
 				   size_t column)
 {
@@ -199,7 +202,7 @@ static struct hdb_value event_cell(struct recording *r, const struct jfr_value *
 	return cell;
 }
 
-/* The next event of the kind that is asked for. */
+/* Advances to the next event of the selected kind. */
 static int next_event(struct recording *r, struct jfr_value *event, struct hdb_error *err)
 {
 	enum jfr_kind kind;
@@ -229,7 +232,8 @@ static int row_next(void *ctx, struct hdb_error *err)
 static int print_events(struct recording *r, const struct answer *plain)
 {
 	const struct options *opt = &r->cli->opt;
-	const bool has_no_stacks = opt->format == FORMAT_TABLE && !opt->wide; /* too long */
+	const bool has_no_stacks =
+		opt->format == FORMAT_TABLE && !opt->wide; /* too long for a table */
 	const struct row_source source = {
 		.ctx = r,
 		.count = COLUMNS,
@@ -250,7 +254,7 @@ static int print_events(struct recording *r, const struct answer *plain)
 
 /* ---- samples added up ---- */
 
-/* What the event has in a column of that name, as a text with its zero; `none`: nothing. */
+/* Returns an event's column as zero-terminated text, or `none` if empty. */
 static const char *text_of(struct recording *r, const struct jfr_value *event, const char *name,
 			   const char *none)
 {
@@ -264,7 +268,7 @@ static const char *text_of(struct recording *r, const struct jfr_value *event, c
 	return r->texts[i].failed ? none : r->texts[i].data;
 }
 
-/* The node of the event's stack, which its constant remembers; 0: it has none. */
+/* Returns the tree node of the event's stack, cached with the stack's constant; 0: no stack. */
 static int add_stack(struct recording *r, const struct jfr_value *event, struct call_tree *tree,
 		     uint32_t *node)
 {
@@ -280,7 +284,7 @@ static int add_stack(struct recording *r, const struct jfr_value *event, struct 
 	if (!*text_of(r, event, columns[COLUMNS - 1].name, ""))
 		return HDB_OK;
 	text = r->texts[COLUMNS - 1].data;
-	do { /* from the end, where the outermost frame is */
+	do { /* from the outermost frame, which is last */
 		for (last = text + strlen(text); last > text && strncmp(last, " < ", 3) != 0;)
 			last--;
 		TRY(call_tree_child(tree, *node, last > text ? last + 3 : text, node,
@@ -363,7 +367,7 @@ static void recording_release(struct recording **recording)
 	free(r);
 }
 
-/* Those that are named, or else the first that there are. */
+/* Chooses the named kind of event, or the first that occurs. */
 static int choose_kind(struct recording *r)
 {
 	const struct options *opt = &r->cli->opt;
@@ -423,7 +427,7 @@ int cmd_jfr(struct cli *cli)
 
 /* ---- samples of an answer's classes ---- */
 
-/* Classes of old objects, and below each the frames that allocated. */
+/* Sums samples of old objects by class, and below each by allocating frame. */
 static int add_classes(struct recording *r, struct call_tree *tree)
 {
 	struct jfr_value event;
@@ -444,7 +448,7 @@ static int add_classes(struct recording *r, struct call_tree *tree)
 	return call_tree_sum(tree, &r->cli->err);
 }
 
-/* Says how many of the row's objects were sampled, and where most of them were allocated. */
+/* Makes the sentence: how many objects of the class were sampled, and where most were allocated. */
 static void say(struct sampled *s, const struct call_node *node, const struct call_node *site)
 {
 	const char *dot = strrchr(node->name, '.');
@@ -462,14 +466,14 @@ static void say(struct sampled *s, const struct call_node *node, const struct ca
 	s->value = text_value(s->sentence);
 }
 
-void sampled_meet(struct sampled *s)
+void sampled_match_row(struct sampled *s)
 {
 	const struct call_tree *t = &s->tree;
 	const struct hdb_value *class_name = hdb_rows_value(s->rows, s->class_name);
 	const uint64_t suspect = hdb_rows_value(s->rows, s->suspect)->u;
 
 	s->value = (struct hdb_value){ 0 };
-	if (class_name->type != HDB_TYPE_TEXT || suspect == s->told ||
+	if (class_name->type != HDB_TYPE_TEXT || suspect == s->last_suspect ||
 	    hdb_rows_value(s->rows, s->objects)->type == HDB_TYPE_NULL ||
 	    hdb_rows_value(s->rows, s->text)->type != HDB_TYPE_NULL)
 		return;
@@ -480,7 +484,7 @@ void sampled_meet(struct sampled *s)
 		    memcmp(node->name, class_name->text, class_name->text_size) != 0)
 			continue;
 		say(s, node, &t->nodes[t->order[i + 1]]);
-		s->told = suspect;
+		s->last_suspect = suspect;
 		break;
 	}
 }

@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_mcp.c - mcp: starts the assistant's door on standard input and output. The door is
- * tools/mcp; it is not there where heapdb was built without its library.
+ * heapdb/cmd_mcp.c - mcp: runs the MCP server (tools/mcp) on standard input and output. Absent from
+ * builds without jansson.
  */
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
@@ -43,7 +43,7 @@ static int run_oql(const struct mcp_statement *statement, struct hdb_row_source 
 	const struct oql_str text = { statement->text, strlen(statement->text) };
 #ifdef HAVE_SQLITE
 	char *sql = NULL;
-	int r = oql_to_sql(text, &sql, err); /* of VisualVM's language */
+	int r = oql_to_sql(text, &sql, err); /* VisualVM's dialect */
 
 	if (r == HDB_OK) {
 		struct mcp_statement translated = *statement;

@@ -1,5 +1,5 @@
 /*
- * heapdb/cmd_meminfo.c - meminfo and allocations: files of Android beside dumps, as rows.
+ * heapdb/cmd_meminfo.c - meminfo and allocations: prints Android files other than dumps as rows.
  */
 #include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
@@ -66,15 +66,15 @@ struct meminfo {
 	struct android_memory memory;
 	size_t at;
 	struct hdb_value cells[COLUMNS];
-	/* of the dump */
+	/* values from the heap dump */
 	bool has_dump;
 	uint64_t java, native, unreachable;
-	uint64_t pid;      /* whose dump it is; 0: the first one's */
-	char process[256]; /* as the dump says; "" */
+	uint64_t pid;      /* process of the dump; 0: the first in the file */
+	char process[256]; /* process name in the dump; "" if unknown */
 	char summary[SUMMARY_BYTES];
 };
 
-/* The row that stands for something the dump has, of the process that was dumped. */
+/* Whether the row is a category that the heap dump accounts for, of the dumped process. */
 static bool is_of_dump(const struct meminfo *m, const struct android_memory_row *row,
 		       const char *name)
 {
@@ -117,7 +117,7 @@ static int memory_next(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A fact of a query; 0 if it gives none. */
+/* Returns the first of the named facts that a query sets; 0 if none. */
 static int ask_fact(struct cli *cli, const char *query, const char *const names[], uint64_t *out)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = 1 };
@@ -132,7 +132,7 @@ static int ask_fact(struct cli *cli, const char *query, const char *const names[
 	return HDB_OK;
 }
 
-/* The name of the process that was dumped. */
+/* Determines the process name from the dump. */
 static int ask_process(struct meminfo *m)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args) };
@@ -151,7 +151,7 @@ static int ask_process(struct meminfo *m)
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-/* Which process of the file was dumped: the one of that name, else the first. */
+/* Chooses the dumped process of the file: the one with that name, otherwise the first. */
 static void choose_process(struct meminfo *m)
 {
 	const struct android_memory_row *first =
@@ -178,7 +178,7 @@ static int ask_dump(struct meminfo *m, const char *name)
 
 	TRY(locate_named(cli, name, &cli->db_path, &cli->dump_path));
 	TRY(cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db));
-	cli_tell_health(cli, cli->db, NULL);
+	cli_report_health(cli, cli->db, NULL);
 	TRY(ask_fact(cli, "histogram", heap, bytes));
 	m->java = bytes[0] + bytes[1];
 	m->unreachable = bytes[1];
@@ -189,7 +189,7 @@ static int ask_dump(struct meminfo *m, const char *name)
 	return HDB_OK;
 }
 
-/* Makes the sentence that says how much of the process's memory the dump explains. */
+/* Makes the sentence on how much of the process's memory the dump explains. */
 static const char *explain(struct meminfo *m, uint64_t pss)
 {
 	const uint64_t known = m->java + m->native;
@@ -207,7 +207,7 @@ static const char *explain(struct meminfo *m, uint64_t pss)
 	return m->summary;
 }
 
-/* The columns that some row has a value for. */
+/* Selects the columns with a value in any row. */
 static int pick_columns(struct meminfo *m, struct answer *answer)
 {
 	unsigned has = 0;
@@ -231,7 +231,7 @@ static int pick_columns(struct meminfo *m, struct answer *answer)
 	return HDB_OK;
 }
 
-/* Of the process that was dumped. */
+/* Total Pss of the dumped process. */
 static uint64_t pss_of(const struct meminfo *m)
 {
 	uint64_t pss = 0;
@@ -263,7 +263,7 @@ static int print_memory(struct meminfo *m)
 			    m->native),
 		number_fact("not_in_dump", "not in the dump", HDB_TYPE_BYTES,
 			    pss > known ? pss - known : 0),
-		text_fact("told", "summary", explain(m, pss)),
+		text_fact("summary", "summary", explain(m, pss)),
 	};
 	struct answer answer = {
 		.name = "meminfo",

@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_notes.c - notes: lists, adds and removes what people say of objects, classes and
- * leaks; and the notes of a database for its answers and the page.
+ * heapdb/cmd_notes.c - notes: lists, adds and removes notes on objects, classes and leaks; loads a
+ * database's notes for answers and the page.
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
@@ -49,7 +49,7 @@ static void close_at(struct hdb **db)
 int page_notes(const char *db_path, const char *target, const char *text, char **json,
 	       struct hdb_error *err)
 {
-	/* Its own handle: those of the server belong to its workers. */
+	/* Opens its own handle, since the server's handles belong to worker threads. */
 	BASE_SCOPED(close_at) struct hdb *db = NULL;
 	struct notes notes = { 0 };
 	int r;

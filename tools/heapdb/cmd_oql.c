@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_oql.c - oql: a statement in Eclipse MAT's object query language, from the command line
- * or standard input, and its rows.
+ * heapdb/cmd_oql.c - oql: runs a statement in Eclipse MAT's object query language, from the command
+ * line or standard input.
  */
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
@@ -27,7 +27,7 @@ static int source_total(void *rows, uint64_t *total, struct hdb_error *err)
 	return oql_total(rows, total, err);
 }
 
-/* As every answer of a query has them. */
+/* Adds the facts common to all answers. */
 static size_t add_facts(const struct cli *cli, struct own_fact *facts)
 {
 	struct health_line lines[HEALTH_LINES];
@@ -70,8 +70,8 @@ static int print(struct cli *cli, struct oql *oql)
 }
 
 #ifdef HAVE_SQLITE
-/* The statement as a shell takes it: within single quotes one of them is '\\''. */
-static int tell_translation(struct cli *cli, const char *statement)
+/* Prints the SQL quoted for a shell: a single quote becomes '\''. */
+static int print_translation(struct cli *cli, const char *statement)
 {
 	BASE_FREED char *quoted = malloc(4 * strlen(statement) + 1);
 	char *to = quoted;
@@ -89,7 +89,10 @@ static int tell_translation(struct cli *cli, const char *statement)
 	return HDB_OK;
 }
 
-/* A statement in VisualVM's language, as SQL, which is shown. HDB_NOTFOUND: it is not in that. */
+/*
+ * Translates a statement in VisualVM's dialect to SQL, prints it and runs it. HDB_NOTFOUND if it is
+ * not in that dialect.
+ */
 static int run_visualvm(struct cli *cli, struct oql_str text)
 {
 	const struct heapsql_database database = { .db = cli->db };
@@ -97,7 +100,7 @@ static int run_visualvm(struct cli *cli, struct oql_str text)
 	BASE_FREED char *statement = NULL;
 
 	TRY(oql_to_sql(text, &statement, &cli->err));
-	TRY(tell_translation(cli, statement));
+	TRY(print_translation(cli, statement));
 	TRY(sql_open(cli, &sql));
 	TRY(heapsql_add(sql, &database, &cli->err));
 	return sql_run(cli, sql, statement);

@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_query.c - query, info, check and diff: one question to the library, and its
- * answer printed. Knows no query by name: options, columns and facts are the library's.
+ * heapdb/cmd_query.c - query, info, check and diff: runs one query and prints the answer. Treats
+ * all queries alike: options, columns and facts come from the library.
  */
 #include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text that the answer is for people, unless columns, an order or a format were asked for. */
+/* Returns the prose renderer of the query, unless columns, an order or a format were requested. */
 static const struct prose *text_of(const struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
@@ -26,7 +26,7 @@ static const struct prose *text_of(const struct cli *cli)
 		       prose_of(cli->query->name);
 }
 
-/* What people and programs get if they do not say. */
+/* Sets defaults for people and for programs. */
 static void set_defaults(struct cli *cli)
 {
 	const struct prose *text = text_of(cli);
@@ -52,8 +52,8 @@ struct hdb_query_args cli_query_args(const struct options *opt)
 }
 
 /*
- * The answer is "no" if it counts failures: of checks, or conditions of --fail-if that hold. Those
- * are printed, for the answer itself may be cut or redirected.
+ * Returns "no" if the answer counts failed checks or matching --fail-if conditions. These are also
+ * printed to standard error, since the answer may be cut or redirected.
  */
 static int judge(const struct cli *cli, const struct answer *answer)
 {
@@ -76,12 +76,9 @@ static int judge(const struct cli *cli, const struct answer *answer)
 	return rc;
 }
 
-/*
- * Tables and JSON have the facts; those who read lines of values see on standard error what the
- * rows leave out.
- */
-static void tell_cut(const struct cli *cli, const struct answer *answer,
-		     const struct render_style *style)
+/* Prints what the rows leave out to standard error, for formats without facts. */
+static void report_cut(const struct cli *cli, const struct answer *answer,
+		       const struct render_style *style)
 {
 	struct bytes text = { 0 };
 
@@ -91,7 +88,7 @@ static void tell_cut(const struct cli *cli, const struct answer *answer,
 	bytes_release(&text);
 }
 
-/* Prints, and judges what --fail-if asks. */
+/* Prints the answer and evaluates --fail-if. */
 static int print_and_judge(struct cli *cli, struct answer *answer, const struct render_style *style)
 {
 	if (answer->sampled)
@@ -100,14 +97,14 @@ static int print_and_judge(struct cli *cli, struct answer *answer, const struct 
 		TRY(answer_pick(answer, cli->opt.columns));
 	else if (cli->opt.format != FORMAT_JSON && cli->opt.format != FORMAT_JSONL)
 		TRY(answer_thin(answer, cli->opt.format == FORMAT_TABLE));
-	answer_tell_absent(cli, answer);
+	answer_report_absent(cli, answer);
 	if (style->format != FORMAT_TABLE && style->format != FORMAT_JSON)
-		tell_cut(cli, answer, style);
+		report_cut(cli, answer, style);
 	TRY(render(answer, style, cli->out));
 	return judge(cli, answer);
 }
 
-/* `args` are what the rows were asked with. */
+/* `args` are the arguments of the query. */
 static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_args *args,
 		 const struct render_style *style)
 {
@@ -132,13 +129,13 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 	return rc;
 }
 
-/* Asks `db` and prints; `before` are older databases that it is compared with. */
+/* Runs the query on `db` and prints it. `before` are older databases to compare with. */
 static int ask_and_print(struct cli *cli, struct hdb *const *before)
 {
 	const struct prose *text = text_of(cli);
 	struct render_style style;
 	struct hdb_query_args args;                                   /* lent to the rows */
-	BASE_SCOPED(where_close) struct where where = { .cli = cli }; /* the same */
+	BASE_SCOPED(where_close) struct where where = { .cli = cli }; /* also lent to the rows */
 	DOOR_ROWS *rows = NULL;
 
 	set_defaults(cli);
@@ -154,7 +151,7 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 	if (before) {
 		args.before = before;
 		args.before_count = cli->before_count;
-		args.target_count = 0; /* operands were databases */
+		args.target_count = 0; /* the operands were databases */
 	}
 	TRY(where_open(&where, cli, &args));
 	if (text && text->needs_retained)
@@ -168,7 +165,7 @@ int cmd_query(struct cli *cli)
 	return ask_and_print(cli, NULL);
 }
 
-/* Opens all databases that are named, the last one as cli->db. */
+/* Opens all named databases, the last one as cli->db. */
 static int open_all(struct cli *cli)
 {
 	const size_t count = cli->opt.operand_count;
@@ -188,12 +185,12 @@ static int open_all(struct cli *cli)
 		TRY(locate_named(cli, cli->opt.operands[i], db_path, dump_path));
 		TRY(cli_open(cli, *db_path, *dump_path, (unsigned)count,
 			     is_last ? &cli->db : &d->db));
-		cli_tell_health(cli, is_last ? cli->db : d->db, *db_path);
+		cli_report_health(cli, is_last ? cli->db : d->db, *db_path);
 	}
 	return HDB_OK;
 }
 
-/* Whether people are to read what changed, and did not say what they want to compare. */
+/* Whether to print growth by owner: text output, and no specific comparison requested. */
 static bool wants_growth(const struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
@@ -202,7 +199,7 @@ static bool wants_growth(const struct cli *cli)
 	       !options_has(opt, "by") && !options_has(opt, "only") && !options_has(opt, "heap");
 }
 
-/* What grew, by owner. */
+/* Prints growth by owner. */
 static int print_growth(struct cli *cli, struct hdb *const *before)
 {
 	static const struct hdb_option by = { "by", "owner" };

@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_report.c - the whole story of a heap on one page: several questions to the library,
- * their answers one after the other, as Markdown or as JSON.
+ * heapdb/cmd_report.c - report: runs several queries and prints their answers as one Markdown or
+ * JSON document.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -12,19 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of a section that lists the largest of something. */
+/* Rows in a section that lists the largest items. */
 #define ROWS_OF_A_LIST 10
 
-/* The sections. The first lines are made of the first one's answer. */
+/* The sections in order. The first one also provides the opening lines. */
 static const struct section {
-	const char *heading; /* of the Markdown */
-	const char *name;    /* key "section" of the JSON */
+	const char *heading; /* Markdown heading */
+	const char *name;    /* value of "section" in JSON */
 	const char *query;
 	const char *option, *value; /* of the query; NULL: none */
 	const char *sort;
 	uint64_t limit;      /* rows; 0: all */
-	const char *columns; /* as Markdown; NULL: the suspects' own way */
-	const char *among;   /* of these sections of the answer, "dump|vm"; NULL: all rows */
+	const char *columns; /* Markdown columns; NULL: the layout of suspects */
+	const char *among;   /* sections of the answer to include, "dump|vm"; NULL: all rows */
 } sections[] = {
 	{ "Leak suspects", "leak_suspects", "leaks", NULL, NULL, NULL, 0, NULL, NULL },
 	{ "Findings", "findings", "triage", NULL, NULL, NULL, 0,
@@ -44,64 +44,66 @@ static const struct section {
 };
 #define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
 
-/* A section's question and its answer. */
-struct asked {
+/* A section's query and its answer. */
+struct section_answer {
 	struct hdb_option option;
 	struct hdb_query_args args;
 	struct answer answer;
 };
 
-/* To be closed in any case. */
-static int ask(struct cli *cli, const struct section *section, struct asked *asked)
+/* Runs the query of a section. Call close_answer even after an error. */
+static int ask(struct cli *cli, const struct section *section, struct section_answer *opened)
 {
-	asked->option = (struct hdb_option){ section->option, section->value };
-	asked->args = (struct hdb_query_args){
-		.struct_size = sizeof(asked->args),
-		.options = &asked->option,
+	opened->option = (struct hdb_option){ section->option, section->value };
+	opened->args = (struct hdb_query_args){
+		.struct_size = sizeof(opened->args),
+		.options = &opened->option,
 		.option_count = section->option != NULL,
 		.sort = section->sort,
 		.limit = section->limit,
 	};
-	asked->answer = (struct answer){
+	opened->answer = (struct answer){
 		.name = section->query,
 		.section = section->name,
-		.args = &asked->args,
+		.args = &opened->args,
 		.limit = section->limit,
 		.err = &cli->err,
 	};
-	TRY(cli_notes(cli, &asked->answer.notes));
-	return hdb_query(cli->db, section->query, &asked->args, &asked->answer.rows, &cli->err);
+	TRY(cli_notes(cli, &opened->answer.notes));
+	return hdb_query(cli->db, section->query, &opened->args, &opened->answer.rows, &cli->err);
 }
 
-static void close_asked(struct asked *asked)
+static void close_answer(struct section_answer *opened)
 {
-	answer_release(&asked->answer);
-	hdb_rows_close(asked->answer.rows);
+	answer_release(&opened->answer);
+	hdb_rows_close(opened->answer.rows);
 }
 
 /* ---- Markdown ---- */
 
 static int put_headline(struct cli *cli)
 {
-	BASE_SCOPED(close_asked) struct asked asked;
+	BASE_SCOPED(close_answer) struct section_answer opened;
 
-	TRY(ask(cli, &sections[0], &asked));
-	return markdown_headline(&asked.answer, cli->out);
+	TRY(ask(cli, &sections[0], &opened));
+	return markdown_headline(&opened.answer, cli->out);
 }
 
 static int put_section(struct cli *cli, const struct section *section)
 {
 	const struct markdown_rows which = { section->columns, section->among, section->limit > 0 };
-	BASE_SCOPED(close_asked) struct asked asked;
-	const int rc = ask(cli, section, &asked);
+	BASE_SCOPED(close_answer) struct section_answer opened;
+	const int rc = ask(cli, section, &opened);
 
 	output_format(cli->out, "\n## %s\n\n", section->heading);
 	TRY(rc);
-	return section->columns ? markdown_table(&asked.answer, &which, cli->out) :
-				  markdown_leaks(&asked.answer, cli->out);
+	return section->columns ? markdown_table(&opened.answer, &which, cli->out) :
+				  markdown_leaks(&opened.answer, cli->out);
 }
 
-/* What could be saved, as the queries' facts have it: arrays of strings are the strings'. */
+/*
+ * Prints potential savings from the facts of the queries. Arrays inside strings count as strings.
+ */
 static int put_waste(struct cli *cli)
 {
 	static const struct section kinds[] = {
@@ -112,17 +114,17 @@ static int put_waste(struct cli *cli)
 	output_string(cli->out,
 		      "\n## Waste\n\n| kind | could be saved | lists |\n|---|---:|---|\n");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		BASE_SCOPED(close_asked) struct asked asked;
-		const int rc = ask(cli, &kinds[i], &asked);
+		BASE_SCOPED(close_answer) struct section_answer opened;
+		const int rc = ask(cli, &kinds[i], &opened);
 		const struct hdb_value *wasted =
-			rc == HDB_OK ? answer_fact(&asked.answer, "wasted") : NULL;
+			rc == HDB_OK ? answer_fact(&opened.answer, "wasted") : NULL;
 
 		if (has_value(wasted)) {
 			output_format(cli->out, "| %s | ", kinds[i].heading);
 			markdown_value(cli->out, wasted);
 			output_format(cli->out, " | `heapdb %s` |\n", kinds[i].query);
 		}
-		/* Without the dump's contents it is not known; the report is good without. */
+		/* Requires the dump's contents. The report is useful without this section. */
 		if (rc != HDB_OK && rc != HDB_ECHANGED && rc != HDB_EABSENT)
 			return rc;
 		cli->err = (struct hdb_error){ 0 };
@@ -130,7 +132,7 @@ static int put_waste(struct cli *cli)
 	return HDB_OK;
 }
 
-/* All of them: those on leaks stand there, too. */
+/* Lists all notes, including those already shown with leaks. */
 static int put_notes(struct cli *cli)
 {
 	struct notes *notes;
@@ -201,24 +203,25 @@ int report_text(struct hdb *db, const char *name, char **text, size_t *size, str
 
 /* ---- JSON ---- */
 
-/* An answer of the list. */
+/* Prints one answer of the JSON list. */
 static int put_json(struct cli *cli, size_t no)
 {
-	BASE_SCOPED(close_asked) struct asked asked;
+	BASE_SCOPED(close_answer) struct section_answer opened;
 	int rc;
 
 	assert(no < SECTION_COUNT);
-	TRY(ask(cli, &sections[no], &asked));
+	TRY(ask(cli, &sections[no], &opened));
 	output_string(cli->out, no ? "," : "");
-	rc = render_json(&asked.answer, cli->out);
-	if (asked.answer.is_open)
+	rc = render_json(&opened.answer, cli->out);
+	if (opened.answer.is_open)
 		output_char(cli->out, '}');
 	return rc;
 }
 
 /*
- * {"schema":2,"report":[ANSWER,...]}: each answer as `heapdb query --json` gives it. If one fails,
- * what is open of it and the list are ended, so that the runner can add the key "error".
+ * Prints {"schema":2,"report":[ANSWER,...]}, where each answer has the form of `heapdb query
+ * --json`. If one fails, closes its object and the list, so that the runner can add the key
+ * "error".
  */
 static int report_json(struct cli *cli)
 {

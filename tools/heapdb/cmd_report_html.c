@@ -1,6 +1,6 @@
 /*
- * heapdb/cmd_report_html.c - the report as one file for a browser: the page's own code with the
- * answers inside it. It asks nothing of any network, and texts of the dump stay JSON strings.
+ * heapdb/cmd_report_html.c - report as a single HTML file: the page's code with the answers
+ * embedded. It makes no network requests, and text from the dump remains in JSON strings.
  */
 #include "heapdb/cli.h"
 #include "heapdb/report.h"
@@ -14,15 +14,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Rows of an answer that may be long, so that the file stays some MB. */
+/* Maximum rows of long answers, which keeps the file at a few MB. */
 #define ROWS_MAX 3000
 
-/* What the page's views ask for; the key is what the page looks it up by. */
+/* Requests of the page's views, each with the key under which the page looks it up. */
 static const struct question {
 	const char *key, *query;
-	struct hdb_option option; /* its name NULL: none */
+	struct hdb_option option; /* name NULL: none */
 	uint64_t limit;
-	bool has_values; /* it is nothing but texts of the heap */
+	bool has_values; /* the answer consists of heap texts only */
 } questions[] = {
 	{ "info", "info", { NULL, NULL }, 0, false },
 	{ "leaks", "leaks", { NULL, NULL }, 0, false },
@@ -39,7 +39,7 @@ static const struct question {
 	{ "problems", "problems", { NULL, NULL }, 100, false },
 };
 
-/* JSON within a script: "<" would begin markup, and is written as its number. */
+/* Writes JSON inside a script element. "<" could begin markup and is written as \u003c. */
 static void put_script(struct output *out, const char *json, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -50,7 +50,7 @@ static void put_script(struct output *out, const char *json, size_t size)
 	}
 }
 
-/* Bytes of the JSON string that begins with the quote at `json`, with both quotes. */
+/* Returns the length of the JSON string at `json`, including its quotes. */
 static size_t string_size(const char *json, size_t size)
 {
 	size_t i = 1;
@@ -60,15 +60,15 @@ static size_t string_size(const char *json, size_t size)
 	return i < size ? i + 1 : size;
 }
 
-/* What is left of a string in a report without values. */
+/* What remains of a string in a report without values. */
 enum redaction {
-	REDACT_QUOTED, /* all but what stands between the first quote and the last one */
-	REDACT_LABEL,  /* of a label the class alone */
-	REDACT_FRAME,  /* of a label the class alone, a frame as it is */
-	REDACT_ALL     /* null */
+	REDACT_QUOTED, /* removes text from the first to the last quote */
+	REDACT_LABEL,  /* keeps only the class of a label */
+	REDACT_FRAME,  /* keeps the class of a label, and frames unchanged */
+	REDACT_ALL     /* becomes null */
 };
 
-/* By the key that it stands under, of one query or of all; what is not here is REDACT_QUOTED. */
+/* Redaction by key, for one query or all. Keys not listed are REDACT_QUOTED. */
 static const struct redacted_key {
 	const char *query, *key;
 	enum redaction how;
@@ -94,7 +94,10 @@ static enum redaction redaction_of(const char *query, const char *key, size_t si
 	return REDACT_QUOTED;
 }
 
-/* Where a label's class ends: at the first blank, of a frame at none behind a parenthesis. */
+/*
+ * Whether the class of a label ends here: at the first blank, or for frames at a blank after a
+ * parenthesis.
+ */
 static bool ends_class(const char *text, size_t at, enum redaction how)
 {
 	static const char klass[] = "\"class ";
@@ -136,7 +139,7 @@ static void put_redacted(struct output *out, const char *text, size_t size, enum
 static void put_without_values(struct output *out, const char *query, const char *json, size_t size)
 {
 	enum redaction how = REDACT_QUOTED;
-	bool is_command = false; /* the row of info with the arguments of the program */
+	bool is_command = false; /* the row of info that holds the program's arguments */
 
 	for (size_t i = 0; i < size;) {
 		const size_t part = json[i] == '"' ? string_size(json + i, size - i) : 1;
@@ -156,14 +159,14 @@ static void put_without_values(struct output *out, const char *query, const char
 	}
 }
 
-/* The page that is written, and the JSON that goes into it. */
+/* The page being written, and its embedded JSON. */
 struct page {
 	struct cli *cli;
-	struct output *collect; /* owned: collects in `json` */
+	struct output *collect; /* owned: writes to `json` */
 	struct bytes json;
 };
 
-/* Begins JSON of an answer or a text: names of files, too, can be markup. */
+/* Begins an answer or text in JSON. File names may contain markup, so they are escaped as well. */
 static struct output *json_begin(struct page *page)
 {
 	page->json.size = 0;
@@ -171,7 +174,7 @@ static struct output *json_begin(struct page *page)
 	return page->collect;
 }
 
-/* Puts it into the page; what `query` (NULL: none) answered is redacted if that was asked for. */
+/* Embeds the JSON, redacted on request by the rules of `query` (NULL: none). */
 static int json_end(struct page *page, const char *query)
 {
 	output_collect_end(page->collect);
@@ -206,7 +209,7 @@ static int put_answer(struct page *page, const struct question *question)
 	return json_end(page, question->query);
 }
 
-/* A key and a text that did not come out of an answer. */
+/* Embeds a key and a text that does not come from an answer. */
 static int put_text(struct page *page, const char *key, const char *text)
 {
 	output_string(page->cli->out, key);
@@ -249,7 +252,7 @@ static int put_answers(struct page *page, const char *name)
 		return hdb_fail(&page->cli->err, HDB_ENOMEM, "no memory for the queries");
 	put_script(out, specs, size);
 	free(specs);
-	/* What people wrote may be of the heap's texts. */
+	/* Notes may quote texts of the heap. */
 	if (!page->cli->opt.no_values)
 		TRY(put_notes(page->cli));
 	output_string(out, ",\"answers\":{");
@@ -301,7 +304,7 @@ static int put_page(struct cli *cli)
 	return rc;
 }
 
-/* It appears when it is whole, for its owner alone. */
+/* The file gets its name when complete, with mode 0600. */
 int report_html(struct cli *cli, const char *path)
 {
 	const mode_t mask = umask(077);

@@ -1,5 +1,5 @@
 /*
- * heapdb/cmd_rewrite.c - convert, strip and redact: write a dump from a dump, report the result.
+ * heapdb/cmd_rewrite.c - convert, strip and redact: rewrites a dump and reports the result.
  */
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
@@ -11,7 +11,7 @@
 
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
-	/* 0: bytes were copied, and nothing was counted */
+	/* 0: bytes were copied without counting */
 	const enum hdb_type count = r->object_count ? HDB_TYPE_COUNT : HDB_TYPE_NULL;
 	const enum hdb_type bytes = r->object_count ? HDB_TYPE_BYTES : HDB_TYPE_NULL;
 	const struct own_fact facts[] = {
@@ -40,7 +40,7 @@ static int print_result(struct cli *cli, const struct hdb_output_result *r)
 
 static int check_operands(struct cli *cli)
 {
-	/* there is room: each argument could be an operand */
+	/* The array has room for every argument as an operand */
 	if (cli->opt.output)
 		cli->opt.operands[cli->opt.operand_count++] = cli->opt.output;
 	if (cli->opt.operand_count != 2)
@@ -76,12 +76,12 @@ static struct hdb_output_options output_of(struct cli *cli)
 	};
 }
 
-/* A dump that is read, and what comes of it. */
+/* State of a rewrite. */
 struct rewriting {
 	struct cli *cli;
 	struct hdb_output_options output;
 	struct feed *feed;
-	const char *path; /* to read it from; lent by the feed */
+	const char *path; /* path to read from; lent by the feed */
 	struct hdb_output_result result;
 };
 
@@ -97,7 +97,7 @@ static int begin(struct rewriting *r, struct cli *cli)
 	return HDB_OK;
 }
 
-/* Says what was done, unless the dump itself went to the standard output. */
+/* Prints the result, unless the dump itself went to standard output. */
 static int finish(struct rewriting *r, int rc)
 {
 	struct cli *cli = r->cli;
@@ -112,7 +112,7 @@ static int finish(struct rewriting *r, int rc)
 			   result->problem_count == 1 ? "" : "s");
 	rc = print_result(cli, result);
 	output_flush(cli->out);
-	/* The file stays: it is what was asked for. */
+	/* Keep the file: it was requested, and it is complete. */
 	if (rc != HDB_OK || cli->out->error)
 		cli_notice(cli, "%s is complete, but its summary was not printed",
 			   cli->opt.operands[1]);
@@ -138,7 +138,7 @@ int cmd_convert(struct cli *cli)
 		      hdb_convert(r.path, cli->opt.operands[1], &options, &r.result, &cli->err));
 }
 
-/* Parts a list at its commas, in place; the array is owned. */
+/* Splits a list at commas, in place. The array is owned. */
 static char **split(char *list, struct hdb_error *err)
 {
 	char **parts;
@@ -157,7 +157,7 @@ static char **split(char *list, struct hdb_error *err)
 	return parts;
 }
 
-/* What strip keeps: a list of "strings" and "bitmaps". */
+/* Parses --keep, a list of "strings" and "bitmaps". */
 static int read_keep(struct cli *cli, unsigned *keep)
 {
 	const char *at = cli->opt.keep;

@@ -1,5 +1,6 @@
 /*
- * heapdb/cmd_serve.c - the page: finds the databases, and gives the server the JSON writer.
+ * heapdb/cmd_serve.c - serve: locates the databases and connects the page's server to the JSON
+ * writer.
  */
 #include "heapdb/cli.h"
 
@@ -119,8 +120,8 @@ static int write_png(const struct pixels *pixels, int fd, struct hdb_error *err)
 }
 
 /*
- * Opens a browser with a private file that leads to the address: other users can see the arguments
- * of a program, and the address has the token.
+ * Opens a browser with a private file that redirects to the URL. Other users can see program
+ * arguments, and the URL contains the token.
  */
 static void open_browser(struct cli *cli, const char *url)
 {
@@ -139,7 +140,7 @@ static void open_browser(struct cli *cli, const char *url)
 	else
 		waitpid(child, NULL, 0);
 	if (fd >= 0) {
-		sleep(5); /* the browser reads it meanwhile */
+		sleep(5); /* time for the browser to read it */
 		close(fd);
 		unlink(path);
 	}
@@ -160,7 +161,7 @@ static void on_notice(void *ctx, const char *text)
 	cli_notice(ctx, "%s", text);
 }
 
-/* What the page calls a database: its file's name. */
+/* Returns the name of a database on the page: its file name. */
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -181,7 +182,7 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		.write_rows = write_rows,
 		.write_sql = serve_sql(),
 		.write_png = picture_png_is_there() ? write_png : NULL,
-#ifdef HAVE_MCP /* notes need the same library */
+#ifdef HAVE_MCP /* notes require the same library */
 		.notes = page_notes,
 #endif
 		.ready = on_ready,
@@ -189,7 +190,7 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		.ctx = cli,
 	};
 
-	/* SQLite's own name for it; before there are threads. */
+	/* SQLite's variable for temporary files. Set before threads exist. */
 	if (cli->opt.tmp)
 		setenv("SQLITE_TMPDIR", cli->opt.tmp, 1);
 	if (cli->opt.listen)

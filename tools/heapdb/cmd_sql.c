@@ -1,5 +1,5 @@
 /*
- * heapdb/cmd_sql.c - `heapdb sql`: which databases, under which names, and which statement.
+ * heapdb/cmd_sql.c - `heapdb sql`: chooses the databases, their schema names and the statement.
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
@@ -16,13 +16,13 @@
 #ifdef HAVE_SQLITE
 #include "sqlite/sqlite.h"
 
-/* Longest text of statements that is read from standard input. */
+/* Maximum size of statements from standard input. */
 #define INPUT_MAX (64u << 20)
 
-/* A database, and what is needed to open it again. */
+/* A database and the data needed to reopen it. */
 struct member {
 	struct cli *cli;
-	char *name; /* of its schema; owned; NULL: it is the only one */
+	char *name; /* schema name; owned; NULL: the only database */
 	const char *db_path, *dump_path;
 	struct hdb *db;
 };
@@ -36,7 +36,7 @@ struct run {
 
 /* ---- operands ---- */
 
-/* Whether an operand is a statement and not a file: it begins as one, and there is no such file. */
+/* Whether an operand is an SQL statement: it begins like one, and no such file exists. */
 static bool is_statement(const char *operand)
 {
 	static const char *const words[] = { "select", "with",   "explain", "values", "pragma",
@@ -47,7 +47,7 @@ static bool is_statement(const char *operand)
 
 	if (access(operand, F_OK) == 0)
 		return false;
-	/* ".tables", a command of the shell; no "./a.heapdb", no ".a.heapdb" */
+	/* ".tables" is a shell command; "./a.heapdb" and ".a.heapdb" are not. */
 	if (operand[0] == '.' && !operand[strspn(operand, ".abcdefghijklmnopqrstuvwxyz")])
 		return !strchr(operand + 1, '.');
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -60,7 +60,10 @@ static bool is_statement(const char *operand)
 	return strpbrk(at, " \n;") != NULL && !strchr(at, '=');
 }
 
-/* "before" of "before=a.heapdb", else the file's name without what follows its first dot. */
+/*
+ * Returns the schema name: "before" in "before=a.heapdb", otherwise the file name up to its first
+ * dot.
+ */
 static char *schema_of(const char *operand, const char **file)
 {
 	const char *equals = strchr(operand, '='), *slash = strrchr(operand, '/');
@@ -100,7 +103,7 @@ static int open_only(struct run *run)
 	return HDB_OK;
 }
 
-/* Several, or one under a name. They are the runner's to close. */
+/* Opens several databases, or a named one. The runner closes them. */
 static int open_named(struct run *run, size_t count)
 {
 	struct cli *cli = run->cli;
@@ -123,7 +126,7 @@ static int open_named(struct run *run, size_t count)
 			return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a name");
 		TRY(locate_named(cli, file, &d->db_path, &d->dump_path));
 		TRY(cli_open(cli, d->db_path, d->dump_path, (unsigned)count, &d->db));
-		cli_tell_health(cli, d->db, m->name);
+		cli_report_health(cli, d->db, m->name);
 		m->db_path = d->db_path;
 		m->dump_path = d->dump_path;
 		m->db = d->db;
@@ -163,8 +166,8 @@ static int open_databases(struct run *run, size_t count)
 
 /* ---- statements ---- */
 
-/* Whether a statement names the column, which is 1 in all rows unless --all is given. */
-static bool asks_reachable(const char *text)
+/* Whether a statement mentions the column "reachable", which is 1 in all rows without --all. */
+static bool mentions_reachable(const char *text)
 {
 	static const char name[] = "reachable";
 	const char *at = text;
@@ -192,7 +195,7 @@ int cmd_sql(struct cli *cli)
 	BASE_SCOPED(file_text_release) struct file_text input = { 0 };
 	int rc;
 
-	/* before the databases or after them */
+	/* the statement may precede or follow the databases */
 	for (size_t i = count; i-- > 0 && !statement;) {
 		if (!is_statement(cli->opt.operands[i]))
 			continue;
@@ -210,7 +213,7 @@ int cmd_sql(struct cli *cli)
 		TRY(cli_read_file(cli, "-", INPUT_MAX, &input));
 		statement = input.data;
 	}
-	if (statement && !cli->opt.all && asks_reachable(statement))
+	if (statement && !cli->opt.all && mentions_reachable(statement))
 		cli_notice(cli, "tables show reachable objects; with --all the others, too");
 	rc = statement ? sql_run(cli, run.sql, statement) : sql_shell(cli, run.sql);
 	return rc == HDB_END /* .quit */ ? HDB_OK : rc;

@@ -1,9 +1,8 @@
 /*
- * heapdb/complete.c - what may stand at the end of a command line, for the completion of shells:
- * `heapdb --complete WORD...`, the last word being the one that is typed, with what it begins with.
- *
- * A line is a word, and behind a tab what it is. ":files", ":folders" and ":processes" are not
- * words: the shell lists these itself. Nothing is imported or built, and no error is printed.
+ * heapdb/complete.c - shell completion: `heapdb --complete WORD...` prints candidates for the last
+ * word, given its beginning. Each line is a candidate, a tab and its description. ":files",
+ * ":folders" and ":processes" tell the shell to complete those itself. Imports and computes nothing
+ * and prints no errors.
  */
 #include "heapdb/cli.h"
 
@@ -13,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes that are offered: a list of more is no help. */
+/* Maximum number of classes offered; longer lists do not help. */
 #define CLASSES_MAX 200
 
 struct line {
 	struct cli *cli;
 	char **words;
-	size_t count; /* with the one that is typed */
+	size_t count; /* including the word being completed */
 	const char *typed;
-	size_t keep;  /* bytes of it that stay: "a,b," of a list */
-	bool has_any; /* something was offered */
+	size_t keep;  /* bytes to keep: "a,b," of a list */
+	bool has_any; /* a candidate was printed */
 	const struct command *command;
 	const struct hdb_query_spec *query;
 };
@@ -67,7 +66,7 @@ static void offer_queries(struct line *l, bool is_any)
 			offer(l, hdb_query_at(i)->name, hdb_query_at(i)->summary);
 }
 
-/* Forms with rows of their own in the table: "dump" of "export dump". */
+/* Offers forms with their own row in the table: "dump" of "export dump". */
 static void offer_forms(struct line *l, const char *name)
 {
 	const size_t size = strlen(name);
@@ -88,7 +87,7 @@ static void use_form(struct line *l, const char *word)
 		l->command = cli_find_command(form);
 }
 
-/* The command, and the query that it asks; NULL: there is none of that name. */
+/* Finds the command and its query. NULL if unknown. */
 static void find_command(struct line *l)
 {
 	const char *name = l->words[0];
@@ -110,7 +109,10 @@ static void find_command(struct line *l)
 	}
 }
 
-/* What an option of this name takes; NULL: nothing, or it is none. *is_own: it is the query's. */
+/*
+ * Returns the argument of an option; NULL for a switch or an unknown option. *is_own: the option
+ * belongs to the query.
+ */
 static const char *argument_of(const struct line *l, const char *name,
 			       const struct hdb_option_spec **own)
 {
@@ -134,7 +136,7 @@ static const char *argument_of(const struct line *l, const char *name,
 
 /* ---- what a database has ---- */
 
-/* The file that the line names, --db first; NULL: none. */
+/* Returns the file named on the line, preferring --db; NULL if none. */
 static const char *named_file(const struct line *l)
 {
 	for (size_t i = 0; i + 2 < l->count; i++)
@@ -147,7 +149,7 @@ static const char *named_file(const struct line *l)
 }
 
 struct class_size {
-	uint64_t bytes; /* of its objects */
+	uint64_t bytes; /* size of its objects */
 	uint32_t no;
 };
 
@@ -159,7 +161,7 @@ static int by_size(const void *a, const void *b)
 				      (x->no > y->no) - (x->no < y->no);
 }
 
-/* The classes of a database, those with the most bytes first. Owned; NULL after a failure. */
+/* Returns the classes of a database by descending size. Owned; NULL after a failure. */
 static struct class_size *classes_by_size(struct hdb *db)
 {
 	const uint32_t n = hdb_class_count(db);
@@ -176,7 +178,7 @@ static struct class_size *classes_by_size(struct hdb *db)
 	return sizes;
 }
 
-/* Names of classes that begin with what is typed, those with the most bytes first. */
+/* Offers class names with the given prefix by descending size. */
 static void offer_classes(struct line *l)
 {
 	struct cli *cli = l->cli;
@@ -229,13 +231,13 @@ static void offer_columns(struct line *l, bool is_list)
 	const struct hdb_column *column;
 
 	l->keep = is_list && comma ? (size_t)(comma - l->typed + 1) : 0;
-	if (!is_list && *l->typed == '-') /* --sort -retained */
+	if (!is_list && *l->typed == '-') /* descending order: --sort -retained */
 		l->keep = 1;
 	for (size_t i = 0; (column = hdb_query_column(l->query, i)) != NULL; i++)
 		offer(l, column->name, column->help);
 }
 
-/* The value of an option. */
+/* Offers values of an option. */
 static void offer_value(struct line *l, const char *name, const char *argument,
 			const struct hdb_option_spec *own)
 {
@@ -253,7 +255,7 @@ static void offer_value(struct line *l, const char *name, const char *argument,
 		offer_list(l, argument);
 }
 
-/* Commands whose first operand is one of these words, or of which some are no files. */
+/* Offers fixed first operands, where a command has any. */
 static void offer_operand(struct line *l)
 {
 	const char *name = l->command->name;

@@ -1,6 +1,6 @@
 /*
- * heapdb/locate.c - which database is meant: --db, $HEAPDB, or the one in the current folder; and
- * dumps named in its place.
+ * heapdb/locate.c - locates the database: --db, $HEAPDB, or the newest in the current folder;
+ * imports named dumps.
  */
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
@@ -17,13 +17,13 @@
 
 #define EXTENSION ".heapdb"
 
-/* The database of a dump that comes from standard input, in the current folder. */
+/* Database of a dump from standard input, in the current folder. */
 #define STDIN_DATABASE "stdin.heapdb"
 
-/* Longest path of a default database. */
+/* Maximum length of a default path. */
 #define PATH_SIZE 4096
 
-/* Room for --layout: three short parts. */
+/* Buffer size for --layout: three short parts. */
 #define LAYOUT_SIZE 128
 
 static bool ends_with(const char *name, const char *const *endings, size_t count)
@@ -39,7 +39,7 @@ static bool ends_with(const char *name, const char *const *endings, size_t count
 	return false;
 }
 
-/* Whether it is a Perfetto trace by its name: its first bytes do not tell it from other files. */
+/* Whether the name is that of a Perfetto trace, whose first bytes are not distinctive. */
 static bool is_trace(const char *name)
 {
 	static const char *const endings[] = { ".pftrace", ".perfetto-trace", ".perfetto_trace" };
@@ -47,7 +47,10 @@ static bool is_trace(const char *name)
 	return ends_with(name, endings, sizeof(endings) / sizeof(endings[0]));
 }
 
-/* The file's first bytes: how many there are. What cannot be read has none: hdb_open says why. */
+/*
+ * Reads the first bytes of a file and returns their number. Unreadable files have none; hdb_open
+ * reports why.
+ */
 static size_t head_of(const char *path, char *head, size_t size)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -70,7 +73,7 @@ static bool is_dump(const char *path)
 	       (feed_begins_dump(head, sizeof(head)) || is_trace(path));
 }
 
-/* Whether the file begins as an LMDB file does: MDB_MAGIC in its first meta page. */
+/* Whether the file begins like an LMDB file: MDB_MAGIC in the first meta page. */
 static bool is_database(const char *path)
 {
 	char head[20];
@@ -107,8 +110,8 @@ bool locate_is_file(const char *name)
 }
 
 /*
- * When the import renamed the file into being: its birth, for later derived tables change the time
- * of modification. Where the file system knows no birth, that one has to do.
+ * Returns when the import created the file: its birth time, since derived tables change the
+ * modification time. Without birth times in the file system, the modification time is used.
  */
 static bool file_age(const char *path, struct statx_timestamp *when)
 {
@@ -126,7 +129,7 @@ static bool is_later(const struct statx_timestamp *a, const struct statx_timesta
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* The newest *.heapdb of the current folder; *best NULL if there is none. */
+/* Finds the newest *.heapdb in the current folder; *best is NULL if there is none. */
 static int newest_here(struct cli *cli, char **best, size_t *count)
 {
 	DIR *dir = opendir(".");
@@ -162,7 +165,7 @@ out:
 	return rc;
 }
 
-/* Whether both names lead to one file; false if one of them leads nowhere. */
+/* Whether both names refer to the same file; false if either does not exist. */
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -171,8 +174,8 @@ static bool is_same_file(const char *a, const char *b)
 }
 
 /*
- * The file under the dump's default name is the database of another dump, which still is where it
- * was: that database is good, and is not replaced. dump.hprof and dump.bin have one default name.
+ * Whether the database at the dump's default path belongs to another dump that still exists. Such a
+ * database is not replaced. dump.hprof and dump.bin have the same default path.
  */
 static int is_of_another(struct cli *cli, const char *db_path, const char *dump, const char *other,
 			 bool *yes)
@@ -190,9 +193,7 @@ static int is_of_another(struct cli *cli, const char *db_path, const char *dump,
 	return HDB_OK;
 }
 
-/*
- * How the existing database was imported, so that the dump is imported again in the same way.
- */
+/* Options of the earlier import, so that the dump is imported again in the same way. */
 struct before {
 	enum hdb_size_model sizes;
 	unsigned snapshot;
@@ -201,7 +202,7 @@ struct before {
 	char mapping[4096];
 };
 
-/* Whether the archive has changed since the database was made of it. */
+/* Whether the archive has changed since the import. */
 static bool is_newer(const char *archive, const char *db_path)
 {
 	struct statx_timestamp made;
@@ -213,8 +214,8 @@ static bool is_newer(const char *archive, const char *db_path)
 }
 
 /*
- * Whether the database that is there is of an older dump of that name: *was says how it was
- * imported.
+ * Whether the existing database was made from an older dump of that name. *was receives its import
+ * options.
  */
 static int is_outdated(struct cli *cli, const char *db_path, const char *dump, bool *yes,
 		       struct before *was)
@@ -278,8 +279,8 @@ static int import_anew(struct cli *cli, const char *dump, const char *db_path,
 }
 
 /*
- * The default database of a dump; it is imported if there is none, or if that is of an older dump
- * of that name.
+ * Returns the default database of a dump, importing the dump if there is no database or it is
+ * outdated.
  */
 static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 {
@@ -292,7 +293,7 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 	if (access(path, F_OK) != 0) {
 		cli_notice(cli, "importing %s into %s", dump, path);
 		rc = cli_import(cli, dump, path, NULL, true);
-		/* another process may have been faster */
+		/* another process may have imported it first */
 		if (rc != HDB_OK && rc != HDB_END && rc != HDB_EEXIST)
 			return rc;
 	} else if ((rc = is_outdated(cli, path, dump, &is_old, &was)) != HDB_OK) {
@@ -308,7 +309,10 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 	return *db_path ? HDB_OK : hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
 }
 
-/* Imports what standard input has. An existing database is kept: its dump may be nowhere else. */
+/*
+ * Imports standard input. An existing database is not replaced, since its dump may exist nowhere
+ * else.
+ */
 static int database_of_stdin(struct cli *cli, char **db_path)
 {
 	int rc;

@@ -1,6 +1,6 @@
 /*
- * heapdb/main.c - the command table and the runner: reads options, opens what a command needs,
- * prints errors, checks that output arrived, and sets the exit code.
+ * heapdb/main.c - command table and runner: parses options, opens the database, prints errors,
+ * checks that output was written, and sets the exit code.
  */
 #include "heapdb/cli.h"
 #include "common/escape.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Options of those that work long, and of those that print rows of an answer. */
+/* Option groups of long-running commands, and of commands that print rows. */
 #define WORK_OPTIONS (OPTIONS_MEMORY | OPTIONS_QUIET | OPTIONS_TIMINGS)
 #define ROWS_OPTIONS \
 	(WORK_OPTIONS | OPTIONS_JSON | OPTIONS_HUMAN | OPTIONS_ROWS | OPTIONS_COLUMNS | \
@@ -169,7 +169,7 @@ const char *cli_nearest_command(const char *name)
 	return found ? found->name : NULL;
 }
 
-/* Bytes of the longest alias of a query, with its end. */
+/* Buffer size for the longest alias of a query. */
 #define ALIAS_SIZE 40
 
 const struct hdb_query_spec *cli_nearest_query(const char *name)
@@ -208,12 +208,12 @@ int cli_fail_missing(struct hdb_error *err, const struct command *command)
 	return HDB_EBUG;
 }
 
-/* Each byte of a message becomes at most four when it is escaped, by \\xff. */
+/* An escaped byte takes up to four, as \xff. */
 #define SAID_MAX (4 * HDB_ERROR_SIZE)
 
 /*
- * Names in a message may come from a dump or a file's name, so it is escaped; without asking for
- * memory, for that may be what the message is about.
+ * Names in a message may come from a dump or file name, so they are escaped. Allocates nothing,
+ * since the message may report lack of memory.
  */
 static void say(const char *prefix, const char *message)
 {
@@ -254,7 +254,7 @@ size_t cli_health(const struct hdb *db, struct health_line out[HEALTH_LINES])
 	return count;
 }
 
-void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *name)
+void cli_report_health(const struct cli *cli, const struct hdb *db, const char *name)
 {
 	struct health_line lines[HEALTH_LINES];
 	const size_t count = cli_health(db, lines);
@@ -267,7 +267,7 @@ void cli_tell_health(const struct cli *cli, const struct hdb *db, const char *na
 	}
 }
 
-/* Shells report a command that a signal ended as 128 and its number: 130 for Ctrl-C. */
+/* Shells report death by a signal as 128 plus its number: 130 for Ctrl-C. */
 #define SIGNAL_EXIT 128
 
 static int exit_code_of(int result)
@@ -283,7 +283,7 @@ static int exit_code_of(int result)
 	return result <= HDB_EFORMAT && result > HDB_EIO ? CLI_INPUT : CLI_SYSTEM;
 }
 
-/* The option that helps: the library does not know the command's options. */
+/* Names the option that would help. The library does not know the command's options. */
 static const char *hint_of(int result)
 {
 	return result == HDB_EEXIST   ? "; --force replaces it" :
@@ -291,7 +291,7 @@ static const char *hint_of(int result)
 					"";
 }
 
-/* Under --json an error goes to standard output, in JSON, unless that is what failed. */
+/* Prints an error: with --json as JSON to standard output, unless writing there is what failed. */
 static void print_error(struct cli *cli, int result, bool as_json)
 {
 	cli->err.code = result;
@@ -310,7 +310,10 @@ static void print_error(struct cli *cli, int result, bool as_json)
 		say(cli->message_prefix, cli->err.message);
 }
 
-/* No such query, or one that only another command asks: `heapdb info`, not `heapdb query info`. */
+/*
+ * Fails because the query does not exist or has its own command: `heapdb info`, not `heapdb query
+ * info`.
+ */
 static int no_query(struct cli *cli, const char *name)
 {
 	const struct hdb_query_spec *spec = hdb_query_named(name);
@@ -325,14 +328,14 @@ static int no_query(struct cli *cli, const char *name)
 	return cli_usage(cli, "there is no query \"%s\"; `heapdb help query` lists them", name);
 }
 
-/* Switches to a form of the command that has a row of its own in the table: "export dump". */
+/* Switches to a form with its own row in the table: "export dump". */
 static void use_form(struct cli *cli, const char *name)
 {
 	cli->command = cli_find_command(name);
 	snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s", name);
 }
 
-/* Finds the query that the command asks: its own, or the one that an operand names. */
+/* Selects the command's own query, or the one named by an operand. */
 static int choose_query(struct cli *cli, struct arguments args, int *place)
 {
 	const struct command *command = cli->command;
@@ -398,7 +401,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	options.progress.notice = cli_on_notice;
 	options.progress.ctx = cli;
 	rc = hdb_open(db_path, &options, db, &cli->err);
-	/* check says what is wrong and changes nothing. */
+	/* check reports problems and changes nothing. */
 	if (rc != HDB_EVERSION || (cli->query && strcmp(cli->query->name, "check") == 0))
 		return rc;
 	again.progress.notice = cli_on_notice;
@@ -409,8 +412,8 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	return hdb_open(db_path, &options, db, &cli->err);
 }
 
-/* Whether the answer says whether the dump is whole: in text it begins with that. */
-static bool answer_tells_health(const struct cli *cli)
+/* Whether the answer itself reports the dump's health: text output begins with it. */
+static bool answer_reports_health(const struct cli *cli)
 {
 	return cli->query && !(cli->command->flags & EXPORTS) && !cli->opt.output &&
 	       cli->opt.format == FORMAT_TABLE;
@@ -420,8 +423,8 @@ int cli_open_database(struct cli *cli)
 {
 	TRY(locate_database(cli));
 	TRY(cli_open(cli, cli->db_path, cli->dump_path, 1, &cli->db));
-	if (!answer_tells_health(cli))
-		cli_tell_health(cli, cli->db, NULL);
+	if (!answer_reports_health(cli))
+		cli_report_health(cli, cli->db, NULL);
 	return HDB_OK;
 }
 
@@ -441,14 +444,14 @@ static void close_databases(struct cli *cli)
 }
 
 /*
- * A database or a dump may stand anywhere among the operands. What else is there is a target; a
- * command that NAMES_DB has none.
+ * Takes the database or dump from the operands, where it may be at any position. The others are
+ * targets; a command with NAMES_DB has none.
  */
 static int take_file(struct cli *cli)
 {
 	struct options *opt = &cli->opt;
 	const bool asks = cli->command->run == cmd_query;
-	/* whatever is named is meant as the database, also if it is not there */
+	/* the operand is the database even if it does not exist */
 	const bool is_only = cli->command->flags & NAMES_DB ||
 			     (asks && cli->query && cli->query->target_max == 0);
 	size_t kept = 0;
@@ -470,7 +473,7 @@ static int take_file(struct cli *cli)
 	return HDB_OK;
 }
 
-/* `export bitmaps DIR`: pictures, not rows. */
+/* Whether this is `export bitmaps DIR`, which writes images, not rows. */
 static bool exports_bitmaps(const struct cli *cli)
 {
 	return cli->command->flags & EXPORTS && cli->query && cli->opt.operand_count &&
@@ -508,10 +511,10 @@ static int run(struct cli *cli, struct arguments args)
 		goto out;
 	}
 	if (cli->query && command->flags & EXPORTS)
-		export_tell_query(cli, args.values[args.skip]);
+		export_suggest_query(cli, args.values[args.skip]);
 	if (command->flags & WRITES)
 		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
-	/* Every handle that is opened in this process reads it. */
+	/* Applies to every handle opened in this process. */
 	if (cli->opt.rules)
 		setenv("HEAPDB_RULES", cli->opt.rules, 1);
 	if (command->flags & NEEDS_DB)
@@ -520,7 +523,7 @@ static int run(struct cli *cli, struct arguments args)
 		goto out;
 	if (command->flags & NEEDS_DB && (rc = cli_open_database(cli)) != HDB_OK)
 		goto out;
-	/* export has its own way, for it writes columns, too. */
+	/* export handles -o itself, because it also writes columns. */
 	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0 &&
 	    command->options & OPTIONS_FILE && !(command->flags & EXPORTS) &&
 	    command->run != cmd_export_dump)
@@ -529,15 +532,15 @@ static int run(struct cli *cli, struct arguments args)
 		rc = command->run(cli);
 out:
 	progress_hide();
-	/* It may be why there is no answer. */
-	if (rc != HDB_OK && cli->db && answer_tells_health(cli))
-		cli_tell_health(cli, cli->db, NULL);
-	progress_tell_timings();
+	/* Poor health may be the reason for the failure. */
+	if (rc != HDB_OK && cli->db && answer_reports_health(cli))
+		cli_report_health(cli, cli->db, NULL);
+	progress_print_timings();
 	close_databases(cli);
 	return rc;
 }
 
-/* "waste" is a heading of help; the message names the queries below it. */
+/* "waste" is a heading in help; the message lists its queries. */
 static bool name_group(struct cli *cli, const char *name)
 {
 	char *message = cli->err.message;
@@ -557,7 +560,7 @@ static bool name_group(struct cli *cli, const char *name)
 	return *message != 0;
 }
 
-/* The command of the first word: a command's name, or a query's, whose command is `query`. */
+/* Finds the command for the first word: a command's name, or a query's, which runs `query`. */
 static const struct command *choose_command(struct cli *cli, const char *name)
 {
 	const struct hdb_query_spec *query = hdb_query_named(name);
@@ -600,8 +603,8 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 }
 
 /*
- * `heapdb FILE ...` is `heapdb overview FILE ...`. *args becomes that; its values are owned by the
- * caller. HDB_EUSAGE for `heapdb FILE COMMAND`.
+ * Rewrites `heapdb FILE ...` to `heapdb overview FILE ...` in *args, whose values the caller owns.
+ * HDB_EUSAGE for `heapdb FILE COMMAND`.
  */
 static int overview_of(struct cli *cli, struct arguments *args, char *file)
 {
@@ -626,8 +629,8 @@ static int overview_of(struct cli *cli, struct arguments *args, char *file)
 }
 
 /*
- * Opens standard streams that the caller has closed. Otherwise a database could get one of their
- * numbers, and messages would be written into it. Writing to such a standard output still fails.
+ * Opens standard streams that the caller closed. Otherwise a database could get descriptor 1 or 2
+ * and messages would overwrite it. Writing to such a standard output still fails.
  */
 static void fill_streams(void)
 {
@@ -666,7 +669,7 @@ int main(int argc, char **argv)
 	cli.command = name ? choose_command(&cli, name) : NULL;
 	if (cli.command) {
 		snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s", cli.command->name);
-		/* of `heapdb leaks` the name of the query is an operand */
+		/* for `heapdb leaks`, the query's name is an operand */
 		if (cli.is_direct && args.values == argv + 1)
 			args = (struct arguments){ .count = argc, .values = argv };
 		rc = run(&cli, args);
@@ -678,7 +681,7 @@ int main(int argc, char **argv)
 	options_release(&cli.opt);
 	if (args.values != argv && args.values != argv + 1 && args.values != own_name)
 		free(args.values);
-	/* a reader that has enough, as `head` or a pager that is left early, is no failure */
+	/* a reader that stops early, such as `head` or a pager, is not an error */
 	if (out.error == EPIPE && rc == HDB_EIO)
 		rc = HDB_OK;
 	code = exit_code_of(rc);
@@ -690,7 +693,7 @@ int main(int argc, char **argv)
 	}
 	pager_wait();
 	if (code > SIGNAL_EXIT) {
-		/* only then does a shell end the loop around us, too */
+		/* a shell ends a surrounding loop only if we die by the signal */
 		(void)signal(code - SIGNAL_EXIT, SIG_DFL);
 		(void)raise(code - SIGNAL_EXIT);
 	}

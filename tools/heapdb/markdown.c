@@ -1,5 +1,5 @@
 /*
- * heapdb/markdown.c - values, tables and text as Markdown.
+ * heapdb/markdown.c - prints values, tables and text as Markdown.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of a block of code, which are indented so far. */
+/* Width of a code block, which is indented by four columns. */
 #define BLOCK_WIDTH 96
 #define BLOCK_INDENT 4
 
@@ -93,7 +93,7 @@ static void put_heading(struct answer *answer, struct output *out)
 	output_string(out, "|\n");
 }
 
-/* Whether the current row is one of them. */
+/* Whether the current row is in one of the requested sections. */
 static bool is_wanted(const struct answer *answer, const struct markdown_rows *which)
 {
 	const struct hdb_value *section = rows_value(answer->rows, "section");
@@ -134,7 +134,7 @@ int markdown_table(struct answer *answer, const struct markdown_rows *which, str
 	return HDB_OK;
 }
 
-/* Each line indented, which makes it code, whatever its text. */
+/* Prints each line indented, which Markdown treats as code whatever the text. */
 static void put_block(struct output *out, const char *text, size_t size)
 {
 	while (size > 0) {

@@ -1,6 +1,6 @@
 /*
- * heapdb/markdown_leaks.c - the first lines of the report: the culprit, its share and the path to
- * it, out of the rows of the query leaks.
+ * heapdb/markdown_leaks.c - opening lines of the report: the main suspect, its share and the path
+ * to it, from the rows of leaks.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -8,24 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * With less a suspect is only called the largest: some object always is, in small heaps by far.
- */
+/* Below this share, a suspect is only called the largest: every heap has a largest object. */
 #define HOLDER_PERCENT 50.0
 #define HOLDER_BYTES (4u << 20)
 /*
- * With more it is called the culprit only if the heap is so full: in a heap with room, much may be
- * held on purpose.
+ * Above it, the suspect is called the culprit only if the heap is this full: in a heap with free
+ * space, large data may be intended.
  */
 #define CULPRIT_FULL_PERCENT 70.0
-/*
- * The first lines list what a suspect holds: at most so many classes, each with at least so much of
- * the heap.
- */
+/* Maximum number of classes listed as held by a suspect, and the minimum share of each. */
 #define HELD_SHOWN 3u
 #define HELD_PERCENT 5.0
 
-/* One step of a path: "class Cache `static entries`", with "~~~" if this may be the leak. */
+/* Prints a step of a path: "class Cache `static entries`", with "~~~" if this may be the leak. */
 static void put_step(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
 	const struct hdb_value *label = rows_value(rows, "label");
@@ -50,9 +45,9 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool is_fi
 	output_release(out, &text);
 }
 
-/* How full the heap is, off the facts. */
+/* How full the heap is, from the facts. */
 struct fullness {
-	uint64_t bytes, limit; /* limit 0: not known */
+	uint64_t bytes, limit; /* limit 0: unknown */
 	bool is_out_of_memory;
 };
 
@@ -79,7 +74,7 @@ static const char *suspect_word(const struct fullness *full, const struct hdb_ro
 										      "Holds most";
 }
 
-/* "**Culprit: A.b holds 12,000 C (1.6 KiB each), 80.1 % of the heap.**" */
+/* Prints "**Culprit: A.b holds 12,000 C (1.6 KiB each), 80.1 % of the heap.**" */
 static void put_suspect_line(struct output *out, const struct fullness *full,
 			     const struct hdb_rows *rows)
 {
@@ -91,8 +86,8 @@ static void put_suspect_line(struct output *out, const struct fullness *full,
 }
 
 /*
- * One item of "It holds: 40,000 `com.acme.Order` (80.1 %), ..."; all that it retains, if the elements
- * that it holds are not known.
+ * Prints an item of "It holds: 40,000 `com.acme.Order` (80.1 %), ...". If the held elements are
+ * unknown, lists everything retained.
  */
 static void put_held(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
@@ -106,7 +101,7 @@ static void put_held(struct output *out, const struct hdb_rows *rows, bool is_fi
 	output_format(out, " (%.2f %%)", rows_value(rows, "percent")->d);
 }
 
-/* "Reachable: 113.0 MiB of at most 1.0 GiB (11 %)." */
+/* Prints "Reachable: 113.0 MiB of at most 1.0 GiB (11 %)." */
 static void put_fullness(struct output *out, const struct fullness *full)
 {
 	char buf[OUTPUT_NUMBER_SIZE];
@@ -127,8 +122,8 @@ static bool is_leaking(const struct hdb_rows *rows)
 }
 
 /*
- * "**Leaking object: `com.acme.MainActivity`, kept by `com.acme.Bus.listeners` - mDestroyed is
- * true**"
+ * Prints "**Leaking object: `com.acme.MainActivity`, kept by `com.acme.Bus.listeners` - mDestroyed
+ * is true**"
  */
 static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 {
@@ -147,21 +142,21 @@ static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 	output_string(out, "**\n");
 }
 
-/* A paragraph or more of the first lines, made apart. */
+/* Paragraphs of the opening lines, collected separately. */
 struct part_of_head {
 	struct output out;
 	struct bytes text;
-	bool has_path, is_open; /* a line: ended by what follows it */
+	bool has_path, is_open; /* path was started; the line needs an end */
 };
 
-/* The two of them, in the order of the rows. */
+/* Both parts, in the order of the rows. */
 struct head {
 	struct part_of_head suspect, leaking;
-	uint64_t suspect_no, leaking_no; /* their numbers; 0: there is none */
+	uint64_t suspect_no, leaking_no; /* numbers of suspect and leak; 0: none */
 	bool is_culprit;                 /* the suspect fills the heap */
-	bool is_library;                 /* what leaks is a known fault of others */
-	unsigned held;                   /* classes listed that the suspect holds */
-	bool has_elements;               /* which are what it holds in the end */
+	bool is_library;                 /* the leak is a known fault of a library */
+	unsigned held;                   /* classes listed as held by the suspect */
+	bool has_elements;               /* the elements held at the end of the path are known */
 };
 
 static void end_line(struct part_of_head *part)
@@ -178,10 +173,10 @@ static void put_head_step(struct part_of_head *part, const struct hdb_rows *rows
 	part->has_path = part->is_open = true;
 }
 
-/* Whether a row says what the suspect holds: in the end, or else all that it retains. */
+/* Whether a row lists what the suspect holds: elements, or otherwise all that it retains. */
 static bool is_held(struct head *head, const struct hdb_rows *rows)
 {
-	/* Not the row of all other classes. */
+	/* Skip the row that sums all other classes. */
 	if (rows_value(rows, "class")->type == HDB_TYPE_NULL)
 		return false;
 	if (rows_is(rows, "kind", "element"))
@@ -189,7 +184,7 @@ static bool is_held(struct head *head, const struct hdb_rows *rows)
 	return rows_is(rows, "kind", "content") && !head->has_elements;
 }
 
-/* The first suspect, and the first leaking object. */
+/* Takes the first suspect and the first leaking object. */
 static void add_to_head(struct head *head, const struct fullness *full, const struct hdb_rows *rows)
 {
 	const uint64_t no = rows_value(rows, "suspect")->u;
@@ -218,8 +213,8 @@ static void add_to_head(struct head *head, const struct fullness *full, const st
 }
 
 /*
- * A leaking object is certainly a fault, a suspect is not: it comes second, unless it fills the
- * heap or the leak is a known one of a library.
+ * A leaking object is certainly a fault, a suspect is not. The suspect comes first only if it fills
+ * the heap, or if the leak is a known library leak.
  */
 static void put_head(struct output *out, struct head *head)
 {

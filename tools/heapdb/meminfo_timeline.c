@@ -1,6 +1,6 @@
 /*
- * heapdb/meminfo_timeline.c - several captures of one process's memory, in the categories of
- * Android Studio's profiler: a row each, or stacked bars.
+ * heapdb/meminfo_timeline.c - prints several captures of a process's memory in the categories of
+ * Android Studio's profiler, as rows or as a stacked bar chart.
  */
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MB 1048576.0 /* as Android counts them */
+#define MB 1048576.0 /* MB as in Android's tools */
 
 enum { JAVA, NATIVE, GRAPHICS, STACK, CODE, OTHERS, CATEGORIES };
 enum { CAPTURE, SECONDS, PID, FIRST, TOTAL = FIRST + CATEGORIES, COLUMNS };
@@ -87,7 +87,10 @@ static int next_row(void *ctx, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* How the total and the category that changed most did, from the first to the last capture. */
+/*
+ * Makes the sentence on how the total, and the category that changed most, changed from the first
+ * to the last capture.
+ */
 static void explain(const struct timeline *t, char *buf, size_t size)
 {
 	double change[COLUMNS];
@@ -173,15 +176,15 @@ int meminfo_timeline(struct cli *cli)
 	};
 	struct answer answer = { .name = "meminfo", .source = &source, .fact_count = 1 };
 	struct own_fact fact;
-	char told[256];
+	char summary[256];
 
 	if (cli->opt.chart && cli->opt.has_format)
 		return cli_usage(cli, "--chart has no other format");
 	TRY(read_all(cli, &t));
 	if (cli->opt.chart)
 		return draw(&t, cli->out);
-	explain(&t, told, sizeof(told));
-	fact = text_fact("told", "summary", told);
+	explain(&t, summary, sizeof(summary));
+	fact = text_fact("summary", "summary", summary);
 	answer.facts = &fact;
 	answer.limit = cli->opt.limit;
 	return print_answer(cli, &answer);

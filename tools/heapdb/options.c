@@ -1,6 +1,6 @@
 /*
- * heapdb/options.c - reads the command line with getopt_long, from two tables: the options that
- * commands share (here) and those of the query (from the library).
+ * heapdb/options.c - parses the command line with getopt_long, using two tables: the shared options
+ * (here) and those of the query (from the library).
  */
 #include "heapdb/options.h"
 
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The three last members of a row. */
+/* The last three members of a row. */
 #define PLACE(member) (unsigned)offsetof(struct options, member)
 #define FLAG(member) OPTION_FLAG, PLACE(member), 0
 #define TEXT(member) OPTION_TEXT, PLACE(member), 0
@@ -30,7 +30,7 @@
 #define WORD(member, first) OPTION_WORD, PLACE(member), first
 #define FORMAT(first) OPTION_FORMAT, PLACE(format), first
 
-/* In the order of help. */
+/* In the order of the help text. */
 const struct option_info option_table[] = {
 	{ "db", "FILE", OPTIONS_DATABASE, 0, TEXT(db),
 	  "Database to query, or a dump, which is imported first if it has no database" },
@@ -192,11 +192,11 @@ const struct option_info option_table[] = {
 	{ NULL, NULL, 0, 0, FLAG(help), NULL },
 };
 
-/* What getopt returns for option i of the table, and for option i of the query. */
+/* getopt's return values for option i of the table and option i of the query. */
 #define VALUE_COMMON 1000
 #define VALUE_QUERY 2000
 
-/* More options than any query has. */
+/* Maximum number of options of a query. */
 #define OPTIONS_MAX 64
 
 struct parser {
@@ -252,7 +252,7 @@ static bool has_bytes(const struct hdb_query_spec *spec)
 	return false;
 }
 
-/* Whether render_picture finds what it draws. */
+/* Whether render_picture finds the columns it draws. */
 static bool can_be_drawn(const struct hdb_query_spec *spec)
 {
 	return has_column(spec, "level") && has_column(spec, "name") &&
@@ -264,7 +264,7 @@ uint64_t options_groups(const struct command *command, const struct hdb_query_sp
 {
 	uint64_t groups = command->options | OPTIONS_HELP;
 
-	if (query) /* it has its own, or none */
+	if (query) /* the query decides */
 		groups &= ~(uint64_t)OPTIONS_TABLES_ALL;
 	if (query && query->is_tree)
 		groups &= ~(uint64_t)OPTIONS_WHERE;
@@ -278,7 +278,7 @@ uint64_t options_groups(const struct command *command, const struct hdb_query_sp
 		groups &= ~(uint64_t)OPTIONS_STACKS;
 	if (query && !can_be_drawn(query))
 		groups &= ~(uint64_t)OPTIONS_TREES;
-	if (groups & OPTIONS_EXPORT) /* it has all formats */
+	if (groups & OPTIONS_EXPORT) /* export supports all formats */
 		groups &= ~(uint64_t)OPTIONS_FORMAT;
 	else if (groups & OPTIONS_TREES)
 		groups ^= OPTIONS_FORMAT | OPTIONS_TREE_FORMAT;
@@ -305,8 +305,8 @@ static void add_long(struct parser *p, size_t *count, const char *name, const ch
 }
 
 /*
- * The query's options come first: where both have a name (--columns), the query's is meant.
- * getopt's state is global to the process; optind = 0 resets it.
+ * The query's options come first: if both tables have a name (--columns), the query's is used.
+ * getopt's state is global; optind = 0 resets it.
  */
 static void parser_init(struct parser *p, const struct command *command,
 			const struct hdb_query_spec *spec, struct arguments args)
@@ -321,7 +321,7 @@ static void parser_init(struct parser *p, const struct command *command,
 			      .args = args };
 	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++)
 		add_long(p, &count, o->name, o->argument, VALUE_QUERY + i++);
-	p->shorts[letters++] = '-'; /* operands come as 1, in place */
+	p->shorts[letters++] = '-'; /* report operands in order, as option 1 */
 	p->shorts[letters++] = ':';
 	for (i = 0; option_table[i].name; i++) {
 		const struct option_info *info = &option_table[i];
@@ -345,7 +345,7 @@ static int parser_next(struct parser *p)
 	int name = -1;
 	int value = getopt_long(p->args.count, p->args.values, p->shorts, p->longs, &name);
 
-	/* The name of another option is no abbreviation: --by is not --bytes. */
+	/* The full name of another option is not an abbreviation: --by does not mean --bytes. */
 	if (name >= 0 && p->longs[name].name && !p->longs[name].has_arg) {
 		const char *given = p->args.values[optind - 1] + 2;
 
@@ -362,7 +362,7 @@ static int parser_next(struct parser *p)
 	return value;
 }
 
-/* Names for a message, as many as are read. */
+/* Names listed in a message; long lists are cut. */
 struct names {
 	char text[160];
 	size_t count;
@@ -382,8 +382,8 @@ static void add_name(struct names *names, const char *name)
 }
 
 /*
- * Who takes an option that the command does not: the queries that have it as their own, and those
- * that do, where the command takes it with some; or other commands.
+ * Finds queries or commands that accept an option: queries that define it, or for which this
+ * command accepts it; otherwise other commands.
  */
 static void find_takers(struct names *takers, const struct command *command, const char *name,
 			size_t size)
@@ -406,7 +406,7 @@ static void find_takers(struct names *takers, const struct command *command, con
 			add_name(takers, c->name);
 }
 
-/* Reports an option that another command or query takes. HDB_OK: no command does. */
+/* Fails if the option belongs to another command or query. HDB_OK if it belongs to none. */
 static int not_taken(const struct command *command, const struct hdb_query_spec *spec,
 		     const char *name, size_t size, struct hdb_error *err)
 {
@@ -421,7 +421,7 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 				table);
 	}
 	find_takers(&takers, command, name, size);
-	/* of `query --by top` the caller reports what is wrong */
+	/* for `query --by top` the caller reports the error */
 	if (takers.count == 0 ||
 	    (command->flags & NAMES_QUERY && !spec && !options_find(name, size, ~0U)))
 		return HDB_OK;
@@ -430,7 +430,7 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 			spec && command->flags & NAMES_QUERY ? spec->name : "", takers.text);
 }
 
-/* The option of the table that getopt returned; NULL: none. */
+/* Returns the table's option for getopt's result; NULL if none. */
 static const struct option_info *table_option(int value)
 {
 	const int count = sizeof(option_table) / sizeof(option_table[0]) - 1;
@@ -440,7 +440,7 @@ static const struct option_info *table_option(int value)
 		       NULL;
 }
 
-/* Says what is wrong with the option that getopt stopped at. */
+/* Reports what is wrong with the option at which getopt stopped. */
 static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 {
 	const char *given = p->args.values[optind > 0 ? optind - 1 : 0];
@@ -511,7 +511,7 @@ int options_query_name(const struct command *command, struct arguments args, int
 	return HDB_OK;
 }
 
-/* A decimal number in [low, high], with one of K, M, G, T after it if `has_unit`. */
+/* Parses a decimal number in [low, high], with an optional suffix K, M, G, T if `has_unit`. */
 static bool parse_number(const char *text, bool has_unit, uint64_t high, uint64_t *out)
 {
 	char *end;
@@ -551,7 +551,7 @@ static int set_format(struct options *opt, enum format format, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Another command may take the word. */
+/* Names another command that accepts the word, if there is one. */
 static int bad_word(const struct option_info *o, const char *value, struct hdb_error *err)
 {
 	const char *taker = NULL;
@@ -648,7 +648,7 @@ static int set_option(const struct option_info *o, const char *value, struct opt
 static const struct {
 	const char *suffix;
 	enum format format;
-	unsigned others; /* formats that a file of this name can have, too: IS() */
+	unsigned others; /* further formats with this suffix: IS() bits */
 } suffixes[] = {
 	{ ".parquet", FORMAT_PARQUET, 0 },
 	{ ".arrows", FORMAT_ARROW_STREAM, 0 },
@@ -672,7 +672,7 @@ static bool ends_with(const char *name, const char *suffix)
 	return size > length && strcasecmp(name + size - length, suffix) == 0;
 }
 
-/* Whether options of these groups can choose the format. */
+/* Whether options of these groups can select the format. */
 static bool has_format(uint64_t groups, enum format format)
 {
 	return groups & OPTIONS_EXPORT      ? true :
@@ -681,7 +681,7 @@ static bool has_format(uint64_t groups, enum format format)
 					      groups & OPTIONS_JSON && format == FORMAT_JSON;
 }
 
-/* The suffix of -o FILE chooses the format, and must not contradict one that was given. */
+/* Derives the format from the suffix of -o FILE. It must not contradict an explicit format. */
 static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *err)
 {
 	const char *name = opt->output;

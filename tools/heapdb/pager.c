@@ -1,5 +1,5 @@
 /*
- * heapdb/pager.c - starts the pager, and waits for it.
+ * heapdb/pager.c - see pager.h.
  */
 #include "heapdb/pager.h"
 
@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 static struct {
-	pid_t pid;          /* 0: none runs */
-	struct output *out; /* NULL: nothing was or is held back */
-	int errors;         /* what standard error was; -1: it is still that */
+	pid_t pid;          /* 0: not running */
+	struct output *out; /* NULL: no output was held back */
+	int errors;         /* saved standard error; -1: not redirected */
 } pager;
 
-/* NULL: the output is not paged. */
+/* Returns NULL if output is not paged. */
 static const char *pager_command(void)
 {
 	const char *command = getenv("PAGER");
@@ -38,7 +38,7 @@ void pager_want(struct output *out)
 	pager.out = out->is_held ? out : NULL;
 }
 
-/* Whether the text does not fit the screen, below which the prompt needs a line. */
+/* Whether the text exceeds the screen, leaving one line for the prompt. */
 static bool is_long(const char *text, size_t size)
 {
 	struct winsize window = { .ws_row = 24, .ws_col = 80 };
@@ -56,7 +56,10 @@ static bool is_long(const char *text, size_t size)
 	return lines > window.ws_row;
 }
 
-/* A command of several words is run by the shell. What is ignored here is not ignored there. */
+/*
+ * A command of several words is run by the shell. Signals ignored here are restored to default
+ * there.
+ */
 static int spawn_pager(const char *command, int from)
 {
 	char *const words[] = { (char *)(uintptr_t)command, NULL };
@@ -84,7 +87,7 @@ static int spawn_pager(const char *command, int from)
 	return failed;
 }
 
-/* Output stays on the terminal if the pager cannot be started. */
+/* If the pager cannot be started, output goes to the terminal. */
 static void start(struct output *out)
 {
 	const char *command = pager_command();
@@ -109,7 +112,10 @@ static void start(struct output *out)
 		if (pager.errors >= 0)
 			(void)dup2(ends[1], STDERR_FILENO);
 	}
-	/* Ctrl-C is for the pager: a command without a handler ignores it and waits, too */
+	/*
+	 * Ctrl-C is for the pager: a command without its own handler ignores the signal and keeps
+	 * waiting
+	 */
 	if (sigaction(SIGINT, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
 		(void)signal(SIGINT, SIG_IGN);
 }

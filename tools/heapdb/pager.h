@@ -1,25 +1,23 @@
 /*
- * heapdb/pager.h - long output on a terminal goes through $PAGER.
- *
- * As git does: less if PAGER is not set, nothing if it is empty or "cat"; LESS=FRX and LV=-c unless
- * they are set. Standard error follows, so that a message comes where it belongs. The state is the
- * process's: there is one terminal.
+ * heapdb/pager.h - pages long output on a terminal through $PAGER, with git's conventions: less if
+ * PAGER is unset, no pager if it is empty or "cat"; LESS=FRX and LV=-c unless set. Standard error
+ * is redirected as well, so messages appear in order. State is global, since there is one terminal.
  */
 #ifndef HEAPDB_PAGER_H
 #define HEAPDB_PAGER_H
 
 #include "common/output.h"
 
-/* Holds output to a terminal back until it is known whether it is longer than a screen. */
+/* Holds back terminal output until it is known whether it exceeds the screen. */
 void pager_want(struct output *out);
 
-/* The hook before a write: starts the pager if the output that was held back is that long. */
+/* Called before a write: starts the pager if the held-back output is long. */
 void pager_before_write(struct output *out);
 
-/* Writes what was held back or waits for the pager, before a message. */
+/* Writes held-back output, or flushes to the pager, before a message. */
 void pager_flush(void);
 
-/* Waits until the reader leaves the pager; standard error is the terminal again. */
+/* Waits for the pager to exit and restores standard error. */
 void pager_wait(void);
 
 #endif

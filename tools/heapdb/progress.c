@@ -1,5 +1,5 @@
 /*
- * heapdb/progress.c - stage, percent, rate and time left, on one line that is drawn over.
+ * heapdb/progress.c - draws stage, percentage, rate and remaining time on one line.
  */
 #include "heapdb/progress.h"
 
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Work shorter than this draws nothing: it would only flicker. */
+/* Shorter work draws nothing, to avoid flicker. */
 #define FIRST_DRAW_NS UINT64_C(300000000)
 #define REDRAW_NS UINT64_C(100000000)
 
@@ -25,15 +25,15 @@ static volatile int cancel;
 
 static struct {
 	bool is_drawing;
-	bool is_shown;       /* the line is on the terminal now */
+	bool is_shown;       /* the line is on the terminal */
 	uint64_t start_ns;   /* of the first stage */
-	uint64_t drawn_ns;   /* when the line was drawn last */
+	uint64_t drawn_ns;   /* time of the last drawing */
 	const char *stage;   /* static string of the library */
-	uint64_t stage_ns;   /* when the stage began */
-	uint64_t stage_done; /* where it began */
+	uint64_t stage_ns;   /* start of the stage */
+	uint64_t stage_done; /* amount done at the start of the stage */
 } line;
 
-/* More stages than any command has. */
+/* Maximum number of stages of a command. */
 #define STAGES_MAX 64
 
 static struct {
@@ -41,8 +41,8 @@ static struct {
 	unsigned count;
 	const char *name[STAGES_MAX];
 	uint64_t spent_ns[STAGES_MAX], cpu_ns[STAGES_MAX];
-	unsigned now;                    /* the stage at work */
-	uint64_t since_ns, cpu_since_ns; /* when it began, on both clocks */
+	unsigned now;                    /* the current stage */
+	uint64_t since_ns, cpu_since_ns; /* its start, on both clocks */
 } times;
 
 static void on_signal(int number)
@@ -56,7 +56,7 @@ static void catch_signals(void)
 	struct sigaction action;
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		/* stays ignored, as nohup and shells set it */
+		/* keep ignoring it: nohup and shells set this */
 		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
 			continue;
 		memset(&action, 0, sizeof(action));
@@ -102,7 +102,7 @@ void progress_start(bool draw, bool keep_times)
 	times.is_kept = keep_times;
 }
 
-/* Charges the time since the last change to the stage that was at work. */
+/* Charges the time since the last change to the current stage. */
 static void charge(uint64_t now)
 {
 	struct timespec cpu;
@@ -135,7 +135,7 @@ static void keep_time(const char *stage, uint64_t now)
 	assert(times.count <= STAGES_MAX);
 }
 
-void progress_tell_timings(void)
+void progress_print_timings(void)
 {
 	if (!times.is_kept || !times.count)
 		return;
@@ -169,7 +169,7 @@ void progress_no_more(void)
 	line.is_drawing = false;
 }
 
-/* "  12.3 MB/s": what was done in a second. */
+/* Formats "  12.3 MB/s". */
 static void format_rate(char *out, size_t size, double rate, const char *unit)
 {
 	char number[OUTPUT_NUMBER_SIZE];
@@ -184,7 +184,7 @@ static void format_rate(char *out, size_t size, double rate, const char *unit)
 			 unit);
 }
 
-/* "  1:02 left". */
+/* Formats "  1:02 left". */
 static void format_left(char *out, size_t size, double seconds)
 {
 	const uint64_t s = seconds > 359999 ? 359999 : (uint64_t)(seconds + 0.5);
@@ -196,7 +196,7 @@ static void format_left(char *out, size_t size, double seconds)
 		snprintf(out, size, "  %" PRIu64 ":%02" PRIu64 " left", s / 60, s % 60);
 }
 
-/* Columns that the line may take: one less than there are, so that the cursor does not wrap. */
+/* Maximum width of the line: one less than the terminal's, so that the cursor does not wrap. */
 static size_t line_width(void)
 {
 	struct winsize window;

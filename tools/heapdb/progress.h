@@ -1,7 +1,6 @@
 /*
- * heapdb/progress.h - the progress line on a terminal's standard error, and interruption.
- *
- * The state is the process's: there is one terminal and one set of signal handlers.
+ * heapdb/progress.h - progress line on standard error, and interruption by signals. State is
+ * global: there is one terminal and one set of signal handlers.
  */
 #ifndef HEAPDB_PROGRESS_H
 #define HEAPDB_PROGRESS_H
@@ -13,42 +12,42 @@
 #include <stdbool.h>
 
 /*
- * Catches SIGINT, SIGTERM and SIGHUP: the first one asks the library to stop, a second one ends the
- * process. Draws nothing unless `draw`, and never where standard error is no terminal. With
- * `keep_times` it notes how long each stage takes.
+ * Handles SIGINT, SIGTERM and SIGHUP: the first one asks the library to stop, the second one ends
+ * the process. Draws only with `draw`, and only if standard error is a terminal. `keep_times`
+ * measures each stage.
  */
 void progress_start(bool draw, bool keep_times);
 
 /*
- * Ends the last stage and writes to standard error, if times were kept, a line for each stage in
- * order of its first beginning: its name, a tab, the seconds that it took in all.
+ * Ends the last stage. If times were measured, prints a line per stage to standard error, in order
+ * of first start: name, tab, total seconds.
  */
-void progress_tell_timings(void);
+void progress_print_timings(void);
 
-/* What goes into the options of the library. */
+/* Callbacks for the library's options. */
 struct hdb_progress progress_callbacks(void);
 
-/* Takes the line off the terminal, if it is there. To be called before other output. */
+/* Erases the line if it is shown. Call before other output. */
 void progress_hide(void);
 
-/* Draws nothing from here on. */
+/* Disables drawing. */
 void progress_no_more(void);
 
-/* Whether a signal asked us to stop, or the time is over. */
+/* Whether a signal or the time limit requested a stop. */
 bool progress_is_cancelled(void);
 
-/* Asks to stop, as a signal does, so many seconds from now; 0: no more. */
+/* Sets a time limit in seconds from now; 0: none. */
 void progress_time_limit(unsigned seconds);
-/* Whether that is why. */
+/* Whether the time limit was the reason. */
 bool progress_is_out_of_time(void);
 
-/* How what is written meets the line, the pager and the signals. */
+/* Output hooks that coordinate with the line, the pager and signals. */
 extern const struct output_hooks progress_hooks;
 
-/* The signal that asked us to stop, or 0. */
+/* The signal that requested a stop, or 0. */
 int progress_signal(void);
 
-/* Forgets that we were asked to stop, and catches signals again: a shell goes on. */
+/* Clears a requested stop and handles signals again, for the SQL shell. */
 void progress_again(void);
 
 #endif

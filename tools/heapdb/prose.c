@@ -1,5 +1,5 @@
 /*
- * heapdb/prose.c - which queries are a text on a terminal, and what their texts share.
+ * heapdb/prose.c - table of queries that are printed as text, and helpers for their texts.
  */
 #include "heapdb/prose.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of a line where the terminal does not tell its own. */
+/* Line width if the terminal's is unknown. */
 #define PROSE_WIDTH 100
 
 static const struct prose texts[] = {
@@ -44,7 +44,7 @@ bool has_value(const struct hdb_value *value)
 	return value && value->type != HDB_TYPE_NULL;
 }
 
-/* Of a longer text people read the beginning, which is some screens. */
+/* Longer texts are cut. This is several screens. */
 #define TEXT_SHOWN_BYTES 4000
 
 void prose_add_text(struct bytes *to, const struct hdb_value *text)
@@ -88,11 +88,11 @@ void prose_value(struct output *out, const struct hdb_value *value)
 	output_release(out, &text);
 }
 
-/* The text with values of a row, or, where `rows` is NULL, of facts. */
+/* Fills a template with values of a row, or with facts if `rows` is NULL. */
 static void fill(struct bytes *to, const struct output *out, const struct hdb_rows *rows,
 		 const struct answer *answer, const char *text)
 {
-	size_t part = 0; /* where the brackets began */
+	size_t part = 0; /* start of the current bracket */
 	bool is_whole = true;
 
 	for (; *text; text++) {
@@ -149,7 +149,7 @@ void prose_facts(struct output *out, const struct answer *answer, const char *te
 	put_filled(out, NULL, answer, text);
 }
 
-/* A text as one word of a shell; quotes are those that leave it readable. */
+/* Quotes text for a shell, choosing the more readable quotes. */
 static void add_quoted(struct bytes *to, const char *text, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -184,7 +184,7 @@ void prose_add_command(struct bytes *to, const struct hdb_value *action,
 	if (!has_value(action) || !has_value(target))
 		return;
 	escape_text(&shown, target->text, target->text_size);
-	/* A name that has to be shown otherwise than it is cannot be pasted. */
+	/* A name that needs escaping cannot be pasted into a shell. */
 	if (shown.size == target->text_size && memcmp(shown.data, target->text, shown.size) == 0) {
 		bytes_format(to, "heapdb %.*s ", (int)action->text_size, action->text);
 		add_quoted(to, target->text, target->text_size);
@@ -192,7 +192,7 @@ void prose_add_command(struct bytes *to, const struct hdb_value *action,
 	bytes_release(&shown);
 }
 
-/* "25 of 3,412 rows (--limit all shows all)". */
+/* Prints "25 of 3,412 rows (--limit all shows all)". */
 static void put_shown(const struct render_style *style, struct output *out, const uint64_t of[2],
 		      const char *what)
 {

@@ -1,9 +1,7 @@
 /*
- * heapdb/prose.h - answers that people read from top to bottom on a terminal, instead of as a
- * table.
- *
- * Which queries have such a text is a table in prose.c. With --table, --columns, --sort, --where
- * or another format they are rows like all others.
+ * heapdb/prose.h - answers printed as text on a terminal instead of a table. A table in prose.c
+ * lists the queries that have a text. With --table, --columns, --sort, --where or another format
+ * they print rows like all others.
  */
 #ifndef HEAPDB_PROSE_H
 #define HEAPDB_PROSE_H
@@ -11,50 +9,50 @@
 #include "heapdb/render.h"
 #include "heapdb/report.h"
 
-/* Prints the answer as text: HDB_OK, or a failure as render(). */
+/* Prints the answer as text. Returns HDB_OK, or a failure as render() does. */
 typedef int prose_fn(struct answer *answer, const struct render_style *style, struct output *out);
 
-/* A query whose answer is a text for people. */
+/* A query with a text for people. */
 struct prose {
 	const char *query;
 	prose_fn *put;
-	bool is_whole;       /* printed whole without --limit: it is not cut in its middle */
-	bool has_parts;      /* --limit counts its parts (threads, leaks), not rows */
+	bool is_whole;       /* printed in full without --limit */
+	bool has_parts;      /* --limit counts parts (threads, leaks), not rows */
 	bool has_stacks;     /* a table of threads; with --stacks a thread dump */
-	bool needs_retained; /* in order of retained sizes, which are computed for it */
+	bool needs_retained; /* requires retained sizes, by which it is sorted */
 };
 
-/* NULL: the query has no text. */
+/* NULL if the query has no text. */
 const struct prose *prose_of(const char *query);
 
 prose_fn prose_leaks, prose_object, prose_overview, prose_path, prose_references, prose_threads,
 	prose_triage;
 
-/* What `diff` says before its table by class: the answer by owner. */
+/* Growth by owner, which `diff` prints before its table by class. */
 prose_fn prose_growth;
 
 /* ---- for the texts ---- */
 
-/* The fact of that name, or NULL: it was not set. Borrowed until the rows are closed. */
+/* Returns the fact with this name, or NULL if it is not set. Borrowed until the rows are closed. */
 const struct hdb_value *answer_fact(const struct answer *answer, const char *name);
 
-/* Whether there is such a value. NULL is none. */
+/* Whether the value is present. False for NULL. */
 bool has_value(const struct hdb_value *value);
 
-/* Appends a text; of a long one the beginning and "... (7,016 characters; --json has all)". */
+/* Appends a text. A long one is cut: "... (7,016 characters; --json has all)". */
 void prose_add_text(struct bytes *to, const struct hdb_value *text);
 
-/* A value as people read it; sizes as 1.2 GiB, or 1,288,490,189 B. Nothing for null. */
+/* Prints a value for people; sizes as 1.2 GiB or 1,288,490,189 B. Prints nothing for null. */
 void prose_value(struct output *out, const struct hdb_value *value);
-/* The same at the end of a text, as `out` will have it. */
+/* Like prose_value, but appends to a text that `out` will print. */
 void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value);
 
 /*
- * Prints a text with values of the row in it: "{retained}" is the column's. What stands in
- * brackets is printed only if all its values are there: "{label}[, retained {retained}]\n".
+ * Prints a template filled with values of the row: "{retained}" is a column. A part in brackets is
+ * printed only if all its values are present: "{label}[, retained {retained}]\n".
  */
 void prose_row(struct output *out, const struct hdb_rows *rows, const char *text);
-/* The same with facts; and at the end of a text. */
+/* Like prose_row, with facts; the second function appends to a text. */
 void prose_facts(struct output *out, const struct answer *answer, const char *text);
 void prose_add_row(struct bytes *to, const struct output *out, const struct hdb_rows *rows,
 		   const char *text);
@@ -62,40 +60,40 @@ void prose_add_facts(struct bytes *to, const struct output *out, const struct an
 		     const char *text);
 
 /*
- * Advice as a command: "heapdb threads 'transfer-*'", of a query's name and its target, quoted for
- * a shell. Nothing where there is no query.
+ * Appends an advised command: "heapdb threads 'transfer-*'", with the target quoted for a shell.
+ * Appends nothing without an action.
  */
 void prose_add_command(struct bytes *to, const struct hdb_value *action,
 		       const struct hdb_value *target);
 
-/* "25 of 3,412 rows (--limit all shows all)", if rows were left out. */
+/* Prints "25 of 3,412 rows (--limit all shows all)" if rows were omitted. */
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
 
-/* The same of parts: "3 of 42 threads (--limit all shows all)". */
+/* The same for parts: "3 of 42 threads (--limit all shows all)". */
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
 			const char *parts);
 
-/* Where a text goes. */
+/* Position of a text. */
 struct prose_place {
 	size_t indent; /* blanks before each line */
-	size_t at;     /* columns of the first line that are written already */
+	size_t at;     /* columns of the first line already used */
 };
 
-/* A text in lines that fit the terminal. Ends the line. */
+/* Wraps a text to the terminal's width and ends the line. */
 void prose_wrap(struct output *out, const struct render_style *style, struct prose_place place,
 		const char *text, size_t size);
 
-/* The same of a value's text; nothing where there is no value. */
+/* Like prose_wrap, for a value's text. Prints nothing for null. */
 void prose_wrap_value(struct output *out, const struct render_style *style,
 		      struct prose_place place, const struct hdb_value *value);
 
-/* Bold, and its end, where the style has it. */
+/* Switches bold on or off, if the style has it. */
 void prose_bold(struct output *out, const struct render_style *style, bool is_on);
 
 /* Whether the terminal shows box-drawing characters. */
 bool prose_has_boxes(void);
 
-/* What a path is drawn with: box-drawing characters, where the terminal shows them. */
+/* Elements of a drawn path: box-drawing characters, or ASCII if the terminal lacks them. */
 enum prose_stroke { STROKE_ROOT, STROKE_STEP, STROKE_LAST, STROKE_BAR, STROKE_DOWN };
 const char *prose_stroke(enum prose_stroke stroke);
 

@@ -1,17 +1,17 @@
 /*
- * heapdb/prose_diff.c - what grew between dumps, and what shrank: an owner a line, before the table
- * by class.
+ * heapdb/prose_diff.c - prints growth and shrinkage between dumps, one owner per line, before the
+ * table by class.
  */
 #include "heapdb/prose.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Owners that are shown, of those that grew and of those that shrank. */
+/* Number of owners shown, of those that grew and of those that shrank. */
 #define GREW_SHOWN 10
 #define SHRANK_SHOWN 5
 
-/* One part of the text: rows that grew, or those that shrank, which come after them. */
+/* Part of the text: rows that grew, followed by rows that shrank. */
 struct part {
 	const char *title;
 	uint64_t shown, count;

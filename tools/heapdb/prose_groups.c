@@ -1,5 +1,5 @@
 /*
- * heapdb/prose_groups.c - groups by key, and the table of them.
+ * heapdb/prose_groups.c - groups rows by key and prints them as a table.
  */
 #include "heapdb/prose_groups.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a. */
+/* FNV-1a hash. */
 uint64_t prose_hash(uint64_t key, const struct hdb_value *text)
 {
 	key ^= 0xcbf29ce484222325;
@@ -59,7 +59,7 @@ static int compare(const void *a, const void *b)
 
 #define COLUMNS_MAX 8
 
-/* Rows of a table: groups in order. */
+/* Row source: the groups in order. */
 struct source {
 	const struct prose_groups *groups;
 	size_t next;

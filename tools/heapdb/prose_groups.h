@@ -1,6 +1,6 @@
 /*
- * heapdb/prose_groups.h - rows of an answer put together for a table: threads with one stack,
- * objects of one class that are held alike.
+ * heapdb/prose_groups.h - groups rows of an answer into table rows: threads with the same stack,
+ * objects of a class held in the same way.
  */
 #ifndef HEAPDB_PROSE_GROUPS_H
 #define HEAPDB_PROSE_GROUPS_H
@@ -10,16 +10,16 @@
 
 #define PROSE_TEXTS 4
 
-/* What has one key. */
+/* Rows with one key. */
 struct prose_group {
 	uint64_t key;
-	uint64_t count;                 /* 0: it is new */
-	uint64_t shallow, retained, id; /* sums; the first one's identifier */
-	bool has_retained;              /* else it is not known */
+	uint64_t count;                 /* 0: new */
+	uint64_t shallow, retained, id; /* sums; ID of the first object */
+	bool has_retained;              /* otherwise unknown */
 	struct bytes text[PROSE_TEXTS]; /* owned */
 };
 
-/* Where a column's values come from: text[0] and so on, or numbers; the ID of what is single. */
+/* Source of a column: text[0] and so on, or a number; the ID only for groups of one object. */
 enum prose_source { PROSE_TEXT, PROSE_SHALLOW = PROSE_TEXTS, PROSE_RETAINED, PROSE_ID };
 
 struct prose_column {
@@ -33,18 +33,18 @@ struct prose_groups {
 	size_t column_count;
 };
 
-/* Goes on with a key, which begins as 0. */
+/* Continues a hash, which begins as 0. */
 uint64_t prose_hash(uint64_t key, const struct hdb_value *text);
 
-/* Replaces a text; nothing where there is no value. */
+/* Replaces a text. Null values leave it unchanged. */
 void prose_set(struct bytes *to, const struct hdb_value *value);
 
-/* The group of the key, a new one if there is none; NULL where memory is short. */
+/* Finds or adds the group of a key; NULL if out of memory. */
 struct prose_group *prose_groups_find(struct prose_groups *groups, uint64_t key);
 
 /*
- * Prints groups, largest retained size first and style->parts at most, as a table with the facts of
- * the answer, which has ended.
+ * Prints groups by descending retained size, at most style->parts, as a table with the facts of the
+ * answer. The answer must have been read to its end.
  */
 int prose_groups_table(const struct answer *answer, struct prose_groups *groups,
 		       const struct render_style *style, struct output *out);

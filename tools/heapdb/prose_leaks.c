@@ -1,8 +1,7 @@
 /*
- * heapdb/prose_leaks.c - leaks as a text: leaking objects with their traces, then each suspect
- * with its share, who holds it, the path, and what accumulates.
- *
- * The rows come in the order of the text; a heading is printed where their kind changes.
+ * heapdb/prose_leaks.c - prints leaks as text: leaking objects with their traces, then each suspect
+ * with its share, owner, path and accumulated objects. Rows come in the order of the text; a
+ * heading is printed when their kind changes.
  */
 #include "heapdb/call_rows.h"
 #include "heapdb/prose.h"
@@ -10,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What stands above rows of a kind that are a list by class or by object. */
+/* Headings of rows that form a list by class or object. */
 static const struct list {
 	const char *kind, *heading;
 } lists[] = {
@@ -45,7 +44,7 @@ static void put_sentence(struct output *out, const struct render_style *style,
 	prose_wrap_value(out, style, (struct prose_place){ 2, 0 }, rows_value(rows, "text"));
 }
 
-/* What the rules know of it, and what to do. */
+/* Prints what rules know about the leak, and the advice. */
 static void put_explanation(struct output *out, const struct render_style *style,
 			    const struct hdb_rows *rows)
 {
@@ -93,7 +92,7 @@ static void put_leaking(struct output *out, const struct render_style *style,
 
 /* ---- the path ---- */
 
-/* A step of a path from the root down; the one that holds nothing further is the last. */
+/* Prints a step of a path from the root. The last step holds nothing further. */
 static void put_step(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *holds = rows_value(rows, "via_field");
@@ -130,7 +129,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows)
 
 /* ---- lists ---- */
 
-/* "     20.1 MiB", or nothing where it is not known. */
+/* Prints "     20.1 MiB", or blanks if unknown. */
 static void put_size(struct output *out, const struct hdb_value *bytes)
 {
 	struct bytes text = { 0 };
@@ -142,7 +141,7 @@ static void put_size(struct output *out, const struct hdb_value *bytes)
 	}
 }
 
-/* What stands above the figures of put_class. */
+/* Prints the headings for put_class. */
 static void put_class_head(struct output *out, const struct hdb_rows *rows)
 {
 	if (has_value(rows_value(rows, "objects")))
@@ -151,7 +150,7 @@ static void put_class_head(struct output *out, const struct hdb_rows *rows)
 			      has_value(rows_value(rows, "retained")) ? "    retained" : "");
 }
 
-/* "      8,492   61.47 %   265.4 KiB    20.1 MiB  java.util.HashMap$Node". */
+/* Prints "   8,492  61.47 %  265.4 KiB   20.1 MiB  java.util.HashMap$Node". */
 static void put_class(struct output *out, const struct hdb_rows *rows)
 {
 	const bool has_class = has_value(rows_value(rows, "class"));
@@ -170,7 +169,7 @@ static void put_object(struct output *out, const struct hdb_rows *rows)
 	output_format(out, " (%.2f %%)\n", rows_value(rows, "percent")->d);
 }
 
-/* A row of a list, and what else it says. */
+/* Prints a row of a list, and its further values. */
 static void put_row(struct output *out, const struct render_style *style,
 		    const struct answer *answer)
 {
@@ -179,7 +178,7 @@ static void put_row(struct output *out, const struct render_style *style,
 
 	if (answer->sampled && answer->sampled->value.type != HDB_TYPE_NULL)
 		text = &answer->sampled->value;
-	/* others that are 0.00 % of the heap say nothing */
+	/* a remainder of 0.00 % of the heap is not worth a line */
 	if (!has_value(rows_value(rows, "class")) && rows_value(rows, "percent")->d < 0.005)
 		return;
 	if (has_value(rows_value(rows, "objects")))
@@ -189,7 +188,7 @@ static void put_row(struct output *out, const struct render_style *style,
 	prose_wrap_value(out, style, (struct prose_place){ 6, 0 }, text);
 }
 
-/* A frame of the thread that holds a suspect, or a local variable of it. */
+/* Prints a frame, or a local variable, of the thread that holds a suspect. */
 static void put_stack(struct output *out, const struct hdb_rows *rows)
 {
 	if (rows_is(rows, "kind", "frame"))
@@ -209,9 +208,9 @@ static void put_heap(struct answer *answer, struct output *out)
 		      has_value(is_out) && is_out->u ? "; a thread ran out of memory\n" : "\n");
 }
 
-/* What leads on from a suspect or leak: to its object, or to the objects of a group. */
+/* The next query for a suspect or leak: its object, or the objects of a group. */
 struct next {
-	uint64_t id; /* 0: it is a group */
+	uint64_t id; /* 0: a group */
 	struct bytes command;
 };
 
@@ -226,7 +225,7 @@ static void take_next(struct next *next, const struct hdb_rows *rows)
 				  rows_value(rows, "target"));
 }
 
-/* Prints it once. */
+/* Prints the command once. */
 static void put_next(struct output *out, struct next *next)
 {
 	const size_t width = out->fit;
@@ -236,7 +235,7 @@ static void put_next(struct output *out, struct next *next)
 			      "  Next: heapdb object 0x%" PRIx64 "   heapdb path 0x%" PRIx64 "\n",
 			      next->id, next->id);
 	else if (next->command.size) {
-		/* In lines, or without packages, it could not be pasted. */
+		/* Wrapped or with shortened names, the command could not be pasted. */
 		output_fit(out, 0);
 		output_string(out, "  Next: ");
 		output_bytes(out, next->command.data, next->command.size);
@@ -246,11 +245,11 @@ static void put_next(struct output *out, struct next *next)
 	next->id = next->command.size = 0;
 }
 
-/* "Leaks found: 34; listed: 20": what the text leaves out. */
+/* Prints "Leaks found: 34; listed: 20" if some are not listed. */
 static void put_left_out(struct answer *answer, struct output *out, uint64_t listed)
 {
 	const struct hdb_value *leaks = answer_fact(answer, "leaks");
-	const struct hdb_value *held_by_other = answer_fact(answer, "hanging");
+	const struct hdb_value *held_by_other = answer_fact(answer, "held_by_others");
 
 	if (has_value(leaks) && leaks->u > listed) {
 		prose_facts(out, answer, "\nLeaks found: {leaks}");
@@ -259,10 +258,10 @@ static void put_left_out(struct answer *answer, struct output *out, uint64_t lis
 	if (has_value(held_by_other) && held_by_other->u)
 		prose_facts(out, answer,
 			    "\nLeaking objects that another leaking object keeps, not listed: "
-			    "{hanging}\n");
+			    "{held_by_others}\n");
 }
 
-/* Leaks and suspects that the answer has. */
+/* Number of leaks and suspects in the answer. */
 static uint64_t count_leaks(const struct answer *answer)
 {
 	static const char *const facts[] = { "leaks", "library_leaks", "suspects" };

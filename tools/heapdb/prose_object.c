@@ -1,5 +1,5 @@
 /*
- * heapdb/prose_object.c - one object: what it is, how large, and its fields or elements.
+ * heapdb/prose_object.c - prints one object: class, sizes, and fields or elements.
  */
 #include "heapdb/prose.h"
 
@@ -26,7 +26,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 		output_string(out, "  unreachable: no path from a GC root leads here\n");
 }
 
-/* Whether the text of the column is what `last` keeps; keeps it then. */
+/* Whether the column's text equals `last`; stores it in `last`. */
 static bool is_same(const struct hdb_rows *rows, const char *column, struct bytes *last)
 {
 	const struct hdb_value *value = rows_value(rows, column);

@@ -1,6 +1,6 @@
 /*
- * heapdb/prose_overview.c - the overview of a dump: one line on the dump, one a suspect and a
- * finding, and commands that go on from there.
+ * heapdb/prose_overview.c - prints the overview of a dump: one line on the dump, one per suspect
+ * and finding, and suggested commands.
  */
 #include "heapdb/prose.h"
 
@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "  1  LeakyService leaks: ..., 378 B": what leaks matters, however small it is. */
+/*
+ * Prints "  1  LeakyService leaks: ..., 378 B". The size comes last because a leak matters however
+ * small.
+ */
 static void put_leak(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	struct bytes line = { 0 };
@@ -19,7 +22,7 @@ static void put_leak(struct answer *answer, const struct render_style *style, st
 	bytes_release(&line);
 }
 
-/* "  1  61.7 %  20.1 MiB  StandardManager.sessions holds ...": its share is said before. */
+/* Prints "  1  61.7 %  20.1 MiB  StandardManager.sessions holds ..."; the share comes first. */
 static void put_suspect(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	const struct hdb_rows *rows = answer->rows;
@@ -60,7 +63,9 @@ static void put_finding(struct answer *answer, const struct render_style *style,
 	bytes_release(&text);
 }
 
-/* "tomcat9.hprof  JDK 17.0.15, G1, 32.6 MiB of at most 2.0 GiB reachable, 51 threads, ..." */
+/*
+ * Prints "tomcat9.hprof  JDK 17.0.15, G1, 32.6 MiB of at most 2.0 GiB reachable, 51 threads, ..."
+ */
 static void put_head(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	const struct hdb_value *dump = answer_fact(answer, "dump");
@@ -93,7 +98,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	prose_add_facts(
 		&text, out, answer,
 		", {heap_shallow}[ of at most {max_heap}] reachable, {heap_objects} objects");
-	/* without threads it is not known; stacks of OpenJ9's javacores do not show it */
+	/* unknown without threads; stacks from OpenJ9's javacores do not show it */
 	if (has_value(threads) && threads->u)
 		prose_add_facts(&text, out, answer,
 				has_value(answer_fact(answer, "out_of_memory")) || is_openj9 ?
@@ -120,7 +125,7 @@ static void put_next(struct answer *answer, const struct render_style *style, st
 	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
 		output_format(out, "  heapdb %-8s ", next[i].command);
 		prose_value(out, file);
-		/* a comment in a second line could not be pasted */
+		/* a description wrapped to a second line could not be pasted */
 		if (strlen(next[i].what) + (has_value(file) ? file->text_size : 0) + 23 <=
 		    style->width)
 			output_format(out, "   # %s", next[i].what);

@@ -1,8 +1,7 @@
 /*
- * heapdb/prose_path.c - a path from a GC root down to an object, in the manner of a leak trace.
- *
- * The rows come from the object up to the root, and a path may be millions of objects long: of one
- * that is longer than PATH_STEPS_MAX the steps in the middle are left out, and counted.
+ * heapdb/prose_path.c - prints a path from a GC root to an object in the style of a leak trace.
+ * Rows arrive from the object to the root, and a path may have millions of steps: if it exceeds
+ * PATH_STEPS_MAX, steps in the middle are counted but not printed.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -10,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of one path that are printed: those next to the object and next to the root, half each. */
+/* Maximum steps printed, half of them next to the object and half next to the root. */
 #define PATH_STEPS_MAX 2000u
 #define PATH_HALF (PATH_STEPS_MAX / 2)
 
-/* A step as it will be printed: text in `text`, from `at` on. */
+/* A formatted step: its text begins at `at` in `text`. */
 struct step {
 	struct bytes name;  /* "java.lang.Thread "main" 0x12c4" */
 	struct bytes sizes; /* "shallow 16 B, retained 80 B" */
-	struct bytes field; /* its field that holds the object of the step before; empty: none */
-	struct bytes root;  /* the kinds of GC root that it is; empty: none */
+	struct bytes field; /* the field that holds the previous row's object; empty: none */
+	struct bytes root;  /* kinds of GC root; empty: none */
 };
 
 struct path {
-	struct step step
-		[PATH_STEPS_MAX]; /* the first half as they came, then a ring of the last ones */
-	uint64_t count;           /* steps of the path */
+	struct step
+		step[PATH_STEPS_MAX]; /* the first half in order, then a ring of the latest steps */
+	uint64_t count;               /* number of steps on the path */
 };
 
 static struct step *place_of(struct path *path, uint64_t no)
@@ -65,7 +64,7 @@ static void put_step(struct output *out, struct path *path, uint64_t no)
 	output_format(out, "\n%s    ", below ? bar : " ");
 	put(out, &step->sizes);
 	output_char(out, '\n');
-	/* a step says by which of its fields it holds the step below */
+	/* a step names the field that holds the step below */
 	if (below) {
 		output_format(out, "%s    %s ", bar, prose_stroke(STROKE_DOWN));
 		put(out, &step->field);

@@ -1,6 +1,6 @@
 /*
- * heapdb/prose_references.c - references or referrers of an object by retained size; those of one
- * class by the same field are one row.
+ * heapdb/prose_references.c - prints references or referrers of an object by retained size. Those
+ * of one class through the same field share a row.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -19,7 +19,7 @@ static const struct prose_column columns[] = {
 	{ { "strength", HDB_TYPE_TEXT, NULL, NULL }, STRENGTH },
 };
 
-/* How an object is held; of an array which element does not matter. */
+/* Returns the field that holds an object. Array elements count as the same field. */
 static struct hdb_value name_of(const struct hdb_rows *rows)
 {
 	const struct hdb_value *name = rows_value(rows, "name");
@@ -54,7 +54,9 @@ static bool add_row(struct prose_groups *all, const struct hdb_rows *rows)
 	return true;
 }
 
-/* "12,000 com.acme.Session": what several objects are called. Whether there are several. */
+/*
+ * Names groups of several objects "12,000 com.acme.Session". Returns whether there is such a group.
+ */
 static bool count_objects(struct prose_groups *all)
 {
 	char number[OUTPUT_NUMBER_SIZE];
@@ -74,7 +76,7 @@ static bool count_objects(struct prose_groups *all)
 	return is_any;
 }
 
-/* What to ask next: the largest single object of them, and why the object itself is alive. */
+/* Prints next commands: for the largest single object, and for why the object itself is alive. */
 static void put_next(struct output *out, const struct prose_groups *all, uint64_t id)
 {
 	const struct prose_group *largest = NULL;

@@ -1,7 +1,7 @@
 /*
- * heapdb/prose_threads.c - threads: a table of them by retained size, those with the same stack in
- * one row; or, of threads that are asked for, their stacks in the manner of a thread dump, with
- * what each local variable retains.
+ * heapdb/prose_threads.c - prints threads: as a table by retained size with equal stacks in one
+ * row, or for selected threads their stacks like a thread dump, with the retained size of each
+ * local variable.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -11,7 +11,7 @@
 
 /* ---- stacks ---- */
 
-/* ", daemon" and the like: a word where the column is true. */
+/* Prints a word such as ", daemon" if the column is true. */
 static void put_word(struct output *out, const struct hdb_rows *rows, const char *column,
 		     const char *word)
 {
@@ -39,7 +39,7 @@ static void put_thread(struct output *out, const struct render_style *style,
 		  has_value(locals) && locals->u ? ", local variables: {locals}\n" : "\n");
 }
 
-/* A local variable, or an object that holds frames of a virtual thread. */
+/* Prints a local variable, or an object that holds frames of a virtual thread. */
 static void put_held(struct output *out, const struct hdb_rows *rows)
 {
 	output_string(out, rows_is(rows, "kind", "chunk") ? "    - " : "      - ");
@@ -47,7 +47,7 @@ static void put_held(struct output *out, const struct hdb_rows *rows)
 		  "{kind}: {text}[ {id}][, retained {retained}][, frames {stack_bytes}]\n");
 }
 
-/* Whether a local variable of the thread refers to the object already; notes that one does. */
+/* Whether a local variable of the thread already referred to the object. Records it. */
 static bool is_repeated(struct bytes *seen, const struct hdb_value *id)
 {
 	uint64_t have;
@@ -110,13 +110,13 @@ static const struct prose_column columns[] = {
 	{ { "id", HDB_TYPE_ID, NULL, NULL }, PROSE_ID },
 };
 
-/* A thread whose rows come, to be put to those with its stack and state. */
+/* The thread being read, to be grouped by stack and state. */
 struct thread {
 	struct prose_group g; /* `shallow` is what the local variable in HOLDS retains */
-	bool is_own;          /* the frame is the application's */
+	bool is_own;          /* the frame belongs to the application */
 };
 
-/* What frames of the platform begin with: an application's are more telling. */
+/* Prefixes of platform frames. Application frames are more informative. */
 static const char *const platform[] = {
 	"java.",  "javax.",   "jdk.",      "sun.",    "com.sun.", "kotlin.",
 	"scala.", "android.", "androidx.", "dalvik.", "libcore.", "com.android.internal.",
@@ -133,7 +133,7 @@ static bool is_of_platform(const struct hdb_value *frame)
 	return false;
 }
 
-/* "app.Cache.load:12" of "app.Cache.load(Cache.java:12)". */
+/* Converts "app.Cache.load(Cache.java:12)" to "app.Cache.load:12". */
 static void set_frame(struct bytes *to, const struct hdb_value *text)
 {
 	const char *file = memchr(text->text, '(', text->text_size);
@@ -163,7 +163,7 @@ static void start_thread(struct thread *t, const struct hdb_rows *rows)
 	prose_set(&t->g.text[STATE], rows_value(rows, "state"));
 }
 
-/* A frame of the thread, or what one holds. */
+/* Adds a frame of the thread, or an object held by one. */
 static void add_to_thread(struct thread *t, const struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *text = rows_value(rows, "text");
@@ -185,7 +185,7 @@ static void add_to_thread(struct thread *t, const struct output *out, const stru
 	}
 }
 
-/* Leaves what both names begin with. */
+/* Reduces `name` to the common prefix of both names. */
 static void join_names(struct bytes *name, const struct bytes *other)
 {
 	size_t n = 0;
@@ -205,12 +205,12 @@ static void swap(struct bytes *a, struct bytes *b)
 	*b = kept;
 }
 
-/* Adds a thread to those with its stack: false where memory is short. */
+/* Adds a thread to the group with its stack; false if out of memory. */
 static bool add_thread(struct prose_groups *all, struct prose_group *thread)
 {
 	struct prose_group *g;
 
-	/* A thread without frames is like no other. */
+	/* A thread without frames has no stack to share. */
 	if (thread->text[FRAME].size == 0)
 		thread->key = (uint64_t)all->count + 1;
 	if (!(g = prose_groups_find(all, thread->key)))
@@ -255,7 +255,7 @@ static int collect(struct answer *answer, struct prose_groups *all, struct outpu
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-/* "http-exec-* (10)": how many have such a name. */
+/* Renames groups to "http-exec-* (10)": common prefix and number of threads. */
 static void count_names(struct prose_groups *all)
 {
 	char number[OUTPUT_NUMBER_SIZE];

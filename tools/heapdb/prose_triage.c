@@ -1,6 +1,6 @@
 /*
- * heapdb/prose_triage.c - the findings of triage, worst first, and the explanations of explain,
- * each as a few lines.
+ * heapdb/prose_triage.c - prints the findings of triage, worst first, and the explanations of
+ * explain, in a few lines each.
  */
 #include "heapdb/prose.h"
 
@@ -55,7 +55,7 @@ static void put_finding(struct output *out, const struct render_style *style,
 	put_line(out, style, "rule:    ", rows_value(rows, "rule"));
 }
 
-/* How many rules found something, and what they do not know: most leaks are no known problem. */
+/* Prints how many rules matched. Most leaks match no rule. */
 static void put_summary(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	const struct hdb_value *count = answer_fact(answer, "suspects");

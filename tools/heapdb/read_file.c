@@ -1,5 +1,5 @@
 /*
- * heapdb/read_file.c - a file or the standard input, whole.
+ * heapdb/read_file.c - reads a whole file or standard input.
  */
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes read at a time, of what has no size. */
+/* Bytes per read if the size is unknown. */
 #define READ_BYTES 65536u
 
 static int read_all(struct cli *cli, int fd, struct file_text *text)

@@ -1,6 +1,5 @@
 /*
- * heapdb/render.c - an answer's rows, columns and facts, wherever they come from, and which writer
- * prints them.
+ * heapdb/render.c - rows, columns and facts of an answer from any source, and the choice of writer.
  */
 #include "heapdb/render.h"
 
@@ -18,7 +17,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Narrower terminals get lines of this width. */
+/* Minimum line width, even if the terminal is narrower. */
 #define WIDTH_MIN 40
 
 size_t render_text_width(const struct output *out)
@@ -27,7 +26,7 @@ size_t render_text_width(const struct output *out)
 	struct winsize window;
 	unsigned long width = out->is_terminal ? 80 : 100;
 
-	/* it is still the terminal when a pager reads what is written */
+	/* standard output is still the terminal when the output goes to a pager */
 	if (ioctl(out->is_terminal ? STDOUT_FILENO : out->fd, TIOCGWINSZ, &window) == 0 &&
 	    window.ws_col > 0)
 		width = window.ws_col;
@@ -36,7 +35,7 @@ size_t render_text_width(const struct output *out)
 	return width < WIDTH_MIN ? WIDTH_MIN : width > 4096 ? 4096 : (size_t)width;
 }
 
-/* See no-color.org; a terminal that says it is dumb obeys nothing. */
+/* See no-color.org. Dumb terminals have no colours. */
 static bool wants_colour(const struct output *out)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -62,8 +61,8 @@ bool is_among(const char *name, const char *names)
 }
 
 /*
- * What the dump is, if it is not whole, and which objects and references an answer is of, if not of
- * all; texts tell no other facts.
+ * Prints what is wrong with the dump, and which objects and references the answer covers if not
+ * all. Texts show no other facts.
  */
 static void put_choices(struct answer *answer, struct output *out)
 {
@@ -85,7 +84,7 @@ static void put_choices(struct answer *answer, struct output *out)
 		output_char(out, '\n');
 }
 
-/* The text that a person reads; lines that the terminal has no room for lose packages. */
+/* Prints an answer as text, shortening class names in lines too wide for the terminal. */
 static int render_prose(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	int rc;
@@ -152,7 +151,7 @@ static const struct hdb_column *any_column(const struct answer *answer, size_t c
 				hdb_rows_column(answer->rows, column);
 }
 
-/* The column whose name is the `size` bytes at `name`, or -1 with a message. */
+/* Finds the column with this name (`size` bytes), or returns -1 with a message. */
 static int find_column(const struct answer *answer, const char *name, size_t size, size_t *column)
 {
 	const size_t count = column_count(answer);
@@ -257,7 +256,7 @@ int answer_pick(struct answer *answer, const char *columns)
 	return HDB_OK;
 }
 
-void answer_tell_absent(const struct cli *cli, const struct answer *answer)
+void answer_report_absent(const struct cli *cli, const struct answer *answer)
 {
 	for (size_t i = 0; i < answer->picked_count; i++)
 		if (answer->picked[i] >= column_count(answer))
@@ -265,7 +264,7 @@ void answer_tell_absent(const struct cli *cli, const struct answer *answer)
 				   any_column(answer, answer->picked[i])->name);
 }
 
-/* Whether a column beside this one has the same with its class: "key" and "key_label". */
+/* Whether another column repeats this one with its class: "key" and "key_label". */
 static bool is_labelled(const struct answer *answer, size_t column)
 {
 	const char *name = hdb_rows_column(answer->rows, column)->name;
@@ -281,7 +280,7 @@ static bool is_labelled(const struct answer *answer, size_t column)
 	return false;
 }
 
-/* Whether people, or programs that read lines of values, see the column unasked. */
+/* Whether the column is shown by default, to people or to programs that read lines. */
 static bool is_shown(const struct answer *answer, size_t column, bool for_people)
 {
 	const char *name = hdb_rows_column(answer->rows, column)->name;
@@ -291,7 +290,7 @@ static bool is_shown(const struct answer *answer, size_t column, bool for_people
 	return !for_people || (strncmp(name, "signature", 9) != 0 && !is_labelled(answer, column));
 }
 
-/* Where a column stands for people: ID's of other objects than the row's own come last. */
+/* Whether the column goes to the end for people: IDs of other objects than the row's own. */
 static bool is_last(const struct answer *answer, size_t column, bool for_people)
 {
 	const struct hdb_column *c = hdb_rows_column(answer->rows, column);
@@ -362,7 +361,7 @@ int answer_next(struct answer *answer, const struct output *out)
 	if (!answer->rows && !answer->source)
 		return HDB_END;
 	if (out->error != 0) {
-		answer->err->message[0] = 0; /* the runner says it */
+		answer->err->message[0] = 0; /* the runner prints the message */
 		return answer->err->code = HDB_EIO;
 	}
 	if (progress_is_cancelled() || (answer->cancel && *answer->cancel))
@@ -377,7 +376,7 @@ int answer_next(struct answer *answer, const struct output *out)
 			      hdb_rows_next(answer->rows, answer->err);
 	answer->row_count += rc == HDB_OK;
 	if (rc == HDB_OK && answer->sampled)
-		sampled_meet(answer->sampled);
+		sampled_match_row(answer->sampled);
 	if (answer->written)
 		*answer->written = answer->row_count;
 	if (rc == HDB_OK && answer->notes && answer->rows)
@@ -430,7 +429,7 @@ static int get_next(void *ctx, struct hdb_error *err)
 {
 	const struct answer_columns *columns = ctx;
 
-	(void)err; /* the answer's is the same */
+	(void)err; /* the same as the answer's */
 	return answer_next(columns->answer, columns->out);
 }
 

@@ -1,6 +1,6 @@
 /*
- * heapdb/render_facts.c - what tables say of an answer beside its rows: whether the dump is whole
- * and what was asked about first, figures of all rows and what is left out below.
+ * heapdb/render_facts.c - prints the facts of an answer around a table: the dump's health and the
+ * headline above, totals and omissions below.
  */
 #include "heapdb/prose.h"
 #include "heapdb/render.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define HEALTH "stale|incomplete|redacted"
-/* Facts that have a sentence of their own. */
+/* Facts that are printed as sentences. */
 #define IN_SENTENCES \
 	"counted|unreachable_objects|unreachable_shallow|cut|cut_rows|cut_objects|cut_bytes|note|no_rows"
 
@@ -36,7 +36,7 @@ static bool says_nothing(const struct hdb_value *value)
 	return true;
 }
 
-/* Whether the facts are of what was asked about: one object or class, or nothing else is there. */
+/* Whether the facts describe the target itself: a single object or class, or there are no rows. */
 static bool has_headline(const struct answer *answer)
 {
 	const struct hdb_query_spec *spec = answer->rows ? hdb_query_named(answer->name) : NULL;
@@ -55,7 +55,7 @@ static bool is_above(const struct answer *answer, size_t fact)
 	       (has_headline(answer) && !is_among(name, IN_SENTENCES) && !says_nothing(value));
 }
 
-/* Appends "title: value", not escaped. */
+/* Appends "title: value", unescaped. */
 static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 		     const struct render_style *style)
 {
@@ -70,7 +70,7 @@ static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 		column_for_people(answer_fact_column(answer, fact), value, style, to);
 }
 
-/* The fact named so with this ending: of "heap_objects" "heap_objects_before"; NULL: none. */
+/* Finds a fact related by suffix: "heap_objects_before" for "heap_objects"; NULL if none. */
 static const struct hdb_value *relative(const struct answer *answer, const char *name,
 					const char *ending)
 {
@@ -80,7 +80,7 @@ static const struct hdb_value *relative(const struct answer *answer, const char 
 	return answer_fact(answer, other);
 }
 
-/* Whether the fact is printed with the one that it was before, or grew to. */
+/* Whether the fact is printed together with its earlier or later value. */
 static bool is_part(const struct answer *answer, const char *name)
 {
 	const char *end = strrchr(name, '_');
@@ -112,7 +112,7 @@ static void add_growth(struct bytes *to, const struct answer *answer, size_t fac
 	bytes_add(to, ")", 1);
 }
 
-/* The text as lines of a paragraph; those after the first are indented. */
+/* Prints a paragraph; continuation lines are indented. */
 static void put_lines(struct output *out, const struct render_style *style,
 		      const struct bytes *text)
 {
@@ -126,7 +126,7 @@ void facts_above(struct answer *answer, const struct render_style *style, struct
 	bool is_any = false;
 
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
-		/* of a table in a text the text has said whether the dump is whole */
+		/* in a text, the dump's health was printed before */
 		if (!is_above(answer, i) ||
 		    (style->as_text && is_among(answer_fact_column(answer, i)->name, HEALTH)))
 			continue;
@@ -147,7 +147,7 @@ void facts_above(struct answer *answer, const struct render_style *style, struct
 	output_release(out, &text);
 }
 
-/* Appends ", 25 rows" of the fact. */
+/* Appends ", 25 rows" from the fact. */
 static void add_number(struct bytes *to, const struct answer *answer, const char *fact,
 		       const struct render_style *style)
 {
@@ -185,7 +185,7 @@ void facts_cut(const struct answer *answer, const struct render_style *style, st
 	bytes_release(&numbers);
 }
 
-/* Which objects were not counted, if only the reachable ones were. */
+/* Appends which objects were not counted, if only reachable ones were. */
 static void add_population(struct bytes *to, const struct answer *answer,
 			   const struct render_style *style)
 {
@@ -209,7 +209,7 @@ static void add_population(struct bytes *to, const struct answer *answer,
 	bytes_release(&numbers);
 }
 
-/* Prints the paragraph, if there is one, and empties it. */
+/* Prints the paragraph, if any, and clears it. */
 static void put_paragraph(struct output *out, const struct render_style *style, struct bytes *text)
 {
 	put_lines(out, style, text);

@@ -1,9 +1,7 @@
 /*
- * heapdb/render_json.c - answers as one JSON object, or as one object a line.
- *
- * Written straight into the output buffer, not through a tree of values: an export has millions of
- * rows. Identifiers are strings, because many readers lose digits of numbers above 2^53; other
- * numbers are numbers, whatever their size.
+ * heapdb/render_json.c - writes answers as one JSON object, or one object per line, directly to the
+ * output buffer, since an export has millions of rows. IDs are strings, because many readers lose
+ * digits of numbers above 2^53. Other values are numbers, whatever their size.
  */
 #include "base/try.h"
 #include "heapdb/render.h"
@@ -37,7 +35,7 @@ static void put_value(struct output *out, const struct hdb_value *value)
 		output_id(out, value->u);
 		output_char(out, '"');
 	} else if (value->type == HDB_TYPE_DOUBLE) {
-		/* JSON has no number for NaN and infinities: a text. */
+		/* NaN and infinities are not JSON numbers: write text. */
 		output_string(out, isfinite(value->d) ? "" : "\"");
 		output_bytes(out, buf, format_double(buf, value->d));
 		output_string(out, isfinite(value->d) ? "" : "\"");
@@ -66,7 +64,7 @@ static bool is_given_before(const struct hdb_option *options, size_t option)
 	return false;
 }
 
-/* "by":"class","brief":true; what was given several times is a list. */
+/* Writes "by":"class","brief":true. An option given several times is a list. */
 static void put_options(const struct answer *answer, struct output *out)
 {
 	const struct hdb_query_args *args = answer->args;
@@ -96,8 +94,8 @@ static void put_options(const struct answer *answer, struct output *out)
 }
 
 /*
- * What was asked: "arguments":{"targets":[...],"options":{...},"sort":...,"limit":...},
- * and "where" if rows are chosen by an expression.
+ * Writes the request: "arguments":{"targets":[...],"options":{...},"sort":...,"limit":...}, and
+ * "where" if present.
  */
 static void put_arguments(const struct answer *answer, struct output *out)
 {
@@ -120,7 +118,7 @@ static void put_arguments(const struct answer *answer, struct output *out)
 	output_char(out, '}');
 }
 
-/* Columns of a statement are in no registry: which of them are sizes. */
+/* Lists which columns of a statement are sizes, since no registry defines them. */
 static void put_byte_columns(const struct answer *answer, size_t columns, struct output *out)
 {
 	size_t count = 0;
@@ -157,8 +155,8 @@ static void put_head(struct answer *answer, size_t columns, struct output *out)
 }
 
 /*
- * Rows are written as they come, so a failure among them leaves an object half written. The runner
- * ends it with the key "error", like an answer that failed at once (is_open).
+ * Rows are written as they arrive, so a failure can leave an object incomplete (is_open). The
+ * runner completes it with the key "error".
  */
 int render_json(struct answer *answer, struct output *out)
 {

@@ -1,7 +1,7 @@
 /*
- * heapdb/render_picture.c - answers that are trees, as pictures: those whose rows have a level, a
- * name and bytes, parents before what is below them (dominator-tree, merged-paths). The whole of it
- * is read first, for a picture needs to know how much there is.
+ * heapdb/render_picture.c - draws tree answers: rows with a level, a name and bytes, parents first
+ * (dominator-tree, merged-paths). Reads the whole answer first, since the scale depends on the
+ * total.
  */
 #include "heapdb/render.h"
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Which columns of the answer have what is drawn; NO_COLUMN: none. */
+/* Indexes of the columns to draw; NO_COLUMN: none. */
 struct columns {
 	size_t level, name, bytes, count, others, count_below;
 };
@@ -48,7 +48,7 @@ static int find_columns(const struct answer *answer, struct columns *columns)
 	return HDB_OK;
 }
 
-/* 0: the row has none. */
+/* Returns 0 if the row has no value. */
 static uint64_t number_in(const struct answer *answer, size_t column)
 {
 	const struct hdb_value *value = column == NO_COLUMN ? NULL : answer_value(answer, column);
@@ -66,7 +66,7 @@ static int read_row(struct answer *answer, const struct columns *columns, struct
 		.name = has_name ? name->text : "?",
 		.name_size = has_name ? name->text_size : 1,
 		.bytes = number_in(answer, columns->bytes),
-		/* Of several nodes all that is in them: they have no objects of one name. */
+		/* A node that sums several others counts all objects in them. */
 		.count = number_in(answer, is_rest ? columns->count_below : columns->count),
 		.is_rest = is_rest,
 	};

@@ -1,17 +1,17 @@
 /*
- * heapdb/render_table.c - answers for people: an aligned table, how many rows there are, and facts.
+ * heapdb/render_table.c - prints an aligned table, the number of rows, and facts.
  *
- * Rows are laid out a batch at a time; a batch may widen the columns of those after it, so that
- * even a table of millions of rows is printed as it comes, in little memory. Of rows that are one
- * batch, columns that say nothing (all zero, all the same) are named below the table instead. Rows
- * of a tree have strokes before their names, and no column "level".
+ * Rows are laid out in batches. Later batches may widen columns, so a table of millions of rows is
+ * printed as it arrives, in little memory. If the rows fit one batch, columns without information
+ * (all zero or all equal) are named below the table instead. Trees are drawn with lines before the
+ * names and have no column "level".
  *
- * A line that is wider than the terminal has the packages of its class names as letters, the widest
- * column first; then columns go, of a comparison those of the older dump, then the last first down
- * to the retained size, and are named below the table; then packages go, then texts are cut to
- * CUT_FIRST columns, more columns go, and texts are cut to CUT_MIN, the first one, which names the
- * row, after all others; at last more columns go, the retained size after all others. Numbers are
- * never cut. Of names, paths and frames the end is kept, which is what they differ by.
+ * A line wider than the terminal is shortened in this order: packages become initials, widest
+ * column first; columns are hidden (in comparisons those of the older dump first, then from the
+ * last to the retained size) and named below the table; packages are removed; texts are cut to
+ * CUT_FIRST columns; more columns are hidden; texts are cut to CUT_MIN, the first column last,
+ * since it names the row; at last any column is hidden, the retained size last. Numbers are never
+ * cut. Names, paths and frames keep their end, where they differ.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -26,49 +26,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A batch ends with so many rows or bytes, whatever is first. */
+/* A batch ends at this many rows or bytes. */
 #define BATCH_ROWS 500
 #define BATCH_BYTES (1U << 20)
 
-/* No column is padded further for the sake of one long text. */
+/* Maximum padding, so that one long text does not widen the whole column. */
 #define PAD_MAX 100
 
-/* Texts are cut to this before numbers go, so that they can still be distinguished ... */
+/* Texts are cut to this width before numbers are hidden, so that they remain distinguishable ... */
 #define CUT_FIRST 28
-/* ... and never below this, even if the line gets longer than the terminal. */
+/* ... and never below this width, even if the line exceeds the terminal. */
 #define CUT_MIN 12
 
-/* Columns that are hidden before others. */
+/* Columns that are hidden first. */
 #define ASIDE "position|limit|address|unreachable_objects|unreachable_shallow"
 
-/* Deeper rows of a tree are not indented further. */
+/* Maximum indentation of a tree. */
 #define TREE_DEPTH 20
 
-/* How much a name is shortened. */
+/* How much class names are shortened. */
 enum { WHOLE, INITIALS, NO_PACKAGES };
 
-/* What a table keeps of a column. */
+/* Layout of a column. */
 struct column {
 	size_t width; /* for padding */
-	size_t cut;   /* most columns of the terminal printed, 0: all */
+	size_t cut;   /* maximum columns printed; 0: unlimited */
 	bool is_text;
-	bool is_value;  /* a text of the heap */
+	bool is_value;  /* holds texts of the heap */
 	bool is_minor;  /* a text that is cut before others */
-	unsigned names; /* WHOLE, or how class names are shortened */
-	bool is_hidden; /* there is no room for it */
-	bool is_twin;   /* what it says is said elsewhere */
-	bool is_same;   /* so is its value, which is the same in all rows */
-	bool stays;     /* it is never hidden */
-	bool is_aside;  /* it is hidden before others */
-	/* it, and what stands before it, is hidden only where texts cannot be cut further */
+	unsigned names; /* enum above: how class names are shortened */
+	bool is_hidden; /* does not fit */
+	bool is_twin;   /* its information is shown elsewhere */
+	bool is_same;   /* all rows have the same value, shown below the table */
+	bool stays;     /* never hidden */
+	bool is_aside;  /* hidden before others */
+	/* this column and those before it are hidden only if texts cannot be cut further */
 	bool matters;
 };
 
 struct cell {
-	size_t at;    /* in the batch's bytes */
-	size_t lead;  /* columns of strokes before it */
-	size_t size;  /* bytes */
-	size_t width; /* columns on a terminal */
+	size_t at;    /* offset in the batch's text */
+	size_t lead;  /* width of the tree lines before it */
+	size_t size;  /* length in bytes */
+	size_t width; /* width in columns */
 };
 
 struct table {
@@ -76,20 +76,20 @@ struct table {
 	const struct render_style *style;
 	struct output *out;
 	size_t columns;
-	size_t last;           /* the last column that is shown */
-	struct column *column; /* owned */
-	struct cell *cells;    /* of the batch; owned */
-	size_t rows;           /* in the batch */
-	size_t tree, level;    /* columns: the names of a tree, their level; SIZE_MAX: no tree */
-	uint64_t depth[BATCH_ROWS];   /* of the batch's rows */
-	uint32_t follows[BATCH_ROWS]; /* a bit a level: another row of it follows below */
-	struct bytes text;            /* of the batch */
-	struct bytes shortened;       /* of the cell that is printed */
-	struct bytes same;            /* columns with one value, and what it is */
-	size_t blanks;                /* due before the next text of the line */
+	size_t last;           /* last visible column */
+	struct column *column; /* owned, one per column */
+	struct cell *cells;    /* cells of the batch; owned */
+	size_t rows;           /* rows in the batch */
+	size_t tree, level;    /* column indexes of the tree's names and level; SIZE_MAX: no tree */
+	uint64_t depth[BATCH_ROWS];   /* level of each row in the batch */
+	uint32_t follows[BATCH_ROWS]; /* bit set by level: a sibling follows below */
+	struct bytes text;            /* text of the batch */
+	struct bytes shortened;       /* the shortened cell */
+	struct bytes same;            /* columns with one value, and their values */
+	size_t blanks;                /* pending blanks before the next text of the line */
 	const char *line_end;
-	bool has_heading; /* it is printed */
-	bool is_cut;      /* a text was: it lacks packages, or its end */
+	bool has_heading; /* the heading was printed */
+	bool is_cut;      /* a text was shortened or cut */
 };
 
 static size_t put_number(struct bytes *out, const char *buf, size_t size)
@@ -124,7 +124,7 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 	case HDB_TYPE_PERCENT:
 		if (!isfinite(value->d))
 			break;
-		/* not "-0.00" */
+		/* avoid "-0.00" */
 		n = snprintf(buf, sizeof(buf), fabs(value->d) < 1e15 ? "%.2f" : "%g",
 			     fabs(value->d) < 0.005 ? 0 : value->d);
 		return put_number(out, buf, n > 0 ? (size_t)n : 0);
@@ -138,7 +138,10 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 	return put_number(out, "-", 1);
 }
 
-/* The sizes of `steps`, as "1200 1340": a size for people has a blank, so commas separate them. */
+/*
+ * Prints steps of sizes as "1200 1340". Human-readable sizes contain blanks, so they are separated
+ * by commas.
+ */
 static size_t put_sizes(struct bytes *out, const struct hdb_value *list)
 {
 	const char *text = list->text, *end = text + list->text_size;
@@ -180,7 +183,7 @@ size_t column_for_people(const struct hdb_column *column, const struct hdb_value
 	return size ? put_number(out, buf, n + 1) : put_number(out, buf + 1, n);
 }
 
-/* What stands above a column is its name, as --columns, --sort and --where take it. */
+/* A heading is the column's name, as accepted by --columns, --sort and --where. */
 static const char *heading(const struct table *t, size_t no)
 {
 	const struct hdb_column *column = answer_column(t->answer, no);
@@ -193,7 +196,7 @@ static const char *ellipsis(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "\xe2\x80\xa6" : "~";
 }
 
-/* Prints text after the blanks that are due; a line never ends in blanks. */
+/* Prints pending blanks and text, so that no line ends in blanks. */
 static void put_aligned(struct table *t, const char *text, size_t size)
 {
 	if (size == 0)
@@ -204,11 +207,10 @@ static void put_aligned(struct table *t, const char *text, size_t size)
 }
 
 /*
- * Where the end of a text begins that says more than what is before it: the last step of a path "a >
- * b" or "a -> b", the method of a frame "a.b(C.java:12)"; the text's own end, where there is none;
- * its beginning for a name, which is one word.
+ * Finds the informative end of a text: the last step of a path "a > b" or "a -> b", or the method
+ * of a frame "a.b(C.java:12)". Returns the text's size if there is none, and 0 for a single word.
  */
-static size_t telling_end(const char *text, size_t size)
+static size_t specific_end(const char *text, size_t size)
 {
 	const char *end = memchr(text, '(', size);
 	size_t at = size;
@@ -229,8 +231,8 @@ static size_t telling_end(const char *text, size_t size)
 }
 
 /*
- * Prints the beginning of a text and, where that says more, its end; `room` columns are left for
- * both; `end` is where the telling end begins. Returns how many are taken.
+ * Prints the beginning of a text and, if useful, its end from `end` on, in `room` columns. Returns
+ * the columns used.
  */
 static size_t put_cut(struct table *t, const char *text, const struct cell *cell, size_t end,
 		      size_t room)
@@ -242,7 +244,7 @@ static size_t put_cut(struct table *t, const char *text, const struct cell *cell
 	escape_fit(text, end, SIZE_MAX, &before);
 	head = width - before <= room ? room - (width - before) : 0;
 	before = escape_fit(text, size, head, &taken);
-	/* The least that must go for the rest to fit. */
+	/* Remove as little as necessary. */
 	for (size_t gone = width - (room - taken); end < size && gone < width; gone++) {
 		from = escape_fit(text, size, gone, &skipped);
 		if (width - skipped <= room - taken)
@@ -257,7 +259,7 @@ static size_t put_cut(struct table *t, const char *text, const struct cell *cell
 
 /* ---- trees ---- */
 
-/* Finds for each row of the batch on which levels others follow below it. */
+/* Determines for each row of the batch on which levels siblings follow. */
 static void find_followers(struct table *t)
 {
 	uint32_t follows = 0;
@@ -270,7 +272,7 @@ static void find_followers(struct table *t)
 	}
 }
 
-/* The strokes before a row's name, those of its last levels if there is not room for all. */
+/* Prints the tree lines before a row's name; if space is short, those of the last levels. */
 static void put_lead(struct table *t, size_t row, size_t columns)
 {
 	static const char *const boxes[] = { "  ", "\xe2\x94\x82 ", "\xe2\x94\x94 ",
@@ -288,8 +290,8 @@ static void put_lead(struct table *t, size_t row, size_t columns)
 }
 
 /*
- * The text of a cell, cut to its column's limit, right-aligned for numbers; the last column ends
- * the line. `lead` of its columns are strokes of a tree, which are printed already.
+ * Prints a cell, cut to its column's limit and right-aligned for numbers. The last column ends the
+ * line. `lead` columns of tree lines are already printed.
  */
 static void put_text(struct table *t, size_t no, struct cell cell, const char *text)
 {
@@ -302,7 +304,7 @@ static void put_text(struct table *t, size_t no, struct cell cell, const char *t
 	if (!column->is_text && width < column->width)
 		t->blanks += column->width - width;
 	if (column->cut > 0 && cell.width > column->cut) {
-		const size_t end = column->is_value ? cell.size : telling_end(text, cell.size);
+		const size_t end = column->is_value ? cell.size : specific_end(text, cell.size);
 
 		width = put_cut(t, text, &cell, end, column->cut - cell.lead - 1) + 1;
 		t->is_cut = true;
@@ -321,7 +323,7 @@ static void put_text(struct table *t, size_t no, struct cell cell, const char *t
 
 /* ---- making a line fit ---- */
 
-/* Appends the cell to t->shortened with names as short as its column has them: what they lose. */
+/* Appends the cell to t->shortened with its column's name shortening. Returns the width removed. */
 static size_t shorten_cell(struct table *t, size_t no, const struct cell *cell)
 {
 	const char *text = t->text.data + cell->at;
@@ -330,7 +332,7 @@ static size_t shorten_cell(struct table *t, size_t no, const struct cell *cell)
 						 shorten_packages(&t->shortened, text, cell->size);
 }
 
-/* Width of the column's widest cell in the batch, as it is printed. */
+/* Printed width of the widest cell of the column in the batch. */
 static size_t widest_cell(struct table *t, size_t no)
 {
 	size_t widest = 0;
@@ -359,8 +361,8 @@ static size_t line_width(const struct table *t)
 }
 
 /*
- * The widest text from column `from` on that is shown and wider than `least`, of those whose names
- * can still be shortened so if `names` is given.
+ * Finds the widest visible text column from `from` on that is wider than `least`; with `names`,
+ * only those whose names can be shortened that far.
  */
 static struct column *widest_text(struct table *t, size_t from, size_t least, unsigned names)
 {
@@ -389,16 +391,16 @@ static void shorten_widest(struct table *t, unsigned names)
 		const size_t no = (size_t)(c - t->column), title = title_width(t, no);
 		size_t width;
 
-		assert(c->names < names); /* so there is one less of them each time */
+		assert(c->names < names); /* guarantees progress */
 		c->names = names;
 		width = widest_cell(t, no);
-		/* of a later batch: what was printed before keeps its width */
+		/* a later batch: widths already printed do not change */
 		if (!t->has_heading && width < c->width)
 			c->width = width > title ? width : title;
 	}
 }
 
-/* The column after the first text, which names the row. */
+/* Returns the column after the first text, which names the row. */
 static size_t after_name(const struct table *t)
 {
 	size_t i = 0;
@@ -408,7 +410,7 @@ static size_t after_name(const struct table *t)
 	return i + 1;
 }
 
-/* Shortens and cuts texts that matter less than others; widen_cut gives them what is left. */
+/* Shortens and cuts less important texts. widen_cut returns unused space to them. */
 static void cut_minor(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
@@ -422,7 +424,7 @@ static void cut_minor(struct table *t)
 	}
 }
 
-/* Cuts the widest texts from column `from` on, down to `least` columns, until a line fits. */
+/* Cuts the widest texts from column `from` on, down to `least` columns, until the line fits. */
 static void cut_widest(struct table *t, size_t from, size_t least)
 {
 	size_t line;
@@ -440,7 +442,7 @@ static void cut_widest(struct table *t, size_t from, size_t least)
 			if (c != widest && c->is_text && !c->is_hidden && c->width > second)
 				second = c->width;
 		}
-		/* down to the second widest, or by one where they are alike */
+		/* down to the second widest, or by one if equal */
 		less = widest->width > second ? widest->width - second : 1;
 		less = less < over ? less : over;
 		assert(less > 0);
@@ -450,17 +452,20 @@ static void cut_widest(struct table *t, size_t from, size_t least)
 	}
 }
 
-/* Hides columns of the older dump, for growth says it, too, and such, the last first. */
+/*
+ * Hides columns such as those of the older dump, whose information growth also shows, from the last
+ * on.
+ */
 static void hide_aside(struct table *t)
 {
 	for (size_t i = t->columns; i-- > 0 && !t->has_heading && line_width(t) > t->style->width;)
 		t->column[i].is_hidden |= t->column[i].is_aside && !t->column[i].stays;
 }
 
-/* Which columns go: those behind the last that matters, or that do not matter, or all. */
+/* Which columns to hide: those after the last important one, all unimportant ones, or all. */
 enum hiding { BEHIND, OTHERS, ALL };
 
-/* Hides columns from the last on; what was printed before cannot be hidden. */
+/* Hides columns from the last on. Columns already printed stay. */
 static void hide_last(struct table *t, enum hiding which)
 {
 	for (size_t i = t->columns;
@@ -472,7 +477,7 @@ static void hide_last(struct table *t, enum hiding which)
 	}
 }
 
-/* Room that hidden columns left goes back to the texts that were cut for it. */
+/* Gives space freed by hidden columns back to cut texts. */
 static void widen_cut(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
@@ -491,7 +496,7 @@ static void widen_cut(struct table *t)
 	}
 }
 
-/* Widens the columns to what the batch needs, then makes a line fit the terminal. */
+/* Widens the columns for the batch, then makes the line fit the terminal. */
 static void lay_out(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
@@ -523,7 +528,7 @@ static void lay_out(struct table *t)
 	widen_cut(t);
 }
 
-/* Where no column has a heading, there is no line of them. */
+/* If no column has a heading, the heading line is omitted. */
 static void put_heading(struct table *t)
 {
 	size_t letters = 0;
@@ -543,7 +548,7 @@ static void put_heading(struct table *t)
 	t->line_end = "\n";
 }
 
-/* Names as short as their column has them, behind the strokes of a tree. */
+/* Prints a cell with its column's name shortening, after the tree lines. */
 static void put_cell(struct table *t, size_t row, size_t no)
 {
 	struct cell cell = t->cells[row * t->columns + no];
@@ -593,7 +598,7 @@ static bool is_null(const struct table *t, const struct cell *cell)
 	return cell->size == 1 && t->text.data[cell->at] == '-';
 }
 
-/* Whether the cell says that there is nothing. */
+/* Whether the cell is empty or zero. */
 static bool is_nothing(const struct table *t, const struct cell *cell)
 {
 	static const char *const nothing[] = { "-", "0", "0 B", "0.00", "no" };
@@ -605,7 +610,10 @@ static bool is_nothing(const struct table *t, const struct cell *cell)
 	return false;
 }
 
-/* Whether the line below the table has such a column: not what there is none of in most dumps. */
+/*
+ * Whether the line below the table mentions the column. Values absent from most dumps are not
+ * mentioned.
+ */
 static bool says_so(const struct table *t, size_t no)
 {
 	const struct cell *cell = &t->cells[no];
@@ -614,7 +622,7 @@ static bool says_so(const struct table *t, size_t no)
 	       !is_null(t, cell);
 }
 
-/* Hides columns that say nothing: of several rows the same, and of two nothing. */
+/* Hides columns without information: equal in all of several rows, or empty in two. */
 static void hide_same(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
@@ -683,7 +691,7 @@ static int put_rows(struct table *t)
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-/* Text below the table, which goes to the next line where this one is full. */
+/* Prints text below the table, wrapping to the next line. */
 static void put_note(struct table *t, const char *text, size_t *at)
 {
 	const size_t width = strlen(text);
@@ -702,7 +710,7 @@ static bool is_left_out(const struct column *column)
 	return column->is_hidden && !column->is_twin;
 }
 
-/* "not shown: loader, id (--wide shows all columns)". */
+/* Prints "not shown: loader, id (--wide shows all columns)". */
 static void put_hidden(struct table *t, size_t *at)
 {
 	size_t left = 0;
@@ -726,7 +734,7 @@ static void put_hidden(struct table *t, size_t *at)
 	}
 }
 
-/* Which columns are lower bounds: their titles say ">=". */
+/* Lists which columns are lower bounds: their titles contain ">=". */
 static void put_bounds(const struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
@@ -737,7 +745,7 @@ static void put_bounds(const struct table *t)
 	}
 }
 
-/* What the table does not show: rows beyond the limit, columns beyond the terminal; and facts. */
+/* Prints what the table omits, rows beyond the limit and hidden columns, and the facts. */
 static int put_footer(struct table *t)
 {
 	const struct hdb_value *why = answer_fact(t->answer, "note");
@@ -777,7 +785,7 @@ static int put_footer(struct table *t)
 	return HDB_OK;
 }
 
-/* Whether a column has texts of the heap: what looks like a class in them is part of them. */
+/* Whether a column holds texts of the heap, in which class names must not be shortened. */
 static bool is_value(const struct answer *answer, const char *column)
 {
 	static const struct {
@@ -794,7 +802,7 @@ static bool is_value(const struct answer *answer, const char *column)
 	return false;
 }
 
-/* The columns of a tree: the level of rows, and their names, which are indented. */
+/* Finds the columns of a tree: level and indented name. */
 static void find_tree(struct table *t)
 {
 	size_t level = t->columns, name = t->columns;

@@ -1,12 +1,12 @@
 /*
- * heapdb/render_values.c - answers as comma- and tab-separated values: a heading, then one line a
+ * heapdb/render_values.c - answers as comma- and tab-separated values: a heading, then one line per
  * row. Facts are not printed.
  *
- * CSV is RFC 4180 with \n as the end of a line; an empty field is null, "" is the empty text. In
- * TSV a tab, newline, carriage return and backslash are \t, \n, \r and \\. Other control
- * characters, which a terminal would obey behind a pipe, too, are \x1b or \u{9b} in both, and bytes
- * that are no UTF-8 become U+FFFD, as in JSON. A text that a spreadsheet would take for a formula
- * has an apostrophe before it; numbers do not.
+ * CSV follows RFC 4180, with \n as line end; an empty field is null, "" is the empty text. TSV
+ * writes tab, line feed, carriage return and backslash as \t, \n, \r and \\. Both write other
+ * control characters as \x1b or \u{9b}, since output may reach a terminal through a pipe, and
+ * invalid UTF-8 as U+FFFD. Text that a spreadsheet would interpret as a formula is prefixed with an
+ * apostrophe; numbers are not.
  */
 #include "heapdb/render.h"
 
@@ -16,8 +16,9 @@
 typedef void put_text_fn(struct output *out, const char *text, size_t size);
 
 /*
- * What stands for the character at `text`: its length, or 0 if the character is written as it is.
- * *taken are its bytes. Most characters are plain, and an export writes many.
+ * Writes the escape of the character at `text`. Returns its length, or 0 if the character is
+ * written unchanged; *taken is the number of bytes consumed. Most characters are plain, and an
+ * export writes many.
  */
 static size_t escape_at(const char *text, size_t size, char buf[ESCAPE_SIZE], size_t *taken)
 {
@@ -38,7 +39,7 @@ static size_t escape_at(const char *text, size_t size, char buf[ESCAPE_SIZE], si
 	return n > 0 ? 0 : base_utf8(buf, UTF8_REPLACEMENT);
 }
 
-/* Whether a spreadsheet would calculate with the text: it begins as a formula and is no number. */
+/* Whether a spreadsheet would evaluate the text: it begins like a formula and is not a number. */
 static bool is_formula(const char *text, size_t size)
 {
 	static const char first[] = "=+-@\t";
@@ -108,7 +109,7 @@ static void put_tsv(struct output *out, const char *text, size_t size)
 	output_bytes(out, text + done, size - done);
 }
 
-/* A terminal obeys control characters, so on one they are shown as in tables. */
+/* On a terminal, control characters are escaped as in tables. */
 static void put_text(struct output *out, const char *text, size_t size, put_text_fn *put)
 {
 	struct bytes shown = { 0 };

@@ -1,7 +1,6 @@
 /*
- * heapdb/report.h - Markdown out of answers, for `heapdb report`.
- *
- * Text that comes from a dump stands in code spans, where Markdown leaves it alone.
+ * heapdb/report.h - Markdown output for `heapdb report`. Text from a dump is printed in code spans,
+ * which Markdown does not interpret.
  */
 #ifndef HEAPDB_REPORT_H
 #define HEAPDB_REPORT_H
@@ -12,44 +11,47 @@
 struct cli;
 
 /*
- * Appends text in a code span: control characters escaped, ` as ', | as a bar that parts no cells.
+ * Appends text in a code span: control characters escaped, ` as ', | escaped so that it does not
+ * separate cells.
  */
 void markdown_code(struct output *out, const char *text, size_t size);
 
-/* Appends text as it is read, with what Markdown would take as its own escaped. */
+/* Appends text with Markdown's special characters escaped. */
 void markdown_text(struct output *out, const char *text, size_t size);
 
-/* Appends a value as people read it: sizes as 1.2 GiB, text in a code span. */
+/* Appends a value for people: sizes as 1.2 GiB, text in a code span. */
 void markdown_value(struct output *out, const struct hdb_value *value);
 
-/* The column of that name in the rows, or NULL: no value. Borrowed until the next row. */
+/* Returns the value of the named column, or NULL if there is none. Borrowed until the next row. */
 const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name);
 
-/* Whether the column has that text. */
+/* Whether the column has this text. */
 bool rows_is(const struct hdb_rows *rows, const char *name, const char *text);
 
-/* What of an answer is in a table. */
+/* Selection of an answer's rows and columns for a table. */
 struct markdown_rows {
 	const char *columns; /* "name,name" */
-	const char *among;   /* of the column "section" these, "dump|vm"; NULL: all */
-	bool is_largest;     /* rows that are 0.00 % of the heap say nothing */
+	const char *among;   /* values of the column "section", "dump|vm"; NULL: all */
+	bool is_largest;     /* omit rows that are 0.00 % of the heap */
 };
 
-/* A table of the rows. Nothing but a sentence if there are none. */
+/* Prints the rows as a table, or a sentence if there are none. */
 int markdown_table(struct answer *answer, const struct markdown_rows *which, struct output *out);
 
-/* Writes the report as one HTML file, whole or not at all. Messages of failures: cli->err. */
+/* Writes the report as one HTML file, completely or not at all. Error messages are in cli->err. */
 int report_html(struct cli *cli, const char *path);
 
-/* The leaks as `heapdb leaks` prints them, as a block of code. `answer` has the rows of leaks. */
+/* Prints the leaks as `heapdb leaks` does, in a code block. `answer` is that of leaks. */
 int markdown_leaks(struct answer *answer, struct output *out);
 
-/* The first lines: the culprit, its share and the path to it, out of the rows of leaks. */
+/*
+ * Prints the opening lines: the main suspect, its share and the path to it, from the rows of leaks.
+ */
 int markdown_headline(struct answer *answer, struct output *out);
 
 /*
- * The whole report of an open database, as Markdown, in memory: *text is owned, free(), and has no
- * zero at its end. `name` is what the heading says.
+ * Returns the Markdown report of an open database in memory. *text is owned: free(); it is not
+ * zero-terminated. `name` is used in the heading.
  */
 int report_text(struct hdb *db, const char *name, char **text, size_t *size, struct hdb_error *err);
 

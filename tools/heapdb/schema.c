@@ -1,6 +1,6 @@
 /*
- * heapdb/schema.c - `heapdb help --schema`: a JSON Schema of all that --json prints, made from the
- * library's list of queries, so that it cannot say anything else than the queries do.
+ * heapdb/schema.c - `heapdb help --schema`: prints a JSON Schema of all --json output, generated
+ * from the library's list of queries so that the two cannot differ.
  */
 #include "common/embed.h"
 #include "heapdb/cli.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "name":{...}, with a comma before it unless it is the first one. */
+/* Writes "name":{...}, preceded by a comma unless it is the first. */
 static void put_key(struct output *out, const char *name, bool is_first)
 {
 	render_json_field(out, is_first ? "" : ",", name);
@@ -43,7 +43,7 @@ static const char *type_of(enum hdb_type type)
 	return "\"type\":[\"string\",\"null\"]";
 }
 
-/* Columns or facts of a query. */
+/* Accessor of a query's columns or facts. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
 static void put_values(struct output *out, column_of *get, const struct hdb_query_spec *query,
@@ -137,7 +137,7 @@ static void put_arguments(struct output *out, const struct hdb_query_spec *spec)
 
 static void put_rows(struct output *out, const struct hdb_query_spec *spec)
 {
-	/* The columns of instances have the names of fields. */
+	/* The columns of instances are named after fields. */
 	output_format(out, "{\"type\":\"object\",\"additionalProperties\":%s,\"properties\":{",
 		      strcmp(spec->name, "instances") == 0 ? "true" : "false");
 	put_values(out, hdb_query_column, spec, true);
@@ -153,8 +153,8 @@ static void put_facts(struct output *out, const struct hdb_query_spec *spec)
 }
 
 /*
- * What a query answers; one with flags that are names of other queries, as `info --tables`, answers
- * what these do.
+ * Writes the schema of a query's answer. Flags that name other queries, as in `info --tables`,
+ * select the schemas of those.
  */
 static void put_forms(struct output *out, const struct hdb_query_spec *spec,
 		      void (*put)(struct output *out, const struct hdb_query_spec *spec))
@@ -198,7 +198,7 @@ static void put_answer(struct output *out, const struct hdb_query_spec *spec)
 		"\"notes\":{\"$ref\":\"#/$defs/notes\"},\"error\":{\"$ref\":\"#/$defs/failure\"}}}\n");
 }
 
-/* Answers that are no query's, and where they are described. */
+/* Answers that do not come from a query, and where their schemas are defined. */
 static const struct {
 	const char *query, *part;
 } others[] = {
@@ -216,7 +216,9 @@ static void put_case(struct output *out, const char *query, const char *part, bo
 		      is_first ? "" : ",", query, part);
 }
 
-/* An answer is as its query says, which is looked at first: no other is tried. */
+/*
+ * The schema is selected by the query's name alone, so validators need not try every alternative.
+ */
 static void put_any_answer(struct output *out, size_t count)
 {
 	output_string(out, "\"answer\":{\"required\":[\"query\"],"
@@ -233,7 +235,7 @@ static void put_any_answer(struct output *out, size_t count)
 	output_string(out, "]}\n");
 }
 
-/* What is no query's; columns of "table" are those of the statement, or of what was read. */
+/* Schemas of other output. The columns of "table" depend on the statement or file. */
 EMBED(schema_head, "tools/heapdb/schema_head.json");
 static_assert(HDB_SCHEMA == 2, "schema_head.json says so");
 

@@ -1,6 +1,6 @@
 /*
- * heapdb/serve_answers.h - what the page's server has of the command: answers as JSON in a file,
- * and statements of SQL.
+ * heapdb/serve_answers.h - callbacks from the page's server to the command: answers as JSON in a
+ * file, and SQL statements.
  */
 #ifndef HEAPDB_SERVE_ANSWERS_H
 #define HEAPDB_SERVE_ANSWERS_H
@@ -9,10 +9,10 @@
 
 #include "serve/serve.h"
 
-/* Writes the answer to a file. For the page a failure amid the rows is in the JSON. */
+/* Writes the answer to a file. A failure among the rows becomes part of the JSON. */
 int serve_write_answer(struct answer *answer, const struct serve_sink *to);
 
-/* write_sql of struct serve_options; NULL where the command was built without SQLite. */
+/* write_sql of struct serve_options; NULL in builds without SQLite. */
 typedef int serve_sql_writer(const struct serve_statement *statement, const struct serve_sink *to,
 			     struct hdb_error *err);
 serve_sql_writer *serve_sql(void);

@@ -1,6 +1,6 @@
 /*
- * heapdb/serve_sql.c - one statement of SQL for the page: a connection of its own, over the
- * worker's handles, within limits.
+ * heapdb/serve_sql.c - runs one SQL statement for the page, on its own connection over the worker's
+ * handles, within limits.
  */
 #include "heapdb/cli.h"
 #include "heapdb/serve_answers.h"
@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Heap that SQLite has for all workers together, and bytes of texts in an answer. */
+/* Memory of SQLite for all workers together, and maximum bytes of text in an answer. */
 #define MEMORY_MAX ((uint64_t)64 << 20)
 #define TEXTS_MAX ((uint64_t)32 << 20)
 
-/* A database, and what is needed to open another handle of it. */
+/* A database and the data needed to open another handle. */
 struct reopened {
 	const struct serve_statement *ask;
 	const struct serve_database *database;
@@ -39,7 +39,10 @@ static int reopen(void *ctx, struct hdb **out, struct hdb_error *err)
 	return hdb_open(r->database->db_path, &open, out, err);
 }
 
-/* "before" of "before.heapdb"; its number where that cannot be a name or is taken. */
+/*
+ * Makes a schema name: "before" for "before.heapdb", or the database's number if the name is
+ * invalid or taken.
+ */
 static void name_schema(char *name, size_t size, const char *file, size_t number)
 {
 	const int length = (int)strcspn(file, ".");
@@ -51,8 +54,9 @@ static void name_schema(char *name, size_t size, const char *file, size_t number
 }
 
 /*
- * A database alone goes by no name. Of several each has its own, and what a statement names without
- * one is of the first of them: SQLite looks there before the others, and into main's last.
+ * A single database is the schema main. Several databases each have their own schema; unqualified
+ * names refer to the first, because SQLite searches schemas in order of attachment and main, which
+ * stays empty, does not interfere.
  */
 static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
 			 struct reopened *reopened, struct hdb_error *err)
@@ -80,7 +84,10 @@ static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
 			*err = (struct hdb_error){ 0 };
 			rc = heapsql_add(sql, &database, err);
 		}
-		/* SQLite attaches ten: a statement cannot name the rest. */
+		/*
+		 * SQLite attaches at most ten databases. Further ones cannot be named in a
+		 * statement.
+		 */
 		if (rc == HDB_ELIMIT && i > 0) {
 			*err = (struct hdb_error){ 0 };
 			return HDB_OK;
@@ -90,7 +97,7 @@ static int add_databases(struct heapsql *sql, const struct serve_statement *ask,
 	return HDB_OK;
 }
 
-/* Whether something but blanks and semicolons follows. */
+/* Fails if anything but blanks and semicolons follows the statement. */
 static int check_rest(const char *rest, struct hdb_error *err)
 {
 	return rest[strspn(rest, " \t\r\n;")] == '\0' ?

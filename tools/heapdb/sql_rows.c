@@ -1,5 +1,5 @@
 /*
- * heapdb/sql_rows.c - from SQLite's rows to those that writers take.
+ * heapdb/sql_rows.c - see sql_rows.h.
  */
 #include "heapdb/sql_rows.h"
 
@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-/* Texts count before they are written. */
+/* Counts text before writing it, so that an answer cannot exceed its limit. */
 static int count_texts(struct sql_rows *r, struct hdb_error *err)
 {
 	for (size_t i = 0; i < r->source.count; i++) {

@@ -1,5 +1,5 @@
 /*
- * heapdb/sql_rows.h - rows of a statement for the writers of render.h.
+ * heapdb/sql_rows.h - adapts rows of an SQL statement to the writers of render.h.
  */
 #ifndef HEAPDB_SQL_ROWS_H
 #define HEAPDB_SQL_ROWS_H
@@ -8,17 +8,17 @@
 
 struct heapsql_rows;
 
-/* Rows, the first of which was read to know of what type the columns of expressions are. */
+/* Row source. The first row is read in advance to determine the types of expression columns. */
 struct sql_rows {
-	struct row_source source;  /* for an answer; it refers to this struct */
+	struct row_source source;  /* for an answer; refers to this struct */
 	struct heapsql_rows *rows; /* lent */
-	uint64_t texts_max;        /* bytes of texts in all rows; more is HDB_ELIMIT; 0: any */
+	uint64_t texts_max; /* maximum bytes of text in all rows, else HDB_ELIMIT; 0: unlimited */
 	uint64_t texts;
 	bool is_first;
-	int first; /* what reading it came to */
+	int first; /* result of reading the first row */
 };
 
-/* Reads the first row. `rows` is lent while `out` is used. HDB_OK also where there is none. */
+/* Reads the first row. `rows` is lent while `out` is in use. HDB_OK even if there is no row. */
 int sql_rows_begin(struct sql_rows *out, struct heapsql_rows *rows, struct hdb_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * heapdb/sql_shell.c - runs statements and prints their rows; the shell with its commands, history
- * and completion.
+ * heapdb/sql_shell.c - runs SQL statements and prints their rows; the interactive shell with its
+ * commands, history and completion.
  */
 #include "heapdb/sql_shell.h"
 
@@ -32,7 +32,10 @@ int sql_open(struct cli *cli, struct heapsql **sql)
 	return heapsql_open(&options, sql, &cli->err);
 }
 
-/* Prints the rows of one statement, the first of `text`; why there are none is a fact of JSON. */
+/*
+ * Prints the rows of the first statement in `text`. JSON has the reason for an empty result as a
+ * fact.
+ */
 static int print(struct cli *cli, struct heapsql *sql, const char *text, struct heapsql_rows *rows)
 {
 	struct sql_rows read;
@@ -52,7 +55,7 @@ static int print(struct cli *cli, struct heapsql *sql, const char *text, struct 
 	return print_answer(cli, &answer);
 }
 
-/* The next statement; *text is what follows it. */
+/* Runs the next statement. *text is set to what follows. */
 static int run_one(struct cli *cli, struct heapsql *sql, const char **text)
 {
 	struct heapsql_rows *rows = NULL;
@@ -83,7 +86,7 @@ static const char help[] =
 	".quit, quit, exit  end (also Ctrl-D); Ctrl-C ends a statement, or drops the line\n"
 	"Manual: man heapdb-sql\n";
 
-/* What stands above the names of a kind. */
+/* Headings by kind of table. */
 static const char *const kind_titles[] = {
 	[HEAPSQL_TABLE] = "Tables (.schema NAME lists the columns)",
 	[HEAPSQL_FUNCTION] = "Tables of one object, as in SELECT * FROM fields(0x12c4)",
@@ -91,10 +94,10 @@ static const char *const kind_titles[] = {
 	[HEAPSQL_CLASS] = "Classes, as in SELECT * FROM \"java.util.HashMap\"",
 };
 
-/* Columns of a name, before what the table has. */
+/* Width of the name column. */
 #define NAME_WIDTH 20
 
-/* By kind; of classes, of which there are thousands, only those with `part` in their names. */
+/* Lists tables by kind. Of the thousands of classes, only those whose names contain `part`. */
 static void list_tables(struct cli *cli, struct heapsql *sql, const char *part)
 {
 	enum heapsql_kind last = HEAPSQL_CLASS;
@@ -121,7 +124,7 @@ static void list_tables(struct cli *cli, struct heapsql *sql, const char *part)
 			      kind_titles[HEAPSQL_CLASS]);
 }
 
-/* What a table has, in a few words; "" for a class. */
+/* Returns a short description of a table; "" for a class. */
 static const char *help_of(struct heapsql *sql, const char *name)
 {
 	struct heapsql_table table;
@@ -132,7 +135,10 @@ static const char *help_of(struct heapsql *sql, const char *name)
 	return "";
 }
 
-/* Of all tables and functions; queries are in the manual, and there are thousands of classes. */
+/*
+ * Prints all tables and functions, except queries, which are in the manual, and classes, of which
+ * there are thousands.
+ */
 static int show_schema(struct cli *cli, struct heapsql *sql, char *name);
 
 static int show_schemas(struct cli *cli, struct heapsql *sql)
@@ -182,7 +188,7 @@ static int set_mode(struct cli *cli, const char *name)
 	return cli_usage(cli, ".mode takes table, json, jsonl, csv or tsv");
 }
 
-/* Whether a statement begins with a command: ".tables", or a word that people type in shells. */
+/* Whether the line is a shell command: ".tables", or a word common in other shells. */
 static bool is_command(const char *text)
 {
 	static const char *const words[] = { "help", "quit", "exit" };
@@ -198,7 +204,7 @@ static bool is_command(const char *text)
 	return *text == '.';
 }
 
-/* Runs the command on a line of its own: HDB_END if it was the last one. */
+/* Runs a command. HDB_END if it ends the shell. */
 static int run_command(struct cli *cli, struct heapsql *sql, char *line)
 {
 	char *name = line + (*line == '.'), *argument = name + strcspn(name, " \t;");
@@ -227,7 +233,7 @@ static int run_command(struct cli *cli, struct heapsql *sql, char *line)
 	return HDB_OK;
 }
 
-/* The next command or statement; *text is what follows it. */
+/* Runs the next command or statement. *text is set to what follows. */
 static int run_next(struct cli *cli, struct heapsql *sql, const char **text)
 {
 	const size_t size = strcspn(*text, "\n");
@@ -245,7 +251,7 @@ static int run_next(struct cli *cli, struct heapsql *sql, const char **text)
 	return rc;
 }
 
-/* Blanks and comments of a line, which end before a command. */
+/* Skips blanks and comments before a command. */
 static const char *skip_comments(const char *text)
 {
 	text += strspn(text, " \t\r\n");
@@ -268,7 +274,7 @@ int sql_run(struct cli *cli, struct heapsql *sql, const char *text)
 	return rc;
 }
 
-/* Runs what was typed, and reports what fails; HDB_END if it was the last. */
+/* Runs the input and reports failures. HDB_END if it ends the shell. */
 static int run_typed(struct cli *cli, struct heapsql *sql, const char *text)
 {
 	const int rc = sql_run(cli, sql, text);
@@ -286,14 +292,15 @@ static int run_typed(struct cli *cli, struct heapsql *sql, const char *text)
 #ifdef HAVE_EDIT
 /* ---- line editing ---- */
 
-static bool is_going_on; /* the prompt of a statement's further lines; libedit has no context */
+static bool
+	is_continued; /* selects the continuation prompt; global since libedit passes no context */
 
 static char *prompt(EditLine *el)
 {
 	static char first[] = "heapdb> ", more[] = "   ...> ";
 
 	(void)el;
-	return is_going_on ? more : first;
+	return is_continued ? more : first;
 }
 
 static bool is_name_char(char c)
@@ -301,7 +308,7 @@ static bool is_name_char(char c)
 	return isalnum((unsigned char)c) || strchr("_.$[]+-", c) != NULL;
 }
 
-/* What the names of tables and classes that begin with a text have in common. */
+/* Common prefix of the matching table and class names. */
 struct completion {
 	const char *start;
 	size_t size;
@@ -324,7 +331,7 @@ static void offer(struct completion *c, const char *name)
 	c->common[same] = '\0';
 }
 
-/* Columns of the tables that the line names, and words of SQL. */
+/* Offers columns of the tables named on the line, and SQL keywords. */
 static void offer_columns(struct completion *c, struct heapsql *sql, const char *text)
 {
 	static const char *const words[] = {
@@ -388,7 +395,7 @@ static unsigned char complete(EditLine *el, int key)
 	return CC_REFRESH;
 }
 
-/* Ctrl-C, which is no signal while a line is edited. */
+/* Set by Ctrl-C, which is an ordinary key while a line is edited. */
 static bool is_dropped;
 
 static unsigned char drop(EditLine *el, int key)
@@ -399,7 +406,7 @@ static unsigned char drop(EditLine *el, int key)
 	return CC_NEWLINE;
 }
 
-/* Where the history is kept: $HEAPDB_HISTORY, else ~/.heapdb_history. */
+/* Returns the history file: $HEAPDB_HISTORY, or ~/.heapdb_history. */
 static const char *history_file(char *buf, size_t size)
 {
 	const char *named = getenv("HEAPDB_HISTORY"), *home = getenv("HOME");
@@ -447,13 +454,16 @@ static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 	return HDB_OK;
 }
 
-/* NULL at the end of the input; *is_cancelled: the statement is to be dropped, by Ctrl-C. */
+/* Returns NULL at the end of input. *is_cancelled: Ctrl-C discards the statement. */
 static const char *editor_line(struct editor *e, int *size, bool *is_cancelled)
 {
 	const char *line = "";
 	HistEvent event;
 
-	/* el_gets shows the prompt while Ctrl-C is still a signal, which ends no read */
+	/*
+	 * el_gets would show the prompt while Ctrl-C is still a signal, which does not interrupt
+	 * the read
+	 */
 	el_set(e->el, EL_PREP_TERM, 1);
 	if (!progress_is_cancelled())
 		line = el_gets(e->el, size);
@@ -481,7 +491,7 @@ struct editor {
 	size_t room;
 };
 
-static bool is_going_on;
+static bool is_continued;
 
 static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 {
@@ -493,7 +503,7 @@ static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 
 static const char *editor_line(struct editor *e, int *size, bool *is_cancelled)
 {
-	fputs(is_going_on ? "   ...> " : "heapdb> ", stdout);
+	fputs(is_continued ? "   ...> " : "heapdb> ", stdout);
 	fflush(stdout);
 	*size = (int)getline(&e->line, &e->room, stdin);
 	*is_cancelled = progress_is_cancelled();
@@ -516,7 +526,7 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 	const char *line;
 	int size, rc = editor_open(&editor, cli, sql);
 
-	cli->out->is_held = false; /* people read each answer as it comes */
+	cli->out->is_held = false; /* show each answer immediately */
 	TRY(rc);
 	if (!cli->opt.has_limit && cli->opt.format == FORMAT_TABLE)
 		cli->opt.limit = OPTIONS_LIMIT_DEFAULT;
@@ -524,7 +534,7 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 		      hdb_version(), cli->db_path ? cli->db_path : "several databases");
 	output_flush(cli->out);
 	while (!text.failed) {
-		is_going_on = text.size > 0;
+		is_continued = text.size > 0;
 		line = editor_line(&editor, &size, &is_cancelled);
 		if (is_cancelled) {
 			progress_again();

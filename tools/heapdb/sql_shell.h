@@ -1,5 +1,5 @@
 /*
- * heapdb/sql_shell.h - statements of `heapdb sql`, one after the other, and its shell.
+ * heapdb/sql_shell.h - runs the statements of `heapdb sql`, and its shell.
  */
 #ifndef HEAPDB_SQL_SHELL_H
 #define HEAPDB_SQL_SHELL_H
@@ -8,13 +8,13 @@
 
 struct heapsql;
 
-/* Opens SQLite with the memory, folder and cancelling of the command line. */
+/* Opens SQLite with the memory limit, temporary folder and cancellation of the command line. */
 int sql_open(struct cli *cli, struct heapsql **sql);
 
-/* Runs all statements of a text, and prints the rows of each; stops at the first that fails. */
+/* Runs all statements of a text and prints their rows. Stops at the first failure. */
 int sql_run(struct cli *cli, struct heapsql *sql, const char *text);
 
-/* Reads statements from a terminal until its end; reports a failure and goes on. */
+/* Reads statements from a terminal until its end. Reports failures and continues. */
 int sql_shell(struct cli *cli, struct heapsql *sql);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * heapdb/where.c - --where: hands rows of an answer to SQLite, which the library does not know.
+ * heapdb/where.c - --where: filters rows with SQLite, on which the library does not depend.
  */
 #include "heapdb/where.h"
 
@@ -20,7 +20,7 @@ void where_table(const struct hdb_query_spec *query, char *name, size_t size)
 	for (char *c = name; *c; c++)
 		*c = *c == '-' ? '_' : *c;
 #ifdef HAVE_SQLITE
-	/* Only where a table has the query's name. */
+	/* The prefix is needed only if a table has the query's name. */
 	if (heapsql_has_table(name))
 		return;
 #endif
@@ -29,7 +29,7 @@ void where_table(const struct hdb_query_spec *query, char *name, size_t size)
 
 #ifdef HAVE_SQLITE
 
-/* "--where: no such column: a" */
+/* Reformats the message as "--where: no such column: a". */
 static int fail(struct hdb_error *err, int r)
 {
 	char message[HDB_ERROR_SIZE - 16];

@@ -6,7 +6,7 @@
 
 #include "heapdb/cli.h"
 
-/* An expression as hdb_query takes it. */
+/* Filter expression in the form that hdb_query accepts. */
 struct where {
 	struct hdb_row_filter filter;
 	struct cli *cli;
@@ -15,13 +15,13 @@ struct where {
 };
 
 /*
- * Makes args->filter of --where, if it was given: `where` is lent to it until the rows are closed,
- * then where_close. HDB_EUSAGE without SQLite.
+ * Sets args->filter if --where was given. `where` is lent until the rows are closed; then call
+ * where_close. HDB_EUSAGE without SQLite.
  */
 int where_open(struct where *where, struct cli *cli, struct hdb_query_args *args);
 void where_close(struct where *where);
 
-/* What the query is called in SQL. */
+/* Returns the SQL name of the query. */
 void where_table(const struct hdb_query_spec *query, char *name, size_t size);
 
 #endif

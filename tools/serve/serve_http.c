@@ -645,7 +645,7 @@ static int start(struct server *server, struct hdb_error *err)
 				hdb_fail(err, HDB_EIO, "cannot serve: %s", strerror(errno));
 }
 
-static void tell_ready(const struct server *server, unsigned port)
+static void print_ready(const struct server *server, unsigned port)
 {
 	const struct serve_options *options = server->options;
 	const char *address = options->listen ? options->listen : "127.0.0.1";
@@ -683,7 +683,7 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 		return hdb_fail(err, HDB_ENOMEM, "cannot serve: no memory");
 	TRY(serve_jobs_start(options, &server.jobs, err));
 	TRY(start(&server, err));
-	tell_ready(&server, port);
+	print_ready(&server, port);
 	while (!*options->stop) {
 		const struct timespec tick = { .tv_nsec = 100000000 };
 

@@ -268,7 +268,7 @@ static struct serve_job *take_warm(struct serve_jobs *jobs)
 }
 
 /* Whether a worker is answering the same question. */
-static bool is_asked(const struct serve_jobs *jobs, const struct serve_job *job)
+static bool is_being_answered(const struct serve_jobs *jobs, const struct serve_job *job)
 {
 	for (size_t i = 0; i < jobs->worker_count; i++) {
 		const struct serve_job *other = jobs->workers[i].job;
@@ -285,7 +285,7 @@ static struct serve_job *take_waiting(struct serve_jobs *jobs)
 {
 	struct serve_job *before = NULL, *job = jobs->first;
 
-	while (job && is_asked(jobs, job)) {
+	while (job && is_being_answered(jobs, job)) {
 		before = job;
 		job = job->next;
 	}
@@ -464,7 +464,7 @@ static void make_way(struct serve_jobs *jobs, const struct serve_job *job)
 		if (!w->job->done)
 			warming = w;
 	}
-	if (warming && !is_asked(jobs, job))
+	if (warming && !is_being_answered(jobs, job))
 		warming->cancel = 1;
 }
 

@@ -104,7 +104,7 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 	uint32_t target[GRAPH_ROW_MAX];
 	struct graph_long_row row;
 	const unsigned count = graph_rows_get(b->rows, node, target, &row);
-	unsigned met_count = 0;
+	unsigned known_count = 0;
 
 	b->step_count += 1 + count;
 	if (s->stack.limit - s->stack.depth < DOM_STACK_ROOM)
@@ -122,12 +122,12 @@ static int scan_row(struct search *s, uint32_t node, uint32_t source, struct hdb
 		s->stack.entry[s->stack.depth] =
 			(union dom_entry){ .target = to, .source = source };
 		s->stack.depth += is_new;
-		target[count - 1 - met_count] = to;
-		met_count += !is_new;
+		target[count - 1 - known_count] = to;
+		known_count += !is_new;
 	}
-	for (uint64_t i = s->stack.depth, end = i - (count - met_count); i-- > end;)
+	for (uint64_t i = s->stack.depth, end = i - (count - known_count); i-- > end;)
 		graph_rows_prefetch(b->rows, s->stack.entry[i].target);
-	for (unsigned i = count - met_count; i < count; i++)
+	for (unsigned i = count - known_count; i < count; i++)
 		TRY(add_edge(s, source, target[i], err));
 	return HDB_OK;
 }

@@ -57,7 +57,7 @@ static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 	s->entry = 0;
 	s->entries.count = 0;
 	TRY(heap_read_block(s->heap, block_no, s->objects, err));
-	heap_want_ahead(s->heap, block_no);
+	heap_prefetch_ahead(s->heap, block_no);
 	TRY(store_lists_block(&s->references, s->objects->first_ix, &lists, err));
 	return check_lists(s->heap, s->objects, lists.count, err);
 }

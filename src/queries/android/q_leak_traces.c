@@ -56,7 +56,7 @@ static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_NATIVE_
 
 static const struct hdb_column facts[] = {
 	{ "leaking", HDB_TYPE_COUNT, "leaking objects", "Leaking objects found" },
-	{ "hanging", HDB_TYPE_COUNT, "held by others",
+	{ "held_by_others", HDB_TYPE_COUNT, "held by others",
 	  "Leaking objects held by another leaking object. Not listed." },
 	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "Leaking objects that are unreachable" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
@@ -88,7 +88,7 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	for (size_t i = 0; i < s->traces.groups.count; i++)
 		libraries += base_vec_at(&s->traces.groups, struct leak_group, i)->rule != NULL;
 	query_fact(q, "leaking", s->traces.found);
-	query_fact(q, "hanging", s->traces.held_by_other);
+	query_fact(q, "held_by_others", s->traces.held_by_other);
 	query_fact(q, "unreachable", s->traces.unreachable.count);
 	query_fact(q, "leaks", s->traces.groups.count);
 	query_fact(q, "library_leaks", libraries);

@@ -55,7 +55,7 @@ static const struct hdb_column facts[] = {
 	  "suspects" },
 	{ "leaking", HDB_TYPE_COUNT, "leaking objects",
 	  "Leaking objects found by the rules on single objects" },
-	{ "hanging", HDB_TYPE_COUNT, "held by others",
+	{ "held_by_others", HDB_TYPE_COUNT, "held by others",
 	  "Leaking objects held by another leaking object. Not listed." },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
 	  "Leaks. Leaking objects held by the same references are one leak. The first 20 are "
@@ -433,7 +433,7 @@ static void add_leaking_facts(struct query *q, const struct query_leaking_counts
 {
 	query_fact(q, "leaking", counts->objects);
 	if (counts->objects) {
-		query_fact(q, "hanging", counts->held_by_other);
+		query_fact(q, "held_by_others", counts->held_by_other);
 		query_fact(q, "leaks", counts->leaks);
 		query_fact(q, "library_leaks", counts->library_leaks);
 	}

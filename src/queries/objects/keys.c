@@ -374,7 +374,7 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 
 	TRY(list_members(k, block, &has_strings, err));
 	if (block->bytes[0].count > WANT_MEMBERS)
-		heap_want_block(k->session->heap, block->block_no);
+		heap_prefetch_block(k->session->heap, block->block_no);
 	if (block->bytes[0].count)
 		TRY(read_members(&m, err));
 	if (!has_strings || !k->references)

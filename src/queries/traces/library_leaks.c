@@ -22,7 +22,7 @@
 #define RULE_thread(word, text, nth) .kind = LIBRARY_LOCAL, .class_name = text
 #define RULE_since(word, text, nth) .sdk_least = word
 #define RULE_until(word, text, nth) .sdk_most = word
-#define RULE_maker(word, text, nth) .manufacturer = text
+#define RULE_vendor(word, text, nth) .manufacturer = text
 #define RULE_build(word, text, nth) .build_id = text
 #define RULE_verdict(word, text, nth) VERDICT_##word
 #define VERDICT_ignored .is_ignored = true

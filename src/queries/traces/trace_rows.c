@@ -227,7 +227,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 	/* The next thread with local variables: these are among its references. */
 	uint32_t thread = HEAP_NONE;
 
-	heap_want_ahead(m->heap, block->block_no);
+	heap_prefetch_ahead(m->heap, block->block_no);
 	memset(reading.slot->length, 0, STORE_BLOCK_OBJECTS);
 	reading.slot->specials.count = reading.slot->found.count = 0;
 	TRY(heap_read_offsets(m->heap, block->block_no, block->values, err));

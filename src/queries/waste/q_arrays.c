@@ -152,7 +152,7 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 	int r;
 
 	TRY(heap_read_offsets(a->q->heap, block->block_no, block->values, err));
-	heap_want_ahead(a->q->heap, block->block_no);
+	heap_prefetch_ahead(a->q->heap, block->block_no);
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct analysis_array_facts array;
 		struct found found;

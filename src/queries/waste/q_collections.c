@@ -190,7 +190,7 @@ static int look_at_block(void *ctx, const struct heap_block *block, const uint8_
 	struct collections *s = q->state;
 	int r;
 
-	heap_want_ahead(q->heap, heap_block_no(block));
+	heap_prefetch_ahead(q->heap, heap_block_no(block));
 	for (uint32_t i = 0; i < block->count; i++) {
 		const struct heap_object object = {
 			.ix = block->first_ix + i,

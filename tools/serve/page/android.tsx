@@ -71,7 +71,7 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
       <p>
         {number(Number(a.facts.leaking ?? 0))} leaking objects, {number(Number(a.facts.leaks ?? 0))} leaks
         {Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them of libraries` : ""}
-        {Number(a.facts.hanging) ? `; ${number(Number(a.facts.hanging))} more are held by those` : ""}.
+        {Number(a.facts.held_by_others) ? `; ${number(Number(a.facts.held_by_others))} more are held by those` : ""}.
       </p>
       {groups.length === 0 && <p class="empty">No destroyed object is still in the heap.</p>}
       {groups.map((rows) => (
