@@ -29,7 +29,7 @@
 #define HEADER_BYTES 15u
 #define ENTRY_BYTES 9u
 #define FRAME_BYTES 8u
-/* Bytes of a name that are kept, in UTF-8. */
+/* Maximum length of a name, in bytes of UTF-8. Longer names are cut. */
 #define NAME_MAX_BYTES 4096u
 #define FRAME_TEXT_BYTES 512
 
@@ -46,7 +46,7 @@ struct android_frame {
 	int16_t line;
 };
 
-/* The bytes of the file. */
+/* Unread part of the file. */
 struct cursor {
 	const uint8_t *data;
 	size_t at, size;
@@ -58,7 +58,7 @@ static int too_short(struct cursor *c, const char *what)
 	return hdb_fail(c->err, HDB_ETRUNC, "ends within %s at offset %zu", what, c->at);
 }
 
-/* `n` bytes, or NULL at the end. */
+/* Returns the next `n` bytes, or NULL if fewer remain. */
 static const uint8_t *take(struct cursor *c, size_t n)
 {
 	if (n > c->size - c->at)
@@ -69,7 +69,10 @@ static const uint8_t *take(struct cursor *c, size_t n)
 
 /* ---- names ---- */
 
-/* "Ljava/lang/Object;" and "[I" as "java.lang.Object" and "int[]"; others as they are. */
+/*
+ * Converts "Ljava/lang/Object;" and "[I" to "java.lang.Object" and "int[]". Other names stay
+ * unchanged.
+ */
 static void dotted(char *text, size_t size)
 {
 	char name[2 * NAME_MAX_BYTES + 16];
@@ -103,7 +106,7 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 			     (be16(p + (size_t)i * 2 + 2) & 0x3ffu);
 			i++;
 		}
-		/* A zero would end the text. */
+		/* A zero byte would end the string, so U+0000 is replaced as well. */
 		used += base_utf8(text + used, ch ? ch : 0xfffd);
 	}
 	text[used] = '\0';
@@ -213,7 +216,7 @@ static int read_entry(struct cursor *c, const struct header *h, struct android_a
 	return HDB_OK;
 }
 
-/* How many different threads and classes there are, whose numbers have 16 bits. */
+/* Counts distinct threads and classes. Their numbers have 16 bits. */
 static void count_different(struct android_allocations *a)
 {
 	enum { THREAD = 1, CLASS = 2 };
@@ -244,7 +247,7 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	assert(h.frame_bytes > 0);
 	c.at = h.names_at;
 	TRY(read_names(&c, out));
-	/* No more than fit. */
+	/* The entries end where the names begin. */
 	end = h.names_at - h.header_bytes;
 	out->list = calloc(end / h.entry_bytes + 1, sizeof(*out->list));
 	out->frames = malloc((end / h.frame_bytes + 1) * sizeof(*out->frames));
@@ -300,7 +303,7 @@ int android_allocations_group(const struct android_allocations *a, enum android_
 		if (by == ANDROID_BY_CLASS) {
 			TRY(call_tree_child(tree, 0, name_at(a, CLASSES, entry->class_no), &node,
 					    err));
-		} else if (by == ANDROID_BY_THREAD) { /* in the order of numbers */
+		} else if (by == ANDROID_BY_THREAD) { /* sorted by thread number */
 			(void)snprintf(text, sizeof(text), "%05u", (unsigned)entry->thread);
 			TRY(call_tree_child(tree, 0, text, &node, err));
 		} else if (by == ANDROID_BY_SITE && entry->depth == 0) {
@@ -313,7 +316,7 @@ int android_allocations_group(const struct android_allocations *a, enum android_
 			frame_text(a, &frames[--left], text, sizeof(text));
 			TRY(call_tree_child(tree, node, text, &node, err));
 		}
-		if (node == 0) /* what has no call stack is in no tree */
+		if (node == 0) /* allocations without a call stack are left out of the tree */
 			continue;
 		tree->nodes[node].count++;
 		call_tree_add(&tree->nodes[node].bytes, entry->bytes);

@@ -1,13 +1,15 @@
 /*
- * androidfiles/heapprofd.c - allocations of native heaps in Perfetto traces (data source
- * android.heapprofd): what each call stack has allocated and freed since profiling began, of
- * several processes and heaps, dumped at one or more times.
+ * androidfiles/heapprofd.c - native heap allocations in Perfetto traces (data source
+ * android.heapprofd): bytes and counts allocated and freed by each call stack since profiling
+ * began, for several processes, heaps and dumps.
  *
- * Dumps refer to strings, mappings, frames and call stacks by number: to those of the packets'
- * sequence since it was last cleared, or, on Android 10, to those of the dump's own packets. Sums
- * are cumulative: a call stack that is in no later dump stays as it was, and one that comes back
- * under another number begins with zero. Sources: protos/perfetto/trace/profiling of Perfetto, and
- * profile_packet_sequence_state.cc of its trace processor.
+ * Dumps refer to strings, mappings, frames and call stacks by number. The numbers are those of the
+ * packet sequence since its last reset, or on Android 10 those of the dump's own packets. Sums are
+ * cumulative: a call stack missing from a later dump keeps its sums, and one that reappears under
+ * another number starts at zero.
+ *
+ * Sources: protos/perfetto/trace/profiling in Perfetto, and profile_packet_sequence_state.cc of its
+ * trace processor.
  */
 #include "androidfiles/androidfiles.h"
 
@@ -20,21 +22,21 @@
 #include <string.h>
 
 #define NAME_BYTES 512
-/* Frames of a stack. */
+/* Maximum number of frames in a stack. */
 #define FRAMES_MAX 2048u
-/* What is read of a part, which others may refer to again and again. */
+/* Maximum size of a message that others refer to. Limits the cost of repeated references. */
 #define MESSAGE_MAX 16384u
-/* What a stack can allocate: sums of as many as a tree has stay below 2^63. */
+/* Maximum bytes or count of a stack, so that the sum over a whole tree stays below 2^63. */
 #define FIGURE_MAX (UINT64_C(1) << 40)
 
-/* Keys at most: a key takes some 120 bytes. */
+/* Maximum number of keys; each takes about 120 bytes. */
 #define KNOWN_MAX 4000000u
 
-/* What keys name: first the things that have numbers in a sequence. */
+/* Kinds of keys. The first ones are numbered within a packet sequence. */
 enum { STRING = 1, FUNCTION, PATH, MAPPING, FRAME, STACK, SEQUENCE, PROCESS, SYMBOL, HEAP };
 enum { DUMP = HEAP + 1, SAMPLE, STACK_NODE };
 
-/* Which kind the field of interned data is, and that of a dump's own tables, by its number. */
+/* Kind by field number, for interned data and for a dump's own tables. */
 static const uint8_t interned_kinds[] = {
 	[5] = FUNCTION, [6] = FRAME, [7] = STACK, [17] = PATH, [19] = MAPPING
 };
@@ -47,25 +49,25 @@ enum { SAMPLE_COUNT = 5, SAMPLE_FREED_COUNT = 6, SAMPLE_MAX = 8, SAMPLE_MAX_COUN
 
 struct android_sequence {
 	uint64_t next_index;
-	uint32_t generation; /* how often its numbers began anew */
+	uint32_t generation; /* number of resets of the sequence */
 	uint32_t last_dump;
-	bool is_missing, is_open; /* packets are; the last one is to be continued */
+	bool is_missing, is_open; /* packets are missing; the last packet has a continuation */
 	bool has_own;             /* the dump has its own tables */
 };
 
-/* The work on a trace: to list what it has, and later to add up. */
+/* State of one pass over the trace: first to list the dumps, later to sum allocations. */
 struct reader {
 	struct android_native *native;
-	uint64_t sequence_id; /* of the packet */
+	uint64_t sequence_id; /* sequence of the current packet */
 	struct android_sequence *sequence;
-	struct call_tree *tree; /* NULL: list */
-	uint32_t last_dump;     /* 0: all */
+	struct call_tree *tree; /* NULL: list the dumps only */
+	uint32_t last_dump;     /* 0: all dumps */
 	struct hdb_error *err;
 };
 
 /* ---- messages ---- */
 
-/* The numbers of a dump or a sample by their fields, the last of each. */
+/* Numeric fields of a dump or sample, by field number. The last occurrence counts. */
 struct numbers {
 	uint64_t of[16];
 };
@@ -81,7 +83,7 @@ static struct numbers numbers_in(struct proto message)
 	return n;
 }
 
-/* The next field of a message that has this number and form. */
+/* Returns the next field with this number and wire type. */
 static bool next_field(struct proto *message, uint32_t no, enum proto_wire wire,
 		       struct proto_field *out)
 {
@@ -93,13 +95,13 @@ static bool next_field(struct proto *message, uint32_t no, enum proto_wire wire,
 
 /* ---- what is known ---- */
 
-/* What a key names: one of these, by its kind. */
+/* Value of a key; which member applies depends on its kind. */
 struct known {
-	uint64_t key[3]; /* kind, what the number belongs to, number */
-	uint32_t no;     /* of a sequence, dump or node; of a frame's text; of a heap's last dump */
+	uint64_t key[3]; /* kind, scope of the number, number */
+	uint32_t no;     /* of a sequence, dump, node or text, or of a heap's last dump */
 	union {
 		struct proto message;
-		struct call_node had; /* of a sample: its sums so far */
+		struct call_node had; /* previous sums of a sample */
 	};
 };
 
@@ -111,9 +113,10 @@ static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number, s
 	uint64_t hash = base_hash(base_hash(base_hash(number, seed) ^ of, seed) ^ kind, seed);
 	uint32_t no;
 
-	/* Keys of the same hash follow one another. */
+	/* Entries with the same hash form a chain. */
 	while ((no = base_idmap_get(&native->known_map, hash)) != BASE_IDMAP_NONE) {
-		*out = base_vec_at(&native->known, struct known, no); /* until the next one */
+		*out = base_vec_at(&native->known, struct known,
+				   no); /* valid until the next insertion */
 		if (memcmp((*out)->key, new.key, sizeof(new.key)) == 0)
 			return HDB_OK;
 		hash = base_hash(hash + 1, seed);
@@ -126,13 +129,13 @@ static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number, s
 	return base_idmap_put(&native->known_map, hash, no, r->err);
 }
 
-/* What numbers belong to: the packet's sequence since it began anew. */
+/* Scope of numbers: the packet sequence and its current generation. */
 static uint64_t numbers_of(const struct reader *r)
 {
 	return r->sequence_id << 32 | r->sequence->generation;
 }
 
-/* An interned string. */
+/* Looks up an interned string. */
 static int string_of(struct reader *r, unsigned kind, uint64_t number, struct proto *out)
 {
 	struct known *node;
@@ -144,7 +147,9 @@ static int string_of(struct reader *r, unsigned kind, uint64_t number, struct pr
 	return HDB_OK;
 }
 
-/* Remembers parts of a message by the numbers in their first fields, the first of each. */
+/*
+ * Stores submessages by the number in their first field. The first definition of a number counts.
+ */
 static int take_parts(struct reader *r, struct proto message, uint32_t field_no, uint64_t kind,
 		      uint64_t of)
 {
@@ -162,7 +167,7 @@ static int take_parts(struct reader *r, struct proto message, uint32_t field_no,
 	return HDB_OK;
 }
 
-/* What has numbers in the sequence; the kind of each field. */
+/* Stores all numbered submessages of a message; `kinds` gives the kind of each field. */
 static int take_numbered(struct reader *r, struct proto message, const uint8_t *kinds, size_t count)
 {
 	for (uint32_t no = 0; no < count; no++)
@@ -176,7 +181,7 @@ static void append(char *text, struct proto more)
 	const size_t have = strlen(text), room = NAME_BYTES - 1 - have;
 	const size_t size = proto_size(&more) < room ? proto_size(&more) : room;
 
-	for (size_t i = 0; i < size; i++) /* a zero would end the text */
+	for (size_t i = 0; i < size; i++) /* a zero byte would end the string */
 		text[have + i] = more.at[i] > '\n' ? (char)more.at[i] : '?';
 	text[have + size] = '\0';
 }
@@ -212,7 +217,7 @@ static int text_number(struct reader *r, struct proto text, uint32_t *out)
 
 /* ---- frames and stacks ---- */
 
-/* The path of a mapping's module. */
+/* Builds the path of a mapping's module. */
 static int read_mapping(struct reader *r, uint64_t number, char *path)
 {
 	struct proto mapping, name;
@@ -224,15 +229,15 @@ static int read_mapping(struct reader *r, uint64_t number, char *path)
 	while (strlen(path) < NAME_BYTES - 1 && next_field(&mapping, 7, PROTO_VARINT, &part)) {
 		TRY(string_of(r, PATH, part.value, &name));
 		if (!proto_size(&name) || path[0] || *name.at != '/')
-			strcat(path, "/"); /* else it is a whole path */
+			strcat(path, "/"); /* otherwise the path has a single component */
 		append(path, name);
 	}
 	return HDB_OK;
 }
 
 /*
- * What a Java method was called before the app was obfuscated; all methods that got this name. It
- * stays as it is where the package is unknown, and several have one.
+ * Replaces an obfuscated method name by all original names that map to it. The name stays unchanged
+ * if the package is unknown and several classes match.
  */
 static void clear_method(const struct base_vec *names, const char *path, char *name)
 {
@@ -258,7 +263,7 @@ static void clear_method(const struct base_vec *names, const char *path, char *n
 			append(clear, text_of("."));
 		}
 		append(clear, own);
-		if (clear[NAME_BYTES - 2]) /* it is full */
+		if (clear[NAME_BYTES - 2]) /* the buffer is full */
 			found = end - 1;
 	}
 	of[CLEAR_PACKAGE] = package;
@@ -266,7 +271,10 @@ static void clear_method(const struct base_vec *names, const char *path, char *n
 		strcpy(name, clear);
 }
 
-/* "function (module)", by the symbol if there is one, by the address if there is no name. */
+/*
+ * Formats a frame as "function (module)", with the symbol if known, or the address if there is no
+ * name.
+ */
 static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 {
 	const uint64_t mapping = proto_last(message, 3).value;
@@ -281,7 +289,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 		TRY(read_mapping(r, mapping, path));
 	TRY(number_of(r, path, &no));
 	TRY(know(r, SYMBOL, no, address, &node));
-	/* The last one is the function into which the others were inlined. */
+	/* The last line entry is the function that the others were inlined into. */
 	append(name, proto_last(proto_last(node->message, 2).bytes, 1).bytes);
 	if (!name[0]) {
 		TRY(string_of(r, FUNCTION, proto_last(message, 2).value, &function));
@@ -296,7 +304,7 @@ static int read_frame(struct reader *r, struct proto message, uint32_t *text)
 	return number_of(r, line, text);
 }
 
-/* The node of a frame below a node. */
+/* Finds or adds the node of a frame below a node. */
 static int add_frame(struct reader *r, uint64_t number, uint32_t *node)
 {
 	struct known *frame;
@@ -311,7 +319,7 @@ static int add_frame(struct reader *r, uint64_t number, uint32_t *node)
 	return call_tree_child(r->tree, *node, numbered(r->native, frame->no), node, r->err);
 }
 
-/* The node of a stack, below that of its heap. */
+/* Finds or adds the node of a stack, below the node of its heap. */
 static int add_stack(struct reader *r, uint64_t number, uint32_t *node)
 {
 	const uint32_t above = *node;
@@ -338,7 +346,9 @@ static int add_stack(struct reader *r, uint64_t number, uint32_t *node)
 
 /* ---- dumps ---- */
 
-/* Adds what is new since before; the sums that decrease meanwhile go on as unsigned numbers do. */
+/*
+ * Adds the increase since the previous dump. Decreasing sums wrap around, as unsigned numbers do.
+ */
 static void add(struct call_node *sum, const struct call_node *now, const struct call_node *before)
 {
 	sum->count += now->count - before->count;
@@ -347,7 +357,7 @@ static void add(struct call_node *sum, const struct call_node *now, const struct
 	sum->all_bytes += now->all_bytes - before->all_bytes;
 }
 
-/* What was freed twice, or not yet allocated before, is no sum. */
+/* Whether the sums are plausible: frees never exceed allocations, and neither decreases. */
 static bool is_sum(const struct call_node *now, const struct call_node *before)
 {
 	return now->count <= now->all_count && now->bytes <= now->all_bytes &&
@@ -362,7 +372,7 @@ static int add_sample(struct reader *r, struct android_native_dump *dump, uint32
 {
 	const struct numbers numbers = numbers_in(message);
 	const uint64_t *n = numbers.of;
-	/* The runtime does not know what of its heap is freed. */
+	/* ART does not report which of its allocations were freed. */
 	const bool has_frees = strcmp(dump->heap, "com.android.art") != 0;
 	struct call_node now = {
 		.count = n[SAMPLE_COUNT] - (has_frees ? n[SAMPLE_FREED_COUNT] : 0),
@@ -406,7 +416,7 @@ static int add_samples(struct reader *r, uint32_t no, struct proto message)
 			       dump->heap);
 		TRY(call_tree_child(r->tree, 0, name, &node, r->err));
 	}
-	/* What comes late counts for the later dump. */
+	/* A sample that arrives late is added to the later dump. */
 	if (heap->no > no)
 		dump = &dumps[heap->no - 1];
 	else if (heap->no && heap->no < no)
@@ -522,7 +532,7 @@ static int take_packets(struct reader *r)
 	return HDB_OK;
 }
 
-/* Names of processes and the clocks may come after the dumps. */
+/* Fills in process names and times, whose packets may follow the dumps. */
 static int complete(struct reader *r, struct android_native_dump *dump)
 {
 	const uint64_t offset = (uint64_t)r->native->clock_offset;
@@ -596,7 +606,7 @@ const char *android_native_incomplete(const struct android_native_dump *dump)
 
 /* ---- groups ---- */
 
-/* The module in "function (module)". */
+/* Extracts the module of "function (module)". */
 static void module_of(const char *frame, char *module, size_t size)
 {
 	const char *at = frame;
@@ -606,7 +616,7 @@ static void module_of(const char *frame, char *module, size_t size)
 	(void)snprintf(module, size, "%.*s", at == frame ? 0 : (int)strlen(at) - 3, at + 2);
 }
 
-/* Whether a function only hands on what its caller asked for. */
+/* Whether the function is an allocator, whose caller is the one of interest. */
 static bool is_allocator(const char *frame)
 {
 	static const char *const parts[] = { " (libc.so",    " (libc++",          " (libstdc++",
@@ -619,11 +629,12 @@ static bool is_allocator(const char *frame)
 	return false;
 }
 
-/* By the innermost frame that is not the allocator's, or by its module. */
+/* Groups by the innermost frame outside the allocator, or by its module. */
 static int add_sites(struct reader *r, bool by_module, struct call_tree *out)
 {
 	const struct call_tree *stacks = r->tree;
-	const uint32_t first = !r->last_dump && r->native->heaps > 1; /* level of frames */
+	const uint32_t first =
+		!r->last_dump && r->native->heaps > 1; /* level of the outermost frames */
 	char module[NAME_BYTES];
 
 	for (uint32_t i = 1; i < stacks->count; i++) {

@@ -1,10 +1,10 @@
 /*
- * androidfiles/meminfo.c - what `dumpsys meminfo` prints, in all its forms since Android 5: the
- * table of a process with few or all (-a) columns, with and without details (-d) and summary (-s),
- * several processes in one text, --checkin, and the list of all processes. And /proc/meminfo.
+ * androidfiles/meminfo.c - parses the output of `dumpsys meminfo` since Android 5: a process's
+ * table with few or all (-a) columns, with or without details (-d) and summary (-s), several
+ * processes, --checkin, and the list of all processes; also /proc/meminfo.
  *
- * Columns differ from version to version: they are known by the two lines of their headings, a
- * row's numbers go to them from the left. Lines that are not known are passed over.
+ * Columns vary between versions. They are identified by the two heading lines, and the numbers of a
+ * row are assigned to them from the left. Unknown lines are skipped.
  */
 #include "androidfiles/androidfiles.h"
 
@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of a line that are looked at. */
+/* Maximum number of words examined in a line. */
 #define WORDS_MAX 32
-/* Rows that are kept: a text of all processes of a device has some thousands. */
+/* Maximum number of rows. The output for all processes of a device has some thousands. */
 #define ROWS_MAX 1000000u
 #define NAME_MAX_BYTES 256
 
@@ -32,7 +32,7 @@ struct word {
 struct line {
 	struct word words[WORDS_MAX];
 	unsigned count;
-	const char *text; /* without blanks at its ends */
+	const char *text; /* without leading and trailing blanks */
 	size_t size;
 };
 
@@ -42,10 +42,10 @@ struct reading {
 	uint64_t line_no;
 	uint64_t pid;
 	char process[NAME_MAX_BYTES];
-	int section; /* enum android_section, or -1: lines are passed over */
+	int section; /* enum android_section, or -1: skip lines */
 	enum android_figure columns[WORDS_MAX];
 	unsigned column_count;
-	enum android_figure list_figure; /* of the list of processes */
+	enum android_figure list_figure; /* figure shown by the list of processes */
 };
 
 /* ---- rows ---- */
@@ -70,7 +70,7 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 	rows = m->rows;
 	if (!m->count)
 		add_text(m, "");
-	/* Rows of one process come one after the other. */
+	/* Rows of a process are consecutive, so comparing with the last one is enough. */
 	if (m->count && strcmp(m->texts.data + rows[m->count - 1].process, process) == 0)
 		copy.process = rows[m->count - 1].process;
 	else
@@ -101,7 +101,7 @@ void android_memory_release(struct android_memory *m)
 	*m = (struct android_memory){ 0 };
 }
 
-/* Kilobytes as bytes. */
+/* Converts kilobytes to bytes, saturating. */
 static uint64_t kilobytes(uint64_t n)
 {
 	return n > UINT64_MAX / 1024 ? UINT64_MAX : n * 1024;
@@ -151,7 +151,7 @@ static bool begins(const struct line *line, const char *text)
 	return line->size >= strlen(text) && memcmp(line->text, text, strlen(text)) == 0;
 }
 
-/* A number, with thousands separated by commas or not; "(123)" is one, too. */
+/* Parses a number, with or without thousands separators, or in parentheses: "(123)". */
 static bool number_of(const struct word *word, uint64_t *out)
 {
 	const char *p = word->text, *end = word->text + word->size;
@@ -174,7 +174,7 @@ static bool number_of(const struct word *word, uint64_t *out)
 	return any;
 }
 
-/* Words [0, count) as a name, without a colon at its end. */
+/* Joins words [0, count) into a name, without a trailing colon. */
 static void name_of(const struct line *line, unsigned from, unsigned count, char *buf)
 {
 	size_t used = 0;
@@ -193,7 +193,7 @@ static void name_of(const struct line *line, unsigned from, unsigned count, char
 
 /* ---- the table ---- */
 
-/* What a column is, by the two words of its heading. */
+/* Identifies a column by the two words of its heading. */
 static bool figure_of(const struct word *above, const struct word *below, enum android_figure *out)
 {
 	static const struct {
@@ -224,7 +224,7 @@ static bool figure_of(const struct word *above, const struct word *below, enum a
 	return false;
 }
 
-/* The two lines of headings; false if the second one is not what belongs to the first. */
+/* Reads the two heading lines; false if the second does not match the first. */
 static bool read_headings(struct reading *r, const struct line *above, const struct line *below)
 {
 	if (!above->count || above->count != below->count)
@@ -236,7 +236,7 @@ static bool read_headings(struct reading *r, const struct line *above, const str
 	return true;
 }
 
-/* "Dalvik Heap  123 45 ...": numbers go to the columns from the left. */
+/* Reads "Dalvik Heap 123 45 ...". Numbers are assigned to columns from the left. */
 static int read_row(struct reading *r, const struct line *line, struct hdb_error *err)
 {
 	struct android_memory_row row = { .section = (enum android_section)r->section,
@@ -260,7 +260,9 @@ static int read_row(struct reading *r, const struct line *line, struct hdb_error
 
 /* ---- the other parts ---- */
 
-/* "Java Heap:  7700  [8000]"; "TOTAL PSS: 1 TOTAL RSS: 2 TOTAL SWAP PSS: 3", "TOTAL: 1 ...". */
+/*
+ * Reads "Java Heap: 7700 [8000]", "TOTAL PSS: 1 TOTAL RSS: 2 TOTAL SWAP PSS: 3" or "TOTAL: 1 ...".
+ */
 static int read_summary(struct reading *r, const struct line *line, struct hdb_error *err)
 {
 	struct android_memory_row row = { .section = ANDROID_SUMMARY, .pid = r->pid };
@@ -295,7 +297,7 @@ static int read_summary(struct reading *r, const struct line *line, struct hdb_e
 	return android_memory_add(r->out, &row, r->process, is_total ? "TOTAL" : name, err);
 }
 
-/* "Views:  789   ViewRootImpl:  1": pairs; of SQL kilobytes. */
+/* Reads pairs such as "Views: 789 ViewRootImpl: 1". Those of SQL are in kilobytes. */
 static int read_objects(struct reading *r, const struct line *line, struct hdb_error *err)
 {
 	const enum android_figure figure = r->section == ANDROID_SQL ? ANDROID_SIZE : ANDROID_COUNT;
@@ -320,7 +322,7 @@ static int read_objects(struct reading *r, const struct line *line, struct hdb_e
 	return HDB_OK;
 }
 
-/* A row with one figure, of so many kilobytes. */
+/* Adds a row with one figure, given in kilobytes. */
 static int add_size(struct reading *r, const char *name, uint64_t size, struct hdb_error *err)
 {
 	struct android_memory_row row = { .section = (enum android_section)r->section,
@@ -331,7 +333,7 @@ static int add_size(struct reading *r, const char *name, uint64_t size, struct h
 	return android_memory_add(r->out, &row, r->process, name, err);
 }
 
-/* Only digits, with slashes between or not. */
+/* Whether the word consists of digits, optionally separated by slashes. */
 static bool is_counts(const struct word *word)
 {
 	for (size_t i = 0; i < word->size; i++)
@@ -341,8 +343,8 @@ static bool is_counts(const struct word *word)
 }
 
 /*
- * "4  20  24  1/18/2  /data/x.db": kilobytes of a page and of the database, lookaside, hits and
- * misses of the cache, before Android 14 with slashes; the name.
+ * Reads "4 20 24 1/18/2 /data/x.db": page size, database size and lookaside in kilobytes; hits,
+ * misses and size of the cache, with slashes before Android 14; name.
  */
 static int read_database(struct reading *r, const struct line *line, struct hdb_error *err)
 {
@@ -359,7 +361,10 @@ static int read_database(struct reading *r, const struct line *line, struct hdb_
 	return add_size(r, name, size, err);
 }
 
-/* "zip:/data/app/base.apk:/resources.arsc: 12K", "MemFree:  12345 kB"; others are left out. */
+/*
+ * Reads "zip:/data/app/base.apk:/resources.arsc: 12K" or "MemFree: 12345 kB". Other lines are
+ * skipped.
+ */
 static int read_size(struct reading *r, const struct line *line, struct hdb_error *err)
 {
 	const bool has_unit = is_word(&line->words[line->count - 1], "kB");
@@ -379,7 +384,10 @@ static int read_size(struct reading *r, const struct line *line, struct hdb_erro
 	return add_size(r, name, n, err);
 }
 
-/* "135,623K: com.acme (pid 12 / activities)", older ones "135623 kB: com.acme (pid 12)". */
+/*
+ * Reads "135,623K: com.acme (pid 12 / activities)", or in older versions "135623 kB: com.acme (pid
+ * 12)".
+ */
 static int read_process(struct reading *r, const struct line *line, struct hdb_error *err)
 {
 	struct android_memory_row row = { .section = ANDROID_PROCESS };
@@ -419,7 +427,7 @@ struct fields {
 	const char *at, *end;
 };
 
-/* The next field between commas. */
+/* Returns the next comma-separated field. */
 static bool next_field(struct fields *f, struct word *out)
 {
 	const char *comma;
@@ -432,7 +440,7 @@ static bool next_field(struct fields *f, struct word *out)
 	return true;
 }
 
-/* A number into a figure; "N/A" is none. */
+/* Stores a number in a figure; "N/A" leaves it unknown. */
 static bool take_figure(struct fields *f, struct android_memory_row *row,
 			enum android_figure figure)
 {
@@ -454,9 +462,10 @@ static bool take_figure(struct fields *f, struct android_memory_row *row,
 }
 
 /*
- * "4,PID,NAME,", then of native, Dalvik, other and all: heap size, allocated, free, Pss, clean Pss,
- * shared dirty, shared clean, private dirty, private clean, swap, and from version 4 on SwapPss;
- * then a name each with the same without the heap.
+ * Reads "4,PID,NAME,", followed by native, Dalvik, other and total of each of: heap size,
+ * allocated, free, Pss, clean Pss, shared dirty, shared clean, private dirty, private clean, swap,
+ * and from version 4 on SwapPss. Then, for each category, its name and the same figures except
+ * those of the heap.
  */
 static int read_checkin(struct reading *r, const struct line *line, struct hdb_error *err)
 {
@@ -482,10 +491,10 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 
 		for (size_t i = 0; i < 4; i++)
 			if (!take_figure(&f, &rows[i], order[k]))
-				/* Version 3 has no SwapPss: a name comes here. */
+				/* Version 3 has no SwapPss: this field is already a name. */
 				f = before;
 	}
-	/* What is not named is the rest of "other". */
+	/* What the named categories do not account for is the rest of "other". */
 	for (size_t i = 0; i < 4; i++) {
 		rows[i].pid = r->pid;
 		if (i == 2)
@@ -523,7 +532,7 @@ static bool is_checkin(const struct line *line)
 
 /* ---- all lines ---- */
 
-/* "** MEMINFO in pid 12 [com.acme] **". */
+/* Reads "** MEMINFO in pid 12 [com.acme] **". */
 static void read_process_line(struct reading *r, const struct line *line)
 {
 	struct word name;
@@ -540,7 +549,7 @@ static void read_process_line(struct reading *r, const struct line *line)
 			       (int)(name.size - 2 < 255 ? name.size - 2 : 255), name.text + 1);
 }
 
-/* A line that begins a part. */
+/* Whether the line begins a section. */
 static bool begins_part(struct reading *r, const struct line *line)
 {
 	if (begins(line, "** MEMINFO in pid ")) {
@@ -572,7 +581,7 @@ static bool begins_part(struct reading *r, const struct line *line)
 	return true;
 }
 
-/* A line within a part, or one of the form for programs. */
+/* Reads a line of a section, or of the --checkin format. */
 static int read_line(struct reading *r, const struct line *line, struct hdb_error *err)
 {
 	assert(line->count > 0);

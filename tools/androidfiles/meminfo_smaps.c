@@ -1,9 +1,8 @@
 /*
- * androidfiles/meminfo_smaps.c - /proc/PID/smaps, summed by kinds of memory as Android does it: by
- * the names of mappings, as android_os_Debug.cpp and libmeminfo of Android 5 to 16 know them. And
- * smaps_rollup, which has one sum.
- *
- * What graphics drivers have besides their mappings (EGL and GL mtrack) is not in these files.
+ * androidfiles/meminfo_smaps.c - sums /proc/PID/smaps by memory category as Android does: by
+ * mapping names, following android_os_Debug.cpp and libmeminfo of Android 5 to 16. Also reads
+ * smaps_rollup, which has only totals. Graphics memory outside mappings (EGL and GL mtrack) does
+ * not appear in these files.
  */
 #include "androidfiles/androidfiles.h"
 
@@ -36,7 +35,7 @@ enum kind {
 	KINDS
 };
 
-/* Of a roll-up: Pss_Anon, Pss_File, Pss_Shmem. */
+/* Rows of a rollup: Pss_Anon, Pss_File, Pss_Shmem. */
 enum { EXTRAS = 3 };
 static const char *const extra_names[EXTRAS] = { "anonymous", "files", "shared memory" };
 
@@ -46,7 +45,7 @@ static const char *const kind_names[KINDS] = {
 	".dex mmap",   ".oat mmap",   ".art mmap",    "Other mmap", "Unknown",
 };
 
-/* Parts of kinds, in the order of what Android calls Dalvik details. */
+/* Subdivisions of categories, in the order of Android's Dalvik details. */
 enum part {
 	NO_PART,
 	HEAP,
@@ -78,7 +77,7 @@ static const char *const part_names[PARTS] = {
 	".App art",
 };
 
-/* How a name is compared. */
+/* How a mapping name is matched. */
 enum how { BEGINS, ENDS, HAS };
 
 struct rule {
@@ -88,7 +87,7 @@ struct rule {
 	enum part part;
 };
 
-/* The first that fits counts. */
+/* The first matching rule applies. */
 static const struct rule rules[] = {
 	{ BEGINS, "[heap]", NATIVE_HEAP, NO_PART },
 	{ BEGINS, "[anon:libc_malloc", NATIVE_HEAP, NO_PART },
@@ -105,7 +104,7 @@ static const struct rule rules[] = {
 	{ ENDS, ".odex", DEX, NO_PART },
 	{ ENDS, ".vdex", DEX, NO_PART },
 	{ ENDS, ".oat", OAT, NO_PART },
-	/* The name also shows which of them are the boot image. */
+	/* The name also identifies the boot image. */
 	{ ENDS, ".art", ART, APP_ART },
 	{ ENDS, ".art]", ART, APP_ART },
 	{ BEGINS, "/dev/kgsl-3d0", GFX_DEV, NO_PART },
@@ -114,7 +113,7 @@ static const struct rule rules[] = {
 	{ BEGINS, "/dev/ashmem/jit-zygote-cache", DALVIK_OTHER, CODE_CACHE },
 	{ BEGINS, "/memfd:jit-cache", DALVIK_OTHER, CODE_CACHE },
 	{ BEGINS, "/memfd:jit-zygote-cache", DALVIK_OTHER, CODE_CACHE },
-	/* Where "*" stands: "/dev/ashmem/dalvik-" to Android 9, "[anon:dalvik-" after it. */
+	/* "*" stands for "/dev/ashmem/dalvik-" up to Android 9 and "[anon:dalvik-" since. */
 	{ BEGINS, "*LinearAlloc", DALVIK_OTHER, LINEAR_ALLOC },
 	{ BEGINS, "*alloc space", DALVIK_HEAP, HEAP },
 	{ BEGINS, "*main space", DALVIK_HEAP, HEAP },
@@ -147,7 +146,7 @@ struct mapping {
 struct sums {
 	struct android_memory *out;
 	struct android_memory_row kinds[KINDS], parts[PARTS], total;
-	struct android_memory_row extra[EXTRAS]; /* of a rollup */
+	struct android_memory_row extra[EXTRAS]; /* rows of a rollup */
 	struct mapping before, now;
 	uint64_t mappings;
 	bool is_open, is_rollup;
@@ -155,7 +154,7 @@ struct sums {
 
 /* ---- lines ---- */
 
-/* A hexadecimal number; NULL if there is none, or it is larger than 64 bits. */
+/* Parses a hexadecimal number; NULL if there is none or it exceeds 64 bits. */
 static const char *hex(const char *p, const char *end, uint64_t *out)
 {
 	const char *start = p;
@@ -167,7 +166,7 @@ static const char *hex(const char *p, const char *end, uint64_t *out)
 	return p == start ? NULL : p;
 }
 
-/* "start-end perms offset device inode   name"; the name may be missing, or have blanks. */
+/* Parses "start-end perms offset device inode name". The name may be missing or contain blanks. */
 static bool read_mapping(const char *p, size_t size, struct mapping *m)
 {
 	const char *end = p + size;
@@ -178,7 +177,7 @@ static bool read_mapping(const char *p, size_t size, struct mapping *m)
 	p = hex(p + 1, end, &m->end);
 	if (!p || p == end || *p != ' ')
 		return false;
-	/* Permissions, offset, device, inode. */
+	/* Skip permissions, offset, device and inode. */
 	for (int i = 0; i < 4; i++) {
 		while (p < end && *p == ' ')
 			p++;
@@ -241,7 +240,10 @@ static void classify(struct sums *s, struct mapping *m)
 	m->kind = UNKNOWN;
 	m->part = NO_PART;
 	if (!m->name_size) {
-		/* The zeroed data of a library lies behind it. */
+		/*
+		 * An anonymous mapping that follows a library's is its zero-initialised data
+		 * (.bss).
+		 */
 		if (s->mappings && m->start == s->before.end && s->before.kind == SO)
 			m->kind = SO;
 		return;
@@ -281,12 +283,12 @@ static void end_mapping(struct sums *s)
 	s->is_open = false;
 }
 
-/* "Private_Dirty:       12 kB". */
+/* Parses "Private_Dirty: 12 kB". */
 static void read_figure(struct sums *s, const char *p, size_t size)
 {
 	static const struct {
 		const char *key;
-		int figure; /* below 0: -1 - place in extra */
+		int figure; /* negative: -1 - index in extra */
 	} keys[] = {
 		{ "Pss:", ANDROID_PSS },
 		{ "Private_Dirty:", ANDROID_PRIVATE_DIRTY },
@@ -329,7 +331,9 @@ static void read_line(struct sums *s, const char *p, size_t size)
 
 	while (size && isspace((unsigned char)p[size - 1]))
 		size--;
-	/* Keys begin with a capital, and none of them is a number up to its dash. */
+	/*
+	 * Keys begin with a capital letter and are never a hexadecimal number followed by a dash.
+	 */
 	if (!read_mapping(p, size, &next)) {
 		if (s->is_open)
 			read_figure(s, p, size);
@@ -366,7 +370,7 @@ static int add_summary(const struct sums *s, const char *name, uint64_t bytes,
 	return android_memory_add(s->out, &row, "", name, err);
 }
 
-/* As Debug.MemoryInfo's summary, from what these files have. */
+/* Computes the summary of Debug.MemoryInfo, as far as these files allow. */
 static int summarize(const struct sums *s, struct hdb_error *err)
 {
 	const uint64_t java = figure(s, DALVIK_HEAP, ANDROID_PRIVATE_DIRTY) + private_of(s, ART);
@@ -392,7 +396,7 @@ static int summarize(const struct sums *s, struct hdb_error *err)
 	return add_summary(s, "TOTAL", pss, err);
 }
 
-/* The kinds of a whole file; of a roll-up the few that it has. */
+/* Adds rows for all categories of smaps, or for the few of a rollup. */
 static int give_kinds(struct sums *s, struct hdb_error *err)
 {
 	for (int i = 0; i < KINDS && !s->is_rollup; i++)
@@ -420,7 +424,7 @@ static int give_rows(struct sums *s, struct hdb_error *err)
 	const uint64_t swap = s->total.figures[ANDROID_SWAP_PSS];
 
 	TRY(give_kinds(s, err));
-	/* What is swapped out counts in the sum, as in dumpsys. */
+	/* Like dumpsys, the total includes swapped-out memory. */
 	if (s->total.has >> ANDROID_PSS & 1)
 		*pss = *pss > UINT64_MAX - swap ? UINT64_MAX : *pss + swap;
 	TRY(android_memory_add(s->out, &s->total, "", "TOTAL", err));

@@ -1,6 +1,6 @@
 /*
- * common/call_tree.c - what was sampled below each node of a tree of names. A node comes after its
- * parent, so one sweep from the last to the first adds up.
+ * common/call_tree.c - see call_tree.h. A node follows its parent, so one backward sweep computes
+ * the sums.
  */
 #include "common/call_tree.h"
 
@@ -48,7 +48,7 @@ int call_tree_child(struct call_tree *tree, uint32_t parent, const char *name, u
 	return base_vec_push(&tree->vec, &new, sizeof(new), err);
 }
 
-/* The largest first. */
+/* Descending by size. */
 static int compare(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct call_tree *tree = ctx;

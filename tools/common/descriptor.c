@@ -1,5 +1,6 @@
 /*
- * common/descriptor.c - see descriptor.h. The letters are those of the JVM specification, 4.3.2.
+ * common/descriptor.c - see descriptor.h. Type characters are those of the JVM specification,
+ * 4.3.2.
  */
 #include "common/descriptor.h"
 

@@ -1,5 +1,5 @@
 /*
- * common/descriptor.h - names of classes as the JVM writes them, made names that people write.
+ * common/descriptor.h - converts the JVM's type descriptors to Java names.
  */
 #ifndef COMMON_DESCRIPTOR_H
 #define COMMON_DESCRIPTOR_H
@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Writes "int[][]" for "[[I" and "p.A" for "Lp.A;" into `out`, `size` bytes, at least one, with its
- * zero; what is none of both is copied. A name that does not fit is cut. Returns its bytes.
+ * Writes "int[][]" for "[[I" and "p.A" for "Lp.A;" to `out` (`size` bytes, at least one, including
+ * the zero). Other text is copied. A name that does not fit is cut. Returns its length in bytes.
  */
 size_t descriptor_name(const char *text, char *out, size_t size);
 

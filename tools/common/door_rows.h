@@ -1,5 +1,5 @@
 /*
- * common/door_rows.h - rows of an answer that are closed where their scope ends.
+ * common/door_rows.h - closes rows at the end of their scope.
  */
 #ifndef COMMON_DOOR_ROWS_H
 #define COMMON_DOOR_ROWS_H
@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "heapdb.h"
 
-/* Before a declaration of rows, which may be NULL: closes them where their scope ends. */
+/* Declares rows, possibly NULL, that are closed at the end of their scope. */
 #define DOOR_ROWS BASE_SCOPED(door_rows_close_at) struct hdb_rows
 static inline void door_rows_close_at(struct hdb_rows **rows)
 {

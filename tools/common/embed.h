@@ -1,6 +1,6 @@
 /*
- * common/embed.h - files that are put into the program by the assembler. Compiled in the project's
- * own folder, as make does, which has a rule for each object that needs such files.
+ * common/embed.h - embeds files with the assembler. Paths are relative to the project folder, where
+ * make runs; the Makefile has a rule for each object that embeds files.
  */
 #ifndef COMMON_EMBED_H
 #define COMMON_EMBED_H
@@ -15,7 +15,7 @@
 #define EMBED_PREFIX
 #endif
 
-/* name: the bytes of the file; name_end: where they end, a zero. */
+/* Defines `name`, the bytes of the file, and `name_end`, a zero after them. */
 #define EMBED(name, file) \
 	__asm__(EMBED_BEGIN ".global " EMBED_PREFIX #name "\n" EMBED_PREFIX #name ":\n" \
 			    ".incbin \"" file "\"\n" \

@@ -1,5 +1,5 @@
 /*
- * common/escape.c - UTF-8, and what of it may reach a terminal.
+ * common/escape.c - see escape.h.
  */
 #include "common/escape.h"
 
@@ -33,7 +33,7 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character)
 	return n;
 }
 
-/* Characters that turn the direction of text, hide, or end lines. */
+/* Characters that change text direction, are invisible, or end lines. */
 static bool is_tricky(uint32_t c)
 {
 	return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
@@ -48,7 +48,10 @@ static size_t columns_of(uint32_t c)
 	return width < 0 ? 1 : (size_t)width;
 }
 
-/* Writes the escape of a character that may not be seen as it is: its length, or 0. */
+/*
+ * Writes the escape of an unprintable character. Returns its length, or 0 if the character needs
+ * none.
+ */
 static size_t escape_char(char buf[ESCAPE_SIZE], uint32_t c)
 {
 	int n = 0;

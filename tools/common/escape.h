@@ -1,5 +1,5 @@
 /*
- * common/escape.h - text from a dump made fit for a terminal.
+ * common/escape.h - makes text from a dump safe for a terminal.
  */
 #ifndef COMMON_ESCAPE_H
 #define COMMON_ESCAPE_H
@@ -11,45 +11,49 @@
 #include <stdint.h>
 
 /*
- * Decodes the character at `text` (`size` bytes, at least one): returns how many bytes it has, 0 if
- * they are not well-formed UTF-8.
+ * Decodes the character at `text` (`size` bytes, at least one). Returns its length in bytes, or 0
+ * if it is not valid UTF-8.
  */
 size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
-/* What stands for bytes that are no UTF-8. */
+/* Substitute for invalid UTF-8. */
 #define UTF8_REPLACEMENT 0xfffd
 
 /*
- * Appends `text` as people may see it: control characters as \n, \t, \x1b, those that turn or hide
- * text as \u{202e}, bytes that are no UTF-8 as \xff. Returns the columns that it takes on a
- * terminal.
+ * Appends `text` for display: control characters as
+ * , \t, \x1b, bidirectional and invisible ones as \u{202e}, invalid bytes as \xff. Returns the
+ * number of terminal columns.
  */
 size_t escape_text(struct bytes *out, const char *text, size_t size);
 
-/* Room for the escape of one character, with its zero. */
+/* Buffer size for the escape of one character, including the zero. */
 #define ESCAPE_SIZE 16
 
 /*
- * The escape, as above, of the control character at `text` (`size` bytes, at least one) if it is
- * one, but for line end and tab: returns its length and the bytes *taken of the text, or 0.
+ * If a control character other than line feed and tab begins at `text` (`size` bytes, at least
+ * one), writes its escape. Returns the escape's length, or 0; *taken is the number of bytes
+ * consumed.
  */
 size_t escape_control(const char *text, size_t size, char buf[ESCAPE_SIZE], size_t *taken);
 
-/* Bytes of already escaped `text` that fit into `width` columns; *columns (may be NULL): taken. */
+/*
+ * Returns how many bytes of escaped `text` fit into `width` columns; *columns (may be NULL) is the
+ * width used.
+ */
 size_t escape_fit(const char *text, size_t size, size_t width, size_t *columns);
 
-/* A part of a text in JSON: bytes as they are, then an escape. */
+/* A segment of text in JSON: unchanged bytes, followed by an escape. */
 struct json_part {
-	size_t plain;   /* bytes that are the same in JSON */
-	char escape[8]; /* of what follows them */
-	size_t size;    /* of the escape; 0: the text ends */
-	size_t taken;   /* bytes of the text, with those that are escaped */
+	size_t plain;   /* number of unchanged bytes */
+	char escape[8]; /* the escape after them */
+	size_t size;    /* length of the escape; 0: end of text */
+	size_t taken;   /* bytes consumed, including the escaped ones */
 };
 
-/* The first part of `text` (at least one byte); bytes that are no UTF-8 become U+FFFD. */
+/* Returns the first segment of `text` (at least one byte). Invalid UTF-8 becomes U+FFFD. */
 void escape_json_part(const char *text, size_t size, struct json_part *part);
 
-/* Appends a string in quotes as JSON has it; NULL as null. */
+/* Appends a quoted JSON string, or null for NULL. */
 void escape_json(struct bytes *out, const char *string);
 
 #endif

@@ -21,48 +21,50 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Bytes that are unpacked at a time. */
+/* Bytes unpacked per step. */
 #define PIECE_BYTES (256u << 10)
-/* What tells a dump, plain or compressed. */
+/* Bytes needed to recognise a dump, plain or compressed. */
 #define HEAD_BYTES 16
-/* Bytes of a pipe that tell what it is: the first block of zstd has 128 KiB. */
+/* Bytes of a pipe needed to recognise its format: the first block of zstd may have 128 KiB. */
 #define FIRST_BYTES (256u << 10)
-/* Between two looks at the cancel flag while nothing comes. */
+/* Interval between checks of the cancel flag while no data arrives. */
 #define WAIT_MS 100
-/* What unpacks to more must not be RATIO_MAX times as large as the archive: as base/unpack.c. */
+/*
+ * Beyond this size, unpacked data must not exceed RATIO_MAX times the archive, as in base/unpack.c.
+ */
 #define BOMB_BYTES (8ull << 30)
 #define RATIO_MAX 500u
 #define PATH_BYTES 4096
 
 struct feed {
-	char path[32];    /* of the pipe */
+	char path[32];    /* path of the pipe */
 	const char *name; /* lent, as is progress */
 	const struct hdb_progress *progress;
-	pid_t fetch;                 /* the command; 0: none */
-	int from_fd;                 /* what is read */
-	bool is_pipe;                /* that can only be read in order */
-	uint64_t archive_bytes;      /* its size, of a file */
-	char *first;                 /* of a pipe: its first bytes; owned */
-	size_t first_size, first_at; /* how many, and how many of them were read */
-	char *block;                 /* for libarchive, of a pipe; owned */
-	int read_fd;                 /* what the dump is read from */
-	int write_fd;                /* of the thread */
-	const char *named;           /* file in the archive, lent; NULL: any */
+	pid_t fetch;                 /* process of the command; 0: none */
+	int from_fd;                 /* input */
+	bool is_pipe;                /* the input can only be read sequentially */
+	uint64_t archive_bytes;      /* size of the archive, if it is a file */
+	char *first;                 /* first bytes of a pipe; owned */
+	size_t first_size, first_at; /* their number, and how many were consumed */
+	char *block;                 /* buffer for libarchive, if the input is a pipe; owned */
+	int read_fd;                 /* the reader's end */
+	int write_fd;                /* the thread's end */
+	const char *named;           /* file in the archive, lent; NULL: the first dump */
 	struct archive *archive;
-	bool is_running; /* the thread */
+	bool is_running; /* the thread runs */
 	pthread_t thread;
-	uint64_t bytes; /* unpacked or skipped */
+	uint64_t bytes; /* bytes unpacked or skipped */
 	size_t head_size;
 	char head[HEAD_BYTES];
 	char archive_name[PATH_BYTES];
 	char other[256];
-	int result; /* the thread's, and its message */
+	int result; /* result and message of the thread */
 	struct hdb_error error;
 };
 
 /* ---- names ---- */
 
-/* Bytes of an archive's ending that the name has, up to `size`; 0: it has none. */
+/* Returns the length of the archive suffix of a name of at most `size` bytes; 0: none. */
 static size_t ending_size(const char *name, size_t size)
 {
 	static const char *const endings[] = { ".tar.gz",  ".tar.xz", ".tar.bz2", ".tar.zst",
@@ -78,7 +80,7 @@ static size_t ending_size(const char *name, size_t size)
 	return 0;
 }
 
-/* The bytes of the archive's name in ARCHIVE!FILE, or all. */
+/* Returns the length of the archive's name in ARCHIVE!FILE, or of the whole name. */
 static size_t archive_size(const char *name)
 {
 	for (const char *p = strchr(name, '!'); p; p = strchr(p + 1, '!'))
@@ -99,7 +101,7 @@ static bool is_archive(const char *name)
 	return ending_size(name, is_address(name) && path < size ? path : size) > 0;
 }
 
-/* Whether it can only be read in order: the standard input, pipes, devices. */
+/* Whether the input can only be read sequentially: standard input, pipes, devices. */
 static bool is_pipe(const char *name)
 {
 	struct stat st;
@@ -109,7 +111,7 @@ static bool is_pipe(const char *name)
 	       (stat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
 }
 
-/* Whether it names an archive, a file in one, an address or a pipe: what is no dump itself. */
+/* Whether the name is an archive, a file in one, a URL or a pipe, rather than a dump file. */
 static bool takes(const char *name)
 {
 	return is_address(name) || is_archive(name) || is_pipe(name);
@@ -135,7 +137,7 @@ bool feed_is_same(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* What the dump would be called as a file here. */
+/* Derives the file name that the dump would have locally. */
 static int file_name(const char *name, char *out, size_t size, struct hdb_error *err)
 {
 	const size_t archive = archive_size(name);
@@ -176,11 +178,11 @@ bool feed_begins_dump(const char *head, size_t size)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (size >= kinds[i].size && memcmp(head, kinds[i].magic, kinds[i].size) == 0)
 			return true;
-	/* What pzstd writes before each frame. */
+	/* The skippable frame that pzstd writes before each frame. */
 	return size >= 4 && (head[0] & 0xf0) == 0x50 && memcmp(head + 1, "\x2a\x4d\x18", 3) == 0;
 }
 
-/* As a Perfetto trace: its first packet. */
+/* Whether the first packet is that of a Perfetto trace. */
 static bool begins_trace(const char *head, size_t size)
 {
 	return size > 1 && head[0] == '\n';
@@ -195,7 +197,10 @@ static int check_cancel(const struct feed *f, struct hdb_error *err)
 		       HDB_OK;
 }
 
-/* Bytes of the pipe, as many as there are; 0: its end. Below 0: it fails, or was cancelled. */
+/*
+ * Reads available bytes from the pipe. Returns 0 at its end, or a negative code on failure or
+ * cancellation.
+ */
 static ssize_t read_pipe(struct feed *f, char *to, size_t size)
 {
 	struct pollfd poller = { .fd = f->from_fd, .events = POLLIN };
@@ -222,7 +227,7 @@ static int fail_pipe(const struct feed *f, struct hdb_error *err)
 	return hdb_fail(err, HDB_EIO, "%s: cannot read: %s", f->name, strerror(e));
 }
 
-/* Reads the first bytes, which are read again. */
+/* Reads the first bytes, which are kept for a second reading. */
 static int read_first(struct feed *f, struct hdb_error *err)
 {
 	f->first = malloc(FIRST_BYTES);
@@ -242,7 +247,7 @@ static int read_first(struct feed *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns the next bytes of the pipe; 0: its end. Below 0: as read_pipe. */
+/* Returns the next bytes of the pipe; 0 at its end; negative as for read_pipe. */
 static ssize_t next_bytes(struct feed *f, const char **out)
 {
 	const size_t first = f->first_size - f->first_at;
@@ -252,7 +257,7 @@ static ssize_t next_bytes(struct feed *f, const char **out)
 	return first ? (ssize_t)first : read_pipe(f, f->block, PIECE_BYTES);
 }
 
-/* HDB_END: the reader has left. */
+/* Writes to the reader. HDB_END if the reader has closed its end. */
 static int write_out(struct feed *f, const char *bytes, size_t size, struct hdb_error *err)
 {
 	while (size) {
@@ -269,7 +274,7 @@ static int write_out(struct feed *f, const char *bytes, size_t size, struct hdb_
 	return HDB_OK;
 }
 
-/* All of the pipe, as it is. */
+/* Copies the rest of the pipe unchanged. */
 static int copy_all(struct feed *f, struct hdb_error *err)
 {
 	const char *bytes;
@@ -372,7 +377,7 @@ static la_ssize_t on_read(struct archive *archive, void *ctx, const void **out)
 	return n;
 }
 
-/* Nothing that runs other programs. */
+/* Enables all formats and filters except those that run other programs. */
 static struct archive *make_archive(void)
 {
 	static const int filters[] = { ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_BZIP2, ARCHIVE_FILTER_XZ,
@@ -400,7 +405,10 @@ static int open_archive(struct feed *f, struct hdb_error *err)
 	return r == ARCHIVE_OK ? HDB_OK : fail_archive(f, err);
 }
 
-/* Whether bytes begin as a file that is no dump by itself: .zip, .xz, .bz2, .lz4. */
+/*
+ * Whether the bytes begin an archive or a compression format that only libarchive reads: .zip, .xz,
+ * .bz2, .lz4.
+ */
 static bool begins_packed(const char *head, size_t size)
 {
 	static const char *const magics[] = { "PK\3\4", "\3757zXZ", "BZh", "\x04\x22\x4d\x18" };
@@ -412,8 +420,8 @@ static bool begins_packed(const char *head, size_t size)
 }
 
 /*
- * Whether a pipe is an archive by its first bytes, or compressed as no dump is by itself; else
- * *head is how a dump in it begins, inflated.
+ * Recognises an archive, or a compression format that only libarchive reads, in the first bytes of
+ * a pipe. Otherwise *head receives the first, decompressed bytes.
  */
 static bool is_archive_inside(const struct feed *f, char *head, size_t *head_size)
 {
@@ -437,8 +445,8 @@ static bool is_archive_inside(const struct feed *f, char *head, size_t *head_siz
 }
 
 /*
- * Counts bytes that are unpacked or passed over, and those that an entry says it has: the limit is
- * one for all.
+ * Counts unpacked and skipped bytes, and the announced size of an entry, against one limit for the
+ * whole archive.
  */
 static int count_bytes(struct feed *f, uint64_t size, uint64_t announced, struct hdb_error *err)
 {
@@ -454,13 +462,13 @@ static int count_bytes(struct feed *f, uint64_t size, uint64_t announced, struct
 			f->archive_name, RATIO_MAX);
 }
 
-/* Whether what is passed over is read, and not jumped. */
+/* Whether skipped entries are read instead of seeked over. */
 static bool is_read_through(const struct feed *f)
 {
 	return f->is_pipe || archive_filter_code(f->archive, 0) != ARCHIVE_FILTER_NONE;
 }
 
-/* An entry that is read: what it says of its size is looked at before. */
+/* Checks the announced size of an entry before reading it. */
 static int check_size(struct feed *f, struct archive_entry *entry, struct hdb_error *err)
 {
 	const int64_t size = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0;
@@ -468,7 +476,10 @@ static int check_size(struct feed *f, struct archive_entry *entry, struct hdb_er
 	return count_bytes(f, 0, f->archive_bytes && size > 0 ? (uint64_t)size : 0, err);
 }
 
-/* Reads the rest of an entry, with looks at the cancel flag, where libarchive would without. */
+/*
+ * Reads the rest of an entry in steps that check the cancel flag, which libarchive's own skipping
+ * would not.
+ */
 static int pass_entry(struct feed *f, struct hdb_error *err)
 {
 	const void *bytes;
@@ -483,7 +494,7 @@ static int pass_entry(struct feed *f, struct hdb_error *err)
 	return r == ARCHIVE_FATAL ? fail_archive(f, err) : HDB_OK;
 }
 
-/* Goes to the next file that is asked for, and reads its head; HDB_END: there is none. */
+/* Advances to the next matching file and reads its head; HDB_END if there is none. */
 static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 {
 	struct archive_entry *entry;
@@ -623,7 +634,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Through a pipe, while it is read. */
+/* Starts the thread that feeds a pipe. */
 static int start_thread(struct feed *f, struct hdb_error *err)
 {
 	int ends[2], e;
@@ -641,7 +652,7 @@ static int start_thread(struct feed *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Into a file without a name, for a trace is read here and there. */
+/* Unpacks into an unlinked file: a trace needs random access. */
 static int spool(struct feed *f, struct hdb_error *err)
 {
 	struct base_work work;
@@ -656,7 +667,7 @@ static int spool(struct feed *f, struct hdb_error *err)
 	return put_all(f, err);
 }
 
-/* Says what comes, and lets it come. */
+/* Announces the input and starts feeding it. */
 static int begin(struct feed *f, const char *name, struct hdb_error *err)
 {
 	char head[HEAD_BYTES];
@@ -680,8 +691,8 @@ static int begin(struct feed *f, const char *name, struct hdb_error *err)
 /* ---- commands ---- */
 
 /*
- * The command with "$1" in place of {}: the name is an argument of the shell, which it never reads
- * as a command. Within quotes it would be: it is refused there. NULL: it was.
+ * Returns the command with {} replaced by "$1", so that the shell never parses the name as code.
+ * NULL if {} is inside quotes, where the replacement would not be safe.
  */
 static char *command_of(const char *fetch, struct hdb_error *err)
 {
@@ -765,7 +776,7 @@ static int start_fetch(struct feed *f, const char *fetch, struct hdb_error *err)
 
 /* ---- both ---- */
 
-/* Opens what is read, which f names. */
+/* Opens the input named by f. */
 static int open_input(struct feed *f, const char *name, const char *fetch, struct hdb_error *err)
 {
 	struct stat st;
@@ -789,8 +800,8 @@ static int open_input(struct feed *f, const char *name, const char *fetch, struc
 }
 
 /*
- * Begins to read: of an archive the file that is named, or the first that begins as a dump. In any
- * case *out is owned: finish.
+ * Starts reading. In an archive, selects the named file, or the first that begins like a dump. *out
+ * is owned even after an error: finish.
  */
 static int start(const char *name, const char *fetch, const struct hdb_progress *progress,
 		 struct feed **out, struct hdb_error *err)
@@ -814,7 +825,7 @@ static int start(const char *name, const char *fetch, const struct hdb_progress 
 	return HDB_OK;
 }
 
-/* Waits for the command; what it ended with counts if nobody left its pipe before. */
+/* Waits for the command. Its exit code counts only if its pipe was read to the end. */
 static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 {
 	int status = 0;
@@ -833,8 +844,8 @@ static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 }
 
 /*
- * Waits for the end. HDB_OK; HDB_END: the archive is damaged, and what came before is good; below
- * 0: nothing that came is to be used. The message of both is in *err.
+ * Waits for the end. HDB_OK; HDB_END if the archive is damaged but earlier data is usable; negative
+ * if nothing is usable. In both cases *err has the message.
  */
 static int finish(struct feed *f, struct hdb_error *err)
 {
@@ -865,7 +876,9 @@ static int finish(struct feed *f, struct hdb_error *err)
 	return r;
 }
 
-/* The reader's message names the dump, not the pipe, and says why it ended early. */
+/*
+ * Replaces the pipe by the dump's name in the reader's message, and adds why the input ended early.
+ */
 static int fail_read(const struct feed *f, int rc, const char *why, struct hdb_error *err)
 {
 	const struct hdb_error read = *err;
@@ -910,7 +923,10 @@ const char *feed_path(const struct feed *f, const char *name)
 	return f ? f->path : name;
 }
 
-/* What fed the reader has the last word: what is made of half a dump would look whole. */
+/*
+ * An error of the feed overrides the reader's success: a database made from a partial dump would
+ * look complete.
+ */
 int feed_close(struct feed *f, int rc, const char *made, struct hdb_error *err)
 {
 	struct hdb_error why = { 0 };

@@ -1,7 +1,6 @@
 /*
- * common/feed.h - dumps that come by a pipe: out of an archive (a.zip, a.tar.xz!b/c.hprof), or from
- * a command that fetches what is no file here (s3://...). Archives are read by libarchive, if it
- * was there when this was built.
+ * common/feed.h - reads dumps through a pipe: from an archive (a.zip, a.tar.xz!b/c.hprof) or from a
+ * command that fetches a URL (s3://...). Archives require libarchive at build time.
  */
 #ifndef COMMON_FEED_H
 #define COMMON_FEED_H
@@ -10,36 +9,35 @@
 
 #include <stdbool.h>
 
-/* Whether bytes begin as a dump does, or as a compressed file. */
+/* Whether the bytes begin a dump or a compressed file. */
 bool feed_begins_dump(const char *head, size_t size);
 
-/* Whether it is an archive, or in one, that is a file here: its path. */
+/* Whether the name is a local archive, or a file in one. Returns the archive's path. */
 bool feed_archive(const char *name, char *path, size_t size);
 
-/* Whether both names are of one archive and of the same file in it. */
+/* Whether both names refer to the same file of the same archive. */
 bool feed_is_same(const char *a, const char *b);
 
-/* hdb_default_path, which is also that of a dump in an archive or at an address. */
+/* hdb_default_path, extended to dumps in archives and at URLs. */
 int feed_default_path(const char *dump, char *out, size_t size, struct hdb_error *err);
 
 struct feed;
 
 /*
- * Begins to read a dump that is no file of its own: of an archive the file that is named, or the
- * first that begins as a dump. `fetch` is a command line for the shell that writes the dump (or
- * archive), {} in it being the name; NULL: the name is a file's. *out is owned: feed_close; NULL if
- * the dump is a file. `name` and `progress`, of which cancel and notice are used, are lent until
- * then.
+ * Starts reading a dump that is not a plain file: in an archive, the named file or the first that
+ * begins like a dump. `fetch` is a shell command that writes the dump or archive, with {} for the
+ * name; NULL: the name is a file. *out is owned: feed_close; NULL if the dump is a plain file.
+ * `name` and `progress` (only cancel and notice are used) are lent until then.
  */
 int feed_open(const char *name, const char *fetch, const struct hdb_progress *progress,
 	      struct feed **out, struct hdb_error *err);
 
-/* What to read the dump from: the pipe, or `name`. */
+/* Returns the path to read the dump from: the pipe, or `name`. */
 const char *feed_path(const struct feed *feed, const char *name);
 
 /*
- * Ends it; returns what came of reading, `rc`, if what was read was good, else removes the file
- * `made` of it and fails. The message of a failure names the dump. `feed` may be NULL.
+ * Ends the feed. Returns the reader's result `rc` if the input was complete; otherwise removes the
+ * file `made` from it and fails. Error messages name the dump. `feed` may be NULL.
  */
 int feed_close(struct feed *feed, int rc, const char *made, struct hdb_error *err);
 

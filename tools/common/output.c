@@ -1,5 +1,5 @@
 /*
- * common/output.c - buffered standard output and number formatting. Knows nothing of rows.
+ * common/output.c - see output.h. Knows nothing of rows.
  */
 #include "common/output.h"
 
@@ -16,7 +16,7 @@
 
 void output_init(struct output *out, int fd, const struct output_hooks *hooks)
 {
-	/* not the buffer, which is large: what is read of it was written before */
+	/* the buffer is large and is never read before it is written */
 	memset(out, 0, offsetof(struct output, buffer));
 	out->hooks = hooks;
 	out->fd = fd;
@@ -45,7 +45,7 @@ void output_collect(struct output *out, struct bytes *into)
 	out->into = into;
 }
 
-/* Columns of a line on a terminal: one a character, none for what turns colours on and off. */
+/* Columns of a line on a terminal. Colour escapes take none. */
 static size_t line_columns(const char *line, size_t size)
 {
 	size_t columns = 0;
@@ -61,7 +61,7 @@ static size_t line_columns(const char *line, size_t size)
 	return columns;
 }
 
-/* Bytes of the first paragraph, with the blank line that ends it; all, where none does. */
+/* Bytes of the first paragraph including its final blank line, or of the whole text. */
 static size_t paragraph_size(const char *text, size_t size)
 {
 	for (size_t i = 1; i < size; i++) {
@@ -71,7 +71,7 @@ static size_t paragraph_size(const char *text, size_t size)
 	return size;
 }
 
-/* Whether a line of the text takes more than `width` columns. */
+/* Whether a line of the text exceeds `width` columns. */
 static bool has_wide_line(const char *text, size_t size, size_t width)
 {
 	while (size > 0) {
@@ -86,7 +86,7 @@ static bool has_wide_line(const char *text, size_t size, size_t width)
 	return false;
 }
 
-/* Appends the lines of the text, each by itself, for a name in quotes ends with its line. */
+/* Shortens class names line by line: a quote never extends beyond its line. */
 static size_t shorten_lines(struct bytes *to, const char *text, size_t size)
 {
 	size_t left_out = 0;
@@ -102,7 +102,7 @@ static size_t shorten_lines(struct bytes *to, const char *text, size_t size)
 	return left_out;
 }
 
-/* Bytes and *columns of what stands before a line's text: blanks and the strokes of a path. */
+/* Bytes and *columns of a line's prefix: blanks and the lines of a drawn path. */
 static size_t lead_size(const char *line, size_t size, size_t *columns)
 {
 	static const char strokes[] = { ' ', '|', '+', '-', '`', '>' };
@@ -122,7 +122,10 @@ static size_t lead_size(const char *line, size_t size, size_t *columns)
 	return i;
 }
 
-/* What stands there in the lines that go on with it: the stroke that leads further down, blanks. */
+/*
+ * Writes the prefix of a continuation line: blanks, and the vertical lines of the path that
+ * continue downwards.
+ */
 static void put_lead(struct bytes *to, const char *lead, size_t size)
 {
 	static const char down[] = "\xe2\x94\x82";
@@ -157,8 +160,8 @@ bool output_in_size(const char *text, size_t at, size_t size)
 }
 
 /*
- * Bytes of the text up to the last blank within `width` columns, which is not inside a size; a word
- * that would not fit into the next line stays in this one.
+ * Returns the last break within `width` columns, at a blank that does not separate a number from
+ * its unit. A word too long for the next line stays on this one.
  */
 static size_t break_at(const char *text, size_t size, size_t width)
 {
@@ -179,7 +182,7 @@ static size_t break_at(const char *text, size_t size, size_t width)
 	return size;
 }
 
-/* Appends the line in as many as it takes, broken at blanks; a word is not broken. */
+/* Wraps a line at blanks. Words are not broken. */
 static void wrap_line(struct bytes *to, const char *line, size_t size, size_t width)
 {
 	size_t indent, first = 0;
@@ -200,7 +203,7 @@ static void wrap_line(struct bytes *to, const char *line, size_t size, size_t wi
 	}
 }
 
-/* Appends the lines, those that are too wide in several. */
+/* Appends lines, wrapping those that are too wide. */
 static void wrap_lines(struct bytes *to, const char *text, size_t size, size_t width)
 {
 	while (size > 0) {
@@ -218,9 +221,9 @@ static void wrap_lines(struct bytes *to, const char *text, size_t size, size_t w
 }
 
 /*
- * Shortens the paragraphs with lines that are too wide, and breaks the lines that still are; what
- * was shortened once stays as it is the next time. Where that takes more room than the buffer has,
- * or than there is memory, lines stay as wide as they are.
+ * Shortens class names in paragraphs with lines that are too wide, then wraps lines that still are.
+ * Paragraphs already shortened are skipped. If the result does not fit the buffer or memory, lines
+ * stay unchanged.
  */
 static void fit_paragraphs(struct output *out)
 {
@@ -250,7 +253,7 @@ static void fit_paragraphs(struct output *out)
 	bytes_release(&shortened);
 }
 
-/* Bytes up to the end of the last paragraph that has ended, or else of the last line. */
+/* Bytes up to the end of the last complete paragraph, or otherwise of the last line. */
 static size_t ended_size(const struct output *out)
 {
 	size_t line = 0;
@@ -265,7 +268,7 @@ static size_t ended_size(const struct output *out)
 	return line;
 }
 
-/* Writes the first `size` bytes of what waits. */
+/* Writes the first `size` buffered bytes. */
 static void write_first(struct output *out, size_t size)
 {
 	size_t done = 0;
@@ -304,7 +307,7 @@ void output_fit(struct output *out, size_t width)
 void output_collect_end(struct output *out)
 {
 	output_flush(out);
-	/* What misses something says so to whom it is added. */
+	/* A failed output marks the text that it collects into as failed. */
 	out->into->failed |= out->error != 0;
 }
 
@@ -318,7 +321,10 @@ int output_close(struct output *out)
 	return out->error;
 }
 
-/* Room for `size` more bytes, at most OUTPUT_BUFFER_SIZE. A paragraph that has not ended stays. */
+/*
+ * Makes room for `size` bytes, at most OUTPUT_BUFFER_SIZE. An incomplete paragraph stays in the
+ * buffer.
+ */
 static char *room(struct output *out, size_t size)
 {
 	if (out->fit > 0 && size > OUTPUT_BUFFER_SIZE - out->used) {
@@ -381,7 +387,7 @@ void output_format(struct output *out, const char *format, ...)
 		output_bytes(out, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
 }
 
-/* Decimal digits into a buffer of OUTPUT_NUMBER_SIZE bytes; how many. */
+/* Writes decimal digits to a buffer of OUTPUT_NUMBER_SIZE bytes. Returns their number. */
 static size_t format_u64(char *buf, uint64_t value)
 {
 	char digits[20];
@@ -478,7 +484,7 @@ size_t format_human(char *buf, uint64_t bytes)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* "NaN" and the infinities as Java has them, 0 for other numbers. */
+/* Writes "NaN" and infinities as Java does. Returns 0 for other numbers. */
 static size_t format_special(char *buf, double value)
 {
 	int n;
@@ -505,7 +511,7 @@ size_t format_double(char *buf, double value)
 	return special ? special : n < 0 ? 0 : (size_t)n;
 }
 
-/* Digits that tables show of a real that has no shorter decimal: so many, or so many at most. */
+/* Significant digits of a real number that has no shorter decimal form. */
 #define REAL_DIGITS 4
 #define REAL_DIGITS_MAX 8
 

@@ -1,5 +1,5 @@
 /*
- * common/pixels.c - pictures that a dump has: pixels of bitmaps, and files of images in arrays.
+ * common/pixels.c - see pixels.h.
  */
 #include "common/pixels.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of an array that are read at a time. */
+/* Array elements per read. */
 #define CHUNK 8192u
 
 int image_read(struct hdb *db, uint32_t ix, uint64_t size, uint8_t **out, struct hdb_error *err)

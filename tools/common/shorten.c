@@ -1,8 +1,6 @@
 /*
- * common/shorten.c - names of classes without their packages.
- *
- * A package begins with a small letter, a class with a capital one: so Java's conventions have it,
- * and names that do not keep to them stay whole.
+ * common/shorten.c - see shorten.h. By Java's conventions, packages begin with a lowercase letter
+ * and classes with a capital one. Names that do not follow them stay whole.
  */
 #include "common/shorten.h"
 
@@ -18,14 +16,14 @@ static bool is_capital(char c)
 	return c >= 'A' && c <= 'Z';
 }
 
-/* Bytes beyond ASCII count as letters, so that a name is never taken apart inside one. */
+/* Non-ASCII bytes count as letters, so that a name is never split inside a character. */
 static bool is_part(char c)
 {
 	return is_small(c) || is_capital(c) || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
 	       (c & 0x80);
 }
 
-/* A package's own name: a small letter, then ASCII, so that a byte is a column. */
+/* A package component: a lowercase letter followed by ASCII, so that one byte is one column. */
 static size_t package_size(const char *text, size_t size)
 {
 	size_t n = 0;
@@ -37,7 +35,7 @@ static size_t package_size(const char *text, size_t size)
 	return n < size && text[n] == '.' ? n : 0;
 }
 
-/* Bytes of "java.util." before a class at `text`; 0 if no class follows. */
+/* Length of "java.util." before a class at `text`; 0 if no class follows. */
 static size_t packages_size(const char *text, size_t size)
 {
 	size_t n = 0, one;
@@ -47,7 +45,7 @@ static size_t packages_size(const char *text, size_t size)
 	return n < size && is_capital(text[n]) ? n : 0;
 }
 
-/* Appends the text with so many letters of packages: 1, or 0, which leaves out their dots, too. */
+/* Appends the text, keeping `letters` letters of each package component; 0 also drops the dots. */
 static size_t shorten(struct bytes *out, const char *text, size_t size, size_t letters)
 {
 	size_t done = 0, left_out = 0, i = 0;

@@ -1,5 +1,5 @@
 /*
- * common/suggest.c - the name nearest to a mistyped one, by edit distance.
+ * common/suggest.c - see suggest.h. Compares by edit distance.
  */
 #include "common/suggest.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Longer words are no typing errors of ours. */
+/* Longer words are not considered typing errors. */
 #define NAME_MAX_SIZE 100
-/* Letters in which a class's name differs from the one meant: fewer. */
+/* A class name must differ by fewer letters than this to be suggested. */
 #define CLASS_CHANGES ((size_t)4)
 
 void suggest_init(struct suggest *s, const char *wanted, size_t size)
@@ -27,7 +27,7 @@ static size_t least(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* Letters to insert, drop, replace or swap with their neighbour to make one of the other. */
+/* Number of letters to insert, delete, replace or swap to turn one name into the other. */
 static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
 	size_t rows[3][NAME_MAX_SIZE + 1];

@@ -1,11 +1,12 @@
 /*
- * common/typed_rows.c - rows of statements as a stream of Arrow columns, which have one type each.
+ * common/typed_rows.c - converts rows of an SQL or OQL statement to Arrow columns, each of one
+ * type.
  *
- * Statements have types of values, not of columns: the first rows are read and kept until it is
- * known what a column holds. Whole numbers and others together are floating point, numbers and
- * texts together are text, and so are fractions and whole numbers beyond 2^53. Where there are more
- * rows than are kept, and columns whose type is not declared, the statement is run twice. A row
- * that does not fit is a failure, not a null.
+ * Statements type values, not columns. The first rows are buffered until the types of all columns
+ * are known. Integers mixed with reals become floating point; numbers mixed with texts become text,
+ * as do reals mixed with integers beyond 2^53. If there are more rows than the buffer holds and a
+ * column's type is not declared, the statement runs twice. A row that contradicts its column's type
+ * is an error, not a null.
  */
 #include "common/typed_rows.h"
 
@@ -20,24 +21,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows, and bytes of text, that are looked at before columns have types. */
+/* Rows, and bytes of text, buffered to determine column types. */
 #define KEPT_ROWS 4096
 #define KEPT_BYTES (16u << 20)
-/* A number as text. */
+/* Buffer size for a number as text. */
 #define NUMBER_SIZE 32
 
 struct typed_rows {
 	struct typed_source from;
-	size_t count; /* columns */
+	size_t count; /* number of columns */
 	struct hdb_column *columns;
-	/* rows that were read before, `count` values each; owned, texts too */
+	/* buffered rows, `count` values each; owned, including texts */
 	BASE_VEC_AS(kept_vec, struct hdb_value, kept, kept_count);
 	size_t at;
 	uint64_t row_no;
 	struct hdb_value *values; /* of the current row */
 	char (*numbers)[NUMBER_SIZE];
-	bool *is_large; /* by column: a whole number that a double has not exactly */
-	int last;       /* what reading the first rows ended with */
+	bool *is_large; /* by column: an integer was seen that a double cannot represent */
+	int last;       /* result of reading the first rows */
 	struct hdb_error err;
 };
 
@@ -69,7 +70,7 @@ static bool is_real(enum hdb_type type)
 	return type == HDB_TYPE_DOUBLE || type == HDB_TYPE_PERCENT;
 }
 
-/* What holds values of both types. */
+/* Returns the narrowest type for values of both types. */
 static enum hdb_type merge(enum hdb_type a, enum hdb_type b)
 {
 	if (a == b || b == HDB_TYPE_NULL)
@@ -81,7 +82,7 @@ static enum hdb_type merge(enum hdb_type a, enum hdb_type b)
 	return is_real(a) || is_real(b) ? HDB_TYPE_DOUBLE : HDB_TYPE_INT;
 }
 
-/* What column `i` holds once it holds this value, too. */
+/* Extends the type of column `i` to include this value. */
 static void widen(struct typed_rows *s, size_t i, const struct hdb_value *value)
 {
 	const int64_t most = (int64_t)1 << 53;
@@ -97,7 +98,7 @@ static int keep_row(struct typed_rows *s, size_t *bytes, struct hdb_error *err)
 {
 	struct hdb_value *to;
 
-	/* One value more: an element is never empty. */
+	/* One extra value, so that the allocation is never empty. */
 	TRY(base_vec_reserve(&s->kept_vec, 1, (s->count + 1) * sizeof(*s->kept), err));
 	to = s->kept + s->kept_count * s->count;
 	memset(to, 0, s->count * sizeof(*to));
@@ -120,7 +121,7 @@ static int keep_row(struct typed_rows *s, size_t *bytes, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* If a column can hold any type, reads all rows for the types alone, then starts again. */
+/* If any column is untyped, reads all rows to determine the types, then restarts the statement. */
 static int read_types(struct typed_rows *s, struct hdb_error *err)
 {
 	bool is_open = false;
@@ -138,7 +139,7 @@ static int read_types(struct typed_rows *s, struct hdb_error *err)
 	TRY_ERRORS(r);
 	drop_kept(s);
 	TRY_ERRORS(s->from.restart(s->from.rows.ctx, err));
-	/* Names are the statement's. */
+	/* Names are owned by the statement. */
 	for (size_t i = 0; i < s->count; i++) {
 		const enum hdb_type type = s->columns[i].type;
 
@@ -200,7 +201,7 @@ static void as_text(struct hdb_value *value, char *room)
 	value->text_size = (size_t)size;
 }
 
-/* Makes the value what its column is. */
+/* Converts the value to its column's type. */
 static int fit(struct typed_rows *s, size_t i, struct hdb_error *err)
 {
 	struct hdb_value *value = &s->values[i];
@@ -228,7 +229,7 @@ static int fit(struct typed_rows *s, size_t i, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A row that was kept, or the statement's next one. */
+/* Returns a buffered row, or the statement's next one. */
 static int take_row(struct typed_rows *s, struct hdb_error *err)
 {
 	assert(s->at <= s->kept_count);

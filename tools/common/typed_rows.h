@@ -1,6 +1,6 @@
 /*
- * common/typed_rows.h - rows of statements, whose values have types of their own, as a stream of
- * Arrow columns.
+ * common/typed_rows.h - converts rows of statements, whose values are individually typed, to a
+ * stream of Arrow columns.
  */
 #ifndef COMMON_TYPED_ROWS_H
 #define COMMON_TYPED_ROWS_H
@@ -9,19 +9,19 @@
 
 #include <stdbool.h>
 
-/* The rows of a statement; all functions are there, and take rows.ctx. */
+/* Row source of a statement. All functions are set and receive rows.ctx. */
 struct typed_source {
 	struct hdb_row_source rows;
-	/* Whether all values of a column have its type. */
+	/* Whether the column's type is declared. */
 	bool (*is_typed)(void *ctx, size_t column);
-	/* Runs the statement anew. */
+	/* Runs the statement again. */
 	int (*restart)(void *ctx, struct hdb_error *err);
 };
 
 /*
- * The rows as a stream (*out, lent), as hdb_source_arrow has it; rows.close is called by its
- * release, or after a failure. Where there are more than 4,096 rows, and columns that are not
- * typed, the statement is run once before to see what they hold.
+ * Returns the rows as a stream (*out, lent), as hdb_source_arrow does. rows.close is called when
+ * the stream is released, or after a failure. If there are more than 4,096 rows and untyped
+ * columns, the statement runs twice: first to determine types.
  */
 int typed_rows_arrow(const struct typed_source *from, size_t batch_rows,
 		     struct ArrowArrayStream *out, struct hdb_error *err);

@@ -1,5 +1,5 @@
 /*
- * common/unique_names.h - names of columns that differ, whatever a statement calls them.
+ * common/unique_names.h - makes the column names of a statement unique.
  */
 #ifndef COMMON_UNIQUE_NAMES_H
 #define COMMON_UNIQUE_NAMES_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * Makes names differ: of two "class" the second becomes "class_2", or the next number that no
- * column has. The names are malloc's; renamed ones are replaced. False: no memory.
+ * Makes names unique: a second "class" becomes "class_2", or the next free number. Names are
+ * allocated with malloc; renamed ones are replaced. False if out of memory.
  */
 bool unique_names(char **names, size_t count);
 

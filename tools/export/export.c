@@ -1,6 +1,6 @@
 /*
- * export/export.c - takes a stream of columns, checks what they are, and hands batch after batch
- * to the writer of a format.
+ * export/export.c - reads a stream of columns, determines their types, and passes batches to a
+ * format's writer.
  */
 #include "export/export_private.h"
 
@@ -18,7 +18,7 @@ int export_write(struct export_writer *w, const void *data, size_t size, struct 
 	return size ? w->sink->write(w->sink->ctx, data, size, err) : HDB_OK;
 }
 
-/* What a field of the schema is; the formats are those of hdb_rows_arrow. */
+/* Determines the type of a schema field. Formats are those of hdb_rows_arrow. */
 static int read_field(const struct ArrowSchema *field, struct export_column *column,
 		      struct hdb_error *err)
 {
@@ -66,7 +66,7 @@ static int read_schema(const struct ArrowSchema *schema, struct export_writer *w
 	return HDB_OK;
 }
 
-/* Bytes of a batch's values. */
+/* Uncompressed bytes of a batch. */
 static uint64_t raw_bytes(const struct export_writer *w, const struct ArrowArray *batch)
 {
 	const uint64_t rows = (uint64_t)batch->length;
@@ -89,7 +89,7 @@ static int fail_stream(struct ArrowArrayStream *stream, int code, struct hdb_err
 {
 	const char *message = stream->get_last_error(stream);
 
-	/* The stream has the system's codes only. */
+	/* The stream reports errno codes only. */
 	const int result = code == ENOMEM  ? HDB_ENOMEM :
 			   code == EINTR   ? HDB_EINTR :
 			   code == EINVAL  ? HDB_EUSAGE :

@@ -1,9 +1,9 @@
 /*
- * export/export.h - rows as Parquet and Arrow files, out of a stream of columns. The one header of
- * the room that the command sees.
+ * export/export.h - writes a stream of columns as Parquet or Arrow files. The only header of this
+ * room that the command includes.
  *
- * Files have the same bytes for the same rows. What is kept of them in memory is one row group as
- * it is written, compressed, and one batch of rows: the heap's size does not matter.
+ * Files have the same bytes for the same rows. Memory holds one encoded row group and one batch,
+ * independent of the size of the heap.
  */
 #ifndef HEAPDB_EXPORT_H
 #define HEAPDB_EXPORT_H
@@ -18,32 +18,32 @@ enum export_format {
 	EXPORT_ARROW_STREAM /* Arrow IPC stream */
 };
 
-/* zstd's level if nothing is said. */
+/* Default zstd level. */
 #define EXPORT_LEVEL 3
 
 struct export_options {
 	enum export_format format;
-	int is_plain;  /* nonzero: nothing is compressed */
-	int level;     /* zstd's; 0: EXPORT_LEVEL */
-	uint64_t rows; /* of a row group; 0: 1,048,576 */
-	/* Pairs of key and value that the file carries, ended by NULL; NULL: none. Lent. */
+	int is_plain;  /* nonzero: no compression */
+	int level;     /* zstd level; 0: EXPORT_LEVEL */
+	uint64_t rows; /* rows in a row group; 0: 1,048,576 */
+	/* Key/value pairs stored in the file, ended by NULL; NULL: none. Lent. */
 	const char *const *notes;
 };
 
-/* Takes bytes, in order: HDB_OK, or a failure, which ends the writing. */
+/* Receives bytes in order. A failure ends the export. */
 struct export_sink {
 	int (*write)(void *ctx, const void *data, size_t size, struct hdb_error *err);
 	void *ctx;
 };
 
 struct export_result {
-	uint64_t rows, bytes; /* written */
-	uint64_t raw_bytes;   /* of the columns as they came */
+	uint64_t rows, bytes; /* totals written */
+	uint64_t raw_bytes;   /* size of the columns before encoding */
 };
 
 /*
- * Writes all that the stream gives, whose columns are those of hdb_rows_arrow; releasing it stays
- * the caller's. `out` may be NULL. HDB_EUSAGE for columns of other types.
+ * Writes a whole stream, whose columns are those of hdb_rows_arrow. The caller releases the stream.
+ * `out` may be NULL. HDB_EUSAGE for other column types.
  */
 int export_stream(struct ArrowArrayStream *stream, const struct export_options *options,
 		  const struct export_sink *sink, struct export_result *out, struct hdb_error *err);

@@ -1,9 +1,9 @@
 /*
- * export/export_arrow.c - Arrow IPC files and streams: the batches as they come, dictionaries once
- * before the first of them. See https://arrow.apache.org/docs/format/Columnar.html
+ * export/export_arrow.c - Arrow IPC files and streams: batches in order, with dictionaries once
+ * before the first batch. See https://arrow.apache.org/docs/format/Columnar.html
  *
- * Types are those of hdb_rows_arrow, identifiers and sizes unsigned. Buffers are compressed with
- * zstd one by one, unless nothing is to be compressed: then they can be mapped by their readers.
+ * Types are those of hdb_rows_arrow; identifiers and sizes are unsigned. Each buffer is compressed
+ * with zstd. With is_plain they are not, so that readers can map the file.
  */
 #include "export/export_flat.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define MAGIC "ARROW1"
-/* Buffers begin at multiples of this. */
+/* Alignment of buffers in bytes. */
 #define ALIGNMENT 64
 #define BUFFERS_MAX 3
 
@@ -22,7 +22,7 @@ enum { HEADER_SCHEMA = 1, HEADER_DICTIONARY = 2, HEADER_BATCH = 3 };
 enum { TYPE_INT = 2, TYPE_FLOAT = 3, TYPE_TEXT = 5, TYPE_BOOL = 6 };
 enum { PRECISION_DOUBLE = 2, CODEC_ZSTD = 1 };
 
-/* Where a message is in the file: offset, size of its metadata, size of its body. */
+/* Location of a message in the file: offset, metadata size, body size. */
 struct block {
 	uint64_t offset, metadata_size, body_size;
 };
@@ -31,10 +31,10 @@ struct arrow {
 	struct flat flat;
 	ZSTD_CCtx *zstd;
 	struct bytes body;
-	uint64_t *nodes, *buffers; /* owned: pairs, of the batch in work */
+	uint64_t *nodes, *buffers; /* owned: pairs of numbers for the current batch */
 	size_t node_count, buffer_count;
 	struct base_vec batches, dictionaries; /* struct block */
-	bool has_dictionaries;                 /* were written */
+	bool has_dictionaries;                 /* dictionaries were written */
 };
 
 /* ---- the schema ---- */
@@ -62,7 +62,7 @@ static flat_ref type_table(struct flat *f, const struct export_column *c, uint8_
 	return flat_table_end(f);
 }
 
-/* How a column's texts are numbered: the dictionary's number is the column's. */
+/* Dictionary encoding of a column. The dictionary's ID is the column number. */
 static flat_ref encoding_table(struct flat *f, size_t no)
 {
 	flat_ref index;
@@ -112,7 +112,7 @@ static flat_ref notes_vector(struct flat *f, const char *const *notes)
 	return flat_refs(f, refs, count);
 }
 
-/* 0: no memory. */
+/* Returns 0 if out of memory. */
 static flat_ref schema_table(struct export_writer *w)
 {
 	struct arrow *a = w->state;
@@ -136,7 +136,7 @@ static flat_ref schema_table(struct export_writer *w)
 
 /* ---- messages ---- */
 
-/* Ends the message, whose header was built, and writes it and its body. */
+/* Finishes a message with this header, and writes the message and its body. */
 static int put_message(struct export_writer *w, int type, flat_ref header, struct base_vec *blocks,
 		       struct hdb_error *err)
 {
@@ -209,7 +209,7 @@ static int put_buffer(struct arrow *a, const void *data, size_t size, struct hdb
 	return r < 0 ? r : a->body.failed ? export_no_memory(err) : HDB_OK;
 }
 
-/* The buffers of a column; `has_codes`: numbers in a dictionary. */
+/* Writes the buffers of a column; with `has_codes`, its dictionary indexes. */
 static int put_column(struct arrow *a, const struct ArrowArray *column, enum export_kind kind,
 		      bool has_codes, struct hdb_error *err)
 {
@@ -314,7 +314,7 @@ static flat_ref blocks_vector(struct flat *f, const struct base_vec *blocks)
 		const struct block *block = base_vec_at(blocks, struct block, i);
 
 		words[3 * i] = block->offset;
-		words[3 * i + 1] = block->metadata_size; /* an int, and four zeros */
+		words[3 * i + 1] = block->metadata_size; /* an int32 and four bytes of padding */
 		words[3 * i + 2] = block->body_size;
 	}
 	ref = flat_words(f, words, blocks->count, 3);

@@ -1,5 +1,5 @@
 /*
- * export/export_bytes.c - bytes that grow, and their compression.
+ * export/export_bytes.c - appends numbers to growing buffers, and compresses.
  */
 #include "export/export_private.h"
 

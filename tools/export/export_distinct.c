@@ -1,8 +1,7 @@
 /*
- * export/export_distinct.c - the distinct values of a column, numbered in the order of their first
- * time, so that files do not depend on the seed.
- *
- * Names and texts come from dumps: the hash is seeded, so that they cannot be chosen to collide.
+ * export/export_distinct.c - numbers the distinct values of a column in order of first occurrence,
+ * so the output does not depend on the hash seed. Values come from dumps, which may be hostile: the
+ * hash is seeded against chosen collisions.
  */
 #include "export/export_private.h"
 
@@ -44,7 +43,7 @@ static uint64_t hash_of(const struct export_distinct *d, uint32_t no)
 	return XXH3_64bits_withSeed(text, size, d->seed);
 }
 
-/* Room for one more value; false: no memory. */
+/* Makes room for one more value; false if out of memory. */
 static bool grow(struct export_distinct *d)
 {
 	const uint32_t slots = d->slot_count ? 2 * d->slot_count : SLOTS_FIRST;

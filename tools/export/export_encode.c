@@ -1,19 +1,19 @@
 /*
- * export/export_encode.c - Parquet's encodings of numbers: runs and groups of bits, differences.
- * See https://parquet.apache.org/docs/file-format/data-pages/encodings/
+ * export/export_encode.c - Parquet's integer encodings: RLE / bit-packed hybrid and
+ * DELTA_BINARY_PACKED. See https://parquet.apache.org/docs/file-format/data-pages/encodings
  */
 #include "export/export_private.h"
 
 #include <assert.h>
 
-/* Runs shorter than this are cheaper among the groups. */
+/* Shorter runs are smaller when bit-packed. */
 #define RUN_MIN 8
-/* DELTA_BINARY_PACKED: values of a block, of each of its parts. */
+/* DELTA_BINARY_PACKED: values in a block and in a miniblock. */
 #define BLOCK 128
 #define PART 32
 #define PARTS (BLOCK / PART)
 
-/* Puts `count` values of `bits` bits each, the lowest bits first; the last byte is filled up. */
+/* Packs `count` values of `bits` bits each, lowest bit first. The last byte is padded. */
 static void put_bits(struct bytes *to, const uint64_t *values, size_t count, unsigned bits)
 {
 	const size_t bytes = (count * bits + 7) / 8;
@@ -55,7 +55,7 @@ static size_t run_length(const uint32_t *values, size_t count)
 	return n;
 }
 
-/* Groups of eight: `count` is a multiple of eight, or what is left. */
+/* Writes bit-packed groups of eight. `count` is a multiple of eight, except at the end. */
 static void put_groups(struct bytes *to, const uint32_t *values, size_t count, unsigned bits)
 {
 	const size_t groups = (count + 7) / 8;
@@ -80,7 +80,10 @@ void export_encode_rle(struct bytes *to, const uint32_t *values, size_t count, u
 		const size_t start = at;
 		size_t run = 0;
 
-		/* Groups up to a run that is worth one, which begins at a group's end. */
+		/*
+		 * Extend the bit-packed part to the next run worth encoding. It begins at a group
+		 * boundary.
+		 */
 		while (at < count && (run = run_length(values + at, count - at)) < RUN_MIN)
 			at += (at - start) % 8 + run <= 8 ? run : 8 - (at - start) % 8;
 		if (at < count && (at - start) % 8) {
@@ -143,7 +146,7 @@ static void put_block(struct bytes *to, const uint64_t *values, size_t count)
 	unsigned bits[PARTS] = { 0 };
 
 	assert(count <= BLOCK);
-	/* Differences wrap around, as the format has it. */
+	/* Differences wrap around, as the format requires. */
 	for (size_t i = 0; i < count; i++) {
 		deltas[i] = values[i + 1] - values[i];
 		if ((int64_t)deltas[i] < least)

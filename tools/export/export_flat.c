@@ -1,5 +1,5 @@
 /*
- * export/export_flat.c - FlatBuffers, built from the end.
+ * export/export_flat.c - FlatBuffers builder, working from the end.
  */
 #include "export/export_flat.h"
 
@@ -56,14 +56,14 @@ static void put_number(struct flat *f, uint64_t value, size_t size)
 	put(f, bytes, size);
 }
 
-/* So many zeros that what follows in `more` bytes begins at a multiple of `alignment`. */
+/* Pads so that after `more` further bytes the position is a multiple of `alignment`. */
 static void align(struct flat *f, size_t alignment, size_t more)
 {
 	while ((f->size + more) % alignment && !f->has_failed)
 		put_number(f, 0, 1);
 }
 
-/* A reference is the distance from itself to what it refers to. */
+/* An offset is relative to its own position. */
 static void put_ref(struct flat *f, flat_ref ref)
 {
 	align(f, 4, 0);
@@ -127,7 +127,7 @@ flat_ref flat_table_end(struct flat *f)
 
 	while (count > 0 && !f->fields[count - 1])
 		count--;
-	/* The table begins with the distance to its list of fields, which comes before it. */
+	/* A table begins with the distance to its vtable, which precedes it. */
 	align(f, 4, 0);
 	put_number(f, 4 + 2 * (uint64_t)count, 4);
 	table = (uint32_t)f->size;

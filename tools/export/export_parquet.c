@@ -1,15 +1,14 @@
 /*
- * export/export_parquet.c - Parquet files: pages are encoded and compressed as batches come, and
- * kept until their row group is whole.
+ * export/export_parquet.c - Parquet writer. Pages are encoded and compressed as batches arrive, and
+ * kept until their row group is complete.
  *
- * A writer of our own, some 2,400 lines with the Arrow one: Debian 12 has neither Arrow C++ nor
- * another library that writes Parquet; carquet, the only one in C, is 20,000 lines to carry along,
- * and what is written here is a small part of the format. tools/export/README.md has the
- * measurements.
+ * We have our own writer (about 2,400 lines including Arrow) because Debian 12 has no Arrow C++ or
+ * other library that writes Parquet, and carquet, the only one in C, has 20,000 lines.
+ * tools/export/README.md has the measurements.
  *
- * What is used of it: format 2.6, data pages V1, all columns optional and flat; INT64 (also for
- * what is unsigned in heapdb, for Spark has no such type), DOUBLE, BOOLEAN, BYTE_ARRAY with UTF8;
- * PLAIN, RLE_DICTIONARY and DELTA_BINARY_PACKED; zstd; CRCs of pages; statistics of column chunks.
+ * It writes format 2.6, data pages V1, optional flat columns; INT64 (also for unsigned numbers,
+ * which Spark does not support), DOUBLE, BOOLEAN, BYTE_ARRAY with UTF8; PLAIN, RLE_DICTIONARY and
+ * DELTA_BINARY_PACKED; zstd; page CRCs; column statistics.
  */
 #include "export/export_thrift.h"
 
@@ -17,16 +16,18 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-/* Rows of a row group if nothing is said. */
+/* Default number of rows in a row group. */
 #define GROUP_ROWS (1u << 20)
-/* A row group ends earlier when so much waits to be written. */
+/* A row group also ends when its pages reach this size. */
 #define GROUP_BYTES (40u << 20)
-/* Bytes of texts in a page. */
+/* Maximum bytes of text in a page. */
 #define PAGE_TEXT (1u << 20)
-/* A column has a dictionary while it has no more values than this, and less than 1 in 4 is new. */
+/*
+ * A column keeps its dictionary up to this many values, and while fewer than 1 in 4 values are new.
+ */
 #define DISTINCT_MAX 65536
 #define DISTINCT_TEXT (4u << 20)
-/* Longer texts are cut in statistics. */
+/* Maximum length of a text in statistics. */
 #define STATISTICS_TEXT 64
 
 enum parquet_type { TYPE_BOOLEAN = 0, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
@@ -34,27 +35,27 @@ enum parquet_encoding { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTION
 enum parquet_page { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
 enum parquet_codec { UNCOMPRESSED = 0, ZSTD = 6 };
 
-/* The least and the greatest of a column chunk. */
+/* Minimum and maximum of a column chunk. */
 struct bounds {
 	bool is_set;
-	int64_t low, high;  /* numbers; booleans */
-	int64_t last;       /* of them */
-	bool has_fallen;    /* one was less than the one before it */
+	int64_t low, high;  /* of integers and booleans */
+	int64_t last;       /* previous value */
+	bool has_fallen;    /* a value was less than its predecessor: not sorted */
 	double least, most; /* of doubles */
 	struct bytes low_text, high_text;
 };
 
-/* A column of the row group that is being made. */
+/* A column of the current row group. */
 struct chunk {
 	struct export_distinct distinct;
-	bool has_dictionary; /* values so far are in `distinct` */
-	bool was_used;       /* there are pages that refer to it */
-	uint32_t *codes_of;  /* owned: by number in the stream's dictionary, 1 + ours */
+	bool has_dictionary; /* all values so far are in `distinct` */
+	bool was_used;       /* some page uses the dictionary */
+	uint32_t *codes_of;  /* owned: 1 + our code, by index in the stream's dictionary */
 	size_t codes_room;
-	struct bytes pages; /* with their headers */
-	uint64_t raw_bytes; /* of the pages, before they were compressed */
+	struct bytes pages; /* encoded pages, including headers */
+	uint64_t raw_bytes; /* size of the pages before compression */
 	uint64_t null_count;
-	bool has_plain, has_delta; /* encodings of pages */
+	bool has_plain, has_delta; /* encodings used by pages */
 	struct bounds bounds;
 };
 
@@ -63,12 +64,12 @@ struct parquet {
 	ZSTD_CCtx *zstd;
 	uint64_t seed;
 	uint64_t group_rows, row_count, group_count;
-	struct bytes raw;    /* of a page */
-	struct bytes packed; /* the same, compressed */
-	uint64_t *values;    /* of a page, without nulls */
+	struct bytes raw;    /* current page */
+	struct bytes packed; /* current page, compressed */
+	uint64_t *values;    /* values of the current page without nulls */
 	uint32_t *codes;
 	size_t value_room;
-	struct bytes groups; /* metadata of row groups, one after the other */
+	struct bytes groups; /* metadata of finished row groups */
 };
 
 static const enum parquet_type types[] = {
@@ -101,14 +102,14 @@ static int begin(struct export_writer *w, struct hdb_error *err)
 
 /* ---- pages ---- */
 
-/* What a page's header says. */
+/* Fields of a page header. */
 struct page {
 	enum parquet_page type;
 	enum parquet_encoding encoding;
-	size_t count; /* of values */
+	size_t count; /* number of values */
 };
 
-/* Compresses p->raw and appends it as a page to the chunk. */
+/* Compresses p->raw and appends it to the chunk as a page. */
 static int put_page(struct export_writer *w, struct chunk *c, struct page page, struct bytes *to,
 		    struct hdb_error *err)
 {
@@ -147,7 +148,7 @@ static int put_page(struct export_writer *w, struct chunk *c, struct page page, 
 	return to->failed ? export_no_memory(err) : HDB_OK;
 }
 
-/* A data page out of p->raw. */
+/* Makes a data page of p->raw. */
 static int put_data(struct export_writer *w, struct chunk *c, enum parquet_encoding encoding,
 		    size_t rows, struct hdb_error *err)
 {
@@ -157,7 +158,7 @@ static int put_data(struct export_writer *w, struct chunk *c, enum parquet_encod
 	return put_page(w, c, (struct page){ DATA_PAGE, encoding, rows }, &c->pages, err);
 }
 
-/* The page begins: which of the rows are null. */
+/* Begins a page with its definition levels: which rows are null. */
 static void put_levels(struct parquet *p, const struct ArrowArray *a, size_t from, size_t rows)
 {
 	p->raw.size = 0;
@@ -209,7 +210,7 @@ static void bound_numbers(struct bounds *b, const uint64_t *values, size_t count
 	b->is_set |= count > 0;
 }
 
-/* What is no number counts for nothing; zeros have both signs, as the format wants it. */
+/* NaN is ignored. As the format requires, zero bounds are written as -0 and +0. */
 static void bound_doubles(struct bounds *b, const uint64_t *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -227,8 +228,8 @@ static void bound_doubles(struct bounds *b, const uint64_t *values, size_t count
 }
 
 /*
- * Numbers the values of a page; false where they are too many to be worth it, and the chunk has no
- * dictionary from then on.
+ * Assigns dictionary codes to the values of a page. Returns false, and drops the dictionary of the
+ * chunk, if there are too many distinct values.
  */
 static bool number_values(struct parquet *p, struct chunk *c, size_t count)
 {
@@ -341,7 +342,7 @@ static void bound_text(struct bounds *b, const char *text, size_t size)
 	b->is_set = true;
 }
 
-/* Texts that are numbers in the stream's dictionary. */
+/* Encodes texts that are indexes into the stream's dictionary. */
 static int put_names(struct export_writer *w, size_t no, const struct ArrowArray *a,
 		     struct hdb_error *err)
 {
@@ -381,7 +382,7 @@ static int put_names(struct export_writer *w, size_t no, const struct ArrowArray
 	return put_data(w, c, RLE_DICTIONARY, rows, err);
 }
 
-/* Numbers the texts of a page, as number_values. */
+/* Assigns dictionary codes to the texts of a page, as number_values does. */
 static bool number_texts(struct parquet *p, struct chunk *c, const struct ArrowArray *a,
 			 size_t from, size_t rows)
 {
@@ -409,7 +410,7 @@ static bool number_texts(struct parquet *p, struct chunk *c, const struct ArrowA
 	return true;
 }
 
-/* Rows of a column that become a page. */
+/* Range of rows that form a page. */
 struct rows {
 	const struct ArrowArray *a;
 	size_t from, count;
@@ -463,7 +464,7 @@ static int put_texts(struct export_writer *w, size_t no, const struct ArrowArray
 
 /* ---- metadata ---- */
 
-/* A text cut at a character, so that it is no greater than the whole. */
+/* Cuts a text at a character boundary. The prefix is never greater than the text. */
 static size_t cut_text(const struct bytes *b)
 {
 	size_t size = b->size;
@@ -487,7 +488,7 @@ static void put_statistics(struct thrift *t, const struct chunk *c, enum export_
 		const size_t size = cut_text(&b->low_text);
 		const bool has_high = b->high_text.size <= STATISTICS_TEXT;
 
-		/* A cut one would be less than the greatest. */
+		/* A cut maximum would be too low, so it is omitted. */
 		if (has_high)
 			thrift_bytes(t, 5, b->high_text.data, b->high_text.size);
 		thrift_bytes(t, 6, b->low_text.data, size);
@@ -515,7 +516,7 @@ static void put_statistics(struct thrift *t, const struct chunk *c, enum export_
 	thrift_end(t);
 }
 
-/* Where a chunk is in the file. */
+/* Location of a chunk in the file. */
 struct place {
 	uint64_t at, dictionary, size, raw;
 };
@@ -555,7 +556,7 @@ static void put_chunk(struct thrift *t, const struct export_writer *w, size_t no
 
 /* ---- row groups ---- */
 
-/* Writes the dictionary, if there is one, and the pages. */
+/* Writes the dictionary, if used, and the pages. */
 static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 		       struct hdb_error *err)
 {
@@ -566,7 +567,7 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 	int r = HDB_OK;
 
 	*place = (struct place){ .at = w->offset };
-	/* The texts of dictionaries have their bounds here, each once. */
+	/* Bounds of texts with a dictionary are computed here, once per distinct text. */
 	for (uint32_t i = 0; c->distinct.is_text && c->was_used && i < c->distinct.count; i++) {
 		const char *text = export_distinct_text_at(&c->distinct, i, &size);
 
@@ -619,7 +620,7 @@ static int write_group(struct export_writer *w, struct hdb_error *err)
 	is_sorted = w->columns[0].kind == EXPORT_I64 && !p->chunks[0].null_count &&
 		    !p->chunks[0].bounds.has_fallen;
 	thrift_begin(&t, &columns);
-	/* Elements of the list, which is the row group's first field. */
+	/* The list of columns is the row group's first field. */
 	thrift_list(&t, 1, THRIFT_STRUCT, w->column_count);
 	for (size_t i = 0; i < w->column_count && r >= 0; i++) {
 		struct place place;
@@ -631,7 +632,7 @@ static int write_group(struct export_writer *w, struct hdb_error *err)
 	}
 	thrift_i64(&t, 2, (int64_t)raw);
 	thrift_i64(&t, 3, (int64_t)p->group_rows);
-	if (is_sorted) { /* by the first column, upwards; no nulls */
+	if (is_sorted) { /* by the first column, ascending; no nulls */
 		thrift_list(&t, 4, THRIFT_STRUCT, 1);
 		thrift_struct(&t, 0);
 		thrift_i32(&t, 1, 0);
@@ -739,7 +740,7 @@ static int end(struct export_writer *w, struct hdb_error *err)
 	thrift_list(&t, 7, THRIFT_STRUCT, w->column_count);
 	for (size_t i = 0; i < w->column_count; i++) {
 		thrift_struct(&t, 0);
-		thrift_struct(&t, 1); /* by type */
+		thrift_struct(&t, 1); /* sort order defined by the type */
 		thrift_end(&t);
 		thrift_end(&t);
 	}

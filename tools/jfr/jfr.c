@@ -29,9 +29,9 @@
 #include <string.h>
 
 #define HEADER_BYTES 68u
-/* Bytes of a text that are kept: all of a name that a class file may have. */
+/* Maximum bytes of a text: any name in a class file fits. */
 #define TEXT_MAX 65536u
-/* Structures in one another, in a value that is passed over; those of the JDK have 3. */
+/* Maximum nesting of structures in a skipped value. The JDK's have 3 levels. */
 #define DEPTH_MAX 16
 #define NO_TYPE UINT32_MAX
 
@@ -39,14 +39,14 @@ enum primitive { STRUCTURE, BYTE, CHAR, SHORT, INT, LONG, FLOAT, DOUBLE, STRING 
 
 struct type {
 	uint64_t id;
-	uint32_t name; /* in texts */
+	uint32_t name; /* offset in texts */
 	uint32_t first_field, field_count;
 	enum primitive primitive;
 };
 
 struct field {
-	uint32_t name; /* in texts */
-	uint32_t type; /* its place */
+	uint32_t name; /* offset in texts */
+	uint32_t type; /* index in types */
 	uint64_t type_id;
 	bool is_constant, is_list;
 };
@@ -58,18 +58,18 @@ struct constant {
 
 struct jfr {
 	const uint8_t *data;
-	uint32_t size, next; /* next: of the file, where the chunk after this one begins */
-	uint32_t at, end;    /* events of this chunk that are to come */
+	uint32_t size, next; /* next: file offset of the following chunk */
+	uint32_t at, end;    /* remaining events of this chunk */
 	unsigned chunks;
-	bool is_damaged; /* an event or a constant ends within a field */
+	bool is_damaged; /* an event or constant ends within a field */
 	int64_t start_ns, start_ticks;
 	double ticks_per_ns;
-	struct bytes texts; /* strings of the metadata, each with its zero */
-	BASE_VEC_AS(type_vec, struct type, types, type_count); /* by id */
+	struct bytes texts; /* strings of the metadata, zero-terminated */
+	BASE_VEC_AS(type_vec, struct type, types, type_count); /* sorted by ID */
 	BASE_VEC_AS(field_vec, struct field, fields, field_count);
 	BASE_VEC_AS(constant_vec, struct constant, constants,
-		    constant_count); /* by type, key, place */
-	uint32_t kinds[JFR_KINDS];   /* their types */
+		    constant_count); /* sorted by type, key and offset */
+	uint32_t kinds[JFR_KINDS];   /* type of each kind of event */
 	struct bytes scratch;
 };
 
@@ -80,7 +80,7 @@ struct cursor {
 	uint32_t at, end;
 };
 
-/* `n` bytes, or NULL at the end, where the cursor stays. */
+/* Returns `n` bytes, or NULL at the end without moving the cursor. */
 static const uint8_t *take(struct cursor *c, uint64_t n)
 {
 	assert(c->at <= c->end);
@@ -109,7 +109,7 @@ static uint64_t number(struct cursor *c)
 	}
 }
 
-/* The number of things that follow, each of a byte or more. */
+/* Reads a count of items, each of which takes at least a byte. */
 static uint32_t count_of(struct cursor *c)
 {
 	const uint64_t count = number(c);
@@ -123,13 +123,13 @@ static uint32_t count_of(struct cursor *c)
 
 static void put_character(struct bytes *out, uint32_t character)
 {
-	/* A zero would end the text. */
+	/* A zero byte would end the string. */
 	bytes_utf8(out, character ? character : 0xfffd);
 }
 
 /*
- * A unit of a text: of numbers, or of bytes, UTF-8 in which the VM encodes each surrogate by
- * itself, or Latin-1. Returns how much of `left` it takes.
+ * Reads one character: numbers, bytes of UTF-8 (where the VM encodes each surrogate separately) or
+ * Latin-1. Returns how many of `left` units it uses.
  */
 static uint32_t read_unit(struct cursor *c, int encoding, uint32_t left, uint32_t *unit)
 {
@@ -152,7 +152,10 @@ static uint32_t read_unit(struct cursor *c, int encoding, uint32_t left, uint32_
 	return (uint32_t)taken;
 }
 
-/* Appends a string, or passes over it (NULL). Returns its encoding; 0: it is null, 2: see *key. */
+/*
+ * Appends a string, or skips it if `out` is NULL. Returns its encoding; 0: null, 2: constant with
+ * *key.
+ */
 static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
 {
 	const uint8_t *p = take(c, 1);
@@ -227,7 +230,7 @@ static enum primitive primitive_of(const char *name)
 	return STRUCTURE;
 }
 
-/* Attributes of elements that mean something here; places in texts, 0: not there. */
+/* Attributes of metadata elements; offsets in texts, 0: absent. */
 struct attributes {
 	uint32_t name, id, class_id, is_constant, is_list;
 };
@@ -282,7 +285,7 @@ static int add_field(struct jfr *j, const struct attributes *a, struct hdb_error
 	return HDB_OK;
 }
 
-/* Elements come parents first: it is enough to know how many are to come. */
+/* Parents precede their children, so counting the pending elements replaces a stack. */
 static int read_elements(struct cursor *c, const uint32_t *strings, uint32_t count,
 			 struct hdb_error *err)
 {
@@ -300,7 +303,7 @@ static int read_elements(struct cursor *c, const uint32_t *strings, uint32_t cou
 	return HDB_OK;
 }
 
-/* Finds the types of fields, and of the events that are asked for. */
+/* Resolves the types of fields and of the kinds of events. */
 static void link_types(struct jfr *j)
 {
 	static const char *const names[JFR_KINDS] = { "jdk.OldObjectSample",
@@ -321,7 +324,7 @@ static void link_types(struct jfr *j)
 	}
 }
 
-/* The header of an event; false: it is none. The cursor is then at its fields, and ends with it. */
+/* Reads an event header and sets the cursor to its fields; false if it is invalid. */
 static bool read_event(struct cursor *c, uint64_t *type)
 {
 	const uint32_t start = c->at;
@@ -376,8 +379,8 @@ static void skip_primitive(struct cursor *c, enum primitive primitive)
 }
 
 /*
- * Steps past these fields. Structures without a byte could be in one another without end: there are
- * no more steps than a few for each byte.
+ * Skips fields. Structures without fields could nest without consuming input, so the number of
+ * steps is limited by the size.
  */
 static void skip(struct cursor *c, const struct field *fields, uint32_t count)
 {
@@ -503,7 +506,7 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	if (memcmp(p, "FLR", 4) != 0)
 		return hdb_fail(err, HDB_EFORMAT, "no Flight Recorder chunk at offset %" PRIu32,
 				start);
-	/* A first byte of flags: numbers have 7 bits a byte. */
+	/* Flags: integers must be compressed (LEB128). */
 	if (be16(p + 4) != 2 || !(p[67] & 1))
 		return hdb_fail(err, HDB_EFORMAT,
 				"version %u.%u of the format: those of JDK 11 and later are read",
@@ -618,7 +621,7 @@ static bool find_constant(struct jfr *j, uint32_t type, uint64_t key, struct jfr
 	return true;
 }
 
-/* The field itself, at the cursor. */
+/* Enters the field at the cursor. */
 static bool enter(struct cursor *c, const struct field *f, struct jfr_value *out)
 {
 	if (f->is_constant && !f->is_list)
@@ -700,9 +703,9 @@ float jfr_real(struct jfr *jfr, const struct jfr_value *value)
 int64_t jfr_time(struct jfr *jfr, const struct jfr_value *value)
 {
 	const uint64_t ticks = (uint64_t)jfr_integer(jfr, value) - (uint64_t)jfr->start_ticks;
-	const double ns = (double)(int64_t)ticks / jfr->ticks_per_ns; /* as the JDK computes it */
+	const double ns = (double)(int64_t)ticks / jfr->ticks_per_ns; /* computed as in the JDK */
 
-	/* What 64 bits have no room for is nothing. */
+	/* Values beyond 64 bits become 0. */
 	return jfr->start_ns < INT64_MAX / 2 && ns > -4e18 && ns < 4e18 ?
 		       (int64_t)((uint64_t)jfr->start_ns + (uint64_t)(int64_t)ns) :
 		       0;
@@ -713,7 +716,9 @@ bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out)
 	struct jfr_value now = *value;
 	uint64_t key = 0;
 
-	/* A symbol has its text in a field, and a text may be a constant: no more than these. */
+	/*
+	 * A symbol refers to a text, which may itself be a constant: follow a few references only.
+	 */
 	for (int i = 0; i < 4; i++) {
 		const struct type *type = &jfr->types[now.type];
 		struct cursor c = { jfr, now.at, now.end };
@@ -748,7 +753,7 @@ bool jfr_class(struct jfr *jfr, const struct jfr_value *value, struct bytes *out
 	out->failed |= jfr->scratch.failed;
 	if (!is_found || jfr->scratch.failed)
 		return false;
-	/* Each bracket becomes two, and a letter at most a word. */
+	/* Each bracket becomes two characters, and a type character at most a word. */
 	size = 2 * jfr->scratch.size + sizeof("boolean");
 	name = malloc(size);
 	out->failed |= !name;

@@ -1,6 +1,6 @@
 /*
- * mcp/mcp_answer.c - an answer as JSON within a budget: whole rows, totals, and where the next page
- * begins. Knows no query by name.
+ * mcp/mcp_answer.c - converts an answer to JSON within a budget: whole rows, totals, and a cursor
+ * for the next page. Treats all queries alike.
  */
 #include "mcp_private.h"
 
@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of an answer besides its rows and facts: names, counts, the cursor, a note. */
+/* Bytes of an answer besides rows and facts: names, counts, cursor, note. */
 #define FRAME_BYTES 400
-/* No row is shorter. */
+/* Minimum size of a row in bytes. */
 #define ROW_MIN 4
 
 size_t mcp_size(const json_t *value)
@@ -22,7 +22,7 @@ size_t mcp_size(const json_t *value)
 	return json_dumpb(value, NULL, 0, MCP_DUMP | JSON_ENCODE_ANY);
 }
 
-/* Text; if it is longer than `max`, cut at a character, and how long it is. */
+/* Makes a string of at most `max` bytes, cut at a character boundary with a note of its length. */
 static json_t *text_value(const char *text, size_t size, size_t max)
 {
 	char cut[MCP_TEXT_MAX + 40];
@@ -37,7 +37,7 @@ static json_t *text_value(const char *text, size_t size, size_t max)
 	return json_stringn(cut, max);
 }
 
-/* A text of ours, not of the dump. */
+/* Makes a string of our own text, not from the dump. */
 static json_t *plain_value(const struct hdb_value *value, size_t max)
 {
 	char text[MCP_TEXT_MAX + 1];
@@ -47,7 +47,7 @@ static json_t *plain_value(const struct hdb_value *value, size_t max)
 	return text_value(text, strlen(text), max);
 }
 
-/* Identifiers are texts: numbers may pass through a double. */
+/* IDs become strings, since clients may convert numbers to doubles. */
 static json_t *json_of(const struct hdb_value *value, size_t text_max)
 {
 	char text[32];
@@ -81,7 +81,7 @@ static json_t *json_of(const struct hdb_value *value, size_t text_max)
 	return json_null();
 }
 
-/* Sets a key. -1: no memory. */
+/* Sets a key. Returns -1 if out of memory. */
 static int put(json_t *object, const char *name, const struct hdb_value *value, size_t text_max)
 {
 	const bool is_ours = value->type == HDB_TYPE_TEXT &&
@@ -107,7 +107,7 @@ static json_t *facts_of(const struct hdb_rows *rows, size_t text_max)
 	return facts;
 }
 
-static bool is_asked(const json_t *columns, const char *name)
+static bool is_requested(const json_t *columns, const char *name)
 {
 	for (size_t i = 0; i < json_array_size(columns); i++) {
 		if (strcmp(json_string_value(json_array_get(columns, i)), name) == 0)
@@ -120,9 +120,9 @@ struct filling {
 	struct hdb_row_source from;
 	const volatile int *cancel;
 	struct mcp_page *page;
-	bool with_nulls; /* else a row has no nulls: its columns are known */
-	json_t *list;    /* the rows that fit; owned */
-	size_t used;     /* bytes */
+	bool with_nulls; /* write null values; otherwise they are omitted */
+	json_t *list;    /* rows that fit; owned */
+	size_t used;     /* bytes used */
 	bool is_full;    /* a row did not fit, or the limit is reached */
 	bool is_cut;     /* a row did not fit */
 };
@@ -136,7 +136,7 @@ static json_t *row_of(const struct filling *f, size_t text_max)
 		const struct hdb_value *value = f->from.value(f->from.ctx, i);
 
 		if ((f->with_nulls || value->type != HDB_TYPE_NULL) &&
-		    is_asked(f->page->columns, name) && put(row, name, value, text_max) < 0) {
+		    is_requested(f->page->columns, name) && put(row, name, value, text_max) < 0) {
 			json_decref(row);
 			return NULL;
 		}
@@ -155,7 +155,7 @@ static int refuse_column(const struct hdb_rows *rows, const char *name, struct h
 			(int)names.size, names.size ? names.data : "");
 }
 
-/* HDB_EUSAGE if a column is named that the answer lacks. */
+/* HDB_EUSAGE if a requested column does not exist. */
 static int check_columns(const struct hdb_rows *rows, const json_t *columns, struct hdb_error *err)
 {
 	for (size_t i = 0; i < json_array_size(columns); i++) {
@@ -167,7 +167,7 @@ static int check_columns(const struct hdb_rows *rows, const json_t *columns, str
 	return HDB_OK;
 }
 
-/* Adds the current row; sets is_full where it does not fit. A first row is cut until it does. */
+/* Adds the current row, or sets is_full if it does not fit. The first row is cut until it fits. */
 static int add_row(struct filling *f, struct hdb_error *err)
 {
 	const bool is_first = json_array_size(f->list) == 0;
@@ -218,7 +218,7 @@ static int fill(struct filling *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The frame, the facts and how much of the budget they take. */
+/* Adds frame and facts, and charges them to the budget. */
 static int put_facts(struct filling *f, const struct hdb_rows *rows, json_t *answer,
 		     struct hdb_error *err)
 {

@@ -1,7 +1,7 @@
 /*
- * mcp/mcp_files.c - the folders that were named at start, the databases below them, and those that
- * are open. The only file of the assistant's door that touches paths: what a client names is
- * resolved (links, "..") before it is compared with the folders.
+ * mcp/mcp_files.c - the folders named at start, the databases below them, and the open databases.
+ * The only file of the MCP server that handles paths: a client's path is resolved (links, "..")
+ * before it is compared with the folders.
  */
 #include "mcp_private.h"
 
@@ -61,7 +61,7 @@ static bool ends_with(const char *name, const char *end)
 	return size > end_size && strcmp(name + size - end_size, end) == 0;
 }
 
-/* "FOLDER/rest" -> "rest"; NULL: not below it. */
+/* Returns "rest" of "FOLDER/rest"; NULL if the path is not below the folder. */
 static const char *below(const char *path, const char *folder)
 {
 	const size_t size = strlen(folder);
@@ -73,7 +73,7 @@ static const char *below(const char *path, const char *folder)
 	return path[size] == '/' ? path + size + 1 : NULL;
 }
 
-/* The name that clients use: below the folder where there is one folder, else the whole path. */
+/* Returns the name shown to clients: relative if there is one folder, otherwise the whole path. */
 static const char *shown_name(const struct mcp_files *files, const char *path)
 {
 	const char *rest = files->folder_count == 1 ? below(path, files->folders[0]) : NULL;
@@ -115,12 +115,12 @@ static void walk_file(struct walk *walk, const char *path, const struct stat *in
 		return;
 	entry = json_pack("{s:s, s:I}", is_database ? "db" : "dump", shown_name(walk->files, path),
 			  "bytes", (json_int_t)info->st_size);
-	/* NULL: the name is not UTF-8, so no client could send it. */
+	/* NULL: the name is not UTF-8, so no client could request it. */
 	if (entry)
 		json_array_append_new(walk->list, entry);
 }
 
-/* Depth is bounded: folders, not heaps, are walked. Links are not followed. */
+/* Recursion depth is limited (MCP_DEPTH_MAX). Symbolic links are not followed. */
 static void walk_folder(struct walk *walk, const char *folder, unsigned depth)
 {
 	struct dirent **entries = NULL;
@@ -157,7 +157,7 @@ json_t *mcp_files_list(const struct mcp_files *files)
 
 /* ---- one of them ---- */
 
-/* The only database of the list: *path is owned. */
+/* Returns the only database of the list: *path is owned. */
 static int only_database(const struct mcp_files *files, char **path, struct hdb_error *err)
 {
 	json_auto_t *list = mcp_files_list(files);
@@ -184,7 +184,7 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 	return *path ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for a name");
 }
 
-/* Real path of a file with such an end that lies below a folder; NULL: there is none. */
+/* Returns the real path of a file with this suffix below a folder; NULL if there is none. */
 static char *find_file(const struct mcp_files *files, const char *name, const char *end)
 {
 	char joined[2 * PATH_MAX];
@@ -204,7 +204,7 @@ static char *find_file(const struct mcp_files *files, const char *name, const ch
 	return NULL;
 }
 
-/* Real path of a database, or of that of a dump. */
+/* Returns the real path of a database, or of a dump's database. */
 static char *resolve(const struct mcp_files *files, const char *name)
 {
 	char database[PATH_MAX];
@@ -218,7 +218,7 @@ static char *resolve(const struct mcp_files *files, const char *name)
 		       NULL;
 }
 
-/* There is no database of that name; of a dump it can be made. */
+/* Fails because there is no such database; says so if one can be made from a dump. */
 static int refuse_file(const struct mcp_files *files, const char *name, struct hdb_error *err)
 {
 	char *dump = strlen(name) < PATH_MAX ? find_file(files, name, ".hprof") : NULL;
@@ -249,7 +249,7 @@ static struct mcp_database *find_kept(struct mcp_files *files, const char *path,
 	return NULL;
 }
 
-/* A free slot, or that of the least recently used database. */
+/* Returns a free slot, or that of the least recently used database. */
 static struct mcp_database *free_place(struct mcp_files *files)
 {
 	struct mcp_database *oldest = NULL;

@@ -1,6 +1,6 @@
 /*
- * mcp/mcp_prompts.c - investigations that a person can start by name: which tools to call in which
- * order, and what the conclusion has to say.
+ * mcp/mcp_prompts.c - prompts: investigations that a user can start by name. Each lists the tools
+ * to call in order, and what the conclusion must state.
  */
 #include "mcp_private.h"
 
@@ -14,8 +14,8 @@
 	"numbers, and what to change."
 
 /*
- * The budgets of a plan come to 20 kB. tests/e2e/mcp_incidents.py follows the lines with numbers as
- * they are, and finds the cause of each incident.
+ * The budgets of a plan sum to 20 kB. tests/e2e/mcp_incidents.py follows the numbered lines
+ * literally and finds the cause of each incident.
  */
 static const struct prompt {
 	const char *name, *description, *plan;
@@ -87,7 +87,7 @@ json_t *mcp_prompts_list(void)
 	return list;
 }
 
-/* " Use the db x." of an argument that was given. */
+/* Returns " Use the db x." for a given argument. */
 static json_t *given(const json_t *args, const char *name)
 {
 	const char *value = json_string_value(json_object_get(args, name));

@@ -1,6 +1,6 @@
 /*
- * mcp/mcp_schema.c - definitions of queries as JSON schemas, and as what an assistant reads before
- * it asks a query by name. All words are the registry's.
+ * mcp/mcp_schema.c - describes queries as JSON schemas, and as documentation that a client reads
+ * before calling a query by name. All texts come from the registry.
  */
 #include "mcp_private.h"
 
@@ -20,7 +20,7 @@ static json_t *choice_of(const char *argument)
 	return words;
 }
 
-/* An option that is about exit codes, which are not here, and what columns it has. */
+/* Omitted option, which concerns exit codes, and its columns. */
 #define ABOUT_EXIT "fail-if"
 
 static bool is_hidden(const struct hdb_option_spec *option)
@@ -41,7 +41,7 @@ void mcp_plain(char *text)
 	*to = 0;
 }
 
-/* A help text, whose options are arguments here: "--arrays" is "arrays". */
+/* Converts a help text: the option "--arrays" is the argument "arrays". */
 static json_t *help_of(const char *argument, const char *help)
 {
 	char text[1024];
@@ -63,7 +63,7 @@ const struct hdb_option_spec *mcp_find_option(const struct hdb_query_spec *spec,
 	return NULL;
 }
 
-/* {"type":..., "description":...} */
+/* Makes {"type":..., "description":...}. */
 static json_t *option_schema(const struct hdb_option_spec *option)
 {
 	json_t *schema = json_object();
@@ -86,7 +86,7 @@ static json_t *option_schema(const struct hdb_option_spec *option)
 	return schema;
 }
 
-/* Adds a property, unless an option of the query has its name. */
+/* Adds a property, unless an option of the query has the same name. */
 static void property(json_t *properties, const char *name, json_t *schema)
 {
 	if (json_object_get(properties, name))
@@ -136,7 +136,7 @@ static void put_rows(json_t *properties)
 				 "follow"));
 }
 
-/* A target that may be left out is written in brackets. */
+/* Optional targets are in brackets. */
 static bool needs_target(const struct hdb_query_spec *spec)
 {
 	return *spec->targets && *spec->targets != '[';
@@ -228,7 +228,7 @@ static const char *type_name(enum hdb_type type)
 	return names[type];
 }
 
-/* {"retained": "bytes: what would be freed", ...} */
+/* Makes {"retained": "bytes: what would be freed", ...}. */
 static json_t *columns_of(const struct hdb_query_spec *spec,
 			  const struct hdb_column *(*get)(const struct hdb_query_spec *query,
 							  size_t no))
@@ -244,7 +244,7 @@ static json_t *columns_of(const struct hdb_query_spec *spec,
 	return object;
 }
 
-/* The next word of a command line, without its quotes; "" at the end. */
+/* Returns the next word of a command line without quotes; "" at the end. */
 static json_t *next_word(const char **text)
 {
 	const char *word = *text + strspn(*text, " ");
@@ -258,7 +258,7 @@ static json_t *next_word(const char **text)
 	return json_stringn(word, size);
 }
 
-/* An example, which is a command line in the registry, as arguments of the tool "query". */
+/* Converts an example from a command line to arguments of the tool "query". */
 static json_t *example_of(const struct hdb_query_spec *spec)
 {
 	json_t *options = json_object(), *targets = json_array();

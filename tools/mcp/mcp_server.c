@@ -1,12 +1,12 @@
 /*
- * mcp/mcp_server.c - the conversation: JSON-RPC messages, a line each, over two descriptors.
+ * mcp/mcp_server.c - JSON-RPC over two descriptors, one message per line.
  *
- * One thread reads: it answers what is answered at once, and hears of requests that are cancelled.
- * The other one works, a request at a time, for a database is asked by one thread.
+ * One thread reads: it answers simple requests immediately and handles cancellations. The other
+ * thread runs queued requests one at a time, since a database handle belongs to one thread.
  *
- * Protocol 2026-07-28 has no session: each request says its version in _meta, and "server/discover"
- * says ours. 2025-11-25 and 2025-06-18 begin with "initialize". Nothing depends on an earlier
- * request in either, so that both are answered at any time.
+ * Protocol 2026-07-28 has no session: each request carries its version in _meta, and
+ * "server/discover" returns ours. 2025-11-25 and 2025-06-18 begin with "initialize". Neither makes
+ * requests depend on earlier ones, so both are supported at any time.
  */
 #include "mcp_private.h"
 
@@ -22,20 +22,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of a message; no question is longer. */
+/* Maximum size of a message in bytes. */
 #define LINE_MAX_BYTES (1 << 20)
-/* Requests that wait; more are not read before there is room. */
+/* Maximum number of queued requests. Reading pauses while the queue is full. */
 #define QUEUE_MAX 256
-/* Milliseconds between messages of progress. */
+/* Interval between progress messages in ms. */
 #define PROGRESS_MS 500
-/* Milliseconds that lists may be kept by clients: they do not change while a server runs. */
+/* How long clients may cache lists, in ms. They do not change while a server runs. */
 #define LIST_TTL_MS 3600000
 
 #define VERSION_NOW "2026-07-28"
 #define KEY_VERSION "io.modelcontextprotocol/protocolVersion"
 #define KEY_SERVER "io.modelcontextprotocol/serverInfo"
 
-/* Codes of JSON-RPC, and of the protocol. */
+/* Error codes of JSON-RPC and of the protocol. */
 enum {
 	RPC_PARSE = -32700,
 	RPC_REQUEST = -32600,
@@ -69,22 +69,22 @@ struct request {
 
 struct server {
 	const struct mcp_options *options;
-	struct mcp_files files; /* the working thread's */
+	struct mcp_files files; /* used by the working thread only */
 	int in, out;
-	pthread_mutex_t lock; /* of what follows, to out_lock */
+	pthread_mutex_t lock; /* protects the members up to out_lock */
 	pthread_cond_t changed;
 	struct request *first, **last;
 	size_t waiting;
-	const json_t *working_id; /* of the request in work, borrowed; NULL: none */
-	bool ended;               /* no more requests will come */
+	const json_t *working_id; /* ID of the current request, borrowed; NULL: none */
+	bool ended;               /* no further requests will arrive */
 	pthread_mutex_t out_lock;
-	volatile int cancel;   /* the request in work ends soon */
+	volatile int cancel;   /* the current request must stop */
 	volatile int is_gone;  /* the client no longer reads answers */
-	int write_error;       /* why, an errno; EPIPE: it has left */
-	int read_error;        /* why the input ended early, an errno */
-	const json_t *token;   /* for progress of the request in work, borrowed; NULL: none */
-	int64_t progress_time; /* of the last message of progress, milliseconds */
-	json_int_t progress;   /* messages of progress so far */
+	int write_error;       /* errno of the failure; EPIPE: the client left */
+	int read_error;        /* errno if the input ended early */
+	const json_t *token;   /* progress token of the current request, borrowed; NULL: none */
+	int64_t progress_time; /* time of the last progress message in ms */
+	json_int_t progress;   /* number of progress messages */
 };
 
 /* ---- writing ---- */
@@ -103,7 +103,10 @@ static const json_t *id_of(const json_t *message)
 	return json_object_get(message, "id");
 }
 
-/* Without memory a request still gets its answer; an id that is a text is too long for it. */
+/*
+ * Out of memory, a request still gets an answer. A text ID is dropped, since it may be too long for
+ * the buffer.
+ */
 static void write_no_memory(struct server *s, const json_t *id)
 {
 	char text[200], number[24] = "null";
@@ -118,14 +121,17 @@ static void write_no_memory(struct server *s, const json_t *id)
 	write_text(s, text, strlen(text));
 }
 
-/* Takes the message, which answers the request of that id (NULL: none). NULL: no memory for it. */
+/*
+ * Sends the message (consumed), which answers the request with this ID (NULL: none). NULL: out of
+ * memory.
+ */
 static void send_message(struct server *s, const json_t *id, json_t *message)
 {
 	char *text;
 
 	errno = 0;
 	text = message ? json_dumps(message, MCP_DUMP) : NULL;
-	/* jansson leaves out what it had no memory for: only errno says so. */
+	/* jansson omits values it has no memory for; only errno reveals it. */
 	if (errno == ENOMEM) {
 		free(text);
 		text = NULL;
@@ -142,7 +148,7 @@ static void send_message(struct server *s, const json_t *id, json_t *message)
 	json_decref(message);
 }
 
-/* An error; `data` is taken, NULL: none. A request without a usable id gets null. */
+/* Sends an error; `data` is consumed, NULL: none. Requests without a usable ID get null. */
 static void send_error(struct server *s, const json_t *id, int code, const char *text, json_t *data)
 {
 	json_t *error = json_pack("{s:i, s:s}", "code", code, "message", text);
@@ -160,7 +166,7 @@ static json_t *server_info(void)
 			 "version", hdb_version());
 }
 
-/* The version that a request says it has: NULL in protocols with a session. */
+/* Returns the version in a request; NULL for protocols with a session. */
 static const char *version_of(const json_t *message)
 {
 	const json_t *meta = json_object_get(json_object_get(message, "params"), "_meta");
@@ -168,7 +174,9 @@ static const char *version_of(const json_t *message)
 	return json_string_value(json_object_get(meta, KEY_VERSION));
 }
 
-/* A result, taken. `ttl_ms` of what may be kept, -1 of other results. */
+/*
+ * Sends a result (consumed). `ttl_ms` is the caching time, or -1 if the result must not be cached.
+ */
 static void send_result(struct server *s, const json_t *message, json_t *result, int ttl_ms)
 {
 	if (!result) {
@@ -288,7 +296,7 @@ static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t to
 			       "progress", ++s->progress, "message", text));
 }
 
-/* A failure that the assistant can act on is a result; it says so. */
+/* An error that the client can act on is returned as a result. */
 static json_t *tool_error(int code, struct hdb_error *err)
 {
 	mcp_plain(err->message);
@@ -361,7 +369,7 @@ static void on_resources(struct server *s, const json_t *message)
 	send_result(s, message, json_pack("{s:o}", "resources", list), 0);
 }
 
-/* The report of a database that is named; *text is owned. */
+/* Makes the report of a named database; *text is owned. */
 static int report_of(struct server *s, const char *name, char **text, size_t *size,
 		     struct hdb_error *err)
 {
@@ -401,7 +409,7 @@ static void on_read(struct server *s, const json_t *message)
 static const struct method {
 	const char *name;
 	void (*run)(struct server *s, const json_t *message);
-	bool is_work; /* else it is answered by the thread that reads */
+	bool is_work; /* otherwise answered by the reading thread */
 } methods[] = {
 	{ "initialize", on_initialize, false },
 	{ "server/discover", on_discover, false },
@@ -426,7 +434,7 @@ static const struct method *find_method(const json_t *message)
 	return NULL;
 }
 
-/* The working thread: takes requests until there are no more. */
+/* Working thread: runs requests until there are no more. */
 static void *work(void *ctx)
 {
 	struct server *s = ctx;
@@ -467,7 +475,7 @@ static void *work(void *ctx)
 
 /* ---- reading ---- */
 
-/* The request in work ends soon; one that waits is forgotten. Neither is answered. */
+/* Stops the current request, or removes a queued one. Neither gets an answer. */
 static void on_cancelled(struct server *s, const json_t *message)
 {
 	const json_t *id = json_object_get(json_object_get(message, "params"), "requestId");
@@ -492,7 +500,7 @@ static void on_cancelled(struct server *s, const json_t *message)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Puts a request (taken) in line, when there is room. */
+/* Queues a request (consumed), waiting for room. */
 static void enqueue(struct server *s, json_t *message)
 {
 	struct request *request = calloc(1, sizeof(*request));
@@ -518,7 +526,7 @@ static bool is_version(const char *version)
 	return strcmp(version, VERSION_NOW) == 0;
 }
 
-/* One message, taken. */
+/* Handles one message (consumed). */
 static void on_message(struct server *s, json_t *message)
 {
 	const json_t *id = id_of(message);
@@ -530,7 +538,7 @@ static void on_message(struct server *s, json_t *message)
 		send_error(s, NULL, RPC_REQUEST, "a request is an object with a method and an id",
 			   NULL);
 	} else if (!name) {
-		/* An answer: we ask nothing. What is neither gets an error. */
+		/* Responses are ignored, since we send no requests. Anything else is an error. */
 		if (!json_object_get(message, "result") && !json_object_get(message, "error"))
 			send_error(s, id, RPC_REQUEST, "there is no method", NULL);
 	} else if (!id) {
@@ -571,7 +579,7 @@ static void on_line(struct server *s, const char *line, size_t size)
 		send_error(s, NULL, RPC_PARSE, "a line that is no JSON", NULL);
 }
 
-/* Lines until the input ends. What is longer than a line may be is passed over, and said. */
+/* Reads lines until the input ends. Lines that are too long are skipped and reported. */
 static void read_lines(struct server *s, char *buffer)
 {
 	size_t used = 0;
@@ -608,8 +616,8 @@ static void read_lines(struct server *s, char *buffer)
 }
 
 /*
- * The input has ended: what was asked is still answered, for scripts that send all at once; but if
- * nobody reads, work ends.
+ * After the end of input, queued requests are still answered, for scripts that send everything at
+ * once. If nobody reads the answers, work stops.
  */
 static void finish(struct server *s, pthread_t worker)
 {

@@ -1,7 +1,6 @@
 /*
- * mcp/mcp_tools.c - what an assistant can call: the ten most useful questions as tools of their
- * own, every other query of the registry by name. A tool that is a query takes its options, texts
- * and columns from the registry.
+ * mcp/mcp_tools.c - the tools: the ten most useful queries as their own tools, and "query" for all
+ * others. A tool that is a query takes its options, texts and columns from the registry.
  */
 #include "mcp_private.h"
 
@@ -11,20 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options and targets of one call; hostile calls may name more. */
+/* Maximum number of options and targets of a call. Hostile calls may name more. */
 #define ARGUMENTS_MAX 64
 
 struct tool {
 	const char *name;
-	const char *query; /* the query that it is; NULL: none */
+	const char *query; /* the query it runs; NULL: none */
 	unsigned takes;    /* enum mcp_takes */
 	int (*run)(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		   struct hdb_error *err);
 	const char *title;
-	const char *use; /* when to call it; before the query's own line */
+	const char *use; /* when to use it; precedes the query's summary */
 };
 
-/* What runs the statements of a tool. */
+/* Returns the function that runs the tool's statements. */
 static mcp_statement_fn *statement_fn(const struct mcp_options *options, const struct tool *tool)
 {
 	return tool->takes & MCP_TAKES_ALL ? options->sql : options->oql;
@@ -32,14 +31,14 @@ static mcp_statement_fn *statement_fn(const struct mcp_options *options, const s
 
 /* ---- reading what was given ---- */
 
-/* Whether it is a text, without zeros in it. */
+/* Whether the value is a string without zero characters. */
 static bool is_text(const json_t *value)
 {
 	return json_is_string(value) &&
 	       strlen(json_string_value(value)) == json_string_length(value);
 }
 
-/* The text of an argument, NULL if it is not there. HDB_EUSAGE if it is something else. */
+/* Returns a string argument, NULL if absent. HDB_EUSAGE for other types. */
 static int take_text(const json_t *args, const char *name, const char **text, struct hdb_error *err)
 {
 	const json_t *value = json_object_get(args, name);
@@ -78,7 +77,7 @@ static int take_budget(const json_t *args, size_t *bytes, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* What a question is made of, until it is answered. */
+/* Arguments of a query during a call. */
 struct asking {
 	const struct mcp_call *call;
 	const struct tool *tool;
@@ -88,15 +87,15 @@ struct asking {
 	size_t target_count;
 	struct hdb_option given[ARGUMENTS_MAX];
 	size_t given_count;
-	char *made[ARGUMENTS_MAX]; /* texts of numbers, owned */
+	char *made[ARGUMENTS_MAX]; /* numbers converted to text, owned */
 	size_t made_count;
 	struct hdb *before[MCP_BEFORE_MAX];
 	size_t before_count;
 	struct hdb *db;
-	char *shown; /* the database's name, owned */
+	char *shown; /* display name of the database, owned */
 	const char *sort;
 	struct mcp_page page;
-	uint32_t hash; /* of the question, for cursors */
+	uint32_t hash; /* of the arguments, for cursors */
 };
 
 static void release_asking(struct asking *a)
@@ -106,7 +105,7 @@ static void release_asking(struct asking *a)
 	free(a->shown);
 }
 
-/* An array of texts, or one: calls `add` for each. */
+/* Calls `add` for a string, or for each string of an array. */
 static int take_texts(struct asking *a, const char *name,
 		      int (*add)(struct asking *a, const char *text, struct hdb_error *err),
 		      struct hdb_error *err)
@@ -175,7 +174,7 @@ static int add_number(struct asking *a, const char *name, const json_t *value,
 	return add_option(a, name, a->made[a->made_count++], err);
 }
 
-/* One value of an option: an array is taken one by one. */
+/* Adds a value of an option. Arrays are added element by element. */
 static int add_value(struct asking *a, const struct hdb_option_spec *option, const json_t *value,
 		     struct hdb_error *err)
 {
@@ -193,7 +192,7 @@ static int add_value(struct asking *a, const struct hdb_option_spec *option, con
 	return add_option(a, option->name, json_string_value(value), err);
 }
 
-/* HDB_EUSAGE: no such argument of a tool, or option of a query; names those that there are. */
+/* Fails with HDB_EUSAGE for an unknown argument or option; lists the existing ones. */
 static int refuse_name(const struct hdb_query_spec *spec, unsigned takes, const char *name,
 		       struct hdb_error *err)
 {
@@ -226,7 +225,7 @@ static int take_option(struct asking *a, const char *name, const json_t *value,
 	return HDB_OK;
 }
 
-/* Whether a tool itself takes that argument; options of its query go before these. */
+/* Whether the tool itself has this argument. Options of its query take precedence. */
 static bool is_common(unsigned takes, const char *name)
 {
 	json_auto_t *schema = mcp_schema_of(NULL, takes);
@@ -235,7 +234,7 @@ static bool is_common(unsigned takes, const char *name)
 	       ((takes & MCP_TAKES_ROWS) && strcmp(name, "target") == 0);
 }
 
-/* Options, which a tool takes among its arguments and "query" in an object. */
+/* Reads options: among the arguments, or for the tool "query" in an object. */
 static int take_options(struct asking *a, struct hdb_error *err)
 {
 	const bool is_apart = a->tool->takes & MCP_TAKES_OPTIONS;
@@ -269,7 +268,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 
 /* ---- cursors: where to go on, and a hash of the question ---- */
 
-/* FNV-1a of the question as JSON: a cursor of another question is refused, not misread. */
+/* FNV-1a of the arguments as JSON: a cursor of another request is rejected, not misinterpreted. */
 static uint32_t hash_of(const struct asking *a)
 {
 	static const char *const others[] = { "cursor", "limit", "max_tokens" };
@@ -380,7 +379,7 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 	TRY(take_texts(&a, "before", add_before, err));
 	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count)
 		return hdb_fail(err, HDB_EUSAGE, "\"before\" expected: an earlier database");
-	/* The database's name is part of the answer. */
+	/* Account for the database's name in the answer. */
 	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
 	question.spec = a.spec;
 	question.args = (struct hdb_query_args){
@@ -414,7 +413,7 @@ static int check_names(const struct mcp_call *call, const struct tool *tool, str
 	return HDB_OK;
 }
 
-/* The beginning of a tool that is no query: its arguments, and the text that one of them is. */
+/* Begins a tool that is not a query: checks its arguments and returns the text argument. */
 static int begin(const struct mcp_call *call, const struct tool *tool, const char *name,
 		 const char **text, struct hdb_error *err)
 {
@@ -457,13 +456,13 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 	return HDB_OK;
 }
 
-/* Parts of the overview: questions that most investigations begin with. */
+/* Parts of the overview: queries with which most investigations begin. */
 static const struct part {
 	const char *title, *query;
 	struct hdb_option option; /* NULL name: none */
-	uint64_t limit;           /* rows; 0: what fits */
+	uint64_t limit;           /* rows; 0: as many as fit */
 	bool without_facts;
-	const char *columns[11]; /* ended by NULL; none: all */
+	const char *columns[11]; /* terminated by NULL; none: all */
 } parts[] = {
 	{ "findings", "triage", { NULL, NULL }, 0, false, { NULL } },
 	{ "leak suspects",
@@ -524,14 +523,16 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 		const size_t left = used < budget ? budget - used : 0;
 		json_t *part = NULL;
 
-		/* A third of it for what is first, and what is left of that for the rest. */
+		/*
+		 * The first part gets about a third of the budget, later ones shares of the rest.
+		 */
 		r = answer_part(&a, &parts[i], 2 * left / (PART_COUNT - i + 1), &part, err);
-		/* Where the budget has no room for a part, its name says what to ask. */
+		/* If the budget has no room for a part, its name tells the client what to query. */
 		if (r == HDB_ELIMIT) {
 			part = json_string("no room");
 			r = HDB_OK;
 		}
-		/* What needs the dump, which is gone, does not keep back the rest. */
+		/* If the dump is missing, continue with the parts that do not need it. */
 		if (r == HDB_ECHANGED) {
 			part = json_string(err->message);
 			r = HDB_OK;
@@ -625,7 +626,7 @@ static const struct tool tools[] = {
 };
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
-/* A tool whose query or language is missing is not there. */
+/* Whether the build has the tool's query or language. */
 static bool is_there(const struct mcp_options *options, const struct tool *tool)
 {
 	if (tool->takes & MCP_TAKES_STATEMENT)

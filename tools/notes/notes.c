@@ -1,5 +1,5 @@
 /*
- * notes/notes.c - notes as JSON in a file that is replaced whole.
+ * notes/notes.c - notes in a JSON file, which is replaced atomically.
  */
 #include "notes/notes.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits of a leak fingerprint: SHA-1 in hexadecimal. */
+/* Length of a leak fingerprint: SHA-1 in hexadecimal. */
 #define LEAK_DIGITS 40
 
 static bool is_object(const char *target)
@@ -31,7 +31,7 @@ const char *notes_kind(const char *target)
 		       "class";
 }
 
-#ifdef HAVE_MCP /* which needs the same library */
+#ifdef HAVE_MCP /* requires jansson */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,9 +43,9 @@ const char *notes_kind(const char *target)
 
 #define SCHEMA 1
 #define PATH_SIZE 4096
-/* The fingerprint of a dump, in hexadecimal, and a zero. */
+/* Size of a dump's fingerprint in hexadecimal, including the zero. */
 #define DUMP_SIZE 17
-/* Longer than anybody takes to write a small file. */
+/* Far longer than writing a small file takes. */
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 20000000
 
@@ -56,7 +56,9 @@ static int path_of(const char *db_path, char *path, struct hdb_error *err)
 		       hdb_fail(err, HDB_ELIMIT, "the name of the database is too long for notes");
 }
 
-/* The file's text, with a zero behind it; *data is owned, also after a failure. No file: NULL. */
+/*
+ * Reads the file, zero-terminated; *data is owned, even after a failure. NULL if there is no file.
+ */
 static int read_text(const char *path, char **data, size_t *size, struct hdb_error *err)
 {
 	BASE_CLOSED const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -91,7 +93,7 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 	return HDB_OK;
 }
 
-/* The text of the JSON, owned; NULL without memory, where jansson leaves out what failed. */
+/* Returns the JSON text, owned; NULL if out of memory, which jansson would otherwise ignore. */
 static char *dump(const json_t *json, size_t flags)
 {
 	char *text;
@@ -128,7 +130,7 @@ static void write_dump(const struct hdb *db, char dump[DUMP_SIZE])
 	snprintf(dump, DUMP_SIZE, "%016" PRIx64, hdb_dump_fingerprint(db));
 }
 
-/* Sorts notes and counts those on this dump. */
+/* Sorts notes and counts those of this dump. */
 static void arrange(struct notes *notes)
 {
 	qsort(notes->list, notes->count, sizeof(*notes->list), by_target);
@@ -138,7 +140,7 @@ static void arrange(struct notes *notes)
 	assert(notes->shown <= notes->count);
 }
 
-/* Fills the list from the JSON; false: it is not as we write it. */
+/* Fills the list from the JSON; false if it does not have our format. */
 static bool take(const struct hdb *db, struct notes *notes)
 {
 	const json_t *all = json_object_get(notes->json, "notes");
@@ -186,11 +188,11 @@ int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 	*notes = (struct notes){ 0 };
 	TRY(path_of(db_path, path, err));
 	TRY(read_text(path, &text, &size, err));
-	/* One more than there may be: for the one that is added. */
+	/* One extra element for a note to be added. */
 	TRY(BASE_ALLOC(notes->list, NOTES_MAX + 1, "notes", err));
 	if (!text)
 		return HDB_OK;
-	/* jansson goes on without what it had no memory for: only errno says so. */
+	/* jansson ignores memory failures; only errno reveals them. */
 	errno = 0;
 	notes->json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	if (errno == ENOMEM)
@@ -220,7 +222,7 @@ int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
 
 /* ---- writing ---- */
 
-/* One writer at a time, whatever process it is in: *fd holds the lock until it is closed. */
+/* Locks against writers in other processes. Closing *fd releases the lock. */
 static int lock(const char *db_path, int *fd, struct hdb_error *err)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
@@ -229,7 +231,7 @@ static int lock(const char *db_path, int *fd, struct hdb_error *err)
 	if (*fd < 0)
 		return hdb_fail(err, HDB_EIO, "%s: %s", db_path, strerror(errno));
 	for (int i = 0; i < LOCK_TRIES; i++) {
-		/* where the file system has no such locks the last writer wins */
+		/* without locks in the file system, the last writer wins */
 		if (flock(*fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 			return HDB_OK;
 		nanosleep(&pause, NULL);
@@ -238,7 +240,7 @@ static int lock(const char *db_path, int *fd, struct hdb_error *err)
 	return hdb_fail(err, HDB_EIO, "another process is writing the notes of %s", db_path);
 }
 
-/* Writes them in one piece, as readable as the database: `like` is open. */
+/* Replaces the file atomically, with the access mode of the open file `like`. */
 static int replace(const char *db_path, const json_t *json, int like, struct hdb_error *err)
 {
 	BASE_FREED char *text = dump(json, JSON_INDENT(1));
@@ -284,7 +286,7 @@ static int write_list(const char *db_path, const struct notes *notes, int like,
 	return r;
 }
 
-/* Asks for the object or class: no note is on what there is not. Leaks may be other dumps'. */
+/* Checks that the object or class exists. Leak fingerprints may belong to other dumps. */
 static int check_target(struct hdb *db, const char *target, struct hdb_error *err)
 {
 	const struct hdb_query_args args = {
@@ -315,7 +317,7 @@ static int check_text(const char *text, struct hdb_error *err)
 				 hdb_fail(err, HDB_EUSAGE, "a note is a text in UTF-8");
 }
 
-/* A target as notes have it: the object's ID without zeros before it, and its dump. */
+/* Normalised target: the object's ID without leading zeros, and its dump. */
 struct place {
 	char target[NOTE_TARGET_MAX + 1], dump[DUMP_SIZE];
 };
@@ -355,7 +357,7 @@ static struct note *find_note(const struct notes *notes, const struct place *pla
 	return NULL;
 }
 
-/* Changes the notes that were read; `when` lives as long as they do. */
+/* Changes the notes in memory; `when` must outlive them. */
 static int change(struct notes *notes, const struct place *place, const char *text,
 		  const char *when, struct hdb_error *err)
 {

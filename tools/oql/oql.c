@@ -1,5 +1,5 @@
 /*
- * oql/oql.c - a statement as an answer: columns, cells, limits.
+ * oql/oql.c - runs a statement and returns its rows: columns, cells, limits.
  */
 #include "oql/oql.h"
 #include "oql/oql_rows.h"
@@ -18,22 +18,25 @@ enum { STAR_ID, STAR_CLASS, STAR_SHALLOW, STAR_TEXT, STAR_COUNT };
 
 struct oql {
 	struct oql_eval eval;
-	struct hdb_error own_err; /* where the caller has none */
-	char *text;               /* the statement, owned */
+	struct hdb_error own_err; /* used if the caller passes none */
+	char *text;               /* statement, owned */
 	struct oql_select *select;
 	struct oql_rows *rows;
 	bool with_labels;
-	bool is_star; /* objects, as columns of their own */
+	bool is_star; /* SELECT *: object columns */
 	uint64_t limit, taken, total;
 	bool at_end;
-	/* the first row is read when the statement is opened: its values say what columns are */
-	int first; /* HDB_OK: it waits; HDB_END: there is none; HDB_NOTFOUND: taken */
+	/*
+	 * The first row is read when the statement is opened, because its values determine the
+	 * column types.
+	 */
+	int first; /* HDB_OK: available; HDB_END: none; HDB_NOTFOUND: consumed */
 	const struct oql_value *row;
 	size_t column_count;
 	struct hdb_column *columns; /* owned */
 	char **names;               /* owned */
 	struct hdb_value *cells;    /* owned */
-	struct bytes *texts;        /* of the cells; owned */
+	struct bytes *texts;        /* texts of cells; owned */
 };
 
 static int check_utf8(struct oql_str text, struct hdb_error *err)
@@ -69,7 +72,7 @@ int oql_check(struct oql_str text, struct hdb_error *err)
 
 /* ---- columns ---- */
 
-/* The name without what a terminal would obey. */
+/* Removes terminal control characters from the title. */
 static int title_column(struct oql *oql, size_t no)
 {
 	const char *name = oql->names[no];
@@ -87,7 +90,7 @@ static int title_column(struct oql *oql, size_t no)
 	return title ? HDB_OK : HDB_ELIMIT;
 }
 
-/* As the statement names them, and numbered where it gives several the same name. */
+/* Names the columns as the statement does, and numbers duplicates. */
 static int name_columns(struct oql *oql)
 {
 	const struct oql_str *names = oql->rows->names;
@@ -168,13 +171,16 @@ static int make_columns(struct oql *oql)
 
 /* ---- opening ---- */
 
-/* Whether an attribute or a function of this name is anywhere in the statement: a look at words. */
+/*
+ * Whether the word occurs anywhere in the statement. A textual check, which may give false
+ * positives.
+ */
 static bool mentions(const char *text, const char *word)
 {
 	return strstr(text, word) != NULL;
 }
 
-/* One table instead of a search per object, where many objects are asked about. */
+/* Builds the table once, instead of searching for each of many objects. */
 static int build_tables(struct oql *oql)
 {
 	const enum oql_from_kind from = oql->select->from.kind;
@@ -186,7 +192,7 @@ static int build_tables(struct oql *oql)
 	return needs ? hdb_need(oql->eval.db, needs, oql->eval.err) : HDB_OK;
 }
 
-/* As for `--sort`: a column's name; a leading "-" reverses the order. */
+/* Sorts as `--sort` does: a column's name, with "-" for reverse order. */
 static int sort_rows(struct oql *oql, const char *sort)
 {
 	const bool is_turned = *sort == '-';
@@ -213,7 +219,7 @@ static int open_rows(struct oql *oql, const struct oql_options *opt)
 	return make_columns(oql);
 }
 
-/* A statement in VisualVM's language is one for SQL, which is not here. */
+/* Fails: VisualVM's dialect is run through SQL, which is not available here. */
 static int refuse_visualvm(struct oql_str text, struct hdb_error *err)
 {
 	char *sql = NULL;
@@ -316,7 +322,10 @@ static int text_cell(struct oql *oql, size_t no)
 	return oql_text_check(text, oql->eval.err);
 }
 
-/* As people read it: "java.util.HashMap @ 0x12c4", "java.lang.String @ 0x12d0  its text". */
+/*
+ * Formats an object for people: "java.util.HashMap @ 0x12c4", "java.lang.String @ 0x12d0  its
+ * text".
+ */
 static int label_cell(struct oql *oql, size_t no, const struct oql_value *v)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
@@ -328,7 +337,7 @@ static int label_cell(struct oql *oql, size_t no, const struct oql_value *v)
 	return text_cell(oql, no);
 }
 
-/* An object for programs: a string is its text, another one its identifier. */
+/* Formats an object for programs: a string as its text, others as IDs. */
 static int object_cell(struct oql *oql, size_t no, const struct oql_value *v)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
@@ -342,7 +351,7 @@ static int object_cell(struct oql *oql, size_t no, const struct oql_value *v)
 	return HDB_OK;
 }
 
-/* Floats as the double that prints like them. */
+/* Converts a float to the double with the same decimal representation. */
 static double printed(const struct oql_value *v)
 {
 	struct bytes text = { 0 };
@@ -399,7 +408,7 @@ static int star_cells(struct oql *oql, const struct oql_value *v)
 	assert(oql->column_count == STAR_COUNT);
 	memset(oql->cells, 0, STAR_COUNT * sizeof(oql->cells[0]));
 	oql->texts[STAR_TEXT].size = 0;
-	if (v->type != OQL_V_OBJECT) /* a value among objects */
+	if (v->type != OQL_V_OBJECT) /* a value in a list of objects */
 		return make_cell(oql, STAR_TEXT, v);
 	TRY(hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err));
 	name = hdb_class_name(oql->eval.db, facts.class_no);
@@ -428,7 +437,7 @@ static int make_all(struct oql *oql)
 	return HDB_OK;
 }
 
-/* The next row, cells or not. */
+/* Advances to the next row without computing its cells. */
 static int step(struct oql *oql)
 {
 	int r = oql->first;
@@ -470,7 +479,7 @@ int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err)
 	int r = HDB_OK;
 
 	oql->eval.err = err ? err : &oql->own_err;
-	while (!oql->at_end) /* which a failure sets, too */
+	while (!oql->at_end) /* a failure sets it, too */
 		r = step(oql);
 	*total = oql->total;
 	return r < 0 ? oql_result(r, oql->eval.err) : HDB_OK;

@@ -1,9 +1,9 @@
 /*
- * oql/oql.h - Eclipse MAT's object query language over an open heap database, by way of heapdb.h.
+ * oql/oql.h - Eclipse MAT's object query language over an open heap database, using heapdb.h.
  *
- * A statement is parsed, then answers row by row; nothing is kept but what DISTINCT, GROUP BY,
- * ORDER BY and sub-selects need, within a budget. Statements are hostile input: every limit has a
- * name here, and passing one is a failure with a message.
+ * A statement is parsed and evaluated row by row. Only DISTINCT, GROUP BY, ORDER BY and sub-selects
+ * keep rows, within a memory budget. Statements are not trusted: every limit has a name here, and
+ * exceeding it is an error with a message.
  */
 #ifndef OQL_OQL_H
 #define OQL_OQL_H
@@ -12,49 +12,57 @@
 
 #include <stdbool.h>
 
-/* Longest statement, in bytes. */
+/* Maximum length of a statement in bytes. */
 #define OQL_TEXT_MAX (1U << 20)
 
-/* How deep expressions and sub-selects may nest: parser and evaluator recurse as deep. */
+/*
+ * Maximum nesting of expressions and sub-selects, which limits the recursion of parser and
+ * evaluator.
+ */
 #define OQL_DEPTH_MAX 200
 
-/* Longest chain such as a + b + c: the evaluator recurses that deep. AND and OR have no limit. */
+/*
+ * Maximum length of a chain such as a + b + c, over which the evaluator recurses. AND and OR are
+ * unlimited.
+ */
 #define OQL_CHAIN_MAX 1000
 
-/* Columns of a SELECT; arguments of a call; keys of GROUP BY and ORDER BY. */
+/* Maximum columns of a SELECT, arguments of a call, and keys of GROUP BY and ORDER BY. */
 #define OQL_ITEMS_MAX 1000
 
-/* Default limit of the memory that a statement keeps. */
+/* Default memory budget of a statement. */
 #define OQL_MEMORY_DEFAULT (1ULL << 30)
 
-/* A statement, or a piece of one; need not be terminated. Lent, or borrowed as long as that is. */
+/*
+ * A string that need not be zero-terminated: a statement or part of one. Lent, or borrowed as long
+ * as the statement.
+ */
 struct oql_str {
 	const char *data;
 	size_t size;
 };
 
 struct oql_options {
-	uint64_t memory_bytes;        /* budget of what is kept; 0: OQL_MEMORY_DEFAULT */
-	uint64_t limit;               /* most rows; 0: all */
-	const char *sort;             /* column to sort by, "-column" the other way; NULL: none */
-	size_t batch_rows;            /* of oql_arrow, as of hdb_rows_arrow */
-	bool with_labels;             /* objects as "java.util.HashMap @ 0x12c4", not as their IDs
-					 and strings as their text */
-	struct hdb_progress progress; /* reports and cancels; what it points to is lent */
+	uint64_t memory_bytes; /* memory budget; 0: OQL_MEMORY_DEFAULT */
+	uint64_t limit;        /* maximum rows; 0: all */
+	const char *sort;      /* sort column, "-column" for reverse order; NULL: none */
+	size_t batch_rows;     /* for oql_arrow, as in hdb_rows_arrow */
+	bool with_labels;      /* objects as "java.util.HashMap @ 0x12c4", not as IDs or strings */
+	struct hdb_progress progress; /* progress and cancellation; its pointers are lent */
 };
 
 struct oql;
 
 /*
- * Only parses. HDB_EUSAGE with line, column and what was expected, HDB_ELIMIT where a limit of this
- * header was passed.
+ * Parses without running. HDB_EUSAGE with line, column and what was expected; HDB_ELIMIT if a limit
+ * of this header is exceeded.
  */
 int oql_check(struct oql_str text, struct hdb_error *err);
 
 /*
- * SQL for tools/sqlite (*sql, owned: free()) that answers a statement in VisualVM's language of the
- * same name, which is JavaScript. HDB_NOTFOUND: it is not in that. HDB_EUSAGE, with the SQL to
- * write, for what is not translated.
+ * Translates a statement in VisualVM's OQL, which is JavaScript, to SQL for tools/sqlite (*sql,
+ * owned: free()). HDB_NOTFOUND if it is not in that language. HDB_EUSAGE, suggesting SQL, if it
+ * cannot be translated.
  */
 int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err);
 
@@ -65,33 +73,33 @@ int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err);
 int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt, struct oql **out,
 	     struct hdb_error *err);
 
-/* Columns; names are as MAT's, made unique. Borrowed until oql_close. */
+/* Columns, named as in MAT and made unique. Borrowed until oql_close. */
 size_t oql_column_count(const struct oql *oql);
 const struct hdb_column *oql_column(const struct oql *oql, size_t column);
 
-/* The next row: HDB_OK, HDB_END, or a failure. */
+/* Returns the next row: HDB_OK, HDB_END, or a failure. */
 int oql_next(struct oql *oql, struct hdb_error *err);
 
-/* A value of the row; borrowed until the next call of oql_next or oql_close. */
+/* Returns a value of the row; borrowed until the next oql_next or oql_close. */
 const struct hdb_value *oql_value(const struct oql *oql, size_t column);
 
-/* Rows without `limit`; reads on to the end. To be called after the last oql_next. */
+/* Counts rows without `limit`, by reading to the end. Call after the last oql_next. */
 int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err);
 
 /*
- * Cells that could not be computed and are empty therefore; *first is why the first of them,
- * borrowed until oql_close. Only cells of the first row fail the query.
+ * Number of cells left empty because they could not be computed; *first is the reason for the first
+ * one, borrowed until oql_close. Only in the first row do such cells fail the statement.
  */
 uint64_t oql_empty_cells(const struct oql *oql, const char **first);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void oql_close(struct oql *oql);
 
-/* The rows of a statement as a source; out->close ends it. `text` is copied. */
+/* Returns the rows as a source; out->close closes it. `text` is copied. */
 int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	       struct hdb_row_source *out, struct hdb_error *err);
 
-/* The same as a stream of Arrow columns (*out, lent); `db` is lent until its release. */
+/* Returns the rows as an Arrow stream (*out, lent). `db` is lent until the stream's release. */
 int oql_arrow(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	      struct ArrowArrayStream *out, struct hdb_error *err);
 

@@ -1,5 +1,5 @@
 /*
- * oql/oql_arrow.c - a statement's rows as a source for others, and as a stream of Arrow columns.
+ * oql/oql_arrow.c - returns a statement's rows as a row source or Arrow stream.
  */
 #include "oql/oql.h"
 

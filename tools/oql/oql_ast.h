@@ -1,5 +1,5 @@
 /*
- * oql/oql_ast.h - statements as trees, and the parser that makes them.
+ * oql/oql_ast.h - syntax trees of statements, and their parser.
  */
 #ifndef OQL_OQL_AST_H
 #define OQL_OQL_AST_H
@@ -24,7 +24,7 @@ enum oql_kind {
 	OQL_ATTRIBUTE, /* a.@name; without a: of the row's object */
 	OQL_METHOD,    /* a.name(args) */
 	OQL_CALL,      /* name(args) */
-	OQL_AGGREGATE, /* count(*), sum(args[0]), ...; i: its number in the select */
+	OQL_AGGREGATE, /* count(*), sum(args[0]), ...; i: its index in the select */
 	OQL_INDEX,     /* a[b] */
 	OQL_SLICE,     /* a[b:c] */
 	OQL_NEGATE,    /* -a */
@@ -47,15 +47,15 @@ enum oql_kind {
 	OQL_OR
 };
 
-/* What aggregates there are, in the order of their names in the parser. */
+/* Aggregates, in the order of their names in the parser. */
 enum oql_aggregate { OQL_COUNT, OQL_SUM, OQL_MIN, OQL_MAX, OQL_AVG };
 
 struct oql_select;
 
 struct oql_expr {
 	enum oql_kind kind;
-	size_t at;    /* its place in the statement */
-	size_t depth; /* levels below and with it */
+	size_t at;    /* offset in the statement */
+	size_t depth; /* height of the tree */
 	struct oql_expr *a, *b, *c;
 	struct oql_expr **args;
 	size_t arg_count;
@@ -64,7 +64,7 @@ struct oql_expr {
 	double d;
 	enum oql_aggregate aggregate;
 	struct oql_select *select;
-	void *cache; /* the evaluator's: a pattern, the values of a sub-select; owned by it */
+	void *cache; /* of the evaluator: a pattern, or the values of a sub-select; owned by it */
 };
 
 struct oql_item {
@@ -98,13 +98,13 @@ struct oql_from {
 	struct oql_str alias; /* data NULL: none */
 };
 
-/* A SELECT, with those that UNION adds. */
+/* A SELECT, linked to those added by UNION. */
 struct oql_select {
 	size_t at;
 	bool is_distinct, is_retained, is_star, is_objects;
-	/* nothing in it depends on a row of a SELECT around it: it is evaluated once */
+	/* depends on no row of an enclosing SELECT, so it is evaluated once */
 	bool is_free;
-	bool is_alone; /* the statement is this SELECT: no sub-select, no part of a UNION */
+	bool is_alone; /* the whole statement: not a sub-select, not part of a UNION */
 	struct oql_item *items;
 	size_t item_count;
 	struct oql_from from;
@@ -114,7 +114,7 @@ struct oql_select {
 	bool has_groups; /* GROUP BY, or aggregates */
 	size_t aggregate_count;
 	struct oql_expr **aggregates;
-	/* of the union where this is the first of one, else its own */
+	/* ORDER BY; the first SELECT of a UNION holds the union's */
 	struct oql_order *orders;
 	size_t order_count;
 	bool has_limit;
@@ -124,28 +124,30 @@ struct oql_select {
 };
 
 /*
- * Parses; everything is in the arena, and points into `text`, which is lent as long. HDB_EUSAGE
- * with line and column and what was expected.
+ * Parses a statement. The tree is in the arena and points into `text`, which is lent as long.
+ * HDB_EUSAGE with line, column and what was expected.
  */
 int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **out,
 	      struct hdb_error *err);
 
-/* The expression as MAT writes it in headings: "(p.x + p.y)". */
+/* Writes the expression as in MAT's column headings: "(p.x + p.y)". */
 void oql_unparse(const struct oql_expr *expr, struct bytes *out);
 void oql_unparse_select(const struct oql_select *select, struct bytes *out);
 
-/* A double as Java prints it: "1.0", "4.8828125E-4". `is_float`: the shortest float. */
+/* Writes a double as Java prints it: "1.0", "4.8828125E-4". `is_float`: as a float. */
 void oql_put_double(struct bytes *out, double value, bool is_float);
 
-/* Whether the name is `word`, whatever its case. */
+/* Whether the name equals `word`, ignoring case. */
 bool oql_is_word(struct oql_str name, const char *word);
 /* Whether the name is exactly `word`. */
 bool oql_is(struct oql_str name, const char *word);
 bool oql_same(struct oql_str a, struct oql_str b);
-/* As arguments of "%.*s". */
+/* Arguments for "%.*s". */
 #define OQL_STR(s) (int)(s).size, (s).data
 
-/* Adds ", line 1, column 5"-like places to messages: both count from 1, columns in characters. */
+/*
+ * Converts an offset to a line and column for messages. Both count from 1, columns in characters.
+ */
 void oql_place(const char *text, size_t at, size_t *line, size_t *column);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * oql/oql_attributes.c - "@name" of objects of the heap: what MAT's own objects have as Java beans.
+ * oql/oql_attributes.c - "@name" of heap objects: the Java bean properties of MAT's own objects.
  */
 #include "oql/oql_attributes.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- any object ---- */
 
-/* A class as its class object; null: the dump has none. */
+/* Returns a class as its class object; null if the dump has none. */
 static int class_value(const struct subject *s, uint32_t class_no, struct oql_value *out)
 {
 	struct hdb_class class = { .struct_size = sizeof(class) };
@@ -175,7 +175,7 @@ static int set_reference(const struct subject *s, uint64_t id, const char *name,
 	return out->text.data ? HDB_OK : HDB_ELIMIT;
 }
 
-/* How many references to others than its class an object has. */
+/* Counts the references of an object, except that to its class. */
 static int count_references(const struct subject *s, size_t *count)
 {
 	const struct hdb_reference *reference;
@@ -190,7 +190,7 @@ static int count_references(const struct subject *s, size_t *count)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* All references by name, as the table refs of SQL has them; that to the class is the first. */
+/* Lists all named references, like the SQL table refs. The reference to the class comes first. */
 static int get_outbound(const struct subject *s, struct oql_value *out)
 {
 	struct oql_eval *ev = s->ev;
@@ -229,7 +229,7 @@ static const struct attribute object_attributes[] = {
 
 /* ---- instances ---- */
 
-/* What a field is, without its value: "int size" to MAT. */
+/* Describes fields without values, "int size" in MAT. */
 static int get_descriptors(const struct subject *s, struct oql_value *out)
 {
 	const struct hdb_fields *fields;
@@ -253,7 +253,7 @@ static int get_descriptors(const struct subject *s, struct oql_value *out)
 	return HDB_OK;
 }
 
-/* A list of fields with their values, those of the object or static ones. */
+/* Lists fields with their values: instance or static fields. */
 static int list_fields(const struct subject *s, const struct hdb_fields *fields, size_t count,
 		       bool is_static, struct oql_value *out)
 {
@@ -286,7 +286,7 @@ static int get_fields(const struct subject *s, struct oql_value *out)
 	return list_fields(s, fields, count, is_static, out);
 }
 
-/* Entries of maps. */
+/* Key or value of a map entry. */
 static int get_of_entry(const struct subject *s, struct oql_value *out)
 {
 	static const char *const paths[] = { "val", "key", "value" };
@@ -392,14 +392,14 @@ int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 
 enum { NAME, COUNT, INSTANCE_BYTES, SUPER, SUPER_ID, LOADER_ADDRESS, LOADER_ID, IS_ARRAY, OBJECTS };
 
-/* MAT's number of an object; `none` for HDB_NONE. */
+/* Returns MAT's object number; `none` for HDB_NONE. */
 static int object_number(const struct subject *s, uint32_t ix, int64_t none, struct oql_value *out)
 {
 	*out = oql_int(none);
 	return ix == HDB_NONE ? HDB_OK : oql_number_of(s->ev, ix, &out->i);
 }
 
-/* Of arrays: MAT says the bytes of a reference, whatever their elements are. */
+/* For arrays, MAT returns the size of a reference, whatever the element type. */
 static int instance_size(const struct subject *s, const struct hdb_class *class,
 			 struct oql_value *out)
 {

@@ -1,19 +1,18 @@
 /*
- * oql/oql_attributes.h - what the files of attributes share: what is asked, and tables of names.
- * Private to oql.
+ * oql/oql_attributes.h - private to oql: subject and tables of attributes.
  */
 #ifndef OQL_OQL_ATTRIBUTES_H
 #define OQL_OQL_ATTRIBUTES_H
 
 #include "oql/oql_eval.h"
 
-/* What an attribute is asked of. */
+/* The value whose attribute is requested. */
 struct subject {
 	struct oql_eval *ev;
 	struct oql_arena *arena;
 	const struct oql_value *v;
-	struct hdb_object_facts facts; /* of objects */
-	int which;                     /* the attribute's */
+	struct hdb_object_facts facts; /* if it is an object */
+	int which;                     /* selects the attribute */
 };
 
 typedef int get_fn(const struct subject *s, struct oql_value *out);
@@ -21,7 +20,7 @@ typedef int get_fn(const struct subject *s, struct oql_value *out);
 struct attribute {
 	const char *name;
 	get_fn *get;
-	int which; /* of several that one function gets */
+	int which; /* selects one of several attributes of a function */
 };
 
 static inline int find(const struct attribute *table, struct subject *s, struct oql_str name,
@@ -35,20 +34,20 @@ static inline int find(const struct attribute *table, struct subject *s, struct 
 	return HDB_NOTFOUND;
 }
 
-/* A number or a text of `heapdb info`; *out stays where it has none. */
+/* Looks up a number or text of `heapdb info`. *out is unchanged if there is none. */
 int oql_info(const struct subject *s, const char *key, struct oql_value *out);
 
-/* A kind of GC roots, as heapdb names it, as MAT does, and MAT's number of it. */
+/* A kind of GC root: heapdb's name, MAT's name, and MAT's number. */
 struct oql_root_kind {
 	const char *kind, *mat_name;
 	int mat_type;
 };
-/* By either name; of an unknown one the first kind. */
+/* Finds a kind by either name. Unknown names give the first kind. */
 const struct oql_root_kind *oql_root_kind(const char *kind);
 
 /*
- * An attribute of an object of the heap; fills s->facts on the way. HDB_NOTFOUND: it has none of
- * the name.
+ * Evaluates an attribute of a heap object, filling s->facts. HDB_NOTFOUND if there is no such
+ * attribute.
  */
 int oql_object_attribute(struct subject *s, struct oql_str name, struct oql_value *out);
 

@@ -1,5 +1,5 @@
 /*
- * oql/oql_compare.c - arithmetic with Java's widths, and comparisons.
+ * oql/oql_compare.c - arithmetic with Java's integer widths, and comparisons.
  */
 #include "oql/oql_eval.h"
 
@@ -21,7 +21,7 @@ double oql_double_of(const struct oql_value *v)
 	return oql_is_whole(v) ? (double)v->i : v->d;
 }
 
-/* Wraps as Java does: at 32 bits, or at 64 where one side is a long. */
+/* Wraps like Java: at 32 bits, or at 64 if either operand is a long. */
 static struct oql_value whole(const struct oql_expr *e, const struct oql_value *a,
 			      const struct oql_value *b)
 {
@@ -154,7 +154,7 @@ int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_va
 	return HDB_OK;
 }
 
-/* Numbers, then texts, then whatever there is; null last. */
+/* Order of types: numbers, texts, others, null. */
 static int class_of(const struct oql_value *v)
 {
 	return v->type == OQL_V_NULL ? 100 : oql_is_number(v) ? 0 : (int)v->type;

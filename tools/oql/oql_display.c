@@ -1,8 +1,7 @@
 /*
- * oql/oql_display.c - objects as texts: MAT's rules for well-known classes, one a line of a table.
- *
- * MAT cuts texts at 1,024 characters and writes what is not ASCII as \uXXXX; here they are whole
- * and in their own characters. Nothing recurses but from a reference to what it holds, once.
+ * oql/oql_display.c - converts objects to text by MAT's rules for well-known classes, listed in a
+ * table. MAT cuts texts at 1,024 characters and writes non-ASCII characters as \uXXXX; here they
+ * are whole and unescaped. The only recursion is from a reference to its referent, one level deep.
  */
 #include "oql/oql_eval.h"
 
@@ -20,7 +19,7 @@ enum rule {
 	RULE_VALUE,   /* a number */
 	RULE_BOOLEAN, /* a number, 0 for false */
 	RULE_BUILDER,
-	RULE_SHOWN, /* as the library shows it */
+	RULE_SHOWN, /* as formatted by the library */
 	RULE_LOCALE,
 	RULE_FIELD_OF_CLASS,
 	RULE_METHOD,
@@ -30,7 +29,7 @@ enum rule {
 	RULE_CLASS /* int.class */
 };
 
-/* The first line whose class the object's class is or extends. */
+/* The first row whose class is the object's class or a superclass applies. */
 static const struct {
 	const char *class_name;
 	enum rule rule;
@@ -92,7 +91,7 @@ static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 
 /* ---- values by path ---- */
 
-/* HDB_NOTFOUND if there is none, or null. */
+/* HDB_NOTFOUND if the field is absent or null. */
 static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_value *out)
 {
 	*out = oql_object(ix);
@@ -109,7 +108,7 @@ static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct
 	return out->type == OQL_V_NULL ? HDB_NOTFOUND : HDB_OK;
 }
 
-/* The text of a string, a char[] or what the library shows. */
+/* Appends a string, a char[], or the library's text for other objects. */
 static int put_shown(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has)
 {
 	struct hdb_text text = { .struct_size = sizeof(text) };
@@ -131,7 +130,7 @@ int oql_put_string(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *ha
 	return *has ? put_shown(ev, ix, out, has) : HDB_OK;
 }
 
-/* The text of a string in a field, if there is one. */
+/* Appends the string in a field, if there is one. */
 static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct bytes *out,
 		     bool *has)
 {
@@ -148,7 +147,7 @@ static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct 
 	return oql_put_string(ev, v.ix, out, has);
 }
 
-/* What comes before the text, if it has one. */
+/* Appends `before` and the field's text, if it is not empty. */
 static int put_part(struct oql_eval *ev, uint32_t ix, const char *path, const char *before,
 		    struct bytes *out)
 {
@@ -165,7 +164,7 @@ static int put_part(struct oql_eval *ev, uint32_t ix, const char *path, const ch
 
 /* ---- characters ---- */
 
-/* The code point at units[i]; *size: how many units. */
+/* Returns the code point at units[i]; *size is its number of units. */
 static uint32_t code_point(const uint64_t *units, size_t count, size_t *size)
 {
 	const uint32_t high = (uint32_t)units[0] & 0xffff;
@@ -176,7 +175,7 @@ static uint32_t code_point(const uint64_t *units, size_t count, size_t *size)
 	return *size == 2 ? 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00) : high;
 }
 
-/* `count` UTF-16 units of a char[], or of a byte[] that has `per` bytes for each. */
+/* Appends `count` UTF-16 units of a char[], or of a byte[] with `per` bytes per unit. */
 static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned per,
 		     struct bytes *out)
 {
@@ -193,7 +192,7 @@ static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned 
 			units[i] = per == 2 ? (bits[2 * i] & 0xff) | (bits[2 * i + 1] & 0xff) << 8 :
 				   slice.type == HDB_BASIC_BYTE ? bits[i] & 0xff :
 								  bits[i];
-		/* a pair is not cut */
+		/* do not split a surrogate pair */
 		if (from + done < count && done > 1 && (units[done - 1] & 0xfc00) == 0xd800)
 			done--;
 		for (size_t i = 0; i < done; i += wide)
@@ -202,7 +201,7 @@ static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned 
 	return oql_text_check(out, ev->err);
 }
 
-/* A byte[] as MAT shows it: what is not ASCII as dots, nothing if all is zero. */
+/* Appends a byte[] as MAT does: non-ASCII bytes as dots, nothing if all bytes are zero. */
 static int put_bytes(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 {
 	uint64_t bytes[1024] = { 0 };
@@ -276,7 +275,7 @@ static int put_class_field(struct oql_eval *ev, uint32_t ix, const char *path, c
 
 static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct bytes *out)
 {
-	/* in the order of Modifier.toString */
+	/* in the order of java.lang.reflect.Modifier.toString */
 	static const struct {
 		unsigned bit;
 		const char *of_fields, *of_methods;
@@ -298,7 +297,7 @@ static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct
 	return HDB_OK;
 }
 
-/* A method has no more. */
+/* Maximum number of parameters of a method (JVM specification). */
 #define PARAMETERS_MAX 255
 
 static int put_parameters(struct oql_eval *ev, uint32_t ix, struct bytes *out)

@@ -1,5 +1,5 @@
 /*
- * oql/oql_eval.c - expressions. Recursion is as deep as the parser lets trees be.
+ * oql/oql_eval.c - evaluates expressions. The parser limits the depth of recursion.
  */
 #include "oql/oql_eval.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows between two looks at whether work shall stop. */
+/* Rows between checks for cancellation. */
 #define TICKS 256
 
 int oql_tick(struct oql_eval *ev)
@@ -27,13 +27,16 @@ static int shown(struct oql_str name)
 
 /* ---- fields ---- */
 
-/* The field that an expression named last, and of which class. */
+/* Caches the field that an expression refers to, for one class. */
 struct field_memo {
 	uint32_t class_no;
-	const struct hdb_field *field; /* NULL: it has none of that name */
+	const struct hdb_field *field; /* NULL: the class has no such field */
 };
 
-/* With one name in several classes the uppermost one's is meant, as in MAT. */
+/*
+ * If several classes of the hierarchy have a field of this name, the uppermost one is used, as in
+ * MAT.
+ */
 static const struct hdb_field *last_named(const struct hdb_fields *fields, size_t count,
 					  struct oql_str name)
 {
@@ -45,7 +48,7 @@ static const struct hdb_field *last_named(const struct hdb_fields *fields, size_
 	return found;
 }
 
-/* With `node`, which names the field, it is looked up once for objects of one class in a row. */
+/* Finds a field. `node` caches the result for consecutive objects of the same class. */
 static int find_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str name,
 		      uint32_t class_no, const struct hdb_field **field)
 {
@@ -110,7 +113,7 @@ int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str 
 	return oql_basic(ev, &basic, false, out);
 }
 
-/* The value of a field or a column, by "." */
+/* Evaluates "." on an object or row. */
 static int field_value(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		       const struct oql_value *of, struct oql_value *out)
 {
@@ -179,7 +182,7 @@ static int call_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 
 /* ---- subscripts ---- */
 
-/* An entry of a collection: the object that holds key and value, or both as a row. */
+/* Returns a collection's entry: the object that holds key and value, or both as a row. */
 static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struct oql_arena *arena,
 		       struct oql_value *out)
 {
@@ -198,13 +201,13 @@ static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struc
 	return oql_basic(ev, &entry->value, false, &values[1]);
 }
 
-/* Values that grow, in an arena. */
+/* Growing list of values in an arena. */
 struct growing {
 	struct oql_value *values;
 	size_t count, room;
 };
 
-/* A place for one more; NULL with a message. */
+/* Adds an element; NULL with a message on failure. */
 static struct oql_value *add_value(struct oql_eval *ev, struct oql_arena *arena, struct growing *g)
 {
 	assert(g->count <= g->room);
@@ -218,7 +221,7 @@ static void close_entries(struct hdb_entries **entries)
 	hdb_entries_close(*entries);
 }
 
-/* The entries of a collection, the first `most` of them, as a list. HDB_NOTFOUND: it is none. */
+/* Lists the first `most` entries of a collection. HDB_NOTFOUND if it is not a collection. */
 static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oql_arena *arena,
 		      struct oql_value *out)
 {
@@ -245,7 +248,7 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 	return HDB_OK;
 }
 
-/* Makes a list of what has elements; of collections the first `most`. */
+/* Lists the elements of a value; for collections, the first `most`. */
 static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t most,
 		       struct oql_arena *arena, struct oql_value *v)
 {
@@ -273,7 +276,7 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t m
 	}
 	if (r != HDB_NOTFOUND)
 		return r;
-	/* a map or a list of a library that is not known */
+	/* a map or list of an unknown library */
 	if (v->type == OQL_V_OBJECT &&
 	    (oql_is_a(ev, facts.class_no, "java.util.AbstractMap") ||
 	     oql_is_a(ev, facts.class_no, "java.util.AbstractCollection"))) {
@@ -315,7 +318,7 @@ static int index_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 	return oql_element(ev, list.list, (size_t)i, out);
 }
 
-/* a[i:j] holds element j, too; what is negative counts from the end. */
+/* a[i:j] includes element j. Negative indexes count from the end. */
 static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		       struct oql_value *out)
 {
@@ -334,7 +337,7 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 			       frame->arena, &list));
 	if (list.type == OQL_V_NULL)
 		return HDB_OK;
-	/* A damaged database may say that an array has any number of elements. */
+	/* A damaged database may claim any array length. */
 	count = list.list->count < INT64_MAX ? (int64_t)list.list->count : INT64_MAX;
 	from = from >= 0 ? from : from >= -count ? from + count : 0;
 	to = to >= 0 ? to : to >= -count ? to + count : -1;
@@ -349,7 +352,7 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 
 /* ---- conditions ---- */
 
-/* In AND and OR: null, false, 0 and "" are false. */
+/* Truth value in AND and OR: null, false, 0 and "" are false. */
 static bool is_true(const struct oql_value *v)
 {
 	if (oql_is_number(v))
@@ -433,7 +436,7 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 	} else {
 		TRY_ERRORS(oql_evaluate(ev, e->b, frame, &list));
 		TRY_ERRORS(elements_of(ev, e, UINT64_MAX, frame->arena, &list));
-		/* null is false; a sub-select without rows holds nothing */
+		/* null counts as false; a sub-select without rows contains nothing */
 		if (list.type == OQL_V_NULL && e->b->kind != OQL_SELECT)
 			return HDB_OK;
 		if (list.type == OQL_V_LIST)
@@ -444,7 +447,7 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 	return HDB_OK;
 }
 
-/* MAT asks for its own interfaces; any other name is a class of the heap. */
+/* For MAT's own interfaces, tests MAT's type; other names are classes of the heap. */
 static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
 			    const struct oql_frame *frame, struct oql_value *out)
 {
@@ -478,7 +481,7 @@ static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
 			out->i = interfaces[i].kinds >> facts.kind & 1;
 	if ((is_mat && oql_is(name, "IClassLoader") && out->i))
 		out->i = oql_is_a(ev, facts.class_no, "java.lang.ClassLoader");
-	if (!is_mat) /* class names end in the arena with a zero */
+	if (!is_mat) /* names are zero-terminated in the arena */
 		out->i = oql_is_a(ev, facts.class_no, e->name.data);
 	return HDB_OK;
 }
@@ -559,7 +562,7 @@ static int literal_value(struct oql_eval *ev, const struct oql_expr *e, struct o
 int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		 struct oql_value *out)
 {
-	/* caches of nodes are the evaluator's */
+	/* the evaluator owns the caches in nodes */
 	struct oql_expr *node = (struct oql_expr *)(uintptr_t)e;
 	struct oql_value of;
 

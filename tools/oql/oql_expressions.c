@@ -1,6 +1,6 @@
 /*
- * oql/oql_expressions.c - the grammar of expressions: primaries, their fields, calls and indices,
- * operators by how close they bind; and what every part of the grammar needs: failures, nodes.
+ * oql/oql_expressions.c - grammar of expressions: primaries, members, calls, indexes and operators
+ * by precedence; also errors and nodes, used by the whole grammar.
  */
 #include "oql/oql_parser.h"
 
@@ -49,7 +49,7 @@ static int make(struct parser *p, enum oql_kind kind, size_t at, struct oql_expr
 	return HDB_OK;
 }
 
-/* Counts the levels below a node whose parts are set. */
+/* Computes the height of a node whose children are set. */
 static int seal(struct parser *p, struct oql_expr *e)
 {
 	struct oql_expr *const parts[] = { e->a, e->b, e->c };
@@ -100,7 +100,7 @@ int oql_too_many(struct parser *p, const char *what)
 
 /* ---- primaries and steps ---- */
 
-/* "(a, b)", after its "(". */
+/* Parses "(a, b)" after its "(". */
 static int parse_args(struct parser *p, struct oql_expr *e)
 {
 	struct list list = { 0 };
@@ -136,7 +136,7 @@ static int add_aggregate(struct parser *p, struct oql_select *select, struct oql
 	return r;
 }
 
-/* count(*), sum(x) and so on: the name is the next token but one, "(" follows it. */
+/* Parses count(*), sum(x) and so on. The name is the token after the next, followed by "(". */
 static int parse_aggregate(struct parser *p, enum oql_aggregate which, struct oql_expr **out)
 {
 	const size_t at = ahead(p, 0)->at;
@@ -190,8 +190,8 @@ static int parse_name(struct parser *p, struct oql_expr **out)
 }
 
 /*
- * The name that follows "." or "@", of `a` or of the row's object (NULL): a field or an attribute
- * (`kind`), or a method with its arguments.
+ * Parses the name after "." or "@", of `a` or of the row's object (NULL): a field or attribute
+ * (`kind`), or a method with arguments.
  */
 static int parse_member(struct parser *p, struct oql_expr *a, enum oql_kind kind,
 			struct oql_expr **out)
@@ -249,7 +249,7 @@ static int parse_literal(struct parser *p, enum oql_kind kind, struct oql_expr *
 	return HDB_OK;
 }
 
-/* A sub-select or an expression, after its "(". */
+/* Parses a sub-select or expression after its "(". */
 static int parse_parentheses(struct parser *p, struct oql_expr **out)
 {
 	const size_t at = ahead(p, 0)->at;
@@ -313,7 +313,7 @@ static int parse_primary(struct parser *p, struct oql_expr **out)
 	return oql_expected(p, "an expression");
 }
 
-/* "[i]" or "[i:j]", after its "[". */
+/* Parses "[i]" or "[i:j]" after its "[". */
 static int parse_index(struct parser *p, struct oql_expr *a, struct oql_expr **out)
 {
 	struct oql_expr *e;
@@ -357,7 +357,7 @@ static bool is_number(const struct oql_token *t)
 
 static int parse_unary(struct parser *p, struct oql_expr **out);
 
-/* "-a", after its "-", which stands at `at`. */
+/* Parses "-a" after its "-", which is at `at`. */
 static int parse_negated(struct parser *p, size_t at, struct oql_expr **out)
 {
 	struct oql_expr *parts[2] = { NULL, NULL };
@@ -389,7 +389,7 @@ static int parse_unary(struct parser *p, struct oql_expr **out)
 
 typedef int parse_fn(struct parser *p, struct oql_expr **out);
 
-/* Operands of `parse` with one of two signs between, from the left. */
+/* Parses a left-associative chain of two operators between operands of `parse`. */
 static int parse_signs(struct parser *p, parse_fn *parse, const char signs[2],
 		       const enum oql_kind kinds[2], struct oql_expr **out)
 {
@@ -436,7 +436,7 @@ int oql_parse_class_name(struct parser *p, struct oql_str *name)
 		last = ahead(p, 1);
 		p->at += 2;
 	}
-	/* without the blanks and comments that may stand between */
+	/* drop blanks and comments between the tokens */
 	TRY(OQL_TAKE(copy, p->arena, last->at + last->text.size - first->at + 1, p->err));
 	name->data = copy;
 	name->size = 0;
@@ -447,7 +447,7 @@ int oql_parse_class_name(struct parser *p, struct oql_str *name)
 	return HDB_OK;
 }
 
-/* Takes the relation that comes next; false: there is none. */
+/* Consumes a relational operator; false if there is none. */
 static bool take_relation(struct parser *p, enum oql_kind *kind)
 {
 	const struct oql_token *t = ahead(p, 0);
@@ -511,7 +511,7 @@ static int parse_equality(struct parser *p, struct oql_expr **out)
 	return HDB_OK;
 }
 
-/* "a AND b AND c" as one node, however many there are. */
+/* Parses "a AND b AND c" into a single node, so that long chains do not nest. */
 static int parse_all(struct parser *p, const char *word, struct oql_expr **out)
 {
 	const bool is_and = word[0] == 'a';

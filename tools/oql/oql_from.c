@@ -1,6 +1,6 @@
 /*
- * oql/oql_from.c - what FROM yields: instances of classes as a pass over the heap finds them, a
- * list one by one, the rows of a sub-select as they come.
+ * oql/oql_from.c - evaluates FROM: instances of classes by scanning the heap, the elements of a
+ * list, or the rows of a sub-select.
  */
 #include "oql/oql_rows.h"
 
@@ -14,22 +14,22 @@
 struct oql_source {
 	struct oql_eval *ev;
 	const struct oql_select *select;
-	struct oql_arena arena; /* as long as the source */
-	/* instances: of each set of classes, one after the other */
-	uint8_t **marks; /* by class number: nonzero if wanted */
+	struct oql_arena arena; /* lives as long as the source */
+	/* instances: sets of classes, scanned one after the other */
+	uint8_t **marks; /* by class number: nonzero if selected */
 	size_t mark_count, mark_at;
-	size_t stand_in_at;    /* of the set: what is not in the dump comes before the others */
-	struct hdb_scan *scan; /* owned; NULL: the next set is not begun */
+	size_t stand_in_at;    /* position in the set: objects missing from the dump come first */
+	struct hdb_scan *scan; /* owned; NULL: the next set has not been started */
 	struct hdb_batch batch;
 	size_t batch_at;
-	/* a list, or one value */
+	/* a list, or a single value */
 	struct oql_value list;
 	size_t list_at;
 	/* a sub-select */
 	struct oql_rows *rows; /* owned */
 	struct oql_arena row_arena;
-	const struct oql_value *row; /* that is being unnested; NULL: none */
-	size_t *places;              /* in its lists */
+	const struct oql_value *row; /* row being unnested; NULL: none */
+	size_t *places;              /* positions in its lists */
 };
 
 /* ---- sets of classes ---- */
@@ -54,7 +54,7 @@ static void mark_subclasses(struct oql_source *s, uint8_t *marks)
 	const uint32_t count = hdb_class_count(db);
 	bool has_new = s->select->from.is_instanceof;
 
-	/* superclasses may have higher numbers: until nothing changes */
+	/* superclasses may have higher numbers: repeat until nothing changes */
 	while (has_new) {
 		has_new = false;
 		for (uint32_t no = 0; no < count; no++) {
@@ -69,7 +69,10 @@ static void mark_subclasses(struct oql_source *s, uint8_t *marks)
 	}
 }
 
-/* To MAT an unknown class has no objects; in a statement about nothing else it is a mistake. */
+/*
+ * In MAT an unknown class has no objects. If it is the only class of a statement, we report a
+ * mistake.
+ */
 static int refuse_class(struct oql_source *s)
 {
 	const struct oql_expr place = { .at = s->select->from.at };
@@ -85,9 +88,9 @@ static int mark_named(struct oql_source *s, uint8_t *marks)
 	const struct oql_str name = s->select->from.name;
 	struct hdb *db = s->ev->db;
 
-	/* names end with a zero in the arena */
+	/* names are zero-terminated in the arena */
 	if (s->select->is_alone && hdb_class_named(db, name.data, 0) == HDB_NONE) {
-		/* a name that cannot be read is an error, not a missing class */
+		/* failing to read a name is an error, not a missing class */
 		TRY(hdb_failed(db, s->ev->err));
 		return refuse_class(s);
 	}
@@ -116,7 +119,7 @@ static int mark_matching(struct oql_source *s, uint8_t *marks)
 	return HDB_OK;
 }
 
-/* A class object, as FROM without OBJECTS takes it. */
+/* Selects the class of a class object, as FROM without OBJECTS does. */
 static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *marks)
 {
 	struct oql_eval *ev = s->ev;
@@ -186,7 +189,7 @@ static int number_object(struct oql_source *s, uint64_t number, uint32_t *ix)
 	return r;
 }
 
-/* The objects themselves. */
+/* Lists the objects themselves. */
 static int list_numbers(struct oql_source *s)
 {
 	const struct oql_from *from = &s->select->from;
@@ -201,7 +204,7 @@ static int list_numbers(struct oql_source *s)
 	return HDB_OK;
 }
 
-/* Each class by itself: what two of them have in common comes twice, as in MAT. */
+/* Selects each class separately: as in MAT, objects of overlapping sets occur twice. */
 static int mark_numbers(struct oql_source *s)
 {
 	const struct oql_from *from = &s->select->from;
@@ -263,7 +266,7 @@ static int open_classes(struct oql_source *s)
 							mark_matching(s, marks);
 }
 
-/* OBJECTS and classes: the class objects themselves, of all sets. */
+/* FROM OBJECTS with classes: lists the class objects of all sets. */
 static int list_classes(struct oql_source *s)
 {
 	struct oql_eval *ev = s->ev;
@@ -319,7 +322,7 @@ static int open_scan(struct oql_source *s)
 	const struct hdb_scan_options options = { .struct_size = sizeof(options),
 						  .classes = s->marks[s->mark_at],
 						  .population = 1 };
-	/* A pass does not find the boot loader and classes that the dump lacks. */
+	/* A scan does not find the boot loader and classes that the dump lacks. */
 	const int r = oql_find_stand_ins(s->ev);
 
 	s->batch = (struct hdb_batch){ .struct_size = sizeof(struct hdb_batch) };
@@ -383,7 +386,7 @@ static int next_element(struct oql_source *s, struct oql_value *out)
 
 	if (v->type != OQL_V_LIST) {
 		*out = *v;
-		/* null is no row, but where the statement says so */
+		/* null is not a row, unless the statement says so */
 		return s->list_at++ || (v->type == OQL_V_NULL &&
 					s->select->from.expr->kind != OQL_NULL) ?
 			       HDB_END :
@@ -399,7 +402,7 @@ static int next_element(struct oql_source *s, struct oql_value *out)
 	return r;
 }
 
-/* The next combination of elements of the row's lists; false: there is none. */
+/* Advances to the next combination of list elements in the row; false at the end. */
 static bool step(struct oql_source *s)
 {
 	for (size_t i = s->rows->width; i-- > 0;) {
@@ -420,7 +423,7 @@ static bool has_empty_list(const struct oql_source *s)
 	return false;
 }
 
-/* A row of columns, with one element instead of each list. */
+/* Makes a row in which each list is replaced by one element. */
 static int make_row(struct oql_source *s, struct oql_value *out)
 {
 	const size_t width = s->rows->width;

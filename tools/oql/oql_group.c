@@ -1,6 +1,5 @@
 /*
- * oql/oql_group.c - GROUP BY: groups by the texts of their keys, and what aggregates have seen of
- * each.
+ * oql/oql_group.c - GROUP BY: groups rows by the text of their keys and accumulates aggregates.
  */
 #include "oql/oql_rows.h"
 
@@ -9,17 +8,17 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* What an aggregate has seen of a group. */
+/* State of an aggregate in a group. */
 struct sum {
 	uint64_t count;
-	bool is_real; /* a float or a double was among them, or the sum left 64 bits */
+	bool is_real; /* a value was a float or double, or the sum exceeded 64 bits */
 	int64_t whole;
 	double real;
 	struct oql_value best; /* min, max */
 };
 
 struct oql_group {
-	struct oql_value current; /* of its first row */
+	struct oql_value current; /* first row of the group */
 	struct sum sums[];
 };
 
@@ -139,7 +138,7 @@ static int make_groups(struct oql_rows *rows, struct oql_part *p)
 	bytes_release(&key);
 	TRY_ERRORS(r);
 	p->frame.current = (struct oql_value){ 0 };
-	/* aggregates of no rows at all are a row */
+	/* without GROUP BY, aggregates of no rows give one row */
 	return p->group_count || p->select->group_count ? HDB_OK : add_group(rows, p);
 }
 

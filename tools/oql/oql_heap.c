@@ -1,6 +1,6 @@
 /*
- * oql/oql_heap.c - what the evaluator asks of the heap: MAT's numbers of objects, counts by class,
- * fields of classes, lists of relatives.
+ * oql/oql_heap.c - access to the heap: MAT's object numbers, counts by class, fields of classes,
+ * related objects.
  */
 #include "oql/oql_eval.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Objects that one count of ranks is for. */
+/* Objects per rank entry. */
 #define RANK_OBJECTS 512u
 #define RANK_WORDS (RANK_OBJECTS / 64)
 
@@ -64,7 +64,7 @@ int oql_find_stand_ins(struct oql_eval *ev)
 	return HDB_OK;
 }
 
-/* They count in MAT, too. */
+/* MAT counts these objects as well. */
 static int count_stand_ins(struct oql_eval *ev)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
@@ -150,7 +150,7 @@ int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix)
 	if (r < 0 || number < 0 || (uint64_t)number >= ev->reachable_count)
 		return r;
 	high = hdb_object_count(ev->db) / RANK_OBJECTS;
-	while (low < high) { /* the last place with no more before it than `number` */
+	while (low < high) { /* find the last block that starts at or before `number` */
 		const uint32_t middle = low + (high - low + 1) / 2;
 
 		if (ev->ranks[middle] <= (uint64_t)number)
@@ -208,7 +208,7 @@ bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name)
 {
 	struct hdb_class class = { .struct_size = sizeof(class) };
 
-	/* superclasses of a damaged dump may run in a circle */
+	/* a damaged dump may have a cycle of superclasses */
 	for (uint32_t n = hdb_class_count(ev->db); n > 0 && class_no != HDB_NONE; n--) {
 		if (strcmp(hdb_class_name(ev->db, class_no), name) == 0)
 			return true;
@@ -250,7 +250,7 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 	return r < 0 ? r : HDB_OK;
 }
 
-/* A class object is referred to by its instances. */
+/* A class object is referenced by its instances. */
 static int add_instances(struct oql_eval *ev, uint32_t class_no, struct oql_numbers *numbers)
 {
 	BASE_FREED uint8_t *marks = calloc((size_t)hdb_class_count(ev->db) + 1, 1);
@@ -272,7 +272,7 @@ static int add_instances(struct oql_eval *ev, uint32_t class_no, struct oql_numb
 	return r > 0 ? HDB_OK : r;
 }
 
-/* In ascending order, each once, from number `from` on. */
+/* Sorts the numbers from index `from` on and removes duplicates. */
 static void sort_numbers(struct oql_numbers *numbers, size_t from)
 {
 	size_t kept = from;
@@ -286,7 +286,7 @@ static void sort_numbers(struct oql_numbers *numbers, size_t from)
 	numbers->count = kept;
 }
 
-/* Takes what is equal to the first number out of the others. */
+/* Removes later occurrences of the first number. */
 static void keep_first_once(struct oql_numbers *numbers)
 {
 	size_t kept = 1;
@@ -298,7 +298,7 @@ static void keep_first_once(struct oql_numbers *numbers)
 	numbers->count = kept;
 }
 
-/* Its class is in front, once. */
+/* Lists referents; the class comes first, and once only. */
 static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
 			 struct oql_numbers *numbers)
 {

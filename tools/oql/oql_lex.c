@@ -1,6 +1,6 @@
 /*
- * oql/oql_lex.c - cuts a statement into tokens. Class and field names may hold "$" and letters of
- * any script; strings know no escapes; comments are Java's.
+ * oql/oql_lex.c - splits a statement into tokens. Identifiers may contain "$" and letters of any
+ * script; strings have no escapes; comments are as in Java.
  */
 #include "oql/oql_lex.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest number, in bytes: 1e-300 with all its digits fits. */
+/* Maximum length of a number: enough for 1e-300 written with all digits. */
 #define NUMBER_MAX 400
 
 struct lexer {
@@ -78,7 +78,7 @@ static char peek(const struct lexer *lex, size_t ahead)
 	return ahead < lex->size - lex->at ? lex->text[lex->at + ahead] : 0;
 }
 
-/* Steps over blanks and comments. */
+/* Skips blanks and comments. */
 static int skip_blanks(struct lexer *lex)
 {
 	for (;;) {
@@ -206,7 +206,7 @@ static int lex_string(struct lexer *lex, struct oql_token *t)
 	return HDB_OK;
 }
 
-/* Between single quotes is one character, of the first plane. */
+/* Reads a character in single quotes, from the basic multilingual plane. */
 static int lex_char(struct lexer *lex, struct oql_token *t)
 {
 	const unsigned char c = (unsigned char)peek(lex, 1);
@@ -233,7 +233,7 @@ static void lex_name(struct lexer *lex, struct oql_token *t)
 		lex->at++;
 }
 
-/* "${snapshot}" or "${alias}"; "$${alias}" is the same, as MAT's reports have it. */
+/* Reads "${snapshot}" or "${alias}". MAT's reports also write "$${alias}". */
 static int lex_variable(struct lexer *lex, struct oql_token *t)
 {
 	lex->at += peek(lex, 1) == '{' ? 2 : 3;
@@ -305,7 +305,7 @@ int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out
 	if (text.size > OQL_TEXT_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
 				OQL_TEXT_MAX);
-	/* no token is shorter than a byte; the last is the end */
+	/* every token has at least a byte, except the final one */
 	TRY(OQL_TAKE(tokens, arena, text.size + 1, err));
 	for (*count = 0;;) {
 		struct oql_token *t = &tokens[*count];

@@ -1,5 +1,5 @@
 /*
- * oql/oql_lex.h - statements as tokens.
+ * oql/oql_lex.h - splits statements into tokens.
  */
 #ifndef OQL_OQL_LEX_H
 #define OQL_OQL_LEX_H
@@ -9,7 +9,7 @@
 enum oql_token_kind {
 	OQL_T_END,
 	OQL_T_NAME,
-	OQL_T_INT,      /* i; a number that does not fit 32 bits has is_wide */
+	OQL_T_INT,      /* i; is_wide if it does not fit 32 bits */
 	OQL_T_LONG,     /* i: 10L */
 	OQL_T_HEX,      /* i: 0x12c4 */
 	OQL_T_FLOAT,    /* d: 0.1, 2.5f */
@@ -17,11 +17,11 @@ enum oql_token_kind {
 	OQL_T_STRING,   /* text: between the quotes */
 	OQL_T_CHAR,     /* i */
 	OQL_T_SNAPSHOT, /* ${snapshot} */
-	OQL_T_OUTER,    /* text: h of ${h}, an alias of a SELECT around */
+	OQL_T_OUTER,    /* text: h of ${h}, an alias of an enclosing SELECT */
 	OQL_T_NE,       /* != */
 	OQL_T_LE,
 	OQL_T_GE,
-	OQL_T_PUNCTUATION /* any other: its character is `sign` */
+	OQL_T_PUNCTUATION /* any other; `sign` is its character */
 };
 
 struct oql_token {
@@ -29,16 +29,16 @@ struct oql_token {
 	char sign;
 	bool is_wide;
 	size_t at;
-	struct oql_str text; /* all of it, but of strings and ${h} what is between */
+	struct oql_str text; /* the token; for strings and ${h}, the contents */
 	uint64_t i;
 	double d;
 };
 
-/* *out: `*count` tokens in the arena, the last of them OQL_T_END. */
+/* Returns `*count` tokens in the arena, the last of which is OQL_T_END. */
 int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out, size_t *count,
 	    struct hdb_error *err);
 
-/* HDB_EUSAGE: "line 1, column 16: " and what the format says. */
+/* Fails with HDB_EUSAGE and "line 1, column 16: " before the message. */
 int oql_fail_at(const char *text, size_t at, struct hdb_error *err, const char *format, ...)
 	HDB_PRINTF(4, 5);
 

@@ -1,5 +1,5 @@
 /*
- * oql/oql_memory.c - arenas, sets of keys.
+ * oql/oql_memory.c - see oql_memory.h.
  */
 #include "oql/oql_memory.h"
 
@@ -144,7 +144,7 @@ int oql_text_check(const struct bytes *text, struct hdb_error *err)
 
 /* ---- sets of keys ---- */
 
-/* FNV-1a, with its bits mixed at the end: keys are short. */
+/* FNV-1a with a final mix, since keys are short. */
 static uint64_t hash_of(const char *data, size_t size)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -158,7 +158,7 @@ static uint64_t hash_of(const char *data, size_t size)
 static struct oql_key **slot_of(const struct oql_keys *keys, uint64_t hash, const char *data,
 				size_t size)
 {
-	assert(keys->count < keys->slot_count); /* or it would run for ever */
+	assert(keys->count < keys->slot_count); /* otherwise the loop would not end */
 	for (size_t i = (size_t)hash;; i++) {
 		struct oql_key **slot = &keys->slots[i & (keys->slot_count - 1)];
 

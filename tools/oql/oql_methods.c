@@ -1,7 +1,6 @@
 /*
- * oql/oql_methods.c - "name(...)": MAT's functions, and the methods of its objects, lists and
- * numbers that statements call; those of texts are in oql_strings.c. get...() and is...() without
- * arguments are attributes.
+ * oql/oql_methods.c - "name(...)": MAT's functions and the methods of objects, lists and numbers;
+ * string methods are in oql_strings.c. get...() and is...() without arguments are attributes.
  */
 #include "oql/oql_eval.h"
 
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest name of a getter. */
+/* Maximum length of a getter's name. */
 #define NAME_MAX_SIZE 64
 
 /* ---- what both have in common ---- */
@@ -103,7 +102,7 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 	return HDB_OK;
 }
 
-/* toString(v). */
+/* Implements toString(v). */
 static int to_string(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
 		     struct oql_value *out)
 {
@@ -131,7 +130,7 @@ static int to_hex(struct oql_eval *ev, const struct oql_expr *e, const struct oq
 	return oql_end_string(ev, arena, HDB_OK, &text, out);
 }
 
-/* Numbers instead of objects, as MAT's arrays of them. */
+/* Converts objects to numbers, like MAT's int arrays of object IDs. */
 static int numbers_of(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
 		      struct oql_value *out)
 {
@@ -158,7 +157,7 @@ static int dominator_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 	return HDB_OK;
 }
 
-/* Functions and methods that list what an object has; HDB_NOTFOUND: it is none of them. */
+/* Functions and methods that list related objects; HDB_NOTFOUND for other names. */
 static int relatives(struct oql_eval *ev, struct oql_str name, uint32_t ix, struct oql_arena *arena,
 		     struct oql_value *out)
 {
@@ -249,7 +248,7 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 	} else if (args.count == 0 && (oql_is(e->name, "iterator") || oql_is(e->name, "toArray"))) {
 		*out = *call->of;
 	} else if (args.count == 0 && (oql_is(e->name, "next") || oql_is(e->name, "hasNext"))) {
-		*out = oql_bool(list->count > 0); /* of an iterator just made */
+		*out = oql_bool(list->count > 0); /* a new iterator */
 		if (list->count && oql_is(e->name, "next"))
 			r = oql_element(ev, list, 0, out);
 	} else if (has_range && oql_is(e->name, "subList")) {
@@ -286,7 +285,9 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 
 /* ---- numbers, rows ---- */
 
-/* Java's narrowing: of floats to the nearest int or long, whose low bits smaller types take. */
+/*
+ * Java's narrowing conversion: reals to the nearest int or long, whose low bits give smaller types.
+ */
 static int64_t narrow(const struct oql_value *v, enum oql_type to)
 {
 	const double most = to == OQL_V_LONG ? 9223372036854775808.0 : 2147483648.0;
@@ -375,7 +376,7 @@ static int classes_by_name(struct oql_eval *ev, struct oql_args args, struct oql
 	return oql_class_objects(ev, marks, arena, out);
 }
 
-/* isClass(number) and its likes: whether the object is what the name says. */
+/* isClass(number) and so on: tests the kind of an object. */
 static int is_kind(struct oql_eval *ev, struct oql_str name, uint32_t ix, struct oql_value *out)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
@@ -407,7 +408,7 @@ static int dominator_number(struct oql_eval *ev, uint32_t ix, struct oql_value *
 	return dominator.type == OQL_V_OBJECT ? oql_number_of(ev, dominator.ix, &out->i) : HDB_OK;
 }
 
-/* Methods of the snapshot that take an object's number. */
+/* Methods of the snapshot that take an object number. */
 static int of_object_number(struct oql_eval *ev, const struct oql_expr *e, uint32_t ix,
 			    const struct oql_frame *frame, struct oql_value *out)
 {
@@ -484,7 +485,7 @@ static int named_field(struct oql_eval *ev, const struct oql_frame *frame,
 		const struct oql_value *field = &fields.list->values[i];
 
 		if (oql_same(field->text, name))
-			*out = *field; /* the last is that of the uppermost class */
+			*out = *field; /* the last one belongs to the uppermost class */
 	}
 	return HDB_OK;
 }
@@ -517,7 +518,7 @@ static int does_extend(struct oql_eval *ev, const struct oql_value *v, struct oq
 	return HDB_OK;
 }
 
-/* resolveValue("a.b"): null where one of the references is. */
+/* resolveValue("a.b"): null if any reference is null. */
 static int resolve_value(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
 	struct oql_str path = call->args.values[0].text;

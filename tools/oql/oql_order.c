@@ -1,6 +1,6 @@
 /*
- * oql/oql_order.c - ORDER BY: by columns and by expressions over rows, within the budget; of rows
- * with a LIMIT those that it needs.
+ * oql/oql_order.c - ORDER BY: sorts rows by columns and expressions within the budget. With LIMIT,
+ * keeps only the rows needed.
  */
 #include "oql/oql_rows.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows beyond those that a LIMIT needs are dropped once there are so many more. */
+/* With a LIMIT, surplus rows are dropped when there are this many. */
 #define SORT_SLACK 4096
 
 /* ---- what ORDER BY names ---- */
@@ -23,7 +23,7 @@ bool oql_rows_column(const struct oql_rows *rows, struct oql_str name, size_t *c
 	return false;
 }
 
-/* A key is a column by name or number, else an expression over the row. */
+/* A key is a column by name or number, or an expression over the row. */
 static int resolve_order(struct oql_rows *rows, const struct oql_order *from,
 			 struct oql_order_key *to)
 {
@@ -70,7 +70,7 @@ static int compare_keys(const struct oql_order_key *order, const struct oql_valu
 	bool is_descending = order->is_descending;
 	int result;
 
-	if (a->type == OQL_V_NULL || b->type == OQL_V_NULL) /* last in either direction */
+	if (a->type == OQL_V_NULL || b->type == OQL_V_NULL) /* nulls are last in both directions */
 		return (a->type == OQL_V_NULL) - (b->type == OQL_V_NULL);
 	if (order->is_natural && oql_is_number(a) && oql_is_number(b))
 		is_descending = !is_descending;
@@ -107,7 +107,7 @@ static int copy_sorted(struct oql_rows *rows, struct oql_arena *arena,
 	return HDB_OK;
 }
 
-/* Sorts, and frees the rows beyond the limit. */
+/* Sorts and frees the rows beyond the limit. */
 static int drop_rows(struct oql_rows *rows)
 {
 	struct oql_arena arena = { .budget = &rows->ev->budget };
@@ -123,7 +123,7 @@ static int drop_rows(struct oql_rows *rows)
 	for (size_t i = 0; i < rows->sorted_count && r >= 0; i++)
 		if ((r = copy_sorted(rows, &arena, &rows->sorted[i], &copy)) >= 0)
 			rows->sorted[i] = copy;
-	/* After a failure no row is asked for. */
+	/* After a failure no further row is requested. */
 	oql_arena_release(&rows->sorted_arena);
 	rows->sorted_arena = arena;
 	return r;
@@ -154,7 +154,7 @@ static int keep_row(struct oql_rows *rows, uint64_t no)
 	return copy_sorted(rows, &rows->sorted_arena, &row, &rows->sorted[rows->sorted_count++]);
 }
 
-/* Whether enough rows lie beyond the limit to be worth a sort that frees them. */
+/* Whether enough rows exceed the limit to justify a sort that frees them. */
 static bool has_slack(const struct oql_rows *rows)
 {
 	return rows->wanted && rows->wanted < SIZE_MAX / 4 &&

@@ -1,17 +1,15 @@
 /*
- * oql/oql_parse.c - the grammar: MAT's, with GROUP BY, ORDER BY, LIMIT and aggregates beyond it.
- * Here are statements; oql_expressions.c has expressions.
- *
- * Keywords ignore case, and most of them are names where no keyword can stand. Nesting is limited
- * by OQL_DEPTH_MAX, chains of operators and steps by OQL_CHAIN_MAX, so that neither the grammar nor
- * the evaluator recurses further.
+ * oql/oql_parse.c - grammar of statements: MAT's, extended by GROUP BY, ORDER BY, LIMIT and
+ * aggregates. Expressions are in oql_expressions.c. Keywords are case-insensitive, and most are
+ * allowed as names where no keyword is possible. OQL_DEPTH_MAX limits nesting and OQL_CHAIN_MAX
+ * chains of operators and members, which bounds the recursion of grammar and evaluator.
  */
 #include "oql/oql_parser.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Whether the word is a modifier here, and not the first name of what is selected. */
+/* Whether the word is a modifier here rather than the first selected name. */
 static bool is_modifier(const struct parser *p, const char *word)
 {
 	return is_word(p, 0, word) && !is_word(p, 1, "from") && !is_sign(p, 1, ',') &&
@@ -193,7 +191,7 @@ static int parse_count(struct parser *p, const char *what, uint64_t *out)
 	return HDB_OK;
 }
 
-/* "UNION ( SELECT ... )", as *out. */
+/* Parses "UNION ( SELECT ... )" into *out. */
 static int parse_union(struct parser *p, struct oql_select *first, struct oql_select **out)
 {
 	const size_t at = ahead(p, 0)->at;
@@ -227,7 +225,7 @@ static int parse_unions(struct parser *p, struct oql_select *first)
 	return HDB_OK;
 }
 
-/* What follows FROM. */
+/* Parses the clauses after FROM. */
 static int parse_clauses(struct parser *p, struct oql_select *select)
 {
 	int r = HDB_OK;

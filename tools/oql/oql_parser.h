@@ -1,9 +1,7 @@
 /*
- * oql/oql_parser.h - what the files of the grammar share: tokens, and who parses what. Private to
- * oql.
- *
- * Functions take what they stand at, give HDB_OK or a failure with its place in the statement, and
- * put what they make into the parser's arena.
+ * oql/oql_parser.h - private to oql: tokens and functions of the grammar. A function consumes its
+ * tokens, returns HDB_OK or a failure with its position in the statement, and allocates nodes in
+ * the parser's arena.
  */
 #ifndef OQL_OQL_PARSER_H
 #define OQL_OQL_PARSER_H
@@ -17,12 +15,11 @@
 struct parser {
 	const char *text;
 	struct oql_token *tokens;
-	size_t count, at; /* tokens; the next one */
+	size_t count, at; /* tokens; index of the next one */
 	unsigned depth;
 	struct oql_arena *arena;
 	struct hdb_error *err;
-	struct oql_select
-		*select; /* the one that aggregates belong to; NULL: none may stand here */
+	struct oql_select *select; /* owner of aggregates; NULL: none are allowed here */
 };
 
 /* ---- tokens ---- */
@@ -64,7 +61,7 @@ static inline bool take_word(struct parser *p, const char *word)
 	return is_it;
 }
 
-/* A list of expressions that grows; the arena keeps what it leaves behind. */
+/* A growing list of expressions. Replaced arrays stay in the arena. */
 struct list {
 	struct oql_expr **items;
 	size_t count, room;
@@ -72,32 +69,32 @@ struct list {
 
 int oql_list_add(struct parser *p, struct list *list, struct oql_expr *e);
 
-/* How much of a token a message shows. */
+/* Maximum characters of a token in a message. */
 #define SHOWN_MAX 40
 
-/* Failures. */
+/* Error functions. */
 int oql_expected(struct parser *p, const char *what);
 int oql_too_deep(struct parser *p, size_t at);
 int oql_too_many(struct parser *p, const char *what);
-/* Takes a sign, or fails. */
+/* Consumes a sign, or fails. */
 int oql_expect_sign(struct parser *p, char sign, const char *what);
-/* One level deeper; who calls it takes it off p->depth again. */
+/* Enters a nesting level. The caller decrements p->depth afterwards. */
 int oql_enter(struct parser *p);
 
 /* ---- oql_expressions.c ---- */
 
-/* A whole condition: OR and all that binds closer. */
+/* Parses a condition: OR and everything of higher precedence. */
 int oql_parse_condition(struct parser *p, struct oql_expr **out);
-/* Sums, and what binds closer. */
+/* Parses sums and everything of higher precedence. */
 int oql_parse_additive(struct parser *p, struct oql_expr **out);
-/* A primary with its fields, calls and indices. */
+/* Parses a primary with members, calls and indexes. */
 int oql_parse_steps(struct parser *p, struct oql_expr **out);
-/* "java.lang.String[]", after whatever stands before it. */
+/* Parses "java.lang.String[]". */
 int oql_parse_class_name(struct parser *p, struct oql_str *name);
 
 /* ---- oql_parse.c ---- */
 
-/* A SELECT with its unions, as in parentheses. */
+/* Parses a SELECT with its unions, as in parentheses. */
 int oql_parse_select(struct parser *p, struct oql_select **out);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * oql/oql_part.c - the SELECTs of a UNION, one after the other: FROM and WHERE, SELECT OBJECTS, AS
- * RETAINED SET, columns, DISTINCT.
+ * oql/oql_part.c - runs the SELECTs of a UNION in turn: FROM and WHERE, SELECT OBJECTS, AS RETAINED
+ * SET, columns, DISTINCT.
  */
 #include "oql/oql_rows.h"
 
@@ -33,7 +33,7 @@ static int next_retained(struct oql_rows *rows, struct oql_part *p)
 	return HDB_END;
 }
 
-/* The next row that WHERE lets through. */
+/* Advances to the next row that satisfies WHERE. */
 int oql_part_current(struct oql_rows *rows, struct oql_part *p)
 {
 	bool is_wanted;
@@ -63,7 +63,7 @@ static int refuse_object(struct oql_rows *rows, struct oql_part *p, const struct
 			  oql_type_name(rows->ev, v));
 }
 
-/* The object that a value means; HDB_NOTFOUND: null. */
+/* Returns the object of a value; HDB_NOTFOUND for null. */
 static int take_object(struct oql_rows *rows, struct oql_part *p, const struct oql_value *v,
 		       struct oql_value *out)
 {
@@ -80,7 +80,7 @@ static int take_object(struct oql_rows *rows, struct oql_part *p, const struct o
 	return HDB_OK;
 }
 
-/* The next object of the list that is being taken apart; HDB_END after the last. */
+/* Returns the next object of the pending list; HDB_END after the last. */
 static int next_pending(struct oql_rows *rows, struct oql_part *p, struct oql_value *out)
 {
 	struct oql_value element;
@@ -128,7 +128,10 @@ static int next_object(struct oql_rows *rows, struct oql_part *p, struct oql_val
 
 /* ---- columns ---- */
 
-/* Cells of the first row fail the query, lest a misspelt name goes unnoticed; others are empty. */
+/*
+ * A failing cell fails the statement in the first row, so that a misspelt name is noticed; later
+ * ones are left empty.
+ */
 static int cell(struct oql_rows *rows, struct oql_part *p, const struct oql_expr *e,
 		struct oql_value *out)
 {
@@ -230,7 +233,7 @@ static int find_retained(struct oql_rows *rows, struct oql_part *p)
 	const size_t words = (size_t)hdb_object_count(ev->db) / 64 + 1;
 	BASE_SCOPED(oql_numbers_release) struct oql_numbers m = { 0 };
 
-	assert(!p->retained); /* or its rows were those of the set */
+	assert(!p->retained); /* otherwise the rows would be those of the set */
 	TRY(find_members(rows, p, &m));
 	TRY(BASE_ALLOC(p->retained, words, "a set of objects", ev->err));
 	return m.count ? hdb_retained_marks(ev->db,
@@ -272,7 +275,7 @@ void oql_part_close(struct oql_part *p)
 
 /* ---- all of a union ---- */
 
-/* Rows of one SELECT after the other; those of a closed part are gone. */
+/* Runs one SELECT after the other. Closing a part frees its rows. */
 int oql_parts_next(struct oql_rows *rows)
 {
 	int r;

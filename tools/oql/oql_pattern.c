@@ -1,8 +1,8 @@
 /*
- * oql/oql_pattern.c - regular expressions. PCRE2 takes Java's but for rarities; as in MAT "$" that
- * is not last and "[]" mean themselves where a whole text is matched, for class names have them.
- * A dot matches line ends, for MAT's texts have none. Matching is limited in steps and
- * in memory, so that no pattern runs for ever.
+ * oql/oql_pattern.c - regular expressions. PCRE2 accepts Java's syntax with rare exceptions. As in
+ * MAT, when matching whole texts a "$" before the end and "[]" are literal, since they occur in
+ * class names. A dot matches line ends, because MAT's texts have none. Steps and memory of a match
+ * are limited, so every match terminates soon.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "oql/oql_eval.h"
@@ -13,18 +13,18 @@
 #include <pcre2.h>
 #include <string.h>
 
-/* Steps of one match: some 0.1 s at most. */
+/* Maximum steps of a match, about 0.1 s. */
 #define MATCH_STEPS 2000000
 #define MATCH_MEMORY_KIB 65536
 #define PATTERN_SIZE_MAX 65536
-/* Compiled patterns that are kept; further ones replace the oldest. */
+/* Maximum number of cached patterns. The oldest is replaced. */
 #define PATTERNS_MAX 64
 
 struct oql_pattern {
 	struct oql_pattern *older;
 	struct bytes source;
-	bool is_whole;                /* matches whole texts, not parts of them */
-	const struct oql_expr *place; /* of the expression that had it last: for messages */
+	bool is_whole;                /* matches whole texts, not substrings */
+	const struct oql_expr *place; /* expression that used it last, for messages */
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *context;
@@ -107,7 +107,10 @@ static int compile(struct oql_eval *ev, struct oql_pattern *pattern)
 	return HDB_OK;
 }
 
-/* The pattern of that source, moved to the front; drops the oldest where there are many. */
+/*
+ * Finds the pattern of this source and moves it to the front. Drops the oldest if there are too
+ * many.
+ */
 static struct oql_pattern *find(struct oql_eval *ev, struct oql_str source, bool is_whole)
 {
 	struct oql_pattern **at = &ev->patterns, *found;
@@ -175,5 +178,5 @@ int oql_matches(struct oql_eval *ev, struct oql_pattern *pattern, struct oql_mat
 		return oql_refuse(ev, pattern->place,
 				  "the regular expression takes more than %d steps for one text",
 				  MATCH_STEPS);
-	return HDB_OK; /* a text that is no UTF-8 matches nothing */
+	return HDB_OK; /* invalid UTF-8 does not match */
 }

@@ -1,7 +1,7 @@
 /*
- * oql/oql_scope.c - which names are meant: a name is the alias of the nearest SELECT that has it,
- * else a field of the nearest SELECT's row. A sub-select that names nothing around it has one
- * answer, which is kept.
+ * oql/oql_scope.c - name resolution: a name is an alias of the nearest SELECT that defines it,
+ * otherwise a field of the nearest SELECT's row. A sub-select that uses no outer name has a single
+ * result, which is cached.
  */
 #include "oql/oql_scope.h"
 
@@ -47,7 +47,7 @@ static void visit(struct oql_expr *e, struct scope *scope)
 		visit(e->args[i], scope);
 }
 
-/* Whether an expression after FROM takes anything from the rows around its select. */
+/* Whether an expression after FROM uses anything from enclosing rows. */
 static bool takes_row(const struct oql_expr *e)
 {
 	if (!e || e->kind == OQL_SELECT)
@@ -66,7 +66,7 @@ static void visit_select(struct oql_select *first, struct scope *outer)
 		struct scope scope = { .select = s, .outer = outer };
 
 		s->is_free = true;
-		/* a union is free if all of it is */
+		/* a union is free if all its SELECTs are */
 		for (size_t i = 0; i < s->item_count; i++)
 			visit(s->items[i].expr, &scope);
 		visit(s->where, &scope);

@@ -1,6 +1,5 @@
 /*
- * oql/oql_select.c - the rows of a SELECT and of its UNION: their columns, LIMIT and OFFSET; see
- * oql_rows.h for what they are made of.
+ * oql/oql_select.c - rows of a SELECT and its UNION: columns, LIMIT and OFFSET; see oql_rows.h.
  */
 #include "oql/oql_rows.h"
 
@@ -36,7 +35,7 @@ static bool has_values(const struct oql_select *select)
 	return select->is_star || select->is_objects;
 }
 
-/* The sub-select whose columns SELECT * shows; NULL: there is none. */
+/* Returns the sub-select whose columns SELECT * shows; NULL if there is none. */
 static const struct oql_select *shown_select(const struct oql_select *select)
 {
 	while (select->is_star && select->from.kind == OQL_FROM_SELECT && select->from.is_objects &&
@@ -131,7 +130,7 @@ void oql_rows_limit(struct oql_rows *rows, uint64_t limit)
 	if (most == UINT64_MAX || __builtin_add_overflow(most, rows->offset, &rows->wanted))
 		rows->wanted = 0;
 	if (most == 0)
-		rows->wanted = rows->offset + 1; /* 0 would be all */
+		rows->wanted = rows->offset + 1; /* 0 would mean all */
 	if (rows->limit != UINT64_MAX && rows->limit > UINT64_MAX - rows->offset)
 		rows->limit = UINT64_MAX;
 }

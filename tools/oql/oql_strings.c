@@ -1,6 +1,6 @@
 /*
- * oql/oql_strings.c - the methods of java.lang.String. Texts are UTF-8 here; Java counts UTF-16
- * units, and so do the numbers that go in and come out.
+ * oql/oql_strings.c - methods of java.lang.String. Texts are UTF-8 here, but Java counts UTF-16
+ * units, so indexes and lengths are converted.
  */
 #include "oql/oql_eval.h"
 
