@@ -34,28 +34,12 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/*
- * A row is one class, kind and length modulo the period. The size of an object depends on its
- * length only through the rounding up, so `elements` and `count` per residue are enough to sum
- * sizes exactly.
- */
 int import_counts_add(struct import_counting *c, const struct store_object *o,
 		      struct hdb_error *err)
 {
-	const unsigned width = o->kind == STORE_INSTANCE     ? 0 :
-			       o->kind == STORE_OBJECT_ARRAY ? c->counts->reference_bytes :
-							       o->body_size & 15;
-	const uint32_t period = c->counts->period[width];
-	/*
-	 * Most periods are powers of two. The division dominates the cost of this function, so it
-	 * is avoided for them.
-	 */
-	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
-	const uint64_t key = (uint64_t)o->class_no << 32 | (uint64_t)o->kind << 30 |
-			     (uint64_t)(o->is_embedded != 0) << 29 | rest;
-	struct import_count *entry = &c->cache[(o->class_no * 8 + rest) % IMPORT_COUNT_CACHE];
+	const uint64_t key = import_counts_key(c, o);
+	struct import_count *entry = import_counts_place(c, key);
 
-	assert(period);
 	if (entry->key != key && entry->count)
 		TRY(base_vec_push(c->counted, entry, sizeof(*entry), err));
 	if (entry->key != key || !entry->count)

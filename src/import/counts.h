@@ -57,6 +57,40 @@ struct import_counting {
  */
 int import_counts_begin(struct import *im, struct hdb_error *err);
 
+/*
+ * A row is one class, kind and length modulo the period. The size of an object depends on its
+ * length only through the rounding up, so `elements` and `count` per residue are enough to sum
+ * sizes exactly.
+ */
+static inline uint64_t import_counts_key(const struct import_counting *c,
+					 const struct store_object *o)
+{
+	const unsigned width = o->kind == STORE_INSTANCE     ? 0 :
+			       o->kind == STORE_OBJECT_ARRAY ? c->counts->reference_bytes :
+							       o->body_size & 15;
+	const uint32_t period = c->counts->period[width];
+	/* Most periods are powers of two. The division would dominate the cost. */
+	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
+
+	return (uint64_t)o->class_no << 32 | (uint64_t)o->kind << 30 |
+	       (uint64_t)(o->is_embedded != 0) << 29 | rest;
+}
+
+static inline struct import_count *import_counts_place(struct import_counting *c, uint64_t key)
+{
+	return &c->cache[((key >> 32) * 8 + (key & ((1u << 29) - 1))) % IMPORT_COUNT_CACHE];
+}
+
+/* The entry for objects like this one; NULL if it is not in the cache. */
+static inline struct import_count *import_counts_find(struct import_counting *c,
+						      const struct store_object *o)
+{
+	const uint64_t key = import_counts_key(c, o);
+	struct import_count *entry = import_counts_place(c, key);
+
+	return entry->key == key && entry->count ? entry : NULL;
+}
+
 /* Counts an array, or an instance with a length. */
 int import_counts_add(struct import_counting *c, const struct store_object *o,
 		      struct hdb_error *err);

@@ -67,11 +67,6 @@ static int push_out(struct import_distances *d, struct import_distance_entry *e,
 	return r;
 }
 
-static uint64_t key_of(uint64_t class_no, unsigned kind)
-{
-	return class_no << 3 | kind << 1 | 1;
-}
-
 /*
  * Finds the cache entry of an object's class and kind. An entry of another class in its place is
  * pushed out.
@@ -80,7 +75,7 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 		    struct import_distance_entry **out, struct hdb_error *err)
 {
 	const uint64_t no = o->kind == STORE_CLASS ? o->length : o->class_no;
-	const uint64_t key = key_of(no, o->kind);
+	const uint64_t key = import_distances_key(no, o->kind);
 	struct import_distance_entry *e = &d->cache[no % IMPORT_DISTANCE_CACHE];
 
 	if (e->key != key) {
@@ -96,28 +91,8 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 	return HDB_OK;
 }
 
-/*
- * Adds one distance. `least` is the distance minus the elements of an array or the stack of a stack
- * chunk; `wide` is the same for references of 8 bytes.
- */
-static void add_one(struct import_distance *to, int64_t least, int64_t wide)
-{
-	to->count++;
-	if (least == to->least) {
-		to->at_least++;
-	} else if (least < to->least) {
-		to->next_least = to->least;
-		to->least = least;
-		to->at_least = 1;
-	} else if (least < to->next_least) {
-		to->next_least = least;
-	}
-	if (wide < to->least_wide)
-		to->least_wide = wide;
-}
-
 int import_distances_add(struct import_distances *d, const struct store_object *o,
-			 uint64_t distance, struct hdb_error *err)
+			 uint64_t distance, uint32_t times, struct hdb_error *err)
 {
 	struct import_distance_entry *e;
 	int64_t least, wide;
@@ -134,18 +109,19 @@ int import_distances_add(struct import_distances *d, const struct store_object *
 	case STORE_OBJECT_ARRAY:
 		least = without(distance, o->length, 4);
 		wide = without(distance, o->length, 8);
-		/*
-		 * 16 bytes is the least that must remain: a header has at least 8 bytes, and the
-		 * length and its padding have 8. With less, references cannot have 8 bytes.
-		 */
-		d->wide_overlaps += o->length && wide < 16;
 		break;
 	default:
 		least = wide = without(distance, o->length, o->body_size);
 		break;
 	}
-	d->low_bits[(unsigned)__builtin_ctzll(distance | 1u << IMPORT_LOW_BITS)]++;
-	add_one(&e->distance, least, wide);
+	import_distances_note(d, &e->distance,
+			      &(struct import_noted){
+				      .distance = distance,
+				      .times = times,
+				      .least = least,
+				      .wide = wide,
+				      .is_filled_array = o->kind == STORE_OBJECT_ARRAY && o->length,
+			      });
 	return HDB_OK;
 }
 

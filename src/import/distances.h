@@ -14,6 +14,8 @@
 #include "base/vec.h"
 #include "store/objects.h"
 
+#include <stdbool.h>
+
 struct import;
 
 /*
@@ -64,9 +66,9 @@ struct import_distances {
 
 void import_distances_init(struct import_distances *d);
 
-/* Adds an object whose next neighbour begins `distance` bytes after it. */
+/* Adds objects like this one, whose next neighbours begin `distance` bytes after them. */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
-			 uint64_t distance, struct hdb_error *err);
+			 uint64_t distance, uint32_t times, struct hdb_error *err);
 
 /*
  * Counts an instance without a usable distance: a flat value, the neighbour of an ID that is not an
@@ -77,6 +79,56 @@ int import_distances_pass(struct import_distances *d, const struct store_object 
 
 /* Moves everything collected in a block to d->seen. */
 int import_distances_flush(struct import_distances *d, struct hdb_error *err);
+
+/* ---- inline, for the loop over objects ---- */
+
+static inline uint64_t import_distances_key(uint64_t class_no, enum store_kind kind)
+{
+	return class_no << 3 | (unsigned)kind << 1 | 1;
+}
+
+/* The distances of a class's instances or arrays; NULL if they are not in the cache. */
+static inline struct import_distance *import_distances_of(struct import_distances *d,
+							  uint64_t class_no, enum store_kind kind)
+{
+	struct import_distance_entry *e = &d->cache[class_no % IMPORT_DISTANCE_CACHE];
+
+	return e->key == import_distances_key(class_no, kind) ? &e->distance : NULL;
+}
+
+/* A distance. */
+struct import_noted {
+	uint64_t distance;
+	uint32_t times; /* number of objects that have it */
+	/* without the elements of an array or the stack of a stack chunk; with 8-byte references */
+	int64_t least, wide;
+	bool is_filled_array; /* an array of references, and not empty */
+};
+
+static inline void import_distances_note(struct import_distances *d, struct import_distance *to,
+					 const struct import_noted *noted)
+{
+	d->low_bits[(unsigned)__builtin_ctzll(noted->distance | 1u << IMPORT_LOW_BITS)] +=
+		noted->times;
+	/*
+	 * 16 bytes is the least that must remain: a header has at least 8 bytes, and the length and
+	 * its padding have 8. With less, references cannot have 8 bytes.
+	 */
+	if (noted->is_filled_array && noted->wide < 16)
+		d->wide_overlaps += noted->times;
+	to->count += noted->times;
+	if (noted->least == to->least) {
+		to->at_least += noted->times;
+	} else if (noted->least < to->least) {
+		to->next_least = to->least;
+		to->least = noted->least;
+		to->at_least = noted->times;
+	} else if (noted->least < to->next_least) {
+		to->next_least = noted->least;
+	}
+	if (noted->wide < to->least_wide)
+		to->least_wide = noted->wide;
+}
 
 /* Merges the distances of a block into the classes, and empties `seen`. Not thread-safe. */
 void import_distances_merge(struct import *im, struct import_seen *seen);

@@ -9,7 +9,6 @@
 #include "import/object_locator.h"
 
 #include "base/pipeline.h"
-#include "import/object_locator_read.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -271,8 +270,9 @@ static void locate_batch(const struct locate *l, const uint64_t *ids, const uint
 			put_offset(l->locator, found[i], offsets[i]);
 }
 
-int import_locator_read_slow(const struct hprof_file *file, struct base_view *view,
-			     struct hprof_range range, struct hprof_sub *sub, struct hdb_error *err)
+/* Reads the sub-record at range.offset. */
+static int read_sub(const struct hprof_file *file, struct base_view *view, struct hprof_range range,
+		    struct hprof_sub *sub, struct hdb_error *err)
 {
 	const unsigned id_size = file->id_size;
 	const uint64_t head = 9 + 2 * (uint64_t)id_size;
@@ -306,8 +306,7 @@ static int locate_extent(void *ctx, unsigned slot, uint64_t item, struct hdb_err
 		struct hprof_sub sub;
 		const struct hprof_range range = { at, extent->end };
 
-		TRY_ERRORS(import_locator_read_sub(l->locator->file, &l->views[slot], range, &sub,
-						   err));
+		TRY_ERRORS(read_sub(l->locator->file, &l->views[slot], range, &sub, err));
 		ids[count] = sub.id;
 		offsets[count] = at;
 		count += is_object(&sub);
@@ -421,7 +420,8 @@ static bool next_of_pieces(struct import_piece_reader *reader)
 	return true;
 }
 
-bool import_locator_next_piece(struct import_piece_reader *reader)
+/* Moves to the next piece, or in a disordered dump to the next object. False at the end. */
+static bool next_piece(struct import_piece_reader *reader)
 {
 	const struct import_wanted *wanted = &reader->wanted;
 
@@ -443,6 +443,39 @@ bool import_locator_next_piece(struct import_piece_reader *reader)
 			return true;
 	}
 	return false;
+}
+
+int import_locator_next(struct import_piece_reader *reader, uint32_t *i, struct hprof_sub *sub,
+			struct hdb_error *err)
+{
+	const struct import_wanted *wanted = &reader->wanted;
+	const uint64_t *ids = wanted->ids;
+
+	for (;;) {
+		uint32_t k = reader->i;
+		int r;
+
+		if (reader->at >= reader->end || k >= wanted->count) {
+			if (!next_piece(reader))
+				return HDB_END;
+			continue;
+		}
+		r = read_sub(reader->locator->file, wanted->view,
+			     (struct hprof_range){ reader->at, reader->limit }, sub, err);
+		if (r < 0)
+			return r;
+		reader->at = sub->end;
+		while (k < wanted->count && ids[k] < sub->id)
+			k++;
+		reader->i = k;
+		/* If two objects have the same ID, the first in the file counts. */
+		if (k < wanted->count && ids[k] == sub->id && !wanted->offsets[k]) {
+			wanted->offsets[k] = sub->offset;
+			reader->i = k + 1;
+			*i = k;
+			return HDB_OK;
+		}
+	}
 }
 
 int import_locator_block(const struct import_locator *locator, uint64_t first_ix,

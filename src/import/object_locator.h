@@ -98,10 +98,37 @@ struct import_wanted {
 /*
  * Finds objects of one block; their indexes are first_ix + i. For objects that are neither
  * instances nor arrays, `offsets` does not change. May run on any thread; the view belongs to the
- * caller. object_locator_read.h does the same for callers that also read the objects.
+ * caller.
  */
 int import_locator_block(const struct import_locator *locator, uint64_t first_ix,
 			 const struct import_wanted *wanted, struct hdb_error *err);
+
+/* Position of a reader among the objects of a block. */
+struct import_piece_reader {
+	const struct import_locator *locator;
+	struct import_wanted wanted;
+	uint32_t i;       /* index of the next object that may come */
+	uint64_t at, end; /* offset of the next sub-record, and end of the piece */
+	uint64_t limit;   /* sub-records must not extend beyond this */
+	uint32_t next,
+		/*
+		 * ordered: range of pieces left in locator->numbers; disordered: range of objects
+		 * left in the block
+		 */
+		last;
+	uint64_t first_ix; /* disordered: index of the block's first object */
+};
+
+/* Starts reading the objects that import_locator_block would find. */
+void import_locator_begin(struct import_piece_reader *reader, const struct import_locator *locator,
+			  uint64_t first_ix, const struct import_wanted *wanted);
+
+/*
+ * Reads the next object, in file order if the dump is ordered. *i is its index among those wanted.
+ * HDB_END after the last. The view may be moved between calls.
+ */
+int import_locator_next(struct import_piece_reader *reader, uint32_t *i, struct hprof_sub *sub,
+			struct hdb_error *err);
 
 void import_locator_release(struct import_locator *locator);
 

@@ -1,6 +1,6 @@
 /*
- * import/read_object.c - reads an object of the dump: its entry in the table of objects, and the
- * IDs it refers to.
+ * import/read_object.c - reads an object of the dump that is not plain (take_objects.c): its entry
+ * in the table of objects, and the IDs it refers to.
  */
 #include "base/search.h"
 #include "import/resolve.h"
@@ -23,7 +23,7 @@ void import_forget_classes(struct block_builder *m)
 {
 	store_objects_dictionary_release(&m->dictionary);
 	for (unsigned i = 0; i < BUILDER_CLASSES; i++)
-		m->classes[i] = (struct builder_class){ 0 };
+		m->classes[i] = (struct builder_class){ .plain_bytes = UINT64_MAX };
 	for (unsigned t = 0; t < 16; t++)
 		m->primitive_entry[t] = STORE_NONE;
 }
@@ -74,6 +74,16 @@ static int add_entries(struct import *im, struct block_builder *m, struct builde
 	return store_objects_entry(&m->dictionary, &o, &class->array_entry, err);
 }
 
+int import_note_usual(struct block_builder *m, struct builder_class *class, struct hdb_error *err)
+{
+	const struct store_object o = { .kind = STORE_INSTANCE, .class_no = class->no - 1 };
+
+	if (class->usual_count)
+		TRY(import_distances_add(&m->distances, &o, class->usual, class->usual_count, err));
+	class->usual = class->usual_count = 0;
+	return HDB_OK;
+}
+
 /* Finds a class and puts it into the cache. An unknown class is cached without a number. */
 static int find_class(struct import *im, struct block_builder *m, uint64_t class_id,
 		      struct hdb_error *err)
@@ -82,7 +92,8 @@ static int find_class(struct import *im, struct block_builder *m, uint64_t class
 	const uint32_t no = base_idmap_get(&im->class_map, class_id);
 	const struct import_class *class;
 
-	*entry = (struct builder_class){ .id = class_id };
+	TRY(import_note_usual(m, entry, err));
+	*entry = (struct builder_class){ .id = class_id, .plain_bytes = UINT64_MAX };
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;
 	class = import_class_at(im, no);
@@ -93,12 +104,14 @@ static int find_class(struct import *im, struct block_builder *m, uint64_t class
 	if (class->plan_count)
 		entry->plan = base_vec_at(&im->links.plans, uint32_t, class->plan_first);
 	entry->tail_size_at = class->tail_size_at;
+	if (!class->tail_size_at && class->plan_count <= STORE_LIST_BIG)
+		entry->plain_bytes = class->out.body_size;
 	return add_entries(im, m, entry, err);
 }
 
 /* Valid until the next call. */
-static inline int class_of(struct import *im, struct block_builder *m, uint64_t class_id,
-			   const struct builder_class **class, struct hdb_error *err)
+static int class_of(struct import *im, struct block_builder *m, uint64_t class_id,
+		    const struct builder_class **class, struct hdb_error *err)
 {
 	*class = import_class_entry(m, class_id);
 	return (*class)->id == class_id && (*class)->no ? HDB_OK : find_class(im, m, class_id, err);
@@ -167,43 +180,8 @@ static void note_flat_elements(struct import *im, uint32_t class_no, const uint6
 			keep_least(&im->flat.element[class_no], ids[i]);
 }
 
-/*
- * Copies the references at `count` offsets of a body to `raw`, skipping nulls, and returns their
- * number. All offsets must be within the body. Branch-free; a constant id_size makes it twice as
- * fast.
- */
-static inline size_t fields_of(uint64_t *raw, const uint8_t *body, const uint32_t *at,
-			       uint32_t count, const unsigned id_size)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t id = be_id(body + at[i], id_size);
-
-		raw[n] = id;
-		n += id != 0;
-	}
-	return n;
-}
-
-/* The same for `count` elements of an array. */
-static inline size_t elements_of(uint64_t *raw, const uint8_t *body, uint64_t count,
-				 const unsigned id_size)
-{
-	size_t n = 0;
-
-	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t id = be_id(body + i * id_size, id_size);
-
-		raw[n] = id;
-		n += id != 0;
-	}
-	return n;
-}
-
-static inline int take_instance(struct import *im, struct block_builder *m,
-				const struct hprof_sub *sub, struct store_object *o,
-				struct hdb_error *err)
+static int take_instance(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
+			 struct store_object *o, struct hdb_error *err)
 {
 	const struct builder_class *class;
 	const uint32_t *at;
@@ -236,8 +214,8 @@ static inline int take_instance(struct import *im, struct block_builder *m,
 	count = count_whole(at, count, sub->body_size, im->file.id_size);
 	if (im->flat.last)
 		note_flat_fields(im, class, body, at, count);
-	m->raw.count += im->file.id_size == 8 ? fields_of(raw, body, at, count, 8) :
-						fields_of(raw, body, at, count, 4);
+	m->raw.count += im->file.id_size == 8 ? import_read_fields(raw, body, at, count, 8) :
+						import_read_fields(raw, body, at, count, 4);
 	return HDB_OK;
 }
 
@@ -258,8 +236,8 @@ static int read_elements(struct base_view *view, unsigned id_size, struct elemen
 	elements->count = 0;
 	if (!p)
 		return HDB_ETRUNC;
-	elements->count = id_size == 8 ? elements_of(elements->ids, p, n, 8) :
-					 elements_of(elements->ids, p, n, 4);
+	elements->count = id_size == 8 ? import_read_elements(elements->ids, p, n, 8) :
+					 import_read_elements(elements->ids, p, n, 4);
 	return HDB_OK;
 }
 
@@ -360,9 +338,9 @@ static int take_long_array(struct import *im, struct block_builder *m, const str
 	return base_vec_push(&m->out->big, &big, sizeof(big), err);
 }
 
-static inline int take_object_array(struct import *im, struct block_builder *m,
-				    const struct hprof_sub *sub, struct store_object *o,
-				    struct hdb_error *err)
+static int take_object_array(struct import *im, struct block_builder *m,
+			     const struct hprof_sub *sub, struct store_object *o,
+			     struct hdb_error *err)
 {
 	struct elements elements = { .offset = sub->body_offset, .n = sub->length };
 	const struct builder_class *class;
@@ -375,11 +353,8 @@ static inline int take_object_array(struct import *im, struct block_builder *m,
 	if (!class->no)
 		return hdb_fail(err, HDB_EBUG, "array 0x%" PRIx64 " has no class", sub->id);
 	m->objects[m->reading].entry = class->array_entry;
-	if (sub->length > STORE_LIST_BIG) {
-		const struct hprof_sub copy = *sub;
-
-		return take_long_array(im, m, &copy, o->class_no, err);
-	}
+	if (sub->length > STORE_LIST_BIG)
+		return take_long_array(im, m, sub, o->class_no, err);
 	TRY(base_vec_reserve(&m->raw, sub->length, sizeof(uint64_t), err));
 	elements.ids = (uint64_t *)m->raw.data + m->raw.count;
 	TRY(read_elements(&m->view, im->file.id_size, &elements, err));
@@ -443,7 +418,7 @@ static int note_object(struct import *im, struct block_builder *m, uint32_t i,
 		return HDB_OK;
 	m->out->odd_count += im->flat.has_odd_ids && id & 7 && !o->is_embedded;
 	if (i + 1 < m->id_count && !import_is_apart(im, id) && !import_is_apart(im, m->ids[i + 1]))
-		r = import_distances_add(&m->distances, o, m->ids[i + 1] - id, err);
+		r = import_distances_add(&m->distances, o, m->ids[i + 1] - id, 1, err);
 	else if (o->kind == STORE_INSTANCE)
 		r = import_distances_pass(&m->distances, o, err);
 	TRY(r);
@@ -452,12 +427,10 @@ static int note_object(struct import *im, struct block_builder *m, uint32_t i,
 	return HDB_OK;
 }
 
-static inline int take_primitives(struct import *im, struct block_builder *m,
-				  const struct hprof_sub *sub, struct store_object *o,
-				  struct hdb_error *err)
+static int take_primitives(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
+			   struct store_object *o, struct hdb_error *err)
 {
 	uint32_t *entry = &m->primitive_entry[sub->element_type & 15];
-	struct hprof_sub copy;
 
 	o->kind = STORE_PRIMITIVE_ARRAY;
 	o->length = sub->length;
@@ -471,15 +444,11 @@ static inline int take_primitives(struct import *im, struct block_builder *m,
 	      sub->length <= __atomic_load_n(&im->evidence.zeroed_end, __ATOMIC_RELAXED)) &&
 	     __atomic_load_n(&im->evidence.fill, __ATOMIC_RELAXED) == IMPORT_FILL_VARIES))
 		return HDB_OK;
-	/*
-	 * a copy: the address of *sub must not escape, or the compiler cannot keep it in registers
-	 */
-	copy = *sub;
-	return import_zeroed_add(im, m, &copy, err);
+	return import_zeroed_add(im, m, sub, err);
 }
 
-static inline int take_sub(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
-			   struct store_object *o, struct hdb_error *err)
+static int take_sub(struct import *im, struct block_builder *m, const struct hprof_sub *sub,
+		    struct store_object *o, struct hdb_error *err)
 {
 	switch (sub->tag) {
 	case HPROF_INSTANCE_DUMP:
@@ -495,7 +464,7 @@ static inline int take_sub(struct import *im, struct block_builder *m, const str
 }
 
 /* Records the range in `raw` of object i's references. They begin at `first`. */
-static inline int end_raw(struct block_builder *m, uint32_t i, size_t first, struct hdb_error *err)
+static int end_raw(struct block_builder *m, uint32_t i, size_t first, struct hdb_error *err)
 {
 	if (m->raw.count >= NOT_TAKEN)
 		return hdb_fail(err, HDB_ELIMIT,
@@ -508,8 +477,8 @@ static inline int end_raw(struct block_builder *m, uint32_t i, size_t first, str
 	return HDB_OK;
 }
 
-static inline int take_object(struct import *im, struct block_builder *m, uint32_t i,
-			      const struct hprof_sub *sub, struct hdb_error *err)
+static int take_object(struct import *im, struct block_builder *m, uint32_t i,
+		       const struct hprof_sub *sub, struct hdb_error *err)
 {
 	struct store_object o = { .file_offset = sub->offset };
 	const size_t first = m->raw.count;
@@ -533,8 +502,7 @@ static inline int take_object(struct import *im, struct block_builder *m, uint32
 	return end_raw(m, i, first, err);
 }
 
-/* Completes the oldest group of lookups, and prefetches the next IDs of m->raw. */
-static int look_up(struct import *im, struct block_builder *m, struct hdb_error *err)
+int import_look_up(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	struct idset_lookup *lookup = &m->lookups[m->lookup_turn++ % BUILDER_LOOKUPS];
 	const uint64_t *ids = m->raw.data;
@@ -556,32 +524,21 @@ int import_find_rest(struct import *im, struct block_builder *m, struct hdb_erro
 {
 	TRY(base_vec_reserve(&m->found, m->raw.count - m->found.count, sizeof(uint32_t), err));
 	while (m->answered < m->raw.count)
-		TRY(look_up(im, m, err));
+		TRY(import_look_up(im, m, err));
 	return HDB_OK;
 }
 
-int import_take_objects(struct import *im, struct block_builder *m, struct hdb_error *err)
+int import_take_next(struct import *im, struct block_builder *m, struct import_piece_reader *reader,
+		     struct hdb_error *err)
 {
-	const struct import_wanted wanted = {
-		.view = &m->view,
-		.ids = m->ids,
-		.count = m->out->count,
-		.offsets = m->offsets,
-	};
-	struct import_piece_reader reader;
 	struct hprof_sub sub;
 	uint32_t i;
-	int r;
 
-	import_locator_begin(&reader, &im->locator, m->first_ix, &wanted);
-	for (;;) {
-		if ((r = import_locator_next(&reader, &i, &sub, err)) != HDB_OK)
-			return r < 0 ? r : HDB_OK;
-		TRY(take_object(im, m, i, &sub, err));
-		/* The prefetched words arrive while further objects are read. */
-		while (m->raw.count - m->lookup_end >= BUILDER_LOOKUP_IDS)
-			TRY(look_up(im, m, err));
-	}
+	TRY(import_locator_next(reader, &i, &sub, err));
+	TRY(take_object(im, m, i, &sub, err));
+	while (m->raw.count - m->lookup_end >= BUILDER_LOOKUP_IDS)
+		TRY(import_look_up(im, m, err));
+	return HDB_OK;
 }
 
 /*

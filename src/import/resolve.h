@@ -1,6 +1,6 @@
 /*
- * import/resolve.h - shared by resolve.c, read_object.c and resolve_write.c, which build the blocks
- * of objects.
+ * import/resolve.h - shared by resolve.c, take_objects.c, read_object.c and resolve_write.c, which
+ * build the blocks of objects.
  *
  * The second pass builds the tables ids, objects and references block by block. Block b has the
  * STORE_BLOCK_OBJECTS objects from index b x STORE_BLOCK_OBJECTS on. Each thread has a struct
@@ -8,7 +8,7 @@
  *
  * 1. The IDs of the block's objects are read from the set of all IDs.
  *
- * 2. read_object.c reads these objects in file order from the few pieces that contain them
+ * 2. take_objects.c reads these objects in file order from the few pieces that contain them
  *    (object_locator.h). For each object it stores the entry in the dictionary of classes, the
  *    offset, and the IDs of its references, appended to `raw`. Its length and its distance to the
  *    next object are added to the statistics of its class (counts.h, distances.h), for sizes.c.
@@ -30,7 +30,7 @@
 #include "base/bytes.h"
 #include "base/thread.h"
 #include "import/context.h"
-#include "import/object_locator_read.h"
+#include "import/object_locator.h"
 #include "store/lists_put.h"
 
 /* Maximum number of problems reported for a block. Further ones are only counted. */
@@ -94,6 +94,13 @@ struct slot {
 /* A class in a thread's cache. */
 struct builder_class {
 	uint64_t id;
+	/* take_objects.c reads an instance with so many bytes; UINT64_MAX: none */
+	uint64_t plain_bytes;
+	/*
+	 * distance of its last plain instance (0: none), and how many in a row have it that are not
+	 * yet among the distances: nearly all instances of a class have the same
+	 */
+	uint32_t usual, usual_count;
 	const uint32_t *plan; /* offsets of references in an instance, ascending; borrowed */
 	uint32_t plan_count;
 	uint32_t no; /* number + 1; 0: unused entry */
@@ -139,6 +146,7 @@ struct block_builder {
 	/* dictionary entries of primitive arrays by type; STORE_NONE: not in the dictionary yet */
 	uint32_t primitive_entry[16];
 	struct builder_class classes[BUILDER_CLASSES];
+	uint64_t unnoted[BUILDER_CLASSES / 64]; /* bits of classes with a usual_count */
 
 	/* ---- the objects of the block ---- */
 
@@ -159,7 +167,7 @@ struct block_builder {
 int import_write_block(struct import *im, struct base_view *view, struct slot *s, uint64_t first_ix,
 		       struct hdb_error *err);
 
-/* ---- read_object.c: objects of the dump ---- */
+/* ---- take_objects.c, read_object.c: objects of the dump ---- */
 
 /*
  * Reads the instances and arrays of the block in file order: their entries, and the IDs of their
@@ -178,6 +186,53 @@ static inline struct builder_class *import_class_entry(struct block_builder *m, 
 {
 	return &m->classes[import_id_hash(class_id) % BUILDER_CLASSES];
 }
+
+/*
+ * Copies the references at `count` offsets of a body to `raw`, skipping nulls, and returns their
+ * number. All offsets must be within the body. Branch-free; a constant id_size makes it twice as
+ * fast.
+ */
+static inline size_t import_read_fields(uint64_t *raw, const uint8_t *body, const uint32_t *at,
+					uint32_t count, const unsigned id_size)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t id = be_id(body + at[i], id_size);
+
+		raw[n] = id;
+		n += id != 0;
+	}
+	return n;
+}
+
+/* The same for `count` elements of an array. */
+static inline size_t import_read_elements(uint64_t *raw, const uint8_t *body, uint64_t count,
+					  const unsigned id_size)
+{
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const uint64_t id = be_id(body + i * id_size, id_size);
+
+		raw[n] = id;
+		n += id != 0;
+	}
+	return n;
+}
+
+/*
+ * Reads the next object of the block, whatever it is; HDB_END after the last. With m->is_noted, it
+ * adds it to the statistics of its class.
+ */
+int import_take_next(struct import *im, struct block_builder *m, struct import_piece_reader *reader,
+		     struct hdb_error *err);
+
+/* Adds the instances that a class has counted to the distances. */
+int import_note_usual(struct block_builder *m, struct builder_class *class, struct hdb_error *err);
+
+/* Completes the oldest group of lookups, and prefetches the next IDs of m->raw. */
+int import_look_up(struct import *im, struct block_builder *m, struct hdb_error *err);
 
 /* Completes the lookups of all IDs in m->raw. */
 int import_find_rest(struct import *im, struct block_builder *m, struct hdb_error *err);

@@ -65,6 +65,58 @@ int store_lists_open(struct store_lists_writer *w, struct base_vec *out, uint32_
 /* Records that a group of lists begins at the end of `out`. */
 int store_lists_begin_group(struct store_lists_writer *w, struct hdb_error *err);
 
+/* Makes room for so many lists, all in one group, with so many entries. Sets *p to the end. */
+static inline int store_lists_reserve(struct store_lists_writer *w, uint32_t lists,
+				      uint64_t entries, uint8_t **p, struct hdb_error *err)
+{
+	struct base_vec *out = w->out;
+
+	TRY(base_vec_reserve(out, lists * VARINT_MAX + entries * STORE_ENTRY_MAX + STORE_ENTRY_PAD,
+			     1, err));
+	if (w->count % STORE_LIST_GROUP == 0)
+		TRY(store_lists_begin_group(w, err));
+	*p = (uint8_t *)out->data + out->count;
+	return HDB_OK;
+}
+
+/* Completes so many lists, which were written after store_lists_reserve and end at p. */
+static inline void store_lists_written(struct store_lists_writer *w, uint32_t lists,
+				       const uint8_t *p)
+{
+	w->out->count = (size_t)(p - (const uint8_t *)w->out->data);
+	w->count += lists;
+}
+
+/* Maximum number of entries whose number takes one byte. */
+#define STORE_LIST_SHORT 63u
+
+/*
+ * Writes the list of object ix, with n ascending entries, at most STORE_LIST_SHORT, of which equal
+ * ones are written once. Adds their number to *kept, and returns the end. A constant n unrolls the
+ * loop, whose end is hard to predict.
+ */
+static inline __attribute__((always_inline)) uint8_t *store_put_short(uint8_t *p, uint32_t ix,
+								      const uint32_t *target,
+								      const uint32_t n,
+								      uint64_t *kept)
+{
+	uint8_t *const length = p++;
+	uint32_t previous = ix, count = 0;
+
+	for (uint32_t e = 0; e < n; e++) {
+		uint8_t *const end =
+			store_put_entry(p, zigzag((int64_t)target[e] - (int64_t)previous));
+		const bool is_new = e == 0 || target[e] != previous;
+
+		p = is_new ? end : p;
+		count += is_new;
+		previous = target[e];
+	}
+	*length = (uint8_t)(count << 1);
+	*kept += count;
+	return p;
+}
+
 /* Writes the next list, with n entries. `target` is not read if the list is big. */
 static inline int store_lists_add(struct store_lists_writer *w, const uint32_t *target, uint64_t n,
 				  struct hdb_error *err)
