@@ -12,10 +12,10 @@ const struct query_def *query_find(const char *name);
 const struct hdb_query_spec *query_specs(size_t *count);
 const struct hdb_query_spec *query_spec_named(const char *name);
 /*
- * Returns the name of a field ("options") that every spec must have and this one does not; NULL if
- * it is complete. Builds with asserts stop with that name when the table is first used.
+ * Returns the name of a field ("spec.options") that a definition must have and this one does not;
+ * NULL if it is complete. Builds with asserts stop with that name when the table is first used.
  */
-const char *query_missing_field(const struct hdb_query_spec *spec);
+const char *query_missing_field(const struct query_def *def);
 /* Fails with HDB_EUSAGE for an unknown query, and lists the known ones. */
 int query_fail_unknown(const char *name, struct hdb_error *err);
 

@@ -50,26 +50,50 @@ static void fill_options(size_t no)
 	specs[no].options = options[no];
 }
 
-const char *query_missing_field(const struct hdb_query_spec *spec)
+/* Whether the query counts objects: then an answer says which. */
+static bool is_counting(const struct hdb_query_spec *spec)
 {
-	return !spec->name    ? "name" :
-	       !spec->group   ? "group" :
-	       !spec->example ? "example" :
-	       !spec->targets ? "targets" :
-	       !spec->summary ? "summary" :
-	       !spec->options ? "options" :
-	       !spec->columns ? "columns" :
-				NULL;
+	for (size_t i = 0; i < spec->fact_count; i++)
+		if (strcmp(spec->facts[i].name, "counted") == 0)
+			return true;
+	return false;
+}
+
+static bool has_option(const struct hdb_query_spec *spec, const char *name)
+{
+	for (const struct hdb_option_spec *option = spec->options; option->name; option++)
+		if (strcmp(option->name, name) == 0)
+			return true;
+	return false;
+}
+
+const char *query_missing_field(const struct query_def *def)
+{
+	const struct hdb_query_spec *spec = &def->spec;
+
+	return !spec->name             ? "spec.name" :
+	       !spec->group            ? "spec.group" :
+	       !spec->example          ? "spec.example" :
+	       !spec->targets          ? "spec.targets" :
+	       !spec->summary          ? "spec.summary" :
+	       !spec->options          ? "spec.options" :
+	       !spec->columns          ? "spec.columns" :
+	       !def->row && !def->next ? "row" :
+	       is_counting(spec) != (def->population != ANALYSIS_OF_NOTHING) ?
+					 "population" :
+	       is_counting(spec) && !spec->one_population && !has_option(spec, "all") ?
+					 "spec.one_population" :
+					 NULL;
 }
 
 static void fill_specs(void)
 {
 	for (size_t i = 0; i < REGISTRY_COUNT; i++) {
 #ifndef NDEBUG
-		const char *missing = query_missing_field(&registry[i]->spec);
+		const char *missing = query_missing_field(registry[i]);
 
 		if (missing) {
-			fprintf(stderr, "the definition of query %s has no .spec.%s\n",
+			fprintf(stderr, "the definition of query %s has no .%s\n",
 				registry[i]->spec.name ? registry[i]->spec.name : "without a name",
 				missing);
 			abort();

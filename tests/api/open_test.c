@@ -153,19 +153,26 @@ static void *list_queries(void *ctx)
 static void queries(void **state)
 {
 	const struct query_def *const *registry;
-	struct hdb_query_spec broken;
+	struct query_def broken;
 	pthread_t threads[THREADS];
 	size_t have;
 
 	(void)state;
 	registry = query_registry(&have);
 	for (size_t i = 0; i < have; i++)
-		assert_null(query_missing_field(&registry[i]->spec));
-	broken = registry[0]->spec;
-	broken.options = NULL;
-	assert_string_equal(query_missing_field(&broken), "options");
-	broken.example = NULL;
-	assert_string_equal(query_missing_field(&broken), "example");
+		assert_null(query_missing_field(registry[i]));
+	broken = *query_find("roots");
+	broken.spec.one_population = NULL;
+	assert_string_equal(query_missing_field(&broken), "spec.one_population");
+	broken.population = ANALYSIS_OF_NOTHING;
+	assert_string_equal(query_missing_field(&broken), "population");
+	broken.next = NULL;
+	broken.row = NULL;
+	assert_string_equal(query_missing_field(&broken), "row");
+	broken.spec.options = NULL;
+	assert_string_equal(query_missing_field(&broken), "spec.options");
+	broken.spec.example = NULL;
+	assert_string_equal(query_missing_field(&broken), "spec.example");
 	assert_int_equal(pthread_barrier_init(&barrier, NULL, THREADS), 0);
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, list_queries, NULL), 0);

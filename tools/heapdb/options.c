@@ -30,6 +30,10 @@
 #define WORD(member, first) OPTION_WORD, PLACE(member), first
 #define FORMAT(first) OPTION_FORMAT, PLACE(format), first
 
+#define OR_WORD(name, word) "|" #word
+#define ROW_FORMATS "table" FORMATS_OF_ROWS(OR_WORD)
+#define TREE_FORMATS ROW_FORMATS "|folded|speedscope|pprof|treemap|icicle"
+
 /* In the order of the help text. */
 const struct option_info option_table[] = {
 	{ "db", "FILE", OPTIONS_DATABASE, 0, TEXT(db),
@@ -132,15 +136,11 @@ const struct option_info option_table[] = {
 	  "Print comma-separated values with a header line" },
 	{ "table", NULL, OPTIONS_TABLE, 0, FORMAT(FORMAT_TABLE),
 	  "Print a table, even if the answer is text by default" },
-	{ "format", "table|json|jsonl|csv|tsv", OPTIONS_FORMAT, 0, FORMAT(FORMAT_TABLE),
-	  "Output format" },
-	{ "format", "table|json|jsonl|csv|tsv|folded|speedscope|pprof|treemap|icicle",
-	  OPTIONS_TREE_FORMAT, 0, FORMAT(FORMAT_TABLE),
+	{ "format", ROW_FORMATS, OPTIONS_FORMAT, 0, FORMAT(FORMAT_TABLE), "Output format" },
+	{ "format", TREE_FORMATS, OPTIONS_TREE_FORMAT, 0, FORMAT(FORMAT_TABLE),
 	  "Output format. For trees: folded, speedscope, pprof, treemap and icicle." },
-	{ "format",
-	  "table|json|jsonl|csv|tsv|folded|speedscope|pprof|treemap|icicle|parquet|arrow|arrow-stream",
-	  OPTIONS_EXPORT, 0, FORMAT(FORMAT_TABLE),
-	  "Output format. Default: tsv. The last three are columnar." },
+	{ "format", TREE_FORMATS "|parquet|arrow|arrow-stream", OPTIONS_EXPORT, 0,
+	  FORMAT(FORMAT_TABLE), "Output format. Default: tsv. The last three are columnar." },
 	{ "svg", "treemap|icicle", OPTIONS_TREES, 0, FORMAT(FORMAT_TREEMAP),
 	  "Draw a tree as a picture, like --format treemap" },
 	{ "columns", "A,B,..", OPTIONS_COLUMNS, 0, TEXT(columns),
@@ -677,7 +677,7 @@ static bool has_format(uint64_t groups, enum format format)
 {
 	return groups & OPTIONS_EXPORT      ? true :
 	       groups & OPTIONS_TREE_FORMAT ? format <= FORMAT_ICICLE :
-	       groups & OPTIONS_FORMAT      ? format <= FORMAT_TSV :
+	       groups & OPTIONS_FORMAT      ? format < FORMAT_FOLDED :
 					      groups & OPTIONS_JSON && format == FORMAT_JSON;
 }
 

@@ -64,14 +64,24 @@ enum option_group {
 #define OPTIONS_CAPTURE_ALL (UINT64_C(1) << 36)
 #define OPTIONS_JVM_DUMP (UINT64_C(1) << 37)
 
+/*
+ * Formats of rows for programs: X(NAME, word). render_word (render.h) writes an answer in it. An
+ * ending of file names that chooses it is in options.c.
+ */
+#define FORMATS_OF_ROWS(X) \
+	X(JSON, json) \
+	X(JSONL, jsonl) \
+	X(CSV, csv) \
+	X(TSV, tsv)
+/* For people: these, and tables. */
+#define FORMATS_OF_ROWS_TEXT "table, json, jsonl, csv or tsv"
+
+#define FORMAT_NUMBER(name, word) FORMAT_##name,
+
 /* In the order of the values of --format. */
 enum format {
 	FORMAT_TABLE,
-	FORMAT_JSON,
-	FORMAT_JSONL,
-	FORMAT_CSV,
-	FORMAT_TSV,
-	FORMAT_FOLDED,
+	FORMATS_OF_ROWS(FORMAT_NUMBER) FORMAT_FOLDED,
 	FORMAT_SPEEDSCOPE,
 	FORMAT_PPROF,
 	FORMAT_TREEMAP,

@@ -112,14 +112,11 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 				     render_table(answer, style, out));
 		notes_below(answer, style, out);
 		return HDB_OK;
-	case FORMAT_JSON:
-		return render_json(answer, out);
-	case FORMAT_JSONL:
-		return render_jsonl(answer, out);
-	case FORMAT_CSV:
-		return render_csv(answer, out);
-	case FORMAT_TSV:
-		return render_tsv(answer, out);
+#define X(name, word) \
+	case FORMAT_##name: \
+		return render_##word(answer, out);
+		FORMATS_OF_ROWS(X)
+#undef X
 	case FORMAT_FOLDED:
 	case FORMAT_SPEEDSCOPE:
 	case FORMAT_PPROF:

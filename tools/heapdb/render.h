@@ -169,10 +169,9 @@ void facts_below(struct answer *answer, const struct render_style *style, struct
 void facts_cut(const struct answer *answer, const struct render_style *style, struct bytes *to);
 
 int render_table(struct answer *answer, const struct render_style *style, struct output *out);
-int render_json(struct answer *answer, struct output *out);
-int render_jsonl(struct answer *answer, struct output *out);
-int render_csv(struct answer *answer, struct output *out);
-int render_tsv(struct answer *answer, struct output *out);
+#define X(name, word) int render_##word(struct answer *answer, struct output *out);
+FORMATS_OF_ROWS(X)
+#undef X
 /* HDB_EUSAGE if the rows do not form a tree. */
 int render_picture(struct answer *answer, enum picture_kind kind, struct output *out);
 

@@ -79,7 +79,7 @@ static const char help[] =
 	"Statements end with a semicolon: SELECT * FROM objects ORDER BY retained DESC LIMIT 5;\n"
 	".tables [TEXT]     tables and functions, and classes with TEXT in their names\n"
 	".schema [TABLE]    columns and types of a table, function or class; of all tables\n"
-	".mode FORMAT       table, json, jsonl, csv or tsv\n"
+	".mode FORMAT       " FORMATS_OF_ROWS_TEXT "\n"
 	".limit N|all       most rows to print\n"
 	".timeout SECONDS   end statements that take longer; 0: none\n"
 	".help, help        this list\n"
@@ -176,7 +176,9 @@ static int show_schema(struct cli *cli, struct heapsql *sql, char *name)
 
 static int set_mode(struct cli *cli, const char *name)
 {
-	static const char *const names[] = { "table", "json", "jsonl", "csv", "tsv" };
+#define X(name, word) #word,
+	static const char *const names[] = { "table", FORMATS_OF_ROWS(X) };
+#undef X
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(names[i], name) == 0) {
@@ -185,7 +187,7 @@ static int set_mode(struct cli *cli, const char *name)
 			return HDB_OK;
 		}
 	}
-	return cli_usage(cli, ".mode takes table, json, jsonl, csv or tsv");
+	return cli_usage(cli, ".mode takes " FORMATS_OF_ROWS_TEXT);
 }
 
 /* Whether the line is a shell command: ".tables", or a word common in other shells. */
