@@ -819,7 +819,7 @@ static void find_tree(struct table *t)
 	t->level = level;
 }
 
-/* The first column and the first text say what a row is; what was asked for by name is shown. */
+/* The first text column, which names the row, and columns requested by name are never hidden. */
 static void init_columns(struct table *t)
 {
 	bool has_text = false;

@@ -15,7 +15,7 @@ static bool continues(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Those of the first `size` bytes. */
+/* Counts the units of the first `size` bytes. */
 static int64_t units_in(const char *text, size_t size)
 {
 	int64_t units = 0;
@@ -25,7 +25,7 @@ static int64_t units_in(const char *text, size_t size)
 	return units;
 }
 
-/* The byte at which unit `unit` begins; the end if there are fewer. */
+/* Returns the byte offset of unit `unit`, or the end if there are fewer. */
 static size_t byte_of(struct oql_str text, int64_t unit)
 {
 	size_t i = 0;
@@ -40,7 +40,7 @@ static size_t byte_of(struct oql_str text, int64_t unit)
 	return i;
 }
 
-/* The byte after the character at `at`. */
+/* Returns the offset after the character at `at`. */
 static size_t after(struct oql_str text, size_t at)
 {
 	do
@@ -49,14 +49,14 @@ static size_t after(struct oql_str text, size_t at)
 	return at;
 }
 
-/* A text as units, one by one. */
+/* Iterates over a text by UTF-16 units. */
 struct units {
 	struct oql_str text;
 	size_t at;
-	int32_t low; /* the second of a pair, which comes next; 0: none */
+	int32_t low; /* second half of a surrogate pair, returned next; 0: none */
 };
 
-/* -1 at the end. */
+/* Returns -1 at the end. */
 static int32_t next_unit(struct units *u)
 {
 	const size_t start = u->at;
@@ -108,7 +108,7 @@ static struct oql_value text_value(const char *data, size_t size)
 	return (struct oql_value){ .type = OQL_V_STRING, .text = { data, size } };
 }
 
-/* The byte at which `part` begins, from byte `from` on, the first or the last; SIZE_MAX: none. */
+/* Finds the first or last occurrence of `part` from byte `from` on; SIZE_MAX if there is none. */
 static size_t find_part(struct oql_str text, struct oql_str part, size_t from, bool is_last)
 {
 	size_t found = SIZE_MAX;
@@ -136,7 +136,7 @@ static char turned(char c, bool to_upper)
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* Letters of ASCII alone. */
+/* Converts the case of ASCII letters only. */
 static int turn(struct oql_eval *ev, struct oql_str s, bool to_upper, struct oql_arena *arena,
 		struct oql_value *out)
 {
@@ -189,7 +189,7 @@ static int part(struct oql_eval *ev, const struct oql_call *call, struct oql_val
 
 /* ---- regular expressions and what is replaced ---- */
 
-/* The next match that is not empty at the text's beginning, as Java's split has it. */
+/* Finds the next match, ignoring an empty one at the beginning, as Java's split does. */
 static int next_split(struct oql_eval *ev, struct oql_pattern *pattern, struct oql_match *m)
 {
 	const size_t from = m->end;
@@ -296,7 +296,7 @@ static int without(struct oql_eval *ev, const struct oql_call *call, struct oql_
 	return HDB_OK;
 }
 
-/* indexOf and lastIndexOf of a text, of a character or its number; indexOf from unit `from` on. */
+/* indexOf and lastIndexOf of a text, character or character code; indexOf starts at unit `from`. */
 static int index_of(const struct oql_call *call, struct oql_str t, int64_t from,
 		    struct oql_value *out)
 {
@@ -344,7 +344,10 @@ static int with_text(struct oql_eval *ev, const struct oql_call *call, struct oq
 	return HDB_OK;
 }
 
-/* A character, or the number of one, as a text; texts stay. HDB_NOTFOUND: it is none. */
+/*
+ * Converts a character or character code to text; texts stay unchanged. HDB_NOTFOUND for other
+ * values.
+ */
 static int needle_of(struct oql_eval *ev, const struct oql_value *v, struct oql_arena *arena,
 		     struct oql_value *out)
 {

@@ -1,6 +1,6 @@
 /*
- * oql/oql_subselect.c - a SELECT within an expression: as a value, or as a set that IN looks in.
- * One that names nothing around it is evaluated once; one without rows is null.
+ * oql/oql_subselect.c - a SELECT inside an expression: as a value, or as a set for IN. If it
+ * depends on no outer row it is evaluated once. If it has no rows its value is null.
  */
 #include "oql/oql_rows.h"
 
@@ -12,15 +12,17 @@
 #include <string.h>
 
 struct oql_in_set {
-	struct oql_in_set *next; /* of the statement */
+	struct oql_in_set *next; /* next set of the statement */
 	struct oql_keys keys;
 };
 
-/* Objects alone as IDs, else values; rows of columns as rows. */
+/*
+ * Result of a sub-select: objects as IDs, other single values as they are, several columns as rows.
+ */
 struct collected {
 	BASE_VEC_AS(vec, struct oql_value, values, count);
 	bool are_objects;
-	bool is_single; /* SELECT * FROM OBJECTS expression: a value stays what it is */
+	bool is_single; /* SELECT * FROM OBJECTS expression: keep the value */
 };
 
 static int make_room(struct oql_eval *ev, struct collected *c)
@@ -84,7 +86,7 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 	int r;
 
 	*out = (struct oql_value){ 0 };
-	if (c->count == 0) /* as in MAT, so that "!= null" asks whether there are rows */
+	if (c->count == 0) /* as in MAT, so that "!= null" tests whether there are rows */
 		return HDB_OK;
 	if (c->is_single && c->count == 1 && !c->are_objects && c->values[0].type != OQL_V_ROW) {
 		*out = c->values[0];
@@ -105,7 +107,7 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 	return r;
 }
 
-/* All rows of a select as one value. */
+/* Collects all rows of a select in one value. */
 static int list_rows(struct oql_eval *ev, const struct oql_select *select,
 		     const struct oql_frame *frame, struct oql_arena *arena, struct oql_value *out)
 {

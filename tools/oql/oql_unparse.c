@@ -1,5 +1,5 @@
 /*
- * oql/oql_unparse.c - expressions as text, as MAT writes them in headings.
+ * oql/oql_unparse.c - converts expressions to text as in MAT's column headings.
  */
 #include "oql/oql_ast.h"
 
@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The shortest digits, but two at least, that read back as the number: "d.ddde+dd" in buf. */
+/*
+ * Finds the shortest digits, at least two, that read back as the same number: "d.ddde+dd" in buf.
+ */
 static void shortest(char buf[40], double value, bool is_float)
 {
 	for (int digits = 1; digits < 17; digits++) {
@@ -90,9 +92,9 @@ static void put_literal(const struct oql_expr *e, struct bytes *out)
 }
 
 /*
- * How an expression of each kind is written: "$a", "$b" and "$c" are its operands, "$n" its name,
- * "$." what stands before the last step of a path, "$v" the value of a literal, "$," arguments
- * with commas, "$&" and "$|" with the operator between, "$f" an aggregate, "$s" a sub-select.
+ * Templates by kind of expression: "$a", "$b" and "$c" are its operands, "$n" its name, "$." the
+ * part before the last step of a path, "$v" the value of a literal, "$," comma-separated arguments,
+ * "$&" and "$|" arguments joined by the operator, "$f" an aggregate, "$s" a sub-select.
  */
 static const char *const templates[] = {
 	[OQL_NULL] = "null",

@@ -1,6 +1,6 @@
 /*
- * oql/oql_value_attributes.c - "@name" of any value: of objects by oql_attributes.c, of the snapshot,
- * of rows, roots, fields, stacks and frames.
+ * oql/oql_value_attributes.c - "@name" of any value: the snapshot, rows, roots, fields, stacks and
+ * frames; objects are in oql_attributes.c.
  */
 #include "oql/oql_attributes.h"
 
@@ -64,7 +64,7 @@ static int get_of_info(const struct subject *s, struct oql_value *out)
 		return HDB_OK;
 	case ID_BYTES:
 		return oql_info(s, "id size", out);
-	case TIME: /* MAT's Date, as a text: the larger is the later, too */
+	case TIME: /* MAT returns a Date. As ISO text, later dates also compare as greater. */
 		*out = (struct oql_value){ 0 };
 		return oql_info(s, "time", out);
 	default:
@@ -74,7 +74,7 @@ static int get_of_info(const struct subject *s, struct oql_value *out)
 	}
 }
 
-/* Loaders are objects of class loaders' classes. */
+/* Class loaders are the objects whose class is a subclass of ClassLoader. */
 static int get_loader_count(const struct subject *s, struct oql_value *out)
 {
 	struct oql_eval *ev = s->ev;

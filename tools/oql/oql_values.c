@@ -1,5 +1,5 @@
 /*
- * oql/oql_values.c - values: made, copied, printed.
+ * oql/oql_values.c - makes, copies and formats values.
  */
 #include "oql/oql_eval.h"
 
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Elements of an array that are read at once. */
+/* Array elements per read. */
 #define ELEMENTS 512
 
 struct oql_value oql_object(uint32_t ix)
@@ -125,7 +125,7 @@ int oql_basic(struct oql_eval *ev, const struct hdb_basic *basic, bool is_static
 	return HDB_OK;
 }
 
-/* Elements of an array from number `no` of the list on; *done: how many. */
+/* Reads elements of an array from list index `no` on; *done is their number. */
 static int read_elements(struct oql_eval *ev, const struct oql_list *list, size_t no,
 			 struct oql_value *values, size_t *done)
 {
@@ -216,7 +216,7 @@ static int copy_values(struct oql_eval *ev, struct oql_arena *arena, const struc
 	return HDB_OK;
 }
 
-/* Lists within lists are as deep as expressions that made them. */
+/* Nesting of lists is limited by the depth of the expressions that made them. */
 static int copy_list(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *from,
 		     const struct oql_list **out)
 {
@@ -275,7 +275,7 @@ static int put_list_value(struct oql_eval *ev, const struct oql_list *list,
 	return oql_put_value(ev, v, true, out);
 }
 
-/* Elements of the list from number `no` on, as many as are had at once; 0: the dump lacks them. */
+/* Returns elements from index `no` on, as many as one read provides; 0 if the dump lacks them. */
 static int some_elements(struct oql_eval *ev, const struct oql_list *list, size_t no,
 			 struct oql_value values[ELEMENTS], size_t *done)
 {
@@ -332,7 +332,7 @@ static int put_root(struct oql_eval *ev, const struct oql_value *v, struct bytes
 	return HDB_OK;
 }
 
-/* "at java.lang.Object.wait(J)V (Object.java(Native Method))", as MAT has it. */
+/* Formats a frame as MAT does: "at java.lang.Object.wait(J)V (Object.java(Native Method))". */
 static int put_frame(struct oql_eval *ev, const struct oql_value *v, struct bytes *out)
 {
 	struct hdb_frame frame = { .struct_size = sizeof(frame) };

@@ -1,14 +1,13 @@
 /*
- * oql/oql_visualvm.c - the part of VisualVM's query language that people use, as SQL for
- * `heapdb sql`.
+ * oql/oql_visualvm.c - translates the commonly used part of VisualVM's OQL, which is JavaScript, to
+ * SQL for `heapdb sql`.
  *
- * The parser makes SQL as it reads: each expression becomes a `struct value`, a piece of SQL and
- * its type. A list (heap.objects, referrers, map, ...) is an unfinished SELECT. The expressions in
- * quotes that map, filter, sort and the like apply are parsed when they are applied, with `it`, or
- * `lhs` and `rhs`, bound to values. An expression may be parsed several times; STEPS_MAX bounds
- * the sum. After the first failure nothing more is read, and values are empty.
- *
- * The table `forms` has what is translated and, for the rest of the language, the SQL to write.
+ * The parser produces SQL directly: an expression becomes a `struct value`, a fragment of SQL and
+ * its type. A list (heap.objects, referrers, map, ...) is an incomplete SELECT. The quoted
+ * expressions passed to map, filter, sort and so on are parsed when they are applied, with their
+ * parameters bound to values. They may be parsed several times, so STEPS_MAX limits the total.
+ * After the first failure, everything that follows is empty. What is not translated is answered
+ * with the SQL to write.
  */
 #include "oql/oql.h"
 #include "oql/oql_lex.h"
@@ -22,21 +21,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tokens that are read, those of functions each time that they are applied. */
+/* Maximum number of tokens read. Those of functions count each time they are applied. */
 #define STEPS_MAX 200000
 
-/* Bytes of memory that a translation may take. */
+/* Maximum memory of a translation, in bytes. */
 #define MEMORY_MAX (64U << 20)
 
-/* Names that are bound at once; arguments of a call. */
+/* Maximum number of bound names, and of arguments of a call. */
 #define BOUND_MAX 64
 #define ARGUMENTS_MAX 4
 
-/* Functions that MAT's language has, too. */
+/* Functions that MAT's OQL has as well. */
 #define MAT_FUNCTIONS "classof count sum min max"
 
 enum kind {
-	ANY, /* a field or an element: a number, a reference or null */
+	ANY, /* a field or element: number, reference or null */
 	NUMBER,
 	BOOL,
 	TEXT,
@@ -44,7 +43,7 @@ enum kind {
 	CLASS,
 	ROW, /* {name: value, ...} */
 	LIST,
-	HEAP, /* the name `heap` */
+	HEAP, /* the identifier `heap` */
 	NIL
 };
 
@@ -52,17 +51,18 @@ enum token_kind { END, NAME, DIGITS, QUOTED, SIGN };
 
 struct value {
 	enum kind kind;
-	bool is_field;     /* field(..., '...') */
-	bool is_string;    /* an instance of java.lang.String */
-	const char *sql;   /* of an OBJECT or CLASS its identifier; of a ROW its columns */
-	const char *row;   /* an OBJECT's table in FROM that has its sizes; NULL: none */
-	const char *class; /* the name of an OBJECT's class, or a CLASS's; NULL: by `sql` */
+	bool is_field;   /* field(..., '...') */
+	bool is_string;  /* an instance of java.lang.String */
+	const char *sql; /* ID of an OBJECT or CLASS; columns of a ROW */
+	const char *row; /* table in FROM with the sizes of an OBJECT; NULL: none */
+	const char
+		*class; /* class name of an OBJECT, or name of a CLASS; NULL: derived from `sql` */
 	struct pair *pairs;
 	struct list *list;
-	struct oql_str text; /* of a TEXT that is a literal; what map and the like apply */
+	struct oql_str text; /* of a TEXT literal, and of code for map and similar functions */
 };
 
-/* An item of a ROW. */
+/* A member of a ROW. */
 struct pair {
 	struct oql_str key;
 	struct value value;
@@ -70,12 +70,12 @@ struct pair {
 };
 
 struct list {
-	const char *from, *where, *order, *limit; /* NULL where there is none */
+	const char *from, *where, *order, *limit; /* NULL if absent */
 	bool is_distinct;
 	struct value item;
 };
 
-/* What is parsed, the token in it, and what is behind the token. */
+/* Parser position: the text, the current token, and what follows it. */
 struct place {
 	const char *text, *end, *start, *at;
 	enum token_kind token;
@@ -89,11 +89,11 @@ struct translator {
 		struct value value;
 	} bound[BOUND_MAX];
 	size_t bound_count;
-	struct value sides[2]; /* of the last operator that was parsed, and its sign and SQL */
+	struct value sides[2]; /* operands of the last parsed operator, with its sign and SQL */
 	const char *sign, *combined;
 	struct oql_arena arena;
 	struct hdb_error *err;
-	int result; /* of the first failure */
+	int result; /* result of the first failure */
 };
 
 static const struct value nothing = { .kind = NIL, .sql = "NULL" };
@@ -110,7 +110,7 @@ static struct value fail(struct translator *t, int r)
 	return nothing;
 }
 
-/* What has no translation, and the SQL to write. */
+/* Fails because there is no translation, and suggests SQL. */
 static struct value refuse(struct translator *t, const char *what, const char *sql)
 {
 	return fail(t, t->result ?
@@ -137,7 +137,7 @@ static void *take_memory(struct translator *t, size_t size)
 	return memory;
 }
 
-/* Text in the arena; "" after a failure. */
+/* Formats text in the arena; "" after a failure. */
 static HDB_PRINTF(2, 3) const char *put(struct translator *t, const char *format, ...)
 {
 	va_list args, again;
@@ -155,7 +155,7 @@ static HDB_PRINTF(2, 3) const char *put(struct translator *t, const char *format
 	return out ? out : "";
 }
 
-/* With quotes around, and those inside doubled. */
+/* Quotes a text, doubling quotes inside. */
 static const char *put_quoted(struct translator *t, struct oql_str text, char quote)
 {
 	char *out = take_memory(t, 2 * text.size + 3);
@@ -255,7 +255,7 @@ static struct oql_str take_name(struct translator *t)
 	return name;
 }
 
-/* Up to a comma, a closing bracket or one of two words outside of all brackets. */
+/* Skips to a comma, closing bracket, or one of two words outside brackets. */
 static struct oql_str skip_expression(struct translator *t, const char *word)
 {
 	struct oql_str out = { t->in.start, 0 };
@@ -280,14 +280,14 @@ static const char *class_name(struct translator *t, const struct value *v)
 				  put(t, "class_of(%s)", v->sql);
 }
 
-/* "java.lang.Thread#0x12c4", where VisualVM has the number of the instance. */
+/* "java.lang.Thread#0x12c4"; VisualVM shows an instance number instead of the ID. */
 static const char *label(struct translator *t, const struct value *v)
 {
 	return v->kind == CLASS ? put(t, "'class ' || %s", class_name(t, v)) :
 				  put(t, "%s || '#' || hex(%s)", class_name(t, v), v->sql);
 }
 
-/* As toString() has it. */
+/* Converts a value like toString(). */
 static const char *as_text(struct translator *t, const struct value *v)
 {
 	return v->kind == ANY    ? put(t, "coalesce(text(%s), %s)", v->sql, v->sql) :
@@ -307,7 +307,7 @@ static const char *as_condition(struct translator *t, const struct value *v)
 				 refuse(t, "a list as a condition", "EXISTS ( SELECT ... )").sql;
 }
 
-/* A text that is a number, as identifiers of objects are given; "" where it is none. */
+/* Returns the number in a text literal, which may be an object ID; "" if there is none. */
 static const char *as_number(struct translator *t, const struct value *v)
 {
 	const size_t size = v->kind == TEXT ? v->text.size : 0;
@@ -318,13 +318,13 @@ static const char *as_number(struct translator *t, const struct value *v)
 		       "";
 }
 
-/* Without the parentheses around a SELECT or a condition. */
+/* Removes the parentheses around a SELECT or condition. */
 static const char *strip(struct translator *t, const struct value *v)
 {
 	return v->sql[0] == '(' ? put(t, "%.*s", (int)strlen(v->sql) - 2, v->sql + 1) : v->sql;
 }
 
-/* A column; identifiers that SQLite does not know as such in hexadecimal. */
+/* Formats a result column. IDs that SQLite would print as numbers are converted to hexadecimal. */
 static const char *column(struct translator *t, const struct value *v)
 {
 	return v->kind == NIL                                         ? v->sql :
@@ -333,7 +333,7 @@ static const char *column(struct translator *t, const struct value *v)
 									v->sql;
 }
 
-/* The columns of a SELECT. */
+/* Formats the columns of a SELECT. */
 static const char *columns(struct translator *t, const struct value *v)
 {
 	const char *all = "";
@@ -374,7 +374,10 @@ static const char *alias(struct translator *t)
 	return t->aliases++ ? put(t, "it%zu", t->aliases) : "it";
 }
 
-/* Objects or classes: the column `id` of a table, which has their sizes or names if `is_whole`. */
+/*
+ * Makes a list of objects or classes from the column `id` of a table, which also has their sizes or
+ * names if `is_whole`.
+ */
 static struct value make_list(struct translator *t, enum kind kind, const char *table,
 			      const char *name, bool is_whole)
 {
@@ -432,7 +435,7 @@ static struct value apply_to(struct translator *t, const struct value *code,
 	return apply(t, code->text, names, item);
 }
 
-/* Where a name stands first in a text. */
+/* Returns the offset of the first occurrence of an identifier in a text. */
 static size_t place_of(struct oql_str text, const char *name)
 {
 	const char *at = memmem(text.data, text.size, name, strlen(name));
@@ -441,8 +444,8 @@ static size_t place_of(struct oql_str text, const char *name)
 }
 
 /*
- * Sorts by a function of two elements: f(lhs) - f(rhs), or with < or >, and the other way round.
- * With one value for both, its sides are equal and are the key.
+ * Sorts by a comparison of two elements: f(lhs) - f(rhs), or with < or >, in either direction. With
+ * both parameters bound to the same value, the two sides are equal and give the key.
  */
 static void sort_by(struct translator *t, struct list *l, const struct value *code)
 {
@@ -466,7 +469,7 @@ static void sort_by(struct translator *t, struct list *l, const struct value *co
 	l->order = put(t, "%s%s", t->sides[0].sql, is_turned ? " DESC" : "");
 }
 
-/* A list whose item is a list: the lists of all items together. */
+/* Flattens a list of lists. */
 static struct value join(struct translator *t, struct value list)
 {
 	struct list *outer = list.list, *inner = outer->item.list;
@@ -492,19 +495,22 @@ static struct value do_filter(struct translator *t, struct value list, const str
 /* ---- functions, members and methods ---- */
 
 /*
- * The language, and its SQL: "$0" is the first argument or what the method is of, "$t0" its text,
- * "$n0" the name of a class, "$i0" an identifier, "$l0" a label, "$s0" and "$r0" sizes, "$a" the
- * alias of a list.
+ * Functions and members with their SQL: "$0" is the first argument or the receiver, "$t0" its text,
+ * "$n0" its class name, "$i0" its ID, "$l0" its label, "$s0" and "$r0" its sizes, "$a" the alias of
+ * a list.
  */
 static const struct form {
 	/*
-	 * f nothing, h heap, o an object, c a class, t a text, l a list.
-	 * Not translated: x a function or method, m a member of a class.
+	 * receiver: f none, h heap, o object, c class, t text, l list. Not translated: x function
+	 * or method, m member of a class.
 	 */
 	char of;
-	unsigned char least, most; /* arguments, with what it is of */
+	unsigned char least, most; /* number of arguments, including the receiver */
 	enum kind kind;
-	/* Of a list what follows FROM; of a function of a list its value; of x and m a hint. */
+	/*
+	 * for a list, what follows FROM; for a function of a list, its value; for x and m, SQL to
+	 * suggest
+	 */
 	const char *name, *sql;
 } forms[] = {
 	{ 'f', 1, 1, NUMBER, "sizeof", "$s0" },
@@ -594,7 +600,7 @@ static const char *hint(char of, struct oql_str name)
 	return f < forms_end ? f->sql : NULL;
 }
 
-/* A name that is unknown where a function is written in place may be one of its parameters. */
+/* Fails for an unknown name. Inside a function expression it may be one of the parameters. */
 static struct value refuse_name(struct translator *t, struct oql_str name)
 {
 	static const struct oql_str function = { "function", 8 };
@@ -611,11 +617,11 @@ static const char *size_of(struct translator *t, const struct value *v, const ch
 	return v->row ? put(t, "%s.%s", v->row, size) : put(t, "%s(%s)", size, v->sql);
 }
 
-/* "[Ljava.io.File;" is java.io.File[], "[I" is int[]; as a text of SQL. */
+/* Converts a class name to an SQL literal: "[Ljava.io.File;" to java.io.File[], "[I" to int[]. */
 static const char *put_class(struct translator *t, struct oql_str name)
 {
 	const char *plain = put(t, "%.*s", OQL_STR(name));
-	/* Each bracket becomes two, and a letter at most a word. */
+	/* Each bracket becomes two characters, and a type character at most a word. */
 	const size_t room = 2 * strlen(plain) + sizeof("boolean");
 	char *out = plain[0] == '[' ? take_memory(t, room) : NULL;
 
@@ -672,7 +678,7 @@ static const char *fill(struct translator *t, const char *sql, const struct valu
 	return out;
 }
 
-/* A function of a list that makes one value. */
+/* Applies an aggregate to a list. */
 static struct value aggregate(struct translator *t, struct list *l, const char *sql)
 {
 	const bool is_table = l->limit || l->is_distinct;
@@ -688,7 +694,7 @@ static struct value aggregate(struct translator *t, struct list *l, const char *
 	return make(NUMBER, put(t, "(SELECT %s%s)", fill(t, sql, &item, ""), from));
 }
 
-/* A function of a list; without a code args[1] is `nothing`. */
+/* Applies a function to a list. Without code, args[1] is `nothing`. */
 static struct value call_list(struct translator *t, const struct form *f, const struct value *args)
 {
 	const struct oql_str name = { f->name, strlen(f->name) };
@@ -720,7 +726,7 @@ static struct value call_list(struct translator *t, const struct form *f, const 
 	return *f->sql && t->result == HDB_OK ? aggregate(t, list.list, f->sql) : list;
 }
 
-/* Finds a function, member or method, and applies it; NIL: there is none. */
+/* Finds and applies a function, member or method; NIL if there is none. */
 static struct value call_form(struct translator *t, char of, struct oql_str name,
 			      const struct value *args, size_t count)
 {
@@ -755,7 +761,7 @@ static struct value call_form(struct translator *t, char of, struct oql_str name
 	return count == 3 ? do_filter(t, v, &args[2]) : v;
 }
 
-/* v.name, and v.name(...) with its arguments behind v. */
+/* Applies v.name, or v.name(...) with its arguments after v. */
 static struct value call_member(struct translator *t, struct oql_str name, const struct value *args,
 				size_t count, bool is_call)
 {
@@ -793,7 +799,7 @@ static struct value call_member(struct translator *t, struct oql_str name, const
 	return out;
 }
 
-/* Arguments behind those that `args` has; how many there are then. */
+/* Parses arguments, appending to `args`. Returns their total number. */
 static size_t parse_arguments(struct translator *t, struct value *args, size_t count)
 {
 	for (size_t i = count; i < ARGUMENTS_MAX; i++)
@@ -844,7 +850,7 @@ static struct value parse_steps(struct translator *t, struct value v)
 	return v;
 }
 
-/* A text without its quotes and escapes. */
+/* Returns a text literal without quotes and escapes. */
 static struct value parse_quoted(struct translator *t)
 {
 	struct oql_str s = { t->in.start + 1, (size_t)(t->in.at - t->in.start) - 2 };
@@ -866,7 +872,7 @@ static struct value parse_quoted(struct translator *t)
 	return v;
 }
 
-/* /pattern/.test(text) */
+/* Parses pattern/.test(text). */
 static struct value parse_pattern(struct translator *t)
 {
 	struct oql_str pattern = { t->in.at, 0 };
@@ -888,7 +894,7 @@ static struct value parse_pattern(struct translator *t)
 			      is_folded ? "'(?i)' || " : "", put_quoted(t, pattern, '\'')));
 }
 
-/* {name: value, ...} */
+/* Parses {name: value, ...}. */
 static struct value parse_row(struct translator *t)
 {
 	struct value row = { .kind = ROW, .sql = "" };
@@ -991,7 +997,7 @@ static const struct binary {
 	{ "*", 6, "*" },       { "/", 6, "/" },        { "%", 6, "%" },
 };
 
-/* A part of a sum of texts, in which null is "null". */
+/* Formats an operand of text concatenation, in which null is "null". */
 static const char *part(struct translator *t, const struct value *v)
 {
 	return v->kind == ANY ? put(t, "coalesce(text(%s), %s, 'null')", v->sql, v->sql) :
@@ -1064,7 +1070,10 @@ static struct value parse_expression(struct translator *t)
 
 /* ---- statements ---- */
 
-/* "[instanceof] class name", behind "from": the list of its objects, to which the name is bound. */
+/*
+ * Parses "[instanceof] class name" after "from": a list of objects, to which the identifier is
+ * bound.
+ */
 static struct value parse_from(struct translator *t)
 {
 	struct oql_str class = { t->in.start, 0 }, name;
@@ -1130,18 +1139,19 @@ static const char *translate(struct translator *t)
 					 columns(t, &v.list->item), tail(t, v.list));
 }
 
-/* Whether a statement has what JavaScript has and MAT's language has not. */
+/* Whether a statement uses JavaScript that MAT's OQL does not have. */
 static bool is_visualvm(struct translator *t)
 {
 	static const char *const signs[] = { "==", "===", "!==", "&&", "||", "=>",
 					     "{",  "?",   "!",   "%",  ";",  "function" };
 	bool is_it = false, has_heap = false, has_classof = false;
-	struct oql_str before = { "",
-				  0 }; /* the token before: behind "." are members of any kind */
+	struct oql_str before = {
+		"", 0
+	}; /* the previous token: after "." any member name is possible */
 
 	next(t);
 	if (oql_is_word(token(t), "select") && !is(t, "select"))
-		return false; /* VisualVM's keywords are in lower case */
+		return false; /* VisualVM's keywords are lowercase */
 	for (; t->in.token != END; next(t)) {
 		const bool is_step = before.size && strchr(".$", before.data[before.size - 1]);
 		const char *then = t->in.at + strspn(t->in.at, " \t\r\n");
@@ -1154,7 +1164,7 @@ static bool is_visualvm(struct translator *t)
 			is_it |= !is_step && strchr("flx", f->of) && *then == '(' &&
 				 is(t, f->name) && !strstr(MAT_FUNCTIONS, f->name);
 		if (!is_step && is(t, "heap") && *then != '.')
-			return false; /* an alias of MAT's */
+			return false; /* an alias in MAT's OQL */
 		has_heap |= !is_step && is(t, "heap");
 		has_classof |= is(t, "classof");
 		is_it |= has_classof && is(t, ".") && *before.data == ')' &&

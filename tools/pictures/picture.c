@@ -1,5 +1,5 @@
 /*
- * pictures/picture.c - a picture's tree, as it grows node by node.
+ * pictures/picture.c - the tree of a picture, built node by node.
  */
 #include "pictures/picture_private.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more node, which it returns; PICTURE_NONE with a message. */
+/* Adds a node and returns its index; PICTURE_NONE with a message on failure. */
 static size_t add_node(struct picture *picture, struct hdb_error *err)
 {
 	if (picture->count == PICTURE_NODES_MAX) {
@@ -29,7 +29,7 @@ static size_t add_node(struct picture *picture, struct hdb_error *err)
 	return picture->count++;
 }
 
-/* Names come escaped, so that no picture has a control character. */
+/* Names are stored escaped, so pictures contain no control characters. */
 static void set_name(struct picture *picture, size_t node, const char *text, size_t size)
 {
 	struct picture_node *n = &picture->nodes[node];
@@ -72,7 +72,7 @@ int picture_add(struct picture *picture, const struct picture_part *part, struct
 		return err->code;
 	while (up != 0 && nodes[up].level >= level)
 		up = nodes[up].parent;
-	assert(up < node); /* a parent comes before its children */
+	assert(up < node); /* a parent precedes its children */
 	nodes[node].parent = up;
 	nodes[node].level = nodes[up].level + 1;
 	if (nodes[up].first == PICTURE_NONE)
@@ -88,7 +88,7 @@ int picture_add(struct picture *picture, const struct picture_part *part, struct
 	return HDB_OK;
 }
 
-/* What is below a node has no more room than the node. */
+/* Scales the children of a node if their sum exceeds the node's size. */
 static void fit(struct picture *picture)
 {
 	struct picture_node *nodes = picture->nodes;

@@ -1,7 +1,6 @@
 /*
- * pictures/picture_folded.c - a tree as folded stacks, for flame graph tools: a line for each node
- * that has bytes of its own, the names from the top down to it with ";" between, a blank, the
- * bytes.
+ * pictures/picture_folded.c - folded stacks for flame graph tools: one line per node with its own
+ * bytes: the names from the top to the node separated by ";", a blank, the bytes.
  */
 #include "pictures/picture_private.h"
 
@@ -11,7 +10,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A name with ":" for ";", which parts names. */
+/* Writes a name with ";", the separator, replaced by ":". */
 static void put_name(struct output *out, const struct picture *picture, size_t node)
 {
 	const char *name = picture_name(picture, node);

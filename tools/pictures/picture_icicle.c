@@ -1,6 +1,6 @@
 /*
- * pictures/picture_icicle.c - a tree as an icicle, a flame graph with its root at the top: a row a
- * level, widths as bytes.
+ * pictures/picture_icicle.c - icicle graph, a flame graph with the root at the top: one row per
+ * level, widths proportional to bytes.
  */
 #include "pictures/picture_private.h"
 
@@ -9,7 +9,7 @@
 #define ROW_HEIGHT 18
 #define ROWS_MAX 64
 
-/* Places what is below the cell at `place`, and draws that cell. */
+/* Places the children of the cell at `place`, then draws the cell. */
 static void put_cell(struct output *out, struct svg_layout *l, size_t place)
 {
 	const struct picture *picture = l->picture;
@@ -19,12 +19,12 @@ static void put_cell(struct output *out, struct svg_layout *l, size_t place)
 	const double all = (double)picture->nodes[node].bytes;
 	double x = box.x;
 
-	l->boxes[place].height = ROW_HEIGHT; /* of the heap, too */
+	l->boxes[place].height = ROW_HEIGHT; /* the root cell as well */
 	for (size_t i = 0; i < children; i++) {
 		const struct picture_node *child = &picture->nodes[l->list[i]];
 		const double width = all > 0 ? box.width * (double)child->bytes / all : 0;
 
-		/* what is too deep has no height */
+		/* levels too deep have height 0 */
 		if (svg_place(l, l->list[i],
 			      (struct svg_box){ x, box.y + ROW_HEIGHT, width,
 						child->level < ROWS_MAX ? ROW_HEIGHT : 0 }))

@@ -1,7 +1,6 @@
 /*
- * pictures/picture_png.c - pixels as PNG, by libpng; see pictures.h.
- *
- * Android multiplies colours by alpha, PNG does not.
+ * pictures/picture_png.c - writes pixels as PNG with libpng; see pictures.h. Android stores
+ * premultiplied alpha, PNG does not.
  */
 #include "pictures/pictures.h"
 
@@ -14,7 +13,7 @@
 #ifdef HAVE_PNG
 #include <png.h>
 
-/* A colour before it was multiplied by alpha. */
+/* Reverses the multiplication of a colour by alpha. */
 static uint8_t divide(uint8_t colour, uint8_t alpha)
 {
 	const unsigned whole = alpha ? (colour * 255u + alpha / 2u) / alpha : 0;
@@ -22,7 +21,7 @@ static uint8_t divide(uint8_t colour, uint8_t alpha)
 	return whole > 255 ? 255 : (uint8_t)whole;
 }
 
-/* One pixel as RGBA. */
+/* Converts a pixel to RGBA. */
 static void convert(const uint8_t *from, unsigned pixel_bytes, uint8_t *to)
 {
 	unsigned wide;

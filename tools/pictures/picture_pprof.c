@@ -1,7 +1,7 @@
 /*
- * pictures/picture_pprof.c - a tree as a profile for pprof: a function for each name, a sample for
- * each node that has bytes of its own, with the names from it up. The format is profile.proto, a
- * message of protocol buffers: each field is a tag, and a number or a size and what it has.
+ * pictures/picture_pprof.c - profile for pprof: one function per name, one sample per node with its
+ * own bytes, with its path as the stack. The format is profile.proto, a protocol buffer: each field
+ * is a tag followed by a number, or by a size and bytes.
  */
 #include "pictures/picture_private.h"
 
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of struct Profile, and kinds of fields. */
+/* Field numbers of Profile, and wire types. */
 enum { SAMPLE_TYPE = 1, SAMPLE, LOCATION = 4, FUNCTION, STRINGS, COMMENT = 13 };
 enum { NUMBER, BYTES = 2 };
 
-/* Texts that are no names, in the order of their numbers. */
+/* Fixed strings, in the order of their indexes. */
 enum { NOTHING, RETAINED, UNIT, TITLE, NAMES };
 
 static size_t size_of(uint64_t number)
@@ -40,7 +40,7 @@ static void put_number(struct output *out, unsigned field, uint64_t number)
 	put(out, number);
 }
 
-/* The beginning of a field of `size` bytes, which follow. */
+/* Begins a field of `size` bytes, which follow. */
 static void put_head(struct output *out, unsigned field, size_t size)
 {
 	put(out, field << 3 | BYTES);
@@ -70,7 +70,7 @@ static void put_sample(struct output *out, const struct picture *picture, const 
 	put(out, bytes);
 }
 
-/* A function, and the only place in it. */
+/* Writes a function and its only location. */
 static void put_function(struct output *out, size_t no)
 {
 	const size_t size = size_of(no + 1);

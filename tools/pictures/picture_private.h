@@ -1,5 +1,5 @@
 /*
- * pictures/picture_private.h - the nodes of a picture, and what the pictures in SVG share.
+ * pictures/picture_private.h - nodes of a picture, and drawing shared by the SVG pictures.
  */
 #ifndef PICTURES_PICTURE_PRIVATE_H
 #define PICTURES_PICTURE_PRIVATE_H
@@ -12,27 +12,27 @@
 /* No node. */
 #define PICTURE_NONE SIZE_MAX
 
-/* A node; the first one is the heap, below which the top level is. */
+/* A node. The first one is the heap, the root of the tree. */
 struct picture_node {
-	size_t parent;      /* PICTURE_NONE: of the heap */
+	size_t parent;      /* PICTURE_NONE for the heap */
 	size_t first, last; /* its children by index, linked by `next`; PICTURE_NONE: none */
 	size_t next;
-	size_t level;      /* 0: the heap */
-	size_t name, size; /* where the name is in `names`, and its bytes: no control characters */
-	uint64_t bytes;    /* with all below it: no more than what its parent has room for */
-	uint64_t self;     /* bytes less those of its children */
-	uint64_t count;    /* objects; 0: not known */
+	size_t level;      /* 0 for the heap */
+	size_t name, size; /* offset and length in `names`, without control characters */
+	uint64_t bytes;    /* including descendants; limited by the parent's size */
+	uint64_t self;     /* bytes minus those of its children */
+	uint64_t count;    /* number of objects; 0: unknown */
 	bool is_rest;      /* as in struct picture_part */
 };
 
 struct picture {
 	BASE_VEC_AS(vec, struct picture_node, nodes, count);
-	size_t last;        /* the node that was added last */
-	struct bytes names; /* escaped: no control characters */
+	size_t last;        /* the last node added */
+	struct bytes names; /* escaped, without control characters */
 	const char *title;  /* lent */
 };
 
-/* The name; not zero-terminated. */
+/* Returns the name, which is not zero-terminated. */
 static inline const char *picture_name(const struct picture *picture, size_t node)
 {
 	assert(node < picture->count);
@@ -41,12 +41,12 @@ static inline const char *picture_name(const struct picture *picture, size_t nod
 }
 
 /*
- * The children of a node, largest first, of one size by their place, into `list` with room for all
- * of them; returns how many.
+ * Lists the children of a node by descending size, in insertion order if equal, into `list`, which
+ * has room for all. Returns their number.
  */
 size_t picture_children(const struct picture *picture, size_t node, size_t *list);
 
-/* Names, each once: their numbers by node, and a node of each. Owned: picture_frames_release. */
+/* Distinct names: their number by node, and a node for each name. Owned: picture_frames_release. */
 struct picture_frames {
 	size_t *of, *nodes;
 	size_t count;
@@ -54,7 +54,7 @@ struct picture_frames {
 int picture_frames(struct picture *picture, struct picture_frames *frames, struct hdb_error *err);
 void picture_frames_release(struct picture_frames *frames);
 
-/* The kinds of picture_draw. HDB_ENOMEM. */
+/* Writers for the kinds of picture_draw. HDB_ENOMEM. */
 int picture_folded(const struct picture *picture, struct output *out, struct hdb_error *err);
 int picture_speedscope(struct picture *picture, struct output *out, struct hdb_error *err);
 int picture_pprof(struct picture *picture, struct output *out, struct hdb_error *err);
@@ -63,11 +63,11 @@ int picture_icicle(const struct picture *picture, struct output *out, struct hdb
 
 /* ---- SVG ---- */
 
-/* Pixels of a picture, and of the line above it that says what it is. */
+/* Size of a picture and of its title line, in pixels. */
 #define SVG_WIDTH 1200
 #define SVG_HEAD 24
 
-/* Cells below so many pixels are not drawn, nor more cells than these. */
+/* Cells narrower than this many pixels are not drawn, and at most this many cells are. */
 #define SVG_CELL_MIN 3
 #define SVG_CELLS_MAX 5000
 
@@ -75,27 +75,27 @@ struct svg_box {
 	double x, y, width, height;
 };
 
-/* Cells in order of breadth, so that a limit cuts the lowest levels. */
+/* Cells in breadth-first order, so that the limit cuts the deepest levels. */
 struct svg_layout {
 	const struct picture *picture; /* lent */
-	size_t *queue, *list;          /* lent: nodes to draw; children of one of them */
-	struct svg_box *boxes;         /* lent, by place in the queue */
+	size_t *queue, *list;          /* lent: nodes to draw; children of one node */
+	struct svg_box *boxes;         /* lent, by position in the queue */
 	size_t count;
-	size_t folded; /* of the cell whose children are placed: those too small to be drawn */
+	size_t folded; /* number of children of the current cell that are too small to draw */
 	uint64_t folded_bytes;
 };
 
-/* Places the children of the cell at `at` in the queue, and draws that cell. */
+/* Places the children of the cell at `at` in the queue and draws the cell. */
 typedef void svg_cell_fn(struct output *out, struct svg_layout *layout, size_t at);
 
-/* Draws a head and, `height` pixels high, the heap with what is in it. HDB_ENOMEM. */
+/* Draws the title and, `height` pixels high, the heap. HDB_ENOMEM. */
 int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell,
 	     struct output *out, struct hdb_error *err);
 
-/* Places a node in the queue; false: it is too small to be drawn, and counted as folded. */
+/* Adds a node to the queue; false if it is too small and was counted as folded. */
 bool svg_place(struct svg_layout *layout, size_t node, struct svg_box box);
 
-/* Draws a cell; the whole name, sizes and what is folded are in its title. */
+/* Draws a cell. Its tooltip has the full name, the sizes and the number of folded children. */
 void svg_put_cell(struct output *out, const struct svg_layout *layout, size_t at, bool has_label);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * pictures/picture_speedscope.c - a tree as a file for speedscope.app: one frame for each name, one
- * profile whose events open and close a frame at the byte where it begins and ends.
+ * pictures/picture_speedscope.c - file for speedscope.app: one frame per name, and one profile
+ * whose events open and close a frame at the byte offsets of a node.
  */
 #include "pictures/picture_private.h"
 
@@ -60,8 +60,8 @@ static void put_event(struct output *out, char type, size_t frame, uint64_t at)
 }
 
 /*
- * In the order of the rows: a node begins where the one before it on its level ended, and ends when
- * a row comes that is not below it.
+ * In row order: a node begins where its previous sibling ended, and ends at the first row that is
+ * not its descendant.
  */
 static void put_events(struct output *out, const struct picture *picture, const size_t *frame_of,
 		       uint64_t *begins)

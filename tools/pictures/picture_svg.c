@@ -1,6 +1,6 @@
 /*
- * pictures/picture_svg.c - what both pictures share: head, colours, cells with their names. Text is
- * text: what XML takes as its own is escaped, and names have no control characters.
+ * pictures/picture_svg.c - shared by the SVG pictures: title, colours, labelled cells. Text is
+ * escaped for XML and contains no control characters.
  */
 #include "pictures/picture_private.h"
 
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pixels of a letter on average, and of a line of text. */
+/* Average width of a letter, and height of a line, in pixels. */
 #define LETTER_WIDTH 6.2
 #define LINE_HEIGHT 13
 
-/* Calm hues, one for each package by its name. */
+/* Muted hues, assigned to packages by a hash of the name. */
 #define HUES 12
 
 static void put_xml(struct output *out, const char *text, size_t size)
@@ -54,7 +54,7 @@ static void put_human(struct output *out, uint64_t value)
 	output_bytes(out, buf, format_human(buf, value));
 }
 
-/* Where the name without its package begins: behind the last dot that a letter follows. */
+/* Returns the start of the name without its package: after the last dot followed by a letter. */
 static size_t package_size(const char *name, size_t size)
 {
 	size_t end = 0;
@@ -90,7 +90,7 @@ static void svg_begin(struct output *out, const struct picture *picture, double 
 		" bytes; area: retained size; colour: package, grey: several small ones</text>\n");
 }
 
-/* Bytes of the name that `width` pixels have room for, whole characters. */
+/* Returns how many bytes of the name fit into `width` pixels, in whole characters. */
 static size_t fit(const char *name, size_t size, double width)
 {
 	const double letters = width / LETTER_WIDTH;
@@ -100,7 +100,7 @@ static size_t fit(const char *name, size_t size, double width)
 	return escape_fit(name, size, (size_t)letters, NULL);
 }
 
-/* The name, and the size if both fit. */
+/* Writes the name, and the size if both fit. */
 static void put_label(struct output *out, const char *name, size_t size,
 		      const struct picture_node *node, struct svg_box box)
 {
@@ -119,7 +119,7 @@ static void put_label(struct output *out, const char *name, size_t size,
 	output_string(out, "</text>");
 }
 
-/* A node for several small ones has no package: it is grey. */
+/* A node that sums several small ones has no package and is grey. */
 static void put_colour(struct output *out, const struct picture_node *node, const char *name,
 		       size_t package)
 {

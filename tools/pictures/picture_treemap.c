@@ -1,6 +1,6 @@
 /*
- * pictures/picture_treemap.c - a tree as a treemap: areas as bytes, what is below a node inside it,
- * squarified (Bruls, Huizing, van Wijk) so that cells are near to squares.
+ * pictures/picture_treemap.c - squarified treemap (Bruls, Huizing, van Wijk): areas proportional to
+ * bytes, children inside their parent, cells close to squares.
  */
 #include "pictures/picture_private.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define HEIGHT 800
-/* The name of a cell stands above what is in it, where there is room. */
+/* Height of the name above a cell's children, if there is room. */
 #define NAME_HEIGHT 15
 #define BORDER 2
 
@@ -18,7 +18,7 @@ static double area_of(const struct svg_layout *l, size_t i, double scale)
 	return (double)l->picture->nodes[l->list[i]].bytes * scale;
 }
 
-/* How far the worst cell of a row is from a square: the ratio of its sides. */
+/* Worst aspect ratio in a row of cells. */
 static double worst(double largest, double smallest, double sum, double side)
 {
 	const double across = sum / side;
@@ -27,7 +27,7 @@ static double worst(double largest, double smallest, double sum, double side)
 	return a > b ? a : b;
 }
 
-/* Places the cells from `first` to before `end` along the shorter side of `*room`, and takes it. */
+/* Places the cells [first, end) along the shorter side of `*room`, and reduces the room. */
 static void place_row(struct svg_layout *l, size_t first, size_t end, double scale,
 		      struct svg_box *room)
 {
@@ -55,7 +55,7 @@ static void place_row(struct svg_layout *l, size_t first, size_t end, double sca
 	}
 }
 
-/* What is left free is what the node has of its own. */
+/* The remaining free area is the node's own size. */
 static void squarify(struct svg_layout *l, size_t children, double scale, struct svg_box room)
 {
 	for (size_t first = 0, end; first < children; first = end) {
@@ -82,7 +82,7 @@ static void squarify(struct svg_layout *l, size_t children, double scale, struct
 	}
 }
 
-/* Places what is in the cell at `at`, and draws that cell. */
+/* Places the children of the cell at `at`, then draws the cell. */
 static void put_cell(struct output *out, struct svg_layout *l, size_t at)
 {
 	const size_t node = l->queue[at];

@@ -1,8 +1,7 @@
 /*
- * python/python_door.c - what the Python package has besides the library: SQL, OQL, files of
- * columns.
- * It is linked with the library into the one shared library of the wheel, which calls nothing of
- * SQLite's but what is inside of it.
+ * python/python_door.c - functions for the Python package besides the library: SQL, OQL, files of
+ * columns. Linked with the library into the wheel's only shared library, which uses its embedded
+ * SQLite only.
  */
 #include "python_door.h"
 
@@ -65,7 +64,7 @@ int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_options 
 	const struct oql_str text = { statement, strlen(statement) };
 #ifdef HAVE_SQLITE
 	char *sql = NULL;
-	int r = oql_to_sql(text, &sql, err); /* of VisualVM's language */
+	int r = oql_to_sql(text, &sql, err); /* VisualVM's dialect */
 
 	if (r == HDB_OK)
 		r = hdbpy_sql(db, sql, opt, out, err);

@@ -1,5 +1,5 @@
 /*
- * serve/serve_bundle.c - the page's files, which are in the program.
+ * serve/serve_bundle.c - the page's files, embedded in the program.
  */
 #include "serve/serve_bundle.h"
 
@@ -24,7 +24,7 @@ static const struct serve_file files[] = {
 	{ "/app.css", "text/css; charset=utf-8", serve_page_css, serve_page_css_end },
 };
 
-/* What the Content-Security-Policy of a report names them by. */
+/* Hashes for the Content-Security-Policy of a report. */
 static const struct serve_file hashes[] = {
 	{ "/app.js.hash", "", serve_page_js_hash, serve_page_js_hash_end },
 	{ "/app.css.hash", "", serve_page_css_hash, serve_page_css_hash_end },

@@ -1,6 +1,6 @@
 /*
- * serve/serve_bundle.h - the page's files, inside the program. They are made by `make page` from
- * tools/serve/page and kept in tools/serve/bundle.
+ * serve/serve_bundle.h - the page's files, embedded in the program. `make page` builds them from
+ * tools/serve/page into tools/serve/bundle.
  */
 #ifndef HEAPDB_SERVE_BUNDLE_H
 #define HEAPDB_SERVE_BUNDLE_H
@@ -8,12 +8,12 @@
 #include <stddef.h>
 
 struct serve_file {
-	const char *path; /* as in a URL */
+	const char *path; /* path in a URL */
 	const char *type; /* Content-Type */
 	const unsigned char *data, *end;
 };
 
-/* The file of that path, or NULL. Static. */
+/* Returns the file with this path, or NULL. Static. */
 const struct serve_file *serve_bundle_file(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * serve/serve_cache.c - answers by question, the most recently used first.
+ * serve/serve_cache.c - see serve_cache.h. Entries are in order of last use.
  */
 #include "serve/serve_cache.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Answers at most: looked through one by one. */
+/* Maximum number of answers. Lookup is linear. */
 #define ENTRIES_MAX 400
 
 struct entry {
@@ -21,7 +21,7 @@ struct entry {
 
 struct serve_cache {
 	pthread_mutex_t lock;
-	struct entry entries[ENTRIES_MAX]; /* the most recently used first */
+	struct entry entries[ENTRIES_MAX]; /* most recently used first */
 	size_t count, size;
 };
 
@@ -92,7 +92,7 @@ char *serve_cache_key(const struct serve_job *job)
 	return text.data;
 }
 
-/* Its place, or `count`. */
+/* Returns the index of the entry, or `count`. */
 static size_t find(const struct serve_cache *cache, const char *key)
 {
 	size_t i = 0;

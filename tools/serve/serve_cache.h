@@ -1,32 +1,35 @@
 /*
- * serve/serve_cache.h - a cache of answers that took long to compute.
- * Databases do not change while they are open, once their tables are built. Any thread may call.
+ * serve/serve_cache.h - cache of answers that took long to compute. Answers stay valid, since open
+ * databases do not change once their tables are built. Thread-safe.
  */
 #ifndef HEAPDB_SERVE_CACHE_H
 #define HEAPDB_SERVE_CACHE_H
 
 #include "serve/serve_jobs.h"
 
-/* Bytes of all answers that are kept, and of one. */
+/* Maximum bytes of all cached answers, and of one. */
 #define SERVE_CACHE_MAX ((size_t)24 << 20)
 #define SERVE_CACHE_ANSWER_MAX ((size_t)4 << 20)
 
-/* An answer that was made faster is made again. */
+/* Answers computed in less time are not cached. */
 #define SERVE_CACHE_LEAST_MS 15
 
 struct serve_cache;
 
-/* NULL: no memory. Owned: serve_cache_free. */
+/* Returns NULL if out of memory. Owned: serve_cache_free. */
 struct serve_cache *serve_cache_new(void);
-void serve_cache_free(struct serve_cache *cache); /* NULL is fine */
+void serve_cache_free(struct serve_cache *cache); /* NULL is allowed */
 
-/* What a job asks, whatever the order of its options. Owned: free(). NULL: no memory. */
+/*
+ * Returns a key for a job that does not depend on the order of options. Owned: free(). NULL if out
+ * of memory.
+ */
 char *serve_cache_key(const struct serve_job *job);
 
-/* Keeps the first `size` bytes of the file; the answers asked for longest ago make room. */
+/* Stores the first `size` bytes of the file, evicting the least recently used answers. */
 void serve_cache_put(struct serve_cache *cache, const char *key, int fd, size_t size);
 
-/* Writes a kept answer to the file; false if there is none. */
+/* Writes a cached answer to the file; false if there is none. */
 bool serve_cache_get(struct serve_cache *cache, const char *key, int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * serve/serve_gate.c - token, Host and Origin.
+ * serve/serve_gate.c - checks token, Host and Origin.
  */
 #include "serve/serve_gate.h"
 
@@ -30,7 +30,7 @@ bool serve_gate_init(struct serve_gate *gate, const char *address, unsigned port
 
 /* ---- headers ---- */
 
-/* As RFC 9110 has names of headers. */
+/* Whether the text is a header name by RFC 9110. */
 static bool is_name(const char *name, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -81,7 +81,7 @@ void serve_gate_header(struct serve_headers *headers, const char *name, size_t n
 
 /* ---- who asks ---- */
 
-/* Takes as long whatever the text is. */
+/* Compares in constant time. */
 static bool is_token(const struct serve_gate *gate, const char *text, size_t size)
 {
 	unsigned char difference = size != SERVE_TOKEN_SIZE - 1;
@@ -91,7 +91,7 @@ static bool is_token(const struct serve_gate *gate, const char *text, size_t siz
 	return difference == 0;
 }
 
-/* "a=b; heapdb_1234=TOKEN". */
+/* Searches "a=b; heapdb_1234=TOKEN". */
 static bool has_cookie(const struct serve_gate *gate, const char *cookies)
 {
 	const size_t name = strlen(gate->cookie);
@@ -117,7 +117,7 @@ static bool is_own_host(const struct serve_gate *gate, const char *host)
 	return false;
 }
 
-/* "http://" and the host that was asked. */
+/* Whether Origin is "http://" and the request's host. */
 static bool is_own_origin(const struct serve_visitor *visitor)
 {
 	static const char scheme[] = "http://";
@@ -138,7 +138,7 @@ enum serve_verdict serve_gate_judge(const struct serve_gate *gate,
 		return SERVE_WRONG_HOST;
 	if (!is_own_origin(visitor))
 		return SERVE_WRONG_ORIGIN;
-	/* A link to the page may stand anywhere; nothing else is for other sites. */
+	/* Other sites may link to the page, but not load anything else. */
 	if (site && !visitor->is_navigation && strcmp(site, "same-origin") != 0 &&
 	    strcmp(site, "none") != 0)
 		return SERVE_WRONG_ORIGIN;

@@ -1,6 +1,6 @@
 /*
- * serve/serve_gate.h - who may ask: the token, the Host header against DNS rebinding, and where a
- * request comes from. Works on plain texts, so that it is tested and fuzzed without a server.
+ * serve/serve_gate.h - access control: the token, the Host header against DNS rebinding, and the
+ * origin of a request. Works on plain text, so it can be tested and fuzzed without a server.
  */
 #ifndef HEAPDB_SERVE_GATE_H
 #define HEAPDB_SERVE_GATE_H
@@ -8,43 +8,46 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* 128 random bits in hexadecimal, with a zero. */
+/* 128 random bits in hexadecimal, plus a zero. */
 #define SERVE_TOKEN_SIZE 33
 
 struct serve_gate {
 	char token[SERVE_TOKEN_SIZE];
-	char cookie[48];   /* its name, with the port: cookies know no ports */
-	char hosts[4][64]; /* what Host may be, in lower case; "": none */
+	char cookie[48];   /* name of the cookie, including the port, since cookies ignore ports */
+	char hosts[4][64]; /* accepted values of Host in lowercase; "": unused */
 };
 
-/* Makes a token. `address` as listened on. False if the system has no random bytes. */
+/*
+ * Generates a token. `address` is the listening address. False if the system provides no random
+ * bytes.
+ */
 bool serve_gate_init(struct serve_gate *gate, const char *address, unsigned port);
 
-/* What matters of a request's headers; all zeros at first. */
+/* Relevant headers of a request. Initialise to zeros. */
 struct serve_headers {
 	const char *host, *origin, *fetch_site, *cookies, *length; /* lent; NULL: none */
 	bool has_body;
 	bool takes_gzip;
 	/*
-	 * What servers understand in different ways: a name that is none, a control character, what
-	 * may come once but comes twice.
+	 * Ambiguous between servers: an invalid header name, a control character, or a duplicate of
+	 * a header that must be unique.
 	 */
 	bool is_broken;
 };
 
-/* Takes a header; its texts end with a zero beyond their sizes. */
+/* Processes a header. Both texts are zero-terminated beyond their sizes. */
 void serve_gate_header(struct serve_headers *headers, const char *name, size_t name_size,
 		       const char *value, size_t value_size);
 
-/* What a request brings; NULL: it has no such header or argument. */
+/* Data of a request that identify the client; NULL: absent. */
 struct serve_visitor {
 	const char *host, *origin, *fetch_site, *cookies, *token;
-	bool is_navigation; /* it asks for the page itself, by GET */
+	bool is_navigation; /* a GET of the page itself */
 };
 
 enum serve_verdict {
 	SERVE_WELCOME,
-	SERVE_WELCOME_TOKEN, /* by the token in its URL: a cookie is due */
+	SERVE_WELCOME_TOKEN, /* the token is in the URL: set a cookie */
 	SERVE_WRONG_HOST,
 	SERVE_WRONG_ORIGIN,
 	SERVE_NO_TOKEN

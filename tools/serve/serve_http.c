@@ -1,6 +1,6 @@
 /*
- * serve/serve_http.c - the server: libmicrohttpd's event loop hands requests to the workers and
- * sends what they made. All that a request may say is checked here and in serve_gate.c.
+ * serve/serve_http.c - the server: libmicrohttpd's event loop passes requests to workers and sends
+ * their answers. This file and serve_gate.c validate everything in a request.
  */
 #include "base/scope.h"
 #include "common/escape.h"
@@ -28,11 +28,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Connections at once; further ones wait in the system's queue. */
+/* Maximum number of connections. Further ones wait in the system's queue. */
 #define CONNECTIONS_MAX 400
 #define CONNECTIONS_WAITING_MAX 4096
 
-/* Seconds that a connection may be silent, and bytes of a request: its line and its headers. */
+/* Seconds before a silent connection is closed, and maximum bytes of a request line and headers. */
 #define SILENCE_SECONDS 20
 #define REQUEST_MAX ((size_t)16 << 10)
 
@@ -40,17 +40,17 @@ struct server {
 	const struct serve_options *options;
 	struct serve_jobs *jobs;
 	struct serve_slow *slow;
-	_Atomic uint64_t held;    /* bytes of answers that are not yet read */
-	_Atomic uint64_t exports; /* files that are made or sent */
+	_Atomic uint64_t held;    /* bytes of answers not yet sent */
+	_Atomic uint64_t exports; /* files being made or sent */
 	struct serve_gate gate;
 	struct MHD_Daemon *daemon;
-	int fd; /* that listens; -1: none */
+	int fd; /* listening socket; -1: none */
 };
 
-/* What is known of a request between calls of on_request. */
+/* State of a request between calls of on_request. */
 struct request {
 	struct serve_headers headers;
-	struct serve_job *job; /* its question; NULL: none */
+	struct serve_job *job; /* job of the request; NULL: none */
 };
 
 /* ---- responses ---- */
@@ -69,7 +69,7 @@ static const struct {
 	{ "Cache-Control", "no-store" },
 };
 
-/* Sends the response and lets it go; NULL: there was no memory, and the connection ends. */
+/* Sends and releases the response. NULL: out of memory, so the connection is closed. */
 static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
 				     const char *type, struct MHD_Response *response)
 {
@@ -89,8 +89,8 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 #define JSON "application/json"
 
 /*
- * Bytes that stay where they are (MHD_RESPMEM_PERSISTENT) or are copied, as gzip if the client
- * takes it.
+ * Makes a response of static bytes (MHD_RESPMEM_PERSISTENT) or a copy, compressed with gzip if the
+ * client accepts it.
  */
 static struct MHD_Response *bytes_response(const void *data, size_t size,
 					   enum MHD_ResponseMemoryMode mode, bool takes_gzip)
@@ -99,7 +99,7 @@ static struct MHD_Response *bytes_response(const void *data, size_t size,
 	void *gzip = takes_gzip ? serve_pack(data, size, &packed) : NULL;
 	struct MHD_Response *response;
 
-	/* libmicrohttpd 0.9.75 wants a pointer to what it does not change. */
+	/* libmicrohttpd 0.9.75 takes a non-const pointer, although it does not modify the bytes. */
 	if (!gzip)
 		return MHD_create_response_from_buffer(size, (void *)(uintptr_t)data, mode);
 	response = MHD_create_response_from_buffer(packed, gzip, MHD_RESPMEM_MUST_COPY);
@@ -109,7 +109,7 @@ static struct MHD_Response *bytes_response(const void *data, size_t size,
 	return response;
 }
 
-/* The text as a response, and releases it; NULL: no memory. */
+/* Makes a response of the text and releases the text; NULL if out of memory. */
 static struct MHD_Response *text_response(struct bytes *text, bool takes_gzip)
 {
 	struct MHD_Response *response = NULL;
@@ -145,7 +145,7 @@ static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned st
 	return send_response(connection, status, JSON, error_response(code, message));
 }
 
-/* Of a request after which nothing on this connection can be trusted: it ends. */
+/* Sends a response and closes the connection, since later data on it cannot be trusted. */
 static enum MHD_Result send_last(struct MHD_Connection *connection, unsigned status,
 				 const char *code, const char *message)
 {
@@ -178,7 +178,7 @@ static void on_done(struct serve_job *job)
 	MHD_resume_connection(job->connection);
 }
 
-/* Files of rows: their endings and types, by enum serve_format. */
+/* Suffixes and types of row files, by enum serve_format. */
 static const struct {
 	const char *ending, *type;
 } files[] = {
@@ -188,7 +188,7 @@ static const struct {
 	[SERVE_PARQUET] = { "parquet", "application/vnd.apache.parquet" },
 };
 
-/* What a browser keeps a value or rows under: "0x12c4.txt", "histogram.csv". */
+/* Names the download: "0x12c4.txt", "histogram.csv". */
 static void name_file(struct MHD_Response *response, const struct serve_job *job)
 {
 	char text[96];
@@ -209,7 +209,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
 	struct MHD_Response *response;
 	off_t size;
 
-	/* That there is no such object or class is an answer, too: nothing went wrong. */
+	/* A missing object or class is an answer, not a failure. */
 	if (job->result != HDB_OK || job->fd < 0)
 		return send_error(connection,
 				  job->result == HDB_NOTFOUND && job->kind == SERVE_QUERY ?
@@ -254,7 +254,7 @@ static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const cha
 		       MHD_NO;
 }
 
-/* What is asked by that path: a job of its kind, or NULL. */
+/* Makes a job for the path, or returns NULL. */
 static struct serve_job *job_of(const struct server *server, const char *path)
 {
 	static const char query[] = "/api/query/";
@@ -282,7 +282,7 @@ static struct serve_job *job_of(const struct server *server, const char *path)
 	return job;
 }
 
-/* Queues the question; the connection sleeps until a worker wakes it. */
+/* Queues the job. The connection is suspended until a worker resumes it. */
 static enum MHD_Result ask(struct server *server, struct MHD_Connection *connection,
 			   struct request *request, struct serve_job *job)
 {
@@ -361,7 +361,10 @@ static const char *argument(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* All notes of the database; by POST with "on" and "text" one is written first, without "text" removed. */
+/*
+ * Returns all notes of the database. POST with "on" and "text" first writes a note; without "text"
+ * removes it.
+ */
 static enum MHD_Result notes(const struct server *server, struct MHD_Connection *connection,
 			     bool writes)
 {
@@ -389,8 +392,8 @@ static enum MHD_Result notes(const struct server *server, struct MHD_Connection 
 /* ---- requests ---- */
 
 /*
- * Whether the line that ends after `size` bytes ended by a bare LF. libmicrohttpd has an option
- * against those since 1.0 (start), and before that ends lines in place: CR LF becomes two zeros.
+ * Whether the line that ends after `size` bytes ended with a bare LF. libmicrohttpd rejects those
+ * since 1.0 (start); earlier versions terminate lines in place, turning CR LF into two zeros.
  */
 static bool is_bare_line(const char *text, size_t size)
 {
@@ -409,7 +412,7 @@ static enum MHD_Result on_header(void *ctx, enum MHD_ValueKind kind, const char 
 	return MHD_YES;
 }
 
-/* What is decoded has no zero byte, at which texts would end: they are other characters then. */
+/* A decoded zero byte would end the text, so it is replaced by another character. */
 static size_t without_zeros(void *ctx, struct MHD_Connection *connection, char *text)
 {
 	const size_t size = MHD_http_unescape(text);
@@ -453,7 +456,7 @@ static enum MHD_Result send_file(const struct server *server, struct MHD_Connect
 	return send_response(connection, MHD_HTTP_OK, file->type, response);
 }
 
-/* What somebody sees who comes with an old address, as after the server began anew. */
+/* Response to an outdated URL, such as one from before a restart of the server. */
 static enum MHD_Result send_closed_door(struct MHD_Connection *connection)
 {
 	static const char page[] =
@@ -529,7 +532,7 @@ static struct serve_slow_one *slow_one_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
-/* A request whose headers are there, before any of its body is read. */
+/* Handles a request after its headers, before its body. */
 static enum MHD_Result begin_request(struct server *server, struct MHD_Connection *connection,
 				     const char *version, void **state)
 {
@@ -599,7 +602,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **o
 
 /* ---- the server ---- */
 
-/* Opens the socket that listens; its port goes to *port. */
+/* Opens the listening socket; *port receives its port. */
 static int listen_on(struct server *server, unsigned *port, struct hdb_error *err)
 {
 	const struct serve_options *options = server->options;
@@ -629,7 +632,7 @@ static int listen_on(struct server *server, unsigned *port, struct hdb_error *er
 
 static int start(struct server *server, struct hdb_error *err)
 {
-	/* Before 1.0 strictness has nothing to do with the ends of lines, but with Host. */
+	/* Before 1.0, strict mode does not concern line ends but Host. */
 	const int strict = strncmp(MHD_get_version(), "0.", 2) != 0;
 
 	server->daemon = MHD_start_daemon(

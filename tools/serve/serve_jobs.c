@@ -1,5 +1,5 @@
 /*
- * serve/serve_jobs.c - the queue, the workers, progress and cancelling.
+ * serve/serve_jobs.c - queue, workers, progress and cancellation.
  */
 #include "serve/serve_jobs.h"
 
@@ -33,9 +33,9 @@ struct worker {
 	bool is_started;
 	struct hdb *databases[SERVE_DATABASES_MAX]; /* owned */
 	volatile int cancel;
-	bool is_late; /* that is why it is cancelled */
-	/* Under the lock of `jobs`. */
-	struct serve_job *job; /* that it works on; NULL: none */
+	bool is_late; /* cancelled because of the time limit */
+	/* Protected by the lock of `jobs`. */
+	struct serve_job *job; /* current job; NULL: none */
 	struct serve_progress progress;
 	uint64_t began_ms;
 };
@@ -44,9 +44,9 @@ struct serve_jobs {
 	const struct serve_options *options; /* lent */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct serve_job *first, *last; /* waiting */
+	struct serve_job *first, *last; /* waiting jobs */
 	size_t waiting;
-	size_t warmed; /* questions of serve_warm.h that were taken */
+	size_t warmed; /* number of requests taken from serve_warm.h */
 	bool is_warming, is_stopping;
 	struct serve_cache *cache; /* owned */
 	struct worker workers[SERVE_WORKERS_MAX];
@@ -77,7 +77,7 @@ void serve_job_free(struct serve_job *job)
 	free(job);
 }
 
-/* From a worker's own thread, while the library works for it. */
+/* Progress callback, on the worker's thread. */
 static void on_report(void *ctx, const char *stage, uint64_t done, uint64_t total, const char *unit)
 {
 	struct worker *w = ctx;
@@ -157,7 +157,7 @@ static int make_answer(struct worker *w, struct serve_job *job)
 	return answer_query(w, job);
 }
 
-/* Whether the tables are there that the page needs and that take much memory to build. */
+/* Whether the large tables needed by the page are already built. */
 static bool is_built(struct hdb *db)
 {
 	const unsigned needs = HDB_NEED_DOMINATORS | HDB_NEED_CHILDREN;
@@ -165,7 +165,7 @@ static bool is_built(struct hdb *db)
 	return (hdb_has(db) & needs) == needs;
 }
 
-/* Whether the answer can be cached: not if it shows which tables are built. */
+/* Whether the answer can be cached. Answers that list built tables change. */
 static bool is_lasting(struct worker *w, const struct serve_job *job)
 {
 	return is_built(w->databases[job->database]) &&
@@ -173,7 +173,7 @@ static bool is_lasting(struct worker *w, const struct serve_job *job)
 		 (strcmp(job->spec->name, "info") == 0 || strcmp(job->spec->name, "tables") == 0));
 }
 
-/* Keeps an answer that took its time, and gives back the memory that it took. */
+/* Caches an answer that took long, and frees its memory. */
 static void keep_answer(struct worker *w, const struct serve_job *job, const char *key)
 {
 	const off_t size = lseek(job->fd, 0, SEEK_END);
@@ -188,13 +188,13 @@ static void keep_answer(struct worker *w, const struct serve_job *job, const cha
 #endif
 }
 
-/* Those who ask for much and do not read it leave no memory for others. */
+/* Limits unread answers: clients that request much without reading must not exhaust memory. */
 static int hold_answer(struct serve_job *job)
 {
 	const off_t end = lseek(job->fd, 0, SEEK_END);
 	const uint64_t size = end < 0 ? 0 : (uint64_t)end;
 
-	assert(!job->size); /* it is held once */
+	assert(!job->size); /* it is counted once */
 	if (!job->held || size < SERVE_HELD_LEAST)
 		return HDB_OK;
 	job->size = size;
@@ -207,7 +207,7 @@ static int hold_answer(struct serve_job *job)
 		"answers that were not read yet use all memory for answers; ask again later");
 }
 
-/* A file without a name: in memory, or on a disk for rows of any number. -1 with errno. */
+/* Opens an unnamed file: in memory, or on disk for any number of rows. Returns -1 with errno. */
 static int open_file(const struct serve_options *options, const struct serve_job *job)
 {
 	const char *dir = options->tmp_dir ? options->tmp_dir : getenv("TMPDIR");
@@ -223,7 +223,7 @@ static int open_file(const struct serve_options *options, const struct serve_job
 	return fd;
 }
 
-/* The answer goes to a file without a name, so that a slow reader holds no worker. */
+/* Writes the answer to an unnamed file, so that a slow reader does not block the worker. */
 static int answer(struct worker *w, struct serve_job *job)
 {
 	const char *key = job->key;
@@ -252,7 +252,7 @@ static int answer(struct worker *w, struct serve_job *job)
 	return r;
 }
 
-/* If no client waits, the next question of the page's first views; NULL: none is left. */
+/* Returns the next request of the page's first views, if no client waits; NULL if there is none. */
 static struct serve_job *take_warm(struct serve_jobs *jobs)
 {
 	struct serve_job *job = NULL;
@@ -280,7 +280,9 @@ static bool is_being_answered(const struct serve_jobs *jobs, const struct serve_
 	return false;
 }
 
-/* Takes the first that waits for no other's answer out of the queue; NULL: there is none. */
+/*
+ * Takes the first job that is not already being answered for another client; NULL if there is none.
+ */
 static struct serve_job *take_waiting(struct serve_jobs *jobs)
 {
 	struct serve_job *before = NULL, *job = jobs->first;
@@ -303,7 +305,7 @@ static struct serve_job *take_waiting(struct serve_jobs *jobs)
 	return job;
 }
 
-/* Takes the first job that waits; NULL: the server ends. */
+/* Waits for a job; NULL when the server stops. */
 static struct serve_job *take(struct worker *w)
 {
 	struct serve_jobs *jobs = w->jobs;
@@ -345,7 +347,7 @@ static void *work(void *ctx)
 		job->state = SERVE_DONE;
 		if (!job->done) {
 			w->jobs->is_warming = false;
-			/* it was stopped for a client's question: again later */
+			/* interrupted by a client's request: retry later */
 			w->jobs->warmed -= r == HDB_EINTR && !w->is_late;
 		}
 		pthread_cond_broadcast(&w->jobs->wake);
@@ -358,7 +360,7 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-/* Opens the databases of a worker, whose address the library keeps. */
+/* Opens the worker's databases. The library keeps the worker's address. */
 static int open_databases(struct worker *w, struct hdb_error *err)
 {
 	const struct serve_options *options = w->jobs->options;
@@ -451,7 +453,7 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 	free(jobs);
 }
 
-/* If all workers are busy and one only warms the cache, stops that one. */
+/* If all workers are busy and one of them only fills the cache, interrupts it. */
 static void make_way(struct serve_jobs *jobs, const struct serve_job *job)
 {
 	struct worker *warming = NULL;
@@ -493,7 +495,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 	return has_room;
 }
 
-/* Whether the client has closed its connection, or its half of it. */
+/* Whether the client has closed its connection, at least for writing. */
 static bool is_left(const struct serve_job *job)
 {
 	struct pollfd client = { .fd = job->client, .events = POLLRDHUP };
@@ -501,7 +503,7 @@ static bool is_left(const struct serve_job *job)
 	return poll(&client, 1, 0) > 0;
 }
 
-/* Removes the jobs of clients that have gone from the queue: a list, in *left. */
+/* Removes the jobs of clients that have gone from the queue; *left lists them. */
 static void take_left(struct serve_jobs *jobs, struct serve_job **left)
 {
 	struct serve_job **at = &jobs->first;
@@ -543,7 +545,7 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 	take_left(jobs, &left);
 	pthread_mutex_unlock(&jobs->lock);
 	for (; left; left = next) {
-		assert(left->done); /* what only warms the cache never waits */
+		assert(left->done); /* jobs that fill the cache never wait */
 		next = left->next;
 		left->state = SERVE_DONE;
 		left->result = hdb_fail(&left->err, HDB_EINTR, "cancelled");

@@ -1,6 +1,6 @@
 /*
- * serve/serve_jobs.h - questions that wait, and the workers that answer them: threads, each with a
- * handle of its own on every database. Knows nothing of HTTP.
+ * serve/serve_jobs.h - queued requests and the workers that answer them: threads with their own
+ * handle for each database. Knows nothing of HTTP.
  */
 #ifndef HEAPDB_SERVE_JOBS_H
 #define HEAPDB_SERVE_JOBS_H
@@ -9,32 +9,32 @@
 
 #include <stdbool.h>
 
-/* Limits of one question. */
+/* Limits of a request. */
 #define SERVE_ARGUMENTS_MAX 64
-#define SERVE_ROWS_MAX 100000 /* rows of an answer; the page asks for fewer */
+#define SERVE_ROWS_MAX 100000 /* maximum rows of an answer; the page requests fewer */
 #define SERVE_ROWS_DEFAULT 1000
-#define SERVE_EXPORTS_MAX 4       /* files of all rows at once: they lie on a disk */
-#define SERVE_SECONDS_MAX 1800    /* then it is cancelled */
-#define SERVE_SQL_SECONDS_MAX 300 /* the same, of a statement */
-/* Bytes of a value that is sent; a text's characters may be a third of that. */
+#define SERVE_EXPORTS_MAX 4    /* maximum concurrent exports of all rows, which take disk space */
+#define SERVE_SECONDS_MAX 1800 /* time limit of a query */
+#define SERVE_SQL_SECONDS_MAX 300 /* time limit of an SQL statement */
+/* Maximum bytes of a value sent. A text may have a third as many characters. */
 #define SERVE_VALUE_MAX SERVE_ANSWER_MAX
 /*
- * Bytes of answers that wait to be read, together; those below the least do not count, for they are
- * no more than the connections.
+ * Maximum bytes of all answers not yet read. Answers smaller than the minimum do not count, since
+ * the number of connections limits them.
  */
 #define SERVE_HELD_MAX ((uint64_t)128 << 20)
 #define SERVE_HELD_LEAST ((uint64_t)1 << 20)
-/* Pixels of a bitmap that is drawn: more than a screen has. */
+/* Maximum pixels of a bitmap; more than a screen has. */
 #define SERVE_PIXELS_MAX ((uint64_t)16 << 20)
 #define SERVE_ID_SIZE 40
 
 /*
- * Memory of all workers where nobody says how much, once tables are built: larger arrays lie in
- * files. To build them they have what hdb_open takes for itself.
+ * Default memory of all workers once tables are built; larger arrays go to files. Building tables
+ * uses hdb_open's own default.
  */
 #define SERVE_MEMORY ((uint64_t)128 << 20)
 
-/* Questions that wait at most; a further one is refused. */
+/* Maximum number of queued requests. Further ones are rejected. */
 #define SERVE_WAITING_MAX 64
 
 enum serve_state { SERVE_WAITING, SERVE_RUNNING, SERVE_DONE };
@@ -42,52 +42,53 @@ enum serve_state { SERVE_WAITING, SERVE_RUNNING, SERVE_DONE };
 enum serve_kind {
 	SERVE_QUERY, /* `spec`, with targets and options */
 	SERVE_SQL,   /* `statement` */
-	SERVE_VALUE, /* the bytes or the text of `object` */
-	SERVE_BITMAP /* the picture in `object`, an array of bytes */
+	SERVE_VALUE, /* bytes or text of `object` */
+	SERVE_BITMAP /* image in the byte array `object` */
 };
 
-/* One question. */
+/* A request. */
 struct serve_job {
 	enum serve_kind kind;
-	char id[SERVE_ID_SIZE]; /* chosen by the client, to cancel the job; "": none */
+	char id[SERVE_ID_SIZE]; /* chosen by the client, for cancellation; "": none */
 	const struct hdb_query_spec *spec;
 	const char *statement;
-	bool all;                            /* its tables show unreachable objects, too */
-	uint64_t object;                     /* its ID */
-	uint64_t from, count;                /* of its value; count 0: all */
-	uint64_t width, height, pixel_bytes; /* of its pixels; all 0: it is a file of a picture */
-	char *strings[SERVE_ARGUMENTS_MAX];  /* owned: what the arguments point to */
+	bool all;             /* tables include unreachable objects */
+	uint64_t object;      /* object ID */
+	uint64_t from, count; /* range of a value; count 0: all */
+	uint64_t width, height,
+		pixel_bytes; /* size of a bitmap; all 0: the array is an image file */
+	char *strings[SERVE_ARGUMENTS_MAX]; /* owned: memory of the arguments */
 	size_t string_count;
 	const char *targets[SERVE_ARGUMENTS_MAX];
 	struct hdb_option options[SERVE_ARGUMENTS_MAX];
 	size_t target_count, option_count;
 	const char *sort; /* NULL: none */
-	uint64_t limit;   /* 0, of a file: all rows */
+	uint64_t limit;   /* 0 for a file: all rows */
 	size_t database;
 	size_t before[SERVE_DATABASES_MAX];
 	size_t before_count;
 
-	bool takes_gzip; /* who asks understands it */
+	bool takes_gzip; /* the client accepts gzip */
 	enum serve_format format;
-	_Atomic uint64_t rows; /* that are written */
+	_Atomic uint64_t rows; /* number of rows written */
 
-	/* The answer, once it is done. */
+	/* The answer, when done. */
 	int result;
-	int fd;           /* a file in memory with the answer, owned; -1: none */
-	bool is_packed;   /* the answer is gzip */
-	bool is_text;     /* of a value: it is a text, in UTF-8 */
-	const char *type; /* of a picture: Content-Type; static */
+	int fd;           /* unnamed file with the answer, owned; -1: none */
+	bool is_packed;   /* compressed with gzip */
+	bool is_text;     /* the value is UTF-8 text */
+	const char *type; /* Content-Type of an image; static */
 	struct hdb_error err;
 
-	/* Called when it is done; the job is the caller's then. NULL: no client waits. */
+	/* Called when done; the job then belongs to the callee. NULL: no client waits. */
 	void (*done)(struct serve_job *job);
 	void *connection;
-	int client;             /* its socket, which stays open until `done`; -1: none */
-	_Atomic uint64_t *held; /* lent: bytes of all answers that wait to be read; NULL: none */
+	int client;             /* socket of the client, open until `done`; -1: none */
+	_Atomic uint64_t *held; /* lent: bytes of all unread answers; NULL: none */
 
-	/* For the workers. */
-	uint64_t size; /* bytes of its own in *held */
-	char *key;     /* what it asks, serve_cache.h; owned; NULL: there was no memory */
+	/* Used by the workers. */
+	uint64_t size; /* its share of *held */
+	char *key;     /* cache key, see serve_cache.h; owned; NULL: out of memory */
 	enum serve_state state;
 	bool is_cancelled;
 	struct serve_job *next;
@@ -95,29 +96,29 @@ struct serve_job {
 
 struct serve_jobs;
 
-/* Opens all databases for all workers and starts these. *out is owned: serve_jobs_stop. */
+/* Opens all databases for all workers and starts the workers. *out is owned: serve_jobs_stop. */
 int serve_jobs_start(const struct serve_options *options, struct serve_jobs **out,
 		     struct hdb_error *err);
 
-/* Cancels everything, calls `done` of each job, and ends the workers. NULL is fine. */
+/* Cancels all jobs, calls their `done`, and ends the workers. NULL is allowed. */
 void serve_jobs_stop(struct serve_jobs *jobs);
 
 /*
- * Queues a job; false if too many wait. Who asks what is being answered already waits for that
- * answer, and what nobody waits for gives way.
+ * Queues a job; false if the queue is full. A request that is already being answered waits for that
+ * answer. Jobs that fill the cache are interrupted.
  */
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
 
-/* Cancels what works for too long, or for a client that is gone. To be called now and then. */
+/* Cancels jobs that run too long, and those of clients that are gone. Call periodically. */
 void serve_jobs_watch(struct serve_jobs *jobs);
 
-/* Cancels the job of that id; false if there is none. */
+/* Cancels the job with this ID; false if there is none. */
 bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id);
 
-/* Room for the name of a stage: the longest has half of that. */
+/* Buffer size for the name of a stage, twice the longest name. */
 #define SERVE_STAGE_SIZE 96
 
-/* How far a job is. False: there is none. */
+/* Progress of a job. False if there is no such job. */
 struct serve_progress {
 	enum serve_state state;
 	char stage[SERVE_STAGE_SIZE], unit[SERVE_STAGE_SIZE];
@@ -125,14 +126,14 @@ struct serve_progress {
 };
 bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_progress *out);
 
-/* The health of a database, as found when it was opened; borrowed until serve_jobs_stop. */
+/* Health of a database when it was opened; borrowed until serve_jobs_stop. */
 void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hdb_health *out);
 
-/* Whether the dump has heaps with names, as those of Android's runtime do. */
+/* Whether the dump has named heaps, as Android dumps do. */
 bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database);
 
 struct serve_job *serve_job_new(void);
-/* Frees the job and closes its file; NULL is fine. */
+/* Frees a job and closes its file. NULL is allowed. */
 void serve_job_free(struct serve_job *job);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * serve/serve_library.h - libmicrohttpd, loaded when a server begins: it brings GnuTLS and eight
- * more libraries, which would be a third of the time that every command needs before it begins.
+ * serve/serve_library.h - loads libmicrohttpd when a server starts. It depends on GnuTLS and eight
+ * other libraries, which would take a third of every command's startup time.
  *
- * Whoever includes this instead of <microhttpd.h> calls the functions below by their own names;
- * serve_library_load must have been called. A program whose libraries are linked into it
- * (HTTP_LIBRARY is not set) calls them directly.
+ * Files include this instead of <microhttpd.h> and call the functions by their usual names, after
+ * serve_library_load. A statically linked program (HTTP_LIBRARY is not set) calls them directly.
  */
 #ifndef HEAPDB_SERVE_LIBRARY_H
 #define HEAPDB_SERVE_LIBRARY_H
@@ -13,7 +12,7 @@
 
 struct hdb_error;
 
-/* Loads the library. HDB_OK, also if it is already loaded; HDB_EIO: it is not on this machine. */
+/* Loads the library. HDB_OK if it is or was loaded; HDB_EIO if it is not installed. */
 int serve_library_load(struct hdb_error *err);
 
 #ifdef HTTP_LIBRARY

@@ -1,6 +1,6 @@
 /*
- * serve/serve_pack.c - gzip by libdeflate, at once: answers are short, and long ones stay as they
- * are.
+ * serve/serve_pack.c - compresses with libdeflate in one call. Answers are short; long ones stay
+ * uncompressed.
  */
 #include "serve/serve_pack.h"
 
@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Less is not worth it; more would take a worker too much memory. */
+/* Smaller answers do not benefit; larger ones would take a worker too much memory. */
 #define LEAST ((size_t)1 << 10)
 #define MOST ((size_t)16 << 20)
 #define LEVEL 5
@@ -31,7 +31,7 @@ bool serve_pack_allowed(const char *accepted)
 	if (*at != ';')
 		return true;
 	at += 1 + strspn(at + 1, " \t");
-	/* "q=0" and "q=0.000" forbid it. */
+	/* "q=0" and "q=0.000" forbid gzip. */
 	return strncasecmp(at, "q=0", 3) != 0 || strspn(at + 3, ".0") != strcspn(at + 3, ", \t");
 }
 
@@ -51,14 +51,14 @@ void *serve_pack(const void *data, size_t size, size_t *packed)
 		*packed = libdeflate_gzip_compress(compressor, data, size, out, size);
 	libdeflate_free_compressor(compressor);
 	assert(*packed <= size);
-	if (*packed == 0) { /* it would not be smaller */
+	if (*packed == 0) { /* the result would not be smaller */
 		free(out);
 		return NULL;
 	}
 	return out;
 }
 
-/* A file without a name with these bytes, or -1. */
+/* Returns an unnamed file with these bytes, or -1. */
 static int file_of(const char *data, size_t size)
 {
 	const int fd = memfd_create("heapdb-answer", MFD_CLOEXEC);

@@ -1,5 +1,5 @@
 /*
- * serve/serve_pack.h - what is sent as gzip, to browsers that understand it.
+ * serve/serve_pack.h - gzip compression of answers for clients that accept it.
  */
 #ifndef HEAPDB_SERVE_PACK_H
 #define HEAPDB_SERVE_PACK_H
@@ -11,14 +11,14 @@
 bool serve_pack_allowed(const char *accepted);
 
 /*
- * The bytes as gzip, owned, *packed of them; NULL: they are few or very many, do not become fewer,
- * or there is no memory.
+ * Returns the compressed bytes, owned, and their number in *packed; NULL if the input is too small,
+ * too large or not compressible, or if out of memory.
  */
 void *serve_pack(const void *data, size_t size, size_t *packed);
 
 /*
- * Replaces the file by one without a name that has its bytes as gzip; false: it stays as it is, for
- * the reasons above.
+ * Replaces the file by an unnamed compressed one; false if it stays unchanged, for the same
+ * reasons.
  */
 bool serve_pack_file(int *fd);
 

@@ -1,6 +1,6 @@
 /*
- * serve/serve_request.c - arguments of a URL. Strict: what is not understood is refused, and
- * options that name files are not for the network.
+ * serve/serve_request.c - parses URL arguments strictly: unknown ones are rejected, as are options
+ * that name files.
  */
 #include "serve/serve_request.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy that lives as long as the job; NULL with a message. */
+/* Makes a copy that lives as long as the job; NULL with a message. */
 static const char *keep(struct serve_job *job, const char *text, struct hdb_error *err)
 {
 	char *copy;
@@ -71,7 +71,7 @@ static int set_database(struct serve_job *job, size_t count, const char *key, co
 	return HDB_OK;
 }
 
-/* Ids are short words, chosen by the page. */
+/* IDs are short words chosen by the page. */
 static int set_id(struct serve_job *job, const char *value, struct hdb_error *err)
 {
 	const size_t size = strlen(value);
@@ -140,7 +140,7 @@ static int set_object(struct serve_job *job, const char *value, struct hdb_error
 	return HDB_OK;
 }
 
-/* Of a value: "id", "from", "count"; of a bitmap: "id", "width", "height", "pixel". */
+/* Arguments of a value: "id", "from", "count"; of a bitmap: "id", "width", "height", "pixel". */
 static int add_value_argument(struct serve_job *job, const char *key, const char *value,
 			      struct hdb_error *err)
 {

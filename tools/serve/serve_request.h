@@ -1,24 +1,24 @@
 /*
- * serve/serve_request.h - a request's arguments made a question. Works on plain texts.
+ * serve/serve_request.h - converts the arguments of a request to a job. Works on plain text.
  */
 #ifndef HEAPDB_SERVE_REQUEST_H
 #define HEAPDB_SERVE_REQUEST_H
 
 #include "serve/serve_jobs.h"
 
-/* Reads the number of a database, which is below `count`; false: it is none. */
+/* Parses the number of a database, which must be below `count`; false if invalid. */
 bool serve_request_database(const char *text, size_t count, size_t *number);
 
 /*
- * One argument of the URL for the job. Every kind knows "db" and "job"; a query "before", "target",
- * "sort", "limit" or "format", and its options; a statement "q", "limit" or "format", and "all";
- * a value "id", "from" and "count"; a bitmap "id", "width", "height" and "pixel".
- * `value` may be NULL. HDB_EUSAGE with a message in `err`.
+ * Adds one URL argument to the job. All kinds accept "db" and "job"; a query "before", "target",
+ * "sort", "limit" or "format", and its options; a statement "q", "limit" or "format", and "all"; a
+ * value "id", "from" and "count"; a bitmap "id", "width", "height" and "pixel". `value` may be
+ * NULL. HDB_EUSAGE with a message in `err`.
  */
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,
 			   const char *value, struct hdb_error *err);
 
-/* Whether what a job of its kind must have is there; after the last argument. HDB_EUSAGE. */
+/* Checks after the last argument that required ones are present. HDB_EUSAGE. */
 int serve_request_check(const struct serve_job *job, struct hdb_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * serve/serve_slow.c - a list of connections, each with the time since which it has asked nothing.
+ * serve/serve_slow.c - list of connections with the time since their last request.
  */
 #include "serve/serve_slow.h"
 
@@ -14,7 +14,7 @@
 struct serve_slow_one {
 	struct serve_slow_one *before, *next;
 	int fd;
-	bool is_asking; /* it waits for an answer, or reads it */
+	bool is_asking; /* waiting for an answer or reading it */
 	uint64_t since_ms;
 };
 
@@ -95,7 +95,7 @@ void serve_slow_watch(struct serve_slow *slow)
 	if (count >= SERVE_SLOW_MANY)
 		most = SERVE_SLOW_MANY_MS;
 	for (struct serve_slow_one *one = slow->first; one; one = one->next) {
-		/* Its owner notices, and closes it. */
+		/* Shutting the socket down makes its owner close it. */
 		if (!one->is_asking && one->since_ms + most < now)
 			shutdown(one->fd, SHUT_RDWR);
 	}

@@ -1,6 +1,6 @@
 /*
- * serve/serve_slow.h - connections that take too long to say what they ask. libmicrohttpd closes
- * those that are silent; one byte now and then would hold a connection for days.
+ * serve/serve_slow.h - closes connections that take too long to send a request. libmicrohttpd
+ * closes silent ones only; a single byte now and then would keep a connection open for days.
  */
 #ifndef HEAPDB_SERVE_SLOW_H
 #define HEAPDB_SERVE_SLOW_H
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * Milliseconds until a request's headers are there, from the connection or the answer before; and
- * where that many connections ask nothing, for they keep out those who do.
+ * Time limit in ms from the connection or the previous answer to a request's complete headers; and
+ * the shorter limit once this many connections are idle, since they block others.
  */
 #define SERVE_SLOW_MS 15000
 #define SERVE_SLOW_MANY 100
@@ -18,20 +18,20 @@
 struct serve_slow;
 struct serve_slow_one;
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct serve_slow *serve_slow_new(void);
-/* All connections have left. NULL is fine. */
+/* Call when all connections have left. NULL is allowed. */
 void serve_slow_free(struct serve_slow *slow);
 
-/* A connection begins; NULL: no memory, and it is not watched. */
+/* Registers a connection; NULL: out of memory, so it is not watched. */
 struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd);
-/* Before its socket is closed. NULL is fine here and below. */
+/* Call before closing the socket. NULL is allowed here and below. */
 void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one);
 
-/* The headers of a request are there (is_asking), or what it asks is answered. */
+/* Marks that the headers of a request are complete (is_asking), or that it was answered. */
 void serve_slow_set(struct serve_slow *slow, struct serve_slow_one *one, bool is_asking);
 
-/* Ends those that are too slow. From another thread, now and then. */
+/* Shuts down slow connections. Called periodically from another thread. */
 void serve_slow_watch(struct serve_slow *slow);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * serve/serve_specs.c - what can be asked, and of what.
+ * serve/serve_specs.c - see serve_specs.h.
  */
 #include "serve/serve_specs.h"
 
@@ -20,7 +20,7 @@ static void put_key(struct bytes *out, const char *key, const char *value)
 	bytes_string(out, ",");
 }
 
-/* Columns or facts of a query. */
+/* Accessor of a query's columns or facts. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
 static void put_columns(struct bytes *out, const char *key, column_of *get,

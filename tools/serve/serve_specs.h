@@ -1,5 +1,5 @@
 /*
- * serve/serve_specs.h - the registry and the databases, as JSON for the page.
+ * serve/serve_specs.h - describes the queries and databases as JSON for the page.
  */
 #ifndef HEAPDB_SERVE_SPECS_H
 #define HEAPDB_SERVE_SPECS_H
@@ -10,7 +10,7 @@
 /* All queries: names, options, columns with types, facts. */
 void serve_specs(struct bytes *out);
 
-/* The version and each database: its name and what is to be said before any of its answers. */
+/* The version, and each database's name and health. */
 void serve_health(struct bytes *out, const struct serve_options *options,
 		  const struct serve_jobs *jobs);
 

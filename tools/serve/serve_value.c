@@ -1,5 +1,5 @@
 /*
- * serve/serve_value.c - texts in one piece, arrays in pieces.
+ * serve/serve_value.c - sends texts whole and arrays in chunks.
  */
 #include "serve/serve_value.h"
 
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Elements that are read at once. */
+/* Elements per read. */
 #define PIECE 8192
 
-/* Bytes of the longest number with its line's end. */
+/* Maximum bytes of a number and line end. */
 #define NUMBER_MAX 32
 
 static int put(struct serve_job *job, const char *data, size_t size)
@@ -36,7 +36,7 @@ static int too_long(struct serve_job *job)
 			SERVE_VALUE_MAX >> 20);
 }
 
-/* All of a text. */
+/* Writes a whole text. */
 static int put_text(struct hdb *db, struct serve_job *job, uint32_t ix)
 {
 	struct hdb_text text = { .struct_size = sizeof(text) };
@@ -74,7 +74,7 @@ static size_t format(char *line, enum hdb_basic_type type, uint64_t bits)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* `text` has room for PIECE elements as text, slice->bits for their values. */
+/* `text` is a buffer for PIECE formatted elements, slice->bits for their values. */
 static int put_pieces(struct hdb *db, struct serve_job *job, uint32_t ix, struct hdb_slice *slice,
 		      char *text)
 {
@@ -110,7 +110,7 @@ static int put_array(struct hdb *db, struct serve_job *job, uint32_t ix)
 	return put_pieces(db, job, ix, &slice, text);
 }
 
-/* The object that is asked for. */
+/* Finds the requested object. */
 static int find_object(struct hdb *db, struct serve_job *job, uint32_t *ix,
 		       struct hdb_object_facts *facts)
 {
@@ -135,7 +135,7 @@ int serve_value(struct hdb *db, struct serve_job *job)
 
 /* ---- bitmaps ---- */
 
-/* How many bytes the picture has; HDB_NOTFOUND if the array cannot be one. */
+/* Computes the size of the image in bytes; HDB_NOTFOUND if the array cannot hold it. */
 static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 {
 	const uint64_t pixels = job->width <= SERVE_PIXELS_MAX && job->height <= SERVE_PIXELS_MAX ?
@@ -153,7 +153,7 @@ static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 	return *size > SERVE_VALUE_MAX ? too_long(job) : HDB_OK;
 }
 
-/* Finds the array of the picture that is asked for, and how many of its bytes are the picture. */
+/* Finds the array of the requested image, and how many bytes of it the image takes. */
 static int find_picture(struct hdb *db, const struct serve_options *options, struct serve_job *job,
 			uint32_t *ix, size_t *size)
 {

@@ -1,6 +1,7 @@
 /*
- * serve/serve_warm.c - what page/views.tsx and page/waste.tsx ask without an object: the same
- * arguments, else they are other questions. tests/e2e/page_client.py compares those of waste.
+ * serve/serve_warm.c - requests of page/views.tsx and page/waste.tsx that concern no particular
+ * object. The arguments must be identical, otherwise the cache does not match.
+ * tests/e2e/page_client.py compares those of waste.
  */
 #include "serve/serve_warm.h"
 

@@ -1,5 +1,5 @@
 /*
- * sqlite/heapsql.c - a connection of the command: databases, statements that only read, rows.
+ * sqlite/heapsql.c - SQL connections: databases, read-only statements, rows.
  */
 #include "sqlite/sql_private.h"
 
@@ -13,26 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SQLite attaches that many at most. */
+/* SQLite's limit of attached databases. */
 #define DATABASES_MAX 10
 /*
- * Longest text or blob that a statement may make, and longest statement. What one function of
- * SQLite makes of so much takes less than a second, in which it looks at no cancel flag.
+ * Maximum length of a statement, and of a text or blob in it. A single SQLite function takes less
+ * than a second for this much, and does not check the cancel flag meanwhile.
  */
 #define LENGTH_MAX (8 << 20)
 #define STATEMENT_MAX (1 << 20)
-/* Arguments of a function: for each path json_extract() looks through all of a text. */
+/* Maximum number of function arguments: json_extract() scans the whole text for each path. */
 #define ARGUMENTS_MAX 32
-/* Instructions of SQLite's machine between looks at the cancel flag: some 20 microseconds. */
+/* SQLite VM instructions between checks of the cancel flag, about 20 microseconds. */
 #define CHECK_STEPS 1000
-/* Default limit of SQLite's heap: beyond it, sorts and joins spill to files. */
+/* Default limit of SQLite's memory, beyond which sorts and joins spill to files. */
 #define MEMORY_DEFAULT (256u << 20)
 #define MEMORY_MIN (16u << 20)
 
-/* Sets of objects whose retained size is found together. */
+/* Sets of objects whose retained sizes are computed together. */
 struct pending {
 	uint64_t hash[2];
-	uint32_t *ixs; /* owned; NULL once it is found */
+	uint32_t *ixs; /* owned; NULL once computed */
 	size_t count;
 	uint64_t bytes;
 	struct sql_source *source;
@@ -43,11 +43,11 @@ struct heapsql {
 	sqlite3 *sqlite;
 	struct sql_source *sources[DATABASES_MAX];
 	size_t source_count;
-	bool is_guarded;  /* the statement is the user's */
-	bool is_listed;   /* sqlite_master has the tables */
-	const char *text; /* the statement that is prepared, for hints; lent; NULL: none */
+	bool is_guarded;  /* the running statement comes from the user */
+	bool is_listed;   /* sqlite_master lists the tables */
+	const char *text; /* current statement, for hints; lent; NULL: none */
 	char *tmp_dir;
-	/* retained_set */
+	/* state of retained_set */
 	enum { SETS_ONE_BY_ONE, SETS_COLLECT, SETS_KNOWN } sets;
 	struct base_vec pending; /* struct pending */
 	uint64_t pending_members;
@@ -56,11 +56,11 @@ struct heapsql {
 struct heapsql_rows {
 	struct heapsql *sql;
 	sqlite3_stmt *statement;
-	sqlite3_stmt *named; /* that has the names of columns: itself, or what it stands for */
+	sqlite3_stmt *named; /* provides column names: itself, or the statement before rewriting */
 	struct hdb_column *columns; /* owned */
 	struct hdb_value *values;   /* owned */
 	size_t count;
-	char **names; /* owned: of columns, as they may be printed */
+	char **names; /* owned: printable column names */
 	char **blobs; /* owned: blobs as text */
 	bool has_sets, is_started, is_typed;
 };
@@ -83,9 +83,9 @@ static bool is_harmless_pragma(const char *name)
 }
 
 /*
- * SQLite's own functions that compute something of their arguments, in versions to come, too. Not
- * here: what is for full-text and spatial tables (fts3_tokenizer() gives and takes addresses),
- * load_extension(), and what reveals the connection or the program.
+ * SQLite's own functions that compute a result from their arguments, including those of future
+ * versions. Excluded: full-text and spatial functions (fts3_tokenizer() accepts and returns
+ * addresses), load_extension(), and functions that reveal the connection or the program.
  */
 static const char functions[] =
 	" -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat "
@@ -117,7 +117,7 @@ static bool is_harmless_function(const char *name)
 	return strstr(functions, word) != NULL;
 }
 
-/* Lets SQLite make the tables of those, which it must not when a statement asks for them. */
+/* Creates the pragma tables in advance, since the guard prevents a statement from doing so. */
 static void make_pragma_tables(sqlite3 *db)
 {
 	for (size_t i = 0; i < HARMLESS_COUNT; i++) {
@@ -183,7 +183,7 @@ static void set_limits(struct heapsql *sql)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
-	/* A name in quotes that is no column is an error, not a text. */
+	/* An unknown name in double quotes is an error, not a text. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 	sqlite3_hard_heap_limit64((sqlite3_int64)(memory > MEMORY_MIN ? memory : MEMORY_MIN));
@@ -244,7 +244,7 @@ void heapsql_close(struct heapsql *sql)
 {
 	if (!sql)
 		return;
-	/* Modules go with the connection; what they refer to must still be there. */
+	/* Closing the connection destroys modules, which still use the sources. */
 	sqlite3_close(sql->sqlite);
 	for (size_t i = 0; i < sql->source_count; i++)
 		sql_source_close(sql->sources[i]);
@@ -324,10 +324,10 @@ int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 {
 	char message[512], hint[512] = "";
 
-	/* Copied: a hint may ask SQLite. */
+	/* Copy the message: computing a hint may use SQLite. */
 	snprintf(message, sizeof(message), "%s", sqlite3_errmsg(sql->sqlite));
 	for (size_t i = 0; i < sql->source_count; i++) {
-		/* A class whose name cannot be read is no such table. */
+		/* A class whose name cannot be read looks like a missing table. */
 		if (!sql->sources[i]->err.code &&
 		    sql_end(sql->sources[i], HDB_OK, &sql->sources[i]->err) == HDB_OK)
 			continue;
@@ -388,7 +388,7 @@ static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 		rows->names[i] = name ? strdup(name) : NULL;
 		if (!rows->names[i])
 			return hdb_fail(err, HDB_ENOMEM, "no memory for columns");
-		/* A field's name is a dump's. */
+		/* Field names come from the dump. */
 		for (char *at = rows->names[i]; *at; at++)
 			if ((unsigned char)*at < 0x20 || *at == 0x7f)
 				*at = '?';
@@ -405,7 +405,7 @@ static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Runs the same question of totals by class instead, if that answers it. */
+/* Runs the equivalent statement over totals by class, if there is one. */
 static void use_totals(struct heapsql_rows *rows)
 {
 	char *text = sql_rewrite(sqlite3_sql(rows->named));
@@ -420,7 +420,7 @@ static void use_totals(struct heapsql_rows *rows)
 	sqlite3_free(text);
 }
 
-/* Makes the tables of the classes that a text names, which the guard would not let SQLite do. */
+/* Creates the class tables named in a statement, which the guard would not let SQLite do. */
 static int define_classes(struct heapsql *sql, const char *text, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -432,7 +432,7 @@ static int define_classes(struct heapsql *sql, const char *text, struct hdb_erro
 	return r;
 }
 
-/* Fills sqlite_master where a statement looks at it: making all tables takes some milliseconds. */
+/* Fills sqlite_master only if a statement reads it: creating all tables takes milliseconds. */
 static int need_catalogue(struct heapsql *sql, const char *text, struct hdb_error *err)
 {
 	int r;
@@ -583,7 +583,7 @@ int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count
 	return r;
 }
 
-/* What the sets of one source retain; `sets` has room for all. */
+/* Computes the retained sizes of the sets of one source. `sets` has room for all. */
 static int solve_source(struct heapsql *sql, const struct sql_source *source, struct hdb_set *sets,
 			struct hdb_error *err)
 {
@@ -606,7 +606,7 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 	return HDB_OK;
 }
 
-/* What the sets that were collected retain, a source's all at once. */
+/* Computes the retained sizes of the collected sets, per source in one pass. */
 static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 {
 	BASE_FREED struct hdb_set *sets = calloc(sql->pending.count + 1, sizeof(*sets));
@@ -622,8 +622,8 @@ static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 }
 
 /*
- * A statement with retained_set() and GROUP BY runs twice: first to see the groups, of which the
- * exact sizes are then found in one walk over the heap, then for its rows.
+ * A statement with retained_set() and GROUP BY runs twice: first to collect the groups, whose exact
+ * sizes are then computed in a single walk over the heap, then to return rows.
  */
 static int run_for_sets(struct heapsql_rows *rows, struct hdb_error *err)
 {
@@ -664,8 +664,8 @@ static int set_blob(struct heapsql_rows *rows, size_t i, struct hdb_value *value
 }
 
 /*
- * A line of EXPLAIN QUERY PLAN without what only SQLite and a table tell one another:
- * "SCAN objects VIRTUAL TABLE INDEX 32505920:dominator=" is "SCAN objects (dominator=)".
+ * Shortens a line of EXPLAIN QUERY PLAN: "SCAN objects VIRTUAL TABLE INDEX 32505920:dominator="
+ * becomes "SCAN objects (dominator=)".
  */
 static int set_plan(struct heapsql_rows *rows, size_t i, struct hdb_value *value,
 		    struct hdb_error *err)
@@ -729,7 +729,7 @@ static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 	}
 }
 
-/* The first row decides the type of an expression. */
+/* The type of an expression is that of its first row. */
 static void guess_types(struct heapsql_rows *rows)
 {
 	rows->is_typed = true;
@@ -804,7 +804,9 @@ bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out)
 	return false;
 }
 
-/* Puts names of columns into a list: rows are name, type, hidden. HDB_NOTFOUND: there are none. */
+/*
+ * Appends column names to a list; the rows are name, type, hidden. HDB_NOTFOUND if there are none.
+ */
 static int list_columns(struct heapsql_rows *rows, bool with_types, sqlite3_str *list,
 			struct hdb_error *err)
 {
@@ -843,7 +845,9 @@ bool heapsql_why_empty(struct heapsql *sql, const char *text, char *why, size_t 
 int heapsql_schema(struct heapsql *sql, const char *table, bool with_types, char **out,
 		   struct hdb_error *err)
 {
-	/* The comment names the class, whose table is made before SQLite is asked for it. */
+	/*
+	 * The comment mentions the class, so that its table is created before SQLite looks for it.
+	 */
 	char *text = sqlite3_mprintf("SELECT name, type, hidden FROM pragma_table_xinfo('%q') "
 				     "/* \"%w\" */",
 				     table, table);

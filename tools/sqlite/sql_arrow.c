@@ -1,5 +1,5 @@
 /*
- * sqlite/sql_arrow.c - the rows of a statement as a stream of Arrow columns.
+ * sqlite/sql_arrow.c - rows of a statement as an Arrow stream.
  */
 #include "sqlite/sql_private.h"
 #include "sqlite/sqlite.h"

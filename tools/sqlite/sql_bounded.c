@@ -1,19 +1,24 @@
 /*
- * sqlite/sql_bounded.c - functions of SQLite with other bodies. A single call of some could keep
- * SQLite busy for minutes without a look at the cancel flag; these have a bound, or look at the
- * flag. Others end a text at its first U+0000, which strings in heaps contain; these see all of it.
- * All other results are those of SQLite 3.46, whatever the version that is linked.
+ * sqlite/sql_bounded.c - replacements for SQLite functions.
+ *
+ * A single call of some could run for minutes without checking the cancel flag; the replacements
+ * are bounded or check the flag. Others stop at the first U+0000, which strings in heaps contain;
+ * the replacements process the whole text. Otherwise results are those of SQLite 3.46, whatever
+ * version is linked.
  */
 #include "sqlite/sql_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Width and precision of printf(): more than a line of text needs, and nothing to wait for. */
+/* Maximum width and precision of printf(): more than a line needs, and fast. */
 #define FORMAT_WIDTH_MAX 100000
-/* LIKE and GLOB look at each byte of a text for each byte of the pattern at worst: some 0.5 s. */
+/*
+ * Maximum steps of LIKE and GLOB, which in the worst case compare each byte of the text with each
+ * byte of the pattern; about 0.5 s.
+ */
 #define PATTERN_STEPS_MAX 200000000u
-/* Comparisons between two looks at the cancel flag: some milliseconds. */
+/* Comparisons between checks of the cancel flag, some milliseconds. */
 #define CHECK_STEPS (1u << 20)
 
 static bool is_cancelled(struct sqlite3_context *ctx)
@@ -39,12 +44,12 @@ static void result_string(struct sqlite3_context *ctx, sqlite3_str *out)
 
 /* ---- printf ---- */
 
-/* What is left of a format, and its arguments. */
+/* Rest of a format string, and its arguments. */
 struct format {
 	const char *at;
 	int argc, used;
 	sqlite3_value **argv;
-	int width, precision; /* of the conversion; a precision of -1: none */
+	int width, precision; /* of the conversion; precision -1: none */
 };
 
 static sqlite3_value *next_value(struct format *f)
@@ -52,7 +57,10 @@ static sqlite3_value *next_value(struct format *f)
 	return f->used < f->argc ? f->argv[f->used++] : NULL;
 }
 
-/* Digits, or an argument for "*"; `missing` if there is neither. False if it is too large. */
+/*
+ * Reads digits, or an argument for "*"; `missing` if there are neither. False if the number is too
+ * large.
+ */
 static bool read_number(struct format *f, int missing, int *out)
 {
 	sqlite3_int64 n = missing;
@@ -70,7 +78,7 @@ static bool read_number(struct format *f, int missing, int *out)
 	return n >= -FORMAT_WIDTH_MAX && n <= FORMAT_WIDTH_MAX;
 }
 
-/* The first character of a text, as often as the precision says; U+0000 if there is none. */
+/* Writes the first character of a text, repeated by the precision; U+0000 if it is empty. */
 static void put_char(sqlite3_str *out, const char *text, bool is_left, int width, int count)
 {
 	int size = 1, pad;
@@ -87,7 +95,7 @@ static void put_char(sqlite3_str *out, const char *text, bool is_left, int width
 		sqlite3_str_appendchar(out, pad, ' ');
 }
 
-/* Appends one conversion, as flags and its letter say; false: SQLite knows no such letter. */
+/* Writes one conversion; false if SQLite does not know its letter. */
 static bool put_conversion(sqlite3_str *out, struct format *f, const char *flags, char letter)
 {
 	const int width = f->width;
@@ -102,7 +110,7 @@ static bool put_conversion(sqlite3_str *out, struct format *f, const char *flags
 	if (!letter || !strchr("dirxXoupfeEgGszqQwc%", letter))
 		return false;
 	value = letter == '%' ? NULL : next_value(f);
-	/* In SQL %p is as %X; and %z is as %s, where C's would free the text. */
+	/* In SQL, %p is %X, and %z is %s without freeing the text. */
 	letter = letter == 'p' ? 'X' : letter == 'z' ? 's' : letter;
 	sqlite3_snprintf(sizeof(spec), spec, "%%%s*%s%s%c", flags, has_precision ? ".*" : "",
 			 strchr("dirxXou", letter) ? "ll" : "", letter);
@@ -163,7 +171,7 @@ static void do_printf(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 		is_any = true;
 		f.at++;
 	}
-	/* A format without anything is NULL, as SQLite has it. */
+	/* As in SQLite, an empty format gives NULL. */
 	if (is_any || sqlite3_str_length(out) || sqlite3_str_errcode(out) != SQLITE_OK)
 		result_string(ctx, out);
 	else
@@ -231,7 +239,10 @@ static void do_replace(struct sqlite3_context *ctx, int argc, sqlite3_value **ar
 
 /* ---- characters ---- */
 
-/* As SQLite counts: in a text that is no UTF-8 a byte that continues nothing is a character. */
+/*
+ * Counts characters as SQLite does: in invalid UTF-8, each byte that is not a continuation begins
+ * one.
+ */
 static const char *after_char(const char *c, const char *end)
 {
 	if ((unsigned char)*c++ >= 0xc0)
@@ -261,7 +272,7 @@ static void do_length(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 	sqlite3_result_int64(ctx, count);
 }
 
-/* An argument of substr(); no text or blob is longer. */
+/* Limits an argument of substr() to the maximum length of a text or blob. */
 static sqlite3_int64 place_of(sqlite3_value *value)
 {
 	const sqlite3_int64 most = INT32_MAX, place = sqlite3_value_int64(value);
@@ -284,7 +295,7 @@ static void do_substr(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 			return;
 	if (!at)
 		return;
-	/* From 0 on; characters that are asked for before 0 are none, but count. */
+	/* Positions before the text do not exist, but count. */
 	if (from < 0) {
 		if (!is_blob)
 			for (length = 0, to = at; to < end; length++)
@@ -327,7 +338,7 @@ static size_t char_size(const char *c, const char *end)
 	return n;
 }
 
-/* Whether the set has the character; counts comparisons. */
+/* Whether the set contains the character. Counts comparisons. */
 static bool has_char(const char *set, size_t set_size, const char *c, size_t size, uint64_t *steps)
 {
 	for (const char *s = set, *end = set + set_size; s < end;) {
@@ -341,7 +352,7 @@ static bool has_char(const char *set, size_t set_size, const char *c, size_t siz
 	return false;
 }
 
-/* Which ends a function trims. */
+/* Ends that a function trims. */
 enum { TRIM_LEFT = 1, TRIM_RIGHT = 2 };
 
 static void trim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv, int ends)
@@ -399,12 +410,15 @@ static void do_rtrim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv
 /* ---- patterns ---- */
 
 /*
- * What stands for U+0000 where SQLite matches patterns, for there a zero ends a text. It decodes to
- * one character, which no text has: Unicode ends before it.
+ * Substitute for U+0000 where SQLite matches patterns, since a zero would end the text. It decodes
+ * to one character beyond the range of Unicode, which no text contains.
  */
 #define ZERO "\xf7\xbf\xbf\xbf"
 
-/* The text of a value, terminated: its own, or *owned if it has zeros. NULL: no memory, or NULL. */
+/*
+ * Returns the value's text, zero-terminated: its own, or *owned if it contains zeros. NULL: out of
+ * memory, or SQL NULL.
+ */
 static const char *match_text(sqlite3_value *value, char **owned)
 {
 	const char *text = (const char *)sqlite3_value_text(value);
@@ -423,7 +437,7 @@ static const char *match_text(sqlite3_value *value, char **owned)
 	return *owned;
 }
 
-/* Gives SQLite whether the text matches the pattern; `escape` is of LIKE, -1: GLOB. */
+/* Returns to SQLite whether the text matches the pattern; `escape` is LIKE's, -1: GLOB. */
 static void match(struct sqlite3_context *ctx, sqlite3_value **argv, int escape)
 {
 	char *owned[2] = { NULL, NULL };
@@ -474,7 +488,7 @@ static void do_glob(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	match(ctx, argv, -1);
 }
 
-/* With a list of characters to pass over, SQLite looks through it for each of the text. */
+/* With a list of characters to ignore, SQLite scans the list for each character of the text. */
 static void do_unhex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	(void)argc;

@@ -1,12 +1,14 @@
 /*
- * sqlite/sql_extension.c - heapdb as an extension that SQLite loads: sqlite3's .load, Python's
+ * sqlite/sql_extension.c - heapdb as a loadable SQLite extension: sqlite3's .load, Python's
  * load_extension, Datasette.
  *
- * heapdb_open('x.heapdb') opens a database for the connection: its tables are then there under
- * their names, every class too; heapdb_open('y.heapdb', 'y') opens one more as the schema y. Tables
- * show reachable objects, after 'all' as the last argument unreachable ones, too. What needs no
- * argument is in the schema's catalogue. Nothing is written to the connection's own database:
- * tables are in "main" where that is in memory, else in "temp".
+ * heapdb_open('x.heapdb') opens a database for the connection and defines its tables, including one
+ * per class; heapdb_open('y.heapdb', 'y') opens another as the schema y. With 'all' as the last
+ * argument, tables include unreachable objects. Tables that need no arguments appear in the
+ * schema's catalogue.
+ *
+ * Nothing is written to the connection's own database: tables are in "main" if that is in memory,
+ * otherwise in "temp".
  */
 #ifdef HEAPSQL_EXTENSION
 #include "sqlite/sql_private.h"
@@ -16,10 +18,10 @@
 
 SQLITE_EXTENSION_INIT1
 
-/* SQLite attaches that many at most. */
+/* SQLite's limit of attached databases. */
 #define DATABASES_MAX 10
 
-/* What the connection has open: freed with it. */
+/* Databases opened by a connection, freed with it. */
 struct heapsql {
 	struct sql_source *sources[DATABASES_MAX];
 	size_t count;
@@ -49,7 +51,7 @@ int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count
 	return r;
 }
 
-/* A class, and the class with its subclasses. */
+/* Announces a class, and the class with its subclasses. */
 static int announce(struct sql_source *source, const char *name, struct hdb_error *err)
 {
 	char *with_sub = sqlite3_mprintf("%s+", name);
@@ -91,8 +93,8 @@ static void close_source(void *p)
 }
 
 /*
- * The source lives as long as the connection: it belongs to a module that is no table. Other
- * modules go at the same time, in any order, and none looks at the source when it goes.
+ * Ties the source's life to a module that has no table. At the end of the connection SQLite
+ * destroys modules in any order, and none of the others uses the source then.
  */
 static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 {
@@ -107,7 +109,7 @@ static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 	return rc;
 }
 
-/* Runs a statement of ours, which takes the memory of its text. */
+/* Runs our own statement and frees its text. */
 static int run(struct sqlite3 *sqlite, char *statement, struct hdb_error *err)
 {
 	const int rc = statement ? sqlite3_exec(sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
@@ -123,7 +125,10 @@ static int make_tables(struct sql_source *source, bool is_first, struct hdb_erro
 	TRY(sql_register(source, err));
 	if (source->is_only)
 		TRY(sql_list_tables(source, err));
-	/* All classes by name: SQLite finds a table only by a module of its name. */
+	/*
+	 * Announces all classes by name: SQLite finds an eponymous table only through a module of
+	 * that name.
+	 */
 	for (uint32_t no = 0; source->is_only && no < hdb_class_count(source->db); no++) {
 		const char *name = hdb_class_name(source->db, no);
 
@@ -140,7 +145,7 @@ static int reopen(void *ctx, struct hdb **out, struct hdb_error *err)
 	return hdb_open(ctx, NULL, out, err);
 }
 
-/* A dump stands for its database. */
+/* Opens a database, or the database of a dump. */
 static int open_file(const char *path, struct heapsql_database *database, struct hdb_error *err)
 {
 	const size_t size = strlen(path);
@@ -182,7 +187,7 @@ static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char
 	}
 	source->owns_db = true;
 	source->owner = sql;
-	/* From here on the connection has it, also after a failure. */
+	/* From here on the connection owns the source, also after a failure. */
 	if (keep_source(sqlite, source) != SQLITE_OK)
 		return hdb_fail(err, HDB_ENOMEM, "no memory for a database");
 	sql->sources[sql->count++] = source;
@@ -201,7 +206,7 @@ static const char *refusal(const struct heapsql *sql, const struct heapsql_datab
 	return NULL;
 }
 
-/* heapdb_open(path [, name] [, 'all']) */
+/* heapdb_open(path [, name] [, 'all']). */
 static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	struct heapsql *sql = sqlite3_user_data(ctx);
@@ -247,7 +252,10 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return SQLITE_NOMEM;
-	/* Loaded by a statement, SELECT load_extension(...), SQLite keeps its own functions. */
+	/*
+	 * When loaded by a statement, SELECT load_extension(...), SQLite's own functions cannot be
+	 * replaced.
+	 */
 	rc = sql_register_plain(db, NULL);
 	if (rc != SQLITE_OK && rc != SQLITE_BUSY) {
 		free(opened);

@@ -1,6 +1,6 @@
 /*
- * sqlite/sql_filter.c - an expression that is tested on rows of an answer: a table of one row, the
- * answer's, and a statement that has a row where the expression holds.
+ * sqlite/sql_filter.c - evaluates an expression for each row of an answer: a table with that single
+ * row, and a statement that returns a row if the expression is true.
  */
 #include "sqlite/sql_private.h"
 
@@ -15,8 +15,8 @@ struct heapsql_filter {
 	sqlite3_stmt *statement;
 	char *declaration; /* of the table; sqlite3_free */
 	size_t count;
-	sqlite3_uint64 used;                   /* columns, as sqlite3_index_info.colUsed */
-	const struct hdb_value *const *values; /* of the row that is tested; lent */
+	sqlite3_uint64 used;                   /* used columns, as in sqlite3_index_info.colUsed */
+	const struct hdb_value *const *values; /* of the current row; lent */
 };
 
 #define TABLE "heapdb row"
@@ -57,7 +57,7 @@ static bool is_named_before(const struct hdb_column *const *columns, size_t colu
 	return false;
 }
 
-/* Columns by name; a second one of a name, as of a field "id", has its number behind it. */
+/* Declares the columns by name. A duplicate, such as a field "id", gets a numeric suffix. */
 static char *declare(const struct hdb_column *const *columns, size_t count)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
@@ -71,7 +71,7 @@ static char *declare(const struct hdb_column *const *columns, size_t count)
 	return sqlite3_str_finish(text);
 }
 
-/* "no such column: x; there are: id, label" */
+/* Reports "no such column: x; there are: id, label". */
 static int fail_expression(struct heapsql_filter *f, int rc,
 			   const struct hdb_column *const *columns, struct hdb_error *err)
 {
@@ -94,7 +94,7 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 		   const struct hdb_column *const *columns, struct hdb_error *err)
 {
 	sqlite3 *sqlite = f->source->sqlite;
-	/* A line of its own: it may end in a comment. */
+	/* On its own line, since the expression may end in a comment. */
 	char *text = sqlite3_mprintf("SELECT 1 FROM \"" TABLE "\" AS row WHERE (%s\n)", expression);
 	const char *rest = "";
 	int rc, r = HDB_OK;

@@ -1,8 +1,7 @@
 /*
- * sqlite/sql_functions.c - functions of an object, and aggregates over objects.
- *
- * Each takes one more argument, the name of a schema, where there are several databases; without it
- * the first one is meant.
+ * sqlite/sql_functions.c - functions of an object, and aggregates over objects. With several
+ * databases, each takes the name of a schema as an additional last argument; by default the first
+ * database is used.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "sqlite/sql_private.h"
@@ -17,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of a path that path() shows. */
+/* Steps that path() shows. */
 #define PATH_STEPS 40
 
-/* The source that a call means: by its last argument if it has one more than `plain`. */
+/* Returns the source of a call: that of the last argument if there are more than `plain`. */
 static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlite3_value **argv,
 				    int plain)
 {
@@ -36,7 +35,10 @@ static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlit
 	return source;
 }
 
-/* The object of the first argument: true if there is one; failures are reported to SQLite. */
+/*
+ * Returns the object of the first argument; false if there is none. Failures are reported to
+ * SQLite.
+ */
 static bool object_of(struct sqlite3_context *ctx, struct sql_source *source, sqlite3_value *value,
 		      uint32_t *ix)
 {
@@ -58,11 +60,14 @@ static void end(struct sqlite3_context *ctx, struct sql_source *source, int r,
 		sql_function_fail(ctx, source, r, err);
 }
 
-/* Gives SQLite what is asked of object ix; nothing is NULL. `argv` from the second argument on. */
+/*
+ * Returns a result for object ix to SQLite; NULL if none is set. `argv` begins at the second
+ * argument.
+ */
 typedef int (*object_answer)(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			     sqlite3_value **argv, struct hdb_error *err);
 
-/* A function of an object and `more` arguments. */
+/* Calls a function of an object and `more` arguments. */
 static void call(struct sqlite3_context *ctx, int argc, sqlite3_value **argv, int more,
 		 object_answer answer)
 {
@@ -154,20 +159,23 @@ static int answer_element(struct sqlite3_context *ctx, struct sql_source *source
 	return HDB_OK;
 }
 
-/* Classes that a name or pattern means, of one database. */
+/* Classes matching a name or pattern in one database. */
 struct marks {
 	const struct sql_source *source;
 	uint8_t by_class[];
 };
 
-/* Those of the second argument, which SQLite keeps between rows. NULL: a failure was reported. */
+/*
+ * Returns the classes of the second argument, cached by SQLite between rows. NULL: a failure was
+ * reported.
+ */
 static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_source *source,
 				    const char *name, struct hdb_error *err)
 {
 	struct marks *marks = sqlite3_get_auxdata(ctx, 1);
 	int r;
 
-	/* A row may name another database than the one before. */
+	/* The row may refer to another database than the previous one. */
 	if (marks && marks->source == source)
 		return marks;
 	marks = sqlite3_malloc64(sizeof(*marks) + hdb_class_count(source->db) + 1);
@@ -184,7 +192,7 @@ static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_sour
 		return NULL;
 	}
 	sqlite3_set_auxdata(ctx, 1, marks, sqlite3_free);
-	/* SQLite may have freed what it does not keep. */
+	/* SQLite may have freed it instead of caching it. */
 	return sqlite3_get_auxdata(ctx, 1);
 }
 
@@ -202,10 +210,10 @@ static int answer_is_instance(struct sqlite3_context *ctx, struct sql_source *so
 	return HDB_OK;
 }
 
-/* The path from an object to its root; a ring buffer keeps the last PATH_STEPS steps. */
+/* Path from an object to its root. A ring buffer keeps the last PATH_STEPS steps. */
 struct root_path {
 	uint32_t steps[PATH_STEPS];
-	size_t count; /* of all of them */
+	size_t count; /* length of the whole path */
 };
 
 static int find_path(struct sql_source *source, uint32_t ix, struct root_path *path,
@@ -220,7 +228,7 @@ static int find_path(struct sql_source *source, uint32_t ix, struct root_path *p
 	return HDB_OK;
 }
 
-/* "thread object: "; a local variable's only if it is held by nothing else. */
+/* Writes "thread object: ". A local variable is shown only if nothing else holds the object. */
 static int write_root(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 		      struct hdb_error *err)
 {
@@ -251,7 +259,7 @@ static int write_class(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 	return HDB_OK;
 }
 
-/* "thread object: java.lang.Thread.threadLocals > ...": from the GC root to the object. */
+/* Writes "thread object: java.lang.Thread.threadLocals > ...", from the GC root to the object. */
 static int write_path(struct sql_source *source, uint32_t ix, sqlite3_str *out,
 		      struct hdb_error *err)
 {
@@ -310,7 +318,7 @@ FUNCTION(field, 1)
 FUNCTION(element, 1)
 FUNCTION(is_instance, 1)
 
-/* hex(): of an integer "0x12c4"; of other values what SQLite's own function makes of their bytes. */
+/* hex(): "0x12c4" for an integer; for other values the result of SQLite's own function. */
 static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -339,8 +347,8 @@ static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 }
 
 /*
- * Steps at one place of a text, and memory, so that no pattern runs for ever: `.*` takes as many
- * as the longest text has characters.
+ * Limits of steps at one position of a text and of memory, so that every match terminates: `.*`
+ * takes as many steps as the longest text has characters.
  */
 #define MATCH_STEPS 20000000
 #define MATCH_MEMORY_KIB 65536
@@ -350,7 +358,10 @@ static void free_pattern(void *code)
 	pcre2_code_free(code);
 }
 
-/* The pattern of the first argument, which SQLite keeps between rows. NULL: it was reported. */
+/*
+ * Returns the pattern of the first argument, cached by SQLite between rows. NULL: a failure was
+ * reported.
+ */
 static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
 {
 	pcre2_code *code = sqlite3_get_auxdata(ctx, 0);
@@ -378,7 +389,7 @@ static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
 	return sqlite3_get_auxdata(ctx, 0);
 }
 
-/* The limit of steps is for each place where a match may begin: all of a long text take longer. */
+/* The limit of steps applies to each starting position, so a long text can take much longer. */
 static int on_callout(pcre2_callout_block *block, void *ctx)
 {
 	const volatile int *cancel = ctx;
@@ -387,7 +398,7 @@ static int on_callout(pcre2_callout_block *block, void *ctx)
 	return cancel && *cancel ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-/* text REGEXP pattern, which is regexp(pattern, text): whether a part of the text matches. */
+/* text REGEXP pattern, that is regexp(pattern, text): whether part of the text matches. */
 static void do_regexp(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	const unsigned char *text = sqlite3_value_text(argv[1]);
@@ -427,7 +438,7 @@ static void do_regexp(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 struct members {
 	struct sql_source *source;
 	struct base_vec ixs; /* uint32_t */
-	/* memory was short */
+	/* out of memory */
 	bool has_failed;
 };
 
@@ -460,7 +471,7 @@ static int result_retained_set(struct sqlite3_context *ctx, const struct members
 	return HDB_OK;
 }
 
-/* The end of a function of a set: its result, unless the set is empty or a member failed. */
+/* Ends an aggregate of a set: returns its result unless the set is empty or a member failed. */
 static void end_members(struct sqlite3_context *ctx,
 			int (*result)(struct sqlite3_context *ctx, const struct members *m,
 				      struct hdb_error *err))
@@ -483,7 +494,9 @@ static void end_retained_set(struct sqlite3_context *ctx)
 /* The chain of dominators of the first member, and where the chains of others join it. */
 struct chain {
 	struct base_vec ixs; /* uint32_t */
-	/* by object: its place in the chain, or that where its own chain joins it, and 1; owned */
+	/*
+	 * by object: 1 + its index in the chain, or the index at which its own chain joins; owned
+	 */
 	uint32_t *places;
 };
 
@@ -543,7 +556,7 @@ static void release_chain(struct chain *chain)
  */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {
-	/* Pages that no walk comes to are never touched. */
+	/* Untouched pages of the array take no memory. */
 	BASE_SCOPED(release_chain)
 	struct chain chain = { .places = NULL };
 	const uint32_t *members = m->ixs.data;
@@ -591,7 +604,7 @@ int sql_register_plain(struct sqlite3 *sqlite, const volatile int *cancel)
 							    NULL, do_hex, NULL, NULL, NULL);
 }
 
-/* Each with the name of a database as one more argument, too. */
+/* Each is also registered with one more argument, the name of a schema. */
 static const struct {
 	const char *name;
 	int args;

@@ -1,6 +1,6 @@
 /*
- * sqlite/sql_hints.c - what somebody may have meant: by a statement that SQLite does not take, and
- * by one whose answer is empty because nothing has the name it asks for.
+ * sqlite/sql_hints.c - suggestions for statements that SQLite rejects, and for those whose answer
+ * is empty because a name does not occur.
  */
 #include "sqlite/sql_private.h"
 
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Longest name that is looked for; longer ones are cut. */
+/* Maximum length of a name. Longer ones are cut. */
 #define NAME_SIZE 128
-/* GC roots whose kinds are looked at. */
+/* Maximum number of GC roots examined for their kinds. */
 #define ROOTS_MAX 100000
 
 static bool is_word(char c)
@@ -21,7 +21,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* The first place of a whole word, in upper or lower case, or NULL. */
+/* Finds the first occurrence of a whole word, ignoring case, or NULL. */
 static const char *find_word(const char *text, const char *word)
 {
 	const size_t size = strlen(word);
@@ -32,7 +32,7 @@ static const char *find_word(const char *text, const char *word)
 	return NULL;
 }
 
-/* Copies the name that begins at `at`: letters, digits and those of `others`. */
+/* Copies the name at `at`: letters, digits and the characters of `others`. */
 static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
 {
 	size_t size = 0;
@@ -46,7 +46,7 @@ static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
 
 /* ---- failures ---- */
 
-/* Tries a name that is not kept; the best one is copied. */
+/* Tries a name that may not live long. The best one is copied. */
 static void try_name(struct suggest *near, const char *name, char best[NAME_SIZE])
 {
 	suggest_try(near, name);
@@ -69,7 +69,7 @@ static void try_columns(const struct sql_source *source, const char *table, stru
 	sqlite3_finalize(statement);
 }
 
-/* Copies the next name after FROM, JOIN or a comma, and returns its place; NULL: there is none. */
+/* Copies the next name after FROM, JOIN or a comma. Returns its position, or NULL. */
 static const char *next_table(const char *at, char name[NAME_SIZE])
 {
 	while (*at && *at != ',' && strncasecmp(at, "from", 4) != 0 &&
@@ -86,7 +86,7 @@ static const char *next_table(const char *at, char name[NAME_SIZE])
 	return at;
 }
 
-/* The nearest column of the tables that the statement names. */
+/* Suggests the nearest column of the tables in the statement. */
 static void hint_column(const struct sql_source *source, const char *text, const char *wanted,
 			char *hint, size_t size)
 {
@@ -133,7 +133,7 @@ static void hint_no_table(const struct sql_source *source, const char *wanted, c
 		snprintf(hint, size, "; there is the class \"%s\"", class);
 }
 
-/* FROM java.util.HashMap: a class is a table, but its name has dots. */
+/* FROM java.util.HashMap: a class table must be quoted, since its name contains dots. */
 static bool hint_class(const char *text, char *hint, size_t size)
 {
 	static const char *const words[] = { "from", "join" };
@@ -175,7 +175,7 @@ void sql_hint(const struct sql_source *source, const char *text, const char *mes
 
 /* ---- empty answers ---- */
 
-/* The text that a column is compared with, COLUMN = 'TEXT'; *at is stepped on. False: none. */
+/* Finds the next comparison COLUMN = 'TEXT' and advances *at. False if there is none. */
 static bool next_compared(const char **at, const char *column, char text[NAME_SIZE])
 {
 	while ((*at = find_word(*at, column)) != NULL) {
@@ -197,7 +197,10 @@ static bool next_compared(const char **at, const char *column, char text[NAME_SI
 	return false;
 }
 
-/* Whether objects or GC roots have the kind; else *near is one of other case, or NULL. */
+/*
+ * Whether any object or GC root is of this kind; otherwise *near is a kind that differs in case
+ * only, or NULL.
+ */
 static bool has_kind(struct hdb *db, const char *kind, const char **near)
 {
 	uint64_t count = 0;

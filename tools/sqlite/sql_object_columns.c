@@ -1,13 +1,13 @@
 /*
- * sqlite/sql_object_columns.c - the columns of a row of a table of objects: from the batch of a
- * scan, or of one object that was looked up, whose batch has what that tells.
+ * sqlite/sql_object_columns.c - columns of the object tables, from the batch of a scan or from a
+ * single object.
  */
 #include "sqlite/sql_objects.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* An object that a row is about. */
+/* The object of the current row. */
 struct seen {
 	uint32_t ix, class_no;
 };
@@ -47,7 +47,7 @@ static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t 
 	return HDB_OK;
 }
 
-/* Of an object that was looked up. */
+/* For an object that was looked up. */
 static int result_offset(struct objects_cursor *c, sqlite3_context *ctx, struct hdb_error *err)
 {
 	struct hdb_object_info info = { .struct_size = sizeof(info) };
@@ -80,7 +80,7 @@ static int result_referrers(struct objects_cursor *c, sqlite3_context *ctx, uint
 	return r;
 }
 
-/* What costs more than looking into the batch, of object ix. */
+/* Columns that need more than the batch, for object ix. */
 static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int column, struct seen o,
 		       struct hdb_error *err)
 {
@@ -130,7 +130,7 @@ static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int colum
 	return r < 0 ? r : HDB_OK;
 }
 
-/* An element type by the class: "int[]". */
+/* Element type from the class name: "int[]". */
 static void result_type(struct objects_cursor *c, sqlite3_context *ctx, uint32_t class_no)
 {
 	const char *name = hdb_class_name(c->db, class_no);

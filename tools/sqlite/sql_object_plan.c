@@ -1,6 +1,6 @@
 /*
- * sqlite/sql_object_plan.c - which constraints on a table of objects are taken, so that parts of
- * the heap that cannot have such objects are not looked at, and what that costs.
+ * sqlite/sql_object_plan.c - chooses the constraints that an object table uses to skip parts of the
+ * heap, and estimates costs.
  */
 #include "sqlite/sql_objects.h"
 
@@ -51,7 +51,7 @@ static int column_code(const struct shape *shape, int column)
 	return (size_t)column < shape->column_count ? shape->columns[column] : -2;
 }
 
-/* What a constraint is for this module: a part of idxNum; 0: nothing. */
+/* Returns the part of idxNum for a constraint; 0 if it is not used. */
 static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 {
 	const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -81,7 +81,10 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 	case C_REACHABLE:
 		return is_eq ? BY_REACHABLE : 0;
 	case C_DOMINATOR:
-		/* What is unreachable has none, either, and is not among the tree's tops. */
+		/*
+		 * IS NULL is not used: unreachable objects have no dominator either, and are not at
+		 * the top of the tree.
+		 */
 		return is_eq || (c->op == SQLITE_INDEX_CONSTRAINT_ISNULL &&
 				 !shape->source->database.all) ?
 			       BY_DOMINATOR :
@@ -99,7 +102,7 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 	}
 }
 
-/* How many objects a table may have, for the planner. */
+/* Estimates the number of rows of a table. */
 static double guess_rows(const struct shape *shape)
 {
 	const double all = hdb_object_count(shape->source->db);
@@ -123,7 +126,7 @@ struct plan {
 	int parts;
 	int at[32]; /* constraint by bit of the part */
 	int limit_at;
-	int limited; /* constraints that SQLite still looks at */
+	int limited; /* constraints that SQLite checks again */
 };
 
 static void find_parts(const struct shape *shape, sqlite3_index_info *info, struct plan *plan)
@@ -151,7 +154,7 @@ static void find_parts(const struct shape *shape, sqlite3_index_info *info, stru
 	}
 }
 
-/* Takes a part; its value comes next. */
+/* Uses a part. Its value is the next argument. */
 static void use(sqlite3_index_info *info, const struct plan *plan, int part, int *next, bool omit)
 {
 	const int i = plan->at[__builtin_ctz((unsigned)part)];
@@ -179,7 +182,7 @@ const struct sql_part sql_parts[SQL_PART_COUNT] = {
 	{ RETAINED_FROM, "retained>" },
 };
 
-/* Whether the statement asks for rows in the order of a column, and they can be given in it. */
+/* Whether the statement sorts by a column in an order that we can produce. */
 static bool orders_by(const struct shape *shape, const sqlite3_index_info *info, int code,
 		      bool *descending)
 {
@@ -196,7 +199,7 @@ static bool has_argument(const struct shape *shape)
 	return shape->column_count && shape->columns[shape->column_count - 1] == C_SUB;
 }
 
-/* Whether so few of all objects are asked for that the largest are given first. */
+/* Whether the limit is so low compared with all objects that finding the largest first pays off. */
 static bool is_short(const struct shape *shape, sqlite3_index_info *info, const struct plan *plan)
 {
 	sqlite3_value *value = NULL;

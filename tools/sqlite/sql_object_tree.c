@@ -1,7 +1,7 @@
 /*
- * sqlite/sql_object_tree.c - the first objects of an order, and those that retain a number of bytes
- * or more: from the top of the dominator tree, for nothing retains more than what dominates it; or
- * by one pass.
+ * sqlite/sql_object_tree.c - finds the first objects in an order, and those that retain at least a
+ * number of bytes: from the top of the dominator tree, since no object retains more than its
+ * dominator, or in one pass.
  */
 #include "sqlite/sql_objects.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 struct top {
-	uint64_t bytes; /* retained; of referrers ~number: the least comes first */
+	uint64_t bytes; /* retained size; for referrers ~number, so that the smallest is first */
 	uint32_t ix;
 };
 
@@ -20,7 +20,7 @@ static bool is_larger(const struct top *a, const struct top *b)
 	return a->bytes > b->bytes || (a->bytes == b->bytes && a->ix < b->ix);
 }
 
-/* `tops` is a heap of struct top, the largest first. */
+/* `tops` is a heap of struct top with the largest first. */
 static int push_top(struct base_vec *tops, struct top top, struct hdb_error *err)
 {
 	size_t at = tops->count;
@@ -63,7 +63,7 @@ static struct top pop_top(struct base_vec *t)
 
 /* ---- the dominator tree ---- */
 
-/* What an object dominates goes in, as many as are asked for: they come largest first. */
+/* Adds the children of an object, as many as needed. They come by descending size. */
 static int push_children(struct objects_cursor *c, struct base_vec *t, uint32_t ix, uint64_t wanted,
 			 struct hdb_error *err)
 {
@@ -110,7 +110,7 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 		r = push_children(c, &tops, top.ix, wanted - c->list_count, err);
 		if (c->source->cancel && *c->source->cancel)
 			r = hdb_fail(err, HDB_EINTR, "interrupted");
-		/* Which of too many are the largest does not matter. */
+		/* If there are too many, it does not matter which are the largest. */
 		if (c->retained_from && c->list_count + tops.count >= wanted)
 			c->list_count = wanted;
 	}
@@ -145,7 +145,7 @@ int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is
 
 /* ---- numbers of referrers ---- */
 
-/* The least of those seen are on top, to be replaced. */
+/* The heap's top is the smallest seen so far, the next to be replaced. */
 static int read_referrers(struct base_vec *t, struct hdb_scan *scan, size_t wanted,
 			  struct hdb_error *err)
 {

@@ -1,9 +1,7 @@
 /*
- * sqlite/sql_objects.c - tables of objects: objects, arrays, strings, instances(pattern), and every
- * class under its name.
- *
- * One module: they differ in which classes and kinds they have, and in their columns. What a
- * constraint says is handed to the scan of the library.
+ * sqlite/sql_objects.c - tables of objects: objects, arrays, strings, instances(pattern), and one
+ * per class. They share a module and differ in classes, kinds and columns. Constraints are passed
+ * to the library's scan.
  */
 #include "sqlite/sql_objects.h"
 
@@ -42,7 +40,7 @@ int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Whether it belongs to the table, and to the classes that are asked for. */
+/* Whether the object belongs to the table and to the requested classes. */
 static bool is_member(const struct objects_cursor *c)
 {
 	const struct shape *s = c->shape;
@@ -52,7 +50,7 @@ static bool is_member(const struct objects_cursor *c)
 	       (!s->kinds || s->kinds >> c->facts.kind & 1);
 }
 
-/* What retains nothing comes last. */
+/* Objects that retain nothing come last. */
 static int begin_unreachable(struct objects_cursor *c, struct hdb_error *err)
 {
 	const struct hdb_scan_options opt = {
@@ -103,7 +101,7 @@ static int next_object(struct sql_cursor *cursor, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The first object whose ID is at least `id`, by halving. */
+/* Finds the first object whose ID is at least `id`, by binary search. */
 static int first_from(struct objects_cursor *c, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
 	uint32_t low = 0, high = hdb_object_count(c->db);
@@ -139,7 +137,7 @@ static bool need_marks(struct objects_cursor *c)
 	return c->marks != NULL;
 }
 
-/* Keeps in `marks` what is asked for by this constraint and by those before it. */
+/* Intersects `marks` with the classes of this constraint. */
 static int narrow(struct objects_cursor *c, uint8_t *found)
 {
 	const uint32_t n = hdb_class_count(c->db);
@@ -163,12 +161,12 @@ static void mark_value(struct objects_cursor *c, sqlite3_value *value, int is_gl
 /* A constraint on classes. */
 struct class_part {
 	int part;
-	bool is_in; /* the value stands for several */
+	bool is_in; /* the value is a list (IN) */
 	sqlite3_value *value;
-	sqlite3_value *sub; /* of a pattern: whether subclasses count; NULL: they do */
+	sqlite3_value *sub; /* for a pattern: whether to include subclasses; NULL: yes */
 };
 
-/* The class whose class object has the ID; none: nothing is marked. */
+/* Marks the class whose class object has this ID. Marks nothing if there is none. */
 static int mark_class_object(struct objects_cursor *c, sqlite3_value *value, uint8_t *marks,
 			     struct hdb_error *err)
 {
@@ -191,7 +189,7 @@ static int mark_pattern(struct objects_cursor *c, const struct class_part *p, ui
 	if (!pattern)
 		return HDB_OK;
 	r = hdb_classes_like(c->db, pattern, !p->sub || sqlite3_value_int(p->sub), marks, err);
-	/* Not found: the question is wrong. */
+	/* An unknown class is an error in the statement. */
 	if (r == HDB_NOTFOUND)
 		return hdb_fail(err, HDB_EUSAGE, "no class matches %s", pattern);
 	return r;
@@ -263,7 +261,7 @@ static int begin_scan(struct objects_cursor *c, int index, struct hdb_error *err
 		.descending = (index & DESCENDING) != 0,
 	};
 
-	/* A constraint and the table itself both say which classes. */
+	/* Both the constraint and the table restrict the classes. */
 	for (uint32_t no = 0; c->marks && c->shape->classes && no < hdb_class_count(c->db); no++)
 		c->marks[no] &= c->shape->classes[no] != 0;
 	if (c->from_ix && c->from_ix >= hdb_object_count(c->db))
@@ -284,17 +282,17 @@ static int read_id_to(struct objects_cursor *c, sqlite3_value *value, struct hdb
 {
 	const sqlite3_int64 id = sqlite3_value_int64(value);
 
-	/* SQLite looks at it once more. */
+	/* SQLite checks it again. */
 	if (sqlite3_value_type(value) != SQLITE_INTEGER || id <= 0 || id == INT64_MAX)
 		return HDB_OK;
-	/* Negative ones are below it, too, and come last. */
+	/* Negative IDs are below it as well, and come last. */
 	if (sql_has_negative_ids(c->db))
 		return HDB_OK;
 	TRY(first_from(c, (uint64_t)id + 1, &c->end_ix, err));
 	return c->end_ix <= c->from_ix ? HDB_END : HDB_OK;
 }
 
-/* One constraint; HDB_END if no object can meet it. */
+/* Applies a constraint; HDB_END if no object can satisfy it. */
 static int read_part(struct objects_cursor *c, const struct class_part *p, struct hdb_error *err)
 {
 	sqlite3_value *value = p->value;
@@ -322,7 +320,7 @@ static int read_part(struct objects_cursor *c, const struct class_part *p, struc
 	case ID_TO:
 		return read_id_to(c, value, err);
 	case RETAINED_FROM:
-		/* SQLite looks at it once more: of 1.5 only 1 counts here. */
+		/* SQLite checks it again: for 1.5 we use 1. */
 		if ((sqlite3_value_type(value) == SQLITE_INTEGER ||
 		     sqlite3_value_type(value) == SQLITE_FLOAT) &&
 		    sqlite3_value_int64(value) > 0)
@@ -357,7 +355,7 @@ static int read_parts(struct objects_cursor *c, int index, int argc, sqlite3_val
 	return HDB_OK;
 }
 
-/* What retains so much is taken from the dominator tree, if it is there and so few do. */
+/* If few objects retain that much, takes them from the dominator tree, if it is built. */
 static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error *err)
 {
 	bool is_few = false;
@@ -367,7 +365,7 @@ static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error
 	return is_few ? HDB_OK : begin_scan(c, index, err);
 }
 
-/* What an object dominates; NULL: what none does. */
+/* Lists the objects dominated by an object; NULL: those without a dominator. */
 static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struct hdb_error *err)
 {
 	uint32_t ix = HDB_NONE;
@@ -378,7 +376,7 @@ static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struc
 	return hdb_list_begin(c->list, ix, NULL, err);
 }
 
-/* As many as are asked for, and one more, for SQLite asks once too often. */
+/* One more than the limit, since SQLite reads one row too many. */
 static int begin_first(struct objects_cursor *c, int index, sqlite3_value *limit,
 		       struct hdb_error *err)
 {
@@ -412,7 +410,7 @@ static int begin_objects(struct sql_cursor *cursor, struct hdb_error *err)
 
 /* ---- registration ---- */
 
-/* Of a class that was announced. */
+/* Declares the columns of an announced class. */
 static int declare_shape(struct sql_table_def *def, struct hdb_error *err)
 {
 	const struct sql_table_def same = *def;

@@ -1,11 +1,11 @@
 /*
- * sqlite/sql_queries.c - every query of the registry as a table-valued function.
+ * sqlite/sql_queries.c - registers every query as a table-valued function.
  *
- * Its columns are the query's; its arguments are hidden columns: "target", where it takes one, then
- * its options in their order, then "before" where it compares. Where the target may be left out,
- * the option "by" comes before it: histogram('package'). A query is called by its name with _
- * for -, as "query_NAME", and by its name as it is in quotes. Where a base table has the name,
- * only the longer one is left.
+ * Columns are those of the query. Arguments are hidden columns: "target" if it takes one, its
+ * options in order, and "before" if it compares. If the target is optional, the option "by"
+ * precedes it: histogram('package'). A query can be called by its name with _ for -, as
+ * "query_NAME", and by its quoted original name. If a table has the same name, only "query_NAME"
+ * remains.
  */
 #include "sqlite/sql_objects.h"
 
@@ -14,27 +14,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arguments of a query, and its targets. */
+/* Maximum number of arguments, and of targets. */
 #define ARGS_MAX SQL_KEYS_MAX
 
 struct query_def {
 	struct sql_table_def def; /* must be first */
 	const struct hdb_query_spec *spec;
 	bool has_target, has_before;
-	bool by_first; /* its first option comes before the target, which may be left out */
+	bool by_first; /* the first option precedes the optional target */
 	size_t option_count;
 };
 
 struct query_state {
 	struct hdb_rows *rows;
 	struct hdb *before;    /* owned */
-	char *texts[ARGS_MAX]; /* owned: what is lent to the rows */
+	char *texts[ARGS_MAX]; /* owned memory lent to the rows */
 	size_t text_count;
 	const char *targets[ARGS_MAX];
 	struct hdb_option options[ARGS_MAX];
 	struct hdb_query_args args;
 	struct hdb *const *before_list;
-	int *columns; /* of the rows by column of the table; -1: not there; owned */
+	int *columns; /* column of the rows by column of the table; -1: absent; owned */
 };
 
 static const struct query_def *def_of(const struct sql_cursor *c)
@@ -42,7 +42,7 @@ static const struct query_def *def_of(const struct sql_cursor *c)
 	return (const struct query_def *)c->def;
 }
 
-/* A column, or an option, that already has the name. */
+/* Whether a column or option already has this name. */
 static bool is_column(const struct hdb_query_spec *spec, const char *name)
 {
 	for (size_t i = 0; i < spec->column_count; i++)
@@ -51,7 +51,7 @@ static bool is_column(const struct hdb_query_spec *spec, const char *name)
 	return false;
 }
 
-/* Names with - in them get _. */
+/* Replaces - by _ in a name. */
 static void plain_name(const char *name, char *out, size_t size)
 {
 	snprintf(out, size, "%s", name);
@@ -105,7 +105,7 @@ static void free_def(void *p)
 
 /* ---- arguments ---- */
 
-/* The text of an argument: an integer target is an object. NULL: no memory. */
+/* Returns an argument as text. An integer target is an object ID. NULL if out of memory. */
 static const char *text_of(struct query_state *s, sqlite3_value *value, bool is_target)
 {
 	char *text;
@@ -123,7 +123,7 @@ static const char *text_of(struct query_state *s, sqlite3_value *value, bool is_
 	return text;
 }
 
-/* "a,b" as two targets; names of classes have no commas. */
+/* Splits "a,b" into targets. Class names contain no commas. */
 static void split_targets(struct query_state *s, char *text)
 {
 	for (char *at = text; at && s->args.target_count < ARGS_MAX;) {
@@ -165,8 +165,8 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	if (sqlite3_value_type(value) == SQLITE_NULL)
 		return HDB_OK;
 	/*
-	 * The numbers of target and first option as they are without this; an object in place of
-	 * "by" is the target.
+	 * Exchanges target and first option back to the query's order. An object in place of "by"
+	 * is the target.
 	 */
 	if (aux->by_first && number < 2 &&
 	    !(number == 0 && sqlite3_value_type(value) == SQLITE_INTEGER))
@@ -183,7 +183,7 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	option = hdb_query_option(aux->spec, (size_t)number);
 	if (!option->argument && (strcmp(text, "0") == 0 || !*text))
 		return HDB_OK;                        /* a switch that is off */
-	assert(s->args.option_count < s->text_count); /* each has a text, and so there is room */
+	assert(s->args.option_count < s->text_count); /* each has a text, so there is room */
 	s->options[s->args.option_count++] = (struct hdb_option){
 		.name = option->name,
 		.value = option->argument ? text : NULL,
@@ -192,7 +192,7 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	return HDB_OK;
 }
 
-/* Which columns the rows have: options choose among the query's. */
+/* Maps the table's columns to those of the rows, which options may select. */
 static int map_columns(const struct hdb_query_spec *spec, struct query_state *s,
 		       struct hdb_error *err)
 {
@@ -207,7 +207,7 @@ static int map_columns(const struct hdb_query_spec *spec, struct query_state *s,
 				   hdb_query_column(spec, i)->name) == 0)
 				s->columns[i] = (int)k;
 	}
-	/* Columns that options have named take the places that are left, in their order. */
+	/* Columns named by options take the remaining positions in order. */
 	for (size_t k = 0, at = 0; k < shown; k++) {
 		if (is_column(spec, hdb_rows_column(s->rows, k)->name))
 			continue;
@@ -228,7 +228,7 @@ static int begin_query(struct sql_cursor *c, struct hdb_error *err)
 		if (c->key[i])
 			TRY_ERRORS(take_argument(c, i, c->key[i], err));
 	r = hdb_query(c->db, def_of(c)->spec->name, &s->args, &s->rows, err);
-	/* An object that is not there has no rows; a class that is not there is an error. */
+	/* A missing object gives no rows; a missing class is an error. */
 	if (r == HDB_NOTFOUND && s->args.target_count && strncmp(s->targets[0], "0x", 2) == 0)
 		return HDB_END;
 	if (r != HDB_OK)

@@ -1,5 +1,6 @@
 /*
- * sqlite/sql_refs.c - references: the table refs, and functions that follow them from one object.
+ * sqlite/sql_refs.c - references: the table refs, and functions that follow references from an
+ * object.
  */
 #include "sqlite/sql_private.h"
 
@@ -11,15 +12,15 @@
 
 #define NAME_SIZE 512
 
-/* What all tables of this file have of a row; each state begins with it. */
+/* Common part of a row; every state begins with it. */
 struct row {
-	uint32_t from, to; /* a reference; `to` HDB_NONE: none */
+	uint32_t from, to; /* the reference; `to` HDB_NONE: none */
 	uint32_t step;
-	bool is_strong;                /* of a path: none of its references is weak */
-	struct hdb_object_facts facts; /* of the object that the row is about */
+	bool is_strong;                /* path: no reference is weak */
+	struct hdb_object_facts facts; /* of the row's object */
 };
 
-/* Columns: those that `column_row` knows, and cells. */
+/* Columns: those computed by `column_row`, and cells. */
 enum { OF_NAME, OF_STRENGTH, OF_ROOT };
 #define ROW_NAME SQL_COLUMN("name TEXT", OF_NAME)
 #define ROW_STRENGTH SQL_COLUMN("strength TEXT", OF_STRENGTH)
@@ -31,18 +32,18 @@ enum { OF_NAME, OF_STRENGTH, OF_ROOT };
 #define ROW_RETAINED SQL_COLUMN("retained BYTES", SQL_AT(SQL_RETAINED, struct row, facts.ix))
 #define ROW_OF SQL_COLUMN("of ID HIDDEN", SQL_ARGUMENT)
 
-/* A list of objects, with what functions of one object show of them. */
+/* A list of objects returned by a function of one object. */
 struct list {
 	struct row row;
 	struct hdb_list *list;
 	const uint32_t *ixs;
 	size_t count, at;
-	bool is_backwards; /* the list is of referrers */
-	bool shows_all;    /* its objects, not the reachable ones alone */
-	uint64_t *seen;    /* of a list that may have an object twice: a bit an object; owned */
+	bool is_backwards; /* a list of referrers */
+	bool shows_all;    /* include unreachable objects */
+	uint64_t *seen;    /* bit set by object, for lists that may contain duplicates; owned */
 };
 
-/* References up to this number are distinct in a database; more need not be. */
+/* Up to this number, references in a database are distinct and need no check. */
 #define DISTINCT_MAX 32
 
 static bool was_seen(uint64_t *seen, uint32_t ix)
@@ -62,7 +63,7 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 
 	TRY(hdb_list_open(c->db, kind, &s->list, err));
 	s->is_backwards = kind == HDB_REFERRERS;
-	/* Only referrers can be unreachable where the object is not. */
+	/* Referents of a reachable object are reachable; only its referrers may be unreachable. */
 	s->shows_all = !s->is_backwards || c->source->database.all;
 	s->row.from = s->row.to = ix;
 	TRY(hdb_list_begin(s->list, ix, &length, err));
@@ -72,7 +73,7 @@ static int begin_list(struct sql_cursor *c, enum hdb_list_kind kind, uint32_t ix
 		       HDB_OK;
 }
 
-/* The next entry of the list. */
+/* Advances to the next entry of the list. */
 static int next_entry(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct list *s = c->state;
@@ -106,7 +107,7 @@ static void end_list(struct sql_cursor *c)
 	free(s->seen);
 }
 
-/* The kind of the root that an object is; NULL: there is a parent. */
+/* Returns the kind of root of an object; NULL if there is a parent. */
 static int result_root(struct sqlite3_context *ctx, struct hdb *db, const struct row *row,
 		       struct hdb_error *err)
 {
@@ -167,7 +168,7 @@ static int begin_references(struct sql_cursor *c, struct hdb_error *err)
 	return begin_of(c, HDB_REFERENCES, err);
 }
 
-/* The referrers of an unreachable object are unreachable, too; show them if it was named. */
+/* The referrers of an unreachable object are unreachable. Show them, since the object was named. */
 static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct list *s = c->state;
@@ -217,26 +218,26 @@ OF_TABLE(sql_inbound, "inbound", "Same as referrers", begin_referrers);
 /* ---- refs ---- */
 
 /*
- * Rows are what fields, static fields and elements refer to, read from the records of their
- * objects: those of one source, of the referrers of a target, or of a scan.
+ * Rows are references from fields, static fields and elements, read from their objects' records:
+ * those of one source, of the referrers of a target, or of a scan.
  */
 struct refs {
 	const struct hdb_reference *now;
 	uint64_t source_id;
 	struct hdb_references *reader;
-	bool is_lent;    /* the reader is the source's */
-	bool is_open;    /* an object's references are read */
-	uint32_t target; /* the one that is asked for; HDB_NONE: any */
-	/* sources: of a scan, all or of classes that have the name; or the list of referrers */
+	bool is_lent;    /* the reader belongs to the source */
+	bool is_open;    /* the references of an object are being read */
+	uint32_t target; /* required target; HDB_NONE: any */
+	/* sources: a scan of all objects or of classes with the name; or the list of referrers */
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	uint8_t *marks; /* owned */
 	struct hdb_list *list;
 	const uint32_t *ixs;
-	size_t count, at; /* in the batch, or in the list */
+	size_t count, at; /* in the batch or list */
 };
 
-/* A reader of all names: one of those that the source keeps, for plans of classes are in it. */
+/* Borrows a cached reader, which keeps the plans of classes, or opens one. */
 static int lend_reader(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct sql_source *source = c->source;
@@ -324,7 +325,7 @@ static int begin_refs(struct sql_cursor *c, struct hdb_error *err)
 	return hdb_list_begin(s->list, s->target, NULL, err);
 }
 
-/* The next source of the scan. */
+/* Advances to the next source of the scan. */
 static int scan_source(struct sql_cursor *c, uint32_t *ix, struct hdb_error *err)
 {
 	struct refs *s = c->state;
@@ -340,7 +341,7 @@ static int scan_source(struct sql_cursor *c, uint32_t *ix, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* The next referrer that the table shows. */
+/* Advances to the next visible referrer. */
 static int list_source(struct sql_cursor *c, uint32_t *ix, struct hdb_error *err)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
@@ -438,7 +439,7 @@ static int begin_dominated(struct sql_cursor *c, struct hdb_error *err)
 {
 	uint32_t ix = HDB_NONE;
 
-	/* NULL and 0 stand for the top level: objects without a dominator. */
+	/* NULL and 0 select the top level: objects without a dominator. */
 	if (sqlite3_value_type(c->key[0]) != SQLITE_NULL &&
 	    (sqlite3_value_type(c->key[0]) != SQLITE_INTEGER || sqlite3_value_int64(c->key[0])))
 		TRY(sql_value_object(c->source, c->key[0], &ix, err));
@@ -465,10 +466,10 @@ const struct sql_table_def sql_dominated = {
 struct reachable {
 	struct row row; /* its step is the depth */
 	struct hdb_list *list;
-	uint64_t *seen;        /* a bit an object; owned */
-	struct base_vec queue; /* uint32_t, in the order in which they were found */
+	uint64_t *seen;        /* bit set by object; owned */
+	struct base_vec queue; /* uint32_t, in order of discovery */
 	size_t at;
-	size_t level_end; /* in the queue: where the current depth ends */
+	size_t level_end; /* index in the queue where the current depth ends */
 };
 
 static int reach(struct reachable *s, uint32_t ix, struct hdb_error *err)
@@ -491,7 +492,7 @@ static int begin_reachable(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds what the current object refers to, its class too. */
+/* Adds the referents of the current object, including its class. */
 static int expand(struct sql_cursor *c, struct reachable *s, struct hdb_error *err)
 {
 	struct hdb_class class = { .struct_size = sizeof(class) };
@@ -556,7 +557,7 @@ const struct sql_table_def sql_reachable_from = {
 
 /* ---- path_to_root ---- */
 
-/* row.from is the object of the row, row.to that of the row before. */
+/* row.from is the current object, row.to the previous one. */
 static int begin_path(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct row *row = c->state;
@@ -566,7 +567,7 @@ static int begin_path(struct sql_cursor *c, struct hdb_error *err)
 	row->is_strong = !c->key[1] || !sqlite3_value_int(c->key[1]);
 	row->step = UINT32_MAX;
 	TRY(sql_value_object(c->source, c->key[0], &row->from, err));
-	/* No path: no rows. */
+	/* No rows if there is no path. */
 	return hdb_parent_at(c->db, row->from, row->is_strong, &parent, err);
 }
 

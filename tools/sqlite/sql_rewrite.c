@@ -1,11 +1,11 @@
 /*
- * sqlite/sql_rewrite.c - sums over all objects that totals by class or by kind can answer.
+ * sqlite/sql_rewrite.c - answers sums over all objects from totals by class or kind.
  *
- * SQLite gives a virtual table no way to hand over sums instead of rows. So a statement is looked
- * at before SQLite sees it: if it reads `objects` alone, and of its rows only the class (or only
- * the kind), count(*), and sums of shallow and retained sizes, then sums over the totals of each
- * class (or kind) are the same, whatever is made of them. Everything else is left as it is: this
- * errs on the side of doing nothing.
+ * SQLite cannot request sums from a virtual table, only rows. We therefore inspect a statement
+ * before SQLite does: if it reads only `objects`, and of its rows only the class (or the kind),
+ * count(*) and sums of shallow and retained sizes, then the same sums over the totals of each class
+ * (or kind) are equal, however they are combined. Other statements are left unchanged. In doubt we
+ * do not rewrite.
  */
 #include "sqlite/sql_private.h"
 
@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Statements with more words are left as they are. */
+/* Longer statements are left unchanged. */
 #define WORDS_MAX 400
 
 struct word {
 	const char *at;
 	size_t size;
-	char kind; /* 'w' a word, '"' a quoted name, 's' a literal, else the character */
+	char kind; /* 'w' word, '"' quoted name, 's' literal, otherwise the character itself */
 };
 
 static bool is_word_char(char c)
@@ -27,7 +27,7 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* The end of what is in quotes, behind the closing one. */
+/* Returns the end of a quoted token, after the closing quote. */
 static const char *end_of_quotes(const char *at)
 {
 	const char close = *at == '[' ? ']' : *at;
@@ -42,7 +42,10 @@ static const char *end_of_quotes(const char *at)
 	return at;
 }
 
-/* Words of a statement up to its semicolon; 0: too many, or comments, which may hide things. */
+/*
+ * Splits a statement into words up to its semicolon; 0 if there are too many, or comments, which
+ * could hide something.
+ */
 static size_t split(const char *text, struct word *words)
 {
 	size_t count = 0;
@@ -109,7 +112,7 @@ bool heapsql_names_columns(const char *statement)
 	return count && (is(&words[0], "select") || is(&words[0], "with"));
 }
 
-/* What makes a statement more than one reading of one table. */
+/* Whether the statement reads one table once. */
 static bool is_simple(const struct word *words, size_t count)
 {
 	static const char *const more[] = { "join",    "union",  "except", "intersect", "with",
@@ -121,7 +124,7 @@ static bool is_simple(const struct word *words, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		selects += is(&words[i], "select");
 		froms += is(&words[i], "from");
-		/* IN may be followed by a list, but a table too. */
+		/* IN may be followed by a list, but also by a table. */
 		if (is_one_of(&words[i], more) &&
 		    !(is(&words[i], "in") && i + 2 < count && is(&words[i + 1], "(") &&
 		      words[i + 2].kind == 's'))
@@ -130,7 +133,7 @@ static bool is_simple(const struct word *words, size_t count)
 	return selects == 1 && froms == 1;
 }
 
-/* sum(shallow), sum(retained), total(...): the same over totals. */
+/* sum(shallow), sum(retained), total(...): equal over totals. */
 static bool is_sum(const struct word *words, size_t count, size_t i)
 {
 	static const char *const sums[] = { "sum", "total", NULL };
@@ -148,8 +151,8 @@ static bool is_count(const struct word *words, size_t count, size_t i)
 }
 
 /*
- * WHERE: `reachable`, or what is about the class alone, or both with AND. *reachable is 1 or -1 if
- * it was there, *skip_to the first word that stays.
+ * Parses WHERE: `reachable`, conditions on the class only, or both joined by AND. *reachable is 1
+ * or -1 if present, *skip_to the first word to keep.
  */
 static bool read_where(const struct word *words, size_t count, size_t where, int *reachable,
 		       size_t *skip_to)
@@ -170,12 +173,15 @@ static bool read_where(const struct word *words, size_t count, size_t where, int
 		i += 2;
 	}
 	*skip_to = i;
-	/* What follows must not be an OR, nor a longer expression of `reachable`. */
+	/* It must not be followed by OR or by more of an expression on `reachable`. */
 	return i == count || is(&words[i], "and") || is(&words[i], "group") ||
 	       is(&words[i], "order") || is(&words[i], "limit");
 }
 
-/* AND binds more than OR: `reachable AND a OR b` is not what is left when the first goes. */
+/*
+ * AND binds tighter than OR: dropping the first term of `reachable AND a OR b` would change the
+ * meaning.
+ */
 static bool has_or(const struct word *words, size_t from, size_t count)
 {
 	for (size_t i = from; i < count; i++)
@@ -185,9 +191,9 @@ static bool has_or(const struct word *words, size_t from, size_t count)
 }
 
 struct shape {
-	size_t from, table; /* words */
-	size_t where;       /* count: none */
-	size_t keep;        /* after WHERE: the first word that stays */
+	size_t from, table; /* indexes of words */
+	size_t where;       /* `count`: none */
+	size_t keep;        /* first word to keep after WHERE */
 	int reachable;
 	bool has_class, has_kind;
 };
@@ -236,7 +242,7 @@ static bool read_shape(const struct word *words, size_t count, struct shape *s)
 	return has_sum && !(s->has_class && s->has_kind);
 }
 
-/* Other aggregates look at each row: min(class) is the same over totals, group_concat is not. */
+/* Aggregates over rows: min(class) is the same over totals, group_concat is not. */
 static bool has_other_aggregate(const struct word *words, size_t count)
 {
 	static const char *const names[] = {
@@ -283,7 +289,7 @@ char *sql_rewrite(const char *statement)
 					    s.reachable     ? "(1)" :
 							      "(0)");
 		} else if (i == s.where && s.reachable >= 0) {
-			/* WHERE reachable AND ...: WHERE ... */
+			/* WHERE reachable AND ... becomes WHERE ... */
 			if (s.keep < count && is(&words[s.keep], "and"))
 				sqlite3_str_appendall(out, " WHERE ");
 			i = s.keep < count && is(&words[s.keep], "and") ? s.keep : s.keep - 1;

@@ -1,6 +1,6 @@
 /*
- * sqlite/sql_shapes.c - what a table of objects has: its columns, the classes and kinds of its
- * objects. Every class is one, under its name, with its fields.
+ * sqlite/sql_shapes.c - shape of an object table: its columns, classes and kinds. Every class is a
+ * table with its fields.
  */
 #include "sqlite/sql_objects.h"
 
@@ -31,7 +31,7 @@ static const char *const declared[] = {
 	[C_SUB] = "subclasses BOOL HIDDEN",
 };
 
-/* Fields that a class with more has no columns for: SQLite allows 2,000. */
+/* Maximum number of columns. Further fields are dropped, since SQLite allows 2,000 columns. */
 #define COLUMNS_MAX 1900
 void sql_shape_free(void *p)
 {
@@ -64,7 +64,7 @@ struct shape *sql_shape_new(struct sql_source *source, const char *name)
 	return s;
 }
 
-/* What the next column is declared after. */
+/* Returns the separator before the next column. */
 static const char *comma(sqlite3_str *text)
 {
 	return sqlite3_str_length(text) ? ", " : "";
@@ -95,7 +95,7 @@ static int compare_names(const void *a, const void *b)
 	return sqlite3_stricmp(a, b);
 }
 
-/* Adds a name to those in use; false if it was taken. */
+/* Records a name; false if it is taken. */
 static bool take_name(void **taken, const char *name)
 {
 	char *copy = strdup(name);
@@ -107,7 +107,10 @@ static bool take_name(void **taken, const char *name)
 	return is_new;
 }
 
-/* The column of a field: its name, Super.field where that is taken, then more. False: no memory. */
+/*
+ * Declares the column of a field: its name, or Super.field if that is taken, and so on. False if
+ * out of memory.
+ */
 static bool add_field(sqlite3_str *text, struct shape *s, void **taken,
 		      const struct hdb_field *field, size_t no)
 {
@@ -137,11 +140,11 @@ static bool add_field(sqlite3_str *text, struct shape *s, void **taken,
 	return true;
 }
 
-/* tdestroy() is the GNU C library's alone. */
+/* tdestroy() exists only in glibc. */
 static void release_taken(void **taken)
 {
 	while (*taken) {
-		char *name = *(char **)*taken; /* of the root: a node begins with its key */
+		char *name = *(char **)*taken; /* the root: a node begins with its key */
 
 		(void)tdelete(name, taken, compare_names);
 		free(name);
@@ -170,7 +173,7 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 		const struct hdb_field *field = hdb_field_at(s->fields[0], f);
 
 		s->field_of[s->column_count * s->base_count] = field;
-		/* The same field in classes of the same name that other loaders have. */
+		/* Finds the same field in classes of the same name from other loaders. */
 		for (uint32_t b = 1; b < s->base_count; b++)
 			for (size_t o = 0; o < counts[b]; o++) {
 				const struct hdb_field *other = hdb_field_at(s->fields[b], o);
@@ -187,7 +190,7 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* A hidden column, unless a field has its name. */
+/* Declares a hidden column, unless a field has its name. */
 static void declare_hidden(sqlite3_str *text, struct shape *s, enum column column)
 {
 	char name[40];
@@ -212,7 +215,7 @@ static int fill_shape(struct shape *s, const char *plain, sqlite3_str *text, str
 		s->bases[s->base_count++] = no;
 	if (!s->base_count)
 		return HDB_NOTFOUND;
-	/* Subclasses of all of them. */
+	/* Include subclasses of all of them. */
 	for (uint32_t no = 0; no < hdb_class_count(db); no++)
 		for (uint32_t b = 0; b < s->base_count && !s->classes[no]; b++)
 			s->classes[no] = s->with_sub ?
@@ -237,7 +240,7 @@ static int fill_shape(struct shape *s, const char *plain, sqlite3_str *text, str
 	return HDB_OK;
 }
 
-/* The table of a class, with its fields. */
+/* Makes the table of a class with its fields. */
 static int class_shape(struct sql_source *source, const char *name, bool with_sub,
 		       struct shape **out, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * sqlite/sql_source.c - a database as SQLite's modules see it: its tables and functions, and the
- * tables of classes, which are made when a statement names them.
+ * sqlite/sql_source.c - a database as seen by SQLite modules: its tables and functions, and class
+ * tables, which are created when a statement names them.
  */
 #include "sqlite/sql_private.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most class tables of one connection. */
+/* Maximum number of class tables in a connection. */
 #define MADE_MAX 4096
 
 int sql_source_open(struct sqlite3 *sqlite, const struct heapsql_database *database,
@@ -25,7 +25,7 @@ int sql_source_open(struct sqlite3 *sqlite, const struct heapsql_database *datab
 	source->db = database->db;
 	source->name = strdup(database->name ? database->name : "main");
 	source->is_only = !database->name;
-	source->database.name = NULL; /* lent: the source has its own */
+	source->database.name = NULL; /* lent: the source has its own copy */
 	source->name_sizes =
 		calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*source->name_sizes));
 	if (!source->name || !source->name_sizes) {
@@ -66,8 +66,8 @@ static int on_pragma(void *ctx, int count, char **values, char **names)
 }
 
 /*
- * Queries as query_NAME: "tables" and the like are names that clients have for their own. A table
- * of the connection's stays what it is.
+ * Lists queries as query_NAME, since clients use names such as "tables" themselves. A table of the
+ * connection's own is not replaced.
  */
 static int list_table(struct sqlite3 *sqlite, const char *schema, const struct heapsql_table *table,
 		      struct hdb_error *err)
@@ -93,8 +93,8 @@ static int list_table(struct sqlite3 *sqlite, const char *schema, const struct h
 }
 
 /*
- * The only database's tables are there by their modules' names; clients look into the catalogue.
- * Datasette sets query_only, which would keep even tables of our own out.
+ * Eponymous tables of the only database are usable by name, but clients look into the catalogue.
+ * Datasette sets query_only, which would reject even our tables.
  */
 int sql_list_tables(struct sql_source *source, struct hdb_error *err)
 {
@@ -133,7 +133,7 @@ int sql_register(struct sql_source *source, struct hdb_error *err)
 
 /* ---- names of classes ---- */
 
-/* Whether a class has the name, or the name without a "+" at its end. */
+/* Whether the name, or the name without a final "+", is a class. */
 static bool is_class(struct hdb *db, char *name)
 {
 	const size_t size = strlen(name);
@@ -147,7 +147,7 @@ static bool is_class(struct hdb *db, char *name)
 	return is_it;
 }
 
-/* Makes the table of a class, unless it is there. */
+/* Creates the table of a class unless it exists. */
 static int make_class(struct sql_source *source, const char *name, struct hdb_error *err)
 {
 	size_t same = MADE_MAX;
@@ -157,7 +157,9 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 	for (size_t i = 0; i < source->made_count; i++) {
 		if (strcmp(source->made[i], name) == 0)
 			return HDB_OK;
-		/* SQLite does not tell A from a: the table that is named now replaces the other. */
+		/*
+		 * SQLite ignores case: the table named now replaces one that differs only in case.
+		 */
 		if (sqlite3_stricmp(source->made[i], name) == 0)
 			same = i;
 	}
@@ -177,7 +179,7 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 
 /* ---- identifiers of a statement ---- */
 
-/* Copies what is between quotes, doubled ones once; returns what follows the closing one. */
+/* Copies a quoted token with doubled quotes reduced. Returns what follows the closing quote. */
 static const char *unquote(const char *at, char close, char *out)
 {
 	for (; *at; at++) {
@@ -208,7 +210,10 @@ static const char *skip(const char *at)
 	return NULL;
 }
 
-/* The next identifier, in `out`, which has room for the statement; NULL: there is none. */
+/*
+ * Returns the position after the next identifier, copied to `out` (as large as the statement); NULL
+ * if there is none.
+ */
 static const char *next_name(const char *at, char *out)
 {
 	while (*at) {

@@ -1,5 +1,5 @@
 /*
- * sqlite/sql_tables.c - small tables: classes and their fields, GC roots, threads, frames, local
+ * sqlite/sql_tables.c - small tables: classes and fields, GC roots, threads, frames, local
  * variables, heaps, totals by class.
  */
 #include "sqlite/sql_private.h"
@@ -10,7 +10,7 @@
 
 /* ---- classes ---- */
 
-/* The class whose class object a value names; HDB_END: there is none. */
+/* Returns the class whose class object is the value; HDB_END if there is none. */
 static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *no,
 		     struct hdb_error *err)
 {
@@ -26,12 +26,15 @@ static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *
 	return *no == HDB_NONE ? HDB_END : HDB_OK;
 }
 
-/* Classes by their numbers, those after `no` and before `end`. */
+/* Range of class numbers: after `no` and before `end`. */
 struct class_range {
 	uint32_t no, end;
 };
 
-/* All classes, the one with an ID, or those from the first of a name on: others come behind it. */
+/*
+ * Selects all classes, the one with an ID, or those from the first with a name on, since others may
+ * follow.
+ */
 static int begin_range(struct sql_cursor *c, struct sqlite3_value *id, struct sqlite3_value *name,
 		       struct class_range *range, struct hdb_error *err)
 {
@@ -148,11 +151,11 @@ enum { TOTALS_GROUP, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG
 
 struct totals {
 	uint64_t (*sums)[TOTALS_ARG]; /* by group and column; owned */
-	uint32_t no, count;           /* groups */
-	int population;               /* as that of a scan */
+	uint32_t no, count;           /* number of groups, and the current one */
+	int population;               /* as for a scan */
 };
 
-/* Which objects count, and room for groups; HDB_END: none, for tables do not show them. */
+/* Allocates groups and determines which objects count; HDB_END if tables show none of them. */
 static int begin_groups(struct sql_cursor *c, uint32_t count, struct hdb_error *err)
 {
 	struct totals *s = c->state;
@@ -187,14 +190,14 @@ static int begin_class_totals(struct sql_cursor *c, struct hdb_error *err)
 			sums[TOTALS_OBJECTS] -= t->reachable_objects;
 			sums[TOTALS_SHALLOW] -= t->reachable_shallow_bytes;
 		} else if (has_retained) {
-			/* What is unreachable retains nothing. */
+			/* Unreachable objects retain nothing. */
 			sums[TOTALS_RETAINED] = c->source->retained[no];
 		}
 	}
 	return HDB_OK;
 }
 
-/* In one pass, but without rows of SQLite's. */
+/* One pass over the heap, without creating SQLite rows. */
 static int begin_kind_totals(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct totals *s = c->state;
@@ -282,9 +285,9 @@ struct class_fields {
 	struct class_range range;
 	struct hdb_fields *fields; /* owned */
 	size_t count, at;
-	struct hdb_field field; /* the current one of them */
+	struct hdb_field field; /* the current field */
 	const char *type;
-	int is_static; /* those now; instance fields come first */
+	int is_static; /* whether it is static; instance fields come first */
 	struct hdb_class class;
 };
 
@@ -292,7 +295,8 @@ static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct class_fields *s = c->state;
 
-	s->is_static = true; /* the statics of the class before the first are done */
+	s->is_static =
+		true; /* the state before the first field is "after the statics of a previous class" */
 	return begin_range(c, c->key[1], c->key[0], &s->range, err);
 }
 
@@ -322,7 +326,7 @@ static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The value, which static fields have. */
+/* Returns the value of a static field. */
 static int column_class_fields(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 			       struct hdb_error *err)
 {
@@ -406,7 +410,7 @@ static int next_roots(struct sql_cursor *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The serial number of the thread, if there is one. */
+/* Returns the serial number of the thread, if there is one. */
 static int column_roots(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 			struct hdb_error *err)
 {
@@ -425,7 +429,8 @@ static const struct sql_column root_columns[] = {
 	{ "kind TEXT", SQL_AT(SQL_STATIC, struct roots, root.kind) },
 	{ "thread COUNT", 0 },
 	{ "depth COUNT", SQL_AT(SQL_U32, struct roots, root.frame_depth) },
-	{ "is_local BOOL", SQL_AT(SQL_INT, struct roots, root.is_local) }, /* all locals are */
+	{ "is_local BOOL",
+	  SQL_AT(SQL_INT, struct roots, root.is_local) }, /* always true for locals */
 };
 
 const struct sql_table_def sql_roots = {
@@ -453,12 +458,12 @@ const struct sql_table_def sql_locals = {
 
 /* ---- threads and frames ---- */
 
-/* The rows of the query of that name, without stacks. */
+/* Rows of the query threads, without stacks. */
 struct thread_rows {
 	struct hdb_rows *rows;
 };
 
-/* Number, the query's column, and the table's. */
+/* Index, column of the query, and column of the table. */
 #define THREAD_COLUMNS(X) \
 	X(THREADS_ID, "id", "id ID") \
 	X(THREADS_SERIAL, "serial", "serial COUNT") \
@@ -466,7 +471,7 @@ struct thread_rows {
 	X(THREADS_CLASS, "class", "class TEXT") \
 	X(THREADS_FRAMES, "depth", "frames COUNT") \
 	X(THREADS_SHALLOW, "shallow", "shallow BYTES") \
-	X(THREADS_RETAINED, "id", "retained BYTES") /* which the query does not search for */ \
+	X(THREADS_RETAINED, "id", "retained BYTES") /* the query does not look it up */ \
 	X(THREADS_STATE, "state", "state TEXT") \
 	X(THREADS_PRIORITY, "priority", "priority COUNT") \
 	X(THREADS_DAEMON, "daemon", "daemon BOOL") \
@@ -542,7 +547,7 @@ const struct sql_table_def sql_threads = {
 struct threads {
 	uint64_t at, end;
 	struct hdb_thread thread;
-	uint32_t depth, wanted; /* frames: the current one; the thread that is asked for, 0: all */
+	uint32_t depth, wanted; /* frames: the current one; the requested thread, 0: all */
 	struct hdb_frame frame;
 };
 
@@ -591,7 +596,7 @@ static int next_frames(struct sql_cursor *c, struct hdb_error *err)
 			r = hdb_frame_at(c->db, s->thread.trace_serial, s->depth, &s->frame, err);
 			if (r <= 0)
 				return r;
-			s->depth++; /* a frame that the dump lacks */
+			s->depth++; /* a frame missing from the dump */
 			continue;
 		}
 		TRY(next_threads(c, err));

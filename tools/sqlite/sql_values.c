@@ -1,5 +1,5 @@
 /*
- * sqlite/sql_values.c - functions that list what one object holds: entries, elements, fields.
+ * sqlite/sql_values.c - functions that list the contents of one object: entries, elements, fields.
  */
 #include "sqlite/sql_private.h"
 
@@ -17,17 +17,20 @@ struct entries {
 	struct hdb_entries *entries;
 	struct hdb_entry entry;
 	uint32_t owner;
-	/* of all objects of classes */
+	/* all objects of given classes */
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
-	size_t at;      /* the next in the batch */
-	uint8_t *marks; /* the classes; owned */
-	/* collections whose entries are not all known; the first's message */
+	size_t at;      /* next index in the batch */
+	uint8_t *marks; /* selected classes; owned */
+	/*
+	 * number of collections opened, and of those not fully decoded; message of the first of
+	 * these
+	 */
 	uint64_t opened, unknown;
 	struct hdb_error first;
 };
 
-/* Whether an argument names classes: no ID, no number. */
+/* Returns the argument if it names classes, not an ID or number. */
 static const char *class_argument(sqlite3_value *value)
 {
 	const char *text = sqlite3_value_type(value) == SQLITE_TEXT ?
@@ -71,7 +74,7 @@ static int begin_entries(struct sql_cursor *c, struct hdb_error *err)
 	return hdb_entries_open(c->db, s->owner, &s->entries, err);
 }
 
-/* Goes on with the others: the failure comes after the last of them. */
+/* Continues with the other collections. The failure is reported after the last one. */
 static int note_unknown(struct entries *s, struct hdb_error *err)
 {
 	if (!s->unknown++ && err)
@@ -173,7 +176,7 @@ struct elements {
 	uint32_t ix;
 	uint64_t at;
 	struct hdb_basic value;
-	struct hdb_slice slice; /* of bits */
+	struct hdb_slice slice; /* bits of the elements */
 	uint64_t bits[CHUNK];
 };
 
@@ -186,7 +189,7 @@ static int begin_elements(struct sql_cursor *c, struct hdb_error *err)
 	TRY(hdb_object_at(c->db, s->ix, &facts, err));
 	if (facts.kind != HDB_KIND_OBJECT_ARRAY && facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
 		return HDB_END;
-	s->at = UINT64_MAX; /* the one before the first */
+	s->at = UINT64_MAX; /* one before the first */
 	return HDB_OK;
 }
 
@@ -232,7 +235,7 @@ struct fields {
 	bool is_static;
 	struct hdb_fields *fields; /* owned */
 	size_t count, at;
-	struct hdb_field field; /* the current one, with its value */
+	struct hdb_field field; /* the current field and its value */
 	const char *type;
 };
 

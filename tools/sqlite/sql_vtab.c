@@ -1,6 +1,6 @@
 /*
- * sqlite/sql_vtab.c - SQLite's virtual table methods for tables that a definition describes, and
- * how modules become tables.
+ * sqlite/sql_vtab.c - SQLite virtual table methods for tables with a definition, and their
+ * registration.
  */
 #include "sqlite/sql_private.h"
 
@@ -60,14 +60,14 @@ void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, i
 
 /* ---- tables ---- */
 
-/* A module's own: which source and definition. */
+/* Data of a module: source and definition. */
 struct table_aux {
 	struct sql_source *source;
 	const struct sql_table_def *def;
-	void (*release)(void *def); /* NULL: it is nobody's */
+	void (*release)(void *def); /* NULL: not owned */
 };
 
-/* Tells SQLite the columns of a table that it connects. */
+/* Declares the columns of a table to SQLite. */
 static int declare(const struct table_aux *a, sqlite3 *sqlite, char **message)
 {
 	const struct sql_table_def *def = a->def;
@@ -89,7 +89,7 @@ static int declare(const struct table_aux *a, sqlite3 *sqlite, char **message)
 	sqlite3_str_appendchar(text, 1, ')');
 	if (!(statement = sqlite3_str_finish(text)))
 		return SQLITE_NOMEM;
-	/* SQLite asks the authorizer, for it is a CREATE TABLE. */
+	/* The declaration is a CREATE TABLE, which the guard would reject. */
 	was_on = sql_set_guard(a->source->owner, false);
 	rc = sqlite3_declare_vtab(sqlite, statement);
 	if (was_on)
@@ -132,7 +132,7 @@ static uint32_t cell_of(const struct sql_table_def *def, size_t column)
 		       (uint32_t)column;
 }
 
-/* Keys with a constraint are a bit each in idxNum, and their values come in that order. */
+/* Each constrained key is a bit of idxNum; values come in that order. */
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct sql_table_def *def = ((struct sql_table *)vtab)->def;
@@ -181,7 +181,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		return SQLITE_NOMEM;
 	info->idxStr = text;
 	info->needToFreeIdxStr = 1;
-	/* What only narrows a scan costs a part of it. */
+	/* A key that only narrows a scan reduces its cost. */
 	if (!found || (unsigned)info->idxNum == def->narrowing_key) {
 		const double rows = found ? def->rows / 10 : def->rows;
 
@@ -288,7 +288,7 @@ static int is_at_end(sqlite3_vtab_cursor *cursor)
 	return ((struct sql_cursor *)cursor)->at_end;
 }
 
-/* The text of what a value is: of a reference the object's text, else as it is. */
+/* Returns text to SQLite: for a reference the object's text, otherwise the value. */
 static int result_text(struct sql_cursor *c, sqlite3_context *ctx, const struct hdb_basic *value,
 		       struct hdb_error *err)
 {
@@ -659,7 +659,7 @@ int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error 
 
 int sql_need_retained(struct sql_source *source, struct hdb_error *err)
 {
-	/* What is unreachable retains nothing. */
+	/* Unreachable objects retain nothing. */
 	const struct hdb_scan_options opt = { .struct_size = sizeof(opt),
 					      .columns = HDB_SCAN_RETAINED,
 					      .population = 1 };
