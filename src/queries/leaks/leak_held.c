@@ -241,6 +241,13 @@ int leak_held_find(struct query *q, const struct leak_rows *rows,
 
 	*out = (struct leak_held){ s->count, s->retained_bytes, s->class_no,
 				   .collection_ix = HEAP_NONE };
+	if (about->incident) {
+		if (about->incident->is_most) {
+			out->count = about->incident->count;
+			out->bytes = about->incident->bytes;
+		}
+		return HDB_OK;
+	}
 	if (!about->holds)
 		return s->ix == HEAP_NONE ? HDB_OK : find_held(q, rows, about, out, err);
 	out->count = about->held;
@@ -331,25 +338,6 @@ static int set_statement(struct leak_rows *rows, struct leak_row *row,
 			      is_table ? "\" WHERE" : "' AND", least, most);
 }
 
-/* Writes the name of a thread with each number in it replaced by "*". */
-static int name_pattern(struct query *q, uint32_t ix, char pattern[THREAD_NAME_MAX],
-			struct hdb_error *err)
-{
-	char name[THREAD_NAME_MAX];
-	size_t used = 0;
-
-	pattern[0] = '\0';
-	TRY_FOUND(heap_thread_name(q->heap, ix, name, sizeof(name), err));
-	for (const char *p = name; *p; p++) {
-		const bool is_digit = *p >= '0' && *p <= '9';
-
-		if (!is_digit || !used || pattern[used - 1] != '*')
-			pattern[used++] = is_digit ? '*' : *p;
-	}
-	pattern[used] = '\0';
-	return HDB_OK;
-}
-
 /* Counts threads whose names match a pattern, among those that query threads lists. */
 static int count_threads(struct query *q, const char *pattern, uint64_t *out, struct hdb_error *err)
 {
@@ -369,36 +357,22 @@ static int count_threads(struct query *q, const char *pattern, uint64_t *out, st
 }
 
 /*
- * Finds a pattern such as "transfer-*" that matches the names of all threads of a group and no
- * other thread. Empty if there is none.
+ * Copies the pattern of an incident, such as "transfer-*", if it matches the names of its threads
+ * and of no other thread. Empty if not.
  */
-static int thread_pattern(struct query *q, const struct analysis_suspect *s,
+static int thread_pattern(struct query *q, const struct leak_incident *incident,
 			  char pattern[THREAD_NAME_MAX], struct hdb_error *err)
 {
 	uint64_t count = 0;
 
 	pattern[0] = '\0';
-	/* `members` is incomplete for large groups. */
-	if (s->ix != HEAP_NONE || !s->members.count || s->members.count != s->count ||
-	    !heap_is_thread(q->heap, *base_vec_at(&s->members, uint32_t, 0)))
-		return HDB_OK;
-	TRY(name_pattern(q, *base_vec_at(&s->members, uint32_t, 0), pattern, err));
-	for (size_t i = 1; i < s->members.count && pattern[0]; i++) {
-		char other[THREAD_NAME_MAX];
-
-		TRY(name_pattern(q, *base_vec_at(&s->members, uint32_t, i), other, err));
-		if (strcmp(other, pattern) != 0)
-			pattern[0] = '\0';
-		if (i % STEP_THREADS == 0)
-			TRY(base_step(q->work, i, err));
-	}
 	/* The target "0x*" would be read as an ID. */
-	if (!strchr(pattern, '*') || strncmp(pattern, "0x", 2) == 0)
-		pattern[0] = '\0';
-	if (pattern[0])
-		TRY(count_threads(q, pattern, &count, err));
-	if (count != s->count)
-		pattern[0] = '\0';
+	if (!incident || !incident->is_most || !strchr(incident->pattern, '*') ||
+	    strncmp(incident->pattern, "0x", 2) == 0)
+		return HDB_OK;
+	TRY(count_threads(q, incident->pattern, &count, err));
+	if (count == incident->count)
+		(void)snprintf(pattern, THREAD_NAME_MAX, "%s", incident->pattern);
 	return HDB_OK;
 }
 
@@ -422,7 +396,7 @@ int leak_held_action(struct query *q, struct leak_rows *rows,
 	}
 	if (held->class_no == HEAP_NONE)
 		return HDB_OK;
-	TRY(thread_pattern(q, about->suspect, pattern, err));
+	TRY(thread_pattern(q, about->incident, pattern, err));
 	if (pattern[0]) {
 		TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "threads"));
 		return leak_rows_text(rows, row, LEAK_TARGET, err, "%s", pattern);

@@ -552,6 +552,9 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, str
 		return HDB_OK;
 	TRY(leak_choose_step(o->q, path, &chosen, &best, err));
 	TRY(leak_culprit_find(o->q, path, HEAP_NONE, &owner, err));
+	/* Local variables of threads with the same kind of name are one owner. */
+	if (owner.list[0].kind == LEAK_HOLDER_LOCAL)
+		leak_number_pattern(owner.list[0].thread);
 	count_owner(o, &owner.list[0], path, chosen, 0);
 	return HDB_OK;
 }
@@ -664,6 +667,8 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 	}
 	if (nearest.count > looked / 2) {
 		owner->list[0] = nearest.who;
+		if (nearest.who.kind == LEAK_HOLDER_LOCAL)
+			owner->list[0].threads = nearest.holders;
 		owner->named = 1;
 		owner->count = looked == s->count ? nearest.count : 0;
 		owner->ix[0] = nearest.holders == 1 ? nearest.ix : HEAP_NONE;

@@ -16,6 +16,7 @@
 #include "heap/platform_classes.h"
 #include "analysis/suspects.h"
 #include "base/base_text.h"
+#include "queries/leaks/leak_incident.h"
 #include "queries/leaks/leak_rows.h"
 #include "queries/leaks/leak_sums.h"
 
@@ -101,7 +102,10 @@ struct leak_holder {
 	 */
 	char thread[LEAK_NAME_MAX_BYTES];
 	bool is_thread_local;
-	/* of a thread-local: number of threads with a value; 0 means only `thread` */
+	/*
+	 * of a thread-local: number of threads with a value; 0 means only `thread`. Of local
+	 * variables: number of threads, whose pattern of names is `thread`, if there are several.
+	 */
 	uint64_t threads;
 };
 
@@ -187,6 +191,7 @@ struct query_leak_suspect {
 	 * class are suspects themselves. 0 means no bound.
 	 */
 	uint64_t most_bytes;
+	const struct leak_incident *incident; /* of a group of threads, else NULL */
 };
 
 /* What a suspect holds: a number of objects and their total retained size. */

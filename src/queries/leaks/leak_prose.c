@@ -125,7 +125,10 @@ void leak_holder_text(const struct leak_holder *h, struct base_text to)
 		add(to, "%s.%s", class_name, h->field);
 		break;
 	case LEAK_HOLDER_LOCAL:
-		add(to, "a local variable of thread %s", h->thread);
+		if (h->threads > 1)
+			add(to, "local variables of %" PRIu64 " threads %s", h->threads, h->thread);
+		else
+			add(to, "a local variable of thread %s", h->thread);
 		break;
 	case LEAK_HOLDER_THREAD:
 		add(to, "thread %s", h->thread);
@@ -186,7 +189,8 @@ static bool is_several(const struct query_leak_owner *o)
 	bool several = o->named > 1 || o->more || o->has_others || o->top.count > 1;
 
 	for (size_t i = 0; i < o->named; i++)
-		several |= o->list[i].count > 1;
+		several |= o->list[i].count > 1 ||
+			   (o->list[i].kind == LEAK_HOLDER_LOCAL && o->list[i].threads > 1);
 	return several;
 }
 
@@ -351,6 +355,75 @@ static int held_text(struct query *q, const struct leak_held *held, struct base_
 	return HDB_OK;
 }
 
+/* "40 threads "transfer-*"", "3,000 virtual threads"; of unlike ones "5 threads such as "a"". */
+static int threads_text(struct query *q, const struct leak_held *held,
+			const struct leak_incident *incident, struct base_text to,
+			struct hdb_error *err)
+{
+	char name[LEAK_PATTERN_MAX];
+
+	TRY(heap_thread_name(q->heap, incident->example_ix, name, sizeof(name), err));
+	to.buf[0] = '\0';
+	add(to, "%s %sthread%s", base_number(held->count).text,
+	    incident->is_virtual ? "virtual " : "", held->count == 1 ? "" : "s");
+	if (name[0])
+		add(to, incident->is_most ? " \"%s\"" : " such as \"%s\"",
+		    incident->is_most ? incident->pattern : name);
+	return HDB_OK;
+}
+
+/* Appends what threads wait for: "for the ReentrantLock of thread "main"". */
+static int add_blocker(struct query *q, const struct leak_incident *incident, struct base_text to,
+		       struct hdb_error *err)
+{
+	const char *class_name = heap_class_name_of(q->heap, incident->blocker_ix);
+	char outer[NAME_MAX_BYTES], name[LEAK_PATTERN_MAX];
+
+	(void)snprintf(outer, sizeof(outer), "%.*s", (int)strcspn(class_name, "$"), class_name);
+	add(to, " for ");
+	if (strstr(class_name, "$ConditionObject")) {
+		add(to, "one condition of a lock");
+	} else if (incident->owner_ix == HEAP_NONE) {
+		add(to, "one ");
+		query_leak_add_short(to, outer);
+	} else {
+		TRY(heap_thread_name(q->heap, incident->owner_ix, name, sizeof(name), err));
+		add(to, "the ");
+		query_leak_add_short(to, outer);
+		add(to, name[0] ? " that thread \"%s\" holds" : " that another thread holds", name);
+	}
+	return HDB_OK;
+}
+
+/* Appends what threads do: ", waiting in Job.run(Job.java:7) for one CountDownLatch,". */
+static int add_doing(struct query *q, const struct leak_incident *incident, bool is_subject,
+		     struct base_text to, struct hdb_error *err)
+{
+	static const struct {
+		const char *state, *word;
+	} words[] = {
+		{ "NEW", "never started" },     { "RUNNABLE", "running" },
+		{ "BLOCKED", "blocked" },       { "WAITING", "waiting" },
+		{ "TIMED_WAITING", "waiting" }, { "TERMINATED", "ended" },
+	};
+	const char *word = NULL;
+
+	for (size_t i = 0; incident->state && i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].state, incident->state) == 0)
+			word = words[i].word;
+	if (!incident->is_most || !word)
+		return HDB_OK;
+	add(to, ", %s", word);
+	if (incident->frame[0]) {
+		add(to, " in ");
+		query_leak_add_short(to, incident->frame);
+	}
+	if (incident->blocker_ix != HEAP_NONE)
+		TRY(add_blocker(q, incident, to, err));
+	add(to, "%s", is_subject ? "," : "");
+	return HDB_OK;
+}
+
 /* Whether an average size makes sense: not for objects of several classes. */
 static bool has_each(const struct leak_held *held)
 {
@@ -429,7 +502,8 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 	struct leak_row *row = leak_rows_at(rows, about->first_row);
 	const struct query_leak_owner *owner = about->owner;
 	const struct analysis_suspect *s = about->suspect;
-	const bool is_group = s->ix == HEAP_NONE && owner->count < s->count && !about->holds;
+	const bool is_group =
+		s->ix == HEAP_NONE && owner->count < s->count && !about->holds && !about->incident;
 	const uint64_t each = held->count ? held->bytes / held->count : 0;
 	char text[LEAK_TEXT_MAX_BYTES], holder[LEAK_TEXT_MAX_BYTES], what[NAME_MAX_BYTES];
 	const struct base_text to = BASE_TEXT(text);
@@ -438,7 +512,8 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 
 	TRY(set_owner(rows, row, owner, err));
 	owner_text(q, about, &several, BASE_TEXT(holder));
-	TRY(held_text(q, held, BASE_TEXT(what), err));
+	TRY(about->incident ? threads_text(q, held, about->incident, BASE_TEXT(what), err) :
+			      held_text(q, held, BASE_TEXT(what), err));
 	text[0] = '\0';
 	if (holder[0])
 		add(to, "%s%s %s ", holder, owner->top.kind && !owner->is_of_members ? "," : "",
@@ -453,6 +528,8 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		TRY(add_loader(q, held->class_no, to, err));
 	if (held->bytes < s->retained_bytes / ALL_PART * (ALL_PART - 1))
 		add(to, " and others");
+	if (about->incident)
+		TRY(add_doing(q, about->incident, !holder[0], to, err));
 	if (owner->strength)
 		add(to, " through a %s reference only", analysis_strength_name(owner->strength));
 	if (holder[0] && !has_way)

@@ -203,6 +203,9 @@ int query_leak_thread(struct query *q, struct leak_rows *rows,
 	TRY_FOUND(heap_object(q->heap, row.ix, &object, err));
 	row.cells[LEAK_SHALLOW] = object.shallow_bytes;
 	TRY_FOUND(derive_retained(q->derive, row.ix, &row.cells[LEAK_RETAINED], err));
+	/* A thread that retains next to nothing does not hold the suspect. */
+	if (row.cells[LEAK_RETAINED] < about->whole_bytes / 100)
+		return HDB_OK;
 	TRY_FOUND(leak_rows_add(rows, &row, err));
 	TRY_FOUND(find_thread(q, row.ix, &thread, err));
 	for (uint64_t i = 0; i < q->heap->roots.count; i++) {

@@ -240,7 +240,11 @@ static int report_suspect(struct query *q, struct leaks *l, size_t i, struct hdb
 					    .first_row = rows->rows.count,
 					    .owner = &l->known[i].owner,
 					    .most_bytes = most_of(l, s) };
+	struct leak_incident incident;
+	int r;
 
+	TRY_ERRORS(r = leak_incident_find(q, s, &incident, err));
+	about.incident = r == HDB_OK ? &incident : NULL;
 	rows->part = l->known[i].part;
 	TRY(add_suspect(q, l, &about, err));
 	TRY(explain_suspect(q, l, &about, err));

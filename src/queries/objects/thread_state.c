@@ -56,38 +56,60 @@ static const struct {
 /* Flag in a virtual thread's state: suspended by a debugger. */
 #define VIRTUAL_SUSPENDED 0x100u
 
-static int set_virtual_state(struct query *q, uint32_t ix,
-			     const struct query_state_columns *columns, struct hdb_error *err)
+static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
+			 struct hdb_error *err)
 {
 	static const char class_name[] = "java.lang.VirtualThread";
-	const uint32_t no = heap_class_by_name(q->heap, class_name, 0);
-	const char *state = "RUNNABLE";
+	const uint32_t no = heap_class_by_name(heap, class_name, 0);
 	struct heap_fields statics;
 	struct heap_value value;
 	char name[NAME_MAX_BYTES];
 	int r;
 
-	TRY_FOUND(no == HEAP_NONE ?
-			  HDB_NOTFOUND :
-			  heap_field_value(q->heap, ix,
-					   (struct heap_field_name){ class_name, "state" }, &value,
-					   err));
-	heap_statics_begin(q->heap, no, &statics);
+	TRY(no == HEAP_NONE ?
+		    HDB_NOTFOUND :
+		    heap_field_value(heap, ix, (struct heap_field_name){ class_name, "state" },
+				     &value, err));
+	*out = (struct query_thread_state){ "RUNNABLE", true };
+	heap_statics_begin(heap, no, &statics);
 	while ((r = heap_fields_next(&statics, err)) == HDB_OK) {
 		if (statics.value.type != HPROF_INT ||
 		    statics.value.bits != (value.bits & ~(uint64_t)VIRTUAL_SUSPENDED))
 			continue;
-		TRY(heap_text(q->heap, statics.field.name_text, name, sizeof(name), err));
+		TRY(heap_text(heap, statics.field.name_text, name, sizeof(name), err));
 		for (size_t i = 0; i < sizeof(virtual_states) / sizeof(virtual_states[0]); i++)
 			if (strcmp(virtual_states[i].constant, name) == 0)
-				state = virtual_states[i].state;
+				out->name = virtual_states[i].state;
 	}
-	/* As documented in Thread, all virtual threads have these values. */
-	query_set(q, columns->daemon, 1);
-	query_set_int(q, columns->priority, 5);
-	TRY_ERRORS(r);
-	query_set_text(q, columns->state, state);
-	return HDB_OK;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* The object with the fields of a thread's state: its FieldHolder since JDK 19, or itself. */
+static int state_holder(struct heap *heap, uint32_t ix, uint32_t *holder, struct hdb_error *err)
+{
+	const int r = heap_field_object(
+		heap, ix, (struct heap_field_name){ "java.lang.Thread", "holder" }, holder, err);
+
+	if (r > 0)
+		*holder = ix;
+	return r < 0 ? r : HDB_OK;
+}
+
+int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
+		       struct hdb_error *err)
+{
+	struct heap_value value;
+	uint32_t holder;
+	int r;
+
+	TRY(state_holder(heap, ix, &holder, err));
+	r = heap_field_value(heap, holder, (struct heap_field_name){ .name = "threadStatus" },
+			     &value, err);
+	if (r == HDB_NOTFOUND)
+		return virtual_state(heap, ix, out, err);
+	if (r == HDB_OK)
+		*out = (struct query_thread_state){ state_name(value.bits), false };
+	return r;
 }
 
 int query_set_thread_state(struct query *q, uint32_t ix, const struct query_state_columns *columns,
@@ -95,20 +117,18 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 {
 	struct heap_value value;
 	uint32_t holder;
-	int r = heap_field_object(q->heap, ix,
-				  (struct heap_field_name){ "java.lang.Thread", "holder" }, &holder,
-				  err);
+	struct query_thread_state state = { NULL, false };
+	int r = query_thread_state(q->heap, ix, &state, err);
 
 	TRY_ERRORS(r);
-	if (r != HDB_OK)
-		holder = ix;
-	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "threadStatus" },
-			     &value, err);
-	TRY_ERRORS(r);
-	if (r == HDB_OK)
-		query_set_text(q, columns->state, state_name(value.bits));
-	else if (r == HDB_NOTFOUND)
-		TRY(set_virtual_state(q, ix, columns, err));
+	if (state.name)
+		query_set_text(q, columns->state, state.name);
+	if (state.is_virtual) {
+		/* As documented in Thread, all virtual threads have these values. */
+		query_set(q, columns->daemon, 1);
+		query_set_int(q, columns->priority, 5);
+	}
+	TRY(state_holder(q->heap, ix, &holder, err));
 	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "daemon" }, &value,
 			     err);
 	TRY_ERRORS(r);

@@ -9,6 +9,16 @@ struct query_state_columns {
 	size_t state, daemon, priority;
 };
 
+/* Name of a constant of java.lang.Thread.State, static. */
+struct query_thread_state {
+	const char *name;
+	bool is_virtual;
+};
+
+/* Reads the state of a thread. HDB_NOTFOUND if the dump does not have it. */
+int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
+		       struct hdb_error *err);
+
 /*
  * Sets them as far as the dump contains them: fields of Thread, since JDK 19 of its FieldHolder;
  * for virtual threads from the state in VirtualThread.

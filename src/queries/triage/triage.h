@@ -78,6 +78,9 @@
 	X(LOCALS_OF_ONE, "thread", "threads") \
 	/* the class whose objects retain most as thread-local values */ \
 	X(LOCALS_OF_CLASS, "value", "values") \
+	/* triage_threads.c: threads that wait for each other; threads that were never started */ \
+	X(DEADLOCK, "thread", "threads") \
+	X(NEW_THREADS, "thread", "threads") \
 	/* triage_fields.c: the collection that matters, its elements, what it retains */ \
 	X(HELD_LISTENERS, "listener", "listeners") \
 	X(TASKS, "task", "tasks") \
@@ -119,6 +122,8 @@ int triage_take_totals(struct triage *t, struct hdb_error *err);
 int triage_take_scan(struct triage *t, struct hdb_error *err);
 int triage_take_strings(struct triage *t, struct hdb_error *err);
 int triage_take_loaders(struct triage *t, struct hdb_error *err);
+/* Call it after triage_take_totals, which counts all threads. */
+int triage_take_threads(struct triage *t, struct hdb_error *err);
 /*
  * Describes what the thread that retains most holds. Call it after triage_take_scan, which finds
  * that thread.

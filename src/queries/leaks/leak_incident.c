@@ -1,0 +1,220 @@
+/*
+ * queries/leaks/leak_incident.c - a group of threads as one event; leak_incident.h has the terms.
+ *
+ * A lock of java.util.concurrent says which thread owns it: Thread.parkBlocker is the lock, or an
+ * inner object of it, whose field exclusiveOwnerThread is the owner. For monitors the dump only
+ * lists which are in use.
+ */
+#include "queries/leaks/leak_incident.h"
+
+#include "heap/platform_classes.h"
+#include "heap/threads.h"
+#include "heap/values/values.h"
+#include "queries/objects/thread_state.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Different incidents kept for one suspect; threads of further ones are not counted. */
+#define INCIDENTS_MAX 256u
+/* Threads between two checks of the cancel flag. */
+#define STEP_THREADS 256u
+
+/* A thread of the suspect. */
+struct member {
+	size_t incident; /* INCIDENTS_MAX: none */
+	const char *state;
+	uint32_t blocker_ix, owner_ix;
+};
+
+struct incidents {
+	struct query *q;
+	struct base_idmap traces; /* thread -> serial of its trace */
+	struct leak_incident list[INCIDENTS_MAX];
+	size_t count;
+	struct base_vec members; /* struct member */
+};
+
+void leak_number_pattern(char *text)
+{
+	char *to = text;
+
+	for (const char *p = text; *p; p++) {
+		if (!isdigit((unsigned char)*p))
+			*to++ = *p;
+		else if (to == text || to[-1] != '*')
+			*to++ = '*';
+	}
+	*to = '\0';
+}
+
+int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, uint32_t *owner_ix,
+		   struct hdb_error *err)
+{
+	int r = heap_field_object(heap, thread_ix,
+				  (struct heap_field_name){ "java.lang.Thread", "parkBlocker" },
+				  blocker_ix, err);
+
+	if (r != HDB_OK)
+		*blocker_ix = HEAP_NONE;
+	*owner_ix = HEAP_NONE;
+	TRY_FOUND(r);
+	r = heap_field_object(heap, *blocker_ix,
+			      (struct heap_field_name){ .name = "exclusiveOwnerThread" }, owner_ix,
+			      err);
+	if (r != HDB_OK)
+		*owner_ix = HEAP_NONE;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* Reads the innermost frame of an application class; "" if there is none. */
+static int read_frame(struct incidents *n, uint32_t ix, char *buf, size_t size,
+		      struct hdb_error *err)
+{
+	struct heap *heap = n->q->heap;
+	const uint32_t serial = base_idmap_get(&n->traces, ix);
+	struct store_trace trace;
+
+	buf[0] = '\0';
+	TRY_FOUND(serial == BASE_IDMAP_NONE ? HDB_NOTFOUND : heap_trace(heap, serial, &trace, err));
+	for (uint32_t depth = 0; depth < trace.frame_count; depth++) {
+		struct store_frame frame;
+
+		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
+		TRY(heap_frame_text(heap, &frame, buf, size, err));
+		if (!heap_is_platform_class(buf))
+			return HDB_OK;
+	}
+	buf[0] = '\0';
+	return HDB_OK;
+}
+
+/* Finds the incident of a thread; HDB_NOTFOUND if there are too many. */
+static int incident_of(struct incidents *n, const struct leak_incident *like, size_t *out)
+{
+	size_t i = 0;
+
+	while (i < n->count && (n->list[i].is_virtual != like->is_virtual ||
+				strcmp(n->list[i].pattern, like->pattern) != 0 ||
+				strcmp(n->list[i].frame, like->frame) != 0))
+		i++;
+	if (i == INCIDENTS_MAX)
+		return HDB_NOTFOUND;
+	if (i == n->count)
+		n->list[n->count++] = *like;
+	*out = i;
+	return HDB_OK;
+}
+
+static int add_thread(struct incidents *n, uint32_t ix, struct hdb_error *err)
+{
+	struct heap *heap = n->q->heap;
+	struct leak_incident like = { .example_ix = ix,
+				      .blocker_ix = HEAP_NONE,
+				      .owner_ix = HEAP_NONE };
+	struct query_thread_state state = { NULL, false };
+	struct member member = { .incident = INCIDENTS_MAX };
+	uint64_t bytes;
+
+	TRY(heap_thread_name(heap, ix, like.pattern, sizeof(like.pattern), err));
+	leak_number_pattern(like.pattern);
+	TRY(read_frame(n, ix, like.frame, sizeof(like.frame), err));
+	TRY_ERRORS(query_thread_state(heap, ix, &state, err));
+	like.is_virtual = state.is_virtual;
+	member.state = state.name;
+	TRY(leak_wait_find(heap, ix, &member.blocker_ix, &member.owner_ix, err));
+	TRY(derive_retained(n->q->derive, ix, &bytes, err));
+	TRY_FOUND(incident_of(n, &like, &member.incident));
+	n->list[member.incident].count++;
+	n->list[member.incident].bytes += bytes;
+	return base_vec_push(&n->members, &member, sizeof(member), err);
+}
+
+/* Sets what more than half of the threads of an incident have in common: state, blocker, owner. */
+static void find_common(const struct incidents *n, size_t no, struct leak_incident *out)
+{
+	uint64_t states = 0, blockers = 0;
+	struct member common = { .state = NULL, .blocker_ix = HEAP_NONE };
+
+	for (unsigned pass = 0; pass < 2; pass++) {
+		/* The majority vote of Boyer and Moore, then the proof. */
+		const uint64_t less = pass == 0 ? UINT64_MAX : 0;
+
+		states = blockers = 0;
+		for (size_t i = 0; i < n->members.count; i++) {
+			const struct member *m = base_vec_at(&n->members, struct member, i);
+
+			if (m->incident != no)
+				continue;
+			if (pass == 0 && !states)
+				common.state = m->state;
+			if (pass == 0 && !blockers) {
+				common.blocker_ix = m->blocker_ix;
+				common.owner_ix = m->owner_ix;
+			}
+			states += m->state == common.state ? 1 : less;
+			blockers += m->blocker_ix == common.blocker_ix ? 1 : less;
+		}
+	}
+	if (states > n->list[no].count / 2)
+		out->state = common.state;
+	if (blockers > n->list[no].count / 2 && common.blocker_ix != HEAP_NONE) {
+		out->blocker_ix = common.blocker_ix;
+		out->owner_ix = common.owner_ix;
+	}
+}
+
+static int read_traces(struct incidents *n, struct hdb_error *err)
+{
+	for (uint64_t no = 0; no < heap_thread_count(n->q->heap); no++) {
+		struct store_thread thread;
+
+		TRY(heap_thread(n->q->heap, no, &thread, err));
+		if (thread.ix != STORE_NONE && thread.trace_serial != STORE_NONE)
+			TRY(base_idmap_put(&n->traces, thread.ix, thread.trace_serial, err));
+	}
+	return HDB_OK;
+}
+
+static void release(struct incidents **n)
+{
+	if (*n) {
+		base_idmap_release(&(*n)->traces);
+		base_vec_release(&(*n)->members);
+	}
+	free(*n);
+}
+
+int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
+		       struct leak_incident *out, struct hdb_error *err)
+{
+	BASE_SCOPED(release) struct incidents *n = NULL;
+	size_t best = 0;
+
+	if (suspect->ix != HEAP_NONE || !suspect->members.count ||
+	    !heap_is_thread(q->heap, *base_vec_at(&suspect->members, uint32_t, 0)))
+		return HDB_NOTFOUND;
+	TRY(BASE_ALLOC(n, 1, "threads", err));
+	n->q = q;
+	TRY(read_traces(n, err));
+	for (size_t i = 0; i < suspect->members.count; i++) {
+		TRY(add_thread(n, *base_vec_at(&suspect->members, uint32_t, i), err));
+		if (i % STEP_THREADS == 0)
+			TRY(base_step(q->work, i, err));
+	}
+	for (size_t i = 1; i < n->count; i++)
+		if (n->list[i].bytes > n->list[best].bytes)
+			best = i;
+	*out = n->list[best];
+	find_common(n, best, out);
+	/* Of a large group the members are an even sample. */
+	if (suspect->members.count < suspect->count) {
+		out->bytes = out->bytes / out->count;
+		out->count = out->count * suspect->count / suspect->members.count;
+		out->bytes *= out->count;
+	}
+	out->is_most = out->bytes > suspect->retained_bytes / 2 && out->count > 1;
+	return HDB_OK;
+}
