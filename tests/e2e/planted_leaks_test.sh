@@ -76,13 +76,27 @@ make_report PlantedStrings
 planted PlantedStrings 80 'PlantedStrings.COUNTRIES (static)' 'class PlantedStrings . static COUNTRIES`' \
 	duplicate-strings
 make_report PlantedPool
-planted_head='^\*\*Holds most: [0-9]* Thread (.* the thread-local PlantedPool.SCRATCH (static) of 8 threads.\*\*'
+planted_head='^\*\*Holds most: 8 threads "pool-\\\*-thread-\\\*" (.*, waiting in PlantedPool.lambda$main$0(.*'
+planted_head="$planted_head, by the thread-local PlantedPool.SCRATCH (static) of 8 threads.\*\*"
 grep -q "$planted_head" PlantedPool.md || { complain "PlantedPool: not $planted_head"; head -n 6 PlantedPool.md; }
 heapdb query triage --db PlantedPool.heapdb --csv --columns rule,count,detail > details
 for line in '^thread-local,8,"PlantedPool.SCRATCH (static), in 8 threads"' '^task-queue,15000,' \
 	'^listeners-field,1800,in PlantedPool$Registry.eventHandlers'; do
 	grep -q "$line" details || { complain "PlantedPool: no $line"; cat details; }
 done
+make_report PlantedThreads
+planted_head='^\*\*Holds most: 40 threads "transfer-\\\*" (39[0-9.]* KiB each), waiting in '
+planted_head=$planted_head'PlantedThreads.transfer(PlantedThreads.java:[0-9]*) for the ReentrantLock that thread "main'
+grep -q "$planted_head" PlantedThreads.md ||
+	{ complain "PlantedThreads: not $planted_head"; head -n 6 PlantedThreads.md; }
+heapdb query triage --db PlantedThreads.heapdb --csv --columns rule,count,detail > details
+for line in '^deadlock,2,.*left"" waits for a java.util.concurrent.locks.ReentrantLock of ""right""' \
+	'^threads-not-started,1200,'; do
+	grep -q "$line" details || { complain "PlantedThreads: no $line"; cat details; }
+done
+grep -q '^threads,' details && complain "PlantedThreads: threads that were not started count"
+make_report PlantedThreads control
+grep -q '\(deadlock\|threads-not-started\),' PlantedThreads.rules && complain "PlantedThreads: an alarm"
 # Several holders, and what is hard to name: the culprit, and a word of what it holds (- for none).
 holders() {
 	make_report PlantedHolders "$1"
