@@ -1,13 +1,15 @@
 /*
  * analysis/contents.c - hashes the contents of all strings or primitive arrays, and sorts them.
  *
- * Two passes over the objects, both on all threads: the first counts, so that the array gets its
- * final size; the second reads contents in the order of the heap, which is nearly that of the dump.
+ * The counts of the import give the array its size. One pass over the objects on all threads reads
+ * contents in the order of the heap, which is nearly that of the dump. Records are then spread by
+ * the first byte of their hash, and all threads sort what has the same one.
  */
 #include "analysis/contents.h"
 
 #include "base/bits.h"
 #include "base/idmap.h"
+#include "base/pipeline.h"
 #include "base/sort.h"
 #include "derive/blocks.h"
 #include "heap/values/string_scan.h"
@@ -49,23 +51,22 @@ static bool is_wanted(const struct reading *s, const struct heap_block *objects,
 	const uint32_t no = objects->class_no[i];
 
 	assert(i < objects->count);
-	if (s->options->kind != ANALYSIS_ARRAYS)
-		return objects->kind[i] == STORE_INSTANCE &&
-		       heap_string_layout(s->session->heap, no);
 	/* An embedded array is part of another object and cannot be shared. */
 	return objects->kind[i] == STORE_PRIMITIVE_ARRAY && !objects->embedded[i] &&
 	       (!s->options->is_class || s->options->is_class[no]);
 }
 
-static int count_make(void *ctx, struct derive_block *block, struct hdb_error *err)
+/* Adds to the room what may be read of the objects of one class and kind. */
+static int add_room(void *ctx, const struct heap_count *c, struct hdb_error *err)
 {
-	const struct reading *s = ctx;
-	const struct heap_block *objects = block->objects;
+	struct reading *s = ctx;
+	const uint8_t *is_class = s->options->is_class;
 
 	(void)err;
-	block->values[0] = 0;
-	for (uint32_t i = 0; i < objects->count; i++)
-		block->values[0] += is_wanted(s, objects, i);
+	if (s->options->kind == ANALYSIS_ARRAYS ?
+		    c->kind == STORE_PRIMITIVE_ARRAY && (!is_class || is_class[c->class_no]) :
+		    c->kind == STORE_INSTANCE && heap_string_layout(s->session->heap, c->class_no))
+		s->room += c->count;
 	return HDB_OK;
 }
 
@@ -73,18 +74,6 @@ static int count_make(void *ctx, struct derive_block *block, struct hdb_error *e
 static int find_reachable(const struct reading *s, uint32_t block_no, struct hdb_error *err)
 {
 	return derive_reachable_block(s->session->derive, block_no, s->reachable, err);
-}
-
-static int count_take(void *ctx, struct derive_block *block, struct hdb_error *err)
-{
-	struct reading *s = ctx;
-
-	s->room += block->values[0];
-	TRY(find_reachable(s, block->block_no, err));
-	for (uint32_t i = 0; i < block->objects->count; i++)
-		if (counts(s, i) && heap_is_counted(s->session->heap, block->objects, i))
-			s->out->heap_bytes += block->objects->shallow[i];
-	return HDB_OK;
 }
 
 /* ---- reading ---- */
@@ -138,6 +127,12 @@ struct made {
 	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* a bit per object */
 };
 
+/* A size as a record has it. */
+static uint32_t size_of(uint64_t bytes)
+{
+	return bytes < ANALYSIS_BYTES_MANY ? (uint32_t)bytes : ANALYSIS_BYTES_MANY;
+}
+
 static void note_without(struct made *m, uint32_t i)
 {
 	assert(i < m->block->objects->count);
@@ -151,6 +146,8 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 	struct analysis_content record = {
 		.ix = m->block->objects->first_ix + i,
 		.array_ix = string->array_ix,
+		.bytes = size_of(m->block->objects->shallow[i]),
+		.array_bytes = size_of(string->array_bytes),
 	};
 	struct heap_text_hash hash;
 
@@ -185,6 +182,7 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 		struct analysis_content record = {
 			.ix = objects->first_ix + i,
 			.array_ix = objects->first_ix + i,
+			.array_bytes = size_of(objects->shallow[i]),
 		};
 
 		if (!is_wanted(m->s, objects, i))
@@ -246,6 +244,9 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 
 	assert(s->out->count <= s->room);
 	TRY(find_reachable(s, block->block_no, err));
+	for (uint32_t i = 0; i < block->objects->count && s->options->counts_heap; i++)
+		if (counts(s, i) && heap_is_counted(s->session->heap, block->objects, i))
+			s->out->heap_bytes += block->objects->shallow[i];
 	for (uint32_t i = 0; i < block->objects->count; i++)
 		if (base_bit_has(block->values, i))
 			s->out->without += count_one(s, block->objects, i);
@@ -318,25 +319,28 @@ static void spread(struct analysis_content *records, uint64_t count, unsigned de
 	}
 }
 
-/* Sorts by hash, then by index, in place: the array may be in a file, and a copy would not fit. */
-static void sort(struct analysis_content *records, uint64_t count)
+/*
+ * Sorts by hash, then by index, in place: the array may be in a file, and a copy would not fit. The
+ * records have the same bytes before `top`.
+ */
+static void sort(struct analysis_content *records, uint64_t count, unsigned top)
 {
 	/* One byte of the key: the places of its values, and the next place to sort. */
 	struct level {
 		uint64_t start, end[256];
 		unsigned b;
 	} levels[KEY_BYTES];
-	unsigned depth = 0;
+	unsigned depth = top;
 
-	levels[0].start = 0;
-	levels[0].b = 0;
-	spread(records, count, 0, levels[0].end);
+	levels[top].start = 0;
+	levels[top].b = 0;
+	spread(records, count, top, levels[top].end);
 	for (;;) {
 		struct level *l = &levels[depth];
 		uint64_t from, n;
 
 		if (l->b == 256) {
-			if (depth-- == 0)
+			if (depth-- == top)
 				return;
 			continue;
 		}
@@ -353,6 +357,31 @@ static void sort(struct analysis_content *records, uint64_t count)
 			spread(records + from, n, depth, levels[depth].end);
 		}
 	}
+}
+
+/* Records by the first byte of their hash. */
+struct sorting {
+	struct analysis_content *records;
+	uint64_t end[256];
+};
+
+static int sort_part(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
+{
+	const struct sorting *s = ctx;
+	const uint64_t from = no ? s->end[no - 1] : 0;
+
+	(void)slot;
+	(void)err;
+	sort(s->records + from, s->end[no] - from, 1);
+	return HDB_OK;
+}
+
+static int sort_all(struct analysis_contents *contents, unsigned threads, struct hdb_error *err)
+{
+	struct sorting s = { .records = contents->records.data };
+
+	spread(s.records, contents->count, 0, s.end);
+	return base_pipeline_each(256, threads, &s, sort_part, err);
 }
 
 /* ---- all of it ---- */
@@ -391,13 +420,9 @@ int analysis_contents_read(const struct session *session,
 
 	*out = (struct analysis_contents){ 0 };
 	TRY(prepare(&s, &threads_max, err));
-	TRY(derive_each_block(session->derive,
-			      &(struct derive_pass){ .stage = "counting objects",
-						     .reads_objects = true,
-						     .make = count_make,
-						     .take = count_take,
-						     .ctx = &s },
-			      err));
+	TRY_ERRORS(heap_count_all(session->heap, session->work, add_room, &s, err));
+	/* Counts come from the file. */
+	s.room = s.room < session->heap->object_count ? s.room : session->heap->object_count;
 	TRY(base_big_alloc(session->work, &out->records,
 			   (s.room + 1) * sizeof(struct analysis_content), "contents", err));
 	session->work->threads = threads < threads_max ? threads : threads_max;
@@ -412,8 +437,7 @@ int analysis_contents_read(const struct session *session,
 			      err);
 	session->work->threads = threads;
 	TRY(r);
-	sort(out->records.data, out->count);
-	return HDB_OK;
+	return sort_all(out, threads, err);
 }
 
 void analysis_contents_release(struct analysis_contents *contents)
@@ -435,38 +459,47 @@ uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_
 	return to;
 }
 
-static int bytes_of(const struct session *session, uint32_t ix, uint64_t *bytes,
+/* Looks up a size that a record has no room for. */
+static int bytes_of(const struct session *session, uint32_t ix, uint32_t known, uint64_t *bytes,
 		    struct hdb_error *err)
 {
 	struct heap_object object;
-	const int r = heap_object(session->heap, ix, &object, err);
 
-	*bytes = r == HDB_OK ? object.shallow_bytes : 0;
-	return r;
+	*bytes = known;
+	if (known != ANALYSIS_BYTES_MANY)
+		return HDB_OK;
+	TRY(heap_object(session->heap, ix, &object, err));
+	*bytes = object.shallow_bytes;
+	return HDB_OK;
 }
 
 int analysis_copies_measure(const struct session *session, const struct analysis_run *run,
 			    struct analysis_copies *out, struct hdb_error *err)
 {
+	struct base_sort_key *keys = run->keys;
 	uint64_t least = UINT64_MAX, bytes;
 	size_t n = 0;
 
 	*out = (struct analysis_copies){ 0 };
 	for (uint64_t i = 0; i < run->count; i++) {
+		const struct analysis_content *copy = &run->first[i];
+
 		if (!run->of_arrays) {
-			TRY(bytes_of(session, run->first[i].ix, &bytes, err));
+			TRY(bytes_of(session, copy->ix, copy->bytes, &bytes, err));
 			out->total += bytes;
 			out->wasted += i ? bytes : 0;
 		}
-		if (run->first[i].array_ix != HEAP_NONE)
-			run->nodes[n++] = run->first[i].array_ix;
+		if (copy->array_ix != HEAP_NONE)
+			keys[n++] = (struct base_sort_key){ copy->array_ix, (uint32_t)i };
 	}
 	if (!run->of_arrays)
-		base_sort_nodes(run->nodes, run->spare, n);
+		base_sort_keys(keys, run->spare, n);
 	for (size_t i = 0; i < n; i++) {
-		if (i && run->nodes[i] == run->nodes[i - 1])
+		const struct analysis_content *copy = &run->first[keys[i].node];
+
+		if (i && keys[i].key == keys[i - 1].key)
 			continue;
-		TRY(bytes_of(session, run->nodes[i], &bytes, err));
+		TRY(bytes_of(session, copy->array_ix, copy->array_bytes, &bytes, err));
 		out->arrays++;
 		out->total += bytes;
 		out->wasted += bytes;

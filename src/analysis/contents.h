@@ -3,7 +3,7 @@
  * sorted, so that equal ones are neighbours. Hashes are seeded differently in each process, so
  * answers must not depend on this order.
  *
- * Memory: 24 bytes per string or array, in one big array that moves to a file if the budget is used
+ * Memory: 32 bytes per string or array, in one big array that moves to a file if the budget is used
  * up.
  */
 #ifndef ANALYSIS_CONTENTS_H
@@ -11,6 +11,7 @@
 
 #include "analysis/population.h"
 #include "analysis/session.h"
+#include "base/sort.h"
 
 /* What to read. */
 enum analysis_content_kind {
@@ -30,14 +31,18 @@ struct analysis_content {
 	uint32_t ix;
 	/* texts: the array if the text fills it, else HEAP_NONE; spans and arrays: the array */
 	uint32_t array_ix;
+	/* shallow sizes of string and array; ANALYSIS_BYTES_MANY: at least as many */
+	uint32_t bytes, array_bytes;
 };
+#define ANALYSIS_BYTES_MANY UINT32_MAX
 
 struct analysis_contents {
 	struct base_big records; /* struct analysis_content, sorted by hash, then by ix */
 	uint64_t count;
 	/* number of objects left out because the dump does not contain their content */
 	uint64_t without;
-	uint64_t heap_bytes; /* shallow size of all objects of the population, of any class */
+	/* if counts_heap: shallow size of all objects of the population, of any class */
+	uint64_t heap_bytes;
 	uint64_t unreachable_count,
 		/*
 		 * strings or arrays that no root reaches, whether or not they are in the population
@@ -51,6 +56,7 @@ struct analysis_contents_options {
 		population; /* ANALYSIS_OF_NOTHING has the same meaning as ANALYSIS_OF_REACHABLE */
 	/* arrays: by class number, nonzero if wanted; NULL: all */
 	const uint8_t *is_class;
+	bool counts_heap; /* heap_bytes is needed */
 };
 
 /* Reads all contents, on all threads. The caller releases *out, also after a failure. */
@@ -66,8 +72,8 @@ uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_
 struct analysis_run {
 	const struct analysis_content *first;
 	uint64_t count;
-	bool of_arrays;          /* the contents are of arrays, not of strings */
-	uint32_t *nodes, *spare; /* scratch space: an index per member of the run each */
+	bool of_arrays;                     /* the contents are of arrays, not of strings */
+	struct base_sort_key *keys, *spare; /* scratch space: one per member of the run each */
 };
 
 /* What a run of equal contents costs. */
@@ -79,7 +85,7 @@ struct analysis_copies {
 	uint32_t arrays; /* number of different arrays */
 };
 
-/* Measures a run. Overwrites run->nodes and run->spare. */
+/* Measures a run. Overwrites run->keys and run->spare. */
 int analysis_copies_measure(const struct session *session, const struct analysis_run *run,
 			    struct analysis_copies *out, struct hdb_error *err);
 

@@ -395,7 +395,7 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 }
 
 /*
- * File offset of an object that is not a class object. The most recently decoded groups are cached:
+ * File offset of an object; 0 for a class object. The most recently decoded groups are cached:
  * passes visit objects in order, and objects close to them.
  */
 static uint64_t offset_in_group(struct heap_offsets **groups, const struct store_objects *block,
@@ -428,13 +428,16 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 	struct store_objects *block;
 	struct heap_object o;
 
-	TRY(heap_object(heap, ix, &o, err));
-	if (o.kind == STORE_CLASS) {
-		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;
-		return HDB_OK;
-	}
 	TRY_ERRORS(objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
+	if (ix % STORE_BLOCK_OBJECTS >= block->count)
+		return store_damaged(heap->store, STORE_OBJECTS, ix, "index out of range", err);
 	*offset = offset_in_group(groups, block, ix);
+	if (*offset)
+		return HDB_OK;
+	/* A class object, or an object that the dump lacks. */
+	TRY(heap_object(heap, ix, &o, err));
+	if (o.kind == STORE_CLASS)
+		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;
 	return HDB_OK;
 }
 

@@ -625,7 +625,7 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 
 /* Measures the copies of one text, as query duplicates does. */
 static int count_run(struct triage *t, const struct analysis_content *run, uint64_t count,
-		     struct base_big *nodes, struct hdb_error *err)
+		     struct base_big *keys, struct hdb_error *err)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_DUPLICATE_STRINGS];
 	const uint64_t zeroed = heap_meta_number(t->q->heap, "zeroed.texts", 0);
@@ -642,8 +642,8 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 				    &(struct analysis_run){ .first = run,
 							    .count = count,
 							    .of_arrays = false,
-							    .nodes = nodes[0].data,
-							    .spare = nodes[1].data },
+							    .keys = keys[0].data,
+							    .spare = keys[1].data },
 				    &copies, err));
 	f->count += count - 1;
 	f->bytes += copies.wasted;
@@ -659,7 +659,7 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 }
 
 static int compare_strings(struct triage *t, const struct analysis_contents *contents,
-			   struct base_big nodes[2], struct hdb_error *err)
+			   struct base_big keys[2], struct hdb_error *err)
 {
 	const struct analysis_content *records = contents->records.data;
 	uint64_t longest = 0;
@@ -670,14 +670,14 @@ static int compare_strings(struct triage *t, const struct analysis_contents *con
 		longest = to - i > longest ? to - i : longest;
 	}
 	for (unsigned i = 0; i < 2; i++)
-		TRY(base_big_alloc(t->q->work, &nodes[i], (longest + 1) * sizeof(uint32_t),
-				   "strings", err));
+		TRY(base_big_alloc(t->q->work, &keys[i],
+				   (longest + 1) * sizeof(struct base_sort_key), "strings", err));
 	base_stage(t->q->work, "comparing strings", contents->count, "strings");
 	for (uint64_t i = 0, to, looked = 0; i < contents->count; i = to) {
 		to = analysis_contents_run(contents, i);
 		if (to - i < 2)
 			continue;
-		TRY(count_run(t, records + i, to - i, nodes, err));
+		TRY(count_run(t, records + i, to - i, keys, err));
 		looked += to - i;
 		if (looked >= STEP_OBJECTS) {
 			looked = 0;
@@ -691,12 +691,12 @@ int triage_take_strings(struct triage *t, struct hdb_error *err)
 {
 	const struct analysis_contents_options options = { .kind = ANALYSIS_TEXTS };
 	BASE_SCOPED(analysis_contents_release) struct analysis_contents contents = { .count = 0 };
-	struct base_big nodes[2] = { { 0 }, { 0 } };
+	struct base_big keys[2] = { { 0 }, { 0 } };
 	int r;
 
 	TRY(analysis_contents_read(&t->q->session, &options, &contents, err));
-	r = compare_strings(t, &contents, nodes, err);
-	base_big_free(&nodes[0]);
-	base_big_free(&nodes[1]);
+	r = compare_strings(t, &contents, keys, err);
+	base_big_free(&keys[0]);
+	base_big_free(&keys[1]);
 	return r;
 }

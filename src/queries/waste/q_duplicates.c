@@ -127,8 +127,8 @@ static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest
 	}
 }
 
-static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, uint32_t *spare,
-		       struct hdb_error *err)
+static int make_groups(struct query *q, struct duplicates *d, struct base_sort_key *keys,
+		       struct base_sort_key *spare, struct hdb_error *err)
 {
 	const struct analysis_content *records = d->contents.records.data;
 	struct group *groups = d->groups.data;
@@ -147,7 +147,7 @@ static int make_groups(struct query *q, struct duplicates *d, uint32_t *nodes, u
 				&(struct analysis_run){ .first = records + i,
 							.count = g->count,
 							.of_arrays = d->of_arrays,
-							.nodes = nodes,
+							.keys = keys,
 							.spare = spare },
 				&copies, err));
 			g->wasted = copies.wasted;
@@ -193,15 +193,16 @@ static int order_groups(struct query *q, struct duplicates *d, struct hdb_error 
 
 static int group_contents(struct query *q, struct duplicates *d, struct hdb_error *err)
 {
-	BASE_SCOPED(base_big_free) struct base_big nodes = { 0 }, spare = { 0 };
+	BASE_SCOPED(base_big_free) struct base_big keys = { 0 }, spare = { 0 };
 	uint64_t groups, longest;
 
 	count_runs(d, &groups, &longest);
 	TRY(base_big_alloc(q->work, &d->groups, (groups + 1) * sizeof(struct group), "duplicates",
 			   err));
-	TRY(base_big_alloc(q->work, &nodes, (longest + 1) * 4, "duplicates", err));
-	TRY(base_big_alloc(q->work, &spare, (longest + 1) * 4, "duplicates", err));
-	TRY(make_groups(q, d, nodes.data, spare.data, err));
+	longest = (longest + 1) * sizeof(struct base_sort_key);
+	TRY(base_big_alloc(q->work, &keys, longest, "duplicates", err));
+	TRY(base_big_alloc(q->work, &spare, longest, "duplicates", err));
+	TRY(make_groups(q, d, keys.data, spare.data, err));
 	return order_groups(q, d, err);
 }
 
@@ -277,6 +278,7 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	wanted.kind = d->of_arrays ? ANALYSIS_ARRAYS : ANALYSIS_TEXTS;
 	wanted.population = q->population;
 	wanted.is_class = d->is_class;
+	wanted.counts_heap = true;
 	if (d->has_holders)
 		TRY(analysis_holders_begin(&q->session, &d->holders,
 					   q->population != ANALYSIS_OF_REACHABLE, err));
