@@ -5,6 +5,7 @@
 #include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
+#include "heapdb/progress.h"
 #include "heapdb/prose.h"
 #include "heapdb/where.h"
 
@@ -129,6 +130,38 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 	return rc;
 }
 
+/*
+ * Shows what is known early of the overview until all of it is: the dump and its largest object.
+ * What fails here fails again, and is reported then.
+ */
+static void show_beginning(struct cli *cli, const struct render_style *style)
+{
+	static const struct hdb_option brief = { "brief", NULL };
+	const struct hdb_query_args args = { .struct_size = sizeof(args),
+					     .options = &brief,
+					     .option_count = 1 };
+	struct hdb_error err;
+	struct answer answer = { .name = cli->query->name, .args = &args, .err = &err };
+	struct bytes text = { 0 };
+	struct output *collected = NULL;
+
+	if (hdb_query(cli->db, cli->query->name, &args, &answer.rows, &err) != HDB_OK)
+		return;
+	collected = malloc(sizeof(*collected));
+	if (collected) {
+		output_collect(collected, &text);
+		if (render(&answer, style, collected) != HDB_OK)
+			text.failed = true;
+		output_collect_end(collected);
+	}
+	free(collected);
+	answer_release(&answer);
+	hdb_rows_close(answer.rows);
+	if (!text.failed)
+		progress_show(&text);
+	bytes_release(&text);
+}
+
 /* Runs the query on `db` and prints it. `before` are older databases to compare with. */
 static int ask_and_print(struct cli *cli, struct hdb *const *before)
 {
@@ -156,6 +189,9 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 	TRY(where_open(&where, cli, &args));
 	if (text && text->needs_retained)
 		TRY(hdb_need(cli->db, HDB_NEED_DOMINATORS, &cli->err));
+	if (text && text->has_beginning && !args.option_count && cli->out->is_terminal &&
+	    progress_draws())
+		show_beginning(cli, &style);
 	TRY(hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err));
 	return print(cli, rows, &args, &style);
 }

@@ -25,12 +25,14 @@ static volatile int cancel;
 
 static struct {
 	bool is_drawing;
-	bool is_shown;       /* the line is on the terminal */
-	uint64_t start_ns;   /* of the first stage */
-	uint64_t drawn_ns;   /* time of the last drawing */
-	const char *stage;   /* static string of the library */
-	uint64_t stage_ns;   /* start of the stage */
-	uint64_t stage_done; /* amount done at the start of the stage */
+	bool is_shown;        /* the line is on the terminal */
+	uint64_t start_ns;    /* of the first stage */
+	uint64_t drawn_ns;    /* time of the last drawing */
+	const char *stage;    /* static string of the library */
+	uint64_t stage_ns;    /* start of the stage */
+	uint64_t stage_done;  /* amount done at the start of the stage */
+	struct bytes above;   /* lines of text to be drawn above it; empty: none */
+	unsigned drawn_above; /* lines of that text on the terminal */
 } line;
 
 /* Maximum number of stages of a command. */
@@ -158,9 +160,42 @@ static void put(const char *text, size_t size)
 
 void progress_hide(void)
 {
+	char up[32];
+
 	if (line.is_shown)
 		put("\r\033[K", 4);
+	if (line.drawn_above)
+		put(up, (size_t)snprintf(up, sizeof(up), "\033[%uA\033[J", line.drawn_above));
 	line.is_shown = false;
+	line.drawn_above = 0;
+	bytes_release(&line.above);
+}
+
+bool progress_draws(void)
+{
+	return line.is_drawing;
+}
+
+void progress_show(struct bytes *lines)
+{
+	progress_hide();
+	line.above = *lines;
+	*lines = (struct bytes){ 0 };
+}
+
+/* Draws the text above the line, where the screen has room for both. */
+static void draw_above(void)
+{
+	struct winsize window;
+	unsigned count = 0;
+
+	for (size_t i = 0; i < line.above.size; i++)
+		count += line.above.data[i] == '\n';
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || count >= window.ws_row)
+		return;
+	put("\r\033[K", 4);
+	put(line.above.data, line.above.size);
+	line.drawn_above = count;
 }
 
 void progress_no_more(void)
@@ -223,6 +258,8 @@ static void draw(uint64_t now, uint64_t done, uint64_t total, const char *unit)
 	}
 	snprintf(text, sizeof(text), "\r%s%s%s%s", line.stage, percent, rate, left);
 	size = strlen(text);
+	if (line.above.size && !line.drawn_above)
+		draw_above();
 	put(text, size > line_width() + 1 ? line_width() + 1 : size);
 	put("\033[K", 3);
 	line.is_shown = true;

@@ -24,6 +24,15 @@ void progress_start(bool draw, bool keep_times);
  */
 void progress_print_timings(void);
 
+/* Whether work that takes long is shown on the terminal. */
+bool progress_draws(void);
+
+/*
+ * Shows `lines` of text, whose memory it takes, above the progress line until progress_hide. They
+ * are drawn when the line is: not at all if the work ends before.
+ */
+void progress_show(struct bytes *lines);
+
 /* Callbacks for the library's options. */
 struct hdb_progress progress_callbacks(void);
 

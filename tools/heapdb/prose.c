@@ -14,7 +14,7 @@ static const struct prose texts[] = {
 	{ "explain", prose_triage, .is_whole = true },
 	{ "leaks", prose_leaks, .is_whole = true, .has_parts = true },
 	{ "object", prose_object, .is_whole = false },
-	{ "overview", prose_overview, .is_whole = true },
+	{ "overview", prose_overview, .is_whole = true, .has_beginning = true },
 	{ "path", prose_path, .is_whole = true },
 	{ "references", prose_references, .has_parts = true, .needs_retained = true },
 	{ "referrers", prose_references, .has_parts = true, .needs_retained = true },

@@ -19,6 +19,7 @@ struct prose {
 	bool is_whole;       /* printed in full without --limit */
 	bool has_parts;      /* --limit counts parts (threads, leaks), not rows */
 	bool has_stacks;     /* a table of threads; with --stacks a thread dump */
+	bool has_beginning;  /* with --brief the query answers sooner */
 	bool needs_retained; /* requires retained sizes, by which it is sorted */
 };
 

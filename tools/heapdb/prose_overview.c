@@ -136,12 +136,13 @@ static void put_next(struct answer *answer, const struct render_style *style, st
 int prose_overview(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	const struct hdb_value *leaks = NULL;
-	bool has_findings = false;
+	bool has_findings = false, is_brief = false;
 	uint64_t leak_rows = 0;
 	int rc;
 
 	put_head(answer, style, out);
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
+		is_brief |= rows_is(answer->rows, "kind", "object");
 		if (!has_value(rows_value(answer->rows, "severity"))) {
 			output_string(out, answer->row_count == 1 ? "\n" : "");
 			if (rows_is(answer->rows, "kind", "leak")) {
@@ -169,6 +170,7 @@ int prose_overview(struct answer *answer, const struct render_style *style, stru
 	if (!answer->row_count)
 		output_string(out, "\n  No object holds more than 10 % of the heap, and no known "
 				   "problem was found.\n");
-	put_next(answer, style, out);
+	if (!is_brief)
+		put_next(answer, style, out);
 	return HDB_OK;
 }

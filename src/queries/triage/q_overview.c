@@ -1,10 +1,11 @@
 /*
  * queries/triage/q_overview.c - query overview: a dump on one screen: what it is, leak suspects,
- * and findings of triage, one line each. It runs the queries leaks, triage and info, and has no
- * analysis of its own.
+ * and findings of triage, one line each. It runs the queries leaks, triage and info, or with
+ * --brief top and info, and has no analysis of its own.
  */
 #include "queries/queries.h"
 
+#include "analysis/properties.h"
 #include "heap/heap_database.h"
 #include "queries/explain/rules.h"
 #include "query/coverage.h"
@@ -13,11 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hdb_option_spec options[] = { { .name = NULL } };
+static const struct hdb_option_spec options[] = {
+	{ "brief", HDB_OPTION_FLAG, .help = "Only what the dump is, and its largest object" },
+	{ .name = NULL },
+};
 
 #define COLUMNS(X) \
 	X(KIND, TEXT, "kind", "kind", \
-	  "Kind of the row: leak or suspect (of query leaks) or finding (of query triage)") \
+	  "Kind of the row: leak, suspect (of leaks), finding (of triage) or object") \
 	X(SEVERITY, TEXT, "severity", "severity", \
 	  "Severity of a finding: critical, warning or info") \
 	X(PERCENT, PERCENT, "percent", "%", \
@@ -113,11 +117,12 @@ static int copy_of(const struct query *q, const char *column, char **out, struct
 /* Reads one row of an answer. */
 typedef int (*read_row)(struct query *q, const struct query *row, struct hdb_error *err);
 
-/* Runs another query without options, and reads its rows. */
-static int ask(struct query *q, const char *name, read_row read, struct hdb_error *err)
+/* Runs another query without options, and reads its first rows; all with a limit of 0. */
+static int ask(struct query *q, const char *name, uint64_t limit, read_row read,
+	       struct hdb_error *err)
 {
 	const struct query_sides sides = { .session = &q->session };
-	const struct hdb_query_args args = { .struct_size = sizeof(args) };
+	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = limit };
 	struct query *answer = NULL;
 	int r = query_open(query_find(name), &sides, &args, &answer, err);
 
@@ -293,15 +298,45 @@ static int read_info(struct query *q, const struct query *row, struct hdb_error 
 	return HDB_OK;
 }
 
+static int read_largest(struct query *q, const struct query *row, struct hdb_error *err)
+{
+	const struct overview *o = q->state;
+	char **texts;
+
+	TRY(add_line(q, row, "object", err));
+	texts = base_vec_at(&o->lines, struct line, 0)->texts;
+	TRY(copy_of(row, "label", &texts[TEXT], err));
+	return copy_of(row, "label", &texts[SHORT_TEXT], err);
+}
+
+/* What is known as soon as the dominator tree is built. */
+static int open_brief(struct query *q, struct hdb_error *err)
+{
+	struct analysis_limit limit = { 0 };
+
+	TRY(ask(q, "top", 1, read_largest, err));
+	TRY(analysis_limit_find(&q->session, &limit, err));
+	if (limit.is_out_of_memory)
+		query_fact_text(q, "out_of_memory", limit.frame);
+	return HDB_OK;
+}
+
+static int open_whole(struct query *q, struct hdb_error *err)
+{
+	const struct overview *o = q->state;
+
+	TRY(ask(q, "leaks", 0, read_suspect, err));
+	if (o->leak_count)
+		query_fact(q, "leaks", o->leak_count);
+	return ask(q, "triage", 0, read_finding, err);
+}
+
 static int open_overview(struct query *q, struct hdb_error *err)
 {
 	const struct overview *o = q->state;
 
-	TRY(ask(q, "leaks", read_suspect, err));
-	if (o->leak_count)
-		query_fact(q, "leaks", o->leak_count);
-	TRY(ask(q, "triage", read_finding, err));
-	TRY(ask(q, "info", read_info, err));
+	TRY(query_option(q, "brief") ? open_brief(q, err) : open_whole(q, err));
+	TRY(ask(q, "info", 0, read_info, err));
 	query_fact_text(q, "database", heap_path(q->heap));
 	q->total = o->lines.count;
 	return HDB_OK;
