@@ -1,5 +1,6 @@
 """checks.py - what tests in Python share: checks that print what differs and count it, and the end of a test."""
 import sys
+import traceback
 
 failed = 0
 
@@ -16,5 +17,8 @@ def want(what, have, expected):
 
 
 def end(bad=False):
-    """Exits with 1 if a check failed, or if `bad`."""
+    """Exits with 1 if a check failed, if `bad`, or if an exception ended the checks before (`finally: end()`)."""
+    if sys.exc_info()[0]:
+        traceback.print_exc()
+        bad = True
     sys.exit(1 if failed or bad else 0)
