@@ -97,6 +97,7 @@ try:
     arrives("proxy99999", "#/class?", db)
     check("one class is its page", text("main h2").startswith("com.example") and "Proxy99999" in text("main h2"))
     arrives("generatedname$$proxy9999", "#/histogram", db)
+    check(f"a list is not empty: {text('main .count')}", browser.until("/^11 (rows match|of 100,002 rows)/.test(document.querySelector('main .count')?.innerText ?? '')"))
     # What is left before it is there was cancelled.
     errors = [e for e in browser.errors if "status of 500" not in e or "/api/" not in e]
     check("nothing went wrong in the page: " + "; ".join(errors[:3]), not errors)

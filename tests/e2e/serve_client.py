@@ -166,6 +166,26 @@ for path, status in [("histogram?format=xml", 400), ("histogram?format=csv&limit
 check("that there is nothing is an answer, not a file", json.loads(ask("/api/query/object?target=0x1&format=csv")[1])["error"]["code"] == "HDB_NOTFOUND")
 refused("a file without a token", 403, "/api/query/histogram?format=csv", cookie=None)
 
+# ---- words that rows have: over all rows, whatever the limit ----
+def fits(row, words):
+    return all(any(isinstance(cell, str) and word.lower() in cell.lower() for cell in row.values()) for word in words.split())
+
+
+for query, words in [("histogram", "HASHMAP"), ("histogram", "util map$node"), ("histogram", "nobody-has-this"), ("instances?target=java.lang.String", "0x"),
+                     ("histogram", "byte[]"), ("dominators?tree=300", "Sample")]:
+    path = f"/api/query/{query}{'&' if '?' in query else '?'}"
+    unfiltered = json.loads(ask(path + "limit=100000")[1])
+    wanted = [row for row in unfiltered["rows"] if fits(row, words)]
+    for limit in 3, 100000:
+        found = json.loads(ask(f"{path}limit={limit}&filter={urllib.parse.quote_plus(words)}")[1])
+        check(f"{query}: {words}, {limit} rows: {found['row_count']} of {found['total_rows']}, {len(wanted)}",
+              found["rows"] == wanted[:limit] and found["total_rows"] == len(wanted) and found["facts"] == unfiltered["facts"])
+found = ask("/api/query/histogram?format=csv&filter=HashMap")[1].decode().splitlines()
+check(f"a file has these rows only: {len(found)}", len(found) > 3 and all("HashMap" in line for line in found[1:]))
+found = json.loads(ask("/api/sql?q=SELECT+name+FROM+classes&limit=2&filter=hashmap")[1])
+check("so has a statement", "error" in found or found["row_count"] == 2 < found["total_rows"] and all("HashMap" in row["name"] for row in found["rows"]))
+refused("a filter of a value", 400, "/api/value?id=0x1&filter=a")
+
 databases = json.loads(ask("/api/health")[1])["databases"]
 check("both databases are open", [d["name"] for d in databases] == ["s.heapdb", "evil.heapdb"])
 answer, text = ask("/api/query/diff?db=1&before=0&limit=10")

@@ -78,6 +78,7 @@ int serve_write_answer(struct answer *answer, const struct serve_sink *to)
 	answer->size_max = to->format == SERVE_PAGE ? SERVE_ANSWER_MAX : SERVE_EXPORT_MAX;
 	answer->written = to->rows;
 	answer->cancel = to->cancel;
+	answer->filter = to->filter;
 	rc = write_answer(answer, to, out);
 	if (output_close(out) != 0)
 		rc = hdb_fail(answer->err, HDB_EIO, "the answer cannot be kept: %s",
@@ -94,7 +95,7 @@ static int write_rows(struct hdb_rows *rows, const char *name, const struct hdb_
 		.name = name,
 		.rows = rows,
 		.args = args,
-		.limit = args->limit,
+		.limit = to->limit,
 		.err = err,
 	};
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -351,6 +352,66 @@ const struct hdb_value *answer_value(const struct answer *answer, size_t column)
 	return answer->source ? &answer->source->cells[no] : hdb_rows_value(answer->rows, no);
 }
 
+static bool contains(const char *text, size_t size, const char *word, size_t length)
+{
+	for (size_t at = 0; length <= size && at <= size - length; at++)
+		if (strncasecmp(text + at, word, length) == 0)
+			return true;
+	return false;
+}
+
+/* Whether a text or an ID of the row has the word, in upper or lower case. */
+static bool row_has(const struct answer *answer, const char *word, size_t length)
+{
+	const struct hdb_value *value;
+	char id[24];
+
+	for (size_t i = 0; i < column_count(answer); i++) {
+		value = answer->source ? &answer->source->cells[i] :
+					 hdb_rows_value(answer->rows, i);
+		snprintf(id, sizeof(id), "0x%" PRIx64, value->type == HDB_TYPE_ID ? value->u : 0);
+		if (value->type == HDB_TYPE_TEXT &&
+		    contains(value->text, value->text_size, word, length))
+			return true;
+		if (value->type == HDB_TYPE_ID && contains(id, strlen(id), word, length))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the row has each word of the filter. */
+static bool row_fits(const struct answer *answer)
+{
+	const char *word = answer->filter;
+	size_t length;
+
+	for (; word && *(word += strspn(word, " ")); word += length) {
+		length = strcspn(word, " ");
+		if (!row_has(answer, word, length))
+			return false;
+	}
+	return true;
+}
+
+/* The next row that fits. */
+static int read_row(struct answer *answer)
+{
+	int rc;
+
+	do {
+		if (progress_is_cancelled() || (answer->cancel && *answer->cancel))
+			return hdb_fail(answer->err, HDB_EINTR, "interrupted");
+		rc = answer->source ? answer->source->next(answer->source->ctx, answer->err) :
+				      hdb_rows_next(answer->rows, answer->err);
+	} while (rc == HDB_OK && !row_fits(answer));
+	return rc;
+}
+
+static bool is_filtered(const struct answer *answer)
+{
+	return answer->filter && *answer->filter;
+}
+
 int answer_next(struct answer *answer, const struct output *out)
 {
 	int rc;
@@ -361,16 +422,14 @@ int answer_next(struct answer *answer, const struct output *out)
 		answer->err->message[0] = 0; /* the runner prints the message */
 		return answer->err->code = HDB_EIO;
 	}
-	if (progress_is_cancelled() || (answer->cancel && *answer->cancel))
-		return hdb_fail(answer->err, HDB_EINTR, "interrupted");
 	if (answer->size_max && out->written > answer->size_max)
 		return hdb_fail(answer->err, HDB_ELIMIT,
 				"the answer is longer than %" PRIu64 " MiB: ask for fewer rows",
 				answer->size_max >> 20);
-	if (answer->source && answer->limit && answer->row_count == answer->limit)
+	if ((answer->source || is_filtered(answer)) && answer->limit &&
+	    answer->row_count == answer->limit)
 		return HDB_END;
-	rc = answer->source ? answer->source->next(answer->source->ctx, answer->err) :
-			      hdb_rows_next(answer->rows, answer->err);
+	rc = read_row(answer);
 	answer->row_count += rc == HDB_OK;
 	if (rc == HDB_OK && answer->sampled)
 		sampled_match_row(answer->sampled);
@@ -383,9 +442,16 @@ int answer_next(struct answer *answer, const struct output *out)
 
 int answer_total(struct answer *answer, uint64_t *total)
 {
+	int rc = HDB_OK;
+
 	*total = answer->row_count;
 	if (answer->limit == 0 || answer->row_count < answer->limit)
 		return HDB_OK;
+	if (is_filtered(answer)) {
+		while ((rc = read_row(answer)) == HDB_OK)
+			++*total;
+		return rc == HDB_END ? HDB_OK : rc;
+	}
 	if (answer->source && answer->source->total)
 		return answer->source->total(answer->source->ctx, total, answer->err);
 	if (answer->source && answer->source->row_count)

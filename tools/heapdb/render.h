@@ -53,6 +53,7 @@ struct answer {
 	/* counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL: none */
 	_Atomic uint64_t *written;
 	const volatile int *cancel;
+	const char *filter;      /* words that a printed row must contain; lent; NULL or "": any */
 	struct sampled *sampled; /* samples of a recording for the rows; lent; NULL: none */
 	struct notes *notes;     /* notes of the database, for people and JSON; lent; NULL: none */
 	uint64_t row_count;      /* out: number of rows printed */

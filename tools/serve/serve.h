@@ -39,6 +39,8 @@ enum serve_format { SERVE_PAGE, SERVE_CSV, SERVE_JSON, SERVE_PARQUET };
 struct serve_sink {
 	int fd; /* remains open */
 	enum serve_format format;
+	uint64_t limit;             /* rows; 0: all */
+	const char *filter;         /* words that a row must contain; lent; NULL: any */
 	_Atomic uint64_t *rows;     /* counts the rows written; lent */
 	const volatile int *cancel; /* nonzero: stop with HDB_EINTR; lent */
 };

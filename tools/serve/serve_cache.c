@@ -86,6 +86,8 @@ char *serve_cache_key(const struct serve_job *job)
 	escape_json(&text, job->sort);
 	bytes_string(&text, job->all ? " all " : " ");
 	escape_json(&text, job->statement);
+	bytes_string(&text, " with ");
+	escape_json(&text, job->filter);
 	bytes_add(&text, "", 1);
 	if (text.failed)
 		bytes_release(&text);

@@ -98,6 +98,12 @@ static void on_notice(void *ctx, const char *text)
 		options->notice(options->ctx, text);
 }
 
+static struct serve_sink sink_of(struct worker *w, struct serve_job *job)
+{
+	return (struct serve_sink){ job->fd,     job->format, job->limit,
+				    job->filter, &job->rows,  &w->cancel };
+}
+
 static int answer_query(struct worker *w, struct serve_job *job)
 {
 	struct hdb *before[SERVE_DATABASES_MAX];
@@ -108,10 +114,10 @@ static int answer_query(struct worker *w, struct serve_job *job)
 		.options = job->options,
 		.option_count = job->option_count,
 		.sort = job->sort,
-		.limit = job->limit,
+		.limit = job->filter ? 0 : job->limit,
 		.before_count = job->before_count,
 	};
-	const struct serve_sink to = { job->fd, job->format, &job->rows, &w->cancel };
+	const struct serve_sink to = sink_of(w, job);
 	DOOR_ROWS *rows = NULL;
 
 	assert(job->spec);
@@ -128,7 +134,7 @@ static int answer_query(struct worker *w, struct serve_job *job)
 static int answer_sql(struct worker *w, struct serve_job *job)
 {
 	const struct serve_options *options = w->jobs->options;
-	const struct serve_sink to = { job->fd, job->format, &job->rows, &w->cancel };
+	const struct serve_sink to = sink_of(w, job);
 	const struct serve_statement ask = {
 		.options = options,
 		.handles = w->databases,

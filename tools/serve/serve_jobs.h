@@ -62,8 +62,9 @@ struct serve_job {
 	const char *targets[SERVE_ARGUMENTS_MAX];
 	struct hdb_option options[SERVE_ARGUMENTS_MAX];
 	size_t target_count, option_count;
-	const char *sort; /* NULL: none */
-	uint64_t limit;   /* 0 for a file: all rows */
+	const char *sort;   /* NULL: none */
+	const char *filter; /* words that a row must contain; NULL: any */
+	uint64_t limit;     /* 0 for a file: all rows */
 	size_t database;
 	size_t before[SERVE_DATABASES_MAX];
 	size_t before_count;

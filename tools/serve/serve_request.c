@@ -208,6 +208,10 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 					SERVE_ROWS_MAX);
 		return HDB_OK;
 	}
+	if (strcmp(key, "filter") == 0) {
+		job->filter = keep(job, value, err);
+		return job->filter ? HDB_OK : err->code;
+	}
 	if (job->kind == SERVE_SQL) {
 		if (strcmp(key, "all") == 0 && strcmp(value, "1") == 0) {
 			job->all = true;

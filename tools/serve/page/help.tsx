@@ -17,7 +17,7 @@ const words: [string, string][] = [
   [
     "Retained size",
     "what would be freed without the object: itself and all that it dominates. Of many objects at once " +
-      "“>=” is a lower bound.",
+      "“at least” says that it may be more.",
   ],
   ["Dominator", "A dominates B if every path from the GC roots to B passes through A."],
   ["GC root", "what the VM keeps alive by itself: static fields, threads and their local variables, native code."],

@@ -6,7 +6,8 @@ import { Cell, icicle, Node, treemap } from "./layout";
 import { Marks, useAnswer, Wait } from "./asking";
 import { menuAt, select } from "./objects";
 import { Panel } from "./parts";
-import { download, Table } from "./table";
+import { download } from "./export";
+import { Table } from "./table";
 import { change, linkTo, Route } from "./route";
 import { bytes, hue, number, percent, splitName, visible } from "./text";
 

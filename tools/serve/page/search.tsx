@@ -191,7 +191,7 @@ function classOffers(classes: Row[], word: string): Offer[] {
     kind: "list",
     text: asIs ? `classes like ${pattern}` : `classes with “${word}”`,
     more: `${classes.length < CLASSES ? number(classes.length) : "many"} classes`,
-    go: to(linkTo("histogram", asIs ? { target: pattern } : { filter: escaped(word) })),
+    go: to(linkTo("histogram", asIs ? { target: pattern } : { filter: word })),
   };
   const exact = classes.filter(isExact).slice(0, OFFERED),
     others = classes.filter((r) => !isExact(r)).slice(0, OFFERED);

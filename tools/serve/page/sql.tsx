@@ -3,10 +3,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Answer, ask, Cell, Column, Row } from "./api";
 import { Node } from "./layout";
 import { blank, Choice, Picture, weigh } from "./map";
-import { useAnswer, Wait } from "./asking";
+import { useKept, Wait } from "./asking";
 import { classPage, Obj, select } from "./objects";
 import { Panel } from "./parts";
-import { MOST, Table } from "./table";
+import { MOST, Table, useFilter } from "./table";
 import { change, Route } from "./route";
 import { number, visible } from "./text";
 
@@ -383,19 +383,24 @@ function Bars({ columns, rows, route }: { columns: Column[]; rows: Row[]; route:
 }
 
 function Result({ statement, route }: { statement: string; route: Route }) {
-  const limit = Number(route.params.limit ?? 1000);
-  const asked = useAnswer("sql", {
+  const limit = Number(route.params.limit ?? 1000),
+    { filter, meet } = useFilter(false);
+  const params = {
     q: statement,
     db: route.params.db,
-    limit: String(limit),
     all: route.params.objects === "all" ? "1" : undefined,
-  });
-  const answer = asked.answer;
+    filter: filter.text.trim() || undefined,
+  };
+  const asked = useKept("sql", { ...params, limit: String(limit) }, statement),
+    answer = asked.answer;
   const columns = useMemo(() => (answer ? columnsOf(answer) : []), [answer]);
-  if (!answer) return <Wait asked={asked} what="rows" />;
+  if (!answer || asked.error) return <Wait asked={asked} what="rows" />;
+  const isCut = answer.row_count === limit,
+    total = isCut && !params.filter ? null : answer.total_rows;
+  if (!asked.late) meet(total);
   return (
     <div class="result">
-      {answer.row_count === limit && (
+      {isCut && (
         <p class="mark">
           <b>Cut:</b> the first {number(limit)} rows.{" "}
           {limit < MOST && <button onClick={() => change({ limit: String(Math.min(MOST, limit * 10)) })}>More</button>}
@@ -409,11 +414,13 @@ function Result({ statement, route }: { statement: string; route: Route }) {
         <Table
           columns={columns}
           rows={answer.rows}
-          total={answer.row_count === limit ? null : answer.row_count}
+          total={total}
           what="rows"
-          file={{ query: "sql", params: { q: statement, db: route.params.db } }}
+          late={asked.late}
+          filter={filter}
+          file={{ query: "sql", params }}
           every={() =>
-            ask("sql", { q: statement, db: route.params.db, limit: String(MOST) }).answer.then((a) => ({
+            ask("sql", { ...params, limit: String(MOST) }).answer.then((a) => ({
               rows: a.rows,
               whole: a.row_count < MOST,
             }))

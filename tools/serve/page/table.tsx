@@ -1,59 +1,40 @@
-// The table: rows of an answer, and the answers of a query.
+// The table: rows of an answer, of which only those in sight are drawn; and the answers of a query.
+import { Ref } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ask, Cell, Column, exportFile, File, Params, report, Row } from "./api";
+import { ask, Cell, Column, File, Params, report, Row } from "./api";
 import { Marks, Nearest, useKept, Wait } from "./asking";
+import { ExportMenu, Exported } from "./export";
 import { menuAt, Name, select, Value } from "./objects";
 import { specs } from "./parts";
 import { change, readRoute } from "./route";
-import { bytes, number, visible } from "./text";
+import { fits, number, visible } from "./text";
+
+const ROW = 25; // pixels
+const REPORTED = 50; // rows of a report's table that are shown at once
+export const MOST = 100000; // rows that are asked for at most
+export const NARROW = 760; // pixels of a phone's window: there what it is comes first, then how much of it
+
 const isNumber = (column: Column) => ["count", "bytes", "int", "double"].includes(column.type);
 
 // Where the numbers of a column lead: what was summed. By column, a link or nothing.
 export type Links = Record<string, (row: Row) => string | undefined>;
 
-export function csvOf(columns: Column[], rows: Row[]): string {
-  const cell = (v: Cell) => {
-    const text = v === null || v === undefined ? "" : String(v);
-    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
-  };
-  return [columns.map((c) => c.name).join(","), ...rows.map((r) => columns.map((c) => cell(r[c.name])).join(","))].join(
-    "\r\n",
-  );
-}
+// ---- columns ----
 
-// Where the clipboard is not to be had: after a long wait browsers want another click.
-export function download(data: string | Blob, name: string): void {
-  const link = document.createElement("a"),
-    address = URL.createObjectURL(
-      typeof data === "string"
-        ? new Blob([data], {
-            type: name.endsWith(".json") ? "application/json" : name.endsWith(".svg") ? "image/svg+xml" : "text/csv",
-          })
-        : data,
-    );
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 60000);
-}
-
-const ROW = 25;
-const REPORTED = 50; // rows of a report's table that are shown at once
-export const MOST = 100000; // rows that are asked for at most
-const SEARCHED = 20000; // rows that a filter looks at
 // Columns that stand last.
 const LATE = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"];
-
-export const NARROW = 760; // pixels of a phone's window: there what it is comes first, then how much of it
-const rankOf = (c: Column, all: Column[]): number =>
-  ["name", "label", "class", "key", "key_label", "field"].includes(c.name) ||
-  (c.name === "text" && !all.some((o) => o.name === "name"))
-    ? 0
-    : ["value", "retained", "wasted", "retained_delta", "below_objects"].includes(c.name)
-      ? 1
-      : 2;
 // Columns that are shown where a row has some.
 const RARE = ["native", "retained_native", "unreachable_objects", "unreachable_shallow"];
+const NAMES = ["name", "label", "class", "key", "key_label", "field"];
+const FIGURES = ["value", "retained", "wasted", "retained_delta", "below_objects"];
+
+// Their order on a phone.
+const rankOf = (c: Column, all: Column[]): number =>
+  NAMES.includes(c.name) || (c.name === "text" && !all.some((o) => o.name === "name"))
+    ? 0
+    : FIGURES.includes(c.name)
+      ? 1
+      : 2;
 
 function remembered(what: string): string[] {
   try {
@@ -63,90 +44,178 @@ function remembered(what: string): string[] {
   }
 }
 
-function patternOf(filter: string): RegExp | null | undefined {
-  if (!filter) return null;
-  try {
-    return new RegExp(filter, "i");
-  } catch {
-    return undefined;
-  }
+interface Shown {
+  used: Column[]; // in the order that they are shown
+  filled: Column[]; // those that can be hidden, after the first
+  hidden: string[];
+  hide(name: string): void;
+  barred?: string; // the column that has bars
+  isNarrow: boolean;
 }
+
+// Which columns are shown: those with values, without those that somebody hid, in an order for the window.
+function useColumns(columns: Column[], rows: Row[], what: string, tree?: boolean): Shown {
+  const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
+  const isEmpty = (v: Cell, name: string) => v === null || v === undefined || (v === 0 && RARE.includes(name));
+  const filled = useMemo(
+    () => columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => !isEmpty(r[c.name], c.name))),
+    [columns, rows, tree],
+  );
+  const isLast = (c: Column, i: number) => i > 0 && (LATE.includes(c.name) || c.type === "id");
+  const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name)),
+    wide = [...kept.filter((c, i) => !isLast(c, i)), ...kept.filter(isLast)];
+  const isNarrow = innerWidth <= NARROW && !report;
+  const hide = (name: string) => {
+    const next = hidden.includes(name) ? hidden.filter((h) => h !== name) : [...hidden, name];
+    setHidden(next);
+    try {
+      localStorage.setItem(`hidden ${what}`, JSON.stringify(next));
+    } catch {
+      /* not remembered then */
+    }
+  };
+  return {
+    filled,
+    hidden,
+    hide,
+    isNarrow,
+    used: isNarrow ? [...wide].sort((a, b) => rankOf(a, wide) - rankOf(b, wide)) : wide,
+    barred: ["retained", "wasted"].find((name) => wide.some((c) => c.name === name)),
+  };
+}
+
+function ColumnsMenu({ of: { filled, hidden, hide } }: { of: Shown }) {
+  const left = filled.filter((c, i) => i === 0 || !hidden.includes(c.name)).length;
+  if (report || filled.length <= 2) return null;
+  return (
+    <details class="columns">
+      <summary>Columns{hidden.length ? ` (${number(left)} of ${number(filled.length)})` : ""}</summary>
+      <div>
+        {filled.slice(1).map((c) => (
+          <label title={c.help}>
+            <input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+// ---- filter ----
+
+const PAUSE = 250; // milliseconds without a key until the server is asked
+
+// The one box of a table: words that a row must have, looked for in all rows.
+function FilterBox({
+  what,
+  text,
+  onText,
+  pause,
+}: {
+  what: string;
+  text: string;
+  onText(t: string): void;
+  pause: number;
+}) {
+  const [typed, setTyped] = useState(text),
+    timer = useRef(0);
+  useEffect(() => {
+    setTyped(text);
+    return () => clearTimeout(timer.current);
+  }, [text]);
+  const onInput = (e: Event) => {
+    const now = (e.target as HTMLInputElement).value;
+    setTyped(now);
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => onText(now), pause);
+  };
+  const help = "Words that a row has, in upper or lower case, in all of the table";
+  return (
+    <input
+      type="search"
+      size={26}
+      placeholder="Filter all rows"
+      title={help}
+      aria-label={`Filter ${what}`}
+      value={typed}
+      onInput={onInput}
+    />
+  );
+}
+
+// A filter that the server answers: rows and total are what it leaves.
+export interface Filter {
+  text: string;
+  set(text: string): void;
+  whole: number | null; // rows without the filter, if known
+}
+
+function countOf(shown: number, total: number | null, isFiltered: boolean, whole: number | null): string {
+  const all = total === null ? "many" : number(Math.max(total, shown));
+  if (!isFiltered) return `${number(shown)} of ${all} rows`;
+  if (total !== null && shown < total) return `${number(shown)} of ${all} rows that match`;
+  return whole === null ? `${all} rows match` : `${all} of ${number(whole)} rows`;
+}
+
+// ---- rows ----
 
 // In order of a column: numbers fall first, texts rise.
 function ordered(rows: Row[], sort: string): Row[] {
   const turned = sort.startsWith("-"),
     name = turned ? sort.slice(1) : sort,
     sign = turned ? -1 : 1;
-  const compare = (a: Cell, b: Cell) =>
-    a === null || a === undefined
-      ? 1
-      : b === null || b === undefined
-        ? -1
-        : typeof a === "number" && typeof b === "number"
-          ? sign * (b - a)
-          : sign * (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0);
+  const compare = (a: Cell, b: Cell) => {
+    if (a === null || a === undefined) return 1;
+    if (b === null || b === undefined) return -1;
+    if (typeof a === "number" && typeof b === "number") return sign * (b - a);
+    return sign * (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0);
+  };
   return rows.slice().sort((a, b) => compare(a[name], b[name]));
 }
 
-interface TableProps {
-  columns: Column[];
-  rows: Row[];
-  total: number | null;
-  sort?: string;
-  onSort?(c: string): void;
-  tree?: boolean;
-  what: string;
-  onOpen?(row: Row): void;
-  links?: Links;
-  empty?: string;
-  filterKey?: string;
-  onAll?(): void;
-  late?: boolean;
-  file?: File; // all rows and columns, as the server writes them
-  // All rows, where `rows` may be the first ones; whole: there are no more.
-  every?(): Promise<{ rows: Row[]; whole: boolean }>;
+interface Folding {
+  parents: Set<Row>;
+  closed: Set<Row>;
+  toggle(row: Row): void;
 }
 
-export function Table({
-  columns,
-  rows,
-  total,
-  sort: asked,
-  onSort,
-  tree,
-  what,
-  onOpen,
-  links,
-  empty,
-  filterKey,
-  onAll,
-  late,
-  file,
-  every,
-}: TableProps) {
-  const [own, setOwn] = useState(""),
-    [ownSort, setOwnSort] = useState<string | undefined>();
-  const filter = filterKey && !report ? (readRoute().params[filterKey] ?? "") : own;
-  const setFilter = (text: string) => {
-    if (filterKey) change({ [filterKey]: text || undefined }, true);
-    else setOwn(text);
-  };
+// Rows with levels: which have others below them, and which of these are closed.
+function useFolding(rows: Row[], tree?: boolean): Folding {
   const [closed, setClosed] = useState<Set<Row>>(new Set());
-  const [top, setTop] = useState(0);
-  const [at, setAt] = useState(-1);
-  const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
-  const [all, setAll] = useState(false),
-    [copied, setCopied] = useState(""),
-    [making, setMaking] = useState<(() => void) | null>(null);
-  const box = useRef<HTMLDivElement>(null);
-  // Where it was scrolled to is kept while the tab is: back, forward and reload show the same rows.
-  const place = `scroll ${what} ${location.hash}`,
+  const parents = useMemo(
+    () => new Set(tree ? rows.filter((r, i) => Number(rows[i + 1]?.level ?? -1) > Number(r.level)) : []),
+    [rows, tree],
+  );
+  const toggle = (row: Row) =>
+    setClosed((old) => {
+      const s = new Set(old);
+      if (!s.delete(row)) s.add(row);
+      return s;
+    });
+  return { parents, closed, toggle };
+}
+
+function unfolded(rows: Row[], closed: Set<Row>): Row[] {
+  let hidden = Infinity;
+  return rows.filter((r) => {
+    const level = Number(r.level);
+    if (level > hidden) return false;
+    hidden = closed.has(r) ? level : Infinity;
+    return true;
+  });
+}
+
+// Where it was scrolled to is kept while the tab is: back, forward and reload show the same rows.
+function usePlace(box: Ref<HTMLDivElement>, rows: Row[], what: string): { top: number; onScroll(to: number): void } {
+  const [top, setTop] = useState(0),
+    place = `scroll ${what} ${location.hash}`,
     isBack = useRef(false);
+  const element = () => (box as { current: HTMLDivElement | null }).current;
   useLayoutEffect(() => {
-    if (isBack.current || report || !box.current || rows.length === 0) return;
+    if (isBack.current || report || !element() || rows.length === 0) return;
     isBack.current = true;
     try {
-      box.current.scrollTop = Number(sessionStorage.getItem(place) ?? 0);
+      element()!.scrollTop = Number(sessionStorage.getItem(place) ?? 0);
     } catch {
       /* from the top then */
     }
@@ -159,339 +228,8 @@ export function Table({
     } catch {
       /* not kept */
     }
-    if (box.current && onAll && to + box.current.clientHeight > box.current.scrollHeight - 2000) onAll();
   };
-  const sort = onSort ? asked : ownSort,
-    pattern = patternOf(filter);
-  useEffect(() => {
-    if (pattern && onAll && total !== null && rows.length < Math.min(total, SEARCHED)) onAll();
-  }, [filter, rows]);
-  const matching = (list: Row[]) =>
-    pattern
-      ? list.filter((r) => columns.some((c) => typeof r[c.name] === "string" && pattern.test(r[c.name] as string)))
-      : list;
-  const shown = useMemo(() => {
-    let found = matching(rows);
-    if (tree && !pattern && closed.size) {
-      let hidden = Infinity;
-      found = rows.filter((r) => {
-        const level = Number(r.level);
-        if (level > hidden) return false;
-        hidden = closed.has(r) ? level : Infinity;
-        return true;
-      });
-    }
-    return !tree && !onSort && ownSort ? ordered(found, ownSort) : found;
-  }, [rows, filter, closed, tree, columns, ownSort]);
-  const filled = columns.filter(
-    (c) =>
-      !(tree && c.name === "level") &&
-      rows.some((r) => r[c.name] !== null && r[c.name] !== undefined && !(r[c.name] === 0 && RARE.includes(c.name))),
-  );
-  const last = (c: Column, i: number) => i > 0 && (LATE.includes(c.name) || (c.type === "id" && !isNumber(c)));
-  const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name));
-  const wide = [...kept.filter((c, i) => !last(c, i)), ...kept.filter(last)];
-  const isNarrow = innerWidth <= NARROW && !report,
-    barred = ["retained", "wasted"].find((name) => wide.some((c) => c.name === name));
-  const used = isNarrow ? [...wide].sort((a, b) => rankOf(a, wide) - rankOf(b, wide)) : wide;
-  const parents = useMemo(
-    () => new Set(tree ? rows.filter((r, i) => Number(rows[i + 1]?.level ?? -1) > Number(r.level)) : []),
-    [rows, tree],
-  );
-  const hide = (name: string) => {
-    const next = hidden.includes(name) ? hidden.filter((h) => h !== name) : [...hidden, name];
-    setHidden(next);
-    try {
-      localStorage.setItem(`hidden ${what}`, JSON.stringify(next));
-    } catch {
-      /* not remembered then */
-    }
-  };
-  const sortBy = (name: string) => {
-    if (onSort) onSort(name);
-    else setOwnSort(ownSort === name ? `-${name}` : ownSort === `-${name}` ? undefined : name);
-  };
-  const largest = useMemo(
-    () => rows.reduce((m, r) => Math.max(m, Number(barred ? (r[barred] ?? 0) : 0)), 1),
-    [rows, barred],
-  );
-  const height = Math.min(Math.max(1, shown.length) * ROW + ROW + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
-  const from = report ? 0 : Math.max(0, Math.floor(top / ROW) - 10),
-    to = report ? (all ? shown.length : REPORTED) : from + 70;
-  const toggle = (row: Row) =>
-    setClosed((old) => {
-      const s = new Set(old);
-      if (!s.delete(row)) s.add(row);
-      return s;
-    });
-  const open = (row: Row) => {
-    if (onOpen) onOpen(row);
-    else if (row.id && row.id !== "0x0" && !report) select(String(row.id));
-  };
-  const scrollTo = (next: number) => {
-    setAt(next);
-    if (!box.current) return;
-    const y = next * ROW,
-      view = box.current;
-    if (y < view.scrollTop) view.scrollTop = y;
-    if (y > view.scrollTop + view.clientHeight - 3 * ROW) view.scrollTop = y - view.clientHeight + 3 * ROW;
-  };
-  const onKey = (e: KeyboardEvent) => {
-    if (e.target !== box.current) return;
-    const row = shown[at];
-    const to: Record<string, number> = {
-      ArrowDown: at + 1,
-      ArrowUp: at - 1,
-      PageDown: at + 20,
-      PageUp: at - 20,
-      Home: 0,
-      End: shown.length - 1,
-    };
-    if (to[e.key] !== undefined) scrollTo(Math.max(0, Math.min(shown.length - 1, to[e.key])));
-    else if (e.key === "Enter" && row) open(row);
-    else if (e.key === "." && row?.id && row.id !== "0x0") {
-      const here = box.current!.querySelector("tr.at")?.getBoundingClientRect();
-      menuAt(String(row.id), here?.left ?? 100, here?.bottom ?? 100);
-    } else if (tree && row && e.key === "ArrowLeft") {
-      if (parents.has(row) && !closed.has(row)) toggle(row);
-      else
-        for (let i = at - 1; i >= 0; i--)
-          if (Number(shown[i].level) < Number(row.level)) {
-            scrollTo(i);
-            break;
-          }
-    } else if (tree && row && e.key === "ArrowRight" && parents.has(row)) {
-      if (closed.has(row)) toggle(row);
-      else scrollTo(at + 1);
-    } else return;
-    e.preventDefault();
-  };
-  const fileName = (ending: string) => `${what.replace(/[^\w.-]+/g, "-")}.${ending}`;
-  // All rows and columns, made by the server; what a filter leaves is written here.
-  const save = async (as: "csv" | "json" | "parquet") => {
-    if (!file || pattern) return copy(as === "json" ? "json" : "csv");
-    const made = exportFile(file, as, (p) =>
-      setCopied(
-        p.rows
-          ? `Writing: ${number(p.rows)}${total ? ` of ${number(total)}` : ""} rows`
-          : p.state === "none"
-            ? "Sending …"
-            : `${p.stage || "Asking for all rows"} …`,
-      ),
-    );
-    setMaking(() => made.cancel);
-    setCopied("Asking for all rows …");
-    try {
-      const data = await made.file;
-      download(data, fileName(as));
-      setCopied(`Saved ${bytes(data.size)}`);
-    } catch (e) {
-      setCopied((e as Error).message);
-    }
-    setMaking(null);
-    setTimeout(() => setCopied(""), 4000);
-  };
-  // All rows, not only those that were loaded to be looked at; how many is said.
-  const copy = async (as: "copy" | "csv" | "json") => {
-    let list = shown,
-      whole = true;
-    try {
-      if (every && (total === null || rows.length < total)) {
-        setCopied("Asking for all rows …");
-        const found = await every();
-        whole = found.whole;
-        list = matching(!tree && !onSort && ownSort ? ordered(found.rows, ownSort) : found.rows);
-      }
-      const csv =
-          as === "json"
-            ? JSON.stringify(
-                list.map((r) => Object.fromEntries(used.map((c) => [c.name, r[c.name] ?? null]))),
-                null,
-                1,
-              )
-            : csvOf(used, list),
-        name = fileName(as === "json" ? "json" : "csv"),
-        said = `${whole ? "" : "the first "}${number(list.length)} rows${whole ? "" : ": `heapdb query` has no limit"}`;
-      const keep = () => {
-        download(csv, name);
-        setCopied(`Saved ${said}`);
-      };
-      if (as === "copy") await navigator.clipboard.writeText(csv).then(() => setCopied(`Copied ${said}`), keep);
-      else keep();
-    } catch (e) {
-      setCopied((e as Error).message);
-    }
-    setTimeout(() => setCopied(""), 4000);
-  };
-  const whole = total === null ? "many" : number(Math.max(total, rows.length));
-  return (
-    <div class={late ? "table late" : "table"} aria-busy={late}>
-      <div class="tools">
-        {!report && rows.length > 0 && (
-          <input
-            type="search"
-            size={26}
-            placeholder="Filter: regular expression"
-            aria-label={`Filter ${what}`}
-            aria-invalid={pattern === undefined}
-            value={filter}
-            onInput={(e) => setFilter((e.target as HTMLInputElement).value)}
-          />
-        )}
-        {rows.length > 0 && (
-          <span class="count" role="status">
-            {pattern === undefined ? <span class="error">This is not a valid regular expression yet. </span> : null}
-            {number(shown.length)} of {whole} rows
-            {pattern && total !== null && rows.length < total ? `, looked for in the first ${number(rows.length)}` : ""}
-          </span>
-        )}
-        {!report && rows.length > 0 && (
-          <>
-            <button onClick={() => void copy("copy")} aria-live="polite">
-              {copied || "Copy as CSV"}
-            </button>
-            {making && <button onClick={making}>Cancel</button>}
-            <span class="group">
-              <button disabled={!!making} onClick={() => void save("csv")} title="All rows as a CSV file">
-                CSV
-              </button>
-              <button disabled={!!making} onClick={() => void save("json")} title="All rows as a JSON file">
-                JSON
-              </button>
-              {file && !pattern && (
-                <button
-                  disabled={!!making}
-                  onClick={() => void save("parquet")}
-                  title="All rows as a Parquet file, for DuckDB, Spark, pandas"
-                >
-                  Parquet
-                </button>
-              )}
-            </span>
-          </>
-        )}
-        {report && to < shown.length && (
-          <button class="print" onClick={() => setAll(true)}>
-            Show all {number(shown.length)}
-          </button>
-        )}
-        {!report && filled.length > 2 && (
-          <details class="columns">
-            <summary>Columns{hidden.length ? ` (${number(kept.length)} of ${number(filled.length)})` : ""}</summary>
-            <div>
-              {filled.slice(1).map((c) => (
-                <label title={c.help}>
-                  <input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}
-                </label>
-              ))}
-            </div>
-          </details>
-        )}
-      </div>
-      {rows.length > 0 && (
-        <div
-          class="scroll"
-          ref={box}
-          style={{ height: report ? "auto" : `${height}px` }}
-          tabIndex={0}
-          onKeyDown={onKey}
-          onScroll={(e) => onScroll((e.target as HTMLElement).scrollTop)}
-          role="region"
-          aria-label={what}
-        >
-          <table class={tree ? "deep" : undefined} aria-rowcount={shown.length}>
-            <thead>
-              <tr>
-                {used.map((c) => (
-                  <th
-                    title={c.help}
-                    class={isNumber(c) ? "n" : ""}
-                    aria-sort={
-                      sort === c.name
-                        ? isNumber(c)
-                          ? "descending"
-                          : "ascending"
-                        : sort === `-${c.name}`
-                          ? isNumber(c)
-                            ? "ascending"
-                            : "descending"
-                          : "none"
-                    }
-                  >
-                    {!tree && !report ? (
-                      <button onClick={() => sortBy(c.name)}>
-                        {c.title}
-                        {sort === c.name ? " ▾" : sort === `-${c.name}` ? " ▴" : ""}
-                      </button>
-                    ) : (
-                      c.title
-                    )}
-                    {c.type === "bytes" && !/bytes/i.test(c.title) ? <small> bytes</small> : null}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {from > 0 && <tr style={{ height: `${from * ROW}px` }} />}
-              {shown.slice(from, to).map((row, i) => (
-                <tr
-                  key={from + i}
-                  class={from + i === at ? "at" : ""}
-                  onClick={() => setAt(from + i)}
-                  onDblClick={() => open(row)}
-                >
-                  {used.map((c, j) => (
-                    <td
-                      class={isNumber(c) ? "n" : LATE.includes(c.name) ? "narrow" : ""}
-                      title={
-                        typeof row[c.name] === "string" && String(row[c.name]).length > 40
-                          ? visible(String(row[c.name]))
-                          : undefined
-                      }
-                    >
-                      {tree && j === 0 && (
-                        <span style={{ paddingLeft: `${Math.min(40, Number(row.level)) * (isNarrow ? 4 : 14)}px` }}>
-                          {parents.has(row) ? (
-                            <button
-                              class="twist"
-                              aria-label="fold"
-                              aria-expanded={!closed.has(row)}
-                              onClick={() => toggle(row)}
-                            >
-                              {closed.has(row) ? "▸" : "▾"}
-                            </button>
-                          ) : (
-                            <span class="twist" />
-                          )}
-                        </span>
-                      )}
-                      {c.name === barred && typeof row[barred] === "number" && (
-                        <i class="bar" style={{ width: `${Math.round((60 * Number(row[barred])) / largest)}px` }} />
-                      )}
-                      <Held
-                        row={row}
-                        column={c}
-                        to={report || row[c.name] === 0 ? undefined : links?.[c.name]?.(row)}
-                      />
-                    </td>
-                  ))}
-                </tr>
-              ))}
-              {to < shown.length && !report && <tr style={{ height: `${(shown.length - to) * ROW}px` }} />}
-            </tbody>
-          </table>
-          {report && to < shown.length && <p class="dim">{number(shown.length - to)} more rows are in this file.</p>}
-          {shown.length === 0 && (
-            <p class="empty">
-              {`None of ${number(rows.length)} rows matches “${filter}”: the filter looks at all texts of a row, `}
-              in upper or lower case.
-            </p>
-          )}
-        </div>
-      )}
-      {rows.length === 0 && <p class="empty">{empty ?? "There are none."}</p>}
-    </div>
-  );
+  return { top, onScroll };
 }
 
 // A value, or a link with it.
@@ -508,22 +246,300 @@ function Held({ row, column, to }: { row: Row; column: Column; to?: string }) {
   );
 }
 
-// A question of the registry, with its columns, sorted by the server, in pages.
-export function QueryTable({
-  query,
-  params,
-  what,
-  sortKey,
-  onOpen,
-  hide,
-  columns,
-  limit: fixed,
-  links,
-  empty,
-  each,
-  titles,
-  first,
-}: {
+function Twist({ row, folding, step }: { row: Row; folding: Folding; step: number }) {
+  const isClosed = folding.closed.has(row);
+  return (
+    <span style={{ paddingLeft: `${Math.min(40, Number(row.level)) * step}px` }}>
+      {folding.parents.has(row) ? (
+        <button class="twist" aria-label="fold" aria-expanded={!isClosed} onClick={() => folding.toggle(row)}>
+          {isClosed ? "▸" : "▾"}
+        </button>
+      ) : (
+        <span class="twist" />
+      )}
+    </span>
+  );
+}
+
+function sortOf(column: Column, sort?: string): "none" | "ascending" | "descending" {
+  if (sort !== column.name && sort !== `-${column.name}`) return "none";
+  return (sort === column.name) === isNumber(column) ? "descending" : "ascending";
+}
+
+function Head({ column: c, sort, onSort }: { column: Column; sort?: string; onSort?(name: string): void }) {
+  const mark = sort === c.name ? " ▾" : sort === `-${c.name}` ? " ▴" : "";
+  return (
+    <th title={c.help} class={isNumber(c) ? "n" : ""} aria-sort={sortOf(c, sort)}>
+      {onSort ? (
+        <button onClick={() => onSort(c.name)}>
+          {c.title}
+          {mark}
+        </button>
+      ) : (
+        c.title
+      )}
+      {c.type === "bytes" && !/bytes/i.test(c.title) ? <small> bytes</small> : null}
+    </th>
+  );
+}
+
+interface LineProps {
+  row: Row;
+  isAt: boolean;
+  shown: Shown;
+  folding: Folding | null;
+  largest: number;
+  links?: Links;
+  onAt(): void;
+  onOpen(): void;
+}
+
+function Line({ row, isAt, shown: { used, barred, isNarrow }, folding, largest, links, onAt, onOpen }: LineProps) {
+  const titleOf = (v: Cell) => (typeof v === "string" && v.length > 40 ? visible(v) : undefined);
+  return (
+    <tr class={isAt ? "at" : ""} onClick={onAt} onDblClick={onOpen}>
+      {used.map((c, j) => {
+        const value = row[c.name],
+          to = report || value === 0 ? undefined : links?.[c.name]?.(row);
+        return (
+          <td class={isNumber(c) ? "n" : LATE.includes(c.name) ? "narrow" : ""} title={titleOf(value)}>
+            {folding && j === 0 && <Twist row={row} folding={folding} step={isNarrow ? 4 : 14} />}
+            {c.name === barred && typeof value === "number" && (
+              <i class="bar" style={{ width: `${Math.round((60 * value) / largest)}px` }} />
+            )}
+            <Held row={row} column={c} to={to} />
+          </td>
+        );
+      })}
+    </tr>
+  );
+}
+
+// ---- the table ----
+
+interface TableProps {
+  columns: Column[];
+  rows: Row[];
+  total: number | null;
+  sort?: string;
+  onSort?(c: string): void;
+  tree?: boolean;
+  what: string;
+  onOpen?(row: Row): void;
+  links?: Links;
+  empty?: string;
+  late?: boolean;
+  filter?: Filter; // of the server; none: `rows` are all there are, and are filtered here
+  file?: File; // all rows and columns, as the server writes them
+  // All rows, where `rows` may be the first ones; whole: there are no more.
+  every?(): Promise<{ rows: Row[]; whole: boolean }>;
+}
+
+export function Table(props: TableProps) {
+  const { columns, rows, total, onSort, tree, what, links, late } = props;
+  const [own, setOwn] = useState(""),
+    [ownSort, setOwnSort] = useState<string | undefined>(),
+    [at, setAt] = useState(-1),
+    [all, setAll] = useState(false);
+  const box = useRef<HTMLDivElement>(null),
+    filter = props.filter ?? { text: own, set: setOwn, whole: rows.length },
+    isFiltered = filter.text.trim() !== "";
+  const { top, onScroll } = usePlace(box, rows, what),
+    folding = useFolding(rows, tree),
+    shownColumns = useColumns(columns, rows, what, tree),
+    { used, barred } = shownColumns;
+  const matching = (list: Row[]) => {
+    const found = props.filter
+      ? list
+      : list.filter((r) =>
+          fits(
+            filter.text,
+            columns.map((c) => r[c.name]),
+          ),
+        );
+    return !tree && !onSort && ownSort ? ordered(found, ownSort) : found;
+  };
+  const shown = useMemo(
+    () => (tree && !isFiltered && folding.closed.size ? unfolded(rows, folding.closed) : matching(rows)),
+    [rows, filter.text, folding.closed, tree, columns, ownSort],
+  );
+  const largest = useMemo(
+    () => rows.reduce((m, r) => Math.max(m, Number(barred ? (r[barred] ?? 0) : 0)), 1),
+    [rows, barred],
+  );
+  const sort = onSort ? props.sort : ownSort;
+  const sortBy = (name: string) => {
+    if (onSort) onSort(name);
+    else setOwnSort(ownSort === name ? `-${name}` : ownSort === `-${name}` ? undefined : name);
+  };
+  const open = (row: Row) => {
+    if (props.onOpen) props.onOpen(row);
+    else if (row.id && row.id !== "0x0" && !report) select(String(row.id));
+  };
+  const scrollTo = (next: number) => {
+    setAt(next);
+    if (!box.current) return;
+    const y = next * ROW,
+      view = box.current;
+    if (y < view.scrollTop) view.scrollTop = y;
+    if (y > view.scrollTop + view.clientHeight - 3 * ROW) view.scrollTop = y - view.clientHeight + 3 * ROW;
+  };
+  const onKey = (e: KeyboardEvent) => {
+    const view = box.current;
+    if (view && e.target === view && keyed(e, { shown, at, box: view, folding, tree, open, scrollTo }))
+      e.preventDefault();
+  };
+  const exported: Exported = {
+    what,
+    columns: used,
+    total,
+    file: props.file,
+    rows: async () => {
+      if (!props.every || (total !== null && rows.length >= total)) return { rows: shown, whole: true };
+      const found = await props.every();
+      return { rows: matching(found.rows), whole: found.whole };
+    },
+  };
+  const height = Math.min(Math.max(1, shown.length) * ROW + ROW + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
+  const from = report ? 0 : Math.max(0, Math.floor(top / ROW) - 10),
+    to = report ? (all ? shown.length : REPORTED) : from + 70;
+  const count = countOf(
+    shown.length,
+    props.filter ? total : isFiltered ? shown.length : total,
+    isFiltered,
+    filter.whole,
+  );
+  const isThere = rows.length > 0 || isFiltered;
+  return (
+    <div class={late ? "table late" : "table"} aria-busy={late}>
+      {isThere && (
+        <div class="tools">
+          {!report && <FilterBox what={what} text={filter.text} onText={filter.set} pause={props.filter ? PAUSE : 0} />}
+          <span class="count" role="status">
+            {count}
+          </span>
+          {!report && <ExportMenu of={exported} />}
+          {report && to < shown.length && (
+            <button class="print" onClick={() => setAll(true)}>
+              Show all {number(shown.length)}
+            </button>
+          )}
+          <ColumnsMenu of={shownColumns} />
+        </div>
+      )}
+      {shown.length > 0 && (
+        <div
+          class="scroll"
+          ref={box}
+          style={{ height: report ? "auto" : `${height}px` }}
+          tabIndex={0}
+          onKeyDown={onKey}
+          onScroll={(e) => onScroll((e.target as HTMLElement).scrollTop)}
+          role="region"
+          aria-label={what}
+        >
+          <table class={tree ? "deep" : undefined} aria-rowcount={shown.length}>
+            <thead>
+              <tr>
+                {used.map((c) => (
+                  <Head column={c} sort={sort} onSort={!tree && !report ? sortBy : undefined} />
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {from > 0 && <tr style={{ height: `${from * ROW}px` }} />}
+              {shown.slice(from, to).map((row, i) => (
+                <Line
+                  key={from + i}
+                  row={row}
+                  isAt={from + i === at}
+                  shown={shownColumns}
+                  folding={tree ? folding : null}
+                  largest={largest}
+                  links={links}
+                  onAt={() => setAt(from + i)}
+                  onOpen={() => open(row)}
+                />
+              ))}
+              {to < shown.length && !report && <tr style={{ height: `${(shown.length - to) * ROW}px` }} />}
+            </tbody>
+          </table>
+          {report && to < shown.length && <p class="dim">{number(shown.length - to)} more rows are in this file.</p>}
+        </div>
+      )}
+      {shown.length === 0 && isFiltered && !late && (
+        <p class="empty">
+          {filter.whole === null ? "No row" : `None of ${number(filter.whole)} rows`}
+          {` has “${visible(filter.text)}” in one of its texts.`}
+        </p>
+      )}
+      {rows.length === 0 && !isFiltered && <p class="empty">{props.empty ?? "There are none."}</p>}
+    </div>
+  );
+}
+
+interface Keyed {
+  shown: Row[];
+  at: number;
+  box: HTMLDivElement;
+  folding: Folding;
+  tree?: boolean;
+  open(row: Row): void;
+  scrollTo(no: number): void;
+}
+
+// Keys of a table; whether it was one of them.
+function keyed(e: KeyboardEvent, { shown, at, box, folding, tree, open, scrollTo }: Keyed): boolean {
+  const row = shown[at],
+    last = shown.length - 1;
+  const to: Record<string, number> = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    PageDown: at + 20,
+    PageUp: at - 20,
+    Home: 0,
+    End: last,
+  };
+  if (to[e.key] !== undefined) scrollTo(Math.max(0, Math.min(last, to[e.key])));
+  else if (!row) return false;
+  else if (e.key === "Enter") open(row);
+  else if (e.key === "." && row.id && row.id !== "0x0") {
+    const here = box.querySelector("tr.at")?.getBoundingClientRect();
+    menuAt(String(row.id), here?.left ?? 100, here?.bottom ?? 100);
+  } else if (!tree) return false;
+  else if (e.key === "ArrowLeft" && folding.parents.has(row) && !folding.closed.has(row)) folding.toggle(row);
+  else if (e.key === "ArrowLeft") {
+    let above = at - 1;
+    while (above >= 0 && Number(shown[above].level) >= Number(row.level)) above--;
+    if (above >= 0) scrollTo(above);
+  } else if (e.key === "ArrowRight" && folding.parents.has(row)) {
+    if (folding.closed.has(row)) folding.toggle(row);
+    else scrollTo(at + 1);
+  } else return false;
+  return true;
+}
+
+// ---- a query ----
+
+// A filter in the address or, of tables that have no place there, of the table alone. What is known of an answer
+// without it is kept.
+export function useFilter(inAddress: boolean): { filter: Filter; meet(total: number | null): void } {
+  const [own, setOwn] = useState(""),
+    whole = useRef<number | null>(null);
+  const text = inAddress && !report ? (readRoute().params.filter ?? "") : own;
+  return {
+    filter: {
+      text,
+      whole: whole.current,
+      set: (now) => (inAddress ? change({ filter: now || undefined }, true) : setOwn(now)),
+    },
+    meet: (total) => {
+      if (!text.trim()) whole.current = total;
+    },
+  };
+}
+
+interface QueryTableProps {
   query: string;
   params: Params;
   what: string;
@@ -537,71 +553,72 @@ export function QueryTable({
   each?(row: Row): Row;
   titles?: Record<string, string>;
   first?: string[];
-}) {
-  const [limit, setLimit] = useState(fixed ?? 1000);
-  const sort = (sortKey ? readRoute().params[sortKey] : undefined) ?? (params.sort as string | undefined);
-  const asked = useKept(query, { ...params, sort, limit: String(limit) }, query + JSON.stringify(params));
-  const spec = specs.get(query),
-    answer = asked.answer;
-  const cols = useMemo(() => {
-    const known = new Map(spec?.columns.map((c) => [c.name, c]));
-    const names =
-      (columns
-        ? columns.filter((c) => answer?.columns.includes(c))
-        : answer?.columns.filter((c) => !hide?.includes(c))) ?? [];
-    const front = (first ?? []).filter((name) => names.includes(name)),
-      ordered = [...front, ...names.filter((name) => !front.includes(name))];
-    return ordered.map((name) => ({
+}
+
+// Columns of an answer as the registry describes them, in the order that the view wants.
+function describedColumns(names: string[], { query, columns, hide, first, titles }: QueryTableProps): Column[] {
+  const known = new Map(specs.get(query)?.columns.map((c) => [c.name, c])),
+    there = columns ? columns.filter((c) => names.includes(c)) : names.filter((c) => !hide?.includes(c)),
+    front = (first ?? []).filter((name) => there.includes(name));
+  return [...front, ...there.filter((name) => !front.includes(name))]
+    .map((name) => ({
       ...(known.get(name) ?? { name, title: name, help: "", type: "text" }),
       ...(titles?.[name] ? { title: titles[name] } : {}),
-    }));
-  }, [answer]);
+    }))
+    .map((c) => ({ ...c, title: c.title.replace(/ >=$/, ", at least") }));
+}
+
+// A question of the registry, with its columns, sorted and filtered by the server, in pages.
+export function QueryTable(props: QueryTableProps) {
+  const { query, what, sortKey, each, limit: fixed } = props;
+  const [limit, setLimit] = useState(fixed ?? 1000),
+    { filter, meet } = useFilter(sortKey !== undefined),
+    sort = (sortKey ? readRoute().params[sortKey] : undefined) ?? (props.params.sort as string | undefined);
+  const params = { ...props.params, sort, filter: filter.text.trim() || undefined },
+    asked = useKept(query, { ...params, limit: String(limit) }, query + JSON.stringify(props.params));
+  const answer = asked.answer,
+    target = props.params.target;
+  const columns = useMemo(() => describedColumns(answer?.columns ?? [], props), [answer]);
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : (answer?.rows ?? [])), [answer]);
+  if (answer && !asked.late) meet(answer.total_rows);
   if (!answer || asked.error)
     return (
       <>
         <Wait asked={asked} what={what} />
-        {asked.code === "HDB_NOTFOUND" &&
-        typeof params.target === "string" &&
-        !report &&
-        !params.target.startsWith("0x") ? (
-          <Nearest word={params.target} db={params.db as string | undefined} />
+        {asked.code === "HDB_NOTFOUND" && typeof target === "string" && !report && !target.startsWith("0x") ? (
+          <Nearest word={target} db={props.params.db as string | undefined} />
         ) : null}
       </>
     );
-  const more = !report && !fixed && answer.total_rows !== null && answer.total_rows > answer.row_count && limit < MOST;
+  const isMore =
+    !report && !fixed && answer.total_rows !== null && answer.total_rows > answer.row_count && limit < MOST;
+  const every = async () => {
+    const a = await ask(query, { ...params, limit: String(MOST) }).answer;
+    return { rows: each ? a.rows.map(each) : a.rows, whole: a.row_count < MOST || a.row_count === a.total_rows };
+  };
   return (
     <>
       <Marks facts={answer.facts} />
       <Table
-        columns={cols}
+        columns={columns}
         rows={rows}
         total={answer.total_rows}
         sort={sort}
         what={what}
-        onOpen={onOpen}
-        links={links}
-        empty={empty}
+        onOpen={props.onOpen}
+        links={props.links}
+        empty={props.empty}
         late={asked.late}
         tree={answer.columns.includes("level")}
-        filterKey={sortKey ? "filter" : undefined}
-        file={report ? undefined : { query, params: { ...params, sort } }}
-        every={
-          report
-            ? undefined
-            : () =>
-                ask(query, { ...params, sort, limit: String(MOST) }).answer.then((a) => ({
-                  rows: each ? a.rows.map(each) : a.rows,
-                  whole: a.row_count < MOST || a.row_count === a.total_rows,
-                }))
-        }
-        onAll={more ? () => setLimit(Math.max(limit, SEARCHED)) : undefined}
+        filter={report ? undefined : filter}
+        file={report ? undefined : { query, params }}
+        every={report ? undefined : every}
         onSort={
           sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : sort === `-${c}` ? undefined : c }) : undefined
         }
       />
       {asked.late && <Wait asked={{ ...asked, answer: undefined }} what={what} />}
-      {more && (
+      {isMore && (
         <button class="more" onClick={() => setLimit(Math.min(MOST, limit * 5))}>
           Load more rows
         </button>

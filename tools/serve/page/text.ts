@@ -42,3 +42,12 @@ export function hue(name: string): number {
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16777619) >>> 0;
   return ((hash >>> 8) % 12) * 30;
 }
+
+// Whether one of the texts has each of the words, in upper or lower case.
+export function fits(words: string, texts: unknown[]): boolean {
+  const low = texts.filter((t) => typeof t === "string").map((t) => (t as string).toLowerCase());
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => low.some((t) => t.includes(word)));
+}

@@ -14,7 +14,7 @@ import { Links, QueryTable, Table } from "./table";
 import { change, href, linkTo, readRoute, Route } from "./route";
 import { Sql } from "./sql";
 import { Leaks } from "./suspects";
-import { bytes, number, percent } from "./text";
+import { bytes, number, percent, visible } from "./text";
 import { Threads } from "./threads";
 import { WasteSum } from "./waste";
 
@@ -92,38 +92,24 @@ function Form({
     rest = all.filter((o) => !open.has(o.name)),
     set = rest.filter((o) => p[`o_${o.name}`]).length;
   if (!spec.targets && all.length === 0) return null;
+  const isOptional = spec.targets.startsWith("["),
+    target = spec.targets && <TargetField key={p.target} spec={spec} value={p.target ?? ""} />;
   return (
     <form class="tools form" onSubmit={(e) => e.preventDefault()}>
-      {spec.targets && (
-        <label>
-          {spec.targets
-            .split("|")[0]
-            .toLowerCase()
-            .replace(/[[\].]/g, "")
-            .replace("-", " ")}{" "}
-          <input
-            value={p.target ?? ""}
-            size={28}
-            placeholder={
-              spec.targets === "[PATTERN]"
-                ? "as java.util.* or *Session"
-                : /CLASS/.test(spec.targets)
-                  ? "as java.util.HashMap"
-                  : /OBJECT/.test(spec.targets)
-                    ? "as 0x12c4"
-                    : "name"
-            }
-            onChange={(e) => change({ target: (e.target as HTMLInputElement).value || undefined })}
-          />
-        </label>
+      {!isOptional && target}
+      {isOptional && p.target && (
+        <button type="button" title="Show all" onClick={() => change({ target: undefined })}>
+          only <b>{visible(p.target)}</b> ×
+        </button>
       )}
       {shown.map((o) => (
         <Field option={o} route={route} />
       ))}
-      {rest.length > 0 && (
+      {(rest.length > 0 || isOptional) && (
         <details class="options">
           <summary>Options{set ? ` (${number(set)} set)` : ""}</summary>
           <div class="tools">
+            {isOptional && target}
             {rest.map((o) => (
               <Field option={o} route={route} />
             ))}
@@ -131,6 +117,34 @@ function Form({
         </details>
       )}
     </form>
+  );
+}
+
+// What a query is about; one that may be about all stands among its options, for the table has a filter.
+function TargetField({ spec: { targets }, value }: { spec: Spec; value: string }) {
+  const title = targets
+      .split("|")[0]
+      .toLowerCase()
+      .replace(/[[\].]/g, "")
+      .replace("-", " "),
+    example =
+      targets === "[PATTERN]"
+        ? "as java.util.* or *Session"
+        : /CLASS/.test(targets)
+          ? "as java.util.HashMap"
+          : /OBJECT/.test(targets)
+            ? "as 0x12c4"
+            : "name";
+  return (
+    <label>
+      {title}{" "}
+      <input
+        value={value}
+        size={28}
+        placeholder={example}
+        onChange={(e) => change({ target: (e.target as HTMLInputElement).value || undefined })}
+      />
+    </label>
   );
 }
 
@@ -426,35 +440,6 @@ function Strings({ route }: Props) {
   return (
     <Panel title="Strings">
       <div class="tools">
-        <label>
-          Find{" "}
-          <input
-            type="search"
-            size={30}
-            placeholder="Regular expression"
-            aria-label="Find texts"
-            value={p.o_match ?? ""}
-            onChange={(e) =>
-              change({
-                o_match: (e.target as HTMLInputElement).value || undefined,
-                o_equals: undefined,
-                o_objects: undefined,
-              })
-            }
-          />
-        </label>
-        <label>
-          exactly{" "}
-          <input
-            type="search"
-            size={16}
-            aria-label="Texts that are exactly this"
-            value={p.o_equals ?? ""}
-            onChange={(e) =>
-              change({ o_equals: (e.target as HTMLInputElement).value || undefined, o_match: undefined })
-            }
-          />
-        </label>
         <Choice
           label="Group by"
           value={p.o_objects ? "objects" : (p.o_by ?? "text")}
@@ -467,12 +452,7 @@ function Strings({ route }: Props) {
           }
         />
       </div>
-      <Form
-        key="strings"
-        spec={{ ...spec, targets: "" }}
-        route={route}
-        without={["match", "equals", "by", "objects"]}
-      />
+      <Form key="strings" spec={{ ...spec, targets: "" }} route={route} without={["by", "objects"]} />
       <QueryTable
         query="strings"
         params={paramsOf(route, spec)}
