@@ -127,7 +127,7 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 	f->fd = open(f->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (f->fd >= 0)
 		return HDB_OK;
-	r = hdb_fail_errno(err, errno, "%s", f->temp_path);
+	r = hdb_fail_errno(err, errno, "%s", f->path);
 	free(f->temp_path);
 	f->temp_path = NULL;
 	return r;
