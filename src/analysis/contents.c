@@ -177,7 +177,7 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 	struct heap *heap = m->s->session->heap;
 	int r;
 
-	TRY_ERRORS(heap_read_offsets(heap, m->block->block_no, offsets, err));
+	TRY(heap_read_offsets(heap, m->block->block_no, offsets, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
 		struct analysis_content record = {
 			.ix = objects->first_ix + i,
@@ -391,10 +391,10 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	struct heap *heap = s->session->heap;
 
 	*threads_max = UINT32_MAX;
-	TRY_ERRORS(heap_load_strings(heap, err));
-	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY(heap_load_strings(heap, err));
+	TRY(heap_open_dump(heap, err));
 	if (s->options->kind != ANALYSIS_ARRAYS)
-		TRY_ERRORS(heap_string_blocks(heap, &s->references, threads_max, err));
+		TRY(heap_string_blocks(heap, &s->references, threads_max, err));
 	if (!heap->object_count)
 		return HDB_OK;
 	TRY(BASE_ALLOC(s->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));

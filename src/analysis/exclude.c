@@ -178,7 +178,7 @@ static int note_places(const struct session *session, struct analysis_excludes *
 			const bool is_near = at < UINT32_MAX;
 			struct store_field field;
 
-			TRY_ERRORS(heap_field(session->heap, class->first_field + i, &field, err));
+			TRY(heap_field(session->heap, class->first_field + i, &field, err));
 			at += hprof_type_size(field.type, session->heap->id_size);
 			if (field.type != HPROF_OBJECT || !is_near)
 				continue;
@@ -391,7 +391,7 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 {
 	struct heap *heap = session->heap;
 
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_load_classes(heap, err));
 	analysis_excludes_release(excludes);
 	excludes->session = session;
 	TRY(BASE_ALLOC(excludes->from_class, (size_t)heap->class_count + 1, "classes", err));

@@ -130,7 +130,7 @@ static int count_classes(const struct session *session, enum analysis_counting c
 			heap_each_count(session->heap, add_counted, by_class, err) :
 			HDB_NOTFOUND;
 
-	return r == HDB_NOTFOUND ? count_objects(session, counting, by_class, err) : r;
+	return r > 0 ? count_objects(session, counting, by_class, err) : r;
 }
 
 /*
@@ -220,7 +220,7 @@ int analysis_make_class_totals(const struct session *session, struct derive_tota
 	const size_t n = (size_t)heap->class_count + 1;
 
 	*out = NULL;
-	TRY_ERRORS(heap_load_classes(session->heap, err));
+	TRY(heap_load_classes(session->heap, err));
 	TRY(BASE_ALLOC(*out, n, "totals by class", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
 		(*out)[no] = (struct derive_total){ .group = DERIVE_CLASS, .no = no };
@@ -344,7 +344,7 @@ static int count_native(const struct session *session, struct analysis_groups *o
 	TRY(BASE_ALLOC(block, 1, "a block of objects", err));
 	TRY(analysis_make_class_totals(session, &by_class, err));
 	for (uint32_t b = 0; b < heap_block_count(session->heap); b++)
-		TRY_ERRORS(add_native(session, b, block, by_class, err));
+		TRY(add_native(session, b, block, by_class, err));
 	TRY(analysis_fold_groups(session, out->by, by_class, out, err));
 	if (out->count)
 		qsort(out->totals, out->count, sizeof(*out->totals), compare_no);
@@ -355,7 +355,7 @@ int analysis_native_groups(const struct session *session, enum derive_group by,
 			   struct analysis_groups *out, bool *has, struct hdb_error *err)
 {
 	*out = (struct analysis_groups){ .by = by };
-	TRY_ERRORS(derive_has_native(session->derive, has, err));
+	TRY(derive_has_native(session->derive, has, err));
 	return *has ? count_native(session, out, err) : HDB_OK;
 }
 

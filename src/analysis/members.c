@@ -192,7 +192,7 @@ static int pass(const struct session *session, struct analysis_members *m, uint3
 	for (uint32_t b = 0; b < heap_block_count(session->heap); b++) {
 		bool skips = true;
 
-		TRY_ERRORS(is_foreign(session, m, b, &skips, err));
+		TRY(is_foreign(session, m, b, &skips, err));
 		if (skips)
 			continue;
 		TRY(heap_read_block_of(session->heap, b, read_classes(m), block, err));
@@ -263,7 +263,7 @@ static int find_classes(const struct session *session, const char *target, bool 
 			struct analysis_members *out, struct hdb_error *err)
 {
 	*out = (struct analysis_members){ .class_no = HEAP_NONE };
-	TRY_ERRORS(heap_load_classes(session->heap, err));
+	TRY(heap_load_classes(session->heap, err));
 	TRY(BASE_ALLOC(out->is_member_class, (size_t)session->heap->class_count + 1, "classes",
 		       err));
 	return names_loader(target) ?

@@ -577,7 +577,7 @@ int analysis_merged_add(const struct session *session, struct analysis_merged *m
 	BASE_FREED uint32_t *names = NULL;
 	bool is_done = false;
 
-	TRY_ERRORS(heap_load_classes(session->heap, err));
+	TRY(heap_load_classes(session->heap, err));
 	analysis_merged_limit(m, session);
 	TRY(BASE_ALLOC(block, 1, "a merged tree", err));
 	TRY(BASE_ALLOC(weight, STORE_BLOCK_OBJECTS, "a merged tree", err));

@@ -147,8 +147,8 @@ int analysis_properties_next(const struct session *session, struct analysis_prop
 {
 	int r;
 
-	TRY_ERRORS(heap_open_dump(session->heap, err));
-	TRY_ERRORS(heap_load_classes(session->heap, err));
+	TRY(heap_open_dump(session->heap, err));
+	TRY(heap_load_classes(session->heap, err));
 	while (p->source < SOURCES) {
 		const struct source *source = &sources[p->source];
 
@@ -462,7 +462,7 @@ int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **f
 	/* Facts are unknown without the dump, which is no failure. */
 	if (r == HDB_ECHANGED)
 		return HDB_OK;
-	TRY_ERRORS(r);
+	TRY(r);
 	*count = KNOWN;
 	return HDB_OK;
 }

@@ -110,8 +110,8 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
 	*out = (struct analysis_reference_list){ 0 };
-	TRY_ERRORS(heap_open_dump(heap, err));
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_open_dump(heap, err));
+	TRY(heap_load_classes(heap, err));
 	TRY(BASE_ALLOC(l.block, 1, "references", err));
 	TRY(BASE_ALLOC(l.strength, (size_t)heap->class_count + 1, "references", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)

@@ -128,7 +128,7 @@ static int find_class_object(const struct session *session, const char *target, 
 	const char *name = target + sizeof(class_prefix) - 1;
 	uint32_t first = HEAP_NONE;
 
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_load_classes(heap, err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		if (strcmp(name, heap_class_name(heap, no)) != 0)
 			continue;
@@ -261,7 +261,7 @@ int analysis_class_marks(const struct session *session, const char *pattern, boo
 			 uint8_t **marks, struct hdb_error *err)
 {
 	*marks = NULL;
-	TRY_ERRORS(heap_load_classes(session->heap, err));
+	TRY(heap_load_classes(session->heap, err));
 	TRY(BASE_ALLOC(*marks, (size_t)session->heap->class_count + 1, "classes", err));
 	return mark_classes(session, pattern, with_sub, *marks, err);
 }

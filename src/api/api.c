@@ -90,7 +90,7 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 	}
 	if (!options.no_sigbus_handler)
 		base_sigbus_install();
-	TRY_ERRORS(base_input_open(dump_path, options.progress.cancel, &paths.input, err));
+	TRY(base_input_open(dump_path, options.progress.cancel, &paths.input, err));
 	r = api_import_trace(paths, &options, &result, err);
 	if (r == HDB_NOTFOUND) {
 		api_import_work(&work, &options, options.memory_bytes);
@@ -269,7 +269,7 @@ int hdb_dump_read(struct hdb *db, uint64_t offset, void *buf, size_t size, size_
 	uint64_t left;
 
 	*done = 0;
-	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY(heap_open_dump(heap, err));
 	if (offset >= heap->dump.source->size)
 		return HDB_END;
 	left = heap->dump.source->size - offset;

@@ -33,7 +33,7 @@ int hdb_class_at(struct hdb *db, uint32_t class_no, struct hdb_class *out, struc
 	struct hdb_class facts;
 
 	API_CHECK(out, err);
-	TRY_ERRORS(api_check_class(db, class_no, err));
+	TRY(api_check_class(db, class_no, err));
 	class = heap_class(heap, class_no);
 	facts = (struct hdb_class){
 		.class_no = class_no,
@@ -243,7 +243,7 @@ int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 	BASE_SCOPED(release) struct field_list list = { 0 };
 	uint32_t no = class_no;
 
-	TRY_ERRORS(api_check_class(db, class_no, err));
+	TRY(api_check_class(db, class_no, err));
 	/* The import has broken cycles; the count is for a database that was damaged later. */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= db->heap->class_count; steps++) {
 		const struct store_class *class = heap_class(db->heap, no);
@@ -264,7 +264,7 @@ int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_fields **out
 	BASE_SCOPED(release) struct field_list list = { 0 };
 	const struct store_class *class;
 
-	TRY_ERRORS(api_check_class(db, class_no, err));
+	TRY(api_check_class(db, class_no, err));
 	class = heap_class(db->heap, class_no);
 	for (uint32_t f = 0; f < class->static_count; f++)
 		TRY(add_field(db, &list, class_no, class->first_static + f, err));

@@ -84,7 +84,7 @@ int hdb_reachable_at(struct hdb *db, uint32_t ix, int *reachable, struct hdb_err
 	int r = api_check_ix(db, ix, err);
 
 	*reachable = 0;
-	TRY_ERRORS(r);
+	TRY(r);
 	r = derive_is_reachable(&db->derive, ix, &is_reachable, err);
 	*reachable = is_reachable;
 	return r;

@@ -280,7 +280,7 @@ int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_er
 	struct hdb_root facts;
 
 	API_CHECK(out, err);
-	TRY_ERRORS(heap_load_roots(db->heap, err));
+	TRY(heap_load_roots(db->heap, err));
 	if (no >= db->heap->roots.count)
 		return hdb_fail(err, HDB_EUSAGE, "there is no GC root number %" PRIu64, no);
 	root = &db->heap->roots.records[no];
@@ -305,7 +305,7 @@ int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t *count,
 
 	*first = *count = 0;
 	TRY(api_check_ix(db, ix, err));
-	TRY_ERRORS(heap_load_roots(db->heap, err));
+	TRY(heap_load_roots(db->heap, err));
 	roots = heap_roots_of(db->heap, ix, &n);
 	if (roots) {
 		*first = (uint64_t)(roots - db->heap->roots.records);

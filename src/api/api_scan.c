@@ -52,7 +52,7 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 	struct heap *heap = scan->db->heap;
 	struct hdb_scan_options *opt = &scan->opt;
 
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_load_classes(heap, err));
 	if (!opt->end_ix || opt->end_ix > heap->object_count)
 		opt->end_ix = heap->object_count;
 	if (opt->from_ix < opt->end_ix) {
@@ -66,7 +66,7 @@ static int scan_prepare(struct hdb_scan *scan, struct hdb_error *err)
 		opt->columns |= HDB_SCAN_OFFSET;
 	scan->needs_reachable = opt->population || opt->columns & HDB_SCAN_REACHABLE;
 	if (opt->columns & HDB_SCAN_FIELDS)
-		TRY_ERRORS(heap_open_dump(heap, err));
+		TRY(heap_open_dump(heap, err));
 	if (opt->columns & HDB_SCAN_REFERRERS)
 		TRY(derive_referrers(&scan->db->derive, &scan->lists, err));
 	return opt->columns & tree ? derive_need(&scan->db->derive, STORE_RETAINED, err) : HDB_OK;
@@ -302,7 +302,7 @@ static int scan_block(struct hdb_scan *scan, uint32_t block_no, uint32_t *n, str
 
 	*n = 0;
 	if (scan->opt.classes)
-		TRY_ERRORS(heap_block_has(db->heap, block_no, scan->opt.classes, &has, err));
+		TRY(heap_block_has(db->heap, block_no, scan->opt.classes, &has, err));
 	if (has)
 		r = heap_read_block_of(db->heap, block_no, scan->opt.classes, &scan->block, err);
 	if (r < 0 || !has)

@@ -290,7 +290,7 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 	for (;;) {
 		uint64_t left, i;
 
-		TRY_ERRORS(fill(in, STREAM_PIECE, &left, err));
+		TRY(fill(in, STREAM_PIECE, &left, err));
 		/* Do not find the same part again: zstd does not tell how much of it was read. */
 		for (i = left && in->offset == in->part_offset; i + GZIP_HEAD <= left; i++) {
 			if (begins_part(in, next_byte(in) + i, left - i)) {
@@ -425,7 +425,7 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 		const char *why = "it ends too early";
 		uint64_t left, used = 0;
 
-		TRY_ERRORS(fill(in, GZIP_HEAD + 8, &left, err));
+		TRY(fill(in, GZIP_HEAD + 8, &left, err));
 		if (!in->is_in_stream) {
 			TRY(next_part(in, piece, left, err));
 			continue;
@@ -526,7 +526,7 @@ static int take_compressed(struct base_input *in, struct base_piece *piece, stru
 	int r;
 
 	if (in->has_parts && !in->is_in_stream) {
-		TRY_ERRORS(base_source_failed(in->map, err));
+		TRY(base_source_failed(in->map, err));
 		if ((r = take_parts(in, piece)) != HDB_NOTFOUND)
 			return r;
 	}

@@ -212,7 +212,7 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 
 	/* Orphans count as roots. Reachability depends on them, referrers do not. */
 	if (derive->heap->state.takes_orphans && builder_of(table) != &derive_build_referrers) {
-		TRY_ERRORS(derive_need_roots(derive, err));
+		TRY(derive_need_roots(derive, err));
 	}
 	if (derive_has(derive, table))
 		return HDB_OK;

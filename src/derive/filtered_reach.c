@@ -23,7 +23,7 @@ static int mark_members(struct derive *derive, struct graph_members members, uin
 	for (size_t i = 0; i < members.count; i++) {
 		bool reachable;
 
-		TRY_ERRORS(derive_is_reachable(derive, members.node[i], &reachable, err));
+		TRY(derive_is_reachable(derive, members.node[i], &reachable, err));
 		if (reachable)
 			base_bit_put(bits, members.node[i]);
 	}

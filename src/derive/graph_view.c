@@ -194,7 +194,7 @@ static int reach(void *ctx, uint32_t node, bool *reachable, uint32_t *parent, st
 	const struct derive_access_state *s = ctx;
 	uint64_t value;
 
-	TRY_ERRORS(store_column_get(s->reach, node, &value, err));
+	TRY(store_column_get(s->reach, node, &value, err));
 	*reachable = value != 0;
 	*parent = derive_tree_parent(value, node);
 	if (*parent >= s->derive->heap->object_count && *parent != GRAPH_NONE)

@@ -340,7 +340,7 @@ int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err)
 
 	*has = false;
 	TRY(derive_need(derive, STORE_NATIVE, err));
-	TRY(store_table_info(derive->heap->store, STORE_NATIVE, &info, err));
+	TRY_FOUND(store_table_info(derive->heap->store, STORE_NATIVE, &info, err));
 	*has = info.item_count != 0;
 	return HDB_OK;
 }

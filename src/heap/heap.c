@@ -211,7 +211,7 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	free(*out);
 	*out = heap->blocks.objects[block_no] = NULL;
 	TRY(HEAP_ALLOC(heap, block, 1, "a block of objects", err));
-	TRY_ERRORS(store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err));
+	TRY(store_objects_open(heap->store, block_no * STORE_BLOCK_OBJECTS, block, err));
 	if (block->count != (block_no + 1 < heap_block_count(heap) ?
 				     STORE_BLOCK_OBJECTS :
 				     heap->object_count - block_no * STORE_BLOCK_OBJECTS))
@@ -283,7 +283,7 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 	uint32_t low = 0, high = heap_block_count(heap);
 	struct base_search search;
 
-	TRY_ERRORS(load_directory(heap, err));
+	TRY(load_directory(heap, err));
 	if (!high || id < heap->blocks.first_ids[0])
 		return HDB_NOTFOUND;
 	/*
@@ -340,7 +340,7 @@ int heap_id(struct heap *heap, uint32_t ix, uint64_t *id, struct hdb_error *err)
 {
 	struct store_ids *block;
 
-	TRY_ERRORS(ids_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
+	TRY(ids_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
 	if (ix % STORE_BLOCK_OBJECTS >= block->count)
 		return store_damaged(heap->store, STORE_IDS, ix, "block too short", err);
 	*id = store_ids_get(block, ix % STORE_BLOCK_OBJECTS);
@@ -352,7 +352,7 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 {
 	struct store_ids *block;
 
-	TRY_ERRORS(ids_block(heap, block_no, &block, err));
+	TRY(ids_block(heap, block_no, &block, err));
 	store_ids_scan(block, out);
 	*count = block->count;
 	return HDB_OK;
@@ -375,8 +375,8 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 	struct store_objects *block;
 	struct store_object o;
 
-	TRY_ERRORS(heap_load_classes(heap, err));
-	TRY_ERRORS(objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
+	TRY(heap_load_classes(heap, err));
+	TRY(objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
 	if (ix % STORE_BLOCK_OBJECTS >= block->count)
 		return store_damaged(heap->store, STORE_OBJECTS, ix, "index out of range", err);
 	store_objects_get(block, ix % STORE_BLOCK_OBJECTS, &o);
@@ -428,7 +428,7 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 	struct store_objects *block;
 	struct heap_object o;
 
-	TRY_ERRORS(objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
+	TRY(objects_block(heap, ix / STORE_BLOCK_OBJECTS, &block, err));
 	if (ix % STORE_BLOCK_OBJECTS >= block->count)
 		return store_damaged(heap->store, STORE_OBJECTS, ix, "index out of range", err);
 	*offset = offset_in_group(groups, block, ix);
@@ -515,7 +515,7 @@ int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *e
 {
 	struct store_objects *block;
 
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_load_classes(heap, err));
 	return objects_block(heap, block_no, &block, err);
 }
 
@@ -532,7 +532,7 @@ int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *e
 	const uint32_t count = heap_block_count(heap);
 	uint32_t ready = 0;
 
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_load_classes(heap, err));
 	TRY(ready_blocks(heap, err));
 	/* In most passes all blocks are open already. */
 	while (ready < count && heap->blocks.objects[ready] &&
@@ -564,8 +564,8 @@ static void leave_out(const struct heap *heap, const struct store_objects *block
 static int begin_block(struct heap *heap, uint32_t block_no, struct store_objects **block,
 		       struct heap_block *out, struct hdb_error *err)
 {
-	TRY_ERRORS(heap_load_classes(heap, err));
-	TRY_ERRORS(objects_block(heap, block_no, block, err));
+	TRY(heap_load_classes(heap, err));
+	TRY(objects_block(heap, block_no, block, err));
 	out->first_ix = (*block)->first_ix;
 	out->count = (*block)->count;
 	return HDB_OK;
@@ -645,7 +645,7 @@ int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_l
 		bool has = true;
 
 		if (blocks->is_wanted)
-			TRY_ERRORS(heap_block_has(heap, b, blocks->is_wanted, &has, err));
+			TRY(heap_block_has(heap, b, blocks->is_wanted, &has, err));
 		if (has) {
 			TRY(heap_read_block(heap, b, block, err));
 			TRY(look(ctx, block, err));

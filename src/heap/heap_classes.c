@@ -336,7 +336,5 @@ int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hd
 {
 	const int r = store_record(heap->store, STORE_FIELDS, i, out, err);
 
-	return r == HDB_NOTFOUND ?
-		       store_damaged(heap->store, STORE_FIELDS, i, "field missing", err) :
-		       r;
+	return r > 0 ? store_damaged(heap->store, STORE_FIELDS, i, "field missing", err) : r;
 }

@@ -138,5 +138,5 @@ int heap_count_all(struct heap *heap, struct base_work *work,
 	struct taker to = { heap, take, ctx };
 	const int r = heap_each_count(heap, take, ctx, err);
 
-	return r == HDB_NOTFOUND ? heap_each_block(heap, work, give_block, &to, err) : r;
+	return r > 0 ? heap_each_block(heap, work, give_block, &to, err) : r;
 }

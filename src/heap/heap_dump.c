@@ -38,7 +38,7 @@ int heap_check_size(struct heap *heap, struct hdb_error *err)
 {
 
 	TRY(store_fault_size(heap->store, err));
-	TRY_ERRORS(heap_check(heap, err));
+	TRY(heap_check(heap, err));
 	return heap->dump.source ? heap->dump.source->check(heap->dump.source, err) : HDB_OK;
 }
 
@@ -90,9 +90,10 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 	int r = store_table_info(heap->store, STORE_CONTENTS, &info, err);
 
 	assert(!heap->dump.source);
-	if (r != HDB_OK)
-		return r < 0 ? r :
-			       store_damaged(heap->store, STORE_CONTENTS, 0, "no contents", err);
+	if (r > 0)
+		r = store_damaged(heap->store, STORE_CONTENTS, 0, "no contents", err);
+	if (r < 0)
+		return r;
 	TRY_ERRORS(store_open_again(heap->store, &store, err));
 	if (frames.cache_bytes > KEPT_CACHE_MAX)
 		frames.cache_bytes = KEPT_CACHE_MAX;

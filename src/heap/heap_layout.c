@@ -106,7 +106,7 @@ static int is_crowded(struct heap *heap, const struct layout_model *model,
 	for (uint32_t i = 0; i < class->field_count; i++) {
 		struct store_field field;
 
-		TRY_ERRORS(heap_field(heap, class->first_field + i, &field, err));
+		TRY(heap_field(heap, class->first_field + i, &field, err));
 		bytes += layout_type_size(model, field.type);
 	}
 	*out = bytes > class->declared_size;
@@ -214,7 +214,7 @@ static int lay_out_line(struct own *own, const struct base_vec *line, struct bas
 				     layout_known(heap_class_name(own->heap, own->class_no));
 		own->fields.count = own->parts.count = 0;
 		TRY(base_vec_reserve(&own->fields, 1, sizeof(struct layout_field), err));
-		TRY_ERRORS(add_fields(own, err));
+		TRY(add_fields(own, err));
 		layout_known_traits(own->model, own->known, &traits);
 		super = *shape;
 		fields = (struct layout_fields){ own->fields.data, own->fields.count };
@@ -326,7 +326,7 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, str
 	struct layout_model model;
 
 	assert(class_no < heap->class_count);
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_load_classes(heap, err));
 	if (!read_model(heap, &model))
 		return hdb_fail(
 			err, HDB_EUSAGE,

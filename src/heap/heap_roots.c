@@ -24,10 +24,11 @@ static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t wor
 	assert(first_word % HEAP_ORPHAN_WORDS == 0);
 	assert(words <= HEAP_ORPHAN_WORDS);
 	assert(heap->roots.bits);
-	if (r == HDB_NOTFOUND ||
+	if (r > 0 ||
 	    (r == HDB_OK && (block.item_count != words || block.size != words * sizeof(uint64_t))))
 		r = store_damaged(heap->store, STORE_ORPHANS, first_word, "impossible size", err);
-	TRY_ERRORS(r);
+	if (r < 0)
+		return r;
 	for (uint64_t w = 0; w < words; w++) {
 		const uint64_t bits = load64(block.data + w * sizeof(uint64_t));
 		const uint64_t first_ix = (first_word + w) * 64;
@@ -37,7 +38,7 @@ static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t wor
 					     "index out of range", err);
 		heap->roots.bits[first_word + w] |= bits;
 	}
-	return r;
+	return HDB_OK;
 }
 
 int heap_add_orphans(struct heap *heap, struct hdb_error *err)

@@ -120,7 +120,7 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 			char text[FIELD_NAME_MAX] = "";
 			struct store_field field;
 
-			TRY_ERRORS(heap_field(heap, class->first_field + f, &field, err));
+			TRY(heap_field(heap, class->first_field + f, &field, err));
 			if (is_started)
 				TRY(heap_text(heap, field.name_text, text, sizeof(text), err));
 			if (is_started && !is_foreign && at < UINT32_MAX &&

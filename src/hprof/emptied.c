@@ -66,7 +66,7 @@ int hprof_emptied_measure(struct hprof_salvage *s, const struct hprof_record *re
 		if (r != HDB_OK)
 			return r < 0 ? r : 0;
 		if (sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA) {
-			TRY_ERRORS(missing_of(s->view, &sub, emptied.id_size, &missing, err));
+			TRY(missing_of(s->view, &sub, emptied.id_size, &missing, err));
 			counted += missing;
 			out->missing += missing;
 		}

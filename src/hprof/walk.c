@@ -361,7 +361,7 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
 	if (rec->tag == HPROF_LOAD_CLASS) {
 		struct hprof_load_class load;
 
-		TRY_ERRORS(hprof_read_load_class(walk->file, &walk->view, rec, &load, err));
+		TRY(hprof_read_load_class(walk->file, &walk->view, rec, &load, err));
 		return hprof_salvage_add_class(&walk->salvage, load.class_id, err);
 	}
 	return HDB_OK;

@@ -395,7 +395,7 @@ static int open_dump(struct import *im, const char *dump_path, struct base_input
 		     struct hdb_error *err)
 {
 	if (!*input)
-		TRY_ERRORS(base_input_open(dump_path, im->work->progress.cancel, input, err));
+		TRY(base_input_open(dump_path, im->work->progress.cancel, input, err));
 	im->origin.packing = base_input_packing(*input);
 	im->origin.is_pipe = !base_input_is_file(*input);
 	im->origin.file_bytes = base_input_size(*input);

@@ -194,7 +194,7 @@ static int measure_class(struct import *im, struct import_class *class, struct h
 		struct hprof_field field;
 		unsigned size;
 
-		TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
+		TRY(hprof_field_next(&im->file, &view, &offset, &field, err));
 		size = hprof_type_size(field.type, im->file.id_size);
 		body += size;
 		if (size)
@@ -242,7 +242,7 @@ static int plan_class(struct import *im, uint32_t no, struct hdb_error *err)
 		for (uint32_t f = 0; f < from->out.field_count && at < class->max_body; f++) {
 			struct hprof_field field;
 
-			TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
+			TRY(hprof_field_next(&im->file, &view, &offset, &field, err));
 			if (field.type == HPROF_OBJECT) {
 				const uint32_t at32 = (uint32_t)at;
 				TRY(base_vec_push(&im->links.plans, &at32, sizeof(at32), err));

@@ -383,7 +383,7 @@ static int take_class(struct import *im, struct block_builder *m, struct store_o
 	for (uint32_t f = 0; f < class->out.static_count; f++) {
 		struct hprof_static field;
 
-		TRY_ERRORS(hprof_static_next(&im->file, &m->view, &offset, &field, err));
+		TRY(hprof_static_next(&im->file, &m->view, &offset, &field, err));
 		if (field.type == HPROF_OBJECT)
 			TRY(push_reference(m, field.value, err));
 	}

@@ -155,9 +155,9 @@ static int scan_alloc_sites(struct scan *s, const struct hprof_record *rec, stru
 		struct hprof_alloc_site site;
 		struct store_alloc_site out;
 
-		TRY_ERRORS(hprof_read_alloc_site(
-			&s->view, sites.sites_offset + (uint64_t)i * HPROF_ALLOC_SITE_SIZE, &site,
-			err));
+		TRY(hprof_read_alloc_site(&s->view,
+					  sites.sites_offset + (uint64_t)i * HPROF_ALLOC_SITE_SIZE,
+					  &site, err));
 		out = (struct store_alloc_site){
 			.record_no = s->alloc_records,
 			.class_text = site.class_serial,

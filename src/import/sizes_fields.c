@@ -37,7 +37,7 @@ int import_find_tails(struct import *im, struct hdb_error *err)
 		for (uint32_t f = 0; f < class->out.field_count; f++) {
 			struct hprof_field field;
 
-			TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
+			TRY(hprof_field_next(&im->file, &view, &offset, &field, err));
 			at += hprof_type_size(field.type, im->file.id_size);
 			if (field.type == HPROF_INT &&
 			    import_text_is(im, field.name_string_id, name))
@@ -72,7 +72,7 @@ static int read_statics(struct import *im, const struct import_class *class,
 	for (uint32_t f = 0; f < class->out.static_count; f++) {
 		struct hprof_static field;
 
-		TRY_ERRORS(hprof_static_next(&im->file, &view, &offset, &field, err));
+		TRY(hprof_static_next(&im->file, &view, &offset, &field, err));
 		if (field.type == HPROF_OBJECT) {
 			out->references += !is_made_up(im, field.name_string_id);
 			continue;
@@ -106,7 +106,7 @@ static int read_types(struct import *im, const struct import_class *class, struc
 	for (uint32_t f = 0; f < class->out.field_count; f++) {
 		struct hprof_field field;
 
-		TRY_ERRORS(hprof_field_next(&im->file, &view, &offset, &field, err));
+		TRY(hprof_field_next(&im->file, &view, &offset, &field, err));
 		TRY(base_vec_push(types, &field.type, sizeof(field.type), err));
 	}
 	return HDB_OK;
@@ -188,7 +188,7 @@ static int add_known(struct sizes *s, const struct layout_model *model,
 		struct hprof_field field;
 		char name[FIELD_NAME_ROOM];
 
-		TRY_ERRORS(hprof_field_next(&s->im->file, &view, &offset, &field, err));
+		TRY(hprof_field_next(&s->im->file, &view, &offset, &field, err));
 		field_name(s->im, field.name_string_id, name);
 		s->fields[f].group = layout_known_group(model, class->known, name);
 		for (size_t i = 0; i < injected_count; i++)

@@ -573,7 +573,7 @@ static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_
 	type->most_bytes = bytes > type->most_bytes ? bytes : type->most_bytes;
 	if ((r = perfetto_references_read(g, object, refs, err)) != HDB_OK) {
 		g->problem_count += r == HDB_NOTFOUND;
-		return r == HDB_NOTFOUND ? HDB_OK : r;
+		return r > 0 ? HDB_OK : r;
 	}
 	type->has_extras |=
 		refs->extras.count || (!refs->fields.count && refs->ids.count > type->chain_fields);

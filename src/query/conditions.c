@@ -158,7 +158,7 @@ static int measure_object(const struct session *side, const struct condition *c,
 		return forget(err);
 	if (r < 0)
 		return r;
-	TRY_ERRORS(derive_is_reachable(side->derive, ix, &reachable, err));
+	TRY(derive_is_reachable(side->derive, ix, &reachable, err));
 	if ((r = heap_object(side->heap, ix, &object, err)) < 0 || !reachable)
 		return r;
 	*out = c->measure == COUNT ? 1 : object.shallow_bytes;
@@ -194,7 +194,7 @@ static int measure(const struct session *side, const struct condition *c, uint64
 	analysis_members_release(&members);
 	/* Return the memory before measuring another dump. */
 	base_work_release(side->work);
-	return r == HDB_NOTFOUND ? forget(err) : r;
+	return r > 0 ? forget(err) : r;
 }
 
 static bool holds(const struct condition *c, double value)

@@ -110,7 +110,7 @@ static int test_filter(struct query *q, bool *wanted, struct hdb_error *err)
 	assert(q->filter);
 	f->is_done = true;
 	if (f->uses_shared)
-		TRY_ERRORS(query_fill_object_columns(q, err));
+		TRY(query_fill_object_columns(q, err));
 	query_place_texts(q);
 	r = q->args.filter->test(q->args.filter->ctx, f->values, &is_wanted, err);
 	query_unplace_texts(q);

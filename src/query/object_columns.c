@@ -209,7 +209,7 @@ int query_show_object_columns(struct query *q, struct hdb_error *err)
 		return HDB_OK;
 	has_id = query_is_shown(q, at->id) && !(q->def->uses & QUERY_CHOOSES_COLUMNS);
 	if (has_id)
-		TRY_ERRORS(derive_has_native(q->derive, &has_native, err));
+		TRY(derive_has_native(q->derive, &has_native, err));
 	if (!(q->def->uses & QUERY_CHOOSES_COLUMNS)) {
 		show(q, at->heap, has_id && at->heap_count);
 		if (!(q->def->uses & QUERY_OWN_NATIVE))

@@ -12,7 +12,7 @@ int query_record(struct query *q, size_t no, void *record, struct hdb_error *err
 	const int r = heap_record(q->heap, table, no, record, err);
 
 	assert(table);
-	return r == HDB_NOTFOUND ? heap_damaged(q->heap, table, no, "record missing", err) : r;
+	return r > 0 ? heap_damaged(q->heap, table, no, "record missing", err) : r;
 }
 
 void query_set_dump_text(struct query *q, size_t column, uint32_t text_no)

@@ -116,7 +116,7 @@ int rewrite_blank_class(struct rewrite_shapes *s, const struct hprof_sub *sub,
 	TRY(put_constants(s, &dump, &at, err));
 	TRY(rewriter_copy(w, at, dump.statics_offset - at, err));
 	at = dump.statics_offset;
-	TRY_ERRORS(put_statics(s, &dump, &at, err));
+	TRY(put_statics(s, &dump, &at, err));
 	return rewriter_copy(w, at, sub->end - at, err);
 }
 

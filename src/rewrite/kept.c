@@ -25,7 +25,7 @@ static int find_field(struct rewrite_shapes *s, const struct rewrite_class *clas
 	for (uint32_t f = 0; f < class->field_count && !out->class_id; f++) {
 		struct hprof_field field;
 
-		TRY_ERRORS(hprof_field_next(&s->w->file, &s->w->view, &at, &field, err));
+		TRY(hprof_field_next(&s->w->file, &s->w->view, &at, &field, err));
 		rewrite_text(s, field.name_string_id, name);
 		if (strcmp(name, wanted) == 0)
 			*out = (struct rewrite_place){ class->class_id, offset };

@@ -17,15 +17,15 @@ static int add_record(struct rewrite_named *n, const struct hprof_record *rec,
 
 	switch (rec->tag) {
 	case HPROF_LOAD_CLASS:
-		TRY_ERRORS(hprof_read_load_class(file, view, rec, &load, err));
+		TRY(hprof_read_load_class(file, view, rec, &load, err));
 		return add(n, load.name_string_id, err);
 	case HPROF_FRAME:
-		TRY_ERRORS(hprof_read_frame(file, view, rec, &frame, err));
+		TRY(hprof_read_frame(file, view, rec, &frame, err));
 		TRY(add(n, frame.method_string_id, err));
 		TRY(add(n, frame.signature_string_id, err));
 		return add(n, frame.source_string_id, err);
 	case HPROF_START_THREAD:
-		TRY_ERRORS(hprof_read_start_thread(file, view, rec, &start, err));
+		TRY(hprof_read_start_thread(file, view, rec, &start, err));
 		TRY(add(n, start.name_string_id, err));
 		TRY(add(n, start.group_name_string_id, err));
 		return add(n, start.parent_group_name_string_id, err);
@@ -44,13 +44,13 @@ static int add_class(struct rewrite_named *n, const struct hprof_sub *sub, struc
 	for (uint32_t i = 0; i < class.static_count; i++) {
 		struct hprof_static one;
 
-		TRY_ERRORS(hprof_static_next(file, view, &class.statics_offset, &one, err));
+		TRY(hprof_static_next(file, view, &class.statics_offset, &one, err));
 		TRY(add(n, one.name_string_id, err));
 	}
 	for (uint32_t i = 0; i < class.field_count; i++) {
 		struct hprof_field one;
 
-		TRY_ERRORS(hprof_field_next(file, view, &class.fields_offset, &one, err));
+		TRY(hprof_field_next(file, view, &class.fields_offset, &one, err));
 		TRY(add(n, one.name_string_id, err));
 	}
 	return HDB_OK;
@@ -85,7 +85,7 @@ int rewrite_named_stays(const struct rewrite_named *n, const struct hprof_record
 	*out = hprof_tag_name(rec->tag) != NULL;
 	if (rec->tag != HPROF_UTF8)
 		return HDB_OK;
-	TRY_ERRORS(hprof_read_utf8(&n->w->file, &n->w->view, rec, &utf8, err));
+	TRY(hprof_read_utf8(&n->w->file, &n->w->view, rec, &utf8, err));
 	*out = base_idmap_get(&n->ids, utf8.string_id) != BASE_IDMAP_NONE ||
 	       hprof_redaction_of(utf8.text, utf8.text_size) ||
 	       hprof_phd_of(utf8.text, utf8.text_size, &phd);

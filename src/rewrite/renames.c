@@ -265,7 +265,7 @@ int rewrite_renames_record(struct rewrite_renames *n, struct rewriter *w,
 
 	if (rec->tag != HPROF_UTF8 || !n->lines.count || rec->body_size > NAME_MAX_BYTES)
 		return rewriter_keep_record(w, rec, err);
-	TRY_ERRORS(hprof_read_utf8(&w->file, &w->view, rec, &utf8, err));
+	TRY(hprof_read_utf8(&w->file, &w->view, rec, &utf8, err));
 	TRY(rename_text(n, (const char *)utf8.text, utf8.text_size, &is_other, err));
 	if (!is_other)
 		return rewriter_keep_record(w, rec, err);

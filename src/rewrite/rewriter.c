@@ -31,7 +31,7 @@ static int open_source(struct rewriter *w, struct rewrite_paths paths, struct hd
 	int r;
 
 	if (!input)
-		TRY_ERRORS(base_input_open(paths.in, w->work->progress.cancel, &input, err));
+		TRY(base_input_open(paths.in, w->work->progress.cancel, &input, err));
 	r = base_unpack_open(input, w->work, &w->source, err);
 	(void)base_input_damage(input, &damage);
 	w->result.problem_count += damage;
@@ -84,7 +84,7 @@ int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 	w->options = options;
 	TRY(BASE_ALLOC(w->segment, SEGMENT_BYTES, "a segment", err));
 	TRY_ERRORS(base_outfile_create(paths.out, &out, &w->out, err));
-	TRY_ERRORS(open_source(w, paths, err));
+	TRY(open_source(w, paths, err));
 	TRY_ERRORS(open_header(w, paths.in, err));
 	w->version = w->file.version;
 	w->id_size = w->file.id_size;

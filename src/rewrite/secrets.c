@@ -282,7 +282,7 @@ int rewrite_secrets_record(struct rewrite_secrets *s, struct rewriter *w,
 
 	if (rec->tag != HPROF_UTF8)
 		return HDB_OK;
-	TRY_ERRORS(hprof_read_utf8(&w->file, &w->view, rec, &utf8, err));
+	TRY(hprof_read_utf8(&w->file, &w->view, rec, &utf8, err));
 	subject.id = utf8.string_id;
 	subject.length = utf8.text_size;
 	if (utf8.text_size > PART_UNITS)

@@ -39,7 +39,7 @@ static int add_record(struct rewrite_shapes *s, const struct hprof_record *rec,
 		return add_text(s, rec, err);
 	if (rec->tag != HPROF_LOAD_CLASS)
 		return HDB_OK;
-	TRY_ERRORS(hprof_read_load_class(&s->w->file, &s->w->view, rec, &load, err));
+	TRY(hprof_read_load_class(&s->w->file, &s->w->view, rec, &load, err));
 	TRY(base_idmap_put(&s->name_of, load.class_id, (uint32_t)s->names.count, err));
 	return base_vec_push(&s->names, &load.name_string_id, sizeof(uint64_t), err);
 }
@@ -59,7 +59,7 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 	for (uint32_t f = 0; f < dump.field_count; f++) {
 		struct hprof_field field;
 
-		TRY_ERRORS(hprof_field_next(&s->w->file, &s->w->view, &at, &field, err));
+		TRY(hprof_field_next(&s->w->file, &s->w->view, &at, &field, err));
 		bytes += hprof_type_size(field.type, s->w->file.id_size);
 	}
 	class.body_bytes = (uint32_t)bytes;
@@ -174,7 +174,7 @@ static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 		struct hprof_field field;
 		unsigned size;
 
-		TRY_ERRORS(hprof_field_next(&s->w->file, &s->w->view, &offset, &field, err));
+		TRY(hprof_field_next(&s->w->file, &s->w->view, &offset, &field, err));
 		size = hprof_type_size(field.type, s->w->file.id_size);
 		if (s->has_names)
 			rewrite_text(s, field.name_string_id, name);

@@ -264,7 +264,7 @@ static int pass_record(struct pipe *p, const struct hprof_record *rec, struct hd
 	if (rec->tag == HPROF_TRACE) {
 		struct hprof_trace trace;
 
-		TRY_ERRORS(hprof_read_trace(&p->w->file, &p->w->view, rec, &trace, err));
+		TRY(hprof_read_trace(&p->w->file, &p->w->view, rec, &trace, err));
 		TRY(pass_ids(p, trace.frame_count, err));
 	}
 	return pass_bytes(p, end - p->at, err);

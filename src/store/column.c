@@ -62,7 +62,7 @@ int store_column_block(struct store_column *column, uint32_t first_ix, uint64_t 
 {
 	struct pack_column *block;
 
-	TRY_ERRORS(open_block(column, first_ix / STORE_BLOCK_OBJECTS, &block, err));
+	TRY(open_block(column, first_ix / STORE_BLOCK_OBJECTS, &block, err));
 	/* The pages may have been evicted since the block was opened. */
 	base_map_prefetch(block->data, load32(block->data));
 	for (uint32_t g = 0; g * PACK_GROUP < block->count; g++)

@@ -189,7 +189,7 @@ int store_lists_begin(struct store_lists *lists, uint32_t ix, uint64_t *length,
 	const uint8_t *p, *end;
 	uint64_t head = 0;
 
-	TRY_ERRORS(open_block(lists, ix - i, err));
+	TRY(open_block(lists, ix - i, err));
 	if (i >= lists->block.item_count)
 		return damaged(lists, "list missing", err);
 	p = group_start(&lists->block, i / STORE_LIST_GROUP);
@@ -384,7 +384,7 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 		 * by one to the end of its bytes.
 		 */
 		if (lists->at == lists->end) {
-			TRY_ERRORS(next_part(lists, err));
+			TRY(next_part(lists, err));
 		}
 		while (n < room && n < lists->left && lists->at < lists->end) {
 			if (!take_entries(lists, 1, lists->batch + n))
@@ -487,6 +487,6 @@ int store_lists_block(struct store_lists *lists, uint32_t first_ix, struct store
 {
 	const struct store_lists_of of = { lists->store, lists->table, lists->ix_count };
 
-	TRY_ERRORS(open_block(lists, first_ix, err));
+	TRY(open_block(lists, first_ix, err));
 	return store_lists_decode(&of, &lists->block, out, err);
 }

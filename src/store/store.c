@@ -486,7 +486,7 @@ int store_need_block(struct store *store, enum store_table table, uint64_t key,
 {
 	const int r = store_block(store, table, key, out, err);
 
-	return r == HDB_NOTFOUND ? store_damaged(store, table, key, "block missing", err) : r;
+	return r > 0 ? store_damaged(store, table, key, "block missing", err) : r;
 }
 
 int store_block_after(struct store *store, enum store_table table, uint64_t key,

@@ -17,8 +17,11 @@ import re
 import sys
 
 # These return the code of a failure that they are given or make up, although not as a constant.
-FAILURES = {"hdb_fail_errno", "hdb_fail_open", "hdb_fail_memory", "oql_fail_at", "BASE_ALLOC", "store_fail",
-            "store_damaged", "heap_damaged"}
+FAILURES = {"hdb_fail_errno", "hdb_fail_open", "hdb_fail_memory", "oql_fail_at", "oql_refuse", "oql_too_deep",
+            "BASE_ALLOC", "HEAP_ALLOC", "OQL_TAKE", "store_fail", "store_damaged", "heap_damaged", "walk_failed",
+            "hprof_view_failed", "body_failed", "base_source_failed", "base_view_fill"}
+# These return what they are given, at this place among the arguments, or a failure.
+PASSES = {"api_end": 1}
 DEFINITION = re.compile(r"^((?:static |inline |const |HDB_PRINTF\([^)]*\) )*)([A-Za-z_][\w ]*?[ *]+)(\w+)"
                         r"\(([^;{}]*?)\)\n\{", re.M | re.S)
 NEGATIVE = re.compile(r"HDB_(?!END\b|NOTFOUND\b)[A-Z]\w*|0|-\d+|SQLITE_OK")
@@ -66,6 +69,26 @@ def calls_of(body, macro):
         yield match.start(), body[match.end():close_of(body, match.end() - 1)]
 
 
+def is_guarded(body, at, name):
+    """Whether "return name" is under "if (name < 0)" or "if ((name = ...) < 0)" and nothing else."""
+    if not re.fullmatch(r"\w+", name):
+        return False
+    head = body[:at].rstrip()
+    if not head.endswith(")"):  # out of the block, if nothing in it writes the variable
+        depth, start = 0, len(head)
+        while start > 0 and depth >= 0:
+            start -= 1
+            depth += (head[start] == "}") - (head[start] == "{")
+        if re.search(rf"\b{name} = |&{name}\b", head[start:]):
+            return False
+        head = head[:start].rstrip()
+    at = len(head) - 1
+    while at > 0 and close_of(head, at) != len(head) - 1:
+        at = head.rfind("(", 0, at)
+    parts = head[at + 1:-1].split(" || ") if head[:max(at, 0)].endswith("if ") else [""]
+    return all(re.fullmatch(rf"(?:{name}|\({name} = [^|]*\)) < 0(?: && .*)?", part, re.S) for part in parts)
+
+
 class Tree:
     def __init__(self, root):
         self.functions = {}
@@ -106,7 +129,9 @@ class Tree:
         if condition != text:
             first = part(text, len(condition) + 1, ":").strip()
             sides = [text[len(part(text, 0, "?")) + 1 + len(part(text, len(condition) + 1, ":")) + 1:]]
-            if condition.strip() != f"{first} < 0":
+            if condition.strip() == f"{sides[0].strip()} > 0":
+                sides = [first]
+            elif condition.strip() != f"{first} < 0":
                 sides.append(first)
             found = [self.classify(path, function, side, seen) for side in sides]
             return None if None in found else set().union(*found)
@@ -120,8 +145,13 @@ class Tree:
             keys = self.resolve(path, match[1])
             if match[1] in FAILURES:
                 return set()
+            if match[1] in PASSES:
+                at = match.end()
+                for _ in range(PASSES[match[1]]):
+                    at += len(part(text, at, ",")) + 1
+                return self.classify(path, function, part(text, at, ","), seen)
             return keys if keys and all(self.functions[key].is_int for key in keys) else None
-        match = re.match(r"\w+ = (?!=)", text)
+        match = re.match(r"[\w.>-]+ = (?!=)", text)
         if match:
             return self.classify(path, function, text[match.end():], seen)
         return self.variable(path, function, text, seen) if re.fullmatch(r"\w+", text) else None
@@ -144,7 +174,8 @@ class Tree:
         return out
 
     def look(self, path, function):
-        results = re.findall(r"\breturn\b([^;]*);", function.body)
+        results = [match[1] for match in re.finditer(r"\breturn\b([^;]*);", function.body)
+                   if not is_guarded(function.body, match.start(), match[1].strip())]
         results += [argument for _, argument in calls_of(function.body, "TRY")]
         found = [self.classify(path, function, text) for text in results]
         function.positive = None in found or "BASE_ASCENDING" in function.body or "BASE_DESCENDING" in function.body

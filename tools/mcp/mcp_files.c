@@ -285,7 +285,7 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 		if (!d)
 			return hdb_fail(err, HDB_ELIMIT, "at most %d databases at once",
 					MCP_OPEN_MAX);
-		TRY_ERRORS(hdb_open(path, &files->open, &d->db, err));
+		TRY(hdb_open(path, &files->open, &d->db, err));
 		d->path = strdup(path);
 		d->dev = (uint64_t)info.st_dev;
 		d->no = (uint64_t)info.st_ino;

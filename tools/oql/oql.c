@@ -206,7 +206,7 @@ static int open_rows(struct oql *oql, const struct oql_options *opt)
 	TRY(oql_parse((struct oql_str){ oql->text, strlen(oql->text) }, &oql->eval.keep,
 		      &oql->select, oql->eval.err));
 	TRY(build_tables(oql));
-	TRY_ERRORS(oql_rows_open(&oql->eval, oql->select, NULL, &oql->rows));
+	TRY(oql_rows_open(&oql->eval, oql->select, NULL, &oql->rows));
 	if (opt->sort)
 		TRY(sort_rows(oql, opt->sort));
 	oql->first = oql_rows_next(oql->rows, &oql->row);
@@ -228,7 +228,7 @@ static int refuse_visualvm(struct oql_str text, struct hdb_error *err)
 	if (r == HDB_OK)
 		r = hdb_fail(err, HDB_EUSAGE, "this is VisualVM's OQL; as SQL it is: %s", sql);
 	free(sql);
-	return r == HDB_NOTFOUND ? HDB_OK : r;
+	return r > 0 ? HDB_OK : r;
 }
 
 int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt, struct oql **out,
@@ -239,7 +239,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	int r;
 
 	TRY(check_utf8(text, err));
-	TRY_ERRORS(refuse_visualvm(text, err));
+	TRY(refuse_visualvm(text, err));
 	opt = opt ? opt : &none;
 	TRY(BASE_ALLOC(oql, 1, "a statement", err));
 	oql->text = strndup(text.data, text.size);

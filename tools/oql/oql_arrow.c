@@ -90,6 +90,6 @@ int oql_arrow(struct hdb *db, struct oql_str text, const struct oql_options *opt
 {
 	struct typed_source source = { .is_typed = is_typed, .restart = start };
 
-	TRY_ERRORS(oql_source(db, text, opt, &source.rows, err));
+	TRY(oql_source(db, text, opt, &source.rows, err));
 	return typed_rows_arrow(&source, opt->batch_rows, out, err);
 }

@@ -114,7 +114,7 @@ static int read_threads(struct oql_eval *ev)
 		return HDB_OK;
 	TRY(OQL_TAKE(threads, &ev->keep, (size_t)count + 1, ev->err));
 	for (uint64_t no = 0; no < count; no++) {
-		TRY_ERRORS(hdb_thread_at(ev->db, no, &thread, ev->err));
+		TRY(hdb_thread_at(ev->db, no, &thread, ev->err));
 		threads[no] = (struct oql_thread){
 			.ix = thread.ix,
 			.serial = thread.serial,
@@ -317,7 +317,7 @@ static int get_defined(const struct subject *s, struct oql_value *out)
 
 	TRY(OQL_TAKE(marks, s->arena, (size_t)count + 1, ev->err));
 	for (uint32_t no = 0; no < count; no++) {
-		TRY_ERRORS(hdb_class_at(ev->db, no, &class, ev->err));
+		TRY(hdb_class_at(ev->db, no, &class, ev->err));
 		marks[no] = class.loader_ix == loader ||
 			    (loader == HDB_NONE && class.loader_ix == s->v->ix);
 	}
@@ -459,7 +459,7 @@ static int get_subclasses(const struct subject *s, struct oql_value *out)
 
 	TRY(OQL_TAKE(marks, s->arena, (size_t)count + 1, ev->err));
 	for (uint32_t no = 0; no < count; no++) {
-		TRY_ERRORS(hdb_class_at(ev->db, no, &class, ev->err));
+		TRY(hdb_class_at(ev->db, no, &class, ev->err));
 		marks[no] = no != me &&
 			    (s->which ? hdb_is_subclass(ev->db, no, me) : class.super_no == me);
 	}
@@ -516,7 +516,7 @@ int oql_stack_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 	const struct oql_thread *found;
 
 	*out = (struct oql_value){ 0 };
-	TRY_ERRORS(read_threads(ev));
+	TRY(read_threads(ev));
 	found = ev->thread_count ? bsearch(&key, ev->threads, ev->thread_count,
 					   sizeof(ev->threads[0]), by_object) :
 				   NULL;

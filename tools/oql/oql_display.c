@@ -186,7 +186,7 @@ static int put_units(struct oql_eval *ev, uint32_t ix, uint64_t count, unsigned 
 	for (uint64_t from = 0; from < count && done; from += done) {
 		slice.from = from * per;
 		slice.room = (size_t)(count - from < 1024 ? count - from : 1024) * per;
-		TRY_ERRORS(hdb_elements(ev->db, ix, &slice, ev->err));
+		TRY(hdb_elements(ev->db, ix, &slice, ev->err));
 		done = slice.count / per;
 		for (size_t i = 0; i < done; i++)
 			units[i] = per == 2 ? (bits[2 * i] & 0xff) | (bits[2 * i + 1] & 0xff) << 8 :
@@ -211,7 +211,7 @@ static int put_bytes(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 	bool has_any = false;
 
 	for (; slice.count; slice.from += slice.count) {
-		TRY_ERRORS(hdb_elements(ev->db, ix, &slice, ev->err));
+		TRY(hdb_elements(ev->db, ix, &slice, ev->err));
 		for (size_t i = 0; i < slice.count; i++) {
 			const unsigned char c = (unsigned char)bytes[i];
 
@@ -310,7 +310,7 @@ static int put_parameters(struct oql_eval *ev, uint32_t ix, struct bytes *out)
 
 	TRY_ERRORS(path_value(ev, ix, "parameterTypes", &v));
 	if (v.type == OQL_V_OBJECT)
-		TRY_ERRORS(hdb_elements(ev->db, v.ix, &slice, ev->err));
+		TRY(hdb_elements(ev->db, v.ix, &slice, ev->err));
 	assert(slice.count <= PARAMETERS_MAX);
 	bytes_string(out, "(");
 	for (size_t i = 0; i < slice.count; i++) {

@@ -238,7 +238,7 @@ static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oq
 		value = add_value(ev, arena, &g);
 		if (!value)
 			return HDB_ELIMIT;
-		TRY_ERRORS(entry_value(ev, &entry, arena, value));
+		TRY(entry_value(ev, &entry, arena, value));
 		TRY(oql_tick(ev));
 	}
 	TRY_ERRORS(r);
@@ -330,7 +330,7 @@ static int slice_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 	assert(e->c);
 	*out = (struct oql_value){ 0 };
 	TRY_ERRORS(oql_evaluate(ev, e->a, frame, &list));
-	TRY_ERRORS(whole_value(ev, e->b, frame, &from));
+	TRY(whole_value(ev, e->b, frame, &from));
 	if ((r = whole_value(ev, e->c, frame, &to)) < 0 || list.type == OQL_V_NULL)
 		return r;
 	TRY_ERRORS(elements_of(ev, e, from >= 0 && to >= 0 ? (uint64_t)to + 1 : UINT64_MAX,
@@ -398,7 +398,7 @@ static int like_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 		TRY(oql_put_plain(ev, a, &text));
 		match.text = (struct oql_str){ text.data, text.size };
 	}
-	TRY_ERRORS(oql_matches(ev, pattern, &match));
+	TRY(oql_matches(ev, pattern, &match));
 	*out = oql_bool(match.is_found == (e->kind == OQL_LIKE));
 	return HDB_OK;
 }

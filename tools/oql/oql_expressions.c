@@ -111,7 +111,7 @@ static int parse_args(struct parser *p, struct oql_expr *e)
 			TRY(oql_expect_sign(p, ',', "\",\" or \")\""));
 		if (list.count == OQL_ITEMS_MAX)
 			return oql_too_many(p, "arguments");
-		TRY_ERRORS(oql_parse_condition(p, &arg));
+		TRY(oql_parse_condition(p, &arg));
 		TRY(oql_list_add(p, &list, arg));
 	}
 	p->at++;
@@ -157,7 +157,7 @@ static int parse_aggregate(struct parser *p, enum oql_aggregate which, struct oq
 		p->select = NULL;
 		r = parse_args(p, e);
 		p->select = select;
-		TRY_ERRORS(r);
+		TRY(r);
 		if (e->arg_count != 1)
 			return oql_fail_at(p->text, at, p->err, "%s() takes one argument%s",
 					   aggregate_names[which],
@@ -258,14 +258,14 @@ static int parse_parentheses(struct parser *p, struct oql_expr **out)
 	int r;
 
 	if (!is_word(p, 0, "select")) {
-		TRY_ERRORS(oql_parse_condition(p, out));
+		TRY(oql_parse_condition(p, out));
 		return oql_expect_sign(p, ')', "\")\"");
 	}
 	TRY(make(p, OQL_SELECT, at, &e));
 	p->select = NULL;
 	r = oql_parse_select(p, &e->select);
 	p->select = outer;
-	TRY_ERRORS(r);
+	TRY(r);
 	*out = e;
 	TRY(oql_expect_sign(p, ')', "\")\" after the sub-select"));
 	return seal(p, e);
@@ -334,7 +334,7 @@ int oql_parse_steps(struct parser *p, struct oql_expr **out)
 {
 	int r;
 
-	TRY_ERRORS(parse_primary(p, out));
+	TRY(parse_primary(p, out));
 	for (;;) {
 		if (take_sign(p, '.'))
 			r = parse_member(p, *out, take_sign(p, '@') ? OQL_ATTRIBUTE : OQL_FIELD,
@@ -343,7 +343,7 @@ int oql_parse_steps(struct parser *p, struct oql_expr **out)
 			r = parse_index(p, *out, out);
 		else
 			return HDB_OK;
-		TRY_ERRORS(r);
+		TRY(r);
 	}
 }
 
@@ -371,7 +371,7 @@ static int parse_unary(struct parser *p, struct oql_expr **out)
 	const size_t at = ahead(p, 0)->at;
 	int r;
 
-	TRY_ERRORS(oql_enter(p));
+	TRY(oql_enter(p));
 	if (is_sign(p, 0, '-') && is_number(ahead(p, 1))) {
 		p->at++;
 		r = parse_number(p, true, out);
@@ -401,7 +401,7 @@ static int parse_signs(struct parser *p, parse_fn *parse, const char signs[2],
 
 		p->at++;
 		TRY_ERRORS(parse(p, &parts[1]));
-		TRY_ERRORS(join(p, kind, at, parts, out));
+		TRY(join(p, kind, at, parts, out));
 	}
 	return HDB_OK;
 }
@@ -490,8 +490,8 @@ static int parse_relation(struct parser *p, struct oql_expr **out)
 			r = oql_parse_class_name(p, &name);
 		else
 			r = oql_parse_additive(p, &parts[1]);
-		TRY_ERRORS(r);
-		TRY_ERRORS(join(p, kind, at, parts, out));
+		TRY(r);
+		TRY(join(p, kind, at, parts, out));
 		(*out)->name = name;
 	}
 }
@@ -506,7 +506,7 @@ static int parse_equality(struct parser *p, struct oql_expr **out)
 
 		p->at++;
 		TRY(parse_relation(p, &parts[1]));
-		TRY_ERRORS(join(p, kind, at, parts, out));
+		TRY(join(p, kind, at, parts, out));
 	}
 	return HDB_OK;
 }
@@ -520,7 +520,7 @@ static int parse_all(struct parser *p, const char *word, struct oql_expr **out)
 	struct oql_expr *e;
 
 	do {
-		TRY_ERRORS(is_and ? parse_equality(p, &e) : parse_all(p, "and", &e));
+		TRY(is_and ? parse_equality(p, &e) : parse_all(p, "and", &e));
 		TRY(oql_list_add(p, &list, e));
 	} while (take_word(p, word));
 	*out = e;

@@ -107,12 +107,12 @@ static int mark_matching(struct oql_source *s, uint8_t *marks)
 	const struct oql_expr place = { .at = s->select->from.at };
 	struct oql_pattern *pattern;
 
-	TRY_ERRORS(oql_pattern(ev, &place, s->select->from.name, true, &pattern));
+	TRY(oql_pattern(ev, &place, s->select->from.name, true, &pattern));
 	for (uint32_t no = 0; no < hdb_class_count(ev->db); no++) {
 		const char *name = hdb_class_name(ev->db, no);
 		struct oql_match match = { .text = { name, strlen(name) } };
 
-		TRY_ERRORS(oql_matches(ev, pattern, &match));
+		TRY(oql_matches(ev, pattern, &match));
 		marks[no] = match.is_found;
 	}
 	mark_subclasses(s, marks);
@@ -148,7 +148,7 @@ static int mark_list(struct oql_source *s, const struct oql_value *v, uint8_t *m
 		return mark_class(s, v, marks);
 	for (size_t i = 0; i < v->list->count; i++) {
 		TRY(oql_element(s->ev, v->list, i, &element));
-		TRY_ERRORS(mark_class(s, &element, marks));
+		TRY(mark_class(s, &element, marks));
 	}
 	mark_subclasses(s, marks);
 	return HDB_OK;
@@ -214,7 +214,7 @@ static int mark_numbers(struct oql_source *s)
 	for (size_t i = 0; i < from->number_count; i++) {
 		TRY_ERRORS(number_object(s, from->numbers[i], &class.ix));
 		TRY(add_marks(s, &marks));
-		TRY_ERRORS(mark_class(s, &class, marks));
+		TRY(mark_class(s, &class, marks));
 		mark_subclasses(s, marks);
 	}
 	return HDB_OK;
@@ -249,7 +249,7 @@ static int open_select(struct oql_source *s, const struct oql_frame *outer)
 	const struct oql_from *from = &s->select->from;
 	uint8_t *marks;
 
-	TRY_ERRORS(oql_rows_open(s->ev, from->select, outer, &s->rows));
+	TRY(oql_rows_open(s->ev, from->select, outer, &s->rows));
 	TRY(OQL_TAKE(s->places, &s->arena, s->rows->width + 1, s->ev->err));
 	if (from->is_objects && !from->is_instanceof)
 		return HDB_OK;

@@ -117,7 +117,7 @@ static int add_row(struct oql_rows *rows, struct oql_part *p, struct bytes *key)
 				 rows->ev->err));
 	}
 	if (is_new)
-		TRY_ERRORS(add_group(rows, p));
+		TRY(add_group(rows, p));
 	assert(no < p->group_count);
 	for (size_t i = 0; i < p->select->aggregate_count; i++)
 		TRY_ERRORS(add_to_sum(rows, p, p->select->aggregates[i], &p->groups[no]->sums[i]));
@@ -147,7 +147,7 @@ int oql_group_next(struct oql_rows *rows, struct oql_part *p)
 	const struct oql_select *select = p->select;
 	const struct oql_group *group;
 
-	TRY_ERRORS(p->is_grouped ? HDB_OK : make_groups(rows, p));
+	TRY(p->is_grouped ? HDB_OK : make_groups(rows, p));
 	if (p->group_at == p->group_count)
 		return HDB_END;
 	oql_arena_reset(&p->arena);

@@ -91,7 +91,7 @@ static int count_all(struct oql_eval *ev)
 			count_object(ev, batch.ix[i], batch.class_no[i], batch.shallow_bytes[i]);
 	hdb_scan_close(scan);
 	TRY_ERRORS(r);
-	TRY_ERRORS(count_stand_ins(ev));
+	TRY(count_stand_ins(ev));
 	for (uint32_t w = 0, sum = 0; w <= count / 64; w++) {
 		if (w % RANK_WORDS == 0)
 			ev->ranks[w / RANK_WORDS] = sum;
@@ -305,7 +305,7 @@ static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
 	struct hdb_class class = { .struct_size = sizeof(class) };
 	size_t first;
 
-	TRY_ERRORS(hdb_class_at(ev->db, class_no, &class, ev->err));
+	TRY(hdb_class_at(ev->db, class_no, &class, ev->err));
 	if (class.object_ix != HDB_NONE)
 		TRY(oql_add_number(ev, numbers, class.object_ix));
 	first = numbers->count;
@@ -328,7 +328,7 @@ static int add_referrers(struct oql_eval *ev, uint32_t ix, const struct hdb_obje
 			numbers->ixs[kept++] = numbers->ixs[i];
 	numbers->count = kept;
 	if (facts->kind == HDB_KIND_CLASS)
-		TRY_ERRORS(add_instances(ev, facts->stands_for, numbers));
+		TRY(add_instances(ev, facts->stands_for, numbers));
 	sort_numbers(numbers, 0);
 	return HDB_OK;
 }

@@ -92,7 +92,7 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 	for (uint32_t no = 0; no < count; no++) {
 		if (marks && !marks[no])
 			continue;
-		TRY_ERRORS(hdb_class_at(ev->db, no, &class, ev->err));
+		TRY(hdb_class_at(ev->db, no, &class, ev->err));
 		if (class.object_ix != HDB_NONE &&
 		    ev->reachable[class.object_ix / 64] >> (class.object_ix % 64) & 1)
 			values[kept++] = oql_object(class.object_ix);
@@ -353,7 +353,7 @@ static int of_row(struct oql_eval *ev, const struct oql_call *call, struct oql_v
 	if (call->args.count != 1 || key->type != OQL_V_STRING || !oql_is(call->e->name, "get"))
 		return HDB_NOTFOUND;
 	r = oql_attribute(ev, call->frame, call->of, key->text, out);
-	return r == HDB_NOTFOUND ? HDB_OK : r;
+	return r > 0 ? HDB_OK : r;
 }
 
 /* ---- the snapshot ---- */
@@ -437,7 +437,7 @@ static int of_object_number(struct oql_eval *ev, const struct oql_expr *e, uint3
 		return HDB_OK;
 	r = function_no(e->name) == FUNCTION_COUNT ? relatives(ev, e->name, ix, frame->arena, out) :
 						     HDB_NOTFOUND;
-	return r == HDB_NOTFOUND ? is_kind(ev, e->name, ix, out) : r;
+	return r > 0 ? is_kind(ev, e->name, ix, out) : r;
 }
 
 static int of_snapshot(struct oql_eval *ev, const struct oql_expr *e, struct oql_args args,

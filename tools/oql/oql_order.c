@@ -57,7 +57,7 @@ int oql_order_resolve(struct oql_rows *rows)
 	TRY(OQL_TAKE(rows->orders, &rows->arena, first->order_count + 1, rows->ev->err));
 	TRY(OQL_TAKE(rows->keys, &rows->arena, first->order_count + 1, rows->ev->err));
 	for (size_t i = 0; i < first->order_count; i++)
-		TRY_ERRORS(resolve_order(rows, &first->orders[i], &rows->orders[i]));
+		TRY(resolve_order(rows, &first->orders[i], &rows->orders[i]));
 	rows->order_count = first->order_count;
 	return HDB_OK;
 }
@@ -169,7 +169,7 @@ static int sort_rows(struct oql_rows *rows)
 	rows->is_sorted = true;
 	for (uint64_t no = 0; (r = oql_parts_next(rows)) == HDB_OK; no++) {
 		TRY(make_keys(rows));
-		TRY_ERRORS(keep_row(rows, no));
+		TRY(keep_row(rows, no));
 		if (has_slack(rows) && (r = drop_rows(rows)) < 0)
 			return r;
 	}

@@ -70,8 +70,7 @@ static int parse_from_parentheses(struct parser *p, struct oql_from *from)
 	const bool is_select = is_word(p, 0, "select");
 
 	from->kind = is_select ? OQL_FROM_SELECT : OQL_FROM_VALUE;
-	TRY_ERRORS(is_select ? oql_parse_select(p, &from->select) :
-			       oql_parse_condition(p, &from->expr));
+	TRY(is_select ? oql_parse_select(p, &from->select) : oql_parse_condition(p, &from->expr));
 	return oql_expect_sign(p, ')', "\")\"");
 }
 
@@ -124,7 +123,7 @@ static int parse_from(struct parser *p, struct oql_from *from)
 	p->select = NULL;
 	r = parse_source(p, from);
 	p->select = outer;
-	TRY_ERRORS(r);
+	TRY(r);
 	if (from->kind == OQL_FROM_CLASS && is_sign(p, 0, '('))
 		return oql_fail_at(p->text, from->at, p->err,
 				   "an expression after FROM stands in parentheses: ( %.*s(...) )",
@@ -204,7 +203,7 @@ static int parse_union(struct parser *p, struct oql_select *first, struct oql_se
 	p->select = NULL;
 	r = oql_parse_select(p, out);
 	p->select = first;
-	TRY_ERRORS(r);
+	TRY(r);
 	TRY(oql_expect_sign(p, ')', "\")\" at the end of the SELECT"));
 	if ((*out)->order_count || (*out)->has_limit)
 		return oql_fail_at(p->text, at, p->err,
@@ -307,7 +306,7 @@ int oql_parse_select(struct parser *p, struct oql_select **out)
 	struct oql_select *outer = p->select;
 	int r;
 
-	TRY_ERRORS(oql_enter(p));
+	TRY(oql_enter(p));
 	*out = p->select = oql_take(p->arena, 1, sizeof(**out), p->err);
 	r = *out ? parse_parts(p, *out) : HDB_ELIMIT;
 	assert(p->depth > 0);
@@ -321,9 +320,9 @@ int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **
 {
 	struct parser p = { .text = text.data, .arena = arena, .err = err };
 
-	TRY_ERRORS(oql_lex(text, arena, &p.tokens, &p.count, err));
+	TRY(oql_lex(text, arena, &p.tokens, &p.count, err));
 	assert(p.tokens[p.count - 1].kind == OQL_T_END);
-	TRY_ERRORS(oql_parse_select(&p, out));
+	TRY(oql_parse_select(&p, out));
 	assert(p.depth == 0);
 	assert(!p.select);
 	if (ahead(&p, 0)->kind != OQL_T_END)

@@ -223,7 +223,7 @@ static int find_members(struct oql_rows *rows, struct oql_part *p, struct oql_nu
 
 	for (;;) {
 		TRY_FOUND(is_objects ? next_object(rows, p, &object) : oql_part_current(rows, p));
-		TRY_ERRORS(add_member(rows, m, is_objects ? &object : &p->frame.current));
+		TRY(add_member(rows, m, is_objects ? &object : &p->frame.current));
 	}
 }
 
@@ -258,7 +258,7 @@ int oql_part_open(struct oql_rows *rows, const struct oql_select *select)
 	};
 	p->frame.arena = &p->arena;
 	rows->next = select->next;
-	TRY_ERRORS(oql_source_open(ev, select, rows->outer, &p->source));
+	TRY(oql_source_open(ev, select, rows->outer, &p->source));
 	return select->is_retained ? find_retained(rows, p) : HDB_OK;
 }
 
@@ -285,6 +285,6 @@ int oql_parts_next(struct oql_rows *rows)
 		if (r != HDB_END || !rows->next)
 			return r;
 		oql_part_close(&rows->part);
-		TRY_ERRORS(oql_part_open(rows, rows->next));
+		TRY(oql_part_open(rows, rows->next));
 	}
 }

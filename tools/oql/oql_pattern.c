@@ -96,7 +96,7 @@ static int compile_source(struct oql_eval *ev, struct oql_pattern *pattern)
 static int compile(struct oql_eval *ev, struct oql_pattern *pattern)
 {
 	assert(!pattern->code);
-	TRY_ERRORS(compile_source(ev, pattern));
+	TRY(compile_source(ev, pattern));
 	pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
 	pattern->data = pcre2_match_data_create(1, NULL);
 	pattern->context = pcre2_match_context_create(NULL);

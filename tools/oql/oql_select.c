@@ -101,9 +101,9 @@ int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 	rows->arena.budget = rows->sorted_arena.budget = &ev->budget;
 	rows->limit = select->has_limit ? select->limit : UINT64_MAX;
 	rows->offset = select->offset;
-	TRY_ERRORS(name_columns(rows, shown_select(select)));
-	TRY_ERRORS(check_union(rows));
-	TRY_ERRORS(oql_order_resolve(rows));
+	TRY(name_columns(rows, shown_select(select)));
+	TRY(check_union(rows));
+	TRY(oql_order_resolve(rows));
 	if (select->has_limit)
 		oql_rows_limit(rows, UINT64_MAX);
 	return oql_part_open(rows, select);

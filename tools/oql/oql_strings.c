@@ -335,8 +335,8 @@ static int with_text(struct oql_eval *ev, const struct oql_call *call, struct oq
 		bytes_add(&text, t.data, t.size);
 		return oql_end_string(ev, call->frame->arena, HDB_OK, &text, out);
 	} else if (oql_is(name, "matches")) {
-		TRY_ERRORS(oql_pattern(ev, call->e, t, true, &pattern));
-		TRY_ERRORS(oql_matches(ev, pattern, &match));
+		TRY(oql_pattern(ev, call->e, t, true, &pattern));
+		TRY(oql_matches(ev, pattern, &match));
 		*out = oql_bool(match.is_found);
 	} else {
 		return HDB_NOTFOUND;

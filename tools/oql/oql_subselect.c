@@ -203,7 +203,7 @@ int oql_in_select(struct oql_eval *ev, struct oql_expr *e, const struct oql_fram
 	BASE_SCOPED(bytes_release) struct bytes key = { .most = ev->budget.most_bytes };
 	const struct oql_in_set *set;
 
-	TRY_ERRORS(e->cache ? HDB_OK : make_set(ev, e, frame));
+	TRY(e->cache ? HDB_OK : make_set(ev, e, frame));
 	set = e->cache;
 	*is_in = false;
 	TRY(oql_put_key(ev, v, &key));

@@ -22,7 +22,7 @@ static int get_roots(const struct subject *s, struct oql_value *out)
 	uint32_t *ixs;
 	size_t kept = 0;
 
-	TRY_ERRORS(hdb_root_count(ev->db, &count, ev->err));
+	TRY(hdb_root_count(ev->db, &count, ev->err));
 	TRY(OQL_TAKE(ixs, s->arena, (size_t)count + 1, ev->err));
 	for (uint64_t no = 0; no < count; no++) {
 		struct hdb_root root = { .struct_size = sizeof(root) };

@@ -141,7 +141,7 @@ static int read_elements(struct oql_eval *ev, const struct oql_list *list, size_
 	assert(list->kind == OQL_L_ARRAY);
 	assert(no < list->count);
 	*done = 0;
-	TRY_ERRORS(hdb_elements(ev->db, list->array_ix, &slice, ev->err));
+	TRY(hdb_elements(ev->db, list->array_ix, &slice, ev->err));
 	*done = slice.count;
 	assert(*done <= slice.room);
 	for (size_t i = 0; i < *done; i++) {
@@ -211,7 +211,7 @@ static int copy_values(struct oql_eval *ev, struct oql_arena *arena, const struc
 
 	TRY(OQL_TAKE(values, arena, from->count + 1, ev->err));
 	for (size_t i = 0; i < from->count; i++)
-		TRY_ERRORS(oql_copy(ev, arena, &from->values[i], &values[i]));
+		TRY(oql_copy(ev, arena, &from->values[i], &values[i]));
 	to->values = values;
 	return HDB_OK;
 }
@@ -227,11 +227,11 @@ static int copy_list(struct oql_eval *ev, struct oql_arena *arena, const struct 
 	TRY(OQL_TAKE(list, arena, 1, ev->err));
 	*list = *from;
 	if (from->kind == OQL_L_IDS) {
-		TRY_ERRORS(oql_make_ids(ev, arena, from->ixs, from->count, &ids));
+		TRY(oql_make_ids(ev, arena, from->ixs, from->count, &ids));
 		list->ixs = ids.list->ixs;
 	}
 	if (from->kind == OQL_L_VALUES)
-		TRY_ERRORS(copy_values(ev, arena, from, list));
+		TRY(copy_values(ev, arena, from, list));
 	if (from->names) {
 		TRY(OQL_TAKE(names, arena, from->count + 1, ev->err));
 		if (from->count)

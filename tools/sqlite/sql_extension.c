@@ -163,7 +163,7 @@ static int open_file(const char *path, struct heapsql_database *database, struct
 					path, path);
 		path = made;
 	}
-	TRY_ERRORS(r);
+	TRY(r);
 	database->reopen = reopen;
 	database->ctx = strdup(path);
 	return database->ctx ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for a database");

@@ -232,7 +232,7 @@ static int begin_query(struct sql_cursor *c, struct hdb_error *err)
 	if (r == HDB_NOTFOUND && s->args.target_count && strncmp(s->targets[0], "0x", 2) == 0)
 		return HDB_END;
 	if (r != HDB_OK)
-		return r == HDB_NOTFOUND ? hdb_fail(err, HDB_EUSAGE, "%s", err->message) : r;
+		return r > 0 ? hdb_fail(err, HDB_EUSAGE, "%s", err->message) : r;
 	return map_columns(def_of(c)->spec, s, err);
 }
 

@@ -221,7 +221,7 @@ static int fill_shape(struct shape *s, const char *plain, sqlite3_str *text, str
 			s->classes[no] = s->with_sub ?
 						 (uint8_t)hdb_is_subclass(db, no, s->bases[b]) :
 						 no == s->bases[b];
-	TRY_ERRORS(hdb_class_at(db, s->bases[0], &class, err));
+	TRY(hdb_class_at(db, s->bases[0], &class, err));
 	declare(text, s, C_ID, false);
 	if (s->with_sub)
 		declare(text, s, C_CLASS, false);
@@ -230,7 +230,7 @@ static int fill_shape(struct shape *s, const char *plain, sqlite3_str *text, str
 	declare(text, s, C_DOMINATOR, false);
 	if (class.is_array)
 		declare(text, s, C_LENGTH, false);
-	TRY_ERRORS(add_fields(text, s, err));
+	TRY(add_fields(text, s, err));
 	if (!s->with_sub)
 		declare_hidden(text, s, C_CLASS);
 	declare_hidden(text, s, C_REACHABLE);

@@ -74,7 +74,7 @@ static int next_classes(struct sql_cursor *c, struct hdb_error *err)
 	do {
 		if (++s->range.no >= s->range.end)
 			return HDB_END;
-		TRY_ERRORS(hdb_class_at(c->db, s->range.no, &s->class, err));
+		TRY(hdb_class_at(c->db, s->range.no, &s->class, err));
 	} while (!s->class.is_real);
 	return HDB_OK;
 }
@@ -318,7 +318,7 @@ static int next_class_fields(struct sql_cursor *c, struct hdb_error *err)
 		} else {
 			r = hdb_class_statics(c->db, s->range.no, &s->fields, &s->count, err);
 		}
-		TRY_ERRORS(r);
+		TRY(r);
 		s->is_static = !s->is_static;
 	}
 	s->field = *hdb_field_at(s->fields, s->at);

@@ -203,7 +203,7 @@ static int next_elements(struct sql_cursor *c, struct hdb_error *err)
 					       .from = s->at,
 					       .room = CHUNK,
 					       .bits = s->bits };
-		TRY_ERRORS(hdb_elements(c->db, s->ix, &s->slice, err));
+		TRY(hdb_elements(c->db, s->ix, &s->slice, err));
 		if (!s->slice.count)
 			return HDB_END;
 	}

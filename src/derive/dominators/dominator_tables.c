@@ -230,7 +230,7 @@ int derive_retained(struct derive *derive, uint32_t ix, uint64_t *bytes, struct 
 	uint64_t value;
 
 	*bytes = 0;
-	TRY_ERRORS(derive_dominator(derive, ix, &dominator, err));
+	TRY(derive_dominator(derive, ix, &dominator, err));
 	if (dominator == ix)
 		return HDB_OK;
 	TRY(derive_need(derive, STORE_RETAINED, err));

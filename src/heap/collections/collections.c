@@ -142,7 +142,7 @@ static int ring_index(struct heap *heap, const struct heap_collection *c, const 
 	int64_t index;
 
 	assert(c->inner);
-	TRY_ERRORS(heap_inner_number(heap, c, path, &index, err));
+	TRY(heap_inner_number(heap, c, path, &index, err));
 	*out = index > 0 && c->array_length ? (uint64_t)index % c->array_length : 0;
 	return HDB_OK;
 }
@@ -279,18 +279,18 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 		if (r != HDB_OK)
 			return heap_soft(r);
 		if (rule->cells)
-			TRY_ERRORS(add_cells(heap, c, &size, err));
+			TRY(add_cells(heap, c, &size, err));
 		if (rule->flags & HEAP_APART) {
 			int64_t extra;
 
-			TRY_ERRORS(heap_inner_number(heap, c, rule->extra, &extra, err));
+			TRY(heap_inner_number(heap, c, rule->extra, &extra, err));
 			size += extra != 0 && size < INT64_MAX;
 			most++;
 		}
 		if (rule->shape == HEAP_HIDDEN && rule->first) {
 			int64_t first;
 
-			TRY_ERRORS(heap_inner_number(heap, c, rule->first, &first, err));
+			TRY(heap_inner_number(heap, c, rule->first, &first, err));
 			size -= first > 0 && first <= size ? first : 0;
 		}
 		set_size(c, size, most);
@@ -351,7 +351,7 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 	if (r < 0 || object.kind != STORE_INSTANCE)
 		return r < 0 ? r : HDB_NOTFOUND;
 	c.inner = heap_collection_row(heap, object.class_no, &c.inner_class);
-	TRY_ERRORS(unwrap(heap, &c, err));
+	TRY(unwrap(heap, &c, err));
 	if (c.inner && c.inner->shape == HEAP_EMPTY)
 		return HDB_OK;
 	if (c.inner && c.inner->shape == HEAP_FIELDS && !strchr(c.inner->value, ',')) {
@@ -365,8 +365,8 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 	}
 	if (!c.inner || c.inner->shape != HEAP_ARRAY || c.inner->last)
 		return HDB_NOTFOUND;
-	TRY_ERRORS(find_array(heap, &c, err));
-	TRY_ERRORS(find_size(heap, &c, err));
+	TRY(find_array(heap, &c, err));
+	TRY(find_size(heap, &c, err));
 	heap_chunk_open(chunk, c.array_ix);
 	*length = c.size;
 	return c.inner->first ? ring_index(heap, &c, c.inner->first, &chunk->first, err) : HDB_OK;
@@ -380,17 +380,17 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 	int r = heap_object(heap, ix, &object, err);
 
 	*c = (struct heap_collection){ .ix = ix, .inner_ix = ix, .array_ix = HEAP_NONE };
-	TRY_ERRORS(r);
+	TRY(r);
 	if (object.kind != STORE_INSTANCE || ix == HEAP_BOOT_LOADER)
 		return HDB_NOTFOUND;
 	c->rule = heap_collection_row(heap, object.class_no, &c->inner_class);
 	if (!c->rule)
 		return HDB_NOTFOUND;
 	c->inner = c->rule;
-	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY(heap_open_dump(heap, err));
 	if ((r = unwrap(heap, c, err)) < 0 || !c->inner)
 		return r;
-	TRY_ERRORS(find_array(heap, c, err));
+	TRY(find_array(heap, c, err));
 	set_capacity(c);
 	return find_size(heap, c, err);
 }

@@ -39,7 +39,7 @@ static int find_array(struct heap_entries *e, const char *path, struct heap_chun
 	uint32_t ix;
 	int r;
 
-	TRY_ERRORS(find_object(e, path, &ix, err));
+	TRY(find_object(e, path, &ix, err));
 	if (ix != HEAP_NONE && e->rule->flags & HEAP_OF_LISTS) {
 		uint64_t length;
 
@@ -92,7 +92,7 @@ static int read_marks(struct heap_entries *e, struct hdb_error *err)
 	e->slot_start = 0;
 	e->has_extra = false;
 	if (rule->first) {
-		TRY_ERRORS(heap_inner_number(e->heap, &e->from, rule->first, &number, err));
+		TRY(heap_inner_number(e->heap, &e->from, rule->first, &number, err));
 		if (number > 0 && e->slots)
 			e->slot_start = (uint64_t)number % e->slots;
 	}
@@ -100,11 +100,10 @@ static int read_marks(struct heap_entries *e, struct hdb_error *err)
 		if (rule->free[0] == '-' || (rule->free[0] >= '0' && rule->free[0] <= '9'))
 			e->free_number = strtoll(rule->free, NULL, 10);
 		else
-			TRY_ERRORS(heap_inner_number(e->heap, &e->from, rule->free, &e->free_number,
-						     err));
+			TRY(heap_inner_number(e->heap, &e->from, rule->free, &e->free_number, err));
 	}
 	if (rule->extra && rule->shape == HEAP_SLOTS) {
-		TRY_ERRORS(heap_inner_number(e->heap, &e->from, rule->extra, &number, err));
+		TRY(heap_inner_number(e->heap, &e->from, rule->extra, &number, err));
 		e->has_extra = number != 0;
 	}
 	return HDB_OK;
@@ -120,7 +119,7 @@ static int find_first(struct heap_entries *e, struct hdb_error *err)
 
 	e->end_node = HEAP_NONE;
 	if (rule->shape == HEAP_CHAINS || rule->shape == HEAP_LINKED || rule->shape == HEAP_TREE)
-		TRY_ERRORS(find_object(e, path, &node, err));
+		TRY(find_object(e, path, &node, err));
 	if (rule->flags & HEAP_CIRCULAR && node != HEAP_NONE) {
 		e->end_node = node;
 		if ((r = heap_path_object(e->heap, node, rule->next, &first, err)) < 0)
@@ -154,11 +153,11 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 		TRY(heap_begin_bounds(e, err));
 	if (rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
 	    rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS)
-		TRY_ERRORS(find_array(e, rule->store, &e->store, err));
+		TRY(find_array(e, rule->store, &e->store, err));
 	if (rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS)
-		TRY_ERRORS(find_array(e, rule->key, &e->keys, err));
+		TRY(find_array(e, rule->key, &e->keys, err));
 	TRY(read_marks(e, err));
-	TRY_ERRORS(find_first(e, err));
+	TRY(find_first(e, err));
 	e->left = rule->shape == HEAP_ARRAY || rule->flags & HEAP_DENSE ? e->from.size : e->slots;
 	if (rule->shape == HEAP_PAIRS && !(rule->flags & HEAP_DENSE))
 		e->left = e->slots / 2;
@@ -194,9 +193,9 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	begin_chain(e, HEAP_NONE);
 	heap_chunk_open(&e->store, HEAP_NONE);
 	heap_chunk_open(&e->keys, HEAP_NONE);
-	TRY_ERRORS(r);
+	TRY(r);
 	if (collection->inner && collection->inner->absent)
-		TRY_ERRORS(heap_soft(
+		TRY(heap_soft(
 			heap_static_object(heap, collection->inner->absent, &e->absent_ix, err)));
 	if (collection->inner && collection->inner->shape == HEAP_PARTS) {
 		e->parts_ix = collection->array_ix;
@@ -327,12 +326,12 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 			e->is_cut = true;
 			return HDB_END;
 		}
-		TRY_ERRORS(is_entry(e, e->node, &is_element, err));
+		TRY(is_entry(e, e->node, &is_element, err));
 		if (!is_element) {
 			e->node = HEAP_NONE;
 			return HDB_NOTFOUND;
 		}
-		TRY_ERRORS(read_node(e, e->node, &is_element, err));
+		TRY(read_node(e, e->node, &is_element, err));
 		if ((r = step_chain(e, err)) < 0)
 			return r;
 		return is_element ? r : HDB_NOTFOUND;

@@ -128,20 +128,19 @@ int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 	int64_t is_open, is_included, descends;
 	int r;
 
-	TRY_ERRORS(heap_inner_number(e->heap, &e->from, "isDescending", &descends, err));
+	TRY(heap_inner_number(e->heap, &e->from, "isDescending", &descends, err));
 	for (unsigned i = 0; i < 2; i++) {
 		struct heap_value *key = &e->bounds.keys[i];
 
-		TRY_ERRORS(heap_inner_number(e->heap, &e->from, open_fields[i], &is_open, err));
-		TRY_ERRORS(heap_inner_number(e->heap, &e->from, included_fields[i], &is_included,
-					     err));
+		TRY(heap_inner_number(e->heap, &e->from, open_fields[i], &is_open, err));
+		TRY(heap_inner_number(e->heap, &e->from, included_fields[i], &is_included, err));
 		r = heap_path_value_as(e->heap, view, bound_fields[i], key, err);
 		TRY_ERRORS(r);
 		e->bounds.has[i] = r == HDB_OK && key->bits && !is_open;
 		e->bounds.is_included[i] = is_included;
 	}
 	if (e->bounds.has[0] || e->bounds.has[1])
-		TRY_ERRORS(read_order(e, err));
+		TRY(read_order(e, err));
 	if (descends)
 		e->unknown = BACKWARDS;
 	return HDB_OK;

@@ -213,7 +213,7 @@ static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 	if (*part->with >= '0' && *part->with <= '9') {
 		levels = (uint64_t)(*part->with - '0');
 	} else {
-		TRY_ERRORS(number_at(e, f, part->with, &levels, err));
+		TRY(number_at(e, f, part->with, &levels, err));
 		levels /= ROPE_BITS;
 	}
 	if (levels > ROPE_LEVELS)
@@ -368,7 +368,7 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 			e->frames.count--;
 		return r < 0 ? r : HDB_NOTFOUND;
 	case HEAP_PART_SKIP:
-		TRY_ERRORS(number_at(e, f, part.field, &skip, err));
+		TRY(number_at(e, f, part.field, &skip, err));
 		e->skip += skip;
 		return HDB_NOTFOUND;
 	case HEAP_PART_SUM:
@@ -386,7 +386,7 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 	case HEAP_PART_REVERSED:
 		return next_reference(e, &part, is_last, err);
 	case HEAP_PART_REPEAT:
-		TRY_ERRORS(number_at(e, f, part.with, &f->end, err));
+		TRY(number_at(e, f, part.with, &f->end, err));
 		f->part--;
 		f->is_array = f->at < f->end;
 		f->part += !f->is_array;

@@ -16,7 +16,7 @@ const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32
 /* For optional fields: HDB_NOTFOUND is not a failure. */
 static inline int heap_soft(int r)
 {
-	return r == HDB_NOTFOUND ? HDB_OK : r;
+	return r > 0 ? HDB_OK : r;
 }
 
 static inline struct heap_value heap_null_value(void)

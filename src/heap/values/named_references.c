@@ -162,7 +162,7 @@ static int plan_class(struct heap_named_references *n, uint32_t declaring, struc
 		struct store_field stored;
 		struct field field = { .offset = (uint32_t)c->offset };
 
-		TRY_ERRORS(heap_field(n->heap, class->first_field + i, &stored, err));
+		TRY(heap_field(n->heap, class->first_field + i, &stored, err));
 		c->offset += hprof_type_size(stored.type, n->heap->id_size);
 		if (stored.type != HPROF_OBJECT || c->offset > UINT32_MAX)
 			continue;
@@ -232,7 +232,7 @@ static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
 
-	TRY_ERRORS(heap_load_roots(heap, err));
+	TRY(heap_load_roots(heap, err));
 	for (uint64_t i = 0; i < heap->roots.count; i++) {
 		const struct store_root *root = &heap->roots.records[i];
 		struct store_thread thread;
@@ -312,7 +312,7 @@ static int open_parts(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
 
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_load_classes(heap, err));
 	TRY(heap_open_dump(heap, err));
 	TRY(BASE_ALLOC(n->plans, (size_t)heap->class_count + 1, "fields of classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)

@@ -20,7 +20,7 @@ int heap_string_scan_begin(struct heap_string_scan *s, struct heap *heap, struct
 	memset(s, 0, sizeof(*s));
 	s->heap = heap;
 	TRY(r);
-	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY(heap_open_dump(heap, err));
 	s->view = (struct base_view){ .src = heap->dump.source };
 	heap_references(heap, &s->references);
 	TRY(HEAP_ALLOC(heap, s->objects, 1, "strings", err));
@@ -134,7 +134,7 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 	struct heap_string_at at;
 
 	TRY(heap_string_at(heap, ix, &at, err));
-	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY(heap_open_dump(heap, err));
 	TRY(heap_string_find(heap, &reader, &at, out, err));
 	return out->has_chars ? HDB_OK : HDB_NOTFOUND;
 }
@@ -149,7 +149,7 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 	*out = NULL;
 	*threads_max = UINT_MAX;
 	TRY(heap_load_strings(heap, err));
-	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY(heap_open_dump(heap, err));
 	for (size_t i = 0; i < heap->values.string_layouts.count; i++)
 		if (!base_vec_at(&heap->values.string_layouts, struct heap_string_layout, i)
 			     ->has_one_reference)

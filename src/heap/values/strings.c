@@ -67,7 +67,7 @@ static int find_layout(struct heap *heap, uint32_t no, struct heap_string_layout
 	for (uint32_t f = 0; f < class->field_count && at < UINT32_MAX / 2; f++) {
 		struct store_field field;
 
-		TRY_ERRORS(heap_field(heap, class->first_field + f, &field, err));
+		TRY(heap_field(heap, class->first_field + f, &field, err));
 		note_field(heap, &field, (uint32_t)at, out);
 		references += field.type == HPROF_OBJECT;
 		at += hprof_type_size(field.type, heap->id_size);
@@ -260,7 +260,7 @@ int heap_string_at(struct heap *heap, uint32_t ix, struct heap_string_at *out,
 	struct heap_object object;
 
 	*out = (struct heap_string_at){ .ix = ix, .target = HEAP_NONE };
-	TRY_ERRORS(heap_load_strings(heap, err));
+	TRY(heap_load_strings(heap, err));
 	TRY(heap_object(heap, ix, &object, err));
 	if (object.kind == STORE_INSTANCE)
 		out->layout = heap_string_layout(heap, object.class_no);
@@ -286,7 +286,7 @@ int heap_string_text(struct heap *heap, uint32_t ix, struct heap_utf8 *out, stru
 	out->units = 0;
 	out->is_whole = false;
 	TRY(heap_string_at(heap, ix, &at, err));
-	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY(heap_open_dump(heap, err));
 	TRY(heap_string_find(heap, &reader, &at, &string, err));
 	if (!string.has_chars)
 		return HDB_NOTFOUND;

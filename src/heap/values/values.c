@@ -97,7 +97,7 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 		next_class(f);
 	if (!f->left || f->declaring_no == STORE_NONE)
 		return HDB_END;
-	TRY_ERRORS(heap_field(f->heap, f->at, &f->field, err));
+	TRY(heap_field(f->heap, f->at, &f->field, err));
 	f->value.type = f->field.type;
 	f->value.bits = f->field.value;
 	f->at++;

@@ -77,7 +77,7 @@ static int count_blocks(struct query *q, struct object_sites *s, struct columns 
 	base_stage(q->work, "reading stacks of objects", q->heap->object_count, "objects");
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
 		TRY(heap_read_block(q->heap, b, &block->objects, err));
-		TRY_ERRORS(heap_read_offsets(q->heap, b, block->offsets, err));
+		TRY(heap_read_offsets(q->heap, b, block->offsets, err));
 		if (!is_all)
 			TRY(derive_reachable_block(q->derive, b, block->reachable, err));
 		TRY(count_block(q, s, block, err));

@@ -200,7 +200,7 @@ static int open_tree(struct query *q, struct hdb_error *err)
 	struct state *s = q->state;
 
 	s->counted.is_by_class = true;
-	TRY_ERRORS(object_sites_count(q, &s->counted, err));
+	TRY(object_sites_count(q, &s->counted, err));
 	TRY(add_sites(q, s, err));
 	add_up(s);
 	TRY(put_in_order(q, s, err));

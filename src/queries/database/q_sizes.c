@@ -190,7 +190,7 @@ static int field_bytes(struct query *q, const struct tally *t, struct field_run 
 	for (uint32_t i = 0; i < run.count; i++) {
 		struct store_field field;
 
-		TRY_ERRORS(heap_field(q->heap, run.first + i, &field, err));
+		TRY(heap_field(q->heap, run.first + i, &field, err));
 		*bytes += field.type == HPROF_OBJECT ?
 				  t->mat_reference :
 				  hprof_type_size(field.type, q->heap->id_size);

@@ -80,10 +80,10 @@ static int find_owners(struct query *q, struct explaining *s, struct hdb_error *
 	for (unsigned steps = 0; steps < EXPLAIN_OWNERS_MAX && ix != HEAP_NONE; steps++) {
 		struct explain_candidate candidate = { .ix = ix };
 
-		TRY_ERRORS(derive_retained(q->derive, ix, &candidate.retained_bytes, err));
+		TRY(derive_retained(q->derive, ix, &candidate.retained_bytes, err));
 		if (candidate.retained_bytes)
 			TRY(base_vec_push(&s->candidates, &candidate, sizeof(candidate), err));
-		TRY_ERRORS(derive_dominator(q->derive, ix, &dominator, err));
+		TRY(derive_dominator(q->derive, ix, &dominator, err));
 		if (dominator == ix)
 			break;
 		ix = dominator;

@@ -86,7 +86,7 @@ static int retained_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	uint64_t bytes;
 
-	TRY_ERRORS(derive_retained(s->subject->session->derive, ix, &bytes, s->err));
+	TRY(derive_retained(s->subject->session->derive, ix, &bytes, s->err));
 	base_value_set_number(out, (double)bytes);
 	return HDB_OK;
 }

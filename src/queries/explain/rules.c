@@ -465,7 +465,7 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 			continue;
 		out->rule = rule;
 		out->ix = ix;
-		TRY_ERRORS(derive_retained(session->derive, ix, &out->retained_bytes, err));
+		TRY(derive_retained(session->derive, ix, &out->retained_bytes, err));
 		TRY(explain_write(rule->says, &state.values, BASE_TEXT(out->says), err));
 		TRY(write_holds(&state, out, err));
 		if (rule->kept != BASE_NO_NODE)
@@ -486,7 +486,7 @@ int explain_chain(const struct session *session, const struct explain_rules *rul
 
 		if (r != HDB_NOTFOUND)
 			return r;
-		TRY_ERRORS(derive_dominator(session->derive, ix, &dominator, err));
+		TRY(derive_dominator(session->derive, ix, &dominator, err));
 		if (dominator == ix)
 			break;
 		ix = dominator;
@@ -526,8 +526,8 @@ static int add_candidates(void *ctx, const struct heap_block *block, struct hdb_
 
 		if (block->kind[i] == STORE_CLASS || wanted == WANTED_NOTHING)
 			continue;
-		TRY_ERRORS(derive_retained(c->session->derive, candidate.ix,
-					   &candidate.retained_bytes, err));
+		TRY(derive_retained(c->session->derive, candidate.ix, &candidate.retained_bytes,
+				    err));
 		if (candidate.retained_bytes &&
 		    (wanted == WANTED_ALL || candidate.retained_bytes >= c->least_bytes))
 			TRY(base_vec_push(c->out, &candidate, sizeof(candidate), err));

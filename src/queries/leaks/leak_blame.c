@@ -314,10 +314,9 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 		TRY_ERRORS(r = heap_find(q->heap, fields->value.bits, &field.ix, err));
 		if (r == HDB_NOTFOUND)
 			continue;
-		TRY_ERRORS(derive_dominator(q->derive, field.ix, &dominator, err));
+		TRY(derive_dominator(q->derive, field.ix, &dominator, err));
 		if (dominator == ix)
-			TRY_ERRORS(
-				derive_retained(q->derive, field.ix, &field.retained_bytes, err));
+			TRY(derive_retained(q->derive, field.ix, &field.retained_bytes, err));
 		if (field.retained_bytes)
 			TRY(heap_text(q->heap, fields->field.name_text, field.name,
 				      sizeof(field.name), err));

@@ -54,7 +54,7 @@ static int walk_up(struct query *q, const struct tree *tree, uint32_t ix,
 	for (; up.ix != GRAPH_NONE; length++) {
 		const uint32_t at = up.ix;
 
-		TRY_ERRORS(go_up(q, tree, &up, err));
+		TRY(go_up(q, tree, &up, err));
 		if (!up.is_reachable)
 			return HDB_OK;
 		if (length > q->heap->object_count)

@@ -348,7 +348,7 @@ int analysis_leak_sums_count(const struct session *session,
 	struct counting c = { .session = session, .suspects = suspects, .out = out };
 
 	*out = (struct analysis_leak_sums){ .work = session->work };
-	TRY_ERRORS(heap_load_classes(session->heap, err));
+	TRY(heap_load_classes(session->heap, err));
 	out->class_count = session->heap->class_count;
 	TRY(derive_tree_prepare(session->derive, err));
 	TRY(make_sums(&c, err));

@@ -161,7 +161,7 @@ static int hash_content(const struct session *session, const struct heap_object 
 	if (object->kind == STORE_PRIMITIVE_ARRAY) {
 		struct array array = { .class_no = object->class_no, .length = object->length };
 
-		TRY_ERRORS(heap_open_dump(heap, err));
+		TRY(heap_open_dump(heap, err));
 		TRY(heap_offset(heap, object->ix, &array.offset, err));
 		return hash_array(heap, &heap->dump.view, &array, out, err);
 	}
@@ -233,8 +233,8 @@ int analysis_keys_begin(struct analysis_keys *k, struct hdb_error *err)
 	bool has_strings = false;
 
 	k->ways = NULL;
-	TRY_ERRORS(heap_load_strings(heap, err));
-	TRY_ERRORS(heap_open_dump(heap, err));
+	TRY(heap_load_strings(heap, err));
+	TRY(heap_open_dump(heap, err));
 	TRY(BASE_ALLOC(k->ways, (size_t)heap->class_count + 1, "classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		if (k->is_member[no])
@@ -242,7 +242,7 @@ int analysis_keys_begin(struct analysis_keys *k, struct hdb_error *err)
 		has_strings = has_strings || k->ways[no].way == BY_CHARS;
 	}
 	if (has_strings)
-		TRY_ERRORS(heap_string_blocks(heap, &k->references, &threads_max, err));
+		TRY(heap_string_blocks(heap, &k->references, &threads_max, err));
 	/* Odd strings are found by looking IDs up, which is for the calling thread. */
 	if (threads_max == 1) {
 		free(k->references);
@@ -324,7 +324,7 @@ static int read_members(struct reading *m, struct hdb_error *err)
 	struct analysis_key *keys = m->block->bytes[0].data;
 	uint64_t *offsets = m->block->values;
 
-	TRY_ERRORS(heap_read_offsets(heap, m->block->block_no, offsets, err));
+	TRY(heap_read_offsets(heap, m->block->block_no, offsets, err));
 	for (size_t at = 0; at < m->block->bytes[0].count; at++) {
 		const uint32_t i = keys[at].ix - objects->first_ix;
 		const struct analysis_key_way *way = &m->keys->ways[objects->class_no[i]];

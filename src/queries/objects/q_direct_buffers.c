@@ -275,7 +275,7 @@ static int look_at_referrer(struct query *q, uint32_t ix, uint32_t from, struct 
 		c->view = from;
 		return HDB_OK;
 	}
-	TRY_ERRORS(derive_retained(q->derive, from, &retained, err));
+	TRY(derive_retained(q->derive, from, &retained, err));
 	if (c->holder == HEAP_NONE || retained > c->retained) {
 		c->holder = from;
 		c->retained = retained;
@@ -322,7 +322,7 @@ static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_
 		struct candidates c;
 		uint32_t up = HEAP_NONE;
 
-		TRY_ERRORS(derive_dominator(q->derive, ix, &up, err));
+		TRY(derive_dominator(q->derive, ix, &up, err));
 		if (up == HEAP_NONE || up == ix) {
 			TRY(find_candidates(q, ix, &c, err));
 			*is_dominator = false;

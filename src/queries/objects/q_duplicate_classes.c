@@ -81,7 +81,7 @@ static int find_copies(struct query *q, const char *pattern, struct copies *out,
 	size_t n = 0;
 
 	*out = (struct copies){ 0 };
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_load_classes(heap, err));
 	TRY(BASE_ALLOC(out->list, (size_t)heap->class_count + 1, "classes", err));
 	all = out->list;
 	for (uint32_t no = 0; no < heap->class_count; no++)

@@ -121,7 +121,7 @@ static int open_one(struct query *q, struct contents *s, struct hdb_error *err)
 	if (r == HDB_NOTFOUND)
 		return fail_unknown(q, ix, err);
 	TRY_ERRORS(r);
-	TRY_ERRORS(heap_entries_begin(q->heap, &s->collection, &s->entries, err));
+	TRY(heap_entries_begin(q->heap, &s->collection, &s->entries, err));
 	set_facts(q, s);
 	s->is_open = true;
 	query_choose(q, COLUMNS_OF_ONE);
@@ -209,7 +209,7 @@ static int open_next(struct query *q, struct hdb_error *err)
 		if (!s->is_class || s->at == s->members.count)
 			return HDB_END;
 		ix = ixs[s->at++];
-		TRY_ERRORS(derive_is_reachable(q->derive, ix, &reachable, err));
+		TRY(derive_is_reachable(q->derive, ix, &reachable, err));
 		r = query_counts(q, reachable) ?
 			    heap_collection_open(q->heap, ix, &s->collection, err) :
 			    HDB_NOTFOUND;

@@ -182,7 +182,7 @@ static int declaring_class(struct query *q, const struct instances *s, const cha
 			struct store_field field;
 			char text[PATH_SIZE] = "";
 
-			TRY_ERRORS(heap_field(q->heap, class->first_field + f, &field, err));
+			TRY(heap_field(q->heap, class->first_field + f, &field, err));
 			TRY(heap_text(q->heap, field.name_text, text, sizeof(text), err));
 			if (strcmp(text, name) == 0) {
 				*out = class_no;
@@ -362,7 +362,7 @@ static int next_instances(struct query *q, struct hdb_error *err)
 
 	while (!wanted) {
 		TRY(analysis_member_list_next(&q->session, &s->members, &s->list, &ix, err));
-		TRY_ERRORS(derive_is_reachable(q->derive, ix, &reachable, err));
+		TRY(derive_is_reachable(q->derive, ix, &reachable, err));
 		if (!query_counts(q, reachable))
 			continue;
 		if (q->is_counting)

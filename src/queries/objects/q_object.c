@@ -102,7 +102,7 @@ static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)
 	char text[512] = "";
 	size_t count, used = 0;
 
-	TRY_ERRORS(heap_load_roots(q->heap, err));
+	TRY(heap_load_roots(q->heap, err));
 	roots = heap_roots_of(q->heap, ix, &count);
 	for (size_t i = 0; i < count && used < sizeof(text); i++) {
 		if (i && roots[i].kind == roots[i - 1].kind &&
@@ -204,11 +204,11 @@ static int add_native(struct query *q, uint32_t ix, struct hdb_error *err)
 
 	if (r < 0 || !has)
 		return r;
-	TRY_ERRORS(derive_native_of(q->derive, ix, &bytes, err));
+	TRY(derive_native_of(q->derive, ix, &bytes, err));
 	query_fact(q, "native", bytes);
 	if (!derive_has(q->derive, STORE_DOMINATORS))
 		return HDB_OK;
-	TRY_ERRORS(derive_retained_native(q->derive, ix, &bytes, err));
+	TRY(derive_retained_native(q->derive, ix, &bytes, err));
 	query_fact(q, "retained_native", bytes);
 	return HDB_OK;
 }
@@ -227,7 +227,7 @@ static int add_depth(struct query *q, uint32_t ix, struct hdb_error *err)
 			break;
 		depth++;
 	}
-	TRY_ERRORS(r);
+	TRY(r);
 	query_fact(q, "depth", depth);
 	return HDB_OK;
 }
@@ -241,8 +241,8 @@ static int add_sizes(struct query *q, uint32_t ix, struct hdb_error *err)
 	if (retained.found)
 		query_fact(q, "retained", retained.bytes);
 	query_fact_text(q, "retained_from", retained.from);
-	TRY_ERRORS(add_native(q, ix, err));
-	TRY_ERRORS(derive_is_reachable(q->derive, ix, &reachable, err));
+	TRY(add_native(q, ix, err));
+	TRY(derive_is_reachable(q->derive, ix, &reachable, err));
 	query_fact(q, "reachable", reachable);
 	return reachable ? add_depth(q, ix, err) : HDB_OK;
 }

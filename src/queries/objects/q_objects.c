@@ -311,7 +311,7 @@ static int next_objects(struct query *q, struct hdb_error *err)
 		while (o->at == o->count) {
 			if (o->block_no == heap_block_count(q->heap))
 				return HDB_END;
-			TRY_ERRORS(read_block(q, o, err));
+			TRY(read_block(q, o, err));
 		}
 		i = o->at++;
 	} while (is_left_out(q, o, i));
@@ -496,7 +496,7 @@ static int batch_objects(struct query *q, struct query_batch *out, struct hdb_er
 	while (!(out->count = keep_rows(q, o))) {
 		if (o->block_no == heap_block_count(q->heap))
 			return HDB_END;
-		TRY_ERRORS(read_block(q, o, err));
+		TRY(read_block(q, o, err));
 	}
 	fill_plain(q, o, out->count);
 	if (o->shows[DOMINATOR])

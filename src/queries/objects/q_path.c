@@ -203,7 +203,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 	if (s->limit == 1 && !q->is_filtered && !query_option(q, "shortest") &&
 	    (all || analysis_excludes_is_none(&s->excludes))) {
 		query_fact_text(q, "way", "reach tree");
-		TRY_ERRORS(read_tree(q, s, all, &found, err));
+		TRY(read_tree(q, s, all, &found, err));
 	} else {
 		query_fact_text(q, "way", "search backwards");
 		TRY_ERRORS(open_search(q, s, err));
@@ -212,7 +212,7 @@ static int open_path(struct query *q, struct hdb_error *err)
 	}
 	if (found)
 		return fold_path(q, s, err);
-	TRY_ERRORS(derive_reach(q->derive, false, s->target, &parent, err));
+	TRY(derive_reach(q->derive, false, s->target, &parent, err));
 	return fail_none(q, parent != s->target, q->targets[0], err);
 }
 

@@ -119,14 +119,14 @@ static int count_referrers(struct query *q, struct referrers *s, uint64_t *count
 	int r;
 
 	*count = 0;
-	TRY_ERRORS(derive_is_reachable(q->derive, s->ix, &reachable, err));
+	TRY(derive_is_reachable(q->derive, s->ix, &reachable, err));
 	if (!reachable && !query_option(q, "unreachable"))
 		q->population = ANALYSIS_OF_ALL;
 	while ((r = store_lists_next(&s->lists, &s->batch, &s->count, err)) == HDB_OK && s->count)
 		for (size_t i = 0; i < s->count; i++) {
 			struct heap_object object;
 
-			TRY_ERRORS(derive_is_reachable(q->derive, s->batch[i], &reachable, err));
+			TRY(derive_is_reachable(q->derive, s->batch[i], &reachable, err));
 			*count += query_counts(q, reachable);
 			if (reachable)
 				continue;

@@ -382,7 +382,7 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	if (pattern)
 		TRY(compile(s, pattern, err));
 	TRY(derive_need_reachable(q->derive, err));
-	TRY_ERRORS(heap_string_scan_begin(&s->scan, q->heap, err));
+	TRY(heap_string_scan_begin(&s->scan, q->heap, err));
 	if (s->is_list && s->regex)
 		query_cut(q, NULL,
 			  "of texts longer than %u bytes --match looks at the first %u only",

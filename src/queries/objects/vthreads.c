@@ -101,7 +101,7 @@ int analysis_unlisted_threads(const struct session *session, struct base_vec *ix
 	BASE_FREED uint8_t *is_thread = NULL;
 	BASE_FREED uint64_t *is_listed = NULL;
 
-	TRY_ERRORS(heap_load_classes(heap, err));
+	TRY(heap_load_classes(heap, err));
 	TRY(BASE_ALLOC(is_thread, (size_t)heap->class_count + 1, "threads", err));
 	TRY(BASE_ALLOC(is_listed, base_bit_words(heap->object_count) + 1, "threads", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)

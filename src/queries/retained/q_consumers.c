@@ -110,7 +110,7 @@ static int add_native(struct query *q, uint32_t ix, struct derive_total *total,
 	uint64_t own = 0, retained = 0;
 
 	TRY(derive_native_of(q->derive, ix, &own, err));
-	TRY_ERRORS(derive_retained_native(q->derive, ix, &retained, err));
+	TRY(derive_retained_native(q->derive, ix, &retained, err));
 	total->unreachable_count += own;
 	total->unreachable_bytes += retained;
 	return HDB_OK;
@@ -123,14 +123,14 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 	struct derive_total *total;
 
 	TRY(heap_object(q->heap, ix, &object, err));
-	TRY_ERRORS(derive_retained(q->derive, ix, &item.retained_bytes, err));
+	TRY(derive_retained(q->derive, ix, &item.retained_bytes, err));
 	/* A class object counts for its class, and that class for its loader. */
 	total = &s->by_class[heap_known_class(&object)];
 	total->count++;
 	total->shallow_bytes += object.shallow_bytes;
 	total->retained_bytes += item.retained_bytes;
 	if (s->has_native)
-		TRY_ERRORS(add_native(q, ix, total, err));
+		TRY(add_native(q, ix, total, err));
 	s->count++;
 	s->retained_bytes += item.retained_bytes;
 	/* The total only grows, so an item below its share now will not be listed. */

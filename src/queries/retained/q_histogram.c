@@ -143,9 +143,9 @@ static int count_heaps(struct query *q, struct histogram *h, struct heap_columns
 	TRY(heap_load_classes(q->heap, err));
 	for (uint32_t b = 0; b < heap_block_count(q->heap); b++) {
 		TRY(heap_read_block(q->heap, b, &block->objects, err));
-		TRY_ERRORS(heap_read_heaps(q->heap, b, block->heap_no, err));
+		TRY(heap_read_heaps(q->heap, b, block->heap_no, err));
 		TRY(derive_reachable_block(q->derive, b, block->reachable, err));
-		TRY_ERRORS(derive_native_block(q->derive, b, block->native, err));
+		TRY(derive_native_block(q->derive, b, block->native, err));
 		for (uint32_t i = 0; i < block->objects.count; i++) {
 			const uint32_t no = block->heap_no[i];
 
@@ -190,8 +190,8 @@ static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *er
 	for (size_t no = 0; no < count; no++)
 		h->groups.totals[no].no = h->native.totals[no].no = (uint32_t)no;
 	TRY_ERRORS(name_heaps(q, h, count, err));
-	TRY_ERRORS(derive_has_native(q->derive, &has_native, err));
-	TRY_ERRORS(count_heaps(q, h, block, err));
+	TRY(derive_has_native(q->derive, &has_native, err));
+	TRY(count_heaps(q, h, block, err));
 	TRY_ERRORS(set_facts(q, &h->groups, false, err));
 	choose_counts(q, &h->groups);
 	q->total = h->groups.count;

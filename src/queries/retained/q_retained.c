@@ -222,7 +222,7 @@ static int add_native(struct query *q, const struct retained *s,
 		if (!bsearch(&one->ix, members->ixs.data, members->count, sizeof(uint32_t),
 			     base_compare_u32))
 			continue;
-		TRY_ERRORS(derive_is_reachable(q->derive, one->ix, &reachable, err));
+		TRY(derive_is_reachable(q->derive, one->ix, &reachable, err));
 		a->native_bytes += reachable ? one->bytes : 0;
 	}
 	return HDB_OK;

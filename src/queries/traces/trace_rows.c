@@ -362,7 +362,7 @@ static int plan_classes(struct row_builder *m, struct hdb_error *err)
 				     BY_CALLER | BY_ELEMENTS;
 	/* Without the import's counts, the calling thread makes plans as it meets classes. */
 	r = heap_each_count(m->heap, plan_counted, m, err);
-	return r == HDB_NOTFOUND ? HDB_OK : r;
+	return r > 0 ? HDB_OK : r;
 }
 
 static int make_slots(struct row_builder *m, struct hdb_error *err)

@@ -319,7 +319,7 @@ static int look_at_instance(struct triage *t, struct triage_fields *f, uint32_t 
 			TRY_ERRORS(r = heap_path_object_as(heap, (struct heap_as){ ix, no },
 							   field->name, &target, err));
 			if (r == HDB_OK)
-				TRY_ERRORS(add_held(t, f, field, target, err));
+				TRY(add_held(t, f, field, target, err));
 		}
 		no = super_no == STORE_NONE || !spend(f, 1) ? HEAP_NONE : f->nearest[super_no];
 	}
@@ -350,7 +350,7 @@ static int look_at_statics(struct triage *t, struct triage_fields *f, uint32_t n
 			continue;
 		TRY_ERRORS(r = heap_find(heap, statics.value.bits, &ix, err));
 		if (r == HDB_OK)
-			TRY_ERRORS(add_held(t, f, &field, ix, err));
+			TRY(add_held(t, f, &field, ix, err));
 	}
 	return r == HDB_END ? HDB_OK : r;
 }

@@ -220,7 +220,7 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 
 		/* The shared empty array of ArrayList belongs to nobody. */
 		if (found == HDB_OK)
-			TRY_ERRORS(derive_dominator(t->q->derive, array_ix, &dominator, err));
+			TRY(derive_dominator(t->q->derive, array_ix, &dominator, err));
 		bytes = object.shallow_bytes + (dominator == at->ix ? array.shallow_bytes : 0);
 		f = &t->figures[TRIAGE_EMPTY];
 	} else if (found == HDB_OK && size <= array.length / 2) {

@@ -109,7 +109,7 @@ static int number_block(void *ctx, const struct heap_block *block, const uint8_t
 	uint64_t *bytes = g->bytes.data;
 
 	if (n->was_filtered)
-		TRY_ERRORS(heap_read_heaps(heap, heap_block_no(block), n->heap_no, err));
+		TRY(heap_read_heaps(heap, heap_block_no(block), n->heap_no, err));
 	for (uint32_t i = 0; i < block->count; i++) {
 		if (reachable[i] || !heap_is_counted(heap, block, i))
 			continue;

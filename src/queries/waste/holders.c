@@ -37,7 +37,7 @@ int analysis_holders_begin(const struct session *session, struct analysis_holder
 			   bool with_unreachable, struct hdb_error *err)
 {
 	*h = (struct analysis_holders){ .with_unreachable = with_unreachable };
-	TRY_ERRORS(heap_load_roots(session->heap, err));
+	TRY(heap_load_roots(session->heap, err));
 	return derive_referrers(session->derive, &h->referrers, err);
 }
 
@@ -109,8 +109,8 @@ int analysis_holders_add(const struct session *session, struct analysis_holders 
 			bool reachable = true;
 
 			if (!h->with_unreachable)
-				TRY_ERRORS(derive_is_reachable(session->derive, batch[i],
-							       &reachable, err));
+				TRY(derive_is_reachable(session->derive, batch[i], &reachable,
+							err));
 			if (reachable)
 				TRY(count_holder(session, h, batch[i], to_id, err));
 			if (h->references % STEP_REFERENCES == 0)

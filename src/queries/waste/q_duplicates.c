@@ -336,7 +336,7 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 		if ((i - g->first) % STEP_COPIES == STEP_COPIES - 1)
 			TRY(base_step(q->work, q->row_no, err));
 	}
-	TRY_ERRORS(analysis_holders_top(&q->session, &d->holders, BASE_TEXT(holder), &held, err));
+	TRY(analysis_holders_top(&q->session, &d->holders, BASE_TEXT(holder), &held, err));
 	query_set(q, HELD, held);
 	query_set(q, REFERENCES, d->holders.references);
 	query_set_text(q, HOLDER, holder);

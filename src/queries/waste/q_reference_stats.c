@@ -365,7 +365,7 @@ static int read_options(struct query *q, struct stats *s, struct hdb_error *err)
 
 	s->has_retained = !query_option(q, "no-retained");
 	s->by = (enum by)query_choice(q, "by");
-	TRY_ERRORS(derive_has_native(q->derive, &s->has_native, err));
+	TRY(derive_has_native(q->derive, &s->has_native, err));
 	(void)snprintf(text, sizeof(text),
 		       "%sstrength,objects,cleared,referents,only,only_shallow%s%s%s",
 		       s->by == BY_STRENGTH ? "" : "name,", s->has_retained ? ",only_retained" : "",

@@ -201,7 +201,7 @@ static int read_options(struct query *q, struct unreachable *u, enum derive_grou
 {
 	const char *name = query_option(q, "by");
 
-	TRY_ERRORS(derive_has_native(q->derive, &u->has_native, err));
+	TRY(derive_has_native(q->derive, &u->has_native, err));
 	u->is_list = query_option(q, "holders") != NULL;
 	u->by_holder = u->is_list || (name && strcmp(name, "holder") == 0);
 	if (!u->by_holder) {
