@@ -5,7 +5,10 @@ if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 fi
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 python3 - <<'PY'
-import fcntl, os, pty, re, struct, subprocess, termios
+import fcntl, os, pty, re, struct, subprocess, sys, termios
+
+sys.path.insert(0, os.environ["HDB_ROOT"] + "/tests/support")
+from terminal import read_all
 
 # Each of its lines begins with "paged: ".
 MARK = "sed 's/^/paged: /'"
@@ -23,18 +26,13 @@ def show(command, pager=None, rows=24, keys=b"", wait_for=b""):
                              start_new_session=True,
                              preexec_fn=lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0))
     os.close(side)
-    text = b""
-    while True:
-        try:
-            part = os.read(main, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        text += part
-        if keys and wait_for in text:
-            os.write(main, keys)
-            keys = b""
+    answers = [keys] if keys else []
+
+    def answer(text):
+        if answers and wait_for in text:
+            os.write(main, answers.pop())
+
+    text = read_all(main, answer)
     os.close(main)
     text = re.sub(rb"\r[^\r\n]*\033\[K", b"", text).replace(b"\r\033[K", b"")  # progress
     return text.decode().replace("\r\n", "\n"), child.wait()

@@ -5,7 +5,10 @@ if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 fi
 heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 python3 - <<'END'
-import fcntl, os, pty, struct, subprocess, termios
+import fcntl, os, pty, struct, subprocess, sys, termios
+
+sys.path.insert(0, os.environ["HDB_ROOT"] + "/tests/support")
+from terminal import read_all
 
 COMMAND = ["heapdb", "query", "histogram", "java.util.concurrent.*", "--columns", "name,objects"]
 
@@ -15,15 +18,7 @@ def on_terminal(columns, command=COMMAND):
     child = subprocess.Popen(command, stdout=side, stderr=subprocess.DEVNULL,
                              env=dict(os.environ, NO_COLOR="1"))
     os.close(side)
-    text = b""
-    while True:
-        try:
-            part = os.read(main, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        text += part
+    text = read_all(main)
     child.wait()
     return text.decode().replace("\r\n", "\n")
 

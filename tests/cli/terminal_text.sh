@@ -8,6 +8,9 @@ heapdb import "$DUMP" -o s.heapdb --quiet >/dev/null
 cat >term.py <<'END'
 import fcntl, os, pty, struct, subprocess, sys, termios
 
+sys.path.insert(0, os.environ["HDB_ROOT"] + "/tests/support")
+from terminal import read_all
+
 def on_terminal(columns, command, verb="query", **env):
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -15,15 +18,7 @@ def on_terminal(columns, command, verb="query", **env):
     child = subprocess.Popen(["heapdb", verb] + command.split() + db, stdout=side,
                              env=dict(os.environ, **env))
     os.close(side)
-    text = b""
-    while True:
-        try:
-            part = os.read(main, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        text += part
+    text = read_all(main)
     child.wait()
     return text.decode().replace("\r\n", "\n")
 
