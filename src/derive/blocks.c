@@ -17,6 +17,7 @@ struct each {
 	unsigned slot_count;
 };
 
+/* Runs on any thread. A slot is used by one block at a time, so its buffers need no locks. */
 static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *err)
 {
 	struct each *each = ctx;
@@ -71,6 +72,10 @@ static void free_slots(struct each *each)
 	base_heap_trim(each->derive->work);
 }
 
+/*
+ * Allocates the slots before the threads start, so that a lack of memory is found on the calling
+ * thread.
+ */
 static int make_slots(struct each *each, struct hdb_error *err)
 {
 	static const char what[] = "blocks of objects";
@@ -92,6 +97,10 @@ static int make_slots(struct each *each, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * `take` sees the blocks in order however many threads there are. What a pass writes is therefore
+ * independent of the number of threads.
+ */
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err)
 {
 	BASE_SCOPED(free_slots)
@@ -147,6 +156,7 @@ static uint32_t value_count(const struct column *column, const struct derive_blo
 	return column->fill->is_whole ? STORE_BLOCK_OBJECTS : block->objects->count;
 }
 
+/* Fills and encodes a block. With is_whole, values past the last object are zeros. */
 static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
@@ -160,6 +170,7 @@ static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 	return base_pack_encode(&block->bytes[0], block->values, values, err);
 }
 
+/* Writes blocks in order, as the store requires. */
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;

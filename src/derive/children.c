@@ -67,6 +67,10 @@ static int read_top_block(void *ctx, struct derive_block *block, struct hdb_erro
 	return derive_tree_read_top(c->derive, block, block->room, err);
 }
 
+/*
+ * Adds the object to the list of its dominator. Unreachable objects have no dominator and are in no
+ * list. Without rows, only the top level is collected.
+ */
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct children *c = ctx;
@@ -147,6 +151,10 @@ static int pack_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *e
 	return HDB_OK;
 }
 
+/*
+ * Writes a range whose lists were sorted in memory. Lists longer than STORE_LIST_BIG go to their
+ * own table, so that a block stays small enough to be decoded for a single list.
+ */
 static int put_sorted(struct children *c, const struct range_slot *s, struct hdb_error *err)
 {
 	const struct graph_child_range *range = &s->range;
@@ -279,6 +287,10 @@ static int take_child(void *ctx, uint32_t row, uint32_t node, uint64_t size, str
 					  base_vec_push(&c->target, &node, sizeof(node), err);
 }
 
+/*
+ * Writes a range that does not fit in memory: its buckets are merged, and children arrive one by
+ * one in order.
+ */
 static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
 {
 	uint32_t base, count;
@@ -320,6 +332,10 @@ static int put_top(struct children *c, struct hdb_error *err)
 
 /* ---- writing the table ---- */
 
+/*
+ * Runs on the calling thread in the order of ranges. Drops the bucket at once, which frees its
+ * memory and file.
+ */
 static int put_range(void *ctx, unsigned slot, uint64_t no, struct hdb_error *err)
 {
 	struct children *c = ctx;
@@ -430,6 +446,10 @@ const struct derive_builder derive_build_top_level = {
 	.build = build_top_level,
 };
 
+/*
+ * The table children contains the top level as its last list. If it does not exist, builds the
+ * small table instead.
+ */
 int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *list,
 		     struct hdb_error *err)
 {

@@ -67,6 +67,9 @@ struct walk {
 	uint8_t *placed;
 };
 
+/*
+ * A class may be listed under a superclass that is on a cycle, so each class is placed only once.
+ */
 static void walk_from(struct class_tree *tree, struct walk *w, uint32_t root, uint32_t *at)
 {
 	uint32_t depth = 0;
@@ -131,6 +134,10 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 	return HDB_OK;
 }
 
+/*
+ * The end of a subtree is propagated from subclasses to superclasses: preorder backwards visits
+ * subclasses first.
+ */
 int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, struct hdb_error *err)
 {
 	TRY(make_arrays(tree, heap->class_count, err));
@@ -146,6 +153,9 @@ int derive_class_tree_init(struct class_tree *tree, const struct heap *heap, str
 
 /* ---- open classes ---- */
 
+/*
+ * A class may be opened several times, by nested objects; only the first time changes the bitmap.
+ */
 void derive_class_tree_open(struct class_tree *tree, uint32_t no)
 {
 	uint32_t at = tree->pre[no];
@@ -156,6 +166,7 @@ void derive_class_tree_open(struct class_tree *tree, uint32_t no)
 		base_bit_put(tree->levels[i], at);
 }
 
+/* Clears the bit, and those of the levels above while their words become empty. */
 void derive_class_tree_close(struct class_tree *tree, uint32_t no)
 {
 	uint32_t at = tree->pre[no];
@@ -226,6 +237,11 @@ static uint32_t common(const struct class_tree *tree, uint32_t no, uint32_t at)
 	return no;
 }
 
+/*
+ * An open class in the subtree of a superclass of `no` lies before or after `no` in preorder. The
+ * nearest on each side branches off lowest, so only these two are examined; the deeper common
+ * superclass is the first that is covered.
+ */
 uint32_t derive_class_tree_covered(const struct class_tree *tree, uint32_t no)
 {
 	uint32_t places[2], best = STORE_NONE;

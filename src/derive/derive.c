@@ -101,6 +101,10 @@ bool derive_counts(enum derive_view view, uint8_t strength)
 	       (strength < sizeof(first) / sizeof(first[0]) && first[strength] <= view);
 }
 
+/*
+ * Views share the heap and the work but have their own columns, because reachability differs. A
+ * view of a view is one of the main struct.
+ */
 int derive_get_view(struct derive *derive, enum derive_view view, struct derive **out,
 		    struct hdb_error *err)
 {
@@ -182,6 +186,10 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 	return r < 0 ? r : HDB_OK;
 }
 
+/*
+ * Orphans are found by a graph load, which itself needs the roots. is_finding_orphans breaks this
+ * cycle: during the search, the recorded roots are enough.
+ */
 int derive_need_roots(struct derive *derive, struct hdb_error *err)
 {
 	int r = heap_load_roots(derive->heap, err);

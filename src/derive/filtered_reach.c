@@ -46,6 +46,10 @@ static int reach_around(struct derive *derive, const struct derive_filter *filte
 	return graph_reach_around(&rows, around.roots, around.blocked, around.reached, err);
 }
 
+/*
+ * Three bit sets at most are in memory: members, what is reached around them, and what they reach
+ * in addition.
+ */
 static int find_retained(struct derive *derive, const struct derive_filter *filter,
 			 struct graph_members members, struct derive_retained_result *out,
 			 struct hdb_error *err)

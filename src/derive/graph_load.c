@@ -205,6 +205,7 @@ static int append(struct load *l, struct graph_long_row *row, const uint32_t *ed
 	return graph_rows_add_long(l->rows, row, edges, count, err);
 }
 
+/* Big lists are read on the calling thread: the store is not thread-safe. */
 static int append_big(struct load *l, uint32_t ix, struct graph_long_row *row,
 		      struct hdb_error *err)
 {
@@ -331,6 +332,9 @@ static int count_edges(struct load *l, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
+/*
+ * The filter by heap is switched off, because references between heaps determine what is reachable.
+ */
 static int load_graph(struct derive *derive, enum derive_view view,
 		      const struct derive_filter *filter, struct graph_rows *rows,
 		      struct hdb_error *err)

@@ -127,6 +127,10 @@ static int need_index(struct derive_access_state *s, struct hdb_error *err)
 	return r;
 }
 
+/*
+ * References of an object include the edge to its class. Referrers of a class object include its
+ * instances, which no table lists.
+ */
 static int begin(void *ctx, enum graph_side side, uint32_t node, struct hdb_error *err)
 {
 	struct derive_access_state *s = ctx;
@@ -171,6 +175,10 @@ static int next_instances(struct derive_access_state *s, size_t *count, struct h
 	return HDB_OK;
 }
 
+/*
+ * Stored lists come first. The class edge or the instances follow, when the stored list is
+ * exhausted.
+ */
 static int next(void *ctx, const uint32_t **batch, size_t *count, struct hdb_error *err)
 {
 	struct derive_access_state *s = ctx;

@@ -46,6 +46,7 @@ static int look_at_block(void *ctx, struct derive_block *block, struct hdb_error
 	return HDB_OK;
 }
 
+/* Value 0 in the table dominators means unreachable. */
 static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct whole *w = ctx;
@@ -95,6 +96,11 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
+/*
+ * If the import has counts and this process built the dominators, nothing needs to be read.
+ * Otherwise a first pass finds the blocks with unreachable objects, which are usually few, and a
+ * second one counts their objects.
+ */
 static int count_all(struct whole *w, struct hdb_error *err)
 {
 	struct derive *derive = w->derive;

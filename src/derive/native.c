@@ -118,6 +118,7 @@ static int fulfils(struct finder *f, uint32_t ix, const struct native_rule *rule
 	return HDB_OK;
 }
 
+/* Sizes of 0 or less do not count. The lowest bit of a registered size is a flag, see the rules. */
 static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 		struct hdb_error *err)
 {
@@ -137,6 +138,7 @@ static int look(struct finder *f, uint32_t ix, const struct native_rule *rule,
 	return base_vec_push(f->out, &native, sizeof(native), err);
 }
 
+/* Leaves out segments of the global arena: their memory is never freed, or belongs to others. */
 static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 {
 	struct derive_segment segment;
@@ -231,6 +233,10 @@ static void release(struct finder *f)
 	free(f->rule_of);
 }
 
+/*
+ * Reads only blocks with classes that have a rule. The heap filter is off, since the owner may be
+ * in another heap than the object that records the size.
+ */
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err)
 {
@@ -280,6 +286,7 @@ static size_t first_in(const struct base_vec *sizes, uint32_t first_ix)
 	return search.low;
 }
 
+/* Most blocks contain no owner. Their values are not even filled. */
 static bool has_native(void *ctx, const struct heap_block *objects)
 {
 	const struct base_vec *sizes = ctx;

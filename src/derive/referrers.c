@@ -40,6 +40,10 @@ struct part_slot {
 	BASE_APART;
 };
 
+/*
+ * First pass: counts the references to each object. Counters have 32 bits, and an overflow, which
+ * needs 4 billion references to one object, is an error.
+ */
 static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
 {
@@ -57,6 +61,10 @@ static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 	return HDB_OK;
 }
 
+/*
+ * Later passes: stores the sources of references into [low, high). The unsigned difference is below
+ * the part's size only for these.
+ */
 static int place_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
 {
@@ -256,6 +264,7 @@ static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_err
 	return HDB_OK;
 }
 
+/* Each part costs a pass over all references, so the parts are as large as the budget allows. */
 static int turn_all(struct turn *t, struct hdb_error *err)
 {
 	const uint32_t n = t->derive->heap->object_count;

@@ -39,6 +39,10 @@ static int sum_shallow(struct derive *derive, const struct graph_retained_set *s
 	return HDB_OK;
 }
 
+/*
+ * Reports the work done even if it gives up, so that callers can show why the slower method was
+ * used.
+ */
 int derive_retained_local(struct derive *derive, struct graph_members members,
 			  const struct graph_retained_options *limits,
 			  struct derive_retained_result *out, struct hdb_error *err)
@@ -112,6 +116,10 @@ static int walk_around(struct derive *derive, struct graph_members members, uint
 	return graph_reach_around(&rows, derive->heap->roots.bits, blocked.data, reached, err);
 }
 
+/*
+ * `bits` first holds what roots reach around the members, and is then replaced block by block by
+ * the complement among reachable objects.
+ */
 int derive_retained_marks(struct derive *derive, const uint32_t *members, size_t member_count,
 			  uint64_t *bits, struct hdb_error *err)
 {
@@ -150,6 +158,7 @@ static int blocked_walk(struct derive *derive, struct graph_members members,
 	return derive_sum_marked(derive, lost.data, out, err);
 }
 
+/* Gives up the local method at once if the set alone exceeds its limit. */
 int derive_retained_set(struct derive *derive, struct graph_members members,
 			const struct graph_retained_options *limits,
 			struct derive_retained_result *out, struct hdb_error *err)

@@ -68,6 +68,7 @@ struct lost_sums {
 	uint32_t all;            /* mask with the bits of all sets */
 };
 
+/* Nearly all objects are lost by no set; a single comparison skips them. */
 static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *reachable,
 		    struct hdb_error *err)
 {
@@ -115,6 +116,7 @@ static int prepare(struct sets_walk *w, struct hdb_error *err)
 	return derive_graph_load(w->derive, false, &w->rows, err);
 }
 
+/* The graph and the masks are allocated on the first walk and reused by later ones. */
 static int walk(struct sets_walk *w, struct derive_set *const *sets, unsigned count,
 		struct hdb_error *err)
 {

@@ -54,6 +54,10 @@ static int read_session(struct heap *heap, struct derive_segment *s, bool *is_cl
 	return r < 0 ? r : HDB_OK;
 }
 
+/*
+ * `scope` is the session of the arena. A closed session has freed its memory, although the segment
+ * object still exists.
+ */
 int derive_read_segment(struct heap *heap, uint32_t ix, struct derive_segment *out,
 			struct hdb_error *err)
 {
@@ -100,6 +104,10 @@ static bool is_part(const struct derive_segment *of, const struct derive_segment
 	       (s->mapping != HEAP_NONE || s->address - of->address < of->bytes);
 }
 
+/*
+ * Sorting makes segments of one area neighbours with the outermost first, so each is compared with
+ * the first of its group only.
+ */
 void derive_join_segments(struct base_vec *list)
 {
 	struct derive_segment *segments = list->data, *first = NULL;

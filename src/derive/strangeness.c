@@ -91,6 +91,10 @@ static bool is_inherited(const char *declaring)
 	return heap_is_platform_class(declaring) && !passes_on(declaring);
 }
 
+/*
+ * A class matches the first row that names it or, for rows with subclasses, a superclass. The
+ * second half of the row kinds is for classes with fields of the application.
+ */
 static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 {
 	const char *name = heap_class_name(heap, no);
@@ -107,6 +111,10 @@ static uint8_t kind_of_class(struct heap *heap, uint32_t no)
 	return passes_on(name) ? KIND_INSIDE : is_platform ? KIND_PLATFORM : KIND_PLAIN;
 }
 
+/*
+ * The cost of a reference depends only on the kinds of its two ends, so it is computed once for
+ * each pair.
+ */
 static uint8_t cost_of(unsigned from, unsigned to)
 {
 	const unsigned row = (from - KIND_ROW) % ROWS;
@@ -121,6 +129,7 @@ static uint8_t cost_of(unsigned from, unsigned to)
 	return leave;
 }
 
+/* An object with several root records gets the cost of its best one. */
 static uint8_t root_cost(void *ctx, uint32_t node)
 {
 	const struct strangeness *s = ctx;

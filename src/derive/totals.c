@@ -87,6 +87,10 @@ static int group_packages(struct heap *heap, struct totals_groups *g, struct hdb
 	return HDB_OK;
 }
 
+/*
+ * Sorts by loader and then by class number, so that groups are in ascending order of loader index
+ * (find_loader relies on it).
+ */
 static int group_loaders(struct heap *heap, struct totals_groups *g, struct hdb_error *err)
 {
 	const uint32_t n = heap->class_count;

@@ -95,6 +95,10 @@ struct member {
 	uint32_t class_no, loader_group;
 };
 
+/*
+ * Member numbers are consecutive: classes, then class objects by the class they represent, then
+ * loaders by group.
+ */
 static struct member member_at(const struct totals_tree *w, uint32_t member)
 {
 	const struct totals *t = w->t;
@@ -199,6 +203,7 @@ static void find_places(struct totals_tree *w, struct derive_block *block)
 	}
 }
 
+/* Runs on any thread; sums go into the slot's own arrays. */
 static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
@@ -234,6 +239,10 @@ static int put_leaf(struct totals_tree *w, struct hdb_error *err)
 			       HDB_OK;
 }
 
+/*
+ * Leaves with the same dominator and member are merged into one record before they are spilled: a
+ * large array has millions of them.
+ */
 static int put_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;
@@ -434,6 +443,10 @@ static int make_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error
 	return graph_child_range_fill(&w->leaves, (uint32_t)no, &slot->leaves, err);
 }
 
+/*
+ * Visits inner nodes and leaves in preorder. Leaves come right after their dominator, which does
+ * not change the result: they dominate nothing.
+ */
 static int walk_range(void *ctx, unsigned slot_no, uint64_t no, struct hdb_error *err)
 {
 	struct totals_tree *w = ctx;

@@ -54,6 +54,10 @@ static int read_sizes(const struct tree_sums *t, struct derive_block *block, str
 	return HDB_OK;
 }
 
+/*
+ * Several threads may add to the same dominator, hence the atomic addition. Sums do not depend on
+ * the order.
+ */
 static int add_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct tree_sums *t = ctx;
@@ -74,6 +78,7 @@ static int add_block(void *ctx, struct derive_block *block, struct hdb_error *er
 	return HDB_OK;
 }
 
+/* Places follow the order of objects, so the place of the next inner node is found by counting. */
 static int fill_below(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct tree_sums *t = ctx;
@@ -110,6 +115,10 @@ static int begin(struct tree_sums *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * Turns sums by number into prefix sums: sum[n] becomes the total of all numbers below n, and the
+ * total below a node is a difference of two.
+ */
 static int sum_up(struct tree_sums *t, struct hdb_error *err)
 {
 	const uint32_t count = t->order.inner.count;
@@ -228,6 +237,10 @@ uint32_t derive_heap_count(const struct derive *derive)
 	return (uint32_t)(n < DERIVE_HEAPS_MAX ? n : DERIVE_HEAPS_MAX) + 1;
 }
 
+/*
+ * One column per heap, each padded to whole blocks, so that the key of an object in a column is a
+ * sum.
+ */
 static int build_retained_heaps(struct derive *derive, struct store_writer *writer,
 				struct hdb_error *err)
 {
@@ -323,6 +336,10 @@ static int fill_depth(void *ctx, struct derive_block *block, struct hdb_error *e
 	return HDB_OK;
 }
 
+/*
+ * Requires the parents of the whole reach tree at random, 4 bytes each, and the depths found so
+ * far, another 4.
+ */
 static int build_depth(struct derive *derive, struct store_writer *writer, struct hdb_error *err)
 {
 	const uint32_t n = derive->heap->object_count;

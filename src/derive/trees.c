@@ -46,6 +46,7 @@ struct tree_room {
 	uint32_t *parent;
 };
 
+/* Checks every parent, since the values come from the file and are used as indexes. */
 static int read_block(struct derive *derive, struct store_column *column, uint32_t block_no,
 		      struct tree_room room, struct hdb_error *err)
 {
@@ -263,6 +264,7 @@ int derive_tree_read(struct derive *derive, struct derive_block *block,
 	return derive_tree_units(derive, block, out, err);
 }
 
+/* The table has the size below the object; its own size is added here. */
 int derive_tree_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err)
 {

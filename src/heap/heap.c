@@ -21,6 +21,11 @@
  */
 #define OBJECTS_A_BYTE 4
 
+/*
+ * Reads the meta values that other functions rely on. They come from the file: a damaged database
+ * must not make us allocate memory for more objects or classes than it can contain, or divide by an
+ * alignment of 0.
+ */
 static int read_layout(struct heap *heap, struct hdb_error *err)
 {
 	struct store *store = heap->store;
@@ -141,6 +146,7 @@ static void forget_blocks(struct heap *heap)
 	heap->blocks.ids = NULL;
 }
 
+/* The store is closed last, since blocks and texts are borrowed from its map. */
 void heap_close(struct heap *heap)
 {
 	if (!heap)
@@ -196,6 +202,11 @@ static int ready_blocks(struct heap *heap, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * Opens a block of objects, or returns the one opened before. A block that does not outlive the
+ * store's snapshot (store_objects_stay) is opened again. The count is checked here, so that callers
+ * may use every index below it.
+ */
 static int objects_block(struct heap *heap, uint32_t block_no, struct store_objects **out,
 			 struct hdb_error *err)
 {
@@ -222,6 +233,10 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 	return HDB_OK;
 }
 
+/*
+ * Opens a block of IDs. The table is keyed by ID, so the directory gives the key of block number
+ * block_no. Open blocks are kept until the store's generation changes.
+ */
 static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **out,
 		     struct hdb_error *err)
 {
@@ -310,6 +325,7 @@ static int check_found(const struct heap *heap, uint64_t id, uint32_t ix, struct
 		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
 }
 
+/* IDs ascend with the index, so only one block can contain the ID. */
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
 	struct store_ids *block;
@@ -323,6 +339,10 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 	return check_found(heap, id, *ix, err);
 }
 
+/*
+ * Binary search for the last ID that is not greater. find_block guarantees that the first ID of the
+ * block qualifies.
+ */
 int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
 	struct base_search search;
@@ -370,6 +390,10 @@ static int fail_class(const struct heap *heap, uint32_t ix, struct hdb_error *er
 	return store_damaged(heap->store, STORE_OBJECTS, ix, "class number out of range", err);
 }
 
+/*
+ * Loads the classes first, because the size of an object depends on its class. Class numbers come
+ * from the file and are checked here: callers use them as indexes.
+ */
 int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err)
 {
 	struct store_objects *block;
@@ -422,6 +446,10 @@ int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_err
 	return heap_offset_by(heap, &heap->blocks.offsets, ix, offset, err);
 }
 
+/*
+ * A class object has no offset in its block: its sub-record is the CLASS_DUMP, whose offset is in
+ * the class record.
+ */
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
 		   struct hdb_error *err)
 {
@@ -472,6 +500,11 @@ uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length)
 	return l->model == HDB_SIZES_VM ? layout_stack_chunk(l->reference_bytes, length) : 0;
 }
 
+/*
+ * Instances have the size of their class, plus a tail if they have a length (stack chunks). Arrays
+ * have a header and elements, rounded up to the alignment. The header is larger for elements of 8
+ * bytes if the VM aligns them (wide_header_bytes).
+ */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length)
 {
 	const struct heap_layout *l = &heap->layout;
@@ -548,6 +581,10 @@ static uint32_t heap_of(const struct store_objects *block, uint32_t i)
 	return block->heap_column.count ? (uint32_t)base_pack_get(&block->heap_column, i) : 0;
 }
 
+/*
+ * Excluded objects stay in the block with kind HEAP_LEFT_OUT, so that positions still correspond to
+ * object indexes.
+ */
 static void leave_out(const struct heap *heap, const struct store_objects *block,
 		      struct heap_block *out)
 {
@@ -602,6 +639,10 @@ static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t
 	return true;
 }
 
+/*
+ * Nearly all objects are plain instances, whose size is that of their class. The loop handles them
+ * without a call.
+ */
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err)
 {
@@ -635,6 +676,10 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 	return heap_each_block_of(heap, &(struct heap_pass){ .work = work }, look, ctx, err);
 }
 
+/*
+ * Blocks without a wanted class are not decoded: their dictionary of classes is enough to skip
+ * them.
+ */
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err)
 {
@@ -668,6 +713,7 @@ int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
 	return HDB_OK;
 }
 
+/* For passes that need no sizes: skips the lengths of the block. */
 int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		      struct hdb_error *err)
 {
@@ -690,6 +736,10 @@ int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct 
 	return HDB_OK;
 }
 
+/*
+ * Only looks into the block's dictionary. A number beyond the class table, which a damaged database
+ * may have, matches nothing here; reading the block reports it.
+ */
 int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,
 		   struct hdb_error *err)
 {

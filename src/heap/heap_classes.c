@@ -13,6 +13,10 @@
 #include <string.h>
 #include <xxhash.h>
 
+/*
+ * Charges the class tables to the memory budget before they are allocated. A budget too small for a
+ * dump with millions of classes then fails with a message.
+ */
 static int count_classes(struct heap *heap, struct hdb_error *err)
 {
 	struct hdb_error why, with_path;
@@ -25,6 +29,10 @@ static int count_classes(struct heap *heap, struct hdb_error *err)
 	return store_fail(heap->store, &with_path, err);
 }
 
+/*
+ * Copies a table of records of a fixed size. Sizes of blocks come from the file, so they are
+ * compared with the remaining room before copying.
+ */
 int heap_read_records(struct heap *heap, enum store_table table, const struct heap_records *to,
 		      struct hdb_error *err)
 {
@@ -42,6 +50,10 @@ int heap_read_records(struct heap *heap, enum store_table table, const struct he
 	return HDB_OK;
 }
 
+/*
+ * Checks all indexes in the class records once, so that everybody else may use ix, loader_ix and
+ * super_no without a check.
+ */
 int heap_load_classes(struct heap *heap, struct hdb_error *err)
 {
 	const size_t n = heap->class_count;
@@ -94,6 +106,11 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 	return HDB_OK;
 }
 
+/*
+ * Names are converted to valid UTF-8 once and cached. Callers use them in comparisons and messages
+ * and have no way to fail, so an unreadable name is "?", and the store keeps the error for a later
+ * check.
+ */
 const char *heap_class_name(struct heap *heap, uint32_t no)
 {
 	const char *text;
@@ -159,6 +176,10 @@ bool heap_stays(struct heap *heap, uint32_t ix)
 	       heap_class_stays(heap, (uint32_t)object.length);
 }
 
+/*
+ * The package of an array class is that of its element class. Arrays of primitive types form a
+ * package of their own.
+ */
 const char *heap_package(const char *class_name, size_t *size)
 {
 	static const char *const primitive[] = { "boolean", "byte", "char",  "short",
@@ -210,6 +231,10 @@ static const uint32_t *name_hashes(struct heap *heap)
 	return hashes;
 }
 
+/*
+ * Compares hashes before names: a dump may have hundreds of thousands of classes, and the tables of
+ * known classes look up many names.
+ */
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 {
 	const uint32_t *hashes = name_hashes(heap), hash = hash_name(name);
@@ -315,6 +340,11 @@ static const uint8_t *below_table(struct heap *heap, const char *name)
 	return NULL;
 }
 
+/*
+ * Compares names for PLAIN_STEPS levels, which covers real hierarchies. Deeper ones are answered
+ * from a table by class, because a hostile dump may have a chain of a million superclasses, and
+ * walking it for every class would take quadratic time.
+ */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 {
 	const uint8_t *table = NULL;

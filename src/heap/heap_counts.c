@@ -56,6 +56,10 @@ static int each_class(struct heap *heap,
 	return HDB_OK;
 }
 
+/*
+ * All objects of a row are padded alike, so their sizes need not be computed one by one: the row's
+ * size times its count, plus the bytes of elements beyond the row's length, is exact.
+ */
 int heap_each_count(struct heap *heap,
 		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		    void *ctx, struct hdb_error *err)
@@ -106,6 +110,7 @@ struct taker {
 	void *ctx;
 };
 
+/* Reports each object as a count of one, for databases without counts and for filtered heaps. */
 static int give_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct taker *to = ctx;

@@ -76,6 +76,10 @@ static void close_kept(void *ctx)
 	store_close(ctx);
 }
 
+/*
+ * Opens the dump stored in the database. Frames are read through a store handle of their own, which
+ * close_kept closes. The cache of inflated frames is a small part of the budget.
+ */
 static int open_kept(struct heap *heap, struct hdb_error *err)
 {
 	struct base_frames frames = {
@@ -107,6 +111,10 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 
 /* ---- a dump file ---- */
 
+/*
+ * Objects are read by the offsets found at import, which would yield garbage in another file. So
+ * size and fingerprint are compared before any byte is used.
+ */
 static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
 {
 	const uint64_t size = store_meta_number(heap->store, "dump.bytes", 0);
@@ -192,6 +200,11 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 
 /* ---- reading ahead ---- */
 
+/*
+ * Takes a few of the block's offsets as a sample instead of decoding all of them. If they are far
+ * apart, the objects are scattered over the dump, and reading the whole stretch would cost more
+ * than it saves.
+ */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no)
 {
 	const struct store_objects *block;

@@ -14,6 +14,10 @@
 /* Maximum size of a field name that is compared with known names. */
 #define NAME_MAX_BYTES 128
 
+/*
+ * Restores the model that the import chose, so that both compute the same layouts. False if the
+ * sizes are not based on a layout.
+ */
 static bool read_model(const struct heap *heap, struct layout_model *out)
 {
 	struct store *store = heap->store;
@@ -70,6 +74,7 @@ static void release_own(struct own *own)
 	base_vec_release(&own->parts);
 }
 
+/* The limit bounds the memory that a hostile hierarchy of classes can take. */
 static int add_field(struct own *own, const struct heap_part *part, uint8_t group,
 		     struct hdb_error *err)
 {
@@ -318,6 +323,10 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 	return add_part(out, HEAP_PART_PADDING, base, class->instance_bytes, err);
 }
 
+/*
+ * Sorts twice: fill_holes needs the fields in order of offset, and appends the parts that it finds
+ * at the end.
+ */
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec line = { 0 };

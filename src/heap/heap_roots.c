@@ -56,6 +56,10 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * An orphan is marked as a root but has no root record, except those of local variables, which are
+ * references of their thread.
+ */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 {
 	size_t count;
@@ -67,6 +71,10 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 	return heap_is_root(heap, ix);
 }
 
+/*
+ * Local variables get no bit: they are references of their thread, so that what they hold counts
+ * for the thread. After a failure `bits` stays NULL, so the next call tries again.
+ */
 int heap_load_roots(struct heap *heap, struct hdb_error *err)
 {
 	const size_t words = (size_t)heap->object_count / 64 + 1;
@@ -106,6 +114,7 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	return r;
 }
 
+/* Records are sorted by object: the roots of an object are neighbours. */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count)
 {
 	uint64_t end;

@@ -89,6 +89,10 @@ static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_
 			      path);
 }
 
+/*
+ * O_NONBLOCK, since the path may have become a FIFO, and opening one must not block. A dump that no
+ * longer exists is not stale: the database answers without it.
+ */
 static int find_stale(struct heap *heap, struct hdb_error *err)
 {
 	const char *path = heap_where_dump(heap);
@@ -193,6 +197,10 @@ static const char *redacted_text(uint64_t redaction)
 	}
 }
 
+/*
+ * Called when a heap is opened. Must not read tables, because heap_open_meta opens databases of
+ * other revisions too.
+ */
 int heap_find_state(struct heap *heap, struct hdb_error *err)
 {
 	struct heap_state *state = &heap->state;

@@ -137,6 +137,10 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 	return HDB_OK;
 }
 
+/*
+ * Returns the cache slot of a field, which may hold another field of the same hash. NULL if the
+ * name is too long to be cached or there is no memory; the caller then searches again each time.
+ */
 static struct place *place_slot(struct heap *heap, const struct sought *sought)
 {
 	struct heap_known *known = known_of(heap);
@@ -191,6 +195,10 @@ int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offse
 	return HDB_OK;
 }
 
+/*
+ * Remembers the last instance: callers read several fields of one object in a row, and opening it
+ * takes two lookups.
+ */
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err)
 {
@@ -220,6 +228,9 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 	return HDB_OK;
 }
 
+/*
+ * Checks the place against this instance's size: a record may be shorter than its class requires.
+ */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err)
 {
@@ -311,6 +322,11 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 	return HDB_OK;
 }
 
+/*
+ * The restriction to fields of a superclass applies to the first object only. The objects that
+ * references lead to are seen as instances of their own classes. The number of steps is bounded
+ * because a path may lead around a cycle of references.
+ */
 int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		       struct heap_value *out, struct hdb_error *err)
 {
@@ -360,6 +376,10 @@ int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path
 	return heap_find(heap, value.bits, target, err);
 }
 
+/*
+ * Bits are zero-extended, so signed types are extended from their own width. Of a boolean, only the
+ * lowest byte is defined.
+ */
 bool heap_value_number(const struct heap_value *value, int64_t *out)
 {
 	switch (value->type) {
@@ -397,6 +417,10 @@ int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path
 
 /* ---- static fields ---- */
 
+/*
+ * Several loaders may define a class of this name, some without the field: continues until a class
+ * has it.
+ */
 int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
 		      struct hdb_error *err)
 {
@@ -473,6 +497,7 @@ static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t cl
 	}
 }
 
+/* Stores row + 1, so that zeroed memory means "not searched yet". */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out)
 {

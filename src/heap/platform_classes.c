@@ -45,6 +45,7 @@ bool heap_is_anonymous_class(const char *class_name)
 	return inner && inner[1] && !inner[1 + strspn(inner + 1, "0123456789")];
 }
 
+/* Prefixes end with a dot, so "java.util2.X" does not match "java.". */
 bool heap_is_platform_class(const char *class_name)
 {
 	if (is_primitive_name(class_name))

@@ -142,6 +142,10 @@ static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_g
 	return group_name(heap, parent_ix, out->parent, err);
 }
 
+/*
+ * START_THREAD records have the names at the thread's start. Without one, reads the thread object,
+ * whose group the VM clears when the thread ends.
+ */
 int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 		       struct heap_thread_groups *out, struct hdb_error *err)
 {
@@ -157,6 +161,10 @@ int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 	return heap_text(heap, start.parent_group_text, out->parent, sizeof(out->parent), err);
 }
 
+/*
+ * The range of frames comes from the file and is checked here, so that heap_trace_frame need not
+ * check it.
+ */
 int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,
 	       struct hdb_error *err)
 {
@@ -184,6 +192,10 @@ int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_
 	return store_record(heap->store, STORE_FRAMES, no, out, err);
 }
 
+/*
+ * Line numbers of HPROF: above 0 a line, 0 or -1 unknown, -2 a compiled method, -3 a native method.
+ * Some VMs write class names with slashes.
+ */
 int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,
 		    struct hdb_error *err)
 {

@@ -56,6 +56,10 @@ struct spilled {
 	uint64_t *below;
 };
 
+/*
+ * Numbers per range are fixed, so the number of ranges and with it the chunk size follow from the
+ * heap and the budget.
+ */
 static int init(struct spilled *p, struct hdb_error *err)
 {
 	struct base_work *work = p->derive->work;
@@ -129,6 +133,10 @@ static int add_row(struct spilled *p, uint32_t ix, uint32_t dominator_ix, uint64
 				BASE_RECORD(2, 1), v, err);
 }
 
+/*
+ * Loads the objects of a range into arrays indexed by number. Every number has exactly one object,
+ * except that of the virtual root.
+ */
 static int take_objects(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
 	BASE_SCOPED(base_bucket_end) struct base_bucket_reader reader = { 0 };
@@ -190,6 +198,7 @@ static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct
 	return add_row(p, p->ix[k], p->ix[dominator - base], p->below[k], err);
 }
 
+/* Descending numbers: when an object's turn comes, everything it dominates has been added to it. */
 static int sum_range(struct spilled *p, uint32_t range, struct hdb_error *err)
 {
 	const uint32_t base = range << RANGE_BITS, left = p->dominators->count - base;
@@ -221,6 +230,10 @@ static int sum_up(struct spilled *p, struct hdb_error *err)
 
 /* ---- by object ---- */
 
+/*
+ * A bucket holds several blocks of objects, so it is read once for each of them and rows of other
+ * blocks are skipped.
+ */
 static int fill_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct spilled *p = ctx;

@@ -78,6 +78,7 @@ static int pass(struct numbering *w, derive_block_fn make, struct hdb_error *err
 		err);
 }
 
+/* A cycle among dominators, which only a damaged table has, shows when the nodes are numbered. */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err)
 {
 	struct numbering w = { .derive = derive, .order = order };

@@ -69,6 +69,7 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 
 static const struct heap_known_rows collection_rows = { HEAP_KNOWN_COLLECTIONS, row_name, fits };
 
+/* Rows are versions of classes: the first whose fields exist applies (fits). */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class)
 {
@@ -147,6 +148,7 @@ static int ring_index(struct heap *heap, const struct heap_collection *c, const 
 	return HDB_OK;
 }
 
+/* If the end is before the start, the elements wrap around. Equal indexes mean an empty ring. */
 static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	uint64_t first, last = 0;
@@ -178,6 +180,7 @@ static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb
 	return heap_soft(r);
 }
 
+/* The budget is in words. It is checked before reading, so that a hostile length costs nothing. */
 static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 		      struct hdb_error *err)
 {
@@ -210,6 +213,10 @@ static uint64_t count_names(const char *names)
 	return n;
 }
 
+/*
+ * Finds the array that gives the capacity. For lists that are used as arrays (HEAP_OF_LISTS) it
+ * only finds the length.
+ */
 static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;
@@ -258,6 +265,11 @@ static void set_capacity(struct heap_collection *c)
 		c->capacity--;
 }
 
+/*
+ * Reads or derives the number of elements. `most` is an upper bound that holds for every heap:
+ * set_size replaces impossible values from a damaged or hostile dump. has_size stays false if the
+ * elements must be counted.
+ */
 static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;
@@ -338,6 +350,10 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 	return HDB_OK;
 }
 
+/*
+ * Accepts the lists that the known tries use in place of arrays: empty ones, ones with a single
+ * field, and ones backed by an array.
+ */
 int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
 			 struct hdb_error *err)
 {
@@ -454,6 +470,7 @@ struct used {
 	uint64_t slots;
 };
 
+/* Counts slots that are not null. In arrays of pairs only the keys count, hence `step`. */
 static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struct used *used,
 		    struct hdb_error *err)
 {
@@ -475,6 +492,7 @@ static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struc
 	return HDB_OK;
 }
 
+/* Partitioned maps are summed over their parts. A part that cannot be opened counts as empty. */
 int heap_collection_used(struct heap *heap, const struct heap_collection *c, uint64_t *budget,
 			 uint64_t *slots, struct hdb_error *err)
 {
@@ -499,6 +517,10 @@ int heap_collection_used(struct heap *heap, const struct heap_collection *c, uin
 	return HDB_OK;
 }
 
+/*
+ * Walks the contents with at most *budget steps, and charges the steps taken. A walk that was cut
+ * off gives no size: a partial count would look exact.
+ */
 int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 			  struct hdb_error *err)
 {

@@ -64,6 +64,11 @@ void heap_begin_chain(struct heap_entries *e)
 	e->chain_power = 1;
 }
 
+/*
+ * Brent's algorithm: the reference node moves to the current one each time the number of steps has
+ * doubled. Once it is inside the cycle, the walk returns to it within one round. A node that refers
+ * to itself is found at once.
+ */
 bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node)
 {
 	if (e->chain_steps++ == e->chain_power) {
@@ -170,6 +175,10 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * Initialises every field that heap_entries_end and heap_entries_next read, but not the large
+ * buffers, since many collections are empty.
+ */
 int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
 		       struct heap_entries *e, struct hdb_error *err)
 {
@@ -383,6 +392,10 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 
 /* ---- all shapes ---- */
 
+/*
+ * Returns HDB_NOTFOUND for a slot without an element, so that the caller can check the cancel flag
+ * between slots.
+ */
 static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
 {
 	e->entry_ix = HEAP_NONE;
@@ -409,6 +422,11 @@ static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
 	}
 }
 
+/*
+ * Skips free slots and entries outside a view's bounds, and continues with the next part of a
+ * partitioned collection. A damaged part ends the whole iteration, because the number of its
+ * elements is unknown.
+ */
 int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 {
 	int r;

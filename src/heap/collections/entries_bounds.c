@@ -122,6 +122,7 @@ static int read_order(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* An open end has no bound. Contents of views in descending order are reported as unknown. */
 int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_as view = heap_as_inner(&e->from);
@@ -146,6 +147,7 @@ int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* A key that cannot be compared with a bound makes the contents unknown (e->unknown). */
 int heap_is_inside(struct heap_entries *e, bool *out, struct hdb_error *err)
 {
 	assert(e->rule->flags & HEAP_BOUNDED);

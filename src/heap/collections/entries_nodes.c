@@ -111,6 +111,10 @@ static int cut(struct heap_entries *e)
 	return HDB_END;
 }
 
+/*
+ * Detects a node that contains itself, among the first ANCESTORS_SEEN entries only: comparing with
+ * a whole deep stack would make lists quadratic. Longer cycles end when the steps are used up.
+ */
 static int push(struct heap_entries *e, const struct heap_frame *frame, struct hdb_error *err)
 {
 	const struct heap_frame *frames = e->frames.data;
@@ -317,6 +321,10 @@ static int next_reference(struct heap_entries *e, const struct heap_part *part, 
 	return enter_node(e, ix, part->kind == HEAP_PART_EITHER, &node, err);
 }
 
+/*
+ * The node is replaced by its array if that is its last part, so that chains of nodes do not deepen
+ * the stack.
+ */
 static int next_array(struct heap_entries *e, const struct heap_part *part, bool is_last,
 		      struct hdb_error *err)
 {
@@ -333,6 +341,7 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 	return enter_array(e, &array, err);
 }
 
+/* The node is shown as the entry object, unless it is the collection itself. */
 static int read_item(struct heap_entries *e, const struct heap_frame *f,
 		     const struct heap_part *part, struct hdb_error *err)
 {
@@ -441,6 +450,10 @@ static int nested_array(struct heap_entries *e, const struct heap_value *value,
 	return array_frame(e, &f, ix, frame, err);
 }
 
+/*
+ * A null key marks a node (Clojure's hash maps). The object at `absent`, used as a key, marks an
+ * array of further pairs: keys of the same hash.
+ */
 static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
 		     struct hdb_error *err)
 {
@@ -464,6 +477,10 @@ static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_
 	return enter_array(e, &more, err);
 }
 
+/*
+ * CHAMP tries (Steindorfer and Vinju, "Optimizing Hash-Array Mapped Tries", OOPSLA 2015) store
+ * elements from the front and child nodes from the back of one array.
+ */
 static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
 			 struct hdb_error *err)
 {
@@ -483,6 +500,7 @@ static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uin
 	return enter_slot(e, value, false, err);
 }
 
+/* Descends one level. Levels count down to 0, the arrays with elements. */
 static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			struct hdb_error *err)
 {
@@ -538,6 +556,10 @@ static int set_number(struct heap_entries *e, uint64_t base, uint64_t low)
 	return HDB_OK;
 }
 
+/*
+ * The high bits of a container's numbers are in a parallel array of its node, so they are combined
+ * here with the container's own numbers.
+ */
 static int next_container(struct heap_entries *e, const struct heap_frame *f,
 			  const struct heap_part *part, uint64_t at, struct hdb_error *err)
 {
@@ -561,6 +583,7 @@ static int next_container(struct heap_entries *e, const struct heap_frame *f,
 	return enter_slot(e, value, false, err);
 }
 
+/* Skips zero bits a word at a time. */
 static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t bit,
 			struct hdb_error *err)
 {
@@ -573,6 +596,10 @@ static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t b
 	return word.bits ? set_number(e, f->base, f->at - 1) : HDB_NOTFOUND;
 }
 
+/*
+ * A run consists of its first number and the number of further ones, so a run of length 0 has one
+ * number.
+ */
 static int next_of_runs(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			struct hdb_error *err)
 {
@@ -677,6 +704,10 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 	return push(e, &frame, err);
 }
 
+/*
+ * One step of the walk: HDB_OK with an element, HDB_NOTFOUND without one, HDB_END. Every call takes
+ * a step of the limited number.
+ */
 int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err)
 {
 	assert(e->rule->shape == HEAP_NODES);

@@ -44,6 +44,7 @@ int heap_chunk_get(struct heap *heap, struct heap_chunk *chunk, uint64_t at, str
 
 /* ---- elements ---- */
 
+/* If the stored size exceeds the array, the elements end with the array. */
 int heap_next_in_array(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint64_t at = e->slots ? (e->slot_start + e->at) % e->slots : 0;
@@ -95,6 +96,10 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 	return deciding->bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
 }
 
+/*
+ * With HEAP_DENSE null keys are elements, as in android.util.ArrayMap; otherwise a null key is a
+ * free slot.
+ */
 int heap_next_pair(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint64_t at = e->at * 2;
@@ -137,6 +142,9 @@ static bool list_name(const char *names, uint64_t no, char out[NAME_MAX_BYTES])
 	return true;
 }
 
+/*
+ * The names of fields come from the table. A field that this version of the class lacks is skipped.
+ */
 int heap_next_field(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint64_t no = e->at++;

@@ -68,6 +68,10 @@ static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_pro
 	return HDB_OK;
 }
 
+/*
+ * Sets has_binder_proxies first: a search that failed is not repeated for every object that is
+ * displayed. Blocks without a proxy class are skipped.
+ */
 static int load_proxies(struct heap *heap)
 {
 	BASE_FREED uint8_t *is_proxy = NULL;

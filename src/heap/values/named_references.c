@@ -517,6 +517,10 @@ static int read_chunk(struct heap_named_references *n, struct hdb_error *err)
 	return n->chunk_count ? HDB_OK : HDB_NOTFOUND;
 }
 
+/*
+ * Compares raw IDs before looking them up: when references to one object are requested, nearly all
+ * elements are skipped.
+ */
 static int next_element(struct heap_named_references *n, struct heap_named_reference *out,
 			struct hdb_error *err)
 {
@@ -586,6 +590,10 @@ static void next_stage(struct heap_named_references *n)
 		n->at = n->edges.count ? base_idmap_get(&n->edges_from, n->object.ix) : STORE_NONE;
 }
 
+/*
+ * Dispatches to the current stage. HDB_OK: a reference; HDB_END: a reference that leads nowhere,
+ * call again; HDB_NOTFOUND: the stage is finished.
+ */
 static int next_of(struct heap_named_references *n, struct heap_named_reference *out,
 		   struct hdb_error *err)
 {
@@ -651,6 +659,10 @@ static int fill_index(struct heap_named_references *n, struct index *index, stru
 	return HDB_OK;
 }
 
+/*
+ * Uses or builds the index of this object. The oldest of the INDEXES slots is replaced: a join
+ * alternates between few objects.
+ */
 static int begin_index(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct base_search search;
@@ -675,6 +687,10 @@ static int begin_index(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * A large object gets an index by target only if one target is requested. Iterating over all its
+ * references needs none.
+ */
 int heap_named_begin(struct heap_named_references *n, uint32_t from, uint32_t to,
 		     struct hdb_error *err)
 {

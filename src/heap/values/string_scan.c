@@ -47,6 +47,7 @@ static int check_lists(struct heap *heap, const struct heap_block *objects, uint
 						       objects->first_ix, "impossible size", err);
 }
 
+/* Strings of a block are read in order, so the dump's next part can be prefetched. */
 static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 {
 	struct store_lists_out lists = { .lengths = s->lengths, .target = &s->entries };
@@ -102,6 +103,7 @@ static int find(struct heap *heap, const struct heap_reader *reader,
 	return heap_string_find(heap, reader, at, out, err);
 }
 
+/* A heap without a String class ends the iteration before any block is read. */
 int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 {
 	const struct heap_reader reader = { .view = &s->view, .groups = &s->groups };
@@ -141,6 +143,10 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 
 /* ---- whole blocks, on several threads ---- */
 
+/*
+ * If a String class has further reference fields, its lists do not show which entry is the value
+ * array, and it must be looked up by ID. Lookups share caches of the heap, hence one thread.
+ */
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err)
 {
@@ -163,6 +169,10 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 	return HDB_OK;
 }
 
+/*
+ * Everything that needs the store was prepared by heap_string_blocks: other threads only decode and
+ * read the dump through their own views.
+ */
 int heap_string_block(const struct heap_string_block *block, heap_take_string take, void *ctx,
 		      struct hdb_error *err)
 {

@@ -30,6 +30,7 @@ static bool is_named(struct heap *heap, const struct store_field *field, const c
 	       strcmp(text, name) == 0;
 }
 
+/* Compares name and type: a dump may define any fields in a class of this name. */
 static void note_field(struct heap *heap, const struct store_field *field, uint32_t at,
 		       struct heap_string_layout *out)
 {
@@ -92,6 +93,10 @@ bool heap_is_big_endian(struct heap *heap)
 
 /* ---- one string ---- */
 
+/*
+ * A dump may contain several classes named java.lang.String, for example of two loaders in a
+ * synthetic one. Each has its own layout. Class numbers ascend, which heap_string_layout relies on.
+ */
 int heap_load_strings(struct heap *heap, struct hdb_error *err)
 {
 	int r = heap_load_classes(heap, err);
@@ -155,6 +160,7 @@ static int32_t read_int(const uint8_t *body, uint32_t at)
 	return at == NO_FIELD ? 0 : (int32_t)be32(body + at);
 }
 
+/* `need` is the end of the last field, so a single bounds check covers all of them. */
 static int read_fields(struct heap *heap, const struct heap_reader *reader,
 		       const struct heap_string_at *at, struct string_fields *out,
 		       struct hdb_error *err)
@@ -219,6 +225,10 @@ static void set_chars(const struct heap *heap, const struct hprof_sub *array,
 	out->first_unit = from;
 }
 
+/*
+ * Returns HDB_OK with has_chars false if the dump lacks the characters, since a string without
+ * contents is not an error.
+ */
 int heap_string_find(struct heap *heap, const struct heap_reader *reader,
 		     const struct heap_string_at *at, struct heap_string *out,
 		     struct hdb_error *err)

@@ -11,6 +11,7 @@
 
 #define REPLACEMENT 0xfffdu
 
+/* Most text is ASCII, so that case comes first. */
 char *heap_put_utf8(char *p, const char *end, uint32_t code)
 {
 	char utf8[4] = "\xc0\x80";
@@ -36,6 +37,10 @@ static void put_code(struct heap_utf16 *to, uint32_t code)
 	to->p = next ? next : to->p;
 }
 
+/*
+ * A pending high surrogate waits for the next unit. Together with a low surrogate it is one
+ * character; otherwise it is replaced, and the unit is handled by itself.
+ */
 void heap_put_unit(struct heap_utf16 *to, uint32_t unit)
 {
 	const uint32_t high = to->high;
@@ -82,6 +87,10 @@ static size_t decode(const uint8_t *s, size_t n, uint32_t *code)
 	return want == 2 && *code < 0x80 && *code != 0 ? 0 : want;
 }
 
+/*
+ * Modified UTF-8 encodes a character above U+FFFF as two surrogates of three bytes each. They
+ * become one character of four bytes, so the text never grows by decoding them.
+ */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size)
 {
 	const uint8_t *s = (const uint8_t *)text;
@@ -126,6 +135,7 @@ char *heap_clean_copy(const char *text, size_t *size)
 	return copy;
 }
 
+/* Works in place: a character never becomes longer here. */
 size_t heap_drop_broken(char *text, size_t size)
 {
 	const uint8_t *s = (const uint8_t *)text;

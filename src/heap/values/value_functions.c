@@ -261,6 +261,7 @@ static bool bigdecimal(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
+/* The format of java.util.UUID: 8-4-4-4-12 hexadecimal digits of two longs. */
 static bool uuid(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t most, least;
@@ -336,6 +337,7 @@ static bool ipv4(const struct heap_shown *o, char *buf, size_t size)
 	return o->value->type == HPROF_INT;
 }
 
+/* Like Inet6Address, does not shorten runs of zeros. */
 static bool ipv6(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t b[16] = { 0 };
@@ -351,6 +353,7 @@ static bool ipv6(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
+/* A linear search: names are resolved only when a value is displayed. */
 heap_value_function heap_value_function_named(const char *name, size_t name_size)
 {
 	static const struct {

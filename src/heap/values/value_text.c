@@ -45,6 +45,10 @@ static void put_real(double value, bool is_float, char *buf, size_t size)
 	}
 }
 
+/*
+ * Chars that cannot be printed alone, surrogates and control characters, are written as in Java
+ * source.
+ */
 void heap_basic_text(const struct heap_value *value, char *buf, size_t size)
 {
 	union {
@@ -131,6 +135,7 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 
 static const struct heap_known_rows value_rows = { HEAP_KNOWN_VALUES, row_name, fits };
 
+/* Also checks the field's type: a class of the same name may keep a reference in `value`. */
 bool heap_value_is_number(struct heap *heap, uint32_t class_no)
 {
 	struct heap_known_row row;
@@ -164,6 +169,7 @@ struct machine {
 	struct frame frames[LEVELS];
 };
 
+/* Cuts at the end of the buffer, between characters. */
 static void append(struct machine *m, const char *text, size_t size)
 {
 	assert(m->used < m->size);
@@ -258,6 +264,7 @@ static void put_object(struct machine *m, struct frame *f, uint32_t ix)
 	}
 }
 
+/* A function without a result counts as a null value: it removes the enclosing section. */
 static void put_function(struct machine *m, struct frame *f, uint32_t ix,
 			 const struct heap_value *value, const char *how)
 {
@@ -330,6 +337,7 @@ static void pop(struct machine *m, struct frame *f)
 		drop(m, &m->frames[m->depth - 1]);
 }
 
+/* Characters outside braces and sections are copied. */
 static void step(struct machine *m, struct frame *f)
 {
 	switch (*f->at) {
@@ -354,6 +362,10 @@ static void step(struct machine *m, struct frame *f)
 	}
 }
 
+/*
+ * Nested values push a frame instead of recursing, so the depth is limited by LEVELS whatever
+ * objects refer to each other.
+ */
 void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size)
 {
 	struct machine m = { .heap = heap, .buf = buf, .size = size };

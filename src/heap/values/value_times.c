@@ -57,6 +57,7 @@ bool heap_value_instant(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
+/* Rounds down, also before 1970, so that the fraction is not negative. */
 bool heap_value_millis(const struct heap_shown *o, char *buf, size_t size)
 {
 	int64_t ms;
@@ -122,6 +123,7 @@ bool heap_value_duration(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
+/* Like java.time.Period.toString: zero parts are omitted, except that an empty period is P0D. */
 bool heap_value_period(const struct heap_shown *o, char *buf, size_t size)
 {
 	static const char *const names[] = { "years", "months", "days" };

@@ -45,6 +45,10 @@ static void next_class(struct heap_fields *f)
 	}
 }
 
+/*
+ * An object without a record in the dump has no fields: the iteration ends at once instead of
+ * failing.
+ */
 int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 		      struct hdb_error *err)
 {
@@ -72,6 +76,7 @@ int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 	return HDB_OK;
 }
 
+/* Values of static fields are stored with the class, so this does not need the dump. */
 void heap_statics_begin(struct heap *heap, uint32_t class_no, struct heap_fields *out)
 {
 	const struct store_class *class = heap_class(heap, class_no);
@@ -115,6 +120,10 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * A linear search over all fields. For many objects of a class use known.h, which caches the
+ * position.
+ */
 int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		     struct heap_value *out, struct hdb_error *err)
 {
@@ -147,6 +156,10 @@ int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name fie
 	return heap_find(heap, value.bits, target, err);
 }
 
+/*
+ * Reads in pieces of ELEMENT_BYTES at most, so that the window of a view stays small for arrays of
+ * any length. A NODATA array of Android has a length but no contents.
+ */
 int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_slice *slice,
 		  struct hdb_error *err)
 {
@@ -185,6 +198,7 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 	return HDB_OK;
 }
 
+/* Starts at java.lang.ref.Reference: a subclass may declare another field named `referent`. */
 int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,
 		     struct hdb_error *err)
 {
