@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 public class PlantedThreads {
@@ -51,6 +52,8 @@ public class PlantedThreads {
             start("right", () -> { ready.countDown(); both(TO, FROM, two); });
             ready.await();
             two.await();
+            // Any object may be what a thread is parked on: an array has no owner.
+            start("parked", () -> { while (true) LockSupport.park(new int[1]); });
             for (int i = 0; i < 1200; i++) LATER.add(new Thread(() -> { }, "later-" + i));
             Thread.sleep(500);
         }

@@ -53,6 +53,7 @@ void leak_number_pattern(char *text)
 int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, uint32_t *owner_ix,
 		   struct hdb_error *err)
 {
+	struct heap_object blocker;
 	int r = heap_field_object(heap, thread_ix,
 				  (struct heap_field_name){ "java.lang.Thread", "parkBlocker" },
 				  blocker_ix, err);
@@ -61,6 +62,9 @@ int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, 
 		*blocker_ix = HEAP_NONE;
 	*owner_ix = HEAP_NONE;
 	TRY_FOUND(r);
+	TRY(heap_object(heap, *blocker_ix, &blocker, err));
+	if (blocker.kind != STORE_INSTANCE)
+		return HDB_OK; /* any object may be a blocker: an array, a class */
 	r = heap_field_object(heap, *blocker_ix,
 			      (struct heap_field_name){ .name = "exclusiveOwnerThread" }, owner_ix,
 			      err);
