@@ -41,21 +41,14 @@ double analysis_measure_collisions(const struct analysis_measure *m)
 static int measure_array(const struct session *session, const struct heap_object *object,
 			 struct analysis_measure *m, struct hdb_error *err)
 {
-	uint64_t bits[512];
-	struct heap_slice slice = { .bits = bits, .room = 512 };
+	struct heap_walk walk;
 
 	assert(object->kind == STORE_OBJECT_ARRAY);
 	m->kind = "array";
 	m->capacity = object->length;
 	m->has_size = m->has_capacity = true;
-	for (uint64_t from = 0; from < object->length; from += slice.done) {
-		const int r = heap_elements(session->heap, object->ix, from, &slice, err);
-
-		if (r < 0 || !slice.done)
-			return r;
-		for (uint64_t i = 0; i < slice.done; i++)
-			m->size += bits[i] != 0;
-	}
+	heap_walk_begin(&walk, object->ix, 0, object->length);
+	TRY(heap_walk_count(session->heap, &walk, 1, &m->size, err));
 	m->wasted_bytes = (m->capacity - m->size) * session->heap->layout.reference_bytes;
 	return HDB_OK;
 }

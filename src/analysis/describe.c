@@ -11,7 +11,6 @@
 
 /* Maximum number of array elements searched for a reference. */
 #define SEARCH_MAX (1u << 20)
-#define SEARCH_CHUNK 2048u
 #define NAME_MAX_BYTES 256
 /* Prefix of the names of static fields. */
 #define STATIC_MARK "static "
@@ -85,21 +84,16 @@ static int add_fields(struct reference *ref, struct heap_fields *fields,
 }
 
 /* Appends the first element that contains the reference, or "[?]" if it is not near the start. */
-static int find_element(struct reference *ref, uint64_t length, struct hdb_error *err)
+static int find_element(struct reference *ref, struct hdb_error *err)
 {
-	uint64_t bits[SEARCH_CHUNK];
-	struct heap_slice slice = { .bits = bits, .room = SEARCH_CHUNK };
+	struct heap_walk walk;
 	char name[32] = "[?]";
-	bool is_found = false;
+	int r;
 
-	for (uint64_t at = 0; at < length && at < SEARCH_MAX && !is_found; at += SEARCH_CHUNK) {
-		TRY(heap_elements(ref->session->heap, ref->from, at, &slice, err));
-		for (uint64_t i = 0; i < slice.done && !is_found; i++) {
-			is_found = bits[i] == ref->to_id;
-			if (is_found)
-				(void)snprintf(name, sizeof(name), "[%" PRIu64 "]", at + i);
-		}
-	}
+	heap_walk_begin(&walk, ref->from, 0, SEARCH_MAX);
+	TRY_ERRORS(r = heap_walk_to_next(ref->session->heap, &walk, ref->to_id, err));
+	if (r == HDB_OK)
+		(void)snprintf(name, sizeof(name), "[%" PRIu64 "]", walk.at - 1);
 	add_name(ref, ANALYSIS_LINK_ELEMENT, name);
 	return HDB_OK;
 }
@@ -137,7 +131,7 @@ static int name_reference(struct reference *ref, struct hdb_error *err)
 		TRY(add_fields(ref, &fields, ANALYSIS_LINK_FIELD, err));
 	}
 	if (object.kind == STORE_OBJECT_ARRAY && !ref->count)
-		TRY(find_element(ref, object.length, err));
+		TRY(find_element(ref, err));
 	/*
 	 * If no field holds it, it is a local variable of a thread (or a class of a loader, which
 	 * MAT counts as a reference).

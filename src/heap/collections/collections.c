@@ -95,36 +95,25 @@ const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint3
 static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t *sum,
 		     struct hdb_error *err)
 {
-	uint64_t bits[256], from = 0;
-	struct heap_slice slice = { .bits = bits, .room = 256 };
+	struct heap_object object;
+	struct heap_walk walk;
 	uint32_t cells, cell;
 	int r = heap_path_object_as(heap, heap_as_inner(c), c->inner->cells, &cells, err);
 
-	while (r == HDB_OK && from < CELLS_MAX) {
-		struct heap_object object;
+	if (r != HDB_OK)
+		return heap_soft(r);
+	TRY(heap_object(heap, cells, &object, err));
+	if (object.kind != STORE_OBJECT_ARRAY)
+		return HDB_OK;
+	heap_walk_begin(&walk, cells, 0, CELLS_MAX);
+	while ((r = heap_walk_target_next(heap, &walk, &cell, err)) == HDB_OK) {
+		int64_t value;
 
-		TRY(heap_object(heap, cells, &object, err));
-		if (object.kind != STORE_OBJECT_ARRAY)
+		TRY_ERRORS(r = heap_path_number(heap, cell, "value", &value, err));
+		if (r == HDB_OK && __builtin_add_overflow(*sum, value, sum))
 			return HDB_OK;
-		r = heap_elements(heap, cells, from, &slice, err);
-		if (r < 0 || !slice.done)
-			return heap_soft(r);
-		for (uint64_t i = 0; i < slice.done; i++) {
-			int64_t value;
-
-			if (!bits[i])
-				continue;
-			r = heap_find(heap, bits[i], &cell, err);
-			if (r == HDB_OK)
-				r = heap_path_number(heap, cell, "value", &value, err);
-			TRY_ERRORS(r);
-			if (r == HDB_OK && __builtin_add_overflow(*sum, value, sum))
-				return HDB_OK;
-		}
-		r = HDB_OK;
-		from += slice.done;
 	}
-	return heap_soft(r);
+	return r < 0 ? r : HDB_OK;
 }
 
 /* The size comes from the dump and may be wrong. It is limited to `most`. */
@@ -184,21 +173,20 @@ static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb
 static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 		      struct hdb_error *err)
 {
-	uint64_t bits[512], sum = 0;
-	struct heap_slice slice = { .bits = bits, .room = 512 };
+	struct heap_walk walk;
+	uint64_t bits, sum = 0;
+	int r;
 
 	assert(c->inner->shape == HEAP_WORDS);
 	if (c->array_ix == HEAP_NONE || c->array_length > *budget)
 		return HDB_NOTFOUND;
 	*budget -= c->array_length;
-	for (uint64_t from = 0; from < c->array_length; from += slice.done) {
-		const int r = heap_elements(heap, c->array_ix, from, &slice, err);
-
-		if (r < 0 || !slice.done)
-			return r < 0 ? r : HDB_NOTFOUND;
-		for (uint64_t i = 0; i < slice.done; i++)
-			sum += (uint64_t)__builtin_popcountll(bits[i]);
-	}
+	heap_walk_begin(&walk, c->array_ix, 0, c->array_length);
+	while ((r = heap_walk_next(heap, &walk, &bits, err)) == HDB_OK)
+		sum += (uint64_t)__builtin_popcountll(bits);
+	TRY_ERRORS(r);
+	if (walk.at < c->array_length)
+		return HDB_NOTFOUND;
 	set_size(c, (int64_t)sum, UINT64_MAX / 2);
 	return HDB_OK;
 }
@@ -474,21 +462,15 @@ struct used {
 static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struct used *used,
 		    struct hdb_error *err)
 {
-	uint64_t bits[512];
-	struct heap_slice slice = { .bits = bits, .room = 512 };
+	struct heap_walk walk;
+	uint64_t count;
 
-	assert(used->step > 0);
 	if (array_ix == HEAP_NONE || length > *used->budget)
 		return HDB_NOTFOUND;
 	*used->budget -= length;
-	for (uint64_t from = 0; from < length; from += slice.done) {
-		const int r = heap_elements(heap, array_ix, from, &slice, err);
-
-		if (r < 0 || !slice.done)
-			return r;
-		for (uint64_t i = 0; i < slice.done; i += used->step)
-			used->slots += bits[i] != 0;
-	}
+	heap_walk_begin(&walk, array_ix, 0, length);
+	TRY(heap_walk_count(heap, &walk, used->step, &count, err));
+	used->slots += count;
 	return HDB_OK;
 }
 

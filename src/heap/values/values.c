@@ -198,6 +198,61 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 	return HDB_OK;
 }
 
+int heap_walk_chunk_next(struct heap *heap, struct heap_walk *walk, struct hdb_error *err)
+{
+	struct heap_slice slice = { .bits = walk->chunk };
+	const uint64_t left = walk->end > walk->at ? walk->end - walk->at : 0;
+
+	slice.room = left < HEAP_WALK_CHUNK ? left : HEAP_WALK_CHUNK;
+	walk->chunk_from = walk->at;
+	walk->chunk_count = 0;
+	if (!left)
+		return HDB_END;
+	TRY(heap_elements(heap, walk->ix, walk->at, &slice, err));
+	assert(slice.done <= slice.room);
+	walk->chunk_count = slice.done;
+	walk->type = slice.type;
+	return slice.done ? HDB_OK : HDB_END;
+}
+
+int heap_walk_target_next(struct heap *heap, struct heap_walk *walk, uint32_t *ix,
+			  struct hdb_error *err)
+{
+	uint64_t id;
+	int r;
+
+	do {
+		TRY(heap_walk_next(heap, walk, &id, err));
+		r = id ? heap_find(heap, id, ix, err) : HDB_NOTFOUND;
+	} while (r == HDB_NOTFOUND);
+	return r;
+}
+
+int heap_walk_count(struct heap *heap, struct heap_walk *walk, uint64_t step, uint64_t *count,
+		    struct hdb_error *err)
+{
+	const uint64_t first = walk->at;
+	uint64_t bits;
+	int r;
+
+	assert(step > 0);
+	*count = 0;
+	while ((r = heap_walk_next(heap, walk, &bits, err)) == HDB_OK)
+		*count += bits != 0 && (walk->at - 1 - first) % step == 0;
+	return r < 0 ? r : HDB_OK;
+}
+
+int heap_walk_to_next(struct heap *heap, struct heap_walk *walk, uint64_t bits,
+		      struct hdb_error *err)
+{
+	uint64_t found;
+
+	do {
+		TRY(heap_walk_next(heap, walk, &found, err));
+	} while (found != bits);
+	return HDB_OK;
+}
+
 /* Starts at java.lang.ref.Reference: a subclass may declare another field named `referent`. */
 int heap_referent_id(struct heap *heap, uint32_t ix, uint32_t class_no, uint64_t *id,
 		     struct hdb_error *err)

@@ -66,6 +66,58 @@ struct heap_slice {
 int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_slice *slice,
 		  struct hdb_error *err);
 
+/* Elements that a walk reads at once. */
+#define HEAP_WALK_CHUNK 1024u
+
+/* A walk over the elements of an array, from one number to another. */
+struct heap_walk {
+	uint32_t ix;
+	uint64_t at, end; /* numbers of the next element, and of the first that is not read */
+	uint8_t type;     /* HPROF basic type of the elements */
+	/* private: the elements that have been read */
+	uint64_t chunk_from, chunk_count;
+	uint64_t chunk[HEAP_WALK_CHUNK];
+};
+
+/* Does not touch the chunk, so that short arrays cost little. */
+static inline void heap_walk_begin(struct heap_walk *walk, uint32_t ix, uint64_t from, uint64_t end)
+{
+	walk->ix = ix;
+	walk->at = walk->chunk_from = from;
+	walk->end = end;
+	walk->chunk_count = 0;
+	walk->type = 0;
+}
+
+/* Reads the next chunk: HDB_OK, or HDB_END if there are no more elements. */
+int heap_walk_chunk_next(struct heap *heap, struct heap_walk *walk, struct hdb_error *err);
+
+/* Returns the element number walk->at - 1, as in heap_value: HDB_OK or HDB_END. */
+static inline int heap_walk_next(struct heap *heap, struct heap_walk *walk, uint64_t *bits,
+				 struct hdb_error *err)
+{
+	if (walk->at - walk->chunk_from >= walk->chunk_count) {
+		const int r = heap_walk_chunk_next(heap, walk, err);
+
+		if (r != HDB_OK)
+			return r;
+	}
+	*bits = walk->chunk[walk->at++ - walk->chunk_from];
+	return HDB_OK;
+}
+
+/* The same for references: passes over null, and over objects that are missing from the dump. */
+int heap_walk_target_next(struct heap *heap, struct heap_walk *walk, uint32_t *ix,
+			  struct hdb_error *err);
+
+/* Counts the elements of a walk that are not 0: every step-th of them, and the first. */
+int heap_walk_count(struct heap *heap, struct heap_walk *walk, uint64_t step, uint64_t *count,
+		    struct hdb_error *err);
+
+/* Goes to the next element with these bits, which is number walk->at - 1: HDB_OK or HDB_END. */
+int heap_walk_to_next(struct heap *heap, struct heap_walk *walk, uint64_t bits,
+		      struct hdb_error *err);
+
 /*
  * The text of a java.lang.String as UTF-8, for JDK 5 to 25 and Android. Copied to out->buf and cut
  * if necessary. HDB_NOTFOUND if ix is not a string or the dump lacks its characters.

@@ -17,8 +17,6 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Elements of an array read at a time. */
-#define ELEMENTS_CHUNK 512u
 /* Runs between two checks of the cancel flag. */
 #define STEP_RUNS 1024u
 /* In classes[]: the object is the class object of that class. */
@@ -333,20 +331,16 @@ static void add_to(struct adding *a, uint32_t ix, uint32_t to)
 static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = a->walk->session->heap;
-	uint64_t bits[ELEMENTS_CHUNK];
-	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_CHUNK, .done = 1 };
-	struct heap_object array;
+	struct heap_walk walk;
+	uint64_t id;
 	uint32_t to;
+	int r;
 
-	TRY(heap_object(heap, ix, &array, err));
-	for (uint64_t from = 0; from < array.length && slice.done; from += slice.done) {
-		TRY(heap_elements(heap, ix, from, &slice, err));
-		for (uint64_t i = 0; i < slice.done; i++)
-			if (bits[i] &&
-			    trace_ids_find(&a->walk->graph.ids, bits[i], &to, err) == HDB_OK)
-				add_to(a, to, ix);
-	}
-	return HDB_OK;
+	heap_walk_begin(&walk, ix, 0, UINT64_MAX);
+	while ((r = heap_walk_next(heap, &walk, &id, err)) == HDB_OK)
+		if (id && trace_ids_find(&a->walk->graph.ids, id, &to, err) == HDB_OK)
+			add_to(a, to, ix);
+	return r < 0 ? r : HDB_OK;
 }
 
 /*

@@ -302,28 +302,19 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 static int load_services(struct inspector *inspector, struct hdb_error *err)
 {
 	struct heap *heap = inspector->session->heap;
-	uint64_t bits[64];
-	struct heap_slice slice = { .bits = bits,
-				    .room = sizeof(bits) / sizeof(bits[0]),
-				    .done = 1 };
-	uint32_t thread, array;
+	struct heap_walk walk;
+	uint32_t thread, array, ix;
 	int r;
 
 	TRY_FOUND(heap_static_object(heap, "android.app.ActivityThread.sCurrentActivityThread",
 				     &thread, err));
 	TRY_FOUND(heap_path_object(heap, thread, "mServices.mArray", &array, err));
 	inspector->knows_services = true;
-	for (uint64_t at = 0; slice.done && at < SERVICES_MAX; at += slice.done) {
-		TRY(heap_elements(heap, array, at, &slice, err));
-		for (uint64_t i = 0; i < slice.done; i++) {
-			uint32_t ix;
-
-			r = bits[i] ? heap_find(heap, bits[i], &ix, err) : HDB_NOTFOUND;
-			TRY_ERRORS(r);
-			if (r == HDB_OK && (at + i) % 2 == 1)
-				TRY(base_vec_push(&inspector->services, &ix, sizeof(ix), err));
-		}
-	}
+	heap_walk_begin(&walk, array, 0, SERVICES_MAX);
+	while ((r = heap_walk_target_next(heap, &walk, &ix, err)) == HDB_OK)
+		if (walk.at % 2 == 0)
+			TRY(base_vec_push(&inspector->services, &ix, sizeof(ix), err));
+	TRY_ERRORS(r);
 	base_vec_sort(&inspector->services, sizeof(uint32_t), base_compare_u32);
 	return HDB_OK;
 }

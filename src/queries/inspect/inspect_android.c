@@ -56,9 +56,8 @@ int inspect_service(struct inspect_look *look, struct hdb_error *err)
 
 int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 {
-	uint64_t bits[ELEMENTS_MAX];
-	struct heap_slice slice = { .bits = bits };
-	uint32_t list, array;
+	struct heap_walk walk;
+	uint32_t list, array, ix;
 	int64_t size;
 	int r;
 
@@ -69,19 +68,12 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 	if (size <= 0)
 		return inspect_say(look, INSPECT_LABEL, err, "mListeners is empty");
 	TRY_FOUND(heap_path_object(look->heap, list, "elementData|array", &array, err));
-	slice.room = (uint64_t)size < ELEMENTS_MAX ? (uint64_t)size : ELEMENTS_MAX;
-	TRY_FOUND(heap_elements(look->heap, array, 0, &slice, err));
-	for (uint64_t i = 0; i < slice.done; i++) {
-		uint32_t ix;
-
-		if (!bits[i])
-			continue;
-		TRY_ERRORS(r = heap_find(look->heap, bits[i], &ix, err));
-		if (r == HDB_OK)
-			TRY(inspect_say(look, INSPECT_LABEL, err, "mListeners[%" PRIu64 "] = %s", i,
-					inspect_class_of(look->heap, ix)));
-	}
-	return HDB_OK;
+	heap_walk_begin(&walk, array, 0,
+			(uint64_t)size < ELEMENTS_MAX ? (uint64_t)size : ELEMENTS_MAX);
+	while ((r = heap_walk_target_next(look->heap, &walk, &ix, err)) == HDB_OK)
+		TRY(inspect_say(look, INSPECT_LABEL, err, "mListeners[%" PRIu64 "] = %s",
+				walk.at - 1, inspect_class_of(look->heap, ix)));
+	return r < 0 ? r : HDB_OK;
 }
 
 /* ---- receivers ---- */

@@ -16,8 +16,6 @@
  * table, map, thread; virtual threads have more in between.
  */
 #define THREAD_STEPS 32u
-/* Elements of a table read at a time. */
-#define TABLE_CHUNK 256u
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 /*
@@ -162,30 +160,21 @@ int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 static int add_table(struct query *q, struct base_vec *locals, uint32_t table_ix,
 		     struct hdb_error *err)
 {
-	uint64_t bits[TABLE_CHUNK];
-	struct heap_slice slice = { .bits = bits, .room = TABLE_CHUNK };
+	struct query_local local;
 	struct heap_object table;
+	struct heap_walk walk;
+	uint32_t ix;
 	int r = heap_object(q->heap, table_ix, &table, err);
 
 	if (r != HDB_OK || table.kind != STORE_OBJECT_ARRAY)
 		return r;
-	for (uint64_t from = 0; from < table.length; from += slice.done) {
-		TRY(heap_elements(q->heap, table_ix, from, &slice, err));
-		if (!slice.done)
-			return HDB_OK;
-		for (uint64_t i = 0; i < slice.done; i++) {
-			struct query_local local;
-			uint32_t ix;
-
-			r = bits[i] ? heap_find(q->heap, bits[i], &ix, err) : HDB_NOTFOUND;
-			if (r == HDB_OK)
-				TRY_ERRORS(r = query_local_read(q, ix, &local, err));
-			if (r == HDB_OK &&
-			    (r = base_vec_push(locals, &local, sizeof(local), err)) < 0)
-				return r;
-		}
+	heap_walk_begin(&walk, table_ix, 0, table.length);
+	while ((r = heap_walk_target_next(q->heap, &walk, &ix, err)) == HDB_OK) {
+		TRY_ERRORS(r = query_local_read(q, ix, &local, err));
+		if (r == HDB_OK)
+			TRY(base_vec_push(locals, &local, sizeof(local), err));
 	}
-	return HDB_OK;
+	return r < 0 ? r : HDB_OK;
 }
 
 static int explain_locals(struct query *q, const struct analysis_suspect *suspect,

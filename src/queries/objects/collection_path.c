@@ -21,7 +21,6 @@
 #define PATH_OBJECTS 4
 /* Maximum number of array elements searched for an index. */
 #define SEARCH_MAX (1u << 20)
-#define SEARCH_CHUNK 1024u
 
 /* Position of the search in a path. */
 struct place {
@@ -86,24 +85,16 @@ static bool pass(struct place *p)
 static int find_index(const struct session *session, uint32_t array_ix, uint32_t ix,
 		      uint64_t *index, struct hdb_error *err)
 {
-	uint64_t bits[SEARCH_CHUNK], id;
-	struct heap_slice slice = { .bits = bits, .room = SEARCH_CHUNK };
-	int r = heap_id(session->heap, ix, &id, err);
+	struct heap_walk walk;
+	uint64_t id;
+	int r;
 
 	assert(ix != HEAP_NONE);
-	TRY(r);
-	for (uint64_t from = 0; from < SEARCH_MAX; from += slice.done) {
-		r = heap_elements(session->heap, array_ix, from, &slice, err);
-		if (r != HDB_OK || !slice.done)
-			break;
-		for (uint64_t i = 0; i < slice.done; i++) {
-			if (bits[i] == id) {
-				*index = from + i;
-				return HDB_OK;
-			}
-		}
-	}
-	return r < 0 ? r : HDB_NOTFOUND;
+	TRY(heap_id(session->heap, ix, &id, err));
+	heap_walk_begin(&walk, array_ix, 0, SEARCH_MAX);
+	r = heap_walk_to_next(session->heap, &walk, id, err);
+	*index = walk.at - 1;
+	return r == HDB_END ? HDB_NOTFOUND : r;
 }
 
 static int element_of(const struct session *session, uint32_t array_ix, uint64_t index,
@@ -141,8 +132,7 @@ static int fold_array(struct place *p, struct analysis_fold *fold, bool is_key_a
 	assert(p->at < fold->outer);
 	if (r < 0 || !pass(p) || !array.length)
 		return r < 0 ? r : HDB_NOTFOUND;
-	r = find_index(p->session, array_ix, p->nodes[p->at], &index, err);
-	TRY(r);
+	TRY(find_index(p->session, array_ix, p->nodes[p->at], &index, err));
 	fold->kind = rule->kind == HEAP_SET ? ANALYSIS_FOLD_ELEMENT : ANALYSIS_FOLD_INDEX;
 	fold->index = index;
 	if (rule->shape == HEAP_ARRAY && rule->first) {

@@ -13,8 +13,6 @@
 
 #define TEXT_MAX 4096
 #define NAME_MAX_BYTES 512
-/* Elements read at a time. */
-#define CHUNK 1024u
 /* Maximum number of levels unfolded below the object, and rows of an object there. */
 #define DEPTH_MAX 8
 #define ROWS_BELOW 25
@@ -83,10 +81,8 @@ static const struct hdb_column facts[] = {
 struct part {
 	struct heap_object object;
 	struct heap_fields fields;
-	uint64_t bits[CHUNK];
-	uint64_t at, in_chunk, chunk_from; /* elements */
-	uint8_t type;
-	uint32_t rows; /* number of rows so far */
+	struct heap_walk walk; /* of an array */
+	uint32_t rows;         /* number of rows so far */
 };
 
 struct object {
@@ -294,7 +290,7 @@ static int add_facts(struct query *q, const struct heap_object *o, struct hdb_er
 static int begin_part(struct query *q, struct part *part, uint32_t ix, struct hdb_error *err)
 {
 	part->rows = 0;
-	part->at = part->chunk_from = part->in_chunk = 0;
+	heap_walk_begin(&part->walk, ix, 0, UINT64_MAX);
 	TRY(heap_object(q->heap, ix, &part->object, err));
 	if (part->object.kind == STORE_INSTANCE)
 		return heap_fields_begin(q->heap, ix, &part->fields, err);
@@ -320,7 +316,7 @@ static int open_object(struct query *q, struct hdb_error *err)
 	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
 	TRY(begin_part(q, part, ix, err));
 	TRY(add_facts(q, &part->object, err));
-	part->at = part->chunk_from = from;
+	heap_walk_begin(&part->walk, ix, from, UINT64_MAX);
 	if (part->object.kind != STORE_INSTANCE && part->object.kind != STORE_CLASS && !s->depth)
 		q->total = q->is_filtered ? QUERY_TOTAL_UNKNOWN :
 			   part->object.length > from && !s->has_no_contents ?
@@ -368,22 +364,10 @@ static int next_field(struct query *q, struct part *s, struct hdb_error *err)
 static int next_element(struct query *q, struct part *s, struct hdb_error *err)
 {
 	struct heap_value value;
-	int r;
 
-	if (s->at - s->chunk_from >= s->in_chunk) {
-		struct heap_slice slice = { .bits = s->bits, .room = CHUNK };
-
-		s->chunk_from = s->at;
-		r = heap_elements(q->heap, s->object.ix, s->at, &slice, err);
-		s->type = slice.type;
-		s->in_chunk = slice.done;
-		TRY(r);
-		if (!s->in_chunk)
-			return HDB_END;
-	}
-	value = (struct heap_value){ .type = s->type, .bits = s->bits[s->at - s->chunk_from] };
-	query_format(q, NAME, "[%" PRIu64 "]", s->at);
-	s->at++;
+	TRY(heap_walk_next(q->heap, &s->walk, &value.bits, err));
+	value.type = s->walk.type;
+	query_format(q, NAME, "[%" PRIu64 "]", s->walk.at - 1);
 	return set_value(q, &value, err);
 }
 

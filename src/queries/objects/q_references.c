@@ -34,20 +34,15 @@ static const struct hdb_column facts[] = {
 	  "some twice." },
 };
 
-/* Elements of an array read at a time. */
-#define CHUNK 2048u
-
 struct references {
 	uint32_t ix;
 	uint32_t class_ix;    /* not yet listed, or HEAP_NONE */
 	struct base_vec list; /* uint32_t, ascending and unique; not for arrays */
 	size_t at;
-	uint64_t element; /* object arrays: number of elements read */
 	struct heap_object object;
 	/* the list contains it too, because a field refers to it: ART's shadow$_klass_ */
 	bool has_class;
-	uint64_t bits[CHUNK]; /* elements of an array */
-	uint64_t bits_from, bits_count;
+	struct heap_walk walk; /* of object arrays */
 };
 
 static int by_index(const void *a, const void *b)
@@ -96,6 +91,7 @@ static int open_references(struct query *q, struct hdb_error *err)
 		TRY(read_list(s, &lists, err));
 		length = s->list.count;
 	}
+	heap_walk_begin(&s->walk, s->ix, 0, UINT64_MAX);
 	query_fact_object(q, s->ix);
 	query_fact(q, "references", length + !s->has_class);
 	return HDB_OK;
@@ -118,32 +114,11 @@ static int set_row(struct query *q, const struct references *s, uint32_t ix, con
 static int next_element(struct query *q, struct references *s, struct hdb_error *err)
 {
 	char name[32];
+	uint32_t ix;
 
-	for (;;) {
-		uint32_t ix;
-		uint64_t id;
-		int r;
-
-		if (s->element - s->bits_from >= s->bits_count) {
-			struct heap_slice slice = { .bits = s->bits, .room = CHUNK };
-
-			s->bits_from = s->element;
-			TRY(heap_elements(q->heap, s->ix, s->element, &slice, err));
-			s->bits_count = slice.done;
-			if (!s->bits_count)
-				return HDB_END;
-		}
-		id = s->bits[s->element - s->bits_from];
-		s->element++;
-		if (!id)
-			continue;
-		r = heap_find(q->heap, id, &ix, err);
-		if (r == HDB_NOTFOUND)
-			continue;
-		TRY(r);
-		(void)snprintf(name, sizeof(name), "[%" PRIu64 "]", s->element - 1);
-		return set_row(q, s, ix, name, err);
-	}
+	TRY(heap_walk_target_next(q->heap, &s->walk, &ix, err));
+	(void)snprintf(name, sizeof(name), "[%" PRIu64 "]", s->walk.at - 1);
+	return set_row(q, s, ix, name, err);
 }
 
 static int next_references(struct query *q, struct hdb_error *err)

@@ -18,8 +18,6 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Elements of an array read at a time. */
-#define ELEMENTS_CHUNK 1024u
 /* Maximum bytes of a key's text in a name. */
 #define KEY_MAX_BYTES 256
 
@@ -387,8 +385,8 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 		      const struct trace_taker *taker, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
-	uint64_t bits[ELEMENTS_CHUNK], index = 0;
-	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_CHUNK, .done = 1 };
+	uint64_t id, index = 0;
+	struct heap_walk walk;
 	struct trace_reference reference = {
 		.kind = TRACE_ENTRY,
 		.name = TRACE_NAME_INDEX,
@@ -399,20 +397,18 @@ static int read_array(struct trace_graph *graph, const struct heap_object *array
 	if (heap_class(heap, array->class_no)->element_bytes ||
 	    trace_is_boxes(heap, array->class_no))
 		return HDB_OK;
-	for (uint64_t from = 0; from < array->length && slice.done; from += slice.done) {
-		TRY(heap_elements(heap, array->ix, from, &slice, err));
-		for (uint64_t i = 0; i < slice.done; i++) {
-			if (!bits[i])
-				continue;
-			TRY_ERRORS(r = trace_ids_find(&graph->ids, bits[i], &reference.to, err));
-			if (r == HDB_NOTFOUND)
-				continue;
-			/* Indexes do not count null elements, as in LeakCanary. */
-			reference.value = index++;
-			TRY(taker->take(taker->ctx, &reference, err));
-		}
+	heap_walk_begin(&walk, array->ix, 0, array->length);
+	while ((r = heap_walk_next(heap, &walk, &id, err)) == HDB_OK) {
+		if (!id)
+			continue;
+		TRY_ERRORS(r = trace_ids_find(&graph->ids, id, &reference.to, err));
+		if (r == HDB_NOTFOUND)
+			continue;
+		/* Indexes do not count null elements, as in LeakCanary. */
+		reference.value = index++;
+		TRY(taker->take(taker->ctx, &reference, err));
 	}
-	return HDB_OK;
+	return r < 0 ? r : HDB_OK;
 }
 
 int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, void *ctx,

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of an array read at a time. */
-#define ELEMENTS_CHUNK 512u
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
@@ -24,24 +22,21 @@
 static int boxes_size(struct heap *heap, const struct heap_object *array, uint64_t *bytes,
 		      struct hdb_error *err)
 {
-	uint64_t bits[ELEMENTS_CHUNK], count = 0, one = 0;
-	struct heap_slice slice = { .bits = bits, .room = ELEMENTS_CHUNK, .done = 1 };
+	uint64_t id, count = 0, one = 0;
 	struct heap_object object;
+	struct heap_walk walk;
 	uint32_t ix;
+	int r;
 
-	for (uint64_t from = 0; from < array->length && slice.done; from += slice.done) {
-		TRY(heap_elements(heap, array->ix, from, &slice, err));
-		for (uint64_t i = 0; i < slice.done; i++) {
-			if (!bits[i])
-				continue;
-			if (!count++ && heap_find(heap, bits[i], &ix, err) == HDB_OK) {
-				TRY(heap_object(heap, ix, &object, err));
-				one = heap_class(heap, object.class_no)->declared_size;
-			}
+	heap_walk_begin(&walk, array->ix, 0, array->length);
+	while ((r = heap_walk_next(heap, &walk, &id, err)) == HDB_OK) {
+		if (id && !count++ && heap_find(heap, id, &ix, err) == HDB_OK) {
+			TRY(heap_object(heap, ix, &object, err));
+			one = heap_class(heap, object.class_no)->declared_size;
 		}
 	}
 	*bytes += count * one;
-	return HDB_OK;
+	return r < 0 ? r : HDB_OK;
 }
 
 static int class_size(struct heap *heap, uint32_t class_no, uint64_t *bytes, struct hdb_error *err)

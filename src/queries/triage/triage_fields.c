@@ -190,21 +190,13 @@ static bool spend(struct triage_fields *f, uint64_t looks)
 static int count_array(struct heap *heap, struct triage_fields *f, const struct heap_object *array,
 		       uint64_t *count, struct hdb_error *err)
 {
-	uint64_t bits[HEAP_ENTRIES_CHUNK];
-	struct heap_slice slice = { .bits = bits, .room = HEAP_ENTRIES_CHUNK };
+	struct heap_walk walk;
 
 	*count = 0;
 	if (!spend(f, array->length))
 		return HDB_OK;
-	for (uint64_t from = 0; from < array->length; from += slice.done) {
-		const int r = heap_elements(heap, array->ix, from, &slice, err);
-
-		if (r < 0 || !slice.done)
-			return r;
-		for (uint64_t i = 0; i < slice.done; i++)
-			*count += bits[i] != 0;
-	}
-	return HDB_OK;
+	heap_walk_begin(&walk, array->ix, 0, array->length);
+	return heap_walk_count(heap, &walk, 1, count, err);
 }
 
 /* Opens a collection and finds its size: HDB_OK or HDB_NOTFOUND. */
