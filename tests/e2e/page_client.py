@@ -89,8 +89,9 @@ try:
         window.fetch = (url, more) => { const name = /query\\/(leaks|triage)\\?/.exec(String(url))?.[1]; return name ? Promise.resolve(new Response(JSON.stringify({ columns: [], row_count: 9, total_rows: 9, ...answers[name] }))) : real(url, more); };
         location.hash = '#/overview?db=1'; 1""")
     check("a finding of 75 % is above a suspect of 60 %", browser.until("[...document.querySelectorAll('main article')].map(e => /75.0|60.0|20.0/.exec(e.innerText)[0]).join() === '75.0,60.0,20.0'"))
-    check("the finding leads to the class loaders", browser.run("document.querySelector('article.first h2 a').hash.startsWith('#/loaders')"))
-    check("what to do is said, with a link instead of a command", "What to do: Keep fewer (threads)." in text("main article:nth-of-type(2)")
+    check("the finding leads to the class loaders", browser.run("[...document.querySelectorAll('article.first .acts a')].some(a => a.hash.startsWith('#/loaders'))"))
+    check("its number does not, for the view has others", browser.run("document.querySelector('article.first h2 a') === null"))
+    check("what to do is said, with a button instead of a command", "What to do: Keep fewer (Threads)." in text("main article:nth-of-type(2)")
           and browser.run("document.querySelector('main article:nth-of-type(2) .advice a').hash") == "#/all?db=1&q=threads&target=main")
     check("no command on the page", "heapdb " not in text("main"))
     check("500 opens those 500", browser.run("[...document.querySelectorAll('main article h2 a')].find(a => a.innerText.includes('500')).hash") == "#/all?db=1&q=entries&target=0x11&sort=retained")

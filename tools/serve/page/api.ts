@@ -103,7 +103,7 @@ async function get<T>(path: string, signal?: AbortSignal, method = "GET"): Promi
   } catch (e) {
     if ((e as Error).name === "AbortError") throw e;
     watch();
-    throw new Failure("The server does not answer. Is `heapdb serve` still running?");
+    throw new Failure("The server does not answer. Is it still running?");
   }
   const body = await response.json();
   if (!response.ok || body.error) throw new Failure(body.error?.message ?? response.statusText, body.error?.code);

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Answer, ask, Cell, Failure, Params, Progress, report, Row } from "./api";
 import { Name } from "./objects";
 import { href, readRoute } from "./route";
-import { percent, visible } from "./text";
+import { percent, plainly, visible } from "./text";
 export interface Asked {
   answer?: Answer;
   error?: string;
@@ -82,7 +82,7 @@ export function Wait({ asked, what }: { asked: Asked; what: string }) {
   if (asked.error)
     return (
       <p class="error" role="alert">
-        {visible(asked.error)} {!report && <button onClick={() => asked.again()}>Ask again</button>}
+        {plainly(visible(asked.error))} {!report && <button onClick={() => asked.again()}>Ask again</button>}
       </p>
     );
   if (asked.answer) return null;
@@ -177,7 +177,7 @@ export function Marks({ facts }: { facts: Row }) {
         .filter((m) => m[1])
         .map(([word, text]) => (
           <p class="mark">
-            <b>{word}:</b> {visible(String(text))}
+            <b>{word}:</b> {plainly(visible(String(text)))}
           </p>
         ))}
     </>

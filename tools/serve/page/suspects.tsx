@@ -2,6 +2,7 @@
 // path from a GC root and what accumulates.
 import { useState } from "preact/hooks";
 import { actionLink, nextOf } from "./actions";
+import { Advice } from "./advice";
 import { Traces } from "./android";
 import { hasSql, Params, report, Row } from "./api";
 import { Notes } from "./notes";
@@ -11,20 +12,6 @@ import { linkTo, readRoute } from "./route";
 import { bytes, counted, number, percent, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
-
-// Advice with the query that it names as a link, where a terminal has a command.
-export function Advice({ row, words }: { row: Row; words: unknown }) {
-  const [before, after] = text(words).split("{run}"),
-    to = actionLink(row);
-  return (
-    <p class="advice">
-      <b>What to do:</b> {before}
-      {after === undefined ? null : to ? <a href={to}>{text(row.action)}</a> : text(row.action ?? "look")}
-      {after}
-      {/[.?]$/.test(text(words)) ? "" : "."}
-    </p>
-  );
-}
 
 // Numbers stay beside their units.
 const joined = (sentence: string): string => sentence.replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2");
@@ -300,26 +287,22 @@ function Suspect({
   );
 }
 
-export function Finding({ row: r, first }: { row: Row; first?: boolean }) {
+// The number of a finding leads to the page of its class if it counts all objects of that class and nothing else.
+function Counted({ db, row, words }: { db?: string; row: Row; words: string }) {
+  const name = report || row.id || !row.class ? "" : String(row.class);
+  const asked = useAnswer(name ? "histogram" : "", { db, target: name, shallow: "1", limit: "2" }),
+    isSame = asked.answer?.row_count === 1 && asked.answer.rows[0].objects === row.count;
+  return isSame ? <a href={classPage(name)}>{words}</a> : <>{words}</>;
+}
+
+export function Finding({ db, row: r, first }: { db?: string; row: Row; first?: boolean }) {
   const next = nextOf(r),
     count = Number(r.count ?? 0),
     units = text(r.unit ?? "objects");
-  const to =
-    report || count < 2
-      ? undefined
-      : r.class && !r.id
-        ? classPage(String(r.class))
-        : next.find(([name]) => !/^(Path|Treemap)/.test(name))?.[1];
   const many =
     count > 1 ? (
       <>
-        {to ? (
-          <a href={to}>
-            {number(count)} {units}
-          </a>
-        ) : (
-          `${number(count)} ${units}`
-        )}
+        <Counted db={db} row={r} words={`${number(count)} ${units}`} />
         {typeof r.bytes === "number" && r.bytes ? " hold " : ""}
       </>
     ) : null;
@@ -464,7 +447,7 @@ export function Ranked({ db, android }: { db?: string; android?: boolean }) {
     brief = !report;
   const one = ([, rows, finding]: [number, Row[], Row?], i: number) =>
     finding ? (
-      <Finding row={finding} first={i === 0 && !traced} />
+      <Finding db={db} row={finding} first={i === 0 && !traced} />
     ) : (
       <Suspect
         db={db}

@@ -1,6 +1,7 @@
 // The table: rows of an answer, of which only those in sight are drawn; and the answers of a query.
 import { Ref } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { AdviceText } from "./advice";
 import { ask, Cell, Column, File, Params, report, Row } from "./api";
 import { Marks, Nearest, useKept, Wait } from "./asking";
 import { ExportMenu, Exported } from "./export";
@@ -234,6 +235,7 @@ function usePlace(box: Ref<HTMLDivElement>, rows: Row[], what: string): { top: n
 
 // A value, or a link with it.
 function Held({ row, column, to }: { row: Row; column: Column; to?: string }) {
+  if (column.name === "advice" && row.advice_words) return <AdviceText row={row} words={row.advice_words} />;
   if (!to) return <Value value={row[column.name]} column={column} row={row} />;
   return (
     <a href={to}>
@@ -555,10 +557,15 @@ interface QueryTableProps {
   first?: string[];
 }
 
+// Columns that say what a cell's button does.
+const ACTION = ["advice_words", "action", "target", "action_option"];
+
 // Columns of an answer as the registry describes them, in the order that the view wants.
 function describedColumns(names: string[], { query, columns, hide, first, titles }: QueryTableProps): Column[] {
   const known = new Map(specs.get(query)?.columns.map((c) => [c.name, c])),
-    there = columns ? columns.filter((c) => names.includes(c)) : names.filter((c) => !hide?.includes(c)),
+    there = columns
+      ? columns.filter((c) => names.includes(c))
+      : names.filter((c) => !hide?.includes(c) && !ACTION.includes(c)),
     front = (first ?? []).filter((name) => there.includes(name));
   return [...front, ...there.filter((name) => !front.includes(name))]
     .map((name) => ({

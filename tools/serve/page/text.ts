@@ -51,3 +51,7 @@ export function fits(words: string, texts: unknown[]): boolean {
     .split(/\s+/)
     .every((word) => low.some((t) => t.includes(word)));
 }
+
+// What an answer says of the command line, in words of the page.
+export const plainly = (text: string): string =>
+  text.replace(/\bheapdb (?=[a-z])/g, "").replace(/(^|[\s(])--(?=[a-z])/g, "$1option ");

@@ -164,7 +164,7 @@ function linksOf(query: string, route: Route): Links {
   const by = route.params.o_by ?? "class",
     here = (params: Record<string, string>) => href(readRoute().view, { ...readRoute().params, ...params });
   const texts = (row: Row) =>
-    typeof row.text === "string" && Number(row.length ?? 0) < 500
+    typeof row.text === "string" && row.text !== "" && Number(row.length ?? 0) < 500
       ? linkTo("strings", { o_equals: row.text, o_objects: "1" })
       : undefined;
   if (query === "histogram" && by === "class")
@@ -555,7 +555,11 @@ function Compare({ route, databases }: Props) {
     change({ before: String(pair.before), db: pair.now ? String(pair.now) : undefined }, true);
   }, [before, times, now]);
   if (databases.length < 2)
-    return <p class="empty">Only one database is open: `heapdb serve BEFORE AFTER` compares two.</p>;
+    return (
+      <p class="empty">
+        Only one database is open. Start the server with two dumps, before and after, to compare them.
+      </p>
+    );
   if (before === undefined) return null;
   const by = route.params.o_by ?? "owner",
     with_ = { ...route, params: { ...route.params, before } };

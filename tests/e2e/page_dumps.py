@@ -1,0 +1,62 @@
+"""page_dumps.py URL FOLDER - looks at several dumps in a running `heapdb serve`: no commands, and counts that reconcile."""
+import os
+import re
+import sys
+import urllib.parse
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from page_support import URL, browser, check, end, text
+
+VIEWS = ["#/overview?", "#/leaks?", "#/all?q=triage&", "#/all?q=explain&", "#/all?q=big-drops&", "#/all?q=arrays&", "#/all?q=reference-leaks&"]
+if os.environ.get("HEAPDB_PAGE") == "full":
+    VIEWS += ["#/waste?", "#/loaders?", "#/all?q=top-consumers&", "#/all?q=overview&"]
+# Links of a number of things: in sentences, lists of what accumulates, groups of equal objects.
+LINKS = """[...document.querySelectorAll('main article h2 a, main article .sentence a, main article .parts a')].filter(a => /^(All )?\\d[\\d,]* ?/.test(a.innerText) && a.hash)
+    .map(a => [a.innerText, a.hash])"""
+# Numbers of tables, the first column of them.
+TABLE = """(() => { const at = [...document.querySelectorAll('main th')].findIndex(h => /^objects/.test(h.innerText));
+    return [...document.querySelectorAll('main tbody tr')].map(r => r.cells[at]?.querySelector('a')).filter(a => a).map(a => [a.innerText, a.hash]); })()"""
+# How many rows or objects a view says that it has.
+COUNT = """(() => { const facts = document.querySelector('main dl.facts b'), rows = document.querySelector('main .count'), bad = document.querySelector('main .error');
+    if (bad) return 'error: ' + bad.innerText;
+    if (document.querySelector('main .wait')) return null;
+    if (location.hash.startsWith('#/class') && facts) return facts.innerText;
+    const of = /of ([\\d,]+) (rows|threads)|^([\\d,]+) (rows|threads)/.exec(rows?.innerText ?? '');
+    return of ? of[1] ?? of[3] : null; })()"""
+
+
+def whole(words):
+    return int(re.sub(r"[^\d]", "", words) or -1)
+
+
+try:
+    browser.size(1280, 800)
+    browser.open(URL)
+    check("the page is there", browser.until("document.querySelector('main article, main .empty') !== null"))
+    names = browser.run("fetch('/api/health').then(r => r.json()).then(h => h.databases.map(d => d.name.replace('.heapdb', '')))")
+    counted = 0
+    for db, name in enumerate(names):
+        for view in VIEWS:
+            browser.run(f"location.hash = '{view}db={db}'; 1")
+            browser.until(f"location.hash.includes('db={db}') && !document.querySelector('main .wait') && document.querySelector('main .panel') !== null", 60)
+            browser.run("for (const d of document.querySelectorAll('main article details')) d.open = true; 1")
+            shown = text("main")
+            commands = re.findall(r".{0,40}(?:\bheapdb [a-z]|(?:^|[\s(])--[a-z]|\{run\}).{0,40}", shown)
+            # What a dump's own texts say is not the page's.
+            commands = [c for c in commands if "java -" not in c and "-jar" not in c]
+            check(f"{name} {view}: no command: {commands[:2]}", not commands)
+        links = []
+        for view, selector, most in [("#/overview?", LINKS, 20), ("#/histogram?", TABLE, 3), ("#/waste?q=duplicates&", TABLE, 2)]:
+            browser.run(f"location.hash = '{view}db={db}'; 1")
+            browser.until("!document.querySelector('main .wait') && document.querySelector('main article, main .empty, main tbody td') !== null", 60)
+            links += browser.run(selector)[:most]
+        for words, address in links:
+            browser.run(f"location.hash = {address!r}; 1")
+            browser.until(f"location.hash === {address!r} && {COUNT} !== null", 60)
+            found = browser.run(COUNT)
+            counted += 1
+            check(f"{name}: {words!r} opens {found} ({urllib.parse.unquote_plus(address)})", found is not None and whole(str(found)) == whole(words))
+    print(f"{len(names)} dumps, {counted} numbers")
+    check("there were numbers", counted > 2)
+finally:
+    end()

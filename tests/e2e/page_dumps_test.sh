@@ -1,0 +1,35 @@
+#!/bin/sh
+# page_dumps_test.sh - the page in a real browser on dumps of real programs, where they are
+# (../shared/dumps): advice is a button and no command, a number opens exactly what it counts.
+# HEAPDB_PAGE=full (make nightly) takes all of them. Skipped where there is no chromium.
+set -eu
+
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+	echo "chromium is not installed"
+	exit 77
+fi
+work=$(mktemp -d)
+# shellcheck source=tests/support/serve.sh
+. "$HDB_ROOT/tests/support/serve.sh"
+trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
+cd "$work"
+heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
+set -- s.heapdb
+few="vthreads_j25_live loaders_j17 tomcat9_j17 colls_j17 android_service_leak"
+for dump in "$HDB_ROOT"/../shared/dumps/*.hprof.zst; do
+	name=$(basename "$dump" .hprof.zst)
+	[ -r "$dump" ] && [ $# -lt 16 ] || continue
+	case " $few " in
+	*" $name "*) ;;
+	*) [ "${HEAPDB_PAGE:-small}" = full ] || continue ;;
+	esac
+	heapdb import "$dump" -o "$name.heapdb" --quiet >out 2>&1
+	set -- "$@" "$name.heapdb"
+done
+start_serve "$@"
+code=0
+limit=290
+[ "${HEAPDB_PAGE:-small}" = small ] || limit=1500
+timeout $limit python3 "$HDB_ROOT/tests/e2e/page_dumps.py" "$(cat url)" "$work" || code=$?
+[ "$code" -ne 77 ] || echo "chromium does not start here"
+exit "$code"
