@@ -18,10 +18,7 @@
 /* A child with less than this of its parent's retained size ends the way (MAT: 0.7). */
 #define DROP_NUMERATOR 7u
 #define DROP_DENOMINATOR 10u
-/*
- * Nodes of all paths together: 50 MB, when each object has a long path of its own; the rest is left
- * out.
- */
+/* Maximum number of nodes on all paths together, 50 MB. Further paths are left out. */
 #define NODES_MAX 1000000u
 /* Common objects that are listed. */
 #define COMMON_MAX 1000u
@@ -157,7 +154,9 @@ int analysis_common_path(const struct session *session, struct analysis_suspect 
 	if (!t.map.count)
 		TRY(add_paths(session, &t, false, members, err));
 	add_all_up(&t);
-	/* Of those whose paths fit; MAT counts the ones without a path, too. */
+	/*
+	 * Only counts members whose paths were not left out. MAT also counts those without a path.
+	 */
 	least = (t.map.count < NODES_MAX ? members->count : t.walks.count) *
 		(uint64_t)COMMON_NUMERATOR / COMMON_DENOMINATOR;
 	return follow(&t, least, &group->common, err);

@@ -85,7 +85,7 @@ static int count_reached(void *ctx, const struct heap_block *block, const uint8_
 	return HDB_OK;
 }
 
-/* For passes that do not distinguish reachable objects. */
+/* Counts objects in passes that do not determine reachability. */
 static int count_alike(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	return count_reached(ctx, block, NULL, err);

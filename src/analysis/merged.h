@@ -39,8 +39,8 @@ struct analysis_merged_source {
 	const struct derive_filter *filter; /* of ANALYSIS_TREE_WITHOUT */
 	const uint64_t *members;            /* a bit per object: whether it counts; NULL: all do */
 	/*
-	 * The same as an ascending list, or NULL. If it is short, only the ways of these objects
-	 * are read, not the whole heap.
+	 * The same set as an ascending list, or NULL. If it is short, only the paths of these
+	 * objects are read, not the whole heap.
 	 */
 	const uint32_t *list;
 	uint64_t list_count;
@@ -100,8 +100,8 @@ void analysis_merged_limit(struct analysis_merged *m, const struct session *sess
 int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *no,
 			 struct hdb_error *err);
 /*
- * Values of place[]: no path leads to the object; or its node is not known yet, and the lower bits
- * are the caller's.
+ * Values of place[]. ANALYSIS_PLACE_NONE: no path leads to the object. With the highest bit, the
+ * node is not known yet, and the lower bits belong to the caller.
  */
 #define ANALYSIS_PLACE_NONE UINT32_MAX
 #define ANALYSIS_PLACE_WAITS 0x80000000u

@@ -13,12 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * While fields are read, the record of the instance that comes so many objects later is prefetched.
- */
+/* Distance, in objects, at which instance records are prefetched while fields are read. */
 #define RECORDS_AHEAD 16
 #define CACHE_LINE 64
-/* The kernel maps so much around a page fault of a file. */
+/* Bytes that the kernel maps around a page fault of a file. */
 #define FAULT_BYTES 65536
 
 /* One batch is at most one block of the heap. */

@@ -57,7 +57,7 @@ int api_read_struct(void *ours, size_t size, size_t first, const void *theirs,
  */
 void api_write_struct(void *theirs, size_t first, const void *ours, size_t size);
 
-/* The same, with sizes derived from the types. */
+/* Like api_check_struct, with sizes derived from the types. */
 #define API_CHECK(theirs, err) TRY_ERRORS(api_check_struct(theirs, API_FIRST(theirs), err))
 #define API_READ(ours, theirs, err) \
 	TRY_ERRORS(api_read_struct(ours, sizeof(*(ours)), API_FIRST(ours), theirs, err))

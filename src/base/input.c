@@ -451,8 +451,8 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 /* ---- in parts ---- */
 
 /*
- * Returns the size of the JDK's member at p: up to where the next one seems to start, or
- * everything.
+ * Returns the size of a member written by the JDK at p: up to where the next one seems to start, or
+ * all remaining bytes.
  */
 static uint64_t member_size(const uint8_t *p, uint64_t left)
 {

@@ -1,8 +1,7 @@
 /*
- * base/name_tree.h - trees whose branches are merged by name: below a node each name occurs once.
- *
- * struct base_names numbers texts; struct base_tree numbers nodes by parent and name. Who builds a
- * tree keeps what the nodes contain in arrays of its own, by number of the node.
+ * base/name_tree.h - trees whose branches are merged by name: the names below a node are distinct.
+ * struct base_names numbers texts; struct base_tree numbers nodes by parent and name. The builder
+ * of a tree keeps its own data in arrays indexed by node.
  */
 #ifndef BASE_NAME_TREE_H
 #define BASE_NAME_TREE_H
@@ -61,7 +60,7 @@ void base_tree_release(struct base_tree *tree);
 
 /* Which nodes to list, and how to order siblings. */
 struct base_tree_list {
-	/* negative if node a comes before b; of equal ones that with the lower number is first */
+	/* negative if node a comes before b; equal nodes are sorted by number */
 	int (*compare)(const void *ctx, uint32_t a, uint32_t b);
 	const void *ctx;
 	/* by node; the parent of a listed node must be listed. NULL: all */

@@ -96,7 +96,10 @@ static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
 	return hdb_fail_memory(err, "a file name", strlen(f->path));
 }
 
-/* A device, or a named pipe that is not somebody else's, who might have planted it. */
+/*
+ * Whether the path is a device or named pipe, which is written directly. Not if the pipe belongs to
+ * somebody else, who might have planted it.
+ */
 static bool is_written_in_place(const struct stat *st)
 {
 	return S_ISCHR(st->st_mode) || (S_ISFIFO(st->st_mode) && st->st_uid == geteuid());

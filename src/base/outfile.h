@@ -32,7 +32,7 @@ int base_outfile_create(const char *path, const struct base_outfile_options *opt
 int base_outfile_write(struct base_outfile *file, const void *data, uint64_t size,
 		       struct hdb_error *err);
 
-/* For callers that write past base_outfile_write, and do not use it. */
+/* For callers that bypass base_outfile_write. */
 int base_outfile_descriptor(const struct base_outfile *file);
 
 /*

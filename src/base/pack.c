@@ -18,7 +18,7 @@
 #endif
 
 #define GROUP_HEADER 4
-/* For functions that are compiled once more for processors with longer vectors. */
+/* For functions compiled a second time for processors with longer vectors. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define PAD 8
 

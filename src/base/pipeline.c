@@ -20,7 +20,7 @@ struct slot {
 	enum slot_state state;
 	int result;
 	struct hdb_error error;
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 struct run {
@@ -167,7 +167,7 @@ struct part_call {
 	bool is_started;
 	struct base_thread thread;
 	struct hdb_error error;
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 static void *call_part(void *arg)

@@ -18,13 +18,13 @@
  * written by one thread must be this far from data that another thread uses all the time, otherwise
  * each write makes the other thread wait (a search took 1.7 times as long on two threads).
  */
-#define BASE_APART_BYTES 128u
+#define BASE_FALSE_SHARING_BYTES 128u
 
 /*
  * Last member of a structure of which there is an array with one element per thread or slot; or a
  * member between data that all threads read and data that one writes.
  */
-#define BASE_APART uint8_t apart[BASE_APART_BYTES]
+#define BASE_NO_SHARING uint8_t padding[BASE_FALSE_SHARING_BYTES]
 
 struct base_thread {
 	pthread_t id;

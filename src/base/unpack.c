@@ -34,7 +34,7 @@ struct slot {
 	struct base_vec frames; /* struct packed */
 	struct base_vec bytes;  /* the frames, one after another */
 	bool is_damaged;        /* the piece could not be inflated */
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 struct unpack {

@@ -405,9 +405,9 @@ static bool write_zeros(int fd, uint64_t size)
 }
 
 /*
- * Maps pages of a file as memory; NULL if that is not possible, then use anonymous memory. The file
- * is written, not just reserved: pages of a mapping that are created on first use take twice as
- * long as anonymous ones.
+ * Maps pages of a file as memory. NULL if that is not possible; the caller then uses anonymous
+ * memory. The file is written rather than only reserved: pages of a mapping that are created on
+ * first use take twice as long as anonymous ones.
  */
 static uint8_t *map_cached(const struct base_work *work, uint64_t size)
 {

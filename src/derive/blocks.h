@@ -24,7 +24,7 @@ struct derive_block {
 	void *room;
 	uint32_t block_no;
 	unsigned slot; /* below DERIVE_SLOTS_PER_THREAD x threads; used by one block at a time */
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 /* Processes one block; ctx is the ctx of the pass. */

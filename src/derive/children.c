@@ -26,7 +26,7 @@ struct range_slot {
 	struct base_vec ends;
 	uint64_t length[STORE_BLOCK_OBJECTS]; /* of the lists in the current block */
 	bool is_sorted;
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 struct children {

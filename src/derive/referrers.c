@@ -37,7 +37,7 @@ struct turn {
 struct part_slot {
 	uint64_t first[STORE_BLOCK_OBJECTS], length[STORE_BLOCK_OBJECTS];
 	struct base_vec bytes;
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 /*

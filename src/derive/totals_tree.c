@@ -55,7 +55,7 @@ struct range_slot {
 	struct graph_child_range leaves;
 	struct inner_row *inner;
 	bool is_filled; /* leaves fit in memory and have been read */
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 /* A class that is open in the class tree until a preorder number. */

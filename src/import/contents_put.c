@@ -35,6 +35,7 @@ static int check_header(void *ctx, const uint8_t *data, uint64_t size, struct hd
 	return HDB_OK;
 }
 
+/* Stores a frame under its offset in the inflated dump, which readers look it up by. */
 static int put_frame(void *ctx, const struct base_frame *frame, struct hdb_error *err)
 {
 	const struct keeping *k = ctx;

@@ -63,6 +63,10 @@ int import_counts_flush(struct import_counting *c, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * Adds the counts of one thread to the total. Threads count the same kinds of objects in different
+ * orders; sums do not depend on the order.
+ */
 static int merge(struct import_counts *to, const struct import_count *from, struct hdb_error *err)
 {
 	const uint32_t no = base_idmap_get(&to->map, from->key);

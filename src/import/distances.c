@@ -91,6 +91,10 @@ static int entry_of(struct import_distances *d, const struct store_object *o,
 	return HDB_OK;
 }
 
+/*
+ * Subtracts the size of elements for both possible widths of references, since the width is not
+ * known yet. The evidence from all objects decides it later.
+ */
 int import_distances_add(struct import_distances *d, const struct store_object *o,
 			 uint64_t distance, uint32_t times, struct hdb_error *err)
 {
@@ -132,7 +136,7 @@ int import_distances_pass(struct import_distances *d, const struct store_object 
 	struct import_distance_entry *e;
 
 	TRY(entry_of(d, o, &e, err));
-	e->apart++;
+	e->unmeasured++;
 	return HDB_OK;
 }
 
@@ -147,6 +151,7 @@ int import_distances_flush(struct import_distances *d, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Called in order of blocks on one thread. The sums do not depend on the number of threads. */
 void import_distances_merge(struct import *im, struct import_seen *seen)
 {
 	for (size_t i = 0; i < seen->entries.count; i++) {
@@ -155,7 +160,7 @@ void import_distances_merge(struct import *im, struct import_seen *seen)
 		struct import_class *class = import_class_at(im, (uint32_t)(e->key >> 3));
 
 		if ((e->key >> 1 & 3) == STORE_INSTANCE)
-			class->instance_count += e->distance.count + e->apart;
+			class->instance_count += e->distance.count + e->unmeasured;
 		join((e->key >> 1 & 3) == STORE_CLASS ? &class->mirror_distance : &class->distance,
 		     &e->distance);
 	}

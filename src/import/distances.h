@@ -40,7 +40,7 @@ struct import_distance {
 /* Distances of one class in one thread's cache. */
 struct import_distance_entry {
 	struct import_distance distance;
-	uint64_t apart; /* instances without a usable distance */
+	uint64_t unmeasured; /* instances without a usable distance */
 	/*
 	 * Class number << 3, enum store_kind << 1, 1; 0: unused. For class objects, the number of
 	 * the class they represent.

@@ -205,6 +205,10 @@ static int find_chunk(struct idset *set, uint64_t region, struct hdb_error *err)
 	return new_chunk(set, region, err);
 }
 
+/*
+ * Consecutive IDs are mostly in the same region, so the last chunk is tried first. If an ID is not
+ * a multiple of the unit, the whole set is converted to a smaller one.
+ */
 int import_idset_add(struct idset *set, uint64_t id, struct hdb_error *err)
 {
 	uint64_t unit, region;
@@ -287,6 +291,7 @@ int import_idset_add_many(struct idset *set, const uint64_t *ids, size_t count, 
 	return r;
 }
 
+/* Undoes import_idset_add_many for the IDs that it added before it found a duplicate. */
 void import_idset_remove(struct idset *set, const uint64_t *ids, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -407,6 +412,10 @@ bool import_idset_has(const struct idset *set, uint64_t id)
 	return import_idset_find(set, id) != IDSET_NONE;
 }
 
+/*
+ * The index of an ID is the number of IDs before it: those before its word, stored with the word,
+ * plus the bits below it.
+ */
 static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t unit)
 {
 	const struct idset_word *word = &chunk->words[(unit >> 6) & (IDSET_CHUNK_WORDS - 1)];
@@ -418,6 +427,7 @@ static inline uint32_t find_in_chunk(const struct idset_chunk *chunk, uint64_t u
 	return word->first_ix + count_bits(bits & (mask - 1));
 }
 
+/* An ID that is not a multiple of the unit cannot be in the set. */
 uint32_t import_idset_find(const struct idset *set, uint64_t id)
 {
 	const uint64_t unit = id >> set->shift;
@@ -482,6 +492,10 @@ static inline __attribute__((always_inline)) void ask(const struct idset *set, c
 	}
 }
 
+/*
+ * First half of a batched lookup: computes the addresses of the words and prefetches them, so that
+ * the cache misses of a batch overlap.
+ */
 void import_idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
 		      struct idset_lookup *lookup)
 {
@@ -532,6 +546,9 @@ __attribute__((target("popcnt,bmi,bmi2"))) static size_t answer_bmi2(
 }
 #endif
 
+/*
+ * Second half: reads the words. The variant for newer processors counts bits with one instruction.
+ */
 size_t import_idset_answer(const struct idset *set, const uint64_t *ids,
 			   const struct idset_lookup *lookup, uint32_t *out)
 {

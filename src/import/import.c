@@ -216,6 +216,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 				     im->records.control.trace_depth, err);
 }
 
+/* The number of heap dumps in a file is known only after it has been read. */
 static int check_snapshot(const struct import *im, struct hdb_error *err)
 {
 	if (im->origin.snapshot <= im->origin.snapshot_count)

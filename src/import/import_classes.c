@@ -99,6 +99,10 @@ static int number_classes(struct import *im, struct hdb_error *err)
 
 /* ---- superclasses ---- */
 
+/*
+ * A missing superclass is a problem of the dump, not a failure: the class then has no superclass,
+ * and its own fields are still known.
+ */
 static int link_super(struct import *im, uint32_t no, struct hdb_error *err)
 {
 	struct import_class *class = import_class_at(im, no);

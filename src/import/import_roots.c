@@ -128,6 +128,10 @@ static int hold_by_loaders(struct import *im, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * Replaces IDs by indexes. If the dump records no sticky classes, the classes of the boot loader
+ * become such roots, and other classes are held by their loaders.
+ */
 int import_number_roots(struct import *im, struct hdb_error *err)
 {
 	for (size_t i = 0; i < im->records.roots.count; i++) {
@@ -147,6 +151,7 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Binary search: edges are sorted by source. */
 size_t import_extras_from(const struct import *im, uint32_t ix)
 {
 	const struct import_edge *edges = im->links.extras.data;

@@ -64,7 +64,7 @@ struct import_prescan {
 	struct base_vec pieces;  /* struct import_piece */
 	struct import_prescan_slot
 		slots[PRESCAN_CACHE]; /* by hash of the class ID; all free between runs */
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 /* End that an object array at `id` would have with 8-byte references: Eclipse MAT's evidence. */

@@ -88,7 +88,7 @@ struct slot {
 	uint64_t first_id;
 	uint32_t count;
 	uint64_t missing_count, short_count, reference_count, flat_count, odd_count;
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 /* A class in a thread's cache. */
@@ -157,7 +157,7 @@ struct block_builder {
 	uint32_t raw_first[STORE_BLOCK_OBJECTS]; /* start in raw; NOT_TAKEN: not read yet */
 	uint32_t raw_end[STORE_BLOCK_OBJECTS];   /* end in raw */
 	uint32_t *heap_nos;                      /* NULL if the dump has no heaps */
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 /*

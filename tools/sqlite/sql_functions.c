@@ -518,12 +518,12 @@ static int number_chain(struct sql_source *source, uint32_t ix, struct chain *ch
  * Where an object's chain of dominators joins the numbered one, HDB_NONE if it does not. Objects on
  * the way get that place. HDB_NOTFOUND: the object is unreachable.
  */
-static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chain, uint32_t *met,
-		      struct hdb_error *err)
+static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chain,
+		      uint32_t *joined_at, struct hdb_error *err)
 {
 	uint32_t left = hdb_object_count(source->db), at, up;
 
-	*met = HDB_NONE;
+	*joined_at = HDB_NONE;
 	for (at = ix; at != HDB_NONE && !chain->places[at]; at = up, left--) {
 		/* The first path is numbered, so only another one can contain a cycle. */
 		if (!left)
@@ -533,11 +533,11 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
 	}
 	if (at == HDB_NONE)
 		return HDB_OK;
-	*met = chain->places[at] - 1;
-	assert(*met < chain->ixs.count);
+	*joined_at = chain->places[at] - 1;
+	assert(*joined_at < chain->ixs.count);
 	for (at = ix; !chain->places[at]; at = up) {
 		TRY(hdb_dominator_at(source->db, at, &up, err));
-		chain->places[at] = *met + 1;
+		chain->places[at] = *joined_at + 1;
 	}
 	return HDB_OK;
 }
@@ -560,7 +560,7 @@ static int common_dominator(const struct members *m, uint32_t *out, struct hdb_e
 	BASE_SCOPED(release_chain)
 	struct chain chain = { .places = NULL };
 	const uint32_t *members = m->ixs.data;
-	uint32_t place = 0, met;
+	uint32_t place = 0, joined_at;
 
 	assert(m->ixs.count > 0);
 	*out = HDB_NONE;
@@ -568,10 +568,10 @@ static int common_dominator(const struct members *m, uint32_t *out, struct hdb_e
 		       "places in a chain of dominators", err));
 	TRY(number_chain(m->source, members[0], &chain, err));
 	for (size_t i = 1; i < m->ixs.count; i++) {
-		TRY(join_chain(m->source, members[i], &chain, &met, err));
-		if (met == HDB_NONE)
+		TRY(join_chain(m->source, members[i], &chain, &joined_at, err));
+		if (joined_at == HDB_NONE)
 			return HDB_OK;
-		place = met > place ? met : place;
+		place = joined_at > place ? joined_at : place;
 	}
 	assert(place < chain.ixs.count);
 	*out = *base_vec_at(&chain.ixs, uint32_t, place);

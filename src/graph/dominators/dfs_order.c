@@ -114,7 +114,7 @@ struct bucket_slot {
 	uint32_t number[GRAPH_BUCKET_SIZE]; /* 0 for unreachable nodes */
 	uint64_t values[GRAPH_BUCKET_SIZE];
 	struct base_vec packed;
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 struct numbering {

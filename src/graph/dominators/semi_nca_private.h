@@ -73,7 +73,7 @@ struct dom_build {
 	uint64_t *block; /* BASE_RUN values of parents or semis being processed */
 	uint64_t *block2;
 	uint64_t step_count; /* nodes and edges visited plus links followed */
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 struct dom_parts {

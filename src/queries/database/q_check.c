@@ -71,7 +71,7 @@ static int run(struct query *q, const struct query_check_step *step, const char 
 	return HDB_OK;
 }
 
-/* Runs the checks of the tables for one strength, if these exist. */
+/* Runs the checks of the tables for one strength of references, if these tables exist. */
 static int run_strength(struct query *q, struct check *c, enum derive_view view,
 			const char *strength, struct hdb_error *err)
 {

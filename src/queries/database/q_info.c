@@ -167,14 +167,14 @@ static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error 
 }
 
 /* Objects that the program did not make. */
-struct apart {
+struct vm_objects {
 	struct heap *heap;
 	uint64_t flat, fillers, filler_bytes;
 };
 
-static int add_apart(void *ctx, const struct heap_count *count, struct hdb_error *err)
+static int add_vm_objects(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
-	struct apart *a = ctx;
+	struct vm_objects *a = ctx;
 
 	(void)err;
 	if (count->kind == STORE_CLASS)
@@ -191,9 +191,9 @@ static int add_apart(void *ctx, const struct heap_count *count, struct hdb_error
 /* Adds flat values and fillers, if the import counted any. */
 static int add_special(struct query *q, struct hdb_error *err)
 {
-	struct apart a = { .heap = q->heap };
+	struct vm_objects a = { .heap = q->heap };
 
-	TRY_FOUND(heap_each_count(q->heap, add_apart, &a, err));
+	TRY_FOUND(heap_each_count(q->heap, add_vm_objects, &a, err));
 	if (a.flat)
 		info_number(q, "flat values", "Values inside other objects, which have their bytes",
 			    a.flat);

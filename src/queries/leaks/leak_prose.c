@@ -63,9 +63,9 @@ static size_t package_size(const char *name, size_t size)
 }
 
 /*
- * Bytes of a lambda's number and address, behind "$$Lambda": "$14+0x0000000800c03000",
- * "+0x00007f12c8003a40", of JDK 8 "$14.1798286609". They say nothing in a sentence; columns have
- * them.
+ * Returns the length of a lambda's number and address after "$$Lambda": "$14+0x0000000800c03000",
+ * "+0x00007f12c8003a40", in JDK 8 "$14.1798286609". They mean nothing to readers of a sentence;
+ * columns contain them.
  */
 static size_t lambda_size(const char *text)
 {
@@ -258,7 +258,7 @@ static int add_loader(struct query *q, uint32_t class_no, struct base_text to,
 	return HDB_OK;
 }
 
-/* Classes of what lambdas capture that are named. */
+/* Maximum number of captured classes that are named. */
 #define CAPTURED_MAX 3u
 
 /* An object of a class. */
@@ -308,7 +308,7 @@ static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct 
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }
 
-/* "200 lambdas of Shop that capture Order": where they are made, and what keeps memory. */
+/* Writes "200 lambdas of Shop that capture Order": where they are declared, and what they hold. */
 static int lambda_text(struct query *q, const struct leak_held *held, const char *count,
 		       struct base_text to, struct hdb_error *err)
 {

@@ -21,14 +21,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* The kind of texts, which keeps their hashes apart from those of contents. */
+/* Added to the seed for texts, so that their hashes differ from those of contents. */
 #define TEXT_KIND 2u
 /*
- * Members of a block from which on its part of the dump is read whole: there is one in every other
- * page, or more.
+ * Number of members from which a block's part of the dump is read as a whole: at least one in every
+ * other page.
  */
 #define WANT_MEMBERS 128u
-/* Bytes that a number takes as text, and more. */
+/* Buffer size for a number as text. */
 #define NUMBER_TEXT 64
 
 struct analysis_key_way {
@@ -36,7 +36,7 @@ struct analysis_key_way {
 	struct heap_place place; /* of the field */
 };
 
-/* Different in each process, so that no dump can be made whose values all fall into one slot. */
+/* The seed differs in each process, so no dump can be made whose values collide. */
 static struct heap_text_hash hash_bytes(const void *bytes, size_t size, uint64_t kind)
 {
 	const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, base_hash_seed() + kind);
@@ -91,8 +91,9 @@ static int hash_array(struct heap *heap, struct base_view *view, const struct ar
 /* ---- one object ---- */
 
 /*
- * What an object is grouped by: itself, or its field; HDB_NOTFOUND: it has no such field. *of is
- * the object that it is, HEAP_NONE for numbers, null and what the dump lacks.
+ * Finds the value that an object is grouped by: the object itself, or its field. HDB_NOTFOUND if it
+ * has no such field. *of is the object that the value refers to; HEAP_NONE for numbers, null and
+ * objects that the dump lacks.
  */
 static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_value *out,
 		    uint32_t *of, struct hdb_error *err)
@@ -116,7 +117,7 @@ static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_valu
 	return HDB_OK;
 }
 
-/* What an object is in words. */
+/* Writes an object's value as text. */
 static int text_of_object(const struct session *session, uint32_t of, char *text,
 			  struct hdb_error *err)
 {
@@ -150,7 +151,7 @@ int analysis_key_text(struct analysis_keys *k, uint32_t ix, char *text, struct h
 	return HDB_OK;
 }
 
-/* By content, if the object has such; HDB_NOTFOUND: by its text. */
+/* Hashes the contents of an object. HDB_NOTFOUND if it has none: then its text is the key. */
 static int hash_content(const struct session *session, const struct heap_object *object,
 			struct heap_text_hash *out, struct hdb_error *err)
 {
@@ -169,7 +170,7 @@ static int hash_content(const struct session *session, const struct heap_object 
 		TRY(heap_string_one(heap, object->ix, &string, err));
 		return heap_chars_hash(&heap->dump.view, &string.chars, out, err);
 	}
-	/* Boxed numbers are the most: by the number itself. */
+	/* Most such objects are boxed numbers, which are hashed without making their text. */
 	if (!heap_value_is_number(heap, object->class_no))
 		return HDB_NOTFOUND;
 	TRY(heap_path_value(heap, object->ix, "value", &value, err));
@@ -203,7 +204,7 @@ int analysis_key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash 
 
 /* ---- all of them ---- */
 
-/* How objects of a class are read; their kind is not known here. */
+/* Chooses how to read the objects of a class. */
 static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_way *out,
 		    struct hdb_error *err)
 {
@@ -243,7 +244,7 @@ int analysis_keys_begin(struct analysis_keys *k, struct hdb_error *err)
 	}
 	if (has_strings)
 		TRY(heap_string_blocks(heap, &k->references, &threads_max, err));
-	/* Odd strings are found by looking IDs up, which is for the calling thread. */
+	/* Strings of unusual layout are found by ID, which only the calling thread may do. */
 	if (threads_max == 1) {
 		free(k->references);
 		k->references = NULL;
@@ -266,13 +267,13 @@ struct each_key {
 	void *ctx;
 };
 
-/* What a thread reads a block with. */
+/* State of a thread that reads a block. */
 struct reading {
 	struct analysis_keys *keys;
 	struct derive_block *block;
 	struct base_view view;
 	struct heap_offsets *groups;
-	size_t at; /* keys that come before the current string */
+	size_t at; /* number of keys before the current string */
 };
 
 /* Puts the members of a block into bytes[0], without their hashes. */
@@ -297,7 +298,7 @@ static int list_members(const struct analysis_keys *k, struct derive_block *bloc
 	return HDB_OK;
 }
 
-/* A number, boxed or in a field: its place in the instance is known. */
+/* Reads a number, boxed or in a field, at its known place in the instance. */
 static int read_number(struct reading *m, const struct analysis_key_way *way, uint64_t offset,
 		       struct analysis_key *key, struct hdb_error *err)
 {
@@ -309,7 +310,7 @@ static int read_number(struct reading *m, const struct analysis_key_way *way, ui
 		return HDB_OK;
 	TRY(heap_instance_read(heap, &m->view, offset, &instance, err));
 	TRY(heap_place_value(&m->view, &instance, way->place, &value, err));
-	/* Another object must be looked up. */
+	/* Other objects must be looked up. */
 	if (!value.type || (value.type == HPROF_OBJECT && value.bits))
 		return HDB_OK;
 	key->hash = way->way == BY_NUMBER ? hash_number(&value) : hash_basic(&value);

@@ -61,8 +61,8 @@ struct dominators {
 	bool is_grouped;
 	struct analysis_dominator_cut cut; /* with --tree */
 	bool is_tree;
-	uint32_t node,
-		rest;   /* of the cut: that is next; whose others are, ANALYSIS_CUT_NONE: none */
+	uint32_t node;  /* next node of the cut */
+	uint32_t rest;  /* node whose other children are listed next, or ANALYSIS_CUT_NONE */
 	uint64_t whole; /* shallow size of all reachable objects */
 	uint64_t retained_whole; /* retained size of all roots: 100 % */
 };
@@ -86,7 +86,7 @@ static int set_facts(struct query *q, uint32_t ix, const struct dominators *d,
 	return HDB_OK;
 }
 
-/* Adds up the level. */
+/* Sums the level by group. */
 static int group_level(struct query *q, struct dominators *d, enum derive_group by,
 		       struct hdb_error *err)
 {

@@ -54,7 +54,7 @@ static const struct hdb_column facts[] = {
 	QUERY_COVERAGE_FACTS,
 };
 
-/* A node to examine, below `level` listed ones. */
+/* A node to examine; `level` listed nodes are above it. */
 struct todo {
 	uint32_t ix;
 	uint32_t level;
@@ -72,7 +72,7 @@ struct drops {
 
 /* ---- opening ---- */
 
-/* Turns the entries from `start` on round, so that the one pushed first is on top. */
+/* Reverses the entries from `start` on, so that the one pushed first is on top. */
 static void turn(struct base_vec *stack, size_t start)
 {
 	struct todo *todo = stack->data;
@@ -85,15 +85,15 @@ static void turn(struct base_vec *stack, size_t start)
 	}
 }
 
-/* What an object dominates. */
+/* Objects dominated by a node. */
 struct dominated {
 	uint64_t count;
-	uint64_t largest; /* what the first one retains */
+	uint64_t largest; /* retained size of the first one */
 };
 
 /*
- * Puts the children of a list that are above the threshold on the stack, `most` of them, with the
- * largest on top, at the level of `at`.
+ * Pushes children above the threshold, at most `most` of them, so that the largest is on top. They
+ * get the level of `at`.
  */
 static int push_children(struct drops *d, struct todo at, size_t most, struct dominated *out,
 			 struct hdb_error *err)
@@ -112,7 +112,7 @@ static int push_children(struct drops *d, struct todo at, size_t most, struct do
 			const struct todo child = { batch[i], at.level };
 			uint64_t retained = 0;
 
-			/* They come largest first. */
+			/* Children are sorted by retained size, largest first. */
 			TRY(derive_retained(d->q->derive, batch[i], &retained, err));
 			if (retained > out->largest)
 				out->largest = retained;
@@ -125,7 +125,7 @@ static int push_children(struct drops *d, struct todo at, size_t most, struct do
 	return HDB_OK;
 }
 
-/* Says which part of the top level is not looked into: all that is not on the stack. */
+/* Reports which part of the top level is not examined: everything that is not on the stack. */
 static int leave_small(struct query *q, const struct drops *d, uint64_t count,
 		       struct hdb_error *err)
 {
@@ -158,7 +158,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 	d->skip = query_text(q, "skip");
 	percent = query_number(q, "threshold", 0);
 	{
-		/* Objects of one heap retain what is in others, too. */
+		/* Retained sizes include objects of other heaps. */
 		HEAP_FILTER_SCOPE(heap_show_all, q->heap);
 
 		TRY(analysis_heap_total(&q->session, &whole, err));
@@ -176,7 +176,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-/* The first dominator that --skip does not name; HEAP_NONE for none. */
+/* Finds the nearest dominator that --skip does not match; HEAP_NONE if there is none. */
 static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint32_t *holder,
 		       struct hdb_error *err)
 {
@@ -230,7 +230,10 @@ static int next_drop(struct query *q, struct hdb_error *err)
 			return heap_damaged(q->heap, STORE_CHILDREN, at.ix,
 					    "what is dominated forms a circle", err);
 		TRY(derive_retained(q->derive, at.ix, &retained, err));
-		/* Only the largest child, until it is known whether this is a drop. */
+		/*
+		 * Push only the largest child until it is known whether this is an accumulation
+		 * point.
+		 */
 		TRY(push_children(d, at, 1, &found, err));
 		if (d->looked_at % 65536 == 0)
 			TRY(base_step(q->work, d->looked_at, err));

@@ -47,7 +47,7 @@ struct slot {
 	struct base_vec specials; /* struct special */
 	struct base_vec found;    /* uint32_t: targets of the specials */
 	struct base_vec targets;  /* uint32_t: targets of the current object */
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 /* State of trace_rows_make. */

@@ -26,7 +26,7 @@
 	/* the dump was made when a thread ran out of memory */ \
 	X(OUT_OF_MEMORY, "thread that ran out of memory", "threads that ran out of memory") \
 	X(CLASSES, "class", "classes") \
-	/* objects whose life cycle is over; bytes: what those that leaks tells retain */ \
+	/* objects whose life cycle is over; bytes: what those reported by leaks retain */ \
 	X(SHOULD_BE_GONE, "leaking object", "leaking objects") \
 	/* objects that JNI holds, and what these retain */ \
 	X(JNI_GLOBALS, "object", "objects") \

@@ -304,7 +304,7 @@ static int look_at_array(struct scan *s, const struct heap_block *b, uint32_t i,
 	return HDB_OK;
 }
 
-/* Whether all objects of a line are examined, however many there are. */
+/* Whether all objects of a line are examined, whatever their number. */
 static bool takes_all(const struct line *line)
 {
 	return !line->look || line->look == look_largest || line->look == look_longest;
@@ -333,8 +333,7 @@ struct found {
 };
 
 /*
- * Whether object i is to be taken: values of it are asked for, or it may be the longest or largest
- * array.
+ * Whether object i is needed: its values are examined, or it may be the longest or largest array.
  */
 static bool is_taken(const struct scan *s, const struct heap_block *b, uint32_t i,
 		     struct found *found)
@@ -464,7 +463,7 @@ struct batch {
 	struct looked at[BATCH];
 	struct base_view view;
 	struct heap_offsets *groups;
-	BASE_APART;
+	BASE_NO_SHARING;
 };
 
 static int read_fields(struct scan *s, struct batch *batch, struct looked *at,
