@@ -3,6 +3,7 @@
  */
 #include "api/handle.h"
 
+#include "base/sort.h"
 #include "base/scope.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
@@ -186,13 +187,6 @@ void hdb_references_close(struct hdb_references *refs)
 
 /* ---- sets ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Copies the members of a set, sorted and without duplicates. *out is owned. HDB_EUSAGE if one is
  * not an object.
@@ -211,7 +205,7 @@ static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **ou
 		return hdb_fail_memory(err, "a set of objects", set->count * sizeof(*members));
 	if (set->count)
 		memcpy(members, set->ixs, set->count * sizeof(*members));
-	qsort(members, set->count, sizeof(*members), by_number);
+	qsort(members, set->count, sizeof(*members), base_compare_u32);
 	for (size_t i = 0; i < set->count; i++)
 		if (!n || members[n - 1] != members[i])
 			members[n++] = members[i];

@@ -15,6 +15,7 @@
  */
 #include "jfr/jfr.h"
 
+#include "base/sort.h"
 #include "base/bytes.h"
 #include "base/vec.h"
 #include "common/descriptor.h"
@@ -196,18 +197,11 @@ static int read_string(struct cursor *c, struct bytes *out, uint64_t *key)
 
 /* ---- types ---- */
 
-static int compare_types(const void *a, const void *b)
-{
-	const struct type *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static uint32_t type_of_id(const struct jfr *j, uint64_t id)
 {
 	const struct type key = { .id = id };
 	const struct type *found = j->type_count ? bsearch(&key, j->types, j->type_count,
-							   sizeof(*j->types), compare_types) :
+							   sizeof(*j->types), base_compare_u64) :
 						   NULL;
 
 	return found ? (uint32_t)(found - j->types) : NO_TYPE;
@@ -310,7 +304,7 @@ static void link_types(struct jfr *j)
 						      "jdk.ObjectAllocationSample",
 						      "jdk.GCHeapSummary", "jdk.ThreadCPULoad" };
 
-	base_vec_sort(&j->type_vec, sizeof(*j->types), compare_types);
+	base_vec_sort(&j->type_vec, sizeof(*j->types), base_compare_u64);
 	j->is_damaged |= j->field_count == 0;
 	for (size_t i = 0; i < j->field_count; i++) {
 		j->fields[i].type = type_of_id(j, j->fields[i].type_id);

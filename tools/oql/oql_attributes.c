@@ -3,6 +3,8 @@
  */
 #include "oql/oql_attributes.h"
 
+#include "base/sort.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -97,13 +99,6 @@ const struct oql_root_kind *oql_root_kind(const char *kind)
 	return &kinds[0];
 }
 
-static int by_object(const void *a, const void *b)
-{
-	const struct oql_thread *x = a, *y = b;
-
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
-
 static int read_threads(struct oql_eval *ev)
 {
 	const uint64_t count = hdb_thread_count(ev->db);
@@ -123,7 +118,7 @@ static int read_threads(struct oql_eval *ev)
 		};
 	}
 	if (count)
-		qsort(threads, (size_t)count, sizeof(threads[0]), by_object);
+		qsort(threads, (size_t)count, sizeof(threads[0]), base_compare_u32);
 	ev->threads = threads;
 	ev->thread_count = (size_t)count;
 	return HDB_OK;
@@ -518,7 +513,7 @@ int oql_stack_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out)
 	*out = (struct oql_value){ 0 };
 	TRY(read_threads(ev));
 	found = ev->thread_count ? bsearch(&key, ev->threads, ev->thread_count,
-					   sizeof(ev->threads[0]), by_object) :
+					   sizeof(ev->threads[0]), base_compare_u32) :
 				   NULL;
 	if (found)
 		*out = (struct oql_value){

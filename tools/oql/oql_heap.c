@@ -4,6 +4,7 @@
  */
 #include "oql/oql_eval.h"
 
+#include "base/sort.h"
 #include "base/scope.h"
 #include "base/base_text.h"
 
@@ -15,13 +16,6 @@
 /* Objects per rank entry. */
 #define RANK_OBJECTS 512u
 #define RANK_WORDS (RANK_OBJECTS / 64)
-
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* ---- numbers and counts ---- */
 
@@ -279,7 +273,8 @@ static void sort_numbers(struct oql_numbers *numbers, size_t from)
 
 	assert(from <= numbers->count);
 	if (numbers->count > from)
-		qsort(numbers->ixs + from, numbers->count - from, sizeof(uint32_t), by_number);
+		qsort(numbers->ixs + from, numbers->count - from, sizeof(uint32_t),
+		      base_compare_u32);
 	for (size_t i = from; i < numbers->count; i++)
 		if (kept == from || numbers->ixs[kept - 1] != numbers->ixs[i])
 			numbers->ixs[kept++] = numbers->ixs[i];

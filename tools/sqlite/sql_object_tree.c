@@ -5,6 +5,7 @@
  */
 #include "sqlite/sql_objects.h"
 
+#include "base/sort.h"
 #include "base/vec.h"
 
 #include <assert.h>
@@ -119,13 +120,6 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 	return r;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is_few,
 			  struct hdb_error *err)
 {
@@ -133,7 +127,7 @@ int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is
 	TRY(sql_objects_largest(c, LARGEST_MAX + 1, err));
 	*is_few = c->list_count <= LARGEST_MAX;
 	if (*is_few && c->list_count)
-		qsort(c->found, c->list_count, sizeof(*c->found), compare);
+		qsort(c->found, c->list_count, sizeof(*c->found), base_compare_u32);
 	for (size_t i = 0; *is_few && is_descending && i < c->list_count / 2; i++) {
 		const uint32_t other = c->found[i];
 

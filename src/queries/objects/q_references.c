@@ -1,5 +1,7 @@
 /* queries/objects/q_references.c - query references: what an object refers to, and how. */
 #include "analysis/describe.h"
+
+#include "base/sort.h"
 #include "queries/queries.h"
 #include "query/object_cells.h"
 #include "query/object_columns.h"
@@ -45,13 +47,6 @@ struct references {
 	struct heap_walk walk; /* of object arrays */
 };
 
-static int by_index(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Reads the list. A long one may contain an object twice. */
 static int read_list(struct references *s, struct store_lists *lists, struct hdb_error *err)
 {
@@ -65,7 +60,7 @@ static int read_list(struct references *s, struct store_lists *lists, struct hdb
 		memcpy((uint32_t *)s->list.data + s->list.count, batch, count * sizeof(*batch));
 		s->list.count += count;
 	} while (count);
-	base_vec_sort(&s->list, sizeof(*batch), by_index);
+	base_vec_sort(&s->list, sizeof(*batch), base_compare_u32);
 	list = s->list.data;
 	for (size_t i = 0; i < s->list.count; i++) {
 		list[kept] = list[i];

@@ -243,18 +243,11 @@ static int compare_by_waste(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static int compare_by_key(const void *a, const void *b)
-{
-	const struct sum *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
 static void order_rows(struct query *q, struct collections *s)
 {
 	base_vec_sort(&s->ones, sizeof(struct one), compare_ones);
 	base_vec_sort(&s->sums.list, sizeof(struct sum),
-		      s->by == BY_CLASS ? compare_by_waste : compare_by_key);
+		      s->by == BY_CLASS ? compare_by_waste : base_compare_u64);
 	q->total = s->by == BY_OBJECT ? s->ones.count : s->sums.list.count;
 }
 
