@@ -17,6 +17,7 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -134,6 +135,7 @@ static int load_pairs(struct state *s, uint32_t natives, uint32_t buffers, uint6
 	struct heap_slice native = { .bits = pointers, .done = 1 };
 	struct heap_slice buffer = { .bits = ids, .done = 1 };
 
+	assert(!s->pictures.count); /* they are sorted afterwards */
 	for (uint64_t from = 0; from < count && native.done && buffer.done; from += CHUNK) {
 		native.room = buffer.room = count - from < CHUNK ? count - from : CHUNK;
 		TRY(heap_elements(heap, natives, from, &native, err));
@@ -298,6 +300,7 @@ static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
 	struct heap_slice slice = { .bits = bits, .done = 1 };
 	uint8_t bytes[CHUNK];
 
+	assert(b->encoding != NO_CONTENTS && b->buffer != HEAP_NONE);
 	if (XXH3_128bits_reset_withSeed(hash, base_hash_seed()) != XXH_OK ||
 	    XXH3_128bits_update(hash, sides, sizeof(sides)) != XXH_OK)
 		return hdb_fail(err, HDB_EBUG, "hash of contents");
@@ -490,6 +493,7 @@ static int bitmap_row(struct query *q, size_t no, struct hdb_error *err)
 	const struct bitmap *b = base_vec_at(&s->list, struct bitmap, no);
 
 	(void)err;
+	assert(no < s->list.count && b->encoding < sizeof(encodings) / sizeof(encodings[0]));
 	query_set_id(q, ID, b->ix);
 	query_set_int(q, WIDTH, b->width);
 	query_set_int(q, HEIGHT, b->height);

@@ -8,6 +8,8 @@
 #include "query/grouping.h"
 #include "query/object_columns.h"
 
+#include <assert.h>
+
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG, .help = "List the owners one by one instead of by class" },
 	QUERY_POPULATION_OPTIONS("objects"),
@@ -114,6 +116,7 @@ static int native_row(struct query *q, size_t no, struct hdb_error *err)
 	const struct owner *owner = base_vec_at(&s->owners.list, struct owner, no);
 
 	(void)err;
+	assert(no < s->owners.list.count);
 	query_set_text(q, CLASS, heap_class_name(q->heap, owner->class_no));
 	query_set(q, COUNT, owner->count);
 	query_set(q, NATIVE, owner->native);

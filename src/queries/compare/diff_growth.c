@@ -15,6 +15,7 @@
 #include "queries/compare/growth_tree.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,7 @@ static int list_rows(struct diff_growth *g, uint32_t *group_of, struct hdb_error
 	BASE_FREED uint8_t *has = find_parents(g);
 	struct row row = { .node = ANALYSIS_MERGED_TOP };
 
+	assert(!g->rows.count && !g->group_count);
 	TRY(has ? HDB_OK : hdb_fail_memory(err, "growing nodes", n));
 	for (uint32_t v = 0; v < n; v++) {
 		const uint32_t parent = analysis_merged_node(m, v)->parent;
@@ -228,6 +230,7 @@ int diff_growth_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 	const unsigned last = (unsigned)d->side_count - 1;
 	const struct row *row = base_vec_at(&g->rows, struct row, no);
 
+	assert(no < g->rows.count);
 	for (unsigned s = 0; s < d->side_count; s++) {
 		struct diff_figures *figures = &g->by_side[s];
 

@@ -13,6 +13,7 @@
 #include "queries/compare/diff.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,7 @@ static bool is_same(const struct cursor *a, const struct cursor *b)
 {
 	const uint8_t kind = a->block.kind[a->at];
 
+	assert(a->ids[a->at] == b->ids[b->at]);
 	if (kind != b->block.kind[b->at] ||
 	    (kind != STORE_CLASS && a->block.length[a->at] != b->block.length[b->at]))
 		return false;
@@ -162,6 +164,7 @@ static int advance(struct diff_objects *o, const struct step *step, struct hdb_e
 	for (unsigned s = 0; s < 2; s++) {
 		if (!step->has[s])
 			continue;
+		assert(!o->sides[s].has_ended);
 		o->sides[s].at++;
 		TRY(settle(&o->sides[s], err));
 	}
@@ -172,7 +175,10 @@ static int advance(struct diff_objects *o, const struct step *step, struct hdb_e
 
 static bool is_reachable(const struct diff_objects *o, unsigned s)
 {
-	return o->sides[s].reachable[o->sides[s].at];
+	const struct cursor *c = &o->sides[s];
+
+	assert(!c->has_ended && c->at < c->count);
+	return c->reachable[c->at];
 }
 
 /* An object that became reachable or unreachable is new or gone too. */
@@ -290,6 +296,7 @@ static int object_row(struct query *q, struct diff *d, unsigned s, struct hdb_er
 	const char *name = heap_class_name(c->side->heap, class_no_of(c));
 	uint64_t retained;
 
+	assert(!c->has_ended && c->at < c->count);
 	query_set(q, DIFF_ID, c->ids[c->at]);
 	query_set(q, DIFF_SHALLOW, c->block.shallow[c->at]);
 	query_lend_text(q, DIFF_STATUS, s ? "new" : "gone");

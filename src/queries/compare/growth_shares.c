@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "queries/traces/trace_search.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Objects between two checks of the cancel flag. */
@@ -39,8 +40,10 @@ struct sharing {
 static uint32_t group_of(const struct sharing *s, uint32_t ix)
 {
 	const uint32_t node = s->members->place[ix];
+	const uint32_t group = node == UINT32_MAX ? UINT32_MAX : s->members->group_of[node];
 
-	return node == UINT32_MAX ? UINT32_MAX : s->members->group_of[node];
+	assert(group == UINT32_MAX || group < s->members->group_count);
+	return group;
 }
 
 static int step(struct sharing *s, struct hdb_error *err)
@@ -89,6 +92,8 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	struct heap_object object;
 	uint64_t bytes = 0;
 
+	/* Shares need the counts of all groups. */
+	assert(!s->is_first && !base_bit_has(s->kept, ix));
 	TRY(heap_object(s->session->heap, ix, &object, err));
 	TRY(trace_recorded_size(s->session->heap, &object, &bytes, err));
 	bytes += derive_native_in(&s->native, ix);
@@ -104,6 +109,7 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 /* Reaches an object from the current group, once a turn. */
 static int reach(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
+	assert(s->turn); /* 0 is the stamp of what no group has reached */
 	if (s->stamp[ix] == s->turn || base_bit_has(s->kept, ix) || !s->steps_left)
 		return HDB_OK;
 	s->steps_left--;
@@ -125,6 +131,7 @@ static int reach_reference(void *ctx, const struct trace_reference *reference,
 static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 			struct hdb_error *err)
 {
+	assert(!s->stack.count);
 	s->turn++;
 	s->bytes = s->objects = 0;
 	for (uint64_t i = 0; i < count; i++)

@@ -12,6 +12,7 @@
 #include "query/conditions.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,6 +287,7 @@ static int diff_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct diff *d = q->state;
 
+	assert(d->side_count >= 2 && (size_t)d->by < sizeof(parts) / sizeof(parts[0]));
 	return parts[d->by].row(q, d, no, err);
 }
 

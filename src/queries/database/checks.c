@@ -8,6 +8,7 @@
  */
 #include "queries/database/checks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- counts ---- */
@@ -83,6 +84,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 	uint64_t previous = 0, total = 0;
 	int r;
 
+	assert(found->ok);
 	TRY(ids ? heap_load_classes(q->heap, err) :
 		  hdb_fail_memory(err, "identifiers", STORE_BLOCK_OBJECTS * 8));
 	for (uint32_t b = 0; b < heap_block_count(q->heap) && found->ok; b++) {
@@ -153,6 +155,7 @@ static int check_objects(struct query *q, struct query_check_found *found, struc
 {
 	struct looking l = { .heap = q->heap, .found = found };
 
+	assert(found->ok);
 	TRY(heap_load_classes(q->heap, err));
 	TRY_FOUND(heap_each_block(q->heap, q->work, look_at_block, &l, err));
 	if (l.class_objects != q->heap->class_count)

@@ -8,6 +8,7 @@
 #include "heap/heap_database.h"
 #include "queries/database/checks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- sums over the dominator tree ---- */
@@ -67,6 +68,7 @@ static int look_at_sums(void *ctx, const struct heap_block *block, struct hdb_er
 {
 	struct sums *s = ctx;
 
+	assert(block->count <= STORE_BLOCK_OBJECTS);
 	TRY(s->held(s, block, s->held_values, err));
 	if (s->is_comparing) {
 		compare_sums(s, block);
@@ -84,6 +86,7 @@ static int pass_sums(struct sums *s, struct hdb_error *err)
 	BASE_FREED uint64_t *own = NULL, *held = NULL;
 	BASE_FREED uint32_t *heaps = NULL;
 
+	assert(s->own && s->held && !s->is_comparing);
 	TRY(BASE_ALLOC(own, STORE_BLOCK_OBJECTS, "a block of objects", err));
 	TRY(BASE_ALLOC(held, STORE_BLOCK_OBJECTS, "a block of objects", err));
 	TRY(BASE_ALLOC(heaps, STORE_BLOCK_OBJECTS, "a block of objects", err));
@@ -121,6 +124,7 @@ static int check_sums(struct sums *s, struct query_check_found *found, struct hd
 	const uint64_t n = q->heap->object_count;
 	BASE_SCOPED(base_big_free) struct base_big idom = { 0 }, below = { 0 };
 
+	assert(found->ok && !s->found); /* sums are checked once */
 	TRY(heap_load_roots(q->heap, err));
 	TRY(base_big_alloc(q->work, &idom, n * 4 + 4, "checking sums", err));
 	TRY(base_big_alloc(q->work, &below, n * 8 + 8, "checking sums", err));

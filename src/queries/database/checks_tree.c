@@ -7,6 +7,7 @@
 #include "heap/heap_database.h"
 #include "queries/database/checks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 int query_check_load_dominators(struct query *q, uint32_t *idom, struct hdb_error *err)
@@ -65,6 +66,7 @@ static int look_at_children(void *ctx, uint32_t ix, const uint32_t *entries, siz
 	struct children *c = ctx;
 	const uint32_t want = ix == c->top_list ? HEAP_NONE : ix;
 
+	assert(ix <= c->top_list || !c->top_list);
 	(void)err;
 	if (ix != c->list)
 		c->before = UINT64_MAX;

@@ -11,6 +11,7 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Maximum number of steps up the dominator tree to a thread. */
@@ -383,6 +384,7 @@ static int buffer_row(struct query *q, size_t no, struct hdb_error *err)
 	const struct buffer *buffer = base_vec_at(&s->list, struct buffer, no);
 	const uint32_t ix = buffer->ix;
 
+	assert(no < s->list.count);
 	if (q->is_counting)
 		return HDB_OK;
 	if (!q->heap->is_phd)

@@ -10,6 +10,7 @@
 #include "query/coverage.h"
 #include "query/object_columns.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,6 +245,7 @@ static void set_class(struct query *q, struct objects *o, uint32_t no)
 {
 	struct class_text *text = &o->classes[no];
 
+	assert(no < q->heap->class_count);
 	if (!text->name) {
 		text->name = heap_class_name(q->heap, no);
 		text->size = strlen(text->name);

@@ -102,6 +102,7 @@ static void read_fields(struct reading *r, const uint8_t *body, uint64_t body_si
 	uint32_t *targets = r->slot->targets.data;
 	size_t n = 0;
 
+	assert(plan->count <= r->slot->targets.capacity);
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct trace_field *field = &plan->fields[i];
 		uint64_t id;
@@ -126,6 +127,7 @@ static void read_elements(struct reading *r, const uint8_t *body, uint64_t lengt
 	uint32_t *targets = r->slot->targets.data;
 	size_t n = 0;
 
+	assert(length <= r->slot->targets.capacity);
 	for (uint64_t i = 0; i < length; i++) {
 		const uint64_t id = be_id(body + i * id_size, id_size);
 

@@ -14,6 +14,7 @@
 #include "query/object_columns.h"
 #include "query/object_cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,6 +372,7 @@ static int collection_row(struct query *q, size_t no, struct hdb_error *err)
 
 	if (s->by == BY_OBJECT)
 		return set_one(q, s, base_vec_at(&s->ones, struct one, no)->ix, err);
+	assert(no < s->sums.list.count);
 	set_sum(q, s, base_vec_at(&s->sums.list, struct sum, no));
 	return HDB_OK;
 }

@@ -357,6 +357,7 @@ static int finalizer_row(struct query *q, size_t no, struct hdb_error *err)
 		set_item(q, f, item);
 		return HDB_OK;
 	}
+	assert(no < f->groups.list.count);
 	group = base_vec_at(&f->groups.list, struct group, no);
 	if (group->class_no != HEAP_NONE)
 		query_lend_text(q, CLASS, heap_class_name(q->heap, group->class_no));
