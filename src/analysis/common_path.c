@@ -149,7 +149,7 @@ int analysis_common_path(const struct session *session, struct analysis_suspect 
 	BASE_SCOPED(release_tree) struct tree t = { 0 };
 	uint64_t least;
 
-	base_stage(session->work, "laying paths on one another", 0, "objects");
+	base_stage(session->work, "merging paths", 0, "objects");
 	TRY(add_paths(session, &t, true, members, err));
 	if (!t.map.count)
 		TRY(add_paths(session, &t, false, members, err));

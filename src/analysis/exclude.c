@@ -49,8 +49,8 @@ static int add_field(const struct session *session, struct analysis_excludes *s,
 	assert(s->field_count <= ANALYSIS_EXCLUDES_MAX);
 	if (!colon || class_size >= sizeof(name) || size - class_size > sizeof(s->fields[0].name))
 		return hdb_fail(err, HDB_EUSAGE,
-				"--exclude: \"%.*s\" is none of weak, soft, phantom, "
-				"finalizer, none, CLASS:FIELD",
+				"--exclude: \"%.*s\" is not valid; expected weak, soft, phantom, "
+				"finalizer, none or CLASS:FIELD",
 				(int)size, text);
 	memcpy(name, text, class_size);
 	name[class_size] = '\0';

@@ -481,9 +481,9 @@ int analysis_filter_groups(const struct session *session, struct analysis_groups
 	groups->count = kept;
 	r = kept ? HDB_OK :
 	    near ? hdb_fail(err, HDB_NOTFOUND,
-			    "nothing is named %s; *%s* matches names that hold it, as %s", pattern,
-			    pattern, near) :
-		   hdb_fail(err, HDB_NOTFOUND, "nothing is named %s", pattern);
+			    "no name matches %s; *%s* matches names that contain it, such as %s",
+			    pattern, pattern, near) :
+		   hdb_fail(err, HDB_NOTFOUND, "no name matches %s", pattern);
 	free(near);
 	return r;
 }

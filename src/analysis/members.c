@@ -61,7 +61,8 @@ static int mark_loader_object(const struct session *session, const char *target,
 	}
 	return any ? HDB_OK :
 		     hdb_fail(err, HDB_NOTFOUND,
-			      "no class has the loader %s; without \"loader:\" it is the object",
+			      "no class has the loader %s; omit \"loader:\" to name the object "
+			      "itself",
 			      target);
 }
 

@@ -234,7 +234,7 @@ static int search_all(struct search *s, const uint64_t *ref_bits, struct hdb_err
 {
 	struct heap *heap = s->session->heap;
 
-	base_stage(s->session->work, "telling strengths apart", heap->object_count, "objects");
+	base_stage(s->session->work, "reference strengths", heap->object_count, "objects");
 	for (uint32_t ix = 0; ix < heap->object_count; ix++)
 		if (heap_is_root(heap, ix))
 			reach(s, ix, ANALYSIS_STRONGLY);

@@ -51,8 +51,8 @@ static int no_class(struct heap *heap, const char *pattern, struct hdb_error *er
 	const char *similar = similar_class(heap, pattern);
 
 	if (similar)
-		return hdb_fail(err, HDB_NOTFOUND, "there is no class %s; there is %s", pattern,
-				similar);
+		return hdb_fail(err, HDB_NOTFOUND, "there is no class %s; did you mean %s?",
+				pattern, similar);
 	if (strpbrk(pattern, "*?"))
 		return hdb_fail(err, HDB_NOTFOUND, "no class matches %s", pattern);
 	return hdb_fail(err, HDB_NOTFOUND, "there is no class %s", pattern);
@@ -107,8 +107,8 @@ static int parse_id(const char *target, uint64_t *id, struct hdb_error *err)
 		*id = strtoull(digits, &end, 16);
 	if (!end || *end || errno)
 		return hdb_fail(err, HDB_EUSAGE,
-				"\"%s\" is not an object ID: expected an identifier like "
-				"0x12c4, or a label like Main@0x12c4 or \"class com.acme.Main\"",
+				"\"%s\" is not an object ID: expected an ID such as 0x12c4 or a "
+				"label such as Main@0x12c4 or \"class com.acme.Main\"",
 				target);
 	return HDB_OK;
 }
@@ -134,8 +134,8 @@ static int find_class_object(const struct session *session, const char *target, 
 			continue;
 		if (first != HEAP_NONE)
 			return hdb_fail(err, HDB_EUSAGE,
-					"more than one class loader has a class %s: name its "
-					"class object by its identifier (`histogram` has it)",
+					"several class loaders define a class %s; name its class "
+					"object by its ID, as listed by `histogram`",
 					name);
 		first = no;
 	}
@@ -208,7 +208,7 @@ static int mark_by_id(const struct session *session, const char *target, uint8_t
 	TRY(analysis_object(session, target, &ix, err));
 	TRY(heap_class_of_object(session->heap, ix, &no, err));
 	if (no == HEAP_NONE)
-		return hdb_fail(err, HDB_NOTFOUND, "%s is no class object", target);
+		return hdb_fail(err, HDB_NOTFOUND, "%s is not a class object", target);
 	marks[no] = 1;
 	return HDB_OK;
 }

@@ -47,8 +47,8 @@ int hdb_default_path(const char *dump_path, char *buf, size_t size, struct hdb_e
 
 	if (strcmp(dump_path, BASE_INPUT_STDIN) == 0)
 		return hdb_fail(err, HDB_EUSAGE,
-				"what comes from the standard input has no name: -o FILE names "
-				"the database");
+				"a dump from standard input has no name; use -o FILE to name the "
+				"database");
 	slash = strrchr(dump_path, '/');
 	name = slash ? slash + 1 : dump_path;
 	keep = strlen(dump_path) - packed_extension(name);
@@ -116,23 +116,23 @@ static int begin_again(const struct heap *heap, const struct hdb_progress *progr
 	heap_meta_text(heap, "writer", writer, sizeof(writer));
 	if (heap_keeps_dump(heap) && !heap->dump.path)
 		return hdb_fail(err, HDB_EVERSION,
-				"%s: made by %s, whose tables this version does not read, and the "
-				"dump was a pipe or compressed: import %s again",
+				"%s: written by %s in a format that this version does not read, "
+				"and its dump was a pipe or compressed; import %s again",
 				path, writer, dump);
 	if (access(dump, R_OK) != 0)
 		return hdb_fail(err, HDB_EVERSION,
-				"%s: made by %s, whose tables this version does not read, and its "
-				"dump cannot be read: %s: %s; import the dump again",
+				"%s: written by %s in a format that this version does not read, "
+				"and its dump cannot be read: %s: %s; import the dump again",
 				path, writer, dump, strerror(errno));
 	if (heap->state.stale)
 		return hdb_fail(
 			err, HDB_EVERSION,
-			"%s: made by %s, whose tables this version does not read, and %s is "
-			"not its dump any more; import a dump again",
+			"%s: written by %s in a format that this version does not read, and its "
+			"dump %s has changed since; import a dump again",
 			path, writer, dump);
 	(void)snprintf(text, sizeof(text),
-		       "%s was made by %s, whose tables this version does not read: importing %s "
-		       "again",
+		       "%s was written by %s in a format that this version does not read; "
+		       "importing %s again",
 		       path, writer, dump);
 	if (progress->notice)
 		progress->notice(progress->ctx, text);
@@ -383,7 +383,9 @@ static int check_args(const struct hdb_query_args *args, struct hdb_error *err)
 		lacks = !args->options[i].name;
 	for (size_t i = 0; !lacks && i < args->before_count; i++)
 		lacks = !args->before[i];
-	return lacks ? hdb_fail(err, HDB_EUSAGE, "hdb_query: what `args` needs is NULL") : HDB_OK;
+	return lacks ? hdb_fail(err, HDB_EUSAGE,
+				"hdb_query: a required pointer in `args` is NULL") :
+		       HDB_OK;
 }
 
 int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,

@@ -199,7 +199,8 @@ static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **ou
 
 	assert(!*out);
 	if (set->count && !set->ixs)
-		return hdb_fail(err, HDB_EUSAGE, "a set of %zu objects that are NULL", set->count);
+		return hdb_fail(err, HDB_EUSAGE, "a set of %zu objects without an array",
+				set->count);
 	*out = members = malloc((set->count + 1) * sizeof(*members));
 	if (!members)
 		return hdb_fail_memory(err, "a set of objects", set->count * sizeof(*members));

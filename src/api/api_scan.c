@@ -395,7 +395,9 @@ int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *fie
 	API_NEEDS(scan && field && out, err);
 
 	if (at >= scan->count || !(scan->opt.columns & HDB_SCAN_FIELDS))
-		return hdb_fail(err, HDB_EUSAGE, "no object of a batch whose fields are read");
+		return hdb_fail(err, HDB_EUSAGE,
+				"not an object of a batch that was opened with "
+				"HDB_SCAN_FIELDS");
 	if (scan->open_at != at)
 		TRY(open_instance(scan, at, err));
 	return api_field_value(scan->db, &scan->instance, field, out, err);

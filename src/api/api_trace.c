@@ -47,7 +47,9 @@ static int write_trace(const struct api_trace *trace, unsigned graph_no,
 	if (trace->perfetto)
 		return perfetto_write(trace->perfetto, graph_no, sink, result, err);
 	if (graph_no != 1)
-		return hdb_fail(err, HDB_EUSAGE, "a portable heap dump holds one heap");
+		return hdb_fail(err, HDB_EUSAGE,
+				"a portable heap dump contains only one heap "
+				"dump");
 	return phd_write(trace->phd, sink, result, err);
 }
 
@@ -189,8 +191,8 @@ int api_convert_trace(const struct api_trace *trace, const char *out_path,
 
 	if (opt->app_only || opt->segments || opt->id_size)
 		return hdb_fail(err, HDB_EUSAGE,
-				"a file of another format becomes a dump as it is; convert that "
-				"dump with these options");
+				"a file in another format is converted without changes; apply "
+				"these options to the resulting dump");
 	options.packing = rewrite_packing(opt->output, out_path);
 	TRY_ERRORS(base_outfile_create(out_path, &options, &file, err));
 	sink.ctx = file;

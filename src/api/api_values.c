@@ -240,7 +240,7 @@ static int fail_unknown(struct hdb_entries *e, struct hdb_error *err)
 	TRY(heap_id(e->db->heap, c->ix, &id, err));
 	if (c->has_size)
 		(void)snprintf(size, sizeof(size), "; its size is %" PRIu64, c->size);
-	return hdb_fail(err, HDB_EUSAGE, "the entries of 0x%" PRIx64 " (%s) are not known: %s%s",
+	return hdb_fail(err, HDB_EUSAGE, "the entries of 0x%" PRIx64 " (%s) cannot be listed: %s%s",
 			id, c->rule->class_name, e->entries.unknown, size);
 }
 

@@ -479,7 +479,7 @@ static int put_value(struct ArrowArray *array, const struct hdb_value *value, si
 static int fail_put(struct arrow_stream *s, int rc)
 {
 	if (rc == EOVERFLOW)
-		return hdb_fail(&s->err, HDB_ELIMIT, "a text of over 2 GiB");
+		return hdb_fail(&s->err, HDB_ELIMIT, "a text longer than 2 GiB");
 	return hdb_fail(&s->err, HDB_ENOMEM, "no memory for a batch of rows");
 }
 
@@ -700,7 +700,7 @@ int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
 
 	API_READ(&ours, source, err);
 	if (!source->next || !source->column || !source->value)
-		return hdb_fail(err, HDB_EUSAGE, "a source of rows lacks a function");
+		return hdb_fail(err, HDB_EUSAGE, "the source of rows lacks a required function");
 	return open_stream(&ours, NULL, batch_rows, out, err);
 }
 

@@ -34,7 +34,7 @@ struct hdb_rows {
 #define API_NEEDS(pointers, err) \
 	do { \
 		if (!(pointers)) \
-			return hdb_fail(err, HDB_EUSAGE, "%s: a pointer that it needs is NULL", \
+			return hdb_fail(err, HDB_EUSAGE, "%s: a required pointer is NULL", \
 					__func__); \
 	} while (0)
 

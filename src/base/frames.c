@@ -369,8 +369,8 @@ static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t
 
 	if (size > BASE_FRAMES_WINDOW_MAX)
 		return hdb_fail(err, HDB_ELIMIT,
-				"%s: %" PRIu64 " bytes wanted at once at offset %" PRIu64
-				"; the limit is %llu where the dump is kept in the database",
+				"%s: %" PRIu64 " bytes requested at once at offset %" PRIu64
+				"; the limit is %llu for a dump stored in the database",
 				f->src.path, size, offset, BASE_FRAMES_WINDOW_MAX);
 	buffer = take_buffer(f, view, size);
 	if (!buffer)
@@ -512,7 +512,7 @@ int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_e
 	if (n == frame->size)
 		return HDB_OK;
 	return hdb_fail(err, HDB_ECORRUPT, "%s",
-			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "fewer are there");
+			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "data ends too early");
 }
 
 /* Checks the frames of one bucket, and counts them and those that are not in use. */

@@ -330,7 +330,7 @@ static int inflate_gzip(struct base_input *in, struct base_piece *piece, uint64_
 		return HDB_END;
 	if (r == Z_OK || r == Z_BUF_ERROR)
 		return HDB_OK;
-	*why = r == Z_MEM_ERROR ? NULL : z->msg ? z->msg : "no deflate stream";
+	*why = r == Z_MEM_ERROR ? NULL : z->msg ? z->msg : "not a deflate stream";
 	return r == Z_MEM_ERROR ? HDB_ENOMEM : HDB_EFORMAT;
 }
 
@@ -409,7 +409,7 @@ static int next_part(struct base_input *in, const struct base_piece *piece, uint
 		skip(in, zeros);
 		return HDB_OK;
 	}
-	TRY(note_damage(in, piece, "what follows is no compressed data", err));
+	TRY(note_damage(in, piece, "it is followed by data that is not compressed", err));
 	return find_part(in, err);
 }
 
@@ -422,7 +422,7 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 	piece->data = piece->buffer;
 	while (piece->size < STREAM_PIECE && !in->is_over) {
 		const uint64_t before = piece->size;
-		const char *why = "it ends too early";
+		const char *why = "unexpected end of data";
 		uint64_t left, used = 0;
 
 		TRY(fill(in, GZIP_HEAD + 8, &left, err));
@@ -440,7 +440,7 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 			    (r = pass_damage(in, why, err)) < 0)
 				return r;
 		} else if (r == HDB_ENOMEM) {
-			return hdb_fail(err, r, "%s: no memory to inflate it", in->path);
+			return hdb_fail(err, r, "%s: not enough memory to decompress it", in->path);
 		} else if (r < 0) {
 			return r;
 		}
@@ -565,7 +565,7 @@ static int open_bytes(struct base_input *in, struct hdb_error *err)
 	TRY(open_fd(in, &st, err));
 	in->is_file = S_ISREG(st.st_mode) && !is_stdin;
 	if (!in->is_file)
-		return BASE_ALLOC(in->buffer, 2 * READ_BYTES, "a pipe's bytes", err);
+		return BASE_ALLOC(in->buffer, 2 * READ_BYTES, "data from a pipe", err);
 	TRY(base_map_open(path, BASE_SEQUENTIAL, &in->map, err));
 	in->size = in->map->size;
 	/* The whole file is one window. */

@@ -117,7 +117,7 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 		return f->fd >= 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s", f->path);
 	}
 	if (!f->options.force && access(f->path, F_OK) == 0)
-		return hdb_fail(err, HDB_EEXIST, "%s exists already", f->path);
+		return hdb_fail(err, HDB_EEXIST, "%s already exists", f->path);
 	f->is_in_place = stat(f->path, &st) == 0 && is_written_in_place(&st);
 	if (f->is_in_place) {
 		f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
@@ -287,12 +287,14 @@ static int link_file(struct base_outfile *f, struct hdb_error *err)
 	if (linkat(AT_FDCWD, from, AT_FDCWD, f->path, AT_SYMLINK_FOLLOW) == 0)
 		return HDB_OK;
 	if (errno != EEXIST)
-		return hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
+		return hdb_fail_errno(err, errno, "%s: cannot be created under its final name",
+				      f->path);
 	if (!f->options.force)
-		return hdb_fail(err, HDB_EEXIST, "%s exists already", f->path);
+		return hdb_fail(err, HDB_EEXIST, "%s already exists", f->path);
 	TRY(make_temp_path(f, err));
 	if (linkat(AT_FDCWD, from, AT_FDCWD, f->temp_path, AT_SYMLINK_FOLLOW) < 0)
-		return hdb_fail_errno(err, errno, "%s: cannot be named", f->temp_path);
+		return hdb_fail_errno(err, errno, "%s: cannot be created under its final name",
+				      f->temp_path);
 	return HDB_OK;
 }
 
@@ -307,7 +309,8 @@ static int name_file(struct base_outfile *f, struct hdb_error *err)
 	if (!f->temp_path)
 		TRY(link_file(f, err));
 	if (f->temp_path && rename(f->temp_path, f->path) < 0)
-		return hdb_fail_errno(err, errno, "%s: cannot be named", f->path);
+		return hdb_fail_errno(err, errno, "%s: cannot be created under its final name",
+				      f->path);
 	free(f->temp_path);
 	f->temp_path = NULL;
 	return base_sync_folder(f->path, err);

@@ -209,7 +209,7 @@ const char *packets_problem(int result)
 	return result == HDB_ENOMEM ?
 		       "no memory for compressed packets" :
 	       result == HDB_ELIMIT ?
-		       "compressed packets grow to more than 64 MiB each, or 64 times "
-		       "the file: damaged, or made to fill memory" :
-		       "compressed packets are damaged or cut short";
+		       "compressed packets expand to more than 64 MiB each, or to 64 times the "
+		       "file size: the file is damaged or malicious" :
+		       "compressed packets are damaged or truncated";
 }

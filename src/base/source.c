@@ -32,7 +32,7 @@ int base_view_fill(struct base_view *view, uint64_t offset, uint64_t size, struc
 	assert(view->start <= view->end);
 	if (offset > src->size || size > src->size - offset)
 		return hdb_fail(err, HDB_ETRUNC,
-				"%s: %" PRIu64 " bytes wanted at offset %" PRIu64
+				"%s: %" PRIu64 " bytes requested at offset %" PRIu64
 				", but the file ends at %" PRIu64,
 				src->path, size, offset, src->size);
 	return src->window(view, offset, size, err);

@@ -329,9 +329,9 @@ static int any_file(const struct base_work *work, uint64_t size, int *fd, struct
 	if (e == 0)
 		return HDB_OK;
 	if (size)
-		return hdb_fail_errno(err, e, "%s: no room for a scratch file of %" PRIu64 " bytes",
-				      dir, size);
-	return hdb_fail_errno(err, e, "%s: cannot make a scratch file", dir);
+		return hdb_fail_errno(
+			err, e, "%s: no space for a scratch file of %" PRIu64 " bytes", dir, size);
+	return hdb_fail_errno(err, e, "%s: cannot create a scratch file", dir);
 }
 
 int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *err)

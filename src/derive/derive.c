@@ -232,7 +232,7 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 
 		assert(depth <= NEEDS_DEPTH_MAX);
 		if (!builder)
-			return hdb_fail(err, HDB_EBUG, "nobody builds table %s",
+			return hdb_fail(err, HDB_EBUG, "no function builds table %s",
 					store_table_name(top));
 		for (size_t n = 0; n < 3 && builder->needs[n] && !is_waiting; n++) {
 			if (derive_has(derive, builder->needs[n]))
@@ -252,7 +252,7 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 			 */
 			if (!derive_has(derive, top))
 				return hdb_fail(err, HDB_ECORRUPT,
-						"%s: damaged: table %s is missing beside %s",
+						"%s: damaged: table %s is missing, but %s exists",
 						store_path(derive->heap->store),
 						store_table_name(top),
 						store_table_name(builder->tables[0]));

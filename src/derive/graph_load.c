@@ -199,8 +199,8 @@ static int append(struct load *l, struct graph_long_row *row, const uint32_t *ed
 {
 	if (count > l->limit - l->rows->long_count)
 		return hdb_fail(err, HDB_ECORRUPT,
-				"%s: damaged: table references has more entries "
-				"than it says; import the dump again",
+				"%s: damaged: table references has more entries than recorded; "
+				"import the dump again",
 				store_path(l->derive->heap->store));
 	return graph_rows_add_long(l->rows, row, edges, count, err);
 }

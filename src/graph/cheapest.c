@@ -305,8 +305,8 @@ int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits
 			    .parent = parent,
 			    .slot_count = RUNS_PER_THREAD * rows->work->threads };
 
-	base_stage(rows->work, "paths of least strangeness", rows->node_count, "objects");
-	TRY(BASE_ALLOC(s.runs, s.slot_count, "paths of least strangeness", err));
+	base_stage(rows->work, "cheapest paths", rows->node_count, "objects");
+	TRY(BASE_ALLOC(s.runs, s.slot_count, "cheapest paths", err));
 	for (unsigned i = 0; i < RING; i++)
 		s.ring[i].work = rows->work;
 	for (uint32_t v = 0; v < rows->node_count; v++) {

@@ -202,7 +202,7 @@ int graph_reach_orphans(const struct graph_rows *rows, const uint64_t *root_bits
 	BASE_SCOPED(base_big_free) struct base_big by_roots = { 0 };
 
 	memset(orphans, 0, bytes);
-	base_stage(work, "what nothing holds", rows->node_count, "objects");
+	base_stage(work, "unreferenced objects", rows->node_count, "objects");
 	TRY(base_big_alloc(work, &queue, (uint64_t)rows->node_count * sizeof *s.queue,
 			   "search queue", err));
 	TRY(base_big_alloc(work, &reached, bytes, "a set of objects", err));

@@ -579,7 +579,7 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err);
 bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 
 /* Displayed instead of the kind of a root. */
-#define HEAP_ORPHAN_NAME "none: what holds it may be missing"
+#define HEAP_ORPHAN_NAME "none (its holder may be missing)"
 #define HEAP_STAYS_NAME "class that is never unloaded"
 
 /* The root records of an object, including locals. Returns the first, or NULL if there is none. */

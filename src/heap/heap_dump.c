@@ -123,15 +123,14 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 	assert(heap->dump.source);
 	if (heap->dump.source->size != size)
 		return hdb_fail(err, HDB_ECHANGED,
-				"the question needs the dump's bytes, but %s is not "
-				"the dump that was imported: it has %" PRIu64
-				" bytes, that one had %" PRIu64,
+				"this query reads the dump, but %s is not the imported dump: its "
+				"size is %" PRIu64 " bytes instead of %" PRIu64,
 				path, heap->dump.source->size, size);
 	TRY(base_fingerprint(heap->dump.source, &fingerprint, err));
 	if (fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
 		return hdb_fail(err, HDB_ECHANGED,
-				"the question needs the dump's bytes, but %s is not "
-				"the dump that was imported: its content has changed",
+				"this query reads the dump, but %s is not the imported dump: its "
+				"contents have changed",
 				path);
 	return open_header(heap, err);
 }
@@ -167,8 +166,7 @@ static int open_file(struct heap *heap, struct hdb_error *err)
 
 	if (r < 0)
 		return hdb_fail(err, heap->dump.path ? r : no_dump(path, r),
-				"the question needs the "
-				"dump's bytes, but %s",
+				"this query reads the dump, which is not available: %s",
 				why.message);
 	return check_dump(heap, path, err);
 }

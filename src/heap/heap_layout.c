@@ -340,9 +340,8 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, str
 		return hdb_fail(
 			err, HDB_EUSAGE,
 			heap->is_phd ?
-				"a portable heap dump does not say which fields objects have" :
-				"no layout was computed for this database: import the "
-				"dump with the size model vm");
+				"a portable heap dump does not record fields" :
+				"this database has no layouts: import the dump with --sizes vm");
 	if (heap_class(heap, class_no)->flags & STORE_CLASS_ARRAY) {
 		TRY(lay_out_array(heap, &model, class_no, out, err));
 	} else {

@@ -43,9 +43,8 @@ static int append_other_size(struct heap *heap, const char *path, uint64_t is, u
 			     struct hdb_error *err)
 {
 	return append(&heap->state.stale, err,
-		      "%s is not the dump that was imported: it has %" PRIu64
-		      " bytes, that one had %" PRIu64 "; what is said here is of the "
-		      "imported one",
+		      "%s is not the imported dump: its size is %" PRIu64
+		      " bytes instead of %" PRIu64 "; the answer describes the imported dump",
 		      path, is, was);
 }
 
@@ -84,8 +83,8 @@ static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_
 	return fingerprint == store_meta_number(heap->store, "dump.fingerprint", 0) ?
 		       HDB_OK :
 		       append(&heap->state.stale, err,
-			      "%s is not the dump that was imported: it has the same "
-			      "size and another content; what is said here is of the imported one",
+			      "%s is not the imported dump: its contents have changed; the answer "
+			      "describes the imported dump",
 			      path);
 }
 
@@ -143,33 +142,32 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	store_meta_text(heap->store, "incomplete.cut", cut, sizeof(cut));
 	state->is_cut = lacks & STORE_LACKS_END;
 	if (state->is_cut)
-		TRY(append(why, err, "%s", *cut ? cut : "the dump was cut"));
+		TRY(append(why, err, "%s", *cut ? cut : "the dump is truncated"));
 	if (lacks & STORE_LACKS_PACKETS)
-		TRY(append(
-			why, err,
-			"%spackets of the heap graph are missing in the trace: the last one, which "
-			"says continued: false, or others",
-			*why ? "; " : ""));
+		TRY(append(why, err,
+			   "%sthe trace lacks packets of the heap graph, such as the last one "
+			   "(continued: false)",
+			   *why ? "; " : ""));
 	if (lacks & STORE_LACKS_BYTES)
 		TRY(append(why, err,
 			   "%s%" PRIu64 " bytes of the dump could not be read and were skipped",
 			   *why ? "; " : "", state->skipped_bytes));
 	if (lacks & STORE_LACKS_ELEMENTS)
 		TRY(append(why, err,
-			   "%sthe dump was stripped as by KOOM: primitive arrays have no elements, "
-			   "so that texts are empty, and objects of the zygote and image heaps may "
-			   "be missing",
+			   "%sthe dump was stripped, as KOOM does: primitive arrays have no "
+			   "elements, so texts are empty, and objects of the zygote and image "
+			   "heaps may be missing",
 			   *why ? "; " : ""));
 	if (lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen))
 		TRY(append(
 			why, err, "%s%s", *why ? "; " : "",
 			heap->is_phd ?
 				"a PHD has no field names, values or GC roots (see heapdb info)" :
-				"there are no GC roots in the dump"));
+				"the dump has no GC roots"));
 	if (state->takes_orphans && !(heap->is_phd && lacks == STORE_LACKS_ROOTS))
 		TRY(append(why, err,
-			   "; objects that nothing in the dump holds count as GC roots, since what "
-			   "held them may be missing"));
+			   "; objects that no other object references count as GC roots, because "
+			   "their holders may be missing"));
 	return HDB_OK;
 }
 
@@ -181,19 +179,18 @@ static const char *redacted_text(uint64_t redaction)
 	case HPROF_IS_WHOLE:
 		return NULL;
 	case HPROF_IS_HASHED:
-		return "texts and contents of arrays of bytes are keyed hashes in the dump, the "
-		       "same where they were the same; most other values were removed: no answer "
-		       "about them is the program's";
+		return "the dump was redacted: texts and byte arrays are keyed hashes (equal "
+		       "contents have equal hashes), and most other values were removed; answers "
+		       "do not show the program's values";
 	case HPROF_IS_STRIPPED:
-		return "contents of arrays were left out of the dump to make it smaller: no answer "
-		       "about texts and such contents is the program's";
+		return "contents of arrays were removed to make the dump smaller; answers do not "
+		       "show the program's texts and array contents";
 	case HPROF_IS_FILLED:
-		return "all arrays of bytes and chars hold one and the same value in the dump, as "
-		       "tools that redact leave them: no answer about texts and such contents is "
-		       "the program's";
+		return "the dump was redacted: all byte and char arrays contain one repeated "
+		       "value; answers do not show the program's texts and array contents";
 	default:
-		return "texts, contents of arrays and most primitive values were removed from the "
-		       "dump: no answer about them is the program's";
+		return "the dump was redacted: texts, array contents and most primitive values "
+		       "were removed; answers do not show the program's values";
 	}
 }
 

@@ -77,8 +77,8 @@ void hprof_patch_u2(struct hprof_writer *w, size_t at, size_t value)
 int hprof_too_large(struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_ELIMIT,
-			"the dump would become many times as large as its file, more than any "
-			"real one");
+			"the dump would become many times larger than its file, unlike any real "
+			"dump");
 }
 
 static int write_out(struct hprof_writer *w, const void *data, size_t size)

@@ -124,9 +124,10 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 		{ "BZh", 3, "bzip2 data (unpack it first)" },
 		{ "FLR\0", 4, "a Java Flight Recorder recording" },
 		{ "\x00\x12portable heap dump", 20, "an OpenJ9 portable heap dump (PHD)" },
-		{ "0SECTION", 8, "a javacore: the heap is in the heapdump*.phd beside it" },
+		{ "0SECTION", 8, "a javacore (the heap is in the heapdump*.phd file next to it)" },
 		{ "MDMP", 4,
-		  "a Windows minidump, as system dumps of OpenJ9 are (jdmpview makes a heap dump of it)" },
+		  "a Windows minidump, such as a system dump of OpenJ9 (jdmpview extracts a heap "
+		  "dump)" },
 		{ "\xca\xfe\xba\xbe", 4, "a Java class file" },
 	};
 
@@ -139,8 +140,8 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 				  "ELF",
 				  4))
 		return p[16] == 4 || p[17] == 4 ?
-			       "an ELF core dump (`jhsdb jmap --binaryheap` of HotSpot, "
-			       "jdmpview of OpenJ9 make a heap dump of it)" :
+			       "an ELF core dump (HotSpot's `jhsdb jmap --binaryheap` or OpenJ9's "
+			       "jdmpview extracts a heap dump)" :
 			       "an ELF file";
 	if (size >= 262 && !memcmp(p + 257, "ustar", 5))
 		return "a tar archive (unpack it first)";
@@ -150,7 +151,7 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 	 */
 	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 &&
 	    p[2] < 0x7f && (p[1] < 0x20 || p[1] > 0x7e))
-		return "perhaps a Perfetto trace, which is read from a file only";
+		return "possibly a Perfetto trace, which can only be read from a file";
 	for (uint64_t i = 0; i < size && i < 64; i++) {
 		if ((p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t') || p[i] == 0x7f)
 			return NULL;
@@ -184,23 +185,23 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 		name = foreign_name(p, more);
 		if (size >= 13 && !memcmp(p, MAGIC, 13))
 			return hdb_fail(err, HDB_EFORMAT,
-					"unknown HPROF version: "
-					"\"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3 expected");
+					"unknown HPROF version: expected \"JAVA PROFILE 1.0.1\", "
+					"1.0.2 or 1.0.3");
 		if (name)
 			return hdb_fail(err, HDB_EFORMAT, "not an HPROF heap dump but %s", name);
 		return hdb_fail(err, HDB_EFORMAT,
-				"not an HPROF heap dump: it begins with "
-				"0x%02x 0x%02x instead of \"JAVA PROFILE\"",
+				"not an HPROF heap dump: it starts with 0x%02x 0x%02x instead of "
+				"\"JAVA PROFILE\"",
 				p[0], size > 1 ? p[1] : 0);
 	}
 	if (size < HEADER_SIZE)
 		return hdb_fail(err, HDB_ETRUNC,
-				"truncated HPROF header: %" PRIu64 " of %u bytes are there", size,
+				"truncated HPROF header: %" PRIu64 " of %u bytes present", size,
 				HEADER_SIZE);
 	if (p[17] < '1' || p[17] > '3' || p[18] != 0)
 		return hdb_fail(err, HDB_EFORMAT,
-				"unknown HPROF version: "
-				"\"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3 expected");
+				"unknown HPROF version: expected \"JAVA PROFILE 1.0.1\", 1.0.2 or "
+				"1.0.3");
 	*out = (struct hprof_file){
 		.source = source,
 		.version = (enum hprof_version)(p[17] - '0'),
@@ -210,8 +211,7 @@ int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_er
 	};
 	if (out->id_size != 4 && out->id_size != 8)
 		return hdb_fail(err, HDB_EFORMAT,
-				"HPROF header: identifiers of %u bytes "
-				"(4 or 8 expected) at offset 19",
+				"HPROF header: ID size %u at offset 19 (expected 4 or 8)",
 				out->id_size);
 	return HDB_OK;
 }

@@ -105,7 +105,7 @@ int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
 	va_end(args);
 	if (!walk->has_reported && used > 0 && (size_t)used < size && lines_converted(walk))
 		snprintf(walk->problem.message + used, size - (size_t)used,
-			 " (a transfer in text mode has put a CR before each LF of the file)");
+			 " (a transfer in text mode inserted a CR before each LF)");
 	walk->has_reported = true;
 	return HDB_OK;
 }
@@ -187,7 +187,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 			walk, event,
 			&(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, size - at },
 			"the last %" PRIu64 " bytes, from offset %" PRIu64
-			" on, are no HPROF records",
+			" on, are not HPROF records",
 			size - at, at);
 	}
 	hprof_walk_go_on(walk, found.offset);
@@ -395,12 +395,12 @@ static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		return hprof_walk_problem(
 			walk, event, &(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, left },
 			"the last %" PRIu64 " bytes, from offset %" PRIu64
-			" on, are no HPROF record",
+			" on, are not an HPROF record",
 			left, at);
 	walk->problem.missing_bytes = 9 - left;
 	return hprof_walk_problem(
 		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_TRUNCATED, at, left },
-		"the file ends inside the head of the %s record at offset %" PRIu64
+		"the file ends inside the header of the %s record at offset %" PRIu64
 		": at least %" PRIu64 " bytes are missing",
 		hprof_tag_name(p[0]), at, 9 - left);
 }
@@ -454,7 +454,7 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		return emit_record(walk, event, err);
 	return hprof_walk_problem(
 		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_BAD_RECORD, at, end - at },
-		"%s record at offset %" PRIu64 ": its body of %" PRIu64 " bytes does not parse",
+		"%s record at offset %" PRIu64 ": its body of %" PRIu64 " bytes cannot be parsed",
 		hprof_tag_name(rec->tag), at, rec->body_size);
 }
 

@@ -71,12 +71,12 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 		return hprof_walk_problem(
 			walk, event,
 			&(struct hprof_loss){ HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0 },
-			"%s at offset %" PRIu64 " has length 0 but holds %" PRIu64
-			" bytes: its writer was stopped",
+			"%s at offset %" PRIu64 " has length 0 but contains %" PRIu64
+			" bytes: the process that wrote it was interrupted",
 			hprof_tag_name(rec->tag), rec->offset, actual);
 	return hprof_walk_problem(
 		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0 },
-		"%s at offset %" PRIu64 " says %" PRIu64 " bytes but holds %" PRIu64,
+		"%s at offset %" PRIu64 " says %" PRIu64 " bytes but contains %" PRIu64,
 		hprof_tag_name(rec->tag), rec->offset, stored, actual);
 }
 

@@ -98,7 +98,7 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 	}
 	TRY(import_problem(
 		im, &(struct import_trouble){ .kind = STORE_PROBLEM_CLASS_ID, .object_id = id },
-		err, "class 0x%" PRIx64 " has the ID of an object that is no class", id));
+		err, "class 0x%" PRIx64 " has the ID of an object that is not a class", id));
 	TRY(add_next_id(im, next_id, err));
 	class->out.class_id = *next_id;
 	return HDB_OK;

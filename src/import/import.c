@@ -223,7 +223,7 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 		return HDB_OK;
 	if (im->origin.snapshot_count == 0)
 		return im->damage.problem_count == 0 ?
-			       hdb_fail(err, HDB_EFORMAT, "%s: the file holds no heap dump",
+			       hdb_fail(err, HDB_EFORMAT, "%s: the file contains no heap dump",
 					im->source->path) :
 			       hdb_fail(err, HDB_EFORMAT, "%s: no heap dump could be read: %s",
 					im->source->path,
@@ -232,7 +232,9 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 							    struct store_problem, 0)
 							->message :
 						"");
-	return hdb_fail(err, HDB_EUSAGE, "%s: there is no heap dump number %u; the file holds %u",
+	return hdb_fail(err, HDB_EUSAGE,
+			"%s: there is no heap dump number %u; the file contains "
+			"%u",
 			im->source->path, im->origin.snapshot, im->origin.snapshot_count);
 }
 
@@ -253,8 +255,8 @@ static int open_header(struct import *im, struct hdb_error *err)
 		&(struct import_trouble){ .kind = HPROF_PROBLEM_EMPTIED,
 					  .offset = im->file.first_record },
 		err,
-		"the dump was stripped as by KOOM: primitive arrays have lengths but "
-		"no elements, and objects of the zygote and image heaps may be missing");
+		"the dump was stripped, as KOOM does: primitive arrays have lengths but no "
+		"elements, and objects of the zygote and image heaps may be missing");
 }
 
 /*
@@ -264,8 +266,8 @@ static int open_header(struct import *im, struct hdb_error *err)
 static int lacks_packets(struct import *im, struct hdb_error *err)
 {
 	static const char what[] =
-		"packets of the heap graph are missing in the trace: the last one, which says "
-		"continued: false, or others";
+		"the trace lacks packets of the heap graph, such as the last one (continued: "
+		"false)";
 
 	im->damage.incomplete |= STORE_LACKS_PACKETS;
 	if (im->opt->strict)
@@ -291,20 +293,20 @@ static int check_end(struct import *im, struct hdb_error *err)
 	if (im->origin.made_from)
 		return lacks_packets(im, err);
 	im->damage.incomplete |= STORE_LACKS_END;
-	(void)snprintf(im->damage.cut, sizeof(im->damage.cut),
-		       "there is no HEAP DUMP END record: the dump may have "
-		       "been cut at offset %" PRIu64,
-		       im->source->size);
+	(void)snprintf(
+		im->damage.cut, sizeof(im->damage.cut),
+		"there is no HEAP DUMP END record: the dump may be truncated at offset %" PRIu64,
+		im->source->size);
 	if (im->opt->strict)
 		return hdb_fail(err, HDB_ETRUNC,
-				"%s: there is no HEAP DUMP END record: the file "
-				"was cut at offset %" PRIu64,
+				"%s: there is no HEAP DUMP END record: the file is truncated at "
+				"offset %" PRIu64,
 				im->source->path, im->source->size);
 	return import_problem(im,
 			      &(struct import_trouble){ .kind = HPROF_PROBLEM_TRUNCATED,
 							.offset = im->source->size },
 			      err,
-			      "there is no HEAP DUMP END record: the file may have been cut at "
+			      "there is no HEAP DUMP END record: the file may be truncated at "
 			      "offset %" PRIu64,
 			      im->source->size);
 }
@@ -404,8 +406,8 @@ static int open_dump(struct import *im, const char *dump_path, struct base_input
 			     im->origin.packing != BASE_PLAIN;
 	if (im->origin.is_kept && im->opt->contents == HDB_CONTENTS_REFER)
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: is %s, which cannot be read again at any place: its "
-				"contents must be kept",
+				"%s: is %s, which cannot be read at arbitrary offsets; its "
+				"contents must be stored (--contents keep)",
 				dump_path, im->origin.is_pipe ? "no file" : "compressed");
 	if (im->origin.is_kept)
 		return HDB_OK;
@@ -438,7 +440,7 @@ static void add_needed_space(const struct import *im, struct hdb_error *err)
 	used = strlen(err->message);
 	if (bytes)
 		(void)snprintf(err->message + used, sizeof(err->message) - used,
-			       "; as a rule the database of this dump takes %" PRIu64 " MB at most",
+			       "; a database of this dump usually takes at most %" PRIu64 " MB",
 			       bytes / 1000000 + 1);
 }
 

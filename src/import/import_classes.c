@@ -160,7 +160,9 @@ static int climb(struct import *im, uint32_t no, struct base_vec *stack, struct 
 			      &(struct import_trouble){ .kind = STORE_PROBLEM_SUPER_CYCLE,
 							.offset = last->out.file_offset,
 							.object_id = last->out.class_id },
-			      err, "class 0x%" PRIx64 " is its own superclass; cut",
+			      err,
+			      "class 0x%" PRIx64 " is its own superclass; the link was "
+			      "removed",
 			      last->out.class_id);
 }
 
@@ -272,7 +274,7 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 	if (duplicates) {
 		r = import_problem(
 			im, &(struct import_trouble){ .kind = STORE_PROBLEM_DUPLICATE_ID }, err,
-			"%" PRIu64 " objects have an ID that another has; the first is kept",
+			"%" PRIu64 " objects have the ID of another object; the first one is kept",
 			duplicates);
 		TRY(r);
 	}

@@ -65,8 +65,8 @@ static int read_text(struct import_mapping *m, FILE *f, const char *path, struct
 	if (size < 0 || fseek(f, 0, SEEK_SET) != 0)
 		return hdb_fail_errno(err, errno, "%s", path);
 	if ((uint64_t)size > IMPORT_MAPPING_MAX_BYTES)
-		return hdb_fail(err, HDB_ELIMIT, "%s: %ld bytes; at most %llu are read", path, size,
-				IMPORT_MAPPING_MAX_BYTES);
+		return hdb_fail(err, HDB_ELIMIT, "%s: %ld bytes; at most %llu are supported", path,
+				size, IMPORT_MAPPING_MAX_BYTES);
 	TRY(BASE_ALLOC(m->text, (size_t)size, path, err));
 	m->size = fread(m->text, 1, (size_t)size, f);
 	return ferror(f) ? hdb_fail_errno(err, errno, "%s", path) : HDB_OK;
@@ -176,7 +176,7 @@ int import_mapping_read(struct import_mapping *m, const char *path, struct hdb_e
 		r = read_line(m, &line, err);
 		if (r == HDB_END)
 			return hdb_fail(err, HDB_EFORMAT,
-					"%s: line %u is no mapping of a class: expected \"NAME -> "
+					"%s: line %u is not a class mapping: expected \"NAME -> "
 					"NAME:\"",
 					path, no);
 		TRY_ERRORS(r);

@@ -43,8 +43,8 @@ int import_text_read(struct import *im, const struct import_text_place *place,
 			      &(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
 							.offset = place->offset,
 							.lost_bytes = place->size - out->size },
-			      err, "a text of %" PRIu32 " bytes was cut to %" PRIu32, place->size,
-			      out->size);
+			      err, "a text of %" PRIu32 " bytes was shortened to %" PRIu32,
+			      place->size, out->size);
 }
 
 /* Writes a text to the table when something refers to it for the first time. */

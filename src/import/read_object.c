@@ -468,8 +468,7 @@ static int end_raw(struct block_builder *m, uint32_t i, size_t first, struct hdb
 {
 	if (m->raw.count >= NOT_TAKEN)
 		return hdb_fail(err, HDB_ELIMIT,
-				"%u objects that follow one another have over "
-				"%" PRIu32 " references",
+				"%u consecutive objects have more than %" PRIu32 " references",
 				STORE_BLOCK_OBJECTS, NOT_TAKEN);
 	assert(first <= m->raw.count);
 	m->raw_first[i] = (uint32_t)first;

@@ -121,9 +121,9 @@ static void as_mat(const struct import *im, struct layout *l)
 	l->align_bytes = im->evidence.mat_align_bytes;
 	derive_array_headers(l);
 	(void)snprintf(l->evidence, sizeof(l->evidence),
-		       "reference width %u: %" PRIu64 " object arrays begin inside the one before "
-		       "them in the file if references have 8 bytes; alignment %u: greatest common "
-		       "divisor of all distances, 8 to 256",
+		       "reference width %u: %" PRIu64 " object arrays would overlap the previous "
+		       "one if references had 8 bytes; alignment %u: greatest common divisor of "
+		       "all distances, 8 to 256",
 		       l->reference_bytes, im->evidence.array_overlap, l->align_bytes);
 }
 
@@ -132,7 +132,7 @@ static void as_recorded(const struct import *im, struct layout *l)
 	l->reference_bytes = im->file.id_size;
 	l->align_bytes = 1;
 	(void)snprintf(l->evidence, sizeof(l->evidence),
-		       "field and element bytes as the file has them");
+		       "bytes of fields and elements as recorded in the file");
 }
 
 static void as_ahat(const struct import *im, struct layout *l)
@@ -140,8 +140,8 @@ static void as_ahat(const struct import *im, struct layout *l)
 	l->reference_bytes = im->file.id_size;
 	l->align_bytes = 1;
 	(void)snprintf(l->evidence, sizeof(l->evidence),
-		       "instance sizes as the file records them, also of array classes and of "
-		       "java.lang.Class, with elements and static fields as it has them");
+		       "recorded instance sizes, also of array classes and java.lang.Class, plus "
+		       "recorded elements and static fields");
 }
 
 /*
@@ -159,7 +159,7 @@ static int as_art(struct import *im, struct layout *l, struct hdb_error *err)
 	l->wide_header_bytes = 16;
 	l->is_recorded = true;
 	(void)snprintf(l->evidence, sizeof(l->evidence),
-		       "ART dump: instance sizes as recorded, array header 12, alignment 8");
+		       "ART dump: recorded instance sizes, array header 12, alignment 8");
 	return import_sizes_art_model(im, &l->model, err);
 }
 
@@ -175,9 +175,9 @@ static void as_phd(const struct import *im, struct layout *l)
 	l->primitive_header_bytes = l->wide_header_bytes = phd->primitive_header;
 	l->is_recorded = true;
 	(void)snprintf(l->evidence, sizeof(l->evidence),
-		       "portable heap dump: instance sizes as recorded, array header %u and "
-		       "references of %u bytes by the sizes of arrays or the room that they have, "
-		       "alignment 8",
+		       "portable heap dump: recorded instance sizes; array header %u and "
+		       "references of %u bytes, inferred from the sizes of arrays or the space up "
+		       "to the next object; alignment 8",
 		       phd->object_header, phd->reference);
 }
 
@@ -208,8 +208,8 @@ static int parse_layout(const char *text, struct sizes_fixed *out, struct hdb_er
 			out->align_bytes = (unsigned)v;
 		} else {
 			return hdb_fail(err, HDB_EUSAGE,
-					"the layout has a bad part \"%s\": header=4 to 64, "
-					"ref=4 or 8, align a power of two to 256",
+					"invalid part \"%s\" of the layout: expected header=4 to "
+					"64, ref=4 or 8, align=8 to 256 (a power of two)",
 					text);
 		}
 		text = *end ? end + 1 : end;

@@ -355,7 +355,7 @@ static void explain(const struct search *q, enum sizes_parameter parameter, cons
 }
 
 static const char given[] = "given at import";
-static const char as_usual[] = "taken as usual: the identifiers are no addresses";
+static const char as_usual[] = "default: the IDs are not addresses";
 
 static void explain_alignment(const struct search *q)
 {
@@ -367,7 +367,7 @@ static void explain_alignment(const struct search *q)
 		explain(q, SIZES_ALIGN, "%s", as_usual);
 	else if (q->out->odd_distances)
 		explain(q, SIZES_ALIGN,
-			"all distances between objects but %" PRIu64
+			"all distances between objects except %" PRIu64
 			" are multiples of %u, not all of %u",
 			q->out->odd_distances, align, 2 * align);
 	else
@@ -406,8 +406,7 @@ static void explain_tries(const struct search *q, const struct try *best, bool h
 			used += (size_t)snprintf(out + used, SIZES_EVIDENCE_MAX - used,
 						 "; with %u, "
 						 "arrays of %" PRIu64
-						 " classes would reach into the "
-						 "next object",
+						 " classes would overlap the next object",
 						 value, try->arrays.contradicted);
 	}
 }
@@ -417,12 +416,12 @@ static void explain_reference(const struct search *q, const struct try *best)
 	if (q->fixed->reference_bytes)
 		explain(q, SIZES_REFERENCE, "%s", given);
 	else if (best->model.word_bytes == 4)
-		explain(q, SIZES_REFERENCE, "the identifiers have 4 bytes");
+		explain(q, SIZES_REFERENCE, "the IDs have 4 bytes");
 	else if (!q->out->has_addresses)
 		explain(q, SIZES_REFERENCE, "%s", as_usual);
 	else if (best->model.reference_bytes == 4 && q->s->im->evidence.wide_overlaps)
 		explain(q, SIZES_REFERENCE,
-			"%" PRIu64 " object arrays would reach into the next object with 8 bytes",
+			"%" PRIu64 " object arrays would overlap the next object with 8 bytes",
 			q->s->im->evidence.wide_overlaps);
 	else
 		explain_tries(q, best, false, q->out->evidence[SIZES_REFERENCE]);
@@ -444,12 +443,12 @@ static void explain_rules(const struct search *q, const char *version)
 		explain(q, SIZES_RULES, "%s", version);
 	else if (!q->out->has_addresses)
 		explain(q, SIZES_RULES,
-			"the class library does not say its version, and the identifiers are no "
+			"the class library does not record its version, and the IDs are not "
 			"addresses");
 	else
 		explain(q, SIZES_RULES,
-			"the class library does not say its version; classes there are since %u, "
-			"and with %u %" PRIu64
+			"the class library does not record its version; it has classes added in "
+			"version %u, and with version %u %" PRIu64
 			" classes are as large as a distance to the next object",
 			q->least_java, q->out->model.java, q->out->score.exact);
 }

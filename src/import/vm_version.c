@@ -152,8 +152,8 @@ unsigned import_sizes_vm_version(struct import *im, char evidence[SIZES_EVIDENCE
 		java = feature_of(text);
 		if (!java)
 			continue;
-		(void)snprintf(evidence, SIZES_EVIDENCE_MAX,
-			       "the class library says it is version %s", text);
+		(void)snprintf(evidence, SIZES_EVIDENCE_MAX, "the class library is version %s",
+			       text);
 		return java;
 	}
 	return 0;

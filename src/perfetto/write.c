@@ -609,7 +609,7 @@ static int find_scale(struct writer *w)
 	w->scale = bits & 1 ? 16 : bits & 2 ? 4 : bits & 4 ? 2 : 1;
 	if (w->g->id_max < UINT64_MAX / 32)
 		return HDB_OK;
-	return hdb_fail(w->out.err, HDB_EFORMAT, "0x%" PRIx64 " is no object's address",
+	return hdb_fail(w->out.err, HDB_EFORMAT, "0x%" PRIx64 " is not the address of an object",
 			w->g->id_max);
 }
 
@@ -640,7 +640,7 @@ int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct hprof
 
 	if (!graph_no || graph_no > trace->graphs.count)
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: there is no heap graph number %u; the trace holds %zu",
+				"%s: there is no heap graph number %u; the trace contains %zu",
 				trace->source->path, graph_no, trace->graphs.count);
 	TRY(perfetto_tables_read(&g, graph_no - 1, err));
 	TRY(find_scale(&w));

@@ -219,7 +219,8 @@ static int read_head(struct phd_reader *r, struct hdb_error *err)
 	flags = take(r, 4);
 	if (r->result == HDB_OK && (r->version < 4 || r->version > 6))
 		return hdb_fail(err, HDB_EFORMAT,
-				"a portable heap dump of version %" PRIu32 "; 4 to 6 can be read",
+				"a portable heap dump of version %" PRIu32 "; supported versions "
+				"are 4 to 6",
 				r->version);
 	r->word_bytes = flags & FLAG_64_BIT ? 8 : 4;
 	r->is_hashed = flags & FLAG_HASHED;
@@ -242,7 +243,7 @@ static int read_head(struct phd_reader *r, struct hdb_error *err)
 		return HDB_OK;
 	if (r->result < 0)
 		return r->result;
-	return hdb_fail(err, HDB_EFORMAT, "the head of the portable heap dump is damaged");
+	return hdb_fail(err, HDB_EFORMAT, "the header of the portable heap dump is damaged");
 }
 
 int phd_reader_open(struct phd_reader *r, struct base_source *source, struct hdb_error *err)

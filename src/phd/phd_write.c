@@ -154,7 +154,7 @@ static int write_record(struct phd_writer *w, const struct phd_record *record)
 	}
 	no = base_idmap_get(&w->phd->class_map, record->class_id);
 	if (no == BASE_IDMAP_NONE)
-		return hdb_fail(w->out.err, HDB_EIO, "%s changes while it is read",
+		return hdb_fail(w->out.err, HDB_EIO, "%s changed while it was being read",
 				w->phd->files.dump);
 	if (record->kind == PHD_OBJECT_ARRAY)
 		return write_array(w, record, no);
@@ -310,7 +310,7 @@ static int write_roots(struct phd_writer *w)
 	if (found || !has_ids || !phd->files.javacore)
 		return HDB_OK;
 	return hdb_fail(w->out.err, HDB_EFORMAT,
-			"%s: no thread of it is in the dump: it belongs to another one",
+			"%s: the dump has none of its threads; it belongs to another dump",
 			phd->files.javacore);
 }
 

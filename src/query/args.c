@@ -176,7 +176,7 @@ static int gather_targets(struct query *q, struct hdb_error *err)
 	const struct hdb_query_args *args = &q->args;
 
 	if (args->id_count > SIZE_MAX / ID_TEXT - args->target_count - 1)
-		return hdb_fail(err, HDB_EUSAGE, "too many objects are asked for");
+		return hdb_fail(err, HDB_EUSAGE, "too many objects requested");
 	q->targets = calloc(args->target_count + args->id_count + 1, sizeof(*q->targets));
 	q->id_texts = calloc(args->id_count + 1, ID_TEXT);
 	if (!q->targets || !q->id_texts)

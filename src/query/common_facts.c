@@ -34,9 +34,9 @@ static const struct hdb_column facts[QUERY_COMMON_FACTS] = {
 	  "Bytes of an incomplete dump skipped because their objects could not be read" },
 	{ "roots_seen", HDB_TYPE_COUNT, "known GC roots",
 	  "Root records of an incomplete dump whose objects are present" },
-	{ "strength", HDB_TYPE_TEXT, "references that count",
+	{ "strength", HDB_TYPE_TEXT, "references followed",
 	  "Weakest references that are followed, with --retained" },
-	{ "only_heap", HDB_TYPE_TEXT, "objects of heap",
+	{ "only_heap", HDB_TYPE_TEXT, "objects of Android heap",
 	  "Android heap whose objects are listed and counted, with --heap" },
 	{ "no_rows", HDB_TYPE_TEXT, "no rows",
 	  "Reason why the answer has no rows. Printed after the other facts." },
@@ -161,15 +161,13 @@ void query_report_only_heap(struct query *q, const char *name)
 
 void query_report_no_rows(struct query *q)
 {
-	const char *why = q->filter       ? "none fulfils the condition" :
+	const char *why = q->filter       ? "no row satisfies the condition" :
 			  q->def->no_rows ? q->def->no_rows :
-					    "the heap has nothing that was asked for";
+					    "the heap contains no matching objects";
 	char text[300];
 
 	if (q->heap->is_phd && !q->filter) {
-		(void)snprintf(text, sizeof(text),
-			       "%s, as far as a portable heap dump shows, which has no values",
-			       why);
+		(void)snprintf(text, sizeof(text), "%s (a portable heap dump has no values)", why);
 		why = text;
 	}
 	for (size_t i = 0; i < q->common_count; i++)

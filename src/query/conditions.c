@@ -66,13 +66,13 @@ static int take_parts(struct condition *c, const struct base_node *left,
 	c->target[left->word.size] = '\0';
 	if (c->measure == SUSPECTS ? left->word.size != 0 : left->word.size == 0)
 		return wrong(c,
-			     c->measure == SUSPECTS ? "suspects() is of nothing in particular" :
+			     c->measure == SUSPECTS ? "suspects() takes no argument" :
 						      "expected a class, pattern, loader or object",
 			     err);
 	if (c->measure == SUSPECTS && c->is_percent)
-		return wrong(c, "suspects() is no percentage", err);
+		return wrong(c, "suspects() cannot be a percentage", err);
 	if (c->measure == SUSPECTS && c->is_growth)
-		return wrong(c, "suspects() is a matter of growth already", err);
+		return wrong(c, "suspects() already counts growth", err);
 	return HDB_OK;
 }
 
@@ -99,11 +99,11 @@ static int check(const struct condition *c, size_t side_count, bool has_suspects
 {
 	if (c->is_growth && side_count < 2)
 		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': growth(...) needs two dumps, as diff has them",
+				"--fail-if '%s': growth(...) needs two dumps; use it with diff",
 				c->text);
 	if (c->measure == SUSPECTS && !has_suspects)
 		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': suspects() needs two dumps, as diff has them",
+				"--fail-if '%s': suspects() needs two dumps; use it with diff",
 				c->text);
 	return HDB_OK;
 }
@@ -290,8 +290,10 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		if (used < sizeof(list))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s: %s: %s%s",
 						 used ? "; " : "", c.text, found.text,
-						 holds(&c, found.value) ? "holds" : "does not hold",
-						 found.is_unknown ? " (nothing is named so)" : "");
+						 holds(&c, found.value) ? "true" : "false",
+						 found.is_unknown ? " (no object or class has this "
+								    "name)" :
+								    "");
 	}
 	if (r == HDB_END)
 		query_fact(q, "failed", failed);

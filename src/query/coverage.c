@@ -20,7 +20,7 @@ int query_read_population(struct query *q, struct hdb_error *err)
 	if (!query_find_option(q->def, "unreachable"))
 		return HDB_OK;
 	if (others && all)
-		return hdb_fail(err, HDB_EUSAGE, "either --unreachable or --all");
+		return hdb_fail(err, HDB_EUSAGE, "--unreachable cannot be combined with --all");
 	q->population = others ? ANALYSIS_OF_UNREACHABLE :
 			all    ? ANALYSIS_OF_ALL :
 				 ANALYSIS_OF_REACHABLE;
@@ -39,7 +39,7 @@ void query_report_no_android(struct query *q, const char *what)
 
 	if (q->heap->is_android || heap_class_by_name(q->heap, "android.os.Build", 0) != HEAP_NONE)
 		return;
-	(void)snprintf(text, sizeof(text), "the dump is not of an Android program: %s", what);
+	(void)snprintf(text, sizeof(text), "the dump is not from an Android program: %s", what);
 	query_fact_text(q, "note", text);
 }
 

@@ -31,11 +31,11 @@ void query_merged_set_step(struct query *q, const struct query_merged_columns *c
 void query_merged_cut(struct query *q, const struct analysis_merged *m,
 		      const struct analysis_merged_walk *walk, const char *small)
 {
-	query_cut(q, &walk->small, "%s: a row \"(others)\" on each level has their sum", small);
-	query_cut(q, &walk->deep, "what is below level %" PRIu32, walk->max_depth);
+	query_cut(q, &walk->small, "%s: a row \"(others)\" on each level combines them", small);
+	query_cut(q, &walk->deep, "nodes below level %" PRIu32, walk->max_depth);
 	if (m->folded)
 		query_cut(q, NULL,
-			  "%" PRIu64 " objects of branches that are deeper than %u levels or "
-			  "beyond %" PRIu32 " nodes count with what is above them",
+			  "%" PRIu64 " objects in branches deeper than %u levels or beyond %" PRIu32
+			  " nodes are counted at their ancestors",
 			  m->folded, ANALYSIS_MERGED_DEPTH, m->node_limit);
 }

@@ -272,7 +272,7 @@ static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, str
 		return hdb_fail(err, HDB_ELIMIT,
 				"sorting %s needs more than the memory budget of %" PRIu64 " MB%s",
 				q->def->spec.name, q->work->memory_bytes >> 20,
-				s->is_tree ? "" : "; with a limit it needs little");
+				s->is_tree ? "" : "; use --limit");
 	row = malloc(size);
 	if (!row)
 		return hdb_fail_memory(err, "rows to sort", size);

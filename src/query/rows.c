@@ -224,7 +224,7 @@ int query_open(const struct query_def *def, const struct query_sides *sides,
 	assert(sides->session->heap && sides->session->derive && sides->session->work);
 	assert(!args->before_count || sides->before);
 	if (args->before_count && !def->takes_before)
-		return hdb_fail(err, HDB_EUSAGE, "%s looks at one database only", def->spec.name);
+		return hdb_fail(err, HDB_EUSAGE, "%s accepts only one database", def->spec.name);
 	TRY(BASE_ALLOC(q, 1, "a query", err));
 	q->def = def;
 	q->population = def->population;

@@ -35,7 +35,7 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 	if (n < 0)
 		return hdb_fail_errno(err, errno, "%s", path);
 	if (used < BASE_SIPHASH_KEY_BYTES || used > KEY_FILE_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "%s: a key has %u to %u bytes", path,
+		return hdb_fail(err, HDB_EUSAGE, "%s: the key must have %u to %u bytes", path,
 				BASE_SIPHASH_KEY_BYTES, KEY_FILE_MAX);
 	/*
 	 * Hashing the file uses all of its randomness, wherever it is, e.g. if the key is
@@ -52,7 +52,7 @@ int rewrite_hashes_open(struct rewrite_hashes *h, const char *path, struct hdb_e
 	if (path)
 		return read_key(h, path, err);
 	if (getrandom(h->key, sizeof(h->key), 0) != sizeof(h->key))
-		return hdb_fail_errno(err, errno, "no random key");
+		return hdb_fail_errno(err, errno, "cannot generate a random key");
 	return HDB_OK;
 }
 

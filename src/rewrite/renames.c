@@ -110,7 +110,8 @@ int rewrite_renames_read(struct rewrite_renames *n, const char *path, struct hdb
 			break;
 	}
 	if (r == HDB_END)
-		r = hdb_fail(err, HDB_EFORMAT, "%s: line %u is no \"OLD -> NEW\"", path, no);
+		r = hdb_fail(err, HDB_EFORMAT, "%s: line %u is invalid: expected \"OLD -> NEW\"",
+			     path, no);
 	else if (r == HDB_OK && ferror(f))
 		r = hdb_fail_errno(err, errno, "%s", path);
 	free(line);

@@ -245,7 +245,7 @@ static int narrow(const struct rewriter *w, uint64_t id, uint64_t offset, struct
 		return HDB_OK;
 	return hdb_fail(err, HDB_ELIMIT,
 			"ID 0x%" PRIx64 " at offset %" PRIu64
-			" does not fit in 4 bytes: this dump needs IDs of 8",
+			" does not fit in 4 bytes: this dump needs 8-byte IDs",
 			id, offset);
 }
 

@@ -56,7 +56,8 @@ int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, cons
 		return hdb_fail(err, HDB_ELIMIT, "%s: more than %d readers at once", path,
 				READERS_MAX);
 	case EIO: /* LMDB also reports EIO for a short write */
-		return hdb_fail(err, HDB_EIO, "%s: %s: the disk is full, or failed", path, doing);
+		return hdb_fail(err, HDB_EIO, "%s: %s: the disk is full or has failed", path,
+				doing);
 	default:
 		if (mdb_result > 0)
 			return hdb_fail_errno(err, mdb_result, "%s: %s", path, doing);
@@ -282,7 +283,7 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 		(void)close(*fd);
 		*fd = -1;
 	}
-	return hdb_fail(err, HDB_EIO, "%s: replaced again and again while opening", path);
+	return hdb_fail(err, HDB_EIO, "%s: was replaced repeatedly while being opened", path);
 }
 
 /* Opens the file. Requires list_lock. */
@@ -431,10 +432,11 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 			r = 0;
 	}
 	if (r)
-		r = hdb_fail_errno(err, r,
-				   "%s: cannot make a private file there, nor in "
-				   "memory (" MEMORY_DIR ", /proc)",
-				   dir);
+		r = hdb_fail_errno(
+			err, r,
+			"%s: cannot create a private file there or in memory (" MEMORY_DIR
+			", /proc)",
+			dir);
 	else
 		r = open_main(env, err);
 	if (r < 0) {

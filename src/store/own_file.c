@@ -27,7 +27,7 @@ static const char *not_plain(const struct stat *st)
 	if (!S_ISREG(st->st_mode))
 		return S_ISDIR(st->st_mode) ? "is a directory" : "is not a regular file";
 	if (st->st_nlink > 1)
-		return "has another name, too";
+		return "has other hard links";
 	return NULL;
 }
 
@@ -49,8 +49,8 @@ static const char *not_leftover(const struct stat *st)
 static int fail_leftover(const char *temp_path, const char *why, struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_EIO,
-			"%s: %s, so no import of yours left it, and nothing is written to it; "
-			"remove it",
+			"%s: %s, so it is not left over from an import of yours, and heapdb does "
+			"not write to it; remove it",
 			temp_path, why);
 }
 
@@ -147,7 +147,10 @@ int store_temp_open(const char *temp_path, int *fd, struct hdb_error *err)
 	if (r == HDB_NOTFOUND)
 		return HDB_END;
 	if (r == HDB_END)
-		return hdb_fail(err, HDB_EIO, "%s: comes and goes while it is opened", temp_path);
+		return hdb_fail(err, HDB_EIO,
+				"%s: is created and removed repeatedly while being "
+				"opened",
+				temp_path);
 	TRY(r);
 	if ((ftruncate(*fd, 0) < 0 || fchmod(*fd, 0600) < 0))
 		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
@@ -166,7 +169,7 @@ int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_erro
 		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	if (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
 		return HDB_OK;
-	return hdb_fail(err, HDB_EIO, "%s: was exchanged by somebody else", temp_path);
+	return hdb_fail(err, HDB_EIO, "%s: was replaced by another process", temp_path);
 }
 
 int store_temp_rename(const char *temp_path, const char *path, bool is_force, struct hdb_error *err)
@@ -181,7 +184,8 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 	}
 	old_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (old_fd >= 0 && !is_force)
-		return hdb_fail(err, HDB_EEXIST, "%s was made meanwhile", path);
+		return hdb_fail(err, HDB_EEXIST, "%s was created meanwhile by another process",
+				path);
 	if (old_fd >= 0)
 		TRY(store_lock_file(old_fd, STORE_LOCK_OPEN, STORE_LOCK_ALONE | STORE_LOCK_WAIT,
 				    path, err));
@@ -216,6 +220,6 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 	if (!why)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EIO,
-			"%s: %s, so it is not taken as the lock file of the database; remove it",
+			"%s: %s, so it is not used as the lock file of the database; remove it",
 			lock_path, why);
 }

@@ -58,11 +58,11 @@ static bool tree_is_sound(const uint8_t *db, uint64_t last_page)
 static const char *head_fault(const uint8_t *meta, uint64_t number, uint32_t page_size)
 {
 	if (load64(meta) != number || load16(meta + PAGE_FLAGS) != PAGE_META)
-		return "is no meta page";
+		return "is not a meta page";
 	if (load32(meta + META_MAGIC) != MAGIC || load32(meta + META_VERSION) != DATA_VERSION)
 		return "has no valid mark";
 	if (load32(meta + META_FREE + DB_PAD) != page_size)
-		return "says another page size";
+		return "records a different page size";
 	if (load16(meta + META_FREE + DB_FLAGS) != FREE_FLAGS ||
 	    load16(meta + META_MAIN + DB_FLAGS))
 		return "has unknown flags";
@@ -78,7 +78,7 @@ static const char *meta_fault(const uint8_t *meta, uint64_t number, uint32_t pag
 	if (fault)
 		return fault;
 	if (last_page < 1 || last_page > UINT64_MAX / 2 / page_size)
-		return "says an impossible number of pages";
+		return "records an impossible number of pages";
 	if (!tree_is_sound(meta + META_FREE, last_page) ||
 	    !tree_is_sound(meta + META_MAIN, last_page))
 		return "has an impossible tree";
@@ -121,8 +121,8 @@ static int check_mark(const uint8_t *head, const char *path, struct hdb_error *e
 
 	if (magic == __builtin_bswap32(MAGIC))
 		return hdb_fail(err, HDB_EVERSION,
-				"%s: written on a machine of the other byte "
-				"order; import the dump again here",
+				"%s: written on a machine with the opposite byte order; import the "
+				"dump again on this machine",
 				path);
 	if (magic == MAGIC && load32(head + META_VERSION) != DATA_VERSION &&
 	    load32(head + META_VERSION) < 1000)
@@ -158,7 +158,7 @@ static int look_at_metas(int fd, const char *path, const char **fault, uint64_t 
 	TRY(read_meta(fd, first, 0, path, err));
 	TRY(check_mark(first, path, err));
 	page_size = load32(first + META_FREE + DB_PAD);
-	*fault = "says an impossible page size";
+	*fault = "records an impossible page size";
 	if (load32(first + META_MAGIC) != MAGIC)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database", path);
 	if (page_size < 512 || page_size > 32768 || (page_size & (page_size - 1)))
@@ -211,7 +211,7 @@ int store_pages_open(struct pages *pages, const struct pages_file *file, uint64_
 	pages->page_size = load32(map + META_FREE + DB_PAD);
 	if (pages->page_size < 512 || pages->page_size > 32768 ||
 	    (page_no + 1) * pages->page_size > map_bytes)
-		return store_pages_damaged(pages, 0, "says an impossible page size", err);
+		return store_pages_damaged(pages, 0, "records an impossible page size", err);
 	memcpy(meta, map + page_no * pages->page_size, META_SIZE);
 	if (load64(meta + META_TXN_ID) != txn_id)
 		return HDB_END;
@@ -325,15 +325,15 @@ static const char *page_fault(const struct pages *pages, const struct pages_tree
 	unsigned n;
 
 	if (load64(p) != page_no)
-		return "has another number";
+		return "has a different number";
 	if (load16(p + PAGE_FLAGS) != (is_leaf ? PAGE_LEAF : PAGE_BRANCH))
-		return "is of another kind";
+		return "is of a different kind";
 	if (lower < PAGE_HEAD + 2 || lower % 2 || lower > upper || upper > pages->page_size)
 		return "has impossible bounds";
 	n = node_count(p);
 	for (unsigned i = 0; i < n; i++)
 		if (!node_is_sound(pages, p, load16(p + PAGE_HEAD + 2 * (size_t)i), is_leaf))
-			return "has an entry outside of it";
+			return "has an entry outside its bounds";
 	/* The first key of a branch page is not used: it stands for everything smaller. */
 	for (unsigned i = is_leaf ? 1 : 2; i < n; i++) {
 		const uint8_t *last = store_pages_key(p, i - 1, &last_size);

@@ -44,9 +44,7 @@ static int use_free(struct check *check, const struct pages_place *place, struct
 	count = load64(place->value);
 	if (count > room - 1)
 		return store_pages_damaged(check->pages, 0,
-					   "the list of free pages is longer than its "
-					   "room",
-					   err);
+					   "the list of free pages exceeds its space", err);
 	for (uint64_t i = 0; i < count; i++) {
 		const uint64_t page_no = load64(place->value + 8 * (i + 1));
 

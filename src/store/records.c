@@ -25,7 +25,7 @@ int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *
 		return hdb_fail(err, HDB_ELIMIT,
 				"%" PRIu64 " classes need up to %" PRIu64
 				" MB of memory, and the budget has %" PRIu64
-				" MB for them; --memory %" PRIu64 "%c suffices",
+				" MB for them; use --memory %" PRIu64 "%c",
 				class_count, bytes >> 20, work->memory_bytes >> 20,
 				is_gib ? budget_mib >> 10 : budget_mib, is_gib ? 'G' : 'M');
 	base_work_count(work, counted, bytes);

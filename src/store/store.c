@@ -136,8 +136,8 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 	side->view.is_private = true;
 	store->side = side;
 	(void)snprintf(text, sizeof(text),
-		       "%s cannot be written: tables that questions need are kept "
-		       "in a private file in %s for this run only",
+		       "%s cannot be written: tables that queries need are stored in a private "
+		       "file in %s for this run only",
 		       store->env->path, where);
 	base_notice(work, text);
 	return HDB_OK;
@@ -170,13 +170,13 @@ static int check_format(struct store *store, struct hdb_error *err)
 		return hdb_fail(err, HDB_ECORRUPT, "%s: not a heap database", store->env->path);
 	if (load32(data + 8) != 0x01020304)
 		return hdb_fail(err, HDB_EVERSION,
-				"%s: written on a machine of the other byte order; import the dump "
-				"again here",
+				"%s: written on a machine with the opposite byte order; import the "
+				"dump again on this machine",
 				store->env->path);
 	if (load32(data + 12) != STORE_FORMAT_VERSION) {
 		store_meta_text(store, "writer", text, sizeof(text));
 		return hdb_fail(err, HDB_EVERSION,
-				"%s: format version %" PRIu32 " (%s), this is heapdb %s with "
+				"%s: format version %" PRIu32 " (%s); this is heapdb %s with "
 				"format version %d; %s",
 				store->env->path, load32(data + 12), text, HDB_VERSION,
 				STORE_FORMAT_VERSION,
@@ -210,8 +210,8 @@ static int check_revisions(struct store *store, bool is_meta, struct hdb_error *
 			continue;
 		store_meta_text(store, "writer", writer, sizeof(writer));
 		return hdb_fail(err, HDB_EVERSION,
-				"%s: made by %s, table %s has revision %" PRIu32
-				", this is heapdb %s with revision %" PRIu32 "; %s",
+				"%s: written by %s; table %s has revision %" PRIu32
+				"; this is heapdb %s with revision %" PRIu32 "; %s",
 				store->env->path, *writer ? writer : "another version",
 				store_table_name(t), revision, HDB_VERSION, store_table_revision(t),
 				revision > store_table_revision(t) ? "use a newer heapdb" :

@@ -127,7 +127,7 @@ static int fail_write(struct store_writer *writer, int mdb_result, uint64_t byte
 	return hdb_fail(err, HDB_EIO,
 			"%s: no space left on the disk: %" PRIu64
 			" MB of the database are written, "
-			"%" PRIu64 " MB more were to be written at once, %" PRIu64 " MB are free",
+			"%" PRIu64 " MB more are needed now, %" PRIu64 " MB are free",
 			writer->path, (uint64_t)st.st_blocks * 512 / 1000000,
 			(bytes + 999999) / 1000000, free_bytes / 1000000);
 }
@@ -269,7 +269,7 @@ int store_create(const char *path, bool force, uint64_t size_hint, struct store_
 	writer->is_new = true;
 	writer->is_force = force;
 	if (!force && access(path, F_OK) == 0)
-		return hdb_fail(err, HDB_EEXIST, "%s exists already", path);
+		return hdb_fail(err, HDB_EEXIST, "%s already exists", path);
 	if (asprintf(&writer->temp_path, "%s.importing", path) < 0) {
 		writer->temp_path = NULL;
 		return hdb_fail_memory(err, "a file name", strlen(path));

@@ -42,7 +42,7 @@ cut = on_terminal(60, "threads main --table", **plain)
 assert any("(" not in line.split("\u2026")[0] and line.split("\u2026")[1].split()[0][-1] == ")"
            for line in cut.split("\n") if "\u2026" in line and "frame" in line), cut
 # texts say which objects they are of
-assert "objects of heap: default" in on_terminal(80, "triage --heap default", **plain)
+assert "objects of Android heap: default" in on_terminal(80, "triage --heap default", **plain)
 # the column that is sorted by stays
 assert "unreachable_shallow" in on_terminal(80, "histogram --sort unreachable_shallow --limit 3", **plain)
 # bold and dim where the terminal obeys them and nobody minds

@@ -63,7 +63,7 @@ static void test_numbers(void **state)
 	assert_int_equal(heap_open(db, dump, &work, &heap, &err), HDB_OK);
 	derive_init(&derive, heap, &work);
 	check(derive_need(&derive, STORE_ANSWER_LEAKS, &err), HDB_EBUG,
-	      "nobody builds table answer.leaks");
+	      "no function builds table answer.leaks");
 	assert_int_equal(derive_need(&derive, STORE_DOMINATORS, &err), HDB_OK);
 
 	objects = heap->object_count;
@@ -74,7 +74,7 @@ static void test_numbers(void **state)
 	classes = heap->class_count;
 	heap->class_count = UINT32_MAX - 1;
 	check(derive_totals_add_objects(&totals, &err), HDB_ELIMIT,
-	      "4294967294 classes: totals can be made of 1431655765");
+	      "4294967294 classes: totals support at most 1431655765");
 	heap->class_count = classes;
 	derive_release(&derive);
 	heap_close(heap);

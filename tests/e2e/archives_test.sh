@@ -82,10 +82,10 @@ for command in convert strip redact; do
 	[ ! -s notices ]
 done
 heapdb convert a.zip - 2> notices | cmp - dump.hprof
-grep -q 'has another dump: name it ARCHIVE!x/two.hprof' notices
+grep -q 'contains another dump: name it as ARCHIVE!x/two.hprof' notices
 head -c $(($(stat -c %s plain.hprof.bz2) / 2)) plain.hprof.bz2 > half.hprof.bz2
 heapdb convert half.hprof.bz2 half.hprof > out 2> notices
-grep -q 'what came before was read' notices
+grep -q 'the data before it was read' notices
 cmp -n "$(stat -c %s half.hprof)" half.hprof dump.hprof
 [ "$(stat -c %s half.hprof)" -gt 1000000 ]
 # not_written TEXT ARGUMENT...: nothing is left.
@@ -98,7 +98,7 @@ not_written() {
 	grep -qF -- "$text" out
 	[ ! -e no.hprof ]
 }
-not_written 'none.zip: has no heap dump' none.zip
+not_written 'none.zip: contains no heap dump' none.zip
 not_written 'a.zip!README: not an HPROF heap dump but text' 'a.zip!README'
 not_written 'failed (exit code 3)' s3://b/d.hprof --fetch 'cat dump.hprof; : {}; exit 3'
 
@@ -109,7 +109,7 @@ cmp want got
 heapdb import plain.hprof.xz --quiet > /dev/null
 [ -f plain.heapdb ]
 heapdb histogram a.zip > /dev/null 2> notices
-grep -q 'has another dump: name it ARCHIVE!x/two.hprof' notices
+grep -q 'contains another dump: name it as ARCHIVE!x/two.hprof' notices
 heapdb histogram a.zip > /dev/null 2> notices
 [ ! -s notices ]
 touch -d '+2 seconds' a.zip
@@ -133,7 +133,7 @@ said() {
 	[ "$code" = 0 ] || [ ! -e no.heapdb ] || { echo "$*: left a database"; exit 1; }
 	rm -f no.heapdb
 }
-said 3 'none.zip: has no heap dump' none.zip
+said 3 'none.zip: contains no heap dump' none.zip
 said 3 'a.zip: has no file x' 'a.zip!x'
 said 3 'not an HPROF heap dump but text' 'a.zip!README'
 said 3 'missing.zip: No such file' missing.zip
@@ -142,7 +142,7 @@ head -c $(($(stat -c %s plain.hprof.xz) * 85 / 100)) plain.hprof.xz > cut.hprof.
 head -c 1000000 a.zip > cut.zip
 head -c 1000000 a.tgz > cut.tgz
 for cut in cut.hprof.xz cut.zip cut.tgz; do
-	said 0 'what came before was read' $cut
+	said 0 'the data before it was read' $cut
 done
 # Each byte of the heads of archives, changed: it ends, with an answer or an error.
 for name in a.zip a.tgz plain.hprof.xz plain.hprof.bz2 a.tar; do
@@ -189,10 +189,10 @@ answers 's3://b/dump.hprof' --fetch "$(cat template)"
 rc=0
 heapdb import --fetch 'cat {}' -o no.heapdb -- '-n' > out 2>&1 || rc=$?
 [ $rc -eq 2 ]
-grep -q 'could take for an option' out
+grep -q 'could treat it as an option' out
 answers 'https://example.org/dump.hprof.xz?sig=1#x' --fetch 'cat plain.hprof.xz; : {}'
 answers 's3://b/a.zip!x/one.hprof' --fetch 'cat a.zip; : {}'
-said 2 'say where the name goes' s3://b/dump.hprof --fetch cat
+said 2 '{} is missing' s3://b/dump.hprof --fetch cat
 said 4 'the command of --fetch failed (exit code 3)' s3://b/dump.hprof --fetch 'cat dump.hprof; : {}; exit 3'
 said 4 'the command of --fetch failed (exit code 3)' s3://b/a.zip --fetch 'cat a.zip; : {}; exit 3'
 said 3 '(exit code 1)' s3://b/dump.hprof --fetch 'false {}'

@@ -98,7 +98,7 @@ mv moved.hprof elsewhere.hprof
 expect 3 "--dump" heapdb query object "$id" --db moved.heapdb
 expect 0 "java.lang.String" heapdb query object "$id" --db moved.heapdb --dump elsewhere.hprof
 head -c $((size - 1)) elsewhere.hprof > moved.hprof
-expect 3 "not the dump" heapdb query object "$id" --db moved.heapdb
+expect 3 "not the imported dump" heapdb query object "$id" --db moved.heapdb
 cp elsewhere.hprof moved.hprof
 printf 'X' | dd of=moved.hprof bs=1 seek=$((size - 100)) conv=notrunc 2> /dev/null
 expect 3 "changed" heapdb query object "$id" --db moved.heapdb

@@ -103,7 +103,7 @@ for kind in endless endless-jdk; do
 done
 
 # Sizes that are not so. The comment is a hint: nothing is lost. A wrong size at the end of a member
-# is damage, which is reported, and all bytes are there.
+# is damage, which is reported, and all bytes present.
 cp "$DUMP" plain.hprof
 python3 make.py lies plain.hprof
 for name in less more one huge; do

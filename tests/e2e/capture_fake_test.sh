@@ -85,7 +85,7 @@ try()
 try v1 0 ''
 same
 grep -q "request 1 .'jcmd', 'GC.heap_dump -overwrite /" vm.out || fail "v1: $(cat vm.out)"
-try v1 0 '--parallel does nothing' --all --gz 3 --parallel 4
+try v1 0 '--parallel has no effect' --all --gz 3 --parallel 4
 same
 grep -q "'GC.heap_dump -overwrite -all -gz=3 /" vm.out || fail "options: $(cat vm.out)"
 try v2 0 ''
@@ -98,19 +98,19 @@ try old 0 '' --all
 same
 grep -q "'-all', ''" vm.out || fail "old --all: $(cat vm.out)"
 try fails 4 'could not dump its heap: Unable to create .*: \\x1b\[31mPermission denied'
-try space 4 'could not dump its heap: Dump file is incomplete: No space left on device; --tmp'
-try dies 4 'ended while it dumped its heap'
-try garbage 3 'gave an answer that no HotSpot VM gives'
-try closes 4 'hung up'
+try space 4 'could not dump its heap: Dump file is incomplete: No space left on device; use --tmp'
+try dies 4 'ended while dumping its heap'
+try garbage 3 'gave an answer unlike any HotSpot VM'
+try closes 4 'closed the connection'
 try exits 4 'ended before it answered'
 try hangs 4 'did not answer within 1 s' --timeout 1
 try endless 4 'did not answer within 1 s' --timeout 1
 try deaf 4 'did not answer within 1 s' --timeout 1
-try open 4 'is not its own: another user made it, or others may use it'
-try stolen 4 "the socket of process $pid is another process's\|the socket of process .* is another process's"
+try open 4 'does not belong to it: another user created it, or others may access it'
+try stolen 4 "the socket of process $pid belongs to another"
 try file 4 'is not a socket'
 try link 4 'is not a socket'
-try nohandler 4 'has no handler of SIGQUIT' --timeout 1
+try nohandler 4 'has no SIGQUIT handler' --timeout 1
 kill -0 "$pid" || fail "nohandler: it was ended"
 stop
 
@@ -136,7 +136,7 @@ ask 0 '' --stacks
 grep -q '^"\\x1b\[31mred" #1$' printed || fail "stacks: a control character"
 grep -q '^	at a.B.c' printed || fail "stacks: no tab"
 [ "$(tail -n 1 printed)" = end ] || fail "stacks are cut"
-ask 2 'not both' --stacks --histogram
+ask 2 'cannot be combined' --stacks --histogram
 ask 2 '--gz is not an option of --stacks' --stacks --gz 1
 ask 2 '--all is not an option of --stacks' --stacks --all
 ask 2 'is not an option of --stacks' --stacks --csv
@@ -144,7 +144,7 @@ ask 2 'is not an option of --histogram' --histogram --force
 fake fails
 ask 4 'could not answer: Permission denied' --histogram
 fake closes
-ask 4 'hung up' --stacks
+ask 4 'closed the connection' --stacks
 fake hangs
 ask 4 'did not answer within 1 s' --stacks --timeout 1
 stop
@@ -160,7 +160,7 @@ capture 2 'is not a PID' 0
 capture 2 'is not a PID' 99999999999999999999
 capture 2 'one process at a time' 1 2
 capture 2 'cannot be combined' --live --all 1
-capture 2 'not a file that can be referred to' --contents refer 1
+capture 2 'captured dump is not a file' --contents refer 1
 capture 2 '--serial needs --adb' --serial x 1
 capture 3 'there is no process' 2147483647
 
@@ -271,10 +271,10 @@ same
 app '' 0 '' --adb 1234 --serial emulator-5554 --all -o x.heapdb
 grep -q '^-s emulator-5554 shell am dumpheap 1234 /data' adb.log || fail "$(cat adb.log)"
 same
-app old 0 'unreachable objects may be in it' --adb com.example.app -o x.heapdb
+app old 0 'may contain unreachable objects' --adb com.example.app -o x.heapdb
 same
 app empty 4 'the device wrote no dump within 1 s' --adb com.example.app -o x.heapdb --timeout 1
-app cut 4 'adb gave 100000 of [0-9]* bytes' --adb com.example.app -o x.heapdb
+app cut 4 'adb returned 100000 of [0-9]* bytes' --adb com.example.app -o x.heapdb
 app none 4 'no devices/emulators found' --adb com.example.app -o x.heapdb
 app '' 4 "device 'nope' not found" --adb com.example.app --serial nope -o x.heapdb
 app '' 3 'there is no process com.example.none on the device' --adb com.example.none -o x.heapdb

@@ -174,7 +174,7 @@ counts()
 	grep -q 'Full thread dump' counts/out && fail "the VM printed its threads"
 	# What is there stays, and the VM is not asked.
 	capture 2 "$pid" -o counts.heapdb
-	grep -q 'exists already; --force replaces it' said || fail "exists: $(cat said)"
+	grep -q 'already exists; --force replaces it' said || fail "exists: $(cat said)"
 	capture 4 "$pid" -o nowhere/x.heapdb
 	rm -f counts.hprof
 	stop_vms
@@ -244,7 +244,7 @@ halfway()
 	# It dies. What --force was to replace stays.
 	begin
 	kill -KILL "$pid"
-	ended 4 'ended while it dumped its heap'
+	ended 4 'ended while dumping its heap'
 	clean half
 	capture 3 "$pid" -o whole.heapdb --force
 	grep -q "there is no process $pid" said || fail "a dead VM: $(cat said)"
@@ -319,7 +319,7 @@ users()
 	capture 4 "$pid" -o theirs/y.heapdb
 	grep -q 'belongs to user 0' said || fail "of another user: $(cat said)"
 	$run "$heapdb" capture > printed 2> said
-	grep -q 'of other users cannot be looked into' said || fail "list: $(cat said)"
+	grep -q 'of other users cannot be inspected' said || fail "list: $(cat said)"
 	run=
 	clean users
 	rm -f other.heapdb theirs/*

@@ -111,7 +111,7 @@ expect() {
 }
 cp "$DUMP" a.hprof
 gzip -1 < a.hprof > a.hprof.gz
-expect 2 "must be kept" heapdb import a.hprof.gz --contents refer
+expect 2 "must be stored" heapdb import a.hprof.gz --contents refer
 expect 2 "-o FILE" heapdb import - --quiet
 expect 3 "is empty" heapdb import - -o x.heapdb
 echo "no dump" | gzip > text.gz
@@ -119,7 +119,7 @@ expect 3 "not an HPROF heap dump but text" heapdb import text.gz
 head -c $(($(stat -c %s a.hprof.gz) * 4 / 5)) a.hprof.gz > cut.gz
 expect 0 "incomplete" heapdb import cut.gz
 expect 0 "compression" heapdb info --problems --db cut.heapdb
-expect 3 "ends too early" heapdb import cut.gz --strict --force
+expect 3 "unexpected end of data" heapdb import cut.gz --strict --force
 # Zeros without end are no dump; behind a header they are not believed.
 head -c 100000000 /dev/zero | gzip -1 > zeros.gz
 expect 3 "not an HPROF" heapdb import zeros.gz

@@ -30,7 +30,7 @@ for dump in big.hprof big.hprof.gz; do
 		[ $code -eq 4 ] || fail "$dump, $size: exit code $code"
 		grep -q 'no space left on the disk: .* MB of the database are written, .* MB are free' err ||
 			fail "$dump, $size: $(cat err)"
-		grep -q 'takes [0-9]* MB at most' err || fail "$dump, $size: not how much is needed: $(cat err)"
+		grep -q 'takes at most [0-9]* MB' err || fail "$dump, $size: not how much is needed: $(cat err)"
 		grep -v -- '-lock$' left && fail "$dump, $size: something is left"
 	done
 	on_disk 64m heapdb import $dump -o disk/x.heapdb --quiet || fail "$dump, 64m: $(cat err)"

@@ -114,10 +114,10 @@ want('folded', {l.rsplit(' ', 1)[0]: int(l.rsplit(' ', 1)[1]) for l in folded.sp
 
 # What is incomplete is said.
 for flags, reason in ((make.number(4, 1), 'not profiled: another session was active'),
-                      (make.number(6, 1) + make.number(7, 1), 'the buffer overran'),
+                      (make.number(6, 1) + make.number(7, 1), 'the buffer overflowed'),
                       (make.number(8, 1), 'the buffer was corrupted'), (make.number(6, 1), None),
                       (make.number(10, 1), 'profiling took too much memory or CPU time'),
-                      (make.number(14, 1), 'profiling ended with an error of the process')):
+                      (make.number(14, 1), 'profiling ended because of an error in the process')):
     write('b.pftrace', make.sample(heaps, processes, flags=flags, dumps=1)[0])
     told = answer('b.pftrace', '--by', 'dump')
     want('incomplete', [r['incomplete'] for r in told['rows']], [reason, None, None])
@@ -180,7 +180,7 @@ none = '(no call stack)'
 want('a maximum', rows(samples([{1: 5, 8: 100, 9: 3}], more=make.number(13, 1))), [(none, 3, 0, 100, 0, 3, 100)])
 want('a maximum without count', rows(samples([{1: 5, 8: 100, 9: 3}])), [(none, 0, 0, 100, 0, 0, 100)])
 want('less than before', rows(samples([{1: 5, 2: 100, 5: 2}], [{1: 5, 2: 90, 5: 2}]), '--by', 'dump'),
-     [(None, 2, 0, 100, 0, 2, 100), ('sums that decrease were left out', 2, 0, 100, 0, 2, 100)])
+     [(None, 2, 0, 100, 0, 2, 100), ('decreasing sums were left out', 2, 0, 100, 0, 2, 100)])
 want('freed before', rows(samples([{1: 5, 2: 100, 3: 101, 5: 2}])), [])
 want('too large', rows(samples([{1: 5, 2: 1 << 63, 5: 2}])), [])
 
@@ -198,15 +198,15 @@ for i in range(120):
     if code not in ((0, 3) if i % 4 < 2 else (0, 2, 3)) or (code != 0) != ('error' in told):
         want('broken %d' % i, code, '0 or 3')
 bomb = make.packet(make.text(50, zlib.compress(make.packet(make.text(1, bytes(60 << 20))))))
-for name, data, part in (('graph', make.clocks(), 'no profile of native heaps'),
-                         ('packed', make.packet(make.text(50, 'xyz')), 'damaged or cut short'),
-                         ('zstd', make.packet(make.text(133, b'\x28\xb5\x2f\xfdxyz')), 'damaged or cut short'),
-                         ('cut', proto.compress(data, 50, lambda d: zlib.compress(d)[:-5]), 'damaged or cut short'),
-                         ('gz', gzip.compress(data)[:-9], 'damaged or cut short'),
+for name, data, part in (('graph', make.clocks(), 'no native heap profile'),
+                         ('packed', make.packet(make.text(50, 'xyz')), 'damaged or truncated'),
+                         ('zstd', make.packet(make.text(133, b'\x28\xb5\x2f\xfdxyz')), 'damaged or truncated'),
+                         ('cut', proto.compress(data, 50, lambda d: zlib.compress(d)[:-5]), 'damaged or truncated'),
+                         ('gz', gzip.compress(data)[:-9], 'damaged or truncated'),
                          ('no packets', make.packet(make.text(50, zlib.compress(b'xyz' * 99999))), 'damaged'),
                          ('bomb', make.packet(make.text(50, zlib.compress(make.packet(bytes(70 << 20))))), '64 MiB'),
                          ('bombs', bomb + bomb, '64 times'),
-                         ('no bomb', bomb, 'no profile of native heaps')):
+                         ('no bomb', bomb, 'no native heap profile')):
     write(name, data)
     code, told = run(name)
     want(name, (code, part in told['error']['message']), (3, True))

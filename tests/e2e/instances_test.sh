@@ -94,7 +94,7 @@ same "not the first" "$(entries --from 1 --columns no | sort -n | head -n 1)" 1
 got=0
 heapdb query entries java.lang.String 2>err || got=$?
 same "no collections" "$got $(cat err)" \
-	"1 heapdb: query entries: objects of java.lang.String are no known collections"
+	"1 heapdb: query entries: objects of java.lang.String are not known collections"
 
 # ---- --where ----
 if heapdb query histogram --where 1 2>&1 >/dev/null | grep -q "needs SQLite"; then

@@ -121,7 +121,7 @@ want('numbers of fixed size', run('jfr', write('old.jfr', data[:67] + b'\0' + da
 want('no recording', run('jfr', 'a.heapdb')[0], 3)
 want('no file', run('jfr', 'none')[0], 3)
 want('no events', run('jfr', 'a.jfr', 'locks')[0], 2)
-want('no samples', run('jfr', 'a.jfr', 'gc', '--by', 'class')[0], 2)
+want('no CPU samples', run('jfr', 'a.jfr', 'gc', '--by', 'class')[0], 2)
 want('two files', run('jfr', 'a.jfr', 'gc', 'b.jfr')[0], 2)
 end()
 PY

@@ -196,7 +196,7 @@ def check_cursor(s):
     whole = heapdb("query", "histogram")["rows"]
     assert pages > 10 and len(rows) == len(whole) == a["total_rows"]
     assert [without_nulls(r) for r in rows] == [without_nulls(r) for r in whole]
-    s.refuse("query", "another question", **dict(args, name="top"))
+    s.refuse("query", "a different question", **dict(args, name="top"))
     s.refuse("query", "not a cursor", **dict(args, cursor="abc"))
     assert s.call("query", **dict(args, cursor=args["cursor"], limit=1))["row_count"] == 1
 
@@ -243,7 +243,7 @@ def cut_text(value):
 
 def check_errors(s):
     db = "sample.heapdb"
-    s.refuse("leaks", "say which one")
+    s.refuse("leaks", "choose one")
     s.refuse("open", "no database", db="../outside/secret.heapdb")
     s.refuse("open", "no database", db=os.path.join(work, "outside/secret.heapdb"))
     s.refuse("open", "no database", db="link.heapdb")
@@ -258,8 +258,8 @@ def check_errors(s):
         pass
     s.refuse("overview", f"heapdb import '{os.path.realpath(dump)}'", db="new dump.hprof")
     os.remove(dump)
-    s.refuse("object", "a \"target\" expected: OBJECT", db=db)
-    s.refuse("compare", "\"before\" expected", db=db)
+    s.refuse("object", "expected a \"target\": OBJECT", db=db)
+    s.refuse("compare", "expected \"before\"", db=db)
     s.refuse("object", "no object", db=db, target="0x1")
     s.refuse("object", "", db=db, target=["0x1"] * 100)
     s.refuse("object", "must be a string", db=db, target=[1])

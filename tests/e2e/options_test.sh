@@ -48,7 +48,7 @@ for class in 'int[]' 'char[]' 'byte[]' '*[]'; do
 done
 got=0
 heapdb query duplicates 'int[]' > out 2>&1 || got=$?
-if [ $got -ne 2 ] || ! grep -q "is for --arrays" out; then
+if [ $got -ne 2 ] || ! grep -q "needs --arrays" out; then
 	fail "a pattern without --arrays exits $got: $(cat out)"
 fi
 

@@ -184,7 +184,7 @@ fi
 # what has to be written there is refused, what goes elsewhere is not
 got=0
 heapdb import mount/d.hprof > out 2>&1 || got=$?
-said="Read-only file system; elsewhere: heapdb import mount/d.hprof -o FILE"
+said="Read-only file system; to write it elsewhere, run heapdb import mount/d.hprof -o FILE"
 [ $got -eq 4 ] && grep -q "$said" out || fail "import exits $got: $(cat out)"
 got=0
 heapdb query top --db mount/d.hprof > out 2>&1 || got=$?

@@ -80,7 +80,7 @@ END
 }
 for threads in 1 4; do
 	for name in zero question star; do
-		redacted $name $threads 'hold one and the same value'
+		redacted $name $threads 'contain one repeated value'
 		redacted ${name}_one $threads whole
 	done
 	redacted mark $threads 'most primitive values were removed'

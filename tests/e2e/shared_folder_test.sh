@@ -51,7 +51,7 @@ refused $temp "is a symbolic link" $import
 chmod 600 target
 plant ln target $temp
 # shellcheck disable=SC2086
-refused $temp "has another name" $import
+refused $temp "has other hard links" $import
 untouched import
 plant mkdir $temp
 # shellcheck disable=SC2086
@@ -95,7 +95,7 @@ refused $lock "is a symbolic link" heapdb query roots --db a.heapdb
 ln -sf new $lock
 refused $lock "is a symbolic link" heapdb query roots --db a.heapdb
 ln -f target $lock
-refused $lock "has another name" heapdb check --db a.heapdb
+refused $lock "has other hard links" heapdb check --db a.heapdb
 rm -f $lock
 untouched lock
 mkdir $lock

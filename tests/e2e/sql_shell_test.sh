@@ -86,7 +86,7 @@ s.until("...> ")
 s.ask("AS two_lines FROM classes;", "two_lines")
 for word in (".help", "help", "help;"):
     s.ask(word, ".tables", ".schema", ".mode", ".timeout")
-tables = s.ask(".tables", "Tables (", "Tables of one object", "Queries, as in", "All objects: class", ".tables TEXT")
+tables = s.ask(".tables", "Tables (", "Tables of one object", "Queries, such as", "All objects: class", ".tables TEXT")
 tables = [line.split()[0] for line in tables.splitlines() if line.startswith("  ")]
 for name in ("objects", "refs", "histogram", "query_references", "leak_traces", "problems", "records"):
     if tables.count(name) != 1:

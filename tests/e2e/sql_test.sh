@@ -54,17 +54,17 @@ refused "SELECT * FROM objekts" 2 "no such table: objekts; did you mean objects?
 refused "SELECT * FROM object" 2 "missing argument: OBJECT; the table of all objects is objects"
 refused "SELECT * FROM java.util.HashMap" 2 'the name of a class is in double quotes: "java.util.HashMap"'
 refused 'SELECT id FROM objects WHERE class = "java.lang.String"' 2 "a text is in single quotes: 'java.lang.String'"
-refused "SHOW TABLES" 2 ".tables lists tables and .schema TABLE columns"
-refused "DESCRIBE objects" 2 ".tables lists tables and .schema TABLE columns"
-refused "SELECT id FROM objects WHERE class = 'String'" 0 "no class is named 'String'; there is 'java.lang.String'"
+refused "SHOW TABLES" 2 ".tables lists tables, .schema TABLE lists columns"
+refused "DESCRIBE objects" 2 ".tables lists tables, .schema TABLE lists columns"
+refused "SELECT id FROM objects WHERE class = 'String'" 0 "there is no class 'String'; there is 'java.lang.String'"
 refused "SELECT id FROM objects WHERE class = 'java.util.HashMapp'" 0 "there is 'java.util.HashMap'"
-refused "SELECT id FROM objects WHERE kind = 'array'" 0 "objects are instance, object array, primitive array or class"
-refused "SELECT id FROM roots WHERE kind = 'STICKY CLASS'" 0 "is of kind 'STICKY CLASS'; there is 'sticky class'"
+refused "SELECT id FROM objects WHERE kind = 'array'" 0 "kinds of objects are instance, object array"
+refused "SELECT id FROM roots WHERE kind = 'STICKY CLASS'" 0 "there is no kind 'STICKY CLASS'; there is 'sticky class'"
 same "why there are no rows, in JSON" "$(heapdb sql "SELECT id FROM objects WHERE class = 'String'" --json 2>&1 |
 	grep -c '"facts":{"note":"no class is named .*there is .java.lang.String')" 1
 is "SELECT count(*) > 40, sum(name = 'refs') FROM sqlite_master" "1	1"
 same "schema of refs" "$(heapdb sql '.schema refs' | tr -s ' ' | tr '\n' ',')" \
-	"refs: All references: source, target, name of the field, source ID, target ID, name TEXT, strength TEXT,"
+	"refs: All references: source, target, field name, source ID, target ID, name TEXT, strength TEXT,"
 same "schema of all" "$(heapdb sql .schema | grep -c '^[a-z]')" "$(heapdb sql .tables | sed '/^Queries/,$d' |
 	grep -c '^  [a-z]')"
 
@@ -313,7 +313,7 @@ for s in "DELETE FROM objects" "INSERT INTO objects VALUES (1)" "CREATE TABLE t(
 	refused "$s" 2 "sql:"
 done
 [ -z "$(find . -name 'x.*')" ] || { echo "FAILED: a file was written"; failed=1; }
-refused "SELECT * FROM HashMap" 2 'there is the class "java.util.HashMap"'
+refused "SELECT * FROM HashMap" 2 'did you mean the class "java.util.HashMap"'
 refused "SELECT * FROM instances('no.such')" 2 "no class matches no.such"
 refused "SELECT * FROM entries('no.such.*')" 2 "no class matches no.such.*"
 refused "SELECT text('0xzz')" 2 "expected an ID like 0x12c4"

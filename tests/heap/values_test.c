@@ -530,7 +530,7 @@ static void fields_of_every_type(void **state)
 		;
 	assert_int_equal(n, 2);
 	assert_int_equal(heap_fields_begin(heap, ix_of(STRING), &fields, &error), HDB_EUSAGE);
-	assert_string_equal(error.message, "the object is no instance, it has no fields");
+	assert_string_equal(error.message, "the object is not an instance and has no fields");
 	close_heap();
 }
 
@@ -578,7 +578,7 @@ static void statics_and_elements(void **state)
 	assert_int_equal(slice.done, 2);
 	assert_int_equal(bits[1], 'c');
 	assert_int_equal(read_slice(STRING, 0, 5, &slice), HDB_EUSAGE);
-	assert_string_equal(error.message, "the object is no array");
+	assert_string_equal(error.message, "the object is not an array");
 	close_heap();
 }
 

@@ -38,15 +38,15 @@ static const struct row {
 	{ FILE_HEAD, BYTES(""), HDB_EFORMAT, "the file is empty, not an HPROF heap dump" },
 	{ FILE_HEAD, BYTES("PK\3\4 and more"), HDB_EFORMAT, "not an HPROF heap dump but a zip" },
 	{ FILE_HEAD, BYTES("\1\2\3\4\5\6"), HDB_EFORMAT,
-	  "not an HPROF heap dump: it begins with 0x01 0x02 instead of \"JAVA PROFILE\"" },
+	  "not an HPROF heap dump: it starts with 0x01 0x02 instead of \"JAVA PROFILE\"" },
 	{ FILE_HEAD, BYTES("JAVA PROFILE 1.0.2\0\0\0"), HDB_ETRUNC,
-	  "truncated HPROF header: 21 of 31 bytes are there" },
+	  "truncated HPROF header: 21 of 31 bytes present" },
 	{ FILE_HEAD, BYTES("JAVA PROFILE 2.0.2\0\0\0\0\4\0\0\0\0\0\0\0\0"), HDB_EFORMAT,
-	  "unknown HPROF version: \"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3 expected" },
+	  "unknown HPROF version: expected \"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3" },
 	{ FILE_HEAD, BYTES("JAVA PROFILE 1.0.4\0\0\0\0\4\0\0\0\0\0\0\0\0"), HDB_EFORMAT,
-	  "unknown HPROF version: \"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3 expected" },
+	  "unknown HPROF version: expected \"JAVA PROFILE 1.0.1\", 1.0.2 or 1.0.3" },
 	{ FILE_HEAD, BYTES("JAVA PROFILE 1.0.2\0\0\0\0\5\0\0\0\0\0\0\0\0"), HDB_EFORMAT,
-	  "HPROF header: identifiers of 5 bytes (4 or 8 expected) at offset 19" },
+	  "HPROF header: ID size 5 at offset 19 (expected 4 or 8)" },
 	{ TEXT, BYTES("\1\2"), HDB_EFORMAT,
 	  "UTF8 record at offset 31: its body of 2 bytes is shorter than the 4 it needs" },
 	{ TRACE, BYTES("\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0\4"), HDB_EFORMAT,
@@ -164,8 +164,8 @@ static void test_writing(void **state)
 
 	w = (struct hprof_writer){ .sink = &sink, .id_size = 4, .most = 8, .err = &err };
 	assert_int_equal(hprof_write_head(&w, "JAVA PROFILE 1.0.2", 0), HDB_ELIMIT);
-	assert_string_equal(err.message, "the dump would become many times as large as its file, "
-					 "more than any real one");
+	assert_string_equal(err.message, "the dump would become many times larger than its file, "
+					 "unlike any real dump");
 	hprof_writer_release(&w);
 }
 

@@ -134,11 +134,11 @@ static void refused(void **state)
 		const char *text;
 		const char *message;
 	} rows[] = {
-		{ "hello\n", "line 1 is no mapping" },
-		{ "    int a -> b\n", "line 1 is no mapping" },
-		{ "a -> b:\nc d\n", "line 2 is no mapping" },
-		{ "a -> b\n", "line 1 is no mapping" },
-		{ " -> :\n", "line 1 is no mapping" },
+		{ "hello\n", "line 1 is not a class mapping" },
+		{ "    int a -> b\n", "line 1 is not a class mapping" },
+		{ "a -> b:\nc d\n", "line 2 is not a class mapping" },
+		{ "a -> b\n", "line 1 is not a class mapping" },
+		{ " -> :\n", "line 1 is not a class mapping" },
 	};
 
 	(void)state;

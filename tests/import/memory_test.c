@@ -172,9 +172,7 @@ static uint64_t named_budget(const char *message)
 	if (!at || !strstr(message, "budget"))
 		return 0;
 	n = strtoull(at + strlen("--memory "), &end, 10);
-	return strcmp(end, "M suffices") == 0 ? n * MIB :
-	       strcmp(end, "G suffices") == 0 ? n * MIB * 1024 :
-						0;
+	return strcmp(end, "M") == 0 ? n * MIB : strcmp(end, "G") == 0 ? n * MIB * 1024 : 0;
 }
 
 /* Whether it stayed within the budget, and answered, or refused in words: *suffices is not 0. */

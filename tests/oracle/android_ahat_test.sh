@@ -42,7 +42,7 @@ for strength in strong soft finalizer weak phantom; do
 	[ "$count" -ge "$last" ] || { echo "FAILED: $strength reaches $count objects, less than $last"; failed=1; }
 	last=$count
 done
-grep -q '^references that count: phantom' top || { echo "FAILED: top does not say which references count"; failed=1; }
+grep -q '^references followed: phantom' top || { echo "FAILED: top does not say which references count"; failed=1; }
 heapdb info --db dump.heapdb --sizes | grep -q ahat || { echo "FAILED: info does not tell the model"; failed=1; }
 # By default class objects of Dalvik are as large as the dump records them: 657,876 bytes and their rounding.
 zstd -dqf -o dalvik.hprof "$dumps/android_service_leak.hprof.zst"

@@ -25,14 +25,14 @@ END
 grep -E ',(leaking|trace),' rows |
 	sed 's/com\.example\.leakcanary\.//g; s/~~~ suspect reference/SUSPECT/
 		s/the activity thread does not know this service/UNKNOWN/
-		s/a watcher expects it to be gone/WATCHED/; s/; \(key = \|service: \|mApplication: \).*//' |
+		s/a watcher expects it to be collected/WATCHED/; s/; \(key = \|service: \|mApplication: \).*//' |
 	diff -u want -
 # What nothing keeps is reported, too: a toast's views that are gone.
 grep -q '^,unreachable,,android.view.ViewRootImpl,,"ViewRootImpl#mView is null; ' rows
 # On a terminal it stands under a heading of its own, not among the local variables of another leak.
 if python3 -c 'import pty; pty.openpty()' 2> /dev/null; then
 	python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' heapdb query leaks --db dump.heapdb < /dev/null > text
-	grep -q 'Leaking objects that nothing keeps: ' text
+	grep -q 'Unreachable leaking objects, ' text
 	grep -q 'local: .*ViewRootImpl' text && { echo "FAILED: an unreachable object as a local variable"; exit 1; }
 fi
 # There is a third one, which the activity thread knows.

@@ -171,15 +171,15 @@ leak androidx.lifecycle.ViewModel 'app\.Kept\.model \(static\)' 1 'ViewModel#mCl
 leak androidx.fragment.app.Fragment 'app\.Kept\.fragment \(static\)' 1 "$state"
 leak com.android.internal.policy.DecorView 'app\.Kept\.decor \(static\)' 1 'it is the leaking object'
 leak android.app.Service 'app\.Kept\.service \(static\)' 1 'the activity thread does not know this service'
-leak app.Presenter 'app\.Kept\.presenter \(static\)' 1 'a watcher expects it to be gone'
+leak app.Presenter 'app\.Kept\.presenter \(static\)' 1 'a watcher expects it to be collected'
 # There is a shorter path, by a field that is known to leak; but this one is the program's own.
 leak app.Screen 'app\.Kept\.deep \(static\)' 1 'Activity#mDestroyed is true'
 # The only path is the library's; what the view holds is not listed again.
 leak android.view.View 'android.view.inputmethod.InputMethodManager.mServedView' 1 \
-	'View.mContext is of a destroyed activity; known leak of a library: INPUT_METHOD_MANAGER .*' library
+	'View.mContext is of a destroyed activity; known library leak: INPUT_METHOD_MANAGER .*' library
 [ "$(grep -cE ',(leaking|library),' rows)" = 8 ] || complain "not 8 leaks"
 grep -E ',(leaking|library),' rows | tail -n 1 | grep -q ',library,' || complain "libraries are not last"
-grep -q 'leaks of libraries: 1;' facts || complain "libraries are not counted"
+grep -q 'library leaks: 1;' facts || complain "libraries are not counted"
 grep -q 'held by others: 4;' facts || complain "not 4 that others hold: three windows, the served view's activity"
 grep -q 'leaking objects: 14;' facts || complain "not 14 objects"
 # Which references are suspect: from the class, which stays, to the listener's field.
@@ -216,6 +216,6 @@ program=app.Main
 # Another version of Android: the fields are known for it no more, and what they keep is reported as any
 # other leak.
 ask newer
-grep -q 'leaks of libraries' facts && complain "a library's leak in a version that has none"
+grep -q 'library leaks' facts && complain "a library's leak in a version that has none"
 leak app.Screen 'android.view.inputmethod.InputMethodManager.mCurRootView' 1 'Activity#mDestroyed is true'
 exit $failed

@@ -179,7 +179,7 @@ want('native', (facts['java'], facts['native'] > 0, facts['contents']), (0, True
 want('files', sorted(os.listdir('pictures.new')),
      sorted(ids[key] + '.png' for key in ('red', 'red again', 'blue')))
 want('blue', pixels('pictures.new/%s.png' % ids['blue'])[4][6], (0, 0, 255))
-for key, word in ('hardware', 'graphics memory'), ('not dumped', 'am dumpheap -b'), ('no picture', 'no PNG'):
+for key, word in ('hardware', 'graphics memory'), ('not dumped', 'am dumpheap -b'), ('no picture', 'not a PNG'):
     want(key, word in written[ids[key]]['state'], True)
 want('no bitmaps', json.load(open('none.json'))['rows'], [])
 if not png:

@@ -11,8 +11,8 @@ import sys
 
 # What Shark says, and how heapdb says it.
 WORDS = [
-    (r"ObjectWatcher was watching this because ", "a watcher expects it to be gone: "),
-    (r"ObjectWatcher was watching this", "a watcher expects it to be gone"),
+    (r"ObjectWatcher was watching this because ", "a watcher expects it to be collected: "),
+    (r"ObjectWatcher was watching this", "a watcher expects it to be collected"),
     (r"\ba class is never leaking", "classes stay"),
     (r"A ClassLoader is never leaking", "class loaders stay"),
     (r"the main thread always runs", "the main thread stays"),

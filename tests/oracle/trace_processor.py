@@ -132,7 +132,7 @@ def compare_graph(what, upid, time, comparison):
                     part_of[ix] = ix - step
     label = lambda ix: 'java.lang.Class<%s>' % names[ix] if known[ix][0] == 'class' else known[ix][1]
     told = reference(trace, OBJECTS % (upid, time))
-    # Without any root heapdb takes what nothing holds.
+    # Without any root heapdb takes unreferenced objects.
     has_roots = any(int(row[-1]) for row in told)
     have, sizes = collections.Counter(), collections.Counter()
     for ix, (kind, name, reachable, size) in known.items():

@@ -44,7 +44,7 @@ static void refusals(void **state)
 		{ { .query = "histogram", .sort = "nope" }, HDB_EUSAGE, "it has: name, loader" },
 		{ { .query = "histogram", .sort = "-" }, HDB_EUSAGE, "no column" },
 		{ { .query = "histogram", .target = "zzz*" }, HDB_NOTFOUND, "zzz*" },
-		{ { .query = "histogram", .target = "One" }, HDB_NOTFOUND, "it, as a.One" },
+		{ { .query = "histogram", .target = "One" }, HDB_NOTFOUND, "it, such as a.One" },
 		{ { .query = "dominators", .options = { "by=superclass" } },
 		  HDB_EUSAGE,
 		  "package" },
@@ -60,8 +60,8 @@ static void refusals(void **state)
 		  "not an object ID" },
 		{ { .query = "retained", .target = "0x77" }, HDB_NOTFOUND, "no object 0x77" },
 		{ { .query = "retained", .target = "00000077" }, HDB_NOTFOUND, "no object 0x77" },
-		{ { .query = "retained", .target = "One" }, HDB_NOTFOUND, "there is a.One" },
-		{ { .query = "retained", .target = "A.ONE" }, HDB_NOTFOUND, "there is a.One" },
+		{ { .query = "retained", .target = "One" }, HDB_NOTFOUND, "did you mean a.One" },
+		{ { .query = "retained", .target = "A.ONE" }, HDB_NOTFOUND, "did you mean a.One" },
 		{ { .query = "retained", .target = "q*" }, HDB_NOTFOUND, "no class matches q*" },
 		{ { .query = "retained", .target = "loader:q" }, HDB_NOTFOUND, "loader q" },
 		{ { .query = "retained", .target = "a.One", .options = { "budget=x" } },
@@ -207,7 +207,7 @@ static void budget(void **state)
 	assert_int_equal(query_open(query_find("objects"), &(struct query_sides){ &side, NULL },
 				    &args, &q, &err),
 			 HDB_ELIMIT);
-	assert_non_null(strstr(err.message, "with a limit"));
+	assert_non_null(strstr(err.message, "use --limit"));
 	args.limit = 5;
 	assert_int_equal(query_open(query_find("objects"), &(struct query_sides){ &side, NULL },
 				    &args, &q, &err),

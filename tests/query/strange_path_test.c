@@ -1,5 +1,5 @@
 /*
- * strange_path_test.c - paths of least strangeness: each row of the table of strange
+ * strange_path_test.c - cheapest paths: each row of the table of strange
  * references makes a path go the longer way around it, which --shortest does not.
  */
 #include "derive/strangeness.h"

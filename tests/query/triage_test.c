@@ -326,7 +326,7 @@ static void thread_locals(void **state)
 	written_open(&heap, &out, "locals", NULL);
 	expect_rule("thread-local", "warning", 12, 9600000,
 		    "values of class app.Blob, of 12 ThreadLocals; the "
-		    "largest value is of a ThreadLocal that only its entries refer to");
+		    "largest value is of a ThreadLocal referenced only by its entries");
 	written_close(&heap);
 	/* A value that the threads share is not the ThreadLocal's. */
 	begin(CONTEXT, HOOKS, 0);

@@ -107,7 +107,7 @@ static void test_lmdb(void **state)
 		{ MDB_MAP_FULL, HDB_ELIMIT,
 		  "p: no address space left for the database while testing" },
 		{ MDB_READERS_FULL, HDB_ELIMIT, "readers at once" },
-		{ EIO, HDB_EIO, "p: testing: the disk is full, or failed" },
+		{ EIO, HDB_EIO, "p: testing: the disk is full or has failed" },
 		{ EACCES, HDB_EIO, "p: testing: Permission denied" },
 		{ ENOMEM, HDB_ENOMEM, "p: testing" },
 		{ MDB_KEYEXIST, HDB_EBUG, "while testing" },
@@ -165,11 +165,12 @@ static void test_files(void **state)
 		  "truncated database: 52 bytes are missing at its start" },
 		{ 9000, 0, 0, HDB_ECORRUPT, "truncated database: 9000 bytes, " },
 		{ 0, 16, 0xdec0efbe, HDB_EVERSION,
-		  "written on a machine of the other byte order; import the dump again here" },
+		  "written on a machine with the opposite byte order; import the dump again on "
+		  "this machine" },
 		{ 0, 20, 2, HDB_EVERSION, "written by another version of LMDB" },
 		{ 0, 16, 1, HDB_ECORRUPT, "not a heap database" },
 		{ 0, 40, 3, HDB_ECORRUPT,
-		  "damaged: a meta page says an impossible page size; import the dump again" },
+		  "damaged: a meta page records an impossible page size; import the dump again" },
 	};
 
 	(void)state;
@@ -205,7 +206,8 @@ static void test_snapshots(void **state)
 
 	(void)state;
 	wrong.other_inode = true;
-	FAILS(store_open(path, &store, &err), HDB_EIO, "replaced again and again while opening");
+	FAILS(store_open(path, &store, &err), HDB_EIO,
+	      "was replaced repeatedly while being opened");
 	wrong.other_inode = false;
 	wrong.other_txn = true;
 	FAILS(store_open(path, &store, &err), HDB_ECORRUPT, "damaged: no meta page of transaction");
@@ -316,19 +318,20 @@ static void test_planted(void **state)
 	assert_int_equal(fchmod(fd, 0644), 0);
 	(void)close(fd);
 	FAILS(store_temp_open(path, &fd, &err), HDB_EIO,
-	      "can be read or written by others, so no import of yours left it, and nothing is "
-	      "written to it; remove it");
-	FAILS(store_temp_rename(lock, path, false, &err), HDB_EEXIST, "was made meanwhile");
+	      "can be read or written by others, so it is not left over from an import of yours, "
+	      "and heapdb does not write to it; remove it");
+	FAILS(store_temp_rename(lock, path, false, &err), HDB_EEXIST, "was created meanwhile");
 	assert_int_equal(unlink(path), 0);
 
 	wrong.other_inode = true;
-	FAILS(store_temp_open(path, &fd, &err), HDB_EIO, "comes and goes while it is opened");
+	FAILS(store_temp_open(path, &fd, &err), HDB_EIO,
+	      "is created and removed repeatedly while being opened");
 	wrong.other_inode = false;
 	(void)unlink(path);
 
 	assert_int_equal(store_env_create(path, 1 << 20, &env, &err), HDB_OK);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	FAILS(store_temp_same(env, fd, path, &err), HDB_EIO, "was exchanged by somebody else");
+	FAILS(store_temp_same(env, fd, path, &err), HDB_EIO, "was replaced by another process");
 	(void)close(fd);
 	mdb_env_close(env);
 
@@ -336,7 +339,7 @@ static void test_planted(void **state)
 	(void)unlink(lock);
 	assert_int_equal(symlink("elsewhere", lock), 0);
 	FAILS(store_lock_prepare(path, &st, &err), HDB_EIO,
-	      "so it is not taken as the lock file of the database; remove it");
+	      "so it is not used as the lock file of the database; remove it");
 	temp_remove_db(path);
 }
 
@@ -358,7 +361,7 @@ static void test_limits(void **state)
 
 	(void)state;
 	FAILS(store_count_classes(&work, 10000000, &counted, &err), HDB_ELIMIT,
-	      "MB of memory, and the budget has 16 MB for them; --memory ");
+	      "MB of memory, and the budget has 16 MB for them; use --memory ");
 	FAILS(store_lists_begin_group(&lists, &err), HDB_ELIMIT, "a block of lists over 4 GiB");
 
 	assert_int_equal(store_create(path, true, 1 << 20, &w, NULL), HDB_OK);
@@ -369,8 +372,7 @@ static void test_limits(void **state)
 	FAILS(store_put(w, STORE_OBJECTS, &huge, &err), HDB_ELIMIT,
 	      "a block of 4294967296 bytes; LMDB holds 4 GiB");
 	wrong.put = ENOSPC;
-	FAILS(store_put(w, STORE_OBJECTS, &small, &err), HDB_EIO,
-	      "MB more were to be written at once, ");
+	FAILS(store_put(w, STORE_OBJECTS, &small, &err), HDB_EIO, "MB more are needed now, ");
 	assert_true(store_is_full(w));
 	wrong.put = 0;
 	store_abort(w);

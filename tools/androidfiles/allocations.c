@@ -159,8 +159,8 @@ static int read_header(struct cursor *c, struct header *h, struct android_alloca
 	if (h->header_bytes < HEADER_BYTES || h->entry_bytes < ENTRY_BYTES ||
 	    h->frame_bytes < FRAME_BYTES)
 		return hdb_fail(c->err, HDB_EFORMAT,
-				"no record of allocations as ddmlib writes it: its header says "
-				"lengths of %u, %u and %u bytes, at least 15, 9 and 8 are",
+				"not an allocation record of ddmlib: its header has lengths of %u, "
+				"%u and %u bytes (expected at least 15, 9 and 8)",
 				h->header_bytes, h->entry_bytes, h->frame_bytes);
 	if (h->names_at > c->size || h->names_at < h->header_bytes)
 		return hdb_fail(c->err, HDB_EFORMAT, "names at offset %" PRIu32 " of %zu bytes",

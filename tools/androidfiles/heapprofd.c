@@ -565,7 +565,7 @@ int android_native_read(const uint8_t *data, size_t size, struct android_native 
 	clear_sort(&out->names);
 	if (!out->dumps.count)
 		return hdb_fail(err, HDB_EFORMAT,
-				"the trace has no profile of native heaps: record it with the data "
+				"the trace has no native heap profile: record it with the data "
 				"source android.heapprofd");
 	for (size_t i = 0; i < out->known.count; i++)
 		out->heaps += base_vec_at(&out->known, struct known, i)->key[0] == HEAP;
@@ -589,13 +589,13 @@ const char *android_native_incomplete(const struct android_native_dump *dump)
 {
 	static const char *const reasons[] = {
 		[0] = "packets are missing",
-		[2] = "sums that decrease were left out",
+		[2] = "decreasing sums were left out",
 		[5] = "packets are missing",
 		[4] = "not profiled: another session was active",
-		[7] = "the buffer overran",
+		[7] = "the buffer overflowed",
 		[8] = "the buffer was corrupted",
 		[10] = "profiling took too much memory or CPU time",
-		[14] = "profiling ended with an error of the process",
+		[14] = "profiling ended because of an error in the process",
 	};
 
 	for (size_t i = sizeof(reasons) / sizeof(reasons[0]); i-- > 0;)
@@ -668,7 +668,7 @@ int android_native_group(struct android_native *native, unsigned dump,
 	int rc;
 
 	if (dump > native->dumps.count)
-		return hdb_fail(err, HDB_EUSAGE, "no dump number %u; the trace holds %zu", dump,
+		return hdb_fail(err, HDB_EUSAGE, "no dump number %u; the trace contains %zu", dump,
 				native->dumps.count);
 	rc = take_packets(&r);
 	if (rc == HDB_OK && !is_stack)

@@ -644,10 +644,11 @@ int android_memory_read(const char *data, size_t size, struct android_memory *ou
 	r.line_no = 0;
 	TRY(read_text(&r, err));
 	if (!out->count)
-		return hdb_fail(err, HDB_EFORMAT,
-				"neither what `dumpsys meminfo` prints nor /proc/meminfo, "
-				"/proc/PID/smaps or smaps_rollup: no row of memory in %" PRIu64
-				" lines",
-				r.line_no);
+		return hdb_fail(
+			err, HDB_EFORMAT,
+			"expected the output of `dumpsys meminfo`, /proc/meminfo, "
+			"/proc/PID/smaps or smaps_rollup, but found no row of memory in %" PRIu64
+			" lines",
+			r.line_no);
 	return HDB_OK;
 }

@@ -452,6 +452,6 @@ int android_smaps_read(const char *data, size_t size, struct android_memory *out
 	out->form = s->is_rollup ? "smaps_rollup" : "smaps";
 	return s->total.has ? give_rows(s, err) :
 			      hdb_fail(err, HDB_EFORMAT,
-				       "mappings without sizes: /proc/PID/maps has none, smaps is "
-				       "meant");
+				       "mappings without sizes: expected /proc/PID/smaps, not "
+				       "/proc/PID/maps");
 }

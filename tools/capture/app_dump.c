@@ -75,8 +75,9 @@ static int dump(struct app_capture *c, const char *process, struct hdb_error *er
 
 	TRY(dump_once(c, process, c->options.all ? NULL : "-g", &out, err));
 	if (!c->options.all && is_flag_unknown(&out)) {
-		capture_notice(&c->options, "this Android has no garbage collection before a dump: "
-					    "unreachable objects may be in it");
+		capture_notice(&c->options, "this version of Android does not collect garbage "
+					    "before a dump, so the dump may contain unreachable "
+					    "objects");
 		TRY(dump_once(c, process, NULL, &out, err));
 	}
 	if (strstr(out.text, "Unknown process") || strstr(out.text, "nable to find process"))
@@ -135,8 +136,8 @@ static int finish(void *ctx, uint64_t bytes, struct hdb_error *err)
 	if (bytes == c->size && code == 0)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EIO,
-			"adb gave %llu of %llu bytes of the dump (exit code %d): was the device "
-			"disconnected?",
+			"adb returned %llu of %llu bytes of the dump (exit code %d): was the "
+			"device disconnected?",
 			(unsigned long long)bytes, (unsigned long long)c->size, code);
 }
 

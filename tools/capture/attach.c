@@ -51,7 +51,7 @@ static int fail_silent(struct attach *a, struct hdb_error *err)
 	if (is_stopped(a->process))
 		why = "; it is stopped (SIGSTOP, or a debugger)";
 	else if (!a->process->catches_quit)
-		why = "; it has no handler of SIGQUIT (yet)";
+		why = "; it has no SIGQUIT handler (yet)";
 	return hdb_fail(err, HDB_EIO, "process %ld did not answer within %llu s%s",
 			(long)a->process->pid,
 			(unsigned long long)capture_timeout_ms(a->options) / 1000, why);
@@ -71,8 +71,8 @@ static int check_socket(const struct attach *a, const char *name, struct hdb_err
 				(long)a->process->pid);
 	if (st.st_uid != a->process->uid || st.st_mode & (S_IWGRP | S_IWOTH | S_IRGRP | S_IROTH))
 		return hdb_fail(err, HDB_EIO,
-				"/tmp/%s of process %ld is not its own: another user made it, or "
-				"others may use it",
+				"/tmp/%s of process %ld does not belong to it: another user "
+				"created it, or others may access it",
 				name, (long)a->process->pid);
 	return HDB_OK;
 }
@@ -87,7 +87,7 @@ static int check_peer(const struct attach *a, int fd, struct hdb_error *err)
 		return hdb_fail(err, HDB_EIO, "socket: %s", strerror(errno));
 	if (peer.pid != a->process->pid)
 		return hdb_fail(err, HDB_EIO,
-				"the socket of process %ld is another process's (%ld)",
+				"the socket of process %ld belongs to another process (%ld)",
 				(long)a->process->pid, (long)peer.pid);
 	return HDB_OK;
 }
@@ -168,7 +168,7 @@ static int make_trigger(const struct attach *a, const char *name, int *folder,
 	}
 	if (fd < 0)
 		return hdb_fail(err, HDB_EIO,
-				"cannot make the file %s for process %ld, in its working folder "
+				"cannot create the file %s for process %ld, in its working folder "
 				"or in its /tmp: %s",
 				name, (long)a->process->pid, strerror(errno));
 	close(fd);
@@ -236,7 +236,9 @@ static int write_all(struct attach *a, int fd, const char *data, size_t size, st
 		if (n < 0 && errno != EINTR && errno != EAGAIN)
 			return process_is_ending(a->process) ?
 				       has_ended(a, err) :
-				       hdb_fail(err, HDB_EIO, "process %ld hung up: %s",
+				       hdb_fail(err, HDB_EIO,
+						"process %ld closed the connection: "
+						"%s",
 						(long)a->process->pid, strerror(errno));
 		if ((rc = capture_wait(a->options, fd, POLLOUT, end, err)) != HDB_OK)
 			return rc == HDB_END ? fail_silent(a, err) : rc;
@@ -308,12 +310,14 @@ int attach_receive(struct attach *a, int socket_fd, bool is_patient, struct repl
 	if (reply->bytes.size == 0)
 		return process_is_ending(a->process) ?
 			       has_ended(a, err) :
-			       hdb_fail(err, HDB_EIO, "process %ld hung up without an answer",
+			       hdb_fail(err, HDB_EIO,
+					"process %ld closed the connection without "
+					"an answer",
 					(long)a->process->pid);
 	return attach_parse_reply(reply) ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_EFORMAT,
-				"process %ld gave an answer that no HotSpot VM gives",
+				"process %ld gave an answer unlike any HotSpot VM",
 				(long)a->process->pid);
 }
 

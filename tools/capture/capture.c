@@ -4,9 +4,11 @@
 #include "capture/capture_private.h"
 
 #ifndef __linux__
-#define NO_VMS "Java VMs are found by way of Linux's /proc: use jcmd PID GC.heap_dump FILE"
+#define NO_VMS "capture finds Java VMs through Linux's /proc; on this system, use jcmd PID "
+"GC.heap_dump FILE"
 
-int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err)
+	int
+	capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err)
 {
 	*vms = NULL;
 	*count = *hidden = 0;

@@ -14,8 +14,8 @@ int identity_take(const struct process *p, struct identity *before, struct hdb_e
 		return HDB_OK;
 	if (before->uid != 0)
 		return hdb_fail(err, HDB_EIO,
-				"process %ld belongs to user %lu, group %lu: only that user, with "
-				"that group, and root can ask it",
+				"process %ld belongs to user %lu, group %lu: only this user, with "
+				"this group, or root can access it",
 				(long)p->pid, (unsigned long)p->uid, (unsigned long)p->gid);
 	if (setegid(p->gid) < 0 || seteuid(p->uid) < 0) {
 		const int failure = errno;

@@ -74,7 +74,7 @@ static int find_vm(struct vm_capture *c, int pid, struct hdb_error *err)
 	if (failure)
 		return hdb_fail(err, HDB_EABSENT, "there is no process %d%s", pid,
 				access("/proc/self/status", R_OK) < 0 ?
-					" to be seen: /proc is not mounted" :
+					" visible: /proc is not mounted" :
 					"");
 	has = process_has_hotspot(&c->process);
 	if (has < 0 && geteuid() != 0 && c->process.uid != geteuid())
@@ -102,7 +102,7 @@ static int open_folders(struct vm_capture *c, struct hdb_error *err)
 
 	if (place[0] != '/' || place[size])
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: a folder is named by its whole path, without blanks, quotes "
+				"%s: expected the full path of a folder, without blanks, quotes "
 				"and percent signs",
 				place);
 	c->cwd_fd = openat(c->process.proc_fd, "cwd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -128,7 +128,7 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 	struct stat st;
 
 	if (mkdirat(c->place_fd, c->folder, 0700) < 0)
-		return hdb_fail(err, HDB_EIO, "cannot make a folder in %s of process %d: %s",
+		return hdb_fail(err, HDB_EIO, "cannot create a folder in %s of process %d: %s",
 				c->options.tmp ? c->options.tmp : "/tmp", c->process.pid,
 				strerror(errno));
 	c->has_files = true;
@@ -146,8 +146,8 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 		c->dump_fd = openat(c->folder_fd, CAPTURE_PIPE,
 				    O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (c->dump_fd < 0 || fstat(c->dump_fd, &st) < 0 || !S_ISFIFO(st.st_mode))
-		return hdb_fail(err, HDB_EIO, "cannot make a pipe in %s of process %d: %s", c->path,
-				c->process.pid, strerror(errno));
+		return hdb_fail(err, HDB_EIO, "cannot create a pipe in %s of process %d: %s",
+				c->path, c->process.pid, strerror(errno));
 	return janitor_start(&c->files, &c->janitor, err);
 }
 
@@ -164,10 +164,9 @@ static int ask_options(struct vm_capture *c, struct hdb_error *err)
 		c->has_parallel = strstr(reply.text, "-parallel ") != NULL;
 	}
 	if (c->options.gz && !c->has_gz)
-		capture_notice(&c->options, "--gz does nothing: this VM cannot compress dumps");
+		capture_notice(&c->options, "--gz has no effect: this VM cannot compress dumps");
 	if (c->options.parallel > 1 && !c->has_parallel)
-		capture_notice(&c->options,
-			       "--parallel does nothing: this VM has no such option for dumps");
+		capture_notice(&c->options, "--parallel has no effect: this VM has no such option");
 	return HDB_OK;
 }
 
@@ -181,9 +180,9 @@ static int check_answer(const struct vm_capture *c, const struct reply *reply, c
 		return HDB_OK;
 	attach_last_line(reply, line, sizeof(line));
 	return hdb_fail(err, HDB_EIO, "process %d could not %s: %s%s", c->process.pid, what,
-			line[0] ? line : "it does not say why",
+			line[0] ? line : "it gave no reason",
 			strstr(line, "No space left") ?
-				"; --tmp DIR names another folder, as the VM sees it" :
+				"; use --tmp DIR for another folder, as seen by the VM" :
 				"");
 }
 
@@ -206,7 +205,7 @@ static int finish_pipe(void *ctx, uint64_t bytes, struct hdb_error *err)
 	/* Part of the answer may have arrived before the VM ended. */
 	if (rc == HDB_EIO && process_is_ending(&c->process))
 		rc = hdb_fail(err, HDB_EIO,
-			      "process %d ended while it dumped its heap, after %llu bytes",
+			      "process %d ended while dumping its heap, after %llu bytes",
 			      c->process.pid, (unsigned long long)bytes);
 	return rc;
 }
@@ -243,8 +242,8 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	struct stat st;
 
 	capture_notice(&c->options,
-		       "this VM cannot dump into a pipe: it writes %s/%s, which is "
-		       "removed",
+		       "this VM cannot dump into a pipe, so it writes %s/%s, which is removed "
+		       "afterwards",
 		       c->path, CAPTURE_FILE);
 	if (c->options.gz && c->has_gz)
 		snprintf(gz, sizeof(gz), "%u", c->options.gz);

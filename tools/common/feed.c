@@ -266,7 +266,7 @@ static int write_out(struct feed *f, const char *bytes, size_t size, struct hdb_
 		if (n < 0 && errno == EPIPE)
 			return HDB_END;
 		if (n < 0 && errno != EINTR)
-			return hdb_fail(err, HDB_EIO, "%s: cannot write what was read: %s", f->name,
+			return hdb_fail(err, HDB_EIO, "%s: cannot write the data read: %s", f->name,
 					strerror(errno));
 		bytes += n > 0 ? n : 0;
 		size -= n > 0 ? (size_t)n : 0;
@@ -458,7 +458,7 @@ static int count_bytes(struct feed *f, uint64_t size, uint64_t announced, struct
 	if (f->bytes + announced <= BOMB_BYTES || (f->bytes + announced) / RATIO_MAX <= packed)
 		return HDB_OK;
 	return hdb_fail(err, HDB_ELIMIT,
-			"%s: unpacks to more than %u times its size, which no heap does",
+			"%s: unpacks to more than %u times its size, unlike any heap dump",
 			f->archive_name, RATIO_MAX);
 }
 
@@ -538,10 +538,10 @@ static int find_dump(struct feed *f, struct hdb_error *err)
 	TRY(open_archive(f, err));
 	r = next_dump(f, &name, err);
 	if (r == HDB_END)
-		return f->named ?
-			       hdb_fail(err, HDB_EABSENT, "%s: has no file %s", f->archive_name,
-					f->named) :
-			       hdb_fail(err, HDB_EFORMAT, "%s: has no heap dump", f->archive_name);
+		return f->named ? hdb_fail(err, HDB_EABSENT, "%s: contains no file %s",
+					   f->archive_name, f->named) :
+				  hdb_fail(err, HDB_EFORMAT, "%s: contains no heap dump",
+					   f->archive_name);
 	return r;
 }
 
@@ -587,7 +587,9 @@ static void close_archive(struct feed *f)
 
 static int find_dump(struct feed *f, struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_EUSAGE, "%s: this heapdb was built without libarchive: unpack it",
+	return hdb_fail(err, HDB_EUSAGE,
+			"%s: this heapdb was built without libarchive: unpack the "
+			"file first",
 			f->archive_name);
 }
 
@@ -720,12 +722,14 @@ static char *command_of(const char *fetch, struct hdb_error *err)
 		hdb_fail(err, HDB_ENOMEM, "no memory for a command");
 	} else if (is_quoted) {
 		hdb_fail(err, HDB_EUSAGE,
-			 "--fetch %s: write {} without quotes around it: the name is one word by "
-			 "itself, and within quotes the shell could run what it says",
+			 "--fetch %s: write {} without quotes: heapdb quotes the name itself, and "
+			 "inside other quotes the shell could execute parts of it",
 			 fetch);
 	} else if (!count) {
 		hdb_fail(err, HDB_EUSAGE,
-			 "--fetch %s: say where the name goes, as in 'curl -sSf {}'", fetch);
+			 "--fetch %s: {} is missing, which stands for the name, as in 'curl -sSf "
+			 "{}'",
+			 fetch);
 	} else {
 		return text;
 	}
@@ -757,8 +761,8 @@ static int start_fetch(struct feed *f, const char *fetch, struct hdb_error *err)
 
 	if (f->archive_name[0] == '-')
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: begins with -, which the command of --fetch could take for "
-				"an option",
+				"%s: begins with -, so the command of --fetch could treat it as an "
+				"option",
 				f->archive_name);
 	command = command_of(fetch, err);
 	if (!command)
@@ -786,7 +790,7 @@ static int open_input(struct feed *f, const char *name, const char *fetch, struc
 		return start_fetch(f, fetch, err);
 	if (is_address(name))
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: heapdb itself opens no connection; name a command that "
+				"%s: heapdb opens no connections itself; name a command that "
 				"prints the dump: --fetch '%s'",
 				name, strncmp(name, "s3:", 3) ? "curl -sSf {}" : "aws s3 cp {} -");
 	f->from_fd = strcmp(name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
@@ -945,10 +949,12 @@ int feed_close(struct feed *f, int rc, const char *made, struct hdb_error *err)
 		rc = fed;
 	} else {
 		if (f->other[0])
-			notice(f->progress, "the archive has another dump: name it ARCHIVE!",
+			notice(f->progress,
+			       "the archive contains another dump: name it as "
+			       "ARCHIVE!",
 			       f->other);
 		if (fed == HDB_END)
-			notice(f->progress, why.message, "; what came before was read");
+			notice(f->progress, why.message, "; the data before it was read");
 	}
 	free(f);
 	return rc;

@@ -214,8 +214,7 @@ static int fit(struct typed_rows *s, size_t i, struct hdb_error *err)
 	} else if (value->type == HDB_TYPE_TEXT || (is_real(value->type) && !is_real(type))) {
 		return hdb_fail(err, HDB_EUSAGE,
 				"column \"%.60s\": row %" PRIu64
-				" has %s where all rows before have "
-				"whole numbers; CAST makes them alike",
+				" contains %s, but all rows before it contain integers; use CAST",
 				s->columns[i].name, s->row_no,
 				value->type == HDB_TYPE_TEXT ? "a text" : "a fraction");
 	} else if (is_real(type) && !is_real(value->type)) {

@@ -45,7 +45,7 @@ static int read_field(const struct ArrowSchema *field, struct export_column *col
 	column->is_unsigned = *format == 'L';
 	return HDB_OK;
 unknown:
-	return hdb_fail(err, HDB_EUSAGE, "column \"%.60s\" has a type that is not written",
+	return hdb_fail(err, HDB_EUSAGE, "column \"%.60s\" has a type that cannot be written",
 			column->name);
 }
 

@@ -22,7 +22,7 @@ static const struct hdb_column class_columns[CLASS_COLUMNS] = {
 	[CLASS_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "its instances" },
 	[CLASS_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "their bytes" },
 	[CLASS_MODULE] = { "module", HDB_TYPE_TEXT, "module",
-			   "its module with the version; JDK 8 has none" },
+			   "Module of the class, with its version (JDK 9 and later)" },
 };
 
 struct class_rows {

@@ -34,21 +34,25 @@ enum {
 
 static const struct hdb_column allocation_columns[ALLOC_COLUMNS] = {
 	{ "level", HDB_TYPE_COUNT, "level",
-	  "by stack: 0 for the outermost frame; what it calls follows" },
-	{ "name", HDB_TYPE_TEXT, "name", "the class, the thread, or the frame" },
-	{ "thread", HDB_TYPE_COUNT, "thread", "by thread: the VM's number of it" },
-	{ "dump", HDB_TYPE_COUNT, "dump", "its number, for --snapshot" },
+	  "Level with --by stack: 0 is the outermost frame. The frames that it calls follow." },
+	{ "name", HDB_TYPE_TEXT, "name", "Name of the class, thread or frame" },
+	{ "thread", HDB_TYPE_COUNT, "thread",
+	  "Number of the thread in the VM. Only with --by "
+	  "thread." },
+	{ "dump", HDB_TYPE_COUNT, "dump", "Number of the dump, for --snapshot" },
 	{ "time", HDB_TYPE_TEXT, "time", "UTC" },
 	{ "process", HDB_TYPE_TEXT, "process", "its command" },
 	{ "pid", HDB_TYPE_COUNT, "PID", "its number" },
-	{ "heap", HDB_TYPE_TEXT, "heap", "malloc's, the runtime's or the program's own" },
-	{ "since", HDB_TYPE_TEXT, "since", "profiled since the process started, or later" },
-	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "why something is missing" },
-	{ "allocations", HDB_TYPE_COUNT, "allocations", "since profiling began" },
+	{ "heap", HDB_TYPE_TEXT, "heap", "Allocator: malloc, the runtime, or the program's own" },
+	{ "since", HDB_TYPE_TEXT, "since", "Start of profiling: with the process, or later" },
+	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "Reason why data is missing" },
+	{ "allocations", HDB_TYPE_COUNT, "allocations", "Time since profiling began" },
 	{ "deallocations", HDB_TYPE_COUNT, "deallocations", "of these" },
 	{ "allocated", HDB_TYPE_BYTES, "allocated", "bytes" },
 	{ "deallocated", HDB_TYPE_BYTES, "deallocated", "bytes" },
-	{ "objects", HDB_TYPE_COUNT, "objects", "allocations; of a native heap what remains" },
+	{ "objects", HDB_TYPE_COUNT, "objects",
+	  "Number of allocations; in a native heap, of live "
+	  "allocations" },
 	{ "bytes", HDB_TYPE_BYTES, "bytes", "of them" },
 };
 
@@ -182,8 +186,8 @@ static int tracker(struct cli *cli, const struct file_text *file)
 
 	if (opt->by > CALLS_BY_SITE || opt->snapshot)
 		return hdb_fail(&cli->err, HDB_EUSAGE,
-				"--by module and dump and --snapshot are for native heaps "
-				"in Perfetto traces");
+				"--by module, --by dump and --snapshot need native heaps in a "
+				"Perfetto trace");
 	TRY(cli_name_file(cli, opt->operands[0],
 			  android_allocations_read((const uint8_t *)file->data, file->size, &list,
 						   &cli->err)));
@@ -253,7 +257,7 @@ int cmd_allocations(struct cli *cli)
 		opt->by = CALLS_BY_SITE;
 	if (opt->by < CALLS_BY_STACK)
 		return hdb_fail(&cli->err, HDB_EUSAGE,
-				"a profile of native heaps is --by stack|site|module|dump");
+				"a native heap profile supports only --by stack|site|module|dump");
 	TRY(android_native_group(&native, opt->snapshot,
 				 opt->by == CALLS_BY_DUMP ? ANDROID_BY_STACK :
 							    (enum android_allocations_by)opt->by,

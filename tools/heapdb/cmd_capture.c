@@ -34,16 +34,15 @@ enum {
 };
 
 static const struct hdb_column vm_columns[VM_COLUMNS] = {
-	[VM_PID] = { "pid", HDB_TYPE_TEXT, "PID", "process identifier, as seen from here" },
-	[VM_USER] = { "user", HDB_TYPE_TEXT, "user", "whose process it is" },
+	[VM_PID] = { "pid", HDB_TYPE_TEXT, "PID", "Process ID, in heapdb's PID namespace" },
+	[VM_USER] = { "user", HDB_TYPE_TEXT, "user", "User of the process" },
 	[VM_MAIN_CLASS] = { "main_class", HDB_TYPE_TEXT, "main class",
-			    "what it runs: a class, a module or a jar" },
-	[VM_CONTAINER] = { "container", HDB_TYPE_TEXT, "container",
-			   "identifier of its container, if it is in one" },
+			    "Program that it runs: class, module or jar" },
+	[VM_CONTAINER] = { "container", HDB_TYPE_TEXT, "container", "ID of its container, if any" },
 	[VM_VERSION] = { "version", HDB_TYPE_TEXT, "version", "of Java" },
 	[VM_USED] = { "heap_used", HDB_TYPE_BYTES, "heap used",
-		      "bytes of the heap in use, as of the last garbage collection" },
-	[VM_COMMITTED] = { "heap_committed", HDB_TYPE_BYTES, "heap", "bytes that the heap has" },
+		      "Used bytes of the heap at the last garbage collection" },
+	[VM_COMMITTED] = { "heap_committed", HDB_TYPE_BYTES, "heap", "Size of the heap" },
 };
 
 struct vm_rows {
@@ -101,7 +100,7 @@ static int list_vms(struct cli *cli)
 	if (rc == HDB_OK && !rows.count)
 		cli_notice(cli, "no Java process of this user is running");
 	if (rc == HDB_OK && hidden)
-		cli_notice(cli, "%zu Java process%s of other users cannot be looked into", hidden,
+		cli_notice(cli, "%zu Java process%s of other users cannot be inspected", hidden,
 			   hidden == 1 ? "" : "es");
 	free(rows.vms);
 	return rc;
@@ -143,7 +142,9 @@ static int check_use(struct cli *cli)
 				cli->command->synopsis);
 	TRY(options_only(opt, groups, form, &cli->err));
 	if (opt->histogram && opt->stacks)
-		return hdb_fail(&cli->err, HDB_EUSAGE, "--histogram or --stacks, not both");
+		return hdb_fail(&cli->err, HDB_EUSAGE,
+				"--histogram cannot be combined with "
+				"--stacks");
 	if (opt->serial && !opt->adb)
 		return hdb_fail(&cli->err, HDB_EUSAGE, "--serial needs --adb");
 	if (opt->live && opt->all)
@@ -151,8 +152,8 @@ static int check_use(struct cli *cli)
 	if (opt->contents == HDB_CONTENTS_REFER)
 		return hdb_fail(
 			&cli->err, HDB_EUSAGE,
-			"a captured dump is not a file that can be referred to: its contents "
-			"are kept in the database");
+			"a captured dump is not a file, so its contents must be stored in the "
+			"database");
 	return HDB_OK;
 }
 
@@ -200,7 +201,7 @@ static int check_database(struct cli *cli, const char *db_path)
 	if (access(folder, W_OK) < 0)
 		return hdb_fail(&cli->err, HDB_EIO, "%s: %s", folder, strerror(errno));
 	if (!cli->opt.force && access(db_path, F_OK) == 0)
-		return hdb_fail(&cli->err, HDB_EEXIST, "%s exists already", db_path);
+		return hdb_fail(&cli->err, HDB_EEXIST, "%s already exists", db_path);
 	return HDB_OK;
 }
 
@@ -225,7 +226,7 @@ static int start(struct cli *cli, int pid, struct capture **capture)
 	const struct capture_options options = options_of(cli);
 
 	if (progress.report)
-		progress.report(progress.ctx, "asking for a dump", 0, 0, "");
+		progress.report(progress.ctx, "requesting a dump", 0, 0, "");
 	return cli->opt.adb ? capture_app_start(cli->opt.adb, &options, capture, &cli->err) :
 			      capture_vm_start(pid, &options, capture, &cli->err);
 }

@@ -273,7 +273,7 @@ static int export_columns(struct cli *cli)
 	int r;
 
 	if (!opt->output && cli->out->is_terminal)
-		return cli_usage(cli, "these bytes are not for a terminal: -o FILE");
+		return cli_usage(cli, "binary output cannot be printed on a terminal; use -o FILE");
 #ifdef HAVE_SQLITE
 	r = cli->statement ? statement_stream(cli, &notes, &stream) :
 			     query_stream(cli, &where, &notes, &columns, &stream);
@@ -360,9 +360,10 @@ int cmd_export(struct cli *cli)
 		return cli_usage(
 			cli, "a statement or table takes no target, --columns, --sort or --where");
 	if (cli->statement && opt->limit && is_columns(opt))
-		return cli_usage(cli, "a statement has a LIMIT of its own");
+		return cli_usage(cli, "--limit cannot be combined with a statement; use LIMIT in "
+				      "the statement");
 	if (opt->is_plain && !is_columns(opt))
-		return cli_usage(cli, "--compress is for parquet and arrow");
+		return cli_usage(cli, "--compress needs --format parquet or arrow");
 	if (is_columns(opt))
 		return export_columns(cli);
 	return opt->output && strcmp(opt->output, "-") != 0 ? export_to_file(cli, print_rows) :

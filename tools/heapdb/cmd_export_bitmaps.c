@@ -21,11 +21,13 @@ enum { ID, WIDTH, HEIGHT, CONTENTS, FILE_NAME, STATE, COLUMNS };
 
 static const struct hdb_column columns[COLUMNS] = {
 	{ "id", HDB_TYPE_ID, "id", "the bitmap" },
-	{ "width", HDB_TYPE_INT, "width", "pixels in a row" },
+	{ "width", HDB_TYPE_INT, "width", "Width in pixels" },
 	{ "height", HDB_TYPE_INT, "height", "rows" },
-	{ "encoding", HDB_TYPE_TEXT, "contents", "what the dump has of it" },
-	{ "file", HDB_TYPE_TEXT, "file", "that was written, in the folder; null: none" },
-	{ "state", HDB_TYPE_TEXT, "state", "written, or why not" },
+	{ "encoding", HDB_TYPE_TEXT, "contents", "Contents in the dump" },
+	{ "file", HDB_TYPE_TEXT, "file",
+	  "Name of the file written in the folder. Empty if none "
+	  "was written." },
+	{ "state", HDB_TYPE_TEXT, "state", "\"written\", or the reason why it was not written" },
 };
 
 struct exporting {
@@ -117,7 +119,7 @@ static int write_pixels(struct exporting *x, const struct picture *p, const char
 	}
 	if (!pixels.pixel_bytes || p->width <= 0 || p->height <= 0 || p->width > PICTURE_SIDE_MAX ||
 	    p->height > PICTURE_SIDE_MAX) {
-		*state = "not written: no picture of a known kind";
+		*state = "not written: unknown kind of picture";
 		return HDB_OK;
 	}
 	pixels.width = (uint32_t)p->width;
@@ -137,7 +139,7 @@ static int write_encoded(struct exporting *x, const struct picture *p, const cha
 	const struct image_kind *kind;
 	FILE *file;
 
-	*state = "not written: the bytes are no PNG, JPEG or WebP";
+	*state = "not written: the bytes are not a PNG, JPEG or WebP image";
 	TRY(image_read(x->cli->db, p->buffer, p->length, &bytes, &x->cli->err));
 	kind = image_kind_of(bytes, p->length);
 	if (!kind)
@@ -166,8 +168,8 @@ static int write_row(struct exporting *x, const char **state)
 	x->file[0] = '\0';
 	if (rows_value(x->rows, "encoding")->type == HDB_TYPE_NULL) {
 		*state = rows_is(x->rows, "store", "hardware") ?
-				 "not written: hardware, pixels are in graphics memory" :
-				 "not written: pixels are not in the dump (am dumpheap -b png has "
+				 "not written: the pixels are in graphics memory (HARDWARE)" :
+				 "not written: the dump has no pixels (am dumpheap -b png includes "
 				 "them)";
 		return HDB_OK;
 	}
@@ -253,6 +255,6 @@ int cmd_export_bitmaps(struct cli *cli)
 	TRY(hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err));
 	TRY(open_folder(&x, cli->opt.operands[0]));
 	return hdb_rows_find_column(x.rows, "encoding") == SIZE_MAX ?
-		       cli_usage(cli, "--duplicates lists, and writes nothing") :
+		       cli_usage(cli, "--duplicates only lists bitmaps and takes no folder") :
 		       print(&x);
 }

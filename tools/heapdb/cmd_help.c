@@ -219,7 +219,7 @@ static void put_query(struct output *out, const struct hdb_query_spec *query, bo
 		return;
 	put_columns(out, "Columns", hdb_query_column, query);
 	put_columns(out, "Facts", hdb_query_fact, query);
-	put_columns(out, "Facts of any answer, if they hold", hdb_query_fact, NULL);
+	put_columns(out, "Facts of any answer, if they apply", hdb_query_fact, NULL);
 }
 
 void help_command(struct output *out, const struct command *command,

@@ -56,7 +56,7 @@ static void hint_at_output(struct cli *cli, const char *dump_path, const char *d
 	cli_folder_of(db_path, folder, sizeof(folder));
 	if (access(folder, F_OK) == 0 && access(folder, W_OK) != 0)
 		snprintf(cli->err.message + used, sizeof(cli->err.message) - used,
-			 "; elsewhere: heapdb import %s -o FILE", dump_path);
+			 "; to write it elsewhere, run heapdb import %s -o FILE", dump_path);
 }
 
 int cli_import_as(struct cli *cli, const char *dump_path, const char *db_path,
@@ -199,8 +199,8 @@ int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_imp
 
 	if (result->snapshot_count > 1)
 		cli_notice(cli,
-			   "the file holds %u heap dumps; this is number %u, --snapshot N takes "
-			   "another",
+			   "the file contains %u heap dumps; this is number %u. Use --snapshot N "
+			   "for another one.",
 			   result->snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
 	/* the database records what is wrong with the dump */
 	if (result->problem_count > 0 || result->root_count == 0) {
@@ -227,7 +227,8 @@ int cmd_import(struct cli *cli)
 
 	if (cli->opt.operand_count != 1)
 		return cli_usage(cli, "%s: heapdb import DUMP",
-				 cli->opt.operand_count ? "one dump at a time" : "name a dump");
+				 cli->opt.operand_count ? "only one dump is allowed" :
+							  "name a dump");
 	if (!db_path) {
 		TRY(feed_default_path(cli->opt.operands[0], default_path, sizeof(default_path),
 				      &cli->err));

@@ -35,27 +35,31 @@ enum {
  * the field path.
  */
 static const struct hdb_column columns[] = {
-	{ "time", HDB_TYPE_TEXT, "time", "when it was recorded, UTC" },
-	{ "class", HDB_TYPE_TEXT, "class", "class of the object" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "its size (JDK 21), or what the sample stands for" },
-	{ "elements", HDB_TYPE_COUNT, "elements", "of an array" },
-	{ "address", HDB_TYPE_ID, "address", "where it was" },
+	{ "time", HDB_TYPE_TEXT, "time", "Time of the event, UTC" },
+	{ "class", HDB_TYPE_TEXT, "class", "Class of the object" },
+	{ "bytes", HDB_TYPE_BYTES, "bytes",
+	  "Size of the object (JDK 21), or bytes that the sample "
+	  "represents" },
+	{ "elements", HDB_TYPE_COUNT, "elements", "Elements of an array" },
+	{ "address", HDB_TYPE_ID, "address", "Where it was allocated" },
 	{ "allocated", HDB_TYPE_TEXT, "allocated", "when, UTC" },
-	{ "description", HDB_TYPE_TEXT, "description", "what the VM says of the object" },
-	{ "root", HDB_TYPE_TEXT, "GC root", "what keeps it, if paths to GC roots were recorded" },
-	{ "root_type", HDB_TYPE_TEXT, "root type", "kind of the root" },
-	{ "gc", HDB_TYPE_COUNT, "GC", "number of the collection" },
-	{ "when", HDB_TYPE_TEXT, "when", "before or after it" },
-	{ "heap_used", HDB_TYPE_BYTES, "heap used", "of an old object: when it was allocated" },
-	{ "committed", HDB_TYPE_BYTES, "committed", "memory of the heap" },
-	{ "reserved", HDB_TYPE_BYTES, "reserved", "addresses of the heap" },
-	{ "user", HDB_TYPE_PERCENT, "user", "share of the machine's CPU time, in percent" },
-	{ "system", HDB_TYPE_PERCENT, "system", "the same, in the kernel" },
-	{ "thread", HDB_TYPE_TEXT, "thread", "name of the thread" },
-	{ "thread_id", HDB_TYPE_COUNT, "thread ID", "Java's number of it" },
+	{ "description", HDB_TYPE_TEXT, "description", "Description of the object by the VM" },
+	{ "root", HDB_TYPE_TEXT, "GC root",
+	  "Path that holds the object, if paths to GC roots were "
+	  "recorded" },
+	{ "root_type", HDB_TYPE_TEXT, "root type", "Kind of the GC root" },
+	{ "gc", HDB_TYPE_COUNT, "GC", "Number of the garbage collection" },
+	{ "when", HDB_TYPE_TEXT, "when", "Whether before or after the garbage collection" },
+	{ "heap_used", HDB_TYPE_BYTES, "heap used", "Time of allocation of an old object" },
+	{ "committed", HDB_TYPE_BYTES, "committed", "Committed size of the heap" },
+	{ "reserved", HDB_TYPE_BYTES, "reserved", "Reserved size of the heap" },
+	{ "user", HDB_TYPE_PERCENT, "user", "Share of the machine's CPU time" },
+	{ "system", HDB_TYPE_PERCENT, "system", "Share of the machine's CPU time in the kernel" },
+	{ "thread", HDB_TYPE_TEXT, "thread", "Name of the thread" },
+	{ "thread_id", HDB_TYPE_COUNT, "thread ID", "Java's number of the thread" },
 	{ "site", HDB_TYPE_TEXT, "site",
-	  "innermost frame that is not the JDK's, or the innermost" },
-	{ "stack", HDB_TYPE_TEXT, "stack", "all frames, innermost first" },
+	  "Innermost frame outside the JDK, or else the innermost frame" },
+	{ "stack", HDB_TYPE_TEXT, "stack", "All frames, innermost first" },
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
@@ -382,9 +386,10 @@ static int choose_kind(struct recording *r)
 				 name);
 	r->kind = kind < JFR_KINDS ? (enum jfr_kind)kind : JFR_OLD_OBJECT;
 	if (opt->by > CALLS_BY_SITE)
-		return cli_usage(r->cli, "--by is class|thread|stack|site here");
+		return cli_usage(r->cli, "--by must be class, thread, stack or site for a "
+					 "recording");
 	if (options_given(opt, "by") && r->kind != JFR_OLD_OBJECT && r->kind != JFR_ALLOCATION)
-		return cli_usage(r->cli, "--by is for old-objects and allocations");
+		return cli_usage(r->cli, "--by needs old-objects or allocations");
 	return HDB_OK;
 }
 

@@ -25,40 +25,42 @@ enum { SECTION, PID, PROCESS, NAME, FIGURES, DUMP = FIGURES + ANDROID_FIGURES, C
 
 static const struct hdb_column columns[COLUMNS] = {
 	[SECTION] = { "section", HDB_TYPE_TEXT, "section",
-		      "memory: kinds of memory; details: parts of these; summary: as Android sums "
-		      "them up; objects: counts; process: totals of many processes; sql, databases, "
-		      "assets; system: /proc/meminfo" },
-	[PID] = { "pid", HDB_TYPE_COUNT, "pid", "the process; null if the file does not tell" },
+		      "Section: memory (kinds), details (their parts), summary, objects (counts), "
+		      "process (totals of processes), sql, databases, assets, or system "
+		      "(/proc/meminfo)" },
+	[PID] = { "pid", HDB_TYPE_COUNT, "pid", "Process. Empty if the file does not record it." },
 	[PROCESS] = { "process", HDB_TYPE_TEXT, "process", "its name" },
-	[NAME] = { "name", HDB_TYPE_TEXT, "name", "the kind of memory, as Android calls it" },
+	[NAME] = { "name", HDB_TYPE_TEXT, "name", "Kind of memory, by Android's name" },
 	[FIGURES + ANDROID_PSS] = { "pss", HDB_TYPE_BYTES, "Pss",
-				    "pages in memory, shared ones divided by their users" },
+				    "Pages in memory; shared pages divided by their number of "
+				    "users (PSS)" },
 	[FIGURES + ANDROID_PSS_CLEAN] = { "pss_clean", HDB_TYPE_BYTES, "Pss clean",
-					  "the part that can be read again" },
+					  "Clean part, which can be read again from files" },
 	[FIGURES + ANDROID_PRIVATE_DIRTY] = { "private_dirty", HDB_TYPE_BYTES, "private dirty",
-					      "pages of this process alone that were written" },
+					      "Private pages that were modified" },
 	[FIGURES + ANDROID_PRIVATE_CLEAN] = { "private_clean", HDB_TYPE_BYTES, "private clean",
-					      "that were not" },
+					      "Private pages that were not modified" },
 	[FIGURES + ANDROID_SHARED_DIRTY] = { "shared_dirty", HDB_TYPE_BYTES, "shared dirty",
-					     "shared pages that were written" },
+					     "Shared pages that were modified" },
 	[FIGURES + ANDROID_SHARED_CLEAN] = { "shared_clean", HDB_TYPE_BYTES, "shared clean",
-					     "that were not" },
+					     "Shared pages that were not modified" },
 	[FIGURES + ANDROID_SWAP] = { "swap", HDB_TYPE_BYTES, "swap", "swapped out" },
 	[FIGURES + ANDROID_SWAP_PSS] = { "swap_pss", HDB_TYPE_BYTES, "swap Pss",
-					 "swapped out, shared pages divided by their users" },
-	[FIGURES + ANDROID_RSS] = { "rss", HDB_TYPE_BYTES, "Rss", "pages in memory" },
+					 "Swapped pages; shared pages divided by their number of "
+					 "users" },
+	[FIGURES + ANDROID_RSS] = { "rss", HDB_TYPE_BYTES, "Rss", "Pages in memory" },
 	[FIGURES + ANDROID_HEAP_SIZE] = { "heap_size", HDB_TYPE_BYTES, "heap size",
-					  "of the allocator" },
+					  "Size of the allocator's heap" },
 	[FIGURES + ANDROID_HEAP_ALLOC] = { "heap_alloc", HDB_TYPE_BYTES, "heap alloc",
-					   "the part that is allocated" },
+					   "Allocated part of this heap" },
 	[FIGURES + ANDROID_HEAP_FREE] = { "heap_free", HDB_TYPE_BYTES, "heap free",
-					  "the part that is not" },
+					  "Free part of this heap" },
 	[FIGURES +
 		ANDROID_SIZE] = { "size", HDB_TYPE_BYTES, "size",
-				  "of a database or asset; of SQL and the system what it counts" },
-	[FIGURES + ANDROID_COUNT] = { "count", HDB_TYPE_COUNT, "count", "how many; of objects" },
+				  "Size of a database or asset, or value of an SQL or system row" },
+	[FIGURES + ANDROID_COUNT] = { "count", HDB_TYPE_COUNT, "count", "Number of objects" },
 	[DUMP] = { "dump", HDB_TYPE_BYTES, "in the dump",
-		   "what the dump has of it: all objects, native memory that they own, both" },
+		   "Part recorded in the dump: all objects, the native memory they own, or both" },
 };
 
 struct meminfo {
@@ -195,15 +197,14 @@ static const char *explain(struct meminfo *m, uint64_t pss)
 	const uint64_t known = m->java + m->native;
 	const double mb = 1048576; /* as Android counts them */
 
-	snprintf(
-		m->summary, sizeof(m->summary),
-		"of %.1f MB of Pss, %.1f MB are Java objects of the dump and %.1f MB native memory "
-		"that they own; %.1f MB are not in the dump%s",
-		(double)pss / mb, (double)m->java / mb, (double)m->native / mb,
-		pss > known ? (double)(pss - known) / mb : 0.0,
-		known > pss ? " (the dump has more than is in memory: pages are swapped out, or it "
-			      "was taken at another time)" :
-			      "");
+	snprintf(m->summary, sizeof(m->summary),
+		 "of %.1f MB of Pss, %.1f MB are Java objects in the dump and %.1f MB is native "
+		 "memory that they own; %.1f MB are not in the dump%s",
+		 (double)pss / mb, (double)m->java / mb, (double)m->native / mb,
+		 pss > known ? (double)(pss - known) / mb : 0.0,
+		 known > pss ? " (the dump contains more than is in memory: pages are swapped out, "
+			       "or the dump was taken at another time)" :
+			       "");
 	return m->summary;
 }
 
@@ -293,11 +294,11 @@ int cmd_meminfo(struct cli *cli)
 	     !locate_is_heap(opt->operands[1])))
 		return meminfo_timeline(cli);
 	if (opt->chart)
-		return cli_usage(cli, "--chart draws two captures or more");
+		return cli_usage(cli, "--chart needs two or more captures");
 	if (!opt->operand_count)
-		return cli_usage(
-			cli, "expected a file, and a database or a dump if it is to be compared "
-			     "with one, or more such files");
+		return cli_usage(cli,
+				 "expected a file, optionally followed by a database or dump to "
+				 "compare with, or several files");
 	TRY(cli_read_file(cli, opt->operands[0], ANDROID_FILE_MAX, &file));
 	TRY(cli_name_file(cli, opt->operands[0],
 			  android_memory_read(file.data, file.size, &m.memory, &cli->err)));

@@ -69,12 +69,15 @@ int page_notes(const char *db_path, const char *target, const char *text, char *
 enum { NOTE_TARGET, NOTE_KIND, NOTE_TEXT, NOTE_TIME, NOTE_DUMP, NOTE_COLUMNS };
 
 static const struct hdb_column note_columns[NOTE_COLUMNS] = {
-	[NOTE_TARGET] = { "target", HDB_TYPE_TEXT, "on", "an ID, a class or a leak fingerprint" },
-	[NOTE_KIND] = { "kind", HDB_TYPE_TEXT, "kind", "object, class or leak" },
-	[NOTE_TEXT] = { "note", HDB_TYPE_TEXT, "note", "what was said" },
+	[NOTE_TARGET] = { "target", HDB_TYPE_TEXT, "on",
+			  "ID of an object, name of a class, or "
+			  "leak fingerprint" },
+	[NOTE_KIND] = { "kind", HDB_TYPE_TEXT, "kind",
+			"Kind of the target: object, class or leak" },
+	[NOTE_TEXT] = { "note", HDB_TYPE_TEXT, "note", "Text of the note" },
 	[NOTE_TIME] = { "time", HDB_TYPE_TEXT, "written", "when, UTC" },
 	[NOTE_DUMP] = { "dump", HDB_TYPE_TEXT, "another dump",
-			"Fingerprint of the dump that has this object, if it is another one." },
+			"Fingerprint of the dump with this object, if it is a different dump." },
 };
 
 struct note_rows {
@@ -130,6 +133,6 @@ int cmd_notes(struct cli *cli)
 		return list(cli);
 	if ((!adds && strcmp(verb, "remove") != 0) || count != (adds ? 3u : 2u))
 		return cli_usage(
-			cli, "expected list, add TARGET TEXT (between quotes) or remove TARGET");
+			cli, "expected list, add TARGET TEXT (TEXT in quotes) or remove TARGET");
 	return notes_set(cli->db, cli->db_path, operands[1], adds ? operands[2] : NULL, &cli->err);
 }

@@ -85,7 +85,7 @@ static int print_translation(struct cli *cli, const char *statement)
 		to += size;
 	}
 	*to = '\0';
-	cli_notice(cli, "VisualVM's OQL, answered as: heapdb sql '%s'", quoted);
+	cli_notice(cli, "VisualVM's OQL, translated to: heapdb sql '%s'", quoted);
 	return HDB_OK;
 }
 
@@ -123,7 +123,7 @@ int cmd_oql(struct cli *cli)
 
 	if (opt->operand_count != 1)
 		return cli_usage(cli, "%s; or - for one from standard input",
-				 opt->operand_count ? "one statement at a time, between quotes" :
+				 opt->operand_count ? "expected one statement, in quotes" :
 						      "expected a statement: \"SELECT ...\"");
 	if (strcmp(text, "-") == 0) {
 		TRY(cli_read_file(cli, text, OQL_TEXT_MAX, &input));

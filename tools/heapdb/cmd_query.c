@@ -71,7 +71,7 @@ static int judge(const struct cli *cli, const struct answer *answer)
 		if (strcmp(name, "conditions") == 0 && (rc != HDB_OK || is_unknown))
 			cli_notice(cli, "%s: %.*s",
 				   rc != HDB_OK ? "conditions met" :
-						  "conditions that name nothing in any dump",
+						  "conditions with names that no dump has",
 				   (int)value->text_size, value->text);
 	}
 	return rc;
@@ -252,7 +252,8 @@ static int print_growth(struct cli *cli, struct hdb *const *before)
 	if (rc == HDB_OK) {
 		rc = prose_growth(&answer, &style, cli->out);
 	} else if (rc == HDB_ECHANGED) {
-		output_string(cli->out, "Without the dump it is not known which owner grew.\n\n");
+		output_string(cli->out, "Without the dump, heapdb cannot tell which owner "
+					"grew.\n\n");
 		rc = HDB_OK;
 	}
 	answer_release(&answer);

@@ -108,7 +108,7 @@ static int put_waste(struct cli *cli)
 {
 	static const struct section kinds[] = {
 		{ .heading = "duplicate strings", .query = "duplicates" },
-		{ .heading = "free places in collections", .query = "collections" },
+		{ .heading = "unused slots in collections", .query = "collections" },
 	};
 
 	output_string(cli->out,
@@ -240,7 +240,7 @@ static int report_json(struct cli *cli)
 int cmd_report(struct cli *cli)
 {
 	if (cli->opt.no_values && !cli->opt.html)
-		return cli_usage(cli, "--no-values is for --html");
+		return cli_usage(cli, "--no-values needs --html");
 	if (cli->opt.has_format && cli->opt.html)
 		return cli_usage(cli, "--html and --json cannot be combined");
 	if (cli->opt.html)

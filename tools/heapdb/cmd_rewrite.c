@@ -46,16 +46,16 @@ static int check_operands(struct cli *cli)
 	if (cli->opt.operand_count != 2)
 		return cli_usage(cli, "%s; usage: heapdb %s %s",
 				 cli->opt.operand_count < 2 ?
-					 "a dump to read and one to write are expected" :
-					 "one dump at a time",
+					 "expected a dump to read and a dump to write" :
+					 "only one dump is allowed",
 				 cli->command->name, cli->command->synopsis);
 	if (strcmp(cli->opt.operands[1], "-") == 0 && cli->out->is_terminal)
-		return cli_usage(cli, "a dump is not text for a terminal");
+		return cli_usage(cli, "a dump cannot be printed on a terminal");
 	if (strcmp(cli->opt.operands[1], "-") == 0 &&
 	    (cli->opt.has_format || cli->opt.human || cli->opt.bytes))
 		return cli_usage(
 			cli,
-			"--json, --bytes and --human are for the report on a file; the dump goes to "
+			"--json, --bytes and --human describe an output file, but the dump goes to "
 			"standard output");
 	return HDB_OK;
 }
@@ -107,7 +107,7 @@ static int finish(struct rewriting *r, int rc)
 	if (strcmp(cli->opt.operands[1], "-") == 0)
 		return HDB_OK;
 	if (result->problem_count)
-		cli_notice(cli, "the dump has %llu problem%s: what could not be read is left out",
+		cli_notice(cli, "the dump has %llu problem%s: unreadable parts were left out",
 			   (unsigned long long)result->problem_count,
 			   result->problem_count == 1 ? "" : "s");
 	rc = print_result(cli, result);

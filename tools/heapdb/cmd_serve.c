@@ -81,7 +81,7 @@ int serve_write_answer(struct answer *answer, const struct serve_sink *to)
 	answer->filter = to->filter;
 	rc = write_answer(answer, to, out);
 	if (output_close(out) != 0)
-		rc = hdb_fail(answer->err, HDB_EIO, "the answer cannot be kept: %s",
+		rc = hdb_fail(answer->err, HDB_EIO, "the answer cannot be stored: %s",
 			      strerror(out->error));
 	answer_release(answer);
 	free(out);
@@ -117,7 +117,7 @@ static int write_png(const struct pixels *pixels, int fd, struct hdb_error *err)
 	rc = picture_png_write(pixels, file, err);
 	failed = fclose(file) != 0;
 	TRY(rc);
-	return failed ? hdb_fail(err, HDB_EIO, "the picture cannot be kept") : HDB_OK;
+	return failed ? hdb_fail(err, HDB_EIO, "the picture cannot be stored") : HDB_OK;
 }
 
 /*
@@ -212,13 +212,13 @@ int cmd_serve(struct cli *cli)
 	if (count > SERVE_DATABASES_MAX)
 		return cli_usage(cli, "at most %d databases", SERVE_DATABASES_MAX);
 	if (count > 0 && cli->opt.db)
-		return cli_usage(cli, "databases are named with --db or without");
+		return cli_usage(cli, "databases are named with --db or as operands, not both");
 	if (count == 1) {
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;
 	}
 	if (count > 0 && cli->opt.dump)
-		return cli_usage(cli, "--dump is for a single database");
+		return cli_usage(cli, "--dump needs a single database");
 	for (size_t i = 0; i < count; i++) {
 		rc = locate_named(cli, cli->opt.operands[i], &paths[2 * i], &paths[2 * i + 1]);
 		if (rc != HDB_OK)

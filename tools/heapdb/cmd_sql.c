@@ -109,7 +109,7 @@ static int open_named(struct run *run, size_t count)
 	struct cli *cli = run->cli;
 
 	if (cli->opt.dump)
-		return cli_usage(cli, "--dump is for a single database");
+		return cli_usage(cli, "--dump needs a single database");
 	cli->before = calloc(count, sizeof(cli->before[0]));
 	if (!cli->before)
 		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
@@ -140,7 +140,7 @@ static int open_databases(struct run *run, size_t count)
 	struct cli *cli = run->cli;
 
 	if (cli->opt.db && count)
-		return cli_usage(cli, "databases are named by operands or by --db, not by both");
+		return cli_usage(cli, "databases are named by operands or by --db, not both");
 	run->members = calloc(count + 1, sizeof(run->members[0]));
 	if (!run->members)
 		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
@@ -214,7 +214,8 @@ int cmd_sql(struct cli *cli)
 		statement = input.data;
 	}
 	if (statement && !cli->opt.all && mentions_reachable(statement))
-		cli_notice(cli, "tables show reachable objects; with --all the others, too");
+		cli_notice(cli, "tables show reachable objects; use --all to include unreachable "
+				"ones");
 	rc = statement ? sql_run(cli, run.sql, statement) : sql_shell(cli, run.sql);
 	return rc == HDB_END /* .quit */ ? HDB_OK : rc;
 }

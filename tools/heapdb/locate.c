@@ -240,8 +240,8 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 	    (is_kept ? is_newer(is_archive ? archive : dump, db_path) : health.stale != NULL)) {
 		if (is_other)
 			rc = cli_usage(cli,
-				       "%s is the database of %s; import %s with "
-				       "`heapdb import -o FILE`, and name that",
+				       "%s is the database of %s; import %s with `heapdb import -o "
+				       "FILE` and name FILE",
 				       db_path, health.dump_path, dump);
 		*yes = rc == HDB_OK;
 		*was = (struct before){
@@ -300,7 +300,8 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 		return rc;
 	}
 	if (is_old) {
-		cli_notice(cli, "%s has changed since %s was made: importing it again", dump, path);
+		cli_notice(cli, "%s has changed since %s was written; importing it again", dump,
+			   path);
 		rc = import_anew(cli, dump, path, &was);
 		if (rc != HDB_OK && rc != HDB_END)
 			return rc;
@@ -320,7 +321,7 @@ static int database_of_stdin(struct cli *cli, char **db_path)
 	if (access(STDIN_DATABASE, F_OK) == 0)
 		return cli_usage(cli, "standard input: " STDIN_DATABASE
 				      " exists; `heapdb " STDIN_DATABASE
-				      "` shows it, `heapdb import - -o FILE` makes another one");
+				      "` shows it; `heapdb import - -o FILE` writes another one");
 	cli_notice(cli, "importing standard input into " STDIN_DATABASE);
 	rc = cli_import(cli, "-", STDIN_DATABASE, NULL, false);
 	if (rc != HDB_OK && rc != HDB_END)
@@ -376,10 +377,12 @@ int locate_database(struct cli *cli)
 		if (count == 0)
 			return cli_usage(
 				cli,
-				"no *.heapdb in the current folder: make one with `heapdb import "
-				"DUMP`, or name one with --db FILE");
+				"no *.heapdb in the current folder; create one with `heapdb import "
+				"DUMP` or name one with --db FILE");
 		if (count > 1)
-			cli_notice(cli, "using %s, the newest of %zu here; --db FILE names another",
+			cli_notice(cli,
+				   "using %s, the newest of %zu databases in the current "
+				   "folder; use --db FILE for another one",
 				   cli->db_path, count);
 	}
 	if (dump) {

@@ -94,7 +94,7 @@ static void put_held(struct output *out, const struct hdb_rows *rows, bool is_fi
 	const struct hdb_value *name = rows_value(rows, "class");
 	const bool is_all = rows_is(rows, "kind", "content");
 
-	output_string(out, !is_first ? ", " : is_all ? "\nAll that it retains: " : "\nIt holds: ");
+	output_string(out, !is_first ? ", " : is_all ? "\nRetained objects: " : "\nIt holds: ");
 	markdown_value(out, rows_value(rows, "objects"));
 	output_char(out, ' ');
 	markdown_code(out, name->text, name->text_size);
@@ -113,7 +113,7 @@ static void put_fullness(struct output *out, const struct fullness *full)
 		output_bytes(out, buf, format_human(buf, full->limit));
 		output_format(out, " (%.2f %%)", full_percent(full));
 	}
-	output_string(out, full->is_out_of_memory ? "; a thread was out of memory.\n" : ".\n");
+	output_string(out, full->is_out_of_memory ? "; a thread ran out of memory.\n" : ".\n");
 }
 
 static bool is_leaking(const struct hdb_rows *rows)
@@ -250,7 +250,8 @@ int markdown_headline(struct answer *answer, struct output *out)
 	while ((rc = answer_next(answer, out)) == HDB_OK)
 		add_to_head(head, &full, answer->rows);
 	if (rc == HDB_END && !head->suspect_no && !head->leaking_no)
-		output_string(out, "**No suspect: nothing holds much of the heap alone.**\n");
+		output_string(out, "**No suspects: no object or class retains a large part of the "
+				   "heap.**\n");
 	else if (rc == HDB_END)
 		put_head(out, head);
 	if (rc == HDB_END)

@@ -18,14 +18,16 @@ enum { CAPTURE, SECONDS, PID, FIRST, TOTAL = FIRST + CATEGORIES, COLUMNS };
 
 static const struct hdb_column columns[COLUMNS] = {
 	{ "capture", HDB_TYPE_TEXT, "capture", "the file" },
-	{ "seconds", HDB_TYPE_DOUBLE, "seconds", "since the first capture, if both say when" },
-	{ "pid", HDB_TYPE_COUNT, "pid", "the process: the first of the file" },
-	{ "java", HDB_TYPE_BYTES, "Java", "\"Java Heap\" of the App Summary" },
-	{ "native", HDB_TYPE_BYTES, "Native", "\"Native Heap\" of it" },
+	{ "seconds", HDB_TYPE_DOUBLE, "seconds",
+	  "Time since the first capture, if both record "
+	  "their times" },
+	{ "pid", HDB_TYPE_COUNT, "pid", "Process: the first one in the file" },
+	{ "java", HDB_TYPE_BYTES, "Java", "\"Java Heap\" in the App Summary" },
+	{ "native", HDB_TYPE_BYTES, "Native", "\"Native Heap\" in the App Summary" },
 	{ "graphics", HDB_TYPE_BYTES, "Graphics", "of it" },
 	{ "stack", HDB_TYPE_BYTES, "Stack", "of it" },
 	{ "code", HDB_TYPE_BYTES, "Code", "of it" },
-	{ "others", HDB_TYPE_BYTES, "Others", "what is left of the total" },
+	{ "others", HDB_TYPE_BYTES, "Others", "Rest of the total" },
 	{ "total", HDB_TYPE_BYTES, "total", "Pss of the process" },
 };
 
@@ -52,7 +54,7 @@ static int read_row(struct cli *cli, struct timeline *t, const char *path)
 	total = android_memory_find(&memory, ANDROID_MEMORY, "TOTAL");
 	if (!total)
 		return hdb_fail(&cli->err, HDB_EFORMAT,
-				"%s: a capture of one process's memory is expected", path);
+				"%s: expected a capture of the memory of one process", path);
 	cells[CAPTURE] = text_value(path);
 	t->first_ms = t->count++ ? t->first_ms : memory.uptime_ms;
 	if (memory.uptime_ms && t->first_ms)
@@ -179,7 +181,7 @@ int meminfo_timeline(struct cli *cli)
 	char summary[256];
 
 	if (cli->opt.chart && cli->opt.has_format)
-		return cli_usage(cli, "--chart has no other format");
+		return cli_usage(cli, "--chart cannot be combined with another format");
 	TRY(read_all(cli, &t));
 	if (cli->opt.chart)
 		return draw(&t, cli->out);

@@ -40,7 +40,7 @@ const struct hdb_value *answer_fact(const struct answer *answer, const char *nam
 /* Whether the value is present. False for NULL. */
 bool has_value(const struct hdb_value *value);
 
-/* Appends a text. A long one is cut: "... (7,016 characters; --json has all)". */
+/* Appends a text. A long one is cut: "... (7,016 characters; --json shows all)". */
 void prose_add_text(struct bytes *to, const struct hdb_value *text);
 
 /* Prints a value for people; sizes as 1.2 GiB or 1,288,490,189 B. Prints nothing for null. */

@@ -54,7 +54,7 @@ int prose_growth(struct answer *answer, const struct render_style *style, struct
 		return rc;
 	if (!parts[0].count) {
 		output_string(out, parts[1].count ? "\n" : "");
-		prose_facts(out, answer, "No owner holds more than before by {min} or more.\n");
+		prose_facts(out, answer, "No owner grew by {min} or more.\n");
 	}
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		more += parts[i].count > parts[i].shown ? parts[i].count - parts[i].shown : 0;

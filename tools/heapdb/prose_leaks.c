@@ -14,13 +14,13 @@ static const struct list {
 	const char *kind, *heading;
 } lists[] = {
 	{ "point", "Accumulates in" },
-	{ "member", "The largest of them" },
-	{ "child", "Immediately dominated there, by class" },
-	{ "element", "What it holds, below entries of collections, by class" },
-	{ "content", "All that is retained, by class" },
+	{ "member", "The largest members" },
+	{ "child", "Objects immediately dominated there, by class" },
+	{ "element", "Objects held by these, below entries of collections, by class" },
+	{ "content", "All retained objects, by class" },
 	{ "thread", "Held by the thread" },
-	{ "common", "What paths to several suspects have in common" },
-	{ "unreachable", "Leaking objects that nothing keeps: the next collection frees them" },
+	{ "common", "First steps shared by paths to several suspects" },
+	{ "unreachable", "Unreachable leaking objects, which the next garbage collection frees" },
 };
 
 static const struct list *list_of(const struct hdb_rows *rows)
@@ -86,7 +86,7 @@ static void put_leaking(struct output *out, const struct render_style *style,
 	output_format(out, "  Retained: %.2f %% of the heap (", rows_value(rows, "percent")->d);
 	prose_row(out, rows,
 		  has_value(count) && count->u > 1 ?
-			  "{retained}) by {objects} objects that the same references keep\n" :
+			  "{retained}) in {objects} objects held by the same references\n" :
 			  "{retained})\n");
 }
 
@@ -280,8 +280,8 @@ static void put_end(struct answer *answer, struct output *out, uint64_t listed)
 	put_left_out(answer, out, listed);
 	if (answer->row_count == 0)
 		prose_facts(out, answer,
-			    "No leak suspects: no object, and no objects of one class, retain more "
-			    "than {threshold}.\n");
+			    "No leak suspects: no object or class retains more than "
+			    "{threshold}.\n");
 }
 
 int prose_leaks(struct answer *answer, const struct render_style *style, struct output *out)

@@ -115,8 +115,8 @@ static void put_next(struct answer *answer, const struct render_style *style, st
 	static const struct {
 		const char *command, *what;
 	} next[] = {
-		{ "leaks", "the suspects in full" },  { "top", "the biggest objects" },
-		{ "threads", "what threads hold" },   { "explain", "what the large objects are" },
+		{ "leaks", "suspects in detail" },       { "top", "the biggest objects" },
+		{ "threads", "memory held by threads" }, { "explain", "large objects explained" },
 		{ "serve", "the same in a browser" },
 	};
 	const struct hdb_value *file = answer_fact(answer, "database");
@@ -168,7 +168,7 @@ int prose_overview(struct answer *answer, const struct render_style *style, stru
 			      (unsigned long long)(leaks->u - leak_rows),
 			      leaks->u - leak_rows == 1 ? "" : "s");
 	if (!answer->row_count)
-		output_string(out, "\n  No object holds more than 10 % of the heap, and no known "
+		output_string(out, "\n  No object retains more than 10 % of the heap, and no known "
 				   "problem was found.\n");
 	if (!is_brief)
 		put_next(answer, style, out);

@@ -111,8 +111,8 @@ int prose_references(struct answer *answer, const struct render_style *style, st
 	rc = prose_groups_table(answer, &all, style, out);
 	if (rc == HDB_OK && is_sum)
 		output_string(out,
-			      "Several objects of one class with the same field are one row with "
-			      "the sum of their sizes; --table lists each.\n");
+			      "Objects of one class that are held by the same field share a row "
+			      "with the sum of their sizes; --table lists each.\n");
 	if (rc == HDB_OK && has_value(id) && answer->row_count > 0)
 		put_next(out, &all, id->u);
 	prose_groups_release(&all, out);

@@ -282,8 +282,8 @@ static int put_table(struct answer *answer, const struct render_style *style, st
 		rc = prose_groups_table(answer, &all, style, out);
 	}
 	if (rc == HDB_OK && answer->row_count > 0)
-		output_string(out, "Stacks and what they hold: heapdb threads NAME, "
-				   "heapdb threads '*PART*',\n  or heapdb threads --stacks\n");
+		output_string(out, "For stacks and local variables: heapdb threads NAME, heapdb "
+				   "threads '*PART*',\n  or heapdb threads --stacks\n");
 	prose_groups_release(&all, out);
 	return rc;
 }

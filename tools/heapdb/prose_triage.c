@@ -63,8 +63,8 @@ static void put_summary(struct answer *answer, const struct render_style *style,
 
 	prose_facts(out, answer,
 		    answer_fact(answer, "findings")->u ?
-			    "{findings} of {rules} known problems found. " :
-			    "No known problem among {rules}. ");
+			    "Found {findings} of {rules} known problems. " :
+			    "Found none of {rules} known problems. ");
 	prose_facts(out, answer,
 		    !has_value(suspect) ? "`leaks` has no suspects.\n" :
 		    count->u == 1       ? "`leaks` has {suspects} suspect:\n  " :

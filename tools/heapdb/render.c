@@ -258,7 +258,7 @@ void answer_report_absent(const struct cli *cli, const struct answer *answer)
 {
 	for (size_t i = 0; i < answer->picked_count; i++)
 		if (answer->picked[i] >= column_count(answer))
-			cli_notice(cli, "this answer has nothing in the column \"%s\"",
+			cli_notice(cli, "column \"%s\" is empty in this answer",
 				   any_column(answer, answer->picked[i])->name);
 }
 
@@ -424,7 +424,7 @@ int answer_next(struct answer *answer, const struct output *out)
 	}
 	if (answer->size_max && out->written > answer->size_max)
 		return hdb_fail(answer->err, HDB_ELIMIT,
-				"the answer is longer than %" PRIu64 " MiB: ask for fewer rows",
+				"the answer is longer than %" PRIu64 " MiB; request fewer rows",
 				answer->size_max >> 20);
 	if ((answer->source || is_filtered(answer)) && answer->limit &&
 	    answer->row_count == answer->limit)

@@ -103,8 +103,8 @@ static int check_rest(const char *rest, struct hdb_error *err)
 	return rest[strspn(rest, " \t\r\n;")] == '\0' ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_EUSAGE,
-				"one statement at a time: what follows the first "
-				"semicolon is another one");
+				"expected one statement, but another one follows the first "
+				"semicolon");
 }
 
 static int run(struct heapsql *sql, const struct serve_statement *ask, const struct serve_sink *to,

@@ -89,9 +89,9 @@ static const char help[] =
 /* Headings by kind of table. */
 static const char *const kind_titles[] = {
 	[HEAPSQL_TABLE] = "Tables (.schema NAME lists the columns)",
-	[HEAPSQL_FUNCTION] = "Tables of one object, as in SELECT * FROM fields(0x12c4)",
-	[HEAPSQL_QUERY] = "Queries, as in SELECT * FROM retained('java.util.HashMap')",
-	[HEAPSQL_CLASS] = "Classes, as in SELECT * FROM \"java.util.HashMap\"",
+	[HEAPSQL_FUNCTION] = "Tables of one object, such as SELECT * FROM fields(0x12c4)",
+	[HEAPSQL_QUERY] = "Queries, such as SELECT * FROM retained('java.util.HashMap')",
+	[HEAPSQL_CLASS] = "Classes, such as SELECT * FROM \"java.util.HashMap\"",
 };
 
 /* Width of the name column. */
@@ -120,7 +120,9 @@ static void list_tables(struct cli *cli, struct heapsql *sql, const char *part)
 		has_any = true;
 	}
 	if (!*part)
-		output_format(cli->out, "%s: .tables TEXT lists those with TEXT in their names\n",
+		output_format(cli->out,
+			      "%s: .tables TEXT lists the ones whose name contains "
+			      "TEXT\n",
 			      kind_titles[HEAPSQL_CLASS]);
 }
 

@@ -97,8 +97,8 @@ int where_open(struct where *w, struct cli *cli, struct hdb_query_args *args)
 	*w = (struct where){ .cli = cli };
 	if (!cli->opt.where)
 		return HDB_OK;
-	return cli_usage(cli, "--where needs SQLite, without which this heapdb was built: install "
-			      "libsqlite3-dev and build it again");
+	return cli_usage(cli, "--where needs SQLite, but this heapdb was built without it: install "
+			      "libsqlite3-dev and rebuild");
 }
 
 void where_close(struct where *w)

@@ -503,7 +503,8 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	/* Flags: integers must be compressed (LEB128). */
 	if (be16(p + 4) != 2 || !(p[67] & 1))
 		return hdb_fail(err, HDB_EFORMAT,
-				"version %u.%u of the format: those of JDK 11 and later are read",
+				"version %u.%u of the format is not supported: expected a "
+				"recording of JDK 11 or later",
 				be16(p + 4), be16(p + 6));
 	size = be64(p + 8);
 	metadata = be64(p + 24);
@@ -532,7 +533,7 @@ int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *
 	if (size > JFR_SIZE_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "larger than %u bytes", JFR_SIZE_MAX);
 	if (size < 4 || memcmp(data, "FLR", 4) != 0)
-		return hdb_fail(err, HDB_EFORMAT, "not a recording of Flight Recorder");
+		return hdb_fail(err, HDB_EFORMAT, "not a Flight Recorder recording");
 	(*out)->data = data;
 	(*out)->size = (uint32_t)size;
 	return HDB_OK;

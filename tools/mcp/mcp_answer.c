@@ -191,11 +191,10 @@ static int add_row(struct filling *f, struct hdb_error *err)
 			break;
 	}
 	f->is_full = f->is_cut = true;
-	return is_first ?
-		       hdb_fail(err, HDB_ELIMIT,
-				"not even one row fits into max_tokens: ask for more, or for fewer "
-				"columns") :
-		       HDB_OK;
+	return is_first ? hdb_fail(err, HDB_ELIMIT,
+				   "not even one row fits into max_tokens; use a larger value or "
+				   "fewer columns") :
+			  HDB_OK;
 }
 
 static int fill(struct filling *f, struct hdb_error *err)
@@ -323,7 +322,7 @@ int mcp_answer_statement(mcp_statement_fn *run, const struct mcp_statement *stat
 				 (json_int_t)json_array_size(list));
 	if (r >= 0 && (f.is_cut || (f.is_full && f.from.next(f.from.ctx, NULL) == HDB_OK)))
 		json_object_set_new(*out, "cut",
-				    json_string("more rows follow: LIMIT and OFFSET have them"));
+				    json_string("more rows follow; use LIMIT and OFFSET"));
 	if (r >= 0 && json_array_size(list) == 0 && statement->why_empty &&
 	    statement->why_empty(statement, why, sizeof(why)))
 		json_object_set_new(*out, "note", json_string(why));

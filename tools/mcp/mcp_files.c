@@ -174,10 +174,10 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 	if (count != 1)
 		return hdb_fail(
 			err, HDB_EUSAGE,
-			count ? "there are %zu databases: say which one is meant with \"db\"; "
-				"the tool \"open\" lists them" :
+			count ? "there are %zu databases: choose one with \"db\"; the tool "
+				"\"open\" lists them" :
 				"there is no database below the folders (%zu); the tool \"open\" "
-				"lists dumps: `heapdb import DUMP` makes a database of one",
+				"lists dumps, and `heapdb import DUMP` imports one",
 			count);
 	assert(found);
 	*path = strdup(found);
@@ -224,12 +224,12 @@ static int refuse_file(const struct mcp_files *files, const char *name, struct h
 	char *dump = strlen(name) < PATH_MAX ? find_file(files, name, ".hprof") : NULL;
 	const int r =
 		dump ? hdb_fail(err, HDB_EABSENT,
-				"\"%s\" is a dump that has no database yet: ask the user to run "
-				"`heapdb import '%s'`, then call again",
+				"\"%s\" is a dump without a database: ask the user to run `heapdb "
+				"import '%s'`, then call again",
 				name, dump) :
 		       hdb_fail(err, HDB_EABSENT,
-				"there is no database \"%s\" below the folders that may be read; "
-				"the tool \"open\" lists what there is",
+				"there is no database \"%s\" below the served folders; the tool "
+				"\"open\" lists all databases",
 				name);
 
 	free(dump);

@@ -76,10 +76,10 @@ json_t *mcp_prompts_list(void)
 
 		json_array_append_new(
 			args,
-			argument("db", "the database; not needed if there is one only", false));
+			argument("db", "Database. May be omitted if there is only one.", false));
 		if (prompts[i].takes_before)
 			json_array_append_new(
-				args, argument("before", "the database of the earlier dump", true));
+				args, argument("before", "Database of the earlier dump", true));
 		json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", prompts[i].name,
 						      "description", prompts[i].description,
 						      "arguments", args));

@@ -112,28 +112,28 @@ static void put_budget(json_t *properties)
 		 json_pack("{s:s, s:i, s:i, s:i, s:s}", "type", "integer", "minimum",
 			   MCP_TOKENS_MIN, "maximum", MCP_TOKENS_MAX, "default", MCP_TOKENS_DEFAULT,
 			   "description",
-			   "budget of the answer; what does not fit follows by cursor"));
+			   "Maximum size of the answer. Further rows follow by cursor."));
 }
 
 static void put_limit(json_t *properties)
 {
 	property(properties, "limit",
 		 json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 1, "description",
-			   "most rows of this answer"));
+			   "Maximum number of rows in this answer"));
 }
 
 static void put_rows(json_t *properties)
 {
 	property(properties, "sort",
 		 typed("string",
-		       "column to sort by, largest numbers first; -column: the other way"));
+		       "Column to sort by, largest numbers first. -column reverses the order."));
 	put_limit(properties);
 	property(properties, "columns",
 		 json_pack("{s:s, s:{s:s}, s:s}", "type", "array", "items", "type", "string",
-			   "description", "only these columns"));
+			   "description", "Columns to return"));
 	property(properties, "cursor",
-		 typed("string", "next_cursor of an answer, with the same question: the rows that "
-				 "follow"));
+		 typed("string", "next_cursor of the previous answer to the same question, to get "
+				 "the next rows"));
 }
 
 /* Optional targets are in brackets. */
@@ -154,37 +154,39 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 	}
 	if (takes & MCP_TAKES_NAME)
 		property(properties, "name",
-			 typed("string", "of the query; \"explain\" lists them"));
+			 typed("string", "Name of the query. \"explain\" lists all queries."));
 	if (takes & MCP_TAKES_OPTIONS) {
 		property(properties, "options",
-			 typed("object", "options by name: a text, a number, true for a switch"));
-		property(properties, "target", texts("what the query is about, as explained"));
+			 typed("object", "Options by name: a text, a number, or true for a "
+					 "switch"));
+		property(properties, "target",
+			 texts("Target of the query, as listed by "
+			       "\"explain\""));
 	}
 	if (spec && *spec->targets) {
 		snprintf(target, sizeof(target), "%s%s", spec->targets,
-			 strstr(spec->targets, "OBJECT") ?
-				 "; an object is an identifier as 0x12c4" :
-				 "");
+			 strstr(spec->targets, "OBJECT") ? "; an object is an ID such as 0x12c4" :
+							   "");
 		property(properties, "target", texts(target));
 		if (needs_target(spec))
 			json_array_append_new(required, json_string("target"));
 	}
 	if (takes & MCP_TAKES_BEFORE) {
 		property(properties, "before",
-			 texts("databases of earlier dumps of the same program, oldest first"));
+			 texts("Databases of earlier dumps of the same program, oldest first"));
 		if (spec)
 			json_array_append_new(required, json_string("before"));
 	}
 	if (takes & MCP_TAKES_DB)
 		property(properties, "db",
 			 typed("string",
-			       "the database, as \"open\" lists it; not needed if there is "
-			       "one only"));
+			       "Database, as listed by \"open\". May be omitted if there is only "
+			       "one."));
 	if (takes & MCP_TAKES_ALL)
 		property(properties, "all",
-			 typed("boolean", "tables show unreachable objects, too"));
+			 typed("boolean", "Also show unreachable objects in the tables"));
 	if (takes & MCP_TAKES_STATEMENT) {
-		property(properties, "statement", typed("string", "one SELECT statement"));
+		property(properties, "statement", typed("string", "One SELECT statement"));
 		put_limit(properties);
 		json_array_append_new(required, json_string("statement"));
 	}

@@ -302,7 +302,7 @@ static json_t *tool_error(int code, struct hdb_error *err)
 	mcp_plain(err->message);
 	return json_pack("{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text",
 			 json_sprintf("%s (%s)",
-				      err->message[0] ? err->message : "no such thing in the dump",
+				      err->message[0] ? err->message : "not found in the dump",
 				      hdb_result_name(code)),
 			 "isError", 1);
 }
@@ -324,11 +324,11 @@ static void on_call(struct server *s, const json_t *message)
 
 	if (!call.name || !mcp_tool_exists(s->options, call.name)) {
 		send_error(s, id_of(message), RPC_PARAMS,
-			   "there is no such tool; tools/list has those that there are", NULL);
+			   "there is no such tool; tools/list lists all tools", NULL);
 		return;
 	}
 	if (call.args && !json_is_null(call.args) && !json_is_object(call.args)) {
-		send_error(s, id_of(message), RPC_PARAMS, "arguments have to be an object", NULL);
+		send_error(s, id_of(message), RPC_PARAMS, "arguments must be an object", NULL);
 		return;
 	}
 	if (!json_is_object(call.args))
@@ -576,7 +576,7 @@ static void on_line(struct server *s, const char *line, size_t size)
 	} else if (message)
 		on_message(s, message);
 	else
-		send_error(s, NULL, RPC_PARSE, "a line that is no JSON", NULL);
+		send_error(s, NULL, RPC_PARSE, "a line that is not JSON", NULL);
 }
 
 /* Reads lines until the input ends. Lines that are too long are skipped and reported. */

@@ -301,7 +301,8 @@ static int take_cursor(struct asking *a, struct hdb_error *err)
 		return hdb_fail(err, HDB_EUSAGE, "\"%.40s\" is not a cursor", text);
 	if (hash != a->hash)
 		return hdb_fail(err, HDB_EUSAGE,
-				"the cursor belongs to another question: ask the same one again");
+				"the cursor belongs to a different question; repeat the question "
+				"that returned it");
 	a->page.offset = offset;
 	return HDB_OK;
 }
@@ -324,7 +325,7 @@ static int take_name(struct asking *a, struct hdb_error *err)
 	if (!name && (r = take_text(a->call->args, "name", &name, err)) < 0)
 		return r;
 	if (!name)
-		return hdb_fail(err, HDB_EUSAGE, "\"name\" of a query expected");
+		return hdb_fail(err, HDB_EUSAGE, "expected the \"name\" of a query");
 	a->spec = hdb_query_named(name);
 	if (!a->spec)
 		return hdb_fail(err, HDB_NOTFOUND,
@@ -374,11 +375,11 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 	TRY(take_texts(&a, "target", add_target, err));
 	TRY(take_rows(&a, err));
 	if (!a.target_count && *a.spec->targets && *a.spec->targets != '[')
-		return hdb_fail(err, HDB_EUSAGE, "a \"target\" expected: %s", a.spec->targets);
+		return hdb_fail(err, HDB_EUSAGE, "expected a \"target\": %s", a.spec->targets);
 	TRY(take_database(&a, err));
 	TRY(take_texts(&a, "before", add_before, err));
 	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count)
-		return hdb_fail(err, HDB_EUSAGE, "\"before\" expected: an earlier database");
+		return hdb_fail(err, HDB_EUSAGE, "expected \"before\": an earlier database");
 	/* Account for the database's name in the answer. */
 	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
 	question.spec = a.spec;
@@ -555,8 +556,8 @@ static int run_statement(const struct mcp_call *call, const struct tool *tool, j
 	TRY(begin(call, tool, "statement", &statement.text, err));
 	if (!statement.text || (all && !json_is_boolean(all)))
 		return hdb_fail(err, HDB_EUSAGE,
-				!statement.text ? "a \"statement\" expected" :
-						  "\"all\" has to be true or false");
+				!statement.text ? "expected a \"statement\"" :
+						  "\"all\" must be true or false");
 	TRY(take_number(call->args, "limit", &a.page.limit, err));
 	TRY(take_budget(call->args, &a.page.budget_bytes, err));
 	TRY(take_database(&a, err));
@@ -592,24 +593,24 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 
 static const struct tool tools[] = {
 	{ "open", NULL, MCP_TAKES_DB, run_open, "List or open heap databases",
-	  "Lists the heap databases that may be asked; with db: opens it and says whether its dump is "
+	  "Lists the heap databases. With db: opens a database and reports whether its dump is "
 	  "stale or incomplete. Call it first." },
 	{ "overview", NULL, MCP_TAKES_DB | MCP_TAKES_BUDGET, run_overview, "Overview of a heap",
 	  "What was dumped, known problems, leak suspects and the biggest classes, in one answer. Call "
 	  "it second." },
 	{ "leaks", "leaks", TAKES_QUESTION, run_query, "Leak suspects",
-	  "Who holds much, where it accumulates, and the path from a GC root." },
+	  "Owners of much memory, where it accumulates, and the path from a GC root." },
 	{ "histogram", "histogram", TAKES_QUESTION, run_query, "Class histogram",
-	  "How many objects of which classes; sort by retained or shallow." },
+	  "Number and size of objects by class. Sort by retained or shallow." },
 	{ "object", "object", TAKES_QUESTION, run_query, "One object",
-	  "What is in an object, by its identifier." },
+	  "Fields and elements of an object, by its ID." },
 	{ "path", "path", TAKES_QUESTION, run_query, "Path from a GC root",
-	  "Why an object is still in memory." },
+	  "Path from a GC root that keeps an object in memory." },
 	{ "dominators", "dominators", TAKES_QUESTION, run_query, "Dominator tree",
-	  "What an object keeps alive, largest first; without a target the biggest objects." },
+	  "Objects kept alive by an object, largest first. Without a target: the biggest objects." },
 	{ "compare", "diff", TAKES_QUESTION | MCP_TAKES_BEFORE, run_query, "Compare dumps",
-	  "What grew between dumps: db is the last, before has the earlier ones. Begin with by=owner, "
-	  "which names the fields that hold more than before." },
+	  "Growth between dumps: db is the last dump, before lists the earlier ones. Begin with "
+	  "by=owner, which names the fields that hold more than before." },
 	{ "sql", NULL, TAKES_STATEMENT | MCP_TAKES_ALL, run_statement, "SQL",
 	  "Runs a SELECT of SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
 	  "frames, locals, strings, arrays, loaders; every class under its name, quoted, with columns "
@@ -621,7 +622,7 @@ static const struct tool tools[] = {
 	{ "explain", NULL, MCP_TAKES_NAME, run_explain, "Explain the queries",
 	  "Lists all queries; with name: its targets, options, columns and facts." },
 	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
-	  "Asks any query by name: threads, references, referrers, entries, strings, duplicates, "
+	  "Runs any query by name: threads, references, referrers, entries, strings, duplicates, "
 	  "collections, retained and others. See \"explain\"." },
 };
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))

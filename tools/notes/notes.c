@@ -75,7 +75,7 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 	if (fstat(fd, &st) != 0)
 		return hdb_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return hdb_fail(err, HDB_EFORMAT, "%s is no file of notes", path);
+		return hdb_fail(err, HDB_EFORMAT, "%s is not a file of notes", path);
 	if ((uint64_t)st.st_size > NOTES_FILE_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "%s is larger than %zu bytes", path,
 				NOTES_FILE_MAX);
@@ -199,7 +199,7 @@ int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 		return hdb_fail(err, HDB_ENOMEM, "no memory for notes");
 	return notes->json && take(db, notes) ?
 		       HDB_OK :
-		       hdb_fail(err, HDB_EFORMAT, "%s is no file of notes, or is damaged", path);
+		       hdb_fail(err, HDB_EFORMAT, "%s is not a file of notes, or is damaged", path);
 }
 
 int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
@@ -298,7 +298,7 @@ static int check_target(struct hdb *db, const char *target, struct hdb_error *er
 	if (strcmp(kind, "leak") == 0)
 		return HDB_OK;
 	if (strpbrk(target, "*?"))
-		return hdb_fail(err, HDB_EUSAGE, "a note is on one class, not on a pattern");
+		return hdb_fail(err, HDB_EUSAGE, "a note needs a single class, not a pattern");
 	return hdb_query(db, kind, &args, &rows, err);
 }
 
@@ -314,7 +314,7 @@ static int check_text(const char *text, struct hdb_error *err)
 	if (json)
 		return HDB_OK;
 	return errno == ENOMEM ? hdb_fail(err, HDB_ENOMEM, "no memory for notes") :
-				 hdb_fail(err, HDB_EUSAGE, "a note is a text in UTF-8");
+				 hdb_fail(err, HDB_EUSAGE, "a note must be UTF-8 text");
 }
 
 /* Normalised target: the object's ID without leading zeros, and its dump. */
@@ -329,7 +329,7 @@ static int find_place(const struct hdb *db, const char *target, struct place *pl
 	uint64_t id;
 
 	if (!*target || strlen(target) > NOTE_TARGET_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "a note is on an object, a class or a leak");
+		return hdb_fail(err, HDB_EUSAGE, "a note needs an object, a class or a leak");
 	*place = (struct place){ 0 };
 	if (!is_object(target)) {
 		memcpy(place->target, target, strlen(target));
@@ -340,7 +340,7 @@ static int find_place(const struct hdb *db, const char *target, struct place *pl
 	if (*end == '@' && strlen(end + 1) == DUMP_SIZE - 1)
 		memcpy(place->dump, end + 1, DUMP_SIZE);
 	else if (*end || end == target + 1)
-		return hdb_fail(err, HDB_EUSAGE, "%s is no ID of an object", target);
+		return hdb_fail(err, HDB_EUSAGE, "%s is not an object ID", target);
 	snprintf(place->target, sizeof(place->target), "0x%" PRIx64, id);
 	return HDB_OK;
 }
@@ -369,7 +369,7 @@ static int change(struct notes *notes, const struct place *place, const char *te
 	if (!text) {
 		*note = notes->list[--notes->count];
 	} else if (!note && notes->count == NOTES_MAX) {
-		return hdb_fail(err, HDB_ELIMIT, "there are %d notes already", NOTES_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "there are already %d notes", NOTES_MAX);
 	} else {
 		note = note ? note : &notes->list[notes->count++];
 		*note = (struct note){ .target = place->target,

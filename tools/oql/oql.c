@@ -50,7 +50,9 @@ static int check_utf8(struct oql_str text, struct hdb_error *err)
 	for (size_t i = 0; i < text.size; i += n) {
 		n = utf8_decode(text.data + i, text.size - i, &c);
 		if (!n || !text.data[i])
-			return hdb_fail(err, HDB_EUSAGE, "byte %zu of the statement is no UTF-8",
+			return hdb_fail(err, HDB_EUSAGE,
+					"byte %zu of the statement is not valid "
+					"UTF-8",
 					i + 1);
 	}
 	return HDB_OK;
@@ -137,8 +139,8 @@ static enum hdb_type type_of(const struct oql *oql, const struct oql_value *v)
 static const struct hdb_column star_columns[STAR_COUNT] = {
 	[STAR_ID] = { "id", HDB_TYPE_ID, "id", "the object" },
 	[STAR_CLASS] = { "class", HDB_TYPE_TEXT, "class", "its class" },
-	[STAR_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "its shallow size in bytes" },
-	[STAR_TEXT] = { "text", HDB_TYPE_TEXT, "text", "its value as a text, where it has one" },
+	[STAR_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size in bytes" },
+	[STAR_TEXT] = { "text", HDB_TYPE_TEXT, "text", "Value as text, if any" },
 };
 
 static int make_columns(struct oql *oql)
@@ -226,7 +228,7 @@ static int refuse_visualvm(struct oql_str text, struct hdb_error *err)
 	int r = oql_to_sql(text, &sql, err);
 
 	if (r == HDB_OK)
-		r = hdb_fail(err, HDB_EUSAGE, "this is VisualVM's OQL; as SQL it is: %s", sql);
+		r = hdb_fail(err, HDB_EUSAGE, "this is VisualVM's OQL; in SQL: %s", sql);
 	free(sql);
 	return r > 0 ? HDB_OK : r;
 }

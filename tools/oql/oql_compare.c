@@ -52,10 +52,12 @@ int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct o
 	if (e->kind == OQL_ADD && a->type == OQL_V_STRING)
 		return concatenate(ev, a, b, arena, out);
 	if (!oql_is_number(a) || !oql_is_number(b))
-		return oql_refuse(
-			ev, e, "\"%c\" takes numbers, not %s%s", signs[e->kind - OQL_ADD],
-			oql_type_name(ev, oql_is_number(a) ? b : a),
-			e->kind == OQL_ADD ? "; begin with a text (\"\" + ...) for texts" : "");
+		return oql_refuse(ev, e, "\"%c\" takes numbers, not %s%s", signs[e->kind - OQL_ADD],
+				  oql_type_name(ev, oql_is_number(a) ? b : a),
+				  e->kind == OQL_ADD ?
+					  "; to concatenate texts, begin with a text (\"\" + "
+					  "...)" :
+					  "");
 	if (e->kind != OQL_DIVIDE && oql_is_whole(a) && oql_is_whole(b)) {
 		*out = whole(e, a, b);
 		return HDB_OK;
@@ -136,8 +138,8 @@ int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_va
 
 		oql_unparse(a->type == OQL_V_NULL ? e->a : e->b, &text);
 		r = oql_refuse(ev, e,
-			       "%.*s is null, which is neither less nor greater; add "
-			       "\"... != null AND\" before the comparison",
+			       "%.*s is null and cannot be compared by order; add \"... != null "
+			       "AND\" before the comparison",
 			       (int)(text.size < 200 ? text.size : 200), text.data);
 		bytes_release(&text);
 		return r;

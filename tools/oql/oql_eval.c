@@ -141,8 +141,7 @@ static int name_value(struct oql_eval *ev, struct oql_expr *e, const struct oql_
 			return HDB_OK;
 		}
 	if (frame->current.type == OQL_V_NULL && !frame->outer)
-		return oql_refuse(ev, e, "\"%.*s\" is not known here", shown(e->name),
-				  e->name.data);
+		return oql_refuse(ev, e, "\"%.*s\" is unknown here", shown(e->name), e->name.data);
 	return field_value(ev, e, frame, &frame->current, out);
 }
 
@@ -294,7 +293,7 @@ static int whole_value(struct oql_eval *ev, const struct oql_expr *e, const stru
 	*out = 0;
 	TRY_ERRORS(oql_evaluate(ev, e, frame, &v));
 	if (!oql_is_whole(&v))
-		return oql_refuse(ev, e, "the number of an element is an int, not %s",
+		return oql_refuse(ev, e, "the index of an element must be an int, not %s",
 				  oql_type_name(ev, &v));
 	*out = v.i;
 	return HDB_OK;
@@ -591,7 +590,7 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 		return call_value(ev, e, frame, out);
 	case OQL_AGGREGATE:
 		if (!frame->aggregates)
-			return oql_refuse(ev, e, "an aggregate cannot stand here");
+			return oql_refuse(ev, e, "an aggregate is not allowed here");
 		assert(e->i >= 0);
 		*out = frame->aggregates[e->i];
 		return HDB_OK;

@@ -147,7 +147,8 @@ static int parse_aggregate(struct parser *p, enum oql_aggregate which, struct oq
 	TRY(make(p, OQL_AGGREGATE, at, &e));
 	if (!select)
 		return oql_fail_at(p->text, at, p->err,
-				   "%s() stands only in SELECT and ORDER BY, and not in itself",
+				   "%s() is allowed only in SELECT and ORDER BY, and not inside "
+				   "itself",
 				   aggregate_names[which]);
 	e->aggregate = which;
 	p->at += 2;
@@ -175,7 +176,7 @@ static int parse_name(struct parser *p, struct oql_expr **out)
 
 	if (is_word(p, 0, "not"))
 		return oql_fail_at(p->text, t->at, p->err,
-				   "NOT stands only before LIKE and IN; write != or = false");
+				   "NOT is allowed only before LIKE and IN; use != or = false");
 	if (is_word(p, 0, "implements") || is_word(p, 0, "instanceof") || is_word(p, 0, "and") ||
 	    is_word(p, 0, "or"))
 		return oql_expected(p, "an expression");
@@ -203,7 +204,7 @@ static int parse_member(struct parser *p, struct oql_expr *a, enum oql_kind kind
 	if (t->kind != OQL_T_NAME)
 		return oql_expected(
 			p, kind == OQL_FIELD ?
-				   "the name of a field, or \"@\" and that of an attribute" :
+				   "the name of a field, or \"@\" and the name of an attribute" :
 				   "the name of an attribute after \"@\"");
 	TRY(make(p, is_call ? OQL_METHOD : kind, t->at, &e));
 	e->a = a;
@@ -225,8 +226,9 @@ static int parse_number(struct parser *p, bool is_negative, struct oql_expr **ou
 	TRY(make(p, kind, t->at, &e));
 	if (t->is_wide && !(is_negative && t->i == 1ULL << (kind == OQL_LONG ? 63 : 31)))
 		return oql_fail_at(p->text, t->at, p->err,
-				   kind == OQL_LONG ? "this number does not fit 64 bits" :
-						      "%.*s does not fit 32 bits; add L for a long",
+				   kind == OQL_LONG ? "this number does not fit into 64 bits" :
+						      "%.*s does not fit into 32 bits; add L for a "
+						      "long",
 				   (int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX),
 				   t->text.data);
 	e->i = (int64_t)(is_negative ? 0 - t->i : t->i);
@@ -299,7 +301,7 @@ static int parse_primary(struct parser *p, struct oql_expr **out)
 		return parse_number(p, false, out);
 	case OQL_T_HEX:
 		return oql_fail_at(p->text, t->at, p->err,
-				   "addresses stand only after FROM; compare "
+				   "addresses are allowed only after FROM; compare "
 				   "toHex(o.@objectAddress) with the text \"%.*s\"",
 				   (int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX),
 				   t->text.data);

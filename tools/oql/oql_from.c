@@ -134,7 +134,7 @@ static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *
 	}
 	if (class_no == HDB_NONE)
 		return oql_refuse(ev, &place,
-				  "%s is no class; FROM OBJECTS takes objects of any kind",
+				  "%s is not a class; use FROM OBJECTS for objects of any kind",
 				  oql_type_name(ev, ix == HDB_NONE ? v : &object));
 	marks[class_no] = 1;
 	return HDB_OK;

@@ -123,7 +123,9 @@ static int lex_hex(struct lexer *lex, struct oql_token *t)
 		t->i = t->i << 4 | (unsigned)digit;
 	}
 	if (digits == 0)
-		return oql_fail_at(lex->text, t->at, lex->err, "expected an address as 0x12c4");
+		return oql_fail_at(lex->text, t->at, lex->err,
+				   "expected an address such as "
+				   "0x12c4");
 	return HDB_OK;
 }
 
@@ -164,7 +166,9 @@ static int lex_decimal(struct lexer *lex, struct oql_token *t, bool is_real)
 		     (t->kind == OQL_T_LONG && t->i > INT64_MAX);
 	if ((t->kind == OQL_T_LONG || t->kind == OQL_T_INT) &&
 	    (errno != 0 || t->i > (t->kind == OQL_T_LONG ? 1ULL << 63 : INT64_MAX)))
-		return oql_fail_at(lex->text, t->at, lex->err, "this number does not fit 64 bits");
+		return oql_fail_at(lex->text, t->at, lex->err,
+				   "this number does not fit into 64 "
+				   "bits");
 	return HDB_OK;
 }
 

@@ -26,8 +26,8 @@ struct oql_key {
 static int over_budget(const struct oql_budget *budget, struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_ELIMIT,
-			"what the statement keeps needs more than %" PRIu64
-			" MiB; --memory allows more",
+			"the data of the statement needs more than %" PRIu64
+			" MiB; use a larger --memory",
 			budget->most_bytes >> 20);
 }
 

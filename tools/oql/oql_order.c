@@ -41,8 +41,8 @@ static int resolve_order(struct oql_rows *rows, const struct oql_order *from,
 	}
 	if (rows->first->next)
 		return oql_refuse(rows->ev, e,
-				  "after a UNION columns are named: by the first SELECT's names, "
-				  "or by their numbers");
+				  "after a UNION, refer to columns by the names of the first "
+				  "SELECT or by number");
 	if (e->kind == OQL_STRING)
 		return oql_refuse(rows->ev, e, "there is no column of this name");
 	to->expr = e;

@@ -126,7 +126,7 @@ static int parse_from(struct parser *p, struct oql_from *from)
 	TRY(r);
 	if (from->kind == OQL_FROM_CLASS && is_sign(p, 0, '('))
 		return oql_fail_at(p->text, from->at, p->err,
-				   "an expression after FROM stands in parentheses: ( %.*s(...) )",
+				   "an expression after FROM must be in parentheses: ( %.*s(...) )",
 				   (int)(from->name.size < SHOWN_MAX ? from->name.size : SHOWN_MAX),
 				   from->name.data);
 	if (is_word(p, 0, "as"))
@@ -207,7 +207,7 @@ static int parse_union(struct parser *p, struct oql_select *first, struct oql_se
 	TRY(oql_expect_sign(p, ')', "\")\" at the end of the SELECT"));
 	if ((*out)->order_count || (*out)->has_limit)
 		return oql_fail_at(p->text, at, p->err,
-				   "ORDER BY and LIMIT stand behind the last SELECT of a UNION");
+				   "ORDER BY and LIMIT must follow the last SELECT of a UNION");
 	return HDB_OK;
 }
 
@@ -284,10 +284,10 @@ static int check_select(struct parser *p, struct oql_select *select)
 		return oql_too_deep(p, select->at);
 	if (select->has_groups && (select->is_star || select->is_objects))
 		return oql_fail_at(p->text, select->at, p->err,
-				   "with GROUP BY columns are selected, not * or OBJECTS");
+				   "GROUP BY needs columns in SELECT, not * or OBJECTS");
 	if (select->has_groups && (select->is_distinct || select->is_retained))
 		return oql_fail_at(p->text, select->at, p->err,
-				   "groups are neither DISTINCT nor AS RETAINED SET");
+				   "GROUP BY cannot be combined with DISTINCT or AS RETAINED SET");
 	return HDB_OK;
 }
 

@@ -89,7 +89,7 @@ static int compile_source(struct oql_eval *ev, struct oql_pattern *pattern)
 	if (pattern->code)
 		return HDB_OK;
 	pcre2_get_error_message(code, message, sizeof(message));
-	return oql_refuse(ev, pattern->place, "bad regular expression, at its character %zu: %s",
+	return oql_refuse(ev, pattern->place, "invalid regular expression at character %zu: %s",
 			  (size_t)at + 1, (char *)message);
 }
 

@@ -52,14 +52,14 @@ static int check_union(struct oql_rows *rows)
 		if (!shown != rows->are_values)
 			return refuse_select(rows, s,
 					     rows->are_values ?
-						     "the first SELECT of this UNION yields "
+						     "the first SELECT of this UNION returns "
 						     "objects, this one columns" :
-						     "the first SELECT of this UNION yields "
+						     "the first SELECT of this UNION returns "
 						     "columns, this one objects");
 		if (shown && shown->item_count != rows->width)
 			return refuse_select(rows, s,
-					     "this SELECT has not as many columns as the first "
-					     "one of the UNION");
+					     "this SELECT has a different number of columns than "
+					     "the first one of the UNION");
 	}
 	return HDB_OK;
 }

@@ -246,7 +246,9 @@ static int replace(struct oql_eval *ev, const struct oql_call *call, const struc
 	int r = HDB_OK;
 
 	if (!is_literal && with[1].size && strpbrk(with[1].data, "$\\"))
-		return oql_refuse(ev, call->e, "\"$\" and \"\\\" have no meaning in what replaces");
+		return oql_refuse(ev, call->e,
+				  "\"$\" and \"\\\" have no meaning in the "
+				  "replacement");
 	if (!is_literal)
 		r = oql_pattern(ev, call->e, with[0], false, &pattern);
 	while (r == HDB_OK && m.end <= m.text.size) {

@@ -31,7 +31,7 @@ static int make_room(struct oql_eval *ev, struct collected *c)
 	    oql_room(&c->vec, sizeof(*c->values), ev->budget.most_bytes - ev->budget.used_bytes))
 		return HDB_OK;
 	return hdb_fail(ev->err, HDB_ELIMIT,
-			"no memory for more than %zu rows of a sub-select; --memory allows more",
+			"no memory for more than %zu rows of a sub-select; use a larger --memory",
 			c->count);
 }
 

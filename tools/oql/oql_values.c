@@ -471,7 +471,7 @@ const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v)
 		[OQL_V_FLOAT] = "a float",
 		[OQL_V_DOUBLE] = "a double",
 		[OQL_V_STRING] = "a text",
-		[OQL_V_REFERENCE] = "a reference (.@object is what it refers to)",
+		[OQL_V_REFERENCE] = "a reference (.@object is its target)",
 		[OQL_V_LIST] = "a list",
 		[OQL_V_ROW] = "a row of a sub-select",
 		[OQL_V_FIELD] = "a field",

@@ -477,7 +477,7 @@ static struct value join(struct translator *t, struct value list)
 	if (outer->item.kind != LIST)
 		return list;
 	if (inner->limit || outer->limit || inner->is_distinct || outer->is_distinct)
-		return refuse(t, "a list that was cut in another", "a join");
+		return refuse(t, "a truncated list within another", "a join");
 	inner->from = put(t, "%s, %s", outer->from, inner->from);
 	if (outer->where)
 		add_where(t, inner, outer->where);
@@ -567,7 +567,7 @@ static const struct form {
 	{ 'x', 0, 0, NIL, "referees", "SELECT id, class, strength FROM outbound(0x12c4)" },
 	{ 'x', 0, 0, NIL, "identical", "a.id = b.id" },
 	{ 'x', 0, 0, NIL, "describeRef", "SELECT name FROM outbound(0x12c4) WHERE id = 0x12d0" },
-	{ 'x', 0, 0, NIL, "reachables", "WITH RECURSIVE over refs, to leave fields out" },
+	{ 'x', 0, 0, NIL, "reachables", "WITH RECURSIVE over refs, to exclude fields" },
 	{ 'x', 0, 0, NIL, "contains", "EXISTS ( SELECT 1 FROM ... WHERE ... )" },
 	{ 'x', 0, 0, NIL, "unique", "SELECT ... GROUP BY ..." },
 	{ 'x', 0, 0, NIL, "max", "SELECT ... ORDER BY ... DESC LIMIT 1" },

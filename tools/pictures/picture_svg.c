@@ -85,9 +85,8 @@ static void svg_begin(struct output *out, const struct picture *picture, double 
 	put_xml(out, picture->title, strlen(picture->title));
 	output_string(out, ": ");
 	put_thousands(out, picture->nodes[0].bytes);
-	output_string(
-		out,
-		" bytes; area: retained size; colour: package, grey: several small ones</text>\n");
+	output_string(out, " bytes; area: retained size; colour: package (grey: several small "
+			   "nodes)</text>\n");
 }
 
 /* Returns how many bytes of the name fit into `width` pixels, in whole characters. */
@@ -155,7 +154,7 @@ void svg_put_cell(struct output *out, const struct svg_layout *layout, size_t at
 		output_string(out, n->count == 1 ? " object" : " objects");
 	}
 	if (layout->folded > 0) {
-		output_format(out, "; %zu more below it, too small to be drawn, ", layout->folded);
+		output_format(out, "; %zu more below, too small to draw, ", layout->folded);
 		put_human(out, layout->folded_bytes);
 	}
 	output_string(out, "</title>");

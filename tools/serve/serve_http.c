@@ -302,7 +302,7 @@ static enum MHD_Result ask(struct server *server, struct MHD_Connection *connect
 		job->size = 1;
 		if (atomic_fetch_add(job->held, 1) >= SERVE_EXPORTS_MAX)
 			hdb_fail(&a.err, HDB_ELIMIT,
-				 "%d files are made or sent already; ask again later",
+				 "%d files are already being created or sent; try again later",
 				 SERVE_EXPORTS_MAX);
 	}
 	if (a.err.code != HDB_OK) {
@@ -315,7 +315,7 @@ static enum MHD_Result ask(struct server *server, struct MHD_Connection *connect
 		job->state = SERVE_DONE;
 		job->result = HDB_EINTR;
 		snprintf(job->err.message, sizeof(job->err.message),
-			 "%d questions wait already; ask again later", SERVE_WAITING_MAX);
+			 "%d requests are already waiting; try again later", SERVE_WAITING_MAX);
 		MHD_resume_connection(connection);
 	}
 	return MHD_YES;
@@ -379,7 +379,8 @@ static enum MHD_Result notes(const struct server *server, struct MHD_Connection 
 	if (!serve_request_database(db ? db : "0", options->database_count, &number) ||
 	    (writes && !on))
 		return send_error(connection, MHD_HTTP_BAD_REQUEST, "HDB_EUSAGE",
-				  "\"db\" is the number of a database, \"on\" what a note is on");
+				  "\"db\" must be the number of a database, \"on\" the target of a "
+				  "note");
 	r = options->notes(options->databases[number].db_path, writes ? on : NULL,
 			   argument(connection, "text"), &json, &err);
 	if (r != HDB_OK)
@@ -480,11 +481,11 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, enum serve_verd
 				  "this server does not answer for that host");
 	if (verdict == SERVE_WRONG_ORIGIN)
 		return send_error(connection, MHD_HTTP_FORBIDDEN, "ORIGIN",
-				  "requests of other sites are refused");
+				  "requests from other sites are refused");
 	if (is_page)
 		return send_closed_door(connection);
 	return send_error(connection, MHD_HTTP_FORBIDDEN, "TOKEN",
-			  "open the address that `heapdb serve` printed: it has the token");
+			  "open the address that `heapdb serve` printed: it contains the token");
 }
 
 static enum MHD_Result route(struct server *server, struct MHD_Connection *connection,
@@ -504,7 +505,7 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 		return strcmp(path, "/api/cancel") == 0 ?
 			       cancel(server, connection) :
 			       send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "METHOD",
-					  "only /api/cancel and /api/notes are asked by POST");
+					  "only /api/cancel and /api/notes accept POST");
 	file = serve_bundle_file(path);
 	if (file)
 		return send_file(server, connection, file, verdict == SERVE_WELCOME_TOKEN,
@@ -546,9 +547,9 @@ static enum MHD_Result begin_request(struct server *server, struct MHD_Connectio
 	if (request->headers.is_broken || strncmp(version, "HTTP/1.", 7) != 0 ||
 	    is_bare_line(version, strlen(version)))
 		return send_last(connection, MHD_HTTP_BAD_REQUEST, "HEADERS",
-				 "the request's headers are broken");
+				 "the request's headers are invalid");
 	return request->headers.has_body ? send_last(connection, MHD_HTTP_CONTENT_TOO_LARGE, "BODY",
-						     "no request has a body") :
+						     "requests must not have a body") :
 					   MHD_YES;
 }
 
@@ -569,7 +570,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		return MHD_NO;
 	if (!is_get && strcmp(method, "POST") != 0)
 		return send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "METHOD",
-				  "only GET and POST are understood");
+				  "only GET and POST are supported");
 	return route(ctx, connection, path, is_get, request);
 }
 
@@ -676,7 +677,7 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 	unsigned port = 0;
 
 	if (options->database_count == 0 || options->database_count > SERVE_DATABASES_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "too many databases: 16 at most");
+		return hdb_fail(err, HDB_ELIMIT, "too many databases: at most 16");
 	TRY(serve_library_load(err));
 	TRY(listen_on(&server, &port, err));
 	if (!serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))

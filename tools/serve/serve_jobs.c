@@ -208,9 +208,8 @@ static int hold_answer(struct serve_job *job)
 		return HDB_OK;
 	close(job->fd);
 	job->fd = -1;
-	return hdb_fail(
-		&job->err, HDB_EINTR,
-		"answers that were not read yet use all memory for answers; ask again later");
+	return hdb_fail(&job->err, HDB_EINTR,
+			"unread answers use all memory for answers; try again later");
 }
 
 /* Opens an unnamed file: in memory, or on disk for any number of rows. Returns -1 with errno. */
@@ -253,8 +252,8 @@ static int answer(struct worker *w, struct serve_job *job)
 		r = hold_answer(job);
 	if (r == HDB_EINTR && w->is_late)
 		hdb_fail(&job->err, r,
-			 "stopped, for it took too long: ask for less, or ask the "
-			 "command, which has no limit");
+			 "stopped because it took too long; request less, or use the command, "
+			 "which has no limit");
 	return r;
 }
 

@@ -60,7 +60,9 @@ static int set_database(struct serve_job *job, size_t count, const char *key, co
 	size_t number;
 
 	if (!serve_request_database(value, count, &number))
-		return hdb_fail(err, HDB_EUSAGE, "\"%s\" is the number of a database, 0 to %zu",
+		return hdb_fail(err, HDB_EUSAGE,
+				"\"%s\" must be the number of a database, 0 to "
+				"%zu",
 				key, count - 1);
 	if (strcmp(key, "db") == 0)
 		job->database = number;
@@ -79,7 +81,7 @@ static int set_id(struct serve_job *job, const char *value, struct hdb_error *er
 	if (size == 0 || size >= sizeof(job->id) ||
 	    strspn(value, "0123456789abcdefghijklmnopqrstuvwxyz-") != size)
 		return hdb_fail(err, HDB_EUSAGE,
-				"\"job\" has letters, digits and dashes, at most %d",
+				"\"job\" must have at most %d letters, digits and dashes",
 				SERVE_ID_SIZE - 1);
 	memcpy(job->id, value, size + 1);
 	return HDB_OK;
@@ -111,7 +113,8 @@ static int add_option(struct serve_job *job, const char *key, const char *value,
 				job->spec->name, key);
 	if (names_file(o))
 		return hdb_fail(err, HDB_EUSAGE,
-				"the option \"%s\" names files, and is for the command alone",
+				"the option \"%s\" names files and is available only in the "
+				"command",
 				o->name);
 	if (job->option_count == SERVE_ARGUMENTS_MAX)
 		return hdb_fail(err, HDB_EUSAGE, "more than %d options", SERVE_ARGUMENTS_MAX);
@@ -135,7 +138,7 @@ static int set_object(struct serve_job *job, const char *value, struct hdb_error
 
 	if (strncmp(value, "0x", 2) != 0 || digits == 0 || digits > 16 ||
 	    strspn(value + 2, "0123456789abcdef") != digits)
-		return hdb_fail(err, HDB_EUSAGE, "\"id\" is an object's ID, as 0x12c4");
+		return hdb_fail(err, HDB_EUSAGE, "\"id\" must be an object ID such as 0x12c4");
 	job->object = strtoull(value, NULL, 16);
 	return HDB_OK;
 }
@@ -167,7 +170,7 @@ static int add_value_argument(struct serve_job *job, const char *key, const char
 		return hdb_fail(err, HDB_EUSAGE, "a value has no argument \"%.60s\"", key);
 	return read_number(value, UINT32_MAX, number) ?
 		       HDB_OK :
-		       hdb_fail(err, HDB_EUSAGE, "\"%s\" is a number of elements", key);
+		       hdb_fail(err, HDB_EUSAGE, "\"%s\" must be a number of elements", key);
 }
 
 static int add_target(struct serve_job *job, const char *value, struct hdb_error *err)
@@ -200,11 +203,14 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 		return job->format != SERVE_PAGE ?
 			       HDB_OK :
 			       hdb_fail(err, HDB_EUSAGE,
-					"\"format\" is csv, json or parquet: all rows as a file");
+					"\"format\" must be csv, json or parquet: all rows as a "
+					"file");
 	}
 	if (strcmp(key, "limit") == 0 && job->format == SERVE_PAGE) {
 		if (!read_number(value, SERVE_ROWS_MAX, &job->limit) || job->limit == 0)
-			return hdb_fail(err, HDB_EUSAGE, "\"limit\" is a number of rows, 1 to %d",
+			return hdb_fail(err, HDB_EUSAGE,
+					"\"limit\" must be a number of rows, 1 to "
+					"%d",
 					SERVE_ROWS_MAX);
 		return HDB_OK;
 	}
@@ -219,7 +225,7 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 		}
 		if (strcmp(key, "q") != 0 || job->statement)
 			return hdb_fail(err, HDB_EUSAGE,
-					"a statement has one \"q\", perhaps \"all\" of 1, and no "
+					"a statement takes \"q\" and optionally \"all\" (1), not "
 					"\"%.60s\"",
 					key);
 		job->statement = keep(job, value, err);

@@ -32,7 +32,7 @@ static int put(struct serve_job *job, const char *data, size_t size)
 static int too_long(struct serve_job *job)
 {
 	return hdb_fail(&job->err, HDB_ELIMIT,
-			"the value is longer than %" PRIu64 " MiB: ask the command",
+			"the value is longer than %" PRIu64 " MiB; use the command",
 			SERVE_VALUE_MAX >> 20);
 }
 
@@ -144,11 +144,11 @@ static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 
 	*size = (size_t)length;
 	if (job->pixel_bytes > 4 || job->pixel_bytes == 3 || pixels > SERVE_PIXELS_MAX)
-		return hdb_fail(&job->err, HDB_NOTFOUND, "no picture of that size");
+		return hdb_fail(&job->err, HDB_NOTFOUND, "invalid size of the picture");
 	if (job->pixel_bytes > 0) {
 		*size = (size_t)(pixels * job->pixel_bytes);
 		if (pixels == 0 || *size > length)
-			return hdb_fail(&job->err, HDB_NOTFOUND, "no picture of that size");
+			return hdb_fail(&job->err, HDB_NOTFOUND, "invalid size of the picture");
 	}
 	return *size > SERVE_VALUE_MAX ? too_long(job) : HDB_OK;
 }

@@ -273,7 +273,7 @@ static int attach(struct heapsql *sql, const char *name, struct hdb_error *err)
 	if (!*name || sqlite3_stricmp(name, "main") == 0 || sqlite3_stricmp(name, "temp") == 0 ||
 	    sql_source_named(sql, name))
 		return hdb_fail(err, HDB_EUSAGE, "\"%.80s\" cannot be the name of a database%s",
-				name, sql_source_named(sql, name) ? ": it is taken" : "");
+				name, sql_source_named(sql, name) ? ": it is already used" : "");
 	statement = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", name);
 	rc = statement ? sqlite3_exec(sql->sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
 	sqlite3_free(statement);
@@ -458,7 +458,7 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 	*out = NULL;
 	*rest = text;
 	if (strlen(text) > STATEMENT_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "a statement of more than %d bytes",
+		return hdb_fail(err, HDB_ELIMIT, "the statement is longer than %d bytes",
 				STATEMENT_MAX);
 	clear_failures(sql);
 	TRY_ERRORS(define_classes(sql, text, err));

@@ -159,7 +159,7 @@ static void do_printf(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 		if (!read_number(&f, 0, &f.width) ||
 		    (*f.at == '.' && (f.at++, !read_number(&f, 0, &f.precision)))) {
 			sqlite3_free(sqlite3_str_finish(out));
-			sqlite3_result_error(ctx, "a width or precision is above 100,000", -1);
+			sqlite3_result_error(ctx, "width or precision exceeds 100,000", -1);
 			return;
 		}
 		f.at += strspn(f.at, "l");

@@ -83,7 +83,7 @@ static int no_create(sqlite3 *db, void *aux, int argc, const char *const *argv, 
 static int no_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
 		      char **message)
 {
-	*message = sqlite3_mprintf("heapdb_database is no table");
+	*message = sqlite3_mprintf("heapdb_database is not a table");
 	return no_create(db, aux, argc, argv, out, message);
 }
 
@@ -159,7 +159,8 @@ static int open_file(const char *path, struct heapsql_database *database, struct
 		r = hdb_open(made, NULL, &database->db, err);
 		if (r == HDB_EABSENT)
 			return hdb_fail(err, r,
-					"%s has no heap database: heapdb import '%s' makes it",
+					"%s has no heap database; create it with heapdb import "
+					"'%s'",
 					path, path);
 		path = made;
 	}
@@ -198,11 +199,11 @@ static const char *refusal(const struct heapsql *sql, const struct heapsql_datab
 			   const char *path)
 {
 	if (!path)
-		return "heapdb_open takes the name of a heap database";
+		return "heapdb_open needs the name of a heap database";
 	if (sql->count == DATABASES_MAX)
 		return "heapdb_open: there are too many databases";
 	if (!database->name && sql->count)
-		return "heapdb_open: a second database takes a name: heapdb_open('y.heapdb', 'y')";
+		return "heapdb_open: a second database needs a name: heapdb_open('y.heapdb', 'y')";
 	return NULL;
 }
 
@@ -245,7 +246,7 @@ __attribute__((visibility("default"))) int sqlite3_heapdb_init(sqlite3 *db, char
 
 	SQLITE_EXTENSION_INIT2(api);
 	if (sqlite3_libversion_number() < 3038000) {
-		*message = sqlite3_mprintf("heapdb needs SQLite 3.38 or newer, this is %s",
+		*message = sqlite3_mprintf("heapdb needs SQLite 3.38 or later; this is %s",
 					   sqlite3_libversion());
 		return SQLITE_ERROR;
 	}

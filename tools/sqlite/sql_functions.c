@@ -378,9 +378,9 @@ static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
 			     NULL);
 	if (!code) {
 		pcre2_get_error_message(error, message, sizeof(message));
-		full = sqlite3_mprintf("bad regular expression, at its character %llu: %s",
+		full = sqlite3_mprintf("invalid regular expression at character %llu: %s",
 				       (unsigned long long)at + 1, (char *)message);
-		sqlite3_result_error(ctx, full ? full : "bad regular expression", -1);
+		sqlite3_result_error(ctx, full ? full : "invalid regular expression", -1);
 		sqlite3_free(full);
 		return NULL;
 	}
@@ -528,7 +528,7 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
 		/* The first path is numbered, so only another one can contain a cycle. */
 		if (!left)
 			return hdb_fail(err, HDB_ECORRUPT,
-					"the database is damaged: dominators form a circle");
+					"the database is damaged: dominators form a cycle");
 		TRY(hdb_dominator_at(source->db, at, &up, err));
 	}
 	if (at == HDB_NONE)
@@ -564,8 +564,8 @@ static int common_dominator(const struct members *m, uint32_t *out, struct hdb_e
 
 	assert(m->ixs.count > 0);
 	*out = HDB_NONE;
-	TRY(BASE_ALLOC(chain.places, hdb_object_count(m->source->db),
-		       "places in a chain of dominators", err));
+	TRY(BASE_ALLOC(chain.places, hdb_object_count(m->source->db), "a chain of dominators",
+		       err));
 	TRY(number_chain(m->source, members[0], &chain, err));
 	for (size_t i = 1; i < m->ixs.count; i++) {
 		TRY(join_chain(m->source, members[i], &chain, &joined_at, err));

@@ -108,7 +108,7 @@ static void hint_no_column(const struct sql_source *source, const char *text, co
 	copy_name(message + (*message == '"'), ".[]", wanted);
 	snprintf(quoted, sizeof(quoted), "\"%s\"", wanted);
 	if (strstr(text, quoted))
-		snprintf(hint, size, "; a text is in single quotes: '%s'", wanted);
+		snprintf(hint, size, "; texts are in single quotes: '%s'", wanted);
 	else
 		hint_column(source, text, strrchr(wanted, '.') ? strrchr(wanted, '.') + 1 : wanted,
 			    hint, size);
@@ -130,7 +130,7 @@ static void hint_no_table(const struct sql_source *source, const char *wanted, c
 	if (near.best)
 		snprintf(hint, size, "; did you mean %s?", near.best);
 	else if (class)
-		snprintf(hint, size, "; there is the class \"%s\"", class);
+		snprintf(hint, size, "; did you mean the class \"%s\"?", class);
 }
 
 /* FROM java.util.HashMap: a class table must be quoted, since its name contains dots. */
@@ -148,7 +148,7 @@ static bool hint_class(const char *text, char *hint, size_t size)
 		copy_name(at + strspn(at, " \t\r\n"), ".[]", name);
 		if (!strchr(name, '.') && !strchr(name, '['))
 			continue;
-		snprintf(hint, size, "; the name of a class is in double quotes: \"%s\"", name);
+		snprintf(hint, size, "; class names are in double quotes: \"%s\"", name);
 		return true;
 	}
 	return false;
@@ -161,8 +161,8 @@ void sql_hint(const struct sql_source *source, const char *text, const char *mes
 	hint[0] = '\0';
 	if (strncasecmp(text, "show", 4) == 0 || strncasecmp(text, "desc", 4) == 0)
 		snprintf(hint, size,
-			 "; .tables lists tables and .schema TABLE columns, and so does "
-			 "SELECT name, sql FROM sqlite_master");
+			 "; .tables lists tables, .schema TABLE lists columns, and SELECT name, "
+			 "sql FROM sqlite_master lists both");
 	else if (strncmp(message, "no such column: ", 16) == 0)
 		hint_no_column(source, text, message + 16, hint, size);
 	else if (strncmp(message, "no such table: ", 15) == 0 && !hint_class(text, hint, size))
@@ -231,17 +231,18 @@ bool sql_why_empty(const struct sql_source *source, const char *text, char *why,
 		if (hdb_class_named(source->db, name, 0) != HDB_NONE)
 			continue;
 		near = suggest_class(source->db, name);
-		snprintf(why, size, "no class is named '%s'%s%s%s", name,
+		snprintf(why, size, "there is no class '%s'%s%s%s", name,
 			 near ? "; there is '" : "", near ? near : "", near ? "'" : "");
 		return true;
 	}
 	for (const char *at = text; next_compared(&at, "kind", name);) {
 		if (has_kind(source->db, name, &near))
 			continue;
-		snprintf(why, size, "nothing is of kind '%s'%s%s%s", name,
+		snprintf(why, size, "there is no kind '%s'%s%s%s", name,
 			 near ? "; there is '" :
-				"; objects are instance, object array, primitive array or "
-				"class; SELECT DISTINCT kind FROM roots lists those of GC roots",
+				"; kinds of objects are instance, object array, primitive array "
+				"and class; SELECT DISTINCT kind FROM roots lists kinds of GC "
+				"roots",
 			 near ? near : "", near ? "'" : "");
 		return true;
 	}

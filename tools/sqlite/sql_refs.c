@@ -422,7 +422,7 @@ static const struct sql_column ref_columns[] = {
 
 const struct sql_table_def sql_refs = {
 	.name = "refs",
-	.help = "All references: source, target, name of the field",
+	.help = "All references: source, target, field name",
 	SQL_COLUMNS(ref_columns),
 	.narrowing_key = 1 << 2,
 	.rows = 1e7,

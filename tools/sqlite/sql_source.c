@@ -128,7 +128,7 @@ int sql_register(struct sql_source *source, struct hdb_error *err)
 	if (rc == SQLITE_OK)
 		return HDB_OK;
 	return hdb_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EBUG,
-			"the tables cannot be made: %s", sqlite3_errmsg(source->sqlite));
+			"the tables cannot be created: %s", sqlite3_errmsg(source->sqlite));
 }
 
 /* ---- names of classes ---- */

@@ -98,8 +98,8 @@ static int next_owner(struct sql_cursor *c, struct hdb_error *err)
 			if (r == HDB_END && s->unknown)
 				r = hdb_fail(err, HDB_EUSAGE,
 					     "of %" PRIu64 " of %" PRIu64
-					     " collections not all entries are known, so these are "
-					     "not all: %s",
+					     " collections have unknown entries, so the result is "
+					     "incomplete: %s",
 					     s->unknown, s->opened, s->first.message);
 			TRY(r);
 		}

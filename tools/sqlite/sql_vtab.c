@@ -576,8 +576,8 @@ int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, u
 	free(text.text);
 	TRY(hdb_object_at(source->db, ix, &object, err));
 	return hdb_fail(err, HDB_ELIMIT,
-			"the text of 0x%" PRIx64 " has %s characters, more than the %s bytes that "
-			"a text in SQL may have; exclude this object (id <> 0x%" PRIx64 ")",
+			"the text of 0x%" PRIx64 " has %s characters, but a text in SQL has at "
+			"most %s bytes; exclude this object (id <> 0x%" PRIx64 ")",
 			object.id, base_number(text.units).text, base_number((uint64_t)most).text,
 			object.id);
 }

@@ -13,8 +13,8 @@
 /* Slots and entries between two checks of the cancel flag. */
 #define STEP_SLOTS 65536u
 
-static const char WRAPS_UNKNOWN[] = "what it wraps is no known collection";
-static const char UNKNOWN_LIST[] = "its keys or values are in a list whose structure is not known";
+static const char WRAPS_UNKNOWN[] = "it wraps an unknown kind of collection";
+static const char UNKNOWN_LIST[] = "its keys or values are in a list of unknown structure";
 static const char ONLY_SIZE[] = "only its size is known, not its structure";
 
 /* ---- beginning ---- */

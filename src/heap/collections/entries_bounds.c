@@ -15,8 +15,8 @@
 /* Number of bytes of strings compared. If they are equal so far, the order is unknown. */
 #define TEXT_SIZE 4096
 
-static const char NO_ORDER[] = "its bounds cannot be compared: the order of its keys is not known";
-static const char BACKWARDS[] = "it shows a list backwards whose links lead forwards";
+static const char NO_ORDER[] = "its bounds cannot be compared: the order of its keys is unknown";
+static const char BACKWARDS[] = "it is a reversed view of a list with forward links only";
 
 /* Fields of such views, by bound. A missing field counts as false. */
 static const char *const bound_fields[2] = { "lo", "hi" };

@@ -25,7 +25,7 @@
 /* Number of bits of a bit set's container. */
 #define CONTAINER_BITS 65536u
 
-static const char UNKNOWN_NODE[] = "the rest is in an object whose structure is not known";
+static const char UNKNOWN_NODE[] = "the rest is in an object of unknown structure";
 
 /* ---- parts ---- */
 

@@ -62,7 +62,7 @@ int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 	out->declaring_no = STORE_NONE;
 	TRY_ERRORS(r);
 	if (object.kind != STORE_INSTANCE)
-		return hdb_fail(err, HDB_EUSAGE, "the object is no instance, it has no fields");
+		return hdb_fail(err, HDB_EUSAGE, "the object is not an instance and has no fields");
 	r = read_sub(heap, ix, &sub, err);
 	if (r == HDB_NOTFOUND)
 		return HDB_OK; /* what the dump lacks has no values */
@@ -177,7 +177,7 @@ int heap_elements(struct heap *heap, uint32_t ix, uint64_t from, struct heap_sli
 	else if (sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA)
 		slice->type = sub.element_type;
 	else
-		return hdb_fail(err, HDB_EUSAGE, "the object is no array");
+		return hdb_fail(err, HDB_EUSAGE, "the object is not an array");
 	size = hprof_type_size(slice->type, heap->id_size);
 	if (!size || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA || from >= sub.length)
 		return HDB_OK;

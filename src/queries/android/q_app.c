@@ -186,7 +186,7 @@ static int add_device_rows(struct state *s, struct hdb_error *err)
 		{ "process", "Name of the application's process",
 		  "android.app.ActivityThread.sCurrentActivityThread",
 		  "mBoundApplication.appInfo.processName", true },
-		{ "leakcanary", "Version of LeakCanary in the application",
+		{ "leakcanary", "Version of LeakCanary that the application contains",
 		  "leakcanary.internal.InternalLeakCanary.version", "", true },
 	};
 	struct heap *heap = s->q->heap;
@@ -260,7 +260,7 @@ static int open_app(struct query *q, struct hdb_error *err)
 
 	s->q = q;
 	TRY(heap_load_classes(q->heap, err));
-	query_report_no_android(q, "it records neither a device nor an application");
+	query_report_no_android(q, "it records no device and no application");
 	TRY(heap_load_roots(q->heap, err));
 	TRY(heap_open_dump(q->heap, err));
 	TRY(BASE_ALLOC(s->roles, (size_t)q->heap->class_count + 1, "classes", err));

@@ -532,7 +532,7 @@ const struct query_def query_bitmaps = {
 		.name = "bitmaps", .aliases = "bitmap-list",
 		.group = "waste", .example = "--duplicates",
 		.targets = "",
-		.summary = "Android bitmaps: size, memory of the pixels, equal pictures",
+		.summary = "Android bitmaps: size, pixel memory, duplicates",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},

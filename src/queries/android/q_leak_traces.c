@@ -61,7 +61,7 @@ static const struct hdb_column facts[] = {
 	{ "unreachable", HDB_TYPE_COUNT, "unreachable", "Leaking objects that are unreachable" },
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
 	  "Leaks. Leaking objects held by the same references are one leak." },
-	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
+	{ "library_leaks", HDB_TYPE_COUNT, "library leaks",
 	  "Leaks known to be caused by Android, a device vendor or a library" },
 	{ "untraced", HDB_TYPE_COUNT, "not traced",
 	  "Leaking objects left out because all paths together are too long, if any" },
@@ -93,7 +93,7 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	query_fact(q, "leaks", s->traces.groups.count);
 	query_fact(q, "library_leaks", libraries);
 	if (!s->traces.found)
-		query_report_no_android(q, "no watcher is in it, and no class whose objects are "
+		query_report_no_android(q, "it contains no watcher and no class whose objects are "
 					   "known to leak; `leaks` searches any heap");
 	if (s->traces.untraced)
 		query_fact(q, "untraced", s->traces.untraced);

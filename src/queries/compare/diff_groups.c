@@ -152,7 +152,7 @@ int diff_groups_open(struct query *q, struct diff *d, struct hdb_error *err)
 		TRY(add_side(d, s, err));
 	TRY(make_rows(d, err));
 	if (d->only && !d->groups->count)
-		return hdb_fail(err, HDB_NOTFOUND, "nothing is named %s in any of the dumps",
+		return hdb_fail(err, HDB_NOTFOUND, "no name in any of the dumps matches %s",
 				d->only);
 	q->total = d->groups->count;
 	return HDB_OK;

@@ -200,8 +200,8 @@ int diff_growth_open(struct query *q, struct diff *d, struct hdb_error *err)
 	for (size_t s = 0; s < d->side_count; s++)
 		if (g->shares[s].is_cut) {
 			query_cut(q, NULL,
-				  "what growing references reach is followed so far, then no "
-				  "more: retained sizes are lower bounds");
+				  "references of growing objects are followed up to a limit, so "
+				  "retained sizes are lower bounds");
 			return HDB_OK;
 		}
 	return HDB_OK;

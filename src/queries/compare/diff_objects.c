@@ -69,8 +69,8 @@ static int load_block(struct cursor *c, struct hdb_error *err)
 	TRY(derive_reachable_block(side->derive, c->block_no, c->reachable, err));
 	if (c->count != c->block.count)
 		return hdb_fail(err, HDB_ECORRUPT,
-				"%s: damaged: a block of objects has another number of "
-				"IDs; import the dump again",
+				"%s: damaged: a block of objects has a different number of IDs; "
+				"import the dump again",
 				heap_path(side->heap));
 	if (c->block_no % STEP_BLOCKS == 0)
 		TRY(base_step(side->work, c->block.first_ix, err));
@@ -267,8 +267,8 @@ int diff_objects_open(struct query *q, struct diff *d, struct hdb_error *err)
 	if (!are_stable(&n) && !query_option(q, "trust-ids")) {
 		q->total = 0;
 		query_cut(q, NULL,
-			  "all objects: their IDs do not look stable, so that IDs do not tell "
-			  "which are new or gone (--trust-ids lists them as if they did)");
+			  "all objects: IDs do not look stable, so they cannot show which objects "
+			  "are new or gone (--trust-ids lists them anyway)");
 		return HDB_OK;
 	}
 

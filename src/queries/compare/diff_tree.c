@@ -230,7 +230,7 @@ static int leave_others(struct query *q, struct diff_tree *t, uint64_t threshold
 		if (!t->walk.order[i].others)
 			t->walk.order[kept++] = t->walk.order[i];
 	q->total = t->walk.count = kept;
-	query_cut(q, &cut, "what grew by no more than %" PRIu64 " bytes (--threshold)", threshold);
+	query_cut(q, &cut, "nodes that grew by at most %" PRIu64 " bytes (--threshold)", threshold);
 	return HDB_OK;
 }
 

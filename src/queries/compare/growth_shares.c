@@ -220,7 +220,7 @@ int growth_shares_find(const struct session *session, const struct growth_member
 	s.count = s.count_big.data;
 	if (!members->group_count)
 		return HDB_OK;
-	base_stage(session->work, "sizes of what grows", n, "objects");
+	base_stage(session->work, "sizes of growing objects", n, "objects");
 	TRY(derive_native_sizes(session->derive, DERIVE_NATIVE_REGISTERED, &s.native, err));
 	TRY(mark_kept(&s, err));
 	return follow_groups(&s, out, err);

@@ -271,7 +271,7 @@ static int enqueue_roots(struct walk *w, struct hdb_error *err)
 		uint32_t name;
 
 		(void)snprintf(text, sizeof(text), "GC root (%s)",
-			       root->kind ? heap_root_name(root->kind) : "held by nothing");
+			       root->kind ? heap_root_name(root->kind) : "without a holder");
 		TRY(analysis_merged_text(w->m, text, &name, err));
 		TRY(add_target(w, name, root->ix, root->is_late, err));
 	}
@@ -306,7 +306,8 @@ static int load_classes(void *ctx, const struct heap_block *block, struct hdb_er
 	for (uint32_t i = 0; i < block->count; i++)
 		if ((w->classes[block->first_ix + i] & ~CLASS_OBJECT) >= heap->class_count)
 			return hdb_fail(err, HDB_ECORRUPT,
-					"%s: damaged: an object of no class; import the dump again",
+					"%s: damaged: an object without a class; import the dump "
+					"again",
 					heap_path(heap));
 	return HDB_OK;
 }

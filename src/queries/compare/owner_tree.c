@@ -230,7 +230,7 @@ static void key_owner(const struct adding *a, uint32_t key, char *buf, size_t si
 static int read_entry(struct adding *a, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = a->session->heap;
-	char text[2 * NAME_MAX_BYTES] = "a thread-local that is gone";
+	char text[2 * NAME_MAX_BYTES] = "a removed thread-local";
 	uint32_t key, value, owner;
 	int r;
 
@@ -323,7 +323,7 @@ static int root_owner(struct adding *a, uint32_t ix, uint32_t *out, struct hdb_e
 	if (is_class && a->stays[a->classes[ix] & ~CLASS_OBJECT])
 		return owner_number(a, "the VM", out, err);
 	(void)snprintf(text, sizeof(text), "a GC root (%s)",
-		       count ? heap_root_name(lasting_kind(roots, count)) : "held by nothing");
+		       count ? heap_root_name(lasting_kind(roots, count)) : "without a holder");
 	return owner_number(a, text, out, err);
 }
 
@@ -465,7 +465,8 @@ static int load(void *ctx, const struct heap_block *block, struct hdb_error *err
 			parent[i] = HEAP_NONE;
 		if ((a->classes[ix] & ~CLASS_OBJECT) >= heap->class_count)
 			return hdb_fail(err, HDB_ECORRUPT,
-					"%s: damaged: an object of no class; import the dump again",
+					"%s: damaged: an object without a class; import the dump "
+					"again",
 					heap_path(heap));
 		if (parent[i] != HEAP_NONE && parent[i] >= heap->object_count)
 			return damaged(a, ix, "a parent that is no object", err);

@@ -163,7 +163,7 @@ static int open_sides(struct query *q, struct diff *d, struct hdb_error *err)
 		d->sides[s] = s < q->before_count ? q->before[s] : q->session;
 		for (size_t t = 0; t < s; t++)
 			if (d->sides[t].heap == d->sides[s].heap)
-				return hdb_fail(err, HDB_EUSAGE, "one handle is given twice");
+				return hdb_fail(err, HDB_EUSAGE, "the same handle is given twice");
 	}
 	return HDB_OK;
 }
@@ -272,7 +272,9 @@ static int open_diff(struct query *q, struct hdb_error *err)
 	struct diff *d = q->state;
 
 	if (!q->before_count)
-		return hdb_fail(err, HDB_EUSAGE, "diff needs the database of an earlier dump");
+		return hdb_fail(err, HDB_EUSAGE,
+				"diff needs the database of an earlier dump as "
+				"well");
 	read_by(q, d);
 	TRY(query_check_conditions(q, q->before_count + 1, true, err));
 	TRY(open_sides(q, d, err));

@@ -55,7 +55,7 @@ static int check_counts(struct query *q, struct query_check_found *found, struct
 		if (r == HDB_NOTFOUND && want[i].is_derived)
 			continue;
 		if (r == HDB_NOTFOUND) {
-			FAIL(found, "table %s is not there", store_table_name(want[i].table));
+			FAIL(found, "table %s is missing", store_table_name(want[i].table));
 			return HDB_OK;
 		}
 		if (info.item_count != want[i].items) {
@@ -68,11 +68,11 @@ static int check_counts(struct query *q, struct query_check_found *found, struct
 	TRY(count_old(store, &old, err));
 	if (old)
 		SAY(found,
-		    "%u tables have as many entries as they should; %u derived tables of another "
-		    "version of heapdb are built again when a question needs them",
+		    "%u tables have the expected number of entries; %u derived tables of another "
+		    "version of heapdb are rebuilt when a query needs them",
 		    count, old);
 	else
-		SAY(found, "%u tables have as many entries as they should", count);
+		SAY(found, "%u tables have the expected number of entries", count);
 	return HDB_OK;
 }
 
@@ -102,7 +102,8 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 				continue;
 			TRY_ERRORS(r = heap_find(q->heap, ids[i], &ix, err));
 			if (r > 0 || ix != total)
-				FAIL(found, "0x%" PRIx64 " is not found where it is", ids[i]);
+				FAIL(found, "0x%" PRIx64 " is not found at its own position",
+				     ids[i]);
 		}
 		TRY(base_step(q->work, total, err));
 	}

@@ -47,7 +47,7 @@ int query_check_class_counts(struct query *q, struct query_check_found *found,
 			continue;
 		FAIL(found,
 		     "class 0x%" PRIx64 ": %" PRId64 " objects and %" PRId64
-		     " bytes more counted than there are",
+		     " bytes counted too many",
 		     heap_class(q->heap, no)->class_id, (int64_t)sums[no].count,
 		     (int64_t)sums[no].bytes);
 	}

@@ -61,7 +61,7 @@ int query_check_references(struct query *q, struct query_check_found *found, str
 	if (sum.all != want)
 		FAIL(found, "%" PRIu64 " references, %" PRIu64 " expected", sum.all, want);
 	else
-		SAY(found, "%" PRIu64 " references, all to objects that are there", sum.all);
+		SAY(found, "%" PRIu64 " references, all to existing objects", sum.all);
 	return HDB_OK;
 }
 
@@ -82,10 +82,10 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 			       &(struct analysis_edge_taker){ sum_edges, &back, 0 }, err));
 	if (there.distinct != back.distinct || there.hash != back.hash)
 		FAIL(found,
-		     "no mirror image of references: %" PRIu64 " pairs, %" PRIu64 " expected",
+		     "not the inverse of the references: %" PRIu64 " pairs, %" PRIu64 " expected",
 		     back.distinct, there.distinct);
 	else
-		SAY(found, "%" PRIu64 " pairs, the mirror image of references", back.distinct);
+		SAY(found, "%" PRIu64 " pairs, the inverse of the references", back.distinct);
 	return HDB_OK;
 }
 
@@ -154,14 +154,16 @@ static void judge_reach(const struct reach *reach, struct query_check_found *fou
 			FAIL(found, "object %" PRIu32 " is %s root", ix,
 			     parent == HEAP_NONE ? "no" : "a");
 		else if (parent != ix && parent != HEAP_NONE && !reach->confirmed[ix])
-			FAIL(found, "object %" PRIu32 " is not referred to by its parent %" PRIu32,
+			FAIL(found, "object %" PRIu32 " is not referenced by its parent %" PRIu32,
 			     ix, parent);
 	}
 	if (found->ok && reach->missed != HEAP_NONE)
-		FAIL(found, "object %" PRIu32 " is unreachable, but a reachable one refers to it",
+		FAIL(found,
+		     "object %" PRIu32 " is unreachable, but a reachable object references "
+		     "it",
 		     reach->missed);
 	if (found->ok)
-		SAY(found, "%" PRIu64 " reachable objects, each referred to by its parent", count);
+		SAY(found, "%" PRIu64 " reachable objects, each referenced by its parent", count);
 }
 
 int query_check_reach(struct query *q, struct query_check_found *found, struct hdb_error *err)

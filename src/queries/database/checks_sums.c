@@ -255,13 +255,13 @@ int query_check_native(struct query *q, struct query_check_found *found, struct 
 			owners += want > 0;
 			if (bytes[i] != want)
 				FAIL(found,
-				     "object %" PRIu32 " is said to own %" PRIu64
-				     " bytes of native memory, the dump says %" PRIu64,
+				     "object %" PRIu32 " is recorded as owner of %" PRIu64
+				     " bytes of native memory, but the dump records %" PRIu64,
 				     first + i, bytes[i], want);
 		}
 	}
 	if (found->ok)
-		SAY(found, "%" PRIu64 " objects own native memory, as the dump says", owners);
+		SAY(found, "%" PRIu64 " objects own native memory, as the dump records", owners);
 	return HDB_OK;
 }
 
@@ -282,8 +282,7 @@ static int compare_depth(struct query *q, uint32_t ix, uint32_t parent,
 	else if (is_reached &&
 		 (!is_above_reached || depth != (parent == HEAP_NONE ? 0 : above + 1)))
 		FAIL(found,
-		     "object %" PRIu32 " has depth %" PRIu32
-		     ", the one on its shortest path %" PRIu32,
+		     "object %" PRIu32 " has depth %" PRIu32 ", but its parent has depth %" PRIu32,
 		     ix, depth, above);
 	return HDB_OK;
 }
@@ -303,7 +302,7 @@ int query_check_depth(struct query *q, struct query_check_found *found, struct h
 		TRY(base_step(q->work, first, err));
 	}
 	if (found->ok)
-		SAY(found, "each object is one step further than the one before it");
+		SAY(found, "each object is one step deeper than its parent");
 	return HDB_OK;
 }
 
@@ -371,12 +370,12 @@ static int compare_totals(struct query *q, enum derive_group group,
 		add_total(&sum, &totals[i]);
 		if (group == DERIVE_CLASS &&
 		    (totals[i].no >= n || !is_same(&totals[i], &by_class[totals[i].no])))
-			FAIL(found, "the totals of class %" PRIu32 " are not its objects",
+			FAIL(found, "the totals of class %" PRIu32 " do not match its objects",
 			     totals[i].no);
 	}
 	/* A superclass also counts its subclasses. */
 	if (found->ok && group != DERIVE_SUPERCLASS && !is_same(&sum, &by_class[n]))
-		FAIL(found, "totals by %s come to %" PRIu64 " objects, %" PRIu64 " expected",
+		FAIL(found, "totals by %s add up to %" PRIu64 " objects, %" PRIu64 " expected",
 		     names[group], sum.count, by_class[n].count);
 	return HDB_OK;
 }
@@ -420,7 +419,7 @@ int query_check_whole(struct query *q, struct query_check_found *found, struct h
 	else
 		FAIL(found,
 		     "%" PRIu64 " reachable objects of %" PRIu64
-		     " bytes are said, there are %" PRIu64 " of %" PRIu64,
+		     " bytes are recorded, but there are %" PRIu64 " of %" PRIu64,
 		     whole.count, whole.shallow_bytes, want->count, want->shallow_bytes);
 	return HDB_OK;
 }

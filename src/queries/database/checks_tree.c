@@ -149,10 +149,12 @@ static void say_children(const struct children *c, uint64_t expected,
 			 struct query_check_found *found)
 {
 	if (c->wrong != HEAP_NONE)
-		FAIL(found, "object %" PRIu32 " is listed below another than its dominator",
+		FAIL(found,
+		     "object %" PRIu32 " is listed below an object that is not its "
+		     "dominator",
 		     c->wrong);
 	else if (c->unsorted != HEAP_NONE)
-		FAIL(found, "object %" PRIu32 " retains more than the one before it", c->unsorted);
+		FAIL(found, "object %" PRIu32 " retains more than the previous one", c->unsorted);
 	else if (c->count != expected)
 		FAIL(found, "%" PRIu64 " children, %" PRIu64 " expected", c->count, expected);
 	else

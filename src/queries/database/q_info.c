@@ -52,16 +52,18 @@ static void add_phd(struct query *q)
 {
 	char text[256];
 
-	info_number(q, "portable heap dump", "Version of the format that the dump was made from",
+	info_number(q, "portable heap dump",
+		    "Version of the format that the dump was converted "
+		    "from",
 		    heap_meta_number(q->heap, "dump.phd", 0));
 	heap_meta_text(q->heap, "dump.phd_by", text, sizeof(text));
 	info_text(q, "written by", "VM that wrote the dump", text);
-	info_text(q, "lacks", "Contents that such dumps lack",
-		  "names of fields (references are [ref 1], [ref 2], ... without nulls), values, "
-		  "contents of arrays and texts, GC roots, which references are weak");
+	info_text(q, "lacks", "Data that portable heap dumps lack",
+		  "field names (references are [ref 1], [ref 2], ... without nulls), values, "
+		  "contents of arrays and strings, GC roots, strengths of references");
 	info_text(q, "GC roots", "Objects that count as GC roots instead",
-		  "classes of the boot loader, threads of a javacore, and objects that nothing in "
-		  "the dump holds");
+		  "classes of the boot loader, threads of a javacore, and objects that no other "
+		  "object references");
 }
 
 static int add_dump(struct query *q, struct hdb_error *err)
@@ -71,7 +73,7 @@ static int add_dump(struct query *q, struct hdb_error *err)
 		{ "id size", "dump.id_size", "Bytes of an ID" },
 		{ "snapshot", "dump.snapshot", "Number of the imported heap dump in the file" },
 		{ "snapshots", "dump.snapshot_count", "Heap dumps in the file" },
-		{ "problems", "problems", "Problems of the dump, listed by --problems" },
+		{ "problems", "problems", "Problems in the dump, listed by --problems" },
 	};
 	static const struct info_meta mapped[] = {
 		{ "mapped classes", "names.classes", "Classes named by the mapping file" },
@@ -107,12 +109,11 @@ static int add_dump(struct query *q, struct hdb_error *err)
 	(void)snprintf(text, sizeof(text), "%016" PRIx64,
 		       heap_meta_number(q->heap, "dump.fingerprint", 0));
 	info_text(q, "fingerprint",
-		  "Hash of its size, beginning, end and samples: files with the same hash are the "
-		  "same dump",
+		  "Hash of the file's size, beginning, end and samples. It identifies the dump.",
 		  text);
 	heap_meta_text(q->heap, "import.mapping", text, sizeof(text));
 	if (text[0])
-		info_text(q, "mapping", "Mapping file that the names are from", text);
+		info_text(q, "mapping", "Mapping file that restored the names", text);
 	if (text[0])
 		info_meta(q, mapped, sizeof(mapped) / sizeof(mapped[0]));
 	if (heap_meta_number(q->heap, "zeroed.texts", 0))
@@ -153,7 +154,7 @@ static int add_database(struct query *q, struct hdb_error *err)
 	info_text(q, "made by", "heapdb version that imported the dump; --tables lists revisions",
 		  text);
 	(void)snprintf(text, sizeof(text), "%.2f %%", analysis_percent(bytes, dump_bytes));
-	info_text(q, "of the dump", "Size of the database as a share of the dump's", text);
+	info_text(q, "of the dump", "Size of the database as a share of the dump size", text);
 	return HDB_OK;
 }
 
@@ -195,7 +196,9 @@ static int add_special(struct query *q, struct hdb_error *err)
 
 	TRY_FOUND(heap_each_count(q->heap, add_vm_objects, &a, err));
 	if (a.flat)
-		info_number(q, "flat values", "Values inside other objects, which have their bytes",
+		info_number(q, "flat values",
+			    "Flat values stored inside other objects, which "
+			    "include their bytes",
 			    a.flat);
 	if (a.fillers)
 		info_number(q, "fillers", "Objects that only fill dead areas of the heap",
@@ -254,7 +257,7 @@ static int add_virtual_threads(struct query *q, struct hdb_error *err)
 			TRY(base_step(q->work, no, err));
 	}
 	if (count)
-		info_number(q, "virtual threads", "Virtual threads among them", count);
+		info_number(q, "virtual threads", "Virtual threads among these threads", count);
 	return HDB_OK;
 }
 
@@ -263,7 +266,7 @@ static int add_objects(struct query *q, struct hdb_error *err)
 	static const struct info_meta numbers[] = {
 		{ "classes", "classes", "Class records, including invented ones" },
 		{ "references", "references",
-		  "Stored references, without the one to the object's class" },
+		  "Stored references, except those from objects to their classes" },
 		{ "dangling references", "references.dangling",
 		  "References to missing objects, listed by --dangling" },
 	};
@@ -306,7 +309,7 @@ static int add_roots(struct query *q, struct hdb_error *err)
 			kinds[q->heap->roots.records[i].kind]++;
 	}
 
-	info_number(q, "roots", "Root records on objects of the dump",
+	info_number(q, "roots", "Root records that refer to objects in the dump",
 		    q->heap->roots.count - invented);
 	for (unsigned k = 0; k < 256; k++)
 		if (kinds[k])
@@ -316,8 +319,8 @@ static int add_roots(struct query *q, struct hdb_error *err)
 	if (invented)
 		info_number(
 			q, "invented",
-			"Classes of the boot loader that count as roots because the dump has no sticky "
-			"class",
+			"Boot loader classes that count as roots because the dump has no sticky "
+			"class roots",
 			invented);
 	return HDB_OK;
 }

@@ -18,7 +18,7 @@
 	  "Place of the damage: file, record, segment, sub-record, object, class or text") \
 	X(LOST, BYTES, "lost_bytes", "lost", "Bytes of the dump that were skipped") \
 	X(ID, ID, "id", "object", "ID of the object concerned, if any") \
-	X(EFFECT, TEXT, "effect", "what totals lost", \
+	X(EFFECT, TEXT, "effect", "effect on totals", \
 	  "Effect of the problem on counts, sizes and answers") \
 	X(MESSAGE, TEXT, "message", "message", "Problem in one line")
 enum { COLUMNS(QUERY_NUMBER) };
@@ -41,34 +41,36 @@ static const struct {
 	const char *record, *effect;
 } kinds[] = {
 	{ HPROF_PROBLEM_TRUNCATED, "file",
-	  "all objects and roots behind the cut; what they alone held counts as held by nothing, and "
-	  "so as a GC root" },
-	{ HPROF_PROBLEM_RECORD_LENGTH, "record", "objects in the bytes that were skipped, if any" },
-	{ HPROF_PROBLEM_UNKNOWN_TAG, "record",
-	  "nothing that is known: the record was passed over" },
-	{ HPROF_PROBLEM_UNKNOWN_SUB_TAG, "sub-record", "objects in the bytes that were skipped" },
+	  "all objects and roots after the end of the file; objects held only by them count as GC "
+	  "roots" },
+	{ HPROF_PROBLEM_RECORD_LENGTH, "record", "any objects in the skipped bytes" },
+	{ HPROF_PROBLEM_UNKNOWN_TAG, "record", "no known effect: the record was skipped" },
+	{ HPROF_PROBLEM_UNKNOWN_SUB_TAG, "sub-record", "objects in the skipped bytes" },
 	{ HPROF_PROBLEM_SUB_OVERRUN, "sub-record",
-	  "the object itself and those in the bytes skipped" },
+	  "the object itself and objects in the skipped bytes" },
 	{ HPROF_PROBLEM_SEGMENT_LENGTH, "segment", "nothing" },
 	{ HPROF_PROBLEM_BAD_RECORD, "record", "the record: a name, a frame or a trace" },
-	{ HPROF_PROBLEM_TRAILING_BYTES, "file", "nothing that is known" },
+	{ HPROF_PROBLEM_TRAILING_BYTES, "file", "no known effect" },
 	{ HPROF_PROBLEM_COMPRESSION, "compressed file",
-	  "objects in the part that could not be inflated, if any" },
+	  "any objects in the part that could not be decompressed" },
 	{ STORE_PROBLEM_DUPLICATE_ID, "object", "the second object, and its references" },
 	{ STORE_PROBLEM_MISSING_CLASS, "class",
 	  "fields of the objects of this class, and the references in them" },
 	{ STORE_PROBLEM_MISSING_SUPER, "class",
 	  "fields of the missing superclasses, and the references in them" },
-	{ STORE_PROBLEM_SUPER_CYCLE, "class", "superclasses beyond the cut, and their fields" },
-	{ STORE_PROBLEM_SHORT_INSTANCE, "object", "the fields that the object's bytes end before" },
+	{ STORE_PROBLEM_SUPER_CYCLE, "class",
+	  "superclasses above the removed link, and their "
+	  "fields" },
+	{ STORE_PROBLEM_SHORT_INSTANCE, "object", "the fields after the end of the object's data" },
 	{ STORE_PROBLEM_NULL_ID, "object", "the object, and its references" },
-	{ STORE_PROBLEM_MISSING_NAME, "class", "nothing but the name" },
-	{ STORE_PROBLEM_LONG_TEXT, "text", "nothing but the end of the text" },
-	{ STORE_PROBLEM_BAD_FIELD_TYPE, "class", "this field and those behind it" },
-	{ STORE_PROBLEM_CLASS_ID, "class", "nothing: the class has another ID here" },
+	{ STORE_PROBLEM_MISSING_NAME, "class", "only the name" },
+	{ STORE_PROBLEM_LONG_TEXT, "text", "only the end of the text" },
+	{ STORE_PROBLEM_BAD_FIELD_TYPE, "class", "this field and all later ones" },
+	{ STORE_PROBLEM_CLASS_ID, "class",
+	  "no effect: the class has a different ID in the database" },
 	{ STORE_PROBLEM_LOST_PACKETS, "heap graph",
-	  "objects, references and roots in these packets; if no root is left, objects that nothing "
-	  "holds count as GC roots" },
+	  "objects, references and roots in these packets; if no root remains, unreferenced "
+	  "objects count as GC roots" },
 };
 
 static const char *kind_name(uint32_t kind)
@@ -135,6 +137,6 @@ const struct query_def query_problems = {
 		.options = query_no_options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
-	.no_rows = "no record of the dump is damaged, and none is missing",
+	.no_rows = "no record of the dump is damaged or missing",
 	.rows_of = STORE_PROBLEMS, .open = open_problems, .row = problem_row,
 };

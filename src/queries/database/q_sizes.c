@@ -39,7 +39,7 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 	const uint32_t n = class->distance_count;
 
 	if (q->heap->layout.model != HDB_SIZES_VM)
-		(void)snprintf(out, QUERY_PROOF_MAX, "none: sizes are not the VM's");
+		(void)snprintf(out, QUERY_PROOF_MAX, "none: sizes are not those of the VM");
 	else if (is_recorded(q))
 		(void)snprintf(out, QUERY_PROOF_MAX, "recorded in the dump");
 	else if (class->size_basis == STORE_SIZE_EXACT)
@@ -49,26 +49,26 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 			       n);
 	else if (class->size_basis == STORE_SIZE_OBSERVED)
 		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "observed: nearly all of %" PRIu32 " lie at this "
-			       "distance; the layout says %" PRIu64,
+			       "observed: nearly all of %" PRIu32 " are at this distance; the "
+			       "layout needs %" PRIu64,
 			       n, class->layout_bytes);
 	else if (class->size_basis == STORE_SIZE_CUT &&
 		 class->instance_bytes == class->layout_bytes)
 		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "contradicted: an object reaches into the next one");
+			       "contradicted: an object overlaps the next one");
 	else if (class->size_basis == STORE_SIZE_CUT)
-		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "cut: there is no more room before the next "
-			       "object; the layout says %" PRIu64,
-			       class->layout_bytes);
+		(void)snprintf(
+			out, QUERY_PROOF_MAX,
+			"reduced to the space before the next object; the layout needs %" PRIu64,
+			class->layout_bytes);
 	else if (n && class->distance_bytes != STORE_NONE)
 		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "in doubt: the layout says so; the next object is "
-			       "at %" PRIu32 " bytes at least",
+			       "uncertain: from the layout; the next object is at least %" PRIu32
+			       " bytes away",
 			       class->distance_bytes);
 	else
 		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "in doubt: the layout says so; no next object");
+			       "uncertain: from the layout; there is no next object");
 }
 
 /* ---- parameters ---- */
@@ -105,12 +105,12 @@ static void add_switches(struct query *q)
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		if (heap_meta_number(q->heap, switches[i].meta, 0))
 			info_text(q, "switch",
-				  "Switch of the VM, concluded from the distances between objects",
+				  "Setting of the VM, inferred from the distances between objects",
 				  switches[i].text);
 	if (padding == LAYOUT_CONTENDED_BYTES || is_recorded(q))
 		return;
 	(void)snprintf(text, sizeof(text), "ContendedPaddingWidth=%" PRIu64, padding);
-	info_text(q, "switch", "Switch of the VM, concluded from the distances between objects",
+	info_text(q, "switch", "Setting of the VM, inferred from the distances between objects",
 		  padding ? text : "-EnableContended");
 }
 
@@ -370,12 +370,12 @@ static void add_basis(struct query *q, const struct tally *t)
 		{ STORE_SIZE_EXACT, "exact", "exact bytes", "exact class objects",
 		  "Classes with an object that ends where the next one begins" },
 		{ STORE_SIZE_OBSERVED, "observed", "observed bytes", NULL,
-		  "Classes larger than the layout says, by hundreds of objects at one distance" },
+		  "Classes larger than their layout, shown by hundreds of objects at one distance" },
 		{ STORE_SIZE_CUT, "cut", "cut bytes", "cut class objects",
-		  "Classes whose layout needs more than the room before the next object; the room "
-		  "counts, unless a layout was given" },
+		  "Classes whose layout exceeds the space before the next object. The space "
+		  "counts, unless a layout was given." },
 		{ STORE_SIZE_COMPUTED, "in doubt", "in doubt bytes", "class objects in doubt",
-		  "Classes without an object close enough to another to tell" },
+		  "Classes whose objects are all too far from the next object" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -404,7 +404,7 @@ static void add_corrected(struct query *q, const struct tally *t)
 		if (!t->class_objects[no] || (class->size_basis != STORE_SIZE_OBSERVED &&
 					      class->size_basis != STORE_SIZE_CUT))
 			continue;
-		(void)snprintf(text, sizeof(text), "%s bytes; the layout says %s; %s distances",
+		(void)snprintf(text, sizeof(text), "%s bytes; the layout needs %s; %s distances",
 			       base_number(class->instance_bytes).text,
 			       base_number(class->layout_bytes).text,
 			       base_number(class->distance_count).text);
@@ -435,7 +435,7 @@ static void add_totals(struct query *q, const struct tally *t)
 		       t->total > t->mat_total  ? "+" :
 						  "-",
 		       base_number(more).text, analysis_percent(more, t->mat_total));
-	info_text(q, "difference", "Difference of these sizes from Eclipse MAT's", text);
+	info_text(q, "difference", "Difference from the size in Eclipse MAT", text);
 }
 
 static int add_sizes(struct query *q, struct tally *t, struct hdb_error *err)

@@ -64,8 +64,7 @@ static int find_all(struct query *q, struct explaining *s, struct hdb_error *err
 	s->least_bytes = s->whole_bytes / 100 * query_number(q, "threshold", 1);
 	TRY(explain_candidates(&q->session, &s->rules, s->least_bytes, &s->candidates, err));
 	if (s->candidates.count > EXPLAIN_CANDIDATES_MAX) {
-		query_cut(q, NULL, "objects beyond the %u that retain most",
-			  EXPLAIN_CANDIDATES_MAX);
+		query_cut(q, NULL, "all but the %u largest objects", EXPLAIN_CANDIDATES_MAX);
 		s->candidates.count = EXPLAIN_CANDIDATES_MAX;
 	}
 	return HDB_OK;
@@ -181,7 +180,7 @@ const struct query_def query_explain = {
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 		.one_population = QUERY_RETAINS_ONLY,
 	},
-	.no_rows = "no rule knows what is large here; `leaks` and `top` show what retains most",
+	.no_rows = "no rule explains the large objects of this heap; `leaks` and `top` list them",
 	.population = ANALYSIS_OF_REACHABLE,
 	.state_size = sizeof(struct explaining),
 	.open = open_explain, .next = next_explain, .close = close_explain,

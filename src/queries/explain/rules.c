@@ -76,7 +76,7 @@ static int parse(const struct reader *r, const char *text, uint32_t *out)
 static int add_condition(struct reader *r, char *text)
 {
 	if (r->rule.condition_count == EXPLAIN_PARTS_MAX)
-		return fail(r, "a rule has 12 conditions at most", "");
+		return fail(r, "a rule has at most 12 conditions", "");
 	return parse(r, text, &r->rule.conditions[r->rule.condition_count++]);
 }
 
@@ -89,7 +89,7 @@ static int add_read(struct reader *r, char *text)
 	if (!equals)
 		return fail(r, "expected \"read NAME = EXPRESSION\" instead of", text);
 	if (r->rule.read_count == EXPLAIN_PARTS_MAX)
-		return fail(r, "a rule reads 12 values at most", "");
+		return fail(r, "a rule reads at most 12 values", "");
 	size = (size_t)(equals - text);
 	while (size && text[size - 1] == ' ')
 		size--;

@@ -284,7 +284,7 @@ static int say_watched(struct inspect_look *look, struct hdb_error *err)
 		if (look->out->wants_text)
 			TRY(text_of(look->heap, one->reference, "description|name", BASE_TEXT(text),
 				    err));
-		TRY(inspect_say(look, INSPECT_GONE, err, "a watcher expects it to be gone%s%s",
+		TRY(inspect_say(look, INSPECT_GONE, err, "a watcher expects it to be collected%s%s",
 				text[0] ? ": " : "", text));
 		if (!look->out->wants_text)
 			return HDB_OK;

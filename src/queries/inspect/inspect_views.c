@@ -197,7 +197,7 @@ int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
 	if (f.is_destroyed ||
 	    (!f.is_attached && f.attach_count > 0 &&
 	     (f.has_root_impl || strcmp(inspect_class_of(look->heap, look->ix), decor_view) == 0)))
-		r = inspect_say(look, INSPECT_GONE, err, "a view of a window that is gone");
+		r = inspect_say(look, INSPECT_GONE, err, "a view of a closed window");
 	return r;
 }
 

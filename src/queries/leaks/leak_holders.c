@@ -88,32 +88,35 @@ static const struct rule {
 	const char *why;
 } rules[] = {
 	[RULE_FIELD] = { "application field", 1u << BLAME_OWN, WAY_NOT_LOCAL,
-			 "its author can change it, and it lasts as long as the program" },
+			 "an application field that lasts as long as the program, and that its "
+			 "author can change" },
 	[RULE_FIELD_OF_LOCAL] = { "application field below a local variable", 1u << BLAME_OWN,
 				  WAY_LOCAL,
-				  "its author can change it, but it ends with the method" },
+				  "an application field that its author can change, but it ends "
+				  "with the method" },
 	[RULE_STATIC] = { "static field of the platform", 1u << BLAME_STATIC, WAY_ANY,
-			  "it names the service that the program has to ask for release" },
+			  "a platform field that names the service which the program must ask for "
+			  "release" },
 	[RULE_OTHER] = { "platform", ANY_BLAME, WAY_NOT_LOCAL,
-			 "nothing better is known, and it lasts" },
+			 "no better owner is known, and it lasts as long as the program" },
 	[RULE_LOCAL] = { "local variable", ANY_BLAME, WAY_ANY,
-			 "whoever works with the object has it, too, and not for long" },
+			 "code that uses the object holds it briefly as well" },
 	[RULE_ABOVE] = { "application field above", 0, WAY_ANY,
-			 "if only the platform refers to the object, as threads of a pool do, the "
-			 "application's field that has the best of these objects says more" },
+			 "if only the platform refers to the object, such as threads of a pool, "
+			 "the application field that holds the best of these objects explains more" },
 	[RULE_PATH] = { "path", 0, WAY_ANY,
-			"what dominates the suspect is on every path: the best step of one is that "
-			"of all" },
+			"objects that dominate the suspect are on every path, so the best step of "
+			"one path is the best of all" },
 	[RULE_MEMBERS] = { "owner of most members", 0, WAY_ANY,
-			   "of a group nothing is on all paths: the commonest of the nearest "
-			   "owners, if it is that of most" },
+			   "no object is on the paths to all members of a group, so this is the "
+			   "most frequent nearest owner, if most members share it" },
 	[RULE_SHARED] = { "shared owner of members", 0, WAY_ANY,
-			  "if each member has an owner of its own, as a task that will run it, one "
-			  "object that has them all owns them" },
+			  "each member has its own owner, such as a task that will run it, so the "
+			  "object that holds all members owns them" },
 	[RULE_THREAD_LOCAL] = { "thread-local of members", 0, WAY_ANY,
-				"of threads nobody owns, what most of their memory is" },
+				"threads have no owner, so this names most of their memory" },
 	[RULE_REFERENCE] = { "holder of a reference", 0, WAY_ANY,
-			     "if no path is strong, who has the soft or weak reference decides" },
+			     "if no path is strong, the holder of the soft or weak reference is the owner" },
 };
 
 static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)

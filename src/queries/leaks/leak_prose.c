@@ -146,10 +146,10 @@ void leak_holder_text(const struct leak_holder *h, struct base_text to)
 		add(to, "nothing in the dump");
 		break;
 	case LEAK_HOLDER_GONE:
-		add(to, "a ThreadLocal that is gone");
+		add(to, "a removed ThreadLocal");
 		break;
 	case LEAK_HOLDER_ENTRIES:
-		add(to, "a ThreadLocal that only its entries refer to");
+		add(to, "a ThreadLocal referenced only by its entries");
 		break;
 	}
 	if (h->is_thread_local && h->threads)
@@ -661,8 +661,8 @@ int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct lea
 
 	add(BASE_TEXT(status), "Leaking: %s%s%s%s", statuses[step->status][0],
 	    reason[0] ? " (" : "", reason, reason[0] ? ")" : "");
-	add(BASE_TEXT(rest), "%s%s%s%s", rule ? "; known leak of a library: " : "",
-	    rule ? rule->id : "", labels[0] ? "; " : "", labels);
+	add(BASE_TEXT(rest), "%s%s%s%s", rule ? "; known library leak: " : "", rule ? rule->id : "",
+	    labels[0] ? "; " : "", labels);
 	if (step->reference)
 		TRY(say_reference(rows, row, steps, step, err));
 	TRY(leak_rows_text(rows, row, LEAK_ROOT, err, "%s", root));
@@ -696,7 +696,5 @@ int leak_say_common(struct leak_rows *rows, struct leak_row *row, const uint64_t
 		add(BASE_TEXT(numbers), "%s%" PRIu64, i ? ", " : "", parts[i]);
 	return leak_rows_text(
 		rows, row, LEAK_TEXT, err,
-		"Suspects %s may be one leak: the paths to them begin alike, and what "
-		"they share holds them.",
-		numbers);
+		"Suspects %s may be one leak: their paths begin with the same objects.", numbers);
 }

@@ -159,7 +159,7 @@ static int link_all(struct counting *c, struct hdb_error *err)
 	const struct session *session = c->session;
 
 	TRY(base_ranks_init(&c->inner, session->heap->object_count, session->work,
-			    "what dominates others", err));
+			    "dominators of other suspects", err));
 	TRY(derive_each_block(session->derive,
 			      &(struct derive_pass){ .stage = "objects that dominate others",
 						     .make = mark_block,
@@ -167,7 +167,7 @@ static int link_all(struct counting *c, struct hdb_error *err)
 			      err));
 	base_ranks_rank(&c->inner);
 	TRY(base_big_alloc_raw(session->work, &c->up_big, (c->inner.count + 1ull) * sizeof(*c->up),
-			       "what dominates others", err));
+			       "dominators of other suspects", err));
 	c->up = c->up_big.data;
 	return derive_each_block(session->derive,
 				 &(struct derive_pass){ .stage = "their dominators",
@@ -358,7 +358,7 @@ int analysis_leak_sums_count(const struct session *session,
 		return HDB_OK;
 	TRY(link_all(&c, err));
 	return derive_each_block(session->derive,
-				 &(struct derive_pass){ .stage = "what suspects hold",
+				 &(struct derive_pass){ .stage = "objects held by suspects",
 							.reads_objects = true,
 							.make = find_block,
 							.take = add_block,

@@ -60,7 +60,7 @@ static const struct hdb_column facts[] = {
 	{ "leaks", HDB_TYPE_COUNT, "leaks",
 	  "Leaks. Leaking objects held by the same references are one leak. The first 20 are "
 	  "listed." },
-	{ "library_leaks", HDB_TYPE_COUNT, "leaks of libraries",
+	{ "library_leaks", HDB_TYPE_COUNT, "library leaks",
 	  "Leaks known to be caused by Android, a device vendor or a library. Listed "
 	  "last." },
 	{ "unreachable", HDB_TYPE_COUNT, "unreachable leaks",

@@ -303,8 +303,8 @@ static void set_facts(struct query *q, const struct leaks *s)
 	}
 	if (s->not_searched) {
 		query_cut(q, NULL,
-			  "%" PRIu64 " references that were not searched from, as "
-			  "all searches together had become too long",
+			  "%" PRIu64 " references that were not searched because the total search "
+			  "limit was reached",
 			  s->not_searched);
 	}
 	query_fact(q, "not_searched", s->not_searched);

@@ -416,7 +416,7 @@ const struct query_def query_direct_buffers = {
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
-	.no_rows = "the heap has no buffer or segment of memory outside of it",
+	.no_rows = "the heap has no buffer or segment of memory outside the heap",
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct buffers),

@@ -166,7 +166,7 @@ const struct query_def query_duplicate_classes = {
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
-	.no_rows = "no class is defined by more than one class loader",
+	.no_rows = "no two class loaders define the same class",
 	.population = ANALYSIS_OF_REACHABLE, .uses = QUERY_USES_HEAP,
 	.heap_help = "Count only objects of this Android heap. All classes are listed.",
 	.state_size = sizeof(struct duplicates),

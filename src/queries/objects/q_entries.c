@@ -82,7 +82,7 @@ static void set_facts(struct query *q, const struct contents *s)
 {
 	const struct heap_collection *c = &s->collection;
 	const char *note = s->entries.unknown ? s->entries.unknown :
-			   !c->inner          ? "what it wraps is null" :
+			   !c->inner          ? "it wraps null" :
 			   c->has_lied        ? "its size is impossible" :
 						NULL;
 
@@ -105,8 +105,8 @@ static int fail_unknown(struct query *q, uint32_t ix, struct hdb_error *err)
 
 	TRY(heap_object(q->heap, ix, &object, err));
 	return hdb_fail(err, HDB_NOTFOUND,
-			"%s is no known collection: its class is %s; `query "
-			"object` shows its fields or elements",
+			"%s is not a known collection: its class is %s; `query object` shows its "
+			"fields or elements",
 			q->targets[0], heap_class_name(q->heap, object.class_no));
 }
 
@@ -138,7 +138,7 @@ static int open_class(struct query *q, struct contents *s, struct hdb_error *err
 	for (uint32_t no = 0; no < q->heap->class_count && !is_known; no++)
 		is_known = s->members.is_member_class[no] && heap_collection_rule(q->heap, no);
 	if (!is_known)
-		return hdb_fail(err, HDB_NOTFOUND, "objects of %s are no known collections",
+		return hdb_fail(err, HDB_NOTFOUND, "objects of %s are not known collections",
 				q->targets[0]);
 	query_fact_text(q, "class", q->targets[0]);
 	query_fact(q, "objects", s->members.count);
@@ -241,8 +241,8 @@ static int is_shown(struct query *q, const struct heap_value *value, bool *out,
 static const char *cut_text(const struct heap_entries *e)
 {
 	return e->rule && e->rule->shape == HEAP_NODES ?
-		       "its nodes run into themselves, or are more than the dump has room for" :
-		       "its links run into themselves";
+		       "its nodes form a cycle, or are more than the dump can contain" :
+		       "its links form a cycle";
 }
 
 /*

@@ -80,7 +80,7 @@ static int add_path(struct instances *s, const char *path, size_t size, struct h
 	if (s->field_count == FIELDS_MAX)
 		return hdb_fail(err, HDB_EUSAGE, "--fields takes up to %d fields", FIELDS_MAX);
 	if (!size || size >= PATH_SIZE)
-		return hdb_fail(err, HDB_EUSAGE, "--fields takes names of fields, not \"%.*s\"",
+		return hdb_fail(err, HDB_EUSAGE, "--fields takes field names, not \"%.*s\"",
 				(int)(size < 80 ? size : 80), path);
 	memcpy(s->path[s->field_count], path, size);
 	s->path[s->field_count++][size] = '\0';

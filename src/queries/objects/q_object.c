@@ -133,7 +133,7 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		if (!slice.done && o->length) {
 			((struct object *)q->state)->has_no_contents = true;
 			query_cut(q, NULL,
-				  "%" PRIu64 " elements: the dump has no contents of this array",
+				  "%" PRIu64 " elements; the dump has no contents for this array",
 				  o->length);
 			return HDB_OK;
 		}
@@ -145,7 +145,8 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 		text[n] = '\0';
 		if (n == slice.done && o->length > n)
 			query_cut(q, NULL,
-				  "elements of the value beyond the first %zu; rows have them", n);
+				  "elements of the value after the first %zu, which the rows list",
+				  n);
 	} else {
 		analysis_describe(&q->session, o->ix, text, sizeof(text));
 	}
@@ -310,7 +311,7 @@ static int open_object(struct query *q, struct hdb_error *err)
 	s->depth = (uint32_t)query_number(q, "depth", 0);
 	s->below = HEAP_NONE;
 	if (s->depth && q->args.sort)
-		return hdb_fail(err, HDB_EUSAGE, "either --sort or --depth");
+		return hdb_fail(err, HDB_EUSAGE, "--sort cannot be combined with --depth");
 	query_choose(q, s->depth ? "level,class,name,type,value,ref,label,retained" :
 				   "class,name,type,value,ref,label,retained");
 	TRY(analysis_object(&q->session, q->targets[0], &ix, err));

@@ -92,11 +92,11 @@ static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_err
 static int fail_none(const struct query *q, bool reachable, const char *id, struct hdb_error *err)
 {
 	if (!reachable)
-		return hdb_fail(err, HDB_NOTFOUND, "no root reaches %s: it is garbage", id);
+		return hdb_fail(err, HDB_NOTFOUND, "no GC root reaches %s: it is garbage", id);
 	if (q->is_filtered)
 		return hdb_fail(err, HDB_NOTFOUND,
-				"%s is held only through objects of other heaps than %s, or "
-				"excluded references",
+				"%s is held only through objects outside the heap %s or excluded "
+				"references",
 				id, query_option(q, "heap"));
 	return hdb_fail(err, HDB_NOTFOUND,
 			"%s is held only through excluded references; "
@@ -160,7 +160,7 @@ static int search_next(struct path_query *s, struct hdb_error *err)
 		return HDB_END;
 	r = graph_paths_next(&s->paths, &s->nodes, &s->node_count, err);
 	if (r == GRAPH_BUDGET)
-		return hdb_fail(err, HDB_ELIMIT, "no further path after looking at %u objects",
+		return hdb_fail(err, HDB_ELIMIT, "no further path after visiting %u objects",
 				SEARCH_NODES_MAX);
 	s->path_no += r == HDB_OK;
 	s->step = 0;

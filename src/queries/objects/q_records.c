@@ -111,7 +111,7 @@ const struct query_def query_dangling = {
 		.options = query_no_options,
 		QUERY_COLUMNS(dangling_columns), QUERY_FACTS(dangling_facts), .is_query = 1,
 	},
-	.no_rows = "every reference leads to an object of the dump",
+	.no_rows = "every reference leads to an object in the dump",
 	.rows_of = STORE_DANGLING, .open = open_dangling, .row = dangling_row,
 };
 
@@ -279,7 +279,7 @@ const struct query_def query_cpu_samples = {
 		.summary = "CPU samples, if the dump has them", .options = query_no_options,
 		QUERY_COLUMNS(sample_columns), .is_query = 1,
 	},
-	.no_rows = "the dump has no samples: JDK 8 and older write them with "
+	.no_rows = "the dump has no CPU samples: JDK 8 and older write them with "
 		   "-agentlib:hprof=cpu=samples,format=b",
 	.rows_of = STORE_CPU_SAMPLES, .row = sample_row,
 };

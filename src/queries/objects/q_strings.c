@@ -155,7 +155,7 @@ static int search(struct strings *s, size_t size, bool *found, struct hdb_error 
 	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
 		return HDB_OK;
 	(void)pcre2_get_error_message(n, (PCRE2_UCHAR *)why, sizeof(why));
-	return hdb_fail(err, HDB_ELIMIT, "--match: the expression takes too long on a text: %s",
+	return hdb_fail(err, HDB_ELIMIT, "--match: the expression takes too long for a text: %s",
 			why);
 }
 
@@ -308,11 +308,12 @@ static void leave_rare(struct query *q, const struct strings *s, uint64_t min_co
 		cut.objects += text->head.count;
 		cut.bytes += text->string_bytes + text->array_bytes;
 	}
-	query_cut(q, &cut, "what is there fewer than %" PRIu64 " times (--min-count)", min_count);
+	query_cut(q, &cut, "texts that occur fewer than %" PRIu64 " times (--min-count)",
+		  min_count);
 	if (s->in_part)
 		query_cut(q, NULL,
-			  "%" PRIu64 " texts are longer than the %u bytes that --match looks at, "
-			  "and have no match in these",
+			  "%" PRIu64 " texts are longer than the %u bytes that --match searches "
+			  "and have no match in them",
 			  s->in_part, TEXT_MAX);
 }
 
@@ -353,8 +354,7 @@ static int read_by(struct query *q, struct strings *s, struct hdb_error *err)
 	s->by = (enum by)query_choice(q, "by");
 	s->prefix = query_number(q, "prefix-length", 0);
 	if (s->is_list && query_option(q, "by"))
-		return hdb_fail(err, HDB_EUSAGE,
-				"--objects lists strings one by one, --by groups them");
+		return hdb_fail(err, HDB_EUSAGE, "--objects cannot be combined with --by");
 	query_choose(q, s->is_list ? "id,text,length,shallow,array_shallow,total_shallow" :
 				     shown[s->by]);
 	return HDB_OK;
@@ -376,8 +376,7 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	s->equals = query_option(q, "equals");
 	min_count = query_number(q, "min-count", 0);
 	if (s->equals && strlen(s->equals) > TEXT_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "--equals must be a text of at most %u bytes",
-				TEXT_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "--equals must have at most %u bytes", TEXT_MAX);
 	TRY(read_by(q, s, err));
 	if (pattern)
 		TRY(compile(s, pattern, err));
@@ -385,11 +384,10 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	TRY(heap_string_scan_begin(&s->scan, q->heap, err));
 	if (s->is_list && s->regex)
 		query_cut(q, NULL,
-			  "of texts longer than %u bytes --match looks at the first %u only",
+			  "--match searches only the first %u bytes of texts longer than %u bytes",
 			  TEXT_MAX, TEXT_MAX);
 	if (s->is_list && min_count > 1)
-		return hdb_fail(err, HDB_EUSAGE,
-				"--min-count is for texts or groups, not for --objects");
+		return hdb_fail(err, HDB_EUSAGE, "--min-count cannot be combined with --objects");
 	/*
 	 * Strings that are listed are found row by row, so their facts are not known before the
 	 * last.

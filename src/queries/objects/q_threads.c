@@ -222,7 +222,7 @@ static void set_facts(struct query *q, const struct thread_counts *n)
 	query_fact(q, "virtual_threads", n->virtual_threads);
 	query_fact(q, "mounted", n->mounted);
 	if (n->long_stacks) {
-		query_cut(q, NULL, "the chunks of %" PRIu64 " stacks beyond the first %u",
+		query_cut(q, NULL, "of %" PRIu64 " stacks, chunks after the first %u",
 			  n->long_stacks, ANALYSIS_CHUNKS_MAX);
 	}
 	query_fact(q, "stack_bytes", n->stack_bytes);
@@ -405,7 +405,7 @@ static int chunk_row(struct query *q, struct threads_query *s, struct hdb_error 
 static int frame_row(struct query *q, struct threads_query *s, struct hdb_error *err)
 {
 	struct store_frame frame;
-	char text[FRAME_MAX_BYTES] = "(a frame that the dump lacks)",
+	char text[FRAME_MAX_BYTES] = "(frame missing from the dump)",
 	     signature[NAME_MAX_BYTES] = "";
 	int r = heap_trace_frame(q->heap, &s->trace, s->frame, &frame, err);
 

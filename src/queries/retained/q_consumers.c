@@ -389,7 +389,7 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 	};
 	query_cut(q, &cut,
 		  "items that retain at most %" PRIu64 " bytes each (--threshold): a row "
-		  "\"(others)\" in each section has their sum",
+		  "\"(others)\" in each section combines them",
 		  s->threshold);
 	return HDB_OK;
 }

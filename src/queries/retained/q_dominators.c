@@ -196,7 +196,7 @@ static int open_dominators(struct query *q, struct hdb_error *err)
 	d->retained_whole = whole.retained_bytes;
 	q->total = d->level.length;
 	if (by_text && query_option(q, "tree"))
-		return hdb_fail(err, HDB_EUSAGE, "dominators: --by and --tree exclude each other");
+		return hdb_fail(err, HDB_EUSAGE, "--by cannot be combined with --tree");
 	TRY(set_facts(q, ix, d, err));
 	if (query_option(q, "tree"))
 		return open_cut(q, d, ix, err);

@@ -244,7 +244,9 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 			err, HDB_EUSAGE,
 			"--by %s cannot be combined with a pattern, --shallow and --fail-if", by);
 	if (is_shallow && q->population == ANALYSIS_OF_UNREACHABLE)
-		return hdb_fail(err, HDB_EUSAGE, "--shallow counts all objects: no --unreachable");
+		return hdb_fail(err, HDB_EUSAGE,
+				"--shallow counts all objects and cannot be "
+				"combined with --unreachable");
 	if (strcmp(by, "call-stack") == 0)
 		return query_become(q, &query_call_tree, err);
 	if (is_shallow)

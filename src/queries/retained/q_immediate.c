@@ -222,8 +222,8 @@ static int open_immediate(struct query *q, struct hdb_error *err)
 
 	if (analysis_is_object(q->targets[0]))
 		return hdb_fail(err, HDB_EUSAGE,
-				"expected a class, a pattern or a class loader; the "
-				"dominator of one object is in the query object");
+				"expected a class, a pattern or a class loader; `query object` "
+				"shows the dominator of one object");
 	TRY(analysis_members_find(&q->session, q->targets[0], query_option(q, "subclasses") != NULL,
 				  &members, err));
 	TRY(find_dominators(q, s, &members, err));

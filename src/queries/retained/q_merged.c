@@ -206,8 +206,8 @@ static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_er
 
 	if (!analysis_excludes_is_weak(&s->excludes))
 		return hdb_fail(err, HDB_EUSAGE,
-				"--by field follows strong references; --exclude does not go with "
-				"it");
+				"--by field follows strong references and cannot be combined with "
+				"--exclude");
 	/* Members must be in the requested heap; objects that hold them may be in others. */
 	was_filtered = heap_show_all(q->heap);
 	r = growth_tree_add(&q->session, &s->merged, 0, &options, err);

@@ -72,7 +72,7 @@ static const struct hdb_column facts[] = {
 	  "Objects of the reach tree below the target. Only with --explain." },
 	{ "removed_count", HDB_TYPE_COUNT, "removed",
 	  "Objects of this subtree that others hold. Only with --explain." },
-	{ "edges_looked_at", HDB_TYPE_COUNT, "edges looked at",
+	{ "edges_looked_at", HDB_TYPE_COUNT, "edges visited",
 	  "References and referrers visited. Only with --explain." },
 	{ "time_us", HDB_TYPE_COUNT, "microseconds",
 	  "Time of the whole query in microseconds, tables included. Only with --explain." },
@@ -254,8 +254,8 @@ static int note_class_object(struct query *q, struct retained *s, const char *ta
 	query_fact_id(q, "class_object", best.ix);
 	query_fact(q, "class_retained", best.retained_bytes);
 	(void)snprintf(note, sizeof(note),
-		       "%s has no reachable instances; what its static fields hold: "
-		       "`heapdb retained 0x%" PRIx64 "`, `heapdb references 0x%" PRIx64 "`",
+		       "%s has no reachable instances; for the objects held by its static fields, "
+		       "see `heapdb retained 0x%" PRIx64 "` and `heapdb references 0x%" PRIx64 "`",
 		       target, id, id);
 	query_fact_text(q, "note", note);
 	return HDB_OK;

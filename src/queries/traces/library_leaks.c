@@ -82,7 +82,7 @@ int library_leaks_init(struct library_leaks *leaks, const struct session *sessio
 
 	*leaks = (struct library_leaks){ .is_for = NULL };
 	TRY(read_device(session->heap, &device, err));
-	TRY(BASE_ALLOC(leaks->is_for, library_rule_count, "leaks of libraries", err));
+	TRY(BASE_ALLOC(leaks->is_for, library_rule_count, "library leaks", err));
 	for (size_t i = 0; i < library_rule_count && use != LIBRARY_FOR_NOTHING; i++)
 		leaks->is_for[i] = is_for(&library_rules[i], &device) &&
 				   (use == LIBRARY_FOR_GROWTH ? library_rules[i].is_ignored :
@@ -148,7 +148,7 @@ void library_leaks_text(const struct library_rule *rule, char *buf, size_t size)
 	else if (rule->sdk_most)
 		(void)snprintf(versions, sizeof(versions), ", Android API up to %u",
 			       rule->sdk_most);
-	(void)snprintf(buf, size, "known leak of a library: %s (%s%s%s%s%s)", rule->id,
-		       rule->class_name, rule->field ? "." : "", rule->field ? rule->field : "",
-		       rule->manufacturer ? ", of some makers" : "", versions);
+	(void)snprintf(buf, size, "known library leak: %s (%s%s%s%s%s)", rule->id, rule->class_name,
+		       rule->field ? "." : "", rule->field ? rule->field : "",
+		       rule->manufacturer ? ", some vendors" : "", versions);
 }

@@ -260,12 +260,14 @@ static int make_part(struct part *part, struct hdb_error *err)
 	BASE_SCOPED(release_entering) struct entering e = { .search = s };
 
 	TRY(base_ranks_init(&e.entered, session->heap->object_count, session->work,
-			    "what leaks retain", err));
+			    "objects retained by leaks", err));
 	TRY(derive_each_block(session->derive,
-			      &(struct derive_pass){
-				      .stage = "what leaks retain", .make = mark_block, .ctx = &e },
+			      &(struct derive_pass){ .stage = "objects retained by leaks",
+						     .make = mark_block,
+						     .ctx = &e },
 			      err));
-	TRY(BASE_ALLOC(part->roots, (size_t)s->below.count / 64 + 1, "what leaks retain", err));
+	TRY(BASE_ALLOC(part->roots, (size_t)s->below.count / 64 + 1, "objects retained by leaks",
+		       err));
 	for (uint32_t ix = next_below(s, 0), rank = 0; ix != HEAP_NONE;
 	     ix = next_below(s, ix + 1), rank++)
 		if (base_bit_has(s->roots, ix) || base_ranks_has(&e.entered, ix))
@@ -370,7 +372,7 @@ int trace_search_sizes(struct trace_search *s, const uint32_t *wanted, size_t co
 	int r;
 
 	TRY(base_ranks_init(&s->below, session->heap->object_count, session->work,
-			    "what leaks retain", err));
+			    "objects retained by leaks", err));
 	TRY(find_below(s, wanted, count, err));
 	TRY(make_part(&part, err));
 	TRY(graph_dominators(&part.rows, part.roots, GRAPH_SEARCH_ANY, &s->dominators, err));

@@ -123,7 +123,7 @@ static int named_value(void *ctx, const struct base_value *from, const char *pat
 		base_value_set_number(out, named[i].value);
 		return HDB_OK;
 	}
-	return hdb_fail(err, HDB_EBUG, "triage.rules: a measure has no \"%s\"", path);
+	return hdb_fail(err, HDB_EBUG, "triage.rules: unknown part \"%s\" of a measure", path);
 }
 
 /* Garbage is not part of the reachable heap, and may be many times as large. */

@@ -64,13 +64,13 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 		return r;
 	if (strcmp(via, "<local variable>") != 0) {
 		(void)snprintf(f->detail, sizeof(f->detail),
-			       "mostly by its field %s, which holds %s bytes", via,
+			       "mostly through its field %s, which holds %s bytes", via,
 			       base_number(retained).text);
 		return HDB_OK;
 	}
 	r = find_frame(t->q->heap, f->ix, path.nodes[1], BASE_TEXT(frame), err);
 	(void)snprintf(f->detail, sizeof(f->detail),
-		       "mostly by a local variable%s%s, which holds %s bytes",
+		       "mostly through a local variable%s%s, which holds %s bytes",
 		       frame[0] ? " of " : "", frame, base_number(retained).text);
 	return r;
 }

@@ -412,7 +412,7 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 	TRY(derive_tree_prepare(derive, err));
 	TRY(derive_strong_prepare(derive, err));
 	return derive_each_block(derive,
-				 &(struct derive_pass){ .stage = "looking at objects",
+				 &(struct derive_pass){ .stage = "examining objects",
 							.reads_objects = true,
 							.make = scan_make,
 							.take = scan_take,
@@ -614,7 +614,7 @@ int triage_take_scan(struct triage *t, struct hdb_error *err)
 	TRY(choose_classes(&s, err));
 	TRY(triage_fields_open(t, &s.fields, err));
 	TRY(scan_all(&s, err));
-	base_stage(t->q->work, "looking at values", 0, "objects");
+	base_stage(t->q->work, "examining values", 0, "objects");
 	for (size_t line = 0; line < LINES; line++)
 		TRY(look_at_line(&s, line, err));
 	return triage_fields_look(t, s.fields, err);

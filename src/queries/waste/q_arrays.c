@@ -294,11 +294,12 @@ static int read_kind(struct query *q, struct arrays *a, struct hdb_error *err)
 	}
 	if (n > 1)
 		return hdb_fail(err, HDB_EUSAGE,
-				"only one of --empty, --zero, --constant, --trailing-zeros");
+				"only one of --empty, --zero, --constant and --trailing-zeros is "
+				"allowed");
 	a->by = kinds[a->kind].by;
 	by = query_choice(q, "by");
 	if (by == BY_VALUE && a->kind != KIND_CONSTANT)
-		return hdb_fail(err, HDB_EUSAGE, "--by value is for --constant");
+		return hdb_fail(err, HDB_EUSAGE, "--by value needs --constant");
 	if (by != QUERY_NO_CHOICE)
 		a->by = (enum by)by;
 	return HDB_OK;
@@ -346,7 +347,7 @@ static void set_facts(struct query *q, const struct arrays *a)
 	 */
 	if (a->kind == ANY && a->short_tails.objects) {
 		query_cut(q, NULL,
-			  "in the columns of tails: those of %" PRIu64 " arrays, which are shorter "
+			  "in the columns of tails, those of %" PRIu64 " arrays, which are shorter "
 			  "than %" PRIu64 " bytes (--min-tail)",
 			  a->short_tails.objects, a->min_tail);
 	}

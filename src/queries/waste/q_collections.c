@@ -221,7 +221,7 @@ static int look_at_all(struct query *q, struct hdb_error *err)
 {
 	TRY(heap_open_dump(q->heap, err));
 	TRY(derive_need_reachable(q->derive, err));
-	base_stage(q->work, "looking at collections", q->heap->object_count, "objects");
+	base_stage(q->work, "examining collections", q->heap->object_count, "objects");
 	return derive_each_reachable(q->derive, q->work, look_at_block, q, err);
 }
 
@@ -284,9 +284,9 @@ static void set_facts(struct query *q, const struct collections *s)
 		query_fact(q, "impossible", s->all.impossible);
 	query_report_unreachable(q, s->others.count, s->others.shallow_bytes);
 	query_cut(q, &s->unsorted, "%s",
-		  s->by == BY_SIZE ? "collections whose size is not known" :
-		  s->by == BY_FILL ? "collections without a capacity, or whose size is not known" :
-				     "collections that are no maps with chains, or are empty");
+		  s->by == BY_SIZE ? "collections of unknown size" :
+		  s->by == BY_FILL ? "collections of unknown capacity or size" :
+				     "collections that are empty or not maps with chains");
 }
 
 static int open_collections(struct query *q, struct hdb_error *err)
@@ -297,7 +297,9 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	read_by(q, s);
 	s->segments = query_number(q, "segments", 0);
 	if (is_arrays && s->by == BY_COLLISIONS)
-		return hdb_fail(err, HDB_EUSAGE, "--by collisions: arrays have none");
+		return hdb_fail(err, HDB_EUSAGE,
+				"--by collisions cannot be combined with "
+				"--arrays: arrays have no collisions");
 	TRY(heap_load_classes(q->heap, err));
 	if (q->target_count)
 		TRY(analysis_class_marks(&q->session, q->targets[0], true, &s->wanted, err));

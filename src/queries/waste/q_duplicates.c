@@ -226,9 +226,10 @@ static void set_facts(struct query *q, const struct duplicates *d)
 	query_fact(q, "heap_shallow", d->contents.heap_bytes);
 	query_report_unreachable(q, d->contents.unreachable_count, d->contents.unreachable_bytes);
 	query_cut(q, &d->rare,
-		  "what is there more than once, but fewer than %" PRIu64 " times (--min-count)",
+		  "contents that occur more than once, but fewer than %" PRIu64
+		  " times (--min-count)",
 		  d->min_count);
-	query_cut(q, &d->thrifty, "what wastes fewer than %" PRIu64 " bytes (--min-wasted)",
+	query_cut(q, &d->thrifty, "contents that waste fewer than %" PRIu64 " bytes (--min-wasted)",
 		  d->min_wasted);
 	query_fact(q, "without_content", d->contents.without);
 }
@@ -242,7 +243,7 @@ static int choose_classes(struct query *q, struct duplicates *d, struct hdb_erro
 		return HDB_OK;
 	if (!d->of_arrays)
 		return hdb_fail(err, HDB_EUSAGE,
-				"all strings are compared: a pattern of classes is for --arrays");
+				"a class pattern needs --arrays: all strings are compared");
 	return analysis_class_marks(&q->session, q->targets[0], false, &d->is_class, err);
 }
 
@@ -251,7 +252,7 @@ static int read_options(struct query *q, struct duplicates *d, struct hdb_error 
 	d->of_arrays = query_option(q, "arrays") != NULL;
 	d->has_holders = !query_option(q, "no-holders");
 	if (d->of_arrays && query_option(q, "strings"))
-		return hdb_fail(err, HDB_EUSAGE, "either --strings or --arrays");
+		return hdb_fail(err, HDB_EUSAGE, "--strings cannot be combined with --arrays");
 	d->min_count = query_number(q, "min-count", 0);
 	d->min_wasted = query_number(q, "min-wasted", 0);
 	TRY(choose_classes(q, d, err));
@@ -384,7 +385,7 @@ const struct query_def query_duplicates = {
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
-	.no_rows = "no content of those asked for is there more than once",
+	.no_rows = "no requested content occurs more than once",
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_DUPLICATES,

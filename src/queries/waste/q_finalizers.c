@@ -389,7 +389,7 @@ const struct query_def query_finalizers = {
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
-	.no_rows = "no object has a finalizer that is still to be run",
+	.no_rows = "no object has a pending finalizer",
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP | QUERY_HAS_NATIVE | QUERY_IF_KNOWN,
 	.keeps = STORE_ANSWER_FINALIZERS,

@@ -66,7 +66,7 @@ static const struct hdb_column facts[] = {
 	  "Shallow size of these objects" },
 	{ "finalizer_objects", HDB_TYPE_COUNT, "by finalizers",
 	  "Objects reachable only because finalization is pending" },
-	{ "finalizer_shallow", HDB_TYPE_BYTES, "bytes by finalizers",
+	{ "finalizer_shallow", HDB_TYPE_BYTES, "finalizer reachable bytes",
 	  "Shallow size of these objects" },
 	{ "phantom_objects", HDB_TYPE_COUNT, "phantom",
 	  "Objects reachable only through phantom references" },

@@ -181,10 +181,10 @@ static void set_facts(struct query *q, const struct substrings *s, uint64_t min_
 	query_fact(q, "without_text", s->contents.without);
 	query_report_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes);
 	query_cut(q, &s->unshared,
-		  "arrays of one string alone, with the bytes that they waste (--shared)");
+		  "arrays used by only one string, with the bytes they waste (--shared)");
 	query_cut(q, &s->thrifty,
-		  "arrays that waste fewer than %" PRIu64 " bytes, with the "
-		  "bytes that they waste (--min-wasted)",
+		  "arrays that waste fewer than %" PRIu64 " bytes, with the bytes they waste "
+		  "(--min-wasted)",
 		  min_wasted);
 	query_fact(q, "wasted", s->wasted);
 }
@@ -248,7 +248,7 @@ const struct query_def query_substrings = {
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
-	.no_rows = "no two strings share an array, and none uses a part of one",
+	.no_rows = "no two strings share an array, and no string uses only a part of one",
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.keeps = STORE_ANSWER_SUBSTRINGS,

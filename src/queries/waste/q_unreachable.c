@@ -121,7 +121,7 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 			TRY(base_vec_push(&u->by_class, &groups[no], sizeof(*groups), err));
 	base_vec_sort(&u->by_class, sizeof(*groups), compare_groups);
 	if (pattern && !kept)
-		return hdb_fail(err, HDB_NOTFOUND, "no holder's class is named %s", pattern);
+		return hdb_fail(err, HDB_NOTFOUND, "no holder has a class named %s", pattern);
 	return HDB_OK;
 }
 
@@ -212,7 +212,7 @@ static int read_options(struct query *q, struct unreachable *u, enum derive_grou
 		return HDB_OK;
 	}
 	if (name && strcmp(name, "holder") != 0)
-		return hdb_fail(err, HDB_EUSAGE, "--holders lists holders one by one, --by groups");
+		return hdb_fail(err, HDB_EUSAGE, "--holders cannot be combined with --by");
 	if (u->is_list) {
 		query_choose(q, u->has_native ? "id,name,label,objects,shallow,percent,native" :
 						"id,name,label,objects,shallow,percent");
@@ -284,9 +284,9 @@ const struct query_def query_unreachable = {
 			"holder",
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
-		.one_population = "it counts unreachable objects; `histogram` counts the others, or all",
+		.one_population = "it counts only unreachable objects; use `histogram` for others",
 	},
-	.no_rows = "no object of those asked for is unreachable",
+	.no_rows = "no requested object is unreachable",
 	.population = ANALYSIS_OF_UNREACHABLE,
 	.uses = QUERY_USES_STRENGTH | QUERY_USES_HEAP,
 	.state_size = sizeof(struct unreachable),

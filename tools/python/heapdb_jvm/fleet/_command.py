@@ -100,7 +100,7 @@ def _run_options(parser):
     parser.add_argument("--query", action="append", default=[], metavar="TABLE=QUERY",
                         help='one more table: "copies=duplicates --arrays --limit 50"')
     parser.add_argument("--timeout", type=float, default=0, help="seconds that a dump may take")
-    parser.add_argument("--work", help="folder for databases while they are needed")
+    parser.add_argument("--work", help="folder for temporary databases")
     parser.add_argument("--retry", action="store_true", help="also dumps that failed before")
     parser.add_argument("--keep", metavar="30d", help="pass over dumps of days that `prune` would remove")
     parser.add_argument("--quiet", action="store_true")
