@@ -201,19 +201,14 @@ static int merge_by_field(struct query *q, struct merged_query *s, struct hdb_er
 		.use = LIBRARY_FOR_NOTHING,
 		.members = s->bits.data,
 	};
-	bool was_filtered;
-	int r;
 
 	if (!analysis_excludes_is_weak(&s->excludes))
 		return hdb_fail(err, HDB_EUSAGE,
 				"--by field follows strong references and cannot be combined with "
 				"--exclude");
-	/* Members must be in the requested heap; objects that hold them may be in others. */
-	was_filtered = heap_show_all(q->heap);
-	r = growth_tree_add(&q->session, &s->merged, 0, &options, err);
-	q->heap->filter.is_on = was_filtered;
+	TRY(growth_tree_add(&q->session, &s->merged, 0, &options, err));
 	analysis_merged_finish(&s->merged);
-	return r;
+	return HDB_OK;
 }
 
 static int merge_paths(struct query *q, struct merged_query *s, struct hdb_error *err)
