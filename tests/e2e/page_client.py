@@ -402,6 +402,27 @@ try:
     browser.key(".")
     check("a cell has the menu of its object", browser.until("document.querySelectorAll('.menu a').length >= 4 && document.querySelector('.menu').innerText.includes('Others of its class')"))
     browser.key("Escape")
+    # What is not there is said, once.
+    for address, words in [("#/histogram?db=77", "There is no database 77"), ("#/map?root=0x1", "0x1")]:
+        browser.run(f"location.hash = {address!r}; 1")
+        check(f"{address} says what is wrong", browser.until(f"document.querySelector('main .error')?.innerText.includes({words!r})"))
+        check(f"{address} says it once", browser.run("document.querySelectorAll('main .error').length") == 1 and not browser.run("document.querySelector('canvas') !== null"))
+    # A cell of several has the menu of these, and not that of one of them.
+    go("#/map?by=class", "canvas", "map by class")
+    browser.until("document.querySelector('.status')?.innerText.includes('cells')")
+    left, top, wide, high = browser.run("(r => [r.x, r.y, r.width, r.height])(document.querySelector('canvas').getBoundingClientRect())")
+    for no in range(200):
+        place = {"x": left + wide * (no % 20 + 0.5) / 20, "y": top + high * (no // 20 + 0.5) / 10}
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
+        time.sleep(0.02)
+        if browser.run("/^[\\d,]+ × /.test(document.querySelector('.status').innerText)"):
+            break
+    for kind in "mousePressed", "mouseReleased":
+        browser.call("Input.dispatchMouseEvent", type=kind, button="right", clickCount=1, **place)
+    group = "All objects of the class,Who holds them,Merged paths,By field value,Copy "
+    check("a cell of several has the menu of a group", browser.until(f"[...document.querySelectorAll('.menu [role=menuitem]')].map(e => e.innerText.replace(/ .*/, e.innerText.startsWith('Copy') ? ' ' : '$&')).join().startsWith({group!r})"))
+    check(f"without an object: {text('.menu')}", "0x" not in text(".menu") and "GC root" not in text(".menu"))
+    browser.key("Escape")
     go("#/map?by=object&shape=table", "main table td", "table of objects")
     write("main .table input", "java.lang.String")
     check("objects of one class that one holds are one cell", browser.until("[...document.querySelectorAll('main tbody tr')].some(r => r.cells[0]?.innerText.trim() === 'java.lang.String' && Number(r.cells[1].innerText.replace(/,/g, '')) > 100)"))

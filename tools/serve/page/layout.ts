@@ -11,6 +11,7 @@ export interface Node {
   delta?: number; // growth, where two dumps are compared
   others?: boolean; // stands for several that are not shown
   whole?: boolean; // its name is no class: a package
+  group?: "class" | "package" | "loader"; // what its name is, of a cell that stands for several
   owner?: string; // of a node that stands for all objects of a class that one object holds: that object
   plain?: boolean; // its number is no size in bytes; undefined in the dominator tree
   parent: Node | null;

@@ -10,7 +10,7 @@ import { NARROW } from "./table";
 import { numberOf, useInfo, vmOf, when } from "./overview";
 import { change, href, linkTo, readRoute, useRoute } from "./route";
 import { Search } from "./search";
-import { bytes, number, visible } from "./text";
+import { bytes, counted, number, visible } from "./text";
 import { views } from "./views";
 
 function keep(name: string, value?: string): string | null {
@@ -240,6 +240,12 @@ function App({ databases }: { databases: Database[] }) {
               {v.show({ route: v === view ? route : { view: v.name, params: {} }, databases })}
             </section>
           ))
+        ) : !one ? (
+          <p class="error" role="alert">
+            {`There is no database ${visible(String(route.params.db))}: ${counted(databases.length, "database")} `}
+            {databases.length === 1 ? "is open. " : "are open, counted from 0. "}
+            <a href={href(view.name, {})}>Show {visible(databases[0]?.name ?? "the first")}</a>
+          </p>
         ) : needs && !isDescribed ? (
           <p class="wait" role="status" />
         ) : (
@@ -252,7 +258,7 @@ function App({ databases }: { databases: Database[] }) {
       </main>
       <Menu />
       {help && <Help onClose={() => setHelp(false)} />}
-      {route.params.obj && !report && isDescribed ? (
+      {route.params.obj && one && !report && isDescribed ? (
         route.params.obj.includes(".") ? (
           <Referred key={route.params.obj} route={route} />
         ) : (

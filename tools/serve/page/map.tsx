@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { Answer, hasSql, Params, report, Row } from "./api";
 import { Cell, icicle, Node, treemap } from "./layout";
 import { Marks, useAnswer, Wait } from "./asking";
-import { menuAt, select } from "./objects";
+import { classActions, classPage, menuAt, select } from "./objects";
 import { Panel } from "./parts";
 import { download } from "./export";
 import { Table } from "./table";
@@ -24,7 +24,7 @@ export const blank = (name: string): Node => ({
 const labels = new Map<string, string>(); // of objects that were zoomed into
 
 // Rows with levels, made a tree. `grown`: areas are what changed, each at least as large as what is in it.
-function treeOf(answer: Answer, name: string, grown: boolean, packages: boolean): Node {
+function treeOf(answer: Answer, name: string, grown: boolean, group: Node["group"]): Node {
   const root = blank(name),
     stack = [root],
     all = [root];
@@ -41,7 +41,8 @@ function treeOf(answer: Answer, name: string, grown: boolean, packages: boolean)
       id: row.id === null || row.id === undefined ? null : String(row.id),
       parent,
       others: several,
-      whole: packages,
+      whole: group === "package",
+      group,
       delta: row.retained_delta === undefined || row.retained_delta === null ? undefined : Number(row.retained_delta),
     };
     parent.children.push(node);
@@ -72,6 +73,7 @@ function turned(root: Node): Node {
       parent: at,
       others: n.others,
       whole: n.whole,
+      group: n.group,
       count: 0,
     };
     found.set(at, names.set(n.name, made));
@@ -250,7 +252,9 @@ function draw(
     context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
     if (cell.label && w > 26 && h >= 13) {
       context.fillStyle = isDark ? "#f4f7fa" : "#14191f";
-      const name = title(n, grown),
+      const roomLeft = w - 10 - context.measureText(sum(n, grown)).width,
+        isFull = !n.others && n.owner === undefined && context.measureText(visible(n.name)).width <= roomLeft;
+      const name = isFull ? visible(n.name) : title(n, grown),
         room = w - 6 - context.measureText(name).width;
       context.fillText(fitted(context, name, w - 6), x + 3, y + 2);
       if (n.others) continue;
@@ -371,6 +375,30 @@ function svgOf(
   );
 }
 
+// What the names of cells are.
+const kindOf = (by: string, compare?: boolean): Node["group"] =>
+  compare ? "class" : by === "package" || by === "loader" || by === "class" ? by : undefined;
+
+// All objects of a class that one object dominates, as rows of SQL.
+const sqlOf = (n: Node): string =>
+  "SELECT id, class, shallow, retained FROM objects WHERE " +
+  `${n.owner ? `dominator = ${n.owner}` : "dominator IS NULL AND reachable"} AND class = ` +
+  `'${n.name.replace(/'/g, "''")}' ORDER BY retained DESC LIMIT 1000`;
+
+// What the menu of a cell is of: its object or, of several, the group, never one of them.
+function subjectOf(n: Node): Parameters<typeof menuAt>[0] | null {
+  if (n.others || n.plain !== undefined) return n.id && n.count === 1 ? { id: n.id } : null;
+  if (n.owner === undefined && (!n.group || n.count === 1)) return n.id ? { id: n.id } : null;
+  const items: [string, string][] = [];
+  if (n.owner !== undefined && hasSql())
+    items.push(["Objects of this cell", linkTo("sql", { sql: sqlOf(n), obj: undefined })]);
+  if (n.group === "package")
+    items.push(["Classes of the package", linkTo("histogram", { target: `${n.name}.*`, obj: undefined })]);
+  else if (n.group === "loader") items.push(["Class loaders", linkTo("loaders", { obj: undefined })]);
+  else if (/^[^<(]/.test(n.name)) items.push(...classActions(n.name));
+  return { name: n.name, items };
+}
+
 const calm = () => report !== null || matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export function Picture({
@@ -441,7 +469,9 @@ export function Picture({
     return () => cancelAnimationFrame(timer.current);
   }, [cells, by, search, over, tall, grown, dark()]);
   const menu = (n: Node | null, x: number, y: number) => {
-    if (n?.id && !report) menuAt(n.id, x, y);
+    const of = n && subjectOf(n);
+    if (of && !report) menuAt(of, x, y);
+    return of !== null && !report;
   };
   const hit = (e: MouseEvent): Cell | undefined => {
     const box = (e.target as HTMLElement).getBoundingClientRect(),
@@ -465,7 +495,7 @@ export function Picture({
       below = drawn((over ?? root).children);
     if (e.key === "Escape" && onUp) onUp();
     else if (e.key === "Enter" && over) zoom(over);
-    else if (e.key === "." && over?.id) {
+    else if (e.key === "." && over) {
       const cell = cells.find((c) => c.node === over),
         box = canvas.current!.getBoundingClientRect();
       menu(over, box.left + (cell?.x ?? 0) + 8, box.top + (cell?.y ?? 0) + 16);
@@ -539,12 +569,9 @@ export function Picture({
             setTip(null);
           }}
           onContextMenu={(e) => {
-            const n = hit(e)?.node;
-            if (n?.id && !report) {
-              e.preventDefault();
-              e.stopPropagation();
-              menu(n, e.clientX, e.clientY);
-            }
+            if (!menu(hit(e)?.node ?? null, e.clientX, e.clientY)) return;
+            e.preventDefault();
+            e.stopPropagation();
           }}
           onClick={(e) => {
             const n = hit(e)?.node;
@@ -691,7 +718,7 @@ function rowsOf(root: Node, whole: number): Row[] {
       retained: n.bytes,
       percent: whole ? (100 * n.bytes) / whole : null,
       retained_delta: n.delta ?? null,
-      id: n.id,
+      id: n.count === 1 ? n.id : null,
     });
     for (const c of [...n.children].sort((a, b) => a.weight - b.weight)) stack.push([c, level + 1]);
   }
@@ -717,7 +744,7 @@ export function MapView({
   fixed?: { shape: string; by: string };
 }) {
   const p: Record<string, string> = { ...route.params, ...fixed },
-    by = p.by ?? "class",
+    by = p.by ?? (p.root ? "object" : "class"),
     shape = p.shape ?? "treemap",
     colours = compare ? "growth" : (p.colour ?? "package");
   const search = (fixed ? "" : (p.find ?? "")).toLowerCase(),
@@ -744,7 +771,7 @@ export function MapView({
   const plain = useMemo(
     () =>
       asked.answer
-        ? treeOf(asked.answer, top ? (labels.get(top) ?? top) : "the heap", grown, by === "package" && !compare)
+        ? treeOf(asked.answer, top ? (labels.get(top) ?? top) : "the heap", grown, kindOf(by, compare))
         : null,
     [asked.answer, grown],
   );
@@ -791,13 +818,7 @@ export function MapView({
     if (n.owner !== undefined) {
       // All of a class that one object holds: they are rows of SQL, or the class.
       location.hash = hasSql()
-        ? linkTo("sql", {
-            obj: undefined,
-            sql:
-              "SELECT id, class, shallow, retained FROM objects WHERE " +
-              `${n.owner ? `dominator = ${n.owner}` : "dominator IS NULL AND reachable"} AND class = ` +
-              `'${n.name.replace(/'/g, "''")}' ORDER BY retained DESC LIMIT 1000`,
-          })
+        ? linkTo("sql", { obj: undefined, sql: sqlOf(n) })
         : linkTo("all", { q: "instances", target: n.name });
       return;
     }
@@ -808,14 +829,15 @@ export function MapView({
             .map((q) => q.key)
             .join("/"),
         });
-      else if (n.id && !report) select(n.id);
+      else if (n.group === "class" && n.count > 1 && !report) location.hash = classPage(n.name);
+      else if (n.id && n.count === 1 && !report) select(n.id);
       return;
     }
     for (const q of pathOf(n)) if (q.id) labels.set(q.id, q.name);
     if (!n.children.length) select(n.id!);
     else change({ root: [...ids, ...pathOf(n).map((q) => q.id!)].join(",") });
   };
-  const here = objects ? top : zoom?.id;
+  const here = objects ? top : zoom?.count === 1 ? zoom.id : null;
   const rows = useMemo(() => (zoom && shape === "table" ? rowsOf(zoom, heap) : []), [zoom, shape, heap]);
   return (
     <Panel

@@ -46,7 +46,7 @@ export function ClassName({ name, wrap }: { name: string; wrap?: boolean }) {
   return report ? (
     <Name text={name} wrap={wrap} />
   ) : (
-    <a class="class" href={classPage(name)}>
+    <a class="class" data-class={name} href={classPage(name)}>
       <Name text={name} wrap={wrap} />
     </a>
   );
@@ -66,9 +66,24 @@ export function goToClass(db: string | undefined, id: string): void {
     .catch(() => undefined);
 }
 
-// The menu of an object at a place of the window, asked for by what is no link.
-export function menuAt(id: string, x: number, y: number): void {
-  dispatchEvent(new CustomEvent("objectmenu", { detail: { id, x, y } }));
+// What a menu is of: an object, or several of them, with what can be asked of these.
+type Subject = { id: string } | { name: string; items: [string, string][] };
+type Placed = Subject & { x: number; y: number };
+
+// The menu of an object or a group at a place of the window, asked for by what is no link.
+export function menuAt(of: Subject, x: number, y: number): void {
+  dispatchEvent(new CustomEvent("objectmenu", { detail: { ...of, x, y } }));
+}
+
+// What can be asked of all objects of a class.
+export function classActions(name: string): [string, string][] {
+  const target = name.replace(/^class /, "");
+  return [
+    ["All objects of the class", classPage(target)],
+    ["Who holds them", classPage(target, "holders")],
+    ["Merged paths", linkTo("paths", { target, obj: undefined })],
+    ["By field value", linkTo("all", { q: "group-by-value", target, obj: undefined })],
+  ];
 }
 
 // What can be asked of any object: the menu of "." and of the right mouse button, and of the inspector.
@@ -87,14 +102,17 @@ export function actionsOf(id: string): [string, string][] {
 }
 
 export function Menu() {
-  const [at, set] = useState<{ id: string; x: number; y: number } | null>(null);
+  const [at, set] = useState<Placed | null>(null);
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
+    const place = (of: Subject, x: number, y: number) =>
+      set({ ...of, x: Math.min(x, innerWidth - 210), y: Math.min(y, innerHeight - 210) });
     const show = (e: Event, x: number, y: number) => {
-      const link = (e.target as HTMLElement).closest?.<HTMLElement>("a.obj");
-      if (!link || !link.title) return;
+      const link = (e.target as HTMLElement).closest?.<HTMLElement>("a.obj, a.class"),
+        name = link?.dataset.class;
+      if (!link || (!link.title && !name)) return;
       e.preventDefault();
-      set({ id: link.title, x: Math.min(x, innerWidth - 210), y: Math.min(y, innerHeight - 190) });
+      place(name ? { name, items: classActions(name) } : { id: link.title }, x, y);
     };
     const onMenu = (e: MouseEvent) => show(e, e.clientX, e.clientY);
     const onKey = (e: KeyboardEvent) => {
@@ -103,8 +121,8 @@ export function Menu() {
       show(e, box.left, box.bottom);
     };
     const onAsked = (e: Event) => {
-      const { id, x, y } = (e as CustomEvent<{ id: string; x: number; y: number }>).detail;
-      set({ id, x: Math.min(x, innerWidth - 210), y: Math.min(y, innerHeight - 210) });
+      const { x, y, ...of } = (e as CustomEvent<Placed>).detail;
+      place(of as Subject, x, y);
     };
     addEventListener("contextmenu", onMenu);
     addEventListener("keydown", onKey);
@@ -146,23 +164,28 @@ export function Menu() {
     e.preventDefault();
     e.stopPropagation();
   };
+  const id = "id" in at ? at.id : null,
+    items = "id" in at ? actionsOf(at.id) : at.items,
+    name = "id" in at ? at.id : at.name;
   return (
     <ul class="menu" role="menu" ref={list} style={{ left: `${at.x}px`, top: `${at.y}px` }} onKeyDown={onKey}>
-      {actionsOf(at.id).map(([name, to]) => (
+      {items.map(([title, to]) => (
         <li role="none">
           <a role="menuitem" href={to}>
-            {name}
+            {title}
           </a>
         </li>
       ))}
+      {id && (
+        <li role="none">
+          <button role="menuitem" onClick={() => goToClass(readRoute().params.db, id)}>
+            Others of its class
+          </button>
+        </li>
+      )}
       <li role="none">
-        <button role="menuitem" onClick={() => goToClass(readRoute().params.db, at.id)}>
-          Others of its class
-        </button>
-      </li>
-      <li role="none">
-        <button role="menuitem" onClick={() => void navigator.clipboard.writeText(at.id)}>
-          Copy {at.id}
+        <button role="menuitem" onClick={() => void navigator.clipboard.writeText(name)}>
+          Copy {visible(name)}
         </button>
       </li>
     </ul>

@@ -296,17 +296,21 @@ function Of({ columns, route, what }: { columns: Column[]; route: Route; what: s
   );
 }
 
+// Sums of sizes have no type of their own: their name says what they are.
+const isSize = (c?: Column) => c !== undefined && (c.type === "bytes" || /bytes|shallow|retained|size/i.test(c.name));
+
 // Rows as areas: a click on one opens its object.
 function Areas({ columns, rows, route }: { columns: Column[]; rows: Row[]; route: Route }) {
   const { value, label } = picked(columns, route),
     id = columns.find((c) => c.type === "id");
   const root = useMemo(() => {
-    const top: Node = { ...blank("all rows"), plain: value?.type !== "bytes" };
+    const top: Node = { ...blank("all rows"), plain: !isSize(value) };
     if (value)
       top.children = rows
         .filter((r) => Number(r[value.name]) > 0)
         .map((r, i): Node => ({
-          ...blank(String((label && r[label.name]) ?? i + 1)),
+          ...blank(String((label && r[label.name]) ?? i + 1) || "(none)"),
+          whole: label !== undefined && label.type === "text" && label.name !== "class",
           key: String(i),
           plain: top.plain,
           bytes: Number(r[value.name]),

@@ -5,7 +5,7 @@ import { AdviceText } from "./advice";
 import { ask, Cell, Column, File, Params, report, Row } from "./api";
 import { Marks, Nearest, useKept, Wait } from "./asking";
 import { ExportMenu, Exported } from "./export";
-import { menuAt, Name, select, Value } from "./objects";
+import { classActions, menuAt, Name, select, Value } from "./objects";
 import { specs } from "./parts";
 import { change, readRoute } from "./route";
 import { fits, number, visible } from "./text";
@@ -505,9 +505,12 @@ function keyed(e: KeyboardEvent, { shown, at, box, folding, tree, open, scrollTo
   if (to[e.key] !== undefined) scrollTo(Math.max(0, Math.min(last, to[e.key])));
   else if (!row) return false;
   else if (e.key === "Enter") open(row);
-  else if (e.key === "." && row.id && row.id !== "0x0") {
-    const here = box.querySelector("tr.at")?.getBoundingClientRect();
-    menuAt(String(row.id), here?.left ?? 100, here?.bottom ?? 100);
+  else if (e.key === ".") {
+    const line = box.querySelector<HTMLElement>("tr.at"),
+      name = line?.querySelector<HTMLElement>("a.class")?.dataset.class,
+      here = line?.getBoundingClientRect();
+    const of = row.id && row.id !== "0x0" ? { id: String(row.id) } : name ? { name, items: classActions(name) } : null;
+    if (of) menuAt(of, here?.left ?? 100, here?.bottom ?? 100);
   } else if (!tree) return false;
   else if (e.key === "ArrowLeft" && folding.parents.has(row) && !folding.closed.has(row)) folding.toggle(row);
   else if (e.key === "ArrowLeft") {
