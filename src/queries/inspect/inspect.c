@@ -8,6 +8,7 @@
 #include "heap/known.h"
 #include "heap/values/values.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,7 @@ int inspect_say(struct inspect_look *look, enum inspect_says says, struct hdb_er
 	size_t size;
 	va_list args;
 
+	assert(says < INSPECT_SAYS && look->prefix);
 	out->is_gone |= says == INSPECT_GONE;
 	out->is_there |= says == INSPECT_THERE;
 	if (!out->wants_text || out->texts.count > INSPECTION_MAX_BYTES)
@@ -160,6 +162,7 @@ void inspection_join(const struct inspection *inspection, enum inspect_says says
 	const char *end = p ? p + inspection->texts.count : NULL;
 	size_t used = 0;
 
+	assert(size > 0);
 	buf[0] = '\0';
 	for (; p < end; p += 1 + strlen(p + 1) + 1)
 		if (*p == (char)says && used < size)
@@ -396,6 +399,7 @@ static int add_rule(struct inspector *inspector, size_t no, struct hdb_error *er
 	const struct inspect_rule *rule = &rules[no];
 	const uint64_t bit = (uint64_t)1 << no;
 
+	assert(no < RULES && inspector->rules_of_class && inspector->filters);
 	/* Skips rules about classes that the heap does not contain, which is most. */
 	if (rule->class_name && heap_class_by_name(heap, rule->class_name, 0) == HEAP_NONE)
 		return HDB_OK;
@@ -460,6 +464,7 @@ bool inspector_has_any(const struct inspector *inspector)
 
 bool inspector_wants(const struct inspector *inspector, uint32_t class_no)
 {
+	assert(class_no < inspector->session->heap->class_count);
 	return inspector->filters[class_no] != 0;
 }
 
@@ -500,6 +505,7 @@ static int say(struct inspect_look *look, struct saying_state *state,
 	char text[TEXT_MAX_BYTES] = "";
 	bool is_said;
 
+	assert(saying->first_value <= look->inspector->values.count);
 	TRY(holds(state, saying->condition, &is_said, err));
 	state->next = (const uint32_t *)look->inspector->values.data + saying->first_value;
 	if (is_said && look->out->wants_text)
@@ -518,6 +524,7 @@ static int apply(struct inspect_look *look, struct hdb_error *err)
 						   .start_no = look->start_no } };
 	bool is_about;
 
+	assert(no < RULES && look->out);
 	TRY(holds(&state, inspector->where[no], &is_about, err));
 	if (!is_about)
 		return HDB_OK;
