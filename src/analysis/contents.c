@@ -127,7 +127,7 @@ struct made {
 	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* a bit per object */
 };
 
-/* A size as a record has it. */
+/* A size as recorded. */
 static uint32_t size_of(uint64_t bytes)
 {
 	return bytes < ANALYSIS_BYTES_MANY ? (uint32_t)bytes : ANALYSIS_BYTES_MANY;

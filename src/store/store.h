@@ -196,7 +196,7 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 
 /*
  * Stores an answer: a table of one block, published at once through a separate handle, so that the
- * snapshot of this handle does not change. HDB_END if the table exists already, if another process
+ * snapshot of this handle does not change. HDB_END if the table already exists, if another process
  * is writing, or if the database is not writable.
  */
 int store_keep(struct store *store, enum store_table table, const struct store_block *block,

@@ -189,7 +189,7 @@ static void test_whole(void **state)
 	put_frame(data + DATA_BYTES / 2, DATA_BYTES - DATA_BYTES / 2, true);
 	put_zip("\x5e\x2a\x4d\x18\x04\0\0\0abcd", 12);
 	check_whole();
-	/* Zeros behind the end, as tapes have them. */
+	/* Zeros behind the end, as on tapes. */
 	put_parts(300000, true, NULL);
 	put_zip("\0\0\0\0\0\0\0", 7);
 	check_whole();

@@ -25,7 +25,7 @@ ask 'SELECT s FROM java.lang.String s' --limit 2 --csv
 # Strings are their text, other objects their identifier; without labels as in tables.
 ask 'SELECT t.name, t FROM java.lang.Thread t' --limit 2 --json
 ask 'SELECT t.name, t FROM java.lang.Thread t' --limit 2
-# methods of texts, numbers and lists, as Java has them
+# methods of texts, numbers and lists, as in Java
 ask 'SELECT eval("a,b;;c,,").split("[,;]") AS a, eval("abc").split("") AS b, eval("a b c").split(" ", 2) AS c,
 	eval("x").split(",") AS d, eval("aXbXc").replace("X", "--") AS e, eval("abca").replace("a", "") AS f,
 	eval("a1b22").replaceAll("[0-9]+", "#") AS g, eval("a1b22").replaceFirst("[0-9]", "#") AS h

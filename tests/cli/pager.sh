@@ -1,4 +1,4 @@
-# Output longer than the screen of a terminal goes through $PAGER, as git has it; in a pipe never.
+# Output longer than the screen of a terminal goes through $PAGER, as in git; in a pipe never.
 if ! python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
 	echo "there are no terminals: /dev/pts is not mounted" >&2
 	exit 77

@@ -96,7 +96,7 @@ files()
 mkdir "$TMPDIR/files"
 heapdb import "$DUMP" -o "$TMPDIR/files/a.heapdb" --quiet >/dev/null
 touch "$TMPDIR/files/rec.jfr" "$TMPDIR/files/rec.heapdb-lock"
-# As Python's parsers have them.
+# As in Python's parsers.
 sed -n 's/.*add_argument("\(--[a-z-]*\)".*/\1/p' "$HDB_ROOT/tools/python/heapdb_jvm/fleet/_command.py" |
 	grep -vxe --master -e --conf | sort -u >"$TMPDIR/want"
 names option fleet | grep -vxe --help | diff -u "$TMPDIR/want" - || fail "options of fleet"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # growth_java_test.sh - five dumps of a program that grows in known ways (java/Series.java): what
 # `diff --by growth` tells for two dumps and more and for several thresholds, with every number computed
-# by hand: fields as wide as the dump has them (8 bytes a reference), no headers. Needs a JDK and python3.
+# by hand: fields as wide as in the dump (8 bytes a reference), no headers. Needs a JDK and python3.
 set -eu
 export PYTHONPATH="$HDB_ROOT/tests/support" PYTHONDONTWRITEBYTECODE=1
 for tool in java javac python3; do

@@ -1,5 +1,5 @@
 """Writes small recordings of Flight Recorder, for tests: types, constants and events of the four
-kinds that heapdb reads, as the JDK has them."""
+kinds that heapdb reads, as in the JDK."""
 import struct
 
 

@@ -218,7 +218,7 @@ try:
     check("the right arrow opens a row", browser.until("document.querySelectorAll('.tree .tree .row').length > 0"))
     check("and the URL has it", browser.until("location.hash.includes('open=0x')"))
 
-    # The frame: search, keys, sizes of databases, numbers as the browser's language has them.
+    # The frame: search, keys, sizes of databases, numbers as in the browser's language.
     go("#/overview", ".strip b", "figures of the heap")
     check("chips have sizes", browser.until("[...document.querySelectorAll('.dbs a')].every(a => /[KM]iB/.test(a.innerText))"))
     browser.run("document.activeElement.blur(); 1")
@@ -608,7 +608,7 @@ try:
     browser.call("Emulation.setLocaleOverride", locale="de-DE")
     browser.open("about:blank")
     browser.open(URL.split("?")[0] + "#/overview")
-    check("numbers are as the language has them", browser.until("/\\b[0-9]{2}[.][0-9]{3}\\b/.test(document.querySelector('.strip')?.innerText)"))
+    check("numbers are as in the language", browser.until("/\\b[0-9]{2}[.][0-9]{3}\\b/.test(document.querySelector('.strip')?.innerText)"))
     browser.call("Emulation.setLocaleOverride")
     browser.open("about:blank")
     browser.open(URL.split("?")[0] + "#/overview")

@@ -31,7 +31,7 @@ heapdb notes add java.lang.String 'said of strings' || true
 heapdb notes --json > json/notes
 heapdb histogram --json > json/noted
 
-# Each query as its example has it, and with each option: its example, or its last choice.
+# Each query as in its example, and with each option: its example, or its last choice.
 heapdb help --names | awk -F '\t' '
 	$1 == "example" { query = $2; command = $3 " " $4; print command; sub(/ .*/, "", $4); plain = $3 " " $4 }
 	$1 == "option" && $2 == query {

@@ -121,7 +121,7 @@ def drip():
 dripper = threading.Thread(target=drip)
 dripper.start()
 
-# ---- the page, and answers as the command has them ----
+# ---- the page, and answers as in the command ----
 page, text = ask("/?token=" + TOKEN, cookie=None)
 cookie = page.getheader("Set-Cookie") or ""
 check("the address opens the page", page.status == 200 and b"<" in text)

@@ -68,7 +68,7 @@ def main():
         for name, numbers in found.items():
             for (number, step), expected in zip(numbers, (total[name], own[name])):
                 assert abs(number - expected) <= step, (path, name, number, expected)
-        print(f"{path}: {len(found)} classes as folded stacks have them")
+        print(f"{path}: {len(found)} classes as in folded stacks")
 
 
 main()

@@ -177,13 +177,13 @@ def small_cases():
 
 
 def as_plain(call):
-    """The call for SQLite as Python has it. Before 3.45, replace() with nothing to look for returned numbers and
+    """The call for Python's SQLite. Before 3.45, replace() with nothing to look for returned numbers and
     blobs as they were; ours returns a text whatever the version."""
     return f"CAST({call} AS TEXT)" if call.startswith("replace(") else call
 
 
 def compare_small(database):
-    """Whether SQLite as Python has it gives the same."""
+    """Whether Python's SQLite gives the same."""
     plain = sqlite3.connect(":memory:")
     plain.text_factory = bytes
     calls, failed = list(small_cases()), 0

@@ -250,7 +250,7 @@ static void write_rows(const uint8_t *data, size_t size, struct file *f)
 	check_file(f, options.format);
 }
 
-/* ---- what is packed, unpacked as the formats have it ---- */
+/* ---- what is packed, unpacked as the formats define it ---- */
 
 static uint64_t read_bits(const uint8_t *data, size_t size, uint64_t at, unsigned bits)
 {

@@ -35,7 +35,7 @@ public class Canaries {
 		}
 	}
 
-	/* The text as numbers, big-endian, as a dump has them. */
+	/* The text as numbers, big-endian, as in a dump. */
 	static long number(String text, int at, int bytes) {
 		long number = 0;
 

@@ -46,7 +46,7 @@ def members(text):
 
 
 def measured(header, structs, constants):
-    """Sizes, offsets and values, as the compiler has them."""
+    """Sizes, offsets and values, as in the compiler's output."""
     source = ["#include <stddef.h>", "#include <stdio.h>", '#include "heapdb.h"', "int main(void)", "{"]
     for name, names in structs:
         source.append(f'\tprintf("struct {name} %zu\\n", sizeof(struct {name}));')

@@ -34,6 +34,11 @@ for want of                   [without]
 much for little               [GC is reclaiming little]
 tells of                      [describes, mentions, records]
 speaks? of                    [describes, is about]
+as (a |the )?(java|jdk|python|json|sqlite|mat|git|dump|record|file|command) ha(s|ve) (it|them) [as in]
+what is said here             [the answer]
+in no other size              [not included in other columns]
+exists already                [already exists]
+nothing is named              [no name matches]
 '
 
 # shellcheck disable=SC2016

@@ -48,6 +48,7 @@ refuses tools/heapdb/heapdb.1 'in the place\nof it\n' 2 'in the place of'
 refuses tests/one.sh '# a tool that cannot\n# be had\n' 2 'cannot be had'
 refuses src/base/one.rules 'says it is told of\n' 1 'is told'
 refuses tools/one.py '"""Lends rows."""\n' 1 'lends'
+refuses src/base/one.h '/* A text as JSON\n * has it. */\n' 2 'as json has it'
 refuses Makefile 'what is wanted: it is\n' 1 'is wanted'
 # Two in one line, and one that only begins in the line before.
 printf 'This hangs on that, by now.\nHangs on\n' >"$tmp/README.md"

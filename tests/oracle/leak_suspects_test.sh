@@ -93,7 +93,7 @@ for path in answers:
             if h[2] == w[2] and w[3] and h[3] and rows[int(h[3], 16)][2] != rows[int(w[3], 16)][2]:
                 bad = 1
                 print('another point of', h[2], h[3], w[3])
-print('%s: %d suspects at %s %%, as MAT has them' % (table.rsplit('/', 1)[1], len(have), percent)
+print('%s: %d suspects at %s %%, as in MAT' % (table.rsplit('/', 1)[1], len(have), percent)
       if not bad else 'FAILED')
 sys.exit(bad)
 PY

@@ -30,7 +30,7 @@ static unsigned class_of(const struct hdb_rows *rows, const char *column)
 
 /*
  * What the set retains if references of instances of `from` and its subclasses do not count,
- * as Eclipse MAT has it: what the roots do not reach so around the set, and the set reaches.
+ * as in Eclipse MAT: what the roots do not reach so around the set, and the set reaches.
  */
 static uint64_t retained_without(const bool *set, int from, uint64_t *count)
 {

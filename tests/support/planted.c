@@ -521,7 +521,7 @@ static uint64_t write_value(struct hw *w, const struct value *v)
 	}
 }
 
-/* "a.B" as a dump has it, "a/B"; "a.B[]" "[La/B;", "byte[]" "[B". */
+/* "a.B" as in a dump, "a/B"; "a.B[]" "[La/B;", "byte[]" "[B". */
 static void binary_name(const char *name, char *out, size_t size)
 {
 	const size_t used = strlen(name);

@@ -704,7 +704,7 @@ static struct value call_list(struct translator *t, const struct form *f, const 
 	const bool is_map = oql_is(name, "map") || (oql_is(name, "sum") && code->kind != NIL);
 
 	if (is_map ? l->is_distinct : l->limit && (!*f->sql || code->kind != NIL))
-		return refuse(t, "a function of a list that was cut or made distinct",
+		return refuse(t, "a function of a truncated or distinct list",
 			      "SELECT ... FROM ( SELECT ... )");
 	if (is_map) {
 		l->item = apply_to(t, code, &l->item);

@@ -55,7 +55,7 @@
 	X(LEAK_OWNER, TEXT, "owner", "owner", \
 	  "Class or thread that owns the suspect, the first of several") \
 	X(LEAK_FIELD, TEXT, "field", "field", \
-	  "Field by which the owner holds the suspect, or a step the next object") \
+	  "Field by which the owner holds the suspect, or by which a step holds the next object") \
 	X(LEAK_OWNER_COUNT, COUNT, "owners", "owners", \
 	  "Number of owners, including those that the sentence does not name") \
 	X(LEAK_OWNER_RULE, TEXT, "owner_rule", "owner rule", \

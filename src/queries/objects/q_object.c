@@ -18,7 +18,7 @@
 #define ROWS_BELOW 25
 
 static const struct hdb_option_spec options[] = {
-	{ "from", HDB_OPTION_NUMBER, "N", "First element of an array that is listed", .low = 0,
+	{ "from", HDB_OPTION_NUMBER, "N", "Index of the first array element to list", .low = 0,
 	  .high = UINT64_MAX, .unit = "elements", .default_value = "0", .example = "100" },
 	{ "depth", HDB_OPTION_NUMBER, "N",
 	  "Number of levels of references to unfold. Each object shows its first 25 fields or "

@@ -23,9 +23,11 @@
 
 #define DANGLING_COLUMNS(X) \
 	X(DANGLING_ID, ID, "id", "missing object", "ID that is missing from the dump") \
-	X(DANGLING_REFERENCES, COUNT, "references", "references", "References to it") \
+	X(DANGLING_REFERENCES, COUNT, "references", "references", \
+	  "Number of references to the " \
+	  "missing object") \
 	X(DANGLING_EXAMPLE, ID, "example", "for example from", \
-	  "ID of an object that refers to it") \
+	  "ID of an object that refers to the missing object") \
 	X(DANGLING_EXAMPLE_CLASS, TEXT, "example_class", "of class", "Class of that object") \
 	X(DANGLING_LEFT_OUT, BOOL, "left_out", "left out", \
 	  "Whether the ID fits between two objects. Empty if IDs are not addresses.")

@@ -447,7 +447,7 @@ class Object:
 
 
 def _plain(row):
-    """A primitive value as Python has it, from its text and its type."""
+    """A primitive value as a Python value, from its text and its type."""
     value, kind = row.get("value"), row.get("type")
     if value is None or value == "null":
         return None

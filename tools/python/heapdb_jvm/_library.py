@@ -261,7 +261,7 @@ def text(value):
 
 
 def value_of(v):
-    """A value of the library as Python has it."""
+    """A value of the library as a Python value."""
     if v.type in (COUNT, BYTES, ID):
         return v.u
     if v.type == INT:

@@ -27,7 +27,7 @@ _CAPSULE = b"arrow_array_stream"
 
 
 def _name(name):
-    """A name of the registry as Python can have it: class_, no_stack."""
+    """A name of the registry as a Python name: class_, no_stack."""
     name = name.replace("-", "_")
     return name + "_" if keyword.iskeyword(name) else name
 

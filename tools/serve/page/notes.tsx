@@ -19,7 +19,7 @@ function useNotes(db?: string): Record<string, string> {
   return shown;
 }
 
-const MOST = 1000; // bytes, as the server has it
+const MOST = 1000; // bytes, as in the server
 
 function Editor({ db, on, text, onDone }: { db?: string; on: string; text: string; onDone(): void }) {
   const [error, setError] = useState(""),
