@@ -36,7 +36,7 @@ static const struct hdb_option_spec options[] = {
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
 	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
 	X(DOMINATED, COUNT, "children", "children", \
-	  "Objects that it immediately dominates. Not with --by.") \
+	  "Objects that this object immediately dominates. Not with --by.") \
 	X(LEVEL, COUNT, "level", "level", "Level in the tree: 0 is the top. Only with --tree.") \
 	X(OTHERS, COUNT, "others", "others", QUERY_HELP_OTHERS)
 enum { COLUMNS(QUERY_NUMBER) };

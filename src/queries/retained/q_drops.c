@@ -34,7 +34,9 @@ static const struct hdb_option_spec options[] = {
 	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
 	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED) \
 	X(PERCENT, PERCENT, "percent", "%", QUERY_HELP_PERCENT) \
-	X(DOMINATED, COUNT, "children", "children", "Objects that it immediately dominates") \
+	X(DOMINATED, COUNT, "children", "children", \
+	  "Objects that this object immediately " \
+	  "dominates") \
 	X(LARGEST, BYTES, "largest", "largest child", \
 	  "Retained size of the largest dominated " \
 	  "object") \

@@ -34,7 +34,9 @@ static const struct hdb_option_spec options[] = {
 	X(COUNT, COUNT, "objects", "objects", "Number of reference objects") \
 	X(CLEARED, COUNT, "cleared", "cleared", \
 	  "References whose referent is null or missing from the dump") \
-	X(REFERENTS, COUNT, "referents", "referents", "Distinct objects that they refer to") \
+	X(REFERENTS, COUNT, "referents", "referents", \
+	  "Distinct objects that these references " \
+	  "refer to") \
 	X(ONLY, COUNT, "only", "only so", \
 	  "Referents that no path of stronger references from a GC root reaches") \
 	X(ONLY_SHALLOW, BYTES, "only_shallow", "Shallow size of the unreachable objects", \
