@@ -58,11 +58,14 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 {
 	const uint32_t no = block->class_no[i];
 
+	/* Whether it is an instance, which is not known here, heap_strength finds out. */
+	if (!l->filter)
+		return l->has_view && heap_class(l->derive->heap, no)->strength;
 	if (block->kind[i] == STORE_CLASS)
-		return l->filter && l->filter->wants_classes;
+		return l->filter->wants_classes;
 	return block->kind[i] == STORE_INSTANCE &&
 	       ((l->has_view && heap_class(l->derive->heap, no)->strength) ||
-		(l->filter && l->filter->from_class[no]));
+		l->filter->from_class[no]);
 }
 
 static int add_special(struct load_slot *s, uint32_t i, const uint32_t *edges, uint32_t count,
@@ -358,7 +361,8 @@ static int load_graph(struct derive *derive, enum derive_view view,
 	TRY(graph_rows_init(rows, heap->object_count, derive->work, err));
 	return derive_each_block(derive,
 				 &(struct derive_pass){ .stage = "loading the graph",
-							.reads_objects = true,
+							.reads_objects = filter != NULL,
+							.reads_classes = filter == NULL,
 							.make = pack_block,
 							.take = take_block,
 							.ctx = &l,

@@ -4,6 +4,7 @@
  */
 #include "derive/strangeness.h"
 
+#include "derive/blocks.h"
 #include "heap/platform_classes.h"
 #include "heap/values/values.h"
 
@@ -184,10 +185,11 @@ static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_
 	return r == HDB_END || r == HDB_ECHANGED ? HDB_OK : r;
 }
 
-static int take_kinds(void *ctx, const struct heap_block *block, struct hdb_error *err)
+static int make_kinds(void *ctx, struct derive_block *made, struct hdb_error *err)
 {
 	struct strangeness *s = ctx;
 	struct graph_cost_node *nodes = s->nodes.data;
+	const struct heap_block *block = made->objects;
 
 	(void)err;
 	for (uint32_t i = 0; i < block->count; i++)
@@ -211,7 +213,12 @@ static int prepare(struct strangeness *s, struct hdb_error *err)
 	TRY(base_big_alloc(derive->work, &s->nodes,
 			   (uint64_t)heap->object_count * sizeof(struct graph_cost_node),
 			   "kinds of objects", err));
-	return heap_each_block(heap, derive->work, take_kinds, s, err);
+	return derive_each_block(derive,
+				 &(struct derive_pass){ .stage = "paths of least strangeness",
+							.reads_objects = true,
+							.make = make_kinds,
+							.ctx = s },
+				 err);
 }
 
 static void release(struct strangeness *s)
