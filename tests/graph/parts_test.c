@@ -161,6 +161,32 @@ static void one_giant(void **state)
 	}
 }
 
+/*
+ * Small graphs with one to three roots: mostly trees in which few nodes own nearly all, level below
+ * level, with some edges between levels in both directions.
+ */
+static void owners(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 4 * GRAPHS; i++) {
+		const uint32_t n = 16 + oracle_below(400), deep = 2 + oracle_below(8);
+		const uint32_t more = oracle_below(n);
+		struct oracle_graph g;
+
+		oracle_init(&g, n, (uint64_t)n + more);
+		for (uint32_t v = 1; v < n; v++)
+			oracle_edge(&g, v < deep ? v - 1 : oracle_below(i % 2 ? v : deep), v);
+		for (uint32_t k = 0; k < more; k++)
+			oracle_edge(&g, oracle_below(n), oracle_below(i % 4 < 2 ? n : n / 2));
+		oracle_set(g.roots, 0);
+		for (uint32_t k = 0; k < i % 3; k++)
+			oracle_set(g.roots, oracle_below(n));
+		oracle_build(&g, false);
+		compare(&g);
+		oracle_free(&g);
+	}
+}
+
 /* Nodes that lead to thousands wait in many searches at once, and others take what waits. */
 static void long_rows(void **state)
 {
@@ -264,8 +290,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs), cmocka_unit_test(two_lists),
-		cmocka_unit_test(one_giant),     cmocka_unit_test(long_rows),
-		cmocka_unit_test(short_memory),  cmocka_unit_test(cancelled),
+		cmocka_unit_test(one_giant),     cmocka_unit_test(owners),
+		cmocka_unit_test(long_rows),     cmocka_unit_test(short_memory),
+		cmocka_unit_test(cancelled),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

@@ -221,6 +221,7 @@ static inline int search(struct dom_parts *parts, struct dom_build *b, struct hd
 {
 	const uint32_t n = b->node_count;
 	const uint64_t words = ((uint64_t)n + 63) / 64;
+	const uint64_t *roots = parts->roots_big.data;
 	BASE_SCOPED(end_search)
 	struct search s = { .parts = parts,
 			    .b = b,
@@ -232,7 +233,7 @@ static inline int search(struct dom_parts *parts, struct dom_build *b, struct hd
 	TRY(base_big_alloc_raw(b->work, &s.recent,
 			       ((uint64_t)s.recent_limit + 1) * sizeof(uint32_t), "preorder", err));
 	while ((w = atomic_fetch_add(&parts->next_word, 1)) < words) {
-		for (uint64_t bits = parts->root_bits[w]; bits; bits &= bits - 1) {
+		for (uint64_t bits = roots[w]; bits; bits &= bits - 1) {
 			const uint64_t root = 64 * w + (unsigned)__builtin_ctzll(bits);
 
 			if (root < n)

@@ -296,20 +296,12 @@ static int join_parts(struct dom_parts *parts, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Marks the roots. Their dominator, the virtual root, is known in advance. */
-static void mark_roots(const struct dom_parts *parts, uint64_t node_count)
-{
-	_Atomic uint64_t *states = parts->part->states;
-
-	for (uint64_t v = 0; base_bit_next(parts->root_bits, node_count, &v); v++)
-		states[v / DOM_STATES] |= (uint64_t)DOM_TOP << (2 * (v % DOM_STATES));
-}
-
 static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_runs *numbers,
 		  struct hdb_error *err)
 {
 	struct base_work *work = parts->work;
 	const uint32_t n = rows->node_count;
+	int rc;
 
 	/* States are accessed at random, so they get the memory reserved for the search. */
 	base_work_keep(work, 0);
@@ -322,8 +314,12 @@ static int search(struct dom_parts *parts, struct graph_rows *rows, struct base_
 						     .states = parts->states_big.data };
 		TRY(start_part(&parts->part[i], parts->count, err));
 	}
-	mark_roots(parts, n);
-	TRY(each_part(parts, dom_search, err));
+	TRY(dom_levels_plan(parts, err));
+	for (unsigned no = 0; no < parts->level_count; no++) {
+		TRY_ERRORS(rc = dom_level_begin(parts, no, err));
+		if (rc == HDB_OK)
+			TRY(each_part(parts, dom_search, err));
+	}
 	for (unsigned i = 0; i < parts->count; i++)
 		TRY(dom_put_parents(&parts->part[i], err));
 	graph_rows_release(rows);
@@ -337,8 +333,7 @@ static int place_dominators(struct dom_parts *parts, struct dom_build *b, struct
 	uint32_t *dominator = parts->dominator + b->before;
 
 	TRY(find_dominators(parts, b, dominator, err));
-	for (uint32_t w = 1; b->before && w <= b->count; w++)
-		dominator[w] += dominator[w] ? b->before : 0;
+	dom_levels_place(parts, b, dominator);
 	return HDB_OK;
 }
 
@@ -407,6 +402,7 @@ static void release_parts(struct dom_parts *parts)
 	for (unsigned i = 0; parts->part && i < parts->count; i++)
 		release_part(&parts->part[i]);
 	base_big_free(&parts->states_big);
+	dom_levels_release(parts);
 	free(parts->part);
 }
 

@@ -53,14 +53,25 @@ enum dom_state {
 /* Smaller graphs use a single search. */
 #define DOM_PART_NODES (1u << 16)
 
+/* Maximum number of levels (dfs_levels.c). One thread searches a longer chain of owners. */
+#define DOM_LEVELS_MAX 16u
+
+/* Roots whose dominator is the same node. */
+struct dom_level {
+	uint32_t owner;        /* that node; of the first level the virtual root */
+	uint32_t number;       /* number of the owner */
+	struct base_vec found; /* uint32_t: roots that the owner need not refer to */
+};
+
 /* One thread's part of the graph, in numbers of its own. */
 struct dom_build {
 	struct base_work *work;
 	struct graph_rows *rows;
 	uint32_t node_count;
-	uint32_t count;            /* highest number assigned */
-	uint32_t before;           /* offset of this part's numbers among those of all parts */
-	_Atomic uint64_t *states;  /* DOM_STATES per word, by node; shared by all parts */
+	uint32_t count;                /* highest number assigned */
+	uint32_t before;               /* offset of this part's numbers among those of all parts */
+	uint32_t from[DOM_LEVELS_MAX]; /* first number of each level */
+	_Atomic uint64_t *states;      /* DOM_STATES per word, by node; shared by all parts */
 	uint64_t *mine;            /* bits by node: visited in the search from the current root */
 	struct base_buckets order; /* nodes and numbers, by bucket of nodes (dom_spill_of) */
 	unsigned order_shift;
@@ -81,6 +92,9 @@ struct dom_parts {
 	struct dom_build *part;
 	unsigned count;
 	const uint64_t *root_bits;
+	struct dom_level level[DOM_LEVELS_MAX];
+	unsigned level_count;
+	struct base_big roots_big;  /* bits by node: roots of the level that is searched */
 	uint32_t *dominator;        /* final result, by number of the whole graph */
 	_Atomic uint64_t next_word; /* next word of root bits to be searched */
 	_Atomic uint64_t done;      /* approximate count of numbers assigned */
@@ -210,6 +224,20 @@ static inline int dom_order_add(struct dom_build *b, uint32_t node, uint32_t par
  * concurrently.
  */
 int dom_search(struct dom_parts *parts, struct dom_build *build, struct hdb_error *err);
+
+/* dfs_levels.c: decides the levels. States are all new before and afterwards. */
+int dom_levels_plan(struct dom_parts *parts, struct hdb_error *err);
+void dom_levels_release(struct dom_parts *parts);
+
+/*
+ * Numbers the owner of a level, and marks the level's roots, when all levels above are searched.
+ * HDB_END if there is nothing left to search.
+ */
+int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err);
+
+/* Converts a part's dominators to numbers of the whole graph. */
+void dom_levels_place(const struct dom_parts *parts, const struct dom_build *b,
+		      uint32_t *dominator);
 
 /* Prepares the order of one of part_count parts, for all nodes. */
 int dom_order_init(struct dom_build *build, unsigned part_count, struct hdb_error *err);
