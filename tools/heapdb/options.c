@@ -166,7 +166,7 @@ const struct option_info option_table[] = {
 	{ "no-values", NULL, OPTIONS_REPORT, 0, FLAG(no_values),
 	  "Omit texts of the heap from the HTML file" },
 	{ "port", "N", OPTIONS_SERVE, 0, NUMBER(port, UINT16_MAX),
-	  "Port to listen on. Default: any free port." },
+	  "Port to listen on. Default: derived from the database name, or any free port." },
 	{ "listen", "ADDRESS", OPTIONS_SERVE, 0, TEXT(listen),
 	  "Address to listen on. Default: 127.0.0.1." },
 	{ "open", NULL, OPTIONS_SERVE, 0, FLAG(open), "Open the page in a browser" },

@@ -14,6 +14,7 @@
 #include "serve/serve_request.h"
 #include "serve/serve_slow.h"
 #include "serve/serve_specs.h"
+#include "serve/serve_token.h"
 
 #include <assert.h>
 #include <arpa/inet.h>
@@ -464,8 +465,7 @@ static enum MHD_Result send_closed_door(struct MHD_Connection *connection)
 		"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
 		"<meta name=\"viewport\" content=\"width=device-width\"><title>heapdb</title>"
 		"<h1>Open the address that <code>heapdb serve</code> printed</h1>"
-		"<p>It has a token that is new each time the server begins. This address has none, "
-		"or an old one.\n";
+		"<p>It has a token. This address has none, or that of another database.\n";
 
 	return send_response(connection, MHD_HTTP_FORBIDDEN, "text/html; charset=utf-8",
 			     MHD_create_response_from_buffer(sizeof(page) - 1,
@@ -609,14 +609,16 @@ static int listen_on(struct server *server, unsigned *port, struct hdb_error *er
 	const struct serve_options *options = server->options;
 	int *fd = &server->fd;
 	const char *address = options->listen ? options->listen : "127.0.0.1";
-	struct sockaddr_in6 six = { .sin6_family = AF_INET6,
-				    .sin6_port = htons((uint16_t)options->port) };
-	struct sockaddr_in four = { .sin_family = AF_INET,
-				    .sin_port = htons((uint16_t)options->port) };
+	const uint16_t first =
+		htons((uint16_t)(options->port ? options->port :
+						 serve_token_port(options->databases[0].name)));
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = first };
+	struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = first };
 	const bool is_four = inet_pton(AF_INET, address, &four.sin_addr) == 1;
 	struct sockaddr *to = is_four ? (struct sockaddr *)&four : (struct sockaddr *)&six;
 	socklen_t size = is_four ? sizeof(four) : sizeof(six);
 	const int one = 1;
+	int r;
 
 	if (!is_four && inet_pton(AF_INET6, address, &six.sin6_addr) != 1)
 		return hdb_fail(err, HDB_EUSAGE, "%s: %s", address, "not an IPv4 or IPv6 address");
@@ -624,8 +626,12 @@ static int listen_on(struct server *server, unsigned *port, struct hdb_error *er
 	if (*fd < 0)
 		return hdb_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(*fd, to, size) != 0 || listen(*fd, CONNECTIONS_WAITING_MAX) != 0 ||
-	    getsockname(*fd, to, &size) != 0)
+	r = bind(*fd, to, size);
+	if (r != 0 && !options->port) {
+		four.sin_port = six.sin6_port = 0; /* the port is in use: take any other */
+		r = bind(*fd, to, size);
+	}
+	if (r != 0 || listen(*fd, CONNECTIONS_WAITING_MAX) != 0 || getsockname(*fd, to, &size) != 0)
 		return hdb_fail(err, HDB_EIO, "%s: %s", address, strerror(errno));
 	*port = ntohs(is_four ? four.sin_port : six.sin6_port);
 	return HDB_OK;
@@ -682,6 +688,7 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 	TRY(listen_on(&server, &port, err));
 	if (!serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
 		return hdb_fail(err, HDB_EIO, "cannot get random bytes: %s", strerror(errno));
+	serve_token_keep(options->databases[0].db_path, server.gate.token);
 	server.slow = serve_slow_new();
 	if (!server.slow)
 		return hdb_fail(err, HDB_ENOMEM, "cannot serve: no memory");
