@@ -37,8 +37,8 @@ struct base_number base_number(uint64_t value);
 struct base_number base_size(uint64_t bytes);
 
 /*
- * Writes the mark that ends a text that is cut, and returns its size: "... (1234567 characters)", or
- * another `what`; "1,234,567" if it is for people.
+ * Writes the mark at the end of a cut text and returns its size: "... (1234567 characters)", or
+ * another `what`. For people, the number has separators: "1,234,567".
  */
 #define BASE_CUT_MARK_BYTES 80u
 size_t base_cut_mark(char buf[BASE_CUT_MARK_BYTES], uint64_t count, const char *what,
@@ -57,7 +57,7 @@ struct bytes {
 	size_t size;
 	size_t capacity;
 	uint64_t most; /* limit of the capacity in bytes; 0: none */
-	bool failed;   /* memory or `most` ran out: `data` is incomplete */
+	bool failed;   /* out of memory, or longer than `most`: `data` is incomplete */
 };
 
 /* Returns room for `more` bytes at the end, or NULL. The caller adds what it wrote to `size`. */

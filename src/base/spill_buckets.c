@@ -214,7 +214,7 @@ void base_bucket_end(struct base_bucket_reader *reader)
 }
 
 /* Prefetches the chunk at `no`, if it is in the file. Returns the slot after it. */
-static uint32_t ask(const struct base_buckets *buckets, uint32_t no)
+static uint32_t prefetch_chunk(const struct base_buckets *buckets, uint32_t no)
 {
 	const struct base_bucket_slot *slot = slot_at(buckets, no);
 
@@ -228,7 +228,7 @@ static uint32_t ask(const struct base_buckets *buckets, uint32_t no)
 static void look_ahead(struct base_bucket_reader *reader)
 {
 	while (reader->ahead_count < CHUNKS_AHEAD && reader->ahead != GRAPH_NO_SLOT) {
-		reader->ahead = ask(reader->buckets, reader->ahead);
+		reader->ahead = prefetch_chunk(reader->buckets, reader->ahead);
 		reader->ahead_count++;
 	}
 	reader->ahead_count--;

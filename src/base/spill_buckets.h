@@ -54,7 +54,7 @@ struct base_buckets {
 	uint32_t bucket_count;
 	uint32_t chunk_bytes;
 	uint32_t full;         /* a chunk with more bytes than this has no room for a record */
-	uint64_t kept_bytes;   /* of the budget, for others */
+	uint64_t kept_bytes;   /* part of the budget reserved for others */
 	struct base_vec slots; /* struct base_bucket_slot */
 	struct base_vec slabs; /* struct base_bucket_slab */
 	bool has_small_slabs;
@@ -64,15 +64,15 @@ struct base_buckets {
 	struct base_spill spill;
 };
 
-/* How many buckets, and what they may take. */
+/* The number of buckets, and limits of their memory. */
 struct base_buckets_plan {
 	uint32_t bucket_count;
-	uint64_t chunks_bytes; /* chunks are at most so large that one a bucket takes this */
-	uint64_t kept_bytes;   /* of the budget, which are left to others */
-	const char *what;      /* for messages; lent for as long as the buckets are there */
+	uint64_t chunks_bytes; /* memory of one chunk per bucket: limits the size of a chunk */
+	uint64_t kept_bytes;   /* part of the budget reserved for others */
+	const char *what;      /* for messages; lent while the buckets exist */
 };
 
-/* Empty buckets; `work` is lent. Zero-initialise; release it in any case. */
+/* Initialises empty buckets; `work` is lent. Zero-initialise; release them in any case. */
 int base_buckets_init(struct base_buckets *buckets, const struct base_buckets_plan *plan,
 		      struct base_work *work, struct hdb_error *err);
 void base_buckets_release(struct base_buckets *buckets);
@@ -82,15 +82,15 @@ int base_buckets_turn(struct base_buckets *buckets, struct base_bucket *bucket,
 		      struct hdb_error *err);
 
 /*
- * What a record has: `deltas` (at most 2) numbers near those of the record before, then `plains`
- * others. Constants where records are put and read, so that the compiler unrolls the loops.
+ * The layout of a record: `deltas` (at most 2) numbers stored as differences from the previous
+ * record, then `plains` others. Constants at each call, so that the compiler unrolls the loops.
  */
 struct base_record_shape {
 	unsigned deltas, plains;
 };
 #define BASE_RECORD(deltas, plains) ((struct base_record_shape){ deltas, plains })
 
-/* Puts a record into a bucket. */
+/* Adds a record to a bucket. */
 static inline int base_buckets_add(struct base_buckets *buckets, uint32_t bucket_no,
 				   struct base_record_shape shape, const uint64_t *v,
 				   struct hdb_error *err)
@@ -115,7 +115,7 @@ static inline int base_buckets_add(struct base_buckets *buckets, uint32_t bucket
 	return HDB_OK;
 }
 
-/* Reads one bucket from its first record on. Any thread may, while nothing is put into any. */
+/* Reads a bucket from its first record. Thread-safe while no records are added to any bucket. */
 struct base_bucket_reader {
 	const struct base_buckets *buckets;
 	const struct base_bucket *bucket;
@@ -129,14 +129,13 @@ struct base_bucket_reader {
 };
 
 /*
- * Reserves the buckets for the reader until base_bucket_end, which takes one that was never begun
- * (zeros), too.
+ * Begins reading. The buckets must not change until base_bucket_end, which accepts a zeroed reader.
  */
 int base_bucket_begin(const struct base_buckets *buckets, uint32_t bucket_no,
 		      struct base_bucket_reader *reader, struct hdb_error *err);
 void base_bucket_end(struct base_bucket_reader *reader);
 
-/* The next chunk: HDB_OK or HDB_END. For base_bucket_next. */
+/* Moves to the next chunk: HDB_OK or HDB_END. For base_bucket_next. */
 int base_bucket_more(struct base_bucket_reader *reader, struct hdb_error *err);
 
 /* A varint that is known to be whole. */
@@ -155,7 +154,7 @@ static inline const uint8_t *base_bucket_varint(const uint8_t *p, uint64_t *v)
 	return p;
 }
 
-/* The next record into v, of the shape that it was put with: HDB_OK or HDB_END. */
+/* Reads the next record into v; the layout must be that of base_buckets_add. HDB_OK or HDB_END. */
 static inline int base_bucket_next(struct base_bucket_reader *reader,
 				   struct base_record_shape shape, uint64_t *v,
 				   struct hdb_error *err)
@@ -179,7 +178,7 @@ static inline int base_bucket_next(struct base_bucket_reader *reader,
 	return HDB_OK;
 }
 
-/* Empties a bucket that was read; its memory is used again. */
+/* Empties a bucket after it has been read; its memory is reused. */
 void base_bucket_drop(struct base_buckets *buckets, uint32_t bucket_no);
 
 #endif

@@ -20,7 +20,7 @@ struct base_vec {
 	 * NULL: always malloc.
 	 */
 	struct base_work *work;
-	struct base_big big; /* what `data` is in, if it is large */
+	struct base_big big; /* memory of `data`, if it is large */
 };
 
 /*

@@ -32,7 +32,7 @@
  * nothing.
  */
 #define CLEAR_BYTES (1u << 20)
-/* And the part of the free disk space. */
+/* The part of the free disk space that such files may use. */
 #define CACHED_DISK_PART 8u
 /* A smaller budget makes no sense: tables need some room to work at all. */
 #define MEMORY_MIN (16ull << 20)
@@ -457,7 +457,7 @@ static void pool_remove(struct base_work *work, unsigned i)
 	memmove(&work->pool[i], &work->pool[i + 1], (work->pool_count - i) * sizeof(work->pool[0]));
 }
 
-/* Returns memory to the system. */
+/* Unmaps memory and subtracts it from the bytes counted. */
 static void give_back(struct base_work *work, void *data, uint64_t size, bool is_cached)
 {
 	(void)munmap(data, size);
@@ -487,9 +487,7 @@ static void pool_trim(struct base_work *work, uint64_t keep)
 		pool_drop(work, work->pool_count - 1, work->pool_bytes - keep);
 }
 
-/*
- * The same for anonymous memory, until `size` more bytes are within the limit of anonymous memory.
- */
+/* As pool_trim, for anonymous memory: until `size` more bytes fit the limit of anonymous memory. */
 static void pool_limit_anonymous(struct base_work *work, uint64_t size)
 {
 	for (unsigned i = work->pool_count; i-- > 0;)

@@ -39,7 +39,7 @@ struct base_work {
 	uint64_t memory_bytes;  /* memory budget, not counting mapped files */
 	uint64_t memory_used;   /* bytes taken by base_big_alloc within the budget */
 	uint64_t anonymous_max; /* how many of these may be anonymous: base_work_limit_anonymous */
-	/* Of those arrays and what is kept for reuse: anonymous, and pages of files. */
+	/* Bytes of arrays in use and kept for reuse: anonymous memory, and pages of files. */
 	uint64_t anonymous_bytes, cached_bytes;
 	uint64_t cached_max;  /* maximum of the latter; 0 if a budget was set explicitly */
 	uint64_t memory_kept; /* reserved, not available to arrays: base_work_keep */

@@ -58,7 +58,7 @@ struct range_slot {
 	BASE_NO_SHARING;
 };
 
-/* A class that is open in the class tree until a preorder number. */
+/* A class of an object above the current one, until this preorder number. */
 struct opened {
 	uint32_t end, class_no;
 };

@@ -496,8 +496,8 @@ static inline __attribute__((always_inline)) void ask(const struct idset *set, c
  * First half of a batched lookup: computes the addresses of the words and prefetches them, so that
  * the cache misses of a batch overlap.
  */
-void import_idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
-		      struct idset_lookup *lookup)
+void import_idset_prefetch(const struct idset *set, const uint64_t *ids, size_t count,
+			   struct idset_lookup *lookup)
 {
 	assert(set->is_finished);
 	assert(count <= IDSET_BATCH);
@@ -549,8 +549,8 @@ __attribute__((target("popcnt,bmi,bmi2"))) static size_t answer_bmi2(
 /*
  * Second half: reads the words. The variant for newer processors counts bits with one instruction.
  */
-size_t import_idset_answer(const struct idset *set, const uint64_t *ids,
-			   const struct idset_lookup *lookup, uint32_t *out)
+size_t import_idset_find_prefetched(const struct idset *set, const uint64_t *ids,
+				    const struct idset_lookup *lookup, uint32_t *out)
 {
 	if (set->is_sparse)
 		return find_sparse(set, ids, lookup->count, out);
@@ -572,8 +572,8 @@ size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size
 	for (size_t i = 0; i < count; i += IDSET_BATCH) {
 		const size_t n = count - i < IDSET_BATCH ? count - i : IDSET_BATCH;
 
-		import_idset_ask(set, ids + i, n, &lookup);
-		found += import_idset_answer(set, ids + i, &lookup, out + i);
+		import_idset_prefetch(set, ids + i, n, &lookup);
+		found += import_idset_find_prefetched(set, ids + i, &lookup, out + i);
 	}
 	return found;
 }

@@ -124,12 +124,13 @@ size_t import_idset_find_many(const struct idset *set, const uint64_t *ids, size
 
 /*
  * The same in two steps, for up to IDSET_BATCH IDs, so that the caller can do other work in
- * between. idset_ask prefetches what idset_answer will read; both get the same IDs.
+ * between. import_idset_prefetch loads into the cache what import_idset_find_prefetched reads; both
+ * get the same IDs.
  */
-void import_idset_ask(const struct idset *set, const uint64_t *ids, size_t count,
-		      struct idset_lookup *lookup);
-size_t import_idset_answer(const struct idset *set, const uint64_t *ids,
-			   const struct idset_lookup *lookup, uint32_t *out);
+void import_idset_prefetch(const struct idset *set, const uint64_t *ids, size_t count,
+			   struct idset_lookup *lookup);
+size_t import_idset_find_prefetched(const struct idset *set, const uint64_t *ids,
+				    const struct idset_lookup *lookup, uint32_t *out);
 
 /* Copies `count` IDs, beginning with index first_ix. They must exist. */
 void import_idset_scan(const struct idset *set, uint32_t first_ix, uint32_t count, uint64_t *out);

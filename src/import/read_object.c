@@ -511,10 +511,10 @@ int import_look_up(struct import *im, struct block_builder *m, struct hdb_error 
 	assert(m->answered + n <= m->lookup_end);
 	assert(m->lookup_end <= m->raw.count);
 	TRY(base_vec_reserve(&m->found, n, sizeof(uint32_t), err));
-	m->found_count += import_idset_answer(&im->ids, ids + m->answered, lookup,
-					      (uint32_t *)m->found.data + m->answered);
+	m->found_count += import_idset_find_prefetched(&im->ids, ids + m->answered, lookup,
+						       (uint32_t *)m->found.data + m->answered);
 	m->answered = m->found.count = m->answered + n;
-	import_idset_ask(&im->ids, ids + m->lookup_end, next, lookup);
+	import_idset_prefetch(&im->ids, ids + m->lookup_end, next, lookup);
 	m->lookup_end += next;
 	return HDB_OK;
 }

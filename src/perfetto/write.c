@@ -277,7 +277,10 @@ static bool has_sizes(const struct perfetto_type *type)
 	return type->least_bytes != type->most_bytes && !is_string(type);
 }
 
-/* What the class records; as it is in the trace, if that is the size of the smallest object. */
+/*
+ * The instance size recorded for a class: the trace's own value if it equals the size of the
+ * smallest object.
+ */
 static uint32_t instance_size(const struct perfetto_type *type)
 {
 	const bool is_least = !type->most_bytes || perfetto_bytes_of(type, 0) == type->least_bytes;

@@ -110,8 +110,8 @@ static bool has_own_class(const struct phd_writer *w, const struct phd_record *r
 }
 
 /*
- * Writes the references, whose order in the record is last to first. Nulls are not in the record:
- * they are put at the end, as nobody knows where they were.
+ * Writes the references, which the record stores in reverse order. It omits nulls, whose positions
+ * are unknown, so they are written at the end.
  */
 static int write_array(struct phd_writer *w, const struct phd_record *record, uint32_t class_no)
 {

@@ -165,8 +165,8 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	if (sqlite3_value_type(value) == SQLITE_NULL)
 		return HDB_OK;
 	/*
-	 * Exchanges target and first option back to the query's order. An object in place of "by"
-	 * is the target.
+	 * Swaps target and first option back into the query's order. An object in place of "by" is
+	 * the target.
 	 */
 	if (aux->by_first && number < 2 &&
 	    !(number == 0 && sqlite3_value_type(value) == SQLITE_INTEGER))

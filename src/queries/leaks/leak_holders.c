@@ -29,7 +29,7 @@
 
 /* References to the topmost object that are examined. */
 #define HOLDERS_LOOKED 4096u
-/* Different holders that are kept. */
+/* Maximum number of different holders kept. */
 #define HOLDERS_MAX 64u
 /* Levels of holders examined above the topmost object, to find one of the application's. */
 #define LEVELS_MAX 3u

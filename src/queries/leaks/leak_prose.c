@@ -355,7 +355,10 @@ static int held_text(struct query *q, const struct leak_held *held, struct base_
 	return HDB_OK;
 }
 
-/* "40 threads "transfer-*"", "3,000 virtual threads"; of unlike ones "5 threads such as "a"". */
+/*
+ * "40 threads "transfer-*"", "3,000 virtual threads"; if the names have nothing in common, "5
+ * threads such as "a"".
+ */
 static int threads_text(struct query *q, const struct leak_held *held,
 			const struct leak_incident *incident, struct base_text to,
 			struct hdb_error *err)

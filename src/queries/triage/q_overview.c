@@ -118,8 +118,8 @@ static int copy_of(const struct query *q, const char *column, char **out, struct
 typedef int (*read_row)(struct query *q, const struct query *row, struct hdb_error *err);
 
 /* Runs another query without options, and reads its first rows; all with a limit of 0. */
-static int ask(struct query *q, const char *name, uint64_t limit, read_row read,
-	       struct hdb_error *err)
+static int read_query(struct query *q, const char *name, uint64_t limit, read_row read,
+		      struct hdb_error *err)
 {
 	const struct query_sides sides = { .session = &q->session };
 	const struct hdb_query_args args = { .struct_size = sizeof(args), .limit = limit };
@@ -245,8 +245,8 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 }
 
 /*
- * Names what ran the program: the version of Java, or else the VM's name and version; Android; for
- * OpenJ9 what it calls itself, "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)".
+ * Names the runtime: the version of Java, otherwise the VM's name and version; Android; for OpenJ9
+ * its own description, "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)".
  */
 static void name_runtime(struct query *q, const struct query *row, const struct hdb_value *value)
 {
@@ -314,7 +314,7 @@ static int open_brief(struct query *q, struct hdb_error *err)
 {
 	struct analysis_limit limit = { 0 };
 
-	TRY(ask(q, "top", 1, read_largest, err));
+	TRY(read_query(q, "top", 1, read_largest, err));
 	TRY(analysis_limit_find(&q->session, &limit, err));
 	if (limit.is_out_of_memory)
 		query_fact_text(q, "out_of_memory", limit.frame);
@@ -325,10 +325,10 @@ static int open_whole(struct query *q, struct hdb_error *err)
 {
 	const struct overview *o = q->state;
 
-	TRY(ask(q, "leaks", 0, read_suspect, err));
+	TRY(read_query(q, "leaks", 0, read_suspect, err));
 	if (o->leak_count)
 		query_fact(q, "leaks", o->leak_count);
-	return ask(q, "triage", 0, read_finding, err);
+	return read_query(q, "triage", 0, read_finding, err);
 }
 
 static int open_overview(struct query *q, struct hdb_error *err)
@@ -336,7 +336,7 @@ static int open_overview(struct query *q, struct hdb_error *err)
 	const struct overview *o = q->state;
 
 	TRY(query_option(q, "brief") ? open_brief(q, err) : open_whole(q, err));
-	TRY(ask(q, "info", 0, read_info, err));
+	TRY(read_query(q, "info", 0, read_info, err));
 	query_fact_text(q, "database", heap_path(q->heap));
 	q->total = o->lines.count;
 	return HDB_OK;
