@@ -110,43 +110,105 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	bytes_release(&text);
 }
 
-static void put_next(struct answer *answer, const struct render_style *style, struct output *out)
+/* Commands that lead on from what the answer found, in order; at most NEXT_MAX. */
+#define NEXT_MAX 3u
+struct next {
+	struct bytes commands[NEXT_MAX];
+	unsigned count;
+	bool has_suspects, is_brief;
+	uint64_t leak_rows;
+};
+
+/* Takes the command of a row, unless an earlier row has it. */
+static void take_next(struct next *next, const struct hdb_rows *rows)
 {
-	static const struct {
+	const struct hdb_value *action = rows_value(rows, "action");
+	const struct hdb_value *target = rows_value(rows, "target");
+	struct bytes *to = &next->commands[next->count];
+
+	next->has_suspects |= rows_is(rows, "kind", "suspect");
+	if (!has_value(action) || next->count == NEXT_MAX)
+		return;
+	if (has_value(target))
+		prose_add_command(to, action, target);
+	else if (!rows_is(rows, "action", "leaks"))
+		bytes_format(to, "heapdb %.*s", (int)action->text_size, action->text);
+	for (unsigned i = 0; i < next->count; i++)
+		if (next->commands[i].size == to->size &&
+		    memcmp(next->commands[i].data, to->data, to->size) == 0)
+			to->size = 0;
+	next->count += to->size > 0;
+}
+
+static void put_next(struct answer *answer, const struct next *next,
+		     const struct render_style *style, struct output *out)
+{
+	const struct {
 		const char *command, *what;
-	} next[] = {
-		{ "leaks", "suspects in detail" },       { "top", "the biggest objects" },
-		{ "threads", "memory held by threads" }, { "explain", "large objects explained" },
-		{ "serve", "the same in a browser" },
+		bool is_put;
+	} usual[] = {
+		{ "leaks", "suspects in detail", next->has_suspects },
+		{ "top", "the biggest objects", !next->has_suspects },
+		{ "serve", "the same in a browser", true },
 	};
 	const struct hdb_value *file = answer_fact(answer, "database");
+	const size_t width = out->fit;
 
 	output_string(out, "\nNext:\n");
-	for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
-		output_format(out, "  heapdb %-8s ", next[i].command);
+	/* Wrapped or with shortened names, a command could not be pasted. */
+	output_fit(out, 0);
+	for (unsigned i = 0; i < next->count; i++) {
+		output_string(out, "  ");
+		output_bytes(out, next->commands[i].data, next->commands[i].size);
+		output_char(out, ' ');
+		prose_value(out, file);
+		output_char(out, '\n');
+	}
+	output_fit(out, width);
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		if (!usual[i].is_put)
+			continue;
+		output_format(out, "  heapdb %-8s ", usual[i].command);
 		prose_value(out, file);
 		/* a description wrapped to a second line could not be pasted */
-		if (strlen(next[i].what) + (has_value(file) ? file->text_size : 0) + 23 <=
+		if (strlen(usual[i].what) + (has_value(file) ? file->text_size : 0) + 23 <=
 		    style->width)
-			output_format(out, "   # %s", next[i].what);
+			output_format(out, "   # %s", usual[i].what);
 		output_char(out, '\n');
 	}
 }
 
+/* What follows the rows. */
+static void put_rest(struct answer *answer, const struct next *next,
+		     const struct render_style *style, struct output *out)
+{
+	const struct hdb_value *leaks = answer_fact(answer, "leaks");
+
+	if (has_value(leaks) && leaks->u > next->leak_rows)
+		output_format(out, "\n  %llu more leak%s: heapdb leaks\n",
+			      (unsigned long long)(leaks->u - next->leak_rows),
+			      leaks->u - next->leak_rows == 1 ? "" : "s");
+	if (!answer->row_count)
+		output_string(out, "\n  No object retains more than 10 % of the heap, and no known "
+				   "problem was found.\n");
+	if (!next->is_brief)
+		put_next(answer, next, style, out);
+}
+
 int prose_overview(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	const struct hdb_value *leaks = NULL;
-	bool has_findings = false, is_brief = false;
-	uint64_t leak_rows = 0;
+	struct next next = { .count = 0 };
+	bool has_findings = false;
 	int rc;
 
 	put_head(answer, style, out);
 	while ((rc = answer_next(answer, out)) == HDB_OK) {
-		is_brief |= rows_is(answer->rows, "kind", "object");
+		next.is_brief |= rows_is(answer->rows, "kind", "object");
+		take_next(&next, answer->rows);
 		if (!has_value(rows_value(answer->rows, "severity"))) {
 			output_string(out, answer->row_count == 1 ? "\n" : "");
 			if (rows_is(answer->rows, "kind", "leak")) {
-				leak_rows++;
+				next.leak_rows++;
 				put_leak(answer, style, out);
 				notes_of_row(answer, style, 5, out);
 			} else {
@@ -160,17 +222,9 @@ int prose_overview(struct answer *answer, const struct render_style *style, stru
 		has_findings = true;
 		put_finding(answer, style, out);
 	}
-	if (rc != HDB_END)
-		return rc;
-	leaks = answer_fact(answer, "leaks");
-	if (has_value(leaks) && leaks->u > leak_rows)
-		output_format(out, "\n  %llu more leak%s: heapdb leaks\n",
-			      (unsigned long long)(leaks->u - leak_rows),
-			      leaks->u - leak_rows == 1 ? "" : "s");
-	if (!answer->row_count)
-		output_string(out, "\n  No object retains more than 10 % of the heap, and no known "
-				   "problem was found.\n");
-	if (!is_brief)
-		put_next(answer, style, out);
-	return HDB_OK;
+	if (rc == HDB_END)
+		put_rest(answer, &next, style, out);
+	for (unsigned i = 0; i < NEXT_MAX; i++)
+		bytes_release(&next.commands[i]);
+	return rc == HDB_END ? HDB_OK : rc;
 }

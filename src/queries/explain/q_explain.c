@@ -62,7 +62,9 @@ struct explaining {
 static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	s->least_bytes = s->whole_bytes / 100 * query_number(q, "threshold", 1);
-	TRY(explain_candidates(&q->session, &s->rules, s->least_bytes, &s->candidates, err));
+	TRY(explain_candidates(&q->session, &s->rules,
+			       (struct explain_choice){ .least_bytes = s->least_bytes },
+			       &s->candidates, err));
 	if (s->candidates.count > EXPLAIN_CANDIDATES_MAX) {
 		query_cut(q, NULL, "all but the %u largest objects", EXPLAIN_CANDIDATES_MAX);
 		s->candidates.count = EXPLAIN_CANDIDATES_MAX;

@@ -507,13 +507,21 @@ struct candidates {
 };
 
 /* Returns WANTED_ALL if a rule of the class finds faults. */
-static enum wanted wanted_of(const struct explain_rules *rules, uint32_t class_no, bool any_large)
+static enum wanted wanted_of(const struct explain_rules *rules, uint32_t class_no, bool is_any)
 {
-	for (uint32_t i = rules->first[class_no]; i < rules->first[class_no + 1]; i++)
-		if (explain_is_fault(base_vec_at(&rules->rules, struct explain_rule,
-						 *base_vec_at(&rules->list, uint32_t, i))))
+	enum wanted wanted = WANTED_NOTHING;
+
+	for (uint32_t i = rules->first[class_no]; i < rules->first[class_no + 1]; i++) {
+		const struct explain_rule *rule =
+			base_vec_at(&rules->rules, struct explain_rule,
+				    *base_vec_at(&rules->list, uint32_t, i));
+
+		if (explain_is_fault(rule))
 			return WANTED_ALL;
-	return any_large && explain_has_rules(rules, class_no) ? WANTED_LARGE : WANTED_NOTHING;
+		if (is_any || rule->verdict == EXPLAIN_UNBOUNDED)
+			wanted = WANTED_LARGE;
+	}
+	return wanted;
 }
 
 static int add_candidates(void *ctx, const struct heap_block *block, struct hdb_error *err)
@@ -546,16 +554,16 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
-		       uint64_t least_bytes, struct base_vec *out, struct hdb_error *err)
+		       struct explain_choice choice, struct base_vec *out, struct hdb_error *err)
 {
 	struct heap *heap = session->heap;
 	BASE_FREED uint8_t *wanted = NULL;
-	struct candidates c = { session, NULL, least_bytes, out };
+	struct candidates c = { session, NULL, choice.least_bytes, out };
 
 	TRY(BASE_ALLOC(wanted, (size_t)heap->class_count + 1, "classes of rules", err));
 	c.wanted = wanted;
 	for (uint32_t no = 0; no < heap->class_count; no++)
-		c.wanted[no] = (uint8_t)wanted_of(rules, no, least_bytes != UINT64_MAX);
+		c.wanted[no] = (uint8_t)wanted_of(rules, no, !choice.of_faults);
 	TRY(heap_each_block_of(heap, &(struct heap_pass){ session->work, wanted }, add_candidates,
 			       &c, err));
 	base_vec_sort(out, sizeof(struct explain_candidate), compare_candidates);

@@ -147,13 +147,19 @@ struct explain_candidate {
 /* Maximum number of candidates that callers use, those that retain most. */
 #define EXPLAIN_CANDIDATES_MAX 10000u
 
+/* Which objects are candidates. */
+struct explain_choice {
+	uint64_t least_bytes; /* retained size, unless a rule of the class finds faults */
+	bool of_faults;       /* only rules that find faults or what has no limit count */
+};
+
 /*
  * Appends, as struct explain_candidate and largest first, all reachable objects of rules' classes
  * that retain at least least_bytes, and regardless of size those of classes with rules that find
- * faults. UINT64_MAX: only the latter. The list is complete; the caller cuts it.
+ * faults. The list is complete; the caller cuts it.
  */
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
-		       uint64_t least_bytes, struct base_vec *out, struct hdb_error *err);
+		       struct explain_choice choice, struct base_vec *out, struct hdb_error *err);
 
 /* Whether a finding is a fault whatever its size: a leak or a wrong setting. */
 static inline bool explain_is_fault(const struct explain_rule *rule)

@@ -1,6 +1,7 @@
 /*
- * queries/leaks/leak_faults.c - leaks that rules find, whatever they retain: connections that are
- * not returned, buffers and timers that are not released, class loaders of stopped applications.
+ * queries/leaks/leak_faults.c - faults that rules find: leaks whatever they retain (connections
+ * that are not returned, buffers and timers that are not released, class loaders of stopped
+ * applications), and large things without a limit or with a wrong setting.
  */
 #include "queries/leaks/leak_faults.h"
 
@@ -8,6 +9,9 @@
 #include "queries/leaks/leak_prose.h"
 
 #include <string.h>
+
+/* Things without a limit or with a wrong setting matter from this part of the heap (1 %) on. */
+#define FAULT_PART 100u
 
 int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_error *err)
 {
@@ -60,13 +64,25 @@ static int keep(struct base_vec *faults, const struct explain_answer *answer, st
 	return base_vec_push(faults, &new, sizeof(new), err);
 }
 
+/* A leak counts whatever its size; what has no limit or a wrong setting, if it is large. */
+static bool is_fault(const struct explain_answer *answer, uint64_t least_bytes)
+{
+	const enum explain_verdict verdict = answer->rule->verdict;
+
+	return verdict == EXPLAIN_LEAK ||
+	       ((verdict == EXPLAIN_UNBOUNDED || verdict == EXPLAIN_MISCONFIGURED) &&
+		answer->retained_bytes >= least_bytes);
+}
+
 int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec candidates = { 0 };
+	const uint64_t least_bytes = rules->whole_bytes / FAULT_PART + 1;
 	int r;
 
-	TRY(explain_candidates(&q->session, rules, UINT64_MAX, &candidates, err));
+	TRY(explain_candidates(&q->session, rules, (struct explain_choice){ least_bytes, true },
+			       &candidates, err));
 	for (size_t i = 0; i < candidates.count && i < EXPLAIN_CANDIDATES_MAX; i++) {
 		struct explain_answer answer;
 
@@ -74,7 +90,7 @@ int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 				   &q->session, rules,
 				   base_vec_at(&candidates, struct explain_candidate, i)->ix,
 				   &answer, err));
-		if (r != HDB_OK || answer.rule->verdict != EXPLAIN_LEAK)
+		if (r != HDB_OK || !is_fault(&answer, least_bytes))
 			continue;
 		TRY_ERRORS(r = query_leak_add_keeper(q, &answer, err));
 		if (r == HDB_OK)

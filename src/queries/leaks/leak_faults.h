@@ -17,7 +17,10 @@ struct query_leak_fault {
 	uint64_t more;
 };
 
-/* Appends a struct query_leak_fault for each rule that found a leak, the largest first. */
+/*
+ * Appends a struct query_leak_fault for each rule that found a leak, or something without a limit
+ * or with a wrong setting that retains 1 % of the heap, the largest first.
+ */
 int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err);
 

@@ -24,6 +24,8 @@
  * difference is keys and tables of the collection.
  */
 #define ALL_PART 3u
+/* The same for threads: less than 95 %. */
+#define THREADS_PART 20u
 
 /* Appends formatted text. What does not fit is left out. */
 static void HDB_PRINTF(2, 3) add(struct base_text to, const char *format, ...)
@@ -511,6 +513,9 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 	char text[LEAK_TEXT_MAX_BYTES], holder[LEAK_TEXT_MAX_BYTES], what[NAME_MAX_BYTES];
 	const struct base_text to = BASE_TEXT(text);
 	const bool has_way = owner->is_of_members || is_way(about);
+	/* Threads have no keys and tables beside them: what is missing are other threads. */
+	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
+	const bool has_others = held->bytes < s->retained_bytes / part * (part - 1);
 	bool several;
 
 	TRY(set_owner(rows, row, owner, err));
@@ -529,7 +534,7 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		    held->count == 1 && !held->text ? "" : " each");
 	if (held->class_no != HEAP_NONE)
 		TRY(add_loader(q, held->class_no, to, err));
-	if (held->bytes < s->retained_bytes / ALL_PART * (ALL_PART - 1))
+	if (has_others)
 		add(to, " and others");
 	if (about->incident)
 		TRY(add_doing(q, about->incident, !holder[0], to, err));

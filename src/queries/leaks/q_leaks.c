@@ -313,11 +313,17 @@ static bool are_leaks_first(const struct leaks *l)
 	       l->suspects.list[0].retained_bytes < l->suspects.whole_bytes / 2;
 }
 
-static bool is_leak(const struct leaks *l, size_t i)
+/* The order of suspects: what leaks, then the others, then what is as large as configured. */
+enum place { PLACE_LEAKS, PLACE_OTHERS, PLACE_BY_DESIGN, PLACES };
+
+static enum place place_of(const struct leaks *l, size_t i)
 {
 	const struct explain_rule *rule = l->known[i].answer.rule;
 
-	return rule && rule->verdict == EXPLAIN_LEAK;
+	if (rule && rule->verdict == EXPLAIN_BY_DESIGN)
+		return PLACE_BY_DESIGN;
+	return are_leaks_first(l) && rule && rule->verdict == EXPLAIN_LEAK ? PLACE_LEAKS :
+									     PLACE_OTHERS;
 }
 
 /* Appends a fault as if it were a suspect: its rows have the same form. */
@@ -349,10 +355,18 @@ static int report_fault(struct query *q, struct leaks *l, struct query_leak_faul
 	return HDB_OK;
 }
 
-static int report_faults(struct query *q, struct leaks *l, struct hdb_error *err)
+/* Appends the faults that are leaks, or those that are not. */
+static int report_faults(struct query *q, struct leaks *l, bool are_leaks, struct hdb_error *err)
 {
-	for (size_t i = 0; i < l->faults.count; i++, l->rows.part++)
-		TRY(report_fault(q, l, base_vec_at(&l->faults, struct query_leak_fault, i), err));
+	for (size_t i = 0; i < l->faults.count; i++) {
+		struct query_leak_fault *fault =
+			base_vec_at(&l->faults, struct query_leak_fault, i);
+
+		if ((fault->answer.rule->verdict == EXPLAIN_LEAK) != are_leaks)
+			continue;
+		TRY(report_fault(q, l, fault, err));
+		l->rows.part++;
+	}
 	return HDB_OK;
 }
 
@@ -498,24 +512,26 @@ static int find_suspects(struct query *q, struct leaks *l, struct hdb_error *err
 
 /*
  * Appends all suspects by size and faults, and numbers them: leaks first, or the largest first if
- * one fills half of the heap.
+ * one fills half of the heap; last what is by design.
  */
 static int report_in_order(struct query *q, struct leaks *l, struct hdb_error *err)
 {
 	const bool leaks_first = are_leaks_first(l);
 
-	if (leaks_first)
-		TRY(report_faults(q, l, err));
-	for (unsigned pass = 0; pass < 2; pass++) {
+	for (enum place place = PLACE_LEAKS; place < PLACES; place++) {
+		if (place == (leaks_first ? PLACE_LEAKS : PLACE_BY_DESIGN))
+			TRY(report_faults(q, l, true, err));
+		if (place == PLACE_BY_DESIGN)
+			TRY(report_faults(q, l, false, err));
 		for (size_t i = 0; i < l->suspects.count; i++) {
-			if ((leaks_first && is_leak(l, i)) != (pass == 0))
+			if (place_of(l, i) != place)
 				continue;
 			l->known[i].part = l->rows.part;
 			TRY(report_suspect(q, l, i, err));
 			l->rows.part++;
 		}
 	}
-	return leaks_first ? HDB_OK : report_faults(q, l, err);
+	return HDB_OK;
 }
 
 static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *err)

@@ -6,6 +6,7 @@
 #include "queries/queries.h"
 
 #include "analysis/properties.h"
+#include "base/base_text.h"
 #include "heap/heap_database.h"
 #include "queries/explain/rules.h"
 #include "query/coverage.h"
@@ -70,12 +71,15 @@ struct line {
 	const char *kind;
 	double percent;
 	uint64_t retained_bytes, id; /* 0: unknown */
+	uint64_t times;              /* suspects with the same sentence that are one row */
+	bool is_by_design;
 	char *texts[COLUMN_COUNT];
 };
 
 struct overview {
 	char runtime[200];
 	struct base_vec lines; /* struct line */
+	size_t current;        /* index of the row that the current rows of leaks belong to */
 	uint64_t leak_count;
 };
 
@@ -151,7 +155,7 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 {
 	struct overview *o = q->state;
 	struct line *line;
-	const struct line empty = { .kind = kind };
+	const struct line empty = { .kind = kind, .times = 1 };
 	const bool is_finding = strcmp(kind, "finding") == 0;
 
 	TRY(base_vec_push(&o->lines, &empty, sizeof(empty), err));
@@ -192,35 +196,128 @@ static int add_leak(struct query *q, const struct query *row, struct hdb_error *
 	return HDB_OK;
 }
 
+static bool is_said(const struct line *line, const struct hdb_value *text)
+{
+	const char *said = line->texts[SHORT_TEXT];
+
+	return said && strlen(said) == text->text_size &&
+	       memcmp(said, text->text, text->text_size) == 0;
+}
+
+/* Adds a suspect as a row, or to the row that has the same sentence. */
+static int add_suspect(struct query *q, const struct query *row, struct hdb_error *err)
+{
+	struct overview *o = q->state;
+	const struct hdb_value *text = cell_of(row, "short_text");
+
+	for (size_t i = 0; i < o->lines.count && text->type == HDB_TYPE_TEXT; i++) {
+		struct line *line = base_vec_at(&o->lines, struct line, i);
+
+		if (!is_said(line, text))
+			continue;
+		line->times++;
+		line->percent += cell_of(row, "percent")->d;
+		line->retained_bytes += number_of(row, "retained");
+		/* They are different objects: the row is about none of them. */
+		line->id = 0;
+		o->current = i;
+		return HDB_OK;
+	}
+	o->current = o->lines.count;
+	return add_line(q, row, "suspect", err);
+}
+
 static int read_suspect(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
 
 	if (is_text(row, "kind", "suspect"))
-		return add_line(q, row, "suspect", err);
+		return add_suspect(q, row, err);
 	if (is_text(row, "kind", "leaking") || is_text(row, "kind", "library"))
 		return add_leak(q, row, err);
-	if (o->lines.count && is_text(row, "kind", "explanation"))
-		return copy_of(row, "text",
-			       &base_vec_at(&o->lines, struct line, o->lines.count - 1)
-					->texts[EXPLANATION],
-			       err);
+	if (o->lines.count && is_text(row, "kind", "explanation")) {
+		struct line *line = base_vec_at(&o->lines, struct line, o->current);
+
+		line->is_by_design = is_text(row, "verdict", "by design");
+		if (!line->texts[EXPLANATION])
+			return copy_of(row, "text", &line->texts[EXPLANATION], err);
+	}
 	return HDB_OK;
 }
 
-/* "the dump was made on an OutOfMemoryError: java.lang.Thread "worker" at Main.run(Main.java:3)" */
-static int add_thread(struct line *line, const struct query *row, struct hdb_error *err)
+/* Says how often a sentence was said. */
+static int add_times(struct line *line, struct hdb_error *err)
 {
-	const struct hdb_value *thread = cell_of(row, "label"), *at = cell_of(row, "detail");
-	char *text = NULL;
-	size_t room;
+	static const unsigned texts[] = { TEXT, SHORT_TEXT };
 
-	if (thread->type != HDB_TYPE_TEXT || at->type != HDB_TYPE_TEXT)
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && line->times > 1; i++) {
+		char **text = &line->texts[texts[i]], *more = NULL;
+		const size_t size = *text ? strlen(*text) : 0;
+		const bool has_dot = size && (*text)[size - 1] == '.';
+
+		if (!size)
+			continue;
+		TRY(BASE_ALLOC(more, size + 64, "a text", err));
+		(void)snprintf(more, size + 64, "%.*s, %s times%s", (int)(size - has_dot), *text,
+			       base_number(line->times).text, has_dot ? "." : "");
+		free(*text);
+		*text = more;
+	}
+	return HDB_OK;
+}
+
+/* Moves suspects that are as large as they are configured to be behind all others. */
+static int order_lines(struct overview *o, struct hdb_error *err)
+{
+	struct base_vec ordered = { 0 };
+	int r = HDB_OK;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t i = 0; r == HDB_OK && i < o->lines.count; i++) {
+			struct line *line = base_vec_at(&o->lines, struct line, i);
+
+			if (line->is_by_design == (pass == 1))
+				r = base_vec_push(&ordered, line, sizeof(*line), err);
+		}
+	if (r != HDB_OK) {
+		base_vec_release(&ordered);
+		return r;
+	}
+	base_vec_release(&o->lines);
+	o->lines = ordered;
+	return HDB_OK;
+}
+
+/*
+ * Appends what a finding is about: "direct buffers use much memory outside the heap: 300.0 MiB,
+ * kept by ...", or of an OutOfMemoryError ": java.lang.Thread "worker" at Main.run(Main.java:3)".
+ */
+static int add_detail(struct line *line, const struct query *row, bool has_label,
+		      struct hdb_error *err)
+{
+	const struct hdb_value *detail = cell_of(row, "detail");
+	const struct hdb_value *label = cell_of(row, "label");
+	const bool is_outside = cell_of(row, "bytes")->type != HDB_TYPE_NULL && line->percent < 0;
+	const size_t label_size = has_label && label->type == HDB_TYPE_TEXT ? label->text_size : 0;
+	const size_t detail_size = detail->type == HDB_TYPE_TEXT ? detail->text_size : 0;
+	const char *end;
+	char *text = NULL;
+	size_t room, size;
+
+	if (!line->texts[TEXT] || (!detail_size && !is_outside))
 		return HDB_OK;
-	room = strlen(line->texts[TEXT]) + thread->text_size + at->text_size + 4;
+	size = strlen(line->texts[TEXT]);
+	room = size + label_size + detail_size + 64;
 	TRY(BASE_ALLOC(text, room, "a text", err));
-	(void)snprintf(text, room, "%s: %.*s %.*s", line->texts[TEXT], (int)thread->text_size,
-		       thread->text, (int)at->text_size, at->text);
+	/* Behind the first sentence. */
+	end = strstr(line->texts[TEXT], ". ");
+	size = end ? (size_t)(end - line->texts[TEXT]) :
+		     size - (size && line->texts[TEXT][size - 1] == '.');
+	(void)snprintf(text, room, "%.*s: %s%s%.*s%s%.*s%s", (int)size, line->texts[TEXT],
+		       is_outside ? base_size(line->retained_bytes).text : "",
+		       is_outside && detail_size ? ", " : "", (int)label_size,
+		       label_size ? label->text : "", label_size ? " " : "", (int)detail_size,
+		       detail_size ? detail->text : "", end ? end : "");
 	free(line->texts[TEXT]);
 	line->texts[TEXT] = text;
 	return HDB_OK;
@@ -230,6 +327,7 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 {
 	struct overview *o = q->state;
 	struct line *line;
+	bool is_out;
 
 	/* the rows of query leaks contain this already */
 	if (is_text(row, "rule", "leak-suspect") ||
@@ -237,11 +335,10 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 		return HDB_OK;
 	TRY(add_line(q, row, "finding", err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
-	if (is_text(row, "rule", "out-of-memory") && line->texts[TEXT]) {
+	is_out = is_text(row, "rule", "out-of-memory");
+	if (is_out && line->texts[TEXT])
 		query_fact_text(q, "out_of_memory", line->texts[TEXT]);
-		TRY(add_thread(line, row, err));
-	}
-	return HDB_OK;
+	return add_detail(line, row, is_out, err);
 }
 
 /*
@@ -338,6 +435,9 @@ static int open_overview(struct query *q, struct hdb_error *err)
 	TRY(query_option(q, "brief") ? open_brief(q, err) : open_whole(q, err));
 	TRY(read_query(q, "info", 0, read_info, err));
 	query_fact_text(q, "database", heap_path(q->heap));
+	for (size_t i = 0; i < o->lines.count; i++)
+		TRY(add_times(base_vec_at(&o->lines, struct line, i), err));
+	TRY(order_lines(q->state, err));
 	q->total = o->lines.count;
 	return HDB_OK;
 }

@@ -283,6 +283,7 @@ static int open_triage(struct query *q, struct hdb_error *err)
 	TRY(triage_take_totals(&s->triage, err));
 	TRY(take_passes(q, &s->triage, err));
 	TRY(triage_take_loaders(&s->triage, err));
+	TRY(triage_take_buffers(&s->triage, err));
 	TRY(triage_take_threads(&s->triage, err));
 	TRY(triage_explain_pin(&s->triage, err));
 	TRY(choose_rules(s, err));
