@@ -195,7 +195,7 @@ static const struct {
 	  "5 threads such as \"a\" (" },
 	/* threads of one kind that wait for a lock of another one */
 	{ "a.App{}; static a.App.CONTEXT = $k; java.lang.ThreadLocal@k{};"
-	  "java.lang.Thread@m{tid=9L, name=\"main\"};"
+	  "java.lang.Thread@m{tid=9L, name=\"main\", parkBlocker=bytes(16)};"
 	  "java.util.concurrent.locks.ReentrantLock$NonfairSync@l{exclusiveOwnerThread=$m};" WAITER(
 		  "w-1") WAITER("w-2") WAITER("w-3") WAITER("w-4") WAITER("w-5"),
 	  { { "java.lang.Thread", 0 } },
@@ -219,6 +219,16 @@ static const struct {
 	  6,
 	  "threads",
 	  "6 threads \"pool-*-t-*\" (" },
+	/* two suspects with the same sentence: test_overview */
+	{ "a.Box{data=bytes(50000)}; a.Box{data=bytes(50000)}",
+	  { { "a.Box", 0 } },
+	  "path",
+	  "field",
+	  "a.Box",
+	  1,
+	  1,
+	  "",
+	  "Box.data holds one byte[50000] (49.0 KiB), " },
 };
 
 /* Writes the heap with its roots: objects are where they were without. */
@@ -290,7 +300,8 @@ static void test_owners(void **state)
 		check_text(i, rows, "owner_rule", cases[i].rule, false);
 		check_text(i, rows, "owner_kind", cases[i].kind, false);
 		check_text(i, rows, "owner", cases[i].owner, false);
-		check_text(i, rows, "action", cases[i].action, false);
+		if (cases[i].action[0])
+			check_text(i, rows, "action", cases[i].action, false);
 		assert_int_equal(value_of(rows, "owners")->u, cases[i].owners);
 		assert_int_equal(value_of(rows, "held")->u, cases[i].held);
 		hdb_rows_close(rows);
@@ -309,6 +320,8 @@ static void test_actions(void **state)
 		struct hdb_rows *rows, *listed;
 		uint64_t count = 0;
 
+		if (!cases[i].action[0])
+			continue;
 		open_case(i);
 		rows = ask_rows(heap.db, &ask);
 		assert_true(next_row(rows));
@@ -338,6 +351,24 @@ static void test_actions(void **state)
 		hdb_rows_close(rows);
 		written_close(&heap);
 	}
+}
+
+/* Suspects with the same sentence are one row. */
+static void test_overview(void **state)
+{
+	const struct ask ask = { .query = "overview" };
+	struct hdb_rows *rows;
+
+	(void)state;
+	open_case(sizeof(cases) / sizeof(cases[0]) - 1);
+	rows = ask_rows(heap.db, &ask);
+	assert_true(next_row(rows));
+	check_text(0, rows, "short_text", "Box.data holds one byte[50000] (49.0 KiB), 2 times",
+		   false);
+	assert_true(value_of(rows, "percent")->d > 90);
+	assert_false(next_row(rows));
+	hdb_rows_close(rows);
+	written_close(&heap);
 }
 
 /* ---- advice: an action and a target ---- */
@@ -421,9 +452,8 @@ static void test_advice_of_leaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_owners),
-		cmocka_unit_test(test_actions),
-		cmocka_unit_test(test_advice_of_triage),
+		cmocka_unit_test(test_owners),          cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_overview),        cmocka_unit_test(test_advice_of_triage),
 		cmocka_unit_test(test_advice_of_leaks),
 	};
 

@@ -114,6 +114,49 @@ static void test_sentences(void **state)
 	}
 }
 
+/* What is by design comes last, and what has no limit before it, if it is 1 % of the heap. */
+static void test_order(void **state)
+{
+	static const char text[] =
+		"java.util.zip.ZipFile$Source{total=9, data=bytes(400000)}; a.App{};"
+		"static a.App.one = bytes(300000); static a.App.small = "
+		"java.util.concurrent.LinkedBlockingQueue{capacity=2147483647, data=bytes(%u),"
+		"count=java.util.concurrent.atomic.AtomicInteger{value=1500}}";
+	static const char *const ways[2][3] = {
+		{ "App.one (static) holds one byte[300000] ",
+		  "A LinkedBlockingQueue without a capacity has 1,500 waiting elements, ",
+		  "ZipFile$Source.data holds one byte[400000] " },
+		{ "App.one (static) holds one byte[300000] ",
+		  "ZipFile$Source.data holds one byte[400000] ", NULL },
+	};
+	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		char planted[sizeof(text) + 16];
+		struct hdb_rows *rows;
+		struct hw w;
+
+		(void)snprintf(planted, sizeof(planted), text, i ? 10 : 20000);
+		planted_write(&w, planted);
+		written_open(&heap, &w, "sentence", NULL);
+		rows = ask_rows(heap.db, &ask);
+		for (unsigned k = 0; k < 3 && ways[i][k]; k++) {
+			const struct hdb_value *said;
+
+			assert_true(next_row(rows));
+			said = value_of(rows, "text");
+			if (said->text_size < strlen(ways[i][k]) ||
+			    memcmp(said->text, ways[i][k], strlen(ways[i][k])) != 0)
+				fail_msg("%u: \"%.*s\", not \"%s\"", i, (int)said->text_size,
+					 said->text, ways[i][k]);
+		}
+		assert_false(next_row(rows));
+		hdb_rows_close(rows);
+		written_close(&heap);
+	}
+}
+
 /* ---- a local variable of a thread on the path ---- */
 
 #define REST \
@@ -183,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_locals),
 	};
 
