@@ -9,7 +9,7 @@
 
 int export_no_memory(struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_ENOMEM, "no memory for rows that are written");
+	return hdb_fail(err, HDB_ENOMEM, "no memory for written rows");
 }
 
 int export_write(struct export_writer *w, const void *data, size_t size, struct hdb_error *err)

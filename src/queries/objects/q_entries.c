@@ -58,7 +58,7 @@ static const struct hdb_column facts[] = {
 	  "Objects of the class, reachable or not" },
 	{ "known_as", HDB_TYPE_TEXT, "known as", "Class in the table of known collections" },
 	{ "kind", HDB_TYPE_TEXT, "kind", "Kind of collection: list, set, map, queue or bits" },
-	{ "in", HDB_TYPE_ID, "contents in", "Collection that it wraps" },
+	{ "in", HDB_TYPE_ID, "contents in", "Collection that the object wraps" },
 	{ "size", HDB_TYPE_COUNT, "size",
 	  "Number of entries that the collection itself records. "
 	  "Empty if it has no such field." },

@@ -16,7 +16,7 @@
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
-	{ "brief", HDB_OPTION_FLAG, .help = "Only what the dump is, and its largest object" },
+	{ "brief", HDB_OPTION_FLAG, .help = "Only facts about the dump, and its largest object" },
 	{ .name = NULL },
 };
 
