@@ -16,14 +16,16 @@ cd "$work"
 heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
 set -- s.heapdb
 few="vthreads_j25_live loaders_j17 tomcat9_j17 colls_j17 android_service_leak"
-for dump in "$HDB_ROOT"/../shared/dumps/*.hprof.zst; do
-	name=$(basename "$dump" .hprof.zst)
-	[ -r "$dump" ] && [ $# -lt 16 ] || continue
+for file in "$HDB_ROOT"/../shared/dumps/*.hprof.zst; do
+	name=$(basename "$file" .hprof.zst)
+	if [ ! -r "$file" ] || [ $# -ge 16 ]; then
+		continue
+	fi
 	case " $few " in
 	*" $name "*) ;;
 	*) [ "${HEAPDB_PAGE:-small}" = full ] || continue ;;
 	esac
-	heapdb import "$dump" -o "$name.heapdb" --quiet >out 2>&1
+	heapdb import "$file" -o "$name.heapdb" --quiet >out 2>&1
 	set -- "$@" "$name.heapdb"
 done
 start_serve "$@"

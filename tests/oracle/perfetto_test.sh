@@ -209,7 +209,7 @@ heapdb sql unnamed.heapdb --csv "SELECT name FROM class_fields WHERE class = 'ja
 printf 'name\nvalue\n' | cmp -s - said || complain "fields of a string: $(cat said)"
 heapdb sql unnamed.heapdb --csv \
 	"SELECT name FROM class_fields WHERE class = 'app.Holder' AND is_static ORDER BY name" > said
-printf 'name\n""\n$classOverhead\n' | cmp -s - said || complain "static fields of a class: $(cat said)"
+printf '%s\n' name '""' "\$classOverhead" | cmp -s - said || complain "static fields of a class: $(cat said)"
 heapdb sql unnamed.heapdb --csv --all "SELECT DISTINCT heap FROM objects WHERE heap IS NOT NULL ORDER BY 1" > said
 printf 'heap\napp\ndefault\n' | cmp -s - said || complain "heaps: $(cat said)"
 
