@@ -463,9 +463,15 @@ static const struct part {
 	struct hdb_option option; /* NULL name: none */
 	uint64_t limit;           /* rows; 0: as many as fit */
 	bool without_facts;
-	const char *columns[11]; /* terminated by NULL; none: all */
+	const char *columns[12]; /* terminated by NULL; none: all */
 } parts[] = {
-	{ "findings", "triage", { NULL, NULL }, 0, false, { NULL } },
+	{ "findings",
+	  "triage",
+	  { NULL, NULL },
+	  0,
+	  false,
+	  { "severity", "rule", "count", "unit", "bytes", "percent", "id", "label", "text",
+	    "detail", "advice", NULL } },
 	{ "leak suspects",
 	  "leaks",
 	  { "brief", NULL },
