@@ -294,7 +294,7 @@ class Opening(Case):
             z.write(self.dump, "x/one.hprof")
             z.write(self.dump, "x/two.hprof")
         try:
-            with self.assertWarnsRegex(UserWarning, "another dump: name it ARCHIVE!x/two.hprof"):
+            with self.assertWarnsRegex(UserWarning, "another dump: name it as ARCHIVE!x/two.hprof"):
                 path = heapdb_jvm.import_dump(archive)
         except heapdb_jvm.UsageError as error:
             self.assertIn("built without libarchive", str(error))

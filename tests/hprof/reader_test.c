@@ -124,7 +124,7 @@ static void test_not_hprof(void **state)
 		{ "new version", "JAVA PROFILE 1.0.4\0\0\0\0\x04\0\0\0\0\0\0\0\0", 31, HDB_EFORMAT,
 		  "version" },
 		{ "id size 3", "JAVA PROFILE 1.0.2\0\0\0\0\x03\0\0\0\0\0\0\0\0", 31, HDB_EFORMAT,
-		  "3 bytes" },
+		  "ID size 3" },
 		{ "magic only", "JAVA PROFILE 1.0.2", 18, HDB_ETRUNC, "18 of 31" },
 		{ "cut", "JAVA PROFILE 1.0.2\0\0\0\0\x08\0\0\0\0\0\0\0\0", 30, HDB_ETRUNC,
 		  "30 of 31" },
