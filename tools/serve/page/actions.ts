@@ -50,6 +50,8 @@ export function actionLink(row: Row): string | undefined {
   if (action === "path") return linkTo(readRoute().view, { ...readRoute().params, obj: target, tab: "path" });
   if (["leaks", "histogram"].includes(action) || (action === "threads" && !target))
     return linkTo(action, { target, ...option });
+  // one row for each thread, not for each frame
+  if (action === "threads") return linkTo("all", { q: action, target, "o_no-stack": "1", ...option });
   return linkTo("all", { q: action, target, sort: action === "entries" ? "retained" : undefined, ...option });
 }
 

@@ -95,7 +95,9 @@ function SharedPath({ db, target }: { db?: string; target: string }) {
 
 function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }) {
   const klass = String(head.class),
-    [open, setOpen] = useState(false);
+    [open, setOpen] = useState(false),
+    // Threads are linked by the names that most of them have: not always all.
+    all = head.action !== "threads" || head.held === head.objects ? actionLink(head) : undefined;
   return (
     <>
       <details open>
@@ -109,9 +111,7 @@ function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }
           ))}
           {!report && Number(head.objects) > members.length && (
             <li>
-              <a href={actionLink(head) ?? classPage(klass)}>
-                {actionLink(head) ? `All ${number(Number(head.objects))}` : "Their class"}
-              </a>
+              <a href={all ?? classPage(klass)}>{all ? `All ${number(Number(head.objects))}` : "Their class"}</a>
             </li>
           )}
         </ul>
