@@ -165,7 +165,7 @@ rc=0
 [ $rc -le 4 ] || { cat out; exit 1; }
 
 # Commands that fetch.
-said 2 "heapdb itself opens no connection; name a command that prints the dump: --fetch 'curl -sSf {}'" \
+said 2 "heapdb opens no connections itself; name a command that prints the dump: --fetch 'curl -sSf {}'" \
 	https://example.org/dump.hprof
 said 2 "prints the dump: --fetch 'aws s3 cp {} -'" s3://bucket/dump.hprof
 # shellcheck disable=SC2016

@@ -52,8 +52,8 @@ refused "SELECT s.tex FROM roots r, strings s" 2 "no such column: s.tex; did you
 refused "SELECT shalow FROM histogram" 2 "no such column: shalow; did you mean shallow?"
 refused "SELECT * FROM objekts" 2 "no such table: objekts; did you mean objects?"
 refused "SELECT * FROM object" 2 "missing argument: OBJECT; the table of all objects is objects"
-refused "SELECT * FROM java.util.HashMap" 2 'the name of a class is in double quotes: "java.util.HashMap"'
-refused 'SELECT id FROM objects WHERE class = "java.lang.String"' 2 "a text is in single quotes: 'java.lang.String'"
+refused "SELECT * FROM java.util.HashMap" 2 'class names are in double quotes: "java.util.HashMap"'
+refused 'SELECT id FROM objects WHERE class = "java.lang.String"' 2 "texts are in single quotes: 'java.lang.String'"
 refused "SHOW TABLES" 2 ".tables lists tables, .schema TABLE lists columns"
 refused "DESCRIBE objects" 2 ".tables lists tables, .schema TABLE lists columns"
 refused "SELECT id FROM objects WHERE class = 'String'" 0 "there is no class 'String'; there is 'java.lang.String'"
@@ -61,7 +61,7 @@ refused "SELECT id FROM objects WHERE class = 'java.util.HashMapp'" 0 "there is 
 refused "SELECT id FROM objects WHERE kind = 'array'" 0 "kinds of objects are instance, object array"
 refused "SELECT id FROM roots WHERE kind = 'STICKY CLASS'" 0 "there is no kind 'STICKY CLASS'; there is 'sticky class'"
 same "why there are no rows, in JSON" "$(heapdb sql "SELECT id FROM objects WHERE class = 'String'" --json 2>&1 |
-	grep -c '"facts":{"note":"no class is named .*there is .java.lang.String')" 1
+	grep -c '"facts":{"note":"there is no class .*there is .java.lang.String')" 1
 is "SELECT count(*) > 40, sum(name = 'refs') FROM sqlite_master" "1	1"
 same "schema of refs" "$(heapdb sql '.schema refs' | tr -s ' ' | tr '\n' ',')" \
 	"refs: All references: source, target, field name, source ID, target ID, name TEXT, strength TEXT,"

@@ -62,6 +62,6 @@ refused 'select filter(top(heap.objects("a")), "it.n")' 'FROM ( SELECT'
 refused 'select heap.objects(' 'expected'
 # The SQL that is shown can be pasted into a shell, and answers the same.
 heapdb oql 'select sizeof(m) from java.util.HashMap m' --limit 5 2>said >got
-sed -n "s/.*answered as: \(heapdb sql 'SELECT m.shallow .*\)/\1 --limit 5/p" said >pasted
+sed -n "s/.*translated to: \(heapdb sql 'SELECT m.shallow .*\)/\1 --limit 5/p" said >pasted
 sh ./pasted 2>/dev/null | cmp -s got - || { echo "the SQL that is shown: $(cat pasted)"; failed=1; }
 exit $failed

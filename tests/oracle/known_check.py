@@ -56,7 +56,7 @@ for at, (kind, name, *want) in zip(ids, lines):
         for what in at, "'%s'" % answer['facts']['class']:
             sql = subprocess.run(['heapdb', 'sql', 'SELECT count(*) FROM entries(%s)' % what, '--db', db],
                                  capture_output=True, text=True)
-            if sql.returncode != 2 or 'are not known' not in sql.stderr or \
+            if sql.returncode != 2 or 'cannot be listed' not in sql.stderr or \
                     (what != at and not re.search(r'of \d+ of \d+ collections', sql.stderr)):
                 complain('SQL knows', name, what, sql.stdout, sql.stderr)
         continue

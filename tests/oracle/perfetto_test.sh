@@ -71,7 +71,7 @@ heapdb import back.hprof -o back.heapdb --quiet > /dev/null
 classes back.heapdb | diff want - || complain "convert"
 python3 "$HDB_ROOT/tests/oracle/perfetto_trace.py" small.hprof two.pftrace
 heapdb import two.pftrace -o first.heapdb > said 2>&1
-grep -q 'holds 2 heap dumps; this is number 1' said || complain "two graphs: $(cat said)"
+grep -q 'contains 2 heap dumps; this is number 1' said || complain "two graphs: $(cat said)"
 heapdb query histogram --csv --columns name,objects,shallow --db first.heapdb | grep -q '^Other,1,16$' ||
 	complain "the first graph"
 heapdb info --csv --db first.heapdb | grep -q '^dump,snapshots,2,' || complain "info of the first graph"
@@ -112,7 +112,7 @@ open('lost.pftrace', 'wb').write(b''.join(all_packets[:-1]))
 open('none.pftrace', 'wb').write(all_packets[0])
 EOF
 heapdb import lost.pftrace -o lost.heapdb --snapshot 2 > said 2>&1
-grep -q 'incomplete: packets of the heap graph are missing in the trace' said || complain "a lost packet: $(cat said)"
+grep -q 'incomplete: the trace lacks packets of the heap graph' said || complain "a lost packet: $(cat said)"
 ! grep -q 'HEAP DUMP END\|offset' said || complain "records of HPROF: $(cat said)"
 code=0
 heapdb import none.pftrace -o none.heapdb > said 2>&1 || code=$?
@@ -229,7 +229,7 @@ for name in cut:2,1 rootless:3,0; do
 	export HEAPDB="${name%:*}.heapdb"
 	heapdb query histogram --csv --columns name,objects,unreachable_objects |
 		grep -q "^Node,${name#*:}$" || complain "roots of an incomplete graph: $HEAPDB"
-	heapdb query histogram 2>&1 | grep -q 'incomplete: packets' || complain "$HEAPDB: not incomplete"
+	heapdb query histogram 2>&1 | grep -q 'incomplete: the trace lacks packets' || complain "$HEAPDB: not incomplete"
 done
 unset HEAPDB
 heapdb info --problems --csv --db cut.heapdb | grep -q '^lost-packets,.*heap graph' ||

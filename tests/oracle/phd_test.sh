@@ -37,7 +37,7 @@ done
 # What such a dump lacks is said once, in a line; references have no invented names.
 COLUMNS=100 heapdb top --db x.heapdb > said 2>&1
 [ "$(grep -c 'PHD has no' said)" = 1 ] || complain "the notice: $(head -n 4 said)"
-heapdb info --db x.heapdb 2>&1 | grep -q 'nothing in' || complain "info lacks the roots"
+heapdb info --db x.heapdb 2>&1 | grep -q 'objects that no other object references' || complain "info lacks the roots"
 heapdb sql "SELECT DISTINCT name FROM refs" --csv --db x.heapdb > said 2> /dev/null
 grep -q '^\[ref 1\]$' said || complain "names of references: $(head -n 4 said)"
 grep -q '^\(static \)\{0,1\}ref[0-9]' said && complain "invented names: $(grep ref said | head -n 3)"
@@ -145,7 +145,7 @@ refuse() {
 	grep -q "$1" out || complain "no '$1' in $(cat out)"
 }
 printf '\000\022portable heap dump\000\000\000\007\000\000\000\005\001\002\002\003' > x
-refuse 'version 7; 4 to 6'
+refuse 'version 7; supported versions are 4 to 6'
 printf '\000\022portable heap dump\000\000\000\006\000\000\000\005\001\011' > x
 refuse 'header of the portable heap dump is damaged'
 printf '0SECTION       TITLE subcomponent dump routine of a virtual machine' > x

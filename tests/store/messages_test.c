@@ -320,7 +320,8 @@ static void test_planted(void **state)
 	FAILS(store_temp_open(path, &fd, &err), HDB_EIO,
 	      "can be read or written by others, so it is not left over from an import of yours, "
 	      "and heapdb does not write to it; remove it");
-	FAILS(store_temp_rename(lock, path, false, &err), HDB_EEXIST, "was created meanwhile");
+	FAILS(store_temp_rename(lock, path, false, &err), HDB_EEXIST,
+	      "was created meanwhile by another process");
 	assert_int_equal(unlink(path), 0);
 
 	wrong.other_inode = true;
