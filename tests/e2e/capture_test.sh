@@ -266,7 +266,7 @@ no_space()
 		mkdir -p small/place
 		"$heapdb" capture "$pid" -o x.heapdb --parallel 2 --tmp "$PWD/small/place" > printed 2> said &&
 			fail "dumped without space"
-		grep -q 'No space left on device; --tmp DIR' said || fail "VM without space: $(cat said)"
+		grep -q 'No space left on device; use --tmp DIR' said || fail "VM without space: $(cat said)"
 		[ ! -e x.heapdb ] || fail "a database of half a dump"
 		[ -z "$(find small/place -name '.heapdb*')" ] || fail "left behind: $(find small/place)"
 	fi
