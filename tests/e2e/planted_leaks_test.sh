@@ -167,7 +167,7 @@ heapdb report PlantedFull.heapdb > PlantedFull.md
 heapdb query triage --db PlantedFull.heapdb --csv --columns severity,rule > PlantedFull.rules
 grep -q '^critical,out-of-memory' PlantedFull.rules || complain "PlantedFull: the error is not seen"
 grep -q '^critical,leak-suspect' PlantedFull.rules || complain "PlantedFull: out of memory, but not critical"
-grep -q '; a thread was out of memory\.$' PlantedFull.md || complain "PlantedFull: the error is not told"
+grep -q '; a thread ran out of memory\.$' PlantedFull.md || complain "PlantedFull: the error is not told"
 heapdb overview --csv --columns text PlantedFull.heapdb > said
 grep -q 'OutOfMemoryError: java.lang.Thread ""main"" at PlantedFull' said ||
 	complain "PlantedFull: no thread in $(cat said)"

@@ -63,17 +63,20 @@ for path in answers:
             values.append(name)
         elif retained > threshold:
             want.append((retained, counts[name], name, None))
-    have, points = [], {}
+    suspects, ruled = {}, set()
     for row in answer['rows']:
         if row['kind'] == 'suspect':
-            have.append([row['retained'], row['objects'], row['id'] or row['class'], None])
-        if row['kind'] == 'point' and have[-1][2].startswith('0x'):
-            have[-1][3] = row['id']
+            suspects[row['suspect']] = [row['retained'], row['objects'], row['id'] or row['class'], None]
+            if row['verdict']:  # found by a rule: MAT has none
+                ruled.add(row['suspect'])
+        if row['kind'] == 'point' and suspects[row['suspect']][2].startswith('0x'):
+            suspects[row['suspect']][3] = row['id']
+    have = [suspect for no, suspect in suspects.items() if no not in ruled]
     # Suspects that may be one leak share an object that holds as much as one of them, and is no thread or loader.
     shared = [r for r in answer['rows'] if r['kind'] == 'common']
     for i, row in enumerate(shared):
         if row['id'] is None:
-            first = have[int(re.search('[0-9]+', row['text']).group()) - 1]
+            first = suspects[int(re.search('[0-9]+', row['text']).group())]
         elif i + 1 == len(shared) or shared[i + 1]['id'] is None:
             if rows[int(row['id'], 16)][2] >= first[0] and not re.search('Thread$|ClassLoader$', row['class']):
                 continue

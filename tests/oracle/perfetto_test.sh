@@ -229,7 +229,8 @@ for name in cut:2,1 rootless:3,0; do
 	export HEAPDB="${name%:*}.heapdb"
 	heapdb query histogram --csv --columns name,objects,unreachable_objects |
 		grep -q "^Node,${name#*:}$" || complain "roots of an incomplete graph: $HEAPDB"
-	heapdb query histogram 2>&1 | grep -q 'incomplete: the trace lacks packets' || complain "$HEAPDB: not incomplete"
+	heapdb query histogram 2>&1 | grep -q 'incomplete: the trace lacks packets' ||
+		complain "$HEAPDB: not incomplete"
 done
 unset HEAPDB
 heapdb info --problems --csv --db cut.heapdb | grep -q '^lost-packets,.*heap graph' ||

@@ -73,7 +73,7 @@ def may_doubt(c):
     if c not in doubted:
         out = subprocess.run(['heapdb', 'query', 'class', c, '--layout', '--json', '--db', name + '.heapdb'],
                              capture_output=True, text=True).stdout
-        doubted[c] = '"in doubt: ' in out
+        doubted[c] = '"uncertain: from the layout' in out
     return doubted[c]
 
 
