@@ -50,9 +50,13 @@ export function actionLink(row: Row): string | undefined {
   if (action === "path") return linkTo(readRoute().view, { ...readRoute().params, obj: target, tab: "path" });
   if (["leaks", "histogram"].includes(action) || (action === "threads" && !target))
     return linkTo(action, { target, ...option });
-  // one row for each thread, not for each frame
-  if (action === "threads") return linkTo("all", { q: action, target, "o_no-stack": "1", ...option });
   return linkTo("all", { q: action, target, sort: action === "entries" ? "retained" : undefined, ...option });
+}
+
+// The address of the objects that a number counts: of threads one row each, without their frames.
+export function countLink(row: Row): string | undefined {
+  if (report || row.action !== "threads" || !row.target) return actionLink(row);
+  return linkTo("all", { q: "threads", target: String(row.target), "o_no-stack": "1" });
 }
 
 // What a finding leads to: its object, or the objects of its class, then the view of the query that shows more.

@@ -1,7 +1,7 @@
 // What holds the memory: leak suspects and findings in one order, by bytes. Each with one sentence, what to do, the
 // path from a GC root and what accumulates.
 import { useState } from "preact/hooks";
-import { actionLink, nextOf } from "./actions";
+import { countLink, nextOf } from "./actions";
 import { Advice } from "./advice";
 import { Traces } from "./android";
 import { hasSql, Params, report, Row } from "./api";
@@ -21,7 +21,7 @@ function Sentence({ head }: { head: Row }) {
   const sentence = text(head.text),
     owner = text(head.owner_text),
     held = text(head.held_text),
-    to = actionLink(head);
+    to = countLink(head);
   const at = held ? sentence.indexOf(held, owner.length) : -1;
   if (report || at < 0 || !sentence.startsWith(owner)) return <>{joined(sentence)}</>;
   return (
@@ -97,7 +97,7 @@ function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }
   const klass = String(head.class),
     [open, setOpen] = useState(false),
     // Threads are linked by the names that most of them have: not always all.
-    all = head.action !== "threads" || head.held === head.objects ? actionLink(head) : undefined;
+    all = head.action !== "threads" || head.held === head.objects ? countLink(head) : undefined;
   return (
     <>
       <details open>
@@ -221,7 +221,7 @@ function Suspect({
             {parts.map((r) => {
               const count = Number(r.objects ?? 0),
                 to =
-                  r.class && r.class === head.held_class && count === Number(head.held) ? actionLink(head) : undefined;
+                  r.class && r.class === head.held_class && count === Number(head.held) ? countLink(head) : undefined;
               return (
                 <li>
                   <span class="right">
