@@ -8,8 +8,8 @@ if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; th
 	exit 77
 fi
 cd "$TMPDIR"
-heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
+heapdb import "$DUMP" -o away.heapdb --quiet >out 2>&1
 code=0
-timeout 120 python3 "$HDB_ROOT/tests/e2e/page_away.py" s.heapdb || code=$?
+timeout 120 python3 "$HDB_ROOT/tests/e2e/page_away.py" away.heapdb || code=$?
 [ "$code" -ne 77 ] || echo "chromium or the server does not start here"
 exit "$code"
