@@ -3,11 +3,8 @@
 # there again, in Chromium. Skipped where there is none. page_away.py beside it has the steps.
 set -eu
 
-if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
-	echo "chromium is not installed"
-	exit 77
-fi
-cd "$TMPDIR"
+# shellcheck source=tests/support/page.sh
+. "$HDB_ROOT/tests/support/page.sh"
 heapdb import "$DUMP" -o away.heapdb --quiet >out 2>&1
 code=0
 timeout 120 python3 "$HDB_ROOT/tests/e2e/page_away.py" away.heapdb || code=$?

@@ -7,18 +7,11 @@
 # Slow: every view twice, in a browser.
 set -eu
 
-if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
-	echo "chromium is not installed"
-	exit 77
-fi
 for tool in java javac python3; do
 	command -v $tool >/dev/null || [ -x "${JAVA_HOME:-}/bin/$tool" ] || { echo "no $tool here"; exit 77; }
 done
-work=$(mktemp -d)
-# shellcheck source=tests/support/serve.sh
-. "$HDB_ROOT/tests/support/serve.sh"
-trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
-cd "$work"
+# shellcheck source=tests/support/page.sh
+. "$HDB_ROOT/tests/support/page.sh"
 form=${HEAPDB_PAGE:-small} persons=60000 limit=280
 if [ "$form" = full ]; then
 	persons=3750000 limit=2800

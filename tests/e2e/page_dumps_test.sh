@@ -4,15 +4,8 @@
 # HEAPDB_PAGE=full (make nightly) takes all of them. Skipped where there is no chromium.
 set -eu
 
-if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
-	echo "chromium is not installed"
-	exit 77
-fi
-work=$(mktemp -d)
-# shellcheck source=tests/support/serve.sh
-. "$HDB_ROOT/tests/support/serve.sh"
-trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
-cd "$work"
+# shellcheck source=tests/support/page.sh
+. "$HDB_ROOT/tests/support/page.sh"
 heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
 set -- s.heapdb
 few="vthreads_j25_live loaders_j17 tomcat9_j17 colls_j17 android_service_leak"

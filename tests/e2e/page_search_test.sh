@@ -3,15 +3,8 @@
 # once and later; 100,000 classes, too. Skipped where there is no chromium.
 set -eu
 
-if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
-	echo "chromium is not installed"
-	exit 77
-fi
-work=$(mktemp -d)
-# shellcheck source=tests/support/serve.sh
-. "$HDB_ROOT/tests/support/serve.sh"
-trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
-cd "$work"
+# shellcheck source=tests/support/page.sh
+. "$HDB_ROOT/tests/support/page.sh"
 heapdb import "$DUMP" -o s.heapdb --quiet >out 2>&1
 python3 "$HDB_ROOT/tests/support/many_classes.py" 100000 many.hprof
 heapdb import many.hprof --quiet >out 2>&1

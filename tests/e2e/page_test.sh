@@ -6,15 +6,8 @@
 # shellcheck disable=SC2016
 set -eu
 
-if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
-	echo "chromium is not installed"
-	exit 77
-fi
-work=$(mktemp -d)
-# shellcheck source=tests/support/serve.sh
-. "$HDB_ROOT/tests/support/serve.sh"
-trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
-cd "$work"
+# shellcheck source=tests/support/page.sh
+. "$HDB_ROOT/tests/support/page.sh"
 bidi=$(printf '\342\200\256')
 LC_ALL=C sed "s/Sample\$Node/<script>\&\"b/; s/Sample\$Order/Samp${bidi}Order/g; s/hello, heap/<img onerror>/" \
 	"$DUMP" >evil.hprof
