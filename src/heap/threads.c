@@ -4,6 +4,7 @@
 #include "heap/threads.h"
 
 #include "base/search.h"
+#include "heap/platform_classes.h"
 #include "heap/values/text.h"
 #include "heap/values/values.h"
 
@@ -113,6 +114,19 @@ int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, str
 	return name_text(heap, name_ix, buf, size, err);
 }
 
+void heap_name_pattern(char *name)
+{
+	char *to = name;
+
+	for (const char *at = name; *at;) {
+		const size_t digits = strspn(at, "0123456789");
+
+		*to++ = digits ? '*' : *at;
+		at += digits ? digits : 1;
+	}
+	*to = '\0';
+}
+
 /* ThreadGroup.name, into HEAP_GROUP_NAME_MAX bytes. */
 static int group_name(struct heap *heap, uint32_t ix, char *buf, struct hdb_error *err)
 {
@@ -218,5 +232,21 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 		(void)snprintf(buf, size, "%s.%s(%s:%d)", class, method, source, frame->line);
 	else
 		(void)snprintf(buf, size, "%s.%s(%s)", class, method, source);
+	return HDB_OK;
+}
+
+int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
+		   struct base_text to, struct hdb_error *err)
+{
+	for (; depth < trace->frame_count; depth++) {
+		struct store_frame frame;
+
+		to.buf[0] = '\0';
+		TRY_FOUND(heap_trace_frame(heap, trace, depth, &frame, err));
+		TRY(heap_frame_text(heap, &frame, to.buf, to.size, err));
+		if (!heap_is_platform_class(to.buf))
+			return HDB_OK;
+	}
+	to.buf[0] = '\0';
 	return HDB_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef HEAP_THREADS_H
 #define HEAP_THREADS_H
 
+#include "base/base_text.h"
 #include "heap/heap.h"
 
 /* Bytes of a thread group's name that are kept. */
@@ -25,6 +26,11 @@ bool heap_is_thread(struct heap *heap, uint32_t ix);
  * buf. "" if unknown.
  */
 int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err);
+/*
+ * Replaces each number in a thread's name by "*", in place: "pool-1-thread-7" becomes
+ * "pool-*-thread-*". Threads of one pool have the same pattern.
+ */
+void heap_name_pattern(char *name);
 
 /*
  * The names of a thread's group and of that group's parent, as UTF-8; "" where the dump does not
@@ -48,5 +54,12 @@ int heap_trace_frame(struct heap *heap, const struct store_trace *trace, uint32_
 /* "java.lang.Object.wait(Object.java:338)", as the JVM prints frames. */
 int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *buf, size_t size,
 		    struct hdb_error *err);
+
+/*
+ * Writes the innermost frame of an application class, from frame number `depth` on, as
+ * heap_frame_text does. "" if there is none, or if the dump lacks a frame before it.
+ */
+int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
+		   struct base_text to, struct hdb_error *err);
 
 #endif

@@ -443,6 +443,10 @@ size_t query_column_count(const struct query *q);
 size_t query_find_shown(const struct query *q, const char *name);
 /* Returns the current row's cell in shown column `column`. */
 const struct hdb_value *query_value(const struct query *q, size_t column);
+/* Returns the current row's cell in the column of this name, which the spec must have. */
+const struct hdb_value *query_cell(const struct query *q, const char *column);
+/* Whether that cell is this text. */
+bool query_cell_is(const struct query *q, const char *column, const char *text);
 /* Returns the facts that any answer may have before its own; static. */
 const struct hdb_column *query_common_facts(size_t *count);
 /* Return facts that were set. */

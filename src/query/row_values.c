@@ -46,6 +46,19 @@ size_t query_find_shown(const struct query *q, const char *name)
 	return column == SIZE_MAX ? SIZE_MAX : q->column_count + column;
 }
 
+const struct hdb_value *query_cell(const struct query *q, const char *column)
+{
+	return query_value(q, query_find_shown(q, column));
+}
+
+bool query_cell_is(const struct query *q, const char *column, const char *text)
+{
+	const struct hdb_value *v = query_cell(q, column);
+
+	return v->type == HDB_TYPE_TEXT && v->text_size == strlen(text) &&
+	       memcmp(v->text, text, v->text_size) == 0;
+}
+
 /* Maximum bytes of a list of columns in a message. */
 #define LIST_BYTES 150
 

@@ -19,7 +19,6 @@
 #include "queries/traces/trace_graph.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,21 +332,14 @@ static int root_owner(struct adding *a, uint32_t ix, uint32_t *out, struct hdb_e
  */
 static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct hdb_error *err)
 {
-	char name[NAME_MAX_BYTES] = "", text[NAME_MAX_BYTES + 40] = "a local variable of thread \"";
-	size_t used = strlen(text);
+	char name[NAME_MAX_BYTES] = "", text[NAME_MAX_BYTES + 40];
 
 	*out = base_idmap_get(&a->threads, thread);
 	if (*out != BASE_IDMAP_NONE)
 		return HDB_OK;
 	TRY(heap_thread_name(a->session->heap, thread, name, sizeof(name), err));
-	for (const char *at = name; *at;) {
-		const bool is_number = isdigit((unsigned char)*at);
-
-		text[used++] = is_number ? '*' : *at;
-		at += is_number ? strspn(at, "0123456789") : 1;
-	}
-	assert(used < sizeof(text));
-	(void)snprintf(text + used, sizeof(text) - used, "\"");
+	heap_name_pattern(name);
+	(void)snprintf(text, sizeof(text), "a local variable of thread \"%s\"", name);
 	TRY(owner_number(a, text, out, err));
 	return base_idmap_put(&a->threads, thread, *out, err);
 }

@@ -557,7 +557,7 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, str
 	TRY(leak_culprit_find(o->q, path, HEAP_NONE, &owner, err));
 	/* Local variables of threads with the same kind of name are one owner. */
 	if (owner.list[0].kind == LEAK_HOLDER_LOCAL)
-		leak_number_pattern(owner.list[0].thread);
+		heap_name_pattern(owner.list[0].thread);
 	count_owner(o, &owner.list[0], path, chosen, 0);
 	return HDB_OK;
 }

@@ -7,12 +7,10 @@
  */
 #include "queries/leaks/leak_incident.h"
 
-#include "heap/platform_classes.h"
 #include "heap/threads.h"
 #include "heap/values/values.h"
 #include "queries/objects/thread_state.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,19 +34,6 @@ struct incidents {
 	size_t count;
 	struct base_vec members; /* struct member */
 };
-
-void leak_number_pattern(char *text)
-{
-	char *to = text;
-
-	for (const char *p = text; *p; p++) {
-		if (!isdigit((unsigned char)*p))
-			*to++ = *p;
-		else if (to == text || to[-1] != '*')
-			*to++ = '*';
-	}
-	*to = '\0';
-}
 
 int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, uint32_t *owner_ix,
 		   struct hdb_error *err)
@@ -74,25 +59,15 @@ int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, 
 }
 
 /* Reads the innermost frame of an application class; "" if there is none. */
-static int read_frame(struct incidents *n, uint32_t ix, char *buf, size_t size,
-		      struct hdb_error *err)
+static int read_frame(struct incidents *n, uint32_t ix, struct base_text to, struct hdb_error *err)
 {
 	struct heap *heap = n->q->heap;
 	const uint32_t serial = base_idmap_get(&n->traces, ix);
 	struct store_trace trace;
 
-	buf[0] = '\0';
+	to.buf[0] = '\0';
 	TRY_FOUND(serial == BASE_IDMAP_NONE ? HDB_NOTFOUND : heap_trace(heap, serial, &trace, err));
-	for (uint32_t depth = 0; depth < trace.frame_count; depth++) {
-		struct store_frame frame;
-
-		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
-		TRY(heap_frame_text(heap, &frame, buf, size, err));
-		if (!heap_is_platform_class(buf))
-			return HDB_OK;
-	}
-	buf[0] = '\0';
-	return HDB_OK;
+	return heap_own_frame(heap, &trace, 0, to, err);
 }
 
 /* Finds the incident of a thread; HDB_NOTFOUND if there are too many. */
@@ -123,8 +98,8 @@ static int add_thread(struct incidents *n, uint32_t ix, struct hdb_error *err)
 	uint64_t bytes;
 
 	TRY(heap_thread_name(heap, ix, like.pattern, sizeof(like.pattern), err));
-	leak_number_pattern(like.pattern);
-	TRY(read_frame(n, ix, like.frame, sizeof(like.frame), err));
+	heap_name_pattern(like.pattern);
+	TRY(read_frame(n, ix, BASE_TEXT(like.frame), err));
 	TRY_ERRORS(query_thread_state(heap, ix, &state, err));
 	like.is_virtual = state.is_virtual;
 	member.state = state.name;

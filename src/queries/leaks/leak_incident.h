@@ -31,9 +31,6 @@ struct leak_incident {
 int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		       struct leak_incident *out, struct hdb_error *err);
 
-/* Replaces each number in a text by "*", in place. */
-void leak_number_pattern(char *text);
-
 /*
  * Reads what a thread waits for, and the thread that owns it; HEAP_NONE where the dump does not
  * say.

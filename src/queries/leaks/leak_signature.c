@@ -226,11 +226,9 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 {
 	struct store_thread thread = { .ix = HEAP_NONE };
 	struct store_trace trace;
-	struct store_frame frame;
 	const struct store_root *roots;
 	size_t count;
 	uint32_t depth = UINT32_MAX;
-	int r;
 
 	to.buf[0] = '\0';
 	roots = heap_roots_of(q->heap, ix, &count);
@@ -244,17 +242,7 @@ static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct bas
 	if (depth == UINT32_MAX)
 		return HDB_OK;
 	TRY_FOUND(heap_trace(q->heap, thread.trace_serial, &trace, err));
-	for (; depth < trace.frame_count; depth++) {
-		to.buf[0] = '\0';
-		TRY_FOUND(heap_trace_frame(q->heap, &trace, depth, &frame, err));
-		if ((r = heap_frame_text(q->heap, &frame, to.buf, to.size, err)) != HDB_OK) {
-			to.buf[0] = '\0';
-			return r < 0 ? r : HDB_OK;
-		}
-		if (!heap_is_platform_class(to.buf))
-			break;
-		to.buf[0] = '\0';
-	}
+	TRY(heap_own_frame(q->heap, &trace, depth, to, err));
 	to.buf[strcspn(to.buf, "(")] = '\0';
 	return HDB_OK;
 }

@@ -85,22 +85,9 @@ struct overview {
 
 /* ---- reading the answers of other queries ---- */
 
-static const struct hdb_value *cell_of(const struct query *q, const char *column)
-{
-	return query_value(q, query_find_shown(q, column));
-}
-
-static bool is_text(const struct query *q, const char *column, const char *text)
-{
-	const struct hdb_value *v = cell_of(q, column);
-
-	return v->type == HDB_TYPE_TEXT && v->text_size == strlen(text) &&
-	       memcmp(v->text, text, v->text_size) == 0;
-}
-
 static uint64_t number_of(const struct query *q, const char *column)
 {
-	const struct hdb_value *v = cell_of(q, column);
+	const struct hdb_value *v = query_cell(q, column);
 
 	return v->type == HDB_TYPE_NULL ? 0 : v->u;
 }
@@ -108,7 +95,7 @@ static uint64_t number_of(const struct query *q, const char *column)
 /* Copies a text; NULL for a null cell. *out is owned by the caller. */
 static int copy_of(const struct query *q, const char *column, char **out, struct hdb_error *err)
 {
-	const struct hdb_value *v = cell_of(q, column);
+	const struct hdb_value *v = query_cell(q, column);
 
 	*out = NULL;
 	if (v->type != HDB_TYPE_TEXT || !v->text_size)
@@ -160,8 +147,9 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 
 	TRY(base_vec_push(&o->lines, &empty, sizeof(empty), err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
-	line->percent =
-		cell_of(row, "percent")->type == HDB_TYPE_NULL ? -1 : cell_of(row, "percent")->d;
+	line->percent = query_cell(row, "percent")->type == HDB_TYPE_NULL ?
+				-1 :
+				query_cell(row, "percent")->d;
 	line->id = number_of(row, "id");
 	line->retained_bytes = number_of(row, is_finding ? "bytes" : "retained");
 	for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
@@ -174,8 +162,8 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 static int add_leak(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
-	const struct hdb_value *name = cell_of(row, "label"), *reason = cell_of(row, "text");
-	const struct hdb_value *holder = cell_of(row, "via_field");
+	const struct hdb_value *name = query_cell(row, "label"), *reason = query_cell(row, "text");
+	const struct hdb_value *holder = query_cell(row, "via_field");
 	const bool is_held = holder->type == HDB_TYPE_TEXT;
 	struct line *line;
 	size_t room;
@@ -208,7 +196,7 @@ static bool is_said(const struct line *line, const struct hdb_value *text)
 static int add_suspect(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
-	const struct hdb_value *text = cell_of(row, "short_text");
+	const struct hdb_value *text = query_cell(row, "short_text");
 
 	for (size_t i = 0; i < o->lines.count && text->type == HDB_TYPE_TEXT; i++) {
 		struct line *line = base_vec_at(&o->lines, struct line, i);
@@ -216,7 +204,7 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 		if (!is_said(line, text))
 			continue;
 		line->times++;
-		line->percent += cell_of(row, "percent")->d;
+		line->percent += query_cell(row, "percent")->d;
 		line->retained_bytes += number_of(row, "retained");
 		/* They are different objects: the row is about none of them. */
 		line->id = 0;
@@ -231,14 +219,14 @@ static int read_suspect(struct query *q, const struct query *row, struct hdb_err
 {
 	struct overview *o = q->state;
 
-	if (is_text(row, "kind", "suspect"))
+	if (query_cell_is(row, "kind", "suspect"))
 		return add_suspect(q, row, err);
-	if (is_text(row, "kind", "leaking") || is_text(row, "kind", "library"))
+	if (query_cell_is(row, "kind", "leaking") || query_cell_is(row, "kind", "library"))
 		return add_leak(q, row, err);
-	if (o->lines.count && is_text(row, "kind", "explanation")) {
+	if (o->lines.count && query_cell_is(row, "kind", "explanation")) {
 		struct line *line = base_vec_at(&o->lines, struct line, o->current);
 
-		line->is_by_design = is_text(row, "verdict", "by design");
+		line->is_by_design = query_cell_is(row, "verdict", "by design");
 		if (!line->texts[EXPLANATION])
 			return copy_of(row, "text", &line->texts[EXPLANATION], err);
 	}
@@ -295,9 +283,10 @@ static int order_lines(struct overview *o, struct hdb_error *err)
 static int add_detail(struct line *line, const struct query *row, bool has_label,
 		      struct hdb_error *err)
 {
-	const struct hdb_value *detail = cell_of(row, "detail");
-	const struct hdb_value *label = cell_of(row, "label");
-	const bool is_outside = cell_of(row, "bytes")->type != HDB_TYPE_NULL && line->percent < 0;
+	const struct hdb_value *detail = query_cell(row, "detail");
+	const struct hdb_value *label = query_cell(row, "label");
+	const bool is_outside =
+		query_cell(row, "bytes")->type != HDB_TYPE_NULL && line->percent < 0;
 	const size_t label_size = has_label && label->type == HDB_TYPE_TEXT ? label->text_size : 0;
 	const size_t detail_size = detail->type == HDB_TYPE_TEXT ? detail->text_size : 0;
 	const char *end;
@@ -330,12 +319,12 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 	bool is_out;
 
 	/* the rows of query leaks contain this already */
-	if (is_text(row, "rule", "leak-suspect") ||
-	    (is_text(row, "rule", "leaking-objects") && o->leak_count))
+	if (query_cell_is(row, "rule", "leak-suspect") ||
+	    (query_cell_is(row, "rule", "leaking-objects") && o->leak_count))
 		return HDB_OK;
 	TRY(add_line(q, row, "finding", err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
-	is_out = is_text(row, "rule", "out-of-memory");
+	is_out = query_cell_is(row, "rule", "out-of-memory");
 	if (is_out && line->texts[TEXT])
 		query_fact_text(q, "out_of_memory", line->texts[TEXT]);
 	return add_detail(line, row, is_out, err);
@@ -352,12 +341,12 @@ static void name_runtime(struct query *q, const struct query *row, const struct 
 	const char *build = memmem(value->text, value->text_size, " build ", 7);
 	size_t used = strlen(o->runtime);
 
-	if (!is_text(row, "section", is_named ? "dump" : "vm") || !value->text_size)
+	if (!query_cell_is(row, "section", is_named ? "dump" : "vm") || !value->text_size)
 		return;
-	if (!is_named && is_text(row, "key", "java"))
+	if (!is_named && query_cell_is(row, "key", "java"))
 		used = 0;
-	else if (!is_text(row, "key", is_named ? "runtime" : "name") &&
-		 !is_text(row, "key", is_named ? "written by" : "version"))
+	else if (!query_cell_is(row, "key", is_named ? "runtime" : "name") &&
+		 !query_cell_is(row, "key", is_named ? "written by" : "version"))
 		return;
 	(void)snprintf(o->runtime + used, sizeof(o->runtime) - used, "%s%.*s", used ? " " : "",
 		       (int)(build ? (size_t)(build - value->text) : value->text_size),
@@ -378,18 +367,19 @@ static int read_info(struct query *q, const struct query *row, struct hdb_error 
 		{ "objects", "threads", "threads", true },
 		{ "objects", "virtual threads", "virtual_threads", true },
 	};
-	const struct hdb_value *value = cell_of(row, "value");
+	const struct hdb_value *value = query_cell(row, "value");
 
 	(void)err;
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
-		if (!is_text(row, "section", kept[i].section) || !is_text(row, "key", kept[i].key))
+		if (!query_cell_is(row, "section", kept[i].section) ||
+		    !query_cell_is(row, "key", kept[i].key))
 			continue;
 		if (kept[i].is_number)
 			query_fact(q, kept[i].fact, number_of(row, "number"));
 		else
 			query_fact_text_n(q, kept[i].fact, value->text, value->text_size);
 	}
-	if (is_text(row, "section", "dump") && is_text(row, "key", "path"))
+	if (query_cell_is(row, "section", "dump") && query_cell_is(row, "key", "path"))
 		query_fact_text_n(q, "dump", value->text, value->text_size);
 	name_runtime(q, row, value);
 	return HDB_OK;

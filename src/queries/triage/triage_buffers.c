@@ -33,25 +33,20 @@ struct owners {
 	size_t count;
 };
 
-static const struct hdb_value *cell_of(const struct query *rows, const char *column)
-{
-	return query_value(rows, query_find_shown(rows, column));
-}
-
 static int add_buffer(struct triage *t, const struct query *rows, struct owners *owners,
 		      struct hdb_error *err)
 {
-	const struct hdb_value *capacity = cell_of(rows, "capacity"), *kind = cell_of(rows, "kind");
-	const bool is_mapped = kind->text_size == 6 && memcmp(kind->text, "mapped", 6) == 0;
+	const struct hdb_value *capacity = query_cell(rows, "capacity");
+	const bool is_mapped = query_cell_is(rows, "kind", "mapped");
 	struct owner owner = { .measure = is_mapped ? TRIAGE_MAPPED : TRIAGE_DIRECT_BUFFERS };
 	struct query_leak_path path;
 	uint32_t ix;
 	size_t i = 0;
 
 	if (capacity->type == HDB_TYPE_NULL ||
-	    (!is_mapped && (kind->text_size != 6 || memcmp(kind->text, "direct", 6) != 0)))
+	    (!is_mapped && !query_cell_is(rows, "kind", "direct")))
 		return HDB_OK;
-	TRY_FOUND(heap_find(t->q->heap, cell_of(rows, "id")->u, &ix, err));
+	TRY_FOUND(heap_find(t->q->heap, query_cell(rows, "id")->u, &ix, err));
 	TRY(query_leak_path_find(t->q, ix, &path, err));
 	path.is_end_kept = true;
 	if (path.count > 1)
