@@ -369,11 +369,13 @@ static bool row_has(const struct answer *answer, const char *word, size_t length
 	for (size_t i = 0; i < column_count(answer); i++) {
 		value = answer->source ? &answer->source->cells[i] :
 					 hdb_rows_value(answer->rows, i);
-		snprintf(id, sizeof(id), "0x%" PRIx64, value->type == HDB_TYPE_ID ? value->u : 0);
 		if (value->type == HDB_TYPE_TEXT &&
 		    contains(value->text, value->text_size, word, length))
 			return true;
-		if (value->type == HDB_TYPE_ID && contains(id, strlen(id), word, length))
+		if (value->type != HDB_TYPE_ID)
+			continue;
+		snprintf(id, sizeof(id), "0x%" PRIx64, value->u);
+		if (contains(id, strlen(id), word, length))
 			return true;
 	}
 	return false;
