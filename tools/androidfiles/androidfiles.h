@@ -184,7 +184,5 @@ void android_native_release(struct android_native *native);
 /* meminfo_smaps.c: sums /proc/PID/smaps by Android's memory categories, or reads smaps_rollup. */
 int android_smaps_read(const char *data, size_t size, struct android_memory *out,
 		       struct hdb_error *err);
-/* Whether the line begins a mapping. */
-bool android_is_mapping(const char *line, size_t size);
 
 #endif

@@ -9,6 +9,7 @@
 #include "androidfiles/androidfiles.h"
 
 #include "base/error.h"
+#include "common/smaps.h"
 #include "base/base_text.h"
 
 #include <assert.h>
@@ -634,7 +635,7 @@ int android_memory_read(const char *data, size_t size, struct android_memory *ou
 	while (next_line(&r, &line))
 		if (line.count)
 			break;
-	if (line.count && android_is_mapping(line.text, line.size))
+	if (line.count && smaps_is_mapping(line.text, line.size))
 		return android_smaps_read(data, size, out, err);
 	if (line.count && is_word(&line.words[0], "MemTotal:")) {
 		r.section = ANDROID_SYSTEM;

@@ -8,9 +8,8 @@
 
 #include "base/scope.h"
 #include "base/error.h"
+#include "common/smaps.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,72 +132,14 @@ static const struct rule rules[] = {
 	{ HAS, "", OTHER_MMAP, NO_PART },
 };
 
-struct mapping {
-	uint64_t start, end;
-	const char *name;
-	size_t name_size;
-	enum kind kind;
-	enum part part;
-	uint64_t figures[ANDROID_FIGURES];
-	unsigned has;
-};
-
 struct sums {
 	struct android_memory *out;
 	struct android_memory_row kinds[KINDS], parts[PARTS], total;
 	struct android_memory_row extra[EXTRAS]; /* rows of a rollup */
-	struct mapping before, now;
-	uint64_t mappings;
-	bool is_open, is_rollup;
+	uint64_t before_end;                     /* end of the mapping before */
+	enum kind before;                        /* its kind */
+	bool is_rollup;
 };
-
-/* ---- lines ---- */
-
-/* Parses a hexadecimal number; NULL if there is none or it exceeds 64 bits. */
-static const char *hex(const char *p, const char *end, uint64_t *out)
-{
-	const char *start = p;
-
-	for (*out = 0; p < end && isxdigit((unsigned char)*p) && p - start < 16; p++)
-		*out = *out << 4 | (uint64_t)(isdigit((unsigned char)*p) ?
-						      *p - '0' :
-						      tolower((unsigned char)*p) - 'a' + 10);
-	return p == start ? NULL : p;
-}
-
-/* Parses "start-end perms offset device inode name". The name may be missing or contain blanks. */
-static bool read_mapping(const char *p, size_t size, struct mapping *m)
-{
-	const char *end = p + size;
-
-	p = hex(p, end, &m->start);
-	if (!p || p == end || *p != '-')
-		return false;
-	p = hex(p + 1, end, &m->end);
-	if (!p || p == end || *p != ' ')
-		return false;
-	/* Skip permissions, offset, device and inode. */
-	for (int i = 0; i < 4; i++) {
-		while (p < end && *p == ' ')
-			p++;
-		if (p == end || (i == 0 && !strchr("r-", *p)))
-			return false;
-		while (p < end && *p != ' ')
-			p++;
-	}
-	while (p < end && isspace((unsigned char)*p))
-		p++;
-	m->name = p;
-	m->name_size = (size_t)(end - p);
-	return true;
-}
-
-bool android_is_mapping(const char *line, size_t size)
-{
-	struct mapping mapping = { 0 };
-
-	return size && read_mapping(line, size, &mapping);
-}
 
 /* ---- kinds ---- */
 
@@ -230,120 +171,78 @@ static bool fits(const struct rule *rule, const char *name, size_t size)
 	return false;
 }
 
-static void classify(struct sums *s, struct mapping *m)
+static void classify(const struct sums *s, const struct smaps_mapping *m, enum kind *kind,
+		     enum part *part)
 {
-	static const char deleted[] = " (deleted)";
-	const size_t tail = sizeof(deleted) - 1;
-
-	if (m->name_size > tail && memcmp(m->name + m->name_size - tail, deleted, tail) == 0)
-		m->name_size -= tail;
-	m->kind = UNKNOWN;
-	m->part = NO_PART;
+	*kind = UNKNOWN;
+	*part = NO_PART;
 	if (!m->name_size) {
 		/*
 		 * An anonymous mapping that follows a library's is its zero-initialised data
 		 * (.bss).
 		 */
-		if (s->mappings && m->start == s->before.end && s->before.kind == SO)
-			m->kind = SO;
+		if (m->start == s->before_end && s->before == SO)
+			*kind = SO;
 		return;
 	}
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (!fits(&rules[i], m->name, m->name_size))
 			continue;
-		m->kind = rules[i].kind;
-		m->part = rules[i].part;
+		*kind = rules[i].kind;
+		*part = rules[i].part;
 		break;
 	}
-	if (m->part == APP_ART &&
+	if (*part == APP_ART &&
 	    (has_text(m->name, m->name_size, "@boot") || has_text(m->name, m->name_size, "/boot")))
-		m->part = BOOT_ART;
+		*part = BOOT_ART;
 }
 
 /* ---- sums ---- */
 
-static void add(struct android_memory_row *row, const struct mapping *m)
-{
-	for (int i = 0; i < ANDROID_FIGURES; i++)
-		row->figures[i] = row->figures[i] > UINT64_MAX - m->figures[i] ?
-					  UINT64_MAX :
-					  row->figures[i] + m->figures[i];
-	row->has |= m->has;
-}
-
-static void end_mapping(struct sums *s)
-{
-	if (!s->is_open)
-		return;
-	add(&s->kinds[s->now.kind], &s->now);
-	add(&s->parts[s->now.part], &s->now);
-	add(&s->total, &s->now);
-	s->before = s->now;
-	s->mappings++;
-	s->is_open = false;
-}
-
-/* Parses "Private_Dirty: 12 kB". */
-static void read_figure(struct sums *s, const char *p, size_t size)
+static void add(struct android_memory_row *row, const struct smaps_mapping *m)
 {
 	static const struct {
-		const char *key;
-		int figure; /* negative: -1 - index in extra */
-	} keys[] = {
-		{ "Pss:", ANDROID_PSS },
-		{ "Private_Dirty:", ANDROID_PRIVATE_DIRTY },
-		{ "Private_Clean:", ANDROID_PRIVATE_CLEAN },
-		{ "Shared_Dirty:", ANDROID_SHARED_DIRTY },
-		{ "Shared_Clean:", ANDROID_SHARED_CLEAN },
-		{ "Swap:", ANDROID_SWAP },
-		{ "SwapPss:", ANDROID_SWAP_PSS },
-		{ "Rss:", ANDROID_RSS },
-		{ "Pss_Anon:", -1 },
-		{ "Pss_File:", -2 },
-		{ "Pss_Shmem:", -3 },
+		enum smaps_figure from;
+		enum android_figure to;
+	} figures[] = {
+		{ SMAPS_PSS, ANDROID_PSS },
+		{ SMAPS_PRIVATE_DIRTY, ANDROID_PRIVATE_DIRTY },
+		{ SMAPS_PRIVATE_CLEAN, ANDROID_PRIVATE_CLEAN },
+		{ SMAPS_SHARED_DIRTY, ANDROID_SHARED_DIRTY },
+		{ SMAPS_SHARED_CLEAN, ANDROID_SHARED_CLEAN },
+		{ SMAPS_SWAP, ANDROID_SWAP },
+		{ SMAPS_SWAP_PSS, ANDROID_SWAP_PSS },
+		{ SMAPS_RSS, ANDROID_RSS },
 	};
-	uint64_t n = 0;
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const size_t length = strlen(keys[i].key);
-		struct android_memory_row *row =
-			&s->extra[keys[i].figure < 0 ? -1 - keys[i].figure : 0];
+	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		const uint64_t bytes = m->figures[figures[i].from];
+		uint64_t *sum = &row->figures[figures[i].to];
 
-		if (!begins(p, size, keys[i].key))
-			continue;
-		for (size_t k = length; k < size; k++)
-			if (isdigit((unsigned char)p[k]))
-				n = n > UINT64_MAX / 20480 ? n : n * 10 + (uint64_t)(p[k] - '0');
-		if (keys[i].figure >= 0) {
-			s->now.figures[keys[i].figure] = n * 1024;
-			s->now.has |= 1u << keys[i].figure;
-		} else {
-			row->figures[ANDROID_PSS] = n * 1024;
-			row->has = 1u << ANDROID_PSS;
-		}
-		return;
+		*sum = *sum > UINT64_MAX - bytes ? UINT64_MAX : *sum + bytes;
+		if (m->has >> figures[i].from & 1)
+			row->has |= 1u << figures[i].to;
 	}
 }
 
-static void read_line(struct sums *s, const char *p, size_t size)
+static void take(struct sums *s, const struct smaps_mapping *m)
 {
-	struct mapping next = { 0 };
+	enum kind kind;
+	enum part part;
 
-	while (size && isspace((unsigned char)p[size - 1]))
-		size--;
-	/*
-	 * Keys begin with a capital letter and are never a hexadecimal number followed by a dash.
-	 */
-	if (!read_mapping(p, size, &next)) {
-		if (s->is_open)
-			read_figure(s, p, size);
-		return;
+	classify(s, m, &kind, &part);
+	add(&s->kinds[kind], m);
+	add(&s->parts[part], m);
+	add(&s->total, m);
+	s->before = kind;
+	s->before_end = m->end;
+	s->is_rollup |= m->is_rollup;
+	for (int i = 0; i < EXTRAS; i++) {
+		if (!(m->has >> (SMAPS_PSS_ANON + i) & 1))
+			continue;
+		s->extra[i].figures[ANDROID_PSS] = m->figures[SMAPS_PSS_ANON + i];
+		s->extra[i].has = 1u << ANDROID_PSS;
 	}
-	end_mapping(s);
-	s->is_rollup |= begins(next.name, next.name_size, "[rollup]");
-	classify(s, &next);
-	s->now = next;
-	s->is_open = true;
 }
 
 /* ---- rows ---- */
@@ -438,17 +337,14 @@ int android_smaps_read(const char *data, size_t size, struct android_memory *out
 		       struct hdb_error *err)
 {
 	BASE_FREED struct sums *s = calloc(1, sizeof(*s));
-	const char *end = data + size;
+	struct smaps text = { data, data + size };
+	struct smaps_mapping mapping;
 
 	if (!s)
 		return hdb_fail(err, HDB_ENOMEM, "no memory for sums");
 	s->out = out;
-	for (const char *p = data, *stop; p < end; p = stop + (stop < end)) {
-		stop = memchr(p, '\n', (size_t)(end - p));
-		stop = stop ? stop : end;
-		read_line(s, p, (size_t)(stop - p));
-	}
-	end_mapping(s);
+	while (smaps_next(&text, &mapping))
+		take(s, &mapping);
 	out->form = s->is_rollup ? "smaps_rollup" : "smaps";
 	return s->total.has ? give_rows(s, err) :
 			      hdb_fail(err, HDB_EFORMAT,
