@@ -75,6 +75,11 @@ static void make(struct file *f, bool is_big_endian)
 	put_number(f, "sun.gc.generation.1.space.12.used", 200);
 	put_number(f, "sun.gc.generation.1.space.12.capacity", 600);
 	put_number(f, "sun.gc.metaspace.used", 99);
+	put_number(f, "sun.gc.metaspace.capacity", 128);
+	put_number(f, "java.threads.live", 7);
+	put_number(f, "java.cls.loadedClasses", 40);
+	put_number(f, "java.cls.sharedLoadedClasses", 500);
+	put_number(f, "java.cls.unloadedClasses", 3);
 	put_text(f, "java.property.java.vm.version", "17.0.15+6", 16);
 	put_text(f, "java.property.java.version", "17.0.15", 16);
 	put_text(f, "sun.rt.javaCommand", "com.example.Main one two", 64);
@@ -112,6 +117,11 @@ static void test_whole(void **state)
 		assert_true(s.has_heap);
 		assert_int_equal(s.heap_used, 1200);
 		assert_int_equal(s.heap_committed, 5600);
+		assert_int_equal(s.metaspace_used, 99);
+		assert_int_equal(s.metaspace_committed, 128);
+		assert_int_equal(s.threads, 7);
+		assert_int_equal(s.classes_loaded, 540);
+		assert_int_equal(s.classes_unloaded, 3);
 		/* A file is longer than what is used of it. */
 		assert_true(summarize(f.bytes, FILE_SIZE, &s));
 		assert_int_equal(s.heap_used, 1200);

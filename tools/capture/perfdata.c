@@ -147,6 +147,33 @@ static void add(uint64_t *sum, int64_t number)
 		*sum += (uint64_t)number;
 }
 
+/* Adds the number to a sum of the summary if the counter belongs to one. */
+static void take_number(const struct perfdata_entry *e, struct perfdata_summary *out)
+{
+	const struct {
+		const char *name;
+		uint64_t *sum;
+	} counters[] = {
+		{ "sun.gc.metaspace.used", &out->metaspace_used },
+		{ "sun.gc.metaspace.capacity", &out->metaspace_committed },
+		{ "java.threads.live", &out->threads },
+		{ "java.cls.loadedClasses", &out->classes_loaded },
+		{ "java.cls.sharedLoadedClasses", &out->classes_loaded },
+		{ "java.cls.unloadedClasses", &out->classes_unloaded },
+		{ "java.cls.sharedUnloadedClasses", &out->classes_unloaded },
+	};
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		if (is_named(e, counters[i].name))
+			add(counters[i].sum, e->number);
+	if (is_of_space(e, "used")) {
+		out->has_heap = true;
+		add(&out->heap_used, e->number);
+	} else if (is_of_space(e, "capacity")) {
+		add(&out->heap_committed, e->number);
+	}
+}
+
 static void take_entry(const struct perfdata_entry *e, struct perfdata_summary *out)
 {
 	if (e->is_text && is_named(e, "sun.rt.javaCommand"))
@@ -157,12 +184,8 @@ static void take_entry(const struct perfdata_entry *e, struct perfdata_summary *
 		copy_text(e, out->version, sizeof(out->version));
 	else if (e->is_text && is_named(e, "sun.rt.jvmCapabilities"))
 		out->cannot_attach = e->text_size > 0 && e->text[0] == '0';
-	if (!e->is_text && is_of_space(e, "used")) {
-		out->has_heap = true;
-		add(&out->heap_used, e->number);
-	} else if (!e->is_text && is_of_space(e, "capacity")) {
-		add(&out->heap_committed, e->number);
-	}
+	else if (!e->is_text)
+		take_number(e, out);
 }
 
 bool perfdata_summarize(const void *data, size_t size, struct perfdata_summary *out)

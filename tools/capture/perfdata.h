@@ -46,6 +46,10 @@ struct perfdata_summary {
 	bool cannot_attach; /* attaching is disabled in the VM */
 	bool has_heap;
 	uint64_t heap_used, heap_committed; /* sums over all spaces, in bytes */
+	/* Bytes; 0 before the first garbage collection. */
+	uint64_t metaspace_used, metaspace_committed;
+	uint64_t threads;                          /* live Java threads */
+	uint64_t classes_loaded, classes_unloaded; /* since the start */
 };
 
 /* Reads all entries; false if the data is not in this format. */
