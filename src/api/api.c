@@ -13,7 +13,6 @@
 #include "queries/queries.h"
 #include "query/query.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>

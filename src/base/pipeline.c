@@ -11,8 +11,6 @@
 
 #include <assert.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY };
 

@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <libgen.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct derive_builder *const builders[] = {

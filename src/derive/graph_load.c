@@ -5,7 +5,6 @@
  * order. It also finishes the rows that need the store again (big lists, filtered references) or
  * that are long, since the store is not thread-safe.
  */
-#include "base/thread.h"
 #include "derive/blocks.h"
 #include "derive/build.h"
 #include "derive/references.h"

@@ -12,7 +12,6 @@
 #include "graph/node_map.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /*
  * At most one in LIMIT_PART objects is visited. A visit takes about 0.1 us, so giving up at the

@@ -7,7 +7,6 @@
 
 #include "graph/reach.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* At 1 to 2 microseconds per edge on tables not yet in memory, this is about 50 ms at most. */

@@ -7,8 +7,6 @@
 #include "derive/strangeness.h"
 #include "graph/reach.h"
 
-#include <stdlib.h>
-
 static int fill_tree(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const uint32_t *parent = ctx;

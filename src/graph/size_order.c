@@ -1,7 +1,6 @@
 /* graph/size_order.c - see size_order.h. */
 #include "graph/size_order.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* Maximum number of large nodes. Heaps have some thousands. */

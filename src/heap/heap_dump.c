@@ -7,7 +7,6 @@
 #include "heap/heap.h"
 
 #include <assert.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

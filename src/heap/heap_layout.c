@@ -8,7 +8,6 @@
 #include "layout/layout_known.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Maximum size of a field name that is compared with known names. */

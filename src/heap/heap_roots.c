@@ -9,7 +9,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Adds one block of the table orphans, beginning at word first_word. Bits beyond the last object

@@ -6,7 +6,6 @@
 #include "heap/heap.h"
 #include "hprof/walk.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

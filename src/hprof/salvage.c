@@ -12,7 +12,6 @@
 #include "hprof/parse.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* A search checks the cancel flag once per this many bytes. */
 #define CANCEL_BYTES 1024u

@@ -7,7 +7,6 @@
 #include "layout/layout_known.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Maximum size of a class name; the JVM's own limit is 65,535 bytes. */

@@ -7,7 +7,6 @@
 #include "layout/layout.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static uint32_t least_common_multiple(uint32_t a, uint32_t b)
 {

@@ -13,7 +13,6 @@
 #include "import/sizes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* IDs read from the set at a time. */
 #define SCAN_IDS 1024u

@@ -8,7 +8,6 @@
 #include "base/sort.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Frames between two checks of the cancel flag. */
 #define STEP_FRAMES 4096u

@@ -6,7 +6,6 @@
 #include "hprof/reader.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Field numbers of HeapGraph, HeapGraphType, HeapGraphObject, HeapGraphRoot and InternedString. */

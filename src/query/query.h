@@ -15,7 +15,6 @@
 #include "analysis/session.h"
 #include "analysis/targets.h"
 
-#include <assert.h>
 #include <limits.h>
 
 /* The total is not known before all rows have been read. */

@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- collecting ---- */

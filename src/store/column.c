@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Opens a block, or returns it if it is open. Open blocks borrow bytes of the snapshot, so they are

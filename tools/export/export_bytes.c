@@ -4,7 +4,6 @@
 #include "export/export_private.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 void export_bytes_byte(struct bytes *b, uint8_t byte)
 {

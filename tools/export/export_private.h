@@ -13,7 +13,6 @@
 #include "base/scope.h"
 
 #include <stdbool.h>
-#include <string.h>
 #include <zstd.h>
 
 /* ---- export_bytes.c: numbers at the end of bytes, and compression ---- */

@@ -8,7 +8,6 @@
 #include "heapdb/cli.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- rows ---- */
 

@@ -9,7 +9,6 @@
 #include "heapdb/render.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

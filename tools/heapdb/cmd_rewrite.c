@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {

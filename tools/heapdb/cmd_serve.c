@@ -13,7 +13,6 @@
 #include "notes/notes.h"
 
 #include <assert.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Below this share, a suspect is only called the largest: every heap has a largest object. */

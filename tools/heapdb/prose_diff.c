@@ -4,9 +4,6 @@
  */
 #include "heapdb/prose.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Number of owners shown, of those that grew and of those that shrank. */
 #define GREW_SHOWN 10
 #define SHRANK_SHOWN 5

@@ -7,8 +7,6 @@
 #include "heapdb/prose.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* FNV-1a hash. */
 uint64_t prose_hash(uint64_t key, const struct hdb_value *text)

@@ -5,7 +5,6 @@
 #include "heapdb/prose.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 /*

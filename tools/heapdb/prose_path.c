@@ -6,9 +6,6 @@
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Maximum steps printed, half of them next to the object and half next to the root. */
 #define PATH_STEPS_MAX 2000u
 #define PATH_HALF (PATH_STEPS_MAX / 2)

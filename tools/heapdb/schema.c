@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Writes "name":{...}, preceded by a comma unless it is the first. */

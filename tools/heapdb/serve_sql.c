@@ -12,7 +12,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Memory of SQLite for all workers together, and maximum bytes of text in an answer. */

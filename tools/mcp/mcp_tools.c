@@ -5,7 +5,6 @@
 #include "mcp_private.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

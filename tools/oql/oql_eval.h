@@ -11,8 +11,6 @@
 #include "oql/oql_ast.h"
 #include "oql/oql_lex.h"
 
-#include <stdlib.h>
-
 enum oql_type {
 	OQL_V_NULL,
 	OQL_V_BOOL, /* i, like the following */

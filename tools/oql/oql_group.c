@@ -6,7 +6,6 @@
 #include "base/base_text.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* State of an aggregate in a group. */
 struct sum {

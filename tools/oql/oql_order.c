@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* With a LIMIT, surplus rows are dropped when there are this many. */
 #define SORT_SLACK 4096

@@ -7,7 +7,6 @@
 #include "oql/oql_parser.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* Whether the word is a modifier here rather than the first selected name. */
 static bool is_modifier(const struct parser *p, const char *word)

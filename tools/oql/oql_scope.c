@@ -5,8 +5,6 @@
  */
 #include "oql/oql_scope.h"
 
-#include <string.h>
-
 struct scope {
 	struct oql_select *select;
 	struct scope *outer;

@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 int oql_rows_next(struct oql_rows *rows, const struct oql_value **values)
 {

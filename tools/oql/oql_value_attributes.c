@@ -5,8 +5,6 @@
 #include "oql/oql_attributes.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- the snapshot ---- */
 

@@ -18,7 +18,6 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Maximum number of tokens read. Those of functions count each time they are applied. */

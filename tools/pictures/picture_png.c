@@ -8,7 +8,6 @@
 #include "base/error.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #ifdef HAVE_PNG
 #include <png.h>

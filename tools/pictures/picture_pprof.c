@@ -8,7 +8,6 @@
 #include "base/scope.h"
 #include "base/error.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Field numbers of Profile, and wire types. */

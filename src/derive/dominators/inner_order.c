@@ -6,8 +6,6 @@
 #include "derive/blocks.h"
 #include "derive/build.h"
 
-#include <stdlib.h>
-
 /* Distance, in objects, at which links are prefetched. */
 #define AHEAD 16u
 

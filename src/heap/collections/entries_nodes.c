@@ -10,8 +10,6 @@
 #include "heap/collections/entries_private.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Number of stack entries that are compared with a new node to detect cycles. Tries have fewer

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Maximum size of an interface name. Longer names are not shown. */

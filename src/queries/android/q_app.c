@@ -7,11 +7,9 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 #include "query/info_rows.h"
-#include "heap/heap_database.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TEXT_MAX_BYTES 1024
 /* Maximum number of databases listed. */

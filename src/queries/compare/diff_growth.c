@@ -17,7 +17,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Maximum bytes of a path. */

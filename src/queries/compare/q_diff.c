@@ -15,7 +15,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Maximum bytes of a number in column steps, with a space. */
 #define STEP_BYTES 21

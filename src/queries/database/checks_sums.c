@@ -5,7 +5,6 @@
 #include "analysis/groups.h"
 #include "derive/build.h"
 #include "derive/native.h"
-#include "heap/heap_database.h"
 #include "queries/database/checks.h"
 
 #include <assert.h>

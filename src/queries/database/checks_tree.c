@@ -4,7 +4,6 @@
  */
 #include "analysis/edges.h"
 #include "derive/build.h"
-#include "heap/heap_database.h"
 #include "queries/database/checks.h"
 
 #include <assert.h>

@@ -12,7 +12,6 @@
 #include "query/info_rows.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 /* Threads between two checks of the cancel flag. */

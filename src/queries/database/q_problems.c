@@ -8,7 +8,6 @@
 #include "query/coverage.h"
 #include "query/table_rows.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define COLUMNS(X) \

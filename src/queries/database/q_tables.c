@@ -5,9 +5,6 @@
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 
-#include <assert.h>
-#include <string.h>
-
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "table", "Name of the table") \
 	X(KIND, TEXT, "kind", "kind", \

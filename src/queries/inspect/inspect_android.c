@@ -4,7 +4,6 @@
  */
 #include "heap/known.h"
 #include "base/sort.h"
-#include "heap/threads.h"
 #include "queries/inspect/inspect.h"
 
 #include <stdlib.h>

@@ -14,7 +14,6 @@
 #include "queries/leaks/leak_parts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*

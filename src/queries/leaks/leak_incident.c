@@ -11,7 +11,6 @@
 #include "heap/values/values.h"
 #include "queries/objects/thread_state.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

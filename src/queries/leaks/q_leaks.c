@@ -22,7 +22,6 @@
 #include "query/advice.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -20,7 +20,6 @@
 #include "query/object_cells.h"
 #include "query/table_rows.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

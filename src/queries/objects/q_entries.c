@@ -9,7 +9,6 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 /* Maximum bytes of a key or value as text. */

@@ -11,7 +11,6 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #include "queries/database/size_proof.h"
 #include "queries/queries.h"
 
-#include <stdlib.h>
-
 #define NAME_MAX_BYTES 512
 
 #define COLUMNS(X) \

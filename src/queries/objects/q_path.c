@@ -16,7 +16,6 @@
 #include "query/common_options.h"
 #include "query/object_cells.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #define NAME_MAX_BYTES 512

@@ -7,7 +7,6 @@
 #include "heap/values/values.h"
 #include "queries/queries.h"
 
-#include <assert.h>
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {

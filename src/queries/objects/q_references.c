@@ -7,7 +7,6 @@
 #include "query/object_columns.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NAME_MAX_BYTES 512

@@ -12,10 +12,7 @@
 #include "base/base_text.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -8,8 +8,6 @@
 #include "heap/threads.h"
 #include "heap/values/values.h"
 
-#include <stdlib.h>
-
 static int int_field(const struct session *session, uint32_t ix, const char *name, uint64_t *out,
 		     struct hdb_error *err)
 {

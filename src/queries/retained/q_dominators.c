@@ -13,7 +13,6 @@
 #include "query/object_columns.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|package|loader",

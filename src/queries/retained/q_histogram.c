@@ -11,7 +11,6 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

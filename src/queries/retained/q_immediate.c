@@ -13,9 +13,7 @@
 #include "query/common_options.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",

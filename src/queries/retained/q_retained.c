@@ -14,7 +14,6 @@
 #include "query/common_options.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

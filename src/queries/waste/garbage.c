@@ -12,7 +12,6 @@
 #include "derive/native.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* Objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536

@@ -5,8 +5,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Special field numbers: elements of an array, a reference that no field holds, a root. */
 #define ELEMENTS 0xfffffffeu

@@ -14,7 +14,6 @@
 #include "query/coverage.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "empty", HDB_OPTION_FLAG, .help = "Arrays of length zero" },

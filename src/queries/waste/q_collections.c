@@ -16,7 +16,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Maximum number of steps that a ratio is divided into. */
 #define SEGMENTS_MAX 1000u

@@ -14,7 +14,6 @@
 #include "queries/waste/holders.h"
 #include "query/coverage.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 

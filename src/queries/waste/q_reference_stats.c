@@ -11,7 +11,6 @@
 #include "query/coverage.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Maximum bytes of the names of columns. */
 #define COLUMNS_MAX_BYTES 256

@@ -11,9 +11,6 @@
 #include "queries/queries.h"
 #include "query/coverage.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 /* Strings between two checks of the cancel flag. */
 #define STEP_STRINGS 65536
 

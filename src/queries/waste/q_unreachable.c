@@ -12,8 +12,6 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 
-#include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct hdb_option_spec options[] = {
