@@ -80,6 +80,14 @@ static void make(struct file *f, bool is_big_endian)
 	put_number(f, "java.cls.loadedClasses", 40);
 	put_number(f, "java.cls.sharedLoadedClasses", 500);
 	put_number(f, "java.cls.unloadedClasses", 3);
+	put_number(f, "sun.gc.generation.0.maxCapacity", 7000);
+	put_number(f, "sun.gc.generation.1.maxCapacity", 9000);
+	put_number(f, "sun.gc.collector.0.invocations", 5);
+	put_number(f, "sun.gc.collector.0.time", 3000000);
+	put_number(f, "sun.gc.collector.12.invocations", 2);
+	put_number(f, "sun.gc.collector.12.time", 1000000);
+	put_number(f, "sun.os.hrt.frequency", 1000000000);
+	put_text(f, "java.rt.vmArgs", "-Xmx9000", 16);
 	put_text(f, "java.property.java.vm.version", "17.0.15+6", 16);
 	put_text(f, "java.property.java.version", "17.0.15", 16);
 	put_text(f, "sun.rt.javaCommand", "com.example.Main one two", 64);
@@ -122,10 +130,27 @@ static void test_whole(void **state)
 		assert_int_equal(s.threads, 7);
 		assert_int_equal(s.classes_loaded, 540);
 		assert_int_equal(s.classes_unloaded, 3);
+		assert_int_equal(s.heap_max, 9000);
+		assert_int_equal(s.gc_count, 7);
+		assert_int_equal(s.gc_us, 4000);
+		assert_string_equal(s.vm_args, "-Xmx9000");
 		/* A file is longer than what is used of it. */
 		assert_true(summarize(f.bytes, FILE_SIZE, &s));
 		assert_int_equal(s.heap_used, 1200);
 	}
+}
+
+/* Serial and Parallel divide the heap between the generations. */
+static void test_split_heap(void **state)
+{
+	struct perfdata_summary s;
+	struct file f;
+
+	(void)state;
+	make(&f, false);
+	put_text(&f, "sun.gc.policy.name", "ParScav:MSC", 16);
+	assert_true(summarize(f.bytes, f.size, &s));
+	assert_int_equal(s.heap_max, 16000);
 }
 
 static void test_no_such_file(void **state)
@@ -233,11 +258,9 @@ static void test_long_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_no_such_file),
-		cmocka_unit_test(test_cut_and_changed),
-		cmocka_unit_test(test_hostile_numbers),
-		cmocka_unit_test(test_sizes_below_zero),
+		cmocka_unit_test(test_whole),           cmocka_unit_test(test_split_heap),
+		cmocka_unit_test(test_no_such_file),    cmocka_unit_test(test_cut_and_changed),
+		cmocka_unit_test(test_hostile_numbers), cmocka_unit_test(test_sizes_below_zero),
 		cmocka_unit_test(test_long_texts),
 	};
 

@@ -15,6 +15,12 @@
 	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
 }
 
+int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err)
+{
+	*out = (struct capture_meters){ .pid = pid };
+	return hdb_fail(err, HDB_EUSAGE, "%s", NO_VMS);
+}
+
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,
 		     struct hdb_error *err)
 {

@@ -39,6 +39,33 @@ struct capture_vm {
  */
 int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct hdb_error *err);
 
+/* Figures of a running VM. 0 means unknown, "" likewise. */
+struct capture_meters {
+	int pid, inner_pid;   /* in our PID namespace, and in its own */
+	uint64_t start_ticks; /* with the PID, identifies the process */
+	uint64_t age_ms;      /* time since its start; no change of the clock affects it */
+	char main_class[256], version[96];
+	char vm_args[2048]; /* options of the VM, cut to fit */
+	bool has_counters;  /* it publishes hsperfdata */
+	bool cannot_attach; /* started with -XX:+DisableAttachMechanism */
+	bool has_heap;
+	uint64_t heap_used; /* bytes after the last garbage collection */
+	uint64_t heap_committed, heap_max;
+	uint64_t gc_count, gc_us; /* collections since the start, and their time */
+	uint64_t metaspace, classes, threads;
+	uint64_t rss, anonymous, swap; /* bytes */
+	bool has_limit;                /* its cgroup, or a parent of it, has a memory limit */
+	uint64_t limit, limit_usage;
+	uint64_t oom_kills; /* processes of the cgroup with that limit killed by the kernel */
+};
+
+/*
+ * Reads the figures of the VM with this PID from hsperfdata and /proc, without pausing it.
+ * HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a HotSpot VM,
+ * HDB_EIO if access is denied.
+ */
+int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err);
+
 struct capture_options {
 	bool all;           /* include unreachable objects: no garbage collection first */
 	unsigned parallel;  /* threads of the VM that write the dump; 0: one */

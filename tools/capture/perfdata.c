@@ -124,20 +124,18 @@ static const char *after_digits(const char *p, const char *end)
 	return p > start ? p : NULL;
 }
 
-/* Whether the name is "sun.gc.generation.N.space.N." followed by `what`. */
-static bool is_of_space(const struct perfdata_entry *e, const char *what)
+/* Whether the name matches the pattern, in which # stands for digits. */
+static bool matches(const struct perfdata_entry *e, const char *pattern)
 {
-	static const char head[] = "sun.gc.generation.", middle[] = ".space.";
 	const char *p = e->name, *end = p + e->name_size;
 
-	if (e->name_size < sizeof(head) || memcmp(p, head, sizeof(head) - 1) != 0)
-		return false;
-	p = after_digits(p + sizeof(head) - 1, end);
-	if (!p || (size_t)(end - p) < sizeof(middle) || memcmp(p, middle, sizeof(middle) - 1) != 0)
-		return false;
-	p = after_digits(p + sizeof(middle) - 1, end);
-	return p && *p == '.' && (size_t)(end - p - 1) == strlen(what) &&
-	       memcmp(p + 1, what, strlen(what)) == 0;
+	for (; *pattern && p; pattern++) {
+		if (*pattern == '#')
+			p = after_digits(p, end);
+		else
+			p = p < end && *p == *pattern ? p + 1 : NULL;
+	}
+	return p == end;
 }
 
 /* Negative and excessive values are damage and are ignored. */
@@ -147,13 +145,27 @@ static void add(uint64_t *sum, int64_t number)
 		*sum += (uint64_t)number;
 }
 
-/* Adds the number to a sum of the summary if the counter belongs to one. */
-static void take_number(const struct perfdata_entry *e, struct perfdata_summary *out)
+/* Raw figures that the summary is computed from. */
+struct raw {
+	uint64_t max_sum, max_most; /* maximum sizes of generations */
+	uint64_t gc_ticks, ticks_per_s;
+	bool is_split; /* each generation has its own part of the heap */
+};
+
+/* Adds the number to the sums whose counter it is. */
+static void take_number(const struct perfdata_entry *e, struct raw *raw,
+			struct perfdata_summary *out)
 {
 	const struct {
 		const char *name;
 		uint64_t *sum;
 	} counters[] = {
+		{ "sun.gc.generation.#.space.#.used", &out->heap_used },
+		{ "sun.gc.generation.#.space.#.capacity", &out->heap_committed },
+		{ "sun.gc.generation.#.maxCapacity", &raw->max_sum },
+		{ "sun.gc.collector.#.time", &raw->gc_ticks },
+		{ "sun.gc.collector.#.invocations", &out->gc_count },
+		{ "sun.os.hrt.frequency", &raw->ticks_per_s },
 		{ "sun.gc.metaspace.used", &out->metaspace_used },
 		{ "sun.gc.metaspace.capacity", &out->metaspace_committed },
 		{ "java.threads.live", &out->threads },
@@ -163,40 +175,51 @@ static void take_number(const struct perfdata_entry *e, struct perfdata_summary 
 		{ "java.cls.sharedUnloadedClasses", &out->classes_unloaded },
 	};
 
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-		if (is_named(e, counters[i].name))
-			add(counters[i].sum, e->number);
-	if (is_of_space(e, "used")) {
-		out->has_heap = true;
-		add(&out->heap_used, e->number);
-	} else if (is_of_space(e, "capacity")) {
-		add(&out->heap_committed, e->number);
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		if (!matches(e, counters[i].name))
+			continue;
+		add(counters[i].sum, e->number);
+		out->has_heap = out->has_heap || counters[i].sum == &out->heap_used;
+		if (counters[i].sum == &raw->max_sum && e->number > 0 &&
+		    (uint64_t)e->number > raw->max_most)
+			raw->max_most = (uint64_t)e->number;
 	}
 }
 
-static void take_entry(const struct perfdata_entry *e, struct perfdata_summary *out)
+static void take_text(const struct perfdata_entry *e, struct raw *raw, struct perfdata_summary *out)
 {
-	if (e->is_text && is_named(e, "sun.rt.javaCommand"))
+	if (is_named(e, "sun.rt.javaCommand"))
 		copy_text(e, out->command, sizeof(out->command));
-	else if (e->is_text && is_named(e, "java.property.java.version"))
+	else if (is_named(e, "java.property.java.version"))
 		copy_text(e, out->version, sizeof(out->version));
-	else if (e->is_text && is_named(e, "java.property.java.vm.version") && !out->version[0])
+	else if (is_named(e, "java.property.java.vm.version") && !out->version[0])
 		copy_text(e, out->version, sizeof(out->version));
-	else if (e->is_text && is_named(e, "sun.rt.jvmCapabilities"))
+	else if (is_named(e, "java.rt.vmArgs"))
+		copy_text(e, out->vm_args, sizeof(out->vm_args));
+	else if (is_named(e, "sun.rt.jvmCapabilities"))
 		out->cannot_attach = e->text_size > 0 && e->text[0] == '0';
-	else if (!e->is_text)
-		take_number(e, out);
+	else if (is_named(e, "sun.gc.policy.name")) /* "Copy:MSC", "ParScav:MSC" */
+		raw->is_split = memmem(e->text, e->text_size, ":MSC", 4) != NULL;
 }
 
 bool perfdata_summarize(const void *data, size_t size, struct perfdata_summary *out)
 {
 	struct perfdata_entry entry;
+	struct raw raw = { 0 };
 	struct perfdata p;
 
 	memset(out, 0, sizeof(*out));
 	if (!perfdata_begin(&p, data, size))
 		return false;
-	while (perfdata_next(&p, &entry))
-		take_entry(&entry, out);
+	while (perfdata_next(&p, &entry)) {
+		if (entry.is_text)
+			take_text(&entry, &raw, out);
+		else
+			take_number(&entry, &raw, out);
+	}
+	/* In G1 and ZGC each generation may take the whole heap. */
+	out->heap_max = raw.is_split ? raw.max_sum : raw.max_most;
+	if (raw.ticks_per_s)
+		out->gc_us = (uint64_t)((double)raw.gc_ticks / (double)raw.ticks_per_s * 1e6);
 	return true;
 }

@@ -1,0 +1,27 @@
+/*
+ * capture/cgroup.h - the memory limit of a process, from cgroups of version 1, 2 or both.
+ */
+#ifndef CAPTURE_CGROUP_H
+#define CAPTURE_CGROUP_H
+
+#include "capture/process.h"
+
+struct cgroup_memory {
+	int version;        /* 1 or 2; 0: the process is in no memory cgroup that we can see */
+	bool has_limit;     /* some group up to the root has a limit */
+	uint64_t limit;     /* the smallest limit, in bytes */
+	uint64_t usage;     /* bytes of the group with that limit, otherwise of the own group */
+	uint64_t oom_kills; /* processes of that group that the kernel killed */
+};
+
+/*
+ * Reads the limits of the group that `text` names (contents of /proc/PID/cgroup) and of its parents
+ * below `fs_fd` (/sys/fs/cgroup, or a copy). A container may see only the end of the path, so names
+ * at its beginning that do not exist are dropped. False, and zeros, if there is no such group.
+ */
+bool cgroup_memory_read(int fs_fd, const char *text, struct cgroup_memory *out);
+
+/* The same for a process, in our /sys/fs/cgroup or else in that of the process. */
+bool cgroup_memory_of(const struct process *process, struct cgroup_memory *out);
+
+#endif
