@@ -328,12 +328,7 @@ static int add_native(const struct session *session, uint32_t block_no, struct n
 }
 
 /* In order of numbers, as analysis_groups_find expects. */
-static int compare_no(const void *a, const void *b)
-{
-	const struct derive_total *x = a, *y = b;
-
-	return x->no < y->no ? -1 : x->no > y->no;
-}
+BASE_ORDER(compare_no, struct derive_total, BASE_UP(no))
 
 static int count_native(const struct session *session, struct analysis_groups *out,
 			struct hdb_error *err)
@@ -384,32 +379,9 @@ uint64_t analysis_group_lost_native(const struct analysis_groups *groups, uint32
 
 /* ---- order, names, sums ---- */
 
-static int compare_numbers(uint64_t a, uint64_t b, uint32_t a_no, uint32_t b_no)
-{
-	BASE_DESCENDING(a, b);
-	return a_no < b_no ? -1 : a_no > b_no;
-}
-
-static int compare_shallow(const void *a, const void *b)
-{
-	const struct derive_total *x = a, *y = b;
-
-	return compare_numbers(x->shallow_bytes, y->shallow_bytes, x->no, y->no);
-}
-
-static int compare_retained(const void *a, const void *b)
-{
-	const struct derive_total *x = a, *y = b;
-
-	return compare_numbers(x->retained_bytes, y->retained_bytes, x->no, y->no);
-}
-
-static int compare_unreachable(const void *a, const void *b)
-{
-	const struct derive_total *x = a, *y = b;
-
-	return compare_numbers(x->unreachable_bytes, y->unreachable_bytes, x->no, y->no);
-}
+BASE_ORDER(compare_shallow, struct derive_total, BASE_DOWN(shallow_bytes), BASE_UP(no))
+BASE_ORDER(compare_retained, struct derive_total, BASE_DOWN(retained_bytes), BASE_UP(no))
+BASE_ORDER(compare_unreachable, struct derive_total, BASE_DOWN(unreachable_bytes), BASE_UP(no))
 
 void analysis_sort_groups(struct analysis_groups *groups, enum analysis_group_key key)
 {

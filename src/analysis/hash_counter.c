@@ -157,13 +157,7 @@ struct counted {
 	uint32_t number;
 };
 
-static int compare_counted(const void *a, const void *b)
-{
-	const struct counted *x = a, *y = b;
-
-	BASE_DESCENDING(x->count, y->count);
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+BASE_ORDER(compare_counted, struct counted, BASE_DOWN(count), BASE_UP(number))
 
 /* Writes the entries with large counts to the start of the order, highest count first. */
 static int order_large(const struct analysis_counter *t, uint64_t large, uint32_t *order,

@@ -133,14 +133,7 @@ struct child {
 };
 
 /* By parent, then by retained size; the boot loader counts as the largest. */
-static int compare_children(const void *a, const void *b)
-{
-	const struct child *x = a, *y = b;
-
-	BASE_ASCENDING(x->parent, y->parent);
-	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
-	return x->no < y->no ? -1 : x->no > y->no;
-}
+BASE_ORDER(compare_children, struct child, BASE_UP(parent), BASE_DOWN(retained_bytes), BASE_UP(no))
 
 static size_t find_children(const struct child *children, size_t count, uint32_t parent)
 {

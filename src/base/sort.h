@@ -29,6 +29,20 @@ void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count);
 #define BASE_DESCENDING(a, b) BASE_ASCENDING(b, a)
 
 /*
+ * Makes the comparison of structures that only needs their members, at most five, the most
+ * important first: BASE_ORDER(compare, struct item, BASE_DOWN(bytes), BASE_UP(ix))
+ */
+#define BASE_ORDER(name, type, ...) BASE_ORDER_OF(name, type, __VA_ARGS__, , , , , )
+#define BASE_ORDER_OF(name, type, first, second, third, fourth, fifth, ...) \
+	static int name(const void *left, const void *right) \
+	{ \
+		const type *x = left, *y = right; \
+		first second third fourth fifth return 0; \
+	}
+#define BASE_UP(member) BASE_ASCENDING(x->member, y->member);
+#define BASE_DOWN(member) BASE_DESCENDING(x->member, y->member);
+
+/*
  * For qsort and bsearch: compare numbers, or structures by their first member, in ascending order.
  */
 int base_compare_u32(const void *a, const void *b);

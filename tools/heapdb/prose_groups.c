@@ -2,6 +2,7 @@
  * heapdb/prose_groups.c - groups rows by key and prints them as a table.
  */
 #include "heapdb/prose_groups.h"
+#include "base/sort.h"
 
 #include "base/base_text.h"
 #include "heapdb/prose.h"
@@ -44,16 +45,7 @@ void prose_groups_release(struct prose_groups *groups, struct output *out)
 	*groups = (struct prose_groups){ 0 };
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct prose_group *x = a, *y = b;
-
-	if (x->retained != y->retained)
-		return x->retained > y->retained ? -1 : 1;
-	if (x->shallow != y->shallow)
-		return x->shallow > y->shallow ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+BASE_ORDER(compare, struct prose_group, BASE_DOWN(retained), BASE_DOWN(shallow), BASE_UP(id))
 
 #define COLUMNS_MAX 8
 

@@ -427,16 +427,7 @@ static void skip_value(struct cursor *c, uint32_t type)
 	skip(c, &one, 1);
 }
 
-static int compare_constants(const void *a, const void *b)
-{
-	const struct constant *x = a, *y = b;
-
-	if (x->type != y->type)
-		return x->type < y->type ? -1 : 1;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+BASE_ORDER(compare_constants, struct constant, BASE_UP(type), BASE_UP(key), BASE_UP(at))
 
 static int read_pool(struct cursor *c, struct hdb_error *err)
 {

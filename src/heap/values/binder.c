@@ -2,6 +2,7 @@
  * heap/values/binder.c - Binders, their proxies, and overheads of classes; see binder.h.
  */
 #include "heap/values/binder.h"
+#include "base/sort.h"
 
 #include "base/scope.h"
 #include "base/search.h"
@@ -41,14 +42,7 @@ bool heap_value_binder(const struct heap_shown *o, char *buf, size_t size)
 	return true;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct heap_binder_proxy *x = a, *y = b;
-
-	if (x->remote_ix != y->remote_ix)
-		return x->remote_ix < y->remote_ix ? -1 : 1;
-	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
-}
+BASE_ORDER(compare, struct heap_binder_proxy, BASE_UP(remote_ix), BASE_UP(class_no))
 
 static int add_block(struct heap *heap, uint32_t block_no, const uint8_t *is_proxy,
 		     struct heap_block *block)

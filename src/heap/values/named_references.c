@@ -7,6 +7,7 @@
  * read.
  */
 #include "heap/values/named_references.h"
+#include "base/sort.h"
 
 #include "base/bytes.h"
 #include "base/idmap.h"
@@ -218,14 +219,7 @@ static int plan_of(struct heap_named_references *n, uint32_t class_no, const str
 
 /* ---- references that are in no field ---- */
 
-static int compare_edges(const void *a, const void *b)
-{
-	const struct edge *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
-}
+BASE_ORDER(compare_edges, struct edge, BASE_UP(from), BASE_UP(to))
 
 /* Local variables: a root with a known thread is a reference of the thread. */
 static int list_locals(struct heap_named_references *n, struct hdb_error *err)
@@ -620,14 +614,7 @@ static int next_of(struct heap_named_references *n, struct heap_named_reference 
 
 /* ---- references to one object ---- */
 
-static int by_target(const void *a, const void *b)
-{
-	const struct heap_named_reference *x = a, *y = b;
-
-	if (x->to_id != y->to_id)
-		return x->to_id < y->to_id ? -1 : 1;
-	return x->element < y->element ? -1 : x->element > y->element;
-}
+BASE_ORDER(by_target, struct heap_named_reference, BASE_UP(to_id), BASE_UP(element))
 
 /* Whether the object has more than INDEXED_MIN references. */
 static bool is_large(const struct heap_named_references *n, const struct heap_object *object)

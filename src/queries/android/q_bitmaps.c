@@ -108,13 +108,7 @@ struct state {
 
 /* ---- pictures of dumpData ---- */
 
-static int compare_pictures(const void *a, const void *b)
-{
-	const struct picture *x = a, *y = b;
-
-	BASE_ASCENDING(x->native, y->native);
-	return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
-}
+BASE_ORDER(compare_pictures, struct picture, BASE_UP(native), BASE_UP(buffer))
 
 /* The numbers of Bitmap.CompressFormat. */
 static enum encoding encoding_of(int64_t format)
@@ -392,13 +386,7 @@ static int compare_contents(const void *a, const void *b)
 	return order ? order : x->ix < y->ix ? -1 : x->ix > y->ix;
 }
 
-static int compare_bytes(const void *a, const void *b)
-{
-	const struct bitmap *x = a, *y = b;
-
-	BASE_DESCENDING(x->bytes, y->bytes);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_bytes, struct bitmap, BASE_DOWN(bytes), BASE_UP(ix))
 
 static bool is_same(const struct bitmap *a, const struct bitmap *b)
 {

@@ -50,14 +50,7 @@ struct state {
 	bool is_by_object;
 };
 
-static int compare_native(const void *a, const void *b)
-{
-	const struct owner *x = a, *y = b;
-
-	BASE_DESCENDING(x->native, y->native);
-	BASE_ASCENDING(x->ix, y->ix);
-	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
-}
+BASE_ORDER(compare_native, struct owner, BASE_DOWN(native), BASE_UP(ix), BASE_UP(class_no))
 
 static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 {

@@ -39,14 +39,7 @@ struct state {
 	struct object_sites counted;
 };
 
-static int compare_sites(const void *a, const void *b)
-{
-	const struct object_site *x = a, *y = b;
-
-	BASE_DESCENDING(x->bytes, y->bytes);
-	BASE_ASCENDING(x->trace, y->trace);
-	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
-}
+BASE_ORDER(compare_sites, struct object_site, BASE_DOWN(bytes), BASE_UP(trace), BASE_UP(class_no))
 
 /* Keeps sites with frames, and counts the others. */
 static void keep_sites(struct query *q, struct state *s)

@@ -177,13 +177,7 @@ void inspection_release(struct inspection *inspection)
 
 /* ---- what tools watch ---- */
 
-static int compare_watched(const void *a, const void *b)
-{
-	const struct inspect_watched *x = a, *y = b;
-
-	BASE_ASCENDING(x->ix, y->ix);
-	return x->reference < y->reference ? -1 : x->reference > y->reference;
-}
+BASE_ORDER(compare_watched, struct inspect_watched, BASE_UP(ix), BASE_UP(reference))
 
 static int add_watched(struct inspector *inspector, uint32_t ix, struct hdb_error *err)
 {

@@ -284,14 +284,7 @@ static int rank_of(struct query *q, const struct query_leak_path *path, struct h
 }
 
 /* By rank, then by distance from a root; the index makes the order reproducible. */
-static int compare(const void *a, const void *b)
-{
-	const struct holder *x = a, *y = b;
-
-	BASE_ASCENDING(x->rank, y->rank);
-	BASE_ASCENDING(x->steps, y->steps);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare, struct holder, BASE_UP(rank), BASE_UP(steps), BASE_UP(ix))
 
 /* Adds a holder. Of several with the same name only the best is kept. */
 static void keep(struct holders *h, const struct holder *holder)

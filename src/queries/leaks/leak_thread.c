@@ -38,13 +38,7 @@ struct locals {
 	size_t count;
 };
 
-static int compare_frames(const void *a, const void *b)
-{
-	const struct local *x = a, *y = b;
-
-	BASE_ASCENDING(x->frame, y->frame);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_frames, struct local, BASE_UP(frame), BASE_UP(ix))
 
 /* Keeps the largest local variables, each object once per frame. */
 static void keep(struct locals *locals, const struct local *local)

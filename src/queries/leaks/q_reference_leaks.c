@@ -255,13 +255,7 @@ static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
 /* ---- groups ---- */
 
 /* Largest groups first, then by the ID of the first reference. */
-static int compare_groups(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	BASE_DESCENDING(x->count, y->count);
-	return x->first.ref < y->first.ref ? -1 : x->first.ref > y->first.ref;
-}
+BASE_ORDER(compare_groups, struct group, BASE_DOWN(count), BASE_UP(first.ref))
 
 /* Groups the leaks by class of reference and class of referent. */
 static int group_leaks(struct query *q, struct leaks *s, struct hdb_error *err)

@@ -77,21 +77,10 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 }
 
 /* The index of the entry makes the order, and so the answer, reproducible. */
-static int compare_keys(const void *a, const void *b)
-{
-	const struct query_local *x = a, *y = b;
+BASE_ORDER(compare_keys, struct query_local, BASE_UP(key_ix), BASE_UP(entry_ix))
 
-	BASE_ASCENDING(x->key_ix, y->key_ix);
-	return x->entry_ix < y->entry_ix ? -1 : x->entry_ix > y->entry_ix;
-}
-
-static int compare_classes(const void *a, const void *b)
-{
-	const struct query_local *x = a, *y = b;
-
-	BASE_ASCENDING(x->value_class, y->value_class);
-	return compare_keys(a, b);
-}
+BASE_ORDER(compare_classes, struct query_local, BASE_UP(value_class), BASE_UP(key_ix),
+	   BASE_UP(entry_ix))
 
 static bool is_same(const struct query_local *a, const struct query_local *b, bool is_by_key)
 {

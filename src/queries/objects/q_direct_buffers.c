@@ -161,13 +161,7 @@ static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 }
 
 /* Largest capacity first. */
-static int compare_buffers(const void *a, const void *b)
-{
-	const struct buffer *x = a, *y = b;
-
-	BASE_DESCENDING(x->bytes, y->bytes);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_buffers, struct buffer, BASE_DOWN(bytes), BASE_UP(ix))
 
 /*
  * Takes the objects of a class and its subclasses that belong to the population, if the heap has

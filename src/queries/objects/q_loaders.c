@@ -75,14 +75,7 @@ struct defined {
 	uint64_t retained_bytes;
 };
 
-static int compare_defined(const void *a, const void *b)
-{
-	const struct defined *x = a, *y = b;
-
-	BASE_ASCENDING(x->loader, y->loader);
-	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
-	return x->no < y->no ? -1 : x->no > y->no;
-}
+BASE_ORDER(compare_defined, struct defined, BASE_UP(loader), BASE_DOWN(retained_bytes), BASE_UP(no))
 
 static int add_classes(struct query *q, struct loaders *s, struct hdb_error *err)
 {

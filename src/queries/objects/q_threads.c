@@ -103,15 +103,8 @@ struct local {
 	uint8_t kind;
 };
 
-static int compare_locals(const void *a, const void *b)
-{
-	const struct local *x = a, *y = b;
-
-	BASE_ASCENDING(x->thread_serial, y->thread_serial);
-	BASE_ASCENDING(x->frame, y->frame);
-	BASE_ASCENDING(x->ix, y->ix);
-	return x->kind < y->kind ? -1 : x->kind > y->kind;
-}
+BASE_ORDER(compare_locals, struct local, BASE_UP(thread_serial), BASE_UP(frame), BASE_UP(ix),
+	   BASE_UP(kind))
 
 static int load_locals(struct query *q, struct threads_query *s, struct hdb_error *err)
 {

@@ -170,13 +170,7 @@ static int add_set(struct query *q, struct hdb_error *err)
 	return analysis_members_topmost(&q->session, &members, add_member, q, err);
 }
 
-static int compare_items(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-
-	BASE_DESCENDING(x->retained_bytes, y->retained_bytes);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_items, struct item, BASE_DOWN(retained_bytes), BASE_UP(ix))
 
 /* ---- groups ---- */
 

@@ -151,13 +151,7 @@ static void mark_skipped(const struct finder *f)
 			base_glob_list(patterns, heap_class_name(f->q->heap, no));
 }
 
-static int compare_groups(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	BASE_DESCENDING(x->dominated, y->dominated);
-	return x->key < y->key ? -1 : x->key > y->key;
-}
+BASE_ORDER(compare_groups, struct group, BASE_DOWN(dominated), BASE_UP(key))
 
 static int find_all(struct query *q, struct immediate *s, struct finder *f,
 		    const struct analysis_members *members, struct hdb_error *err)

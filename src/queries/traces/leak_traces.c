@@ -151,12 +151,7 @@ static int add_path(struct tree *tree, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-	const struct leak_node *x = a, *y = b;
-
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_nodes, struct leak_node, BASE_UP(ix))
 
 static uint32_t find_node(const struct base_vec *nodes, uint32_t ix)
 {
@@ -275,13 +270,7 @@ struct child {
 	uint32_t parent, node;
 };
 
-static int compare_children(const void *a, const void *b)
-{
-	const struct child *x = a, *y = b;
-
-	BASE_ASCENDING(x->parent, y->parent);
-	return x->node < y->node ? -1 : x->node > y->node;
-}
+BASE_ORDER(compare_children, struct child, BASE_UP(parent), BASE_UP(node))
 
 /* Finds the references between all nodes. Each parent is read once. */
 static int name_references(struct leak_traces *t, struct hdb_error *err)

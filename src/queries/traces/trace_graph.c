@@ -23,14 +23,8 @@
 
 /* ---- locals of threads ---- */
 
-static int compare_local(const void *a, const void *b)
-{
-	const struct store_root *x = a, *y = b;
-
-	BASE_ASCENDING(x->thread_serial, y->thread_serial);
-	BASE_ASCENDING(x->frame_number, y->frame_number);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_local, struct store_root, BASE_UP(thread_serial), BASE_UP(frame_number),
+	   BASE_UP(ix))
 
 /*
  * Loads the local variables of threads that have an object. thread_serial is replaced by the index

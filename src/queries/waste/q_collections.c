@@ -226,22 +226,9 @@ static int look_at_all(struct query *q, struct hdb_error *err)
 
 /* ---- order ---- */
 
-static int compare_ones(const void *a, const void *b)
-{
-	const struct one *x = a, *y = b;
+BASE_ORDER(compare_ones, struct one, BASE_DOWN(size), BASE_UP(ix))
 
-	BASE_DESCENDING(x->size, y->size);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
-
-static int compare_by_waste(const void *a, const void *b)
-{
-	const struct sum *x = a, *y = b;
-
-	BASE_DESCENDING(x->wasted_bytes, y->wasted_bytes);
-	BASE_DESCENDING(x->count, y->count);
-	return x->key < y->key ? -1 : x->key > y->key;
-}
+BASE_ORDER(compare_by_waste, struct sum, BASE_DOWN(wasted_bytes), BASE_DOWN(count), BASE_UP(key))
 
 static void order_rows(struct query *q, struct collections *s)
 {

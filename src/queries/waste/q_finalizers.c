@@ -277,14 +277,7 @@ static void filter(const struct query *q, struct finalizers *f)
 }
 
 /* Most objects first, then by state and class. */
-static int compare_groups(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	BASE_DESCENDING(x->count, y->count);
-	BASE_ASCENDING(x->state, y->state);
-	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
-}
+BASE_ORDER(compare_groups, struct group, BASE_DOWN(count), BASE_UP(state), BASE_UP(class_no))
 
 static int group_items(struct query *q, struct finalizers *f, struct hdb_error *err)
 {

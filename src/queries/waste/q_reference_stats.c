@@ -280,16 +280,8 @@ static int make_row(struct query *q, struct stats *s, uint64_t from, uint64_t to
 }
 
 /* Most bytes held first, then most references, then by class. */
-static int compare_rows(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	BASE_DESCENDING(x->only_retained, y->only_retained);
-	BASE_DESCENDING(x->only_bytes, y->only_bytes);
-	BASE_DESCENDING(x->count, y->count);
-	BASE_ASCENDING(x->class_no, y->class_no);
-	return x->strength < y->strength ? -1 : x->strength > y->strength;
-}
+BASE_ORDER(compare_rows, struct row, BASE_DOWN(only_retained), BASE_DOWN(only_bytes),
+	   BASE_DOWN(count), BASE_UP(class_no), BASE_UP(strength))
 
 static int make_rows(struct query *q, struct stats *s, struct hdb_error *err)
 {

@@ -68,22 +68,10 @@ struct unreachable {
 /* ---- by holder ---- */
 
 /* Most bytes first, then by ID. */
-static int compare_tops(const void *a, const void *b)
-{
-	const struct analysis_garbage_top *x = a, *y = b;
-
-	BASE_DESCENDING(x->bytes, y->bytes);
-	return x->ix < y->ix ? -1 : x->ix > y->ix;
-}
+BASE_ORDER(compare_tops, struct analysis_garbage_top, BASE_DOWN(bytes), BASE_UP(ix))
 
 /* Most bytes first, then by class. */
-static int compare_groups(const void *a, const void *b)
-{
-	const struct holder_group *x = a, *y = b;
-
-	BASE_DESCENDING(x->bytes, y->bytes);
-	return x->class_no < y->class_no ? -1 : x->class_no > y->class_no;
-}
+BASE_ORDER(compare_groups, struct holder_group, BASE_DOWN(bytes), BASE_UP(class_no))
 
 /* Adds up holders by class. PATTERN keeps those whose class matches. */
 static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *err)
