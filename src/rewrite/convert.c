@@ -3,9 +3,350 @@
  * (platform/art, tools/hprof-conv/HprofConv.c), or the size of IDs is changed. Any other dump is
  * copied byte for byte.
  */
-#include "rewrite/android.h"
+#include "base/bytes.h"
 #include "rewrite/rewrite.h"
-#include "rewrite/widths.h"
+#include "rewrite/rewriter.h"
+#include "rewrite/shapes.h"
+
+#include <assert.h>
+
+/*
+ * Records and sub-records with IDs of another size, both where the format has
+ * IDs and in reference fields of instances, as the classes describe them.
+ */
+
+/* A position in a record that is read. */
+struct pipe {
+	struct rewriter *w;
+	uint64_t at;     /* offset in the dump */
+	uint64_t size;   /* bytes of output so far */
+	bool is_written; /* the second pass; false: only the size is computed */
+};
+
+static int pass_ids(struct pipe *p, uint64_t count, struct hdb_error *err)
+{
+	const uint64_t at = p->at;
+
+	p->at += count * p->w->file.id_size;
+	p->size += count * p->w->id_size;
+	return p->is_written ? rewriter_copy_ids(p->w, at, count, err) : HDB_OK;
+}
+
+static int pass_bytes(struct pipe *p, uint64_t size, struct hdb_error *err)
+{
+	const uint64_t at = p->at;
+
+	p->at += size;
+	p->size += size;
+	return p->is_written ? rewriter_copy(p->w, at, size, err) : HDB_OK;
+}
+
+/* Writes `value` in place of the 4 bytes in the dump. */
+static int pass_u4(struct pipe *p, uint32_t value, struct hdb_error *err)
+{
+	uint8_t bytes[4];
+
+	p->at += sizeof(bytes);
+	p->size += sizeof(bytes);
+	put_be32(bytes, value);
+	return p->is_written ? rewriter_put(p->w, bytes, sizeof(bytes), err) : HDB_OK;
+}
+
+static int pass_value(struct pipe *p, uint8_t type, struct hdb_error *err)
+{
+	return type == HPROF_OBJECT ? pass_ids(p, 1, err) :
+				      pass_bytes(p, hprof_type_size(type, p->w->file.id_size), err);
+}
+
+/* ---- classes ---- */
+
+/* Selects reference fields; for rewrite_shapes. */
+static bool widths_selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
+{
+	(void)ctx;
+	(void)class_name;
+	(void)field_name;
+	return type == HPROF_OBJECT;
+}
+
+/*
+ * Size in the output of values that take `size` bytes in the dump, `references` bytes of them being
+ * references.
+ */
+static uint64_t widened(const struct rewriter *w, uint64_t size, uint64_t references)
+{
+	return size - references + references / w->file.id_size * w->id_size;
+}
+
+/*
+ * A table of a class: a 2-byte count and entries of `before` bytes (an ID if has_id), a type, and a
+ * value if has_value.
+ */
+struct entries {
+	unsigned before;
+	bool has_id, has_value;
+};
+
+static int pass_entries(struct pipe *p, struct entries kind, struct hdb_error *err)
+{
+	const unsigned id_size = p->w->file.id_size;
+	const uint8_t *b = base_view_at(&p->w->view, p->at, 2, err);
+	unsigned count;
+
+	if (!b)
+		return HDB_EIO;
+	count = be16(b);
+	TRY(pass_bytes(p, 2, err));
+	for (unsigned i = 0; i < count; i++) {
+		uint8_t type;
+
+		b = base_view_at(&p->w->view, p->at + (kind.has_id ? id_size : kind.before), 1,
+				 err);
+		if (!b)
+			return HDB_EIO;
+		type = *b;
+		TRY(kind.has_id ? pass_ids(p, 1, err) : pass_bytes(p, kind.before, err));
+		TRY(pass_bytes(p, 1, err));
+		if (kind.has_value)
+			TRY(pass_value(p, type, err));
+	}
+	return HDB_OK;
+}
+
+/*
+ * Call it after rewrite_shapes_load. Finds out whether the instance sizes in the classes depend on
+ * the size of references: those of HotSpot do, those of ART are the real sizes of objects.
+ */
+static int widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
+{
+	size_t sums = 0;
+
+	for (size_t i = 0; i < s->classes.count; i++) {
+		const uint64_t id = base_vec_at(&s->classes, struct rewrite_class, i)->class_id;
+		struct rewrite_class *class;
+
+		TRY(rewrite_shape_of(s, id, &class, err));
+		sums += class && class->all_bytes == class->instance_size;
+	}
+	/* Most classes must agree, not all: a damaged dump may have changed some. */
+	s->has_sums = sums > s->classes.count / 2;
+	return HDB_OK;
+}
+
+/*
+ * The instance size of a class in the output: converted if it is the sum of the fields, else
+ * unchanged.
+ */
+static int instance_size(struct rewrite_shapes *s, uint64_t class_id, uint32_t size, uint32_t *out,
+			 struct hdb_error *err)
+{
+	struct rewrite_class *class;
+
+	*out = size;
+	TRY(rewrite_shape_of(s, class_id, &class, err));
+	if (s->has_sums && class && class->all_bytes == size)
+		*out = (uint32_t)widened(s->w, size, class->run_bytes);
+	return HDB_OK;
+}
+
+static int pass_class(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
+		      struct hdb_error *err)
+{
+	uint32_t size;
+
+	assert(sub->tag == HPROF_CLASS_DUMP);
+	TRY(instance_size(s, sub->id, sub->length, &size, err));
+	TRY(pass_ids(p, 1, err));
+	TRY(pass_bytes(p, 4, err));
+	TRY(pass_ids(p, 6, err));
+	TRY(pass_u4(p, size, err));
+	TRY(pass_entries(p, (struct entries){ .before = 2, .has_value = true }, err));
+	TRY(pass_entries(p, (struct entries){ .has_id = true, .has_value = true }, err));
+	return pass_entries(p, (struct entries){ .has_id = true }, err);
+}
+
+/* ---- instances and other sub-records ---- */
+
+static int pass_values(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
+		       const struct rewrite_class *class, struct hdb_error *err)
+{
+	const uint64_t start = sub->body_offset;
+
+	if (!p->is_written) {
+		p->size += widened(p->w, sub->body_size, class->run_bytes);
+		return HDB_OK;
+	}
+	for (size_t i = 0; i < class->run_count; i++) {
+		const struct rewrite_run *run =
+			base_vec_at(&s->runs, struct rewrite_run, class->first_run + i);
+
+		TRY(pass_bytes(p, start + run->offset - p->at, err));
+		TRY(pass_ids(p, run->size / p->w->file.id_size, err));
+	}
+	return pass_bytes(p, sub->end - p->at, err);
+}
+
+static int pass_instance(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
+			 struct hdb_error *err)
+{
+	struct rewrite_class *class;
+
+	assert(sub->tag == HPROF_INSTANCE_DUMP);
+	TRY(rewrite_shape_of(s, sub->class_id, &class, err));
+	if (class && class->all_bytes != sub->body_size)
+		class = NULL;
+	TRY(pass_ids(p, 1, err));
+	TRY(pass_bytes(p, 4, err));
+	TRY(pass_ids(p, 1, err));
+	if (!class) {
+		p->w->result.problem_count += p->is_written;
+		return pass_bytes(p, 4 + sub->body_size, err);
+	}
+	TRY(pass_u4(p, (uint32_t)widened(p->w, sub->body_size, class->run_bytes), err));
+	return pass_values(s, p, sub, class, err);
+}
+
+static int pass_sub(struct rewrite_shapes *s, struct pipe *p, const struct hprof_sub *sub,
+		    struct hdb_error *err)
+{
+	assert(p->w->id_size == 4 || p->w->id_size == 8);
+	TRY(pass_bytes(p, 1, err));
+	switch (sub->tag) {
+	case HPROF_CLASS_DUMP:
+		return pass_class(s, p, sub, err);
+	case HPROF_INSTANCE_DUMP:
+		return pass_instance(s, p, sub, err);
+	case HPROF_OBJECT_ARRAY_DUMP:
+		TRY(pass_ids(p, 1, err));
+		TRY(pass_bytes(p, 8, err));
+		return pass_ids(p, 1 + (uint64_t)sub->length, err);
+	case HPROF_HEAP_DUMP_INFO:
+		TRY(pass_bytes(p, 4, err));
+		return pass_ids(p, 1, err);
+	case HPROF_ROOT_JNI_GLOBAL:
+		return pass_ids(p, 2, err);
+	default: /* other roots and primitive arrays: an ID first, then bytes without IDs */
+		TRY(pass_ids(p, 1, err));
+		return pass_bytes(p, sub->end - p->at, err);
+	}
+}
+
+/*
+ * Write a sub-record or a record with IDs of w->id_size bytes. HDB_ELIMIT if an ID does not fit. An
+ * instance that does not match its class is copied unchanged, and counts as a problem.
+ */
+static int widths_sub(struct rewrite_shapes *s, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	struct pipe p = { .w = s->w, .at = sub->offset };
+
+	TRY(pass_sub(s, &p, sub, err));
+	TRY(rewriter_begin(s->w, p.size, err));
+	p = (struct pipe){ .w = s->w, .at = sub->offset, .is_written = true };
+	return pass_sub(s, &p, sub, err);
+}
+
+/* ---- records ---- */
+
+/*
+ * The IDs of a record: i is an ID, 4 four bytes of something else. The rest of the record has no
+ * IDs, except for the frames of a trace.
+ */
+static const char *pattern_of(uint8_t tag)
+{
+	switch (tag) {
+	case HPROF_UTF8:
+		return "i";
+	case HPROF_LOAD_CLASS:
+		return "4i4i";
+	case HPROF_FRAME:
+		return "iiii44";
+	case HPROF_START_THREAD:
+		return "4i4iii";
+	case HPROF_TRACE:
+		return "444";
+	default:
+		return "";
+	}
+}
+
+static int pass_record(struct pipe *p, const struct hprof_record *rec, struct hdb_error *err)
+{
+	const uint64_t end = rec->body_offset + rec->body_size;
+
+	for (const char *c = pattern_of(rec->tag); *c; c++)
+		TRY(*c == 'i' ? pass_ids(p, 1, err) : pass_bytes(p, 4, err));
+	if (rec->tag == HPROF_TRACE) {
+		struct hprof_trace trace;
+
+		TRY(hprof_read_trace(&p->w->file, &p->w->view, rec, &trace, err));
+		TRY(pass_ids(p, trace.frame_count, err));
+	}
+	return pass_bytes(p, end - p->at, err);
+}
+
+static int widths_record(struct rewriter *w, const struct hprof_record *rec, struct hdb_error *err)
+{
+	struct pipe p = { .w = w, .at = rec->body_offset };
+
+	TRY(pass_record(&p, rec, err));
+	TRY(rewriter_record(w, rec, p.size, err));
+	p = (struct pipe){ .w = w, .at = rec->body_offset, .is_written = true };
+	return pass_record(&p, rec, err);
+}
+
+/*
+ * Sub-records that only Android's dumps have, for tools that do not know them.
+ */
+
+/* Whether HPROF 1.0.2 lacks this sub-record. */
+static bool android_is(uint8_t tag)
+{
+	switch (tag) {
+	case HPROF_ROOT_INTERNED_STRING:
+	case HPROF_ROOT_FINALIZING:
+	case HPROF_ROOT_DEBUGGER:
+	case HPROF_ROOT_REFERENCE_CLEANUP:
+	case HPROF_ROOT_VM_INTERNAL:
+	case HPROF_ROOT_JNI_MONITOR:
+	case HPROF_ROOT_UNREACHABLE:
+	case HPROF_PRIMITIVE_ARRAY_NODATA:
+	case HPROF_HEAP_DUMP_INFO:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The elements are not in the dump, so an array without elements is written. */
+static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const uint8_t zeros[4] = { 0 };
+	const uint8_t tag = HPROF_PRIMITIVE_ARRAY_DUMP;
+
+	TRY(rewriter_begin(w, 1 + w->id_size + 9, err));
+	TRY(rewriter_put(w, &tag, 1, err));
+	TRY(rewriter_copy_ids(w, sub->offset + 1, 1, err));
+	TRY(rewriter_copy(w, sub->offset + 1 + w->file.id_size, 4, err));
+	TRY(rewriter_put(w, zeros, 4, err));
+	return rewriter_put(w, &sub->element_type, 1, err);
+}
+
+/* Writes the closest sub-record of HPROF 1.0.2, or nothing if there is none. */
+static int android_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
+{
+	const uint8_t tag = HPROF_ROOT_UNKNOWN;
+
+	assert(android_is(sub->tag));
+	/* Neither holds an object. A root in its place would, and would make garbage reachable. */
+	if (sub->tag == HPROF_HEAP_DUMP_INFO || sub->tag == HPROF_ROOT_UNREACHABLE)
+		return HDB_OK;
+	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)
+		return put_empty_array(w, sub, err);
+	/* Other roots become ROOT UNKNOWN: their kind is lost, and a monitor's thread and depth. */
+	TRY(rewriter_begin(w, 1 + w->id_size, err));
+	TRY(rewriter_put(w, &tag, 1, err));
+	return rewriter_copy_ids(w, sub->offset + 1, 1, err);
+}
 
 struct convert {
 	const struct hdb_convert_options *opt;
@@ -17,10 +358,10 @@ static int take_sub(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 {
 	struct convert *c = ctx;
 
-	if (rewrite_android_is(sub->tag))
-		return rewrite_android_sub(w, sub, err);
+	if (android_is(sub->tag))
+		return android_sub(w, sub, err);
 	return w->id_size == w->file.id_size ? rewriter_keep(w, sub, err) :
-					       rewrite_widths_sub(&c->shapes, sub, err);
+					       widths_sub(&c->shapes, sub, err);
 }
 
 static int take_record(void *ctx, struct rewriter *w, const struct hprof_record *rec,
@@ -28,7 +369,7 @@ static int take_record(void *ctx, struct rewriter *w, const struct hprof_record 
 {
 	(void)ctx;
 	return w->id_size == w->file.id_size ? rewriter_keep_record(w, rec, err) :
-					       rewrite_widths_record(w, rec, err);
+					       widths_record(w, rec, err);
 }
 
 static int convert(struct convert *c, struct rewriter *w, struct hdb_error *err)
@@ -49,7 +390,7 @@ static int convert(struct convert *c, struct rewriter *w, struct hdb_error *err)
 		w->version = HPROF_1_0_2;
 	if (w->id_size != w->file.id_size) {
 		TRY(rewrite_shapes_load(&c->shapes, err));
-		TRY(rewrite_widths_prepare(&c->shapes, err));
+		TRY(widths_prepare(&c->shapes, err));
 	}
 	return rewriter_run(w, &policy, err);
 }
@@ -64,7 +405,7 @@ int rewrite_convert(struct rewrite_paths paths, const struct hdb_convert_options
 {
 	BASE_SCOPED(rewriter_close) struct rewriter w = { 0 };
 	BASE_SCOPED(release)
-	struct convert c = { .opt = opt, .shapes = { .w = &w, .selects = rewrite_widths_selects } };
+	struct convert c = { .opt = opt, .shapes = { .w = &w, .selects = widths_selects } };
 
 	TRY(rewriter_open(&w, paths, opt->output, work, err));
 	TRY(convert(&c, &w, err));

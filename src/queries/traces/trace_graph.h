@@ -57,7 +57,7 @@ struct trace_plan {
 	struct trace_field fields[];
 };
 
-/* State for reading references. Not shared between threads, except as trace_rows.c says. */
+/* State for reading references. Not shared between threads, except as trace_search.c says. */
 struct trace_graph {
 	const struct session *session;
 	enum library_use use;

@@ -7,13 +7,95 @@
  */
 #include "analysis/describe.h"
 #include "analysis/hash_counter.h"
+#include "base/bytes.h"
 #include "base/sort.h"
 #include "derive/blocks.h"
+#include "heap/heap.h"
 #include "queries/queries.h"
-#include "queries/waste/array_facts.h"
 #include "query/coverage.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+
+/*
+ * What an array contains, as far as it can be waste: nothing, only
+ * zeros, a single value, many zeros at the end.
+ */
+
+/* What an array contains. */
+struct array_facts {
+	uint64_t value;      /* bits of the first element; 0 for an empty array */
+	uint64_t tail_count; /* zero or null elements at the end; all of them if is_zero */
+	uint8_t type;        /* type of the elements as in HPROF; HPROF_OBJECT for object arrays */
+	bool is_zero;        /* at least one element, all zero or null */
+	bool is_constant;    /* at least two elements of a primitive type, all equal */
+};
+
+/* Bytes examined at a time; a multiple of all element sizes. */
+#define CHUNK_BYTES (1u << 20)
+
+/* Sets *out to whether all elements are equal: the array equals itself shifted by one element. */
+static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsigned width,
+		      bool *out, struct hdb_error *err)
+{
+	assert(width == 1 || width == 2 || width == 4 || width == 8);
+	*out = true;
+	for (uint64_t at = 0; *out && sub->body_size - at > width; at += CHUNK_BYTES) {
+		uint64_t n = sub->body_size - at;
+		const uint8_t *p;
+
+		/*
+		 * One element more than a chunk, so that chunks are compared with each other too.
+		 */
+		if (n > CHUNK_BYTES + width)
+			n = CHUNK_BYTES + width;
+		p = base_view_at(view, sub->body_offset + at, n, err);
+		if (!p)
+			return HDB_ETRUNC;
+		*out = memcmp(p, p + width, n - width) == 0;
+		if (sub->body_size - at <= CHUNK_BYTES)
+			break;
+	}
+	return HDB_OK;
+}
+
+/*
+ * Examines the array at `offset` of the dump (0: not in the dump). `view` belongs to the calling
+ * thread, and the dump must be open. HDB_NOTFOUND if the dump lacks its elements; not for empty
+ * arrays. Unless an array is constant, only both ends are read.
+ */
+static int array_facts(struct heap *heap, struct base_view *view, uint64_t offset,
+		       struct array_facts *out, struct hdb_error *err)
+{
+	uint64_t end = 0;
+	struct hprof_sub sub;
+	const uint8_t *p;
+	bool uniform;
+	unsigned width;
+
+	*out = (struct array_facts){ 0 };
+	TRY(offset ? hprof_sub_read(&heap->dump.file, view, offset, &sub, err) : HDB_NOTFOUND);
+	if (sub.tag == HPROF_OBJECT_ARRAY_DUMP)
+		out->type = HPROF_OBJECT;
+	else if (sub.tag == HPROF_PRIMITIVE_ARRAY_DUMP || sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA)
+		out->type = sub.element_type;
+	width = hprof_type_size(out->type, heap->id_size);
+	if (!width || (sub.tag == HPROF_PRIMITIVE_ARRAY_NODATA && sub.length))
+		return HDB_NOTFOUND;
+	if (!sub.length || sub.body_size < width)
+		return HDB_OK;
+	TRY(is_uniform(view, &sub, width, &uniform, err));
+	TRY(hprof_content_end(view, &sub, 0, &end, err));
+	p = base_view_at(view, sub.body_offset, width, err);
+	if (!p)
+		return HDB_ETRUNC;
+	out->value = be_bits(p, width);
+	out->tail_count = (sub.body_size - end) / width;
+	out->is_zero = uniform && out->value == 0;
+	out->is_constant = uniform && out->type != HPROF_OBJECT && sub.length >= 2;
+	return HDB_OK;
+}
 
 static const struct hdb_option_spec options[] = {
 	{ "empty", HDB_OPTION_FLAG, .help = "Arrays of length zero" },
@@ -115,7 +197,7 @@ struct arrays {
  * not in the dump.
  */
 static void examine(const struct arrays *a, const struct heap_block *objects, uint32_t i,
-		    const struct analysis_array_facts *array, struct found *out)
+		    const struct array_facts *array, struct found *out)
 {
 	const uint64_t length = objects->length[i];
 
@@ -153,15 +235,14 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 	TRY(heap_read_offsets(a->q->heap, block->block_no, block->values, err));
 	heap_prefetch_ahead(a->q->heap, block->block_no);
 	for (uint32_t i = 0; i < objects->count; i++) {
-		struct analysis_array_facts array;
+		struct array_facts array;
 		struct found found;
 
 		if ((objects->kind[i] != STORE_OBJECT_ARRAY &&
 		     objects->kind[i] != STORE_PRIMITIVE_ARRAY) ||
 		    (a->is_class && !a->is_class[objects->class_no[i]]))
 			continue;
-		if ((r = analysis_array_facts(a->q->heap, &view, block->values[i], &array, err)) <
-		    0)
+		if ((r = array_facts(a->q->heap, &view, block->values[i], &array, err)) < 0)
 			return r;
 		examine(a, objects, i, r == HDB_OK ? &array : NULL, &found);
 		TRY(base_vec_push(&block->bytes[0], &found, sizeof(found), err));
