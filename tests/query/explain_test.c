@@ -188,6 +188,9 @@ static void test_language(void **state)
 		{ "referrer(next, 'a.A') == this", true },
 		{ "referrer(list, 'x.Y,*.B').n == 12", true },
 		{ "exists(referrer(next, 'x.Y'))", false },
+		/* more instances than are read one by one */
+		{ "referrer(this, 'b.Many').nth == 1", true },
+		{ "exists(referrer(next, 'b.Many'))", false },
 		{ "exists(loader(this))", false },
 	};
 	char text[512];
@@ -196,7 +199,8 @@ static void test_language(void **state)
 	plant("a.B:a.A@a{n=12, big=5000000000L, ratio=1.5, on=true, off=false, name=\"pool-1\","
 	      "list=list(7*b.Item{weight=9}), map=map(3*b.Item{weight=4}), nothing=null,"
 	      "set=set(2*b.Item{weight=1}), array=array(5*b.Item{weight=1}),"
-	      "next=c.C{next=$a}}; static a.Limits.MOST = 65536; static a.Limits.ONE = b.Item{weight=2}");
+	      "many=array(50001*b.Many{nth=1, of=$a}), next=c.C{next=$a}};"
+	      "static a.Limits.MOST = 65536; static a.Limits.ONE = b.Item{weight=2}");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		(void)snprintf(text, sizeof(text), RULE("where %s\nsays yes\n"),
 			       cases[i].condition);

@@ -285,6 +285,8 @@ void explain_rules_release(struct explain_rules *rules)
 	base_vec_release(&rules->rules);
 	base_vec_release(&rules->nodes);
 	base_vec_release(&rules->list);
+	for (size_t i = 0; rules->counts && i < EXPLAIN_COUNTS; i++)
+		base_vec_release(&rules->counts->referring[i].pairs);
 	free(rules->first);
 	free(rules->counts);
 	free(rules->own);

@@ -65,7 +65,7 @@ struct explain_rule {
 	unsigned line; /* line of its first word */
 };
 
-/* Number of instance counts cached; the oldest is replaced. */
+/* Number of instance counts cached, and of sets of references; the oldest is replaced. */
 #define EXPLAIN_COUNTS 16u
 
 /* Number of instances of some classes for which an expression is true, and the first of them. */
@@ -75,9 +75,19 @@ struct explain_count {
 	uint32_t first_ix; /* HEAP_NONE if there is none */
 };
 
+/* What instances of some classes refer to. */
+struct explain_referring {
+	char classes[BASE_VALUE_MAX];
+	bool are_many; /* too many instances: their references were not collected */
+	/* uint64_t, ascending: the object referred to, times 2^32, plus the instance */
+	struct base_vec pairs;
+};
+
 struct explain_counts {
 	struct explain_count list[EXPLAIN_COUNTS];
 	unsigned next; /* index of the entry to replace next */
+	struct explain_referring referring[EXPLAIN_COUNTS];
+	unsigned next_referring;
 };
 
 /* All rules, and which of them are about which class of the heap. */
