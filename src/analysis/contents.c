@@ -24,6 +24,7 @@
 /* Bytes hashed at a time. */
 #define CHUNK_BYTES (1u << 20)
 /* Bytes of the sort key: the hash, then the index. */
+#define HASH_BYTES 16u
 #define KEY_BYTES 20u
 /* Runs of up to this many records are sorted by insertion. */
 #define SHORT_RUN 24u
@@ -319,16 +320,28 @@ static void spread(struct analysis_content *records, uint64_t count, unsigned de
 	}
 }
 
+/* Whether all records have the same hash. */
+static bool is_one_run(const struct analysis_content *records, uint64_t count)
+{
+	for (uint64_t i = 1; i < count; i++)
+		if (records[i].low != records[0].low || records[i].high != records[0].high)
+			return false;
+	return true;
+}
+
 /*
  * Sorts by hash, then by index, in place: the array may be in a file, and a copy would not fit. The
  * records have the same bytes before `top`.
  */
 static void sort(struct analysis_content *records, uint64_t count, unsigned top)
 {
-	/* One byte of the key: the places of its values, and the next place to sort. */
+	/*
+	 * One byte of the key: the places of its values, the next place to sort, and the byte
+	 * that was sorted before.
+	 */
 	struct level {
 		uint64_t start, end[256];
-		unsigned b;
+		unsigned b, above;
 	} levels[KEY_BYTES];
 	unsigned depth = top;
 
@@ -340,8 +353,9 @@ static void sort(struct analysis_content *records, uint64_t count, unsigned top)
 		uint64_t from, n;
 
 		if (l->b == 256) {
-			if (depth-- == top)
+			if (depth == top)
 				return;
+			depth = l->above;
 			continue;
 		}
 		from = l->b ? l->end[l->b - 1] : 0;
@@ -351,7 +365,11 @@ static void sort(struct analysis_content *records, uint64_t count, unsigned top)
 		if (n <= SHORT_RUN) {
 			sort_short(records + from, n);
 		} else if (depth + 1 < KEY_BYTES) {
-			depth++;
+			const unsigned above = depth;
+
+			depth = depth < HASH_BYTES && is_one_run(records + from, n) ? HASH_BYTES :
+										      depth + 1;
+			levels[depth].above = above;
 			levels[depth].start = from;
 			levels[depth].b = 0;
 			spread(records + from, n, depth, levels[depth].end);
