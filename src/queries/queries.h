@@ -1,8 +1,23 @@
-/* queries/queries.h - the list of all queries, and how to find one. */
+/*
+ * queries/queries.h - the list of all queries, and how to find one. It hands on what nearly every
+ * query needs: the engine, groups, names of objects and the C library.
+ */
 #ifndef QUERIES_QUERIES_H
 #define QUERIES_QUERIES_H
 
+#include "analysis/describe.h"
+#include "analysis/groups.h"
+#include "base/sort.h"
+#include "query/common_options.h"
+#include "query/coverage.h"
+#include "query/object_cells.h"
+#include "query/object_columns.h"
 #include "query/query.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Returns the table of queries. */
 const struct query_def *const *query_registry(size_t *count);

@@ -1,13 +1,8 @@
 /* queries/registry.c - the table of queries (queries.h), by name, and as users see it. */
 #include "base/glob.h"
 #include "queries/queries.h"
-#include "query/object_columns.h"
 
-#include <assert.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define X(name) &query_##name,
 static const struct query_def *const registry[] = { QUERIES(X) };

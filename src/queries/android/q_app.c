@@ -5,11 +5,7 @@
 #include "derive/native.h"
 #include "heap/known.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 #include "query/info_rows.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #define TEXT_MAX_BYTES 1024
 /* Maximum number of databases listed. */

@@ -8,18 +8,12 @@
  * from the bytes per pixel. In Android 16 the seventh decimal digit of Bitmap.mId is the kind of
  * storage.
  */
-#include "analysis/groups.h"
 #include "base/search.h"
-#include "base/sort.h"
 #include "derive/native.h"
 #include "base/idmap.h"
 #include "heap/known.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 /* Elements of an array read at a time. */

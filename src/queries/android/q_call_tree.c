@@ -5,17 +5,11 @@
  * A node is a frame below the same outer frames, or a class below the frame that allocated it.
  * Parents have lower numbers than their children.
  */
-#include "analysis/groups.h"
 #include "base/name_tree.h"
-#include "base/sort.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
 #include "queries/android/object_sites.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-
-#include <assert.h>
-#include <stdlib.h>
 
 #define TEXT_MAX_BYTES 512
 /* Maximum number of frames of one stack that become nodes: the innermost ones. */

@@ -5,8 +5,6 @@
  */
 #include "queries/traces/leak_traces.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-#include "query/object_columns.h"
 
 #define TEXT_MAX_BYTES 1024
 

@@ -1,14 +1,9 @@
 /*
  * queries/android/q_native.c - query native: native memory owned by objects, by class or by object.
  */
-#include "base/sort.h"
 #include "derive/native.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 #include "query/grouping.h"
-#include "query/object_columns.h"
-
-#include <assert.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG, .help = "List the owners one by one instead of by class" },

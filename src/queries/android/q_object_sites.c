@@ -2,13 +2,9 @@
  * queries/android/q_object_sites.c - query object-sites: where objects were allocated, if the dump
  * has a stack trace for each.
  */
-#include "base/sort.h"
 #include "heap/threads.h"
 #include "queries/android/object_sites.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-
-#include <stdlib.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "stack|class", "Group by stack, or by stack and class",

@@ -5,16 +5,9 @@
  * options, sets facts and chooses columns; the parts are diff_groups.c, diff_objects.c,
  * diff_tree.c, diff_growth.c and diff_owners.c.
  */
-#include "analysis/groups.h"
 #include "queries/compare/diff.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
 #include "query/conditions.h"
-#include "query/coverage.h"
-
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* Maximum bytes of a number in column steps, with a space. */
 #define STEP_BYTES 21

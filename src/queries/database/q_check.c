@@ -7,10 +7,6 @@
 #include "queries/database/checks.h"
 #include "queries/queries.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
-
 #define COLUMNS(X) \
 	X(NAME, TEXT, "name", "check", "Name of the check") \
 	X(RESULT, TEXT, "result", "result", \

@@ -4,14 +4,12 @@
  *
  * With an option it turns into another query: problems, tables, dangling, properties.
  */
-#include "analysis/groups.h"
 #include "analysis/properties.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
 #include "queries/queries.h"
 #include "query/info_rows.h"
 
-#include <stdio.h>
 #include <time.h>
 
 /* Threads between two checks of the cancel flag. */

@@ -5,10 +5,7 @@
 #include "heap/heap_database.h"
 #include "hprof/walk.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 #include "query/table_rows.h"
-
-#include <string.h>
 
 #define COLUMNS(X) \
 	X(KIND, TEXT, "kind", "kind", "Kind of damage") \

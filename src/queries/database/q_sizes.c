@@ -2,7 +2,6 @@
  * queries/database/q_sizes.c - query sizes: how shallow sizes were computed and why, how much of
  * the heap proves it, and what Eclipse MAT would compute instead.
  */
-#include "analysis/groups.h"
 #include "base/base_text.h"
 #include "base/bytes.h"
 #include "heap/heap_database.h"
@@ -10,9 +9,6 @@
 #include "queries/database/size_proof.h"
 #include "queries/queries.h"
 #include "query/info_rows.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 /* Maximum number of classes listed whose layout was corrected by distances. */
 #define LISTED_MAX 20

@@ -7,7 +7,6 @@
  * objects, faults), what is merely large, and known faults of libraries, so that the first row is
  * the first thing to look at.
  */
-#include "analysis/groups.h"
 #include "analysis/properties.h"
 #include "analysis/suspects.h"
 #include "base/base_text.h"
@@ -20,10 +19,6 @@
 #include "queries/leaks/leaking.h"
 #include "queries/queries.h"
 #include "query/advice.h"
-#include "query/coverage.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #define TEXT_MAX_BYTES 4096
 /* Maximum number of members of a group listed, the largest first. */

@@ -8,20 +8,13 @@
  * subclasses add to java.lang.ref.Reference, because the VM's own links between references lead to
  * all others. The work is bounded per reference and in total.
  */
-#include "analysis/describe.h"
 #include "analysis/reference_list.h"
 #include "base/bits.h"
-#include "base/sort.h"
 #include "derive/build.h"
 #include "heap/values/values.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 #include "query/grouping.h"
-#include "query/object_cells.h"
 #include "query/table_rows.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* Maximum number of objects visited for one reference, and for all together (seconds). */
 #define OBJECTS_MAX (1u << 30)

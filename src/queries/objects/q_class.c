@@ -2,15 +2,8 @@
  * queries/objects/q_class.c - query class: fields, loader, superclasses and instances of a class,
  * or a list of classes.
  */
-#include "analysis/describe.h"
-#include "analysis/groups.h"
 #include "queries/database/size_proof.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define NAME_MAX_BYTES 512
 #define LINE_MAX_BYTES 2048

@@ -3,16 +3,10 @@
  * outside the heap. Their memory is not in the dump, and no object size includes it.
  */
 #include "analysis/members.h"
-#include "base/sort.h"
 #include "derive/segments.h"
 #include "heap/known.h"
 #include "heap/threads.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-
-#include <assert.h>
-#include <stdlib.h>
 
 /* Maximum number of steps up the dominator tree to a thread. */
 #define THREAD_STEPS_MAX 1000

@@ -1,15 +1,9 @@
 /*
  * queries/objects/q_duplicate_classes.c - classes that several class loaders define.
  */
-#include "analysis/groups.h"
 #include "base/glob.h"
-#include "base/sort.h"
 #include "queries/objects/duplicate_names.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const struct hdb_option_spec options[] = {
 	QUERY_POPULATION_OPTIONS("objects"),

@@ -2,14 +2,9 @@
  * queries/objects/q_entries.c - query entries: the contents of a collection, or of all collections
  * of a class: keys and values of maps, elements of others.
  */
-#include "analysis/describe.h"
 #include "analysis/members.h"
 #include "heap/collections/collections.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-
-#include <stdio.h>
 
 /* Maximum bytes of a key or value as text. */
 #define TEXT_SIZE 4096

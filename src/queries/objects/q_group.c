@@ -6,9 +6,7 @@
  * and some 12 for finding and sorting them. Texts are made again for each row.
  */
 #include "analysis/contents.h"
-#include "analysis/describe.h"
 #include "analysis/hash_counter.h"
-#include "analysis/session.h"
 #include "base/idmap.h"
 #include "derive/blocks.h"
 #include "heap/known.h"
@@ -16,12 +14,7 @@
 #include "heap/values/string_scan.h"
 #include "heap/values/value_text.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 /*

@@ -2,17 +2,9 @@
  * queries/objects/q_instances.c - query instances: the objects of a class or of all classes that
  * match a pattern, with their fields as columns.
  */
-#include "analysis/describe.h"
 #include "analysis/members.h"
-#include "analysis/targets.h"
 #include "heap/known.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-#include "query/object_columns.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* Maximum number of fields with a column. */
 #define FIELDS_MAX 12

@@ -2,15 +2,9 @@
  * queries/objects/q_loaders.c - query loaders: class loaders as a tree: the classes each defines,
  * their instances, and whether anything besides references keeps it loaded.
  */
-#include "analysis/groups.h"
 #include "analysis/loader_tree.h"
-#include "base/sort.h"
 #include "queries/objects/duplicate_names.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-
-#include <assert.h>
-#include <stdlib.h>
 
 #define NAME_MAX_BYTES 512
 

@@ -2,13 +2,9 @@
  * queries/objects/q_object.c - query object: one object with its sizes, all fields and their
  * values, elements, and static fields.
  */
-#include "analysis/describe.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-
-#include <stdio.h>
 
 #define TEXT_MAX 4096
 #define NAME_MAX_BYTES 512

@@ -7,12 +7,6 @@
  */
 #include "heap/heap_database.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-#include "query/object_columns.h"
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "columns", HDB_OPTION_TEXT, "NAME,NAME...", "Columns to show, in this order",

@@ -6,22 +6,13 @@
  * (derive/strangeness.h). Other exclusions, several paths, and the shortest path need a search
  * backwards along the referrers.
  */
-#include "analysis/describe.h"
 #include "analysis/exclude.h"
-#include "analysis/session.h"
 #include "graph/paths.h"
 #include "heap/collections/collections.h"
 #include "heap/heap_database.h"
 #include "heap/threads.h"
 #include "heap/values/value_text.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
-#include "query/object_cells.h"
-
-#include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 /*
  * Paths through collections, as map["key"] or list[3]: the

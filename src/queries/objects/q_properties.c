@@ -7,8 +7,6 @@
 #include "heap/values/values.h"
 #include "queries/queries.h"
 
-#include <string.h>
-
 static const struct hdb_option_spec options[] = {
 	{ "match", HDB_OPTION_TEXT, "PATTERN", "Only names that match; * and ? are wildcards",
 	  .example = "java.*" },

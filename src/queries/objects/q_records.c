@@ -7,11 +7,9 @@
 #include "hprof/reader.h"
 #include "queries/android/object_sites.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 #include "query/table_rows.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- dangling ---- */
 

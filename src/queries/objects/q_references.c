@@ -1,13 +1,6 @@
 /* queries/objects/q_references.c - query references: what an object refers to, and how. */
-#include "analysis/describe.h"
 
-#include "base/sort.h"
 #include "queries/queries.h"
-#include "query/object_cells.h"
-#include "query/object_columns.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define NAME_MAX_BYTES 512
 

@@ -1,11 +1,5 @@
 /* queries/objects/q_referrers.c - query referrers: what refers to an object, and how. */
-#include "analysis/describe.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-#include "query/object_columns.h"
-
-#include <stdlib.h>
 
 #define NAME_MAX_BYTES 512
 

@@ -1,12 +1,7 @@
 /* queries/objects/q_roots.c - query roots: GC roots by kind, or the objects of one kind. */
-#include "analysis/describe.h"
 #include "heap/threads.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-#include "query/object_columns.h"
 
-#include <assert.h>
 #include <strings.h>
 
 #define NAME_MAX_BYTES 256

@@ -10,10 +10,6 @@
 #include "heap/values/string_scan.h"
 #include "queries/queries.h"
 #include "base/base_text.h"
-#include "query/coverage.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -2,19 +2,12 @@
  * queries/objects/q_threads.c - query threads: name, state, stack with frames and local variables,
  * retained size.
  */
-#include "analysis/describe.h"
 #include "base/glob.h"
 #include "base/search.h"
-#include "base/sort.h"
 #include "heap/threads.h"
 #include "queries/objects/thread_state.h"
 #include "queries/objects/vthreads.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define NAME_MAX_BYTES 512
 #define FRAME_MAX_BYTES 3200

@@ -6,19 +6,9 @@
  * in a set those that no other member dominates. A section lists the groups above a threshold of
  * the items' total.
  */
-#include "analysis/describe.h"
 #include "analysis/dominator_children.h"
-#include "analysis/groups.h"
 #include "analysis/members.h"
-#include "base/sort.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-#include "query/object_columns.h"
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",

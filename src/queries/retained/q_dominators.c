@@ -2,19 +2,8 @@
  * queries/retained/q_dominators.c - query dominators: the dominator tree, one level at a time,
  * largest first or grouped; or the largest nodes on all levels.
  */
-#include "analysis/describe.h"
 #include "analysis/dominator_children.h"
-#include "analysis/groups.h"
-#include "analysis/session.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-#include "query/object_columns.h"
-
-#include <assert.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
 /*
  * The largest nodes of a part of the dominator tree: as many as

@@ -6,15 +6,9 @@
  * a threshold, or if it has no child and retains more than that. Below a listed object the search
  * continues in all children above the threshold, otherwise only in the largest child.
  */
-#include "analysis/describe.h"
-#include "analysis/groups.h"
 #include "base/glob.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-#include "query/object_columns.h"
 
 static const struct hdb_option_spec options[] = {
 	{ "threshold", HDB_OPTION_NUMBER, "PERCENT",

@@ -2,18 +2,10 @@
  * queries/retained/q_histogram.c - query histogram: number and size of objects by class,
  * superclass, package, class loader, heap or call stack.
  */
-#include "analysis/groups.h"
 #include "derive/build.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
 #include "query/conditions.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "class|superclass|package|loader|heap|call-stack",

@@ -2,18 +2,12 @@
  * queries/retained/q_immediate.c - query immediate-dominators: what keeps the objects of a class
  * alive: their immediate dominators, by class.
  */
-#include "analysis/groups.h"
 #include "analysis/members.h"
 #include "base/bits.h"
 #include "base/glob.h"
-#include "base/sort.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
-#include "query/coverage.h"
-
-#include <stdlib.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "skip", HDB_OPTION_CLASSES, "PATTERN,...|none",

@@ -3,20 +3,13 @@
  * to the objects of a set, and the dominator tree, merged by name.
  */
 #include "analysis/exclude.h"
-#include "analysis/groups.h"
 #include "analysis/members.h"
 #include "analysis/merged.h"
 #include "base/bits.h"
 #include "derive/native.h"
 #include "queries/compare/growth_tree.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
-#include "query/coverage.h"
 #include "query/merged_cells.h"
-
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 enum {
 	LEVEL,

@@ -7,17 +7,9 @@
  */
 #include "analysis/exclude.h"
 #include "analysis/members.h"
-#include "base/sort.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
-#include "query/coverage.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The columns without native memory, which only some dumps record. */
 #define SHOWN "target,id,class,objects,shallow,bound,retained,retained_objects,exact,reachable"

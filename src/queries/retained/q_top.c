@@ -2,17 +2,8 @@
  * queries/retained/q_top.c - query top: the largest objects that nothing else holds alone, classes,
  * packages, or class loaders.
  */
-#include "analysis/describe.h"
 #include "analysis/dominator_children.h"
-#include "analysis/groups.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-#include "query/object_columns.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "by", HDB_OPTION_CHOICE, "object|class|superclass|package|loader", "What to list",

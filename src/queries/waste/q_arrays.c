@@ -5,18 +5,10 @@
  * One pass over the objects in the order of the heap, on all threads. Memory depends on the number
  * of groups.
  */
-#include "analysis/describe.h"
 #include "analysis/hash_counter.h"
 #include "base/bytes.h"
-#include "base/sort.h"
 #include "derive/blocks.h"
-#include "heap/heap.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * What an array contains, as far as it can be waste: nothing, only

@@ -6,16 +6,8 @@
  * collections, size and index are kept, 16 bytes each, and they are measured again for each row.
  */
 #include "analysis/collection_fill.h"
-#include "analysis/describe.h"
-#include "base/sort.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 #include "query/grouping.h"
-#include "query/object_columns.h"
-#include "query/object_cells.h"
-
-#include <assert.h>
-#include <stdlib.h>
 
 /* Maximum number of steps that a ratio is divided into. */
 #define SEGMENTS_MAX 1000u

@@ -6,19 +6,11 @@
  * run of copies; texts and holders are found when a row is made.
  */
 #include "analysis/contents.h"
-#include "analysis/describe.h"
-#include "analysis/session.h"
 #include "base/base_text.h"
 #include "base/idmap.h"
-#include "base/sort.h"
 #include "heap/values/string_scan.h"
 #include "heap/values/values.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /*
  * Through which fields a set of objects is held, and by how many

@@ -5,21 +5,13 @@
  * The state is derived from the fields of each reference, so no list in the heap has to be
  * followed.
  */
-#include "analysis/describe.h"
 #include "analysis/reference_list.h"
-#include "base/sort.h"
 #include "derive/native.h"
 #include "heap/heap_database.h"
 #include "heap/known.h"
 #include "heap/values/values.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 #include "query/grouping.h"
-#include "query/object_columns.h"
-#include "query/object_cells.h"
-
-#include <assert.h>
-#include <string.h>
 
 static const struct hdb_option_spec options[] = {
 	{ "objects", HDB_OPTION_FLAG,

@@ -2,15 +2,9 @@
  * queries/waste/q_reference_stats.c - query reference-stats: soft, weak, phantom and final
  * references by class: how many there are, what they refer to, and what only they hold.
  */
-#include "analysis/describe.h"
-#include "analysis/groups.h"
 #include "analysis/reference_list.h"
-#include "base/sort.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
-
-#include <stdio.h>
 
 /* Maximum bytes of the names of columns. */
 #define COLUMNS_MAX_BYTES 256

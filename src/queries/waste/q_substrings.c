@@ -6,10 +6,8 @@
  * Strings are sorted by array (contents.h), so all users of an array are neighbours.
  */
 #include "analysis/contents.h"
-#include "base/sort.h"
 #include "heap/values/string_scan.h"
 #include "queries/queries.h"
-#include "query/coverage.h"
 
 /* Strings between two checks of the cancel flag. */
 #define STEP_STRINGS 65536

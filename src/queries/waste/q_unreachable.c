@@ -2,20 +2,10 @@
  * queries/waste/q_unreachable.c - query unreachable: the garbage in the dump, that is objects that
  * no root reaches, by class or by the objects that hold them.
  */
-#include "analysis/describe.h"
 #include "analysis/edges.h"
-#include "analysis/groups.h"
-#include "analysis/session.h"
 #include "base/glob.h"
-#include "base/sort.h"
 #include "derive/native.h"
 #include "queries/queries.h"
-#include "query/common_options.h"
-#include "query/coverage.h"
-#include "query/object_cells.h"
-
-#include <assert.h>
-#include <string.h>
 
 /*
  * Which unreachable objects are not held by another one, and what each of
