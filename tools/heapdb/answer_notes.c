@@ -5,10 +5,6 @@
 
 #include "notes/notes.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 static struct note *note_on(const struct notes *notes, const struct hdb_column *column,
 			    const struct hdb_value *value)
 {

@@ -3,11 +3,8 @@
  * and native heap allocations of Perfetto traces.
  */
 #include "androidfiles/androidfiles.h"
-#include "base/scope.h"
 #include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
-
-#include <stdlib.h>
 
 /* ---- rows ---- */
 

@@ -13,10 +13,6 @@
 
 #include "common/door_rows.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #ifdef HAVE_SQLITE

@@ -8,11 +8,8 @@
 #include "heapdb/render.h"
 #include "heapdb/report.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,10 +4,6 @@
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Bytes per read and write. */
 #define COPY_BYTES (1u << 20)
 

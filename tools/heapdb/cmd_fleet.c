@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Must match the parsers in fleet/_command.py; a test compares them. */

@@ -5,10 +5,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
 
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Column where descriptions begin. */
 #define HELP_COLUMN 28

@@ -8,8 +8,6 @@
 #include "heapdb/prose.h"
 #include "heapdb/render.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Maximum number of problem kinds named in the notice; `heapdb info` lists all. */

@@ -2,16 +2,10 @@
  * heapdb/cmd_jfr.c - Flight Recorder files: events as rows, samples by class, thread or call stack,
  * and samples for the classes of an answer.
  */
-#include "base/scope.h"
 #include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
 #include "jfr/jfr.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* Maximum bytes of a stack in a row. */

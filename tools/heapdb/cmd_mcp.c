@@ -14,8 +14,6 @@
 #include "sqlite/sqlite.h"
 #endif
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifdef HAVE_SQLITE

@@ -10,10 +10,6 @@
 
 #include "common/door_rows.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SUMMARY_BYTES 512

@@ -5,11 +5,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 
-#include "base/scope.h"
 #include "notes/notes.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 int cli_notes(struct cli *cli, struct notes **notes)
 {

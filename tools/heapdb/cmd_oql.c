@@ -13,10 +13,6 @@
 #include "sqlite/sqlite.h"
 #endif
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static int source_next(void *rows, struct hdb_error *err)
 {
 	return oql_next(rows, err);

@@ -11,11 +11,6 @@
 
 #include "common/door_rows.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Returns the prose renderer of the query, unless columns, an order or a format were requested. */
 static const struct prose *text_of(const struct cli *cli)
 {

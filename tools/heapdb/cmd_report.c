@@ -7,10 +7,7 @@
 #include "heapdb/report.h"
 #include "notes/notes.h"
 
-#include <assert.h>
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Rows in a section that lists the largest items. */
 #define ROWS_OF_A_LIST 10

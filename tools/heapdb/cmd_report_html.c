@@ -6,12 +6,9 @@
 #include "heapdb/report.h"
 
 #include "common/door_rows.h"
-#include "base/scope.h"
 #include "notes/notes.h"
 #include "serve/serve.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* Maximum rows of long answers, which keeps the file at a few MB. */

@@ -5,9 +5,6 @@
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
 	/* 0: bytes were copied without counting */

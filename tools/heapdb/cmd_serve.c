@@ -12,11 +12,7 @@
 #include "heapdb/serve_answers.h"
 #include "notes/notes.h"
 
-#include <assert.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

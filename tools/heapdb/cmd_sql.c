@@ -5,10 +5,7 @@
 #include "heapdb/render.h"
 #include "heapdb/sql_shell.h"
 
-#include <assert.h>
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 

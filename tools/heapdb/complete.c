@@ -6,12 +6,6 @@
  */
 #include "heapdb/cli.h"
 
-#include "base/scope.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Maximum number of classes offered; longer lists do not help. */
 #define CLASSES_MAX 200
 

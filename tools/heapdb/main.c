@@ -3,7 +3,6 @@
  * checks that output was written, and sets the exit code.
  */
 #include "heapdb/cli.h"
-#include "common/escape.h"
 #include "heapdb/pager.h"
 #include "heapdb/progress.h"
 #include "heapdb/render.h"
@@ -14,9 +13,6 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Option groups of long-running commands, and of commands that print rows. */

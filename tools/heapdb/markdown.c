@@ -5,10 +5,6 @@
 #include "heapdb/prose.h"
 #include "heapdb/report.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Width of a code block, which is indented by four columns. */
 #define BLOCK_WIDTH 96
 #define BLOCK_INDENT 4

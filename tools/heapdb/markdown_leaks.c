@@ -5,8 +5,6 @@
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
 
-#include <string.h>
-
 /* Below this share, a suspect is only called the largest: every heap has a largest object. */
 #define HOLDER_PERCENT 50.0
 #define HOLDER_BYTES (4u << 20)

@@ -7,10 +7,6 @@
 
 #include "androidfiles/androidfiles.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MB 1048576.0 /* MB as in Android's tools */
 
 enum { JAVA, NATIVE, GRAPHICS, STACK, CODE, OTHERS, CATEGORIES };

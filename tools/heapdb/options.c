@@ -9,15 +9,11 @@
 #include "common/suggest.h"
 #include "heapdb/where.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* The last three members of a row. */

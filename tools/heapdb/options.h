@@ -7,6 +7,11 @@
 #include "heapdb.h"
 
 #include <stdbool.h>
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct command;
 

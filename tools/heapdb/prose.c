@@ -4,8 +4,6 @@
 #include "heapdb/prose.h"
 
 #include <langinfo.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Line width if the terminal's is unknown. */
 #define PROSE_WIDTH 100

@@ -4,10 +4,7 @@
 #include "heapdb/prose_groups.h"
 #include "base/sort.h"
 
-#include "base/base_text.h"
 #include "heapdb/prose.h"
-
-#include <assert.h>
 
 /* FNV-1a hash. */
 uint64_t prose_hash(uint64_t key, const struct hdb_value *text)

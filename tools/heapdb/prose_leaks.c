@@ -6,9 +6,6 @@
 #include "heapdb/call_rows.h"
 #include "heapdb/prose.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /* Headings of rows that form a list by class or object. */
 static const struct list {
 	const char *kind, *heading;

@@ -3,8 +3,6 @@
  */
 #include "heapdb/prose.h"
 
-#include <string.h>
-
 static void put_head(struct answer *answer, const struct render_style *style, struct output *out)
 {
 	const struct hdb_value *reachable = answer_fact(answer, "reachable");

@@ -5,7 +5,6 @@
 #include "heapdb/prose.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /*
  * Prints "  1  LeakyService leaks: ..., 378 B". The size comes last because a leak matters however

@@ -6,8 +6,6 @@
 #include "heapdb/prose.h"
 #include "heapdb/prose_groups.h"
 
-#include <inttypes.h>
-
 enum { NAME, LABEL, STRENGTH, CLASS };
 
 static const struct prose_column columns[] = {

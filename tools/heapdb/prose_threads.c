@@ -7,8 +7,6 @@
 #include "heapdb/prose.h"
 #include "heapdb/prose_groups.h"
 
-#include <string.h>
-
 /* ---- stacks ---- */
 
 /* Prints a word such as ", daemon" if the column is true. */

@@ -4,8 +4,6 @@
  */
 #include "heapdb/prose.h"
 
-#include <string.h>
-
 static void put_line(struct output *out, const struct render_style *style, const char *title,
 		     const struct hdb_value *text)
 {

@@ -6,8 +6,6 @@
 #include "heapdb/render.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define HEALTH "stale|incomplete|redacted"
 /* Facts that are printed as sentences. */

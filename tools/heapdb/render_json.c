@@ -7,7 +7,6 @@
 #include "heapdb/render.h"
 
 #include <math.h>
-#include <string.h>
 
 void render_json_string(struct output *out, const char *string)
 {

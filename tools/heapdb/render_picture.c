@@ -9,8 +9,6 @@
 #include "heapdb/prose.h"
 #include "pictures/pictures.h"
 
-#include <string.h>
-
 /* Indexes of the columns to draw; NO_COLUMN: none. */
 struct columns {
 	size_t level, name, bytes, count, others, count_below;

@@ -19,12 +19,8 @@
 #include "heapdb/render.h"
 #include "common/shorten.h"
 
-#include <assert.h>
 #include <langinfo.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A batch ends at this many rows or bytes. */
 #define BATCH_ROWS 500

@@ -11,7 +11,6 @@
 #include "heapdb/render.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef void put_text_fn(struct output *out, const char *text, size_t size);
 

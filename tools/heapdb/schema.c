@@ -6,10 +6,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 
-#include <assert.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <string.h>
 
 /* Writes "name":{...}, preceded by a comma unless it is the first. */
 static void put_key(struct output *out, const char *name, bool is_first)

@@ -10,10 +10,6 @@
 
 #include "sqlite/sqlite.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
-
 /* Memory of SQLite for all workers together, and maximum bytes of text in an answer. */
 #define MEMORY_MAX ((uint64_t)64 << 20)
 #define TEXTS_MAX ((uint64_t)32 << 20)

@@ -8,8 +8,6 @@
 #ifdef HAVE_SQLITE
 #include "sqlite/sqlite.h"
 
-#include <inttypes.h>
-
 /* Counts text before writing it, so that an answer cannot exceed its limit. */
 static int count_texts(struct sql_rows *r, struct hdb_error *err)
 {

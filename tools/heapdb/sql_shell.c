@@ -9,9 +9,6 @@
 #include "heapdb/sql_rows.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #ifdef HAVE_SQLITE

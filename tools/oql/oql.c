@@ -4,13 +4,9 @@
 #include "oql/oql.h"
 #include "oql/oql_rows.h"
 
-#include "common/escape.h"
 #include "common/unique_names.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Columns of SELECT *. */
 enum { STAR_ID, STAR_CLASS, STAR_SHALLOW, STAR_TEXT, STAR_COUNT };

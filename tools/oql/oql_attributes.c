@@ -5,11 +5,7 @@
 #include "base/sort.h"
 #include "oql/oql_eval.h"
 
-#include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Private to oql: subject and tables of attributes.

@@ -4,7 +4,6 @@
 #include "oql/oql_eval.h"
 
 #include <math.h>
-#include <string.h>
 
 bool oql_is_whole(const struct oql_value *v)
 {

@@ -5,13 +5,6 @@
  */
 #include "oql/oql_eval.h"
 
-#include "base/scope.h"
-
-#include <assert.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum rule {
 	RULE_NONE,
 	RULE_STRING,

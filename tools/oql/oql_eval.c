@@ -3,12 +3,6 @@
  */
 #include "oql/oql_eval.h"
 
-#include "base/scope.h"
-
-#include <assert.h>
-#include <inttypes.h>
-#include <string.h>
-
 /* Rows between checks for cancellation. */
 #define TICKS 256
 

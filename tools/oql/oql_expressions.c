@@ -4,9 +4,6 @@
  */
 #include "oql/oql_parser.h"
 
-#include <assert.h>
-#include <string.h>
-
 int oql_expected(struct parser *p, const char *what)
 {
 	const struct oql_token *t = ahead(p, 0);

@@ -6,11 +6,6 @@
 
 #include "common/suggest.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct oql_source {
 	struct oql_eval *ev;
 	const struct oql_select *select;

@@ -3,10 +3,6 @@
  */
 #include "oql/oql_rows.h"
 
-#include "base/base_text.h"
-
-#include <assert.h>
-
 /* State of an aggregate in a group. */
 struct sum {
 	uint64_t count;

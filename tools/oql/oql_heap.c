@@ -5,13 +5,6 @@
 #include "oql/oql_eval.h"
 
 #include "base/sort.h"
-#include "base/scope.h"
-#include "base/base_text.h"
-
-#include <assert.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Objects per rank entry. */
 #define RANK_OBJECTS 512u

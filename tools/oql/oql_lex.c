@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Maximum length of a number: enough for 1e-300 written with all digits. */
 #define NUMBER_MAX 400

@@ -3,11 +3,6 @@
  */
 #include "oql/oql_memory.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define CHUNK_SIZE 16384
 #define ALIGNMENT 16
 

@@ -12,6 +12,10 @@
 #include "base/scope.h"
 
 #include <stdbool.h>
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Common limit of a statement's arenas. */
 struct oql_budget {

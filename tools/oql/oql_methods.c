@@ -4,10 +4,7 @@
  */
 #include "oql/oql_eval.h"
 
-#include <assert.h>
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* Maximum length of a getter's name. */
 #define NAME_MAX_SIZE 64

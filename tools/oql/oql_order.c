@@ -4,9 +4,6 @@
  */
 #include "oql/oql_rows.h"
 
-#include <assert.h>
-#include <stdlib.h>
-
 /* With a LIMIT, surplus rows are dropped when there are this many. */
 #define SORT_SLACK 4096
 

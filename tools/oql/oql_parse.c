@@ -6,8 +6,6 @@
  */
 #include "oql/oql_parser.h"
 
-#include <assert.h>
-
 /* Whether the word is a modifier here rather than the first selected name. */
 static bool is_modifier(const struct parser *p, const char *word)
 {

@@ -4,13 +4,6 @@
  */
 #include "oql/oql_rows.h"
 
-#include "base/scope.h"
-
-#include <assert.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- rows of FROM ---- */
 
 static int next_retained(struct oql_rows *rows, struct oql_part *p)

@@ -7,11 +7,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "oql/oql_eval.h"
 
-#include "base/scope.h"
-
-#include <assert.h>
 #include <pcre2.h>
-#include <string.h>
 
 /* Maximum steps of a match, about 0.1 s. */
 #define MATCH_STEPS 2000000

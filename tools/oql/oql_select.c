@@ -3,11 +3,6 @@
  */
 #include "oql/oql_rows.h"
 
-#include "base/scope.h"
-
-#include <assert.h>
-#include <stdlib.h>
-
 int oql_rows_next(struct oql_rows *rows, const struct oql_value **values)
 {
 	do {

@@ -4,10 +4,6 @@
  */
 #include "oql/oql_eval.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <string.h>
-
 /* ---- UTF-16 units ---- */
 
 static bool continues(char c)

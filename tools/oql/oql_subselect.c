@@ -4,13 +4,6 @@
  */
 #include "oql/oql_rows.h"
 
-#include "base/scope.h"
-#include "base/base_text.h"
-
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct oql_in_set {
 	struct oql_in_set *next; /* next set of the statement */
 	struct oql_keys keys;

@@ -3,12 +3,8 @@
  */
 #include "oql/oql_ast.h"
 
-#include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /*
  * Finds the shortest digits, at least two, that read back as the same number: "d.ddde+dd" in buf.

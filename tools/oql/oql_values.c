@@ -3,10 +3,6 @@
  */
 #include "oql/oql_eval.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <string.h>
-
 /* Array elements per read. */
 #define ELEMENTS 512
 

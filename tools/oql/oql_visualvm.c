@@ -13,12 +13,10 @@
 #include "oql/oql_lex.h"
 
 #include "common/descriptor.h"
-#include "base/scope.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Maximum number of tokens read. Those of functions count each time they are applied. */
 #define STEPS_MAX 200000

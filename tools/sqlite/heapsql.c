@@ -3,15 +3,8 @@
  */
 #include "sqlite/sql_private.h"
 
-#include "base/scope.h"
-#include "base/vec.h"
 #include "common/suggest.h"
 #include "common/unique_names.h"
-
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* SQLite's limit of attached databases. */
 #define DATABASES_MAX 10

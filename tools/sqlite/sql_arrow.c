@@ -6,9 +6,6 @@
 
 #include "common/typed_rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct statement {
 	struct heapsql *sql;       /* owned */
 	struct heapsql_rows *rows; /* owned */

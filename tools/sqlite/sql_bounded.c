@@ -8,9 +8,6 @@
  */
 #include "sqlite/sql_private.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Maximum width and precision of printf(): more than a line needs, and fast. */
 #define FORMAT_WIDTH_MAX 100000
 /*

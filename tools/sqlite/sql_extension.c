@@ -13,9 +13,6 @@
 #ifdef HEAPSQL_EXTENSION
 #include "sqlite/sql_private.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 SQLITE_EXTENSION_INIT1
 
 /* SQLite's limit of attached databases. */

@@ -4,10 +4,6 @@
  */
 #include "sqlite/sql_private.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct heapsql_filter {
 	struct sql_table_def def; /* of the table; must be first */
 	struct heapsql *sql;

@@ -6,15 +6,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "sqlite/sql_private.h"
 
-#include "base/scope.h"
-#include "base/vec.h"
-
-#include <assert.h>
-#include <inttypes.h>
 #include <pcre2.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Steps that path() shows. */
 #define PATH_STEPS 40

@@ -7,8 +7,6 @@
 #include "common/suggest.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 /* Maximum length of a name. Longer ones are cut. */

@@ -4,9 +4,6 @@
  */
 #include "sqlite/sql_objects.h"
 
-#include <assert.h>
-#include <string.h>
-
 /* The object of the current row. */
 struct seen {
 	uint32_t ix, class_no;

@@ -4,10 +4,6 @@
  */
 #include "sqlite/sql_objects.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
-
 static unsigned scan_columns(const struct shape *shape, sqlite3_uint64 used)
 {
 	unsigned columns = 0;

@@ -6,10 +6,6 @@
 #include "sqlite/sql_objects.h"
 
 #include "base/sort.h"
-#include "base/vec.h"
-
-#include <assert.h>
-#include <stdlib.h>
 
 struct top {
 	uint64_t bytes; /* retained size; for referrers ~number, so that the smallest is first */

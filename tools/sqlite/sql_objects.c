@@ -5,11 +5,6 @@
  */
 #include "sqlite/sql_objects.h"
 
-#include "base/scope.h"
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void end_objects(struct sql_cursor *cursor)
 {
 	struct objects_cursor *c = cursor->state;

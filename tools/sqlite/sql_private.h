@@ -23,6 +23,10 @@ extern const struct sqlite3_api_routines *sqlite3_api;
 
 #include <assert.h>
 #include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Readers of references cached for later uses of refs: as many as a statement joins. */
 #define SQL_READERS 4

@@ -9,11 +9,6 @@
  */
 #include "sqlite/sql_objects.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Maximum number of arguments, and of targets. */
 #define ARGS_MAX SQL_KEYS_MAX
 

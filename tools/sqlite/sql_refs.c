@@ -4,11 +4,6 @@
  */
 #include "sqlite/sql_private.h"
 
-#include "base/vec.h"
-
-#include <assert.h>
-#include <stdlib.h>
-
 #define NAME_SIZE 512
 
 /* Common part of a row; every state begins with it. */

@@ -10,8 +10,6 @@
 #include "sqlite/sql_private.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Longer statements are left unchanged. */
 #define WORDS_MAX 400

@@ -4,13 +4,7 @@
  */
 #include "sqlite/sql_objects.h"
 
-#include "base/scope.h"
-
-#include <assert.h>
 #include <search.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const declared[] = {
 	[C_ID] = "id ID",

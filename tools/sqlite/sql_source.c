@@ -4,12 +4,7 @@
  */
 #include "sqlite/sql_private.h"
 
-#include "base/scope.h"
-
-#include <assert.h>
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Maximum number of class tables in a connection. */
 #define MADE_MAX 4096

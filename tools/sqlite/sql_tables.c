@@ -4,10 +4,6 @@
  */
 #include "sqlite/sql_private.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- classes ---- */
 
 /* Returns the class whose class object is the value; HDB_END if there is none. */

@@ -3,12 +3,6 @@
  */
 #include "sqlite/sql_private.h"
 
-#include "base/scope.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const struct hdb_basic null = { .type = HDB_BASIC_OBJECT };
 
 /* ---- entries ---- */

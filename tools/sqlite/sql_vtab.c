@@ -5,13 +5,6 @@
 #include "sqlite/sql_private.h"
 
 #include "base/base_text.h"
-#include "base/scope.h"
-
-#include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- failures ---- */
 
