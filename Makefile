@@ -94,7 +94,7 @@ picked       = $(if $(T),$(findstring $(T),$(subst /,_,$(patsubst tests/%,%,$(1)
 test_src    := $(foreach f,$(sort $(wildcard tests/*/*_test.c)),$(if $(call picked,$(f)),$(f)))
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
-rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/derive/*.rules src/queries/*/*.rules))
+rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/base/*.rules src/derive/*.rules src/queries/*/*.rules))
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h tests/hprofgen/*.h))
 headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
 	$(if $(HAVE_SQLITE),,tools/sqlite/%_private.h),$(headers))

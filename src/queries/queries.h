@@ -67,6 +67,7 @@ int query_fail_unknown(const char *name, struct hdb_error *err);
 	X(direct_buffers) \
 	X(strings) \
 	X(group) \
+	X(secrets) \
 	/* waste */ \
 	X(duplicates) \
 	X(substrings) \

@@ -17,19 +17,19 @@
 /* Maximum bytes of the fact with all conditions; it is cut. */
 #define TEXT_MAX 4096
 
-enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, GROWTH };
+enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, SECRETS, GROWTH };
 
 /* In the order of enum measure. */
 static const struct base_function functions[] = {
 	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
 	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },
-	{ "growth", BASE_TAKES_VALUE },
+	{ "secrets", BASE_TAKES_RAW },  { "growth", BASE_TAKES_VALUE },
 };
 
 static const struct base_grammar grammar = {
 	.functions = functions,
 	.function_count = sizeof(functions) / sizeof(functions[0]),
-	.first = "count(...), shallow(...), retained(...), suspects() or growth(...)",
+	.first = "count(...), shallow(...), retained(...), suspects(), secrets() or growth(...)",
 	.operand = "a number",
 	.is_condition = true,
 };
@@ -44,6 +44,12 @@ struct condition {
 };
 
 /* ---- reading ---- */
+
+/* Whether it is a measure without a target, which only some queries have. */
+static bool is_own(const struct condition *c)
+{
+	return c->measure == SUSPECTS || c->measure == SECRETS;
+}
 
 static int wrong(const struct condition *c, const char *what, struct hdb_error *err)
 {
@@ -64,14 +70,14 @@ static int take_parts(struct condition *c, const struct base_node *left,
 		return wrong(c, "a name is longer than 1023 bytes", err);
 	memcpy(c->target, left->word.text, left->word.size);
 	c->target[left->word.size] = '\0';
-	if (c->measure == SUSPECTS ? left->word.size != 0 : left->word.size == 0)
+	if (is_own(c) ? left->word.size != 0 : left->word.size == 0)
 		return wrong(c,
-			     c->measure == SUSPECTS ? "suspects() takes no argument" :
-						      "expected a class, pattern, loader or object",
+			     is_own(c) ? "suspects() and secrets() take no argument" :
+					 "expected a class, pattern, loader or object",
 			     err);
-	if (c->measure == SUSPECTS && c->is_percent)
-		return wrong(c, "suspects() cannot be a percentage", err);
-	if (c->measure == SUSPECTS && c->is_growth)
+	if (is_own(c) && c->is_percent)
+		return wrong(c, "suspects() and secrets() cannot be a percentage", err);
+	if (is_own(c) && c->is_growth)
 		return wrong(c, "suspects() already counts growth", err);
 	return HDB_OK;
 }
@@ -94,17 +100,18 @@ static int read_condition(const char *text, struct condition *c, struct hdb_erro
 	return take_parts(c, c->is_growth ? &all[left->left] : left, &all[root->right], err);
 }
 
-static int check(const struct condition *c, size_t side_count, bool has_suspects,
+static int check(const struct condition *c, size_t side_count, const struct query_measure *own,
 		 struct hdb_error *err)
 {
 	if (c->is_growth && side_count < 2)
 		return hdb_fail(err, HDB_EUSAGE,
 				"--fail-if '%s': growth(...) needs two dumps; use it with diff",
 				c->text);
-	if (c->measure == SUSPECTS && !has_suspects)
-		return hdb_fail(err, HDB_EUSAGE,
-				"--fail-if '%s': suspects() needs two dumps; use it with diff",
-				c->text);
+	if (is_own(c) && (!own || strcmp(own->name, functions[c->measure].name) != 0))
+		return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s", c->text,
+				c->measure == SECRETS ? "secrets() is for the query secrets" :
+							"suspects() needs two dumps; use it with "
+							"diff");
 	return HDB_OK;
 }
 
@@ -121,15 +128,15 @@ static int next_condition(const struct query *q, size_t *no, struct condition *c
 	return HDB_END;
 }
 
-int query_check_conditions(const struct query *q, size_t side_count, bool has_suspects,
-			   struct hdb_error *err)
+int query_check_conditions(const struct query *q, size_t side_count,
+			   const struct query_measure *own, struct hdb_error *err)
 {
 	struct condition c;
 	size_t no = 0;
 	int r;
 
 	while ((r = next_condition(q, &no, &c, err)) == HDB_OK)
-		TRY(check(&c, side_count, has_suspects, err));
+		TRY(check(&c, side_count, own, err));
 	return r == HDB_END ? HDB_OK : r;
 }
 
@@ -220,7 +227,7 @@ static int whole(const struct session *side, const struct condition *c, uint64_t
 /* What all conditions are evaluated on. */
 struct judged {
 	const struct session *first, *last; /* oldest and newest dump, possibly the same */
-	uint64_t suspect_count;             /* valid if a condition uses it */
+	uint64_t own_count;                 /* valid if a condition uses it */
 };
 
 /* A measured value, and how it came about as text. */
@@ -233,14 +240,14 @@ struct finding {
 static int find_value(const struct judged *j, const struct condition *c, struct finding *out,
 		      struct hdb_error *err)
 {
-	uint64_t now = j->suspect_count, before = 0, all = 0;
+	uint64_t now = j->own_count, before = 0, all = 0;
 	char *text = out->text;
 	const size_t size = sizeof(out->text);
 	int r;
 
 	assert(j->first && j->last);
 	*out = (struct finding){ 0 };
-	if (c->measure != SUSPECTS) {
+	if (!is_own(c)) {
 		TRY_ERRORS(r = measure(j->last, c, &now, err));
 		out->is_unknown = r == HDB_END;
 	}
@@ -267,8 +274,7 @@ static int find_value(const struct judged *j, const struct condition *c, struct 
 }
 
 int query_judge(struct query *q, const struct session *sides, size_t side_count,
-		int (*suspects)(struct query *q, uint64_t *count, struct hdb_error *err),
-		struct hdb_error *err)
+		const struct query_measure *own, struct hdb_error *err)
 {
 	struct judged judged = { .first = &sides[0], .last = &sides[side_count - 1] };
 	uint64_t failed = 0, unknown = 0;
@@ -276,13 +282,13 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 	size_t no = 0, used = 0;
 	struct condition c;
 	struct finding found;
-	int r = query_check_conditions(q, side_count, suspects != NULL, err);
+	int r = query_check_conditions(q, side_count, own, err);
 
 	if (r < 0 || !query_option(q, "fail-if"))
 		return r;
 	while ((r = next_condition(q, &no, &c, err)) == HDB_OK) {
-		if (c.measure == SUSPECTS)
-			r = suspects(q, &judged.suspect_count, err);
+		if (is_own(&c))
+			r = own->count(q, &judged.own_count, err);
 		if (r < 0 || (r = find_value(&judged, &c, &found, err)) < 0)
 			return r;
 		failed += holds(&c, found.value);

@@ -3,7 +3,7 @@
  * option --fail-if.
  *
  * condition  measure OP number
- * measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects()
+ * measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects() | secrets()
  *            growth(count(TARGET)) | growth(shallow(TARGET)) | growth(retained(TARGET))
  * TARGET     class, pattern, loader:CLASS, loader:ID or object ID, as for `query retained`
  * OP         > >= < <= == !=
@@ -41,17 +41,22 @@
 			"Conditions of --fail-if, each with the value found and its result" \
 	}
 
+/* A measure without a target that a query has: "suspects" or "secrets". */
+struct query_measure {
+	const char *name;
+	int (*count)(struct query *q, uint64_t *count, struct hdb_error *err);
+};
+
 /*
  * Reads all --fail-if options, evaluates them, and sets the facts "failed", "unknown" and
- * "conditions". `sides` are the dumps, oldest first. `suspects` counts new suspects; NULL if the
- * query cannot. Returns HDB_EUSAGE for a wrong condition, before computing anything.
+ * "conditions". `sides` are the dumps, oldest first. `own` may be NULL. Returns HDB_EUSAGE for a
+ * wrong condition, before computing anything.
  */
 int query_judge(struct query *q, const struct session *sides, size_t side_count,
-		int (*suspects)(struct query *q, uint64_t *count, struct hdb_error *err),
-		struct hdb_error *err);
+		const struct query_measure *own, struct hdb_error *err);
 
 /* Checks only the syntax, so that a wrong condition is reported before long work. */
-int query_check_conditions(const struct query *q, size_t side_count, bool has_suspects,
-			   struct hdb_error *err);
+int query_check_conditions(const struct query *q, size_t side_count,
+			   const struct query_measure *own, struct hdb_error *err);
 
 #endif

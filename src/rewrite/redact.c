@@ -8,7 +8,7 @@
 #include "rewrite/kept.h"
 #include "rewrite/renames.h"
 #include "rewrite/rewrite.h"
-#include "rewrite/secrets.h"
+#include "rewrite/secret_report.h"
 
 #include "base/glob.h"
 

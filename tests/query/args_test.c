@@ -168,6 +168,7 @@ static const struct {
 	{ "heap-summaries", "sums of an agent" },
 	{ "explain", "objects with all that they retain, in any heap" },
 	{ "overview", "all heaps; it asks other queries" },
+	{ "secrets", "a dump is given away with all its heaps" },
 };
 
 static bool takes(const struct hdb_query_spec *spec, const char *name)

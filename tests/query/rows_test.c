@@ -327,6 +327,7 @@ static void populations(void **state)
 		"leak-traces",
 		"app",
 		"triage",
+		"secrets",
 	};
 	const size_t count = hdb_query_count();
 

@@ -56,27 +56,23 @@ static const struct hdb_column facts[] = {
 	{ "sizes", HDB_TYPE_TEXT, "sizes",
 	  "Warning that the dumps have different size models, so bytes cannot be compared" },
 	{ "ids_stable", HDB_TYPE_BOOL, "IDs are stable",
-	  "Whether objects kept their IDs (addresses) since the oldest dump. Only with --by object "
-	  "or owner." },
+	  "Whether objects kept their IDs (addresses) since the oldest dump" },
 	{ "ids_same", HDB_TYPE_COUNT, "same objects",
-	  "IDs in both dumps with the same class and length. Only with --by object or owner." },
+	  "IDs in both dumps with the same class and length" },
 	{ "ids_other", HDB_TYPE_COUNT, "other objects",
-	  "IDs that belong to another object in the newest dump. Only with --by object or owner." },
+	  "IDs that belong to another object in the newest dump" },
 	{ "matched_by", HDB_TYPE_TEXT, "matched by",
-	  "How objects are matched: by ID if IDs are stable, or by owner. Only with --by owner." },
+	  "How objects are matched: by ID if IDs are stable, or by owner" },
 	{ "new_objects", HDB_TYPE_COUNT, "new objects",
-	  "Reachable objects not in the oldest dump. Only with --by object, if IDs are stable." },
+	  "Reachable objects not in the oldest dump, if IDs are stable" },
 	{ "new_shallow", HDB_TYPE_BYTES, "new bytes", "Shallow size of these objects" },
 	{ "gone_objects", HDB_TYPE_COUNT, "gone objects",
-	  "Reachable objects not in the newest dump. Only with --by object, if IDs are stable." },
+	  "Reachable objects not in the newest dump, if IDs are stable" },
 	{ "gone_shallow", HDB_TYPE_BYTES, "gone bytes", "Shallow size of these objects" },
-	{ "min", HDB_TYPE_BYTES, "growth shown",
-	  "Smallest change shown. Only with --by path, dominator or owner." },
+	{ "min", HDB_TYPE_BYTES, "growth shown", "Smallest change shown" },
 	{ "folded", HDB_TYPE_COUNT, "folded", QUERY_HELP_FOLDED },
-	{ "growing", HDB_TYPE_COUNT, "growing nodes",
-	  "Growing nodes listed. Only with --by growth." },
-	{ "threshold", HDB_TYPE_BYTES, "threshold",
-	  "Growth above which a suspect is listed. Only with --by suspect." },
+	{ "growing", HDB_TYPE_COUNT, "growing nodes", "Growing nodes listed" },
+	{ "threshold", HDB_TYPE_BYTES, "threshold", "Growth above which a suspect is listed" },
 	QUERY_FAIL_IF_FACTS,
 	QUERY_COVERAGE_FACTS,
 };
@@ -259,6 +255,8 @@ static void choose(struct query *q, const struct diff *d)
 	query_choose(q, text);
 }
 
+static const struct query_measure suspects = { "suspects", diff_count_suspects };
+
 static int open_diff(struct query *q, struct hdb_error *err)
 {
 	struct diff *d = q->state;
@@ -268,13 +266,13 @@ static int open_diff(struct query *q, struct hdb_error *err)
 				"diff needs the database of an earlier dump as "
 				"well");
 	read_by(q, d);
-	TRY(query_check_conditions(q, q->before_count + 1, true, err));
+	TRY(query_check_conditions(q, q->before_count + 1, &suspects, err));
 	TRY(open_sides(q, d, err));
 	choose(q, d);
 	d->only = query_option(q, "only");
 	TRY(set_facts(q, d, err));
 	TRY(parts[d->by].open(q, d, err));
-	return query_judge(q, d->sides, d->side_count, diff_count_suspects, err);
+	return query_judge(q, d->sides, d->side_count, &suspects, err);
 }
 
 static int diff_row(struct query *q, size_t no, struct hdb_error *err)

@@ -18,16 +18,14 @@ static const struct hdb_option_spec options[] = {
 };
 
 #define COLUMNS(X) \
-	X(ID, ID, "id", "id", "ID of the class object. Only in lists.") \
-	X(CLASS, TEXT, "class", "class", "Name of the class. Only in lists.") \
-	X(LOADER, TEXT, "loader", "loader", "Class of the class loader. Only in lists.") \
-	X(SUPER, TEXT, "superclass", "superclass", "Name of the superclass. Only in lists.") \
+	X(ID, ID, "id", "id", "ID of the class object. Up to instances, only in lists.") \
+	X(CLASS, TEXT, "class", "class", "Name of the class") \
+	X(LOADER, TEXT, "loader", "loader", "Class of the class loader") \
+	X(SUPER, TEXT, "superclass", "superclass", "Name of the superclass") \
 	X(INSTANCE_BYTES, BYTES, "instance_bytes", "instance", \
-	  "Shallow size of an instance, or of an empty array. Only in lists.") \
-	X(CLASS_BYTES, BYTES, "class_bytes", "class object", \
-	  "Shallow size of the class object. Only in lists.") \
-	X(INSTANCES, COUNT, "instances", "instances", \
-	  "Objects of exactly this class. Only in lists.") \
+	  "Shallow size of an instance, or of an empty array") \
+	X(CLASS_BYTES, BYTES, "class_bytes", "class object", "Shallow size of the class object") \
+	X(INSTANCES, COUNT, "instances", "instances", "Objects of exactly this class") \
 	X(DECLARED_IN, TEXT, "declared_in", "declared in", "Class that declares the field") \
 	X(FIELD, TEXT, "field", "field", "Name of the field") \
 	X(TYPE, TEXT, "type", "type", "Basic type of the field") \

@@ -19,11 +19,10 @@ static const struct hdb_option_spec options[] = {
 	X(OBJECTS, COUNT, "objects", "objects", "Distinct objects. Not with --kind.") \
 	X(SHALLOW, BYTES, "shallow", "shallow", \
 	  "Shallow size of the object, or of the distinct objects") \
-	X(ID, ID, "id", "id", "ID of the object. Only with --kind.") \
-	X(CLASS, TEXT, "class", "class", "Class of the object. Only with --kind.") \
-	X(LABEL, TEXT, "label", "object", "Label of the object. Only with --kind.") \
-	X(RETAINED, BYTES, "retained", "retained", \
-	  "Retained size of the object, if the dominator tree is built. Only with --kind.") \
+	X(ID, ID, "id", "id", QUERY_HELP_ID) \
+	X(CLASS, TEXT, "class", "class", QUERY_HELP_CLASS) \
+	X(LABEL, TEXT, "label", "object", QUERY_HELP_LABEL) \
+	X(RETAINED, BYTES, "retained", "retained", QUERY_HELP_RETAINED_KNOWN) \
 	X(THREAD, TEXT, "thread", "thread", \
 	  "Name of the thread in the root record. Only with " \
 	  "--kind.") \

@@ -205,7 +205,7 @@ static int open_groups(struct query *q, struct histogram *h, bool is_shallow, st
 	struct analysis_groups *groups = &h->groups;
 	bool has_native = false;
 
-	TRY(query_check_conditions(q, 1, false, err));
+	TRY(query_check_conditions(q, 1, NULL, err));
 	if (!is_shallow)
 		TRY(analysis_native_groups(&q->session, by, &h->native, &has_native, err));
 	choose_columns(q, by, is_shallow, has_native);

@@ -27,7 +27,7 @@ static const struct hdb_option_spec options[] = {
 
 #define COLUMNS(X) \
 	X(CLASS, TEXT, "class", "class", "Class of the collections") \
-	X(LABEL, TEXT, "label", "object", "Label of the collection. Only with --by object.") \
+	X(LABEL, TEXT, "label", "object", "Label of the collection") \
 	X(KIND, TEXT, "kind", "kind", "Kind of collection: list, set, map, queue, bits or array") \
 	X(AT_MOST, DOUBLE, "at_most", "ratio <=", \
 	  "Upper end of the row's ratios. Empty above 1. Only with --by fill or collisions.") \
@@ -52,10 +52,10 @@ static const struct hdb_option_spec options[] = {
 	  "Retained size of the collection, if the dominator tree is built. Only with --by " \
 	  "object.") \
 	X(LARGEST_SIZE, COUNT, "largest_size", "largest size", \
-	  "Elements of the largest collection. Only with --by class.") \
+	  "Elements of the largest collection") \
 	X(LARGEST, ID, "largest", "largest", \
 	  "ID of the largest collection, or of the first of several") \
-	X(ID, ID, "id", "id", "ID of the collection. Only with --by object.")
+	X(ID, ID, "id", "id", "ID of the collection")
 enum { COLUMNS(QUERY_NUMBER) };
 static const struct hdb_column columns[] = { COLUMNS(QUERY_COLUMN) QUERY_LABEL_COLUMNS,
 					     QUERY_NATIVE_COLUMN, QUERY_RETAINED_NATIVE_COLUMN };

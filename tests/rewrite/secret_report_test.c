@@ -1,8 +1,8 @@
 /*
- * secrets_test.c - each rule finds its secret and no other does, in bytes, chars and bytes
+ * secret_report_test.c - each rule finds its secret and no other does, in bytes, chars and bytes
  * that are UTF-16; the report has no secret in it; what is no secret is not found.
  */
-#include "rewrite/secrets.h"
+#include "rewrite/secret_report.h"
 #include "support/hprof_writer.h"
 #include "support/temp.h"
 
@@ -20,14 +20,14 @@ static const struct {
 	{ "private-key", "-----BEGIN PRIVATE"
 			 " KEY-----" },
 	{ NULL, "-----BEGIN PUBLIC KEY-----" },
-	{ "aws-key", "id AKIA"
-		     "IOSFODNN7EXAMPLE." },
+	{ "aws-access-key", "id AKIA"
+			    "IOSFODNN7EXAMPLE." },
 	{ "github-token", "ghp_"
 			  "0123456789abcdefghijklmnopqrstuvwxyz" },
 	{ "gitlab-token", "glpat-"
 			  "0123456789abcdefghij" },
-	{ "slack-token", "xoxb-"
-			 "012345678901-abcdef" },
+	{ "slack-bot-token", "xoxb-"
+			     "012345678901-abcdef" },
 	{ "google-key", "AIza"
 			"SyA0123456789abcdefghijklmnopqrstuv" },
 	{ "stripe-key", "sk_live"
@@ -36,10 +36,10 @@ static const struct {
 		       "0123456789abcdefghijklmnopqrstuvwxyz" },
 	{ "jwt", "eyJhbGciOiJIUzI1NiJ9."
 		 "eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2ln" },
-	{ "authorization", "Bearer 0123456789abcdefghij" },
+	{ "authorization-bearer", "Bearer 0123456789abcdefghij" },
 	{ NULL, "the bearer of this" },
 	{ "password", "db.password=hunter2" },
-	{ "password", "\"apiKey\": \"abcdef123\"" },
+	{ "api-key", "\"apiKey\": \"abcdef123\"" },
 	{ NULL, "Enter your password, please" },
 	{ "url-password", "jdbc:postgresql://me:hunter2@db/x" },
 	{ NULL, "https://example.com/a@b" },

@@ -1,0 +1,76 @@
+/*
+ * base/secrets.h - searches texts for secrets by the rules in secrets.rules.
+ *
+ * Most texts contain none, so they are passed over once, and a rule is tried only where three bytes
+ * may begin one of its words, or where a name is assigned a value. The rules look for ASCII only:
+ * of chars and of UTF-16 only the low bytes are searched.
+ */
+#ifndef BASE_SECRETS_H
+#define BASE_SECRETS_H
+
+#include "base/source.h"
+
+#include <stdbool.h>
+
+/* A row of secrets.rules, which says what each word means. Words that it lacks are NULL. */
+struct base_secret_rule {
+	const char *name, *what, *start, *then, *loose, *check, *keys, *value, *doc;
+	unsigned digits; /* that a text needs for `loose` */
+	unsigned entropy;
+	bool needs_at, is_caseless, is_personal;
+};
+
+/* The table; *count is its number of rows. */
+const struct base_secret_rule *base_secret_rules(size_t *count);
+
+/* The rules, compiled. All threads may use them at the same time. */
+struct base_secrets;
+/* *out is owned: base_secrets_free, which accepts NULL. */
+int base_secrets_new(struct base_secrets **out, struct hdb_error *err);
+void base_secrets_free(struct base_secrets *secrets);
+
+/* What one thread needs for searching. */
+struct base_secret_search;
+/* `secrets` is lent. *out is owned: base_secret_search_free, which accepts NULL. */
+int base_secret_search_new(const struct base_secrets *secrets, struct base_secret_search **out,
+			   struct hdb_error *err);
+void base_secret_search_free(struct base_secret_search *search);
+
+/* The text of an array in a dump. */
+struct base_secret_text {
+	struct base_view *view;
+	uint64_t offset, size; /* in bytes */
+	bool is_chars;         /* chars, big-endian; else bytes, possibly UTF-16 */
+};
+
+struct base_secret_hit {
+	unsigned rule;
+	const uint8_t *text; /* the secret; borrowed for the call */
+	size_t size;
+	size_t shown; /* bytes at its start that every such secret has */
+	/* the name in the text that it was found by; NULL: found by its format */
+	const uint8_t *key;
+	size_t key_size;
+};
+
+/*
+ * Calls `take` for each secret in the text, which must return HDB_OK or a failure. Long texts are
+ * searched in parts that overlap.
+ */
+int base_secrets_find(struct base_secret_search *search, const struct base_secret_text *text,
+		      int (*take)(void *ctx, const struct base_secret_hit *hit,
+				  struct hdb_error *err),
+		      void *ctx, struct hdb_error *err);
+
+/* Whether the value of something with this name is secret. */
+bool base_secrets_has_name(const struct base_secrets *secrets, const char *name, size_t size);
+/* A value and its name. */
+struct base_secret_named {
+	const uint8_t *name, *value;
+	size_t name_size, value_size;
+};
+/* Whether `value` looks like the secret that such a name promises. *rule is the first that fits. */
+bool base_secrets_is_value(struct base_secret_search *search, const struct base_secret_named *named,
+			   unsigned *rule);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * rewrite/secret_report.h - searches texts for secrets. The report says where they are, and never
+ * shows them.
+ */
+#ifndef REWRITE_SECRET_REPORT_H
+#define REWRITE_SECRET_REPORT_H
+
+#include "base/outfile.h"
+#include "rewrite/rewriter.h"
+
+struct rewrite_secrets;
+
+/*
+ * Begins a report in a new file `path`, with tab-separated values. The file appears only when the
+ * report is finished. *out is owned: rewrite_secrets_close.
+ */
+int rewrite_secrets_open(const char *path, bool force, struct rewrite_secrets **out,
+			 struct hdb_error *err);
+
+/* Searches an array of bytes or chars. `is_kept`: its contents stay in the dump. */
+int rewrite_secrets_array(struct rewrite_secrets *secrets, struct rewriter *w,
+			  const struct hprof_sub *sub, bool is_kept, struct hdb_error *err);
+/* Searches a text record. `is_kept`: it stays in the dump. */
+int rewrite_secrets_record(struct rewrite_secrets *secrets, struct rewriter *w,
+			   const struct hprof_record *rec, bool is_kept, struct hdb_error *err);
+
+/* Completes the report under its name. *count is the number of findings. */
+int rewrite_secrets_finish(struct rewrite_secrets *secrets, uint64_t *count, struct hdb_error *err);
+/* NULL is allowed. */
+void rewrite_secrets_close(struct rewrite_secrets *secrets);
+
+#endif

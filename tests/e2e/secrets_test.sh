@@ -1,0 +1,63 @@
+#!/bin/sh
+# tests/e2e/secrets_test.sh - heapdb secrets finds what tests/java/Secrets.java plants, names the key or
+# field, shows no secret, and finds nothing in what redact writes. The sample has none.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail()
+{
+	echo "FAILED: $*"
+	failed=1
+}
+
+heapdb import "$DUMP" -o "$work/sample.heapdb" --quiet > /dev/null
+heapdb secrets --db "$work/sample.heapdb" --fail-if 'secrets() > 0' > "$work/none" ||
+	fail "the sample: $(cat "$work/none")"
+grep -q "no rule finds a secret" "$work/none" || fail "the sample: $(cat "$work/none")"
+
+java=
+for home in ${HDB_JDKS:-/usr/lib/jvm/*}; do
+	[ -x "$home/bin/javac" ] && [ ! -L "$home" ] && java=$home/bin/java
+done
+[ -n "$java" ] || { echo "no JDK in ${HDB_JDKS:-/usr/lib/jvm}"; exit $((failed ? 1 : 77)); }
+cd "$work"
+DATABASE_PASSWORD=open5esame "$java" -Xmx64m -XX:TieredStopAtLevel=1 \
+	"$HDB_ROOT/tests/java/Secrets.java" x.hprof > wanted.tsv
+[ "$(wc -l < wanted.tsv)" -ge 24 ] || fail "planted: $(cat wanted.tsv)"
+heapdb import x.hprof -o x.heapdb --quiet > /dev/null
+heapdb secrets --db x.heapdb --limit 1000 --format tsv --columns kind,key,owner,value,copies > found.tsv
+while IFS="$(printf '\t')" read -r rule key; do
+	if [ "$key" = - ]; then
+		grep -q "^$rule	" found.tsv || fail "$rule was not found"
+	else
+		awk -F '\t' -v rule="$rule" -v key="$key" \
+			'$1 == rule && $2 == key { n++ } END { exit n != 1 }' found.tsv ||
+			fail "$rule was not found in $key"
+	fi
+done < wanted.tsv
+# Each is held by what holds it, and nothing else is found.
+[ "$(grep -c "Secrets" found.tsv)" -ge 23 ] || fail "owners: $(cat found.tsv)"
+[ "$(wc -l < found.tsv)" -le $(($(wc -l < wanted.tsv) + 2)) ] || fail "more than was planted: $(cat found.tsv)"
+for part in tr0ub4dor correcthorse batterystaple open5esame hunter swordfish lovelace 4111 3704 05-1120 BIPW; do
+	if grep -q "$part" found.tsv; then
+		fail "$part is shown"
+	fi
+done
+if heapdb secrets --db x.heapdb --fail-if 'secrets() > 3' > out.txt; then
+	fail "--fail-if does not fail"
+fi
+grep -q "secrets() > 3: is [0-9]*: true" out.txt || fail "$(cat out.txt)"
+
+# What redact writes has none, in its report nothing stays.
+for way in "" "--hash" "--arrays text"; do
+	# shellcheck disable=SC2086
+	heapdb redact x.hprof y.hprof $way --secrets report.tsv --force --quiet > /dev/null
+	heapdb import y.hprof -o y.heapdb --force --quiet > /dev/null
+	heapdb secrets --db y.heapdb --format tsv > rest.tsv
+	[ "$(wc -l < rest.tsv)" -le 1 ] || fail "after redact $way: $(cat rest.tsv)"
+	awk -F '\t' 'NR > 1 && $6 == "yes" { print; n++ } END { exit n > 0 }' report.tsv ||
+		fail "redact $way keeps these"
+	[ "$(wc -l < report.tsv)" -ge 16 ] || fail "redact $way: $(cat report.tsv)"
+done
+exit $failed

@@ -1,0 +1,114 @@
+/*
+ * Holds 24 secrets of as many kinds, each in the way programs do, and dumps its own heap.
+ *
+ *   DATABASE_PASSWORD=... java Secrets.java FILE
+ *
+ * Prints a line for each: the rule that must find it, and the key or field it must name ("-": any).
+ * The texts are put together when it runs: so no scanner of sources takes them for secrets, and no
+ * constant holds them too.
+ */
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
+
+public class Secrets {
+	static class Account {
+		String name = "Ada";
+		char[] password;
+		String mail;
+	}
+
+	static class Vault {
+		final Map<String, String> tokens = new HashMap<>();
+		final Map<String, Object> settings = new ConcurrentHashMap<>();
+		final Properties properties = new Properties();
+		final List<Object> others = new ArrayList<>();
+		final Account account = new Account();
+		byte[] raw;
+		StringBuilder built;
+		Map<String, String> small;
+	}
+
+	static final Vault vault = new Vault();
+	static String[] wide;
+
+	static String digits(String alphabet, int count) {
+		StringBuilder text = new StringBuilder();
+
+		for (int i = 0; i < count; i++)
+			text.append(alphabet.charAt((i * 7 + i / 5 * 3 + 1) % alphabet.length()));
+		return text.toString();
+	}
+
+	static String join(String... parts) {
+		return String.join("", parts);
+	}
+
+	static void expect(String rule, String key) {
+		System.out.println(rule + "\t" + key);
+	}
+
+	static void token(String rule, String name, String text) {
+		vault.tokens.put(name, text);
+		expect(rule, "[\"" + name + "\"]");
+	}
+
+	public static void main(String[] args) throws Exception {
+		com.sun.management.HotSpotDiagnosticMXBean bean = ManagementFactory
+			.getPlatformMXBean(com.sun.management.HotSpotDiagnosticMXBean.class);
+		String all = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+		String upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", hex = "0123456789abcdef";
+		Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
+
+		System.getenv("PATH");
+		token("aws-access-key", "cloud", join("AK", "IA", digits(upper, 16)));
+		token("github-token", "source", join("gh", "p_", digits(all, 36)));
+		token("slack-bot-token", "chat", join("xo", "xb-", digits("0123456789", 12), "-", digits(all, 24)));
+		token("google-key", "maps", join("AI", "za", digits(all, 35)));
+		token("stripe-key", "pay", join("sk_", "live_", digits(all, 24)));
+		token("openai-key", "model", join("sk-", "proj-", digits(all, 64)));
+		token("jwt", "session", base64.encodeToString("{\"alg\":\"HS256\"}".getBytes()) + "." +
+			base64.encodeToString("{\"sub\":\"1234567890\"}".getBytes()) + "." + digits(all, 43));
+		token("bcrypt", "hashed", join("$2", "a$10$", digits(all, 53)));
+		token("private-key", "pem", join("-----BEGIN RSA PRIVATE", " KEY-----\n", digits(all, 64)));
+		vault.others.add(join("jdbc:postgresql://app:", "hunter", "2@db.example:5432/app"));
+		expect("url-password", "-");
+		vault.others.add("Authorization: Basic " +
+			Base64.getEncoder().encodeToString("ada:swordfish".getBytes()));
+		expect("authorization-basic", "-");
+		vault.others.add("Authorization: Bearer " + digits(all, 32));
+		expect("authorization-bearer", "-");
+		vault.others.add(join("4111 1111", " 1111 1111"));
+		expect("card-number", "-");
+		vault.others.add(join("DE89 3704 0044", " 0532 0130 00"));
+		expect("iban", "-");
+		vault.others.add(join("078-05", "-1120"));
+		expect("us-social-security-number", "-");
+		vault.account.mail = join("ada", "@", "lovelace.example");
+		expect("mail-address", "mail");
+		vault.account.password = ("tr0ub4dor" + args.length).toCharArray();
+		expect("password", "password");
+		vault.settings.put("spring.datasource.password", "correct" + "horse" + args.length);
+		expect("password", "spring.datasource.password");
+		vault.properties.setProperty("db.password", "battery" + "staple" + args.length);
+		expect("password", "db.password");
+		vault.settings.put("aws.secretAccessKey", digits(all + "/+", 40));
+		expect("aws-secret-key", "aws.secretAccessKey");
+		expect("password", "DATABASE_PASSWORD");
+		vault.raw = join("gl", "pat-", digits(all, 20)).getBytes(StandardCharsets.UTF_8);
+		expect("gitlab-token", "raw");
+		vault.built = new StringBuilder("url?").append("client_secret=").append(digits(all, 30));
+		expect("client-secret", "client_secret");
+		vault.small = Map.of("api.key", digits(all, 32), "other", "x");
+		expect("api-key", "api.key");
+		wide = new String[] { join("np", "m_", digits(all, 36), " \u4e2d") };
+		expect("npm-token", "-");
+		bean.dumpHeap(args[0], true);
+	}
+}
