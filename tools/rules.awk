@@ -29,7 +29,7 @@ function flush_line(    key, value, word) {
 		print rows++ ? "},{" : "{"
 		split("", nth)
 	} else if (!rows) {
-		fail("a rule begins with \"rule NAME\", not with \"" key "\"")
+		fail("expected \"rule NAME\" at the start of a rule, not \"" key "\"")
 	}
 	word = value ~ /^[A-Za-z0-9_]+$/ ? value : ""
 	if (word ~ /^[0-9]+[KMG]$/)

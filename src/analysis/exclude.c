@@ -58,7 +58,8 @@ static int add_field(const struct session *session, struct analysis_excludes *s,
 	if (classes.count > ANALYSIS_EXCLUDES_MAX - s->field_count) {
 		free(classes.numbers);
 		return hdb_fail(err, HDB_ELIMIT,
-				"--exclude: more than %d classes; name their superclass",
+				"--exclude: too many classes (limit %d); name a common "
+				"superclass instead",
 				ANALYSIS_EXCLUDES_MAX);
 	}
 	for (size_t i = 0; i < classes.count; i++) {

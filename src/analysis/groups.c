@@ -453,7 +453,8 @@ int analysis_filter_groups(const struct session *session, struct analysis_groups
 	groups->count = kept;
 	r = kept ? HDB_OK :
 	    near ? hdb_fail(err, HDB_NOTFOUND,
-			    "no name matches %s; *%s* matches names that contain it, such as %s",
+			    "no name matches %s; use *%s* to match names that contain this "
+			    "text, such as %s",
 			    pattern, pattern, near) :
 		   hdb_fail(err, HDB_NOTFOUND, "no name matches %s", pattern);
 	free(near);

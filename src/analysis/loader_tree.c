@@ -50,7 +50,8 @@ static int look_for_loaders(void *ctx, const struct heap_block *block, struct hd
 		    (block->kind[i] != STORE_INSTANCE || !f->is_loader[block->class_no[i]]))
 			continue;
 		if (f->tree->all.count == LOADERS_MAX)
-			return hdb_fail(err, HDB_ELIMIT, "more than %u class loaders", LOADERS_MAX);
+			return hdb_fail(err, HDB_ELIMIT, "too many class loaders (limit %u)",
+					LOADERS_MAX);
 		TRY(base_vec_push(&f->tree->all, &loader, sizeof(loader), err));
 	}
 	return HDB_OK;

@@ -61,8 +61,8 @@ static int mark_loader_object(const struct session *session, const char *target,
 	}
 	return any ? HDB_OK :
 		     hdb_fail(err, HDB_NOTFOUND,
-			      "no class has the loader %s; omit \"loader:\" to name the object "
-			      "itself",
+			      "no class has the class loader %s; omit \"loader:\" to select the "
+			      "object itself",
 			      target);
 }
 
@@ -94,7 +94,8 @@ static int mark_loader(const struct session *session, const char *name, struct a
 			m->is_member_class[no] = label[0] && base_glob(name, label);
 		any = any || m->is_member_class[no];
 	}
-	return any ? HDB_OK : hdb_fail(err, HDB_NOTFOUND, "no class has a loader %s", name);
+	return any ? HDB_OK :
+		     hdb_fail(err, HDB_NOTFOUND, "no class has a class loader named %s", name);
 }
 
 /* Extends the set from the instances of a loader's classes to everything the loader stands for. */

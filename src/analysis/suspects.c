@@ -370,7 +370,7 @@ static int find_point(const struct session *session, struct analysis_suspect *s,
 	struct store_lists children;
 	uint32_t at = 0;
 	int r = ways ? derive_children(session->derive, &children, err) :
-		       hdb_fail_memory(err, "the way to an accumulation point",
+		       hdb_fail_memory(err, "the path to an accumulation point",
 				       DEPTH_MAX * sizeof(*ways));
 
 	assert(s->ix != HEAP_NONE);

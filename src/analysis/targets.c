@@ -51,11 +51,11 @@ static int no_class(struct heap *heap, const char *pattern, struct hdb_error *er
 	const char *similar = similar_class(heap, pattern);
 
 	if (similar)
-		return hdb_fail(err, HDB_NOTFOUND, "there is no class %s; did you mean %s?",
-				pattern, similar);
+		return hdb_fail(err, HDB_NOTFOUND, "no such class: %s; did you mean %s?", pattern,
+				similar);
 	if (strpbrk(pattern, "*?"))
 		return hdb_fail(err, HDB_NOTFOUND, "no class matches %s", pattern);
-	return hdb_fail(err, HDB_NOTFOUND, "there is no class %s", pattern);
+	return hdb_fail(err, HDB_NOTFOUND, "no such class: %s", pattern);
 }
 
 /* ---- objects ---- */
@@ -134,8 +134,8 @@ static int find_class_object(const struct session *session, const char *target, 
 			continue;
 		if (first != HEAP_NONE)
 			return hdb_fail(err, HDB_EUSAGE,
-					"several class loaders define a class %s; name its class "
-					"object by its ID, as listed by `histogram`",
+					"several class loaders define a class %s; use the ID of "
+					"a class object, as listed by `histogram`",
 					name);
 		first = no;
 	}
@@ -177,7 +177,7 @@ static int check_label(const struct session *session, const char *target, uint32
 	class = heap_class_name(session->heap, object.class_no);
 	if (is_name_of(target, (size_t)(label - 1 - target), class))
 		return HDB_OK;
-	return hdb_fail(err, HDB_EUSAGE, "%s is not a %.*s but a %s", label,
+	return hdb_fail(err, HDB_EUSAGE, "%s is not of class %.*s but of class %s", label,
 			(int)(label - 1 - target), target, class);
 }
 
@@ -192,7 +192,7 @@ int analysis_object(const struct session *session, const char *target, uint32_t 
 	TRY(parse_id(target, &id, err));
 	r = heap_find(session->heap, id, ix, err);
 	if (r == HDB_NOTFOUND)
-		(void)hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);
+		(void)hdb_fail(err, HDB_NOTFOUND, "no such object: 0x%" PRIx64, id);
 	TRY(r);
 	return check_label(session, target, *ix, err);
 }

@@ -285,7 +285,7 @@ static int find(struct hdb *db, uint64_t id, uint32_t *ix, struct hdb_error *err
 	const int r = heap_find(db->heap, id, ix, err);
 
 	if (r == HDB_NOTFOUND)
-		return hdb_fail(err, HDB_NOTFOUND, "there is no object 0x%" PRIx64, id);
+		return hdb_fail(err, HDB_NOTFOUND, "no such object: 0x%" PRIx64, id);
 	return r;
 }
 

@@ -188,7 +188,7 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	TRY(heap_field(db->heap, at, &stored, err));
 	TRY(heap_text(db->heap, stored.name_text, name, sizeof(name), err));
 	if (list->fields.count >= FIELDS_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "%s has more than %u fields",
+		return hdb_fail(err, HDB_ELIMIT, "%s has too many fields (limit %u)",
 				heap_class_name(db->heap, declaring_no), FIELDS_MAX);
 
 	field.type = (enum hdb_basic_type)stored.type;

@@ -45,7 +45,7 @@ int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out
 		r = derive_children(&db->derive, &list->lists, err);
 		break;
 	default:
-		r = hdb_fail(err, HDB_EUSAGE, "there is no list of kind %d", (int)kind);
+		r = hdb_fail(err, HDB_EUSAGE, "unknown kind of list: %d", (int)kind);
 	}
 	if (r < 0) {
 		free(list);
@@ -95,7 +95,7 @@ int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t siz
 	if (r == HDB_OK)
 		r = size ? analysis_holder(&session, from, to, (struct base_text){ buf, size },
 					   err) :
-			   hdb_fail(err, HDB_EUSAGE, "no room for a name");
+			   hdb_fail(err, HDB_EUSAGE, "buffer too small for the name");
 	return api_end(db, r, err);
 }
 
@@ -199,7 +199,7 @@ static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **ou
 
 	assert(!*out);
 	if (set->count && !set->ixs)
-		return hdb_fail(err, HDB_EUSAGE, "a set of %zu objects without an array",
+		return hdb_fail(err, HDB_EUSAGE, "the array of a set of %zu objects is NULL",
 				set->count);
 	*out = members = malloc((set->count + 1) * sizeof(*members));
 	if (!members)
@@ -277,7 +277,7 @@ int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_er
 	API_CHECK(out, err);
 	TRY(heap_load_roots(db->heap, err));
 	if (no >= db->heap->roots.count)
-		return hdb_fail(err, HDB_EUSAGE, "there is no GC root number %" PRIu64, no);
+		return hdb_fail(err, HDB_EUSAGE, "GC root number out of range: %" PRIu64, no);
 	root = &db->heap->roots.records[no];
 	facts = (struct hdb_root){
 		.ix = root->ix,
@@ -328,7 +328,7 @@ int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hd
 	API_CHECK(out, err);
 	r = heap_thread(db->heap, no, &thread, err);
 	if (r == HDB_NOTFOUND)
-		return hdb_fail(err, HDB_EUSAGE, "there is no thread number %" PRIu64, no);
+		return hdb_fail(err, HDB_EUSAGE, "thread number out of range: %" PRIu64, no);
 	TRY_ERRORS(r);
 	facts = (struct hdb_thread){
 		.serial = thread.thread_serial,
@@ -389,10 +389,10 @@ int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size, stru
 	int r;
 
 	if (!size)
-		return hdb_fail(err, HDB_EUSAGE, "no room for a name");
+		return hdb_fail(err, HDB_EUSAGE, "buffer too small for the name");
 	r = heap_record(db->heap, STORE_HEAPS, heap_no, &heap, err);
 	if (r == HDB_NOTFOUND)
-		return hdb_fail(err, HDB_EUSAGE, "there is no heap number %u", (unsigned)heap_no);
+		return hdb_fail(err, HDB_EUSAGE, "heap number out of range: %u", (unsigned)heap_no);
 	TRY(r);
 	return heap_text(db->heap, heap.name_text, buf, size, err);
 }

@@ -61,7 +61,7 @@ int hdb_convert(const char *in_path, const char *out_path, const struct hdb_conv
 	API_CHECK(out, err);
 	API_READ(&o, opt, err);
 	if (o.id_size && o.id_size != 4 && o.id_size != 8)
-		return hdb_fail(err, HDB_EUSAGE, "identifiers of %u bytes; 4 or 8 expected",
+		return hdb_fail(err, HDB_EUSAGE, "identifier size is %u bytes; expected 4 or 8",
 				o.id_size);
 	TRY(begin(&w, (struct rewrite_paths){ in_path, out_path, NULL }, o.output, err));
 	o.output = &w.output;

@@ -396,7 +396,7 @@ int hdb_scan_field(struct hdb_scan *scan, size_t at, const struct hdb_field *fie
 
 	if (at >= scan->count || !(scan->opt.columns & HDB_SCAN_FIELDS))
 		return hdb_fail(err, HDB_EUSAGE,
-				"not an object of a batch that was opened with "
+				"the object does not belong to a batch opened with "
 				"HDB_SCAN_FIELDS");
 	if (scan->open_at != at)
 		TRY(open_instance(scan, at, err));

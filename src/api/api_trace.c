@@ -29,7 +29,8 @@ int api_trace_open(struct api_trace *trace, struct base_input *input, struct phd
 		r = perfetto_open(base_input_name(input), work, &trace->perfetto, err);
 	if ((r == HDB_OK ? !trace->phd : r == HDB_NOTFOUND) && files.javacore)
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: not a portable heap dump, so no javacore belongs to it",
+				"%s: not a portable heap dump; only a portable heap dump can "
+				"have a javacore",
 				files.dump);
 	return r;
 }

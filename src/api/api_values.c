@@ -151,7 +151,7 @@ int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *unit
 		*units = 0;
 	TRY(api_check_ix(db, ix, err));
 	if (!size)
-		return hdb_fail(err, HDB_EUSAGE, "no room for a text");
+		return hdb_fail(err, HDB_EUSAGE, "buffer too small for the string");
 	TRY(text_of(db, ix, &text, err));
 	if (units)
 		*units = text.units;
@@ -240,8 +240,8 @@ static int fail_unknown(struct hdb_entries *e, struct hdb_error *err)
 	TRY(heap_id(e->db->heap, c->ix, &id, err));
 	if (c->has_size)
 		(void)snprintf(size, sizeof(size), "; its size is %" PRIu64, c->size);
-	return hdb_fail(err, HDB_EUSAGE, "the entries of 0x%" PRIx64 " (%s) cannot be listed: %s%s",
-			id, c->rule->class_name, e->entries.unknown, size);
+	return hdb_fail(err, HDB_EUSAGE, "cannot list the entries of 0x%" PRIx64 " (%s): %s%s", id,
+			c->rule->class_name, e->entries.unknown, size);
 }
 
 int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out, struct hdb_error *err)

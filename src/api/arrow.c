@@ -241,7 +241,7 @@ static int init_dictionary_schema(struct ArrowSchema *schema)
 
 static int fail_memory(struct arrow_stream *s)
 {
-	hdb_fail(&s->err, HDB_ENOMEM, "no memory for a batch of rows");
+	hdb_fail(&s->err, HDB_ENOMEM, "cannot allocate memory for a batch of rows");
 	return ENOMEM;
 }
 
@@ -479,8 +479,8 @@ static int put_value(struct ArrowArray *array, const struct hdb_value *value, si
 static int fail_put(struct arrow_stream *s, int rc)
 {
 	if (rc == EOVERFLOW)
-		return hdb_fail(&s->err, HDB_ELIMIT, "a text longer than 2 GiB");
-	return hdb_fail(&s->err, HDB_ENOMEM, "no memory for a batch of rows");
+		return hdb_fail(&s->err, HDB_ELIMIT, "a string longer than 2 GiB");
+	return hdb_fail(&s->err, HDB_ENOMEM, "cannot allocate memory for a batch of rows");
 }
 
 /* Reserves memory for `more` further rows in all columns. */
@@ -671,7 +671,7 @@ static int open_stream(const struct hdb_row_source *source, struct query *query,
 	struct arrow_stream *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a stream");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a stream");
 	s->source = *source;
 	s->query = query;
 	s->batch_rows = batch_rows == 0 ? BATCH_DEFAULT : batch_rows;
@@ -679,7 +679,7 @@ static int open_stream(const struct hdb_row_source *source, struct query *query,
 	s->has_batches = query && query_has_batches(query);
 	if (make_dictionaries(s) != 0) {
 		free_stream(s);
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a stream");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a stream");
 	}
 	*out = (struct ArrowArrayStream){
 		.get_schema = get_schema,
@@ -700,7 +700,7 @@ int hdb_source_arrow(const struct hdb_row_source *source, size_t batch_rows,
 
 	API_READ(&ours, source, err);
 	if (!source->next || !source->column || !source->value)
-		return hdb_fail(err, HDB_EUSAGE, "the source of rows lacks a required function");
+		return hdb_fail(err, HDB_EUSAGE, "a required function of the row source is NULL");
 	return open_stream(&ours, NULL, batch_rows, out, err);
 }
 

@@ -74,7 +74,7 @@ static inline int api_check_ix(const struct hdb *db, uint32_t ix, struct hdb_err
 {
 	return ix < db->heap->object_count ?
 		       HDB_OK :
-		       hdb_fail(err, HDB_EUSAGE, "there is no object number %u", (unsigned)ix);
+		       hdb_fail(err, HDB_EUSAGE, "object number out of range: %u", (unsigned)ix);
 }
 
 /* HDB_EUSAGE unless class_no is the number of a class. Loads the classes. */
@@ -84,7 +84,7 @@ static inline int api_check_class(struct hdb *db, uint32_t class_no, struct hdb_
 
 	if (r < 0 || class_no < db->heap->class_count)
 		return r;
-	return hdb_fail(err, HDB_EUSAGE, "there is no class number %u", (unsigned)class_no);
+	return hdb_fail(err, HDB_EUSAGE, "class number out of range: %u", (unsigned)class_no);
 }
 
 /*

@@ -23,7 +23,7 @@ int api_check_struct(const void *theirs, size_t first, struct hdb_error *err)
 	if (size >= first && size <= STRUCT_BYTES_MAX)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EUSAGE,
-			"struct_size is %zu; at least %zu, sizeof of the structure, is expected",
+			"struct_size is %zu; expected at least %zu (the sizeof of the structure)",
 			size, first);
 }
 

@@ -57,7 +57,8 @@ int hdb_fail_open(struct hdb_error *err, int errno_value, const char *path)
 
 void hdb_note_memory(struct hdb_error *err, const char *what, uint64_t size_bytes)
 {
-	(void)hdb_fail(err, HDB_ENOMEM, "no memory for %s (%" PRIu64 " bytes)", what, size_bytes);
+	(void)hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %s (%" PRIu64 " bytes)", what,
+		       size_bytes);
 }
 
 const char *hdb_version(void)

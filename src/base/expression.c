@@ -125,7 +125,7 @@ static int quoted(struct parse *p, struct base_word *out)
 	const char *end = memchr(p->at, '\'', (size_t)(p->end - p->at));
 
 	if (!end || end - p->at >= BASE_WORD_MAX)
-		return expected(p, "a text of at most 199 bytes and \"'\"");
+		return expected(p, "a string of at most 199 bytes, ending in \"'\"");
 	*out = (struct base_word){ p->at, (size_t)(end - p->at) };
 	p->at = end + 1;
 	return HDB_OK;
@@ -179,10 +179,10 @@ static int second(struct parse *p, const struct base_function *f, struct base_no
 	struct parse inner = *p;
 
 	if (!take(p, "'"))
-		return expected(p, "a text and \")\"");
+		return expected(p, "a string and \")\"");
 	TRY(quoted(p, &call->word));
 	if (p->is_within)
-		return expected(p, "no function of two values within another");
+		return expected(p, "a function with one argument inside another function");
 	if (f->takes != BASE_TAKES_EXPRESSION)
 		return HDB_OK;
 	inner.at = call->word.text;
@@ -221,14 +221,14 @@ static int call(struct parse *p, struct base_word name, uint32_t *out)
 		f = find_function(p, name, true);
 		if (!f)
 			return hdb_fail(p->err, HDB_EUSAGE,
-					"there is no function \"%.*s\" of two values",
+					"unknown function \"%.*s\" with two arguments",
 					(int)name.size, name.text);
 		TRY(second(p, f, &node));
 	}
 	if (!take(p, ")"))
 		return expected(p, "\")\"");
 	if (!f)
-		return hdb_fail(p->err, HDB_EUSAGE, "there is no function \"%.*s\"", (int)name.size,
+		return hdb_fail(p->err, HDB_EUSAGE, "unknown function \"%.*s\"", (int)name.size,
 				name.text);
 	node.function = (uint16_t)(f - p->grammar->functions);
 	TRY(add(p, node, out));

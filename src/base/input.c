@@ -109,7 +109,8 @@ static int wait_for_bytes(const struct base_input *in, struct hdb_error *err)
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 		ready = poll(&pipe, 1, WAIT_MS);
 	}
-	return ready > 0 ? HDB_OK : hdb_fail_errno(err, errno, "%s: cannot wait for it", in->path);
+	return ready > 0 ? HDB_OK :
+			   hdb_fail_errno(err, errno, "%s: cannot wait for data", in->path);
 }
 
 /*
@@ -409,7 +410,7 @@ static int next_part(struct base_input *in, const struct base_piece *piece, uint
 		skip(in, zeros);
 		return HDB_OK;
 	}
-	TRY(note_damage(in, piece, "it is followed by data that is not compressed", err));
+	TRY(note_damage(in, piece, "uncompressed data follows the compressed data", err));
 	return find_part(in, err);
 }
 
@@ -440,7 +441,8 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 			    (r = pass_damage(in, why, err)) < 0)
 				return r;
 		} else if (r == HDB_ENOMEM) {
-			return hdb_fail(err, r, "%s: not enough memory to decompress it", in->path);
+			return hdb_fail(err, r, "%s: out of memory while decompressing the file",
+					in->path);
 		} else if (r < 0) {
 			return r;
 		}
@@ -549,8 +551,7 @@ static int open_fd(struct base_input *in, struct stat *st, struct hdb_error *err
 	if (S_ISDIR(st->st_mode))
 		return hdb_fail(err, HDB_EFORMAT, "%s: is a directory, not a file", in->path);
 	if (isatty(in->fd))
-		return hdb_fail(err, HDB_EIO, "%s: is a terminal; a heap dump was expected",
-				in->path);
+		return hdb_fail(err, HDB_EIO, "%s: expected a heap dump, got a terminal", in->path);
 	return HDB_OK;
 }
 

@@ -274,7 +274,8 @@ int base_sync_folder(const char *path, struct hdb_error *err)
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* Some file systems cannot sync a folder. The rename is then as durable as they make it. */
 	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS)
-		return hdb_fail_errno(err, errno, "%s: cannot sync its folder", path);
+		return hdb_fail_errno(err, errno, "%s: cannot sync the directory of this file",
+				      path);
 	return HDB_OK;
 }
 
@@ -287,14 +288,12 @@ static int link_file(struct base_outfile *f, struct hdb_error *err)
 	if (linkat(AT_FDCWD, from, AT_FDCWD, f->path, AT_SYMLINK_FOLLOW) == 0)
 		return HDB_OK;
 	if (errno != EEXIST)
-		return hdb_fail_errno(err, errno, "%s: cannot be created under its final name",
-				      f->path);
+		return hdb_fail_errno(err, errno, "%s: cannot create the file", f->path);
 	if (!f->options.force)
 		return hdb_fail(err, HDB_EEXIST, "%s already exists", f->path);
 	TRY(make_temp_path(f, err));
 	if (linkat(AT_FDCWD, from, AT_FDCWD, f->temp_path, AT_SYMLINK_FOLLOW) < 0)
-		return hdb_fail_errno(err, errno, "%s: cannot be created under its final name",
-				      f->temp_path);
+		return hdb_fail_errno(err, errno, "%s: cannot create the file", f->temp_path);
 	return HDB_OK;
 }
 
@@ -303,14 +302,13 @@ static int name_file(struct base_outfile *f, struct hdb_error *err)
 	if (f->is_in_place)
 		return HDB_OK;
 	if (f->options.mode && fchmod(f->fd, f->options.mode) < 0)
-		return hdb_fail_errno(err, errno, "%s: cannot set its permissions", f->path);
+		return hdb_fail_errno(err, errno, "%s: cannot set the file permissions", f->path);
 	if (fsync(f->fd) < 0)
 		return hdb_fail_errno(err, errno, "%s: cannot write", f->path);
 	if (!f->temp_path)
 		TRY(link_file(f, err));
 	if (f->temp_path && rename(f->temp_path, f->path) < 0)
-		return hdb_fail_errno(err, errno, "%s: cannot be created under its final name",
-				      f->path);
+		return hdb_fail_errno(err, errno, "%s: cannot create the file", f->path);
 	free(f->temp_path);
 	f->temp_path = NULL;
 	return base_sync_folder(f->path, err);

@@ -207,7 +207,7 @@ int packets_open(struct proto *trace, struct base_vec *copy)
 const char *packets_problem(int result)
 {
 	return result == HDB_ENOMEM ?
-		       "no memory for compressed packets" :
+		       "cannot allocate memory for compressed packets" :
 	       result == HDB_ELIMIT ?
 		       "compressed packets expand to more than 64 MiB each, or to 64 times the "
 		       "file size: the file is damaged or malicious" :

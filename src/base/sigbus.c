@@ -119,7 +119,8 @@ int base_sigbus_add(const void *start, uint64_t size, volatile uint64_t *fault,
 	}
 	atomic_flag_clear(&lock);
 	if (r != HDB_OK)
-		return hdb_fail(err, r, "more than %d mapped files in one process", REGIONS_MAX);
+		return hdb_fail(err, r, "too many mapped files in one process (limit %d)",
+				REGIONS_MAX);
 	return HDB_OK;
 }
 

@@ -118,8 +118,8 @@ static int check_ratio(const struct unpack *u, struct hdb_error *err)
 	    u->size / RATIO_MAX < base_input_taken(u->input))
 		return HDB_OK;
 	return hdb_fail(err, HDB_ELIMIT,
-			"%s: expands to more than %u times its size, unlike any heap dump; "
-			"decompress it first if it is one",
+			"%s: decompressed size is implausibly large (more than %u times the "
+			"file size); decompress the file first if it is a heap dump",
 			base_input_name(u->input), RATIO_MAX);
 }
 
@@ -295,7 +295,7 @@ int base_unpack_open(struct base_input *input, struct base_work *work, struct ba
 	frames.ctx = unpack.ctx = s;
 	TRY(base_unpack_run(&unpack, &frames.size, err));
 	if (!s->bytes)
-		return hdb_fail(err, HDB_EFORMAT, "%s: no data could be decompressed",
+		return hdb_fail(err, HDB_EFORMAT, "%s: cannot decompress any data",
 				base_input_name(input));
 	map = mmap(NULL, s->bytes, PROT_READ, MAP_PRIVATE, s->spill.fd, 0);
 	if (map == MAP_FAILED)

@@ -55,7 +55,7 @@ static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 			prefetch_write(&degree[to[e + AHEAD]]);
 		if (__builtin_add_overflow(degree[to[e]], 1, &degree[to[e]]))
 			return hdb_fail(err, HDB_ELIMIT,
-					"an object has more than %" PRIu32 " references to it",
+					"an object has too many referrers (limit %" PRIu32 ")",
 					UINT32_MAX);
 	}
 	return HDB_OK;
@@ -254,8 +254,8 @@ static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_err
 	assert(t->high > low);
 	if (sum > UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT,
-				"%" PRIu64 " references to %u objects; at "
-				"most %" PRIu32 " can be sorted",
+				"too many references to sort: %" PRIu64 " references to %u "
+				"objects (limit %" PRIu32 ")",
 				sum, STORE_BLOCK_OBJECTS, UINT32_MAX);
 	TRY(base_big_alloc_raw(t->derive->work, &t->sources, sum * 4, "referrers", err));
 	TRY(derive_each_references(t->derive, "sorting referrers", take_block, t, err));

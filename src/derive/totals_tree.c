@@ -522,7 +522,7 @@ int derive_totals_add_objects(struct totals *t, struct hdb_error *err)
 	 */
 	if (t->derive->heap->class_count > HEAP_NONE / 3)
 		return hdb_fail(err, HDB_ELIMIT,
-				"%" PRIu32 " classes: totals support at most %" PRIu32,
+				"too many classes for totals: %" PRIu32 " (limit %" PRIu32 ")",
 				t->derive->heap->class_count, HEAP_NONE / 3);
 	TRY(derive_number_inner(t->derive, &w.order, err));
 	TRY(put_objects(&w, err));

@@ -47,7 +47,7 @@ int graph_child_rows_init(struct graph_child_rows *rows, uint32_t node_count,
 
 	*rows = (struct graph_child_rows){ .node_count = node_count, .bits = GRAPH_CHILD_BITS };
 	if (node_count >= UINT32_MAX - 1)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: too many for a dominator tree",
+		return hdb_fail(err, HDB_ELIMIT, "too many nodes for a dominator tree: %" PRIu32,
 				node_count);
 	while (node_count >> rows->bits > RANGES_MAX)
 		rows->bits++;

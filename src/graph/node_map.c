@@ -55,7 +55,7 @@ static int grow_nodes(struct graph_node_map *map, struct hdb_error *err)
 	uint32_t *node;
 
 	if (limit > UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " nodes in a set",
+		return hdb_fail(err, HDB_ELIMIT, "too many nodes in a set (limit %" PRIu32 ")",
 				map->count);
 	node = realloc(map->node, limit * sizeof *node);
 	if (!node)

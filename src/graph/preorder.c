@@ -36,7 +36,7 @@ int graph_preorder_count(struct graph_preorder *order, struct hdb_error *err)
 	count = order->inner.count;
 	/* The last number is the end of a subtree; none may equal GRAPH_NONE. */
 	if (count >= GRAPH_NONE)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu64 " dominators: too many", count);
+		return hdb_fail(err, HDB_ELIMIT, "too many dominators: %" PRIu64, count);
 	TRY(base_big_alloc_raw(order->work, &order->link_big, count * sizeof *order->link,
 			       "the tree of dominators", err));
 	TRY(base_big_alloc(order->work, &order->last_big, (count / 64 + 1) * sizeof(uint64_t),

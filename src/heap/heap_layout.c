@@ -88,8 +88,7 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 
 	if (own->total++ >= HEAP_PARTS_MAX)
 		return hdb_fail(err, HDB_ELIMIT,
-				"more than %u fields in a class and its "
-				"superclasses",
+				"too many fields in a class and its superclasses (limit %u)",
 				HEAP_PARTS_MAX);
 	sized.bytes = layout_field_size(own->model, &field);
 	TRY(base_vec_push(&own->parts, &sized, sizeof(sized), err));
@@ -340,7 +339,8 @@ int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, str
 			err, HDB_EUSAGE,
 			heap->is_phd ?
 				"a portable heap dump does not record fields" :
-				"this database has no layouts: import the dump with --sizes vm");
+				"this database does not record layouts; import the dump with "
+				"--sizes vm");
 	if (heap_class(heap, class_no)->flags & STORE_CLASS_ARRAY) {
 		TRY(lay_out_array(heap, &model, class_no, out, err));
 	} else {

@@ -154,15 +154,15 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	if (lacks & STORE_LACKS_ELEMENTS)
 		TRY(append(why, err,
 			   "%sthe dump was stripped, as KOOM does: primitive arrays have no "
-			   "elements, so texts are empty, and objects of the zygote and image "
+			   "elements, so strings are empty, and objects of the zygote and image "
 			   "heaps may be missing",
 			   *why ? "; " : ""));
 	if (lacks & STORE_LACKS_ROOTS || (lacks && !state->roots_seen))
-		TRY(append(
-			why, err, "%s%s", *why ? "; " : "",
-			heap->is_phd ?
-				"a PHD has no field names, values or GC roots (see heapdb info)" :
-				"the dump has no GC roots"));
+		TRY(append(why, err, "%s%s", *why ? "; " : "",
+			   heap->is_phd ?
+				   "portable heap dumps do not record field names, values or GC "
+				   "roots (see heapdb info)" :
+				   "the dump records no GC roots"));
 	if (state->takes_orphans && !(heap->is_phd && lacks == STORE_LACKS_ROOTS))
 		TRY(append(why, err,
 			   "; objects that no other object references count as GC roots, because "
@@ -178,18 +178,18 @@ static const char *redacted_text(uint64_t redaction)
 	case HPROF_IS_WHOLE:
 		return NULL;
 	case HPROF_IS_HASHED:
-		return "the dump was redacted: texts and byte arrays are keyed hashes (equal "
-		       "contents have equal hashes), and most other values were removed; answers "
-		       "do not show the program's values";
+		return "the dump was redacted: strings and byte arrays are keyed hashes (equal "
+		       "contents have equal hashes), and most other values were removed; "
+		       "answers do not show the program's values";
 	case HPROF_IS_STRIPPED:
-		return "contents of arrays were removed to make the dump smaller; answers do not "
-		       "show the program's texts and array contents";
+		return "contents of arrays were removed to make the dump smaller; answers do "
+		       "not show the program's strings and array contents";
 	case HPROF_IS_FILLED:
 		return "the dump was redacted: all byte and char arrays contain one repeated "
-		       "value; answers do not show the program's texts and array contents";
+		       "value; answers do not show the program's strings and array contents";
 	default:
-		return "the dump was redacted: texts, array contents and most primitive values "
-		       "were removed; answers do not show the program's values";
+		return "the dump was redacted: strings, array contents and most primitive "
+		       "values were removed; answers do not show the program's values";
 	}
 }
 

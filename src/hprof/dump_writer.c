@@ -26,7 +26,7 @@ void hprof_put_u1(struct hprof_writer *w, uint8_t value)
 void hprof_put_u2(struct hprof_writer *w, size_t value)
 {
 	if (value > UINT16_MAX && w->result == HDB_OK)
-		w->result = hdb_fail(w->err, HDB_ELIMIT, "a class with more than %u fields",
+		w->result = hdb_fail(w->err, HDB_ELIMIT, "too many fields in a class (limit %u)",
 				     UINT16_MAX);
 	hprof_put_u1(w, (uint8_t)(value >> 8));
 	hprof_put_u1(w, (uint8_t)value);

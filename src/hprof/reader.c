@@ -226,8 +226,8 @@ static const uint8_t *body_at(const struct hprof_file *file, struct base_view *v
 	assert(rec->body_offset > rec->offset);
 	if (rec->body_size < need || rec->body_offset > size || need > size - rec->body_offset) {
 		hdb_fail(err, HDB_EFORMAT,
-			 "%s record at offset %" PRIu64 ": its body of %" PRIu64
-			 " bytes is shorter than the %" PRIu64 " it needs",
+			 "%s record at offset %" PRIu64 ": body of %" PRIu64 " bytes is too "
+			 "short (needs %" PRIu64 ")",
 			 name ? name : "unknown", rec->offset, rec->body_size, need);
 		return NULL;
 	}
@@ -319,8 +319,8 @@ int hprof_read_trace(const struct hprof_file *file, struct base_view *view,
 	out->frames_offset = rec->body_offset + 12;
 	if ((rec->body_size - 12) / file->id_size < out->frame_count)
 		return hdb_fail(err, HDB_EFORMAT,
-				"TRACE record at offset %" PRIu64 ": %" PRIu32
-				" frames do not fit in its body of %" PRIu64 " bytes",
+				"TRACE record at offset %" PRIu64 ": %" PRIu32 " frames do not "
+				"fit in a body of %" PRIu64 " bytes",
 				rec->offset, out->frame_count, rec->body_size);
 	return HDB_OK;
 }
@@ -415,8 +415,8 @@ int hprof_read_cpu_samples(const struct hprof_file *file, struct base_view *view
 	out->traces_offset = rec->body_offset + 8;
 	if ((rec->body_size - 8) / 8 < out->trace_count)
 		return hdb_fail(err, HDB_EFORMAT,
-				"CPU SAMPLES record at offset %" PRIu64 ": %" PRIu32
-				" traces do not fit in its body of %" PRIu64 " bytes",
+				"CPU SAMPLES record at offset %" PRIu64 ": %" PRIu32 " traces "
+				"do not fit in a body of %" PRIu64 " bytes",
 				rec->offset, out->trace_count, rec->body_size);
 	return HDB_OK;
 }

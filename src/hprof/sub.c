@@ -275,12 +275,12 @@ int hprof_sub_read_in(const struct hprof_file *file, struct base_view *view,
 	case HPROF_PARSE_OVERRUN:
 		if (offset >= end)
 			return hdb_fail(err, HDB_ETRUNC,
-					"no heap sub-record fits at offset %" PRIu64
-					": the limit is %" PRIu64,
+					"no room for a heap sub-record at offset %" PRIu64 ": "
+					"the segment ends at offset %" PRIu64,
 					offset, end);
 		return hdb_fail(err, HDB_ETRUNC,
-				"%s at offset %" PRIu64 " runs past %" PRIu64
-				": it needs bytes to %" PRIu64 " at least",
+				"%s at offset %" PRIu64 " extends past offset %" PRIu64 ": it "
+				"ends at offset %" PRIu64 " or later",
 				hprof_sub_name(out->tag), offset, end, out->end);
 	default:
 		return rc;
@@ -298,7 +298,7 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 	int rc;
 
 	if (sub->tag != HPROF_CLASS_DUMP || sub->end < sub->offset + 9 + 7 * (uint64_t)id)
-		return hdb_fail(err, HDB_EFORMAT, "no class dump at offset %" PRIu64, sub->offset);
+		return hdb_fail(err, HDB_EFORMAT, "no CLASS DUMP at offset %" PRIu64, sub->offset);
 	TRY(take(&cur, 8 + 7 * (uint64_t)id, &p, err));
 	out->class_id = be_id(p, id);
 	out->trace_serial = be32(p + id);

@@ -186,8 +186,8 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 		return hprof_walk_problem(
 			walk, event,
 			&(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, size - at },
-			"the last %" PRIu64 " bytes, from offset %" PRIu64
-			" on, are not HPROF records",
+			"the last %" PRIu64 " bytes, starting at offset %" PRIu64 ", are not "
+			"HPROF records",
 			size - at, at);
 	}
 	hprof_walk_go_on(walk, found.offset);
@@ -306,8 +306,8 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 	hprof_walk_problem(walk, event,
 			   &(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, rec->offset,
 						 found.offset - rec->offset },
-			   "%s record at offset %" PRIu64 ": its length of %" PRIu64
-			   " is wrong: resumed at offset %" PRIu64,
+			   "%s record at offset %" PRIu64 " has a wrong length (%" PRIu64 "): "
+			   "resumed at offset %" PRIu64,
 			   hprof_tag_name(rec->tag), rec->offset, rec->body_size, found.offset);
 	return 1;
 }
@@ -394,8 +394,8 @@ static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 	if (!hprof_tag_known(p[0]))
 		return hprof_walk_problem(
 			walk, event, &(struct hprof_loss){ HPROF_PROBLEM_TRAILING_BYTES, at, left },
-			"the last %" PRIu64 " bytes, from offset %" PRIu64
-			" on, are not an HPROF record",
+			"the last %" PRIu64 " bytes, starting at offset %" PRIu64 ", are not an "
+			"HPROF record",
 			left, at);
 	walk->problem.missing_bytes = 9 - left;
 	return hprof_walk_problem(
@@ -454,7 +454,7 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		return emit_record(walk, event, err);
 	return hprof_walk_problem(
 		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_BAD_RECORD, at, end - at },
-		"%s record at offset %" PRIu64 ": its body of %" PRIu64 " bytes cannot be parsed",
+		"%s record at offset %" PRIu64 ": cannot parse the body of %" PRIu64 " bytes",
 		hprof_tag_name(rec->tag), at, rec->body_size);
 }
 

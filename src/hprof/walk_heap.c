@@ -76,7 +76,8 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 			hprof_tag_name(rec->tag), rec->offset, actual);
 	return hprof_walk_problem(
 		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_SEGMENT_LENGTH, rec->offset, 0 },
-		"%s at offset %" PRIu64 " says %" PRIu64 " bytes but contains %" PRIu64,
+		"%s at offset %" PRIu64 " records a length of %" PRIu64
+		" bytes but contains %" PRIu64,
 		hprof_tag_name(rec->tag), rec->offset, stored, actual);
 }
 

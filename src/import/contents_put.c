@@ -58,7 +58,7 @@ static int report_damage(struct keeping *k, struct hdb_error *err)
 		return hdb_fail(err, HDB_EFORMAT, "%s: %s", base_input_name(k->input),
 				damage->message);
 	if (!k->size)
-		return hdb_fail(err, HDB_EFORMAT, "%s: no data could be decompressed%s%s",
+		return hdb_fail(err, HDB_EFORMAT, "%s: cannot decompress any data%s%s",
 				base_input_name(k->input), count ? ": " : "",
 				count ? damage->message : "");
 	for (size_t i = 0; i < count; i++) {

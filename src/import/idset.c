@@ -354,8 +354,8 @@ int import_idset_finish(struct idset *set, uint64_t *duplicates, struct hdb_erro
 	}
 	if (set->count >= UINT32_MAX)
 		return hdb_fail(err, HDB_ELIMIT,
-				"%" PRIu64 " objects; at most %" PRIu32 " can be numbered",
-				set->count, UINT32_MAX - 1);
+				"too many objects: %" PRIu64 " (limit %" PRIu32 ")", set->count,
+				UINT32_MAX - 1);
 	for (size_t c = 0; c < set->chunk_count; c++) {
 		struct idset_chunk *chunk = set->chunks[c];
 

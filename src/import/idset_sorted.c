@@ -86,7 +86,7 @@ int import_idset_sorted_finish(struct idset_sorted *set, uint64_t *duplicates,
 {
 	*duplicates = sort_distinct(set);
 	if (set->ids.count >= UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "%zu objects; at most %" PRIu32 " can be numbered",
+		return hdb_fail(err, HDB_ELIMIT, "too many objects: %zu (limit %" PRIu32 ")",
 				set->ids.count, UINT32_MAX - 1);
 	return build_directory(set, err);
 }

@@ -232,9 +232,7 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 							    struct store_problem, 0)
 							->message :
 						"");
-	return hdb_fail(err, HDB_EUSAGE,
-			"%s: there is no heap dump number %u; the file contains "
-			"%u",
+	return hdb_fail(err, HDB_EUSAGE, "%s: no such heap dump: number %u; the file contains %u",
 			im->source->path, im->origin.snapshot, im->origin.snapshot_count);
 }
 
@@ -295,19 +293,19 @@ static int check_end(struct import *im, struct hdb_error *err)
 	im->damage.incomplete |= STORE_LACKS_END;
 	(void)snprintf(
 		im->damage.cut, sizeof(im->damage.cut),
-		"there is no HEAP DUMP END record: the dump may be truncated at offset %" PRIu64,
+		"the HEAP DUMP END record is missing: the dump may be truncated at offset %" PRIu64,
 		im->source->size);
 	if (im->opt->strict)
 		return hdb_fail(err, HDB_ETRUNC,
-				"%s: there is no HEAP DUMP END record: the file is truncated at "
-				"offset %" PRIu64,
+				"%s: the HEAP DUMP END record is missing: the file is truncated "
+				"at offset %" PRIu64,
 				im->source->path, im->source->size);
 	return import_problem(im,
 			      &(struct import_trouble){ .kind = HPROF_PROBLEM_TRUNCATED,
 							.offset = im->source->size },
 			      err,
-			      "there is no HEAP DUMP END record: the file may be truncated at "
-			      "offset %" PRIu64,
+			      "the HEAP DUMP END record is missing: the file may be truncated "
+			      "at offset %" PRIu64,
 			      im->source->size);
 }
 
@@ -375,7 +373,10 @@ static int create(struct import *im, const char *db_path, struct hdb_error *err)
 				 im->origin.is_kept ? KEPT_SIZE_HINT : im->source->size,
 				 &im->writer, err)) == HDB_END) {
 		if (!im->opt->wait)
-			return hdb_fail(err, HDB_EIO, "%s: another import is writing it", db_path);
+			return hdb_fail(err, HDB_EIO,
+					"%s: another import is writing this "
+					"database",
+					db_path);
 		if (!has_waited)
 			base_stage(im->work, "waiting for another process that is importing", 0,
 				   "");

@@ -274,7 +274,8 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 	if (duplicates) {
 		r = import_problem(
 			im, &(struct import_trouble){ .kind = STORE_PROBLEM_DUPLICATE_ID }, err,
-			"%" PRIu64 " objects have the ID of another object; the first one is kept",
+			"%" PRIu64 " objects have duplicate IDs; only the first object with "
+			"each ID is kept",
 			duplicates);
 		TRY(r);
 	}
@@ -357,7 +358,8 @@ static int put_fields(struct import *im, struct import_class *class,
 		TRY(store_records_put(fields, &out, err));
 	}
 	if (fields->count >= UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " fields", UINT32_MAX - 1);
+		return hdb_fail(err, HDB_ELIMIT, "too many fields (limit %" PRIu32 ")",
+				UINT32_MAX - 1);
 	return HDB_OK;
 }
 

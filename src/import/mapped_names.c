@@ -88,7 +88,7 @@ int import_map_class(struct import *im, struct import_class *class, char *name, 
 		return HDB_OK;
 	to = &import_mapping_class(&im->names.mapping, no)->name;
 	if (to->size + tail + 1 > room)
-		return hdb_fail(err, HDB_ELIMIT, "%s: the name of a class has %zu bytes",
+		return hdb_fail(err, HDB_ELIMIT, "%s: a class name is too long (%zu bytes)",
 				im->opt->mapping_path, to->size);
 	memmove(name + to->size, name + core, tail + 1);
 	memcpy(name, to->text, to->size);

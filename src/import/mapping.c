@@ -65,7 +65,7 @@ static int read_text(struct import_mapping *m, FILE *f, const char *path, struct
 	if (size < 0 || fseek(f, 0, SEEK_SET) != 0)
 		return hdb_fail_errno(err, errno, "%s", path);
 	if ((uint64_t)size > IMPORT_MAPPING_MAX_BYTES)
-		return hdb_fail(err, HDB_ELIMIT, "%s: %ld bytes; at most %llu are supported", path,
+		return hdb_fail(err, HDB_ELIMIT, "%s: file too large: %ld bytes (limit %llu)", path,
 				size, IMPORT_MAPPING_MAX_BYTES);
 	TRY(BASE_ALLOC(m->text, (size_t)size, path, err));
 	m->size = fread(m->text, 1, (size_t)size, f);

@@ -25,7 +25,8 @@ int import_text_put(struct import *im, const char *text, size_t size, uint32_t *
 		    struct hdb_error *err)
 {
 	if (im->texts.writer.count >= STORE_NONE)
-		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", STORE_NONE);
+		return hdb_fail(err, HDB_ELIMIT, "too many strings (limit %" PRIu32 ")",
+				STORE_NONE);
 	*no = (uint32_t)im->texts.writer.count;
 	return store_texts_put(&im->texts.writer, text, size, err);
 }
@@ -43,8 +44,8 @@ int import_text_read(struct import *im, const struct import_text_place *place,
 			      &(struct import_trouble){ .kind = STORE_PROBLEM_LONG_TEXT,
 							.offset = place->offset,
 							.lost_bytes = place->size - out->size },
-			      err, "a text of %" PRIu32 " bytes was shortened to %" PRIu32,
-			      place->size, out->size);
+			      err, "string of %" PRIu32 " bytes truncated to %" PRIu32, place->size,
+			      out->size);
 }
 
 /* Writes a text to the table when something refers to it for the first time. */

@@ -41,7 +41,7 @@ static int scan_record(struct scan *s, struct hdb_error *err)
 				      &(struct import_trouble){ .kind = HPROF_PROBLEM_BAD_RECORD,
 								.offset = rec->offset,
 								.lost_bytes = rec->body_size },
-				      err, "%s", err ? err->message : "a record cannot be parsed");
+				      err, "%s", err ? err->message : "cannot parse a record");
 	return r;
 }
 

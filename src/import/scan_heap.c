@@ -68,7 +68,7 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 			&(struct import_trouble){ .kind = STORE_PROBLEM_NULL_ID,
 						  .offset = sub->offset,
 						  .lost_bytes = sub->end - sub->offset },
-			err, "an object with ID 0 was dropped");
+			err, "skipped an object with ID 0");
 	r = import_idset_add(&im->ids, sub->id, err);
 	if (r == HDB_END)
 		return import_problem(
@@ -77,7 +77,8 @@ static int scan_object(struct scan *s, const struct hprof_sub *sub, struct hdb_e
 						  .offset = sub->offset,
 						  .lost_bytes = sub->end - sub->offset,
 						  .object_id = sub->id },
-			err, "a second object with ID 0x%" PRIx64 "; the first is kept", sub->id);
+			err, "duplicate object ID 0x%" PRIx64 "; only the first object is kept",
+			sub->id);
 	TRY_ERRORS(r);
 	switch (sub->tag) {
 	case HPROF_CLASS_DUMP:

@@ -57,7 +57,8 @@ static int scan_utf8(struct scan *s, const struct hprof_record *rec, struct hdb_
 		im->origin.redaction = is;
 	(void)hprof_phd_of(text.text, text.text_size, &im->origin.phd);
 	if (im->texts.places.count >= UINT32_MAX - 2)
-		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " texts", UINT32_MAX - 2);
+		return hdb_fail(err, HDB_ELIMIT, "too many strings (limit %" PRIu32 ")",
+				UINT32_MAX - 2);
 	place = (struct import_text_place){ text.text_offset, (uint32_t)text.text_size,
 					    STORE_NONE };
 	TRY(base_vec_push(&im->texts.places, &place, sizeof(place), err));

@@ -367,13 +367,14 @@ static void explain_alignment(const struct search *q)
 		explain(q, SIZES_ALIGN, "%s", as_usual);
 	else if (q->out->odd_distances)
 		explain(q, SIZES_ALIGN,
-			"all distances between objects except %" PRIu64
-			" are multiples of %u, not all of %u",
+			"all distances between objects except %" PRIu64 " are multiples of %u, "
+			"and not all are multiples of %u",
 			q->out->odd_distances, align, 2 * align);
 	else
 		explain(q, SIZES_ALIGN,
-			"all distances between objects are multiples of %u, not all of %u", align,
-			2 * align);
+			"all distances between objects are multiples of %u, but not all are "
+			"multiples of %u",
+			align, 2 * align);
 }
 
 /*
@@ -385,8 +386,8 @@ static void explain_tries(const struct search *q, const struct try *best, bool h
 	size_t used = 0;
 
 	used += (size_t)snprintf(out, SIZES_EVIDENCE_MAX,
-				 "%" PRIu64 " classes are as large as a "
-				 "distance to the next object, %" PRIu64 " are larger than one",
+				 "%" PRIu64 " class sizes match a distance to the next object, "
+				 "and %" PRIu64 " exceed a distance",
 				 best->score.exact, best->score.contradicted);
 	for (unsigned i = 0; i < q->try_count && used < SIZES_EVIDENCE_MAX; i++) {
 		const struct try *try = &q->tries[i];
@@ -448,8 +449,8 @@ static void explain_rules(const struct search *q, const char *version)
 	else
 		explain(q, SIZES_RULES,
 			"the class library does not record its version; it has classes added in "
-			"version %u, and with version %u %" PRIu64
-			" classes are as large as a distance to the next object",
+			"version %u, and with version %u, the sizes of %" PRIu64 " classes "
+			"match a distance to the next object",
 			q->least_java, q->out->model.java, q->out->score.exact);
 }
 

@@ -93,7 +93,8 @@ static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struc
 	if (g->has_all_fields)
 		return HDB_OK;
 	if (*out == PERFETTO_NONE)
-		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " fields", PERFETTO_NONE);
+		return hdb_fail(err, HDB_ELIMIT, "too many fields (limit %" PRIu32 ")",
+				PERFETTO_NONE);
 	TRY(base_vec_push(&g->fields, &unnamed, sizeof(unnamed), err));
 	return base_idmap_put(&g->field_map, id, *out, err);
 }
@@ -655,7 +656,8 @@ int perfetto_tables_read(struct perfetto_tables *g, uint32_t graph_no, struct hd
 	TRY(read_packets(g, graph_no, false, err));
 	TRY(read_packets(g, graph_no, true, err));
 	if (g->objects.count >= PERFETTO_NONE || g->types.count >= PERFETTO_NONE)
-		return hdb_fail(err, HDB_ELIMIT, "more than %" PRIu32 " objects", PERFETTO_NONE);
+		return hdb_fail(err, HDB_ELIMIT, "too many objects (limit %" PRIu32 ")",
+				PERFETTO_NONE);
 	TRY(pair_classes(g, err));
 	TRY(find_class_objects(g, &refs, err));
 	link_types(g);

@@ -643,7 +643,7 @@ int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct hprof
 
 	if (!graph_no || graph_no > trace->graphs.count)
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: there is no heap graph number %u; the trace contains %zu",
+				"%s: no such heap graph: number %u; the trace contains %zu",
 				trace->source->path, graph_no, trace->graphs.count);
 	TRY(perfetto_tables_read(&g, graph_no - 1, err));
 	TRY(find_scale(&w));

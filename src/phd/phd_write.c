@@ -310,7 +310,8 @@ static int write_roots(struct phd_writer *w)
 	if (found || !has_ids || !phd->files.javacore)
 		return HDB_OK;
 	return hdb_fail(w->out.err, HDB_EFORMAT,
-			"%s: the dump has none of its threads; it belongs to another dump",
+			"%s: the dump contains none of the threads in this javacore; the "
+			"javacore belongs to another dump",
 			phd->files.javacore);
 }
 

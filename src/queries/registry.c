@@ -149,5 +149,5 @@ int query_fail_unknown(const char *name, struct hdb_error *err)
 		if (registry[i]->spec.is_query)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", registry[i]->spec.name);
-	return hdb_fail(err, HDB_EUSAGE, "there is no query \"%s\"; there are: %s", name, list);
+	return hdb_fail(err, HDB_EUSAGE, "unknown query \"%s\"; known queries: %s", name, list);
 }

@@ -43,10 +43,12 @@ static int unknown_option(const struct query_def *def, const char *name, struct 
 	for (unsigned i = 0; (o = query_shared_option(def, i)) != NULL; i++)
 		add_to_list(&list, o);
 	if (!list.used)
-		return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has none of its own",
+		return hdb_fail(err, HDB_EUSAGE,
+				"%s has no option --%s and no options of its "
+				"own",
 				def->spec.name, name);
-	return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; it has: %s", def->spec.name, name,
-			list.text);
+	return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; available options: %s",
+			def->spec.name, name, list.text);
 }
 
 static int bad_choice(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
@@ -145,7 +147,7 @@ static int check_option(const struct query_def *def, const struct hdb_option *op
 				 hdb_fail(err, HDB_EUSAGE, "--%s takes no value, not \"%s\"",
 					  o->name, value);
 	if (!*value)
-		return hdb_fail(err, HDB_EUSAGE, "--%s needs a value: %s", o->name, o->argument);
+		return hdb_fail(err, HDB_EUSAGE, "--%s requires a value: %s", o->name, o->argument);
 	if (o->type == HDB_OPTION_CHOICE && !base_is_among(o->argument, value))
 		return bad_choice(o, value, err);
 	if (o->type == HDB_OPTION_NUMBER && !read_number(o, value, &number))

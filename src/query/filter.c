@@ -78,7 +78,7 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 		return HDB_OK;
 	if (q->def->order != QUERY_ORDER_FLAT)
 		return hdb_fail(err, HDB_EUSAGE,
-				"rows of %s belong together and cannot be filtered",
+				"cannot filter the rows of %s because they belong together",
 				q->def->spec.name);
 	f = q->filter = calloc(1, sizeof(*f));
 	if (!f)

@@ -78,7 +78,8 @@ static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struc
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", name);
 	}
-	return hdb_fail(err, HDB_NOTFOUND, "there is no heap \"%s\"; there are: %s", wanted, list);
+	return hdb_fail(err, HDB_NOTFOUND, "no such heap: \"%s\"; available heaps: %s", wanted,
+			list);
 }
 
 /* Finds the heap in all databases. An earlier dump without that heap has no objects in it. */

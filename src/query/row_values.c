@@ -104,8 +104,8 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", column->name);
 	}
-	return hdb_fail(err, HDB_EUSAGE, "%s has no column \"%.*s\"; it has: %s", spec->name,
-			(int)(name_size < 64 ? name_size : 64), name, list);
+	return hdb_fail(err, HDB_EUSAGE, "%s has no column \"%.*s\"; available columns: %s",
+			spec->name, (int)(name_size < 64 ? name_size : 64), name, list);
 }
 
 /* The same, but the names that columns have in this answer take precedence. */
@@ -133,7 +133,7 @@ int query_choose_named(struct query *q, const char *names, struct hdb_error *err
 			return query_fail_column(q, p, size, err);
 		for (size_t i = 0; i < count; i++)
 			if (q->columns[i] == column)
-				return hdb_fail(err, HDB_EUSAGE, "column \"%s\" is named twice",
+				return hdb_fail(err, HDB_EUSAGE, "column \"%s\" is listed twice",
 						spec->columns[column].name);
 		q->columns[count++] = column;
 		p += size;

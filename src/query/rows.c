@@ -77,7 +77,9 @@ static int absent_column(const struct query *q, size_t column, struct hdb_error 
 	for (size_t i = 0; i < q->column_count && used < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
 					 query_column(q, i)->name);
-	return hdb_fail(err, HDB_EUSAGE, "this answer has no column \"%s\" to sort by; it has: %s",
+	return hdb_fail(err, HDB_EUSAGE,
+			"this answer has no column \"%s\" to sort by; "
+			"available columns: %s",
 			q->def->spec.columns[column].name, list);
 }
 

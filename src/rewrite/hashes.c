@@ -35,7 +35,7 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 	if (n < 0)
 		return hdb_fail_errno(err, errno, "%s", path);
 	if (used < BASE_SIPHASH_KEY_BYTES || used > KEY_FILE_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "%s: the key must have %u to %u bytes", path,
+		return hdb_fail(err, HDB_EUSAGE, "%s: the key must be %u to %u bytes long", path,
 				BASE_SIPHASH_KEY_BYTES, KEY_FILE_MAX);
 	/*
 	 * Hashing the file uses all of its randomness, wherever it is, e.g. if the key is

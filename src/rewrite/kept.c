@@ -105,7 +105,7 @@ static int add_instance(struct rewrite_kept *k, const struct hprof_sub *sub, str
 	    base_idmap_get(&k->bitmaps, buffer) != BASE_IDMAP_NONE)
 		return HDB_OK;
 	if (k->buffers.count >= UINT32_MAX - 1)
-		return hdb_fail(err, HDB_ELIMIT, "more than %u bitmaps", UINT32_MAX - 1);
+		return hdb_fail(err, HDB_ELIMIT, "too many bitmaps (limit %u)", UINT32_MAX - 1);
 	TRY(base_idmap_put(&k->bitmaps, buffer, (uint32_t)k->buffers.count, err));
 	return base_vec_push(&k->buffers, &fresh, sizeof(fresh), err);
 }

@@ -244,8 +244,8 @@ static int narrow(const struct rewriter *w, uint64_t id, uint64_t offset, struct
 	if (w->id_size == 8 || id <= UINT32_MAX || id == MARKER_ID)
 		return HDB_OK;
 	return hdb_fail(err, HDB_ELIMIT,
-			"ID 0x%" PRIx64 " at offset %" PRIu64
-			" does not fit in 4 bytes: this dump needs 8-byte IDs",
+			"ID 0x%" PRIx64 " at offset %" PRIu64 " does not fit in 4 bytes: this "
+			"dump requires 8-byte IDs",
 			id, offset);
 }
 

@@ -105,7 +105,7 @@ int rewrite_strip(struct rewrite_paths paths, const struct hdb_strip_options *op
 
 	if (opt->keep && opt->what == HDB_STRIP_PRIMITIVES)
 		return hdb_fail(err, HDB_EUSAGE,
-				"strings and bitmaps cannot be kept if all primitive values become "
+				"cannot keep strings and bitmaps if all primitive values become "
 				"zeros");
 	TRY(rewriter_open(&w, paths, opt->output, work, err));
 	TRY(strip(&s, &w, err));

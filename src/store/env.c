@@ -53,7 +53,7 @@ int store_fail_mdb(struct hdb_error *err, int mdb_result, const char *path, cons
 		return hdb_fail(err, HDB_ELIMIT,
 				"%s: no address space left for the database while %s", path, doing);
 	case MDB_READERS_FULL:
-		return hdb_fail(err, HDB_ELIMIT, "%s: more than %d readers at once", path,
+		return hdb_fail(err, HDB_ELIMIT, "%s: too many concurrent readers (limit %d)", path,
 				READERS_MAX);
 	case EIO: /* LMDB also reports EIO for a short write */
 		return hdb_fail(err, HDB_EIO, "%s: %s: the disk is full or has failed", path,
@@ -283,7 +283,7 @@ static int open_locked(const char *path, int *fd, struct stat *st, struct hdb_er
 		(void)close(*fd);
 		*fd = -1;
 	}
-	return hdb_fail(err, HDB_EIO, "%s: was replaced repeatedly while being opened", path);
+	return hdb_fail(err, HDB_EIO, "%s: other processes keep replacing this file", path);
 }
 
 /* Opens the file. Requires list_lock. */
@@ -434,7 +434,7 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 	if (r)
 		r = hdb_fail_errno(
 			err, r,
-			"%s: cannot create a private file there or in memory (" MEMORY_DIR
+			"%s: cannot create a private file in this directory or in memory (" MEMORY_DIR
 			", /proc)",
 			dir);
 	else

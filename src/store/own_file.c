@@ -40,16 +40,16 @@ static const char *not_leftover(const struct stat *st)
 	if (why)
 		return why;
 	if (st->st_uid != geteuid())
-		return "belongs to another user";
+		return "is owned by another user";
 	/* A user who could open it then may still have it open. */
-	return st->st_mode & 077 ? "can be read or written by others" : NULL;
+	return st->st_mode & 077 ? "is readable or writable by other users" : NULL;
 }
 
 static int fail_leftover(const char *temp_path, const char *why, struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_EIO,
-			"%s: %s, so it is not left over from an import of yours, and heapdb does "
-			"not write to it; remove it",
+			"%s: %s; heapdb only overwrites temporary files left over by your own "
+			"imports; remove the file",
 			temp_path, why);
 }
 
@@ -147,8 +147,7 @@ int store_temp_open(const char *temp_path, int *fd, struct hdb_error *err)
 		return HDB_END;
 	if (r == HDB_END)
 		return hdb_fail(err, HDB_EIO,
-				"%s: is created and removed repeatedly while being "
-				"opened",
+				"%s: other processes keep creating and removing this file",
 				temp_path);
 	TRY(r);
 	if ((ftruncate(*fd, 0) < 0 || fchmod(*fd, 0600) < 0))
@@ -183,7 +182,7 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 	}
 	old_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (old_fd >= 0 && !is_force)
-		return hdb_fail(err, HDB_EEXIST, "%s was created meanwhile by another process",
+		return hdb_fail(err, HDB_EEXIST, "another process created %s in the meantime",
 				path);
 	if (old_fd >= 0)
 		TRY(store_lock_file(old_fd, STORE_LOCK_OPEN, STORE_LOCK_ALONE | STORE_LOCK_WAIT,
@@ -215,10 +214,11 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 	 */
 	if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0 &&
 	    faccessat(AT_FDCWD, lock_path, R_OK | W_OK, AT_EACCESS) == 0)
-		why = "belongs neither to you nor to the owner of the database";
+		why = "is owned neither by you nor by the owner of the database";
 	if (!why)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EIO,
-			"%s: %s, so it is not used as the lock file of the database; remove it",
+			"%s: %s; heapdb does not use this file as the lock file of the "
+			"database; remove the file",
 			lock_path, why);
 }

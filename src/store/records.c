@@ -23,9 +23,9 @@ int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *
 
 	if (bytes > work->memory_bytes)
 		return hdb_fail(err, HDB_ELIMIT,
-				"%" PRIu64 " classes need up to %" PRIu64
-				" MB of memory, and the budget has %" PRIu64
-				" MB for them; use --memory %" PRIu64 "%c",
+				"%" PRIu64 " classes need up to %" PRIu64 " MB of memory, but "
+				"the memory budget allows %" PRIu64 " MB; use --memory %" PRIu64
+				"%c",
 				class_count, bytes >> 20, work->memory_bytes >> 20,
 				is_gib ? budget_mib >> 10 : budget_mib, is_gib ? 'G' : 'M');
 	base_work_count(work, counted, bytes);
@@ -208,7 +208,7 @@ int store_text(struct store *store, uint64_t no, const char **text, size_t *size
 		return store_damaged(store, STORE_TEXTS, block.key, "impossible size", err);
 	from = i ? load32(block.data + (i - 1) * 4) : 0;
 	if (from > load32(block.data + i * 4) || load32(block.data + i * 4) > block.size - ends)
-		return store_damaged(store, STORE_TEXTS, block.key, "text out of bounds", err);
+		return store_damaged(store, STORE_TEXTS, block.key, "string out of bounds", err);
 	*text = (const char *)block.data + ends + from;
 	*size = load32(block.data + i * 4) - from;
 	return HDB_OK;

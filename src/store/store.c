@@ -136,7 +136,7 @@ int store_need_side(struct store *store, struct base_work *work, struct hdb_erro
 	side->view.is_private = true;
 	store->side = side;
 	(void)snprintf(text, sizeof(text),
-		       "%s cannot be written: tables that queries need are stored in a private "
+		       "cannot write to %s: tables built for queries are stored in a private "
 		       "file in %s for this run only",
 		       store->env->path, where);
 	base_notice(work, text);

@@ -125,9 +125,8 @@ static int fail_write(struct store_writer *writer, int mdb_result, uint64_t byte
 		return store_fail_mdb(err, mdb_result, writer->path, "writing");
 	writer->is_full = true;
 	return hdb_fail(err, HDB_EIO,
-			"%s: no space left on the disk: %" PRIu64
-			" MB of the database are written, "
-			"%" PRIu64 " MB more are needed now, %" PRIu64 " MB are free",
+			"%s: no space left on the disk: %" PRIu64 " MB written, %" PRIu64 " MB "
+			"more needed, %" PRIu64 " MB free",
 			writer->path, (uint64_t)st.st_blocks * 512 / 1000000,
 			(bytes + 999999) / 1000000, free_bytes / 1000000);
 }
@@ -191,8 +190,8 @@ static int put_locked(struct store_writer *writer, MDB_val *k, const struct valu
 
 	assert(put->size <= put->raw_size || !put->raw_size);
 	if (v.mv_size > UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "a block of %" PRIu64 " bytes; LMDB holds 4 GiB",
-				size);
+		return hdb_fail(err, HDB_ELIMIT,
+				"block too large for LMDB: %" PRIu64 " bytes (limit 4 GiB)", size);
 	if (!writer->txn)
 		TRY(begin_txn(writer, err));
 	r = mdb_put(writer->txn, writer->dbi, k, &v, MDB_RESERVE);

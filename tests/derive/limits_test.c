@@ -33,10 +33,11 @@ static void test_referrers(void **state)
 
 	(void)state;
 	check(count_into(&turn, 0, to, 1, &err), HDB_ELIMIT,
-	      "an object has more than 4294967295 references to it");
+	      "an object has too many referrers (limit 4294967295)");
 	degree[0] = UINT32_MAX; /* it went round */
 	check(turn_part(&turn, 0, UINT64_MAX, &err), HDB_ELIMIT,
-	      "8589934590 references to 16384 objects; at most 4294967295 can be sorted");
+	      "too many references to sort: 8589934590 references to 16384 objects (limit "
+	      "4294967295)");
 }
 
 static void test_numbers(void **state)
@@ -74,7 +75,7 @@ static void test_numbers(void **state)
 	classes = heap->class_count;
 	heap->class_count = UINT32_MAX - 1;
 	check(derive_totals_add_objects(&totals, &err), HDB_ELIMIT,
-	      "4294967294 classes: totals support at most 1431655765");
+	      "too many classes for totals: 4294967294 (limit 1431655765)");
 	heap->class_count = classes;
 	derive_release(&derive);
 	heap_close(heap);

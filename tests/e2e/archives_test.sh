@@ -82,10 +82,10 @@ for command in convert strip redact; do
 	[ ! -s notices ]
 done
 heapdb convert a.zip - 2> notices | cmp - dump.hprof
-grep -q 'contains another dump: name it as ARCHIVE!x/two.hprof' notices
+grep -q 'contains another dump; to import that dump, use ARCHIVE!x/two.hprof' notices
 head -c $(($(stat -c %s plain.hprof.bz2) / 2)) plain.hprof.bz2 > half.hprof.bz2
 heapdb convert half.hprof.bz2 half.hprof > out 2> notices
-grep -q 'the data before it was read' notices
+grep -q 'heapdb read the data before this position' notices
 cmp -n "$(stat -c %s half.hprof)" half.hprof dump.hprof
 [ "$(stat -c %s half.hprof)" -gt 1000000 ]
 # not_written TEXT ARGUMENT...: nothing is left.
@@ -109,7 +109,7 @@ cmp want got
 heapdb import plain.hprof.xz --quiet > /dev/null
 [ -f plain.heapdb ]
 heapdb histogram a.zip > /dev/null 2> notices
-grep -q 'contains another dump: name it as ARCHIVE!x/two.hprof' notices
+grep -q 'contains another dump; to import that dump, use ARCHIVE!x/two.hprof' notices
 heapdb histogram a.zip > /dev/null 2> notices
 [ ! -s notices ]
 touch -d '+2 seconds' a.zip
@@ -142,7 +142,7 @@ head -c $(($(stat -c %s plain.hprof.xz) * 85 / 100)) plain.hprof.xz > cut.hprof.
 head -c 1000000 a.zip > cut.zip
 head -c 1000000 a.tgz > cut.tgz
 for cut in cut.hprof.xz cut.zip cut.tgz; do
-	said 0 'the data before it was read' $cut
+	said 0 'heapdb read the data before this position' $cut
 done
 # Each byte of the heads of archives, changed: it ends, with an answer or an error.
 for name in a.zip a.tgz plain.hprof.xz plain.hprof.bz2 a.tar; do
@@ -165,7 +165,7 @@ rc=0
 [ $rc -le 4 ] || { cat out; exit 1; }
 
 # Commands that fetch.
-said 2 "heapdb opens no connections itself; name a command that prints the dump: --fetch 'curl -sSf {}'" \
+said 2 "heapdb does not open network connections; give a command that prints the dump: --fetch 'curl -sSf {}'" \
 	https://example.org/dump.hprof
 said 2 "prints the dump: --fetch 'aws s3 cp {} -'" s3://bucket/dump.hprof
 # shellcheck disable=SC2016
@@ -192,9 +192,9 @@ heapdb import --fetch 'cat {}' -o no.heapdb -- '-n' > out 2>&1 || rc=$?
 grep -q 'could treat it as an option' out
 answers 'https://example.org/dump.hprof.xz?sig=1#x' --fetch 'cat plain.hprof.xz; : {}'
 answers 's3://b/a.zip!x/one.hprof' --fetch 'cat a.zip; : {}'
-said 2 '{} is missing' s3://b/dump.hprof --fetch cat
-said 4 'the command of --fetch failed (exit code 3)' s3://b/dump.hprof --fetch 'cat dump.hprof; : {}; exit 3'
-said 4 'the command of --fetch failed (exit code 3)' s3://b/a.zip --fetch 'cat a.zip; : {}; exit 3'
+said 2 'missing {}, which heapdb replaces' s3://b/dump.hprof --fetch cat
+said 4 'the --fetch command failed (exit code 3)' s3://b/dump.hprof --fetch 'cat dump.hprof; : {}; exit 3'
+said 4 'the --fetch command failed (exit code 3)' s3://b/a.zip --fetch 'cat a.zip; : {}; exit 3'
 said 3 '(exit code 1)' s3://b/dump.hprof --fetch 'false {}'
 heapdb import s3://b/far.hprof --fetch 'cat dump.hprof; : {}' --quiet > /dev/null
 [ -f far.heapdb ]

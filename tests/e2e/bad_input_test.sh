@@ -104,7 +104,7 @@ printf 'X' | dd of=moved.hprof bs=1 seek=$((size - 100)) conv=notrunc 2> /dev/nu
 expect 3 "changed" heapdb query object "$id" --db moved.heapdb
 
 # names and things that are not there
-expect 1 "no object" heapdb query retained 0x3 --db good.heapdb
+expect 1 "no such object" heapdb query retained 0x3 --db good.heapdb
 expect 1 "class" heapdb query class no.such.Class --db good.heapdb
 expect 2 "" heapdb query retained 0xzz --db good.heapdb
 expect 2 "" heapdb query nonsense --db good.heapdb

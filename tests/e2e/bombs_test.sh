@@ -92,12 +92,12 @@ expect() {
 }
 
 python3 make.py bombs
-expect 3 "more than 500 times its size" true.zst
+expect 3 "more than 500 times the file size" true.zst
 expect 3 "damaged" small.zst
 for kind in endless endless-jdk; do
 	mkfifo pipe
 	python3 make.py $kind > pipe &
-	expect 3 "more than 500 times its size" pipe
+	expect 3 "more than 500 times the file size" pipe
 	wait
 	rm pipe
 done

@@ -100,7 +100,7 @@ grep -q "'-all', ''" vm.out || fail "old --all: $(cat vm.out)"
 try fails 4 'could not dump its heap: Unable to create .*: \\x1b\[31mPermission denied'
 try space 4 'could not dump its heap: Dump file is incomplete: No space left on device; use --tmp'
 try dies 4 'ended while dumping its heap'
-try garbage 3 'gave an answer unlike any HotSpot VM'
+try garbage 3 'unexpected answer from process'
 try closes 4 'closed the connection'
 try exits 4 'ended before it answered'
 try hangs 4 'did not answer within 1 s' --timeout 1
@@ -161,8 +161,8 @@ capture 2 'is not a PID' 99999999999999999999
 capture 2 'one process at a time' 1 2
 capture 2 'cannot be combined' --live --all 1
 capture 2 'captured dump is not a file' --contents refer 1
-capture 2 '--serial needs --adb' --serial x 1
-capture 3 'there is no process' 2147483647
+capture 2 '--serial requires --adb' --serial x 1
+capture 3 'no such process' 2147483647
 
 # hsperfdata of anything: what is listed is escaped, and nothing hangs.
 what=hsperfdata
@@ -277,7 +277,7 @@ app empty 4 'the device wrote no dump within 1 s' --adb com.example.app -o x.hea
 app cut 4 'adb returned 100000 of [0-9]* bytes' --adb com.example.app -o x.heapdb
 app none 4 'no devices/emulators found' --adb com.example.app -o x.heapdb
 app '' 4 "device 'nope' not found" --adb com.example.app --serial nope -o x.heapdb
-app '' 3 'there is no process com.example.none on the device' --adb com.example.none -o x.heapdb
+app '' 3 'no such process on the device: com.example.none' --adb com.example.none -o x.heapdb
 app '' 4 'Process not debuggable' --adb com.example.release -o x.heapdb
 # The device's shell never sees what has a meaning there.
 # shellcheck disable=SC2016

@@ -406,7 +406,7 @@ static bool says(const char *text, const char *message)
 {
 	const size_t size = strcspn(message, "%");
 
-	for (; (text = strstr(text, "no memory")) != NULL; text++)
+	for (; (text = strstr(text, "cannot allocate memory")) != NULL; text++)
 		if (strncmp(text, message, size) == 0 &&
 		    (!message[size] || strstr(text, message + size + 1)))
 			return true;

@@ -47,7 +47,7 @@ static void test_missing_command_names_library(void **state)
 		assert_int_equal(ran.code, CLI_USAGE);
 		assert_non_null(strstr(ran.err,
 				       "this heapdb was built without libmicrohttpd, which "
-				       "serve needs"));
+				       "serve requires"));
 		command_release(&ran);
 	}
 }

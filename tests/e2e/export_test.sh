@@ -41,7 +41,7 @@ heapdb export roots --format parquet -o a.parquet --force --quiet
 refuse 4 "nowhere" heapdb export roots --format parquet -o nowhere/x.parquet
 refuse 2 "which .heapdb export. takes" heapdb query roots --format parquet
 refuse 2 "LIMIT" heapdb export refs --format parquet --limit 3 -o x.parquet
-refuse 2 "needs --format parquet or arrow" heapdb export roots --compress none
+refuse 2 "requires --format parquet or arrow" heapdb export roots --compress none
 if [ -e /dev/full ]; then
 	refuse 4 "No space" heapdb export objects --format parquet -o /dev/full --force
 	got=0

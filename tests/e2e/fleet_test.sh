@@ -15,11 +15,11 @@ cd "$TMPDIR"
 # What is missing is one line.
 code=0
 HEAPDB_PYTHON=/nowhere/python3 heapdb fleet . > out 2>&1 || code=$?
-[ $code -eq 4 ] && [ "$(wc -l < out)" -eq 1 ] && grep -q 'needs Python' out
+[ $code -eq 4 ] && [ "$(wc -l < out)" -eq 1 ] && grep -q 'requires Python' out
 code=0
 PYTHONPATH='' "$BUILD/heapdb" fleet . > out 2>&1 || code=$?
 [ $code -eq 4 ] && [ "$(wc -l < out)" -eq 1 ] &&
-	grep -q 'needs the Python package heapdb-jvm: pip install .WHEEL.fleet' out
+	grep -q 'requires the Python package heapdb-jvm: pip install .WHEEL.fleet' out
 code=0
 "$BUILD/heapdb" fleet > out 2>&1 || code=$?
 [ $code -eq 2 ]

@@ -119,5 +119,5 @@ refused 'arrays, collections' waste a.heapdb
 refused 'nofile.hprof' nofile.hprof
 refused 'nofile.hprof' leaks nofile.hprof
 refused 'nofile' leaks nofile
-refused 'one database at a time' leaks a.heapdb leaks.heapdb
+refused 'only one database is allowed' leaks a.heapdb leaks.heapdb
 exit $bad

@@ -94,7 +94,7 @@ same "not the first" "$(entries --from 1 --columns no | sort -n | head -n 1)" 1
 got=0
 heapdb query entries java.lang.String 2>err || got=$?
 same "no collections" "$got $(cat err)" \
-	"1 heapdb: query entries: objects of java.lang.String are not known collections"
+	"1 heapdb: query entries: java.lang.String is not a known collection class"
 
 # ---- --where ----
 if heapdb query histogram --where 1 2>&1 >/dev/null | grep -q "needs SQLite"; then
@@ -134,5 +134,5 @@ refused instances java.util.HashMap "size >" "--where:"
 refused instances java.util.HashMap "1); SELECT (1" "--where:"
 refused instances java.util.HashMap "" "--where:"
 refused instances java.util.HashMap "load_extension('x')" "--where:"
-refused dominator-tree "" 1 "--where does not work on a tree"
+refused dominator-tree "" 1 "--where cannot filter a tree"
 exit $failed

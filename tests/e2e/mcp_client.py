@@ -164,7 +164,7 @@ def check_tools(s, tools):
         a = s.call("sql", db=db, statement="SELECT sql FROM sqlite_master WHERE name = 'objects'")
         assert "All objects" in a["rows"][0]["sql"], a
         a = s.call("sql", db=db, statement="SELECT id FROM objects WHERE class = 'String'")
-        assert not a["rows"] and "there is 'java.lang.String'" in a["note"], a
+        assert not a["rows"] and "did you mean 'java.lang.String'" in a["note"], a
         a = s.call("sql", db=db, statement="SELECT 1 AS a, NULL AS b")
         assert a == {"rows": [{"a": 1, "b": None}], "row_count": 1}, a
         for statement in ("DELETE FROM objects", "ATTACH 'x' AS y", "SELECT", "",
@@ -177,8 +177,8 @@ def check_tools(s, tools):
     assert a["rows"][0]["t.name"] == "main" and a["rows"][0]["t"].startswith("0x"), a
     a = s.call("oql", db=db, statement="SELECT * FROM java.lang.String", limit=2)
     assert a["cut"] and a["row_count"] == 2, a
-    s.refuse("oql", "there is java.util.HashMap", db=db, statement="SELECT * FROM java.util.HashMab")
-    s.refuse("oql", 'there are: db, statement, limit, max_tokens', db=db, statement="SELECT", all=True)
+    s.refuse("oql", "did you mean java.util.HashMap", db=db, statement="SELECT * FROM java.util.HashMab")
+    s.refuse("oql", 'expected one of: db, statement, limit, max_tokens', db=db, statement="SELECT", all=True)
     assert s.call("leaks", db=db, threshold=5, brief=True)["facts"]["suspects"] >= 2
     return names
 
@@ -244,47 +244,47 @@ def cut_text(value):
 def check_errors(s):
     db = "sample.heapdb"
     s.refuse("leaks", "choose one")
-    s.refuse("open", "no database", db="../outside/secret.heapdb")
-    s.refuse("open", "no database", db=os.path.join(work, "outside/secret.heapdb"))
-    s.refuse("open", "no database", db="link.heapdb")
-    s.refuse("open", "no database", db="/etc/passwd")
-    s.refuse("open", "no database", db="x" * 5000)
+    s.refuse("open", "no such database", db="../outside/secret.heapdb")
+    s.refuse("open", "no such database", db=os.path.join(work, "outside/secret.heapdb"))
+    s.refuse("open", "no such database", db="link.heapdb")
+    s.refuse("open", "no such database", db="/etc/passwd")
+    s.refuse("open", "no such database", db="x" * 5000)
     s.refuse("open", "HDB_", db="empty.heapdb")
     s.refuse("open", "must be a string", db=3)
-    s.refuse("open", "no argument \"dbs\"; there are: db (", dbs=db)
-    s.refuse("overview", "there are: db, max_tokens", database=db)
+    s.refuse("open", "unknown argument \"dbs\"; expected one of: db (", dbs=db)
+    s.refuse("overview", "expected one of: db, max_tokens", database=db)
     dump = os.path.join(dumps, "new dump.hprof")
     with open(dump, "w"):
         pass
     s.refuse("overview", f"heapdb import '{os.path.realpath(dump)}'", db="new dump.hprof")
     os.remove(dump)
     s.refuse("object", "expected a \"target\": OBJECT", db=db)
-    s.refuse("compare", "expected \"before\"", db=db)
-    s.refuse("object", "no object", db=db, target="0x1")
+    s.refuse("compare", "missing \"before\"", db=db)
+    s.refuse("object", "no such object", db=db, target="0x1")
     s.refuse("object", "", db=db, target=["0x1"] * 100)
     s.refuse("object", "must be a string", db=db, target=[1])
     s.refuse("path", "HDB_EUSAGE", db=db, target="java.nix.Nix")
     s.refuse("histogram", "HDB_EUSAGE", db=db, by="nix")
-    s.refuse("histogram", "there are: by, ", db=db, nix=1)
-    s.refuse("histogram", "no argument", db=db, **{"fail-if": "count(a.B) > 1"})
+    s.refuse("histogram", "expected one of: by, ", db=db, nix=1)
+    s.refuse("histogram", "unknown argument", db=db, **{"fail-if": "count(a.B) > 1"})
     s.refuse("histogram", "by must be one of", db=db, by="nix")
-    s.refuse("histogram", "switch", db=db, shallow="yes")
+    s.refuse("histogram", "must be true or false", db=db, shallow="yes")
     s.refuse("histogram", "HDB_EUSAGE", db=db, sort="nix")
-    s.refuse("histogram", "no column \"nix\"; there are: name, ", db=db, columns=["nix"])
-    s.refuse("histogram", "no column", db=db, columns=[None])
+    s.refuse("histogram", "no such column: \"nix\"; available columns: name, ", db=db, columns=["nix"])
+    s.refuse("histogram", "no such column", db=db, columns=[None])
     s.refuse("histogram", "array", db=db, columns="name")
     s.refuse("histogram", "from 1", db=db, limit=0)
     s.refuse("histogram", "from 500", db=db, max_tokens=10)
     s.refuse("histogram", "from 500", db=db, max_tokens=10**9)
-    s.refuse("query", "expected", db=db)
-    s.refuse("query", "no query", db=db, name="nix")
-    s.refuse("query", "no option \"nix\"; there are: threshold, ", db=db, name="leaks", options={"nix": 1})
-    s.refuse("query", "put it into \"options\"", db=db, name="leaks", brief=True)
+    s.refuse("query", "missing", db=db)
+    s.refuse("query", "unknown query", db=db, name="nix")
+    s.refuse("query", "unknown option \"nix\"; expected one of: threshold, ", db=db, name="leaks", options={"nix": 1})
+    s.refuse("query", "pass this option in \"options\"", db=db, name="leaks", brief=True)
     s.refuse("query", "object", db=db, name="leaks", options=[])
     s.refuse("compare", "itself", db=db, before=[db])
     s.refuse("compare", "at once" if False else "HDB_", db=db, before=["sub/later.heapdb"] * 9)
-    s.refuse("explain", "no query", name="nix")
-    s.refuse("explain", "no argument", options={})
+    s.refuse("explain", "unknown query", name="nix")
+    s.refuse("explain", "unknown argument", options={})
 
     def error(method, code, params=None, modern=False):
         assert s.ask(method, params, modern)["error"]["code"] == code, method
@@ -382,7 +382,7 @@ def check_growth(s):
         for i in range(count):
             s.call("query", db="sample.heapdb", name=("histogram", "top", "roots")[i % 3], limit=5)
             if i % 5 == 0:
-                s.refuse("object", "no object", db="sample.heapdb", target="0x1")
+                s.refuse("object", "no such object", db="sample.heapdb", target="0x1")
 
     ask_many(200)
     before, start = rss(s.process), time.time()

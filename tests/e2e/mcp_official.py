@@ -23,7 +23,7 @@ async def talk(session):
     answer = json.loads(result.content[0].text)
     assert answer["row_count"] == 3 and answer["next_cursor"], answer
     result = await session.call_tool("object", {"db": "sample.heapdb", "target": "0x1"})
-    assert "no object" in result.content[0].text
+    assert "no such object" in result.content[0].text
     prompts = await session.list_prompts()
     prompt = await session.get_prompt(prompts.prompts[0].name, {"db": "sample.heapdb"})
     assert "overview" in prompt.messages[0].content.text

@@ -274,12 +274,12 @@ facts = answer['facts']
 want('joined', (facts['pss'], facts['native_in_dump'], 200000 < facts['java_in_dump'] < 260000),
      (kb(2500), 300000, True))
 want('rest', facts['not_in_dump'], kb(2500) - 300000 - facts['java_in_dump'])
-want('summary', '2.4 MB of Pss' in facts['summary'] and '0.3 MB is native' in facts['summary'], True)
+want('summary', '2.4 MB of Pss' in facts['summary'] and '0.3 MB are native' in facts['summary'], True)
 dump = {(r['pid'], r['name']): r['dump'] for r in answer['rows'] if r['dump'] is not None}
 want('by row', dump, {(6000, 'Native Heap'): 300000, (6000, 'Dalvik Heap'): facts['java_in_dump'],
                       (6000, 'TOTAL'): 300000 + facts['java_in_dump']})
 small = ask(header % (1, 'x') + 'Pss Private\nTotal Dirty\nTOTAL 5 5\n', 'app.hprof')['facts']
-want('swapped', (small['not_in_dump'], 'contains more than is in memory' in small['summary']), (0, True))
+want('swapped', (small['not_in_dump'], 'exceeds the memory in use' in small['summary']), (0, True))
 
 # Several captures: a row each, in Android Studio's categories, and bars.
 def capture(name, uptime, sizes, pid=5049):

@@ -53,11 +53,11 @@ heapdb notes add "0x000${id#0x}" 'ticket 123' s.heapdb
 heapdb notes add "$class" "expected: our cache $(printf '\033[31m')" s.heapdb
 heapdb notes add "$leak" 'known leak' --db s.heapdb
 heapdb notes add java.util.HashMap 'maps' s.heapdb
-refuses 1 'no class no.Such' heapdb notes add no.Such x s.heapdb
-refuses 1 'no class java.lang.String.x' heapdb notes add "$(printf 'java.lang.String\001x')" x s.heapdb
+refuses 1 'no such class: no.Such' heapdb notes add no.Such x s.heapdb
+refuses 1 'no such class: java.lang.String.x' heapdb notes add "$(printf 'java.lang.String\001x')" x s.heapdb
 refuses 2 '0x12zz is not an object ID' heapdb notes add 0x12zz x s.heapdb
 refuses 2 '0x is not an object ID' heapdb notes remove 0x s.heapdb
-refuses 1 'no object 0x12345' heapdb notes add 0x12345 x s.heapdb
+refuses 1 'no such object: 0x12345' heapdb notes add 0x12345 x s.heapdb
 refuses 2 'not a pattern' heapdb notes add 'java.util.*' x s.heapdb
 refuses 2 '1 to 1000 bytes' heapdb notes add "$class" "$(printf '%1001s' x)" s.heapdb
 refuses 2 'UTF-8' heapdb notes add "$class" "$(printf '\377\376')" s.heapdb
@@ -180,13 +180,13 @@ damaged 'is damaged'
 python3 many.py 1001 >s.heapdb.notes
 damaged 'is damaged'
 truncate -s 9M s.heapdb.notes
-refuses 3 'larger than' heapdb notes add java.lang.String x s.heapdb
+refuses 3 'too large' heapdb notes add java.lang.String x s.heapdb
 rm s.heapdb.notes
 mkfifo s.heapdb.notes
-damaged 'not a file of notes'
+damaged 'not a notes file'
 rm s.heapdb.notes
 python3 many.py 1000 >s.heapdb.notes
 code=0
 heapdb notes add java.lang.String x s.heapdb 2>err || code=$?
-{ [ "$code" -ne 0 ] && grep -q 'already 1000 notes' err; } || fail "1,001 notes: $code $(cat err)"
+{ [ "$code" -ne 0 ] && grep -q 'too many notes (limit 1000)' err; } || fail "1,001 notes: $code $(cat err)"
 exit $bad

@@ -237,8 +237,8 @@ static void test_long_text(void **state)
 
 		assert_int_equal(ran.code, 3);
 		if (!strstr(ran.err,
-			    "the text of 0xa000 has 9,000,000 characters, but a text in SQL has at most "
-			    "8,388,608 bytes; exclude this object (id <> 0xa000)"))
+			    "the string 0xa000 has 9,000,000 characters, but a string in SQL "
+			    "has at most 8,388,608 bytes; exclude this object (id <> 0xa000)"))
 			fail_msg("%s: %s", statements[i], ran.err);
 		command_release(&ran);
 	}

@@ -207,7 +207,7 @@ class Mistakes(Case):
         self.assertEqual(int(db.object(f"Main@{HOLDER:#x}")), HOLDER)
         for ask, words in ((lambda: db.object("Main@x"), "is not an object's identifier"),
                            (lambda: db.retained("0xnix"), "is not an object's identifier"),
-                           (lambda: db.top(nix=1), "has no option 'nix'; it has: .*by"),
+                           (lambda: db.top(nix=1), "has no option 'nix'; available options: .*by"),
                            (lambda: db.sql("SELECT ?", []), "no parameter"),
                            (lambda: db.sql("SELECT :a", {}), "no parameter")):
             self.assertRaisesRegex(heapdb_jvm.UsageError, words, ask)
@@ -294,7 +294,7 @@ class Opening(Case):
             z.write(self.dump, "x/one.hprof")
             z.write(self.dump, "x/two.hprof")
         try:
-            with self.assertWarnsRegex(UserWarning, "another dump: name it as ARCHIVE!x/two.hprof"):
+            with self.assertWarnsRegex(UserWarning, "another dump; to import that dump, use ARCHIVE!x/two.hprof"):
                 path = heapdb_jvm.import_dump(archive)
         except heapdb_jvm.UsageError as error:
             self.assertIn("built without libarchive", str(error))
@@ -555,7 +555,7 @@ class Sql(Case):
         db = self.open()
         none = db.sql("SELECT id FROM objects WHERE class = 'String'")
         self.assertEqual(len(none), 0)
-        self.assertIn("there is 'java.lang.String'", none.note)
+        self.assertIn("did you mean 'java.lang.String'", none.note)
         self.assertIsNone(db.sql("SELECT id FROM objects WHERE class = 'java.lang.String'").note)
         self.assertIsNone(db.sql("SELECT id FROM objects WHERE id = 1").note)
 

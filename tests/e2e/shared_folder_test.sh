@@ -62,7 +62,7 @@ refused $temp "is not a regular file" $import
 plant touch $temp
 chmod 640 $temp
 # shellcheck disable=SC2086
-refused $temp "can be read or written by others" $import
+refused $temp "is readable or writable by other users" $import
 [ ! -e a.heapdb ] || fail "a database was made in spite of what was planted"
 
 # what is ours is taken over, whatever the umask; nothing is left
@@ -109,14 +109,14 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null; then
 	chown 65534 $temp
 	chmod 600 $temp
 	# shellcheck disable=SC2086
-	refused $temp "belongs to another user" $import
+	refused $temp "is owned by another user" $import
 	[ ! -s $temp ] || fail "a file of another user was written"
 	rm -f $temp
 	rm -f $lock
 	touch $lock
 	chown 65534 $lock
 	chmod 666 $lock
-	refused $lock "belongs neither" heapdb query roots --db a.heapdb
+	refused $lock "is owned neither" heapdb query roots --db a.heapdb
 	rm -f $lock
 	# nobody: a file that root made and all may write is no leftover of nobody's
 	cp "$BUILD/heapdb" heapdb
@@ -134,7 +134,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null; then
 	rm -f $lock
 	touch n.heapdb.importing
 	chmod 666 n.heapdb.importing
-	refused n.heapdb.importing "belongs to another user" setpriv --reuid=65534 --regid=65534 --clear-groups \
+	refused n.heapdb.importing "is owned by another user" setpriv --reuid=65534 --regid=65534 --clear-groups \
 		./heapdb import d.hprof -o n.heapdb
 	[ ! -s n.heapdb.importing ] || fail "a file of root was written"
 else

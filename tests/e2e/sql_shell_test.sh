@@ -93,9 +93,9 @@ for name in ("objects", "refs", "histogram", "query_references", "leak_traces", 
         complain(".tables has", tables.count(name), name)
 s.ask(".tables HashMap", '"java.util.HashMap"', '"java.util.HashMap$Node[]"')
 s.ask(".schema java.util.HashMap", "loadFactor")
-s.ask(".schema nothing", "there is no table nothing")
+s.ask(".schema nothing", "no such table: nothing")
 s.ask(".mode nothing", ".mode takes")
-s.ask(".nothing", "there is no command .nothing")
+s.ask(".nothing", "unknown command .nothing")
 # Ctrl-C drops what was typed, of one line or several, and the shell goes on.
 s.type("SELECT nonsense")
 time.sleep(0.2)
@@ -159,11 +159,11 @@ for what, wanted, code in (
         (asked(["s.heapdb", ".tables"]), "class_totals", 0),
         (asked(["s.heapdb", ".tables HashMap"]), '"java.util.HashMap$Node[]"', 0),
         (asked(["s.heapdb", ".schema objects"]), "dominator", 0),
-        (asked(["s.heapdb", ".nothing"]), "there is no command .nothing", 2),
+        (asked(["s.heapdb", ".nothing"]), "unknown command .nothing", 2),
         (asked(["s.heapdb"], ".tables\n"), "class_totals", 0),
         (asked(["s.heapdb"], "help\n"), ".schema", 0),
         (asked(["s.heapdb"], "-- a comment\n.mode csv\nSELECT 1\n AS n;\n.quit\nSELECT nope;\n"), "n\n1\n", 0),
-        (asked(["s.heapdb"], "SELECT 1;\n.schema nothing\n"), "there is no table nothing", 2)):
+        (asked(["s.heapdb"], "SELECT 1;\n.schema nothing\n"), "no such table: nothing", 2)):
     if wanted not in what[1] or what[0] != code:
         complain("expected", code, repr(wanted), "in", what)
 print("Ctrl-C: ms until the prompt, until the end:", *(round(t * 1000) for t in times))

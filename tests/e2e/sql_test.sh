@@ -53,15 +53,17 @@ refused "SELECT shalow FROM histogram" 2 "no such column: shalow; did you mean s
 refused "SELECT * FROM objekts" 2 "no such table: objekts; did you mean objects?"
 refused "SELECT * FROM object" 2 "missing argument: OBJECT; the table of all objects is objects"
 refused "SELECT * FROM java.util.HashMap" 2 'class names are in double quotes: "java.util.HashMap"'
-refused 'SELECT id FROM objects WHERE class = "java.lang.String"' 2 "texts are in single quotes: 'java.lang.String'"
+refused 'SELECT id FROM objects WHERE class = "java.lang.String"' 2 \
+	"string literals are in single quotes: 'java.lang.String'"
 refused "SHOW TABLES" 2 ".tables lists tables, .schema TABLE lists columns"
 refused "DESCRIBE objects" 2 ".tables lists tables, .schema TABLE lists columns"
-refused "SELECT id FROM objects WHERE class = 'String'" 0 "there is no class 'String'; there is 'java.lang.String'"
-refused "SELECT id FROM objects WHERE class = 'java.util.HashMapp'" 0 "there is 'java.util.HashMap'"
+refused "SELECT id FROM objects WHERE class = 'String'" 0 "no such class: 'String'; did you mean 'java.lang.String'?"
+refused "SELECT id FROM objects WHERE class = 'java.util.HashMapp'" 0 "did you mean 'java.util.HashMap'?"
 refused "SELECT id FROM objects WHERE kind = 'array'" 0 "kinds of objects are instance, object array"
-refused "SELECT id FROM roots WHERE kind = 'STICKY CLASS'" 0 "there is no kind 'STICKY CLASS'; there is 'sticky class'"
+refused "SELECT id FROM roots WHERE kind = 'STICKY CLASS'" 0 \
+	"unknown kind: 'STICKY CLASS'; did you mean 'sticky class'?"
 same "why there are no rows, in JSON" "$(heapdb sql "SELECT id FROM objects WHERE class = 'String'" --json 2>&1 |
-	grep -c '"facts":{"note":"there is no class .*there is .java.lang.String')" 1
+	grep -c '"facts":{"note":"no such class: .*did you mean .java.lang.String.?')" 1
 is "SELECT count(*) > 40, sum(name = 'refs') FROM sqlite_master" "1	1"
 same "schema of refs" "$(heapdb sql '.schema refs' | tr -s ' ' | tr '\n' ',')" \
 	"refs: All references: source, target, field name, source ID, target ID, name TEXT, strength TEXT,"

@@ -64,7 +64,7 @@ static void test_fields(void **state)
 	assert_int_equal(heap_lay_out(heap, heap_class_by_name(heap, "C16", 0), &parts, &err),
 			 HDB_ELIMIT);
 	assert_string_equal(err.message,
-			    "more than 1048576 fields in a class and its superclasses");
+			    "too many fields in a class and its superclasses (limit 1048576)");
 	base_vec_release(&parts);
 	heap_close(heap);
 	base_work_release(&work);

@@ -48,18 +48,21 @@ static const struct row {
 	{ FILE_HEAD, BYTES("JAVA PROFILE 1.0.2\0\0\0\0\5\0\0\0\0\0\0\0\0"), HDB_EFORMAT,
 	  "HPROF header: ID size 5 at offset 19 (expected 4 or 8)" },
 	{ TEXT, BYTES("\1\2"), HDB_EFORMAT,
-	  "UTF8 record at offset 31: its body of 2 bytes is shorter than the 4 it needs" },
+	  "UTF8 record at offset 31: body of 2 bytes is too short (needs 4)" },
 	{ TRACE, BYTES("\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0\4"), HDB_EFORMAT,
-	  "TRACE record at offset 31: 3 frames do not fit in its body of 16 bytes" },
+	  "TRACE record at offset 31: 3 frames do not fit in a body of 16 bytes" },
 	{ CPU_SAMPLES, BYTES("\0\0\0\1\0\0\0\2\0\0\0\3"), HDB_EFORMAT,
-	  "CPU SAMPLES record at offset 31: 2 traces do not fit in its body of 12 bytes" },
-	{ SUB, BYTES(""), HDB_ETRUNC, "no heap sub-record fits at offset 31: the limit is 31" },
+	  "CPU SAMPLES record at offset 31: 2 traces do not fit in a body of 12 bytes" },
+	{ SUB, BYTES(""), HDB_ETRUNC,
+	  "no room for a heap sub-record at offset 31: the segment "
+	  "ends at offset 31" },
 	{ SUB, BYTES("\x99\0\0"), HDB_EFORMAT, "unknown heap sub-record 0x99 at offset 31" },
 	{ SUB, BYTES("\x23\0\0\0\1\0\0\0\0\0\0\0\1\x1" ZEROS_7), HDB_EFORMAT,
 	  "PRIMITIVE ARRAY DUMP at offset 31: unknown basic type" },
 	{ SUB, BYTES("\x23\0\0\0\1\0\0\0\0\0\0\0\x9\xb\0"), HDB_ETRUNC,
-	  "PRIMITIVE ARRAY DUMP at offset 31 runs past 46: it needs bytes to 117 at least" },
-	{ CLASS_DUMP, BYTES("\xff\0\0\0\1"), HDB_EFORMAT, "no class dump at offset 31" },
+	  "PRIMITIVE ARRAY DUMP at offset 31 extends past offset 46: it ends at offset 117 or "
+	  "later" },
+	{ CLASS_DUMP, BYTES("\xff\0\0\0\1"), HDB_EFORMAT, "no CLASS DUMP at offset 31" },
 	{ CLASS_DUMP, BYTES(CLASS "\0\1\0\7\x63\0\0\0\0"), HDB_EFORMAT,
 	  "CLASS DUMP at offset 31 is damaged" },
 	{ STATIC, BYTES("\0\0\0\1\x63\0\0\0\0"), HDB_EFORMAT,
@@ -159,7 +162,7 @@ static void test_writing(void **state)
 	(void)state;
 	hprof_put_u2(&w, UINT16_MAX + 1u);
 	assert_int_equal(w.result, HDB_ELIMIT);
-	assert_string_equal(err.message, "a class with more than 65535 fields");
+	assert_string_equal(err.message, "too many fields in a class (limit 65535)");
 	hprof_writer_release(&w);
 
 	w = (struct hprof_writer){ .sink = &sink, .id_size = 4, .most = 8, .err = &err };

@@ -47,7 +47,7 @@ refused() {
 		exit 1
 	}
 }
-refused 't.rules:1: .*a rule begins with' 'size 5\n'
+refused 't.rules:1: .*expected "rule NAME" at the start of a rule' 'size 5\n'
 refused 't.rules:3: .*nothing follows "size"' 'rule a\n\nsize\n'
 refused 't.rules:3:' 'rule a\nsays x\nsise 5\n'
 refused 't.rules:2:' 'rule a\nsize many\n'

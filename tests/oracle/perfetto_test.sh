@@ -71,13 +71,13 @@ heapdb import back.hprof -o back.heapdb --quiet > /dev/null
 classes back.heapdb | diff want - || complain "convert"
 python3 "$HDB_ROOT/tests/oracle/perfetto_trace.py" small.hprof two.pftrace
 heapdb import two.pftrace -o first.heapdb > said 2>&1
-grep -q 'contains 2 heap dumps; this is number 1' said || complain "two graphs: $(cat said)"
+grep -q 'contains 2 heap dumps; imported heap dump 1' said || complain "two graphs: $(cat said)"
 heapdb query histogram --csv --columns name,objects,shallow --db first.heapdb | grep -q '^Other,1,16$' ||
 	complain "the first graph"
 heapdb info --csv --db first.heapdb | grep -q '^dump,snapshots,2,' || complain "info of the first graph"
 code=0
 heapdb import two.pftrace -o none.heapdb --snapshot 3 > said 2>&1 || code=$?
-{ [ $code = 2 ] && grep -q 'graph number 3; the trace contains 2' said; } || complain "no third graph: $(cat said)"
+{ [ $code = 2 ] && grep -q 'graph: number 3; the trace contains 2' said; } || complain "no third graph: $(cat said)"
 [ ! -e none.heapdb ] || complain "a database of no graph"
 # `heapdb TRACE` imports it once, and again when it has changed.
 heapdb top two.pftrace --csv > /dev/null 2> said

@@ -36,7 +36,7 @@ for form in "4 32 1 4" "5 32 1 4" "5 64 1 8" "5 64 0 4" "6 64 0 4" "6 64 0 8" "6
 done
 # What such a dump lacks is said once, in a line; references have no invented names.
 COLUMNS=100 heapdb top --db x.heapdb > said 2>&1
-[ "$(grep -c 'PHD has no' said)" = 1 ] || complain "the notice: $(head -n 4 said)"
+[ "$(grep -c 'portable heap dumps do not record' said)" = 1 ] || complain "the notice: $(head -n 4 said)"
 heapdb info --db x.heapdb 2>&1 | grep -q 'objects that no other object references' || complain "info lacks the roots"
 heapdb sql "SELECT DISTINCT name FROM refs" --csv --db x.heapdb > said 2> /dev/null
 grep -q '^\[ref 1\]$' said || complain "names of references: $(head -n 4 said)"
@@ -104,7 +104,7 @@ named 'pipe: not a regular file' pipe
 named 'none: No such file' none
 named 'not a javacore: no line begins with "3XMTHREADINFO "' $name
 sed 's,lang/Thread:0x[0-9A-Fa-f]*,lang/Thread:0x1230,' elsewhere.txt > other.txt
-named 'the dump has none of its threads' other.txt
+named 'the dump contains none of the threads in this javacore' other.txt
 if heapdb import "$DUMP" --javacore elsewhere.txt -o no.heapdb > said 2>&1; then complain "taken: HPROF"; fi
 grep -q 'not a portable heap dump' said || complain "HPROF: $(cat said)"
 # One that is found is not waited for, either.

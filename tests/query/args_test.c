@@ -41,7 +41,7 @@ static void refusals(void **state)
 		{ { .query = "leaks", .options = { "threshold=1%" } }, HDB_EUSAGE, "not \"1%\"" },
 		{ { .query = "leaks", .options = { "threshold" } },
 		  HDB_EUSAGE,
-		  "--threshold needs a value: PERCENT" },
+		  "--threshold requires a value: PERCENT" },
 		{ { .query = "arrays", .options = { "min-tail=0" } },
 		  HDB_EUSAGE,
 		  "--min-tail must be a number of bytes, 1 or more, not \"0\"" },

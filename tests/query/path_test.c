@@ -135,7 +135,7 @@ static void wrong_questions(void **state)
 {
 	static const struct refusal cases[] = {
 		{ { .query = "path" }, HDB_EUSAGE, "missing argument: OBJECT" },
-		{ { .query = "path", .target = "0xdead" }, HDB_NOTFOUND, "no object 0xdead" },
+		{ { .query = "path", .target = "0xdead" }, HDB_NOTFOUND, "no such object: 0xdead" },
 		{ { .query = "path", .target = "0x10000", .options = { "exclude=nonsense" } },
 		  HDB_EUSAGE,
 		  "nonsense" },

@@ -16,8 +16,8 @@ static const struct {
 } rows[] = {
 	{ SERVE_QUERY, "db", "2", "\"db\" must be the number of a database, 0 to 1" },
 	{ SERVE_QUERY, "before", "x", "\"before\" must be the number of a database, 0 to 1" },
-	{ SERVE_QUERY, "job", "A", "\"job\" must have at most" },
-	{ SERVE_QUERY, "job", "", "\"job\" must have at most" },
+	{ SERVE_QUERY, "job", "A", "\"job\" must consist of at most" },
+	{ SERVE_QUERY, "job", "", "\"job\" must consist of at most" },
 	{ SERVE_QUERY, "frob", "1", "the query explain has no option \"frob\"" },
 	{ SERVE_QUERY, "format", "xml",
 	  "\"format\" must be csv, json or parquet: all rows as a "
@@ -26,16 +26,16 @@ static const struct {
 	{ SERVE_QUERY, "limit", "99999999999999999999",
 	  "\"limit\" must be a number of rows, 1 to" },
 	{ SERVE_SQL, "sort", "a",
-	  "a statement takes \"q\" and optionally \"all\" (1), not \"sort\"" },
+	  "expected \"q\" and optionally \"all\" (1) with a statement, not \"sort\"" },
 	{ SERVE_SQL, "all", "2",
-	  "a statement takes \"q\" and optionally \"all\" (1), not \"all\"" },
+	  "expected \"q\" and optionally \"all\" (1) with a statement, not \"all\"" },
 	{ SERVE_VALUE, "id", "12", "\"id\" must be an object ID such as 0x12c4" },
 	{ SERVE_VALUE, "id", "0x", "\"id\" must be an object ID such as 0x12c4" },
 	{ SERVE_VALUE, "id", "0x12345678901234567", "\"id\" must be an object ID such as 0x12c4" },
-	{ SERVE_VALUE, "width", "1", "a value has no argument \"width\"" },
+	{ SERVE_VALUE, "width", "1", "unknown argument \"width\" of a value" },
 	{ SERVE_VALUE, "from", "-1", "\"from\" must be a number of elements" },
 	{ SERVE_BITMAP, "width", "4294967296", "\"width\" must be a number of elements" },
-	{ SERVE_BITMAP, "from", "1", "a value has no argument \"from\"" },
+	{ SERVE_BITMAP, "from", "1", "unknown argument \"from\" of a value" },
 };
 
 static struct serve_job *new_job(enum serve_kind kind)
@@ -84,7 +84,7 @@ static void test_many(void **state)
 	check(r, &err, " options");
 	for (r = HDB_OK; r == HDB_OK;)
 		r = serve_request_argument(job, 1, "target", "a.B", &err);
-	check(r, &err, "more than ");
+	check(r, &err, "too many targets");
 	for (r = HDB_OK; r == HDB_OK;)
 		r = serve_request_argument(job, 1, "before", "0", &err);
 	check(r, &err, " databases");
@@ -97,8 +97,8 @@ static void test_missing(void **state)
 	struct hdb_error err = { 0 };
 
 	(void)state;
-	check(serve_request_check(sql, &err), &err, "\"q\" is missing: a statement of SQL");
-	check(serve_request_check(value, &err), &err, "\"id\" is missing: an object's ID");
+	check(serve_request_check(sql, &err), &err, "missing parameter \"q\" (an SQL statement)");
+	check(serve_request_check(value, &err), &err, "missing parameter \"id\" (an object ID)");
 	serve_job_free(sql);
 	serve_job_free(value);
 }

@@ -106,7 +106,7 @@ static void test_lmdb(void **state)
 		{ MDB_VERSION_MISMATCH, HDB_EVERSION, "p: written by another version of LMDB" },
 		{ MDB_MAP_FULL, HDB_ELIMIT,
 		  "p: no address space left for the database while testing" },
-		{ MDB_READERS_FULL, HDB_ELIMIT, "readers at once" },
+		{ MDB_READERS_FULL, HDB_ELIMIT, "too many concurrent readers (limit " },
 		{ EIO, HDB_EIO, "p: testing: the disk is full or has failed" },
 		{ EACCES, HDB_EIO, "p: testing: Permission denied" },
 		{ ENOMEM, HDB_ENOMEM, "p: testing" },
@@ -206,8 +206,7 @@ static void test_snapshots(void **state)
 
 	(void)state;
 	wrong.other_inode = true;
-	FAILS(store_open(path, &store, &err), HDB_EIO,
-	      "was replaced repeatedly while being opened");
+	FAILS(store_open(path, &store, &err), HDB_EIO, "other processes keep replacing this file");
 	wrong.other_inode = false;
 	wrong.other_txn = true;
 	FAILS(store_open(path, &store, &err), HDB_ECORRUPT, "damaged: no meta page of transaction");
@@ -318,15 +317,14 @@ static void test_planted(void **state)
 	assert_int_equal(fchmod(fd, 0644), 0);
 	(void)close(fd);
 	FAILS(store_temp_open(path, &fd, &err), HDB_EIO,
-	      "can be read or written by others, so it is not left over from an import of yours, "
-	      "and heapdb does not write to it; remove it");
-	FAILS(store_temp_rename(lock, path, false, &err), HDB_EEXIST,
-	      "was created meanwhile by another process");
+	      "is readable or writable by other users; heapdb only overwrites temporary files "
+	      "left over by your own imports; remove the file");
+	FAILS(store_temp_rename(lock, path, false, &err), HDB_EEXIST, "another process created ");
 	assert_int_equal(unlink(path), 0);
 
 	wrong.other_inode = true;
 	FAILS(store_temp_open(path, &fd, &err), HDB_EIO,
-	      "is created and removed repeatedly while being opened");
+	      "other processes keep creating and removing this file");
 	wrong.other_inode = false;
 	(void)unlink(path);
 
@@ -340,7 +338,7 @@ static void test_planted(void **state)
 	(void)unlink(lock);
 	assert_int_equal(symlink("elsewhere", lock), 0);
 	FAILS(store_lock_prepare(path, &st, &err), HDB_EIO,
-	      "so it is not used as the lock file of the database; remove it");
+	      "heapdb does not use this file as the lock file of the database; remove the file");
 	temp_remove_db(path);
 }
 
@@ -362,7 +360,7 @@ static void test_limits(void **state)
 
 	(void)state;
 	FAILS(store_count_classes(&work, 10000000, &counted, &err), HDB_ELIMIT,
-	      "MB of memory, and the budget has 16 MB for them; use --memory ");
+	      "MB of memory, but the memory budget allows 16 MB; use --memory ");
 	FAILS(store_lists_begin_group(&lists, &err), HDB_ELIMIT, "a block of lists over 4 GiB");
 
 	assert_int_equal(store_create(path, true, 1 << 20, &w, NULL), HDB_OK);
@@ -371,9 +369,9 @@ static void test_limits(void **state)
 		      1, &err),
 	      HDB_ELIMIT, "meta name longer than 63: a name");
 	FAILS(store_put(w, STORE_OBJECTS, &huge, &err), HDB_ELIMIT,
-	      "a block of 4294967296 bytes; LMDB holds 4 GiB");
+	      "block too large for LMDB: 4294967296 bytes (limit 4 GiB)");
 	wrong.put = ENOSPC;
-	FAILS(store_put(w, STORE_OBJECTS, &small, &err), HDB_EIO, "MB more are needed now, ");
+	FAILS(store_put(w, STORE_OBJECTS, &small, &err), HDB_EIO, " MB more needed, ");
 	assert_true(store_is_full(w));
 	wrong.put = 0;
 	store_abort(w);

@@ -144,7 +144,7 @@ int graph_children(struct graph_tree tree, struct base_work *work, struct graph_
 
 	*out = (struct graph_children){ .node_count = node_count };
 	if (node_count >= UINT32_MAX - 1)
-		return hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: too many for a dominator tree",
+		return hdb_fail(err, HDB_ELIMIT, "too many nodes for a dominator tree: %" PRIu32,
 				node_count);
 	base_stage(work, "dominated objects", node_count, "objects");
 	rc = base_big_alloc(work, &out->first_big, ((uint64_t)node_count + 3) * sizeof *first,

@@ -55,7 +55,7 @@ struct cursor {
 
 static int too_short(struct cursor *c, const char *what)
 {
-	return hdb_fail(c->err, HDB_ETRUNC, "ends within %s at offset %zu", what, c->at);
+	return hdb_fail(c->err, HDB_ETRUNC, "truncated in %s at offset %zu", what, c->at);
 }
 
 /* Returns the next `n` bytes, or NULL if fewer remain. */
@@ -113,7 +113,7 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 	if (is_class)
 		dotted(text, sizeof(text));
 	*out = strdup(text);
-	return *out ? HDB_OK : hdb_fail(c->err, HDB_ENOMEM, "no memory for names");
+	return *out ? HDB_OK : hdb_fail(c->err, HDB_ENOMEM, "cannot allocate memory for names");
 }
 
 static int read_names(struct cursor *c, struct android_allocations *a)
@@ -163,15 +163,18 @@ static int read_header(struct cursor *c, struct header *h, struct android_alloca
 				"%u and %u bytes (expected at least 15, 9 and 8)",
 				h->header_bytes, h->entry_bytes, h->frame_bytes);
 	if (h->names_at > c->size || h->names_at < h->header_bytes)
-		return hdb_fail(c->err, HDB_EFORMAT, "names at offset %" PRIu32 " of %zu bytes",
+		return hdb_fail(c->err, HDB_EFORMAT,
+				"name table offset %" PRIu32 " is outside "
+				"the file of %zu bytes",
 				h->names_at, c->size);
 	return HDB_OK;
 }
 
 static int wrong_name(struct cursor *c, const char *what, unsigned no, size_t count)
 {
-	return hdb_fail(c->err, HDB_EFORMAT, "%s %u of %zu before offset %zu", what, no, count,
-			c->at);
+	return hdb_fail(c->err, HDB_EFORMAT,
+			"%s number %u is out of range (count %zu) before offset %zu", what, no,
+			count, c->at);
 }
 
 static int read_frame(struct cursor *c, const struct header *h, struct android_allocations *a)
@@ -241,7 +244,7 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 
 	*out = (struct android_allocations){ 0 };
 	if (size > ANDROID_FILE_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "larger than %u bytes", ANDROID_FILE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too large (limit %u bytes)", ANDROID_FILE_MAX);
 	TRY(read_header(&c, &h, out));
 	assert(h.entry_bytes >= ENTRY_BYTES);
 	assert(h.frame_bytes > 0);
@@ -252,7 +255,7 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 	out->list = calloc(end / h.entry_bytes + 1, sizeof(*out->list));
 	out->frames = malloc((end / h.frame_bytes + 1) * sizeof(*out->frames));
 	if (!out->list || !out->frames)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for allocations");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for allocations");
 	c.at = h.header_bytes;
 	c.size = h.names_at;
 	while (h.entries ? out->count < h.entries : c.size - c.at >= h.entry_bytes)

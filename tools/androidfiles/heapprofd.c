@@ -122,7 +122,7 @@ static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number, s
 	}
 	no = (uint32_t)native->known.count;
 	if (no == KNOWN_MAX)
-		return hdb_fail(r->err, HDB_ELIMIT, "more than %u parts of call stacks", KNOWN_MAX);
+		return hdb_fail(r->err, HDB_ELIMIT, "too many stack frames (limit %u)", KNOWN_MAX);
 	TRY(base_vec_push(&native->known, &new, sizeof(new), r->err));
 	*out = base_vec_at(&native->known, struct known, no);
 	return base_idmap_put(&native->known_map, hash, no, r->err);
@@ -667,8 +667,10 @@ int android_native_group(struct android_native *native, unsigned dump,
 	int rc;
 
 	if (dump > native->dumps.count)
-		return hdb_fail(err, HDB_EUSAGE, "no dump number %u; the trace contains %zu", dump,
-				native->dumps.count);
+		return hdb_fail(err, HDB_EUSAGE,
+				"no such dump: number %u; the trace contains "
+				"%zu",
+				dump, native->dumps.count);
 	rc = take_packets(&r);
 	if (rc == HDB_OK && !is_stack)
 		rc = add_sites(&r, by == ANDROID_BY_MODULE, tree);

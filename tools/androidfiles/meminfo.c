@@ -65,7 +65,7 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 	struct android_memory_row copy = *row;
 
 	if (m->count >= ROWS_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "more than %u rows", ROWS_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too many rows (limit %u)", ROWS_MAX);
 	TRY(base_vec_reserve(&m->vec, 1, sizeof(*row), err));
 	rows = m->rows;
 	if (!m->count)
@@ -77,7 +77,7 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 		copy.process = add_text(m, process);
 	copy.name = add_text(m, name[0] ? name : "?");
 	if (m->texts.failed)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for names");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for names");
 	assert(copy.name < m->texts.size);
 	assert(copy.process < m->texts.size);
 	rows[m->count++] = copy;
@@ -630,7 +630,7 @@ int android_memory_read(const char *data, size_t size, struct android_memory *ou
 
 	*out = (struct android_memory){ .form = "dumpsys meminfo" };
 	if (size > ANDROID_FILE_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "larger than %u bytes", ANDROID_FILE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too large (limit %u bytes)", ANDROID_FILE_MAX);
 	while (next_line(&r, &line))
 		if (line.count)
 			break;
@@ -647,7 +647,7 @@ int android_memory_read(const char *data, size_t size, struct android_memory *ou
 		return hdb_fail(
 			err, HDB_EFORMAT,
 			"expected the output of `dumpsys meminfo`, /proc/meminfo, "
-			"/proc/PID/smaps or smaps_rollup, but found no row of memory in %" PRIu64
+			"/proc/PID/smaps or smaps_rollup, but found no memory rows in %" PRIu64
 			" lines",
 			r.line_no);
 	return HDB_OK;

@@ -341,7 +341,7 @@ int android_smaps_read(const char *data, size_t size, struct android_memory *out
 	struct smaps_mapping mapping;
 
 	if (!s)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for sums");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for sums");
 	s->out = out;
 	while (smaps_next(&text, &mapping))
 		take(s, &mapping);

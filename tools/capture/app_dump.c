@@ -81,7 +81,7 @@ static int dump(struct app_capture *c, const char *process, struct hdb_error *er
 		TRY(dump_once(c, process, NULL, &out, err));
 	}
 	if (strstr(out.text, "Unknown process") || strstr(out.text, "nable to find process"))
-		return hdb_fail(err, HDB_EABSENT, "there is no process %s on the device", process);
+		return hdb_fail(err, HDB_EABSENT, "no such process on the device: %s", process);
 	if (out.code != 0 || strstr(out.text, "Exception") || strstr(out.text, "Error:") ||
 	    strstr(out.text, "not debuggable"))
 		return adb_failed("am dumpheap", &out, err);
@@ -169,7 +169,7 @@ int capture_app_start(const char *process, const struct capture_options *options
 	int rc;
 
 	if (!c)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a capture");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a capture");
 	c->base.release = release;
 	c->base.stream.read_fd = c->base.stream.write_fd = -1;
 	c->options = *options;

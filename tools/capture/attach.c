@@ -168,8 +168,8 @@ static int make_trigger(const struct attach *a, const char *name, int *folder,
 	}
 	if (fd < 0)
 		return hdb_fail(err, HDB_EIO,
-				"cannot create the file %s for process %ld, in its working folder "
-				"or in its /tmp: %s",
+				"cannot create the file %s for process %ld, in the working "
+				"directory or /tmp of the process: %s",
 				name, (long)a->process->pid, strerror(errno));
 	close(fd);
 	return HDB_OK;
@@ -282,7 +282,7 @@ static int read_all(struct attach *a, int fd, bool is_patient, struct bytes *out
 	for (;;) {
 		char *to = bytes_room(out, READ_BYTES + 1);
 		int rc = to ? capture_wait(a->options, fd, POLLIN, end, err) :
-			      hdb_fail(err, HDB_ENOMEM, "no memory for the answer");
+			      hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for the answer");
 		ssize_t n;
 
 		if (rc == HDB_END) {
@@ -298,7 +298,7 @@ static int read_all(struct attach *a, int fd, bool is_patient, struct bytes *out
 		}
 		out->size += n > 0 ? (size_t)n : 0;
 		if (out->size > ATTACH_REPLY_MAX)
-			return hdb_fail(err, HDB_ELIMIT, "the answer has more than %u MiB",
+			return hdb_fail(err, HDB_ELIMIT, "the answer exceeds %u MiB",
 					ATTACH_REPLY_MAX >> 20);
 	}
 }
@@ -317,7 +317,7 @@ int attach_receive(struct attach *a, int socket_fd, bool is_patient, struct repl
 	return attach_parse_reply(reply) ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_EFORMAT,
-				"process %ld gave an answer unlike any HotSpot VM",
+				"unexpected answer from process %ld: not from a HotSpot VM",
 				(long)a->process->pid);
 }
 

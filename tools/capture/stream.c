@@ -34,7 +34,7 @@ static int move_some(struct stream *s, struct hdb_error *err)
 		return NOTHING_YET;
 	if (errno == EPIPE)
 		return READER_LEFT;
-	return hdb_fail(err, HDB_EIO, "the dump could not be read: %s", strerror(errno));
+	return hdb_fail(err, HDB_EIO, "cannot read the dump: %s", strerror(errno));
 }
 
 /*

@@ -72,10 +72,9 @@ static int find_vm(struct vm_capture *c, int pid, struct hdb_error *err)
 	int has;
 
 	if (failure)
-		return hdb_fail(err, HDB_EABSENT, "there is no process %d%s", pid,
-				access("/proc/self/status", R_OK) < 0 ?
-					" visible: /proc is not mounted" :
-					"");
+		return hdb_fail(err, HDB_EABSENT, "no such process: %d%s", pid,
+				access("/proc/self/status", R_OK) < 0 ? "; /proc is not mounted" :
+									"");
 	has = process_has_hotspot(&c->process);
 	if (has < 0 && geteuid() != 0 && c->process.uid != geteuid())
 		return identity_take(&c->process, &c->before, err);
@@ -102,8 +101,8 @@ static int open_folders(struct vm_capture *c, struct hdb_error *err)
 
 	if (place[0] != '/' || place[size])
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: expected the full path of a folder, without blanks, quotes "
-				"and percent signs",
+				"%s: expected the absolute path of a directory, without spaces, "
+				"quotes and percent signs",
 				place);
 	c->cwd_fd = openat(c->process.proc_fd, "cwd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	c->tmp_fd = process_folder(&c->process, "/tmp");
@@ -128,7 +127,7 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 	struct stat st;
 
 	if (mkdirat(c->place_fd, c->folder, 0700) < 0)
-		return hdb_fail(err, HDB_EIO, "cannot create a folder in %s of process %d: %s",
+		return hdb_fail(err, HDB_EIO, "cannot create a directory in %s of process %d: %s",
 				c->options.tmp ? c->options.tmp : "/tmp", c->process.pid,
 				strerror(errno));
 	c->has_files = true;
@@ -180,9 +179,9 @@ static int check_answer(const struct vm_capture *c, const struct reply *reply, c
 		return HDB_OK;
 	attach_last_line(reply, line, sizeof(line));
 	return hdb_fail(err, HDB_EIO, "process %d could not %s: %s%s", c->process.pid, what,
-			line[0] ? line : "it gave no reason",
+			line[0] ? line : "no reason given",
 			strstr(line, "No space left") ?
-				"; use --tmp DIR for another folder, as seen by the VM" :
+				"; use --tmp DIR for another directory, as seen by the VM" :
 				"");
 }
 
@@ -307,7 +306,7 @@ static struct vm_capture *new_capture(const struct capture_options *options, str
 	struct vm_capture *c = calloc(1, sizeof(*c));
 
 	if (!c) {
-		(void)hdb_fail(err, HDB_ENOMEM, "no memory for a capture");
+		(void)hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a capture");
 		return NULL;
 	}
 	c->base.release = release;
@@ -349,7 +348,7 @@ static int ask_for_text(struct vm_capture *c, enum capture_question question, ch
 	TRY(attach_receive(&c->attach, c->socket_fd, true, &reply, err));
 	TRY(check_answer(c, &reply, "", "answer", err));
 	*text = strdup(reply.text);
-	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for the answer");
+	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for the answer");
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,

@@ -229,7 +229,7 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 	closedir(dir);
 	if (!is_good) {
 		base_vec_release(&list.vms);
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a list of processes");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a list of processes");
 	}
 	base_vec_sort(&list.vms, sizeof(**vms), compare);
 	*vms = list.vms.data;

@@ -40,7 +40,7 @@ int call_tree_child(struct call_tree *tree, uint32_t parent, const char *name, u
 	if (*node)
 		return HDB_OK;
 	if (tree->count >= CALL_TREE_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "more than %u different frames of call stacks",
+		return hdb_fail(err, HDB_ELIMIT, "too many distinct stack frames (limit %u)",
 				CALL_TREE_MAX);
 	TRY(base_tree_add(&tree->tree, above, no, node, err));
 	new.name = base_vec_at(&tree->names.list, struct base_name, no)->text;

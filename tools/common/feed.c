@@ -233,7 +233,7 @@ static int read_first(struct feed *f, struct hdb_error *err)
 	f->first = malloc(FIRST_BYTES);
 	f->block = malloc(PIECE_BYTES);
 	if (!f->first || !f->block)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a pipe");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a pipe");
 	while (f->first_size < FIRST_BYTES) {
 		const ssize_t n =
 			read_pipe(f, f->first + f->first_size, FIRST_BYTES - f->first_size);
@@ -399,7 +399,7 @@ static int open_archive(struct feed *f, struct hdb_error *err)
 	TRY(load(err));
 	f->archive = make_archive();
 	if (!f->archive)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for an archive");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an archive");
 	r = f->is_pipe ? archive_read_open(f->archive, f, NULL, on_read, NULL) :
 			 archive_read_open_fd(f->archive, f->from_fd, PIECE_BYTES);
 	return r == ARCHIVE_OK ? HDB_OK : fail_archive(f, err);
@@ -458,7 +458,8 @@ static int count_bytes(struct feed *f, uint64_t size, uint64_t announced, struct
 	if (f->bytes + announced <= BOMB_BYTES || (f->bytes + announced) / RATIO_MAX <= packed)
 		return HDB_OK;
 	return hdb_fail(err, HDB_ELIMIT,
-			"%s: unpacks to more than %u times its size, unlike any heap dump",
+			"%s: decompressed size is implausibly large (more than %u times the "
+			"file size)",
 			f->archive_name, RATIO_MAX);
 }
 
@@ -563,7 +564,9 @@ static int unpack(struct feed *f, struct hdb_error *err)
 {
 	char *piece = malloc(PIECE_BYTES);
 	const int r = piece ? unpack_dump(f, piece, err) :
-			      hdb_fail(err, HDB_ENOMEM, "no memory to unpack");
+			      hdb_fail(err, HDB_ENOMEM,
+				       "cannot allocate memory to unpack the "
+				       "file");
 
 	free(piece);
 	return r;
@@ -719,16 +722,16 @@ static char *command_of(const char *fetch, struct hdb_error *err)
 			fputc(*++p, out);
 	}
 	if (!out || fclose(out) != 0) {
-		hdb_fail(err, HDB_ENOMEM, "no memory for a command");
+		hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a command");
 	} else if (is_quoted) {
 		hdb_fail(err, HDB_EUSAGE,
-			 "--fetch %s: write {} without quotes: heapdb quotes the name itself, and "
-			 "inside other quotes the shell could execute parts of it",
+			 "--fetch %s: write {} without quotes: heapdb quotes the name itself, "
+			 "and additional quotes would let the shell execute parts of the name",
 			 fetch);
 	} else if (!count) {
 		hdb_fail(err, HDB_EUSAGE,
-			 "--fetch %s: {} is missing, which stands for the name, as in 'curl -sSf "
-			 "{}'",
+			 "--fetch %s: missing {}, which heapdb replaces by the name, as in "
+			 "'curl -sSf {}'",
 			 fetch);
 	} else {
 		return text;
@@ -761,8 +764,8 @@ static int start_fetch(struct feed *f, const char *fetch, struct hdb_error *err)
 
 	if (f->archive_name[0] == '-')
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: begins with -, so the command of --fetch could treat it as an "
-				"option",
+				"%s: the name begins with -, so the --fetch command could treat "
+				"it as an option",
 				f->archive_name);
 	command = command_of(fetch, err);
 	if (!command)
@@ -790,8 +793,8 @@ static int open_input(struct feed *f, const char *name, const char *fetch, struc
 		return start_fetch(f, fetch, err);
 	if (is_address(name))
 		return hdb_fail(err, HDB_EUSAGE,
-				"%s: heapdb opens no connections itself; name a command that "
-				"prints the dump: --fetch '%s'",
+				"%s: heapdb does not open network connections; give a command "
+				"that prints the dump: --fetch '%s'",
 				name, strncmp(name, "s3:", 3) ? "curl -sSf {}" : "aws s3 cp {} -");
 	f->from_fd = strcmp(name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
 					      open(f->archive_name, O_RDONLY | O_CLOEXEC);
@@ -815,7 +818,7 @@ static int start(const char *name, const char *fetch, const struct hdb_progress 
 
 	*out = f;
 	if (!f)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a pipe");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a pipe");
 	f->from_fd = f->read_fd = f->write_fd = -1;
 	f->progress = progress;
 	f->name = strcmp(name, "-") == 0 ? "standard input" : name;
@@ -842,7 +845,7 @@ static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 			(void)kill(f->fetch, SIGTERM);
 	if (status == 0 || !is_read)
 		return HDB_OK;
-	return hdb_fail(err, HDB_EIO, "%s: the command of --fetch failed (%s %d)", f->archive_name,
+	return hdb_fail(err, HDB_EIO, "%s: the --fetch command failed (%s %d)", f->archive_name,
 			WIFSIGNALED(status) ? "signal" : "exit code",
 			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
@@ -950,11 +953,13 @@ int feed_close(struct feed *f, int rc, const char *made, struct hdb_error *err)
 	} else {
 		if (f->other[0])
 			notice(f->progress,
-			       "the archive contains another dump: name it as "
+			       "the archive contains another dump; to import that dump, use "
 			       "ARCHIVE!",
 			       f->other);
 		if (fed == HDB_END)
-			notice(f->progress, why.message, "; the data before it was read");
+			notice(f->progress, why.message,
+			       "; heapdb read the data before this "
+			       "position");
 	}
 	free(f);
 	return rc;

@@ -13,12 +13,12 @@ int library_load(const char *file, const struct library_function *functions, siz
 	void *const library = dlopen(file, RTLD_NOW);
 
 	if (!library)
-		return hdb_fail(err, HDB_EIO, "a library is missing: %s", dlerror());
+		return hdb_fail(err, HDB_EIO, "missing library: %s", dlerror());
 	for (size_t i = 0; i < count; i++) {
 		void *const function = dlsym(library, functions[i].name);
 
 		if (!function)
-			return hdb_fail(err, HDB_EIO, "a library is too old: %s", dlerror());
+			return hdb_fail(err, HDB_EIO, "library too old: %s", dlerror());
 		memcpy(functions[i].place, &function, sizeof(function));
 	}
 	return HDB_OK;

@@ -19,8 +19,8 @@ int image_read(struct hdb *db, uint32_t ix, uint64_t size, uint8_t **out, struct
 
 	*out = malloc(size ? size : 1);
 	if (!*out)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a picture of %" PRIu64 " bytes",
-				size);
+		return hdb_fail(err, HDB_ENOMEM,
+				"cannot allocate memory for an image of %" PRIu64 " bytes", size);
 	for (; slice.from < size; slice.from += slice.count) {
 		slice.room = size - slice.from < CHUNK ? (size_t)(size - slice.from) : CHUNK;
 		TRY(hdb_elements(db, ix, &slice, err));

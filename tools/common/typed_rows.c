@@ -110,7 +110,7 @@ static int keep_row(struct typed_rows *s, size_t *bytes, struct hdb_error *err)
 		if (value->type == HDB_TYPE_TEXT) {
 			text = malloc(value->text_size + 1);
 			if (!text)
-				return hdb_fail(err, HDB_ENOMEM, "no memory for rows");
+				return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for rows");
 			memcpy(text, value->text, value->text_size);
 			*bytes += value->text_size;
 		}
@@ -160,7 +160,7 @@ static int read_first(struct typed_rows *s, struct hdb_error *err)
 	s->numbers = calloc(s->count + 1, sizeof(*s->numbers));
 	s->is_large = calloc(s->count + 1, sizeof(*s->is_large));
 	if (!s->columns || !s->values || !s->numbers || !s->is_large)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for columns");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for columns");
 	for (size_t i = 0; i < s->count; i++) {
 		s->columns[i] = *s->from.rows.column(s->from.rows.ctx, i);
 		s->columns[i].type = HDB_TYPE_NULL;
@@ -213,8 +213,8 @@ static int fit(struct typed_rows *s, size_t i, struct hdb_error *err)
 		as_text(value, s->numbers[i]);
 	} else if (value->type == HDB_TYPE_TEXT || (is_real(value->type) && !is_real(type))) {
 		return hdb_fail(err, HDB_EUSAGE,
-				"column \"%.60s\": row %" PRIu64
-				" contains %s, but all rows before it contain integers; use CAST",
+				"column \"%.60s\": row %" PRIu64 " contains %s, but all "
+				"previous rows contain integers; use CAST",
 				s->columns[i].name, s->row_no,
 				value->type == HDB_TYPE_TEXT ? "a text" : "a fraction");
 	} else if (is_real(type) && !is_real(value->type)) {
@@ -283,7 +283,7 @@ int typed_rows_arrow(const struct typed_source *from, size_t batch_rows,
 
 	if (!s) {
 		from->rows.close(from->rows.ctx);
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
 	}
 	s->from = *from;
 	r = read_first(s, err);

@@ -9,7 +9,7 @@
 
 int export_no_memory(struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_ENOMEM, "no memory for written rows");
+	return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for written rows");
 }
 
 int export_write(struct export_writer *w, const void *data, size_t size, struct hdb_error *err)
@@ -45,8 +45,7 @@ static int read_field(const struct ArrowSchema *field, struct export_column *col
 	column->is_unsigned = *format == 'L';
 	return HDB_OK;
 unknown:
-	return hdb_fail(err, HDB_EUSAGE, "column \"%.60s\" has a type that cannot be written",
-			column->name);
+	return hdb_fail(err, HDB_EUSAGE, "column \"%.60s\" has an unsupported type", column->name);
 }
 
 static int read_schema(const struct ArrowSchema *schema, struct export_writer *w,
@@ -55,7 +54,7 @@ static int read_schema(const struct ArrowSchema *schema, struct export_writer *w
 	const size_t count = (size_t)schema->n_children;
 
 	if (strcmp(schema->format, "+s") != 0 || !count)
-		return hdb_fail(err, HDB_EUSAGE, "rows without columns");
+		return hdb_fail(err, HDB_EUSAGE, "no columns to export");
 	*columns = calloc(count, sizeof(**columns));
 	if (!*columns)
 		return export_no_memory(err);
@@ -96,7 +95,7 @@ static int fail_stream(struct ArrowArrayStream *stream, int code, struct hdb_err
 			   code == EBADMSG ? HDB_ECORRUPT :
 					     HDB_EIO;
 
-	return hdb_fail(err, result, "%s", message ? message : "the rows cannot be read");
+	return hdb_fail(err, result, "%s", message ? message : "cannot read the rows");
 }
 
 static int write_batches(struct ArrowArrayStream *stream, const struct export_writing *writing,

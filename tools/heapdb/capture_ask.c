@@ -98,7 +98,7 @@ static int print_histogram(struct cli *cli, char *text)
 	struct answer answer = { .name = "capture", .source = &source };
 
 	if (!rows)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a histogram");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a histogram");
 	rows->next = text;
 	if (cli->opt.has_limit)
 		answer.limit = cli->opt.limit;

@@ -182,8 +182,8 @@ static int tracker(struct cli *cli, const struct file_text *file)
 
 	if (opt->by > CALLS_BY_SITE || opt->snapshot)
 		return hdb_fail(&cli->err, HDB_EUSAGE,
-				"--by module, --by dump and --snapshot need native heaps in a "
-				"Perfetto trace");
+				"--by module, --by dump and --snapshot require a Perfetto trace "
+				"with native heaps");
 	TRY(cli_name_file(cli, opt->operands[0],
 			  android_allocations_read((const uint8_t *)file->data, file->size, &list,
 						   &cli->err)));

@@ -100,7 +100,7 @@ static int list_vms(struct cli *cli)
 	if (rc == HDB_OK && !rows.count)
 		cli_notice(cli, "no Java process of this user is running");
 	if (rc == HDB_OK && hidden)
-		cli_notice(cli, "%zu Java process%s of other users cannot be inspected", hidden,
+		cli_notice(cli, "cannot inspect %zu Java process%s of other users", hidden,
 			   hidden == 1 ? "" : "es");
 	free(rows.vms);
 	return rc;
@@ -146,7 +146,7 @@ static int check_use(struct cli *cli)
 				"--histogram cannot be combined with "
 				"--stacks");
 	if (opt->serial && !opt->adb)
-		return hdb_fail(&cli->err, HDB_EUSAGE, "--serial needs --adb");
+		return hdb_fail(&cli->err, HDB_EUSAGE, "--serial requires --adb");
 	if (opt->live && opt->all)
 		return hdb_fail(&cli->err, HDB_EUSAGE, "--live and --all cannot be combined");
 	if (opt->contents == HDB_CONTENTS_REFER)

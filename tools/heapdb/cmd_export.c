@@ -58,7 +58,7 @@ int export_table(struct cli *cli, const char *name)
 	char *text = malloc(size), *at;
 
 	if (!text)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a statement");
 	at = text + snprintf(text, size, "SELECT * FROM \"");
 	for (; *name; name++) {
 		if (*name == '"')
@@ -84,7 +84,7 @@ void export_suggest_query(const struct cli *cli, const char *name)
 	 */
 	snprintf(query, sizeof(query), "query_%s", name);
 	if (cli->query->is_query && heapsql_has_table(query))
-		cli_notice(cli, "this is the query %s; --table %s exports the table", name, name);
+		cli_notice(cli, "%s is a query; use --table %s to export the table", name, name);
 #else
 	(void)cli;
 	(void)name;
@@ -117,7 +117,7 @@ static int add_note(struct notes *notes, const char *key, const char *value, siz
 		notes->texts = texts;
 	if (!copy) {
 		free(name);
-		return hdb_fail(err, HDB_ENOMEM, "no memory for facts");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for facts");
 	}
 	snprintf(name, room, "heapdb.%s", key);
 	texts[notes->count++] = name;
@@ -332,7 +332,7 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 	int r;
 
 	if (!out)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file");
 	TRY(base_outfile_create(cli->opt.output, &opening, &file, &cli->err));
 	output_init(out, base_outfile_descriptor(file), &progress_hooks);
 	cli->out = out;
@@ -359,7 +359,7 @@ int cmd_export(struct cli *cli)
 		return cli_usage(cli, "--limit cannot be combined with a statement; use LIMIT in "
 				      "the statement");
 	if (opt->is_plain && !is_columns(opt))
-		return cli_usage(cli, "--compress needs --format parquet or arrow");
+		return cli_usage(cli, "--compress requires --format parquet or arrow");
 	if (is_columns(opt))
 		return export_columns(cli);
 	return opt->output && strcmp(opt->output, "-") != 0 ? export_to_file(cli, print_rows) :

@@ -115,7 +115,7 @@ static int write_pixels(struct exporting *x, const struct picture *p, const char
 	}
 	if (!pixels.pixel_bytes || p->width <= 0 || p->height <= 0 || p->width > PICTURE_SIDE_MAX ||
 	    p->height > PICTURE_SIDE_MAX) {
-		*state = "not written: unknown kind of picture";
+		*state = "not written: unknown kind of image";
 		return HDB_OK;
 	}
 	pixels.width = (uint32_t)p->width;
@@ -245,12 +245,13 @@ int cmd_export_bitmaps(struct cli *cli)
 	};
 
 	if (cli->opt.operand_count != 1)
-		return cli_usage(cli, "expected one folder");
+		return cli_usage(cli, "expected one directory");
 	if (!cli->opt.has_format)
 		cli->opt.format = FORMAT_TABLE;
 	TRY(hdb_query(cli->db, "bitmaps", &args, &x.rows, &cli->err));
 	TRY(open_folder(&x, cli->opt.operands[0]));
 	return hdb_rows_find_column(x.rows, "encoding") == SIZE_MAX ?
-		       cli_usage(cli, "--duplicates only lists bitmaps and takes no folder") :
+		       cli_usage(cli, "--duplicates only lists bitmaps and does not take a "
+				      "directory") :
 		       print(&x);
 }

@@ -15,7 +15,9 @@ static int copy(struct cli *cli)
 	int rc;
 
 	if (!buf)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a copy of %u bytes",
+		return hdb_fail(&cli->err, HDB_ENOMEM,
+				"cannot allocate memory for a copy of %u "
+				"bytes",
 				COPY_BYTES);
 	do {
 		rc = hdb_dump_read(cli->db, offset, buf, COPY_BYTES, &size, &cli->err);
@@ -33,7 +35,7 @@ static int copy(struct cli *cli)
 int cmd_export_dump(struct cli *cli)
 {
 	if (cli->opt.operand_count)
-		return cli_usage(cli, "the dump takes no target");
+		return cli_usage(cli, "`export dump` does not take a target");
 	if (cli->opt.output && strcmp(cli->opt.output, "-") != 0)
 		return export_to_file(cli, copy);
 	if (cli->out->is_terminal)

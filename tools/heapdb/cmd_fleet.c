@@ -53,8 +53,8 @@ static const char program[] =
 	"try:\n"
 	"    from heapdb_jvm.fleet._command import main\n"
 	"except ImportError as error:\n"
-	"    print(\"heapdb: fleet: needs the Python package heapdb-jvm: pip install 'WHEEL[fleet]', \"\n"
-	"          'WHEEL being the file that `make wheel` builds: %s' % error, file=sys.stderr)\n"
+	"    print(\"heapdb: fleet: requires the Python package heapdb-jvm: pip install 'WHEEL[fleet]', \"\n"
+	"          'where WHEEL is the file that `make wheel` builds: %s' % error, file=sys.stderr)\n"
 	"    sys.exit(4)\n"
 	"sys.exit(main(sys.argv[1:]))\n";
 
@@ -71,7 +71,7 @@ int cmd_fleet(struct cli *cli)
 		return HDB_OK;
 	}
 	if (!count)
-		return cli_usage(cli, "expected a folder with the tables of a fleet, or `run`");
+		return cli_usage(cli, "expected a directory with the tables of a fleet, or `run`");
 	TRY(BASE_ALLOC(values, count + 4, "arguments", &cli->err));
 	values[0] = (char *)(uintptr_t)python;
 	values[1] = (char *)(uintptr_t) "-c";
@@ -81,6 +81,6 @@ int cmd_fleet(struct cli *cli)
 	(void)signal(SIGPIPE, SIG_DFL);
 	execvp(python, values);
 	free(values);
-	return hdb_fail(&cli->err, HDB_EIO, "needs Python 3.9 or later: %s: %s", python,
+	return hdb_fail(&cli->err, HDB_EIO, "requires Python 3.9 or later: %s: %s", python,
 			strerror(errno));
 }

@@ -475,9 +475,8 @@ static void put_names(struct output *out)
 static int no_topic(struct cli *cli, const char *kind, const char *word, const char *near)
 {
 	if (near)
-		return cli_usage(cli, "there is no %s \"%s\"; did you mean \"%s\"?", kind, word,
-				 near);
-	return cli_usage(cli, "there is no %s \"%s\"; `heapdb help%s` lists them", kind, word,
+		return cli_usage(cli, "unknown %s \"%s\"; did you mean \"%s\"?", kind, word, near);
+	return cli_usage(cli, "unknown %s \"%s\"; see `heapdb help%s`", kind, word,
 			 strcmp(kind, "query") == 0 ? " query" : "");
 }
 

@@ -196,8 +196,8 @@ int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_imp
 
 	if (result->snapshot_count > 1)
 		cli_notice(cli,
-			   "the file contains %u heap dumps; this is number %u. Use --snapshot N "
-			   "for another one.",
+			   "the file contains %u heap dumps; imported heap dump %u. Use "
+			   "--snapshot N to import another one.",
 			   result->snapshot_count, cli->opt.snapshot ? cli->opt.snapshot : 1);
 	/* the database records what is wrong with the dump */
 	if (result->problem_count > 0 || result->root_count == 0) {

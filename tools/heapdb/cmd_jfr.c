@@ -222,7 +222,7 @@ static int row_next(void *ctx, struct hdb_error *err)
 		if (fields[i].kinds >> r->kind & 1)
 			r->cells[i] = event_cell(r, &event, i);
 		if (r->texts[i].failed)
-			return hdb_fail(err, HDB_ENOMEM, "no memory for texts");
+			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for strings");
 	}
 	return HDB_OK;
 }
@@ -343,7 +343,7 @@ static int recording_open(struct cli *cli, const char *path, struct recording **
 	int rc;
 
 	if (!r)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a recording");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a recording");
 	r->cli = cli;
 	TRY(cli_read_file(r->cli, path, JFR_SIZE_MAX, &r->file));
 	rc = jfr_open(r->file.data, r->file.size, &r->jfr, &r->cli->err);
@@ -376,14 +376,15 @@ static int choose_kind(struct recording *r)
 		kind++;
 	if (name && kind == JFR_KINDS)
 		return cli_usage(r->cli,
-				 "no events \"%s\"; there are: old-objects, allocations, gc, cpu",
+				 "unknown kind of events \"%s\"; expected old-objects, "
+				 "allocations, gc or cpu",
 				 name);
 	r->kind = kind < JFR_KINDS ? (enum jfr_kind)kind : JFR_OLD_OBJECT;
 	if (opt->by > CALLS_BY_SITE)
 		return cli_usage(r->cli, "--by must be class, thread, stack or site for a "
 					 "recording");
 	if (options_given(opt, "by") && r->kind != JFR_OLD_OBJECT && r->kind != JFR_ALLOCATION)
-		return cli_usage(r->cli, "--by needs old-objects or allocations");
+		return cli_usage(r->cli, "--by requires old-objects or allocations");
 	return HDB_OK;
 }
 
@@ -416,7 +417,8 @@ int cmd_jfr(struct cli *cli)
 	BASE_SCOPED(recording_release) struct recording *r = NULL;
 
 	if (opt->operand_count < 1 || opt->operand_count > 2)
-		return cli_usage(cli, "expected a recording, and which of its events");
+		return cli_usage(cli, "expected a recording and one of old-objects, "
+				      "allocations, gc and cpu");
 	if (!opt->has_limit && opt->format == FORMAT_TABLE)
 		opt->limit = OPTIONS_LIMIT_DEFAULT;
 	TRY(recording_open(cli, opt->operands[0], &r));

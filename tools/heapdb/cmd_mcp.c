@@ -72,7 +72,7 @@ int cmd_mcp(struct cli *cli)
 	};
 
 	if (options.folder_count == 0)
-		return cli_usage(cli, "expected at least one folder with databases to serve");
+		return cli_usage(cli, "expected at least one directory with databases to serve");
 	return mcp_serve(&options, STDIN_FILENO, STDOUT_FILENO, &cli->err);
 }
 

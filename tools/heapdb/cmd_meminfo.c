@@ -193,11 +193,11 @@ static const char *explain(struct meminfo *m, uint64_t pss)
 	const double mb = 1048576; /* as Android counts them */
 
 	snprintf(m->summary, sizeof(m->summary),
-		 "of %.1f MB of Pss, %.1f MB are Java objects in the dump and %.1f MB is native "
-		 "memory that they own; %.1f MB are not in the dump%s",
+		 "of %.1f MB of Pss, %.1f MB are Java objects in the dump, %.1f MB are native "
+		 "memory of these objects, and %.1f MB are not in the dump%s",
 		 (double)pss / mb, (double)m->java / mb, (double)m->native / mb,
 		 pss > known ? (double)(pss - known) / mb : 0.0,
-		 known > pss ? " (the dump contains more than is in memory: pages are swapped out, "
+		 known > pss ? " (the dump exceeds the memory in use: pages were swapped out, "
 			       "or the dump was taken at another time)" :
 			       "");
 	return m->summary;
@@ -255,7 +255,7 @@ static int print_memory(struct meminfo *m)
 		text_fact("form", "form", m->memory.form),
 		number_fact("pss", "Pss", HDB_TYPE_BYTES, pss),
 		number_fact("java_in_dump", "Java objects in the dump", HDB_TYPE_BYTES, m->java),
-		number_fact("native_in_dump", "native memory that they own", HDB_TYPE_BYTES,
+		number_fact("native_in_dump", "native memory of Java objects", HDB_TYPE_BYTES,
 			    m->native),
 		number_fact("not_in_dump", "not in the dump", HDB_TYPE_BYTES,
 			    pss > known ? pss - known : 0),

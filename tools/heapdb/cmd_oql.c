@@ -60,7 +60,8 @@ static int print(struct cli *cli, struct oql *oql)
 
 	if (empty)
 		cli_notice(cli,
-			   "%" PRIu64 " cell%s could not be computed and %s empty; the first: %s",
+			   "%" PRIu64 " cell%s could not be computed and %s empty; first error: "
+			   "%s",
 			   empty, empty == 1 ? "" : "s", empty == 1 ? "is" : "are", why);
 	return rc;
 }
@@ -73,7 +74,7 @@ static int print_translation(struct cli *cli, const char *statement)
 	char *to = quoted;
 
 	if (!quoted)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a statement");
 	for (const char *at = statement; *at; at++) {
 		const size_t size = *at == '\'' ? 4 : 1;
 

@@ -205,7 +205,8 @@ static int open_all(struct cli *cli)
 		return cli_usage(cli, "expected two databases or dumps, the older one first");
 	cli->before = calloc(count - 1, sizeof(cli->before[0]));
 	if (!cli->before)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %zu databases",
+				count);
 	for (size_t i = 0; i < count; i++) {
 		struct database *d = &cli->before[i];
 		const bool is_last = i == count - 1;
@@ -263,7 +264,7 @@ int cmd_diff(struct cli *cli)
 	TRY(open_all(cli));
 	before = calloc(cli->before_count, sizeof(before[0]));
 	if (!before)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases",
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %zu databases",
 				cli->before_count);
 	for (size_t i = 0; i < cli->before_count; i++)
 		before[i] = cli->before[i].db;

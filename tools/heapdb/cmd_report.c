@@ -237,7 +237,7 @@ static int report_json(struct cli *cli)
 int cmd_report(struct cli *cli)
 {
 	if (cli->opt.no_values && !cli->opt.html)
-		return cli_usage(cli, "--no-values needs --html");
+		return cli_usage(cli, "--no-values requires --html");
 	if (cli->opt.has_format && cli->opt.html)
 		return cli_usage(cli, "--html and --json cannot be combined");
 	if (cli->opt.html)

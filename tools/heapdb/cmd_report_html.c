@@ -176,7 +176,8 @@ static int json_end(struct page *page, const char *query)
 {
 	output_collect_end(page->collect);
 	if (page->json.failed)
-		return hdb_fail(&page->cli->err, HDB_ENOMEM, "no memory for an answer");
+		return hdb_fail(&page->cli->err, HDB_ENOMEM,
+				"cannot allocate memory for an answer");
 	if (query && page->cli->opt.no_values)
 		put_without_values(page->cli->out, query, page->json.data, page->json.size);
 	else
@@ -246,7 +247,8 @@ static int put_answers(struct page *page, const char *name)
 	TRY(put_text(page, ",\"incomplete\":", health.incomplete));
 	output_string(out, "}],\"specs\":");
 	if (serve_specs_json(&specs, &size) != HDB_OK)
-		return hdb_fail(&page->cli->err, HDB_ENOMEM, "no memory for the queries");
+		return hdb_fail(&page->cli->err, HDB_ENOMEM,
+				"cannot allocate memory for the queries");
 	put_script(out, specs, size);
 	free(specs);
 	/* Notes may quote texts of the heap. */
@@ -279,7 +281,7 @@ static int put_page(struct cli *cli)
 	int rc;
 
 	if (!page.collect)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a report");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a report");
 	output_string(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
 			   "'none'; script-src '");

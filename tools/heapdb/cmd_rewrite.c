@@ -144,7 +144,7 @@ static char **split(char *list, struct hdb_error *err)
 		count += *p == ',';
 	parts = calloc(count, sizeof(*parts));
 	if (!parts) {
-		hdb_fail(err, HDB_ENOMEM, "no memory for a list");
+		hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a list");
 		return NULL;
 	}
 	count = 0;

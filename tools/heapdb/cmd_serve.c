@@ -67,7 +67,7 @@ int serve_write_answer(struct answer *answer, const struct serve_sink *to)
 		free(out);
 		if (copy >= 0)
 			close(copy);
-		return hdb_fail(answer->err, HDB_ENOMEM, "no memory for an answer");
+		return hdb_fail(answer->err, HDB_ENOMEM, "cannot allocate memory for an answer");
 	}
 	output_init(out, copy, &progress_hooks);
 	answer->size_max = to->format == SERVE_PAGE ? SERVE_ANSWER_MAX : SERVE_EXPORT_MAX;
@@ -76,7 +76,7 @@ int serve_write_answer(struct answer *answer, const struct serve_sink *to)
 	answer->filter = to->filter;
 	rc = write_answer(answer, to, out);
 	if (output_close(out) != 0)
-		rc = hdb_fail(answer->err, HDB_EIO, "the answer cannot be stored: %s",
+		rc = hdb_fail(answer->err, HDB_EIO, "cannot store the answer: %s",
 			      strerror(out->error));
 	answer_release(answer);
 	free(out);
@@ -107,12 +107,12 @@ static int write_png(const struct pixels *pixels, int fd, struct hdb_error *err)
 	if (!file) {
 		if (copy >= 0)
 			close(copy);
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a picture");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an image");
 	}
 	rc = picture_png_write(pixels, file, err);
 	failed = fclose(file) != 0;
 	TRY(rc);
-	return failed ? hdb_fail(err, HDB_EIO, "the picture cannot be stored") : HDB_OK;
+	return failed ? hdb_fail(err, HDB_EIO, "cannot store the image") : HDB_OK;
 }
 
 /*
@@ -132,7 +132,7 @@ static void open_browser(struct cli *cli, const char *url)
 	fd = mkstemps(path, 5);
 	if (fd < 0 || dprintf(fd, "<meta http-equiv=refresh content=\"0;url=%s\">\n", url) < 0 ||
 	    posix_spawnp(&child, args[0], NULL, NULL, args, environ) != 0)
-		cli_notice(cli, "no browser could be opened");
+		cli_notice(cli, "cannot open a browser");
 	else
 		waitpid(child, NULL, 0);
 	if (fd >= 0) {
@@ -191,8 +191,8 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		setenv("SQLITE_TMPDIR", cli->opt.tmp, 1);
 	if (cli->opt.listen)
 		cli_notice(cli,
-			   "anyone who can reach %s and has the token can read the heap; nothing "
-			   "is encrypted",
+			   "anyone who can reach %s and has the token can read the heap; "
+			   "connections are not encrypted",
 			   cli->opt.listen);
 	return serve_run(&options, &cli->err);
 }
@@ -205,15 +205,15 @@ int cmd_serve(struct cli *cli)
 	int rc;
 
 	if (count > SERVE_DATABASES_MAX)
-		return cli_usage(cli, "at most %d databases", SERVE_DATABASES_MAX);
+		return cli_usage(cli, "too many databases (limit %d)", SERVE_DATABASES_MAX);
 	if (count > 0 && cli->opt.db)
-		return cli_usage(cli, "databases are named with --db or as operands, not both");
+		return cli_usage(cli, "name databases either with --db or as arguments, not both");
 	if (count == 1) {
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;
 	}
 	if (count > 0 && cli->opt.dump)
-		return cli_usage(cli, "--dump needs a single database");
+		return cli_usage(cli, "--dump requires a single database");
 	for (size_t i = 0; i < count; i++) {
 		rc = locate_named(cli, cli->opt.operands[i], &paths[2 * i], &paths[2 * i + 1]);
 		if (rc != HDB_OK)

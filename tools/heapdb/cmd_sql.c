@@ -105,10 +105,11 @@ static int open_named(struct run *run, size_t count)
 	struct cli *cli = run->cli;
 
 	if (cli->opt.dump)
-		return cli_usage(cli, "--dump needs a single database");
+		return cli_usage(cli, "--dump requires a single database");
 	cli->before = calloc(count, sizeof(cli->before[0]));
 	if (!cli->before)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %zu databases",
+				count);
 	for (size_t i = 0; i < count; i++) {
 		struct database *d = &cli->before[i];
 		struct member *m = &run->members[i];
@@ -119,7 +120,7 @@ static int open_named(struct run *run, size_t count)
 		run->count++;
 		cli->before_count++;
 		if (!m->name)
-			return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a name");
+			return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a name");
 		TRY(locate_named(cli, file, &d->db_path, &d->dump_path));
 		TRY(cli_open(cli, d->db_path, d->dump_path, (unsigned)count, &d->db));
 		cli_report_health(cli, d->db, m->name);
@@ -136,10 +137,11 @@ static int open_databases(struct run *run, size_t count)
 	struct cli *cli = run->cli;
 
 	if (cli->opt.db && count)
-		return cli_usage(cli, "databases are named by operands or by --db, not both");
+		return cli_usage(cli, "name databases either with --db or as arguments, not both");
 	run->members = calloc(count + 1, sizeof(run->members[0]));
 	if (!run->members)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %zu databases", count);
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %zu databases",
+				count);
 	if (count == 1 && !strchr(cli->opt.operands[0], '=')) {
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;

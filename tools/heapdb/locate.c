@@ -136,7 +136,7 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 	*best = NULL;
 	*count = 0;
 	if (!dir)
-		return hdb_fail(&cli->err, HDB_EIO, "cannot read the current folder: %s",
+		return hdb_fail(&cli->err, HDB_EIO, "cannot read the current directory: %s",
 				strerror(errno));
 	while ((entry = readdir(dir)) != NULL) {
 		const size_t size = strlen(entry->d_name), tail = strlen(EXTENSION);
@@ -151,7 +151,8 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 		free(*best);
 		*best = strdup(entry->d_name);
 		if (!*best) {
-			rc = hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+			rc = hdb_fail(&cli->err, HDB_ENOMEM,
+				      "cannot allocate memory for a file name");
 			goto out;
 		}
 	}
@@ -303,7 +304,8 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 			return rc;
 	}
 	*db_path = strdup(path);
-	return *db_path ? HDB_OK : hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+	return *db_path ? HDB_OK :
+			  hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file name");
 }
 
 /*
@@ -323,7 +325,8 @@ static int database_of_stdin(struct cli *cli, char **db_path)
 	if (rc != HDB_OK && rc != HDB_END)
 		return rc;
 	*db_path = strdup(STDIN_DATABASE);
-	return *db_path ? HDB_OK : hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+	return *db_path ? HDB_OK :
+			  hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file name");
 }
 
 int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_path)
@@ -339,11 +342,13 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 		TRY(rc);
 		*dump_path = strdup(name);
 		if (!*dump_path)
-			return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+			return hdb_fail(&cli->err, HDB_ENOMEM,
+					"cannot allocate memory for a file name");
 		return HDB_OK;
 	}
 	*db_path = strdup(name);
-	return *db_path ? HDB_OK : hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+	return *db_path ? HDB_OK :
+			  hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file name");
 }
 
 int locate_existing(struct cli *cli)
@@ -372,13 +377,12 @@ int locate_database(struct cli *cli)
 		TRY(newest_here(cli, &cli->db_path, &count));
 		if (count == 0)
 			return cli_usage(
-				cli,
-				"no *.heapdb in the current folder; create one with `heapdb import "
-				"DUMP` or name one with --db FILE");
+				cli, "no *.heapdb in the current directory; create a database with "
+				     "`heapdb import DUMP` or name one with --db FILE");
 		if (count > 1)
 			cli_notice(cli,
 				   "using %s, the newest of %zu databases in the current "
-				   "folder; use --db FILE for another one",
+				   "directory; use --db FILE for another database",
 				   cli->db_path, count);
 	}
 	if (dump) {
@@ -386,6 +390,6 @@ int locate_database(struct cli *cli)
 		cli->dump_path = strdup(dump);
 	}
 	if (!cli->db_path || (dump && !cli->dump_path))
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a file name");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file name");
 	return HDB_OK;
 }

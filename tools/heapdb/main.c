@@ -198,7 +198,7 @@ int cli_fail_missing(struct hdb_error *err, const struct command *command)
 	for (const struct missing *m = missing_doors; m->name; m++) {
 		if (strcmp(m->name, command->name) == 0)
 			return hdb_fail(err, HDB_EUSAGE,
-					"this heapdb was built without %s, which %s needs",
+					"this heapdb was built without %s, which %s requires",
 					m->library, m->name);
 	}
 	return HDB_EBUG;
@@ -315,13 +315,13 @@ static int no_query(struct cli *cli, const char *name)
 	const struct hdb_query_spec *spec = hdb_query_named(name);
 
 	if (spec)
-		return cli_usage(cli, "that is a command: `heapdb %s%s`",
+		return cli_usage(cli, "this is a command, not a query: `heapdb %s%s`",
 				 cli_find_command(spec->name) ? "" : "export ", spec->name);
 	spec = cli_nearest_query(name);
 	if (spec)
-		return cli_usage(cli, "there is no query \"%s\"; did you mean \"%s\"?", name,
+		return cli_usage(cli, "unknown query \"%s\"; did you mean \"%s\"?", name,
 				 spec->name);
-	return cli_usage(cli, "there is no query \"%s\"; `heapdb help query` lists them", name);
+	return cli_usage(cli, "unknown query \"%s\"; `heapdb help query` lists all queries", name);
 }
 
 /* Switches to a form with its own row in the table: "export dump". */
@@ -461,7 +461,8 @@ static int take_file(struct cli *cli)
 		}
 		if (opt->db)
 			return cli_usage(cli,
-					 "one database at a time: %s or %s; `heapdb diff` compares",
+					 "only one database is allowed, not both %s and %s; "
+					 "`heapdb diff` compares databases",
 					 opt->db, operand);
 		opt->db = operand;
 	}
@@ -502,7 +503,7 @@ static int run(struct cli *cli, struct arguments args)
 		return HDB_OK;
 	}
 	if (cli->opt.table && args.skip) {
-		rc = cli_usage(cli, "--table %s and \"%s\": one at a time", cli->opt.table,
+		rc = cli_usage(cli, "--table %s cannot be combined with \"%s\"", cli->opt.table,
 			       args.values[args.skip]);
 		goto out;
 	}
@@ -584,17 +585,17 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 		return NULL;
 	near = cli_nearest_command(name);
 	if (query)
-		cli_usage(cli, "there is no command \"%s\"; did you mean \"export %s\"?", name,
+		cli_usage(cli, "unknown command \"%s\"; did you mean \"export %s\"?", name,
 			  query->name);
 	else if (locate_looks_like_file(name))
-		hdb_fail(&cli->err, HDB_EABSENT, "there is no file %s", name);
+		hdb_fail(&cli->err, HDB_EABSENT, "no such file: %s", name);
 	else if (near)
-		cli_usage(cli, "there is no command \"%s\"; did you mean \"%s\"?", name, near);
+		cli_usage(cli, "unknown command \"%s\"; did you mean \"%s\"?", name, near);
 	else if (cli_nearest_query(name))
-		cli_usage(cli, "there is no command \"%s\"; did you mean \"%s\"?", name,
+		cli_usage(cli, "unknown command \"%s\"; did you mean \"%s\"?", name,
 			  cli_nearest_query(name)->name);
 	else
-		cli_usage(cli, "there is no command \"%s\"; `heapdb help` lists them", name);
+		cli_usage(cli, "unknown command \"%s\"; `heapdb help` lists all commands", name);
 	return NULL;
 }
 

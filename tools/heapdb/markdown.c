@@ -152,7 +152,7 @@ int markdown_leaks(struct answer *answer, struct output *out)
 	int rc;
 
 	if (!block)
-		return hdb_fail(answer->err, HDB_ENOMEM, "no memory for the leaks");
+		return hdb_fail(answer->err, HDB_ENOMEM, "cannot allocate memory for the leaks");
 	output_collect(block, &text);
 	output_fit(block, BLOCK_WIDTH);
 	rc = prose_leaks(answer, &style, block);

@@ -412,8 +412,8 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 	if (spec && spec->is_tree && size == strlen("where") && memcmp(name, "where", size) == 0) {
 		where_table(spec, table, sizeof(table));
 		return hdb_fail(err, HDB_EUSAGE,
-				"--where does not work on a tree; heapdb sql \"SELECT ... FROM %s "
-				"WHERE ...\"",
+				"--where cannot filter a tree; use heapdb sql \"SELECT ... FROM "
+				"%s WHERE ...\"",
 				table);
 	}
 	find_takers(&takers, command, name, size);
@@ -421,8 +421,9 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 	if (takers.count == 0 ||
 	    (command->flags & NAMES_QUERY && !spec && !options_find(name, size, ~0U)))
 		return HDB_OK;
-	return hdb_fail(err, HDB_EUSAGE, "--%.*s is not an option of %s%s%s, but of %s", (int)size,
-			name, command->name, spec && command->flags & NAMES_QUERY ? " " : "",
+	return hdb_fail(err, HDB_EUSAGE, "--%.*s is not an option of %s%s%s, but an option of %s",
+			(int)size, name, command->name,
+			spec && command->flags & NAMES_QUERY ? " " : "",
 			spec && command->flags & NAMES_QUERY ? spec->name : "", takers.text);
 }
 
@@ -446,7 +447,7 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 	assert(value == ':' || value == '?');
 	assert(optind <= p->args.count);
 	if (value == ':')
-		return hdb_fail(err, HDB_EUSAGE, "option %s needs a value", given);
+		return hdb_fail(err, HDB_EUSAGE, "option %s requires a value", given);
 	if (strncmp(given, "--", 2) != 0) {
 		const struct option_info *o = option_table;
 
@@ -469,7 +470,8 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 	for (const struct option *o = p->longs; o->name; o++) {
 		if (name_size > 2 && strncmp(o->name, given + 2, name_size - 2) == 0)
 			return hdb_fail(err, HDB_EUSAGE,
-					"option %.*s is ambiguous: it begins several names",
+					"option %.*s is ambiguous: several option names begin "
+					"with these letters",
 					(int)name_size, given);
 		suggest_try(&near, o->name);
 	}
@@ -478,7 +480,7 @@ static int bad_option(const struct parser *p, int value, struct hdb_error *err)
 				(int)name_size, given, near.best);
 	return hdb_fail(err, HDB_EUSAGE, "unknown option %.*s%s", (int)name_size, given,
 			p->command->flags & NAMES_QUERY && !p->spec ?
-				"; a query's own options come after its name" :
+				"; the options of a query follow the query name" :
 				"");
 }
 
@@ -686,8 +688,8 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 		return HDB_OK;
 	if (ends_with(name, ".hprof") && groups & OPTIONS_IMPORT)
 		return hdb_fail(err, HDB_EUSAGE,
-				"-o %s: a heap database is written, not a dump: -o FILE.heapdb; "
-				"`heapdb export dump -o %s` writes the dump of one",
+				"-o %s: this command writes a heap database (FILE.heapdb), not "
+				"a dump; use `heapdb export dump -o %s` to write a dump",
 				name, name);
 	if (!(groups & OPTIONS_FILE) || !(groups & OPTIONS_JSON))
 		return HDB_OK;
@@ -698,8 +700,8 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 	}
 	if (ends_with(name, ".hprof") || ends_with(name, ".heapdb") || ends_with(name, ".html"))
 		return hdb_fail(err, HDB_EUSAGE,
-				"-o %s: this command writes no such file; `heapdb export dump` "
-				"writes .hprof, `import` .heapdb, `report` .html",
+				"-o %s: this command does not write files of this type; `heapdb "
+				"export dump` writes .hprof, `import` .heapdb, `report` .html",
 				name);
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
 		if (!ends_with(name, suffixes[i].suffix))
@@ -709,12 +711,12 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 					       suffixes[i].others & IS(opt->format) ?
 				       HDB_OK :
 				       hdb_fail(err, HDB_EUSAGE,
-						"-o %s contradicts the format that was chosen",
-						name);
+						"-o %s contradicts the chosen format", name);
 		if (!has_format(groups, suffixes[i].format))
 			return hdb_fail(err, HDB_EUSAGE,
 					"-o %s: this command does not write %s; `heapdb export` "
-					"writes columns, and trees of queries that have any",
+					"writes columns, and trees for queries that return a "
+					"tree",
 					name, suffixes[i].suffix);
 		opt->has_format = true;
 		opt->format = suffixes[i].format;
@@ -734,7 +736,8 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 	opt->query_options = calloc((size_t)args.count + 1, sizeof(opt->query_options[0]));
 	opt->given = calloc(sizeof(option_table) / sizeof(option_table[0]), sizeof(opt->given[0]));
 	if (!opt->operands || !opt->query_options || !opt->given)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for %d arguments", args.count);
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %d arguments",
+				args.count);
 	parser_init(&p, command, spec, args);
 	while ((value = parser_next(&p)) != -1) {
 		assert(opt->query_option_count < (size_t)args.count);

@@ -103,7 +103,9 @@ int prose_references(struct answer *answer, const struct render_style *style, st
 		;
 	if (rc != HDB_END) {
 		prose_groups_release(&all, out);
-		return rc < 0 ? rc : hdb_fail(answer->err, HDB_ENOMEM, "no memory for references");
+		return rc < 0 ? rc :
+				hdb_fail(answer->err, HDB_ENOMEM,
+					 "cannot allocate memory for references");
 	}
 	is_sum = count_objects(&all);
 	rc = prose_groups_table(answer, &all, style, out);

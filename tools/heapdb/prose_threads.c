@@ -249,7 +249,7 @@ static int collect(struct answer *answer, struct prose_groups *all, struct outpu
 	for (size_t i = 0; i < PROSE_TEXTS; i++)
 		output_release(out, &thread.g.text[i]);
 	if (!is_good)
-		return hdb_fail(answer->err, HDB_ENOMEM, "no memory for threads");
+		return hdb_fail(answer->err, HDB_ENOMEM, "cannot allocate memory for threads");
 	return rc == HDB_END ? HDB_OK : rc;
 }
 

@@ -20,7 +20,8 @@ static int read_all(struct cli *cli, int fd, struct file_text *text)
 		const ssize_t n = to ? read(fd, to, READ_BYTES) : 0;
 
 		if (!to)
-			return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for %s", text->name);
+			return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for %s",
+					text->name);
 		if (n < 0 && errno == EINTR && !progress_is_cancelled())
 			continue;
 		if (n < 0)
@@ -28,7 +29,7 @@ static int read_all(struct cli *cli, int fd, struct file_text *text)
 					"%s: %s", text->name, strerror(errno));
 		all.size += (size_t)n;
 		if (all.size > text->size_max)
-			return hdb_fail(&cli->err, HDB_ELIMIT, "%s: larger than %zu bytes",
+			return hdb_fail(&cli->err, HDB_ELIMIT, "%s: too large (limit %zu bytes)",
 					text->name, text->size_max);
 		if (n == 0)
 			break;

@@ -125,8 +125,7 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 	case FORMAT_ARROW_STREAM:
 		break;
 	}
-	return hdb_fail(answer->err, HDB_EUSAGE,
-			"parquet and arrow are written by `heapdb export`");
+	return hdb_fail(answer->err, HDB_EUSAGE, "use `heapdb export` to write parquet and arrow");
 }
 
 /* ---- rows of a query, or of another source ---- */
@@ -168,7 +167,7 @@ static int find_column(const struct answer *answer, const char *name, size_t siz
 						 used ? ", " : "", have);
 	}
 	return hdb_fail(answer->err, HDB_EUSAGE,
-			"there is no column \"%.*s\"%s%s%s; there are: %s%s", (int)size, name,
+			"no such column: \"%.*s\"%s%s%s; available columns: %s%s", (int)size, name,
 			near.best ? ", but \"" : "", near.best ? near.best : "",
 			near.best ? "\"" : "", list, used < sizeof(list) ? "" : "...");
 }
@@ -239,7 +238,7 @@ int answer_pick(struct answer *answer, const char *columns)
 		for (size_t i = 0; i < answer->picked_count; i++)
 			if (answer->picked[i] == answer->picked[answer->picked_count])
 				return hdb_fail(answer->err, HDB_EUSAGE,
-						"column \"%.*s\" is named twice", (int)size, name);
+						"column \"%.*s\" is listed twice", (int)size, name);
 		answer->picked_count++;
 		if (!name[size])
 			break;

@@ -41,7 +41,7 @@ static int find_columns(const struct answer *answer, struct columns *columns)
 	if (columns->level == NO_COLUMN || columns->name == NO_COLUMN ||
 	    columns->bytes == NO_COLUMN || answer->sort)
 		return hdb_fail(answer->err, HDB_EUSAGE,
-				"only trees in their own order can be drawn, such as "
+				"only trees in their original order can be drawn, such as "
 				"dominator-tree without --sort and --columns");
 	return HDB_OK;
 }

@@ -675,7 +675,8 @@ static int put_rows(struct table *t)
 		for (size_t i = 0; i < t->columns; i++)
 			take_cell(t, i, &t->cells[t->rows * t->columns + i]);
 		if (t->text.failed || t->shortened.failed)
-			return hdb_fail(t->answer->err, HDB_ENOMEM, "no memory for a table");
+			return hdb_fail(t->answer->err, HDB_ENOMEM,
+					"cannot allocate memory for a table");
 		t->rows++;
 		if (t->rows == BATCH_ROWS || t->text.size >= BATCH_BYTES)
 			put_batch(t);
@@ -862,7 +863,7 @@ int render_table(struct answer *answer, const struct render_style *style, struct
 	t.column = calloc(t.columns, sizeof(t.column[0]));
 	t.cells = calloc(t.columns * BATCH_ROWS, sizeof(t.cells[0]));
 	if (!t.column || !t.cells)
-		rc = hdb_fail(answer->err, HDB_ENOMEM, "no memory for a table");
+		rc = hdb_fail(answer->err, HDB_ENOMEM, "cannot allocate memory for a table");
 	if (rc == HDB_OK) {
 		init_columns(&t);
 		rc = put_rows(&t);

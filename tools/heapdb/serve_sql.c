@@ -98,8 +98,8 @@ static int check_rest(const char *rest, struct hdb_error *err)
 	return rest[strspn(rest, " \t\r\n;")] == '\0' ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_EUSAGE,
-				"expected one statement, but another one follows the first "
-				"semicolon");
+				"expected one statement, but a second statement follows the "
+				"first semicolon");
 }
 
 static int run(struct heapsql *sql, const struct serve_statement *ask, const struct serve_sink *to,
@@ -115,8 +115,8 @@ static int run(struct heapsql *sql, const struct serve_statement *ask, const str
 	TRY(heapsql_prepare(sql, ask->text, &rest, &rows, err));
 	if (!rows)
 		return hdb_fail(err, HDB_EUSAGE,
-				"there is no statement: SELECT * FROM objects "
-				"ORDER BY retained DESC LIMIT 10");
+				"missing SQL statement, such as SELECT * FROM objects ORDER BY "
+				"retained DESC LIMIT 10");
 	TRY(check_rest(rest, err));
 	TRY(sql_rows_begin(&source, rows, err));
 	source.texts_max = to->format == SERVE_PAGE ? TEXTS_MAX : 0;

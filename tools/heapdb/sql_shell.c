@@ -165,7 +165,7 @@ static int show_schema(struct cli *cli, struct heapsql *sql, char *name)
 	}
 	rc = heapsql_schema(sql, name, true, &text, &cli->err);
 	if (rc != HDB_OK)
-		rc = cli_usage(cli, "there is no table %s", name);
+		rc = cli_usage(cli, "no such table: %s", name);
 	else
 		output_format(cli->out, "%s%s%s\n%s", name, *help_of(sql, name) ? ": " : "",
 			      help_of(sql, name), text);
@@ -230,7 +230,7 @@ static int run_command(struct cli *cli, struct heapsql *sql, char *line)
 	else if (strcasecmp(name, "help") == 0)
 		output_string(cli->out, help);
 	else
-		return cli_usage(cli, "there is no command .%s; .help lists them", name);
+		return cli_usage(cli, "unknown command .%s; .help lists all commands", name);
 	return HDB_OK;
 }
 
@@ -245,7 +245,7 @@ static int run_next(struct cli *cli, struct heapsql *sql, const char **text)
 		return run_one(cli, sql, text);
 	line = strndup(*text, size);
 	if (!line)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a command");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a command");
 	*text += size;
 	rc = run_command(cli, sql, line);
 	free(line);
@@ -434,7 +434,7 @@ static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 	e->el = el_init("heapdb", stdin, stdout, stderr);
 	e->history = history_init();
 	if (!e->el || !e->history)
-		return hdb_fail(&cli->err, HDB_ENOMEM, "no memory for line editing");
+		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for line editing");
 	history(e->history, &event, H_SETSIZE, 1000);
 	history(e->history, &event, H_SETUNIQUE, 1);
 	e->file = history_file(e->path, sizeof(e->path));
@@ -560,6 +560,8 @@ int sql_shell(struct cli *cli, struct heapsql *sql)
 	}
 	free(text.data);
 	editor_close(&editor);
-	return text.failed ? hdb_fail(&cli->err, HDB_ENOMEM, "no memory for a statement") : HDB_OK;
+	return text.failed ?
+		       hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a statement") :
+		       HDB_OK;
 }
 #endif

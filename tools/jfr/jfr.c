@@ -350,8 +350,9 @@ static int read_metadata(struct jfr *j, struct cursor c, struct hdb_error *err)
 		(void)read_string(&c, &j->texts, &key);
 		bytes_add(&j->texts, "", 1);
 	}
-	rc = strings && !j->texts.failed ? read_elements(&c, strings, count, err) :
-					   hdb_fail(err, HDB_ENOMEM, "no memory for metadata");
+	rc = strings && !j->texts.failed ?
+		     read_elements(&c, strings, count, err) :
+		     hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for metadata");
 	free(strings);
 	if (rc == HDB_OK)
 		link_types(j);
@@ -438,8 +439,8 @@ static int read_pool(struct cursor *c, struct hdb_error *err)
 
 	if (type == NO_TYPE)
 		return hdb_fail(err, HDB_EFORMAT,
-				"constants of the unknown type %" PRIu64 " before offset %" PRIu32,
-				id, c->at);
+				"constants of unknown type %" PRIu64 " before offset %" PRIu32, id,
+				c->at);
 	for (uint32_t i = 0; i < count && !j->is_damaged; i++) {
 		const uint64_t key = number(c);
 
@@ -487,7 +488,7 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	uint64_t size, metadata;
 
 	if (left < HEADER_BYTES)
-		return hdb_fail(err, HDB_ETRUNC, "ends within the header of a chunk");
+		return hdb_fail(err, HDB_ETRUNC, "truncated in a chunk header");
 	if (memcmp(p, "FLR", 4) != 0)
 		return hdb_fail(err, HDB_EFORMAT, "no Flight Recorder chunk at offset %" PRIu32,
 				start);
@@ -500,10 +501,10 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	size = be64(p + 8);
 	metadata = be64(p + 24);
 	if (size > left)
-		return hdb_fail(err, HDB_ETRUNC, "ends within the chunk at offset %" PRIu32, start);
-	if (size < HEADER_BYTES || metadata < HEADER_BYTES || metadata > size)
-		return hdb_fail(err, HDB_EFORMAT, "damaged header of the chunk at offset %" PRIu32,
+		return hdb_fail(err, HDB_ETRUNC, "truncated in the chunk at offset %" PRIu32,
 				start);
+	if (size < HEADER_BYTES || metadata < HEADER_BYTES || metadata > size)
+		return hdb_fail(err, HDB_EFORMAT, "damaged chunk header at offset %" PRIu32, start);
 	j->start_ns = (int64_t)be64(p + 32);
 	j->start_ticks = (int64_t)be64(p + 48);
 	j->ticks_per_ns = (double)be64(p + 56) / 1e9;
@@ -514,7 +515,7 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	c.at = j->at = start + HEADER_BYTES;
 	if (j->is_damaged)
 		return hdb_fail(err, HDB_EFORMAT,
-				"damaged metadata of the chunk at offset %" PRIu32, start);
+				"damaged metadata in the chunk at offset %" PRIu32, start);
 	return read_constants(c, err);
 }
 
@@ -522,7 +523,7 @@ int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *
 {
 	TRY(BASE_ALLOC(*out, 1, "a recording", err));
 	if (size > JFR_SIZE_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "larger than %u bytes", JFR_SIZE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too large (limit %u bytes)", JFR_SIZE_MAX);
 	if (size < 4 || memcmp(data, "FLR", 4) != 0)
 		return hdb_fail(err, HDB_EFORMAT, "not a Flight Recorder recording");
 	(*out)->data = data;

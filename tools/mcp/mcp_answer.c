@@ -151,7 +151,7 @@ static int refuse_column(const struct hdb_rows *rows, const char *name, struct h
 	for (size_t i = 0; i < hdb_rows_column_count(rows); i++)
 		bytes_format(&names, "%s%s", names.size ? ", " : "",
 			     hdb_rows_column(rows, i)->name);
-	return hdb_fail(err, HDB_EUSAGE, "there is no column \"%.60s\"; there are: %.*s", name,
+	return hdb_fail(err, HDB_EUSAGE, "no such column: \"%.60s\"; available columns: %.*s", name,
 			(int)names.size, names.size ? names.data : "");
 }
 
@@ -179,12 +179,13 @@ static int add_row(struct filling *f, struct hdb_error *err)
 		const size_t size = row ? mcp_size(row) + 1 : 0;
 
 		if (!row)
-			return hdb_fail(err, HDB_ENOMEM, "no memory for a row");
+			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a row");
 		if (size <= f->page->budget_bytes - f->used) {
 			f->used += size;
 			return json_array_append_new(f->list, row) == 0 ?
 				       HDB_OK :
-				       hdb_fail(err, HDB_ENOMEM, "no memory for a row");
+				       hdb_fail(err, HDB_ENOMEM,
+						"cannot allocate memory for a row");
 		}
 		json_decref(row);
 		if (!is_first)
@@ -192,8 +193,8 @@ static int add_row(struct filling *f, struct hdb_error *err)
 	}
 	f->is_full = f->is_cut = true;
 	return is_first ? hdb_fail(err, HDB_ELIMIT,
-				   "not even one row fits into max_tokens; use a larger value or "
-				   "fewer columns") :
+				   "max_tokens is too small for a single row; use a larger "
+				   "value or fewer columns") :
 			  HDB_OK;
 }
 
@@ -226,7 +227,7 @@ static int put_facts(struct filling *f, const struct hdb_rows *rows, json_t *ans
 		const size_t size = facts ? mcp_size(facts) : 0;
 
 		if (!facts)
-			return hdb_fail(err, HDB_ENOMEM, "no memory for an answer");
+			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an answer");
 		if (size <= f->page->budget_bytes / 2 || text_max < MCP_TEXT_MIN) {
 			f->used += size;
 			json_object_set_new(answer, "facts", facts);
@@ -235,7 +236,7 @@ static int put_facts(struct filling *f, const struct hdb_rows *rows, json_t *ans
 		json_decref(facts);
 	}
 	if (f->used >= f->page->budget_bytes)
-		return hdb_fail(err, HDB_ELIMIT, "the facts alone do not fit into max_tokens");
+		return hdb_fail(err, HDB_ELIMIT, "max_tokens is too small for the facts");
 	return HDB_OK;
 }
 
@@ -288,7 +289,7 @@ int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_p
 
 	page->next = 0;
 	if (!answer || !f.list)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for an answer");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an answer");
 	args.limit = page->offset > UINT64_MAX - room ? UINT64_MAX : page->offset + room;
 	TRY(hdb_query(db, question->spec->name, &args, &rows, err));
 	f.from.ctx = rows;

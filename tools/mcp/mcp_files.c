@@ -30,13 +30,13 @@ int mcp_files_init(struct mcp_files *files, const struct mcp_options *options,
 			return hdb_fail(err, errno == ENOMEM ? HDB_ENOMEM : HDB_EIO, "%s: %s",
 					options->folders[i], strerror(errno));
 		if (!path)
-			return hdb_fail(err, HDB_EABSENT, "there is no folder \"%s\"",
+			return hdb_fail(err, HDB_EABSENT, "no such directory: \"%s\"",
 					options->folders[i]);
 		files->folders[files->folder_count++] = path;
 		if (stat(path, &info) != 0)
 			return hdb_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
 		if (!S_ISDIR(info.st_mode))
-			return hdb_fail(err, HDB_EUSAGE, "\"%s\" is not a folder",
+			return hdb_fail(err, HDB_EUSAGE, "\"%s\" is not a directory",
 					options->folders[i]);
 	}
 	return HDB_OK;
@@ -174,14 +174,14 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 	if (count != 1)
 		return hdb_fail(
 			err, HDB_EUSAGE,
-			count ? "there are %zu databases: choose one with \"db\"; the tool "
-				"\"open\" lists them" :
-				"there is no database below the folders (%zu); the tool \"open\" "
-				"lists dumps, and `heapdb import DUMP` imports one",
+			count ? "%zu databases are available; choose one with \"db\" (the "
+				"\"open\" tool lists all databases)" :
+				"no database in the %zu served directories; the \"open\" tool "
+				"lists dumps, and `heapdb import DUMP` imports a dump",
 			count);
 	assert(found);
 	*path = strdup(found);
-	return *path ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for a name");
+	return *path ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
 }
 
 /* Returns the real path of a file with this suffix below a folder; NULL if there is none. */
@@ -228,8 +228,8 @@ static int refuse_file(const struct mcp_files *files, const char *name, struct h
 				"import '%s'`, then call again",
 				name, dump) :
 		       hdb_fail(err, HDB_EABSENT,
-				"there is no database \"%s\" below the served folders; the tool "
-				"\"open\" lists all databases",
+				"no such database in the served directories: \"%s\"; the "
+				"\"open\" tool lists all databases",
 				name);
 
 	free(dump);
@@ -283,7 +283,7 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 	if (!d) {
 		d = free_place(files);
 		if (!d)
-			return hdb_fail(err, HDB_ELIMIT, "at most %d databases at once",
+			return hdb_fail(err, HDB_ELIMIT, "too many open databases (limit %d)",
 					MCP_OPEN_MAX);
 		TRY(hdb_open(path, &files->open, &d->db, err));
 		d->path = strdup(path);
@@ -292,7 +292,7 @@ static int open_kept(struct mcp_files *files, const char *path, struct hdb **db,
 		if (!d->path) {
 			hdb_close(d->db);
 			*d = (struct mcp_database){ 0 };
-			return hdb_fail(err, HDB_ENOMEM, "no memory for a name");
+			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
 		}
 	}
 	assert(d->db);
@@ -315,6 +315,6 @@ int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, c
 		return refuse_file(files, name ? name : only, err);
 	TRY(open_kept(files, path, db, err));
 	if (shown && !(*shown = strdup(shown_name(files, path))))
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a name");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
 	return HDB_OK;
 }

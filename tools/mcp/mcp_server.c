@@ -115,8 +115,8 @@ static void write_no_memory(struct server *s, const json_t *id)
 		(void)snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT,
 			       json_integer_value(id));
 	(void)snprintf(text, sizeof(text),
-		       "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,"
-		       "\"message\":\"no memory for the answer\"}}\n",
+		       "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"cannot "
+		       "allocate memory for the answer\"}}\n",
 		       number, RPC_INTERNAL);
 	write_text(s, text, strlen(text));
 }
@@ -214,7 +214,7 @@ static void on_initialize(struct server *s, const json_t *message)
 	const bool is_older = asked && strcmp(asked, "2025-06-18") == 0;
 
 	if (!asked) {
-		send_error(s, id_of(message), RPC_PARAMS, "initialize needs a protocolVersion",
+		send_error(s, id_of(message), RPC_PARAMS, "initialize requires a protocolVersion",
 			   NULL);
 		return;
 	}
@@ -259,7 +259,7 @@ static void on_prompt(struct server *s, const json_t *message)
 	if (prompt)
 		send_result(s, message, prompt, -1);
 	else
-		send_error(s, id_of(message), RPC_PARAMS, "there is no such prompt", NULL);
+		send_error(s, id_of(message), RPC_PARAMS, "unknown prompt", NULL);
 }
 
 static void on_templates(struct server *s, const json_t *message)
@@ -324,7 +324,7 @@ static void on_call(struct server *s, const json_t *message)
 
 	if (!call.name || !mcp_tool_exists(s->options, call.name)) {
 		send_error(s, id_of(message), RPC_PARAMS,
-			   "there is no such tool; tools/list lists all tools", NULL);
+			   "unknown tool; tools/list lists all tools", NULL);
 		return;
 	}
 	if (call.args && !json_is_null(call.args) && !json_is_object(call.args)) {
@@ -398,7 +398,7 @@ static void on_read(struct server *s, const json_t *message)
 		return;
 	if (r != HDB_OK)
 		send_error(s, id_of(message), version_of(message) ? RPC_PARAMS : RPC_RESOURCE,
-			   err.message[0] ? err.message : "there is no such resource", NULL);
+			   err.message[0] ? err.message : "unknown resource", NULL);
 	else
 		send_result(s, message,
 			    json_pack("{s:[{s:s, s:s, s:o}]}", "contents", "uri", uri, "mimeType",
@@ -535,21 +535,23 @@ static void on_message(struct server *s, json_t *message)
 	const struct method *method = find_method(message);
 
 	if (!json_is_object(message) || (id && !json_is_string(id) && !json_is_number(id))) {
-		send_error(s, NULL, RPC_REQUEST, "a request is an object with a method and an id",
+		send_error(s, NULL, RPC_REQUEST,
+			   "a request must be an object with a method and "
+			   "an id",
 			   NULL);
 	} else if (!name) {
 		/* Responses are ignored, since we send no requests. Anything else is an error. */
 		if (!json_object_get(message, "result") && !json_object_get(message, "error"))
-			send_error(s, id, RPC_REQUEST, "there is no method", NULL);
+			send_error(s, id, RPC_REQUEST, "missing method", NULL);
 	} else if (!id) {
 		if (strcmp(name, "notifications/cancelled") == 0)
 			on_cancelled(s, message);
 	} else if (version && !is_version(version)) {
-		send_error(s, id, RPC_VERSION, "the protocol's version is not supported",
+		send_error(s, id, RPC_VERSION, "unsupported protocol version",
 			   json_pack("{s:[s,s,s], s:s}", "supported", VERSION_NOW, "2025-11-25",
 				     "2025-06-18", "requested", version));
 	} else if (!method) {
-		send_error(s, id, RPC_METHOD, "there is no such method", NULL);
+		send_error(s, id, RPC_METHOD, "unknown method", NULL);
 	} else if (method->is_work) {
 		enqueue(s, message);
 		return;
@@ -576,7 +578,7 @@ static void on_line(struct server *s, const char *line, size_t size)
 	} else if (message)
 		on_message(s, message);
 	else
-		send_error(s, NULL, RPC_PARSE, "a line that is not JSON", NULL);
+		send_error(s, NULL, RPC_PARSE, "the line is not valid JSON", NULL);
 }
 
 /* Reads lines until the input ends. Lines that are too long are skipped and reported. */
@@ -598,7 +600,7 @@ static void read_lines(struct server *s, char *buffer)
 		used += (size_t)n;
 		while ((end = memchr(line, '\n', used - (size_t)(line - buffer)))) {
 			if (is_long)
-				send_error(s, NULL, RPC_REQUEST, "a message is too long", NULL);
+				send_error(s, NULL, RPC_REQUEST, "message too long", NULL);
 			else
 				on_line(s, line, (size_t)(end - line));
 			is_long = false;
@@ -660,7 +662,7 @@ int mcp_serve(const struct mcp_options *options, int in, int out, struct hdb_err
 		.cancel = &s.cancel,
 	};
 	if (r >= 0 && (!buffer || pthread_create(&worker, NULL, work, &s) != 0))
-		r = hdb_fail(err, HDB_ENOMEM, "no memory for the conversation");
+		r = hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for the conversation");
 	if (r >= 0) {
 		read_lines(&s, buffer);
 		finish(&s, worker);

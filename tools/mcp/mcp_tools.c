@@ -128,7 +128,7 @@ static int take_texts(struct asking *a, const char *name,
 static int add_target(struct asking *a, const char *text, struct hdb_error *err)
 {
 	if (a->target_count == ARGUMENTS_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "at most %d targets", ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too many targets (limit %d)", ARGUMENTS_MAX);
 	a->targets[a->target_count++] = text;
 	return HDB_OK;
 }
@@ -138,7 +138,8 @@ static int add_before(struct asking *a, const char *text, struct hdb_error *err)
 	struct hdb *db = NULL;
 
 	if (a->before_count == MCP_BEFORE_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "at most %d earlier databases", MCP_BEFORE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too many earlier databases (limit %d)",
+				MCP_BEFORE_MAX);
 	TRY(mcp_files_open(a->call->files, text, &db, NULL, err));
 	for (size_t i = 0; i <= a->before_count; i++) {
 		if (db == (i == a->before_count ? a->db : a->before[i]))
@@ -151,7 +152,7 @@ static int add_before(struct asking *a, const char *text, struct hdb_error *err)
 static int add_option(struct asking *a, const char *name, const char *value, struct hdb_error *err)
 {
 	if (a->given_count == ARGUMENTS_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "at most %d options", ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too many options (limit %d)", ARGUMENTS_MAX);
 	a->given[a->given_count++] = (struct hdb_option){ name, value };
 	return HDB_OK;
 }
@@ -162,14 +163,14 @@ static int add_number(struct asking *a, const char *name, const json_t *value,
 	char text[64];
 
 	if (a->made_count == ARGUMENTS_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "at most %d options", ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too many options (limit %d)", ARGUMENTS_MAX);
 	if (json_is_integer(value))
 		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	else
 		snprintf(text, sizeof(text), "%.15g", json_real_value(value));
 	a->made[a->made_count] = strdup(text);
 	if (!a->made[a->made_count])
-		return hdb_fail(err, HDB_ENOMEM, "no memory for an option");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an option");
 	return add_option(a, name, a->made[a->made_count++], err);
 }
 
@@ -180,10 +181,9 @@ static int add_value(struct asking *a, const struct hdb_option_spec *option, con
 	if (json_is_null(value) || json_is_false(value))
 		return HDB_OK;
 	if (!option->argument)
-		return json_is_true(value) ?
-			       add_option(a, option->name, NULL, err) :
-			       hdb_fail(err, HDB_EUSAGE, "\"%s\" is a switch: true or false",
-					option->name);
+		return json_is_true(value) ? add_option(a, option->name, NULL, err) :
+					     hdb_fail(err, HDB_EUSAGE,
+						      "\"%s\" must be true or false", option->name);
 	if (json_is_number(value))
 		return add_number(a, option->name, value, err);
 	if (!is_text(value))
@@ -205,7 +205,7 @@ static int refuse_name(const struct hdb_query_spec *spec, unsigned takes, const 
 		if (takes || strcmp(key, "target") != 0)
 			bytes_format(&names, "%s%s", names.size ? ", " : "", key);
 	}
-	return hdb_fail(err, HDB_EUSAGE, "there is no %s \"%.60s\"; there are: %.*s",
+	return hdb_fail(err, HDB_EUSAGE, "unknown %s \"%.60s\"; expected one of: %.*s",
 			takes ? "argument" : "option", name, names.size ? (int)names.size : 4,
 			names.size ? names.data : "none");
 }
@@ -248,7 +248,8 @@ static int take_options(struct asking *a, struct hdb_error *err)
 			r = take_option(a, name, value, err);
 		else if (is_apart && mcp_find_option(a->spec, name))
 			r = hdb_fail(err, HDB_EUSAGE,
-				     "\"%s\" is an option of the query: put it into \"options\"",
+				     "\"%s\" is an option of the query: pass this option in "
+				     "\"options\"",
 				     name);
 		else if (!is_common(a->tool->takes, name))
 			r = refuse_name(is_apart ? NULL : a->spec, a->tool->takes, name, err);
@@ -324,11 +325,11 @@ static int take_name(struct asking *a, struct hdb_error *err)
 	if (!name && (r = take_text(a->call->args, "name", &name, err)) < 0)
 		return r;
 	if (!name)
-		return hdb_fail(err, HDB_EUSAGE, "expected the \"name\" of a query");
+		return hdb_fail(err, HDB_EUSAGE, "missing \"name\" of a query");
 	a->spec = hdb_query_named(name);
 	if (!a->spec)
 		return hdb_fail(err, HDB_NOTFOUND,
-				"there is no query \"%.60s\"; the tool \"explain\" lists them",
+				"unknown query \"%.60s\"; the \"explain\" tool lists all queries",
 				name);
 	return HDB_OK;
 }
@@ -378,7 +379,7 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 	TRY(take_database(&a, err));
 	TRY(take_texts(&a, "before", add_before, err));
 	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count)
-		return hdb_fail(err, HDB_EUSAGE, "expected \"before\": an earlier database");
+		return hdb_fail(err, HDB_EUSAGE, "missing \"before\" (an earlier database)");
 	/* Account for the database's name in the answer. */
 	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
 	question.spec = a.spec;
@@ -692,7 +693,7 @@ int mcp_tool_call(const struct mcp_call *call, json_t **out, struct hdb_error *e
 	*out = NULL;
 	call->files->call++;
 	if (!tool)
-		return hdb_fail(err, HDB_NOTFOUND, "there is no tool \"%.60s\"", call->name);
+		return hdb_fail(err, HDB_NOTFOUND, "unknown tool \"%.60s\"", call->name);
 	TRY(tool->run(call, tool, out, err));
-	return *out ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for an answer");
+	return *out ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an answer");
 }

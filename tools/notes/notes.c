@@ -53,7 +53,7 @@ static int path_of(const char *db_path, char *path, struct hdb_error *err)
 {
 	return snprintf(path, PATH_SIZE, "%s.notes", db_path) < PATH_SIZE ?
 		       HDB_OK :
-		       hdb_fail(err, HDB_ELIMIT, "the name of the database is too long for notes");
+		       hdb_fail(err, HDB_ELIMIT, "the database name is too long for a notes file");
 }
 
 /*
@@ -75,13 +75,13 @@ static int read_text(const char *path, char **data, size_t *size, struct hdb_err
 	if (fstat(fd, &st) != 0)
 		return hdb_fail(err, HDB_EIO, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return hdb_fail(err, HDB_EFORMAT, "%s is not a file of notes", path);
+		return hdb_fail(err, HDB_EFORMAT, "%s is not a notes file", path);
 	if ((uint64_t)st.st_size > NOTES_FILE_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "%s is larger than %zu bytes", path,
+		return hdb_fail(err, HDB_ELIMIT, "%s is too large (limit %zu bytes)", path,
 				NOTES_FILE_MAX);
 	*data = malloc((size_t)st.st_size + 1);
 	if (!*data)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for notes");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for notes");
 	while (n > 0 && *size < (size_t)st.st_size) {
 		n = read(fd, *data + *size, (size_t)st.st_size - *size);
 		if (n < 0)
@@ -196,10 +196,10 @@ int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 	errno = 0;
 	notes->json = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	if (errno == ENOMEM)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for notes");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for notes");
 	return notes->json && take(db, notes) ?
 		       HDB_OK :
-		       hdb_fail(err, HDB_EFORMAT, "%s is not a file of notes, or is damaged", path);
+		       hdb_fail(err, HDB_EFORMAT, "%s is not a notes file, or is damaged", path);
 }
 
 int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
@@ -217,7 +217,7 @@ int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
 	whole = json_pack("{s:o}", "notes", all);
 	*text = is_good ? dump(whole, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 	json_decref(whole);
-	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for notes");
+	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for notes");
 }
 
 /* ---- writing ---- */
@@ -251,7 +251,7 @@ static int replace(const char *db_path, const json_t *json, int like, struct hdb
 	int r;
 
 	if (!text)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for notes");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for notes");
 	TRY(path_of(db_path, path, err));
 	if (fstat(like, &st) != 0)
 		return hdb_fail(err, HDB_EIO, "%s: %s", db_path, strerror(errno));
@@ -281,7 +281,7 @@ static int write_list(const char *db_path, const struct notes *notes, int like,
 	}
 	whole = json_pack("{s:i,s:o}", "schema", SCHEMA, "notes", all);
 	r = is_good && whole ? replace(db_path, whole, like, err) :
-			       hdb_fail(err, HDB_ENOMEM, "no memory for notes");
+			       hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for notes");
 	json_decref(whole);
 	return r;
 }
@@ -298,7 +298,7 @@ static int check_target(struct hdb *db, const char *target, struct hdb_error *er
 	if (strcmp(kind, "leak") == 0)
 		return HDB_OK;
 	if (strpbrk(target, "*?"))
-		return hdb_fail(err, HDB_EUSAGE, "a note needs a single class, not a pattern");
+		return hdb_fail(err, HDB_EUSAGE, "a note requires a single class, not a pattern");
 	return hdb_query(db, kind, &args, &rows, err);
 }
 
@@ -307,13 +307,14 @@ static int check_text(const char *text, struct hdb_error *err)
 	json_t *json;
 
 	if (!*text || strlen(text) > NOTE_TEXT_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "a note has 1 to %d bytes", NOTE_TEXT_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "a note must be 1 to %d bytes long",
+				NOTE_TEXT_MAX);
 	errno = 0;
 	json = json_string(text);
 	json_decref(json);
 	if (json)
 		return HDB_OK;
-	return errno == ENOMEM ? hdb_fail(err, HDB_ENOMEM, "no memory for notes") :
+	return errno == ENOMEM ? hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for notes") :
 				 hdb_fail(err, HDB_EUSAGE, "a note must be UTF-8 text");
 }
 
@@ -329,7 +330,7 @@ static int find_place(const struct hdb *db, const char *target, struct place *pl
 	uint64_t id;
 
 	if (!*target || strlen(target) > NOTE_TARGET_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "a note needs an object, a class or a leak");
+		return hdb_fail(err, HDB_EUSAGE, "a note requires an object, a class or a leak");
 	*place = (struct place){ 0 };
 	if (!is_object(target)) {
 		memcpy(place->target, target, strlen(target));
@@ -365,11 +366,11 @@ static int change(struct notes *notes, const struct place *place, const char *te
 
 	assert(notes->count <= NOTES_MAX);
 	if (!text && !note)
-		return hdb_fail(err, HDB_NOTFOUND, "there is no note on %s", place->target);
+		return hdb_fail(err, HDB_NOTFOUND, "no note on %s", place->target);
 	if (!text) {
 		*note = notes->list[--notes->count];
 	} else if (!note && notes->count == NOTES_MAX) {
-		return hdb_fail(err, HDB_ELIMIT, "there are already %d notes", NOTES_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too many notes (limit %d)", NOTES_MAX);
 	} else {
 		note = note ? note : &notes->list[notes->count++];
 		*note = (struct note){ .target = place->target,
@@ -424,7 +425,7 @@ int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
 {
 	(void)notes;
 	*text = strdup("{\"notes\":{}}");
-	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for notes");
+	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for notes");
 }
 
 int notes_set(struct hdb *db, const char *db_path, const char *target, const char *text,
@@ -435,7 +436,7 @@ int notes_set(struct hdb *db, const char *db_path, const char *target, const cha
 	(void)target;
 	(void)text;
 	return hdb_fail(err, HDB_EUSAGE,
-			"this heapdb was built without libjansson, which notes need");
+			"this heapdb was built without libjansson, which notes require");
 }
 
 #endif

@@ -40,7 +40,7 @@ static int check_utf8(struct oql_str text, struct hdb_error *err)
 	size_t n;
 
 	if (text.size > OQL_TEXT_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
+		return hdb_fail(err, HDB_ELIMIT, "statement too long (limit %u bytes)",
 				OQL_TEXT_MAX);
 	for (size_t i = 0; i < text.size; i += n) {
 		n = utf8_decode(text.data + i, text.size - i, &c);
@@ -105,7 +105,9 @@ static int name_columns(struct oql *oql)
 	}
 	return HDB_OK;
 no_memory:
-	return hdb_fail(oql->eval.err, HDB_ENOMEM, "no memory for the names of columns");
+	return hdb_fail(oql->eval.err, HDB_ENOMEM,
+			"cannot allocate memory for the names of "
+			"columns");
 }
 
 static enum hdb_type type_of(const struct oql *oql, const struct oql_value *v)
@@ -150,7 +152,8 @@ static int make_columns(struct oql *oql)
 	oql->cells = calloc(count, sizeof(oql->cells[0]));
 	oql->texts = calloc(count, sizeof(oql->texts[0]));
 	if (!oql->columns || !oql->names || !oql->cells || !oql->texts)
-		return hdb_fail(oql->eval.err, HDB_ENOMEM, "no memory for %zu columns", count);
+		return hdb_fail(oql->eval.err, HDB_ENOMEM, "cannot allocate memory for %zu columns",
+				count);
 	oql->column_count = count;
 	for (size_t i = 0; i < count; i++)
 		oql->texts[i].most = oql->eval.budget.most_bytes;
@@ -249,7 +252,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	oql->eval.budget.most_bytes = opt->memory_bytes ? opt->memory_bytes : OQL_MEMORY_DEFAULT;
 	oql->eval.keep.budget = &oql->eval.budget;
 	if (!oql->text)
-		r = hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
+		r = hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
 	else
 		r = oql_result(open_rows(oql, opt), oql->eval.err);
 	if (r < 0) {

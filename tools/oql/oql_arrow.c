@@ -65,7 +65,7 @@ int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *op
 	if (s)
 		*s = (struct statement){ .db = db, .opt = *opt };
 	if (!s || !(s->text = strndup(text.data, text.size)))
-		hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
+		hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
 	else
 		r = start(s, err);
 	if (r < 0) {

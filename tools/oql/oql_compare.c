@@ -54,8 +54,8 @@ int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct o
 		return oql_refuse(ev, e, "\"%c\" takes numbers, not %s%s", signs[e->kind - OQL_ADD],
 				  oql_type_name(ev, oql_is_number(a) ? b : a),
 				  e->kind == OQL_ADD ?
-					  "; to concatenate texts, begin with a text (\"\" + "
-					  "...)" :
+					  "; to concatenate strings, begin with a string (\"\" "
+					  "+ ...)" :
 					  "");
 	if (e->kind != OQL_DIVIDE && oql_is_whole(a) && oql_is_whole(b)) {
 		*out = whole(e, a, b);

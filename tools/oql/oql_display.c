@@ -112,7 +112,10 @@ static int put_shown(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *
 	if (text.is_whole)
 		bytes_add(out, text.text, text.size);
 	else
-		r = hdb_fail(ev->err, HDB_ELIMIT, "a text of %" PRIu64 " characters", text.units);
+		r = hdb_fail(ev->err, HDB_ELIMIT,
+			     "a string of %" PRIu64 " characters is too "
+			     "long",
+			     text.units);
 	free(text.text);
 	return r;
 }

@@ -134,7 +134,7 @@ static int name_value(struct oql_eval *ev, struct oql_expr *e, const struct oql_
 			return HDB_OK;
 		}
 	if (frame->current.type == OQL_V_NULL && !frame->outer)
-		return oql_refuse(ev, e, "\"%.*s\" is unknown here", shown(e->name), e->name.data);
+		return oql_refuse(ev, e, "unknown name \"%.*s\"", shown(e->name), e->name.data);
 	return field_value(ev, e, frame, &frame->current, out);
 }
 

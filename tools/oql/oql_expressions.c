@@ -299,7 +299,7 @@ static int parse_primary(struct parser *p, struct oql_expr **out)
 	case OQL_T_HEX:
 		return oql_fail_at(p->text, t->at, p->err,
 				   "addresses are allowed only after FROM; compare "
-				   "toHex(o.@objectAddress) with the text \"%.*s\"",
+				   "toHex(o.@objectAddress) with the string \"%.*s\"",
 				   (int)(t->text.size < SHOWN_MAX ? t->text.size : SHOWN_MAX),
 				   t->text.data);
 	default:

@@ -74,8 +74,9 @@ static int refuse_class(struct oql_source *s)
 	const char *name = s->select->from.name.data;
 	const char *similar = suggest_class(s->ev->db, name);
 
-	return oql_refuse(s->ev, &place, "there is no class %s%s%s", name,
-			  similar ? "; there is " : "", similar ? similar : "");
+	return oql_refuse(s->ev, &place, "no such class: %s%s%s%s", name,
+			  similar ? "; did you mean " : "", similar ? similar : "",
+			  similar ? "?" : "");
 }
 
 static int mark_named(struct oql_source *s, uint8_t *marks)
@@ -175,12 +176,13 @@ static int number_object(struct oql_source *s, uint64_t number, uint32_t *ix)
 	if (from->kind == OQL_FROM_IDS) {
 		TRY(oql_object_of(ev, (int64_t)number, ix));
 		if (*ix == HDB_NONE)
-			return oql_refuse(ev, &place, "there is no object number %" PRIu64, number);
+			return oql_refuse(ev, &place, "object number out of range: %" PRIu64,
+					  number);
 		return HDB_OK;
 	}
 	r = hdb_find(ev->db, number, ix, ev->err);
 	if (r == HDB_NOTFOUND)
-		return oql_refuse(ev, &place, "there is no object 0x%" PRIx64, number);
+		return oql_refuse(ev, &place, "no such object: 0x%" PRIx64, number);
 	return r;
 }
 

@@ -38,7 +38,9 @@ static int add_group(struct oql_rows *rows, struct oql_part *p)
 	if (!group)
 		return HDB_ELIMIT;
 	if (base_vec_reserve(&p->group_vec, 1, sizeof(*p->groups), NULL) < 0)
-		return hdb_fail(ev->err, HDB_ENOMEM, "no memory for more than %zu groups",
+		return hdb_fail(ev->err, HDB_ENOMEM,
+				"cannot allocate memory for more than %zu "
+				"groups",
 				p->group_count);
 	p->groups[p->group_count++] = group;
 	return oql_copy(ev, &p->kept, &p->frame.current, &group->current);

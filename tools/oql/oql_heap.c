@@ -102,7 +102,10 @@ int oql_survey(struct oql_eval *ev)
 	if (ev->reachable && ev->ranks && ev->class_sizes)
 		r = count_all(ev);
 	else
-		r = hdb_fail(ev->err, HDB_ENOMEM, "no memory for a set of %zu objects", count);
+		r = hdb_fail(ev->err, HDB_ENOMEM,
+			     "cannot allocate memory for a set of %zu "
+			     "objects",
+			     count);
 	if (r < 0) {
 		free(ev->reachable);
 		free(ev->ranks);
@@ -168,7 +171,7 @@ static struct oql_class *class_of(struct oql_eval *ev, uint32_t class_no)
 	if (!ev->classes)
 		ev->classes = calloc((size_t)hdb_class_count(ev->db) + 1, sizeof(ev->classes[0]));
 	if (!ev->classes) {
-		hdb_fail(ev->err, HDB_ENOMEM, "no memory for a list of classes");
+		hdb_fail(ev->err, HDB_ENOMEM, "cannot allocate memory for a list of classes");
 		return NULL;
 	}
 	return &ev->classes[class_no];
@@ -212,7 +215,8 @@ int oql_add_number(struct oql_eval *ev, struct oql_numbers *numbers, uint32_t ix
 {
 	if (!oql_room(&numbers->vec, sizeof(ix), ev->budget.most_bytes))
 		return hdb_fail(ev->err, HDB_ELIMIT,
-				"no memory for a list of more than %zu objects", numbers->count);
+				"cannot allocate memory for a list of more than %zu objects",
+				numbers->count);
 	numbers->ixs[numbers->count++] = ix;
 	return HDB_OK;
 }
@@ -249,7 +253,9 @@ static int add_instances(struct oql_eval *ev, uint32_t class_no, struct oql_numb
 	int r;
 
 	if (!marks)
-		return hdb_fail(ev->err, HDB_ENOMEM, "no memory for a set of classes");
+		return hdb_fail(ev->err, HDB_ENOMEM,
+				"cannot allocate memory for a set of "
+				"classes");
 	marks[class_no] = 1;
 	TRY(hdb_scan_open(ev->db, &options, &scan, ev->err));
 	while ((r = hdb_scan_next(scan, &batch, ev->err)) == HDB_OK)

@@ -305,7 +305,7 @@ int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out
 	struct oql_token *tokens;
 
 	if (text.size > OQL_TEXT_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "the statement is longer than %u bytes",
+		return hdb_fail(err, HDB_ELIMIT, "statement too long (limit %u bytes)",
 				OQL_TEXT_MAX);
 	/* every token has at least a byte, except the final one */
 	TRY(OQL_TAKE(tokens, arena, text.size + 1, err));

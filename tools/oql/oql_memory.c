@@ -21,8 +21,8 @@ struct oql_key {
 static int over_budget(const struct oql_budget *budget, struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_ELIMIT,
-			"the data of the statement needs more than %" PRIu64
-			" MiB; use a larger --memory",
+			"the statement needs more than %" PRIu64 " MiB of memory; use a larger "
+			"--memory",
 			budget->most_bytes >> 20);
 }
 
@@ -45,7 +45,8 @@ static struct oql_chunk *add_chunk(struct oql_arena *arena, size_t need, struct 
 	}
 	chunk = malloc(sizeof(*chunk) + room);
 	if (!chunk) {
-		hdb_fail(err, HDB_ENOMEM, "no memory for %zu bytes of a statement", room);
+		hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %zu bytes of a statement",
+			 room);
 		return NULL;
 	}
 	budget->used_bytes += room;
@@ -133,7 +134,10 @@ void oql_arena_release(struct oql_arena *arena)
 int oql_text_check(const struct bytes *text, struct hdb_error *err)
 {
 	if (text->failed)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a text of %zu bytes", text->size);
+		return hdb_fail(err, HDB_ENOMEM,
+				"cannot allocate memory for a string of %zu "
+				"bytes",
+				text->size);
 	return HDB_OK;
 }
 

@@ -251,9 +251,10 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 		const int64_t from = args.values[0].i, to = args.values[1].i;
 
 		if (from < 0 || to < from || (uint64_t)to > list->count)
-			return oql_refuse(
-				ev, e, "elements from %" PRId64 " to %" PRId64 " of a list of %zu",
-				from, to, list->count);
+			return oql_refuse(ev, e,
+					  "range %" PRId64 " to %" PRId64 " is outside a list of "
+					  "%zu elements",
+					  from, to, list->count);
 		r = oql_slice(ev, call->frame->arena, list,
 			      (struct oql_range){ (size_t)from, (size_t)(to - from) }, out);
 	} else if (args.count == 0 && oql_is(e->name, "isEmpty")) {
@@ -262,8 +263,10 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 		const int64_t i = args.values[0].i;
 
 		if (i < 0 || (uint64_t)i >= list->count)
-			return oql_refuse(ev, e, "element %" PRId64 " of a list of %zu", i,
-					  list->count);
+			return oql_refuse(ev, e,
+					  "index %" PRId64 " is outside a list of %zu "
+					  "elements",
+					  i, list->count);
 		r = oql_element(ev, list, (size_t)i, out);
 	} else if (args.count == 1 && oql_is(e->name, "contains")) {
 		struct oql_value v;
@@ -458,7 +461,7 @@ static int of_snapshot(struct oql_eval *ev, const struct oql_expr *e, struct oql
 	}
 	TRY(oql_object_of(ev, args.values[0].i, &ix));
 	if (ix == HDB_NONE)
-		return oql_refuse(ev, e, "there is no object number %" PRId64, args.values[0].i);
+		return oql_refuse(ev, e, "object number out of range: %" PRId64, args.values[0].i);
 	return of_object_number(ev, e, ix, frame, out);
 }
 
@@ -558,7 +561,9 @@ static int of_array(struct oql_eval *ev, const struct oql_call *call, struct oql
 	from = args.values[0].i < 0 ? SIZE_MAX : (size_t)args.values[0].i;
 	count = args.count == 1 ? 1 : args.values[1].i < 0 ? SIZE_MAX : (size_t)args.values[1].i;
 	if (from > list.list->count || count > list.list->count - from)
-		return oql_refuse(ev, call->e, "elements from %" PRId64 " on of an array of %zu",
+		return oql_refuse(ev, call->e,
+				  "range from %" PRId64 " is outside an array of "
+				  "%zu elements",
 				  args.values[0].i, list.list->count);
 	if (args.count == 1)
 		return oql_element(ev, list.list, from, out);
@@ -654,9 +659,9 @@ int oql_method(struct oql_eval *ev, const struct oql_call *call, struct oql_valu
 		return r;
 	if (e->kind == OQL_CALL)
 		return oql_refuse(ev, e,
-				  "there is no function %.*s(); there are toHex, toString, "
-				  "classof, inbounds, outbounds, dominators, dominatorof, "
-				  "eval, count, sum, min, max and avg",
+				  "unknown function %.*s(); available functions: toHex, "
+				  "toString, classof, inbounds, outbounds, dominators, "
+				  "dominatorof, eval, count, sum, min, max and avg",
 				  size, e->name.data);
 	return oql_refuse(ev, e, "%s has no method %.*s() with %zu argument%s",
 			  oql_type_name(ev, v), size, e->name.data, args.count,

@@ -31,7 +31,8 @@ static int resolve_order(struct oql_rows *rows, const struct oql_order *from,
 		return HDB_OK;
 	if (e->kind == OQL_INT) {
 		if (e->i < 1 || (uint64_t)e->i > rows->width)
-			return oql_refuse(rows->ev, e, "there are columns 1 to %zu", rows->width);
+			return oql_refuse(rows->ev, e, "column number out of range (1 to %zu)",
+					  rows->width);
 		to->column = (size_t)e->i - 1;
 		return HDB_OK;
 	}
@@ -40,7 +41,7 @@ static int resolve_order(struct oql_rows *rows, const struct oql_order *from,
 				  "after a UNION, refer to columns by the names of the first "
 				  "SELECT or by number");
 	if (e->kind == OQL_STRING)
-		return oql_refuse(rows->ev, e, "there is no column of this name");
+		return oql_refuse(rows->ev, e, "no such column");
 	to->expr = e;
 	return HDB_OK;
 }
@@ -145,7 +146,8 @@ static int keep_row(struct oql_rows *rows, uint64_t no)
 	const struct oql_sorted_row row = { .no = no, .keys = rows->keys, .values = rows->values };
 
 	if (!oql_room(&rows->sorted_vec, sizeof(row), rows->ev->budget.most_bytes))
-		return hdb_fail(rows->ev->err, HDB_ELIMIT, "no memory to sort more than %zu rows",
+		return hdb_fail(rows->ev->err, HDB_ELIMIT,
+				"cannot allocate memory to sort more than %zu rows",
 				rows->sorted_count);
 	return copy_sorted(rows, &rows->sorted_arena, &row, &rows->sorted[rows->sorted_count++]);
 }

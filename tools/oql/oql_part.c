@@ -205,7 +205,7 @@ static int add_member(struct oql_rows *rows, struct oql_numbers *m, const struct
 
 	TRY(oql_object_meant(ev, v, &ix));
 	if (ix == HDB_NONE && v->type == OQL_V_INT)
-		return oql_refuse(ev, &place, "there is no object number %" PRId64, v->i);
+		return oql_refuse(ev, &place, "object number out of range: %" PRId64, v->i);
 	return ix == HDB_NONE ? HDB_OK : oql_add_number(ev, m, ix);
 }
 

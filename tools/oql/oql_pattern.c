@@ -97,7 +97,9 @@ static int compile(struct oql_eval *ev, struct oql_pattern *pattern)
 	pattern->data = pcre2_match_data_create(1, NULL);
 	pattern->context = pcre2_match_context_create(NULL);
 	if (!pattern->data || !pattern->context)
-		return hdb_fail(ev->err, HDB_ENOMEM, "no memory for a regular expression");
+		return hdb_fail(ev->err, HDB_ENOMEM,
+				"cannot allocate memory for a regular "
+				"expression");
 	pcre2_set_match_limit(pattern->context, MATCH_STEPS);
 	pcre2_set_heap_limit(pattern->context, MATCH_MEMORY_KIB);
 	return HDB_OK;
@@ -140,7 +142,7 @@ int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str so
 		return HDB_OK;
 	}
 	if (source.size > PATTERN_SIZE_MAX)
-		return oql_refuse(ev, e, "this regular expression is longer than %d bytes",
+		return oql_refuse(ev, e, "the regular expression is too long (limit %d bytes)",
 				  PATTERN_SIZE_MAX);
 	TRY(BASE_ALLOC(pattern, 1, "a regular expression", ev->err));
 	pattern->is_whole = is_whole;
@@ -172,7 +174,8 @@ int oql_matches(struct oql_eval *ev, struct oql_pattern *pattern, struct oql_mat
 	if (n == PCRE2_ERROR_MATCHLIMIT || n == PCRE2_ERROR_HEAPLIMIT ||
 	    n == PCRE2_ERROR_JIT_STACKLIMIT)
 		return oql_refuse(ev, pattern->place,
-				  "the regular expression takes more than %d steps for one text",
+				  "the regular expression takes more than %d steps for one "
+				  "string",
 				  MATCH_STEPS);
 	return HDB_OK; /* invalid UTF-8 does not match */
 }

@@ -108,7 +108,7 @@ int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned)
 	struct oql_order_key order = { .is_natural = true, .is_descending = is_turned };
 
 	if (!oql_rows_column(rows, column, &order.column))
-		return hdb_fail(rows->ev->err, HDB_EUSAGE, "there is no column \"%.*s\"",
+		return hdb_fail(rows->ev->err, HDB_EUSAGE, "no such column: \"%.*s\"",
 				(int)(column.size < 100 ? column.size : 100), column.data);
 	assert(rows->orders);
 	assert(!rows->is_sorted);

@@ -24,7 +24,8 @@ static int make_room(struct oql_eval *ev, struct collected *c)
 	    oql_room(&c->vec, sizeof(*c->values), ev->budget.most_bytes - ev->budget.used_bytes))
 		return HDB_OK;
 	return hdb_fail(ev->err, HDB_ELIMIT,
-			"no memory for more than %zu rows of a sub-select; use a larger --memory",
+			"a sub-select with more than %zu rows exceeds the memory limit; use a "
+			"larger --memory",
 			c->count);
 }
 
@@ -92,7 +93,8 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 	}
 	ixs = malloc((c->count + 1) * sizeof(ixs[0]));
 	if (!ixs)
-		return hdb_fail(ev->err, HDB_ENOMEM, "no memory for %zu objects", c->count);
+		return hdb_fail(ev->err, HDB_ENOMEM, "cannot allocate memory for %zu objects",
+				c->count);
 	for (size_t i = 0; i < c->count; i++)
 		ixs[i] = c->values[i].ix;
 	r = oql_make_ids(ev, arena, ixs, c->count, out);

@@ -209,7 +209,7 @@ static void next(struct translator *t)
 		if (t->in.at < t->in.end)
 			t->in.at++;
 		else
-			expected(t, "a quote at the end of this text");
+			expected(t, "a quote at the end of this string");
 	}
 	if (t->in.token == SIGN && (at[1] == '=' || (at[0] == '=' && at[1] == '>') ||
 				    (at[1] == at[0] && strchr("&|", *at))))
@@ -293,7 +293,7 @@ static const char *as_text(struct translator *t, const struct value *v)
 	       v->kind == CLASS  ? label(t, v) :
 	       v->kind == NIL    ? "'null'" :
 	       v->kind <= TEXT   ? v->sql :
-				   refuse(t, "a list in a text", "SELECT group_concat(...)").sql;
+				   refuse(t, "a list in a string", "SELECT group_concat(...)").sql;
 }
 
 static const char *as_condition(struct translator *t, const struct value *v)
@@ -1193,5 +1193,5 @@ int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err)
 	out = translate(&t);
 	TRY(oql_result(t.result, err));
 	*sql = strdup(out);
-	return *sql ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
+	return *sql ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
 }

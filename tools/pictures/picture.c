@@ -14,7 +14,9 @@
 static size_t add_node(struct picture *picture, struct hdb_error *err)
 {
 	if (picture->count == PICTURE_NODES_MAX) {
-		hdb_fail(err, HDB_ELIMIT, "more than %d nodes: draw fewer with --min or --depth",
+		hdb_fail(err, HDB_ELIMIT,
+			 "too many nodes (limit %d); use --min or --depth to "
+			 "draw fewer nodes",
 			 PICTURE_NODES_MAX);
 		return PICTURE_NONE;
 	}
@@ -45,7 +47,7 @@ int picture_make(struct picture **picture, const char *title, struct hdb_error *
 	if (!*picture || add_node(*picture, err) == PICTURE_NONE) {
 		picture_release(*picture);
 		*picture = NULL;
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a picture");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an image");
 	}
 	(*picture)->title = title;
 	set_name(*picture, 0, "heap", strlen("heap"));
@@ -114,7 +116,7 @@ int picture_draw(struct picture *picture, enum picture_kind kind, uint64_t heap,
 
 	assert(picture->count > 0 && nodes[0].level == 0);
 	if (picture->names.failed)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for names");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for names");
 	for (size_t c = nodes[0].first; c != PICTURE_NONE; c = nodes[c].next)
 		if (__builtin_add_overflow(top, nodes[c].bytes, &top))
 			top = UINT64_MAX;

@@ -92,7 +92,8 @@ int picture_pprof(struct picture *picture, struct output *out, struct hdb_error 
 
 	if (out->is_terminal)
 		return hdb_fail(err, HDB_EUSAGE,
-				"a profile for pprof is binary: write it to a file");
+				"a profile for pprof is binary; use -o FILE to write it to a "
+				"file");
 	TRY(picture_frames(picture, &frames, err));
 	put_head(out, SAMPLE_TYPE, 4);
 	put_number(out, 1, RETAINED);

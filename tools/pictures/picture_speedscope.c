@@ -30,7 +30,8 @@ int picture_frames(struct picture *picture, struct picture_frames *frames, struc
 	size_t *of = frames->of = calloc(picture->count, sizeof(of[0]));
 
 	if (!nodes || !of)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %zu nodes",
+				picture->count);
 	for (size_t i = 1; i < picture->count; i++)
 		nodes[i - 1] = i;
 	qsort_r(nodes, picture->count - 1, sizeof(nodes[0]), compare_name, picture);
@@ -98,7 +99,8 @@ int picture_speedscope(struct picture *picture, struct output *out, struct hdb_e
 	TRY(picture_frames(picture, &frames, err));
 	begins = calloc(picture->count, sizeof(begins[0]));
 	if (!begins)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %zu nodes",
+				picture->count);
 	output_string(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 			   "\"exporter\":\"heapdb\",\"shared\":{\"frames\":[");
 	for (size_t i = 0; i < frames.count; i++) {

@@ -185,7 +185,8 @@ int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell
 	struct svg_layout l = { picture, queue, list, boxes, .count = 1 };
 
 	if (!queue || !boxes || !list)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for %zu nodes", picture->count);
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %zu nodes",
+				picture->count);
 	boxes[0] = (struct svg_box){ 0, SVG_HEAD, SVG_WIDTH, height };
 	svg_begin(out, picture, height);
 	for (size_t i = 0; i < l.count && out->error == 0; i++) {

@@ -477,7 +477,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, enum serve_verd
 {
 	if (verdict == SERVE_WRONG_HOST)
 		return send_error(connection, MHD_HTTP_MISDIRECTED_REQUEST, "HOST",
-				  "this server does not answer for that host");
+				  "this server does not accept requests for this host name");
 	if (verdict == SERVE_WRONG_ORIGIN)
 		return send_error(connection, MHD_HTTP_FORBIDDEN, "ORIGIN",
 				  "requests from other sites are refused");
@@ -516,7 +516,7 @@ static enum MHD_Result route(struct server *server, struct MHD_Connection *conne
 		return send_progress(server, connection);
 	if (strcmp(path, "/api/specs") != 0 && strcmp(path, "/api/health") != 0)
 		return send_error(connection, MHD_HTTP_NOT_FOUND, "HDB_NOTFOUND",
-				  "there is no such page; /api/specs lists the queries");
+				  "no such page; /api/specs lists the queries");
 	if (strcmp(path, "/api/specs") == 0)
 		serve_specs(&text);
 	else
@@ -682,7 +682,7 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 	unsigned port = 0;
 
 	if (options->database_count == 0 || options->database_count > SERVE_DATABASES_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "too many databases: at most 16");
+		return hdb_fail(err, HDB_ELIMIT, "too many databases (limit 16)");
 	TRY(serve_library_load(err));
 	TRY(listen_on(&server, &port, err));
 	if (!serve_gate_init(&server.gate, options->listen ? options->listen : "127.0.0.1", port))
@@ -690,7 +690,7 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 	serve_token_keep(options->databases[0].db_path, server.gate.token);
 	server.slow = serve_slow_new();
 	if (!server.slow)
-		return hdb_fail(err, HDB_ENOMEM, "cannot serve: no memory");
+		return hdb_fail(err, HDB_ENOMEM, "cannot start the server: out of memory");
 	TRY(serve_jobs_start(options, &server.jobs, err));
 	TRY(start(&server, err));
 	print_ready(&server, port);

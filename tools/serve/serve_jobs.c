@@ -252,8 +252,8 @@ static int answer(struct worker *w, struct serve_job *job)
 		r = hold_answer(job);
 	if (r == HDB_EINTR && w->is_late)
 		hdb_fail(&job->err, r,
-			 "stopped because it took too long; request less, or use the command, "
-			 "which has no limit");
+			 "stopped because the request took too long; request less, or use the "
+			 "heapdb command, which has no time limit");
 	return r;
 }
 
@@ -418,7 +418,7 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 	assert(jobs->worker_count > 0 && jobs->worker_count <= SERVE_WORKERS_MAX);
 	jobs->cache = serve_cache_new();
 	if (!jobs->cache)
-		r = hdb_fail(err, HDB_ENOMEM, "no memory for answers");
+		r = hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for answers");
 	for (size_t i = 0; i < jobs->worker_count && r == HDB_OK; i++) {
 		struct worker *w = &jobs->workers[i];
 

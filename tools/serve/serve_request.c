@@ -17,12 +17,12 @@ static const char *keep(struct serve_job *job, const char *text, struct hdb_erro
 
 	assert(job->string_count <= SERVE_ARGUMENTS_MAX);
 	if (job->string_count == SERVE_ARGUMENTS_MAX) {
-		hdb_fail(err, HDB_EUSAGE, "more than %d arguments", SERVE_ARGUMENTS_MAX);
+		hdb_fail(err, HDB_EUSAGE, "too many arguments (limit %d)", SERVE_ARGUMENTS_MAX);
 		return NULL;
 	}
 	copy = strdup(text);
 	if (!copy)
-		hdb_fail(err, HDB_EUSAGE, "no memory for an argument");
+		hdb_fail(err, HDB_EUSAGE, "cannot allocate memory for an argument");
 	else
 		job->strings[job->string_count++] = copy;
 	return copy;
@@ -66,7 +66,8 @@ static int set_database(struct serve_job *job, size_t count, const char *key, co
 	if (strcmp(key, "db") == 0)
 		job->database = number;
 	else if (job->before_count == SERVE_DATABASES_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "more than %d databases", SERVE_DATABASES_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "too many databases (limit %d)",
+				SERVE_DATABASES_MAX);
 	else
 		job->before[job->before_count++] = number;
 	return HDB_OK;
@@ -80,7 +81,7 @@ static int set_id(struct serve_job *job, const char *value, struct hdb_error *er
 	if (size == 0 || size >= sizeof(job->id) ||
 	    strspn(value, "0123456789abcdefghijklmnopqrstuvwxyz-") != size)
 		return hdb_fail(err, HDB_EUSAGE,
-				"\"job\" must have at most %d letters, digits and dashes",
+				"\"job\" must consist of at most %d letters, digits and dashes",
 				SERVE_ID_SIZE - 1);
 	memcpy(job->id, value, size + 1);
 	return HDB_OK;
@@ -112,11 +113,12 @@ static int add_option(struct serve_job *job, const char *key, const char *value,
 				job->spec->name, key);
 	if (names_file(o))
 		return hdb_fail(err, HDB_EUSAGE,
-				"the option \"%s\" names files and is available only in the "
-				"command",
+				"the option \"%s\" names files and is available only on the "
+				"command line",
 				o->name);
 	if (job->option_count == SERVE_ARGUMENTS_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "more than %d options", SERVE_ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "too many options (limit %d)",
+				SERVE_ARGUMENTS_MAX);
 	*option = (struct hdb_option){ .name = o->name };
 	if (o->argument) {
 		option->value = keep(job, value, err);
@@ -166,7 +168,7 @@ static int add_value_argument(struct serve_job *job, const char *key, const char
 	if (strcmp(key, "id") == 0)
 		return set_object(job, value, err);
 	if (!number)
-		return hdb_fail(err, HDB_EUSAGE, "a value has no argument \"%.60s\"", key);
+		return hdb_fail(err, HDB_EUSAGE, "unknown argument \"%.60s\" of a value", key);
 	return read_number(value, UINT32_MAX, number) ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_EUSAGE, "\"%s\" must be a number of elements", key);
@@ -175,7 +177,8 @@ static int add_value_argument(struct serve_job *job, const char *key, const char
 static int add_target(struct serve_job *job, const char *value, struct hdb_error *err)
 {
 	if (job->target_count == SERVE_ARGUMENTS_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "more than %d targets", SERVE_ARGUMENTS_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "too many targets (limit %d)",
+				SERVE_ARGUMENTS_MAX);
 	job->targets[job->target_count] = keep(job, value, err);
 	return job->targets[job->target_count++] ? HDB_OK : err->code;
 }
@@ -224,8 +227,8 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 		}
 		if (strcmp(key, "q") != 0 || job->statement)
 			return hdb_fail(err, HDB_EUSAGE,
-					"a statement takes \"q\" and optionally \"all\" (1), not "
-					"\"%.60s\"",
+					"expected \"q\" and optionally \"all\" (1) with a "
+					"statement, not \"%.60s\"",
 					key);
 		job->statement = keep(job, value, err);
 		return job->statement ? HDB_OK : err->code;
@@ -241,8 +244,8 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 int serve_request_check(const struct serve_job *job, struct hdb_error *err)
 {
 	if (job->kind == SERVE_SQL && !job->statement)
-		return hdb_fail(err, HDB_EUSAGE, "\"q\" is missing: a statement of SQL");
+		return hdb_fail(err, HDB_EUSAGE, "missing parameter \"q\" (an SQL statement)");
 	if ((job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP) && job->object == 0)
-		return hdb_fail(err, HDB_EUSAGE, "\"id\" is missing: an object's ID");
+		return hdb_fail(err, HDB_EUSAGE, "missing parameter \"id\" (an object ID)");
 	return HDB_OK;
 }

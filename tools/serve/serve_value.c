@@ -31,7 +31,7 @@ static int put(struct serve_job *job, const char *data, size_t size)
 static int too_long(struct serve_job *job)
 {
 	return hdb_fail(&job->err, HDB_ELIMIT,
-			"the value is longer than %" PRIu64 " MiB; use the command",
+			"the value is longer than %" PRIu64 " MiB; use the heapdb command",
 			SERVE_VALUE_MAX >> 20);
 }
 
@@ -42,7 +42,7 @@ static int put_text(struct hdb *db, struct serve_job *job, uint32_t ix)
 	int r = hdb_read_text(db, ix, SERVE_VALUE_MAX, &text, &job->err);
 
 	if (r == HDB_NOTFOUND)
-		return hdb_fail(&job->err, r, "the object has no value of its own, only fields");
+		return hdb_fail(&job->err, r, "the object has fields but no value");
 	TRY(r);
 	job->is_text = true;
 	r = text.is_whole ? put(job, text.text, text.size) : too_long(job);
@@ -105,7 +105,7 @@ static int put_array(struct hdb *db, struct serve_job *job, uint32_t ix)
 	struct hdb_slice slice = { .struct_size = sizeof(slice), .from = job->from, .bits = bits };
 
 	if (!bits || !text)
-		return hdb_fail(&job->err, HDB_ENOMEM, "no memory for an array");
+		return hdb_fail(&job->err, HDB_ENOMEM, "cannot allocate memory for an array");
 	return put_pieces(db, job, ix, &slice, text);
 }
 
@@ -116,7 +116,7 @@ static int find_object(struct hdb *db, struct serve_job *job, uint32_t *ix,
 	const int r = hdb_find(db, job->object, ix, &job->err);
 
 	if (r == HDB_NOTFOUND)
-		return hdb_fail(&job->err, r, "there is no object 0x%" PRIx64, job->object);
+		return hdb_fail(&job->err, r, "no such object: 0x%" PRIx64, job->object);
 	TRY(r);
 	return hdb_object_at(db, *ix, facts, &job->err);
 }
@@ -143,11 +143,11 @@ static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 
 	*size = (size_t)length;
 	if (job->pixel_bytes > 4 || job->pixel_bytes == 3 || pixels > SERVE_PIXELS_MAX)
-		return hdb_fail(&job->err, HDB_NOTFOUND, "invalid size of the picture");
+		return hdb_fail(&job->err, HDB_NOTFOUND, "invalid image size");
 	if (job->pixel_bytes > 0) {
 		*size = (size_t)(pixels * job->pixel_bytes);
 		if (pixels == 0 || *size > length)
-			return hdb_fail(&job->err, HDB_NOTFOUND, "invalid size of the picture");
+			return hdb_fail(&job->err, HDB_NOTFOUND, "invalid image size");
 	}
 	return *size > SERVE_VALUE_MAX ? too_long(job) : HDB_OK;
 }

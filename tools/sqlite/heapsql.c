@@ -265,8 +265,8 @@ static int attach(struct heapsql *sql, const char *name, struct hdb_error *err)
 
 	if (!*name || sqlite3_stricmp(name, "main") == 0 || sqlite3_stricmp(name, "temp") == 0 ||
 	    sql_source_named(sql, name))
-		return hdb_fail(err, HDB_EUSAGE, "\"%.80s\" cannot be the name of a database%s",
-				name, sql_source_named(sql, name) ? ": it is already used" : "");
+		return hdb_fail(err, HDB_EUSAGE, "invalid database name \"%.80s\"%s", name,
+				sql_source_named(sql, name) ? ": already in use" : "");
 	statement = sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", name);
 	rc = statement ? sqlite3_exec(sql->sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
 	sqlite3_free(statement);
@@ -280,7 +280,7 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, st
 
 	assert(sql->source_count <= DATABASES_MAX);
 	if (sql->source_count == DATABASES_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "more than %d databases", DATABASES_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too many databases (limit %d)", DATABASES_MAX);
 	if (database->name)
 		TRY(attach(sql, database->name, err));
 	TRY(sql_source_open(sql->sqlite, database, &source, err));
@@ -289,7 +289,7 @@ int heapsql_add(struct heapsql *sql, const struct heapsql_database *database, st
 	sql->sources[sql->source_count++] = source;
 	TRY(sql_register(source, err));
 	if (sql->source_count == 1 && sql_register_functions(source) != SQLITE_OK)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for functions");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for functions");
 	return HDB_OK;
 }
 
@@ -338,7 +338,7 @@ int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err)
 		return hdb_fail(err, HDB_EINTR, "interrupted");
 	if (rc == SQLITE_AUTH)
 		return hdb_fail(err, HDB_EUSAGE,
-				"statements only read: SELECT, EXPLAIN and WITH are understood");
+				"statements are read-only: use SELECT, WITH or EXPLAIN");
 	if (sql->text && sql->source_count)
 		sql_hint(sql->sources[0], sql->text, message, hint, sizeof(hint));
 	return hdb_fail(err, code_of(rc), "%s%s", message, hint);
@@ -380,14 +380,14 @@ static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 
 		rows->names[i] = name ? strdup(name) : NULL;
 		if (!rows->names[i])
-			return hdb_fail(err, HDB_ENOMEM, "no memory for columns");
+			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for columns");
 		/* Field names come from the dump. */
 		for (char *at = rows->names[i]; *at; at++)
 			if ((unsigned char)*at < 0x20 || *at == 0x7f)
 				*at = '?';
 	}
 	if (!unique_names(rows->names, rows->count))
-		return hdb_fail(err, HDB_ENOMEM, "no memory for columns");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for columns");
 	for (size_t i = 0; i < rows->count; i++)
 		rows->columns[i] = (struct hdb_column){
 			.name = rows->names[i],
@@ -451,7 +451,7 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 	*out = NULL;
 	*rest = text;
 	if (strlen(text) > STATEMENT_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "the statement is longer than %d bytes",
+		return hdb_fail(err, HDB_ELIMIT, "statement too long (limit %d bytes)",
 				STATEMENT_MAX);
 	clear_failures(sql);
 	TRY_ERRORS(define_classes(sql, text, err));
@@ -471,7 +471,7 @@ int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 	rows = calloc(1, sizeof(*rows));
 	if (!rows) {
 		sqlite3_finalize(statement);
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
 	}
 	rows->sql = sql;
 	rows->statement = statement;
@@ -542,7 +542,10 @@ static int collect_set(struct heapsql *sql, struct sql_source *source, const uin
 	TRY(base_vec_reserve(&sql->pending, 1, sizeof(p), err));
 	p.ixs = malloc(count * sizeof(*ixs));
 	if (!p.ixs)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a group of %zu objects", count);
+		return hdb_fail(err, HDB_ENOMEM,
+				"cannot allocate memory for a group of %zu "
+				"objects",
+				count);
 	memcpy(p.ixs, ixs, count * sizeof(*ixs));
 	hash_members(ixs, count, p.hash);
 	sql->pending_members += count;
@@ -603,7 +606,7 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 {
 	BASE_FREED struct hdb_set *sets = calloc(sql->pending.count + 1, sizeof(*sets));
-	int r = sets ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for groups");
+	int r = sets ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for groups");
 
 	for (size_t s = 0; s < sql->source_count && r >= 0; s++)
 		r = solve_source(sql, sql->sources[s], sets, err);
@@ -646,7 +649,8 @@ static int set_blob(struct heapsql_rows *rows, size_t i, struct hdb_value *value
 	free(rows->blobs[i]);
 	rows->blobs[i] = text;
 	if (!text)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a value of %d bytes", size);
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a value of %d bytes",
+				size);
 	for (int at = 0; at < size; at++) {
 		text[2 * at] = digits[data[at] >> 4];
 		text[2 * at + 1] = digits[data[at] & 15];
@@ -674,7 +678,7 @@ static int set_plan(struct heapsql_rows *rows, size_t i, struct hdb_value *value
 	free(rows->blobs[i]);
 	rows->blobs[i] = text;
 	if (!text)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a text");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a string");
 	value->text_size = (size_t)snprintf(
 		text, value->text_size + 3, "%.*s (%.*s)", (int)(at - value->text), value->text,
 		(int)(columns ? (size_t)(columns - how - 1) : strlen(how + 1)), how + 1);
@@ -708,7 +712,7 @@ static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 		value->type = HDB_TYPE_TEXT;
 		text = sqlite3_column_text(rows->statement, (int)i);
 		if (!text)
-			return hdb_fail(err, HDB_ENOMEM, "no memory for a text");
+			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a string");
 		value->text = (const char *)text;
 		value->text_size = (size_t)sqlite3_column_bytes(rows->statement, (int)i);
 		return sqlite3_stmt_isexplain(rows->statement) == 2 ?

@@ -31,9 +31,9 @@ static int start(void *ctx, struct hdb_error *err)
 	s->rows = NULL;
 	TRY_ERRORS(heapsql_prepare(s->sql, s->text, &rest, &s->rows, err));
 	if (!s->rows)
-		return hdb_fail(err, HDB_EUSAGE, "there is no statement");
+		return hdb_fail(err, HDB_EUSAGE, "no SQL statement given");
 	if (rest[strspn(rest, " \t\r\n;")])
-		return hdb_fail(err, HDB_EUSAGE, "one statement at a time");
+		return hdb_fail(err, HDB_EUSAGE, "only one statement is allowed");
 	return heapsql_column_count(s->rows) ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_EUSAGE, "the statement has no columns");
@@ -68,7 +68,7 @@ int heapsql_source(const struct heapsql_database *database, const char *text,
 
 	if (!s || !(s->text = strdup(text))) {
 		free(s);
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
 	}
 	r = heapsql_open(opt, &s->sql, err);
 	if (r >= 0)

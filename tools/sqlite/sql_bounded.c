@@ -455,7 +455,8 @@ static void match(struct sqlite3_context *ctx, sqlite3_value **argv, int escape)
 	    sqlite3_value_type(argv[1]) == SQLITE_NULL)
 		sqlite3_result_null(ctx);
 	else if (steps > PATTERN_STEPS_MAX)
-		sqlite3_result_error(ctx, "the pattern is too long for a text of this length", -1);
+		sqlite3_result_error(ctx, "the pattern is too long for a string of this length",
+				     -1);
 	else if (!text[0] || !text[1])
 		sqlite3_result_error_nomem(ctx);
 	else
@@ -490,7 +491,7 @@ static void do_unhex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv
 {
 	(void)argc;
 	(void)argv;
-	sqlite3_result_error(ctx, "unhex() takes one argument here", -1);
+	sqlite3_result_error(ctx, "unhex() takes one argument", -1);
 }
 
 int sql_register_bounded(struct sqlite3 *sqlite, const volatile int *cancel)

@@ -133,7 +133,7 @@ static int make_tables(struct sql_source *source, bool is_first, struct hdb_erro
 			TRY(announce(source, name, err));
 	}
 	return is_first && sql_register_functions(source) != SQLITE_OK ?
-		       hdb_fail(err, HDB_ENOMEM, "no memory for functions") :
+		       hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for functions") :
 		       HDB_OK;
 }
 
@@ -164,7 +164,8 @@ static int open_file(const char *path, struct heapsql_database *database, struct
 	TRY(r);
 	database->reopen = reopen;
 	database->ctx = strdup(path);
-	return database->ctx ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "no memory for a database");
+	return database->ctx ? HDB_OK :
+			       hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a database");
 }
 
 static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char *path,
@@ -187,7 +188,7 @@ static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char
 	source->owner = sql;
 	/* From here on the connection owns the source, also after a failure. */
 	if (keep_source(sqlite, source) != SQLITE_OK)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a database");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a database");
 	sql->sources[sql->count++] = source;
 	return make_tables(source, sql->count == 1, err);
 }
@@ -196,9 +197,9 @@ static const char *refusal(const struct heapsql *sql, const struct heapsql_datab
 			   const char *path)
 {
 	if (!path)
-		return "heapdb_open needs the name of a heap database";
+		return "heapdb_open requires the name of a heap database";
 	if (sql->count == DATABASES_MAX)
-		return "heapdb_open: there are too many databases";
+		return "heapdb_open: too many databases";
 	if (!database->name && sql->count)
 		return "heapdb_open: a second database needs a name: heapdb_open('y.heapdb', 'y')";
 	return NULL;

@@ -96,7 +96,7 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 	int rc, r = HDB_OK;
 
 	if (!text)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for an expression");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an expression");
 	if ((rc = sql_add_table(f->source, TABLE, &f->def, NULL)) == SQLITE_OK) {
 		(void)sql_set_guard(f->sql, true);
 		rc = sqlite3_prepare_v2(sqlite, text, -1, &f->statement, &rest);
@@ -132,7 +132,7 @@ int heapsql_filter_open(struct heapsql *sql, const char *expression,
 	if (!f->source)
 		r = hdb_fail(err, HDB_EUSAGE, "no database");
 	else if (!f->declaration)
-		r = hdb_fail(err, HDB_ENOMEM, "no memory for columns");
+		r = hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for columns");
 	else
 		r = prepare(f, expression, columns->list, err);
 	if (r < 0) {

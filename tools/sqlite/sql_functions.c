@@ -23,7 +23,7 @@ static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlit
 	name = (const char *)sqlite3_value_text(argv[plain]);
 	source = name ? sql_source_named(source->owner, name) : NULL;
 	if (!source)
-		sqlite3_result_error(ctx, "there is no such database", -1);
+		sqlite3_result_error(ctx, "no such database", -1);
 	return source;
 }
 

@@ -106,7 +106,7 @@ static void hint_no_column(const struct sql_source *source, const char *text, co
 	copy_name(message + (*message == '"'), ".[]", wanted);
 	snprintf(quoted, sizeof(quoted), "\"%s\"", wanted);
 	if (strstr(text, quoted))
-		snprintf(hint, size, "; texts are in single quotes: '%s'", wanted);
+		snprintf(hint, size, "; string literals are in single quotes: '%s'", wanted);
 	else
 		hint_column(source, text, strrchr(wanted, '.') ? strrchr(wanted, '.') + 1 : wanted,
 			    hint, size);
@@ -229,19 +229,19 @@ bool sql_why_empty(const struct sql_source *source, const char *text, char *why,
 		if (hdb_class_named(source->db, name, 0) != HDB_NONE)
 			continue;
 		near = suggest_class(source->db, name);
-		snprintf(why, size, "there is no class '%s'%s%s%s", name,
-			 near ? "; there is '" : "", near ? near : "", near ? "'" : "");
+		snprintf(why, size, "no such class: '%s'%s%s%s", name,
+			 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 		return true;
 	}
 	for (const char *at = text; next_compared(&at, "kind", name);) {
 		if (has_kind(source->db, name, &near))
 			continue;
-		snprintf(why, size, "there is no kind '%s'%s%s%s", name,
-			 near ? "; there is '" :
+		snprintf(why, size, "unknown kind: '%s'%s%s%s", name,
+			 near ? "; did you mean '" :
 				"; kinds of objects are instance, object array, primitive array "
 				"and class; SELECT DISTINCT kind FROM roots lists kinds of GC "
 				"roots",
-			 near ? near : "", near ? "'" : "");
+			 near ? near : "", near ? "'?" : "");
 		return true;
 	}
 	return false;

@@ -94,7 +94,7 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 	assert(!c->found);
 	c->found = calloc(wanted + 1, sizeof(*c->found));
 	if (!c->found && r == HDB_OK)
-		r = hdb_fail(err, HDB_ENOMEM, "no memory for %zu objects", wanted);
+		r = hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %zu objects", wanted);
 	if (r == HDB_OK)
 		r = push_children(c, &tops, HDB_NONE, wanted, err);
 	while (r == HDB_OK && tops.count && c->list_count < wanted) {
@@ -173,7 +173,7 @@ int sql_objects_most_referred(struct objects_cursor *c, unsigned columns, size_t
 	c->list_count = tops.count;
 	c->list_ixs = c->found = calloc(tops.count + 1, sizeof(*c->found));
 	if (!c->found && r == HDB_OK)
-		r = hdb_fail(err, HDB_ENOMEM, "no memory for %zu objects", tops.count);
+		r = hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %zu objects", tops.count);
 	while (r == HDB_OK && tops.count) {
 		const struct top least = pop_top(&tops);
 

@@ -466,7 +466,7 @@ static int add_class(struct sql_source *source, struct shape *shape, struct hdb_
 
 	return rc == SQLITE_OK ? HDB_OK :
 				 hdb_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EBUG,
-					  "the table of a class cannot be created: %s",
+					  "cannot create the table of a class: %s",
 					  sqlite3_errmsg(source->sqlite));
 }
 
@@ -483,5 +483,5 @@ int sql_announce_class(struct sql_source *source, const char *name, struct hdb_e
 	struct shape *shape = sql_shape_new(source, name);
 
 	return shape ? add_class(source, shape, err) :
-		       hdb_fail(err, HDB_ENOMEM, "no memory for a table");
+		       hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a table");
 }

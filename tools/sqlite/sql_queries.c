@@ -141,7 +141,7 @@ static int take_before(struct sql_cursor *c, const char *name, struct hdb_error 
 	int r;
 
 	if (!other || !other->database.reopen)
-		return hdb_fail(err, HDB_EUSAGE, "there is no database %s", name);
+		return hdb_fail(err, HDB_EUSAGE, "no such database: %s", name);
 	r = other->database.reopen(other->database.ctx, &s->before, err);
 	s->before_list = &s->before;
 	s->args.before = s->before_list;
@@ -168,7 +168,7 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 		number = 1 - number;
 	text = text_of(s, value, aux->has_target && number == 0);
 	if (!text)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for an argument");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an argument");
 	if (aux->has_target && number-- == 0) {
 		split_targets(s, s->texts[s->text_count - 1]);
 		return HDB_OK;

@@ -179,7 +179,7 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 				}
 			}
 		if (!add_field(text, s, &taken, field, f))
-			return hdb_fail(err, HDB_ENOMEM, "no memory for a table");
+			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a table");
 	}
 	return HDB_OK;
 }
@@ -252,7 +252,7 @@ static int class_shape(struct sql_source *source, const char *name, bool with_su
 	}
 	sqlite3_free(sqlite3_str_finish(text));
 	if (r == HDB_OK && !(s && s->declaration))
-		r = hdb_fail(err, HDB_ENOMEM, "no memory for a table");
+		r = hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a table");
 	if (r == HDB_OK)
 		*out = s;
 	else
@@ -277,7 +277,7 @@ int sql_shape_fill(struct shape *s, struct hdb_error *err)
 	int r = sql_shape_of(s->source, s->name, &made, err);
 
 	if (r == HDB_NOTFOUND)
-		return hdb_fail(err, HDB_EBUG, "there is no class %.200s", s->name);
+		return hdb_fail(err, HDB_EBUG, "no such class: %.200s", s->name);
 	TRY_ERRORS(r);
 	free(made->name);
 	made->name = s->name;

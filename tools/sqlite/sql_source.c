@@ -25,7 +25,7 @@ int sql_source_open(struct sqlite3 *sqlite, const struct heapsql_database *datab
 		calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*source->name_sizes));
 	if (!source->name || !source->name_sizes) {
 		sql_source_close(source);
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a database");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a database");
 	}
 	*out = source;
 	return HDB_OK;
@@ -123,7 +123,7 @@ int sql_register(struct sql_source *source, struct hdb_error *err)
 	if (rc == SQLITE_OK)
 		return HDB_OK;
 	return hdb_fail(err, rc == SQLITE_NOMEM ? HDB_ENOMEM : HDB_EBUG,
-			"the tables cannot be created: %s", sqlite3_errmsg(source->sqlite));
+			"cannot create the tables: %s", sqlite3_errmsg(source->sqlite));
 }
 
 /* ---- names of classes ---- */
@@ -159,11 +159,11 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 			same = i;
 	}
 	if (same == MADE_MAX && source->made_count == MADE_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "tables of more than %d classes", MADE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "too many class tables (limit %d)", MADE_MAX);
 	TRY(base_vec_reserve(&source->made_vec, 1, sizeof(*source->made), err));
 	TRY(sql_define_class(source, name, err));
 	if (!(copy = strdup(name)))
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a table");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a table");
 	if (same < MADE_MAX)
 		free(source->made[same]);
 	else
@@ -243,7 +243,7 @@ int sql_define_classes(struct sql_source *source, const char *statement, struct 
 	BASE_FREED char *name = malloc(strlen(statement) + 1);
 
 	if (!name)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for a statement");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
 	for (const char *at = statement; (at = next_name(at, name)) != NULL;) {
 		assert(strlen(name) <= strlen(statement));
 		if (!sql_has_table(name) && is_class(source->db, name))

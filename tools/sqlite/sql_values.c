@@ -48,7 +48,7 @@ static int begin_class_entries(struct sql_cursor *c, const char *name, struct hd
 
 	s->marks = calloc((size_t)hdb_class_count(c->db) + 1, 1);
 	if (!plain || !s->marks)
-		return hdb_fail(err, HDB_ENOMEM, "no memory for classes");
+		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for classes");
 	r = hdb_classes_like(c->db, plain, with_sub, s->marks, err);
 	if (r == HDB_NOTFOUND)
 		r = hdb_fail(err, HDB_EUSAGE, "no class matches %.200s", name);
@@ -91,9 +91,8 @@ static int next_owner(struct sql_cursor *c, struct hdb_error *err)
 			r = hdb_scan_next(s->scan, &s->batch, err);
 			if (r == HDB_END && s->unknown)
 				r = hdb_fail(err, HDB_EUSAGE,
-					     "of %" PRIu64 " of %" PRIu64
-					     " collections have unknown entries, so the result is "
-					     "incomplete: %s",
+					     "%" PRIu64 " of %" PRIu64 " collections have "
+					     "unknown entries, so the result is incomplete: %s",
 					     s->unknown, s->opened, s->first.message);
 			TRY(r);
 		}

@@ -469,7 +469,7 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
 	case SQLITE_NULL:
 		return HDB_NOTFOUND;
 	default:
-		return hdb_fail(err, HDB_EUSAGE, "a real or a blob cannot be an object ID");
+		return hdb_fail(err, HDB_EUSAGE, "expected an object ID, not a real or a blob");
 	}
 	return id ? hdb_find(source->db, id, ix, err) : HDB_NOTFOUND;
 }
@@ -569,7 +569,7 @@ int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, u
 	free(text.text);
 	TRY(hdb_object_at(source->db, ix, &object, err));
 	return hdb_fail(err, HDB_ELIMIT,
-			"the text of 0x%" PRIx64 " has %s characters, but a text in SQL has at "
+			"the string 0x%" PRIx64 " has %s characters, but a string in SQL has at "
 			"most %s bytes; exclude this object (id <> 0x%" PRIx64 ")",
 			object.id, base_number(text.units).text, base_number((uint64_t)most).text,
 			object.id);

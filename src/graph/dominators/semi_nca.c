@@ -429,8 +429,7 @@ int graph_dominators(struct graph_rows *rows, const uint64_t *root_bits, enum gr
 	*out = (struct graph_dominators){ .work = rows->work, .node_count = rows->node_count };
 	rc = rows->node_count < UINT32_MAX ?
 		     solve(rows, root_bits, how, out, err) :
-		     hdb_fail(err, HDB_ELIMIT, "%" PRIu32 " nodes: one more than supported",
-			      UINT32_MAX);
+		     hdb_fail(err, HDB_ELIMIT, "too many nodes: %" PRIu32, UINT32_MAX);
 	graph_rows_release(rows);
 	return rc;
 }

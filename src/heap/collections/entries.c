@@ -13,9 +13,9 @@
 /* Slots and entries between two checks of the cancel flag. */
 #define STEP_SLOTS 65536u
 
-static const char WRAPS_UNKNOWN[] = "it wraps an unknown kind of collection";
-static const char UNKNOWN_LIST[] = "its keys or values are in a list of unknown structure";
-static const char ONLY_SIZE[] = "only its size is known, not its structure";
+static const char WRAPS_UNKNOWN[] = "the wrapped collection is of an unknown kind";
+static const char UNKNOWN_LIST[] = "the list of the keys or values has an unknown structure";
+static const char ONLY_SIZE[] = "heapdb knows the size of this class but not the structure";
 
 /* ---- beginning ---- */
 

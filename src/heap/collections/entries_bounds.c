@@ -15,8 +15,10 @@
 /* Number of bytes of strings compared. If they are equal so far, the order is unknown. */
 #define TEXT_SIZE 4096
 
-static const char NO_ORDER[] = "its bounds cannot be compared: the order of its keys is unknown";
-static const char BACKWARDS[] = "it is a reversed view of a list with forward links only";
+static const char NO_ORDER[] = "the bounds cannot be compared because the order of the keys is "
+			       "unknown";
+static const char BACKWARDS[] = "the collection is a reversed view of a list that has only "
+				"forward links";
 
 /* Fields of such views, by bound. A missing field counts as false. */
 static const char *const bound_fields[2] = { "lo", "hi" };

@@ -23,7 +23,7 @@
 /* Number of bits of a bit set's container. */
 #define CONTAINER_BITS 65536u
 
-static const char UNKNOWN_NODE[] = "the rest is in an object of unknown structure";
+static const char UNKNOWN_NODE[] = "the other entries are in an object of unknown structure";
 
 /* ---- parts ---- */
 

@@ -254,7 +254,7 @@ static int open_app(struct query *q, struct hdb_error *err)
 
 	s->q = q;
 	TRY(heap_load_classes(q->heap, err));
-	query_report_no_android(q, "it records no device and no application");
+	query_report_no_android(q, "no device or application found");
 	TRY(heap_load_roots(q->heap, err));
 	TRY(heap_open_dump(q->heap, err));
 	TRY(BASE_ALLOC(s->roles, (size_t)q->heap->class_count + 1, "classes", err));

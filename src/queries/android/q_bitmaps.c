@@ -461,7 +461,7 @@ static int open_bitmaps(struct query *q, struct hdb_error *err)
 	base_vec_sort(&s->list, sizeof(struct bitmap), compare_bytes);
 	q->total = s->list.count;
 	if (!s->list.count)
-		query_report_no_android(q, "it has no bitmaps");
+		query_report_no_android(q, "no bitmaps found");
 	query_choose(q, s->is_only_copies ? "id,width,height,config,bytes,store,copies,wasted" :
 					    "id,width,height,config,bytes,store,density,recycled,"
 					    "encoding,buffer,copies,wasted,first");

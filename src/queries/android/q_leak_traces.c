@@ -91,8 +91,8 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	query_fact(q, "leaks", s->traces.groups.count);
 	query_fact(q, "library_leaks", libraries);
 	if (!s->traces.found)
-		query_report_no_android(q, "it contains no watcher and no class whose objects are "
-					   "known to leak; `leaks` searches any heap");
+		query_report_no_android(q, "the heap has neither a watcher nor a class whose "
+					   "objects are known to leak; `leaks` searches any heap");
 	if (s->traces.untraced)
 		query_fact(q, "untraced", s->traces.untraced);
 	return HDB_OK;

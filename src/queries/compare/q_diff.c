@@ -151,7 +151,8 @@ static int open_sides(struct query *q, struct diff *d, struct hdb_error *err)
 		d->sides[s] = s < q->before_count ? q->before[s] : q->session;
 		for (size_t t = 0; t < s; t++)
 			if (d->sides[t].heap == d->sides[s].heap)
-				return hdb_fail(err, HDB_EUSAGE, "the same handle is given twice");
+				return hdb_fail(err, HDB_EUSAGE,
+						"the same database handle is passed twice");
 	}
 	return HDB_OK;
 }
@@ -262,9 +263,7 @@ static int open_diff(struct query *q, struct hdb_error *err)
 	struct diff *d = q->state;
 
 	if (!q->before_count)
-		return hdb_fail(err, HDB_EUSAGE,
-				"diff needs the database of an earlier dump as "
-				"well");
+		return hdb_fail(err, HDB_EUSAGE, "missing the database of an earlier dump");
 	read_by(q, d);
 	TRY(query_check_conditions(q, q->before_count + 1, &suspects, err));
 	TRY(open_sides(q, d, err));

@@ -102,7 +102,9 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 				continue;
 			TRY_ERRORS(r = heap_find(q->heap, ids[i], &ix, err));
 			if (r > 0 || ix != total)
-				FAIL(found, "0x%" PRIx64 " is not found at its own position",
+				FAIL(found,
+				     "a search for ID 0x%" PRIx64 " does not find its "
+				     "own position",
 				     ids[i]);
 		}
 		TRY(base_step(q->work, total, err));
@@ -141,7 +143,8 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 		if (class->ix == ix)
 			continue;
 		FAIL(l->found,
-		     "object %" PRIu32 " stands for class %" PRIu64 ", whose object is %" PRIu32,
+		     "object %" PRIu32 " is recorded as the class object of class %" PRIu64 ", "
+		     "but that class records object %" PRIu32,
 		     ix, block->length[i], class->ix);
 		return HDB_END;
 	}

@@ -46,8 +46,8 @@ int query_check_class_counts(struct query *q, struct query_check_found *found,
 		if (!sums[no].count && !sums[no].bytes)
 			continue;
 		FAIL(found,
-		     "class 0x%" PRIx64 ": %" PRId64 " objects and %" PRId64
-		     " bytes counted too many",
+		     "class 0x%" PRIx64 ": %" PRId64 " objects and %" PRId64 " bytes too many "
+		     "are counted",
 		     heap_class(q->heap, no)->class_id, (int64_t)sums[no].count,
 		     (int64_t)sums[no].bytes);
 	}

@@ -57,8 +57,8 @@ static void compare_sums(struct sums *s, const struct heap_block *block)
 
 		if (s->held_values[i] != want)
 			FAIL(s->found,
-			     "object %" PRIu32 " retains %" PRIu64 " %s; itself and what it "
-			     "dominates have %" PRIu64,
+			     "object %" PRIu32 " retains %" PRIu64 " %s, but the object and its "
+			     "dominated objects have %" PRIu64,
 			     ix, s->held_values[i], s->what, want);
 	}
 }
@@ -157,7 +157,7 @@ int query_check_retained(struct query *q, struct query_check_found *found, struc
 
 	TRY(check_sums(&s, found, err));
 	if (found->ok && s.top != s.reached)
-		FAIL(found, "the top level retains %" PRIu64 " bytes of %" PRIu64 " reachable",
+		FAIL(found, "the top level retains %" PRIu64 " of %" PRIu64 " reachable bytes",
 		     s.top, s.reached);
 	if (found->ok)
 		SAY(found,

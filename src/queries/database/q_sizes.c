@@ -40,13 +40,14 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 		(void)snprintf(out, QUERY_PROOF_MAX, "recorded in the dump");
 	else if (class->size_basis == STORE_SIZE_EXACT)
 		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "exact: the closest of %" PRIu32 " ends where the "
-			       "next object begins",
+			       "exact: the closest of %" PRIu32 " objects ends where the next "
+			       "object begins",
 			       n);
 	else if (class->size_basis == STORE_SIZE_OBSERVED)
 		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "observed: nearly all of %" PRIu32 " are at this distance; the "
-			       "layout needs %" PRIu64,
+			       "observed: nearly all of %" PRIu32 " objects are at this "
+			       "distance from the next object; the layout needs %" PRIu64 " "
+			       "bytes",
 			       n, class->layout_bytes);
 	else if (class->size_basis == STORE_SIZE_CUT &&
 		 class->instance_bytes == class->layout_bytes)
@@ -55,7 +56,8 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 	else if (class->size_basis == STORE_SIZE_CUT)
 		(void)snprintf(
 			out, QUERY_PROOF_MAX,
-			"reduced to the space before the next object; the layout needs %" PRIu64,
+			"reduced to the space before the next object; the layout needs %" PRIu64
+			" bytes",
 			class->layout_bytes);
 	else if (n && class->distance_bytes != STORE_NONE)
 		(void)snprintf(out, QUERY_PROOF_MAX,

@@ -717,8 +717,8 @@ static const struct {
 const struct base_grammar explain_grammar = {
 	.functions = functions,
 	.function_count = sizeof(functions) / sizeof(functions[0]),
-	.first = "a field, a number, a text or a function",
-	.operand = "a field, a number, a text or a function",
+	.first = "a field, a number, a string or a function",
+	.operand = "a field, a number, a string or a function",
 };
 
 static int call(void *ctx, unsigned function, const struct base_arguments *a,

@@ -56,7 +56,7 @@ static int end_rule(struct reader *r)
 		return HDB_OK;
 	if (missing) {
 		r->line = rule->line;
-		return fail(r, "the rule has no line", missing);
+		return fail(r, "the rule lacks a line:", missing);
 	}
 	TRY(base_vec_push(r->rules, rule, sizeof(*rule), r->err));
 	r->rule = (struct explain_rule){ .name = NULL };
@@ -76,7 +76,7 @@ static int parse(const struct reader *r, const char *text, uint32_t *out)
 static int add_condition(struct reader *r, char *text)
 {
 	if (r->rule.condition_count == EXPLAIN_PARTS_MAX)
-		return fail(r, "a rule has at most 12 conditions", "");
+		return fail(r, "too many conditions in a rule (limit 12)", "");
 	return parse(r, text, &r->rule.conditions[r->rule.condition_count++]);
 }
 
@@ -89,7 +89,7 @@ static int add_read(struct reader *r, char *text)
 	if (!equals)
 		return fail(r, "expected \"read NAME = EXPRESSION\" instead of", text);
 	if (r->rule.read_count == EXPLAIN_PARTS_MAX)
-		return fail(r, "a rule reads at most 12 values", "");
+		return fail(r, "too many values in a rule (limit 12)", "");
 	size = (size_t)(equals - text);
 	while (size && text[size - 1] == ' ')
 		size--;
@@ -106,7 +106,9 @@ static int set_verdict(struct reader *r, const char *text)
 			return HDB_OK;
 		}
 	}
-	return fail(r, "a verdict is by design, large, unbounded, leak or misconfigured, not",
+	return fail(r,
+		    "the verdict must be by design, large, unbounded, leak or misconfigured, "
+		    "not",
 		    text);
 }
 
@@ -130,7 +132,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 		return HDB_OK;
 	}
 	if (!r->rule.name)
-		return fail(r, "a rule begins with \"rule NAME\", not with", key);
+		return fail(r, "expected \"rule NAME\" at the start of a rule, not", key);
 	if (strcmp(key, "where") == 0)
 		return add_condition(r, text);
 	if (strcmp(key, "read") == 0)
@@ -145,7 +147,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 			return HDB_OK;
 		}
 	}
-	return fail(r, "a rule has no line", key);
+	return fail(r, "unknown line in a rule:", key);
 }
 
 /* Parses a text, which is cut into lines and words in place. */

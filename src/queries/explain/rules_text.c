@@ -49,13 +49,11 @@ int explain_read_text(const char *file, char **out, struct hdb_error *err)
 	if (ferror(in))
 		r = hdb_fail_errno(err, errno, "%s: cannot read", file);
 	else if (size == EXPLAIN_FILE_MAX)
-		r = hdb_fail(err, HDB_EUSAGE, "%s: a file of rules may have at most %u bytes", file,
+		r = hdb_fail(err, HDB_EUSAGE, "%s: rules file too large (limit %u bytes)", file,
 			     EXPLAIN_FILE_MAX);
 	else if (strlen(*out) != size)
 		r = hdb_fail(err, HDB_EUSAGE,
-			     "%s: contains a zero byte; a file of rules must be "
-			     "text",
-			     file);
+			     "%s: contains a NUL byte; a rules file must be plain text", file);
 out:
 	(void)fclose(in);
 	return r;

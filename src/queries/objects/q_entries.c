@@ -76,8 +76,8 @@ static void set_facts(struct query *q, const struct contents *s)
 {
 	const struct heap_collection *c = &s->collection;
 	const char *note = s->entries.unknown ? s->entries.unknown :
-			   !c->inner          ? "it wraps null" :
-			   c->has_lied        ? "its size is impossible" :
+			   !c->inner          ? "the wrapped collection is null" :
+			   c->has_lied        ? "the collection records an impossible size" :
 						NULL;
 
 	query_fact_object(q, c->ix);
@@ -132,7 +132,7 @@ static int open_class(struct query *q, struct contents *s, struct hdb_error *err
 	for (uint32_t no = 0; no < q->heap->class_count && !is_known; no++)
 		is_known = s->members.is_member_class[no] && heap_collection_rule(q->heap, no);
 	if (!is_known)
-		return hdb_fail(err, HDB_NOTFOUND, "objects of %s are not known collections",
+		return hdb_fail(err, HDB_NOTFOUND, "%s is not a known collection class",
 				q->targets[0]);
 	query_fact_text(q, "class", q->targets[0]);
 	query_fact(q, "objects", s->members.count);
@@ -235,8 +235,9 @@ static int is_shown(struct query *q, const struct heap_value *value, bool *out,
 static const char *cut_text(const struct heap_entries *e)
 {
 	return e->rule && e->rule->shape == HEAP_NODES ?
-		       "its nodes form a cycle, or are more than the dump can contain" :
-		       "its links form a cycle";
+		       "the nodes form a cycle, or their number exceeds what the dump can "
+		       "contain" :
+		       "the links form a cycle";
 }
 
 /*

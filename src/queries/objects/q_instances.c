@@ -70,9 +70,10 @@ struct instances {
 static int add_path(struct instances *s, const char *path, size_t size, struct hdb_error *err)
 {
 	if (s->field_count == FIELDS_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "--fields takes up to %d fields", FIELDS_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "too many names in --fields (limit %d)",
+				FIELDS_MAX);
 	if (!size || size >= PATH_SIZE)
-		return hdb_fail(err, HDB_EUSAGE, "--fields takes field names, not \"%.*s\"",
+		return hdb_fail(err, HDB_EUSAGE, "expected field names in --fields, not \"%.*s\"",
 				(int)(size < 80 ? size : 80), path);
 	memcpy(s->path[s->field_count], path, size);
 	s->path[s->field_count++][size] = '\0';

@@ -86,7 +86,8 @@ static int skip(void *ctx, uint32_t from, uint32_t to, bool *out, struct hdb_err
 static int fail_none(const struct query *q, bool reachable, const char *id, struct hdb_error *err)
 {
 	if (!reachable)
-		return hdb_fail(err, HDB_NOTFOUND, "no GC root reaches %s: it is garbage", id);
+		return hdb_fail(err, HDB_NOTFOUND, "%s is unreachable from any GC root (garbage)",
+				id);
 	if (q->is_filtered)
 		return hdb_fail(err, HDB_NOTFOUND,
 				"%s is held only through objects outside the heap %s or excluded "

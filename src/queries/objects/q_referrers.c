@@ -231,7 +231,7 @@ const struct query_def query_referrers = {
 		.options = options,
 		QUERY_COLUMNS(columns), QUERY_FACTS(facts), .is_query = 1,
 	},
-	.no_rows = "no object refers to it; a GC root may hold it (`path`)",
+	.no_rows = "no object refers to the target; a GC root may hold the target (see `path`)",
 	.population = ANALYSIS_OF_REACHABLE,
 	.uses = QUERY_USES_ALL | QUERY_IF_KNOWN,
 	.state_size = sizeof(struct referrers),

@@ -90,7 +90,7 @@ static int find_kind(struct roots_query *s, const char *name, struct hdb_error *
 			return HDB_OK;
 		}
 	}
-	return hdb_fail(err, HDB_NOTFOUND, "there are no roots of kind \"%s\"", name);
+	return hdb_fail(err, HDB_NOTFOUND, "no GC roots of kind \"%s\"", name);
 }
 
 static int open_roots(struct query *q, struct hdb_error *err)

@@ -148,7 +148,9 @@ static int search(struct strings *s, size_t size, bool *found, struct hdb_error 
 	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
 		return HDB_OK;
 	(void)pcre2_get_error_message(n, (PCRE2_UCHAR *)why, sizeof(why));
-	return hdb_fail(err, HDB_ELIMIT, "--match: the expression takes too long for a text: %s",
+	return hdb_fail(err, HDB_ELIMIT,
+			"--match: the expression takes too long for one "
+			"string: %s",
 			why);
 }
 
@@ -301,12 +303,12 @@ static void leave_rare(struct query *q, const struct strings *s, uint64_t min_co
 		cut.objects += text->head.count;
 		cut.bytes += text->string_bytes + text->array_bytes;
 	}
-	query_cut(q, &cut, "texts that occur fewer than %" PRIu64 " times (--min-count)",
+	query_cut(q, &cut, "strings that occur fewer than %" PRIu64 " times (--min-count)",
 		  min_count);
 	if (s->in_part)
 		query_cut(q, NULL,
-			  "%" PRIu64 " texts are longer than the %u bytes that --match searches "
-			  "and have no match in them",
+			  "%" PRIu64 " strings longer than the %u bytes that --match searches, "
+			  "without a match in the searched part",
 			  s->in_part, TEXT_MAX);
 }
 
@@ -369,7 +371,8 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	s->equals = query_option(q, "equals");
 	min_count = query_number(q, "min-count", 0);
 	if (s->equals && strlen(s->equals) > TEXT_MAX)
-		return hdb_fail(err, HDB_EUSAGE, "--equals must have at most %u bytes", TEXT_MAX);
+		return hdb_fail(err, HDB_EUSAGE, "the value of --equals is longer than %u bytes",
+				TEXT_MAX);
 	TRY(read_by(q, s, err));
 	if (pattern)
 		TRY(compile(s, pattern, err));
@@ -377,7 +380,8 @@ static int open_strings(struct query *q, struct hdb_error *err)
 	TRY(heap_string_scan_begin(&s->scan, q->heap, err));
 	if (s->is_list && s->regex)
 		query_cut(q, NULL,
-			  "--match searches only the first %u bytes of texts longer than %u bytes",
+			  "--match searches only the first %u bytes of strings longer than %u "
+			  "bytes",
 			  TEXT_MAX, TEXT_MAX);
 	if (s->is_list && min_count > 1)
 		return hdb_fail(err, HDB_EUSAGE, "--min-count cannot be combined with --objects");

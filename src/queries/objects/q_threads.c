@@ -242,7 +242,7 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		TRY(count_threads(q, s, &n, err));
 	}
 	if (!n.threads && q->target_count)
-		return hdb_fail(err, HDB_NOTFOUND, "there is no thread %s", q->targets[0]);
+		return hdb_fail(err, HDB_NOTFOUND, "no such thread: %s", q->targets[0]);
 	q->total = s->no_stack ? n.threads : QUERY_TOTAL_UNKNOWN;
 	set_facts(q, &n);
 	(void)snprintf(names, sizeof(names),

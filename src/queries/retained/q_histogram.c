@@ -231,9 +231,9 @@ static int open_histogram(struct query *q, struct hdb_error *err)
 	struct histogram *h = q->state;
 
 	if (is_special && (is_shallow || q->target_count || query_option(q, "fail-if")))
-		return hdb_fail(
-			err, HDB_EUSAGE,
-			"--by %s cannot be combined with a pattern, --shallow and --fail-if", by);
+		return hdb_fail(err, HDB_EUSAGE,
+				"--by %s cannot be combined with a pattern, --shallow or --fail-if",
+				by);
 	if (is_shallow && q->population == ANALYSIS_OF_UNREACHABLE)
 		return hdb_fail(err, HDB_EUSAGE,
 				"--shallow counts all objects and cannot be "

@@ -419,13 +419,13 @@ static void set_facts(struct query *q, const struct arrays *a)
 	 */
 	if (a->kind == ANY && a->short_tails.objects) {
 		query_cut(q, NULL,
-			  "in the columns of tails, those of %" PRIu64 " arrays, which are shorter "
-			  "than %" PRIu64 " bytes (--min-tail)",
+			  "runs of trailing zeros in %" PRIu64 " arrays, each shorter than %" PRIu64
+			  " bytes (--min-tail)",
 			  a->short_tails.objects, a->min_tail);
 	}
 	if (a->kind == KIND_TAILS) {
 		query_cut(q, &a->short_tails,
-			  "tails that are shorter than %" PRIu64 " bytes (--min-tail)",
+			  "runs of trailing zeros shorter than %" PRIu64 " bytes (--min-tail)",
 			  a->min_tail);
 	}
 	query_fact(q, "without_content", a->without);

@@ -261,7 +261,7 @@ class Database:
         self._check_open()
         found = c.lib.hdb_query_named(name.encode())
         if not found:
-            raise c.UsageError(f"there is no query {name!r}", -1)
+            raise c.UsageError(f"unknown query {name!r}", -1)
         args = _Args(found.contents, targets, options, before)
         args.struct.sort = sort.encode() if sort else None
         args.struct.limit = limit or 0
@@ -344,7 +344,7 @@ class _Args:
         names = {_name(o.name.decode()): o for o in _options(spec)}
         for name, value in options.items():
             if name not in names:
-                raise c.UsageError(f"the query {spec.name.decode()!r} has no option {name!r}; it has: "
+                raise c.UsageError(f"the query {spec.name.decode()!r} has no option {name!r}; available options: "
                                    f"{', '.join(sorted(names)) or 'none'}", -1)
             given += self._values(names[name], value)
         self.texts = (ctypes.c_char_p * max(1, len(texts)))(*texts)

@@ -465,7 +465,7 @@ def bound(statement, parameters):
         try:
             value = given[sign[1:]] if sign[0] == ":" else next(given)
         except (KeyError, StopIteration, TypeError):
-            raise c.UsageError(f"there is no parameter for {sign!r}", -1) from None
+            raise c.UsageError(f"no parameter for {sign!r}", -1) from None
         if value is None:
             return "NULL"
         if isinstance(value, str):

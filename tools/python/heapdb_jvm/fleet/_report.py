@@ -32,7 +32,7 @@ def names():
 def statement(name):
     """The title, the explanation and the SQL of a report."""
     if name not in ORDER + (_HISTORY,):
-        raise ReportError(f"there is no report {name}: {', '.join(ORDER)}")
+        raise ReportError(f"unknown report {name}; expected one of {', '.join(ORDER)}")
     with open(os.path.join(_SQL, name + ".sql"), encoding="utf-8") as f:
         lines = f.read().splitlines()
     notes = [line[3:] for line in lines if line.startswith("-- ")]

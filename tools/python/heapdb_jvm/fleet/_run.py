@@ -50,7 +50,7 @@ def parse_query(table, text):
     if table in TABLES or not table.isidentifier():
         raise ListingError(f"{table} cannot be the name of a table of its own")
     if not words or words[0] not in known:
-        raise ListingError(f"{table}: there is no query {words[0] if words else ''}")
+        raise ListingError(f"{table}: unknown query {words[0] if words else ''}")
     options, rest = {}, words[1:]
     while rest:
         word = rest.pop(0)

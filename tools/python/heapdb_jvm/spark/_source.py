@@ -22,7 +22,7 @@ def _query(options):
     for query in queries():
         if name == query.name or name in query.aliases:
             return query
-    raise ValueError(f"heapdb: there is no query {name}")
+    raise ValueError(f"heapdb: unknown query {name}")
 
 
 def _option_values(query, options):
