@@ -83,7 +83,7 @@ sql_src     := $(sort $(wildcard tools/sqlite/*.c))
 MACOS       := $(if $(PORTABLE),$(findstring macos,$(shell $(CC) -dumpmachine)))
 # Java VMs are found by way of Linux's /proc.
 linux_src    = $(addprefix tools/capture/,attach.c cgroup.c identity.c janitor.c meters.c perfdata.c process.c vm_dump.c vms.c)
-cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/jfr/*.c tools/export/*.c tools/pictures/*.c tools/notes/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
+cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/jfr/*.c tools/export/*.c tools/pictures/*.c tools/notes/*.c tools/watch/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
 	$(if $(HAVE_SQLITE),$(sql_src)) \
 	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c %/serve_library.c),$(serve_src)))
 cmd_src     := $(filter-out $(if $(MACOS),$(linux_src)),$(cmd_src))
@@ -325,7 +325,7 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 
 hostile: all $(generator) $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
 	@for t in store/flips query/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated import/growth \
-		import/memory query/growth derive/company graph/parts_faults; do \
+		import/memory query/growth derive/company graph/parts_faults watch/trend; do \
 		echo "hostile $$t"; HEAPDB_HOSTILE=long DUMP=$(sample) $(BUILD)/tests/$${t}_test || exit 1; done
 	@echo "hostile giant"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
 		sh tests/e2e/giant_test.sh
@@ -441,7 +441,7 @@ lint-headers:
 	@printf '#include "heapdb.h"\n' | $(CXX) -Iinclude -Wall -Wextra -Werror -fsyntax-only -x c++ -
 	@echo "headers: each compiles alone, heapdb.h as C++ too"
 
-man_parts = $(addprefix tools/heapdb/heapdb-,android.1 capture.1 convert.1 diff.1 fleet.1 mcp.1 oql.1 queries.1 serve.1)
+man_parts = $(addprefix tools/heapdb/heapdb-,android.1 capture.1 convert.1 diff.1 fleet.1 mcp.1 oql.1 queries.1 serve.1 watch.1)
 
 lint-man:
 	@if [ ! -f tools/heapdb/heapdb.1 ]; then echo "man page: none"; \

@@ -111,6 +111,9 @@ with open("mapping.txt", "w", encoding="ascii") as f:
 run(["import", DUMP, "-o", "a.heapdb"])
 run(["import", "cut.hprof", "-o", "b.heapdb", "--sizes", "mat"])
 run(["query", "retained", "java.util.HashMap", "--db", "a.heapdb"])
+with open("leak.jsonl", "wb") as f:
+    subprocess.run([sys.executable, os.environ["HDB_ROOT"] + "/tests/e2e/growth_make.py", "leak"],
+                   stdout=f, check=True)
 DB = ["--db", "a.heapdb"]
 ARGUMENTS = {
     "import": ["cut.hprof", "-o", "out/x.heapdb"],
@@ -131,6 +134,7 @@ ARGUMENTS = {
     "meminfo": [CORPUS + "meminfo/dumpsys", "a.heapdb"],
     "allocations": [CORPUS + "allocations/two"],
     "jfr": [CORPUS + "jfr/sample"],
+    "growth": ["leak.jsonl"],
     "mcp": ["."],
     "notes": None,  # its forms are tried one by one in notes_test
     "fleet": None,  # its options are those of a program in Python

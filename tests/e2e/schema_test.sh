@@ -21,6 +21,8 @@ heapdb report --json > json/report
 heapdb meminfo "$HDB_ROOT/tests/corpus/meminfo/dumpsys" "$DUMP" --json > json/meminfo
 heapdb allocations "$HDB_ROOT/tests/corpus/allocations/two" --by stack --json > json/allocations
 heapdb jfr "$HDB_ROOT/tests/corpus/jfr/sample" --json > json/jfr
+python3 "$HDB_ROOT/tests/e2e/growth_make.py" leak > leak.jsonl
+heapdb growth leak.jsonl --json > json/growth
 heapdb export bitmaps pictures --json > json/pictures 2> /dev/null
 heapdb query object 0x1 --json > json/error && exit 1
 heapdb sql "SELECT 1 AS a, 2.5 AS a, 'x', NULL, x'00', class FROM objects LIMIT 3" --json > json/sql || true

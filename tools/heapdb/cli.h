@@ -137,6 +137,7 @@ int cmd_report(struct cli *cli);
 int cmd_diff(struct cli *cli);
 int cmd_mcp(struct cli *cli);
 int cmd_fleet(struct cli *cli);
+int cmd_growth(struct cli *cli);
 int cmd_sql(struct cli *cli);
 int cmd_oql(struct cli *cli);
 int cmd_serve(struct cli *cli);

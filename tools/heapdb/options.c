@@ -112,6 +112,7 @@ const struct option_info option_table[] = {
 	  "Fields, or arrays such as byte[], that keep their values. Patterns are allowed." },
 	{ "chart", NULL, OPTIONS_MEMINFO, 0, FLAG(chart),
 	  "Draw several captures as a bar chart (SVG)" },
+	{ "chart", NULL, OPTIONS_CHART, 0, FLAG(chart), "Draw the heap as a line (SVG)" },
 	{ "koom", NULL, OPTIONS_STRIP, 0, FLAG(koom), "Strip as KOOM does: -z and --zero arrays" },
 	{ "id-size", "4|8", OPTIONS_CONVERT, 0, WORD(id_size, 1),
 	  "Size of an identifier in the new dump, in bytes" },

@@ -68,6 +68,7 @@ enum option_group {
 #define OPTIONS_ADB (UINT64_C(1) << 35)
 #define OPTIONS_CAPTURE_ALL (UINT64_C(1) << 36)
 #define OPTIONS_JVM_DUMP (UINT64_C(1) << 37)
+#define OPTIONS_CHART (UINT64_C(1) << 38) /* growth */
 
 /*
  * Formats of rows for programs: X(NAME, word). render_word (render.h) writes an answer in it. An

@@ -1,0 +1,78 @@
+/*
+ * watch/growth.h - finds in a series which JVM's heap, and which of its classes, grow steadily.
+ *
+ * Each run of a JVM is judged by itself, since a restart frees everything. The heap is judged by
+ * the bytes of all classes in histograms, which count after a full collection. Without enough
+ * histograms, samples after collections are used: the minima of groups, and only if the heap also
+ * fell several times, because an old generation fills up between its collections.
+ */
+#ifndef WATCH_GROWTH_H
+#define WATCH_GROWTH_H
+
+#include "base/name_tree.h"
+#include "watch/series.h"
+#include "watch/trend.h"
+
+/* Minimum growth that is reported, as parts of the live heap at the end, and in bytes. */
+#define GROWTH_HEAP_MIN 0.05
+#define GROWTH_CLASS_MIN 0.01
+#define GROWTH_BYTES_MIN 65536.0
+
+struct growth_sample {
+	double age_s;
+	uint64_t heap, max, gcs, rss, limit; /* 0: unknown */
+};
+
+struct growth_histogram {
+	double age_s;
+	uint64_t bytes, least; /* of all classes; of the smallest one in the record */
+	size_t first, count;   /* classes: range of growth.classes */
+};
+
+struct growth_class {
+	uint32_t name;
+	uint64_t objects, bytes;
+};
+
+/* One JVM from its start to its end. */
+struct growth_run {
+	char jvm[SERIES_JVM_SIZE];
+	char main_class[256];
+	uint64_t time_ms, age_ms; /* of the last record */
+	BASE_VEC_AS(sample_vec, struct growth_sample, samples, sample_count);
+	BASE_VEC_AS(histogram_vec, struct growth_histogram, histograms, histogram_count);
+};
+
+/* A finding: about the heap of a run, or a class of it. Times of the trend are ages in seconds. */
+struct growth_row {
+	uint32_t run;
+	const char *name; /* of the class; NULL: the heap; borrowed from the growth */
+	struct trend trend;
+	uint64_t bytes, objects; /* in the last record */
+	double objects_slope;    /* per second */
+	double limit_s;          /* heap: seconds from the last record to the maximum; 0: never */
+	uint64_t since_ms;       /* wall clock */
+};
+
+struct growth {
+	BASE_VEC_AS(run_vec, struct growth_run, runs, run_count);
+	BASE_VEC_AS(row_vec, struct growth_row, rows, row_count);
+	struct base_vec classes; /* struct growth_class */
+	struct base_names names;
+	struct series_counts counts;
+	struct hdb_error *err; /* while reading */
+};
+
+/* Adds the records of a file; `jvm` (may be NULL) selects those of one run. */
+int growth_read(struct growth *growth, const char *path, const char *jvm, struct hdb_error *err);
+
+/* Fills the rows: for each run the heap, then the classes that grow, the fastest first. */
+int growth_find(struct growth *growth, struct hdb_error *err);
+
+/* Returns points of the heap after collections, as used for its trend: *out is owned, free(). */
+int growth_heap_points(const struct growth_run *run, struct trend_point **out, size_t *count,
+		       struct hdb_error *err);
+
+void growth_release(struct growth *growth);
+
+#endif

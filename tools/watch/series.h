@@ -1,0 +1,117 @@
+/*
+ * watch/series.h - a series: the figures of JVMs over time, in a file that grows by whole lines.
+ *
+ * Each line is a JSON object that ends with the CRC-32 of what precedes it:
+ *
+ *     {"kind":"sample","time":MS,"jvm":"PID-START","age":MS,"heap":BYTES,...,"crc":"0a1b2c3d"}
+ *
+ * Lines that are damaged, cut or of an unknown kind are skipped and counted. "time" is the wall
+ * clock and may jump. "age", the time since the JVM started, never does, so trends use it. A file
+ * that reaches its limit is rewritten with every second line of its older three quarters, and
+ * replaced.
+ */
+#ifndef WATCH_SERIES_H
+#define WATCH_SERIES_H
+
+#include "base/base_text.h"
+#include "base/error.h"
+
+/* Default maximum size of a file. */
+#define SERIES_BYTES_MAX (UINT64_C(20) << 20)
+/* Maximum size of a line; longer ones count as damaged. */
+#define SERIES_LINE_MAX ((size_t)1 << 18)
+/* Maximum bytes kept in memory while the disk is full: 10 hours of samples. */
+#define SERIES_PENDING_MAX ((size_t)1 << 20)
+
+enum series_kind { SERIES_JVM, SERIES_SAMPLE, SERIES_CLASSES, SERIES_EVENT, SERIES_KINDS };
+
+/* X(NAME, key): the figures of a sample. Sizes are bytes. */
+#define SERIES_FIGURES_ALL(X) \
+	X(HEAP, heap) /* used after the last garbage collection */ \
+	X(COMMITTED, committed) \
+	X(MAX, max) \
+	X(GCS, gcs) /* collections since the start, and their time */ \
+	X(GC_US, gc_us) \
+	X(METASPACE, metaspace) \
+	X(LOADED, loaded) /* classes */ \
+	X(THREADS, threads) \
+	X(RSS, rss) \
+	X(ANONYMOUS, anonymous) \
+	X(SWAP, swap) \
+	X(LIMIT, limit) /* of the cgroup, its usage, and processes killed */ \
+	X(USAGE, usage) \
+	X(OOM_KILLS, oom_kills)
+#define SERIES_FIGURE(name, key) SERIES_##name,
+enum series_figure { SERIES_FIGURES_ALL(SERIES_FIGURE) SERIES_FIGURES };
+
+/* A class in a histogram. */
+struct series_class {
+	const char *name; /* borrowed until the next record; not terminated */
+	size_t name_size;
+	uint64_t objects, bytes;
+};
+
+#define SERIES_JVM_SIZE 48
+/* Classes in a record; a histogram has its largest ones. */
+#define SERIES_CLASSES_MAX 200
+
+/* A line. Texts are cut to fit. */
+struct series_record {
+	enum series_kind kind;
+	uint64_t time_ms, age_ms;
+	char jvm[SERIES_JVM_SIZE]; /* "PID-START": start of the process in ticks since boot */
+	uint64_t figures[SERIES_FIGURES];
+	unsigned has;                 /* bit set of figures */
+	char main_class[256];         /* of SERIES_JVM */
+	char version[96];             /* likewise */
+	char event[32];               /* of SERIES_EVENT: "capture" */
+	char text[512], path[1024];   /* likewise */
+	uint64_t pause_us;            /* of SERIES_CLASSES: how long the JVM was asked */
+	uint64_t objects, bytes;      /* likewise: of all classes */
+	struct series_class *classes; /* borrowed until the next record */
+	size_t class_count;
+};
+
+/* Counts of a reader. */
+struct series_counts {
+	uint64_t lines, damaged;
+};
+
+/*
+ * Calls `take` for each whole record of the file, until it returns other than HDB_OK. `counts` may
+ * be NULL. HDB_EABSENT if there is no file, HDB_EIO if it cannot be read.
+ */
+int series_read(const char *path, int (*take)(void *ctx, const struct series_record *record),
+		void *ctx, struct series_counts *counts, struct hdb_error *err);
+
+struct series;
+
+/*
+ * Opens the file for appending, or creates it. *out is owned: series_close. HDB_EIO if it cannot be
+ * written or another process is appending to it.
+ */
+int series_open(const char *path, uint64_t bytes_max, struct series **out, struct hdb_error *err);
+
+/*
+ * Appends a record. If the disk is full, the line waits in memory, and later calls write it:
+ * returns HDB_EIO, with the reason, until all lines are in the file.
+ */
+int series_append(struct series *series, const struct series_record *record, struct hdb_error *err);
+
+/* Lines that wait, and those lost because too many waited. */
+size_t series_pending(const struct series *series);
+uint64_t series_lost(const struct series *series);
+
+/* NULL is allowed. Lines that still wait are tried once more. */
+void series_close(struct series *series);
+
+/* For tests: the text of a record's line, with checksum and line feed; parses a line without it. */
+void series_write_line(struct bytes *out, const struct series_record *record);
+struct series_parser;
+struct series_parser *series_parser_new(void);
+void series_parser_free(struct series_parser *parser);
+/* The record, borrowed until the next call; NULL if the line is damaged or of an unknown kind. */
+const struct series_record *series_parse(struct series_parser *parser, const char *line,
+					 size_t size);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * watch/trend.h - whether a quantity grows steadily, how fast, and since when.
+ *
+ * The slope is Theil and Sen's, the median of the slopes of all pairs of points, and the test is
+ * Mann and Kendall's, on the same pairs. Neither assumes a distribution, and both ignore outliers.
+ * A pattern that repeats (load by hour, a cache that is filled and cleared) would mislead them:
+ *
+ * - If the points have a period, only points at the same place of the period are compared.
+ * - Otherwise growth must survive: no fall of half of the rise, and a new maximum at the end.
+ * - The second half must grow too: a cache that fills up grows at first.
+ */
+#ifndef WATCH_TREND_H
+#define WATCH_TREND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Minimum number of points for a verdict. A warm-up looks like growth in fewer. */
+#define TREND_POINTS_MIN 18
+/* More points than this are reduced to the minimum of each of as many groups. */
+#define TREND_POINTS_MAX 240
+
+struct trend_point {
+	double time, value;
+};
+
+struct trend {
+	bool grows;
+	size_t points;           /* that the figures below are from */
+	double slope, low, high; /* per unit of time; the last two bound it with 95 % confidence */
+	double since;            /* time of the first of these points */
+	double rise;             /* slope times duration */
+	double level;            /* of the line at the last point */
+	double score;            /* of the test: how many standard deviations from no trend */
+	size_t period;           /* in points; 1: none */
+};
+
+/*
+ * Computes the trend of points in order of time. Growth of less than `rise_min` is none. With fewer
+ * than TREND_POINTS_MIN points `grows` is false, with fewer than 3 all is zero.
+ */
+void trend_find(const struct trend_point *points, size_t count, double rise_min, struct trend *out);
+
+#endif
