@@ -8,7 +8,6 @@
 
 #include "oql/oql.h"
 #include "oql/oql_lex.h"
-#include "oql/oql_scope.h"
 
 #include <assert.h>
 
