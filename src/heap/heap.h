@@ -510,9 +510,9 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
  * application class loader. Whatever else refers to it does not explain why its static fields are
  * alive.
  */
-bool heap_class_stays(struct heap *heap, uint32_t no);
+bool heap_class_is_permanent(struct heap *heap, uint32_t no);
 /* Whether an object is such a class. */
-bool heap_stays(struct heap *heap, uint32_t ix);
+bool heap_is_permanent_class(struct heap *heap, uint32_t ix);
 
 /*
  * Package of a class: "java.util" for "java.util.HashMap$Node[]", "<unnamed>" for "App",

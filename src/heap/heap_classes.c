@@ -156,7 +156,7 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
 						      heap_class_name_of(heap, class->loader_ix);
 }
 
-bool heap_class_stays(struct heap *heap, uint32_t no)
+bool heap_class_is_permanent(struct heap *heap, uint32_t no)
 {
 	static const char *const loaders[] = { "<boot>", "jdk.internal.loader.ClassLoaders$",
 					       "sun.misc.Launcher$" };
@@ -168,12 +168,12 @@ bool heap_class_stays(struct heap *heap, uint32_t no)
 	return false;
 }
 
-bool heap_stays(struct heap *heap, uint32_t ix)
+bool heap_is_permanent_class(struct heap *heap, uint32_t ix)
 {
 	struct heap_object object;
 
 	return heap_object(heap, ix, &object, NULL) == HDB_OK && object.kind == STORE_CLASS &&
-	       heap_class_stays(heap, (uint32_t)object.length);
+	       heap_class_is_permanent(heap, (uint32_t)object.length);
 }
 
 /*

@@ -501,7 +501,7 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 	TRY(BASE_ALLOC(a->stays, (size_t)heap->class_count + 1, "kinds of classes", err));
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		a->kind[no] = (uint8_t)kind_of(heap, no, thread_no);
-		a->stays[no] = heap_class_stays(heap, no);
+		a->stays[no] = heap_class_is_permanent(heap, no);
 	}
 	TRY(base_big_alloc_raw(work, &arrays->parent, n * 4 + 4, "owners", err));
 	TRY(base_big_alloc_raw(work, &arrays->place, n * 4 + 4, "owners", err));

@@ -87,7 +87,7 @@ static void begin_at_class(struct query *q, struct query_leak_path *path)
 {
 	size_t first = path->count;
 
-	while (first > 0 && !heap_stays(q->heap, path->nodes[first - 1]))
+	while (first > 0 && !heap_is_permanent_class(q->heap, path->nodes[first - 1]))
 		first--;
 	if (first < 2)
 		return;
@@ -156,7 +156,7 @@ void query_leak_roots(struct query *q, uint32_t ix, char *buf, size_t size)
 	}
 	if (!used && heap_is_orphan(q->heap, ix))
 		(void)snprintf(buf, size, "%s", HEAP_ORPHAN_NAME);
-	else if (!used && heap_stays(q->heap, ix))
+	else if (!used && heap_is_permanent_class(q->heap, ix))
 		(void)snprintf(buf, size, "%s", HEAP_STAYS_NAME);
 }
 

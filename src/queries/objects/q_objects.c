@@ -47,11 +47,6 @@ static const struct hdb_column facts[] = {
 static const char *const kind_names[] = { "instance", "object array", "primitive array", "class" };
 #define KIND_COUNT (sizeof(kind_names) / sizeof(kind_names[0]))
 
-struct class_text {
-	const char *name;
-	size_t size;
-};
-
 /* The columns of one block; numbers and codes are indexed by COLUMN. */
 struct columns {
 	uint32_t keep[STORE_BLOCK_OBJECTS]; /* indexes of the rows in the block */
@@ -82,13 +77,16 @@ struct objects {
 	uint64_t retained[STORE_BLOCK_OBJECTS], native[STORE_BLOCK_OBJECTS];
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
-	struct class_text *classes; /* by class number */
-	char **heap_names;          /* by heap number - 1 */
+	char **heap_names; /* by heap number - 1 */
 	uint64_t heap_count;
 	uint32_t *class_codes; /* by class number: for batches */
 	uint32_t *heap_codes;  /* by heap number - 1 */
 	uint32_t kind_codes[KIND_COUNT];
 	struct columns *batch; /* allocated with the first batch */
+	/* the batch whose rows are returned one by one, and the next of them */
+	struct query_batch rows;
+	struct query_batch_column row_columns[OWN_COLUMNS];
+	size_t row;
 	struct all_ids ids_of; /* for the IDs of dominators */
 	bool shows[OWN_COLUMNS];
 	bool with_invented, needs_reachable;
@@ -173,13 +171,13 @@ static int open_objects(struct query *q, struct hdb_error *err)
 		o->shows[c] = query_is_shown(q, c) ||
 			      (q->args.sort &&
 			       strcmp(q->args.sort + (*q->args.sort == '-'), columns[c].name) == 0);
-	/* The columns shared by all queries find the object by its ID. */
-	o->shows[ID] = true;
+	/* The columns shared by all queries find the object by its ID; two others cost nothing. */
+	o->shows[ID] = o->shows[SHALLOW] = o->shows[LENGTH] = true;
 	o->with_invented = query_option(q, "invented") != NULL;
 	o->needs_reachable =
 		q->population != ANALYSIS_OF_ALL || o->shows[REACHABLE] || o->shows[DOMINATOR];
+	o->shows[REACHABLE] = o->needs_reachable;
 	TRY(heap_load_classes(q->heap, err));
-	TRY(BASE_ALLOC(o->classes, (size_t)q->heap->class_count + 1, "names of classes", err));
 	if (o->shows[HEAP])
 		TRY(read_heaps(q, o, err));
 	TRY(make_names(q, o, err));
@@ -194,7 +192,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* ---- rows ---- */
+/* ---- blocks ---- */
 
 static int read_block(struct query *q, struct objects *o, struct hdb_error *err)
 {
@@ -235,40 +233,6 @@ static bool is_left_out(const struct query *q, const struct objects *o, uint32_t
 	return !heap_is_counted(q->heap, block, i);
 }
 
-static void set_class(struct query *q, struct objects *o, uint32_t no)
-{
-	struct class_text *text = &o->classes[no];
-
-	assert(no < q->heap->class_count);
-	if (!text->name) {
-		text->name = heap_class_name(q->heap, no);
-		text->size = strlen(text->name);
-	}
-	query_lend_text_n(q, CLASS, text->name, text->size);
-}
-
-static void set_kind(struct query *q, uint8_t kind)
-{
-	query_lend_text(q, KIND, kind_names[kind]);
-}
-
-static int set_dominator(struct query *q, const struct objects *o, uint32_t i,
-			 struct hdb_error *err)
-{
-	const uint32_t dominator = o->dominator[i], at = dominator - o->block.first_ix;
-	uint64_t id = 0;
-	int r = HDB_OK;
-
-	if (!o->reachable[i])
-		return HDB_OK;
-	if (dominator != HEAP_NONE && o->shows[ID] && at < o->block.count)
-		id = o->ids[at];
-	else if (dominator != HEAP_NONE)
-		r = heap_id(q->heap, dominator, &id, err);
-	query_set(q, DOMINATOR, id);
-	return r;
-}
-
 static uint64_t offset_of(const struct query *q, const struct objects *o, uint32_t i)
 {
 	const struct heap_block *block = &o->block;
@@ -276,61 +240,6 @@ static uint64_t offset_of(const struct query *q, const struct objects *o, uint32
 	return block->kind[i] != STORE_CLASS ?
 		       o->offsets[i] :
 		       heap_class(q->heap, (uint32_t)block->length[i])->file_offset;
-}
-
-static void set_offset(struct query *q, const struct objects *o, uint32_t i)
-{
-	const uint64_t offset = offset_of(q, o, i);
-
-	if (offset)
-		query_set(q, OFFSET, offset);
-}
-
-/* Rarely requested, so each object is looked up. */
-static int set_heap(struct query *q, const struct objects *o, uint32_t ix, struct hdb_error *err)
-{
-	struct heap_object object;
-
-	TRY(heap_object(q->heap, ix, &object, err));
-	if (object.heap_no && object.heap_no <= o->heap_count)
-		query_lend_text(q, HEAP, o->heap_names[object.heap_no - 1]);
-	return HDB_OK;
-}
-
-static int next_objects(struct query *q, struct hdb_error *err)
-{
-	struct objects *o = q->state;
-	const struct heap_block *block = &o->block;
-	uint32_t i;
-
-	do {
-		while (o->at == o->count) {
-			if (o->block_no == heap_block_count(q->heap))
-				return HDB_END;
-			TRY(read_block(q, o, err));
-		}
-		i = o->at++;
-	} while (is_left_out(q, o, i));
-	if (o->shows[ID])
-		query_set(q, ID, o->ids[i]);
-	if (o->shows[CLASS])
-		set_class(q, o, block->class_no[i]);
-	if (o->shows[KIND])
-		set_kind(q, block->kind[i]);
-	query_set(q, SHALLOW, block->shallow[i]);
-	if (o->shows[RETAINED])
-		query_set(q, RETAINED, o->retained[i]);
-	if (o->shows[DOMINATOR])
-		TRY(set_dominator(q, o, i, err));
-	if (block->kind[i] == STORE_OBJECT_ARRAY || block->kind[i] == STORE_PRIMITIVE_ARRAY)
-		query_set(q, LENGTH, block->length[i]);
-	if (o->needs_reachable)
-		query_set(q, REACHABLE, o->reachable[i]);
-	if (o->shows[OFFSET])
-		set_offset(q, o, i);
-	if (o->shows[NATIVE])
-		query_set(q, NATIVE, o->native[i]);
-	return o->shows[HEAP] ? set_heap(q, o, block->first_ix + i, err) : HDB_OK;
 }
 
 /* ---- columns ---- */
@@ -456,7 +365,7 @@ static void fill_plain(struct query *q, struct objects *o, size_t n)
 	const struct heap_block *block = &o->block;
 	struct columns *c = o->batch;
 
-	for (size_t k = 0; k < n && o->shows[ID]; k++)
+	for (size_t k = 0; k < n; k++)
 		c->values[ID][k] = o->ids[c->keep[k]];
 	for (size_t k = 0; k < n && o->shows[CLASS]; k++)
 		c->codes[CLASS][k] = o->class_codes[block->class_no[c->keep[k]]];
@@ -466,7 +375,7 @@ static void fill_plain(struct query *q, struct objects *o, size_t n)
 		c->values[SHALLOW][k] = block->shallow[c->keep[k]];
 	for (size_t k = 0; k < n && o->shows[RETAINED]; k++)
 		c->values[RETAINED][k] = o->retained[c->keep[k]];
-	for (size_t k = 0; k < n && o->shows[LENGTH]; k++) {
+	for (size_t k = 0; k < n; k++) {
 		c->there[LENGTH][k] = is_array(block, c->keep[k]);
 		c->values[LENGTH][k] = c->there[LENGTH][k] ? block->length[c->keep[k]] : 0;
 	}
@@ -513,6 +422,33 @@ static int batch_objects(struct query *q, struct query_batch *out, struct hdb_er
 	return HDB_OK;
 }
 
+/* The rows of a batch one by one. */
+static int next_objects(struct query *q, struct hdb_error *err)
+{
+	struct objects *o = q->state;
+	size_t k;
+
+	if (o->row == o->rows.count) {
+		o->row = o->rows.count = 0;
+		o->rows.columns = o->row_columns;
+		TRY(batch_objects(q, &o->rows, err));
+	}
+	assert(o->row < o->rows.count);
+	k = o->row++;
+	for (size_t i = 0; i < OWN_COLUMNS; i++) {
+		const struct query_batch_column *column = &o->row_columns[i];
+
+		if (!o->shows[i] || (column->there && !column->there[k]))
+			continue;
+		if (column->codes)
+			query_lend_text_n(q, i, q->names[i].texts[column->codes[k]],
+					  q->names[i].sizes[column->codes[k]]);
+		else
+			query_set(q, i, column->flags ? column->flags[k] : column->values[k]);
+	}
+	return HDB_OK;
+}
+
 static void close_objects(struct query *q)
 {
 	struct objects *o = q->state;
@@ -520,7 +456,6 @@ static void close_objects(struct query *q)
 	for (uint64_t i = 0; i < o->heap_count; i++)
 		free(o->heap_names[i]);
 	free(o->heap_names);
-	free(o->classes);
 	free(o->class_codes);
 	free(o->heap_codes);
 	free(o->batch);

@@ -124,7 +124,7 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 	s->nodes = s->tree.data;
 	/* A class that is never unloaded needs no holder: the path begins there. */
 	for (s->node_count = 1; s->node_count < s->tree.count; s->node_count++)
-		if (heap_stays(q->heap, s->nodes[s->node_count]))
+		if (heap_is_permanent_class(q->heap, s->nodes[s->node_count]))
 			break;
 	s->node_count += s->node_count < s->tree.count;
 	s->path_no = 1;
@@ -233,7 +233,7 @@ static void set_roots(struct query *q, uint32_t ix)
 		query_set_text(q, ROOT, HEAP_ORPHAN_NAME);
 		return;
 	}
-	if (!used && heap_stays(q->heap, ix))
+	if (!used && heap_is_permanent_class(q->heap, ix))
 		(void)snprintf(text, sizeof(text), "%s", HEAP_STAYS_NAME);
 	query_set_text(q, ROOT, text);
 }

@@ -95,21 +95,27 @@ static int state_holder(struct heap *heap, uint32_t ix, uint32_t *holder, struct
 	return r < 0 ? r : HDB_OK;
 }
 
-int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
-		       struct hdb_error *err)
+static int read_state(struct heap *heap, uint32_t ix, uint32_t holder,
+		      struct query_thread_state *out, struct hdb_error *err)
 {
 	struct heap_value value;
-	uint32_t holder;
-	int r;
+	const int r = heap_field_value(
+		heap, holder, (struct heap_field_name){ .name = "threadStatus" }, &value, err);
 
-	TRY(state_holder(heap, ix, &holder, err));
-	r = heap_field_value(heap, holder, (struct heap_field_name){ .name = "threadStatus" },
-			     &value, err);
 	if (r == HDB_NOTFOUND)
 		return virtual_state(heap, ix, out, err);
 	if (r == HDB_OK)
 		*out = (struct query_thread_state){ state_name(value.bits), false };
 	return r;
+}
+
+int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
+		       struct hdb_error *err)
+{
+	uint32_t holder;
+
+	TRY(state_holder(heap, ix, &holder, err));
+	return read_state(heap, ix, holder, out, err);
 }
 
 int query_set_thread_state(struct query *q, uint32_t ix, const struct query_state_columns *columns,
@@ -118,9 +124,10 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 	struct heap_value value;
 	uint32_t holder;
 	struct query_thread_state state = { NULL, false };
-	int r = query_thread_state(q->heap, ix, &state, err);
+	int r;
 
-	TRY_ERRORS(r);
+	TRY(state_holder(q->heap, ix, &holder, err));
+	TRY_ERRORS(read_state(q->heap, ix, holder, &state, err));
 	if (state.name)
 		query_set_text(q, columns->state, state.name);
 	if (state.is_virtual) {
@@ -128,7 +135,6 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 		query_set(q, columns->daemon, 1);
 		query_set_int(q, columns->priority, 5);
 	}
-	TRY(state_holder(q->heap, ix, &holder, err));
 	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "daemon" }, &value,
 			     err);
 	TRY_ERRORS(r);
