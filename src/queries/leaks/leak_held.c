@@ -28,6 +28,8 @@
 #define SOME_PART 10u
 /* Number of entries examined to decide whether a collection holds one class. */
 #define ENTRIES_LOOKED 32u
+/* Maximum steps to count the entries of a collection that does not know their number. */
+#define ENTRIES_COUNTED 10000000u
 /* Maximum bytes of a thread's name; longer ones are cut. */
 #define THREAD_NAME_MAX 256
 /* Threads between two checks of the cancel flag. */
@@ -60,6 +62,12 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 		    !heap_collection_rule(q->heap, object.class_no))
 			continue;
 		r = heap_collection_open(q->heap, path->nodes[i], &collection, err);
+		if (r == HDB_OK && !collection.has_size) {
+			uint64_t budget = ENTRIES_COUNTED;
+
+			r = heap_collection_count(q->heap, &collection, &budget, err);
+			collection.has_size = r == HDB_OK;
+		}
 		if (r < 0)
 			return r == HDB_ECHANGED ? HDB_OK : r;
 		if (r == HDB_OK && collection.has_size && collection.size > 1) {
@@ -154,6 +162,18 @@ static int entries_class(struct heap *heap, const struct heap_collection *collec
 	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
 }
 
+/* Names the class of the entries of a list, set or queue, if they have one. */
+static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_error *err)
+{
+	struct heap_collection collection = { .size = 0 };
+	int r = heap_collection_open(heap, held->collection_ix, &collection, err);
+
+	if (r == HDB_OK && collection.rule->kind != HEAP_MAP)
+		TRY(entries_class(heap, &collection, &held->class_no, err));
+	held->is_entries = held->class_no == HEAP_NONE;
+	return r < 0 && r != HDB_ECHANGED ? r : HDB_OK;
+}
+
 /*
  * If a single collection is what is held, holds its entries instead, provided they are of one
  * class.
@@ -192,6 +212,12 @@ static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 	return HDB_OK;
 }
 
+/* Whether two numbers differ so little that they count the same. */
+static bool is_about(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= b / SOME_PART;
+}
+
 /*
  * Finds what a single suspect holds. A large object by itself (an array, or one that retains half
  * of the suspect alone) is named as such.
@@ -225,8 +251,12 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	/* Entries of the collection itself (java.util.HashMap$Node) are its internals. */
 	of = heap_class_name(q->heap, collection);
 	class = out->class_no == HEAP_NONE ? NULL : heap_class_name(q->heap, out->class_no);
-	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$'))
+	if (!class || (strncmp(class, of, strlen(of)) == 0 && class[strlen(of)] == '$')) {
 		*out = entries;
+		return name_entries(q->heap, out, err);
+	}
+	if (is_about(out->count, entries.count))
+		out->count = entries.count;
 	else
 		count_content(rows, about, out);
 	return HDB_OK;
