@@ -53,6 +53,9 @@ struct explaining {
 	struct explain_rules rules;
 	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
 	struct base_vec said;       /* uint64_t: hashes of the texts already returned */
+	/* explained by what they hold, before all objects; empty if a target is given */
+	struct analysis_suspects suspects;
+	size_t suspect_at;
 	struct explain_answer answer;
 	uint64_t whole_bytes, least_bytes;
 	size_t at;
@@ -61,7 +64,14 @@ struct explaining {
 /* Candidates without a target: all objects that rules may be about, largest first. */
 static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
 {
-	s->least_bytes = s->whole_bytes / 100 * query_number(q, "threshold", 1);
+	const uint64_t percent = query_number(q, "threshold", 1);
+
+	s->least_bytes = s->whole_bytes / 100 * percent;
+	TRY(heap_load_roots(q->heap, err));
+	TRY(analysis_suspects_find(&q->session,
+				   percent < SUSPECTS_PERCENT_MIN ? SUSPECTS_PERCENT_MIN :
+								    (unsigned)percent,
+				   &s->suspects, err));
 	TRY(explain_candidates(&q->session, &s->rules,
 			       (struct explain_choice){ .least_bytes = s->least_bytes },
 			       &s->candidates, err));
@@ -118,6 +128,29 @@ static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 	return *out ? HDB_OK : base_vec_push(&s->said, &hash, sizeof(hash), err);
 }
 
+/* Explains the next suspect whose class no rule knows, or the next object. */
+static int explain_next(struct query *q, struct hdb_error *err)
+{
+	struct explaining *s = q->state;
+	const struct analysis_suspect *suspect;
+	int r;
+
+	if (s->suspect_at == s->suspects.count)
+		return explain_object(
+			&q->session, &s->rules,
+			base_vec_at(&s->candidates, struct explain_candidate, s->at++)->ix,
+			&s->answer, err);
+	suspect = &s->suspects.list[s->suspect_at++];
+	r = suspect->ix != HEAP_NONE ?
+		    explain_chain(&q->session, &s->rules,
+				  suspect->point_ix == HEAP_NONE ? suspect->ix : suspect->point_ix,
+				  &s->answer, err) :
+		    HDB_NOTFOUND;
+	if (r != HDB_NOTFOUND)
+		return r < 0 ? r : HDB_NOTFOUND;
+	return explain_suspect(&q->session, &s->rules, suspect, &s->answer, err);
+}
+
 static int next_explain(struct query *q, struct hdb_error *err)
 {
 	static const struct query_object_columns cells = { ID, CLASS, LABEL, SIZE_MAX, RETAINED };
@@ -129,12 +162,9 @@ static int next_explain(struct query *q, struct hdb_error *err)
 	int r = HDB_NOTFOUND;
 
 	while (r == HDB_NOTFOUND) {
-		if (s->at == s->candidates.count)
+		if (s->suspect_at == s->suspects.count && s->at == s->candidates.count)
 			return HDB_END;
-		r = explain_object(
-			&q->session, &s->rules,
-			base_vec_at(&s->candidates, struct explain_candidate, s->at++)->ix,
-			&s->answer, err);
+		r = explain_next(q, err);
 		if (r == HDB_OK && s->answer.retained_bytes < s->least_bytes &&
 		    !explain_is_fault(s->answer.rule))
 			r = HDB_NOTFOUND;
@@ -167,6 +197,7 @@ static void close_explain(struct query *q)
 	struct explaining *s = q->state;
 
 	explain_rules_release(&s->rules);
+	analysis_suspects_release(&s->suspects);
 	base_vec_release(&s->candidates);
 	base_vec_release(&s->said);
 }

@@ -676,6 +676,101 @@ static int is_a(struct scan *s, const struct base_arguments *a, struct base_valu
 	return HDB_OK;
 }
 
+/*
+ * Sets *found to whether an instance has a field with this reference. Weak references and their
+ * like do not keep what they refer to.
+ */
+static int refers_to(struct scan *s, uint32_t ix, uint64_t bits, bool *found)
+{
+	struct heap_fields fields;
+	struct heap_object object;
+	int r = HDB_OK;
+
+	*found = false;
+	TRY(heap_object(s->subject->session->heap, ix, &object, s->err));
+	if (object.kind != STORE_INSTANCE ||
+	    heap_has_superclass(s->subject->session->heap, object.class_no,
+				"java.lang.ref.Reference"))
+		return HDB_OK;
+	TRY(heap_fields_begin(s->subject->session->heap, ix, &fields, s->err));
+	while (!*found && (r = heap_fields_next(&fields, s->err)) == HDB_OK)
+		*found = fields.value.type == HPROF_OBJECT && fields.value.bits == bits;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* reaches(PATH, PATH): whether the first, or an object in a field of it, refers to the second. */
+static int reaches(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	struct heap *heap = s->subject->session->heap;
+	struct explain_subject *subject = s->subject;
+	char first[BASE_WORD_MAX];
+	const char *second = strchr(a->text, ',');
+	struct heap_value from, wanted;
+	struct heap_fields fields;
+	bool found;
+	uint32_t ix;
+	int r = HDB_OK;
+
+	(void)snprintf(first, sizeof(first), "%.*s", (int)strcspn(a->text, ","), a->text);
+	TRY_FOUND(reference(subject, first, &from, s->err));
+	TRY_FOUND(reference(subject, second ? second + 1 + strspn(second + 1, " ") : "", &wanted,
+			    s->err));
+	if (!from.bits || !wanted.bits)
+		return HDB_OK;
+	TRY_FOUND(heap_find(heap, from.bits, &ix, s->err));
+	TRY(refers_to(s, ix, wanted.bits, &found));
+	TRY_FOUND(heap_fields_begin(heap, ix, &fields, s->err));
+	while (!found && (r = heap_fields_next(&fields, s->err)) == HDB_OK) {
+		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
+			continue;
+		TRY_ERRORS(r = heap_find(heap, fields.value.bits, &ix, s->err));
+		if (r == HDB_OK)
+			TRY(refers_to(s, ix, wanted.bits, &found));
+	}
+	base_value_set_number(out, found);
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- functions of suspects ---- */
+
+static int figure_of(struct scan *s, const char *name, const struct explain_figure **out)
+{
+	const enum explain_fact no = explain_fact_of(name);
+
+	*out = NULL;
+	if (no == EXPLAIN_FACT_COUNT)
+		return hdb_fail(s->err, HDB_EUSAGE, "a rule reads %s, which is not measured", name);
+	if (s->subject->facts)
+		*out = &s->subject->facts->figures[no];
+	return HDB_OK;
+}
+
+/* held(): a figure of what a suspect holds. */
+static int held(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	const struct explain_figure *figure;
+
+	TRY(figure_of(s, a->text, &figure));
+	if (!figure)
+		return HDB_OK;
+	if (figure->kind == BASE_STRING)
+		base_value_set_text(out, figure->text);
+	if (figure->kind == BASE_NUMBER)
+		base_value_set_number(out, figure->number);
+	return HDB_OK;
+}
+
+/* about(): "about " if that figure is an estimate. */
+static int about(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	const struct explain_figure *figure;
+
+	TRY(figure_of(s, a->text, &figure));
+	if (figure && figure->is_about)
+		base_value_set_text(out, "about ");
+	return HDB_OK;
+}
+
 /* ---- all functions ---- */
 
 /* Name, kind of argument, and the function: one of an object, or one of any value. */
@@ -698,6 +793,9 @@ static int is_a(struct scan *s, const struct base_arguments *a, struct base_valu
 	X("destroyed", VALUE, is_destroyed, NULL) \
 	X("null", RAW, NULL, is_null) \
 	X("reference", RAW, NULL, described) \
+	X("held", RAW, NULL, held) \
+	X("about", RAW, NULL, about) \
+	X("reaches", RAW, NULL, reaches) \
 	X("exists", VALUE, NULL, exists) \
 	X("static", VALUE, NULL, static_of) \
 	X("sum", EXPRESSION, NULL, sum_of) \

@@ -196,6 +196,9 @@ struct named {
 	char name[EXPLAIN_VALUE_MAX];
 };
 
+/* The class of rules about suspects. No class of a program has this name. */
+#define OF_SUSPECTS "suspect"
+
 /* A pattern has to match the class's own name; a name includes subclasses. */
 static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
 {
@@ -214,7 +217,8 @@ static int find_named(struct heap *heap, const struct explain_rule *rule, uint32
 		(void)snprintf(named.name, sizeof(named.name), "%.*s", (int)size, p);
 		p += size + strspn(p + size, ", ");
 		named.is_pattern = strchr(named.name, '*') != NULL;
-		if (named.is_pattern || heap_class_by_name(heap, named.name, 0) != HEAP_NONE)
+		if (named.is_pattern || strcmp(named.name, OF_SUSPECTS) == 0 ||
+		    heap_class_by_name(heap, named.name, 0) != HEAP_NONE)
 			TRY(base_vec_push(out, &named, sizeof(named), err));
 	}
 	return HDB_OK;
@@ -228,7 +232,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	const uint32_t classes = heap->class_count;
 	BASE_SCOPED(base_vec_release) struct base_vec named = { 0 };
 
-	TRY(BASE_ALLOC(out->first, (size_t)classes + 2, "rules by class", err));
+	TRY(BASE_ALLOC(out->first, (size_t)classes + 3, "rules by class", err));
 	for (uint32_t i = 0; i < out->rules.count; i++)
 		TRY(find_named(heap, base_vec_at(&out->rules, struct explain_rule, i), i, &named,
 			       err));
@@ -246,6 +250,13 @@ static int find_classes(const struct session *session, struct explain_rules *out
 		}
 	}
 	out->first[classes] = (uint32_t)out->list.count;
+	for (size_t i = 0; i < named.count; i++) {
+		const struct named *n = base_vec_at(&named, struct named, i);
+
+		if (strcmp(n->name, OF_SUSPECTS) == 0)
+			TRY(base_vec_push(&out->list, &n->rule, sizeof(n->rule), err));
+	}
+	out->first[classes + 1] = (uint32_t)out->list.count;
 	return HDB_OK;
 }
 
@@ -440,44 +451,74 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 	return HDB_OK;
 }
 
-int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
-		   struct explain_answer *out, struct hdb_error *err)
+/* Applies the first rule of a class that fits. */
+static int explain_by(const struct explain_rules *rules, struct explain_subject about,
+		      uint32_t class_no, struct explain_answer *out, struct hdb_error *err)
 {
-	struct rule_state state = { .subject = { .session = session,
-						 .nodes = &rules->nodes,
-						 .ix = ix,
-						 .start_no = HEAP_NONE,
-						 .whole_bytes = rules->whole_bytes,
-						 .counts = rules->counts,
-						 .steps = STEPS_MAX },
+	struct rule_state state = { .subject = about,
 				    .rules = rules,
 				    .values = { find_value, &state, false } };
 	const struct explain_rule *all = rules->rules.data, *rule;
 	const uint32_t *list = rules->list.data;
 	struct base_value kept = { .kind = BASE_NOTHING };
-	struct heap_object object;
 	int r;
 
-	TRY(heap_object(session->heap, ix, &object, err));
-	if (object.kind != STORE_INSTANCE && object.kind != STORE_OBJECT_ARRAY)
-		return HDB_NOTFOUND;
-	for (uint32_t i = rules->first[object.class_no]; i < rules->first[object.class_no + 1];
-	     i++) {
+	state.subject.nodes = &rules->nodes;
+	state.subject.start_no = HEAP_NONE;
+	state.subject.whole_bytes = rules->whole_bytes;
+	state.subject.counts = rules->counts;
+	state.subject.steps = STEPS_MAX;
+	for (uint32_t i = rules->first[class_no]; i < rules->first[class_no + 1]; i++) {
 		state.rule = rule = &all[list[i]];
 		TRY_ERRORS(r = fits(&state.subject, rule, err));
 		if (r != HDB_OK)
 			continue;
 		out->rule = rule;
-		out->ix = ix;
-		TRY(derive_retained(session->derive, ix, &out->retained_bytes, err));
+		out->ix = about.ix;
+		TRY(derive_retained(about.session->derive, about.ix, &out->retained_bytes, err));
 		TRY(explain_write(rule->says, &state.values, BASE_TEXT(out->says), err));
+		/* A sentence about a suspect may begin with "about ". */
+		if (about.facts)
+			out->says[0] = (char)toupper((unsigned char)out->says[0]);
 		TRY(write_holds(&state, out, err));
 		if (rule->kept != BASE_NO_NODE)
 			TRY(explain_evaluate(&state.subject, rule->kept, &kept, err));
-		out->kept_ix = kept.kind == BASE_OBJECT ? kept.object : ix;
+		out->kept_ix = kept.kind == BASE_OBJECT ? kept.object : about.ix;
 		return explain_write(rule->advice, &state.values, BASE_TEXT(out->advice), err);
 	}
 	return HDB_NOTFOUND;
+}
+
+int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
+		   struct explain_answer *out, struct hdb_error *err)
+{
+	struct heap_object object;
+
+	TRY(heap_object(session->heap, ix, &object, err));
+	if (object.kind != STORE_INSTANCE && object.kind != STORE_OBJECT_ARRAY)
+		return HDB_NOTFOUND;
+	return explain_by(rules, (struct explain_subject){ .session = session, .ix = ix },
+			  object.class_no, out, err);
+}
+
+int explain_suspect(const struct session *session, const struct explain_rules *rules,
+		    const struct analysis_suspect *suspect, struct explain_answer *out,
+		    struct hdb_error *err)
+{
+	uint32_t ix = suspect->point_ix == HEAP_NONE ? suspect->ix : suspect->point_ix;
+	struct explain_facts facts;
+
+	if (suspect->ix == HEAP_NONE) {
+		if (!suspect->members.count)
+			return HDB_NOTFOUND;
+		ix = *base_vec_at(&suspect->members, uint32_t, 0);
+	}
+	TRY(explain_facts_find(session, suspect, &facts, err));
+	TRY(explain_by(rules,
+		       (struct explain_subject){ .session = session, .ix = ix, .facts = &facts },
+		       session->heap->class_count, out, err));
+	out->retained_bytes = suspect->retained_bytes;
+	return HDB_OK;
 }
 
 int explain_chain(const struct session *session, const struct explain_rules *rules,

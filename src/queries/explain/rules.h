@@ -12,6 +12,7 @@
 #include "analysis/session.h"
 #include "base/base_text.h"
 #include "base/expression.h"
+#include "queries/explain/suspect_facts.h"
 
 /* Maximum bytes of a text that a rule reads, and of a sentence that it makes. */
 #define EXPLAIN_VALUE_MAX 200
@@ -96,7 +97,10 @@ struct explain_rules {
 	struct base_vec nodes; /* struct base_node of all expressions */
 	uint32_t usual[3];     /* expressions that every sentence can name */
 	char *own, *users;     /* texts of the compiled-in and the user's rules; owned */
-	/* by class number: start of its rules in `list`, with one more entry at the end; owned */
+	/*
+	 * by class number: start of its rules in `list`; then that of rules of suspects, and the
+	 * end; owned
+	 */
 	uint32_t *first;
 	/* uint32_t: indexes of rules, class by class in their order */
 	struct base_vec list;
@@ -148,6 +152,14 @@ int explain_object(const struct session *session, const struct explain_rules *ru
 int explain_chain(const struct session *session, const struct explain_rules *rules,
 		  uint32_t from_ix, struct explain_answer *out, struct hdb_error *err);
 
+/*
+ * Explains a leak suspect by the first rule of the class "suspect" that applies: by what can be
+ * counted in what it holds. Returns HDB_NOTFOUND if none does.
+ */
+int explain_suspect(const struct session *session, const struct explain_rules *rules,
+		    const struct analysis_suspect *suspect, struct explain_answer *out,
+		    struct hdb_error *err);
+
 /* An object that rules may be about. */
 struct explain_candidate {
 	uint32_t ix;
@@ -188,7 +200,8 @@ struct explain_subject {
 	uint32_t start_no;
 	uint64_t whole_bytes; /* size of the heap */
 	struct explain_counts *counts;
-	uint64_t steps; /* number of entries that may still be read */
+	const struct explain_facts *facts; /* of a suspect; NULL for objects */
+	uint64_t steps;                    /* number of entries that may still be read */
 };
 
 /* The functions of rules; rules/README.md describes them. */

@@ -187,7 +187,7 @@ static int add_advice(struct query *q, struct leaks *l, const struct explain_ans
  * Appends what a rule says about the accumulation point or an owner, and its advice; nothing if no
  * rule applies.
  */
-static int explain_suspect(struct query *q, struct leaks *l, struct query_leak_suspect *about,
+static int add_explanation(struct query *q, struct leaks *l, struct query_leak_suspect *about,
 			   struct hdb_error *err)
 {
 	const struct explain_answer *answer = &l->known[about->no].answer;
@@ -241,7 +241,7 @@ static int report_suspect(struct query *q, struct leaks *l, size_t i, struct hdb
 	about.incident = r == HDB_OK ? &incident : NULL;
 	rows->part = l->known[i].part;
 	TRY(add_suspect(q, l, &about, err));
-	TRY(explain_suspect(q, l, &about, err));
+	TRY(add_explanation(q, l, &about, err));
 	if (s->point_ix != HEAP_NONE)
 		TRY(add_object(q, rows, leak_row_of(rows, LEAK_ROW_POINT), s->point_ix, err));
 	TRY(query_leak_path_rows(q, rows, about.path, err));
@@ -271,6 +271,9 @@ static int find_known(struct query *q, struct leaks *l, struct hdb_error *err)
 		TRY_ERRORS(r = find_explanation(q, l, i, &known->answer, err));
 		if (r == HDB_OK)
 			TRY_ERRORS(r = query_leak_add_keeper(q, &known->answer, err));
+		if (r != HDB_OK)
+			TRY_ERRORS(r = explain_suspect(&q->session, &l->rules, &l->suspects.list[i],
+						       &known->answer, err));
 		if (r != HDB_OK)
 			known->answer.rule = NULL;
 	}

@@ -1,0 +1,849 @@
+/*
+ * queries/explain/suspect_facts.c - the walk over what a suspect holds, and what it counts of each
+ * object; suspect_facts.h has the idea.
+ *
+ * Each object stands for `weight` objects: the parts of a long list of children that are left out
+ * are represented by those that are taken, which are spread evenly over a list sorted by size.
+ */
+#include "queries/explain/suspect_facts.h"
+
+#include "analysis/contents.h"
+#include "base/error.h"
+#include "base/sort.h"
+#include "heap/collections/collections.h"
+#include "queries/inspect/inspect.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * Maximum number of objects of a walk, and of children of one object. If that many children would
+ * make too many objects, the walk begins again with fewer, at least FACTS_CHILDREN_MIN.
+ */
+#define FACTS_OBJECTS_MAX 20000u
+#define FACTS_CHILDREN_MAX 1600u
+#define FACTS_CHILDREN_MIN 100u
+/* Elements of arrays that are read; beyond that, an even part of each array. */
+#define FACTS_ELEMENTS_MAX (2u << 20)
+#define FACTS_ELEMENTS_PART 4096u
+/* Bytes of arrays whose contents are compared. */
+#define FACTS_CONTENT_BYTES (16u << 20)
+/* Shorter arrays are not compared. */
+#define FACTS_CONTENT_MIN 8u
+/* Arrays of zeros that take fewer bytes do not count. */
+#define FACTS_ZEROS_MIN 4096
+/* Dominators above the accumulation point that are looked at, and the part of them it must be. */
+#define FACTS_CLIMBS 8u
+#define FACTS_CLIMB_PART 0.8
+/* Entries that make a collection worth a look. */
+#define FACTS_ENTRIES_MIN 1000u
+/* Different classes that are told apart in one count. */
+#define FACTS_CLASSES 16u
+
+/* What is known of a class. */
+enum held_kind {
+	HELD_UNKNOWN,
+	HELD_OTHER,
+	HELD_COLLECTION,
+	HELD_STRING,
+	HELD_BUILDER, /* a text or stream in an array, whose used part is `count` */
+	HELD_BOX,
+	HELD_ERROR,
+	HELD_FUTURE,
+	HELD_TASK,
+	HELD_TIMER_TASK,
+	HELD_REFERENCE,
+	HELD_VIEW,
+	HELD_BUFFER
+};
+
+static const struct {
+	const char *class_name;
+	uint8_t kind;
+} known[] = {
+	{ "java.lang.String", HELD_STRING },
+	{ "java.lang.AbstractStringBuilder", HELD_BUILDER },
+	{ "java.io.ByteArrayOutputStream", HELD_BUILDER },
+	{ "java.lang.Integer", HELD_BOX },
+	{ "java.lang.Long", HELD_BOX },
+	{ "java.lang.Double", HELD_BOX },
+	{ "java.lang.Float", HELD_BOX },
+	{ "java.lang.Short", HELD_BOX },
+	{ "java.lang.Byte", HELD_BOX },
+	{ "java.lang.Character", HELD_BOX },
+	{ "java.lang.Throwable", HELD_ERROR },
+	{ "java.util.concurrent.CompletableFuture", HELD_FUTURE },
+	{ "java.util.concurrent.FutureTask", HELD_TASK },
+	{ "java.util.TimerTask", HELD_TIMER_TASK },
+	{ "java.lang.ref.Reference", HELD_REFERENCE },
+	{ "java.util.ArrayList$SubList", HELD_VIEW },
+	{ "java.util.AbstractList$SubList", HELD_VIEW },
+	{ "java.util.SubList", HELD_VIEW },
+	{ "java.util.ImmutableCollections$SubList", HELD_VIEW },
+	{ "java.nio.Buffer", HELD_BUFFER },
+};
+
+/* Objects of some kind, by class. */
+struct tally {
+	struct {
+		uint32_t class_no;
+		double count, places, used, bytes;
+	} list[FACTS_CLASSES];
+	unsigned classes;
+	double count, bytes; /* of all classes */
+	bool is_about;       /* some were left out */
+};
+
+/* What is added to a tally. */
+struct addend {
+	uint32_t class_no;
+	double weight, places, used, bytes; /* of one object */
+};
+
+/* An object of the walk. */
+struct node {
+	uint32_t ix;
+	uint32_t parent; /* the node that dominates it; HEAP_NONE at the top */
+	uint32_t class_no;
+	double weight;
+};
+
+/* The content of an array. */
+struct content {
+	uint64_t low, high;
+	uint32_t ix, owner_ix; /* owner_ix: the string, or the array itself */
+	double weight, bytes;
+};
+
+struct walk {
+	const struct session *session;
+	struct base_vec nodes;    /* struct node, in the order of the walk */
+	struct base_vec contents; /* struct content */
+	struct store_lists children;
+	uint8_t *kinds;                   /* by class number: enum held_kind */
+	uint64_t content_bytes, elements; /* that were read */
+	uint64_t enqueued_bits;           /* the ID of ReferenceQueue.ENQUEUED; 0: none */
+	uint32_t reference_no;            /* java.lang.ref.Reference */
+	uint32_t largest_ix;              /* the first collection with many entries */
+	struct tally all, rooms, empties, boxes, errors, references, views, futures, tasks;
+	struct addend big; /* the container with most free bytes */
+	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
+	uint64_t children_max;
+	bool is_cut; /* the walk has seen too many objects */
+};
+
+enum explain_fact explain_fact_of(const char *name)
+{
+#define NAME(name) #name,
+	static const char *const names[] = { EXPLAIN_FACTS(NAME) };
+#undef NAME
+	unsigned no = 0;
+
+	while (no < EXPLAIN_FACT_COUNT && strcmp(names[no], name) != 0)
+		no++;
+	return (enum explain_fact)no;
+}
+
+void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double number)
+{
+	facts->figures[no].kind = BASE_NUMBER;
+	facts->figures[no].number = floor(number + 0.5);
+}
+
+void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, double number)
+{
+	double unit = 1;
+
+	while (number / unit >= 100)
+		unit *= 10;
+	explain_fact_set(facts, no, floor(number / unit + 0.5) * unit);
+	facts->figures[no].is_about = true;
+}
+
+void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const char *text)
+{
+	struct explain_figure *figure = &facts->figures[no];
+
+	figure->kind = BASE_STRING;
+	(void)snprintf(figure->text, sizeof(figure->text), "%s", text);
+}
+
+const char *explain_short_class(struct heap *heap, uint32_t class_no)
+{
+	return inspect_simple_name(heap_class_name(heap, class_no));
+}
+
+/* ---- counting ---- */
+
+static void set(struct explain_facts *out, enum explain_fact no, double number, bool is_about)
+{
+	if (number > 0)
+		(is_about ? explain_fact_guess : explain_fact_set)(out, no, number);
+}
+
+/* The share of all objects of the walk. Retained sizes overlap, so a sum may exceed that. */
+static void set_percent(const struct walk *w, struct explain_facts *out, enum explain_fact no,
+			double bytes)
+{
+	set(out, no, bytes < w->all.bytes ? bytes * 100 / w->all.bytes : 100, false);
+}
+
+static void add(struct tally *tally, const struct addend *a)
+{
+	unsigned i = 0;
+
+	while (i < tally->classes && tally->list[i].class_no != a->class_no)
+		i++;
+	tally->is_about |= a->weight > 1;
+	tally->count += a->weight;
+	tally->bytes += a->weight * a->bytes;
+	if (i == FACTS_CLASSES)
+		return;
+	if (i == tally->classes)
+		tally->list[tally->classes++].class_no = a->class_no;
+	tally->list[i].count += a->weight;
+	tally->list[i].places += a->weight * a->places;
+	tally->list[i].used += a->weight * a->used;
+	tally->list[i].bytes += a->weight * a->bytes;
+}
+
+/* Returns the index of the class with most bytes. */
+static unsigned most_of(const struct tally *tally)
+{
+	unsigned most = 0;
+
+	for (unsigned i = 1; i < tally->classes; i++)
+		if (tally->list[i].bytes > tally->list[most].bytes)
+			most = i;
+	return most;
+}
+
+static enum held_kind kind_of(const struct walk *w, uint32_t class_no)
+{
+	struct heap *heap = w->session->heap;
+
+	assert(class_no < heap->class_count);
+	if (w->kinds[class_no] == HELD_UNKNOWN) {
+		w->kinds[class_no] =
+			heap_collection_rule(heap, class_no) ? HELD_COLLECTION : HELD_OTHER;
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			if (heap_has_superclass(heap, class_no, known[i].class_name))
+				w->kinds[class_no] = known[i].kind;
+	}
+	return (enum held_kind)w->kinds[class_no];
+}
+
+/* The number or the bits of a field; 0 if there is none. */
+static int field_of(const struct walk *w, uint32_t ix, const char *path, uint64_t *out,
+		    struct hdb_error *err)
+{
+	struct heap_value value;
+	int64_t number;
+
+	*out = 0;
+	TRY_FOUND(heap_path_value(w->session->heap, ix, path, &value, err));
+	*out = value.type != HPROF_OBJECT && heap_value_number(&value, &number) ? (uint64_t)number :
+										  value.bits;
+	return HDB_OK;
+}
+
+static void add_room(struct walk *w, const struct addend *a)
+{
+	add(&w->rooms, a);
+	if (a->bytes > w->big.bytes)
+		w->big = *a;
+}
+
+/* ---- what is counted of arrays ---- */
+
+/* The places of an array of references, and those in use: as its collection says, or counted. */
+static int look_at_references(struct walk *w, const struct node *node,
+			      const struct heap_object *object, struct hdb_error *err)
+{
+	const struct node *parent = node->parent == HEAP_NONE ?
+					    NULL :
+					    base_vec_at(&w->nodes, struct node, node->parent);
+	const uint64_t step = object->length <= FACTS_ELEMENTS_MAX - w->elements ?
+				      1 :
+				      object->length / FACTS_ELEMENTS_PART + 1;
+	struct heap_collection collection = { .array_ix = HEAP_NONE };
+	struct heap *heap = w->session->heap;
+	struct addend a = { .class_no = object->class_no, .weight = node->weight };
+	struct heap_walk elements;
+	uint64_t used = 0;
+
+	if (object->length < 4)
+		return HDB_OK;
+	if (parent && kind_of(w, parent->class_no) == HELD_COLLECTION) {
+		a.class_no = parent->class_no;
+		TRY_ERRORS(heap_collection_open(heap, parent->ix, &collection, err));
+	}
+	if (collection.array_ix == node->ix && collection.has_size) {
+		used = collection.size;
+	} else {
+		heap_walk_begin(&elements, node->ix, 0, object->length);
+		TRY(heap_walk_count(heap, &elements, step, &used, err));
+		used *= step;
+		w->elements += step == 1 ? object->length : 0;
+	}
+	if (used > object->length)
+		used = object->length;
+	a.places = (double)object->length;
+	a.used = (double)used;
+	a.bytes = (double)(object->length - used) * heap->layout.reference_bytes;
+	add_room(w, &a);
+	return HDB_OK;
+}
+
+/* The content of an array of numbers, or of a string's characters. */
+static int look_at_content(struct walk *w, const struct node *node,
+			   const struct heap_object *object, struct hdb_error *err)
+{
+	const struct node *parent = node->parent == HEAP_NONE ?
+					    NULL :
+					    base_vec_at(&w->nodes, struct node, node->parent);
+	const enum held_kind kind = parent ? kind_of(w, parent->class_no) : HELD_OTHER;
+	struct heap *heap = w->session->heap;
+	struct content content = { .ix = node->ix,
+				   .owner_ix = node->ix,
+				   .weight = node->weight,
+				   .bytes = (double)object->shallow_bytes };
+	struct analysis_content hash;
+	uint64_t offset, text_bytes;
+	int r;
+
+	if (object->length < FACTS_CONTENT_MIN || kind == HELD_BUILDER ||
+	    object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes)
+		return HDB_OK;
+	w->content_bytes += object->shallow_bytes;
+	TRY(heap_offset(heap, node->ix, &offset, err));
+	TRY_ERRORS(r = analysis_array_hash(heap, &heap->dump.view, offset, &hash, err));
+	if (r != HDB_OK)
+		return HDB_OK;
+	content.low = hash.low;
+	content.high = hash.high;
+	if (kind == HELD_STRING) {
+		struct heap_object string;
+
+		content.owner_ix = parent->ix;
+		TRY(heap_object(heap, parent->ix, &string, err));
+		text_bytes = string.shallow_bytes;
+		content.bytes += (double)text_bytes;
+	}
+	return base_vec_push(&w->contents, &content, sizeof(content), err);
+}
+
+/* ---- what is counted of instances ---- */
+
+/* A string builder or a stream: its array, and how much of it is used. */
+static int look_at_builder(struct walk *w, const struct node *node, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_object array;
+	uint64_t used, coder;
+	uint32_t ix;
+
+	TRY_FOUND(heap_path_object(heap, node->ix, "value|buf", &ix, err));
+	TRY(heap_object(heap, ix, &array, err));
+	TRY(field_of(w, node->ix, "count", &used, err));
+	TRY(field_of(w, node->ix, "coder", &coder, err));
+	used <<= coder == 1;
+	if (!array.length || used > array.length)
+		return HDB_OK;
+	add_room(w,
+		 &(struct addend){ node->class_no, node->weight, (double)array.length, (double)used,
+				   (double)array.shallow_bytes * ((double)(array.length - used) /
+								  (double)array.length) });
+	return HDB_OK;
+}
+
+static int look_at_collection(struct walk *w, const struct node *node,
+			      const struct heap_object *object, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_collection collection;
+
+	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
+	if (w->largest_ix == HEAP_NONE && collection.inner &&
+	    (!collection.has_size || collection.size >= FACTS_ENTRIES_MIN) &&
+	    !(collection.rule->flags & HEAP_PART))
+		w->largest_ix = node->ix;
+	if (!collection.has_size || collection.size || collection.inner_ix != node->ix)
+		return HDB_OK;
+	add(&w->empties,
+	    &(struct addend){ node->class_no, node->weight, 0, 0, (double)object->shallow_bytes });
+	return HDB_OK;
+}
+
+static int look_at_error(struct walk *w, const struct node *node, struct hdb_error *err)
+{
+	struct heap_collection collection = { .size = 0 };
+	uint64_t bytes;
+	uint32_t ix;
+	int r;
+
+	TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
+	add(&w->errors, &(struct addend){ node->class_no, node->weight, 0, 0, (double)bytes });
+	TRY_ERRORS(
+		r = heap_path_object(w->session->heap, node->ix, "suppressedExceptions", &ix, err));
+	if (r == HDB_OK)
+		TRY_ERRORS(heap_collection_open(w->session->heap, ix, &collection, err));
+	if ((double)collection.size > w->suppressed)
+		w->suppressed = (double)collection.size;
+	return HDB_OK;
+}
+
+static int look_at_task(struct walk *w, const struct node *node, bool is_timer,
+			struct hdb_error *err)
+{
+	uint64_t state;
+
+	TRY(field_of(w, node->ix, "state", &state, err));
+	add(&w->tasks, &(struct addend){ .class_no = node->class_no, .weight = node->weight });
+	/* CANCELLED, INTERRUPTING and INTERRUPTED of FutureTask; CANCELLED of TimerTask */
+	if (is_timer ? state == 3 : state >= 4 && state <= 6)
+		w->cancelled += node->weight;
+	return HDB_OK;
+}
+
+static int look_at_future(struct walk *w, const struct node *node, struct hdb_error *err)
+{
+	const struct node *parent = node->parent == HEAP_NONE ?
+					    NULL :
+					    base_vec_at(&w->nodes, struct node, node->parent);
+	uint64_t result, actions;
+
+	/* what thenApply() and its like return is completed with the future that it waits for */
+	if (parent && heap_has_superclass(w->session->heap, parent->class_no,
+					  "java.util.concurrent.CompletableFuture$Completion"))
+		return HDB_OK;
+	TRY(field_of(w, node->ix, "result", &result, err));
+	TRY(field_of(w, node->ix, "stack", &actions, err));
+	add(&w->futures, &(struct addend){ .class_no = node->class_no, .weight = node->weight });
+	if (!result)
+		w->open_futures += node->weight;
+	if (!result && actions)
+		w->waited += node->weight;
+	return HDB_OK;
+}
+
+static int look_at_reference(struct walk *w, const struct node *node, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_value queue = { .bits = 0 };
+	uint64_t referent, bytes;
+
+	TRY_ERRORS(heap_path_value_as(heap, (struct heap_as){ node->ix, w->reference_no }, "queue",
+				      &queue, err));
+	TRY(field_of(w, node->ix, "referent", &referent, err));
+	TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
+	add(&w->references, &(struct addend){ node->class_no, node->weight, 0, 0, 1 });
+	if (queue.bits && queue.bits == w->enqueued_bits)
+		w->enqueued += node->weight;
+	else if (!referent)
+		w->cleared += node->weight;
+	if (heap_has_superclass(heap, node->class_no, "java.lang.ref.SoftReference"))
+		w->soft_bytes += node->weight * (double)bytes;
+	return HDB_OK;
+}
+
+/* A view that alone keeps a larger list or array: what it does not show is kept for nothing. */
+static int look_at_view(struct walk *w, const struct node *node, bool is_buffer,
+			struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_collection whole = { .size = 0 };
+	struct heap_object object;
+	uint64_t shown, all, bytes;
+	uint32_t ix, dominator;
+
+	TRY_FOUND(heap_path_object(heap, node->ix, is_buffer ? "hb" : "root|parent|l|list", &ix,
+				   err));
+	TRY(derive_dominator(w->session->derive, ix, &dominator, err));
+	if (dominator != node->ix)
+		return HDB_OK;
+	TRY(heap_object(heap, ix, &object, err));
+	TRY(derive_retained(w->session->derive, ix, &bytes, err));
+	TRY(field_of(w, node->ix, is_buffer ? "capacity" : "size", &shown, err));
+	all = object.length;
+	if (!is_buffer) {
+		TRY_FOUND(heap_collection_open(heap, ix, &whole, err));
+		all = whole.size;
+	}
+	if (shown * 2 < all)
+		add(&w->views,
+		    &(struct addend){ node->class_no, node->weight, (double)all, (double)shown,
+				      (double)bytes * ((double)(all - shown) / (double)all) });
+	return HDB_OK;
+}
+
+static int look_at(struct walk *w, size_t no, struct hdb_error *err)
+{
+	struct node *node = base_vec_at(&w->nodes, struct node, no);
+	struct heap_object object;
+
+	TRY(heap_object(w->session->heap, node->ix, &object, err));
+	add(&w->all, &(struct addend){ .class_no = object.class_no,
+				       .weight = node->weight,
+				       .bytes = (double)object.shallow_bytes });
+	node->class_no = object.class_no;
+	if (object.kind == STORE_OBJECT_ARRAY)
+		return look_at_references(w, node, &object, err);
+	if (object.kind == STORE_PRIMITIVE_ARRAY)
+		return look_at_content(w, node, &object, err);
+	if (object.kind != STORE_INSTANCE)
+		return HDB_OK;
+	switch (kind_of(w, object.class_no)) {
+	case HELD_BUILDER:
+		return look_at_builder(w, node, err);
+	case HELD_COLLECTION:
+		return look_at_collection(w, node, &object, err);
+	case HELD_BOX:
+		add(&w->boxes, &(struct addend){ object.class_no, node->weight, 0, 0,
+						 (double)object.shallow_bytes });
+		return HDB_OK;
+	case HELD_ERROR:
+		return look_at_error(w, node, err);
+	case HELD_FUTURE:
+		return look_at_future(w, node, err);
+	case HELD_TASK:
+	case HELD_TIMER_TASK:
+		return look_at_task(w, node, kind_of(w, object.class_no) == HELD_TIMER_TASK, err);
+	case HELD_REFERENCE:
+		return look_at_reference(w, node, err);
+	case HELD_VIEW:
+	case HELD_BUFFER:
+		return look_at_view(w, node, kind_of(w, object.class_no) == HELD_BUFFER, err);
+	case HELD_UNKNOWN:
+	case HELD_OTHER:
+	case HELD_STRING:
+		break;
+	}
+	return HDB_OK;
+}
+
+/* ---- the walk ---- */
+
+/* Appends the children of a node, or an even part of them. */
+static int add_children(struct walk *w, size_t no, struct hdb_error *err)
+{
+	const struct node node = *base_vec_at(&w->nodes, struct node, no);
+	const uint32_t *batch;
+	uint64_t length, step, at = 0;
+	size_t count;
+
+	TRY(store_lists_begin(&w->children, node.ix, &length, err));
+	step = (length + w->children_max - 1) / w->children_max;
+	for (;;) {
+		TRY(store_lists_next(&w->children, &batch, &count, err));
+		if (!count)
+			return HDB_OK;
+		for (size_t i = 0; i < count; i++, at++) {
+			const struct node child = { .ix = batch[i],
+						    .parent = (uint32_t)no,
+						    .weight = node.weight * (double)step };
+
+			if (at % step)
+				continue;
+			if (w->nodes.count >= FACTS_OBJECTS_MAX) {
+				w->is_cut = true;
+				return HDB_OK;
+			}
+			TRY(base_vec_push(&w->nodes, &child, sizeof(child), err));
+		}
+	}
+}
+
+/* Where the walk begins: the highest object that holds little besides the accumulation point. */
+static int find_top(const struct session *session, const struct analysis_suspect *s, uint32_t *top,
+		    struct hdb_error *err)
+{
+	uint64_t bytes, more;
+	uint32_t above;
+
+	*top = s->point_ix == HEAP_NONE ? s->ix : s->point_ix;
+	TRY(derive_retained(session->derive, *top, &bytes, err));
+	for (unsigned i = 0; i < FACTS_CLIMBS && *top != s->ix; i++) {
+		struct heap_object object;
+
+		TRY(derive_dominator(session->derive, *top, &above, err));
+		if (above == HEAP_NONE || above == *top)
+			return HDB_OK;
+		TRY(heap_object(session->heap, above, &object, err));
+		if (object.kind == STORE_CLASS)
+			return HDB_OK;
+		TRY(derive_retained(session->derive, above, &more, err));
+		if ((double)bytes < (double)more * FACTS_CLIMB_PART)
+			return HDB_OK;
+		*top = above;
+	}
+	return HDB_OK;
+}
+
+static int add_tops(struct walk *w, const struct analysis_suspect *s, struct hdb_error *err)
+{
+	const size_t step = (s->members.count + w->children_max - 1) / w->children_max;
+	struct node node = { .parent = HEAP_NONE, .weight = 1 };
+
+	if (s->ix != HEAP_NONE) {
+		TRY(find_top(w->session, s, &node.ix, err));
+		return base_vec_push(&w->nodes, &node, sizeof(node), err);
+	}
+	for (size_t i = 0; i < s->members.count; i += step) {
+		node.ix = *base_vec_at(&s->members, uint32_t, i);
+		TRY(base_vec_push(&w->nodes, &node, sizeof(node), err));
+	}
+	for (size_t i = 0; i < w->nodes.count; i++)
+		base_vec_at(&w->nodes, struct node, i)->weight =
+			(double)s->count / (double)w->nodes.count;
+	return HDB_OK;
+}
+
+/* ---- equal contents ---- */
+
+static int compare_contents(const void *a, const void *b)
+{
+	const struct content *x = a, *y = b;
+
+	BASE_ASCENDING(x->low, y->low);
+	BASE_ASCENDING(x->high, y->high);
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+/* Names a content: the text of a string, or the class and length of an array. */
+static int name_content(const struct walk *w, const struct content *c, enum explain_fact to,
+			struct explain_facts *out, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	char text[EXPLAIN_CONTENT_MAX - 8], name[EXPLAIN_CONTENT_MAX];
+	struct heap_object object;
+
+	TRY(heap_object(heap, c->ix, &object, err));
+	if (c->owner_ix != c->ix) {
+		TRY_FOUND(heap_string(heap, c->owner_ix, text, sizeof(text), err));
+		(void)snprintf(name, sizeof(name), "\"%s\"", text);
+	} else {
+		const char *class_name = heap_class_name(heap, object.class_no);
+
+		(void)snprintf(name, sizeof(name), "%.*s[%" PRIu64 "]",
+			       (int)strcspn(class_name, "["), class_name, object.length);
+	}
+	explain_fact_text(out, to, name);
+	return HDB_OK;
+}
+
+/* Equal contents, or zeros. */
+struct equals {
+	const struct content *most; /* the content that takes most */
+	double count, bytes, most_count, most_bytes, kinds;
+};
+
+/* The order of hashes differs from run to run, so that of objects decides between equals. */
+static void add_run(struct equals *e, const struct content *first, double count, double bytes)
+{
+	e->count += count;
+	e->bytes += bytes;
+	e->kinds++;
+	if (e->most &&
+	    (bytes < e->most_bytes || (bytes == e->most_bytes && first->ix > e->most->ix)))
+		return;
+	e->most = first;
+	e->most_bytes = bytes;
+	e->most_count = count;
+}
+
+static int is_zero(const struct walk *w, const struct content *c, bool *out, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_object object;
+	struct heap_walk elements;
+	uint64_t used;
+
+	TRY(heap_object(heap, c->ix, &object, err));
+	heap_walk_begin(&elements, c->ix, 0, object.length);
+	TRY(heap_walk_count(heap, &elements, 1, &used, err));
+	*out = !used;
+	return HDB_OK;
+}
+
+static int set_equals(const struct walk *w, const struct equals *e, bool is_zeros,
+		      struct explain_facts *out, struct hdb_error *err)
+{
+	const bool is_about = w->is_cut || w->all.is_about;
+
+	if (!e->most)
+		return HDB_OK;
+	if (is_zeros) {
+		set(out, EXPLAIN_FACT_zeros, e->count, is_about);
+		set_percent(w, out, EXPLAIN_FACT_zero_percent, e->bytes);
+		return name_content(w, e->most, EXPLAIN_FACT_zero_kind, out, err);
+	}
+	set(out, EXPLAIN_FACT_equals, e->count, is_about);
+	set_percent(w, out, EXPLAIN_FACT_equal_percent, e->bytes);
+	/* Copies lie side by side, so a sample tells little about the number of one. */
+	if (!is_about)
+		explain_fact_set(out, EXPLAIN_FACT_most_count, e->most_count);
+	return name_content(w, e->most, EXPLAIN_FACT_most_equal, out, err);
+}
+
+/* Finds equal contents. Small arrays of zeros are counters and the like, and do not count. */
+static int find_equals(struct walk *w, struct explain_facts *out, struct hdb_error *err)
+{
+	const struct content *list = w->contents.data;
+	struct equals equals = { .count = 0 }, zeros = { .count = 0 };
+
+	base_vec_sort(&w->contents, sizeof(struct content), compare_contents);
+	for (size_t from = 0, to; from < w->contents.count; from = to) {
+		double count = 0, bytes = 0;
+		bool is_empty;
+
+		for (to = from; to < w->contents.count && list[to].low == list[from].low &&
+				list[to].high == list[from].high;
+		     to++) {
+			count += list[to].weight;
+			bytes += list[to].weight * list[to].bytes;
+		}
+		if (to - from < 2)
+			continue;
+		TRY(is_zero(w, &list[from], &is_empty, err));
+		if (!is_empty)
+			add_run(&equals, &list[from], count, bytes - list[from].bytes);
+		else if (list[from].bytes >= FACTS_ZEROS_MIN)
+			add_run(&zeros, &list[from], count, bytes);
+	}
+	TRY(set_equals(w, &equals, false, out, err));
+	return set_equals(w, &zeros, true, out, err);
+}
+
+/* ---- the figures ---- */
+
+/* The facts that a tally makes: number and class; EXPLAIN_FACT_COUNT: none. */
+static void set_tally(const struct walk *w, const struct tally *tally,
+		      const enum explain_fact to[2], struct explain_facts *out)
+{
+	if (!tally->classes)
+		return;
+	set(out, to[0], tally->count, tally->is_about);
+	if (to[1] != EXPLAIN_FACT_COUNT)
+		explain_fact_text(out, to[1],
+				  explain_short_class(w->session->heap,
+						      tally->list[most_of(tally)].class_no));
+}
+
+/* Free places: those of the class that has most, and those of the container that has most. */
+static void set_rooms(const struct walk *w, struct explain_facts *out)
+{
+	const unsigned most = most_of(&w->rooms);
+	const double count = w->rooms.list[most].count;
+
+	if (!w->rooms.classes || !w->rooms.bytes)
+		return;
+	set(out, EXPLAIN_FACT_rooms, count, w->rooms.is_about);
+	explain_fact_text(out, EXPLAIN_FACT_room_kind,
+			  explain_short_class(w->session->heap, w->rooms.list[most].class_no));
+	explain_fact_set(out, EXPLAIN_FACT_room_places, w->rooms.list[most].places / count);
+	explain_fact_set(out, EXPLAIN_FACT_room_used, w->rooms.list[most].used / count);
+	set_percent(w, out, EXPLAIN_FACT_free_percent, w->rooms.bytes);
+	explain_fact_text(out, EXPLAIN_FACT_big_kind,
+			  explain_short_class(w->session->heap, w->big.class_no));
+	explain_fact_set(out, EXPLAIN_FACT_big_places, w->big.places);
+	explain_fact_set(out, EXPLAIN_FACT_big_used, w->big.used);
+	explain_fact_set(out, EXPLAIN_FACT_big_free, w->big.bytes);
+}
+
+static void set_figures(const struct walk *w, struct explain_facts *out)
+{
+	const struct {
+		const struct tally *tally;
+		enum explain_fact to[2];
+	} tallies[] = {
+#define TALLY(member, count, kind) \
+	{ \
+		&w->member, \
+		{ \
+			EXPLAIN_FACT_##count, EXPLAIN_FACT_##kind \
+		} \
+	}
+		TALLY(empties, empties, empty_kind), TALLY(boxes, boxes, box_kind),
+		TALLY(errors, errors, error_kind),   TALLY(references, references, reference_kind),
+		TALLY(views, views, view_kind),      TALLY(futures, futures, COUNT),
+		TALLY(tasks, tasks, COUNT),
+	};
+
+	if (!w->all.bytes)
+		return;
+	explain_fact_set(out, EXPLAIN_FACT_bytes, w->all.bytes);
+	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
+		set_tally(w, tallies[i].tally, tallies[i].to, out);
+	set_rooms(w, out);
+	set(out, EXPLAIN_FACT_suppressed, w->suppressed, false);
+	set(out, EXPLAIN_FACT_open_futures, w->open_futures, w->futures.is_about);
+	set(out, EXPLAIN_FACT_waited, w->waited, w->futures.is_about);
+	set(out, EXPLAIN_FACT_cancelled, w->cancelled, w->tasks.is_about);
+	set(out, EXPLAIN_FACT_enqueued, w->enqueued, w->references.is_about);
+	set(out, EXPLAIN_FACT_cleared, w->cleared, w->references.is_about);
+	set_percent(w, out, EXPLAIN_FACT_soft_percent, w->soft_bytes);
+	set_percent(w, out, EXPLAIN_FACT_view_percent, w->views.bytes);
+	set_percent(w, out, EXPLAIN_FACT_empty_percent, w->empties.bytes);
+	set_percent(w, out, EXPLAIN_FACT_error_percent, w->errors.bytes);
+	set_percent(w, out, EXPLAIN_FACT_box_percent, w->boxes.bytes);
+}
+
+/* Collects the objects of the walk, with at most children_max of each. */
+static int collect(struct walk *w, const struct analysis_suspect *s, struct hdb_error *err)
+{
+	w->nodes.count = 0;
+	w->is_cut = false;
+	TRY(add_tops(w, s, err));
+	for (size_t i = 0; i < w->nodes.count && !w->is_cut; i++)
+		TRY(add_children(w, i, err));
+	return HDB_OK;
+}
+
+static int walk(struct walk *w, const struct analysis_suspect *s, struct explain_facts *out,
+		struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_value enqueued = { .bits = 0 };
+
+	TRY(heap_open_dump(heap, err));
+	TRY(heap_load_classes(heap, err));
+	TRY(BASE_ALLOC(w->kinds, (size_t)heap->class_count + 1, "classes", err));
+	TRY(derive_children(w->session->derive, &w->children, err));
+	TRY_ERRORS(
+		heap_static_value(heap, "java.lang.ref.ReferenceQueue.ENQUEUED", &enqueued, err));
+	w->enqueued_bits = enqueued.bits;
+	w->reference_no = heap_class_by_name(heap, "java.lang.ref.Reference", 0);
+	do {
+		TRY(collect(w, s, err));
+		w->children_max /= 4;
+	} while (w->is_cut && w->children_max >= FACTS_CHILDREN_MIN);
+	for (size_t i = 0; i < w->nodes.count; i++)
+		TRY(look_at(w, i, err));
+	set_figures(w, out);
+	TRY(find_equals(w, out, err));
+	return w->largest_ix == HEAP_NONE ?
+		       HDB_OK :
+		       explain_entry_facts(w->session, w->largest_ix, out, err);
+}
+
+int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,
+		       struct explain_facts *out, struct hdb_error *err)
+{
+	struct walk w = { .session = session,
+			  .largest_ix = HEAP_NONE,
+			  .children_max = FACTS_CHILDREN_MAX };
+	int r;
+
+	memset(out, 0, sizeof(*out));
+	if (suspect->retained_bytes < FACTS_BYTES_MIN)
+		return HDB_OK;
+	r = walk(&w, suspect, out, err);
+	base_vec_release(&w.nodes);
+	base_vec_release(&w.contents);
+	free(w.kinds);
+	return r;
+}

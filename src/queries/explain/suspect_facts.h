@@ -1,0 +1,112 @@
+/*
+ * queries/explain/suspect_facts.h - what can be counted in the things that a leak suspect holds,
+ * whatever their classes: free places, equal contents, cleared references, keys that are equal, ...
+ *
+ * Percents are of the bytes of all objects looked at, if nothing else is said. Rules of the class
+ * "suspect" read these figures with held(NAME), so that a cause needs no code of its own, only what
+ * measures it. All figures of a suspect come from one walk over the objects that it dominates, from
+ * the top down. The walk takes only an even part of very long lists of children, and sees a limited
+ * number of objects. Figures of a part are estimates, which are rounded, and about(NAME) is
+ * "about ".
+ */
+#ifndef QUERIES_EXPLAIN_SUSPECT_FACTS_H
+#define QUERIES_EXPLAIN_SUSPECT_FACTS_H
+
+#include "analysis/session.h"
+#include "analysis/suspects.h"
+#include "base/expression.h"
+
+/* Suspects that retain less are not measured: the sentence about them would be noise. */
+#define FACTS_BYTES_MIN (256u << 10)
+
+/* Name and meaning. */
+#define EXPLAIN_FACTS(X) \
+	X(bytes)          /* shallow size of all objects of the walk */ \
+	X(free_percent)   /* free places in containers and arrays */ \
+	X(rooms)          /* containers and arrays of the class with most free places */ \
+	X(room_kind)      /* text: that class */ \
+	X(room_places)    /* places of one of them on average */ \
+	X(room_used)      /* places of one of them that are in use, on average */ \
+	X(big_kind)       /* text: the class of the one with most free places */ \
+	X(big_places)     /* its places */ \
+	X(big_used)       /* those in use */ \
+	X(big_free)       /* bytes of the others */ \
+	X(empties)        /* collections without elements */ \
+	X(empty_kind)     /* text: the class of most */ \
+	X(empty_percent)  /* their shallow size */ \
+	X(equals)         /* strings or arrays that have an equal one */ \
+	X(equal_percent)  /* what sharing them would save */ \
+	X(most_equal)     /* text: the content that takes most: "text", or byte[800] */ \
+	X(most_count)     /* number of objects with that content; none of a sample */ \
+	X(zeros)          /* large arrays of zeros */ \
+	X(zero_percent)   /* what they take */ \
+	X(zero_kind)      /* text: byte[8000] */ \
+	X(boxes)          /* boxed numbers */ \
+	X(box_kind)       /* text: the class of most */ \
+	X(box_percent)    /* their shallow size */ \
+	X(errors)         /* exceptions */ \
+	X(error_kind)     /* text: the class of most */ \
+	X(error_percent)  /* retained size of the exceptions */ \
+	X(suppressed)     /* most exceptions that one has suppressed */ \
+	X(futures)        /* CompletableFutures, without those that only wait for another */ \
+	X(open_futures)   /* those that are not completed */ \
+	X(waited)         /* those of them for which an action waits */ \
+	X(tasks)          /* FutureTasks and TimerTasks */ \
+	X(cancelled)      /* those that are cancelled */ \
+	X(references)     /* weak, soft and phantom references */ \
+	X(reference_kind) /* text: the class of most */ \
+	X(enqueued)       /* references in a queue */ \
+	X(cleared)        /* references without referent that are in no queue */ \
+	X(soft_percent)   /* retained size of soft references */ \
+	X(views)          /* views that alone keep what they show a part of */ \
+	X(view_kind)      /* text: the class of most */ \
+	X(view_percent)   /* what they do not show */ \
+	X(entries)        /* entries of the largest collection */ \
+	X(entries_kind)   /* text: its class */ \
+	X(is_queue)       /* 1 if it is a queue between threads that has no limit */ \
+	X(key_percent)    /* of its keys of an own class, those that equal another, in percent */ \
+	X(key_kind)       /* text: that class */ \
+	X(part_of)        /* text: what most of its entries share: a prefix, or a field */ \
+	X(part)           /* text: the value that they share */ \
+	X(part_percent)   /* how many */ \
+	X(part_kinds)     /* number of different values */
+#define EXPLAIN_FACT_NUMBER(name) EXPLAIN_FACT_##name,
+enum explain_fact { EXPLAIN_FACTS(EXPLAIN_FACT_NUMBER) EXPLAIN_FACT_COUNT };
+
+/* Maximum bytes of a text. */
+#define EXPLAIN_CONTENT_MAX 100
+
+/* A figure: a text, a number, or nothing. */
+struct explain_figure {
+	enum base_value_kind kind;
+	bool is_about; /* an estimate */
+	double number;
+	char text[EXPLAIN_CONTENT_MAX];
+};
+
+struct explain_facts {
+	struct explain_figure figures[EXPLAIN_FACT_COUNT];
+};
+
+/* Measures a suspect. Reads the dump. Requires the tables children and retained. */
+int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,
+		       struct explain_facts *out, struct hdb_error *err);
+
+/* Returns the number of a figure's name, or EXPLAIN_FACT_COUNT. */
+enum explain_fact explain_fact_of(const char *name);
+
+/* ---- for the files of this folder ---- */
+
+/* Sets a number, an estimate with two digits, or a text. */
+void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double number);
+void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, double number);
+void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const char *text);
+
+/* The class without its package: "HashMap". */
+const char *explain_short_class(struct heap *heap, uint32_t class_no);
+
+/* Measures the entries of a collection: equal keys, and what most have in common. */
+int explain_entry_facts(const struct session *session, uint32_t collection_ix,
+			struct explain_facts *out, struct hdb_error *err);
+
+#endif

@@ -1,0 +1,69 @@
+#!/bin/sh
+# causes_test.sh - programs with one planted problem each (tests/java/Causes.java): leaks names owner and
+# number, and the cause by what it counts in the heap; of the same program without the problem nothing is
+# said. Needs JDK 17 or later.
+# Slow: starts many JVMs.
+set -eu
+for tool in java javac; do
+	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+cd "$TMPDIR"
+mkdir classes
+javac -nowarn -d classes "$HDB_ROOT/tests/java/Causes.java" 2> javac.log || { echo "no JDK 17 here"; exit 77; }
+failed=0 cases=0
+
+# leaks_of CASE: leaks.txt, what is said of the first suspect, on one line
+leaks_of() {
+	java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes "$1" dump.hprof > java.log 2>&1 ||
+		{ echo "FAILED: $1 does not run"; cat java.log; exit 1; }
+	heapdb import dump.hprof -o dump.heapdb --force --quiet
+	heapdb leaks dump.heapdb > all.txt
+	sed -n '3,/^  What to do\|^$/p' all.txt | tr -s '\n ' ' ' > leaks.txt
+	rm -f dump.hprof
+}
+
+while IFS='|' read -r name owner cause; do
+	[ -n "$name" ] || continue
+	leaks_of "$name"
+	grep -qF -- "$owner" leaks.txt || { echo "FAILED: $name: no \"$owner\""; cat leaks.txt; failed=1; }
+	grep -qF -- "$cause" leaks.txt || { echo "FAILED: $name: no \"$cause\""; cat leaks.txt; failed=1; }
+	leaks_of "$name-ok"
+	if grep -E '\((leak|unbounded|misconfigured|large|by design)\)' leaks.txt; then
+		echo "FAILED: $name-ok is explained"
+		failed=1
+	fi
+	cases=$((cases + 1))
+done << 'CASES'
+onebig|Causes$Country.codes (static) holds|Of 4,194,304 places of one HashMap, 3 are in use: 16.0 MiB are free places.
+enummap|holds 60,000 EnumMap|each EnumMap has 27 on average, and 2 are in use
+grid|holds 1,000 Object[]|each Object[] has 2,000 on average, and 3 are in use (number of them: 1,000)
+builders|holds 40 StringBuilder|each StringBuilder has 300,000 on average, and 5 are in use (number of them: 40)
+streams|holds 400 ByteArrayOutputStream|each ByteArrayOutputStream has 30,000 on average, and 100 are in use
+presized|holds 6,000 ArrayList|each ArrayList has 501 on average, and 3 are in use
+presizedmaps|holds 6,000 HashMap|each HashMap has 512 on average, and 2 are in use
+equalbytes|holds 1,500 byte[]|1,500 of its strings and arrays have an equal one, such as byte[8000], 1,500 times
+equalstrings|holds 150,000 Causes$Order|About 150,000 of its strings and arrays have an equal one, such as "WAITING_FOR
+zeros|holds 1,500 byte[]|1,500 arrays of zeros, such as byte[8000]
+tenant|holds 12,000 entries|86 % of the 12,000 entries have the prefix tenant-17
+field|holds 200,000 Causes$Order|85 % of the 200,000 entries have the customer
+outbox|holds 15,000 elements|A ConcurrentLinkedQueue has 15,000 elements and no limit
+cancelled|12,000 ScheduledThreadPoolExecutor$ScheduledFuture|12,000 of 12,000 tasks are cancelled
+timer|Causes$Clock.timer (static)|12,000 tasks are cancelled
+futures|Causes$Requests.pending (static) holds 12,000|12,000 CompletableFutures are not completed, and actions wait
+keys|holds 12,000 byte[]|Of the 12,000 keys (Causes$Key) of a HashMap, 100 % have the same field
+refqueue|holds 60,000 PhantomReference|60,000 references (PhantomReference) wait in a ReferenceQueue
+cleaner|8,000 Causes$Native|A Cleaner never cleans 8,000 objects (Causes$Native)
+sublist|holds 300 ArrayList$SubList|300 views (ArrayList$SubList) each show a part of a list
+slice|holds 150 HeapCharBuffer|150 views (HeapCharBuffer) each show a part
+heads|holds 200 HeapByteBuffer|200 views (HeapByteBuffer) each show a part
+exceptions|holds 8,000 IllegalStateException|8,000 exceptions (IllegalStateException) with their stack traces
+suppressed|holds 8,000 Exception|8,000 of them suppressed by one
+boxed|holds 200,000 entries|400,000 boxed numbers
+boxedlist|holds 400,000 Long|400,000 boxed numbers (Long)
+emptymaps|holds 120,000 LinkedHashMap|120,000 of its collections (LinkedHashMap) have no elements
+soft|holds 10,000 entries|95 % of it is held by SoftReferences
+flow|holds 12,000 items for one subscriber|which has requested 0
+matcher|holds 100 Matcher|
+CASES
+echo "$cases problems and as many programs without one"
+exit $failed

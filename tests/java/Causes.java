@@ -1,0 +1,456 @@
+/*
+ * Dumps its own heap with one planted problem, or with a healthy program that looks like it.
+ *
+ *   java Causes CASE FILE.hprof
+ *
+ * Each case keeps about 10 MB in a static field or a local variable of main, as a program would that has this
+ * problem. A case whose name ends in "-ok" is its control: the same structure, used as it should be.
+ */
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.RandomAccessFile;
+import java.lang.management.ManagementFactory;
+import java.lang.ref.Cleaner;
+import java.lang.ref.PhantomReference;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.SoftReference;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.channels.FileChannel;
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.regex.*;
+
+public class Causes {
+    enum Right {
+        READ,
+        WRITE,
+        LIST,
+        DELETE,
+        GRANT,
+        REVOKE,
+        AUDIT,
+        OWN,
+        SHARE,
+        COPY,
+        MOVE,
+        A,
+        B,
+        C,
+        D,
+        E,
+        F,
+        G,
+        H,
+        I,
+        J,
+        K,
+        L,
+        M,
+        N,
+        O,
+        P
+    }
+    enum Region { NORTH, SOUTH, EAST, WEST, CENTER, ISLES }
+
+    record Customer(String name) {}
+    static class Country { static Map<String, Integer> codes; }
+    static class Permissions { static List<EnumMap<Right, Boolean>> users = new ArrayList<>(); }
+    static class Board { static Object[][] cells; }
+    static class WriterPool { static Deque<StringBuilder> idle = new ArrayDeque<>(); }
+    static class StreamPool { static Deque<ByteArrayOutputStream> idle = new ArrayDeque<>(); }
+    static class Icons { static List<byte[]> images = new ArrayList<>(); }
+    static class Buffers { static List<byte[]> free = new ArrayList<>(); }
+    static class Order {
+        final int no;
+        final String state;
+        final Customer customer;
+        final Region region;
+        Order(int no, String state, Customer customer, Region region) {
+            this.no = no;
+            this.state = state;
+            this.customer = customer;
+            this.region = region;
+        }
+    }
+    static class Orders { static List<Order> all = new ArrayList<>(); }
+    static class Tenants { static Map<String, byte[]> cache = new HashMap<>(); }
+    static class Mail { static Queue<byte[]> outbox = new ConcurrentLinkedQueue<>(); }
+    static class Scheduler { static ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(1); }
+    static class Requests { static Map<Long, CompletableFuture<byte[]>> pending = new ConcurrentHashMap<>(); }
+    static class Key {
+        final String user;
+        final int day;
+        Key(String user, int day) {
+            this.user = user;
+            this.day = day;
+        }
+    }
+    static class GoodKey extends Key {
+        GoodKey(String user, int day) { super(user, day); }
+        @Override
+        public boolean equals(Object o) {
+            return o instanceof GoodKey k && k.user.equals(user) && k.day == day;
+        }
+        @Override
+        public int hashCode() {
+            return Objects.hash(user, day);
+        }
+    }
+    static class Reports { static Map<Key, byte[]> byKey = new HashMap<>(); }
+    static class Handles {
+        static Set<Reference<?>> open = ConcurrentHashMap.newKeySet();
+        static ReferenceQueue<Object> dead = new ReferenceQueue<>();
+    }
+    static class Native {
+        final byte[] data = random(1000, ++n);
+        static int n;
+        static final Cleaner CLEANER = Cleaner.create();
+        Native(boolean captures) {
+            final byte[] d = new byte[1];
+            CLEANER.register(this, captures ? () -> Arrays.fill(data, (byte) 0) : clean(d));
+        }
+        static Runnable clean(byte[] d) { return () -> Arrays.fill(d, (byte) 0); }
+    }
+    static class Pages { static List<List<Integer>> first = new ArrayList<>(); }
+    static class Words {
+        static List<CharBuffer> seen = new ArrayList<>();
+        static List<ByteBuffer> heads = new ArrayList<>();
+    }
+    static class Failures {
+        static List<Throwable> all = new ArrayList<>();
+        static Exception last;
+    }
+    static class Prices {
+        static Map<Integer, Double> byId = new HashMap<>();
+        static List<Long> series = new ArrayList<>();
+    }
+    static class Frames { static List<ByteBuffer> inFlight = new ArrayList<>(); }
+    static class Thumbnails {
+        static Map<Integer, SoftReference<byte[]>> cache = new HashMap<>();
+        static SoftReference<List<byte[]>> all;
+    }
+    static class Scanner2 { static Deque<Matcher> hits = new ConcurrentLinkedDeque<>(); }
+    static class QueryCache { static Map<String, Object[][]> results = new ConcurrentHashMap<>(); }
+    static class Graph {
+        static List<List<String>> edges = new ArrayList<>();
+        static List<Map<String, String>> attributes = new ArrayList<>();
+    }
+    static class Feed { static SubmissionPublisher<byte[]> events; }
+    static class Clock { static Timer timer = new Timer(true); }
+    static class Jobs {
+        static PriorityQueue<Order> due = new PriorityQueue<>(Comparator.comparingInt(o -> o.no));
+        static Map<String, Order> byName = new TreeMap<>();
+    }
+    static class Bus { static List<Runnable> handlers = new ArrayList<>(); }
+    static class Chain {
+        Chain next;
+        final byte[] data = random(400, ++n);
+        static int n;
+        static Chain head;
+    }
+    static List<Object> kept = new ArrayList<>();
+
+    static byte[] random(int n, int seed) {
+        byte[] b = new byte[n];
+        new Random(seed).nextBytes(b);
+        return b;
+    }
+
+    static void fill(boolean ok, String what) throws Exception {
+        switch (what) {
+            case "onebig":
+                Country.codes = new HashMap<>(ok ? 16 : 3_000_000);
+                for (int i = 0; i < (ok ? 60000 : 3); i++) Country.codes.put("c" + i, i);
+                break;
+            case "enummap":
+                for (int i = 0; i < 60000; i++) {
+                    EnumMap<Right, Boolean> m = new EnumMap<>(Right.class);
+                    for (Right r : Right.values())
+                        if (ok || r.ordinal() < 2) m.put(r, true);
+                    Permissions.users.add(m);
+                }
+                break;
+            case "grid":
+                Board.cells = new Object[ok ? 200 : 1000][2000];
+                for (Object[] row : Board.cells)
+                    for (int i = 0; i < row.length; i += ok ? 1 : 700) row[i] = Boolean.TRUE;
+                break;
+            case "builders":
+                for (int i = 0; i < 40; i++) {
+                    StringBuilder b = new StringBuilder();
+                    b.append("x".repeat(300000));
+                    if (!ok) {
+                        b.setLength(0);
+                        b.append("ready");
+                    }
+                    WriterPool.idle.add(b);
+                }
+                break;
+            case "streams":
+                for (int i = 0; i < 400; i++) {
+                    ByteArrayOutputStream b = new ByteArrayOutputStream(30000);
+                    b.write(random(ok ? 30000 : 100, i));
+                    StreamPool.idle.add(b);
+                }
+                break;
+            case "equalbytes":
+                for (int i = 0; i < 1500; i++) Icons.images.add(random(8000, ok ? i : 1));
+                break;
+            case "zeros":
+                for (int i = 0; i < 1500; i++) {
+                    byte[] b = new byte[8000];
+                    if (ok) new Random(i).nextBytes(b);
+                    Buffers.free.add(b);
+                }
+                break;
+            case "equalstrings":
+                for (int i = 0; i < 150000; i++)
+                    Orders.all.add(
+                        new Order(i, (ok ? "state-" + i : "waiting_for_payment_" + 0).toUpperCase(), null, null));
+                break;
+            case "tenant":
+                for (int i = 0; i < 12000; i++)
+                    Tenants.cache.put("tenant-"
+                            + (ok                  ? i % 100
+                                    : i % 100 < 85 ? 17
+                                                   : i % 40)
+                            + ":" + i,
+                        random(800, i));
+                break;
+            case "field": {
+                Customer[] c = new Customer[40];
+                for (int i = 0; i < 40; i++) c[i] = new Customer("customer-" + i);
+                for (int i = 0; i < 200000; i++)
+                    Orders.all.add(new Order(i, i % 2 == 0 ? "NEW" : "PAID",
+                        c[ok                   ? i % 40
+                                : i % 100 < 85 ? 7
+                                               : i % 40],
+                        Region.values()[i % 6]));
+                break;
+            }
+            case "outbox":
+                for (int i = 0; i < (ok ? 50 : 15000); i++) Mail.outbox.add(random(700, i));
+                if (ok) kept.add(random(8_000_000, 1));
+                break;
+            case "cancelled":
+                for (int i = 0; i < 12000; i++) {
+                    byte[] b = random(700, i);
+                    ScheduledFuture<?> f = Scheduler.pool.schedule(() -> kept.add(b), 1 + i % 90, TimeUnit.HOURS);
+                    if (!ok) f.cancel(false);
+                }
+                break;
+            case "futures":
+                for (int i = 0; i < 12000; i++) {
+                    CompletableFuture<byte[]> f = new CompletableFuture<>();
+                    byte[] request = random(700, i);
+                    if (ok)
+                        f.complete(request);
+                    else
+                        f.thenAccept(r -> kept.add(request));
+                    Requests.pending.put((long) i, f);
+                }
+                break;
+            case "keys":
+                for (int i = 0; i < 12000; i++)
+                    Reports.byKey.put(
+                        ok ? new GoodKey("u" + i, i % 7) : new Key("u" + i % 50, i % 7), random(700, i));
+                break;
+            case "refqueue":
+                for (int i = 0; i < 60000; i++) {
+                    Object o = new Object();
+                    Handles.open.add(new PhantomReference<>(o, Handles.dead));
+                    if (ok) kept.add(o);
+                }
+                System.gc();
+                Thread.sleep(500);
+                break;
+            case "cleaner":
+                for (int i = 0; i < 8000; i++) {
+                    Native n = new Native(!ok);
+                    if (ok) kept.add(n);
+                }
+                break;
+            case "sublist":
+                for (int i = 0; i < 300; i++) {
+                    List<Integer> all = new ArrayList<>();
+                    for (int j = 0; j < 3000; j++) all.add(j);
+                    Pages.first.add(ok ? new ArrayList<>(all.subList(0, 20)) : all.subList(0, 20));
+                }
+                if (ok) kept.add(random(3_000_000, 1));
+                break;
+            case "slice":
+                for (int i = 0; i < 150; i++) {
+                    CharBuffer c = CharBuffer.wrap(("word" + i).repeat(6000).toCharArray());
+                    Words.seen.add(ok ? CharBuffer.wrap(c.subSequence(0, 5).toString().toCharArray())
+                                      : c.subSequence(0, 5).slice());
+                }
+                if (ok) kept.add(random(3_000_000, 1));
+                break;
+            case "heads":
+                for (int i = 0; i < 200; i++) {
+                    ByteBuffer b = ByteBuffer.wrap(random(40000, i));
+                    Words.heads.add(ok ? b : b.slice(0, 64));
+                }
+                break;
+            case "exceptions":
+                for (int i = 0; i < (ok ? 5 : 8000); i++) {
+                    Exception e = new IllegalStateException("call " + i);
+                    e.getStackTrace();
+                    Failures.all.add(e);
+                }
+                if (ok) kept.add(random(3_000_000, 1));
+                break;
+            case "suppressed":
+                Failures.last = new Exception("retry failed");
+                for (int i = 0; i < (ok ? 5 : 8000); i++) {
+                    Exception e = new Exception("attempt " + i, null);
+                    e.getStackTrace();
+                    Failures.last.addSuppressed(e);
+                }
+                if (ok) kept.add(random(3_000_000, 1));
+                break;
+            case "boxed":
+                for (int i = 0; i < 200000; i++) {
+                    if (ok)
+                        kept.add("text of " + i);
+                    else
+                        Prices.byId.put(i + 1000, i * 1.5);
+                }
+                break;
+            case "boxedlist":
+                if (ok)
+                    kept.add(new long[400000]);
+                else
+                    for (int i = 0; i < 400000; i++) Prices.series.add(1000L + i);
+                break;
+            case "direct":
+                for (int i = 0; i < 100; i++)
+                    Frames.inFlight.add(ok ? ByteBuffer.allocateDirect(100) : ByteBuffer.allocateDirect(1 << 20));
+                break;
+            case "mapped": {
+                File f = File.createTempFile("causes", ".map");
+                f.deleteOnExit();
+                try (RandomAccessFile r = new RandomAccessFile(f, "rw")) {
+                    r.setLength(1L << 27);
+                    for (int i = 0; i < 12; i++)
+                        Frames.inFlight.add(
+                            r.getChannel().map(FileChannel.MapMode.READ_ONLY, 0, ok ? 4096 : 1L << 27));
+                }
+                break;
+            }
+            case "soft":
+                for (int i = 0; i < 10000; i++) {
+                    byte[] b = random(900, i);
+                    Thumbnails.cache.put(i, new SoftReference<>(b));
+                    if (ok) kept.add(b);
+                }
+                break;
+            case "softall": {
+                List<byte[]> l = new ArrayList<>();
+                for (int i = 0; i < 10000; i++) l.add(random(900, i));
+                Thumbnails.all = new SoftReference<>(l);
+                if (ok) kept.add(l);
+                break;
+            }
+            case "matcher":
+                for (int i = 0; i < 100; i++) {
+                    Matcher m = Pattern.compile("(\\w+)=(\\d+)")
+                                    .matcher("key=" + i + " "
+                                        + new String(new char[50000]).replace('\0', (char) ('a' + i % 26)));
+                    m.find();
+                    Scanner2.hits.add(m);
+                    if (ok) m.reset("");
+                }
+                if (ok) kept.add(random(3_000_000, 1));
+                break;
+            case "results":
+                for (int i = 0; i < 4000; i++) {
+                    Object[][] rows = new Object[20][];
+                    for (int j = 0; j < 20; j++)
+                        rows[j] = new Object[] {"row " + j, i * 100 + j + 1000, "text " + i};
+                    QueryCache.results.put("select " + i, rows);
+                }
+                break;
+            case "presized":
+                for (int i = 0; i < 6000; i++) {
+                    List<String> l = new ArrayList<>(ok ? 10 : 500);
+                    for (int j = 0; j < (ok ? 8 : 2); j++) l.add("e");
+                    Graph.edges.add(l);
+                }
+                break;
+            case "presizedmaps":
+                for (int i = 0; i < 6000; i++) {
+                    Map<String, String> l = new HashMap<>(ok ? 16 : 500);
+                    for (int j = 0; j < (ok ? 12 : 2); j++) l.put("e" + j, "v");
+                    Graph.attributes.add(l);
+                }
+                break;
+            case "emptymaps":
+                for (int i = 0; i < 120000; i++) {
+                    if (ok)
+                        kept.add("text " + i);
+                    else {
+                        Map<String, String> m = new LinkedHashMap<>();
+                        Graph.attributes.add(m);
+                    }
+                }
+                break;
+            case "flow":
+                Feed.events = new SubmissionPublisher<>(Runnable::run, 1 << 16);
+                Feed.events.subscribe(new Flow.Subscriber<byte[]>() {
+                    public void onSubscribe(Flow.Subscription s) {
+                        if (ok) s.request(Long.MAX_VALUE);
+                    }
+                    public void onNext(byte[] b) {}
+                    public void onError(Throwable t) {}
+                    public void onComplete() {}
+                });
+                for (int i = 0; i < 12000; i++) Feed.events.offer(random(700, i), null);
+                if (ok) kept.add(random(3_000_000, 1));
+                break;
+            case "timer":
+                for (int i = 0; i < 12000; i++) {
+                    byte[] b = random(700, i);
+                    TimerTask t = new TimerTask() {
+                        public void run() { kept.add(b); }
+                    };
+                    Clock.timer.schedule(t, 3_600_000L + i);
+                    if (!ok) t.cancel();
+                }
+                break;
+            case "jobs":
+                for (int i = 0; i < 25000; i++)
+                    Jobs.due.add(new Order(i, "job " + i, new Customer("c" + i), Region.NORTH));
+                break;
+            case "tree":
+                for (int i = 0; i < 25000; i++)
+                    Jobs.byName.put("job-" + i, new Order(i, "job " + i, new Customer("c" + i), Region.NORTH));
+                break;
+            case "handlers":
+                for (int i = 0; i < (ok ? 20 : 9000); i++) {
+                    byte[] view = random(900, i);
+                    Bus.handlers.add(() -> kept.add(view));
+                }
+                if (ok) kept.add(random(3_000_000, 1));
+                break;
+            case "chain":
+                for (int i = 0; i < 20000; i++) {
+                    Chain c = new Chain();
+                    c.next = Chain.head;
+                    Chain.head = c;
+                }
+                break;
+            default: throw new IllegalArgumentException(what);
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        boolean ok = args[0].endsWith("-ok");
+        fill(ok, ok ? args[0].substring(0, args[0].length() - 3) : args[0]);
+        ManagementFactory.getPlatformMXBean(com.sun.management.HotSpotDiagnosticMXBean.class)
+            .dumpHeap(args[1], true);
+        Runtime.getRuntime().halt(0);
+    }
+}
