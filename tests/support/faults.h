@@ -31,7 +31,7 @@ static struct {
 	unsigned long at;            /* which call fails, from 1; 0: none, calls are counted */
 	_Atomic unsigned long count; /* calls so far; on any thread, as the next one */
 	_Atomic long live;           /* blocks of memory that are not freed */
-	const char *failed;          /* what failed last */
+	const char *_Atomic failed;  /* what failed last */
 	int write_error;             /* errno of a failed write; 0: ENOSPC */
 	bool is_short_write;         /* a write takes a few bytes at a time */
 } fault;
