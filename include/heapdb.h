@@ -120,8 +120,8 @@ enum hdb_contents {
 struct hdb_import_options {
 	size_t struct_size;
 	/*
-	 * budget of anonymous memory; 0: a quarter of RAM or of the cgroup's limit, at most 1 GiB,
-	 * of which all beyond 5 bytes per object are pages of unlinked files if possible
+	 * budget of anonymous memory; 0: a quarter of RAM or of the cgroup's limit, of up to 16 GiB
+	 * at most 1 GiB; all beyond 5 bytes per object are pages of unlinked files if possible
 	 */
 	uint64_t memory_bytes;
 	unsigned threads; /* worker threads; 0: one per core; fewer if the budget is small */

@@ -165,6 +165,11 @@ static uint64_t memory_there_is(void)
 	return ram == UINT64_MAX ? 4 * MEMORY_FALLBACK : ram;
 }
 
+uint64_t base_work_default(uint64_t ram)
+{
+	return ram / 4 < MEMORY_DEFAULT_MAX || ram > MEMORY_LARGE ? ram / 4 : MEMORY_DEFAULT_MAX;
+}
+
 void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned threads,
 		    const struct hdb_progress *progress)
 {
@@ -175,7 +180,7 @@ void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned thre
 	if (!memory_bytes) {
 		const uint64_t ram = memory_there_is();
 
-		work->memory_bytes = ram / 4 < MEMORY_DEFAULT_MAX ? ram / 4 : MEMORY_DEFAULT_MAX;
+		work->memory_bytes = base_work_default(ram);
 		work->cached_max = ram / CACHED_PART;
 	}
 	if (work->memory_bytes < MEMORY_MIN)

@@ -21,10 +21,12 @@ struct base_pool_entry {
 };
 
 /*
- * The largest default budget. It is enough for 100 million objects with little use of a scratch
- * file, and leaves room on a machine that others use too.
+ * The largest default budget on a machine with up to MEMORY_LARGE bytes. It is enough for 100
+ * million objects with little use of a scratch file, and leaves room on a machine that others use
+ * too.
  */
 #define MEMORY_DEFAULT_MAX ((uint64_t)1 << 30)
+#define MEMORY_LARGE ((uint64_t)16 << 30)
 
 /* A stage of the work, for progress. Its texts are static. */
 struct base_stage {
@@ -57,9 +59,12 @@ struct base_work {
 };
 
 /*
- * Fills in defaults: a quarter of RAM or of the cgroup's limit, MEMORY_DEFAULT_MAX at most; one
- * thread a core.
+ * The default budget: a quarter of the memory there is, and up to MEMORY_LARGE of it at most
+ * MEMORY_DEFAULT_MAX.
  */
+uint64_t base_work_default(uint64_t ram);
+
+/* Fills in defaults: that budget, of RAM or of the cgroup's limit; one thread a core. */
 void base_work_init(struct base_work *work, uint64_t memory_bytes, unsigned threads,
 		    const struct hdb_progress *progress);
 

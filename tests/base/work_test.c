@@ -432,7 +432,11 @@ static void test_caller(void **state)
 
 	(void)state;
 	base_work_init(&work, 0, 0, NULL);
-	assert_true(work.memory_bytes > 0 && work.memory_bytes <= MEMORY_DEFAULT_MAX);
+	assert_true(work.memory_bytes > 0);
+	assert_int_equal(base_work_default(2ull << 30), 512ull << 20);
+	assert_int_equal(base_work_default(8ull << 30), MEMORY_DEFAULT_MAX);
+	assert_int_equal(base_work_default(MEMORY_LARGE), MEMORY_DEFAULT_MAX);
+	assert_int_equal(base_work_default(64ull << 30), 16ull << 30);
 	assert_true(work.threads > 0);
 	base_work_init(&work, 2 * MEMORY_DEFAULT_MAX, 0, NULL);
 	assert_int_equal(work.memory_bytes, 2 * MEMORY_DEFAULT_MAX);
