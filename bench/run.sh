@@ -79,7 +79,7 @@ bench()
 	objects=$(fact "$tmp/import.out" objects)
 	references=$(fact "$tmp/import.out" references)
 	awk -F '\t' -v name="$name" -v objects="$objects" \
-		'NF == 3 { printf "%s\t%s\t%.3f\t%.1f\n", name, $1, $2, $2 * 1e9 / objects }' \
+		'NF >= 3 { printf "%s\t%s\t%.3f\t%.1f\n", name, $1, $2, $2 * 1e9 / objects }' \
 		"$tmp/import.err" "$tmp/top.err" >>"$tmp/phases"
 	bytes=$(file_size "$dump")
 	db_bytes=$(file_size "$db")

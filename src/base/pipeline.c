@@ -11,6 +11,48 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <time.h>
+
+/* ---- measuring ---- */
+
+/*
+ * A pipeline has no context that leads to the command, which asks once for all of its pipelines;
+ * only the thread that asked is measured.
+ */
+static _Thread_local struct base_meter *used_meter;
+
+void base_meter_use(struct base_meter *meter)
+{
+	used_meter = meter;
+}
+
+/* Processor time of this thread; 0 if nothing is measured, as the clock costs a system call. */
+static uint64_t thread_ns(bool is_measured)
+{
+	struct timespec now;
+
+	if (!is_measured || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0)
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void add_part(struct base_meter *meter, uint64_t spent_ns)
+{
+	meter->parts++;
+	meter->made_ns += spent_ns;
+	if (spent_ns > meter->longest_ns)
+		meter->longest_ns = spent_ns;
+}
+
+/* Adds one run. Runs follow each other, and so do their longest parts. */
+static void add_run(const struct base_meter *run)
+{
+	if (!used_meter)
+		return;
+	used_meter->parts += run->parts;
+	used_meter->made_ns += run->made_ns;
+	used_meter->longest_ns += run->longest_ns;
+}
 
 enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_READY };
 
@@ -28,6 +70,8 @@ struct run {
 	struct slot *slots;
 	uint64_t next_item; /* the next item to make */
 	bool is_stopping;
+	bool is_measured;
+	struct base_meter meter; /* changed while the lock is held */
 };
 
 /* Claims the next item if its slot is free. The lock must be held. */
@@ -52,10 +96,14 @@ static void make(struct run *run, uint64_t item)
 {
 	const unsigned at = (unsigned)(item % run->p->slot_count);
 	struct slot *slot = &run->slots[at];
+	uint64_t spent;
 
 	pthread_mutex_unlock(&run->lock);
+	spent = thread_ns(run->is_measured);
 	slot->result = run->p->produce(run->p->ctx, at, item, &slot->error);
+	spent = thread_ns(run->is_measured) - spent;
 	pthread_mutex_lock(&run->lock);
+	add_part(&run->meter, spent);
 	slot->state = SLOT_READY;
 	pthread_cond_broadcast(&run->changed);
 }
@@ -115,7 +163,7 @@ static int take_all(struct run *run, struct hdb_error *err)
 
 int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *err)
 {
-	struct run run = { .p = pipeline };
+	struct run run = { .p = pipeline, .is_measured = used_meter != NULL };
 	const unsigned extra = pipeline->threads > 1 ? pipeline->threads - 1 : 0;
 	BASE_FREED struct base_thread *threads = NULL;
 	BASE_FREED struct slot *slots = NULL;
@@ -139,6 +187,7 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 		base_thread_join(&threads[i]);
 	(void)pthread_mutex_destroy(&run.lock);
 	(void)pthread_cond_destroy(&run.changed);
+	add_run(&run.meter);
 	return r;
 }
 
@@ -163,6 +212,8 @@ struct part_call {
 	unsigned no;
 	int result;
 	bool is_started;
+	bool is_measured;
+	uint64_t spent_ns;
 	struct base_thread thread;
 	struct hdb_error error;
 	BASE_NO_SHARING;
@@ -172,7 +223,10 @@ static void *call_part(void *arg)
 {
 	struct part_call *call = arg;
 
+	const uint64_t start = thread_ns(call->is_measured);
+
 	call->result = call->part(call->ctx, call->no, &call->error);
+	call->spent_ns = thread_ns(call->is_measured) - start;
 	return NULL;
 }
 
@@ -181,6 +235,7 @@ int base_pipeline_parts(unsigned count, void *ctx,
 			struct hdb_error *err)
 {
 	BASE_FREED struct part_call *calls = NULL;
+	struct base_meter run = { 0 };
 	int r = HDB_OK;
 
 	assert(count > 0);
@@ -188,7 +243,9 @@ int base_pipeline_parts(unsigned count, void *ctx,
 		return part(ctx, 0, err);
 	TRY(BASE_ALLOC(calls, count, "worker threads", err));
 	for (unsigned i = 0; i < count; i++)
-		calls[i] = (struct part_call){ .ctx = ctx, .part = part, .no = i };
+		calls[i] = (struct part_call){
+			.ctx = ctx, .part = part, .no = i, .is_measured = used_meter != NULL
+		};
 	for (unsigned i = 1; i < count; i++)
 		calls[i].is_started = base_thread_start(&calls[i].thread, call_part, &calls[i]);
 	for (unsigned i = 0; i < count; i++) {
@@ -196,7 +253,9 @@ int base_pipeline_parts(unsigned count, void *ctx,
 			base_thread_join(&calls[i].thread);
 		else
 			(void)call_part(&calls[i]);
+		add_part(&run, calls[i].spent_ns);
 	}
+	add_run(&run);
 	for (unsigned i = 0; i < count && r == HDB_OK; i++) {
 		r = calls[i].result < 0 ? calls[i].result : HDB_OK;
 		if (r < 0 && err)

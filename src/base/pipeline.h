@@ -48,4 +48,17 @@ int base_pipeline_parts(unsigned count, void *ctx,
 			int (*part)(void *ctx, unsigned no, struct hdb_error *err),
 			struct hdb_error *err);
 
+/* How work was divided: `heapdb --timings` measures what more threads could gain. */
+struct base_meter {
+	uint64_t parts;      /* items made and parts called */
+	uint64_t made_ns;    /* their processor time */
+	uint64_t longest_ns; /* that of the longest one */
+};
+
+/*
+ * From now on adds up the pipelines that this thread runs, and does not if NULL. Borrowed until
+ * then.
+ */
+void base_meter_use(struct base_meter *meter);
+
 #endif

@@ -3,6 +3,7 @@
  */
 #include "heapdb/progress.h"
 
+#include "base/pipeline.h"
 #include "base/work.h"
 #include "common/output.h"
 #include "heapdb/pager.h"
@@ -43,6 +44,8 @@ static struct {
 	unsigned count;
 	const char *name[STAGES_MAX];
 	uint64_t spent_ns[STAGES_MAX], cpu_ns[STAGES_MAX];
+	struct base_meter divided[STAGES_MAX];
+	struct base_meter meter;         /* since the current stage began */
 	unsigned now;                    /* the current stage */
 	uint64_t since_ns, cpu_since_ns; /* its start, on both clocks */
 } times;
@@ -102,6 +105,14 @@ void progress_start(bool draw, bool keep_times)
 	line.is_drawing = draw && isatty(STDERR_FILENO) == 1;
 	line.start_ns = base_now_ns();
 	times.is_kept = keep_times;
+	base_meter_use(keep_times ? &times.meter : NULL);
+}
+
+static void add_divided(struct base_meter *to)
+{
+	to->parts += times.meter.parts;
+	to->made_ns += times.meter.made_ns;
+	to->longest_ns += times.meter.longest_ns;
 }
 
 /* Charges the time since the last change to the current stage. */
@@ -116,7 +127,9 @@ static void charge(uint64_t now)
 		assert(times.now < times.count);
 		times.spent_ns[times.now] += now - times.since_ns;
 		times.cpu_ns[times.now] += cpu_now - times.cpu_since_ns;
+		add_divided(&times.divided[times.now]);
 	}
+	times.meter = (struct base_meter){ 0 };
 	times.since_ns = now;
 	times.cpu_since_ns = cpu_now;
 }
@@ -125,6 +138,8 @@ static void keep_time(const char *stage, uint64_t now)
 {
 	unsigned i = 0;
 
+	if (times.count && strcmp(times.name[times.now], stage) == 0)
+		return;
 	charge(now);
 	while (i < times.count && strcmp(times.name[i], stage) != 0)
 		i++;
@@ -142,9 +157,17 @@ void progress_print_timings(void)
 	if (!times.is_kept || !times.count)
 		return;
 	charge(base_now_ns());
-	for (unsigned i = 0; i < times.count; i++)
-		fprintf(stderr, "%s\t%.3f\t%.3f\n", times.name[i], (double)times.spent_ns[i] / 1e9,
-			(double)times.cpu_ns[i] / 1e9);
+	for (unsigned i = 0; i < times.count; i++) {
+		const struct base_meter *divided = &times.divided[i];
+		const double cpu = (double)times.cpu_ns[i] / 1e9;
+		const double made = (double)divided->made_ns / 1e9;
+		const double longest = (double)divided->longest_ns / 1e9;
+
+		/* What is not made in parts is a chain, which the longest part begins or ends. */
+		fprintf(stderr, "%s\t%.3f\t%.3f\t%" PRIu64 "\t%.3f\t%.3f\n", times.name[i],
+			(double)times.spent_ns[i] / 1e9, cpu, divided->parts, longest,
+			(cpu > made ? cpu - made : 0) + longest);
+	}
 	times.count = 0;
 }
 
