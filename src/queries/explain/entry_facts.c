@@ -27,7 +27,7 @@
 #define PREFIX_PARTS 3u
 #define VALUE_FIELDS 12u
 /* The share that is worth a word, in percent, and the different values that there must be. */
-#define SHARE_MIN 50
+#define SHARE_MIN 70
 #define SHARE_MAX 98
 #define SHARE_KINDS 5u
 /* Fewer keys prove nothing. */

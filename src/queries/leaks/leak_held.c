@@ -26,6 +26,8 @@
  * elsewhere below the suspect.
  */
 #define SOME_PART 10u
+/* Numbers that differ by up to this part (one of a thousand) count the same objects. */
+#define SAME_PART 1000u
 /* Number of entries examined to decide whether a collection holds one class. */
 #define ENTRIES_LOOKED 32u
 /* Maximum steps to count the entries of a collection that does not know their number. */
@@ -212,10 +214,10 @@ static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 	return HDB_OK;
 }
 
-/* Whether two numbers differ so little that they count the same. */
+/* Whether two numbers differ so little that they count the same: the first and last of a queue. */
 static bool is_about(uint64_t a, uint64_t b)
 {
-	return (a > b ? a - b : b - a) <= b / SOME_PART;
+	return (a > b ? a - b : b - a) <= b / SAME_PART;
 }
 
 /*
