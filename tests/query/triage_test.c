@@ -24,7 +24,6 @@ enum {
 	SUB_BUS = 0x1d00,
 	HOLDER = 0x1e00,
 	EXECUTOR = 0x1f00,
-	LINKED_LIST = 0x2000,
 	HOOK = 0x2100,
 	SCREEN = 0x2200,
 	BLOB = 0x2300,
@@ -111,11 +110,6 @@ static const struct {
 	  "java/util/concurrent/ThreadPoolExecutor",
 	  1,
 	  { { NAME_QUEUE, HPROF_OBJECT } } },
-	{ LINKED_LIST,
-	  OBJECT,
-	  "java/util/LinkedList",
-	  2,
-	  { { NAME_SIZE, HPROF_INT }, { NAME_FIRST, HPROF_OBJECT } } },
 	{ HOOK, OBJECT, "java/io/DeleteOnExitHook", 0, { { 0 } } },
 	{ SCREEN, OBJECT, "app/Screen", 0, { { 0 } } },
 	{ FIRST_STATICS, OBJECT, "jdk/First", 0, { { 0 } } },
@@ -463,8 +457,6 @@ static void shapes(void **state)
 
 	(void)state;
 	begin(0, 0, 0);
-	/* The size is cut to the objects of the heap. */
-	hw_root(&out, HPROF_ROOT_UNKNOWN, PUT(LINKED_LIST, 0x7fffffff, 0), 0, 0);
 	map = put_map(new_id(), size, 4096, CLASS);
 	hw_root(&out, HPROF_ROOT_UNKNOWN, map, 0, 0);
 	map = put_map(new_id(), 900, 4096, CLASS);
@@ -472,13 +464,6 @@ static void shapes(void **state)
 	written_open(&heap, &out, "shapes", NULL);
 	expect_rule("hash-collisions", "warning", 1, (uint64_t)size * 3 * 8,
 		    "2,000 elements in 1 slot");
-	{
-		struct hdb_rows *rows = find_rule("big-collection");
-
-		assert_true(value_is(rows, "class", "java.util.LinkedList"));
-		assert_in_range(value_of(rows, "count")->u, size, 4 * size);
-		hdb_rows_close(rows);
-	}
 	written_close(&heap);
 }
 

@@ -49,8 +49,6 @@
 	/* triage_scan.c: from a pass over all objects, and the values of some */ \
 	/* objects that only weak, soft, phantom or final references keep */ \
 	X(WEAK_ONLY, "object", "objects") \
-	/* the longest array of references or list, its elements, what it retains */ \
-	X(BIG_ARRAY, "place or element", "places or elements") \
 	/* the largest primitive array */ \
 	X(BIG_PRIMITIVE, "array", "arrays") \
 	/* the thread that retains most */ \

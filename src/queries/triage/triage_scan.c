@@ -21,11 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Among arrays of at least this length, equally long ones are compared by retained size. There may
- * be millions of shorter ones.
- */
-#define LONG_ARRAY 1000u
 /* Maximum number of objects whose values are read, for each line of the table: a second. */
 #define SAMPLES_MAX 500000u
 /* Maximum number of steps up a reach tree, or down to a referent. */
@@ -102,23 +97,6 @@ static int add_retained(struct triage *t, struct triage_figure *f, uint32_t ix,
 	f->count++;
 	f->bytes += bytes;
 	return HDB_OK;
-}
-
-/* Keeps the object with the largest number at the path `field`. */
-static int look_longest(struct triage *t, const struct line *line, const struct looked *at,
-			struct hdb_error *err)
-{
-	struct triage_figure *f = &t->figures[line->measure];
-	int64_t length;
-	const int r = heap_path_number(t->q->heap, at->ix, line->field, &length, err);
-
-	if (r != HDB_OK || length <= 0 || (uint64_t)length <= f->count)
-		return r < 0 ? r : HDB_OK;
-	/* A list of n elements has n nodes, so larger numbers are damage. */
-	f->count = (uint64_t)length < t->q->heap->object_count ? (uint64_t)length :
-								 t->q->heap->object_count;
-	f->ix = at->ix;
-	return derive_retained(t->q->derive, at->ix, &f->bytes, err);
 }
 
 /* Counts objects whose field is null, and what they retain. */
@@ -279,35 +257,10 @@ _Static_assert(LINES <= LINES_MAX, "lines are bits of a word");
 
 /* ---- the pass ---- */
 
-static int look_at_array(struct scan *s, const struct heap_block *b, uint32_t i,
-			 struct hdb_error *err)
-{
-	const bool is_primitive = b->kind[i] == STORE_PRIMITIVE_ARRAY;
-	struct triage_figure *f =
-		&s->t->figures[is_primitive ? TRIAGE_BIG_PRIMITIVE : TRIAGE_BIG_ARRAY];
-
-	if (is_primitive && b->shallow[i] > f->bytes) {
-		f->count = 1;
-		f->bytes = b->shallow[i];
-		f->ix = b->first_ix + i;
-	} else if (!is_primitive && (b->length[i] > f->count ||
-				     (b->length[i] == f->count && f->count >= LONG_ARRAY))) {
-		uint64_t bytes;
-		const int r = derive_retained(s->t->q->derive, b->first_ix + i, &bytes, err);
-
-		if (r != HDB_OK || (b->length[i] == f->count && bytes <= f->bytes))
-			return r;
-		f->count = b->length[i];
-		f->bytes = bytes;
-		f->ix = b->first_ix + i;
-	}
-	return HDB_OK;
-}
-
 /* Whether all objects of a line are examined, whatever their number. */
 static bool takes_all(const struct line *line)
 {
-	return !line->look || line->look == look_largest || line->look == look_longest;
+	return !line->look || line->look == look_largest;
 }
 
 static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error *err)
@@ -329,23 +282,16 @@ struct found {
 	uint32_t dominator[STORE_BLOCK_OBJECTS];
 	uint32_t strong[STORE_BLOCK_OBJECTS]; /* parents in the tree of strong references */
 	uint64_t weak_count, weak_bytes;
-	uint64_t longest, largest; /* of the arrays so far */
+	uint64_t largest; /* of the primitive arrays so far */
 };
 
-/*
- * Whether object i is needed: its values are examined, or it may be the longest or largest array.
- */
+/* Whether object i is needed: its values are examined, or it may be the largest array. */
 static bool is_taken(const struct scan *s, const struct heap_block *b, uint32_t i,
 		     struct found *found)
 {
 	switch (b->kind[i]) {
 	case STORE_INSTANCE:
 		return s->line_bits[b->class_no[i]] || triage_fields_has(s->fields, b->class_no[i]);
-	case STORE_OBJECT_ARRAY:
-		if (b->length[i] < found->longest)
-			return false;
-		found->longest = b->length[i];
-		return true;
 	case STORE_PRIMITIVE_ARRAY:
 		if (b->shallow[i] <= found->largest)
 			return false;
@@ -362,7 +308,7 @@ static int scan_make(void *ctx, struct derive_block *block, struct hdb_error *er
 	const struct heap_block *b = block->objects;
 	struct found *found = block->room;
 
-	found->weak_count = found->weak_bytes = found->longest = found->largest = 0;
+	found->weak_count = found->weak_bytes = found->largest = 0;
 	TRY(derive_tree_dominators(s->t->q->derive, block, found->dominator, err));
 	TRY(derive_tree_strong(s->t->q->derive, block, found->strong, err));
 	for (uint32_t i = 0; i < b->count; i++) {
@@ -387,6 +333,7 @@ static int scan_take(void *ctx, struct derive_block *block, struct hdb_error *er
 	const struct heap_block *b = block->objects;
 	const struct found *found = block->room;
 	struct triage_figure *weak = &s->t->figures[TRIAGE_WEAK_ONLY];
+	struct triage_figure *largest = &s->t->figures[TRIAGE_BIG_PRIMITIVE];
 
 	weak->count += found->weak_count;
 	weak->bytes += found->weak_bytes;
@@ -396,8 +343,10 @@ static int scan_take(void *ctx, struct derive_block *block, struct hdb_error *er
 		if (b->kind[i] == STORE_INSTANCE) {
 			TRY(collect(s, b->first_ix + i, s->line_bits[b->class_no[i]], err));
 			TRY(triage_fields_add(s->fields, b->first_ix + i, b->class_no[i], err));
-		} else {
-			TRY(look_at_array(s, b, i, err));
+		} else if (b->shallow[i] > largest->bytes) {
+			largest->count = 1;
+			largest->bytes = b->shallow[i];
+			largest->ix = b->first_ix + i;
 		}
 	}
 	return HDB_OK;
