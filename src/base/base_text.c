@@ -32,12 +32,13 @@ struct base_number base_number(uint64_t value)
 
 struct base_number base_size(uint64_t bytes)
 {
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 	struct base_number number;
 	double size = (double)bytes;
 	unsigned unit = 0;
 
-	while (size >= 1024 && unit < 4) {
+	/* 1023.95 would be printed as 1024.0 */
+	while (size >= 1023.95 && unit < 6) {
 		size /= 1024;
 		unit++;
 	}

@@ -449,41 +449,6 @@ size_t format_id(char *buf, uint64_t id)
 	return 2 + digits;
 }
 
-size_t format_thousands(char *buf, uint64_t value, bool is_negative)
-{
-	char digits[20];
-	const size_t n = format_u64(digits, value);
-	size_t used = 0;
-
-	if (is_negative)
-		buf[used++] = '-';
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && (n - i) % 3 == 0)
-			buf[used++] = ',';
-		buf[used++] = digits[i];
-	}
-	return used;
-}
-
-size_t format_human(char *buf, uint64_t bytes)
-{
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-	double value = (double)bytes;
-	size_t unit = 0;
-	int n;
-
-	/* 1023.95 would be printed as 1024.0 */
-	while (value >= 1023.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-		value /= 1024;
-		unit++;
-	}
-	if (unit == 0)
-		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%" PRIu64 " B", bytes);
-	else
-		n = snprintf(buf, OUTPUT_NUMBER_SIZE, "%.1f %s", value, units[unit]);
-	return n < 0 ? 0 : (size_t)n;
-}
-
 /* Writes "NaN" and infinities as Java does. Returns 0 for other numbers. */
 static size_t format_special(char *buf, double value)
 {

@@ -98,10 +98,6 @@ void output_id(struct output *out, uint64_t id);
  * without a terminating zero. format_id: "0x12c4".
  */
 size_t format_id(char *buf, uint64_t id);
-/* "1,234,567". */
-size_t format_thousands(char *buf, uint64_t value, bool is_negative);
-/* "1.2 GiB". */
-size_t format_human(char *buf, uint64_t bytes);
 /* The shortest decimal that reads back as the same double; "NaN", "Infinity", "-Infinity". */
 size_t format_double(char *buf, double value);
 /*

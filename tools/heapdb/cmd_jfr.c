@@ -453,15 +453,15 @@ static int add_classes(struct recording *r, struct call_tree *tree)
 static void say(struct sampled *s, const struct call_node *node, const struct call_node *site)
 {
 	const char *dot = strrchr(node->name, '.');
-	char count[OUTPUT_NUMBER_SIZE], part[OUTPUT_NUMBER_SIZE + 1] = "";
+	char part[OUTPUT_NUMBER_SIZE + 1] = "";
 
-	count[format_thousands(count, hdb_rows_value(s->rows, s->objects)->u, false)] = '\0';
 	if (site->count < node->count)
 		snprintf(part, sizeof(part), "%" PRIu64 " ", site->count);
 	else if (node->count > 1)
 		snprintf(part, sizeof(part), "all ");
 	snprintf(s->sentence, sizeof(s->sentence),
-		 "of %s %.200s %" PRIu64 " %s sampled, %sallocated at %.700s", count,
+		 "of %s %.200s %" PRIu64 " %s sampled, %sallocated at %.700s",
+		 base_number(hdb_rows_value(s->rows, s->objects)->u).text,
 		 dot ? dot + 1 : node->name, node->count, node->count == 1 ? "was" : "were", part,
 		 site->name);
 	s->value = text_value(s->sentence);

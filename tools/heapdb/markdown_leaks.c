@@ -101,15 +101,10 @@ static void put_held(struct output *out, const struct hdb_rows *rows, bool is_fi
 /* Prints "Reachable: 113.0 MiB of at most 1.0 GiB (11 %)." */
 static void put_fullness(struct output *out, const struct fullness *full)
 {
-	char buf[OUTPUT_NUMBER_SIZE];
-
-	output_string(out, "\nReachable: ");
-	output_bytes(out, buf, format_human(buf, full->bytes));
-	if (full->limit) {
-		output_string(out, " of at most ");
-		output_bytes(out, buf, format_human(buf, full->limit));
-		output_format(out, " (%.2f %%)", full_percent(full));
-	}
+	output_format(out, "\nReachable: %s", base_size(full->bytes).text);
+	if (full->limit)
+		output_format(out, " of at most %s (%.2f %%)", base_size(full->limit).text,
+			      full_percent(full));
 	output_string(out, full->is_out_of_memory ? "; a thread ran out of memory.\n" : ".\n");
 }
 

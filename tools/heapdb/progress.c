@@ -230,16 +230,12 @@ void progress_no_more(void)
 /* Formats "  12.3 MB/s". */
 static void format_rate(char *out, size_t size, double rate, const char *unit)
 {
-	char number[OUTPUT_NUMBER_SIZE];
-
 	if (strcmp(unit, "bytes") == 0)
 		snprintf(out, size, "  %.1f MB/s", rate / 1e6);
 	else if (rate >= 1e6)
 		snprintf(out, size, "  %.1f M %s/s", rate / 1e6, unit);
 	else
-		snprintf(out, size, "  %.*s %s/s",
-			 (int)format_thousands(number, (uint64_t)(rate + 0.5), false), number,
-			 unit);
+		snprintf(out, size, "  %s %s/s", base_number((uint64_t)(rate + 0.5)).text, unit);
 }
 
 /* Formats "  1:02 left". */

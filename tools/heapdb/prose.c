@@ -194,12 +194,9 @@ void prose_add_command(struct bytes *to, const struct hdb_value *action,
 static void put_shown(const struct render_style *style, struct output *out, const uint64_t of[2],
 		      const char *what)
 {
-	char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
-
 	output_string(out, style->has_colour ? STYLE_DIM : "");
-	output_format(out, "%.*s of %.*s %s (--limit all shows all)",
-		      (int)format_thousands(have, of[0], false), have,
-		      (int)format_thousands(all, of[1], false), all, what);
+	output_format(out, "%s of %s %s (--limit all shows all)", base_number(of[0]).text,
+		      base_number(of[1]).text, what);
 	output_string(out, style->has_colour ? STYLE_END "\n" : "\n");
 }
 

@@ -151,10 +151,9 @@ static void put_class_head(struct output *out, const struct hdb_rows *rows)
 static void put_class(struct output *out, const struct hdb_rows *rows)
 {
 	const bool has_class = has_value(rows_value(rows, "class"));
-	char buf[OUTPUT_NUMBER_SIZE];
-	const size_t size = format_thousands(buf, rows_value(rows, "objects")->u, false);
 
-	output_format(out, "    %11.*s  %7.2f %%", (int)size, buf, rows_value(rows, "percent")->d);
+	output_format(out, "    %11s  %7.2f %%", base_number(rows_value(rows, "objects")->u).text,
+		      rows_value(rows, "percent")->d);
 	put_size(out, rows_value(rows, "shallow"));
 	put_size(out, rows_value(rows, "retained"));
 	prose_row(out, rows, has_class ? "  {class}\n" : "  {label}\n");

@@ -73,11 +73,10 @@ static void put_path(struct output *out, struct path *path)
 {
 	for (uint64_t no = path->count; no-- > 0;) {
 		if (path->count > PATH_STEPS_MAX && no + 1 == path->count - PATH_HALF) {
-			char buf[OUTPUT_NUMBER_SIZE];
 			const uint64_t left_out = path->count - PATH_STEPS_MAX;
 
-			output_format(out, "%s    ... %.*s more steps\n", prose_stroke(STROKE_BAR),
-				      (int)format_thousands(buf, left_out, false), buf);
+			output_format(out, "%s    ... %s more steps\n", prose_stroke(STROKE_BAR),
+				      base_number(left_out).text);
 			no = PATH_HALF - 1;
 		}
 		put_step(out, path, no);

@@ -57,7 +57,6 @@ static bool add_row(struct prose_groups *all, const struct hdb_rows *rows)
  */
 static bool count_objects(struct prose_groups *all)
 {
-	char number[OUTPUT_NUMBER_SIZE];
 	bool is_any = false;
 
 	for (size_t i = 0; i < all->count; i++) {
@@ -67,8 +66,7 @@ static bool count_objects(struct prose_groups *all)
 			continue;
 		is_any = true;
 		g->text[LABEL].size = 0;
-		bytes_add(&g->text[LABEL], number, format_thousands(number, g->count, false));
-		bytes_add(&g->text[LABEL], " ", 1);
+		bytes_format(&g->text[LABEL], "%s ", base_number(g->count).text);
 		bytes_add(&g->text[LABEL], g->text[CLASS].data, g->text[CLASS].size);
 	}
 	return is_any;

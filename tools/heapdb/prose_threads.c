@@ -256,16 +256,11 @@ static int collect(struct answer *answer, struct prose_groups *all, struct outpu
 /* Renames groups to "http-exec-* (10)": common prefix and number of threads. */
 static void count_names(struct prose_groups *all)
 {
-	char number[OUTPUT_NUMBER_SIZE];
-
 	for (size_t i = 0; i < all->count; i++) {
 		struct prose_group *g = &all->items[i];
 
-		if (g->count == 1)
-			continue;
-		bytes_add(&g->text[NAME], "* (", 3);
-		bytes_add(&g->text[NAME], number, format_thousands(number, g->count, false));
-		bytes_add(&g->text[NAME], ")", 1);
+		if (g->count > 1)
+			bytes_format(&g->text[NAME], "* (%s)", base_number(g->count).text);
 	}
 }
 

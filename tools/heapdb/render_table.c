@@ -94,27 +94,34 @@ static size_t put_number(struct bytes *out, const char *buf, size_t size)
 	return size;
 }
 
+static size_t put_string(struct bytes *out, const char *string)
+{
+	return put_number(out, string, strlen(string));
+}
+
+static uint64_t magnitude(int64_t value)
+{
+	return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
 size_t value_for_people(const struct hdb_value *value, const struct render_style *style,
 			struct bytes *out)
 {
 	char buf[OUTPUT_NUMBER_SIZE];
+	size_t sign;
 	int n;
 
 	switch (value->type) {
 	case HDB_TYPE_COUNT:
-		return put_number(out, buf, format_thousands(buf, value->u, false));
+		return put_string(out, base_number(value->u).text);
 	case HDB_TYPE_BYTES:
-		if (style->human)
-			return put_number(out, buf, format_human(buf, value->u));
-		return put_number(out, buf, format_thousands(buf, value->u, false));
+		return put_string(out, style->human ? base_size(value->u).text :
+						      base_number(value->u).text);
 	case HDB_TYPE_ID:
 		return put_number(out, buf, format_id(buf, value->u));
 	case HDB_TYPE_INT:
-		return put_number(
-			out, buf,
-			format_thousands(buf,
-					 value->i < 0 ? 0 - (uint64_t)value->i : (uint64_t)value->i,
-					 value->i < 0));
+		sign = value->i < 0 ? put_string(out, "-") : 0;
+		return sign + put_string(out, base_number(magnitude(value->i)).text);
 	case HDB_TYPE_DOUBLE:
 		return put_number(out, buf, format_real(buf, value->d));
 	case HDB_TYPE_PERCENT:
@@ -125,13 +132,13 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 			     fabs(value->d) < 0.005 ? 0 : value->d);
 		return put_number(out, buf, n > 0 ? (size_t)n : 0);
 	case HDB_TYPE_BOOL:
-		return put_number(out, value->u ? "yes" : "no", value->u ? 3 : 2);
+		return put_string(out, value->u ? "yes" : "no");
 	case HDB_TYPE_TEXT:
 		return escape_text(out, value->text, value->text_size);
 	case HDB_TYPE_NULL:
 		break;
 	}
-	return put_number(out, "-", 1);
+	return put_string(out, "-");
 }
 
 /*
@@ -141,7 +148,6 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 static size_t put_sizes(struct bytes *out, const struct hdb_value *list)
 {
 	const char *text = list->text, *end = text + list->text_size;
-	char buf[OUTPUT_NUMBER_SIZE];
 	size_t width = 0;
 
 	while (text < end) {
@@ -151,9 +157,9 @@ static size_t put_sizes(struct bytes *out, const struct hdb_value *list)
 			size = size * 10 + (uint64_t)(*text - '0');
 		if (text < end)
 			text++;
-		width += put_number(out, buf, format_human(buf, size));
+		width += put_string(out, base_size(size).text);
 		if (text < end)
-			width += put_number(out, ", ", 2);
+			width += put_string(out, ", ");
 	}
 	return width;
 }
@@ -162,7 +168,6 @@ size_t column_for_people(const struct hdb_column *column, const struct hdb_value
 			 const struct render_style *style, struct bytes *out)
 {
 	const char *end = strstr(column->name, "_delta");
-	char buf[OUTPUT_NUMBER_SIZE + 1];
 	uint64_t size;
 	size_t n;
 
@@ -170,13 +175,11 @@ size_t column_for_people(const struct hdb_column *column, const struct hdb_value
 		return put_sizes(out, value);
 	if (!end || end[strlen("_delta")] || value->type != HDB_TYPE_INT)
 		return value_for_people(value, style, out);
-	size = value->i < 0 ? 0 - (uint64_t)value->i : (uint64_t)value->i;
-	buf[0] = value->i < 0 ? '-' : '+';
-	if (style->human && strncmp(column->name, "objects", 7) != 0)
-		n = format_human(buf + 1, size);
-	else
-		n = format_thousands(buf + 1, size, false);
-	return size ? put_number(out, buf, n + 1) : put_number(out, buf + 1, n);
+	size = magnitude(value->i);
+	n = size ? put_string(out, value->i < 0 ? "-" : "+") : 0;
+	return n + put_string(out, style->human && strncmp(column->name, "objects", 7) != 0 ?
+					   base_size(size).text :
+					   base_number(size).text);
 }
 
 /* A heading is the column's name, as accepted by --columns, --sort and --where. */
@@ -759,12 +762,10 @@ static int put_footer(struct table *t)
 	}
 	output_string(t->out, t->style->has_colour ? STYLE_DIM : "");
 	if (count < total) {
-		char have[OUTPUT_NUMBER_SIZE], all[OUTPUT_NUMBER_SIZE];
 		char rows[2 * OUTPUT_NUMBER_SIZE + 16];
 
-		snprintf(rows, sizeof(rows), "%.*s of %.*s rows",
-			 (int)format_thousands(have, count, false), have,
-			 (int)format_thousands(all, total, false), all);
+		snprintf(rows, sizeof(rows), "%s of %s rows", base_number(count).text,
+			 base_number(total).text);
 		put_note(t, rows, &at);
 	}
 	put_hidden(t, &at);

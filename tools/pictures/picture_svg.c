@@ -42,16 +42,12 @@ static void put_xml(struct output *out, const char *text, size_t size)
 /* "1,234,567". */
 static void put_thousands(struct output *out, uint64_t value)
 {
-	char buf[OUTPUT_NUMBER_SIZE];
-
-	output_bytes(out, buf, format_thousands(buf, value, false));
+	output_string(out, base_number(value).text);
 }
 
 static void put_human(struct output *out, uint64_t value)
 {
-	char buf[OUTPUT_NUMBER_SIZE];
-
-	output_bytes(out, buf, format_human(buf, value));
+	output_string(out, base_size(value).text);
 }
 
 /* Returns the start of the name without its package: after the last dot followed by a letter. */
@@ -104,8 +100,8 @@ static void put_label(struct output *out, const char *name, size_t size,
 		      const struct picture_node *node, struct svg_box box)
 {
 	const size_t room = fit(name, size, box.width - 4);
-	char bytes[OUTPUT_NUMBER_SIZE + 2] = "  ";
-	const size_t more = 2 + format_human(bytes + 2, node->bytes);
+	const struct base_number bytes = base_size(node->bytes);
+	const size_t more = 2 + strlen(bytes.text);
 
 	if (room == 0 || box.height < LINE_HEIGHT)
 		return;
@@ -114,7 +110,7 @@ static void put_label(struct output *out, const char *name, size_t size,
 	if (room < size)
 		output_string(out, "\xe2\x80\xa6");
 	else if (fit(name, size, box.width - 4 - (double)more * LETTER_WIDTH) == size)
-		output_bytes(out, bytes, more);
+		output_format(out, "  %s", bytes.text);
 	output_string(out, "</text>");
 }
 
