@@ -21,6 +21,10 @@ holds() {
 	heapdb query histogram --limit 1 --fail-if "$2" > out 2>&1 || got=$?
 	[ $got -eq "$1" ] || fail "exit $got, $1 expected: $2: $(cat out)"
 }
+# The same if the answer goes to a file.
+got=0
+heapdb query histogram --limit 1 --fail-if 'count(java.lang.String) > 0' -o out.csv > out 2>&1 || got=$?
+[ $got -eq 1 ] || fail "exit $got with -o: $(cat out)"
 heapdb query top --limit 1 --csv --columns id,shallow,retained > biggest
 IFS=, read -r id shallow retained << EOT
 $(tail -n 1 biggest)

@@ -341,10 +341,12 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 	cli->out = console;
 	if ((r >= 0 || r == HDB_EIO) && out->error)
 		r = hdb_fail(&cli->err, HDB_EIO, "%s: %s", cli->opt.output, strerror(out->error));
-	if (r >= 0)
-		r = base_outfile_finish(file, NULL, &cli->err);
-	else
+	if (r < 0) {
 		base_outfile_abort(file);
+		return r;
+	}
+	/* The answer "no" is written like any other, and decides the exit code. */
+	TRY(base_outfile_finish(file, NULL, &cli->err));
 	return r;
 }
 
