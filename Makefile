@@ -72,10 +72,12 @@ $(if $(HAVE_ARCHIVE),,$(info no libarchive 3.5 or newer: built without .zip, .ta
 ARCHIVE_LIBRARY := $(if $(HAVE_ARCHIVE),$(call needs,-larchive,libarchive))
 # Loaded by `heapdb serve` alone; empty, in a static program, it is linked like the others.
 HTTP_LIBRARY := $(if $(HAVE_SERVE),$(call needs,-lmicrohttpd,libmicrohttpd))
-DOOR_FLAGS  := $(if $(mcp_door),-DHAVE_MCP) $(if $(HAVE_SERVE),-DHAVE_SERVE) $(HTTP_LIBRARY:%=-DHTTP_LIBRARY=%) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)$(if $(HAVE_ARCHIVE), -DHAVE_ARCHIVE)$(ARCHIVE_LIBRARY:%= -DARCHIVE_LIBRARY=%)
-DOORS_HERE  := $(if $(HAVE_SQLITE),sql) $(if $(HAVE_EDIT),editing) $(if $(HAVE_SERVE),serve) $(if $(HAVE_PNG),png) $(if $(mcp_door),mcp) $(if $(HAVE_ARCHIVE),archive)
+HAVE_YAML   := $(call links,yaml.h,yaml_parser_load,-lyaml)
+$(if $(HAVE_YAML),,$(info no libyaml: built without `heapdb gate`))
+DOOR_FLAGS  := $(if $(mcp_door),-DHAVE_MCP)$(if $(HAVE_YAML), -DHAVE_YAML) $(if $(HAVE_SERVE),-DHAVE_SERVE) $(HTTP_LIBRARY:%=-DHTTP_LIBRARY=%) $(if $(HAVE_PNG),-DHAVE_PNG) $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_EDIT),-DHAVE_EDIT)$(if $(HAVE_ARCHIVE), -DHAVE_ARCHIVE)$(ARCHIVE_LIBRARY:%= -DARCHIVE_LIBRARY=%)
+DOORS_HERE  := $(if $(HAVE_SQLITE),sql) $(if $(HAVE_EDIT),editing) $(if $(HAVE_SERVE),serve) $(if $(HAVE_PNG),png) $(if $(mcp_door),mcp) $(if $(HAVE_ARCHIVE),archive) $(if $(HAVE_YAML),gate)
 ARCHIVE_LIBS := $(if $(HAVE_ARCHIVE),$(if $(ARCHIVE_LIBRARY),-ldl,-larchive -llzma -lbz2 -llz4 -lzstd -lz))
-DOOR_LIBS   := $(if $(HAVE_SERVE),-ldl) $(ARCHIVE_LIBS) $(if $(HAVE_SERVE),$(if $(HTTP_LIBRARY),,-lmicrohttpd)) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
+DOOR_LIBS   := $(if $(HAVE_YAML),-lyaml) $(if $(HAVE_SERVE),-ldl) $(ARCHIVE_LIBS) $(if $(HAVE_SERVE),$(if $(HTTP_LIBRARY),,-lmicrohttpd)) $(if $(HAVE_PNG),-lpng -lz -lm) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(if $(HAVE_EDIT),$(EDIT_LIBS))
 
 lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 serve_src   := $(sort $(wildcard tools/serve/*.c))
@@ -86,7 +88,7 @@ linux_src    = $(addprefix tools/capture/,attach.c cgroup.c identity.c janitor.c
 cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/jfr/*.c tools/export/*.c tools/pictures/*.c tools/notes/*.c tools/watch/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
 	$(if $(HAVE_SQLITE),$(sql_src)) \
 	$(filter-out $(if $(HAVE_SERVE),,%/serve_http.c %/serve_library.c),$(serve_src)))
-cmd_src     := $(filter-out $(if $(MACOS),$(linux_src)),$(cmd_src))
+cmd_src     := $(filter-out $(if $(MACOS),$(linux_src)) $(if $(HAVE_YAML),,%/cmd_gate.c %/gate_budget.c %/gate_format.c),$(cmd_src))
 gen_src     := $(sort $(wildcard tests/hprofgen/*.c))
 support_src := $(sort $(wildcard tests/support/*.c))
 # tests/base/pack_test.c is called base_pack_test.
@@ -441,7 +443,7 @@ lint-headers:
 	@printf '#include "heapdb.h"\n' | $(CXX) -Iinclude -Wall -Wextra -Werror -fsyntax-only -x c++ -
 	@echo "headers: each compiles alone, heapdb.h as C++ too"
 
-man_parts = $(addprefix tools/heapdb/heapdb-,android.1 capture.1 convert.1 diff.1 fleet.1 mcp.1 oql.1 queries.1 serve.1 watch.1)
+man_parts = $(addprefix tools/heapdb/heapdb-,android.1 capture.1 convert.1 diff.1 fleet.1 gate.1 mcp.1 oql.1 queries.1 serve.1 watch.1)
 
 lint-man:
 	@if [ ! -f tools/heapdb/heapdb.1 ]; then echo "man page: none"; \
@@ -578,7 +580,7 @@ uninstall: ## remove what install put there
 
 # A command without shared libraries, to copy into a container that has nothing.
 # It has every door of DOORS, or the build fails. $(1): where it is built; $(2): its tools.
-DOORS = sql editing serve png mcp archive
+DOORS = sql editing serve png mcp archive gate
 define build_static
 	$(2) sh tools/packaging/libraries.sh $(1)/libraries $(if $(filter serve,$(DOORS)),libmicrohttpd) \
 		$(if $(filter archive,$(DOORS)),libarchive)

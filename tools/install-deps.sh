@@ -24,7 +24,7 @@ case $release in
 esac
 
 packages="gcc make libc6-dev pkg-config liblmdb-dev libxxhash-dev libpcre2-dev
-	libzstd-dev libdeflate-dev zlib1g-dev libjansson-dev libsqlite3-dev libedit-dev
+	libzstd-dev libdeflate-dev zlib1g-dev libjansson-dev libyaml-dev libsqlite3-dev libedit-dev
 	libmicrohttpd-dev libpng-dev libarchive-dev libcmocka-dev zstd python3 python3-jsonschema sqlite3"
 lint="g++ clang clang-tidy clang-format $clang_runtime cppcheck mandoc shellcheck"
 
@@ -33,7 +33,7 @@ package="build-essential debhelper dpkg-dev lintian fakeroot python3-pip tcl
 	qemu-user libc6-arm64-cross"
 arm64="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user liblmdb-dev:arm64 libxxhash-dev:arm64
 	libpcre2-dev:arm64 libzstd-dev:arm64 libdeflate-dev:arm64 zlib1g-dev:arm64
-	libjansson-dev:arm64 libsqlite3-dev:arm64 libedit-dev:arm64 libpng-dev:arm64
+	libjansson-dev:arm64 libyaml-dev:arm64 libsqlite3-dev:arm64 libedit-dev:arm64 libpng-dev:arm64
 	liblzma-dev:arm64 libbz2-dev:arm64 liblz4-dev:arm64
 	libcmocka-dev:arm64 musl:arm64 dpkg-dev"
 

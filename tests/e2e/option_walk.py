@@ -106,6 +106,9 @@ with open("key", "w", encoding="ascii") as f:
     f.write("0123456789abcdef")
 with open("names", "w", encoding="ascii") as f:
     f.write("Sample -> Other\n")
+for name, check in (("budget", "leaks: none"), ("other", "secrets: none"), ("grows", "growth: <= 1 %")):
+    with open(name + ".yaml", "w", encoding="ascii") as f:
+        f.write("checks: { one: { " + check + " } }\n")
 with open("mapping.txt", "w", encoding="ascii") as f:
     f.write("com.acme.Long -> Sample:\n")
 run(["import", DUMP, "-o", "a.heapdb"])
@@ -121,6 +124,7 @@ ARGUMENTS = {
     "info": DB,
     "check": DB,
     "diff": ["a.heapdb", "b.heapdb"],
+    "gate": DB + ["--budget", "budget.yaml"],
     "query": ["top"] + DB,
     "sql": DB + ["SELECT * FROM top LIMIT 30"],
     "report": DB,
@@ -183,7 +187,8 @@ VALUES = {
     "--rules": [["ours.rules"]],
     "--jfr": [["hashes.jfr"]],
     "--columns": [], "--sort": [],
-    "--db": [["b.heapdb"]], "--where": [["1 = 0"]], "--limit": [["1"]], "--format": [["jsonl"]],
+    "--db": [["b.heapdb"]], "--where": [["1 = 0"]], "--limit": [["1"]], "--format": [["jsonl"], ["junit"]],
+    "--budget": [["other.yaml"]], "--baseline": [["b.heapdb"]],
     "--svg": [["treemap"]], "--by": [["thread"]], "--html": [["out/r.html"]], "--output": [["out/other"]],
     "--compress": [["gzip"], ["none"]], "--sizes": [["mat"]], "--layout": [["header=16"]],
     "--mapping": [["mapping.txt"]], "--javacore": [["mapping.txt"]],
@@ -194,6 +199,7 @@ VALUES = {
 # Where an option needs company: the command's arguments instead of those above.
 COMPANY = {
     ("query", "--rules"): ["query", "leaks"] + DB,
+    ("gate", "--baseline"): ["gate", "--budget", "grows.yaml"] + DB,
     ("query", "--jfr"): ["query", "leaks"] + DB,
     ("allocations", "--svg"): ["allocations", CORPUS + "allocations/two", "--by", "stack"],
     ("allocations", "--snapshot"): ["allocations", CORPUS + "heapprofd/own.pftrace"],

@@ -70,7 +70,7 @@ words=$(wc -w <"$queries")
 [ "$words" -le 14000 ] || complain "heapdb-queries.1 has $words words, more than 14,000"
 
 # Every part of the manual is there, is packaged, and is named in heapdb(1).
-for name in android capture convert diff fleet mcp oql queries serve sql watch; do
+for name in android capture convert diff fleet gate mcp oql queries serve sql watch; do
 	[ -f "$HDB_ROOT/tools/heapdb/heapdb-$name.1" ] || complain "no page heapdb-$name(1)"
 	grep -q "^\.Xr heapdb-$name 1" "$page" || complain "heapdb(1) does not name heapdb-$name(1)"
 	grep -q "/heapdb-$name\.1\$" "$HDB_ROOT/tools/packaging/debian/heapdb.install" ||

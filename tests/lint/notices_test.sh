@@ -6,7 +6,7 @@ cd "$HDB_ROOT"
 bad=0
 # library of the linker or package of npm, name in NOTICES; "-" is part of glibc, ours, or what only tests use
 known="lmdb=LMDB xxhash=xxHash pcre2-8=PCRE2 zstd=zstd deflate=libdeflate z=zlib jansson=jansson sqlite3=SQLite
-	edit=libedit tinfo=ncurses bsd=libbsd md=- microhttpd=libmicrohttpd png=libpng
+	yaml=libyaml edit=libedit tinfo=ncurses bsd=libbsd md=- microhttpd=libmicrohttpd png=libpng
 	archive=libarchive lzma=liblzma bz2=bzip2 lz4=LZ4 preact=Preact pthread=- m=- dl=-
 	cmocka=- heapdb=-"
 page=$(sed -n 's/^import .* from "\([a-z]*\)[/"].*/\1/p' tools/serve/page/*.ts* | sort -u)

@@ -135,6 +135,7 @@ int cmd_allocations(struct cli *cli);
 int cmd_jfr(struct cli *cli);
 int cmd_report(struct cli *cli);
 int cmd_diff(struct cli *cli);
+int cmd_gate(struct cli *cli);
 int cmd_mcp(struct cli *cli);
 int cmd_fleet(struct cli *cli);
 int cmd_growth(struct cli *cli);

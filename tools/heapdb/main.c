@@ -40,6 +40,10 @@ const struct missing missing_doors[] = {
 #elif !defined(HAVE_EDIT)
 	{ "line editing in sql", "libedit" },
 #endif
+#ifndef HAVE_YAML
+#define cmd_gate NULL
+	{ "gate", "libyaml" },
+#endif
 #ifndef HAVE_MCP
 #define cmd_mcp NULL
 	{ "mcp", "libjansson" },
@@ -67,6 +71,10 @@ const struct command commands[] = {
 	{ "diff", cmd_diff, WRITES, ROWS_OPTIONS | OPTIONS_TABLE, "diff",
 	  "BEFORE [BETWEEN...] AFTER [options]",
 	  "Compare two or more dumps, oldest first. Each is a database or a dump.", "compare" },
+	{ "gate", cmd_gate, NEEDS_DB | WRITES | NAMES_DB,
+	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_RULES | OPTIONS_FILE | OPTIONS_GATE, NULL,
+	  "DUMP --budget FILE [--baseline OLD] [options]",
+	  "Check a dump against a budget (YAML) in a build. Exits with 1 if a check fails.", NULL },
 	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
 	  "NAME [TARGET...] [options]", "Run a query. Without NAME: list the queries.", NULL },
 	{ "sql", cmd_sql, WRITES,

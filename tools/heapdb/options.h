@@ -69,6 +69,7 @@ enum option_group {
 #define OPTIONS_CAPTURE_ALL (UINT64_C(1) << 36)
 #define OPTIONS_JVM_DUMP (UINT64_C(1) << 37)
 #define OPTIONS_CHART (UINT64_C(1) << 38) /* growth */
+#define OPTIONS_GATE (UINT64_C(1) << 39)
 
 /*
  * Formats of rows for programs: X(NAME, word). render_word (render.h) writes an answer in it. An
@@ -117,6 +118,9 @@ struct options {
 	unsigned parallel, gz;    /* 0: not given */
 	bool live, all, histogram;
 	const char *keep, *hash_key, *names_file, *report;
+	const char *budget, *baseline; /* gate */
+	bool update;
+	unsigned gate_format;
 	bool app_only, segments, koom, hash, chart;
 	unsigned id_size;  /* in units of 4 bytes; 0: not given */
 	unsigned is_plain; /* export without compression */

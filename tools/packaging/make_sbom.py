@@ -16,7 +16,7 @@ from make_image import ROOT, version
 # Debian's packages, by the names of NOTICES, and licences that SPDX calls otherwise.
 PACKAGES = {"LMDB": "liblmdb-dev", "xxHash": "libxxhash-dev", "PCRE2": "libpcre2-dev",
             "zstd": "libzstd-dev", "libdeflate": "libdeflate-dev", "zlib": "zlib1g-dev",
-            "SQLite": "libsqlite3-dev", "jansson": "libjansson-dev",
+            "SQLite": "libsqlite3-dev", "jansson": "libjansson-dev", "libyaml": "libyaml-dev",
             "libmicrohttpd": "libmicrohttpd-dev", "libpng": "libpng-dev", "libedit": "libedit-dev",
             "ncurses (libtinfo)": "libncurses-dev", "libbsd": "libbsd-dev",
             "glibc": "libc6-dev", "libarchive": "libarchive-dev",

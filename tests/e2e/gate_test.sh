@@ -1,0 +1,159 @@
+#!/bin/sh
+# tests/e2e/gate_test.sh - heapdb gate: budgets that hold and that break, each format read by a reader of it,
+# errors with line and column, and --update.
+set -eu
+if heapdb help gate 2>&1 | grep -q libyaml; then
+	echo "this heapdb was built without libyaml"
+	exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+failed=0
+fail()
+{
+	echo "FAILED: $*"
+	failed=1
+}
+# expect CODE WORDS...: runs gate; the output has the text on standard input, line by line.
+expect()
+{
+	code=$1
+	shift
+	rc=0
+	heapdb gate s.heapdb --quiet "$@" > out 2> err || rc=$?
+	[ $rc = "$code" ] || fail "$*: exit $rc: $(cat out err)"
+	while IFS= read -r line; do
+		cat out err | grep -qF -e "$line" || fail "$*: no \"$line\" in $(cat out err)"
+	done
+}
+
+heapdb import "$DUMP" -o s.heapdb --quiet > /dev/null
+strings=$(heapdb histogram s.heapdb java.lang.String --limit 1 --format tsv --columns objects | tail -n 1)
+
+# A budget that holds, with comments, quotes and flow.
+cat > good.yaml <<-END
+	# A budget.
+	margin: 50 %
+	checks:
+	  strings: { objects: java.lang.String <= $strings }   # exactly
+	  heap:
+	    shallow: "* <= 1 GB"
+	  nothing: {growth: <= 0 %}
+	  same:
+	    new-fingerprints: none
+	  quiet:
+	    secrets: none
+	  absent: { retained: com.acme.* <= 1 KiB }
+END
+expect 0 --budget good.yaml --baseline s.heapdb <<-END
+	ok    strings: objects java.lang.String is
+	ok    nothing: growth is 0.00 %, limit 0.00 % (good.yaml:7)
+	ok    absent: retained com.acme.* is 0 B, limit 1.0 KiB (no class or object has this name)
+	0 of 6 checks failed
+END
+
+# Broken in five ways.
+cat > bad.yaml <<-END
+	checks:
+	  strings:
+	    objects: java.lang.String <= $((strings - 1))
+	  maps: { retained: java.util.HashMap <= 1 KB }
+	  share:
+	    shallow: byte[] <= 1 %
+	  leaks & more:
+	    leaks: none
+	  growth:
+	    growth: <= 1 %
+END
+# An older dump with one class.
+python3 - <<-END
+	import struct
+	body = b"\x05" + struct.pack(">Q", 16) + b"\x20"
+	body += struct.pack(">QIQQQQQQIHHH", 16, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0)
+	def record(tag, body):
+	    return bytes([tag]) + struct.pack(">II", 0, len(body)) + body
+	open("old.hprof", "wb").write(b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 8, 0) +
+	    record(1, struct.pack(">Q", 1) + b"java/lang/Object") +
+	    record(2, struct.pack(">IQIQ", 1, 16, 0, 1)) + record(0x1c, body) + record(0x2c, b""))
+END
+heapdb import old.hprof -o old.heapdb --quiet > /dev/null 2>&1
+expect 1 --budget bad.yaml --baseline old.heapdb <<-END
+	FAIL  strings: objects java.lang.String is
+	limit $(echo "$((strings - 1))" | sed 's/\(...\)$/,\1/') (bad.yaml:2)
+	      object java.lang.String (0x
+	FAIL  maps: retained java.util.HashMap is
+	limit 1.0 KiB (bad.yaml:4)
+	      object java.util.HashMap (0x
+	      path
+	 > java.util.HashMap
+	FAIL  share: shallow byte[] is
+	%, limit 1.00 % (bad.yaml:5)
+	FAIL  leaks & more: leaks is
+	      owner
+	FAIL  growth: growth is
+	5 of 5 checks failed
+END
+expect 1 --budget bad.yaml --baseline old.heapdb --format markdown <<-END
+	### Heap budget: 5 of 5 checks failed
+	| :x: | maps | retained java.util.HashMap is
+	- object \`java.util.HashMap (0x
+	  - path \`
+END
+expect 1 --budget bad.yaml --baseline old.heapdb --format github <<-END
+	::error file=bad.yaml,line=2,col=3,title=strings::objects java.lang.String is
+	%0Aobject java.util.HashMap (0x
+	 %25, limit 1.00 %25%0Aobject byte[
+	::notice title=heapdb gate::5 of 5 checks failed
+END
+for budget in good bad; do
+	for format in junit sarif; do
+		rc=0
+		heapdb gate s.heapdb --quiet --budget $budget.yaml --format $format \
+			--baseline "$([ $budget = good ] && echo s || echo old).heapdb" \
+			-o $budget.$format > /dev/null 2>&1 || rc=$?
+		[ $rc = "$([ $budget = good ] && echo 0 || echo 1)" ] || fail "$budget $format: exit $rc"
+	done
+done
+python3 "$HDB_ROOT/tests/support/gate_formats.py" . || failed=1
+
+# What is wrong in a budget, with line and column.
+wrong()
+{
+	printf '%b' "$1" > wrong.yaml
+	expect 2 --budget wrong.yaml <<-END
+		heapdb: gate: wrong.yaml:$2
+	END
+}
+wrong 'checks: [' '2:1: '
+wrong '' '1:1: expected "checks:"'
+wrong 'budget: 1\n' '1:1: expected checks or margin, found "budget"'
+wrong 'checks: {}\n' '1:9: expected 1 to 1000 checks'
+wrong 'checks:\n  a: 3\n' '2:6: expected a measure'
+wrong 'checks:\n  a:\n    retaned: X <= 3\n' '3:5: expected objects, shallow, retained, growth, leaks'
+wrong 'checks:\n  a: { retained: X }\n' '2:18: expected TARGET <= LIMIT'
+wrong 'checks:\n  a: { retained: X <= 3 MX }\n' '2:18: expected TARGET <= LIMIT'
+wrong 'checks:\n  a: { objects: <= 3 }\n' '2:17: expected a class, pattern, loader or object before <='
+wrong 'checks:\n  a: { leaks: X <= 1 }\n' '2:15: this measure has no target'
+wrong 'checks:\n  a: { leaks: none, secrets: none }\n' '2:21: a check has one measure'
+wrong 'checks:\n  a: { leaks: none }\n  a: { leaks: none }\n' '3:3: two checks have this name'
+wrong 'checks:\n  a: { growth: <= 3 % }\n' '2:3: growth needs --baseline OLD'
+wrong 'checks:\n  a:\n    leaks: |\n      none\n' '3:12: expected one line'
+wrong 'margin: 5\n' '1:9: expected a percentage'
+expect 2 <<-END
+	heapdb: gate: expected --budget FILE
+END
+
+# --update: the limits change, everything else stays, and the new budget holds.
+cp bad.yaml new.yaml
+sed -i '1i # kept' new.yaml
+chmod 644 new.yaml
+expect 0 --budget new.yaml --baseline old.heapdb --update < /dev/null
+grep -q '^# kept$' new.yaml || fail "a comment is gone: $(cat new.yaml)"
+grep -q "^    objects: java.lang.String <= $(((strings * 11 + 9) / 10))$" new.yaml || fail "limit: $(cat new.yaml)"
+grep -q '^  maps: { retained: java.util.HashMap <= [0-9]* KB }$' new.yaml || fail "limit: $(cat new.yaml)"
+[ "$(stat -c %a new.yaml)" = 644 ] || fail "mode: $(stat -c %a new.yaml)"
+expect 0 --budget new.yaml --baseline old.heapdb <<-END
+	0 of 5 checks failed
+END
+exit $failed

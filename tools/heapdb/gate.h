@@ -1,0 +1,72 @@
+/*
+ * heapdb/gate.h - `heapdb gate`: checks of a budget, their results, and formats to print them.
+ *
+ * A check is a condition of --fail-if (or a count of rows) with a name and a place in a YAML file.
+ */
+#ifndef HEAPDB_GATE_H
+#define HEAPDB_GATE_H
+
+#include "heapdb/cli.h"
+
+enum gate_measure {
+	GATE_OBJECTS,
+	GATE_SHALLOW,
+	GATE_RETAINED,
+	GATE_GROWTH, /* of the retained size, or of the whole heap, since the baseline */
+	GATE_LEAKS,
+	GATE_FINGERPRINTS, /* leak suspects that the baseline lacks */
+	GATE_SECRETS
+};
+
+/* What broke a check. Texts are cut. */
+struct gate_culprit {
+	char object[512], owner[512], path[1024];
+};
+#define GATE_CULPRITS_MAX 3u
+
+struct gate_check {
+	char *name, *target; /* owned; target "": none */
+	enum gate_measure measure;
+	double limit;
+	bool is_percent;
+	size_t line, column; /* of its name, from 1 */
+	size_t at, size;     /* bytes of the limit in the file */
+	/* the result */
+	bool has_failed, is_unknown; /* no dump has the target */
+	double value;
+	char text[240]; /* "retained com.acme.* is 61.2 MiB, limit 50.0 MiB" */
+	struct gate_culprit culprits[GATE_CULPRITS_MAX];
+	size_t culprit_count;
+};
+
+struct gate_budget {
+	const char *path;          /* lent */
+	struct gate_check *checks; /* owned */
+	size_t count, failed;
+	double margin; /* per cent that --update adds */
+};
+
+/* The word of a measure in the budget. */
+extern const char *const gate_words[];
+/* Whether values of the measure are bytes. */
+static inline bool gate_is_size(const struct gate_check *c)
+{
+	return (c->measure == GATE_SHALLOW || c->measure == GATE_RETAINED ||
+		c->measure == GATE_GROWTH) &&
+	       !c->is_percent;
+}
+
+/*
+ * Reads the checks of a budget. An error names its line and column. The caller releases *budget
+ * also after a failure.
+ */
+int gate_read(struct cli *cli, const struct file_text *file, struct gate_budget *budget);
+void gate_release(struct gate_budget *budget);
+/* Writes the file again with the limits that the results and the margin demand. */
+int gate_update(struct cli *cli, const struct file_text *file, const struct gate_budget *budget);
+
+/* In the order of the values of --format. */
+enum gate_format { GATE_TEXT, GATE_MARKDOWN, GATE_JUNIT, GATE_SARIF, GATE_GITHUB };
+void gate_print(struct output *out, const struct gate_budget *budget, enum gate_format format);
+
+#endif

@@ -1,0 +1,287 @@
+/* heapdb/gate_budget.c - reads and rewrites the YAML file of `heapdb gate`. */
+#include "heapdb/gate.h"
+
+#include "base/outfile.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+#include <yaml.h>
+
+/* Per cent that --update adds, if the budget does not say. */
+#define MARGIN 10
+#define CHECKS_MAX 1000u
+
+const char *const gate_words[] = {
+	"objects", "shallow", "retained", "growth", "leaks", "new-fingerprints", "secrets", NULL,
+};
+
+/* The file that is read. */
+struct reading {
+	struct cli *cli;
+	const struct file_text *file;
+	struct gate_budget *budget;
+	yaml_document_t document;
+};
+
+static int wrong(const struct reading *r, const yaml_mark_t *mark, const char *what,
+		 const char *found)
+{
+	return hdb_fail(&r->cli->err, HDB_EUSAGE, "%s:%zu:%zu: %s%s%.200s%s", r->file->name,
+			mark->line + 1, mark->column + 1, what, found ? ", found \"" : "",
+			found ? found : "", found ? "\"" : "");
+}
+
+static int wrong_node(const struct reading *r, const yaml_node_t *node, const char *what)
+{
+	return wrong(r, &node->start_mark, what,
+		     node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL);
+}
+
+static const char *text_of(const yaml_node_t *node)
+{
+	return node && node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
+}
+
+/* libyaml counts characters; a byte that continues one is none. */
+static size_t offset_of(const struct file_text *file, size_t characters)
+{
+	size_t at = 0;
+
+	while (at < file->size && (characters || (file->data[at] & 0xc0) == 0x80)) {
+		characters -= (file->data[at] & 0xc0) != 0x80;
+		at++;
+	}
+	return at;
+}
+
+/* Reads "50 MB", "5 %" or "1000". */
+static bool read_limit(const char *text, struct gate_check *c)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	const char *unit;
+
+	c->limit = strtod(text, &end);
+	if (end == text || !isfinite(c->limit) || c->limit < 0 || c->limit > 1e15)
+		return false;
+	end += strspn(end, " ");
+	c->is_percent = *end == '%';
+	if (c->is_percent)
+		return end[1] == '\0';
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit) {
+		c->limit *= (double)(UINT64_C(1) << 10 * (unit - units + 1));
+		end++;
+		end += *end == 'i' && end[1] == 'B';
+	}
+	return strcmp(end, "") == 0 || strcmp(end, "B") == 0;
+}
+
+/* Takes the parts of "TARGET <= LIMIT", "<= LIMIT" or "none". */
+static int read_condition(const struct reading *r, const yaml_node_t *node, struct gate_check *c)
+{
+	const char *text = text_of(node);
+	const char *sign = strstr(text, "<=");
+	const bool counts = c->measure >= GATE_LEAKS;
+	size_t size;
+
+	if (node->type == YAML_SCALAR_NODE &&
+	    node->data.scalar.style > YAML_DOUBLE_QUOTED_SCALAR_STYLE)
+		return wrong_node(r, node, "expected one line");
+	c->at = offset_of(r->file, node->start_mark.index);
+	c->size = offset_of(r->file, node->end_mark.index) - c->at;
+	if (counts && strcmp(text, "none") == 0)
+		sign = text + strlen(text);
+	else if (!sign || !read_limit(sign + 2 + strspn(sign + 2, " "), c))
+		return wrong_node(r, node,
+				  counts ? "expected none or <= NUMBER" :
+				  c->measure == GATE_GROWTH ?
+					   "expected [TARGET] <= PERCENT % or SIZE, as in <= 5 %" :
+					   "expected TARGET <= LIMIT, as in com.acme.* <= 50 MB");
+	for (size = (size_t)(sign - text); size && text[size - 1] == ' ';)
+		size--;
+	if (counts && strcmp(text, "none") == 0)
+		size = 0;
+	if ((counts && (size || c->is_percent)) || (c->measure < GATE_GROWTH && !size) ||
+	    memchr(text, '(', size) || memchr(text, ')', size))
+		return wrong_node(r, node,
+				  counts ? "this measure has no target and no percentage" :
+					   "expected a class, pattern, loader or object before <=");
+	c->target = strndup(text, size);
+	return c->target ? HDB_OK : hdb_fail_memory(&r->cli->err, "a check", size);
+}
+
+static int read_check(struct reading *r, const yaml_node_t *name, const yaml_node_t *node)
+{
+	struct gate_check *c = &r->budget->checks[r->budget->count++];
+	yaml_node_pair_t *pair;
+
+	c->line = name->start_mark.line + 1;
+	c->column = name->start_mark.column + 1;
+	c->name = strdup(text_of(name));
+	if (!c->name)
+		return hdb_fail_memory(&r->cli->err, "a check", 0);
+	if (!*c->name)
+		return wrong_node(r, name, "expected the name of a check");
+	if (node->type != YAML_MAPPING_NODE)
+		return wrong_node(r, node, "expected a measure and its limit, as in retained: ...");
+	for (pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key = yaml_document_get_node(&r->document, pair->key);
+		const yaml_node_t *value = yaml_document_get_node(&r->document, pair->value);
+		size_t m = 0;
+
+		while (gate_words[m] && strcmp(gate_words[m], text_of(key)) != 0)
+			m++;
+		if (!gate_words[m])
+			return wrong_node(r, key,
+					  "expected objects, shallow, retained, growth, leaks, "
+					  "new-fingerprints or secrets");
+		if (c->target)
+			return wrong_node(r, key, "a check has one measure");
+		c->measure = (enum gate_measure)m;
+		TRY(read_condition(r, value, c));
+	}
+	return c->target ? HDB_OK : wrong_node(r, name, "the check has no measure");
+}
+
+static int read_checks(struct reading *r, const yaml_node_t *node)
+{
+	size_t count;
+
+	if (node->type != YAML_MAPPING_NODE)
+		return wrong_node(r, node, "expected names of checks");
+	count = (size_t)(node->data.mapping.pairs.top - node->data.mapping.pairs.start);
+	if (!count || count > CHECKS_MAX || r->budget->checks)
+		return wrong_node(r, node, "expected 1 to 1000 checks, once");
+	TRY(BASE_ALLOC(r->budget->checks, count, "checks", &r->cli->err));
+	for (size_t i = 0; i < count; i++) {
+		const yaml_node_pair_t *pair = &node->data.mapping.pairs.start[i];
+
+		TRY(read_check(r, yaml_document_get_node(&r->document, pair->key),
+			       yaml_document_get_node(&r->document, pair->value)));
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(r->budget->checks[k].name, r->budget->checks[i].name) == 0)
+				return wrong_node(r,
+						  yaml_document_get_node(&r->document, pair->key),
+						  "two checks have this name");
+	}
+	return HDB_OK;
+}
+
+static int read_top(struct reading *r)
+{
+	const yaml_node_t *root = yaml_document_get_root_node(&r->document);
+	const yaml_node_pair_t *pair;
+
+	if (!root || root->type != YAML_MAPPING_NODE)
+		return hdb_fail(&r->cli->err, HDB_EUSAGE, "%s:1:1: expected \"checks:\"",
+				r->file->name);
+	for (pair = root->data.mapping.pairs.start; pair < root->data.mapping.pairs.top; pair++) {
+		const yaml_node_t *key = yaml_document_get_node(&r->document, pair->key);
+		const yaml_node_t *value = yaml_document_get_node(&r->document, pair->value);
+		struct gate_check margin = { 0 };
+
+		if (strcmp(text_of(key), "checks") == 0) {
+			TRY(read_checks(r, value));
+		} else if (strcmp(text_of(key), "margin") != 0) {
+			return wrong_node(r, key, "expected checks or margin");
+		} else {
+			if (!read_limit(text_of(value), &margin) || !margin.is_percent)
+				return wrong_node(r, value, "expected a percentage, as in 10 %");
+			r->budget->margin = margin.limit;
+		}
+	}
+	return r->budget->checks ? HDB_OK : wrong_node(r, root, "expected \"checks:\"");
+}
+
+int gate_read(struct cli *cli, const struct file_text *file, struct gate_budget *budget)
+{
+	struct reading r = { .cli = cli, .file = file, .budget = budget };
+	yaml_parser_t parser;
+	int rc;
+
+	*budget = (struct gate_budget){ .path = file->name, .margin = MARGIN };
+	if (!yaml_parser_initialize(&parser))
+		return hdb_fail_memory(&cli->err, "a budget", 0);
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)file->data, file->size);
+	if (yaml_parser_load(&parser, &r.document)) {
+		rc = read_top(&r);
+		yaml_document_delete(&r.document);
+	} else {
+		rc = wrong(&r, &parser.problem_mark, parser.problem ? parser.problem : "no YAML",
+			   NULL);
+	}
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
+void gate_release(struct gate_budget *budget)
+{
+	for (size_t i = 0; i < budget->count; i++) {
+		free(budget->checks[i].name);
+		free(budget->checks[i].target);
+	}
+	free(budget->checks);
+}
+
+/* ---- rewriting ---- */
+
+/* Writes the limit that admits the value and the margin, in the unit of people, rounded up. */
+static void new_limit(const struct gate_check *c, double margin, char *buf, size_t size)
+{
+	static const char *const units[] = { "", " KB", " MB" };
+	/* A number of leaks or secrets is known exactly. */
+	double value =
+		(c->value > 0 ? c->value : 0) * (1 + (c->measure >= GATE_LEAKS ? 0 : margin / 100));
+	unsigned unit = 0;
+
+	if (c->is_percent) {
+		(void)snprintf(buf, size, "<= %.1f %%", ceil(value * 10) / 10);
+		return;
+	}
+	for (; gate_is_size(c) && unit < 2 && value >= 10240; unit++)
+		value /= 1024;
+	if (c->measure >= GATE_LEAKS && c->value <= 0)
+		(void)snprintf(buf, size, "none");
+	else
+		(void)snprintf(buf, size, "<= %.0f%s", ceil(value), units[unit]);
+}
+
+int gate_update(struct cli *cli, const struct file_text *file, const struct gate_budget *budget)
+{
+	struct base_outfile_options options = { .packing = BASE_PLAIN, .force = true };
+	struct base_outfile *out = NULL;
+	struct stat st;
+	size_t done = 0;
+	int rc;
+
+	if (stat(file->name, &st) == 0)
+		options.mode = st.st_mode & 0777;
+	TRY(base_outfile_create(file->name, &options, &out, &cli->err));
+	rc = HDB_OK;
+	for (size_t i = 0; rc == HDB_OK && i < budget->count; i++) {
+		const struct gate_check *c = &budget->checks[i];
+		const char quote = file->data[c->at];
+		const bool is_quoted = quote == '"' || quote == '\'';
+		char limit[64], text[1024];
+
+		/* Of an alias the limit is in another check, and was written there. */
+		if (c->at < done || c->is_unknown)
+			continue;
+		new_limit(c, budget->margin, limit, sizeof(limit));
+		(void)snprintf(text, sizeof(text), "%.*s%s%s%s%.*s", is_quoted ? 1 : 0, &quote,
+			       c->target, *c->target ? " " : "", limit, is_quoted ? 1 : 0, &quote);
+		rc = base_outfile_write(out, file->data + done, c->at - done, &cli->err);
+		if (rc == HDB_OK)
+			rc = base_outfile_write(out, text, strlen(text), &cli->err);
+		done = c->at + c->size;
+	}
+	if (rc == HDB_OK)
+		rc = base_outfile_write(out, file->data + done, file->size - done, &cli->err);
+	if (rc == HDB_OK)
+		return base_outfile_finish(out, NULL, &cli->err);
+	base_outfile_abort(out);
+	return rc;
+}
